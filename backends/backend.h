@@ -1,0 +1,156 @@
+/* How to write a backend: everything harray needs to know about a kind of device.
+ *
+ * A backend is one file that fills three small tables of functions: ha_memory_ops (one address
+ * space), ha_queue_ops (one in-order queue of work) and ha_backend (the devices of a kind). It
+ * includes this header and nothing of impl/. host.h is the smallest one, sim.h a complete one, and
+ * tests/private_backend.h one made by a user. Hand it in with ha_backend_register(), or add it to
+ * backends/list.h; then "kind:0" is a context.
+ *
+ * What holds for every function:
+ *  - It may be called from any thread, also for one queue from several threads at once. The engine
+ *    holds none of its locks. It must not call back into harray, except ha_backend_report and
+ *    ha_queue_run.
+ *  - A failing call has done nothing: nothing enqueued, nothing allocated, outputs untouched. It
+ *    returns HA_ERR_MEMORY when something is full, HA_ERR_UNSUPPORTED, else HA_ERR_BACKEND, and
+ *    may say more with ha_backend_report() just before.
+ *  - "void *memory", "void *device", "void *queue" are the backend's own objects, never looked into.
+ *  - Each table starts with its own size and the version it was written for: a later engine knows
+ *    which slots are there. Slots marked optional may be NULL.
+ *
+ * What the engine guarantees in return: a block is released when no queue uses it any more; `copy`
+ * is only asked for between memories for which `reaches` said yes; a queue is destroyed when it is
+ * drained; open is called once a device until close. */
+#ifndef HARRAY_BACKEND_H
+#define HARRAY_BACKEND_H
+
+#include "../harray/context.h"
+
+#ifndef HARRAY_MALLOC /* for a backend's own records, too */
+#include <stdlib.h>
+#define HARRAY_MALLOC malloc
+#define HARRAY_REALLOC realloc
+#define HARRAY_FREE free
+#endif
+
+#define HA_BACKEND_VERSION 1u
+
+struct ha_backend;
+
+/* A memory, as seen by another one. */
+typedef struct ha_place {
+    const struct ha_backend *backend;
+    void *memory; /* of that backend; what it is, only that backend knows */
+} ha_place;
+
+/* A position in a queue. What the two words mean is up to the backend. */
+typedef struct ha_event {
+    void *object;
+    uint64_t value;
+} ha_event;
+
+/* One address space. */
+typedef struct ha_memory_ops {
+    size_t bytes; /* sizeof(ha_memory_ops) */
+    uint32_t version;
+
+    /* *block = `bytes` (> 0) fresh bytes, aligned to at least 64; their values do not matter. Must
+     * not wait for queues. HA_ERR_MEMORY when there is no room. */
+    ha_status (*allocate)(void *memory, size_t bytes, void **block);
+
+    /* Gives a block of `allocate` back, with the same size. Cannot fail. */
+    void (*release)(void *memory, void *block, size_t bytes);
+
+    /* Nonzero: queues of this memory's device can copy from it to `other` and back. Memory on the
+     * host is other->backend->kind "host". Not asked for the memory itself: within a memory,
+     * queues of its device can always copy. */
+    int (*reaches)(void *memory, const ha_place *other);
+
+    /* Optional: nanoseconds to copy 1 MiB from `other` to this memory, where reaches() holds. The
+     * cheapest valid source is taken. Missing: 100,000. */
+    uint64_t (*cost)(void *memory, const ha_place *other);
+} ha_memory_ops;
+
+/* One in-order queue: what is enqueued first happens first. */
+typedef struct ha_queue_ops {
+    size_t bytes; /* sizeof(ha_queue_ops) */
+    uint32_t version;
+
+    ha_status (*create)(void *device, void **queue);
+
+    /* The queue is drained and will not be used again. */
+    void (*destroy)(void *queue);
+
+    /* Enqueues a copy of `bytes` (> 0) bytes; returns without waiting for it. Host memory may be
+     * pageable; it stays as it is until the copy has happened. */
+    ha_status (*copy)(void *queue, void *to, const void *from, size_t bytes);
+
+    /* Enqueues f(here, argument), `bytes` bytes of argument copied now. Run it by ha_queue_run().
+     * HA_ERR_UNSUPPORTED where a host function cannot reach the device's data. */
+    ha_status (*call)(void *queue, ha_function f, const void *argument, size_t bytes);
+
+    /* *event = the position behind everything enqueued so far, from any thread. */
+    ha_status (*record)(void *queue, ha_event *event);
+
+    /* Work enqueued on `queue` later waits for `event`, of another queue of the same backend. The
+     * event may be forgotten as soon as this has returned. */
+    ha_status (*await)(void *queue, const ha_event *event);
+
+    /* Blocks the calling thread until the event has happened. Fails when the device does. */
+    ha_status (*finish)(const ha_event *event);
+
+    /* 1: happened, 0: not yet, negative: it never will, the device failed. Does not block. */
+    int (*done)(const ha_event *event);
+
+    /* Blocks until nothing enqueued earlier touches memory any more, also after the device was
+     * lost. Allocates nothing and cannot fail: it is what remains when record fails. */
+    void (*drain)(void *queue);
+
+    /* Optional: enqueues `count` copies, one behind the other, of the `bytes` bytes at `value`
+     * (on the host, copied now) to `to`. Missing: the engine copies a filled host block. */
+    ha_status (*fill)(void *queue, void *to, const void *value, size_t bytes, size_t count);
+
+    /* Optional: the event's object is not needed any more; nobody uses it at this moment. */
+    void (*forget)(ha_event *event);
+
+    /* Optional: the driver's own object of this queue, for ha_context_native(). */
+    void *(*native)(void *queue);
+} ha_queue_ops;
+
+/* The devices of one kind. */
+typedef struct ha_backend {
+    size_t bytes; /* sizeof(ha_backend) */
+    uint32_t version;
+
+    /* The first part of context names: letters, digits, '_'. Unique. Lives as long as the backend.*/
+    const char *kind;
+
+    /* Nonzero: ha_context_best() does not take it unless it is named. */
+    int only_if_named;
+
+    /* Devices that are there now. 0 when there are none, or no driver: not an error. */
+    int (*count)(void);
+
+    /* Opens a device: *device for create, *memory for the memory table. */
+    ha_status (*open)(int number, void **device, void **memory);
+
+    /* Optional: closes it (ha_shutdown). Its queues are destroyed, its blocks released. */
+    void (*close)(void *device);
+
+    const ha_memory_ops *memory;
+    const ha_queue_ops *queue; /* NULL for the host alone: work is done by the calling thread */
+} ha_backend;
+
+/* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.
+ * HA_ERR_ARGUMENT: a required slot is missing, the version is unknown, the kind is no name or is
+ * taken; HA_ERR_MEMORY. Registering the same backend again does nothing. */
+HA_API HA_MUST_CHECK ha_status ha_backend_register(const ha_backend *backend);
+
+/* Called by a backend before it returns a failure: the driver's error number and its text (copied)
+ * go into the ha_error. */
+HA_API void ha_backend_report(int64_t code, const char *text);
+
+/* Calls f(here, argument) in the way a queue must: so that accesses opened inside are refused
+ * instead of deadlocking. */
+HA_API void ha_queue_run(ha_function f, const ha_queue *here, void *argument);
+
+#endif

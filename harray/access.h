@@ -1,0 +1,158 @@
+/* Accesses: the scoped right to use an array somewhere. Holding one is the lock.
+ *
+ *     HA_READING(v, x, gpu) { … v.data[0 … v.size-1] … } else { … it failed, see v.status … }
+ *
+ * says "I am going to read all of x on gpu". Opening makes the elements valid there, moving what is
+ * missing and nothing else; on a device it only enqueues that and returns. The data pointer may be
+ * used by work enqueued on that context until the access is closed; no synchronisation is needed
+ * before closing. On the host, opening returns when the bytes are there.
+ *
+ * read       values become valid here and stay valid elsewhere
+ * write      values become valid here and invalid elsewhere: read, change, or both
+ * overwrite  nothing is moved: the values are undefined until written; invalid elsewhere
+ *
+ * Conflicts are judged by overlapping range; two accesses conflict when at least one writes.
+ *   same thread, same context    read, then write: allowed, both see one block (y = f(y))
+ *                                write, then read or write: HA_ERR_CONFLICT
+ *   same thread, other context   HA_ERR_CONFLICT
+ *   other thread                 waits (or HA_ERR_BUSY with HA_TRY); HA_ERR_DEADLOCK to exactly one
+ *                                of the threads when waiting could never end
+ * An access belongs to the thread that opened it, until it is moved. */
+#ifndef HARRAY_ACCESS_H
+#define HARRAY_ACCESS_H
+
+#include "context.h"
+
+typedef struct ha_array ha_array;
+
+/* Half-open, in elements: [first, last). */
+typedef struct ha_range {
+    size_t first, last;
+} ha_range;
+
+#define HA_END ((size_t)-1) /* as `last`: up to the end, wherever it is */
+
+/* How to open: one of the first three, | HA_TRY to get HA_ERR_BUSY instead of waiting for another
+ * thread. (Waiting for data to arrive, or for another thread to finish opening, is not refused.) */
+enum ha_how { HA_READ = 0, HA_WRITE = 1, HA_OVERWRITE = 2, HA_WAIT = 0, HA_TRY = 4 };
+
+/* An open access, untyped; the typed ones (ha_read_double, ha_write_double, …) have the same
+ * members with a typed `data`, and every function here takes either. Members are for reading only.
+ * When opening failed, all but `status` are zero. */
+typedef struct __attribute__((may_alias)) ha_access {
+    void *data;          /* element `first`, in the context's memory; NULL when size is 0 */
+    size_t size;         /* elements */
+    size_t first;        /* index in the array of data[0] */
+    ha_array *array;     /* NULL: not open */
+    ha_context *context; /* never NULL while open */
+    uint64_t ticket;     /* names this access among those of the array */
+    ha_status status;    /* of the opening */
+} ha_access;
+
+/* Any access, as ha_access *: a compile error for a pointer to something else. */
+#define HA_ACCESS_(access) ((void)sizeof((access)->ticket), (ha_access *)(void *)(access))
+
+/* Opens elements [first, last) of an array on a context. first = 0 and last = HA_END: all of it,
+ * whatever its size, which also excludes every other writer and resizing. The status is returned
+ * and stands in access->status. Failing changes nothing: no lock is held, sizes, version and values
+ * are as before.
+ *   HA_ERR_ARGUMENT  no array, or the range is not inside it
+ *   HA_ERR_STATE     a read of elements that were never written; a call from a queued function or
+ *                    a forked process
+ *   HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY   see above
+ *   HA_ERR_MEMORY    no room at the context (or on the host, to pass through)
+ *   HA_ERR_BACKEND   the device refused a transfer or a wait */
+#define ha_open(access, array, context, how, first, last)                                          \
+    ha_open_(HA_ACCESS_(access), array, context, how, first, last, HA_SITE)
+HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *context, unsigned how,
+                          size_t first, size_t last, const char *site);
+
+/* Opens the whole array for overwriting; its size becomes n. Nothing is moved. `how`: HA_WAIT or
+ * HA_TRY. Refused while the same thread reads the array, unless n is its size. */
+#define ha_overwrite(access, array, context, n, how)                                               \
+    ha_overwrite_(HA_ACCESS_(access), array, context, n, how, HA_SITE)
+HA_API ha_status ha_overwrite_(ha_access *access, ha_array *array, ha_context *context, size_t n,
+                               unsigned how, const char *site);
+
+/* Ends an access and zeroes its pointers. Work enqueued on its context before this call may still
+ * be running: whoever opens the array next is ordered behind it. HA_ERR_STATE without effect when
+ * it is not open (closed or moved before, never opened) or another thread holds it. */
+#define ha_close(access) ha_close_(HA_ACCESS_(access))
+HA_API ha_status ha_close_(ha_access *access);
+
+/* Moves an access: *to is what *from was, *from is closed without unlocking, and the calling thread
+ * holds it from now on. So a thread can be handed an access: it calls this. HA_ERR_STATE when
+ * *from is not open, HA_ERR_ARGUMENT when both are the same; then nothing changes. */
+#define ha_move(to, from) ha_move_(HA_ACCESS_(to), HA_ACCESS_(from))
+HA_API HA_MUST_CHECK ha_status ha_move_(ha_access *to, ha_access *from);
+
+/* Changes the size of the array through a write access on all of it. Values up to the smaller size
+ * are kept; further ones are undefined until written. `data` and `size` are updated; the block may
+ * move. HA_ERR_CONFLICT when any other access of the array is open, HA_ERR_STATE when this one is
+ * not open, HA_ERR_ARGUMENT when it reads or covers a part only, HA_ERR_MEMORY. */
+#define ha_access_resize(access, n) ha_access_resize_(HA_ACCESS_(access), n, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_access_resize_(ha_access *access, size_t n, const char *site);
+
+/* Makes room for n elements without changing the size; otherwise as ha_access_resize. */
+#define ha_access_reserve(access, n) ha_access_reserve_(HA_ACCESS_(access), n, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_access_reserve_(ha_access *access, size_t n, const char *site);
+
+/* Elements that fit into the block of an open access; 0 when it is not open. */
+#define ha_access_capacity(access) ha_access_capacity_(HA_ACCESS_(access))
+HA_API size_t ha_access_capacity_(const ha_access *access);
+
+/* ---- scopes ------------------------------------------------------------------------------- */
+
+/* A scope opens an access called v on a typed array x, runs the block once, and closes v however
+ * the block is left (`break` leaves the block). With `else` behind the block, that runs when opening
+ * failed; v.status and ha_take_error() tell why. Closing v by hand inside is allowed. Not as the
+ * only statement of an `if` without braces: the `else` would be taken for the scope's. */
+#define HA_READING(v, x, ctx) HA_READING_RANGE(v, x, ctx, 0, HA_END)
+#define HA_WRITING(v, x, ctx) HA_WRITING_RANGE(v, x, ctx, 0, HA_END)
+#define HA_OVERWRITING(v, x, ctx, n)                                                               \
+    HA_SCOPE_(v, x, write_, ha_overwrite(&v, (x).array, ctx, n, HA_WAIT))
+#define HA_OVERWRITING_ALL(v, x, ctx) HA_OVERWRITING_RANGE(v, x, ctx, 0, HA_END) /* size kept */
+
+/* The same on elements [first, last). */
+#define HA_READING_RANGE(v, x, ctx, first, last)                                                   \
+    HA_SCOPE_(v, x, read_, ha_open(&v, (x).array, ctx, HA_READ, first, last))
+#define HA_WRITING_RANGE(v, x, ctx, first, last)                                                   \
+    HA_SCOPE_(v, x, write_, ha_open(&v, (x).array, ctx, HA_WRITE, first, last))
+#define HA_OVERWRITING_RANGE(v, x, ctx, first, last)                                               \
+    HA_SCOPE_(v, x, write_, ha_open(&v, (x).array, ctx, HA_OVERWRITE, first, last))
+
+/* The same without waiting for other threads: else with v.status == HA_ERR_BUSY. */
+#define HA_TRY_READING(v, x, ctx)                                                                  \
+    HA_SCOPE_(v, x, read_, ha_open(&v, (x).array, ctx, HA_READ | HA_TRY, 0, HA_END))
+#define HA_TRY_WRITING(v, x, ctx)                                                                  \
+    HA_SCOPE_(v, x, write_, ha_open(&v, (x).array, ctx, HA_WRITE | HA_TRY, 0, HA_END))
+#define HA_TRY_OVERWRITING(v, x, ctx, n)                                                           \
+    HA_SCOPE_(v, x, write_, ha_overwrite(&v, (x).array, ctx, n, HA_TRY))
+
+/* As declarations: v is open until the end of the enclosing block. Look at v.status. */
+#define HA_SCOPED_READ(v, x, ctx)                                                                  \
+    HA_SCOPED_(v, x, read_);                                                                       \
+    HA_IGNORE(ha_open(&v, (x).array, ctx, HA_READ, 0, HA_END))
+#define HA_SCOPED_WRITE(v, x, ctx)                                                                 \
+    HA_SCOPED_(v, x, write_);                                                                      \
+    HA_IGNORE(ha_open(&v, (x).array, ctx, HA_WRITE, 0, HA_END))
+#define HA_SCOPED_OVERWRITE(v, x, ctx, n)                                                          \
+    HA_SCOPED_(v, x, write_);                                                                      \
+    HA_IGNORE(ha_overwrite(&v, (x).array, ctx, n, HA_WAIT))
+
+/* Enqueues f on the access's own context; f gets a copy of the access as its argument. The status
+ * may be ignored: a failure also stands in v.status and in ha_take_error(). */
+#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)))
+HA_API ha_status ha_run_(ha_function f, ha_access *access);
+
+#define HA_SCOPED_(v, x, kind)                                                                     \
+    __typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_
+#define HA_SCOPE_(v, x, kind, opening)                                                             \
+    for (__typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_,           \
+                               *v##_once_ = ((void)(opening), &v);                                 \
+         v##_once_; v##_once_ = 0)                                                                 \
+        if (v.status == HA_OK)
+#define HA_CLOSED_ {0, 0, 0, 0, 0, 0, HA_OK}
+HA_API void ha_close_scope_(void *access); /* closes it if it is open */
+
+#endif

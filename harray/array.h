@@ -1,0 +1,249 @@
+/* Coherent arrays: one logical array, with an incarnation in every memory where it is used.
+ *
+ *     harray_double x = harray_double_new(1000);
+ *     HA_OVERWRITING(v, x, ha_host(), 1000) for (size_t i = 0; i < v.size; i++) v.data[i] = i;
+ *     HA_WRITING(v, x, gpu) HA_RUN(twice, v);
+ *     harray_double_free(&x);
+ *
+ * A typed array (harray_double) is one word and is passed by value; copies of it are the same
+ * array. HARRAY(T) makes the typed array of any type T. Each typed function is one line around an
+ * untyped one below; what has no typed form is called with x.array.
+ *
+ * Every function may be called from any thread at any time. Those that change an array as a whole
+ * (resize, reserve, clear, purge, swap, assign, take, the last free) are refused with
+ * HA_ERR_CONFLICT while any access of it is open. A call that fails changes nothing.
+ * An element that was never written has no value: reading it is HA_ERR_STATE. */
+#ifndef HARRAY_ARRAY_H
+#define HARRAY_ARRAY_H
+
+#include "access.h"
+#include "type.h"
+
+/* ---- making and freeing ------------------------------------------------------------------- */
+
+/* `first_touch` decides where an array starts: memory for n elements is taken there at once.
+ * All return NULL on failure: HA_ERR_ARGUMENT (element size 0, no values), HA_ERR_MEMORY (also when
+ * n times the element size overflows), HA_ERR_BACKEND. The caller owns one reference. */
+HA_API ha_array *ha_array_new(ha_type type, size_t n, ha_context *first_touch); /* no values */
+HA_API ha_array *ha_array_zeros(ha_type type, size_t n, ha_context *first_touch); /* all bits 0 */
+HA_API ha_array *ha_array_filled(ha_type type, size_t n, const void *value,
+                                 ha_context *first_touch);
+HA_API ha_array *ha_array_of(ha_type type, size_t n, const void *values, ha_context *first_touch);
+HA_API ha_array *ha_array_like(const ha_array *array); /* empty, same type and first touch */
+HA_API ha_array *ha_array_copy(ha_array *array);       /* same values, valid in the same places */
+
+/* One more owner. Returns its argument. */
+HA_API ha_array *ha_array_retain(ha_array *array);
+
+/* One owner less; the last one's call frees the array, after work still enqueued on it (without
+ * waiting for that). NULL is fine. HA_ERR_CONFLICT while accesses are open: the array stays. */
+HA_API ha_status ha_array_free(ha_array *array);
+
+/* ---- asking ------------------------------------------------------------------------------- */
+
+HA_API ha_type ha_array_type(const ha_array *array);
+HA_API size_t ha_array_size(const ha_array *array);      /* elements */
+HA_API uint64_t ha_array_version(const ha_array *array); /* raised by every write and resize */
+
+/* A name for messages; at most 47 bytes are kept. Copies it. */
+HA_API void ha_array_set_name(ha_array *array, const char *name);
+HA_API const char *ha_array_name(const ha_array *array); /* "" when it has none */
+
+/* Elements that fit into the incarnation at a context; 0 when there is none. */
+HA_API size_t ha_array_capacity(const ha_array *array, const ha_context *context);
+
+/* Nonzero when every element of [first, last) is valid at the context, so that reading there moves
+ * nothing. HA_END: the array's end. Of no elements: when the context has an incarnation that was
+ * used. */
+HA_API int ha_array_valid(const ha_array *array, const ha_context *context, size_t first,
+                          size_t last);
+
+/* The valid ranges at a context, ascending, disjoint, not touching. Writes at most `most` of them
+ * to `ranges` (NULL when most is 0) and returns how many there are. */
+HA_API size_t ha_array_valid_ranges(const ha_array *array, const ha_context *context,
+                                    ha_range *ranges, size_t most);
+
+/* A context where something of the array is valid; the first-touch context when nothing is. */
+HA_API ha_context *ha_array_valid_context(const ha_array *array);
+
+/* What transfers between memories this array has caused. */
+typedef struct ha_statistics {
+    uint64_t transfers; /* copies enqueued: a staged transfer is two */
+    uint64_t bytes;     /* moved by them */
+} ha_statistics;
+HA_API ha_statistics ha_array_statistics(const ha_array *array);
+
+/* The state as text, one line for the array and one for each incarnation: memory, capacity, valid
+ * ranges. As snprintf: at most `bytes` with the final zero, returns the length it would need. */
+HA_API size_t ha_describe(const ha_array *array, char *text, size_t bytes);
+
+/* ---- changing ----------------------------------------------------------------------------- */
+
+/* One element, wherever it is, without an access; index checked. Moves at most this element and
+ * blocks until it has. They open an access for the moment: its conflicts apply. */
+HA_API HA_MUST_CHECK ha_status ha_array_get(ha_array *array, size_t index, void *value);
+HA_API HA_MUST_CHECK ha_status ha_array_set(ha_array *array, size_t index, const void *value);
+
+/* New size. Values are kept; elements that are added were never written. Takes no memory: blocks
+ * grow when next opened, and do not shrink. HA_ERR_MEMORY when the size overflows. */
+HA_API HA_MUST_CHECK ha_status ha_array_resize(ha_array *array, size_t n);
+
+/* Makes room for n elements at a context; size and values stay. */
+HA_API HA_MUST_CHECK ha_status ha_array_reserve(ha_array *array, ha_context *context, size_t n);
+
+HA_API HA_MUST_CHECK ha_status ha_array_clear(ha_array *array); /* size 0, memory kept */
+HA_API HA_MUST_CHECK ha_status ha_array_purge(ha_array *array); /* size 0, memory given back */
+
+/* Exchanges sizes, values and memory; names and owners stay. Nothing is moved. HA_ERR_ARGUMENT
+ * when the element sizes differ. */
+HA_API HA_MUST_CHECK ha_status ha_array_swap(ha_array *a, ha_array *b);
+
+/* `to` becomes a copy of `from`: size, values, and where they are valid. The old values stay until
+ * the new ones are enqueued, so both need memory for a moment. HA_ERR_ARGUMENT when the element
+ * sizes differ. To itself: nothing happens. */
+HA_API HA_MUST_CHECK ha_status ha_array_assign(ha_array *to, ha_array *from);
+
+/* The same at one context only: `from` becomes valid there, `to` is valid there and nowhere else,
+ * and its memory is used again. `from` must be written everywhere. To itself: it becomes valid
+ * there too. */
+HA_API HA_MUST_CHECK ha_status ha_array_assign_at(ha_array *to, ha_array *from,
+                                                  ha_context *context);
+
+/* `to` takes size, values and memory of `from`, which is then empty; what `to` had is freed. */
+HA_API HA_MUST_CHECK ha_status ha_array_take(ha_array *to, ha_array *from);
+
+/* Starts moving what is missing of [first, last) to a context, and returns: the next access there
+ * finds it valid or on its way. Elements that were never written are left out. Several may be in
+ * flight. HA_ERR_CONFLICT (own thread) or HA_ERR_BUSY (another) while an access that overlaps is
+ * open for writing. */
+#define ha_array_prefetch(array, context, first, last)                                             \
+    ha_array_prefetch_(array, context, first, last, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *context,
+                                                  size_t first, size_t last, const char *site);
+
+/* ---- typed arrays ------------------------------------------------------------------------- */
+
+/* HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
+ * others). Once per program part: for a type that several headers share, use
+ *     #ifndef HA_HAS_point
+ *     #define HA_HAS_point
+ *     HARRAY(point);
+ *     #endif
+ * For the ready-made types of HA_PREMADE_TYPES it may be written again and does nothing. */
+#define HARRAY(T) HA_NAME_(HA_HARRAY_, HA_SECOND_(HA_PREMADE_##T))(T)
+
+/* The same under another name: HARRAY_NAMED(cell, struct cell); makes harray_cell. */
+#define HARRAY_NAMED(name, T)                                                                      \
+    typedef struct ha_read_##name {                                                                \
+        const T *data;                                                                             \
+        size_t size, first;                                                                        \
+        ha_array *array;                                                                           \
+        ha_context *context;                                                                       \
+        uint64_t ticket;                                                                           \
+        ha_status status;                                                                          \
+    } ha_read_##name;                                                                              \
+    typedef struct ha_write_##name {                                                               \
+        T *data;                                                                                   \
+        size_t size, first;                                                                        \
+        ha_array *array;                                                                           \
+        ha_context *context;                                                                       \
+        uint64_t ticket;                                                                           \
+        ha_status status;                                                                          \
+    } ha_write_##name;                                                                             \
+    /* read_ and write_ are never followed: they tell the scopes the types of their accesses */    \
+    typedef union harray_##name {                                                                  \
+        ha_array *array;                                                                           \
+        ha_read_##name *read_;                                                                     \
+        ha_write_##name *write_;                                                                   \
+    } harray_##name;                                                                               \
+    HA_TYPED_ harray_##name harray_##name##_from(ha_array *array) {                                \
+        harray_##name x;                                                                           \
+        x.array = array;                                                                           \
+        return x;                                                                                  \
+    }                                                                                              \
+    HA_TYPED_ ha_type harray_##name##_type(void) { return ha_type_of_(#name, sizeof(T)); }         \
+    HA_TYPED_ harray_##name harray_##name##_new_at(size_t n, ha_context *first_touch) {            \
+        return harray_##name##_from(ha_array_new(harray_##name##_type(), n, first_touch));         \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_zeros_at(size_t n, ha_context *first_touch) {          \
+        return harray_##name##_from(ha_array_zeros(harray_##name##_type(), n, first_touch));       \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_filled_at(size_t n, T value,                           \
+                                                      ha_context *first_touch) {                   \
+        return harray_##name##_from(                                                               \
+            ha_array_filled(harray_##name##_type(), n, &value, first_touch));                      \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_of_at(size_t n, const T *values,                       \
+                                                  ha_context *first_touch) {                       \
+        return harray_##name##_from(ha_array_of(harray_##name##_type(), n, values, first_touch));  \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_new(size_t n) {                                        \
+        return harray_##name##_new_at(n, 0);                                                       \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_zeros(size_t n) {                                      \
+        return harray_##name##_zeros_at(n, 0);                                                     \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_filled(size_t n, T value) {                            \
+        return harray_##name##_filled_at(n, value, 0);                                             \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_of(size_t n, const T *values) {                        \
+        return harray_##name##_of_at(n, values, 0);                                                \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_copy(harray_##name x) {                                \
+        return harray_##name##_from(ha_array_copy(x.array));                                       \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_retain(harray_##name x) {                              \
+        return harray_##name##_from(ha_array_retain(x.array));                                     \
+    }                                                                                              \
+    HA_TYPED_ ha_status harray_##name##_free(harray_##name *x) { /* and x->array = NULL */         \
+        ha_status status = ha_array_free(x->array);                                                \
+        if (status == HA_OK) x->array = 0;                                                         \
+        return status;                                                                             \
+    }                                                                                              \
+    HA_TYPED_ void harray_##name##_set_name(harray_##name x, const char *text) {                   \
+        ha_array_set_name(x.array, text);                                                          \
+    }                                                                                              \
+    HA_TYPED_ size_t harray_##name##_size(harray_##name x) { return ha_array_size(x.array); }      \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_get(harray_##name x, size_t i, T *value) {   \
+        return ha_array_get(x.array, i, value);                                                    \
+    }                                                                                              \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_set(harray_##name x, size_t i, T value) {    \
+        return ha_array_set(x.array, i, &value);                                                   \
+    }                                                                                              \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_resize(harray_##name x, size_t n) {          \
+        return ha_array_resize(x.array, n);                                                        \
+    }                                                                                              \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_swap(harray_##name x, harray_##name y) {     \
+        return ha_array_swap(x.array, y.array);                                                    \
+    }                                                                                              \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_assign(harray_##name to,                     \
+                                                             harray_##name from) {                 \
+        return ha_array_assign(to.array, from.array);                                              \
+    }                                                                                              \
+    struct ha_read_##name /* so that a semicolon follows */
+
+#define HA_TYPED_ HA_UNUSED static inline
+
+/* HARRAY(T) looks at HA_PREMADE_T: when that is a macro, the type is ready-made. */
+#define HA_SECOND__(a, b, ...) b
+#define HA_SECOND_(...) HA_SECOND__(__VA_ARGS__, define, ~)
+#define HA_HARRAY_define(T) HARRAY_NAMED(T, T)
+#define HA_HARRAY_made(T) struct ha_read_##T
+#define HA_PREMADE_float ~, made
+#define HA_PREMADE_double ~, made
+#define HA_PREMADE_half ~, made
+#define HA_PREMADE_int ~, made
+#define HA_PREMADE_int8_t ~, made
+#define HA_PREMADE_int16_t ~, made
+#define HA_PREMADE_int32_t ~, made
+#define HA_PREMADE_int64_t ~, made
+#define HA_PREMADE_uint8_t ~, made
+#define HA_PREMADE_uint16_t ~, made
+#define HA_PREMADE_uint32_t ~, made
+#define HA_PREMADE_uint64_t ~, made
+#define HA_PREMADE_c64 ~, made
+#define HA_PREMADE_c128 ~, made
+#define HA_DEFINE_PREMADE_(name, T) HARRAY_NAMED(name, T);
+HA_PREMADE_TYPES(HA_DEFINE_PREMADE_)
+
+#endif

@@ -1,0 +1,104 @@
+/* Contexts: where work happens. A context is a device and an in-order queue of work on it.
+ *
+ *     ha_context *gpu = ha_context_find("sim:0");
+ *     HA_WRITING(v, x, gpu) HA_RUN(twice, v);          // enqueues twice() there, returns at once
+ *
+ * Contexts are opened when first asked for, are the same object for everyone in the process, and
+ * live until ha_shutdown(). All functions here may be called from any thread unless they say
+ * otherwise. Wherever a context is an argument, NULL means: the one of the innermost HA_ON scope
+ * of this thread, else the host. */
+#ifndef HARRAY_CONTEXT_H
+#define HARRAY_CONTEXT_H
+
+#include "status.h"
+
+typedef struct ha_context ha_context;
+
+/* The host: always there, never NULL. Work on it is done at once, in the calling thread. */
+HA_API ha_context *ha_host(void);
+
+/* By text: "host", "sim" (= "sim:0"), "sim:1", a kind of a registered backend, "best".
+ * NULL + HA_ERR_NOT_FOUND when there is no such device, HA_ERR_ARGUMENT when the text is no
+ * context name, HA_ERR_BACKEND or HA_ERR_MEMORY when the device cannot be opened. */
+HA_API ha_context *ha_context_find(const char *text);
+
+/* By kind ("sim") and number; errors as ha_context_find. */
+HA_API ha_context *ha_context_get(const char *kind, int number);
+
+/* What the environment variable HARRAY_DEVICE names; without it the first real device, else the
+ * host. A simulated device is only taken when it is named. NULL + error when HARRAY_DEVICE names
+ * what cannot be had. */
+HA_API ha_context *ha_context_best(void);
+
+/* Devices of a kind that are there now; 0 for a kind that nobody knows. Not an error. */
+HA_API int ha_context_count(const char *kind);
+
+/* Another queue on the same device and memory. The host's queue is the calling thread, so
+ * fork(host) is host. NULL + error when the device refuses. */
+HA_API ha_context *ha_context_fork(ha_context *context);
+
+HA_API const char *ha_context_name(const ha_context *context); /* "sim:0", a fork "sim:0/1" */
+HA_API const char *ha_context_kind(const ha_context *context); /* "sim" */
+HA_API int ha_context_number(const ha_context *context);       /* 0 */
+
+/* The backend's own queue object (a CUstream, …); NULL where there is none (host, sim). */
+HA_API void *ha_context_native(const ha_context *context);
+
+/* Blocks until everything enqueued so far has happened. HA_ERR_BACKEND when the device failed. */
+HA_API HA_MUST_CHECK ha_status ha_context_finish(ha_context *context);
+
+/* Gives back every device, queue and cached block: for leak checkers, and before dlclose. Refused
+ * (HA_ERR_STATE, nothing done) while any array lives. All contexts but the host are dangling
+ * afterwards; a new look-up opens afresh. No other call may run at the same time. Nobody needs to
+ * call this at exit. */
+HA_API HA_MUST_CHECK ha_status ha_shutdown(void);
+
+/* ---- functions on a queue ---------------------------------------------------------------- */
+
+/* What a function that runs on a queue is told. Public so that HA_HERE is inline. */
+typedef struct ha_queue {
+    uintptr_t first, bytes; /* the addresses that this device's arrays have for users */
+    ptrdiff_t shift;        /* what to add to them where the function runs */
+} ha_queue;
+
+/* A function to be run on a queue. It may touch the data of the accesses that were open when it was
+ * enqueued, through HA_HERE; it may not open accesses itself (refused: HA_ERR_STATE). */
+typedef void (*ha_function)(const ha_queue *queue, void *argument);
+
+/* Enqueues f(queue, argument) behind everything enqueued before; `bytes` bytes of *argument are
+ * copied now. On the host f has returned when this returns. HA_ERR_UNSUPPORTED where the device
+ * cannot run host functions, HA_ERR_MEMORY, HA_ERR_BACKEND: then f is never run. */
+HA_API HA_MUST_CHECK ha_status ha_enqueue(ha_context *context, ha_function f, const void *argument,
+                                          size_t bytes);
+
+static inline HA_UNUSED void *ha_here_(const ha_queue *queue, const void *pointer) {
+    uintptr_t p = (uintptr_t)pointer;
+    return (void *)(p - queue->first < queue->bytes ? p + (uintptr_t)queue->shift : p);
+}
+
+/* The pointer to use inside a queued function for the data pointer of an access. */
+#define HA_HERE(queue, T, pointer) ((T *)ha_here_((queue), (pointer)))
+
+/* ---- the current context ----------------------------------------------------------------- */
+
+/* The context of this thread's innermost HA_ON scope; NULL outside any. */
+HA_API ha_context *ha_context_current(void);
+
+/* HA_ON(ctx) { … } else { … }: inside the block, NULL as a context means ctx. Per thread; nests;
+ * left by any way out of the block (`break` leaves the block). The else branch runs instead when
+ * ctx is NULL, so HA_ON(ha_context_find("cuda:0")) does not fall back to the host in silence. */
+#define HA_ON(ctx) HA_ON_(ctx, HA_NAME_(ha_on_, __LINE__))
+#define HA_ON_(ctx, s)                                                                             \
+    for (ha_scope_ s __attribute__((cleanup(ha_on_end_))) = ha_on_begin_(ctx); s.once; s.once = 0) \
+        if (s.entered)
+
+#define HA_NAME__(a, b) a##b
+#define HA_NAME_(a, b) HA_NAME__(a, b)
+typedef struct ha_scope_ {
+    ha_context *outer;
+    int once, entered;
+} ha_scope_;
+HA_API ha_scope_ ha_on_begin_(ha_context *context);
+HA_API void ha_on_end_(ha_scope_ *scope);
+
+#endif

@@ -1,0 +1,39 @@
+/* The simulated device: contexts "sim:0", "sim:1", … for debugging and testing without a GPU.
+ *
+ * It behaves like a discrete GPU where that matters. Its memory is its own: touching it from the
+ * host faults, and a system call on it gets EFAULT. Its queues run on threads of their own. With a
+ * delay set, each command starts after a random pause, so that a missing wait shows as a wrong
+ * value. Functions given to ha_enqueue run there, and reach the data through HA_HERE. */
+#ifndef HARRAY_SIM_H
+#define HARRAY_SIM_H
+
+#include "context.h"
+
+/* Zero in a field means its default. */
+typedef struct ha_sim_options {
+    int devices;               /* how many; default 2 */
+    size_t capacity;           /* bytes of memory of each device; default 1 GiB, of address space
+                                  only until it is used */
+    uint64_t bandwidth;        /* bytes per second of a copy from or to the device; default: as
+                                  fast as this machine copies */
+    uint64_t latency_ns;       /* before each command */
+    uint64_t delay_ns;         /* a random pause of up to this long before each command */
+    uint64_t seed;             /* of these pauses; default 1 */
+    int peers;                 /* nonzero: devices copy to each other directly, not by the host */
+} ha_sim_options;
+
+/* Sets the options for sim devices opened later; NULL sets the defaults. Without a call they come
+ * from the environment: HARRAY_SIM="devices=4,capacity=256M,bandwidth=12G,latency=5us,
+ * delay=100us,seed=7,peers=1". HA_ERR_STATE when a sim device is open already (ha_shutdown closes
+ * them), HA_ERR_ARGUMENT when devices, capacity or a time is out of range. */
+HA_API HA_MUST_CHECK ha_status ha_sim_configure(const ha_sim_options *options);
+
+/* Stops the queue of a sim context before its next command: copies, functions, waits for other
+ * queues. Enqueueing goes on as usual; nothing of it happens until ha_sim_step. */
+HA_API HA_MUST_CHECK ha_status ha_sim_hold(ha_context *context);
+
+/* Lets a held queue run `commands` more commands and returns at once; negative: run freely again.
+ * HA_ERR_ARGUMENT for both when the context is not a sim context. */
+HA_API HA_MUST_CHECK ha_status ha_sim_step(ha_context *context, int64_t commands);
+
+#endif

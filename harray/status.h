@@ -1,0 +1,68 @@
+/* Errors: a status from every call that can fail, and the story behind it in ha_take_error().
+ *
+ *     if (harray_double_resize(x, n) != HA_OK) puts(ha_take_error().text);
+ *
+ * A call that fails changes nothing. Many calls can be made in a row and checked once at the end:
+ * the first error since the last ha_take_error() is the one that is kept, per thread. */
+#ifndef HARRAY_STATUS_H
+#define HARRAY_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef HA_API /* how the functions of the implementation are declared */
+#ifdef __cplusplus
+#define HA_API extern "C"
+#else
+#define HA_API extern
+#endif
+#endif
+
+#define HA_MUST_CHECK __attribute__((warn_unused_result))
+#define HA_UNUSED __attribute__((unused))
+#define HA_STRING__(x) #x
+#define HA_STRING_(x) HA_STRING__(x)
+#define HA_SITE __FILE__ ":" HA_STRING_(__LINE__) /* a call site, as text */
+
+/* 0 is success. Every other value has a stable name, which ha_status_name() gives. */
+typedef enum ha_status {
+    HA_OK = 0,
+    HA_ERR_ARGUMENT,    /* an argument makes no sense: index, range, null pointer, element size */
+    HA_ERR_MEMORY,      /* a memory is full, or the size asked for overflows 64 bits */
+    HA_ERR_STATE,       /* the object is not in a state for it: never written, closed, forked */
+    HA_ERR_CONFLICT,    /* this thread already holds an access that excludes the call */
+    HA_ERR_DEADLOCK,    /* waiting would never end: threads wait for each other's accesses */
+    HA_ERR_BUSY,        /* HA_TRY only: another thread is using it. An answer, not recorded */
+    HA_ERR_LOST,        /* a device failed while it wrote these elements */
+    HA_ERR_BACKEND,     /* a device or its driver refused */
+    HA_ERR_UNSUPPORTED, /* this context cannot do that */
+    HA_ERR_NOT_FOUND    /* no such context, device or type */
+} ha_status;
+
+typedef struct ha_error {
+    ha_status status;      /* HA_OK: there was no error */
+    const char *operation; /* a short static text: "open", "resize", … */
+    int64_t code;          /* the backend's own error number; 0 when it has none */
+    char text[400];        /* one line: what was wrong, with which array, sizes, contexts, where */
+} ha_error;
+
+/* The first error of this thread since the last take; clears it. Never fails. */
+HA_API ha_error ha_take_error(void);
+
+/* "HA_ERR_MEMORY" and the like; "unknown status" for a number that is none. */
+HA_API const char *ha_status_name(ha_status status);
+
+/* Calls `handler` for every error of every thread, on the thread that failed, before the failing
+ * call returns and with no lock held: it may call harray. NULL removes it. Set it before other
+ * threads use the library. HARRAY_VERBOSE=1 in the environment prints every error to stderr. */
+typedef void (*ha_error_handler)(const ha_error *error, void *user);
+HA_API void ha_set_error_handler(ha_error_handler handler, void *user);
+
+/* For examples, and for those who want it: prints the error and aborts. */
+#define HA_CHECK(expr) ((expr) == HA_OK ? (void)0 : ha_check_failed_(HA_SITE, #expr))
+HA_API void ha_check_failed_(const char *site, const char *expr);
+
+/* Says in so many words that a status is not looked at here (it stays in ha_take_error()). */
+#define HA_IGNORE(expr) ((void)((expr) == HA_OK))
+
+#endif
