@@ -8,9 +8,9 @@
  * 3. Declare an array, and say what you are going to do with it where; never say "copy":
  *
  *        harray_double x = harray_double_zeros(1000);
- *        HA_WRITING(v, x, gpu) HA_RUN(twice, v);                  // moves x there, enqueues twice()
- *        HA_READING(v, x, ha_host()) printf("%g\n", v.data[999]); // brings it back when it is done
- *        harray_double_free(&x);
+ *        HA_WRITING(v, x, gpu) HA_RUN(twice, v);                  // moves x there, enqueues
+ * twice() HA_READING(v, x, ha_host()) printf("%g\n", v.data[999]); // brings it back when it is
+ * done harray_double_free(&x);
  *
  * Where to read on: harray/status.h (errors), harray/context.h (devices and queues),
  * harray/access.h (reading, writing, conflicts), harray/array.h (the arrays and HARRAY(T)),

@@ -10,6 +10,7 @@
 #include "backends/backend.h"
 #include "backends/list.h"
 #include "impl/error.h"
+#include "impl/thread.h"
 #include "impl/ranges.h"
 #include "impl/registry.h"
 #include "impl/order.h"
@@ -18,9 +19,12 @@
 #include "impl/plan.h"
 #include "impl/copy.h"
 #include "impl/conflict.h"
+#include "impl/opening.h"
 #include "impl/open.h"
 #include "impl/array.h"
 #include "impl/contents.h"
 #include "impl/describe.h"
+#include "impl/shutdown.h"
+#include "impl/sim_control.h"
 
 #endif

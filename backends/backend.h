@@ -8,12 +8,13 @@
  *
  * What holds for every function:
  *  - It may be called from any thread, also for one queue from several threads at once. The engine
- *    holds none of its locks. It must not call back into harray, except ha_backend_report and
- *    ha_queue_run.
+ *    holds none of its locks; only count, open, close, create and destroy are called one at a time.
+ *    It must not call back into harray, except ha_backend_report and ha_queue_run.
  *  - A failing call has done nothing: nothing enqueued, nothing allocated, outputs untouched. It
  *    returns HA_ERR_MEMORY when something is full, HA_ERR_UNSUPPORTED, else HA_ERR_BACKEND, and
  *    may say more with ha_backend_report() just before.
- *  - "void *memory", "void *device", "void *queue" are the backend's own objects, never looked into.
+ *  - "void *memory", "void *device", "void *queue" are the backend's own objects, never looked
+ * into.
  *  - Each table starts with its own size and the version it was written for: a later engine knows
  *    which slots are there. Slots marked optional may be NULL.
  *
@@ -121,7 +122,8 @@ typedef struct ha_backend {
     size_t bytes; /* sizeof(ha_backend) */
     uint32_t version;
 
-    /* The first part of context names: letters, digits, '_'. Unique. Lives as long as the backend.*/
+    /* The first part of context names: letters, digits, '_'. Unique. Lives as long as the
+     * backend.*/
     const char *kind;
 
     /* Nonzero: ha_context_best() does not take it unless it is named. */
@@ -137,7 +139,8 @@ typedef struct ha_backend {
     void (*close)(void *device);
 
     const ha_memory_ops *memory;
-    const ha_queue_ops *queue; /* NULL for the host alone: work is done by the calling thread */
+    const ha_queue_ops *queue; /* NULL for the host alone: it has no queue, is never opened, and
+                                  its memory object is NULL */
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

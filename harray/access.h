@@ -104,9 +104,9 @@ HA_API size_t ha_access_capacity_(const ha_access *access);
 /* ---- scopes ------------------------------------------------------------------------------- */
 
 /* A scope opens an access called v on a typed array x, runs the block once, and closes v however
- * the block is left (`break` leaves the block). With `else` behind the block, that runs when opening
- * failed; v.status and ha_take_error() tell why. Closing v by hand inside is allowed. Not as the
- * only statement of an `if` without braces: the `else` would be taken for the scope's. */
+ * the block is left (`break` leaves the block). With `else` behind the block, that runs when
+ * opening failed; v.status and ha_take_error() tell why. Closing v by hand inside is allowed. Not
+ * as the only statement of an `if` without braces: the `else` would be taken for the scope's. */
 #define HA_READING(v, x, ctx) HA_READING_RANGE(v, x, ctx, 0, HA_END)
 #define HA_WRITING(v, x, ctx) HA_WRITING_RANGE(v, x, ctx, 0, HA_END)
 #define HA_OVERWRITING(v, x, ctx, n)                                                               \
@@ -149,10 +149,11 @@ HA_API ha_status ha_run_(ha_function f, ha_access *access);
     __typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_
 #define HA_SCOPE_(v, x, kind, opening)                                                             \
     for (__typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_,           \
-                               *v##_once_ = ((void)(opening), &v);                                 \
+                                 *v##_once_ = ((void)(opening), &v);                               \
          v##_once_; v##_once_ = 0)                                                                 \
         if (v.status == HA_OK)
-#define HA_CLOSED_ {0, 0, 0, 0, 0, 0, HA_OK}
+#define HA_CLOSED_                                                                                 \
+    { 0, 0, 0, 0, 0, 0, HA_OK }
 HA_API void ha_close_scope_(void *access); /* closes it if it is open */
 
 #endif

@@ -24,7 +24,7 @@
 /* `first_touch` decides where an array starts: memory for n elements is taken there at once.
  * All return NULL on failure: HA_ERR_ARGUMENT (element size 0, no values), HA_ERR_MEMORY (also when
  * n times the element size overflows), HA_ERR_BACKEND. The caller owns one reference. */
-HA_API ha_array *ha_array_new(ha_type type, size_t n, ha_context *first_touch); /* no values */
+HA_API ha_array *ha_array_new(ha_type type, size_t n, ha_context *first_touch);   /* no values */
 HA_API ha_array *ha_array_zeros(ha_type type, size_t n, ha_context *first_touch); /* all bits 0 */
 HA_API ha_array *ha_array_filled(ha_type type, size_t n, const void *value,
                                  ha_context *first_touch);
@@ -53,8 +53,7 @@ HA_API const char *ha_array_name(const ha_array *array); /* "" when it has none 
 HA_API size_t ha_array_capacity(const ha_array *array, const ha_context *context);
 
 /* Nonzero when every element of [first, last) is valid at the context, so that reading there moves
- * nothing. HA_END: the array's end. Of no elements: when the context has an incarnation that was
- * used. */
+ * nothing. HA_END: the array's end. 0 when that is no element at all. */
 HA_API int ha_array_valid(const ha_array *array, const ha_context *context, size_t first,
                           size_t last);
 
@@ -177,9 +176,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
                                                   ha_context *first_touch) {                       \
         return harray_##name##_from(ha_array_of(harray_##name##_type(), n, values, first_touch));  \
     }                                                                                              \
-    HA_TYPED_ harray_##name harray_##name##_new(size_t n) {                                        \
-        return harray_##name##_new_at(n, 0);                                                       \
-    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_new(size_t n) { return harray_##name##_new_at(n, 0); } \
     HA_TYPED_ harray_##name harray_##name##_zeros(size_t n) {                                      \
         return harray_##name##_zeros_at(n, 0);                                                     \
     }                                                                                              \

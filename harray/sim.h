@@ -11,15 +11,15 @@
 
 /* Zero in a field means its default. */
 typedef struct ha_sim_options {
-    int devices;               /* how many; default 2 */
-    size_t capacity;           /* bytes of memory of each device; default 1 GiB, of address space
-                                  only until it is used */
-    uint64_t bandwidth;        /* bytes per second of a copy from or to the device; default: as
-                                  fast as this machine copies */
-    uint64_t latency_ns;       /* before each command */
-    uint64_t delay_ns;         /* a random pause of up to this long before each command */
-    uint64_t seed;             /* of these pauses; default 1 */
-    int peers;                 /* nonzero: devices copy to each other directly, not by the host */
+    int devices;         /* how many; default 2 */
+    size_t capacity;     /* bytes of memory of each device; default 1 GiB, of address space
+                            only until it is used */
+    uint64_t bandwidth;  /* bytes per second of a copy from or to the device; default: as
+                            fast as this machine copies */
+    uint64_t latency_ns; /* before each command */
+    uint64_t delay_ns;   /* a random pause of up to this long before each command */
+    uint64_t seed;       /* of these pauses; default 1 */
+    int peers;           /* nonzero: devices copy to each other directly, not by the host */
 } ha_sim_options;
 
 /* Sets the options for sim devices opened later; NULL sets the defaults. Without a call they come

@@ -1,0 +1,286 @@
+/* Contents: filling, copying, single elements, prefetching. All of it is openings: begin, enqueue
+ * one thing, commit, close. What can fail comes before the commit, so nothing is ever half done. */
+#ifndef HA_IMPL_CONTENTS_H
+#define HA_IMPL_CONTENTS_H
+
+#include "array.h"
+
+/* Where the opening's elements will be. */
+static char *ha_opening_data(const ha_opening *o) {
+    char *data = o->replacement ? (char *)o->replacement->data : o->in->data;
+    return data + o->need.first * o->array->element;
+}
+
+/* Commits or aborts, and closes. What was enqueued counts as the access's own work. */
+static ha_status ha_opening_end(ha_opening *o, ha_status s) {
+    ha_access x;
+    if (s) {
+        ha_opening_abort(o);
+        return ha_opening_fail(o, s);
+    }
+    ha_opening_commit(o, &x);
+    return ha_close_(&x);
+}
+
+/* ---- values from the host ------------------------------------------------------------------ */
+
+/* `count` times the `bytes` bytes at `value`; NULL: zeros. */
+static void ha_repeat(char *to, const void *value, size_t bytes, size_t count) {
+    if (!value)
+        memset(to, 0, bytes * count);
+    else
+        for (size_t i = 0; i < count; i++) memcpy(to + i * bytes, value, bytes);
+}
+
+/* Through a block on the host, which is given back when the copy has happened: no waiting. */
+static ha_status ha_upload(ha_opening *o, const void *value, size_t bytes, size_t count) {
+    ha_block *block;
+    ha_ops ops = {0};
+    ha_context *c = o->context;
+    if (!ha_device_reaches(c->memory, &ha_host_memory)) return HA_ERR_UNSUPPORTED;
+    ha_status s = ha_block_get(&ha_host_memory, count, bytes, &block);
+    if (s) return s;
+    ha_repeat((char *)block->data, value, bytes, count);
+    s = c->ops->copy(c->queue, ha_opening_data(o), block->data, bytes * count);
+    if (!s) ha_note_operation(&ops, c, HA_WHOLE, 0);
+    ha_block_retire(block, &ops);
+    return s;
+}
+
+/* Fills what the opening covers with `count` times the value. */
+static ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes, size_t count) {
+    static const char zero = 0;
+    ha_context *c = o->context;
+    o->trouble = "filling it failed";
+    if (!count) return HA_OK;
+    if (ha_is_host(c)) {
+        ha_repeat(ha_opening_data(o), value, bytes, count);
+        return HA_OK;
+    }
+    if (!HA_HAS(c->ops, ha_queue_ops, fill)) return ha_upload(o, value, bytes, count);
+    if (value) return c->ops->fill(c->queue, ha_opening_data(o), value, bytes, count);
+    return c->ops->fill(c->queue, ha_opening_data(o), &zero, 1, bytes * count);
+}
+
+/* A new array with `count` times a value of `bytes` bytes as its contents. */
+static ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void *value,
+                               size_t bytes, size_t count, const char *operation) {
+    ha_array *a = ha_array_new(type, n, c);
+    if (!a) return NULL;
+    ha_opening o = {.array = a,
+                    .context = a->first_touch,
+                    .operation = operation,
+                    .site = "new array",
+                    .mode = HA_OVERWRITE,
+                    .range = {0, HA_END}};
+    ha_status s = ha_opening_begin(&o, 0);
+    if (!s) s = ha_opening_end(&o, ha_opening_fill(&o, value, bytes, count));
+    if (!s) return a;
+    ha_array_destroy(a);
+    return NULL;
+}
+
+ha_array *ha_array_zeros(ha_type type, size_t n, ha_context *c) {
+    return ha_array_with(type, n, c, NULL, type.size, n, "ha_array_zeros");
+}
+
+ha_array *ha_array_filled(ha_type type, size_t n, const void *value, ha_context *c) {
+    if (value) return ha_array_with(type, n, c, value, type.size, n, "ha_array_filled");
+    ha_fail(HA_ERR_ARGUMENT, "ha_array_filled", "no value");
+    return NULL;
+}
+
+ha_array *ha_array_of(ha_type type, size_t n, const void *values, ha_context *c) {
+    size_t bytes = 0;
+    if (!values && n) {
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_of", "no values for %zu elements", n);
+        return NULL;
+    }
+    if (__builtin_mul_overflow(n, type.size, &bytes)) {
+        ha_fail(HA_ERR_MEMORY, "ha_array_of", "%zu elements of %zu bytes overflow", n, type.size);
+        return NULL;
+    }
+    return ha_array_with(type, n, c, values, bytes, n > 0, "ha_array_of");
+}
+
+/* ---- copies -------------------------------------------------------------------------------- */
+
+/* The valid ranges of an incarnation of a, in the same memory of b, which nobody knows yet. */
+static ha_status ha_copy_incarnation(ha_array *a, ha_incarnation *in, ha_array *b,
+                                     ha_point *later) {
+    ha_incarnation *copy = ha_incarnation_add(b, in->memory);
+    ha_block *block;
+    ha_ops ops = {0};
+    if (!copy || ha_set_reserve(b, &copy->valid, in->valid.n)) return HA_ERR_MEMORY;
+    ha_context *queue = ha_memory_context(in->memory);
+    ha_status s = ha_block_with_values(a, in, a->size, queue, &block, &ops, later);
+    if (s) return s;
+    (void)ha_block_exchange(b, copy, block, a->size, &ops);
+    for (uint32_t i = 0; i < in->valid.n; i++)
+        ha_set_add(&copy->valid, ha_set_ranges(&in->valid)[i]);
+    return HA_OK;
+}
+
+/* A is held for reading, and busy. */
+static ha_status ha_copy_contents(ha_array *a, ha_array *b) {
+    ha_status s = HA_OK;
+    ha_point later;
+    b->size = a->size;
+    for (ha_incarnation *in = &a->first; in && !s; in = in->next)
+        while (!s && in->valid.n && (s = ha_copy_incarnation(a, in, b, &later)) == HA_LATER) {
+            ha_busy_end(a);
+            s = ha_wait_for(later);
+            (void)ha_busy_begin(a, 0, NULL);
+        }
+    return s;
+}
+
+/* Holds a for reading, so that nobody writes it meanwhile. */
+static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
+    ha_wish wish = {.context = ha_host(), .range = HA_WHOLE, .site = operation};
+    uint64_t ticket;
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    ha_array *b = ha_array_make((ha_type){a->type, a->element}, a->first_touch);
+    if (!b) return ha_fail(HA_ERR_MEMORY, operation, "no memory for one more array");
+    if ((s = ha_admit(a, &wish, 0, operation, &ticket))) {
+        ha_array_destroy(b);
+        return s;
+    }
+    s = ha_copy_contents(a, b);
+    ha_lock(a);
+    ha_holder_remove(a, ticket);
+    ha_unlock(a);
+    ha_busy_end(a);
+    *out = b;
+    if (!s) return HA_OK;
+    ha_array_destroy(b);
+    return ha_fail(s, operation, "array %s could not be copied", ha_label_of(a).text);
+}
+
+ha_array *ha_array_copy(ha_array *a) {
+    ha_array *copy = NULL;
+    if (!a)
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_copy", "no array");
+    else if (ha_array_duplicate(a, "ha_array_copy", &copy))
+        return NULL;
+    return copy;
+}
+
+ha_status ha_array_assign(ha_array *to, ha_array *from) {
+    if (to && to == from) return HA_OK;
+    ha_status s = ha_check_two(to, from, "ha_array_assign");
+    ha_array *copy;
+    if (s || (s = ha_array_duplicate(from, "ha_array_assign", &copy))) return s;
+    s = ha_array_take(to, copy);
+    ha_array_destroy(copy);
+    return s;
+}
+
+ha_status ha_array_assign_at(ha_array *to, ha_array *from, ha_context *c) {
+    static const char *const operation = "ha_array_assign_at";
+    ha_access x;
+    c = ha_resolve(c);
+    ha_status s = ha_check_two(to, from, operation);
+    if (s || (s = ha_open_(&x, from, c, HA_READ, 0, HA_END, operation))) return s;
+    if (to == from) return ha_close_(&x);
+    ha_opening o = {.array = to,
+                    .context = c,
+                    .operation = operation,
+                    .site = operation,
+                    .mode = HA_OVERWRITE,
+                    .range = {0, HA_END},
+                    .sets_size = 1,
+                    .size = x.size};
+    s = ha_opening_begin(&o, 0);
+    if (!s) {
+        o.trouble = "copying it failed";
+        if (x.size) s = ha_move_bytes(c, ha_opening_data(&o), x.data, x.size * to->element);
+        s = ha_opening_end(&o, s);
+    }
+    HA_IGNORE(ha_close_(&x));
+    return s;
+}
+
+/* ---- single elements ----------------------------------------------------------------------- */
+
+/* The context where element i is used best: the host when it is valid there, else a device where it
+ * is, else where the array was first touched. */
+static ha_context *ha_element_context(ha_array *a, size_t i) {
+    ha_context *c = NULL;
+    ha_lock(a);
+    for (ha_incarnation *in = &a->first; in; in = in->next) {
+        if (!ha_set_contains(&in->valid, (ha_range){i, i + 1})) continue;
+        ha_context *here = ha_memory_context(in->memory);
+        if (!c || ha_is_host(here)) c = here;
+    }
+    ha_unlock(a);
+    return c ? c : a->first_touch;
+}
+
+static ha_status ha_element_check(ha_array *a, size_t i, const void *value, const char *operation) {
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    if (!a || !value)
+        return ha_fail(HA_ERR_ARGUMENT, operation, "no %s", a ? "place for the value" : "array");
+    size_t n = ha_array_size(a);
+    if (i < n) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, operation, "array %s: no element %zu in %zu",
+                   ha_label_of(a).text, i, n);
+}
+
+/* Copies one element from a device, and waits for it; nothing touches *value afterwards. */
+static ha_status ha_download(const ha_access *x, void *value) {
+    ha_context *c = x->context;
+    ha_status s = c->ops->copy(c->queue, value, x->data, x->array->element);
+    if (s) return s;
+    ha_point p = {c, ha_sequence(c)};
+    s = ha_wait_for(p);
+    if (s) ha_drain(p);
+    return s;
+}
+
+ha_status ha_array_get(ha_array *a, size_t i, void *value) {
+    ha_access x;
+    ha_status s = ha_element_check(a, i, value, "ha_array_get");
+    if (s) return s;
+    s = ha_open_(&x, a, ha_element_context(a, i), HA_READ, i, i + 1, "ha_array_get");
+    if (s) return s;
+    if (ha_is_host(x.context))
+        memcpy(value, x.data, a->element);
+    else if ((s = ha_download(&x, value)))
+        ha_fail(s, "ha_array_get", "array %s: reading element %zu at %s failed",
+                ha_label_of(a).text, i, x.context->name);
+    HA_IGNORE(ha_close_(&x));
+    return s;
+}
+
+ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
+    ha_status s = ha_element_check(a, i, value, "ha_array_set");
+    if (s) return s;
+    ha_opening o = {.array = a,
+                    .context = ha_element_context(a, i),
+                    .operation = "ha_array_set",
+                    .site = "ha_array_set",
+                    .mode = HA_WRITE,
+                    .range = {i, i + 1}};
+    if ((s = ha_opening_begin(&o, 0))) return s;
+    return ha_opening_end(&o, ha_opening_fill(&o, value, a->element, 1));
+}
+
+/* ---- prefetching --------------------------------------------------------------------------- */
+
+ha_status ha_array_prefetch_(ha_array *a, ha_context *c, size_t first, size_t last,
+                             const char *site) {
+    ha_opening o = {.array = a,
+                    .context = ha_resolve(c),
+                    .operation = "prefetch",
+                    .site = site,
+                    .mode = HA_READ,
+                    .range = {first, last}};
+    ha_status s = ha_open_refuse(a, HA_READ, "prefetch", site);
+    if (s) return s;
+    return ha_opening_prefetch(&o);
+}
+
+#endif

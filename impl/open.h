@@ -1,0 +1,273 @@
+/* Opening and closing: the fast path, and the way to the slow one.
+ *
+ * The budget of the fast path is 7 times a bare lock and unlock for open and close together, 10 on
+ * a device. It takes two locks, so what stands here is all it may do: anything else (statistics,
+ * traces, checks for debugging) belongs into opening.h, behind a condition that is already there.
+ */
+#ifndef HA_IMPL_OPEN_H
+#define HA_IMPL_OPEN_H
+
+#include "opening.h"
+
+static inline int ha_all_valid(const ha_set *valid, ha_range r) {
+    if (valid->n == 1) {
+        const ha_range *v = ha_set_ranges(valid);
+        return v->first <= r.first && r.last <= v->last;
+    }
+    return valid->n && ha_set_contains(valid, r);
+}
+
+/* Whether an access would have to wait for an operation of another queue. */
+static inline int ha_has_conflict(ha_ops *ops, ha_range r, int write, const ha_context *c) {
+    const ha_operation *list = ha_ops_list(ops);
+    for (uint32_t i = 0; i < ops->n; i++)
+        if (list[i].at.queue != c && ha_conflicts(&list[i], r, write)) return 1;
+    return 0;
+}
+
+/* Whether another access, or another incarnation that is valid there, is in the way. */
+static inline int ha_is_shared(ha_array *a, const ha_incarnation *in, ha_range locked, ha_range r,
+                               int write) {
+    for (uint32_t i = 0; i < a->holders; i++)
+        if ((a->holder[i].writes | write) && ha_overlap(a->holder[i].range, locked)) return 1;
+    if (write)
+        for (const ha_incarnation *other = &a->first; other; other = other->next)
+            if (other != in && other->valid.n && ha_set_overlaps(&other->valid, r)) return 1;
+    return 0;
+}
+
+/* Lock held. Nothing to move, nobody to wait for, nothing to allocate? *in: the incarnation. */
+static inline int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r,
+                             int write, ha_incarnation **found) {
+    ha_incarnation *in = a->recent;
+    if (a->busy | a->waiters) return 0;
+    if (in->memory != c->memory && !(in = ha_incarnation_find(a, c->memory))) return 0;
+    *found = in;
+    if (r.first >= r.last || r.last > a->size || !ha_all_valid(&in->valid, r)) return 0;
+    if (a->holders == a->holder_capacity) return 0;
+    if (in->ops.n && ha_has_conflict(&in->ops, r, write, c)) return 0;
+    if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
+    return !(a->holders | (uint32_t)write) || !ha_is_shared(a, in, locked, r, write);
+}
+
+static inline int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
+                               const char *site) {
+    ha_incarnation *in;
+    ha_lock(a);
+    ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
+    if (!ha_is_easy(a, c, locked, r, write, &in)) {
+        ha_unlock(a);
+        return 0;
+    }
+    uint64_t ticket = ++a->tickets;
+    char *data = in->data + r.first * a->element;
+    a->holder[a->holders++] = (ha_holder){ha_self.id, ticket, locked, c, site, write};
+    a->recent = in;
+    a->version += (uint64_t)write;
+    if (c->ops) in->ops.promised++;
+    ha_unlock(a);
+    ha_self.held++;
+    *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
+    return 1;
+}
+
+/* No array, a forked process, a queued function: what can be said before looking at the array. */
+static ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *operation,
+                                const char *site) {
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", site);
+    if ((how & ~(unsigned)HA_TRY) > HA_OVERWRITE)
+        return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no way to open: %u", site, how);
+    return HA_OK;
+}
+
+static ha_status ha_open_slow(ha_access *x, ha_opening *o, unsigned how) {
+    memset(x, 0, sizeof *x);
+    ha_status s = ha_open_refuse(o->array, how, o->operation, o->site);
+    if (!s) s = ha_opening_begin(o, (how & HA_TRY) != 0);
+    if (s) return x->status = s;
+    ha_opening_commit(o, x);
+    return HA_OK;
+}
+
+ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
+                   size_t last, const char *site) {
+    unsigned mode = how & ~(unsigned)HA_TRY;
+    c = ha_resolve(c);
+    if (a && ha_self.id && mode <= HA_WRITE &&
+        ha_open_fast(x, a, c, mode == HA_WRITE, (ha_range){first, last}, site))
+        return HA_OK;
+    ha_opening o = {.array = a,
+                    .context = c,
+                    .operation = "open",
+                    .site = site,
+                    .mode = mode,
+                    .range = {first, last}};
+    return ha_open_slow(x, &o, how);
+}
+
+ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsigned how,
+                        const char *site) {
+    ha_opening o = {.array = a,
+                    .context = ha_resolve(c),
+                    .operation = "overwrite",
+                    .site = site,
+                    .mode = HA_OVERWRITE,
+                    .range = {0, HA_END},
+                    .sets_size = 1,
+                    .size = n};
+    return ha_open_slow(x, &o, how | HA_OVERWRITE);
+}
+
+/* ---- closing ------------------------------------------------------------------------------- */
+
+/* Lock held. The holder of an access: NULL when it is closed. Usually the last one. */
+static inline ha_holder *ha_holder_find(ha_array *a, uint64_t ticket) {
+    for (uint32_t i = a->holders; i > 0; i--)
+        if (a->holder[i - 1].ticket == ticket) return &a->holder[i - 1];
+    return NULL;
+}
+
+static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
+    if (!a) return ha_fail(HA_ERR_STATE, operation, "the access is not open");
+    return ha_fail(HA_ERR_STATE, operation, "array %s: %s", ha_label_of(a).text,
+                   foreign ? "another thread holds the access; ha_move it to this one first"
+                           : "the access was closed or moved before");
+}
+
+/* Lock held. The device may still work on what the access covered: on all that it ever covered, for
+ * it may have been resized. */
+static inline void ha_note_access(ha_array *a, const ha_holder *h) {
+    ha_incarnation *in = a->recent;
+    if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
+    in->ops.promised--;
+    ha_note_operation(&in->ops, h->context, h->range, h->writes);
+}
+
+ha_status ha_close_(ha_access *x) {
+    ha_array *a = x->array;
+    if (!a || !ha_self.id) {
+        ha_status s = ha_enter("close");
+        if (s || !a) return s ? s : ha_fail_closed("close", a, 0);
+    }
+    ha_lock(a);
+    ha_holder *h = ha_holder_find(a, x->ticket);
+    if (!h || h->thread != ha_self.id) {
+        ha_unlock(a);
+        return ha_fail_closed("close", a, h != NULL);
+    }
+    if (h->context->ops) ha_note_access(a, h);
+    *h = a->holder[--a->holders];
+    uint32_t waiters = a->waiters;
+    ha_unlock(a);
+    if (waiters) ha_wake(a);
+    ha_self.held -= ha_self.held > 0;
+    x->data = NULL;
+    x->size = 0;
+    x->array = NULL;
+    return HA_OK;
+}
+
+void ha_close_scope_(void *access) {
+    ha_access *x = (ha_access *)access;
+    if (x->array) (void)ha_close_(x);
+}
+
+ha_status ha_move_(ha_access *to, ha_access *from) {
+    ha_status s = ha_enter("move");
+    ha_array *a = from->array;
+    if (s) return s;
+    if (to == from) return ha_fail(HA_ERR_ARGUMENT, "move", "an access moved to itself");
+    if (!a) return ha_fail_closed("move", a, 0);
+    ha_lock(a);
+    ha_holder *h = ha_holder_find(a, from->ticket);
+    int other = h && h->thread != ha_self.id;
+    if (h) h->thread = ha_self.id;
+    ha_unlock(a);
+    if (!h) return ha_fail_closed("move", a, 0);
+    if (other) ha_self.held++; /* the other thread's count stays: it just queues less politely */
+    *to = *from;
+    memset(from, 0, sizeof *from);
+    from->status = HA_ERR_STATE;
+    return HA_OK;
+}
+
+ha_status ha_run_(ha_function f, ha_access *x) {
+    if (!x->array) return x->status = ha_fail_closed("HA_RUN", NULL, 0);
+    ha_status s = ha_enqueue(x->context, f, x, sizeof *x);
+    if (s) x->status = s;
+    return s;
+}
+
+/* ---- resizing inside an access ------------------------------------------------------------- */
+
+/* Lock held. Why a write access cannot resize; NULL: it can. */
+static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *s) {
+    const ha_holder *h = ha_holder_find(a, x->ticket);
+    *s = HA_ERR_STATE;
+    if (!h) return "the access was closed or moved before";
+    if (h->thread != ha_self.id) return "another thread holds the access";
+    *s = HA_ERR_ARGUMENT;
+    if (!h->writes) return "a read access cannot resize";
+    if (h->range.first != 0 || h->range.last != HA_END)
+        return "only an access to the whole array can resize it";
+    *s = HA_ERR_CONFLICT;
+    if (a->holders > 1) return "another access is open, and the block might have to move";
+    *s = HA_OK;
+    return NULL;
+}
+
+/* Room for `room` elements, then size n. */
+static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
+                                const char *operation, const char *site) {
+    ha_array *a = x->array;
+    ha_status s = ha_enter(operation);
+    ha_point later;
+    if (s) return s;
+    if (!a) return ha_fail_closed(operation, a, 0);
+    (void)ha_busy_begin(a, 0, NULL);
+    ha_lock(a);
+    const char *why = ha_cannot_resize(a, x, &s);
+    ha_unlock(a);
+    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    /* Waiting while busy is no harm here: this access keeps everybody out anyway. */
+    while (!s && (s = ha_incarnation_room(a, in, x->context, room, &later)) == HA_LATER)
+        s = ha_wait_for(later);
+    if (!s) {
+        ha_lock(a);
+        if (resizes && n != a->size) {
+            in->valid.n = 0;
+            ha_set_add(&in->valid, (ha_range){0, n});
+            a->version++;
+            a->size = n;
+        }
+        x->size = a->size;
+        x->data = x->size ? in->data : NULL;
+        ha_unlock(a);
+    }
+    ha_busy_end(a);
+    if (!s) return HA_OK;
+    return ha_fail(s, operation, "%s: array %s at %s: %s (%zu elements)", site, ha_label_of(a).text,
+                   x->context->name, why ? why : "no memory there", room);
+}
+
+ha_status ha_access_resize_(ha_access *x, size_t n, const char *site) {
+    return ha_access_room(x, n, 1, n, "ha_access_resize", site);
+}
+
+ha_status ha_access_reserve_(ha_access *x, size_t n, const char *site) {
+    return ha_access_room(x, n, 0, 0, "ha_access_reserve", site);
+}
+
+size_t ha_access_capacity_(const ha_access *x) {
+    ha_array *a = x->array;
+    if (!a || ha_enter("ha_access_capacity")) return 0;
+    ha_lock(a);
+    const ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    size_t n = in ? in->capacity : 0;
+    ha_unlock(a);
+    return n;
+}
+
+#endif

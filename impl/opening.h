@@ -1,0 +1,251 @@
+/* An opening: everything between asking for an access and having it.
+ *
+ *     begin    admit (conflict.h), then prepare: block, transfers, order. The array is busy.
+ *     commit   sizes, validity and version change together; cannot fail. Busy ends.
+ *     abort    what was prepared is taken back. Busy ends.
+ *
+ * Whoever has more to enqueue before the access counts (filling, copying) does it between begin and
+ * commit. When the host has to wait for a device, busy is dropped for that time, and preparing
+ * starts again with what then is there; the holder stays in place, so nobody can touch the range.
+ */
+#ifndef HA_IMPL_OPENING_H
+#define HA_IMPL_OPENING_H
+
+#include "conflict.h"
+
+typedef struct ha_opening {
+    ha_array *array;
+    ha_context *context;
+    const char *operation, *site;
+    unsigned mode;  /* HA_READ, HA_WRITE, HA_OVERWRITE */
+    ha_range range; /* as asked for */
+    int sets_size;  /* overwrite with a new size: nothing of the old values is kept */
+    size_t size;    /* of the array when it is open */
+    ha_range need;  /* within the size */
+    uint64_t ticket;
+    ha_incarnation *in;
+    int fresh;             /* the incarnation had no block */
+    int promised;          /* in->ops keeps an entry for closing */
+    ha_set brought;        /* what was made valid at `in` on the way */
+    ha_block *replacement; /* takes the place of the block at commit */
+    ha_range never;        /* what was never written, when that is the failure */
+    const char *trouble;   /* what was going on when it failed */
+} ha_opening;
+
+static int ha_opening_writes(const ha_opening *o) { return o->mode != HA_READ; }
+
+/* ---- preparing ----------------------------------------------------------------------------- */
+
+/* The elements that are meant, now that the size stands still. */
+static ha_status ha_opening_range(ha_opening *o) {
+    if (!o->sets_size) o->size = o->array->size;
+    o->need = o->range;
+    if (o->need.last == HA_END) o->need.last = o->size;
+    o->trouble = "the range is not inside the array";
+    return o->need.first > o->need.last || o->need.last > o->size ? HA_ERR_ARGUMENT : HA_OK;
+}
+
+static ha_status ha_opening_room(ha_opening *o, ha_point *later) {
+    ha_array *a = o->array;
+    o->trouble = "no memory there";
+    if (!o->in) {
+        o->in = ha_incarnation_add(a, o->context->memory);
+        if (!o->in) return HA_ERR_MEMORY;
+        o->fresh = !o->in->block;
+    }
+    if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, later);
+    /* The old values have to stay until nothing can fail any more. */
+    if (o->size <= o->in->capacity || o->replacement) return HA_OK;
+    return ha_block_take(o->in->memory, o->size, a->element, &o->replacement, later);
+}
+
+/* Makes valid what is missing. */
+static ha_status ha_opening_bring(ha_opening *o, ha_point *later) {
+    ha_array *a = o->array;
+    ha_plan plan;
+    o->trouble = "moving its data there failed";
+    ha_status s = ha_plan_make(a, o->in, o->need, &plan);
+    if (!s && plan.missing.n && o->mode == HA_READ) {
+        o->never = ha_set_ranges(&plan.missing)[0];
+        s = HA_ERR_STATE;
+    }
+    /* Room to take back each piece, too. */
+    if (!s && plan.n) s = ha_set_reserve(a, &o->in->valid, o->in->valid.n + 2 * plan.n + 1);
+    if (!s) s = ha_plan_carry_out(a, &plan, o->in, o->context, &o->brought, later);
+    ha_plan_free(&plan);
+    return s;
+}
+
+/* Room for everything that commit and close will note. */
+static ha_status ha_opening_reserve(ha_opening *o) {
+    ha_array *a = o->array;
+    o->trouble = "no memory for its records";
+    if (ha_set_reserve(a, &o->in->valid, 1)) return HA_ERR_MEMORY;
+    if (ha_opening_writes(o))
+        for (ha_incarnation *in = &a->first; in; in = in->next)
+            if (ha_set_reserve(a, &in->valid, 1)) return HA_ERR_MEMORY;
+    if (ha_is_host(o->context) || o->promised) return HA_OK;
+    if (ha_ops_reserve(a, &o->in->ops, 1)) return HA_ERR_MEMORY;
+    ha_lock(a);
+    o->in->ops.promised++;
+    ha_unlock(a);
+    o->promised = 1;
+    return HA_OK;
+}
+
+static ha_status ha_opening_prepare(ha_opening *o, ha_point *later) {
+    ha_status s = ha_opening_room(o, later);
+    if (!s && o->mode != HA_OVERWRITE) s = ha_opening_bring(o, later);
+    if (!s) s = ha_opening_reserve(o);
+    if (s || o->replacement) return s; /* nobody uses a new block */
+    o->trouble = "waiting for work that uses it failed";
+    return ha_come_after(o->array, o->in, o->need, ha_opening_writes(o), o->context, later);
+}
+
+/* ---- the three steps ----------------------------------------------------------------------- */
+
+static int ha_used_by_others(ha_array *a, const ha_incarnation *in, uint64_t ticket) {
+    int used = 0;
+    ha_lock(a);
+    for (uint32_t i = 0; i < a->holders; i++)
+        used |= a->holder[i].ticket != ticket && a->holder[i].context->memory == in->memory;
+    ha_unlock(a);
+    return used;
+}
+
+/* Takes back what was made valid, so that a failed opening leaves no trace. It stays (as one more
+ * valid copy) where others came to use it while the host waited. */
+static void ha_opening_undo(ha_opening *o) {
+    ha_array *a = o->array;
+    ha_incarnation *in = o->in;
+    if (!in) return;
+    if (!ha_used_by_others(a, in, o->ticket)) {
+        ha_lock(a);
+        uint32_t room = in->valid.heap ? in->valid.capacity : 1;
+        for (uint32_t i = 0; i < o->brought.n && in->valid.n < room; i++)
+            ha_set_remove(&in->valid, ha_set_ranges(&o->brought)[i]);
+        ha_unlock(a);
+        if (o->fresh && in->block && !in->valid.n) ha_incarnation_drop(a, in);
+    }
+    if (o->promised) {
+        ha_lock(a);
+        in->ops.promised--;
+        ha_unlock(a);
+    }
+    ha_ops none = {0};
+    if (o->replacement) ha_block_retire(o->replacement, &none);
+}
+
+static void ha_opening_abort(ha_opening *o) {
+    ha_opening_undo(o);
+    ha_set_free(&o->brought);
+    ha_lock(o->array);
+    ha_holder_remove(o->array, o->ticket);
+    ha_unlock(o->array);
+    ha_busy_end(o->array);
+}
+
+/* Tells why; after abort, so that the handler may use the array. */
+static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
+    ha_label label = ha_label_of(o->array);
+    const char *name = o->context->name;
+    if (s == HA_ERR_STATE && !ha_is_empty(o->never))
+        return ha_fail(s, o->operation,
+                       "%s: array %s at %s: elements %zu to %zu were never written", o->site,
+                       label.text, name, o->never.first, o->never.last);
+    if (s == HA_ERR_ARGUMENT)
+        return ha_fail(s, o->operation, "%s: array %s at %s: no range [%zu, %zu) in %zu elements",
+                       o->site, label.text, name, o->range.first, o->range.last, o->size);
+    return ha_fail(s, o->operation, "%s: array %s at %s: %s (%zu elements of %zu bytes)", o->site,
+                   label.text, name, o->trouble, o->size, o->array->element);
+}
+
+static ha_status ha_opening_begin(ha_opening *o, int trying) {
+    ha_array *a = o->array;
+    ha_point later;
+    ha_wish wish = {o->context, o->range, ha_opening_writes(o), o->sets_size, o->size, o->site};
+    ha_status s = ha_admit(a, &wish, trying, o->operation, &o->ticket);
+    if (s) return s;
+    s = ha_opening_range(o);
+    while (!s && (s = ha_opening_prepare(o, &later)) == HA_LATER) {
+        ha_busy_end(a);
+        s = ha_wait_for(later);
+        (void)ha_busy_begin(a, 0, NULL);
+    }
+    if (!s) return HA_OK;
+    ha_opening_abort(o);
+    return ha_opening_fail(o, s);
+}
+
+/* Moves what is missing and ends: no access comes of it. Elements that were never written do not
+ * matter here, so it brings what a write would; and it waits for nobody. */
+static ha_status ha_opening_prefetch(ha_opening *o) {
+    ha_array *a = o->array;
+    ha_point later;
+    ha_wish wish = {.context = o->context, .range = o->range, .site = o->site};
+    ha_status s = ha_admit(a, &wish, 1, o->operation, &o->ticket);
+    if (s) return s;
+    o->mode = HA_WRITE;
+    s = ha_opening_range(o);
+    while (!s && !ha_is_empty(o->need)) {
+        s = ha_opening_room(o, &later);
+        if (!s) s = ha_opening_bring(o, &later);
+        if (s != HA_LATER) break;
+        ha_busy_end(a);
+        s = ha_wait_for(later);
+        (void)ha_busy_begin(a, 0, NULL);
+    }
+    if (s) {
+        ha_opening_abort(o);
+        return ha_opening_fail(o, s);
+    }
+    ha_set_free(&o->brought);
+    ha_lock(a);
+    ha_holder_remove(a, o->ticket);
+    ha_unlock(a);
+    ha_busy_end(a);
+    return HA_OK;
+}
+
+/* Lock held: nothing here can fail. */
+static void ha_opening_apply(ha_opening *o) {
+    ha_array *a = o->array;
+    if (o->sets_size) a->size = o->size;
+    if (ha_opening_writes(o)) {
+        a->version++;
+        for (ha_incarnation *in = &a->first; in; in = in->next)
+            if (o->sets_size)
+                in->valid.n = 0;
+            else if (in != o->in)
+                ha_set_remove(&in->valid, o->need);
+        ha_set_add(&o->in->valid, o->need);
+    }
+    a->recent = o->in;
+}
+
+static void ha_opening_commit(ha_opening *o, ha_access *x) {
+    ha_array *a = o->array;
+    ha_incarnation *in = o->in;
+    ha_ops ops = {0};
+    ha_block *old = NULL;
+    if (o->replacement) old = ha_block_exchange(a, in, o->replacement, o->size, &ops);
+    ha_lock(a);
+    ha_opening_apply(o);
+    x->size = o->need.last - o->need.first;
+    x->data = x->size ? in->data + o->need.first * a->element : NULL;
+    x->first = o->need.first;
+    x->array = a;
+    x->context = o->context;
+    x->ticket = o->ticket;
+    x->status = HA_OK;
+    ha_unlock(a);
+    ha_self.held++;
+    ha_set_free(&o->brought);
+    ha_busy_end(a);
+    if (old)
+        ha_block_retire(old, &ops);
+    else
+        ha_ops_free(&ops);
+}
+
+#endif

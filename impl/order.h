@@ -1,0 +1,154 @@
+/* Order between queues, without waiting where that is possible.
+ *
+ * An operation on a queue is known by (queue, sequence number); the sequence number is the queue's
+ * epoch, `issued`: the number that its next event will get. Noting an operation is one load. Who
+ * has to come after it makes an event that covers its number: raises the epoch, then records. Work
+ * enqueued before the epoch was read is in front of that event, since raising comes first: had the
+ * record come before that work in the queue, the load behind the work would have seen the raised
+ * epoch. So events are made only when somebody waits, and closing an access stays cheap. */
+#ifndef HA_IMPL_ORDER_H
+#define HA_IMPL_ORDER_H
+
+#include "registry.h"
+
+/* An event, shared by those who wait for it. Freed by the last of them once a newer one is there.
+ */
+typedef struct ha_mark {
+    ha_event event;
+    uint64_t covers; /* operations with a sequence number up to this */
+    uint32_t users;  /* under the context's lock; the context itself is one */
+} ha_mark;
+
+/* A point in a queue. */
+typedef struct ha_point {
+    ha_context *queue;
+    uint64_t seq;
+} ha_point;
+
+/* The sequence number for what was enqueued on c until now. */
+static inline uint64_t ha_sequence(const ha_context *c) {
+    return __atomic_load_n(&c->issued, __ATOMIC_ACQUIRE);
+}
+
+static inline int ha_passed(const ha_context *c, uint64_t seq) {
+    return __atomic_load_n(&c->done, __ATOMIC_ACQUIRE) >= seq;
+}
+
+static void ha_mark_done(ha_context *c, uint64_t covers) {
+    uint64_t done = __atomic_load_n(&c->done, __ATOMIC_RELAXED);
+    while (done < covers && !__atomic_compare_exchange_n(&c->done, &done, covers, 1,
+                                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
+}
+
+static ha_mark *ha_mark_latest(ha_context *c, uint64_t seq) {
+    pthread_mutex_lock(&c->lock);
+    ha_mark *m = c->latest;
+    if (m && m->covers >= seq)
+        m->users++;
+    else
+        m = NULL;
+    pthread_mutex_unlock(&c->lock);
+    return m;
+}
+
+static void ha_mark_release(ha_context *c, ha_mark *m) {
+    if (!m) return;
+    pthread_mutex_lock(&c->lock);
+    int last = --m->users == 0;
+    pthread_mutex_unlock(&c->lock);
+    if (!last) return;
+    if (HA_HAS(c->ops, ha_queue_ops, forget)) c->ops->forget(&m->event);
+    HARRAY_FREE(m);
+}
+
+/* Makes m the context's newest event, if it is. The context becomes one more user. */
+static void ha_mark_publish(ha_context *c, ha_mark *m) {
+    ha_mark *old = NULL;
+    pthread_mutex_lock(&c->lock);
+    if (!c->latest || c->latest->covers < m->covers) {
+        old = c->latest;
+        c->latest = m;
+        m->users++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    ha_mark_release(c, old);
+}
+
+/* *out = an event behind operation `seq` of c; to be released. */
+static ha_status ha_cover(ha_context *c, uint64_t seq, ha_mark **out) {
+    if ((*out = ha_mark_latest(c, seq))) return HA_OK;
+    ha_mark *m = (ha_mark *)HARRAY_MALLOC(sizeof *m);
+    if (!m) return HA_ERR_MEMORY;
+    *m = (ha_mark){.users = 1};
+    m->covers = __atomic_fetch_add(&c->issued, 1, __ATOMIC_ACQ_REL);
+    ha_status s = c->ops->record(c->queue, &m->event);
+    if (s) {
+        HARRAY_FREE(m);
+        return s;
+    }
+    ha_mark_publish(c, m);
+    *out = m;
+    return HA_OK;
+}
+
+/* Blocks the calling thread until operation p has happened. */
+static ha_status ha_wait_for(ha_point p) {
+    ha_mark *m;
+    if (ha_passed(p.queue, p.seq)) return HA_OK;
+    ha_status s = ha_cover(p.queue, p.seq, &m);
+    if (s) return s;
+    s = p.queue->ops->finish(&m->event);
+    if (!s) ha_mark_done(p.queue, m->covers);
+    ha_mark_release(p.queue, m);
+    return s;
+}
+
+/* Whether `waiter` can come after work of `queue` without the host waiting. */
+static inline int ha_can_await(const ha_context *waiter, const ha_context *queue) {
+    return waiter->ops && waiter->backend == queue->backend;
+}
+
+/* What is enqueued on `waiter` from now on happens after p. */
+static ha_status ha_await(ha_context *waiter, ha_point p) {
+    ha_mark *m;
+    if (waiter == p.queue || ha_passed(p.queue, p.seq)) return HA_OK;
+    ha_status s = ha_cover(p.queue, p.seq, &m);
+    if (s) return s;
+    s = waiter->ops->await(waiter->queue, &m->event);
+    ha_mark_release(p.queue, m);
+    return s;
+}
+
+/* Learns, without blocking, how far a queue has come. */
+static void ha_poll(ha_context *c) {
+    ha_mark *m = ha_mark_latest(c, 0);
+    if (!m) return;
+    if (!ha_passed(c, m->covers) && c->ops->done(&m->event) == 1) ha_mark_done(c, m->covers);
+    ha_mark_release(c, m);
+}
+
+static void ha_poll_all(void) {
+    ha_context *c = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
+    for (; c; c = c->next) ha_poll(c);
+}
+
+/* Waits until p has happened, whatever it takes: for freeing. Cannot fail. */
+static void ha_drain(ha_point p) {
+    if (ha_wait_for(p) == HA_OK) return;
+    ha_forget_note();
+    uint64_t covers = __atomic_fetch_add(&p.queue->issued, 1, __ATOMIC_ACQ_REL);
+    p.queue->ops->drain(p.queue->queue);
+    ha_mark_done(p.queue, covers);
+}
+
+ha_status ha_context_finish(ha_context *c) {
+    ha_status s = ha_enter("ha_context_finish");
+    if (s) return s;
+    c = ha_resolve(c);
+    if (ha_is_host(c)) return HA_OK;
+    if ((s = ha_wait_for((ha_point){c, ha_sequence(c)})))
+        return ha_fail(s, "ha_context_finish", "%s: waiting for its work failed", c->name);
+    return HA_OK;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* The public handles of the simulated device: options, hold and step. */
+#ifndef HA_IMPL_SIM_CONTROL_H
+#define HA_IMPL_SIM_CONTROL_H
+
+#include "registry.h"
+
+ha_status ha_sim_configure(const ha_sim_options *options) {
+    ha_status s = ha_enter("ha_sim_configure");
+    if (s) return s;
+    pthread_mutex_lock(&ha_registry.lock);
+    s = ha_sim_set_options(options);
+    pthread_mutex_unlock(&ha_registry.lock);
+    return s ? ha_fail(s, "ha_sim_configure", "these options cannot be set") : HA_OK;
+}
+
+static ha_status ha_sim_credit(ha_context *c, int64_t commands, const char *operation) {
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    c = ha_resolve(c);
+    if (strcmp(c->backend->kind, ha_backend_sim.kind) != 0)
+        return ha_fail(HA_ERR_ARGUMENT, operation, "%s is not a simulated device", c->name);
+    return ha_sim_set_credit(c->queue, commands);
+}
+
+ha_status ha_sim_hold(ha_context *c) { return ha_sim_credit(c, 0, "ha_sim_hold"); }
+
+ha_status ha_sim_step(ha_context *c, int64_t commands) {
+    return ha_sim_credit(c, commands, "ha_sim_step");
+}
+
+#endif
