@@ -43,19 +43,21 @@ static inline int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, 
     if (a->busy | a->waiters) return 0;
     if (in->memory != c->memory && !(in = ha_incarnation_find(a, c->memory))) return 0;
     *found = in;
-    if (r.first >= r.last || r.last > a->size || !ha_all_valid(&in->valid, r)) return 0;
-    if (a->holders == a->holder_capacity) return 0;
+    if (r.first >= r.last || !ha_all_valid(&in->valid, r)) return 0;
+    /* A block that is still to grow after a resize must not have an open access. */
+    if (a->size > in->capacity || a->holders == a->holder_capacity) return 0;
     if (in->ops.n && ha_has_conflict(&in->ops, r, write, c)) return 0;
     if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
     return !(a->holders | (uint32_t)write) || !ha_is_shared(a, in, locked, r, write);
 }
 
+/* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */
 static inline int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
-                               const char *site) {
+                               size_t n, const char *site) {
     ha_incarnation *in;
     ha_lock(a);
     ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
-    if (!ha_is_easy(a, c, locked, r, write, &in)) {
+    if ((n != HA_END && n != a->size) || !ha_is_easy(a, c, locked, r, write, &in)) {
         ha_unlock(a);
         return 0;
     }
@@ -95,8 +97,8 @@ ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_
                    size_t last, const char *site) {
     unsigned mode = how & ~(unsigned)HA_TRY;
     c = ha_resolve(c);
-    if (a && ha_self.id && mode <= HA_WRITE &&
-        ha_open_fast(x, a, c, mode == HA_WRITE, (ha_range){first, last}, site))
+    if (a && ha_self.id && mode <= HA_OVERWRITE &&
+        ha_open_fast(x, a, c, mode != HA_READ, (ha_range){first, last}, HA_END, site))
         return HA_OK;
     ha_opening o = {.array = a,
                     .context = c,
@@ -109,8 +111,12 @@ ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_
 
 ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsigned how,
                         const char *site) {
+    c = ha_resolve(c);
+    if (a && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
+        ha_open_fast(x, a, c, 1, HA_WHOLE, n, site))
+        return HA_OK;
     ha_opening o = {.array = a,
-                    .context = ha_resolve(c),
+                    .context = c,
                     .operation = "overwrite",
                     .site = site,
                     .mode = HA_OVERWRITE,

@@ -15,15 +15,14 @@ static inline const ha_range *ha_set_ranges(const ha_set *s) { return s->heap ? 
 
 static inline ha_range *ha_set_edit(ha_set *s) { return s->heap ? s->heap : &s->one; }
 
-static inline int ha_overlap(ha_range x, ha_range y) {
-    return x.first < y.last && y.first < x.last;
-}
-
 static inline int ha_is_empty(ha_range r) { return r.first >= r.last; }
 
 static inline ha_range ha_intersect(ha_range x, ha_range y) {
     return (ha_range){x.first > y.first ? x.first : y.first, x.last < y.last ? x.last : y.last};
 }
+
+/* An empty range overlaps nothing, wherever it lies. */
+static inline int ha_overlap(ha_range x, ha_range y) { return !ha_is_empty(ha_intersect(x, y)); }
 
 /* Room for `more` further ranges. On failure nothing changed. */
 static ha_status ha_set_room(ha_set *s, size_t more) {
