@@ -25,14 +25,20 @@ static inline int ha_has_conflict(ha_ops *ops, ha_range r, int write, const ha_c
     return 0;
 }
 
-/* Whether another access, or another incarnation that is valid there, is in the way. */
-static inline int ha_is_shared(ha_array *a, const ha_incarnation *in, ha_range locked, ha_range r,
-                               int write) {
-    for (uint32_t i = 0; i < a->holders; i++)
-        if ((a->holder[i].writes | write) && ha_overlap(a->holder[i].range, locked)) return 1;
-    if (write)
-        for (const ha_incarnation *other = &a->first; other; other = other->next)
-            if (other != in && other->valid.n && ha_set_overlaps(&other->valid, r)) return 1;
+/* Whether another access is in the way. This thread's own reads at this context are not. */
+static inline int ha_is_held(const ha_array *a, const ha_context *c, ha_range locked, int write) {
+    for (uint32_t i = 0; i < a->holders; i++) {
+        const ha_holder *h = &a->holder[i];
+        if (!(h->writes | write) || !ha_overlap(h->range, locked)) continue;
+        if (h->writes || h->context != c || h->thread != ha_self.id) return 1;
+    }
+    return 0;
+}
+
+/* Whether r is valid in another incarnation, too. */
+static inline int ha_is_elsewhere(const ha_array *a, const ha_incarnation *in, ha_range r) {
+    for (const ha_incarnation *other = &a->first; other; other = other->next)
+        if (other != in && other->valid.n && ha_set_overlaps(&other->valid, r)) return 1;
     return 0;
 }
 
@@ -48,7 +54,8 @@ static inline int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, 
     if (a->size > in->capacity || a->holders == a->holder_capacity) return 0;
     if (in->ops.n && ha_has_conflict(&in->ops, r, write, c)) return 0;
     if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
-    return !(a->holders | (uint32_t)write) || !ha_is_shared(a, in, locked, r, write);
+    if (a->holders && ha_is_held(a, c, locked, write)) return 0;
+    return !write || !ha_is_elsewhere(a, in, r);
 }
 
 /* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */

@@ -220,6 +220,7 @@ static void ha_opening_apply(ha_opening *o) {
                 ha_set_remove(&in->valid, o->need);
         ha_set_add(&o->in->valid, o->need);
     }
+    ha_ops_prune(&o->in->ops); /* so that the next opening may take the fast path */
     a->recent = o->in;
 }
 

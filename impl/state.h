@@ -185,6 +185,8 @@ static ha_status ha_come_after(ha_array *a, ha_incarnation *in, ha_range r, int 
     ha_point p = {NULL, 0};
     ha_status s = HA_OK;
     while (!s && ha_next_conflict(a, in, r, write, queue, &p)) {
+        ha_poll(p.queue);
+        if (ha_passed(p.queue, p.seq)) continue;
         if (ha_can_await(queue, p.queue))
             s = ha_await(queue, p);
         else {
