@@ -113,7 +113,7 @@ typedef struct ha_queue_ops {
     /* Optional: the event's object is not needed any more; nobody uses it at this moment. */
     void (*forget)(ha_event *event);
 
-    /* Optional: the driver's own object of this queue, for ha_context_native(). */
+    /* Optional: the driver's own object of this queue, for ha_context_stream(). */
     void *(*native)(void *queue);
 } ha_queue_ops;
 

@@ -41,8 +41,8 @@ HA_API const char *ha_context_name(const ha_context *context); /* "sim:0", a for
 HA_API const char *ha_context_kind(const ha_context *context); /* "sim" */
 HA_API int ha_context_number(const ha_context *context);       /* 0 */
 
-/* The backend's own queue object (a CUstream, …); NULL where there is none (host, sim). */
-HA_API void *ha_context_native(const ha_context *context);
+/* The driver's own queue object (a CUstream, …), to launch kernels on; NULL where there is none. */
+HA_API void *ha_context_stream(const ha_context *context);
 
 /* Blocks until everything enqueued so far has happened. HA_ERR_BACKEND when the device failed. */
 HA_API HA_MUST_CHECK ha_status ha_context_finish(ha_context *context);

@@ -91,46 +91,45 @@ static ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
     return HA_OK;
 }
 
-static ha_status ha_open_slow(ha_access *x, ha_opening *o, unsigned how) {
+/* On its own, so that the fast path needs no room for an opening. */
+__attribute__((noinline)) static ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context *c,
+                                                        unsigned how, ha_range range, size_t n,
+                                                        const char *site) {
+    ha_opening o = {.array = a,
+                    .context = c,
+                    .operation = n == HA_END ? "open" : "overwrite",
+                    .site = site,
+                    .mode = how & ~(unsigned)HA_TRY,
+                    .range = range,
+                    .sets_size = n != HA_END,
+                    .size = n};
     memset(x, 0, sizeof *x);
-    ha_status s = ha_open_refuse(o->array, how, o->operation, o->site);
-    if (!s) s = ha_opening_begin(o, (how & HA_TRY) != 0);
+    ha_status s = ha_open_refuse(a, how, o.operation, site);
+    if (!s) s = ha_opening_begin(&o, (how & HA_TRY) != 0);
     if (s) return x->status = s;
-    ha_opening_commit(o, x);
+    ha_opening_commit(&o, x);
     return HA_OK;
 }
 
 ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
                    size_t last, const char *site) {
     unsigned mode = how & ~(unsigned)HA_TRY;
+    ha_range range = {first, last};
     c = ha_resolve(c);
     if (a && ha_self.id && mode <= HA_OVERWRITE &&
-        ha_open_fast(x, a, c, mode != HA_READ, (ha_range){first, last}, HA_END, site))
+        ha_open_fast(x, a, c, mode != HA_READ, range, HA_END, site))
         return HA_OK;
-    ha_opening o = {.array = a,
-                    .context = c,
-                    .operation = "open",
-                    .site = site,
-                    .mode = mode,
-                    .range = {first, last}};
-    return ha_open_slow(x, &o, how);
+    return ha_open_slow(x, a, c, how, range, HA_END, site);
 }
 
 ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsigned how,
                         const char *site) {
     c = ha_resolve(c);
+    if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
     if (a && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
         ha_open_fast(x, a, c, 1, HA_WHOLE, n, site))
         return HA_OK;
-    ha_opening o = {.array = a,
-                    .context = c,
-                    .operation = "overwrite",
-                    .site = site,
-                    .mode = HA_OVERWRITE,
-                    .range = {0, HA_END},
-                    .sets_size = 1,
-                    .size = n};
-    return ha_open_slow(x, &o, how | HA_OVERWRITE);
+    return ha_open_slow(x, a, c, how | HA_OVERWRITE, HA_WHOLE, n, site);
 }
 
 /* ---- closing ------------------------------------------------------------------------------- */
@@ -171,7 +170,8 @@ ha_status ha_close_(ha_access *x) {
         return ha_fail_closed("close", a, h != NULL);
     }
     if (h->context->ops) ha_note_access(a, h);
-    *h = a->holder[--a->holders];
+    const ha_holder *last = &a->holder[--a->holders];
+    if (h != last) *h = *last; /* usually it is: then copying it onto itself would cost */
     uint32_t waiters = a->waiters;
     ha_unlock(a);
     if (waiters) ha_wake(a);

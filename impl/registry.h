@@ -93,7 +93,7 @@ const char *ha_context_name(const ha_context *c) { return ha_resolve_const(c)->n
 const char *ha_context_kind(const ha_context *c) { return ha_resolve_const(c)->backend->kind; }
 int ha_context_number(const ha_context *c) { return ha_resolve_const(c)->number; }
 
-void *ha_context_native(const ha_context *c) {
+void *ha_context_stream(const ha_context *c) {
     c = ha_resolve_const(c);
     return c->ops && HA_HAS(c->ops, ha_queue_ops, native) ? c->ops->native(c->queue) : NULL;
 }
