@@ -83,9 +83,14 @@ ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
 }
 
 ha_array *ha_array_like(const ha_array *a) {
-    if (a) return ha_array_new((ha_type){a->type, a->element}, 0, a->first_touch);
-    ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "no array");
-    return NULL;
+    ha_array *like = NULL;
+    if (ha_enter("ha_array_like")) return NULL;
+    if (!a)
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "no array");
+    else if (!(like = ha_array_make((ha_type){a->type, a->element}, a->first_touch)))
+        ha_fail(HA_ERR_MEMORY, "ha_array_like", "no memory for one more array like %s",
+                ha_label_of((ha_array *)(uintptr_t)a).text);
+    return like;
 }
 
 ha_array *ha_array_retain(ha_array *a) {
@@ -279,7 +284,9 @@ static ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
     ha_array *low = a < b ? a : b, *high = a < b ? b : a;
     ha_status s = ha_check_two(a, b, operation);
     if (s || (s = ha_claim(low, operation))) return s;
+    ha_tell_later();
     if ((s = ha_claim(high, operation))) ha_busy_end(low);
+    ha_tell_now();
     return s;
 }
 

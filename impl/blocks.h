@@ -119,7 +119,7 @@ static ha_block *ha_take_passed(ha_memory *m) {
             continue;
         }
         *at = b->next;
-        m->retired_bytes -= b->bytes;
+        __atomic_fetch_sub(&m->retired_bytes, b->bytes, __ATOMIC_RELAXED);
         b->next = passed;
         passed = b;
     }
@@ -129,7 +129,7 @@ static ha_block *ha_take_passed(ha_memory *m) {
 
 /* Gives back what no queue uses any more, without blocking. */
 static void ha_memory_sweep(ha_memory *m) {
-    if (!__atomic_load_n(&m->retired, __ATOMIC_RELAXED)) return;
+    if (!__atomic_load_n(&m->retired_bytes, __ATOMIC_RELAXED)) return;
     ha_poll_all();
     for (ha_block *b = ha_take_passed(m), *next; b; b = next) {
         next = b->next;
@@ -164,7 +164,9 @@ static ha_status ha_block_take(ha_memory *m, size_t n, size_t element, ha_block 
     ha_status s = m->backend->memory->allocate(m->handle, bytes, &b->data);
     if (s) {
         HARRAY_FREE(b);
-        return s == HA_ERR_MEMORY && ha_memory_pending(m, later) ? HA_LATER : s;
+        if (s != HA_ERR_MEMORY || !ha_memory_pending(m, later)) return s;
+        ha_forget_note();
+        return HA_LATER;
     }
     __atomic_fetch_add(&m->handed_out, bytes, __ATOMIC_RELAXED);
     *out = b;
@@ -184,6 +186,7 @@ static ha_status ha_block_get(ha_memory *m, size_t n, size_t element, ha_block *
  * that cannot record an event. Cannot fail. */
 static void ha_block_retire(ha_block *b, ha_ops *ops) {
     ha_memory *m = b->memory;
+    ha_note note = ha_backend_note; /* what failed before is still to be told */
     b->ops = *ops;
     memset(ops, 0, sizeof *ops);
     b->ops.promised = 0;
@@ -197,6 +200,7 @@ static void ha_block_retire(ha_block *b, ha_ops *ops) {
         else
             ha_mark_release(p.queue, mark);
     }
+    ha_backend_note = note;
     ha_ops_prune(&b->ops);
     if (!b->ops.n) {
         ha_block_release(b);
@@ -205,7 +209,7 @@ static void ha_block_retire(ha_block *b, ha_ops *ops) {
     pthread_mutex_lock(&m->lock);
     b->next = m->retired;
     m->retired = b;
-    m->retired_bytes += b->bytes;
+    __atomic_fetch_add(&m->retired_bytes, b->bytes, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&m->lock);
     ha_memory_sweep(m);
 }

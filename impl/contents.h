@@ -142,7 +142,9 @@ static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
     ha_status s = ha_enter(operation);
     if (s) return s;
     ha_array *b = ha_array_make((ha_type){a->type, a->element}, a->first_touch);
-    if (!b) return ha_fail(HA_ERR_MEMORY, operation, "no memory for one more array");
+    if (!b)
+        return ha_fail(HA_ERR_MEMORY, operation, "array %s: no memory for one more array",
+                       ha_label_of(a).text);
     if ((s = ha_admit(a, &wish, 0, operation, &ticket))) {
         ha_array_destroy(b);
         return s;
@@ -192,6 +194,7 @@ ha_status ha_array_assign_at(ha_array *to, ha_array *from, ha_context *c) {
                     .range = {0, HA_END},
                     .sets_size = 1,
                     .size = x.size};
+    ha_tell_later();
     s = ha_opening_begin(&o, 0);
     if (!s) {
         o.trouble = "copying it failed";
@@ -199,6 +202,7 @@ ha_status ha_array_assign_at(ha_array *to, ha_array *from, ha_context *c) {
         s = ha_opening_end(&o, s);
     }
     HA_IGNORE(ha_close_(&x));
+    ha_tell_now();
     return s;
 }
 

@@ -80,8 +80,30 @@ static int ha_verbose(void) {
     return v == 2;
 }
 
-/* Records an error and returns its status. Never called with a lock held: the handler may call
- * anything. */
+static void ha_tell(const ha_error *e) {
+    if (ha_first_error.status == HA_OK) ha_first_error = *e;
+    if (ha_verbose())
+        fprintf(stderr, "harray: %s: %s: %s\n", e->operation, ha_status_name(e->status), e->text);
+    if (ha_handler.call) ha_handler.call(e, ha_handler.user);
+}
+
+/* An error that arises while another array is still held is told when it no longer is: the handler
+ * may call anything. At most one arises in between. */
+static _Thread_local struct {
+    int on;
+    ha_error error;
+} ha_later_error;
+
+static void ha_tell_later(void) { ha_later_error.on = 1; }
+
+static void ha_tell_now(void) {
+    ha_error e = ha_later_error.error;
+    ha_later_error.on = 0;
+    ha_later_error.error.status = HA_OK;
+    if (e.status) ha_tell(&e);
+}
+
+/* Records an error and returns its status. Never called with a lock held. */
 __attribute__((format(printf, 3, 4))) static ha_status ha_fail(ha_status status,
                                                                const char *operation,
                                                                const char *format, ...) {
@@ -93,10 +115,10 @@ __attribute__((format(printf, 3, 4))) static ha_status ha_fail(ha_status status,
     if (*ha_backend_note.text && length >= 0 && (size_t)length < sizeof e.text)
         snprintf(e.text + length, sizeof e.text - (size_t)length, ": %s", ha_backend_note.text);
     ha_forget_note();
-    if (ha_first_error.status == HA_OK) ha_first_error = e;
-    if (ha_verbose())
-        fprintf(stderr, "harray: %s: %s: %s\n", operation, ha_status_name(status), e.text);
-    if (ha_handler.call) ha_handler.call(&e, ha_handler.user);
+    if (ha_later_error.on)
+        ha_later_error.error = e;
+    else
+        ha_tell(&e);
     return status;
 }
 

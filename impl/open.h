@@ -52,7 +52,7 @@ static inline int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, 
     if (r.first >= r.last || !ha_all_valid(&in->valid, r)) return 0;
     /* A block that is still to grow after a resize must not have an open access. */
     if (a->size > in->capacity || a->holders == a->holder_capacity) return 0;
-    if (in->ops.n && ha_has_conflict(&in->ops, r, write, c)) return 0;
+    if (in->ops.n && ha_has_conflict(&in->ops, locked, write, c)) return 0;
     if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
     if (a->holders && ha_is_held(a, c, locked, write)) return 0;
     return !write || !ha_is_elsewhere(a, in, r);
@@ -207,10 +207,14 @@ ha_status ha_move_(ha_access *to, ha_access *from) {
 }
 
 ha_status ha_run_(ha_function f, ha_access *x) {
-    if (!x->array) return x->status = ha_fail_closed("HA_RUN", NULL, 0);
-    ha_status s = ha_enqueue(x->context, f, x, sizeof *x);
-    if (s) x->status = s;
-    return s;
+    ha_status s = ha_enter("HA_RUN");
+    if (!s && !x->array) s = ha_fail_closed("HA_RUN", NULL, 0);
+    if (s) return x->status = s;
+    s = f ? ha_enqueue_quietly(x->context, f, x, sizeof *x) : HA_ERR_ARGUMENT;
+    if (!s) return HA_OK;
+    return x->status = ha_fail(s, "HA_RUN", "array %s at %s: %s", ha_label_of(x->array).text,
+                               x->context->name,
+                               f ? "the context did not take the function" : "no function");
 }
 
 /* ---- resizing inside an access ------------------------------------------------------------- */
@@ -244,6 +248,12 @@ static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
     const char *why = ha_cannot_resize(a, x, &s);
     ha_unlock(a);
     ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    /* What was enqueued in this access so far is work on the block that may go. */
+    if (!s && x->context->ops && !(s = ha_ops_reserve(a, &in->ops, 1))) {
+        ha_lock(a);
+        ha_note_operation(&in->ops, x->context, HA_WHOLE, 1);
+        ha_unlock(a);
+    }
     /* Waiting while busy is no harm here: this access keeps everybody out anyway. */
     while (!s && (s = ha_incarnation_room(a, in, x->context, room, &later)) == HA_LATER)
         s = ha_wait_for(later);

@@ -25,6 +25,7 @@ typedef struct ha_opening {
     uint64_t ticket;
     ha_incarnation *in;
     int fresh;             /* the incarnation had no block */
+    int host_fresh;        /* the one on the host had none: staging may make it */
     int promised;          /* in->ops keeps an entry for closing */
     ha_set brought;        /* what was made valid at `in` on the way */
     ha_block *replacement; /* takes the place of the block at commit */
@@ -51,7 +52,9 @@ static ha_status ha_opening_room(ha_opening *o, ha_point *later) {
     if (!o->in) {
         o->in = ha_incarnation_add(a, o->context->memory);
         if (!o->in) return HA_ERR_MEMORY;
+        const ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
         o->fresh = !o->in->block;
+        o->host_fresh = !host || !host->block;
     }
     if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, later);
     /* The old values have to stay until nothing can fail any more. */
@@ -99,18 +102,32 @@ static ha_status ha_opening_prepare(ha_opening *o, ha_point *later) {
     if (!s) s = ha_opening_reserve(o);
     if (s || o->replacement) return s; /* nobody uses a new block */
     o->trouble = "waiting for work that uses it failed";
-    return ha_come_after(o->array, o->in, o->need, ha_opening_writes(o), o->context, later);
+    /* Behind the whole locked range, as that is what closing notes: also behind what is left of
+     * times when the array was longer. */
+    return ha_come_after(o->array, o->in, o->range, ha_opening_writes(o), o->context, later);
 }
 
 /* ---- the three steps ----------------------------------------------------------------------- */
 
-static int ha_used_by_others(ha_array *a, const ha_incarnation *in, uint64_t ticket) {
+/* Lock held. Whether another access, or one that is being opened, uses r in this memory. */
+static int ha_used_by_others(const ha_opening *o, const ha_incarnation *in, ha_range r) {
+    const ha_array *a = o->array;
     int used = 0;
-    ha_lock(a);
-    for (uint32_t i = 0; i < a->holders; i++)
-        used |= a->holder[i].ticket != ticket && a->holder[i].context->memory == in->memory;
-    ha_unlock(a);
+    for (uint32_t i = 0; i < a->holders; i++) {
+        const ha_holder *h = &a->holder[i];
+        used |= h->ticket != o->ticket && h->context->memory == in->memory &&
+                ha_overlap(h->range, r);
+    }
     return used;
+}
+
+/* Gives back a block that this opening took and that came to no use. */
+static void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
+    ha_array *a = o->array;
+    ha_lock(a);
+    int useless = in->block && !in->valid.n && !ha_used_by_others(o, in, HA_WHOLE);
+    ha_unlock(a);
+    if (useless) ha_incarnation_drop(a, in);
 }
 
 /* Takes back what was made valid, so that a failed opening leaves no trace. It stays (as one more
@@ -119,19 +136,17 @@ static void ha_opening_undo(ha_opening *o) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
     if (!in) return;
-    if (!ha_used_by_others(a, in, o->ticket)) {
-        ha_lock(a);
-        uint32_t room = in->valid.heap ? in->valid.capacity : 1;
-        for (uint32_t i = 0; i < o->brought.n && in->valid.n < room; i++)
-            ha_set_remove(&in->valid, ha_set_ranges(&o->brought)[i]);
-        ha_unlock(a);
-        if (o->fresh && in->block && !in->valid.n) ha_incarnation_drop(a, in);
+    ha_lock(a);
+    uint32_t room = in->valid.heap ? in->valid.capacity : 1;
+    for (uint32_t i = 0; i < o->brought.n && in->valid.n < room; i++) {
+        ha_range r = ha_set_ranges(&o->brought)[i];
+        if (!ha_used_by_others(o, in, r)) ha_set_remove(&in->valid, r);
     }
-    if (o->promised) {
-        ha_lock(a);
-        in->ops.promised--;
-        ha_unlock(a);
-    }
+    in->ops.promised -= (uint32_t)o->promised;
+    ha_unlock(a);
+    if (o->fresh) ha_opening_drop(o, in);
+    ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
+    if (o->host_fresh && host && host != in) ha_opening_drop(o, host);
     ha_ops none = {0};
     if (o->replacement) ha_block_retire(o->replacement, &none);
 }

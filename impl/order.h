@@ -134,8 +134,9 @@ static void ha_poll_all(void) {
 
 /* Waits until p has happened, whatever it takes: for freeing. Cannot fail. */
 static void ha_drain(ha_point p) {
+    ha_note note = ha_backend_note; /* of what failed before */
     if (ha_wait_for(p) == HA_OK) return;
-    ha_forget_note();
+    ha_backend_note = note;
     uint64_t covers = __atomic_fetch_add(&p.queue->issued, 1, __ATOMIC_ACQ_REL);
     p.queue->ops->drain(p.queue->queue);
     ha_mark_done(p.queue, covers);

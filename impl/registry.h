@@ -21,7 +21,7 @@ typedef struct ha_memory {
     uint64_t handed_out;      /* ledger: bytes that the backend has given us and not got back */
     pthread_mutex_t lock;     /* guards the two below */
     struct ha_block *retired; /* freed, but a queue may still use them */
-    uint64_t retired_bytes;
+    uint64_t retired_bytes;   /* of these; may be read without the lock */
 } ha_memory;
 
 struct ha_context {
@@ -359,13 +359,18 @@ static ha_status ha_call_here(ha_function f, const void *argument, size_t bytes)
     static const ha_queue nowhere = {0, 0, 0};
     _Alignas(max_align_t) char small[256];
     void *copy = small;
-    if (bytes > sizeof small && !(copy = HARRAY_MALLOC(bytes)))
-        return ha_fail(HA_ERR_MEMORY, "ha_enqueue", "no memory for an argument of %zu bytes",
-                       bytes);
+    if (bytes > sizeof small && !(copy = HARRAY_MALLOC(bytes))) return HA_ERR_MEMORY;
     if (bytes) memcpy(copy, argument, bytes);
     ha_queue_run(f, &nowhere, copy);
     if (copy != small) HARRAY_FREE(copy);
     return HA_OK;
+}
+
+/* Tells nothing: the caller knows more. */
+static ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *argument,
+                                    size_t bytes) {
+    if (ha_is_host(c)) return ha_call_here(f, argument, bytes);
+    return c->ops->call(c->queue, f, argument, bytes);
 }
 
 ha_status ha_enqueue(ha_context *c, ha_function f, const void *argument, size_t bytes) {
@@ -375,8 +380,7 @@ ha_status ha_enqueue(ha_context *c, ha_function f, const void *argument, size_t 
     if (!f || (bytes && !argument))
         return ha_fail(HA_ERR_ARGUMENT, "ha_enqueue", "%s: no %s", c->name,
                        f ? "argument" : "function");
-    if (ha_is_host(c)) return ha_call_here(f, argument, bytes);
-    if ((s = c->ops->call(c->queue, f, argument, bytes)))
+    if ((s = ha_enqueue_quietly(c, f, argument, bytes)))
         return ha_fail(s, "ha_enqueue", "%s did not take a function with %zu bytes of argument",
                        c->name, bytes);
     return HA_OK;
