@@ -104,7 +104,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_assign(ha_array *to, ha_array *from);
 
 /* The same at one context only: `from` becomes valid there, `to` is valid there and nowhere else,
  * and its memory is used again. `from` must be written everywhere. To itself: it becomes valid
- * there too. */
+ * there too. When it fails at `to`, `from` may have become valid there all the same. */
 HA_API HA_MUST_CHECK ha_status ha_array_assign_at(ha_array *to, ha_array *from,
                                                   ha_context *context);
 

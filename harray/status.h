@@ -3,7 +3,8 @@
  *     if (harray_double_resize(x, n) != HA_OK) puts(ha_take_error().text);
  *
  * A call that fails changes nothing. Many calls can be made in a row and checked once at the end:
- * the first error since the last ha_take_error() is the one that is kept, per thread. */
+ * the first error since the last ha_take_error() is the one that is kept, per thread. Look earlier
+ * where the next step uses a size or a pointer that a failed call was to provide. */
 #ifndef HARRAY_STATUS_H
 #define HARRAY_STATUS_H
 

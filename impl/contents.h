@@ -250,13 +250,15 @@ ha_status ha_array_get(ha_array *a, size_t i, void *value) {
     if (s) return s;
     s = ha_open_(&x, a, ha_element_context(a, i), HA_READ, i, i + 1, "ha_array_get");
     if (s) return s;
-    if (ha_is_host(x.context))
+    ha_context *c = x.context;
+    if (ha_is_host(c))
         memcpy(value, x.data, a->element);
-    else if ((s = ha_download(&x, value)))
-        ha_fail(s, "ha_array_get", "array %s: reading element %zu at %s failed",
-                ha_label_of(a).text, i, x.context->name);
+    else
+        s = ha_download(&x, value);
     HA_IGNORE(ha_close_(&x));
-    return s;
+    if (!s) return HA_OK;
+    return ha_fail(s, "ha_array_get", "array %s: reading element %zu at %s failed",
+                   ha_label_of(a).text, i, c->name);
 }
 
 ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
