@@ -152,6 +152,7 @@ static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign)
  * it may have been resized. */
 static inline void ha_note_access(ha_array *a, const ha_holder *h) {
     ha_incarnation *in = a->recent;
+    if (ha_is_empty(h->range)) return;
     if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
     in->ops.promised--;
     ha_note_operation(&in->ops, h->context, h->range, h->writes);

@@ -87,7 +87,8 @@ static ha_status ha_opening_reserve(ha_opening *o) {
     if (ha_opening_writes(o))
         for (ha_incarnation *in = &a->first; in; in = in->next)
             if (ha_set_reserve(a, &in->valid, 1)) return HA_ERR_MEMORY;
-    if (ha_is_host(o->context) || o->promised) return HA_OK;
+    /* Closing an empty range notes nothing. */
+    if (ha_is_host(o->context) || o->promised || ha_is_empty(o->range)) return HA_OK;
     if (ha_ops_reserve(a, &o->in->ops, 1)) return HA_ERR_MEMORY;
     ha_lock(a);
     o->in->ops.promised++;
