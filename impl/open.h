@@ -9,6 +9,9 @@
 
 #include "opening.h"
 
+/* gcc would call them: with two callers they look big. */
+#define HA_FAST __attribute__((always_inline)) static inline
+
 static inline int ha_all_valid(const ha_set *valid, ha_range r) {
     if (valid->n == 1) {
         const ha_range *v = ha_set_ranges(valid);
@@ -43,8 +46,8 @@ static inline int ha_is_elsewhere(const ha_array *a, const ha_incarnation *in, h
 }
 
 /* Lock held. Nothing to move, nobody to wait for, nothing to allocate? *in: the incarnation. */
-static inline int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r,
-                             int write, ha_incarnation **found) {
+HA_FAST int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r, int write,
+                       ha_incarnation **found) {
     ha_incarnation *in = a->recent;
     if (a->busy | a->waiters) return 0;
     if (in->memory != c->memory && !(in = ha_incarnation_find(a, c->memory))) return 0;
@@ -59,8 +62,8 @@ static inline int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, 
 }
 
 /* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */
-static inline int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
-                               size_t n, const char *site) {
+HA_FAST int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
+                         size_t n, const char *site) {
     ha_incarnation *in;
     ha_lock(a);
     ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
