@@ -1,0 +1,29 @@
+/* The simulated device, as harray/sim.h promises it: a discrete device without a GPU.
+ *
+ *     sim_options.h   defaults, limits, HARRAY_SIM
+ *     sim_arena.h     the allocator: which parts of a device's memory are free
+ *     sim_device.h    the memory that faults when the host touches it; opening and closing
+ *     sim_pace.h      pauses and slow copies
+ *     sim_queue.h     commands and the threads that run them; events; holding
+ *
+ * It installs nothing global: no signal handler, nothing at fork or exit. */
+#ifndef HARRAY_BACKEND_SIM_H
+#define HARRAY_BACKEND_SIM_H
+
+#include "backend.h"
+#include "sim_device.h"
+#include "sim_queue.h"
+
+static const ha_backend ha_backend_sim HA_UNUSED = {
+    .bytes = sizeof(ha_backend),
+    .version = HA_BACKEND_VERSION,
+    .kind = "sim",
+    .only_if_named = 1,
+    .count = ha_sim_count,
+    .open = ha_sim_open,
+    .close = ha_sim_close,
+    .memory = &ha_sim_memory_ops,
+    .queue = &ha_sim_queue_ops,
+};
+
+#endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""What harray costs to compile: the include, one HARRAY(T), and the implementation.
+
+Each figure compiles a file with and a file without what is measured, in turns; the time is the
+median of the differences. It is processor time, which hardly depends on what else is running.
+Prints the same JSON lines as the other benchmarks.
+
+usage: compile_time.py [--smoke] [--pairs N] [--only TEXT] [COMPILER ...]   (default: gcc clang)
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = '#include "harray.h"\n'
+TYPES = 200
+INSTANCES = "".join(f"typedef struct {{ double x; }} type_{i};\nHARRAY(type_{i});\n"
+                    for i in range(TYPES))
+EMPTY = "typedef int nothing;\n"
+
+# figure, text under test, text without it, what that is, options, repetitions in it, bound in s
+FIGURES = [
+    ("include", INCLUDE, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.05),
+    ("one HARRAY(T)", INCLUDE + INSTANCES, INCLUDE, "include", ["-fsyntax-only"], TYPES, None),
+    ("implementation -O2", "#define HARRAY_IMPLEMENTATION\n" + INCLUDE, EMPTY, "empty file",
+     ["-O2"], 1, 2.0),
+]
+
+
+def compile_ns(compiler, options, source, output):
+    command = [compiler, "-std=c11", f"-I{ROOT}", *options, "-c", source, "-o", output]
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{compiler} failed with exit status {process.returncode}")
+    return (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+def measure(figure, compiler, pairs, folder):
+    name, text, base_text, base_name, options, repetitions, bound = figure
+    source, base, output = folder / "with.c", folder / "without.c", folder / "out.o"
+    source.write_text(text)
+    base.write_text(base_text)
+    cost, reference, ratio = [], [], []
+    for _ in range(pairs):
+        without = compile_ns(compiler, options, base, output)
+        whole = compile_ns(compiler, options, source, output)
+        cost.append((whole - without) / repetitions)
+        reference.append(without)
+        ratio.append(cost[-1] / without)
+    line = {
+        "figure": name, "variant": compiler, "ns": round(statistics.median(cost)),
+        "reference": f"compiling: {base_name}", "reference_ns": round(statistics.median(reference)),
+        "ratio": round(statistics.median(ratio), 3), "ratio_min": round(min(ratio), 3),
+        "ratio_max": round(max(ratio), 3), "pairs": pairs,
+    }
+    if bound is not None:
+        line["bound_ns"] = round(bound * 1e9)
+    print(json.dumps(line), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--smoke", action="store_true", help="one pair each")
+    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--only", default="", help="figures whose name contains this")
+    parser.add_argument("compilers", nargs="*", default=["gcc", "clang"])
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for compiler in filter(shutil.which, arguments.compilers):
+            for figure in FIGURES:
+                if arguments.only in figure[0]:
+                    measure(figure, compiler, 1 if arguments.smoke else arguments.pairs,
+                            pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()

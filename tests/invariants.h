@@ -1,0 +1,217 @@
+/* What must hold of every array after every step, seen from inside. For test programs that include
+ * the implementation; to be included behind it.
+ *
+ *     check_invariants(array);             at any time, also while other threads use the array
+ *     check_quiet(array);                  the same, and: no call is running, no lock was left
+ *     check_ledger(arrays, count);         every byte that a memory has handed out belongs to one
+ * of these arrays or is on its way back. They are all that live (NULL: none); no call is running
+ *     check_handed_out(&faulty_sim_ledger) with faulty_backend.h: the wrapper has counted the same
+ *
+ * What is broken is printed with the state of the array; then the running test fails, or, where
+ * cmocka.h is not included, the program is aborted. Two accesses that alias each other (y = f(y))
+ * must not be moved to different threads: that looks like a conflict. */
+#ifndef HARRAY_TESTS_INVARIANTS_H
+#define HARRAY_TESTS_INVARIANTS_H
+
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline void invariant_broken(const ha_array *a, const char *what) {
+    char state[4000] = "";
+    if (a) (void)ha_describe(a, state, sizeof state);
+    fprintf(stderr, "broken: %s\n%s", what, state);
+#ifdef CMOCKA_H_
+    fail();
+#else
+    abort();
+#endif
+}
+
+/* ---- an incarnation; each of these returns what is broken, NULL: nothing --------------------- */
+
+static inline const char *broken_valid(const ha_incarnation *in, size_t size) {
+    const ha_set *s = &in->valid;
+    const ha_range *v = ha_set_ranges(s);
+    if (s->n > (s->heap ? s->capacity : 1)) return "more valid ranges than there is room for";
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (v[i].first >= v[i].last) return "an empty valid range";
+        if (i > 0 && v[i - 1].last >= v[i].first) return "valid ranges touch or are out of order";
+    }
+    if (s->n && !in->block) return "valid without a block";
+    if (s->n && v[s->n - 1].last > size) return "valid behind the array's end";
+    if (s->n && v[s->n - 1].last > in->capacity) return "valid behind the block's end";
+    return NULL;
+}
+
+static inline const char *broken_block(const ha_incarnation *in, size_t element) {
+    const ha_block *b = in->block;
+    if (!b) return in->capacity || in->data ? "a capacity without a block" : NULL;
+    if (!in->capacity) return "a block without a capacity";
+    if (in->data != b->data) return "the data are not the block's";
+    if (b->memory != in->memory) return "a block of another memory";
+    return in->capacity > b->bytes / element ? "the capacity is larger than the block" : NULL;
+}
+
+static inline const char *broken_operations(ha_ops *o) {
+    const ha_operation *list = ha_ops_list(o);
+    if ((uint64_t)o->n + o->promised > ha_ops_capacity(o))
+        return "more operations and promises than there is room for";
+    for (uint32_t i = 0; i < o->n; i++) {
+        if (!list[i].at.queue || ha_is_host(list[i].at.queue)) return "an operation of no queue";
+        if (list[i].at.seq > ha_sequence(list[i].at.queue)) return "an operation from the future";
+        if (ha_is_empty(list[i].range)) return "an operation on nothing";
+    }
+    return NULL;
+}
+
+static inline const char *broken_incarnation(const ha_array *a, ha_incarnation *in) {
+    const char *why = broken_valid(in, a->size);
+    if (!why) why = broken_block(in, a->element);
+    if (!why) why = broken_operations(&in->ops);
+    for (const ha_incarnation *other = in->next; other && !why; other = other->next)
+        if (other->memory == in->memory) why = "two incarnations in one memory";
+    return why;
+}
+
+/* ---- the open accesses ---------------------------------------------------------------------- */
+
+/* A write is alone, except for reads that its thread opened before at the same context. */
+static inline const char *broken_pair(const ha_holder *x, const ha_holder *y) {
+    if (x->ticket == y->ticket) return "two accesses with one ticket";
+    if (!(x->writes | y->writes) || !ha_overlap(x->range, y->range)) return NULL;
+    const ha_holder *first = x->ticket < y->ticket ? x : y;
+    int alias = x->thread == y->thread && x->context == y->context && !first->writes;
+    return alias ? NULL : "two accesses that exclude each other are open";
+}
+
+/* The calling thread's accesses are open, not being opened: they have what they were promised. */
+static inline const char *broken_access(ha_array *a, const ha_holder *h) {
+    ha_range r = {h->range.first, h->range.last < a->size ? h->range.last : a->size};
+    ha_incarnation *in = ha_incarnation_find(a, h->context->memory);
+    if (!in) return "an access without an incarnation";
+    if (!ha_set_contains(&in->valid, r)) return "an open access covers what is not valid there";
+    for (ha_incarnation *other = &a->first; other && h->writes; other = other->next)
+        if (other != in && ha_set_overlaps(&other->valid, r))
+            return "what an access writes is valid elsewhere";
+    return NULL;
+}
+
+static inline const char *broken_holders(ha_array *a) {
+    const char *why = NULL;
+    if (a->holders > a->holder_capacity) return "more accesses than there is room for";
+    for (uint32_t i = 0; i < a->holders && !why; i++) {
+        const ha_holder *h = &a->holder[i];
+        if (!h->context || !h->thread || !h->site || h->ticket > a->tickets)
+            return "an access of nobody";
+        if (h->thread == ha_self.id) why = broken_access(a, h);
+        for (uint32_t j = i + 1; j < a->holders && !why; j++) why = broken_pair(h, &a->holder[j]);
+    }
+    return why;
+}
+
+/* An open access to anything on a device has been promised an entry for closing. While other
+ * threads open theirs it is not known which of these have it already. */
+static inline const char *broken_promises(const ha_array *a, const ha_incarnation *in, int quiet) {
+    uint32_t mine = 0, all = 0;
+    for (uint32_t i = 0; i < a->holders; i++) {
+        const ha_holder *h = &a->holder[i];
+        if (ha_is_host(h->context) || h->context->memory != in->memory) continue;
+        if (ha_is_empty(h->range)) continue; /* closing it will note nothing */
+        all++;
+        mine += h->thread == ha_self.id;
+    }
+    if (in->ops.promised > all) return "promised for an access that is not open";
+    if (in->ops.promised < (quiet ? all : mine)) return "an access that cannot be closed";
+    return NULL;
+}
+
+/* ---- arrays --------------------------------------------------------------------------------- */
+
+/* Lock held. */
+static inline const char *broken_array(ha_array *a, int quiet) {
+    const char *why = broken_holders(a);
+    int recent = 0;
+    for (ha_incarnation *in = &a->first; in && !why; in = in->next) {
+        recent |= in == a->recent;
+        why = broken_incarnation(a, in);
+        if (!why) why = broken_promises(a, in, quiet);
+    }
+    if (!why && !recent) why = "the recent incarnation is none of the array's";
+    if (!why && quiet && (a->busy || a->waiters)) why = "busy, or waited for, with no call running";
+    return why;
+}
+
+/* A lock that was never released is to be told, not waited for. */
+static inline int take_array_lock(ha_array *a) {
+    for (long tries = 0; tries < 10000000; tries++) {
+        if (!__atomic_exchange_n(&a->lock, 1, __ATOMIC_ACQUIRE)) return 1;
+        sched_yield();
+    }
+    return 0;
+}
+
+static inline void check_array(ha_array *a, int quiet) {
+    if (!take_array_lock(a)) {
+        __atomic_store_n(&a->lock, 0, __ATOMIC_RELEASE); /* so that it can be described */
+        invariant_broken(a, "the lock is never released");
+        return;
+    }
+    const char *why = broken_array(a, quiet);
+    ha_unlock(a);
+    if (why) invariant_broken(a, why);
+}
+
+static inline void check_invariants(ha_array *a) { check_array(a, 0); }
+
+static inline void check_quiet(ha_array *a) {
+    if (__atomic_load_n(&a->lock, __ATOMIC_ACQUIRE)) invariant_broken(NULL, "a lock was left");
+    check_array(a, 1);
+}
+
+/* ---- the ledger ----------------------------------------------------------------------------- */
+
+static inline uint64_t bytes_retired(ha_memory *m) {
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&m->lock);
+    for (const ha_block *b = m->retired; b; b = b->next) bytes += b->bytes;
+    if (bytes != m->retired_bytes) bytes = UINT64_MAX;
+    pthread_mutex_unlock(&m->lock);
+    return bytes;
+}
+
+static inline void check_memory(ha_memory *m, ha_array *const *arrays, size_t count) {
+    uint64_t bytes = bytes_retired(m);
+    if (bytes == UINT64_MAX) invariant_broken(NULL, "the bytes on their way back are miscounted");
+    for (size_t i = 0; i < count; i++) {
+        const ha_incarnation *in = arrays[i] ? ha_incarnation_find(arrays[i], m) : NULL;
+        if (in && in->block) bytes += in->block->bytes;
+    }
+    if (bytes == m->handed_out) return;
+    fprintf(stderr, "a memory of '%s': %llu bytes handed out, %llu in use\n", m->backend->kind,
+            (unsigned long long)m->handed_out, (unsigned long long)bytes);
+    invariant_broken(NULL, "the ledger");
+}
+
+static inline void check_ledger(ha_array *const *arrays, size_t count) {
+    uint64_t living = 0;
+    for (size_t i = 0; i < count; i++) living += arrays[i] != NULL;
+    if (living != ha_registry.arrays) invariant_broken(NULL, "the number of living arrays");
+    check_memory(&ha_host_memory, arrays, count);
+    for (ha_memory *m = ha_registry.memories; m; m = m->next) check_memory(m, arrays, count);
+}
+
+#ifdef FAULTY_BACKEND_H
+static inline void check_handed_out(faulty_ledger *ledger) {
+    uint64_t bytes = ledger->outer == ha_host_memory.backend ? ha_host_memory.handed_out : 0;
+    for (const ha_memory *m = ha_registry.memories; m; m = m->next)
+        if (m->backend == ledger->outer) bytes += m->handed_out;
+    if (bytes == faulty_held(ledger).bytes) return;
+    fprintf(stderr, "'%s' has handed out %zu bytes, the ledger says %llu\n", ledger->outer->kind,
+            faulty_held(ledger).bytes, (unsigned long long)bytes);
+    invariant_broken(NULL, "the ledger is not the backend's");
+}
+#endif
+
+#endif

@@ -1,0 +1,158 @@
+/* The contexts on which a script runs, and looking at everything between its steps. */
+#ifndef MODEL_WORLD_H
+#define MODEL_WORLD_H
+
+#include "invariants.h"
+#include "model_kernel.h"
+
+/* Names as ha_context_find() knows them; "/": a fork of the last one. */
+static const char *const order_world[] = {"host",    "order:0", "/",       "/",
+                                          "order:1", "/",       "order2:0"};
+static const char *const sim_world[] = {"host", "sim:0", "/", "sim:1", "/"};
+
+/* Where ha_array_get() puts elements: known to the checker, as if it were an array's. */
+static uint32_t world_element[2];
+
+static void world_add(const char *name) {
+    model_context *last = &model.context[model.contexts];
+    if (*name != '/') last->context = ha_context_find(name);
+    else last->context = ha_context_fork(last[-1].context);
+    last->memory = *name != '/' ? model.memories++ : last[-1].memory;
+    last->held = 0;
+    model.contexts++;
+    if (last->context == NULL) model_fail("no context %s: %s", name, ha_take_error().text);
+}
+
+static void world_open(const char *const *names, size_t count) {
+    for (size_t i = 0; i < count && !model.failed; i++) world_add(names[i]);
+}
+
+static void world_begin_sim(int delays) {
+    const ha_sim_options options = {.delay_ns = delays ? 3000 : 0,
+                                    .seed = 1 + pick(200),
+                                    .peers = model.peers};
+    model.sim = 1;
+    HA_CHECK(ha_sim_configure(&options));
+    world_open(sim_world, sizeof sim_world / sizeof *sim_world);
+}
+
+static void world_begin_order(void) {
+    order_peers = model.peers;
+    HA_CHECK(ha_backend_register(&order_backend));
+    HA_CHECK(ha_backend_register(&order2_backend));
+    world_open(order_world, sizeof order_world / sizeof *order_world);
+}
+
+/* A script begins. */
+static void world_begin(int sim, int delays) {
+    order_reset();
+    memset(&model, 0, sizeof model);
+    memset(&kernel_wrong, 0, sizeof kernel_wrong);
+    model.peers = pick_one_in(3);
+    if (sim) world_begin_sim(delays);
+    else world_begin_order();
+    if (!hb_block_add(world_element, sizeof world_element, "the caller"))
+        model_fail("no memory for the checker");
+}
+
+/* It ends: no arrays live. Everything must be given back. */
+static void world_end(void) {
+    order_disturb = NULL;
+    if (ha_shutdown() != HA_OK) model_fail("shutdown: %s", ha_take_error().text);
+    hb_block_forget(world_element);
+    if (order_blocks != 0 || order_events != 0 || order_queue_count != 0)
+        model_fail("left behind: %ld blocks, %ld events, %d queues", order_blocks, order_events,
+                   order_queue_count);
+    if (*hb.complaint) model_fail("%s", hb.complaint);
+}
+
+/* ---- the simulated device's queues --------------------------------------------------------- */
+
+/* Before a call that may wait for queues: nobody else would let held ones go on. */
+static void world_may_wait(void) {
+    for (int c = 0; c < model.contexts; c++) {
+        if (model.context[c].held) HA_CHECK(ha_sim_step(model.context[c].context, -1));
+        model.context[c].held = 0;
+    }
+}
+
+/* ---- looking ------------------------------------------------------------------------------- */
+
+static void look_at_valid(const model_array *a, int memory) {
+    ha_range ranges[MODEL_MOST];
+    char valid[MODEL_MOST] = {0};
+    const ha_context *c = model.context[memory_context(memory)].context;
+    const size_t n = ha_array_valid_ranges(a->array, c, ranges, MODEL_MOST);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = ranges[i].first; k < ranges[i].last && k < MODEL_MOST; k++) valid[k] = 1;
+    if (memcmp(valid, a->is.valid[memory], sizeof valid) != 0)
+        model_fail("array %td: other elements are valid at %s than should be",
+                   a - model.array, ha_context_name(c));
+}
+
+/* The version changes when something is written or resized, and only then. */
+static void look_at_version(model_array *a) {
+    const uint64_t version = ha_array_version(a->array);
+    if (a->raised ? version <= a->version : version != a->version)
+        model_fail("array %td: version %llu after %llu", a - model.array,
+                   (unsigned long long)version, (unsigned long long)a->version);
+    a->version = version;
+    a->raised = 0;
+}
+
+static void look_at_array(model_array *a) {
+    ha_lock(a->array);
+    const char *broken = broken_array(a->array, 1);
+    ha_unlock(a->array);
+    if (broken != NULL) model_fail("array %td: %s", a - model.array, broken);
+    if (ha_array_size(a->array) != a->is.size)
+        model_fail("array %td: %zu elements, not %zu", a - model.array, ha_array_size(a->array),
+                   a->is.size);
+    look_at_version(a);
+    for (int m = 0; m < model.memories && !model.failed; m++) look_at_valid(a, m);
+}
+
+/* After every step. */
+static void look_at_all(void) {
+    for (int i = 0; i < MODEL_ARRAYS && !model.failed; i++)
+        if (model.array[i].array != NULL) look_at_array(&model.array[i]);
+    if (*hb.complaint) model_fail("%s", hb.complaint);
+    if (atomic_load(&kernel_wrong.complete))
+        model_fail("the function of step %u found %u instead of %u in its element %u",
+                   kernel_wrong.step, kernel_wrong.found, kernel_wrong.expected,
+                   kernel_wrong.index);
+}
+
+/* Everything that is valid somewhere, looked at there and in place. */
+static void look_at_values(model_array *a, int memory) {
+    const int c = memory_context(memory);
+    const ha_incarnation *in = ha_incarnation_find(a->array, model.context[c].context->memory);
+    for (size_t i = 0; in != NULL && i < a->is.size; i++) {
+        kernel k = {.n = 1};
+        if (!a->is.valid[memory][i]) continue;
+        kernel_reads(&k, &a->is, i, (const uint32_t *)(const void *)in->data + i);
+        if (kernel_enqueue(&k, c) != HA_OK) model_fail("a function was not taken");
+    }
+}
+
+static void world_finish(void) {
+    world_may_wait();
+    for (int c = 0; c < model.contexts; c++)
+        if (ha_context_finish(model.context[c].context) != HA_OK)
+            model_fail("finish: %s", ha_take_error().text);
+}
+
+/* After everything has happened, all copies must be right. Nobody comes between: this looks past
+ * the library. */
+static void world_settle(void) {
+    void (*disturb)(void) = order_disturb;
+    order_disturb = NULL;
+    world_finish();
+    for (int i = 0; i < MODEL_ARRAYS; i++)
+        for (int m = 0; m < model.memories && model.array[i].array != NULL; m++)
+            look_at_values(&model.array[i], m);
+    world_finish();
+    order_disturb = disturb;
+}
+
+#endif

@@ -1,0 +1,3 @@
+/* The same program as linked.c, with the implementation in it. */
+#define HARRAY_IMPLEMENTATION
+#include "linked.c"

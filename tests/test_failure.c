@@ -1,0 +1,1145 @@
+/* Failure loop: chapters that together use the whole API are played again and again. In round n
+ * the n-th allocation or backend call fails, and then also all behind it, until a round meets no
+ * failure.
+ *
+ * A step is one call that can fail. When it does, everything that can be seen of every array must
+ * be as it was; then nothing fails any more, the step is repeated, and must succeed. So each
+ * chapter goes to its end, where all values are compared with a model that has one copy of each
+ * array. What cannot fail (closing, freeing, shutting down) goes on while failures are armed.
+ *
+ * What a failed call may leave behind, and nothing else:
+ *   - more capacity where the array already had some, or where a staging copy stays
+ *   - on the way to a device: one more valid copy on the host, of what another device has
+ *   - ha_array_assign_at: one more valid copy of the source, at the context
+ *
+ * The rounds in which one point fails look at the values at once; those in which all points behind
+ * it fail, too, only at the end, so that the queues are full until then. HARRAY_TEST_LONG=1: both
+ * in both, and on further kinds of devices. A name as argument plays the chapters that match it. */
+#include "faulty_backend.h"
+#include "../backends/host.h"
+#include "../backends/sim.h"
+#include "private_backend.h"
+FAULTY_HOST(faulty_host, ha_backend_host)
+FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill)
+FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL)
+#define HARRAY_HOST_BACKEND faulty_host
+#define HARRAY_IMPLEMENTATION
+#include "../harray.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include "invariants.h"
+
+/* What plays the devices: two of a kind `near`, and two of a kind `far` that these cannot reach. */
+typedef struct cast {
+    const char *title, *near, *far;
+    ha_sim_options sim;
+} cast;
+
+static const cast casts[] = {
+    {"sim, private", "faulty_sim", "faulty_private", {.capacity = 1 << 20}},
+    {"private, sim", "faulty_private", "faulty_sim", {.capacity = 1 << 20}},
+    {"sim with peers, private", "faulty_sim", "faulty_private", {.capacity = 1 << 20, .peers = 1}},
+    {"slow sim, private",
+     "faulty_sim",
+     "faulty_private",
+     {.capacity = 1 << 20, .delay_ns = 20000, .seed = 5}},
+};
+enum { CASTS = sizeof casts / sizeof *casts };
+
+/* The host; two devices and another queue of the first; two devices of the other kind and another
+ * queue of the first. */
+static ha_context *H, *N1, *N1_fork, *N2, *F1, *F1_fork, *F2;
+
+/* ---- the model: one copy of each array ------------------------------------------------------ */
+
+enum { MOST_ELEMENTS = 64, CANARY = 6, ARRAYS = 7, MEMORIES = 5, MOST_SUMS = 200 };
+
+typedef enum element_state {
+    NEVER,     /* never written: valid nowhere */
+    UNDEFINED, /* valid, but nobody knows the value */
+    KNOWN
+} element_state;
+
+typedef struct model {
+    ha_array *array; /* NULL: none */
+    size_t size;
+    element_state state[MOST_ELEMENTS];
+    double value[MOST_ELEMENTS];
+} model;
+
+/* A sum that some queue computes. */
+typedef struct sum_result {
+    double sum, expected;
+} sum_result;
+
+/* What can be seen of an array. */
+typedef struct sight {
+    size_t size;
+    uint64_t version;
+    uint32_t holders;
+    ha_holder holder[16];
+    struct {
+        size_t capacity, ranges;
+        ha_range valid[MOST_ELEMENTS];
+    } at[MEMORIES];
+} sight;
+
+typedef struct chapter {
+    const char *name;
+    void (*play)(void);
+    int opens_contexts; /* by itself */
+} chapter;
+
+/* The running round. */
+static struct {
+    const chapter *chapter;
+    const cast *cast;
+    long point;
+    int sticky, looks; /* looks at the values at once */
+    int spent;         /* the failure has been met: nothing fails any more */
+    const char *step;
+    const model *about[2]; /* one of them belongs into the message */
+    const ha_context *where;
+    const model *source; /* what may have become valid at `where`, also when the call failed */
+    int told;            /* errors that the handler was told of */
+    sight before[ARRAYS];
+} run;
+
+static model models[ARRAYS];
+static sum_result sums[MOST_SUMS];
+static size_t sums_begun;
+static int broken; /* a chapter was left half-way */
+
+static const ha_type real = {"double", sizeof(double)};
+
+__attribute__((format(printf, 1, 2))) static void report(const char *format, ...) {
+    va_list args;
+    const char *last = faulty_last();
+    faulty_disarm();
+    fprintf(stderr, "%s (%s), point %ld%s, last failure %s, step %s\n    ", run.chapter->name,
+            run.cast->title, run.point, run.sticky ? " and all behind it" : "",
+            last ? last : "none", run.step);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    fail();
+}
+
+#define EXPECT(condition, ...)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) report(__VA_ARGS__);                                                     \
+    } while (0)
+
+/* ---- looking at values without changing anything -------------------------------------------- */
+
+/* Everything enqueued happens; the engine does not notice. */
+static void drain_queues(void) {
+    for (ha_context *c = ha_registry.contexts; c; c = c->next) c->ops->drain(c->queue);
+}
+
+/* Where an element of an incarnation really is. */
+static double element_of(const ha_incarnation *in, size_t i) {
+    const double *data = (const double *)(const void *)in->data + i;
+    const ha_memory *m = in->memory;
+    if (m->backend == &faulty_sim || m->backend == &ha_backend_sim)
+        data = HA_HERE(&((ha_sim_device *)m->handle)->here, double, data);
+    if (m->backend == &faulty_private)
+        data = HA_HERE(&((private_device *)m->handle)->here, double, data);
+    return *data;
+}
+
+/* Every copy that is valid somewhere has the model's value. `places`: counts the copies. */
+static void check_copies(const model *m, const ha_incarnation *in, int *places) {
+    const ha_range *v = ha_set_ranges(&in->valid);
+    for (uint32_t r = 0; r < in->valid.n; r++)
+        for (size_t i = v[r].first; i < v[r].last; i++) {
+            places[i]++;
+            if (m->state[i] != KNOWN) continue;
+            EXPECT(element_of(in, i) == m->value[i], "array '%s': element %zu at %s is %g, not %g",
+                   m->array->name, i, ha_memory_context(in->memory)->name, element_of(in, i),
+                   m->value[i]);
+        }
+}
+
+static void check_values(void) {
+    drain_queues();
+    for (size_t k = 0; k < ARRAYS; k++) {
+        const model *m = &models[k];
+        int places[MOST_ELEMENTS] = {0};
+        if (!m->array) continue;
+        EXPECT(ha_array_size(m->array) == m->size, "array '%s' has %zu elements, not %zu",
+               m->array->name, ha_array_size(m->array), m->size);
+        for (const ha_incarnation *in = &m->array->first; in; in = in->next)
+            check_copies(m, in, places);
+        for (size_t i = 0; i < m->size; i++)
+            EXPECT((m->state[i] == NEVER) == (places[i] == 0),
+                   "array '%s': element %zu is valid at %d places", m->array->name, i, places[i]);
+    }
+    for (size_t i = 0; i < sums_begun; i++)
+        EXPECT(sums[i].sum == sums[i].expected, "sum %zu is %g, not %g", i, sums[i].sum,
+               sums[i].expected);
+}
+
+/* ---- looking at states ---------------------------------------------------------------------- */
+
+static const ha_context *memory_number(size_t i) {
+    const ha_context *const all[MEMORIES] = {H, N1, N2, F1, F2};
+    return all[i];
+}
+
+static void look(const ha_array *a, sight *s) {
+    s->size = ha_array_size(a);
+    s->version = ha_array_version(a);
+    s->holders = a->holders;
+    EXPECT(s->holders <= sizeof s->holder / sizeof *s->holder, "more accesses than can be seen");
+    memcpy(s->holder, a->holder, s->holders * sizeof *s->holder);
+    for (size_t i = 0; i < MEMORIES && memory_number(i); i++) {
+        const ha_context *c = memory_number(i);
+        s->at[i].capacity = ha_array_capacity(a, c);
+        s->at[i].ranges = ha_array_valid_ranges(a, c, s->at[i].valid, MOST_ELEMENTS);
+    }
+}
+
+/* Whether element i was valid at one of the memories [first, last). */
+static int was_valid(const sight *s, size_t i, size_t first, size_t last) {
+    for (size_t k = first; k < last; k++)
+        for (size_t r = 0; r < s->at[k].ranges; r++)
+            if (s->at[k].valid[r].first <= i && i < s->at[k].valid[r].last) return 1;
+    return 0;
+}
+
+/* How many elements became valid at memory k, as copies of what was valid somewhere. -1 when
+ * anything else has changed. */
+static int gained(const sight *before, const sight *now, size_t k) {
+    int more = 0;
+    for (size_t i = 0; i < MOST_ELEMENTS; i++) {
+        int was = was_valid(before, i, k, k + 1), is = was_valid(now, i, k, k + 1);
+        if (was && !is) return -1;
+        if (!was && is && !was_valid(before, i, 0, MEMORIES)) return -1;
+        more += is && !was;
+    }
+    return more;
+}
+
+static void check_memory_unchanged(const model *m, const sight *before, const sight *now,
+                                   size_t k) {
+    const ha_context *c = memory_number(k), *where = run.where;
+    size_t was = before->at[k].capacity, is = now->at[k].capacity;
+    int more = gained(before, now, k);
+    int there = where && c->memory == where->memory, staging = where && where != H && c == H;
+    int may_gain = staging || (there && m == run.source);
+    int may_grow = (there || staging) && (was || more > 0);
+    EXPECT(more == 0 || (more > 0 && may_gain), "array '%s': what is valid at %s has changed",
+           m->array->name, c->name);
+    EXPECT(is == was || (is > was && may_grow), "array '%s': the capacity at %s was %zu, is %zu",
+           m->array->name, c->name, was, is);
+}
+
+static void check_unchanged(const model *m, const sight *before) {
+    sight now = {0};
+    look(m->array, &now);
+    const char *name = m->array->name;
+    EXPECT(now.size == before->size, "array '%s': the size has changed", name);
+    EXPECT(now.version == before->version, "array '%s': the version has changed", name);
+    EXPECT(now.holders == before->holders, "array '%s': %u accesses, %u before", name, now.holders,
+           before->holders);
+    for (uint32_t i = 0; i < now.holders; i++)
+        EXPECT(!memcmp(&now.holder[i], &before->holder[i], sizeof *now.holder),
+               "array '%s': another access", name);
+    for (size_t k = 0; k < MEMORIES && memory_number(k); k++)
+        check_memory_unchanged(m, before, &now, k);
+}
+
+static void check_inside(void) {
+    ha_array *living[ARRAYS];
+    for (size_t k = 0; k < ARRAYS; k++) {
+        living[k] = models[k].array;
+        if (living[k]) check_quiet(living[k]);
+    }
+    check_ledger(living, ARRAYS);
+    check_handed_out(&faulty_host_ledger);
+    check_handed_out(&faulty_sim_ledger);
+    check_handed_out(&faulty_private_ledger);
+    EXPECT(!ha_backend_note.code && !*ha_backend_note.text,
+           "a backend's message was left for the next error: %s", ha_backend_note.text);
+}
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+/* Called for each error. No lock may be held: so nothing is different from before the call, and
+ * harray can be used. */
+static void on_error(HA_UNUSED const ha_error *error, HA_UNUSED void *user) {
+    double value = 0;
+    run.told++;
+    for (size_t k = 0; k < ARRAYS; k++) {
+        ha_array *a = models[k].array;
+        if (!a || run.spent) continue;
+        EXPECT(!a->lock && !a->busy, "array '%s' is locked while its error is told", a->name);
+        EXPECT(a->holders == run.before[k].holders,
+               "array '%s' has an access of the failed call while its error is told", a->name);
+    }
+    EXPECT(ha_array_get(models[CANARY].array, 0, &value) == HA_OK && value == 7,
+           "the handler cannot use harray");
+}
+
+/* The status that an injected failure must lead to, when it is the only one. */
+static ha_status expected_status(void) {
+    const char *slot = faulty_last(), *dot = strchr(slot, '.');
+    return !dot || !strcmp(dot, ".allocate") ? HA_ERR_MEMORY : HA_ERR_BACKEND;
+}
+
+static int names(const ha_error *e, const model *m) {
+    return strstr(e->text, ha_array_name(m->array)) != NULL;
+}
+
+static void check_error(ha_status s, const ha_error *e) {
+    int by_backend = strchr(faulty_last(), '.') != NULL;
+    EXPECT(e->status == s, "returned %s, recorded %s", ha_status_name(s),
+           ha_status_name(e->status));
+    EXPECT(run.told == 1, "%d errors were told", run.told);
+    EXPECT(e->operation && *e->operation && *e->text, "an error without operation or text");
+    EXPECT(!run.about[0] || names(e, run.about[0]) || (run.about[1] && names(e, run.about[1])),
+           "the message does not name the array: %s", e->text);
+    if (run.sticky) {
+        EXPECT(s == HA_ERR_MEMORY || s == HA_ERR_BACKEND, "%s", ha_status_name(s));
+        return;
+    }
+    EXPECT(s == expected_status(), "%s: %s", ha_status_name(s), e->text);
+    EXPECT(e->code == (by_backend ? FAULTY_CODE : 0), "code %lld: %s", (long long)e->code, e->text);
+    EXPECT(!by_backend || strstr(e->text, faulty_last()), "the backend's message is missing: %s",
+           e->text);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* about, also: a message must name one of them. where: the context whose memory may have
+ * grown when the call has failed; NULL: nowhere. */
+static void begin_step(const char *text, const model *about, const model *also,
+                       const ha_context *where) {
+    run.step = text;
+    run.about[0] = about;
+    run.about[1] = also;
+    run.where = where;
+    run.told = 0;
+    if (run.spent) return;
+    for (size_t k = 0; k < ARRAYS; k++)
+        if (models[k].array) look(models[k].array, &run.before[k]);
+}
+
+/* Returns whether the step has to be repeated. */
+static int end_step(ha_status s) {
+    const ha_error e = ha_take_error();
+    if (s == HA_OK) {
+        EXPECT(!e.status && !run.told, "it succeeded with an error: %s", e.text);
+        check_inside();
+        return 0;
+    }
+    EXPECT(faulty_disarm() > 0, "%s, but nothing was made to fail: %s", ha_status_name(s), e.text);
+    check_error(s, &e);
+    for (size_t k = 0; k < ARRAYS; k++)
+        if (models[k].array) check_unchanged(&models[k], &run.before[k]);
+    check_inside();
+    if (run.looks) check_values();
+    run.spent = 1;
+    run.told = 0;
+    return 1;
+}
+
+#define STEP_OF_TWO(about, also, where, ...)                                                       \
+    do {                                                                                           \
+        begin_step(HA_SITE ": " #__VA_ARGS__, about, also, where);                                 \
+        if (end_step(__VA_ARGS__)) (void)end_step(__VA_ARGS__);                                    \
+    } while (0)
+#define STEP(about, where, ...) STEP_OF_TWO(about, NULL, where, __VA_ARGS__)
+
+/* A call that cannot fail. */
+#define SURELY(...)                                                                                \
+    do {                                                                                           \
+        begin_step(HA_SITE ": " #__VA_ARGS__, NULL, NULL, NULL);                                   \
+        ha_status surely_ = (__VA_ARGS__);                                                         \
+        EXPECT(surely_ == HA_OK, "it cannot fail: %s", ha_take_error().text);                      \
+        (void)end_step(surely_);                                                                   \
+    } while (0)
+
+/* For calls that return a pointer: the status of the error that they have recorded. */
+static ha_status status_of(const void *pointer) { return pointer ? HA_OK : ha_first_error.status; }
+
+/* ---- arrays and their models ---------------------------------------------------------------- */
+
+/* A new array: of n elements, first + i * slope where the state is KNOWN. */
+static ha_status made(model *m, ha_array *array) {
+    static const char *const names[ARRAYS] = {"anne", "bill",  "carl",  "dora",
+                                              "emil", "frida", "canary"};
+    m->array = array;
+    if (array) ha_array_set_name(array, names[m - models]);
+    return status_of(array);
+}
+
+static void has(model *m, size_t n, element_state state, double first, double slope) {
+    m->size = n;
+    for (size_t i = 0; i < MOST_ELEMENTS; i++) {
+        m->state[i] = i < n ? state : NEVER;
+        m->value[i] = first + (double)i * slope;
+    }
+}
+
+static void copies(model *to, const model *from) {
+    ha_array *array = to->array;
+    *to = *from;
+    to->array = array;
+}
+
+/* Behind the new end there is nothing, and what is added was never written. */
+static void is_resized(model *m, size_t n, element_state added) {
+    for (size_t i = 0; i < MOST_ELEMENTS; i++) {
+        if (i >= n) m->state[i] = NEVER;
+        if (i >= m->size && i < n) m->state[i] = added;
+    }
+    m->size = n;
+}
+
+static void drop(model *m) {
+    ha_array *array = m->array;
+    m->array = NULL;
+    SURELY(ha_array_free(array));
+}
+
+/* n values from the host. */
+static void begin(model *m, size_t n, ha_context *first_touch) {
+    double values[MOST_ELEMENTS];
+    for (size_t i = 0; i < n; i++) values[i] = 100 + (double)i;
+    STEP(NULL, NULL, made(m, ha_array_of(real, n, values, first_touch)));
+    has(m, n, KNOWN, 100, 1);
+}
+
+/* ---- accesses ------------------------------------------------------------------------------- */
+
+static ha_status opens(ha_access *v, const model *m, ha_context *c, unsigned how, size_t first,
+                       size_t last) {
+    memset(v, 0xAA, sizeof *v);
+    ha_status s = ha_open(v, m->array, c, how, first, last);
+    EXPECT(v->status == s, "the access has another status");
+    EXPECT(!s || (!v->data && !v->size && !v->first && !v->array && !v->context && !v->ticket),
+           "a failed opening leaves something in the access");
+    return s;
+}
+
+static void open_step(ha_access *v, model *m, ha_context *c, unsigned how, size_t first,
+                      size_t last) {
+    STEP(m, c, opens(v, m, c, how, first, last));
+    for (size_t i = v->first; i < v->first + v->size; i++)
+        if (how == HA_OVERWRITE || (how == HA_WRITE && m->state[i] == NEVER))
+            m->state[i] = UNDEFINED;
+}
+
+static void close_step(ha_access *v) {
+    SURELY(ha_close(v));
+    EXPECT(!v->array && !v->data && !v->size, "a closed access has something left");
+}
+
+typedef struct job {
+    double *data;
+    size_t size;
+    double factor, amount, slope;
+} job;
+
+/* data[i] = factor * data[i] + amount + i * slope */
+static void run_job(const ha_queue *queue, void *argument) {
+    const job *j = (const job *)argument;
+    double *data = HA_HERE(queue, double, j->data);
+    for (size_t i = 0; i < j->size; i++)
+        data[i] = (j->factor != 0 ? j->factor * data[i] : 0) + j->amount + (double)i * j->slope;
+}
+
+/* On an open access. */
+static void compute(model *m, const ha_access *v, double factor, double amount, double slope) {
+    const job j = {(double *)v->data, v->size, factor, amount, slope};
+    STEP(NULL, NULL, ha_enqueue(v->context, run_job, &j, sizeof j));
+    for (size_t i = 0; i < v->size; i++) {
+        double *value = &m->value[v->first + i];
+        element_state *state = &m->state[v->first + i];
+        *value = (factor != 0 ? factor * *value : 0) + amount + (double)i * slope;
+        if (factor == 0) *state = KNOWN;
+    }
+}
+
+typedef struct sum_job {
+    const double *data;
+    size_t size;
+    sum_result *result;
+} sum_job;
+
+static void run_sum(const ha_queue *queue, void *argument) {
+    const sum_job *j = (const sum_job *)argument;
+    const double *data = HA_HERE(queue, double, j->data);
+    double sum = 0;
+    for (size_t i = 0; i < j->size; i++) sum += data[i];
+    j->result->sum = sum;
+}
+
+static void compute_sum(const model *m, const ha_access *v) {
+    sum_result *result = &sums[sums_begun];
+    const sum_job j = {(const double *)v->data, v->size, result};
+    EXPECT(sums_begun < MOST_SUMS, "too many sums");
+    STEP(NULL, NULL, ha_enqueue(v->context, run_sum, &j, sizeof j));
+    result->expected = 0;
+    for (size_t i = 0; i < v->size; i++) result->expected += m->value[v->first + i];
+    sums_begun++;
+}
+
+/* Multiplies and adds on a context. */
+static void change(model *m, ha_context *c, size_t first, size_t last, double factor,
+                   double amount) {
+    ha_access v;
+    open_step(&v, m, c, HA_WRITE, first, last);
+    compute(m, &v, factor, amount, 0);
+    close_step(&v);
+}
+
+/* Overwrites a range. */
+static void fill(model *m, ha_context *c, size_t first, size_t last, double value) {
+    ha_access v;
+    open_step(&v, m, c, HA_OVERWRITE, first, last);
+    compute(m, &v, 0, value, 1);
+    close_step(&v);
+}
+
+/* Overwrites all, with a new size. */
+static void refill(model *m, ha_context *c, size_t n, double value) {
+    ha_access v;
+    STEP(m, c, ha_overwrite(&v, m->array, c, n, HA_WAIT));
+    has(m, n, UNDEFINED, 0, 0);
+    compute(m, &v, 0, value, 1);
+    close_step(&v);
+}
+
+static void sum(model *m, ha_context *c, size_t first, size_t last) {
+    ha_access v;
+    open_step(&v, m, c, HA_READ, first, last);
+    compute_sum(m, &v);
+    close_step(&v);
+}
+
+/* After a failure nothing is written to *value any more. */
+static ha_status gets_element(const model *m, size_t i, double *value) {
+    double place = 0;
+    ha_status s = ha_array_get(m->array, i, &place);
+    if (s && run.looks) {
+        place = -1;
+        drain_queues();
+        EXPECT(place == -1, "a failed call writes the value later");
+    }
+    *value = place;
+    return s;
+}
+
+static void get(const model *m, size_t i) {
+    double value = -1;
+    STEP(m, ha_element_context(m->array, i), gets_element(m, i, &value));
+    EXPECT(value == m->value[i], "element %zu is %g, not %g", i, value, m->value[i]);
+}
+
+static void set(model *m, size_t i, double value) {
+    STEP(m, ha_element_context(m->array, i), ha_array_set(m->array, i, &value));
+    m->value[i] = value;
+    m->state[i] = KNOWN;
+}
+
+static void resize(model *m, size_t n) {
+    STEP(m, NULL, ha_array_resize(m->array, n));
+    is_resized(m, n, NEVER);
+}
+
+/* Reads on the host whatever has a value. */
+static void read_back(model *m) {
+    for (size_t last, first = 0; first < m->size; first = last + 1) {
+        ha_access v;
+        for (last = first; last < m->size && m->state[last] == KNOWN;) last++;
+        if (first == last) continue;
+        open_step(&v, m, H, HA_READ, first, last);
+        for (size_t i = 0; i < v.size; i++)
+            EXPECT(((const double *)v.data)[i] == m->value[first + i],
+                   "array '%s' on the host: element %zu is %g, not %g", ha_array_name(m->array),
+                   first + i, ((const double *)v.data)[i], m->value[first + i]);
+        close_step(&v);
+    }
+}
+
+/* ---- chapters: contexts --------------------------------------------------------------------- */
+
+typedef struct big_argument {
+    int *count;
+    char text[600];
+} big_argument;
+
+static void run_count(HA_UNUSED const ha_queue *queue, void *argument) {
+    const big_argument *big = (const big_argument *)argument;
+    ++*big->count;
+}
+
+/* Enqueues a function with an argument that fits nowhere; it runs once. */
+static void enqueue_big(ha_context *c) {
+    int count = 0;
+    const big_argument big = {&count, ""};
+    STEP(NULL, NULL, ha_enqueue(c, run_count, &big, sizeof big));
+    STEP(NULL, NULL, ha_context_finish(c));
+    EXPECT(count == 1, "a function was run %d times", count);
+}
+
+static ha_status find_and_enter(const char *name) {
+    ha_status s = HA_ERR_STATE;
+    HA_ON(ha_context_find(name)) s = strcmp(ha_context_name(NULL), name) ? HA_ERR_STATE : HA_OK;
+    else s = ha_first_error.status;
+    return s;
+}
+
+static void look_up_contexts(void) {
+    char name[40];
+    STEP(NULL, NULL, status_of(N1 = ha_context_get(run.cast->near, 0)));
+    snprintf(name, sizeof name, "%s:0", run.cast->far);
+    STEP(NULL, NULL, status_of(F1 = ha_context_find(name)));
+    snprintf(name, sizeof name, "%s:1", run.cast->near);
+    STEP(NULL, NULL, find_and_enter(name));
+    SURELY(status_of(N2 = ha_context_get(run.cast->near, 1)));
+    snprintf(name, sizeof name, "%s:1", run.cast->far);
+    setenv("HARRAY_DEVICE", name, 1);
+    STEP(NULL, NULL, status_of(F2 = ha_context_best()));
+    unsetenv("HARRAY_DEVICE");
+    STEP(NULL, NULL, status_of(N1_fork = ha_context_fork(N1)));
+    STEP(NULL, NULL, status_of(F1_fork = ha_context_fork(F1)));
+}
+
+static void play_contexts(void) {
+    ha_type type = {NULL, 0};
+    SURELY(ha_type_find("double", &type));
+    SURELY(ha_sim_configure(&run.cast->sim));
+    STEP(NULL, NULL, ha_backend_register(&faulty_sim));
+    STEP(NULL, NULL, ha_backend_register(&faulty_private));
+    STEP(NULL, NULL, ha_backend_register(&faulty_sim));
+    look_up_contexts();
+    SURELY(status_of(ha_context_fork(H)));
+    EXPECT(!strcmp(ha_context_name(N1_fork) + strlen(ha_context_name(N1)), "/1"),
+           "the first fork is called %s", ha_context_name(N1_fork));
+    EXPECT(ha_context_count(run.cast->near) == 2, "another number of devices");
+    enqueue_big(H);
+    enqueue_big(N1);
+    enqueue_big(N1_fork);
+    enqueue_big(F1);
+}
+
+/* The handles of the simulated device, which the wrapped one does not have. */
+static void play_hold_and_step(void) {
+    model *x = &models[0];
+    ha_context *sim;
+    SURELY(ha_sim_configure(&run.cast->sim));
+    STEP(NULL, NULL, status_of(sim = ha_context_find("sim")));
+    begin(x, 8, H);
+    STEP(NULL, NULL, ha_sim_hold(sim));
+    STEP(x, sim, ha_array_prefetch(x->array, sim, 0, HA_END));
+    STEP(NULL, NULL, ha_sim_step(sim, 1));
+    STEP(NULL, NULL, ha_sim_step(sim, -1));
+    change(x, sim, 0, HA_END, 2, 1);
+    read_back(x);
+    drop(x);
+}
+
+/* ---- chapters: arrays ----------------------------------------------------------------------- */
+
+static void create_at(ha_context *c) {
+    const double value = 2.5;
+    STEP(NULL, NULL, made(&models[0], ha_array_new(real, 5, c)));
+    has(&models[0], 5, NEVER, 0, 0);
+    STEP(NULL, NULL, made(&models[1], ha_array_zeros(real, 6, c)));
+    has(&models[1], 6, KNOWN, 0, 0);
+    STEP(NULL, NULL, made(&models[2], ha_array_filled(real, 7, &value, c)));
+    has(&models[2], 7, KNOWN, value, 0);
+    begin(&models[3], 8, c);
+    STEP(NULL, NULL, made(&models[4], ha_array_zeros(real, 0, c)));
+    has(&models[4], 0, NEVER, 0, 0);
+    STEP(&models[3], NULL, made(&models[5], ha_array_copy(models[3].array)));
+    copies(&models[5], &models[3]);
+    change(&models[1], c, 0, HA_END, 1, 3);
+    for (size_t k = 0; k < CANARY; k++) read_back(&models[k]);
+    for (size_t k = 0; k < CANARY; k++) drop(&models[k]);
+}
+
+static void play_creation(void) {
+    create_at(H);
+    create_at(N1);
+    create_at(F1);
+}
+
+static ha_status typed(model *m, harray_double x) { return made(m, x.array); }
+
+static ha_status set_through(const ha_write_double *v, double value) {
+    v->data[0] = value;
+    return HA_OK;
+}
+
+static ha_status in_scope(harray_double x, ha_context *c, double value) {
+    ha_status s = HA_ERR_STATE;
+    HA_WRITING_RANGE(v, x, c, 1, 2) s = set_through(&v, value);
+    else s = v.status;
+    return s;
+}
+
+static void play_typed(void) {
+    const double values[] = {3, 4, 5, 6};
+    double value = 0;
+    STEP(NULL, NULL, typed(&models[0], harray_double_of_at(4, values, N1)));
+    has(&models[0], 4, KNOWN, 3, 1);
+    harray_double x = harray_double_from(ha_array_retain(models[0].array));
+    STEP(&models[0], NULL, made(&models[1], ha_array_like(x.array)));
+    has(&models[1], 0, NEVER, 0, 0);
+    STEP(&models[0], NULL, typed(&models[2], harray_double_copy(x)));
+    copies(&models[2], &models[0]);
+    STEP(NULL, NULL, typed(&models[3], harray_double_filled(3, 9)));
+    has(&models[3], 3, KNOWN, 9, 0);
+    STEP(NULL, NULL, typed(&models[4], harray_double_new_at(6, F1)));
+    has(&models[4], 6, NEVER, 0, 0);
+    STEP(&models[0], H, in_scope(x, H, 40));
+    models[0].value[1] = 40;
+    STEP(&models[0], H, harray_double_get(x, 1, &value));
+    EXPECT(value == 40, "the typed get gives %g", value);
+    STEP_OF_TWO(&models[0], NULL, NULL,
+                harray_double_assign(harray_double_from(models[1].array), x));
+    copies(&models[1], &models[0]);
+    for (size_t k = 0; k < 4; k++) read_back(&models[k]);
+    SURELY(harray_double_free(&x));
+}
+
+/* ---- chapters: accesses --------------------------------------------------------------------- */
+
+/* From place to place, with all sizes of overwriting. */
+static void play_whole(void) {
+    model *x = &models[0];
+    begin(x, 20, H);
+    sum(x, N1, 0, HA_END);
+    change(x, N1, 0, HA_END, 2, 1);
+    sum(x, N1_fork, 0, HA_END);
+    change(x, N1_fork, 0, HA_END, 1, 2);
+    sum(x, N2, 0, HA_END); /* staged, or by peers */
+    change(x, N2, 0, HA_END, 1, 3);
+    change(x, F1, 0, HA_END, 2, 4);
+    sum(x, F2, 0, HA_END);
+    change(x, F1_fork, 0, HA_END, 1, 5);
+    change(x, H, 0, HA_END, 1, 6);
+    refill(x, N1, 40, 50); /* grows */
+    refill(x, F1, 10, 60); /* shrinks */
+    change(x, N2, 0, HA_END, 1, 7);
+    refill(x, N1, 60, 70);
+    refill(x, N1, 5, 80);
+    refill(x, H, 30, 90);
+    refill(x, F1, 0, 0);
+    refill(x, F1, 30, 10);
+    sum(x, N1, 0, HA_END);
+    read_back(x);
+}
+
+/* Values in pieces at many places, so that sets and plans get long. */
+static void play_ranges(void) {
+    model *x = &models[0];
+    STEP(NULL, NULL, made(x, ha_array_new(real, 48, N1)));
+    has(x, 48, NEVER, 0, 0);
+    for (size_t i = 0; i < 48; i += 3) fill(x, N1, i, i + 2, 10 + (double)i);
+    for (size_t i = 0; i < 48; i += 6) fill(x, F1, i + 1, i + 3, 200 + (double)i);
+    change(x, N2, 5, 30, 1, 1);
+    sum(x, F2, 3, 5);
+    sum(x, H, 6, 9);
+    fill(x, H, 5, 6, 1);
+    for (size_t i = 2; i < 48; i += 3) fill(x, i % 2 ? H : N1_fork, i, i + 1, 300 + (double)i);
+    sum(x, F1, 0, HA_END);
+    change(x, N1, 20, 40, 2, 3);
+    sum(x, N2, 10, 46);
+    read_back(x);
+}
+
+/* More operations than are kept apart, on several queues. */
+static void play_operations(void) {
+    model *x = &models[0];
+    begin(x, 40, F1);
+    for (size_t i = 0; i < 36; i += 2) sum(x, i % 4 ? F1 : F1_fork, i, i + 2);
+    for (size_t i = 1; i < 30; i += 3) change(x, i % 2 ? F1 : F1_fork, i, i + 1, 1, 1);
+    sum(x, F1_fork, 0, HA_END);
+    for (size_t i = 0; i < 20; i += 2) sum(x, i % 4 ? F1 : F1_fork, i, i + 3);
+    change(x, F1, 0, HA_END, 2, 1);
+    begin(&models[1], 40, N1);
+    for (size_t i = 0; i < 36; i += 2) sum(&models[1], i % 4 ? N1 : N1_fork, i, i + 2);
+    for (size_t i = 1; i < 30; i += 3) change(&models[1], i % 2 ? N1 : N1_fork, i, i + 1, 1, 1);
+    change(&models[1], N1_fork, 0, HA_END, 2, 1);
+    read_back(x);
+    read_back(&models[1]);
+}
+
+/* Many accesses at once, so that tables grow; closed in another order. */
+static void play_holders(void) {
+    model *x = &models[0];
+    ha_access v[12], w, moved;
+    ha_context *const places[] = {H, N1, N1_fork, F1};
+    begin(x, 24, H);
+    for (size_t i = 0; i < 2; i++) open_step(&v[i], x, H, HA_READ, 0, HA_END);
+    STEP(x, NULL, made(&models[1], ha_array_copy(x->array)));
+    copies(&models[1], x);
+    for (size_t i = 0; i < 2; i++) close_step(&v[i]);
+    for (size_t i = 0; i < 12; i++)
+        open_step(&v[i], x, places[i % 4], HA_READ, i % 3, i < 9 ? i + 6 : HA_END);
+    for (size_t i = 0; i < 12; i += 2) compute_sum(x, &v[i]);
+    for (size_t i = 0; i < 12; i++) close_step(&v[(i * 5) % 12]);
+    open_step(&v[0], x, N1, HA_READ, 0, HA_END); /* y = f(y) */
+    open_step(&v[1], x, N1, HA_WRITE, 0, HA_END);
+    compute(x, &v[1], 2, 1, 0);
+    SURELY(ha_move(&moved, &v[1]));
+    close_step(&v[0]);
+    compute(x, &moved, 1, 1, 0);
+    close_step(&moved);
+    for (size_t i = 0; i < 8; i++) open_step(&v[i], x, F1, HA_WRITE, 3 * i, 3 * i + 3);
+    open_step(&w, &models[CANARY], H, HA_READ, 0, HA_END);
+    for (size_t i = 8; i > 0; i--) {
+        compute(x, &v[i - 1], 1, (double)i, 0);
+        close_step(&v[i - 1]);
+    }
+    close_step(&w);
+    read_back(x);
+}
+
+/* A function that gets the access as its argument. */
+static void run_doubling(const ha_queue *queue, void *argument) {
+    const ha_access *v = (const ha_access *)argument;
+    double *data = HA_HERE(queue, double, v->data);
+    for (size_t i = 0; i < v->size; i++) data[i] *= 2;
+}
+
+static ha_status doubles(ha_access *v) {
+    ha_status s = HA_RUN(run_doubling, *v);
+    EXPECT(!s || v->status == s, "the access does not tell");
+    return s;
+}
+
+static ha_status resizes(ha_access *v, size_t n) {
+    const ha_access was = *v;
+    ha_status s = ha_access_resize(v, n);
+    EXPECT(!s || !memcmp(&was, v, sizeof was), "failing has changed the access");
+    return s;
+}
+
+static ha_status reserves(ha_access *v, size_t n) {
+    const ha_access was = *v;
+    ha_status s = ha_access_reserve(v, n);
+    EXPECT(!s || !memcmp(&was, v, sizeof was), "failing has changed the access");
+    return s;
+}
+
+/* Sizes change inside and outside of accesses. */
+static void resize_at(ha_context *c, ha_context *elsewhere) {
+    model *x = &models[0];
+    ha_access v;
+    begin(x, 10, c);
+    open_step(&v, x, c, HA_WRITE, 0, HA_END);
+    compute(x, &v, 1, 1, 0);
+    STEP(x, NULL, doubles(&v));
+    for (size_t i = 0; i < 10; i++) x->value[i] *= 2;
+    STEP(x, NULL, resizes(&v, 30));
+    is_resized(x, 30, UNDEFINED);
+    STEP(x, NULL, reserves(&v, 50));
+    EXPECT(ha_access_capacity(&v) >= 50, "nothing was reserved");
+    STEP(x, NULL, resizes(&v, 16));
+    is_resized(x, 16, UNDEFINED);
+    close_step(&v);
+    fill(x, c, 10, 16, 70);
+    resize(x, 60);
+    sum(x, c, 0, 16);
+    fill(x, elsewhere, 40, 60, 5);
+    STEP(x, NULL, ha_array_reserve(x->array, elsewhere, 64));
+    sum(x, elsewhere, 2, 9);
+    resize(x, 12);
+    change(x, c, 0, HA_END, 1, 1);
+    read_back(x);
+    STEP(x, NULL, ha_array_clear(x->array));
+    is_resized(x, 0, NEVER);
+    refill(x, c, 20, 3);
+    change(x, elsewhere, 0, HA_END, 1, 1);
+    STEP(x, NULL, ha_array_purge(x->array));
+    is_resized(x, 0, NEVER);
+    STEP(x, NULL, ha_array_reserve(x->array, c, 9));
+    refill(x, elsewhere, 20, 3);
+    read_back(x);
+    drop(x);
+}
+
+static void play_resizing(void) {
+    resize_at(H, N1);
+    resize_at(N1, F1);
+    resize_at(F1, N2);
+}
+
+/* ---- chapters: two arrays, single elements, prefetching ------------------------------------- */
+
+/* What is copied is valid there, too, even when copying it then fails. */
+static void assign_at(model *to, model *from, ha_context *c) {
+    run.source = from;
+    STEP_OF_TWO(to, from, c, ha_array_assign_at(to->array, from->array, c));
+    run.source = NULL;
+    if (to != from) copies(to, from);
+}
+
+/* Values of both in pieces at several places. */
+static void begin_two(model *x, model *y) {
+    begin(x, 24, N1);
+    change(x, F1, 4, 9, 1, 1);
+    change(x, H, 12, 15, 1, 2);
+    sum(x, N2, 20, 24);
+    begin(y, 10, F1);
+    resize(y, 14);
+    change(y, N1, 2, 5, 1, 1);
+}
+
+static void play_exchange(void) {
+    model *x = &models[0], *y = &models[1], *z = &models[2], kept;
+    begin_two(x, y);
+    STEP_OF_TWO(x, y, NULL, ha_array_swap(x->array, y->array));
+    kept = *x;
+    copies(x, y);
+    copies(y, &kept);
+    STEP(x, NULL, made(z, ha_array_copy(x->array)));
+    copies(z, x);
+    change(x, N1, 0, 5, 1, 1);
+    STEP(x, NULL, ha_array_assign(y->array, x->array));
+    copies(y, x);
+    fill(y, F1, 10, 14, 2);
+    STEP_OF_TWO(z, y, NULL, ha_array_take(z->array, y->array));
+    copies(z, y);
+    has(y, 0, NEVER, 0, 0);
+    STEP(z, NULL, ha_array_assign(y->array, z->array));
+    copies(y, z);
+    for (size_t k = 0; k < 3; k++) read_back(&models[k]);
+}
+
+static void play_assigning(void) {
+    model *x = &models[0], *y = &models[1];
+    begin(x, 24, N1);
+    change(x, F1, 4, 9, 1, 1);
+    begin(y, 10, H);
+    assign_at(y, x, H);
+    change(x, N1, 0, HA_END, 1, 1);
+    assign_at(y, x, F2);
+    assign_at(y, y, N2);
+    change(y, N2, 3, 20, 1, 1);
+    assign_at(x, y, N1);
+    resize(y, 3);
+    assign_at(y, x, N1_fork);
+    read_back(x);
+    read_back(y);
+}
+
+static void play_elements(void) {
+    ha_context *const places[] = {H, N1, F1};
+    for (size_t k = 0; k < 3; k++) {
+        model *x = &models[k];
+        begin(x, 9, places[k]);
+        get(x, 3);
+        set(x, 4, -1);
+        change(x, places[2 - k], 0, 5, 1, 1);
+        get(x, 1);
+        set(x, 7, -2);
+        set(x, 2, -3);
+        resize(x, 30);
+        set(x, 20, -4);
+        get(x, 20);
+        sum(x, N2, 0, 9);
+        read_back(x);
+    }
+}
+
+static void prefetch(model *m, ha_context *c, size_t first, size_t last) {
+    STEP(m, c, ha_array_prefetch(m->array, c, first, last));
+}
+
+/* Several transfers of one array on their way. */
+static void play_prefetching(void) {
+    model *x = &models[0], *y = &models[1];
+    begin(x, 32, N1);
+    for (size_t i = 0; i < 32; i += 8) prefetch(x, i % 16 ? F1 : H, i, i + 8);
+    for (size_t i = 0; i < 32; i += 8) prefetch(x, i % 16 ? N2 : F2, i, i + 8);
+    change(x, N2, 0, HA_END, 1, 1);
+    prefetch(x, F1_fork, 0, HA_END);
+    prefetch(x, F1, 4, 6);
+    sum(x, F1, 0, HA_END);
+    change(x, F1, 5, 9, 1, 1);
+    prefetch(x, N1_fork, 0, HA_END);
+    change(x, N1, 3, 7, 1, 1);
+    STEP(NULL, NULL, made(y, ha_array_new(real, 40, F1)));
+    has(y, 40, NEVER, 0, 0);
+    prefetch(y, N1, 0, HA_END);
+    for (size_t i = 0; i < 40; i += 10) fill(y, i % 20 ? F1 : N1, i, i + 5, (double)i);
+    prefetch(y, N2, 3, HA_END);
+    prefetch(y, F2, 0, HA_END);
+    resize(y, 50);
+    prefetch(y, H, 0, HA_END);
+    read_back(x);
+    read_back(y);
+}
+
+/* ---- chapters: work that is still enqueued -------------------------------------------------- */
+
+/* A chain over many queues; arrays vanish while it is on its way. */
+static void play_pending(void) {
+    model *x = &models[0], *y = &models[1];
+    ha_context *const places[] = {N1, N1_fork, F1, N1, N2, F1_fork, F2, F1};
+    begin(x, 30, N1);
+    begin(y, 30, F1);
+    for (size_t i = 0; i < 8; i++) {
+        change(x, places[i], i, 30 - i, 1, (double)i);
+        sum(x, places[7 - i], 0, 5 + i);
+        STEP_OF_TWO(NULL, NULL, NULL, made(&models[2 + i % 2], ha_array_copy(x->array)));
+        copies(&models[2 + i % 2], x);
+        change(&models[2 + i % 2], places[i], 0, HA_END, 2, 1);
+        sum(&models[2 + i % 2], places[7 - i], 0, HA_END);
+        if (i % 2) drop(&models[2]);
+        if (i % 2) drop(&models[3]);
+        assign_at(y, x, places[i]);
+    }
+    STEP(x, NULL, ha_array_purge(x->array));
+    is_resized(x, 0, NEVER);
+    refill(x, F1, 30, 1);
+    change(x, N1, 0, HA_END, 3, 1);
+    STEP(NULL, NULL, ha_context_finish(N1));
+    STEP(NULL, NULL, ha_context_finish(F1_fork));
+    refill(x, F1, 50, 1);
+    read_back(x);
+    read_back(y);
+}
+
+/* A memory that is full of what is still in use: whoever needs it waits. */
+static void fill_memory_at(ha_context *c) {
+    model *x = &models[0], *y = &models[1], *z = &models[2];
+    begin(x, 60, c);
+    change(x, c, 0, HA_END, 2, 1);
+    drop(x);
+    begin(x, 55, c);
+    change(x, c, 0, HA_END, 2, 1);
+    begin(y, 30, H);
+    drop(x);
+    sum(y, c, 0, HA_END);
+    refill(y, c, 8, 3);
+    STEP(y, NULL, ha_array_reserve(y->array, c, 50));
+    change(y, c, 0, HA_END, 3, 1);
+    STEP(y, NULL, ha_array_purge(y->array));
+    is_resized(y, 0, NEVER);
+    begin(x, 40, c);
+    change(x, c, 0, HA_END, 2, 1);
+    STEP(x, NULL, made(z, ha_array_copy(x->array)));
+    copies(z, x);
+    change(z, c, 0, HA_END, 1, 1);
+    drop(x);
+    prefetch(z, H, 0, HA_END);
+    STEP(z, NULL, made(x, ha_array_copy(z->array)));
+    copies(x, z);
+    read_back(x);
+    read_back(z);
+    for (size_t k = 0; k < 3; k++) drop(&models[k]);
+}
+
+static void play_full_memory(void) {
+    private_capacity = 90 * sizeof(double);
+    fill_memory_at(F1);
+    fill_memory_at(N1);
+}
+
+/* ---- playing -------------------------------------------------------------------------------- */
+
+static const chapter chapters[] = {
+    {"contexts", play_contexts, 1},       {"hold and step", play_hold_and_step, 1},
+    {"creation", play_creation, 0},       {"typed arrays", play_typed, 0},
+    {"whole accesses", play_whole, 0},    {"ranges", play_ranges, 0},
+    {"operations", play_operations, 0},   {"many accesses", play_holders, 0},
+    {"resizing", play_resizing, 0},       {"exchanging", play_exchange, 0},
+    {"assigning", play_assigning, 0},     {"elements", play_elements, 0},
+    {"prefetching", play_prefetching, 0}, {"pending work", play_pending, 0},
+    {"full memory", play_full_memory, 0},
+};
+enum { CHAPTERS = sizeof chapters / sizeof *chapters };
+
+/* With nothing failing: the canary, and the contexts unless the chapter opens them. */
+static void set_up(void) {
+    const double value = 7;
+    memset(models, 0, sizeof models);
+    memset(sums, 0, sizeof sums);
+    sums_begun = 0;
+    private_capacity = (size_t)1 << 20;
+    ha_set_error_handler(on_error, NULL);
+    H = ha_host();
+    N1 = N1_fork = N2 = F1 = F1_fork = F2 = NULL;
+    run.spent = 1;
+    SURELY(made(&models[CANARY], ha_array_filled(real, 1, &value, H)));
+    has(&models[CANARY], 1, KNOWN, value, 0);
+    if (run.chapter->opens_contexts) return;
+    SURELY(ha_sim_configure(&run.cast->sim));
+    SURELY(ha_backend_register(&faulty_sim));
+    SURELY(ha_backend_register(&faulty_private));
+    look_up_contexts();
+}
+
+static void check_gone(faulty_ledger *ledger) {
+    const faulty_holdings held = faulty_held(ledger);
+    EXPECT(!held.blocks && !held.bytes && !held.queues && !held.devices,
+           "'%s' has not got everything back: %zu blocks, %zu queues, %zu devices",
+           ledger->outer->kind, held.blocks, held.queues, held.devices);
+}
+
+/* What is left is freed while failures are still armed. */
+static void tear_down(void) {
+    check_values();
+    for (size_t k = 0; k < ARRAYS; k++)
+        if (models[k].array) drop(&models[k]);
+    run.step = "ha_shutdown";
+    EXPECT(ha_shutdown() == HA_OK, "shutting down failed: %s", ha_take_error().text);
+    check_gone(&faulty_host_ledger);
+    check_gone(&faulty_sim_ledger);
+    check_gone(&faulty_private_ledger);
+    EXPECT(faulty_records() == 0, "%ld records were leaked", faulty_records());
+    EXPECT(ha_self.held == 0, "the thread still counts %llu accesses",
+           (unsigned long long)ha_self.held);
+}
+
+/* Plays the chapter with point n failing. Returns whether there was such a point. */
+static int play(long n) {
+    run.point = n;
+    set_up();
+    run.spent = 0;
+    faulty_arm(n, run.sticky);
+    run.chapter->play();
+    tear_down();
+    return faulty_disarm() > 0 || run.spent;
+}
+
+static void play_all_points(void **state) {
+    const int everything = getenv("HARRAY_TEST_LONG") != NULL;
+    run.chapter = (const chapter *)*state;
+    if (broken) skip();
+    broken = 1;
+    for (size_t k = 0; k < (everything ? CASTS : 1); k++) {
+        run.cast = &casts[k];
+        for (run.sticky = 0; run.sticky < 2; run.sticky++)
+            for (int looks = 0; looks < 2; looks++) {
+                long n = 0;
+                run.looks = looks;
+                if (!everything && looks == run.sticky) continue;
+                while (play(n)) n++;
+                printf("# %s (%s): %ld points%s\n", run.chapter->name, run.cast->title, n,
+                       run.sticky ? ", each with all behind it" : "");
+            }
+    }
+    broken = 0;
+}
+
+int main(int argc, char **argv) {
+    struct CMUnitTest tests[CHAPTERS];
+    for (size_t i = 0; i < CHAPTERS; i++)
+        tests[i] = (struct CMUnitTest){chapters[i].name, play_all_points, NULL, NULL,
+                                       (void *)(uintptr_t)&chapters[i]};
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests_name("failure loop", tests, NULL, NULL);
+}

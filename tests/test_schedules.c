@@ -1,0 +1,58 @@
+/* Random schedules against a naive model, on queues that do everything as late as they can.
+ *
+ * Each script makes a few arrays and then opens, uses, closes, resizes, copies, frees, … as three
+ * threads that take turns. After every step values, sizes, valid ranges, versions and refusals are
+ * compared with the model. On the order backend each wait that is missing is found by the order
+ * alone, not by luck; on the simulated device queues run on threads, held and delayed at random.
+ *
+ *     HARRAY_SCHEDULES=n     n scripts of each suite
+ *     HARRAY_SEED=n          the first seed; a failure prints its own */
+#include "order_backend.h"
+#define HARRAY_HOST_BACKEND order_host
+#define HARRAY_IMPLEMENTATION
+#define HARRAY_TESTING
+#include "../harray.h"
+
+#include "model_run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* How many scripts: more when there is time. */
+static uint64_t script_count(uint64_t usual) {
+    const int is_long = number_from("HARRAY_TEST_LONG", 0) != 0;
+    return number_from("HARRAY_SCHEDULES", is_long ? 20 * usual : usual);
+}
+
+/* Short scripts find what is rare at the beginning, long ones what piles up. */
+static uint32_t script_length(uint64_t seed) {
+    return seed % 8 == 7 ? 600 : 20 + 20 * (uint32_t)(seed % 5);
+}
+
+static void run_schedules(int sim, uint64_t count) {
+    const uint64_t first = number_from("HARRAY_SEED", 1);
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        const script_options options = {
+            .seed = seed, .steps = script_length(seed), .sim = sim};
+        if (!run_script(&options)) continue;
+        print_script(&options);
+        fail_msg("seed %llu", (unsigned long long)seed);
+    }
+}
+
+static void order_schedules(HA_UNUSED void **state) { run_schedules(0, script_count(4000)); }
+
+static void sim_schedules(HA_UNUSED void **state) {
+    assert_false(model.failed); /* what failed has left its arrays behind */
+    run_schedules(1, script_count(4000) / 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_schedules),
+        cmocka_unit_test(sim_schedules),
+    };
+    return cmocka_run_group_tests_name("schedules", tests, NULL, NULL);
+}

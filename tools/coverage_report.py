@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Prints lines and branches taken, a row for each file of the engine, merged over all programs.
+
+usage: coverage_report.py BUILD-DIR
+
+Every test program compiles the engine for itself; a branch counts as taken when any of them takes
+it. tests/coverage_exclusions.txt lists what is not counted. The output is TAP: one result for each
+exclusion, which fails when there is nothing left to exclude, and one for all branches.
+"""
+import collections
+import glob
+import json
+import os
+import subprocess
+import sys
+
+MEASURED = ("impl/", "backends/host.h", "backends/sim")  # beginnings of paths
+EXCLUSIONS = "tests/coverage_exclusions.txt"
+LEAST = 95.0  # percent of all branches
+
+
+def read_counters(build):
+    """Merges the counters of all programs: {(file, line): count}, {(file, line, branch): count}."""
+    lines = collections.Counter()
+    branches = collections.Counter()
+    counters = glob.glob(f"{build}/**/*.gcda", recursive=True)
+    for counter in counters:
+        output = subprocess.run(["gcov", "--json-format", "--branch-probabilities", "--stdout", counter],
+                                check=True, capture_output=True).stdout
+        data = json.loads(output)
+        for file in data["files"]:
+            path = os.path.join(data["current_working_directory"], file["file"])
+            path = os.path.relpath(os.path.realpath(path))
+            if path.startswith(MEASURED):
+                add_lines(path, file["lines"], lines, branches)
+    return lines, branches
+
+
+def add_lines(path, entries, lines, branches):
+    for line in entries:
+        place = (path, line["line_number"])
+        lines[place] += line["count"]
+        function = line.get("function_name")
+        for number, branch in enumerate(line["branches"]):
+            branches[place + (function, number)] += branch["count"]
+
+
+def read_exclusions():
+    """[file, text, reason] from lines of the form  FILE: TEXT -- REASON."""
+    result = []
+    with open(EXCLUSIONS, encoding="utf-8") as rows:
+        for row in rows:
+            if row.strip() and not row.startswith("#"):
+                entry, _, reason = row.strip().rpartition(" -- ")
+                path, colon, text = entry.partition(": ")
+                if not (reason and colon and text):
+                    sys.exit(f"{EXCLUSIONS}: not FILE: TEXT -- REASON: {row}")
+                result.append((path, text, reason))
+    return result
+
+
+def read_source(path):
+    with open(path, encoding="utf-8") as text:
+        return [line.strip() for line in text]
+
+
+class Report:
+    """Numbered TAP results."""
+
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def result(self, good, text):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {text}")
+
+
+def percent(some, all_):
+    return 100.0 * some / all_ if all_ else 100.0
+
+
+def figures(name, lines, branches):
+    taken = sum(count > 0 for count in branches.values())
+    run = sum(count > 0 for count in lines.values())
+    text = (f"{name}: branches {taken}/{len(branches)} {percent(taken, len(branches)):.1f} %, "
+            f"lines {run}/{len(lines)} {percent(run, len(lines)):.1f} %")
+    return text, percent(taken, len(branches))
+
+
+def of_file(counters, path):
+    return {place: count for place, count in counters.items() if place[0] == path}
+
+
+def main():
+    lines, branches = read_counters(sys.argv[1])
+    sources = {path: read_source(path) for path in sorted({place[0] for place in lines})}
+    report = Report()
+    for path, text, reason in read_exclusions():
+        excluded = [place for place, count in branches.items()
+                    if count == 0 and place[0] == path and sources[path][place[1] - 1] == text]
+        for place in excluded:
+            del branches[place]
+        report.result(excluded, f"left out in {path}: {text} -- {reason}")
+
+    for path in sources:
+        print("#", figures(path, of_file(lines, path), of_file(branches, path))[0])
+    for path, number in sorted({place[:2] for place, count in branches.items() if count == 0}):
+        print(f"# not taken: {path}:{number}: {sources[path][number - 1]}")
+    text, reached = figures("all", lines, branches)
+    report.result(reached >= LEAST and branches, f"{text} (at least {LEAST:.0f} %)")
+    print(f"1..{report.count}")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
