@@ -13,19 +13,23 @@ ha_status ha_sim_configure(const ha_sim_options *options) {
     return s ? ha_fail(s, "ha_sim_configure", "these options cannot be set") : HA_OK;
 }
 
-static ha_status ha_sim_credit(ha_context *c, int64_t commands, const char *operation) {
+static ha_status ha_sim_check(const ha_context *c, const char *operation) {
     ha_status s = ha_enter(operation);
-    if (s) return s;
-    c = ha_resolve(c);
-    if (strcmp(c->backend->kind, ha_backend_sim.kind) != 0)
-        return ha_fail(HA_ERR_ARGUMENT, operation, "%s is not a simulated device", c->name);
-    return ha_sim_set_credit(c->queue, commands);
+    if (s || !strcmp(c->backend->kind, ha_backend_sim.kind)) return s;
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s is not a simulated device", c->name);
 }
 
-ha_status ha_sim_hold(ha_context *c) { return ha_sim_credit(c, 0, "ha_sim_hold"); }
+ha_status ha_sim_hold(ha_context *c) {
+    c = ha_resolve(c);
+    ha_status s = ha_sim_check(c, "ha_sim_hold");
+    return s ? s : ha_sim_set_credit(c->queue, 0);
+}
 
 ha_status ha_sim_step(ha_context *c, int64_t commands) {
-    return ha_sim_credit(c, commands, "ha_sim_step");
+    c = ha_resolve(c);
+    ha_status s = ha_sim_check(c, "ha_sim_step");
+    if (s || !commands) return s; /* a credit of 0 would hold a queue that is free */
+    return ha_sim_set_credit(c->queue, commands);
 }
 
 #endif

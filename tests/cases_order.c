@@ -1,49 +1,10 @@
-/* Order without waiting: queues are held with ha_sim_hold and stepped, so that what must wait can
- * be told from what must not. Calls that would block on a held queue would hang these tests.
- *
- *      C        F                      M1       M2
- *      sim:0    a fork of sim:0        sim:1    private:0                                        */
+/* Order without waiting: what reads and writes on several queues wait for, and what not.
+ * On the contexts of held.h. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../harray.h"
-#include "matrix.h"
+#include "held.h"
 #include "threads.h"
-
-enum { N = 1000 };
-static const double RAMP_SUM = N * (N - 1) / 2;
-
-static ha_context *F;
-
-static void hold(ha_context *context) { SUCCEEDS(ha_sim_hold(context)); }
-static void let_go(ha_context *context) { SUCCEEDS(ha_sim_step(context, -1)); }
-
-/* A test that failed may have left its queues held. */
-static int end_order(void **state) {
-    ha_context *queues[] = {C, F, M1};
-    for (size_t i = 0; i < 3; i++) HA_CHECK(ha_sim_step(queues[i], -1));
-    return end_case(state);
-}
-#define ORDER(name) cmocka_unit_test_setup_teardown(name, begin_case, end_order)
-
-/* Lets other threads run for a while: whatever has not happened then is taken to be waiting. A
- * correct engine passes whatever the machine does; a wrong one is caught nearly always. */
-static void give_others_a_chance(void) {
-    for (int i = 0; i < 2000; i++) sched_yield();
-}
-
-/* An array that is valid on C and on the host, and queues that are idle. */
-static harray_double everywhere(void) {
-    harray_double x = ramp(N);
-    touch(x, C);
-    SUCCEEDS(ha_context_finish(C));
-    return x;
-}
-
-static void begin_sum(harray_double x, ha_context *context, double *result) {
-    HA_READING(v, x, context) start_sum(&v, result);
-    else fail();
-    step();
-}
 
 /* A function that notes that it has run. */
 static void note_job(HA_UNUSED const ha_queue *queue, void *argument) {
@@ -446,189 +407,6 @@ TEST(across_backends) {
     drop(x);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------- */
-
-/* Growing while the old block is still in use. */
-TEST(growth_under_work) {
-    harray_double x = everywhere();
-    hold(C);
-    add_at(x, C, 1);
-    SUCCEEDS(harray_double_resize(x, 2 * N));
-    HA_WRITING_RANGE(v, x, F, N, 2 * N) fill(&v, 1);
-    else fail();
-    assert_int_equal(CAPACITY(x, C), 2 * N);
-    add_at(x, C, 1);
-    HA_WRITING(v, x, C) {
-        SUCCEEDS(ha_access_resize(&v, 4 * N)); /* once more, with everything pending */
-        SUCCEEDS(ha_access_resize(&v, 2 * N));
-        add(&v, 1);
-    }
-    else fail();
-    add_at(x, F, 1);
-    give_others_a_chance();
-    let_go(C);
-    assert_true(sum_at(x, H) == RAMP_SUM + 4 * N + (1 + 3) * N);
-    drop(x);
-}
-
-/* A block that is replaced stays until what was read from it has been read: here by the copy to the
- * new block. */
-TEST(growth_keeps_the_old_block) {
-    double sum = -1;
-    harray_double x = everywhere();
-    hold(F);
-    SUCCEEDS(harray_double_resize(x, 2 * N));
-    HA_WRITING_RANGE(v, x, F, N, 2 * N) fill(&v, 1);
-    else fail();
-    harray_double y = keep(harray_double_filled_at(N, 5, C)); /* may not get that block */
-    SUCCEEDS(ha_context_finish(C));
-    let_go(F);
-    begin_sum(x, F, &sum);
-    SUCCEEDS(ha_context_finish(F));
-    assert_true(sum == RAMP_SUM + N);
-    assert_true(sum_at(y, C) == 5 * N);
-    drop(x);
-    drop(y);
-}
-
-/* The same on the host, where a transfer to the device has still to read it. */
-TEST(growth_on_the_host_keeps_the_old_block) {
-    harray_double x = ramp(N);
-    hold(C);
-    SUCCEEDS(ha_array_prefetch(x.array, C, 0, HA_END));
-    SUCCEEDS(harray_double_resize(x, 2 * N));
-    HA_OVERWRITING_RANGE(v, x, H, N, 2 * N) for (size_t i = 0; i < v.size; i++) v.data[i] = 1;
-    else fail();
-    harray_double y = keep(harray_double_filled(N, 5));
-    let_go(C);
-    assert_true(sum_range(x, C, 0, N) == RAMP_SUM);
-    assert_true(sum_at(y, H) == 5 * N);
-    drop(x);
-    drop(y);
-}
-
-/* An access that shrinks to nothing and grows again: what was enqueued before is still to happen.
- */
-TEST(regrowth_under_work) {
-    harray_double x = everywhere(), y = keep(harray_double_new_at(0, F));
-    hold(C);
-    HA_WRITING(v, x, C) {
-        add(&v, 1);
-        SUCCEEDS(ha_access_resize(&v, 0));
-        SUCCEEDS(ha_access_resize(&v, 3 * N)); /* gives the old block back */
-        fill(&v, 2);
-    }
-    else fail();
-    HA_OVERWRITING(v, y, F, N) fill(&v, 5);
-    else fail();
-    give_others_a_chance();
-    let_go(C);
-    SUCCEEDS(ha_context_finish(C));
-    assert_true(sum_at(y, F) == 5 * N);
-    assert_true(sum_at(x, H) == 2 * 3 * N);
-    drop(x);
-    drop(y);
-}
-
-TEST(reserve_under_work) {
-    harray_double x = everywhere();
-    hold(C);
-    add_at(x, C, 1);
-    SUCCEEDS(ha_array_reserve(x.array, C, 3 * N));
-    add_at(x, F, 1);
-    give_others_a_chance();
-    let_go(C);
-    assert_true(sum_at(x, H) == RAMP_SUM + 2 * N);
-    drop(x);
-}
-
-/* Runs `end` on an array with work enqueued on the held C, then uses new memory on F: the old work
- * must not fall into it. */
-static void expect_no_early_reuse(void (*end)(harray_double x)) {
-    double sum = -1;
-    harray_double x = everywhere();
-    hold(C);
-    add_at(x, C, 1);
-    end(x);
-    harray_double y = keep(harray_double_new_at(0, F));
-    HA_OVERWRITING(v, y, F, N) fill(&v, 5);
-    else fail();
-    give_others_a_chance();
-    let_go(C);
-    SUCCEEDS(ha_context_finish(C));
-    begin_sum(y, F, &sum);
-    SUCCEEDS(ha_context_finish(F));
-    assert_true(sum == 5 * N);
-    drop(y);
-}
-
-static void end_by_free(harray_double x) { drop(x); }
-
-TEST(free_under_work) { expect_no_early_reuse(end_by_free); }
-
-static harray_double survivor;
-
-static void end_by_purge(harray_double x) {
-    SUCCEEDS(ha_array_purge(x.array));
-    assert_int_equal(CAPACITY(x, C), 0);
-    survivor = x;
-}
-
-TEST(purge_under_work) {
-    expect_no_early_reuse(end_by_purge);
-    add_at(survivor, C, 1);
-    drop(survivor);
-}
-
-/* The taker's old memory is freed under work, the taken memory goes on being used. */
-static void end_by_take(harray_double x) {
-    survivor = keep(harray_double_filled(2, 9));
-    SUCCEEDS(ha_array_take(x.array, survivor.array));
-    drop(x);
-}
-
-TEST(take_under_work) {
-    expect_no_early_reuse(end_by_take);
-    assert_int_equal(harray_double_size(survivor), 0);
-    drop(survivor);
-}
-
-TEST(swap_and_copy_under_work) {
-    harray_double x = everywhere(), y = keep(harray_double_filled_at(3, 1, C));
-    SUCCEEDS(ha_context_finish(C));
-    hold(C);
-    add_at(x, C, 1);
-    add_at(y, C, 1);
-    SUCCEEDS(harray_double_swap(x, y));
-    harray_double z = keep(harray_double_copy(y));
-    add_at(y, F, 1);
-    give_others_a_chance();
-    let_go(C);
-    VALUES(x, 2, 2, 2);
-    assert_true(sum_at(y, H) == RAMP_SUM + 2 * N);
-    assert_true(sum_at(z, H) == RAMP_SUM + N);
-    drop(x);
-    drop(y);
-    drop(z);
-}
-
-/* Assigning while the old values are still being read. */
-TEST(assign_under_work) {
-    double sum = -1;
-    harray_double x = everywhere(), y = keep(harray_double_filled_at(N, 1, C));
-    SUCCEEDS(ha_context_finish(C));
-    hold(C);
-    begin_sum(y, C, &sum);
-    SUCCEEDS(ha_array_assign_at(y.array, x.array, F));
-    give_others_a_chance();
-    let_go(C);
-    SUCCEEDS(ha_context_finish(C));
-    assert_true(sum == N);
-    assert_true(sum_at(y, H) == RAMP_SUM);
-    drop(x);
-    drop(y);
-}
-
 /* ---- closing -------------------------------------------------------------------------------- */
 
 /* Closing unlocks at once, whatever is still to happen. */
@@ -646,13 +424,6 @@ TEST(close_never_blocks) {
     let_go(F);
     assert_true(sum_at(x, H) == RAMP_SUM);
     drop(x);
-}
-
-static void enter(void) {
-    const matrix_row row = {"sim:0", "sim:1", "private:0"};
-    enter_row(&row);
-    F = ha_context_fork(C);
-    if (!F) ha_check_failed_(HA_SITE, "fork");
 }
 
 int main(void) {
@@ -678,27 +449,9 @@ int main(void) {
         ORDER(fill_keeps_its_source),
         ORDER(write_waits_for_a_transfer_away),
         ORDER(across_backends),
-        ORDER(growth_under_work),
-        ORDER(growth_keeps_the_old_block),
-        ORDER(growth_on_the_host_keeps_the_old_block),
-        ORDER(regrowth_under_work),
-        ORDER(reserve_under_work),
-        ORDER(free_under_work),
-        ORDER(purge_under_work),
-        ORDER(take_under_work),
-        ORDER(swap_and_copy_under_work),
-        ORDER(assign_under_work),
         ORDER(close_never_blocks),
     };
-    const ha_sim_options delayed = {.delay_ns = 20000, .seed = 3};
     int failed = 0;
-    enter();
-    failed += cmocka_run_group_tests_name("sim:0", tests, NULL, NULL);
-    failed += leave_row();
-    if (failed) return failed; /* devices may be open still */
-
-    HA_CHECK(ha_sim_configure(&delayed));
-    enter();
-    failed += cmocka_run_group_tests_name("sim:0 with delays", tests, NULL, NULL);
-    return failed + leave_row();
+    RUN_WITH_AND_WITHOUT_DELAYS(failed, tests);
+    return failed;
 }

@@ -15,6 +15,7 @@ enum { MIXED, PILING, WHOLE, GROWING, SCRIPT_KINDS };
 static const step_kind step_kinds[] = {
     /*                    mixed  piling whole growing  nested */
     {step_open,          {55,    80,    40,    50},    40},
+    {step_failing_open,  {4,     4,     4,     4},     0},
     {step_close,         {45,    70,    40,    40},    25},
     {step_use,           {50,    70,    30,    40},    50},
     {step_prefetch,      {14,    10,    10,    10},    14},
@@ -36,6 +37,7 @@ static const step_kind step_kinds[] = {
     {step_finish,        {2,     0,     1,     1},     3},
     {step_advance,       {14,    4,     12,    14},    6},
     {step_hold,          {4,     1,     4,     4},     2},
+    {step_idle,          {1,     0,     1,     1},     0},
     {step_settle,        {1,     0,     1,     1},     0},
 };
 enum { STEP_KINDS = sizeof step_kinds / sizeof *step_kinds };
@@ -99,18 +101,19 @@ typedef struct script_options {
 
 static int script_kind;
 
-/* Room for all arrays at their largest, and a few more blocks on their way: then some have to be
- * waited for, but it always suffices. */
-enum { TIGHT = (2 * MODEL_ARRAYS + 3) * MODEL_MOST * (int)sizeof(uint32_t) };
+/* Blocks for all arrays, one that is growing or being copied, one for a step in between, one to pass
+ * values through: then retired ones have to be waited for, but it always suffices. */
+enum { TIGHT = MODEL_ARRAYS + 3 };
 
 static void choose_kind(const script_options *options) {
-    static const uint32_t rarities[] = {0, 4, 12, 40};
+    static const uint32_t rarities[] = {0, 3, 12, 40};
     script_kind = (int)pick(SCRIPT_KINDS);
     taste.small = script_kind == PILING;
-    taste.devices_only = script_kind == PILING ? 60 : pick(2) ? 6 : 0;
+    taste.elsewhere = script_kind == PILING ? 100 : 6;
+    taste.near = script_kind == PILING ? 3 : pick(2) ? (uint32_t)model.contexts - 1 : 0;
     between_rarity = options->sim ? 0 : rarities[pick(4)];
     if (!options->sim && pick_one_in(4)) order_capacity = TIGHT;
-    note("kind %d, disturbed %u, peers %d, memory %zu", script_kind, between_rarity, model.peers,
+    note("kind %d, disturbed %u, peers %d, %d blocks", script_kind, between_rarity, model.peers,
          order_capacity);
 }
 

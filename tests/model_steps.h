@@ -8,8 +8,9 @@
 
 /* What kind of script it is. */
 static struct {
-    uint32_t devices_only; /* one in so many openings is on the host; 0: as any other context */
-    int small;             /* ranges of one or two elements */
+    uint32_t elsewhere; /* one in so many openings is anywhere; the others are on [1, near] */
+    uint32_t near;
+    int small; /* mostly one array, in ranges of one or two elements */
 } taste;
 
 /* The call's status, and the error it has recorded, are as they should be. */
@@ -33,7 +34,7 @@ static int is_usable(const model_array *a) {
 
 /* NULL: there is none. */
 static model_array *pick_array(void) {
-    const uint32_t first = pick(MODEL_ARRAYS);
+    const uint32_t first = taste.small && pick(10) ? 0 : pick(MODEL_ARRAYS);
     for (uint32_t i = 0; i < MODEL_ARRAYS; i++) {
         model_array *a = &model.array[(first + i) % MODEL_ARRAYS];
         if (is_usable(a)) return a;
@@ -44,9 +45,8 @@ static model_array *pick_array(void) {
 static int array_index(const model_array *a) { return (int)(a - model.array); }
 
 static int pick_context(void) {
-    const uint32_t n = (uint32_t)model.contexts;
-    if (taste.devices_only == 0 || pick_one_in(taste.devices_only)) return (int)pick(n);
-    return (int)(1 + pick(n - 1));
+    if (taste.near == 0 || pick_one_in(taste.elsewhere)) return (int)pick((uint32_t)model.contexts);
+    return (int)(1 + pick(taste.near));
 }
 
 /* An open access of the current thread; NULL: it has none. */
@@ -167,6 +167,56 @@ static void step_open(void) {
     opening_may_wait(&o);
     open_access(x, &o, wanted, trying);
 }
+
+/* ---- openings that fail -------------------------------------------------------------------- */
+
+/* What was staged on the host on the way to a failure may stay there. */
+static void adopt_staged(model_array *a) {
+    for (size_t i = 0; i < a->is.size; i++)
+        if (!a->is.valid[0][i] && ha_array_valid(a->array, ha_host(), i, i + 1))
+            a->is.valid[0][i] = (char)is_valid_anywhere(&a->is, i);
+}
+
+/* The opening itself or a prefetch. */
+static ha_status open_or_prefetch(model_access *x, const model_opening *o, int prefetch) {
+    ha_array *array = model.array[o->array].array;
+    ha_context *context = model.context[o->context].context;
+    if (prefetch) return ha_array_prefetch(array, context, o->locked.first, o->locked.last);
+    if (o->sets_size) return ha_overwrite(&x->access, array, context, o->size, HA_WAIT);
+    return ha_open(&x->access, array, context, o->mode, o->locked.first, o->locked.last);
+}
+
+/* One call of the backend fails, if there are so many: then nothing has changed. */
+static void step_failing_open(void) {
+    void (*disturb)(void) = order_disturb;
+    model_access *x = free_access();
+    model_opening o;
+    if (model.sim || x == NULL || !pick_opening(&o) || expect_opening(&o) != HA_OK) return;
+    const int prefetch = o.mode == HA_READ && pick(2);
+    const int call = 1 + (int)pick(5);
+    note("call %d fails: %s", call, prefetch ? "as a prefetch, " : "");
+    note_opening(&o, 0);
+    order_disturb = NULL;
+    order_fail_in = call;
+    ha_status got = open_or_prefetch(x, &o, prefetch);
+    if (order_fail_in > 0) expect(got, HA_OK);
+    else if (got != HA_OK) expect(got, got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
+    order_disturb = disturb;
+    order_fail_in = 0;
+    note(" -> %s (%u)", ha_status_name(got), hb.step);
+    if (got != HA_OK) {
+        adopt_staged(&model.array[o.array]);
+        return;
+    }
+    apply_opening(&o);
+    if (prefetch) return;
+    const ha_access access = x->access;
+    *x = (model_access){OPEN, o.array, o.context, model.current, o.mode != HA_READ,
+                        o.locked, opening_range(&o), access};
+    check_access(x);
+}
+
+/* ---- closing ------------------------------------------------------------------------------- */
 
 static void note_access(const model_access *x) {
     note(" array %d", x->array);
@@ -409,7 +459,7 @@ static void step_reserve(void) {
 }
 
 /* Freeing cannot fail, even where no queue can record an event any more. */
-static void begin_freeing(void) { order_records_fail = !model.sim && pick_one_in(6); }
+static void begin_freeing(void) { order_records_fail = !model.sim && pick_one_in(3); }
 
 static void end_freeing(void) { order_records_fail = 0; }
 
@@ -690,6 +740,12 @@ static void step_hold(void) {
     order_queue *queue = pick_queue();
     queue->held = !queue->held;
     note("%s queue %u", queue->held ? "hold" : "let go", queue->agent);
+}
+
+static void step_idle(void) {
+    if (model.nested || model.sim) return;
+    note("idle");
+    world_idle();
 }
 
 static void step_settle(void) {

@@ -48,7 +48,7 @@ static void world_begin(int sim, int delays) {
     order_reset();
     memset(&model, 0, sizeof model);
     memset(&kernel_wrong, 0, sizeof kernel_wrong);
-    model.peers = pick_one_in(3);
+    model.peers = sim ? pick_one_in(3) : (int)pick(3);
     if (sim) world_begin_sim(delays);
     else world_begin_order();
     if (!hb_block_add(world_element, sizeof world_element, "the caller"))
@@ -60,8 +60,8 @@ static void world_end(void) {
     order_disturb = NULL;
     if (ha_shutdown() != HA_OK) model_fail("shutdown: %s", ha_take_error().text);
     hb_block_forget(world_element);
-    if (order_blocks != 0 || order_events != 0 || order_queue_count != 0)
-        model_fail("left behind: %ld blocks, %ld events, %d queues", order_blocks, order_events,
+    if (order_blocks() != 0 || order_events != 0 || order_queue_count != 0)
+        model_fail("left behind: %d blocks, %d events, %d queues", order_blocks(), order_events,
                    order_queue_count);
     if (*hb.complaint) model_fail("%s", hb.complaint);
 }
@@ -112,10 +112,20 @@ static void look_at_array(model_array *a) {
     for (int m = 0; m < model.memories && !model.failed; m++) look_at_valid(a, m);
 }
 
+/* A block with an open access does not move. */
+static void look_at_access(const model_access *x) {
+    const ha_memory *memory = model.context[x->context].context->memory;
+    const ha_incarnation *in = ha_incarnation_find(model.array[x->array].array, memory);
+    if (x->access.size > 0 && in->data + x->range.first * sizeof(uint32_t) != x->access.data)
+        model_fail("the block of an open access has moved");
+}
+
 /* After every step. */
 static void look_at_all(void) {
     for (int i = 0; i < MODEL_ARRAYS && !model.failed; i++)
         if (model.array[i].array != NULL) look_at_array(&model.array[i]);
+    for (int i = 0; i < MODEL_ACCESSES && !model.failed; i++)
+        if (model.access[i].progress == OPEN) look_at_access(&model.access[i]);
     if (*hb.complaint) model_fail("%s", hb.complaint);
     if (atomic_load(&kernel_wrong.complete))
         model_fail("the function of step %u found %u instead of %u in its element %u",
@@ -132,6 +142,17 @@ static void look_at_values(model_array *a, int memory) {
         if (!a->is.valid[memory][i]) continue;
         kernel_reads(&k, &a->is, i, (const uint32_t *)(const void *)in->data + i);
         if (kernel_enqueue(&k, c) != HA_OK) model_fail("a function was not taken");
+    }
+}
+
+/* When everything has happened, whoever asks for memory gets back all that was retired. */
+static void world_idle(void) {
+    order_run_all();
+    ha_memory_sweep(&ha_host_memory);
+    if (ha_host_memory.retired != NULL) model_fail("a block of the host is kept for nothing");
+    for (ha_memory *m = ha_registry.memories; m != NULL; m = m->next) {
+        ha_memory_sweep(m);
+        if (m->retired != NULL) model_fail("a block of a device is kept for nothing");
     }
 }
 

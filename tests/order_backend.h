@@ -63,7 +63,7 @@ typedef struct order_command {
 typedef struct order_device {
     ha_queue here;
     const char *name;
-    size_t used; /* bytes */
+    int blocks; /* living ones */
     int number;
 } order_device;
 
@@ -86,19 +86,21 @@ static order_device order_devices[ORDER_DEVICES] = {
     {.name = "order:0"}, {.name = "order:1"}, {.name = "order2:0"}};
 static order_queue *order_queues;
 static int order_queue_count;
-static long order_blocks, order_events; /* living ones */
-static size_t order_host_used;
+static int order_host_blocks, order_events; /* living ones */
 
 /* ---- what tests may set -------------------------------------------------------------------- */
 
-static int order_peers;             /* devices of one kind reach each other */
-static size_t order_capacity;       /* bytes, of the host and of each device */
+static int order_peers;             /* order:0 and order:1 reach each other; 2: the first the other */
+static int order_capacity;          /* blocks, on the host and on each device */
 static int order_records_fail;      /* no queue can record an event */
+static int order_fail_in;           /* n > 0: the n-th call from now on that can fail does */
 static void (*order_disturb)(void); /* called in the middle of calls: another thread comes between */
 
 static void order_between(void) {
     if (order_disturb != NULL) order_disturb();
 }
+
+static int order_fails(void) { return order_fail_in > 0 && --order_fail_in == 0; }
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
@@ -119,10 +121,10 @@ static void *order_real(const void *address) {
     return device != NULL ? ha_here_(&device->here, address) : (void *)(uintptr_t)address;
 }
 
-static ha_status order_take(size_t *used, size_t bytes, const char *memory, uintptr_t distance,
+static ha_status order_take(int *blocks, size_t bytes, const char *memory, uintptr_t distance,
                             void **address) {
     void *real = NULL;
-    if (bytes > order_capacity || *used > order_capacity - bytes) return HA_ERR_MEMORY;
+    if (*blocks >= order_capacity || order_fails()) return HA_ERR_MEMORY;
     if (posix_memalign(&real, 64, bytes) != 0) return HA_ERR_MEMORY;
     memset(real, 0xA5, bytes); /* so that a value nobody wrote is not right by chance */
     *address = (void *)((uintptr_t)real + distance);
@@ -130,14 +132,13 @@ static ha_status order_take(size_t *used, size_t bytes, const char *memory, uint
         free(real);
         return HA_ERR_MEMORY;
     }
-    *used += bytes;
-    order_blocks++;
+    ++*blocks;
     return HA_OK;
 }
 
 /* Giving a block back is a write of all of it. After a race it is not really freed, for the loser
  * would write to it. */
-static void order_give(size_t *used, size_t bytes, void *address) {
+static void order_give(int *blocks, size_t bytes, void *address) {
     hb_block *block = hb_block_find(address);
     if (block == NULL || block->first != (uintptr_t)address || block->bytes != bytes) {
         hb_complain("step %u: %zu bytes released that were not allocated", hb.step, bytes);
@@ -145,41 +146,43 @@ static void order_give(size_t *used, size_t bytes, void *address) {
     }
     hb_touch(HB_HOST, address, bytes, 1, "release");
     hb_block_forget(address);
-    *used -= bytes;
-    order_blocks--;
+    --*blocks;
     if (!*hb.complaint) free(order_real(address));
 }
 
 static ha_status order_allocate(void *memory, size_t bytes, void **address) {
     order_device *device = (order_device *)memory;
     order_between();
-    return order_take(&device->used, bytes, device->name, device->here.first, address);
+    return order_take(&device->blocks, bytes, device->name, device->here.first, address);
 }
 
 static void order_release(void *memory, void *address, size_t bytes) {
-    order_give(&((order_device *)memory)->used, bytes, address);
+    order_give(&((order_device *)memory)->blocks, bytes, address);
 }
 
 static ha_status order_host_allocate(void *memory, size_t bytes, void **address) {
     (void)memory;
     order_between();
-    return order_take(&order_host_used, bytes, "host", 0, address);
+    return order_take(&order_host_blocks, bytes, "host", 0, address);
 }
 
 static void order_host_release(void *memory, void *address, size_t bytes) {
     (void)memory;
-    order_give(&order_host_used, bytes, address);
+    order_give(&order_host_blocks, bytes, address);
 }
 
 static int order_same_kind(const order_device *a, const order_device *b) {
     return (a->number < ORDER_OF_ONE_KIND) == (b->number < ORDER_OF_ONE_KIND);
 }
 
+static int order_device_reaches(const order_device *a, const order_device *b) {
+    return order_same_kind(a, b) && (order_peers == 1 || (order_peers == 2 && a->number == 0));
+}
+
 static int order_reaches(void *memory, const ha_place *other) {
     if (strncmp(other->backend->kind, "order", 5) != 0)
         return strcmp(other->backend->kind, "host") == 0;
-    return order_peers &&
-           order_same_kind((order_device *)memory, (const order_device *)other->memory);
+    return order_device_reaches((order_device *)memory, (const order_device *)other->memory);
 }
 
 /* Peers are nearer than the host. */
@@ -234,6 +237,12 @@ static void order_advance(order_queue *queue) {
     order_run_one(queue);
 }
 
+/* Everything that is stored has run, and nobody was told. */
+static void order_run_all(void) {
+    for (order_queue *queue = order_queues; queue != NULL; queue = queue->next)
+        order_run_until(queue, queue->enqueued);
+}
+
 /* ---- queues -------------------------------------------------------------------------------- */
 
 static ha_status order_create(void *device, void **made) {
@@ -268,6 +277,10 @@ static ha_status order_enqueue(order_queue *queue, const order_command *model, c
                                size_t bytes) {
     order_command *command = (order_command *)HARRAY_MALLOC(sizeof *command + bytes);
     if (command == NULL) return HA_ERR_MEMORY;
+    if (order_fails()) {
+        HARRAY_FREE(command);
+        return HA_ERR_BACKEND;
+    }
     *command = *model;
     if (bytes > 0) memcpy(command->data, data, bytes);
     *queue->last = command;
@@ -281,8 +294,8 @@ static ha_status order_enqueue(order_queue *queue, const order_command *model, c
 static void order_touch(const order_queue *queue, const void *address, size_t bytes, int write,
                         const char *what) {
     const order_device *device = order_device_of(address);
-    const int may = device == NULL || device == queue->device ||
-                    (order_peers && order_same_kind(device, queue->device));
+    const int may =
+        device == NULL || device == queue->device || order_device_reaches(queue->device, device);
     if (!may)
         hb_complain("step %u: %s by %s at %s, which it does not reach", hb.step, what,
                     queue->device->name, device->name);
@@ -329,8 +342,9 @@ static ha_status order_call(void *handle, ha_function f, const void *argument, s
 /* Somebody comes between when the position is taken already: what he enqueues is behind it. */
 static ha_status order_record(void *handle, ha_event *event) {
     order_queue *queue = (order_queue *)handle;
-    order_event *made = order_records_fail ? NULL : (order_event *)HARRAY_MALLOC(sizeof *made);
-    if (made == NULL) return HA_ERR_BACKEND;
+    if (order_records_fail || order_fails()) return HA_ERR_BACKEND;
+    order_event *made = (order_event *)HARRAY_MALLOC(sizeof *made);
+    if (made == NULL) return HA_ERR_MEMORY;
     *made = (order_event){queue, queue->enqueued, hb.clock[queue->agent]};
     order_events++;
     order_between();
@@ -361,6 +375,7 @@ static ha_status order_await(void *handle, const ha_event *event) {
 
 static ha_status order_finish(const ha_event *event) {
     const order_event *point = (const order_event *)event->object;
+    if (order_fails()) return HA_ERR_BACKEND;
     order_between();
     order_run_until(point->queue, point->position);
     hb_join(&hb.clock[HB_HOST], &point->clock);
@@ -461,13 +476,19 @@ static const ha_backend order_host = {
     .memory = &order_host_memory_ops,
 };
 
+static int order_blocks(void) {
+    int blocks = order_host_blocks;
+    for (int i = 0; i < ORDER_DEVICES; i++) blocks += order_devices[i].blocks;
+    return blocks;
+}
+
 /* Before each run: as new. Nothing may live. */
 static void order_reset(void) {
     memset(&hb, 0, sizeof hb);
     snprintf(hb.name[HB_HOST], sizeof hb.name[HB_HOST], "the host");
-    order_peers = order_records_fail = 0;
+    order_peers = order_records_fail = order_fail_in = 0;
     order_disturb = NULL;
-    order_capacity = (size_t)1 << 30;
+    order_capacity = 1000;
 }
 
 #endif

@@ -185,7 +185,8 @@ static void check_values(void) {
 
 /* ---- looking at states ---------------------------------------------------------------------- */
 
-static const ha_context *memory_number(size_t i) {
+/* One context for each memory; NULL when the chapter has not opened it yet. */
+static const ha_context *place(size_t i) {
     const ha_context *const all[MEMORIES] = {H, N1, N2, F1, F2};
     return all[i];
 }
@@ -196,8 +197,8 @@ static void look(const ha_array *a, sight *s) {
     s->holders = a->holders;
     EXPECT(s->holders <= sizeof s->holder / sizeof *s->holder, "more accesses than can be seen");
     memcpy(s->holder, a->holder, s->holders * sizeof *s->holder);
-    for (size_t i = 0; i < MEMORIES && memory_number(i); i++) {
-        const ha_context *c = memory_number(i);
+    for (size_t i = 0; i < MEMORIES && place(i); i++) {
+        const ha_context *c = place(i);
         s->at[i].capacity = ha_array_capacity(a, c);
         s->at[i].ranges = ha_array_valid_ranges(a, c, s->at[i].valid, MOST_ELEMENTS);
     }
@@ -226,7 +227,7 @@ static int gained(const sight *before, const sight *now, size_t k) {
 
 static void check_memory_unchanged(const model *m, const sight *before, const sight *now,
                                    size_t k) {
-    const ha_context *c = memory_number(k), *where = run.where;
+    const ha_context *c = place(k), *where = run.where;
     size_t was = before->at[k].capacity, is = now->at[k].capacity;
     int more = gained(before, now, k);
     int there = where && c->memory == where->memory, staging = where && where != H && c == H;
@@ -249,8 +250,7 @@ static void check_unchanged(const model *m, const sight *before) {
     for (uint32_t i = 0; i < now.holders; i++)
         EXPECT(!memcmp(&now.holder[i], &before->holder[i], sizeof *now.holder),
                "array '%s': another access", name);
-    for (size_t k = 0; k < MEMORIES && memory_number(k); k++)
-        check_memory_unchanged(m, before, &now, k);
+    for (size_t k = 0; k < MEMORIES && place(k); k++) check_memory_unchanged(m, before, &now, k);
 }
 
 static void check_inside(void) {
@@ -315,8 +315,8 @@ static void check_error(ha_status s, const ha_error *e) {
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-/* about, also: a message must name one of them. where: the context whose memory may have
- * grown when the call has failed; NULL: nowhere. */
+/* about, also: a message must name one of them. where: the context whose memory may have grown when
+ * the call has failed; NULL: nowhere. */
 static void begin_step(const char *text, const model *about, const model *also,
                        const ha_context *where) {
     run.step = text;
@@ -369,7 +369,7 @@ static ha_status status_of(const void *pointer) { return pointer ? HA_OK : ha_fi
 
 /* ---- arrays and their models ---------------------------------------------------------------- */
 
-/* A new array: of n elements, first + i * slope where the state is KNOWN. */
+/* Takes a new array, if there is one. */
 static ha_status made(model *m, ha_array *array) {
     static const char *const names[ARRAYS] = {"anne", "bill",  "carl",  "dora",
                                               "emil", "frida", "canary"};
@@ -378,6 +378,7 @@ static ha_status made(model *m, ha_array *array) {
     return status_of(array);
 }
 
+/* n elements, all in one state: element i is first + i * slope where that is KNOWN. */
 static void has(model *m, size_t n, element_state state, double first, double slope) {
     m->size = n;
     for (size_t i = 0; i < MOST_ELEMENTS; i++) {
@@ -525,14 +526,14 @@ static void sum(model *m, ha_context *c, size_t first, size_t last) {
 
 /* After a failure nothing is written to *value any more. */
 static ha_status gets_element(const model *m, size_t i, double *value) {
-    double place = 0;
-    ha_status s = ha_array_get(m->array, i, &place);
+    double fresh = 0;
+    ha_status s = ha_array_get(m->array, i, &fresh);
     if (s && run.looks) {
-        place = -1;
+        fresh = -1;
         drain_queues();
-        EXPECT(place == -1, "a failed call writes the value later");
+        EXPECT(fresh == -1, "a failed call writes the value later");
     }
-    *value = place;
+    *value = fresh;
     return s;
 }
 
@@ -580,7 +581,8 @@ static void run_count(HA_UNUSED const ha_queue *queue, void *argument) {
     ++*big->count;
 }
 
-/* Enqueues a function with an argument that fits nowhere; it runs once. */
+/* Enqueues a function with an argument that is too large for a buffer on the stack; it runs once.
+ */
 static void enqueue_big(ha_context *c) {
     int count = 0;
     const big_argument big = {&count, ""};
@@ -674,14 +676,12 @@ static void play_creation(void) {
 
 static ha_status typed(model *m, harray_double x) { return made(m, x.array); }
 
-static ha_status set_through(const ha_write_double *v, double value) {
-    v->data[0] = value;
-    return HA_OK;
-}
-
-static ha_status in_scope(harray_double x, ha_context *c, double value) {
+static ha_status set_in_scope(harray_double x, ha_context *c, size_t i, double value) {
     ha_status s = HA_ERR_STATE;
-    HA_WRITING_RANGE(v, x, c, 1, 2) s = set_through(&v, value);
+    HA_WRITING_RANGE(v, x, c, i, i + 1) {
+        v.data[0] = value;
+        s = HA_OK;
+    }
     else s = v.status;
     return s;
 }
@@ -700,7 +700,7 @@ static void play_typed(void) {
     has(&models[3], 3, KNOWN, 9, 0);
     STEP(NULL, NULL, typed(&models[4], harray_double_new_at(6, F1)));
     has(&models[4], 6, NEVER, 0, 0);
-    STEP(&models[0], H, in_scope(x, H, 40));
+    STEP(&models[0], H, set_in_scope(x, H, 1, 40));
     models[0].value[1] = 40;
     STEP(&models[0], H, harray_double_get(x, 1, &value));
     EXPECT(value == 40, "the typed get gives %g", value);

@@ -40,6 +40,7 @@ typedef struct worker {
 static ha_context *contexts[CONTEXTS];
 static ha_array *shared[ARRAYS];
 static atomic_uint written[ARRAYS][PARTS];
+static atomic_uint reserved; /* more each time, so that blocks have to grow */
 static atomic_int broken; /* a line of this file where something was wrong first; 0: nothing */
 
 /* An access that was laid out for another thread to take over. */
@@ -240,11 +241,12 @@ static void get(worker *w, ha_array *array) {
     (void)may_go_on(w, ha_array_get(array, pick(w, SIZE), &value), 0);
 }
 
-/* Changes nothing, but takes the array as a whole. */
+/* Changes no value, but takes the array as a whole, and moves its block. */
 static void whole(worker *w, ha_array *array) {
     ha_context *context = contexts[pick(w, CONTEXTS)];
+    const size_t room = SIZE + atomic_fetch_add(&reserved, 1) % 5000;
     const ha_status status =
-        pick(w, 2) ? ha_array_reserve(array, context, SIZE) : ha_array_resize(array, SIZE);
+        pick(w, 4) ? ha_array_reserve(array, context, room) : ha_array_resize(array, SIZE);
     (void)ha_take_error();
     MUST(status == HA_OK || status == HA_ERR_CONFLICT);
 }
