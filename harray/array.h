@@ -72,8 +72,9 @@ typedef struct ha_statistics {
 } ha_statistics;
 HA_API ha_statistics ha_array_statistics(const ha_array *array);
 
-/* The state as text, one line for the array and one for each incarnation: memory, capacity, valid
- * ranges. As snprintf: at most `bytes` with the final zero, returns the length it would need. */
+/* The state as text, one line for the array and one for each incarnation that has memory, in the
+ * order in which they came to be: memory, capacity, valid ranges. As snprintf: at most `bytes` with
+ * the final zero, returns the length it would need. */
 HA_API size_t ha_describe(const ha_array *array, char *text, size_t bytes);
 
 /* ---- changing ----------------------------------------------------------------------------- */

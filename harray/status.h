@@ -33,7 +33,7 @@ typedef enum ha_status {
     HA_ERR_STATE,       /* the object is not in a state for it: never written, closed, forked */
     HA_ERR_CONFLICT,    /* this thread already holds an access that excludes the call */
     HA_ERR_DEADLOCK,    /* waiting would never end: threads wait for each other's accesses */
-    HA_ERR_BUSY,        /* HA_TRY only: another thread is using it. An answer, not recorded */
+    HA_ERR_BUSY,        /* HA_TRY, prefetch: another thread uses it. An answer, not recorded */
     HA_ERR_LOST,        /* a device failed while it wrote these elements */
     HA_ERR_BACKEND,     /* a device or its driver refused */
     HA_ERR_UNSUPPORTED, /* this context cannot do that */
@@ -42,7 +42,7 @@ typedef enum ha_status {
 
 typedef struct ha_error {
     ha_status status;      /* HA_OK: there was no error */
-    const char *operation; /* a short static text: "open", "resize", … */
+    const char *operation; /* the public name of what failed: "ha_open", "ha_array_resize", … */
     int64_t code;          /* the backend's own error number; 0 when it has none */
     char text[400];        /* one line: what was wrong, with which array, sizes, contexts, where */
 } ha_error;

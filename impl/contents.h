@@ -280,11 +280,11 @@ ha_status ha_array_prefetch_(ha_array *a, ha_context *c, size_t first, size_t la
                              const char *site) {
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),
-                    .operation = "prefetch",
+                    .operation = "ha_array_prefetch",
                     .site = site,
                     .mode = HA_READ,
                     .range = {first, last}};
-    ha_status s = ha_open_refuse(a, HA_READ, "prefetch", site);
+    ha_status s = ha_open_refuse(a, HA_READ, o.operation, site);
     if (s) return s;
     return ha_opening_prefetch(&o);
 }

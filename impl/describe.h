@@ -36,7 +36,8 @@ size_t ha_describe(const ha_array *a, char *text, size_t bytes) {
     ha_array *m = ha_lock_const(a);
     ha_print(&t, "%s%s%s[%zu], version %llu\n", m->name, *m->name ? ": " : "", m->type, m->size,
              (unsigned long long)m->version);
-    for (const ha_incarnation *in = &m->first; in; in = in->next) ha_print_incarnation(&t, in);
+    for (const ha_incarnation *in = &m->first; in; in = in->next)
+        if (in->block) ha_print_incarnation(&t, in);
     ha_unlock(m);
     return t.length;
 }

@@ -100,7 +100,7 @@ __attribute__((noinline)) static ha_status ha_open_slow(ha_access *x, ha_array *
                                                         const char *site) {
     ha_opening o = {.array = a,
                     .context = c,
-                    .operation = n == HA_END ? "open" : "overwrite",
+                    .operation = n == HA_END ? "ha_open" : "ha_overwrite",
                     .site = site,
                     .mode = how & ~(unsigned)HA_TRY,
                     .range = range,
@@ -164,14 +164,14 @@ static inline void ha_note_access(ha_array *a, const ha_holder *h) {
 ha_status ha_close_(ha_access *x) {
     ha_array *a = x->array;
     if (!a || !ha_self.id) {
-        ha_status s = ha_enter("close");
-        if (s || !a) return s ? s : ha_fail_closed("close", a, 0);
+        ha_status s = ha_enter("ha_close");
+        if (s || !a) return s ? s : ha_fail_closed("ha_close", a, 0);
     }
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, x->ticket);
     if (!h || h->thread != ha_self.id) {
         ha_unlock(a);
-        return ha_fail_closed("close", a, h != NULL);
+        return ha_fail_closed("ha_close", a, h != NULL);
     }
     if (h->context->ops) ha_note_access(a, h);
     const ha_holder *last = &a->holder[--a->holders];
@@ -192,17 +192,17 @@ void ha_close_scope_(void *access) {
 }
 
 ha_status ha_move_(ha_access *to, ha_access *from) {
-    ha_status s = ha_enter("move");
+    ha_status s = ha_enter("ha_move");
     ha_array *a = from->array;
     if (s) return s;
-    if (to == from) return ha_fail(HA_ERR_ARGUMENT, "move", "an access moved to itself");
-    if (!a) return ha_fail_closed("move", a, 0);
+    if (to == from) return ha_fail(HA_ERR_ARGUMENT, "ha_move", "an access moved to itself");
+    if (!a) return ha_fail_closed("ha_move", a, 0);
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, from->ticket);
     int other = h && h->thread != ha_self.id;
     if (h) h->thread = ha_self.id;
     ha_unlock(a);
-    if (!h) return ha_fail_closed("move", a, 0);
+    if (!h) return ha_fail_closed("ha_move", a, 0);
     if (other) ha_self.held++; /* the other thread's count stays: it just queues less politely */
     *to = *from;
     memset(from, 0, sizeof *from);

@@ -91,9 +91,10 @@ static ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
     if (!in) return NULL;
     memset(in, 0, sizeof *in);
     in->memory = m;
+    ha_incarnation *last = &a->first;
+    while (last->next) last = last->next;
     ha_lock(a);
-    in->next = a->first.next;
-    a->first.next = in;
+    last->next = in;
     ha_unlock(a);
     return in;
 }

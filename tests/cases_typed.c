@@ -372,19 +372,19 @@ TEST(described) {
     else fail();
     expect_text(x.array, "speed: double[6], version 2\n"
                          "  sim:0      capacity 6, valid [0, 1) [2, 6)\n"
-                         "  private:0  capacity 6, valid [1, 2)\n"
-                         "  host       capacity 6, valid [0, 1)\n");
+                         "  host       capacity 6, valid [0, 1)\n"
+                         "  private:0  capacity 6, valid [1, 2)\n");
     SUCCEEDS(harray_double_resize(x, 20));
     SUCCEEDS(ha_array_reserve(x.array, H, 30));
     expect_text(x.array, "speed: double[20], version 3\n"
                          "  sim:0      capacity 6, valid [0, 1) [2, 6)\n"
-                         "  private:0  capacity 6, valid [1, 2)\n"
-                         "  host       capacity 30, valid [0, 1)\n");
+                         "  host       capacity 30, valid [0, 1)\n"
+                         "  private:0  capacity 6, valid [1, 2)\n");
     SUCCEEDS(ha_array_clear(x.array));
     expect_text(x.array, "speed: double[0], version 4\n"
                          "  sim:0      capacity 6, valid nothing\n"
-                         "  private:0  capacity 6, valid nothing\n"
-                         "  host       capacity 30, valid nothing\n");
+                         "  host       capacity 30, valid nothing\n"
+                         "  private:0  capacity 6, valid nothing\n");
     drop(x);
 }
 

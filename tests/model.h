@@ -73,12 +73,12 @@ static struct {
     model_context context[MODEL_CONTEXTS];
     model_array array[MODEL_ARRAYS];
     model_access access[MODEL_ACCESSES];
-    int current;                      /* thread */
+    int current;                        /* thread */
     model_thread thread[MODEL_THREADS]; /* the others */
-    int nested;                       /* a step in the middle of another one's call */
-    uint32_t steps, operations;       /* operations: steps that did something */
+    int nested;                         /* a step in the middle of another one's call */
+    uint32_t steps, operations;         /* operations: steps that did something */
     uint32_t last_value;
-    int failed;                       /* the first failure is in: */
+    int failed; /* the first failure is in: */
     char failure[400];
 } model;
 
@@ -96,8 +96,8 @@ __attribute__((format(printf, 1, 2))) static void model_fail(const char *format,
 /* The program has one thread, which plays several: what the library keeps for each is exchanged. */
 static void model_become(int thread) {
     const model_thread *other = &model.thread[thread];
-    model.thread[model.current] =
-        (model_thread){ha_self, ha_first_error, ha_backend_note, ha_later_error};
+    model.thread[model.current] = (model_thread){ha_self, ha_first_error, ha_backend_note,
+                                                 ha_later_error};
     ha_self = other->self;
     ha_first_error = other->first_error;
     ha_backend_note = other->note;
@@ -219,8 +219,8 @@ static ha_status expect_opening(const model_opening *o) {
     const size_t size = o->sets_size ? o->size : is->size;
     const ha_range r = opening_range(o);
     const int resizes = o->sets_size && o->size != is->size;
-    ha_status status =
-        expect_admission(o->array, o->context, o->locked, o->mode != HA_READ, resizes);
+    ha_status status = expect_admission(o->array, o->context, o->locked, o->mode != HA_READ,
+                                        resizes);
     if (status != HA_OK) return status;
     if (r.first > r.last || r.last > size) return HA_ERR_ARGUMENT;
     for (size_t i = r.first; i < r.last && o->mode == HA_READ; i++)

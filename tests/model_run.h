@@ -13,32 +13,32 @@ typedef struct step_kind {
 enum { MIXED, PILING, WHOLE, GROWING, SCRIPT_KINDS };
 
 static const step_kind step_kinds[] = {
-    /*                    mixed  piling whole growing  nested */
-    {step_open,          {55,    80,    40,    50},    40},
-    {step_failing_open,  {4,     4,     4,     4},     0},
-    {step_close,         {45,    70,    40,    40},    25},
-    {step_use,           {50,    70,    30,    40},    50},
-    {step_prefetch,      {14,    10,    10,    10},    14},
-    {step_get,           {3,     0,     3,     2},     2},
-    {step_set,           {4,     3,     4,     3},     2},
-    {step_resize,        {5,     0,     6,     14},    0},
-    {step_access_resize, {8,     0,     4,     24},    0},
-    {step_reserve,       {4,     0,     3,     8},     0},
-    {step_purge,         {3,     1,     6,     4},     0},
-    {step_swap,          {4,     1,     12,    4},     0},
-    {step_take,          {3,     1,     12,    4},     0},
-    {step_assign,        {5,     0,     16,    6},     0},
-    {step_assign_at,     {5,     0,     16,    6},     0},
-    {step_copy,          {4,     0,     12,    4},     0},
-    {step_renew,         {4,     2,     8,     4},     0},
-    {step_owners,        {3,     0,     4,     2},     0},
-    {step_move,          {4,     2,     3,     3},     0},
-    {step_close_foreign, {1,     0,     1,     1},     0},
-    {step_finish,        {2,     0,     1,     1},     3},
-    {step_advance,       {14,    4,     12,    14},    6},
-    {step_hold,          {4,     1,     4,     4},     2},
-    {step_idle,          {1,     0,     1,     1},     0},
-    {step_settle,        {1,     0,     1,     1},     0},
+    /* mixed, piling, whole, growing; nested */
+    {step_open, {55, 90, 40, 50}, 40},
+    {step_failing_open, {4, 4, 4, 4}, 0},
+    {step_close, {45, 85, 40, 40}, 25},
+    {step_use, {50, 60, 30, 40}, 50},
+    {step_prefetch, {14, 5, 10, 10}, 14},
+    {step_get, {3, 0, 3, 2}, 2},
+    {step_set, {4, 1, 4, 3}, 2},
+    {step_resize, {5, 0, 6, 14}, 0},
+    {step_access_resize, {8, 0, 4, 24}, 0},
+    {step_reserve, {4, 0, 3, 8}, 0},
+    {step_purge, {3, 0, 6, 4}, 0},
+    {step_swap, {4, 0, 12, 4}, 0},
+    {step_take, {3, 0, 12, 4}, 0},
+    {step_assign, {5, 0, 16, 6}, 0},
+    {step_assign_at, {5, 0, 16, 6}, 0},
+    {step_copy, {4, 0, 12, 4}, 0},
+    {step_renew, {4, 0, 8, 4}, 0},
+    {step_owners, {3, 0, 4, 2}, 0},
+    {step_move, {4, 2, 3, 3}, 0},
+    {step_close_foreign, {1, 0, 1, 1}, 0},
+    {step_finish, {2, 0, 1, 1}, 3},
+    {step_advance, {14, 0, 12, 14}, 6},
+    {step_hold, {4, 0, 4, 4}, 2},
+    {step_idle, {1, 0, 1, 1}, 0},
+    {step_settle, {1, 0, 1, 1}, 0},
 };
 enum { STEP_KINDS = sizeof step_kinds / sizeof *step_kinds };
 
@@ -54,8 +54,10 @@ static void do_step(void (*run)(void)) {
     note_step();
     const size_t begun = script.length;
     run();
-    if (script.length != begun) model.operations++;
-    else script.text[script.length = before] = '\0';
+    if (script.length != begun)
+        model.operations++;
+    else
+        script.text[script.length = before] = '\0';
 }
 
 static void run_step(int script_kind) {
@@ -101,17 +103,20 @@ typedef struct script_options {
 
 static int script_kind;
 
-/* Blocks for all arrays, one that is growing or being copied, one for a step in between, one to pass
- * values through: then retired ones have to be waited for, but it always suffices. */
+enum { PILE = 300 }; /* steps until something has piled up */
+
+/* Blocks for all arrays, one that is growing or being copied, one for a step in between, one to
+ * pass values through: then retired ones have to be waited for, but it always suffices. */
 enum { TIGHT = MODEL_ARRAYS + 3 };
 
 static void choose_kind(const script_options *options) {
     static const uint32_t rarities[] = {0, 3, 12, 40};
+    const uint32_t nears[] = {0, 3, (uint32_t)model.contexts - 1};
     script_kind = (int)pick(SCRIPT_KINDS);
     taste.small = script_kind == PILING;
     taste.elsewhere = script_kind == PILING ? 100 : 6;
-    taste.near = script_kind == PILING ? 3 : pick(2) ? (uint32_t)model.contexts - 1 : 0;
-    between_rarity = options->sim ? 0 : rarities[pick(4)];
+    taste.near = script_kind == PILING ? 3 : nears[pick(3)];
+    between_rarity = options->sim ? 0 : rarities[script_kind == PILING ? 3 * pick(2) : pick(4)];
     if (!options->sim && pick_one_in(4)) order_capacity = TIGHT;
     note("kind %d, disturbed %u, peers %d, %d blocks", script_kind, between_rarity, model.peers,
          order_capacity);
@@ -154,7 +159,9 @@ static void end_script(void) {
 static int run_script(const script_options *options) {
     ha_self = (ha_thread){0};
     begin_script(options);
-    for (uint32_t i = 0; i < options->steps && !model.failed && !script_has_ended(); i++) {
+    const uint32_t most = options->steps;
+    const uint32_t steps = script_kind == PILING && most < PILE ? PILE : most;
+    for (uint32_t i = 0; i < steps && !model.failed && !script_has_ended(); i++) {
         model_become((int)pick(MODEL_THREADS));
         run_step(script_kind);
         if (!model.failed) look_at_all();

@@ -66,7 +66,8 @@ static model_access *free_access(void) {
     return NULL;
 }
 
-static size_t pick_size(void) { return pick(MODEL_MOST + 1); }
+/* Small ones are more frequent: with a block that is large already, nothing grows. */
+static size_t pick_size(void) { return taste.small ? MODEL_MOST : pick(1 + pick(MODEL_MOST + 1)); }
 
 /* Inside `size` elements; empty ones, too. */
 static ha_range pick_inside(size_t size) {
@@ -199,8 +200,10 @@ static void step_failing_open(void) {
     order_disturb = NULL;
     order_fail_in = call;
     ha_status got = open_or_prefetch(x, &o, prefetch);
-    if (order_fail_in > 0) expect(got, HA_OK);
-    else if (got != HA_OK) expect(got, got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
+    if (order_fail_in > 0)
+        expect(got, HA_OK);
+    else if (got != HA_OK)
+        expect(got, got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
     order_disturb = disturb;
     order_fail_in = 0;
     note(" -> %s (%u)", ha_status_name(got), hb.step);
@@ -211,7 +214,7 @@ static void step_failing_open(void) {
     apply_opening(&o);
     if (prefetch) return;
     const ha_access access = x->access;
-    *x = (model_access){OPEN, o.array, o.context, model.current, o.mode != HA_READ,
+    *x = (model_access){OPEN,     o.array,           o.context, model.current, o.mode != HA_READ,
                         o.locked, opening_range(&o), access};
     check_access(x);
 }
@@ -646,9 +649,7 @@ static void make_array(model_array *a) {
         write_element(&a->is, i, kind == 1 ? 0 : kind == 2 ? 1 : 1 + (uint32_t)i);
 }
 
-static int can_be_freed(const model_array *a) {
-    return a->owners == 1 && !is_held(array_index(a));
-}
+static int can_be_freed(const model_array *a) { return a->owners == 1 && !is_held(array_index(a)); }
 
 static void free_array(model_array *a) {
     note("free array %d", array_index(a));

@@ -6,8 +6,7 @@
 #include "model_kernel.h"
 
 /* Names as ha_context_find() knows them; "/": a fork of the last one. */
-static const char *const order_world[] = {"host",    "order:0", "/",       "/",
-                                          "order:1", "/",       "order2:0"};
+static const char *const order_world[] = {"host", "order:0", "/", "/", "order:1", "/", "order2:0"};
 static const char *const sim_world[] = {"host", "sim:0", "/", "sim:1", "/"};
 
 /* Where ha_array_get() puts elements: known to the checker, as if it were an array's. */
@@ -15,8 +14,10 @@ static uint32_t world_element[2];
 
 static void world_add(const char *name) {
     model_context *last = &model.context[model.contexts];
-    if (*name != '/') last->context = ha_context_find(name);
-    else last->context = ha_context_fork(last[-1].context);
+    if (*name != '/')
+        last->context = ha_context_find(name);
+    else
+        last->context = ha_context_fork(last[-1].context);
     last->memory = *name != '/' ? model.memories++ : last[-1].memory;
     last->held = 0;
     model.contexts++;
@@ -28,9 +29,8 @@ static void world_open(const char *const *names, size_t count) {
 }
 
 static void world_begin_sim(int delays) {
-    const ha_sim_options options = {.delay_ns = delays ? 3000 : 0,
-                                    .seed = 1 + pick(200),
-                                    .peers = model.peers};
+    const ha_sim_options options = {
+        .delay_ns = delays ? 3000 : 0, .seed = 1 + pick(200), .peers = model.peers};
     model.sim = 1;
     HA_CHECK(ha_sim_configure(&options));
     world_open(sim_world, sizeof sim_world / sizeof *sim_world);
@@ -49,8 +49,10 @@ static void world_begin(int sim, int delays) {
     memset(&model, 0, sizeof model);
     memset(&kernel_wrong, 0, sizeof kernel_wrong);
     model.peers = sim ? pick_one_in(3) : (int)pick(3);
-    if (sim) world_begin_sim(delays);
-    else world_begin_order();
+    if (sim)
+        world_begin_sim(delays);
+    else
+        world_begin_order();
     if (!hb_block_add(world_element, sizeof world_element, "the caller"))
         model_fail("no memory for the checker");
 }
@@ -86,8 +88,8 @@ static void look_at_valid(const model_array *a, int memory) {
     for (size_t i = 0; i < n; i++)
         for (size_t k = ranges[i].first; k < ranges[i].last && k < MODEL_MOST; k++) valid[k] = 1;
     if (memcmp(valid, a->is.valid[memory], sizeof valid) != 0)
-        model_fail("array %td: other elements are valid at %s than should be",
-                   a - model.array, ha_context_name(c));
+        model_fail("array %td: other elements are valid at %s than should be", a - model.array,
+                   ha_context_name(c));
 }
 
 /* The version changes when something is written or resized, and only then. */

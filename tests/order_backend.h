@@ -90,11 +90,12 @@ static int order_host_blocks, order_events; /* living ones */
 
 /* ---- what tests may set -------------------------------------------------------------------- */
 
-static int order_peers;             /* order:0 and order:1 reach each other; 2: the first the other */
-static int order_capacity;          /* blocks, on the host and on each device */
-static int order_records_fail;      /* no queue can record an event */
-static int order_fail_in;           /* n > 0: the n-th call from now on that can fail does */
-static void (*order_disturb)(void); /* called in the middle of calls: another thread comes between */
+static int order_peers;        /* order:0 and order:1 reach each other; 2: the first the other */
+static int order_capacity;     /* blocks, on the host and on each device */
+static int order_records_fail; /* no queue can record an event */
+static int order_fail_in;      /* n > 0: the n-th call from now on that can fail does */
+static void (*order_disturb)(
+    void); /* called in the middle of calls: another thread comes between */
 
 static void order_between(void) {
     if (order_disturb != NULL) order_disturb();
@@ -294,8 +295,8 @@ static ha_status order_enqueue(order_queue *queue, const order_command *model, c
 static void order_touch(const order_queue *queue, const void *address, size_t bytes, int write,
                         const char *what) {
     const order_device *device = order_device_of(address);
-    const int may =
-        device == NULL || device == queue->device || order_device_reaches(queue->device, device);
+    const int may = device == NULL || device == queue->device ||
+                    order_device_reaches(queue->device, device);
     if (!may)
         hb_complain("step %u: %s by %s at %s, which it does not reach", hb.step, what,
                     queue->device->name, device->name);
@@ -310,6 +311,8 @@ static ha_status order_copy(void *handle, void *to, const void *from, size_t byt
     order_between();
     ha_status status = order_enqueue(queue, &copy, NULL, 0);
     if (status != HA_OK) return status;
+    if (!order_is_on(queue->device, to) && !order_is_on(queue->device, from))
+        hb_complain("step %u: a copy by %s between other memories", hb.step, queue->device->name);
     order_touch(queue, from, bytes, 0, "copy from");
     order_touch(queue, to, bytes, 1, "copy to");
     order_between();

@@ -97,29 +97,30 @@ TEST(texts_of_openings) {
     ha_access a;
     assert_int_equal(ha_open(&a, x.array, C, HA_READ, 2, 8), HA_ERR_ARGUMENT);
     snprintf(site[0], sizeof site[0], "%s:%d", __FILE__, __LINE__ - 1);
-    WORDS(HA_ERR_ARGUMENT, "open", "pressure", "double", "5", "2", "8", ha_context_name(C),
+    WORDS(HA_ERR_ARGUMENT, "ha_open", "pressure", "double", "5", "2", "8", ha_context_name(C),
           site[0]);
 
     HA_READING(v, none, M1) fail();
     snprintf(site[0], sizeof site[0], "%s:%d", __FILE__, __LINE__ - 1);
-    WORDS(HA_ERR_STATE, "open", "double", "3", "never written", ha_context_name(M1), site[0]);
+    WORDS(HA_ERR_STATE, "ha_open", "double", "3", "never written", ha_context_name(M1), site[0]);
 
     HA_WRITING(v, x, C) {
         snprintf(site[1], sizeof site[1], "%s:%d", __FILE__, __LINE__ - 1);
         HA_READING_RANGE(w, x, M1, 1, 3) fail();
         snprintf(site[0], sizeof site[0], "%s:%d", __FILE__, __LINE__ - 1);
-        WORDS(HA_ERR_CONFLICT, "open", "pressure", "double", ha_context_name(C),
+        WORDS(HA_ERR_CONFLICT, "ha_open", "pressure", "double", ha_context_name(C),
               ha_context_name(M1), site[0], site[1], "open the read before the write");
         assert_int_equal(ha_array_clear(x.array), HA_ERR_CONFLICT);
         WORDS(HA_ERR_CONFLICT, NULL, "pressure", ha_context_name(C), site[1]);
         assert_int_equal(ha_array_prefetch(x.array, M1, 0, HA_END), HA_ERR_CONFLICT);
         snprintf(site[0], sizeof site[0], "%s:%d", __FILE__, __LINE__ - 1);
-        WORDS(HA_ERR_CONFLICT, "prefetch", "pressure", ha_context_name(M1), site[0], site[1]);
+        WORDS(HA_ERR_CONFLICT, "ha_array_prefetch", "pressure", ha_context_name(M1), site[0],
+              site[1]);
     }
     else fail();
     HA_OVERWRITING(v, x, C, SIZE_MAX / 16) fail();
     snprintf(site[0], sizeof site[0], "%s:%d", __FILE__, __LINE__ - 1);
-    WORDS(HA_ERR_MEMORY, "overwrite", "pressure", "double", ha_context_name(C), site[0],
+    WORDS(HA_ERR_MEMORY, "ha_overwrite", "pressure", "double", ha_context_name(C), site[0],
           "1152921504606846975");
     drop(x);
     drop(none);
@@ -151,7 +152,7 @@ TEST(texts_of_other_calls) {
     else fail();
     ha_access closed = {0};
     assert_int_equal(ha_close(&closed), HA_ERR_STATE);
-    WORDS(HA_ERR_STATE, "close", "not open");
+    WORDS(HA_ERR_STATE, "ha_close", "not open");
     drop(x);
     drop_array(y.array);
 }
@@ -173,7 +174,7 @@ TEST(text_of_a_deadlock) {
         until_asleep(sleeps + 1);
         HA_READING(w, two[1], M1) fail();
         snprintf(site, sizeof site, "%s:%d", __FILE__, __LINE__ - 1);
-        WORDS(HA_ERR_DEADLOCK, "open", "pressure", "double", site, ha_context_name(C), __FILE__);
+        WORDS(HA_ERR_DEADLOCK, "ha_open", "pressure", "double", site, ha_context_name(C), __FILE__);
     }
     else fail();
     assert_int_equal(pthread_join(thread, NULL), 0);

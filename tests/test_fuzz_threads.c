@@ -6,7 +6,8 @@
  * deadlocks come up, and must be refused. The number of operations is bounded; when a thread waits
  * for ever, the test does not end.
  *
- *     HARRAY_FUZZ_OPS=n      operations of each thread, instead of 3000 (HARRAY_TEST_LONG=1: 30000) */
+ *     HARRAY_FUZZ_OPS=n      operations of each thread, instead of 3000 (HARRAY_TEST_LONG=1: 30000)
+ */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../harray.h"
@@ -31,6 +32,7 @@ typedef struct worker {
     pthread_t thread;
     uint64_t random;
     unsigned long operations;
+    int hasty; /* closes each access at once, so that arrays are often free */
     held held[MOST];
     unsigned holds;
     int laid_out; /* the array of one more, which may be on the table; -1: it is not */
@@ -41,7 +43,7 @@ static ha_context *contexts[CONTEXTS];
 static ha_array *shared[ARRAYS];
 static atomic_uint written[ARRAYS][PARTS];
 static atomic_uint reserved; /* more each time, so that blocks have to grow */
-static atomic_int broken; /* a line of this file where something was wrong first; 0: nothing */
+static atomic_int broken;    /* a line of this file where something was wrong first; 0: nothing */
 
 /* An access that was laid out for another thread to take over. */
 static struct {
@@ -151,8 +153,8 @@ static void open_one(worker *w) {
     h->writes = pick(w, 3) == 0;
     pick_parts(w, &first, &last);
     const unsigned how = (h->writes ? HA_WRITE : HA_READ) | (trying ? HA_TRY : HA_WAIT);
-    const ha_status status =
-        ha_open(&h->access, shared[h->array], contexts[pick(w, CONTEXTS)], how, first, last);
+    const ha_status status = ha_open(&h->access, shared[h->array], contexts[pick(w, CONTEXTS)], how,
+                                     first, last);
     if (!may_go_on(w, status, trying)) return;
     w->holds++;
     use_access(w, h);
@@ -206,8 +208,7 @@ static void look_at_table(worker *w) {
 static void prefetch(worker *w, ha_array *array) {
     size_t first, last;
     pick_parts(w, &first, &last);
-    const ha_status status =
-        ha_array_prefetch(array, contexts[pick(w, CONTEXTS)], first, last);
+    const ha_status status = ha_array_prefetch(array, contexts[pick(w, CONTEXTS)], first, last);
     (void)ha_take_error();
     MUST(status == HA_OK || status == HA_ERR_BUSY || status == HA_ERR_CONFLICT);
 }
@@ -245,8 +246,8 @@ static void get(worker *w, ha_array *array) {
 static void whole(worker *w, ha_array *array) {
     ha_context *context = contexts[pick(w, CONTEXTS)];
     const size_t room = SIZE + atomic_fetch_add(&reserved, 1) % 5000;
-    const ha_status status =
-        pick(w, 4) ? ha_array_reserve(array, context, room) : ha_array_resize(array, SIZE);
+    const ha_status status = pick(w, 4) ? ha_array_reserve(array, context, room)
+                                        : ha_array_resize(array, SIZE);
     (void)ha_take_error();
     MUST(status == HA_OK || status == HA_ERR_CONFLICT);
 }
@@ -284,6 +285,7 @@ static void *work(void *argument) {
     worker *w = (worker *)argument;
     for (unsigned long i = 0; i < w->operations; i++) {
         operate(w);
+        if (w->hasty) close_all(w);
         look_at_table(w);
         if (w->laid_out >= 0 && pick(w, 4) == 0) take_over(w, 1);
     }
@@ -327,7 +329,7 @@ static void end_world(void) {
     HA_CHECK(ha_shutdown());
 }
 
-static void run_threads(uint64_t delay_ns, unsigned long operations) {
+static void run_threads(uint64_t delay_ns, unsigned long operations, int hasty) {
     static worker workers[THREADS];
     memset(workers, 0, sizeof workers);
     make_world(delay_ns);
@@ -335,6 +337,7 @@ static void run_threads(uint64_t delay_ns, unsigned long operations) {
         workers[i].random = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
         workers[i].operations = operations;
         workers[i].laid_out = -1;
+        workers[i].hasty = hasty;
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
@@ -342,16 +345,20 @@ static void run_threads(uint64_t delay_ns, unsigned long operations) {
     end_world();
 }
 
-static void threads(HA_UNUSED void **state) { run_threads(0, operation_count()); }
+static void threads(HA_UNUSED void **state) { run_threads(0, operation_count(), 0); }
+
+/* Blocks move between accesses. */
+static void hasty_threads(HA_UNUSED void **state) { run_threads(0, operation_count(), 1); }
 
 /* Each command starts after a pause of up to so long. */
 static void threads_and_delays(HA_UNUSED void **state) {
-    run_threads(20000, operation_count() / 10);
+    run_threads(20000, operation_count() / 10, 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads),
+        cmocka_unit_test(hasty_threads),
         cmocka_unit_test(threads_and_delays),
     };
     return cmocka_run_group_tests_name("fuzz_threads", tests, NULL, NULL);

@@ -34,8 +34,7 @@ static uint32_t script_length(uint64_t seed) {
 static void run_schedules(int sim, uint64_t count) {
     const uint64_t first = number_from("HARRAY_SEED", 1);
     for (uint64_t seed = first; seed < first + count; seed++) {
-        const script_options options = {
-            .seed = seed, .steps = script_length(seed), .sim = sim};
+        const script_options options = {.seed = seed, .steps = script_length(seed), .sim = sim};
         if (!run_script(&options)) continue;
         print_script(&options);
         fail_msg("seed %llu", (unsigned long long)seed);
