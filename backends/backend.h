@@ -26,6 +26,9 @@
 
 #include "../harray/context.h"
 
+#if defined HARRAY_MALLOC && !(defined HARRAY_REALLOC && defined HARRAY_FREE)
+#error "define HARRAY_MALLOC, HARRAY_REALLOC and HARRAY_FREE, or none of them"
+#endif
 #ifndef HARRAY_MALLOC /* for a backend's own records, too */
 #include <stdlib.h>
 #define HARRAY_MALLOC malloc

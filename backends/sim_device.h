@@ -111,7 +111,7 @@ static ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
 #endif
     device->mapping = mapping;
     device->mapped = bytes;
-    device->here = (ha_queue){.first = first, .bytes = half, .shift = (ptrdiff_t)half};
+    device->here = (ha_queue){.first = first, .bytes = half, .shift = half};
     return HA_OK;
 }
 
@@ -188,7 +188,7 @@ static void ha_sim_release(void *memory, void *block, size_t bytes) {
     if (bytes >= HA_SIM_LARGE) { /* before anyone else can get the block */
         first = ha_sim_round_up(first, HA_SIM_HUGE_PAGE);
         end -= end % HA_SIM_HUGE_PAGE;
-        (void)madvise((void *)(first + (uintptr_t)device->here.shift), end - first, MADV_DONTNEED);
+        (void)madvise((void *)(first + device->here.shift), end - first, MADV_DONTNEED);
     }
     ha_sim_arena_give(&device->arena, (uintptr_t)block - device->here.first, bytes);
 }

@@ -96,7 +96,7 @@ static void ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
         }
         break;
     case HA_SIM_CALL:
-        ha_queue_run(command->f, &device->here, command->data);
+        ha_queue_run(command->f, &device->here, command->bytes ? command->data : NULL);
         break;
     case HA_SIM_FILL:
         ha_sim_fill_bytes(command->to, command->data, command->bytes, command->count);
@@ -149,15 +149,21 @@ static void *ha_sim_thread(void *handle) {
 
 /* Signals are for the program's own threads. Those that a crash raises stay: a function that
  * crashes here is reported as it would be anywhere else. */
+enum { HA_SIM_STACK = 8 << 20 }; /* bytes; musl would give 128 KiB */
+
 static int ha_sim_start(ha_sim_queue *queue) {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t blocked, before;
-    int error;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error) return error;
+    pthread_attr_setstacksize(&attributes, HA_SIM_STACK);
     sigfillset(&blocked);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&blocked, faults[i]);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    error = pthread_create(&queue->thread, NULL, ha_sim_thread, queue);
+    error = pthread_create(&queue->thread, &attributes, ha_sim_thread, queue);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return error;
 }
 
@@ -266,7 +272,7 @@ static ha_status ha_sim_copy(void *handle, void *to, const void *from, size_t by
 }
 
 static ha_status ha_sim_call(void *queue, ha_function f, const void *argument, size_t bytes) {
-    ha_sim_command call = {.kind = HA_SIM_CALL, .f = f};
+    ha_sim_command call = {.kind = HA_SIM_CALL, .bytes = bytes, .f = f};
     return ha_sim_enqueue((ha_sim_queue *)queue, &call, argument, bytes);
 }
 

@@ -30,7 +30,7 @@ typedef struct ha_range {
     size_t first, last;
 } ha_range;
 
-#define HA_END ((size_t)-1) /* as `last`: up to the end, wherever it is */
+#define HA_END SIZE_MAX /* as `last`: up to the end, wherever it is */
 
 /* How to open: one of the first three, | HA_TRY to get HA_ERR_BUSY instead of waiting for another
  * thread. (Waiting for data to arrive, or for another thread to finish opening, is not refused.) */
@@ -50,7 +50,7 @@ typedef struct __attribute__((may_alias)) ha_access {
 } ha_access;
 
 /* Any access, as ha_access *: a compile error for a pointer to something else. */
-#define HA_ACCESS_(access) ((void)sizeof((access)->ticket), (ha_access *)(void *)(access))
+#define HA_ACCESS_(access) ((void)sizeof((access)->ticket), HA_CAST_(ha_access *, access))
 
 /* Opens elements [first, last) of an array on a context. first = 0 and last = HA_END: all of it,
  * whatever its size, which also excludes every other writer and resizing. The status is returned
@@ -68,21 +68,23 @@ HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *contex
                           size_t first, size_t last, const char *site);
 
 /* Opens the whole array for overwriting; its size becomes n. Nothing is moved. `how`: HA_WAIT or
- * HA_TRY. Refused while the same thread reads the array, unless n is its size. */
+ * HA_TRY. Refused while the same thread reads the array, unless it does so at the same context and
+ * n is the size. */
 #define ha_overwrite(access, array, context, n, how)                                               \
     ha_overwrite_(HA_ACCESS_(access), array, context, n, how, HA_SITE)
 HA_API ha_status ha_overwrite_(ha_access *access, ha_array *array, ha_context *context, size_t n,
                                unsigned how, const char *site);
 
-/* Ends an access and zeroes its pointers. Work enqueued on its context before this call may still
- * be running: whoever opens the array next is ordered behind it. HA_ERR_STATE without effect when
- * it is not open (closed or moved before, never opened) or another thread holds it. */
+/* Ends an access and zeroes its array, data and size. Work enqueued on its context before this call
+ * may still be running: whoever opens the array next is ordered behind it. HA_ERR_STATE without
+ * effect when it is not open (closed or moved before, never opened) or another thread holds it. */
 #define ha_close(access) ha_close_(HA_ACCESS_(access))
 HA_API ha_status ha_close_(ha_access *access);
 
 /* Moves an access: *to is what *from was, *from is closed without unlocking, and the calling thread
- * holds it from now on. So a thread can be handed an access: it calls this. HA_ERR_STATE when
- * *from is not open, HA_ERR_ARGUMENT when both are the same; then nothing changes. */
+ * holds it from now on. So a thread can be handed an access: it calls this. *to must not be
+ * open. HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same; then nothing
+ * changes. */
 #define ha_move(to, from) ha_move_(HA_ACCESS_(to), HA_ACCESS_(from))
 HA_API HA_MUST_CHECK ha_status ha_move_(ha_access *to, ha_access *from);
 
@@ -150,10 +152,15 @@ HA_API ha_status ha_run_(ha_function f, ha_access *access);
 #define HA_SCOPE_(v, x, kind, opening)                                                             \
     for (__typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_,           \
                                  *v##_once_ = ((void)(opening), &v);                               \
-         v##_once_; v##_once_ = 0)                                                                 \
+         v##_once_; v##_once_ = HA_NULL_)                                                          \
         if (v.status == HA_OK)
+#ifdef __cplusplus
+#define HA_CLOSED_                                                                                 \
+    {}
+#else
 #define HA_CLOSED_                                                                                 \
     { 0, 0, 0, 0, 0, 0, HA_OK }
+#endif
 HA_API void ha_close_scope_(void *access); /* closes it if it is open */
 
 #endif

@@ -31,6 +31,8 @@ HA_API ha_array *ha_array_filled(ha_type type, size_t n, const void *value,
 HA_API ha_array *ha_array_of(ha_type type, size_t n, const void *values, ha_context *first_touch);
 HA_API ha_array *ha_array_like(const ha_array *array); /* empty, same type and first touch */
 HA_API ha_array *ha_array_copy(ha_array *array);       /* same values, valid in the same places */
+/* Copying reads the array: it waits for writers of other threads, and may be HA_ERR_DEADLOCK or
+ * HA_ERR_CONFLICT as any read. The copy has no name. */
 
 /* One more owner. Returns its argument. */
 HA_API ha_array *ha_array_retain(ha_array *array);
@@ -47,7 +49,7 @@ HA_API uint64_t ha_array_version(const ha_array *array); /* raised by every writ
 
 /* A name for messages; at most 47 bytes are kept. Copies it. */
 HA_API void ha_array_set_name(ha_array *array, const char *name);
-HA_API const char *ha_array_name(const ha_array *array); /* "" when it has none */
+HA_API const char *ha_array_name(const ha_array *array); /* "": none. Valid until set anew */
 
 /* Elements that fit into the incarnation at a context; 0 when there is none. */
 HA_API size_t ha_array_capacity(const ha_array *array, const ha_context *context);
@@ -62,10 +64,14 @@ HA_API int ha_array_valid(const ha_array *array, const ha_context *context, size
 HA_API size_t ha_array_valid_ranges(const ha_array *array, const ha_context *context,
                                     ha_range *ranges, size_t most);
 
+/* Where it was first touched: the context given when it was made. */
+HA_API ha_context *ha_array_first_touch(const ha_array *array);
+
 /* A context where something of the array is valid; the first-touch context when nothing is. */
 HA_API ha_context *ha_array_valid_context(const ha_array *array);
 
-/* What transfers between memories this array has caused. */
+/* What transfers between memories this array has caused: for accesses and prefetches. Single
+ * elements (get, set) and the values an array is made with do not count. */
 typedef struct ha_statistics {
     uint64_t transfers; /* copies enqueued: a staged transfer is two */
     uint64_t bytes;     /* moved by them */
@@ -135,7 +141,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 /* The same under another name: HARRAY_NAMED(cell, struct cell); makes harray_cell. */
 #define HARRAY_NAMED(name, T)                                                                      \
     typedef struct ha_read_##name {                                                                \
-        const T *data;                                                                             \
+        T const *data;                                                                             \
         size_t size, first;                                                                        \
         ha_array *array;                                                                           \
         ha_context *context;                                                                       \
@@ -173,19 +179,21 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
         return harray_##name##_from(                                                               \
             ha_array_filled(harray_##name##_type(), n, &value, first_touch));                      \
     }                                                                                              \
-    HA_TYPED_ harray_##name harray_##name##_of_at(size_t n, const T *values,                       \
+    HA_TYPED_ harray_##name harray_##name##_of_at(size_t n, T const *values,                       \
                                                   ha_context *first_touch) {                       \
         return harray_##name##_from(ha_array_of(harray_##name##_type(), n, values, first_touch));  \
     }                                                                                              \
-    HA_TYPED_ harray_##name harray_##name##_new(size_t n) { return harray_##name##_new_at(n, 0); } \
+    HA_TYPED_ harray_##name harray_##name##_new(size_t n) {                                        \
+        return harray_##name##_new_at(n, HA_NULL_);                                                \
+    }                                                                                              \
     HA_TYPED_ harray_##name harray_##name##_zeros(size_t n) {                                      \
-        return harray_##name##_zeros_at(n, 0);                                                     \
+        return harray_##name##_zeros_at(n, HA_NULL_);                                              \
     }                                                                                              \
     HA_TYPED_ harray_##name harray_##name##_filled(size_t n, T value) {                            \
-        return harray_##name##_filled_at(n, value, 0);                                             \
+        return harray_##name##_filled_at(n, value, HA_NULL_);                                      \
     }                                                                                              \
-    HA_TYPED_ harray_##name harray_##name##_of(size_t n, const T *values) {                        \
-        return harray_##name##_of_at(n, values, 0);                                                \
+    HA_TYPED_ harray_##name harray_##name##_of(size_t n, T const *values) {                        \
+        return harray_##name##_of_at(n, values, HA_NULL_);                                         \
     }                                                                                              \
     HA_TYPED_ harray_##name harray_##name##_copy(harray_##name x) {                                \
         return harray_##name##_from(ha_array_copy(x.array));                                       \
@@ -195,7 +203,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
     }                                                                                              \
     HA_TYPED_ ha_status harray_##name##_free(harray_##name *x) { /* and x->array = NULL */         \
         ha_status status = ha_array_free(x->array);                                                \
-        if (status == HA_OK) x->array = 0;                                                         \
+        if (status == HA_OK) x->array = HA_NULL_;                                                  \
         return status;                                                                             \
     }                                                                                              \
     HA_TYPED_ void harray_##name##_set_name(harray_##name x, const char *text) {                   \
@@ -218,7 +226,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
                                                              harray_##name from) {                 \
         return ha_array_assign(to.array, from.array);                                              \
     }                                                                                              \
-    struct ha_read_##name /* so that a semicolon follows */
+    struct ha_semicolon_
 
 #define HA_TYPED_ HA_UNUSED static inline
 
@@ -226,7 +234,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 #define HA_SECOND__(a, b, ...) b
 #define HA_SECOND_(...) HA_SECOND__(__VA_ARGS__, define, ~)
 #define HA_HARRAY_define(T) HARRAY_NAMED(T, T)
-#define HA_HARRAY_made(T) struct ha_read_##T
+#define HA_HARRAY_made(T) struct ha_semicolon_
+#define HA_HARRAY_boolean(T) HARRAY_NAMED(bool, T)
 #define HA_PREMADE_float ~, made
 #define HA_PREMADE_double ~, made
 #define HA_PREMADE_half ~, made
@@ -241,6 +250,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 #define HA_PREMADE_uint64_t ~, made
 #define HA_PREMADE_c64 ~, made
 #define HA_PREMADE_c128 ~, made
+#define HA_PREMADE_bool ~, boolean /* in C a macro itself, which would name it harray__Bool */
 #define HA_DEFINE_PREMADE_(name, T) HARRAY_NAMED(name, T);
 HA_PREMADE_TYPES(HA_DEFINE_PREMADE_)
 

@@ -37,6 +37,11 @@ HA_API int ha_context_count(const char *kind);
  * fork(host) is host. NULL + error when the device refuses. */
 HA_API ha_context *ha_context_fork(ha_context *context);
 
+/* Gives a fork back: the next ha_context_fork of its device may return it again. The caller has no
+ * further use for it; work enqueued on it still happens. HA_ERR_ARGUMENT when it is no fork,
+ * HA_ERR_STATE when it was given back already. */
+HA_API HA_MUST_CHECK ha_status ha_context_unfork(ha_context *context);
+
 HA_API const char *ha_context_name(const ha_context *context); /* "sim:0", a fork "sim:0/1" */
 HA_API const char *ha_context_kind(const ha_context *context); /* "sim" */
 HA_API int ha_context_number(const ha_context *context);       /* 0 */
@@ -58,26 +63,29 @@ HA_API HA_MUST_CHECK ha_status ha_shutdown(void);
 /* What a function that runs on a queue is told. Public so that HA_HERE is inline. */
 typedef struct ha_queue {
     uintptr_t first, bytes; /* the addresses that this device's arrays have for users */
-    ptrdiff_t shift;        /* what to add to them where the function runs */
+    uintptr_t shift;        /* what to add to them, modulo 2^64, where the function runs */
 } ha_queue;
 
 /* A function to be run on a queue. It may touch the data of the accesses that were open when it was
- * enqueued, through HA_HERE; it may not open accesses itself (refused: HA_ERR_STATE). */
+ * enqueued, through HA_HERE; it may not open accesses itself (refused: HA_ERR_STATE), and it must
+ * return (no longjmp, no exception out of it). */
 typedef void (*ha_function)(const ha_queue *queue, void *argument);
 
 /* Enqueues f(queue, argument) behind everything enqueued before; `bytes` bytes of *argument are
- * copied now. On the host f has returned when this returns. HA_ERR_UNSUPPORTED where the device
- * cannot run host functions, HA_ERR_MEMORY, HA_ERR_BACKEND: then f is never run. */
+ * copied now, and aligned as malloc does; with 0 bytes f gets NULL. On the host f has returned when
+ * this returns. HA_ERR_UNSUPPORTED where the device cannot run host functions, HA_ERR_MEMORY,
+ * HA_ERR_BACKEND: then f is never run. */
 HA_API HA_MUST_CHECK ha_status ha_enqueue(ha_context *context, ha_function f, const void *argument,
                                           size_t bytes);
 
 static inline HA_UNUSED void *ha_here_(const ha_queue *queue, const void *pointer) {
-    uintptr_t p = (uintptr_t)pointer;
-    return (void *)(p - queue->first < queue->bytes ? p + (uintptr_t)queue->shift : p);
+    uintptr_t p = HA_NUMBER_(pointer);
+    p += p - queue->first < queue->bytes ? queue->shift : 0;
+    return HA_ADDRESS_(p);
 }
 
 /* The pointer to use inside a queued function for the data pointer of an access. */
-#define HA_HERE(queue, T, pointer) ((T *)ha_here_((queue), (pointer)))
+#define HA_HERE(queue, T, pointer) HA_CAST_(T *, ha_here_((queue), (pointer)))
 
 /* ---- the current context ----------------------------------------------------------------- */
 

@@ -31,7 +31,8 @@ typedef struct ha_sim_options {
 HA_API HA_MUST_CHECK ha_status ha_sim_configure(const ha_sim_options *options);
 
 /* Stops the queue of a sim context before its next command: copies, functions, waits for other
- * queues. Enqueueing goes on as usual; nothing of it happens until ha_sim_step. */
+ * queues. Enqueueing goes on as usual; nothing of it happens until ha_sim_step. Whoever waits for a
+ * held queue waits until somebody steps it: ha_shutdown, too. */
 HA_API HA_MUST_CHECK ha_status ha_sim_hold(ha_context *context);
 
 /* Lets a held queue run `commands` more commands and returns at once; negative: run freely again;

@@ -11,12 +11,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef HA_API /* how the functions of the implementation are declared */
+/* How the functions of the implementation are declared. A shared library built with
+ * -fvisibility=hidden may define it first, as: extern __attribute__((visibility("default"))), with
+ * "C" behind extern in C++. */
+#ifndef HA_API
 #ifdef __cplusplus
 #define HA_API extern "C"
 #else
 #define HA_API extern
 #endif
+#endif
+
+#if SIZE_MAX != UINT64_MAX
+#error "harray counts elements in 64 bits: this platform has other sizes"
+#endif
+
+#ifdef __cplusplus /* so that these headers are quiet under -Wold-style-cast and the like */
+#define HA_NULL_ nullptr
+#define HA_CAST_(T, pointer) (static_cast<T>(static_cast<void *>(pointer)))
+#define HA_NUMBER_(pointer) (reinterpret_cast<uintptr_t>(pointer))
+#define HA_ADDRESS_(number) (reinterpret_cast<void *>(number))
+#else
+#define HA_NULL_ NULL
+#define HA_CAST_(T, pointer) ((T)(void *)(pointer))
+#define HA_NUMBER_(pointer) ((uintptr_t)(pointer))
+#define HA_ADDRESS_(number) ((void *)(number))
 #endif
 
 #define HA_MUST_CHECK __attribute__((warn_unused_result))
@@ -34,7 +53,7 @@ typedef enum ha_status {
     HA_ERR_CONFLICT,    /* this thread already holds an access that excludes the call */
     HA_ERR_DEADLOCK,    /* waiting would never end: threads wait for each other's accesses */
     HA_ERR_BUSY,        /* HA_TRY, prefetch: another thread uses it. An answer, not recorded */
-    HA_ERR_LOST,        /* a device failed while it wrote these elements */
+    HA_ERR_LOST,        /* a device failed while it wrote these elements (not told yet) */
     HA_ERR_BACKEND,     /* a device or its driver refused */
     HA_ERR_UNSUPPORTED, /* this context cannot do that */
     HA_ERR_NOT_FOUND    /* no such context, device or type */
@@ -60,8 +79,12 @@ typedef void (*ha_error_handler)(const ha_error *error, void *user);
 HA_API void ha_set_error_handler(ha_error_handler handler, void *user);
 
 /* For examples, and for those who want it: prints the error and aborts. */
-#define HA_CHECK(expr) ((expr) == HA_OK ? (void)0 : ha_check_failed_(HA_SITE, #expr))
-HA_API void ha_check_failed_(const char *site, const char *expr);
+#define HA_CHECK(expr) ha_check_(expr, HA_SITE, #expr)
+HA_API void ha_check_failed_(ha_status status, const char *site, const char *expr)
+    __attribute__((noreturn));
+static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const char *expr) {
+    if (status != HA_OK) ha_check_failed_(status, site, expr);
+}
 
 /* Says in so many words that a status is not looked at here (it stays in ha_take_error()). */
 #define HA_IGNORE(expr) ((void)((expr) == HA_OK))

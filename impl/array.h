@@ -187,6 +187,8 @@ size_t ha_array_valid_ranges(const ha_array *a, const ha_context *c, ha_range *r
     return n;
 }
 
+ha_context *ha_array_first_touch(const ha_array *a) { return a ? a->first_touch : ha_host(); }
+
 static ha_context *ha_memory_context(const ha_memory *m) {
     return m->primary ? m->primary : &ha_host_context;
 }
@@ -207,12 +209,13 @@ ha_context *ha_array_valid_context(const ha_array *a) {
 
 ha_status ha_array_resize(ha_array *a, size_t n) {
     size_t bytes;
+    ha_status s = ha_enter("ha_array_resize");
+    if (s) return s;
     if (a && (__builtin_mul_overflow(n, a->element, &bytes) || bytes > PTRDIFF_MAX))
         return ha_fail(HA_ERR_MEMORY, "ha_array_resize",
                        "array %s: %zu elements of %zu bytes overflow", ha_label_of(a).text, n,
                        a->element);
-    ha_status s = ha_claim(a, "ha_array_resize");
-    if (s) return s;
+    if ((s = ha_claim(a, "ha_array_resize"))) return s;
     ha_lock(a);
     for (ha_incarnation *in = &a->first; in; in = in->next)
         ha_set_remove(&in->valid, (ha_range){n, SIZE_MAX});
@@ -226,19 +229,18 @@ ha_status ha_array_resize(ha_array *a, size_t n) {
 ha_status ha_array_clear(ha_array *a) { return ha_array_resize(a, 0); }
 
 ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
-    ha_point later;
+    ha_later later = {0};
     ha_status s = ha_claim(a, "ha_array_reserve");
     if (s) return s;
     c = ha_resolve(c);
-    ha_incarnation *in = ha_incarnation_add(a, c->memory);
-    s = in ? HA_OK : HA_ERR_MEMORY;
-    while (!s && (s = ha_incarnation_room(a, in, c, n, &later)) == HA_LATER) {
+    for (;;) {
+        /* Anew each time: while this waits, the array may be exchanged with another. */
+        ha_incarnation *in = ha_incarnation_add(a, c->memory);
+        s = in ? ha_incarnation_room(a, in, c, n, &later) : HA_ERR_MEMORY;
         ha_busy_end(a);
-        s = ha_wait_for(later);
-        ha_status again = ha_claim(a, "ha_array_reserve");
-        if (again) return again;
+        if (s != HA_LATER || (s = ha_wait_for(later.point))) break;
+        if ((s = ha_claim(a, "ha_array_reserve"))) return s;
     }
-    ha_busy_end(a);
     if (!s) return HA_OK;
     return ha_fail(s, "ha_array_reserve",
                    "array %s at %s: no room for %zu elements of %zu bytes there",
@@ -281,7 +283,8 @@ static ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
 
 /* Claims two arrays, always in order of their addresses. */
 static ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
-    ha_array *low = a < b ? a : b, *high = a < b ? b : a;
+    int swapped = (uintptr_t)a > (uintptr_t)b;
+    ha_array *low = swapped ? b : a, *high = swapped ? a : b;
     ha_status s = ha_check_two(a, b, operation);
     if (s || (s = ha_claim(low, operation))) return s;
     ha_tell_later();
@@ -292,7 +295,8 @@ static ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
 
 /* Both claimed. The locks are for those who look; no other place takes two. */
 static void ha_array_exchange(ha_array *a, ha_array *b) {
-    ha_array *low = a < b ? a : b, *high = a < b ? b : a;
+    int swapped = (uintptr_t)a > (uintptr_t)b;
+    ha_array *low = swapped ? b : a, *high = swapped ? a : b;
     ha_lock(low);
     ha_lock(high);
     ha_incarnation first = a->first;

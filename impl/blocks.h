@@ -7,6 +7,7 @@
 
 #include "order.h"
 #include "ranges.h"
+#include <sched.h>
 
 /* An operation that was enqueued and may not have happened yet. */
 typedef struct ha_operation {
@@ -24,12 +25,22 @@ typedef struct ha_ops {
 } ha_ops;
 
 typedef struct ha_block {
-    struct ha_block *next; /* when retired */
+    struct ha_block *next; /* when retired: the next younger one */
+    uint64_t number;       /* when retired: how many were before it */
     ha_memory *memory;
     void *data;
     size_t bytes;
     ha_ops ops; /* when retired */
 } ha_block;
+
+/* What an attempt that returned HA_LATER has to wait for before the next one. */
+typedef struct ha_later {
+    ha_point point;
+    uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
+                         or a request that never fits could wait for ever; 0: first attempt */
+} ha_later;
+
+static uint64_t ha_retirements; /* so far, in all memories */
 
 enum { HA_MERGE_ABOVE = 16 }; /* operations kept apart before those of one queue are merged */
 
@@ -111,10 +122,12 @@ static void ha_block_release(ha_block *b) {
 static ha_block *ha_take_passed(ha_memory *m) {
     ha_block *passed = NULL;
     pthread_mutex_lock(&m->lock);
+    m->youngest = NULL;
     for (ha_block **at = &m->retired; *at;) {
         ha_block *b = *at;
         ha_ops_prune(&b->ops);
         if (b->ops.n) {
+            m->youngest = b;
             at = &b->next;
             continue;
         }
@@ -131,27 +144,49 @@ static ha_block *ha_take_passed(ha_memory *m) {
 static void ha_memory_sweep(ha_memory *m) {
     if (!__atomic_load_n(&m->retired_bytes, __ATOMIC_RELAXED)) return;
     ha_poll_all();
+    __atomic_fetch_add(&m->sweeping, 1, __ATOMIC_ACQ_REL);
     for (ha_block *b = ha_take_passed(m), *next; b; b = next) {
         next = b->next;
         ha_block_release(b);
     }
+    __atomic_fetch_add(&m->swept, 1, __ATOMIC_ACQ_REL);
+    __atomic_fetch_sub(&m->sweeping, 1, __ATOMIC_ACQ_REL);
 }
 
-/* An operation that keeps a retired block; 0 when there is none. */
-static int ha_memory_pending(ha_memory *m, ha_point *p) {
+/* The oldest operation that keeps a retired block, if that was there at the first attempt. */
+static int ha_memory_pending(ha_memory *m, ha_later *later) {
+    if (!later->retired) later->retired = __atomic_load_n(&ha_retirements, __ATOMIC_ACQUIRE) + 1;
     pthread_mutex_lock(&m->lock);
     ha_block *b = m->retired;
-    if (b) *p = ha_ops_list(&b->ops)[0].at;
+    int pending = b && b->number < later->retired;
+    if (pending) later->point = ha_ops_list(&b->ops)[0].at;
     pthread_mutex_unlock(&m->lock);
-    return b != NULL;
+    return pending;
 }
 
 /* Not a status for users: try again after waiting for a point, with nothing held. */
 #define HA_LATER ((ha_status)-1)
 
-/* A block of n elements. HA_LATER when there may be room once *later has happened. */
+enum { HA_ATTEMPTS = 1000 }; /* with other threads giving blocks back in between */
+
+/* Blocks that another thread's sweep is just giving back are neither free nor retired: an
+ * allocation that failed meanwhile says nothing, and is tried again. */
+static ha_status ha_memory_allocate(ha_memory *m, size_t bytes, void **data) {
+    for (int i = 0;; i++) {
+        uint64_t swept = __atomic_load_n(&m->swept, __ATOMIC_ACQUIRE);
+        ha_status s = m->backend->memory->allocate(m->handle, bytes, data);
+        if (s != HA_ERR_MEMORY || i == HA_ATTEMPTS) return s;
+        if (!__atomic_load_n(&m->sweeping, __ATOMIC_ACQUIRE) &&
+            swept == __atomic_load_n(&m->swept, __ATOMIC_ACQUIRE))
+            return s;
+        ha_forget_note();
+        sched_yield();
+    }
+}
+
+/* A block of n elements. HA_LATER when there may be room once later->point has happened. */
 static ha_status ha_block_take(ha_memory *m, size_t n, size_t element, ha_block **out,
-                               ha_point *later) {
+                               ha_later *later) {
     size_t bytes;
     if (__builtin_mul_overflow(n, element, &bytes) || bytes > PTRDIFF_MAX) return HA_ERR_MEMORY;
     ha_memory_sweep(m);
@@ -161,7 +196,7 @@ static ha_status ha_block_take(ha_memory *m, size_t n, size_t element, ha_block 
     b->memory = m;
     b->bytes = bytes;
     memset(&b->ops, 0, sizeof b->ops);
-    ha_status s = m->backend->memory->allocate(m->handle, bytes, &b->data);
+    ha_status s = ha_memory_allocate(m, bytes, &b->data);
     if (s) {
         HARRAY_FREE(b);
         if (s != HA_ERR_MEMORY || !ha_memory_pending(m, later)) return s;
@@ -175,10 +210,10 @@ static ha_status ha_block_take(ha_memory *m, size_t n, size_t element, ha_block 
 
 /* The same, waiting for retired blocks if need be. */
 static ha_status ha_block_get(ha_memory *m, size_t n, size_t element, ha_block **out) {
-    ha_point later;
+    ha_later later = {0};
     ha_status s;
     while ((s = ha_block_take(m, n, element, out, &later)) == HA_LATER)
-        if ((s = ha_wait_for(later))) return s;
+        if ((s = ha_wait_for(later.point))) return s;
     return s;
 }
 
@@ -195,10 +230,12 @@ static void ha_block_retire(ha_block *b, ha_ops *ops) {
         ha_point p = list[i].at;
         ha_mark *mark;
         if (ha_passed(p.queue, p.seq)) continue;
-        if (ha_cover(p.queue, p.seq, &mark))
-            ha_drain(p);
-        else
+        if (ha_cover(p.queue, p.seq, &mark) == HA_OK) {
             ha_mark_release(p.queue, mark);
+        } else {
+            ha_drain(p);
+            list[i].at.seq = 0; /* has passed, as far as this block goes */
+        }
     }
     ha_backend_note = note;
     ha_ops_prune(&b->ops);
@@ -207,8 +244,12 @@ static void ha_block_retire(ha_block *b, ha_ops *ops) {
         return;
     }
     pthread_mutex_lock(&m->lock);
-    b->next = m->retired;
-    m->retired = b;
+    b->number = __atomic_fetch_add(&ha_retirements, 1, __ATOMIC_ACQ_REL);
+    if (m->youngest)
+        m->youngest->next = b;
+    else
+        m->retired = b;
+    m->youngest = b;
     __atomic_fetch_add(&m->retired_bytes, b->bytes, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&m->lock);
     ha_memory_sweep(m);

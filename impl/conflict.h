@@ -12,10 +12,12 @@
 
 typedef struct ha_waiter { /* on the sleeper's stack */
     struct ha_waiter *next;
-    uint64_t thread;
+    uint64_t thread, number; /* numbers grow in the order of listing */
     ha_array *array;
     ha_range range;
-    int writes, reached;
+    int writes;
+    int trying; /* is there for busy only: it never waits for an access */
+    int reached;
 } ha_waiter;
 
 typedef struct ha_bucket {
@@ -27,6 +29,7 @@ enum { HA_BUCKETS = 64 };
 static struct {
     pthread_mutex_t lock;
     ha_waiter *first;
+    uint64_t listed; /* so far */
     uint64_t sleeps; /* how often a thread went to sleep: tests wait for it */
     pthread_once_t once;
     ha_bucket bucket[HA_BUCKETS];
@@ -61,6 +64,7 @@ typedef struct ha_wish {
     int writes;
     int sets_size; /* the size becomes new_size */
     size_t new_size;
+    int alone; /* refused while any access is open */
     const char *site;
 } ha_wish;
 
@@ -72,27 +76,32 @@ static ha_verdict ha_judge(const ha_array *a, const ha_wish *w, ha_holder *other
     int resizes = w->sets_size && w->new_size != a->size;
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
-        if (!ha_overlap(h->range, w->range) || !(h->writes | w->writes)) continue;
+        int overlap = ha_overlap(h->range, w->range) && (h->writes | w->writes);
+        if (!overlap && !w->alone) continue;
         int mine = h->thread == ha_self.id;
-        if (mine && !h->writes && h->context == w->context && !resizes) continue; /* y = f(y) */
+        int aliases = mine && !h->writes && h->context == w->context; /* y = f(y) */
+        if (aliases && !resizes && !w->alone) continue;
         *other = *h;
-        if (mine) return HA_REFUSED;
+        if (mine || w->alone) return HA_REFUSED;
         verdict = HA_MUST_WAIT;
     }
     return verdict;
 }
 
-/* A new reader lets a waiting writer go first, but only if it holds nothing: then nobody waits for
- * it, and no circle runs through the queue. ha_slow.lock held. */
-static int ha_queues_behind(const ha_array *a, const ha_wish *w) {
+/* A reader lets a writer go first that waits already when it comes; not one that comes later, or it
+ * would never have its turn. And only if it holds nothing: then nobody waits for it, and no circle
+ * runs through the queue. number: the reader's own, UINT64_MAX before it is listed. ha_slow.lock
+ * held. */
+static int ha_queues_behind(const ha_array *a, const ha_wish *w, uint64_t number) {
     if (w->writes || ha_self.held) return 0;
     for (const ha_waiter *o = ha_slow.first; o; o = o->next)
-        if (o->array == a && o->writes && ha_overlap(o->range, w->range) && o->thread != ha_self.id)
+        if (o->array == a && o->writes && o->number < number && ha_overlap(o->range, w->range))
             return 1;
     return 0;
 }
 
 static const char *ha_why_refused(const ha_wish *w, const ha_holder *other) {
+    if (w->alone) return "it has an open access";
     if (other->writes && !w->writes)
         return "this thread already writes it; open the read before the write";
     if (other->writes) return "this thread already writes it";
@@ -112,7 +121,7 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_wish *w, const ha_holder
 /* ha_slow.lock held. Marks the waiters that thread `t` is, as reached. */
 static void ha_reach(uint64_t t) {
     for (ha_waiter *w = ha_slow.first; w; w = w->next)
-        if (w->thread == t && !w->reached) w->reached = 1;
+        if (w->thread == t && !w->reached && !w->trying) w->reached = 1;
 }
 
 /* Whether somebody that w waits for is thread `me`; reaches the others. */
@@ -179,15 +188,16 @@ static ha_status ha_holder_grow(ha_array *a) {
 
 /* One attempt: HA_OK: in place, busy is ours. HA_LATER: has to wait; *other says for whom, thread 0
  * when just for busy or behind a writer. HA_ERR_MEMORY: the table of holders is full. */
-static ha_status ha_try_admit(ha_array *a, const ha_wish *w, int slow, uint64_t *ticket,
-                              ha_holder *other) {
+static ha_status ha_try_admit(ha_array *a, const ha_wish *w, const ha_waiter *slow,
+                              uint64_t *ticket, ha_holder *other) {
     ha_status s = HA_OK;
     *other = (ha_holder){0};
     ha_lock(a);
     ha_verdict v = ha_judge(a, w, other);
     if (v == HA_REFUSED)
         s = HA_ERR_CONFLICT;
-    else if (v == HA_MUST_WAIT || a->busy || (a->waiters && (!slow || ha_queues_behind(a, w))))
+    else if (v == HA_MUST_WAIT || a->busy ||
+             (a->waiters && (!slow || ha_queues_behind(a, w, slow->number))))
         s = HA_LATER;
     else if (a->holders == a->holder_capacity)
         s = HA_ERR_MEMORY;
@@ -215,6 +225,7 @@ static void ha_waiters_add(ha_array *a, uint32_t by) {
 
 static void ha_waiter_list(ha_waiter *w) {
     w->next = ha_slow.first;
+    w->number = ha_slow.listed++;
     ha_slow.first = w;
 }
 
@@ -229,18 +240,23 @@ static void ha_waiter_unlist(ha_waiter *w) {
 static ha_status ha_wait_admit(ha_array *a, const ha_wish *w, int trying, uint64_t *ticket,
                                ha_holder *other) {
     ha_bucket *b = ha_bucket_of(a);
-    ha_waiter me = {NULL, ha_self.id, a, w->range, w->writes, 0};
+    ha_waiter me = {.thread = ha_self.id,
+                    .number = UINT64_MAX,
+                    .array = a,
+                    .range = w->range,
+                    .writes = w->writes,
+                    .trying = trying};
     ha_status s;
     int listed = 0;
     ha_waiters_add(a, 1);
     pthread_mutex_lock(&ha_slow.lock);
     for (;;) {
         pthread_mutex_lock(&b->lock);
-        s = ha_try_admit(a, w, 1, ticket, other);
+        s = ha_try_admit(a, w, &me, ticket, other);
         if (s != HA_LATER) break;
         if (!listed) ha_waiter_list(&me);
         listed = 1;
-        if (trying && (other->thread || ha_queues_behind(a, w)))
+        if (trying && (other->thread || ha_queues_behind(a, w, me.number)))
             s = HA_ERR_BUSY;
         else if (other->thread && ha_in_circle(&me))
             s = HA_ERR_DEADLOCK;
@@ -263,7 +279,7 @@ static ha_status ha_admit(ha_array *a, const ha_wish *w, int trying, const char 
     ha_holder other;
     ha_status s;
     for (;;) {
-        s = ha_try_admit(a, w, 0, ticket, &other);
+        s = ha_try_admit(a, w, NULL, ticket, &other);
         if (s == HA_LATER) s = ha_wait_admit(a, w, trying, ticket, &other);
         if (s != HA_ERR_MEMORY) break;
         if (ha_holder_grow(a))

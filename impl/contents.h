@@ -107,7 +107,7 @@ ha_array *ha_array_of(ha_type type, size_t n, const void *values, ha_context *c)
 
 /* The valid ranges of an incarnation of a, in the same memory of b, which nobody knows yet. */
 static ha_status ha_copy_incarnation(ha_array *a, ha_incarnation *in, ha_array *b,
-                                     ha_point *later) {
+                                     ha_later *later) {
     ha_incarnation *copy = ha_incarnation_add(b, in->memory);
     ha_block *block;
     ha_ops ops = {0};
@@ -124,12 +124,12 @@ static ha_status ha_copy_incarnation(ha_array *a, ha_incarnation *in, ha_array *
 /* A is held for reading, and busy. */
 static ha_status ha_copy_contents(ha_array *a, ha_array *b) {
     ha_status s = HA_OK;
-    ha_point later;
+    ha_later later = {0};
     b->size = a->size;
     for (ha_incarnation *in = &a->first; in && !s; in = in->next)
         while (!s && in->valid.n && (s = ha_copy_incarnation(a, in, b, &later)) == HA_LATER) {
             ha_busy_end(a);
-            s = ha_wait_for(later);
+            s = ha_wait_for(later.point);
             (void)ha_busy_begin(a, 0, NULL);
         }
     return s;
@@ -193,7 +193,8 @@ ha_status ha_array_assign_at(ha_array *to, ha_array *from, ha_context *c) {
                     .mode = HA_OVERWRITE,
                     .range = {0, HA_END},
                     .sets_size = 1,
-                    .size = x.size};
+                    .size = x.size,
+                    .alone = 1};
     ha_tell_later();
     s = ha_opening_begin(&o, 0);
     if (!s) {
@@ -236,6 +237,7 @@ static ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
 /* Copies one element from a device, and waits for it; nothing touches *value afterwards. */
 static ha_status ha_download(const ha_access *x, void *value) {
     ha_context *c = x->context;
+    if (!ha_device_reaches(c->memory, &ha_host_memory)) return HA_ERR_UNSUPPORTED;
     ha_status s = c->ops->copy(c->queue, value, x->data, x->array->element);
     if (s) return s;
     ha_point p = {c, ha_sequence(c)};

@@ -60,12 +60,13 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
     ha_status s = HA_OK;
     const ha_range *v = ha_set_ranges(&in->valid);
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
+        ha_range until_here = {v[0].first, v[i].last}; /* one entry for all */
         size_t at = v[i].first * a->element, bytes = (v[i].last - v[i].first) * a->element;
         s = ha_move_bytes(queue, (char *)to->data + at, in->data + at, bytes);
         if (s) break;
         ha_note_operation(ops, queue, HA_WHOLE, 1);
         ha_lock(a);
-        ha_note_operation(&in->ops, queue, v[i], 0);
+        ha_note_operation(&in->ops, queue, until_here, 0);
         ha_unlock(a);
     }
     return s;
@@ -73,8 +74,8 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
 
 /* A new block for n elements, with the valid ones enqueued into it; *ops: what works on it. */
 static ha_status ha_block_with_values(ha_array *a, ha_incarnation *in, size_t n, ha_context *queue,
-                                      ha_block **block, ha_ops *ops, ha_point *later) {
-    ha_status s = ha_ops_reserve(a, &in->ops, in->valid.n);
+                                      ha_block **block, ha_ops *ops, ha_later *later) {
+    ha_status s = ha_ops_reserve(a, &in->ops, 1);
     if (!s && in->valid.n) s = ha_come_after(a, in, HA_WHOLE, 0, queue, later);
     if (!s) s = ha_block_take(in->memory, n, a->element, block, later);
     if (s) return s;
@@ -85,7 +86,7 @@ static ha_status ha_block_with_values(ha_array *a, ha_incarnation *in, size_t n,
 
 /* Makes room for n elements, keeping the valid ones. c: whose queue may copy them. */
 static ha_status ha_incarnation_room(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
-                                     ha_point *later) {
+                                     ha_later *later) {
     ha_block *block;
     ha_ops ops = {0};
     if (n <= in->capacity) return HA_OK;
@@ -127,7 +128,7 @@ static ha_context *ha_transfer_queue(ha_array *a, ha_incarnation *from, const ha
 /* Enqueues the copy of r; from then on it is valid at `to`. Adds it to *brought, if that is given.
  */
 static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
-                             ha_context *c, ha_set *brought, ha_point *later) {
+                             ha_context *c, ha_set *brought, ha_later *later) {
     ha_context *queue = ha_transfer_queue(a, from, to, r, c);
     size_t at = r.first * a->element, bytes = (r.last - r.first) * a->element;
     if (ha_ops_reserve(a, &from->ops, 1) || ha_ops_reserve(a, &to->ops, 1) ||
@@ -150,7 +151,7 @@ static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *
 
 /* A piece that has no direct path: to the host, where it stays as one more valid copy, and on. */
 static ha_status ha_transfer_staged(ha_array *a, const ha_piece *piece, ha_incarnation *to,
-                                    ha_context *c, ha_set *brought, ha_point *later) {
+                                    ha_context *c, ha_set *brought, ha_later *later) {
     ha_incarnation *host = ha_incarnation_add(a, &ha_host_memory);
     if (!host) return HA_ERR_MEMORY;
     ha_status s = ha_incarnation_room(a, host, c, a->size, later);
@@ -161,7 +162,7 @@ static ha_status ha_transfer_staged(ha_array *a, const ha_piece *piece, ha_incar
 
 /* Enqueues every piece of the plan. */
 static ha_status ha_plan_carry_out(ha_array *a, const ha_plan *plan, ha_incarnation *to,
-                                   ha_context *c, ha_set *brought, ha_point *later) {
+                                   ha_context *c, ha_set *brought, ha_later *later) {
     ha_status s = HA_OK;
     for (size_t i = 0; i < plan->n && !s; i++) {
         const ha_piece *piece = &plan->pieces[i];

@@ -60,10 +60,11 @@ void ha_set_error_handler(ha_error_handler handler, void *user) {
 }
 
 void ha_backend_report(int64_t code, const char *text) {
-    size_t n = text ? strnlen(text, sizeof ha_backend_note.text - 1) : 0;
-    ha_backend_note.code = code;
-    if (n) memcpy(ha_backend_note.text, text, n);
+    size_t n = 0;
+    for (; text && text[n] && n < sizeof ha_backend_note.text - 1; n++)
+        ha_backend_note.text[n] = text[n];
     ha_backend_note.text[n] = 0;
+    ha_backend_note.code = code;
 }
 
 /* A backend failed, and the engine found another way: nothing to tell. */
@@ -122,9 +123,10 @@ __attribute__((format(printf, 3, 4))) static ha_status ha_fail(ha_status status,
     return status;
 }
 
-void ha_check_failed_(const char *site, const char *expr) {
-    ha_error e = ha_take_error();
-    fprintf(stderr, "%s: %s failed: %s: %s\n", site, expr, ha_status_name(e.status), e.text);
+void ha_check_failed_(ha_status status, const char *site, const char *expr) {
+    ha_error e = ha_take_error(); /* of an earlier call, perhaps */
+    fprintf(stderr, "%s: %s failed: %s%s%s\n", site, expr, ha_status_name(status),
+            e.status ? ": " : "", e.text);
     abort();
 }
 

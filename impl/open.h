@@ -244,7 +244,7 @@ static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
                                 const char *operation, const char *site) {
     ha_array *a = x->array;
     ha_status s = ha_enter(operation);
-    ha_point later;
+    ha_later later = {0};
     if (s) return s;
     if (!a) return ha_fail_closed(operation, a, 0);
     (void)ha_busy_begin(a, 0, NULL);
@@ -260,7 +260,7 @@ static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
     }
     /* Waiting while busy is no harm here: this access keeps everybody out anyway. */
     while (!s && (s = ha_incarnation_room(a, in, x->context, room, &later)) == HA_LATER)
-        s = ha_wait_for(later);
+        s = ha_wait_for(later.point);
     if (!s) {
         ha_lock(a);
         if (resizes && n != a->size) {

@@ -21,6 +21,7 @@ typedef struct ha_opening {
     ha_range range; /* as asked for */
     int sets_size;  /* overwrite with a new size: nothing of the old values is kept */
     size_t size;    /* of the array when it is open */
+    int alone;      /* refused while any access is open */
     ha_range need;  /* within the size */
     uint64_t ticket;
     ha_incarnation *in;
@@ -46,7 +47,7 @@ static ha_status ha_opening_range(ha_opening *o) {
     return o->need.first > o->need.last || o->need.last > o->size ? HA_ERR_ARGUMENT : HA_OK;
 }
 
-static ha_status ha_opening_room(ha_opening *o, ha_point *later) {
+static ha_status ha_opening_room(ha_opening *o, ha_later *later) {
     ha_array *a = o->array;
     o->trouble = "no memory there";
     if (!o->in) {
@@ -56,6 +57,8 @@ static ha_status ha_opening_room(ha_opening *o, ha_point *later) {
         o->fresh = !o->in->block;
         o->host_fresh = !host || !host->block;
     }
+    /* No elements need no room; and as they exclude nobody, the block may be in use. */
+    if (!o->sets_size && ha_is_empty(o->need)) return HA_OK;
     if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, later);
     /* The old values have to stay until nothing can fail any more. */
     if (o->size <= o->in->capacity || o->replacement) return HA_OK;
@@ -63,7 +66,7 @@ static ha_status ha_opening_room(ha_opening *o, ha_point *later) {
 }
 
 /* Makes valid what is missing. */
-static ha_status ha_opening_bring(ha_opening *o, ha_point *later) {
+static ha_status ha_opening_bring(ha_opening *o, ha_later *later) {
     ha_array *a = o->array;
     ha_plan plan;
     o->trouble = "moving its data there failed";
@@ -97,7 +100,7 @@ static ha_status ha_opening_reserve(ha_opening *o) {
     return HA_OK;
 }
 
-static ha_status ha_opening_prepare(ha_opening *o, ha_point *later) {
+static ha_status ha_opening_prepare(ha_opening *o, ha_later *later) {
     ha_status s = ha_opening_room(o, later);
     if (!s && o->mode != HA_OVERWRITE) s = ha_opening_bring(o, later);
     if (!s) s = ha_opening_reserve(o);
@@ -178,15 +181,22 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
 
 static ha_status ha_opening_begin(ha_opening *o, int trying) {
     ha_array *a = o->array;
-    ha_point later;
-    ha_wish wish = {o->context, o->range, ha_opening_writes(o), o->sets_size, o->size, o->site};
+    ha_later later = {0};
+    ha_wish wish = {.context = o->context,
+                    .range = o->range,
+                    .writes = ha_opening_writes(o),
+                    .sets_size = o->sets_size,
+                    .new_size = o->size,
+                    .alone = o->alone,
+                    .site = o->site};
     ha_status s = ha_admit(a, &wish, trying, o->operation, &o->ticket);
     if (s) return s;
     s = ha_opening_range(o);
     while (!s && (s = ha_opening_prepare(o, &later)) == HA_LATER) {
         ha_busy_end(a);
-        s = ha_wait_for(later);
+        s = ha_wait_for(later.point);
         (void)ha_busy_begin(a, 0, NULL);
+        if (!s) s = ha_opening_range(o); /* no elements do not keep the size as it is */
     }
     if (!s) return HA_OK;
     ha_opening_abort(o);
@@ -197,7 +207,7 @@ static ha_status ha_opening_begin(ha_opening *o, int trying) {
  * matter here, so it brings what a write would; and it waits for nobody. */
 static ha_status ha_opening_prefetch(ha_opening *o) {
     ha_array *a = o->array;
-    ha_point later;
+    ha_later later = {0};
     ha_wish wish = {.context = o->context, .range = o->range, .site = o->site};
     ha_status s = ha_admit(a, &wish, 1, o->operation, &o->ticket);
     if (s) return s;
@@ -208,8 +218,9 @@ static ha_status ha_opening_prefetch(ha_opening *o) {
         if (!s) s = ha_opening_bring(o, &later);
         if (s != HA_LATER) break;
         ha_busy_end(a);
-        s = ha_wait_for(later);
+        s = ha_wait_for(later.point);
         (void)ha_busy_begin(a, 0, NULL);
+        if (!s) s = ha_opening_range(o);
     }
     if (s) {
         ha_opening_abort(o);

@@ -40,9 +40,10 @@ static void ha_mark_done(ha_context *c, uint64_t covers) {
                                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
 }
 
-static ha_mark *ha_mark_latest(ha_context *c, uint64_t seq) {
+/* The oldest known event that covers `seq`, to be released; NULL when there is none. */
+static ha_mark *ha_mark_find(ha_context *c, uint64_t seq) {
     pthread_mutex_lock(&c->lock);
-    ha_mark *m = c->latest;
+    ha_mark *m = c->watched && c->watched->covers >= seq ? c->watched : c->latest;
     if (m && m->covers >= seq)
         m->users++;
     else
@@ -76,7 +77,7 @@ static void ha_mark_publish(ha_context *c, ha_mark *m) {
 
 /* *out = an event behind operation `seq` of c; to be released. */
 static ha_status ha_cover(ha_context *c, uint64_t seq, ha_mark **out) {
-    if ((*out = ha_mark_latest(c, seq))) return HA_OK;
+    if ((*out = ha_mark_find(c, seq))) return HA_OK;
     ha_mark *m = (ha_mark *)HARRAY_MALLOC(sizeof *m);
     if (!m) return HA_ERR_MEMORY;
     *m = (ha_mark){.users = 1};
@@ -119,12 +120,41 @@ static ha_status ha_await(ha_context *waiter, ha_point p) {
     return s;
 }
 
+/* The event to ask about. It stays the same until it has happened: where work never ends, the
+ * newest event never has. To be released. */
+static ha_mark *ha_mark_watch(ha_context *c) {
+    pthread_mutex_lock(&c->lock);
+    if (!c->watched && c->latest && !ha_passed(c, c->latest->covers)) {
+        c->watched = c->latest;
+        c->watched->users++;
+    }
+    ha_mark *m = c->watched;
+    if (m) m->users++;
+    pthread_mutex_unlock(&c->lock);
+    return m;
+}
+
+static void ha_mark_unwatch(ha_context *c, ha_mark *m) {
+    pthread_mutex_lock(&c->lock);
+    int watched = c->watched == m;
+    if (watched) c->watched = NULL;
+    pthread_mutex_unlock(&c->lock);
+    if (watched) ha_mark_release(c, m);
+}
+
 /* Learns, without blocking, how far a queue has come. */
 static void ha_poll(ha_context *c) {
-    ha_mark *m = ha_mark_latest(c, 0);
-    if (!m) return;
-    if (!ha_passed(c, m->covers) && c->ops->done(&m->event) == 1) ha_mark_done(c, m->covers);
-    ha_mark_release(c, m);
+    ha_note note = ha_backend_note;
+    for (ha_mark *m; (m = ha_mark_watch(c));) {
+        int passed = ha_passed(c, m->covers) || c->ops->done(&m->event) == 1;
+        if (passed) {
+            ha_mark_done(c, m->covers);
+            ha_mark_unwatch(c, m);
+        }
+        ha_mark_release(c, m);
+        if (!passed) break;
+    }
+    ha_backend_note = note;
 }
 
 static void ha_poll_all(void) {
@@ -132,14 +162,13 @@ static void ha_poll_all(void) {
     for (; c; c = c->next) ha_poll(c);
 }
 
-/* Waits until p has happened, whatever it takes: for freeing. Cannot fail. */
+/* Waits until p touches memory no more, whatever it takes: for freeing. Cannot fail. It may not
+ * have happened, if the device failed; so nobody else learns from this that it has. */
 static void ha_drain(ha_point p) {
     ha_note note = ha_backend_note; /* of what failed before */
     if (ha_wait_for(p) == HA_OK) return;
     ha_backend_note = note;
-    uint64_t covers = __atomic_fetch_add(&p.queue->issued, 1, __ATOMIC_ACQ_REL);
     p.queue->ops->drain(p.queue->queue);
-    ha_mark_done(p.queue, covers);
 }
 
 ha_status ha_context_finish(ha_context *c) {

@@ -19,9 +19,10 @@ typedef struct ha_memory {
     void *handle;             /* the backend's own object */
     ha_context *primary;      /* the queue for transfers that have no other; NULL on the host */
     uint64_t handed_out;      /* ledger: bytes that the backend has given us and not got back */
-    pthread_mutex_t lock;     /* guards the two below */
-    struct ha_block *retired; /* freed, but a queue may still use them */
-    uint64_t retired_bytes;   /* of these; may be read without the lock */
+    uint64_t sweeping, swept; /* blocks.h: sweeps under way, and ended */
+    pthread_mutex_t lock;     /* guards those below */
+    struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
+    uint64_t retired_bytes;              /* of these; may be read without the lock */
 } ha_memory;
 
 struct ha_context {
@@ -32,11 +33,13 @@ struct ha_context {
     const ha_backend *backend;
     struct ha_context *primary; /* the context that this one was forked from, or itself */
     int number, forks;
+    struct ha_context *unused; /* given back: the next one; of a primary: the first one */
+    int given_back;
     char name[48];
-    uint64_t issued;        /* order.h: the number of the next event */
-    uint64_t done;          /* order.h: everything up to this number has happened */
-    pthread_mutex_t lock;   /* guards latest */
-    struct ha_mark *latest; /* order.h: the newest event */
+    uint64_t issued;                  /* order.h: the number of the next event */
+    uint64_t done;                    /* order.h: everything up to this number has happened */
+    pthread_mutex_t lock;             /* guards the two below */
+    struct ha_mark *latest, *watched; /* order.h: the newest event; an older one that is polled */
 };
 
 typedef struct ha_kind {
@@ -326,7 +329,7 @@ ha_context *ha_context_fork(ha_context *c) {
     if (ha_enter("ha_context_fork")) return NULL;
     if (ha_is_host(c)) return c;
     pthread_mutex_lock(&ha_registry.lock);
-    ha_context *primary = c->primary;
+    ha_context *primary = c->primary, *fork = primary->unused;
     ha_context like = {.ops = c->ops,
                        .device = c->device,
                        .memory = c->memory,
@@ -334,11 +337,32 @@ ha_context *ha_context_fork(ha_context *c) {
                        .number = c->number,
                        .primary = primary};
     snprintf(like.name, sizeof like.name, "%.30s/%d", primary->name, primary->forks + 1);
-    ha_context *fork = ha_context_add(like, &failure);
-    if (fork) primary->forks++;
+    if (fork) {
+        primary->unused = fork->unused;
+        fork->given_back = 0;
+    } else if ((fork = ha_context_add(like, &failure)))
+        primary->forks++;
     pthread_mutex_unlock(&ha_registry.lock);
     if (!fork) ha_fail(failure.status, "ha_context_fork", "%s: %s", c->name, failure.why);
     return fork;
+}
+
+ha_status ha_context_unfork(ha_context *c) {
+    ha_status s = ha_enter("ha_context_unfork");
+    if (s) return s;
+    if (!c || c->primary == c)
+        return ha_fail(HA_ERR_ARGUMENT, "ha_context_unfork", "%s is no fork of a context",
+                       c ? c->name : "NULL");
+    pthread_mutex_lock(&ha_registry.lock);
+    int again = c->given_back;
+    if (!again) {
+        c->given_back = 1;
+        c->unused = c->primary->unused;
+        c->primary->unused = c;
+    }
+    pthread_mutex_unlock(&ha_registry.lock);
+    if (!again) return HA_OK;
+    return ha_fail(HA_ERR_STATE, "ha_context_unfork", "%s was given back already", c->name);
 }
 
 /* ---- scopes and functions ------------------------------------------------------------------ */
@@ -361,7 +385,7 @@ static ha_status ha_call_here(ha_function f, const void *argument, size_t bytes)
     void *copy = small;
     if (bytes > sizeof small && !(copy = HARRAY_MALLOC(bytes))) return HA_ERR_MEMORY;
     if (bytes) memcpy(copy, argument, bytes);
-    ha_queue_run(f, &nowhere, copy);
+    ha_queue_run(f, &nowhere, bytes ? copy : NULL);
     if (copy != small) HARRAY_FREE(copy);
     return HA_OK;
 }

@@ -5,7 +5,8 @@
 #include "describe.h"
 
 static void ha_context_close(ha_context *c) {
-    if (c->latest) ha_mark_release(c, c->latest);
+    ha_mark_release(c, c->watched);
+    ha_mark_release(c, c->latest);
     c->ops->destroy(c->queue);
     pthread_mutex_destroy(&c->lock);
 }

@@ -182,7 +182,7 @@ static int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int wri
 /* Work enqueued on `queue` (or, for the host, done by this thread) from now on comes after every
  * conflicting operation on `in`. HA_LATER when the host would have to wait: for *later. */
 static ha_status ha_come_after(ha_array *a, ha_incarnation *in, ha_range r, int write,
-                               ha_context *queue, ha_point *later) {
+                               ha_context *queue, ha_later *later) {
     ha_point p = {NULL, 0};
     ha_status s = HA_OK;
     while (!s && ha_next_conflict(a, in, r, write, queue, &p)) {
@@ -191,7 +191,7 @@ static ha_status ha_come_after(ha_array *a, ha_incarnation *in, ha_range r, int 
         if (ha_can_await(queue, p.queue))
             s = ha_await(queue, p);
         else {
-            *later = p;
+            later->point = p;
             s = HA_LATER;
         }
     }

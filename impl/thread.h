@@ -6,8 +6,10 @@
 #include "error.h"
 #include <pthread.h>
 
-/* One load instead of a call when the library is a shared object. musl cannot dlopen that. */
-#ifdef __GLIBC__
+/* In a shared object, one load instead of a call; but then it cannot be dlopened reliably, as all
+ * of its thread-local variables have to fit into a small reserve. In a program it makes no
+ * difference. */
+#ifdef HARRAY_STATIC_TLS
 #define HA_TLS_MODEL __attribute__((tls_model("initial-exec")))
 #else
 #define HA_TLS_MODEL

@@ -2,7 +2,7 @@
 # Compiles the implementation as one unit and looks at its symbols: all global ones begin with ha_,
 # no data that can be written is global, and the names of static data begin with ha_ too.
 #
-# usage: tests/check_symbols.sh COMPILER...
+# With gcc and with clang, where they are. TAP.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -22,8 +22,9 @@ result() { # NAME OFFENDERS
     fi
 }
 
-for compiler; do
-    "$compiler" -std=c11 -O1 -I. -pthread -c backends/backends.c -o "$object"
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    $compiler -std=c11 -O1 -I. -pthread -c backends/backends.c -o "$object"
     symbols=$(nm --defined-only "$object")
     [ -n "$symbols" ]
     # the second field of nm: upper case is global; b and d are data that can be written. Gcc calls

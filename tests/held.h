@@ -48,7 +48,7 @@ static inline void enter(void) {
     const matrix_row row = {"sim:0", "sim:1", "private:0"};
     enter_row(&row);
     F = ha_context_fork(C);
-    if (!F) ha_check_failed_(HA_SITE, "fork");
+    if (!F) ha_check_failed_(HA_ERR_NOT_FOUND, HA_SITE, "fork");
 }
 
 /* Runs an array of tests without and with random delays, and adds the failures to `failed`. */

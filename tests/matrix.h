@@ -55,7 +55,7 @@ enum { MATRIX_ROWS = sizeof matrix / sizeof *matrix };
 
 static inline ha_context *require_context(const char *name) {
     ha_context *context = ha_context_find(name);
-    if (!context) ha_check_failed_(HA_SITE, name);
+    if (!context) ha_check_failed_(HA_ERR_NOT_FOUND, HA_SITE, name);
     return context;
 }
 

@@ -14,16 +14,16 @@ enum { MIXED, PILING, WHOLE, GROWING, SCRIPT_KINDS };
 
 static const step_kind step_kinds[] = {
     /* mixed, piling, whole, growing; nested */
-    {step_open, {55, 90, 40, 50}, 40},
+    {step_open, {55, 90, 40, 45}, 40},
     {step_failing_open, {4, 4, 4, 4}, 0},
-    {step_close, {45, 85, 40, 40}, 25},
-    {step_use, {50, 60, 30, 40}, 50},
+    {step_close, {45, 85, 40, 50}, 25},
+    {step_use, {50, 60, 30, 24}, 50},
     {step_prefetch, {14, 5, 10, 10}, 14},
     {step_get, {3, 0, 3, 2}, 2},
     {step_set, {4, 1, 4, 3}, 2},
-    {step_resize, {5, 0, 6, 14}, 0},
-    {step_access_resize, {8, 0, 4, 24}, 0},
-    {step_reserve, {4, 0, 3, 8}, 0},
+    {step_resize, {8, 0, 6, 36}, 0},
+    {step_access_resize, {8, 0, 4, 20}, 0},
+    {step_reserve, {4, 0, 3, 4}, 0},
     {step_purge, {3, 0, 6, 4}, 0},
     {step_swap, {4, 0, 12, 4}, 0},
     {step_take, {3, 0, 12, 4}, 0},
@@ -35,7 +35,7 @@ static const step_kind step_kinds[] = {
     {step_move, {4, 2, 3, 3}, 0},
     {step_close_foreign, {1, 0, 1, 1}, 0},
     {step_finish, {2, 0, 1, 1}, 3},
-    {step_advance, {14, 0, 12, 14}, 6},
+    {step_advance, {14, 0, 12, 8}, 6},
     {step_hold, {4, 0, 4, 4}, 2},
     {step_idle, {1, 0, 1, 1}, 0},
     {step_settle, {1, 0, 1, 1}, 0},
@@ -75,19 +75,21 @@ static void run_step(int script_kind) {
 static uint32_t between_rarity; /* one call in so many is disturbed; 0: none */
 
 /* In the middle of a call of the backend: the library holds no lock, and other threads go on. */
-static void step_between(void) {
+static void step_between(const char *slot) {
+    (void)slot;
     const uint32_t step = hb.step;
     const int me = model.current;
     if (model.nested || model.failed || between_rarity == 0 || !pick_one_in(between_rarity)) return;
-    const int fails = order_records_fail;
-    order_records_fail = 0;
+    const int records_fail = order_records_fail, fail_in = order_fail_in;
+    order_records_fail = order_fail_in = 0;
     model.nested = 1;
     model_become((me + 1 + (int)pick(MODEL_THREADS - 1)) % MODEL_THREADS);
     for (uint32_t n = 1 + pick(3); n > 0 && !model.failed; n--) run_step(MIXED);
     model_become(me);
     note("\n          ");
     model.nested = 0;
-    order_records_fail = fails;
+    order_records_fail = records_fail;
+    order_fail_in = fail_in;
     hb.step = step;
 }
 

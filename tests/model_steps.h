@@ -69,6 +69,12 @@ static model_access *free_access(void) {
 /* Small ones are more frequent: with a block that is large already, nothing grows. */
 static size_t pick_size(void) { return taste.small ? MODEL_MOST : pick(1 + pick(MODEL_MOST + 1)); }
 
+/* For resizing: often just a little more than there is. */
+static size_t pick_new_size(size_t size) {
+    const size_t more = size + 1 + pick(6);
+    return pick(2) && more <= MODEL_MOST ? more : pick_size();
+}
+
 /* Inside `size` elements; empty ones, too. */
 static ha_range pick_inside(size_t size) {
     const size_t first = pick((uint32_t)size + 1), rest = size - first;
@@ -131,6 +137,16 @@ static void check_access(const model_access *x) {
         model_fail("step %u: the access is not what was asked for", hb.step);
 }
 
+static model_access model_access_of(const model_opening *o, model_progress progress) {
+    return (model_access){.progress = progress,
+                          .array = o->array,
+                          .context = o->context,
+                          .thread = model.current,
+                          .writes = o->mode != HA_READ,
+                          .locked = o->locked,
+                          .range = opening_range(o)};
+}
+
 /* The holder is in place while the library prepares: other threads' steps come in between. Not on
  * an array that gets another size, though: until it has, they would see the old one. */
 static void open_access(model_access *x, const model_opening *o, ha_status wanted,
@@ -138,13 +154,8 @@ static void open_access(model_access *x, const model_opening *o, ha_status wante
     ha_array *array = model.array[o->array].array;
     ha_context *context = model.context[o->context].context;
     ha_status got;
-    *x = (model_access){.array = o->array,
-                        .context = o->context,
-                        .thread = model.current,
-                        .writes = o->mode != HA_READ,
-                        .locked = o->locked,
-                        .range = opening_range(o)};
-    if (wanted != HA_ERR_CONFLICT && wanted != HA_ERR_BUSY) x->progress = OPENING;
+    const int admitted = wanted != HA_ERR_CONFLICT && wanted != HA_ERR_BUSY;
+    *x = model_access_of(o, admitted ? OPENING : CLOSED);
     if (wanted == HA_OK) apply_opening(o);
     model.array[o->array].reserved = o->sets_size;
     if (o->sets_size)
@@ -171,11 +182,26 @@ static void step_open(void) {
 
 /* ---- openings that fail -------------------------------------------------------------------- */
 
-/* What was staged on the host on the way to a failure may stay there. */
-static void adopt_staged(model_array *a) {
-    for (size_t i = 0; i < a->is.size; i++)
-        if (!a->is.valid[0][i] && ha_array_valid(a->array, ha_host(), i, i + 1))
-            a->is.valid[0][i] = (char)is_valid_anywhere(&a->is, i);
+static void adopt_element(model_array *a, size_t i) {
+    int valid = 0;
+    for (int m = 0; m < model.memories; m++) {
+        const ha_context *c = model.context[memory_context(m)].context;
+        a->is.valid[m][i] = (char)ha_array_valid(a->array, c, i, i + 1);
+        valid |= a->is.valid[m][i];
+    }
+    if (!valid) model_fail("step %u: element %zu is lost", hb.step, i);
+}
+
+/* What was staged on the host on the way to a failure may stay there. When other threads came to
+ * use what the opening brought, that may stay, too. */
+static void adopt_valid(model_array *a, int disturbed) {
+    for (size_t i = 0; i < a->is.size; i++) {
+        if (!is_valid_anywhere(&a->is, i)) continue;
+        if (disturbed)
+            adopt_element(a, i);
+        else if (ha_array_valid(a->array, ha_host(), i, i + 1))
+            a->is.valid[0][i] = 1;
+    }
 }
 
 /* The opening itself or a prefetch. */
@@ -187,36 +213,37 @@ static ha_status open_or_prefetch(model_access *x, const model_opening *o, int p
     return ha_open(&x->access, array, context, o->mode, o->locked.first, o->locked.last);
 }
 
-/* One call of the backend fails, if there are so many: then nothing has changed. */
+/* One call of the backend fails, if there are so many. */
+static ha_status open_and_fail(model_access *x, const model_opening *o, int prefetch) {
+    model_array *a = &model.array[o->array];
+    a->reserved = o->sets_size;
+    order_fail_in = 1 + (int)pick(6);
+    note("call %d fails: %s", order_fail_in, prefetch ? "as a prefetch, " : "");
+    note_opening(o, 0);
+    const ha_status got = open_or_prefetch(x, o, prefetch);
+    const int failed = order_fail_in == 0;
+    order_fail_in = 0;
+    a->reserved = 0;
+    expect(got, !failed || got == HA_OK || got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
+    if (!failed && got != HA_OK) model_fail("step %u: nothing has failed", hb.step);
+    return got;
+}
+
+/* When the opening fails, nothing has changed. */
 static void step_failing_open(void) {
-    void (*disturb)(void) = order_disturb;
+    const uint32_t step = model.steps;
     model_access *x = free_access();
     model_opening o;
     if (model.sim || x == NULL || !pick_opening(&o) || expect_opening(&o) != HA_OK) return;
     const int prefetch = o.mode == HA_READ && pick(2);
-    const int call = 1 + (int)pick(5);
-    note("call %d fails: %s", call, prefetch ? "as a prefetch, " : "");
-    note_opening(&o, 0);
-    order_disturb = NULL;
-    order_fail_in = call;
-    ha_status got = open_or_prefetch(x, &o, prefetch);
-    if (order_fail_in > 0)
-        expect(got, HA_OK);
-    else if (got != HA_OK)
-        expect(got, got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
-    order_disturb = disturb;
-    order_fail_in = 0;
-    note(" -> %s (%u)", ha_status_name(got), hb.step);
-    if (got != HA_OK) {
-        adopt_staged(&model.array[o.array]);
-        return;
-    }
-    apply_opening(&o);
-    if (prefetch) return;
-    const ha_access access = x->access;
-    *x = (model_access){OPEN,     o.array,           o.context, model.current, o.mode != HA_READ,
-                        o.locked, opening_range(&o), access};
-    check_access(x);
+    *x = model_access_of(&o, OPENING);
+    const ha_status got = open_and_fail(x, &o, prefetch);
+    x->progress = got == HA_OK && !prefetch ? OPEN : CLOSED;
+    if (got == HA_OK)
+        apply_opening(&o);
+    else
+        adopt_valid(&model.array[o.array], model.steps != step);
+    if (x->progress == OPEN) check_access(x);
 }
 
 /* ---- closing ------------------------------------------------------------------------------- */
@@ -341,9 +368,7 @@ static void step_prefetch(void) {
     note_range(o.locked);
     note(" at %s", context_name(o.context));
     opening_may_wait(&o);
-    *x = (model_access){.array = o.array, .thread = model.current, .locked = o.locked};
-    x->context = o.context;
-    x->progress = wanted == HA_OK ? OPENING : CLOSED;
+    *x = model_access_of(&o, wanted == HA_OK ? OPENING : CLOSED);
     if (wanted == HA_OK) bring(&a->is, opening_range(&o), model.context[o.context].memory);
     const ha_status got = ha_array_prefetch(a->array, model.context[o.context].context,
                                             o.locked.first, o.locked.last);
@@ -437,7 +462,7 @@ static ha_status expect_alone(const model_array *a) {
 static void step_resize(void) {
     model_array *a = pick_array();
     if (a == NULL) return;
-    const size_t n = pick_size();
+    const size_t n = pick_new_size(a->is.size);
     const ha_status wanted = expect_alone(a);
     note("resize array %d to %zu", array_index(a), n);
     expect(n == 0 ? ha_array_clear(a->array) : ha_array_resize(a->array, n), wanted);
@@ -556,9 +581,9 @@ static void step_assign_at(void) {
     const int c = pick_context();
     const model_opening read = {array_index(from), c, HA_READ, HA_WHOLE, 0, 0};
     const model_opening write = {array_index(to), c, HA_OVERWRITE, HA_WHOLE, 1, from->is.size};
-    ha_status first = expect_opening(&read), wanted = first;
-    if (first == HA_OK && to != from) wanted = expect_opening(&write);
-    if (first == HA_ERR_BUSY || wanted == HA_ERR_BUSY) return;
+    const ha_status first = expect_opening(&read);
+    const ha_status wanted = first == HA_OK && to != from ? expect_alone(to) : first;
+    if (first == HA_ERR_BUSY) return;
     note("assign array %d to array %d at %s", array_index(from), array_index(to), context_name(c));
     world_may_wait();
     reserve_both(to, from, 1);
@@ -591,7 +616,7 @@ static void step_access_resize(void) {
     model_access *x = pick_access();
     if (x == NULL) return;
     model_array *a = &model.array[x->array];
-    const size_t n = pick_size();
+    const size_t n = pick_one_in(4) ? 0 : pick_new_size(a->is.size);
     const int resizes = pick(3) != 0;
     const ha_status wanted = expect_access_resize(x);
     note("%s to %zu of", resizes ? "resize" : "reserve", n);

@@ -114,12 +114,16 @@ static void look_at_array(model_array *a) {
     for (int m = 0; m < model.memories && !model.failed; m++) look_at_valid(a, m);
 }
 
-/* A block with an open access does not move. */
+/* A block with an open access does not move, and what it covers stays valid. */
 static void look_at_access(const model_access *x) {
-    const ha_memory *memory = model.context[x->context].context->memory;
-    const ha_incarnation *in = ha_incarnation_find(model.array[x->array].array, memory);
-    if (x->access.size > 0 && in->data + x->range.first * sizeof(uint32_t) != x->access.data)
+    const ha_context *context = model.context[x->context].context;
+    const ha_array *array = model.array[x->array].array;
+    if (x->access.size == 0) return;
+    const ha_incarnation *in = ha_incarnation_find((ha_array *)(uintptr_t)array, context->memory);
+    if (in->data + x->range.first * sizeof(uint32_t) != x->access.data)
         model_fail("the block of an open access has moved");
+    if (!ha_array_valid(array, context, x->range.first, x->range.last))
+        model_fail("what an open access covers is not valid");
 }
 
 /* After every step. */
@@ -147,13 +151,14 @@ static void look_at_values(model_array *a, int memory) {
     }
 }
 
-/* When everything has happened, whoever asks for memory gets back all that was retired. */
+/* When everything has happened, whoever asks for memory, a few times, gets back all that was
+ * retired. */
 static void world_idle(void) {
     order_run_all();
-    ha_memory_sweep(&ha_host_memory);
+    for (int i = 0; i < 3; i++) ha_memory_sweep(&ha_host_memory);
     if (ha_host_memory.retired != NULL) model_fail("a block of the host is kept for nothing");
     for (ha_memory *m = ha_registry.memories; m != NULL; m = m->next) {
-        ha_memory_sweep(m);
+        for (int i = 0; i < 3; i++) ha_memory_sweep(m);
         if (m->retired != NULL) model_fail("a block of a device is kept for nothing");
     }
 }
@@ -168,7 +173,7 @@ static void world_finish(void) {
 /* After everything has happened, all copies must be right. Nobody comes between: this looks past
  * the library. */
 static void world_settle(void) {
-    void (*disturb)(void) = order_disturb;
+    void (*disturb)(const char *) = order_disturb;
     order_disturb = NULL;
     world_finish();
     for (int i = 0; i < MODEL_ARRAYS; i++)

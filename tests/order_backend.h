@@ -94,11 +94,11 @@ static int order_peers;        /* order:0 and order:1 reach each other; 2: the f
 static int order_capacity;     /* blocks, on the host and on each device */
 static int order_records_fail; /* no queue can record an event */
 static int order_fail_in;      /* n > 0: the n-th call from now on that can fail does */
-static void (*order_disturb)(
-    void); /* called in the middle of calls: another thread comes between */
+/* Called in the middle of calls, with the name of the slot: another thread comes between. */
+static void (*order_disturb)(const char *slot);
 
-static void order_between(void) {
-    if (order_disturb != NULL) order_disturb();
+static void order_between(const char *slot) {
+    if (order_disturb != NULL) order_disturb(slot);
 }
 
 static int order_fails(void) { return order_fail_in > 0 && --order_fail_in == 0; }
@@ -153,7 +153,7 @@ static void order_give(int *blocks, size_t bytes, void *address) {
 
 static ha_status order_allocate(void *memory, size_t bytes, void **address) {
     order_device *device = (order_device *)memory;
-    order_between();
+    order_between("allocate");
     return order_take(&device->blocks, bytes, device->name, device->here.first, address);
 }
 
@@ -163,7 +163,7 @@ static void order_release(void *memory, void *address, size_t bytes) {
 
 static ha_status order_host_allocate(void *memory, size_t bytes, void **address) {
     (void)memory;
-    order_between();
+    order_between("allocate");
     return order_take(&order_host_blocks, bytes, "host", 0, address);
 }
 
@@ -308,24 +308,24 @@ static void order_touch(const order_queue *queue, const void *address, size_t by
 static ha_status order_copy(void *handle, void *to, const void *from, size_t bytes) {
     order_queue *queue = (order_queue *)handle;
     const order_command copy = {.kind = ORDER_COPY, .to = to, .from = from, .bytes = bytes};
-    order_between();
+    order_between("copy");
     ha_status status = order_enqueue(queue, &copy, NULL, 0);
     if (status != HA_OK) return status;
     if (!order_is_on(queue->device, to) && !order_is_on(queue->device, from))
         hb_complain("step %u: a copy by %s between other memories", hb.step, queue->device->name);
     order_touch(queue, from, bytes, 0, "copy from");
     order_touch(queue, to, bytes, 1, "copy to");
-    order_between();
+    order_between("copy");
     return HA_OK;
 }
 
 static ha_status order_fill(void *handle, void *to, const void *value, size_t bytes, size_t count) {
     order_queue *queue = (order_queue *)handle;
     const order_command fill = {.kind = ORDER_FILL, .to = to, .bytes = bytes, .count = count};
-    order_between();
+    order_between("fill");
     ha_status status = order_enqueue(queue, &fill, value, bytes);
     if (status == HA_OK) order_touch(queue, to, bytes * count, 1, "fill");
-    order_between();
+    order_between("fill");
     return status;
 }
 
@@ -350,7 +350,7 @@ static ha_status order_record(void *handle, ha_event *event) {
     if (made == NULL) return HA_ERR_MEMORY;
     *made = (order_event){queue, queue->enqueued, hb.clock[queue->agent]};
     order_events++;
-    order_between();
+    order_between("record");
     *event = (ha_event){made, 0};
     return HA_OK;
 }
@@ -369,20 +369,20 @@ static ha_status order_await(void *handle, const ha_event *event) {
     if (!order_same_kind(queue->device, point->queue->device))
         hb_complain("step %u: %s awaits an event of %s, which is of another kind", hb.step,
                     queue->device->name, point->queue->device->name);
-    order_between();
+    order_between("await");
     ha_status status = order_enqueue(queue, &await, NULL, 0);
     if (status == HA_OK) hb_join(&hb.clock[queue->agent], &point->clock);
-    order_between();
+    order_between("await");
     return status;
 }
 
 static ha_status order_finish(const ha_event *event) {
     const order_event *point = (const order_event *)event->object;
     if (order_fails()) return HA_ERR_BACKEND;
-    order_between();
+    order_between("finish");
     order_run_until(point->queue, point->position);
     hb_join(&hb.clock[HB_HOST], &point->clock);
-    order_between();
+    order_between("finish");
     return HA_OK;
 }
 
@@ -397,7 +397,7 @@ static void order_drain(void *handle) {
     order_queue *queue = (order_queue *)handle;
     const uint64_t end = queue->enqueued;
     const hb_clock clock = hb.clock[queue->agent];
-    order_between();
+    order_between("drain");
     order_run_until(queue, end);
     hb_join(&hb.clock[HB_HOST], &clock);
 }
@@ -407,7 +407,7 @@ static void order_drain(void *handle) {
 static ha_status order_open_device(int index, void **device, void **memory) {
     order_device *opened = &order_devices[index];
     const uintptr_t distance = (uintptr_t)(index + 1) * ORDER_DISTANCE;
-    opened->here = (ha_queue){distance, ORDER_DISTANCE, -(ptrdiff_t)distance};
+    opened->here = (ha_queue){distance, ORDER_DISTANCE, 0 - distance};
     opened->number = index;
     *device = *memory = opened;
     return HA_OK;

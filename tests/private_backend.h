@@ -97,7 +97,7 @@ static ha_status private_allocate(void *memory, size_t bytes, void **address) {
         *block = (private_block){device->blocks, (uintptr_t)real, bytes};
         device->blocks = block;
         device->used += bytes;
-        *address = (void *)((uintptr_t)real - (uintptr_t)device->here.shift);
+        *address = (void *)((uintptr_t)real - device->here.shift);
         status = HA_OK;
     } else {
         HARRAY_FREE(block);

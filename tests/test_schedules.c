@@ -14,6 +14,7 @@
 #include "../harray.h"
 
 #include "model_run.h"
+#include "order_cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,10 +49,18 @@ static void sim_schedules(HA_UNUSED void **state) {
     run_schedules(1, script_count(4000) / 10);
 }
 
+#define ORDER_CASE(name)                                                                           \
+    static void name(HA_UNUSED void **state) { assert_int_equal(case_##name(), 0); }
+ORDER_CASE(work_behind_the_end)
+ORDER_CASE(later_event_first)
+ORDER_CASE(work_while_draining)
+ORDER_CASE(failing_with_others)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_schedules),
-        cmocka_unit_test(sim_schedules),
+        cmocka_unit_test(work_behind_the_end), cmocka_unit_test(later_event_first),
+        cmocka_unit_test(work_while_draining), cmocka_unit_test(failing_with_others),
+        cmocka_unit_test(order_schedules),     cmocka_unit_test(sim_schedules),
     };
     return cmocka_run_group_tests_name("schedules", tests, NULL, NULL);
 }

@@ -25,9 +25,8 @@ def read_counters(build):
     branches = collections.Counter()
     counters = glob.glob(f"{build}/**/*.gcda", recursive=True)
     for counter in counters:
-        output = subprocess.run(["gcov", "--json-format", "--branch-probabilities", "--stdout", counter],
-                                check=True, capture_output=True).stdout
-        data = json.loads(output)
+        command = ["gcov", "--json-format", "--branch-probabilities", "--stdout", counter]
+        data = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         for file in data["files"]:
             path = os.path.join(data["current_working_directory"], file["file"])
             path = os.path.relpath(os.path.realpath(path))

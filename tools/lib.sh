@@ -41,7 +41,7 @@ install_missing() {
         { have sudo && { [ -t 0 ] || works sudo -n true; }; } || can_install=no
     fi
     [ $can_install = yes ] ||
-        fail "Please install these Debian or Ubuntu packages (or their likes), then try again:$missing"
+        fail "Please install these Debian or Ubuntu packages, then try again:$missing"
     say "installing:$missing"
     $as_root apt-get -q update
     # shellcheck disable=SC2086 # a list of words
