@@ -239,44 +239,61 @@ static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *
     return NULL;
 }
 
+/* Busy. Room for n elements in the block of an access; *why: why not. */
+static ha_status ha_access_grow(const ha_access *x, size_t n, const char **why, ha_later *later) {
+    ha_array *a = x->array;
+    ha_status s;
+    ha_lock(a);
+    *why = ha_cannot_resize(a, x, &s);
+    ha_unlock(a);
+    if (s) return s;
+    *why = "no memory there";
+    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    if (x->context->ops) { /* what was enqueued in this access is work on the block that may go */
+        if (ha_ops_reserve(a, &in->ops, 1)) return HA_ERR_MEMORY;
+        ha_lock(a);
+        ha_note_operation(&in->ops, x->context, HA_WHOLE, 1);
+        ha_unlock(a);
+    }
+    return ha_incarnation_room(a, in, x->context, n, later);
+}
+
+/* Busy, and there is room. The whole array is this access's. */
+static void ha_access_update(ha_access *x, int resizes, size_t n) {
+    ha_array *a = x->array;
+    ha_lock(a);
+    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    if (resizes && n != a->size) {
+        in->valid.n = 0;
+        ha_set_add(&in->valid, (ha_range){0, n});
+        a->version++;
+        a->size = n;
+    }
+    x->size = a->size;
+    x->data = x->size ? in->data : NULL;
+    ha_unlock(a);
+}
+
 /* Room for `room` elements, then size n. */
 static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
                                 const char *operation, const char *site) {
     ha_array *a = x->array;
     ha_status s = ha_enter(operation);
     ha_later later = {0};
+    const char *why;
     if (s) return s;
     if (!a) return ha_fail_closed(operation, a, 0);
-    (void)ha_busy_begin(a, 0, NULL);
-    ha_lock(a);
-    const char *why = ha_cannot_resize(a, x, &s);
-    ha_unlock(a);
-    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
-    /* What was enqueued in this access so far is work on the block that may go. */
-    if (!s && x->context->ops && !(s = ha_ops_reserve(a, &in->ops, 1))) {
-        ha_lock(a);
-        ha_note_operation(&in->ops, x->context, HA_WHOLE, 1);
-        ha_unlock(a);
-    }
-    /* Waiting while busy is no harm here: this access keeps everybody out anyway. */
-    while (!s && (s = ha_incarnation_room(a, in, x->context, room, &later)) == HA_LATER)
-        s = ha_wait_for(later.point);
-    if (!s) {
-        ha_lock(a);
-        if (resizes && n != a->size) {
-            in->valid.n = 0;
-            ha_set_add(&in->valid, (ha_range){0, n});
-            a->version++;
-            a->size = n;
-        }
-        x->size = a->size;
-        x->data = x->size ? in->data : NULL;
-        ha_unlock(a);
-    }
-    ha_busy_end(a);
+    do {
+        (void)ha_busy_begin(a, 0, NULL);
+        s = ha_access_grow(x, room, &why, &later);
+        if (!s) ha_access_update(x, resizes, n);
+        ha_busy_end(a);
+        if (s != HA_LATER) break;
+        why = "waiting for memory failed";
+    } while (!(s = ha_wait_for(later.point)));
     if (!s) return HA_OK;
     return ha_fail(s, operation, "%s: array %s at %s: %s (%zu elements)", site, ha_label_of(a).text,
-                   x->context->name, why ? why : "no memory there", room);
+                   x->context->name, why, room);
 }
 
 ha_status ha_access_resize_(ha_access *x, size_t n, const char *site) {
