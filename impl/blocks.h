@@ -170,17 +170,18 @@ static int ha_memory_pending(ha_memory *m, ha_later *later) {
 enum { HA_ATTEMPTS = 1000 }; /* with other threads giving blocks back in between */
 
 /* Blocks that another thread's sweep is just giving back are neither free nor retired: an
- * allocation that failed meanwhile says nothing, and is tried again. */
+ * allocation that failed meanwhile says nothing, and is tried again when that sweep has ended. */
 static ha_status ha_memory_allocate(ha_memory *m, size_t bytes, void **data) {
     for (int i = 0;; i++) {
-        uint64_t swept = __atomic_load_n(&m->swept, __ATOMIC_ACQUIRE);
+        uint64_t swept = __atomic_load_n(&m->swept, __ATOMIC_ACQUIRE), now = swept;
         ha_status s = m->backend->memory->allocate(m->handle, bytes, data);
         if (s != HA_ERR_MEMORY || i == HA_ATTEMPTS) return s;
-        if (!__atomic_load_n(&m->sweeping, __ATOMIC_ACQUIRE) &&
-            swept == __atomic_load_n(&m->swept, __ATOMIC_ACQUIRE))
-            return s;
+        while (now == swept && __atomic_load_n(&m->sweeping, __ATOMIC_ACQUIRE)) {
+            sched_yield(); /* giving back waits for nobody */
+            now = __atomic_load_n(&m->swept, __ATOMIC_ACQUIRE);
+        }
+        if (now == swept && swept == __atomic_load_n(&m->swept, __ATOMIC_ACQUIRE)) return s;
         ha_forget_note();
-        sched_yield();
     }
 }
 
