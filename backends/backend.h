@@ -13,10 +13,12 @@
  *  - A failing call has done nothing: nothing enqueued, nothing allocated, outputs untouched. It
  *    returns HA_ERR_MEMORY when something is full, HA_ERR_UNSUPPORTED, else HA_ERR_BACKEND, and
  *    may say more with ha_backend_report() just before.
- *  - "void *memory", "void *device", "void *queue" are the backend's own objects, never looked
- * into.
+ *  - "void *memory", "void *device", "void *queue" are the backend's own: the engine never looks in.
  *  - Each table starts with its own size and the version it was written for: a later engine knows
  *    which slots are there. Slots marked optional may be NULL.
+ *  - Calls for one queue from several threads take effect one after the other: what was enqueued
+ *    before a record is in front of its event, and who enqueues behind a record sees what its caller
+ *    did before (as any lock, or the driver's own, gives).
  *
  * What the engine guarantees in return: a block is released when no queue uses it any more; `copy`
  * is only asked for between memories for which `reaches` said yes; a queue is destroyed when it is

@@ -18,7 +18,8 @@
 
 #define HA_SIM_HUGE_PAGE ((size_t)2 << 20)
 #define HA_SIM_LARGE                                                                               \
-    ((size_t)4 << 20) /* a block whose pages are given back when it is released                    \
+    ((size_t)4                                                                                     \
+     << 20) /* a block whose pages are given back when it is released                    \
                        */
 
 typedef struct ha_sim_device {

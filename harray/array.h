@@ -121,7 +121,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_take(ha_array *to, ha_array *from);
 /* Starts moving what is missing of [first, last) to a context, and returns: the next access there
  * finds it valid or on its way. Elements that were never written are left out. Several may be in
  * flight. HA_ERR_CONFLICT (own thread) or HA_ERR_BUSY (another) while an access that overlaps is
- * open for writing. */
+ * open for writing, or a thread waits for one. */
 #define ha_array_prefetch(array, context, first, last)                                             \
     ha_array_prefetch_(array, context, first, last, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *context,

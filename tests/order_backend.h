@@ -231,7 +231,7 @@ static void order_run_until(order_queue *queue, uint64_t position) {
 }
 
 /* Runs one command, if there is one that can run now. */
-static void order_advance(order_queue *queue) {
+static HA_UNUSED void order_advance(order_queue *queue) {
     const order_command *next = queue->first;
     if (queue->held || next == NULL) return;
     if (next->kind == ORDER_AWAIT && next->other->executed < next->position) return;
@@ -239,7 +239,7 @@ static void order_advance(order_queue *queue) {
 }
 
 /* Everything that is stored has run, and nobody was told. */
-static void order_run_all(void) {
+static HA_UNUSED void order_run_all(void) {
     for (order_queue *queue = order_queues; queue != NULL; queue = queue->next)
         order_run_until(queue, queue->enqueued);
 }
@@ -479,7 +479,7 @@ static const ha_backend order_host = {
     .memory = &order_host_memory_ops,
 };
 
-static int order_blocks(void) {
+static HA_UNUSED int order_blocks(void) {
     int blocks = order_host_blocks;
     for (int i = 0; i < ORDER_DEVICES; i++) blocks += order_devices[i].blocks;
     return blocks;

@@ -124,6 +124,32 @@ static int case_work_while_draining(void) {
     return case_end();
 }
 
+/* ---- a memory that is full ----------------------------------------------------------------- */
+
+static ha_array *empty_at(int context) {
+    ha_array *array = ha_array_new(model_type, 10, context_at(context));
+    if (array == NULL) model_fail("no array: %s", ha_take_error().text);
+    return array;
+}
+
+/* Of two blocks on their way back the one that comes first is waited for, not the other one. */
+static int case_waiting_for_the_oldest(void) {
+    case_begin();
+    order_capacity = 3;
+    array_x = empty_at(A);
+    array_y = empty_at(A);
+    ha_array *z = empty_at(A);
+    write_range(array_x, A, 0, 10);
+    HA_CHECK(ha_array_free(array_x));
+    write_range(array_y, A, 0, 10);
+    HA_CHECK(ha_array_free(array_y));
+    array_x = empty_at(A);
+    if (order_devices[0].blocks != 3 && !model.failed) model_fail("it waited for both blocks");
+    if (array_x != NULL) HA_CHECK(ha_array_free(array_x));
+    HA_CHECK(ha_array_free(z));
+    return case_end();
+}
+
 /* ---- an opening that fails when others use what it brought --------------------------------- */
 
 /* x is on its way to the host: another thread reads it there. Then the wait fails. */

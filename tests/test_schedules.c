@@ -54,13 +54,15 @@ static void sim_schedules(HA_UNUSED void **state) {
 ORDER_CASE(work_behind_the_end)
 ORDER_CASE(later_event_first)
 ORDER_CASE(work_while_draining)
+ORDER_CASE(waiting_for_the_oldest)
 ORDER_CASE(failing_with_others)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_behind_the_end), cmocka_unit_test(later_event_first),
-        cmocka_unit_test(work_while_draining), cmocka_unit_test(failing_with_others),
-        cmocka_unit_test(order_schedules),     cmocka_unit_test(sim_schedules),
+        cmocka_unit_test(work_behind_the_end),    cmocka_unit_test(later_event_first),
+        cmocka_unit_test(waiting_for_the_oldest), cmocka_unit_test(work_while_draining),
+        cmocka_unit_test(failing_with_others),    cmocka_unit_test(order_schedules),
+        cmocka_unit_test(sim_schedules),
     };
     return cmocka_run_group_tests_name("schedules", tests, NULL, NULL);
 }
