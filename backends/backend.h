@@ -90,7 +90,8 @@ typedef struct ha_queue_ops {
      * pageable; it stays as it is until the copy has happened. */
     ha_status (*copy)(void *queue, void *to, const void *from, size_t bytes);
 
-    /* Enqueues f(here, argument), `bytes` bytes of argument copied now. Run it by ha_queue_run().
+    /* Enqueues f(here, argument), `bytes` bytes of argument copied now; with 0 bytes f gets
+     * NULL. Run it by ha_queue_run().
      * HA_ERR_UNSUPPORTED where a host function cannot reach the device's data. */
     ha_status (*call)(void *queue, ha_function f, const void *argument, size_t bytes);
 

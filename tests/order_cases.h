@@ -66,6 +66,26 @@ static int case_work_behind_the_end(void) {
     return case_end();
 }
 
+/* ---- accesses to what lies behind the last element ----------------------------------------- */
+
+/* They lock a range, and closing them notes it, so the larger block needs room for that. */
+static int case_behind_the_last_element(void) {
+    ha_access v, w;
+    case_begin();
+    array_x = ha_array_zeros(model_type, 3, context_at(A));
+    HA_CHECK(ha_array_resize(array_x, 7));
+    HA_CHECK(ha_open(&v, array_x, context_at(A), HA_READ, 7, HA_END));
+    HA_CHECK(ha_open(&w, array_x, context_at(A_FORK), HA_READ, 7, HA_END));
+    HA_CHECK(ha_array_prefetch(array_x, context_at(A), 0, 7));
+    const char *broken = broken_array(array_x, 1);
+    if (broken != NULL) model_fail("%s", broken);
+    if (model.failed) return case_end(); /* closing would write somewhere */
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_close(&w));
+    HA_CHECK(ha_array_free(array_x));
+    return case_end();
+}
+
 /* ---- two events of one queue at once ------------------------------------------------------- */
 
 /* While an event is recorded, y is used, closed and freed, which records a later one. */

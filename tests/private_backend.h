@@ -158,7 +158,7 @@ static void private_run_one(private_queue *queue) {
     queue->first = command->next;
     if (queue->first == NULL) queue->last = &queue->first;
     if (command->f != NULL) {
-        ha_queue_run(command->f, &device->here, command->argument);
+        ha_queue_run(command->f, &device->here, command->bytes ? command->argument : NULL);
     } else if (command->other != NULL) {
         private_run_until(command->other, command->position);
         private_disown(command->other);
@@ -225,7 +225,7 @@ static ha_status private_copy(void *handle, void *to, const void *from, size_t b
 }
 
 static ha_status private_call(void *queue, ha_function f, const void *argument, size_t bytes) {
-    private_command call = {.f = f};
+    private_command call = {.f = f, .bytes = bytes};
     return private_enqueue((private_queue *)queue, &call, argument, bytes);
 }
 
@@ -278,7 +278,7 @@ static ha_status private_open(int number, void **device, void **memory) {
     private_device *opened = &private_devices[number];
     uintptr_t distance = (uintptr_t)(number + 1) * PRIVATE_DISTANCE;
     if (opened->here.bytes != 0) private_misused("a device opened twice", opened, 0);
-    opened->here = (ha_queue){distance, PRIVATE_DISTANCE, -(ptrdiff_t)distance};
+    opened->here = (ha_queue){distance, PRIVATE_DISTANCE, (uintptr_t)0 - distance};
     *device = *memory = opened;
     return HA_OK;
 }
