@@ -33,7 +33,7 @@
 /* clang-format on */
 #if defined HARRAY_IMPLEMENTATION && !defined _GNU_SOURCE
 #ifdef _FEATURES_H
-#error "in the file that defines HARRAY_IMPLEMENTATION, include harray.h before any system header"
+#error "in the file that defines HARRAY_IMPLEMENTATION, include harray.h before all others"
 #endif
 #define _GNU_SOURCE 1 /* -std=c11 would hide mmap, pthreads and madvise */
 #endif

@@ -7,6 +7,10 @@
 #error "HARRAY_IMPLEMENTATION belongs in a C file; C++ files include harray.h without it"
 #endif
 
+#if __STDC_VERSION__ < 201112L
+#error "the file that defines HARRAY_IMPLEMENTATION needs -std=c11 or later"
+#endif
+
 #include "backends/backend.h"
 #include "backends/list.h"
 #include "impl/error.h"

@@ -66,5 +66,5 @@ int main(void) {
     HA_CHECK(ha_array_clear(x.array));
     row("clear");
     HA_CHECK(harray_double_free(&x));
-    return ha_shutdown();
+    return ha_shutdown() != HA_OK;
 }

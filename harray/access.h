@@ -17,7 +17,9 @@
  *   same thread, other context   HA_ERR_CONFLICT
  *   other thread                 waits (or HA_ERR_BUSY with HA_TRY); HA_ERR_DEADLOCK to exactly one
  *                                of the threads when waiting could never end
- * An access belongs to the thread that opened it, until it is moved. */
+ * An access belongs to the thread that opened it, until it is moved: only that thread closes it. Any
+ * thread may use its data meanwhile (an OpenMP loop inside a scope); threads that each want to open
+ * their own part open ranges, and nobody the whole. */
 #ifndef HARRAY_ACCESS_H
 #define HARRAY_ACCESS_H
 
@@ -52,7 +54,7 @@ typedef struct __attribute__((may_alias)) ha_access {
 /* Any access, as ha_access *: a compile error for a pointer to something else. */
 #define HA_ACCESS_(access) ((void)sizeof((access)->ticket), HA_CAST_(ha_access *, access))
 
-/* Opens elements [first, last) of an array on a context. first = 0 and last = HA_END: all of it,
+/* Opens elements [first, last) of an array on a context. *access must not be open already. first = 0 and last = HA_END: all of it,
  * whatever its size, which also excludes every other writer and resizing. The status is returned
  * and stands in access->status. Failing changes nothing: no lock is held, sizes, version and values
  * are as before.
@@ -77,7 +79,8 @@ HA_API ha_status ha_overwrite_(ha_access *access, ha_array *array, ha_context *c
 
 /* Ends an access and zeroes its array, data and size. Work enqueued on its context before this call
  * may still be running: whoever opens the array next is ordered behind it. HA_ERR_STATE without
- * effect when it is not open (closed or moved before, never opened) or another thread holds it. */
+ * effect when it is not open (closed or moved before; zeroed and never opened) or another thread
+ * holds it. */
 #define ha_close(access) ha_close_(HA_ACCESS_(access))
 HA_API ha_status ha_close_(ha_access *access);
 
@@ -106,9 +109,12 @@ HA_API size_t ha_access_capacity_(const ha_access *access);
 /* ---- scopes ------------------------------------------------------------------------------- */
 
 /* A scope opens an access called v on a typed array x, runs the block once, and closes v however
- * the block is left (`break` leaves the block). With `else` behind the block, that runs when
- * opening failed; v.status and ha_take_error() tell why. Closing v by hand inside is allowed. Not
- * as the only statement of an `if` without braces: the `else` would be taken for the scope's. */
+ * the block is left: `break` and `continue` leave the block (not a loop around it), `return` and
+ * `goto` what they always leave. With `else` behind the block, that runs when opening failed;
+ * v.status and ha_take_error() tell why. Scopes stack: HA_READING(v, x, c) HA_WRITING(w, y, c) { … };
+ * an `else` would belong to the last of them, so give each its own braces then, as with `if`.
+ * Closing v by hand inside is allowed. Opening for writing counts as writing: what is not written
+ * then is undefined. */
 #define HA_READING(v, x, ctx) HA_READING_RANGE(v, x, ctx, 0, HA_END)
 #define HA_WRITING(v, x, ctx) HA_WRITING_RANGE(v, x, ctx, 0, HA_END)
 #define HA_OVERWRITING(v, x, ctx, n)                                                               \

@@ -11,7 +11,8 @@
  *
  * Every function may be called from any thread at any time. Those that change an array as a whole
  * (resize, reserve, clear, purge, swap, assign, take, the last free) are refused with
- * HA_ERR_CONFLICT while any access of it is open. A call that fails changes nothing.
+ * HA_ERR_CONFLICT while any access of it is open. A call that fails changes nothing (but see
+ * ha_array_assign_at).
  * An element that was never written has no value: reading it is HA_ERR_STATE. */
 #ifndef HARRAY_ARRAY_H
 #define HARRAY_ARRAY_H
@@ -129,7 +130,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* ---- typed arrays ------------------------------------------------------------------------- */
 
-/* HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
+/* What has no typed form (clear, purge, reserve, prefetch, describe, statistics, …) takes x.array.
+ * HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
  * others). Once per program part: for a type that several headers share, use
  *     #ifndef HA_HAS_point
  *     #define HA_HAS_point

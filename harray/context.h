@@ -6,7 +6,8 @@
  * Contexts are opened when first asked for, are the same object for everyone in the process, and
  * live until ha_shutdown(). All functions here may be called from any thread unless they say
  * otherwise. Wherever a context is an argument, NULL means: the one of the innermost HA_ON scope
- * of this thread, else the host. */
+ * of this thread, else the host. A look-up that failed is NULL, too: the work is then done on the host,
+ * with the right result, and the error stands in ha_take_error(). Check it, or use HA_ON … else. */
 #ifndef HARRAY_CONTEXT_H
 #define HARRAY_CONTEXT_H
 

@@ -86,6 +86,10 @@ static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const
     if (status != HA_OK) ha_check_failed_(status, site, expr);
 }
 
+/* Prints the kept error and aborts, if there is one: the one check at the end of a run of calls. */
+#define HA_CHECK_ERRORS() ha_check_errors_(HA_SITE)
+HA_API void ha_check_errors_(const char *site);
+
 /* Says in so many words that a status is not looked at here (it stays in ha_take_error()). */
 #define HA_IGNORE(expr) ((void)((expr) == HA_OK))
 

@@ -100,20 +100,21 @@ static int ha_queues_behind(const ha_array *a, const ha_wish *w, uint64_t number
     return 0;
 }
 
-static const char *ha_why_refused(const ha_wish *w, const ha_holder *other) {
-    if (w->alone) return "it has an open access";
-    if (other->writes && !w->writes)
-        return "this thread already writes it; open the read before the write";
-    if (other->writes) return "this thread already writes it";
-    if (other->context != w->context) return "this thread reads it at another context";
-    return "this thread reads it, and its block would have to change";
-}
-
 static ha_status ha_fail_conflict(ha_array *a, const ha_wish *w, const ha_holder *other,
                                   const char *operation) {
-    return ha_fail(HA_ERR_CONFLICT, operation, "%s: array %s at %s: %s, opened at %s on %s",
-                   w->site, ha_label_of(a).text, w->context->name, ha_why_refused(w, other),
-                   other->site, other->context->name);
+    const char *why, *advice = "";
+    if (w->alone)
+        why = "it has an open access";
+    else if (other->writes)
+        why = "this thread already writes it";
+    else if (other->context != w->context)
+        why = "this thread reads it at another context";
+    else
+        why = "this thread reads it, and its block would have to change";
+    if (other->writes && !w->writes && !w->alone) advice = "; open the read before the write";
+    return ha_fail(HA_ERR_CONFLICT, operation, "%s: array %s at %s: %s, opened at %s on %s%s",
+                   w->site, ha_label_of(a).text, w->context->name, why, other->site,
+                   other->context->name, advice);
 }
 
 /* ---- circles ------------------------------------------------------------------------------- */

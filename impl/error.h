@@ -124,10 +124,20 @@ __attribute__((format(printf, 3, 4))) static ha_status ha_fail(ha_status status,
 }
 
 void ha_check_failed_(ha_status status, const char *site, const char *expr) {
-    ha_error e = ha_take_error(); /* of an earlier call, perhaps */
-    fprintf(stderr, "%s: %s failed: %s%s%s\n", site, expr, ha_status_name(status),
-            e.status ? ": " : "", e.text);
+    ha_error e = ha_take_error(); /* the first one: of an earlier call, perhaps */
+    fprintf(stderr, "%s: %s failed: %s", site, expr, ha_status_name(status));
+    if (e.status == status)
+        fprintf(stderr, ": %s\n", e.text);
+    else if (e.status)
+        fprintf(stderr, "; the first error was %s: %s\n", ha_status_name(e.status), e.text);
+    else
+        fprintf(stderr, "\n");
     abort();
+}
+
+void ha_check_errors_(const char *site) {
+    if (ha_first_error.status)
+        ha_check_failed_(ha_first_error.status, site, ha_first_error.operation);
 }
 
 #endif

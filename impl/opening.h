@@ -170,7 +170,7 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     const char *name = o->context->name;
     if (s == HA_ERR_STATE && !ha_is_empty(o->never))
         return ha_fail(s, o->operation,
-                       "%s: array %s at %s: elements %zu to %zu were never written", o->site,
+                       "%s: array %s at %s: elements [%zu, %zu) were never written", o->site,
                        label.text, name, o->never.first, o->never.last);
     if (s == HA_ERR_ARGUMENT)
         return ha_fail(s, o->operation, "%s: array %s at %s: no range [%zu, %zu) in %zu elements",

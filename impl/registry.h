@@ -231,7 +231,9 @@ static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *f
     return c;
 }
 
-static ha_context *ha_context_open(const char *kind, int number, const char *operation) {
+/* from: where the name comes from, for messages. */
+static ha_context *ha_context_open(const char *kind, int number, const char *operation,
+                                   const char *from) {
     ha_failure failure = {HA_OK, NULL};
     int devices = 0;
     pthread_mutex_lock(&ha_registry.lock);
@@ -245,29 +247,30 @@ static ha_context *ha_context_open(const char *kind, int number, const char *ope
     pthread_mutex_unlock(&ha_registry.lock);
     if (c) return c;
     if (failure.why)
-        ha_fail(failure.status, operation, "'%s:%d': %s", kind, number, failure.why);
+        ha_fail(failure.status, operation, "%s'%s:%d': %s", from, kind, number, failure.why);
     else if (!b)
-        ha_fail(HA_ERR_NOT_FOUND, operation, "no kind of context is called '%s'", kind);
+        ha_fail(HA_ERR_NOT_FOUND, operation, "%sno kind of context is called '%s'", from, kind);
     else
         ha_fail(HA_ERR_NOT_FOUND, operation,
-                "no context '%s:%d': there are %d devices of that kind", kind, number, devices);
+                "%sno context '%s:%d': there are %d devices of that kind", from, kind, number,
+                devices);
+    return NULL;
+}
+
+static ha_context *ha_context_at(const char *kind, int number, const char *operation,
+                                 const char *from) {
+    if (strcmp(kind, "host") != 0) return ha_context_open(kind, number, operation, from);
+    if (number == 0) return ha_host();
+    ha_fail(HA_ERR_NOT_FOUND, operation, "%sno context 'host:%d': there is one host", from, number);
     return NULL;
 }
 
 ha_context *ha_context_get(const char *kind, int number) {
     if (ha_enter("ha_context_get")) return NULL;
-    if (!kind || number < 0) {
-        ha_fail(HA_ERR_ARGUMENT, "ha_context_get", "%s",
-                kind ? "the number of a device is not negative" : "no kind");
-        return NULL;
-    }
-    if (!strcmp(kind, "host") && number == 0) return ha_host();
-    if (!strcmp(kind, "host")) {
-        ha_fail(HA_ERR_NOT_FOUND, "ha_context_get", "no context 'host:%d': there is one host",
-                number);
-        return NULL;
-    }
-    return ha_context_open(kind, number, "ha_context_get");
+    if (kind && number >= 0) return ha_context_at(kind, number, "ha_context_get", "");
+    ha_fail(HA_ERR_ARGUMENT, "ha_context_get", "%s",
+            kind ? "the number of a device is not negative" : "no kind");
+    return NULL;
 }
 
 /* "kind" or "kind:number". Returns 0 when the text is neither. */
@@ -287,18 +290,21 @@ static int ha_parse_context(const char *text, char kind[24], int *number) {
     return !text[n];
 }
 
-ha_context *ha_context_find(const char *text) {
+static ha_context *ha_context_named(const char *text, const char *operation, const char *from) {
     char kind[24];
     int number;
+    if (text && ha_parse_context(text, kind, &number))
+        return ha_context_at(kind, number, operation, from);
+    ha_fail(HA_ERR_ARGUMENT, operation,
+            "%s'%.40s' is no name of a context: write host, best, or kind:number as in sim:0", from,
+            text ? text : "(null)");
+    return NULL;
+}
+
+ha_context *ha_context_find(const char *text) {
     if (ha_enter("ha_context_find")) return NULL;
-    if (!text || !ha_parse_context(text, kind, &number)) {
-        ha_fail(HA_ERR_ARGUMENT, "ha_context_find",
-                "'%.40s' is no name of a context: write host, best, or kind:number as in sim:0",
-                text ? text : "(null)");
-        return NULL;
-    }
-    if (!strcmp(text, "best")) return ha_context_best();
-    return ha_context_get(kind, number);
+    if (text && !strcmp(text, "best")) return ha_context_best();
+    return ha_context_named(text, "ha_context_find", "");
 }
 
 /* The first kind that has a device and may be taken unasked. */
@@ -318,9 +324,10 @@ static const char *ha_best_kind(void) {
 ha_context *ha_context_best(void) {
     const char *wanted = getenv("HARRAY_DEVICE");
     if (ha_enter("ha_context_best")) return NULL;
-    if (wanted && *wanted && strcmp(wanted, "best") != 0) return ha_context_find(wanted);
+    if (wanted && *wanted && strcmp(wanted, "best") != 0)
+        return ha_context_named(wanted, "ha_context_best", "HARRAY_DEVICE: ");
     const char *kind = ha_best_kind();
-    return kind ? ha_context_get(kind, 0) : ha_host();
+    return kind ? ha_context_at(kind, 0, "ha_context_best", "") : ha_host();
 }
 
 ha_context *ha_context_fork(ha_context *c) {

@@ -27,7 +27,14 @@ links() {
 
 # Remembers Debian packages as missing; see install_missing.
 missing=
-lacks() { missing="$missing $*"; }
+lacks() {
+    for package; do
+        case "$missing " in
+        *" $package "*) ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+}
 
 # Installs what lacks() was told of, or says what to install and exits.
 install_missing() {
