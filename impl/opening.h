@@ -57,8 +57,8 @@ static ha_status ha_opening_room(ha_opening *o, ha_later *later) {
         o->fresh = !o->in->block;
         o->host_fresh = !host || !host->block;
     }
-    /* No elements need no room; and as they exclude nobody, the block may be in use. */
-    if (!o->sets_size && ha_is_empty(o->need)) return HA_OK;
+    /* A range without elements locks nothing: the block may be in use, and must not move. */
+    if (ha_is_empty(o->range)) return HA_OK;
     if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, later);
     /* The old values have to stay until nothing can fail any more. */
     if (o->size <= o->in->capacity || o->replacement) return HA_OK;
