@@ -189,10 +189,6 @@ size_t ha_array_valid_ranges(const ha_array *a, const ha_context *c, ha_range *r
 
 ha_context *ha_array_first_touch(const ha_array *a) { return a ? a->first_touch : ha_host(); }
 
-static ha_context *ha_memory_context(const ha_memory *m) {
-    return m->primary ? m->primary : &ha_host_context;
-}
-
 ha_context *ha_array_valid_context(const ha_array *a) {
     if (!a) return ha_host();
     if (!ha_may_look(a)) return a->first_touch;

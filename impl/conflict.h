@@ -297,11 +297,11 @@ static ha_status ha_admit(ha_array *a, const ha_wish *w, int trying, const char 
     return s;
 }
 
-/* Lock held. */
-static void ha_holder_remove(ha_array *a, uint64_t ticket) {
-    uint32_t i = a->holders;
-    while (i > 0 && a->holder[i - 1].ticket != ticket) i--;
-    if (i > 0) a->holder[i - 1] = a->holder[--a->holders];
+/* Lock held. The holder of an access: NULL when it is closed. Usually the last one. */
+static inline ha_holder *ha_holder_find(ha_array *a, uint64_t ticket) {
+    for (uint32_t i = a->holders; i > 0; i--)
+        if (a->holder[i - 1].ticket == ticket) return &a->holder[i - 1];
+    return NULL;
 }
 
 /* ---- busy ---------------------------------------------------------------------------------- */
@@ -312,6 +312,15 @@ static void ha_busy_end(ha_array *a) {
     uint32_t waiters = a->waiters;
     ha_unlock(a);
     if (waiters) ha_wake(a);
+}
+
+/* Ends what ha_admit began, without an access. */
+static void ha_admit_end(ha_array *a, uint64_t ticket) {
+    ha_lock(a);
+    ha_holder *h = ha_holder_find(a, ticket);
+    *h = a->holder[--a->holders];
+    ha_unlock(a);
+    ha_busy_end(a);
 }
 
 /* Takes busy; waits for it, which is short. exclusive: refuses while accesses are open. */

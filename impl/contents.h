@@ -150,10 +150,7 @@ static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
         return s;
     }
     s = ha_copy_contents(a, b);
-    ha_lock(a);
-    ha_holder_remove(a, ticket);
-    ha_unlock(a);
-    ha_busy_end(a);
+    ha_admit_end(a, ticket);
     *out = b;
     if (!s) return HA_OK;
     ha_array_destroy(b);

@@ -18,10 +18,13 @@ static void ha_note_operation(ha_ops *o, ha_context *queue, ha_range r, int writ
     ha_ops_note(o, (ha_operation){{queue, ha_sequence(queue)}, r, write});
 }
 
+static ha_context *ha_memory_context(const ha_memory *m) {
+    return m->primary ? m->primary : &ha_host_context;
+}
+
 /* The queue for work inside one memory: c, when it is there. */
 static ha_context *ha_local_queue(const ha_incarnation *in, ha_context *c) {
-    if (c->memory == in->memory) return c;
-    return in->memory->primary ? in->memory->primary : ha_host();
+    return c->memory == in->memory ? c : ha_memory_context(in->memory);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------- */

@@ -137,13 +137,6 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
 
 /* ---- closing ------------------------------------------------------------------------------- */
 
-/* Lock held. The holder of an access: NULL when it is closed. Usually the last one. */
-static inline ha_holder *ha_holder_find(ha_array *a, uint64_t ticket) {
-    for (uint32_t i = a->holders; i > 0; i--)
-        if (a->holder[i - 1].ticket == ticket) return &a->holder[i - 1];
-    return NULL;
-}
-
 static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
     if (!a) return ha_fail(HA_ERR_STATE, operation, "the access is not open");
     return ha_fail(HA_ERR_STATE, operation, "array %s: %s", ha_label_of(a).text,

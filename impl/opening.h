@@ -65,13 +65,13 @@ static ha_status ha_opening_room(ha_opening *o, ha_later *later) {
     return ha_block_take(o->in->memory, o->size, a->element, &o->replacement, later);
 }
 
-/* Makes valid what is missing. */
-static ha_status ha_opening_bring(ha_opening *o, ha_later *later) {
+/* Makes valid what is missing. all: elements that were never written are an error. */
+static ha_status ha_opening_bring(ha_opening *o, int all, ha_later *later) {
     ha_array *a = o->array;
     ha_plan plan;
     o->trouble = "moving its data there failed";
     ha_status s = ha_plan_make(a, o->in, o->need, &plan);
-    if (!s && plan.missing.n && o->mode == HA_READ) {
+    if (!s && plan.missing.n && all) {
         o->never = ha_set_ranges(&plan.missing)[0];
         s = HA_ERR_STATE;
     }
@@ -102,13 +102,20 @@ static ha_status ha_opening_reserve(ha_opening *o) {
 
 static ha_status ha_opening_prepare(ha_opening *o, ha_later *later) {
     ha_status s = ha_opening_room(o, later);
-    if (!s && o->mode != HA_OVERWRITE) s = ha_opening_bring(o, later);
+    if (!s && o->mode != HA_OVERWRITE) s = ha_opening_bring(o, o->mode == HA_READ, later);
     if (!s) s = ha_opening_reserve(o);
     if (s || o->replacement) return s; /* nobody uses a new block */
     o->trouble = "waiting for work that uses it failed";
     /* Behind the whole locked range, as that is what closing notes: also behind what is left of
      * times when the array was longer. */
     return ha_come_after(o->array, o->in, o->range, ha_opening_writes(o), o->context, later);
+}
+
+/* What a prefetch does instead: moves what there is, and waits for nobody. */
+static ha_status ha_opening_fetch(ha_opening *o, ha_later *later) {
+    if (ha_is_empty(o->need)) return HA_OK;
+    ha_status s = ha_opening_room(o, later);
+    return s ? s : ha_opening_bring(o, 0, later);
 }
 
 /* ---- the three steps ----------------------------------------------------------------------- */
@@ -158,10 +165,7 @@ static void ha_opening_undo(ha_opening *o) {
 static void ha_opening_abort(ha_opening *o) {
     ha_opening_undo(o);
     ha_set_free(&o->brought);
-    ha_lock(o->array);
-    ha_holder_remove(o->array, o->ticket);
-    ha_unlock(o->array);
-    ha_busy_end(o->array);
+    ha_admit_end(o->array, o->ticket);
 }
 
 /* Tells why; after abort, so that the handler may use the array. */
@@ -179,7 +183,9 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
                    label.text, name, o->trouble, o->size, o->array->element);
 }
 
-static ha_status ha_opening_begin(ha_opening *o, int trying) {
+/* Admits, and prepares until there is nothing more to wait for. */
+static ha_status ha_opening_start(ha_opening *o, int trying,
+                                  ha_status (*prepare)(ha_opening *, ha_later *)) {
     ha_array *a = o->array;
     ha_later later = {0};
     ha_wish wish = {.context = o->context,
@@ -192,45 +198,26 @@ static ha_status ha_opening_begin(ha_opening *o, int trying) {
     ha_status s = ha_admit(a, &wish, trying, o->operation, &o->ticket);
     if (s) return s;
     s = ha_opening_range(o);
-    while (!s && (s = ha_opening_prepare(o, &later)) == HA_LATER) {
+    while (!s && (s = prepare(o, &later)) == HA_LATER) {
         ha_busy_end(a);
         s = ha_wait_for(later.point);
         (void)ha_busy_begin(a, 0, NULL);
-        if (!s) s = ha_opening_range(o); /* no elements do not keep the size as it is */
     }
     if (!s) return HA_OK;
     ha_opening_abort(o);
     return ha_opening_fail(o, s);
 }
 
-/* Moves what is missing and ends: no access comes of it. Elements that were never written do not
- * matter here, so it brings what a write would; and it waits for nobody. */
+static ha_status ha_opening_begin(ha_opening *o, int trying) {
+    return ha_opening_start(o, trying, ha_opening_prepare);
+}
+
+/* Moves what is missing, and ends: no access comes of it. */
 static ha_status ha_opening_prefetch(ha_opening *o) {
-    ha_array *a = o->array;
-    ha_later later = {0};
-    ha_wish wish = {.context = o->context, .range = o->range, .site = o->site};
-    ha_status s = ha_admit(a, &wish, 1, o->operation, &o->ticket);
+    ha_status s = ha_opening_start(o, 1, ha_opening_fetch);
     if (s) return s;
-    o->mode = HA_WRITE;
-    s = ha_opening_range(o);
-    while (!s && !ha_is_empty(o->need)) {
-        s = ha_opening_room(o, &later);
-        if (!s) s = ha_opening_bring(o, &later);
-        if (s != HA_LATER) break;
-        ha_busy_end(a);
-        s = ha_wait_for(later.point);
-        (void)ha_busy_begin(a, 0, NULL);
-        if (!s) s = ha_opening_range(o);
-    }
-    if (s) {
-        ha_opening_abort(o);
-        return ha_opening_fail(o, s);
-    }
     ha_set_free(&o->brought);
-    ha_lock(a);
-    ha_holder_remove(a, o->ticket);
-    ha_unlock(a);
-    ha_busy_end(a);
+    ha_admit_end(o->array, o->ticket);
     return HA_OK;
 }
 
