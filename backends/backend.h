@@ -8,17 +8,21 @@
  *
  * What holds for every function:
  *  - It may be called from any thread, also for one queue from several threads at once. The engine
- *    holds none of its locks; only count, open, close, create and destroy are called one at a time.
- *    It must not call back into harray, except ha_backend_report and ha_queue_run.
+ *    holds none of its locks; only count, open, close, zero_copy, create, adopt and destroy are
+ *    called one at a time. It must not call back into harray, except ha_backend_report and
+ *    ha_queue_run.
  *  - A failing call has done nothing: nothing enqueued, nothing allocated, outputs untouched. It
  *    returns HA_ERR_MEMORY when something is full, HA_ERR_UNSUPPORTED, else HA_ERR_BACKEND, and
  *    may say more with ha_backend_report() just before.
- *  - "void *memory", "void *device", "void *queue" are the backend's own: the engine never looks in.
+ *  - A queue function returns HA_ERR_LOST when the queue has failed for good: what was enqueued
+ *    before and has not happened never will, and nothing more can be enqueued. The engine then
+ *    drains the queue, and does not use it again until ha_shutdown.
+ *  - "void *memory", "void *device", "void *queue" are the backend's own: the engine does not look.
  *  - Each table starts with its own size and the version it was written for: a later engine knows
  *    which slots are there. Slots marked optional may be NULL.
  *  - Calls for one queue from several threads take effect one after the other: what was enqueued
- *    before a record is in front of its event, and who enqueues behind a record sees what its caller
- *    did before (as any lock, or the driver's own, gives).
+ *    before a record is in front of its event, and who enqueues behind a record sees what its
+ *    caller did before (as any lock, or the driver's own, gives).
  *
  * What the engine guarantees in return: a block is released when no queue uses it any more; `copy`
  * is only asked for between memories for which `reaches` said yes; a queue is destroyed when it is
@@ -26,7 +30,7 @@
 #ifndef HARRAY_BACKEND_H
 #define HARRAY_BACKEND_H
 
-#include "../harray/context.h"
+#include "../harray/memory.h"
 
 #if defined HARRAY_MALLOC && !(defined HARRAY_REALLOC && defined HARRAY_FREE)
 #error "define HARRAY_MALLOC, HARRAY_REALLOC and HARRAY_FREE, or none of them"
@@ -74,7 +78,19 @@ typedef struct ha_memory_ops {
     /* Optional: nanoseconds to copy 1 MiB from `other` to this memory, where reaches() holds. The
      * cheapest valid source is taken. Missing: 100,000. */
     uint64_t (*cost)(void *memory, const ha_place *other);
+
+    /* Optional: nonzero when the pointer belongs to this memory's device, wherever it points: then
+     * *kind says what it is. Must not fail for any pointer. */
+    int (*knows)(void *memory, const void *pointer, ha_memory_kind *kind);
 } ha_memory_ops;
+
+/* Pieces of `bytes` bytes: `rows` of them `from_row` and `to_row` bytes apart, and that `planes` times
+ * `from_plane` and `to_plane` bytes apart. All counts are at least 1. Pieces do not overlap; a row's
+ * distance is at least `bytes`, a plane's is a multiple of the row's, and at least rows times it. */
+typedef struct ha_pieces {
+    size_t bytes, rows, planes;
+    size_t to_row, to_plane, from_row, from_plane;
+} ha_pieces;
 
 /* One in-order queue: what is enqueued first happens first. */
 typedef struct ha_queue_ops {
@@ -99,21 +115,26 @@ typedef struct ha_queue_ops {
     ha_status (*record)(void *queue, ha_event *event);
 
     /* Work enqueued on `queue` later waits for `event`, of another queue of the same backend. The
-     * event may be forgotten as soon as this has returned. */
+     * event may be forgotten as soon as this has returned. When it never happens, `queue` fails,
+     * too: nothing behind the wait counts as having happened. */
     ha_status (*await)(void *queue, const ha_event *event);
 
-    /* Blocks the calling thread until the event has happened. Fails when the device does. */
+    /* Blocks the calling thread until the event has happened. HA_ERR_LOST: it never will, the
+     * device failed; another failure says nothing about the event. */
     ha_status (*finish)(const ha_event *event);
 
     /* 1: happened, 0: not yet, negative: it never will, the device failed. Does not block. */
     int (*done)(const ha_event *event);
 
     /* Blocks until nothing enqueued earlier touches memory any more, also after the device was
-     * lost. Allocates nothing and cannot fail: it is what remains when record fails. */
+     * lost. After HA_ERR_LOST "earlier" is all: a command that another thread was about to enqueue
+     * is refused, or waited for. Allocates nothing and cannot fail: it is what remains when record
+     * fails. */
     void (*drain)(void *queue);
 
     /* Optional: enqueues `count` copies, one behind the other, of the `bytes` bytes at `value`
-     * (on the host, copied now) to `to`. Missing: the engine copies a filled host block. */
+     * (on the host, copied now) to `to`. Missing, or HA_ERR_UNSUPPORTED for this value: the engine
+     * copies a filled host block. */
     ha_status (*fill)(void *queue, void *to, const void *value, size_t bytes, size_t count);
 
     /* Optional: the event's object is not needed any more; nobody uses it at this moment. */
@@ -121,6 +142,25 @@ typedef struct ha_queue_ops {
 
     /* Optional: the driver's own object of this queue, for ha_context_stream(). */
     void *(*native)(void *queue);
+
+    /* Optional: *queue = a queue around the caller's own `native` one, for ha_context_adopt().
+     * destroy ends it and leaves the native one alone. HA_ERR_ARGUMENT when it is of another
+     * device. */
+    ha_status (*adopt)(void *device, void *native, void **queue);
+
+    /* Optional: *event = the caller's own driver event, for ha_token_end_after(). The event is
+     * awaited before this returns to the caller, then forgotten. */
+    ha_status (*adopt_event)(void *queue, void *native, ha_event *event);
+
+    /* Optional: enqueues a copy of equally spaced pieces, by the same rules and between the same
+     * places as `copy`; what lies between the pieces is not touched. Missing, or HA_ERR_UNSUPPORTED:
+     * the backend cannot; the engine copies one piece after the other. */
+    ha_status (*copy3d)(void *queue, void *to, const void *from, const ha_pieces *pieces);
+
+    /* Optional, for traces: enqueues that *ns becomes the time (CLOCK_MONOTONIC, nanoseconds) at
+     * which everything enqueued before has happened. *ns is host memory and 0 until then; it is set
+     * by one atomic store, and stays until that, or until the queue is drained. */
+    ha_status (*stamp)(void *queue, uint64_t *ns);
 } ha_queue_ops;
 
 /* The devices of one kind. */
@@ -135,7 +175,9 @@ typedef struct ha_backend {
     /* Nonzero: ha_context_best() does not take it unless it is named. */
     int only_if_named;
 
-    /* Devices that are there now. 0 when there are none, or no driver: not an error. */
+    /* Devices that are there now. 0 when there are none, or no driver: not an error. Negative: there
+     * are none because the user's options are wrong; then ha_context_best() takes no other kind, but
+     * fails. */
     int (*count)(void);
 
     /* Opens a device: *device for create, *memory for the memory table. */
@@ -147,6 +189,26 @@ typedef struct ha_backend {
     const ha_memory_ops *memory;
     const ha_queue_ops *queue; /* NULL for the host alone: it has no queue, is never opened, and
                                   its memory object is NULL */
+
+    /* Optional: host memory that this device's queues copy fastest from and to (pinned); `memory`
+     * is what open gave. Host incarnations of arrays that are first touched at the device, and
+     * staging chunks, are taken from it. Missing, or full: pageable memory. `reaches` and `cost`
+     * are not asked. */
+    const ha_memory_ops *pinned;
+
+    /* Optional: whether the device's queues can work on host memory in place. 0: no, 1: when asked
+     * for, 2: that is the best way to use it (unified memory). Missing: 0. */
+    int (*zero_copy)(void *device);
+
+    /* Optional, for zero-copy: nonzero when the device's queues can work in place on the host memory
+     * at `pointer`; blocks of `pinned` are not asked about, of others the first and the last byte are,
+     * each time an access is opened. Where they cannot, the engine exchanges the block for one of
+     * `pinned`, and refuses the caller's own memory. Missing: they can work on all of it. */
+    int (*maps)(void *device, const void *pointer);
+
+    /* Optional: why count() gives none, for messages; "" when that needs no reason. The text stays
+     * until the next call. */
+    const char *(*missing)(void);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

@@ -4,9 +4,16 @@
 
 #include "host.h"
 #include "sim.h"
+#ifdef HARRAY_NO_CUDA
+#define HA_BACKENDS_CUDA(X)
+#else
+#include "cuda.h"
+#define HA_BACKENDS_CUDA(X) X(ha_backend_cuda)
+#endif
 
 #define HA_BACKENDS(X)                                                                             \
     X(ha_backend_host)                                                                             \
-    X(ha_backend_sim)
+    X(ha_backend_sim)                                                                              \
+    HA_BACKENDS_CUDA(X)
 
 #endif

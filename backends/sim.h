@@ -1,10 +1,11 @@
 /* The simulated device, as harray/sim.h promises it: a discrete device without a GPU.
  *
  *     sim_options.h   defaults, limits, HARRAY_SIM
- *     sim_arena.h     the allocator: which parts of a device's memory are free
+ *     arena.h         the allocator: which parts of a device's memory are free
  *     sim_device.h    the memory that faults when the host touches it; opening and closing
+ *     sim_pinned.h    host memory that belongs to a device; what a pointer is
  *     sim_pace.h      pauses and slow copies
- *     sim_queue.h     commands and the threads that run them; events; holding
+ *     sim_queue.h     commands and the threads that run them; events; holding; failing
  *
  * It installs nothing global: no signal handler, nothing at fork or exit. */
 #ifndef HARRAY_BACKEND_SIM_H
@@ -12,6 +13,7 @@
 
 #include "backend.h"
 #include "sim_device.h"
+#include "sim_pinned.h"
 #include "sim_queue.h"
 
 static const ha_backend ha_backend_sim HA_UNUSED = {
@@ -24,6 +26,8 @@ static const ha_backend ha_backend_sim HA_UNUSED = {
     .close = ha_sim_close,
     .memory = &ha_sim_memory_ops,
     .queue = &ha_sim_queue_ops,
+    .pinned = &ha_sim_pinned_ops,
+    .zero_copy = ha_sim_zero_copy,
 };
 
 #endif

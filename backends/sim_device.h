@@ -6,8 +6,8 @@
 #ifndef HARRAY_BACKEND_SIM_DEVICE_H
 #define HARRAY_BACKEND_SIM_DEVICE_H
 
+#include "arena.h"
 #include "backend.h"
-#include "sim_arena.h"
 #include "sim_options.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define HA_SIM_ALIGN ((size_t)64) /* of blocks */
 #define HA_SIM_HUGE_PAGE ((size_t)2 << 20)
 #define HA_SIM_LARGE                                                                               \
     ((size_t)4                                                                                     \
@@ -28,7 +29,13 @@ typedef struct ha_sim_device {
     ha_queue here;          /* the users' half, and the way to the bytes */
     void *mapping;
     size_t mapped;
-    ha_sim_arena arena;
+    ha_arena arena;
+    struct {
+        void *mapping; /* NULL: not made yet; set under ha_sim_shared.lock */
+        size_t mapped;
+        uintptr_t first;
+        ha_arena arena;
+    } pinned;        /* sim_pinned.h */
     uint64_t queues; /* made so far; under ha_sim_shared.lock */
 } ha_sim_device;
 
@@ -36,7 +43,7 @@ static struct {
     pthread_mutex_t lock;
     int known;              /* the options were set, or read from the environment */
     ha_sim_options options; /* complete */
-    ha_sim_text wrong;      /* with HARRAY_SIM */
+    ha_option_text wrong;   /* with HARRAY_SIM */
     ha_sim_device *open[HA_SIM_MOST_DEVICES];
     int opened;
 } ha_sim_shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -58,7 +65,7 @@ static void ha_sim_know_options(void) {
 static HA_UNUSED ha_status ha_sim_set_options(const ha_sim_options *options) {
     static const ha_sim_options defaults;
     ha_status status = HA_OK;
-    ha_sim_text wrong;
+    ha_option_text wrong;
     if (options == NULL) options = &defaults;
     if (!ha_sim_in_range(options, &wrong)) {
         ha_backend_report(0, wrong.text);
@@ -91,7 +98,7 @@ static int ha_sim_count(void) {
 /* Both halves begin on a huge page, as blocks of the host do: copies are faster for it. The second
  * one is mapped again, in place; mprotect() would do, but valgrind takes seconds for that. */
 static ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
-    size_t half = ha_sim_round_up(capacity, HA_SIM_HUGE_PAGE);
+    size_t half = ha_round_up(capacity, HA_SIM_HUGE_PAGE);
     size_t bytes = 2 * half + HA_SIM_HUGE_PAGE;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *mapping = mmap(NULL, bytes, PROT_NONE, flags, -1, 0), *data;
@@ -100,7 +107,7 @@ static ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
         ha_backend_report(errno, "sim: cannot reserve address space");
         return HA_ERR_MEMORY;
     }
-    first = ha_sim_round_up((uintptr_t)mapping, HA_SIM_HUGE_PAGE);
+    first = ha_round_up((uintptr_t)mapping, HA_SIM_HUGE_PAGE);
     data = (void *)(first + half);
     if (mmap(data, half, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED) {
         ha_backend_report(errno, "sim: cannot make memory accessible");
@@ -123,14 +130,14 @@ static ha_status ha_sim_device_create(ha_sim_device **made, int number) {
     memset(device, 0, sizeof *device);
     device->number = number;
     device->options = ha_sim_shared.options;
-    status = ha_sim_arena_create(&device->arena, device->options.capacity);
+    status = ha_arena_create(&device->arena, device->options.capacity, HA_SIM_ALIGN);
     if (status == HA_OK) {
         status = ha_sim_map(device, device->options.capacity);
         if (status == HA_OK) {
             *made = device;
             return status;
         }
-        ha_sim_arena_destroy(&device->arena);
+        ha_arena_destroy(&device->arena);
     }
     HARRAY_FREE(device);
     return status;
@@ -162,7 +169,11 @@ static void ha_sim_close(void *handle) {
     ha_sim_shared.opened--;
     pthread_mutex_unlock(&ha_sim_shared.lock);
     munmap(device->mapping, device->mapped);
-    ha_sim_arena_destroy(&device->arena);
+    ha_arena_destroy(&device->arena);
+    if (device->pinned.mapping != NULL) {
+        munmap(device->pinned.mapping, device->pinned.mapped);
+        ha_arena_destroy(&device->pinned.arena);
+    }
     HARRAY_FREE(device);
 }
 
@@ -171,27 +182,31 @@ static void ha_sim_close(void *handle) {
 static ha_status ha_sim_allocate(void *memory, size_t bytes, void **block) {
     ha_sim_device *device = (ha_sim_device *)memory;
     size_t first;
-    ha_status status = ha_sim_arena_take(&device->arena, bytes, &first);
+    ha_status status = ha_arena_take(&device->arena, bytes, &first);
     if (status == HA_OK) {
         *block = (void *)(device->here.first + first);
     } else {
         char text[120];
         snprintf(text, sizeof text, "sim:%d: no room for %zu bytes, %zu of %zu are in use",
-                 device->number, bytes, ha_sim_arena_used(&device->arena), device->arena.capacity);
+                 device->number, bytes, ha_arena_used(&device->arena), device->arena.capacity);
         ha_backend_report(0, text);
     }
     return status;
 }
 
+/* Gives the pages of a large block back, before anyone else can get it. Its neighbours have parts
+ * of those at its ends. */
+static void ha_sim_empty_pages(uintptr_t first, size_t bytes) {
+    uintptr_t end = first + bytes;
+    first = ha_round_up(first, HA_SIM_HUGE_PAGE);
+    end -= end % HA_SIM_HUGE_PAGE;
+    (void)madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
 static void ha_sim_release(void *memory, void *block, size_t bytes) {
     ha_sim_device *device = (ha_sim_device *)memory;
-    uintptr_t first = (uintptr_t)block, end = first + bytes;
-    if (bytes >= HA_SIM_LARGE) { /* before anyone else can get the block */
-        first = ha_sim_round_up(first, HA_SIM_HUGE_PAGE);
-        end -= end % HA_SIM_HUGE_PAGE;
-        (void)madvise((void *)(first + device->here.shift), end - first, MADV_DONTNEED);
-    }
-    ha_sim_arena_give(&device->arena, (uintptr_t)block - device->here.first, bytes);
+    if (bytes >= HA_SIM_LARGE) ha_sim_empty_pages((uintptr_t)block + device->here.shift, bytes);
+    ha_arena_give(&device->arena, (uintptr_t)block - device->here.first, bytes);
 }
 
 /* The host always; other simulated devices when they are peers. */
@@ -209,14 +224,5 @@ static uint64_t ha_sim_cost(void *memory, const ha_place *other) {
     if (options->bandwidth == 0) return usual + options->latency_ns;
     return (uint64_t)((double)(1 << 20) * 1e9 / (double)options->bandwidth) + options->latency_ns;
 }
-
-static const ha_memory_ops ha_sim_memory_ops = {
-    .bytes = sizeof(ha_memory_ops),
-    .version = HA_BACKEND_VERSION,
-    .allocate = ha_sim_allocate,
-    .release = ha_sim_release,
-    .reaches = ha_sim_reaches,
-    .cost = ha_sim_cost,
-};
 
 #endif

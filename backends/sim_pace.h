@@ -3,6 +3,7 @@
 #define HARRAY_BACKEND_SIM_PACE_H
 
 #include "backend.h"
+#include "pieces.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -36,16 +37,18 @@ static uint64_t ha_sim_random(uint64_t *state) {
     return *state * UINT64_C(2685821657736338717);
 }
 
-/* A copy at `bandwidth` bytes per second. Each piece is moved when its time is over, so that what
- * was not waited for is not there. */
-static void ha_sim_copy_slowly(char *to, const char *from, size_t bytes, uint64_t bandwidth) {
+/* A copy at `bandwidth` bytes per second; gaps between pieces take no time. Each part is moved when its
+ * time is over, so that what was not waited for is not there. */
+static void ha_sim_copy_slowly(char *to, const char *from, const ha_pieces *pieces,
+                               uint64_t bandwidth) {
+    const size_t total = ha_pieces_total(pieces);
     uint64_t start = ha_sim_now();
-    for (size_t done = 0; done < bytes;) {
-        size_t piece = bytes - done < HA_SIM_PIECE ? bytes - done : HA_SIM_PIECE;
-        double seconds = (double)(done + piece) / (double)bandwidth;
+    for (size_t done = 0; done < total;) {
+        size_t end = total - done < HA_SIM_PIECE ? total : done + HA_SIM_PIECE;
+        double seconds = (double)end / (double)bandwidth;
         ha_sim_sleep_until(start + (uint64_t)(seconds * HA_SIM_SECOND));
-        memcpy(to + done, from + done, piece);
-        done += piece;
+        ha_pieces_copy(to, from, pieces, done, end);
+        done = end;
     }
 }
 

@@ -1,34 +1,45 @@
 /* The simulated device's queue: a list of commands, and a thread that works it off in order.
  *
  * An event is the queue and the number of commands that were enqueued before it, so recording one
- * takes no memory; it has happened when that many commands are finished. */
+ * takes no memory; it has happened when that many commands are finished.
+ *
+ * A queue that fails gets a limit, the number of commands that it will ever have finished. The one
+ * that is running still ends, except for a wait; all others are dropped. */
 #ifndef HARRAY_BACKEND_SIM_QUEUE_H
 #define HARRAY_BACKEND_SIM_QUEUE_H
 
 #include "backend.h"
+#include "quiet_thread.h"
 #include "sim_device.h"
 #include "sim_pace.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
-typedef enum ha_sim_kind { HA_SIM_COPY, HA_SIM_CALL, HA_SIM_FILL, HA_SIM_AWAIT } ha_sim_kind;
+typedef enum ha_sim_kind {
+    HA_SIM_COPY,
+    HA_SIM_COPY3D,
+    HA_SIM_CALL,
+    HA_SIM_FILL,
+    HA_SIM_AWAIT,
+    HA_SIM_STAMP /* takes no time, and also happens on a held queue */
+} ha_sim_kind;
 
 typedef struct ha_sim_queue ha_sim_queue;
 
 typedef struct ha_sim_command {
     struct ha_sim_command *next;
     ha_sim_kind kind;
-    char *to;         /* copy, fill: where the bytes are */
-    const char *from; /* copy */
+    char *to;         /* copies, fill: where the bytes are */
+    const char *from; /* copies */
     size_t bytes;     /* copy; fill: of the value */
     size_t count;     /* fill */
-    int slow;         /* copy: it goes over the link, whose bandwidth is limited */
+    int slow;         /* copies: over the link, whose bandwidth is limited */
     ha_function f;    /* call */
     ha_event event;   /* await; its queue is owned until then */
-    _Alignas(max_align_t) unsigned char data[]; /* call: the argument; fill: the value */
+    uint64_t *ns;     /* stamp */
+    _Alignas(max_align_t) unsigned char data[]; /* call: the argument; fill: the value; copy3d */
 } ha_sim_command;
 
 struct ha_sim_queue {
@@ -37,10 +48,11 @@ struct ha_sim_queue {
     uint64_t random;             /* state of the delays; the thread's own */
     atomic_uint_fast32_t owners; /* its creator, and commands elsewhere that wait for it */
     _Atomic uint64_t finished;   /* commands; written under the lock */
+    _Atomic uint64_t limit;      /* of `finished`, for ever; UINT64_MAX: the queue has not failed */
     pthread_mutex_t lock;        /* of everything below */
     pthread_cond_t work;         /* for the thread: there may be something to do */
     pthread_cond_t progress;     /* for waiters: `finished` has reached `wanted` */
-    ha_sim_command *head, **tail;
+    ha_sim_command *head, **tail, *running;
     uint64_t enqueued;
     uint64_t wanted; /* the first position that somebody waits for; UINT64_MAX: nobody does */
     int64_t credit;  /* commands that may start; negative: any number */
@@ -55,18 +67,40 @@ static int ha_sim_has_happened(const ha_event *event) {
     return atomic_load_explicit(&queue->finished, memory_order_acquire) >= event->value;
 }
 
-static void ha_sim_wait(const ha_event *event) {
+static int ha_sim_never_happens(const ha_event *event) {
     ha_sim_queue *queue = (ha_sim_queue *)event->object;
-    if (ha_sim_has_happened(event)) return;
-    pthread_mutex_lock(&queue->lock);
-    while (!ha_sim_has_happened(event)) {
-        if (queue->wanted > event->value) queue->wanted = event->value;
-        pthread_cond_wait(&queue->progress, &queue->lock);
-    }
-    pthread_mutex_unlock(&queue->lock);
+    return atomic_load_explicit(&queue->limit, memory_order_acquire) < event->value;
 }
 
-/* ---- the thread ---- */
+static int ha_sim_has_failed(ha_sim_queue *queue) {
+    return atomic_load_explicit(&queue->limit, memory_order_acquire) != UINT64_MAX;
+}
+
+/* Lock held: until the queue gets as far as `position`, or fails. */
+static void ha_sim_wait_progress(ha_sim_queue *queue, uint64_t position) {
+    if (queue->wanted > position) queue->wanted = position;
+    pthread_cond_wait(&queue->progress, &queue->lock);
+}
+
+/* waiter: the queue that waits, NULL: none does. HA_ERR_LOST: that queue has failed, or the event's
+ * has, and it never happens. */
+static ha_status ha_sim_wait(const ha_event *event, ha_sim_queue *waiter) {
+    ha_sim_queue *queue = (ha_sim_queue *)event->object;
+    ha_status status = HA_OK;
+    if (ha_sim_has_happened(event)) return status;
+    pthread_mutex_lock(&queue->lock);
+    while (!ha_sim_has_happened(event) && status == HA_OK) {
+        if (ha_sim_never_happens(event) || (waiter != NULL && ha_sim_has_failed(waiter))) {
+            status = HA_ERR_LOST;
+        } else {
+            ha_sim_wait_progress(queue, event->value);
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+/* ---- failing ---- */
 
 static void ha_sim_disown(ha_sim_queue *queue) {
     if (atomic_fetch_sub_explicit(&queue->owners, 1, memory_order_acq_rel) != 1) return;
@@ -76,6 +110,45 @@ static void ha_sim_disown(ha_sim_queue *queue) {
     HARRAY_FREE(queue);
 }
 
+static void ha_sim_discard(ha_sim_command *command) {
+    if (command->kind == HA_SIM_AWAIT) ha_sim_disown((ha_sim_queue *)command->event.object);
+    HARRAY_FREE(command);
+}
+
+/* Lock held: nothing that has not started will happen, nor a wait that is running. */
+static void ha_sim_break(ha_sim_queue *queue) {
+    uint64_t limit = atomic_load_explicit(&queue->finished, memory_order_relaxed);
+    if (ha_sim_has_failed(queue)) return;
+    if (queue->running != NULL && queue->running->kind != HA_SIM_AWAIT) limit++;
+    atomic_store_explicit(&queue->limit, limit, memory_order_release);
+    while (queue->head != NULL) {
+        ha_sim_command *command = queue->head;
+        queue->head = command->next;
+        ha_sim_discard(command);
+    }
+    queue->tail = &queue->head;
+    pthread_cond_broadcast(&queue->progress);
+}
+
+/* What ha_sim_fail() does. A wait that is running is told by the queue that it waits for. */
+static HA_UNUSED void ha_sim_fail_queue(void *handle) {
+    ha_sim_queue *queue = (ha_sim_queue *)handle, *awaited = NULL;
+    pthread_mutex_lock(&queue->lock);
+    ha_sim_break(queue);
+    if (queue->running != NULL && queue->running->kind == HA_SIM_AWAIT) {
+        awaited = (ha_sim_queue *)queue->running->event.object;
+        atomic_fetch_add_explicit(&awaited->owners, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    if (awaited == NULL) return;
+    pthread_mutex_lock(&awaited->lock);
+    pthread_cond_broadcast(&awaited->progress);
+    pthread_mutex_unlock(&awaited->lock);
+    ha_sim_disown(awaited);
+}
+
+/* ---- the thread ---- */
+
 static void ha_sim_pause(ha_sim_queue *queue) {
     const ha_sim_options *options = &queue->device->options;
     uint64_t pause = options->latency_ns;
@@ -83,17 +156,24 @@ static void ha_sim_pause(ha_sim_queue *queue) {
     if (pause > 0) ha_sim_sleep_until(ha_sim_now() + pause);
 }
 
-static void ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
+static void ha_sim_move(const ha_sim_command *copy, const ha_pieces *pieces,
+                        const ha_sim_device *device) {
+    if (copy->slow)
+        ha_sim_copy_slowly(copy->to, copy->from, pieces, device->options.bandwidth);
+    else
+        ha_pieces_copy(copy->to, copy->from, pieces, 0, ha_pieces_total(pieces));
+}
+
+/* HA_ERR_LOST: a wait for what never happens. */
+static ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
     const ha_sim_device *device = queue->device;
-    ha_sim_pause(queue);
+    if (command->kind != HA_SIM_STAMP) ha_sim_pause(queue);
     switch (command->kind) {
     case HA_SIM_COPY:
-        if (command->slow) {
-            ha_sim_copy_slowly(command->to, command->from, command->bytes,
-                               device->options.bandwidth);
-        } else {
-            memcpy(command->to, command->from, command->bytes);
-        }
+        ha_sim_move(command, &(ha_pieces){command->bytes, 1, 1, 0, 0, 0, 0}, device);
+        break;
+    case HA_SIM_COPY3D:
+        ha_sim_move(command, (const ha_pieces *)command->data, device);
         break;
     case HA_SIM_CALL:
         ha_queue_run(command->f, &device->here, command->bytes ? command->data : NULL);
@@ -102,26 +182,45 @@ static void ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
         ha_sim_fill_bytes(command->to, command->data, command->bytes, command->count);
         break;
     case HA_SIM_AWAIT:
-        ha_sim_wait(&command->event);
-        ha_sim_disown((ha_sim_queue *)command->event.object);
+        return ha_sim_wait(&command->event, queue);
+    case HA_SIM_STAMP:
+        __atomic_store_n(command->ns, ha_sim_now(), __ATOMIC_RELEASE);
         break;
     }
-    HARRAY_FREE(command);
+    return HA_OK;
+}
+
+/* Lock held: the command that was running has ended. */
+static void ha_sim_command_ended(ha_sim_queue *queue, ha_status status) {
+    uint64_t finished = atomic_load_explicit(&queue->finished, memory_order_relaxed) + 1;
+    if (status != HA_OK) ha_sim_break(queue);
+    ha_sim_discard(queue->running);
+    queue->running = NULL;
+    if (finished > atomic_load_explicit(&queue->limit, memory_order_relaxed)) return;
+    atomic_store_explicit(&queue->finished, finished, memory_order_release);
+    if (finished < queue->wanted) return;
+    queue->wanted = UINT64_MAX;
+    pthread_cond_broadcast(&queue->progress);
+}
+
+static int ha_sim_may_start(const ha_sim_queue *queue) {
+    const ha_sim_command *next = queue->head;
+    return next != NULL && (queue->credit != 0 || next->kind == HA_SIM_STAMP);
 }
 
 /* The next command that may start; NULL when the queue is closed. Called with the lock held. */
 static ha_sim_command *ha_sim_next(ha_sim_queue *queue) {
     ha_sim_command *command;
-    while ((queue->head == NULL || queue->credit == 0) && !queue->closing) {
+    while (!ha_sim_may_start(queue) && !queue->closing) {
         queue->idle = 1;
         pthread_cond_wait(&queue->work, &queue->lock);
         queue->idle = 0;
     }
-    command = queue->head;
+    queue->running = command = queue->head;
     if (command == NULL) return NULL;
     queue->head = command->next;
     if (queue->head == NULL) queue->tail = &queue->head;
-    if (queue->credit > 0) queue->credit--;
+    if (queue->credit > 0 && command->kind != HA_SIM_STAMP) queue->credit--;
     return command;
 }
 
@@ -131,15 +230,10 @@ static void *ha_sim_thread(void *handle) {
     ha_sim_be_punctual();
     pthread_mutex_lock(&queue->lock);
     while ((command = ha_sim_next(queue)) != NULL) {
-        uint64_t finished = atomic_load_explicit(&queue->finished, memory_order_relaxed) + 1;
         pthread_mutex_unlock(&queue->lock);
-        ha_sim_execute(queue, command);
+        ha_status status = ha_sim_execute(queue, command);
         pthread_mutex_lock(&queue->lock);
-        atomic_store_explicit(&queue->finished, finished, memory_order_release);
-        if (finished >= queue->wanted) {
-            queue->wanted = UINT64_MAX;
-            pthread_cond_broadcast(&queue->progress);
-        }
+        ha_sim_command_ended(queue, status);
     }
     pthread_mutex_unlock(&queue->lock);
     return NULL;
@@ -147,25 +241,7 @@ static void *ha_sim_thread(void *handle) {
 
 /* ---- making a queue and ending it ---- */
 
-/* Signals are for the program's own threads. Those that a crash raises stay: a function that
- * crashes here is reported as it would be anywhere else. */
 enum { HA_SIM_STACK = 8 << 20 }; /* bytes; musl would give 128 KiB */
-
-static int ha_sim_start(ha_sim_queue *queue) {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
-    sigset_t blocked, before;
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error) return error;
-    pthread_attr_setstacksize(&attributes, HA_SIM_STACK);
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&blocked, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    error = pthread_create(&queue->thread, &attributes, ha_sim_thread, queue);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error;
-}
 
 /* Different for every queue of every device, and never 0. */
 static uint64_t ha_sim_seed(ha_sim_device *device) {
@@ -190,10 +266,11 @@ static ha_status ha_sim_create(void *device, void **made) {
     queue->credit = -1;
     atomic_init(&queue->owners, 1);
     atomic_init(&queue->finished, 0);
+    atomic_init(&queue->limit, UINT64_MAX);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->work, NULL);
     pthread_cond_init(&queue->progress, NULL);
-    error = ha_sim_start(queue);
+    error = ha_quiet_thread(&queue->thread, HA_SIM_STACK, ha_sim_thread, queue);
     if (error != 0) {
         ha_backend_report(error, "sim: cannot start a thread for the queue");
         ha_sim_disown(queue);
@@ -215,11 +292,16 @@ static void ha_sim_destroy(void *handle) {
 
 /* ---- enqueueing ---- */
 
+static ha_status ha_sim_lost(void) {
+    ha_backend_report(0, "sim: the queue has failed");
+    return HA_ERR_LOST;
+}
+
 /* Appends a command with a copy of the `bytes` bytes at `data`. */
 static ha_status ha_sim_enqueue(ha_sim_queue *queue, const ha_sim_command *model, const void *data,
                                 size_t bytes) {
     ha_sim_command *command;
-    int wake;
+    int wake, failed;
     if (bytes > SIZE_MAX - sizeof *command) return HA_ERR_MEMORY;
     command = (ha_sim_command *)HARRAY_MALLOC(sizeof *command + bytes);
     if (command == NULL) return HA_ERR_MEMORY;
@@ -231,11 +313,18 @@ static ha_status ha_sim_enqueue(ha_sim_queue *queue, const ha_sim_command *model
         atomic_fetch_add_explicit(&other->owners, 1, memory_order_relaxed);
     }
     pthread_mutex_lock(&queue->lock);
-    *queue->tail = command;
-    queue->tail = &command->next;
-    queue->enqueued++;
-    wake = queue->idle && queue->credit != 0;
+    failed = ha_sim_has_failed(queue);
+    if (!failed) {
+        *queue->tail = command;
+        queue->tail = &command->next;
+        queue->enqueued++;
+    }
+    wake = queue->idle && ha_sim_may_start(queue);
     pthread_mutex_unlock(&queue->lock);
+    if (failed) {
+        ha_sim_discard(command);
+        return ha_sim_lost();
+    }
     if (wake) pthread_cond_signal(&queue->work);
     return HA_OK;
 }
@@ -253,22 +342,33 @@ static void *ha_sim_locate(const ha_sim_device *device, const void *pointer) {
     return located;
 }
 
-static int ha_sim_is_own(const ha_sim_device *device, const void *pointer) {
-    return ha_here_(&device->here, pointer) != pointer;
+/* Whether a copy leaves the device, or comes from outside. */
+static int ha_sim_crosses_link(const ha_sim_device *device, const void *to, const void *from) {
+    return (ha_here_(&device->here, to) != to) != (ha_here_(&device->here, from) != from);
+}
+
+/* A copy of either kind, but for how much. */
+static ha_sim_command ha_sim_copy_of(const ha_sim_device *device, ha_sim_kind kind, void *to,
+                                     const void *from) {
+    return (ha_sim_command){
+        .kind = kind,
+        .to = (char *)ha_sim_locate(device, to),
+        .from = (const char *)ha_sim_locate(device, from),
+        .slow = device->options.bandwidth > 0 && ha_sim_crosses_link(device, to, from),
+    };
 }
 
 static ha_status ha_sim_copy(void *handle, void *to, const void *from, size_t bytes) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
-    const ha_sim_device *device = queue->device;
-    int inside = ha_sim_is_own(device, to) && ha_sim_is_own(device, from);
-    ha_sim_command copy = {
-        .kind = HA_SIM_COPY,
-        .to = (char *)ha_sim_locate(device, to),
-        .from = (const char *)ha_sim_locate(device, from),
-        .bytes = bytes,
-        .slow = device->options.bandwidth > 0 && !inside,
-    };
+    ha_sim_command copy = ha_sim_copy_of(queue->device, HA_SIM_COPY, to, from);
+    copy.bytes = bytes;
     return ha_sim_enqueue(queue, &copy, NULL, 0);
+}
+
+static ha_status ha_sim_copy3d(void *handle, void *to, const void *from, const ha_pieces *pieces) {
+    ha_sim_queue *queue = (ha_sim_queue *)handle;
+    ha_sim_command copy = ha_sim_copy_of(queue->device, HA_SIM_COPY3D, to, from);
+    return ha_sim_enqueue(queue, &copy, pieces, sizeof *pieces);
 }
 
 static ha_status ha_sim_call(void *queue, ha_function f, const void *argument, size_t bytes) {
@@ -293,10 +393,16 @@ static ha_status ha_sim_await(void *queue, const ha_event *event) {
     return ha_sim_enqueue((ha_sim_queue *)queue, &await, NULL, 0);
 }
 
+static ha_status ha_sim_stamp(void *queue, uint64_t *ns) {
+    ha_sim_command stamp = {.kind = HA_SIM_STAMP, .ns = ns};
+    return ha_sim_enqueue((ha_sim_queue *)queue, &stamp, NULL, 0);
+}
+
 /* ---- events ---- */
 
 static ha_status ha_sim_record(void *handle, ha_event *event) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
+    if (ha_sim_has_failed(queue)) return ha_sim_lost();
     pthread_mutex_lock(&queue->lock);
     *event = (ha_event){queue, queue->enqueued};
     pthread_mutex_unlock(&queue->lock);
@@ -304,15 +410,25 @@ static ha_status ha_sim_record(void *handle, ha_event *event) {
 }
 
 static ha_status ha_sim_finish(const ha_event *event) {
-    ha_sim_wait(event);
-    return HA_OK;
+    return ha_sim_wait(event, NULL) == HA_OK ? HA_OK : ha_sim_lost();
 }
 
-static int ha_sim_done(const ha_event *event) { return ha_sim_has_happened(event); }
+static int ha_sim_done(const ha_event *event) {
+    if (ha_sim_has_happened(event)) return 1;
+    return ha_sim_never_happens(event) ? -1 : 0;
+}
 
-static void ha_sim_drain(void *queue) {
-    ha_event end;
-    if (ha_sim_record(queue, &end) == HA_OK) ha_sim_wait(&end);
+/* Not by an event: of a queue that fails meanwhile, the command that runs is waited for. */
+static void ha_sim_drain(void *handle) {
+    ha_sim_queue *queue = (ha_sim_queue *)handle;
+    pthread_mutex_lock(&queue->lock);
+    for (uint64_t end = queue->enqueued;;) {
+        uint64_t limit = atomic_load_explicit(&queue->limit, memory_order_relaxed);
+        if (end > limit) end = limit;
+        if (atomic_load_explicit(&queue->finished, memory_order_relaxed) >= end) break;
+        ha_sim_wait_progress(queue, end);
+    }
+    pthread_mutex_unlock(&queue->lock);
 }
 
 /* ---- holding ---- */
@@ -346,6 +462,8 @@ static const ha_queue_ops ha_sim_queue_ops = {
     .done = ha_sim_done,
     .drain = ha_sim_drain,
     .fill = ha_sim_fill,
+    .copy3d = ha_sim_copy3d,
+    .stamp = ha_sim_stamp,
 };
 
 #endif
