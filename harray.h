@@ -1,33 +1,66 @@
 /* clang-format off */
 /* harray: arrays that live on host and device at once, for C.
  *
- * 1. Copy harray.h, harray_impl.h, harray/, impl/ and backends/ into your tree.
+ * 1. Copy this file into your tree. Unless it is the one-file version, which tools/bundle makes:
+ *    harray_impl.h, harray/, impl/, backends/ and LICENSE, too.
  * 2. In ONE C file:       #define HARRAY_IMPLEMENTATION
  *                         #include "harray.h"          // before every system header
  *    Everywhere else:     #include "harray.h"          // C11, C++17, nvcc
- *    Link with -pthread. There is nothing else to build or to install.
+ *    Link with -pthread (with a glibc before 2.34: and -ldl). There is nothing else to build or to
+ *    install.
  * 3. Declare an array, and say what you are going to do with it where; never say "copy":
  *
  *        harray_double x = harray_double_zeros(1000);
- *        HA_WRITING(v, x, gpu) HA_RUN(twice, v);                  // moves x there, enqueues twice()
+ *        HA_WRITING(v, x, device) HA_RUN(twice, v);               // moves x, enqueues twice()
  *        HA_READING(v, x, ha_host()) printf("%g\n", v.data[999]); // brings it back when it is done
  *        harray_double_free(&x);
  *
  * Where to read on: harray/status.h (errors), harray/context.h (devices and queues),
  * harray/access.h (reading, writing, conflicts), harray/array.h (the arrays and HARRAY(T)),
- * harray/sim.h (the simulated device). README.md has the tables; backends/backend.h is the manual
- * for adding a device.
+ * harray/wrap.h (your own memory), harray/memory.h, harray/token.h, harray/instruments.h (report,
+ * trace, events), harray/half.h, harray/bfloat16.h, harray/complex.h, harray/convert.h (numbers),
+ * harray/ndarray.h (arrays of n dimensions and HA_ARRAY(T, D)), harray/darray.h (those whose type and
+ * rank are known at run time, and views of them), harray/visit.h (code for several types and ranks),
+ * harray/print.h (arrays as text),
+ * harray/dtype.h (element types known at run time),
+ * harray/extents.h (extents, strides, indices),
+ * harray/dlpack.h and harray/interfaces.h (NumPy, PyTorch, CuPy and others in the same process),
+ * harray/npy.h (.npy files), harray/cuda.h (GPUs), harray/sim.h (the simulated device).
+ * README.md has the tables; backends/backend.h is the manual for adding a device.
  *
- * Before including, the one implementation file may define
+ * Before including, every file may define (all files of a library the same)
+ *     HARRAY_PREFIX
+ *         Goes in front of every external name: with -DHARRAY_PREFIX=mylib_ the linker sees
+ *         mylib_ha_host. Names in the source stay. So a library can have its own harray inside
+ *         without knowing who else has. (Compiling it with -fvisibility=hidden does the same for a
+ *         shared library.)
+ * and the one implementation file may define
+ *     HARRAY_EXPORT
+ *         With -fvisibility=hidden: the functions of harray are visible all the same.
  *     HARRAY_MALLOC(size), HARRAY_REALLOC(pointer, size), HARRAY_FREE(pointer)
  *         All three or none, as the standard's, from any thread. They serve the library's own
  *         records, not the arrays' elements (those come from the backends).
+ *     HARRAY_DEBUG
+ *         For finding mistakes. What is closed is protected: a pointer kept past its access, a
+ *         write through a read access, a write behind the end, host code that touches device
+ *         memory, an array used after it was freed: each is told with the array and the places in
+ *         your source (on stderr; the last one as HA_ERR_STATE), and then ends as it would have.
+ *         Host arrays take whole pages and are neither cached nor pinned, opening costs
+ *         microseconds, a handler for SIGSEGV and SIGBUS is installed, which calls the one before
+ *         it. README.md says what it does not see.
+ *     HARRAY_NO_CUDA
+ *         Leaves the CUDA backend out, and with it dlopen: there are no contexts "cuda:0".
+ *     HARRAY_NO_SIMD
+ *         Whole arrays of half and bfloat16 are converted by portable code alone: slower, and
+ *         compiled in less time.
+ *     HARRAY_DLOPEN(name), HARRAY_DLSYM(library, symbol), HARRAY_DLERROR()
+ *         All three or none, as dlopen, dlsym and dlerror: how the CUDA driver is found.
  *     HARRAY_STATIC_TLS
  *         In a shared library that is linked, not dlopened: accesses open some nanoseconds faster.
  *
  * It prints nothing (unless HARRAY_VERBOSE asks), never aborts or exits, installs no signal handler
- * and no atexit function. Threads must not be cancelled (pthread_cancel) inside its calls. Linux,
- * gcc or clang; the implementation is C11, not C++.
+ * (but with HARRAY_DEBUG) and no atexit function. Threads must not be cancelled (pthread_cancel)
+ * inside its calls. Linux, gcc or clang; the implementation is C11, not C++.
  *
  * MIT licence; see LICENSE. */
 /* clang-format on */
@@ -40,12 +73,29 @@
 
 #ifndef HARRAY_H
 #define HARRAY_H
+#if !defined __cplusplus && (!defined __STDC_VERSION__ || __STDC_VERSION__ < 199901L)
+#error "harray.h needs -std=c11 or later"
+#endif
 #include "harray/status.h"
 #include "harray/type.h"
+#include "harray/dtype.h"
+#include "harray/extents.h"
+#include "harray/npy.h"
 #include "harray/context.h"
 #include "harray/access.h"
 #include "harray/array.h"
+#include "harray/darray.h"
+#include "harray/ndarray.h"
+#include "harray/visit.h"
+#include "harray/print.h"
+#include "harray/convert.h"
+#include "harray/memory.h"
+#include "harray/dlpack.h"
+#include "harray/interfaces.h"
+#include "harray/token.h"
+#include "harray/instruments.h"
 #include "harray/sim.h"
+#include "harray/cuda.h"
 #endif
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_IMPLEMENTED

@@ -17,9 +17,12 @@
  *   same thread, other context   HA_ERR_CONFLICT
  *   other thread                 waits (or HA_ERR_BUSY with HA_TRY); HA_ERR_DEADLOCK to exactly one
  *                                of the threads when waiting could never end
- * An access belongs to the thread that opened it, until it is moved: only that thread closes it. Any
- * thread may use its data meanwhile (an OpenMP loop inside a scope); threads that each want to open
- * their own part open ranges, and nobody the whole. */
+ * An access belongs to the thread that opened it, until it is moved: only that thread closes it.
+ * Any thread may use its data meanwhile (an OpenMP loop inside a scope); threads that each want to
+ * open their own part open ranges, and nobody the whole.
+ *
+ * The storage of an array of n dimensions (darray.h) knows boxes: views lock and move the box that
+ * they cover. Opened here by its elements, a range of it is the smallest box around them. */
 #ifndef HARRAY_ACCESS_H
 #define HARRAY_ACCESS_H
 
@@ -54,20 +57,30 @@ typedef struct __attribute__((may_alias)) ha_access {
 /* Any access, as ha_access *: a compile error for a pointer to something else. */
 #define HA_ACCESS_(access) ((void)sizeof((access)->ticket), HA_CAST_(ha_access *, access))
 
-/* Opens elements [first, last) of an array on a context. *access must not be open already. first = 0 and last = HA_END: all of it,
- * whatever its size, which also excludes every other writer and resizing. The status is returned
- * and stands in access->status. Failing changes nothing: no lock is held, sizes, version and values
- * are as before.
+/* Opens elements [first, last) of an array on a context. *access must not be open already. first =
+ * 0 and last = HA_END: all of it, whatever its size, which also excludes every other writer and
+ * resizing. The status is returned and stands in access->status. Failing changes nothing: no lock
+ * is held, sizes, version and values are as before.
  *   HA_ERR_ARGUMENT  no array, or the range is not inside it
  *   HA_ERR_STATE     a read of elements that were never written; a call from a queued function or
  *                    a forked process
  *   HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY   see above
  *   HA_ERR_MEMORY    no room at the context (or on the host, to pass through)
- *   HA_ERR_BACKEND   the device refused a transfer or a wait */
+ *   HA_ERR_BACKEND   the device refused a transfer or a wait
+ *   HA_ERR_LOST      a device failed before it had written these elements: the message says which
+ *                    and what wrote them. Until they are overwritten
+ *   HA_ERR_TRANSFER  a copy was needed inside HA_NO_TRANSFERS */
 #define ha_open(access, array, context, how, first, last)                                          \
     ha_open_(HA_ACCESS_(access), array, context, how, first, last, HA_SITE)
 HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *context, unsigned how,
                           size_t first, size_t last, const char *site);
+
+/* Opens what a view x covers (an array_T_D or a darray; of a harray_T all), as a scope does, and fills
+ * the span: for accesses that are closed somewhere else, by ha_close. Its type has to be the one
+ * that belongs to x and `how`: ha_read_T_D or ha_write_T_D, ha_read_darray or ha_write_darray. (By
+ * ha_open an access gets elements, and no span.) Errors as ha_open; HA_ERR_ARGUMENT, too, when x was
+ * refused, or repeats elements and is not to be read. */
+#define ha_open_view(access, x, context, how) HA_OPEN_(*(access), x, context, how)
 
 /* Opens the whole array for overwriting; its size becomes n. Nothing is moved. `how`: HA_WAIT or
  * HA_TRY. Refused while the same thread reads the array, unless it does so at the same context and
@@ -86,10 +99,12 @@ HA_API ha_status ha_close_(ha_access *access);
 
 /* Moves an access: *to is what *from was, *from is closed without unlocking, and the calling thread
  * holds it from now on. So a thread can be handed an access: it calls this. *to must not be
- * open. HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same; then nothing
- * changes. */
-#define ha_move(to, from) ha_move_(HA_ACCESS_(to), HA_ACCESS_(from))
-HA_API HA_MUST_CHECK ha_status ha_move_(ha_access *to, ha_access *from);
+ * open. The span of an access to a view moves with it, if both are of one type; else *to has none
+ * (see ha_span_of). HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same;
+ * then nothing changes. */
+#define ha_move(to, from) ha_move_(HA_ACCESS_(to), sizeof *(to), HA_ACCESS_(from), sizeof *(from))
+HA_API HA_MUST_CHECK ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from,
+                                        size_t from_bytes);
 
 /* Changes the size of the array through a write access on all of it. Values up to the smaller size
  * are kept; further ones are undefined until written. `data` and `size` are updated; the block may
@@ -106,52 +121,143 @@ HA_API HA_MUST_CHECK ha_status ha_access_reserve_(ha_access *access, size_t n, c
 #define ha_access_capacity(access) ha_access_capacity_(HA_ACCESS_(access))
 HA_API size_t ha_access_capacity_(const ha_access *access);
 
+/* ---- many at once -------------------------------------------------------------------------- */
+
+/* What one of several accesses is to be; zero where it does not matter. */
+typedef struct ha_request {
+    ha_access *access; /* HA_ACCESS(&v) of a typed one; not open */
+    ha_array *array;
+    ha_context *context;
+    unsigned how;       /* HA_READ, HA_WRITE or HA_OVERWRITE, | HA_TRY in the first: for all */
+    size_t first, last; /* last: HA_END for all; 0 is no element */
+    int sets_size;      /* with HA_OVERWRITE of the whole: as ha_overwrite with size n */
+    size_t n;
+    const struct darray *view; /* not NULL: what it covers, instead of array, first and last. The
+                                  access's span is not filled: see ha_span_of */
+} ha_request;
+
+/* Any access, as ha_access *: for ha_request. */
+#define HA_ACCESS(access) HA_ACCESS_(access)
+
+/* Opens all of them or none: when one cannot be had, nothing has changed, and the status is also
+ * in that access's `status`; the others' is HA_ERR_STATE then. Threads that open their arrays in
+ * one call never deadlock each other, whatever the order in the list. The same array may be in
+ * the list several times, as far as its accesses could be opened one after the other, reads
+ * first. Errors as ha_open. Close each by ha_close. count = 0: HA_OK. */
+#define ha_open_many(requests, count) ha_open_many_(requests, count, HA_SITE)
+HA_API ha_status ha_open_many_(ha_request *requests, size_t count, const char *site);
+
+/* Fills the span of an open access to a view x, a variable of type array_T_D or darray: for those
+ * that ha_open_many opened. HA_ERR_ARGUMENT when it is not open, or on something else. */
+#define ha_span_of(access, x) ha_span_of_(HA_ACCESS_(access), sizeof *(access), &(x), sizeof(x))
+HA_API HA_MUST_CHECK ha_status ha_span_of_(ha_access *access, size_t access_bytes,
+                                           const void *array, size_t array_bytes);
+
+/* ---- for libraries that know nothing of queues --------------------------------------------- */
+
+/* Blocks until everything that the open access depends on has happened, so that its data can be
+ * given to a library that ignores queues (GPU-aware MPI, I/O). Other work may go on. What was
+ * enqueued through the open access itself is not waited for: call it before, or
+ * ha_context_finish after. On the host there is nothing to wait for. HA_ERR_STATE when it is not
+ * open, HA_ERR_LOST when what it waited for failed, HA_ERR_MEMORY, HA_ERR_BACKEND; the access stays
+ * open. */
+#define ha_wait(access) ha_wait_(HA_ACCESS_(access), HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_wait_(ha_access *access, const char *site);
+
+/* Opens elements [first, last) for reading where they are valid already, and waits as ha_wait does:
+ * a valid pointer without a copy, for whoever takes any kind of memory. access->context says where:
+ * the host if it is valid there; ha_pointer_kind(access->data) what it is. Where it is nowhere
+ * valid as a whole, it is brought to `otherwise` (NULL as usual). Errors as ha_open and ha_wait; on
+ * failure it is not open. */
+#define ha_read_anywhere(access, array, otherwise, first, last)                                    \
+    ha_read_anywhere_(HA_ACCESS_(access), array, otherwise, first, last, HA_SITE)
+HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_context *otherwise,
+                                   size_t first, size_t last, const char *site);
+
 /* ---- scopes ------------------------------------------------------------------------------- */
 
 /* A scope opens an access called v on a typed array x, runs the block once, and closes v however
  * the block is left: `break` and `continue` leave the block (not a loop around it), `return` and
  * `goto` what they always leave. With `else` behind the block, that runs when opening failed;
- * v.status and ha_take_error() tell why. Scopes stack: HA_READING(v, x, c) HA_WRITING(w, y, c) { … };
- * an `else` would belong to the last of them, so give each its own braces then, as with `if`.
- * Closing v by hand inside is allowed. Opening for writing counts as writing: what is not written
- * then is undefined. */
-#define HA_READING(v, x, ctx) HA_READING_RANGE(v, x, ctx, 0, HA_END)
-#define HA_WRITING(v, x, ctx) HA_WRITING_RANGE(v, x, ctx, 0, HA_END)
-#define HA_OVERWRITING(v, x, ctx, n)                                                               \
-    HA_SCOPE_(v, x, write_, ha_overwrite(&v, (x).array, ctx, n, HA_WAIT))
-#define HA_OVERWRITING_ALL(v, x, ctx) HA_OVERWRITING_RANGE(v, x, ctx, 0, HA_END) /* size kept */
-
-/* The same on elements [first, last). */
-#define HA_READING_RANGE(v, x, ctx, first, last)                                                   \
-    HA_SCOPE_(v, x, read_, ha_open(&v, (x).array, ctx, HA_READ, first, last))
-#define HA_WRITING_RANGE(v, x, ctx, first, last)                                                   \
-    HA_SCOPE_(v, x, write_, ha_open(&v, (x).array, ctx, HA_WRITE, first, last))
-#define HA_OVERWRITING_RANGE(v, x, ctx, first, last)                                               \
-    HA_SCOPE_(v, x, write_, ha_open(&v, (x).array, ctx, HA_OVERWRITE, first, last))
+ * v.status and ha_take_error() tell why. Scopes stack: HA_READING(v, x, c) HA_WRITING(w, y, c)
+ * { … }; an `else` would belong to the last of them, so give each its own braces then, as with
+ * `if`. Closing v by hand inside is allowed. Opening for writing counts as writing: what is not
+ * written then is undefined.
+ *
+ * x is a harray_T, or an array_T_D or a darray, also one that a function just returned: of those
+ * what the view covers is locked and moved, v.data is its first element, and v.span its extents and
+ * strides. A view that repeats elements can only be read. */
+#define HA_READING(v, x, ctx) HA_SCOPE_(v, x, read_, HA_OPEN_(v, x, ctx, HA_READ))
+#define HA_WRITING(v, x, ctx) HA_SCOPE_(v, x, write_, HA_OPEN_(v, x, ctx, HA_WRITE))
+#define HA_OVERWRITING_ALL(v, x, ctx) /* size kept */                                              \
+    HA_SCOPE_(v, x, write_, HA_OPEN_(v, x, ctx, HA_OVERWRITE))
 
 /* The same without waiting for other threads: else with v.status == HA_ERR_BUSY. */
-#define HA_TRY_READING(v, x, ctx)                                                                  \
-    HA_SCOPE_(v, x, read_, ha_open(&v, (x).array, ctx, HA_READ | HA_TRY, 0, HA_END))
-#define HA_TRY_WRITING(v, x, ctx)                                                                  \
-    HA_SCOPE_(v, x, write_, ha_open(&v, (x).array, ctx, HA_WRITE | HA_TRY, 0, HA_END))
-#define HA_TRY_OVERWRITING(v, x, ctx, n)                                                           \
-    HA_SCOPE_(v, x, write_, ha_overwrite(&v, (x).array, ctx, n, HA_TRY))
+#define HA_TRY_READING(v, x, ctx) HA_SCOPE_(v, x, read_, HA_OPEN_(v, x, ctx, HA_READ | HA_TRY))
+#define HA_TRY_WRITING(v, x, ctx) HA_SCOPE_(v, x, write_, HA_OPEN_(v, x, ctx, HA_WRITE | HA_TRY))
+#define HA_TRY_OVERWRITING_ALL(v, x, ctx)                                                          \
+    HA_SCOPE_(v, x, write_, HA_OPEN_(v, x, ctx, HA_OVERWRITE | HA_TRY))
+
+/* Reads x wherever it is valid, ready for a library that ignores queues. */
+#define HA_READING_ANYWHERE(v, x) HA_SCOPE_(v, x, read_, HA_OPEN_ANYWHERE_(v, x))
 
 /* As declarations: v is open until the end of the enclosing block. Look at v.status. */
 #define HA_SCOPED_READ(v, x, ctx)                                                                  \
     HA_SCOPED_(v, x, read_);                                                                       \
-    HA_IGNORE(ha_open(&v, (x).array, ctx, HA_READ, 0, HA_END))
+    HA_IGNORE(HA_OPEN_(v, x, ctx, HA_READ))
 #define HA_SCOPED_WRITE(v, x, ctx)                                                                 \
     HA_SCOPED_(v, x, write_);                                                                      \
-    HA_IGNORE(ha_open(&v, (x).array, ctx, HA_WRITE, 0, HA_END))
+    HA_IGNORE(HA_OPEN_(v, x, ctx, HA_WRITE))
+#define HA_SCOPED_OVERWRITE_ALL(v, x, ctx)                                                         \
+    HA_SCOPED_(v, x, write_);                                                                      \
+    HA_IGNORE(HA_OPEN_(v, x, ctx, HA_OVERWRITE))
+
+/* Of a harray_T only: it is overwritten, and its size becomes n. */
+#define HA_OVERWRITING(v, x, ctx, n)                                                               \
+    HA_SCOPE_(v, x, write_, ha_overwrite(&v, HA_PLAIN_(x), ctx, n, HA_WAIT))
+#define HA_TRY_OVERWRITING(v, x, ctx, n)                                                           \
+    HA_SCOPE_(v, x, write_, ha_overwrite(&v, HA_PLAIN_(x), ctx, n, HA_TRY))
 #define HA_SCOPED_OVERWRITE(v, x, ctx, n)                                                          \
     HA_SCOPED_(v, x, write_);                                                                      \
-    HA_IGNORE(ha_overwrite(&v, (x).array, ctx, n, HA_WAIT))
+    HA_IGNORE(ha_overwrite(&v, HA_PLAIN_(x), ctx, n, HA_WAIT))
 
-/* Enqueues f on the access's own context; f gets a copy of the access as its argument. The status
- * may be ignored: a failure also stands in v.status and in ha_take_error(). */
-#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)))
-HA_API ha_status ha_run_(ha_function f, ha_access *access);
+/* Of a harray_T only: elements [first, last). */
+#define HA_READING_RANGE(v, x, ctx, first, last)                                                   \
+    HA_SCOPE_(v, x, read_, ha_open(&v, HA_PLAIN_(x), ctx, HA_READ, first, last))
+#define HA_WRITING_RANGE(v, x, ctx, first, last)                                                   \
+    HA_SCOPE_(v, x, write_, ha_open(&v, HA_PLAIN_(x), ctx, HA_WRITE, first, last))
+#define HA_OVERWRITING_RANGE(v, x, ctx, first, last)                                               \
+    HA_SCOPE_(v, x, write_, ha_open(&v, HA_PLAIN_(x), ctx, HA_OVERWRITE, first, last))
+
+/* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
+ * span if it has one. The status may be ignored: a failure also stands in v.status and in ha_take_error(). */
+#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v))
+HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes);
+
+/* Opens all of x: what it is is known from its size, to the compiler, too. */
+#define HA_OPEN_(v, x, ctx, how)                                                                   \
+    __extension__({                                                                                \
+        __typeof__(x) ha_x_ = (x);                                                                 \
+        sizeof ha_x_ == sizeof(void *)                                                             \
+            ? ha_open_(HA_ACCESS_(&v), ha_x_.array, ctx, how, 0, HA_END, HA_SITE)                  \
+            : ha_open_any_(HA_ACCESS_(&v), sizeof v, &ha_x_, sizeof ha_x_, ctx, how, HA_SITE);     \
+    })
+HA_API ha_status ha_open_any_(ha_access *access, size_t access_bytes, const void *array,
+                              size_t array_bytes, ha_context *context, unsigned how,
+                              const char *site);
+
+#define HA_OPEN_ANYWHERE_(v, x)                                                                    \
+    __extension__({                                                                                \
+        __typeof__(x) ha_x_ = (x);                                                                 \
+        sizeof ha_x_ == sizeof(void *)                                                             \
+            ? ha_read_anywhere_(HA_ACCESS_(&v), ha_x_.array, HA_NULL_, 0, HA_END, HA_SITE)         \
+            : ha_read_anywhere_any_(HA_ACCESS_(&v), sizeof v, &ha_x_, sizeof ha_x_, HA_SITE);      \
+    })
+HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, const void *array,
+                                       size_t array_bytes, const char *site);
+
+/* An array of negative size, for what is no harray_T. */
+#define HA_PLAIN_(x) ((void)sizeof(char[sizeof(x) == sizeof(void *) ? 1 : -1]), (x).array)
 
 #define HA_SCOPED_(v, x, kind)                                                                     \
     __typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_
@@ -165,7 +271,7 @@ HA_API ha_status ha_run_(ha_function f, ha_access *access);
     {}
 #else
 #define HA_CLOSED_                                                                                 \
-    { 0, 0, 0, 0, 0, 0, HA_OK }
+    { 0 }
 #endif
 HA_API void ha_close_scope_(void *access); /* closes it if it is open */
 

@@ -2,7 +2,7 @@
  *
  *     harray_double x = harray_double_new(1000);
  *     HA_OVERWRITING(v, x, ha_host(), 1000) for (size_t i = 0; i < v.size; i++) v.data[i] = i;
- *     HA_WRITING(v, x, gpu) HA_RUN(twice, v);
+ *     HA_WRITING(v, x, device) HA_RUN(twice, v);
  *     harray_double_free(&x);
  *
  * A typed array (harray_double) is one word and is passed by value; copies of it are the same
@@ -19,6 +19,7 @@
 
 #include "access.h"
 #include "type.h"
+#include "wrap.h"
 
 /* ---- making and freeing ------------------------------------------------------------------- */
 
@@ -39,7 +40,9 @@ HA_API ha_array *ha_array_copy(ha_array *array);       /* same values, valid in 
 HA_API ha_array *ha_array_retain(ha_array *array);
 
 /* One owner less; the last one's call frees the array, after work still enqueued on it (without
- * waiting for that). NULL is fine. HA_ERR_CONFLICT while accesses are open: the array stays. */
+ * waiting for that). NULL is fine. HA_ERR_CONFLICT while accesses are open: the array stays. Of an
+ * array that wraps the caller's memory the last one's call is as ha_unwrap, and may fail as
+ * that. */
 HA_API ha_status ha_array_free(ha_array *array);
 
 /* ---- asking ------------------------------------------------------------------------------- */
@@ -60,12 +63,15 @@ HA_API size_t ha_array_capacity(const ha_array *array, const ha_context *context
 HA_API int ha_array_valid(const ha_array *array, const ha_context *context, size_t first,
                           size_t last);
 
-/* The valid ranges at a context, ascending, disjoint, not touching. Writes at most `most` of them
+/* The valid ranges at a context, ascending, disjoint, not touching. (Of the storage of an array of n
+ * dimensions: from the first to behind the last element of each valid box; boxes do not overlap, but
+ * lie between each other.) Writes at most `most` of them
  * to `ranges` (NULL when most is 0) and returns how many there are. */
 HA_API size_t ha_array_valid_ranges(const ha_array *array, const ha_context *context,
                                     ha_range *ranges, size_t most);
 
-/* Where it was first touched: the context given when it was made. */
+/* Where it was first touched: the context given when it was made; its device's first context when
+ * that was an adopted one. */
 HA_API ha_context *ha_array_first_touch(const ha_array *array);
 
 /* A context where something of the array is valid; the first-touch context when nothing is. */
@@ -85,6 +91,10 @@ HA_API ha_statistics ha_array_statistics(const ha_array *array);
 HA_API size_t ha_describe(const ha_array *array, char *text, size_t bytes);
 
 /* ---- changing ----------------------------------------------------------------------------- */
+
+/* The storage of an array of n dimensions (darray.h) keeps its size: resizing it is HA_ERR_STATE,
+ * clearing and purging only give up its values, and what exchanges or assigns takes two that lie on
+ * the same grid, else HA_ERR_ARGUMENT. */
 
 /* One element, wherever it is, without an access; index checked. Moves at most this element and
  * blocks until it has. They open an access for the moment: its conflicts apply. */
@@ -203,6 +213,26 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
     HA_TYPED_ harray_##name harray_##name##_retain(harray_##name x) {                              \
         return harray_##name##_from(ha_array_retain(x.array));                                     \
     }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_wrap(T *data, size_t n) { /* on the host */            \
+        ha_wrapped piece = {data, ha_host(), 0};                                                   \
+        return harray_##name##_from(ha_array_wrap(harray_##name##_type(), n, &piece, 1));          \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_wrap_const(T const *data, size_t n) {                  \
+        ha_wrapped piece = {HA_ADDRESS_(HA_NUMBER_(data)), ha_host(), HA_WRAP_CONST};              \
+        return harray_##name##_from(ha_array_wrap(harray_##name##_type(), n, &piece, 1));          \
+    }                                                                                              \
+    HA_TYPED_ harray_##name harray_##name##_wrap_at(T *data, size_t n, ha_context *context) {      \
+        ha_wrapped piece = {data, context, 0};                                                     \
+        return harray_##name##_from(ha_array_wrap(harray_##name##_type(), n, &piece, 1));          \
+    }                                                                                              \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_sync(harray_##name x) {                      \
+        return ha_sync_(x.array, "harray_" #name "_sync");                                         \
+    }                                                                                              \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_unwrap(harray_##name *x) {                   \
+        ha_status s = ha_unwrap_(x->array, "harray_" #name "_unwrap");                             \
+        if (s == HA_OK) x->array = HA_NULL_; /* otherwise it is as before */                       \
+        return s;                                                                                  \
+    }                                                                                              \
     HA_TYPED_ ha_status harray_##name##_free(harray_##name *x) { /* and x->array = NULL */         \
         ha_status status = ha_array_free(x->array);                                                \
         if (status == HA_OK) x->array = HA_NULL_;                                                  \
@@ -232,27 +262,30 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 #define HA_TYPED_ HA_UNUSED static inline
 
-/* HARRAY(T) looks at HA_PREMADE_T: when that is a macro, the type is ready-made. */
+/* HARRAY(T) looks at HA_PREMADE_T: when that is a macro, the type is ready-made. Behind that: the
+ * C type, and the element type known at run time. */
 #define HA_SECOND__(a, b, ...) b
 #define HA_SECOND_(...) HA_SECOND__(__VA_ARGS__, define, ~)
 #define HA_HARRAY_define(T) HARRAY_NAMED(T, T)
 #define HA_HARRAY_made(T) struct ha_semicolon_
 #define HA_HARRAY_boolean(T) HARRAY_NAMED(bool, T)
-#define HA_PREMADE_float ~, made
-#define HA_PREMADE_double ~, made
-#define HA_PREMADE_half ~, made
-#define HA_PREMADE_int ~, made
-#define HA_PREMADE_int8_t ~, made
-#define HA_PREMADE_int16_t ~, made
-#define HA_PREMADE_int32_t ~, made
-#define HA_PREMADE_int64_t ~, made
-#define HA_PREMADE_uint8_t ~, made
-#define HA_PREMADE_uint16_t ~, made
-#define HA_PREMADE_uint32_t ~, made
-#define HA_PREMADE_uint64_t ~, made
-#define HA_PREMADE_c64 ~, made
-#define HA_PREMADE_c128 ~, made
-#define HA_PREMADE_bool ~, boolean /* in C a macro itself, which would name it harray__Bool */
+#define HA_PREMADE_float ~, made, float, HA_DTYPE_float
+#define HA_PREMADE_double ~, made, double, HA_DTYPE_double
+#define HA_PREMADE_half ~, made, ha_half, HA_DTYPE_half
+#define HA_PREMADE_bfloat16 ~, made, ha_bfloat16, HA_DTYPE_bfloat16
+#define HA_PREMADE_int ~, made, int, HA_DTYPE_int32_t
+#define HA_PREMADE_int8_t ~, made, int8_t, HA_DTYPE_int8_t
+#define HA_PREMADE_int16_t ~, made, int16_t, HA_DTYPE_int16_t
+#define HA_PREMADE_int32_t ~, made, int32_t, HA_DTYPE_int32_t
+#define HA_PREMADE_int64_t ~, made, int64_t, HA_DTYPE_int64_t
+#define HA_PREMADE_uint8_t ~, made, uint8_t, HA_DTYPE_uint8_t
+#define HA_PREMADE_uint16_t ~, made, uint16_t, HA_DTYPE_uint16_t
+#define HA_PREMADE_uint32_t ~, made, uint32_t, HA_DTYPE_uint32_t
+#define HA_PREMADE_uint64_t ~, made, uint64_t, HA_DTYPE_uint64_t
+#define HA_PREMADE_c64 ~, made, ha_c64, HA_DTYPE_c64
+#define HA_PREMADE_c128 ~, made, ha_c128, HA_DTYPE_c128
+/* bool is in C a macro itself, which would name it harray__Bool */
+#define HA_PREMADE_bool ~, boolean, bool, HA_DTYPE_bool
 #define HA_DEFINE_PREMADE_(name, T) HARRAY_NAMED(name, T);
 HA_PREMADE_TYPES(HA_DEFINE_PREMADE_)
 

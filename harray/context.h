@@ -1,13 +1,14 @@
 /* Contexts: where work happens. A context is a device and an in-order queue of work on it.
  *
- *     ha_context *gpu = ha_context_find("sim:0");
- *     HA_WRITING(v, x, gpu) HA_RUN(twice, v);          // enqueues twice() there, returns at once
+ *     ha_context *device = ha_context_find("sim:0");
+ *     HA_WRITING(v, x, device) HA_RUN(twice, v);       // enqueues twice() there, returns at once
  *
  * Contexts are opened when first asked for, are the same object for everyone in the process, and
  * live until ha_shutdown(). All functions here may be called from any thread unless they say
  * otherwise. Wherever a context is an argument, NULL means: the one of the innermost HA_ON scope
- * of this thread, else the host. A look-up that failed is NULL, too: the work is then done on the host,
- * with the right result, and the error stands in ha_take_error(). Check it, or use HA_ON … else. */
+ * of this thread, else the host. A look-up that failed is NULL, too: the work is then done on the
+ * host, with the right result, and the error stands in ha_take_error(). Check it, or use HA_ON …
+ * else. */
 #ifndef HARRAY_CONTEXT_H
 #define HARRAY_CONTEXT_H
 
@@ -18,7 +19,7 @@ typedef struct ha_context ha_context;
 /* The host: always there, never NULL. Work on it is done at once, in the calling thread. */
 HA_API ha_context *ha_host(void);
 
-/* By text: "host", "sim" (= "sim:0"), "sim:1", a kind of a registered backend, "best".
+/* By text: "host", "sim" (= "sim:0"), "sim:1", "cuda:0", a kind of a registered backend, "best".
  * NULL + HA_ERR_NOT_FOUND when there is no such device, HA_ERR_ARGUMENT when the text is no
  * context name, HA_ERR_BACKEND or HA_ERR_MEMORY when the device cannot be opened. */
 HA_API ha_context *ha_context_find(const char *text);
@@ -28,7 +29,7 @@ HA_API ha_context *ha_context_get(const char *kind, int number);
 
 /* What the environment variable HARRAY_DEVICE names; without it the first real device, else the
  * host. A simulated device is only taken when it is named. NULL + error when HARRAY_DEVICE names
- * what cannot be had. */
+ * what cannot be had, and when HARRAY_CUDA has a mistake. */
 HA_API ha_context *ha_context_best(void);
 
 /* Devices of a kind that are there now; 0 for a kind that nobody knows. Not an error. */
@@ -39,9 +40,35 @@ HA_API int ha_context_count(const char *kind);
 HA_API ha_context *ha_context_fork(ha_context *context);
 
 /* Gives a fork back: the next ha_context_fork of its device may return it again. The caller has no
- * further use for it; work enqueued on it still happens. HA_ERR_ARGUMENT when it is no fork,
- * HA_ERR_STATE when it was given back already. */
+ * further use for it; work enqueued on it still happens. An adopted context is waited for instead,
+ * and its stream is the caller's alone again: no access on it may be open. HA_ERR_ARGUMENT when it
+ * is no fork and not adopted, HA_ERR_STATE when it was given back already. */
 HA_API HA_MUST_CHECK ha_status ha_context_unfork(ha_context *context);
+
+/* The caller's own queue of a device (a CUstream, …) as a context: work that the caller enqueues
+ * there by other means is ordered with accesses on it. `device`: any context of that device. The
+ * stream stays the caller's, and must live until ha_context_unfork, after which the context must
+ * not be used. NULL + HA_ERR_UNSUPPORTED where there are no such queues, HA_ERR_ARGUMENT for one of
+ * another device, HA_ERR_STATE when it is a context already. */
+HA_API ha_context *ha_context_adopt(ha_context *device, void *stream);
+
+/* Zero-copy: the device works on host memory directly, so that the host and it share one
+ * incarnation and nothing is moved between them. Chosen by itself when the device is opened, where
+ * its memory is the host's (unified memory); HARRAY_ZERO_COPY=0 or 1 in the environment, for all
+ * devices that can, and this call override it. HA_ERR_UNSUPPORTED when the device cannot (nothing
+ * changes), HA_ERR_STATE while an array or memory of ha_memory_allocate is alive, or the device has
+ * several contexts. Not to be called while another thread uses the device. */
+HA_API HA_MUST_CHECK ha_status ha_context_set_zero_copy(ha_context *context, int on);
+HA_API int ha_context_is_zero_copy(const ha_context *context);
+
+/* Measures what copies from and to this device's memory cost, on each link it has, and uses that
+ * instead of what the backend declares when the cheapest source is chosen. Takes some
+ * milliseconds; moves scratch memory only. HA_ERR_MEMORY, HA_ERR_BACKEND. */
+HA_API HA_MUST_CHECK ha_status ha_context_measure(ha_context *context);
+
+/* Nanoseconds to copy 1 MiB from one context's memory to another's, as it is used now: measured,
+ * declared or 100,000. 0: there is no direct link, or they share memory. */
+HA_API uint64_t ha_link_cost(const ha_context *from, const ha_context *to);
 
 HA_API const char *ha_context_name(const ha_context *context); /* "sim:0", a fork "sim:0/1" */
 HA_API const char *ha_context_kind(const ha_context *context); /* "sim" */
@@ -50,13 +77,15 @@ HA_API int ha_context_number(const ha_context *context);       /* 0 */
 /* The driver's own queue object (a CUstream, …), to launch kernels on; NULL where there is none. */
 HA_API void *ha_context_stream(const ha_context *context);
 
-/* Blocks until everything enqueued so far has happened. HA_ERR_BACKEND when the device failed. */
+/* Blocks until everything enqueued so far has happened. HA_ERR_LOST when the device failed before
+ * it had: what it had not written yet is lost, and the context cannot be used until ha_shutdown.
+ * HA_ERR_BACKEND when waiting itself failed. */
 HA_API HA_MUST_CHECK ha_status ha_context_finish(ha_context *context);
 
 /* Gives back every device, queue and cached block: for leak checkers, and before dlclose. Refused
- * (HA_ERR_STATE, nothing done) while any array lives. All contexts but the host are dangling
- * afterwards; a new look-up opens afresh. No other call may run at the same time. Nobody needs to
- * call this at exit. */
+ * (HA_ERR_STATE, nothing done) while any array or block of ha_memory_allocate lives. All contexts
+ * but the host are dangling afterwards; a new look-up opens afresh. No other call may run at the
+ * same time. Nobody needs to call this at exit. */
 HA_API HA_MUST_CHECK ha_status ha_shutdown(void);
 
 /* ---- functions on a queue ---------------------------------------------------------------- */
@@ -74,8 +103,8 @@ typedef void (*ha_function)(const ha_queue *queue, void *argument);
 
 /* Enqueues f(queue, argument) behind everything enqueued before; `bytes` bytes of *argument are
  * copied now, and aligned as malloc does; with 0 bytes f gets NULL. On the host f has returned when
- * this returns. HA_ERR_UNSUPPORTED where the device cannot run host functions, HA_ERR_MEMORY,
- * HA_ERR_BACKEND: then f is never run. */
+ * this returns. HA_ERR_UNSUPPORTED where the device cannot run host functions (a GPU, unless cuda.h's
+ * managed memory is chosen), HA_ERR_MEMORY, HA_ERR_BACKEND: then f is never run. */
 HA_API HA_MUST_CHECK ha_status ha_enqueue(ha_context *context, ha_function f, const void *argument,
                                           size_t bytes);
 

@@ -20,14 +20,16 @@ typedef struct ha_sim_options {
     uint64_t delay_ns;   /* a random pause of up to this long before each command */
     uint64_t seed;       /* of these pauses; default 1 */
     int peers;           /* nonzero: devices copy to each other directly, not by the host */
+    int unified;         /* nonzero: the devices work on host memory, and their contexts are
+                            zero-copy unless that is switched off */
 } ha_sim_options;
 
 /* Sets the options for sim devices opened later; NULL sets the defaults. Without a call they come
  * from the environment: HARRAY_SIM="devices=4,capacity=256M,bandwidth=12G,latency=5us,
- * delay=100us,seed=7,peers=1"; K, M and G are powers of 1024, times need a unit (ns, us, ms, s);
- * what is wrong in it is told when a device is opened. HA_ERR_STATE when a sim device is open
- * already (ha_shutdown closes them), HA_ERR_ARGUMENT when there are more than 64 devices, 1 TiB or
- * an hour. */
+ * delay=100us,seed=7,peers=1,unified=0"; K, M and G are powers of 1024, times need a unit (ns, us,
+ * ms, s); what is wrong in it is told when a device is opened. HA_ERR_STATE when a sim device is
+ * open already (ha_shutdown closes them), HA_ERR_ARGUMENT when there are more than 64 devices, 1
+ * TiB or an hour. */
 HA_API HA_MUST_CHECK ha_status ha_sim_configure(const ha_sim_options *options);
 
 /* Stops the queue of a sim context before its next command: copies, functions, waits for other
@@ -39,5 +41,11 @@ HA_API HA_MUST_CHECK ha_status ha_sim_hold(ha_context *context);
  * 0: nothing changes.
  * HA_ERR_ARGUMENT for both when the context is not a sim context. */
 HA_API HA_MUST_CHECK ha_status ha_sim_step(ha_context *context, int64_t commands);
+
+/* Makes the queue fail late, as a GPU does: no command that it has not started yet will happen, nor
+ * any that is enqueued later. Whoever waits for one gets HA_ERR_LOST; so does every queue that is
+ * ordered behind one. What they would have written is lost. It stays like that until ha_shutdown.
+ * HA_ERR_ARGUMENT when the context is not a sim context. */
+HA_API HA_MUST_CHECK ha_status ha_sim_fail(ha_context *context);
 
 #endif

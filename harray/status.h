@@ -11,15 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How the functions of the implementation are declared. A shared library built with
- * -fvisibility=hidden may define it first, as: extern __attribute__((visibility("default"))), with
- * "C" behind extern in C++. */
-#ifndef HA_API
-#ifdef __cplusplus
-#define HA_API extern "C"
-#else
-#define HA_API extern
+#ifdef HARRAY_PREFIX
+#include "rename.h"
 #endif
+
+/* What the implementation defines. With HARRAY_EXPORT a shared library that is built with
+ * -fvisibility=hidden shows it all the same. */
+#ifdef HARRAY_EXPORT
+#define HA_VISIBLE_ __attribute__((visibility("default")))
+#else
+#define HA_VISIBLE_
+#endif
+#ifdef __cplusplus
+#define HA_API extern "C" HA_VISIBLE_
+#else
+#define HA_API extern HA_VISIBLE_
 #endif
 
 #if SIZE_MAX != UINT64_MAX
@@ -53,10 +59,11 @@ typedef enum ha_status {
     HA_ERR_CONFLICT,    /* this thread already holds an access that excludes the call */
     HA_ERR_DEADLOCK,    /* waiting would never end: threads wait for each other's accesses */
     HA_ERR_BUSY,        /* HA_TRY, prefetch: another thread uses it. An answer, not recorded */
-    HA_ERR_LOST,        /* a device failed while it wrote these elements (not told yet) */
+    HA_ERR_LOST,        /* the values are gone: a device failed before it had written them */
     HA_ERR_BACKEND,     /* a device or its driver refused */
     HA_ERR_UNSUPPORTED, /* this context cannot do that */
-    HA_ERR_NOT_FOUND    /* no such context, device or type */
+    HA_ERR_NOT_FOUND,   /* no such context, device or type */
+    HA_ERR_TRANSFER     /* inside HA_NO_TRANSFERS, and a copy would have been needed */
 } ha_status;
 
 typedef struct ha_error {

@@ -4,6 +4,7 @@
 
 #include "status.h"
 #include "half.h"
+#include "bfloat16.h"
 #include "complex.h"
 
 typedef struct ha_type {
@@ -23,6 +24,7 @@ static inline HA_UNUSED ha_type ha_type_of_(const char *name, size_t size) {
     X(float, float)                                                                                \
     X(double, double)                                                                              \
     X(half, ha_half)                                                                               \
+    X(bfloat16, ha_bfloat16)                                                                       \
     X(int, int)                                                                                    \
     X(int8_t, int8_t)                                                                              \
     X(int16_t, int16_t)                                                                            \

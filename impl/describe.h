@@ -3,26 +3,18 @@
 #define HA_IMPL_DESCRIBE_H
 
 #include "contents.h"
+#include "text.h"
 
-/* Text that is cut where the buffer ends, and counted beyond. */
-typedef struct ha_text {
-    char *at;
-    size_t bytes, length;
-} ha_text;
-
-__attribute__((format(printf, 2, 3))) static void ha_print(ha_text *t, const char *format, ...) {
-    va_list args;
-    size_t left = t->length < t->bytes ? t->bytes - t->length : 0;
-    va_start(args, format);
-    int n = vsnprintf(left ? t->at + t->length : NULL, left, format, args);
-    va_end(args);
-    if (n > 0) t->length += (size_t)n;
-}
-
-static void ha_print_incarnation(ha_text *t, const ha_incarnation *in) {
-    ha_print(t, "  %-10s capacity %zu, valid", ha_memory_context(in->memory)->name, in->capacity);
+static void ha_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
+    const char *whose = !in->wrapped      ? ""
+                        : ha_is_const(in) ? "the caller's, const, "
+                                          : "the caller's, ";
+    if (in->block->memory != in->memory) whose = "pinned, ";
+    ha_print(t, "  %-10s %scapacity %zu, valid", ha_memory_context(in->memory)->name, whose,
+             in->capacity);
     const ha_range *v = ha_set_ranges(&in->valid);
-    for (uint32_t i = 0; i < in->valid.n; i++) ha_print(t, " [%zu, %zu)", v[i].first, v[i].last);
+    for (uint32_t i = 0; i < in->valid.n; i++)
+        ha_print(t, "%s %s", i && a->grid ? "," : "", ha_part_label_of(a, v[i]).text);
     ha_print(t, "%s\n", in->valid.n ? "" : " nothing");
 }
 
@@ -37,7 +29,7 @@ size_t ha_describe(const ha_array *a, char *text, size_t bytes) {
     ha_print(&t, "%s%s%s[%zu], version %llu\n", m->name, *m->name ? ": " : "", m->type, m->size,
              (unsigned long long)m->version);
     for (const ha_incarnation *in = &m->first; in; in = in->next)
-        if (in->block) ha_print_incarnation(&t, in);
+        if (in->block) ha_print_incarnation(&t, m, in);
     ha_unlock(m);
     return t.length;
 }

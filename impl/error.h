@@ -44,6 +44,8 @@ const char *ha_status_name(ha_status status) {
         return "HA_ERR_UNSUPPORTED";
     case HA_ERR_NOT_FOUND:
         return "HA_ERR_NOT_FOUND";
+    case HA_ERR_TRANSFER:
+        return "HA_ERR_TRANSFER";
     }
     return "unknown status";
 }

@@ -7,7 +7,7 @@
 #ifndef HA_IMPL_PLAN_H
 #define HA_IMPL_PLAN_H
 
-#include "state.h"
+#include "links.h"
 
 typedef struct ha_piece {
     ha_incarnation *from;
@@ -21,38 +21,13 @@ typedef struct ha_plan {
     ha_set missing; /* in the end: what no incarnation has */
 } ha_plan;
 
-enum { HA_DEFAULT_COST = 100000 }; /* ns for 1 MiB, about 10 GB/s: backend.h says so */
-
-static int ha_device_reaches(const ha_memory *device, const ha_memory *other) {
-    ha_place place = {other->backend, other->handle};
-    return device->primary && device->backend->memory->reaches(device->handle, &place);
-}
-
-/* The memory whose device can copy from -> to; NULL when there is none. */
-static const ha_memory *ha_link_device(const ha_memory *from, const ha_memory *to) {
-    if (ha_device_reaches(to, from)) return to;
-    return ha_device_reaches(from, to) ? from : NULL;
-}
-
-/* 0: no direct path. */
-static uint64_t ha_link_cost(const ha_memory *from, const ha_memory *to) {
-    const ha_memory *device = ha_link_device(from, to);
-    if (!device) return 0;
-    const ha_memory *other = device == to ? from : to;
-    const ha_memory_ops *ops = device->backend->memory;
-    ha_place place = {other->backend, other->handle};
-    uint64_t cost = HA_HAS(ops, ha_memory_ops, cost) ? ops->cost(device->handle, &place)
-                                                     : (uint64_t)HA_DEFAULT_COST;
-    return cost ? cost : 1;
-}
-
 /* 0: no path at all. */
 static uint64_t ha_route_cost(const ha_memory *from, const ha_memory *to, int *staged) {
-    uint64_t cost = ha_link_cost(from, to), up, down;
+    uint64_t cost = ha_direct_cost(from, to), up, down;
     *staged = !cost;
     if (cost) return cost;
-    up = ha_link_cost(from, &ha_host_memory);
-    down = ha_link_cost(&ha_host_memory, to);
+    up = ha_direct_cost(from, &ha_host_memory);
+    down = ha_direct_cost(&ha_host_memory, to);
     return up && down ? up + down : 0;
 }
 
@@ -85,9 +60,8 @@ static ha_status ha_plan_take(ha_plan *p, ha_incarnation *from, int staged) {
             ha_piece *pieces = (ha_piece *)HARRAY_REALLOC(p->pieces, (p->n + 1) * sizeof *pieces);
             if (!pieces) return HA_ERR_MEMORY;
             p->pieces = pieces;
-            if (ha_set_room(&p->missing, 1)) return HA_ERR_MEMORY;
+            if (ha_set_drop(&p->missing, x)) return HA_ERR_MEMORY;
             p->pieces[p->n++] = (ha_piece){from, x, staged};
-            ha_set_remove(&p->missing, x);
         }
     return HA_OK;
 }

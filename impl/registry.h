@@ -3,42 +3,80 @@
 #ifndef HA_IMPL_REGISTRY_H
 #define HA_IMPL_REGISTRY_H
 
+#include "fault.h"
 #include "thread.h"
 
 #ifndef HARRAY_HOST_BACKEND /* tests put a fault injecting one in its place */
 #define HARRAY_HOST_BACKEND ha_backend_host
 #endif
 
+#define HA_HOST_CACHE ((uint64_t)(HA_DEBUGGING ? 0 : 256) << 20) /* bytes kept cached at first */
+
 struct ha_block;
 struct ha_mark;
 
-/* Where bytes live, and the account of them. */
+/* What the bytes of a memory are handed out for. */
+typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_use;
+
+enum { HA_SIZE_CLASSES = 8 * (64 - 6) }; /* pool.h: eight a doubling, from 64 bytes on */
+
+/* The cache of a memory, and the account of what the backend has handed out: the sum of `bytes`. */
+typedef struct ha_pool {
+    uint32_t lock;      /* a spin lock, of all of this */
+    uint32_t returning; /* threads that are just giving blocks back */
+    uint64_t returned;  /* blocks that came back so far, to the cache or to the backend */
+    uint64_t expected;  /* bytes that the backend is just being asked for */
+    uint64_t bytes[HA_USES];
+    uint64_t most; /* bytes to keep cached */
+    uint64_t high_water, allocations, releases, reused;
+    uint64_t arrays;                          /* living ones, that were first touched here */
+    struct ha_block *oldest, *youngest;       /* of the cached ones */
+    struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
+} ha_pool;
+
+/* Where bytes live. */
 typedef struct ha_memory {
     struct ha_memory *next;
     const ha_backend *backend;
+    const ha_memory_ops *ops; /* NULL: the backend's */
     void *handle;             /* the backend's own object */
     ha_context *primary;      /* the queue for transfers that have no other; NULL on the host */
-    uint64_t handed_out;      /* ledger: bytes that the backend has given us and not got back */
-    uint64_t sweeping, swept; /* blocks.h: sweeps under way, and ended */
-    pthread_mutex_t lock;     /* guards those below */
+    struct ha_link *links;    /* links.h: measured ones */
+    int dead; /* every queue of its device has failed: what is there cannot be had any more */
+    struct ha_memory *pinned; /* host memory that belongs to this device; NULL: none. Never an
+                                 incarnation's memory: blocks of host incarnations come from it */
+    ha_allocator allocator;   /* of the user: takes the table's place; no functions: none */
+    ha_pool pool;
+    pthread_mutex_t lock;                /* guards those below */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
-    uint64_t retired_bytes;              /* of these; may be read without the lock */
+    uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* events.h: atomic */
 } ha_memory;
 
 struct ha_context {
     struct ha_context *next;
     const ha_queue_ops *ops; /* NULL: the host */
     void *queue, *device;
-    ha_memory *memory;
+    ha_memory *memory; /* that it works on */
+    ha_memory *home;   /* of its device */
+    const ha_memory
+        *easy; /* the memory, for the fast path; NULL: the queue has failed, or it asks */
     const ha_backend *backend;
     struct ha_context *primary; /* the context that this one was forked from, or itself */
-    int number, forks;
+    int number, forks, adoptions;
     struct ha_context *unused; /* given back: the next one; of a primary: the first one */
     int given_back;
+    int adopted;          /* forks.h: around a queue of the caller's, */
+    void *native;         /* which is this one */
+    int ended;            /* adopted, and given back: there is no queue any more */
+    int guests;           /* threads that are about to use the queue, while it is adopted */
+    int for_events;       /* token.h: a queue that only waits for events of the caller … */
+    uint64_t waits_until; /* … and is free again when it has passed this; registry's lock */
     char name[48];
     uint64_t issued;                  /* order.h: the number of the next event */
     uint64_t done;                    /* order.h: everything up to this number has happened */
-    pthread_mutex_t lock;             /* guards the two below */
+    int failed;                       /* lost.h: nothing more will happen */
+    uint64_t lost_after;              /* lost.h: what has a higher number never happened */
+    pthread_mutex_t lock;             /* guards the two below, and `ended` and `guests` */
     struct ha_mark *latest, *watched; /* order.h: the newest event; an older one that is polled */
 };
 
@@ -52,15 +90,17 @@ static struct {
     ha_kind *kinds; /* registered by users */
     ha_memory *memories;
     ha_context *contexts;
-    uint64_t arrays; /* living ones */
 } ha_registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The host is not opened: its memory object is NULL, and it has no queue. */
 static ha_context ha_host_context;
 static ha_memory ha_host_memory = {.backend = &HARRAY_HOST_BACKEND,
+                                   .pool = {.most = HA_HOST_CACHE},
                                    .lock = PTHREAD_MUTEX_INITIALIZER};
 static ha_context ha_host_context = {.name = "host",
                                      .memory = &ha_host_memory,
+                                     .easy = &ha_host_memory,
+                                     .home = &ha_host_memory,
                                      .backend = &HARRAY_HOST_BACKEND,
                                      .primary = &ha_host_context,
                                      .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -75,7 +115,21 @@ enum { HA_BUILT_IN = sizeof ha_built_in / sizeof *ha_built_in };
 #define HA_HAS(table, type, slot)                                                                  \
     ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot) && (table)->slot)
 
+static inline const ha_memory_ops *ha_memory_table(const ha_memory *m) {
+    return m->ops ? m->ops : m->backend->memory;
+}
+
 static inline int ha_is_host(const ha_context *c) { return c->ops == NULL; }
+
+/* Zero-copy, and there is host memory that its queue cannot work on: each block is asked about
+ * (opening.h). */
+static inline int ha_asks(const ha_context *c) {
+    return c->ops && c->memory == &ha_host_memory && HA_HAS(c->backend, ha_backend, maps);
+}
+
+static inline const ha_memory *ha_easy_memory(const ha_context *c) {
+    return ha_asks(c) ? NULL : c->memory;
+}
 
 ha_context *ha_host(void) { return &ha_host_context; }
 
@@ -98,7 +152,8 @@ int ha_context_number(const ha_context *c) { return ha_resolve_const(c)->number;
 
 void *ha_context_stream(const ha_context *c) {
     c = ha_resolve_const(c);
-    return c->ops && HA_HAS(c->ops, ha_queue_ops, native) ? c->ops->native(c->queue) : NULL;
+    if (!c->ops || c->ended) return NULL;
+    return HA_HAS(c->ops, ha_queue_ops, native) ? c->ops->native(c->queue) : NULL;
 }
 
 /* ---- backends ----------------------------------------------------------------------------- */
@@ -122,23 +177,34 @@ static const ha_backend *ha_backend_find(const char *kind) {
     return NULL;
 }
 
+/* Whether a table reaches up to its last required slot; later slots are optional. */
+#define HA_REACHES(table, type, slot)                                                              \
+    ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot))
+
 static const char *ha_backend_lacks(const ha_backend *b) {
     const ha_memory_ops *m;
     const ha_queue_ops *q;
     if (!b) return "no backend";
-    if (b->version != HA_BACKEND_VERSION || b->bytes < sizeof *b) return "unknown version or size";
+    if (b->version != HA_BACKEND_VERSION || !HA_REACHES(b, ha_backend, queue))
+        return "unknown version or size";
     if (!b->kind || !ha_is_kind(b->kind) || !strcmp(b->kind, "best"))
         return "the kind must be 1 to 23 letters, digits or '_', and not 'best'";
     if (!b->count || !b->open) return "count or open is missing";
-    if (!(m = b->memory) || m->version != HA_BACKEND_VERSION || m->bytes < sizeof *m)
+    if (!(m = b->memory) || m->version != HA_BACKEND_VERSION ||
+        !HA_REACHES(m, ha_memory_ops, reaches))
         return "no memory table of a known version and size";
     if (!m->allocate || !m->release || !m->reaches)
         return "allocate, release or reaches is missing";
-    if (!(q = b->queue) || q->version != HA_BACKEND_VERSION || q->bytes < sizeof *q)
+    if (!(q = b->queue) || q->version != HA_BACKEND_VERSION || !HA_REACHES(q, ha_queue_ops, drain))
         return "no queue table of a known version and size";
     if (!q->create || !q->destroy || !q->copy || !q->call || !q->record || !q->await ||
         !q->finish || !q->done || !q->drain)
         return "a required slot of the queue table is missing";
+    if (!HA_HAS(b, ha_backend, pinned)) return NULL;
+    m = b->pinned;
+    if (m->version != HA_BACKEND_VERSION || !HA_REACHES(m, ha_memory_ops, release) ||
+        !m->allocate || !m->release)
+        return "the table of pinned memory lacks allocate or release, or is of no known version";
     return NULL;
 }
 
@@ -167,9 +233,9 @@ int ha_context_count(const char *kind) {
     if (!kind || ha_enter("ha_context_count")) return 0;
     pthread_mutex_lock(&ha_registry.lock);
     const ha_backend *b = ha_backend_find(kind);
-    int n = b ? b->count() : 0;
+    const int n = b ? b->count() : 0;
     pthread_mutex_unlock(&ha_registry.lock);
-    return n;
+    return n < 0 ? 0 : n;
 }
 
 /* ---- contexts ----------------------------------------------------------------------------- */
@@ -180,7 +246,24 @@ typedef struct ha_failure {
     const char *why;
 } ha_failure;
 
-/* Lock held. Adds a context with a queue of its own. */
+/* One more context of c's device, to be named and added. */
+static ha_context ha_context_like(const ha_context *c) {
+    return (ha_context){.ops = c->ops,
+                        .device = c->device,
+                        .memory = c->memory,
+                        .home = c->home,
+                        .backend = c->backend,
+                        .number = c->number,
+                        .primary = c->primary};
+}
+
+/* Lock held. A queue of its own, or around the caller's. */
+static ha_status ha_context_queue(ha_context *c) {
+    if (c->adopted) return c->ops->adopt(c->device, c->native, &c->queue);
+    return c->ops->create(c->device, &c->queue);
+}
+
+/* Lock held. Adds a context with a queue. */
 static ha_context *ha_context_add(ha_context like, ha_failure *failure) {
     ha_context *c = (ha_context *)HARRAY_MALLOC(sizeof *c);
     if (!c) {
@@ -188,13 +271,14 @@ static ha_context *ha_context_add(ha_context like, ha_failure *failure) {
         return NULL;
     }
     *c = like;
-    ha_status s = c->ops->create(c->device, &c->queue);
+    ha_status s = ha_context_queue(c);
     if (s) {
-        *failure = (ha_failure){s, "cannot create a queue"};
+        *failure = (ha_failure){s, c->adopted ? "cannot adopt the queue" : "cannot create a queue"};
         HARRAY_FREE(c);
         return NULL;
     }
     if (!c->primary) c->primary = c;
+    c->easy = ha_easy_memory(c);
     c->issued = 1;
     pthread_mutex_init(&c->lock, NULL);
     c->next = ha_registry.contexts;
@@ -202,40 +286,97 @@ static ha_context *ha_context_add(ha_context like, ha_failure *failure) {
     return c;
 }
 
-/* Lock held. Opens a device: its memory and first queue. */
-static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure) {
+static ha_memory *ha_memory_make(const ha_backend *b, const ha_memory_ops *ops) {
     ha_memory *m = (ha_memory *)HARRAY_MALLOC(sizeof *m);
-    void *device = NULL, *handle = NULL;
-    *failure = (ha_failure){HA_ERR_MEMORY, "no memory for a device"};
-    if (!m) return NULL;
-    ha_status s = b->open(number, &device, &handle);
-    if (s) {
-        *failure = (ha_failure){s, "cannot open the device"};
-        HARRAY_FREE(m);
-        return NULL;
-    }
-    *m = (ha_memory){.backend = b, .handle = handle};
-    ha_context like = {
-        .ops = b->queue, .device = device, .memory = m, .backend = b, .number = number};
-    snprintf(like.name, sizeof like.name, "%.23s:%d", b->kind, number);
-    ha_context *c = ha_context_add(like, failure);
-    if (!c) {
-        if (HA_HAS(b, ha_backend, close)) b->close(device);
-        HARRAY_FREE(m);
-        return NULL;
-    }
+    if (m) *m = (ha_memory){.backend = b, .ops = ops, .pool = {.most = UINT64_MAX}};
+    return m;
+}
+
+/* Lock held. From now on it is known. NULL: nothing to add. */
+static void ha_memory_list(ha_memory *m, void *handle) {
+    if (!m) return;
+    m->handle = handle;
     pthread_mutex_init(&m->lock, NULL);
-    m->primary = c;
     m->next = ha_registry.memories;
     __atomic_store_n(&ha_registry.memories, m, __ATOMIC_RELEASE);
+}
+
+/* What HARRAY_ZERO_COPY says: 0 or 1, -1: nothing. */
+static ha_status ha_zero_copy_wish(int *wish) {
+    const char *text = getenv("HARRAY_ZERO_COPY");
+    char why[100];
+    *wish = -1;
+    if (!text || !*text) return HA_OK;
+    *wish = *text - '0';
+    if ((*wish == 0 || *wish == 1) && !text[1]) return HA_OK;
+    snprintf(why, sizeof why, "HARRAY_ZERO_COPY is 0 or 1, not \"%.40s\"", text);
+    ha_backend_report(0, why);
+    return HA_ERR_BACKEND;
+}
+
+/* The memory that the queues of a device work on. Who cannot is not asked to share the host's. */
+static ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory *own, int wish) {
+    int can = HA_HAS(b, ha_backend, zero_copy) ? b->zero_copy(device) : 0;
+    int shares = wish >= 0 ? wish && can : can == 2;
+    return shares ? &ha_host_memory : own;
+}
+
+/* Lock held. Opens a device: its handle and first queue. */
+static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m, void **handle,
+                                   ha_failure *failure) {
+    void *device = NULL;
+    int wish;
+    ha_status s = ha_zero_copy_wish(&wish);
+    if (!s) s = b->open(number, &device, handle);
+    if (s) {
+        *failure = (ha_failure){s, "cannot open the device"};
+        return NULL;
+    }
+    ha_context like = {.ops = b->queue,
+                       .device = device,
+                       .memory = ha_device_memory(b, device, m, wish),
+                       .home = m,
+                       .backend = b,
+                       .number = number};
+    snprintf(like.name, sizeof like.name, "%.23s:%d", b->kind, number);
+    ha_context *c = ha_context_add(like, failure);
+    if (!c && b->close) b->close(device);
     return c;
+}
+
+/* Lock held. Opens a device with all that belongs to it. */
+static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure) {
+    const ha_memory_ops *host = HA_HAS(b, ha_backend, pinned) ? b->pinned : NULL;
+    ha_memory *m = ha_memory_make(b, NULL), *pinned = host ? ha_memory_make(b, host) : NULL;
+    ha_context *c = NULL;
+    void *handle = NULL;
+    *failure = (ha_failure){HA_ERR_MEMORY, "no memory for a device"};
+    if (m && (pinned || !host)) c = ha_device_start(b, number, m, &handle, failure);
+    if (!c) {
+        HARRAY_FREE(pinned);
+        HARRAY_FREE(m);
+        return NULL;
+    }
+    m->primary = c;
+    m->pinned = pinned;
+    ha_memory_list(pinned, handle);
+    ha_memory_list(m, handle);
+    return c;
+}
+
+/* Lock held. Tells why there is no device of a kind, if its backend says so: 1. */
+static int ha_note_missing(const ha_backend *b) {
+    const char *why = HA_HAS(b, ha_backend, missing) ? b->missing() : NULL;
+    if (!why || !*why) return 0;
+    ha_backend_report(0, why);
+    return 1;
 }
 
 /* from: where the name comes from, for messages. */
 static ha_context *ha_context_open(const char *kind, int number, const char *operation,
                                    const char *from) {
     ha_failure failure = {HA_OK, NULL};
-    int devices = 0;
+    int devices = 0, told = 0;
     pthread_mutex_lock(&ha_registry.lock);
     const ha_backend *b = ha_backend_find(kind);
     ha_context *c = ha_registry.contexts;
@@ -243,6 +384,8 @@ static ha_context *ha_context_open(const char *kind, int number, const char *ope
     if (!c && b) {
         devices = b->count();
         if (number < devices) c = ha_device_open(b, number, &failure);
+        if (devices < 0) devices = 0;
+        told = !devices && ha_note_missing(b);
     }
     pthread_mutex_unlock(&ha_registry.lock);
     if (c) return c;
@@ -250,6 +393,8 @@ static ha_context *ha_context_open(const char *kind, int number, const char *ope
         ha_fail(failure.status, operation, "%s'%s:%d': %s", from, kind, number, failure.why);
     else if (!b)
         ha_fail(HA_ERR_NOT_FOUND, operation, "%sno kind of context is called '%s'", from, kind);
+    else if (told)
+        ha_fail(HA_ERR_NOT_FOUND, operation, "%sno context '%s:%d'", from, kind, number);
     else
         ha_fail(HA_ERR_NOT_FOUND, operation,
                 "%sno context '%s:%d': there are %d devices of that kind", from, kind, number,
@@ -307,16 +452,17 @@ ha_context *ha_context_find(const char *text) {
     return ha_context_named(text, "ha_context_find", "");
 }
 
-/* The first kind that has a device and may be taken unasked. */
+/* The first kind that may be taken unasked and has a device, or would have one if the user's options
+ * for it were right: to be told, not to be passed over. */
 static const char *ha_best_kind(void) {
     const char *kind = NULL;
     pthread_mutex_lock(&ha_registry.lock);
     for (int i = 0; i < HA_BUILT_IN && !kind; i++) {
         const ha_backend *b = ha_built_in[i];
-        if (b->queue && !b->only_if_named && b->count() > 0) kind = b->kind;
+        if (b->queue && !b->only_if_named && b->count() != 0) kind = b->kind;
     }
     for (ha_kind *k = ha_registry.kinds; k && !kind; k = k->next)
-        if (!k->backend->only_if_named && k->backend->count() > 0) kind = k->backend->kind;
+        if (!k->backend->only_if_named && k->backend->count() != 0) kind = k->backend->kind;
     pthread_mutex_unlock(&ha_registry.lock);
     return kind;
 }
@@ -330,49 +476,7 @@ ha_context *ha_context_best(void) {
     return kind ? ha_context_at(kind, 0, "ha_context_best", "") : ha_host();
 }
 
-ha_context *ha_context_fork(ha_context *c) {
-    ha_failure failure = {HA_OK, NULL};
-    c = ha_resolve(c);
-    if (ha_enter("ha_context_fork")) return NULL;
-    if (ha_is_host(c)) return c;
-    pthread_mutex_lock(&ha_registry.lock);
-    ha_context *primary = c->primary, *fork = primary->unused;
-    ha_context like = {.ops = c->ops,
-                       .device = c->device,
-                       .memory = c->memory,
-                       .backend = c->backend,
-                       .number = c->number,
-                       .primary = primary};
-    snprintf(like.name, sizeof like.name, "%.30s/%d", primary->name, primary->forks + 1);
-    if (fork) {
-        primary->unused = fork->unused;
-        fork->given_back = 0;
-    } else if ((fork = ha_context_add(like, &failure)))
-        primary->forks++;
-    pthread_mutex_unlock(&ha_registry.lock);
-    if (!fork) ha_fail(failure.status, "ha_context_fork", "%s: %s", c->name, failure.why);
-    return fork;
-}
-
-ha_status ha_context_unfork(ha_context *c) {
-    ha_status s = ha_enter("ha_context_unfork");
-    if (s) return s;
-    if (!c || c->primary == c)
-        return ha_fail(HA_ERR_ARGUMENT, "ha_context_unfork", "%s is no fork of a context",
-                       c ? c->name : "NULL");
-    pthread_mutex_lock(&ha_registry.lock);
-    int again = c->given_back;
-    if (!again) {
-        c->given_back = 1;
-        c->unused = c->primary->unused;
-        c->primary->unused = c;
-    }
-    pthread_mutex_unlock(&ha_registry.lock);
-    if (!again) return HA_OK;
-    return ha_fail(HA_ERR_STATE, "ha_context_unfork", "%s was given back already", c->name);
-}
-
-/* ---- scopes and functions ------------------------------------------------------------------ */
+/* ---- scopes -------------------------------------------------------------------------------- */
 
 ha_scope_ ha_on_begin_(ha_context *c) {
     ha_scope_ s = {ha_self.current, 1, c != NULL};
@@ -384,37 +488,5 @@ ha_scope_ ha_on_begin_(ha_context *c) {
 }
 
 void ha_on_end_(ha_scope_ *s) { ha_self.current = s->outer; }
-
-/* On the host: at once, with a copy of the argument as everywhere. */
-static ha_status ha_call_here(ha_function f, const void *argument, size_t bytes) {
-    static const ha_queue nowhere = {0, 0, 0};
-    _Alignas(max_align_t) char small[256];
-    void *copy = small;
-    if (bytes > sizeof small && !(copy = HARRAY_MALLOC(bytes))) return HA_ERR_MEMORY;
-    if (bytes) memcpy(copy, argument, bytes);
-    ha_queue_run(f, &nowhere, bytes ? copy : NULL);
-    if (copy != small) HARRAY_FREE(copy);
-    return HA_OK;
-}
-
-/* Tells nothing: the caller knows more. */
-static ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *argument,
-                                    size_t bytes) {
-    if (ha_is_host(c)) return ha_call_here(f, argument, bytes);
-    return c->ops->call(c->queue, f, argument, bytes);
-}
-
-ha_status ha_enqueue(ha_context *c, ha_function f, const void *argument, size_t bytes) {
-    ha_status s = ha_enter("ha_enqueue");
-    if (s) return s;
-    c = ha_resolve(c);
-    if (!f || (bytes && !argument))
-        return ha_fail(HA_ERR_ARGUMENT, "ha_enqueue", "%s: no %s", c->name,
-                       f ? "argument" : "function");
-    if ((s = ha_enqueue_quietly(c, f, argument, bytes)))
-        return ha_fail(s, "ha_enqueue", "%s did not take a function with %zu bytes of argument",
-                       c->name, bytes);
-    return HA_OK;
-}
 
 #endif

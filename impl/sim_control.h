@@ -1,4 +1,4 @@
-/* The public handles of the simulated device: options, hold and step. */
+/* The public handles of the simulated device: options, hold and step, failing. */
 #ifndef HA_IMPL_SIM_CONTROL_H
 #define HA_IMPL_SIM_CONTROL_H
 
@@ -30,6 +30,13 @@ ha_status ha_sim_step(ha_context *c, int64_t commands) {
     ha_status s = ha_sim_check(c, "ha_sim_step");
     if (s || !commands) return s; /* a credit of 0 would hold a queue that is free */
     return ha_sim_set_credit(c->queue, commands);
+}
+
+ha_status ha_sim_fail(ha_context *c) {
+    c = ha_resolve(c);
+    ha_status s = ha_sim_check(c, "ha_sim_fail");
+    if (!s) ha_sim_fail_queue(c->queue);
+    return s;
 }
 
 #endif

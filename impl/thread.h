@@ -5,6 +5,31 @@
 
 #include "error.h"
 #include <pthread.h>
+#include <sched.h>
+
+#if defined __x86_64__ || defined __i386__
+#define HA_PAUSE() __builtin_ia32_pause()
+#elif defined __aarch64__
+#define HA_PAUSE() __asm__ volatile("yield")
+#else
+#define HA_PAUSE() ((void)0)
+#endif
+
+/* A spin lock is held for some instructions only: never across a call that may wait, allocate or
+ * call back. 0: free. */
+static inline void ha_spin_lock(uint32_t *lock) {
+    uint32_t unlocked = 0;
+    for (int spins = 0;
+         !__atomic_compare_exchange_n(lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         unlocked = 0) {
+        if (++spins % 64)
+            HA_PAUSE();
+        else
+            sched_yield();
+    }
+}
+
+static inline void ha_spin_unlock(uint32_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
 
 /* In a shared object, one load instead of a call; but then it cannot be dlopened reliably, as all
  * of its thread-local variables have to fit into a small reserve. In a program it makes no
@@ -17,8 +42,10 @@
 
 typedef struct ha_thread {
     uint64_t id;         /* never reused; 0: unknown, so that fast paths take the slow one */
-    uint64_t held;       /* open accesses on any array; too high after one was moved away */
+    uint64_t held;       /* open accesses and tokens on any array; too high, for good, after one was
+                            moved away or ended by another thread: this one only queues less */
     ha_context *current; /* innermost HA_ON; NULL: none */
+    int no_transfers;    /* HA_NO_TRANSFERS scopes around this call */
     int on_queue;        /* inside a function that runs on a queue */
 } ha_thread;
 
@@ -27,12 +54,18 @@ static uint64_t ha_threads;
 static int ha_forked; /* 1 in a child of fork(): locks and queue threads of the parent are gone */
 static pthread_once_t ha_atfork_once = PTHREAD_ONCE_INIT;
 
+static void ha_trace_forked(void); /* trace.h */
+
 static void ha_child_after_fork(void) {
     ha_forked = 1;
     ha_self.id = 0;
+    ha_trace_forked();
 }
 
 static void ha_register_atfork(void) { pthread_atfork(NULL, NULL, ha_child_after_fork); }
+
+static pthread_once_t ha_trace_once = PTHREAD_ONCE_INIT;
+static void ha_trace_from_environment(void); /* trace.h */
 
 /* Every call that locks or waits passes here, or found ha_self.id set by an earlier one. */
 static ha_status ha_enter(const char *operation) {
@@ -47,7 +80,18 @@ static ha_status ha_enter(const char *operation) {
                        "enqueueing, and pass the data pointers in its argument");
     pthread_once(&ha_atfork_once, ha_register_atfork);
     ha_self.id = __atomic_add_fetch(&ha_threads, 1, __ATOMIC_RELAXED);
+    pthread_once(&ha_trace_once, ha_trace_from_environment);
     return HA_OK;
+}
+
+int ha_no_transfers_begin_(void) {
+    ha_self.no_transfers++;
+    return 1;
+}
+
+void ha_no_transfers_end_(int *scope) {
+    (void)scope;
+    ha_self.no_transfers--;
 }
 
 /* The thread has no number while the function runs: every call inside meets ha_enter's refusal. */

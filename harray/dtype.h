@@ -1,0 +1,133 @@
+/* Element types that are known at run time only, and values of them.
+ *
+ *     ha_dvalue x = ha_dvalue_of_double(0.1), y;
+ *     HA_CHECK(ha_dvalue_convert(x, HA_DTYPE_half, &y));      // rounded once
+ *     HA_CHECK(ha_dvalue_store(y, HA_DTYPE_float, &numbers[3]));
+ *     ha_dvalue z = ha_dvalue_load(HA_DTYPE_int64_t, address);
+ *     if (ha_dvalue_less(y, z)) …                             // exact for 64-bit integers, too
+ *
+ * A conversion is exact, or rounded once to the nearest value of the type, of two equally near ones
+ * to the even: to integers, too (2.5 becomes 2, not cut off as C's casts do; 3.5 becomes 4). What
+ * is too large for a real type becomes infinite, as IEEE 754 says. What is too large for an integer
+ * type, or is no number, is refused; so is an imaginary part that would get lost. To bool
+ * everything but 0 becomes 1, as in C. */
+#ifndef HARRAY_DTYPE_H
+#define HARRAY_DTYPE_H
+
+#include "type.h"
+
+typedef enum ha_number_kind {
+    HA_KIND_NONE = 0,
+    HA_KIND_BOOL,
+    HA_KIND_SIGNED,
+    HA_KIND_UNSIGNED,
+    HA_KIND_REAL,
+    HA_KIND_COMPLEX
+} ha_number_kind;
+
+/* X(name, C type, kind): the names are those of ready-made types in type.h, and bool. */
+#define HA_NUMBER_DTYPES(X)                                                                        \
+    X(half, ha_half, HA_KIND_REAL)                                                                 \
+    X(bfloat16, ha_bfloat16, HA_KIND_REAL)                                                         \
+    X(float, float, HA_KIND_REAL)                                                                  \
+    X(double, double, HA_KIND_REAL)                                                                \
+    X(int8_t, int8_t, HA_KIND_SIGNED)                                                              \
+    X(int16_t, int16_t, HA_KIND_SIGNED)                                                            \
+    X(int32_t, int32_t, HA_KIND_SIGNED)                                                            \
+    X(int64_t, int64_t, HA_KIND_SIGNED)                                                            \
+    X(uint8_t, uint8_t, HA_KIND_UNSIGNED)                                                          \
+    X(uint16_t, uint16_t, HA_KIND_UNSIGNED)                                                        \
+    X(uint32_t, uint32_t, HA_KIND_UNSIGNED)                                                        \
+    X(uint64_t, uint64_t, HA_KIND_UNSIGNED)                                                        \
+    X(c64, ha_c64, HA_KIND_COMPLEX)                                                                \
+    X(c128, ha_c128, HA_KIND_COMPLEX)
+#define HA_DTYPES(X) HA_NUMBER_DTYPES(X) X(bool, uint8_t, HA_KIND_BOOL) /* a byte: 0 or 1 */
+
+/* HA_DTYPE_half, HA_DTYPE_int8_t, … */
+typedef enum ha_dtype {
+#define HA_DTYPE_ENUMERATOR_(name, T, kind) , HA_DTYPE_##name
+    HA_DTYPE_NONE = 0 HA_DTYPES(HA_DTYPE_ENUMERATOR_)
+#undef HA_DTYPE_ENUMERATOR_
+} ha_dtype;
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+/* "half", "int8_t", …; "no type" for HA_DTYPE_NONE and what is none. */
+HA_API const char *ha_dtype_name(ha_dtype type);
+
+/* Bytes of an element, and what its address is a multiple of; 0 for no type. */
+HA_API size_t ha_dtype_size(ha_dtype type);
+HA_API size_t ha_dtype_alignment(ha_dtype type);
+
+/* HA_KIND_NONE for no type. */
+HA_API ha_number_kind ha_dtype_kind(ha_dtype type);
+
+/* By its name, also "int". HA_ERR_NOT_FOUND when there is none; *type is then untouched. */
+HA_API HA_MUST_CHECK ha_status ha_dtype_find(const char *name, ha_dtype *type);
+
+/* The type of arrays of such elements; its size is 0 for no type. */
+HA_API ha_type ha_dtype_to_type(ha_dtype type);
+
+/* Back, by name and size: HA_ERR_NOT_FOUND for other types, also one of another size that is called
+ * the same. */
+HA_API HA_MUST_CHECK ha_status ha_dtype_of_type(ha_type type, ha_dtype *dtype);
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* A value of a type: v.as_double when v.type is HA_DTYPE_double, and so on. */
+typedef struct ha_dvalue {
+    ha_dtype type;
+    union {
+#define HA_DVALUE_MEMBER_(name, T, kind) T as_##name;
+        HA_DTYPES(HA_DVALUE_MEMBER_)
+#undef HA_DVALUE_MEMBER_
+        unsigned char bytes[16]; /* any of them; 0 behind a shorter one */
+    };
+} ha_dvalue;
+
+/* The element at an address, which need not be aligned, with all its bits; of bool, whether it is
+ * 0. A value of HA_DTYPE_NONE, and HA_ERR_ARGUMENT in ha_take_error(), for no type or no address.
+ * */
+HA_API ha_dvalue ha_dvalue_load(ha_dtype type, const void *address);
+
+/* The value as another type. HA_ERR_ARGUMENT, *result is then untouched: it does not fit an
+ * integer, is not a number, has an imaginary part; or no type. */
+HA_API HA_MUST_CHECK ha_status ha_dvalue_convert(ha_dvalue value, ha_dtype type, ha_dvalue *result);
+
+/* Converts, and writes an element of the type to an address, which need not be aligned. */
+HA_API HA_MUST_CHECK ha_status ha_dvalue_store(ha_dvalue value, ha_dtype type, void *address);
+
+/* By value, whatever the types, and exactly: the int64_t 2^53 + 1 is greater than the double 2^53.
+ * A NaN has no order, nor a number with an imaginary part, which may only be equal. */
+typedef enum ha_comparison {
+    HA_LESS = -1,
+    HA_EQUAL = 0,
+    HA_GREATER = 1,
+    HA_UNORDERED = 2
+} ha_comparison;
+HA_API ha_comparison ha_dvalue_compare(ha_dvalue a, ha_dvalue b);
+static inline HA_UNUSED int ha_dvalue_equal(ha_dvalue a, ha_dvalue b) {
+    return ha_dvalue_compare(a, b) == HA_EQUAL;
+}
+static inline HA_UNUSED int ha_dvalue_less(ha_dvalue a, ha_dvalue b) {
+    return ha_dvalue_compare(a, b) == HA_LESS;
+}
+
+/* "3", "0.1", "1e+300", "nan", "-inf", "1+2i": as few digits as tell the value from the others of
+ * its type, in any locale. Into a buffer, as snprintf does: returns the length without the buffer's
+ * end. */
+HA_API size_t ha_dvalue_print(ha_dvalue value, char *text, size_t bytes);
+
+/* ha_dvalue_of_half(h), ha_dvalue_of_int8_t(i), …, ha_dvalue_of_bool(condition). */
+#define HA_DVALUE_OF_(name, T, kind)                                                               \
+    static inline HA_UNUSED ha_dvalue ha_dvalue_of_##name(T value) {                               \
+        return ha_dvalue_load(HA_DTYPE_##name, &value);                                            \
+    }
+HA_NUMBER_DTYPES(HA_DVALUE_OF_)
+#undef HA_DVALUE_OF_
+static inline HA_UNUSED ha_dvalue ha_dvalue_of_bool(int condition) {
+    const uint8_t value = condition != 0;
+    return ha_dvalue_load(HA_DTYPE_bool, &value);
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* Who listens to what happens, and the events of a call on their way to them.
+ *
+ * Events are noted where they happen: an array may be busy then, or an access half open. So each
+ * thread keeps a list, and tells it when its outermost call into the library is about to return:
+ * nothing is locked, busy or half done then, and a handler may call whatever it likes.
+ *
+ * When nobody listens, noting is one load and a branch, and none of it is on the fast path. */
+#ifndef HA_IMPL_LISTEN_H
+#define HA_IMPL_LISTEN_H
+
+#include "registry.h"
+#include "sites.h"
+
+enum ha_listener { HA_HANDLER_LISTENS = 1, HA_TRACE_LISTENS = 2 };
+static unsigned ha_listeners; /* of these, who does */
+
+/* An event, with what it says: the array or the context may be gone when it is told. */
+typedef struct ha_record {
+    struct ha_record *next;
+    ha_event_info info;
+    char array[48], type[40], from[48], at[48];
+    const void *subject; /* access: of which array; only to tell arrays apart */
+    uint64_t ticket;     /* access: of that array */
+    uint64_t balance;    /* allocate, free: bytes handed out afterwards */
+    int moved_by_queue;  /* transfer: on the track of queue `track`, else by the thread itself */
+    char track[48];
+    struct ha_stamps *stamps; /* transfer: when it begins and ends on the device; NULL: unknown */
+} ha_record;
+
+static _Thread_local struct {
+    ha_record *first, **last;
+    unsigned depth;           /* calls into the library, one inside the other */
+    int telling;              /* a handler runs: what it causes is not told again */
+    struct ha_stamps *stamps; /* of the transfer that is being enqueued */
+} ha_told;
+
+static uint64_t ha_dropped; /* events that there was no memory for */
+static struct {
+    ha_event_handler call;
+    void *user;
+} ha_listener;
+
+/* trace.h */
+static void ha_trace_take(ha_record *r); /* writes it; the record is its own from then */
+static void ha_stamps_abandon(struct ha_stamps *s);
+
+static inline int ha_is_listening(void) {
+    return __atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) != 0;
+}
+
+static void ha_listen(unsigned who, int on) {
+    if (on)
+        __atomic_fetch_or(&ha_listeners, who, __ATOMIC_RELEASE);
+    else
+        __atomic_fetch_and(&ha_listeners, ~who, __ATOMIC_RELEASE);
+}
+
+/* ---- noting -------------------------------------------------------------------------------- */
+
+static void ha_text_copy(char *to, size_t bytes, const char *from) {
+    size_t n = from ? strnlen(from, bytes - 1) : 0;
+    if (n) memcpy(to, from, n);
+    to[n] = 0;
+}
+
+/* One more event of this call, to be filled in. NULL: nobody listens, or there is no memory. */
+static ha_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
+    if (!ha_is_listening() || ha_told.telling) return NULL;
+    ha_record *r = (ha_record *)HARRAY_MALLOC(sizeof *r);
+    if (!r) {
+        __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    ha_text_copy(r->at, sizeof r->at, at);
+    r->info = (ha_event_info){.kind = kind,
+                              .array = r->array,
+                              .type = r->type,
+                              .site = site ? site : "",
+                              .from = r->from,
+                              .at = r->at,
+                              .thread = ha_self.id};
+    r->info.start = r->info.end = ha_now();
+    if (!ha_told.first) ha_told.last = &ha_told.first;
+    *ha_told.last = r;
+    ha_told.last = &r->next;
+    return r;
+}
+
+typedef struct ha_memory_text {
+    char text[48];
+} ha_memory_text;
+
+/* "host", "sim:0", "sim:0 pinned" */
+static ha_memory_text ha_memory_label(const ha_memory *m) {
+    ha_memory_text l = {"host"};
+    const ha_memory *device = m->primary ? m : NULL;
+    if (!m->primary) device = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
+    while (device && device != m && device->pinned != m) device = device->next;
+    if (device)
+        snprintf(l.text, sizeof l.text, "%.38s%s", device->primary->name,
+                 device == m ? "" : " pinned");
+    return l;
+}
+
+/* The backend (or the allocator) gave a block, or got it back. */
+static void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, uint64_t balance) {
+    ha_record *r = ha_record_add(kind, "", ha_memory_label(m).text);
+    if (!r) return;
+    r->info.bytes = bytes;
+    r->balance = balance;
+}
+
+/* The host waited for a queue since `start`. */
+static void ha_on_wait(const char *queue, const char *site, uint64_t start) {
+    uint64_t end = ha_now();
+    ha_site_add(site, &(ha_site_statistics){.waits = 1, .wait_ns = end - start});
+    ha_record *r = ha_record_add(HA_EVENT_WAIT, site, "host");
+    if (!r) return;
+    ha_text_copy(r->from, sizeof r->from, queue);
+    r->info.start = start;
+    r->info.end = end;
+}
+
+/* ---- telling ------------------------------------------------------------------------------- */
+
+static void ha_record_tell(ha_record *r) {
+    if (ha_listener.call) ha_listener.call(&r->info, ha_listener.user);
+    ha_trace_take(r);
+}
+
+static void ha_call_leave(void) {
+    if (--ha_told.depth || ha_told.telling) return;
+    ha_stamps_abandon(ha_told.stamps);
+    ha_told.stamps = NULL;
+    ha_record *r = ha_told.first;
+    ha_told.first = NULL;
+    ha_told.telling = 1;
+    for (ha_record *next; r; r = next) {
+        next = r->next;
+        ha_record_tell(r);
+    }
+    ha_told.telling = 0;
+}
+
+static inline int ha_call_begin(void) {
+    if (!ha_is_listening()) return 0;
+    ha_told.depth++;
+    return 1;
+}
+
+static inline void ha_call_end(const int *counted) {
+    if (*counted) ha_call_leave();
+}
+
+/* At the top of every public function that may cause events: tells them when it returns. */
+#define HA_TELLS_EVENTS                                                                            \
+    int ha_tells_ __attribute__((cleanup(ha_call_end), unused)) = ha_call_begin()
+
+void ha_set_event_handler(ha_event_handler handler, void *user) {
+    ha_listener.user = user;
+    ha_listener.call = handler;
+    ha_listen(HA_HANDLER_LISTENS, handler != NULL);
+}
+
+const char *ha_event_kind_name(ha_event_kind kind) {
+    static const char *const names[] = {"allocate", "free", "transfer", "wait",
+                                        "conflict", "open", "close"};
+    return (unsigned)kind < HA_EVENT_KINDS ? names[kind] : "unknown event";
+}
+
+#endif

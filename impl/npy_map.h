@@ -1,0 +1,115 @@
+/* .npy files as the memory of arrays of n dimensions. */
+#ifndef HA_IMPL_NPY_MAP_H
+#define HA_IMPL_NPY_MAP_H
+
+#include <sys/mman.h>
+
+#include "npy_arrays.h"
+#include "wrap.h"
+
+typedef struct ha_npy_map {
+    char *first;
+    size_t bytes;
+} ha_npy_map;
+
+static void ha_npy_unmap(void *user) {
+    ha_npy_map *m = (ha_npy_map *)user;
+    munmap(m->first, m->bytes);
+    HARRAY_FREE(m);
+}
+
+/* All of an ordinary file. */
+static ha_status ha_npy_map_file(const ha_npy_file *f, unsigned flags, ha_npy_map *m) {
+    const int writes = flags & HA_MAP_COPY_ON_WRITE ? PROT_WRITE : 0;
+    struct stat file;
+    if (fstat(fileno(f->file), &file)) return ha_npy_fail(f, HA_ERR_BACKEND, "cannot be mapped");
+    if (!S_ISREG(file.st_mode))
+        return ha_fail(HA_ERR_UNSUPPORTED, f->operation, "%.200s is no ordinary file: load it",
+                       ha_npy_path(f));
+    if (!file.st_size) return ha_npy_cut(f, 0, HA_NPY_ALIGNMENT);
+    m->bytes = (size_t)file.st_size;
+    void *first = mmap(NULL, m->bytes, PROT_READ | writes, MAP_PRIVATE, fileno(f->file), 0);
+    if (first == MAP_FAILED) return ha_npy_fail(f, HA_ERR_MEMORY, "cannot be mapped");
+    m->first = (char *)first;
+    return HA_OK;
+}
+
+/* What must be as it is in memory. */
+static ha_status ha_npy_mappable(const ha_npy_file *f, const ha_npy_header *h,
+                                 const ha_npy_map *m) {
+    const uint64_t wanted = h->bytes + ha_npy_bytes(h);
+    if (m->bytes < wanted) return ha_npy_cut(f, m->bytes, wanted);
+    if (m->bytes > wanted)
+        return ha_fail(HA_ERR_ARGUMENT, f->operation,
+                       "%.200s has %llu bytes behind its last element", ha_npy_path(f),
+                       (unsigned long long)(m->bytes - wanted));
+    if (h->swapped)
+        return ha_fail(HA_ERR_UNSUPPORTED, f->operation,
+                       "the numbers in %.200s have their bytes in the other order: load it",
+                       ha_npy_path(f));
+    if (h->bytes % ha_dtype_alignment(h->type))
+        return ha_fail(HA_ERR_UNSUPPORTED, f->operation,
+                       "the elements in %.200s begin at byte %zu, which is not aligned: load it",
+                       ha_npy_path(f), h->bytes);
+    return HA_OK;
+}
+
+/* Elements that follow each other as the header says, and one owner of them. */
+static darray ha_npy_lay_out(ha_array *a, const ha_npy_header *h) {
+    int64_t extent[HA_MOST_RANK];
+    for (int n = 0; n < h->rank; n++)
+        extent[h->rank - 1 - n] = h->extent[ha_nth_fastest(n, h->rank, h->order)];
+    darray x = darray_from(a, h->rank, extent);
+    HA_IGNORE(ha_array_free(a)); /* x owns it now, too */
+    if (x.array && h->order == HA_COLUMN_MAJOR) return darray_transpose(x);
+    return x;
+}
+
+/* The map is the array's from here on, if there is one. */
+static ha_array *ha_npy_wrap(const ha_npy_file *f, const ha_npy_header *h, unsigned flags,
+                             ha_npy_map *m) {
+    const ha_type type = ha_dtype_to_type(h->type);
+    ha_wrapped piece = {m->first + h->bytes, ha_host(),
+                        flags & HA_MAP_COPY_ON_WRITE ? 0 : HA_WRAP_CONST};
+    ha_npy_map *kept = (ha_npy_map *)HARRAY_MALLOC(sizeof *kept);
+    if (!kept) {
+        ha_fail(HA_ERR_MEMORY, f->operation, "no memory for its records");
+        return NULL;
+    }
+    *kept = *m;
+    ha_array *a = ha_array_wrap(type, ha_npy_bytes(h) / type.size, &piece, 1);
+    if (a && !ha_array_set_release(a, ha_npy_unmap, kept)) return a;
+    HA_IGNORE(ha_array_free(a));
+    HARRAY_FREE(kept);
+    return NULL;
+}
+
+static darray ha_npy_map_open(const ha_npy_file *f, unsigned flags) {
+    ha_npy_header h;
+    ha_npy_map m;
+    ha_array *a = NULL;
+    ha_status s = ha_npy_map_file(f, flags, &m);
+    if (s) return ha_no_darray;
+    s = ha_npy_parse_named(f, m.first, m.bytes, &h);
+    if (!s) s = ha_npy_mappable(f, &h, &m);
+    const int is_empty = !s && m.bytes == h.bytes;
+    if (!s && !is_empty) a = ha_npy_wrap(f, &h, flags, &m);
+    if (a) return ha_npy_lay_out(a, &h);
+    munmap(m.first, m.bytes);
+    return is_empty ? darray_new_in(h.order, h.type, h.rank, h.extent, ha_host()) : ha_no_darray;
+}
+
+darray darray_map_npy(const char *path, unsigned flags) {
+    const char *const operation = "darray_map_npy";
+    ha_npy_file f;
+    if (flags & ~(unsigned)HA_MAP_COPY_ON_WRITE) {
+        ha_fail(HA_ERR_ARGUMENT, operation, "unknown flags %u", flags);
+        return ha_no_darray;
+    }
+    if (ha_npy_open(&f, path, operation)) return ha_no_darray;
+    const darray x = ha_npy_map_open(&f, flags);
+    fclose(f.file);
+    return x;
+}
+
+#endif
