@@ -1,13 +1,15 @@
 /* blur: reads a PNG, blurs it, and writes a PNG.
  *
- *     blur [--device CTX] [--sigma S] [--passes N] [--quiet] IN.png OUT.png
+ *     blur [--device CTX] [--sigma S] [--passes N] [--trace FILE] [--report] [--quiet] IN OUT
  *
- * The passes run on the device and on the host in turn. What to look at: blur_along() says what one
- * step reads and what it overwrites, and where; average() is the step itself, the same function for
- * host and device. No line of this file copies to the device or back, none waits for it, and
- * nobody keeps a list of what is where. The table that is printed after each pass shows what the
- * library knows: where the picture is at that moment. The last lines compare the bytes that were
- * moved with a program that copies the input of each device step there and its output back.
+ * The device and the host do each pass together, a half of the rows each. What to look at: blur_rows()
+ * says which rows a step reads and which it overwrites, and where; average() is the step itself, the
+ * same function for host and simulated device, and blur_cuda.cu launches it on a GPU. No line of this
+ * file copies to the device or back, none waits for it, and nobody keeps a list of what is where. The
+ * table that is printed after each pass shows what the library knows: where the picture is at that
+ * moment. A half goes to the device once and comes back once; between, only the rows around the
+ * middle move. The last lines compare the bytes that were moved with a program that copies the input
+ * of each device step there and its output back.
  *
  * The blur is a Gaussian. N passes of standard deviation S / sqrt(N) are one of S, since variances
  * add. Each pass has a step along the rows and one along the columns, with weights that end at four
@@ -16,10 +18,10 @@
 #define HARRAY_IMPLEMENTATION
 #include "harray.h"
 
+#include "blur_step.h"
 #include "png_io.h"
 
 #include <getopt.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,102 +29,98 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLANES = 4 };
-
 typedef struct options {
-    const char *device, *in, *out;
+    const char *device, *trace, *in, *out;
     double sigma;
     int passes;
-    bool quiet, help;
+    bool report, quiet, help;
 } options;
 
 typedef struct image {
-    size_t width, height;
-    unsigned planes;
-    bool alpha; /* the last plane is alpha */
-    size_t radius;
-    harray_float weights;            /* of the pixels from -radius to radius around one */
-    harray_float plane[MOST_PLANES]; /* the picture */
-    harray_float next[MOST_PLANES];  /* where a step puts its result */
-    uint64_t bytes_both_ways;        /* what copying at each device step would have moved */
+    array_float_3 picture, next; /* planes, rows, columns; next: between the two steps of a pass */
+    array_float_1 weights;       /* of the pixels from -radius to radius around one */
+    int64_t radius;
+    unsigned colours; /* planes of colour; behind them there is alpha, or not */
+    bool alpha;
+    uint64_t bytes_both_ways; /* what copying at each device step would have moved */
 } image;
 
 /* ---- the blur ------------------------------------------------------------------------------- */
 
-typedef struct step {
-    const float *from, *weights;
-    float *to;
-    size_t width, height, radius;
-    bool columns;
-} step;
-
-/* The weighted mean around element i of a line, whose elements are `stride` apart. */
-static float mean_around(const float *line, size_t length, size_t stride, size_t i,
-                         const float *weights, size_t radius) {
-    float sum = 0;
-    for (size_t k = 0; k <= 2 * radius; k++) {
-        const size_t right = i + k < radius ? 0 : i + k - radius;
-        sum += weights[k] * line[(right < length ? right : length - 1) * stride];
-    }
-    return sum;
-}
-
-/* One step, wherever it runs: HA_HERE makes the pointers of the accesses usable there. */
+/* One step, wherever it runs: _here makes the spans of the accesses usable there. */
 static void average(const ha_queue *queue, void *argument) {
-    const step *s = argument;
-    const float *from = HA_HERE(queue, const float, s->from);
-    const float *weights = HA_HERE(queue, const float, s->weights);
-    float *to = HA_HERE(queue, float, s->to);
-    for (size_t y = 0; y < s->height; y++) {
-        for (size_t x = 0; x < s->width; x++) {
-            to[y * s->width + x] =
-                s->columns ? mean_around(from + x, s->height, s->width, y, weights, s->radius)
-                           : mean_around(from + y * s->width, s->width, 1, x, weights, s->radius);
+    const step *given = argument;
+    const step s = {cspan_float_3_here(queue, given->from),
+                    cspan_float_1_here(queue, given->weights), span_float_3_here(queue, given->to),
+                    given->columns};
+    const int64_t top = s.to.origin[1], bottom = top + s.to.extent[1];
+    for (int64_t plane = 0; plane < s.to.extent[0]; plane++) {
+        for (int64_t y = top; y < bottom; y++) {
+            for (int64_t x = 0; x < s.to.extent[2]; x++)
+                HA_AT(s.to, plane, y, x) = mean_at(&s, plane, y, x);
         }
     }
 }
 
-/* Blurs one plane along its rows or its columns, on a context. */
-static bool blur_along(image *m, unsigned plane, bool columns, ha_context *where) {
+static bool is_cuda(const ha_context *where) { return !strcmp(ha_context_kind(where), "cuda"); }
+
+/* Enqueues a step: a kernel on a GPU, else the function above. */
+static bool start_step(const step *s, ha_context *where) {
+#ifdef BLUR_CUDA
+    if (is_cuda(where))
+        return blur_start_cuda(s, ha_context_number(where), ha_context_stream(where));
+#endif
+    return ha_enqueue(where, average, s, sizeof *s) == HA_OK;
+}
+
+/* A view of rows [first, last) of each plane, as far as there are such rows. They keep their indices. */
+static array_float_3 rows_of(array_float_3 all, int64_t first, int64_t last) {
+    if (first < 0) first = 0;
+    if (last > all.extent[1]) last = all.extent[1];
+    return array_float_3_with_origin(array_float_3_slice(all, 1, first, last, 1),
+                                     HA_DIM(0, first, 0));
+}
+
+/* Blurs rows [first, last) along themselves, from `picture` to `next`, or along the columns and back,
+ * for which rows before and behind are read, too. On a device this returns while it is working. */
+static bool blur_rows(image *m, int64_t first, int64_t last, bool columns, ha_context *where) {
+    const int64_t reach = columns ? m->radius : 0;
+    if (first == last) return true;
     bool enqueued = false;
     HA_READING(weights, m->weights, where)
-    HA_READING(from, m->plane[plane], where)
-    HA_OVERWRITING(to, m->next[plane], where, from.size) {
-        const step s = {.from = from.data,
-                        .weights = weights.data,
-                        .to = to.data,
-                        .width = m->width,
-                        .height = m->height,
-                        .radius = m->radius,
-                        .columns = columns};
-        enqueued = ha_enqueue(where, average, &s, sizeof s) == HA_OK;
+    HA_READING(from, rows_of(columns ? m->next : m->picture, first - reach, last + reach), where)
+    HA_OVERWRITING_ALL(to, rows_of(columns ? m->picture : m->next, first, last), where) {
+        const step s = {from.span, weights.span, to.span, columns};
+        enqueued = start_step(&s, where);
         if (where != ha_host()) {
             m->bytes_both_ways += (from.size + weights.size + to.size) * sizeof(float);
         }
     }
-    return enqueued && harray_float_swap(m->plane[plane], m->next[plane]) == HA_OK;
+    return enqueued;
 }
 
-/* On a device this returns while it is still working. The host's pass on the first plane then
- * begins while the device is busy with the others. */
-static bool blur_pass(image *m, ha_context *where) {
-    for (unsigned i = 0; i < m->planes; i++) {
-        if (!blur_along(m, i, false, where) || !blur_along(m, i, true, where)) return false;
+/* The device has the upper half, the host the lower one, and they work at the same time. Between the
+ * two steps, rows around the middle move; the host gets its own before the device has more to do. */
+static bool blur_pass(image *m, ha_context *device) {
+    const int64_t height = m->picture.extent[1], middle = height / 2;
+    if (!blur_rows(m, 0, middle, false, device)) return false;
+    if (!blur_rows(m, middle, height, false, ha_host())) return false;
+    HA_READING(above, rows_of(m->next, middle - m->radius, middle), ha_host()) {
+        return blur_rows(m, 0, middle, true, device) &&
+               blur_rows(m, middle, height, true, ha_host());
     }
-    return true;
+    return false;
 }
 
 static void set_weights(image *m, double sigma) {
-    HA_OVERWRITING(weights, m->weights, ha_host(), 2 * m->radius + 1) {
+    HA_OVERWRITING_ALL(v, m->weights, ha_host()) {
         double sum = 0;
-        for (size_t k = 0; k < weights.size; k++) {
-            const double distance = ((double)k - (double)m->radius) / sigma;
-            weights.data[k] = (float)exp(-distance * distance / 2);
-            sum += (double)weights.data[k];
+        for (int64_t k = -m->radius; k <= m->radius; k++) {
+            const double distance = (double)k / sigma;
+            HA_AT(v.span, k) = (float)exp(-distance * distance / 2);
+            sum += (double)HA_AT(v.span, k);
         }
-        for (size_t k = 0; k < weights.size; k++) {
-            weights.data[k] = (float)((double)weights.data[k] / sum);
-        }
+        for (size_t k = 0; k < v.size; k++) v.data[k] = (float)((double)v.data[k] / sum);
     }
 }
 
@@ -136,42 +134,26 @@ static double srgb_of(double light) {
     return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055;
 }
 
-static unsigned colours(const image *m) { return m->alpha ? m->planes - 1 : m->planes; }
-
+/* A plane's elements are in the order of the file's pixels, without gaps: v.data[k] is pixel k. */
 static void unpack(image *m, const picture *p) {
-    for (unsigned i = 0; i < m->planes; i++) {
-        HA_OVERWRITING(v, m->plane[i], ha_host(), m->width * m->height)
+    for (unsigned i = 0; i < p->channels; i++) {
+        HA_OVERWRITING_ALL(v, array_float_3_fix(m->picture, 0, i), ha_host())
         for (size_t k = 0; k < v.size; k++) {
             const double sample = picture_get(p, k, i);
-            v.data[k] = (float)(i < colours(m) ? light_of(sample) : sample);
+            v.data[k] = (float)(i < m->colours ? light_of(sample) : sample);
+            if (i < m->colours && m->alpha) v.data[k] *= (float)picture_get(p, k, m->colours);
         }
     }
 }
 
 static void pack(picture *p, const image *m) {
-    for (unsigned i = 0; i < m->planes; i++) {
-        HA_READING(v, m->plane[i], ha_host())
+    for (unsigned i = 0; i < p->channels; i++) {
+        HA_READING(v, array_float_3_fix(m->picture, 0, i), ha_host())
+        HA_READING(last, array_float_3_fix(m->picture, 0, p->channels - 1), ha_host())
         for (size_t k = 0; k < v.size; k++) {
-            const double value = (double)v.data[k];
-            picture_set(p, k, i, i < colours(m) ? srgb_of(value) : value);
-        }
-    }
-}
-
-static void multiply_by_alpha(image *m) {
-    for (unsigned i = 0; i < colours(m); i++) {
-        HA_READING(alpha, m->plane[colours(m)], ha_host())
-        HA_WRITING(colour, m->plane[i], ha_host())
-        for (size_t k = 0; k < colour.size; k++) colour.data[k] *= alpha.data[k];
-    }
-}
-
-static void divide_by_alpha(image *m) {
-    for (unsigned i = 0; i < colours(m); i++) {
-        HA_READING(alpha, m->plane[colours(m)], ha_host())
-        HA_WRITING(colour, m->plane[i], ha_host())
-        for (size_t k = 0; k < colour.size; k++) {
-            if (alpha.data[k] > 0) colour.data[k] /= alpha.data[k];
+            const bool divide = i < m->colours && m->alpha && last.data[k] > 0;
+            const double value = (double)(divide ? v.data[k] / last.data[k] : v.data[k]);
+            picture_set(p, k, i, i < m->colours ? srgb_of(value) : value);
         }
     }
 }
@@ -179,39 +161,30 @@ static void divide_by_alpha(image *m) {
 /* ---- the image ------------------------------------------------------------------------------ */
 
 static void make_image(image *m, const picture *p, double sigma) {
-    static const char *const names[] = {"grey", "alpha", "red", "green", "blue", "alpha"};
-    *m = (image){.width = p->width,
-                 .height = p->height,
-                 .planes = p->channels,
-                 .alpha = p->channels % 2 == 0,
-                 .radius = (size_t)ceil(4 * sigma),
-                 .weights = harray_float_new(0)};
-    harray_float_set_name(m->weights, "weights");
-    for (unsigned i = 0; i < m->planes; i++) {
-        m->plane[i] = harray_float_new(0);
-        m->next[i] = harray_float_new(0);
-        harray_float_set_name(m->plane[i], names[m->planes < 3 ? i : 2 + i]);
-        harray_float_set_name(m->next[i], names[m->planes < 3 ? i : 2 + i]);
-    }
+    const ha_dim3 extent = HA_DIM(p->channels, (int64_t)p->height, (int64_t)p->width);
+    *m = (image){.picture = array_float_3_new(extent, ha_host()),
+                 .next = array_float_3_new(extent, ha_host()),
+                 .radius = (int64_t)ceil(4 * sigma),
+                 .alpha = p->channels % 2 == 0};
+    m->weights = array_float_1_with_origin(array_float_1_new(HA_DIM(2 * m->radius + 1), ha_host()),
+                                           HA_DIM(-m->radius));
+    m->colours = p->channels - m->alpha;
+    ha_array_set_name(m->picture.array, "picture");
+    ha_array_set_name(m->next.array, "next");
+    ha_array_set_name(m->weights.array, "weights");
     set_weights(m, sigma);
     unpack(m, p);
 }
 
 static void free_image(image *m) {
-    for (unsigned i = 0; i < m->planes; i++) {
-        HA_IGNORE(harray_float_free(&m->plane[i]));
-        HA_IGNORE(harray_float_free(&m->next[i]));
-    }
-    HA_IGNORE(harray_float_free(&m->weights));
+    HA_IGNORE(array_float_3_free(&m->picture));
+    HA_IGNORE(array_float_3_free(&m->next));
+    HA_IGNORE(array_float_1_free(&m->weights));
 }
 
 static uint64_t bytes_moved(const image *m) {
-    uint64_t bytes = ha_array_statistics(m->weights.array).bytes;
-    for (unsigned i = 0; i < m->planes; i++) {
-        bytes += ha_array_statistics(m->plane[i].array).bytes;
-        bytes += ha_array_statistics(m->next[i].array).bytes;
-    }
-    return bytes;
+    return ha_array_statistics(m->picture.array).bytes + ha_array_statistics(m->next.array).bytes +
+           ha_array_statistics(m->weights.array).bytes;
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
@@ -233,56 +206,58 @@ static bool all_went_well(void) {
     return error.status == HA_OK || complain("%s", error.text);
 }
 
-/* Where the first plane is now, and what has been moved so far. */
+static double megabytes(uint64_t bytes) { return (double)bytes * 1e-6; }
+
+/* Where the picture is now, and what has been moved so far. */
 static void show_state(const image *m) {
     char text[1024];
-    (void)ha_describe(m->plane[0].array, text, sizeof text);
+    (void)ha_describe(m->picture.array, text, sizeof text);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         (void)printf("    %s\n", line);
     }
-    (void)printf("    moved so far %" PRIu64 " bytes; both ways at each device step: %" PRIu64 "\n",
-                 bytes_moved(m), m->bytes_both_ways);
+    (void)printf("    moved so far %.2f MB; both ways at each device step: %.2f MB\n",
+                 megabytes(bytes_moved(m)), megabytes(m->bytes_both_ways));
 }
 
 static bool blur(image *m, ha_context *device, const options *o) {
     for (int pass = 0; pass < o->passes; pass++) {
-        ha_context *where = pass % 2 == 0 ? device : ha_host();
-        if (!o->quiet) {
-            (void)printf("pass %d of %d on %s\n", pass + 1, o->passes, ha_context_name(where));
-        }
-        if (!blur_pass(m, where)) return complain("%s", ha_take_error().text);
-        if (!o->quiet) show_state(m);
+        if (!blur_pass(m, device)) return complain("%s", ha_take_error().text);
+        if (o->quiet) continue;
+        (void)printf("pass %d of %d on %s%s\n", pass + 1, o->passes, ha_context_name(device),
+                     device == ha_host() ? "" : " and host");
+        show_state(m);
     }
     return true;
 }
 
-static void show_summary(const image *m, const options *o) {
+static void show_summary(const image *m, const picture *p, const options *o) {
     const uint64_t moved = bytes_moved(m), both_ways = m->bytes_both_ways;
     if (both_ways == 0) {
-        (void)printf("moved %" PRIu64 " bytes: every step ran on the host\n", moved);
+        (void)printf("moved %.2f MB: every step ran on the host\n", megabytes(moved));
     } else {
-        (void)printf("moved %" PRIu64 " bytes; copying both ways at each device step: %" PRIu64
-                     " bytes; saved %.0f %%\n",
-                     moved, both_ways, 100 - 100 * (double)moved / (double)both_ways);
+        (void)printf(
+            "moved %.2f MB; copying both ways at each device step: %.2f MB; saved %.0f %%\n",
+            megabytes(moved), megabytes(both_ways), 100 - 100 * (double)moved / (double)both_ways);
     }
-    (void)printf("wrote %s: %zu x %zu, %u %s, sigma %g in %d %s\n", o->out, m->width, m->height,
-                 m->planes, m->planes == 1 ? "plane" : "planes", o->sigma, o->passes,
+    (void)printf("wrote %s: %zu x %zu, %u %s, sigma %g in %d %s\n", o->out, p->width, p->height,
+                 p->channels, p->channels == 1 ? "plane" : "planes", o->sigma, o->passes,
                  o->passes == 1 ? "pass" : "passes");
 }
 
 static bool blur_picture(picture *p, image *m, ha_context *device, const options *o) {
     make_image(m, p, o->sigma / sqrt(o->passes));
     if (!all_went_well()) return false;
-    if (m->alpha) multiply_by_alpha(m);
     if (!blur(m, device, o)) return false;
-    if (m->alpha) divide_by_alpha(m);
     pack(p, m);
     return all_went_well();
 }
 
-static bool run(const options *o) {
+static bool blur_file(const options *o) {
     ha_context *device = ha_context_find(o->device);
     if (!device) return complain("%s", ha_take_error().text);
+#ifndef BLUR_CUDA
+    if (is_cuda(device)) return complain("this build has no kernel for CUDA: nvcc was not there");
+#endif
     char error[PICTURE_ERROR_BYTES];
     picture p = {0};
     if (!picture_read(&p, o->in, error)) return complain("%s: %s", o->in, error);
@@ -292,23 +267,34 @@ static bool run(const options *o) {
     image m = {0};
     bool ok = blur_picture(&p, &m, device, o);
     if (ok && !picture_write(&p, o->out, error)) ok = complain("%s: %s", o->out, error);
-    if (ok && !o->quiet) show_summary(&m, o);
+    if (ok && !o->quiet) show_summary(&m, &p, o);
+    if (ok && o->report) ha_report(stdout);
     free_image(&m);
     picture_free(&p);
     return ok;
 }
 
+static bool run(const options *o) {
+    if (o->trace && ha_trace_begin(o->trace) != HA_OK) return complain("%s", ha_take_error().text);
+    bool ok = blur_file(o);
+    if (o->trace && ha_trace_end() != HA_OK) ok = complain("%s", ha_take_error().text);
+    return ok;
+}
+
 static void help(void) {
-    (void)puts("Usage: blur [OPTION]... IN.png OUT.png\n"
-               "Blurs a picture, in passes on a device and on the host in turn.\n"
-               "\n"
-               "  --device CTX  sim (the default), sim:1, host, ...: where every other pass runs\n"
-               "  --sigma S     standard deviation of the blur in pixels, 0.1 to 1000; default 6\n"
-               "  --passes N    1 to 100; default 4\n"
-               "  --quiet       print nothing but errors\n"
-               "  --help        this\n"
-               "\n"
-               "Samples are taken as sRGB. The exit status is 0, 1 on failure, 2 on wrong usage.");
+    (void)puts(
+        "Usage: blur [OPTION]... IN.png OUT.png\n"
+        "Blurs a picture, in passes that a device and the host do together.\n"
+        "\n"
+        "  --device CTX  sim (the default), host, cuda:0, ...: where half of each pass runs\n"
+        "  --sigma S     standard deviation of the blur in pixels, 0.1 to 1000; default 6\n"
+        "  --passes N    1 to 100; default 4\n"
+        "  --trace FILE  write what happens when as a trace, for ui.perfetto.dev\n"
+        "  --report      print where bytes went\n"
+        "  --quiet       print nothing else but errors\n"
+        "  --help        this\n"
+        "\n"
+        "Samples are taken as sRGB. The exit status is 0, 1 on failure, 2 on wrong usage.");
 }
 
 /* The number in `text`, or NaN when that is none. */
@@ -331,6 +317,12 @@ static bool set_option(options *o, int letter, const char *value) {
         o->passes = number(value) >= 1 && number(value) <= 100 ? (int)number(value) : 0;
         return (o->passes >= 1 && o->passes == number(value)) ||
                complain("--passes wants a whole number from 1 to 100, not '%s'", value);
+    case 't':
+        o->trace = value;
+        return true;
+    case 'r':
+        o->report = true;
+        return true;
     case 'q':
         o->quiet = true;
         return true;
@@ -345,7 +337,8 @@ static bool set_option(options *o, int letter, const char *value) {
 static bool read_options(options *o, int argc, char **argv) {
     static const struct option known[] = {
         {"device", required_argument, NULL, 'd'}, {"sigma", required_argument, NULL, 's'},
-        {"passes", required_argument, NULL, 'p'}, {"quiet", no_argument, NULL, 'q'},
+        {"passes", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
+        {"report", no_argument, NULL, 'r'},       {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     *o = (options){.device = "sim", .sigma = 6, .passes = 4};
     opterr = 0;
