@@ -40,8 +40,9 @@ typedef struct bench_figure {
     const char *reference_name;
     bench_function *reference;
     void *reference_data;
-    double bound; /* the ratio should not be greater; 0: no bound */
-    size_t bytes; /* moved by one repetition, to print a rate; 0: none */
+    double bound;    /* the ratio should not be greater; 0: no bound */
+    double bound_ns; /* nor the time; 0: no bound */
+    size_t bytes;    /* moved by one repetition, to print a rate; 0: none */
 } bench_figure;
 
 enum { BENCH_PAIRS_DEFAULT = 15, BENCH_PAIRS_MOST = 1000 };
@@ -144,6 +145,7 @@ static void bench_print(const bench_figure *f, double *ns, double *reference_ns,
            f->name, bench_settings.variant, ours, f->reference_name, bench_median(reference_ns, n),
            middle, ratio[0], ratio[n - 1], n);
     if (f->bound > 0) printf(", \"bound\": %.4g", f->bound);
+    if (f->bound_ns > 0) printf(", \"bound_ns\": %.4g", f->bound_ns);
     if (f->bytes > 0)
         printf(", \"bytes\": %zu, \"gb_per_s\": %.4g", f->bytes, (double)f->bytes / ours);
     puts("}");

@@ -20,6 +20,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = '#include "harray.h"\n'
+WITHOUT_ARRAYS = "#define HARRAY_NDARRAY_H\n" + INCLUDE
 TYPES = 200
 INSTANCES = "".join(f"typedef struct {{ double x; }} type_{i};\nHARRAY(type_{i});\n"
                     for i in range(TYPES))
@@ -28,6 +29,8 @@ EMPTY = "typedef int nothing;\n"
 # figure, text under test, text without it, what that is, options, repetitions in it, bound in s
 FIGURES = [
     ("include", INCLUDE, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.05),
+    ("ready-made arrays of n dimensions", INCLUDE, WITHOUT_ARRAYS, "include without them",
+     ["-fsyntax-only"], 1, 0.1),
     ("one HARRAY(T)", INCLUDE + INSTANCES, INCLUDE, "include", ["-fsyntax-only"], TYPES, None),
     ("implementation -O2", "#define HARRAY_IMPLEMENTATION\n" + INCLUDE, EMPTY, "empty file",
      ["-O2"], 1, 2.0),

@@ -1,11 +1,14 @@
 /* What it costs to move an array between the host and the simulated device, against memcpy of the
- * same bytes, and against handing one command to a thread and waiting until it is done. */
+ * same bytes, and against handing one command to a thread and waiting until it is done; and to move
+ * parts of one, against the backend's own copy of them. And how fast threads copy on the host that
+ * share copies for a CUDA device, without one. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "../harray.h"
 
 #include "bench.h"
+#include "strided.h"
 
 #include <sys/mman.h>
 
@@ -161,11 +164,72 @@ static void ping_pong(void) {
     HA_CHECK(harray_double_free(&x));
 }
 
+/* ---- the host's side of pageable memory and a CUDA device ---------------------------------- */
+
+#ifndef HARRAY_NO_CUDA
+/* In pieces, from anywhere in a large block into two chunks by turns, or back. */
+typedef struct staging {
+    char *large, *chunk;
+    size_t bytes; /* of the large block */
+    int up;       /* into the chunks */
+    ha_cuda_team team;
+} staging;
+
+static double time_pieces(const staging *s, ha_cuda_team *team, size_t count) {
+    const size_t piece = HA_CUDA_TEAM_CHUNK;
+    const ha_pieces one = ha_pieces_one(piece);
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < s->bytes; at += piece) {
+            char *chunk = s->chunk + at / piece % 2 * piece, *large = s->large + at;
+            ha_cuda_team_copy(team, s->up ? chunk : large, s->up ? large : chunk, &one);
+            bench_use(s->large);
+        }
+    return bench_now() - start;
+}
+
+static double time_team(void *data, size_t count) {
+    staging *s = data;
+    return time_pieces(s, ha_cuda_team_for(&s->team, s->bytes), count);
+}
+
+static double time_one(void *data, size_t count) { return time_pieces(data, NULL, count); }
+
+static void with_team(int threads, int up) {
+    staging s = {.bytes = (size_t)256 << 20, .up = up};
+    char name[64];
+    snprintf(name, sizeof name, "staging %s, %d thread%s", up ? "up" : "down", threads,
+             threads > 1 ? "s" : "");
+    s.large = new_block(s.bytes);
+    s.chunk = new_block(2 * HA_CUDA_TEAM_CHUNK);
+    ha_cuda_team_create(&s.team, threads);
+    bench_run(&(bench_figure){name, time_team, &s, "memcpy", time_one, &s, .bytes = s.bytes});
+    ha_cuda_team_destroy(&s.team);
+    free(s.large);
+    free(s.chunk);
+}
+
+/* 1 shows what is noise; 2, 4, … as many as there are processors. */
+static void teams(void) {
+    cpu_set_t set;
+    bench_require(sched_getaffinity(0, sizeof set, &set) == 0, "processors");
+    for (int threads = 1; threads <= HA_CUDA_MOST_THREADS; threads *= 2) {
+        if (threads > 2 && threads > CPU_COUNT(&set)) break;
+        with_team(threads, 1);
+        with_team(threads, 0);
+    }
+}
+#else
+static void teams(void) {}
+#endif
+
 int main(int argc, char **argv) {
     bench_begin(argc, argv, "included");
     at_size(4 << 10, "host to sim 4 KiB", "sim to host 4 KiB");
     at_size(64 << 20, "host to sim 64 MiB", "sim to host 64 MiB");
+    strided_run(ha_context_find("sim"), ha_host(), "host to sim", "sim to host");
     ping_pong();
+    teams();
     HA_CHECK(ha_shutdown());
     return 0;
 }
