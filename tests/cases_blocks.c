@@ -226,6 +226,92 @@ TEST(assign_under_work) {
     drop(y);
 }
 
+/* ---- the cache ------------------------------------------------------------------------------ */
+
+/* A block that a queue still uses is not in the cache: nobody gets it, nobody trims it. */
+TEST(retired_is_not_cached) {
+    harray_double x = everywhere();
+    const ha_memory_usage before = ha_context_memory(C);
+    const ha_allocator other = {0};
+    hold(C);
+    add_at(x, C, 1);
+    drop(x);
+    const ha_memory_usage held = ha_context_memory(C);
+    assert_true(held.retired >= N * sizeof(double));
+    assert_int_equal(held.live + held.retired, before.live + before.retired);
+    assert_int_equal(held.cached, before.cached);
+    (void)ha_memory_trim(C, 0);
+    assert_int_equal(ha_context_memory(C).retired, held.retired);
+    REFUSED(HA_ERR_ARGUMENT, ha_memory_set_allocator(C, &other));
+    REFUSED(HA_ERR_STATE, ha_memory_set_allocator(C, NULL));
+    harray_double y = keep(harray_double_new_at(N, F));
+    assert_int_equal(ha_context_memory(C).reused, before.reused);
+    let_go(C);
+    SUCCEEDS(ha_context_finish(C));
+    (void)ha_memory_trim(C, UINT64_MAX);
+    assert_int_equal(ha_context_memory(C).retired, 0);
+    assert_true(ha_context_memory(C).cached >= N * sizeof(double));
+    drop(keep(harray_double_new_at(N, F)));
+    assert_int_equal(ha_context_memory(C).reused, before.reused + 1);
+    drop(y);
+}
+
+/* Without a cache it goes to the backend at once; trimming tells so. */
+TEST(retired_is_trimmed) {
+    harray_double x = everywhere();
+    SUCCEEDS(ha_memory_set_cache(C, 0));
+    const uint64_t before = ha_context_memory(C).handed_out;
+    hold(C);
+    add_at(x, C, 1);
+    drop(x);
+    assert_int_equal(ha_memory_trim(C, 0), 0);
+    let_go(C);
+    SUCCEEDS(ha_context_finish(C));
+    assert_true(ha_memory_trim(C, 0) >= N * sizeof(double));
+    assert_true(ha_context_memory(C).handed_out <= before - N * sizeof(double));
+    SUCCEEDS(ha_memory_set_cache(C, UINT64_MAX));
+}
+
+/* What was left by one queue is used by another one in the right order, again and again. */
+TEST(reused_in_order) {
+    for (int i = 0; i < 20; i++) {
+        double sum = -1;
+        ha_context *one = i % 2 ? C : F, *other = i % 2 ? F : C;
+        harray_double x = keep(harray_double_filled_at(N, i, one));
+        add_at(x, other, 1);
+        drop(x);
+        harray_double y = keep(harray_double_filled_at(N, 2 * i, other));
+        begin_sum(y, one, &sum);
+        SUCCEEDS(ha_context_finish(one));
+        assert_true(sum == 2.0 * i * N);
+        drop(y);
+    }
+    assert_true(ha_context_memory(C).reused > 0);
+}
+
+/* Releasing memory does not wait for what was enqueued before, and nobody gets it until then. */
+TEST(memory_released_under_work) {
+    double *old = (double *)ha_memory_allocate(C, N * sizeof *old), sum = -1;
+    const job nines = {old, N, 9};
+    assert_non_null(old);
+    hold(C);
+    SUCCEEDS(ha_enqueue(C, fill_job, &nines, sizeof nines));
+    SUCCEEDS(ha_memory_release(C, old));
+    REFUSED(HA_ERR_ARGUMENT, ha_memory_release(C, old));
+    assert_true(ha_context_memory(C).retired >= N * sizeof *old);
+    double *fresh = (double *)ha_memory_allocate(C, N * sizeof *fresh);
+    const job fives = {fresh, N, 5};
+    SUCCEEDS(ha_enqueue(F, fill_job, &fives, sizeof fives));
+    give_others_a_chance();
+    let_go(C);
+    SUCCEEDS(ha_context_finish(C));
+    const sum_of add_up = {fresh, N, &sum};
+    SUCCEEDS(ha_enqueue(F, sum_job, &add_up, sizeof add_up));
+    SUCCEEDS(ha_context_finish(F));
+    assert_true(sum == 5 * N);
+    SUCCEEDS(ha_memory_release(F, fresh));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         ORDER(growth_under_work),
@@ -240,6 +326,10 @@ int main(void) {
         ORDER(take_under_work),
         ORDER(swap_and_copy_under_work),
         ORDER(assign_under_work),
+        ORDER(retired_is_not_cached),
+        ORDER(retired_is_trimmed),
+        ORDER(reused_in_order),
+        ORDER(memory_released_under_work),
     };
     int failed = 0;
     RUN_WITH_AND_WITHOUT_DELAYS(failed, tests);

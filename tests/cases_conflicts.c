@@ -161,7 +161,7 @@ TEST(case_42) {
         for (size_t k = 0; k < 4; k++) {
             HA_READING(v, x, places[i]) {
                 HA_READING(w, x, places[k])
-                assert_int_equal(v.data == w.data, places[i] == places[k]);
+                assert_int_equal(v.data == w.data, same_address(places[i], places[k]));
                 else fail();
                 step();
             }

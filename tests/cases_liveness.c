@@ -312,6 +312,21 @@ TEST(too_large_while_others_free) {
     assert_int_equal(finishes, 1);
 }
 
+/* What was freed before is waited for, one block after the other, whatever others free
+ * meanwhile. */
+TEST(all_that_was_retired) {
+    enum { PART = LARGE * 2 / 3, MORE = LARGE * 6 / 5 };
+    ha_context *fork = ha_context_fork(C);
+    drop(keep(harray_double_zeros_at(PART, C)));
+    drop(keep(harray_double_zeros_at(PART, fork)));
+    on_finish = make_and_free_elsewhere;
+    harray_double x = keep(harray_double_new_at(MORE, C));
+    on_finish = NULL;
+    assert_int_equal(finishes, 2);
+    drop(x);
+    SUCCEEDS(ha_context_unfork(fork));
+}
+
 /* A block that is just being given back is as good as free. */
 static pthread_t other;
 
@@ -327,6 +342,7 @@ static void until_allocation_failed(void) {
 }
 
 TEST(memory_on_its_way_back) {
+    SUCCEEDS(ha_memory_set_cache(C, 0));
     fill_memory();
     run_all_but(C, 0);
     b = harray_double_from(NULL);
@@ -337,6 +353,7 @@ TEST(memory_on_its_way_back) {
     assert_int_equal(finishes, 0);
     drop(keep(b));
     drop(small);
+    SUCCEEDS(ha_memory_set_cache(C, UINT64_MAX));
 }
 
 /* Growing copies range by range; the block that goes needs one entry for that. */
@@ -394,16 +411,17 @@ TEST(readers_pass_later_writers) {
     drop(x);
 }
 
-/* Another thread holds x. Its wish for an access to y, which this thread holds, closes a circle when
- * it waits for that; not when it only tries, and sleeps because y is busy. */
+/* Another thread holds x. Its wish for an access to y, which this thread holds, closes a circle
+ * when it waits for that; not when it only tries, and sleeps because y is busy. */
 TEST(who_tries_does_not_wait) {
-    const uint64_t thread = UINT64_MAX; /* nobody's */
+    const uint64_t thread = UINT64_MAX & ~HA_TOKEN; /* nobody's */
+    const ha_wish wish = {.range = HA_WHOLE, .writes = 1};
     harray_double x = ramp(SMALL), y = ramp(SMALL);
     ha_access mine;
     SUCCEEDS(ha_open(&mine, y.array, H, HA_WRITE, 0, HA_END));
-    ha_waiter its = {.thread = thread, .array = y.array, .range = HA_WHOLE, .writes = 1};
-    ha_waiter me = {.thread = ha_self.id, .array = x.array, .range = HA_WHOLE, .writes = 1};
-    x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE, H, HA_SITE, 1};
+    ha_waiter its = {.thread = thread, .array = y.array, .wishes = &wish};
+    ha_waiter me = {.thread = ha_self.id, .array = x.array, .wishes = &wish};
+    x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE, H, HA_SITE, 1, 0, 0};
     x.array->holders = 1;
     pthread_mutex_lock(&ha_slow.lock);
     ha_waiter_list(&its);
@@ -435,6 +453,7 @@ int main(void) {
         LATE(opened_while_an_access_reserves),
         LATE(swept_under_steady_load),
         LATE(too_large_while_others_free),
+        LATE(all_that_was_retired),
         LATE(memory_on_its_way_back),
         LATE(growth_notes_one_read),
         LATE(readers_pass_later_writers),

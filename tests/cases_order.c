@@ -33,6 +33,7 @@ TEST(stepping) {
     SUCCEEDS(ha_context_finish(C));
     assert_int_equal(atomic_load(&ran), 3);
     REFUSED(HA_ERR_ARGUMENT, ha_sim_hold(H));
+    REFUSED(HA_ERR_ARGUMENT, ha_sim_fail(H));
     REFUSED(HA_ERR_ARGUMENT, ha_sim_step(M2, 1));
 }
 

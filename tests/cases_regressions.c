@@ -1,5 +1,5 @@
-/* Defects that were found once, each with the rule that it broke; those of waiting and memory are in
- * cases_liveness.c. And giving contexts back, and where arrays were first touched. */
+/* Defects that were found once, each with the rule that it broke; those of waiting and memory are
+ * in cases_liveness.c. And giving contexts back, and where arrays were first touched. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../harray.h"
@@ -248,7 +248,7 @@ static ha_status dying_record(void *handle, ha_event *event) {
 }
 
 static ha_status dying_finish(const ha_event *event) {
-    return dead ? HA_ERR_BACKEND : private_finish(event);
+    return dead ? HA_ERR_LOST : private_finish(event);
 }
 
 static int dying_done(const ha_event *event) { return dead ? -1 : private_done(event); }
@@ -268,12 +268,12 @@ TEST(dead_devices_stay_dead) {
     SUCCEEDS(ha_context_finish(C));
     dead = 1;
     SUCCEEDS(ha_array_prefetch(x.array, H, 0, HA_END));
-    REFUSED(HA_ERR_BACKEND, ha_open(&v, x.array, H, HA_READ, 0, HA_END));
-    REFUSED(HA_ERR_BACKEND, harray_double_get(y, 0, &element));
-    REFUSED(HA_ERR_BACKEND, ha_open(&v, x.array, H, HA_READ, 0, HA_END));
+    REFUSED(HA_ERR_LOST, ha_open(&v, x.array, H, HA_READ, 0, HA_END));
+    REFUSED(HA_ERR_LOST, harray_double_get(y, 0, &element));
+    REFUSED(HA_ERR_LOST, ha_open(&v, x.array, H, HA_READ, 0, HA_END));
     records_nothing = 1;
     drop(y);
-    REFUSED(HA_ERR_BACKEND, ha_open(&v, x.array, H, HA_READ, 0, HA_END));
+    REFUSED(HA_ERR_LOST, ha_open(&v, x.array, H, HA_READ, 0, HA_END));
     dead = records_nothing = 0;
     drop(x);
     SUCCEEDS(ha_shutdown());

@@ -7,8 +7,9 @@
  *     #include "../backends/sim.h"
  *     #include "private_backend.h"
  *     FAULTY_HOST(faulty_host, ha_backend_host)
- *     FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill)
- *     FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL)
+ *     FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill,
+ *                    &faulty_sim_pinned_ops)
+ *     FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
  *     #define HARRAY_HOST_BACKEND faulty_host
  *     #define HARRAY_IMPLEMENTATION
  *     #include "../harray.h"           // last
@@ -71,6 +72,7 @@ static struct {
     atomic_long failed;       /* of these */
     atomic_long first;        /* the number of the point that fails; -1: none does */
     atomic_int sticky;        /* all points behind it fail, too */
+    atomic_int elsewhere;     /* points are what the test says, not those of this header */
     atomic_long records;      /* living blocks of HARRAY_MALLOC */
     const char *_Atomic last; /* the slot that failed last */
 } faulty = {.first = -1};
@@ -91,6 +93,13 @@ static HA_UNUSED long faulty_disarm(void) {
     return failed;
 }
 
+/* Between these two nothing fails, and no points are counted; for one thread alone. */
+static HA_UNUSED long faulty_pause(void) { return atomic_exchange(&faulty.first, -1); }
+static HA_UNUSED void faulty_resume(long first, long points) {
+    atomic_store(&faulty.points, points);
+    atomic_store(&faulty.first, first);
+}
+
 /* Points passed since faulty_arm() or faulty_disarm(). */
 static HA_UNUSED long faulty_points(void) { return atomic_load(&faulty.points); }
 
@@ -101,12 +110,16 @@ static HA_UNUSED const char *faulty_last(void) { return atomic_load(&faulty.last
 static HA_UNUSED long faulty_records(void) { return atomic_load(&faulty.records); }
 
 /* Passes a point; nonzero when it is to fail. */
-static int faulty_point(const char *slot) {
+static int faulty_pass(const char *slot) {
     long point = atomic_fetch_add(&faulty.points, 1), first = atomic_load(&faulty.first);
     if (first < 0 || point < first || (point > first && !atomic_load(&faulty.sticky))) return 0;
     atomic_fetch_add(&faulty.failed, 1);
     atomic_store(&faulty.last, slot);
     return 1;
+}
+
+static int faulty_point(const char *slot) {
+    return !atomic_load(&faulty.elsewhere) && faulty_pass(slot);
 }
 
 static ha_status faulty_call(const char *slot) {
@@ -205,19 +218,34 @@ static HA_UNUSED faulty_holdings faulty_held(faulty_ledger *ledger) {
 
 /* ---- slots that do more than pass a point and call ----------------------------------------- */
 
-static HA_UNUSED ha_status faulty_allocate(faulty_ledger *ledger, const char *slot, void *memory,
-                                           size_t bytes, void **address) {
-    ha_status status = faulty_call(slot) != HA_OK
-                           ? HA_ERR_MEMORY
-                           : ledger->inner->memory->allocate(memory, bytes, address);
+static HA_UNUSED ha_status faulty_allocate(faulty_ledger *ledger, const ha_memory_ops *table,
+                                           const char *slot, void *memory, size_t bytes,
+                                           void **address) {
+    ha_status status = faulty_call(slot) != HA_OK ? HA_ERR_MEMORY
+                                                  : table->allocate(memory, bytes, address);
     if (status == HA_OK) faulty_note_block(ledger, memory, *address, bytes);
     return status;
 }
 
-static HA_UNUSED void faulty_release(faulty_ledger *ledger, void *memory, void *address,
-                                     size_t bytes) {
+static HA_UNUSED void faulty_release(faulty_ledger *ledger, const ha_memory_ops *table,
+                                     void *memory, void *address, size_t bytes) {
     faulty_forget_block(ledger, memory, address, bytes);
-    ledger->inner->memory->release(memory, address, bytes);
+    table->release(memory, address, bytes);
+}
+
+/* Where the backend inside cannot tell what a pointer is, the ledger can. */
+static HA_UNUSED int faulty_knows(faulty_ledger *ledger, void *memory, const void *pointer,
+                                  ha_memory_kind *kind) {
+    int known = 0;
+    if (ledger->inner->memory->knows != NULL)
+        return ledger->inner->memory->knows(memory, pointer, kind);
+    pthread_mutex_lock(&ledger->lock);
+    for (const faulty_block *block = ledger->blocks; block != NULL; block = block->next)
+        known |= block->memory == memory &&
+                 (uintptr_t)pointer - (uintptr_t)block->address < block->bytes;
+    pthread_mutex_unlock(&ledger->lock);
+    if (known) *kind = HA_MEMORY_DEVICE;
+    return known;
 }
 
 /* The inner backend knows its own memories as its own, not as the wrapper's. */
@@ -238,6 +266,15 @@ static HA_UNUSED ha_status faulty_create(faulty_ledger *ledger, const char *slot
                                          void **queue) {
     ha_status status = faulty_call(slot);
     if (status == HA_OK) status = ledger->inner->queue->create(device, queue);
+    if (status == HA_OK) faulty_count_change(ledger, &ledger->held.queues, 1);
+    return status;
+}
+
+static HA_UNUSED ha_status faulty_adopt(faulty_ledger *ledger, const char *slot, void *device,
+                                        void *native, void **queue) {
+    ha_status status = faulty_call(slot);
+    if (status == HA_OK && ledger->inner->queue->adopt == NULL) status = HA_ERR_UNSUPPORTED;
+    if (status == HA_OK) status = ledger->inner->queue->adopt(device, native, queue);
     if (status == HA_OK) faulty_count_change(ledger, &ledger->held.queues, 1);
     return status;
 }
@@ -273,14 +310,19 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .memory = &name##_memory_ops,                                                              \
     };
 
-/* Wraps a device. `fill_slot`: name_fill, or NULL when the backend inside has none. */
-#define FAULTY_BACKEND(name, inside, kind_name, fill_slot)                                         \
+/* Wraps a device. `fill_slot`: name_fill, or NULL when the backend inside has none; `pinned_table`:
+ * &name_pinned_ops or NULL. */
+#define FAULTY_BACKEND(name, inside, kind_name, fill_slot, pinned_table)                           \
     FAULTY_MEMORY_(name, inside, kind_name)                                                        \
+    FAULTY_PINNED_(name, inside, kind_name)                                                        \
     FAULTY_QUEUE_(name, inside, kind_name, fill_slot)                                              \
     static ha_status name##_open(int number, void **device, void **memory) {                       \
         return faulty_open(&name##_ledger, kind_name ".open", number, device, memory);             \
     }                                                                                              \
     static void name##_close(void *device) { faulty_close(&name##_ledger, device); }               \
+    static int name##_zero_copy(void *device) {                                                    \
+        return (inside).zero_copy != NULL ? (inside).zero_copy(device) : 0;                        \
+    }                                                                                              \
     static const ha_backend name = {                                                               \
         .bytes = sizeof(ha_backend),                                                               \
         .version = HA_BACKEND_VERSION,                                                             \
@@ -291,6 +333,8 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .close = name##_close,                                                                     \
         .memory = &name##_memory_ops,                                                              \
         .queue = &name##_queue_ops,                                                                \
+        .pinned = pinned_table,                                                                    \
+        .zero_copy = name##_zero_copy,                                                             \
     };
 
 #define FAULTY_MEMORY_(name, inside, kind_name)                                                    \
@@ -299,10 +343,11 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .inner = &(inside), .outer = &name, .lock = PTHREAD_MUTEX_INITIALIZER};                    \
     static int name##_count(void) { return (inside).count(); }                                     \
     static ha_status name##_allocate(void *memory, size_t bytes, void **address) {                 \
-        return faulty_allocate(&name##_ledger, kind_name ".allocate", memory, bytes, address);     \
+        return faulty_allocate(&name##_ledger, (inside).memory, kind_name ".allocate", memory,     \
+                               bytes, address);                                                    \
     }                                                                                              \
     static void name##_release(void *memory, void *address, size_t bytes) {                        \
-        faulty_release(&name##_ledger, memory, address, bytes);                                    \
+        faulty_release(&name##_ledger, (inside).memory, memory, address, bytes);                   \
     }                                                                                              \
     static int name##_reaches(void *memory, const ha_place *other) {                               \
         ha_place place = faulty_place(&name##_ledger, other);                                      \
@@ -311,6 +356,9 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
     static uint64_t name##_cost(void *memory, const ha_place *other) {                             \
         return faulty_cost(&name##_ledger, memory, other);                                         \
     }                                                                                              \
+    static int name##_knows(void *memory, const void *pointer, ha_memory_kind *kind) {             \
+        return faulty_knows(&name##_ledger, memory, pointer, kind);                                \
+    }                                                                                              \
     static const ha_memory_ops name##_memory_ops = {                                               \
         .bytes = sizeof(ha_memory_ops),                                                            \
         .version = HA_BACKEND_VERSION,                                                             \
@@ -318,6 +366,24 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .release = name##_release,                                                                 \
         .reaches = name##_reaches,                                                                 \
         .cost = name##_cost,                                                                       \
+        .knows = name##_knows,                                                                     \
+    };
+
+/* Pinned memory, for a backend that has some. */
+#define FAULTY_PINNED_(name, inside, kind_name)                                                    \
+    static HA_UNUSED ha_status name##_pin(void *memory, size_t bytes, void **address) {            \
+        return faulty_allocate(&name##_ledger, (inside).pinned, kind_name ".pin", memory, bytes,   \
+                               address);                                                           \
+    }                                                                                              \
+    static HA_UNUSED void name##_unpin(void *memory, void *address, size_t bytes) {                \
+        faulty_release(&name##_ledger, (inside).pinned, memory, address, bytes);                   \
+    }                                                                                              \
+    static HA_UNUSED const ha_memory_ops name##_pinned_ops = {                                     \
+        .bytes = sizeof(ha_memory_ops),                                                            \
+        .version = HA_BACKEND_VERSION,                                                             \
+        .allocate = name##_pin,                                                                    \
+        .release = name##_unpin,                                                                   \
+        .reaches = name##_reaches,                                                                 \
     };
 
 /* Passes a point; then the call. */
@@ -330,6 +396,13 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         return faulty_create(&name##_ledger, kind_name ".create", device, queue);                  \
     }                                                                                              \
     static void name##_destroy(void *queue) { faulty_destroy(&name##_ledger, queue); }             \
+    static ha_status name##_adopt_event(void *queue, void *native, ha_event *event) {              \
+        if ((inside).queue->adopt_event == NULL) return HA_ERR_UNSUPPORTED;                        \
+        FAULTY_THEN_(kind_name ".adopt_event", (inside).queue->adopt_event(queue, native, event)); \
+    }                                                                                              \
+    static ha_status name##_adopt(void *device, void *native, void **queue) {                      \
+        return faulty_adopt(&name##_ledger, kind_name ".adopt", device, native, queue);            \
+    }                                                                                              \
     static ha_status name##_copy(void *queue, void *to, const void *from, size_t bytes) {          \
         FAULTY_THEN_(kind_name ".copy", (inside).queue->copy(queue, to, from, bytes));             \
     }                                                                                              \
@@ -339,6 +412,15 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
     static HA_UNUSED ha_status name##_fill(void *queue, void *to, const void *value, size_t bytes, \
                                            size_t count) {                                         \
         FAULTY_THEN_(kind_name ".fill", (inside).queue->fill(queue, to, value, bytes, count));     \
+    }                                                                                              \
+    static ha_status name##_copy3d(void *queue, void *to, const void *from,                        \
+                                   const ha_pieces *pieces) {                                      \
+        if ((inside).queue->copy3d == NULL) return HA_ERR_UNSUPPORTED;                             \
+        FAULTY_THEN_(kind_name ".copy3d", (inside).queue->copy3d(queue, to, from, pieces));        \
+    }                                                                                              \
+    static ha_status name##_stamp(void *queue, uint64_t *ns) {                                     \
+        if ((inside).queue->stamp == NULL) return HA_ERR_UNSUPPORTED;                              \
+        FAULTY_THEN_(kind_name ".stamp", (inside).queue->stamp(queue, ns));                        \
     }                                                                                              \
     static ha_status name##_record(void *queue, ha_event *event) {                                 \
         FAULTY_THEN_(kind_name ".record", (inside).queue->record(queue, event));                   \
@@ -372,6 +454,18 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .fill = fill_slot,                                                                         \
         .forget = name##_forget,                                                                   \
         .native = name##_native,                                                                   \
+        .adopt = name##_adopt,                                                                     \
+        .adopt_event = name##_adopt_event,                                                         \
+        .copy3d = name##_copy3d,                                                                   \
+        .stamp = name##_stamp,                                                                     \
     };
+
+/* Of the points, each how manyth is played: where the tests are built in several ways, one of them
+ * plays all, and HARRAY_POINT_STRIDE is set for the others. */
+static HA_UNUSED int point_stride(void) {
+    const char *text = getenv("HARRAY_TEST_LONG") != NULL ? NULL : getenv("HARRAY_POINT_STRIDE");
+    const int stride = text != NULL ? atoi(text) : 1;
+    return stride > 0 ? stride : 1;
+}
 
 #endif

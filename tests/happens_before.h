@@ -4,7 +4,7 @@
  * Whoever acts is an agent: the host (one, for its threads take turns here) or a queue. An agent's
  * clock says, of every agent, how many of its actions have happened before whatever this one does
  * next. Enqueueing, recording, awaiting and finishing join clocks; hb_touch() is an action that
- * uses bytes. Blocks remember, for each 4 bytes, the last write and who has read since.
+ * uses bytes. Blocks remember, for each byte, the last write and who has read since.
  *
  * A use that is not ordered behind an earlier one is a race, found when it is enqueued: it does not
  * matter when anything really runs. The first complaint is kept in hb.complaint. */
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HB_HOST = 0, HB_AGENTS = 8, HB_CELL = 4 };
+enum { HB_HOST = 0, HB_AGENTS = 8, HB_CELL = 1 };
 
 typedef struct hb_clock {
     uint32_t known[HB_AGENTS];
@@ -130,21 +130,41 @@ static void hb_write(const hb_use *use, hb_cell *cell, size_t index, hb_action a
     cell->write = action;
 }
 
-/* `agent` uses bytes, now or when what it has enqueued runs. Unknown addresses are nobody's. */
-static void hb_touch(uint32_t agent, const void *address, size_t bytes, int write,
-                     const char *what) {
-    hb_block *block = bytes > 0 ? hb_block_find(address) : NULL;
+/* `rows` pieces of `bytes` bytes, `row` bytes apart, and that `planes` times, `plane` bytes apart. */
+typedef struct hb_pieces {
+    size_t bytes, rows, planes, row, plane;
+} hb_pieces;
+
+static void hb_touch_piece(const hb_use *use, size_t offset, size_t bytes, int write,
+                           hb_action action) {
+    hb_cell *cell = (hb_cell *)(uintptr_t)use->block->cell;
+    for (size_t i = offset / HB_CELL; i * HB_CELL < offset + bytes; i++)
+        (write ? hb_write : hb_read)(use, &cell[i], i, action);
+}
+
+/* `agent` uses pieces, now or when what it has enqueued runs; the gaps between them are not used.
+ * Unknown addresses are nobody's. */
+static void hb_touch_pieces(uint32_t agent, const void *address, const hb_pieces *p, int write,
+                            const char *what) {
+    const hb_block *block = p->bytes > 0 ? hb_block_find(address) : NULL;
     if (block == NULL) return;
     const hb_use use = {block, agent, what};
     const size_t offset = (uintptr_t)address - block->first;
+    const size_t bytes = (p->planes - 1) * p->plane + (p->rows - 1) * p->row + p->bytes;
     if (bytes > block->bytes - offset) {
         hb_complain("step %u: %s by %s: %zu bytes from %zu on, in a block of %zu at %s", hb.step,
                     what, hb.name[agent], bytes, offset, block->bytes, block->memory);
         return;
     }
     const hb_action action = {++hb.clock[agent].known[agent], hb.step};
-    for (size_t i = offset / HB_CELL; i * HB_CELL < offset + bytes; i++)
-        (write ? hb_write : hb_read)(&use, &block->cell[i], i, action);
+    for (size_t z = 0; z < p->planes; z++)
+        for (size_t y = 0; y < p->rows; y++)
+            hb_touch_piece(&use, offset + z * p->plane + y * p->row, p->bytes, write, action);
+}
+
+static void hb_touch(uint32_t agent, const void *address, size_t bytes, int write,
+                     const char *what) {
+    hb_touch_pieces(agent, address, &(hb_pieces){bytes, 1, 1, 0, 0}, write, what);
 }
 
 #endif

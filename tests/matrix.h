@@ -8,16 +8,18 @@
  *      host        private:0   private:1
  *      sim:0       private:0   private:1
  *      private:0   sim:0       sim:1
+ *      sim:0       private:0   private:1    a unified device: C works on the host's memory
+ *      cuda:0      private:0   private:1    managed memory
+ *      private:0   cuda:0      cuda:1       managed memory
+ *      launch:0    private:0   private:1    CUDA's device memory; functions are kernels
+ *
+ * Those with CUDA need HARRAY_CUDA to name the fake driver, or (but for the last) GPUs.
  *
  * In tests named case_NN the number is that of a case of the specification. A test leaves nothing
  * behind: no error, no array (checked after each test), no memory (checked after each row).
  *
  * Cases that are not tested, because what they are about is not there yet:
- *      13, 41, 72      pinned memory, zero-copy, the choice of a copy engine
- *      63, 64, 70, 71  delayed release, tokens
- *      84-90           arrays over the user's memory
- *      103             statistics of a memory
- *      108             stream pools (a GPU's)
+ *      72              the choice of a copy engine (a GPU's)
  * 24, 27, 36, 39, 40, 44, 52, 56, 66, 68, 78, 81, 87, 95 and 106 do not exist. */
 #ifndef HARRAY_TESTS_MATRIX_H
 #define HARRAY_TESTS_MATRIX_H
@@ -31,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda_launch.h"
 #include "private_backend.h"
 #include "invariants.h"
 
@@ -42,6 +45,20 @@ const char *__tsan_default_options(void) { return "allocator_may_return_null=1";
 
 static ha_context *H, *C, *M1, *M2;
 
+/* Whether the host and a context share one incarnation: nothing is moved between them. */
+static inline int shares_memory(const ha_context *context) {
+    return context == H || ha_context_is_zero_copy(context);
+}
+
+static inline int same_memory(const ha_context *a, const ha_context *b) {
+    return a == b || (shares_memory(a) && shares_memory(b));
+}
+
+/* With HARRAY_DEBUG the host has addresses of its own for the memory that it shares. */
+static inline int same_address(const ha_context *a, const ha_context *b) {
+    return same_memory(a, b) && (!HA_DEBUGGING || (a == H) == (b == H));
+}
+
 typedef struct matrix_row {
     const char *c, *m1, *m2;
 } matrix_row;
@@ -50,17 +67,43 @@ static const matrix_row matrix[] = {
     {"host", "private:0", "private:1"},
     {"sim:0", "private:0", "private:1"},
     {"private:0", "sim:0", "sim:1"},
+    {"sim:0 unified", "private:0", "private:1"},
+    {"cuda:0 managed", "private:0", "private:1"},
+    {"private:0", "cuda:0 managed", "cuda:1"},
+    {"launch:0", "private:0", "private:1"},
 };
 enum { MATRIX_ROWS = sizeof matrix / sizeof *matrix };
 
+/* The name may have a word behind it, which says how the devices are set up. */
 static inline ha_context *require_context(const char *name) {
-    ha_context *context = ha_context_find(name);
-    if (!context) ha_check_failed_(HA_ERR_NOT_FOUND, HA_SITE, name);
+    char copy[40];
+    snprintf(copy, sizeof copy, "%.*s", (int)strcspn(name, " "), name);
+    ha_context *context = ha_context_find(copy);
+    if (!context) ha_check_failed_(HA_ERR_NOT_FOUND, HA_SITE, copy);
     return context;
 }
 
+static inline int row_has(const matrix_row *row, const char *word) {
+    return strstr(row->c, word) || strstr(row->m1, word) || strstr(row->m2, word);
+}
+
+/* Whether there are devices for the row. */
+static inline int row_is_there(const matrix_row *row) {
+    if (row_has(row, "launch:")) return cuda_fake() != NULL;
+    if (row_has(row, "cuda:1")) return ha_context_count("cuda") > 1;
+    return !row_has(row, "cuda:") || ha_context_count("cuda") > 0;
+}
+
+static int in_unified_row, in_cuda_row;
+
 static inline void enter_row(const matrix_row *row) {
+    in_unified_row = row_has(row, " unified");
+    in_cuda_row = row_has(row, "cuda:") || row_has(row, "launch:");
+    if (in_unified_row) HA_CHECK(ha_sim_configure(&(ha_sim_options){.unified = 1}));
+    if (in_cuda_row)
+        HA_CHECK(cuda_use(row_has(row, " managed") ? HA_CUDA_MANAGED : HA_CUDA_DEVICE, "peers=0"));
     HA_CHECK(ha_backend_register(&private_backend));
+    if (row_has(row, "launch:")) HA_CHECK(ha_backend_register(launch_backend_make()));
     H = ha_host();
     C = require_context(row->c);
     M1 = require_context(row->m1);
@@ -69,14 +112,20 @@ static inline void enter_row(const matrix_row *row) {
 
 /* How many failures: 1 when something was leaked. */
 static inline int leave_row(void) {
-    if (ha_shutdown() == HA_OK) return 0;
-    print_error("left behind: %s\n", ha_take_error().text);
+    if (ha_shutdown() != HA_OK) {
+        print_error("left behind: %s\n", ha_take_error().text);
+        return 1;
+    }
+    if (in_unified_row) HA_CHECK(ha_sim_configure(NULL));
+    if (!in_cuda_row || !cuda_fake() || cuda_fake_is_empty()) return 0;
+    print_error("left behind in the CUDA driver\n");
     return 1;
 }
 
 /* Runs an array of tests on every row and adds the failures to `failed`. */
 #define RUN_ON_MATRIX(failed, tests)                                                               \
     for (size_t row_ = 0; row_ < MATRIX_ROWS; row_++) {                                            \
+        if (!row_is_there(&matrix[row_])) continue;                                                \
         enter_row(&matrix[row_]);                                                                  \
         failed += cmocka_run_group_tests_name(matrix[row_].c, tests, NULL, NULL);                  \
         failed += leave_row();                                                                     \
@@ -93,6 +142,7 @@ static int leaked;                    /* a test that failed left arrays behind *
 
 /* Asserts what must hold of every array after every step. */
 static inline void step(void) {
+    check_pools();
     for (size_t i = 0; i < MOST_ARRAYS; i++)
         if (arrays[i]) check_invariants(arrays[i]);
 }

@@ -40,16 +40,20 @@ typedef struct model_array {
     int reserved;     /* an operation on the array as a whole is running */
     int raised;       /* its version must have changed since the last look */
     uint64_t version; /* at the last look */
+    size_t wrapped;   /* elements of the caller's memory that it is; 0: none */
+    int read_only;
 } model_array;
 
-typedef enum { CLOSED, OPENING, OPEN } model_progress;
+typedef enum { CLOSED, OPENING, OPEN, DETACHED, ENDING } model_progress;
 
 typedef struct model_access {
     model_progress progress;
     int array, context, thread, writes;
     ha_range locked; /* as asked for */
     ha_range range;  /* within the size */
+    int used;        /* work was enqueued with its data */
     ha_access access;
+    ha_token token; /* when detached; `access` is then what it was */
 } model_access;
 
 /* What the library keeps for each thread. */
@@ -63,12 +67,16 @@ typedef struct model_thread {
 typedef struct model_context {
     ha_context *context;
     int memory; /* 0: the host's */
-    int held;   /* on sim */
+    int held;   /* not on the order backends */
 } model_context;
 
+/* What the devices are: those of the order backends, else queues run on threads. */
+enum { ORDER_WORLD, SIM_WORLD, MANAGED_WORLD, LAUNCH_WORLD };
+
 static struct {
-    int sim;   /* devices of the kind "sim", else "order" and "order2" */
-    int peers; /* devices of one kind reach each other */
+    int sim;                    /* one of those; 0: the order backends */
+    int peers;                  /* devices of one kind reach each other */
+    char alone[MODEL_MEMORIES]; /* memories of the other kind, of which there is one: no peer */
     int contexts, memories;
     model_context context[MODEL_CONTEXTS];
     model_array array[MODEL_ARRAYS];
@@ -109,10 +117,9 @@ static void model_become(int thread) {
 
 static const char *context_name(int c) { return ha_context_name(model.context[c].context); }
 
-/* Of the second kind of order devices there is one: it has no peer. */
 static int is_direct(int from, int to) {
     if (from == 0 || to == 0) return 1;
-    return model.peers && from <= ORDER_OF_ONE_KIND && to <= ORDER_OF_ONE_KIND;
+    return model.peers && !model.alone[from] && !model.alone[to];
 }
 
 /* The first context of a memory. */
@@ -193,10 +200,30 @@ static ha_status expect_admission(int array, int context, ha_range r, int writes
         if (!ranges_meet(x->locked, r)) continue;
         if (x->thread != model.current)
             status = HA_ERR_BUSY;
-        else if (x->writes || x->context != context || resizes)
+        else if (x->writes || x->context != context || resizes || x->progress >= DETACHED)
             return HA_ERR_CONFLICT;
     }
     return status;
+}
+
+/* ---- the caller's memory -------------------------------------------------------------------- */
+
+/* What each array may wrap, on the host. */
+static uint32_t model_callers[MODEL_ARRAYS][MODEL_MOST];
+
+static int is_beyond(const model_array *a, size_t n) { return a->wrapped != 0 && n > a->wrapped; }
+
+/* The caller looks at its memory, or writes it: nobody else may be at it. */
+static void model_touch_callers(int array, size_t n, int write) {
+    hb_touch(HB_HOST, model_callers[array], n * sizeof(uint32_t), write, "the caller's use");
+}
+
+static void model_look_at_callers(int array) {
+    const model_contents *is = &model.array[array].is;
+    for (size_t i = 0; i < is->size; i++)
+        if (is->state[i] == KNOWN && model_callers[array][i] != is->value[i])
+            model_fail("the caller's element %zu of array %d is %u, not %u", i, array,
+                       model_callers[array][i], is->value[i]);
 }
 
 /* ---- openings ------------------------------------------------------------------------------ */
@@ -214,18 +241,32 @@ static ha_range opening_range(const model_opening *o) {
     return (ha_range){o->locked.first, o->locked.last == HA_END ? size : o->locked.last};
 }
 
-static ha_status expect_opening(const model_opening *o) {
+/* What the caller's memory does not allow. */
+static ha_status expect_refusal(const model_opening *o) {
+    const model_array *a = &model.array[o->array];
+    if (o->mode != HA_READ && a->read_only) return HA_ERR_STATE;
+    return o->sets_size && is_beyond(a, o->size) ? HA_ERR_STATE : HA_OK;
+}
+
+static ha_status expect_holder(const model_opening *o) {
+    const int resizes = o->sets_size && o->size != model.array[o->array].is.size;
+    return expect_admission(o->array, o->context, o->locked, o->mode != HA_READ, resizes);
+}
+
+static ha_status expect_contents(const model_opening *o) {
     const model_contents *is = &model.array[o->array].is;
     const size_t size = o->sets_size ? o->size : is->size;
     const ha_range r = opening_range(o);
-    const int resizes = o->sets_size && o->size != is->size;
-    ha_status status = expect_admission(o->array, o->context, o->locked, o->mode != HA_READ,
-                                        resizes);
-    if (status != HA_OK) return status;
     if (r.first > r.last || r.last > size) return HA_ERR_ARGUMENT;
     for (size_t i = r.first; i < r.last && o->mode == HA_READ; i++)
         if (is->state[i] == NEVER_WRITTEN) return HA_ERR_STATE;
     return HA_OK;
+}
+
+static ha_status expect_opening(const model_opening *o) {
+    ha_status status = expect_refusal(o);
+    if (status == HA_OK) status = expect_holder(o);
+    return status == HA_OK ? expect_contents(o) : status;
 }
 
 static void apply_opening(const model_opening *o) {

@@ -2,7 +2,7 @@
 #ifndef MODEL_RUN_H
 #define MODEL_RUN_H
 
-#include "model_steps.h"
+#include "model_library.h"
 
 typedef struct step_kind {
     void (*run)(void);
@@ -14,31 +14,23 @@ enum { MIXED, PILING, WHOLE, GROWING, SCRIPT_KINDS };
 
 static const step_kind step_kinds[] = {
     /* mixed, piling, whole, growing; nested */
-    {step_open, {55, 90, 40, 45}, 40},
-    {step_failing_open, {4, 4, 4, 4}, 0},
-    {step_close, {45, 85, 40, 50}, 25},
-    {step_use, {50, 60, 30, 24}, 50},
-    {step_prefetch, {14, 5, 10, 10}, 14},
-    {step_get, {3, 0, 3, 2}, 2},
-    {step_set, {4, 1, 4, 3}, 2},
-    {step_resize, {8, 0, 6, 36}, 0},
-    {step_access_resize, {8, 0, 4, 20}, 0},
-    {step_reserve, {4, 0, 3, 4}, 0},
-    {step_purge, {3, 0, 6, 4}, 0},
-    {step_swap, {4, 0, 12, 4}, 0},
-    {step_take, {3, 0, 12, 4}, 0},
-    {step_assign, {5, 0, 16, 6}, 0},
-    {step_assign_at, {5, 0, 16, 6}, 0},
-    {step_copy, {4, 0, 12, 4}, 0},
-    {step_renew, {4, 0, 8, 4}, 0},
-    {step_owners, {3, 0, 4, 2}, 0},
-    {step_move, {4, 2, 3, 3}, 0},
-    {step_close_foreign, {1, 0, 1, 1}, 0},
-    {step_finish, {2, 0, 1, 1}, 3},
-    {step_advance, {14, 0, 12, 8}, 6},
-    {step_hold, {4, 0, 4, 4}, 2},
-    {step_idle, {1, 0, 1, 1}, 0},
-    {step_settle, {1, 0, 1, 1}, 0},
+    {step_open, {45, 86, 32, 39}, 40},     {step_failing_open, {4, 4, 4, 4}, 0},
+    {step_close, {37, 84, 33, 43}, 25},    {step_use, {41, 60, 21, 18}, 50},
+    {step_prefetch, {14, 5, 10, 10}, 14},  {step_sync, {3, 1, 3, 3}, 2},
+    {step_get, {3, 0, 3, 2}, 2},           {step_set, {4, 1, 4, 3}, 2},
+    {step_resize, {8, 0, 6, 36}, 0},       {step_access_resize, {8, 0, 4, 20}, 0},
+    {step_reserve, {4, 0, 3, 4}, 0},       {step_purge, {3, 0, 6, 4}, 0},
+    {step_swap, {4, 0, 12, 4}, 0},         {step_take, {3, 0, 12, 4}, 0},
+    {step_assign, {5, 0, 16, 6}, 0},       {step_assign_at, {5, 0, 16, 6}, 0},
+    {step_copy, {4, 0, 12, 4}, 0},         {step_renew, {4, 0, 8, 4}, 0},
+    {step_owners, {3, 0, 4, 2}, 0},        {step_move, {4, 2, 3, 3}, 0},
+    {step_close_foreign, {1, 0, 1, 1}, 0}, {step_finish, {2, 0, 1, 1}, 3},
+    {step_advance, {14, 0, 12, 8}, 6},     {step_hold, {4, 0, 4, 4}, 2},
+    {step_idle, {1, 0, 1, 1}, 0},          {step_settle, {1, 0, 1, 1}, 0},
+    {step_cache, {3, 1, 3, 3}, 2},         {step_use_token, {1, 0, 1, 1}, 1},
+    {step_wait, {3, 2, 2, 2}, 2},          {step_read_anywhere, {3, 1, 3, 2}, 2},
+    {step_detach, {4, 2, 3, 3}, 2},        {step_end_token, {6, 3, 5, 5}, 4},
+    {step_library, {3, 1, 3, 2}, 2},       {step_open_many, {4, 3, 4, 3}, 0},
 };
 enum { STEP_KINDS = sizeof step_kinds / sizeof *step_kinds };
 
@@ -100,7 +92,7 @@ typedef struct script_options {
     const uint8_t *bytes; /* NULL: random */
     size_t count;
     uint32_t steps; /* at most */
-    int sim;
+    int sim;        /* which world: model.h */
 } script_options;
 
 static int script_kind;
@@ -111,6 +103,12 @@ enum { PILE = 300 }; /* steps until something has piled up */
  * pass values through: then retired ones have to be waited for, but it always suffices. */
 enum { TIGHT = MODEL_ARRAYS + 3 };
 
+/* Without a cache, whoever needs memory meets the backend. */
+static void forbid_caches(void) {
+    for (int c = 0; c < model.contexts; c++)
+        expect(ha_memory_set_cache(model.context[c].context, 0), HA_OK);
+}
+
 static void choose_kind(const script_options *options) {
     static const uint32_t rarities[] = {0, 3, 12, 40};
     const uint32_t nears[] = {0, 3, (uint32_t)model.contexts - 1};
@@ -120,13 +118,20 @@ static void choose_kind(const script_options *options) {
     taste.near = script_kind == PILING ? 3 : nears[pick(3)];
     between_rarity = options->sim ? 0 : rarities[script_kind == PILING ? 3 * pick(2) : pick(4)];
     if (!options->sim && pick_one_in(4)) order_capacity = TIGHT;
-    note("kind %d, disturbed %u, peers %d, %d blocks", script_kind, between_rarity, model.peers,
-         order_capacity);
+    const int caches = (int)pick(2);
+    if (!caches) forbid_caches();
+    note("kind %d, disturbed %u, peers %d, %d blocks, %s", script_kind, between_rarity, model.peers,
+         order_capacity, caches ? "cached" : "no cache");
+}
+
+/* In one script of four some do. */
+static int devices_that_share(uint64_t seed) {
+    return seed % 4 == 3 ? 1 + (int)(seed / 4 % ((1 << ORDER_DEVICES) - 1)) : 0;
 }
 
 static void begin_script(const script_options *options) {
     script_begin(options->seed, options->bytes, options->count);
-    world_begin(options->sim, pick_one_in(4));
+    world_begin(options->sim, pick_one_in(4), devices_that_share(options->seed));
     choose_kind(options);
     for (int i = 0; i < MODEL_ARRAYS && !model.failed; i++) {
         note_step();
@@ -140,10 +145,13 @@ static void end_script(void) {
     order_disturb = NULL;
     hb.step = ++model.steps;
     for (int i = 0; i < MODEL_ACCESSES; i++) {
-        if (model.access[i].progress != OPEN) continue;
+        if (model.access[i].progress == CLOSED) continue;
         model_become(model.access[i].thread);
         note_step();
-        close_access(&model.access[i]);
+        if (model.access[i].progress == DETACHED)
+            end_token(&model.access[i]);
+        else
+            close_access(&model.access[i]);
     }
     if (pick(3)) do_step(step_settle);
     look_at_all();
@@ -179,8 +187,9 @@ static HA_UNUSED uint64_t number_from(const char *variable, uint64_t otherwise) 
 }
 
 static void print_script(const script_options *options) {
+    static const char *const worlds[] = {"", " on sim", " on managed CUDA", " on CUDA"};
     fprintf(stderr, "seed %llu%s:%s\nFAILED: %s\n", (unsigned long long)options->seed,
-            options->sim ? " on sim" : "", script.text, model.failure);
+            worlds[options->sim], script.text, model.failure);
 }
 
 #endif

@@ -204,6 +204,16 @@ static void adopt_valid(model_array *a, int disturbed) {
     }
 }
 
+/* An opening that found no memory on the host went past it in chunks, which leave nothing valid
+ * there. */
+static void adopt_host(model_array *a) {
+    for (size_t i = 0; i < a->is.size; i++) {
+        if (!a->is.valid[0][i] || ha_array_valid(a->array, ha_host(), i, i + 1)) continue;
+        a->is.valid[0][i] = 0;
+        if (!is_valid_anywhere(&a->is, i)) model_fail("step %u: element %zu is lost", hb.step, i);
+    }
+}
+
 /* The opening itself or a prefetch. */
 static ha_status open_or_prefetch(model_access *x, const model_opening *o, int prefetch) {
     ha_array *array = model.array[o->array].array;
@@ -214,18 +224,18 @@ static ha_status open_or_prefetch(model_access *x, const model_opening *o, int p
 }
 
 /* One call of the backend fails, if there are so many. */
-static ha_status open_and_fail(model_access *x, const model_opening *o, int prefetch) {
+static ha_status open_and_fail(model_access *x, const model_opening *o, int prefetch, int *failed) {
     model_array *a = &model.array[o->array];
     a->reserved = o->sets_size;
     order_fail_in = 1 + (int)pick(6);
     note("call %d fails: %s", order_fail_in, prefetch ? "as a prefetch, " : "");
     note_opening(o, 0);
     const ha_status got = open_or_prefetch(x, o, prefetch);
-    const int failed = order_fail_in == 0;
+    *failed = order_fail_in == 0;
     order_fail_in = 0;
     a->reserved = 0;
-    expect(got, !failed || got == HA_OK || got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
-    if (!failed && got != HA_OK) model_fail("step %u: nothing has failed", hb.step);
+    expect(got, !*failed || got == HA_OK || got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
+    if (!*failed && got != HA_OK) model_fail("step %u: nothing has failed", hb.step);
     return got;
 }
 
@@ -234,15 +244,15 @@ static void step_failing_open(void) {
     const uint32_t step = model.steps;
     model_access *x = free_access();
     model_opening o;
+    int failed = 0;
     if (model.sim || x == NULL || !pick_opening(&o) || expect_opening(&o) != HA_OK) return;
     const int prefetch = o.mode == HA_READ && pick(2);
     *x = model_access_of(&o, OPENING);
-    const ha_status got = open_and_fail(x, &o, prefetch);
+    const ha_status got = open_and_fail(x, &o, prefetch, &failed);
     x->progress = got == HA_OK && !prefetch ? OPEN : CLOSED;
-    if (got == HA_OK)
-        apply_opening(&o);
-    else
-        adopt_valid(&model.array[o.array], model.steps != step);
+    if (got == HA_OK) apply_opening(&o);
+    if (got == HA_OK && failed && o.context != 0) adopt_host(&model.array[o.array]);
+    if (got != HA_OK) adopt_valid(&model.array[o.array], model.steps != step);
     if (x->progress == OPEN) check_access(x);
 }
 
@@ -316,8 +326,8 @@ static uint32_t *access_element(const model_access *x, size_t index) {
 }
 
 /* Another access of this thread there, to read [first, first + n) of its array from; NULL: none. */
-static const model_access *pick_source(const model_access *x, size_t *first, uint32_t n) {
-    const model_access *y = pick_access();
+static model_access *pick_source(const model_access *x, size_t *first, uint32_t n) {
+    model_access *y = pick_access();
     if (y == NULL || y == x || y->context != x->context) return NULL;
     if (y->array != x->array) *first = y->range.first;
     return *first >= y->range.first && *first + n <= y->range.last ? y : NULL;
@@ -329,23 +339,28 @@ static void note_use(const model_access *x, size_t first, const kernel *k) {
     note_access(x);
 }
 
-static void step_use(void) {
-    const model_access *x = pick_access();
+static void use_access(model_access *x) {
     kernel k = {.n = 0};
-    if (x == NULL || x->access.size == 0) return;
     model_contents *is = &model.array[x->array].is;
     const size_t offset = pick((uint32_t)x->access.size), first = x->range.first + offset;
     k.n = 1 + pick((uint32_t)(x->access.size - offset));
     size_t from = first;
     const uint32_t kind = pick(4); /* 0: sets; 1: takes from another access */
-    const model_access *y = kind == 1 ? pick_source(x, &from, k.n) : NULL;
+    model_access *y = kind == 1 ? pick_source(x, &from, k.n) : NULL;
     if (y != NULL)
         kernel_reads(&k, &model.array[y->array].is, from, access_element(y, from));
     else if (kind != 0 || !x->writes)
         kernel_reads(&k, is, first, access_element(x, first));
     if (x->writes) kernel_writes(&k, is, first, access_element(x, first));
     note_use(x, first, &k);
+    x->used = 1;
+    if (y != NULL) y->used = 1;
     expect(kernel_enqueue(&k, x->context), HA_OK);
+}
+
+static void step_use(void) {
+    model_access *x = pick_access();
+    if (x != NULL && x->access.size > 0) use_access(x);
 }
 
 /* ---- prefetching --------------------------------------------------------------------------- */
@@ -374,6 +389,28 @@ static void step_prefetch(void) {
                                             o.locked.first, o.locked.last);
     x->progress = CLOSED;
     expect(got, wanted);
+}
+
+/* ---- syncing ------------------------------------------------------------------------------- */
+
+/* A reader on the host as long as it moves and waits. */
+static void step_sync(void) {
+    const model_array *a = pick_array();
+    model_access *x = free_access();
+    if (a == NULL || x == NULL) return;
+    const model_opening o = {array_index(a), 0, HA_READ, HA_WHOLE, 0, 0};
+    const int reads = a->wrapped && !a->read_only;
+    const ha_status wanted = reads ? expect_admission(o.array, 0, HA_WHOLE, 0, 0) : HA_OK;
+    if (wanted == HA_ERR_BUSY) return; /* it would wait for another thread */
+    note("sync array %d", o.array);
+    world_may_wait();
+    *x = model_access_of(&o, reads && wanted == HA_OK ? OPENING : CLOSED);
+    if (reads && wanted == HA_OK) bring(&model.array[o.array].is, opening_range(&o), 0);
+    expect(ha_sync(a->array), wanted);
+    x->progress = CLOSED;
+    if (!a->wrapped || wanted != HA_OK) return;
+    model_touch_callers(o.array, a->is.size, 0);
+    model_look_at_callers(o.array);
 }
 
 /* ---- single elements ----------------------------------------------------------------------- */
@@ -418,6 +455,7 @@ static void step_get(void) {
 /* The same for each context where it may go, HA_ERR_BUSY if not. */
 static ha_status expect_set(const model_array *a, size_t i, const int *contexts, int n) {
     const ha_range r = {i, i + 1};
+    if (a->read_only) return HA_ERR_STATE;
     const ha_status wanted = expect_admission(array_index(a), contexts[0], r, 1, 0);
     for (int k = 1; k < n; k++)
         if (expect_admission(array_index(a), contexts[k], r, 1, 0) != wanted) return HA_ERR_BUSY;
@@ -459,11 +497,21 @@ static ha_status expect_alone(const model_array *a) {
     return is_held(array_index(a)) ? HA_ERR_CONFLICT : HA_OK;
 }
 
+/* Giving its memory away: not the caller's. */
+static ha_status expect_parting(const model_array *a) {
+    return a->wrapped ? HA_ERR_STATE : expect_alone(a);
+}
+
+/* With n elements afterwards. */
+static ha_status expect_change(const model_array *a, size_t n) {
+    return a->read_only || is_beyond(a, n) ? HA_ERR_STATE : expect_alone(a);
+}
+
 static void step_resize(void) {
     model_array *a = pick_array();
     if (a == NULL) return;
     const size_t n = pick_new_size(a->is.size);
-    const ha_status wanted = expect_alone(a);
+    const ha_status wanted = expect_change(a, n);
     note("resize array %d to %zu", array_index(a), n);
     expect(n == 0 ? ha_array_clear(a->array) : ha_array_resize(a->array, n), wanted);
     if (wanted != HA_OK) return;
@@ -476,7 +524,7 @@ static void step_reserve(void) {
     if (a == NULL) return;
     ha_context *context = model.context[pick_context()].context;
     const size_t n = pick_size();
-    const ha_status wanted = expect_alone(a);
+    const ha_status wanted = is_beyond(a, n) ? HA_ERR_STATE : expect_alone(a);
     note("reserve %zu for array %d at %s", n, array_index(a), ha_context_name(context));
     if (context == ha_host()) world_may_wait();
     a->reserved = 1;
@@ -494,7 +542,7 @@ static void end_freeing(void) { order_records_fail = 0; }
 static void step_purge(void) {
     model_array *a = pick_array();
     if (a == NULL) return;
-    const ha_status wanted = expect_alone(a);
+    const ha_status wanted = expect_parting(a);
     note("purge array %d", array_index(a));
     begin_freeing();
     a->reserved = 1;
@@ -509,9 +557,12 @@ static void step_purge(void) {
             model_fail("step %u: memory was kept", hb.step);
 }
 
-static ha_status expect_both_alone(const model_array *a, const model_array *b) {
+/* Asked in the order of their addresses. */
+static ha_status expect_exchange(const model_array *a, const model_array *b) {
     if (a == b) return HA_OK;
-    return expect_alone(a) != HA_OK ? HA_ERR_CONFLICT : expect_alone(b);
+    const int swapped = (uintptr_t)a->array > (uintptr_t)b->array;
+    const ha_status first = expect_parting(swapped ? b : a);
+    return first != HA_OK ? first : expect_parting(swapped ? a : b);
 }
 
 static void reserve_both(model_array *a, model_array *b, int reserved) {
@@ -521,7 +572,7 @@ static void reserve_both(model_array *a, model_array *b, int reserved) {
 static void step_swap(void) {
     model_array *a = pick_array(), *b = pick_array();
     if (a == NULL) return;
-    const ha_status wanted = expect_both_alone(a, b);
+    const ha_status wanted = expect_exchange(a, b);
     note("swap arrays %d and %d", array_index(a), array_index(b));
     expect(ha_array_swap(a->array, b->array), wanted);
     if (wanted != HA_OK || a == b) return;
@@ -534,7 +585,7 @@ static void step_swap(void) {
 static void step_take(void) {
     model_array *to = pick_array(), *from = pick_array();
     if (to == NULL) return;
-    const ha_status wanted = expect_both_alone(to, from);
+    const ha_status wanted = expect_exchange(to, from);
     note("array %d takes array %d", array_index(to), array_index(from));
     begin_freeing();
     reserve_both(to, from, 1);
@@ -552,9 +603,46 @@ static ha_status expect_copy(const model_array *from) {
     return expect_admission(array_index(from), -1, HA_WHOLE, 0, 0);
 }
 
+/* What an array says after another one's values were written to it at one context. */
+static void apply_assign_at(model_array *to, const model_array *from, const model_opening *write) {
+    apply_opening(write);
+    memcpy(to->is.value, from->is.value, sizeof to->is.value);
+    memcpy(to->is.state, from->is.state, sizeof to->is.state);
+}
+
+/* everywhere: by ha_array_assign, which does this for the caller's memory. */
+static void assign_at(model_array *to, model_array *from, int c, int everywhere) {
+    ha_context *context = model.context[c].context;
+    const model_opening read = {array_index(from), c, HA_READ, HA_WHOLE, 0, 0};
+    const model_opening write = {array_index(to), c, HA_OVERWRITE, HA_WHOLE, 1, from->is.size};
+    const ha_status first = expect_opening(&read);
+    const ha_status wanted = first == HA_OK && to != from ? expect_change(to, from->is.size)
+                                                          : first;
+    if (first == HA_ERR_BUSY) return;
+    note("assign array %d to array %d at %s", array_index(from), array_index(to), context_name(c));
+    world_may_wait();
+    reserve_both(to, from, 1);
+    if (everywhere)
+        expect(ha_array_assign(to->array, from->array), wanted);
+    else
+        expect(ha_array_assign_at(to->array, from->array, context), wanted);
+    reserve_both(to, from, 0);
+    if (first == HA_OK) apply_opening(&read);
+    if (wanted == HA_OK && to != from) apply_assign_at(to, from, &write);
+}
+
+static void step_assign_at(void) {
+    model_array *to = pick_array(), *from = pick_array();
+    if (to != NULL) assign_at(to, from, pick_context(), 0);
+}
+
 static void step_assign(void) {
     model_array *to = pick_array(), *from = pick_array();
     if (to == NULL) return;
+    if (to != from && to->wrapped) {
+        assign_at(to, from, to->first_touch, 1);
+        return;
+    }
     ha_status wanted = to == from ? HA_OK : expect_copy(from);
     if (wanted == HA_ERR_BUSY) return;
     if (wanted == HA_OK && to != from) wanted = expect_alone(to);
@@ -568,40 +656,15 @@ static void step_assign(void) {
     to->raised = 1;
 }
 
-/* What an array says after another one's values were written to it at one context. */
-static void apply_assign_at(model_array *to, const model_array *from, const model_opening *write) {
-    apply_opening(write);
-    memcpy(to->is.value, from->is.value, sizeof to->is.value);
-    memcpy(to->is.state, from->is.state, sizeof to->is.state);
-}
-
-static void step_assign_at(void) {
-    model_array *to = pick_array(), *from = pick_array();
-    if (to == NULL) return;
-    const int c = pick_context();
-    const model_opening read = {array_index(from), c, HA_READ, HA_WHOLE, 0, 0};
-    const model_opening write = {array_index(to), c, HA_OVERWRITE, HA_WHOLE, 1, from->is.size};
-    const ha_status first = expect_opening(&read);
-    const ha_status wanted = first == HA_OK && to != from ? expect_alone(to) : first;
-    if (first == HA_ERR_BUSY) return;
-    note("assign array %d to array %d at %s", array_index(from), array_index(to), context_name(c));
-    world_may_wait();
-    reserve_both(to, from, 1);
-    expect(ha_array_assign_at(to->array, from->array, model.context[c].context), wanted);
-    reserve_both(to, from, 0);
-    if (first == HA_OK) apply_opening(&read);
-    if (wanted == HA_OK && to != from) apply_assign_at(to, from, &write);
-}
-
 /* ---- resizing inside an access ------------------------------------------------------------- */
 
-static ha_status expect_access_resize(const model_access *x) {
+static ha_status expect_access_resize(const model_access *x, size_t n) {
     if (!x->writes || x->locked.first != 0 || x->locked.last != HA_END) return HA_ERR_ARGUMENT;
     for (int i = 0; i < MODEL_ACCESSES; i++) {
         const model_access *y = &model.access[i];
         if (y != x && y->progress != CLOSED && y->array == x->array) return HA_ERR_CONFLICT;
     }
-    return HA_OK;
+    return is_beyond(&model.array[x->array], n) ? HA_ERR_STATE : HA_OK;
 }
 
 static void apply_access_resize(model_access *x, size_t n) {
@@ -618,7 +681,7 @@ static void step_access_resize(void) {
     model_array *a = &model.array[x->array];
     const size_t n = pick_one_in(4) ? 0 : pick_new_size(a->is.size);
     const int resizes = pick(3) != 0;
-    const ha_status wanted = expect_access_resize(x);
+    const ha_status wanted = expect_access_resize(x, n);
     note("%s to %zu of", resizes ? "resize" : "reserve", n);
     note_access(x);
     if (x->context == 0) world_may_wait();
@@ -651,16 +714,32 @@ static ha_array *new_array(uint32_t kind, size_t n, ha_context *context) {
     }
 }
 
+enum { WRAPPED = 4, ARRAY_KINDS };
+
+/* Over the caller's memory: whatever it was before, it can be written now. */
+static ha_array *wrap_array(model_array *a, size_t n, unsigned flags) {
+    const ha_wrapped piece = {model_callers[array_index(a)], ha_host(), flags};
+    for (uint32_t i = 0; i < n; i++) model_callers[array_index(a)][i] = 1 + i;
+    model_touch_callers(array_index(a), n, 1);
+    a->first_touch = 0;
+    a->wrapped = n;
+    a->read_only = n > 0 && flags == HA_WRAP_CONST;
+    note(", flags %u", flags);
+    return ha_array_wrap(model_type, n, &piece, 1);
+}
+
 /* Puts a new array into a free place. */
 static void make_array(model_array *a) {
-    const uint32_t kind = pick(4);
+    const uint32_t kind = pick(ARRAY_KINDS);
+    const unsigned flags = kind == WRAPPED ? pick(HA_WRAP_UNWRITTEN + 1) : 0;
     const size_t n = pick_size();
     *a = (model_array){.first_touch = pick_context(), .owners = 1};
     note("new array %d: %zu of kind %u at %s", array_index(a), n, kind,
          context_name(a->first_touch));
     world_may_wait();
     a->reserved = 1;
-    ha_array *made = new_array(kind, n, model.context[a->first_touch].context);
+    ha_array *made = kind == WRAPPED ? wrap_array(a, n, flags)
+                                     : new_array(kind, n, model.context[a->first_touch].context);
     a->reserved = 0;
     expect(made != NULL ? HA_OK : HA_ERR_MEMORY, HA_OK);
     if (made == NULL) return;
@@ -668,7 +747,7 @@ static void make_array(model_array *a) {
     a->version = ha_array_version(made);
     set_size(&a->is, 0);
     set_size(&a->is, n);
-    if (kind == 0) return;
+    if (kind == 0 || (flags & HA_WRAP_UNWRITTEN)) return;
     claim(&a->is, (ha_range){0, n}, model.context[a->first_touch].memory);
     for (size_t i = 0; i < n; i++)
         write_element(&a->is, i, kind == 1 ? 0 : kind == 2 ? 1 : 1 + (uint32_t)i);
@@ -676,13 +755,28 @@ static void make_array(model_array *a) {
 
 static int can_be_freed(const model_array *a) { return a->owners == 1 && !is_held(array_index(a)); }
 
-static void free_array(model_array *a) {
-    note("free array %d", array_index(a));
+/* Handing the caller's memory back waits; once it is synced, it cannot fail either. */
+static void begin_unwrapping(const model_array *a) {
+    world_may_wait();
+    if (pick(2) == 0) return;
+    expect(ha_sync(a->array), HA_OK);
     begin_freeing();
+}
+
+static void free_array(model_array *a) {
+    const int unwraps = a->wrapped && pick(2);
+    note("%s array %d", unwraps ? "unwrap" : "free", array_index(a));
     a->reserved = 1;
-    expect(ha_array_free(a->array), HA_OK);
+    if (a->wrapped)
+        begin_unwrapping(a);
+    else
+        begin_freeing();
+    expect(unwraps ? ha_unwrap(a->array) : ha_array_free(a->array), HA_OK);
     a->array = NULL;
     end_freeing();
+    if (!a->wrapped) return;
+    model_touch_callers(array_index(a), a->wrapped, 1);
+    model_look_at_callers(array_index(a));
 }
 
 static void step_renew(void) {
@@ -705,7 +799,8 @@ static void step_copy(void) {
     expect(copy != NULL ? HA_OK : HA_ERR_CONFLICT, wanted);
     if (copy != NULL) {
         free_array(to);
-        *to = (model_array){copy, from->is, from->first_touch, 1, 0, 0, ha_array_version(copy)};
+        *to = (model_array){copy, from->is, from->first_touch, 1, 0, 0, ha_array_version(copy),
+                            0,    0};
     }
     reserve_both(to, from, 0);
 }
@@ -718,6 +813,9 @@ static void step_owners(void) {
         note("one owner less of array %d", array_index(a));
         expect(ha_array_free(a->array), a->owners > 1 ? HA_OK : HA_ERR_CONFLICT);
         if (a->owners > 1) a->owners--;
+    } else if (a->wrapped && a->owners > 1 && pick(2)) {
+        note("unwrap array %d, which has other owners", array_index(a));
+        expect(ha_unwrap(a->array), is_held(array_index(a)) ? HA_ERR_CONFLICT : HA_ERR_STATE);
     } else if (a->owners < 3) {
         note("one more owner of array %d", array_index(a));
         if (ha_array_retain(a->array) != a->array) model_fail("retained another array");
@@ -747,7 +845,7 @@ static void step_advance(void) {
         const model_context *c = &model.context[pick_context()];
         if (!c->held) return;
         note("%u steps of %s", commands, ha_context_name(c->context));
-        expect(ha_sim_step(c->context, commands), HA_OK);
+        world_step(c->context, commands);
         return;
     }
     order_queue *queue = pick_queue();
@@ -759,13 +857,28 @@ static void step_hold(void) {
     if (model.sim) {
         model_context *c = &model.context[1 + pick((uint32_t)model.contexts - 1)];
         note("hold %s", ha_context_name(c->context));
-        expect(ha_sim_hold(c->context), HA_OK);
+        world_hold(c->context);
         c->held = 1;
         return;
     }
     order_queue *queue = pick_queue();
     queue->held = !queue->held;
     note("%s queue %u", queue->held ? "hold" : "let go", queue->agent);
+}
+
+/* What the cache of a memory keeps changes, in between or for good. */
+static void step_cache(void) {
+    static const uint64_t most[] = {0, 300, UINT64_MAX};
+    ha_context *c = model.context[pick_context()].context;
+    const uint64_t bytes = most[pick(3)];
+    if (pick(2)) {
+        note("trim %s to %llu bytes", ha_context_name(c), (unsigned long long)bytes);
+        (void)ha_memory_trim(c, bytes);
+        if (ha_context_memory(c).cached > bytes) model_fail("trimming left more");
+        return;
+    }
+    note("%s may cache %llu bytes", ha_context_name(c), (unsigned long long)bytes);
+    expect(ha_memory_set_cache(c, bytes), HA_OK);
 }
 
 static void step_idle(void) {

@@ -8,7 +8,8 @@
  *     #include "../harray.h"
  *
  * Devices reach the host, and with order_peers those of the same kind reach each other. Between
- * "order" and "order2" the host has to wait. "order2" can fill, "order" cannot.
+ * "order" and "order2" the host has to wait. "order2" can fill, "order" cannot;
+ * "order" copies pieces in one go, "order2" does not.
  *
  * A queue stores its commands. They run when somebody waits for them or calls order_advance(): as
  * late as they can, so that values, too, show what was not waited for. A device's address is the
@@ -30,6 +31,7 @@
 #endif
 
 #include "../backends/host.h"
+#include "../backends/pieces.h"
 #include "happens_before.h"
 
 enum { ORDER_DEVICES = 3, ORDER_OF_ONE_KIND = 2, ORDER_TOUCHES = 2 };
@@ -41,10 +43,11 @@ typedef struct order_touches {
         const void *data;
         size_t bytes;
         int write;
+        hb_pieces pieces; /* of 0 bytes: all of `bytes` in one; else `bytes` does not matter */
     } touch[ORDER_TOUCHES];
 } order_touches;
 
-typedef enum { ORDER_COPY, ORDER_FILL, ORDER_CALL, ORDER_AWAIT } order_kind;
+typedef enum { ORDER_COPY, ORDER_PIECES, ORDER_FILL, ORDER_CALL, ORDER_AWAIT } order_kind;
 
 typedef struct order_queue order_queue;
 
@@ -57,7 +60,7 @@ typedef struct order_command {
     ha_function f;
     order_queue *other;
     uint64_t position;
-    _Alignas(max_align_t) unsigned char data[]; /* call: the argument; fill: the value */
+    _Alignas(max_align_t) unsigned char data[]; /* call: the argument; fill: the value; pieces */
 } order_command;
 
 typedef struct order_device {
@@ -90,6 +93,7 @@ static int order_host_blocks, order_events; /* living ones */
 
 /* ---- what tests may set -------------------------------------------------------------------- */
 
+static int order_shared;       /* bit n: device n works on the host's memory */
 static int order_peers;        /* order:0 and order:1 reach each other; 2: the first the other */
 static int order_capacity;     /* blocks, on the host and on each device */
 static int order_records_fail; /* no queue can record an event */
@@ -202,6 +206,11 @@ static void order_run(const order_queue *queue, order_command *command) {
     case ORDER_COPY:
         memcpy(to, order_real(command->from), command->bytes);
         break;
+    case ORDER_PIECES:
+        ha_pieces_copy(to, (const char *)order_real(command->from),
+                       (const ha_pieces *)command->data, 0,
+                       ha_pieces_total((const ha_pieces *)command->data));
+        break;
     case ORDER_FILL:
         for (size_t i = 0; i < command->count; i++)
             memcpy(to + i * command->bytes, command->data, command->bytes);
@@ -292,8 +301,8 @@ static ha_status order_enqueue(order_queue *queue, const order_command *model, c
 }
 
 /* A queue may touch its device, the host, and what its device reaches. */
-static void order_touch(const order_queue *queue, const void *address, size_t bytes, int write,
-                        const char *what) {
+static void order_touch_pieces(const order_queue *queue, const void *address, const hb_pieces *p,
+                               int write, const char *what) {
     const order_device *device = order_device_of(address);
     const int may = device == NULL || device == queue->device ||
                     order_device_reaches(queue->device, device);
@@ -302,7 +311,21 @@ static void order_touch(const order_queue *queue, const void *address, size_t by
                     queue->device->name, device->name);
     if (device != NULL && hb_block_find(address) == NULL)
         hb_complain("step %u: %s by %s outside of any block", hb.step, what, queue->device->name);
-    hb_touch(queue->agent, address, bytes, write, what);
+    hb_touch_pieces(queue->agent, address, p, write, what);
+}
+
+static void order_touch(const order_queue *queue, const void *address, size_t bytes, int write,
+                        const char *what) {
+    order_touch_pieces(queue, address, &(hb_pieces){bytes, 1, 1, 0, 0}, write, what);
+}
+
+static int order_shares(const order_device *device) { return order_shared >> device->number & 1; }
+
+static void order_expect_near(const order_queue *queue, const void *to, const void *from) {
+    const int inside = order_shares(queue->device) && !order_device_of(to) &&
+                       !order_device_of(from);
+    if (!inside && !order_is_on(queue->device, to) && !order_is_on(queue->device, from))
+        hb_complain("step %u: a copy by %s between other memories", hb.step, queue->device->name);
 }
 
 static ha_status order_copy(void *handle, void *to, const void *from, size_t bytes) {
@@ -311,10 +334,24 @@ static ha_status order_copy(void *handle, void *to, const void *from, size_t byt
     order_between("copy");
     ha_status status = order_enqueue(queue, &copy, NULL, 0);
     if (status != HA_OK) return status;
-    if (!order_is_on(queue->device, to) && !order_is_on(queue->device, from))
-        hb_complain("step %u: a copy by %s between other memories", hb.step, queue->device->name);
+    order_expect_near(queue, to, from);
     order_touch(queue, from, bytes, 0, "copy from");
     order_touch(queue, to, bytes, 1, "copy to");
+    order_between("copy");
+    return HA_OK;
+}
+
+static ha_status order_copy3d(void *handle, void *to, const void *from, const ha_pieces *p) {
+    order_queue *queue = (order_queue *)handle;
+    const order_command copy = {.kind = ORDER_PIECES, .to = to, .from = from};
+    const hb_pieces read = {p->bytes, p->rows, p->planes, p->from_row, p->from_plane};
+    const hb_pieces written = {p->bytes, p->rows, p->planes, p->to_row, p->to_plane};
+    order_between("copy");
+    ha_status status = order_enqueue(queue, &copy, p, sizeof *p);
+    if (status != HA_OK) return status;
+    order_expect_near(queue, to, from);
+    order_touch_pieces(queue, from, &read, 0, "copy from pieces");
+    order_touch_pieces(queue, to, &written, 1, "copy to pieces");
     order_between("copy");
     return HA_OK;
 }
@@ -334,9 +371,12 @@ static ha_status order_call(void *handle, ha_function f, const void *argument, s
     const order_touches *touches = (const order_touches *)argument;
     const order_command call = {.kind = ORDER_CALL, .f = f};
     ha_status status = order_enqueue(queue, &call, argument, bytes);
-    for (uint32_t i = 0; status == HA_OK && i < touches->n; i++)
-        order_touch(queue, touches->touch[i].data, touches->touch[i].bytes, touches->touch[i].write,
-                    touches->touch[i].write ? "function's write" : "function's read");
+    for (uint32_t i = 0; status == HA_OK && i < touches->n; i++) {
+        const hb_pieces all = {touches->touch[i].bytes, 1, 1, 0, 0}, *p = &touches->touch[i].pieces;
+        order_touch_pieces(queue, touches->touch[i].data, p->bytes > 0 ? p : &all,
+                           touches->touch[i].write,
+                           touches->touch[i].write ? "function's write" : "function's read");
+    }
     return status;
 }
 
@@ -413,6 +453,10 @@ static ha_status order_open_device(int index, void **device, void **memory) {
     return HA_OK;
 }
 
+static int order_zero_copy(void *device) {
+    return order_shares((const order_device *)device) ? 2 : 0;
+}
+
 static int order_count(void) { return ORDER_OF_ONE_KIND; }
 static int order2_count(void) { return ORDER_DEVICES - ORDER_OF_ONE_KIND; }
 
@@ -441,15 +485,15 @@ static const ha_memory_ops order_host_memory_ops = {
     .reaches = ha_host_reaches,
 };
 
-#define ORDER_QUEUE_OPS(fill_slot)                                                                 \
+#define ORDER_QUEUE_OPS(fill_slot, pieces_slot)                                                    \
     {                                                                                              \
         .bytes = sizeof(ha_queue_ops), .version = HA_BACKEND_VERSION, .create = order_create,      \
         .destroy = order_destroy, .copy = order_copy, .call = order_call, .record = order_record,  \
         .await = order_await, .finish = order_finish, .done = order_done, .drain = order_drain,    \
-        .fill = (fill_slot), .forget = order_forget                                                \
+        .fill = (fill_slot), .forget = order_forget, .copy3d = (pieces_slot)                       \
     }
-static const ha_queue_ops order_queue_ops = ORDER_QUEUE_OPS(NULL);
-static const ha_queue_ops order2_queue_ops = ORDER_QUEUE_OPS(order_fill);
+static const ha_queue_ops order_queue_ops = ORDER_QUEUE_OPS(NULL, order_copy3d);
+static const ha_queue_ops order2_queue_ops = ORDER_QUEUE_OPS(order_fill, NULL);
 
 static const ha_backend order_backend = {
     .bytes = sizeof(ha_backend),
@@ -459,6 +503,7 @@ static const ha_backend order_backend = {
     .open = order_open,
     .memory = &order_memory_ops,
     .queue = &order_queue_ops,
+    .zero_copy = order_zero_copy,
 };
 
 static const ha_backend order2_backend = {
@@ -469,6 +514,7 @@ static const ha_backend order2_backend = {
     .open = order2_open,
     .memory = &order_memory_ops,
     .queue = &order2_queue_ops,
+    .zero_copy = order_zero_copy,
 };
 
 static const ha_backend order_host = {
@@ -489,7 +535,7 @@ static HA_UNUSED int order_blocks(void) {
 static void order_reset(void) {
     memset(&hb, 0, sizeof hb);
     snprintf(hb.name[HB_HOST], sizeof hb.name[HB_HOST], "the host");
-    order_peers = order_records_fail = order_fail_in = 0;
+    order_peers = order_shared = order_records_fail = order_fail_in = 0;
     order_disturb = NULL;
     order_capacity = 1000;
 }

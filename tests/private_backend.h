@@ -7,7 +7,10 @@
  * late as it can and in a fixed order, so a wait that is missing shows every time.
  *
  * It also looks after its caller: a copy that leaves its block, or a block that is released while a
- * stored command still uses it, ends the program with a message. */
+ * stored command still uses it, ends the program with a message.
+ *
+ * Kind "mapping": one more such device. It works on host memory, but only where that is its own
+ * pinned memory or was mapped by private_map(), as GPUs do. */
 #ifndef PRIVATE_BACKEND_H
 #define PRIVATE_BACKEND_H
 
@@ -33,7 +36,8 @@ typedef struct private_device {
     ha_queue here;
     private_block *blocks;
     private_queue *queues;
-    size_t used; /* bytes */
+    size_t used;    /* bytes */
+    size_t by_hand; /* of these: what a test took without the library */
 } private_device;
 
 typedef struct private_command {
@@ -52,14 +56,17 @@ struct private_queue {
     private_device *device;
     private_command *first, **last;
     uint64_t enqueued, executed;
-    int owners; /* its creator, and commands of other queues that wait for it */
+    int owners;  /* its creator, and commands of other queues that wait for it */
+    int callers; /* it was made by private_own_queue(): */
+    int adopted; /* and is lent to the engine */
 };
 
 static pthread_mutex_t private_lock = PTHREAD_MUTEX_INITIALIZER; /* of everything here */
-static private_device private_devices[PRIVATE_DEVICES];
+static private_device private_devices[PRIVATE_DEVICES + 1]; /* the last one is the mapping one */
 
-/* How much a device can hold; tests may lower it. */
+/* How much a device can hold, and how much memory it can pin; tests may lower them. */
 static size_t private_capacity = (size_t)1 << 30;
+static size_t private_pinned_capacity = (size_t)1 << 30;
 
 static _Noreturn void private_misused(const char *what, const void *address, size_t bytes) {
     fprintf(stderr, "private backend: %s: %zu bytes at %p\n", what, bytes, address);
@@ -196,10 +203,39 @@ static void private_destroy(void *handle) {
     private_queue **link = &queue->device->queues;
     pthread_mutex_lock(&private_lock);
     if (queue->first != NULL) private_misused("a queue destroyed with work in it", queue, 0);
-    while (*link != queue) link = &(*link)->next;
-    *link = queue->next;
-    private_disown(queue);
+    if (queue->adopted) {
+        queue->adopted = 0;
+    } else {
+        while (*link != queue) link = &(*link)->next;
+        *link = queue->next;
+        private_disown(queue);
+    }
     pthread_mutex_unlock(&private_lock);
+}
+
+/* A queue as a program makes it that uses the device by other means, too; private_destroy ends it.
+ * It is its own native object. */
+static HA_UNUSED void *private_own_queue(int device) {
+    void *queue = NULL;
+    if (private_create(&private_devices[device], &queue) != HA_OK) return NULL;
+    ((private_queue *)queue)->callers = 1;
+    return queue;
+}
+
+static void *private_native(void *queue) { return queue; }
+
+static ha_status private_adopt(void *device, void *native, void **queue) {
+    private_queue *own = ((private_device *)device)->queues;
+    pthread_mutex_lock(&private_lock);
+    while (own != NULL && !(own == native && own->callers)) own = own->next;
+    if (own != NULL) own->adopted = 1;
+    pthread_mutex_unlock(&private_lock);
+    if (own == NULL) {
+        ha_backend_report(0, "no queue of this device");
+        return HA_ERR_ARGUMENT;
+    }
+    *queue = native;
+    return HA_OK;
 }
 
 /* Appends a command with a copy of the argument. */
@@ -270,6 +306,12 @@ static void private_drain(void *handle) {
     pthread_mutex_unlock(&private_lock);
 }
 
+/* An event of the user's own is an ha_event that private_record has filled. */
+static ha_status private_adopt_event(HA_UNUSED void *queue, void *native, ha_event *event) {
+    *event = *(const ha_event *)native;
+    return HA_OK;
+}
+
 /* ---- the devices --------------------------------------------------------------------------- */
 
 static int private_count(void) { return PRIVATE_DEVICES; }
@@ -285,10 +327,107 @@ static ha_status private_open(int number, void **device, void **memory) {
 
 static void private_close(void *device) {
     private_device *closed = (private_device *)device;
-    if (closed->blocks != NULL || closed->queues != NULL)
+    const private_queue *queue = closed->queues;
+    while (queue != NULL && queue->callers && !queue->adopted) queue = queue->next;
+    if (closed->blocks != NULL || queue != NULL)
         private_misused("a device closed before its blocks and queues", device, closed->used);
     closed->here.bytes = 0;
 }
+
+/* A function may touch host memory, too: nobody prefers that, but it can be asked for. */
+static int private_zero_copy(void *device) {
+    (void)device;
+    return 1;
+}
+
+/* ---- the device that works on some of the host's memory -------------------------------------- */
+
+#define PRIVATE_MAPPING PRIVATE_DEVICES /* its index */
+
+static struct {
+    private_block *blocks; /* pinned */
+    size_t used;           /* bytes in them */
+    uintptr_t mapped;      /* what a test has mapped, and */
+    size_t bytes;          /* how much that is */
+    size_t asked;          /* how often maps was called */
+} private_pinned;
+
+static ha_status private_pin(void *memory, size_t bytes, void **address) {
+    private_block *block = (private_block *)HARRAY_MALLOC(sizeof *block);
+    void *data = NULL;
+    (void)memory;
+    pthread_mutex_lock(&private_lock);
+    if (block != NULL && bytes <= private_pinned_capacity &&
+        private_pinned.used <= private_pinned_capacity - bytes)
+        data = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (data != NULL) {
+        *block = (private_block){private_pinned.blocks, (uintptr_t)data, bytes};
+        private_pinned.blocks = block;
+        private_pinned.used += bytes;
+        *address = data;
+    } else {
+        HARRAY_FREE(block);
+    }
+    pthread_mutex_unlock(&private_lock);
+    return data != NULL ? HA_OK : HA_ERR_MEMORY;
+}
+
+static void private_unpin(void *memory, void *address, size_t bytes) {
+    pthread_mutex_lock(&private_lock);
+    private_expect_unused((private_device *)memory, address, bytes);
+    for (private_block **link = &private_pinned.blocks;; link = &(*link)->next) {
+        private_block *block = *link;
+        if (block == NULL) private_misused("unpinned, but no block", address, bytes);
+        if (block->address != (uintptr_t)address) continue;
+        if (block->bytes != bytes) private_misused("unpinned with another size", address, bytes);
+        *link = block->next;
+        HARRAY_FREE(block);
+        break;
+    }
+    private_pinned.used -= bytes;
+    pthread_mutex_unlock(&private_lock);
+    free(address);
+}
+
+/* As cudaHostRegister; what was mapped before is no longer. */
+static HA_UNUSED void private_map(const void *address, size_t bytes) {
+    pthread_mutex_lock(&private_lock);
+    private_pinned.mapped = (uintptr_t)address;
+    private_pinned.bytes = bytes;
+    pthread_mutex_unlock(&private_lock);
+}
+
+static HA_UNUSED int private_is_pinned(const void *address) {
+    int pinned = 0;
+    pthread_mutex_lock(&private_lock);
+    for (const private_block *b = private_pinned.blocks; b != NULL; b = b->next)
+        pinned |= (uintptr_t)address - b->address < b->bytes;
+    pthread_mutex_unlock(&private_lock);
+    return pinned;
+}
+
+static int private_maps(void *device, const void *address) {
+    int mapped;
+    if (private_is_pinned(address)) private_misused("asked about pinned memory", device, 0);
+    pthread_mutex_lock(&private_lock);
+    mapped = (uintptr_t)address - private_pinned.mapped < private_pinned.bytes;
+    private_pinned.asked++;
+    pthread_mutex_unlock(&private_lock);
+    return mapped;
+}
+
+static int private_one(void) { return 1; }
+
+static ha_status private_mapping_open(int number, void **device, void **memory) {
+    return private_open(PRIVATE_MAPPING + number, device, memory);
+}
+
+static int private_prefers_host(void *device) {
+    (void)device;
+    return 2;
+}
+
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 static const ha_memory_ops private_memory_ops = {
     .bytes = sizeof(ha_memory_ops),
@@ -310,6 +449,9 @@ static const ha_queue_ops private_queue_ops = {
     .finish = private_finish,
     .done = private_done,
     .drain = private_drain,
+    .native = private_native,
+    .adopt = private_adopt,
+    .adopt_event = private_adopt_event,
 };
 
 static const ha_backend private_backend HA_UNUSED = {
@@ -321,6 +463,29 @@ static const ha_backend private_backend HA_UNUSED = {
     .close = private_close,
     .memory = &private_memory_ops,
     .queue = &private_queue_ops,
+    .zero_copy = private_zero_copy,
+};
+
+static const ha_memory_ops private_pinned_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = private_pin,
+    .release = private_unpin,
+};
+
+static const ha_backend private_mapping_backend HA_UNUSED = {
+    .bytes = sizeof(ha_backend),
+    .version = HA_BACKEND_VERSION,
+    .kind = "mapping",
+    .only_if_named = 1,
+    .count = private_one,
+    .open = private_mapping_open,
+    .close = private_close,
+    .memory = &private_memory_ops,
+    .queue = &private_queue_ops,
+    .pinned = &private_pinned_ops,
+    .zero_copy = private_prefers_host,
+    .maps = private_maps,
 };
 
 #endif

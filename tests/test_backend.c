@@ -5,14 +5,16 @@
  * After each test everything must have been given back, to the last record. */
 #include "faulty_backend.h"
 
+#include "../backends/cuda.h"
 #include "../backends/host.h"
 #include "../backends/sim.h"
 #include "backend_alone.h"
+#include "fake_cuda_find.h"
 #include "private_backend.h"
 
 FAULTY_HOST(faulty_host, ha_backend_host)
-FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill)
-FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL)
+FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)
+FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
 
 enum { MANY = 4, EACH = 500 }; /* threads, and what each of them does */
 
@@ -20,6 +22,8 @@ typedef struct subject {
     const char *name;
     const ha_backend *backend;
     ha_sim_options options; /* where there is a simulated device inside */
+    const char *fake;       /* a CUDA device of the fake driver: its options */
+    ha_cuda_memory memory;  /* there */
 } subject;
 
 static subject host = {.name = "host", .backend = &ha_backend_host};
@@ -33,13 +37,42 @@ static subject private = {.name = "private", .backend = &private_backend};
 static subject fail_sim = {.name = "faulty sim", .backend = &faulty_sim};
 static subject fail_private = {.name = "faulty private", .backend = &faulty_private};
 
+static subject cuda = {.name = "cuda", .backend = &ha_backend_cuda, .fake = ""};
+static subject managed = {
+    .name = "managed", .backend = &ha_backend_cuda, .fake = "", .memory = HA_CUDA_MANAGED};
+static subject slow_managed = {.name = "slow managed",
+                               .backend = &ha_backend_cuda,
+                               .fake = "delay=20us,",
+                               .memory = HA_CUDA_MANAGED};
+static subject async = {
+    .name = "async", .backend = &ha_backend_cuda, .fake = "", .memory = HA_CUDA_ASYNC};
+
+/* The fake CUDA driver; NULL: it is not here. */
+static const fake_cuda *fake_driver;
+
 /* The backend under test, its first device, and two queues there. */
 static const ha_backend *backend;
 static const ha_memory_ops *memory_ops;
 static const ha_queue_ops *ops;
 static void *device, *memory, *queue, *queue2;
 
+/* Nothing of earlier tests is left in the driver. */
+static int set_cuda(const subject *s, size_t capacity) {
+    ha_cuda_settings settings;
+    ha_option_text wrong;
+    ha_cuda_options options = {.memory = s->memory};
+    char fake_options[80];
+    if (!ha_cuda_settings_from(getenv("HARRAY_CUDA"), &settings, &wrong)) return 0;
+    options.library = settings.library;
+    snprintf(fake_options, sizeof fake_options, "%speers=0,capacity=%zu", s->fake, capacity);
+    fake_driver->reset();
+    fake_driver->configure(fake_options);
+    ha_cuda_shared.tried = 0; /* cuInit reads the options */
+    return ha_cuda_set_options(&options) == HA_OK;
+}
+
 static int open_with(subject *s, size_t capacity) {
+    if (s->fake != NULL && !set_cuda(s, capacity)) return 1;
     s->options.capacity = capacity;
     private_capacity = capacity;
     backend = s->backend;
@@ -60,13 +93,18 @@ static int is_empty(faulty_ledger *ledger) {
     return held.blocks == 0 && held.bytes == 0 && held.queues == 0 && held.devices == 0;
 }
 
-static int close_subject(HA_UNUSED void **state) {
+static int close_subject(void **state) {
     if (ops != NULL) {
         ops->drain(queue);
         ops->drain(queue2);
         ops->destroy(queue);
         ops->destroy(queue2);
         backend->close(device);
+    }
+    if (((const subject *)*state)->fake != NULL) {
+        fake_cuda_statistics left = fake_driver->statistics(), none = {0};
+        left.peer_copies = left.staged_copies = 0;
+        if (memcmp(&left, &none, sizeof none) != 0) return 1;
     }
     return faulty_records() != 0 || !is_empty(&faulty_host_ledger) ||
            !is_empty(&faulty_sim_ledger) || !is_empty(&faulty_private_ledger);
@@ -99,6 +137,7 @@ static void finish(void *on) {
     ha_event event;
     SUCCEEDS(ops->record(on, &event));
     SUCCEEDS(ops->finish(&event));
+    if (ops->forget != NULL) ops->forget(&event);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -278,6 +317,144 @@ TEST(large_copies) {
     free(back);
 }
 
+/* ---- copies of pieces ----------------------------------------------------------------------- */
+
+/* Rows and planes, and the distances of one side and the other: packed, with gaps between rows, between
+ * planes, everywhere. */
+static const ha_pieces shapes[] = {
+    {1, 1, 1, 1, 1, 1, 1},
+    {40, 1, 1, 50, 50, 40, 40},
+    {3, 7, 1, 3, 21, 10, 70},
+    {8, 9, 1, 24, 216, 8, 72},
+    {5, 4, 3, 5, 20, 5, 20},
+    {5, 4, 3, 7, 28, 5, 25},
+    {4, 1, 6, 4, 12, 8, 32},
+    {4, 6, 5, 12, 96, 16, 112},
+    {16, 3, 4, 32, 96, 48, 192},
+    {100, 5, 2, 128, 640, 100, 1000},
+    {700, 3, 3, 701, 2103, 800, 2400},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes, MOST_PIECES = 8000, SHIFT = 11 };
+
+/* The other way round. */
+static ha_pieces turned(ha_pieces p) {
+    return (ha_pieces){p.bytes, p.rows, p.planes, p.from_row, p.from_plane, p.to_row, p.to_plane};
+}
+
+/* What a copy has to do. */
+static void expect_pieces(unsigned char *to, const unsigned char *from, const ha_pieces *p) {
+    for (size_t z = 0; z < p->planes; z++)
+        for (size_t y = 0; y < p->rows; y++)
+            for (size_t x = 0; x < p->bytes; x++)
+                to[z * p->to_plane + y * p->to_row + x] =
+                    from[z * p->from_plane + y * p->from_row + x];
+}
+
+static void number(unsigned char *bytes, size_t n, unsigned first) {
+    for (size_t i = 0; i < n; i++) bytes[i] = (unsigned char)(first + i * 7 + i / 250);
+}
+
+/* From a to b, on the host or on the device, and then what is there. */
+static void move_pieces(int up, int down, const ha_pieces *p) {
+    static unsigned char source[MOST_PIECES], is[MOST_PIECES], should[MOST_PIECES];
+    void *a = up ? NULL : take(sizeof source), *b = down ? NULL : take(sizeof is);
+    number(source, sizeof source, 1);
+    number(is, sizeof is, 100);
+    memcpy(should, is, sizeof is);
+    expect_pieces(should + SHIFT, source + SHIFT, p);
+    if (!up) move(a, source, sizeof source);
+    if (!down) move(b, is, sizeof is);
+    SUCCEEDS(ops->copy3d(queue, at(down ? is : b, SHIFT), at(up ? source : a, SHIFT), p));
+    ops->drain(queue);
+    if (!down) move(is, b, sizeof is);
+    assert_memory_equal(is, should, sizeof is);
+    if (a != NULL) give(a, sizeof source);
+    if (b != NULL) give(b, sizeof is);
+}
+
+TEST(pieces_move_their_bytes_and_no_others) {
+    for (size_t i = 0; i < SHAPES; i++) {
+        const ha_pieces p = shapes[i], q = turned(p);
+        move_pieces(1, 0, &p);
+        move_pieces(1, 0, &q);
+        move_pieces(0, 1, &p);
+        move_pieces(0, 1, &q);
+        move_pieces(0, 0, &p);
+        move_pieces(0, 0, &q);
+    }
+}
+
+/* The halves of rows change places, on several ways, and nothing is waited for: something in front
+ * writes each source, something behind reads each target. */
+TEST(pieces_are_copied_in_order) {
+    enum { SIDE = 30, BYTES = SIDE * SIDE };
+    const ha_pieces half = {SIDE / 2, SIDE, 1, SIDE, BYTES, SIDE, BYTES};
+    unsigned char source[BYTES], middle[BYTES], back[BYTES];
+    void *a = take(BYTES), *b = take(BYTES);
+    number(source, BYTES, 5);
+    memset(middle, 0, BYTES);
+    memset(back, 0, BYTES);
+    SUCCEEDS(ops->copy(queue, a, source, BYTES));
+    SUCCEEDS(ops->copy3d(queue, b, at(a, SIDE / 2), &half));
+    SUCCEEDS(ops->copy3d(queue, at(b, SIDE / 2), a, &half));
+    SUCCEEDS(ops->copy3d(queue, a, at(b, SIDE / 2), &half));
+    SUCCEEDS(ops->copy3d(queue, middle, b, &half));
+    SUCCEEDS(ops->copy3d(queue, middle + SIDE / 2, a, &half));
+    SUCCEEDS(ops->copy3d(queue, a, middle, &half));
+    SUCCEEDS(ops->copy3d(queue, at(a, SIDE / 2), middle + SIDE / 2, &half));
+    SUCCEEDS(ops->copy(queue, back, a, BYTES));
+    ops->drain(queue);
+    for (size_t y = 0; y < SIDE; y++) {
+        assert_memory_equal(back + y * SIDE, source + y * SIDE + SIDE / 2, SIDE / 2);
+        assert_memory_equal(back + y * SIDE + SIDE / 2, source + y * SIDE, SIDE / 2);
+    }
+    give(a, BYTES);
+    give(b, BYTES);
+}
+
+/* Large enough to be made in several parts, which begin and end anywhere: long rows, many short ones,
+ * many planes. */
+TEST(large_pieces) {
+    static const ha_pieces large[] = {
+        {300001, 3, 1, 300007, 900021, 300001, 900003},
+        {8, 100000, 1, 16, 1600000, 8, 800000},
+        {700, 10, 130, 710, 7100, 700, 7700},
+    };
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        const ha_pieces *p = &large[i];
+        const size_t from_bytes = p->planes * p->from_plane, to_bytes = p->planes * p->to_plane;
+        unsigned char *source = (unsigned char *)malloc(from_bytes);
+        unsigned char *is = (unsigned char *)calloc(from_bytes, 1);
+        unsigned char *should = (unsigned char *)calloc(from_bytes, 1);
+        const ha_pieces q = turned(*p),
+                        same = {p->bytes,      p->rows,     p->planes,    p->from_row,
+                                p->from_plane, p->from_row, p->from_plane};
+        void *block = take(to_bytes);
+        assert_true(source && is && should);
+        number(source, from_bytes, (unsigned)i);
+        SUCCEEDS(ops->copy3d(queue, block, source, p));
+        SUCCEEDS(ops->copy3d(queue, is, block, &q));
+        ops->drain(queue);
+        expect_pieces(should, source, &same);
+        assert_memory_equal(is, should, from_bytes);
+        give(block, to_bytes);
+        free(source);
+        free(is);
+        free(should);
+    }
+}
+
+/* By a backend without the slot that is wrapped. */
+TEST(pieces_can_be_refused) {
+    char text[] = "text";
+    void *block = take(sizeof text);
+    assert_null(private_backend.queue->copy3d);
+    assert_int_equal(ops->copy3d(queue, block, text, &shapes[0]), HA_ERR_UNSUPPORTED);
+    give(block, sizeof text);
+}
+
+/* ---- fills ---------------------------------------------------------------------------------- */
+
 TEST(fills_repeat_a_value) {
     static const size_t sizes[] = {1, 3, 8, 100}, counts[] = {1, 2, 1000, 1500};
     enum { GUARD = 16, MOST = 150000 };
@@ -383,6 +560,7 @@ TEST(functions_find_the_data) {
     int on_host = 0, back = 0;
     void *block = take(bytes);
     last.data = (int *)at(block, bytes - sizeof(int));
+    SUCCEEDS(ops->copy(queue, last.data, &on_host, sizeof on_host));
     SUCCEEDS(ops->call(queue, change, &last, sizeof last));
     SUCCEEDS(ops->copy(queue, &back, last.data, sizeof back));
     last.data = &on_host;
@@ -399,8 +577,8 @@ TEST(an_event_happens_with_what_was_before_it) {
     calls = 0;
     ha_event none, first, second;
     SUCCEEDS(ops->record(queue, &none));
-    assert_int_equal(ops->done(&none), 1);
     SUCCEEDS(ops->finish(&none));
+    assert_int_equal(ops->done(&none), 1);
     SUCCEEDS(ops->call(queue, count_call, NULL, 0));
     SUCCEEDS(ops->record(queue, &first));
     SUCCEEDS(ops->call(queue, count_call, NULL, 0));
@@ -423,6 +601,7 @@ TEST(an_event_is_done_after_a_while) {
     SUCCEEDS(ops->record(queue, &event));
     while (ops->done(&event) == 0) sched_yield();
     assert_int_equal(ops->done(&event), 1);
+    if (ops->forget != NULL) ops->forget(&event);
     assert_int_equal(calls, 3);
 }
 
@@ -540,11 +719,25 @@ TEST(threads_share_a_queue) {
 
 /* ---- the host, and the fault injection ------------------------------------------------------- */
 
+/* Within its first page, each at another cache line. */
 TEST(large_host_blocks_begin_on_a_huge_page) {
     size_t bytes = (size_t)3 << 20;
-    void *block = take(bytes);
-    assert_int_equal((uintptr_t)block % ((size_t)2 << 20), 0);
-    give(block, bytes);
+    void *blocks[3];
+    for (int i = 0; i < 3; i++) {
+        blocks[i] = take(bytes);
+        size_t place = (uintptr_t)blocks[i] % ((size_t)2 << 20);
+        assert_true(place < 4096 && place % 64 == 0);
+        for (int j = 0; j < i; j++)
+            assert_int_not_equal(place, (uintptr_t)blocks[j] % ((size_t)2 << 20));
+    }
+    for (int i = 0; i < 3; i++) give(blocks[i], bytes);
+}
+
+/* That a backend cannot is no error. */
+static ha_status copy_a_piece(void *block, const int *number) {
+    const ha_pieces two = {1, 2, 1, 2, 4, 1, 2};
+    ha_status status = ops->copy3d(queue, block, number, &two);
+    return status != HA_ERR_UNSUPPORTED ? status : HA_OK;
 }
 
 /* One of each call that can fail, in a fixed order. Returns how many gave an error. */
@@ -555,6 +748,7 @@ static long use_everything(void) {
     long errors = memory_ops->allocate(memory, 64, &block) != HA_OK;
     errors += ops->create(device, &fresh) != HA_OK;
     if (block != NULL) errors += ops->copy(queue, block, &number, sizeof number) != HA_OK;
+    if (block != NULL) errors += copy_a_piece(block, &number) != HA_OK;
     errors += ops->call(queue, change, &(numbers){NULL, 0, 0, 0}, sizeof(numbers)) != HA_OK;
     if (ops->record(queue, &event) == HA_OK) {
         errors += ops->await(queue2, &event) != HA_OK;
@@ -628,10 +822,17 @@ TEST(the_ledger_counts) {
         ON(row, absurd_sizes_are_refused), ON(row, blocks_keep_their_bytes),                       \
         ON(row, threads_share_a_memory)
 
-#define DEVICE_TESTS(row)                                                                          \
-    MEMORY_TESTS(row), ON_SMALL(row, a_full_memory_refuses), ON(row, devices_reach_the_host_only), \
+#define COPY_TESTS(row)                                                                            \
+    MEMORY_TESTS(row), ON(row, devices_reach_the_host_only),                                       \
         ON(row, copies_move_their_bytes_and_no_others), ON(row, copies_inside_the_device),         \
-        ON(row, large_copies), ON(row, commands_happen_in_order),                                  \
+        ON(row, large_copies)
+
+#define PIECES_TESTS(row)                                                                          \
+    ON(row, pieces_move_their_bytes_and_no_others), ON(row, pieces_are_copied_in_order),           \
+        ON(row, large_pieces)
+
+#define DEVICE_TESTS(row)                                                                          \
+    COPY_TESTS(row), ON(row, commands_happen_in_order),                                            \
         ON(row, arguments_are_copied_when_enqueued), ON(row, functions_without_argument),          \
         ON(row, functions_find_the_data), ON(row, an_event_happens_with_what_was_before_it),       \
         ON(row, an_event_is_done_after_a_while), ON(row, await_orders_queues),                     \
@@ -648,16 +849,36 @@ int main(void) {
         ON(host, large_host_blocks_begin_on_a_huge_page),
         MEMORY_TESTS(fail_host),
         DEVICE_TESTS(sim),
+        ON_SMALL(sim, a_full_memory_refuses),
         ON(sim, fills_repeat_a_value),
+        PIECES_TESTS(sim),
         DEVICE_TESTS(slow),
+        ON_SMALL(slow, a_full_memory_refuses),
         ON(slow, fills_repeat_a_value),
+        PIECES_TESTS(slow),
         DEVICE_TESTS(private),
+        ON_SMALL(private, a_full_memory_refuses),
         DEVICE_TESTS(fail_sim),
+        ON_SMALL(fail_sim, a_full_memory_refuses),
         ON(fail_sim, fills_repeat_a_value),
+        PIECES_TESTS(fail_sim),
         DEVICE_TESTS(fail_private),
+        ON_SMALL(fail_private, a_full_memory_refuses),
+        ON(fail_private, pieces_can_be_refused),
         FAULTY_TESTS(fail_sim),
         FAULTY_TESTS(fail_private),
         ON(fail_sim, the_ledger_counts),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest cuda_tests[] = {
+        COPY_TESTS(cuda),      ON_SMALL(cuda, a_full_memory_refuses),
+        COPY_TESTS(async),     ON_SMALL(async, a_full_memory_refuses),
+        DEVICE_TESTS(managed), DEVICE_TESTS(slow_managed),
+        PIECES_TESTS(cuda),    PIECES_TESTS(async),
+        PIECES_TESTS(managed), PIECES_TESTS(slow_managed),
+    };
+    void *library = fake_cuda_load();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (library != NULL) fake_driver = fake_cuda_of(library);
+    if (fake_driver != NULL) failed += cmocka_run_group_tests(cuda_tests, NULL, NULL);
+    return failed;
 }

@@ -6,9 +6,11 @@ passes together are one Gaussian that is not cut off. PNG files are made and rea
 below, with nothing but the standard library.
 """
 
+import json
 import math
 import os
 import random
+import re
 import resource
 import struct
 import subprocess
@@ -220,7 +222,7 @@ class Test:
         variables = {
             k: v
             for k, v in os.environ.items()
-            if k not in ("HARRAY_SIM", "HARRAY_DEVICE", "HARRAY_VERBOSE")
+            if k not in ("HARRAY_SIM", "HARRAY_DEVICE", "HARRAY_VERBOSE", "HARRAY_TRACE")
         }
         # Under ThreadSanitizer, a program would sleep a second before it ends.
         variables["TSAN_OPTIONS"] = variables.get("TSAN_OPTIONS", "") + " atexit_sleep_ms=0"
@@ -272,7 +274,7 @@ class Test:
 def moved_and_naive(text):
     for line in text.splitlines():
         if line.startswith("moved ") and "both ways" in line:
-            numbers = [int(word) for word in line.split() if word.isdigit()]
+            numbers = [float(number) for number in re.findall(r"([0-9.]+) MB", line)]
             return numbers[0], numbers[1]
     return None
 
@@ -297,29 +299,79 @@ def test_devices(t):
     return texts, t.path("photo-host.png")
 
 
+def samples_of(picture):
+    return picture.width * picture.height * picture.channels
+
+
+def mb(count):
+    """Bytes as megabytes, with the digits that are printed."""
+    return round(count / 1e6, 2)
+
+
+class Traffic:
+    """What moves, in bytes, when the device has the upper half of the rows. In each pass the step along
+    the columns reads `radius` rows of the other's, as far as there are so many; and the weights move
+    once. Without the library, each device step would copy what it reads there and its result back."""
+
+    def __init__(self, picture, sigma, passes):
+        row = picture.width * picture.channels * 4
+        radius, height, upper = math.ceil(4 * sigma / math.sqrt(passes)), picture.height, (
+            picture.height // 2
+        )
+        self.passes, self.weights = passes, (2 * radius + 1) * 4 if upper else 0
+        self.half = upper * row
+        self.up = min(radius, height - upper) * row if upper else 0  # from the host to the device
+        self.down = min(radius, upper) * row
+        self.naive_pass = 4 * self.half + self.up + 2 * self.weights
+
+    def so_far(self, passes):
+        return self.half + self.weights + passes * (self.up + self.down)
+
+    def moved(self):
+        return self.so_far(self.passes) + self.half
+
+    def naive(self):
+        return self.passes * self.naive_pass
+
+    def transfers(self):
+        """{array: {(from, to): bytes}}, without those of nothing."""
+        every = {
+            "weights": {("host", "sim:0"): self.weights},
+            "picture": {("host", "sim:0"): self.half, ("sim:0", "host"): self.half},
+            "next": {
+                ("host", "sim:0"): self.passes * self.up,
+                ("sim:0", "host"): self.passes * self.down,
+            },
+        }
+        moving = {a: {way: n for way, n in ways.items() if n} for a, ways in every.items()}
+        return {array: ways for array, ways in moving.items() if ways}
+
+
 def test_output(t, texts, photo):
-    plane = photo.width * photo.height * 4
+    traffic = Traffic(photo, 3, 4)
+    upper = photo.height // 2
     for name in ("sim", "sim:1", "slow"):
-        text = texts[name]
+        text, device = texts[name], name if ":" in name else "sim:0"
         moved = moved_and_naive(text)
         if t.check("bytes are printed", moved is not None, text):
-            # Two device passes: each plane in and out, and once 13 weights.
-            t.check("bytes moved", moved[0] == photo.channels * plane * 4 + 13 * 4, name, moved)
-            # Four device steps a plane, each with its input, the weights, and its output.
-            t.check(
-                "bytes both ways",
-                moved[1] == photo.channels * 4 * (2 * plane + 13 * 4),
-                name,
-                moved,
-            )
-            t.check("fewer are moved", moved[0] < moved[1], name, moved)
-        for k, where in enumerate([name if ":" in name else "sim:0", "host"] * 2):
-            t.check("progress", "pass %d of 4 on %s\n" % (k + 1, where) in text, name, text)
-        t.check("table", text.count("red: float[%d]" % (photo.width * photo.height)) == 4, text)
-        so_far = [int(l.split()[3]) for l in text.splitlines() if "moved so far" in l]
-        growing = [photo.channels * plane * k + 13 * 4 for k in (1, 2, 3, 4)]
+            t.check("bytes moved", moved[0] == mb(traffic.moved()), name, moved)
+            t.check("bytes both ways", moved[1] == mb(traffic.naive()), name, moved)
+            t.check("far fewer are moved", moved[0] < moved[1] / 5, name, moved)
+        for k in range(4):
+            t.check("progress", "pass %d of 4 on %s and host\n" % (k + 1, device) in text, text)
+        t.check("name", text.count("picture: float[%d]" % samples_of(photo)) == 4, text)
+        for where, rows in (device, (0, upper)), ("host", (upper, photo.height)):
+            rows = "[0, %d) x [%d, %d) x [0, %d)\n" % (photo.channels, *rows, photo.width)
+            lines = re.findall(r"^ +%s .*valid (.*\n)" % where, text, re.MULTILINE)
+            t.check("table", lines == [rows] * 4, name, where, lines)
+        so_far = [float(l.split()[3]) for l in text.splitlines() if "moved so far" in l]
+        growing = [mb(traffic.so_far(k)) for k in (1, 2, 3, 4)]
         t.check("moved so far", so_far == growing, name, so_far)
-    t.check("host moves nothing", "moved 0 bytes" in texts["host"], texts["host"])
+        naive = [float(l.split()[-2]) for l in text.splitlines() if "moved so far" in l]
+        growing = [mb(traffic.naive_pass * k) for k in (1, 2, 3, 4)]
+        t.check("both ways so far", naive == growing, name, naive)
+    t.check("host moves nothing", "moved 0.00 MB: every step" in texts["host"], texts["host"])
+    t.check("host alone", texts["host"].count(" of 4 on host\n") == 4, texts["host"])
     for name, text in texts.items():
         last = text.splitlines()[-1]
         t.check(
@@ -353,6 +405,82 @@ def test_photograph(t, photo, blurred):
             sum(pixel[channel] for row in l for pixel in row) for l in (light, to_light(blurred))
         )
         t.check("brightness is kept", abs(after / before - 1) < 0.005, channel, after / before)
+
+
+def transfers_of(trace):
+    """{array: [(from, to, bytes), ...]} in the order of their beginning."""
+    found = {}
+    for event in sorted((e for e in trace if e.get("cat") == "transfer"), key=lambda e: e["ts"]):
+        a = event["args"]
+        found.setdefault(a["array"], []).append((a["from"], a["to"], a["bytes"]))
+    return found
+
+
+def traced(t, name, *arguments):
+    path = t.path("trace.json")
+    t.good(name, "--trace", path, *arguments, t.path("out.png"))
+    with open(path, encoding="utf-8") as file:
+        return transfers_of(json.load(file))
+
+
+def ways(transfers):
+    """{(from, to): bytes} of one array."""
+    sums = {}
+    for source, target, count in transfers:
+        sums[source, target] = sums.get((source, target), 0) + count
+    return sums
+
+
+def test_trace(t, photo):
+    """The upper half goes to the device once and comes back once; in each pass only the rows around
+    the middle move, those of all planes at once; and the weights do, once."""
+    found = traced(t, "trace", "--sigma", "1", t.photograph)  # in a pass: radius 2
+    halo = photo.channels * 2 * photo.width * 4
+    there, back = ("host", "sim:0", halo), ("sim:0", "host", halo)
+    half = photo.channels * (photo.height // 2) * photo.width * 4
+    t.check("halos", sorted(found.get("next", [])) == sorted([there, back] * 4), found)
+    t.check("halos back and forth", len({found["next"][k] for k in (0, 1)}) == 2, found)
+    t.check("there once", found["picture"][0] == ("host", "sim:0", half), found)
+    t.check("back once", ways(found["picture"][1:]) == {("sim:0", "host"): half}, found)
+    t.check("weights", found.get("weights") == [("host", "sim:0", 5 * 4)], found)
+    t.check("nothing else", set(found) == {"picture", "next", "weights"}, found)
+    found = traced(t, "trace of a run without transfers", "--device", "host", t.photograph)
+    t.check("no transfers on the host", found == {}, found)
+    t.bad("no directory", 1, "nosuch/trace.json", "--trace", t.path("nosuch/trace.json"),
+          t.photograph)
+
+
+def test_halos(t):
+    """Not a byte more than the halos, also where they end at the edge of the picture, or the device
+    has nothing to do; and the same file as on the host alone."""
+    for width, height, colour, sigma, passes in [
+        (1, 1, RGB, 2, 4),
+        (7, 1, GREY, 0.5, 2),
+        (1, 2, RGBA, 0.2, 3),
+        (3, 2, GREY, 5, 2),
+        (5, 3, GREY_ALPHA, 0.3, 1),
+        (4, 9, RGB, 0.5, 4),  # radius 1
+        (4, 9, RGB, 2, 4),  # 4: all that the upper half has, one less than the lower
+        (4, 9, RGB, 2.4, 4),  # 5: more than the upper half has
+        (4, 9, RGBA, 30, 2),
+        (9, 40, RGBA, 1.5, 7),
+        (9, 41, GREY, 1.5, 2),
+    ]:
+        name = "halos of %dx%d, type %d, sigma %g" % (width, height, colour, sigma)
+        pixels = noise(width, height, CHANNELS[colour], 8, height)
+        file = t.make("halos.png", png_bytes(pixels, colour, 8))
+        options = ["--sigma", str(sigma), "--passes", str(passes), file]
+        found = {a: ways(l) for a, l in traced(t, name, *options).items()}
+        wanted = Traffic(Picture(pixels, 8), sigma, passes).transfers()
+        t.check(name, found == wanted, found, "instead of", wanted)
+        t.good(name, "--device", "host", *options, t.path("host.png"))
+        with open(t.path("out.png"), "rb") as one, open(t.path("host.png"), "rb") as other:
+            t.check(name, one.read() == other.read(), "another picture than on the host")
+
+
+def test_report(t):
+    text = t.good("report", "--report", "--quiet", t.photograph, t.path("out.png"))
+    t.check("report", "blur.c:" in text and "sim:0" in text, text)
 
 
 def test_defaults(t):
@@ -595,7 +723,10 @@ def main():
         photo = read_png(t.photograph)
         test_output(t, texts, photo)
         test_photograph(t, photo, read_png(blurred))
+        test_trace(t, photo)
+        test_report(t)
         for test in (
+            test_halos,
             test_defaults,
             test_kinds,
             test_palette,

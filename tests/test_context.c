@@ -1,10 +1,31 @@
 /* Case J and everything about contexts: looking them up, the current one, forks, functions on their
  * queues. On the contexts of matrix.h. */
+#define _GNU_SOURCE 1
+#include <pthread.h>
+#include <stddef.h>
+
+/* What this thread does once, as soon as it has let go of a lock. */
+static _Thread_local struct {
+    pthread_mutex_t *lock;
+    void (*then)(void);
+} unlocking;
+
+static int watched_unlock(pthread_mutex_t *lock) {
+    const int error = pthread_mutex_unlock(lock);
+    if (lock == unlocking.lock) {
+        unlocking.lock = NULL;
+        unlocking.then();
+    }
+    return error;
+}
+
+#define pthread_mutex_unlock(lock) watched_unlock(lock)
+
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../harray.h"
 #include "matrix.h"
-#include <pthread.h>
+#include <stdatomic.h>
 
 /* ---- J. on every row ------------------------------------------------------------------------ */
 
@@ -25,6 +46,7 @@ TEST(case_98) {
     ha_context *best = ha_context_best();
     assert_non_null(best);
     const char *kind = ha_context_kind(best);
+    if (!getenv("HARRAY_DEVICE") && ha_context_count("cuda") > 0) assert_string_equal(kind, "cuda");
     const int number = ha_context_number(best);
     assert_true(ha_context_count(kind) > number);
     assert_ptr_equal(ha_context_get(kind, number), best);
@@ -156,11 +178,11 @@ TEST(case_102_105) {
     harray_uint8_t x = harray_uint8_t_from(keep_array(harray_uint8_t_of(13, bytes).array));
     HA_WRITING_RANGE(v, x, C, 0, 10) assert_int_equal(v.size, 10);
     else fail();
-    assert_int_equal(ha_array_valid(x.array, H, 0, 10), C == H);
+    assert_int_equal(ha_array_valid(x.array, H, 0, 10), shares_memory(C));
     HA_READING_RANGE(v, x, H, 0, 10) memcpy(back, v.data, sizeof back);
     else fail();
     assert_memory_equal(back, bytes, sizeof back);
-    if (C != H) assert_int_equal(ha_array_statistics(x.array).bytes, 10 + 10);
+    assert_int_equal(ha_array_statistics(x.array).bytes, shares_memory(C) ? 0 : 10 + 10);
     drop_array(x.array);
     harray_double y = keep(harray_double_zeros_at(1000, C));
     add_at(y, C, 2);
@@ -273,6 +295,296 @@ TEST(forks) {
     drop(x);
 }
 
+/* Case 108: what is given back is used again; what is no fork cannot be given back. */
+TEST(case_108) {
+    ha_context *first = ha_context_fork(C), *second = ha_context_fork(C);
+    REFUSED(HA_ERR_ARGUMENT, ha_context_unfork(C));
+    REFUSED(HA_ERR_ARGUMENT, ha_context_unfork(H));
+    REFUSED(HA_ERR_ARGUMENT, ha_context_unfork(NULL));
+    if (C == H) return; /* its forks are itself */
+    double result = 0;
+    harray_double x = list_at(C);
+    add_at(x, first, 1);
+    SUCCEEDS(ha_context_unfork(first));
+    REFUSED(HA_ERR_STATE, ha_context_unfork(first));
+    assert_ptr_equal(ha_context_fork(second), first);
+    HA_READING(v, x, first) start_sum(&v, &result);
+    else fail();
+    SUCCEEDS(ha_context_finish(first));
+    assert_true(result == 16);
+    SUCCEEDS(ha_context_unfork(second));
+    SUCCEEDS(ha_context_unfork(first));
+    assert_ptr_equal(ha_context_fork(C), first); /* the last one first */
+    assert_ptr_equal(ha_context_fork(C), second);
+    SUCCEEDS(ha_context_unfork(first));
+    SUCCEEDS(ha_context_unfork(second));
+    drop(x);
+}
+
+/* ---- the caller's own queues ---------------------------------------------------------------- */
+
+static void *own_queue(ha_context *device) {
+    void *queue = private_own_queue(ha_context_number(device));
+    assert_non_null(queue);
+    return queue;
+}
+
+static ha_context *private_context(void) { return require_context("private:0"); }
+
+static void enqueue_by_hand(void *queue, const ha_write_double *v, double amount) {
+    const job j = {v->data, v->size, amount};
+    assert_int_equal(private_call(queue, add_job, &j, sizeof j), HA_OK);
+}
+
+TEST(adopting) {
+    ha_context *device = private_context();
+    void *queue = own_queue(device);
+    ha_context *mine = ha_context_adopt(device, queue);
+    assert_non_null(mine);
+    assert_string_equal(ha_context_kind(mine), "private");
+    assert_int_equal(ha_context_number(mine), 0);
+    assert_int_equal(strncmp(ha_context_name(mine), "private:0/a", 11), 0);
+    assert_ptr_equal(ha_context_stream(mine), queue);
+    assert_int_equal(ha_context_is_zero_copy(mine), 0);
+    harray_double x = ramp(10);
+    HA_WRITING(v, x, mine) {
+        enqueue_by_hand(queue, &v, 1); /* behind the copy */
+        assert_true(VALID(x, device));
+        assert_false(VALID(x, H));
+    }
+    else fail();
+    assert_true(sum_at(x, device) == 55); /* behind that */
+    HA_WRITING(v, x, device) add(&v, 1);
+    else fail();
+    HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
+    else fail();
+    assert_true(sum_at(x, H) == 75);
+    ha_context *fork = ha_context_fork(mine);
+    assert_ptr_not_equal(ha_context_stream(fork), queue); /* one of harray's own */
+    SUCCEEDS(ha_context_unfork(fork));
+    drop(x);
+    SUCCEEDS(ha_context_unfork(mine));
+    assert_null(ha_context_stream(mine));
+    private_destroy(queue);
+}
+
+TEST(adopting_refused) {
+    ha_context *device = private_context(), *other = require_context("private:1");
+    void *queue = own_queue(device);
+    REFUSED_NULL(HA_ERR_UNSUPPORTED, ha_context_adopt(H, queue));
+    REFUSED_NULL(HA_ERR_UNSUPPORTED, ha_context_adopt(require_context("sim:0"), queue));
+    REFUSED_NULL(HA_ERR_ARGUMENT, ha_context_adopt(other, queue));
+    REFUSED_NULL(HA_ERR_ARGUMENT, ha_context_adopt(device, NULL));
+    REFUSED_NULL(HA_ERR_STATE, ha_context_adopt(device, ha_context_stream(device)));
+    ha_context *mine = ha_context_adopt(device, queue);
+    assert_non_null(mine);
+    REFUSED_NULL(HA_ERR_STATE, ha_context_adopt(device, queue));
+    REFUSED_NULL(HA_ERR_STATE, ha_context_adopt(mine, queue));
+    REFUSED(HA_ERR_STATE, ha_context_set_zero_copy(device, 1)); /* it has several contexts */
+    SUCCEEDS(ha_context_unfork(mine));
+    REFUSED(HA_ERR_STATE, ha_context_unfork(mine));
+    private_destroy(queue);
+}
+
+/* Giving back waits; what arrays still note of it is over. */
+TEST(giving_an_adopted_queue_back) {
+    ha_context *device = private_context();
+    void *queue = own_queue(device), *second = own_queue(device);
+    ha_context *mine = ha_context_adopt(device, queue);
+    harray_double x = keep(harray_double_zeros_at(10, mine)), y = ramp(10);
+    assert_ptr_equal(ha_array_first_touch(x.array), device); /* which stays */
+    HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
+    else fail();
+    HA_WRITING(v, y, mine) enqueue_by_hand(queue, &v, 1);
+    else fail();
+    assert_non_null(((private_queue *)queue)->first);
+    SUCCEEDS(ha_context_unfork(mine));
+    assert_null(((private_queue *)queue)->first);
+    private_destroy(queue);
+    ha_access late;
+    REFUSED(HA_ERR_STATE, ha_open(&late, x.array, mine, HA_READ, 0, HA_END));
+    add_at(x, device, 1); /* behind work on a queue that is gone */
+    assert_true(sum_at(x, H) == 20);
+    drop(y); /* its block, too */
+    const int adoptions = device->adoptions;
+    ha_context *again = ha_context_adopt(device, second);
+    assert_int_equal(device->adoptions, adoptions); /* in the place of one that has ended */
+    assert_ptr_equal(ha_context_stream(again), second);
+    HA_WRITING(v, x, again) enqueue_by_hand(second, &v, 1);
+    else fail();
+    assert_non_null(((private_queue *)second)->first);
+    assert_true(sum_at(x, H) == 30); /* waits for the new one */
+    SUCCEEDS(ha_context_unfork(again));
+    private_destroy(second);
+    drop(x);
+}
+
+typedef struct giver {
+    ha_context *context;
+    atomic_int returned;
+    ha_status status;
+} giver;
+
+static void *give_back_main(void *argument) {
+    giver *g = (giver *)argument;
+    g->status = ha_context_unfork(g->context);
+    atomic_store(&g->returned, 1);
+    return NULL;
+}
+
+/* A thread that found work on the queue is about to ask it; another one comes too late. */
+TEST(giving_back_under_a_guest) {
+    ha_context *device = private_context();
+    void *queue = own_queue(device);
+    giver g = {.context = ha_context_adopt(device, queue), .status = HA_ERR_BACKEND};
+    const ha_point point = {g.context, UINT64_MAX - 1};
+    pthread_t thread;
+    assert_true(ha_guest_begin(g.context));
+    assert_int_equal(pthread_create(&thread, NULL, give_back_main, &g), 0);
+    for (int i = 0; i < 2000; i++) sched_yield();
+    assert_false(atomic_load(&g.returned));
+    ha_guest_end(g.context);
+    pthread_join(thread, NULL);
+    assert_int_equal(g.status, HA_OK);
+    private_destroy(queue);
+    assert_int_equal(ha_wait_for(point), HA_OK); /* asks no queue any more */
+    assert_int_equal(ha_await(device, point), HA_OK);
+    ha_drain(point);
+}
+
+/* Who is too late to be a guest has let go of the lock, and before it goes on the next queue has the
+ * context: what is then done on that has not passed. */
+static struct {
+    void *queue;
+    ha_context *context;
+} next_one;
+
+static void adopt_the_next_one(void) {
+    next_one.context = ha_context_adopt(private_context(), next_one.queue);
+}
+
+TEST(too_late_for_the_queue_before) {
+    ha_context *device = private_context();
+    void *first = own_queue(device), *second = own_queue(device);
+    ha_context *mine = ha_context_adopt(device, first);
+    harray_double x = keep(harray_double_zeros_at(10, mine));
+    HA_WRITING(v, x, mine) enqueue_by_hand(first, &v, 1);
+    else fail();
+    SUCCEEDS(ha_context_unfork(mine));
+    private_destroy(first);
+    next_one.queue = second;
+    unlocking.then = adopt_the_next_one;
+    unlocking.lock = &mine->lock;
+    assert_int_equal(ha_guest_begin(mine), 0);
+    assert_ptr_equal(next_one.context, mine);
+    HA_WRITING(v, x, mine) enqueue_by_hand(second, &v, 1);
+    else fail();
+    assert_non_null(((private_queue *)second)->first);
+    assert_true(sum_at(x, H) == 20);
+    SUCCEEDS(ha_context_unfork(mine));
+    private_destroy(second);
+    drop(x);
+}
+
+/* Two at once have two contexts, with order between them. */
+TEST(adopting_two) {
+    ha_context *device = private_context();
+    void *queues[2] = {own_queue(device), own_queue(device)};
+    ha_context *a = ha_context_adopt(device, queues[0]), *b = ha_context_adopt(a, queues[1]);
+    assert_ptr_not_equal(a, b);
+    harray_double x = keep(harray_double_zeros_at(10, b));
+    HA_WRITING(v, x, b) enqueue_by_hand(queues[1], &v, 1);
+    else fail();
+    HA_WRITING(v, x, a) enqueue_by_hand(queues[0], &v, 1);
+    else fail();
+    SUCCEEDS(ha_context_finish(a));
+    assert_null(((private_queue *)queues[1])->first); /* it was waited for */
+    SUCCEEDS(ha_context_unfork(b));
+    assert_true(sum_at(x, H) == 20);
+    SUCCEEDS(ha_context_unfork(a));
+    drop(x);
+    for (int i = 0; i < 2; i++) private_destroy(queues[i]);
+}
+
+/* A transfer from the device does not go through the caller's queue, only its own accesses do. */
+TEST(adopted_queues_are_left_alone) {
+    ha_context *device = private_context();
+    void *queue = own_queue(device);
+    ha_context *mine = ha_context_adopt(device, queue);
+    harray_double x = keep(harray_double_zeros_at(10, device));
+    HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
+    else fail();
+    SUCCEEDS(ha_context_finish(mine));
+    const uint64_t enqueued = ((private_queue *)queue)->enqueued;
+    assert_true(sum_at(x, H) == 10);
+    assert_int_equal(((private_queue *)queue)->enqueued, enqueued);
+    SUCCEEDS(ha_context_unfork(mine));
+    private_destroy(queue);
+    drop(x);
+}
+
+/* Threads that wait for work on a queue, or look how far it is, while it is given back. */
+enum { ADOPTIONS = 300 };
+typedef struct onlooker {
+    ha_array *array;
+    atomic_int stop;
+    int wrong;
+} onlooker;
+
+static void *look_on(void *argument) {
+    onlooker *o = (onlooker *)argument;
+    for (double last = 0; !atomic_load(&o->stop);) {
+        double value = -1;
+        if (ha_array_get(o->array, 0, &value) != HA_OK || value < last) o->wrong = 1;
+        last = value;
+    }
+    return NULL;
+}
+
+TEST(giving_back_beside_other_threads) {
+    ha_context *device = private_context();
+    harray_double x = keep(harray_double_zeros_at(100, device));
+    onlooker o = {.array = x.array};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, look_on, &o), 0);
+    for (int i = 0; i < ADOPTIONS; i++) {
+        void *queue = own_queue(device);
+        ha_context *mine = ha_context_adopt(device, queue);
+        HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
+        else fail();
+        drop(keep(harray_double_zeros_at(10, mine)));
+        assert_int_equal(ha_context_unfork(mine), HA_OK);
+        private_destroy(queue);
+    }
+    atomic_store(&o.stop, 1);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    assert_false(o.wrong);
+    assert_true(sum_at(x, H) == 100.0 * ADOPTIONS);
+    drop(x);
+}
+
+/* Adopted contexts that are alive go with the rest; the queue stays the caller's. */
+TEST(shutting_down_with_an_adopted_queue) {
+    HA_CHECK(ha_backend_register(&private_backend));
+    ha_context *device = private_context();
+    void *queue = own_queue(device), *other = own_queue(device);
+    ha_context *mine = ha_context_adopt(device, queue), *ended = ha_context_adopt(device, other);
+    harray_double x = harray_double_zeros_at(10, mine);
+    HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
+    else fail();
+    HA_WRITING(v, x, ended) enqueue_by_hand(other, &v, 1);
+    else fail();
+    assert_int_equal(ha_context_unfork(ended), HA_OK);
+    HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
+    else fail();
+    harray_double_free(&x);
+    assert_int_equal(ha_shutdown(), HA_OK);
+    assert_null(((private_queue *)queue)->first);
+    assert_int_equal(((private_queue *)queue)->adopted, 0);
+    private_destroy(queue);
+    private_destroy(other);
+}
+
 /* ---- functions on a queue ------------------------------------------------------------------- */
 
 typedef struct noted {
@@ -374,11 +686,21 @@ int main(void) {
         CASE(names),
         CASE(bad_names),
         CASE(forks),
+        CASE(case_108),
+        CASE(adopting),
+        CASE(adopting_refused),
+        CASE(giving_an_adopted_queue_back),
+        CASE(giving_back_under_a_guest),
+        CASE(too_late_for_the_queue_before),
+        CASE(adopting_two),
+        CASE(adopted_queues_are_left_alone),
+        CASE(giving_back_beside_other_threads),
         CASE(enqueueing),
         CASE(arguments_are_copied),
         CASE(no_accesses_on_queues),
     };
+    const struct CMUnitTest closed[] = {CASE(shutting_down_with_an_adopted_queue)};
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);
-    return failed;
+    return failed + cmocka_run_group_tests_name("closed", closed, NULL, NULL);
 }

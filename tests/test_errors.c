@@ -61,7 +61,8 @@ TEST(status_names) {
     assert_string_equal(ha_status_name(HA_ERR_BACKEND), "HA_ERR_BACKEND");
     assert_string_equal(ha_status_name(HA_ERR_UNSUPPORTED), "HA_ERR_UNSUPPORTED");
     assert_string_equal(ha_status_name(HA_ERR_NOT_FOUND), "HA_ERR_NOT_FOUND");
-    assert_string_equal(ha_status_name((ha_status)(HA_ERR_NOT_FOUND + 1)), "unknown status");
+    assert_string_equal(ha_status_name(HA_ERR_TRANSFER), "HA_ERR_TRANSFER");
+    assert_string_equal(ha_status_name((ha_status)(HA_ERR_TRANSFER + 1)), "unknown status");
     assert_string_equal(ha_status_name((ha_status)1000), "unknown status");
 }
 

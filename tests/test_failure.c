@@ -12,16 +12,24 @@
  *   - on the way to a device: one more valid copy on the host, of what another device has
  *   - ha_array_assign_at: one more valid copy of the source, at the context
  *
+ * Memories cache nothing, so that every allocation reaches its backend; one pass is with caches.
  * The rounds in which one point fails look at the values at once; those in which all points behind
- * it fail, too, only at the end, so that the queues are full until then. HARRAY_TEST_LONG=1: both
- * in both, and on further kinds of devices. A name as argument plays the chapters that match it. */
+ * it fail, too, only at the end, so that the queues are full until then. All of it on a device with
+ * a memory of its own, the former on one that works on the host's and on CUDA over the fake driver,
+ * too; there it is also the driver's own calls that fail (failure_driver.h). HARRAY_TEST_LONG=1: both
+ * in both, and on further kinds of devices. A name as argument plays
+ * the chapters that match it. */
 #include "faulty_backend.h"
+#include "../backends/cuda.h"
 #include "../backends/host.h"
 #include "../backends/sim.h"
+#include "cuda_launch.h"
 #include "private_backend.h"
 FAULTY_HOST(faulty_host, ha_backend_host)
-FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill)
-FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL)
+FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)
+FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
+FAULTY_BACKEND(faulty_launch, launch_backend, "faulty_launch", faulty_launch_fill,
+               &faulty_launch_pinned_ops)
 #define HARRAY_HOST_BACKEND faulty_host
 #define HARRAY_IMPLEMENTATION
 #include "../harray.h"
@@ -29,7 +37,8 @@ FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL)
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
-#include "failure_steps.h"
+#include "failure_library.h"
+#include "failure_run.h"
 
 /* ---- chapters: contexts --------------------------------------------------------------------- */
 
@@ -53,45 +62,49 @@ static void enqueue_big(ha_context *c) {
     EXPECT(count == 1, "a function was run %d times", count);
 }
 
-static ha_status find_and_enter(const char *name) {
-    ha_status s = HA_ERR_STATE;
-    HA_ON(ha_context_find(name)) s = strcmp(ha_context_name(NULL), name) ? HA_ERR_STATE : HA_OK;
-    else s = ha_first_error.status;
-    return s;
-}
-
-static void look_up_contexts(void) {
-    char name[40];
-    STEP(NULL, NULL, status_of(N1 = ha_context_get(run.cast->near, 0)));
-    snprintf(name, sizeof name, "%s:0", run.cast->far);
-    STEP(NULL, NULL, status_of(F1 = ha_context_find(name)));
-    snprintf(name, sizeof name, "%s:1", run.cast->near);
-    STEP(NULL, NULL, find_and_enter(name));
-    SURELY(status_of(N2 = ha_context_get(run.cast->near, 1)));
-    snprintf(name, sizeof name, "%s:1", run.cast->far);
-    setenv("HARRAY_DEVICE", name, 1);
-    STEP(NULL, NULL, status_of(F2 = ha_context_best()));
-    unsetenv("HARRAY_DEVICE");
-    STEP(NULL, NULL, status_of(N1_fork = ha_context_fork(N1)));
-    STEP(NULL, NULL, status_of(F1_fork = ha_context_fork(F1)));
-}
-
 static void play_contexts(void) {
     ha_type type = {NULL, 0};
     SURELY(ha_type_find("double", &type));
-    SURELY(ha_sim_configure(&run.cast->sim));
+    set_options();
     STEP(NULL, NULL, ha_backend_register(&faulty_sim));
     STEP(NULL, NULL, ha_backend_register(&faulty_private));
+    STEP(NULL, NULL, ha_backend_register(&faulty_launch));
     STEP(NULL, NULL, ha_backend_register(&faulty_sim));
     look_up_contexts();
     SURELY(status_of(ha_context_fork(H)));
     EXPECT(!strcmp(ha_context_name(N1_fork) + strlen(ha_context_name(N1)), "/1"),
            "the first fork is called %s", ha_context_name(N1_fork));
+    const long points = faulty_points(), first = faulty_pause();
     EXPECT(ha_context_count(run.cast->near) == 2, "another number of devices");
+    faulty_resume(first, points);
     enqueue_big(H);
     enqueue_big(N1);
     enqueue_big(N1_fork);
     enqueue_big(F1);
+}
+
+/* A queue of the caller's, which the engine uses for a while. Giving it back cannot fail. */
+static void play_adopting(void) {
+    model *x = &models[0];
+    ha_context *device = strcmp(run.cast->near, "faulty_private") ? F1 : N1, *mine;
+    const long points = faulty_points(), first = faulty_pause();
+    void *queue = private_own_queue(0);
+    faulty_resume(first, points);
+    STEP(NULL, NULL, status_of(mine = ha_context_adopt(device, queue)));
+    begin(x, 8, mine);
+    change(x, mine, 0, HA_END, 2, 1);
+    change(x, N1_fork, 2, 5, 1, 3);
+    change(x, mine, 1, 4, 1, 1);
+    change(x, H, 3, 6, 1, 1);
+    change(x, mine, 0, HA_END, 3, 0);
+    SURELY(ha_context_unfork(mine));
+    STEP(NULL, NULL, status_of(mine = ha_context_adopt(device, queue)));
+    change(x, mine, 0, HA_END, 1, 2);
+    SURELY(ha_context_unfork(mine));
+    private_destroy(queue);
+    change(x, device, 0, HA_END, 1, 2);
+    read_back(x);
+    drop(x);
 }
 
 /* The handles of the simulated device, which the wrapped one does not have. */
@@ -444,6 +457,123 @@ static void play_prefetching(void) {
     read_back(y);
 }
 
+/* ---- chapters: the caller's memory ---------------------------------------------------------- */
+
+static double callers[2][MOST_ELEMENTS]; /* on the host */
+
+/* n elements; the first piece, if it is on the host: 0, 1, 2, … */
+static void wrap(model *m, size_t n, const ha_wrapped *pieces, size_t count) {
+    for (size_t i = 0; i < n && pieces->context == H; i++) ((double *)pieces->data)[i] = (double)i;
+    STEP(NULL, NULL, made(m, ha_array_wrap(real, n, pieces, count)));
+    has(m, n, pieces->flags & HA_WRAP_UNWRITTEN ? NEVER : KNOWN, 0, 1);
+}
+
+/* The caller's memory has what the array has, and elsewhere what it had. */
+static void check_callers(const model *m, const double *memory) {
+    for (size_t i = 0; i < m->size; i++) {
+        const double value = m->state[i] == KNOWN ? m->value[i] : (double)i;
+        EXPECT(memory[i] == value, "the caller's element %zu is %g, not %g", i, memory[i], value);
+    }
+}
+
+/* A piece that is up to date when another one fails stays so. */
+static void sync_callers(model *m, ha_context *where, const double *memory) {
+    run.source = m;
+    STEP(m, where, ha_sync(m->array));
+    run.source = NULL;
+    check_callers(m, memory);
+}
+
+static ha_status ends(model *m, ha_status s) {
+    if (s == HA_OK) m->array = NULL;
+    return s;
+}
+
+/* Hands the memory back in one of two ways. */
+static void unwrap(model *m, int frees, ha_context *where, const double *memory) {
+    run.source = m;
+    if (frees)
+        STEP(m, where, ends(m, ha_array_free(m->array)));
+    else
+        STEP(m, where, ends(m, ha_unwrap(m->array)));
+    run.source = NULL;
+    check_callers(m, memory);
+}
+
+static void play_wrapping_host(int frees) {
+    const ha_wrapped mine = {callers[0], H, 0}, new = {callers[1], H, HA_WRAP_UNWRITTEN};
+    model *x = &models[0], *y = &models[1], *z = &models[2];
+    wrap(x, 20, &mine, 1);
+    change(x, N1, 0, HA_END, 2, 1);
+    change(x, F1, 3, 9, 1, 1);
+    sync_callers(x, NULL, callers[0]);
+    change(x, N2, 5, 12, 1, 1);
+    sum(x, F2, 0, HA_END);
+    change(x, F1_fork, 0, 4, 1, 1);
+    wrap(y, 12, &new, 1);
+    fill(y, N1, 2, 5, 50);
+    fill(y, F1, 8, 9, 60);
+    sync_callers(y, NULL, callers[1]);
+    STEP(x, NULL, made(z, ha_array_copy(x->array)));
+    copies(z, x);
+    resize(z, 7);
+    run.source = z;
+    STEP_OF_TWO(y, z, H, ha_array_assign(y->array, z->array));
+    run.source = NULL;
+    copies(y, z);
+    change(y, F1, 0, HA_END, 1, 1);
+    prefetch(x, N1_fork, 0, HA_END);
+    unwrap(x, frees, NULL, callers[0]);
+    unwrap(y, !frees, NULL, callers[1]);
+    read_back(z);
+    drop(z);
+}
+
+/* Memory of the caller's on a device. */
+static double *device_memory(ha_context *c, size_t n) {
+    void *data = NULL;
+    STEP(NULL, NULL, status_of(data = ha_memory_allocate(c, n * sizeof(double))));
+    return (double *)data;
+}
+
+static void play_wrapping_device(ha_context *c, ha_context *elsewhere) {
+    double *data = device_memory(c, 16);
+    const double *there = really(c->memory, data);
+    const ha_wrapped alone = {data, c, HA_WRAP_UNWRITTEN};
+    const ha_wrapped both[] = {{callers[0], H, 0}, alone};
+    const ha_wrapped constant[] = {alone, {callers[0], H, HA_WRAP_CONST}};
+    model *x = &models[0];
+    wrap(x, 16, &alone, 1);
+    fill(x, H, 0, HA_END, 5);
+    change(x, elsewhere, 3, 6, 2, 1);
+    sync_callers(x, c, there);
+    change(x, c, 0, HA_END, 1, 1);
+    change(x, H, 7, 9, 1, 1);
+    unwrap(x, 0, c, there);
+    wrap(x, 16, both, 2);
+    change(x, elsewhere, 1, 15, 2, 1);
+    sync_callers(x, c, there);
+    check_callers(x, callers[0]);
+    change(x, c, 4, 12, 2, 1);
+    change(x, elsewhere, 10, 14, 2, 1);
+    unwrap(x, 1, c, there);
+    check_callers(x, callers[0]);
+    for (size_t i = 0; i < 16; i++) callers[0][i] = 1 + (double)i;
+    wrap(x, 16, constant, 2);
+    has(x, 16, KNOWN, 1, 1);
+    sum(x, elsewhere, 2, HA_END);
+    unwrap(x, 0, c, there);
+    SURELY(ha_memory_release(c, data));
+}
+
+static void play_wrapping(void) {
+    play_wrapping_host(0);
+    play_wrapping_host(1);
+    if (!ha_context_is_zero_copy(N1))
+        play_wrapping_device(N1, F2); /* it has no memory of its own */
+    play_wrapping_device(F1, N2);
+}
+
 /* ---- chapters: work that is still enqueued -------------------------------------------------- */
 
 /* A chain over many queues; arrays vanish while it is on its way. */
@@ -510,92 +640,110 @@ static void play_full_memory(void) {
     fill_memory_at(N1);
 }
 
+/* ---- chapters: memory without an array ------------------------------------------------------ */
+
+static ha_status allocates(void **block, ha_context *c, size_t bytes) {
+    *block = ha_memory_allocate(c, bytes);
+    return status_of(*block);
+}
+
+/* The caller's own pool: in truth the backend's memory, so that the ledgers say the same. */
+static ha_status pool_allocate(void *user, size_t bytes, void **block) {
+    const ha_memory *m = (const ha_memory *)user;
+    return ha_memory_table(m)->allocate(m->handle, bytes, block);
+}
+
+static void pool_release(void *user, void *block, size_t bytes) {
+    const ha_memory *m = (const ha_memory *)user;
+    ha_memory_table(m)->release(m->handle, block, bytes);
+}
+
+static void memory_at(ha_context *c) {
+    model *x = &models[0];
+    void *blocks[3];
+    begin(x, 20, c);
+    for (size_t i = 0; i < 3; i++) STEP(NULL, NULL, allocates(&blocks[i], c, 100 * (i + 1)));
+    change(x, c, 0, HA_END, 1, 1);
+    SURELY(ha_memory_release(c, blocks[1]));
+    drop(x);
+    begin(x, 20, c);
+    (void)ha_memory_trim(c, 200);
+    SURELY(ha_memory_release(c, blocks[0]));
+    STEP(NULL, NULL, allocates(&blocks[0], c, 90));
+    sum(x, c, 0, HA_END);
+    SURELY(ha_memory_release(c, blocks[0]));
+    SURELY(ha_memory_release(c, blocks[2]));
+    read_back(x);
+    drop(x);
+    STEP(NULL, NULL, ha_context_finish(c));
+}
+
+static void play_memory(void) {
+    memory_at(H);
+    memory_at(N1);
+    memory_at(F1);
+    ha_context *c = ha_context_is_zero_copy(N2) ? F2 : N2; /* one with a memory of its own */
+    const ha_allocator pool = {pool_allocate, pool_release, c->memory};
+    SURELY(ha_memory_set_allocator(c, &pool));
+    memory_at(c);
+    SURELY(ha_memory_set_allocator(c, NULL));
+}
+
+/* ---- chapters: instruments ------------------------------------------------------------------ */
+
+/* Called for each event: nothing is locked, and harray can be used. */
+static void on_event(const ha_event_info *event, HA_UNUSED void *user) {
+    double value = 0;
+    for (size_t k = 0; k < ARRAYS; k++) {
+        const ha_array *a = models[k].array;
+        EXPECT(!a || (!a->lock && !a->busy), "array '%s' is locked while an event is told: %s",
+               a->name, ha_event_kind_name(event->kind));
+    }
+    EXPECT(ha_array_get(models[CANARY].array, 0, &value) == HA_OK && value == 7,
+           "the event handler cannot use harray");
+}
+
+/* What cannot be noted for lack of memory is dropped: no call fails for it. */
+static void play_instruments(void) {
+    model *x = &models[0], *y = &models[1];
+    STEP(NULL, NULL, ha_trace_begin("/dev/null"));
+    ha_set_event_handler(on_event, NULL);
+    ha_watch(HA_WATCH_ACCESSES);
+    begin(x, 24, N1);
+    change(x, F1, 4, 9, 1, 1);
+    sum(x, N2, 0, HA_END);
+    begin(y, 10, H);
+    change(y, N1, 2, 5, 1, 1);
+    STEP_OF_TWO(x, y, NULL, ha_array_swap(x->array, y->array));
+    model kept = *x;
+    copies(x, y);
+    copies(y, &kept);
+    ha_report_reset();
+    get(x, 3);
+    set(y, 4, -1);
+    drop(x);
+    ha_watch(0);
+    ha_set_event_handler(NULL, NULL);
+    STEP(NULL, NULL, ha_trace_end());
+    read_back(y);
+}
+
 /* ---- playing -------------------------------------------------------------------------------- */
 
 static const chapter chapters[] = {
     {"contexts", play_contexts, 1},       {"hold and step", play_hold_and_step, 1},
-    {"creation", play_creation, 0},       {"typed arrays", play_typed, 0},
-    {"whole accesses", play_whole, 0},    {"ranges", play_ranges, 0},
-    {"operations", play_operations, 0},   {"many accesses", play_holders, 0},
-    {"resizing", play_resizing, 0},       {"exchanging", play_exchange, 0},
-    {"assigning", play_assigning, 0},     {"elements", play_elements, 0},
-    {"prefetching", play_prefetching, 0}, {"pending work", play_pending, 0},
-    {"full memory", play_full_memory, 0},
+    {"adopting", play_adopting, 0},       {"creation", play_creation, 0},
+    {"typed arrays", play_typed, 0},      {"whole accesses", play_whole, 0},
+    {"ranges", play_ranges, 0},           {"operations", play_operations, 0},
+    {"many accesses", play_holders, 0},   {"resizing", play_resizing, 0},
+    {"exchanging", play_exchange, 0},     {"assigning", play_assigning, 0},
+    {"elements", play_elements, 0},       {"prefetching", play_prefetching, 0},
+    {"wrapping", play_wrapping, 0},       {"pending work", play_pending, 0},
+    {"full memory", play_full_memory, 0}, {"tokens", play_tokens, 0},
+    {"many at once", play_many, 0},       {"ready accesses", play_ready, 0},
+    {"memory", play_memory, 0},           {"instruments", play_instruments, 0},
 };
 enum { CHAPTERS = sizeof chapters / sizeof *chapters };
-
-/* With nothing failing: the canary, and the contexts unless the chapter opens them. */
-static void set_up(void) {
-    const double value = 7;
-    memset(models, 0, sizeof models);
-    memset(sums, 0, sizeof sums);
-    sums_begun = 0;
-    private_capacity = (size_t)1 << 20;
-    ha_set_error_handler(on_error, NULL);
-    H = ha_host();
-    N1 = N1_fork = N2 = F1 = F1_fork = F2 = NULL;
-    run.spent = 1;
-    SURELY(made(&models[CANARY], ha_array_filled(real, 1, &value, H)));
-    has(&models[CANARY], 1, KNOWN, value, 0);
-    if (run.chapter->opens_contexts) return;
-    SURELY(ha_sim_configure(&run.cast->sim));
-    SURELY(ha_backend_register(&faulty_sim));
-    SURELY(ha_backend_register(&faulty_private));
-    look_up_contexts();
-}
-
-static void check_gone(faulty_ledger *ledger) {
-    const faulty_holdings held = faulty_held(ledger);
-    EXPECT(!held.blocks && !held.bytes && !held.queues && !held.devices,
-           "'%s' has not got everything back: %zu blocks, %zu queues, %zu devices",
-           ledger->outer->kind, held.blocks, held.queues, held.devices);
-}
-
-/* What is left is freed while failures are still armed. */
-static void tear_down(void) {
-    check_values();
-    for (size_t k = 0; k < ARRAYS; k++)
-        if (models[k].array) drop(&models[k]);
-    run.step = "ha_shutdown";
-    EXPECT(ha_shutdown() == HA_OK, "shutting down failed: %s", ha_take_error().text);
-    check_gone(&faulty_host_ledger);
-    check_gone(&faulty_sim_ledger);
-    check_gone(&faulty_private_ledger);
-    EXPECT(faulty_records() == 0, "%ld records were leaked", faulty_records());
-    EXPECT(ha_self.held == 0, "the thread still counts %llu accesses",
-           (unsigned long long)ha_self.held);
-}
-
-/* Plays the chapter with point n failing. Returns whether there was such a point. */
-static int play(long n) {
-    run.point = n;
-    set_up();
-    run.spent = 0;
-    faulty_arm(n, run.sticky);
-    run.chapter->play();
-    tear_down();
-    return faulty_disarm() > 0 || run.spent;
-}
-
-static void play_all_points(void **state) {
-    const int everything = getenv("HARRAY_TEST_LONG") != NULL;
-    run.chapter = (const chapter *)*state;
-    if (broken) skip();
-    broken = 1;
-    for (size_t k = 0; k < (everything ? CASTS : 1); k++) {
-        run.cast = &casts[k];
-        for (run.sticky = 0; run.sticky < 2; run.sticky++)
-            for (int looks = 0; looks < 2; looks++) {
-                long n = 0;
-                run.looks = looks;
-                if (!everything && looks == run.sticky) continue;
-                while (play(n)) n++;
-                printf("# %s (%s): %ld points%s\n", run.chapter->name, run.cast->title, n,
-                       run.sticky ? ", each with all behind it" : "");
-            }
-    }
-    broken = 0;
-}
 
 int main(int argc, char **argv) {
     struct CMUnitTest tests[CHAPTERS];

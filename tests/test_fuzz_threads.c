@@ -6,12 +6,13 @@
  * deadlocks come up, and must be refused. The number of operations is bounded; when a thread waits
  * for ever, the test does not end.
  *
- *     HARRAY_FUZZ_OPS=n      operations of each thread, instead of 10000 (HARRAY_TEST_LONG=1: 200000)
+ *     HARRAY_FUZZ_OPS=n      operations of each thread, not 10000 (HARRAY_TEST_LONG=1: 200000)
  */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../harray.h"
 
+#include "cuda_launch.h"
 #include "invariants.h"
 
 #include <setjmp.h>
@@ -301,13 +302,21 @@ static unsigned long operation_count(void) {
     return is_long != NULL && *is_long != '\0' ? 200000 : 10000;
 }
 
-static void make_world(uint64_t delay_ns) {
+/* Devices of a kind: "sim", or by the fake driver "cuda" (managed memory) and "launch". */
+static void make_world(const char *kind, uint64_t delay_ns) {
     const ha_sim_options options = {.delay_ns = delay_ns};
+    const int managed = !strcmp(kind, "cuda");
     HA_CHECK(ha_sim_configure(&options));
+    if (cuda_fake()) {
+        char cuda_options[60];
+        snprintf(cuda_options, sizeof cuda_options, "capacity=64M,delay=%uns", (unsigned)delay_ns);
+        HA_CHECK(cuda_use(managed ? HA_CUDA_MANAGED : HA_CUDA_DEVICE, cuda_options));
+        HA_CHECK(ha_backend_register(launch_backend_make()));
+    }
     contexts[0] = ha_host();
-    contexts[1] = ha_context_find("sim:0");
+    contexts[1] = ha_context_get(kind, 0);
     contexts[2] = ha_context_fork(contexts[1]);
-    contexts[3] = ha_context_find("sim:1");
+    contexts[3] = ha_context_get(kind, 1);
     for (int a = 0; a < ARRAYS; a++) {
         shared[a] = ha_array_zeros(ha_type_of_("uint32_t", 4), SIZE, contexts[a]);
         assert_non_null(shared[a]);
@@ -327,12 +336,13 @@ static void end_world(void) {
         HA_CHECK(ha_array_free(shared[a]));
     }
     HA_CHECK(ha_shutdown());
+    if (cuda_fake()) assert_true(cuda_fake_is_empty());
 }
 
-static void run_threads(uint64_t delay_ns, unsigned long operations, int hasty) {
+static void run_threads(const char *kind, uint64_t delay_ns, unsigned long operations, int hasty) {
     static worker workers[THREADS];
     memset(workers, 0, sizeof workers);
-    make_world(delay_ns);
+    make_world(kind, delay_ns);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i].random = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
         workers[i].operations = operations;
@@ -345,14 +355,26 @@ static void run_threads(uint64_t delay_ns, unsigned long operations, int hasty) 
     end_world();
 }
 
-static void threads(HA_UNUSED void **state) { run_threads(0, operation_count(), 0); }
+static void threads(HA_UNUSED void **state) { run_threads("sim", 0, operation_count(), 0); }
 
 /* Blocks move between accesses. */
-static void hasty_threads(HA_UNUSED void **state) { run_threads(0, operation_count(), 1); }
+static void hasty_threads(HA_UNUSED void **state) { run_threads("sim", 0, operation_count(), 1); }
 
 /* Each command starts after a pause of up to so long. */
 static void threads_and_delays(HA_UNUSED void **state) {
-    run_threads(20000, operation_count() / 10, 0);
+    run_threads("sim", 20000, operation_count() / 10, 0);
+}
+
+static void managed_threads(HA_UNUSED void **state) {
+    if (!cuda_fake()) skip();
+    run_threads("cuda", 0, operation_count() / 5, 0);
+    run_threads("cuda", 20000, operation_count() / 20, 0);
+}
+
+static void launch_threads(HA_UNUSED void **state) {
+    if (!cuda_fake()) skip();
+    run_threads("launch", 0, operation_count() / 5, 1);
+    run_threads("launch", 20000, operation_count() / 20, 0);
 }
 
 int main(void) {
@@ -360,6 +382,8 @@ int main(void) {
         cmocka_unit_test(threads),
         cmocka_unit_test(hasty_threads),
         cmocka_unit_test(threads_and_delays),
+        cmocka_unit_test(managed_threads),
+        cmocka_unit_test(launch_threads),
     };
     return cmocka_run_group_tests_name("fuzz_threads", tests, NULL, NULL);
 }

@@ -1,42 +1,11 @@
-/* Calls that make no sense, and corners of the interface: every function with no array, accesses that
- * were closed or moved, odd names, a backend with and without its optional slots. */
+/* Calls that make no sense, and corners of the interface: every function with no array, accesses
+ * that were closed or moved, odd names, a backend with and without its optional slots. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../harray.h"
-
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "private_backend.h"
-
-#define TEST(name) static void name(void **state HA_UNUSED)
-
-/* The call is refused in this way, and says so. */
-#define REFUSED(expected, call)                                                                    \
-    do {                                                                                           \
-        assert_int_equal(call, expected);                                                          \
-        ha_error e = ha_take_error();                                                              \
-        assert_int_equal(e.status, expected);                                                      \
-        assert_true(strlen(e.text) > 5);                                                           \
-    } while (0)
-
-#define NONE(expected, call)                                                                       \
-    do {                                                                                           \
-        assert_null(call);                                                                         \
-        assert_int_equal(ha_take_error().status, expected);                                        \
-    } while (0)
-
-static harray_double three(void) {
-    const double values[] = {1, 2, 3};
-    return harray_double_of(3, values);
-}
+#include "refusals.h"
+#include <signal.h>
 
 TEST(no_array) {
     harray_double x = three();
@@ -180,6 +149,8 @@ TEST(optional_slots) {
     backend.memory = &memory;
     backend.queue = &queue;
     unsetenv("HARRAY_DEVICE");
+    const ha_cuda_options none = {.library = "no driver"};
+    assert_int_equal(ha_cuda_configure(&none), HA_OK);
     assert_ptr_equal(ha_context_best(), ha_host());
     assert_int_equal(ha_backend_register(&backend), HA_OK);
     ha_context *c = ha_context_best();
@@ -194,6 +165,97 @@ TEST(optional_slots) {
     assert_int_equal(harray_double_free(&x), HA_OK);
     assert_int_equal(ha_shutdown(), HA_OK);
     assert_true(forgotten > 0);
+}
+
+static ha_status opened_nowhere(int number, void **device, void **memory) {
+    (void)number;
+    *device = *memory = NULL;
+    return HA_OK;
+}
+
+static ha_status created_nowhere(void *device, void **queue) {
+    (void)device, (void)queue;
+    ha_backend_report(-7, NULL);
+    return HA_ERR_BACKEND;
+}
+
+/* A device that opens, without a queue: nothing of it is left, though nobody can close it. */
+TEST(no_queue) {
+    static ha_queue_ops queue;
+    static ha_backend backend;
+    queue = *private_backend.queue;
+    queue.create = created_nowhere;
+    backend = private_backend;
+    backend.queue = &queue;
+    backend.open = opened_nowhere;
+    backend.close = NULL;
+    backend.zero_copy = NULL;
+    assert_int_equal(ha_backend_register(&backend), HA_OK);
+    assert_null(ha_context_find("private"));
+    const ha_error e = ha_take_error();
+    assert_int_equal(e.status, HA_ERR_BACKEND);
+    assert_int_equal(e.code, -7);
+    assert_int_equal(ha_shutdown(), HA_OK);
+}
+
+/* Its tables end where optional slots begin, as they did when it was compiled. What would stand
+ * there is not looked at. */
+static void make_old(ha_memory_ops *memory, ha_queue_ops *queue, ha_backend *backend) {
+    const ha_memory_ops new_memory = *private_backend.memory;
+    const ha_queue_ops new_queue = *private_backend.queue;
+    memset(memory, 0xEE, sizeof *memory);
+    memset(queue, 0xEE, sizeof *queue);
+    memset(backend, 0xEE, sizeof *backend);
+    memcpy(memory, &new_memory, offsetof(ha_memory_ops, cost));
+    memcpy(queue, &new_queue, offsetof(ha_queue_ops, fill));
+    memcpy(backend, &private_backend, offsetof(ha_backend, pinned));
+    memory->bytes = offsetof(ha_memory_ops, cost);
+    queue->bytes = offsetof(ha_queue_ops, fill);
+    backend->bytes = offsetof(ha_backend, pinned);
+    backend->memory = memory;
+    backend->queue = queue;
+}
+
+static void ask_old(ha_context *c) {
+    static ha_event event;
+    harray_double x = three();
+    ha_context *owner;
+    ha_access v;
+    ha_token token = {NULL, NULL, 0};
+    assert_null(ha_context_stream(c));
+    assert_int_equal(ha_pointer_kind(&event, &owner), HA_MEMORY_HOST);
+    assert_ptr_equal(owner, ha_host());
+    NONE(HA_ERR_UNSUPPORTED, ha_context_adopt(c, &event));
+    REFUSED(HA_ERR_UNSUPPORTED, ha_context_set_zero_copy(c, 1));
+    assert_int_equal(ha_open(&v, x.array, c, HA_READ, 0, HA_END), HA_OK);
+    assert_int_equal(ha_detach(&token, &v), HA_OK);
+    REFUSED(HA_ERR_UNSUPPORTED, ha_token_end_after(&token, c, &event));
+    assert_int_equal(ha_token_finish(&token), HA_OK);
+    assert_int_equal(harray_double_free(&x), HA_OK);
+}
+
+TEST(an_older_backend) {
+    static ha_memory_ops memory;
+    static ha_queue_ops queue;
+    static ha_backend backend;
+    make_old(&memory, &queue, &backend);
+    assert_int_equal(ha_backend_register(&backend), HA_OK);
+    assert_int_equal(ha_trace_begin("/dev/null"), HA_OK);
+    ha_context *c = ha_context_find("private");
+    assert_non_null(c);
+    ask_old(c);
+    harray_double x = {ha_array_zeros(harray_double_type(), 3, c)};
+    double value = 1;
+    assert_int_equal(harray_double_get(x, 2, &value), HA_OK);
+    assert_true(value == 0);
+    HA_READING(v, x, ha_context_find("private:1")) {}
+    else fail();
+    HA_OVERWRITING_ALL(v, x, ha_host()) for (size_t i = 0; i < v.size; i++) v.data[i] = 4;
+    HA_READING(v, x, c) {}
+    else fail();
+    assert_int_equal(harray_double_free(&x), HA_OK);
+    assert_int_equal(ha_trace_end(), HA_OK);
+    assert_int_equal(ha_shutdown(), HA_OK);
 }
 
 /* ---- in a forked child, and aborting --------------------------------------------------------- */
@@ -284,6 +346,8 @@ int main(void) {
         cmocka_unit_test(ways_to_open),
         cmocka_unit_test(odd_names),
         cmocka_unit_test(optional_slots),
+        cmocka_unit_test(no_queue),
+        cmocka_unit_test(an_older_backend),
         cmocka_unit_test(in_a_forked_child),
         cmocka_unit_test(checks_abort_with_the_right_error),
     };

@@ -126,6 +126,13 @@ TEST(sizes_versions_and_kinds) {
     REFUSED_WITH(memory_copy.version = HA_BACKEND_VERSION + 1);
     REFUSED_WITH(queue_copy.bytes = 0);
     REFUSED_WITH(queue_copy.version = 0);
+    static ha_memory_ops pinned;
+    const ha_memory_ops usual = memory_copy;
+#define PINNED_WITH(change) REFUSED_WITH((pinned = usual, change, backend_copy.pinned = &pinned))
+    PINNED_WITH(pinned.allocate = NULL);
+    PINNED_WITH(pinned.release = NULL);
+    PINNED_WITH(pinned.version = 0);
+    PINNED_WITH(pinned.bytes = offsetof(ha_memory_ops, release));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) REFUSED_WITH(backend_copy.kind = bad[i]);
     assert_int_equal(ha_context_count("copied"), 0);
 }
@@ -214,6 +221,12 @@ static int calls_in_child(harray_double x, harray_double y) {
     CHILD(ha_array_free(x.array) == HA_ERR_STATE);
     CHILD(ha_sim_configure(NULL) == HA_ERR_STATE);
     CHILD(ha_backend_register(&private_backend) == HA_ERR_STATE);
+    CHILD(ha_memory_allocate(C, 10) == NULL);
+    CHILD(ha_memory_release(C, &a) == HA_ERR_STATE);
+    CHILD(ha_memory_trim(C, 0) == 0);
+    CHILD(ha_memory_set_cache(C, 0) == HA_ERR_STATE);
+    CHILD(ha_memory_set_allocator(C, NULL) == HA_ERR_STATE);
+    CHILD(ha_context_memory(C).handed_out == 0);
     CHILD(ha_shutdown() == HA_ERR_STATE);
     CHILD(harray_double_size(x) < 100); /* what only looks does not hang */
     HA_READING(v, x, H) return step_number;
@@ -270,9 +283,15 @@ static int expect_best(const char *expected) {
     return strcmp(got, expected) != 0;
 }
 
-static int count_sim_devices(void) { return ha_context_count("sim"); }
+static int count_devices(const char *kind) { return ha_context_count(kind); }
 
+/* Without the fake CUDA driver that Meson names; */
 TEST(chosen_by_the_environment) {
+    const char *given = getenv("HARRAY_CUDA");
+    char cuda[300] = "";
+    if (given) snprintf(cuda, sizeof cuda, "%s", given);
+    if (cuda_fake()) assert_int_equal(run_again("cuda:0", NULL, NULL), 0);
+    setenv("HARRAY_CUDA", "library=no such driver", 1);
     assert_int_equal(run_again("host", NULL, NULL), 0); /* a simulated device only when asked for */
     assert_int_equal(run_again("host", "", NULL), 0);
     assert_int_equal(run_again("host", "host", NULL), 0);
@@ -283,6 +302,14 @@ TEST(chosen_by_the_environment) {
     assert_int_equal(run_again("HA_ERR_ARGUMENT", "sim:", NULL), 0);
     assert_int_equal(run_again("devices", NULL, "devices=4,capacity=1M"), 4);
     assert_int_equal(run_again("sim:3", "sim:3", "devices=4"), 0);
+    setenv("HARRAY_CUDA", "memory=fast", 1); /* a mistake does not go unnoticed on the host */
+    assert_int_equal(run_again("HA_ERR_NOT_FOUND", NULL, NULL), 0);
+    assert_int_equal(run_again("host", "host", NULL), 0);
+    assert_int_equal(run_again("GPUs", NULL, NULL), 0);
+    if (given)
+        setenv("HARRAY_CUDA", cuda, 1);
+    else
+        unsetenv("HARRAY_CUDA");
 }
 
 int main(int argc, char **argv) {
@@ -302,7 +329,8 @@ int main(int argc, char **argv) {
     };
     int failed = 0;
     program = argv[0];
-    if (argc > 1 && !strcmp(argv[1], "devices")) return count_sim_devices();
+    if (argc > 1 && !strcmp(argv[1], "devices")) return count_devices("sim");
+    if (argc > 1 && !strcmp(argv[1], "GPUs")) return count_devices("cuda");
     if (argc > 1) return expect_best(argv[1]);
     RUN_ON_MATRIX(failed, tests);
     failed += cmocka_run_group_tests_name("no contexts open", afresh, NULL, NULL);

@@ -5,10 +5,14 @@ usage: test_readme.py [--show DIR]
   --show DIR  builds the short program in DIR and shows what it prints, without judging
 
 The short program is the first ```c block, its output the first ```console block behind it. The
-table of states is what examples/states.c prints.
+block under "Your own memory" runs with the same function, that under "N-dimensional arrays" by
+itself, and prints the block behind it. The table of states is what
+examples/states.c prints. The mistake under "Finding mistakes" is told as the block behind it says.
+The test is run with a driver that has GPUs: what the programs do must not depend on that.
 """
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +32,44 @@ def short_program(readme):
     return program[1], output[1]
 
 
+def with_fragment(readme, program, heading):
+    """The short program with the first ```c block of a section as the beginning of its main."""
+    section = readme.split(f"## {heading}\n")[1]
+    fragment = re.search(r"^```c\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)[1]
+    return program[:program.index("int main")] + "int main(void) {\n" + fragment
+
+
+def wrapping(readme, program):
+    """Its own memory: the elements are set before they are wrapped, and printed at the end."""
+    text = with_fragment(readme, program, "Your own memory")
+    wrap = text.index("harray_double x")
+    fill = "for (int i = 0; i < 100; i++) u[i] = i;\n"
+    return text[:wrap] + fill + text[wrap:] + 'printf("%g\\n", u[99]); }\n'
+
+
+def of_dimensions(readme, program):
+    """The program with an array of rank 2, and what it prints."""
+    section = readme.split("## N-dimensional arrays\n")[1]
+    code, output = short_program(section)
+    return program[:program.index("static")] + code, output
+
+
+def mistake(readme):
+    """The program with the mistake, and the line that tells it."""
+    section = readme.split("## Finding mistakes: HARRAY_DEBUG\n")[1]
+    code = re.search(r"^```c\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)[1]
+    line = re.search(r"^```console\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)[1]
+    head = "#define HARRAY_DEBUG\n#define HARRAY_IMPLEMENTATION\n#include \"harray.h\"\n\n"
+    return head + "int main(void) {\n" + code + "}\n", line
+
+
+def crash(binary):
+    """What a program that ends by a fault has printed, without the folders of its source."""
+    done = subprocess.run([binary], stderr=subprocess.PIPE, text=True, check=False)
+    folder = os.path.dirname(binary) + os.sep
+    return done.stderr.replace(folder, "") if done.returncode == -signal.SIGSEGV else done.returncode
+
+
 def build(program, folder):
     source = os.path.join(folder, "program.c")
     binary = os.path.join(folder, "program")
@@ -37,10 +79,8 @@ def build(program, folder):
     return binary
 
 
-def run(binary, device=None):
+def run(binary):
     environment = {k: v for k, v in os.environ.items() if k not in ("HARRAY_DEVICE", "HARRAY_SIM")}
-    if device:
-        environment["HARRAY_DEVICE"] = device
     done = subprocess.run([binary], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout
 
@@ -54,8 +94,13 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         short = build(program, folder)
-        results = [("the short program", run(short) == expected),
-                   ("the short program on sim", run(short, "sim") == expected)]
+        results = [("the short program", run(short) == expected)]
+        own = build(wrapping(readme, program), folder)
+        results.append(("your own memory", run(own) == "198\n"))
+        ranked, printed = of_dimensions(readme, program)
+        results.append(("n-dimensional arrays", run(build(ranked, folder)) == printed))
+        debugged, line = mistake(readme)
+        results.append(("the mistake is told", crash(build(debugged, folder)) == line))
         table = run(build(read("examples/states.c").replace("../harray.h", "harray.h"), folder))
         results.append(("the table of states", table.count("\n") > 10 and table in readme))
     for number, (name, good) in enumerate(results, 1):

@@ -3,7 +3,8 @@
  * Each script makes a few arrays and then opens, uses, closes, resizes, copies, frees, … as three
  * threads that take turns. After every step values, sizes, valid ranges, versions and refusals are
  * compared with the model. On the order backend each wait that is missing is found by the order
- * alone, not by luck; on the simulated device queues run on threads, held and delayed at random.
+ * alone, not by luck; on the simulated device, and on CUDA devices of the fake driver, queues run on
+ * threads, held and delayed at random.
  * What is too rare for random scripts has a case of its own (order_cases.h).
  *
  *     HARRAY_SCHEDULES=n     n scripts of each suite
@@ -43,11 +44,26 @@ static void run_schedules(int sim, uint64_t count) {
     }
 }
 
-static void order_schedules(HA_UNUSED void **state) { run_schedules(0, script_count(4000)); }
+static void order_schedules(HA_UNUSED void **state) {
+    run_schedules(ORDER_WORLD, script_count(4000));
+}
 
 static void sim_schedules(HA_UNUSED void **state) {
     assert_false(model.failed); /* what failed has left its arrays behind */
-    run_schedules(1, script_count(4000) / 10);
+    run_schedules(SIM_WORLD, script_count(4000) / 10);
+}
+
+/* Over the fake driver: fewer, for these are longer. */
+static void managed_schedules(HA_UNUSED void **state) {
+    assert_false(model.failed);
+    if (!cuda_fake()) skip();
+    run_schedules(MANAGED_WORLD, script_count(4000) / 20);
+}
+
+static void launch_schedules(HA_UNUSED void **state) {
+    assert_false(model.failed);
+    if (!cuda_fake()) skip();
+    run_schedules(LAUNCH_WORLD, script_count(4000) / 20);
 }
 
 #define ORDER_CASE(name)                                                                           \
@@ -57,14 +73,30 @@ ORDER_CASE(behind_the_last_element)
 ORDER_CASE(later_event_first)
 ORDER_CASE(work_while_draining)
 ORDER_CASE(waiting_for_the_oldest)
+ORDER_CASE(merged_operations)
+ORDER_CASE(growing_before_opening)
+ORDER_CASE(unwrapping_without_events)
+ORDER_CASE(work_before_resizing)
 ORDER_CASE(failing_with_others)
+ORDER_CASE(reading_while_a_token_is_waited_for)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_behind_the_end), cmocka_unit_test(behind_the_last_element),
-        cmocka_unit_test(later_event_first),   cmocka_unit_test(waiting_for_the_oldest),
-        cmocka_unit_test(work_while_draining), cmocka_unit_test(failing_with_others),
-        cmocka_unit_test(order_schedules),     cmocka_unit_test(sim_schedules),
+        cmocka_unit_test(work_behind_the_end),
+        cmocka_unit_test(behind_the_last_element),
+        cmocka_unit_test(later_event_first),
+        cmocka_unit_test(waiting_for_the_oldest),
+        cmocka_unit_test(work_while_draining),
+        cmocka_unit_test(failing_with_others),
+        cmocka_unit_test(reading_while_a_token_is_waited_for),
+        cmocka_unit_test(merged_operations),
+        cmocka_unit_test(growing_before_opening),
+        cmocka_unit_test(unwrapping_without_events),
+        cmocka_unit_test(work_before_resizing),
+        cmocka_unit_test(order_schedules),
+        cmocka_unit_test(sim_schedules),
+        cmocka_unit_test(managed_schedules),
+        cmocka_unit_test(launch_schedules),
     };
     return cmocka_run_group_tests_name("schedules", tests, NULL, NULL);
 }

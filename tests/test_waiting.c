@@ -89,6 +89,7 @@ static void readers_have_their_turn(HA_UNUSED void **state) {
     end(&reader);
     end(&writers[(round + 1) % 2]);
     HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_shutdown()); /* no block stays behind that the next test does not know */
 }
 
 /* ---- a thread that only tries -------------------------------------------------------------- */

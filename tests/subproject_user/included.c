@@ -1,3 +1,0 @@
-/* The same program as linked.c, with the implementation in it. */
-#define HARRAY_IMPLEMENTATION
-#include "linked.c"

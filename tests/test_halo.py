@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Checks examples/halo: test_halo.py HALO
+
+The program itself says whether what moved were the halos, and whether the result is that of a plain
+loop; here the numbers are reckoned again.
+"""
+import os
+import re
+import subprocess
+import sys
+
+
+class Test:
+    def __init__(self, program):
+        self.program = program
+        self.count = self.failures = 0
+
+    def check(self, name, truth, *details):
+        self.count += 1
+        self.failures += not truth
+        print("ok" if truth else "not ok", self.count, "-", name)
+        if not truth:
+            print("\n".join("# " + line for d in details for line in str(d).splitlines()))
+
+    def run(self, *arguments, **environment):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_")}
+        # Under ThreadSanitizer, a program would sleep a second before it ends.
+        kept["TSAN_OPTIONS"] = kept.get("TSAN_OPTIONS", "") + " atexit_sleep_ms=0"
+        return subprocess.run([self.program, *arguments], capture_output=True, text=True,
+                              timeout=120, env={**kept, **environment}, check=False)
+
+    def moves(self, name, expected, *arguments, **environment):
+        """expected: for each step the bytes that both halves receive."""
+        done = self.run(*arguments, **environment)
+        lines = done.stdout.splitlines()
+        received = [[int(n) for n in re.findall(r" (\d+)(?=,| bytes)", line)]
+                    for line in lines if line.startswith("step ")]
+        self.check(name, done.returncode == 0 and done.stderr == "" and received == expected
+                   and "bit for bit" in lines[-1] and "NOT" not in done.stdout, done)
+
+    def bad(self, name, status, message, *arguments):
+        done = self.run(*arguments)
+        self.check(name, done.returncode == status and message in done.stderr, done)
+
+
+def pair(first, second):
+    return ["--device", first, "--device", second]
+
+
+def main():
+    test = Test(sys.argv[1])
+    small = ["--size", "9", "20", "--steps", "4"]  # rows of 160 bytes, columns of 72
+    test.moves("sim:0 and sim:1", [[501 * 4000] * 2] + [[4000] * 2] * 4)
+    test.moves("columns", [[251 * 8000] * 2] + [[8000] * 2] * 4, "--columns")
+    test.moves("halves of different sizes", [[5 * 160, 6 * 160]] + [[160] * 2] * 3, *small)
+    test.moves("columns of these", [[11 * 72] * 2] + [[72] * 2] * 3, *small, "--columns")
+    test.moves("sim:0 and the host", [[5 * 160, 0]] + [[160] * 2] * 3, *small, *pair("sim", "host"))
+    test.moves("the host and sim:0", [[0, 11 * 72]] + [[72] * 2] * 3, *small, "--columns",
+               *pair("host", "sim"))
+    test.moves("the host alone", [[0] * 2] * 4, *small, *pair("host", "host"))
+    test.moves("one device", [[5 * 160, 4 * 160]] + [[0] * 2] * 3, *small, *pair("sim:1", "sim:1"))
+    test.moves("devices that reach each other", [[5 * 160, 6 * 160]] + [[160] * 2] * 3, *small,
+               HARRAY_SIM="peers=1")
+    test.moves("slow ones", [[5 * 160, 6 * 160]] + [[160] * 2] * 3, *small,
+               HARRAY_SIM="delay=300us,bandwidth=64M")
+    test.moves("no step", [], "--steps", "0")
+    test.bad("a device that is not there", 1, "sim:7", *pair("sim:0", "sim:7"))
+    test.bad("one device only", 2, "usage", "--device", "sim")
+    test.bad("a small plate", 2, "usage", "--size", "3", "10")
+    test.bad("no number", 2, "usage", "--steps", "many")
+    test.bad("another option", 2, "usage", "--rows")
+    print(f"1..{test.count}")
+    return 1 if test.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
