@@ -95,14 +95,14 @@ typedef struct ha_device_copy {
     const darray *to, *from;
 } ha_device_copy;
 
-static char *ha_part_data(const ha_part *p) {
+static char *ha_part_data(const ha_share *p) {
     return p->opening.in->data + p->opening.at * p->opening.array->element;
 }
 
 static ha_status ha_device_copy_work(ha_together *t, void *argument) {
     const ha_device_copy *copy = (const ha_device_copy *)argument;
     const int to_first = t->part[0].place == 1;
-    ha_part *to = &t->part[!to_first], *from = &t->part[to_first];
+    ha_share *to = &t->part[!to_first], *from = &t->part[to_first];
     ha_rows rows;
     ha_strided s;
     if (!ha_rows_between(copy->to, copy->from, &rows, &s)) return HA_ERR_UNSUPPORTED;

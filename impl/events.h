@@ -27,7 +27,7 @@ static void ha_glimpse_access(const ha_array *a, ha_glimpse *g, ha_range r) {
     g->accessed = ha_elements(a->grid, r);
 }
 
-static void ha_record_glimpse(ha_record *r, const ha_glimpse *g, ha_range range) {
+static void ha_record_glimpse(ha_event_record *r, const ha_glimpse *g, ha_range range) {
     memcpy(r->array, g->name, sizeof r->array);
     memcpy(r->type, g->type, sizeof r->type);
     if (range.last > g->size) range.last = g->size; /* a whole access locks more than there is */
@@ -35,7 +35,7 @@ static void ha_record_glimpse(ha_record *r, const ha_glimpse *g, ha_range range)
     r->info.range = range;
 }
 
-static void ha_record_array(ha_record *r, ha_array *a, ha_range range) {
+static void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
     ha_glimpse g;
     ha_lock(a);
     ha_glimpse_take(a, &g);
@@ -66,7 +66,7 @@ static void ha_transferred(ha_array *a, ha_memory *from, ha_memory *to, ha_conte
     ha_transfer_count(from, to, bytes, site);
     if (!ha_is_listening()) return;
     ha_stamps *stamps = ha_stamps_end(queue);
-    ha_record *e = ha_record_add(HA_EVENT_TRANSFER, site, ha_memory_label(to).text);
+    ha_event_record *e = ha_record_add(HA_EVENT_TRANSFER, site, ha_memory_label(to).text);
     if (!e) {
         ha_stamps_abandon(stamps);
         return;
@@ -126,7 +126,7 @@ static void ha_watch_end(ha_array *a) {
 /* Nothing locked. The array itself may be gone when an access was closed. */
 static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_glimpse *g,
                          const ha_holder *h) {
-    ha_record *r = ha_record_add(kind, h->site, h->context->name);
+    ha_event_record *r = ha_record_add(kind, h->site, h->context->name);
     if (!r) return;
     ha_record_glimpse(r, g, h->range);
     r->info.bytes = g->accessed * g->element;
@@ -158,7 +158,7 @@ static void ha_watch_opened(ha_array *a, uint64_t ticket) {
  * thread 0 when it waited behind a writer. */
 static void ha_on_conflict(ha_array *a, ha_range range, const char *site, const char *at,
                            const ha_holder *other, uint64_t start, ha_status s) {
-    ha_record *r = ha_record_add(HA_EVENT_CONFLICT, site, at);
+    ha_event_record *r = ha_record_add(HA_EVENT_CONFLICT, site, at);
     if (!r) return;
     ha_record_array(r, a, range);
     if (other->site) r->info.from = other->site;

@@ -15,8 +15,8 @@ enum ha_listener { HA_HANDLER_LISTENS = 1, HA_TRACE_LISTENS = 2 };
 static unsigned ha_listeners; /* of these, who does */
 
 /* An event, with what it says: the array or the context may be gone when it is told. */
-typedef struct ha_record {
-    struct ha_record *next;
+typedef struct ha_event_record {
+    struct ha_event_record *next;
     ha_event_info info;
     char array[48], type[40], from[48], at[48];
     const void *subject; /* access: of which array; only to tell arrays apart */
@@ -25,10 +25,10 @@ typedef struct ha_record {
     int moved_by_queue;  /* transfer: on the track of queue `track`, else by the thread itself */
     char track[48];
     struct ha_stamps *stamps; /* transfer: when it begins and ends on the device; NULL: unknown */
-} ha_record;
+} ha_event_record;
 
 static _Thread_local struct {
-    ha_record *first, **last;
+    ha_event_record *first, **last;
     unsigned depth;           /* calls into the library, one inside the other */
     int telling;              /* a handler runs: what it causes is not told again */
     struct ha_stamps *stamps; /* of the transfer that is being enqueued */
@@ -41,7 +41,7 @@ static struct {
 } ha_listener;
 
 /* trace.h */
-static void ha_trace_take(ha_record *r); /* writes it; the record is its own from then */
+static void ha_trace_take(ha_event_record *r); /* writes it; the record is its own from then */
 static void ha_stamps_abandon(struct ha_stamps *s);
 
 static inline int ha_is_listening(void) {
@@ -64,9 +64,9 @@ static void ha_text_copy(char *to, size_t bytes, const char *from) {
 }
 
 /* One more event of this call, to be filled in. NULL: nobody listens, or there is no memory. */
-static ha_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
+static ha_event_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
     if (!ha_is_listening() || ha_told.telling) return NULL;
-    ha_record *r = (ha_record *)HARRAY_MALLOC(sizeof *r);
+    ha_event_record *r = (ha_event_record *)HARRAY_MALLOC(sizeof *r);
     if (!r) {
         __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);
         return NULL;
@@ -105,7 +105,7 @@ static ha_memory_text ha_memory_label(const ha_memory *m) {
 
 /* The backend (or the allocator) gave a block, or got it back. */
 static void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, uint64_t balance) {
-    ha_record *r = ha_record_add(kind, "", ha_memory_label(m).text);
+    ha_event_record *r = ha_record_add(kind, "", ha_memory_label(m).text);
     if (!r) return;
     r->info.bytes = bytes;
     r->balance = balance;
@@ -115,7 +115,7 @@ static void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, 
 static void ha_on_wait(const char *queue, const char *site, uint64_t start) {
     uint64_t end = ha_now();
     ha_site_add(site, &(ha_site_statistics){.waits = 1, .wait_ns = end - start});
-    ha_record *r = ha_record_add(HA_EVENT_WAIT, site, "host");
+    ha_event_record *r = ha_record_add(HA_EVENT_WAIT, site, "host");
     if (!r) return;
     ha_text_copy(r->from, sizeof r->from, queue);
     r->info.start = start;
@@ -124,7 +124,7 @@ static void ha_on_wait(const char *queue, const char *site, uint64_t start) {
 
 /* ---- telling ------------------------------------------------------------------------------- */
 
-static void ha_record_tell(ha_record *r) {
+static void ha_record_tell(ha_event_record *r) {
     if (ha_listener.call) ha_listener.call(&r->info, ha_listener.user);
     ha_trace_take(r);
 }
@@ -133,10 +133,10 @@ static void ha_call_leave(void) {
     if (--ha_told.depth || ha_told.telling) return;
     ha_stamps_abandon(ha_told.stamps);
     ha_told.stamps = NULL;
-    ha_record *r = ha_told.first;
+    ha_event_record *r = ha_told.first;
     ha_told.first = NULL;
     ha_told.telling = 1;
-    for (ha_record *next; r; r = next) {
+    for (ha_event_record *next; r; r = next) {
         next = r->next;
         ha_record_tell(r);
     }

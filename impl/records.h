@@ -12,9 +12,9 @@
 /* Two times on a queue. The device may still write to them after the trace has ended. */
 typedef struct ha_stamps {
     struct ha_stamps *next;
-    uint64_t begin, end; /* 0: not yet */
-    int ends;            /* `end` was enqueued, too */
-    ha_record *record;   /* to be written when they are known; NULL: nothing */
+    uint64_t begin, end;     /* 0: not yet */
+    int ends;                /* `end` was enqueued, too */
+    ha_event_record *record; /* to be written when they are known; NULL: nothing */
 } ha_stamps;
 
 /* A queue's. Times on a track never overlap. */
@@ -163,7 +163,7 @@ static const char *ha_event_subject(const ha_event_info *e) {
     return *e->array ? e->array : *e->type ? e->type : "array";
 }
 
-static void ha_trace_transfer(const ha_record *r, int timed) {
+static void ha_trace_transfer(const ha_event_record *r, int timed) {
     const ha_event_info *e = &r->info;
     ha_event_info shown = *e;
     ha_trace_line l;
@@ -213,7 +213,7 @@ static void ha_trace_conflict(const ha_event_info *e) {
     ha_line_end(&l);
 }
 
-static void ha_trace_block(const ha_record *r) {
+static void ha_trace_block(const ha_event_record *r) {
     ha_trace_line l;
     ha_line_head(&l, r->info.at, "C", HA_TRACE_MEMORIES, 0);
     ha_print_time(&l.text, "ts", r->info.start);
@@ -224,7 +224,7 @@ static void ha_trace_block(const ha_record *r) {
 
 /* ---- accesses ------------------------------------------------------------------------------ */
 
-static void ha_trace_opened(const ha_record *r) {
+static void ha_trace_opened(const ha_event_record *r) {
     ha_trace_access *a = (ha_trace_access *)HARRAY_MALLOC(sizeof *a);
     if (!a) return;
     *a = (ha_trace_access){ha_trace.access, r->subject, r->info.thread, r->ticket};
@@ -232,7 +232,7 @@ static void ha_trace_opened(const ha_record *r) {
 }
 
 /* Forgets it. Whether all that its thread opened later is closed: slices on a track must nest. */
-static int ha_trace_nests(const ha_record *r) {
+static int ha_trace_nests(const ha_event_record *r) {
     int later = 0;
     for (ha_trace_access **at = &ha_trace.access; *at; at = &(*at)->next) {
         ha_trace_access *a = *at;
@@ -268,7 +268,7 @@ static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_
     ha_line_access(&l, e);
 }
 
-static void ha_trace_closed(const ha_record *r) {
+static void ha_trace_closed(const ha_event_record *r) {
     const ha_event_info *e = &r->info;
     ha_trace_line l;
     ha_trace_know_thread(e->thread);

@@ -16,22 +16,22 @@
 #include "contents.h"
 #include "view.h"
 
-typedef struct ha_part {
+typedef struct ha_share {
     ha_opening opening;
     ha_wish wish;
     ha_attempt attempt;
     ha_ops displaced;
     ha_access *access;
     size_t place; /* in the list of requests */
-} ha_part;
+} ha_share;
 
 typedef struct ha_together ha_together;
 struct ha_together {
     const char *operation;
-    ha_part *part; /* sorted: by array, reads first */
+    ha_share *part; /* sorted: by array, reads first */
     size_t count;
     size_t admitted; /* these have a holder */
-    ha_part *at;     /* the one that is worked on: when it fails, that is the one */
+    ha_share *at;    /* the one that is worked on: when it fails, that is the one */
     /* What else has to succeed, or all is taken back: enqueues at most one thing. HA_ERR_UNSUPPORTED
      * is not told. NULL: nothing. */
     ha_status (*work)(ha_together *t, void *argument);
@@ -75,8 +75,8 @@ static ha_status ha_requests_clear(const ha_request *r, size_t count, const char
     return ha_fail(HA_ERR_ARGUMENT, operation, "%s: an access is in the list twice", site);
 }
 
-static ha_part ha_part_of(const ha_request *r, size_t place, const char *operation,
-                          const char *site) {
+static ha_share ha_part_of(const ha_request *r, size_t place, const char *operation,
+                           const char *site) {
     ha_opening o = {.array = ha_request_array(r),
                     .context = ha_resolve(r->context),
                     .operation = operation,
@@ -89,11 +89,11 @@ static ha_part ha_part_of(const ha_request *r, size_t place, const char *operati
         o.sets_size = 1;
         o.size = r->n;
     }
-    return (ha_part){.opening = o, .attempt = {.site = site}, .access = r->access, .place = place};
+    return (ha_share){.opening = o, .attempt = {.site = site}, .access = r->access, .place = place};
 }
 
 static int ha_part_compare(const void *first, const void *second) {
-    const ha_part *x = (const ha_part *)first, *y = (const ha_part *)second;
+    const ha_share *x = (const ha_share *)first, *y = (const ha_share *)second;
     uintptr_t a = (uintptr_t)x->opening.array, b = (uintptr_t)y->opening.array;
     int reads = ha_opening_writes(&x->opening), writes = ha_opening_writes(&y->opening);
     if (a != b) return a < b ? -1 : 1;
@@ -106,7 +106,7 @@ static ha_status ha_together_make(ha_together *t, const ha_request *r, size_t co
                                   const char *site) {
     size_t bytes;
     if (!__builtin_mul_overflow(count, sizeof *t->part, &bytes) && bytes <= PTRDIFF_MAX)
-        t->part = (ha_part *)HARRAY_MALLOC(bytes);
+        t->part = (ha_share *)HARRAY_MALLOC(bytes);
     if (!t->part)
         return ha_fail(HA_ERR_MEMORY, t->operation, "%s: no memory to open %zu arrays, %s first",
                        site, count, ha_label_of(ha_request_array(&r[0])).text);
@@ -128,7 +128,7 @@ static size_t ha_group_end(const ha_together *t, size_t first) {
 /* All that is asked of one array is admitted at once: two threads that both want to read it and
  * then to write it would else wait for each other. */
 static ha_status ha_group_admit(ha_together *t, size_t first, size_t end, int trying) {
-    ha_part *part = t->part;
+    ha_share *part = t->part;
     const ha_wish *refused = NULL;
     ha_wish moves = {.moves = NULL};
     uint64_t ticket;
@@ -182,7 +182,7 @@ static ha_status ha_together_begin(ha_together *t, int trying) {
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
 /* How many ranges a set may have while these parts are committed, one after the other. */
-static ha_status ha_group_rehearse(const ha_part *part, size_t n, ha_set *set, size_t *most) {
+static ha_status ha_group_rehearse(const ha_share *part, size_t n, ha_set *set, size_t *most) {
     ha_set trial = {0};
     ha_status s = ha_set_copy(&trial, set);
     *most = set->n;
@@ -198,7 +198,7 @@ static ha_status ha_group_rehearse(const ha_part *part, size_t n, ha_set *set, s
     return s;
 }
 
-static ha_status ha_group_reserve_set(ha_part *part, size_t n, ha_set *set) {
+static ha_status ha_group_reserve_set(ha_share *part, size_t n, ha_set *set) {
     size_t most;
     ha_status s = ha_group_rehearse(part, n, set, &most);
     return s ? s : ha_set_reserve(part->opening.array, set, most - set->n);

@@ -101,7 +101,7 @@ static ha_stamps *ha_stamps_end(ha_context *queue) {
 
 /* ---- taking events ------------------------------------------------------------------------- */
 
-static void ha_trace_record(const ha_record *r) {
+static void ha_trace_record(const ha_event_record *r) {
     switch (r->info.kind) {
     case HA_EVENT_ALLOCATE:
     case HA_EVENT_FREE:
@@ -137,7 +137,7 @@ static void ha_trace_flush(void) {
     ha_trace.used = 0;
 }
 
-static void ha_trace_take(ha_record *r) {
+static void ha_trace_take(ha_event_record *r) {
     ha_stamps *s = r->stamps;
     int tracing = (__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS) != 0;
     if (!tracing && !s) {
