@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HB_HOST = 0, HB_AGENTS = 8, HB_CELL = 1 };
+enum { HB_HOST = 0, HB_AGENTS = 8, HB_HUGE = 1 << 20, HB_PAGE = 4096 };
 
 typedef struct hb_clock {
     uint32_t known[HB_AGENTS];
@@ -38,6 +38,7 @@ typedef struct hb_block {
     struct hb_block *next;
     uintptr_t first;
     size_t bytes;
+    size_t cell_bytes; /* that are looked at as one: a byte, but in a huge block a page */
     const char *memory;
     hb_cell cell[];
 } hb_block;
@@ -82,12 +83,14 @@ static hb_block *hb_block_find(const void *address) {
 
 /* Fresh bytes. 0 when there is no memory for the record. */
 static int hb_block_add(const void *address, size_t bytes, const char *memory) {
-    const size_t cells = (bytes + HB_CELL - 1) / HB_CELL;
+    const size_t cell_bytes = bytes < HB_HUGE ? 1 : HB_PAGE;
+    const size_t cells = (bytes + cell_bytes - 1) / cell_bytes;
     hb_block *block = (hb_block *)calloc(1, sizeof *block + cells * sizeof *block->cell);
     if (block == NULL) return 0;
     block->next = hb.blocks;
     block->first = (uintptr_t)address;
     block->bytes = bytes;
+    block->cell_bytes = cell_bytes;
     block->memory = memory;
     hb.blocks = block;
     return 1;
@@ -110,10 +113,11 @@ typedef struct hb_use {
 
 static void hb_expect(const hb_use *use, size_t cell, uint32_t agent, hb_action earlier,
                       const char *what) {
+    const size_t width = use->block->cell_bytes;
     if (hb.clock[use->agent].known[agent] >= earlier.number) return;
     hb_complain("step %u: %s by %s of bytes %zu to %zu of a block of %zu at %s does not come after "
                 "the %s by %s in step %u",
-                hb.step, use->what, hb.name[use->agent], cell * HB_CELL, (cell + 1) * HB_CELL,
+                hb.step, use->what, hb.name[use->agent], cell * width, (cell + 1) * width,
                 use->block->bytes, use->block->memory, what, hb.name[agent], earlier.step);
 }
 
@@ -138,7 +142,8 @@ typedef struct hb_pieces {
 static void hb_touch_piece(const hb_use *use, size_t offset, size_t bytes, int write,
                            hb_action action) {
     hb_cell *cell = (hb_cell *)(uintptr_t)use->block->cell;
-    for (size_t i = offset / HB_CELL; i * HB_CELL < offset + bytes; i++)
+    const size_t width = use->block->cell_bytes;
+    for (size_t i = offset / width; i * width < offset + bytes; i++)
         (write ? hb_write : hb_read)(use, &cell[i], i, action);
 }
 

@@ -93,11 +93,12 @@ static int order_host_blocks, order_events; /* living ones */
 
 /* ---- what tests may set -------------------------------------------------------------------- */
 
-static int order_shared;       /* bit n: device n works on the host's memory */
-static int order_peers;        /* order:0 and order:1 reach each other; 2: the first the other */
-static int order_capacity;     /* blocks, on the host and on each device */
-static int order_records_fail; /* no queue can record an event */
-static int order_fail_in;      /* n > 0: the n-th call from now on that can fail does */
+static int order_shared;        /* bit n: device n works on the host's memory */
+static int order_peers;         /* order:0 and order:1 reach each other; 2: the first the other */
+static int order_capacity;      /* blocks, on the host and on each device */
+static size_t order_least_host; /* the host has no room for smaller blocks */
+static int order_records_fail;  /* no queue can record an event */
+static int order_fail_in;       /* n > 0: the n-th call from now on that can fail does */
 /* Called in the middle of calls, with the name of the slot: another thread comes between. */
 static void (*order_disturb)(const char *slot);
 
@@ -168,6 +169,7 @@ static void order_release(void *memory, void *address, size_t bytes) {
 static ha_status order_host_allocate(void *memory, size_t bytes, void **address) {
     (void)memory;
     order_between("allocate");
+    if (bytes < order_least_host) return HA_ERR_MEMORY;
     return order_take(&order_host_blocks, bytes, "host", 0, address);
 }
 
@@ -536,6 +538,7 @@ static void order_reset(void) {
     memset(&hb, 0, sizeof hb);
     snprintf(hb.name[HB_HOST], sizeof hb.name[HB_HOST], "the host");
     order_peers = order_shared = order_records_fail = order_fail_in = 0;
+    order_least_host = 0;
     order_disturb = NULL;
     order_capacity = 1000;
 }

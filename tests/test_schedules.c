@@ -5,7 +5,8 @@
  * compared with the model. On the order backend each wait that is missing is found by the order
  * alone, not by luck; on the simulated device, and on CUDA devices of the fake driver, queues run on
  * threads, held and delayed at random.
- * What is too rare for random scripts has a case of its own (order_cases.h).
+ * What is too rare for random scripts has a case of its own (order_cases.h, order_pieces.h). A name as
+ * argument plays the tests that match it.
  *
  *     HARRAY_SCHEDULES=n     n scripts of each suite
  *     HARRAY_SEED=n          the first seed; a failure prints its own */
@@ -16,7 +17,7 @@
 #include "../harray.h"
 
 #include "model_run.h"
-#include "order_cases.h"
+#include "order_pieces.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,8 +80,12 @@ ORDER_CASE(unwrapping_without_events)
 ORDER_CASE(work_before_resizing)
 ORDER_CASE(failing_with_others)
 ORDER_CASE(reading_while_a_token_is_waited_for)
+ORDER_CASE(half_a_copy)
+ORDER_CASE(half_a_chunk)
+ORDER_CASE(half_a_chunk_is_in_use)
+ORDER_CASE(half_a_copied_block)
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_behind_the_end),
         cmocka_unit_test(behind_the_last_element),
@@ -93,10 +98,15 @@ int main(void) {
         cmocka_unit_test(growing_before_opening),
         cmocka_unit_test(unwrapping_without_events),
         cmocka_unit_test(work_before_resizing),
+        cmocka_unit_test(half_a_copy),
+        cmocka_unit_test(half_a_chunk),
+        cmocka_unit_test(half_a_chunk_is_in_use),
+        cmocka_unit_test(half_a_copied_block),
         cmocka_unit_test(order_schedules),
         cmocka_unit_test(sim_schedules),
         cmocka_unit_test(managed_schedules),
         cmocka_unit_test(launch_schedules),
     };
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("schedules", tests, NULL, NULL);
 }
