@@ -9,10 +9,6 @@
 
 #include "function.h"
 
-typedef struct ha_bfloat16 {
-    ha_bits16 bits;
-} ha_bfloat16;
-
 HA_FN ha_bfloat16 ha_bfloat16_of_bits(ha_bits16 bits) {
     ha_bfloat16 b;
     b.bits = bits;

@@ -23,10 +23,6 @@
 
 /* ---- float ----------------------------------------------------------------------------------- */
 
-typedef struct ha_c64 {
-    float re, im;
-} ha_c64;
-
 HA_FN ha_c64 ha_c64_make(float re, float im) {
     ha_c64 z;
     z.re = re;
@@ -54,10 +50,6 @@ HA_FN int ha_c64_equal(ha_c64 x, ha_c64 y) { return x.re == y.re && x.im == y.im
 
 #if HA_HAS_DOUBLE
 /* ---- double ----------------------------------------------------------------------------------- */
-
-typedef struct ha_c128 {
-    double re, im;
-} ha_c128;
 
 HA_FN ha_c128 ha_c128_make(double re, double im) {
     ha_c128 z;

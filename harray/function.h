@@ -4,41 +4,7 @@
 #ifndef HARRAY_FUNCTION_H
 #define HARRAY_FUNCTION_H
 
-#if defined __OPENCL_C_VERSION__ || defined __OPENCL_VERSION__
-#define HA_OPENCL_ 1
-#endif
-
-#if defined HA_OPENCL_
-typedef ushort ha_bits16;
-typedef uint ha_bits32;
-typedef ulong ha_bits64;
-#elif defined __CUDACC_RTC__
-typedef unsigned short ha_bits16;
-typedef unsigned int ha_bits32;
-typedef unsigned long long ha_bits64;
-#else
-#include <stdint.h>
-typedef uint16_t ha_bits16;
-typedef uint32_t ha_bits32;
-typedef uint64_t ha_bits64;
-#endif
-
-#ifndef HA_FN
-#if defined HA_OPENCL_
-#define HA_FN static inline
-#elif defined __CUDACC__
-#define HA_FN static inline __host__ __device__ __attribute__((unused))
-#else
-#define HA_FN static inline __attribute__((unused))
-#endif
-#endif
-
-/* An OpenCL device need not have double; functions of it are left out there. */
-#if !defined HA_OPENCL_ || defined cl_khr_fp64 || defined __opencl_c_fp64
-#define HA_HAS_DOUBLE 1
-#else
-#define HA_HAS_DOUBLE 0
-#endif
+#include "../layout/number.h"
 
 #ifdef __cplusplus /* quiet under -Wold-style-cast */
 #define HA_TO_(T, value) (static_cast<T>(value))

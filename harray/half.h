@@ -12,10 +12,6 @@
 
 #include "function.h"
 
-typedef struct ha_half {
-    ha_bits16 bits;
-} ha_half;
-
 HA_FN ha_half ha_half_of_bits(ha_bits16 bits) {
     ha_half h;
     h.bits = bits;

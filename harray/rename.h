@@ -4,9 +4,7 @@
 #ifndef HARRAY_RENAME_H
 #define HARRAY_RENAME_H
 
-#define HA_RENAMED__(prefix, name) prefix##name
-#define HA_RENAMED_(prefix, name) HA_RENAMED__(prefix, name)
-#define HA_RENAME_(name) HA_RENAMED_(HARRAY_PREFIX, name)
+#include "../layout/rename.h"
 
 #define darray_broadcast HA_RENAME_(darray_broadcast)
 #define darray_contiguous HA_RENAME_(darray_contiguous)

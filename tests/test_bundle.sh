@@ -24,7 +24,7 @@ result() { # NAME EXIT-STATUS, with what was said in $folder/log
 # A tree with the bundle in the place of harray.h, and without the implementation's files. Tests of
 # a backend include that alone, so these headers are there.
 mkdir -p "$folder/tests"
-cp -R backends harray "$folder"
+cp -R backends harray layout "$folder"
 cp tests/*.[ch] "$folder/tests"
 tools/bundle "$folder/harray.h" || exit
 

@@ -58,7 +58,7 @@ right() {
 
 copied() {
     mkdir harray
-    for part in harray.h harray_impl.h harray impl backends LICENSE; do
+    for part in harray.h harray_impl.h harray impl backends layout.h layout LICENSE; do
         cp -R "$root/$part" harray
     done
     make CFLAGS=-O0 && right program

@@ -1,0 +1,233 @@
+/* Mappings at run time: where in memory which field of which record of an array lies.
+ *
+ *     const int64_t extent[] = {16, 16}, at[] = {0, 1};
+ *     ha_mapping *m = ha_mapping_parse(&particle, "aosoa(8)", 2, extent, &error);
+ *     void *blob = malloc((size_t)m->blob[0].bytes);                      // all of it
+ *     double *x = (double *)((char *)blob + ha_mapping_offset(m, 0, at)); // pos.x of record (0, 1)
+ *     …
+ *     ha_mapping_free(m);
+ *
+ * Whatever the layout, a mapping is a table: one row for each leaf, which is affine in the linear
+ * index of the record, and a few linearizers, which make one index of several. A table can also be
+ * written by hand, for memory that is laid out by somebody else: see ha_mapping_check.
+ *
+ * Layouts as text (blanks are free; "@" may stand behind the leaf layouts aos, soa, aosoa and one):
+ *     aos                 the records one after the other. Of a whole record: the C struct; of a part
+ *                         of one: a struct of its leaves in their order
+ *     aos(packed)         without gaps: most leaves are then misaligned
+ *     aos(minalign)       leaves sorted by their alignment, so that hardly a gap remains
+ *     soa                 an array for each leaf, each in a blob of its own
+ *     soa(single)         these arrays one after the other in one blob, without gaps
+ *     soa(single,aligned) each begins at a multiple of its alignment
+ *     aosoa(N)            blocks of N records, in each of which a leaf's N values are neighbours
+ *     aosoa(N,aligned)    the values of a leaf begin at N times its offset in the aligned struct
+ *     aosoa(N,rows)       the fastest extent is padded to whole blocks, so that each row begins one
+ *     one, one(packed), one(minalign)    a single record, which all indices share
+ *     null                nothing is stored
+ *     split(PATH+PATH…: A, B)            the leaves below these paths as A, all others as B, which
+ *                         lies behind A in the same blob
+ *     split(separate; PATH+PATH…: A, B)  B has blobs of its own, numbered behind A's
+ *     permute(P0,P1,…, A) A, as if index number P0 were the first, P1 the second, …
+ *     @row, @col, @morton the last index varies fastest (default), the first, or bits of all by turns */
+#ifndef HARRAY_LAYOUT_MAPPING_H
+#define HARRAY_LAYOUT_MAPPING_H
+
+#include "record.h"
+
+enum { HA_MAPPING_RANK = 4 }; /* most dimensions of a mapping */
+
+/* Makes one linear index, 0 … count - 1, of several.
+ *     strided: the sum of index[d] * stride[d]
+ *     Morton:  bit b of index[d] becomes bit b * rank + stride[d] */
+typedef struct ha_linearizer {
+    int32_t morton; /* 1: Morton; 0: strided */
+    int32_t rank;
+    int64_t stride[HA_MAPPING_RANK];    /* 0 behind the rank */
+    int32_t dimension[HA_MAPPING_RANK]; /* from the slowest to the fastest */
+    int64_t pad;   /* the fastest extent is padded to a multiple of it; 1: not */
+    int64_t count; /* linear indices there are; may be more than records */
+} ha_linearizer;
+
+/* Where one leaf lies: with linear index i at
+ *     base + i / lanes * block_stride + i % lanes * lane_stride
+ * bytes in its blob. blob < 0: it is not stored. */
+typedef struct ha_row {
+    int32_t blob;
+    int32_t linearizer; /* which of the mapping's */
+    int64_t base, lane_stride, block_stride;
+    int64_t lanes;  /* at least 1 */
+    int32_t packed; /* 1: a value may lie misaligned, even in an aligned blob */
+    int32_t piece;  /* which of the mapping's pieces it lies in, < 0: not said */
+    int64_t offset; /* and where in that: base = start of the piece + offset */
+} ha_row;
+
+/* Blobs consist of pieces: `bytes` for every `lanes` linear indices, or bytes as such when lanes is 0.
+ * A piece starts where the piece before it in the blob ends, at a multiple of its alignment. So text
+ * for devices can find the pieces for extents that are not known yet. */
+typedef struct ha_piece {
+    int32_t blob, linearizer;
+    int64_t lanes, bytes, alignment;
+    int64_t start; /* in the blob, for the mapping's extents */
+} ha_piece;
+
+typedef struct ha_blob {
+    int64_t bytes;
+    int64_t alignment; /* what its address has to be a multiple of */
+} ha_blob;
+
+/* A mapping. To be read; what it points at belongs to it. */
+typedef struct ha_mapping {
+    const ha_record *record; /* has to outlive the mapping */
+    const char *text;        /* the layout, as ha_mapping_parse would read it */
+    int32_t rank;
+    int32_t blobs, linearizers, pieces;
+    int64_t extent[HA_MAPPING_RANK]; /* 1 behind the rank */
+    int64_t rows;                    /* one for each leaf of the record */
+    const ha_row *row;
+    const ha_linearizer *linearizer;
+    const ha_blob *blob;
+    const ha_piece *piece;
+} ha_mapping;
+
+/* ---- layouts by functions -------------------------------------------------------------------- */
+
+typedef enum ha_layout_kind {
+    HA_LAYOUT_AOS = 0,
+    HA_LAYOUT_SOA,
+    HA_LAYOUT_AOSOA,
+    HA_LAYOUT_ONE,
+    HA_LAYOUT_NULL,
+    HA_LAYOUT_SPLIT,
+    HA_LAYOUT_PERMUTE
+} ha_layout_kind;
+
+enum { /* flags of a layout; which fit which kind is said above */
+       HA_LAYOUT_PACKED = 1,
+       HA_LAYOUT_MINALIGN = 2,
+       HA_LAYOUT_SINGLE = 4,
+       HA_LAYOUT_ALIGNED = 8,
+       HA_LAYOUT_ROWS = 16,
+       HA_LAYOUT_SEPARATE = 32
+};
+
+typedef enum ha_linear_order {
+    HA_LINEAR_ROW = 0,
+    HA_LINEAR_COLUMN,
+    HA_LINEAR_MORTON
+} ha_linear_order;
+
+/* A layout without extents and record: all zeros is aos. Members that its kind has no use for have
+ * to be zero. */
+typedef struct ha_layout {
+    ha_layout_kind kind;
+    ha_linear_order order; /* aos, soa, aosoa, one */
+    uint32_t flags;
+    int64_t lanes;                      /* aosoa: at least 1 */
+    const char *paths;                  /* split: "pos+vel" */
+    int32_t dimension[HA_MAPPING_RANK]; /* permute: P0, P1, … */
+    const struct ha_layout *first;      /* split, permute: what is inside */
+    const struct ha_layout *second;     /* split */
+} ha_layout;
+
+/* The mapping of a record by a layout for these extents (rank from 1 to HA_MAPPING_RANK, each extent
+ * from 0). The result is the caller's, to be freed by ha_mapping_free; it needs `layout` and `extent`
+ * no more, `record` as long as it lives. NULL on failure, with why in *error (NULL: nobody wants to
+ * know):
+ *     HA_ERR_ARGUMENT  the record, the layout, the rank or an extent makes no sense
+ *     HA_ERR_MEMORY    there is no memory, or a blob would have more than 2^63 - 1 bytes
+ * From any thread. */
+HA_API HA_MUST_CHECK ha_mapping *ha_mapping_new(const ha_record *record, const ha_layout *layout,
+                                                int rank, const int64_t *extent, ha_error *error);
+
+/* The same by a layout's text. When the text is none, error->code is the position of the character
+ * where it stops to be one (from 0), and error->text says what was expected there; for other errors
+ * of the text, such as a path without a field, the position is that of the word. */
+HA_API HA_MUST_CHECK ha_mapping *ha_mapping_parse(const ha_record *record, const char *text,
+                                                  int rank, const int64_t *extent, ha_error *error);
+
+/* NULL is nothing to free. Not while another thread uses it. */
+HA_API void ha_mapping_free(ha_mapping *mapping);
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* The linear index. Indices are not checked; they have to be inside the extents. */
+HA_FN int64_t ha_linear(const ha_linearizer *l, const int64_t *index) {
+    int64_t linear = 0;
+    if (l->morton == 0) {
+        for (int32_t d = 0; d < l->rank; d++) linear += index[d] * l->stride[d];
+    } else {
+        for (int32_t d = 0; d < l->rank; d++)
+            for (int32_t b = 0; index[d] >> b != 0; b++)
+                linear |= (index[d] >> b & 1) << (b * l->rank + l->stride[d]);
+    }
+    return linear;
+}
+
+/* Where in its blob a leaf of the record with this linear index lies, in bytes. */
+HA_FN int64_t ha_row_offset(const ha_row *row, int64_t linear) {
+    return row->base + linear / row->lanes * row->block_stride +
+           linear % row->lanes * row->lane_stride;
+}
+
+/* Where in blob m->row[leaf].blob a leaf of the record with this index lies, in bytes. Nothing is
+ * checked: leaf and index have to be right, and the blob one that exists. */
+HA_FN int64_t ha_mapping_offset(const ha_mapping *m, int64_t leaf, const int64_t *index) {
+    const ha_row *row = &m->row[leaf];
+    return ha_row_offset(row, ha_linear(&m->linearizer[row->linearizer], index));
+}
+
+/* A run of values of one leaf at equal distances. */
+typedef struct ha_run {
+    int32_t blob;      /* < 0: not stored */
+    int32_t dimension; /* the index that goes on from value to value */
+    int64_t offset;    /* of the first value in the blob, in bytes */
+    int64_t stride;    /* bytes from value to value */
+    int64_t count;     /* at least 1 */
+} ha_run;
+
+/* The longest run that begins at `index` and goes along the fastest dimension of the leaf's linearizer,
+ * at most to the end of the extent. HA_ERR_ARGUMENT, *run untouched: there is no such leaf or index. */
+HA_API HA_MUST_CHECK ha_status ha_mapping_run(const ha_mapping *mapping, int64_t leaf,
+                                              const int64_t *index, ha_run *run);
+
+/* HA_OK when every value of every leaf that is stored lies inside its blob and no two of them have a
+ * byte in common. Also for tables that were written by hand. For layouts as above it says what is
+ * known: only "one", for more than one record, has values that share their bytes. Else, with why in
+ * *error:
+ *     HA_ERR_ARGUMENT  the table makes no sense, a value lies outside, or two of them overlap: which
+ *     HA_ERR_MEMORY    there is no memory for looking
+ * Takes time by the number of rows, and by that of values where rows of different strides mingle. */
+HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_error *error);
+
+/* ---- mappings as text ------------------------------------------------------------------------ */
+
+/* These write text with a zero behind it, as snprintf does: they give the length of the whole text, of
+ * which at most size - 1 bytes are written. A buffer of size 0 may be NULL. */
+
+/* Functions for devices, as text that is C, OpenCL C and CUDA (also for NVRTC) at once. Whatever is
+ * known but the extents is a constant in it; these are arguments, in units of records. For each leaf
+ * (here pos.x of rank 2), with `name` before it:
+ *     #define name_pos_x_blob 0
+ *     long name_pos_x_offset(long i0, long i1, long n0, long n1)       bytes in that blob
+ *     double name_pos_x_get(const unsigned char *blob, i0, i1, n0, n1)
+ *     void name_pos_x_set(unsigned char *blob, i0, i1, n0, n1, double value)
+ * blob being a __global pointer in OpenCL; f16 and bf16 are the bits as unsigned short, bool is an
+ * unsigned char, complex numbers are structs {re, im}, name_c64 and name_c128. Subscripts in names of
+ * leaves become _0_1. A leaf that is not stored gives 0, and takes what it is given.
+ * name_blob_bytes_B(long n0, long n1) is how long blob number B is.
+ * -1: `name` is no name in C, or two leaves have the same name then, or the mapping was not made by
+ * ha_mapping_new or ha_mapping_parse. */
+HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
+                                      size_t size);
+
+/* One JSON object: {"mapping": …, "extents": […], "blobs": [bytes, …], "fields": [{"name": "pos.x",
+ * "type": "f64", "blob": 0, "offset": 56}, …]}: the offsets for the record with this index (NULL: the
+ * first). "blob" and "offset" are null where nothing is stored. -1: there is no such index. */
+HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, char *buffer,
+                               size_t size);
+
+/* A picture, as SVG: the first bytes of each blob, each value a box with its name and index, its field
+ * told by colour and by hatching, and addresses at the left. */
+HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,27 @@
+/* Included where HARRAY_PREFIX is defined: puts it in front of every external name.
+ *
+ * Made by tools/rename from the declarations with HA_API; do not edit. */
+#ifndef HARRAY_LAYOUT_RENAME_H
+#define HARRAY_LAYOUT_RENAME_H
+
+#define HA_RENAMED__(prefix, name) prefix##name
+#define HA_RENAMED_(prefix, name) HA_RENAMED__(prefix, name)
+#define HA_RENAME_(name) HA_RENAMED_(HARRAY_PREFIX, name)
+
+#define ha_mapping_check HA_RENAME_(ha_mapping_check)
+#define ha_mapping_device_text HA_RENAME_(ha_mapping_device_text)
+#define ha_mapping_free HA_RENAME_(ha_mapping_free)
+#define ha_mapping_json HA_RENAME_(ha_mapping_json)
+#define ha_mapping_new HA_RENAME_(ha_mapping_new)
+#define ha_mapping_parse HA_RENAME_(ha_mapping_parse)
+#define ha_mapping_run HA_RENAME_(ha_mapping_run)
+#define ha_mapping_svg HA_RENAME_(ha_mapping_svg)
+#define ha_record_check HA_RENAME_(ha_record_check)
+#define ha_record_find HA_RENAME_(ha_record_find)
+#define ha_record_free HA_RENAME_(ha_record_free)
+#define ha_record_leaf HA_RENAME_(ha_record_leaf)
+#define ha_record_leaf_name HA_RENAME_(ha_record_leaf_name)
+#define ha_record_leaves HA_RENAME_(ha_record_leaves)
+#define ha_record_parse HA_RENAME_(ha_record_parse)
+
+#endif
