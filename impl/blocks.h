@@ -116,10 +116,9 @@ static void ha_ops_note(ha_ops *o, ha_point at, size_t first, size_t last, int w
     if (first >= last) return;
     for (uint32_t i = 0; i < o->n; i++) {
         const ha_operation *old = &list[i];
-        int covered = ha_covers(o->grid, (ha_range){first, last}, old->range);
         int earlier = !old->write && old->at.queue == at.queue && old->at.seq <= at.seq;
-        int replaced = covered && (write || earlier);
-        if (replaced) continue;
+        int replaces = write || earlier;
+        if (replaces && ha_covers(o->grid, (ha_range){first, last}, old->range)) continue;
         if (k < i) list[k] = *old;
         k++;
     }

@@ -35,31 +35,37 @@ __extension__ typedef unsigned __int128 ha_uint128;
 
 /* n / pitch[d]. Division itself takes several times as long. */
 static inline size_t ha_grid_divide(const ha_grid *g, int d, size_t n) {
+    if (g->pitch[d] == 1) return n; /* as in most grids that of the last dimension is */
     size_t quotient = (size_t)((ha_uint128)n * g->inverse[d] >> 64); /* or one more */
     return quotient + (n - quotient * g->pitch[d] >= g->pitch[d]);
 }
 
+/* The same, and leaves in *n what remains. */
+static inline size_t ha_grid_take(const ha_grid *g, int d, size_t *n) {
+    const size_t quotient = ha_grid_divide(g, d, *n);
+    *n -= quotient * g->pitch[d];
+    return quotient;
+}
+
 /* The indices of an element of the grid. */
 static inline void ha_grid_index(const ha_grid *g, size_t element, size_t *index) {
-    for (int d = 0; d < g->rank; d++) {
-        index[d] = ha_grid_divide(g, d, element);
-        element -= index[d] * g->pitch[d];
-    }
+    for (int d = 0; d < g->rank; d++) index[d] = ha_grid_take(g, d, &element);
 }
 
 static int ha_is_on_grid(const ha_grid *g, size_t element) {
-    for (int d = 0; d < g->rank; d++) {
-        const size_t index = ha_grid_divide(g, d, element);
-        if (index >= g->extent[d]) return 0;
-        element -= index * g->pitch[d];
-    }
+    for (int d = 0; d < g->rank; d++)
+        if (ha_grid_take(g, d, &element) >= g->extent[d]) return 0;
     return !element;
 }
 
 /* r: not empty. */
+static inline size_t ha_last_in(const ha_grid *g, ha_range r) {
+    return (r.last < g->size ? r.last : g->size) - 1;
+}
+
 static inline void ha_box_of(const ha_grid *g, ha_range r, ha_box *box) {
     ha_grid_index(g, r.first, box->first);
-    ha_grid_index(g, (r.last < g->size ? r.last : g->size) - 1, box->last);
+    ha_grid_index(g, ha_last_in(g, r), box->last);
     for (int d = 0; d < g->rank; d++) box->last[d]++;
 }
 
@@ -84,11 +90,9 @@ static inline int ha_is_whole(ha_range r) { return r.first == 0 && r.last == SIZ
 
 /* How many elements of box a are in y, whose corners are looked at only as far as need be. */
 static size_t ha_box_shared(const ha_grid *g, const ha_box *a, ha_range y) {
-    size_t low = y.first, high = (y.last < g->size ? y.last : g->size) - 1, n = 1;
+    size_t low = y.first, high = ha_last_in(g, y), n = 1;
     for (int d = 0; d < g->rank; d++) {
-        size_t first = ha_grid_divide(g, d, low), last = ha_grid_divide(g, d, high);
-        low -= first * g->pitch[d];
-        high -= last * g->pitch[d];
+        size_t first = ha_grid_take(g, d, &low), last = ha_grid_take(g, d, &high);
         if (first < a->first[d]) first = a->first[d];
         if (last >= a->last[d]) last = a->last[d] - 1;
         if (first > last) return 0;
@@ -98,10 +102,13 @@ static size_t ha_box_shared(const ha_grid *g, const ha_box *a, ha_range y) {
 }
 
 static int ha_boxes_meet(const ha_grid *g, ha_range x, ha_range y) {
-    ha_box a;
+    size_t a = x.first, b = y.first, a_last = ha_last_in(g, x), b_last = ha_last_in(g, y);
     if (ha_is_whole(x) || ha_is_whole(y)) return 1;
-    ha_box_of(g, x, &a);
-    return ha_box_shared(g, &a, y) > 0;
+    for (int d = 0; d < g->rank; d++) {
+        if (ha_grid_take(g, d, &a) > ha_grid_take(g, d, &b_last)) return 0;
+        if (ha_grid_take(g, d, &b) > ha_grid_take(g, d, &a_last)) return 0;
+    }
+    return 1;
 }
 
 /* Whether they have an element in common. Empty ones overlap nothing, wherever they lie. */
@@ -128,20 +135,23 @@ static inline ha_range ha_intersect(const ha_grid *g, ha_range x, ha_range y) {
     return ha_is_empty(r) || !g ? r : ha_boxes_common(g, x, y);
 }
 
+/* The corners are looked at only as far as need be. */
 static int ha_box_covers(const ha_grid *g, ha_range outer, ha_range inner) {
-    ha_box a, b;
+    size_t a = outer.first, b = inner.first, a_last = ha_last_in(g, outer),
+           b_last = ha_last_in(g, inner);
     if (ha_is_whole(outer)) return 1;
-    ha_box_of(g, outer, &a);
-    ha_box_of(g, inner, &b);
-    for (int d = 0; d < g->rank; d++)
-        if (a.first[d] > b.first[d] || a.last[d] < b.last[d]) return 0;
+    for (int d = 0; d < g->rank; d++) {
+        if (ha_grid_take(g, d, &a) > ha_grid_take(g, d, &b)) return 0;
+        if (ha_grid_take(g, d, &a_last) < ha_grid_take(g, d, &b_last)) return 0;
+    }
     return 1;
 }
 
 /* Whether every element of `inner`, which is not empty, is in `outer`. */
 static inline int ha_covers(const ha_grid *g, ha_range outer, ha_range inner) {
     if (outer.first > inner.first || inner.last > outer.last) return 0;
-    return !g || ha_box_covers(g, outer, inner);
+    if (!g || (outer.first == inner.first && inner.last == outer.last)) return 1;
+    return ha_box_covers(g, outer, inner);
 }
 
 /* The smallest one with all elements of two, which are not empty. */

@@ -143,6 +143,24 @@ static int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
     return ha_elements(g, *r) == p.count && ha_pattern_is_plain(&p);
 }
 
+/* As ha_view_cover, of a view that goes along dimensions of the grid step by step, as most do. 0: this
+ * one does not. */
+static int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) {
+    size_t index[HA_MOST_RANK], last = (size_t)v->offset;
+    ha_grid_index(g, last, index);
+    for (int d = 0, k = 0; d < v->rank; d++) {
+        const size_t way = (size_t)v->extent[d] - 1, stride = (size_t)v->stride[d];
+        if (!way) continue;
+        for (k = k < g->rank && g->pitch[k] >= stride ? k : 0; k < g->rank; k++)
+            if (g->pitch[k] == stride) break;
+        if (k == g->rank || way >= g->extent[k] - index[k]) return 0;
+        index[k] += way;
+        last += way * stride;
+    }
+    *r = (ha_range){(size_t)v->offset, last + 1};
+    return 1;
+}
+
 static size_t ha_view_size(const darray *v) {
     size_t n = 1;
     for (int d = 0; d < v->rank; d++) n *= (size_t)v->extent[d];

@@ -10,12 +10,26 @@ static int ha_typed_rank(size_t bytes) {
     return (int)((bytes - offsetof(ha_typed, numbers)) / (3 * sizeof(int64_t)));
 }
 
-/* The type is the storage's, whose name is as good in messages. */
-static darray ha_view_of_any(const void *array, size_t bytes) {
-    darray x;
-    if (bytes != sizeof x) return darray_of_typed_(array, HA_DTYPE_NONE, ha_typed_rank(bytes));
-    memcpy(&x, array, sizeof x);
-    return x;
+/* The type is the storage's, whose name is as good in messages. Of a typed one, numbers behind the rank
+ * are left as they are, for nobody looks at them: setting them, too, would take half of the time. */
+static void ha_view_of_any(darray *x, const void *array, size_t bytes) {
+    const char *from = (const char *)array;
+    if (bytes == sizeof *x) {
+        memcpy(x, array, sizeof *x);
+        return;
+    }
+    const int rank = ha_typed_rank(bytes);
+    const size_t next = (size_t)rank * sizeof(int64_t);
+    memcpy(&x->array, from + offsetof(ha_typed, array), sizeof x->array);
+    memcpy(&x->offset, from + offsetof(ha_typed, offset), sizeof x->offset);
+    x->type = HA_DTYPE_NONE;
+    x->rank = rank;
+    from += offsetof(ha_typed, numbers);
+    for (int d = 0; d < rank; d++, from += sizeof(int64_t)) {
+        memcpy(&x->extent[d], from, sizeof(int64_t));
+        memcpy(&x->stride[d], from + next, sizeof(int64_t));
+        memcpy(&x->origin[d], from + 2 * next, sizeof(int64_t));
+    }
 }
 
 darray darray_of_any_(const void *array, size_t bytes) {
@@ -23,8 +37,10 @@ darray darray_of_any_(const void *array, size_t bytes) {
     if (bytes == sizeof x.array) {
         memcpy(&x.array, array, bytes);
         x.extent[0] = (int64_t)ha_array_size(x.array);
-    } else
-        x = ha_view_of_any(array, bytes);
+    } else if (bytes == sizeof x)
+        memcpy(&x, array, sizeof x);
+    else
+        x = darray_of_typed_(array, HA_DTYPE_NONE, ha_typed_rank(bytes));
     if (x.array) x.type = ha_dtype_quietly(ha_array_type(x.array));
     return x;
 }
@@ -48,11 +64,20 @@ static void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) 
         memcpy(span, &s, sizeof s);
         return;
     }
-    const size_t numbers = (size_t)view->rank * sizeof(int64_t);
+    const size_t next = (size_t)view->rank * sizeof(int64_t);
     memcpy(span, &data, sizeof data);
-    memcpy(span += sizeof data, view->extent, numbers);
-    memcpy(span += numbers, view->stride, numbers);
-    memcpy(span + numbers, view->origin, numbers);
+    span += sizeof data;
+    for (int d = 0; d < view->rank; d++, span += sizeof(int64_t)) {
+        memcpy(span, &view->extent[d], sizeof(int64_t));
+        memcpy(span + next, &view->stride[d], sizeof(int64_t));
+        memcpy(span + 2 * next, &view->origin[d], sizeof(int64_t));
+    }
+}
+
+/* An access that was not opened has nothing but its status. */
+static ha_status ha_span_fail(ha_access *x, size_t access_bytes, ha_status s) {
+    memset(x, 0, access_bytes);
+    return x->status = s;
 }
 
 static ha_status ha_open_any_check(const darray *view, unsigned how, const char *operation,
@@ -68,11 +93,11 @@ static ha_status ha_open_any_check(const darray *view, unsigned how, const char 
 ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes,
                        ha_context *c, unsigned how, const char *site) {
     const char *const operation = "ha_open";
-    const darray view = ha_view_of_any(array, array_bytes);
-    memset(x, 0, access_bytes);
+    darray view;
+    ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_open_any_check(&view, how, operation, site);
     if (!s) s = ha_open_darray(x, &view, c, how, operation, site);
-    if (s) return x->status = s;
+    if (s) return ha_span_fail(x, access_bytes, s);
     ha_span_fill(x, access_bytes, &view);
     return HA_OK;
 }
@@ -80,18 +105,19 @@ ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, siz
 ha_status ha_read_anywhere_any_(ha_access *x, size_t access_bytes, const void *array,
                                 size_t array_bytes, const char *site) {
     const char *const operation = "ha_read_anywhere";
-    const darray view = ha_view_of_any(array, array_bytes);
-    memset(x, 0, access_bytes);
+    darray view;
+    ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_view_check(&view, operation);
     if (!s) s = ha_read_darray_anywhere(x, &view, NULL, operation, site);
-    if (s) return x->status = s;
+    if (s) return ha_span_fail(x, access_bytes, s);
     ha_span_fill(x, access_bytes, &view);
     return HA_OK;
 }
 
 ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes) {
     const char *const operation = "ha_span_of";
-    const darray view = ha_view_of_any(array, array_bytes);
+    darray view;
+    ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_view_check(&view, operation);
     if (s) return s;
     const size_t first = view.offset < 0 ? SIZE_MAX : (size_t)view.offset;

@@ -119,13 +119,17 @@ static void ha_boxes_add(ha_set *s, ha_range r) {
     ha_boxes_join_all(s);
 }
 
-/* They do not overlap, so it is enough to count. */
+/* They do not overlap, so it is enough to count. Boxes that are used again and again are mostly there
+ * as they are. */
 static int ha_boxes_contain(const ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     ha_box box;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (v[i].first == r.first && v[i].last == r.last) return 1;
     ha_box_of(s->grid, r, &box);
     size_t left = ha_box_size(s->grid, &box);
-    for (uint32_t i = 0; i < s->n && left; i++) left -= ha_box_shared(s->grid, &box, v[i]);
+    for (uint32_t i = 0; i < s->n && left; i++)
+        if (!ha_is_empty(ha_between(v[i], r))) left -= ha_box_shared(s->grid, &box, v[i]);
     return !left;
 }
 
@@ -135,7 +139,8 @@ static uint32_t ha_boxes_find(const ha_set *s, ha_range r) {
     uint32_t i = 0;
     ha_box box;
     ha_box_of(s->grid, r, &box);
-    while (i < s->n && !ha_box_shared(s->grid, &box, v[i])) i++;
+    while (i < s->n && (ha_is_empty(ha_between(v[i], r)) || !ha_box_shared(s->grid, &box, v[i])))
+        i++;
     return i;
 }
 

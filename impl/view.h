@@ -38,6 +38,30 @@ __attribute__((format(printf, 4, 5))) static ha_status ha_view_fail(ha_status s,
 
 static int ha_view_is_empty(const darray *x) { return ha_any_zero(x->rank, x->extent); }
 
+/* Elements of its storage. If that has a grid, the size stays, and nothing is locked to see it. */
+static int64_t ha_view_room(const darray *x) {
+    const ha_grid *g = x->array->grid;
+    return (int64_t)(g ? g->size : ha_array_size(x->array));
+}
+
+/* Whether it has elements, and nothing is wrong with any of its numbers: all at once, without a
+ * branch, for each opening asks. 0: ha_view_numbers knows what is. */
+static int ha_view_is_sound(const darray *x) {
+    int64_t low = x->offset, high = low, count = 1, way, end;
+    int wrong = 0;
+    if (!ha_rank_is_valid(x->rank)) return 0;
+    for (int d = 0; d < x->rank; d++) {
+        const int64_t extent = x->extent[d];
+        wrong |= extent < 1 || x->origin[d] <= HA_ALL;
+        wrong |= __builtin_add_overflow(x->origin[d], extent, &end);
+        wrong |= __builtin_mul_overflow(count, extent, &count);
+        wrong |= __builtin_mul_overflow((int64_t)((uint64_t)extent - 1), x->stride[d], &way);
+        wrong |= __builtin_add_overflow(low, way < 0 ? way : 0, &low);
+        wrong |= __builtin_add_overflow(high, way < 0 ? 0 : way, &high);
+    }
+    return !wrong && low >= 0 && high < ha_view_room(x);
+}
+
 /* HA_OK: all that is computed with its numbers fits 64 bits. */
 static ha_status ha_view_numbers(const darray *x, const char *operation) {
     int64_t low, high, first, last, end, count;
@@ -55,8 +79,7 @@ static ha_status ha_view_numbers(const darray *x, const char *operation) {
         __builtin_add_overflow(x->offset, low, &first) ||
         __builtin_add_overflow(x->offset, high, &last))
         return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it reaches beyond 64 bits");
-    const ha_grid *g = x->array->grid; /* then the size stays, and nothing is locked to see it */
-    const int64_t size = (int64_t)(g ? g->size : ha_array_size(x->array));
+    const int64_t size = ha_view_room(x);
     if (first >= 0 && last < size) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
                         "elements %lld to %lld are not all in its storage, which has %lld",
@@ -71,7 +94,7 @@ static ha_status ha_view_check(const darray *x, const char *operation) {
         return ha_fail(HA_ERR_ARGUMENT, operation,
                        "no array: it was freed, or refused (an earlier error says why)");
     if (ha_debug_freed(x->array, operation)) return HA_ERR_STATE;
-    s = ha_view_numbers(x, operation);
+    if (!ha_view_is_sound(x)) s = ha_view_numbers(x, operation);
     if (s || !x->type || ha_dtype_size(x->type) == x->array->element) return s;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "its storage has elements of %zu bytes",
                         x->array->element);
@@ -116,17 +139,31 @@ int darray_is_contiguous(darray x, ha_order order) {
     return x.array && ha_extents_contiguous(x.rank, x.extent, x.stride, order);
 }
 
+static uint64_t ha_stride_size(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+
+/* Whether each stride goes beyond all that the later ones reach, as in C's order. */
+static int ha_strides_descend(int rank, const int64_t *extent, const int64_t *stride) {
+    uint64_t reach = 0;
+    for (int d = rank; d-- > 0;) {
+        const uint64_t size = ha_stride_size(stride[d]);
+        if (extent[d] == 1) continue;
+        if (size <= reach) return 0;
+        reach += (uint64_t)(extent[d] - 1) * size;
+    }
+    return 1;
+}
+
 /* Strides that grow beyond all that the smaller ones reach never meet. Views of arrays without
  * repetition have no others; of what else there is, nobody is told that it repeats nothing. */
 static int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *stride) {
     uint64_t reach = 0;
     unsigned done = 0;
-    if (ha_any_zero(rank, extent)) return 0;
+    if (ha_any_zero(rank, extent) || ha_strides_descend(rank, extent, stride)) return 0;
     for (;;) {
         int smallest = -1;
         uint64_t least = UINT64_MAX;
         for (int d = 0; d < rank; d++) {
-            uint64_t size = stride[d] < 0 ? -(uint64_t)stride[d] : (uint64_t)stride[d];
+            uint64_t size = ha_stride_size(stride[d]);
             if (done >> d & 1 || extent[d] == 1 || size >= least) continue;
             smallest = d;
             least = size;

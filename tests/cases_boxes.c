@@ -252,6 +252,22 @@ TEST(lines) {
     drop_array(x.array);
 }
 
+/* A part of a row and of the next one: all of both is locked, also where nothing is to be moved. */
+TEST(a_line_from_row_to_row) {
+    const darray x = count_up(2, SIX_BY_EIGHT);
+    const darray line = darray_slice(darray_flatten(x), 0, 11, 18, 1);
+    ha_access v, w;
+    for (int twice = 0; twice < 2; twice++) {
+        SUCCEEDS(open_view(&v, line, H, HA_WRITE));
+        REFUSED(HA_ERR_CONFLICT, open_view(&w, darray_slice(row(x, 2), 1, 0, 2, 1), H, HA_WRITE));
+        REFUSED(HA_ERR_CONFLICT, open_view(&w, darray_slice(row(x, 1), 1, 7, 8, 1), H, HA_WRITE));
+        SUCCEEDS(open_view(&w, row(x, 3), H, HA_WRITE));
+        SUCCEEDS(ha_close(&w));
+        SUCCEEDS(ha_close(&v));
+    }
+    drop_array(x.array);
+}
+
 /* It has as many elements as the two rows, two of which are nobody's: so it does not have the rows. */
 TEST(a_line_over_gaps) {
     const ha_shape shape = {.rank = 2, .extent = {3, 4}, .padding = {0, 2}};
@@ -482,6 +498,7 @@ int main(void) {
         CASE(lines),
         CASE(half_a_copy),
         CASE(a_line_alone),
+        CASE(a_line_from_row_to_row),
         CASE(a_line_over_gaps),
         CASE(two_threads),
         CASE(no_transfers),

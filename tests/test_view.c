@@ -398,6 +398,35 @@ TEST(copies_whose_indices_would_be_too_far_away) {
     FINE(darray_free(&near));
 }
 
+/* Opening looks at all numbers at once, and tells what is wrong with them only if something is. */
+TEST(sound_is_what_nothing_is_wrong_with) {
+    static const int64_t numbers[] = {
+        0, 1, 2, 3, 4, 5, 12, -1, -4, -12, 11, INT64_MAX, INT64_MAX / 2, INT64_MIN, INT64_MIN + 1};
+    enum { count = sizeof numbers / sizeof *numbers };
+    uint32_t bits = 1;
+    int sound = 0;
+    for (int i = 0; i < 20000; i++) {
+        int64_t pick[7];
+        for (int k = 0; k < 7; k++) {
+            bits = bits * 1664525 + 1013904223;
+            const uint32_t most = bits >> 8 & 3 ? 6 : count; /* mostly small ones */
+            pick[k] = numbers[(bits >> 12) % most];
+        }
+        darray x = flat;
+        x.rank = (int)(bits >> 28) % 3;
+        x.offset = pick[0];
+        memcpy(x.extent, pick + 1, 2 * sizeof *pick);
+        memcpy(x.stride, pick + 3, 2 * sizeof *pick);
+        memcpy(x.origin, pick + 5, 2 * sizeof *pick);
+        const int well = ha_view_numbers(&x, "a test") == HA_OK;
+        (void)ha_take_error();
+        const int empty = well && ha_view_is_empty(&x);
+        assert_int_equal(ha_view_is_sound(&x), well && !empty);
+        sound += well && !empty;
+    }
+    assert_in_range(sound, 1000, 19000);
+}
+
 /* Whatever a function does with elements: nothing is touched. */
 static void no_function_takes(darray x, const char *why) {
     char text[400];
@@ -690,6 +719,7 @@ int main(void) {
         T(repeating),
         T(numbers_that_were_changed),
         T(copies_whose_indices_would_be_too_far_away),
+        T(sound_is_what_nothing_is_wrong_with),
         T(numbers_that_are_made_up),
         T(strides_that_do_not_matter),
         T(views_of_none),
