@@ -51,6 +51,24 @@ static int ha_npy_open_beside(ha_npy_new *n, mode_t mode) {
     return fd;
 }
 
+/* Where links lead, also when nothing is there yet. Returns whether they end. */
+static int ha_npy_follow(char *path) {
+    enum { MOST_LINKS = 40 };
+    char target[PATH_MAX];
+    for (int i = 0; i < MOST_LINKS; i++) {
+        const ssize_t n = readlink(path, target, sizeof target);
+        if (n < 0) return 1;
+        const char *slash = *target == '/' ? NULL : strrchr(path, '/');
+        const size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+        errno = ENAMETOOLONG;
+        if (folder + (size_t)n >= PATH_MAX) return 0;
+        memcpy(path + folder, target, (size_t)n);
+        path[folder + (size_t)n] = 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
 /* What a link points to is replaced, not the link. */
 static FILE *ha_npy_new_open(ha_npy_new *n, const char *path) {
     struct stat old;
@@ -60,7 +78,8 @@ static FILE *ha_npy_new_open(ha_npy_new *n, const char *path) {
     if (is_there && !S_ISREG(old.st_mode)) return fopen(path, "we");
     errno = ENAMETOOLONG;
     if (length >= sizeof n->final) return NULL;
-    if (!is_there || !realpath(path, n->final)) memcpy(n->final, path, length + 1);
+    memcpy(n->final, path, length + 1);
+    if (!ha_npy_follow(n->final)) return NULL;
     const int fd = ha_npy_open_beside(n, 0666);
     if (fd < 0) return NULL;
     if (is_there) HA_IGNORE((ha_status)fchmod(fd, old.st_mode & 07777)); /* or as new ones are */

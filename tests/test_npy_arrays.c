@@ -561,6 +561,48 @@ TEST(files_are_replaced_behind_links) {
     unlink(target);
 }
 
+/* A link to where nothing is yet, by way of another folder and another link. */
+TEST(links_that_lead_to_nothing_yet) {
+    char inner[2 * sizeof path], second[2 * sizeof path], link[sizeof path], target[sizeof path];
+    struct stat s;
+    darray x = counting(HA_DTYPE_double, 1, EXTENT(3), HA_ROW_MAJOR);
+    memcpy(target, file_named("new.npy"), sizeof target);
+    memcpy(link, file_named("link.npy"), sizeof link);
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(second, sizeof second, "%s/second.npy", inner);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(symlink("inner/second.npy", link), 0);
+    assert_int_equal(symlink("../new.npy", second), 0);
+    SUCCEEDS(darray_save_npy(x, link));
+    assert_int_equal(lstat(link, &s), 0);
+    assert_true(S_ISLNK(s.st_mode));
+    assert_int_equal(lstat(second, &s), 0);
+    assert_true(S_ISLNK(s.st_mode));
+    assert_int_equal(lstat(target, &s), 0);
+    assert_true(S_ISREG(s.st_mode));
+    darray y = kept(darray_load_npy(link, C));
+    expect_same(x, y);
+    drop_array(y.array);
+    unlink(target);
+    unlink(second);
+    assert_int_equal(symlink("../link.npy", second), 0); /* they lead to each other */
+    assert_int_equal(darray_save_npy(x, link), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_take_error().code, ELOOP);
+    unlink(second);
+    assert_int_equal(rmdir(inner), 0);
+    unlink(link);
+    char far_away
+        [PATH_MAX]; /* as long as can be: where it leads has no room behind a folder's name */
+    memset(far_away, 'x', sizeof far_away);
+    far_away[sizeof far_away - 1] = 0;
+    assert_int_equal(symlink(far_away, link), 0);
+    assert_int_equal(darray_save_npy(x, link), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_take_error().code, ENAMETOOLONG);
+    unlink(link);
+    assert_int_equal(files_in_folder(), 0);
+    drop_array(x.array);
+}
+
 /* Each allocation fails in turn: nothing is left behind, then it works. */
 #define AT_EACH_ALLOCATION(call, works, leaves)                                                    \
     for (int n_ = 0, done_ = 0; !done_; n_++) {                                                    \
@@ -625,6 +667,7 @@ int main(void) {
         CASE(names_that_are_taken),
         CASE(what_is_no_file_of_the_system),
         CASE(files_are_replaced_behind_links),
+        CASE(links_that_lead_to_nothing_yet),
         CASE(when_memory_runs_out),
     };
     int failed = 0;
