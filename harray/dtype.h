@@ -62,7 +62,8 @@ HA_API size_t ha_dtype_alignment(ha_dtype type);
 /* HA_KIND_NONE for no type. */
 HA_API ha_number_kind ha_dtype_kind(ha_dtype type);
 
-/* By its name, also "int". HA_ERR_NOT_FOUND when there is none; *type is then untouched. */
+/* By its name, also "int", or as NumPy calls it: "float64", "int32", "complex64". HA_ERR_NOT_FOUND
+ * when there is none; *type is then untouched. */
 HA_API HA_MUST_CHECK ha_status ha_dtype_find(const char *name, ha_dtype *type);
 
 /* The type of arrays of such elements; its size is 0 for no type. */

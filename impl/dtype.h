@@ -47,13 +47,33 @@ static ha_dtype ha_dtype_named(const char *name) {
     return HA_DTYPE_NONE;
 }
 
+/* As NumPy calls it. Types of the user's own that have such a name are something else: so only who
+ * asks for a name gets these. */
+static ha_dtype ha_dtype_named_by_numpy(const char *name) {
+    static const struct {
+        const char *name;
+        ha_dtype type;
+    } names[] = {
+        {"float16", HA_DTYPE_half},    {"float32", HA_DTYPE_float},   {"float64", HA_DTYPE_double},
+        {"int8", HA_DTYPE_int8_t},     {"int16", HA_DTYPE_int16_t},   {"int32", HA_DTYPE_int32_t},
+        {"int64", HA_DTYPE_int64_t},   {"uint8", HA_DTYPE_uint8_t},   {"uint16", HA_DTYPE_uint16_t},
+        {"uint32", HA_DTYPE_uint32_t}, {"uint64", HA_DTYPE_uint64_t}, {"complex64", HA_DTYPE_c64},
+        {"complex128", HA_DTYPE_c128},
+    };
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i].name)) return names[i].type;
+    return HA_DTYPE_NONE;
+}
+
 ha_status ha_dtype_find(const char *name, ha_dtype *type) {
     ha_dtype found = ha_dtype_named(name);
+    if (!found) found = ha_dtype_named_by_numpy(name);
+    if (!type) return ha_fail(HA_ERR_ARGUMENT, "ha_dtype_find", "no place for the type");
     if (!found)
         return ha_fail(HA_ERR_NOT_FOUND, "ha_dtype_find",
                        "no element type is called '%.40s': there are"
 #define HA_DTYPE_LISTED(name, T, kind) " " #name
-                       HA_NUMBER_DTYPES(HA_DTYPE_LISTED) " bool",
+                       HA_NUMBER_DTYPES(HA_DTYPE_LISTED) " bool, and NumPy's names of these",
 #undef HA_DTYPE_LISTED
                        name ? name : "(null)");
     *type = found;
@@ -62,6 +82,7 @@ ha_status ha_dtype_find(const char *name, ha_dtype *type) {
 
 ha_status ha_dtype_of_type(ha_type type, ha_dtype *dtype) {
     ha_dtype found = ha_dtype_named(type.name);
+    if (!dtype) return ha_fail(HA_ERR_ARGUMENT, "ha_dtype_of_type", "no place for the type");
     if (!found || ha_dtype_size(found) != type.size)
         return ha_fail(HA_ERR_NOT_FOUND, "ha_dtype_of_type",
                        "'%.40s' of %zu bytes is none of the element types known at run time",
@@ -242,7 +263,7 @@ static ha_status ha_convert(const ha_dvalue *value, ha_dtype type, ha_dvalue *re
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s (%s) as %s: %s", text,
                        ha_dtype_name(value->type), ha_dtype_name(type), objection);
     }
-    *result = value->type == type ? *value : v; /* with all bits of a NaN */
+    *result = value->type == type && type != HA_DTYPE_bool ? *value : v; /* all bits of a NaN */
     return HA_OK;
 }
 
@@ -345,8 +366,7 @@ static void ha_print_real(ha_text *t, ha_dtype type, double x) {
 size_t ha_dvalue_print(ha_dvalue value, char *text, size_t bytes) {
     const ha_number_kind kind = ha_dtype_kind(value.type);
     const ha_wide w = ha_widen(&value);
-    ha_text t = {text, bytes, 0};
-    if (bytes) text[0] = 0;
+    ha_text t = ha_text_into(text, bytes);
     if (kind == HA_KIND_NONE)
         ha_print(&t, "no value");
     else if (w.is_integer && w.integer < 0)

@@ -270,9 +270,31 @@ TEST(ready_made_types) {
     assert_string_equal(ha_take_error().text,
                         "no element type is called 'f32': there are half bfloat16 float double "
                         "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t c64 "
-                        "c128 bool");
+                        "c128 bool, and NumPy's names of these");
     REFUSED(HA_ERR_NOT_FOUND, ha_dtype_find(NULL, &dtype));
     assert_int_equal(dtype, HA_DTYPE_c64);
+}
+
+TEST(names_of_numpy) {
+    const struct {
+        const char *name;
+        ha_dtype type;
+    } expected[] = {
+        {"float16", HA_DTYPE_half},    {"float32", HA_DTYPE_float},   {"float64", HA_DTYPE_double},
+        {"int8", HA_DTYPE_int8_t},     {"int16", HA_DTYPE_int16_t},   {"int32", HA_DTYPE_int32_t},
+        {"int64", HA_DTYPE_int64_t},   {"uint8", HA_DTYPE_uint8_t},   {"uint16", HA_DTYPE_uint16_t},
+        {"uint32", HA_DTYPE_uint32_t}, {"uint64", HA_DTYPE_uint64_t}, {"complex64", HA_DTYPE_c64},
+        {"complex128", HA_DTYPE_c128}, {"bool", HA_DTYPE_bool},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        ha_dtype found = HA_DTYPE_NONE;
+        FINE(ha_dtype_find(expected[i].name, &found));
+        assert_int_equal(found, expected[i].type);
+    }
+    ha_dtype found = HA_DTYPE_c64;
+    REFUSED(HA_ERR_NOT_FOUND, ha_dtype_find("float128", &found));
+    REFUSED(HA_ERR_NOT_FOUND, ha_dtype_of_type((ha_type){"float32", 4}, &found)); /* the user's */
+    assert_int_equal(found, HA_DTYPE_c64);
 }
 
 /* A byte that is neither 0 nor 1 is true. */
@@ -281,6 +303,9 @@ TEST(bool_of_any_byte) {
     assert_int_equal(ha_dvalue_load(HA_DTYPE_bool, &any).as_bool, 1);
     assert_int_equal(ha_dvalue_of_bool(256).as_bool, 1);
     assert_int_equal(ha_dvalue_of_bool(0).as_bool, 0);
+    ha_dvalue odd = {.type = HA_DTYPE_bool, .bytes = {0x80}}, even;
+    FINE(ha_dvalue_convert(odd, HA_DTYPE_bool, &even)); /* no element gets such a byte */
+    assert_int_equal(even.as_bool, 1);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -363,10 +388,18 @@ TEST(read_back) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(conversions_of_all_pairs), T(conversions),      T(refused),
-        T(comparisons_of_all_pairs), T(comparisons),      T(facts),
-        T(ready_made_types),         T(bool_of_any_byte), T(printing),
-        T(decimal_points),           T(read_back),
+        T(conversions_of_all_pairs),
+        T(conversions),
+        T(refused),
+        T(comparisons_of_all_pairs),
+        T(comparisons),
+        T(facts),
+        T(ready_made_types),
+        T(names_of_numpy),
+        T(bool_of_any_byte),
+        T(printing),
+        T(decimal_points),
+        T(read_back),
     };
     int failed = cmocka_run_group_tests_name("dtype", tests, NULL, NULL);
     return failed + (ha_shutdown() != HA_OK);
