@@ -372,6 +372,22 @@ static int ha_note_missing(const ha_backend *b) {
     return 1;
 }
 
+typedef struct ha_kinds {
+    char text[200];
+} ha_kinds;
+
+/* Those that there are, for messages. */
+static ha_kinds ha_kinds_known(void) {
+    ha_kinds kinds;
+    ha_text t = ha_text_into(kinds.text, sizeof kinds.text);
+    pthread_mutex_lock(&ha_registry.lock);
+    for (int i = 0; i < HA_BUILT_IN; i++) ha_print(&t, "%s%s", i ? ", " : "", ha_built_in[i]->kind);
+    for (const ha_kind *k = ha_registry.kinds; k; k = k->next)
+        ha_print(&t, ", %s", k->backend->kind);
+    pthread_mutex_unlock(&ha_registry.lock);
+    return kinds;
+}
+
 /* from: where the name comes from, for messages. */
 static ha_context *ha_context_open(const char *kind, int number, const char *operation,
                                    const char *from) {
@@ -392,7 +408,8 @@ static ha_context *ha_context_open(const char *kind, int number, const char *ope
     if (failure.why)
         ha_fail(failure.status, operation, "%s'%s:%d': %s", from, kind, number, failure.why);
     else if (!b)
-        ha_fail(HA_ERR_NOT_FOUND, operation, "%sno kind of context is called '%s'", from, kind);
+        ha_fail(HA_ERR_NOT_FOUND, operation, "%sno kind of context is called '%s': there are %s",
+                from, kind, ha_kinds_known().text);
     else if (told)
         ha_fail(HA_ERR_NOT_FOUND, operation, "%sno context '%s:%d'", from, kind, number);
     else

@@ -257,6 +257,10 @@ TEST(bad_names) {
     REFUSED_NULL(HA_ERR_NOT_FOUND, ha_context_get("sim", 99));
     REFUSED_NULL(HA_ERR_NOT_FOUND, ha_context_get("host", 1));
     REFUSED_NULL(HA_ERR_NOT_FOUND, ha_context_get("nonsense", 0));
+    assert_null(ha_context_find("nonsense")); /* is told what there is */
+    assert_string_equal(
+        ha_take_error().text,
+        "no kind of context is called 'nonsense': there are host, sim, cuda, private");
 }
 
 /* ---- forks ---------------------------------------------------------------------------------- */
