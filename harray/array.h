@@ -229,13 +229,13 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
         return ha_sync_(x.array, "harray_" #name "_sync");                                         \
     }                                                                                              \
     HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_unwrap(harray_##name *x) {                   \
-        ha_status s = ha_unwrap_(x->array, "harray_" #name "_unwrap");                             \
-        if (s == HA_OK) x->array = HA_NULL_; /* otherwise it is as before */                       \
+        ha_status s = ha_unwrap_(x ? x->array : HA_NULL_, "harray_" #name "_unwrap");              \
+        if (x && s == HA_OK) x->array = HA_NULL_; /* otherwise it is as before */                  \
         return s;                                                                                  \
     }                                                                                              \
     HA_TYPED_ ha_status harray_##name##_free(harray_##name *x) { /* and x->array = NULL */         \
-        ha_status status = ha_array_free(x->array);                                                \
-        if (status == HA_OK) x->array = HA_NULL_;                                                  \
+        ha_status status = ha_array_free(x ? x->array : HA_NULL_);                                 \
+        if (x && status == HA_OK) x->array = HA_NULL_;                                             \
         return status;                                                                             \
     }                                                                                              \
     HA_TYPED_ void harray_##name##_set_name(harray_##name x, const char *text) {                   \

@@ -233,8 +233,8 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
         return x;                                                                                  \
     }                                                                                              \
     HA_TYPED_ ha_status array##n##_##D##_free(array##n##_##D *x) { /* and x->array = NULL */       \
-        ha_status status = ha_array_free(x->array);                                                \
-        if (status == HA_OK) x->array = HA_NULL_;                                                  \
+        ha_status status = ha_array_free(x ? x->array : HA_NULL_);                                 \
+        if (x && status == HA_OK) x->array = HA_NULL_;                                             \
         return status;                                                                             \
     }                                                                                              \
     /* of the storage, with all its elements */                                                    \
@@ -245,8 +245,8 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
         return ha_sync_(x.array, "array" #n "_" #D "_sync");                                       \
     }                                                                                              \
     HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_unwrap(array##n##_##D *x) {                 \
-        ha_status status = ha_unwrap_(x->array, "array" #n "_" #D "_unwrap");                      \
-        if (status == HA_OK) x->array = HA_NULL_; /* otherwise it is as before */                  \
+        ha_status status = ha_unwrap_(x ? x->array : HA_NULL_, "array" #n "_" #D "_unwrap");       \
+        if (x && status == HA_OK) x->array = HA_NULL_; /* otherwise it is as before */             \
         return status;                                                                             \
     }                                                                                              \
     HA_NDARRAY_VIEW_(n, D, slice,                                                                  \

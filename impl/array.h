@@ -12,6 +12,7 @@ ha_status ha_type_find(const char *name, ha_type *type) {
         HA_PREMADE_TYPES(HA_TYPE_ENTRY)
 #undef HA_TYPE_ENTRY
     };
+    if (!type) return ha_fail(HA_ERR_ARGUMENT, "ha_type_find", "no place for the type");
     for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
         if (!strcmp(types[i].name, name)) {
             *type = types[i];
@@ -254,7 +255,7 @@ size_t ha_array_valid_ranges(const ha_array *a, const ha_context *c, ha_range *r
     ha_array *m = ha_lock_const(a);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     size_t n = in ? in->valid.n : 0;
-    for (size_t i = 0; i < n && i < most; i++) ranges[i] = ha_set_ranges(&in->valid)[i];
+    for (size_t i = 0; ranges && i < n && i < most; i++) ranges[i] = ha_set_ranges(&in->valid)[i];
     ha_unlock(m);
     return n;
 }

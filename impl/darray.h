@@ -260,8 +260,8 @@ darray darray_share(darray x) {
 }
 
 ha_status darray_free(darray *x) {
-    ha_status s = ha_array_free(x->array);
-    if (!s) x->array = NULL;
+    ha_status s = ha_array_free(x ? x->array : NULL);
+    if (x && !s) x->array = NULL;
     return s;
 }
 

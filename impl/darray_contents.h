@@ -53,6 +53,7 @@ ha_status darray_fill_element_(darray x, const void *value, ha_context *context,
     const char *const operation = "darray_fill";
     ha_context *c = ha_resolve(context);
     ha_status s = ha_copy_check(&x, &x, operation, site);
+    if (!s && !value) s = ha_view_fail(HA_ERR_ARGUMENT, operation, &x, "the value is NULL");
     if (s || ha_view_is_empty(&x)) return s;
     if (!ha_is_host(c) && ha_view_has_no_gaps(&x))
         return ha_fill_on_device(&x, value, c, operation, site);

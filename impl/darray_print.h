@@ -21,11 +21,6 @@ static void ha_print_numbers(ha_text *t, const char *before, const darray *x,
     ha_print(t, "%s[%s]", before, ha_show(x->rank, numbers).text);
 }
 
-static ha_text ha_text_into(char *text, size_t bytes) {
-    if (bytes) text[0] = 0;
-    return (ha_text){text, bytes, 0};
-}
-
 size_t darray_print_type(darray x, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
     ha_print_type(&t, &x);

@@ -89,7 +89,7 @@ typedef struct ha_export_request {
     ha_context *context;
     unsigned how;
     const void *stream;
-    int versioned;
+    int versioned, has_place; /* for the tensor's address */
     const char *operation, *site;
 } ha_export_request;
 
@@ -164,6 +164,8 @@ static ha_status ha_export_open(ha_export *e, const ha_export_request *r, ha_dl_
 static ha_status ha_export_refuse(const ha_export_request *r) {
     ha_status s = ha_enter(r->operation);
     if (s) return s;
+    if (!r->has_place)
+        return ha_fail(HA_ERR_ARGUMENT, r->operation, "%s: no place for the tensor", r->site);
     if (!r->x.array) return ha_fail(HA_ERR_ARGUMENT, r->operation, "%s: no array", r->site);
     if (!ha_dtype_size(r->x.type))
         return ha_fail(HA_ERR_UNSUPPORTED, r->operation,
@@ -177,54 +179,62 @@ static ha_status ha_export_refuse(const ha_export_request *r) {
     return ha_view_check(&r->x, r->operation);
 }
 
-static ha_status ha_export_make(ha_export_request *r, ha_export **made) {
-    *made = NULL;
-    ha_status s = ha_export_refuse(r);
-    if (s) return s;
-    r->context = ha_resolve(r->context);
-    const ha_dl_device device = ha_context_dl_device(r->context);
-    if (!device.device_type) return HA_ERR_UNSUPPORTED;
+/* What stands around the tensor. */
+static void ha_export_sign(ha_export *e, const ha_export_request *r) {
+    if (!r->versioned) {
+        e->legacy.manager_ctx = e;
+        e->legacy.deleter = ha_export_delete_legacy;
+        return;
+    }
+    e->versioned.version = (ha_dl_version){HA_DL_MAJOR, HA_DL_MINOR};
+    e->versioned.manager_ctx = e;
+    e->versioned.deleter = ha_export_delete;
+    e->versioned.flags = r->how & (HA_WRITE | HA_OVERWRITE) ? 0 : HA_DL_READ_ONLY;
+}
+
+/* NULL: *s says why. */
+static ha_export *ha_export_make(ha_export_request r, ha_status *s) {
+    if ((*s = ha_export_refuse(&r))) return NULL;
+    r.context = ha_resolve(r.context);
+    const ha_dl_device device = ha_context_dl_device(r.context);
+    *s = HA_ERR_UNSUPPORTED;
+    if (!device.device_type) return NULL;
     ha_export *e = (ha_export *)HARRAY_MALLOC(sizeof *e);
-    if (!e)
-        return ha_fail(HA_ERR_MEMORY, r->operation, "%s: array %s: no memory for the tensor",
-                       r->site, ha_label_of(r->x.array).text);
+    if (!e) {
+        *s = ha_fail(HA_ERR_MEMORY, r.operation, "%s: array %s: no memory for the tensor", r.site,
+                     ha_label_of(r.x.array).text);
+        return NULL;
+    }
     memset(e, 0, sizeof *e);
-    ha_dl_tensor *t = r->versioned ? &e->versioned.dl_tensor : &e->legacy.dl_tensor;
+    ha_dl_tensor *t = r.versioned ? &e->versioned.dl_tensor : &e->legacy.dl_tensor;
     t->device = device;
-    s = ha_export_open(e, r, t);
-    if (!s)
-        *made = e;
-    else
+    if ((*s = ha_export_open(e, &r, t))) {
         HARRAY_FREE(e);
-    return s;
+        return NULL;
+    }
+    ha_export_sign(e, &r);
+    return e;
 }
 
 ha_status darray_to_dlpack_(darray x, ha_context *c, unsigned how, const void *stream,
                             ha_dl_managed_tensor_versioned **out, const char *site) {
     HA_TELLS_EVENTS;
-    ha_export_request r = {x, c, how, stream, 1, "darray_to_dlpack", site};
-    ha_export *e;
-    ha_status s = ha_export_make(&r, &e);
-    *out = s ? NULL : &e->versioned;
-    if (s) return s;
-    e->versioned.version = (ha_dl_version){HA_DL_MAJOR, HA_DL_MINOR};
-    e->versioned.manager_ctx = e;
-    e->versioned.deleter = ha_export_delete;
-    e->versioned.flags = how & (HA_WRITE | HA_OVERWRITE) ? 0 : HA_DL_READ_ONLY;
-    return HA_OK;
+    ha_status s;
+    ha_export *e = ha_export_make(
+        (ha_export_request){x, c, how, stream, 1, out != NULL, "darray_to_dlpack", site}, &s);
+    if (out) *out = e ? &e->versioned : NULL;
+    return s;
 }
 
 ha_status darray_to_dlpack_legacy_(darray x, ha_context *c, unsigned how, const void *stream,
                                    ha_dl_managed_tensor **out, const char *site) {
     HA_TELLS_EVENTS;
-    ha_export_request r = {x, c, how, stream, 0, "darray_to_dlpack_legacy", site};
-    ha_export *e;
-    ha_status s = ha_export_make(&r, &e);
-    *out = s ? NULL : &e->legacy;
-    if (s) return s;
-    e->legacy.manager_ctx = e;
-    e->legacy.deleter = ha_export_delete_legacy;
-    return HA_OK;
+    ha_status s;
+    ha_export *e = ha_export_make(
+        (ha_export_request){x, c, how, stream, 0, out != NULL, "darray_to_dlpack_legacy", site},
+        &s);
+    if (out) *out = e ? &e->legacy : NULL;
+    return s;
 }
 
 /* ---- taking --------------------------------------------------------------------------------- */
@@ -261,7 +271,7 @@ static darray ha_dl_wrap(const ha_dl_tensor *t, int read_only, ha_context *conte
                           .rank = t->ndim,
                           .extent = t->shape,
                           .stride = t->strides,
-                          .data = (uintptr_t)t->data + t->byte_offset,
+                          .data = t->data ? (uintptr_t)t->data + t->byte_offset : 0,
                           .place = ha_context_of_dl(t->device, operation),
                           .read_only = read_only,
                           .behind = ha_resolve(context)};

@@ -9,8 +9,7 @@
 static int ha_rank_is_valid(int rank) { return rank >= 0 && rank <= HA_MOST_RANK; }
 
 size_t ha_extents_print(int rank, const int64_t *numbers, char *text, size_t bytes) {
-    ha_text t = {text, bytes, 0};
-    if (bytes) text[0] = 0;
+    ha_text t = ha_text_into(text, bytes);
     for (int d = 0; ha_rank_is_valid(rank) && numbers && d < rank; d++)
         ha_print(&t, "%s%lld", d ? ", " : "", (long long)numbers[d]);
     return t.length;

@@ -27,7 +27,8 @@ static int ha_typestr_of(ha_dtype type, char *text, size_t bytes) {
 typedef struct ha_interface_request {
     const darray *x;
     const ha_access *access;
-    size_t unit; /* of strides, in bytes; 0: an element */
+    int has_place; /* for what comes out */
+    size_t unit;   /* of strides, in bytes; 0: an element */
     const char *operation;
 } ha_interface_request;
 
@@ -82,6 +83,8 @@ static ha_status ha_interface_fill(const ha_interface_request *r, ha_array_inter
     int writes = 0;
     memset(out, 0, sizeof *out);
     ha_status s = ha_view_check(x, r->operation);
+    if (!s && !r->access) s = ha_interface_fail(r, HA_ERR_ARGUMENT, "no access");
+    if (!s && !r->has_place) s = ha_interface_fail(r, HA_ERR_ARGUMENT, "no place for the fields");
     if (!s) s = ha_interface_holder(r, &open, &writes);
     if (s) return s;
     if (!ha_typestr_of(x->type, out->typestr, sizeof out->typestr))
@@ -98,7 +101,8 @@ static ha_status ha_interface_fill(const ha_interface_request *r, ha_array_inter
 static const _Alignas(64) char ha_nowhere[64];
 
 ha_status darray_to_array_interface_(darray x, const ha_access *access, ha_array_interface *out) {
-    const ha_interface_request r = {&x, access, ha_dtype_size(x.type), "darray_to_array_interface"};
+    const ha_interface_request r = {&x, access, out != NULL, ha_dtype_size(x.type),
+                                    "darray_to_array_interface"};
     ha_array_interface made;
     ha_status s = ha_interface_fill(&r, &made);
     if (!s && access->context->memory != &ha_host_memory)
@@ -114,7 +118,7 @@ static int ha_is_cuda(const ha_context *c) { return c->ops && !strcmp(c->backend
 
 ha_status darray_to_cuda_array_interface_(darray x, const ha_access *access,
                                           ha_cuda_array_interface *out) {
-    const ha_interface_request r = {&x, access, ha_dtype_size(x.type),
+    const ha_interface_request r = {&x, access, out != NULL, ha_dtype_size(x.type),
                                     "darray_to_cuda_array_interface"};
     ha_array_interface made;
     ha_status s = ha_interface_fill(&r, &made);
@@ -131,7 +135,8 @@ ha_status darray_to_cuda_array_interface_(darray x, const ha_access *access,
 
 ha_status darray_to_sycl_usm_array_interface_(darray x, const ha_access *access,
                                               ha_sycl_usm_array_interface *out) {
-    const ha_interface_request r = {&x, access, 0, "darray_to_sycl_usm_array_interface"};
+    const ha_interface_request r = {&x, access, out != NULL, 0,
+                                    "darray_to_sycl_usm_array_interface"};
     ha_array_interface made;
     ha_status s = ha_interface_fill(&r, &made);
     if (s) return s;
@@ -170,12 +175,14 @@ static ha_status ha_taken_strides(ha_interface_taken *t, size_t unit) {
     return HA_OK;
 }
 
-/* elements: strides are in those. */
-static ha_status ha_taken_look(ha_interface_taken *t, int elements) {
+/* in: what begins as the first of them; NULL: refused. elements: strides are in those. */
+static ha_status ha_taken_look(ha_interface_taken *t, const void *in, int elements) {
     int swapped = 0;
     ha_foreign *f = &t->foreign;
     ha_status s = ha_enter(t->operation);
     if (s) return s;
+    if (!in) return ha_fail(HA_ERR_ARGUMENT, t->operation, "no interface");
+    memcpy(&t->in, in, HA_INTERFACE_BYTES);
     if (t->in.version != t->version)
         return ha_taken_fail(t, HA_ERR_UNSUPPORTED, "that version is not known");
     if (!memchr(t->in.typestr, 0, sizeof t->in.typestr) ||
@@ -203,8 +210,7 @@ darray darray_from_array_interface(const ha_array_interface *in) {
     ha_interface_taken t = {.version = HA_ARRAY_INTERFACE_VERSION,
                             .foreign.place = ha_host(),
                             .operation = "darray_from_array_interface"};
-    t.in = *in;
-    return ha_taken_wrap(&t, ha_taken_look(&t, 0));
+    return ha_taken_wrap(&t, ha_taken_look(&t, in, 0));
 }
 
 /* Orders the device's queue behind the stream. */
@@ -225,12 +231,22 @@ darray darray_from_cuda_array_interface(const ha_cuda_array_interface *in, ha_co
     ha_interface_taken t = {.version = HA_CUDA_ARRAY_INTERFACE_VERSION,
                             .foreign.place = ha_resolve(device),
                             .operation = "darray_from_cuda_array_interface"};
-    memcpy(&t.in, in, HA_INTERFACE_BYTES);
-    ha_status s = ha_taken_look(&t, 0);
+    ha_status s = ha_taken_look(&t, in, 0);
     if (!s && !ha_is_cuda(t.foreign.place))
         s = ha_taken_fail(&t, HA_ERR_ARGUMENT, "the context is not one of a CUDA device");
     if (!s && in->has_stream) s = ha_taken_stream(&t, in->stream);
     return ha_taken_wrap(&t, s);
+}
+
+/* The first element is so many elements behind the address. */
+static ha_status ha_taken_move(ha_interface_taken *t, int64_t offset) {
+    const uintptr_t from = t->foreign.data;
+    int64_t bytes = 0;
+    if (!from) return HA_OK; /* refused, unless there is no element */
+    if (__builtin_mul_overflow(offset, (int64_t)ha_dtype_size(t->foreign.type), &bytes) ||
+        __builtin_add_overflow(from, bytes, &t->foreign.data))
+        return ha_taken_fail(t, HA_ERR_MEMORY, "its offset in bytes overflows 64 bits");
+    return HA_OK;
 }
 
 darray darray_from_sycl_usm_array_interface(const ha_sycl_usm_array_interface *in, ha_context *c) {
@@ -238,12 +254,8 @@ darray darray_from_sycl_usm_array_interface(const ha_sycl_usm_array_interface *i
     ha_interface_taken t = {.version = HA_SYCL_USM_ARRAY_INTERFACE_VERSION,
                             .foreign.place = ha_resolve(c),
                             .operation = "darray_from_sycl_usm_array_interface"};
-    int64_t bytes = 0;
-    memcpy(&t.in, in, HA_INTERFACE_BYTES);
-    ha_status s = ha_taken_look(&t, 1);
-    if (!s && __builtin_mul_overflow(in->offset, (int64_t)ha_dtype_size(t.foreign.type), &bytes))
-        s = ha_taken_fail(&t, HA_ERR_MEMORY, "its offset in bytes overflows 64 bits");
-    t.foreign.data += (uintptr_t)bytes;
+    ha_status s = ha_taken_look(&t, in, 1);
+    if (!s) s = ha_taken_move(&t, in->offset);
     return ha_taken_wrap(&t, s);
 }
 

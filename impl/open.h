@@ -92,6 +92,10 @@ HA_FAST int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha
     return 1;
 }
 
+static ha_status ha_no_access(const char *operation) {
+    return ha_fail(HA_ERR_ARGUMENT, operation, "no access: the pointer to it is NULL");
+}
+
 /* No array, a forked process, a queued function: what can be said before looking at the array. */
 static ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *operation,
                                 const char *site) {
@@ -117,6 +121,7 @@ __attribute__((noinline)) static ha_status ha_open_slow(ha_access *x, ha_array *
                     .sets_size = n != HA_END,
                     .size = n};
     HA_TELLS_EVENTS;
+    if (!x) return ha_no_access(o.operation);
     memset(x, 0, sizeof *x);
     ha_status s = ha_open_refuse(a, how, o.operation, site);
     if (!s) s = ha_opening_begin(&o, (how & HA_TRY) != 0);
@@ -140,7 +145,7 @@ ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_
     unsigned mode = how & ~(unsigned)HA_TRY;
     ha_range range = {first, last};
     c = ha_resolve(c);
-    if (a && ha_self.id && mode <= HA_OVERWRITE &&
+    if (a && x && ha_self.id && mode <= HA_OVERWRITE &&
         ha_open_fast(x, a, c, mode != HA_READ, range, 0, HA_END, site))
         return HA_OK;
     return ha_open_slow(x, a, c, how, range, HA_END, site);
@@ -150,7 +155,7 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
                         const char *site) {
     c = ha_resolve(c);
     if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
-    if (a && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
+    if (a && x && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
         ha_open_fast(x, a, c, 1, HA_WHOLE, 0, n, site))
         return HA_OK;
     return ha_open_slow(x, a, c, how | HA_OVERWRITE, HA_WHOLE, n, site);
@@ -210,10 +215,10 @@ __attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array 
 }
 
 ha_status ha_close_(ha_access *x) {
-    ha_array *a = x->array;
+    ha_array *a = x ? x->array : NULL;
     if (!a || !ha_self.id) {
         ha_status s = ha_enter("ha_close");
-        if (s || !a) return s ? s : ha_fail_closed("ha_close", a, 0);
+        if (s || !a) return s ? s : x ? ha_fail_closed("ha_close", a, 0) : ha_no_access("ha_close");
     }
     ha_debug_close(a, x->ticket, ha_self.id, (ha_point){NULL, 0});
     ha_lock(a);
@@ -238,8 +243,9 @@ void ha_close_scope_(void *access) {
 
 ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_bytes) {
     ha_status s = ha_enter("ha_move");
-    ha_array *a = from->array;
     if (s) return s;
+    if (!to || !from) return ha_no_access("ha_move");
+    ha_array *a = from->array;
     if (to == from) return ha_fail(HA_ERR_ARGUMENT, "ha_move", "an access moved to itself");
     if (!a) return ha_fail_closed("ha_move", a, 0);
     ha_lock(a);
@@ -258,6 +264,7 @@ ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_
 
 ha_status ha_run_(ha_function f, ha_access *x, size_t bytes) {
     ha_status s = ha_enter("HA_RUN");
+    if (!x) return s ? s : ha_no_access("HA_RUN");
     if (!s && !x->array) s = ha_fail_closed("HA_RUN", NULL, 0);
     if (s) return x->status = s;
     s = f ? ha_enqueue_quietly(x->context, f, x, bytes) : HA_ERR_ARGUMENT;
@@ -336,11 +343,12 @@ static void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
 static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
                                 const char *operation, const char *site) {
     HA_TELLS_EVENTS;
-    ha_array *a = x->array;
     ha_status s = ha_enter(operation);
     ha_attempt attempt = {.site = site};
     const char *why;
     if (s) return s;
+    if (!x) return ha_no_access(operation);
+    ha_array *a = x->array;
     if (!a) return ha_fail_closed(operation, a, 0);
     do {
         (void)ha_busy_begin(a, 0, NULL);
@@ -364,7 +372,7 @@ ha_status ha_access_reserve_(ha_access *x, size_t n, const char *site) {
 }
 
 size_t ha_access_capacity_(const ha_access *x) {
-    ha_array *a = x->array;
+    ha_array *a = x ? x->array : NULL;
     if (!a || ha_enter("ha_access_capacity")) return 0;
     ha_lock(a);
     const ha_incarnation *in = ha_incarnation_find(a, x->context->memory);

@@ -94,6 +94,7 @@ ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, siz
                        ha_context *c, unsigned how, const char *site) {
     const char *const operation = "ha_open";
     darray view;
+    if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_open_any_check(&view, how, operation, site);
     if (!s) s = ha_open_darray(x, &view, c, how, operation, site);
@@ -106,6 +107,7 @@ ha_status ha_read_anywhere_any_(ha_access *x, size_t access_bytes, const void *a
                                 size_t array_bytes, const char *site) {
     const char *const operation = "ha_read_anywhere";
     darray view;
+    if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_view_check(&view, operation);
     if (!s) s = ha_read_darray_anywhere(x, &view, NULL, operation, site);
@@ -117,6 +119,7 @@ ha_status ha_read_anywhere_any_(ha_access *x, size_t access_bytes, const void *a
 ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes) {
     const char *const operation = "ha_span_of";
     darray view;
+    if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_view_check(&view, operation);
     if (s) return s;

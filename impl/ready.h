@@ -48,9 +48,10 @@ static ha_status ha_fail_waiting(ha_status s, const char *operation, ha_array *a
 
 ha_status ha_wait_(ha_access *x, const char *site) {
     HA_TELLS_EVENTS;
-    ha_array *a = x->array;
     ha_status s = ha_enter("ha_wait");
     if (s) return s;
+    if (!x) return ha_no_access("ha_wait");
+    ha_array *a = x->array;
     if (!a) return ha_fail_closed("ha_wait", a, 0);
     ha_lock(a);
     const ha_holder *h = ha_access_find(a, x->ticket);
@@ -119,6 +120,7 @@ ha_status ha_read_anywhere_(ha_access *x, ha_array *a, ha_context *otherwise, si
                     .site = site,
                     .mode = HA_READ,
                     .range = {first, last}};
+    if (!x) return ha_no_access(o.operation);
     memset(x, 0, sizeof *x);
     ha_status s = ha_open_refuse(a, HA_READ, o.operation, site);
     return s ? (x->status = s) : ha_open_anywhere(x, &o);

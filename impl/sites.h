@@ -108,7 +108,7 @@ size_t ha_sites(ha_site_statistics *sites, size_t most) {
     for (size_t i = 0; i < HA_SITE_BUCKETS; i++)
         for (const ha_site_entry *e = ha_site_table.bucket[i]; e; e = e->next)
             if (e->sum.transfers || e->sum.waits || e->sum.accesses)
-                ha_site_insert(sites, n++, most, &e->sum);
+                ha_site_insert(sites, n++, sites ? most : 0, &e->sum);
     pthread_mutex_unlock(&ha_site_table.lock);
     return n;
 }

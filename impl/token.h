@@ -9,9 +9,11 @@
 #include "contents.h"
 
 ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
-    ha_array *a = x->array;
     ha_status s = ha_enter("ha_detach");
     if (s) return s;
+    if (!t) return ha_fail(HA_ERR_ARGUMENT, "ha_detach", "%s: no token", site);
+    if (!x) return ha_no_access("ha_detach");
+    ha_array *a = x->array;
     if (t->array) return ha_fail(HA_ERR_STATE, "ha_detach", "%s: the token is in use", site);
     if (!a) return ha_fail_closed("ha_detach", a, 0);
     ha_lock(a);
@@ -34,6 +36,7 @@ ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
 
 static ha_status ha_token_check(const ha_token *t, const char *operation) {
     ha_status s = ha_enter(operation);
+    if (!s && !t) return ha_fail(HA_ERR_ARGUMENT, operation, "no token");
     if (s || t->array) return s;
     return ha_fail(HA_ERR_STATE, operation, "the token is not in use");
 }

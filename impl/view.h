@@ -13,8 +13,7 @@ static const char *ha_view_type_name(const darray *x) {
 }
 
 size_t darray_print_shape(darray x, char *text, size_t bytes) {
-    ha_text t = {text, bytes, 0};
-    if (bytes) text[0] = 0;
+    ha_text t = ha_text_into(text, bytes);
     ha_print(&t, "%.32s (%s)", ha_view_type_name(&x), ha_show(x.rank, x.extent).text);
     return t.length;
 }

@@ -608,6 +608,9 @@ TEST(no_such_extents) {
 TEST(no_such_data) {
     foreign_make()->dl_tensor.data = NULL;
     refuse(HA_ERR_ARGUMENT, "NULL");
+    foreign_make()->dl_tensor.data = NULL;
+    foreign.tensor.dl_tensor.byte_offset = 64; /* still nowhere */
+    refuse(HA_ERR_ARGUMENT, "NULL");
     foreign_make()->dl_tensor.byte_offset = 4;
     refuse(HA_ERR_ARGUMENT, "aligned");
     foreign_make()->dl_tensor.byte_offset = UINT64_MAX - 7;

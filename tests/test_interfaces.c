@@ -213,6 +213,13 @@ TEST(usm_offsets_are_elements) {
     i.offset = INT64_MAX / 2;
     assert_null(darray_from_sycl_usm_array_interface(&i, H).array);
     assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+    i.offset = INT64_MIN / 4; /* before the first address */
+    assert_null(darray_from_sycl_usm_array_interface(&i, H).array);
+    assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+    i.offset = 9;
+    i.data = NULL; /* and what is nowhere stays there */
+    assert_null(darray_from_sycl_usm_array_interface(&i, H).array);
+    assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
     i.version = 3;
     assert_null(darray_from_sycl_usm_array_interface(&i, H).array);
     assert_int_equal(ha_take_error().status, HA_ERR_UNSUPPORTED);

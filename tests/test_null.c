@@ -1,0 +1,306 @@
+/* Every function that takes a pointer, with NULL for it: what has to be there is refused, and says so;
+ * where NULL means something, it is that. test_null.py looks that no function is missing here. */
+#define HARRAY_IMPLEMENTATION
+#define HARRAY_TESTING
+#include "../harray.h"
+#include "refusals.h"
+
+static harray_double line;
+static darray table;
+static ha_read_darray open_table;
+static ha_access closed;
+static ha_token token, held;
+static int64_t number;
+static const int64_t two_by_two[] = {2, 2};
+static const double four[] = {1, 2, 3, 4};
+static void *const nowhere = NULL;
+
+#define D HA_DTYPE_double
+#define T harray_double_type()
+#define ONE ha_dvalue_of_double(1)
+#define SHAPE 2, two_by_two
+#define ACCESS HA_ACCESS_(&open_table)
+#define SITE "tests"
+
+static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)argument; }
+
+/* ---- refused: S(name, call) returns HA_ERR_ARGUMENT ------------------------------------------ */
+
+#define ACCESSES(S)                                                                                \
+    S(open, ha_open_(NULL, line.array, NULL, HA_READ, 0, HA_END, SITE))                            \
+    S(overwrite, ha_overwrite_(NULL, line.array, NULL, 1, HA_WAIT, SITE))                          \
+    S(open_any, ha_open_any_(NULL, sizeof open_table, &table, sizeof table, NULL, HA_READ, SITE))  \
+    S(open_many, ha_open_many_(NULL, 1, SITE))                                                     \
+    S(read_anywhere, ha_read_anywhere_(NULL, line.array, NULL, 0, HA_END, SITE))                   \
+    S(read_any, ha_read_anywhere_any_(NULL, sizeof open_table, &table, sizeof table, SITE))        \
+    S(span_of, ha_span_of_(NULL, sizeof open_table, &table, sizeof table))                         \
+    S(close, ha_close_(NULL))                                                                      \
+    S(move_from, ha_move_(&closed, sizeof closed, NULL, sizeof closed))                            \
+    S(move_to, ha_move_(NULL, sizeof closed, ACCESS, sizeof closed))                               \
+    S(resize, ha_access_resize_(NULL, 1, SITE))                                                    \
+    S(reserve, ha_access_reserve_(NULL, 1, SITE))                                                  \
+    S(wait, ha_wait_(NULL, SITE))                                                                  \
+    S(run, ha_run_(nothing, NULL, 0))                                                              \
+    S(run_nothing, ha_run_(NULL, ACCESS, sizeof open_table))                                       \
+    S(detach_nothing, ha_detach_(&token, NULL, SITE))                                              \
+    S(detach_nowhere, ha_detach_(NULL, ACCESS, SITE))                                              \
+    S(finish, ha_token_finish(NULL))                                                               \
+    S(token_wait, ha_token_wait(NULL))                                                             \
+    S(end_at, ha_token_end_at(NULL, NULL))                                                         \
+    S(end_after, ha_token_end_after(NULL, NULL, NULL))
+
+#define ARRAYS(S)                                                                                  \
+    S(get, ha_array_get(line.array, 0, NULL))                                                      \
+    S(get_of, ha_array_get(NULL, 0, &number))                                                      \
+    S(set, ha_array_set(line.array, 0, NULL))                                                      \
+    S(set_of, ha_array_set(NULL, 0, &number))                                                      \
+    S(array_resize, ha_array_resize(NULL, 1))                                                      \
+    S(array_reserve, ha_array_reserve(NULL, NULL, 1))                                              \
+    S(clear, ha_array_clear(NULL))                                                                 \
+    S(purge, ha_array_purge(NULL))                                                                 \
+    S(swap, ha_array_swap(line.array, NULL))                                                       \
+    S(assign, ha_array_assign(line.array, NULL))                                                   \
+    S(assign_at, ha_array_assign_at(NULL, line.array, NULL))                                       \
+    S(take, ha_array_take(line.array, NULL))                                                       \
+    S(prefetch, ha_array_prefetch_(NULL, NULL, 0, HA_END, SITE))                                   \
+    S(set_release, ha_array_set_release(line.array, NULL, NULL))                                   \
+    S(sync, ha_sync_(NULL, SITE))                                                                  \
+    S(type_find, ha_type_find("double", NULL))                                                     \
+    S(enqueue, ha_enqueue(NULL, NULL, NULL, 0))                                                    \
+    S(enqueue_argument, ha_enqueue(NULL, nothing, NULL, 8))                                        \
+    S(unfork, ha_context_unfork(NULL))                                                             \
+    S(sim_hold, ha_sim_hold(NULL))                                                                 \
+    S(sim_step, ha_sim_step(NULL, 1))                                                              \
+    S(sim_fail, ha_sim_fail(NULL))                                                                 \
+    S(trace, ha_trace_begin(NULL))
+
+#define VIEWS(S)                                                                                   \
+    S(equal, darray_equal_(table, table, NULL, SITE))                                              \
+    S(view_get, darray_get(table, two_by_two, NULL))                                               \
+    S(view_get_at, darray_get(table, NULL, (ha_dvalue[]){ONE}))                                    \
+    S(view_set_at, darray_set(table, NULL, ONE))                                                   \
+    S(element, darray_get_element_(table, (int64_t[]){0, 0}, NULL))                                \
+    S(set_element, darray_set_element_(table, (int64_t[]){0, 0}, NULL))                            \
+    S(fill, darray_fill_element_(table, NULL, NULL, SITE))                                         \
+    S(plan_run, ha_copy_plan_run_(NULL, SITE))                                                     \
+    S(save, darray_save_npy(table, NULL))                                                          \
+    S(write, darray_write_npy(table, NULL))                                                        \
+    S(fprint, darray_fprint(table, NULL))                                                          \
+    S(dlpack, darray_to_dlpack_(table, NULL, HA_READ, NULL, NULL, SITE))                           \
+    S(dlpack_legacy, darray_to_dlpack_legacy_(table, NULL, HA_WRITE, NULL, NULL, SITE))            \
+    S(interface, darray_to_array_interface_(table, ACCESS, NULL))                                  \
+    S(interface_of, darray_to_array_interface_(table, NULL, (ha_array_interface *)nowhere))        \
+    S(cuda, darray_to_cuda_array_interface_(table, ACCESS, NULL))                                  \
+    S(cuda_of, darray_to_cuda_array_interface_(table, NULL, (ha_cuda_array_interface *)nowhere))   \
+    S(sycl, darray_to_sycl_usm_array_interface_(table, ACCESS, NULL))                              \
+    S(sycl_of, darray_to_sycl_usm_array_interface_(table, NULL, NULL))
+
+#define NUMBERS(S)                                                                                 \
+    S(dtype_find, ha_dtype_find("double", NULL))                                                   \
+    S(dtype_of_type, ha_dtype_of_type(T, NULL))                                                    \
+    S(convert, ha_dvalue_convert(ONE, D, NULL))                                                    \
+    S(store, ha_dvalue_store(ONE, D, NULL))                                                        \
+    S(product, ha_extents_product(SHAPE, NULL))                                                    \
+    S(product_of, ha_extents_product(2, NULL, &number))                                            \
+    S(strides, ha_extents_strides(SHAPE, HA_ROW_MAJOR, NULL))                                      \
+    S(strides_of, ha_extents_strides(2, NULL, HA_ROW_MAJOR, &number))                              \
+    S(reach, ha_extents_reach(SHAPE, two_by_two, &number, NULL))                                   \
+    S(reach_low, ha_extents_reach(SHAPE, two_by_two, NULL, &number))                               \
+    S(reach_of, ha_extents_reach(SHAPE, NULL, &number, &number))                                   \
+    S(inside, ha_extents_inside(SHAPE, NULL, 0, 9))                                                \
+    S(add, ha_extents_add(SHAPE, two_by_two, NULL))                                                \
+    S(add_to, ha_extents_add(SHAPE, NULL, &number))                                                \
+    S(multiply, ha_extents_multiply(SHAPE, two_by_two, NULL))                                      \
+    S(multiply_by, ha_extents_multiply(2, NULL, two_by_two, &number))                              \
+    S(extent_get, ha_extents_get(SHAPE, 0, NULL))                                                  \
+    S(extent_set, ha_extents_set(2, NULL, 0, 1))                                                   \
+    S(offset, ha_offset_checked(2, (int64_t[]){0, 0}, two_by_two, two_by_two, NULL))               \
+    S(offset_of, ha_offset_checked(2, NULL, two_by_two, two_by_two, &number))                      \
+    S(linear, ha_linear_of_index(2, (int64_t[]){0, 0}, two_by_two, HA_ROW_MAJOR, NULL))            \
+    S(linear_of, ha_linear_of_index(2, NULL, two_by_two, HA_ROW_MAJOR, &number))                   \
+    S(index, ha_index_of_linear(2, 0, two_by_two, HA_ROW_MAJOR, NULL))                             \
+    S(measure, ha_npy_measure("\x93NUMPY\1\0\0\0\0\0", 12, NULL))                                  \
+    S(measure_of, ha_npy_measure(NULL, 12, (size_t[]){0}))                                         \
+    S(parse, ha_npy_parse("\x93NUMPY\1\0\0\0\0\0", 12, NULL))                                      \
+    S(parse_of, ha_npy_parse(NULL, 12, (ha_npy_header *)nowhere))                                  \
+    S(print_header, ha_npy_print(NULL, &number, sizeof number))                                    \
+    S(print_nowhere, ha_npy_print((ha_npy_header[]){{.type = D}}, NULL, 256))
+
+/* ---- refused: returns nothing, and HA_ERR_ARGUMENT is in ha_take_error ------------------------ */
+
+#define OBJECTS(S)                                                                                 \
+    S(filled, ha_array_filled(T, 3, NULL, NULL))                                                   \
+    S(of, ha_array_of(T, 3, NULL, NULL))                                                           \
+    S(like, ha_array_like(NULL))                                                                   \
+    S(copied, ha_array_copy(NULL))                                                                 \
+    S(wrap, ha_array_wrap(T, 3, NULL, 1))                                                          \
+    S(context_find, ha_context_find(NULL))                                                         \
+    S(context_get, ha_context_get(NULL, 0))                                                        \
+    S(plan, ha_copy_plan_new(NULL, 1))                                                             \
+    S(view_new, darray_new(D, 2, NULL, NULL).array)                                                \
+    S(view_new_in, darray_new_in(HA_ROW_MAJOR, D, 2, NULL, NULL).array)                            \
+    S(view_new_type, darray_new_(HA_ROW_MAJOR, T, 2, NULL, NULL).array)                            \
+    S(view_zeros, darray_zeros(D, 2, NULL, NULL).array)                                            \
+    S(view_zeros_type, darray_zeros_(T, 2, NULL, NULL).array)                                      \
+    S(view_filled, darray_filled(D, 2, NULL, ONE, NULL).array)                                     \
+    S(view_filled_with, darray_filled_(T, SHAPE, NULL, NULL).array)                                \
+    S(view_of, darray_of(D, SHAPE, NULL, NULL).array)                                              \
+    S(view_of_type, darray_of_(T, 2, NULL, four, NULL).array)                                      \
+    S(make, darray_make(D, NULL, NULL).array)                                                      \
+    S(make_of, darray_make_of(T, NULL, NULL).array)                                                \
+    S(make_type, darray_make_(T, 2, NULL, NULL).array)                                             \
+    S(from_none, darray_from(NULL, SHAPE).array)                                                   \
+    S(from, darray_from(line.array, 2, NULL).array)                                                \
+    S(view_wrap, darray_wrap(D, SHAPE, NULL, NULL, NULL, 0).array)                                 \
+    S(view_wrap_type, darray_wrap_(T, 2, NULL, NULL, &number, NULL, 0).array)                      \
+    S(part, darray_part(table, two_by_two, NULL).array)                                            \
+    S(permute, darray_permute(table, NULL).array)                                                  \
+    S(reshape, darray_reshape(table, 1, NULL).array)                                               \
+    S(reshape_in, darray_reshape_in(HA_COLUMN_MAJOR, table, 1, NULL).array)                        \
+    S(broadcast, darray_broadcast(table, 3, NULL).array)                                           \
+    S(with_origin, darray_with_origin(table, NULL).array)                                          \
+    S(load, darray_load_npy(NULL, NULL).array)                                                     \
+    S(read, darray_read_npy(NULL, NULL).array)                                                     \
+    S(map, darray_map_npy(NULL, 0).array)                                                          \
+    S(from_dlpack, darray_from_dlpack(NULL, NULL).array)                                           \
+    S(from_legacy, darray_from_dlpack_legacy(NULL, NULL).array)                                    \
+    S(from_interface, darray_from_array_interface(NULL).array)                                     \
+    S(from_cuda, darray_from_cuda_array_interface(NULL, NULL).array)                               \
+    S(from_sycl, darray_from_sycl_usm_array_interface(NULL, NULL).array)                           \
+    S(loaded, ha_dvalue_load(D, NULL).type)                                                        \
+    S(report, (ha_report(NULL), NULL))                                                             \
+    S(report_json, (ha_report_json(NULL), NULL))
+
+/* ---- fine: it means something ---------------------------------------------------------------- */
+
+/* No array, none to free, only the length, the host, the defaults. S(name, value, call) */
+#define FINE_ONES(S)                                                                               \
+    S(free, 0, ha_array_free(NULL))                                                                \
+    S(free_handle, 0, harray_double_free(NULL))                                                    \
+    S(free_view, 0, darray_free(NULL))                                                             \
+    S(free_typed, 0, array_double_2_free(NULL))                                                    \
+    S(free_plan, 0, (ha_copy_plan_free(NULL), 0))                                                  \
+    S(unwrap, 0, ha_unwrap_(NULL, SITE))                                                           \
+    S(unwrap_handle, 0, harray_double_unwrap(NULL))                                                \
+    S(unwrap_typed, 0, array_double_2_unwrap(NULL))                                                \
+    S(retain, 1, ha_array_retain(NULL) == NULL)                                                    \
+    S(release, 0, ha_memory_release(NULL, NULL))                                                   \
+    S(type_of, 0, ha_array_type(NULL).size)                                                        \
+    S(size, 0, ha_array_size(NULL))                                                                \
+    S(version, 0, ha_array_version(NULL))                                                          \
+    S(name, 0, *ha_array_name(NULL))                                                               \
+    S(set_name, 0, (ha_array_set_name(line.array, NULL), *ha_array_name(line.array)))              \
+    S(array_capacity, 0, ha_array_capacity(NULL, NULL))                                            \
+    S(access_capacity, 0, ha_access_capacity_(NULL))                                               \
+    S(valid, 0, ha_array_valid(NULL, NULL, 0, HA_END))                                             \
+    S(valid_ranges, 1, ha_array_valid_ranges(line.array, NULL, NULL, 9))                           \
+    S(first_touch, 1, ha_array_first_touch(NULL) == ha_host())                                     \
+    S(valid_context, 1, ha_array_valid_context(NULL) == ha_host())                                 \
+    S(statistics, 0, ha_array_statistics(NULL).bytes)                                              \
+    S(describe, sizeof "no array\n" - 1, ha_describe(NULL, NULL, 9))                               \
+    S(kinds, 0, ha_context_count(NULL))                                                            \
+    S(context_name, 'h', *ha_context_name(NULL))                                                   \
+    S(context_kind, 'h', *ha_context_kind(NULL))                                                   \
+    S(context_number, 0, ha_context_number(NULL))                                                  \
+    S(stream, 1, ha_context_stream(NULL) == NULL)                                                  \
+    S(finish_host, 0, ha_context_finish(NULL))                                                     \
+    S(fork, 1, ha_context_fork(NULL) == ha_host())                                                 \
+    S(zero_copy, 0, ha_context_is_zero_copy(NULL))                                                 \
+    S(link_cost, 0, ha_link_cost(NULL, NULL))                                                      \
+    S(handlers, 0, (ha_set_event_handler(NULL, NULL), ha_set_error_handler(NULL, NULL), 0))        \
+    S(sites, 0, ha_sites(NULL, 9) > 1000)                                                          \
+    S(pointer_kind, HA_MEMORY_HOST, ha_pointer_kind(NULL, NULL))                                   \
+    S(device, HA_DL_CPU, ha_context_dl_device(NULL).device_type)                                   \
+    S(print_shape, sizeof "double (2, 2)" - 1, darray_print_shape(table, NULL, 99))                \
+    S(print_type, sizeof "double 2" - 1, darray_print_type(table, NULL, 99))                       \
+    S(describe_view, 1, darray_describe(table, NULL, 99) > 20)                                     \
+    S(print, sizeof "[[1 2]\n [3 4]]\n" - 1, darray_print(table, NULL, 99))                        \
+    S(print_value, 1, ha_dvalue_print(ONE, NULL, 99))                                              \
+    S(print_extents, sizeof "2, 2" - 1, ha_extents_print(SHAPE, NULL, 99))                         \
+    S(print_none, 0, ha_extents_print(2, NULL, NULL, 0))                                           \
+    S(extents_equal, 0, ha_extents_equal(2, NULL, 2, two_by_two))                                  \
+    S(contiguous, 0, ha_extents_contiguous(2, NULL, NULL, HA_ROW_MAJOR))                           \
+    S(half_of_none, 0, (ha_convert_half_to_float(NULL, NULL, 0), 0))                               \
+    S(sim_defaults, 0, ha_sim_configure(NULL))                                                     \
+    S(cuda_defaults, 0, ha_cuda_configure(NULL))
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+#define STATUS(name, call)                                                                         \
+    static int64_t s_##name(void) { return (int64_t)(call); }
+#define OBJECT(name, call)                                                                         \
+    static int64_t o_##name(void) { return (int64_t)(call != 0); }
+#define VALUE(name, value, call)                                                                   \
+    static int64_t v_##name(void) { return (int64_t)(call); }
+ACCESSES(STATUS)
+ARRAYS(STATUS)
+VIEWS(STATUS)
+NUMBERS(STATUS) OBJECTS(OBJECT) FINE_ONES(VALUE)
+
+    typedef struct row {
+    const char *call;
+    int64_t (*go)(void);
+    int64_t returns;
+    ha_status status;
+} row;
+
+#define STATUS_ROW(name, call) {#call, s_##name, HA_ERR_ARGUMENT, HA_ERR_ARGUMENT},
+#define OBJECT_ROW(name, call) {#call, o_##name, 0, HA_ERR_ARGUMENT},
+#define VALUE_ROW(name, value, call) {#call, v_##name, (int64_t)(value), HA_OK},
+static const row statuses[] = {ACCESSES(STATUS_ROW) ARRAYS(STATUS_ROW) VIEWS(STATUS_ROW)
+                                   NUMBERS(STATUS_ROW)};
+static const row objects[] = {OBJECTS(OBJECT_ROW)};
+static const row values[] = {FINE_ONES(VALUE_ROW)};
+
+static void expect(const row *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        print_message("# %s\n", rows[i].call); /* the last one, if it crashes */
+        const int64_t returned = rows[i].go();
+        const ha_error e = ha_take_error();
+        if (returned == rows[i].returns && e.status == rows[i].status &&
+            (!e.status || strlen(e.text) > 5))
+            continue;
+        fail_msg("%s: %lld, %s: %s", rows[i].call, (long long)returned, ha_status_name(e.status),
+                 e.text);
+    }
+}
+
+TEST(what_has_to_be_there) { expect(statuses, sizeof statuses / sizeof *statuses); }
+TEST(what_cannot_be_made) { expect(objects, sizeof objects / sizeof *objects); }
+TEST(what_null_means) { expect(values, sizeof values / sizeof *values); }
+
+/* All of it has left everything as it was. */
+TEST(nothing_has_happened) {
+    double back[4];
+    for (size_t i = 0; i < 4; i++) {
+        FINE(ha_array_get(line.array, i, &back[i]));
+        assert_true(back[i] == four[i]);
+    }
+    assert_true(((const double *)open_table.data)[3] == 4);
+    FINE(ha_detach(&held, &open_table));
+    FINE(ha_token_finish(&held));
+    assert_null(token.array);
+}
+
+static int begin(void **state) {
+    (void)state;
+    line = harray_double_of(4, four);
+    table = darray_of(D, SHAPE, four, NULL);
+    return HA_OK !=
+           ha_open_any_(ACCESS, sizeof open_table, &table, sizeof table, NULL, HA_READ, SITE);
+}
+
+static int end(void **state) {
+    (void)state;
+    return harray_double_free(&line) || darray_free(&table) || ha_shutdown();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_has_to_be_there),
+        cmocka_unit_test(what_cannot_be_made),
+        cmocka_unit_test(what_null_means),
+        cmocka_unit_test(nothing_has_happened),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
