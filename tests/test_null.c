@@ -235,7 +235,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
 ACCESSES(STATUS)
 ARRAYS(STATUS)
 VIEWS(STATUS)
-NUMBERS(STATUS) OBJECTS(OBJECT) FINE_ONES(VALUE)
+NUMBERS(STATUS)
+OBJECTS(OBJECT) FINE_ONES(VALUE)
 
     typedef struct row {
     const char *call;
