@@ -24,7 +24,7 @@ TEST(growth_under_work) {
     }
     else fail();
     add_at(x, F, 1);
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     assert_true(sum_at(x, H) == RAMP_SUM + 4 * N + (1 + 3) * N);
     drop(x);
@@ -80,7 +80,7 @@ TEST(regrowth_under_work) {
     else fail();
     HA_OVERWRITING(v, y, F, N) fill(&v, 5);
     else fail();
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     SUCCEEDS(ha_context_finish(C));
     assert_true(sum_at(y, F) == 5 * N);
@@ -101,7 +101,7 @@ TEST(shrinking_forgets_no_work) {
     SUCCEEDS(harray_double_resize(x, N));
     HA_OVERWRITING_RANGE(v, x, C, N / 2, N) fill(&v, 3);
     else fail();
-    give_others_a_chance();
+    until_quiet();
     let_go(F);
     SUCCEEDS(ha_context_finish(F));
     assert_true(sum_range(x, C, N / 2, N) == 3 * N / 2);
@@ -119,7 +119,7 @@ TEST(shrinking_keeps_the_block) {
     ha_context *third = ha_context_fork(C); /* waits for neither F nor C */
     assert_non_null(third);
     harray_double y = keep(harray_double_filled_at(N, 3, third)); /* may not get that block */
-    give_others_a_chance();
+    until_quiet();
     let_go(F);
     SUCCEEDS(ha_context_finish(F));
     assert_true(sum_at(y, third) == 3 * N);
@@ -133,7 +133,7 @@ TEST(reserve_under_work) {
     add_at(x, C, 1);
     SUCCEEDS(ha_array_reserve(x.array, C, 3 * N));
     add_at(x, F, 1);
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     assert_true(sum_at(x, H) == RAMP_SUM + 2 * N);
     drop(x);
@@ -150,7 +150,7 @@ static void expect_no_early_reuse(void (*end)(harray_double x)) {
     harray_double y = keep(harray_double_new_at(0, F));
     HA_OVERWRITING(v, y, F, N) fill(&v, 5);
     else fail();
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     SUCCEEDS(ha_context_finish(C));
     begin_sum(y, F, &sum);
@@ -199,7 +199,7 @@ TEST(swap_and_copy_under_work) {
     SUCCEEDS(harray_double_swap(x, y));
     harray_double z = keep(harray_double_copy(y));
     add_at(y, F, 1);
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     VALUES(x, 2, 2, 2);
     assert_true(sum_at(y, H) == RAMP_SUM + 2 * N);
@@ -217,7 +217,7 @@ TEST(assign_under_work) {
     hold(C);
     begin_sum(y, C, &sum);
     SUCCEEDS(ha_array_assign_at(y.array, x.array, F));
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     SUCCEEDS(ha_context_finish(C));
     assert_true(sum == N);
@@ -302,7 +302,7 @@ TEST(memory_released_under_work) {
     double *fresh = (double *)ha_memory_allocate(C, N * sizeof *fresh);
     const job fives = {fresh, N, 5};
     SUCCEEDS(ha_enqueue(F, fill_job, &fives, sizeof fives));
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     SUCCEEDS(ha_context_finish(C));
     const sum_of add_up = {fresh, N, &sum};

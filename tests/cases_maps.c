@@ -413,7 +413,7 @@ typedef struct release {
 static void *close_when_asleep(void *argument) {
     release *r = (release *)argument;
     until_asleep(r->sleeps);
-    atomic_store(&r->reader->may_close, 1);
+    raise_flag(&r->reader->may_close);
     return NULL;
 }
 

@@ -21,12 +21,12 @@ TEST(stepping) {
     atomic_int ran = 0;
     hold(C);
     for (int i = 0; i < 3; i++) enqueue_note(C, &ran);
-    give_others_a_chance();
+    until_quiet();
     assert_int_equal(atomic_load(&ran), 0);
     for (int i = 1; i <= 2; i++) {
         SUCCEEDS(ha_sim_step(C, 1));
         while (atomic_load(&ran) < i) sched_yield();
-        give_others_a_chance();
+        until_quiet();
         assert_int_equal(atomic_load(&ran), i);
     }
     let_go(C);
@@ -72,7 +72,7 @@ TEST(writers_on_two_queues) {
     add_at(x, C, 1);
     add_at(x, F, 1);
     begin_sum(x, F, &sum);
-    give_others_a_chance();
+    until_quiet();
     assert_true(sum == -1);
     let_go(C);
     SUCCEEDS(ha_context_finish(F));
@@ -88,7 +88,7 @@ TEST(write_then_write) {
     else fail();
     HA_OVERWRITING(v, x, F, N) fill(&v, 2);
     else fail();
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     assert_true(sum_at(x, H) == 2 * N);
     drop(x);
@@ -100,7 +100,7 @@ TEST(read_then_write) {
     hold(C);
     begin_sum(x, C, &sum);
     add_at(x, F, 1); /* waits for the reader */
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     SUCCEEDS(ha_context_finish(C));
     assert_true(sum == RAMP_SUM);
@@ -116,7 +116,7 @@ TEST(two_readers_then_write) {
     begin_sum(x, C, &sums[0]);
     begin_sum(x, F, &sums[1]);
     add_at(x, F, 1);
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     SUCCEEDS(ha_context_finish(C));
     SUCCEEDS(ha_context_finish(F));
@@ -166,7 +166,7 @@ TEST(host_read_waits) {
     HA_OVERWRITING(v, x, C, N) fill(&v, 7);
     else fail();
     start_open(&o, x.array, H, HA_READ, 0, HA_END);
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     let_go(C);
     assert_int_equal(wait_opened(&o), HA_OK);
@@ -184,7 +184,7 @@ TEST(trying_waits_for_data) {
     else fail();
     start_open(&o, x.array, H, HA_READ | HA_TRY, 0, 10);
     while (ha_array_statistics(x.array).transfers < 2) sched_yield(); /* it has been admitted */
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     assert_int_equal(open_elsewhere(x.array, H, HA_READ | HA_TRY, 10, 20), HA_OK);
     assert_int_equal(open_elsewhere(x.array, H, HA_WRITE | HA_TRY, 20, 30), HA_OK);
@@ -208,7 +208,7 @@ TEST(host_write_waits_for_a_transfer) {
     HA_READING(v, x, H) assert_true(v.data[1] == 1); /* two readers */
     else fail();
     start_open(&o, x.array, H, HA_OVERWRITE, 0, HA_END);
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     let_go(C);
     assert_int_equal(wait_opened(&o), HA_OK);
@@ -234,7 +234,7 @@ TEST(elements_wait) {
     memset(&o, 0, sizeof o);
     o.array = x.array;
     assert_int_equal(pthread_create(&o.thread, NULL, get_main, &o), 0);
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     let_go(C);
     assert_int_equal(pthread_join(o.thread, NULL), 0);
@@ -260,7 +260,7 @@ TEST(finish_waits_for_everything) {
     assert_int_equal(pthread_create(&o.thread, NULL, finish_main, &o), 0);
     SUCCEEDS(ha_sim_step(C, 2));
     while (atomic_load(&ran) < 2) sched_yield();
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     let_go(C);
     assert_int_equal(pthread_join(o.thread, NULL), 0);
@@ -301,7 +301,7 @@ TEST(transfers_in_flight) {
     SUCCEEDS(ha_context_finish(M1));
     assert_true(sums[2] == RAMP_SUM);
     let_go(C);
-    give_others_a_chance();
+    until_quiet();
     assert_true(sums[0] == -1 && sums[1] == -1); /* F's part is missing, on both queues */
     let_go(F);
     SUCCEEDS(ha_context_finish(C));
@@ -319,7 +319,7 @@ TEST(staging_waits) {
     add_at(x, C, 1);
     begin_sum(x, M1, &sum); /* returns, all the same */
     assert_true(VALID(x, M1));
-    give_others_a_chance();
+    until_quiet();
     assert_true(sum == -1);
     let_go(C);
     SUCCEEDS(ha_context_finish(M1));
@@ -337,7 +337,7 @@ TEST(staging_holds_the_stage) {
     begin_sum(x, M1, &sum); /* C to the host is done soon, the host to M1 is not */
     assert_true(VALID(x, H));
     start_open(&o, x.array, H, HA_OVERWRITE, 0, HA_END);
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     let_go(M1);
     assert_int_equal(wait_opened(&o), HA_OK);
@@ -356,7 +356,7 @@ TEST(transfer_waits_for_readers) {
     HA_OVERWRITING(v, x, H, N) for (size_t i = 0; i < N; i++) v.data[i] = 4;
     else fail();
     SUCCEEDS(ha_array_prefetch(x.array, F, 0, HA_END));
-    give_others_a_chance();
+    until_quiet();
     let_go(C);
     SUCCEEDS(ha_context_finish(C));
     assert_true(sum == RAMP_SUM);

@@ -274,7 +274,7 @@ static void *patient_main(void *argument) {
         if (!p->status && a.context != C) p->status = HA_ERR_NOT_FOUND;
     }
     atomic_store(&p->ready, 1);
-    while (!atomic_load(&p->may_close)) sched_yield();
+    await_flag(&p->may_close);
     if (a.array) HA_IGNORE(ha_close(&a));
     return NULL;
 }
@@ -289,12 +289,12 @@ static void start_waiting(patient *p, harray_double x, ha_context *context, unsi
     p->last = last;
     assert_int_equal(pthread_create(&p->thread, NULL, patient_main, p), 0);
     while (context && !atomic_load(&p->opened)) sched_yield();
-    give_others_a_chance();
+    until_quiet();
 }
 
 static void finish_waiting(patient *p, ha_status expected) {
     while (!atomic_load(&p->ready)) sched_yield();
-    atomic_store(&p->may_close, 1);
+    raise_flag(&p->may_close);
     assert_int_equal(pthread_join(p->thread, NULL), 0);
     assert_int_equal(p->status, expected);
     step();

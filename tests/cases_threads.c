@@ -277,7 +277,7 @@ TEST(lonely_upgrade) {
     HA_READING(v, x, C) {
         HA_TRY_WRITING(w, x, C) fail();
         else REFUSED(HA_ERR_BUSY, w.status);
-        atomic_store(&reader.may_close, 1);
+        raise_flag(&reader.may_close);
         HA_WRITING(w, x, C) add(&w, 1);
         else fail();
     }
@@ -363,7 +363,7 @@ static void *nested_main(void *argument) {
         HA_READING(a, r->inner, H) r->status = a.status;
         else r->status = a.status;
         atomic_store(&r->opened, 1);
-        while (!atomic_load(&r->may_close)) sched_yield();
+        await_flag(&r->may_close);
     }
     return NULL;
 }
@@ -382,7 +382,7 @@ TEST(holders_do_not_queue) {
         assert_int_equal(pthread_create(&thread, NULL, nested_main, &r), 0);
         while (!atomic_load(&r.opened)) sched_yield(); /* while we hold x and the writer waits */
         assert_int_equal(r.status, HA_OK);
-        atomic_store(&r.may_close, 1);
+        raise_flag(&r.may_close);
         HA_WRITING(w, y, H) w.data[0] = 1;
         else fail();
     }

@@ -342,7 +342,7 @@ static void *open_pair(void *argument) {
     pair_opener *p = (pair_opener *)argument;
     p->status = ha_open_many(p->list, p->count);
     atomic_store(&p->opened, 1);
-    while (!atomic_load(&p->may_close)) sched_yield();
+    await_flag(&p->may_close);
     for (size_t i = 0; i < p->count && p->status == HA_OK; i++) HA_IGNORE(ha_close(&p->a[i]));
     return NULL;
 }
@@ -366,7 +366,7 @@ static void start_pair(pair_opener *p, ha_request first, ha_request second) {
 }
 
 static void finish_pair(pair_opener *p, ha_status expected) {
-    atomic_store(&p->may_close, 1);
+    raise_flag(&p->may_close);
     assert_int_equal(pthread_join(p->thread, NULL), 0);
     assert_int_equal(p->status, expected);
     step();
@@ -402,7 +402,7 @@ TEST(one_array_is_asked_for_at_once) {
     assert_int_equal(open_elsewhere(t.x.array, H, HA_WRITE | HA_TRY, 1, 3), HA_OK);
     start_pair(&q, request(NULL, t.x, C, HA_WRITE, 0, 5), request(NULL, t.x, C, HA_READ, 0, 5));
     until_asleep(sleeps + 2);
-    atomic_store(&p.may_close, 1);
+    raise_flag(&p.may_close);
     SUCCEEDS(ha_close(&mine));
     finish_pair(&p, HA_OK);
     finish_pair(&q, HA_OK);
@@ -561,7 +561,7 @@ TEST(waits_for_a_device_with_nothing_busy) {
     hold(C);
     add_at(t.x, C, 1);
     start_pair(&p, request(NULL, t.y, H, HA_WRITE, 0, 10), request_all(NULL, t.x, H, HA_READ));
-    give_others_a_chance();
+    until_quiet();
     assert_false(atomic_load(&p.opened));
     assert_int_equal(open_elsewhere(t.y.array, H, HA_WRITE | HA_TRY, 10, HA_END), HA_OK);
     assert_int_equal(open_elsewhere(t.x.array, C, HA_READ | HA_TRY, 0, HA_END), HA_OK);
@@ -584,7 +584,7 @@ TEST(what_was_prepared_is_looked_at_again) {
     add_at(high, M1, 1);
     start_pair(&p, request(NULL, low, H, HA_WRITE, 50, 51), request_all(NULL, high, H, HA_READ));
     while (ha_array_valid(high.array, H, 0, HA_END) == 0 || low.array->holders == 0) sched_yield();
-    give_others_a_chance();
+    until_quiet();
     hold(C);
     for (size_t i = 0; i < 100; i += 2) /* each is read from the host by the held queue */
         if (i != 50) {
@@ -597,7 +597,7 @@ TEST(what_was_prepared_is_looked_at_again) {
         merged |= ha_overlap(NULL, in->ops.heap[i].range, (ha_range){50, 51});
     assert_true(merged);
     let_go(M1);
-    for (int i = 0; i < 50; i++) give_others_a_chance(); /* also where many processes want to run */
+    until_quiet();
     assert_false(atomic_load(&p.opened));
     assert_int_equal(open_elsewhere(low.array, H, HA_READ | HA_TRY, 200, HA_END), HA_OK);
     let_go(C);

@@ -364,7 +364,7 @@ TEST(finish_orders_and_does_not_block) {
     SUCCEEDS(ha_enqueue(C, fill_job, &j, sizeof j));
     finish_token(&token);
     start_open(&o, x.array, H, HA_READ, 0, HA_END);
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     let_go(C);
     assert_int_equal(wait_opened(&o), HA_OK);
@@ -396,7 +396,7 @@ TEST(wait_blocks_and_holds_nothing) {
     hold(C);
     enqueue_mark(C, &done);
     assert_int_equal(pthread_create(&thread, NULL, wait_token, &w), 0);
-    give_others_a_chance();
+    until_quiet();
     assert_false(atomic_load(&w.ended));
     REFUSED(HA_ERR_BUSY, open_elsewhere(x.array, C, HA_READ | HA_TRY, 0, 5));
     assert_int_equal(open_elsewhere(x.array, H, HA_WRITE | HA_TRY, 10, HA_END), HA_OK);
@@ -433,7 +433,7 @@ TEST(end_at_orders_the_host_behind_a_queue) {
     SUCCEEDS(ha_token_end_at(&token, C)); /* does not block */
     expect_ended(&token);
     start_open(&o, x.array, H, HA_READ, 0, HA_END);
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     SUCCEEDS(ha_array_prefetch(x.array, F, 0, HA_END)); /* ordered on the device: no blocking */
     let_go(C);
@@ -458,12 +458,12 @@ static void end_at_two_queues(ha_context *held, unsigned how) {
     SUCCEEDS(ha_token_end_at(&token, F));
     start_open(&o, x.array, C == held ? M2 : C, HA_WRITE, 0, HA_END);
     if (held == C) { /* from another backend: the host waits */
-        give_others_a_chance();
+        until_quiet();
         assert_false(has_opened(&o));
     } else { /* on the device */
         assert_int_equal(wait_opened(&o), HA_OK);
         enqueue_mark(C, &later);
-        give_others_a_chance();
+        until_quiet();
         assert_false(atomic_load(&later));
     }
     assert_false(atomic_load(&done));

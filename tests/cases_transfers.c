@@ -216,7 +216,7 @@ TEST(first_hop_comes_after_writers) {
     HA_WRITING_RANGE(v, y, C, CHUNK / 2, 2 * CHUNK) add(&v, 1);
     else fail();
     SUCCEEDS(ha_array_prefetch(y.array, M1, 0, HA_END));
-    give_others_a_chance();
+    until_quiet();
     let_go(F);
     expect_ramp(y, M1, 1);
     drop(y);
@@ -235,7 +235,7 @@ TEST(second_hop_comes_after_readers) {
     else fail();
     add_at(x, C, 1);
     SUCCEEDS(ha_array_prefetch(x.array, M1, 0, HA_END));
-    give_others_a_chance();
+    until_quiet();
     let_go(fork);
     SUCCEEDS(ha_context_finish(fork));
     assert_true(sum == RAMP_SUM);

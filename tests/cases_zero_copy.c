@@ -195,10 +195,6 @@ TEST(another_devices_values_arrive_once) {
 
 static void hold(ha_context *context) { SUCCEEDS(ha_sim_hold(context)); }
 static void let_go(ha_context *context) { SUCCEEDS(ha_sim_step(context, -1)); }
-static void give_others_a_chance(void) {
-    for (int i = 0; i < 2000; i++) sched_yield();
-}
-
 static int end_held(void **state) {
     HA_CHECK(ha_sim_step(C, -1));
     HA_CHECK(ha_sim_step(F, -1));
@@ -215,7 +211,7 @@ TEST(the_host_waits_for_the_queue) {
         hold(C);
         add_at(x, C, 1);
         start_open(&o, x.array, H, ways[i], 0, HA_END);
-        give_others_a_chance();
+        until_quiet();
         assert_false(has_opened(&o));
         let_go(C);
         assert_int_equal(wait_opened(&o), HA_OK);
@@ -235,7 +231,7 @@ TEST(the_host_reads_beside_the_queue) {
     else fail();
     assert_int_equal(open_elsewhere(x.array, H, HA_READ, 0, HA_END), HA_OK);
     start_open(&o, x.array, H, HA_WRITE, 0, HA_END);
-    give_others_a_chance();
+    until_quiet();
     assert_false(has_opened(&o));
     let_go(C);
     assert_int_equal(wait_opened(&o), HA_OK);
@@ -252,7 +248,7 @@ TEST(queues_wait_for_each_other) {
     add_at(x, C, 1);
     HA_READING(v, x, F) start_sum(&v, &sum);
     else fail();
-    give_others_a_chance();
+    until_quiet();
     assert_true(sum == 0);
     let_go(C);
     SUCCEEDS(ha_context_finish(F));
@@ -261,7 +257,7 @@ TEST(queues_wait_for_each_other) {
     HA_READING(v, x, F) start_sum(&v, &sum);
     else fail();
     add_at(x, C, 1); /* must not overtake the read */
-    give_others_a_chance();
+    until_quiet();
     let_go(F);
     SUCCEEDS(ha_context_finish(F));
     assert_true(sum == 2 * N);

@@ -5,6 +5,7 @@
 #define HARRAY_TESTS_FAKE_CUDA_TABLE_H
 
 #include "fake_cuda_find.h"
+#include "quiet.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -76,11 +77,6 @@ static int end_case(HA_UNUSED void **state) {
     return 0;
 }
 
-/* Whatever has not happened after this is taken to be waiting. */
-static HA_UNUSED void give_others_a_chance(void) {
-    for (int i = 0; i < 1000; i++) sched_yield();
-}
-
 /* ---- commands whose order can be seen ---- */
 
 static atomic_int ticks;
@@ -124,7 +120,7 @@ static HA_UNUSED void start_caller(caller *self, void (*call)(caller *self), voi
     self->argument = argument;
     assert_int_equal(pthread_create(&self->thread, NULL, caller_main, self), 0);
     until(&self->begun);
-    give_others_a_chance();
+    until_quiet();
 }
 
 static HA_UNUSED int finish_caller(caller *self) {

@@ -7,6 +7,7 @@
 #define HARRAY_TESTS_HELD_H
 
 #include "matrix.h"
+#include "quiet.h"
 
 enum { N = 1000 };
 static const double RAMP_SUM = N * (N - 1) / 2;
@@ -23,12 +24,6 @@ static inline int end_order(void **state) {
     return end_case(state);
 }
 #define ORDER(name) cmocka_unit_test_setup_teardown(name, begin_case, end_order)
-
-/* Lets other threads run for a while: whatever has not happened then is taken to be waiting. A
- * correct engine passes whatever the machine does; a wrong one is caught nearly always. */
-static inline void give_others_a_chance(void) {
-    for (int i = 0; i < 2000; i++) sched_yield();
-}
 
 /* An array that is valid on C and on the host, and queues that are idle. */
 static inline harray_double everywhere(void) {

@@ -12,6 +12,8 @@ static int watched_yield(void);
 
 #undef sched_yield
 
+#include "quiet.h"
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static size_t driver_blocks(void) { return fake->statistics().blocks; }
@@ -514,7 +516,7 @@ static struct { atomic_int begun, may_end, ended, later; } gate;
 
 static void wait_at_gate(HA_UNUSED const ha_queue *here, HA_UNUSED void *argument) {
     atomic_store(&gate.begun, 1);
-    while (!atomic_load(&gate.may_end)) sched_yield();
+    await_flag(&gate.may_end);
     atomic_store(&gate.ended, 1);
 }
 
@@ -523,8 +525,8 @@ static void come_later(HA_UNUSED const ha_queue *here, HA_UNUSED void *argument)
 }
 
 static void *open_gate(HA_UNUSED void *argument) {
-    for (int i = 0; i < 100; i++) sched_yield();
-    atomic_store(&gate.may_end, 1);
+    until_quiet(); /* who drains waits */
+    raise_flag(&gate.may_end);
     return NULL;
 }
 

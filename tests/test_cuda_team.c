@@ -25,6 +25,8 @@ static int led_join(pthread_t thread, void **result);
 #undef pthread_create
 #undef pthread_join
 
+#include "quiet.h"
+
 #define PART HA_CUDA_TEAM_PART
 
 /* ---- leading -------------------------------------------------------------------------------- */
@@ -51,7 +53,7 @@ static _Thread_local int waited; /* times */
 static void pass_gate(void) {
     atomic_fetch_add(&lead.inside, 1);
     atomic_fetch_add(&lead.begun, 1);
-    while (!atomic_load(&lead.open)) sched_yield();
+    await_flag(&lead.open);
 }
 
 static void *led_memcpy(void *to, const void *from, size_t bytes) {
@@ -68,7 +70,7 @@ static void *led_memcpy(void *to, const void *from, size_t bytes) {
 
 static void led_wait(void) {
     waited++;
-    if (!in_team && (is_test || !atomic_load(&lead.by_test))) atomic_store(&lead.open, 1);
+    if (!in_team && (is_test || !atomic_load(&lead.by_test))) raise_flag(&lead.open);
 }
 
 static void *led_main(void *argument) {
@@ -106,7 +108,7 @@ static int begin_team(void **state) {
 }
 
 static int end_team(void **state) {
-    atomic_store(&lead.open, 1);
+    raise_flag(&lead.open);
     return end(state) || atomic_load(&lead.made) != atomic_load(&lead.joined) ||
            atomic_load(&lead.loud) != 0;
 }
@@ -135,7 +137,7 @@ static void wait_for_parts(size_t bytes) {
     team_copy(&team, target, source, bytes);
     inside = atomic_load(&lead.inside);
     fine = !memcmp(target, source, bytes);
-    atomic_store(&lead.open, 1);
+    raise_flag(&lead.open);
     ha_cuda_team_destroy(&team);
     assert_int_equal(inside, 0);
     assert_true(fine);
@@ -183,7 +185,7 @@ TEST(the_team_has_one_copy_at_a_time) {
     const int before = waited;
     team_copy(team, second, source + PART, 3 * PART);
     const int waits = waited - before, fine = !memcmp(second, source + PART, 3 * PART);
-    atomic_store(&lead.open, 1);
+    raise_flag(&lead.open);
     pthread_join(thread, NULL);
     assert_int_equal(waits, 0);
     assert_true(fine);
@@ -329,8 +331,8 @@ TEST(batches_for_a_team) {
 }
 
 static void *open_later(HA_UNUSED void *argument) {
-    for (int i = 0; i < 100; i++) sched_yield();
-    atomic_store(&lead.open, 1);
+    until_quiet(); /* who drains waits */
+    raise_flag(&lead.open);
     return NULL;
 }
 

@@ -86,7 +86,7 @@ static void look_at(darray x, ha_context *context) {
 /* What C's queue waits for has not happened while `held` is; then it has. */
 static void expect_c_behind(darray x, ha_cu_stream held, unsigned char value) {
     look_at(x, C);
-    give_others_a_chance();
+    until_quiet();
     expect_seen(0);
     go(held);
     expect_seen_after(STREAM(C), value);
@@ -122,7 +122,7 @@ TEST(a_stream_is_made_to_wait) {
     set_at(x, C, 1);
     ha_dl_managed_tensor_versioned *t = exported(x, HA_READ, mine);
     look(t->dl_tensor.data, mine);
-    give_others_a_chance();
+    until_quiet();
     expect_seen(0);
     go(STREAM(C));
     expect_seen_after(mine, 1);
@@ -168,7 +168,7 @@ TEST(no_stream) {
         stop(STREAM(C));
         set_at(e.x, C, 3);
         assert_int_equal(pthread_create(&thread, NULL, export_it, &e), 0);
-        give_others_a_chance();
+        until_quiet();
         assert_false(atomic_load(&e.done));
         go(STREAM(C));
         assert_int_equal(pthread_join(thread, NULL), 0);
@@ -221,7 +221,7 @@ TEST(a_contexts_stream_is_made_to_wait) {
     set_at(x, C, 6);
     ha_dl_managed_tensor_versioned *t = exported(x, HA_READ, mine);
     look(t->dl_tensor.data, mine);
-    give_others_a_chance();
+    until_quiet();
     expect_seen(0);
     go(STREAM(C));
     expect_seen_after(mine, 6);
@@ -257,7 +257,7 @@ TEST(a_deleter_that_has_to_wait) {
         cuda_fake()->fail_call(calls[i], 1, 2, 0);
         assert_int_equal(pthread_create(&thread, NULL, delete_it, &d), 0);
         while (cuda_fake()->calls(calls[i]) == before) sched_yield();
-        give_others_a_chance();
+        until_quiet();
         assert_false(atomic_load(&d.done));
         cuda_fake()->fail_never();
         go(HA_CU_STREAM_LEGACY);
@@ -444,7 +444,7 @@ TEST(interface_of_others) {
         darray x = darray_from_cuda_array_interface(&i, C);
         keep_array(x.array);
         look_at(x, C);
-        give_others_a_chance();
+        until_quiet();
         expect_seen(0);
         go(streams[k]);
         expect_seen_after(STREAM(C), 10);

@@ -341,7 +341,7 @@ TEST(blocking_streams_and_the_legacy_one_wait_for_each_other) {
     enqueue_tick(blocking2, &behind);
     enqueue_tick(stream, &aside);
     until(&aside);
-    give_others_a_chance();
+    until_quiet();
     assert_int_equal(atomic_load(&legacy) + atomic_load(&behind), 0);
     GIVES(HA_CU_NOT_READY, cu.StreamQuery(HA_CU_STREAM_LEGACY));
     control->step(blocking, -1);
@@ -424,7 +424,7 @@ TEST(streams_wait_for_the_last_record) {
     SUCCEEDS(cu.EventDestroy(event)); /* they wait nevertheless */
     enqueue_tick(stream2, &behind);
     enqueue_tick(stream3, &there);
-    give_others_a_chance();
+    until_quiet();
     assert_int_equal(atomic_load(&behind) + atomic_load(&there), 0);
     control->step(stream, 1);
     SUCCEEDS(cu.StreamSynchronize(stream2));

@@ -409,7 +409,7 @@ TEST(what_still_waits_never_happens) {
     control->hold(NULL);
     enqueue_tick(NULL, &held);
     enqueue_tick(blocking, &behind);
-    give_others_a_chance(); /* it is the next one there */
+    until_quiet(); /* it is the next one there */
     control->fail_stream(blocking);
     GIVES(HA_CU_ILLEGAL_ADDRESS, cu.StreamDestroy(blocking));
     SUCCEEDS(cu.DevicePrimaryCtxRelease(0)); /* threads have ended */

@@ -520,7 +520,7 @@ static atomic_int started, may_end, ended;
 
 static void wait_job(HA_UNUSED const ha_queue *queue, HA_UNUSED void *argument) {
     atomic_store(&started, 1);
-    while (!atomic_load(&may_end)) sched_yield();
+    await_flag(&may_end);
     atomic_store(&ended, 1);
 }
 
@@ -532,7 +532,7 @@ static void begin_waiting_job(ha_context *context) {
     while (!atomic_load(&started)) sched_yield();
 }
 
-static void let_job_end(void) { atomic_store(&may_end, 1); }
+static void let_job_end(void) { raise_flag(&may_end); }
 
 TEST(memory_in_use_when_it_fails) {
     watch_drain(C, let_job_end);

@@ -1,5 +1,6 @@
 /* Queues of the simulated device: holding them, and failing late. */
 #include "sim_alone.h"
+#include "quiet.h"
 
 static ha_event record_on(void *of) {
     ha_event event = {NULL, 0};
@@ -8,14 +9,6 @@ static ha_event record_on(void *of) {
 }
 
 /* ---- holding -------------------------------------------------------------------------------- */
-
-/* Work on another queue: time for a held queue to do what it must not. */
-static void give_others_time(void) {
-    for (int i = 0; i < 50; i++) {
-        SUCCEEDS(ops->call(queue2, count_call, NULL, 0));
-        ops->drain(queue2);
-    }
-}
 
 TEST(held_queues_run_what_they_are_let) {
     enum { COMMANDS = 5 };
@@ -36,7 +29,7 @@ TEST(held_queues_run_what_they_are_let) {
     SUCCEEDS(ops->call(queue, count_call, NULL, 0));
     SUCCEEDS(ops->record(queue, &events[4]));
     for (int i = 0; i < COMMANDS; i++) {
-        give_others_time();
+        until_quiet();
         assert_int_equal(result, i >= 2);
         for (int j = 0; j < COMMANDS; j++) assert_int_equal(ops->done(&events[j]), j < i);
         if (i == COMMANDS - 1) calls = 0;
@@ -60,7 +53,7 @@ TEST(pieces_are_one_command) {
     ha_event second = record_on(queue);
     SUCCEEDS(ha_sim_set_credit(queue, 1));
     SUCCEEDS(ops->finish(&first));
-    give_others_time();
+    until_quiet();
     assert_int_equal(ops->done(&second), 0);
     assert_int_equal(back[0], 0);
     SUCCEEDS(ha_sim_set_credit(queue, 1));
@@ -98,7 +91,7 @@ TEST(steps_add_up) {
     assert_int_equal(calls, 5);
     SUCCEEDS(ops->call(queue, count_call, NULL, 0));
     SUCCEEDS(ops->record(queue, &event));
-    give_others_time();
+    until_quiet();
     assert_int_equal(ops->done(&event), 0);
     SUCCEEDS(ha_sim_set_credit(queue, INT64_MAX));
     SUCCEEDS(ha_sim_set_credit(queue, INT64_MAX));
@@ -177,7 +170,7 @@ typedef struct gate {
 static void pass_gate(HA_UNUSED const ha_queue *here, void *argument) {
     gate *g = *(gate **)argument;
     atomic_store(&g->runs, 1);
-    while (!atomic_load(&g->may_end)) sched_yield();
+    await_flag(&g->may_end);
 }
 
 /* The function runs when this returns. */
@@ -241,7 +234,7 @@ TEST(what_runs_still_ends) {
     ha_sim_fail_queue(queue);
     assert_int_equal(ops->done(&inside), 0);
     assert_true(ops->done(&behind) < 0);
-    atomic_store(&g.may_end, 1);
+    raise_flag(&g.may_end);
     ops->drain(queue); /* it uses memory until then */
     assert_int_equal(ops->done(&inside), 1);
     SUCCEEDS(ops->finish(&inside));
@@ -262,11 +255,11 @@ TEST(draining_waits_for_what_runs_while_it_fails) {
     start_gate(&g);
     SUCCEEDS(ops->call(queue, count_call, NULL, 0));
     assert_int_equal(pthread_create(&thread, NULL, drain_queue, &drained), 0);
-    give_others_time();
+    until_quiet();
     ha_sim_fail_queue(queue);
-    give_others_time();
+    until_quiet();
     assert_false(atomic_load(&drained));
-    atomic_store(&g.may_end, 1);
+    raise_flag(&g.may_end);
     pthread_join(thread, NULL);
     assert_true(atomic_load(&drained));
 }
@@ -278,7 +271,7 @@ TEST(waiters_are_told) {
     SUCCEEDS(ops->call(queue, count_call, NULL, 0));
     ha_event event = record_on(queue);
     assert_int_equal(pthread_create(&thread, NULL, finish_event, &event), 0);
-    give_others_time();
+    until_quiet();
     ha_sim_fail_queue(queue);
     pthread_join(thread, &result);
     assert_null(result);

@@ -5,6 +5,7 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../harray.h"
+#include "quiet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ static void *open_and_close(void *argument) {
     ha_access v;
     HA_CHECK(ha_open(&v, o->array, ha_host(), o->how, 0, HA_END));
     atomic_store(&o->opened, 1);
-    while (!atomic_load(&o->may_close)) sched_yield();
+    await_flag(&o->may_close);
     HA_CHECK(ha_close(&v));
     return NULL;
 }
@@ -60,7 +61,7 @@ static void start(opener *o, ha_array *array, unsigned how) {
 }
 
 static void end(opener *o) {
-    atomic_store(&o->may_close, 1);
+    raise_flag(&o->may_close);
     assert_int_equal(pthread_join(o->thread, NULL), 0);
 }
 

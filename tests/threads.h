@@ -4,8 +4,7 @@
 #define HARRAY_TESTS_THREADS_H
 
 #include "matrix.h"
-#include <pthread.h>
-#include <stdatomic.h>
+#include "quiet.h"
 
 typedef struct opener {
     ha_array *array; /* what to open; set before start() */
@@ -37,7 +36,7 @@ static inline void *opener_main(void *argument) {
     o->error = ha_take_error();
     if (o->status == HA_OK) use_access(o, &a);
     atomic_store(&o->opened, 1);
-    while (!atomic_load(&o->may_close)) sched_yield();
+    await_flag(&o->may_close);
     o->closed = o->status == HA_OK ? ha_close(&a) : HA_OK;
     return NULL;
 }
@@ -71,7 +70,7 @@ static inline ha_status wait_opened(opener *o) {
 
 /* Lets it close, and waits for its end. */
 static inline void finish(opener *o) {
-    atomic_store(&o->may_close, 1);
+    raise_flag(&o->may_close);
     assert_int_equal(pthread_join(o->thread, NULL), 0);
     assert_int_equal(o->closed, HA_OK);
     step();
