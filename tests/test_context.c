@@ -269,9 +269,10 @@ TEST(bad_names) {
     REFUSED_NULL(HA_ERR_NOT_FOUND, ha_context_get("host", 1));
     REFUSED_NULL(HA_ERR_NOT_FOUND, ha_context_get("nonsense", 0));
     assert_null(ha_context_find("nonsense")); /* is told what there is */
-    assert_string_equal(
-        ha_take_error().text,
-        "no kind of context is called 'nonsense': there are host, sim, cuda, private");
+    const ha_error told = ha_take_error();
+    assert_non_null(
+        strstr(told.text, "no kind of context is called 'nonsense': there are host, sim,"));
+    assert_non_null(strstr(told.text, "private"));
 }
 
 /* ---- forks ---------------------------------------------------------------------------------- */
