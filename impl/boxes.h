@@ -49,7 +49,9 @@ static inline size_t ha_grid_take(const ha_grid *g, int d, size_t *n) {
 
 /* The indices of an element of the grid. */
 static inline void ha_grid_index(const ha_grid *g, size_t element, size_t *index) {
-    for (int d = 0; d < g->rank; d++) index[d] = ha_grid_take(g, d, &element);
+    int d = 0; /* a grid has dimensions, which gcc would not know from a for */
+    do index[d] = ha_grid_take(g, d, &element);
+    while (++d < g->rank);
 }
 
 static int ha_is_on_grid(const ha_grid *g, size_t element) {

@@ -119,13 +119,18 @@ static void ha_boxes_add(ha_set *s, ha_range r) {
     ha_boxes_join_all(s);
 }
 
-/* They do not overlap, so it is enough to count. Boxes that are used again and again are mostly there
- * as they are. */
+/* Whether r is one of them: boxes that are used again and again mostly are. */
+static int ha_boxes_have(const ha_set *s, ha_range r) {
+    const ha_range *v = ha_set_ranges(s);
+    uint32_t i = 0;
+    while (i < s->n && (v[i].first != r.first || v[i].last != r.last)) i++;
+    return i < s->n;
+}
+
+/* They do not overlap, so it is enough to count. */
 static int ha_boxes_contain(const ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     ha_box box;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (v[i].first == r.first && v[i].last == r.last) return 1;
     ha_box_of(s->grid, r, &box);
     size_t left = ha_box_size(s->grid, &box);
     for (uint32_t i = 0; i < s->n && left; i++)
@@ -155,7 +160,7 @@ static inline uint32_t ha_set_find_in(const ha_set *s, ha_range r) {
 
 static int ha_set_contains(const ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return 1;
-    if (s->grid) return ha_boxes_contain(s, r);
+    if (s->grid) return ha_boxes_have(s, r) || ha_boxes_contain(s, r);
     uint32_t i = ha_set_find_in(s, r);
     return i < s->n && ha_covers(NULL, ha_set_ranges(s)[i], r);
 }
