@@ -239,7 +239,7 @@ NUMBERS(STATUS)
 OBJECTS(OBJECT)
 FINE_ONES(VALUE)
 
-    typedef struct row {
+typedef struct row {
     const char *call;
     int64_t (*go)(void);
     int64_t returns;
