@@ -2,6 +2,7 @@
 #ifndef HARRAY_TEST_FAILURE_VIEWS_H
 #define HARRAY_TEST_FAILURE_VIEWS_H
 
+#pragma GCC diagnostic ignored "-Wunused-function" /* steps that other programs take */
 #include "failure_run.h"
 
 /* ---- work on views -------------------------------------------------------------------------- */

@@ -1,25 +1,7 @@
 /* Failure loop (test_failure.c) with work on views: copies on devices, on the host and through copies of
  * their own; filling, single elements, comparing, new arrays, plans. A name as argument plays the
  * chapters that match it. */
-#include "faulty_backend.h"
-#include "../backends/cuda.h"
-#include "../backends/host.h"
-#include "../backends/sim.h"
-#include "cuda_launch.h"
-#include "private_backend.h"
-FAULTY_HOST(faulty_host, ha_backend_host)
-FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)
-FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
-FAULTY_BACKEND(faulty_launch, launch_backend, "faulty_launch", faulty_launch_fill,
-               &faulty_launch_pinned_ops)
-#define HARRAY_HOST_BACKEND faulty_host
-#define HARRAY_IMPLEMENTATION
-#include "../harray.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-#pragma GCC diagnostic ignored "-Wunused-function" /* steps of other chapters */
+#include "failure_engine.h"
 #include "failure_views.h"
 
 /* ---- what the model has --------------------------------------------------------------------- */

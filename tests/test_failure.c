@@ -19,24 +19,7 @@
  * too; there it is also the driver's own calls that fail (failure_driver.h). HARRAY_TEST_LONG=1: both
  * in both, and on further kinds of devices. A name as argument plays
  * the chapters that match it. */
-#include "faulty_backend.h"
-#include "../backends/cuda.h"
-#include "../backends/host.h"
-#include "../backends/sim.h"
-#include "cuda_launch.h"
-#include "private_backend.h"
-FAULTY_HOST(faulty_host, ha_backend_host)
-FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)
-FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
-FAULTY_BACKEND(faulty_launch, launch_backend, "faulty_launch", faulty_launch_fill,
-               &faulty_launch_pinned_ops)
-#define HARRAY_HOST_BACKEND faulty_host
-#define HARRAY_IMPLEMENTATION
-#include "../harray.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "failure_engine.h"
 #include "failure_library.h"
 #include "failure_run.h"
 

@@ -2,11 +2,7 @@
  * copy3d, too; through chunks; sets that grow; several views of one array opened together. A name as
  * argument plays the chapters that match it. */
 #include "faulty_backend.h"
-#include "../backends/cuda.h"
 #include "../backends/host.h"
-#include "../backends/sim.h"
-#include "cuda_launch.h"
-#include "private_backend.h"
 
 /* A host that has no room for small blocks while it is told so: then staging uses chunks. */
 static int host_is_full;
@@ -31,19 +27,8 @@ static const ha_backend narrow_host = {
     .count = ha_host_count,
     .memory = &narrow_memory,
 };
-FAULTY_HOST(faulty_host, narrow_host)
-FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)
-FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
-FAULTY_BACKEND(faulty_launch, launch_backend, "faulty_launch", faulty_launch_fill,
-               &faulty_launch_pinned_ops)
-#define HARRAY_HOST_BACKEND faulty_host
-#define HARRAY_IMPLEMENTATION
-#include "../harray.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-#pragma GCC diagnostic ignored "-Wunused-function" /* steps of other chapters */
+#define FAILURE_HOST narrow_host
+#include "failure_engine.h"
 #include "failure_views.h"
 
 /* ---- chapters ------------------------------------------------------------------------------- */
