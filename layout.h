@@ -18,5 +18,6 @@
 #include "layout/scalar.h"
 #include "layout/record.h"
 #include "layout/mapping.h"
+#include "layout/view.h"
 
 #endif

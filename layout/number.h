@@ -1,4 +1,5 @@
-/* HA_FN, for small functions of host and device, and the numbers that C lacks, as storage: half and
+/* HA_FN, for small functions of host and device, always inlined, as what a layout costs is folded away
+ * only where its constants meet, and the numbers that C lacks, as storage: half and
  * bfloat16 by their bits, complex numbers by their parts. Arithmetic on them is in harray/half.h,
  * harray/bfloat16.h and harray/complex.h. C11, C++17, CUDA (also for NVRTC, which has no standard
  * headers) and OpenCL C at once: the same text is included by all. */
@@ -28,9 +29,9 @@ typedef uint64_t ha_bits64;
 #if defined HA_OPENCL_
 #define HA_FN static inline
 #elif defined __CUDACC__
-#define HA_FN static inline __host__ __device__ __attribute__((unused))
+#define HA_FN static __forceinline__ __host__ __device__ __attribute__((unused))
 #else
-#define HA_FN static inline __attribute__((unused))
+#define HA_FN static inline __attribute__((always_inline, unused))
 #endif
 #endif
 

@@ -1,0 +1,126 @@
+/* Records: the fields of your own struct.
+ *
+ *     typedef struct { struct { float x, y, z; } pos; float mass; bool flags[4]; } body;
+ *     #define body_FIELDS (float, pos, x), (float, pos, y), (float, pos, z), (float, mass), \
+ *                         (bool, flags, (4))
+ *     HA_RECORD(body)
+ *
+ * The list is a macro named after the struct: a tuple (type, path…) for each field, up to 64, the type
+ * one word (typedef others), the path of up to 8 items, where parentheses give the extents of the name
+ * before them: (double, link, (4), e, (3, 3), re) is link[4].e[3][3].re. A list may leave fields out.
+ * Lists compose: #define body_FIELDS HOT_FIELDS, COLD_FIELDS, where either may be empty.
+ *
+ * What is wrong with a list is told at compile time, by the first error: a member that is not there
+ * names the record and the path, as body_pos_w; a wrong type, extents that are not the array's, and a
+ * field listed twice say which it is in words. */
+#ifndef HARRAY_LAYOUT_FIELDS_H
+#define HARRAY_LAYOUT_FIELDS_H
+
+#include "paths.h"
+#include "record.h"
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* The types on the way to a field get the names R_path_1, R_path_2, …: a compiler that finds no such
+ * member tells the name of the type in which it looked. */
+/* clang-format off */
+#define HA_STEP_(N, p, q, x) HA_JOIN_(HA_STEP_, HA_IS_PAREN_(x))(N, p, q, x)
+#define HA_STEP_0(N, p, q, x) typedef HA_TYPEOF_(HA_NO_POINTER_(N##p)->x) N##q;
+#define HA_STEP_1(N, p, q, x) typedef HA_TYPEOF_((*HA_NO_POINTER_(N##p))HA_CALL_(HA_JOIN_(HA_ZERO__, HA_ITEMS_ x), 0, HA_BARE_ x)) N##q; \
+    HA_STATIC_ASSERT_(sizeof(N##p) == sizeof(N##q) * HA_CALL_(HA_JOIN_(HA_PRODUCT_, HA_ITEMS_ x), HA_BARE_ x), \
+                      "HA_RECORD: an array has other extents than " HA_QUOTED_(N) " says, which are " #x);
+#define HA_PRODUCT_1(a) (a)
+#define HA_PRODUCT_2(a, b) (a) * (b)
+#define HA_PRODUCT_3(a, b, c) (a) * (b) * (c)
+#define HA_STEPS_1(N, a) HA_STEP_(N, 1, 2, a)
+#define HA_STEPS_2(N, a, b) HA_STEP_(N, 1, 2, a) HA_STEP_(N, 2, 3, b)
+#define HA_STEPS_3(N, a, b, c) HA_STEPS_2(N, a, b) HA_STEP_(N, 3, 4, c)
+#define HA_STEPS_4(N, a, b, c, d) HA_STEPS_3(N, a, b, c) HA_STEP_(N, 4, 5, d)
+#define HA_STEPS_5(N, a, b, c, d, e) HA_STEPS_4(N, a, b, c, d) HA_STEP_(N, 5, 6, e)
+#define HA_STEPS_6(N, a, b, c, d, e, f) HA_STEPS_5(N, a, b, c, d, e) HA_STEP_(N, 6, 7, f)
+#define HA_STEPS_7(N, a, b, c, d, e, f, g) HA_STEPS_6(N, a, b, c, d, e, f) HA_STEP_(N, 7, 8, g)
+#define HA_STEPS_8(N, a, b, c, d, e, f, g, h) HA_STEPS_7(N, a, b, c, d, e, f, g) HA_STEP_(N, 8, 9, h)
+#define HA_AFTER_1 2
+#define HA_AFTER_2 3
+#define HA_AFTER_3 4
+#define HA_AFTER_4 5
+#define HA_AFTER_5 6
+#define HA_AFTER_6 7
+#define HA_AFTER_7 8
+#define HA_AFTER_8 9
+/* clang-format on */
+
+#define HA_CHECK_FIELD_(R, T, ...) HA_CHECK_FIELD_1_(R, HA_NAME_OF_(__VA_ARGS__), T, __VA_ARGS__)
+#define HA_CHECK_FIELD_1_(R, name, T, ...)                                                         \
+    HA_CHECK_FIELD_2_(R, HA_JOIN_(R##_, HA_JOIN_(name, _)), HA_ITEMS_(__VA_ARGS__), T, __VA_ARGS__)
+#define HA_CHECK_FIELD_2_(R, N, items, T, ...)                                                     \
+    HA_CHECK_FIELD_3_(R, N, items, HA_JOIN_(N, HA_JOIN_(HA_AFTER_, items)), T, __VA_ARGS__)
+#define HA_CHECK_FIELD_3_(R, N, items, found, T, ...)                                              \
+    typedef R HA_JOIN_(N, 1);                                                                      \
+    HA_JOIN_(HA_STEPS_, items)                                                                     \
+    (N, __VA_ARGS__)                                                                               \
+        HA_STATIC_ASSERT_(HA_IS_OF_(T, found),                                                     \
+                          "HA_RECORD(" #R "): " HA_PATH_TEXT_(__VA_ARGS__) " is not of type " #T);
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* Structs of characters whose members begin where a field does in the packed record, and at the number
+ * of its first leaf. They also refuse a field that is listed twice. */
+#define HA_PACKED_FIELD_(R, T, ...)                                                                \
+    char HA_NAME_OF_(__VA_ARGS__)[sizeof(T) * HA_ELEMENTS_(__VA_ARGS__)];
+#define HA_LEAF_FIELD_(R, T, ...) char HA_NAME_OF_(__VA_ARGS__)[HA_ELEMENTS_(__VA_ARGS__)];
+
+/* What blobs are counted by: for each field the bytes and alignment of an element, how many there are,
+ * and where the last one ends in the struct. */
+typedef struct ha_sizes_ {
+    ptrdiff_t size, align, elements, end;
+} ha_sizes_;
+#define HA_SIZES_FIELD_(R, T, ...)                                                                 \
+    {sizeof(T), HA_ALIGNOF_(T), HA_ELEMENTS_(__VA_ARGS__),                                         \
+     offsetof(R, HA_LAST_MEMBER_(__VA_ARGS__)) + sizeof(T)},
+
+/* ---- the record at run time ------------------------------------------------------------------ */
+
+/* The bytes from one subscript to the next, by the types of the checks. */
+/* clang-format off */
+#define HA_STRIDE_(N, p, x) HA_JOIN_(HA_STRIDE_, HA_IS_PAREN_(x))(N, p, x)
+#define HA_STRIDE_0(N, p, x)
+#define HA_STRIDE_1(N, p, x) HA_JOIN_(HA_STRIDE__, HA_ITEMS_ x)(*HA_NO_POINTER_(N##p))
+#define HA_STRIDE__1(array) sizeof((array)[0]),
+#define HA_STRIDE__2(array) sizeof((array)[0]), sizeof((array)[0][0]),
+#define HA_STRIDE__3(array) sizeof((array)[0]), sizeof((array)[0][0]), sizeof((array)[0][0][0]),
+#define HA_STRIDES_1(N, a)
+#define HA_STRIDES_2(N, a, b) HA_STRIDE_(N, 2, b)
+#define HA_STRIDES_3(N, a, b, c) HA_STRIDES_2(N, a, b) HA_STRIDE_(N, 3, c)
+#define HA_STRIDES_4(N, a, b, c, d) HA_STRIDES_3(N, a, b, c) HA_STRIDE_(N, 4, d)
+#define HA_STRIDES_5(N, a, b, c, d, e) HA_STRIDES_4(N, a, b, c, d) HA_STRIDE_(N, 5, e)
+#define HA_STRIDES_6(N, a, b, c, d, e, f) HA_STRIDES_5(N, a, b, c, d, e) HA_STRIDE_(N, 6, f)
+#define HA_STRIDES_7(N, a, b, c, d, e, f, g) HA_STRIDES_6(N, a, b, c, d, e, f) HA_STRIDE_(N, 7, g)
+#define HA_STRIDES_8(N, a, b, c, d, e, f, g, h) HA_STRIDES_7(N, a, b, c, d, e, f, g) HA_STRIDE_(N, 8, h)
+/* clang-format on */
+
+#define HA_DESCRIBED_FIELD_(R, T, ...)                                                             \
+    {HA_PATH_TEXT_(__VA_ARGS__),                                                                   \
+     HA_SCALAR_OF(T),                                                                              \
+     offsetof(R, HA_FIRST_MEMBER_(__VA_ARGS__)),                                                   \
+     {HA_JOIN_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                               \
+         HA_JOIN_(R##_, HA_JOIN_(HA_NAME_OF_(__VA_ARGS__), _)), __VA_ARGS__) 0}},
+
+/* The struct R with the fields R_FIELDS. Makes R_record, an ha_record, and nothing else that is for
+ * users. At file scope. */
+#define HA_RECORD(R)                                                                               \
+    HA_FOR_FIELDS_(HA_CHECK_FIELD_, R, R##_FIELDS)                                                 \
+    typedef struct {                                                                               \
+        HA_FOR_FIELDS_(HA_PACKED_FIELD_, R, R##_FIELDS)                                            \
+    } R##_packed_;                                                                                 \
+    typedef struct {                                                                               \
+        HA_FOR_FIELDS_(HA_LEAF_FIELD_, R, R##_FIELDS)                                              \
+    } R##_leaf_;                                                                                   \
+    static const ha_sizes_ R##_sizes_[] HA_UNUSED = {                                              \
+        HA_FOR_FIELDS_(HA_SIZES_FIELD_, R, R##_FIELDS)};                                           \
+    static const ha_field R##_field_[] HA_UNUSED = {                                               \
+        HA_FOR_FIELDS_(HA_DESCRIBED_FIELD_, R, R##_FIELDS)};                                       \
+    static const ha_record R##_record HA_UNUSED = {                                                \
+        #R, sizeof(R), HA_ALIGNOF_(R), sizeof R##_field_ / sizeof R##_field_[0], R##_field_};
+
+#endif
