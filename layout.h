@@ -20,4 +20,8 @@
 #include "layout/mapping.h"
 #include "layout/view.h"
 
+#if defined HA_LAYOUT_IMPLEMENTATION || defined HARRAY_IMPLEMENTATION
+#include "layout/impl/all.h"
+#endif
+
 #endif

@@ -78,6 +78,10 @@ HA_API HA_MUST_CHECK ha_status ha_record_leaf(const ha_record *record, int64_t n
 HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char *buffer,
                                    size_t size);
 
+/* How many values of the largest leaf a vector of this many bytes holds, which is how many lanes of
+ * every leaf can be worked on at once; 0 when it is too short, -1 when the record is not a right one. */
+HA_API int64_t ha_record_lanes(const ha_record *record, int64_t bytes);
+
 /* The leaves below a path: all whose names begin with it and then end, or go on with "." or "[". "pos"
  * means pos.x and pos.y; "link[1].e" nine of the leaves above. They need not be neighbours: *first is
  * the lowest of them at or behind `from`. HA_ERR_NOT_FOUND when there is none (any more). */

@@ -19,6 +19,7 @@
 #define ha_record_check HA_RENAME_(ha_record_check)
 #define ha_record_find HA_RENAME_(ha_record_find)
 #define ha_record_free HA_RENAME_(ha_record_free)
+#define ha_record_lanes HA_RENAME_(ha_record_lanes)
 #define ha_record_leaf HA_RENAME_(ha_record_leaf)
 #define ha_record_leaf_name HA_RENAME_(ha_record_leaf_name)
 #define ha_record_leaves HA_RENAME_(ha_record_leaves)

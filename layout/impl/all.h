@@ -1,0 +1,20 @@
+/* The run-time part of layouts: included by layout.h in the one file that asks for it. */
+#ifndef HARRAY_LAYOUT_IMPL_ALL_H
+#define HARRAY_LAYOUT_IMPL_ALL_H
+
+#ifdef __cplusplus
+#error "HA_LAYOUT_IMPLEMENTATION belongs in a C file; C++ files include layout.h without it"
+#endif
+
+#include "../mapping.h"
+#include "basics.h"
+#include "reader.h"
+#include "record.h"
+#include "record_text.h"
+#include "layout_text.h"
+#include "build.h"
+#include "split.h"
+#include "place.h"
+#include "mapping.h"
+
+#endif

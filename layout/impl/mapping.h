@@ -1,0 +1,180 @@
+/* Making mappings. */
+#ifndef HARRAY_LAYOUT_IMPL_MAPPING_H
+#define HARRAY_LAYOUT_IMPL_MAPPING_H
+
+#include "place.h"
+#include "split.h"
+
+static ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t *extent) {
+    if (rank < 1 || rank > HA_MAPPING_RANK)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "rank %d is not from 1 to %d", rank,
+                         HA_MAPPING_RANK);
+    for (int d = 0; d < rank; d++)
+        if (extent[d] < 0)
+            return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "extent %d is %lld", d,
+                             (long long)extent[d]);
+    return HA_OK;
+}
+
+/* One block of memory for a mapping of n leaves and its text. */
+static ha_mapping *ha_mapping_allocate(ha_builder *b, const ha_record *record, int64_t n,
+                                       int64_t text) {
+    const size_t each = sizeof(ha_row) + sizeof(ha_linearizer) + sizeof(ha_piece) + sizeof(ha_blob);
+    const size_t bytes = sizeof(ha_mapping) + (size_t)n * each + (size_t)text + 1;
+    char *memory = (char *)HA_LAYOUT_MALLOC_(bytes);
+    ha_mapping *m = (ha_mapping *)(void *)memory;
+    if (!memory) {
+        ha_no_memory(b->asked, bytes);
+        return NULL;
+    }
+    memset(memory, 0, bytes);
+    b->row = (ha_row *)(void *)(memory + sizeof *m);
+    b->linearizer = (ha_linearizer *)(void *)(b->row + n);
+    b->piece = (ha_piece *)(void *)(b->linearizer + n);
+    b->blob = (ha_blob *)(void *)(b->piece + n);
+    m->record = record;
+    m->rows = n;
+    m->row = b->row;
+    m->linearizer = b->linearizer;
+    m->piece = b->piece;
+    m->blob = b->blob;
+    m->text = (const char *)(b->blob + n);
+    b->mapping = m;
+    return m;
+}
+
+/* Room for lists of leaves: one for all, and those of splits inside each other. */
+static size_t ha_work_bytes(int64_t n) {
+    return (size_t)n * (sizeof(ha_leaf) + sizeof(int64_t) + HA_LAYOUT_DEPTH * sizeof(int32_t));
+}
+
+static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, char *work) {
+    const int64_t n = b->mapping->rows;
+    ha_leaf *leaf = (ha_leaf *)(void *)work;
+    int64_t *offset = (int64_t *)(void *)(leaf + n);
+    int32_t *all = (int32_t *)(void *)(offset + n);
+    ha_part_of part = {.leaf = all, .leaves = n};
+    ha_status s;
+    ha_all_leaves(b->mapping->record, leaf);
+    for (int64_t k = 0; k < n; k++) all[k] = (int32_t)k;
+    for (int32_t d = 0; d < HA_MAPPING_RANK; d++) part.dimension[d] = d;
+    b->leaf = leaf;
+    b->spare = all + n;
+    b->into = -1;
+    s = ha_build(b, layout, &part, offset);
+    if (!s) s = ha_place_pieces(b);
+    if (!s) ha_place_rows(b);
+    return s;
+}
+
+/* The mapping, of what is checked. */
+static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64_t n,
+                                   const ha_layout *layout, int rank, const int64_t *extent) {
+    ha_writer text = {0};
+    char *work = (char *)HA_LAYOUT_MALLOC_(ha_work_bytes(n));
+    ha_mapping *m;
+    if (!work) {
+        ha_no_memory(b->asked, ha_work_bytes(n));
+        return NULL;
+    }
+    ha_put_layout(&text, layout, rank);
+    m = ha_mapping_allocate(b, record, n, text.length);
+    if (m) {
+        text = ha_writer_to((char *)(b->blob + n), (size_t)text.length + 1);
+        ha_put_layout(&text, layout, rank);
+        m->rank = rank;
+        for (int d = 0; d < HA_MAPPING_RANK; d++) m->extent[d] = d < rank ? extent[d] : 1;
+        if (ha_fill_mapping(b, layout, work)) {
+            HA_LAYOUT_FREE_(m);
+            m = NULL;
+        }
+    }
+    HA_LAYOUT_FREE_(work);
+    return m;
+}
+
+/* Checks all but the layout: how many leaves there are. */
+static ha_status ha_check_arguments(const ha_asked *asked, const ha_record *record, int rank,
+                                    const int64_t *extent, int64_t *leaves) {
+    const ha_status s = ha_check_extents(asked, rank, extent);
+    return s ? s : ha_check_record(asked, record, leaves);
+}
+
+HA_API ha_mapping *ha_mapping_new(const ha_record *record, const ha_layout *layout, int rank,
+                                  const int64_t *extent, ha_error *error) {
+    const ha_asked asked = ha_ask("ha_mapping_new", error);
+    ha_builder b = {.asked = &asked};
+    int64_t leaves;
+    int layouts = 0;
+    if (ha_check_arguments(&asked, record, rank, extent, &leaves)) return NULL;
+    if (ha_check_layout(&b, layout, rank, 0, &layouts)) return NULL;
+    return ha_mapping_make(&b, record, leaves, layout, rank, extent);
+}
+
+HA_API ha_mapping *ha_mapping_parse(const ha_record *record, const char *text, int rank,
+                                    const int64_t *extent, ha_error *error) {
+    const ha_asked asked = ha_ask("ha_mapping_parse", error);
+    const size_t bytes = ha_layout_reader_bytes(text);
+    ha_mapping *m = NULL;
+    ha_layout_reader reader;
+    const ha_layout *layout;
+    int64_t leaves;
+    void *memory;
+    if (ha_check_arguments(&asked, record, rank, extent, &leaves)) return NULL;
+    memory = HA_LAYOUT_MALLOC_(bytes);
+    if (!memory) {
+        ha_no_memory(&asked, bytes);
+    } else if (!ha_read_whole_layout(&reader, text, rank, &asked, memory, &layout)) {
+        ha_builder b = {.asked = &asked, .origin = reader.copy};
+        m = ha_mapping_make(&b, record, leaves, layout, rank, extent);
+    }
+    HA_LAYOUT_FREE_(memory);
+    return m;
+}
+
+HA_API void ha_mapping_free(ha_mapping *mapping) { HA_LAYOUT_FREE_(mapping); }
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Of values at equal distances, with the fastest index of the linearizer going on. */
+static void ha_find_run(const ha_row *row, const ha_linearizer *l, int64_t linear, int64_t index,
+                        int64_t left, ha_run *run) {
+    const int64_t lane = linear % row->lanes;
+    const int64_t step = l->morton == 0 ? l->stride[run->dimension] : 1;
+    int64_t here = l->morton == 0 || l->rank == 1 ? left : index % 2 == 0 ? 2 : 1;
+    int64_t stride = row->lane_stride;
+    if (row->lanes == 1) {
+        stride = row->block_stride;
+    } else if (step != 1) {
+        here = 1;
+    } else {
+        const int even = row->lane_stride != 0 && row->block_stride / row->lanes == stride &&
+                         row->block_stride % row->lanes == 0;
+        if (!even) here = ha_smaller(here, row->lanes - lane);
+    }
+    run->count = ha_smaller(here, left);
+    run->stride = run->count > 1 ? stride * step : 0;
+}
+
+HA_API ha_status ha_mapping_run(const ha_mapping *mapping, int64_t leaf, const int64_t *index,
+                                ha_run *run) {
+    const ha_row *row;
+    ha_run found = {.blob = -1, .count = 1};
+    if (leaf < 0 || leaf >= mapping->rows) return HA_ERR_ARGUMENT;
+    for (int d = 0; d < mapping->rank; d++)
+        if (index[d] < 0 || index[d] >= mapping->extent[d]) return HA_ERR_ARGUMENT;
+    row = &mapping->row[leaf];
+    if (row->blob >= 0) {
+        const ha_linearizer *l = &mapping->linearizer[row->linearizer];
+        const int64_t linear = ha_linear(l, index);
+        found.blob = row->blob;
+        found.dimension = l->dimension[l->rank - 1];
+        found.offset = ha_row_offset(row, linear);
+        ha_find_run(row, l, linear, index[found.dimension],
+                    mapping->extent[found.dimension] - index[found.dimension], &found);
+    }
+    *run = found;
+    return HA_OK;
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* The layout "split": which leaves go where, and what shares a blob. */
+#ifndef HARRAY_LAYOUT_IMPL_SPLIT_H
+#define HARRAY_LAYOUT_IMPL_SPLIT_H
+
+#include "build.h"
+
+/* Puts the leaves below one path at the end of `chosen`; those that are there stay. */
+static int ha_choose(const ha_builder *b, const ha_part_of *part, const char *path, const char *end,
+                     int8_t *is_chosen) {
+    int found = 0;
+    for (int64_t k = 0; k < part->leaves; k++)
+        if (ha_leaf_below(b->mapping->record, &b->leaf[part->leaf[k]], path, end)) {
+            is_chosen[part->leaf[k]] = 1;
+            found = 1;
+        }
+    return found;
+}
+
+/* Marks the leaves below all paths, "pos + vel". */
+static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout, const ha_part_of *part,
+                               int8_t *is_chosen) {
+    const char *p = layout->paths;
+    for (;;) {
+        const char *path, *end;
+        while (ha_is_blank(*p)) p++;
+        path = p;
+        while (*p && *p != '+' && !ha_is_blank(*p)) p++;
+        end = p;
+        while (ha_is_blank(*p)) p++;
+        if (path == end || (*p && *p != '+') || !ha_choose(b, part, path, end, is_chosen))
+            return ha_refuse_layout(b, b->origin ? path - b->origin : 0,
+                                    "there is no such field here");
+        if (!*p) return HA_OK;
+        p++;
+    }
+}
+
+/* Do all pieces from this one on lie in one blob? */
+static int ha_one_blob(const ha_builder *b, int32_t first) {
+    for (int32_t p = first + 1; p < b->mapping->pieces; p++)
+        if (b->piece[p].blob != b->piece[first].blob) return 0;
+    return 1;
+}
+
+/* The second part begins at a multiple of the alignment of all that is in it. */
+static void ha_align_part(ha_builder *b, int32_t first) {
+    for (int32_t p = first + 1; p < b->mapping->pieces; p++)
+        b->piece[first].alignment = ha_larger(b->piece[first].alignment, b->piece[p].alignment);
+}
+
+static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha_part_of *first,
+                                const ha_part_of *second, int64_t *offset) {
+    const int separate = (layout->flags & HA_LAYOUT_SEPARATE) != 0;
+    const int32_t begin = b->mapping->pieces;
+    int32_t middle;
+    ha_status s = ha_build(b, layout->first, first, offset);
+    if (s) return s;
+    middle = b->mapping->pieces;
+    if (separate && middle > begin) b->into = -1;
+    s = ha_build(b, layout->second, second, offset);
+    if (s) return s;
+    if (separate) return HA_OK;
+    if (!ha_one_blob(b, begin))
+        return ha_refuse_layout(b, ha_position_of(b, layout),
+                                "a part of this has several blobs: it needs \"separate;\"");
+    if (middle > begin) ha_align_part(b, middle);
+    return HA_OK;
+}
+
+/* The chosen leaves first, then the others; both in the order that they had. */
+static ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
+                                int64_t *offset) {
+    int8_t is_chosen[HA_MOST_LEAVES] = {0};
+    int32_t *list = b->spare;
+    ha_part_of first = *part, second = *part;
+    ha_status s = ha_choose_all(b, layout, part, is_chosen);
+    if (s) return s;
+    first.leaf = list;
+    first.leaves = 0;
+    for (int64_t k = 0; k < part->leaves; k++)
+        if (is_chosen[part->leaf[k]]) list[first.leaves++] = part->leaf[k];
+    second.leaf = list + first.leaves;
+    second.leaves = 0;
+    for (int64_t k = 0; k < part->leaves; k++)
+        if (!is_chosen[part->leaf[k]]) list[first.leaves + second.leaves++] = part->leaf[k];
+    if (second.leaves == 0)
+        return ha_refuse_layout(b, ha_position_of(b, layout),
+                                "this split leaves no field for the second layout");
+    b->spare += part->leaves;
+    s = ha_build_parts(b, layout, &first, &second, offset);
+    b->spare = list;
+    return s;
+}
+
+static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
+                          int64_t *offset) {
+    switch (layout->kind) {
+    case HA_LAYOUT_NULL:
+        ha_build_null(b, part);
+        return HA_OK;
+    case HA_LAYOUT_SPLIT:
+        return ha_build_split(b, layout, part, offset);
+    case HA_LAYOUT_PERMUTE:
+        return ha_build_permuted(b, layout, part, offset);
+    default:
+        return ha_build_leaf_layout(b, layout, part, offset);
+    }
+}
+
+#endif
