@@ -92,15 +92,15 @@ static int ha_strided_nearest(const ha_strided *s) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-typedef struct ha_row {
+typedef struct ha_strided_row {
     char *to;
     const char *from;
     int64_t to_step, from_step, count;
     size_t run;
-} ha_row;
+} ha_strided_row;
 
 #define HA_COPY_ROW(name, bytes)                                                                   \
-    static void ha_copy_row_##name(const ha_row *r) {                                              \
+    static void ha_copy_row_##name(const ha_strided_row *r) {                                      \
         char *to = r->to;                                                                          \
         const char *from = r->from;                                                                \
         for (int64_t i = 0; i < r->count; i++, to += r->to_step, from += r->from_step)             \
@@ -114,7 +114,7 @@ HA_COPY_ROW(16, 16)
 HA_COPY_ROW(run, r->run)
 
 /* One element many times, without gaps: what is there already is copied behind itself. */
-static void ha_fill_row(const ha_row *r) {
+static void ha_fill_row(const ha_strided_row *r) {
     enum { most = 4096 }; /* stays in the first cache */
     const size_t bytes = r->run * (size_t)r->count;
     if (r->run == 1) {
@@ -129,7 +129,7 @@ static void ha_fill_row(const ha_row *r) {
     }
 }
 
-static void ha_copy_row(const ha_row *r) {
+static void ha_copy_row(const ha_strided_row *r) {
     if (!r->from_step && r->to_step == (int64_t)r->run) {
         ha_fill_row(r);
         return;
@@ -172,7 +172,7 @@ static void ha_copy_tile(const ha_strided *s, ha_dimension a, ha_dimension b, ch
         b = a;
         a = longer;
     }
-    ha_row row = {to, from, a.to, a.from, a.extent, s->run};
+    ha_strided_row row = {to, from, a.to, a.from, a.extent, s->run};
     for (int64_t j = 0; j < b.extent; j++, row.to += b.to, row.from += b.from) ha_copy_row(&row);
 }
 

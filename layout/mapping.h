@@ -55,20 +55,20 @@ typedef struct ha_row {
     int32_t blob;
     int32_t linearizer; /* which of the mapping's */
     int64_t base, lane_stride, block_stride;
-    int64_t lanes;  /* at least 1 */
-    int32_t packed; /* 1: a value may lie misaligned, even in an aligned blob */
-    int32_t piece;  /* which of the mapping's pieces it lies in, < 0: not said */
-    int64_t offset; /* and where in that: base = start of the piece + offset */
+    int64_t lanes;   /* at least 1 */
+    int32_t packed;  /* 1: a value may lie misaligned, even in an aligned blob */
+    int32_t section; /* which of the mapping's sections it lies in, < 0: not said */
+    int64_t offset;  /* and where in that: base = start of the section + offset */
 } ha_row;
 
-/* Blobs consist of pieces: `bytes` for every `lanes` linear indices, or bytes as such when lanes is 0.
- * A piece starts where the piece before it in the blob ends, at a multiple of its alignment. So text
- * for devices can find the pieces for extents that are not known yet. */
-typedef struct ha_piece {
+/* Blobs consist of sections: `bytes` for every `lanes` linear indices, or bytes as such when lanes is 0.
+ * A section starts where the section before it in the blob ends, at a multiple of its alignment. So text
+ * for devices can find the sections for extents that are not known yet. */
+typedef struct ha_section {
     int32_t blob, linearizer;
     int64_t lanes, bytes, alignment;
     int64_t start; /* in the blob, for the mapping's extents */
-} ha_piece;
+} ha_section;
 
 typedef struct ha_blob {
     int64_t bytes;
@@ -80,13 +80,13 @@ typedef struct ha_mapping {
     const ha_record *record; /* has to outlive the mapping */
     const char *text;        /* the layout, as ha_mapping_parse would read it */
     int32_t rank;
-    int32_t blobs, linearizers, pieces;
+    int32_t blobs, linearizers, sections;
     int64_t extent[HA_MAPPING_RANK]; /* 1 behind the rank */
     int64_t rows;                    /* one for each leaf of the record */
     const ha_row *row;
     const ha_linearizer *linearizer;
     const ha_blob *blob;
-    const ha_piece *piece;
+    const ha_section *section;
 } ha_mapping;
 
 /* ---- layouts by functions -------------------------------------------------------------------- */
@@ -177,18 +177,18 @@ HA_FN int64_t ha_mapping_offset(const ha_mapping *m, int64_t leaf, const int64_t
 }
 
 /* A run of values of one leaf at equal distances. */
-typedef struct ha_run {
+typedef struct ha_stretch {
     int32_t blob;      /* < 0: not stored */
     int32_t dimension; /* the index that goes on from value to value */
     int64_t offset;    /* of the first value in the blob, in bytes */
     int64_t stride;    /* bytes from value to value */
     int64_t count;     /* at least 1 */
-} ha_run;
+} ha_stretch;
 
 /* The longest run that begins at `index` and goes along the fastest dimension of the leaf's linearizer,
  * at most to the end of the extent. HA_ERR_ARGUMENT, *run untouched: there is no such leaf or index. */
-HA_API HA_MUST_CHECK ha_status ha_mapping_run(const ha_mapping *mapping, int64_t leaf,
-                                              const int64_t *index, ha_run *run);
+HA_API HA_MUST_CHECK ha_status ha_mapping_stretch(const ha_mapping *mapping, int64_t leaf,
+                                                  const int64_t *index, ha_stretch *run);
 
 /* HA_OK when every value of every leaf that is stored lies inside its blob and no two of them have a
  * byte in common. Also for tables that were written by hand. For layouts as above it says what is

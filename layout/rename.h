@@ -14,7 +14,7 @@
 #define ha_mapping_json HA_RENAME_(ha_mapping_json)
 #define ha_mapping_new HA_RENAME_(ha_mapping_new)
 #define ha_mapping_parse HA_RENAME_(ha_mapping_parse)
-#define ha_mapping_run HA_RENAME_(ha_mapping_run)
+#define ha_mapping_stretch HA_RENAME_(ha_mapping_stretch)
 #define ha_mapping_svg HA_RENAME_(ha_mapping_svg)
 #define ha_record_check HA_RENAME_(ha_record_check)
 #define ha_record_find HA_RENAME_(ha_record_find)

@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 
-MEASURED = ("impl/", "backends/host.h", "backends/sim")  # beginnings of paths
+MEASURED = ("impl/", "layout/impl/", "backends/host.h", "backends/sim")  # beginnings of paths
 # Which of these runs is the processor's choice; test_convert compares each that can with portable
 # code.
 LEFT_OUT = ("impl/convert_avx", "impl/convert_neon")

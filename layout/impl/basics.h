@@ -25,7 +25,7 @@ static int ha_sum(int64_t a, int64_t b, int64_t *result) {
 static int ha_product(int64_t a, int64_t b, int64_t *result) {
     return !__builtin_mul_overflow(a, b, result);
 }
-static int ha_round_up(int64_t a, int64_t b, int64_t *result) {
+static int ha_round_to(int64_t a, int64_t b, int64_t *result) {
     const int64_t rest = a % b;
     return ha_sum(a, rest == 0 ? 0 : b - rest, result);
 }
@@ -81,7 +81,8 @@ static ha_writer ha_writer_to(char *buffer, size_t size) {
     return (ha_writer){.buffer = buffer, .size = size};
 }
 
-__attribute__((format(printf, 2, 3))) static void ha_put(ha_writer *w, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void ha_put_text(ha_writer *w, const char *format,
+                                                              ...) {
     const size_t at = (uint64_t)w->length < w->size ? (size_t)w->length : w->size;
     va_list rest;
     va_start(rest, format);

@@ -1,5 +1,5 @@
-/* From a layout to the table: which pieces the blobs consist of, and where in them each leaf lies.
- * Where the pieces start is found when all of them are known (place.h). */
+/* From a layout to the table: which sections the blobs consist of, and where in them each leaf lies.
+ * Where the sections start is found when all of them are known (place.h). */
 #ifndef HARRAY_LAYOUT_IMPL_BUILD_H
 #define HARRAY_LAYOUT_IMPL_BUILD_H
 
@@ -14,19 +14,19 @@ typedef struct ha_builder {
     ha_mapping *mapping;
     ha_row *row;
     ha_linearizer *linearizer;
-    ha_piece *piece;
+    ha_section *section;
     ha_blob *blob;
     int32_t *spare; /* for lists of leaves, from the level of layouts that works on */
-    int32_t into;   /* blob that the next piece goes into; -1: a new one */
+    int32_t into;   /* blob that the next section goes into; -1: a new one */
 } ha_builder;
 
 /* What a layout is for: some leaves, with indices in some order. */
-typedef struct ha_part_of {
+typedef struct ha_layout_part {
     const int32_t *leaf;
     int64_t leaves;
     int32_t
         dimension[HA_MAPPING_RANK]; /* index k of the layout is index dimension[k] of the record */
-} ha_part_of;
+} ha_layout_part;
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
@@ -99,7 +99,7 @@ static ha_status ha_strides(const ha_builder *b, ha_linearizer *l) {
     for (int k = l->rank; k-- > 0;) {
         const int32_t d = l->dimension[k];
         int64_t padded = extent[d];
-        if (k == l->rank - 1 && !ha_round_up(padded, l->pad, &padded)) return ha_too_large(b);
+        if (k == l->rank - 1 && !ha_round_to(padded, l->pad, &padded)) return ha_too_large(b);
         l->stride[d] = count;
         if (!ha_product(count, padded, &count)) return ha_too_large(b);
     }
@@ -127,8 +127,8 @@ static int ha_same_linearizer(const ha_linearizer *x, const ha_linearizer *y) {
 }
 
 /* The number of the linearizer for a layout. */
-static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
-                                   int32_t *number) {
+static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout,
+                                   const ha_layout_part *part, int32_t *number) {
     ha_mapping *m = b->mapping;
     ha_linearizer *l = &b->linearizer[m->linearizers];
     int empty = 0;
@@ -154,25 +154,25 @@ static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout, const
     return HA_OK;
 }
 
-/* ---- pieces and rows ------------------------------------------------------------------------- */
+/* ---- sections and rows ------------------------------------------------------------------------- */
 
-/* A new piece, in the blob that is open or in a new one, which is open from then on. */
-static ha_piece *ha_add_piece(ha_builder *b, int32_t linearizer, int64_t lanes, int64_t bytes,
-                              int64_t alignment) {
+/* A new section, in the blob that is open or in a new one, which is open from then on. */
+static ha_section *ha_add_section(ha_builder *b, int32_t linearizer, int64_t lanes, int64_t bytes,
+                                  int64_t alignment) {
     ha_mapping *m = b->mapping;
-    ha_piece *p = &b->piece[m->pieces++];
+    ha_section *p = &b->section[m->sections++];
     if (b->into < 0) {
         b->into = m->blobs++;
         b->blob[b->into] = (ha_blob){.bytes = 0, .alignment = 1};
     }
-    *p = (ha_piece){b->into, linearizer, lanes, bytes, alignment, 0};
+    *p = (ha_section){b->into, linearizer, lanes, bytes, alignment, 0};
     return p;
 }
 
-/* A leaf in the piece that was added last. */
+/* A leaf in the section that was added last. */
 static void ha_add_row(ha_builder *b, int32_t leaf, int64_t offset, int64_t lane_stride) {
-    const int32_t number = b->mapping->pieces - 1;
-    const ha_piece *p = &b->piece[number];
+    const int32_t number = b->mapping->sections - 1;
+    const ha_section *p = &b->section[number];
     const int64_t alignment = ha_scalar_alignment(b->leaf[leaf].scalar);
     ha_blob *blob = &b->blob[p->blob];
     blob->alignment = ha_larger(blob->alignment, alignment);
@@ -181,7 +181,7 @@ static void ha_add_row(ha_builder *b, int32_t leaf, int64_t offset, int64_t lane
                             .lane_stride = lane_stride,
                             .block_stride = p->lanes > 0 ? p->bytes : 0,
                             .lanes = ha_larger(p->lanes, 1),
-                            .piece = number,
+                            .section = number,
                             .offset = offset};
 }
 
@@ -202,7 +202,7 @@ static int64_t ha_struct_add(ha_struct *s, ha_scalar scalar, int packed) {
 }
 
 /* Goes through the leaves; with minalign first through those of alignment 1, then 2, and so on. */
-static ha_struct ha_struct_of(const ha_builder *b, const ha_part_of *part, uint32_t flags,
+static ha_struct ha_struct_of(const ha_builder *b, const ha_layout_part *part, uint32_t flags,
                               int64_t *offset) {
     const int packed = (flags & HA_LAYOUT_PACKED) != 0;
     const int sorted = (flags & HA_LAYOUT_MINALIGN) != 0;
@@ -222,16 +222,16 @@ static int64_t ha_padded_size(ha_struct s) {
 
 /* ---- each kind of layout --------------------------------------------------------------------- */
 
-static void ha_build_c_structs(ha_builder *b, const ha_part_of *part, int32_t linearizer) {
+static void ha_build_c_structs(ha_builder *b, const ha_layout_part *part, int32_t linearizer) {
     const ha_record *record = b->mapping->record;
-    ha_add_piece(b, linearizer, 1, record->size, record->alignment);
+    ha_add_section(b, linearizer, 1, record->size, record->alignment);
     for (int64_t k = 0; k < part->leaves; k++)
         ha_add_row(b, part->leaf[k], b->leaf[part->leaf[k]].offset, record->size);
 }
 
 /* aos, one, and aosoa: a struct of all leaves, times the lanes. */
-static ha_status ha_build_structs(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
-                                  int32_t linearizer, int64_t *offset) {
+static ha_status ha_build_structs(ha_builder *b, const ha_layout *layout,
+                                  const ha_layout_part *part, int32_t linearizer, int64_t *offset) {
     const int one = layout->kind == HA_LAYOUT_ONE, blocks = layout->kind == HA_LAYOUT_AOSOA;
     const int packed = blocks ? (layout->flags & HA_LAYOUT_ALIGNED) == 0 : 0;
     const uint32_t flags = blocks ? (packed ? HA_LAYOUT_PACKED : 0) : layout->flags;
@@ -239,7 +239,7 @@ static ha_status ha_build_structs(ha_builder *b, const ha_layout *layout, const 
     const int64_t lanes = blocks ? layout->lanes : 1;
     int64_t bytes;
     if (!ha_product(one ? s.size : ha_padded_size(s), lanes, &bytes)) return ha_too_large(b);
-    ha_add_piece(b, linearizer, one ? 0 : lanes, bytes, s.alignment);
+    ha_add_section(b, linearizer, one ? 0 : lanes, bytes, s.alignment);
     for (int64_t k = 0; k < part->leaves; k++) {
         const int64_t size = ha_scalar_size(b->leaf[part->leaf[k]].scalar);
         ha_add_row(b, part->leaf[k], offset[k] * lanes, one ? 0 : blocks ? size : bytes);
@@ -247,8 +247,8 @@ static ha_status ha_build_structs(ha_builder *b, const ha_layout *layout, const 
     return HA_OK;
 }
 
-/* soa: a piece for each leaf. */
-static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
+/* soa: a section for each leaf. */
+static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                             int32_t linearizer) {
     const int single = (layout->flags & HA_LAYOUT_SINGLE) != 0;
     const int packed = single && (layout->flags & HA_LAYOUT_ALIGNED) == 0;
@@ -256,13 +256,13 @@ static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_par
         const ha_scalar scalar = b->leaf[part->leaf[k]].scalar;
         const int64_t size = ha_scalar_size(scalar);
         if (k > 0 && !single) b->into = -1;
-        ha_add_piece(b, linearizer, 1, size, packed ? 1 : ha_scalar_alignment(scalar));
+        ha_add_section(b, linearizer, 1, size, packed ? 1 : ha_scalar_alignment(scalar));
         ha_add_row(b, part->leaf[k], 0, size);
     }
 }
 
 static ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
-                                      const ha_part_of *part, int64_t *offset) {
+                                      const ha_layout_part *part, int64_t *offset) {
     int32_t linearizer;
     const ha_status s = ha_add_linearizer(b, layout, part, &linearizer);
     const int whole = part->leaves == b->mapping->rows;
@@ -277,17 +277,17 @@ static ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
     return HA_OK;
 }
 
-static void ha_build_null(ha_builder *b, const ha_part_of *part) {
+static void ha_build_null(ha_builder *b, const ha_layout_part *part) {
     for (int64_t k = 0; k < part->leaves; k++)
-        b->row[part->leaf[k]] = (ha_row){.blob = -1, .lanes = 1, .piece = -1};
+        b->row[part->leaf[k]] = (ha_row){.blob = -1, .lanes = 1, .section = -1};
 }
 
-static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
+static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                           int64_t *offset);
 
-static ha_status ha_build_permuted(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
-                                   int64_t *offset) {
-    ha_part_of inner = *part;
+static ha_status ha_build_permuted(ha_builder *b, const ha_layout *layout,
+                                   const ha_layout_part *part, int64_t *offset) {
+    ha_layout_part inner = *part;
     for (int k = 0; k < b->mapping->rank; k++)
         inner.dimension[k] = part->dimension[layout->dimension[k]];
     return ha_build(b, layout->first, &inner, offset);

@@ -246,38 +246,38 @@ static const char *ha_layout_kind_name(ha_layout_kind kind) {
 static void ha_put_options(ha_writer *w, const ha_layout *layout) {
     const char *before = "(";
     if (layout->kind == HA_LAYOUT_AOSOA) {
-        ha_put(w, "(%lld", (long long)layout->lanes);
+        ha_put_text(w, "(%lld", (long long)layout->lanes);
         before = ",";
     }
     for (size_t k = 0; k < HA_COUNT_OF_(ha_layout_options); k++) {
         const struct ha_layout_option *o = &ha_layout_options[k];
         if (o->kind == layout->kind && (layout->flags & o->flag) != 0) {
-            ha_put(w, "%s%s", before, o->name);
+            ha_put_text(w, "%s%s", before, o->name);
             before = ",";
         }
     }
-    if (before[0] == ',') ha_put(w, ")");
-    if (layout->order == HA_LINEAR_COLUMN) ha_put(w, "@col");
-    if (layout->order == HA_LINEAR_MORTON) ha_put(w, "@morton");
+    if (before[0] == ',') ha_put_text(w, ")");
+    if (layout->order == HA_LINEAR_COLUMN) ha_put_text(w, "@col");
+    if (layout->order == HA_LINEAR_MORTON) ha_put_text(w, "@morton");
 }
 
 static void ha_put_layout(ha_writer *w, const ha_layout *layout, int rank) {
-    ha_put(w, "%s", ha_layout_kind_name(layout->kind));
+    ha_put_text(w, "%s", ha_layout_kind_name(layout->kind));
     if (layout->kind == HA_LAYOUT_SPLIT) {
-        ha_put(w, "(%s", (layout->flags & HA_LAYOUT_SEPARATE) != 0 ? "separate; " : "");
+        ha_put_text(w, "(%s", (layout->flags & HA_LAYOUT_SEPARATE) != 0 ? "separate; " : "");
         for (const char *p = layout->paths; *p; p++)
-            if (!ha_is_blank(*p)) ha_put(w, "%c", *p);
-        ha_put(w, ": ");
+            if (!ha_is_blank(*p)) ha_put_text(w, "%c", *p);
+        ha_put_text(w, ": ");
         ha_put_layout(w, layout->first, rank);
-        ha_put(w, ", ");
+        ha_put_text(w, ", ");
         ha_put_layout(w, layout->second, rank);
-        ha_put(w, ")");
+        ha_put_text(w, ")");
     } else if (layout->kind == HA_LAYOUT_PERMUTE) {
-        ha_put(w, "(");
-        for (int d = 0; d < rank; d++) ha_put(w, "%d,", (int)layout->dimension[d]);
-        ha_put(w, " ");
+        ha_put_text(w, "(");
+        for (int d = 0; d < rank; d++) ha_put_text(w, "%d,", (int)layout->dimension[d]);
+        ha_put_text(w, " ");
         ha_put_layout(w, layout->first, rank);
-        ha_put(w, ")");
+        ha_put_text(w, ")");
     } else {
         ha_put_options(w, layout);
     }

@@ -19,7 +19,8 @@ static ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t
 /* One block of memory for a mapping of n leaves and its text. */
 static ha_mapping *ha_mapping_allocate(ha_builder *b, const ha_record *record, int64_t n,
                                        int64_t text) {
-    const size_t each = sizeof(ha_row) + sizeof(ha_linearizer) + sizeof(ha_piece) + sizeof(ha_blob);
+    const size_t each = sizeof(ha_row) + sizeof(ha_linearizer) + sizeof(ha_section) +
+                        sizeof(ha_blob);
     const size_t bytes = sizeof(ha_mapping) + (size_t)n * each + (size_t)text + 1;
     char *memory = (char *)HA_LAYOUT_MALLOC_(bytes);
     ha_mapping *m = (ha_mapping *)(void *)memory;
@@ -30,13 +31,13 @@ static ha_mapping *ha_mapping_allocate(ha_builder *b, const ha_record *record, i
     memset(memory, 0, bytes);
     b->row = (ha_row *)(void *)(memory + sizeof *m);
     b->linearizer = (ha_linearizer *)(void *)(b->row + n);
-    b->piece = (ha_piece *)(void *)(b->linearizer + n);
-    b->blob = (ha_blob *)(void *)(b->piece + n);
+    b->section = (ha_section *)(void *)(b->linearizer + n);
+    b->blob = (ha_blob *)(void *)(b->section + n);
     m->record = record;
     m->rows = n;
     m->row = b->row;
     m->linearizer = b->linearizer;
-    m->piece = b->piece;
+    m->section = b->section;
     m->blob = b->blob;
     m->text = (const char *)(b->blob + n);
     b->mapping = m;
@@ -53,7 +54,7 @@ static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, char *w
     ha_leaf *leaf = (ha_leaf *)(void *)work;
     int64_t *offset = (int64_t *)(void *)(leaf + n);
     int32_t *all = (int32_t *)(void *)(offset + n);
-    ha_part_of part = {.leaf = all, .leaves = n};
+    ha_layout_part part = {.leaf = all, .leaves = n};
     ha_status s;
     ha_all_leaves(b->mapping->record, leaf);
     for (int64_t k = 0; k < n; k++) all[k] = (int32_t)k;
@@ -62,7 +63,7 @@ static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, char *w
     b->spare = all + n;
     b->into = -1;
     s = ha_build(b, layout, &part, offset);
-    if (!s) s = ha_place_pieces(b);
+    if (!s) s = ha_place_sections(b);
     if (!s) ha_place_rows(b);
     return s;
 }
@@ -138,7 +139,7 @@ HA_API void ha_mapping_free(ha_mapping *mapping) { HA_LAYOUT_FREE_(mapping); }
 
 /* Of values at equal distances, with the fastest index of the linearizer going on. */
 static void ha_find_run(const ha_row *row, const ha_linearizer *l, int64_t linear, int64_t index,
-                        int64_t left, ha_run *run) {
+                        int64_t left, ha_stretch *run) {
     const int64_t lane = linear % row->lanes;
     const int64_t step = l->morton == 0 ? l->stride[run->dimension] : 1;
     int64_t here = l->morton == 0 || l->rank == 1 ? left : index % 2 == 0 ? 2 : 1;
@@ -156,10 +157,10 @@ static void ha_find_run(const ha_row *row, const ha_linearizer *l, int64_t linea
     run->stride = run->count > 1 ? stride * step : 0;
 }
 
-HA_API ha_status ha_mapping_run(const ha_mapping *mapping, int64_t leaf, const int64_t *index,
-                                ha_run *run) {
+HA_API ha_status ha_mapping_stretch(const ha_mapping *mapping, int64_t leaf, const int64_t *index,
+                                    ha_stretch *run) {
     const ha_row *row;
-    ha_run found = {.blob = -1, .count = 1};
+    ha_stretch found = {.blob = -1, .count = 1};
     if (leaf < 0 || leaf >= mapping->rows) return HA_ERR_ARGUMENT;
     for (int d = 0; d < mapping->rank; d++)
         if (index[d] < 0 || index[d] >= mapping->extent[d]) return HA_ERR_ARGUMENT;

@@ -1,10 +1,10 @@
-/* Where the pieces of blobs start, and which values may be misaligned. */
+/* Where the sections of blobs start, and which values may be misaligned. */
 #ifndef HARRAY_LAYOUT_IMPL_PLACE_H
 #define HARRAY_LAYOUT_IMPL_PLACE_H
 
 #include "build.h"
 
-static ha_status ha_piece_bytes(const ha_builder *b, const ha_piece *p, int64_t *bytes) {
+static ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int64_t *bytes) {
     int64_t blocks = 1;
     if (p->lanes > 0) {
         const int64_t count = b->linearizer[p->linearizer].count;
@@ -13,14 +13,14 @@ static ha_status ha_piece_bytes(const ha_builder *b, const ha_piece *p, int64_t 
     return ha_product(blocks, p->bytes, bytes) ? HA_OK : ha_too_large(b);
 }
 
-/* Each piece behind the one before it in its blob. */
-static ha_status ha_place_pieces(const ha_builder *b) {
-    for (int32_t k = 0; k < b->mapping->pieces; k++) {
-        ha_piece *p = &b->piece[k];
+/* Each section behind the one before it in its blob. */
+static ha_status ha_place_sections(const ha_builder *b) {
+    for (int32_t k = 0; k < b->mapping->sections; k++) {
+        ha_section *p = &b->section[k];
         int64_t *end = &b->blob[p->blob].bytes, bytes;
-        const ha_status s = ha_piece_bytes(b, p, &bytes);
+        const ha_status s = ha_section_bytes(b, p, &bytes);
         if (s) return s;
-        if (!ha_round_up(*end, p->alignment, &p->start) || !ha_sum(p->start, bytes, end))
+        if (!ha_round_to(*end, p->alignment, &p->start) || !ha_sum(p->start, bytes, end))
             return ha_too_large(b);
     }
     return HA_OK;
@@ -40,8 +40,8 @@ typedef struct ha_known_end {
     int32_t linearizer;
 } ha_known_end;
 
-/* Adds a piece; gives of what power of two its start is a multiple for all extents. */
-static int64_t ha_known_start(ha_known_end *e, const ha_piece *p) {
+/* Adds a section; gives of what power of two its start is a multiple for all extents. */
+static int64_t ha_known_start(ha_known_end *e, const ha_section *p) {
     const int goes_on = p->alignment == 1 && e->lanes == p->lanes && e->linearizer == p->linearizer;
     const int64_t here = ha_smaller(e->known, ha_multiple_of(e->unit));
     if (goes_on) {
@@ -55,26 +55,27 @@ static int64_t ha_known_start(ha_known_end *e, const ha_piece *p) {
     return e->known;
 }
 
-/* Of what power of two the start of piece number `last` is a multiple. */
-static int64_t ha_piece_alignment(const ha_builder *b, int32_t last) {
+/* Of what power of two the start of section number `last` is a multiple. */
+static int64_t ha_section_alignment(const ha_builder *b, int32_t last) {
     ha_known_end end = {.known = 64, .lanes = -1};
     int64_t known = 64;
     for (int32_t p = 0; p <= last; p++)
-        if (b->piece[p].blob == b->piece[last].blob) known = ha_known_start(&end, &b->piece[p]);
+        if (b->section[p].blob == b->section[last].blob)
+            known = ha_known_start(&end, &b->section[p]);
     return known;
 }
 
 /* Completes the rows. */
 static void ha_place_rows(const ha_builder *b) {
     int64_t known = 64;
-    int32_t piece = -1;
+    int32_t section = -1;
     for (int64_t k = 0; k < b->mapping->rows; k++) {
         ha_row *row = &b->row[k];
         const int64_t a = ha_scalar_alignment(b->leaf[k].scalar);
         if (row->blob < 0) continue;
-        if (row->piece != piece) known = ha_piece_alignment(b, row->piece);
-        piece = row->piece;
-        row->base = b->piece[row->piece].start + row->offset;
+        if (row->section != section) known = ha_section_alignment(b, row->section);
+        section = row->section;
+        row->base = b->section[row->section].start + row->offset;
         row->packed = known % a != 0 || row->offset % a != 0 || row->block_stride % a != 0 ||
                       row->lane_stride % a != 0;
     }

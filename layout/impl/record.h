@@ -199,7 +199,7 @@ static void ha_put_leaf_name(ha_writer *w, const ha_record *record, const ha_lea
     size_t length;
     int k = 0;
     while (ha_name_piece(leaf, &path, &k, number, &piece, &length))
-        ha_put(w, "%.*s", (int)length, piece);
+        ha_put_text(w, "%.*s", (int)length, piece);
 }
 
 HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char *buffer,

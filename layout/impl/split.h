@@ -5,8 +5,8 @@
 #include "build.h"
 
 /* Puts the leaves below one path at the end of `chosen`; those that are there stay. */
-static int ha_choose(const ha_builder *b, const ha_part_of *part, const char *path, const char *end,
-                     int8_t *is_chosen) {
+static int ha_choose(const ha_builder *b, const ha_layout_part *part, const char *path,
+                     const char *end, int8_t *is_chosen) {
     int found = 0;
     for (int64_t k = 0; k < part->leaves; k++)
         if (ha_leaf_below(b->mapping->record, &b->leaf[part->leaf[k]], path, end)) {
@@ -17,8 +17,8 @@ static int ha_choose(const ha_builder *b, const ha_part_of *part, const char *pa
 }
 
 /* Marks the leaves below all paths, "pos + vel". */
-static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout, const ha_part_of *part,
-                               int8_t *is_chosen) {
+static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout,
+                               const ha_layout_part *part, int8_t *is_chosen) {
     const char *p = layout->paths;
     for (;;) {
         const char *path, *end;
@@ -35,27 +35,28 @@ static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout, con
     }
 }
 
-/* Do all pieces from this one on lie in one blob? */
+/* Do all sections from this one on lie in one blob? */
 static int ha_one_blob(const ha_builder *b, int32_t first) {
-    for (int32_t p = first + 1; p < b->mapping->pieces; p++)
-        if (b->piece[p].blob != b->piece[first].blob) return 0;
+    for (int32_t p = first + 1; p < b->mapping->sections; p++)
+        if (b->section[p].blob != b->section[first].blob) return 0;
     return 1;
 }
 
 /* The second part begins at a multiple of the alignment of all that is in it. */
 static void ha_align_part(ha_builder *b, int32_t first) {
-    for (int32_t p = first + 1; p < b->mapping->pieces; p++)
-        b->piece[first].alignment = ha_larger(b->piece[first].alignment, b->piece[p].alignment);
+    for (int32_t p = first + 1; p < b->mapping->sections; p++)
+        b->section[first].alignment = ha_larger(b->section[first].alignment,
+                                                b->section[p].alignment);
 }
 
-static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha_part_of *first,
-                                const ha_part_of *second, int64_t *offset) {
+static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha_layout_part *first,
+                                const ha_layout_part *second, int64_t *offset) {
     const int separate = (layout->flags & HA_LAYOUT_SEPARATE) != 0;
-    const int32_t begin = b->mapping->pieces;
+    const int32_t begin = b->mapping->sections;
     int32_t middle;
     ha_status s = ha_build(b, layout->first, first, offset);
     if (s) return s;
-    middle = b->mapping->pieces;
+    middle = b->mapping->sections;
     if (separate && middle > begin) b->into = -1;
     s = ha_build(b, layout->second, second, offset);
     if (s) return s;
@@ -68,11 +69,11 @@ static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha
 }
 
 /* The chosen leaves first, then the others; both in the order that they had. */
-static ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
+static ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                                 int64_t *offset) {
     int8_t is_chosen[HA_MOST_LEAVES] = {0};
     int32_t *list = b->spare;
-    ha_part_of first = *part, second = *part;
+    ha_layout_part first = *part, second = *part;
     ha_status s = ha_choose_all(b, layout, part, is_chosen);
     if (s) return s;
     first.leaf = list;
@@ -92,7 +93,7 @@ static ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha
     return s;
 }
 
-static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_part_of *part,
+static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                           int64_t *offset) {
     switch (layout->kind) {
     case HA_LAYOUT_NULL:
