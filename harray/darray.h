@@ -153,7 +153,10 @@ HA_API darray darray_make_of(ha_type type, const ha_shape *shape, ha_context *co
 
 /* All elements of a coherent array as an array of n dimensions, one more owner of it: row-major,
  * refused unless the number of elements is its size. Its type is the array's. The array can still
- * be used as what it was; when it becomes smaller than its views, these cannot be opened. */
+ * be used as what it was; when it becomes smaller than its views, these cannot be opened. As it may
+ * be resized, it is no grid: what accesses to views lock and move are not boxes but ranges, from the
+ * first element to the last (a column: all rows but for the ends). What was made with its extents
+ * has boxes. */
 HA_API darray darray_from(ha_array *array, int rank, const int64_t *extent);
 
 /* The caller's memory as an array, without a copy: see harray/wrap.h, whose rules and errors hold.

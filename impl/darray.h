@@ -107,9 +107,10 @@ static ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_sh
     memset(plot, 0, sizeof *plot);
     ha_status s = ha_enter(operation);
     if (s) return s;
+    if (!type.name) type.name = "?";
     if (!type.size)
         return ha_fail(HA_ERR_ARGUMENT, operation, "elements of type %.32s have no size",
-                       type.name ? type.name : "?");
+                       type.name);
     if ((s = ha_shape_valid(shape, rank, operation))) return s;
     plot->type = type;
     plot->view.type = ha_dtype_quietly(type);

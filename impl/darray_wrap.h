@@ -36,7 +36,7 @@ darray darray_wrap_(ha_type type, int rank, const int64_t *extent, const int64_t
         (rank && stride && ha_plot_strides(&plot, stride, &low, operation)))
         return (darray){.rank = 0};
     if ((plot.size && !data) || __builtin_mul_overflow(low, (int64_t)type.size, &bytes)) {
-        ha_fail(data ? HA_ERR_MEMORY : HA_ERR_ARGUMENT, operation, "%.32s (%s): %s", type.name,
+        ha_fail(data ? HA_ERR_MEMORY : HA_ERR_ARGUMENT, operation, "%.32s (%s): %s", plot.type.name,
                 ha_show(rank, extent).text, data ? "its bytes overflow" : "no memory to wrap");
         return (darray){.rank = 0};
     }

@@ -4,8 +4,8 @@
 
 #include <sys/mman.h>
 
+#include "darray_wrap.h"
 #include "npy_arrays.h"
-#include "wrap.h"
 
 typedef struct ha_npy_map {
     char *first;
@@ -54,47 +54,36 @@ static ha_status ha_npy_mappable(const ha_npy_file *f, const ha_npy_header *h,
     return HA_OK;
 }
 
-/* Elements that follow each other as the header says, and one owner of them. */
-static darray ha_npy_lay_out(ha_array *a, const ha_npy_header *h) {
-    int64_t extent[HA_MOST_RANK];
-    for (int n = 0; n < h->rank; n++)
-        extent[h->rank - 1 - n] = h->extent[ha_nth_fastest(n, h->rank, h->order)];
-    darray x = darray_from(a, h->rank, extent);
-    HA_IGNORE(ha_array_free(a)); /* x owns it now, too */
-    if (x.array && h->order == HA_COLUMN_MAJOR) return darray_transpose(x);
-    return x;
-}
-
 /* The map is the array's from here on, if there is one. */
-static ha_array *ha_npy_wrap(const ha_npy_file *f, const ha_npy_header *h, unsigned flags,
-                             ha_npy_map *m) {
-    const ha_type type = ha_dtype_to_type(h->type);
-    ha_wrapped piece = {m->first + h->bytes, ha_host(),
-                        flags & HA_MAP_COPY_ON_WRITE ? 0 : HA_WRAP_CONST};
+static darray ha_npy_wrap(const ha_npy_file *f, const ha_npy_header *h, unsigned flags,
+                          ha_npy_map *m) {
+    int64_t stride[HA_MOST_RANK];
     ha_npy_map *kept = (ha_npy_map *)HARRAY_MALLOC(sizeof *kept);
     if (!kept) {
         ha_fail(HA_ERR_MEMORY, f->operation, "no memory for its records");
-        return NULL;
+        return ha_no_darray;
     }
     *kept = *m;
-    ha_array *a = ha_array_wrap(type, ha_npy_bytes(h) / type.size, &piece, 1);
-    if (a && !ha_array_set_release(a, ha_npy_unmap, kept)) return a;
-    HA_IGNORE(ha_array_free(a));
+    HA_IGNORE(ha_extents_strides(h->rank, h->extent, h->order, stride)); /* they fit */
+    darray x = darray_wrap(h->type, h->rank, h->extent, stride, m->first + h->bytes, ha_host(),
+                           flags & HA_MAP_COPY_ON_WRITE ? 0 : HA_WRAP_CONST);
+    if (x.array && !ha_array_set_release(x.array, ha_npy_unmap, kept)) return x;
+    HA_IGNORE(darray_free(&x));
     HARRAY_FREE(kept);
-    return NULL;
+    return ha_no_darray;
 }
 
 static darray ha_npy_map_open(const ha_npy_file *f, unsigned flags) {
     ha_npy_header h;
     ha_npy_map m;
-    ha_array *a = NULL;
+    darray x = ha_no_darray;
     ha_status s = ha_npy_map_file(f, flags, &m);
     if (s) return ha_no_darray;
     s = ha_npy_parse_named(f, m.first, m.bytes, &h);
     if (!s) s = ha_npy_mappable(f, &h, &m);
     const int is_empty = !s && m.bytes == h.bytes;
-    if (!s && !is_empty) a = ha_npy_wrap(f, &h, flags, &m);
-    if (a) return ha_npy_lay_out(a, &h);
+    if (!s && !is_empty) x = ha_npy_wrap(f, &h, flags, &m);
+    if (x.array) return x;
     munmap(m.first, m.bytes);
     return is_empty ? darray_new_in(h.order, h.type, h.rank, h.extent, ha_host()) : ha_no_darray;
 }

@@ -402,6 +402,21 @@ TEST(const_maps_are_not_written) {
     unlink(path);
 }
 
+/* What a view of a file covers is a box, as of all that is made with extents. */
+TEST(columns_of_a_map_move_alone) {
+    darray x = counting(HA_DTYPE_double, 2, EXTENT(30, 40), HA_ROW_MAJOR);
+    SUCCEEDS(darray_save_npy(x, file_named("x.npy")));
+    darray y = kept(darray_map_npy(path, HA_MAP_CONST)), column = darray_fix(y, 1, 7);
+    ha_access v;
+    SUCCEEDS(ha_open_darray(&v, &column, C, HA_READ, "test", "test"));
+    SUCCEEDS(ha_close(&v));
+    const uint64_t moved = C->memory == ha_host()->memory ? 0 : 30 * sizeof(double);
+    assert_int_equal(ha_array_statistics(y.array).bytes, moved);
+    drop_array(y.array);
+    drop_array(x.array);
+    unlink(path);
+}
+
 TEST(private_maps_leave_the_file_as_it_is) {
     unsigned char before[400], after[400];
     darray x = counting(HA_DTYPE_double, 2, EXTENT(3, 4), HA_ROW_MAJOR);
@@ -659,6 +674,7 @@ int main(void) {
         CASE(files_with_what_is_no_array_here),
         CASE(what_is_wrong_is_told_with_the_file),
         CASE(const_maps_are_not_written),
+        CASE(columns_of_a_map_move_alone),
         CASE(private_maps_leave_the_file_as_it_is),
         CASE(what_is_not_aligned_is_loaded),
         CASE(a_failure_leaves_the_older_file),
