@@ -93,6 +93,19 @@ TEST(nd_case_44_48) {
     assert_string_equal(ha_context_name(ha_context_find("sim:1")), "sim:1");
 }
 
+TEST(nd_case_45_47) { /* kinds; the current context is the host, or that of the scope around */
+    ha_context *const sim = ha_context_find("sim:0");
+    assert_string_equal(ha_context_kind(sim), ha_context_kind(ha_context_find("sim:1")));
+    assert_true(strcmp(ha_context_kind(sim), ha_context_kind(H)) != 0);
+    array_double_1 x = array_double_1_zeros(HA_DIM(2), NULL), y = {{NULL}, 0, {0}, {0}, {0}};
+    assert_ptr_equal(ha_array_first_touch(x.array), H);
+    HA_ON(C) y = array_double_1_zeros(HA_DIM(2), NULL);
+    else fail();
+    assert_ptr_equal(ha_array_first_touch(y.array), C);
+    SUCCEEDS(array_double_1_free(&x));
+    SUCCEEDS(array_double_1_free(&y));
+}
+
 TEST(nd_case_50_51) {
     const int64_t hundred = 100;
     darray x = keep_darray(darray_new(HA_DTYPE_uint8_t, 1, &hundred, C));
@@ -121,6 +134,8 @@ TEST(nd_case_53) { /* wrapped memory is not freed, and has the values then */
     double memory[6] = {1, 2, 3, 4, 5, 6};
     array_double_2 x = keep_2(array_double_2_wrap(memory, HA_DIM(2, 3), H));
     NUMBERS(x, 1, 2, 3, 4, 5, 6);
+    HA_READING(v, x, H) assert_ptr_equal(v.data, memory); /* 57: where it is */
+    else fail();
     add_1000(array_double_2_part(x, HA_DIM(1, 0), HA_DIM(2, 2)), C);
     drop_array(x.array);
     assert_true(memory[0] == 1 && memory[2] == 3 && memory[5] == 6);
@@ -311,6 +326,24 @@ TEST(nd_case_99_100) {
                                                       HA_DIM(2 * 3, 4 * 9));
     assert_true(matrix_of.extent[0] == 6 && matrix_of.extent[1] == 36);
     SUCCEEDS(array_double_4_free(&y));
+}
+
+/* Wherever the first touch of C puts it. */
+static uint64_t live_bytes(void) {
+    return ha_context_memory(C).live + ha_context_memory(H).live + ha_context_pinned_memory(C).live;
+}
+
+TEST(nd_case_101) { /* of any size up to 4 MiB: aligned, counted, and given back */
+    const uint64_t before = live_bytes();
+    for (int64_t bytes = 0; bytes <= 4 << 20; bytes = 5 * bytes + 3) {
+        darray x = keep_darray(darray_new(HA_DTYPE_uint8_t, 1, &bytes, C));
+        const uint64_t live = live_bytes() - before;
+        assert_true(live >= (uint64_t)bytes && (bytes || !live));
+        HA_OVERWRITING_ALL(v, x, C) assert_int_equal((uintptr_t)v.data % 4, 0);
+        else fail();
+        drop_array(x.array);
+        assert_int_equal(live_bytes(), before);
+    }
 }
 
 TEST(from_a_coherent_array) {
@@ -776,6 +809,7 @@ TEST(native_3_and_4) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(nd_case_44_48),
+        CASE(nd_case_45_47),
         CASE(nd_case_50_51),
         CASE(nd_case_52),
         CASE(nd_case_53),
@@ -795,6 +829,7 @@ int main(void) {
         CASE(nd_case_93),
         CASE(nd_case_95_97),
         CASE(nd_case_99_100),
+        CASE(nd_case_101),
         CASE(from_a_coherent_array),
         CASE(rank_0),
         CASE(what_is_not_made),
