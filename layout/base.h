@@ -72,7 +72,8 @@ template <class A> struct ha_same_<A, A> {
 #elif defined __clang__
 /* A loop that is not vectorised for one of its phases is no news for the user. */
 #pragma clang diagnostic ignored "-Wpass-failed"
-#define HA_INDEPENDENT_ _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
+#define HA_INDEPENDENT_                                                                            \
+    _Pragma("clang loop vectorize(assume_safety) interleave(enable) unroll(disable)")
 #define HA_UNROLLED_ _Pragma("clang loop unroll(full)")
 #else
 #define HA_INDEPENDENT_ _Pragma("GCC ivdep")

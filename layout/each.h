@@ -76,7 +76,8 @@ HA_FN ha_walk_ ha_walk_of_(ha_shape_ s, ha_region box) {
 }
 
 /* The phases of a row that starts at place `start`: 0 the partial first block, 1 the full blocks, 2
- * the partial last one. A flat layout has phase 2 alone, and one "block" in it. */
+ * the partial last one. A flat layout has phase 2 alone, and in it one "block", at the
+ * first place. */
 HA_FN ptrdiff_t ha_min_(ptrdiff_t a, ptrdiff_t b) { return a < b ? a : b; }
 HA_FN ptrdiff_t ha_max_(ptrdiff_t a, ptrdiff_t b) { return a > b ? a : b; }
 
@@ -90,7 +91,7 @@ HA_FN ptrdiff_t ha_first_block_(ha_walk_ w, ptrdiff_t start, int phase) {
 
 HA_FN ptrdiff_t ha_last_block_(ha_walk_ w, ptrdiff_t start, int phase) {
     const ptrdiff_t first = start + w.x0, last = start + w.x1, L = w.lanes;
-    if (L == 0) return last;
+    if (L == 0) return first + 1;
     if (phase == 0) return first < last ? (first + L - 1) / L : 0;
     if (phase == 1) return last / L;
     return first < last ? (last + L - 1) / L : 0;
@@ -105,9 +106,6 @@ HA_FN ptrdiff_t ha_last_lane_(ha_walk_ w, ptrdiff_t start, ptrdiff_t block, int 
     if (w.lanes == 0) return start + w.x1 - block;
     return phase == 1 ? w.lanes : ha_min_(w.lanes, start + w.x1 - block * w.lanes);
 }
-
-/* The step from block to block: a flat row is one block. */
-HA_FN ptrdiff_t ha_block_step_(ha_walk_ w) { return w.lanes != 0 ? 1 : PTRDIFF_MAX / 2; }
 
 HA_FN ha_at ha_in_block_(ha_at row, ptrdiff_t lanes, ptrdiff_t block) {
     row.block = block;
@@ -128,7 +126,7 @@ HA_FN ha_at ha_in_block_(ha_at row, ptrdiff_t lanes, ptrdiff_t block) {
     for (ptrdiff_t w##_s = ha_row_(w.shape, w##_y, w##_z, w##_u).start, \
                    w##_b = ha_first_block_(w, w##_s, w##_p), \
                    w##_e = ha_last_block_(w, w##_s, w##_p); \
-         w##_b < w##_e && w.more; w##_b += ha_block_step_(w))
+         w##_b < w##_e && w.more; w##_b++)
 
 #define HA_EACH_IN(V, v, at, region) \
     for (ha_walk_ at##_w = V##_walk_(v, region); at##_w.more; at##_w.more = 0) \
