@@ -72,12 +72,15 @@ template <class A> struct ha_same_<A, A> {
 #elif defined __clang__
 /* A loop that is not vectorised for one of its phases is no news for the user. */
 #pragma clang diagnostic ignored "-Wpass-failed"
-#define HA_INDEPENDENT_                                                                            \
-    _Pragma("clang loop vectorize(assume_safety) interleave(enable) unroll(disable)")
+#define HA_INDEPENDENT_ _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
 #define HA_UNROLLED_ _Pragma("clang loop unroll(full)")
+#define HA_LATE_(constant, variable) (__builtin_constant_p(variable) ? (variable) : (constant))
 #else
 #define HA_INDEPENDENT_ _Pragma("GCC ivdep")
 #define HA_UNROLLED_ _Pragma("GCC unroll 3")
+#endif
+#ifndef HA_LATE_
+#define HA_LATE_(constant, variable) (constant)
 #endif
 
 #endif

@@ -104,7 +104,8 @@ HA_FN ptrdiff_t ha_first_lane_(ha_walk_ w, ptrdiff_t start, ptrdiff_t block, int
 
 HA_FN ptrdiff_t ha_last_lane_(ha_walk_ w, ptrdiff_t start, ptrdiff_t block, int phase) {
     if (w.lanes == 0) return start + w.x1 - block;
-    return phase == 1 ? w.lanes : ha_min_(w.lanes, start + w.x1 - block * w.lanes);
+    const ptrdiff_t last = ha_min_(w.lanes, start + w.x1 - block * w.lanes);
+    return phase == 1 ? HA_LATE_(w.lanes, last) : last;
 }
 
 HA_FN ha_at ha_in_block_(ha_at row, ptrdiff_t lanes, ptrdiff_t block) {
