@@ -250,12 +250,14 @@ ha_status darray_copy_(darray to, darray from, ha_context *context, const char *
 
 /* ---- new arrays ----------------------------------------------------------------------------- */
 
-static darray ha_view_copied(const darray *x, ha_type type, ha_order order, ha_context *c,
-                             const char *operation) {
+/* type and dtype: the storage's, and what the view says of its elements. */
+static darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_order order,
+                             ha_context *c, const char *operation) {
     darray copy = {.rank = 0};
     if (ha_view_check(x, operation)) return copy;
     copy = darray_new_(order, type, x->rank, x->extent, c);
     if (!copy.array) return copy;
+    copy.type = dtype;
     const darray moved = ha_view_with_origin(copy, x->origin, operation);
     if (moved.array && !ha_copy_views(&moved, x, ha_resolve(c), operation, operation)) return moved;
     HA_IGNORE(darray_free(&copy));
@@ -267,7 +269,8 @@ darray darray_contiguous(darray x, ha_order order, ha_context *context) {
     const char *const operation = "darray_contiguous";
     const ha_type none = {"no type", 0};
     if (ha_order_valid(order, operation)) return (darray){.rank = 0};
-    return ha_view_copied(&x, x.array ? ha_array_type(x.array) : none, order, context, operation);
+    return ha_view_copied(&x, x.array ? ha_array_type(x.array) : none, x.type, order, context,
+                          operation);
 }
 
 darray darray_convert(darray x, ha_dtype type, ha_context *context) {
@@ -276,7 +279,7 @@ darray darray_convert(darray x, ha_dtype type, ha_context *context) {
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     if (!x.type || !ha_dtype_size(type))
         return HA_REFUSED(operation, &x, "its elements cannot become %s", ha_dtype_name(type));
-    return ha_view_copied(&x, ha_dtype_to_type(type), HA_ROW_MAJOR, context, operation);
+    return ha_view_copied(&x, ha_dtype_to_type(type), type, HA_ROW_MAJOR, context, operation);
 }
 
 #endif

@@ -275,6 +275,24 @@ TEST(nd_case_82) { /* to_newtype: new, contiguous, the same extents */
 
 /* ---- filling, single elements, comparing ---------------------------------------------------- */
 
+/* What a view says of its elements is said of its copies, too: nothing, here. */
+TEST(copies_of_what_is_no_number) {
+    const double values[] = {1, 2, 3, 4};
+    darray x = darray_of(HA_DTYPE_double, 2, (const int64_t[]){2, 2}, values, C), bytes = x;
+    keep_array(x.array);
+    bytes.type = HA_DTYPE_NONE;
+    darray copy = darray_contiguous(bytes, HA_COLUMN_MAJOR, C);
+    keep_array(copy.array);
+    assert_int_equal(copy.type, HA_DTYPE_NONE);
+    copy.type = HA_DTYPE_double;
+    int equal = 0;
+    SUCCEEDS(darray_equal(copy, x, &equal));
+    assert_true(equal);
+    REFUSED_NULL(HA_ERR_ARGUMENT, darray_convert(bytes, HA_DTYPE_float, C).array);
+    drop_array(copy.array);
+    drop_array(x.array);
+}
+
 TEST(fills) {
     darray x = counting(HA_DTYPE_int16_t, 2, LIST(3, 4), C);
     SUCCEEDS(darray_fill(darray_part(x, LIST(1, 1), LIST(3, 3)), ha_dvalue_of_double(2.5), C));
@@ -479,6 +497,7 @@ int main(void) {
         CASE(broadcast_sources),
         CASE(without_elements),
         CASE(nd_case_82),
+        CASE(copies_of_what_is_no_number),
         CASE(fills),
         CASE(nd_case_58),
         CASE(nd_case_77),
