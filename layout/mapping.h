@@ -215,8 +215,8 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  * unsigned char, complex numbers are structs {re, im}, name_c64 and name_c128. Subscripts in names of
  * leaves become _0_1. A leaf that is not stored gives 0, and takes what it is given.
  * name_blob_bytes_B(long n0, long n1) is how long blob number B is.
- * -1: `name` is no name in C, or two leaves have the same name then, or the mapping was not made by
- * ha_mapping_new or ha_mapping_parse. */
+ * -1: `name` is no name in C, or two leaves have the same name then, or one of more than 511 letters, or
+ * the mapping was not made by ha_mapping_new or ha_mapping_parse. */
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size);
 
@@ -226,8 +226,9 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
 HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, char *buffer,
                                size_t size);
 
-/* A picture, as SVG: the first bytes of each blob, each value a box with its name and index, its field
- * told by colour and by hatching, and addresses at the left. */
+/* A picture, as SVG: the lines of memory of 64 bytes in which the first records lie, each value a box with
+ * its name and index, its field told by colour and by hatching, and addresses at the left. Dashed:
+ * what no value uses. -1: there is no memory. */
 HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t size);
 
 #endif

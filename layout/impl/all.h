@@ -16,5 +16,9 @@
 #include "split.h"
 #include "place.h"
 #include "mapping.h"
+#include "device.h"
+#include "json.h"
+#include "check.h"
+#include "svg.h"
 
 #endif

@@ -51,7 +51,7 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
     uint32_t allowed = is_split ? (uint32_t)HA_LAYOUT_SEPARATE : 0;
     int seen = 0;
     if (!ha_layout_kind_name(layout->kind)) return "there is no such kind of layout";
-    for (size_t k = 0; k < HA_LENGTH_OF_(ha_layout_options); k++) {
+    for (size_t k = 0; k < HA_ENTRIES_(ha_layout_options); k++) {
         const struct ha_layout_option *o = &ha_layout_options[k];
         if (o->kind != layout->kind) continue;
         allowed |= o->flag;

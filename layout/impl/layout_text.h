@@ -43,7 +43,7 @@ static const struct ha_layout_option {
     {HA_LAYOUT_ONE, "packed", HA_LAYOUT_PACKED, 0, HA_LAYOUT_MINALIGN},
     {HA_LAYOUT_ONE, "minalign", HA_LAYOUT_MINALIGN, 0, HA_LAYOUT_PACKED},
 };
-#define HA_LENGTH_OF_(array) (sizeof(array) / sizeof(array)[0])
+#define HA_ENTRIES_(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -55,7 +55,7 @@ static ha_status ha_read_option(ha_layout_reader *l, ha_layout *layout) {
     const char *start;
     ha_skip_blanks(r);
     start = r->at;
-    for (size_t k = 0; k < HA_LENGTH_OF_(ha_layout_options); k++) {
+    for (size_t k = 0; k < HA_ENTRIES_(ha_layout_options); k++) {
         const struct ha_layout_option *o = &ha_layout_options[k];
         if (o->kind != layout->kind || !ha_accept_word(r, o->name)) continue;
         if ((layout->flags & o->flag) != 0) return ha_refuse_at(r, start, "it is there already");
@@ -173,7 +173,7 @@ static ha_status ha_read_permute(ha_layout_reader *l, ha_layout *layout) {
 }
 
 static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
-    for (size_t k = 0; k < HA_LENGTH_OF_(ha_layout_names); k++)
+    for (size_t k = 0; k < HA_ENTRIES_(ha_layout_names); k++)
         if (ha_accept_word(&l->reader, ha_layout_names[k].name)) {
             layout->kind = ha_layout_names[k].kind;
             return HA_OK;
@@ -238,7 +238,7 @@ static ha_status ha_read_whole_layout(ha_layout_reader *l, const char *text, int
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static const char *ha_layout_kind_name(ha_layout_kind kind) {
-    for (size_t k = 0; k < HA_LENGTH_OF_(ha_layout_names); k++)
+    for (size_t k = 0; k < HA_ENTRIES_(ha_layout_names); k++)
         if (ha_layout_names[k].kind == kind) return ha_layout_names[k].name;
     return NULL;
 }
@@ -249,7 +249,7 @@ static void ha_put_options(ha_writer *w, const ha_layout *layout) {
         ha_put_text(w, "(%lld", (long long)layout->lanes);
         before = ",";
     }
-    for (size_t k = 0; k < HA_LENGTH_OF_(ha_layout_options); k++) {
+    for (size_t k = 0; k < HA_ENTRIES_(ha_layout_options); k++) {
         const struct ha_layout_option *o = &ha_layout_options[k];
         if (o->kind == layout->kind && (layout->flags & o->flag) != 0) {
             ha_put_text(w, "%s%s", before, o->name);

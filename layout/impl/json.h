@@ -1,0 +1,51 @@
+/* Mappings as JSON: the offsets of one record. */
+#ifndef HARRAY_LAYOUT_IMPL_JSON_H
+#define HARRAY_LAYOUT_IMPL_JSON_H
+
+#include "record.h"
+
+static int ha_index_inside(const ha_mapping *m, const int64_t *index) {
+    for (int d = 0; d < m->rank; d++)
+        if (index[d] < 0 || index[d] >= m->extent[d]) return 0;
+    return 1;
+}
+
+static void ha_put_json_leaf(ha_writer *w, const ha_mapping *m, const int64_t *index,
+                             int64_t number, const ha_leaf *leaf) {
+    ha_put_text(w, "%s{\"name\": \"", number ? ", " : "");
+    ha_put_leaf_name(w, m->record, leaf); /* letters, digits and . [ ] _ */
+    ha_put_text(w, "\", \"type\": \"%s\", ", ha_scalar_name(leaf->scalar));
+    if (m->row[number].blob < 0)
+        ha_put_text(w, "\"blob\": null, \"offset\": null}");
+    else
+        ha_put_text(w, "\"blob\": %d, \"offset\": %lld}", (int)m->row[number].blob,
+                    (long long)ha_mapping_offset(m, number, index));
+}
+
+HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, char *buffer,
+                               size_t size) {
+    static const int64_t zeros[HA_MAPPING_RANK] = {0};
+    ha_writer w = ha_writer_to(buffer, size);
+    int64_t number = 0;
+    if (!index) index = zeros;
+    if (!ha_index_inside(mapping, index)) return -1;
+    ha_put_text(&w, "{\"mapping\": \"%s\", \"extents\": [", mapping->text);
+    for (int d = 0; d < mapping->rank; d++)
+        ha_put_text(&w, "%s%lld", d ? ", " : "", (long long)mapping->extent[d]);
+    ha_put_text(&w, "], \"blobs\": [");
+    for (int b = 0; b < mapping->blobs; b++)
+        ha_put_text(&w, "%s%lld", b ? ", " : "", (long long)mapping->blob[b].bytes);
+    ha_put_text(&w, "], \"fields\": [");
+    for (int64_t f = 0; f < mapping->record->fields; f++) {
+        const int64_t leaves = ha_field_leaves(&mapping->record->field[f]);
+        for (int64_t k = 0; k < leaves; k++, number++) {
+            ha_leaf leaf;
+            ha_leaf_of_field(mapping->record, f, k, &leaf);
+            ha_put_json_leaf(&w, mapping, index, number, &leaf);
+        }
+    }
+    ha_put_text(&w, "]}");
+    return w.length;
+}
+
+#endif
