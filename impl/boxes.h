@@ -15,7 +15,6 @@
 typedef struct ha_grid {
     int rank;
     size_t size; /* behind the last element */
-    int uneven;  /* has not as many ghost cells behind as before the interior, in some dimension */
     size_t extent[HA_MOST_RANK], pitch[HA_MOST_RANK];
     uint64_t inverse[HA_MOST_RANK]; /* 2^64 / pitch, to divide by */
 } ha_grid;

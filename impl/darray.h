@@ -188,8 +188,8 @@ darray darray_make_(ha_type type, int rank, const ha_shape *shape, ha_context *c
     }
     if (ha_plot_make(&plot, type, rank, shape, operation)) return (darray){.rank = 0};
     darray x = ha_plot_on(&plot, ha_array_new(type, (size_t)plot.size, c), operation);
-    for (int d = 0; x.array && x.array->grid && d < rank; d++)
-        x.array->grid->uneven |= shape->ghost_low[d] != shape->ghost_high[d];
+    for (int d = 0; x.array && d < rank; d++)
+        x.array->uneven |= shape->ghost_low[d] != shape->ghost_high[d];
     return x;
 }
 

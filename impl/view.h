@@ -368,7 +368,7 @@ darray darray_interior(darray x) {
     const char *const operation = "darray_interior";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     darray interior = x;
-    if (x.array->grid && x.array->grid->uneven)
+    if (x.array->uneven)
         return HA_REFUSED(operation, &x,
                           "its ghost cells are not as many at both ends, and a view knows "
                           "only those below index 0; darray_part takes what you say");

@@ -248,6 +248,15 @@ TEST(interior) {
     NO_VIEW("darray_interior", "not as many at both ends", "darray_part",
             darray_interior(more_behind));
     assert_int_equal(darray_free(&more_behind), HA_OK);
+    const ha_shape line = {1, {5}, .ghost_low = {1}, .ghost_high = {2}}; /* without a grid, too */
+    more_behind = darray_make(HA_DTYPE_float, &line, ha_host());
+    NO_VIEW("darray_interior", "not as many at both ends", "darray_part",
+            darray_interior(more_behind));
+    assert_int_equal(darray_free(&more_behind), HA_OK);
+    const ha_shape even = {1, {5}, .ghost_low = {2}, .ghost_high = {2}};
+    darray as_many = darray_make(HA_DTYPE_float, &even, ha_host());
+    view_is(darray_interior(as_many), 1, 2, LIST(5), LIST(1), LIST(0));
+    assert_int_equal(darray_free(&as_many), HA_OK);
     NO_VIEW("darray_interior", "dimension 1", "twice 3",
             darray_interior(darray_with_origin(flat, LIST(0, -3))));
 }
