@@ -1,0 +1,280 @@
+/* nbody: bodies that pull each other, in any memory layout.
+ *
+ *     nbody [--layout LAYOUT] [--years T]                 the solar system from the year 2000 on
+ *     nbody --cluster N [--seed S] [--time T] [--layout LAYOUT]
+ *     … --step DT                                         days, or the cluster's units
+ *     … --check                                           exit status 1 when physics says otherwise
+ *
+ * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
+ * aosoa(16), ... What to look at: kick() and drift(), the loops. They are written once, and know of no
+ * layout. HA_WITH, in step(), compiles them for each kind of layout and picks at run time.
+ *
+ * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not drift
+ * away, however long it runs. */
+#define HA_LAYOUT_IMPLEMENTATION
+#include "body.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TURN (2 * 3.14159265358979323846)
+
+HA_VIEW(sky, body, 1, HA_ANY)
+
+/* Everybody is pulled by everybody. A body pulls itself as well, at no distance: that the softening is
+ * not zero makes it no pull at all. */
+HA_FN void kick(sky v, int64_t n, double dt, double softening) {
+    for (int64_t i = 0; i < n; i++) {
+        const body from = sky_load(v, sky_at(v, i));
+        HA_EACH(sky, v, at) {
+            const double dx = from.pos.x - *sky_pos_x(v, at), dy = from.pos.y - *sky_pos_y(v, at);
+            const double dz = from.pos.z - *sky_pos_z(v, at);
+            const double square = dx * dx + dy * dy + dz * dz + softening * softening;
+            const double pull = dt * from.mass / (square * sqrt(square));
+            *sky_vel_x(v, at) += dx * pull;
+            *sky_vel_y(v, at) += dy * pull;
+            *sky_vel_z(v, at) += dz * pull;
+        }
+    }
+}
+
+HA_FN void drift(sky v, double dt) {
+    HA_EACH(sky, v, at) {
+        *sky_pos_x(v, at) += dt * *sky_vel_x(v, at);
+        *sky_pos_y(v, at) += dt * *sky_vel_y(v, at);
+        *sky_pos_z(v, at) += dt * *sky_vel_z(v, at);
+    }
+}
+
+static void step(sky v, int64_t n, double dt, double softening) {
+    HA_WITH(v, kick(v, n, dt / 2, softening));
+    HA_WITH(v, drift(v, dt));
+    HA_WITH(v, kick(v, n, dt / 2, softening));
+}
+
+/* ---- what does not change -------------------------------------------------------------------- */
+
+static vector less(vector a, vector b) { return (vector){a.x - b.x, a.y - b.y, a.z - b.z}; }
+
+static double square(vector a) { return a.x * a.x + a.y * a.y + a.z * a.z; }
+
+/* Times the gravitational constant, as all masses are. */
+static double energy(sky v, int64_t n, double softening) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const body a = sky_load(v, sky_at(v, i));
+        sum += a.mass * square(a.vel) / 2;
+        for (int64_t j = 0; j < i; j++) {
+            const body b = sky_load(v, sky_at(v, j));
+            sum -= a.mass * b.mass / sqrt(square(less(a.pos, b.pos)) + softening * softening);
+        }
+    }
+    return sum;
+}
+
+/* How fast the centre of all masses moves. */
+static double centre_speed(sky v, int64_t n) {
+    body centre = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const body b = sky_load(v, sky_at(v, i));
+        centre.mass += b.mass;
+        centre.vel.x += b.mass * b.vel.x;
+        centre.vel.y += b.mass * b.vel.y;
+        centre.vel.z += b.mass * b.vel.z;
+    }
+    return sqrt(square(centre.vel)) / centre.mass;
+}
+
+/* ---- how long a year is ---------------------------------------------------------------------- */
+
+/* Of one body around another: the angle since the start, and when the last whole turn ended. */
+typedef struct orbit {
+    double last, angle, ended;
+    int turns;
+} orbit;
+
+static void follow(orbit *o, vector place, double time, double dt) {
+    const double now = atan2(place.y, place.x);
+    if (time > 0) {
+        const double by = remainder(now - o->last, TURN);
+        o->angle += by;
+        if (o->angle >= TURN * (o->turns + 1)) {
+            o->turns++;
+            o->ended = time - dt * (o->angle - TURN * o->turns) / by;
+        }
+    }
+    o->last = now;
+}
+
+static double period(const orbit *o) { return o->turns ? o->ended / o->turns : NAN; }
+
+/* Earth's year is the one of its common centre with the Moon, around the Sun. */
+static void follow_earth(orbit *year, orbit *month, sky v, double time, double dt) {
+    const body sun = sky_load(v, sky_at(v, SUN)), earth = sky_load(v, sky_at(v, EARTH));
+    const body moon = sky_load(v, sky_at(v, MOON));
+    const vector apart = less(moon.pos, earth.pos), from = less(earth.pos, sun.pos);
+    const double part = moon.mass / (moon.mass + earth.mass);
+    follow(year, (vector){from.x + part * apart.x, from.y + part * apart.y, 0}, time, dt);
+    follow(month, apart, time, dt);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+typedef struct options {
+    const char *layout;
+    int64_t cluster; /* stars; 0: the solar system */
+    uint64_t seed;
+    double time, step; /* 0: as it fits */
+    bool check;
+} options;
+
+/* Prints a finding, and with --check whether it is within bounds. */
+static bool found(const options *o, const char *what, double value, const char *unit, double least,
+                  double most) {
+    const bool good = value >= least && value <= most;
+    (void)printf("%-16s %.8g%s", what, value, unit);
+    if (o->check) (void)printf(": %s, expected %.8g to %.8g", good ? "good" : "WRONG", least, most);
+    (void)puts("");
+    return good || !o->check;
+}
+
+static bool simulate(const options *o, sky v, int64_t n, double softening) {
+    const bool solar = o->cluster == 0;
+    const int64_t steps = (int64_t)ceil(o->time / o->step);
+    const double start = energy(v, n, softening);
+    double drifted = 0;
+    orbit year = {0}, month = {0};
+    if (solar) follow_earth(&year, &month, v, 0, o->step);
+    for (int64_t k = 1; k <= steps; k++) {
+        step(v, n, o->step, softening);
+        if (solar) follow_earth(&year, &month, v, (double)k * o->step, o->step);
+        if (k % (steps / 16 + 1) == 0 || k == steps)
+            drifted = fmax(drifted, fabs(energy(v, n, softening) / start - 1));
+    }
+    (void)printf("%lld bodies as %s, %lld steps of %g\n", (long long)n, o->layout, (long long)steps,
+                 o->step);
+    bool good = found(o, "energy drift", drifted, "", 0, solar ? 1e-7 : 1e-3);
+    good &= found(o, "centre's speed", centre_speed(v, n), "", 0, 1e-12);
+    if (!solar) return good;
+    good &= found(o, "Earth's year", period(&year), " days", 365.25636 - 0.01, 365.25636 + 0.01);
+    good &= found(o, "Moon's month", period(&month), " days", 27.32166 - 0.1, 27.32166 + 0.1);
+    return good;
+}
+
+/* The bodies go into memory as the mapping says. */
+static bool fill(sky v, const body *all, int64_t n, const options *o) {
+    for (int64_t i = 0; i < n; i++) sky_store(v, sky_at(v, i), all[i]);
+    return simulate(o, v, n, o->cluster ? 0.05 : 1e-15);
+}
+
+static bool complain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fputs("nbody: ", stderr);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+    va_end(arguments);
+    return false;
+}
+
+/* Memory for the blobs of the mapping, and a view of it. */
+static bool lay_out(const ha_mapping *m, const body *all, int64_t n, const options *o) {
+    void *blobs[HA_MOST_BLOBS] = {0};
+    bool good = m->blobs <= HA_MOST_BLOBS;
+    for (int32_t k = 0; good && k < m->blobs; k++)
+        good = (blobs[k] = ha_blob_new((size_t)m->blob[k].bytes)) != NULL;
+    if (!good) {
+        (void)complain("no memory for %lld bodies", (long long)n);
+    } else {
+        ha_error error;
+        sky v;
+        good = sky_from(&v, m, blobs, &error) == HA_OK;
+        if (good)
+            good = fill(v, all, n, o);
+        else
+            (void)complain("--layout %s: %s", o->layout, error.text);
+    }
+    for (int32_t k = 0; k < m->blobs; k++) ha_blob_free(blobs[k]);
+    return good;
+}
+
+static bool run(const options *o) {
+    const int64_t n = o->cluster ? o->cluster : PLANETS;
+    ha_error error;
+    ha_mapping *m = ha_mapping_parse(&body_record, o->layout, 1, &n, &error);
+    if (!m)
+        return complain("--layout %s: %s, at character %d", o->layout, error.text, error.code + 1);
+    body *all = (body *)calloc((size_t)n, sizeof *all);
+    if (all && o->cluster) cluster(all, n, o->seed);
+    if (all && !o->cluster) solar_system(all);
+    const bool good = all ? lay_out(m, all, n, o) : complain("no memory");
+    free(all);
+    ha_mapping_free(m);
+    return good;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static int usage(int status) {
+    (void)fputs(
+        "Usage: nbody [--layout LAYOUT] [--years T] [--step DAYS] [--check]\n"
+        "       nbody --cluster N [--seed S] [--time T] [--step DT] [--layout LAYOUT] "
+        "[--check]\n"
+        "The solar system from noon of 2000-01-01 on, or a cluster of N stars.\n"
+        "\n"
+        "  --layout LAYOUT  how the bodies lie in memory: aos, soa (the default), "
+        "aosoa(16), ...\n"
+        "  --check          exit status 1 when energy, Earth's year or the month are wrong\n",
+        status ? stderr : stdout);
+    return status;
+}
+
+/* A number within bounds, else NaN and a line of complaint. */
+static double number(const char *option, const char *text, double least, double most) {
+    char *end;
+    const double value = strtod(text, &end);
+    if (end != text && *end == 0 && value >= least && value <= most) return value;
+    (void)complain("%s wants a number from %g to %g, not '%s'", option, least, most, text);
+    return NAN;
+}
+
+static bool set_option(options *o, const char *option, const char *value) {
+    double x = 0;
+    if (strcmp(option, "--layout") == 0)
+        o->layout = value;
+    else if (strcmp(option, "--cluster") == 0)
+        o->cluster = isnan(x = floor(number(option, value, 2, 1e9))) ? 0 : (int64_t)x;
+    else if (strcmp(option, "--seed") == 0)
+        o->seed = isnan(x = number(option, value, 0, 1e15)) ? 0 : (uint64_t)x;
+    else if (strcmp(option, "--time") == 0)
+        o->time = x = number(option, value, 1e-6, 1e9);
+    else if (strcmp(option, "--years") == 0)
+        o->time = 365.25 * (x = number(option, value, 0.001, 1e6));
+    else if (strcmp(option, "--step") == 0)
+        o->step = x = number(option, value, 1e-9, 1e6);
+    else
+        return complain("there is no option %s; see nbody --help", option);
+    return !isnan(x);
+}
+
+int main(int argc, char **argv) {
+    options o = {.layout = "soa", .seed = 1};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) return usage(0);
+        if (strcmp(argv[i], "--check") == 0) {
+            o.check = true;
+        } else if (i + 1 == argc) {
+            return usage(2);
+        } else {
+            if (!set_option(&o, argv[i], argv[i + 1])) return 2;
+            i++;
+        }
+    }
+    if (o.time == 0) o.time = o.cluster ? 1 : 3652.5;
+    if (o.step == 0) o.step = o.cluster ? 1.0 / 64 : 0.125;
+    return run(&o) ? 0 : 1;
+}

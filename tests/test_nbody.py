@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Checks examples/nbody: test_nbody.py NBODY
+
+That the physics is right, the program says itself (--check); here, that it is the same in every layout,
+that --check can fail, and what is refused.
+"""
+import re
+import subprocess
+import sys
+
+LAYOUTS = ["aos", "soa", "aosoa(4)", "aosoa(8)", "aosoa(16)", "aosoa(32)", "soa(single)"]
+
+
+class Test:
+    def __init__(self, program):
+        self.program = program
+        self.count = self.failures = 0
+
+    def check(self, name, truth, *details):
+        self.count += 1
+        self.failures += not truth
+        print("ok" if truth else "not ok", self.count, "-", name)
+        if not truth:
+            print("\n".join("# " + line for d in details for line in str(d).splitlines()))
+
+    def run(self, *arguments):
+        return subprocess.run([self.program, *arguments], capture_output=True, text=True,
+                              timeout=120, check=False)
+
+    def good(self, name, *arguments):
+        """What it printed, but for the layout's name."""
+        done = self.run(*arguments, "--check")
+        self.check(name, done.returncode == 0 and done.stderr == "" and ": good" in done.stdout
+                   and "WRONG" not in done.stdout, done)
+        return re.sub(r"bodies as \S+,", "bodies,", done.stdout)
+
+    def wrong(self, name, what, *arguments):
+        done = self.run(*arguments, "--check")
+        line = next((x for x in done.stdout.splitlines() if x.startswith(what)), "")
+        self.check(name, done.returncode == 1 and ": WRONG" in line, done)
+
+    def bad(self, name, status, message, *arguments):
+        done = self.run(*arguments)
+        self.check(name, done.returncode == status and message in done.stderr
+                   and done.stdout == "", done)
+
+
+def main():
+    test = Test(sys.argv[1])
+    solar = test.good("the solar system", "--years", "1.1", "--layout", "soa")
+    test.check("has a year and a month", "Earth's year     365.2" in solar
+               and "Moon's month     27.3" in solar, solar)
+    cluster = ["--cluster", "101", "--time", "0.25"]
+    expected = test.good("a cluster", *cluster, "--layout", "soa")
+    test.check("of as many stars", expected.startswith("101 bodies, 16 steps"), expected)
+    for layout in LAYOUTS:
+        text = test.good(f"the cluster as {layout}", *cluster, "--layout", layout)
+        test.check(f"does the same as {layout}", text == expected, text, expected)
+    other = test.good("another seed", *cluster, "--seed", "2")
+    test.check("is another cluster", other != expected, other)
+    for count in ("2", "16", "17"):
+        test.good(f"{count} stars", "--cluster", count, "--time", "0.05", "--layout", "aosoa(16)")
+
+    test.wrong("steps as long as a week", "Moon's month", "--years", "1.1", "--step", "7")
+    test.wrong("no whole year", "Earth's year", "--years", "0.5", "--step", "1")
+    test.bad("no layout", 1, "at character 1", "--layout", "nosuch")
+    test.bad("half a layout", 1, "at character", "--layout", "aosoa(")
+    test.bad("a layout without distances", 1, "--layout aos@morton", "--layout", "aos@morton")
+    test.bad("no number", 2, "--years", "--years", "x")
+    test.bad("no star", 2, "--cluster", "--cluster", "1")
+    test.bad("no such option", 2, "--nosuch", "--nosuch", "1")
+    test.bad("no value", 2, "Usage", "--layout")
+    done = test.run("--help")
+    test.check("help", done.returncode == 0 and "--layout" in done.stdout, done)
+    print(f"1..{test.count}")
+    return 1 if test.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
