@@ -19,6 +19,8 @@
 #include "layout/record.h"
 #include "layout/mapping.h"
 #include "layout/view.h"
+#include "layout/near.h"
+#include "layout/split.h"
 
 #if defined HA_LAYOUT_IMPLEMENTATION || defined HARRAY_IMPLEMENTATION
 #include "layout/impl/all.h"

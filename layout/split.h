@@ -1,0 +1,124 @@
+/* Views whose fields lie in two layouts: those of one list as one says, those of another as the other.
+ *
+ *     #define body_FIELDS HOT_FIELDS, COLD_FIELDS
+ *     HA_VIEW_SPLIT(sp, 1, HOT, HA_AOSOA(8), COLD, HA_AOS)               sp_load gives an sp_record
+ *     HA_VIEW_SPLIT(sp, body, 1, HOT, HA_AOSOA(8), COLD, HA_AOS)         sp_load gives a body
+ *
+ * Name, struct (optional), rank, then for each of the two lists its name (of the macro, without
+ * _FIELDS) and layout, then the order (optional). sp is used like any other view (view.h), and has the
+ * same functions but sp_of. Its blobs are those of the first list, then those of the second. HA_AOS
+ * means a struct of the list's own fields here. Loops go by the blocks of the first layout that has
+ * them. Without a struct, sp_record has a member for each field under its name, pos_x, arrays with
+ * the extents of the path one behind the other. */
+#ifndef HARRAY_LAYOUT_SPLIT_H
+#define HARRAY_LAYOUT_SPLIT_H
+
+#include "view.h"
+
+/* clang-format off */
+/* The flat struct of a list, and its member. */
+#define HA_EXTENT__1(p, a) [a]
+#define HA_EXTENT__2(p, a, b) [a][b]
+#define HA_EXTENT__3(p, a, b, c) [a][b][c]
+#define HA_FLAT_FIELD_(R, T, ...) T HA_NAME_OF_(__VA_ARGS__) HA_PATH_(HA_NONE_, HA_NONE_, HA_EXTENT_, __VA_ARGS__);
+#define HA_FLAT_MEMBER_(...) HA_NAME_OF_(__VA_ARGS__) HA_PATH_(HA_NONE_, HA_NONE_, HA_SUBSCRIPT_, __VA_ARGS__)
+#define HA_FLAT_LAST_(...) HA_NAME_OF_(__VA_ARGS__) HA_PATH_(HA_NONE_, HA_NONE_, HA_LAST_, __VA_ARGS__)
+#define HA_FLAT_SIZES_(R, T, ...) {sizeof(T), HA_ALIGNOF_(T), HA_ELEMENTS_(__VA_ARGS__), offsetof(R, HA_FLAT_LAST_(__VA_ARGS__)) + sizeof(T)},
+
+/* A record of a list alone, R, as HA_RECORD makes it of a struct. */
+#define HA_FLAT_RECORD_(R, S) \
+    typedef struct { HA_FOR_FIELDS_(HA_FLAT_FIELD_, R, S##_FIELDS) } R; \
+    typedef struct { HA_FOR_FIELDS_(HA_PACKED_FIELD_, R, S##_FIELDS) } R##_packed_; \
+    typedef struct { HA_FOR_FIELDS_(HA_LEAF_FIELD_, R, S##_FIELDS) } R##_leaf_; \
+    static const ha_sizes_ R##_sizes_[] HA_UNUSED = {HA_FOR_FIELDS_(HA_FLAT_SIZES_, R, S##_FIELDS)};
+
+/* A view of it, V, without what only users need. */
+#define HA_FLAT_VIEW_(V, R, S, D, M, O) HA_FLAT_VIEW_1_(V, R, S, D, HA_KIND_OF_ M, HA_LANES_OF_ M, HA_FLAGS_OF_ M, O)
+#define HA_FLAT_VIEW_1_(...) HA_FLAT_VIEW_2_(__VA_ARGS__)
+#define HA_FLAT_VIEW_2_(V, R, S, D, K, L, F, O) \
+    HA_STATIC_ASSERT_((K) >= 0, "HA_VIEW_SPLIT: HA_ANY is no layout of a part"); \
+    HA_FLAT_RECORD_(R, S) \
+    HA_VIEW_TYPE_(V, R, K, L, F) \
+    HA_VIEW_SHAPE_(V, D, O) \
+    HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_FLAT_MEMBER_), S##_FIELDS) \
+    HA_VIEW_PLAN_(V, R, D, O)
+
+/* A field of the split view is one of its part P. */
+#define HA_SPLIT_FIELD_(A, T, ...) HA_SPLIT_FIELD_1_(HA_BARE_ A, T, HA_NAME_OF_(__VA_ARGS__), (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
+#define HA_SPLIT_FIELD_1_(...) HA_SPLIT_FIELD_2_(__VA_ARGS__)
+#define HA_SPLIT_FIELD_2_(V, P, part, T, name, parameters, arguments) \
+    typedef P##_##name##_type_ V##_##name##_type_; \
+    HA_FN char *V##_##name##_spot_(V v, ha_at at HA_BARE_ parameters) { \
+        return P##_##name##_spot_(v.part, at HA_BARE_ arguments); \
+    } \
+    HA_FIELD_ACCESS_(V, T, name, parameters, arguments)
+
+#define HA_IS_RANK_(x) HA_IS_PAREN_2_2_(HA_JOIN_(HA_RANK_, x), 0)
+#define HA_IS_PAREN_2_2_(...) HA_IS_PAREN_2_(__VA_ARGS__, 0)
+#define HA_RANK_1 ~, 1
+#define HA_RANK_2 ~, 1
+#define HA_RANK_3 ~, 1
+#define HA_RANK_4 ~, 1
+#define HA_VIEW_SPLIT(V, R, ...) HA_VIEW_SPLIT_1_(HA_IS_RANK_(R), V, R, __VA_ARGS__)
+#define HA_VIEW_SPLIT_1_(n, ...) HA_JOIN_(HA_VIEW_SPLIT_OF_, n)(__VA_ARGS__)
+#define HA_VIEW_SPLIT_OF_0(V, R, D, ...) HA_VIEW_SPLIT_ORDER_(V, R, D, __VA_ARGS__, HA_ROW, ) HA_SPLIT_RECORD_(V, R, HA_MEMBER_, __VA_ARGS__, )
+#define HA_VIEW_SPLIT_OF_1(V, D, ...) HA_VIEW_SPLIT_ORDER_(V, V##_record, D, __VA_ARGS__, HA_ROW, ) \
+    HA_SPLIT_VALUES_(V, __VA_ARGS__, ) HA_SPLIT_RECORD_(V, V##_record, HA_FLAT_MEMBER_, __VA_ARGS__, )
+#define HA_SPLIT_VALUES_(V, S1, M1, S2, ...) \
+    typedef struct V##_record { \
+        HA_FOR_FIELDS_(HA_FLAT_FIELD_, V, S1##_FIELDS) \
+        HA_FOR_FIELDS_(HA_FLAT_FIELD_, V, S2##_FIELDS) \
+    } V##_record;
+
+#define HA_VIEW_SPLIT_ORDER_(V, R, D, S1, M1, S2, M2, O, ...) \
+    HA_FLAT_VIEW_(V##_first_, V##_first_record_, S1, D, M1, O) \
+    HA_FLAT_VIEW_(V##_second_, V##_second_record_, S2, D, M2, O) \
+    enum { \
+        V##_kind_ = 0, V##_blobs = HA_TO_(int, V##_first__blobs) + HA_TO_(int, V##_second__blobs), \
+        V##_by_first_ = HA_TO_(int, V##_first__lanes_) != 0, \
+        V##_lanes_ = HA_TO_(int, V##_first__lanes_) != 0 ? HA_TO_(int, V##_first__lanes_) : HA_TO_(int, V##_second__lanes_), \
+        V##_multiple_ = HA_TO_(int, V##_first__lanes_) != 0 ? HA_TO_(int, V##_first__multiple_) : HA_TO_(int, V##_second__multiple_), \
+        V##_each_ = HA_TO_(int, V##_first__each_) + HA_TO_(int, V##_second__each_), \
+        V##_pointers_ = HA_TO_(int, V##_first__pointers_) + HA_TO_(int, V##_second__pointers_) + 1 \
+    }; \
+    typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; } V; \
+    HA_VIEW_SHAPE_FIXED_(V, D, O) \
+    HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_first_, first), S1##_FIELDS) \
+    HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_second_, second), S2##_FIELDS) \
+    HA_HOST_FN_ V V##_empty_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) { \
+        V v; \
+        v.first = V##_first__empty_(n0, n1, n2, n3); \
+        v.second = V##_second__empty_(n0, n1, n2, n3); \
+        memcpy(v.extent, v.first.extent, sizeof v.extent); \
+        v.count = v.first.count; \
+        return v; \
+    } \
+    HA_HOST_FN_ size_t V##_blob_bytes_(V v, int blob) { \
+        return blob < HA_TO_(int, V##_first__blobs) ? V##_first__blob_bytes_(v.first, blob) \
+                                                    : V##_second__blob_bytes_(v.second, blob - HA_TO_(int, V##_first__blobs)); \
+    } \
+    HA_HOST_FN_ V V##_placed_(V v, void *const *blobs) { \
+        v.first = V##_first__placed_(v.first, blobs); \
+        v.second = V##_second__placed_(v.second, blobs + HA_TO_(int, V##_first__blobs)); \
+        return v; \
+    } \
+    HA_VIEW_MAKERS_(V, D) \
+    HA_HOST_FN_ void V##_free(V v) { ha_blob_free(v.first.blob[0]); } \
+    HA_FN bool V##_null(V v) { return v.first.blob[0] == HA_NULL_; }
+
+#define HA_SPLIT_RECORD_(V, R, M, S1, M1, S2, ...) \
+    HA_FN R V##_load(V v, ha_at at) { \
+        R record; \
+        memset(&record, 0, sizeof record); \
+        HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, M), S1##_FIELDS) \
+        HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, M), S2##_FIELDS) \
+        return record; \
+    } \
+    HA_FN void V##_store(V v, ha_at at, R record) { \
+        HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, M), S1##_FIELDS) \
+        HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, M), S2##_FIELDS) \
+    } \
+    HA_FN R V##_const_load(V##_const c, ha_at at) { return V##_load(c.view, at); }
+/* clang-format on */
+
+#endif
