@@ -19,7 +19,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { QUIET_TURNS = 5000 };
+enum { QUIET_TURNS = 20000 };
 
 static struct {
     pthread_mutex_t lock;
