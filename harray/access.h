@@ -44,7 +44,7 @@ enum ha_how { HA_READ = 0, HA_WRITE = 1, HA_OVERWRITE = 2, HA_WAIT = 0, HA_TRY =
 /* An open access, untyped; the typed ones (ha_read_double, ha_write_double, …) have the same
  * members with a typed `data`, and every function here takes either. Members are for reading only.
  * When opening failed, all but `status` are zero. */
-typedef struct __attribute__((may_alias)) ha_access {
+typedef struct __attribute__((__may_alias__)) ha_access {
     void *data;          /* element `first`, in the context's memory; NULL when size is 0 */
     size_t size;         /* elements */
     size_t first;        /* index in the array of data[0] */
@@ -260,9 +260,9 @@ HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, c
 #define HA_PLAIN_(x) ((void)sizeof(char[sizeof(x) == sizeof(void *) ? 1 : -1]), (x).array)
 
 #define HA_SCOPED_(v, x, kind)                                                                     \
-    __typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_
+    __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))) = HA_CLOSED_
 #define HA_SCOPE_(v, x, kind, opening)                                                             \
-    for (__typeof__(*(x).kind) v __attribute__((cleanup(ha_close_scope_))) = HA_CLOSED_,           \
+    for (__typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))) = HA_CLOSED_,       \
                                  *v##_once_ = ((void)(opening), &v);                               \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
         if (v.status == HA_OK)

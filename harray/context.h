@@ -127,7 +127,8 @@ HA_API ha_context *ha_context_current(void);
  * ctx is NULL, so HA_ON(ha_context_find("cuda:0")) does not fall back to the host in silence. */
 #define HA_ON(ctx) HA_ON_(ctx, HA_NAME_(ha_on_, __COUNTER__))
 #define HA_ON_(ctx, s)                                                                             \
-    for (ha_scope_ s __attribute__((cleanup(ha_on_end_))) = ha_on_begin_(ctx); s.once; s.once = 0) \
+    for (ha_scope_ s __attribute__((__cleanup__(ha_on_end_))) = ha_on_begin_(ctx); s.once;         \
+         s.once = 0)                                                                               \
         if (s.entered)
 
 #define HA_NAME__(a, b) a##b

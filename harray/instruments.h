@@ -25,7 +25,8 @@
  * and giving a new array its values. Nests; any way out of the block leaves it. */
 #define HA_NO_TRANSFERS HA_NO_TRANSFERS_(HA_NAME_(ha_no_transfers_, __COUNTER__))
 #define HA_NO_TRANSFERS_(s)                                                                        \
-    for (int s __attribute__((cleanup(ha_no_transfers_end_))) = ha_no_transfers_begin_(); s; s = 0)
+    for (int s __attribute__((__cleanup__(ha_no_transfers_end_))) = ha_no_transfers_begin_(); s;   \
+         s = 0)
 HA_API int ha_no_transfers_begin_(void); /* 1 */
 HA_API void ha_no_transfers_end_(int *scope);
 

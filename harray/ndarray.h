@@ -51,7 +51,7 @@
 #endif
 
 HA_API void ha_index_failed_(int64_t index, int64_t origin, int64_t extent, int dimension,
-                             const char *site) __attribute__((noreturn));
+                             const char *site) __attribute__((__noreturn__));
 HA_FN int64_t ha_checked_index_(int64_t index, int64_t origin, int64_t extent, int dimension,
                                 const char *site) {
 #if !defined __CUDA_ARCH__

@@ -29,7 +29,7 @@ HA_API void ha_set_error_handler(ha_error_handler handler, void *user);
 /* For examples, and for those who want it: prints the error and aborts. */
 #define HA_CHECK(expr) ha_check_(expr, HA_SITE, #expr)
 HA_API void ha_check_failed_(ha_status status, const char *site, const char *expr)
-    __attribute__((noreturn));
+    __attribute__((__noreturn__));
 static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const char *expr) {
     if (status != HA_OK) ha_check_failed_(status, site, expr);
 }

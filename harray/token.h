@@ -57,7 +57,7 @@ HA_API HA_MUST_CHECK ha_status ha_token_end_after(ha_token *token, ha_context *c
 
 /* HA_SCOPED_TOKEN(t); declares a token that is waited for when the enclosing block is left. */
 #define HA_SCOPED_TOKEN(t)                                                                         \
-    ha_token t __attribute__((cleanup(ha_token_close_scope_))) = {HA_NULL_, HA_NULL_, 0}
+    ha_token t __attribute__((__cleanup__(ha_token_close_scope_))) = {HA_NULL_, HA_NULL_, 0}
 HA_API void ha_token_close_scope_(ha_token *token);
 
 #endif

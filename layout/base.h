@@ -11,7 +11,7 @@
 #include "number.h"
 
 /* Like HA_FN, for the host alone, and not necessarily inlined. */
-#define HA_HOST_FN_ static inline __attribute__((unused))
+#define HA_HOST_FN_ static inline __attribute__((__unused__))
 
 #ifndef HA_TO_
 #ifdef __cplusplus /* quiet under -Wold-style-cast */

@@ -29,9 +29,9 @@ typedef uint64_t ha_bits64;
 #if defined HA_OPENCL_
 #define HA_FN static inline
 #elif defined __CUDACC__
-#define HA_FN static __forceinline__ __host__ __device__ __attribute__((unused))
+#define HA_FN static __forceinline__ __host__ __device__ __attribute__((__unused__))
 #else
-#define HA_FN static inline __attribute__((always_inline, unused))
+#define HA_FN static inline __attribute__((__always_inline__, __unused__))
 #endif
 #endif
 

@@ -13,7 +13,7 @@
 /* What the implementation defines. With HARRAY_EXPORT a shared library that is built with
  * -fvisibility=hidden shows it all the same. */
 #ifdef HARRAY_EXPORT
-#define HA_VISIBLE_ __attribute__((visibility("default")))
+#define HA_VISIBLE_ __attribute__((__visibility__("default")))
 #else
 #define HA_VISIBLE_
 #endif
@@ -39,8 +39,8 @@
 #define HA_ADDRESS_(number) ((void *)(number))
 #endif
 
-#define HA_MUST_CHECK __attribute__((warn_unused_result))
-#define HA_UNUSED __attribute__((unused))
+#define HA_MUST_CHECK __attribute__((__warn_unused_result__))
+#define HA_UNUSED __attribute__((__unused__))
 #define HA_STRING__(x) #x
 #define HA_STRING_(x) HA_STRING__(x)
 #define HA_SITE __FILE__ ":" HA_STRING_(__LINE__) /* a call site, as text */
