@@ -107,14 +107,14 @@ static ha_status ha_strides(const ha_builder *b, ha_linearizer *l) {
     return HA_OK;
 }
 
-static ha_status ha_morton(const ha_builder *b, ha_linearizer *l) {
+static ha_status ha_morton(const ha_builder *b, ha_linearizer *l, int empty) {
     int64_t largest = 1;
     int bits = 0;
     for (int d = 0; d < l->rank; d++) largest = ha_larger(largest, b->mapping->extent[d]);
     while (bits < 62 && (int64_t)1 << bits < largest) bits++;
-    if (bits * l->rank > 62) return ha_too_large(b);
+    if (!empty && (bits * l->rank > 62 || (int64_t)1 << bits < largest)) return ha_too_large(b);
     l->morton = 1;
-    l->count = (int64_t)1 << bits * l->rank;
+    l->count = empty ? 0 : (int64_t)1 << bits * l->rank;
     for (int k = 0; k < l->rank; k++) l->stride[l->dimension[k]] = l->rank - 1 - k;
     return HA_OK;
 }
@@ -141,12 +141,10 @@ static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout,
         l->dimension[k] = part->dimension[from];
         empty |= m->extent[k] == 0;
     }
-    if (layout->order == HA_LINEAR_MORTON && !empty)
-        s = ha_morton(b, l);
+    if (layout->order == HA_LINEAR_MORTON)
+        s = ha_morton(b, l, empty);
     else if (!empty)
-        s = ha_strides(b, l);
-    else
-        l->morton = layout->order == HA_LINEAR_MORTON;
+        s = ha_strides(b, l); /* else they are 0: the other extents may be anything */
     if (s) return s;
     for (*number = 0; *number < m->linearizers; ++*number)
         if (ha_same_linearizer(&b->linearizer[*number], l)) return HA_OK;
