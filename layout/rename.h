@@ -12,6 +12,7 @@
 #define ha_mapping_device_text HA_RENAME_(ha_mapping_device_text)
 #define ha_mapping_free HA_RENAME_(ha_mapping_free)
 #define ha_mapping_json HA_RENAME_(ha_mapping_json)
+#define ha_mapping_memory HA_RENAME_(ha_mapping_memory)
 #define ha_mapping_new HA_RENAME_(ha_mapping_new)
 #define ha_mapping_parse HA_RENAME_(ha_mapping_parse)
 #define ha_mapping_stretch HA_RENAME_(ha_mapping_stretch)
@@ -24,5 +25,7 @@
 #define ha_record_leaf_name HA_RENAME_(ha_record_leaf_name)
 #define ha_record_leaves HA_RENAME_(ha_record_leaves)
 #define ha_record_parse HA_RENAME_(ha_record_parse)
+#define ha_view_differs HA_RENAME_(ha_view_differs)
+#define ha_view_match HA_RENAME_(ha_view_match)
 
 #endif

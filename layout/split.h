@@ -81,12 +81,13 @@
         V##_each_ = HA_TO_(int, V##_first__each_) + HA_TO_(int, V##_second__each_), \
         V##_pointers_ = HA_TO_(int, V##_first__pointers_) + HA_TO_(int, V##_second__pointers_) + 1 \
     }; \
-    typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; } V; \
+    typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; void *memory; } V; \
     HA_VIEW_SHAPE_FIXED_(V, D, O) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_first_, first), S1##_FIELDS) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_second_, second), S2##_FIELDS) \
     HA_HOST_FN_ V V##_empty_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) { \
         V v; \
+        v.memory = HA_NULL_; \
         v.first = V##_first__empty_(n0, n1, n2, n3); \
         v.second = V##_second__empty_(n0, n1, n2, n3); \
         memcpy(v.extent, v.first.extent, sizeof v.extent); \
@@ -103,7 +104,7 @@
         return v; \
     } \
     HA_VIEW_MAKERS_(V, D) \
-    HA_HOST_FN_ void V##_free(V v) { ha_blob_free(v.first.blob[0]); } \
+    HA_HOST_FN_ void V##_free(V v) { ha_blob_free(v.memory); } \
     HA_FN bool V##_null(V v) { return v.first.blob[0] == HA_NULL_; }
 
 #define HA_SPLIT_RECORD_(V, R, M, S1, M1, S2, ...) \

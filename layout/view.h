@@ -11,7 +11,7 @@
  *           HA_AOSOA(L, HA_ROWS)   rows padded to whole blocks, so that neighbours in other rows have
  *                                  the same lane
  *           HA_ONE                 one record that all indices share
- *           HA_ANY                 known at run time only: any.h
+ *           HA_ANY                 known at run time only: any.h; sky_new and so on make it HA_SOA
  * Orders:   HA_ROW (default), HA_COL, HA_MORTON (not for loops that should be fast)
  *
  * What it makes, for `sky` and a field pos.x:
@@ -44,6 +44,7 @@
 #ifndef HARRAY_LAYOUT_VIEW_H
 #define HARRAY_LAYOUT_VIEW_H
 
+#include "any.h"
 #include "each.h"
 #include "layouts.h"
 
@@ -71,7 +72,8 @@
     HA_VIEW_FIELDS_(V, R) \
     HA_VIEW_PLAN_(V, R, D, O) \
     HA_VIEW_MAKERS_(V, D) \
-    HA_VIEW_OF_RECORDS_(V, R, D)
+    HA_VIEW_OF_RECORDS_(V, R, D) \
+    HA_VIEW_FROM_(V, R, D)
 
 #define HA_VIEW_TYPE_(V, R, K, L, F) \
     enum { \
@@ -89,6 +91,7 @@
         int kind, order;                        /* the rest is for HA_ANY, and its choice of layout */ \
         ptrdiff_t lanes, multiple; \
         ptrdiff_t stride[V##_strides_]; \
+        void *memory;                           /* what V_free frees */ \
     } V;
 
 /* The same for every layout. */
@@ -116,7 +119,7 @@
  * what views differ in on the host. */
 #define HA_VIEW_PLAN_(V, R, D, O) \
     HA_HOST_FN_ ha_plan_ V##_plan_(void) { \
-        const ha_plan_ p = {V##_kind_, V##_flags_, V##_lanes_, sizeof(R), sizeof(R##_packed_), \
+        const ha_plan_ p = {HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0, V##_flags_, V##_lanes_, sizeof(R), sizeof(R##_packed_), \
                             sizeof R##_sizes_ / sizeof R##_sizes_[0], R##_sizes_}; \
         return p; \
     } \
@@ -128,7 +131,7 @@
         v.extent[2] = n2; \
         v.extent[3] = n3; \
         v.count = n0 * n1 * n2 * n3; \
-        v.kind = V##_kind_; \
+        v.kind = HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0; \
         v.order = O; \
         v.lanes = V##_lanes_; \
         v.multiple = V##_multiple_; \
@@ -175,17 +178,19 @@
     } \
     HA_HOST_FN_ V V##_new(HA_INDICES_##D(n)) { \
         void *const memory = ha_blob_new(V##_room(HA_GIVEN_##D(n))); \
-        return memory == HA_NULL_ ? V##_empty_(HA_ALL_FOUR_##D(n, 1)) : V##_in(memory, HA_GIVEN_##D(n)); \
+        V v = V##_empty_(HA_ALL_FOUR_##D(n, 1)); \
+        if (memory != HA_NULL_) v = V##_in(memory, HA_GIVEN_##D(n)); \
+        v.memory = memory; \
+        return v; \
     }
 
-/* An existing array of structs; in other layouts its parameter fits nothing. Freeing is by the first
- * blob, which is where the memory of V_new begins. */
+/* An existing array of structs; in other layouts its parameter fits nothing. */
 #define HA_VIEW_OF_RECORDS_(V, R, D) \
     HA_HOST_FN_ V V##_of(HA_POINTEE_(HA_TO_(int, V##_kind_) != HA_AOS_, ha_only_an_aos_view_is_of_records, R) *records, HA_INDICES_##D(n)) { \
         void *blob[V##_blobs] = {records}; \
         return V##_on(blob, HA_GIVEN_##D(n)); \
     } \
-    HA_HOST_FN_ void V##_free(V v) { ha_blob_free(v.blob[0]); } \
+    HA_HOST_FN_ void V##_free(V v) { ha_blob_free(v.memory); } \
     HA_FN bool V##_null(V v) { return v.blob[0] == HA_NULL_; }
 
 /* Bytes for `count` indices in any layout but with HA_ROWS and in HA_MORTON's order, as a constant if

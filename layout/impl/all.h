@@ -20,5 +20,6 @@
 #include "json.h"
 #include "check.h"
 #include "svg.h"
+#include "view.h"
 
 #endif

@@ -1,0 +1,122 @@
+/* Views whose layout is known at run time only, from a mapping (mapping.h), and code that is compiled
+ * for each layout all the same.
+ *
+ *     HA_VIEW(sky, body, 1, HA_ANY)
+ *     HA_FN void drift(sky v, float dt) { HA_EACH(sky, v, at) *sky_pos_x(v, at) += dt * …; }
+ *     …
+ *     ha_mapping *m = ha_mapping_parse(&body_record, "aosoa(16)", 1, &n, &error);
+ *     sky v = sky_new_from(m, &error);       // or sky_from(m, blobs, &error), on memory of yours
+ *     HA_WITH(v, drift(v, 0.1f));
+ *     sky_free(v);
+ *
+ * Every view has these functions (they need the run-time part, HA_LAYOUT_IMPLEMENTATION):
+ *
+ *     sky sky_from(const ha_mapping *mapping, void *const *blobs, ha_error *error)
+ *     sky sky_new_from(const ha_mapping *mapping, ha_error *error)
+ *
+ * They need the mapping no more when they are back. sky_null(v) on failure, with why in *error (NULL:
+ * nobody wants to know):
+ *     HA_ERR_ARGUMENT  the mapping is of another record or rank; a field is not stored, may be
+ *                      misaligned, or has other lanes or another order than the rest; the dimensions
+ *                      are permuted; or the view's own layout, if it is not HA_ANY, is another one
+ *     HA_ERR_MEMORY    there is no memory
+ * From any thread. */
+#ifndef HARRAY_LAYOUT_ANY_H
+#define HARRAY_LAYOUT_ANY_H
+
+#include "cursor.h"
+#include "mapping.h"
+
+/* What a mapping is as a view; the kinds are those of layouts.h. */
+typedef struct ha_matched_ {
+    int kind, order;
+    ptrdiff_t lanes, multiple;
+} ha_matched_;
+
+/* Finds it, of a view of `rank` and `record`; `kind`, if not negative, is tried first. For each leaf it
+ * gives where it begins (kinds of one blob: where that begins, for the first), and its strides from
+ * block to block and from lane to lane. */
+HA_API HA_MUST_CHECK ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
+                                             const ha_record *record, int rank, int kind,
+                                             ha_matched_ *matched, char **leaf, ptrdiff_t *stride,
+                                             ha_error *error);
+
+/* Memory for all blobs of a mapping, each at a multiple of HA_BLOB_ALIGN, and where they are; NULL when
+ * there is none. Freed by ha_blob_free. */
+HA_API HA_MUST_CHECK void *ha_mapping_memory(const ha_mapping *mapping, void **blob,
+                                             ha_error *error);
+
+/* Says that the mapping is not the view's own layout. */
+HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha_error *error);
+
+/* HA_WITH(v, statements): the statements, compiled for each layout that the view v is likely to have,
+ * in which that is a constant, and once for all others. v is a variable of this function, of a view's
+ * type; functions it is given to have to be HA_FN. Of a view that is not HA_ANY: the statements. */
+#define HA_WITH(v, ...)                                                                            \
+    do {                                                                                           \
+        switch (HA_WITH_WHICH_(v)) {                                                               \
+            HA_WITH_CASE_(v, HA_AOS_, 0, __VA_ARGS__)                                              \
+            HA_WITH_CASE_(v, HA_PACKED_, 0, __VA_ARGS__)                                           \
+            HA_WITH_CASE_(v, HA_SOA_, 0, __VA_ARGS__)                                              \
+            HA_WITH_CASE_(v, HA_AOSOA_, 4, __VA_ARGS__)                                            \
+            HA_WITH_CASE_(v, HA_AOSOA_, 8, __VA_ARGS__)                                            \
+            HA_WITH_CASE_(v, HA_AOSOA_, 16, __VA_ARGS__)                                           \
+            HA_WITH_CASE_(v, HA_AOSOA_, 32, __VA_ARGS__)                                           \
+            HA_WITH_CASE_(v, HA_AOSOA_, 64, __VA_ARGS__)                                           \
+        default:                                                                                   \
+            __VA_ARGS__;                                                                           \
+            break;                                                                                 \
+        }                                                                                          \
+    } while (0)
+#define HA_WITH_WHICH_(v)                                                                          \
+    (sizeof((v).stride) == sizeof(ptrdiff_t) || (v).order == HA_MORTON                             \
+         ? -1                                                                                      \
+         : (v).kind * 4096 + ((v).lanes < 4096 ? HA_TO_(int, (v).lanes) : 4095))
+#define HA_WITH_CASE_(v, known, known_lanes, ...)                                                  \
+    case (known)*4096 + (known_lanes):                                                             \
+        (v).kind = (known);                                                                        \
+        (v).lanes = (known_lanes);                                                                 \
+        (v).order = (v).order == HA_COL ? HA_COL : HA_ROW;                                         \
+        if ((known_lanes) == 0) (v).multiple = 1;                                                  \
+        __VA_ARGS__;                                                                               \
+        break;
+
+/* What a view has of it. */
+#define HA_VIEW_FROM_(V, R, D)                                                                     \
+    HA_HOST_FN_ V V##_from(const ha_mapping *mapping, void *const *blobs, ha_error *error) {       \
+        V v = V##_empty_(mapping->extent[0], mapping->extent[1], mapping->extent[2],               \
+                         mapping->extent[3]);                                                      \
+        const V null = v;                                                                          \
+        char *leaf[V##_leaves_];                                                                   \
+        ptrdiff_t stride[2 * V##_leaves_];                                                         \
+        ha_matched_ m;                                                                             \
+        if (ha_view_match(mapping, blobs, &R##_record, D, V##_kind_, &m, leaf, stride, error) !=   \
+            HA_OK)                                                                                 \
+            return null;                                                                           \
+        if (HA_TO_(int, V##_kind_) >= 0 && (m.kind != v.kind || m.lanes != v.lanes ||              \
+                                            m.order != v.order || m.multiple != v.multiple)) {     \
+            (void)ha_view_differs(mapping, #V, error);                                             \
+            return null;                                                                           \
+        }                                                                                          \
+        v.kind = m.kind;                                                                           \
+        v.order = m.order;                                                                         \
+        v.lanes = m.lanes;                                                                         \
+        v.multiple = m.multiple;                                                                   \
+        memcpy(v.blob, leaf, sizeof v.blob);                                                       \
+        if (HA_TO_(int, V##_kind_) < 0) memcpy(v.stride, stride, sizeof v.stride);                 \
+        return v;                                                                                  \
+    }                                                                                              \
+    HA_HOST_FN_ V V##_new_from(const ha_mapping *mapping, ha_error *error) {                       \
+        void *blob[2 * V##_leaves_ + 1];                                                           \
+        V v = V##_empty_(0, 0, 0, 0);                                                              \
+        void *const memory = ha_mapping_memory(mapping, blob, error);                              \
+        if (memory == HA_NULL_) return v;                                                          \
+        v = V##_from(mapping, blob, error);                                                        \
+        if (V##_null(v))                                                                           \
+            ha_blob_free(memory);                                                                  \
+        else                                                                                       \
+            v.memory = memory;                                                                     \
+        return v;                                                                                  \
+    }
+
+#endif
