@@ -200,6 +200,7 @@ TEST(chunks_do_not_make_the_host_wait) {
     SUCCEEDS(ha_array_prefetch(x.array, M1, 0, HA_END));
     assert_true(VALID(x, M1));
     let_go(M1);
+    until_quiet(); /* it has to wait all the same */
     let_go(C);
     expect_ramp(x, M1, 6);
     drop(x);

@@ -1,5 +1,5 @@
-/* Copies in pieces of which one fails: those before it are under way all the same. On the device that
- * copies no pieces in one go, and checked as in order_cases.h. */
+/* Chunks, and copies in pieces of which one fails: those before it are under way all the same. On the
+ * device that copies no pieces in one go, and checked as in order_cases.h. */
 #ifndef ORDER_PIECES_H
 #define ORDER_PIECES_H
 
@@ -80,6 +80,23 @@ static int case_half_a_chunk_is_in_use(void) {
     fail_to_read_at(A);
     array_y = empty_at(B);
     write_range(array_y, B, 0, 10);
+    read_all(array_y, A);
+    HA_CHECK(ha_array_free(array_y));
+    HA_CHECK(ha_array_free(array_x));
+    return case_end();
+}
+
+/* There is one: it is filled when both writers are done, copied on when it is filled, and filled again
+ * when it has been copied on. */
+static int case_chunks_in_turn(void) {
+    use_chunks();
+    array_x = empty_at(B);
+    array_y = empty_at(B);
+    write_range(array_x, B, 0, 5);
+    write_range(array_x, B_FORK, 5, 10);
+    write_range(array_y, B, 0, 10);
+    read_all(array_x, A);
+    order_least_host = SIZE_MAX;
     read_all(array_y, A);
     HA_CHECK(ha_array_free(array_y));
     HA_CHECK(ha_array_free(array_x));
