@@ -212,8 +212,8 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  *     double name_pos_x_get(const unsigned char *blob, i0, i1, n0, n1)
  *     void name_pos_x_set(unsigned char *blob, i0, i1, n0, n1, double value)
  * blob being a __global pointer in OpenCL; f16 and bf16 are the bits as unsigned short, bool is an
- * unsigned char, complex numbers are structs {re, im}, name_c64 and name_c128. Subscripts in names of
- * leaves become _0_1. A leaf that is not stored gives 0, and takes what it is given.
+ * unsigned char, complex numbers are the structs ha_c64 and ha_c128 (if the program needs layout/number.h,
+ * too, that comes first). Subscripts in names of leaves become _0_1. A leaf that is not stored gives 0, and takes what it is given.
  * name_blob_bytes_B(long n0, long n1) is how long blob number B is.
  * -1: `name` is no name in C, or two leaves have the same name then, or one of more than 511 letters, or
  * the mapping was not made by ha_mapping_new or ha_mapping_parse. */

@@ -94,9 +94,9 @@ static const char *ha_device_type(ha_scalar scalar) {
     case HA_F64:
         return "double";
     case HA_C64:
-        return "_c64";
+        return "ha_c64";
     case HA_C128:
-        return "_c128";
+        return "ha_c128";
     default:
         return "unsigned char"; /* bool, u8 */
     }
@@ -160,6 +160,18 @@ static int ha_uses(const ha_record *record, ha_scalar scalar) {
     return 0;
 }
 
+/* A complex type, which all texts share, and layout/number.h if it comes before them. */
+static void ha_put_complex(ha_device_writer *w, ha_scalar scalar, const char *name,
+                           const char *part) {
+    if (ha_uses(w->mapping->record, scalar))
+        ha_put_code(w,
+                    "#if !defined HARRAY_LAYOUT_NUMBER_H && !defined HA_TEXT_%s\n"
+                    "#define HA_TEXT_%s\n"
+                    "typedef struct %s { %s re, im; } %s;\n"
+                    "#endif\n",
+                    name, name, name, part, name);
+}
+
 static void ha_put_device_head(ha_device_writer *w) {
     ha_put_text(&w->to, "/* Where leaves of records lie: %s, rank %d. Made by harray. */\n",
                 w->mapping->text, (int)w->mapping->rank);
@@ -178,10 +190,8 @@ static void ha_put_device_head(ha_device_writer *w) {
                    "typedef long long $_int;\n"
                    "typedef unsigned long long $_unsigned;\n"
                    "#endif\n");
-    if (ha_uses(w->mapping->record, HA_C64))
-        ha_put_code(w, "typedef struct { float re, im; } $_c64;\n");
-    if (ha_uses(w->mapping->record, HA_C128))
-        ha_put_code(w, "typedef struct { double re, im; } $_c128;\n");
+    ha_put_complex(w, HA_C64, "ha_c64", "float");
+    ha_put_complex(w, HA_C128, "ha_c128", "double");
 }
 
 /* ---- linear indices -------------------------------------------------------------------------- */
