@@ -181,8 +181,8 @@ static int64_t ha_least(int64_t a, int64_t b) { return a < b ? a : b; }
 static void ha_copy_plane(const ha_strided *s, const ha_plane *p, char *to, const char *from) {
     const ha_dimension *a = &p->a, *b = &p->b;
     if (p->transposes) {
-        const ha_tile whole = {to,  from, b->to, a->from, (size_t)a->extent, (size_t)b->extent,
-                               NULL};
+        const ha_tile whole = {to, from, b->to, a->from, (size_t)a->extent, (size_t)b->extent,
+                               0,  NULL};
         ha_transpose_all(&whole, s->run, s->large, s->past);
         return;
     }
@@ -197,9 +197,9 @@ static void ha_copy_plane(const ha_strided *s, const ha_plane *p, char *to, cons
 
 /* The two dimensions, taken out of s. */
 static ha_plane ha_strided_plane(ha_strided *s) {
-    enum { tile = 64 };
+    enum { tile = 64, long_run = 512 };
     const int64_t run = (int64_t)s->run;
-    int b = ha_strided_nearest(s), tiled = b != 0 && s->run < HA_TILE_ROW;
+    int b = ha_strided_nearest(s), tiled = b != 0 && s->run < long_run;
     ha_plane p = {.a = {1, 0, 0}, .b = {1, 0, 0}, .most_a = INT64_MAX, .most_b = INT64_MAX};
     if (!tiled) b = 1;
     if (b < s->rank) p.b = ha_strided_remove(s, b);

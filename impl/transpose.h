@@ -1,7 +1,9 @@
 /* Transposing copies on the host: where the target's neighbours lie apart in the source, and the source's
  * in the target. Memory moves in lines of 64 bytes, and each should be used whole while it is in a
  * cache: so a tile is read, turned around by vectors into a buffer, and written row by row, past the
- * caches where the whole is large (as memcpy does it). */
+ * caches where the whole is large (as memcpy does it). Vectors of 16 bytes are enough for that: it is
+ * memory that takes the time, and wider ones read more rows at once, which push each other out of the
+ * first cache where they are a power of two apart. */
 #ifndef HA_IMPL_TRANSPOSE_H
 #define HA_IMPL_TRANSPOSE_H
 
@@ -32,18 +34,14 @@ typedef long long ha_streamed __attribute__((vector_size(16)));
 #define HA_STORE_PAST_END() __builtin_ia32_sfence()
 #endif
 
-/* As memcpy, of a short row. Only whole lines go past the caches. */
-static void ha_row_past(char *to, const char *from, size_t bytes) {
+/* Copies whole lines to the address of one, past the caches. */
+HA_UNUSED static inline void ha_lines_past(char *to, const char *from, size_t bytes) {
 #ifdef HA_STORE_PAST
-    const size_t head = (0 - (uintptr_t)to) % 64;
-    if (bytes >= head + 64) {
-        memcpy(to, from, head);
-        to += head, from += head, bytes -= head;
-        for (; bytes >= 64; to += 64, from += 64, bytes -= 64)
-            for (size_t i = 0; i < 64; i += 16) HA_STORE_PAST(to + i, ha_vector_load(from + i));
-    }
-#endif
+    for (; bytes; to += 64, from += 64, bytes -= 64)
+        for (size_t i = 0; i < 64; i += 16) HA_STORE_PAST(to + i, ha_vector_load(from + i));
+#else
     memcpy(to, from, bytes);
+#endif
 }
 
 static void ha_rows_past_end(void) {
@@ -101,19 +99,22 @@ typedef struct ha_tile {
     const char *from;
     ptrdiff_t to_step, from_step;
     size_t m, n;
-    const char *next; /* where the next tile will be read; NULL: it need not be told */
+    size_t left;      /* rows of the source from here on, in which the next tiles are read */
+    const char *next; /* where it goes on behind them; NULL: it need not be read ahead */
 } ha_tile;
 
-/* So many rows ahead, of this tile or the next one. */
+/* So many rows ahead, of this tile or the next ones. */
 enum { HA_ROWS_AHEAD = 16 };
 
-/* (always inline: gcc takes a function that only prefetches for one that does nothing) */
+/* (Always inline: gcc takes a function that only prefetches for one that does nothing. Into the first
+ * cache: prefetching into the second one alone takes twice the time where rows are a power of two
+ * apart, on some processors and in some runs.) */
 __attribute__((always_inline)) static inline void ha_prefetch_rows(const ha_tile *t, size_t first,
                                                                    size_t rows, size_t row_bytes) {
     if (!t->next) return;
     for (size_t i = first + HA_ROWS_AHEAD; i < first + HA_ROWS_AHEAD + rows; i++) {
-        const char *row = i < t->m ? t->from + (ptrdiff_t)i * t->from_step
-                                   : t->next + (ptrdiff_t)(i - t->m) * t->from_step;
+        const char *row = i < t->left ? t->from + (ptrdiff_t)i * t->from_step
+                                      : t->next + (ptrdiff_t)(i - t->left) * t->from_step;
         for (size_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(row + at);
         __builtin_prefetch(row + row_bytes - 1); /* it may begin anywhere in a line */
     }
@@ -170,61 +171,101 @@ enum {
     HA_TILE_ROWS = 64  /* of them */
 };
 
-/* Through a buffer, as rows a power of two apart push each other out of the first cache while they are
- * written piece by piece. Past the caches goes what is whole lines of the target; so a tile begins
- * `before` elements early, where the one before it has stopped at the last whole line of each row. */
-static void ha_transpose_buffered(const ha_tile *t, size_t bytes, int past, size_t before,
-                                  int is_last) {
-    enum { pitch = HA_TILE_ROW + HA_LINE };
-    _Alignas(HA_LINE) char buffer[HA_TILE_ROWS * pitch];
+/* How a whole transposition is done. Large: read ahead; past: the caches. Where whole lines of the target
+ * are whole lines of tiles, tiles go along the rows of the source. Elsewhere they go along bands,
+ * HA_TILE_ROWS rows of the target from their beginning to their end: what is no whole line at the
+ * end of a tile is written with the next one. */
+typedef struct ha_transposition {
+    ha_tile whole;
+    size_t bytes; /* of an element */
+    int ahead, direct, past, banded;
+} ha_transposition;
+
+/* For each row what is to be written next, from HA_LINE on, and before that the rest of the tile before. */
+typedef struct ha_band {
+    _Alignas(HA_LINE) char buffer[HA_TILE_ROWS][HA_LINE + HA_TILE_ROW];
+} ha_band;
+
+/* Of a row of a tile, which begins at `to`, the whole lines; the rest is kept for the next tile, unless
+ * this is the last one. */
+static void ha_band_row_past(char *buffer, char *to, size_t bytes, int is_first, int is_last) {
+    const size_t before = (uintptr_t)to % HA_LINE;
+    const char *from = buffer + HA_LINE;
+    if (!is_first) {
+        to -= before;
+        from -= before;
+        bytes += before;
+    } else if (before) {
+        const size_t head = HA_LINE - before < bytes ? HA_LINE - before : bytes;
+        memcpy(to, from, head);
+        to += head;
+        from += head;
+        bytes -= head;
+    }
+    const size_t lines = bytes - bytes % HA_LINE;
+    ha_lines_past(to, from, lines);
+    if (is_last)
+        memcpy(to + lines, from + lines, bytes - lines);
+    else
+        memcpy(buffer, buffer + HA_TILE_ROW, HA_LINE);
+}
+
+/* Through the buffer, as rows a power of two apart push each other out of the first cache while they
+ * are written piece by piece. */
+static void ha_band_tile(ha_band *band, const ha_tile *t, const ha_transposition *p, int is_first,
+                         int is_last) {
+    const size_t bytes = t->m * p->bytes;
     ha_tile inner = *t;
-    char *to = t->to - before * bytes;
-    inner.to = buffer;
-    inner.to_step = pitch;
-    inner.from -= (ptrdiff_t)before * t->from_step;
-    if (t->next) inner.next -= (ptrdiff_t)before * t->from_step;
-    inner.m += before;
-    ha_transpose(&inner, bytes);
+    char *to = t->to;
+    inner.to = band->buffer[0] + HA_LINE;
+    inner.to_step = sizeof band->buffer[0];
+    ha_transpose(&inner, p->bytes);
     for (size_t j = 0; j < t->n; j++, to += t->to_step) {
-        size_t first = before * bytes, last = inner.m * bytes;
-        if (!past) {
-            memcpy(to, buffer + j * pitch, last);
-            continue;
-        }
-        if (before) first -= ((uintptr_t)to + first) % HA_LINE;
-        if (!is_last) last -= ((uintptr_t)to + last) % HA_LINE;
-        ha_row_past(to + first, buffer + j * pitch + first, last - first);
+        char *buffer = band->buffer[j];
+        if (p->past)
+            ha_band_row_past(buffer, to, bytes, is_first || !p->banded, is_last || !p->banded);
+        else
+            memcpy(to, buffer + HA_LINE, bytes);
     }
 }
 
-/* A whole transposition of elements of 1, 2, 4, 8 or 16 bytes. Large: read ahead; past: the caches. */
+static void ha_transpose_tile(ha_band *band, const ha_transposition *p, size_t i, size_t j) {
+    const ha_tile *w = &p->whole;
+    const size_t m = w->m - i, n = w->n - j, row = HA_TILE_ROW / p->bytes;
+    ha_tile t = *w;
+    t.to += (ptrdiff_t)j * w->to_step + (ptrdiff_t)(i * p->bytes);
+    t.from += (ptrdiff_t)i * w->from_step + (ptrdiff_t)(j * p->bytes);
+    t.m = m < row ? m : row;
+    t.n = n < HA_TILE_ROWS ? n : HA_TILE_ROWS;
+    t.left = p->banded ? m : t.m;
+    if (p->ahead) {
+        const size_t next_i = p->banded ? 0 : n > HA_TILE_ROWS ? i : i + t.m;
+        const size_t next_j = n > HA_TILE_ROWS ? j + HA_TILE_ROWS : 0;
+        t.next = w->from + (ptrdiff_t)next_i * w->from_step + (ptrdiff_t)(next_j * p->bytes);
+    }
+    if (p->direct)
+        ha_transpose(&t, p->bytes);
+    else
+        ha_band_tile(band, &t, p, !i, t.m == m);
+}
+
+/* A whole transposition of elements of 1, 2, 4, 8 or 16 bytes. */
 static void ha_transpose_all(const ha_tile *whole, size_t bytes, int large, int past) {
-    const size_t row = HA_TILE_ROW / bytes;
-    const int aligned = ((uintptr_t)whole->to | (size_t)whole->to_step) % HA_LINE == 0;
     const ptrdiff_t reach = whole->to_step < 0 ? -whole->to_step : whole->to_step;
     const ptrdiff_t source = whole->from_step < 0 ? -whole->from_step : whole->from_step;
-    const int ahead = large && source >= 4 * HA_LINE; /* nearer rows the processor reads itself */
-    const int direct = whole->m * bytes < HA_LINE || (!large && reach < HA_TILE_ROW);
-    for (size_t i = 0; i < whole->m; i += row)
-        for (size_t j = 0; j < whole->n; j += HA_TILE_ROWS) {
-            const size_t m = whole->m - i, n = whole->n - j;
-            const char *from = whole->from + (ptrdiff_t)i * whole->from_step + j * bytes;
-            const char *next = n > HA_TILE_ROWS
-                                   ? from + HA_TILE_ROWS * bytes
-                                   : whole->from + (ptrdiff_t)(i + row) * whole->from_step;
-            const ha_tile t = {whole->to + (ptrdiff_t)j * whole->to_step + i * bytes,
-                               from,
-                               whole->to_step,
-                               whole->from_step,
-                               m < row ? m : row,
-                               n < HA_TILE_ROWS ? n : HA_TILE_ROWS,
-                               ahead ? next : NULL};
-            if (direct)
-                ha_transpose(&t, bytes);
-            else
-                ha_transpose_buffered(&t, bytes, past, past && !aligned && i ? HA_LINE / bytes : 0,
-                                      m <= row);
-        }
+    const size_t row = HA_TILE_ROW / bytes;
+    const ha_transposition p = {
+        .whole = *whole,
+        .bytes = bytes,
+        .ahead = large && source >= 4 * HA_LINE, /* nearer rows the processor reads itself */
+        .direct = whole->m * bytes < HA_LINE || (!large && reach < HA_TILE_ROW),
+        .past = past,
+        .banded = past && ((uintptr_t)whole->to | (size_t)whole->to_step) % HA_LINE != 0};
+    ha_band band;
+    for (size_t j = 0; p.banded && j < whole->n; j += HA_TILE_ROWS)
+        for (size_t i = 0; i < whole->m; i += row) ha_transpose_tile(&band, &p, i, j);
+    for (size_t i = 0; !p.banded && i < whole->m; i += row)
+        for (size_t j = 0; j < whole->n; j += HA_TILE_ROWS) ha_transpose_tile(&band, &p, i, j);
 }
 
 #endif
