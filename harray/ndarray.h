@@ -55,7 +55,8 @@ HA_API void ha_index_failed_(int64_t index, int64_t origin, int64_t extent, int 
 HA_FN int64_t ha_checked_index_(int64_t index, int64_t origin, int64_t extent, int dimension,
                                 const char *site) {
 #if !defined __CUDA_ARCH__
-    if (index < origin || index - origin >= extent)
+    if (index < origin || HA_TO_(uint64_t, index) - HA_TO_(uint64_t, origin) >=
+                              HA_TO_(uint64_t, extent)) /* may be far apart */
         ha_index_failed_(index, origin, extent, dimension, site);
 #else
     (void)origin, (void)extent, (void)dimension, (void)site;
