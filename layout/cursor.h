@@ -90,6 +90,7 @@ HA_FN ha_at ha_shift_rows_(ha_at at, ptrdiff_t places, ptrdiff_t dense) {
  * checks it. */
 HA_FN ha_at HA_SHIFT(ha_at at, int d, ptrdiff_t k) {
     const int q = ha_at_dimension_(at, d);
+    if (k == 0) return at; /* which keeps block and lane, whatever the layout */
     if (q == 0) return ha_shift_x_(at, k);
     if (q == 1) {
         at.y += k;
