@@ -30,6 +30,7 @@ static const pair pairs[] = {
      "split(separate; flags: soa, aos(packed))",
      1,
      {37}},
+    {"split(z+h+d: null, aos)", "soa(single)", 1, {9}},
     {"aosoa(5,rows)", "split(separate; z: null, split(pos: aos, aosoa(2)))", 3, {2, 3, 6}},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
@@ -83,7 +84,10 @@ static void add_copy(const ha_mapping *from, const ha_mapping *to, int64_t leaf)
         add("    b_%s_set(b%d", name, (int)to->row[leaf].blob);
     add_names(from->rank, ", i%d");
     add_names(from->rank, ", n%d");
-    add(", a_%s_get(a%d", name, (int)from->row[leaf].blob);
+    if (from->row[leaf].blob < 0)
+        add(", a_%s_get((GLOBAL unsigned char *)0", name);
+    else
+        add(", a_%s_get(a%d", name, (int)from->row[leaf].blob);
     add_names(from->rank, ", i%d");
     add_names(from->rank, ", n%d");
     add("));\n");
@@ -157,8 +161,11 @@ static void compare(const memory *from, const memory *to, const pair *p) {
             require(ha_record_leaf(from->m->record, leaf, &l) == HA_OK, "leaf");
             unsigned char *written = to->host[to->m->row[leaf].blob] +
                                      ha_mapping_offset(to->m, leaf, index);
-            const unsigned char *value = from->host[from->m->row[leaf].blob] +
-                                         ha_mapping_offset(from->m, leaf, index);
+            const int32_t blob = from->m->row[leaf].blob;
+            const unsigned char zeros[16] = {0};
+            const unsigned char *value = blob < 0 ? zeros
+                                                  : from->host[blob] +
+                                                        ha_mapping_offset(from->m, leaf, index);
             require(!memcmp(written, value, (size_t)ha_scalar_size(l.scalar)), "the same value");
             memset(written, 0xff, (size_t)ha_scalar_size(l.scalar));
         }

@@ -60,11 +60,11 @@ static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha
     if (separate && middle > begin) b->into = -1;
     s = ha_build(b, layout->second, second, offset);
     if (s) return s;
-    if (separate) return HA_OK;
+    if (separate || middle == begin || middle == b->mapping->sections) return HA_OK;
     if (!ha_one_blob(b, begin))
         return ha_refuse_layout(b, ha_position_of(b, layout),
                                 "a part of this has several blobs: it needs \"separate;\"");
-    if (middle > begin) ha_align_part(b, middle);
+    ha_align_part(b, middle);
     return HA_OK;
 }
 

@@ -18,7 +18,7 @@ enum {
 
 /* One value in memory. */
 typedef struct ha_shown_value {
-    int64_t offset, size, field, leaf;
+    int64_t blob, offset, size, field, leaf;
     int64_t index[HA_MAPPING_RANK];
 } ha_shown_value;
 
@@ -42,36 +42,43 @@ static int ha_compare_lines(const void *first, const void *second) {
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+static int ha_compare_values(const void *first, const void *second) {
+    const ha_shown_value *x = (const ha_shown_value *)first, *y = (const ha_shown_value *)second;
+    if (x->blob != y->blob) return x->blob < y->blob ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 static int ha_is_shown(const ha_picture *p, int64_t blob, int64_t line) {
     const ha_shown_line l = {blob, line};
     return bsearch(&l, p->line, (size_t)p->lines, sizeof l, ha_compare_lines) != NULL;
 }
 
 /* The line or lines of a value of one of the first records. */
-static void ha_show_lines(ha_picture *p, int64_t blob, const ha_shown_value *v) {
+static void ha_show_lines(ha_picture *p, const ha_shown_value *v) {
+    const int64_t blob = v->blob;
     const int64_t last = (v->offset + v->size - 1) / HA_SVG_BYTES;
     for (int64_t at = v->offset / HA_SVG_BYTES; at <= last && p->lines < HA_SVG_LINES; at++)
         if (p->lines == 0 || p->line[p->lines - 1].blob != blob || p->line[p->lines - 1].line != at)
             p->line[p->lines++] = (ha_shown_line){blob, at};
 }
 
-static void ha_show_value(ha_picture *p, int64_t blob, const ha_shown_value *v) {
+static void ha_show_value(ha_picture *p, const ha_shown_value *v) {
     const int64_t last = (v->offset + v->size - 1) / HA_SVG_BYTES;
     if (p->values == HA_SVG_VALUES) return;
-    if (ha_is_shown(p, blob, v->offset / HA_SVG_BYTES) || ha_is_shown(p, blob, last))
+    if (ha_is_shown(p, v->blob, v->offset / HA_SVG_BYTES) || ha_is_shown(p, v->blob, last))
         p->value[p->values++] = *v;
 }
 
 /* Calls this for a leaf at all indices of a box at the beginning. */
 static void ha_show_box(ha_picture *p, ha_shown_value *v, const int64_t *side,
-                        void (*show)(ha_picture *, int64_t, const ha_shown_value *)) {
+                        void (*show)(ha_picture *, const ha_shown_value *)) {
     const ha_mapping *m = p->mapping;
     const ha_row *row = &m->row[v->leaf];
     int d = m->rank;
     memset(v->index, 0, sizeof v->index);
     while (d >= 0) {
         v->offset = ha_mapping_offset(m, v->leaf, v->index);
-        show(p, row->blob, v);
+        show(p, v);
         if (row->block_stride == 0) return; /* the same everywhere */
         for (d = m->rank - 1; d >= 0; v->index[d--] = 0)
             if (++v->index[d] < ha_smaller(side[d], m->extent[d])) break;
@@ -79,14 +86,16 @@ static void ha_show_box(ha_picture *p, ha_shown_value *v, const int64_t *side,
 }
 
 static void ha_show_leaves(ha_picture *p, const int64_t *side,
-                           void (*show)(ha_picture *, int64_t, const ha_shown_value *)) {
+                           void (*show)(ha_picture *, const ha_shown_value *)) {
     const ha_record *record = p->mapping->record;
     ha_shown_value v = {0};
     for (v.field = 0; v.field < record->fields; v.field++) {
         const int64_t leaves = ha_field_leaves(&record->field[v.field]);
         v.size = ha_scalar_size(record->field[v.field].scalar);
-        for (int64_t k = 0; k < leaves; k++, v.leaf++)
-            if (p->mapping->row[v.leaf].blob >= 0) ha_show_box(p, &v, side, show);
+        for (int64_t k = 0; k < leaves; k++, v.leaf++) {
+            v.blob = p->mapping->row[v.leaf].blob;
+            if (v.blob >= 0) ha_show_box(p, &v, side, show);
+        }
     }
 }
 
@@ -108,6 +117,7 @@ static void ha_show_all(ha_picture *p) {
             p->line[n++] = p->line[k];
     p->lines = n;
     ha_show_leaves(p, side, ha_show_value);
+    qsort(p->value, (size_t)p->values, sizeof *p->value, ha_compare_values);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -221,20 +231,20 @@ static void ha_put_svg_gap(ha_writer *w, int64_t *y) {
     *y += 16;
 }
 
-static void ha_put_svg_values(ha_writer *w, const ha_picture *p, const ha_shown_line *l,
-                              int64_t y) {
-    const int64_t begin = l->line * HA_SVG_BYTES, end = begin + HA_SVG_BYTES;
-    for (int64_t k = 0; k < p->values; k++) {
-        const ha_shown_value *v = &p->value[k];
-        if (p->mapping->row[v->leaf].blob == l->blob && v->offset < end &&
-            v->offset + v->size > begin)
-            ha_put_svg_value(w, p->mapping, v, l->line, y);
-    }
+/* The values in a line, from number *first on, which comes closer to those of the next line. */
+static void ha_put_svg_values(ha_writer *w, const ha_picture *p, const ha_shown_line *l, int64_t y,
+                              int64_t *first) {
+    const int64_t begin = l->line * HA_SVG_BYTES, end = begin + HA_SVG_BYTES, longest = 16;
+    const ha_shown_value *v = p->value, *behind = v + p->values;
+    for (v += *first; v < behind && (v->blob < l->blob || v->offset + longest <= begin); v++)
+        ++*first;
+    for (; v < behind && v->blob == l->blob && v->offset < end; v++)
+        if (v->offset + v->size > begin) ha_put_svg_value(w, p->mapping, v, l->line, y);
 }
 
 /* Gives the height; a writer without room finds that. */
 static int64_t ha_put_svg_lines(ha_writer *w, const ha_picture *p) {
-    int64_t y = 30;
+    int64_t y = 30, first = 0;
     for (int64_t k = 0; k < p->lines; k++) {
         const ha_shown_line *l = &p->line[k];
         if (k == 0 || l[-1].blob != l->blob)
@@ -242,7 +252,7 @@ static int64_t ha_put_svg_lines(ha_writer *w, const ha_picture *p) {
         else if (l[-1].line + 1 != l->line)
             ha_put_svg_gap(w, &y);
         ha_put_svg_line(w, p->mapping, l->blob, l->line, y);
-        ha_put_svg_values(w, p, l, y);
+        ha_put_svg_values(w, p, l, y, &first);
         y += HA_SVG_LINE;
     }
     return y;
