@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""harray-layout from the command line: its JSON, its pictures, and its messages for bad input, which
+point at the character.
+
+usage: test_layout_tool.py PROGRAM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+PARTICLE = "pos.x:f64 pos.y:f64 pos.z:f64 mass:f32 vel.x:f64 vel.y:f64 vel.z:f64 flags[4]:bool"
+NAMES = ["pos.x", "pos.y", "pos.z", "mass", "vel.x", "vel.y", "vel.z",
+         "flags[0]", "flags[1]", "flags[2]", "flags[3]"]
+program = None
+
+
+def run(*arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+
+def shown(record, mapping, extents, *rest):
+    done = run("--record", record, "--mapping", mapping, "--extents", extents, *rest)
+    if done.returncode or done.stderr:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+class Json(unittest.TestCase):
+    def test_one_object(self):
+        said = shown(PARTICLE, "aos(packed)", "16x16", "--at", "0,1")
+        self.assertEqual(list(said), ["mapping", "extents", "blobs", "fields"])
+        self.assertEqual(said["mapping"], "aos(packed)")
+        self.assertEqual(said["extents"], [16, 16])
+        self.assertEqual(said["blobs"], [14336])
+        self.assertEqual([f["name"] for f in said["fields"]], NAMES)
+        self.assertEqual(said["fields"][0], {"name": "pos.x", "type": "f64", "blob": 0, "offset": 56})
+        self.assertEqual([f["offset"] for f in said["fields"]],
+                         [56, 64, 72, 80, 84, 92, 100, 108, 109, 110, 111])
+
+    def test_first_record(self):
+        said = shown(PARTICLE, "split(separate; pos+vel: soa, one)", "32")
+        self.assertEqual(said["blobs"], [256] * 6 + [8])
+        self.assertEqual([(f["blob"], f["offset"]) for f in said["fields"]],
+                         [(0, 0), (1, 0), (2, 0), (6, 0), (3, 0), (4, 0), (5, 0)]
+                         + [(6, k) for k in range(4, 8)])
+
+    def test_not_stored(self):
+        said = shown("a:f32 b:u8", "split(a: null, aos)", "3x1x4x2", "--at", "2,0,3,1")
+        self.assertEqual(said["fields"], [
+            {"name": "a", "type": "f32", "blob": None, "offset": None},
+            {"name": "b", "type": "u8", "blob": 0, "offset": 23}])
+
+    def test_output_cannot_be_written(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([program, "--record", "a:f32", "--mapping", "aos", "--extents", "3"],
+                                  stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write the output", done.stderr)
+
+
+class Pictures(unittest.TestCase):
+    def test_svg(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "aosoa.svg"
+            shown(PARTICLE, "aosoa(4)", "16x16", "--svg", str(file))
+            root = xml.etree.ElementTree.parse(file).getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        self.assertEqual(root.tag, space + "svg")
+        words = ["".join(t.itertext()) for t in root.iter(space + "text")]
+        self.assertIn("aosoa(4), extents 16 \u00d7 16", words)
+        self.assertIn("blob 0: 14336 bytes", words)
+        self.assertIn("896", words)  # an address
+        self.assertIn("pos.x", words)
+        hatched = [r for r in root.iter(space + "rect") if "url(#p" in r.get("fill")]
+        colours = {r.get("fill") for r in root.iter(space + "rect") if r.get("width") == "120"}
+        self.assertGreater(len(hatched), 50)
+        self.assertGreaterEqual(len([c for c in colours if c.startswith("#")]), 6)
+        right = max(float(r.get("x", 0)) + float(r.get("width")) for r in root.iter(space + "rect"))
+        bottom = max(float(r.get("y", 0)) + float(r.get("height")) for r in root.iter(space + "rect"))
+        self.assertLessEqual(right, float(root.get("width")))
+        self.assertLessEqual(bottom, float(root.get("height")))
+
+    def test_no_folder(self):
+        done = run("--record", "a:f32", "--mapping", "aos", "--extents", "3", "--svg",
+                   "/nonexistent/a.svg")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("cannot write /nonexistent/a.svg", done.stderr)
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, option, text, position, message, **others):
+        arguments = {"record": PARTICLE, "mapping": "aos", "extents": "16x16"} | others
+        arguments[option] = text
+        done = run(*(word for name, value in arguments.items() for word in (f"--{name}", value)))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        first, second, caret = done.stderr.split("\n")[:3]
+        self.assertTrue(first.startswith(f"harray-layout: --{option}: "), first)
+        self.assertIn(message, first)
+        self.assertEqual(second, "    " + text)
+        self.assertEqual(caret, " " * (4 + position) + "^")
+
+    def test_positions(self):
+        self.refused("record", "a:f32 b:f33", 8, "expected a type")
+        self.refused("record", "a:f32 a:f32", 6, "cannot both be in a struct")
+        self.refused("mapping", "aosoa(x)", 6, "expected a number of lanes, found 'x'")
+        self.refused("mapping", "split(poz: aos, soa)", 6, "no such field")
+        self.refused("mapping", "aos@diag", 4, "expected row, col or morton")
+        self.refused("mapping", "permute(0,0,aos)", 10, "there already")
+        self.refused("mapping", "permute(0,aos)", 10, "expected the number of a dimension")
+        self.refused("extents", "16y16", 2, "'x' or the end was expected")
+        self.refused("extents", "", 0, "a number was expected")
+        self.refused("extents", "3x-4", 2, "a number was expected")
+        self.refused("extents", "3x", 2, "a number was expected")
+        self.refused("extents", "99999999999999999999", 0, "a number was expected")
+        self.refused("extents", "1x2x3x4x5", 8, "at most 4 dimensions")
+        self.refused("at", "0", 0, "as many numbers as extents")
+        self.refused("at", "0,16", 0, "no such index")
+        self.refused("at", "0;1", 1, "',' or the end was expected")
+
+    def test_too_large(self):
+        done = run("--record", "a:f64", "--mapping", "aos", "--extents", "4294967296x4294967296")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("2^63", done.stderr)
+
+    def test_empty(self):
+        done = run("--record", "a:f64", "--mapping", "aos", "--extents", "0x3")
+        self.assertEqual(done.returncode, 2)  # there is no record whose offsets could be shown
+
+    def test_options(self):
+        for arguments in [[], ["--record"], ["--record", "a:f32"], ["--what", "a"],
+                          ["--record", "a:f32", "--mapping", "aos"]]:
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn("usage: harray-layout", done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_help(self):
+        for option in ("--help", "-h"):
+            done = run(option)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("usage: harray-layout", done.stdout)
+
+
+if __name__ == "__main__":
+    program = sys.argv.pop(1)
+    unittest.main()
