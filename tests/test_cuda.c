@@ -2,6 +2,7 @@
  * test_cuda_copies.c, late failures in test_cuda_lost.c. What every backend must do is in
  * test_backend.c, what the engine makes of it in the rows of matrix.h and in cases_cuda.c. */
 #include "cuda_alone.h"
+#include "cuda_waits.h"
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -249,6 +250,18 @@ TEST(events_are_used_again) {
     assert_int_equal(fake->statistics().events, 2);
 }
 
+TEST(events_are_waited_for) {
+    uint64_t ns = 0;
+    ha_event event;
+    begin_waiting_for(stream_of(queue));
+    SUCCEEDS(ops->stamp(queue, &ns));
+    SUCCEEDS(ops->record(queue, &event));
+    SUCCEEDS(ops->finish(&event));
+    end_waiting();
+    assert_true(ns > 0);
+    ops->forget(&event);
+}
+
 /* The wait is for what the event was when it was told to wait. */
 TEST(events_happen_in_order) {
     uint64_t first = 0, second = 0;
@@ -484,6 +497,7 @@ int main(void) {
         ON("managed", functions_fail),
         ON("", stamps),
         ON("", events_are_used_again),
+        ON("", events_are_waited_for),
         ON("", events_happen_in_order),
         ON("", events_fail),
         ON("", the_current_context_stays),
