@@ -103,6 +103,19 @@ static int case_chunks_in_turn(void) {
     return case_end();
 }
 
+/* What comes out of it overwrites what another queue may still read. */
+static int case_chunks_over_readers(void) {
+    use_chunks();
+    array_x = empty_at(B);
+    write_range(array_x, B, 0, 10);
+    read_all(array_x, A);
+    read_all(array_x, A_FORK);
+    write_range(array_x, B, 0, 10);
+    read_all(array_x, A);
+    HA_CHECK(ha_array_free(array_x));
+    return case_end();
+}
+
 /* The new block does not go back before. */
 static int case_half_a_copied_block(void) {
     case_begin();

@@ -85,6 +85,7 @@ ORDER_CASE(half_a_chunk)
 ORDER_CASE(half_a_chunk_is_in_use)
 ORDER_CASE(half_a_copied_block)
 ORDER_CASE(chunks_in_turn)
+ORDER_CASE(chunks_over_readers)
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
@@ -104,6 +105,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(half_a_chunk_is_in_use),
         cmocka_unit_test(half_a_copied_block),
         cmocka_unit_test(chunks_in_turn),
+        cmocka_unit_test(chunks_over_readers),
         cmocka_unit_test(order_schedules),
         cmocka_unit_test(sim_schedules),
         cmocka_unit_test(managed_schedules),
