@@ -295,9 +295,9 @@ static void test_leaf_layouts(void **state) {
 /* ---- split and permute ----------------------------------------------------------------------- */
 
 /* The two parts of a split, each as a record of its own. */
-static const char *const whole = "pos.x:f64 mass:f32 pos.y:f32 tag:u8 pos.z:f64 flags[3]:bool";
+static const char *const whole = "pos.x:f64 tag:u8 pos.y:f32 mass:f32 pos.z:f64 flags[3]:bool";
 static const char *const chosen = "pos.x:f64 pos.y:f32 pos.z:f64 flags[3]:bool";
-static const char *const rest = "mass:f32 tag:u8";
+static const char *const rest = "tag:u8 mass:f32";
 static const int chosen_leaf[] = {0, 2, 4, 5, 6, 7}, rest_leaf[] = {1, 3};
 
 static void check_part(const ha_mapping *m, const ha_mapping *part, const int *leaf,

@@ -224,6 +224,10 @@ static void test_permute(void **state) {
     m = parsed(r, "permute(2,0,1,permute(2,0,1,soa(single)@col))", 3, extent);
     assert_int_equal(ha_mapping_offset(m, 0, at), ((1 * 6 + 3) * 5 + 2) * 4);
     ha_mapping_free(m);
+    /* two that do not commute: c = (b[1], b[0], b[2]) = (a[0], a[2], a[1]) */
+    m = parsed(r, "permute(2,0,1, permute(1,0,2, soa(single)))", 3, extent);
+    assert_int_equal(ha_mapping_offset(m, 0, at), ((1 * 6 + 3) * 5 + 2) * 4);
+    ha_mapping_free(m);
     ha_record_free(r);
 }
 
