@@ -93,8 +93,9 @@ HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha
         if (ha_view_match(mapping, blobs, &R##_record, D, V##_kind_, &m, leaf, stride, error) !=   \
             HA_OK)                                                                                 \
             return null;                                                                           \
-        if (HA_TO_(int, V##_kind_) >= 0 && (m.kind != v.kind || m.lanes != v.lanes ||              \
-                                            m.order != v.order || m.multiple != v.multiple)) {     \
+        if (HA_TO_(int, V##_kind_) >= 0 &&                                                         \
+            (m.kind != v.kind || m.lanes != v.lanes || (D > 1 && m.order != v.order) ||            \
+             m.multiple != v.multiple)) {                                                          \
             (void)ha_view_differs(mapping, #V, error);                                             \
             return null;                                                                           \
         }                                                                                          \

@@ -1,5 +1,5 @@
-/* HA_FN, for small functions of host and device, always inlined, as what a layout costs is folded away
- * only where its constants meet, and the numbers that C lacks, as storage: half and
+/* HA_FN, for small functions of host and device, always inlined (but at -O0), as what a layout costs is
+ * folded away only where its constants meet, and the numbers that C lacks, as storage: half and
  * bfloat16 by their bits, complex numbers by their parts. Arithmetic on them is in harray/half.h,
  * harray/bfloat16.h and harray/complex.h. C11, C++17, CUDA (also for NVRTC, which has no standard
  * headers) and OpenCL C at once: the same text is included by all. */
@@ -30,8 +30,10 @@ typedef uint64_t ha_bits64;
 #define HA_FN static inline
 #elif defined __CUDACC__
 #define HA_FN static __forceinline__ __host__ __device__ __attribute__((__unused__))
-#else
+#elif defined __OPTIMIZE__
 #define HA_FN static inline __attribute__((__always_inline__, __unused__))
+#else
+#define HA_FN static inline __attribute__((__unused__))
 #endif
 #endif
 

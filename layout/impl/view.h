@@ -50,11 +50,13 @@ static bool ha_same_linear(const ha_linearizer *a, const ha_linearizer *b) {
     return true;
 }
 
-/* The order, if it is one of a view's: 0 when it is not. */
+/* The order, if it is one of a view's. Where extents of 1 leave a choice, the one that is meant. */
 static bool ha_match_order(const ha_mapping *mapping, const ha_linearizer *l,
                            ha_matched_ *matched) {
     const int rank = mapping->rank;
-    for (int order = HA_ROW; order <= HA_MORTON; order++) {
+    const int likely = rank > 1 && l->dimension[rank - 1] == 0 ? HA_COL : HA_ROW;
+    for (int k = 0; k < 3; k++) {
+        const int order = (likely + k) % 3;
         bool fits = (l->morton != 0) == (order == HA_MORTON);
         ha_shape_ shape = {rank, order, 0, l->pad, {1, 1, 1, 1}};
         for (int d = 0; d < rank; d++) shape.extent[d] = mapping->extent[d];
