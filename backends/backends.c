@@ -1,3 +1,4 @@
 /* The implementation as one compiled unit, for those who link instead of include. */
 #define HARRAY_IMPLEMENTATION
 #include "../harray.h"
+#include "../layout.h"

@@ -40,7 +40,7 @@ exported() {
 }
 
 # declared PREFIX
-declared() { sed -n "s/^#define \(.*\) HA_RENAME_(.*/$1\1/p" harray/rename.h; }
+declared() { sed -n "s/^#define \(.*\) HA_RENAME_(.*/$1\1/p" harray/rename.h layout/rename.h; }
 
 # not_in THESE THOSE: those words of THESE that are not in THOSE
 not_in() { printf '%s\n' "$1" | grep -vxF -e "$2" || :; }

@@ -33,6 +33,14 @@ result "made again, from elsewhere, it is the same" $?
 ! grep -n '^ *# *include *"' "$folder/harray.h" >"$folder/log"
 result "it includes no file but the system's" $?
 
+# Layouts alone, as one file: it compiles where nothing else of harray is, and works.
+mkdir "$folder/layouts"
+tools/bundle --layout "$folder/layouts/layout.h" || exit
+cp tests/compile/layout*.[ch] "$folder/layouts"
+(cd "$folder/layouts" && cc -std=c11 -Wall -Wextra -Werror -I. layout.c layout_main.c -o program -lm &&
+    ./program) >"$folder/log" 2>&1
+result "layouts as one file" $?
+
 # preprocess INCLUDE-FOLDER COMPILER-AND-FLAGS SOURCE: the text without empty lines, then all macros
 preprocess() {
     # shellcheck disable=SC2086 # lists of words

@@ -161,8 +161,8 @@ static int ha_uses(const ha_record *record, ha_scalar scalar) {
 }
 
 /* A complex type, which all texts share, and layout/number.h if it comes before them. */
-static void ha_put_complex(ha_device_writer *w, ha_scalar scalar, const char *name,
-                           const char *part) {
+static void ha_put_complex_type(ha_device_writer *w, ha_scalar scalar, const char *name,
+                                const char *part) {
     if (ha_uses(w->mapping->record, scalar))
         ha_put_code(w,
                     "#if !defined HARRAY_LAYOUT_NUMBER_H && !defined HA_TEXT_%s\n"
@@ -190,8 +190,8 @@ static void ha_put_device_head(ha_device_writer *w) {
                    "typedef long long $_int;\n"
                    "typedef unsigned long long $_unsigned;\n"
                    "#endif\n");
-    ha_put_complex(w, HA_C64, "ha_c64", "float");
-    ha_put_complex(w, HA_C128, "ha_c128", "double");
+    ha_put_complex_type(w, HA_C64, "ha_c64", "float");
+    ha_put_complex_type(w, HA_C128, "ha_c128", "double");
 }
 
 /* ---- linear indices -------------------------------------------------------------------------- */

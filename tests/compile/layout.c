@@ -1,0 +1,52 @@
+/* Uses what layout.h has for run time, in the subset that C11, C++17 and CUDA share. */
+#include "layout_user.h"
+
+#include <layout.h>
+
+static int use_record(const ha_record *record) {
+    ha_error error;
+    ha_leaf leaf;
+    char name[20];
+    int64_t first = 0;
+    int failed = ha_record_check(record, &error) != HA_OK;
+    failed += ha_record_leaves(record) != 5;
+    failed += ha_record_leaf(record, 3, &leaf) != HA_OK || leaf.offset != 13;
+    failed += ha_record_leaf_name(record, 3, name, sizeof name) != 8;
+    failed += ha_record_find(record, "flags", 0, &first) != HA_OK || first != 2;
+    failed += ha_record_lanes(record, 64) != 8;
+    return failed;
+}
+
+static int use_mapping(const ha_mapping *m) {
+    const int64_t at[] = {1, 2};
+    char text[8];
+    ha_error error;
+    ha_stretch run;
+    int failed = ha_mapping_check(m, &error) != HA_OK;
+    failed += ha_mapping_offset(m, 1, at) != 2 * 60 + 32 + 2 * 4; /* rows of 2 blocks */
+    failed += ha_mapping_stretch(m, 1, at, &run) != HA_OK || run.count != 2;
+    failed += ha_mapping_json(m, at, text, sizeof text) < 100;
+    failed += ha_mapping_device_text(m, "sky", text, sizeof text) < 100;
+    failed += ha_mapping_svg(m, text, sizeof text) < 100;
+    return failed;
+}
+
+int use_layouts(void) {
+    const int64_t extent[] = {3, 5};
+    const ha_scalar scalars[] = {HA_SCALAR_OF(float), HA_SCALAR_OF(ha_half), HA_SCALAR_OF(void *)};
+    ha_layout layout = {HA_LAYOUT_AOS, HA_LINEAR_ROW, 0, 0, HA_NULL_, {0}, HA_NULL_, HA_NULL_};
+    ha_error error;
+    ha_record *record = ha_record_parse("x:f64 mass:f32 flags[3]:bool", &error);
+    ha_mapping *parsed = ha_mapping_parse(record, "aosoa(4,rows)", 2, extent, &error);
+    layout.kind = HA_LAYOUT_AOSOA;
+    layout.lanes = 4;
+    layout.flags = HA_LAYOUT_ROWS;
+    ha_mapping *made = ha_mapping_new(record, &layout, 2, extent, &error);
+    int failed = scalars[0] != HA_F32 || scalars[1] != HA_F16 || scalars[2] != HA_NO_SCALAR;
+    failed += record == HA_NULL_ || parsed == HA_NULL_ || made == HA_NULL_;
+    if (failed == 0) failed = use_record(record) + use_mapping(parsed) + use_mapping(made);
+    ha_mapping_free(made);
+    ha_mapping_free(parsed);
+    ha_record_free(record);
+    return failed;
+}
