@@ -161,6 +161,13 @@ static int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) 
     return 1;
 }
 
+/* Whether what a view covers is a box of the grid. No function makes other views, but their numbers can
+ * be changed: what lies between the rows cannot be told apart by boxes. */
+static int ha_cover_is_box(const ha_grid *g, ha_range cover) {
+    if (!g || ha_is_empty(cover)) return 1;
+    return ha_is_on_grid(g, cover.first) && ha_is_on_grid(g, cover.last - 1);
+}
+
 static size_t ha_view_size(const darray *v) {
     size_t n = 1;
     for (int d = 0; d < v->rank; d++) n *= (size_t)v->extent[d];

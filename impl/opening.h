@@ -22,6 +22,7 @@ typedef struct ha_opening {
     ha_range range;        /* to be locked */
     const darray *view;    /* for whose elements; NULL: for all of the range */
     int aimed;             /* `at` and `count` are set */
+    int astray;            /* they are not all on the array's grid */
     int line;              /* the elements are those one behind the other from there */
     size_t at, count;      /* the first element that is meant, and how many */
     int sets_size;         /* overwrite with a new size: nothing of the old values is kept */
@@ -90,11 +91,13 @@ static void ha_opening_view(ha_opening *o, const darray *view) {
     o->at = (size_t)view->offset;
     o->count = ha_view_size(view);
     o->aimed = 1;
+    o->astray = !ha_cover_is_box(o->array->grid, o->range);
 }
 
 /* Before it is admitted. */
 static ha_status ha_opening_aim(ha_opening *o) {
     o->trouble = "the range is not inside the array";
+    if (o->astray) return HA_ERR_ARGUMENT;
     return o->array->grid && !o->aimed && !ha_is_whole(o->range) ? ha_opening_line(o) : HA_OK;
 }
 
@@ -371,6 +374,10 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     if (s == HA_ERR_STATE && !ha_is_empty(o->never))
         return ha_fail(s, o->operation, "%s: array %s at %s: elements %s were never written",
                        o->site, label.text, name, part.text);
+    if (s == HA_ERR_ARGUMENT && o->astray)
+        return ha_fail(s, o->operation,
+                       "%s: array %s at %s: the view has elements between the rows of its storage",
+                       o->site, label.text, name);
     if (s == HA_ERR_ARGUMENT)
         return ha_fail(s, o->operation, "%s: array %s at %s: no range [%zu, %zu) in %zu elements",
                        o->site, label.text, name, o->range.first, o->range.last, o->size);

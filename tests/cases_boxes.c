@@ -284,6 +284,43 @@ TEST(a_line_over_gaps) {
 }
 
 /* What lies in the same rows need not have values. */
+/* Nothing makes such views, but whoever changes their numbers. */
+static void expect_astray(ha_status s) {
+    const ha_error e = ha_take_error();
+    assert_int_equal(s, HA_ERR_ARGUMENT);
+    assert_int_equal(e.status, HA_ERR_ARGUMENT);
+    if (!strstr(e.text, "between the rows of its storage")) fail_msg("%s", e.text);
+}
+
+TEST(elements_between_rows) {
+    const ha_shape shape = {.rank = 2, .extent = {3, 4}, .padding = {0, 2}}; /* rows of 6 */
+    const darray x = darray_make(HA_DTYPE_double, &shape, H);
+    const int64_t offsets[] = {4, 3, -2}, counts[] = {1, 2, 4};
+    ha_access v, w;
+    keep_array(x.array);
+    SUCCEEDS(darray_fill(x, ha_dvalue_of_double(1), H));
+    for (int i = 0; i < 3; i++) {
+        darray y = darray_fix(x, 0, 0);
+        y.offset = offsets[i];
+        y.extent[0] = counts[i];
+        if (y.offset < 0) { /* from behind the row to its last */
+            y.offset = 4;
+            y.stride[0] = -1;
+        }
+        expect_astray(open_view(&v, y, C, HA_READ));
+        expect_astray(open_view(&v, y, C, HA_OVERWRITE));
+        expect_astray(darray_prefetch(y, M1));
+        expect_astray(darray_fill(y, ha_dvalue_of_double(2), C));
+        expect_astray(darray_copy(y, y, C));
+        ha_request both[] = {{.access = &v, .context = C, .how = HA_READ, .view = &x},
+                             {.access = &w, .context = C, .how = HA_READ, .view = &y}};
+        expect_astray(ha_open_many(both, 2));
+    }
+    SUCCEEDS(open_view(&v, x, C, HA_WRITE)); /* nobody holds it */
+    SUCCEEDS(ha_close(&v));
+    drop_array(x.array);
+}
+
 TEST(a_line_alone) {
     const darray x = darray_new(HA_DTYPE_double, 2, SIX_BY_EIGHT, C);
     ha_access v;
@@ -497,6 +534,7 @@ int main(void) {
         CASE(between),
         CASE(lines),
         CASE(half_a_copy),
+        CASE(elements_between_rows),
         CASE(a_line_alone),
         CASE(a_line_from_row_to_row),
         CASE(a_line_over_gaps),
