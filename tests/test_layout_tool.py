@@ -6,6 +6,8 @@ usage: test_layout_tool.py PROGRAM
 """
 import json
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -83,6 +85,25 @@ class Pictures(unittest.TestCase):
         bottom = max(float(r.get("y", 0)) + float(r.get("height")) for r in root.iter(space + "rect"))
         self.assertLessEqual(right, float(root.get("width")))
         self.assertLessEqual(bottom, float(root.get("height")))
+
+    def test_documents(self):
+        """docs/layouts.md says what the program says, and its pictures are those that it makes."""
+        docs = pathlib.Path(__file__).resolve().parent.parent / "docs"
+        text = (docs / "layouts.md").read_text(encoding="utf-8")
+        commands = [shlex.split(line)[1:] for line in text.split("\n")
+                    if line.startswith("harray-layout --")]
+        self.assertEqual(len(commands), 6)
+        said = run(*commands[0])
+        self.assertIn(json.loads(said.stdout), [json.loads(block) for block in
+                                                re.findall("```json\n(.*?)```", text, re.DOTALL)])
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / "made.svg"
+            for *words, name in commands[1:]:
+                self.assertEqual(run(*words, str(made)).returncode, 0)
+                self.assertEqual(made.read_text(encoding="utf-8"),
+                                 (docs / name).read_text(encoding="utf-8"), name)
+        wrong = run("--record", "a:f32", "--mapping", "aosoa(4,packed)", "--extents", "3")
+        self.assertIn(wrong.stderr, text)
 
     def test_no_folder(self):
         done = run("--record", "a:f32", "--mapping", "aos", "--extents", "3", "--svg",
