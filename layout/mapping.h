@@ -22,7 +22,8 @@
  *     aosoa(N)            blocks of N records, in each of which a leaf's N values are neighbours
  *     aosoa(N,aligned)    the values of a leaf begin at N times its offset in the aligned struct
  *     aosoa(N,rows)       the fastest extent is padded to whole blocks, so that each row begins one
- *     one, one(packed), one(minalign)    a single record, which all indices share
+ *     one, one(packed), one(minalign)    a single record, which all indices share, as aos but without
+ *                         padding at its end
  *     null                nothing is stored
  *     split(PATH+PATH…: A, B)            the leaves below these paths as A, all others as B, which
  *                         lies behind A in the same blob

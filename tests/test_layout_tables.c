@@ -337,6 +337,10 @@ static void test_own_struct(void **state) {
         assert_int_equal(ha_mapping_offset(m, (int64_t)k + 1, at),
                          7 * sizeof(own) + offsetof(own, link[k / 2].e[k % 2]));
     ha_mapping_free(m);
+    m = parsed(&r, "one", 1, extent);
+    assert_int_equal(m->blob->bytes, offsetof(own, tag) + 1); /* but for its end */
+    assert_int_equal(ha_mapping_offset(m, 4, at), offsetof(own, link[1].e[1]));
+    ha_mapping_free(m);
     m = parsed(&r, "aos(packed)", 1, extent);
     assert_int_equal(m->blob->bytes, 10 * 49);
     ha_mapping_free(m);

@@ -220,11 +220,18 @@ static int64_t ha_padded_size(ha_struct s) {
 
 /* ---- each kind of layout --------------------------------------------------------------------- */
 
-static void ha_build_c_structs(ha_builder *b, const ha_layout_part *part, int32_t linearizer) {
+/* aos and one of whole records: the C struct, of which "one" needs no more than its last leaf. */
+static void ha_build_c_structs(ha_builder *b, const ha_layout_part *part, int32_t linearizer,
+                               int one) {
     const ha_record *record = b->mapping->record;
-    ha_add_section(b, linearizer, 1, record->size, record->alignment);
+    int64_t end = 0;
+    for (int64_t k = 0; k < part->leaves; k++) {
+        const ha_leaf *leaf = &b->leaf[part->leaf[k]];
+        end = ha_larger(end, leaf->offset + ha_scalar_size(leaf->scalar));
+    }
+    ha_add_section(b, linearizer, one ? 0 : 1, one ? end : record->size, record->alignment);
     for (int64_t k = 0; k < part->leaves; k++)
-        ha_add_row(b, part->leaf[k], b->leaf[part->leaf[k]].offset, record->size);
+        ha_add_row(b, part->leaf[k], b->leaf[part->leaf[k]].offset, one ? 0 : record->size);
 }
 
 /* aos, one, and aosoa: a struct of all leaves, times the lanes. */
@@ -267,8 +274,8 @@ static ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
     if (s) return s;
     if (layout->kind == HA_LAYOUT_SOA) {
         ha_build_arrays(b, layout, part, linearizer);
-    } else if (layout->kind == HA_LAYOUT_AOS && layout->flags == 0 && whole) {
-        ha_build_c_structs(b, part, linearizer);
+    } else if (layout->kind != HA_LAYOUT_AOSOA && layout->flags == 0 && whole) {
+        ha_build_c_structs(b, part, linearizer, layout->kind == HA_LAYOUT_ONE);
     } else {
         return ha_build_structs(b, layout, part, linearizer, offset);
     }
