@@ -21,14 +21,40 @@
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* The types on the way to a field get the names R_path_1, R_path_2, …: a compiler that finds no such
- * member tells the name of the type in which it looked. */
+/* The types on the way to a field get the names R_path_1, R_path_2, …: gcc, when it finds no such member,
+ * tells the name of the type in which it looked. clang does in initializers only; in C++ the path is in
+ * an assertion. */
 /* clang-format off */
 #define HA_STEP_(N, p, q, x) HA_JOIN_(HA_STEP_, HA_IS_PAREN_(x))(N, p, q, x)
-#define HA_STEP_0(N, p, q, x) typedef HA_TYPEOF_(HA_NO_POINTER_(N##p)->x) N##q;
-#define HA_STEP_1(N, p, q, x) typedef HA_TYPEOF_((*HA_NO_POINTER_(N##p))HA_CALL_(HA_JOIN_(HA_ZERO__, HA_ITEMS_ x), 0, HA_BARE_ x)) N##q; \
+#define HA_STEP_0(N, p, q, x) HA_HAS_MEMBER_(N##p, x) typedef HA_TYPEOF_(HA_NO_POINTER_(N##p)->x) N##q;
+#define HA_STEP_1(N, p, q, x) typedef HA_TYPEOF_(HA_JOIN_(HA_STARS_, HA_ITEMS_ x) *HA_NO_POINTER_(N##p)) N##q; \
     HA_STATIC_ASSERT_(sizeof(N##p) == sizeof(N##q) * HA_CALL_(HA_JOIN_(HA_PRODUCT_, HA_ITEMS_ x), HA_BARE_ x), \
                       "HA_RECORD: an array has other extents than " HA_QUOTED_(N) " says, which are " #x);
+#define HA_STARS_1 *
+#define HA_STARS_2 **
+#define HA_STARS_3 ***
+#ifdef __cplusplus
+#define HA_HAS_MEMBER_(T, x) \
+    extern "C++" { \
+    template <class U> auto T##_has_(U *u) -> decltype(static_cast<void>(u->x), char()); \
+    template <class U> int T##_has_(...); \
+    } \
+    HA_STATIC_ASSERT_(sizeof(T##_has_<T>(nullptr)) == 1, "HA_RECORD: there is no member " #x " for " #T);
+#elif defined __clang__
+#define HA_HAS_MEMBER_(T, x) HA_STATIC_ASSERT_(sizeof((T){.x = 0}) != 0, #T);
+#else
+#define HA_HAS_MEMBER_(T, x)
+#endif
+#ifdef __clang__ /* what a first member is that is another struct, is no matter there */
+#define HA_ANY_BRACES_ \
+    _Pragma("clang diagnostic push") \
+    _Pragma("clang diagnostic ignored \"-Wmissing-braces\"") \
+    _Pragma("clang diagnostic ignored \"-Wmissing-field-initializers\"")
+#define HA_RIGHT_BRACES_ _Pragma("clang diagnostic pop")
+#else
+#define HA_ANY_BRACES_
+#define HA_RIGHT_BRACES_
+#endif
 #define HA_PRODUCT_1(a) (a)
 #define HA_PRODUCT_2(a, b) (a) * (b)
 #define HA_PRODUCT_3(a, b, c) (a) * (b) * (c)
@@ -109,7 +135,9 @@ typedef struct ha_sizes_ {
 /* The struct R with the fields R_FIELDS. Makes R_record, an ha_record, and nothing else that is for
  * users. At file scope. */
 #define HA_RECORD(R)                                                                               \
+    HA_ANY_BRACES_                                                                                 \
     HA_FOR_FIELDS_(HA_CHECK_FIELD_, R, R##_FIELDS)                                                 \
+    HA_RIGHT_BRACES_                                                                               \
     typedef struct {                                                                               \
         HA_FOR_FIELDS_(HA_PACKED_FIELD_, R, R##_FIELDS)                                            \
     } R##_packed_;                                                                                 \
