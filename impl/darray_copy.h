@@ -10,17 +10,6 @@
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-/* What boxes do not tell apart must not be copied onto itself. */
-static ha_status ha_copy_check_view(const darray *x, const char *operation, const char *site) {
-    ha_range cover;
-    ha_status s = ha_view_check(x, operation);
-    if (s) return s;
-    (void)ha_view_cover(x->array->grid, x, &cover);
-    if (ha_cover_is_box(x->array->grid, cover)) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
-                        "%s: it has elements between the rows of its storage", site);
-}
-
 /* Numbers, or elements of the user's own type. */
 static int ha_views_match(const darray *a, const darray *b) {
     const ha_type x = ha_array_type(a->array), y = ha_array_type(b->array);
@@ -37,8 +26,8 @@ static ha_status ha_views_refuse(const darray *x, const darray *y, const char *r
 
 static ha_status ha_copy_check(const darray *to, const darray *from, const char *operation,
                                const char *site) {
-    ha_status s = ha_copy_check_view(to, operation, site);
-    if (!s) s = ha_copy_check_view(from, operation, site);
+    ha_status s = ha_view_check(to, operation);
+    if (!s) s = ha_view_check(from, operation);
     if (s) return s;
     if (!ha_extents_equal(to->rank, to->extent, from->rank, from->extent))
         return ha_views_refuse(to, from, "the extents are not the same (darray_broadcast may help)",
