@@ -65,7 +65,7 @@ def main():
     test.wrong("no whole year", "Earth's year", "--years", "0.5", "--step", "1")
     test.bad("no layout", 1, "at character 1", "--layout", "nosuch")
     test.bad("half a layout", 1, "at character", "--layout", "aosoa(")
-    test.bad("a layout without distances", 1, "--layout aos@morton", "--layout", "aos@morton")
+    test.bad("a layout that stores nothing", 1, "--layout null: ", "--layout", "null")
     test.bad("no number", 2, "--years", "--years", "x")
     test.bad("no star", 2, "--cluster", "--cluster", "1")
     test.bad("no such option", 2, "--nosuch", "--nosuch", "1")

@@ -31,8 +31,8 @@ void solar_system(body all[PLANETS]);
 
 /* ---- cluster.c: a globular cluster of any size ----------------------------------------------- */
 
-/* `n` stars of equal mass, 1 altogether, in a sphere that keeps its size; the same for the same seed.
- * In units in which the whole has energy -1/4, so that it takes a star 2.8 to cross it. */
+/* `n` stars of equal mass, 1 altogether, in a sphere that keeps its size; the same for the same
+ * seed. In units in which the whole has energy -1/4, so that it takes a star 2.8 to cross it. */
 void cluster(body *all, int64_t n, uint64_t seed);
 
 #endif

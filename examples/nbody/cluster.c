@@ -1,7 +1,7 @@
 /* A star cluster as H. C. Plummer described those that he saw (1911): density and potential
  *     rho(r) = 3 / (4 pi) (1 + r^2)^(-5/2),   phi(r) = -(1 + r^2)^(-1/2),
- * drawn as S. J. Aarseth, M. Henon and R. Wielen do (Astronomy & Astrophysics 37, 1974, appendix): the
- * radius from the mass inside it, the speed by rejection, directions evenly from the sphere. */
+ * drawn as S. J. Aarseth, M. Henon and R. Wielen do (Astronomy & Astrophysics 37, 1974, appendix):
+ * the radius from the mass inside it, the speed by rejection, directions evenly from the sphere. */
 #include "body.h"
 
 #include <math.h>

@@ -6,11 +6,11 @@
  *     … --check                                           exit status 1 when physics says otherwise
  *
  * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
- * aosoa(16), ... What to look at: kick() and drift(), the loops. They are written once, and know of no
- * layout. HA_WITH, in step(), compiles them for each kind of layout and picks at run time.
+ * aosoa(16), ... What to look at: kick() and drift(), the loops. They are written once, and know of
+ * no layout. HA_WITH, behind them, compiles them for each kind of layout and picks at run time.
  *
- * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not drift
- * away, however long it runs. */
+ * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
+ * drift away, however long it runs. */
 #define HA_LAYOUT_IMPLEMENTATION
 #include "body.h"
 
@@ -25,8 +25,8 @@
 
 HA_VIEW(sky, body, 1, HA_ANY)
 
-/* Everybody is pulled by everybody. A body pulls itself as well, at no distance: that the softening is
- * not zero makes it no pull at all. */
+/* Everybody is pulled by everybody. A body pulls itself as well, at no distance: that the softening
+ * is not zero makes it no pull at all. */
 HA_FN void kick(sky v, int64_t n, double dt, double softening) {
     for (int64_t i = 0; i < n; i++) {
         const body from = sky_load(v, sky_at(v, i));
@@ -50,10 +50,17 @@ HA_FN void drift(sky v, double dt) {
     }
 }
 
+/* For whatever layout the view has. */
+static void kick_all(sky v, int64_t n, double dt, double softening) {
+    HA_WITH(v, kick(v, n, dt, softening));
+}
+
+static void drift_all(sky v, double dt) { HA_WITH(v, drift(v, dt)); }
+
 static void step(sky v, int64_t n, double dt, double softening) {
-    HA_WITH(v, kick(v, n, dt / 2, softening));
-    HA_WITH(v, drift(v, dt));
-    HA_WITH(v, kick(v, n, dt / 2, softening));
+    kick_all(v, n, dt / 2, softening);
+    drift_all(v, dt);
+    kick_all(v, n, dt / 2, softening);
 }
 
 /* ---- what does not change -------------------------------------------------------------------- */
@@ -181,24 +188,17 @@ static bool complain(const char *format, ...) {
     return false;
 }
 
-/* Memory for the blobs of the mapping, and a view of it. */
-static bool lay_out(const ha_mapping *m, const body *all, int64_t n, const options *o) {
-    void *blobs[HA_MOST_BLOBS] = {0};
-    bool good = m->blobs <= HA_MOST_BLOBS;
-    for (int32_t k = 0; good && k < m->blobs; k++)
-        good = (blobs[k] = ha_blob_new((size_t)m->blob[k].bytes)) != NULL;
-    if (!good) {
-        (void)complain("no memory for %lld bodies", (long long)n);
-    } else {
-        ha_error error;
-        sky v;
-        good = sky_from(&v, m, blobs, &error) == HA_OK;
-        if (good)
-            good = fill(v, all, n, o);
-        else
-            (void)complain("--layout %s: %s", o->layout, error.text);
-    }
-    for (int32_t k = 0; k < m->blobs; k++) ha_blob_free(blobs[k]);
+static bool run_mapped(const ha_mapping *m, int64_t n, const options *o) {
+    ha_error error;
+    sky v = sky_new_from(m, &error);
+    if (sky_null(v)) return complain("--layout %s: %s", o->layout, error.text);
+    body *all = (body *)calloc((size_t)n, sizeof *all);
+    if (all && o->cluster) cluster(all, n, o->seed);
+    if (all && !o->cluster) solar_system(all);
+    const bool good = all ? fill(v, all, n, o)
+                          : complain("no memory for %lld bodies", (long long)n);
+    free(all);
+    sky_free(v);
     return good;
 }
 
@@ -208,11 +208,7 @@ static bool run(const options *o) {
     ha_mapping *m = ha_mapping_parse(&body_record, o->layout, 1, &n, &error);
     if (!m)
         return complain("--layout %s: %s, at character %d", o->layout, error.text, error.code + 1);
-    body *all = (body *)calloc((size_t)n, sizeof *all);
-    if (all && o->cluster) cluster(all, n, o->seed);
-    if (all && !o->cluster) solar_system(all);
-    const bool good = all ? lay_out(m, all, n, o) : complain("no memory");
-    free(all);
+    const bool good = run_mapped(m, n, o);
     ha_mapping_free(m);
     return good;
 }

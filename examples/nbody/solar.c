@@ -1,20 +1,21 @@
-/* The Sun, the planets, the Moon and Pluto at the epoch J2000.0 (JD 2451545.0, noon of 2000-01-01 TT).
+/* The Sun, the planets, the Moon and Pluto at the epoch J2000.0 (JD 2451545.0, noon of 2000-01-01
+ * TT).
  *
  * Planets: E. M. Standish, "Keplerian Elements for Approximate Positions of the Major Planets" (JPL
- * Solar System Dynamics, table 1, for the years 1800 to 2050): heliocentric, mean ecliptic and equinox
- * of J2000. Earth's are those of its common centre of mass with the Moon. They are good to some tens of
- * seconds of arc, for Jupiter and Saturn some minutes.
- * Moon: the greatest terms of the lunar theory ELP-2000/82 as J. Meeus gives them (Astronomical
- * Algorithms, chapter 47), geocentric, ecliptic; the velocity is what they make of it within an hour.
- * Masses: reciprocals in solar masses, and Earth : Moon, as in JPL's DE405. The gravitational
- * constant is that of Gauss, 0.01720209895^2 au^3 / day^2 / solar mass.
+ * Solar System Dynamics, table 1, for the years 1800 to 2050): heliocentric, mean ecliptic and
+ * equinox of J2000. Earth's are those of its common centre of mass with the Moon. They are good to
+ * some tens of seconds of arc, for Jupiter and Saturn some minutes. Moon: the greatest terms of the
+ * lunar theory ELP-2000/82 as J. Meeus gives them (Astronomical Algorithms, chapter 47),
+ * geocentric, ecliptic; the velocity is what they make of it within an hour. Masses: reciprocals in
+ * solar masses, and Earth : Moon, as in JPL's DE405. The gravitational constant is that of Gauss,
+ * 0.01720209895^2 au^3 / day^2 / solar mass.
  *
  * From elements to place and velocity: with longitudes of the perihelion w and of the node N, mean
- * longitude L and inclination I, the mean anomaly is M = L - w; the eccentric anomaly E solves Kepler's
- * equation E - e sin E = M; in the plane of the orbit, from the perihelion, the place is
+ * longitude L and inclination I, the mean anomaly is M = L - w; the eccentric anomaly E solves
+ * Kepler's equation E - e sin E = M; in the plane of the orbit, from the perihelion, the place is
  *     (a (cos E - e), a sqrt(1 - e^2) sin E),
- * its derivative has dE/dt = sqrt(G (M0 + m) / a^3) / (1 - e cos E), and both are turned by w - N around
- * z, I around x, N around z. */
+ * its derivative has dE/dt = sqrt(G (M0 + m) / a^3) / (1 - e cos E), and both are turned by w - N
+ * around z, I around x, N around z. */
 #include "body.h"
 
 #include <math.h>
@@ -49,8 +50,9 @@ static const elements planets[PLANETS] = {
     [PLUTO] = {39.48211675, 0.24882730, 17.14001206, 238.92903833, 224.06891629, 110.30393684,
                1.352e8}};
 
-/* What the Moon's place swings by: multiples of the elongation D, the Sun's mean anomaly S, the Moon's M
- * and its distance from the node F, and how far, in longitude and in distance, or in latitude. */
+/* What the Moon's place swings by: multiples of the elongation D, the Sun's mean anomaly S, the
+ * Moon's M and its distance from the node F, and how far, in longitude and in distance, or in
+ * latitude. */
 typedef struct swing {
     int d, s, m, f;
     double angle, distance; /* 1e-6 degrees, metres */
@@ -80,9 +82,8 @@ static double eccentric_anomaly(double mean, double e) {
 static vector turned(const elements *o, double x, double y) {
     const double w = (o->perihelion - o->node) * RADIANS, n = o->node * RADIANS;
     const double i = o->inclination * RADIANS;
-    const double along = cos(w) * x - sin(w) * y, across = sin(w) * x + cos(w) * y;
-    return (vector){cos(n) * along - sin(n) * cos(i) * across,
-                    sin(n) * along + cos(n) * cos(i) * across, sin(i) * across};
+    const double u = cos(w) * x - sin(w) * y, v = sin(w) * x + cos(w) * y;
+    return (vector){cos(n) * u - sin(n) * cos(i) * v, sin(n) * u + cos(n) * cos(i) * v, sin(i) * v};
 }
 
 /* Relative to what it goes around; `both` is the mass of the two. */
