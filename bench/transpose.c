@@ -11,7 +11,8 @@
 typedef struct work {
     int rank;
     int64_t extent[3], to_stride[3], from_stride[3];
-    size_t element, bytes;
+    size_t element, bytes; /* of the source */
+    size_t to_bytes;
     ha_dtype to_type, from_type;
     void *to, *from;
 } work;
@@ -44,7 +45,7 @@ static double time_memcpy(void *data, size_t count) {
     const work *w = (const work *)data;
     const double start = bench_now();
     for (size_t i = 0; i < count; i++) {
-        memcpy(w->to, w->from, w->bytes);
+        memcpy(w->to, w->from, (w->bytes + w->to_bytes) / 2);
         bench_barrier();
     }
     return bench_now() - start;
@@ -76,16 +77,20 @@ static void check(const work *w) {
     }
 }
 
-/* Elements 0, 1, 2, … of the type that the figure has. */
+/* Numbers 0, 1, 2, … 249, 0, … of the type that is converted, doubles with fractions; or bytes. */
 static void fill(const work *w) {
+    const ha_dtype type = w->from_type;
+    const double fraction = type == HA_DTYPE_double ? 0.3 : 0;
     for (size_t i = 0; i < w->bytes / w->element; i++) {
-        const double x = (double)(i % 1000);
-        if (w->element == 8)
-            memcpy((char *)w->from + i * 8, &x, 8);
+        char *at = (char *)w->from + i * w->element;
+        if (!type)
+            memset(at, (int)(i % 251), w->element);
+        else if (i < 250)
+            HA_CHECK(ha_dvalue_store(ha_dvalue_of_double((double)i + fraction), type, at));
         else
-            memset((char *)w->from + i * w->element, (int)(i % 251), w->element);
+            memcpy(at, at - 250 * w->element, w->element);
     }
-    memset(w->to, 1, w->bytes);
+    memset(w->to, 1, w->to_bytes);
 }
 
 typedef struct figure {
@@ -104,8 +109,10 @@ static void run(const figure *f) {
     permute(&w, f->rank, f->from_extent, f->order);
     w.bytes = w.element;
     for (int d = 0; d < w.rank; d++) w.bytes *= (size_t)w.extent[d];
-    ha_array *x = ha_array_new(ha_type_of_("byte", 1), w.bytes, ha_host());
-    ha_array *y = ha_array_new(ha_type_of_("byte", 1), w.bytes, ha_host());
+    w.to_bytes = f->to_type ? w.bytes / w.element * ha_dtype_size(f->to_type) : w.bytes;
+    const size_t most = w.bytes > w.to_bytes ? w.bytes : w.to_bytes; /* memcpy copies the mean */
+    ha_array *x = ha_array_new(ha_type_of_("byte", 1), most, ha_host());
+    ha_array *y = ha_array_new(ha_type_of_("byte", 1), most, ha_host());
     HA_CHECK(ha_open(&to, x, ha_host(), HA_OVERWRITE, 0, HA_END));
     HA_CHECK(ha_open(&from, y, ha_host(), HA_OVERWRITE, 0, HA_END));
     w.to = to.data;
@@ -113,12 +120,18 @@ static void run(const figure *f) {
     fill(&w);
     if (!f->to_type) check(&w);
     bench_run(&(bench_figure){f->name, f->to_type ? time_convert : time_copy, &w, "memcpy",
-                              time_memcpy, &w, .bound = f->bound, .bytes = 2 * w.bytes});
+                              time_memcpy, &w, .bound = f->bound, .bytes = w.bytes + w.to_bytes});
     HA_CHECK(ha_close(&to));
     HA_CHECK(ha_close(&from));
     HA_CHECK(ha_array_free(x));
     HA_CHECK(ha_array_free(y));
 }
+
+#define CONVERSION(from, size, to)                                                                 \
+    {                                                                                              \
+#from " to " #to ", 4096 x 4096", size, 2,                                                 \
+            {4096, 4096 }, {0, 1 }, HA_DTYPE_##to, HA_DTYPE_##from, 0                              \
+    }
 
 int main(int argc, char **argv) {
     static const double bound = 1 / 0.6; /* 0.6 of the rate of memcpy */
@@ -155,14 +168,15 @@ int main(int argc, char **argv) {
          HA_DTYPE_float,
          HA_DTYPE_double,
          0},
-        {"double to int32_t, 4096 x 4096",
-         8,
-         2,
-         {4096, 4096},
-         {0, 1},
-         HA_DTYPE_int32_t,
-         HA_DTYPE_double,
-         0},
+        CONVERSION(double, 8, int32_t),
+        CONVERSION(double, 8, int64_t),
+        CONVERSION(double, 8, uint8_t),
+        CONVERSION(float, 4, int32_t),
+        CONVERSION(int32_t, 4, double),
+        CONVERSION(int64_t, 8, double),
+        CONVERSION(int64_t, 8, int32_t),
+        CONVERSION(int32_t, 4, int16_t),
+        CONVERSION(int16_t, 2, int32_t),
     };
     bench_begin(argc, argv, "included");
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) run(&figures[i]);

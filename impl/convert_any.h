@@ -4,25 +4,24 @@
 #ifndef HA_IMPL_CONVERT_ANY_H
 #define HA_IMPL_CONVERT_ANY_H
 
-#include "convert.h"
-#include "dtype.h"
+#include "convert_blocks.h"
 
 enum { HA_HUB = 256 }; /* numbers that are on their way at once */
 
 /* ---- to double ------------------------------------------------------------------------------ */
 
 #define HA_NOT_ZERO_(x) ((x) != 0)
-HA_CONVERT_EACH_(ha_float_to_double_, (double), float, double)
-HA_CONVERT_EACH_(ha_double_to_float_, (float), double, float)
-HA_CONVERT_EACH_(ha_int8_t_to_double_, (double), int8_t, double)
-HA_CONVERT_EACH_(ha_int16_t_to_double_, (double), int16_t, double)
-HA_CONVERT_EACH_(ha_int32_t_to_double_, (double), int32_t, double)
-HA_CONVERT_EACH_(ha_int64_t_to_double_, (double), int64_t, double)
-HA_CONVERT_EACH_(ha_uint8_t_to_double_, (double), uint8_t, double)
-HA_CONVERT_EACH_(ha_uint16_t_to_double_, (double), uint16_t, double)
-HA_CONVERT_EACH_(ha_uint32_t_to_double_, (double), uint32_t, double)
-HA_CONVERT_EACH_(ha_uint64_t_to_double_, (double), uint64_t, double)
-HA_CONVERT_EACH_(ha_bool_to_double_, HA_NOT_ZERO_, uint8_t, double)
+HA_CONVERT_BLOCKS_(ha_float_to_double_, (double), float, double)
+HA_CONVERT_BLOCKS_(ha_double_to_float_, (float), double, float)
+HA_CONVERT_BLOCKS_(ha_int8_t_to_double_, (double), int8_t, double)
+HA_CONVERT_BLOCKS_(ha_int16_t_to_double_, (double), int16_t, double)
+HA_CONVERT_BLOCKS_(ha_int32_t_to_double_, (double), int32_t, double)
+HA_CONVERT_BLOCKS_(ha_int64_t_to_double_, (double), int64_t, double)
+HA_CONVERT_BLOCKS_(ha_uint8_t_to_double_, (double), uint8_t, double)
+HA_CONVERT_BLOCKS_(ha_uint16_t_to_double_, (double), uint16_t, double)
+HA_CONVERT_BLOCKS_(ha_uint32_t_to_double_, (double), uint32_t, double)
+HA_CONVERT_BLOCKS_(ha_uint64_t_to_double_, (double), uint64_t, double)
+HA_CONVERT_BLOCKS_(ha_bool_to_double_, HA_NOT_ZERO_, uint8_t, double)
 
 /* Rounded to odd: the last of the 53 bits is set when something is cut off. Rounding that to a type of
  * at most 51 bits is rounding once. */
@@ -82,80 +81,6 @@ static int ha_to_doubles(double *to, const void *from, ha_dtype type, size_t n, 
 
 /* ---- from double ---------------------------------------------------------------------------- */
 
-/* Of -2^63 <= x < 2^63: to the nearest, of two equally near ones to the even. */
-static int64_t ha_nearest_int64(double x) {
-    const int64_t below = (int64_t)x; /* towards 0 */
-    const double rest = x - (double)below;
-    const int is_odd = (int)(below & 1);
-    return below + (rest > 0.5 || (rest == 0.5 && is_odd)) -
-           (rest < -0.5 || (rest == -0.5 && is_odd));
-}
-
-/* What processors are told to do, and hardly ever told otherwise. */
-static int ha_rounds_to_nearest(void) {
-    const volatile double large = 0x1p53, one = 1, three = 3;
-    return large + one == 0x1p53 && large + three == 0x1p53 + 4 && -large - one == -0x1p53;
-}
-
-/* Of |x| < 2^51, when the processor rounds to nearest: the sum has no place for a fraction, and its
- * lower bits are those of the integer. */
-static inline uint64_t ha_nearest_by_sum(double x) {
-    const double sum = x + 0x1.8p52;
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    return bits;
-}
-
-/* Each returns whether all fit: halves of what is even are rounded to that, those of what is odd are
- * not. */
-#define HA_FROM_DOUBLES_(T, least, most)                                                           \
-    static int ha_double_to_##T##_(void *to, const double *from, size_t n) {                       \
-        int misfit = 0;                                                                            \
-        for (size_t i = 0; i < n; i++)                                                             \
-            misfit |= !((from[i] >= (double)least - 0.5) & (from[i] < (double)most + 0.5));        \
-        if (misfit) return 0;                                                                      \
-        const int quickly = ha_rounds_to_nearest();                                                \
-        for (size_t i = 0; quickly && i < n; i++) {                                                \
-            const T y = (T)ha_nearest_by_sum(from[i]);                                             \
-            memcpy((char *)to + i * sizeof y, &y, sizeof y);                                       \
-        }                                                                                          \
-        for (size_t i = 0; !quickly && i < n; i++) {                                               \
-            const T y = (T)ha_nearest_int64(from[i]);                                              \
-            memcpy((char *)to + i * sizeof y, &y, sizeof y);                                       \
-        }                                                                                          \
-        return 1;                                                                                  \
-    }
-HA_FROM_DOUBLES_(int8_t, INT8_MIN, INT8_MAX)
-HA_FROM_DOUBLES_(int16_t, INT16_MIN, INT16_MAX)
-HA_FROM_DOUBLES_(int32_t, INT32_MIN, INT32_MAX)
-HA_FROM_DOUBLES_(uint8_t, 0, UINT8_MAX)
-HA_FROM_DOUBLES_(uint16_t, 0, UINT16_MAX)
-HA_FROM_DOUBLES_(uint32_t, 0, UINT32_MAX)
-
-static int ha_double_to_int64_t_(void *to, const double *from, size_t n) {
-    int misfit = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int inside = from[i] >= -0x1p63 && from[i] < 0x1p63;
-        const int64_t x = ha_nearest_int64(inside ? from[i] : 0);
-        misfit |= !inside;
-        memcpy((char *)to + i * sizeof x, &x, sizeof x);
-    }
-    return !misfit;
-}
-
-static int ha_double_to_uint64_t_(void *to, const double *from, size_t n) {
-    int misfit = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int upper = from[i] >= 0x1p63 && from[i] < 0x1p64; /* these are integers */
-        const int lower = from[i] >= -1 && from[i] < 0x1p63;
-        const int64_t x = ha_nearest_int64(lower ? from[i] : 0);
-        const uint64_t y = upper ? (uint64_t)from[i] : (uint64_t)x;
-        misfit |= (!upper && !lower) || x < 0;
-        memcpy((char *)to + i * sizeof y, &y, sizeof y);
-    }
-    return !misfit;
-}
-
 static void ha_doubles_to_complex(void *to, const double *from, ha_dtype type, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const ha_c128 x = ha_c128_make(from[i], 0);
@@ -167,17 +92,11 @@ static void ha_doubles_to_complex(void *to, const double *from, ha_dtype type, s
     }
 }
 
-HA_CONVERT_EACH_(ha_double_to_bool_, HA_NOT_ZERO_, double, uint8_t)
+HA_CONVERT_BLOCKS_(ha_double_to_bool_, HA_NOT_ZERO_, double, uint8_t)
 
 static int ha_from_doubles(void *to, ha_dtype type, const double *from, size_t n) {
-    static int (*const integers[])(void *, const double *, size_t) = {
-        [HA_DTYPE_int8_t] = ha_double_to_int8_t_,     [HA_DTYPE_int16_t] = ha_double_to_int16_t_,
-        [HA_DTYPE_int32_t] = ha_double_to_int32_t_,   [HA_DTYPE_int64_t] = ha_double_to_int64_t_,
-        [HA_DTYPE_uint8_t] = ha_double_to_uint8_t_,   [HA_DTYPE_uint16_t] = ha_double_to_uint16_t_,
-        [HA_DTYPE_uint32_t] = ha_double_to_uint32_t_, [HA_DTYPE_uint64_t] = ha_double_to_uint64_t_,
-    };
     const ha_number_kind kind = ha_dtype_kind(type);
-    if (kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED) return integers[type](to, from, n);
+    if (ha_is_integer(type)) return ha_doubles_to_integers(to, type, from, n);
     if (kind == HA_KIND_COMPLEX)
         ha_doubles_to_complex(to, from, type, n);
     else if (kind == HA_KIND_BOOL)
@@ -195,67 +114,24 @@ static int ha_from_doubles(void *to, ha_dtype type, const double *from, size_t n
 
 /* ---- integers ------------------------------------------------------------------------------- */
 
-HA_CONVERT_EACH_(ha_int8_t_to_int64_, (int64_t), int8_t, int64_t)
-HA_CONVERT_EACH_(ha_int16_t_to_int64_, (int64_t), int16_t, int64_t)
-HA_CONVERT_EACH_(ha_int32_t_to_int64_, (int64_t), int32_t, int64_t)
-HA_CONVERT_EACH_(ha_int64_t_to_int64_, (int64_t), int64_t, int64_t)
-HA_CONVERT_EACH_(ha_uint8_t_to_int64_, (int64_t), uint8_t, int64_t)
-HA_CONVERT_EACH_(ha_uint16_t_to_int64_, (int64_t), uint16_t, int64_t)
-HA_CONVERT_EACH_(ha_uint32_t_to_int64_, (int64_t), uint32_t, int64_t)
-HA_CONVERT_EACH_(ha_uint64_t_to_int64_, (int64_t), uint64_t, int64_t)
-HA_CONVERT_EACH_(ha_bool_to_int64_, HA_NOT_ZERO_, uint8_t, int64_t)
+HA_CONVERT_BLOCKS_(ha_bool_to_int64_, HA_NOT_ZERO_, uint8_t, int64_t)
 
-/* Returns whether all fit. */
-static int ha_to_int64s(int64_t *to, const void *from, ha_dtype type, size_t n) {
-    static ha_conversion *const conversions[] = {
-        [HA_DTYPE_int8_t] = ha_int8_t_to_int64_,     [HA_DTYPE_int16_t] = ha_int16_t_to_int64_,
-        [HA_DTYPE_int32_t] = ha_int32_t_to_int64_,   [HA_DTYPE_int64_t] = ha_int64_t_to_int64_,
-        [HA_DTYPE_uint8_t] = ha_uint8_t_to_int64_,   [HA_DTYPE_uint16_t] = ha_uint16_t_to_int64_,
-        [HA_DTYPE_uint32_t] = ha_uint32_t_to_int64_, [HA_DTYPE_uint64_t] = ha_uint64_t_to_int64_,
-        [HA_DTYPE_bool] = ha_bool_to_int64_,
-    };
-    int64_t negative = 0;
-    conversions[type](to, from, n);
-    if (type != HA_DTYPE_uint64_t) return 1;
-    for (size_t i = 0; i < n; i++) negative |= to[i];
-    return negative >= 0;
+/* Returns whether all fit; if not, nothing was written. */
+static int ha_to_integers(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
+                          size_t n) {
+    if (!ha_integers_fit(to_type, from, from_type, n)) return 0;
+    ha_integers_to_integers(to, to_type, from, from_type, n);
+    return 1;
 }
 
-#define HA_FROM_INT64S_(T, least, most)                                                            \
-    static int ha_int64_to_##T##_(void *to, const int64_t *from, size_t n) {                       \
-        int misfit = 0;                                                                            \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            const T y = (T)from[i];                                                                \
-            misfit |= from[i] < least || from[i] > most;                                           \
-            memcpy((char *)to + i * sizeof y, &y, sizeof y);                                       \
-        }                                                                                          \
-        return !misfit;                                                                            \
-    }
-HA_FROM_INT64S_(int8_t, INT8_MIN, INT8_MAX)
-HA_FROM_INT64S_(int16_t, INT16_MIN, INT16_MAX)
-HA_FROM_INT64S_(int32_t, INT32_MIN, INT32_MAX)
-HA_FROM_INT64S_(int64_t, INT64_MIN, INT64_MAX)
-HA_FROM_INT64S_(uint8_t, 0, UINT8_MAX)
-HA_FROM_INT64S_(uint16_t, 0, UINT16_MAX)
-HA_FROM_INT64S_(uint32_t, 0, (int64_t)UINT32_MAX)
-HA_FROM_INT64S_(uint64_t, 0, INT64_MAX)
-
-static int ha_from_int64s(void *to, ha_dtype type, const int64_t *from, size_t n) {
-    static int (*const conversions[])(void *, const int64_t *, size_t) = {
-        [HA_DTYPE_int8_t] = ha_int64_to_int8_t_,     [HA_DTYPE_int16_t] = ha_int64_to_int16_t_,
-        [HA_DTYPE_int32_t] = ha_int64_to_int32_t_,   [HA_DTYPE_int64_t] = ha_int64_to_int64_t_,
-        [HA_DTYPE_uint8_t] = ha_int64_to_uint8_t_,   [HA_DTYPE_uint16_t] = ha_int64_to_uint16_t_,
-        [HA_DTYPE_uint32_t] = ha_int64_to_uint32_t_, [HA_DTYPE_uint64_t] = ha_int64_to_uint64_t_,
-    };
-    return conversions[type](to, from, n);
+/* The same, of integers and truth values. */
+static int ha_to_int64s(int64_t *to, const void *from, ha_dtype type, size_t n) {
+    if (type != HA_DTYPE_bool) return ha_to_integers(to, HA_DTYPE_int64_t, from, type, n);
+    ha_bool_to_int64_(to, from, n);
+    return 1;
 }
 
 /* ---- any ------------------------------------------------------------------------------------ */
-
-static int ha_is_integer(ha_dtype type) {
-    const ha_number_kind kind = ha_dtype_kind(type);
-    return kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED;
-}
 
 static int ha_is_wide_integer(ha_dtype type) {
     return ha_is_integer(type) && ha_dtype_size(type) == 8;
@@ -309,9 +185,11 @@ static int ha_convert_through(void *to, ha_dtype to_type, const void *from, ha_d
                               size_t n) {
     int64_t integers[HA_HUB];
     double doubles[HA_HUB];
-    if (ha_is_integer_or_bool(from_type) && ha_is_integer(to_type))
-        return ha_to_int64s(integers, from, from_type, n) &&
-               ha_from_int64s(to, to_type, integers, n);
+    if (from_type == HA_DTYPE_bool && ha_is_integer(to_type)) {
+        ha_bool_to_int64_(integers, from, n);
+        ha_integers_to_integers(to, to_type, integers, HA_DTYPE_int64_t, n);
+        return 1;
+    }
     ha_hub_use use = to_type == HA_DTYPE_bool   ? HA_HUB_TRUTH
                      : to_type == HA_DTYPE_c128 ? HA_HUB_NEAREST
                                                 : HA_HUB_ROUNDED_LATER;
@@ -324,11 +202,31 @@ static int ha_convert_many(void *to, ha_dtype to_type, const void *from, ha_dtyp
                            size_t n) {
     const size_t from_size = ha_dtype_size(from_type), to_size = ha_dtype_size(to_type);
     if (ha_convert_directly(to, to_type, from, from_type, n)) return 1;
+    if (ha_is_integer(from_type) && ha_is_integer(to_type))
+        return ha_to_integers(to, to_type, from, from_type, n);
+    if (from_type == HA_DTYPE_double && ha_is_integer(to_type))
+        return ha_doubles_to_integers(to, to_type, (const double *)from, n);
     for (size_t i = 0, piece; i < n; i += piece) {
         piece = n - i < HA_HUB ? n - i : HA_HUB;
         if (!ha_convert_through((char *)to + i * to_size, to_type,
                                 (const char *)from + i * from_size, from_type, piece))
             return 0;
+    }
+    return 1;
+}
+
+/* Whether all fit, of types of which some may not: without writing anything. */
+static int ha_all_fit(ha_dtype to_type, const void *from, ha_dtype from_type, size_t n) {
+    const size_t from_size = ha_dtype_size(from_type);
+    double doubles[HA_HUB];
+    if (ha_is_integer(from_type)) return ha_integers_fit(to_type, from, from_type, n);
+    if (from_type == HA_DTYPE_double) return ha_doubles_fit(to_type, (const double *)from, n);
+    for (size_t i = 0, piece; i < n; i += piece) {
+        piece = n - i < HA_HUB ? n - i : HA_HUB;
+        if (!ha_to_doubles(doubles, (const char *)from + i * from_size, from_type, piece,
+                           HA_HUB_NEAREST))
+            return 0;
+        if (ha_is_integer(to_type) && !ha_doubles_fit(to_type, doubles, piece)) return 0;
     }
     return 1;
 }

@@ -120,9 +120,9 @@ static const void *ha_portion_dense(const ha_portions *p, const ha_portion *piec
 
 /* The first is the target. */
 static int ha_portion_check(const ha_portions *p, const ha_portion *piece) {
-    _Alignas(16) char source[HA_PORTION_BYTES], target[HA_PORTION_BYTES];
-    return ha_convert_many(
-        target, p->first_type,
+    _Alignas(16) char source[HA_PORTION_BYTES];
+    return ha_all_fit(
+        p->first_type,
         ha_portion_dense(p, piece, piece->second, p->second_stride, p->second_size, source),
         p->second_type, piece->count);
 }

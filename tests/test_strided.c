@@ -299,6 +299,81 @@ TEST(conversions) {
         }
 }
 
+/* What is at the limits of integer types and just beside them, among numbers that fit: in blocks, and in
+ * what is left over behind them. As one by one, and nothing is written when one does not fit. */
+static void try_edge(ha_dtype to_type, ha_dtype from_type, ha_dvalue edge) {
+    enum { count = 131, most = 16 };
+    static const size_t places[] = {0, 1, 63, 64, 127, 128, 130};
+    const int64_t extent = count, stride = 1;
+    const size_t size = ha_dtype_size(to_type), from_size = ha_dtype_size(from_type);
+    _Alignas(16) char from[count * most] = {0}, to[count * most], expected[count * most];
+    ha_misfit misfit;
+    ha_dvalue made;
+    const size_t place = places[random_below(sizeof places / sizeof *places)];
+    char *at = from + place * from_size;
+    memcpy(at, edge.bytes, from_size);
+    memset(to, 7, sizeof to);
+    memset(expected, 7, sizeof expected);
+    const int fits = ha_dvalue_convert(edge, to_type, &made) == HA_OK;
+    (void)ha_take_error();
+    if (fits) {
+        memset(expected, 0, count * size);
+        memcpy(expected + place * size, made.bytes, size);
+    }
+    const ha_status s = ha_strided_convert(1, &extent, to, &stride, to_type, from, &stride,
+                                           from_type, &misfit);
+    assert_int_equal(s, fits ? HA_OK : HA_ERR_ARGUMENT);
+    assert_memory_equal(to, expected, sizeof to);
+    if (!fits) assert_int_equal(misfit.index[0], place);
+    assert_int_equal(ha_convert_many(to, to_type, from, from_type, count), fits);
+    if (fits) assert_memory_equal(to, expected, sizeof to);
+}
+
+static void try_beside(ha_dtype to_type, ha_dtype from_type, double limit) {
+    static const double beside[] = {0, 0.5, 1, -0.5, -1};
+    for (size_t k = 0; k < 15; k++) {
+        const double x = limit + beside[k / 3];
+        const double near[] = {x, nextafter(x, INFINITY), nextafter(x, -INFINITY)};
+        ha_dvalue v;
+        if (!ha_dvalue_convert(ha_dvalue_of_double(near[k % 3]), from_type, &v))
+            try_edge(to_type, from_type, v);
+        (void)ha_take_error();
+    }
+}
+
+TEST(edges) {
+    static const int bits[] = {7, 8, 15, 16, 31, 32, 63, 64};
+    for (size_t i = 0; i < TYPES; i++)
+        for (size_t j = 0; j < TYPES; j++) {
+            if (!ha_is_integer(types[i]) || ha_dtype_kind(types[j]) == HA_KIND_COMPLEX) continue;
+            try_beside(types[i], types[j], 0);
+            for (size_t k = 0; k < sizeof bits / sizeof *bits; k++) {
+                try_beside(types[i], types[j], ldexp(1, bits[k]));
+                try_beside(types[i], types[j], -ldexp(1, bits[k]));
+            }
+        }
+}
+
+/* Limits that double has no place for, and what is no number. */
+TEST(edges_of_wide_integers) {
+    static const uint64_t integers[] = {UINT64_MAX,    UINT64_MAX - 1,    INT64_MAX,
+                                        INT64_MAX - 1, UINT64_C(1) << 63, (UINT64_C(1) << 53) + 1};
+    for (size_t i = 0; i < TYPES; i++) {
+        for (size_t m = 0; m < 8 * (sizeof integers / sizeof *integers); m++) {
+            const size_t k = m / 8;
+            try_edge(types[i], HA_DTYPE_uint64_t, ha_dvalue_of_uint64_t(integers[k]));
+            try_edge(types[i], HA_DTYPE_int64_t, ha_dvalue_of_int64_t((int64_t)integers[k]));
+        }
+        for (size_t m = 0; m < 8 && ha_is_integer(types[i]); m++) {
+            try_edge(types[i], HA_DTYPE_double, ha_dvalue_of_double(NAN));
+            try_edge(types[i], HA_DTYPE_double, ha_dvalue_of_double(-NAN));
+            try_edge(types[i], HA_DTYPE_double, ha_dvalue_of_double(INFINITY));
+            try_edge(types[i], HA_DTYPE_float, ha_dvalue_of_float(-INFINITY));
+            try_edge(types[i], HA_DTYPE_float, ha_dvalue_of_float(NAN));
+        }
+    }
+}
+
 /* Integers are the nearest ones however the processor rounds. */
 TEST(rounding_modes) {
     static const double values[] = {0.5, 1.5, 2.5, -0.5, -1.5, 126.5, 127.25, 3.75, -3.75, -128.5};
@@ -307,11 +382,14 @@ TEST(rounding_modes) {
     for (size_t i = 0; i < 4; i++) {
         int8_t bytes[10];
         int64_t words[10];
+        uint64_t large;
         assert_int_equal(fesetround(roundings[i]), 0);
         const int all = ha_convert_many(bytes, HA_DTYPE_int8_t, values, HA_DTYPE_double, 10) &
                         ha_convert_many(words, HA_DTYPE_int64_t, values, HA_DTYPE_double, 10);
+        const int upper = ha_convert_many(&large, HA_DTYPE_uint64_t, &(double){0x1.8p63},
+                                          HA_DTYPE_double, 1);
         fesetround(FE_TONEAREST);
-        assert_true(all);
+        assert_true(all && upper && large == UINT64_C(3) << 62);
         assert_memory_equal(bytes, expected, sizeof bytes);
         for (size_t k = 0; k < 10; k++) assert_int_equal(words[k], expected[k]);
     }
@@ -404,6 +482,8 @@ int main(void) {
         cmocka_unit_test(nothing),
         cmocka_unit_test(fills),
         cmocka_unit_test(conversions),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(edges_of_wide_integers),
         cmocka_unit_test(rounding_modes),
         cmocka_unit_test(rounded_once),
         cmocka_unit_test(equality),
