@@ -1,7 +1,9 @@
-/* Uses what layout.h has for run time, in the subset that C11, C++17 and CUDA share. */
+/* Uses what layout.h has, in the subset that C11, C++17 and CUDA share. */
 #include "layout_user.h"
 
 #include <layout.h>
+
+#include "layout_views.h"
 
 static int use_record(const ha_record *record) {
     ha_error error;
@@ -48,5 +50,5 @@ int use_layouts(void) {
     ha_mapping_free(made);
     ha_mapping_free(parsed);
     ha_record_free(record);
-    return failed;
+    return failed + use_sample() + use_layouts_of_views();
 }

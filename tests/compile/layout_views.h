@@ -1,0 +1,111 @@
+/* Uses every macro of views, in the subset that C11, C++17 and CUDA share. The beginning is the sample of
+ * the manual. */
+#ifndef COMPILE_LAYOUT_VIEWS_H
+#define COMPILE_LAYOUT_VIEWS_H
+
+#include <layout.h>
+
+/* clang-format off */
+typedef struct { struct { float x, y, z; } pos, vel; float mass; } body;
+#define body_FIELDS (float,pos,x), (float,pos,y), (float,pos,z), (float,vel,x), (float,vel,y), (float,vel,z), (float,mass)
+HA_RECORD(body)
+HA_VIEW(sky, body, 1, HA_AOSOA(16))
+HA_FN void drift(sky v, float dt) { HA_EACH(sky, v, at) *sky_pos_x(v, at) += dt * *sky_vel_x(v, at); }
+/* clang-format on */
+
+static int use_sample(void) {
+    int failed = 0;
+    sky v = sky_new(35);
+    HA_EACH(sky, v, at) * sky_vel_x(v, at) = 10;
+    HA_WITH(v, drift(v, 0.1f));
+    HA_EACH(sky, v, at) {
+        if (*sky_pos_x(v, at) < 0.9f) failed++;
+    }
+    sky_free(v);
+    return failed;
+}
+
+typedef struct site {
+    double e[3][3];
+    struct {
+        float re, im;
+    } link[4];
+    int tag;
+} site;
+#define LATE_FIELDS (float, link, (4), re), (float, link, (4), im)
+#define EARLY_FIELDS (double, e, (3, 3)), (int, tag)
+#define site_FIELDS EARLY_FIELDS, LATE_FIELDS
+HA_RECORD(site)
+HA_VIEW(site_aos, site, 4, HA_AOS)
+HA_VIEW(site_packed, site, 3, HA_AOS_PACKED, HA_COL)
+HA_VIEW(site_soa, site, 2, HA_SOA, HA_MORTON)
+HA_VIEW(site_single, site, 1, HA_SOA_SINGLE)
+HA_VIEW(site_aligned, site, 2, HA_SOA_SINGLE_ALIGNED)
+HA_VIEW(site_rows, site, 3, HA_AOSOA(8, HA_ROWS))
+HA_VIEW(site_one, site, 2, HA_ONE)
+HA_VIEW(site_any, site, 2, HA_ANY)
+HA_VIEW_SPLIT(site_two, 2, EARLY, HA_AOSOA(8), LATE, HA_AOS)
+HA_VIEW_SPLIT(site_both, site, 3, EARLY, HA_SOA, LATE, HA_AOS_PACKED, HA_COL)
+
+HA_FN void smooth(site_rows v, ha_region box) {
+    HA_EACH_NEAR(site_rows, v, at, box)
+    *site_rows_e(v, at, 0, 1) += *site_rows_e(v, HA_SHIFT(at, 2, 1), 0, 0);
+    HA_EACH_IN(site_rows, v, at, box) {
+        if (HA_X(at, 0) == 2 && HA_I(at) > 3) break;
+        *site_rows_tag(v, at) = 1;
+    }
+}
+
+HA_FN int look(site_any v) {
+    int sum = 0;
+    HA_EACH(site_any_const, site_any_reading(v), at)
+    sum += *site_any_const_tag(site_any_reading(v), at);
+    return sum;
+}
+
+static int use_layouts_of_views(void) {
+    int failed = 0;
+    site s = {{{0}}, {{0, 0}}, 7};
+    const site_rows r = site_rows_new(3, 4, 9);
+    for (ptrdiff_t p = 0; p < 2; p++)
+        smooth(r, ha_part(ha_inside(site_rows_region(r), 3, 1), p, 2));
+    site_aos_store(site_aos_of(&s, 1, 1, 1, 1),
+                   site_aos_at(site_aos_of(&s, 1, 1, 1, 1), 0, 0, 0, 0),
+                   site_rows_load(r, site_rows_at(r, 1, 1, 1)));
+    failed += s.tag != 1;
+    site_rows_free(r);
+    site_any a = site_any_new(3, 4);
+    HA_EACH(site_any, a, at) site_any_tag_set(a, at, 1);
+    HA_WITH(a, failed += look(a) != 12);
+    site_any_free(a);
+    const site_two t = site_two_new(3, 4);
+    const site_two_record record = site_two_load(t, site_two_at(t, 2, 3));
+    failed += record.tag != 0;
+    site_two_free(t);
+    const site_both b = site_both_new(3, 4, 5);
+    site_both_store(b, site_both_at(b, 1, 1, 1), s);
+    failed += site_both_tag_get(b, site_both_at(b, 1, 1, 1)) != 1;
+    site_both_free(b);
+    char room[HA_ROOM(site_single, 9)];
+    const site_single w = site_single_in(room, 9);
+    site_single_tag_set(w, site_single_at(w, 8), 4);
+    failed += site_single_load(w, site_single_at(w, 8)).tag != 4;
+    return failed;
+}
+
+#ifdef __CUDACC__
+__global__ void drift_there(sky v, float dt);
+__global__ void drift_there(sky v, float dt) {
+    const ha_at at = sky_at(v, threadIdx.x);
+    *sky_pos_x(v, at) += dt * *sky_vel_x(v, at);
+    drift(v, dt);
+}
+__global__ void smooth_there(site_rows v, site_any a, site_both b);
+__global__ void smooth_there(site_rows v, site_any a, site_both b) {
+    smooth(v, ha_part(site_rows_region(v), threadIdx.x, blockDim.x));
+    HA_WITH(a, site_any_tag_set(a, site_any_at(a, 0, 0), look(a)));
+    site_both_store(b, site_both_at(b, 0, 0, 0), site_rows_load(v, site_rows_at(v, 0, 0, 0)));
+}
+#endif
+
+#endif
