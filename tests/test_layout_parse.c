@@ -361,6 +361,26 @@ static void test_nesting(void **state) {
     ha_record_free(r);
 }
 
+/* As many splits inside each other as there may be, each with a leaf. */
+static void test_nested_splits(void **state) {
+    (void)state;
+    const int64_t extent[] = {3}, at[] = {2};
+    char text[3000] = "";
+    ha_record *r = ha_record_parse("a[64]:u16", NULL);
+    ha_error e;
+    for (int k = 1; k < HA_LAYOUT_DEPTH; k++)
+        snprintf(text + strlen(text), 40, "split(a[%d]: aos, ", HA_LAYOUT_DEPTH - k);
+    strcat(text, "aos");
+    for (int k = 1; k < HA_LAYOUT_DEPTH; k++) strcat(text, ")");
+    ha_mapping *m = ha_mapping_parse(r, text, 1, extent, &e);
+    if (!m) fail_msg("%s", e.text);
+    for (int64_t k = 0; k < 64; k++)
+        assert_int_equal(ha_mapping_offset(m, k, at), (63 - k) * 6 + 4);
+    assert_string_equal(m->text, text);
+    ha_mapping_free(m);
+    ha_record_free(r);
+}
+
 /* ---- layouts by functions -------------------------------------------------------------------- */
 
 static void check_layout(const ha_record *r, const ha_layout *l, const char *text,
@@ -552,12 +572,13 @@ static void test_failing_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_records),   cmocka_unit_test(test_good_records),
-        cmocka_unit_test(test_scalars),       cmocka_unit_test(test_finding),
-        cmocka_unit_test(test_wrong_records), cmocka_unit_test(test_bad_layouts),
-        cmocka_unit_test(test_good_layouts),  cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_functions),     cmocka_unit_test(test_wrong_functions),
-        cmocka_unit_test(test_sizes),         cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_bad_records),     cmocka_unit_test(test_good_records),
+        cmocka_unit_test(test_scalars),         cmocka_unit_test(test_finding),
+        cmocka_unit_test(test_wrong_records),   cmocka_unit_test(test_bad_layouts),
+        cmocka_unit_test(test_good_layouts),    cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_nested_splits),   cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_wrong_functions), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

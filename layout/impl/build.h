@@ -16,8 +16,9 @@ typedef struct ha_builder {
     ha_linearizer *linearizer;
     ha_section *section;
     ha_blob *blob;
-    int32_t *spare; /* for lists of leaves, from the level of layouts that works on */
-    int32_t into;   /* blob that the next section goes into; -1: a new one */
+    int8_t *is_chosen; /* for each leaf: by the split that looks at it */
+    int32_t *spare;    /* for lists of leaves, from the level of layouts that works on */
+    int32_t into;      /* blob that the next section goes into; -1: a new one */
 } ha_builder;
 
 /* What a layout is for: some leaves, with indices in some order. */

@@ -44,9 +44,11 @@ static ha_mapping *ha_mapping_allocate(ha_builder *b, const ha_record *record, i
     return m;
 }
 
-/* Room for lists of leaves: one for all, and those of splits inside each other. */
+/* Room for lists of leaves, one for all and those of splits inside each other. Not on the stack, which
+ * may be small. */
 static size_t ha_work_bytes(int64_t n) {
-    return (size_t)n * (sizeof(ha_leaf) + sizeof(int64_t) + HA_LAYOUT_DEPTH * sizeof(int32_t));
+    return (size_t)n * (sizeof(ha_leaf) + sizeof(int64_t) + (HA_LAYOUT_DEPTH * sizeof(int32_t)) +
+                        sizeof(int8_t));
 }
 
 static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, char *work) {
@@ -61,6 +63,7 @@ static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, char *w
     for (int32_t d = 0; d < HA_MAPPING_RANK; d++) part.dimension[d] = d;
     b->leaf = leaf;
     b->spare = all + n;
+    b->is_chosen = (int8_t *)(all + n * HA_LAYOUT_DEPTH);
     b->into = -1;
     s = ha_build(b, layout, &part, offset);
     if (!s) s = ha_place_sections(b);

@@ -4,13 +4,13 @@
 
 #include "build.h"
 
-/* Puts the leaves below one path at the end of `chosen`; those that are there stay. */
+/* Marks the leaves below one path; 0: there are none. */
 static int ha_choose(const ha_builder *b, const ha_layout_part *part, const char *path,
-                     const char *end, int8_t *is_chosen) {
+                     const char *end) {
     int found = 0;
     for (int64_t k = 0; k < part->leaves; k++)
         if (ha_leaf_below(b->mapping->record, &b->leaf[part->leaf[k]], path, end)) {
-            is_chosen[part->leaf[k]] = 1;
+            b->is_chosen[part->leaf[k]] = 1;
             found = 1;
         }
     return found;
@@ -18,7 +18,7 @@ static int ha_choose(const ha_builder *b, const ha_layout_part *part, const char
 
 /* Marks the leaves below all paths, "pos + vel". */
 static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout,
-                               const ha_layout_part *part, int8_t *is_chosen) {
+                               const ha_layout_part *part) {
     const char *p = layout->paths;
     for (;;) {
         const char *path, *end;
@@ -27,7 +27,7 @@ static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout,
         while (*p && *p != '+' && !ha_is_blank(*p)) p++;
         end = p;
         while (ha_is_blank(*p)) p++;
-        if (path == end || (*p && *p != '+') || !ha_choose(b, part, path, end, is_chosen))
+        if (path == end || (*p && *p != '+') || !ha_choose(b, part, path, end))
             return ha_refuse_layout(b, b->origin ? path - b->origin : 0,
                                     "there is no such field here");
         if (!*p) return HA_OK;
@@ -71,19 +71,20 @@ static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha
 /* The chosen leaves first, then the others; both in the order that they had. */
 static ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                                 int64_t *offset) {
-    int8_t is_chosen[HA_MOST_LEAVES] = {0};
     int32_t *list = b->spare;
     ha_layout_part first = *part, second = *part;
-    ha_status s = ha_choose_all(b, layout, part, is_chosen);
+    ha_status s;
+    memset(b->is_chosen, 0, (size_t)b->mapping->rows);
+    s = ha_choose_all(b, layout, part);
     if (s) return s;
     first.leaf = list;
     first.leaves = 0;
     for (int64_t k = 0; k < part->leaves; k++)
-        if (is_chosen[part->leaf[k]]) list[first.leaves++] = part->leaf[k];
+        if (b->is_chosen[part->leaf[k]]) list[first.leaves++] = part->leaf[k];
     second.leaf = list + first.leaves;
     second.leaves = 0;
     for (int64_t k = 0; k < part->leaves; k++)
-        if (!is_chosen[part->leaf[k]]) list[first.leaves + second.leaves++] = part->leaf[k];
+        if (!b->is_chosen[part->leaf[k]]) list[first.leaves + second.leaves++] = part->leaf[k];
     if (second.leaves == 0)
         return ha_refuse_layout(b, ha_position_of(b, layout),
                                 "this split leaves no field for the second layout");
