@@ -35,7 +35,7 @@ static inline void *opener_main(void *argument) {
     o->status = ha_open(&a, o->array, o->context, o->how, o->first, o->last);
     o->error = ha_take_error();
     if (o->status == HA_OK) use_access(o, &a);
-    atomic_store(&o->opened, 1);
+    raise_flag(&o->opened);
     await_flag(&o->may_close);
     o->closed = o->status == HA_OK ? ha_close(&a) : HA_OK;
     return NULL;
@@ -64,7 +64,7 @@ static inline int has_opened(opener *o) { return atomic_load(&o->opened); }
 
 /* Waits until the open has returned, and gives its status. */
 static inline ha_status wait_opened(opener *o) {
-    while (!has_opened(o)) sched_yield();
+    await_flag(&o->opened);
     return o->status;
 }
 
