@@ -2,13 +2,37 @@
 /* layout.h: where the fields of records lie in memory, for C.
  *
  * 1. Copy this file and layout/ (and LICENSE) into your tree. It needs nothing else: C11, C++17, nvcc.
- * 2. For what is computed at run time (layout/mapping.h), in ONE C file:
+ *    Views and loops are all in the headers.
+ * 2. For what is computed at run time (layout/mapping.h, HA_ANY), in ONE C file:
  *                         #define HA_LAYOUT_IMPLEMENTATION
  *                         #include "layout.h"
  *    The file that defines HARRAY_IMPLEMENTATION for harray.h has it, too, when it includes layout.h.
+ * 3. Your own struct stays as it is. List its fields, and choose how records of it lie in memory:
+ *                         typedef struct { struct { float x, y, z; } pos, vel; float mass; } body;
+ *                         #define body_FIELDS (float, pos, x), (float, pos, y), (float, pos, z), \
+ *                                             (float, vel, x), (float, vel, y), (float, vel, z), \
+ *                                             (float, mass)
+ *                         HA_RECORD(body)
+ *                         HA_VIEW(sky, body, 1, HA_AOSOA(16))     // or HA_AOS, HA_SOA, HA_ANY, ...
+ * 4. Write loops once; changing the word above changes the layout, and nothing else:
+ *                         sky v = sky_new(1000);
+ *                         HA_EACH(sky, v, at) *sky_pos_x(v, at) += dt * *sky_vel_x(v, at);
+ *                         body b = sky_load(v, sky_at(v, 7));
+ *                         sky_free(v);
+ *    Iterations must not need what others write: the compiler is told so, and makes vectors of them, as
+ *    of the loop that you would write by hand for the layout (gcc and clang, -O2 or -O3; sqrt and the
+ *    like need -fno-math-errno). Do not go through a blocked layout by a flat index: that costs ten
+ *    times as much.
+ * 5. Existing memory is a view, too: sky_of(array of body, n), sky_on(pointers, n), sky_in(memory, n).
  *
- * Where to read on: layout/scalar.h (types of fields), layout/record.h (records at run time),
- * layout/mapping.h (mappings at run time, and layouts as text). */
+ * What it does not: move data between layouts, allocate on devices, check indices.
+ *
+ * Where to read on: layout/fields.h (lists of fields), layout/view.h (layouts, and all that a view has),
+ * layout/each.h (loops), layout/near.h (neighbours; parts for threads), layout/split.h (two layouts in
+ * one view), layout/any.h (layouts known at run time, and code for each), layout/scalar.h (types of
+ * fields), layout/record.h (records at run time), layout/mapping.h (mappings at run time, and layouts as
+ * text).
+ */
 /* clang-format on */
 #ifndef HARRAY_LAYOUT_H
 #define HARRAY_LAYOUT_H
