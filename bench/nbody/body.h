@@ -1,4 +1,5 @@
-/* The record of the n-body benchmark, and what its two loops do to one body, whoever wrote the loop. */
+/* The record of the n-body benchmark, and what its two loops do to one body, whoever wrote the
+ * loop. */
 #ifndef BENCH_BODY_H
 #define BENCH_BODY_H
 
@@ -14,7 +15,8 @@ typedef struct body {
 } body;
 
 /* The body of this mass at this place is pulled by (x, y, z): 20 operations. Nothing is excluded: a
- * body does not pull itself, as the distance is zero, and the softening keeps that from being 0 / 0. */
+ * body does not pull itself, as the distance is zero, and the softening keeps that from being 0 /
+ * 0. */
 #define KICK(x, y, z, mass, px, py, pz, vx, vy, vz)                                                \
     do {                                                                                           \
         const float dx = (x) - (px), dy = (y) - (py), dz = (z) - (pz);                             \

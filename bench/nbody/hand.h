@@ -1,7 +1,8 @@
-/* The loops of n-body by hand, the best we know for each layout: what the one text is measured against.
+/* The loops of n-body by hand, the best we know for each layout: what the one text is measured
+ * against.
  *
- * Blocks are full but for the last one: full ones have a constant number of lanes, and the rest of the
- * bodies a loop of its own. */
+ * Blocks are full but for the last one: full ones have a constant number of lanes, and the rest of
+ * the bodies a loop of its own. */
 #ifndef BENCH_NBODY_HAND_H
 #define BENCH_NBODY_HAND_H
 

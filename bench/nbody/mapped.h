@@ -48,4 +48,10 @@ MAPPED_LOOPS(aosoa8)
 MAPPED_LOOPS(aosoa16)
 MAPPED_LOOPS(aosoa32)
 
+/* For a layout that is known at run time only. */
+HA_VIEW(any, body, 1, HA_ANY)
+MAPPED(any)
+LOOP void mapped_kick_any(any v) { HA_WITH(v, kick_any(v)); }
+LOOP void mapped_drift_any(any v, float dt) { HA_WITH(v, drift_any(v, dt)); }
+
 #endif

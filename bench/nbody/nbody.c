@@ -1,5 +1,6 @@
-/* n-body: one text for each loop, in five layouts, against the best loops by hand for each of them. The
- * number of bodies is no multiple of any number of lanes. Both work on the same memory, in turns. */
+/* n-body: one text for each loop, in five layouts, against the best loops by hand for each of them.
+ * The number of bodies is no multiple of any number of lanes. Both work on the same memory, in
+ * turns. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -25,6 +26,7 @@ typedef struct work {
     aosoa8 aosoa8;
     aosoa16 aosoa16;
     aosoa32 aosoa32;
+    any any_aos, any_soa, any_aosoa8, any_aosoa16, any_aosoa32; /* of the same memory */
     ptrdiff_t n;
 } work;
 
@@ -52,7 +54,9 @@ TIME(hand_drift_aosoa32, work, hand_drift_aosoa32(BLOCKS_OF(32, w), w->n, DT))
 
 #define TIME_MAPPED(V)                                                                             \
     TIME(mapped_kick_##V, work, mapped_kick_##V(w->V))                                             \
-    TIME(mapped_drift_##V, work, mapped_drift_##V(w->V, DT))
+    TIME(mapped_drift_##V, work, mapped_drift_##V(w->V, DT))                                       \
+    TIME(any_kick_##V, work, mapped_kick_any(w->any_##V))                                          \
+    TIME(any_drift_##V, work, mapped_drift_any(w->any_##V, DT))
 TIME_MAPPED(aos)
 TIME_MAPPED(soa)
 TIME_MAPPED(aosoa8)
@@ -77,16 +81,20 @@ static int is_near(vector a, vector b) {
            fabsf(a.z - b.z) < tolerance;
 }
 
-/* A kick and a drift by both, from the same start. `expected` has n records, from the layout before,
- * or with mass 0 if there was none. */
+/* A kick and a drift by each, from the same start. `expected` has n records, from the layout
+ * before, or with mass 0 if there was none. */
 #define AGREE(V, w, expected)                                                                      \
     do {                                                                                           \
-        for (int mapped = 0; mapped < 2; mapped++) {                                               \
+        for (int by = 0; by < 3; by++) {                                                           \
             uint32_t state = 1;                                                                    \
             for (ptrdiff_t i = 0; i < (w)->n; i++)                                                 \
                 V##_store((w)->V, V##_at((w)->V, i), random_body(&state));                         \
-            (mapped ? time_mapped_kick_##V : time_hand_kick_##V)(w, 1);                            \
-            (mapped ? time_mapped_drift_##V : time_hand_drift_##V)(w, 1);                          \
+            (by == 0   ? time_hand_kick_##V                                                        \
+             : by == 1 ? time_mapped_kick_##V                                                      \
+                       : time_any_kick_##V)(w, 1);                                                 \
+            (by == 0   ? time_hand_drift_##V                                                       \
+             : by == 1 ? time_mapped_drift_##V                                                     \
+                       : time_any_drift_##V)(w, 1);                                                \
             for (ptrdiff_t i = 0; i < (w)->n; i++) {                                               \
                 const body b = V##_load((w)->V, V##_at((w)->V, i));                                \
                 bench_require(expected[i].mass == 0 || (is_near(expected[i].pos, b.pos) &&         \
@@ -104,7 +112,30 @@ static void run(work *w, const char *name, bench_function *function, bench_funct
 
 #define RUN(V, w, bound)                                                                           \
     run(w, "kick " #V, time_mapped_kick_##V, time_hand_kick_##V, bound);                           \
-    run(w, "drift " #V, time_mapped_drift_##V, time_hand_drift_##V, bound)
+    run(w, "drift " #V, time_mapped_drift_##V, time_hand_drift_##V, bound);                        \
+    run(w, "kick " #V ", any", time_any_kick_##V, time_hand_kick_##V, 1.1);                        \
+    run(w, "drift " #V ", any", time_any_drift_##V, time_hand_drift_##V, 1.1)
+
+/* The layout by its text, on the blobs of a view that has it. */
+static any any_view(const char *layout, ptrdiff_t n, char *const *blobs) {
+    const int64_t extent[] = {n};
+    void *blob[soa_blobs] = {NULL};
+    ha_mapping *m = ha_mapping_parse(&body_record, layout, 1, extent, NULL);
+    bench_require(m != NULL && m->blobs <= soa_blobs, layout);
+    for (int k = 0; k < m->blobs; k++) blob[k] = blobs[k];
+    const any v = any_from(m, blob, NULL);
+    bench_require(!any_null(v), layout);
+    ha_mapping_free(m);
+    return v;
+}
+
+static void make_any(work *w) {
+    w->any_aos = any_view("aos", w->n, w->aos.blob);
+    w->any_soa = any_view("soa", w->n, w->soa.blob);
+    w->any_aosoa8 = any_view("aosoa(8)", w->n, w->aosoa8.blob);
+    w->any_aosoa16 = any_view("aosoa(16)", w->n, w->aosoa16.blob);
+    w->any_aosoa32 = any_view("aosoa(32)", w->n, w->aosoa32.blob);
+}
 
 /* Of known size, but not known to the compiler. */
 static void make(work *w) {
@@ -138,6 +169,7 @@ int main(int argc, char **argv) {
     static work w;
     bench_begin(argc, argv, VARIANT);
     make(&w);
+    make_any(&w);
     check(&w);
     RUN(aos, &w, AOS_BOUND);
     RUN(soa, &w, 1.03);
