@@ -99,14 +99,14 @@ static ha_status ha_view_element(const darray *x, const int64_t *index, const vo
 }
 
 ha_status darray_get_element_(darray x, const int64_t *index, void *value) {
-    size_t element;
+    size_t element = 0;
     ha_status s = ha_view_element(&x, index, value, &element, "darray_get");
     return s ? s : ha_array_get(x.array, element, value);
 }
 
 ha_status darray_set_element_(darray x, const int64_t *index, const void *value) {
     const char *const operation = "darray_set";
-    size_t element;
+    size_t element = 0;
     ha_status s = ha_view_element(&x, index, value, &element, operation);
     if (!s) s = ha_copy_check(&x, &x, operation, operation);
     return s ? s : ha_array_set(x.array, element, value);

@@ -578,7 +578,8 @@ TEST(files_are_replaced_behind_links) {
 
 /* A link to where nothing is yet, by way of another folder and another link. */
 TEST(links_that_lead_to_nothing_yet) {
-    char inner[2 * sizeof path], second[2 * sizeof path], link[sizeof path], target[sizeof path];
+    char inner[sizeof folder + 10], second[sizeof folder + 30], link[sizeof path],
+        target[sizeof path];
     struct stat s;
     darray x = counting(HA_DTYPE_double, 1, EXTENT(3), HA_ROW_MAJOR);
     memcpy(target, file_named("new.npy"), sizeof target);
