@@ -326,6 +326,143 @@ static void test_any_of_another_record(void **state) {
     }
 }
 
+/* ---- mappings by hand ------------------------------------------------------------------------ */
+
+typedef struct atom {
+    double x, y, z;
+    float mass;
+} atom;
+#define atom_FIELDS (double, x), (double, y), (double, z), (float, mass)
+HA_RECORD(atom)
+HA_VIEW(atoms, atom, 1, HA_ANY)
+HA_VIEW(atoms_aos, atom, 1, HA_AOS)
+
+enum { ATOMS = 7 };
+typedef struct by_hand {
+    ha_row row[4];
+    ha_linearizer linearizer[2];
+    ha_blob blob[2];
+    ha_mapping mapping;
+    double xyz[ATOMS][3];
+    float mass[ATOMS];
+    void *blobs[2];
+} by_hand;
+
+/* double (*)[3] beside float *, as codes have it. The fourth field has a linearizer of its own. */
+static void make_by_hand(by_hand *h) {
+    memset(h, 0, sizeof *h);
+    for (int l = 0; l < 4; l++) {
+        h->row[l].blob = l == 3;
+        h->row[l].linearizer = l == 3;
+        h->row[l].base = l == 3 ? 0 : 8 * l;
+        h->row[l].lanes = 1;
+        h->row[l].block_stride = l == 3 ? (int64_t)sizeof(float) : 3 * (int64_t)sizeof(double);
+        h->row[l].section = -1;
+    }
+    for (int l = 0; l < 2; l++) {
+        h->linearizer[l].rank = 1;
+        h->linearizer[l].stride[0] = 1;
+        h->linearizer[l].pad = 1;
+        h->linearizer[l].count = ATOMS;
+    }
+    h->blob[0].bytes = sizeof h->xyz;
+    h->blob[1].bytes = sizeof h->mass;
+    h->mapping.record = &atom_record;
+    h->mapping.rank = 1;
+    h->mapping.blobs = h->mapping.linearizers = 2;
+    h->mapping.extent[0] = ATOMS;
+    h->mapping.extent[1] = h->mapping.extent[2] = h->mapping.extent[3] = 1;
+    h->mapping.rows = 4;
+    h->mapping.row = h->row;
+    h->mapping.linearizer = h->linearizer;
+    h->mapping.blob = h->blob;
+    h->blobs[0] = h->xyz;
+    h->blobs[1] = h->mass;
+}
+
+static void test_by_hand(void **state) {
+    (void)state;
+    by_hand h;
+    ha_error error;
+    make_by_hand(&h);
+    atoms v = atoms_from(&h.mapping, h.blobs, &error);
+    assert_false(atoms_null(v));
+    HA_WITH(
+        v, HA_EACH(atoms, v, at) {
+            *atoms_y(v, at) = (double)HA_I(at);
+            *atoms_mass(v, at) = 2 * (float)HA_I(at);
+        });
+    for (int k = 0; k < ATOMS; k++) assert_true(h.xyz[k][1] == k && h.mass[k] == 2 * (float)k);
+    assert_true(atoms_load(v, atoms_at(v, 3)).y == 3);
+    assert_true(atoms_aos_null(atoms_aos_from(&h.mapping, h.blobs, &error)));
+    assert_string_equal(error.text, "the mapping is not the layout of the view atoms_aos");
+}
+
+/* One mistake at a time. */
+static void refused_by_hand(by_hand *h, const char *why) {
+    ha_error error;
+    assert_true(atoms_null(atoms_from(&h->mapping, h->blobs, &error)));
+    if (strstr(error.text, why) == NULL) fail_msg("%s, not %s", error.text, why);
+    make_by_hand(h);
+}
+
+static void test_by_hand_refused(void **state) {
+    (void)state;
+    by_hand h;
+    make_by_hand(&h);
+    h.row[3].block_stride = 6;
+    refused_by_hand(&h, "mass may be misaligned");
+    h.row[2].base = 20;
+    refused_by_hand(&h, "z may be misaligned");
+    h.row[1].lanes = 2;
+    h.row[1].lane_stride = 12;
+    h.row[1].block_stride = 48;
+    refused_by_hand(&h, "y may be misaligned");
+    h.linearizer[1].stride[0] = 2;
+    refused_by_hand(&h, "mass has another order");
+    h.linearizer[1].dimension[0] = 1;
+    refused_by_hand(&h, "mass has another order");
+    h.linearizer[1].pad = 4;
+    refused_by_hand(&h, "mass has another order");
+    h.linearizer[1].morton = 1;
+    refused_by_hand(&h, "mass has another order");
+    h.linearizer[1].rank = 2;
+    refused_by_hand(&h, "mass has another order");
+    h.linearizer[0].stride[0] = h.linearizer[1].stride[0] = 2;
+    refused_by_hand(&h, "permutes");
+    h.mapping.rank = 2;
+    refused_by_hand(&h, "rank 2");
+}
+
+/* Rows as those of a layout with one blob, but in two. */
+static void test_by_hand_apart(void **state) {
+    (void)state;
+    by_hand h;
+    ha_error error;
+    make_by_hand(&h);
+    atom one[ATOMS], two[ATOMS];
+    void *const blobs[] = {one, two};
+    for (int l = 0; l < 4; l++) {
+        h.row[l].base = atom_record.field[l].offset;
+        h.row[l].block_stride = sizeof(atom);
+    }
+    const atoms v = atoms_from(&h.mapping, blobs, &error);
+    assert_ptr_equal(atoms_z(v, atoms_at(v, 6)), &one[6].z);
+    assert_ptr_equal(atoms_mass(v, atoms_at(v, 6)), &two[6].mass);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+
+    ha_error error;
+    const int64_t extent[] = {INT64_MAX / 8}; /* of which three are too much */
+    ha_mapping *m = ha_mapping_parse(&atom_record, "soa", 1, extent, &error);
+    assert_non_null(m);
+    assert_true(atoms_null(atoms_new_from(m, &error)));
+    assert_int_equal(error.status, HA_ERR_MEMORY);
+    ha_mapping_free(m);
+}
+
 /* ---- memory from anywhere -------------------------------------------------------------------- */
 
 HA_VIEW(plain, particle, 1, HA_AOS)
@@ -403,6 +540,10 @@ int main(void) {
         cmocka_unit_test(test_any_layout),
         cmocka_unit_test(test_any_refused),
         cmocka_unit_test(test_any_of_another_record),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_by_hand_refused),
+        cmocka_unit_test(test_by_hand_apart),
+        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_existing_structs),
         cmocka_unit_test(test_existing_arrays),
         cmocka_unit_test(test_memory_of_the_stack),
