@@ -129,10 +129,10 @@ static void test_large_pictures(void **state) {
     assert_non_null(strstr(text, ">a_box[63]<"));
     assert_non_null(strstr(text, ">long_also_here<"));
     free(text);
-    text = picture("a[2048]:f64", "soa", 1, line);
+    text = picture("a[600]:f64", "soa", 1, line);
     assert_int_equal(count_of(text, "stroke-dasharray"), HA_SVG_LINES);
     free(text);
-    text = picture("a[2048]:u8", "soa", 1, line);
+    text = picture("a[300]:u8", "soa", 1, line);
     assert_int_equal(count_of(text, "<tspan"), HA_SVG_VALUES);
     free(text);
 }

@@ -89,10 +89,10 @@ static void ha_show_leaves(ha_picture *p, const int64_t *side,
                            void (*show)(ha_picture *, const ha_shown_value *)) {
     const ha_record *record = p->mapping->record;
     ha_shown_value v = {0};
-    for (v.field = 0; v.field < record->fields; v.field++) {
+    for (v.field = 0; v.field < record->fields && p->values < HA_SVG_VALUES; v.field++) {
         const int64_t leaves = ha_field_leaves(&record->field[v.field]);
         v.size = ha_scalar_size(record->field[v.field].scalar);
-        for (int64_t k = 0; k < leaves; k++, v.leaf++) {
+        for (int64_t k = 0; k < leaves && p->values < HA_SVG_VALUES; k++, v.leaf++) {
             v.blob = p->mapping->row[v.leaf].blob;
             if (v.blob >= 0) ha_show_box(p, &v, side, show);
         }
@@ -103,7 +103,7 @@ static void ha_show_leaves(ha_picture *p, const int64_t *side,
 static void ha_show_all(ha_picture *p) {
     static const int64_t few[HA_MAPPING_RANK][HA_MAPPING_RANK] = {
         {16}, {2, 4}, {2, 2, 2}, {1, 2, 2, 2}};
-    static const int64_t many[HA_MAPPING_RANK] = {256, 64, 16, 8};
+    static const int64_t many[HA_MAPPING_RANK] = {128, 64, 16, 8};
     const int rank = (int)p->mapping->rank;
     int64_t side[HA_MAPPING_RANK], n = 0;
     for (int d = 0; d < rank; d++) {
