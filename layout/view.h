@@ -38,6 +38,15 @@
  *     sky_const sky_reading(v)             the same to read only: sky_const_pos_x and so on, which give
  *                                          const float *; use sky_const in HA_EACH, too
  *
+ *     sky_of(body *records, extents…)      HA_AOS only: a view on an existing array of the struct
+ *     sky_from, sky_new_from               views of mappings at run time: any.h
+ *
+ * So no field at the top of a record can have one of these names: at, bytes, const, free, from, in, load,
+ * new, new_from, null, of, on, reading, region, room, store.
+ *
+ * HA_ONE: all cursors give the same place, so loops over it may only read. Cursors of one view fit any
+ * other view of the same extents, at lane speed if both have the same lanes and order.
+ *
  * Nothing here is checked at run time: extents are not negative, cursors inside them, blobs aligned to
  * the record's alignment and of sky_bytes. Any number of threads may use a view; races are about the
  * elements. */

@@ -451,6 +451,39 @@ static void test_by_hand_apart(void **state) {
     assert_ptr_equal(atoms_mass(v, atoms_at(v, 6)), &two[6].mass);
 }
 
+/* A record that a list of fields makes, but that is none at run time. */
+typedef struct {
+    void *p;
+} holder;
+typedef void *address;
+#define holder_FIELDS (address, p)
+HA_RECORD(holder)
+HA_VIEW(holders, holder, 1, HA_ANY)
+
+static void test_record_of_no_scalars(void **state) {
+    (void)state;
+    by_hand h;
+    ha_error error;
+    make_by_hand(&h);
+    h.mapping.record = &holder_record;
+    h.mapping.rows = 1;
+    assert_true(holders_null(holders_from(&h.mapping, h.blobs, &error)));
+    assert_int_equal(error.status, HA_ERR_ARGUMENT);
+}
+
+static void test_any_that_is_one(void **state) {
+    (void)state;
+    ha_error error;
+    const int64_t extent[] = {5};
+    ha_mapping *m = ha_mapping_parse(&atom_record, "one", 1, extent, &error);
+    atoms v = atoms_new_from(m, &error);
+    *atoms_mass(v, atoms_at(v, 4)) = 3;
+    assert_true(*atoms_mass(v, atoms_at(v, 0)) == 3);
+    assert_ptr_equal(atoms_mass(v, atoms_at(v, 2)), (char *)v.memory + 24);
+    atoms_free(v);
+    ha_mapping_free(m);
+}
+
 static void test_no_memory(void **state) {
     (void)state;
 
@@ -543,6 +576,8 @@ int main(void) {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_by_hand_refused),
         cmocka_unit_test(test_by_hand_apart),
+        cmocka_unit_test(test_record_of_no_scalars),
+        cmocka_unit_test(test_any_that_is_one),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_existing_structs),
         cmocka_unit_test(test_existing_arrays),

@@ -20,20 +20,26 @@ static ha_status ha_refuse_leaf(const ha_matching *m, int64_t leaf, const char *
     return ha_refuse(&m->asked, HA_ERR_ARGUMENT, leaf, "%s %s", name, why);
 }
 
-/* Are the leaves of the mapping's record those of the view's? */
+/* Of a leaf that is there. */
+static ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
+    ha_leaf leaf = {.scalar = HA_NO_SCALAR};
+    (void)!ha_record_leaf(record, number, &leaf);
+    return leaf;
+}
+
+/* Is the view's record a right one, and are the leaves of the mapping's record the same? */
 static ha_status ha_match_record(const ha_matching *m) {
     const ha_record *theirs = m->mapping->record;
-    if (theirs == m->record) return HA_OK;
+    const ha_status s = ha_record_check(m->record, m->asked.error);
+    if (s != HA_OK || theirs == m->record) return s;
     const int64_t leaves = ha_record_leaves(m->record);
-    if (m->mapping->rows != leaves || ha_record_leaves(theirs) != leaves)
+    if (ha_record_leaves(theirs) != leaves)
         return ha_refuse(&m->asked, HA_ERR_ARGUMENT, 0,
                          "the mapping is of %lld leaves, the view of %lld",
-                         (long long)m->mapping->rows, (long long)leaves);
+                         (long long)ha_record_leaves(theirs), (long long)leaves);
     for (int64_t i = 0; i < leaves; i++) {
         char name[200], other[200];
-        ha_leaf a, b;
-        if (ha_record_leaf(m->record, i, &a) != HA_OK || ha_record_leaf(theirs, i, &b) != HA_OK ||
-            a.scalar != b.scalar ||
+        if (ha_leaf_of(m->record, i).scalar != ha_leaf_of(theirs, i).scalar ||
             ha_record_leaf_name(m->record, i, name, sizeof name) !=
                 ha_record_leaf_name(theirs, i, other, sizeof other) ||
             strcmp(name, other) != 0)
@@ -100,9 +106,7 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
     }
     for (int64_t i = 0; i < mapping->rows; i++) {
         const ha_row *row = &mapping->row[i];
-        ha_leaf described;
-        const ha_status s = ha_record_leaf(m->record, i, &described);
-        if (s != HA_OK) return ha_refuse_leaf(m, i, "is not a right field");
+        const ha_leaf described = ha_leaf_of(m->record, i);
         if (row->blob < 0) return ha_refuse_leaf(m, i, "is not stored");
         if (!ha_same_linear(linear, &mapping->linearizer[row->linearizer]))
             return ha_refuse_leaf(m, i, "has another order than the first field");
@@ -127,8 +131,7 @@ static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
     int64_t packed = 0;
     if ((m->lanes != 1) != (kind == HA_AOSOA_)) return false;
     for (int64_t i = 0; i < m->mapping->rows; i++) {
-        ha_leaf described;
-        if (ha_record_leaf(m->record, i, &described) != HA_OK) return false;
+        const ha_leaf described = ha_leaf_of(m->record, i);
         const int64_t size = ha_scalar_size(described.scalar);
         const bool own = kind == HA_AOS_ || kind == HA_ONE_;
         const int64_t lane = kind == HA_AOS_      ? m->record->size
@@ -165,10 +168,8 @@ HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
     matched->kind = HA_STRIDED_;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         if (kinds[k] < 0 || !ha_match_kind(&m, kinds[k], leaf, stride)) continue;
-        ha_leaf first;
         matched->kind = kinds[k];
-        if (kinds[k] == HA_AOS_ || kinds[k] == HA_ONE_)
-            if (ha_record_leaf(record, 0, &first) == HA_OK) leaf[0] -= first.offset;
+        if (kinds[k] == HA_AOS_ || kinds[k] == HA_ONE_) leaf[0] -= ha_leaf_of(record, 0).offset;
         break;
     }
     return HA_OK;
