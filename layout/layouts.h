@@ -121,13 +121,24 @@ HA_HOST_FN_ size_t ha_blob_bytes_(ha_plan_ p, size_t places, int blob) {
     return end;
 }
 
+/* How many indices there are; 0 where that is more than fit, as no memory is either. */
+HA_HOST_FN_ ptrdiff_t ha_count_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) {
+    ptrdiff_t a, b, count;
+    return __builtin_mul_overflow(n0, n1, &a) || __builtin_mul_overflow(n2, n3, &b) ||
+                   __builtin_mul_overflow(a, b, &count)
+               ? 0
+               : count;
+}
+
 /* The places of a shape, or SIZE_MAX. */
 HA_HOST_FN_ size_t ha_places_checked_(ha_shape_ s) {
     size_t places = 1, longest = 1;
     for (int q = 0; q < s.rank; q++) {
         size_t n = HA_TO_(size_t, ha_extent_(s, s.order, q));
         if (n > longest) longest = n;
-        if (q == 0) n = HA_TO_(size_t, ha_up_(HA_TO_(ptrdiff_t, n), s.multiple));
+        if (q == 0)
+            n = (n + HA_TO_(size_t, s.multiple) - 1) / HA_TO_(size_t, s.multiple) *
+                HA_TO_(size_t, s.multiple);
         places = ha_times_(places, n);
     }
     if (s.order != HA_MORTON || places == 0) return places;

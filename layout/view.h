@@ -31,7 +31,7 @@
  *     sky sky_on(blobs, extents…)          a view on your memory: void *blobs[sky_blobs]
  *     sky sky_in(memory, extents…)         the same, blobs one after the other in one memory, each at
  *                                          a multiple of HA_BLOB_ALIGN
- *     size_t sky_bytes(extents…, blob)     bytes of a blob
+ *     size_t sky_bytes(blob, extents…)     bytes of a blob; SIZE_MAX: more than can be
  *     size_t sky_room(extents…)            bytes of memory for sky_in; HA_ROOM(sky, count) as a constant
  *     sky sky_new(extents…)                memory of its own; all zero bytes; sky_null(v) if there is
  *     void sky_free(v)                     none, freed by this
@@ -139,7 +139,7 @@
         v.extent[1] = n1; \
         v.extent[2] = n2; \
         v.extent[3] = n3; \
-        v.count = n0 * n1 * n2 * n3; \
+        v.count = ha_count_(n0, n1, n2, n3); \
         v.kind = HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0; \
         v.order = O; \
         v.lanes = V##_lanes_; \

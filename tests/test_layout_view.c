@@ -562,6 +562,10 @@ static void test_memory_of_its_own(void **state) {
     assert_true(blocks_null(blocks_new(PTRDIFF_MAX / 4)));
     assert_true(parts_null(parts_new(PTRDIFF_MAX / 4)));
     assert_int_equal(blocks_bytes(0, PTRDIFF_MAX), SIZE_MAX);
+    assert_true(r4_2r_null(r4_2r_new(PTRDIFF_MAX, PTRDIFF_MAX)));
+    assert_true(b4_4r_null(b4_4r_new(1, PTRDIFF_MAX / 2, 2, PTRDIFF_MAX)));
+    assert_true(b4_4r_null(b4_4r_new(1, 1, PTRDIFF_MAX, 2)));
+    assert_true(soa_2m_null(soa_2m_new(PTRDIFF_MAX, 1)));
 }
 
 int main(void) {
