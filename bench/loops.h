@@ -9,10 +9,10 @@
 #define LOOP __attribute__((noinline, noclone, aligned(64))) static
 
 /* No iteration of the hand-written loop behind this depends on another one, which a compiler cannot
- * see when what is read and what is written have the same type. WHOLE is for loops over the lanes of
- * a block: gcc would take them apart, one lane after the other, before it could vectorise them.
- * BLOCKWISE is for loops over blocks: clang would do several at once, gathering lane 0 of each, then
- * lane 1. */
+ * see when what is read and what is written have the same type. WHOLE is for loops over the lanes
+ * of a block: gcc would take them apart, one lane after the other, before it could vectorise them.
+ * BLOCKWISE is for loops over blocks: clang would do several at once, gathering lane 0 of each,
+ * then lane 1. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* not every loop here can be vectorised */
 #undef LOOP

@@ -1,5 +1,5 @@
-/* A step of the lattice by hand, the best we know for each layout: from one lattice to another one, all
- * sites but those at the faces. Extents are {planes, rows, sites of a row}. */
+/* A step of the lattice by hand, the best we know for each layout: from one lattice to another one,
+ * all sites but those at the faces. Extents are {planes, rows, sites of a row}. */
 #ifndef BENCH_LATTICE_HAND_H
 #define BENCH_LATTICE_HAND_H
 
@@ -46,11 +46,12 @@ LOOP void hand_lattice_soa(const numbers *from, const numbers *to, const ptrdiff
 
 enum { LANES = 16 };
 
-typedef struct block {
+typedef struct block16 {
     float f[SPEEDS][LANES];
-} block;
+} block16;
 
-/* From lane l of this block, or its neighbour in the row, which may be in the block before or behind. */
+/* From lane l of this block, or its neighbour in the row, which may be in the block before or
+ * behind. */
 #define PULL_LANE(k, x, y, z, weight)                                                              \
     const float f##k = LANE(from + b - BACK(NONE, y, z), k, l - STEP_##x);
 #define LANE_INSIDE(b, k, lane) (b)->f[k][lane]
@@ -59,7 +60,7 @@ typedef struct block {
 #define PUT_LANE(k, x, y, z, weight) to[b].f[k][l] = RELAXED(rate, k, x, y, z, weight);
 
 /* As with the stencil: the first and the last lane apart. `row` and `plane` count blocks. */
-LOOP void hand_lattice_aosoa16(const block *from, block *to, const ptrdiff_t *n, float rate) {
+LOOP void hand_lattice_aosoa16(const block16 *from, block16 *to, const ptrdiff_t *n, float rate) {
     const ptrdiff_t row = (n[2] + LANES - 1) / LANES, plane = n[1] * row;
     for (ptrdiff_t z = 1; z < n[0] - 1; z++)
         for (ptrdiff_t y = 1; y < n[1] - 1; y++) {

@@ -1,5 +1,5 @@
-/* The record of the lattice benchmark: fluid as 19 numbers a site, of particles that move to one of 18
- * neighbours or rest (D3Q19), and what one step does to a site, whoever wrote the loop. */
+/* The record of the lattice benchmark: fluid as 19 numbers a site, of particles that move to one of
+ * 18 neighbours or rest (D3Q19), and what one step does to a site, whoever wrote the loop. */
 #ifndef BENCH_SITE_H
 #define BENCH_SITE_H
 
@@ -46,10 +46,10 @@ typedef struct site {
 #define ADD_Y(number, x, y, z, weight) ADD_##y(f##number)
 #define ADD_Z(number, x, y, z, weight) ADD_##z(f##number)
 
-/* One step at one site: PULL(number, x, y, z, weight) declares f0 to f18, what comes from the site that
- * lies one step back, and PUT(number, x, y, z, weight) stores RELAXED(the same): after the collision, in
- * which they come nearer to the equilibrium of their density and velocity, at this rate. Some 250
- * operations; none depends on what the step makes of another site. */
+/* One step at one site: PULL(number, x, y, z, weight) declares f0 to f18, what comes from the site
+ * that lies one step back, and PUT(number, x, y, z, weight) stores RELAXED(the same): after the
+ * collision, in which they come nearer to the equilibrium of their density and velocity, at this
+ * rate. Some 250 operations; none depends on what the step makes of another site. */
 #define COLLIDE(rate, PULL, PUT)                                                                   \
     do {                                                                                           \
         DIRECTIONS(PULL)                                                                           \

@@ -1,4 +1,5 @@
-/* The record of the stencil benchmark, and what its loop does to one cell, whoever wrote the loop. */
+/* The record of the stencil benchmark, and what its loop does to one cell, whoever wrote the
+ * loop. */
 #ifndef BENCH_CELL_H
 #define BENCH_CELL_H
 

@@ -1,5 +1,5 @@
-/* The seven-point stencil by hand, the best we know for each layout. Extents are {planes, rows, cells
- * of a row}; the cells at the faces stay as they are. */
+/* The seven-point stencil by hand, the best we know for each layout. Extents are {planes, rows,
+ * cells of a row}; the cells at the faces stay as they are. */
 #ifndef BENCH_STENCIL_HAND_H
 #define BENCH_STENCIL_HAND_H
 
@@ -35,24 +35,24 @@ LOOP void hand_stencil_aos(cell *all, const ptrdiff_t *n) {
 
 enum { LANES = 16 };
 
-typedef struct block {
+typedef struct block16 {
     float now[LANES], next[LANES], factor[LANES];
-} block;
+} block16;
 
 #define DIFFUSE_LANE(b, l, west, east)                                                             \
     DIFFUSE((b)->next[l], (b)->now[l], (b)->factor[l], west, east, (b)[-row].now[l],               \
             (b)[row].now[l], (b)[-plane].now[l], (b)[plane].now[l])
 #define DIFFUSE_INSIDE(b, l) DIFFUSE_LANE(b, l, (b)->now[(l)-1], (b)->now[(l) + 1])
 
-/* The neighbours of all lanes but the first and the last are in the block itself: those two are done
- * apart, the others are a plain loop. `row` and `plane` count blocks. */
-LOOP void hand_stencil_aosoa16(block *all, const ptrdiff_t *n) {
+/* The neighbours of all lanes but the first and the last are in the block itself: those two are
+ * done apart, the others are a plain loop. `row` and `plane` count blocks. */
+LOOP void hand_stencil_aosoa16(block16 *all, const ptrdiff_t *n) {
     const ptrdiff_t row = (n[2] + LANES - 1) / LANES, plane = n[1] * row;
     const ptrdiff_t last = (n[2] - 2) / LANES; /* the block of the last cell inside */
     const int rest = (int)((n[2] - 2) % LANES + 1);
     for (ptrdiff_t z = 1; z < n[0] - 1; z++)
         for (ptrdiff_t y = 1; y < n[1] - 1; y++) {
-            block *b = all + z * plane + y * row;
+            block16 *b = all + z * plane + y * row;
             INDEPENDENT for (int l = 1; l < LANES - 1; l++) DIFFUSE_INSIDE(b, l);
             DIFFUSE_LANE(b, LANES - 1, b->now[LANES - 2], b[1].now[0]);
             b++;

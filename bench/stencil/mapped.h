@@ -1,5 +1,5 @@
-/* The seven-point stencil as one text, for every layout: with HA_EACH_IN, and with HA_EACH_NEAR, which
- * knows that the neighbours along a row are one cell away. */
+/* The seven-point stencil as one text, for every layout: with HA_EACH_IN, and with HA_EACH_NEAR,
+ * which knows that the neighbours along a row are one cell away. */
 #ifndef BENCH_STENCIL_MAPPED_H
 #define BENCH_STENCIL_MAPPED_H
 

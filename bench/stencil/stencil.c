@@ -1,7 +1,8 @@
-/* A stencil of seven points in three dimensions: one text in four layouts against the best loops by hand.
- * In blocks, the neighbours along a row lie in the same block but for those of its first and last lane;
- * those of other rows lie in the same lane of another block only where rows are whole blocks (HA_ROWS).
- * What it costs to do without, the figures say. Each row has 250 cells: 15 blocks and a part of one. */
+/* A stencil of seven points in three dimensions: one text in four layouts against the best loops by
+ * hand. In blocks, the neighbours along a row lie in the same block but for those of its first and
+ * last lane; those of other rows lie in the same lane of another block only where rows are whole
+ * blocks (HA_ROWS). What it costs to do without, the figures say. Each row has 250 cells: 15 blocks
+ * and a part of one. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -32,7 +33,7 @@ typedef struct work {
 
 TIME(hand_aos, work, hand_stencil_aos((cell *)(void *)w->aos.blob[0], w->n))
 TIME(hand_soa, work, hand_stencil_soa(FIELD(w, 1), FIELD(w, 0), FIELD(w, 2), w->n))
-TIME(hand_rows16, work, hand_stencil_aosoa16((block *)(void *)w->rows16.blob[0], w->n))
+TIME(hand_rows16, work, hand_stencil_aosoa16((block16 *)(void *)w->rows16.blob[0], w->n))
 
 #define TIME_MAPPED(V)                                                                             \
     TIME(mapped_in_##V, work, mapped_in_##V(w->V))                                                 \
