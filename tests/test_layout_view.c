@@ -440,15 +440,15 @@ static void test_by_hand_apart(void **state) {
     by_hand h;
     ha_error error;
     make_by_hand(&h);
-    atom one[ATOMS], two[ATOMS];
-    void *const blobs[] = {one, two};
+    atom array[ATOMS], other[ATOMS];
+    void *const blobs[] = {array, other};
     for (int l = 0; l < 4; l++) {
         h.row[l].base = atom_record.field[l].offset;
         h.row[l].block_stride = sizeof(atom);
     }
     const atoms v = atoms_from(&h.mapping, blobs, &error);
-    assert_ptr_equal(atoms_z(v, atoms_at(v, 6)), &one[6].z);
-    assert_ptr_equal(atoms_mass(v, atoms_at(v, 6)), &two[6].mass);
+    assert_ptr_equal(atoms_z(v, atoms_at(v, 6)), &array[6].z);
+    assert_ptr_equal(atoms_mass(v, atoms_at(v, 6)), &other[6].mass);
 }
 
 /* A record that a list of fields makes, but that is none at run time. */
