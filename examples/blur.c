@@ -1,6 +1,7 @@
 /* blur: reads a PNG, blurs it, and writes a PNG.
  *
  *     blur [--device CTX] [--sigma S] [--passes N] [--trace FILE] [--report] [--quiet] IN OUT
+ *     blur --layout LAYOUT [--sigma S] [--passes N] ... IN OUT
  *
  * The device and the host do each pass together, a half of the rows each. What to look at: blur_rows()
  * says which rows a step reads and which it overwrites, and where; average() is the step itself, the
@@ -11,6 +12,9 @@
  * middle move. The last lines compare the bytes that were moved with a program that copies the input
  * of each device step there and its output back.
  *
+ * With --layout the pixels become records in memory of that layout, and the host does everything
+ * (blur_layout.c); the picture is the same.
+ *
  * The blur is a Gaussian. N passes of standard deviation S / sqrt(N) are one of S, since variances
  * add. Each pass has a step along the rows and one along the columns, with weights that end at four
  * standard deviations; beyond the edge of the picture, its last pixel counts. Light adds up, sRGB
@@ -18,6 +22,7 @@
 #define HARRAY_IMPLEMENTATION
 #include "harray.h"
 
+#include "blur_layout.h"
 #include "blur_step.h"
 #include "png_io.h"
 
@@ -30,7 +35,7 @@
 #include <string.h>
 
 typedef struct options {
-    const char *device, *trace, *in, *out;
+    const char *device, *layout, *trace, *in, *out;
     double sigma;
     int passes;
     bool report, quiet, help;
@@ -244,10 +249,20 @@ static void show_summary(const image *m, const picture *p, const options *o) {
                  o->passes == 1 ? "pass" : "passes");
 }
 
+static bool blur_by_layout(image *m, const options *o) {
+    ha_error error = {0};
+    bool good = false;
+    HA_READING(weights, m->weights, ha_host())
+    HA_WRITING(v, m->picture, ha_host()) {
+        good = blur_records(o->layout, v.span, weights.span, o->passes, &error);
+    }
+    return good || complain("--layout %s: %s", o->layout, error.text);
+}
+
 static bool blur_picture(picture *p, image *m, ha_context *device, const options *o) {
     make_image(m, p, o->sigma / sqrt(o->passes));
     if (!all_went_well()) return false;
-    if (!blur(m, device, o)) return false;
+    if (!(o->layout ? blur_by_layout(m, o) : blur(m, device, o))) return false;
     pack(p, m);
     return all_went_well();
 }
@@ -287,6 +302,7 @@ static void help(void) {
         "Blurs a picture, in passes that a device and the host do together.\n"
         "\n"
         "  --device CTX  sim (the default), host, cuda:0, ...: where half of each pass runs\n"
+        "  --layout L    aos, soa, aosoa(16), ...: pixels as records in this layout, on the host\n"
         "  --sigma S     standard deviation of the blur in pixels, 0.1 to 1000; default 6\n"
         "  --passes N    1 to 100; default 4\n"
         "  --trace FILE  write what happens when as a trace, for ui.perfetto.dev\n"
@@ -308,6 +324,9 @@ static bool set_option(options *o, int letter, const char *value) {
     switch (letter) {
     case 'd':
         o->device = value;
+        return true;
+    case 'l':
+        o->layout = value;
         return true;
     case 's':
         o->sigma = number(value);
@@ -335,11 +354,15 @@ static bool set_option(options *o, int letter, const char *value) {
 }
 
 static bool read_options(options *o, int argc, char **argv) {
-    static const struct option known[] = {
-        {"device", required_argument, NULL, 'd'}, {"sigma", required_argument, NULL, 's'},
-        {"passes", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
-        {"report", no_argument, NULL, 'r'},       {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"device", required_argument, NULL, 'd'},
+                                          {"layout", required_argument, NULL, 'l'},
+                                          {"sigma", required_argument, NULL, 's'},
+                                          {"passes", required_argument, NULL, 'p'},
+                                          {"trace", required_argument, NULL, 't'},
+                                          {"report", no_argument, NULL, 'r'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     *o = (options){.device = "sim", .sigma = 6, .passes = 4};
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, "", known, NULL)) != -1;) {

@@ -1,9 +1,11 @@
-/* The pixels of a picture as records. What to look at: along(), the blur. It is written once and says
- * nothing about where a pixel's numbers are; HA_WITH compiles it for each kind of layout. */
-#include "blur_layout.h"
+/* The pixels of a picture as records. What to look at: along(), the blur. It is written once and
+ * says nothing about where a pixel's numbers are; HA_WITH compiles it for each kind of layout. */
+#define HA_LAYOUT_IMPLEMENTATION
 #include "layout.h"
 
-enum { MOST_PLANES = 4 };
+#include "blur_layout.h"
+
+#define MOST_PLANES 4 /* a macro, as names of fields are text at run time */
 
 typedef struct pixel {
     float now[MOST_PLANES], next[MOST_PLANES]; /* between the steps of a pass */
@@ -54,7 +56,7 @@ bool blur_records(const char *layout, span_float_3 picture, cspan_float_1 weight
     const int64_t extent[] = {picture.extent[1], picture.extent[2]};
     ha_mapping *m = ha_mapping_parse(&pixel_record, layout, 2, extent, error);
     if (!m) return false;
-    pixels v = pixels_new_as(m, error);
+    pixels v = pixels_new_from(m, error);
     const bool good = !pixels_null(v);
     if (good) blur(v, picture, weights, passes);
     pixels_free(v);

@@ -701,6 +701,26 @@ def test_full_device(t):
     t.check("some fit and some do not", outcomes == {0, 1}, outcomes)
 
 
+def test_layouts(t):
+    """Pixels as records: the same picture, whatever their layout."""
+    for name, colour, channels in (("grey", GREY, 1), ("rgb", RGB, 3), ("rgba", RGBA, 4)):
+        source = random.Random(channels)
+        pixels = [
+            [tuple(source.randrange(256) for _ in range(channels)) for _ in range(23)]
+            for _ in range(9)
+        ]
+        file = t.make("layout-%s.png" % name, png_bytes(pixels, colour, 8))
+        planes = t.path("planes.png")
+        t.good("planes, " + name, "--device=host", "--sigma=2", "--quiet", file, planes)
+        for layout in ("aos", "soa", "aosoa(8)", "aosoa(16,rows)", "soa(single)", "aos@col"):
+            out = t.path("records.png")
+            t.good(layout, "--layout", layout, "--sigma=2", "--quiet", file, out)
+            with open(planes, "rb") as one, open(out, "rb") as other:
+                t.check(layout + " makes the same picture", one.read() == other.read(), name)
+    t.bad("no layout", 1, "--layout nosuch: at character 0", "--layout", "nosuch", t.photograph)
+    t.bad("no room for pixels", 1, "not stored", "--layout", "null", t.photograph)
+
+
 def test_bad_arguments(t):
     for value in ("0", "-1", "x", "", "nan", "inf", "1001", "6x"):
         t.bad("sigma '%s'" % value, 2, "--sigma", "--sigma", value, t.photograph)
@@ -741,6 +761,7 @@ def main():
             test_full_disk,
             test_full_device,
             test_bad_devices,
+            test_layouts,
             test_bad_arguments,
         ):
             test(t)

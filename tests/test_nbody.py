@@ -63,7 +63,7 @@ def main():
 
     test.wrong("steps as long as a week", "Moon's month", "--years", "1.1", "--step", "7")
     test.wrong("no whole year", "Earth's year", "--years", "0.5", "--step", "1")
-    test.bad("no layout", 1, "at character 1", "--layout", "nosuch")
+    test.bad("no layout", 1, "at character 0", "--layout", "nosuch")
     test.bad("half a layout", 1, "at character", "--layout", "aosoa(")
     test.bad("a layout that stores nothing", 1, "--layout null: ", "--layout", "null")
     test.bad("no number", 2, "--years", "--years", "x")

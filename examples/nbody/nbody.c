@@ -206,8 +206,7 @@ static bool run(const options *o) {
     const int64_t n = o->cluster ? o->cluster : PLANETS;
     ha_error error;
     ha_mapping *m = ha_mapping_parse(&body_record, o->layout, 1, &n, &error);
-    if (!m)
-        return complain("--layout %s: %s, at character %d", o->layout, error.text, error.code + 1);
+    if (!m) return complain("--layout %s: %s", o->layout, error.text);
     const bool good = run_mapped(m, n, o);
     ha_mapping_free(m);
     return good;
