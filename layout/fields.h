@@ -7,8 +7,9 @@
  *
  * The list is a macro named after the struct: a tuple (type, path…) for each field, up to 64, the type
  * one word (typedef others), the path of up to 8 items, where parentheses give the extents of the name
- * before them: (double, link, (4), e, (3, 3), re) is link[4].e[3][3].re. A list may leave fields out.
- * Lists compose: #define body_FIELDS HOT_FIELDS, COLD_FIELDS, where either may be empty.
+ * before them: (double, link, (4), e, (3, 3), re) is link[4].e[3][3].re. These are numbers, or macros
+ * for numbers, as the path becomes a text, too. A list may leave fields out. Lists compose:
+ * #define body_FIELDS HOT_FIELDS, COLD_FIELDS, where either may be empty.
  *
  * What is wrong with a list is told at compile time, by the first error: a member that is not there
  * names the record and the path, as body_pos_w; a wrong type, extents that are not the array's, and a

@@ -25,12 +25,21 @@ typedef uint32_t ha_bits32;
 typedef uint64_t ha_bits64;
 #endif
 
+#if defined __has_feature /* clang's way; gcc has macros for these */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define HA_CHECKED_BUILD_ 1
+#endif
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define HA_CHECKED_BUILD_ 1
+#endif
+
 #ifndef HA_FN
 #if defined HA_OPENCL_
 #define HA_FN static inline
 #elif defined __CUDACC__
 #define HA_FN static __forceinline__ __host__ __device__ __attribute__((__unused__))
-#elif defined __OPTIMIZE__
+#elif defined __OPTIMIZE__ && !defined HA_CHECKED_BUILD_ /* whose checks are not to be multiplied */
 #define HA_FN static inline __attribute__((__always_inline__, __unused__))
 #else
 #define HA_FN static inline __attribute__((__unused__))

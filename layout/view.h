@@ -44,6 +44,10 @@
  * So no field at the top of a record can have one of these names: at, bytes, const, free, from, in, load,
  * new, new_from, null, of, on, reading, region, room, store.
  *
+ * A view given by value to a function that is not inlined costs clang what it knows of the aliases
+ * of a second one, and so half the width of its vectors: declare such functions HA_FN, or give
+ * them pointers to views.
+ *
  * HA_ONE: all cursors give the same place, so loops over it may only read. Cursors of one view fit any
  * other view of the same extents, at lane speed if both have the same lanes and order.
  *
