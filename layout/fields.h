@@ -12,8 +12,8 @@
  * #define body_FIELDS HOT_FIELDS, COLD_FIELDS, where either may be empty.
  *
  * What is wrong with a list is told at compile time, by the first error: a member that is not there
- * names the record and the path, as body_pos_w; a wrong type, extents that are not the array's, and a
- * field listed twice say which it is in words. */
+ * names the record and the path, as body_pos_w; a wrong type, extents that are not the array's, a
+ * field listed twice, and what is no tuple say which it is in words. */
 #ifndef HARRAY_LAYOUT_FIELDS_H
 #define HARRAY_LAYOUT_FIELDS_H
 
@@ -133,9 +133,17 @@ typedef struct ha_sizes_ {
      {HA_JOIN_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                               \
          HA_JOIN_(R##_, HA_JOIN_(HA_NAME_OF_(__VA_ARGS__), _)), __VA_ARGS__) 0}},
 
+/* What in a list is no tuple, as text: "" if it is all right. */
+#define HA_NO_FIELD_(C, ...)
+#define HA_NO_FIELDS_TEXT_(...) HA_NO_FIELDS_TEXT_1_(__VA_ARGS__)
+#define HA_NO_FIELDS_TEXT_1_(...) #__VA_ARGS__
+#define HA_NO_FIELDS_(R) HA_NO_FIELDS_TEXT_(HA_FOR_FIELDS_(HA_NO_FIELD_, R, R##_FIELDS))
+
 /* The struct R with the fields R_FIELDS. Makes R_record, an ha_record, and nothing else that is for
  * users. At file scope. */
 #define HA_RECORD(R)                                                                               \
+    HA_STATIC_ASSERT_(sizeof(HA_NO_FIELDS_(R)) == 1,                                               \
+                      "HA_RECORD(" #R "): this is no field as (type, path): " HA_NO_FIELDS_(R));   \
     HA_ANY_BRACES_                                                                                 \
     HA_FOR_FIELDS_(HA_CHECK_FIELD_, R, R##_FIELDS)                                                 \
     HA_RIGHT_BRACES_                                                                               \

@@ -1,6 +1,7 @@
 /* Lists of fields: HA_FOR_FIELDS_(M, C, list) expands to M(C, type, path…) for each tuple
  * (type, path…) of a list of up to 64. Empty places in the list are passed over, so that lists
- * compose: `HOT_FIELDS, COLD_FIELDS`, where either may be empty. */
+ * compose: `HOT_FIELDS, COLD_FIELDS`, where either may be empty. What is neither stays as it is: HA_RECORD
+ * refuses it. */
 #ifndef HARRAY_LAYOUT_LIST_H
 #define HARRAY_LAYOUT_LIST_H
 
@@ -30,7 +31,7 @@
 #define HA_FOR_FIELDS_(M, C, ...) HA_FOR_N_(HA_COUNT_OF_(__VA_ARGS__), M, C, __VA_ARGS__)
 #define HA_FOR_N_(n, M, C, ...) HA_JOIN_(HA_EACH_OF_, n)(M, C, __VA_ARGS__)
 #define HA_FIELD_(M, C, t) HA_JOIN_(HA_FIELD_, HA_IS_PAREN_(t))(M, C, t)
-#define HA_FIELD_0(M, C, t)
+#define HA_FIELD_0(M, C, t) t
 #define HA_FIELD_1(M, C, t) HA_OF_FIELD_(M, C, HA_BARE_ t)
 #define HA_OF_FIELD_(M, ...) M(__VA_ARGS__)
 

@@ -46,6 +46,8 @@ CASES = [
     ("other extents", {"extra": ", (double, link, (5), e, (3, 3))"},
      ["body_link_e", "other extents", "5"]),
     ("more subscripts", {"extra": ", (float, mass, (1))"}, ["body_mass"]),
+    ("C's declaration", {"extra": ", double pos.y"}, ["HA_RECORD", "body", "no field", "double pos.y"]),
+    ("a list that is not there", {"extra": ", cold_FIELDS"}, ["HA_RECORD", "no field", "cold_FIELDS"]),
     ("a field listed twice", {"extra": ", (float, mass)"}, ["mass"]),
     ("a field that is not listed", {"use": "*sky_pos_y(v, at)"}, ["sky_pos_y"]),
     ("a pointer to what may be misaligned",
