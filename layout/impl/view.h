@@ -116,8 +116,8 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
         if ((int64_t)((uintptr_t)leaf[i] % (uintptr_t)alignment) != 0 ||
             stride[2 * i] % alignment != 0 || stride[2 * i + 1] % alignment != 0)
             return ha_refuse_leaf(m, i,
-                                  "may be misaligned: a view of a packed layout that is "
-                                  "known at compile time has _get and _set");
+                                  "may be misaligned: take the layout 'aligned', or a view "
+                                  "that has it at compile time, with _get and _set");
         m->packed += ha_scalar_size(described.scalar);
     }
     return HA_OK;
