@@ -26,12 +26,19 @@ result() { # NAME EXIT-STATUS, with what was said in $folder/log
 mkdir -p "$folder/tests"
 cp -R backends harray layout "$folder"
 cp tests/*.[ch] "$folder/tests"
+cp harray.h "$folder/before.h"
 tools/bundle "$folder/harray.h" || exit
 
 (cd / && "$root/tools/bundle") | cmp - "$folder/harray.h" >"$folder/log" 2>&1
 result "made again, from elsewhere, it is the same" $?
 ! grep -n '^ *# *include *"' "$folder/harray.h" >"$folder/log"
 result "it includes no file but the system's" $?
+
+# In the repository it would be written over what it is made of.
+! tools/bundle harray.h 2>"$folder/log" && ! tools/bundle --layout "$root/layout.h" 2>>"$folder/log" &&
+    [ "$(grep -c "give another folder" "$folder/log")" = 2 ] &&
+    cmp -s harray.h "$folder/before.h"
+result "it is not written over its source" $?
 
 # Layouts alone, as one file: it compiles where nothing else of harray is, and works.
 mkdir "$folder/layouts"
