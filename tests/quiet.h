@@ -24,19 +24,19 @@ enum { QUIET_TURNS = 20000 };
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t raised;
-} quiet = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
+} flags_raised = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
 
 static inline void raise_flag(atomic_int *flag) {
-    pthread_mutex_lock(&quiet.lock);
+    pthread_mutex_lock(&flags_raised.lock);
     atomic_store(flag, 1);
-    pthread_cond_broadcast(&quiet.raised);
-    pthread_mutex_unlock(&quiet.lock);
+    pthread_cond_broadcast(&flags_raised.raised);
+    pthread_mutex_unlock(&flags_raised.lock);
 }
 
 static inline void await_flag(atomic_int *flag) {
-    pthread_mutex_lock(&quiet.lock);
-    while (!atomic_load(flag)) pthread_cond_wait(&quiet.raised, &quiet.lock);
-    pthread_mutex_unlock(&quiet.lock);
+    pthread_mutex_lock(&flags_raised.lock);
+    while (!atomic_load(flag)) pthread_cond_wait(&flags_raised.raised, &flags_raised.lock);
+    pthread_mutex_unlock(&flags_raised.lock);
 }
 
 /* What the kernel tells of a thread; 0: nothing. */
