@@ -46,8 +46,8 @@
 #include "layout/near.h"
 #include "layout/split.h"
 
-#if defined HA_LAYOUT_IMPLEMENTATION || defined HARRAY_IMPLEMENTATION
-#include "layout/impl/all.h"
 #endif
 
+#if defined HA_LAYOUT_IMPLEMENTATION || defined HARRAY_IMPLEMENTATION
+#include "layout/impl/all.h"
 #endif

@@ -130,14 +130,14 @@ HA_FN ha_at ha_in_block_(ha_at row, ptrdiff_t lanes, ptrdiff_t block) {
          w##_b < w##_e && w.more; w##_b++)
 
 #define HA_EACH_IN(V, v, at, region) \
-    for (ha_walk_ at##_w = V##_walk_(v, region); at##_w.more; at##_w.more = 0) \
-    HA_EACH_ROW_(at##_w) \
-    HA_EACH_BLOCK_(at##_w) \
-    for (ha_at at = ha_in_block_(ha_row_(at##_w.shape, at##_w_y, at##_w_z, at##_w_u), at##_w.lanes, at##_w_b); at.rank; at.rank = 0) \
-    for (ptrdiff_t at##_0 = ha_first_lane_(at##_w, at##_w_s, at##_w_b, at##_w_p), \
-                   at##_1 = ha_last_lane_(at##_w, at##_w_s, at##_w_b, at##_w_p), at##_o = 1; \
-         at##_o; at##_o = 0, at##_w.more = at.lane >= at##_1) \
-    HA_INDEPENDENT_ for (at.lane = at##_0; at.lane < at##_1; at.lane++)
+    for (ha_walk_ ha_##at##_w = V##_walk_(v, region); ha_##at##_w.more; ha_##at##_w.more = 0) \
+    HA_EACH_ROW_(ha_##at##_w) \
+    HA_EACH_BLOCK_(ha_##at##_w) \
+    for (ha_at at = ha_in_block_(ha_row_(ha_##at##_w.shape, ha_##at##_w_y, ha_##at##_w_z, ha_##at##_w_u), ha_##at##_w.lanes, ha_##at##_w_b); at.rank; at.rank = 0) \
+    for (ptrdiff_t ha_##at##_0 = ha_first_lane_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p), \
+                   ha_##at##_1 = ha_last_lane_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p), ha_##at##_o = 1; \
+         ha_##at##_o; ha_##at##_o = 0, ha_##at##_w.more = at.lane >= ha_##at##_1) \
+    HA_INDEPENDENT_ for (at.lane = ha_##at##_0; at.lane < ha_##at##_1; at.lane++)
 /* clang-format on */
 
 /* Every element of a view. */

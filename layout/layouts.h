@@ -130,11 +130,12 @@ HA_HOST_FN_ ptrdiff_t ha_count_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdif
                : count;
 }
 
-/* The places of a shape, or SIZE_MAX. */
+/* The places of a shape, or SIZE_MAX, also where an extent is negative. */
 HA_HOST_FN_ size_t ha_places_checked_(ha_shape_ s) {
     size_t places = 1, longest = 1;
     for (int q = 0; q < s.rank; q++) {
         size_t n = HA_TO_(size_t, ha_extent_(s, s.order, q));
+        if (n > PTRDIFF_MAX) return SIZE_MAX;
         if (n > longest) longest = n;
         if (q == 0)
             n = (n + HA_TO_(size_t, s.multiple) - 1) / HA_TO_(size_t, s.multiple) *

@@ -36,15 +36,15 @@ HA_FN ha_at ha_in_piece_(ha_at row, ptrdiff_t lanes, ptrdiff_t block, int edge) 
 
 /* clang-format off */
 #define HA_EACH_NEAR(V, v, at, region) \
-    for (ha_walk_ at##_w = V##_walk_(v, region); at##_w.more; at##_w.more = 0) \
-    HA_EACH_ROW_(at##_w) \
-    HA_EACH_BLOCK_(at##_w) \
-    HA_UNROLLED_ for (int at##_q = at##_w.lanes ? -1 : 0, at##_k = at##_w.lanes ? 2 : 1; at##_q < at##_k; at##_q++) \
-    for (ha_at at = ha_in_piece_(ha_row_(at##_w.shape, at##_w_y, at##_w_z, at##_w_u), at##_w.lanes, at##_w_b, at##_q); at.rank; at.rank = 0) \
-    for (ptrdiff_t at##_0 = ha_near_first_(at##_w, ha_first_lane_(at##_w, at##_w_s, at##_w_b, at##_w_p), at##_q), \
-                   at##_1 = ha_near_last_(at##_w, at##_w_s, at##_w_b, at##_w_p, at##_q), at##_o = at##_w.more; \
-         at##_o; at##_o = 0, at##_w.more = at.lane >= at##_1) \
-    HA_INDEPENDENT_ for (at.lane = at##_0; at.lane < at##_1; at.lane++)
+    for (ha_walk_ ha_##at##_w = V##_walk_(v, region); ha_##at##_w.more; ha_##at##_w.more = 0) \
+    HA_EACH_ROW_(ha_##at##_w) \
+    HA_EACH_BLOCK_(ha_##at##_w) \
+    HA_UNROLLED_ for (int ha_##at##_q = ha_##at##_w.lanes ? -1 : 0, ha_##at##_k = ha_##at##_w.lanes ? 2 : 1; ha_##at##_q < ha_##at##_k; ha_##at##_q++) \
+    for (ha_at at = ha_in_piece_(ha_row_(ha_##at##_w.shape, ha_##at##_w_y, ha_##at##_w_z, ha_##at##_w_u), ha_##at##_w.lanes, ha_##at##_w_b, ha_##at##_q); at.rank; at.rank = 0) \
+    for (ptrdiff_t ha_##at##_0 = ha_near_first_(ha_##at##_w, ha_first_lane_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p), ha_##at##_q), \
+                   ha_##at##_1 = ha_near_last_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p, ha_##at##_q), ha_##at##_o = ha_##at##_w.more; \
+         ha_##at##_o; ha_##at##_o = 0, ha_##at##_w.more = at.lane >= ha_##at##_1) \
+    HA_INDEPENDENT_ for (at.lane = ha_##at##_0; at.lane < ha_##at##_1; at.lane++)
 /* clang-format on */
 
 /* Part number `part` of `parts` of a region, for threads: the parts are disjoint and together all of

@@ -23,10 +23,11 @@ enum {
 
 /* What one field is. A record may be written by hand, too; who uses it checks it. */
 typedef struct ha_field {
-    const char *path;                   /* "pos.x"; subscripts as counts: "link[4].e[3][3].re" */
-    ha_scalar scalar;                   /* of one leaf */
-    int64_t offset;                     /* bytes from the struct's start to the first leaf */
-    int64_t stride[HA_MOST_SUBSCRIPTS]; /* bytes in the struct from one subscript to the next */
+    const char *path; /* "pos.x"; subscripts as counts: "link[4].e[3][3].re" */
+    ha_scalar scalar; /* of one leaf */
+    int64_t offset;   /* bytes from the struct's start to the first leaf */
+    /* bytes in the struct from one subscript to the next; 0 behind the last */
+    int64_t stride[HA_MOST_SUBSCRIPTS + 1];
 } ha_field;
 
 /* A struct of `size` bytes of which these fields are known. What a record points at has to live as

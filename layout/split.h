@@ -81,13 +81,14 @@
         V##_each_ = HA_TO_(int, V##_first__each_) + HA_TO_(int, V##_second__each_), \
         V##_pointers_ = HA_TO_(int, V##_first__pointers_) + HA_TO_(int, V##_second__pointers_) + 1 \
     }; \
-    typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; void *memory; } V; \
+    typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; void *memory; \
+        int kind, order; ptrdiff_t lanes, multiple, stride[1]; /* what HA_WITH looks at */ } V; \
     HA_VIEW_SHAPE_FIXED_(V, D, O) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_first_, first), S1##_FIELDS) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_second_, second), S2##_FIELDS) \
     HA_HOST_FN_ V V##_empty_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) { \
         V v; \
-        v.memory = HA_NULL_; \
+        memset(&v, 0, sizeof v); \
         v.first = V##_first__empty_(n0, n1, n2, n3); \
         v.second = V##_second__empty_(n0, n1, n2, n3); \
         memcpy(v.extent, v.first.extent, sizeof v.extent); \

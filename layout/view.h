@@ -31,7 +31,8 @@
  *     sky sky_on(blobs, extents…)          a view on your memory: void *blobs[sky_blobs]
  *     sky sky_in(memory, extents…)         the same, blobs one after the other in one memory, each at
  *                                          a multiple of HA_BLOB_ALIGN
- *     size_t sky_bytes(blob, extents…)     bytes of a blob; SIZE_MAX: more than can be
+ *     size_t sky_bytes(blob, extents…)     bytes of a blob; SIZE_MAX: more than can be, or an
+ *                                          extent is negative
  *     size_t sky_room(extents…)            bytes of memory for sky_in; HA_ROOM(sky, count) as a constant
  *     sky sky_new(extents…)                memory of its own; all zero bytes; sky_null(v) if there is
  *     void sky_free(v)                     none, freed by this
@@ -41,8 +42,8 @@
  *     sky_of(body *records, extents…)      HA_AOS only: a view on an existing array of the struct
  *     sky_from, sky_new_from               views of mappings at run time: any.h
  *
- * So no field at the top of a record can have one of these names: at, bytes, const, free, from, in, load,
- * new, new_from, null, of, on, reading, region, room, store.
+ * So no field at the top of a record can have one of these names: at, blobs, bytes, const, free, from, in,
+ * load, new, new_from, null, of, on, reading, region, room, store.
  *
  * A view given by value to a function that is not inlined costs clang what it knows of the aliases
  * of a second one, and so half the width of its vectors: declare such functions HA_FN, or give
@@ -51,8 +52,8 @@
  * HA_ONE: all cursors give the same place, so loops over it may only read. Cursors of one view fit any
  * other view of the same extents, at lane speed if both have the same lanes and order.
  *
- * Nothing here is checked at run time: extents are not negative, cursors inside them, blobs aligned to
- * the record's alignment and of sky_bytes. Any number of threads may use a view; races are about the
+ * Nothing here is checked at run time: cursors are inside the extents, blobs aligned to the record's
+ * alignment and of sky_bytes. Any number of threads may use a view; races are about the
  * elements. */
 #ifndef HARRAY_LAYOUT_VIEW_H
 #define HARRAY_LAYOUT_VIEW_H

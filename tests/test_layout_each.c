@@ -170,6 +170,18 @@ static void test_cursors_fit_other_views(void **state) {
     m2_free(y);
 }
 
+/* What a loop keeps for itself has names that are not the user's. */
+static void test_names_of_loops(void **state) {
+    (void)state;
+    const soa1 v = soa1_new(9);
+    const int i_0 = 1, i_1 = 2, i_k = 3, i_o = 4, i_q = 5, i_w = 6;
+    int sum = 0;
+    HA_EACH(soa1, v, i) sum += i_0 + i_1 + i_k + i_o + i_q + i_w;
+    HA_EACH_NEAR(soa1, v, i, ha_box1(1, 8)) sum += i_0 + i_1 + i_k + i_o + i_q + i_w;
+    assert_int_equal(sum, 16 * 21);
+    soa1_free(v);
+}
+
 /* Parts are disjoint, one behind the other and all of the region. */
 static void test_parts(void **state) {
     (void)state;
@@ -200,6 +212,7 @@ int main(void) {
         cmocka_unit_test(test_every_loop),
         cmocka_unit_test(test_break_leaves_all),
         cmocka_unit_test(test_cursors_fit_other_views),
+        cmocka_unit_test(test_names_of_loops),
         cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

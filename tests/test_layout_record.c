@@ -88,6 +88,31 @@ static void test_subscripts(void **state) {
     in_packed_free(p);
 }
 
+/* As many subscripts as a field can have. */
+typedef struct lattice {
+    struct {
+        struct {
+            float re;
+        } b[2][3][2];
+    } a[2][2][3];
+} lattice;
+#define lattice_FIELDS (float, a, (2, 2, 3), b, (2, 3, 2), re)
+HA_RECORD(lattice)
+HA_VIEW(links, lattice, 1, HA_AOSOA(4))
+
+static void test_six_subscripts(void **state) {
+    (void)state;
+    static lattice one;
+    const links v = links_new(5);
+    assert_int_equal(ha_record_leaves(&lattice_record), 144);
+    assert_int_equal(lattice_record.field[0].stride[0], 6 * 12 * sizeof(float));
+    assert_int_equal(lattice_record.field[0].stride[5], sizeof(float));
+    one.a[1][0][2].b[0][2][1].re = 7;
+    links_store(v, links_at(v, 4), one);
+    assert_true(*links_a_b_re(v, links_at(v, 4), 1, 0, 2, 0, 2, 1) == 7);
+    links_free(v);
+}
+
 /* ---- lists in parts, and with fields left out ------------------------------------------------ */
 
 #define EMPTY_FIELDS
@@ -208,9 +233,10 @@ static void test_sixty_four_fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptor),      cmocka_unit_test(test_subscripts),
-        cmocka_unit_test(test_fields_left_out), cmocka_unit_test(test_pointers),
-        cmocka_unit_test(test_other_types),     cmocka_unit_test(test_sixty_four_fields),
+        cmocka_unit_test(test_descriptor),        cmocka_unit_test(test_subscripts),
+        cmocka_unit_test(test_six_subscripts),    cmocka_unit_test(test_fields_left_out),
+        cmocka_unit_test(test_pointers),          cmocka_unit_test(test_other_types),
+        cmocka_unit_test(test_sixty_four_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,17 @@ static void test_split_like_its_mapping(void **state) {
     ha_mapping_free(m);
 }
 
+/* HA_WITH is for every view. */
+HA_FN void weigh(sp v, float mass) { HA_EACH(sp, v, at) * sp_mass(v, at) = mass; }
+
+static void test_split_in_with(void **state) {
+    (void)state;
+    sp v = sp_new(11);
+    HA_WITH(v, weigh(v, 6));
+    assert_true(*sp_mass(v, sp_at(v, 10)) == 6);
+    sp_free(v);
+}
+
 /* ---- layouts known at run time --------------------------------------------------------------- */
 
 HA_VIEW(any, particle, 3, HA_ANY)
@@ -566,6 +577,9 @@ static void test_memory_of_its_own(void **state) {
     assert_true(b4_4r_null(b4_4r_new(1, PTRDIFF_MAX / 2, 2, PTRDIFF_MAX)));
     assert_true(b4_4r_null(b4_4r_new(1, 1, PTRDIFF_MAX, 2)));
     assert_true(soa_2m_null(soa_2m_new(PTRDIFF_MAX, 1)));
+    /* extents below 0 are as those that are too much, and no loop without end */
+    assert_true(parts_null(parts_new(-1)) && r4_2r_null(r4_2r_new(3, -1)));
+    assert_true(soa_2m_null(soa_2m_new(-1, 5)) && b4_4r_null(b4_4r_new(-1, 1, 1, -1)));
 }
 
 int main(void) {
@@ -574,6 +588,7 @@ int main(void) {
         cmocka_unit_test(test_one_record),
         cmocka_unit_test(test_split_of_the_sample),
         cmocka_unit_test(test_split_like_its_mapping),
+        cmocka_unit_test(test_split_in_with),
         cmocka_unit_test(test_any_layout),
         cmocka_unit_test(test_any_refused),
         cmocka_unit_test(test_any_of_another_record),
