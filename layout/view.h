@@ -133,9 +133,9 @@
  * what views differ in on the host. */
 #define HA_VIEW_PLAN_(V, R, D, O) \
     HA_HOST_FN_ ha_plan_ V##_plan_(void) { \
-        const ha_plan_ p = {HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0, V##_flags_, V##_lanes_, sizeof(R), sizeof(R##_packed_), \
+        const ha_plan_ ha_p = {HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0, V##_flags_, V##_lanes_, sizeof(R), sizeof(R##_packed_), \
                             sizeof R##_sizes_ / sizeof R##_sizes_[0], R##_sizes_}; \
-        return p; \
+        return ha_p; \
     } \
     HA_HOST_FN_ V V##_empty_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) { \
         V v; \
@@ -217,13 +217,13 @@
 #define HA_VIEW_FIELD_1_(...) HA_VIEW_FIELD_2_(__VA_ARGS__)
 #define HA_VIEW_FIELD_2_(V, R, M, T, name, ...) \
     HA_FN char *V##_##name##_spot_(V v, ha_at at HA_PARAMETERS_(__VA_ARGS__)) { \
-        const ha_spot_ spot = ha_spot_of_(V##_shape_(v), at); \
+        const ha_spot_ ha_spot = ha_spot_of_(V##_shape_(v), at); \
         ptrdiff_t ha_k = 0; \
         if (HA_CHOICE_(V, V##_kind_, v.kind) == HA_AOS_ || HA_CHOICE_(V, V##_kind_, v.kind) == HA_ONE_) \
-            return HA_BYTES_(&HA_POINTER_(R, v.blob[0])[HA_CHOICE_(V, V##_kind_, v.kind) == HA_ONE_ ? 0 : spot.block + spot.lane].M(__VA_ARGS__)); \
+            return HA_BYTES_(&HA_POINTER_(R, v.blob[0])[HA_CHOICE_(V, V##_kind_, v.kind) == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
         HA_ELEMENT_NUMBER_(__VA_ARGS__) \
         return ha_address_(v.blob, v.stride, HA_CHOICE_(V, V##_kind_, v.kind), HA_CHOICE_(V, V##_lanes_, v.lanes), sizeof(R##_packed_), \
-                           HA_OFFSET_(R##_packed_, name) + ha_k * HA_SIZE_(T), HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T), spot); \
+                           HA_OFFSET_(R##_packed_, name) + ha_k * HA_SIZE_(T), HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T), ha_spot); \
     } \
     HA_FIELD_FUNCTIONS_(V, HA_MAY_MISALIGN_(HA_TO_(int, V##_kind_), HA_TO_(int, V##_lanes_), HA_TO_(int, V##_flags_), sizeof(R##_packed_), offsetof(R##_packed_, name), HA_ALIGNOF_(T)), T, name, (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
 

@@ -25,6 +25,27 @@ static int use_sample(void) {
     return failed;
 }
 
+/* Names of users that the text of a view might have for something else. */
+typedef float spot;
+typedef struct p {
+    double far[50];
+    spot x;
+} p;
+#define p_FIELDS (double, far, (50)), (spot, x)
+HA_RECORD(p)
+HA_VIEW(p_aos, p, 1, HA_AOS)
+HA_VIEW(p_soa, p, 1, HA_SOA)
+
+static int use_short_names(void) {
+    p_soa v = p_soa_new(10);
+    const ha_at at = p_soa_at(v, 9);
+    int failed = p_aos_bytes(0, 10) != 10 * sizeof(p);
+    *p_soa_x(v, at) = 2;
+    failed += HA_TO_(size_t, p_soa_x_get(v, at)) != 2 || p_soa_bytes(50, 10) != 10 * sizeof(spot);
+    p_soa_free(v);
+    return failed;
+}
+
 typedef struct site {
     double e[3][3];
     struct {
@@ -64,11 +85,11 @@ HA_FN int look(site_any v) {
 }
 
 static int use_layouts_of_views(void) {
-    int failed = 0;
+    int failed = use_short_names();
     site s = {{{0}}, {{0, 0}}, 7};
     const site_rows r = site_rows_new(3, 4, 9);
-    for (ptrdiff_t p = 0; p < 2; p++)
-        smooth(r, ha_part(ha_inside(site_rows_region(r), 3, 1), p, 2));
+    for (ptrdiff_t part = 0; part < 2; part++)
+        smooth(r, ha_part(ha_inside(site_rows_region(r), 3, 1), part, 2));
     site_aos_store(site_aos_of(&s, 1, 1, 1, 1),
                    site_aos_at(site_aos_of(&s, 1, 1, 1, 1), 0, 0, 0, 0),
                    site_rows_load(r, site_rows_at(r, 1, 1, 1)));
