@@ -144,6 +144,7 @@ static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     ha_status s = HA_OK;
     ha_attempt attempt = {.site = operation};
     if (a->grid && ha_grid_give(b, a->grid)) return HA_ERR_MEMORY;
+    b->uneven = a->uneven;
     ha_lock(b); /* a report may look at it: it may be watched */
     b->size = a->size;
     ha_unlock(b);

@@ -134,6 +134,11 @@ static int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
     *r = (ha_range){p.first, p.count ? last + 1 : p.first};
     if (!p.count) return 1;
     if (!g) return last - p.first == p.count - 1 && ha_pattern_is_plain(&p);
+    if (!ha_is_on_grid(g, p.first) || !ha_is_on_grid(g, last)) { /* that one alone: it is no box */
+        r->first = ha_is_on_grid(g, p.first) ? last : p.first;
+        r->last = r->first + 1;
+        return 0;
+    }
     ha_grid_index(g, p.first, box.first);
     if (ha_pattern_box(g, &p, &box)) {
         *r = ha_box_range(g, &box);
@@ -146,8 +151,13 @@ static int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
 /* As ha_view_cover, of a view that goes along dimensions of the grid step by step, as most do. 0: this
  * one does not. */
 static int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) {
-    size_t index[HA_MOST_RANK], last = (size_t)v->offset;
-    ha_grid_index(g, last, index);
+    size_t index[HA_MOST_RANK], last = (size_t)v->offset, rest = last;
+    int astray = 0, i = 0;
+    do {
+        index[i] = ha_grid_take(g, i, &rest);
+        astray |= index[i] >= g->extent[i];
+    } while (++i < g->rank);
+    if (astray || rest) return 0;
     for (int d = 0, k = 0; d < v->rank; d++) {
         const size_t way = (size_t)v->extent[d] - 1, stride = (size_t)v->stride[d];
         if (!way) continue;

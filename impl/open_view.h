@@ -9,7 +9,10 @@ static int ha_open_view_fast(ha_access *x, const darray *v, ha_context *c, int w
                              const char *site) {
     ha_array *a = v->array;
     ha_range box;
-    if (!a->grid || !ha_view_cover_simply(a->grid, v, &box)) (void)ha_view_cover(a->grid, v, &box);
+    if (!a->grid || !ha_view_cover_simply(a->grid, v, &box)) {
+        (void)ha_view_cover(a->grid, v, &box);
+        if (!ha_cover_is_box(a->grid, box)) return 0; /* and the slow way refuses it */
+    }
     if (!ha_open_fast(x, a, c, write, box, 1, HA_END, site)) return 0;
     x->data = (char *)x->data + (v->offset - (int64_t)box.first) * (int64_t)a->element;
     x->first = (size_t)v->offset;

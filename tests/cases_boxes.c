@@ -283,7 +283,6 @@ TEST(a_line_over_gaps) {
     drop_array(x.array);
 }
 
-/* What lies in the same rows need not have values. */
 /* Nothing makes such views, but whoever changes their numbers. */
 static void expect_astray(ha_status s) {
     const ha_error e = ha_take_error();
@@ -292,14 +291,28 @@ static void expect_astray(ha_status s) {
     if (!strstr(e.text, "between the rows of its storage")) fail_msg("%s", e.text);
 }
 
+static void nobody_opens(darray y, darray x) {
+    ha_access v, w;
+    expect_astray(open_view(&v, y, H, HA_READ)); /* also where all is valid */
+    expect_astray(open_view(&v, y, H, HA_WRITE));
+    expect_astray(open_view(&v, y, C, HA_READ));
+    expect_astray(open_view(&v, y, C, HA_OVERWRITE));
+    expect_astray(darray_prefetch(y, M1));
+    expect_astray(darray_fill(y, ha_dvalue_of_double(2), C));
+    expect_astray(darray_copy(y, y, C));
+    ha_request both[] = {{.access = &v, .context = C, .how = HA_READ, .view = &x},
+                         {.access = &w, .context = C, .how = HA_READ, .view = &y}};
+    expect_astray(ha_open_many(both, 2));
+}
+
 TEST(elements_between_rows) {
     const ha_shape shape = {.rank = 2, .extent = {3, 4}, .padding = {0, 2}}; /* rows of 6 */
     const darray x = darray_make(HA_DTYPE_double, &shape, H);
-    const int64_t offsets[] = {4, 3, -2}, counts[] = {1, 2, 4};
-    ha_access v, w;
+    const int64_t offsets[] = {4, 3, -2, 5, 11}, counts[] = {1, 2, 4, 2, 3};
+    ha_access v;
     keep_array(x.array);
     SUCCEEDS(darray_fill(x, ha_dvalue_of_double(1), H));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         darray y = darray_fix(x, 0, 0);
         y.offset = offsets[i];
         y.extent[0] = counts[i];
@@ -307,20 +320,30 @@ TEST(elements_between_rows) {
             y.offset = 4;
             y.stride[0] = -1;
         }
-        expect_astray(open_view(&v, y, C, HA_READ));
-        expect_astray(open_view(&v, y, C, HA_OVERWRITE));
-        expect_astray(darray_prefetch(y, M1));
-        expect_astray(darray_fill(y, ha_dvalue_of_double(2), C));
-        expect_astray(darray_copy(y, y, C));
-        ha_request both[] = {{.access = &v, .context = C, .how = HA_READ, .view = &x},
-                             {.access = &w, .context = C, .how = HA_READ, .view = &y}};
-        expect_astray(ha_open_many(both, 2));
+        nobody_opens(y, x);
     }
     SUCCEEDS(open_view(&v, x, C, HA_WRITE)); /* nobody holds it */
     SUCCEEDS(ha_close(&v));
     drop_array(x.array);
 }
 
+TEST(elements_between_steps) {
+    double memory[9] = {0};
+    const int64_t five = 5, two_apart = 2;
+    const darray x = darray_wrap(HA_DTYPE_double, 1, &five, &two_apart, memory, H, 0);
+    const int64_t offsets[] = {1, 0, 8}, strides[] = {2, 3, -3};
+    keep_array(x.array);
+    for (int i = 0; i < 3; i++) { /* elements 1 and 3, 0 and 3, 5 and 8 */
+        darray y = x;
+        y.offset = offsets[i];
+        y.stride[0] = strides[i];
+        y.extent[0] = 2;
+        nobody_opens(y, x);
+    }
+    drop_array(x.array);
+}
+
+/* What lies in the same rows need not have values. */
 TEST(a_line_alone) {
     const darray x = darray_new(HA_DTYPE_double, 2, SIX_BY_EIGHT, C);
     ha_access v;
@@ -535,6 +558,7 @@ int main(void) {
         CASE(lines),
         CASE(half_a_copy),
         CASE(elements_between_rows),
+        CASE(elements_between_steps),
         CASE(a_line_alone),
         CASE(a_line_from_row_to_row),
         CASE(a_line_over_gaps),

@@ -247,6 +247,10 @@ TEST(interior) {
     darray more_behind = darray_make(HA_DTYPE_float, &uneven, ha_host());
     NO_VIEW("darray_interior", "not as many at both ends", "darray_part",
             darray_interior(more_behind));
+    darray copied = more_behind; /* of its storage, and so the same elements */
+    copied.array = ha_array_copy(more_behind.array);
+    NO_VIEW("darray_interior", "not as many at both ends", "darray_part", darray_interior(copied));
+    assert_int_equal(darray_free(&copied), HA_OK);
     assert_int_equal(darray_free(&more_behind), HA_OK);
     const ha_shape line = {1, {5}, .ghost_low = {1}, .ghost_high = {2}}; /* without a grid, too */
     more_behind = darray_make(HA_DTYPE_float, &line, ha_host());
