@@ -75,26 +75,23 @@ HA_FN ha_walk_ ha_walk_of_(ha_shape_ s, ha_region box) {
     return w;
 }
 
-/* The phases of a row that starts at place `start`: 0 the partial first block, 1 the full blocks, 2
- * the partial last one. A flat layout has phase 2 alone, and in it one "block", at the
- * first place. */
 HA_FN ptrdiff_t ha_min_(ptrdiff_t a, ptrdiff_t b) { return a < b ? a : b; }
 HA_FN ptrdiff_t ha_max_(ptrdiff_t a, ptrdiff_t b) { return a > b ? a : b; }
 
+/* The phases of a row that starts at place `start`: 0 the partial first block, 1 the full blocks, 2
+ * the partial last one. A flat layout has phase 2 alone, and in it one "block", at the first place.
+ * Phases 0 and 2 have one block always, if need be without any lane: so no loop is left of them. */
 HA_FN ptrdiff_t ha_first_block_(ha_walk_ w, ptrdiff_t start, int phase) {
     const ptrdiff_t first = start + w.x0, last = start + w.x1, L = w.lanes;
     if (L == 0) return first;
     if (phase == 0) return first / L;
     if (phase == 1) return (first + L - 1) / L;
-    return ha_max_((first + L - 1) / L, last / L);
+    return last / L;
 }
 
 HA_FN ptrdiff_t ha_last_block_(ha_walk_ w, ptrdiff_t start, int phase) {
-    const ptrdiff_t first = start + w.x0, last = start + w.x1, L = w.lanes;
-    if (L == 0) return first + 1;
-    if (phase == 0) return first < last ? (first + L - 1) / L : 0;
-    if (phase == 1) return last / L;
-    return first < last ? (last + L - 1) / L : 0;
+    if (w.lanes != 0 && phase == 1) return (start + w.x1) / w.lanes;
+    return ha_first_block_(w, start, phase) + 1;
 }
 
 /* Lanes [first, last) of a block. */
@@ -103,9 +100,12 @@ HA_FN ptrdiff_t ha_first_lane_(ha_walk_ w, ptrdiff_t start, ptrdiff_t block, int
 }
 
 HA_FN ptrdiff_t ha_last_lane_(ha_walk_ w, ptrdiff_t start, ptrdiff_t block, int phase) {
-    if (w.lanes == 0) return start + w.x1 - block;
-    const ptrdiff_t last = ha_min_(w.lanes, start + w.x1 - block * w.lanes);
-    return phase == 1 ? HA_LATE_(w.lanes, last) : last;
+    const ptrdiff_t first = start + w.x0, last = start + w.x1, L = w.lanes;
+    if (L == 0) return last - block;
+    const ptrdiff_t left = ha_min_(L, last - block * L);
+    if (phase == 0) return first % L == 0 ? 0 : left;
+    if (phase == 1) return HA_LATE_(L, left);
+    return block < (first + L - 1) / L ? 0 : last % L; /* or it was the first block, too */
 }
 
 HA_FN ha_at ha_in_block_(ha_at row, ptrdiff_t lanes, ptrdiff_t block) {
