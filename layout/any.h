@@ -89,41 +89,40 @@ HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha
 
 /* What a view has of it. */
 #define HA_VIEW_FROM_(V, R, D)                                                                     \
-    HA_HOST_FN_ V V##_from(const ha_mapping *mapping, void *const *blobs, ha_error *error) {       \
-        V v = V##_empty_(mapping->extent[0], mapping->extent[1], mapping->extent[2],               \
-                         mapping->extent[3]);                                                      \
-        const V null = v;                                                                          \
-        char *leaf[V##_leaves_];                                                                   \
-        ptrdiff_t stride[2 * V##_leaves_];                                                         \
-        ha_matched_ m;                                                                             \
-        if (ha_view_match(mapping, blobs, &R##_record, D, V##_kind_, &m, leaf, stride, error) !=   \
-            HA_OK)                                                                                 \
-            return null;                                                                           \
+    HA_HOST_FN_ V V##_from(const ha_mapping *ha_m, void *const *ha_bs, ha_error *ha_e) {           \
+        V ha_v = V##_empty_(ha_m->extent[0], ha_m->extent[1], ha_m->extent[2], ha_m->extent[3]);   \
+        const V ha_none = ha_v;                                                                    \
+        char *ha_leaf_at[V##_leaves_];                                                             \
+        ptrdiff_t ha_stride[2 * V##_leaves_];                                                      \
+        ha_matched_ ha_found;                                                                      \
+        if (ha_view_match(ha_m, ha_bs, &R##_record, D, V##_kind_, &ha_found, ha_leaf_at,           \
+                          ha_stride, ha_e) != HA_OK)                                               \
+            return ha_none;                                                                        \
         if (HA_TO_(int, V##_kind_) >= 0 &&                                                         \
-            (m.kind != v.kind || m.lanes != v.lanes || (D > 1 && m.order != v.order) ||            \
-             m.multiple != v.multiple)) {                                                          \
-            (void)ha_view_differs(mapping, #V, error);                                             \
-            return null;                                                                           \
+            (ha_found.kind != ha_v.kind || ha_found.lanes != ha_v.lanes ||                         \
+             (D > 1 && ha_found.order != ha_v.order) || ha_found.multiple != ha_v.multiple)) {     \
+            (void)ha_view_differs(ha_m, #V, ha_e);                                                 \
+            return ha_none;                                                                        \
         }                                                                                          \
-        v.kind = m.kind;                                                                           \
-        v.order = m.order;                                                                         \
-        v.lanes = m.lanes;                                                                         \
-        v.multiple = m.multiple;                                                                   \
-        memcpy(v.blob, leaf, sizeof v.blob);                                                       \
-        if (HA_TO_(int, V##_kind_) < 0) memcpy(v.stride, stride, sizeof v.stride);                 \
-        return v;                                                                                  \
+        ha_v.kind = ha_found.kind;                                                                 \
+        ha_v.order = ha_found.order;                                                               \
+        ha_v.lanes = ha_found.lanes;                                                               \
+        ha_v.multiple = ha_found.multiple;                                                         \
+        memcpy(ha_v.blob, ha_leaf_at, sizeof ha_v.blob);                                           \
+        if (HA_TO_(int, V##_kind_) < 0) memcpy(ha_v.stride, ha_stride, sizeof ha_v.stride);        \
+        return ha_v;                                                                               \
     }                                                                                              \
-    HA_HOST_FN_ V V##_new_from(const ha_mapping *mapping, ha_error *error) {                       \
-        void *blob[2 * V##_leaves_ + 1];                                                           \
-        V v = V##_empty_(0, 0, 0, 0);                                                              \
-        void *const memory = ha_mapping_memory(mapping, blob, error);                              \
-        if (memory == HA_NULL_) return v;                                                          \
-        v = V##_from(mapping, blob, error);                                                        \
-        if (V##_null(v))                                                                           \
-            ha_blob_free(memory);                                                                  \
+    HA_HOST_FN_ V V##_new_from(const ha_mapping *ha_m, ha_error *ha_e) {                           \
+        void *ha_b[2 * V##_leaves_ + 1];                                                           \
+        V ha_v = V##_empty_(0, 0, 0, 0);                                                           \
+        void *const ha_mem = ha_mapping_memory(ha_m, ha_b, ha_e);                                  \
+        if (ha_mem == HA_NULL_) return ha_v;                                                       \
+        ha_v = V##_from(ha_m, ha_b, ha_e);                                                         \
+        if (V##_null(ha_v))                                                                        \
+            ha_blob_free(ha_mem);                                                                  \
         else                                                                                       \
-            v.memory = memory;                                                                     \
-        return v;                                                                                  \
+            ha_v.memory = ha_mem;                                                                  \
+        return ha_v;                                                                               \
     }
 
 #endif

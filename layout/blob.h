@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base.h"
+#include "status.h"
 
 enum {
     HA_BLOB_ALIGN = 64, /* of what this file allocates: a cache line, and any vector */
@@ -25,10 +26,10 @@ extern "C"
  * advised as huge pages, which makes the first touch several times faster. Freed by ha_blob_free. */
 HA_HOST_FN_ void *ha_blob_new(size_t bytes) {
     const size_t align = bytes >= HA_HUGE_PAGE_ ? HA_HUGE_PAGE_ : HA_BLOB_ALIGN;
-    if (bytes > SIZE_MAX - align) return NULL;
+    if (bytes > SIZE_MAX - align) return HA_NULL_;
     bytes = bytes == 0 ? align : (bytes + align - 1) / align * align;
     void *memory = aligned_alloc(align, bytes);
-    if (memory == NULL) return NULL;
+    if (memory == HA_NULL_) return HA_NULL_;
 #ifdef __linux__
     if (align == HA_HUGE_PAGE_) ha_advise_(memory, bytes, HA_HUGE_ADVICE_);
 #endif

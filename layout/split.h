@@ -48,8 +48,8 @@
 #define HA_SPLIT_FIELD_1_(...) HA_SPLIT_FIELD_2_(__VA_ARGS__)
 #define HA_SPLIT_FIELD_2_(V, P, part, T, name, parameters, arguments) \
     typedef P##_##name##_type_ V##_##name##_type_; \
-    HA_FN char *V##_##name##_spot_(V v, ha_at at HA_BARE_ parameters) { \
-        return P##_##name##_spot_(v.part, at HA_BARE_ arguments); \
+    HA_FN char *V##_##name##_spot_(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
+        return P##_##name##_spot_(ha_v.part, ha_c HA_BARE_ arguments); \
     } \
     HA_FIELD_ACCESS_(V, T, name, parameters, arguments)
 
@@ -86,41 +86,41 @@
     HA_VIEW_SHAPE_FIXED_(V, D, O) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_first_, first), S1##_FIELDS) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_second_, second), S2##_FIELDS) \
-    HA_HOST_FN_ V V##_empty_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) { \
-        V v; \
-        memset(&v, 0, sizeof v); \
-        v.first = V##_first__empty_(n0, n1, n2, n3); \
-        v.second = V##_second__empty_(n0, n1, n2, n3); \
-        memcpy(v.extent, v.first.extent, sizeof v.extent); \
-        v.count = v.first.count; \
-        return v; \
+    HA_HOST_FN_ V V##_empty_(ptrdiff_t ha_n0, ptrdiff_t ha_n1, ptrdiff_t ha_n2, ptrdiff_t ha_n3) { \
+        V ha_v; \
+        memset(&ha_v, 0, sizeof ha_v); \
+        ha_v.first = V##_first__empty_(ha_n0, ha_n1, ha_n2, ha_n3); \
+        ha_v.second = V##_second__empty_(ha_n0, ha_n1, ha_n2, ha_n3); \
+        memcpy(ha_v.extent, ha_v.first.extent, sizeof ha_v.extent); \
+        ha_v.count = ha_v.first.count; \
+        return ha_v; \
     } \
-    HA_HOST_FN_ size_t V##_blob_bytes_(V v, int blob) { \
-        return blob < HA_TO_(int, V##_first__blobs) ? V##_first__blob_bytes_(v.first, blob) \
-                                                    : V##_second__blob_bytes_(v.second, blob - HA_TO_(int, V##_first__blobs)); \
+    HA_HOST_FN_ size_t V##_blob_bytes_(V ha_v, int ha_b) { \
+        return ha_b < HA_TO_(int, V##_first__blobs) ? V##_first__blob_bytes_(ha_v.first, ha_b) \
+                                                    : V##_second__blob_bytes_(ha_v.second, ha_b - HA_TO_(int, V##_first__blobs)); \
     } \
-    HA_HOST_FN_ V V##_placed_(V v, void *const *blobs) { \
-        v.first = V##_first__placed_(v.first, blobs); \
-        v.second = V##_second__placed_(v.second, blobs + HA_TO_(int, V##_first__blobs)); \
-        return v; \
+    HA_HOST_FN_ V V##_placed_(V ha_v, void *const *ha_bs) { \
+        ha_v.first = V##_first__placed_(ha_v.first, ha_bs); \
+        ha_v.second = V##_second__placed_(ha_v.second, ha_bs + HA_TO_(int, V##_first__blobs)); \
+        return ha_v; \
     } \
     HA_VIEW_MAKERS_(V, D) \
-    HA_HOST_FN_ void V##_free(V v) { ha_blob_free(v.memory); } \
-    HA_FN bool V##_null(V v) { return v.first.blob[0] == HA_NULL_; }
+    HA_HOST_FN_ void V##_free(V ha_v) { ha_blob_free(ha_v.memory); } \
+    HA_FN bool V##_null(V ha_v) { return ha_v.first.blob[0] == HA_NULL_; }
 
 #define HA_SPLIT_RECORD_(V, R, M, S1, M1, S2, ...) \
-    HA_FN R V##_load(V v, ha_at at) { \
-        R record; \
-        memset(&record, 0, sizeof record); \
+    HA_FN R V##_load(V ha_v, ha_at ha_c) { \
+        R ha_r; \
+        memset(&ha_r, 0, sizeof ha_r); \
         HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, M), S1##_FIELDS) \
         HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, M), S2##_FIELDS) \
-        return record; \
+        return ha_r; \
     } \
-    HA_FN void V##_store(V v, ha_at at, R record) { \
+    HA_FN void V##_store(V ha_v, ha_at ha_c, R ha_r) { \
         HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, M), S1##_FIELDS) \
         HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, M), S2##_FIELDS) \
     } \
-    HA_FN R V##_const_load(V##_const c, ha_at at) { return V##_load(c.view, at); }
+    HA_FN R V##_const_load(V##_const ha_w, ha_at ha_c) { return V##_load(ha_w.view, ha_c); }
 /* clang-format on */
 
 #endif

@@ -62,6 +62,9 @@
 #include "each.h"
 #include "layouts.h"
 
+/* Names of parameters and variables begin with ha_ wherever a name of the user's follows: a record or a
+ * type of a field may be called v, or at. */
+
 /* ---- what a view is made of ------------------------------------------------------------------ */
 
 /* clang-format off */
@@ -110,21 +113,21 @@
 
 /* The same for every layout. */
 #define HA_VIEW_SHAPE_(V, D, O) \
-    HA_VIEW_SHAPE_OF_(V, D, HA_CHOICE_(V, O, v.order), HA_CHOICE_(V, V##_lanes_, v.lanes), HA_CHOICE_(V, V##_multiple_, v.multiple))
+    HA_VIEW_SHAPE_OF_(V, D, HA_CHOICE_(V, O, ha_v.order), HA_CHOICE_(V, V##_lanes_, ha_v.lanes), HA_CHOICE_(V, V##_multiple_, ha_v.multiple))
 #define HA_VIEW_SHAPE_FIXED_(V, D, O) HA_VIEW_SHAPE_OF_(V, D, O, V##_lanes_, V##_multiple_)
 #define HA_VIEW_SHAPE_OF_(V, D, order, lanes, multiple) \
     typedef struct V##_const { V view; } V##_const; \
-    HA_FN ha_shape_ V##_shape_(V v) { \
-        const ha_shape_ s = {D, order, lanes, multiple, {v.extent[0], v.extent[1], v.extent[2], v.extent[3]}}; \
-        return s; \
+    HA_FN ha_shape_ V##_shape_(V ha_v) { \
+        const ha_shape_ ha_s = {D, order, lanes, multiple, {ha_v.extent[0], ha_v.extent[1], ha_v.extent[2], ha_v.extent[3]}}; \
+        return ha_s; \
     } \
-    HA_FN V##_const V##_reading(V v) { V##_const c = {v}; return c; } \
-    HA_FN ha_at V##_at(V v, HA_INDICES_##D(i)) { return ha_at_of_(V##_shape_(v), HA_ALL_FOUR_##D(i, 0)); } \
-    HA_FN ha_at V##_const_at(V##_const c, HA_INDICES_##D(i)) { return V##_at(c.view, HA_GIVEN_##D(i)); } \
-    HA_FN ha_region V##_region(V v) { return ha_box4(0, v.extent[0], 0, v.extent[1], 0, v.extent[2], 0, v.extent[3]); } \
-    HA_FN ha_region V##_const_region(V##_const c) { return V##_region(c.view); } \
-    HA_FN ha_walk_ V##_walk_(V v, ha_region box) { return ha_walk_of_(V##_shape_(v), box); } \
-    HA_FN ha_walk_ V##_const_walk_(V##_const c, ha_region box) { return V##_walk_(c.view, box); }
+    HA_FN V##_const V##_reading(V ha_v) { V##_const ha_w = {ha_v}; return ha_w; } \
+    HA_FN ha_at V##_at(V ha_v, HA_INDICES_##D(ha_i)) { return ha_at_of_(V##_shape_(ha_v), HA_ALL_FOUR_##D(ha_i, 0)); } \
+    HA_FN ha_at V##_const_at(V##_const ha_w, HA_INDICES_##D(ha_i)) { return V##_at(ha_w.view, HA_GIVEN_##D(ha_i)); } \
+    HA_FN ha_region V##_region(V ha_v) { return ha_box4(0, ha_v.extent[0], 0, ha_v.extent[1], 0, ha_v.extent[2], 0, ha_v.extent[3]); } \
+    HA_FN ha_region V##_const_region(V##_const ha_w) { return V##_region(ha_w.view); } \
+    HA_FN ha_walk_ V##_walk_(V ha_v, ha_region ha_r) { return ha_walk_of_(V##_shape_(ha_v), ha_r); } \
+    HA_FN ha_walk_ V##_const_walk_(V##_const ha_w, ha_region ha_r) { return V##_walk_(ha_w.view, ha_r); }
 
 /* What is known at compile time, or what the view says. */
 #define HA_CHOICE_(V, known, said) (HA_TO_(int, V##_kind_) >= 0 ? (known) + 0 : (said))
@@ -137,75 +140,75 @@
                             sizeof R##_sizes_ / sizeof R##_sizes_[0], R##_sizes_}; \
         return ha_p; \
     } \
-    HA_HOST_FN_ V V##_empty_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) { \
-        V v; \
-        memset(&v, 0, sizeof v); \
-        v.extent[0] = n0; \
-        v.extent[1] = n1; \
-        v.extent[2] = n2; \
-        v.extent[3] = n3; \
-        v.count = ha_count_(n0, n1, n2, n3); \
-        v.kind = HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0; \
-        v.order = O; \
-        v.lanes = V##_lanes_; \
-        v.multiple = V##_multiple_; \
-        return v; \
+    HA_HOST_FN_ V V##_empty_(ptrdiff_t ha_n0, ptrdiff_t ha_n1, ptrdiff_t ha_n2, ptrdiff_t ha_n3) { \
+        V ha_v; \
+        memset(&ha_v, 0, sizeof ha_v); \
+        ha_v.extent[0] = ha_n0; \
+        ha_v.extent[1] = ha_n1; \
+        ha_v.extent[2] = ha_n2; \
+        ha_v.extent[3] = ha_n3; \
+        ha_v.count = ha_count_(ha_n0, ha_n1, ha_n2, ha_n3); \
+        ha_v.kind = HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0; \
+        ha_v.order = O; \
+        ha_v.lanes = V##_lanes_; \
+        ha_v.multiple = V##_multiple_; \
+        return ha_v; \
     } \
-    HA_HOST_FN_ size_t V##_blob_bytes_(V v, int blob) { \
-        return ha_blob_bytes_(V##_plan_(), ha_places_checked_(V##_shape_(v)), blob); \
+    HA_HOST_FN_ size_t V##_blob_bytes_(V ha_v, int ha_b) { \
+        return ha_blob_bytes_(V##_plan_(), ha_places_checked_(V##_shape_(ha_v)), ha_b); \
     } \
-    HA_HOST_FN_ V V##_placed_(V v, void *const *blobs) { \
-        for (int b = 0; b < HA_TO_(int, V##_blobs); b++) v.blob[b] = HA_POINTER_(char, blobs[b]); \
+    HA_HOST_FN_ V V##_placed_(V ha_v, void *const *ha_bs) { \
+        for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) ha_v.blob[ha_j] = HA_POINTER_(char, ha_bs[ha_j]); \
         if (HA_TO_(int, V##_flags_) & HA_SINGLE_) \
-            ha_single_(V##_plan_(), ha_places_checked_(V##_shape_(v)), v.blob[0], v.blob); \
-        return v; \
+            ha_single_(V##_plan_(), ha_places_checked_(V##_shape_(ha_v)), ha_v.blob[0], ha_v.blob); \
+        return ha_v; \
     } \
     enum { V##_each_ = sizeof(R) > sizeof(R##_packed_) ? sizeof(R) : sizeof(R##_packed_) };
 
 /* What users call, of V_empty_, V_blob_bytes_ and V_placed_. */
 #define HA_VIEW_MAKERS_(V, D) \
-    HA_HOST_FN_ size_t V##_bytes(int blob, HA_INDICES_##D(n)) { \
-        return V##_blob_bytes_(V##_empty_(HA_ALL_FOUR_##D(n, 1)), blob); \
+    HA_HOST_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D(ha_n)) { \
+        return V##_blob_bytes_(V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)), ha_b); \
     } \
-    HA_HOST_FN_ V V##_on(void *const *blobs, HA_INDICES_##D(n)) { \
-        return V##_placed_(V##_empty_(HA_ALL_FOUR_##D(n, 1)), blobs); \
+    HA_HOST_FN_ V V##_on(void *const *ha_bs, HA_INDICES_##D(ha_n)) { \
+        return V##_placed_(V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)), ha_bs); \
     } \
-    HA_HOST_FN_ V##_const V##_const_on(const void *const *blobs, HA_INDICES_##D(n)) { \
-        void *blob[V##_blobs]; \
-        memcpy(blob, blobs, sizeof blob); \
-        return V##_reading(V##_on(blob, HA_GIVEN_##D(n))); \
+    HA_HOST_FN_ V##_const V##_const_on(const void *const *ha_bs, HA_INDICES_##D(ha_n)) { \
+        void *ha_b[V##_blobs]; \
+        memcpy(ha_b, ha_bs, sizeof ha_b); \
+        return V##_reading(V##_on(ha_b, HA_GIVEN_##D(ha_n))); \
     } \
-    HA_HOST_FN_ size_t V##_room(HA_INDICES_##D(n)) { \
-        size_t room = HA_BLOB_ALIGN; \
-        for (int b = 0; b < HA_TO_(int, V##_blobs); b++) \
-            room = ha_plus_(room, ha_whole_lines_(V##_bytes(b, HA_GIVEN_##D(n)))); \
-        return room; \
+    HA_HOST_FN_ size_t V##_room(HA_INDICES_##D(ha_n)) { \
+        size_t ha_sum = HA_BLOB_ALIGN; \
+        for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) \
+            ha_sum = ha_plus_(ha_sum, ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D(ha_n)))); \
+        return ha_sum; \
     } \
-    HA_HOST_FN_ V V##_in(void *memory, HA_INDICES_##D(n)) { \
-        void *blob[V##_blobs]; \
-        char *next = ha_next_line_(HA_POINTER_(char, memory)); \
-        for (int b = 0; b < HA_TO_(int, V##_blobs); b++) { \
-            blob[b] = next; \
-            next += ha_whole_lines_(V##_bytes(b, HA_GIVEN_##D(n))); \
+    HA_HOST_FN_ V V##_in(void *ha_m, HA_INDICES_##D(ha_n)) { \
+        void *ha_b[V##_blobs]; \
+        char *ha_next = ha_next_line_(HA_POINTER_(char, ha_m)); \
+        for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) { \
+            ha_b[ha_j] = ha_next; \
+            ha_next += ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D(ha_n))); \
         } \
-        return V##_on(blob, HA_GIVEN_##D(n)); \
+        return V##_on(ha_b, HA_GIVEN_##D(ha_n)); \
     } \
-    HA_HOST_FN_ V V##_new(HA_INDICES_##D(n)) { \
-        void *const memory = ha_blob_new(V##_room(HA_GIVEN_##D(n))); \
-        V v = V##_empty_(HA_ALL_FOUR_##D(n, 1)); \
-        if (memory != HA_NULL_) v = V##_in(memory, HA_GIVEN_##D(n)); \
-        v.memory = memory; \
-        return v; \
+    HA_HOST_FN_ V V##_new(HA_INDICES_##D(ha_n)) { \
+        void *const ha_m = ha_blob_new(V##_room(HA_GIVEN_##D(ha_n))); \
+        V ha_v = V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)); \
+        if (ha_m != HA_NULL_) ha_v = V##_in(ha_m, HA_GIVEN_##D(ha_n)); \
+        ha_v.memory = ha_m; \
+        return ha_v; \
     }
 
 /* An existing array of structs; in other layouts its parameter fits nothing. */
 #define HA_VIEW_OF_RECORDS_(V, R, D) \
-    HA_HOST_FN_ V V##_of(HA_POINTEE_(HA_TO_(int, V##_kind_) != HA_AOS_, ha_only_an_aos_view_is_of_records, R) *records, HA_INDICES_##D(n)) { \
-        void *blob[V##_blobs] = {records}; \
-        return V##_on(blob, HA_GIVEN_##D(n)); \
+    HA_HOST_FN_ V V##_of(HA_POINTEE_(HA_TO_(int, V##_kind_) != HA_AOS_, ha_only_an_aos_view_is_of_records, R) *ha_rs, HA_INDICES_##D(ha_n)) { \
+        void *ha_b[V##_blobs] = {ha_rs}; \
+        return V##_on(ha_b, HA_GIVEN_##D(ha_n)); \
     } \
-    HA_HOST_FN_ void V##_free(V v) { ha_blob_free(v.memory); } \
-    HA_FN bool V##_null(V v) { return v.blob[0] == HA_NULL_; }
+    HA_HOST_FN_ void V##_free(V ha_v) { ha_blob_free(ha_v.memory); } \
+    HA_FN bool V##_null(V ha_v) { return ha_v.blob[0] == HA_NULL_; }
 
 /* Bytes for `count` indices in any layout but with HA_ROWS and in HA_MORTON's order, as a constant if
  * count is one: _Alignas(HA_BLOB_ALIGN) char memory[HA_ROOM(sky, 100)]; */
@@ -216,13 +219,13 @@
 #define HA_VIEW_FIELD_(A, T, ...) HA_VIEW_FIELD_1_(HA_BARE_ A, T, HA_NAME_OF_(__VA_ARGS__), __VA_ARGS__)
 #define HA_VIEW_FIELD_1_(...) HA_VIEW_FIELD_2_(__VA_ARGS__)
 #define HA_VIEW_FIELD_2_(V, R, M, T, name, ...) \
-    HA_FN char *V##_##name##_spot_(V v, ha_at at HA_PARAMETERS_(__VA_ARGS__)) { \
-        const ha_spot_ ha_spot = ha_spot_of_(V##_shape_(v), at); \
+    HA_FN char *V##_##name##_spot_(V ha_v, ha_at ha_c HA_PARAMETERS_(__VA_ARGS__)) { \
+        const ha_spot_ ha_spot = ha_spot_of_(V##_shape_(ha_v), ha_c); \
         ptrdiff_t ha_k = 0; \
-        if (HA_CHOICE_(V, V##_kind_, v.kind) == HA_AOS_ || HA_CHOICE_(V, V##_kind_, v.kind) == HA_ONE_) \
-            return HA_BYTES_(&HA_POINTER_(R, v.blob[0])[HA_CHOICE_(V, V##_kind_, v.kind) == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
+        if (HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_AOS_ || HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_) \
+            return HA_BYTES_(&HA_POINTER_(R, ha_v.blob[0])[HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
         HA_ELEMENT_NUMBER_(__VA_ARGS__) \
-        return ha_address_(v.blob, v.stride, HA_CHOICE_(V, V##_kind_, v.kind), HA_CHOICE_(V, V##_lanes_, v.lanes), sizeof(R##_packed_), \
+        return ha_address_(ha_v.blob, ha_v.stride, HA_CHOICE_(V, V##_kind_, ha_v.kind), HA_CHOICE_(V, V##_lanes_, ha_v.lanes), sizeof(R##_packed_), \
                            HA_OFFSET_(R##_packed_, name) + ha_k * HA_SIZE_(T), HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T), ha_spot); \
     } \
     HA_FIELD_FUNCTIONS_(V, HA_MAY_MISALIGN_(HA_TO_(int, V##_kind_), HA_TO_(int, V##_lanes_), HA_TO_(int, V##_flags_), sizeof(R##_packed_), offsetof(R##_packed_, name), HA_ALIGNOF_(T)), T, name, (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
@@ -234,22 +237,22 @@
 
 /* What users call, of V_name_spot_ and V_name_type_. */
 #define HA_FIELD_ACCESS_(V, T, name, parameters, arguments) \
-    HA_FN V##_##name##_type_ *V##_##name(V v, ha_at at HA_BARE_ parameters) { \
-        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(v, at HA_BARE_ arguments)); \
+    HA_FN V##_##name##_type_ *V##_##name(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
+        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_v, ha_c HA_BARE_ arguments)); \
     } \
-    HA_FN const V##_##name##_type_ *V##_const_##name(V##_const c, ha_at at HA_BARE_ parameters) { \
-        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(c.view, at HA_BARE_ arguments)); \
+    HA_FN const V##_##name##_type_ *V##_const_##name(V##_const ha_w, ha_at ha_c HA_BARE_ parameters) { \
+        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_w.view, ha_c HA_BARE_ arguments)); \
     } \
-    HA_FN T V##_##name##_get(V v, ha_at at HA_BARE_ parameters) { \
-        T value; \
-        memcpy(&value, V##_##name##_spot_(v, at HA_BARE_ arguments), sizeof value); \
-        return value; \
+    HA_FN T V##_##name##_get(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
+        T ha_x; \
+        memcpy(&ha_x, V##_##name##_spot_(ha_v, ha_c HA_BARE_ arguments), sizeof ha_x); \
+        return ha_x; \
     } \
-    HA_FN void V##_##name##_set(V v, ha_at at HA_BARE_ parameters, T value) { \
-        memcpy(V##_##name##_spot_(v, at HA_BARE_ arguments), &value, sizeof value); \
+    HA_FN void V##_##name##_set(V ha_v, ha_at ha_c HA_BARE_ parameters, T ha_x) { \
+        memcpy(V##_##name##_spot_(ha_v, ha_c HA_BARE_ arguments), &ha_x, sizeof ha_x); \
     } \
-    HA_FN T V##_const_##name##_get(V##_const c, ha_at at HA_BARE_ parameters) { \
-        return V##_##name##_get(c.view, at HA_BARE_ arguments); \
+    HA_FN T V##_const_##name##_get(V##_const ha_w, ha_at ha_c HA_BARE_ parameters) { \
+        return V##_##name##_get(ha_w.view, ha_c HA_BARE_ arguments); \
     }
 
 /* The whole record, field by field, so that it may be a part of one. */
@@ -257,25 +260,25 @@
 #define HA_VIEW_LOAD_1_(...) HA_VIEW_LOAD_2_(__VA_ARGS__)
 #define HA_VIEW_LOAD_2_(V, M, T, ...) \
     HA_ELEMENT_LOOPS_(__VA_ARGS__) \
-    memcpy(&record.M(__VA_ARGS__), HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(v, at HA_ARGUMENTS_(__VA_ARGS__)), sizeof(T));
+    memcpy(&ha_r.M(__VA_ARGS__), HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(ha_v, ha_c HA_ARGUMENTS_(__VA_ARGS__)), sizeof(T));
 #define HA_VIEW_STORE_(A, T, ...) HA_VIEW_STORE_1_(HA_BARE_ A, T, __VA_ARGS__)
 #define HA_VIEW_STORE_1_(...) HA_VIEW_STORE_2_(__VA_ARGS__)
 #define HA_VIEW_STORE_2_(V, M, T, ...) \
     HA_ELEMENT_LOOPS_(__VA_ARGS__) \
-    memcpy(HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(v, at HA_ARGUMENTS_(__VA_ARGS__)), &record.M(__VA_ARGS__), sizeof(T));
+    memcpy(HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(ha_v, ha_c HA_ARGUMENTS_(__VA_ARGS__)), &ha_r.M(__VA_ARGS__), sizeof(T));
 #define HA_FIELD_SPOT_(V, name) HA_FIELD_SPOT_1_(V, name)
 #define HA_FIELD_SPOT_1_(V, name) V##_##name##_spot_
 
 #define HA_VIEW_FIELDS_(V, R) \
     HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_MEMBER_), R##_FIELDS) \
-    HA_FN R V##_load(V v, ha_at at) { \
-        R record; \
-        memset(&record, 0, sizeof record); \
+    HA_FN R V##_load(V ha_v, ha_at ha_c) { \
+        R ha_r; \
+        memset(&ha_r, 0, sizeof ha_r); \
         HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, HA_MEMBER_), R##_FIELDS) \
-        return record; \
+        return ha_r; \
     } \
-    HA_FN void V##_store(V v, ha_at at, R record) { HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, HA_MEMBER_), R##_FIELDS) } \
-    HA_FN R V##_const_load(V##_const c, ha_at at) { return V##_load(c.view, at); }
+    HA_FN void V##_store(V ha_v, ha_at ha_c, R ha_r) { HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, HA_MEMBER_), R##_FIELDS) } \
+    HA_FN R V##_const_load(V##_const ha_w, ha_at ha_c) { return V##_load(ha_w.view, ha_c); }
 /* clang-format on */
 
 #endif
