@@ -30,8 +30,8 @@
 /* Writes an array, wherever it is. Row-major, or fortran_order where the elements of a view follow
  * each other rather in that order; one without gaps is written as it lies, another one row by row.
  * The file is there when it is complete, and replaces an older one then (behind a link, what it
- * points to, which need not be there yet): a failure leaves the older one, and no part of a new one. What is no ordinary file is
- * written directly.
+ * points to, which need not be there yet): a failure leaves the older one, and no part of a new
+ * one. What is no ordinary file is written directly.
  * Opens a read meanwhile: its conflicts and errors apply. HA_ERR_ARGUMENT: no array, the file cannot
  * be made; HA_ERR_BACKEND: it could not be written; HA_ERR_UNSUPPORTED: bfloat16 and the user's own
  * types, which NumPy does not have. */
