@@ -26,6 +26,75 @@ INSTANCES = "".join(f"typedef struct {{ double x; }} type_{i};\nHARRAY(type_{i})
                     for i in range(TYPES))
 EMPTY = "typedef int nothing;\n"
 
+# The loops of bench/nbody, as they are written once for each layout, and by hand for one.
+BODY = """#include "bench/nbody/body.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { BODIES = 4099 };
+"""
+BY_HAND = BODY + """
+static void kick(body *all, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const body p = all[i];
+        for (body *q = all; q < all + n; q++)
+            KICK(p.pos.x, p.pos.y, p.pos.z, q->mass, q->pos.x, q->pos.y, q->pos.z, q->vel.x,
+                 q->vel.y, q->vel.z);
+    }
+}
+static void drift(body *all, ptrdiff_t n, float dt) {
+    for (body *q = all; q < all + n; q++)
+        DRIFT(dt, q->pos.x, q->pos.y, q->pos.z, q->vel.x, q->vel.y, q->vel.z);
+}
+int main(void) {
+    body *all = calloc(BODIES, sizeof *all);
+    if (all == NULL) return 1;
+    kick(all, BODIES);
+    drift(all, BODIES, 0.1f);
+    printf("%g\\n", (double)all[1].pos.x);
+    free(all);
+    return 0;
+}
+"""
+RECORD = BODY + """#include "layout.h"
+#define body_FIELDS \\
+    (float, pos, x), (float, pos, y), (float, pos, z), (float, vel, x), (float, vel, y), \\
+        (float, vel, z), (float, mass)
+HA_RECORD(body)
+"""
+MAPPED = """
+HA_VIEW(NAME, body, 1, LAYOUT)
+static void kick_NAME(NAME v, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const body p = NAME_load(v, NAME_at(v, i));
+        HA_EACH(NAME, v, at)
+            KICK(p.pos.x, p.pos.y, p.pos.z, *NAME_mass(v, at), *NAME_pos_x(v, at), *NAME_pos_y(v, at),
+                 *NAME_pos_z(v, at), *NAME_vel_x(v, at), *NAME_vel_y(v, at), *NAME_vel_z(v, at));
+    }
+}
+static void drift_NAME(NAME v, float dt) {
+    HA_EACH(NAME, v, at)
+        DRIFT(dt, *NAME_pos_x(v, at), *NAME_pos_y(v, at), *NAME_pos_z(v, at), *NAME_vel_x(v, at),
+              *NAME_vel_y(v, at), *NAME_vel_z(v, at));
+}
+void run_NAME(NAME v) {
+    kick_NAME(v, BODIES);
+    drift_NAME(v, 0.1f);
+    printf("%g\\n", (double)*NAME_pos_x(v, NAME_at(v, 1)));
+}
+"""
+THREE = RECORD + "".join(MAPPED.replace("LAYOUT", layout).replace("NAME", name) for name, layout in
+                         [("aos", "HA_AOS"), ("soa", "HA_SOA"), ("blocks", "HA_AOSOA(16)")])
+
+# Sixty fields, and a view of them in each of six layouts.
+LAYOUTS = ["HA_AOS", "HA_AOS_PACKED", "HA_SOA", "HA_SOA_SINGLE", "HA_AOSOA(8)", "HA_AOSOA(16)"]
+SIXTY = ('#include "layout.h"\ntypedef struct wide { double '
+         + ", ".join(f"f{i}" for i in range(60)) + "; } wide;\n#define wide_FIELDS "
+         + ", ".join(f"(double, f{i})" for i in range(60)) + "\nHA_RECORD(wide)\n"
+         + "".join(f"HA_VIEW(view_{k}, wide, 1, {layout})\n" for k, layout in enumerate(LAYOUTS)))
+
 # figure, text under test, text without it, what that is, options, repetitions in it, bound in s
 FIGURES = [
     ("include", INCLUDE, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.05),
@@ -34,6 +103,10 @@ FIGURES = [
     ("one HARRAY(T)", INCLUDE + INSTANCES, INCLUDE, "include", ["-fsyntax-only"], TYPES, None),
     ("implementation -O2", "#define HARRAY_IMPLEMENTATION\n" + INCLUDE, EMPTY, "empty file",
      ["-O2"], 1, 2.0),
+    ("n-body by hand, -O3", BY_HAND, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, None),
+    ("n-body in three layouts, -O3", THREE, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, 0.5),
+    ("60 fields in six layouts", SIXTY, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.3),
+    ("60 fields in six layouts, -O2", SIXTY, EMPTY, "empty file", ["-O2"], 1, 0.3),
 ]
 
 
