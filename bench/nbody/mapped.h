@@ -31,11 +31,13 @@ HA_RECORD(body)
         }                                                                                          \
     }
 
-/* As functions, for a layout that is known here. */
+/* As functions, for a layout that is known here. They are handed a pointer, as the loops by hand are: a
+ * view by value is written to the stack by each call, and with 4099 bodies in blocks of 16, which do
+ * not fit into the first cache, a Zen 5 then takes 1.4 times as long for the same AVX-512 instructions. */
 #define MAPPED_LOOPS(V)                                                                            \
     MAPPED(V)                                                                                      \
-    LOOP void mapped_kick_##V(V v) { kick_##V(v); }                                                \
-    LOOP void mapped_drift_##V(V v, float dt) { drift_##V(v, dt); }
+    LOOP void mapped_kick_##V(const V *v) { kick_##V(*v); }                                        \
+    LOOP void mapped_drift_##V(const V *v, float dt) { drift_##V(*v, dt); }
 
 HA_VIEW(aos, body, 1, HA_AOS)
 HA_VIEW(soa, body, 1, HA_SOA)
@@ -51,7 +53,13 @@ MAPPED_LOOPS(aosoa32)
 /* For a layout that is known at run time only. */
 HA_VIEW(any, body, 1, HA_ANY)
 MAPPED(any)
-LOOP void mapped_kick_any(any v) { HA_WITH(v, kick_any(v)); }
-LOOP void mapped_drift_any(any v, float dt) { HA_WITH(v, drift_any(v, dt)); }
+LOOP void mapped_kick_any(const any *p) {
+    any v = *p;
+    HA_WITH(v, kick_any(v));
+}
+LOOP void mapped_drift_any(const any *p, float dt) {
+    any v = *p;
+    HA_WITH(v, drift_any(v, dt));
+}
 
 #endif

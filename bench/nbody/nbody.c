@@ -53,10 +53,10 @@ TIME(hand_drift_aosoa16, work, hand_drift_aosoa16(BLOCKS_OF(16, w), w->n, DT))
 TIME(hand_drift_aosoa32, work, hand_drift_aosoa32(BLOCKS_OF(32, w), w->n, DT))
 
 #define TIME_MAPPED(V)                                                                             \
-    TIME(mapped_kick_##V, work, mapped_kick_##V(w->V))                                             \
-    TIME(mapped_drift_##V, work, mapped_drift_##V(w->V, DT))                                       \
-    TIME(any_kick_##V, work, mapped_kick_any(w->any_##V))                                          \
-    TIME(any_drift_##V, work, mapped_drift_any(w->any_##V, DT))
+    TIME(mapped_kick_##V, work, mapped_kick_##V(&w->V))                                            \
+    TIME(mapped_drift_##V, work, mapped_drift_##V(&w->V, DT))                                      \
+    TIME(any_kick_##V, work, mapped_kick_any(&w->any_##V))                                         \
+    TIME(any_drift_##V, work, mapped_drift_any(&w->any_##V, DT))
 TIME_MAPPED(aos)
 TIME_MAPPED(soa)
 TIME_MAPPED(aosoa8)
