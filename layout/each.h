@@ -71,7 +71,8 @@ HA_FN ha_walk_ ha_walk_of_(ha_shape_ s, ha_region box) {
     w.z1 = s.rank > 2 ? box.last[col ? 2 : s.rank - 3] : 1;
     w.u0 = s.rank > 3 ? box.first[col ? 3 : 0] : 0;
     w.u1 = s.rank > 3 ? box.last[col ? 3 : 0] : 1;
-    w.more = 1;
+    /* Not row by row over rows without an element, of which there may be 2^62. */
+    w.more = s.rank == 1 || (w.x0 < w.x1 && w.y0 < w.y1 && w.z0 < w.z1 && w.u0 < w.u1);
     return w;
 }
 

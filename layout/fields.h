@@ -144,6 +144,8 @@ typedef struct ha_sizes_ {
 #define HA_RECORD(R)                                                                               \
     HA_STATIC_ASSERT_(sizeof(HA_NO_FIELDS_(R)) == 1,                                               \
                       "HA_RECORD(" #R "): this is no field as (type, path): " HA_NO_FIELDS_(R));   \
+    HA_STATIC_ASSERT_(HA_ALIGNOF_(R) <= 64,                                                        \
+                      "HA_RECORD(" #R "): memory of views is aligned to 64 bytes, no more");       \
     HA_ANY_BRACES_                                                                                 \
     HA_FOR_FIELDS_(HA_CHECK_FIELD_, R, R##_FIELDS)                                                 \
     HA_RIGHT_BRACES_                                                                               \

@@ -20,7 +20,7 @@ PROGRAM = """\
 #include "layout.h"
 typedef struct body {{
     struct {{ double x, y; }} pos;
-    float mass;
+    float mass;{member}
     struct {{ double e[3][3]; }} link[4];
 }} body;
 #define body_FIELDS (double, pos, x), (float, mass), (double, link, (4), e, (3, 3)){extra}
@@ -35,7 +35,7 @@ HA_FN double f(sky v, body *b) {{
 """
 
 # What is wrong, how, and words that the first error has to have, one for each compiler if not for all.
-GOOD = {"extra": "", "layout": "HA_SOA", "use": "*sky_pos_x(v, at)"}
+GOOD = {"extra": "", "member": "", "layout": "HA_SOA", "use": "*sky_pos_x(v, at)"}
 CASES = [
     ("a member that is not there", {"extra": ", (double, pos, w)"}, ["body_pos_w"]),
     ("a struct that is not there", {"extra": ", (double, poz, x)"}, ["body_poz_x"]),
@@ -49,6 +49,8 @@ CASES = [
     ("C's declaration", {"extra": ", double pos.y"}, ["HA_RECORD", "body", "no field", "double pos.y"]),
     ("a list that is not there", {"extra": ", cold_FIELDS"}, ["HA_RECORD", "no field", "cold_FIELDS"]),
     ("a field listed twice", {"extra": ", (float, mass)"}, ["mass"]),
+    ("more alignment than memory has", {"member": "__attribute__((aligned(128))) char far;"},
+     ["aligned to 64 bytes"]),
     ("a field that is not listed", {"use": "*sky_pos_y(v, at)"}, ["sky_pos_y"]),
     ("a pointer to what may be misaligned",
      {"layout": "HA_AOS_PACKED", "use": "*sky_link_e(v, at, 1, 2, 2)"},

@@ -443,6 +443,10 @@ static void test_by_hand_refused(void **state) {
     refused_by_hand(&h, "permutes");
     h.mapping.rank = 2;
     refused_by_hand(&h, "rank 2");
+    h.mapping.rows = 5;
+    refused_by_hand(&h, "5 rows for 4 leaves");
+    h.mapping.rows = 3;
+    refused_by_hand(&h, "3 rows for 4 leaves");
 }
 
 /* Rows as those of a layout with one blob, but in two. */
@@ -565,6 +569,10 @@ static void test_memory_of_its_own(void **state) {
     assert_false(parts_null(small));
     HA_EACH(parts, small, at) fail_msg("nothing is there");
     parts_free(small);
+    const r4_2r rows = r4_2r_new(PTRDIFF_MAX, 0); /* without an element in any */
+    assert_false(r4_2r_null(rows));
+    HA_EACH(r4_2r, rows, at) fail_msg("nothing is there");
+    r4_2r_free(rows);
     const blocks large = blocks_new(60000); /* more than a huge page */
     assert_false(blocks_null(large));
     assert_int_equal((uintptr_t)large.blob[0] % (2 * 1024 * 1024), 0);

@@ -158,6 +158,9 @@ HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
                          mapping->rank, rank);
     ha_status s = ha_match_record(&m);
     if (s != HA_OK) return s;
+    if (mapping->rows != ha_record_leaves(record)) /* of one written by hand */
+        return ha_refuse(&m.asked, HA_ERR_ARGUMENT, 0, "the mapping has %lld rows for %lld leaves",
+                         (long long)mapping->rows, (long long)ha_record_leaves(record));
     const ha_linearizer *linear = &mapping->linearizer[mapping->row[0].linearizer];
     s = ha_match_rows(&m, blobs, leaf, stride, linear);
     if (s != HA_OK) return s;
