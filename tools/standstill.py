@@ -21,8 +21,15 @@ def threads(pid):
     tasks = f"/proc/{pid}/task"
     for thread in os.listdir(tasks):
         yield f"{tasks}/{thread}"
-        for child in read(f"{tasks}/{thread}/children").split():
+        for child in children(f"{tasks}/{thread}"):
             yield from threads(child)
+
+
+def children(thread):
+    try:
+        return read(f"{thread}/children").split()
+    except FileNotFoundError:  # a kernel that does not tell
+        return []
 
 
 def rest(pid):
