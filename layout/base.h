@@ -64,8 +64,9 @@ template <class A> struct ha_same_<A, A> {
 #define HA_IS_OF_(A, B) _Generic((A *)0, B * : 1, default : 0)
 #endif
 
-/* HA_INDEPENDENT_ in front of a loop: no iteration needs what another one writes. HA_UNROLLED_: a loop
- * of up to three phases, to be unrolled in full before anything else is done with it. */
+/* HA_INDEPENDENT_ in front of a loop: no iteration needs what another one writes. (And gcc would take
+ * one of few lanes apart, lane by lane, before it could vectorise it.) HA_UNROLLED_: a loop of up to
+ * three phases, to be unrolled in full before anything else is done with it. */
 #if defined __CUDACC__
 #define HA_INDEPENDENT_
 #define HA_UNROLLED_
@@ -76,7 +77,7 @@ template <class A> struct ha_same_<A, A> {
 #define HA_UNROLLED_ _Pragma("clang loop unroll(full)")
 #define HA_LATE_(constant, variable) (__builtin_constant_p(variable) ? (variable) : (constant))
 #else
-#define HA_INDEPENDENT_ _Pragma("GCC ivdep")
+#define HA_INDEPENDENT_ _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #define HA_UNROLLED_ _Pragma("GCC unroll 3")
 #endif
 #ifndef HA_LATE_
