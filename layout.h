@@ -42,6 +42,7 @@
 #include "layout/scalar.h"
 #include "layout/record.h"
 #include "layout/mapping.h"
+#include "layout/mapped.h"
 #include "layout/view.h"
 #include "layout/near.h"
 #include "layout/split.h"

@@ -60,7 +60,23 @@ typedef struct ha_row {
     int32_t packed;  /* 1: a value may lie misaligned, even in an aligned blob */
     int32_t section; /* which of the mapping's sections it lies in, < 0: not said */
     int64_t offset;  /* and where in that: base = start of the section + offset */
+    int32_t coding;  /* 0: the value itself lies there; k: as the mapping's coding[k - 1] says */
 } ha_row;
+
+/* What lies in memory in place of a leaf's value: the value converted to `stored`, its bytes in the
+ * other order if `swapped`, and then as one of
+ *     bits == 0, bytes == 0   the bytes of the stored value
+ *     bits > 0                that many bits of it: base and strides of the row count bits then, from
+ *                             the lowest of the first byte on
+ *     bytes > 0               byte b of it as the mapping's byte_row[byte_row + b] says */
+typedef struct ha_coding {
+    ha_scalar stored;
+    int32_t swapped;
+    int32_t bits;
+    int32_t exponent, mantissa; /* of a packed float: bits = 1 + exponent + mantissa; else 0 */
+    int32_t bytes;
+    int64_t byte_row;
+} ha_coding;
 
 /* Blobs consist of sections: `bytes` for every `lanes` linear indices, or bytes as such when lanes is 0.
  * A section starts where the section before it in the blob ends, at a multiple of its alignment. So text
@@ -88,6 +104,9 @@ typedef struct ha_mapping {
     const ha_linearizer *linearizer;
     const ha_blob *blob;
     const ha_section *section;
+    int32_t codings;
+    const ha_coding *coding; /* computed mappings; NULL: none */
+    const ha_row *byte_row;  /* of leaves that are stored byte by byte */
 } ha_mapping;
 
 /* ---- layouts by functions -------------------------------------------------------------------- */

@@ -8,6 +8,11 @@
 #define HA_RENAMED_(prefix, name) HA_RENAMED__(prefix, name)
 #define HA_RENAME_(name) HA_RENAMED_(HARRAY_PREFIX, name)
 
+#define ha_mapped_copy HA_RENAME_(ha_mapped_copy)
+#define ha_mapped_get HA_RENAME_(ha_mapped_get)
+#define ha_mapped_get_run HA_RENAME_(ha_mapped_get_run)
+#define ha_mapped_set HA_RENAME_(ha_mapped_set)
+#define ha_mapped_set_run HA_RENAME_(ha_mapped_set_run)
 #define ha_mapping_check HA_RENAME_(ha_mapping_check)
 #define ha_mapping_device_text HA_RENAME_(ha_mapping_device_text)
 #define ha_mapping_free HA_RENAME_(ha_mapping_free)

@@ -20,6 +20,7 @@
 #include "json.h"
 #include "check.h"
 #include "svg.h"
+#include "mapped.h"
 #include "view.h"
 
 #endif
