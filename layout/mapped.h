@@ -7,9 +7,13 @@
  *     double x;
  *     ha_mapped_get(&stars, 0, &i, &x);        // decoded; a leaf that is not stored gives zero
  *
- * Values are of the type that the record says, whatever is stored. Indices, leaves and blobs are not
- * checked. Any number of threads may read; of packed bits, neighbours share bytes: who writes them
- * from several threads keeps these to different blobs, or apart by a word of 8 bytes. */
+ * Values are of the type that the record says, whatever is stored. Where that is another type, numbers
+ * are rounded once, to the nearest, of two equally near ones to the even; integers that do not fit
+ * become the nearest that does, NaN as an integer is 0, and bool is whether it is not 0.
+ *
+ * Indices, leaves and blobs are not checked. Any number of threads may read; of packed bits,
+ * neighbours share bytes: who writes them from several threads keeps these to different blobs, or
+ * apart by a word of 8 bytes. */
 #ifndef HARRAY_LAYOUT_MAPPED_H
 #define HARRAY_LAYOUT_MAPPED_H
 

@@ -29,7 +29,28 @@
  *                         lies behind A in the same blob
  *     split(separate; PATH+PATH…: A, B)  B has blobs of its own, numbered behind A's
  *     permute(P0,P1,…, A) A, as if index number P0 were the first, P1 the second, …
- *     @row, @col, @morton the last index varies fastest (default), the first, or bits of all by turns */
+ *     @row, @col, @morton the last index varies fastest (default), the first, or bits of all by turns
+ *
+ * Computed: what lies in memory is made of the values; mapped.h reads and writes them.
+ *     changetype(FROM:TO, …; A)  A of fields of other types: FROM is a type, or the path of fields, which
+ *                         wins over types and over shorter paths; TO is a type. Complex numbers stay
+ *                         complex, others real
+ *     byteswap(A)         A with the bytes of each number (of each part of a complex one) in the other
+ *                         order
+ *     bytesplit(A)        A as if each field were an array of its bytes, [0] being the first in memory
+ *     bitint(BITS; soa)   integers and bool, of which only so many bits are stored, one behind the other,
+ *                         an array for each leaf in a blob of its own: the sign of signed ones, which
+ *                         counts, and the lowest of the others. 1 to 64
+ *     bitint(BITS; aos)   the same, record behind record, in one blob
+ *     bitfloat(E,M; soa), bitfloat(E,M; aos)  real numbers, of 1 bit for the sign, E for the exponent (1
+ *                         to 11), M for the mantissa (0 to 52). What of a value's mantissa goes beyond
+ *                         is cut off. What is too large becomes infinite, what is smaller than
+ *                         2^(2 - 2^(E-1)) zero, unless E is the width of its type's own exponent; NaN
+ *                         is infinite when M is 0
+ *     In bitint and bitfloat aos and soa have no options but @row, @col, @morton. Their blobs consist of
+ *     whole words of 8 bytes, or of 4 when no leaf there has more than 4; no more bits than a word has.
+ *     One inside the other: each value is converted, swapped, and then split into bytes or cut to bits.
+ *     Inside bytesplit there is nothing left to be converted, swapped, or cut to bits. */
 #ifndef HARRAY_LAYOUT_MAPPING_H
 #define HARRAY_LAYOUT_MAPPING_H
 
@@ -64,11 +85,12 @@ typedef struct ha_row {
 } ha_row;
 
 /* What lies in memory in place of a leaf's value: the value converted to `stored`, its bytes in the
- * other order if `swapped`, and then as one of
+ * other order if `swapped` (of each part of a complex number), and then as one of
  *     bits == 0, bytes == 0   the bytes of the stored value
- *     bits > 0                that many bits of it: base and strides of the row count bits then, from
- *                             the lowest of the first byte on
- *     bytes > 0               byte b of it as the mapping's byte_row[byte_row + b] says */
+ *     bits > 0                that many bits of it: base, offset and strides of the row count bits then,
+ *                             from the lowest of the first byte on. Never swapped
+ *     bytes > 0               byte b of it as the mapping's byte_row[byte_row + b] says. The leaf's own
+ *                             row is that of its first byte */
 typedef struct ha_coding {
     ha_scalar stored;
     int32_t swapped;
@@ -84,6 +106,9 @@ typedef struct ha_coding {
 typedef struct ha_section {
     int32_t blob, linearizer;
     int64_t lanes, bytes, alignment;
+    int64_t
+        bits; /* > 0, lanes and bytes are 0 then: that many bits for every linear index, rounded up
+                      to a multiple of `alignment` bytes together */
     int64_t start; /* in the blob, for the mapping's extents */
 } ha_section;
 
@@ -105,8 +130,9 @@ typedef struct ha_mapping {
     const ha_blob *blob;
     const ha_section *section;
     int32_t codings;
+    int64_t byte_rows;
     const ha_coding *coding; /* computed mappings; NULL: none */
-    const ha_row *byte_row;  /* of leaves that are stored byte by byte */
+    const ha_row *byte_row;  /* of leaves that are stored byte by byte; their `coding` is 0 */
 } ha_mapping;
 
 /* ---- layouts by functions -------------------------------------------------------------------- */
@@ -118,7 +144,12 @@ typedef enum ha_layout_kind {
     HA_LAYOUT_ONE,
     HA_LAYOUT_NULL,
     HA_LAYOUT_SPLIT,
-    HA_LAYOUT_PERMUTE
+    HA_LAYOUT_PERMUTE,
+    HA_LAYOUT_CHANGETYPE,
+    HA_LAYOUT_BYTESWAP,
+    HA_LAYOUT_BYTESPLIT,
+    HA_LAYOUT_BITINT,
+    HA_LAYOUT_BITFLOAT
 } ha_layout_kind;
 
 enum { /* flags of a layout; which fit which kind is said above */
@@ -145,7 +176,10 @@ typedef struct ha_layout {
     int64_t lanes;                      /* aosoa: at least 1 */
     const char *paths;                  /* split: "pos+vel" */
     int32_t dimension[HA_MAPPING_RANK]; /* permute: P0, P1, … */
-    const struct ha_layout *first;      /* split, permute: what is inside */
+    const char *changes;                /* changetype: "f64:f32, pos.x:f64"; "": none */
+    int32_t bits;                       /* bitint */
+    int32_t exponent, mantissa;         /* bitfloat */
+    const struct ha_layout *first;      /* what is inside: of bitint and bitfloat soa or aos */
     const struct ha_layout *second;     /* split */
 } ha_layout;
 
@@ -183,30 +217,38 @@ HA_FN int64_t ha_linear(const ha_linearizer *l, const int64_t *index) {
     return linear;
 }
 
-/* Where in its blob a leaf of the record with this linear index lies, in bytes. */
+/* Where in its blob a leaf of the record with this linear index lies, in bytes; in bits if its coding
+ * has bits. */
 HA_FN int64_t ha_row_offset(const ha_row *row, int64_t linear) {
     return row->base + linear / row->lanes * row->block_stride +
            linear % row->lanes * row->lane_stride;
 }
 
-/* Where in blob m->row[leaf].blob a leaf of the record with this index lies, in bytes. Nothing is
- * checked: leaf and index have to be right, and the blob one that exists. */
+/* Where in blob m->row[leaf].blob a leaf of the record with this index lies, in bytes; in bits if its
+ * coding has bits; its first byte if each is somewhere else. Nothing is checked: leaf and index have
+ * to be right, and the blob one that exists. */
 HA_FN int64_t ha_mapping_offset(const ha_mapping *m, int64_t leaf, const int64_t *index) {
     const ha_row *row = &m->row[leaf];
     return ha_row_offset(row, ha_linear(&m->linearizer[row->linearizer], index));
+}
+
+/* How the values of this row are stored; NULL: as they are. */
+HA_FN const ha_coding *ha_row_coding(const ha_mapping *m, const ha_row *row) {
+    return row->coding > 0 ? &m->coding[row->coding - 1] : HA_NULL_;
 }
 
 /* A run of values of one leaf at equal distances. */
 typedef struct ha_stretch {
     int32_t blob;      /* < 0: not stored */
     int32_t dimension; /* the index that goes on from value to value */
-    int64_t offset;    /* of the first value in the blob, in bytes */
-    int64_t stride;    /* bytes from value to value */
-    int64_t count;     /* at least 1 */
+    int64_t
+        offset; /* of the first value in the blob, in bytes, or bits if the leaf's coding has these */
+    int64_t stride; /* from value to value, in the same */
+    int64_t count;  /* at least 1 */
 } ha_stretch;
 
 /* The longest run that begins at `index` and goes along the fastest dimension of the leaf's linearizer,
- * at most to the end of the extent. HA_ERR_ARGUMENT, *run untouched: there is no such leaf or index. */
+ * at most to the end of the extent. Of a leaf that is stored byte by byte it is one of its first bytes. HA_ERR_ARGUMENT, *run untouched: there is no such leaf or index. */
 HA_API HA_MUST_CHECK ha_status ha_mapping_stretch(const ha_mapping *mapping, int64_t leaf,
                                                   const int64_t *index, ha_stretch *run);
 
@@ -236,7 +278,7 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  * too, that comes first). Subscripts in names of leaves become _0_1. A leaf that is not stored gives 0, and takes what it is given.
  * name_blob_bytes_B(long n0, long n1) is how long blob number B is.
  * -1: `name` is no name in C, or two leaves have the same name then, or one of more than 511 letters, or
- * the mapping was not made by ha_mapping_new or ha_mapping_parse. */
+ * the mapping was not made by ha_mapping_new or ha_mapping_parse, or it is computed. */
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size);
 

@@ -164,7 +164,11 @@ static ha_section *ha_add_section(ha_builder *b, int32_t linearizer, int64_t lan
         b->into = m->blobs++;
         b->blob[b->into] = (ha_blob){.bytes = 0, .alignment = 1};
     }
-    *p = (ha_section){b->into, linearizer, lanes, bytes, alignment, 0};
+    *p = (ha_section){.blob = b->into,
+                      .linearizer = linearizer,
+                      .lanes = lanes,
+                      .bytes = bytes,
+                      .alignment = alignment};
     return p;
 }
 
