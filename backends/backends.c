@@ -1,4 +1,3 @@
 /* The implementation as one compiled unit, for those who link instead of include. */
 #define HARRAY_IMPLEMENTATION
-#include "../harray.h"
-#include "../layout.h"
+#include "../records.h"

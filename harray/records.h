@@ -1,0 +1,172 @@
+/* Record arrays: coherent arrays of records, each memory with a layout of its own.
+ *
+ *     ha_records *r = ha_records_new(&body_record, 1, &n, NULL);        // an array of structs everywhere
+ *     HA_CHECK(ha_records_layout_(r, gpu, "soa", HA_SITE));             // but one array a field there
+ *     ha_records_access v;
+ *     if (ha_records_open(&v, r, gpu, "read pos+mass, write vel", 0, HA_END) == HA_OK) {
+ *         … v.blob[b] are the blobs of v.mapping: pointers into the memory of gpu …
+ *         ha_records_close(&v);
+ *     }
+ *
+ * All that access.h says of accesses holds here, for each leaf field and each range of records: what is
+ * read is made valid, and only that is moved, from the layout that it has to the one that it is to have.
+ * Two accesses conflict when one of them writes, and they have a field and a record in common.
+ *
+ * Ranges are of the slowest index, the first one: of an array of 10 x 20 records, [2, 4) are those whose
+ * first index is 2 or 3. Any layout of layout/mapping.h serves that keeps every value and lets none
+ * share a byte with another one (see ha_records_layout).
+ *
+ * Every function may be called from any thread, at any time. A call that fails changes nothing. Errors
+ * are told as everywhere (status.h), and name the field. */
+#ifndef HARRAY_RECORDS_H
+#define HARRAY_RECORDS_H
+
+#include "../layout/mapped.h"
+#include "access.h"
+#include "array.h"
+
+typedef struct ha_records ha_records;
+
+/* ---- making and freeing ---------------------------------------------------------------------- */
+
+/* Records without values; takes no memory for them yet. rank: 1 to HA_MAPPING_RANK, extents from 0.
+ * `layout` is the one in every memory that is given no other (NULL: "aos"). What `record` points at has
+ * to outlive the array. NULL on failure:
+ *   HA_ERR_ARGUMENT  no record or a bad one, rank or extents, no layout; what ha_records_layout refuses
+ *   HA_ERR_MEMORY */
+HA_API ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *extent,
+                                  const char *layout);
+
+/* The caller's memory as a record array, without a copy: an array of structs, an array for each field,
+ * or any other mapping, in the memory of a context (NULL as usual). Mapping and table of blobs are copied;
+ * the record and the memory have to stay until ha_records_unwrap. Everywhere else the layout is "aos"
+ * until ha_records_layout says something else. flags: as ha_wrap_flags (wrap.h). What is said there holds
+ * here. NULL on failure:
+ *   HA_ERR_ARGUMENT  no mapping, or not one that was made by ha_mapping_new or ha_mapping_parse; a blob
+ *                    with bytes at NULL; two that overlap; bad flags; what ha_records_layout refuses
+ *   HA_ERR_STATE     another array owns some of it
+ *   HA_ERR_MEMORY */
+HA_API ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *context, unsigned flags);
+
+/* As ha_array_free, ha_unwrap and ha_sync. NULL is nothing to free or unwrap. */
+HA_API ha_status ha_records_free(ha_records *records);
+#define ha_records_unwrap(records) ha_records_unwrap_(records, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_records_unwrap_(ha_records *records, const char *site);
+#define ha_records_sync(records) ha_records_sync_(records, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_records_sync_(ha_records *records, const char *site);
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+/* The layout in a context's memory. What is valid there stays valid: on the host it is converted, from a
+ * device it is brought to the host first. `array` points at a handle with a member `records`, as
+ * HA_RECORDS makes them; the function below takes the record array itself.
+ *   HA_ERR_ARGUMENT     the text is no layout; or one that does not keep every value by itself: null, one
+ *                       (of several records), values of fewer bits or another type than the field's
+ *                       that does not have all its values
+ *   HA_ERR_UNSUPPORTED  a blob has to be aligned to more than 64 bytes
+ *   HA_ERR_CONFLICT     accesses are open
+ *   HA_ERR_STATE        the memory there is the caller's
+ *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER  as when opening there */
+#define ha_records_layout(array, context, layout)                                                  \
+    ha_records_layout_((array)->records, context, layout, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_records_layout_(ha_records *records, ha_context *context,
+                                                  const char *layout, const char *site);
+
+/* Where the fields lie in a context's memory. Lives until the layout there or the extents change, or the
+ * array goes. NULL: there is no memory for it. */
+HA_API const ha_mapping *ha_records_mapping(ha_records *records, ha_context *context);
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+HA_API const ha_record *ha_records_record(const ha_records *records);
+HA_API int ha_records_rank(const ha_records *records);
+HA_API int64_t ha_records_extent(const ha_records *records, int dimension); /* 0: no such one */
+HA_API int64_t ha_records_size(const ha_records *records);                  /* records */
+HA_API uint64_t
+ha_records_version(const ha_records *records); /* raised by every write and resize */
+
+/* A name for messages, as ha_array_set_name. */
+HA_API void ha_records_set_name(ha_records *records, const char *name);
+HA_API const char *ha_records_name(const ha_records *records);
+
+/* Nonzero when the fields below these paths ("pos+mass"; NULL: all) of the records [first, last) (HA_END:
+ * to the end) are valid at the context, so that reading them there moves nothing. 0 when that is no
+ * value at all, or a path is not in the record. */
+HA_API int ha_records_valid(const ha_records *records, const ha_context *context, const char *paths,
+                            size_t first, size_t last);
+
+/* What transfers between memories this array has caused; bytes: of values, without what lies between. */
+HA_API ha_statistics ha_records_statistics(const ha_records *records);
+
+/* The state as text: the array, and for each memory its layout and which fields of which records are valid
+ * there. As snprintf: at most `bytes` with the final zero, returns the length it would need. */
+HA_API size_t ha_records_describe(const ha_records *records, char *text, size_t bytes);
+
+/* ---- changing -------------------------------------------------------------------------------- */
+
+/* Other extents, of the same rank. Values at indices that are in both are kept, wherever they are valid;
+ * what is valid on a device only is brought to the host for it. Others were never written.
+ * HA_ERR_CONFLICT while accesses are open, or another thread is about to open one; HA_ERR_STATE when the
+ * memory is the caller's; HA_ERR_ARGUMENT, HA_ERR_MEMORY, and as opening on the host. */
+#define ha_records_resize(records, extent) ha_records_resize_(records, extent, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_records_resize_(ha_records *records, const int64_t *extent,
+                                                  const char *site);
+
+/* One record, as the struct that the record describes; indices are checked. They open an access on the
+ * host for the moment: its conflicts apply, and the record is valid there afterwards. get: HA_ERR_STATE
+ * when one of its fields was never written. Bytes between the fields are left as they are. */
+HA_API HA_MUST_CHECK ha_status ha_records_get(ha_records *records, const int64_t *index,
+                                              void *value);
+HA_API HA_MUST_CHECK ha_status ha_records_set(ha_records *records, const int64_t *index,
+                                              const void *value);
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+/* An open access. Members are for reading only; when opening failed, all but `status` are zero. */
+typedef struct ha_records_access {
+    ha_records *records; /* NULL: not open */
+    ha_context *context;
+    const ha_mapping *mapping; /* of all records, whatever the range */
+    void *const *blob;         /* its blobs, in the context's memory */
+    int64_t first, last;       /* of the slowest index */
+    ha_status status;          /* of the opening */
+    int parts_;                /* accesses to fields that are neighbours, and opened alike */
+    ha_access part_[4], *more_;
+} ha_records_access;
+
+/* Opens fields of the records [first, last) (of the slowest index; 0 and HA_END: all) on a context; all
+ * fields that are named or none. `what` says which, and how:
+ *     what  := ["try"] part "," part …         try: HA_ERR_BUSY instead of waiting for other threads
+ *     part  := mode [path "+" path …]          no path: all fields (then it is the only part)
+ *     mode  := read | write | overwrite
+ *     path  := as in ha_record_find: "pos" for pos.x and pos.y
+ * *access must not be open already. Other fields must not be touched. Errors as ha_open, and
+ * HA_ERR_ARGUMENT when `what` is no such text, names what the record does not have, or a field twice. */
+#define ha_records_open(access, records, context, what, first, last)                               \
+    ha_records_open_(access, records, context, what, first, last, HA_SITE)
+HA_API ha_status ha_records_open_(ha_records_access *access, ha_records *records,
+                                  ha_context *context, const char *what, size_t first, size_t last,
+                                  const char *site);
+
+/* Ends it, by the thread that opened it: as ha_close. */
+#define ha_records_close(access) ha_records_close_(access)
+HA_API ha_status ha_records_close_(ha_records_access *access);
+
+/* Calls f(here, argument) on the context's queue, with a copy of `bytes` bytes of argument: as ha_enqueue.
+ * The blobs may be used in it, if the context can run functions on its data. The status is also in
+ * access->status when it is a failure. */
+HA_API ha_status ha_records_run_(ha_function f, ha_records_access *access, const void *argument,
+                                 size_t bytes);
+
+/* As ha_wait: until all that the access depends on has happened. */
+#define ha_records_wait(access) ha_records_wait_(access, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_records_wait_(ha_records_access *access, const char *site);
+
+/* Starts moving fields ("pos+mass"; NULL: all) to a context, as ha_array_prefetch. */
+#define ha_records_prefetch(records, context, paths, first, last)                                  \
+    ha_records_prefetch_(records, context, paths, first, last, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_records_prefetch_(ha_records *records, ha_context *context,
+                                                    const char *paths, size_t first, size_t last,
+                                                    const char *site);
+
+#endif
