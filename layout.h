@@ -43,6 +43,7 @@
 #include "layout/record.h"
 #include "layout/mapping.h"
 #include "layout/mapped.h"
+#include "layout/counts.h"
 #include "layout/view.h"
 #include "layout/near.h"
 #include "layout/split.h"

@@ -50,7 +50,12 @@
  *     In bitint and bitfloat aos and soa have no options but @row, @col, @morton. Their blobs consist of
  *     whole words of 8 bytes, or of 4 when no leaf there has more than 4; no more bits than a word has.
  *     One inside the other: each value is converted, swapped, and then split into bytes or cut to bits.
- *     Inside bytesplit there is nothing left to be converted, swapped, or cut to bits. */
+ *     Inside bytesplit there is nothing left to be converted, swapped, or cut to bits.
+ *
+ * Instruments (counts.h), which stand outside of all others, each once at most:
+ *     count(A)            A; how often each leaf is read and written is counted
+ *     heatmap(A)          A; how often each line of 64 bytes is touched is
+ *     heatmap(BYTES; A)   the same by so many bytes, 1 to 1048576 */
 #ifndef HARRAY_LAYOUT_MAPPING_H
 #define HARRAY_LAYOUT_MAPPING_H
 
@@ -131,8 +136,9 @@ typedef struct ha_mapping {
     const ha_section *section;
     int32_t codings;
     int64_t byte_rows;
-    const ha_coding *coding; /* computed mappings; NULL: none */
-    const ha_row *byte_row;  /* of leaves that are stored byte by byte; their `coding` is 0 */
+    const ha_coding *coding;  /* computed mappings; NULL: none */
+    const ha_row *byte_row;   /* of leaves that are stored byte by byte; their `coding` is 0 */
+    struct ha_counts *counts; /* of count(…) and heatmap(…): counts.h; NULL: none */
 } ha_mapping;
 
 /* ---- layouts by functions -------------------------------------------------------------------- */
@@ -149,7 +155,9 @@ typedef enum ha_layout_kind {
     HA_LAYOUT_BYTESWAP,
     HA_LAYOUT_BYTESPLIT,
     HA_LAYOUT_BITINT,
-    HA_LAYOUT_BITFLOAT
+    HA_LAYOUT_BITFLOAT,
+    HA_LAYOUT_COUNT,
+    HA_LAYOUT_HEATMAP
 } ha_layout_kind;
 
 enum { /* flags of a layout; which fit which kind is said above */
@@ -173,7 +181,7 @@ typedef struct ha_layout {
     ha_layout_kind kind;
     ha_linear_order order; /* aos, soa, aosoa, one */
     uint32_t flags;
-    int64_t lanes;                      /* aosoa: at least 1 */
+    int64_t lanes;                      /* aosoa: at least 1; heatmap: bytes of a granule, 0: 64 */
     const char *paths;                  /* split: "pos+vel" */
     int32_t dimension[HA_MAPPING_RANK]; /* permute: P0, P1, … */
     const char *changes;                /* changetype: "f64:f32, pos.x:f64"; "": none */

@@ -13,6 +13,7 @@
 #include "record_text.h"
 #include "layout_text.h"
 #include "build.h"
+#include "counts.h"
 #include "split.h"
 #include "place.h"
 #include "mapping.h"

@@ -64,9 +64,13 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
         return "the order does not fit the kind of layout";
     if (layout->order == HA_LINEAR_MORTON && (flags & HA_LAYOUT_ROWS) != 0)
         return "in Morton order there are no rows";
-    if (layout->kind == HA_LAYOUT_AOSOA ? layout->lanes < 1 : layout->lanes != 0)
+    if (layout->kind == HA_LAYOUT_HEATMAP ? layout->lanes < 0 || layout->lanes > HA_LARGEST_GRANULE
+        : layout->kind == HA_LAYOUT_AOSOA ? layout->lanes < 1
+                                          : layout->lanes != 0)
         return "the number of lanes does not fit the kind of layout";
-    if (is_split || layout->kind == HA_LAYOUT_PERMUTE ? !layout->first : !!layout->first)
+    if (is_split || layout->kind == HA_LAYOUT_PERMUTE || ha_is_instrument(layout->kind)
+            ? !layout->first
+            : !!layout->first)
         return "a layout inside is missing, or does not fit the kind of layout";
     if (is_split ? !layout->second || !layout->paths : layout->second || layout->paths)
         return "the second layout or the paths are missing, or do not fit the kind of layout";
@@ -75,6 +79,18 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
         seen |= 1 << layout->dimension[d];
     }
     return seen && seen != (1 << rank) - 1 ? "a dimension is there twice" : NULL;
+}
+
+/* Of those: does what counts stand outside of all others, and each of both once? */
+static const char *ha_inside_mistake(const ha_layout *layout) {
+    const int counts = ha_is_instrument(layout->kind);
+    const ha_layout *in = layout->first, *other = layout->second;
+    if (counts && in->kind == layout->kind) return "an instrument is there twice";
+    if (counts && ha_is_instrument(in->kind) && in->first && in->first->kind == layout->kind)
+        return "an instrument is there twice";
+    if (!counts && ((in && ha_is_instrument(in->kind)) || (other && ha_is_instrument(other->kind))))
+        return "an instrument has to stand outside of other layouts";
+    return NULL;
 }
 
 enum { HA_MOST_LAYOUTS = 65536 }; /* in a tree: a graph may unfold to no end */
@@ -86,6 +102,7 @@ static ha_status ha_check_layout(const ha_builder *b, const ha_layout *layout, i
                               ? "there are too many layouts inside others"
                               : ha_layout_mistake(layout, rank);
     ha_status s = HA_OK;
+    if (!mistake) mistake = ha_inside_mistake(layout);
     if (mistake) return ha_refuse_layout(b, ha_position_of(b, layout), mistake);
     if (layout->first) s = ha_check_layout(b, layout->first, rank, depth + 1, layouts);
     if (!s && layout->second) s = ha_check_layout(b, layout->second, rank, depth + 1, layouts);

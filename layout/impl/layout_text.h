@@ -18,15 +18,17 @@ typedef struct ha_layout_reader {
     ha_layout_node *node;
     int64_t nodes;
     int rank, depth;
+    int instruments; /* layouts around the one that is read, when all of them only count */
+    int counted, heated;
 } ha_layout_reader;
 
 static const struct ha_layout_name {
     const char *name;
     ha_layout_kind kind;
 } ha_layout_names[] = {
-    {"aos", HA_LAYOUT_AOS},         {"soa", HA_LAYOUT_SOA},   {"aosoa", HA_LAYOUT_AOSOA},
-    {"one", HA_LAYOUT_ONE},         {"null", HA_LAYOUT_NULL}, {"split", HA_LAYOUT_SPLIT},
-    {"permute", HA_LAYOUT_PERMUTE},
+    {"aos", HA_LAYOUT_AOS},         {"soa", HA_LAYOUT_SOA},     {"aosoa", HA_LAYOUT_AOSOA},
+    {"one", HA_LAYOUT_ONE},         {"null", HA_LAYOUT_NULL},   {"split", HA_LAYOUT_SPLIT},
+    {"permute", HA_LAYOUT_PERMUTE}, {"count", HA_LAYOUT_COUNT}, {"heatmap", HA_LAYOUT_HEATMAP},
 };
 
 static const struct ha_layout_option {
@@ -172,13 +174,41 @@ static ha_status ha_read_permute(ha_layout_reader *l, ha_layout *layout) {
     return s ? s : ha_expect(r, ')', "')'");
 }
 
+enum { HA_LINE = 64, HA_LARGEST_GRANULE = 1048576 }; /* bytes of a heatmap's granules */
+
+static int ha_is_instrument(ha_layout_kind kind) {
+    return kind == HA_LAYOUT_COUNT || kind == HA_LAYOUT_HEATMAP;
+}
+
+/* "(A)" and "(BYTES; A)" of count and heatmap, whose word starts at this position. */
+static ha_status ha_read_instrument(ha_layout_reader *l, ha_layout *layout, int64_t position) {
+    ha_reader *r = &l->reader;
+    int *seen = layout->kind == HA_LAYOUT_COUNT ? &l->counted : &l->heated;
+    ha_status s = HA_OK;
+    if (l->instruments + 1 != l->depth)
+        return ha_refuse_at(r, r->text + position, "this has to stand outside of other layouts");
+    if (*seen) return ha_refuse_at(r, r->text + position, "it is there already");
+    *seen = 1;
+    l->instruments++;
+    s = ha_expect(r, '(', "'('");
+    if (s) return s;
+    ha_skip_blanks(r);
+    if (layout->kind == HA_LAYOUT_HEATMAP && ha_is_digit(*r->at)) {
+        s = ha_read_number(r, "a number of bytes", 1, HA_LARGEST_GRANULE, &layout->lanes);
+        if (!s) s = ha_expect(r, ';', "';'");
+    }
+    if (!s) s = ha_read_layout(l, &layout->first);
+    return s ? s : ha_expect(r, ')', "')'");
+}
+
 static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_names); k++)
         if (ha_accept_word(&l->reader, ha_layout_names[k].name)) {
             layout->kind = ha_layout_names[k].kind;
             return HA_OK;
         }
-    return ha_expected(&l->reader, "a layout (aos, soa, aosoa, one, null, split, permute)");
+    return ha_expected(&l->reader,
+                       "a layout (aos, soa, aosoa, one, null, split, permute, count, heatmap)");
 }
 
 static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
@@ -201,6 +231,10 @@ static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
         break;
     case HA_LAYOUT_PERMUTE:
         s = ha_read_permute(l, &node->layout);
+        break;
+    case HA_LAYOUT_COUNT:
+    case HA_LAYOUT_HEATMAP:
+        s = ha_read_instrument(l, &node->layout, node->position);
         break;
     case HA_LAYOUT_NULL:
         break;
@@ -271,6 +305,11 @@ static void ha_put_layout(ha_writer *w, const ha_layout *layout, int rank) {
         ha_put_layout(w, layout->first, rank);
         ha_put_text(w, ", ");
         ha_put_layout(w, layout->second, rank);
+        ha_put_text(w, ")");
+    } else if (ha_is_instrument(layout->kind)) {
+        ha_put_text(w, "(");
+        if (layout->lanes > 0) ha_put_text(w, "%lld; ", (long long)layout->lanes);
+        ha_put_layout(w, layout->first, rank);
         ha_put_text(w, ")");
     } else if (layout->kind == HA_LAYOUT_PERMUTE) {
         ha_put_text(w, "(");

@@ -3,7 +3,7 @@
 #define HARRAY_LAYOUT_IMPL_MAPPED_H
 
 #include "../mapped.h"
-#include "basics.h"
+#include "counts.h"
 
 static int64_t ha_mapped_size(const ha_mapped *records, int64_t leaf) {
     ha_leaf described = {.scalar = HA_NO_SCALAR};
@@ -21,6 +21,7 @@ HA_API void ha_mapped_get(const ha_mapped *records, int64_t leaf, const int64_t 
                           void *value) {
     const char *place = ha_mapped_place(records, leaf, index);
     const size_t size = (size_t)ha_mapped_size(records, leaf);
+    ha_count_run(records->mapping, leaf, index, 0, 1, HA_READ_);
     if (place)
         memcpy(value, place, size);
     else
@@ -30,6 +31,7 @@ HA_API void ha_mapped_get(const ha_mapped *records, int64_t leaf, const int64_t 
 HA_API void ha_mapped_set(const ha_mapped *records, int64_t leaf, const int64_t *index,
                           const void *value) {
     char *place = ha_mapped_place(records, leaf, index);
+    ha_count_run(records->mapping, leaf, index, 0, 1, HA_WRITE_);
     if (place) memcpy(place, value, (size_t)ha_mapped_size(records, leaf));
 }
 

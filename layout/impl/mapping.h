@@ -2,6 +2,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_MAPPING_H
 #define HARRAY_LAYOUT_IMPL_MAPPING_H
 
+#include "counts.h"
 #include "place.h"
 #include "split.h"
 
@@ -71,6 +72,11 @@ static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, char *w
     return s;
 }
 
+static void ha_mapping_release(ha_mapping *m) {
+    if (m) HA_LAYOUT_FREE_(m->counts);
+    HA_LAYOUT_FREE_(m);
+}
+
 /* The mapping, of what is checked. */
 static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64_t n,
                                    const ha_layout *layout, int rank, const int64_t *extent) {
@@ -88,8 +94,8 @@ static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64
         ha_put_layout(&text, layout, rank);
         m->rank = rank;
         for (int d = 0; d < HA_MAPPING_RANK; d++) m->extent[d] = d < rank ? extent[d] : 1;
-        if (ha_fill_mapping(b, layout, work)) {
-            HA_LAYOUT_FREE_(m);
+        if (ha_fill_mapping(b, layout, work) || ha_add_counts(b->asked, layout, m)) {
+            ha_mapping_release(m);
             m = NULL;
         }
     }
@@ -136,7 +142,7 @@ HA_API ha_mapping *ha_mapping_parse(const ha_record *record, const char *text, i
     return m;
 }
 
-HA_API void ha_mapping_free(ha_mapping *mapping) { HA_LAYOUT_FREE_(mapping); }
+HA_API void ha_mapping_free(ha_mapping *mapping) { ha_mapping_release(mapping); }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 

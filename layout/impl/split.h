@@ -104,6 +104,9 @@ static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_layou
         return ha_build_split(b, layout, part, offset);
     case HA_LAYOUT_PERMUTE:
         return ha_build_permuted(b, layout, part, offset);
+    case HA_LAYOUT_COUNT:
+    case HA_LAYOUT_HEATMAP:
+        return ha_build(b, layout->first, part, offset);
     default:
         return ha_build_leaf_layout(b, layout, part, offset);
     }
