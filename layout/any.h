@@ -87,8 +87,26 @@ HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha
         __VA_ARGS__;                                                                               \
         break;
 
-/* What a view has of it. */
-#define HA_VIEW_FROM_(V, R, D)                                                                     \
+/* What a view has of it; and what it is, for arrays of its records. */
+#define HA_VIEW_FROM_(V, R, D, O)                                                                  \
+    typedef R V##_value_;                                                                          \
+    enum { V##_rank_ = D, V##_order_ = O };                                                        \
+    HA_HOST_FN_ const ha_record *V##_described_(void) { return &R##_record; }                      \
+    HA_HOST_FN_ ha_region V##_part_(V ha_v, ptrdiff_t ha_first, ptrdiff_t ha_last) {               \
+        ha_region ha_r = V##_region(ha_v);                                                         \
+        ha_r.first[0] = ha_first;                                                                  \
+        ha_r.last[0] = ha_last;                                                                    \
+        return ha_r;                                                                               \
+    }                                                                                              \
+    HA_HOST_FN_ V V##_shifted_(V ha_v, uintptr_t ha_first, uintptr_t ha_bytes,                     \
+                               uintptr_t ha_shift) {                                               \
+        for (int ha_j = 0; ha_j < HA_TO_(int, V##_pointers_); ha_j++) {                            \
+            const uintptr_t ha_p = HA_NUMBER_(ha_v.blob[ha_j]);                                    \
+            if (ha_p - ha_first < ha_bytes)                                                        \
+                ha_v.blob[ha_j] = HA_POINTER_(char, HA_ADDRESS_(ha_p + ha_shift));                 \
+        }                                                                                          \
+        return ha_v;                                                                               \
+    }                                                                                              \
     HA_HOST_FN_ V V##_from(const ha_mapping *ha_m, void *const *ha_bs, ha_error *ha_e) {           \
         V ha_v = V##_empty_(ha_m->extent[0], ha_m->extent[1], ha_m->extent[2], ha_m->extent[3]);   \
         const V ha_none = ha_v;                                                                    \

@@ -90,7 +90,7 @@
     HA_VIEW_PLAN_(V, R, D, O) \
     HA_VIEW_MAKERS_(V, D) \
     HA_VIEW_OF_RECORDS_(V, R, D) \
-    HA_VIEW_FROM_(V, R, D)
+    HA_VIEW_FROM_(V, R, D, O)
 
 #define HA_VIEW_TYPE_(V, R, K, L, F) \
     enum { \
