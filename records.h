@@ -11,10 +11,12 @@
 #include "layout.h"
 
 #include "harray/records.h"
+#include "harray/records_typed.h"
 
 #endif
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_RECORDS_IMPLEMENTED
 #define HARRAY_RECORDS_IMPLEMENTED
 #include "impl/record_array.h"
+#include "impl/records_typed.h"
 #endif

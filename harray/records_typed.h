@@ -142,9 +142,9 @@
         V ha_v = V##_shifted_(ha_g->ha_view, ha_q->first, ha_q->bytes, ha_q->shift);               \
         HA_WITH(ha_v, f(ha_v HA_BARE_ stored));                                                    \
     }                                                                                              \
-    HA_HOST_FN_ ha_status f##_run_(ha_records_access *ha_access, V ha_v HA_BARE_ parameters) {     \
+    HA_HOST_FN_ ha_status f##_run_(ha_records_access *ha_x, V ha_v HA_BARE_ parameters) {          \
         const f##_given_ ha_g = {ha_v HA_BARE_ given};                                             \
-        return ha_records_run_(f##_queued_, ha_access, &ha_g, sizeof ha_g);                        \
+        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g);                             \
     }                                                                                              \
     struct ha_semicolon_
 
@@ -230,24 +230,23 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
     }
 
 #define HA_RECORDS_MAKERS_(name, V)                                                                \
-    HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_layout, void *const *ha_b,    \
+    HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_text, void *const *ha_b,      \
                                 unsigned ha_flags) {                                               \
         int64_t ha_e[4];                                                                           \
         memcpy(ha_e, &ha_n, sizeof ha_n);                                                          \
-        return name##_from_(                                                                       \
-            ha_records_typed_wrap_(&name##_type_, ha_e, ha_layout, ha_b, ha_flags));               \
+        return name##_from_(ha_records_typed_wrap_(&name##_type_, ha_e, ha_text, ha_b, ha_flags)); \
     }                                                                                              \
     HA_TYPED_ name name##_new(name##_numbers_ ha_n) {                                              \
         int64_t ha_e[4];                                                                           \
         memcpy(ha_e, &ha_n, sizeof ha_n);                                                          \
         return name##_from_(ha_records_typed_new_(&name##_type_, ha_e));                           \
     }                                                                                              \
-    HA_TYPED_ name name##_of(V##_value_ *ha_records, name##_numbers_ ha_n) {                       \
-        void *const ha_b = ha_records;                                                             \
+    HA_TYPED_ name name##_of(V##_value_ *ha_rs, name##_numbers_ ha_n) {                            \
+        void *const ha_b = ha_rs;                                                                  \
         return name##_wrap_(ha_n, "aos", &ha_b, 0);                                                \
     }                                                                                              \
-    HA_TYPED_ name name##_of_const(const V##_value_ *ha_records, name##_numbers_ ha_n) {           \
-        void *const ha_b = HA_ADDRESS_(HA_NUMBER_(ha_records));                                    \
+    HA_TYPED_ name name##_of_const(const V##_value_ *ha_rs, name##_numbers_ ha_n) {                \
+        void *const ha_b = HA_ADDRESS_(HA_NUMBER_(ha_rs));                                         \
         return name##_wrap_(ha_n, "aos", &ha_b, HA_WRAP_CONST);                                    \
     }                                                                                              \
     HA_TYPED_ name name##_on(void *const *ha_arrays, name##_numbers_ ha_n) {                       \

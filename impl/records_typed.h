@@ -1,0 +1,116 @@
+/* What the macros of harray/records_typed.h call. */
+#ifndef HA_IMPL_RECORDS_TYPED_H
+#define HA_IMPL_RECORDS_TYPED_H
+
+#include "../harray/records_typed.h"
+
+/* The view's own layout, as ha_mapping has it as text; NULL: it has none. */
+static const char *ha_own_layout(const ha_records_type_ *type, char *text, size_t bytes) {
+    static const char *const orders[] = {"", "@col", "@morton"};
+    const char *name = "aos", *order = orders[type->order];
+    if (type->kind == HA_PACKED_) name = "aos(packed)";
+    if (type->kind == HA_ONE_) name = "one";
+    if (type->kind == HA_SOA_)
+        name = type->flags & HA_ALIGNED_  ? "soa(single,aligned)"
+               : type->flags & HA_SINGLE_ ? "soa(single)"
+                                          : "soa";
+    if (type->kind == HA_AOSOA_)
+        (void)snprintf(text, bytes, "aosoa(%td%s)%s", type->lanes,
+                       type->flags & HA_ROWS ? ",rows" : "", order);
+    else
+        (void)snprintf(text, bytes, "%s%s", name, order);
+    return type->kind < 0 ? NULL : text;
+}
+
+/* Makes the view, or says why not: one that has a layout is of that, or of one that comes to the same. */
+static ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m, void *const *blob,
+                              void *view, ha_error *error) {
+    char text[64];
+    const char *layout = ha_own_layout(type, text, sizeof text);
+    error->status = HA_OK;
+    return type->make(m, blob, layout && m->text && !strcmp(m->text, layout), view, error);
+}
+
+/* Whether views fit the mapping, wherever its blobs are. */
+static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, void *view,
+                             ha_error *error) {
+    void *few[64];
+    const size_t blobs = (size_t)m->blobs;
+    void **somewhere = blobs <= 64 ? few : (void **)HARRAY_MALLOC(blobs * sizeof *somewhere);
+    if (!somewhere) {
+        error->status = HA_ERR_MEMORY;
+        (void)snprintf(error->text, sizeof error->text, "no memory for %zu pointers", blobs);
+        return HA_ERR_MEMORY;
+    }
+    for (size_t b = 0; b < blobs; b++) somewhere[b] = HA_ADDRESS_((uintptr_t)1 << 20);
+    const ha_status s = ha_make_view(type, m, somewhere, view, error);
+    if (somewhere != few) HARRAY_FREE(somewhere);
+    return s;
+}
+
+static ha_status ha_view_refused(const ha_records *r, const ha_records_type_ *type,
+                                 const ha_mapping *m, const ha_context *c, const ha_error *error,
+                                 const char *site) {
+    char text[64];
+    const char *layout = ha_own_layout(type, text, sizeof text);
+    if (error->status != HA_ERR_ARGUMENT || !layout)
+        return ha_fail(error->status, "ha_records_open", "%s: records '%s' at %s: no view %s: %s",
+                       site, ha_records_name(r), c->name, type->view, error->text);
+    return ha_fail(
+        HA_ERR_ARGUMENT, "ha_records_open",
+        "%s: records '%s' at %s are laid out as %s, their view %s as %s: make them alike "
+        "(ha_records_layout), or the view HA_ANY",
+        site, ha_records_name(r), c->name, m->text ? m->text : "the caller has them", type->view,
+        layout);
+}
+
+ha_status ha_records_use_(ha_records_access *access, ha_records *records,
+                          const ha_records_type_ *type, void *view, size_t view_bytes,
+                          ha_context *context, const char *what, size_t first, size_t last,
+                          const char *site) {
+    ha_error error;
+    memset(view, 0, view_bytes);
+    memset(access, 0, sizeof *access);
+    context = ha_resolve(context);
+    const ha_mapping *m = records ? ha_records_mapping(records, context) : NULL;
+    if (m && ha_try_view(type, m, view, &error) != HA_OK) {
+        memset(view, 0, view_bytes);
+        return access->status = ha_view_refused(records, type, m, context, &error, site);
+    }
+    memset(view, 0, view_bytes);
+    ha_status s = ha_records_open_(access, records, context, what, first, last, site);
+    if (s != HA_OK) return s;
+    s = ha_make_view(type, access->mapping, access->blob, view, &error);
+    if (s == HA_OK) return s;
+    m = access->mapping;
+    (void)ha_records_close_(access);
+    memset(view, 0, view_bytes);
+    return access->status = ha_view_refused(records, type, m, context, &error, site);
+}
+
+void ha_records_close_scope_(void *access) {
+    ha_records_access *a = (ha_records_access *)access;
+    if (a->records) (void)ha_records_close_(a);
+}
+
+ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent) {
+    char text[64];
+    return ha_records_new(type->record(), type->rank, extent,
+                          ha_own_layout(type, text, sizeof text));
+}
+
+ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
+                                   const char *layout, void *const *blob, unsigned flags) {
+    ha_error error;
+    ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
+    if (!m) {
+        (void)ha_fail(error.status, "ha_records_wrap", "%s", error.text);
+        return NULL;
+    }
+    const ha_mapped memory = {m, blob};
+    ha_records *r = ha_records_wrap(&memory, ha_host(), flags);
+    ha_mapping_free(m);
+    return r;
+}
+
+#endif
