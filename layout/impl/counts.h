@@ -82,7 +82,7 @@ static ha_status ha_add_counts(const ha_asked *asked, const ha_layout *layout, h
         if (layout->kind == HA_LAYOUT_COUNT)
             counted = 1;
         else
-            granularity = layout->lanes > 0 ? layout->lanes : HA_LINE;
+            granularity = layout->lanes > 0 ? layout->lanes : HA_CACHE_LINE;
     if (!counted && granularity == 0) return HA_OK;
     plan = ha_counts_plan_of(m, counted, granularity);
     bytes = ha_counts_bytes_(plan);

@@ -174,7 +174,7 @@ static ha_status ha_read_permute(ha_layout_reader *l, ha_layout *layout) {
     return s ? s : ha_expect(r, ')', "')'");
 }
 
-enum { HA_LINE = 64, HA_LARGEST_GRANULE = 1048576 }; /* bytes of a heatmap's granules */
+enum { HA_CACHE_LINE = 64, HA_LARGEST_GRANULE = 1048576 }; /* bytes of a heatmap's granules */
 
 static int ha_is_instrument(ha_layout_kind kind) {
     return kind == HA_LAYOUT_COUNT || kind == HA_LAYOUT_HEATMAP;
