@@ -87,6 +87,7 @@ typedef struct ha_row {
     int32_t section; /* which of the mapping's sections it lies in, < 0: not said */
     int64_t offset;  /* and where in that: base = start of the section + offset */
     int32_t coding;  /* 0: the value itself lies there; k: as the mapping's coding[k - 1] says */
+    int32_t scalar; /* the values' type, an ha_scalar; 0, in tables by hand: look into the record */
 } ha_row;
 
 /* What lies in memory in place of a leaf's value: the value converted to `stored`, its bytes in the

@@ -221,7 +221,9 @@ static void test_wrong_records(void **state) {
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 static const refusal bad_layouts[] = {
-    {"", 0, "expected a layout (aos, soa, aosoa, one, null, split, permute, count, heatmap), found the end"},
+    {"", 0,
+     "expected a layout (aos, soa, aosoa, one, null, split, permute, changetype, byteswap, "
+     "bytesplit, bitint, bitfloat, count, heatmap), found the end"},
     {"   ", 3, "expected a layout"},
     {"aost", 0, "expected a layout"},
     {"aos aos", 4, "expected the end, found 'a'"},
@@ -444,7 +446,7 @@ static void test_wrong_functions(void **state) {
         ha_layout layout;
         const char *why;
     } wrong[] = {
-        {{.kind = (ha_layout_kind)7}, "no such kind"},
+        {{.kind = (ha_layout_kind)99}, "no such kind"},
         {{.kind = (ha_layout_kind)-1}, "no such kind"},
         {{.flags = HA_LAYOUT_ROWS}, "a flag does not fit"},
         {{.flags = HA_LAYOUT_PACKED | HA_LAYOUT_MINALIGN}, "exclude each other"},

@@ -6,12 +6,15 @@
 #include "layout_text.h"
 #include "record.h"
 
-/* A mapping while it is made; there is room for as many of each as the record has leaves. */
+/* A mapping while it is made; there is room for as many of each as the record has leaves, and bytes of
+ * those that are stored byte by byte: these are leaves, too, behind the record's. */
 typedef struct ha_builder {
     const ha_asked *asked;
-    const char *origin; /* of the text; NULL: layouts by functions */
-    const ha_leaf *leaf;
-    ha_mapping *mapping;
+    const char *origin;  /* of the text; NULL: layouts by functions */
+    ha_leaf *leaf;       /* their scalars are what is stored */
+    ha_coding *coding;   /* of the record's leaves */
+    int64_t room, bytes; /* leaves there is room for; how many are bytes */
+    ha_mapping *mapping; /* only what is counted, until it is complete */
     ha_row *row;
     ha_linearizer *linearizer;
     ha_section *section;
@@ -25,6 +28,7 @@ typedef struct ha_builder {
 typedef struct ha_layout_part {
     const int32_t *leaf;
     int64_t leaves;
+    int bytes; /* 1: the leaves are bytes of the record's leaves */
     int32_t
         dimension[HA_MAPPING_RANK]; /* index k of the layout is index dimension[k] of the record */
 } ha_layout_part;
@@ -45,13 +49,15 @@ static ha_status ha_too_large(const ha_builder *b) {
     return ha_refuse(b->asked, HA_ERR_MEMORY, 0, "more than 2^63 - 1 bytes");
 }
 
-/* Of layouts by functions: what text cannot say. */
-static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
-    const int is_leaf = layout->kind <= HA_LAYOUT_ONE, is_split = layout->kind == HA_LAYOUT_SPLIT;
+/* How many layouts are inside one of this kind. */
+static int ha_layouts_inside(ha_layout_kind kind) {
+    if (kind == HA_LAYOUT_SPLIT) return 2;
+    return kind > HA_LAYOUT_NULL;
+}
+
+static const char *ha_flags_mistake(const ha_layout *layout) {
     const uint32_t flags = layout->flags;
-    uint32_t allowed = is_split ? (uint32_t)HA_LAYOUT_SEPARATE : 0;
-    int seen = 0;
-    if (!ha_layout_kind_name(layout->kind)) return "there is no such kind of layout";
+    uint32_t allowed = layout->kind == HA_LAYOUT_SPLIT ? (uint32_t)HA_LAYOUT_SEPARATE : 0;
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_options); k++) {
         const struct ha_layout_option *o = &ha_layout_options[k];
         if (o->kind != layout->kind) continue;
@@ -59,26 +65,61 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
         if ((flags & o->flag) != 0 && ((flags & o->with) != o->with || (flags & o->without) != 0))
             return "these flags exclude each other";
     }
-    if ((flags & ~allowed) != 0) return "a flag does not fit the kind of layout";
+    return (flags & ~allowed) != 0 ? "a flag does not fit the kind of layout" : NULL;
+}
+
+static int ha_are_changes(const char *text) {
+    const ha_asked nobody = {0};
+    ha_reader r = {.text = text, .at = text, .asked = &nobody};
+    return !ha_read_changes(&r) && !*r.at;
+}
+
+static const char *ha_computed_mistake(const ha_layout *layout) {
+    const int is_int = layout->kind == HA_LAYOUT_BITINT;
+    const int is_float = layout->kind == HA_LAYOUT_BITFLOAT;
+    const int is_change = layout->kind == HA_LAYOUT_CHANGETYPE;
+    if (is_change ? !layout->changes || !ha_are_changes(layout->changes) : !!layout->changes)
+        return "the changes are none, or do not fit the kind of layout";
+    if (is_int ? layout->bits < 1 || layout->bits > 64 : layout->bits != 0)
+        return "the number of bits does not fit the kind of layout";
+    if (is_float ? layout->exponent < 1 || layout->exponent > 11 || layout->mantissa < 0 ||
+                       layout->mantissa > 52
+                 : layout->exponent != 0 || layout->mantissa != 0)
+        return "the bits of exponent or mantissa do not fit the kind of layout";
+    if ((is_int || is_float) &&
+        ((layout->first->kind != HA_LAYOUT_AOS && layout->first->kind != HA_LAYOUT_SOA) ||
+         layout->first->flags != 0))
+        return HA_BITS_INSIDE;
+    return NULL;
+}
+
+/* Of layouts by functions: what text cannot say. */
+static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
+    const int is_leaf = layout->kind <= HA_LAYOUT_ONE;
+    int inside, seen = 0;
+    const char *mistake;
+    if (!ha_layout_kind_name(layout->kind)) return "there is no such kind of layout";
+    mistake = ha_flags_mistake(layout);
+    if (mistake) return mistake;
+    inside = ha_layouts_inside(layout->kind);
     if ((unsigned)layout->order > HA_LINEAR_MORTON || (!is_leaf && layout->order))
         return "the order does not fit the kind of layout";
-    if (layout->order == HA_LINEAR_MORTON && (flags & HA_LAYOUT_ROWS) != 0)
+    if (layout->order == HA_LINEAR_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
         return "in Morton order there are no rows";
     if (layout->kind == HA_LAYOUT_HEATMAP ? layout->lanes < 0 || layout->lanes > HA_LARGEST_GRANULE
         : layout->kind == HA_LAYOUT_AOSOA ? layout->lanes < 1
                                           : layout->lanes != 0)
         return "the number of lanes does not fit the kind of layout";
-    if (is_split || layout->kind == HA_LAYOUT_PERMUTE || ha_is_instrument(layout->kind)
-            ? !layout->first
-            : !!layout->first)
+    if (!layout->first != (inside < 1))
         return "a layout inside is missing, or does not fit the kind of layout";
-    if (is_split ? !layout->second || !layout->paths : layout->second || layout->paths)
+    if (!layout->second != (inside < 2) || !layout->paths != (layout->kind != HA_LAYOUT_SPLIT))
         return "the second layout or the paths are missing, or do not fit the kind of layout";
     for (int d = 0; d < rank && layout->kind == HA_LAYOUT_PERMUTE; d++) {
         if (layout->dimension[d] < 0 || layout->dimension[d] >= rank) return "no such dimension";
         seen |= 1 << layout->dimension[d];
     }
-    return seen && seen != (1 << rank) - 1 ? "a dimension is there twice" : NULL;
+    if (seen && seen != (1 << rank) - 1) return "a dimension is there twice";
+    return ha_computed_mistake(layout);
 }
 
 /* Of those: does what counts stand outside of all others, and each of both once? */
@@ -288,11 +329,21 @@ static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_lay
     }
 }
 
+/* Is it the whole record, as it is in C? */
+static int ha_is_whole(const ha_builder *b, const ha_layout_part *part) {
+    int whole = part->leaves == b->mapping->rows && !part->bytes;
+    for (int64_t k = 0; k < part->leaves && whole; k++) {
+        const ha_leaf *leaf = &b->leaf[part->leaf[k]];
+        whole = leaf->scalar == b->mapping->record->field[leaf->field].scalar;
+    }
+    return whole;
+}
+
 static ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
                                       const ha_layout_part *part, int64_t *offset) {
     int32_t linearizer;
     const ha_status s = ha_add_linearizer(b, layout, part, &linearizer);
-    const int whole = part->leaves == b->mapping->rows;
+    const int whole = ha_is_whole(b, part);
     if (s) return s;
     if (layout->kind == HA_LAYOUT_SOA) {
         ha_build_arrays(b, layout, part, linearizer);

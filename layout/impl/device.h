@@ -374,7 +374,9 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
     int64_t number = 0;
     ha_leaf leaf;
     for (int64_t k = 0; k < mapping->rows; k++)
-        if (mapping->row[k].blob >= 0 && mapping->row[k].section < 0) return -1;
+        if (mapping->row[k].coding != 0 ||
+            (mapping->row[k].blob >= 0 && mapping->row[k].section < 0))
+            return -1;
     if (!ha_is_name(name) || !ha_c_names_differ(mapping->record)) return -1;
     ha_put_device_head(&w);
     for (int k = 0; k < mapping->linearizers; k++) ha_put_linearizer(&w, k);

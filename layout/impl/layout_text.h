@@ -2,7 +2,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_LAYOUT_TEXT_H
 #define HARRAY_LAYOUT_IMPL_LAYOUT_TEXT_H
 
-#include "reader.h"
+#include "changes_text.h"
 
 enum { HA_LAYOUT_DEPTH = 64 }; /* layouts inside each other: the stack is finite */
 
@@ -26,9 +26,13 @@ static const struct ha_layout_name {
     const char *name;
     ha_layout_kind kind;
 } ha_layout_names[] = {
-    {"aos", HA_LAYOUT_AOS},         {"soa", HA_LAYOUT_SOA},     {"aosoa", HA_LAYOUT_AOSOA},
-    {"one", HA_LAYOUT_ONE},         {"null", HA_LAYOUT_NULL},   {"split", HA_LAYOUT_SPLIT},
-    {"permute", HA_LAYOUT_PERMUTE}, {"count", HA_LAYOUT_COUNT}, {"heatmap", HA_LAYOUT_HEATMAP},
+    {"aos", HA_LAYOUT_AOS},           {"soa", HA_LAYOUT_SOA},
+    {"aosoa", HA_LAYOUT_AOSOA},       {"one", HA_LAYOUT_ONE},
+    {"null", HA_LAYOUT_NULL},         {"split", HA_LAYOUT_SPLIT},
+    {"permute", HA_LAYOUT_PERMUTE},   {"changetype", HA_LAYOUT_CHANGETYPE},
+    {"byteswap", HA_LAYOUT_BYTESWAP}, {"bytesplit", HA_LAYOUT_BYTESPLIT},
+    {"bitint", HA_LAYOUT_BITINT},     {"bitfloat", HA_LAYOUT_BITFLOAT},
+    {"count", HA_LAYOUT_COUNT},       {"heatmap", HA_LAYOUT_HEATMAP},
 };
 
 static const struct ha_layout_option {
@@ -45,6 +49,7 @@ static const struct ha_layout_option {
     {HA_LAYOUT_ONE, "packed", HA_LAYOUT_PACKED, 0, HA_LAYOUT_MINALIGN},
     {HA_LAYOUT_ONE, "minalign", HA_LAYOUT_MINALIGN, 0, HA_LAYOUT_PACKED},
 };
+#define HA_BITS_INSIDE "bits are laid out as soa or aos, without options"
 #define HA_ENTRIES_(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -201,6 +206,59 @@ static ha_status ha_read_instrument(ha_layout_reader *l, ha_layout *layout, int6
     return s ? s : ha_expect(r, ')', "')'");
 }
 
+/* "M)" */
+static ha_status ha_read_inside(ha_layout_reader *l, ha_layout *layout) {
+    const ha_status s = ha_read_layout(l, &layout->first);
+    return s ? s : ha_expect(&l->reader, ')', "')'");
+}
+
+/* "(M)" */
+static ha_status ha_read_wrapper(ha_layout_reader *l, ha_layout *layout) {
+    const ha_status s = ha_expect(&l->reader, '(', "'('");
+    return s ? s : ha_read_inside(l, layout);
+}
+
+/* "(FROM:TO, …; M)" */
+static ha_status ha_read_changetype(ha_layout_reader *l, ha_layout *layout) {
+    ha_reader *r = &l->reader;
+    ha_status s = ha_expect(r, '(', "'('");
+    layout->changes = r->at;
+    if (!s) s = ha_read_changes(r);
+    if (!s) s = ha_expect(r, ';', "',' or ';'");
+    if (s) return s;
+    l->copy[r->at - 1 - r->text] = 0;
+    return ha_read_inside(l, layout);
+}
+
+/* "(BITS; M)" and "(EXPONENT,MANTISSA; M)", M being soa or aos. */
+static ha_status ha_read_bits(ha_layout_reader *l, ha_layout *layout) {
+    ha_reader *r = &l->reader;
+    const char *start;
+    int64_t first = 0, second = 0;
+    ha_status s = ha_expect(r, '(', "'('");
+    if (s) return s;
+    if (layout->kind == HA_LAYOUT_BITINT) {
+        s = ha_read_number(r, "a number of bits", 1, 64, &first);
+        layout->bits = (int32_t)first;
+    } else {
+        s = ha_read_number(r, "a number of bits for the exponent", 1, 11, &first);
+        if (!s) s = ha_expect(r, ',', "','");
+        if (!s) s = ha_read_number(r, "a number of bits for the mantissa", 0, 52, &second);
+        layout->exponent = (int32_t)first;
+        layout->mantissa = (int32_t)second;
+    }
+    if (!s) s = ha_expect(r, ';', "';'");
+    if (s) return s;
+    ha_skip_blanks(r);
+    start = r->at;
+    if (!ha_accept_word(r, "soa") && !ha_accept_word(r, "aos")) return ha_expected(r, "soa or aos");
+    r->at = start;
+    s = ha_read_layout(l, &layout->first);
+    if (s) return s;
+    if (layout->first->flags != 0) return ha_refuse_at(r, start, HA_BITS_INSIDE);
+    return ha_expect(r, ')', "')'");
+}
+
 static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_names); k++)
         if (ha_accept_word(&l->reader, ha_layout_names[k].name)) {
@@ -208,7 +266,8 @@ static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
             return HA_OK;
         }
     return ha_expected(&l->reader,
-                       "a layout (aos, soa, aosoa, one, null, split, permute, count, heatmap)");
+                       "a layout (aos, soa, aosoa, one, null, split, permute, "
+                       "changetype, byteswap, bytesplit, bitint, bitfloat, count, heatmap)");
 }
 
 static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
@@ -235,6 +294,17 @@ static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
     case HA_LAYOUT_COUNT:
     case HA_LAYOUT_HEATMAP:
         s = ha_read_instrument(l, &node->layout, node->position);
+        break;
+    case HA_LAYOUT_CHANGETYPE:
+        s = ha_read_changetype(l, &node->layout);
+        break;
+    case HA_LAYOUT_BYTESWAP:
+    case HA_LAYOUT_BYTESPLIT:
+        s = ha_read_wrapper(l, &node->layout);
+        break;
+    case HA_LAYOUT_BITINT:
+    case HA_LAYOUT_BITFLOAT:
+        s = ha_read_bits(l, &node->layout);
         break;
     case HA_LAYOUT_NULL:
         break;
@@ -295,31 +365,51 @@ static void ha_put_options(ha_writer *w, const ha_layout *layout) {
     if (layout->order == HA_LINEAR_MORTON) ha_put_text(w, "@morton");
 }
 
-static void ha_put_layout(ha_writer *w, const ha_layout *layout, int rank) {
-    ha_put_text(w, "%s", ha_layout_kind_name(layout->kind));
-    if (layout->kind == HA_LAYOUT_SPLIT) {
-        ha_put_text(w, "(%s", (layout->flags & HA_LAYOUT_SEPARATE) != 0 ? "separate; " : "");
+/* What stands in the parentheses before the layouts inside. */
+static void ha_put_arguments(ha_writer *w, const ha_layout *layout, int rank) {
+    switch (layout->kind) {
+    case HA_LAYOUT_SPLIT:
+        ha_put_text(w, "%s", (layout->flags & HA_LAYOUT_SEPARATE) != 0 ? "separate; " : "");
         for (const char *p = layout->paths; *p; p++)
             if (!ha_is_blank(*p)) ha_put_text(w, "%c", *p);
         ha_put_text(w, ": ");
-        ha_put_layout(w, layout->first, rank);
-        ha_put_text(w, ", ");
-        ha_put_layout(w, layout->second, rank);
-        ha_put_text(w, ")");
-    } else if (ha_is_instrument(layout->kind)) {
-        ha_put_text(w, "(");
-        if (layout->lanes > 0) ha_put_text(w, "%lld; ", (long long)layout->lanes);
-        ha_put_layout(w, layout->first, rank);
-        ha_put_text(w, ")");
-    } else if (layout->kind == HA_LAYOUT_PERMUTE) {
-        ha_put_text(w, "(");
+        break;
+    case HA_LAYOUT_PERMUTE:
         for (int d = 0; d < rank; d++) ha_put_text(w, "%d,", (int)layout->dimension[d]);
         ha_put_text(w, " ");
-        ha_put_layout(w, layout->first, rank);
-        ha_put_text(w, ")");
-    } else {
-        ha_put_options(w, layout);
+        break;
+    case HA_LAYOUT_CHANGETYPE:
+        ha_put_changes(w, layout->changes);
+        ha_put_text(w, "; ");
+        break;
+    case HA_LAYOUT_HEATMAP:
+        if (layout->lanes > 0) ha_put_text(w, "%lld; ", (long long)layout->lanes);
+        break;
+    case HA_LAYOUT_BITINT:
+        ha_put_text(w, "%d; ", (int)layout->bits);
+        break;
+    case HA_LAYOUT_BITFLOAT:
+        ha_put_text(w, "%d,%d; ", (int)layout->exponent, (int)layout->mantissa);
+        break;
+    default:
+        break;
     }
+}
+
+static void ha_put_layout(ha_writer *w, const ha_layout *layout, int rank) {
+    ha_put_text(w, "%s", ha_layout_kind_name(layout->kind));
+    if (!layout->first) {
+        ha_put_options(w, layout);
+        return;
+    }
+    ha_put_text(w, "(");
+    ha_put_arguments(w, layout, rank);
+    ha_put_layout(w, layout->first, rank);
+    if (layout->second) {
+        ha_put_text(w, ", ");
+        ha_put_layout(w, layout->second, rank);
+    }
+    ha_put_text(w, ")");
 }
 
 #endif

@@ -17,59 +17,101 @@ static ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t
     return HA_OK;
 }
 
-/* One block of memory for a mapping of n leaves and its text. */
-static ha_mapping *ha_mapping_allocate(ha_builder *b, const ha_record *record, int64_t n,
-                                       int64_t text) {
-    const size_t each = sizeof(ha_row) + sizeof(ha_linearizer) + sizeof(ha_section) +
-                        sizeof(ha_blob);
-    const size_t bytes = sizeof(ha_mapping) + (size_t)n * each + (size_t)text + 1;
-    char *memory = (char *)HA_LAYOUT_MALLOC_(bytes);
-    ha_mapping *m = (ha_mapping *)(void *)memory;
-    if (!memory) {
-        ha_no_memory(b->asked, bytes);
-        return NULL;
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* How many leaves and bytes of leaves there may be. */
+static int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t leaves) {
+    const int by_bytes = ha_contains(layout, HA_LAYOUT_BYTESPLIT);
+    const int changed = ha_contains(layout, HA_LAYOUT_CHANGETYPE);
+    int64_t room = leaves;
+    for (int64_t f = 0; f < record->fields && by_bytes; f++) {
+        const ha_scalar scalar = changed ? HA_C128 : record->field[f].scalar; /* the largest */
+        room += ha_field_leaves(&record->field[f]) * ha_scalar_size(scalar);
     }
-    memset(memory, 0, bytes);
-    b->row = (ha_row *)(void *)(memory + sizeof *m);
+    return room;
+}
+
+/* Room for making it: lists of leaves, one for all and those of splits inside each other. Not on the stack,
+ * which may be small. */
+static size_t ha_work_bytes(int64_t room) {
+    return (size_t)room * (sizeof(ha_leaf) + sizeof(ha_row) + sizeof(ha_linearizer) +
+                           sizeof(ha_section) + sizeof(ha_blob) + sizeof(ha_coding) +
+                           sizeof(int64_t) + (HA_LAYOUT_DEPTH * sizeof(int32_t)) + sizeof(int8_t));
+}
+
+static void ha_lay_out_work(ha_builder *b, void *work, int64_t **offset, int32_t **all) {
+    const int64_t n = b->room;
+    b->leaf = (ha_leaf *)work;
+    b->row = (ha_row *)(void *)(b->leaf + n);
     b->linearizer = (ha_linearizer *)(void *)(b->row + n);
     b->section = (ha_section *)(void *)(b->linearizer + n);
     b->blob = (ha_blob *)(void *)(b->section + n);
-    m->record = record;
-    m->rows = n;
-    m->row = b->row;
-    m->linearizer = b->linearizer;
-    m->section = b->section;
-    m->blob = b->blob;
-    m->text = (const char *)(b->blob + n);
-    b->mapping = m;
+    b->coding = (ha_coding *)(void *)(b->blob + n);
+    *offset = (int64_t *)(void *)(b->coding + n);
+    *all = (int32_t *)(void *)(*offset + n);
+    b->spare = *all + b->mapping->rows;
+    b->is_chosen = (int8_t *)(*all + n * HA_LAYOUT_DEPTH);
+}
+
+/* Copies an array behind what is in the block already. */
+static void *ha_append(char **end, const void *array, int64_t n, size_t size) {
+    void *copy = *end;
+    memcpy(copy, array, (size_t)n * size);
+    *end += (size_t)n * size;
+    return copy;
+}
+
+/* The mapping in one block of memory, with room for its text. */
+static ha_mapping *ha_mapping_copied(const ha_builder *b, int64_t text) {
+    const ha_mapping *draft = b->mapping;
+    const size_t bytes = sizeof *draft + (size_t)(draft->rows + b->bytes) * sizeof(ha_row) +
+                         (size_t)draft->linearizers * sizeof(ha_linearizer) +
+                         (size_t)draft->sections * sizeof(ha_section) +
+                         (size_t)draft->blobs * sizeof(ha_blob) +
+                         (size_t)draft->codings * sizeof(ha_coding) + (size_t)text + 1;
+    ha_mapping *m = (ha_mapping *)HA_LAYOUT_MALLOC_(bytes);
+    char *end = (char *)(m + 1);
+    if (!m) {
+        ha_no_memory(b->asked, bytes);
+        return NULL;
+    }
+    *m = *draft;
+    m->row = (ha_row *)ha_append(&end, b->row, draft->rows + b->bytes, sizeof(ha_row));
+    m->byte_row = b->bytes > 0 ? m->row + draft->rows : NULL;
+    m->byte_rows = b->bytes;
+    m->linearizer = (ha_linearizer *)ha_append(&end, b->linearizer, draft->linearizers,
+                                               sizeof(ha_linearizer));
+    m->section = (ha_section *)ha_append(&end, b->section, draft->sections, sizeof(ha_section));
+    m->blob = (ha_blob *)ha_append(&end, b->blob, draft->blobs, sizeof(ha_blob));
+    m->coding = (ha_coding *)ha_append(&end, b->coding, draft->codings, sizeof(ha_coding));
+    if (draft->codings == 0) m->coding = NULL;
+    m->text = end;
     return m;
 }
 
-/* Room for lists of leaves, one for all and those of splits inside each other. Not on the stack, which
- * may be small. */
-static size_t ha_work_bytes(int64_t n) {
-    return (size_t)n * (sizeof(ha_leaf) + sizeof(int64_t) + (HA_LAYOUT_DEPTH * sizeof(int32_t)) +
-                        sizeof(int8_t));
-}
+/* ---- making ---------------------------------------------------------------------------------- */
 
-static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, char *work) {
+static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, void *work) {
     const int64_t n = b->mapping->rows;
-    ha_leaf *leaf = (ha_leaf *)(void *)work;
-    int64_t *offset = (int64_t *)(void *)(leaf + n);
-    int32_t *all = (int32_t *)(void *)(offset + n);
-    ha_layout_part part = {.leaf = all, .leaves = n};
+    int64_t *offset;
+    int32_t *all;
+    ha_layout_part part = {.leaves = n};
     ha_status s;
-    ha_all_leaves(b->mapping->record, leaf);
-    for (int64_t k = 0; k < n; k++) all[k] = (int32_t)k;
+    ha_lay_out_work(b, work, &offset, &all);
+    ha_all_leaves(b->mapping->record, b->leaf);
+    for (int64_t k = 0; k < n; k++) {
+        all[k] = (int32_t)k;
+        b->coding[k] = (ha_coding){.stored = b->leaf[k].scalar};
+    }
+    part.leaf = all;
     for (int32_t d = 0; d < HA_MAPPING_RANK; d++) part.dimension[d] = d;
-    b->leaf = leaf;
-    b->spare = all + n;
-    b->is_chosen = (int8_t *)(all + n * HA_LAYOUT_DEPTH);
     b->into = -1;
     s = ha_build(b, layout, &part, offset);
     if (!s) s = ha_place_sections(b);
-    if (!s) ha_place_rows(b);
-    return s;
+    if (s) return s;
+    ha_place_rows(b);
+    ha_place_codings(b);
+    return HA_OK;
 }
 
 static void ha_mapping_release(ha_mapping *m) {
@@ -80,21 +122,25 @@ static void ha_mapping_release(ha_mapping *m) {
 /* The mapping, of what is checked. */
 static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64_t n,
                                    const ha_layout *layout, int rank, const int64_t *extent) {
+    ha_mapping draft = {.record = record, .rows = n, .rank = rank}, *m = NULL;
     ha_writer text = {0};
-    char *work = (char *)HA_LAYOUT_MALLOC_(ha_work_bytes(n));
-    ha_mapping *m;
+    void *work;
+    b->room = ha_room(record, layout, n);
+    b->mapping = &draft;
+    for (int d = 0; d < HA_MAPPING_RANK; d++) draft.extent[d] = d < rank ? extent[d] : 1;
+    work = HA_LAYOUT_MALLOC_(ha_work_bytes(b->room));
     if (!work) {
-        ha_no_memory(b->asked, ha_work_bytes(n));
+        ha_no_memory(b->asked, ha_work_bytes(b->room));
         return NULL;
     }
-    ha_put_layout(&text, layout, rank);
-    m = ha_mapping_allocate(b, record, n, text.length);
-    if (m) {
-        text = ha_writer_to((char *)(b->blob + n), (size_t)text.length + 1);
+    if (!ha_fill_mapping(b, layout, work)) {
         ha_put_layout(&text, layout, rank);
-        m->rank = rank;
-        for (int d = 0; d < HA_MAPPING_RANK; d++) m->extent[d] = d < rank ? extent[d] : 1;
-        if (ha_fill_mapping(b, layout, work) || ha_add_counts(b->asked, layout, m)) {
+        m = ha_mapping_copied(b, text.length);
+    }
+    if (m) {
+        text = ha_writer_to((char *)m + (m->text - (char *)m), (size_t)text.length + 1);
+        ha_put_layout(&text, layout, rank);
+        if (ha_add_counts(b->asked, layout, m)) {
             ha_mapping_release(m);
             m = NULL;
         }

@@ -6,6 +6,15 @@
 
 static ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int64_t *bytes) {
     int64_t blocks = 1;
+    if (p->bits > 0) {
+        const int64_t word = 8 * p->alignment; /* in bits */
+        int64_t bits;
+        if (!ha_product(b->linearizer[p->linearizer].count, p->bits, &bits) ||
+            !ha_round_to(bits, word, &bits))
+            return ha_too_large(b);
+        *bytes = bits / 8;
+        return HA_OK;
+    }
     if (p->lanes > 0) {
         const int64_t count = b->linearizer[p->linearizer].count;
         blocks = count / p->lanes + (count % p->lanes != 0);
@@ -22,6 +31,7 @@ static ha_status ha_place_sections(const ha_builder *b) {
         if (s) return s;
         if (!ha_round_to(*end, p->alignment, &p->start) || !ha_sum(p->start, bytes, end))
             return ha_too_large(b);
+        if (p->bits > 0 && *end > INT64_MAX / 8) return ha_too_large(b); /* as rows count bits */
     }
     return HA_OK;
 }
@@ -49,8 +59,8 @@ static int64_t ha_known_start(ha_known_end *e, const ha_section *p) {
         return here;
     }
     e->known = ha_larger(here, p->alignment);
-    e->unit = p->bytes % 64;
-    e->lanes = p->lanes;
+    e->unit = p->bits > 0 ? p->alignment : p->bytes % 64;
+    e->lanes = p->bits > 0 ? -1 : p->lanes;
     e->linearizer = p->linearizer;
     return e->known;
 }
@@ -65,19 +75,22 @@ static int64_t ha_section_alignment(const ha_builder *b, int32_t last) {
     return known;
 }
 
-/* Completes the rows. */
+/* Completes the rows of leaves and of their bytes. */
 static void ha_place_rows(const ha_builder *b) {
     int64_t known = 64;
     int32_t section = -1;
-    for (int64_t k = 0; k < b->mapping->rows; k++) {
+    for (int64_t k = 0; k < b->mapping->rows + b->bytes; k++) {
         ha_row *row = &b->row[k];
         const int64_t a = ha_scalar_alignment(b->leaf[k].scalar);
+        if (k < b->mapping->rows && b->coding[k].bytes > 0) continue; /* its bytes have rows */
         if (row->blob < 0) continue;
         if (row->section != section) known = ha_section_alignment(b, row->section);
         section = row->section;
-        row->base = b->section[row->section].start + row->offset;
+        row->base = b->section[section].start;
+        if (b->section[section].bits > 0) row->base *= 8;
+        row->base += row->offset;
         row->packed = known % a != 0 || row->offset % a != 0 || row->block_stride % a != 0 ||
-                      row->lane_stride % a != 0;
+                      row->lane_stride % a != 0 || b->section[section].bits > 0;
     }
 }
 

@@ -2,7 +2,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_SPLIT_H
 #define HARRAY_LAYOUT_IMPL_SPLIT_H
 
-#include "build.h"
+#include "computed.h"
 
 /* Marks the leaves below one path; 0: there are none. */
 static int ha_choose(const ha_builder *b, const ha_layout_part *part, const char *path,
@@ -74,7 +74,7 @@ static ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha
     int32_t *list = b->spare;
     ha_layout_part first = *part, second = *part;
     ha_status s;
-    memset(b->is_chosen, 0, (size_t)b->mapping->rows);
+    memset(b->is_chosen, 0, (size_t)b->room);
     s = ha_choose_all(b, layout, part);
     if (s) return s;
     first.leaf = list;
@@ -107,6 +107,15 @@ static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_layou
     case HA_LAYOUT_COUNT:
     case HA_LAYOUT_HEATMAP:
         return ha_build(b, layout->first, part, offset);
+    case HA_LAYOUT_CHANGETYPE:
+        return ha_build_changed(b, layout, part, offset);
+    case HA_LAYOUT_BYTESWAP:
+        return ha_build_swapped(b, layout, part, offset);
+    case HA_LAYOUT_BYTESPLIT:
+        return ha_build_bytes(b, layout, part, offset);
+    case HA_LAYOUT_BITINT:
+    case HA_LAYOUT_BITFLOAT:
+        return ha_build_bits(b, layout, part);
     default:
         return ha_build_leaf_layout(b, layout, part, offset);
     }
