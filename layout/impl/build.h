@@ -330,7 +330,7 @@ static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_lay
 }
 
 /* Is it the whole record, as it is in C? */
-static int ha_is_whole(const ha_builder *b, const ha_layout_part *part) {
+static int ha_is_c_struct(const ha_builder *b, const ha_layout_part *part) {
     int whole = part->leaves == b->mapping->rows && !part->bytes;
     for (int64_t k = 0; k < part->leaves && whole; k++) {
         const ha_leaf *leaf = &b->leaf[part->leaf[k]];
@@ -343,7 +343,7 @@ static ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
                                       const ha_layout_part *part, int64_t *offset) {
     int32_t linearizer;
     const ha_status s = ha_add_linearizer(b, layout, part, &linearizer);
-    const int whole = ha_is_whole(b, part);
+    const int whole = ha_is_c_struct(b, part);
     if (s) return s;
     if (layout->kind == HA_LAYOUT_SOA) {
         ha_build_arrays(b, layout, part, linearizer);
