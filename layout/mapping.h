@@ -29,6 +29,8 @@
  *                         lies behind A in the same blob
  *     split(separate; PATH+PATH…: A, B)  B has blobs of its own, numbered behind A's
  *     permute(P0,P1,…, A) A, as if index number P0 were the first, P1 the second, …
+ *     tree(F, F, …)       array and record as one tree, changed by the functors idem, leafonly and
+ *                         movedown(C0/C1/…;K): see tree.h
  *     @row, @col, @morton the last index varies fastest (default), the first, or bits of all by turns
  *
  * Computed: what lies in memory is made of the values; mapped.h reads and writes them.
@@ -60,8 +62,7 @@
 #define HARRAY_LAYOUT_MAPPING_H
 
 #include "record.h"
-
-enum { HA_MAPPING_RANK = 4 }; /* most dimensions of a mapping */
+#include "tree.h"
 
 /* Makes one linear index, 0 … count - 1, of several.
  *     strided: the sum of index[d] * stride[d]
@@ -77,10 +78,10 @@ typedef struct ha_linearizer {
 
 /* Where one leaf lies: with linear index i at
  *     base + i / lanes * block_stride + i % lanes * lane_stride
- * bytes in its blob. blob < 0: it is not stored. */
+ * bytes in its blob. blob < 0: it is not stored. Of a tree: as tree.h says, from base on. */
 typedef struct ha_row {
     int32_t blob;
-    int32_t linearizer; /* which of the mapping's */
+    int32_t linearizer; /* which of the mapping's; < 0: by its branch number -1 - linearizer */
     int64_t base, lane_stride, block_stride;
     int64_t lanes;   /* at least 1 */
     int32_t packed;  /* 1: a value may lie misaligned, even in an aligned blob */
@@ -108,7 +109,8 @@ typedef struct ha_coding {
 
 /* Blobs consist of sections: `bytes` for every `lanes` linear indices, or bytes as such when lanes is 0.
  * A section starts where the section before it in the blob ends, at a multiple of its alignment. So text
- * for devices can find the sections for extents that are not known yet. */
+ * for devices can find the sections for extents that are not known yet. linearizer < 0: it is tree number
+ * -1 - linearizer, of so many bytes for the mapping's extents. */
 typedef struct ha_section {
     int32_t blob, linearizer;
     int64_t lanes, bytes, alignment;
@@ -140,6 +142,10 @@ typedef struct ha_mapping {
     const ha_coding *coding;  /* computed mappings; NULL: none */
     const ha_row *byte_row;   /* of leaves that are stored byte by byte; their `coding` is 0 */
     struct ha_counts *counts; /* of count(…) and heatmap(…): counts.h; NULL: none */
+    int32_t trees, branches;
+    const ha_tree *tree; /* NULL: none */
+    const ha_branch *branch;
+    const ha_tree_step *tree_step;
 } ha_mapping;
 
 /* ---- layouts by functions -------------------------------------------------------------------- */
@@ -158,7 +164,8 @@ typedef enum ha_layout_kind {
     HA_LAYOUT_BITINT,
     HA_LAYOUT_BITFLOAT,
     HA_LAYOUT_COUNT,
-    HA_LAYOUT_HEATMAP
+    HA_LAYOUT_HEATMAP,
+    HA_LAYOUT_TREE
 } ha_layout_kind;
 
 enum { /* flags of a layout; which fit which kind is said above */
@@ -188,6 +195,7 @@ typedef struct ha_layout {
     const char *changes;                /* changetype: "f64:f32, pos.x:f64"; "": none */
     int32_t bits;                       /* bitint */
     int32_t exponent, mantissa;         /* bitfloat */
+    const char *functors;               /* tree: "movedown(0;4), leafonly"; NULL: none */
     const struct ha_layout *first;      /* what is inside: of bitint and bitfloat soa or aos */
     const struct ha_layout *second;     /* split */
 } ha_layout;
@@ -233,12 +241,21 @@ HA_FN int64_t ha_row_offset(const ha_row *row, int64_t linear) {
            linear % row->lanes * row->lane_stride;
 }
 
+/* The same by the indices, also for rows of a tree; `row` is one of the mapping's. */
+HA_FN int64_t ha_row_at(const ha_mapping *m, const ha_row *row, const int64_t *index) {
+    if (row->linearizer < 0) {
+        const ha_branch *b = &m->branch[-1 - row->linearizer];
+        return row->base + ha_branch_offset(b, m->tree_step + b->first_step, row->lane_stride,
+                                            m->rank, index);
+    }
+    return ha_row_offset(row, ha_linear(&m->linearizer[row->linearizer], index));
+}
+
 /* Where in blob m->row[leaf].blob a leaf of the record with this index lies, in bytes; in bits if its
  * coding has bits; its first byte if each is somewhere else. Nothing is checked: leaf and index have
  * to be right, and the blob one that exists. */
 HA_FN int64_t ha_mapping_offset(const ha_mapping *m, int64_t leaf, const int64_t *index) {
-    const ha_row *row = &m->row[leaf];
-    return ha_row_offset(row, ha_linear(&m->linearizer[row->linearizer], index));
+    return ha_row_at(m, &m->row[leaf], index);
 }
 
 /* How the values of this row are stored; NULL: as they are. */
@@ -256,7 +273,8 @@ typedef struct ha_stretch {
     int64_t count;  /* at least 1 */
 } ha_stretch;
 
-/* The longest run that begins at `index` and goes along the fastest dimension of the leaf's linearizer,
+/* The longest run that begins at `index` and goes along the fastest dimension of the leaf's linearizer
+ * (of a tree: the one farthest from its root),
  * at most to the end of the extent. Of a leaf that is stored byte by byte it is one of its first bytes. HA_ERR_ARGUMENT, *run untouched: there is no such leaf or index. */
 HA_API HA_MUST_CHECK ha_status ha_mapping_stretch(const ha_mapping *mapping, int64_t leaf,
                                                   const int64_t *index, ha_stretch *run);
@@ -296,6 +314,12 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
  * first). "blob" and "offset" are null where nothing is stored. -1: there is no such index. */
 HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, char *buffer,
                                size_t size);
+
+/* A tree of the mapping, from number 0 on, as text: the number of each node with its name behind it, and
+ * its children in brackets, "16[4[4 pos[1 x, 1 y, 1 z], 4 mass]]". Dimensions and what a subscript names
+ * have no name. -1: there is no such tree, or no memory. */
+HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, char *buffer,
+                                    size_t size);
 
 /* A picture, as SVG: the lines of memory of 64 bytes in which the first records lie, each value a box with
  * its name and index, its field told by colour and by hatching, and addresses at the left. Dashed:
