@@ -22,6 +22,10 @@ typedef struct ha_builder {
     int8_t *is_chosen; /* for each leaf: by the split that looks at it */
     int32_t *spare;    /* for lists of leaves, from the level of layouts that works on */
     int32_t into;      /* blob that the next section goes into; -1: a new one */
+    ha_branch *branch; /* of trees: as many as there may be leaves */
+    ha_tree_step *tree_step;
+    ha_tree *tree;
+    int64_t trees, tree_room; /* how many trees there are; steps for each branch of them */
 } ha_builder;
 
 /* What a layout is for: some leaves, with indices in some order. */
@@ -52,7 +56,7 @@ static ha_status ha_too_large(const ha_builder *b) {
 /* How many layouts are inside one of this kind. */
 static int ha_layouts_inside(ha_layout_kind kind) {
     if (kind == HA_LAYOUT_SPLIT) return 2;
-    return kind > HA_LAYOUT_NULL;
+    return kind > HA_LAYOUT_NULL && kind != HA_LAYOUT_TREE;
 }
 
 static const char *ha_flags_mistake(const ha_layout *layout) {
@@ -119,6 +123,8 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
         seen |= 1 << layout->dimension[d];
     }
     if (seen && seen != (1 << rank) - 1) return "a dimension is there twice";
+    if (layout->kind != HA_LAYOUT_TREE && layout->functors)
+        return "functors do not fit the kind of layout";
     return ha_computed_mistake(layout);
 }
 

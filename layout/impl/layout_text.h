@@ -3,6 +3,7 @@
 #define HARRAY_LAYOUT_IMPL_LAYOUT_TEXT_H
 
 #include "changes_text.h"
+#include "functors.h"
 
 enum { HA_LAYOUT_DEPTH = 64 }; /* layouts inside each other: the stack is finite */
 
@@ -33,6 +34,7 @@ static const struct ha_layout_name {
     {"byteswap", HA_LAYOUT_BYTESWAP}, {"bytesplit", HA_LAYOUT_BYTESPLIT},
     {"bitint", HA_LAYOUT_BITINT},     {"bitfloat", HA_LAYOUT_BITFLOAT},
     {"count", HA_LAYOUT_COUNT},       {"heatmap", HA_LAYOUT_HEATMAP},
+    {"tree", HA_LAYOUT_TREE},
 };
 
 static const struct ha_layout_option {
@@ -259,6 +261,18 @@ static ha_status ha_read_bits(ha_layout_reader *l, ha_layout *layout) {
     return ha_expect(r, ')', "')'");
 }
 
+/* "", or "(F, F, …)" */
+static ha_status ha_read_tree(ha_layout_reader *l, ha_layout *layout) {
+    ha_reader *r = &l->reader;
+    ha_status s;
+    if (!ha_accept(r, '(')) return HA_OK;
+    layout->functors = r->at;
+    s = ha_each_functor(r, NULL, NULL);
+    if (!s) s = ha_expect(r, ')', "')' or ','");
+    if (!s) l->copy[r->at - 1 - r->text] = 0;
+    return s;
+}
+
 static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_names); k++)
         if (ha_accept_word(&l->reader, ha_layout_names[k].name)) {
@@ -266,7 +280,7 @@ static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
             return HA_OK;
         }
     return ha_expected(&l->reader,
-                       "a layout (aos, soa, aosoa, one, null, split, permute, "
+                       "a layout (aos, soa, aosoa, one, null, split, permute, tree, "
                        "changetype, byteswap, bytesplit, bitint, bitfloat, count, heatmap)");
 }
 
@@ -305,6 +319,9 @@ static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
     case HA_LAYOUT_BITINT:
     case HA_LAYOUT_BITFLOAT:
         s = ha_read_bits(l, &node->layout);
+        break;
+    case HA_LAYOUT_TREE:
+        s = ha_read_tree(l, &node->layout);
         break;
     case HA_LAYOUT_NULL:
         break;
@@ -396,8 +413,16 @@ static void ha_put_arguments(ha_writer *w, const ha_layout *layout, int rank) {
     }
 }
 
+static void ha_put_functors(ha_writer *w, const char *functors) {
+    ha_put_text(w, "(");
+    for (const char *p = functors ? functors : ""; *p; p++)
+        if (!ha_is_blank(*p)) ha_put_text(w, *p == ',' ? "%c " : "%c", *p);
+    ha_put_text(w, ")");
+}
+
 static void ha_put_layout(ha_writer *w, const ha_layout *layout, int rank) {
     ha_put_text(w, "%s", ha_layout_kind_name(layout->kind));
+    if (layout->kind == HA_LAYOUT_TREE) ha_put_functors(w, layout->functors);
     if (!layout->first) {
         ha_put_options(w, layout);
         return;

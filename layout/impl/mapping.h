@@ -33,8 +33,10 @@ static int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t
 
 /* Room for making it: lists of leaves, one for all and those of splits inside each other. Not on the stack,
  * which may be small. */
-static size_t ha_work_bytes(int64_t room) {
-    return (size_t)room * (sizeof(ha_leaf) + sizeof(ha_row) + sizeof(ha_linearizer) +
+static size_t ha_work_bytes(const ha_builder *b) {
+    const size_t room = (size_t)b->room;
+    return ha_tree_bytes(b) +
+           room * (sizeof(ha_leaf) + sizeof(ha_row) + sizeof(ha_linearizer) +
                            sizeof(ha_section) + sizeof(ha_blob) + sizeof(ha_coding) +
                            sizeof(int64_t) + (HA_LAYOUT_DEPTH * sizeof(int32_t)) + sizeof(int8_t));
 }
@@ -50,7 +52,8 @@ static void ha_lay_out_work(ha_builder *b, void *work, int64_t **offset, int32_t
     *offset = (int64_t *)(void *)(b->coding + n);
     *all = (int32_t *)(void *)(*offset + n);
     b->spare = *all + b->mapping->rows;
-    b->is_chosen = (int8_t *)(*all + n * HA_LAYOUT_DEPTH);
+    ha_give_trees(b, *all + n * HA_LAYOUT_DEPTH);
+    b->is_chosen = (int8_t *)work + ha_work_bytes(b) - n;
 }
 
 /* Copies an array behind what is in the block already. */
@@ -64,11 +67,15 @@ static void *ha_append(char **end, const void *array, int64_t n, size_t size) {
 /* The mapping in one block of memory, with room for its text. */
 static ha_mapping *ha_mapping_copied(const ha_builder *b, int64_t text) {
     const ha_mapping *draft = b->mapping;
+    const int64_t steps = draft->branches * b->tree_room;
     const size_t bytes = sizeof *draft + (size_t)(draft->rows + b->bytes) * sizeof(ha_row) +
                          (size_t)draft->linearizers * sizeof(ha_linearizer) +
                          (size_t)draft->sections * sizeof(ha_section) +
                          (size_t)draft->blobs * sizeof(ha_blob) +
-                         (size_t)draft->codings * sizeof(ha_coding) + (size_t)text + 1;
+                         (size_t)draft->codings * sizeof(ha_coding) +
+                         (size_t)draft->trees * sizeof(ha_tree) +
+                         (size_t)draft->branches * sizeof(ha_branch) +
+                         (size_t)steps * sizeof(ha_tree_step) + (size_t)text + 1;
     ha_mapping *m = (ha_mapping *)HA_LAYOUT_MALLOC_(bytes);
     char *end = (char *)(m + 1);
     if (!m) {
@@ -85,6 +92,11 @@ static ha_mapping *ha_mapping_copied(const ha_builder *b, int64_t text) {
     m->blob = (ha_blob *)ha_append(&end, b->blob, draft->blobs, sizeof(ha_blob));
     m->coding = (ha_coding *)ha_append(&end, b->coding, draft->codings, sizeof(ha_coding));
     if (draft->codings == 0) m->coding = NULL;
+    if (draft->trees > 0) {
+        m->branch = (ha_branch *)ha_append(&end, b->branch, draft->branches, sizeof(ha_branch));
+        m->tree_step = (ha_tree_step *)ha_append(&end, b->tree_step, steps, sizeof(ha_tree_step));
+        m->tree = (ha_tree *)ha_append(&end, b->tree, draft->trees, sizeof(ha_tree));
+    }
     m->text = end;
     return m;
 }
@@ -127,10 +139,11 @@ static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64
     void *work;
     b->room = ha_room(record, layout, n);
     b->mapping = &draft;
+    ha_find_trees(b, layout);
     for (int d = 0; d < HA_MAPPING_RANK; d++) draft.extent[d] = d < rank ? extent[d] : 1;
-    work = HA_LAYOUT_MALLOC_(ha_work_bytes(b->room));
+    work = HA_LAYOUT_MALLOC_(ha_work_bytes(b));
     if (!work) {
-        ha_no_memory(b->asked, ha_work_bytes(b->room));
+        ha_no_memory(b->asked, ha_work_bytes(b));
         return NULL;
     }
     if (!ha_fill_mapping(b, layout, work)) {
@@ -140,6 +153,7 @@ static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64
     if (m) {
         text = ha_writer_to((char *)m + (m->text - (char *)m), (size_t)text.length + 1);
         ha_put_layout(&text, layout, rank);
+        ha_point_at_functors(m);
         if (ha_add_counts(b->asked, layout, m)) {
             ha_mapping_release(m);
             m = NULL;

@@ -60,6 +60,7 @@ static int64_t ha_known_start(ha_known_end *e, const ha_section *p) {
     }
     e->known = ha_larger(here, p->alignment);
     e->unit = p->bits > 0 ? p->alignment : p->bytes % 64;
+    if (p->linearizer < 0) e->unit = 1; /* a tree, for other extents of any length */
     e->lanes = p->bits > 0 ? -1 : p->lanes;
     e->linearizer = p->linearizer;
     return e->known;
@@ -91,6 +92,8 @@ static void ha_place_rows(const ha_builder *b) {
         row->base += row->offset;
         row->packed = known % a != 0 || row->offset % a != 0 || row->block_stride % a != 0 ||
                       row->lane_stride % a != 0 || b->section[section].bits > 0;
+        if (row->linearizer < 0 && !ha_branch_is_aligned(&b->branch[-1 - row->linearizer], a))
+            row->packed = 1;
     }
 }
 

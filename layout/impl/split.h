@@ -3,6 +3,7 @@
 #define HARRAY_LAYOUT_IMPL_SPLIT_H
 
 #include "computed.h"
+#include "tree_build.h"
 
 /* Marks the leaves below one path; 0: there are none. */
 static int ha_choose(const ha_builder *b, const ha_layout_part *part, const char *path,
@@ -104,6 +105,8 @@ static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_layou
         return ha_build_split(b, layout, part, offset);
     case HA_LAYOUT_PERMUTE:
         return ha_build_permuted(b, layout, part, offset);
+    case HA_LAYOUT_TREE:
+        return ha_build_tree(b, layout, part);
     case HA_LAYOUT_COUNT:
     case HA_LAYOUT_HEATMAP:
         return ha_build(b, layout->first, part, offset);

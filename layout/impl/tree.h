@@ -28,6 +28,7 @@ typedef struct ha_grown_tree {
     int32_t dimension[HA_MAPPING_RANK];
     int64_t deepest; /* of the nodes whose index may be other than 0, but for leaves */
     int is_leaf_only; /* a functor has been */
+    int64_t bytes;    /* of all copies of the root */
 } ha_grown_tree;
 
 /* ---- from paths ------------------------------------------------------------------------------ */
@@ -50,15 +51,11 @@ static int ha_path_step(const ha_leaf *leaf, const char **path, int *subscripts,
     return 1;
 }
 
-/* At most this many nodes has a tree of a record. */
-static int64_t ha_most_nodes(const ha_record *record) {
-    int64_t nodes = HA_MAPPING_RANK;
-    for (int64_t f = 0; f < record->fields; f++) {
-        int64_t steps = 1;
-        for (const char *p = record->field[f].path; *p; p++) steps += *p == '.' || *p == '[';
-        nodes += steps * ha_field_leaves(&record->field[f]); /* both small: they are in memory */
-    }
-    return nodes;
+/* At most this many nodes a leaf adds to a tree, with one for it as one of the bytes of a value. */
+static int64_t ha_path_steps(const ha_record *record, const ha_leaf *leaf) {
+    int64_t steps = 2;
+    for (const char *p = record->field[leaf->field].path; *p; p++) steps += *p == '.' || *p == '[';
+    return steps;
 }
 
 static int ha_same_step(const ha_node *a, const ha_node *b) {
@@ -104,14 +101,16 @@ static void ha_grow_dimensions(ha_grown_tree *t, const ha_mapping *m, const int3
     }
 }
 
-/* A leaf of so many bytes. */
+/* A leaf of so many bytes. byte >= 0: it is that byte of a value, which is then a node above it. */
 static void ha_grow_leaf(ha_grown_tree *t, const ha_record *record, const ha_leaf *leaf,
-                         int64_t number, int64_t bytes) {
+                         int64_t number, int64_t bytes, int64_t byte) {
     const char *path = record->field[leaf->field].path;
     int64_t node = t->rank - 1;
     int subscripts = 0;
     ha_node step = {0};
     while (ha_path_step(leaf, &path, &subscripts, &step)) node = ha_node_below(t, node, &step);
+    step = (ha_node){.subscript = byte};
+    if (byte >= 0) node = ha_node_below(t, node, &step);
     t->node[node].leaf = number;
     t->node[node].bytes = bytes;
 }
@@ -167,7 +166,7 @@ static int ha_measure(ha_grown_tree *t) {
                 return 0;
         }
     }
-    return 1;
+    return ha_product(t->node->copies, t->node->bytes, &t->bytes);
 }
 
 /* From the beginning of the tree to a node's first copy. Less than all bytes of the tree. */
