@@ -25,7 +25,7 @@
  *    times as much.
  * 5. Existing memory is a view, too: sky_of(array of body, n), sky_on(pointers, n), sky_in(memory, n).
  *
- * What it does not: move data between layouts, allocate on devices, check indices.
+ * What it does not: allocate on devices, check indices.
  *
  * Where to read on: layout/fields.h (lists of fields), layout/view.h (layouts, and all that a view has),
  * layout/each.h (loops), layout/near.h (neighbours; parts for threads), layout/split.h (two layouts in
@@ -43,6 +43,7 @@
 #include "layout/record.h"
 #include "layout/mapping.h"
 #include "layout/mapped.h"
+#include "layout/copy.h"
 #include "layout/counts.h"
 #include "layout/view.h"
 #include "layout/near.h"

@@ -26,6 +26,7 @@
 #include "check.h"
 #include "svg.h"
 #include "mapped.h"
+#include "copy.h"
 #include "view.h"
 
 #endif

@@ -1,0 +1,206 @@
+/* Copies between layouts: what is asked, and whether it can be done. */
+#ifndef HARRAY_LAYOUT_IMPL_COPY_H
+#define HARRAY_LAYOUT_IMPL_COPY_H
+
+#include "copy_threads.h"
+
+enum {
+    HA_COPY_MOST_THREADS = 256,
+    HA_COPY_LARGE = 1 << 24 /* bytes from which on targets are written past the caches */
+};
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+static ha_status ha_copy_check_extents(const ha_asked *asked, const ha_mapping *to,
+                                       const ha_mapping *from) {
+    if (to->rank != from->rank)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the target has rank %d, the source %d",
+                         (int)to->rank, (int)from->rank);
+    for (int d = 0; d < to->rank; d++)
+        if (to->extent[d] != from->extent[d])
+            return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
+                             "extent %d of the target is %lld, %lld of the source", d,
+                             (long long)to->extent[d], (long long)from->extent[d]);
+    return HA_OK;
+}
+
+/* *records: how many there are in the region. */
+static ha_status ha_copy_check_region(const ha_asked *asked, const ha_mapping *m,
+                                      const int64_t *first, const int64_t *last, int64_t *records) {
+    int is_empty = 0;
+    *records = 1;
+    for (int d = 0; d < m->rank; d++)
+        if (first[d] < 0 || last[d] < first[d] || last[d] > m->extent[d])
+            return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
+                             "the region from %lld to %lld is not inside extent %d, which is %lld",
+                             (long long)first[d], (long long)last[d], d, (long long)m->extent[d]);
+        else
+            is_empty |= first[d] == last[d];
+    for (int d = 0; d < m->rank && !is_empty; d++)
+        if (!ha_product(*records, last[d] - first[d], records)) *records = INT64_MAX;
+    if (is_empty) *records = 0;
+    return HA_OK;
+}
+
+static int ha_copy_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
+    if (!a || !b || a_bytes == 0 || b_bytes == 0) return 0;
+    return HA_NUMBER_(a) < HA_NUMBER_(b) + (uint64_t)b_bytes &&
+           HA_NUMBER_(b) < HA_NUMBER_(a) + (uint64_t)a_bytes;
+}
+
+static ha_status ha_copy_check_blobs(const ha_asked *asked, const ha_mapped *to,
+                                     const ha_mapped *from) {
+    for (int32_t t = 0; t < to->mapping->blobs; t++)
+        for (int32_t f = 0; f < from->mapping->blobs; f++)
+            if (ha_copy_overlap(to->blob[t], to->mapping->blob[t].bytes, from->blob[f],
+                                from->mapping->blob[f].bytes))
+                return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
+                                 "blob %d of the target and blob %d of the source overlap", (int)t,
+                                 (int)f);
+    return HA_OK;
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+static ha_status ha_copy_refuse_leaf(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
+                                     const char *why) {
+    char name[128];
+    (void)ha_record_leaf_name(m->record, leaf, name, sizeof name);
+    return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s: %s", name, why);
+}
+
+/* Has the row the same place for several records of the region? */
+static int ha_copy_is_shared(const ha_mapping *m, const ha_row *row, int64_t records) {
+    return records > 1 && row->blob >= 0 && row->linearizer >= 0 && row->block_stride == 0 &&
+           (row->lanes == 1 || row->lane_stride == 0) && m->blob[row->blob].bytes > 0;
+}
+
+static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_copy_plan *p,
+                                    const ha_leaf_pair *pair) {
+    const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
+    const ha_row *to = &t->row[pair->to_number], *from = &f->row[pair->from_number];
+    if (to->blob < 0) return HA_OK;
+    if (ha_copy_is_shared(t, to, p->records))
+        return ha_copy_refuse_leaf(asked, t, pair->to_number,
+                                   "the target has one place for the values of all records");
+    if (!p->to->blob[to->blob])
+        return ha_copy_refuse_leaf(asked, t, pair->to_number, "its blob in the target is NULL");
+    if (from->blob >= 0 && !p->from->blob[from->blob])
+        return ha_copy_refuse_leaf(asked, f, pair->from_number, "its blob in the source is NULL");
+    if (pair->to.scalar != pair->from.scalar)
+        return ha_copy_refuse_leaf(asked, t, pair->to_number, "types differ");
+    return HA_OK;
+}
+
+static ha_status ha_copy_add_leaves(const ha_asked *asked, ha_copy_plan *p,
+                                    const ha_leaf_pair *pair, int64_t pairs) {
+    for (int64_t k = 0; k < pairs; k++) {
+        const ha_status s = pair[k].is_chosen ? ha_copy_check_pair(asked, p, &pair[k]) : HA_OK;
+        if (s) return s;
+    }
+    if (p->records == 0) return HA_OK;
+    for (int64_t k = 0; k < pairs; k++)
+        if (pair[k].is_chosen) ha_copy_add_leaf(p, &pair[k]);
+    return HA_OK;
+}
+
+static ha_status ha_copy_match(const ha_asked *asked, ha_copy_plan *p, const char *paths,
+                               ha_named_leaf *named, ha_leaf_pair *pair) {
+    const ha_mapping *to = p->to->mapping, *from = p->from->mapping;
+    const int64_t pairs = ha_pair_leaves(to->record, to->rows, from->record, from->rows, named,
+                                         pair);
+    ha_status s;
+    if (pairs == 0)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the two records have no field in common");
+    s = ha_choose_paths(asked, to->record, pair, pairs, paths);
+    return s ? s : ha_copy_add_leaves(asked, p, pair, pairs);
+}
+
+/* ---- the copy -------------------------------------------------------------------------------- */
+
+/* Room for a plan of so many leaves, and for what is needed to make it. */
+static char *ha_copy_room(ha_copy_plan *p, int64_t n, int64_t both, ha_named_leaf **named,
+                          ha_leaf_pair **pair, size_t *bytes) {
+    const size_t each = 2 * sizeof *p->leaf + sizeof *p->walk + sizeof *p->group + sizeof *p->pass +
+                        sizeof **pair;
+    char *room;
+    *bytes = (size_t)n * each + (size_t)both * sizeof **named;
+    room = (char *)HA_LAYOUT_MALLOC_(*bytes);
+    if (!room) return NULL;
+    p->leaf = (ha_copy_leaf *)(void *)room;
+    p->merged = p->leaf + n;
+    p->walk = (ha_copy_walk *)(void *)(p->merged + n);
+    p->group = (ha_copy_group *)(void *)(p->walk + n);
+    p->pass = (ha_copy_pass *)(void *)(p->group + n);
+    *pair = (ha_leaf_pair *)(void *)(p->pass + n);
+    *named = (ha_named_leaf *)(void *)(*pair + n);
+    return room;
+}
+
+/* No more threads than there is work for. */
+static int ha_copy_threads(const ha_copy_plan *p, int asked) {
+    const int64_t useful = p->records / (4 * HA_COPY_LIST) + 1;
+    int64_t threads = ha_smaller(ha_larger(asked, 1), HA_COPY_MOST_THREADS);
+    return (int)ha_smaller(threads, useful);
+}
+
+static int ha_copy_is_large(const ha_copy_plan *p) {
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < p->leaves; k++) bytes += p->leaf[k].size;
+    return !ha_product(bytes, p->records, &bytes) || bytes >= HA_COPY_LARGE;
+}
+
+static ha_status ha_copy_work(const ha_asked *asked, ha_copy_plan *p, int threads) {
+    const int workers = ha_copy_threads(p, threads);
+    const size_t bytes = (size_t)workers * sizeof(ha_copy_worker) + 63;
+    char *memory;
+    ha_copy_worker *worker;
+    if (p->leaves == 0) return HA_OK;
+    memory = (char *)HA_LAYOUT_MALLOC_(bytes);
+    if (!memory) return ha_no_memory(asked, bytes);
+    worker = (ha_copy_worker *)(void *)(memory + (64 - HA_NUMBER_(memory) % 64) % 64);
+    p->stream = ha_copy_is_large(p);
+    ha_copy_find_groups(p);
+    ha_copy_find_passes(p, workers);
+    for (int k = 0; k < workers; k++) {
+        worker[k].plan = p;
+        worker[k].window = NULL;
+        worker[k].number = k;
+        worker[k].workers = workers;
+        worker[k].is_started = 0;
+    }
+    ha_copy_do_all(worker, workers);
+    HA_LAYOUT_FREE_(memory);
+    return HA_OK;
+}
+
+static ha_status ha_copy_planned(const ha_asked *asked, ha_copy_plan *p, const ha_copying *how) {
+    const int64_t n = p->to->mapping->rows, both = n + p->from->mapping->rows;
+    ha_named_leaf *named;
+    ha_leaf_pair *pair;
+    size_t bytes;
+    char *room = ha_copy_room(p, n, both, &named, &pair, &bytes);
+    ha_status s;
+    if (!room) return ha_no_memory(asked, bytes);
+    s = ha_copy_match(asked, p, how->paths, named, pair);
+    if (!s) s = ha_copy_work(asked, p, how->threads);
+    HA_LAYOUT_FREE_(room);
+    return s;
+}
+
+HA_API ha_status ha_mapped_copy(const ha_mapped *to, const ha_mapped *from, const ha_copying *how,
+                                ha_error *error) {
+    static const ha_copying everything;
+    static const int64_t zeros[HA_MAPPING_RANK];
+    const ha_asked asked = ha_ask("ha_mapped_copy", error);
+    ha_copy_plan p = {.to = to, .from = from, .first = zeros, .last = to->mapping->extent};
+    ha_status s = ha_copy_check_extents(&asked, to->mapping, from->mapping);
+    if (!how) how = &everything;
+    if (how->first) p.first = how->first;
+    if (how->last) p.last = how->last;
+    if (!s) s = ha_copy_check_region(&asked, to->mapping, p.first, p.last, &p.records);
+    if (!s) s = ha_copy_check_blobs(&asked, to, from);
+    return s ? s : ha_copy_planned(&asked, &p, how);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* How a plan is cut into tiles. */
+#ifndef HARRAY_LAYOUT_IMPL_COPY_PASSES_H
+#define HARRAY_LAYOUT_IMPL_COPY_PASSES_H
+
+#include "copy_plan.h"
+
+enum {
+    HA_COPY_TILE = 16384,  /* bytes of the records of a tile, about: what fits the first cache */
+    HA_COPY_STAGE = 32768, /* bytes, at most, of a tile that is put together before it is written */
+    HA_COPY_LIST = 256,    /* records of a list */
+    HA_COPY_ALIGN = 4096   /* records: larger blocks are cut anywhere */
+};
+
+static int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
+    int64_t x = a, y = b;
+    while (y != 0) {
+        const int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return ha_product(a / x, b, &y) ? y : INT64_MAX;
+}
+
+/* Tiles end where blocks do, of both sides if that can be. */
+static int64_t ha_copy_find_align(const ha_copy_pass *pass) {
+    int64_t align = 1;
+    for (int64_t g = 0; g < pass->groups; g++) {
+        const ha_copy_leaf *leaf = pass->group[g].leaf;
+        const int64_t both = ha_copy_common_multiple(leaf->to_shape.lanes, leaf->from_shape.lanes);
+        const int64_t all = ha_copy_common_multiple(align, both);
+        const int64_t some = ha_copy_common_multiple(align, leaf->to_shape.lanes);
+        if (all <= HA_COPY_ALIGN)
+            align = all;
+        else if (some <= HA_COPY_ALIGN)
+            align = some;
+    }
+    return pass->walk->loop[pass->walk->rank - 1].to == 1 ? align : 1;
+}
+
+/* Bytes that are copied of each record. */
+static int64_t ha_copy_record_bytes(const ha_copy_pass *pass) {
+    int64_t bytes = 0;
+    for (int64_t g = 0; g < pass->groups; g++)
+        for (int64_t k = 0; k < pass->group[g].leaves; k++) bytes += pass->group[g].leaf[k].size;
+    return bytes;
+}
+
+/* Is all of the group's values one stretch of memory on both sides? */
+static int ha_copy_is_stretch(const ha_copy_pass *pass) {
+    const ha_copy_group *g = pass->group;
+    const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
+    const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
+    const int64_t bytes = g->merged->size * to->lanes;
+    if (pass->groups > 1 || g->merges > 1 || to->lanes != from->lanes) return 0;
+    return last->to == 1 && last->from == 1 && to->block == bytes && from->block == bytes;
+}
+
+/* Does the pass fill all bytes of the target's records, so that tiles of it can be put together
+ * elsewhere and be written as a whole? */
+static void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
+    const ha_copy_leaf *first = pass->group->leaf;
+    const ha_copy_shape *shape = &first->to_shape;
+    char *begin = first->to, *end = begin;
+    const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
+    if (pass->walk->is_turned || last->to != 1 || bytes * shape->lanes != shape->block) return;
+    for (int64_t g = 0; g < pass->groups; g++)
+        for (int64_t k = 0; k < pass->group[g].leaves; k++) {
+            const ha_copy_leaf *leaf = &pass->group[g].leaf[k];
+            if (leaf->to_blob != first->to_blob || leaf->to_shape.lanes != shape->lanes ||
+                leaf->to_shape.block != shape->block ||
+                (shape->lanes > 1 && leaf->to_shape.lane != leaf->size))
+                return;
+            if (leaf->to < begin) begin = leaf->to;
+            if (leaf->to + leaf->size * shape->lanes > end)
+                end = leaf->to + leaf->size * shape->lanes;
+        }
+    if (end - begin != shape->block) return;
+    pass->window = begin;
+    pass->lanes = shape->lanes;
+    pass->block = shape->block;
+}
+
+/* How many records a tile has along each of the two last loops. */
+static void ha_copy_find_tile(ha_copy_pass *pass, int threads) {
+    const ha_copy_walk *w = pass->walk;
+    const int64_t bytes = ha_copy_record_bytes(pass), count = w->loop[w->rank - 1].count;
+    int64_t records = 64;
+    pass->align = ha_copy_find_align(pass);
+    pass->tile[0] = 1;
+    if (w->is_turned) {
+        pass->tile[0] = records = bytes <= 16 ? 32 : 16;
+    } else if (pass->way == HA_COPY_WHOLE || ha_copy_is_stretch(pass)) {
+        records = count / threads + (count % threads != 0);
+    } else {
+        while (records < 1024 && records * bytes * 2 <= HA_COPY_TILE) records *= 2;
+        ha_copy_find_window(pass, bytes);
+    }
+    if (!ha_round_to(records, pass->align, &pass->tile[1])) pass->tile[1] = records;
+    if (pass->tile[1] * bytes > HA_COPY_STAGE) pass->window = NULL;
+}
+
+/* Tiles along the last loop, of which the first may be shorter. */
+static int64_t ha_copy_tiles(const ha_copy_pass *pass) {
+    const int64_t count = pass->walk->loop[pass->walk->rank - 1].count + pass->align - 1;
+    return count / pass->tile[1] + (count % pass->tile[1] != 0);
+}
+
+static int64_t ha_copy_tile_rows(const ha_copy_pass *pass) {
+    const ha_copy_walk *w = pass->walk;
+    const int64_t count = w->is_turned ? w->loop[w->rank - 2].count : 1;
+    return count / pass->tile[0] + (count % pass->tile[0] != 0);
+}
+
+static void ha_copy_cut_pass(const ha_copy_plan *p, ha_copy_pass *pass, int threads) {
+    const ha_copy_walk *w = pass->walk;
+    if (pass->way >= HA_COPY_LISTED) { /* lists, or all that there is of runs */
+        pass->units = p->records / HA_COPY_LIST + (p->records % HA_COPY_LIST != 0);
+        return;
+    }
+    ha_copy_find_tile(pass, threads);
+    pass->units = ha_copy_tiles(pass) * ha_copy_tile_rows(pass);
+    for (int k = 0; k < w->rank - 1 - w->is_turned; k++) pass->units *= w->loop[k].count;
+}
+
+static void ha_copy_find_passes(ha_copy_plan *p, int threads) {
+    for (int64_t g = 0; g < p->groups;) {
+        const ha_copy_group *first = &p->group[g];
+        ha_copy_pass *pass = &p->pass[p->passes++];
+        *pass = (ha_copy_pass){
+            .group = first, .way = first->way, .walk = &p->walk[first->leaf->walk]};
+        for (; g < p->groups && ha_copy_compare_passes(first->leaf, p->group[g].leaf) == 0; g++)
+            pass->groups++;
+        ha_copy_cut_pass(p, pass, threads);
+    }
+}
+
+#endif

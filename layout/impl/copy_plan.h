@@ -1,0 +1,255 @@
+/* The plan of a copy: which leaves go which way, those alike together.
+ *
+ *     whole     the values of a leaf follow each other on both sides, as from soa to soa
+ *     records   single values at distances on both sides, as from aos to aos: what is next to each
+ *               other in the records on both sides is moved as one
+ *     blocks    lanes that follow each other on both sides, as from soa to aosoa, or aosoa to aosoa
+ *     strips    anything else at equal distances, or equal ones within blocks: strips.h
+ *     listed    by lists of offsets: Morton order, and steps that blocks are not made for
+ *     runs      what is not stored as it is, or by a tree, or not at all: mapped.h
+ *
+ * Records, blocks and strips are done by tiles, all leaves of one before the next, so that what the
+ * leaves share of the caches' lines is fetched once. */
+#ifndef HARRAY_LAYOUT_IMPL_COPY_PLAN_H
+#define HARRAY_LAYOUT_IMPL_COPY_PLAN_H
+
+#include "copy_match.h"
+#include "copy_shape.h"
+
+typedef enum ha_copy_way {
+    HA_COPY_WHOLE = 0,
+    HA_COPY_RECORDS,
+    HA_COPY_BLOCKS,
+    HA_COPY_STRIPS,
+    HA_COPY_LISTED,
+    HA_COPY_RUNS
+} ha_copy_way;
+
+typedef struct ha_copy_leaf {
+    char *to; /* of linear index 0 */
+    const char *from;
+    int64_t to_number, from_number; /* in their records */
+    ha_scalar to_scalar, from_scalar;
+    ha_copy_shape to_shape, from_shape;
+    int32_t to_blob;
+    int32_t walk; /* which of the plan's */
+    int32_t size; /* of a value; of what is moved as one, for records and blocks that were merged */
+    ha_copy_way way;
+} ha_copy_leaf;
+
+/* Leaves that differ in nothing but where they begin, and, but for strips, in their sizes. */
+typedef struct ha_copy_group {
+    const ha_copy_leaf *leaf;
+    int64_t leaves;
+    const ha_copy_leaf *merged; /* neighbours on both sides as one; of whole blocks only */
+    int64_t merges;
+    ha_copy_way way;
+    int32_t size; /* strips, listed */
+    int is_converted;
+    int is_spaced; /* strips: the leaves are at equal distances, in bytes */
+    int64_t to_apart, from_apart;
+} ha_copy_group;
+
+/* Groups that are done together. */
+typedef struct ha_copy_pass {
+    const ha_copy_walk *walk;
+    const ha_copy_group *group;
+    int64_t groups;
+    ha_copy_way way;      /* of the first */
+    int64_t tile[2];      /* records along the last loop but one, if turned, and the last */
+    int64_t align;        /* where tiles end: at multiples of this linear index of the target */
+    int64_t units;        /* tiles there are */
+    char *window;         /* they fill all bytes of the target from here on: so many for these */
+    int64_t block, lanes; /* lanes. NULL: not */
+} ha_copy_pass;
+
+typedef struct ha_copy_plan {
+    const ha_mapped *to, *from;
+    const int64_t *first, *last; /* the region */
+    int64_t records;
+    int64_t leaves, walks, groups, passes;
+    ha_copy_leaf *leaf, *merged;
+    ha_copy_walk *walk;
+    ha_copy_group *group;
+    ha_copy_pass *pass;
+    int stream; /* write past the caches */
+} ha_copy_plan;
+
+/* ---- ways ------------------------------------------------------------------------------------ */
+
+/* Is this row there as bytes of its stored values, at places that its numbers say? */
+static int ha_row_is_plain(const ha_mapping *m, const ha_row *row) {
+    const ha_coding *coding = ha_row_coding(m, row);
+    return row->blob >= 0 && row->linearizer >= 0 &&
+           (!coding || (coding->bits == 0 && coding->bytes == 0));
+}
+
+/* Are values stored alike, so that what is stored can be moved as it is? */
+static int ha_same_coding(const ha_coding *a, const ha_coding *b) {
+    return a == b || (a && b && a->stored == b->stored && a->swapped == b->swapped);
+}
+
+/* Do the lanes follow each other? `step` of the last loop. */
+static int ha_copy_is_dense(const ha_copy_shape *s, int64_t step, int32_t size) {
+    if (s->lanes > 1 && step == 1) return s->lane == size;
+    return ha_copy_is_even(s, step) && ha_copy_stride(s, step) == size;
+}
+
+static ha_copy_way ha_copy_way_of(const ha_copy_leaf *leaf, const ha_copy_walk *w) {
+    const ha_copy_loop *last = &w->loop[w->rank - 1];
+    const ha_copy_shape *to = &leaf->to_shape, *from = &leaf->from_shape;
+    if (!w->is_even || leaf->to_scalar != leaf->from_scalar) return HA_COPY_LISTED;
+    const int to_even = ha_copy_is_even(to, last->to),
+              to_dense = ha_copy_is_dense(to, last->to, leaf->size);
+    const int from_even = ha_copy_is_even(from, last->from);
+    const int from_dense = ha_copy_is_dense(from, last->from, leaf->size);
+    if ((!to_even && last->to != 1) || (!from_even && last->from != 1)) return HA_COPY_LISTED;
+    if (to_dense && from_dense) return to_even && from_even ? HA_COPY_WHOLE : HA_COPY_BLOCKS;
+    return to_even && from_even && !to_dense && !from_dense ? HA_COPY_RECORDS : HA_COPY_STRIPS;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static int ha_copy_compare(int64_t x, int64_t y) { return x < y ? -1 : x > y; }
+
+static int ha_copy_compare_shapes(const ha_copy_leaf *a, const ha_copy_leaf *b, int with_lane) {
+    const ha_copy_shape *x[2] = {&a->to_shape, &a->from_shape};
+    const ha_copy_shape *y[2] = {&b->to_shape, &b->from_shape};
+    int c = 0;
+    for (int k = 0; k < 2 && !c; k++) {
+        c = ha_copy_compare(x[k]->lanes, y[k]->lanes);
+        if (!c && with_lane) c = ha_copy_compare(x[k]->lane, y[k]->lane);
+        /* what goes on without blocks has its own distance for each size */
+        if (!c && (with_lane || x[k]->lanes > 1 || a->way == HA_COPY_RECORDS))
+            c = ha_copy_compare(x[k]->block, y[k]->block);
+    }
+    return c;
+}
+
+/* Tiled ways are done together. */
+static int ha_copy_is_tiled(ha_copy_way way) {
+    return way == HA_COPY_RECORDS || way == HA_COPY_BLOCKS || way == HA_COPY_STRIPS;
+}
+
+static int ha_copy_compare_passes(const ha_copy_leaf *a, const ha_copy_leaf *b) {
+    const int tiled = ha_copy_is_tiled(a->way);
+    int c = ha_copy_compare(a->walk, b->walk);
+    if (!c) c = ha_copy_compare(ha_copy_is_tiled(b->way), tiled);
+    return c || tiled ? c : ha_copy_compare(a->way, b->way);
+}
+
+/* 0: of one group. */
+static int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) {
+    const int by_size = a->way == HA_COPY_STRIPS || a->way == HA_COPY_LISTED;
+    int c = ha_copy_compare_passes(a, b);
+    if (!c) c = ha_copy_compare(a->way, b->way);
+    if (!c) c = ha_copy_compare(a->to_scalar != a->from_scalar, b->to_scalar != b->from_scalar);
+    if (c || a->way == HA_COPY_RUNS || a->way == HA_COPY_WHOLE) return c;
+    c = ha_copy_compare_shapes(a, b, by_size);
+    return c || !by_size ? c : ha_copy_compare(a->size, b->size);
+}
+
+static int ha_copy_by_group(const void *first, const void *second) {
+    const ha_copy_leaf *a = (const ha_copy_leaf *)first, *b = (const ha_copy_leaf *)second;
+    int c = ha_copy_compare_groups(a, b);
+    if (!c) c = ha_copy_compare(a->to_blob, b->to_blob);
+    if (!c && a->to != b->to) c = HA_NUMBER_(a->to) < HA_NUMBER_(b->to) ? -1 : 1;
+    return c ? c : ha_copy_compare(a->to_number, b->to_number);
+}
+
+/* ---- leaves and groups ----------------------------------------------------------------------- */
+
+/* Which walk it is, perhaps a new one. */
+static int32_t ha_copy_find_walk(ha_copy_plan *p, const ha_linearizer *to,
+                                 const ha_linearizer *from) {
+    for (int32_t k = 0; k < p->walks; k++)
+        if (ha_copy_same_order(p->walk[k].to_linearizer, to) &&
+            ha_copy_same_order(p->walk[k].from_linearizer, from))
+            return k;
+    p->walk[p->walks] = ha_copy_walk_of(to, from, p->first, p->last);
+    return (int32_t)p->walks++;
+}
+
+/* Blobs are there when there is something to copy. */
+static void ha_copy_add_leaf(ha_copy_plan *p, const ha_leaf_pair *pair) {
+    const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
+    const ha_row *to = &t->row[pair->to_number], *from = &f->row[pair->from_number];
+    ha_copy_leaf leaf = {.to_number = pair->to_number,
+                         .from_number = pair->from_number,
+                         .to_scalar = pair->to.scalar,
+                         .from_scalar = pair->from.scalar,
+                         .to_blob = to->blob,
+                         .way = HA_COPY_RUNS};
+    const ha_coding *coding = ha_row_coding(t, to);
+    if (to->blob < 0) return;
+    if (ha_row_is_plain(t, to) && ha_row_is_plain(f, from) &&
+        ha_same_coding(coding, ha_row_coding(f, from)) &&
+        (!coding || leaf.to_scalar == leaf.from_scalar)) {
+        leaf.to = (char *)p->to->blob[to->blob] + to->base;
+        leaf.from = (const char *)p->from->blob[from->blob] + from->base;
+        leaf.to_shape = ha_copy_shape_of(to);
+        leaf.from_shape = ha_copy_shape_of(from);
+        leaf.size = (int32_t)ha_scalar_size(coding ? coding->stored : leaf.to_scalar);
+        leaf.walk = ha_copy_find_walk(p, &t->linearizer[to->linearizer],
+                                      &f->linearizer[from->linearizer]);
+        leaf.way = ha_copy_way_of(&leaf, &p->walk[leaf.walk]);
+    }
+    p->leaf[p->leaves++] = leaf;
+}
+
+/* May what is next to each other on both sides be moved as one? In records, and in blocks alike. */
+static int ha_copy_may_merge(const ha_copy_leaf *leaf) {
+    const int64_t lanes = leaf->to_shape.lanes;
+    if (leaf->from_shape.lanes != lanes) return 0;
+    return leaf->way == HA_COPY_BLOCKS || (leaf->way == HA_COPY_RECORDS && lanes == 1);
+}
+
+/* Makes the list of what is moved as one, in `room`; gives what is left of that. */
+static ha_copy_leaf *ha_copy_merge_leaves(ha_copy_group *g, ha_copy_leaf *room) {
+    const int64_t lanes = g->leaf->to_shape.lanes;
+    g->merged = room;
+    g->merges = 0;
+    for (int64_t k = 0; k < g->leaves; k++) {
+        const ha_copy_leaf *next = &g->leaf[k];
+        ha_copy_leaf *end = g->merges > 0 ? room - 1 : room;
+        if (g->merges > 0 && next->to_blob == end->to_blob &&
+            next->to == end->to + end->size * lanes && next->from == end->from + end->size * lanes)
+            end->size += next->size;
+        else
+            *room++ = *next;
+        g->merges = room - g->merged;
+    }
+    return room;
+}
+
+/* Of strips: where the leaves are, if they are at equal distances. */
+static void ha_copy_find_distances(ha_copy_group *g) {
+    g->is_spaced = g->way == HA_COPY_STRIPS;
+    if (!g->is_spaced || g->leaves == 1) return;
+    g->to_apart = (int64_t)(HA_NUMBER_(g->leaf[1].to) - HA_NUMBER_(g->leaf[0].to));
+    g->from_apart = (int64_t)(HA_NUMBER_(g->leaf[1].from) - HA_NUMBER_(g->leaf[0].from));
+    for (int64_t k = 2; k < g->leaves; k++) {
+        const ha_copy_leaf *leaf = &g->leaf[k];
+        if ((int64_t)(HA_NUMBER_(leaf->to) - HA_NUMBER_(leaf[-1].to)) != g->to_apart ||
+            (int64_t)(HA_NUMBER_(leaf->from) - HA_NUMBER_(leaf[-1].from)) != g->from_apart)
+            g->is_spaced = 0;
+    }
+}
+
+static void ha_copy_find_groups(ha_copy_plan *p) {
+    ha_copy_leaf *room = p->merged;
+    qsort(p->leaf, (size_t)p->leaves, sizeof *p->leaf, ha_copy_by_group);
+    for (int64_t k = 0; k < p->leaves;) {
+        ha_copy_group *g = &p->group[p->groups++];
+        const ha_copy_leaf *leaf = &p->leaf[k];
+        *g = (ha_copy_group){.leaf = leaf, .way = leaf->way, .size = leaf->size};
+        g->is_converted = leaf->to_scalar != leaf->from_scalar;
+        for (; k < p->leaves && ha_copy_compare_groups(leaf, &p->leaf[k]) == 0; k++) g->leaves++;
+        g->merged = leaf;
+        g->merges = g->leaves;
+        if (ha_copy_may_merge(leaf)) room = ha_copy_merge_leaves(g, room);
+        ha_copy_find_distances(g);
+    }
+}
+
+#endif

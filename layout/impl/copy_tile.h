@@ -1,0 +1,280 @@
+/* One tile after the other: what is at equal distances. */
+#ifndef HARRAY_LAYOUT_IMPL_COPY_TILE_H
+#define HARRAY_LAYOUT_IMPL_COPY_TILE_H
+
+#include <pthread.h>
+
+#include "copy_chunks.h"
+#include "copy_passes.h"
+#include "strips.h"
+
+enum { HA_COPY_AT_ONCE = 64 }; /* leaves */
+
+/* What one thread works with. */
+typedef struct ha_copy_worker {
+    _Alignas(64) char stage[HA_COPY_STAGE];
+    _Alignas(64) char values[2][HA_COPY_LIST * 16]; /* in both types of a conversion */
+    int64_t to_linear[HA_COPY_LIST], from_linear[HA_COPY_LIST];
+    int64_t to_at[HA_COPY_LIST], from_at[HA_COPY_LIST];
+    char *to_table[HA_COPY_AT_ONCE];
+    const char *from_table[HA_COPY_AT_ONCE];
+    ha_chunk chunk[HA_COPY_AT_ONCE];
+    const ha_copy_plan *plan;
+    const char *window;  /* the stage stands for the target from here on; NULL: it does not */
+    int number, workers; /* which share of everything is its */
+    int is_started;
+    pthread_t thread;
+} ha_copy_worker;
+
+static char *ha_copy_target(ha_copy_worker *w, char *to) {
+    return w->window ? w->stage + (to - w->window) : to;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Records from these linear indices on, which lie at equal distances within each block. */
+typedef struct ha_copy_piece {
+    int64_t to, from;
+    int64_t lanes, blocks;
+    int64_t to_apart, from_apart; /* bytes from block to block; 0: as far as all lanes take */
+} ha_copy_piece;
+
+/* The longest piece of `left` records along a loop. */
+static ha_copy_piece ha_copy_next_piece(const ha_copy_leaf *leaf, const ha_copy_loop *along,
+                                        int64_t to, int64_t from, int64_t left) {
+    const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
+    const int64_t T = ha_copy_is_even(t, along->to) ? 0 : t->lanes; /* 0: no blocks */
+    const int64_t F = ha_copy_is_even(f, along->from) ? 0 : f->lanes;
+    const int64_t unit = T == 0 ? F : F == 0 ? T : ha_smaller(T, F), larger = ha_larger(T, F);
+    ha_copy_piece piece = {to, from, left, 1, 0, 0};
+    if (unit == 0) return piece;
+    if ((T == 0 || to % T == 0) && (F == 0 || from % F == 0) && larger % unit == 0) {
+        const int is_same = T == 0 || F == 0 || T == F;
+        piece.blocks = is_same ? left / unit : left >= larger ? larger / unit : 0;
+        piece.lanes = unit;
+        piece.to_apart = T == unit ? t->block : 0;
+        piece.from_apart = F == unit ? f->block : 0;
+        if (piece.blocks > 0) return piece;
+    }
+    if (T > 0) left = ha_smaller(left, T - to % T);
+    if (F > 0) left = ha_smaller(left, F - from % F);
+    return (ha_copy_piece){to, from, left, 1, 0, 0};
+}
+
+/* From lane to lane. */
+static int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
+    return ha_copy_is_even(s, step) ? ha_copy_stride(s, step) : s->lane;
+}
+
+/* ---- strips ---------------------------------------------------------------------------------- */
+
+static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strips *s,
+                                const ha_copy_piece *piece) {
+    const int64_t to = ha_copy_offset(&leaf->to_shape, piece->to);
+    const int64_t from = ha_copy_offset(&leaf->from_shape, piece->from);
+    s->to = ha_copy_target(w, leaf->to + to);
+    s->from = leaf->from + from;
+    if (s->to_table)
+        for (int64_t k = 0; k < s->leaves; k++) {
+            w->to_table[k] = ha_copy_target(w, leaf[k].to + to);
+            w->from_table[k] = leaf[k].from + from;
+        }
+    ha_move_strips(s);
+}
+
+static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
+                           const ha_copy_piece *piece) {
+    const ha_copy_leaf *leaf = g->leaf;
+    ha_strips s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
+    s.to_lane = ha_copy_lane(&leaf->to_shape, along->to);
+    s.from_lane = ha_copy_lane(&leaf->from_shape, along->from);
+    s.to_block = piece->to_apart ? piece->to_apart : piece->lanes * s.to_lane;
+    s.from_block = piece->from_apart ? piece->from_apart : piece->lanes * s.from_lane;
+    s.to_leaf = g->to_apart;
+    s.from_leaf = g->from_apart;
+    s.stream = w->plan->stream && !w->window;
+    if (!g->is_spaced) {
+        s.to_table = w->to_table;
+        s.from_table = w->from_table;
+    }
+    for (int64_t k = 0; k < g->leaves; k += s.leaves) {
+        s.leaves = g->is_spaced ? g->leaves : ha_smaller(g->leaves - k, HA_COPY_AT_ONCE);
+        ha_copy_some_strips(w, leaf + k, &s, piece);
+    }
+}
+
+/* ---- records and blocks ---------------------------------------------------------------------- */
+
+/* Chunks one after the other fill a part of the target, which can be written as a whole. */
+static void ha_copy_gathered(ha_copy_worker *w, ha_chunk *c, int64_t blocks) {
+    char *to = c->to;
+    const int64_t bytes = c->bytes * blocks;
+    c->to = w->stage;
+    ha_move_chunks(c, 1, blocks);
+    ha_move_past_caches(to, w->stage, bytes);
+}
+
+static void ha_copy_some_chunks(ha_copy_worker *w, int64_t chunks, int64_t blocks, int leafwise) {
+    ha_chunk *c = w->chunk;
+    if (!leafwise) {
+        ha_move_chunks(c, chunks, blocks);
+        return;
+    }
+    for (int64_t k = 0; k < chunks; k++)
+        if (c[k].bytes == c[k].to_apart && c[k].bytes == c[k].from_apart)
+            memcpy(c[k].to, c[k].from, (size_t)(c[k].bytes * blocks));
+        else if (w->plan->stream && !w->window && c[k].bytes * blocks <= HA_COPY_STAGE)
+            ha_copy_gathered(w, &c[k], blocks);
+        else
+            ha_move_chunks(&c[k], 1, blocks);
+}
+
+/* Of these leaves, or of what was merged of some. */
+static void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t leaves,
+                           const ha_copy_piece *piece) {
+    for (int64_t k = 0; k < leaves; k += HA_COPY_AT_ONCE) {
+        const int64_t n = ha_smaller(leaves - k, HA_COPY_AT_ONCE);
+        int leafwise = 1;
+        for (int64_t i = 0; i < n; i++) {
+            const ha_copy_leaf *one = &leaf[k + i];
+            const int64_t bytes = one->size * piece->lanes;
+            ha_chunk *c = &w->chunk[i];
+            c->to = ha_copy_target(w, one->to + ha_copy_offset(&one->to_shape, piece->to));
+            c->from = one->from + ha_copy_offset(&one->from_shape, piece->from);
+            c->bytes = bytes;
+            c->to_apart = piece->to_apart ? piece->to_apart : bytes;
+            c->from_apart = piece->from_apart ? piece->from_apart : bytes;
+            leafwise &= c->to_apart == bytes;
+        }
+        ha_copy_some_chunks(w, n, piece->blocks, leafwise);
+    }
+}
+
+static void ha_copy_records(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
+                            int64_t to, int64_t from, int64_t count) {
+    const int64_t to_apart = ha_copy_stride(&g->leaf->to_shape, along->to);
+    const int64_t from_apart = ha_copy_stride(&g->leaf->from_shape, along->from);
+    const ha_copy_piece piece = {to, from, 1, count, to_apart, from_apart};
+    ha_copy_chunks(w, g->merged, g->merges, &piece);
+}
+
+static void ha_copy_whole(const ha_copy_group *g, int64_t to, int64_t from, int64_t count) {
+    for (int64_t k = 0; k < g->leaves; k++) {
+        const ha_copy_leaf *leaf = &g->leaf[k];
+        memcpy(leaf->to + ha_copy_offset(&leaf->to_shape, to),
+               leaf->from + ha_copy_offset(&leaf->from_shape, from), (size_t)(count * leaf->size));
+    }
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* `count` records along a loop. */
+static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
+                         int64_t to, int64_t from, int64_t count) {
+    if (g->way == HA_COPY_WHOLE) {
+        ha_copy_whole(g, to, from, count);
+        return;
+    }
+    if (g->way == HA_COPY_RECORDS) {
+        ha_copy_records(w, g, along, to, from, count);
+        return;
+    }
+    while (count > 0) {
+        const ha_copy_piece piece = ha_copy_next_piece(g->leaf, along, to, from, count);
+        const int64_t done = piece.lanes * piece.blocks;
+        if (g->way == HA_COPY_STRIPS)
+            ha_copy_strips(w, g, along, &piece);
+        else if (piece.lanes == g->leaf->to_shape.lanes)
+            ha_copy_chunks(w, g->merged, g->merges, &piece);
+        else
+            ha_copy_chunks(w, g->leaf, g->leaves, &piece);
+        to += done * along->to;
+        from += done * along->from;
+        count -= done;
+    }
+}
+
+/* Where the source's values are nearest along another loop than the target's: what is at equal
+ * distances along both is as if the outer loop's were leaves. */
+static int ha_copy_turned_strips(const ha_copy_group *g, const ha_copy_loop *rows,
+                                 const ha_copy_loop *along, const ha_copy_piece *tile) {
+    const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
+    ha_strips s = {.leaves = tile->blocks, .lanes = tile->lanes, .blocks = 1, .size = g->size};
+    if (g->way != HA_COPY_STRIPS || !ha_copy_is_even(to, rows->to) ||
+        !ha_copy_is_even(to, along->to) || !ha_copy_is_even(from, rows->from) ||
+        !ha_copy_is_even(from, along->from))
+        return 0;
+    s.to_leaf = ha_copy_stride(to, rows->to);
+    s.to_lane = ha_copy_stride(to, along->to);
+    s.from_leaf = ha_copy_stride(from, rows->from);
+    s.from_lane = ha_copy_stride(from, along->from);
+    for (int64_t k = 0; k < g->leaves; k++) {
+        s.to = g->leaf[k].to + ha_copy_offset(to, tile->to);
+        s.from = g->leaf[k].from + ha_copy_offset(from, tile->from);
+        ha_move_strips(&s);
+    }
+    return 1;
+}
+
+static void ha_copy_turned(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
+    const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1], *rows = along - 1;
+    for (int64_t k = 0; k < pass->groups; k++) {
+        const ha_copy_group *g = &pass->group[k];
+        if (ha_copy_turned_strips(g, rows, along, tile)) continue;
+        for (int64_t r = 0; r < tile->blocks; r++)
+            ha_copy_line(w, g, along, tile->to + r * rows->to, tile->from + r * rows->from,
+                         tile->lanes);
+    }
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+/* A tile that is put together in the stage first, if it consists of whole blocks. */
+static void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
+                             const ha_copy_piece *tile) {
+    const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
+    const int is_staged = w->plan->stream && pass->window && tile->to % pass->lanes == 0 &&
+                          tile->lanes % pass->lanes == 0;
+    const int64_t begin = is_staged ? tile->to / pass->lanes * pass->block : 0;
+    w->window = is_staged ? pass->window + begin : NULL;
+    for (int64_t k = 0; k < pass->groups; k++)
+        ha_copy_line(w, &pass->group[k], along, tile->to, tile->from, tile->lanes);
+    w->window = NULL;
+    if (is_staged)
+        ha_move_past_caches(pass->window + begin, w->stage,
+                            tile->lanes / pass->lanes * pass->block);
+}
+
+/* The tile of this number: records along the last loop are its lanes, along the one before its
+ * blocks. */
+static void ha_copy_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_t number) {
+    const ha_copy_walk *walk = pass->walk;
+    const int64_t tiles = ha_copy_tiles(pass), rows = ha_copy_tile_rows(pass);
+    const ha_copy_loop *along = &walk->loop[walk->rank - 1], *outer = along - 1;
+    ha_copy_piece tile = {walk->to, walk->from, 0, 1, 0, 0};
+    int64_t first = number % tiles * pass->tile[1], row = number / tiles % rows * pass->tile[0];
+    number /= tiles * rows;
+    for (int k = walk->rank - 2 - walk->is_turned; k >= 0; k--) {
+        tile.to += number % walk->loop[k].count * walk->loop[k].to;
+        tile.from += number % walk->loop[k].count * walk->loop[k].from;
+        number /= walk->loop[k].count;
+    }
+    if (walk->is_turned) {
+        tile.blocks = ha_smaller(pass->tile[0], outer->count - row);
+        tile.to += row * outer->to;
+        tile.from += row * outer->from;
+    }
+    const int64_t shift = tile.to % pass->align; /* so that tiles begin with blocks */
+    const int64_t last = ha_smaller(first + pass->tile[1] - shift, along->count);
+    first = ha_larger(first - shift, 0);
+    tile.lanes = last - first;
+    tile.to += first * along->to;
+    tile.from += first * along->from;
+    if (tile.lanes <= 0) return;
+    if (walk->is_turned)
+        ha_copy_turned(w, pass, &tile);
+    else
+        ha_copy_straight(w, pass, &tile);
+}
+
+#endif
