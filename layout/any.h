@@ -118,7 +118,8 @@ HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha
             return ha_none;                                                                        \
         if (HA_TO_(int, V##_kind_) >= 0 &&                                                         \
             (ha_found.kind != ha_v.kind || ha_found.lanes != ha_v.lanes ||                         \
-             (D > 1 && ha_found.order != ha_v.order) || ha_found.multiple != ha_v.multiple)) {     \
+             (D > 1 && ha_found.order != ha_v.order) || ha_found.multiple != ha_v.multiple ||      \
+             (ha_m->counts != HA_NULL_ && !HA_TO_(int, V##_counting_)))) {                         \
             (void)ha_view_differs(ha_m, #V, ha_e);                                                 \
             return ha_none;                                                                        \
         }                                                                                          \
@@ -126,7 +127,8 @@ HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha
         ha_v.order = ha_found.order;                                                               \
         ha_v.lanes = ha_found.lanes;                                                               \
         ha_v.multiple = ha_found.multiple;                                                         \
-        memcpy(ha_v.blob, ha_leaf_at, sizeof ha_v.blob);                                           \
+        memcpy(ha_v.blob, ha_leaf_at, V##_pointers_ * sizeof ha_v.blob[0]);                        \
+        if (HA_TO_(int, V##_counting_)) ha_v.blob[V##_last_] = HA_POINTER_(char, ha_m->counts);    \
         if (HA_TO_(int, V##_kind_) < 0) memcpy(ha_v.stride, ha_stride, sizeof ha_v.stride);        \
         return ha_v;                                                                               \
     }                                                                                              \

@@ -52,9 +52,10 @@ typedef struct ha_heat {
     uint64_t *touched;
 } ha_heat;
 
-/* Where a leaf lies, for the heat: in which blob, and so many bytes behind where the view has it. */
+/* Where a leaf lies, for the heat: in which blob, and so many bytes behind where the view has it. The
+ * size is said of mappings only. */
 typedef struct ha_heat_place_ {
-    ptrdiff_t blob, base;
+    ptrdiff_t blob, base, size;
 } ha_heat_place_;
 
 /* To be read; all in one block of memory. */
@@ -107,17 +108,20 @@ HA_HOST_FN_ void ha_tally_bytes_(ha_counts *c, ptrdiff_t blob, ptrdiff_t from, p
         (void)__atomic_fetch_add(&c->blob[blob].touched[g], 1, __ATOMIC_RELAXED);
 }
 
-/* A value of a view was, so many bytes behind where its blob, or its leaf, begins. Code for devices does
- * not count: the counters are the host's. */
-HA_FN void ha_tally_(void *counts, ptrdiff_t leaf, int what, ptrdiff_t from, ptrdiff_t size) {
+/* A value of a view was, so many bytes behind where its leaf begins, or its only blob. Code for devices
+ * does not count: the counters are the host's. */
+HA_FN void ha_tally_(void *counts, ptrdiff_t leaf, int what, bool by_leaf, ptrdiff_t from,
+                     ptrdiff_t size) {
 #ifdef __CUDA_ARCH__
-    (void)counts, (void)leaf, (void)what, (void)from, (void)size;
+    (void)counts, (void)leaf, (void)what, (void)by_leaf, (void)from, (void)size;
 #else
     ha_counts *const c = HA_POINTER_(ha_counts, counts);
     if (c == HA_NULL_) return;
     ha_tally_leaf_(c, leaf, what, 1);
-    if (c->granularity != 0)
+    if (by_leaf)
         ha_tally_bytes_(c, c->place[leaf].blob, c->place[leaf].base + from, size);
+    else
+        ha_tally_bytes_(c, 0, from, size);
 #endif
 }
 
@@ -165,6 +169,18 @@ HA_HOST_FN_ void ha_counts_blob_(ha_counts *c, int64_t blob, size_t granules) {
     c->blob[blob].granules = HA_TO_(int64_t, granules);
     if (blob > 0) c->blob[blob].touched = c->blob[blob - 1].touched + c->blob[blob - 1].granules;
 }
+
+/* Memory for so many bytes of counters; NULL for none, or if there is none. */
+HA_HOST_FN_ void *ha_counts_memory_(size_t bytes) {
+    return bytes == 0 ? HA_NULL_ : ha_blob_new(bytes);
+}
+
+/* The counters of a view; NULL: it has none. */
+#define HA_COUNTS(V, v) (V##_counts_(v))
+
+/* A view on memory of the caller's with counters of its own, all 0, to be freed by ha_counts_free. A view
+ * whose layout counts nothing, and when there is no memory, as it is. */
+#define HA_COUNTING(V, v) (V##_counting_in_(v, ha_counts_memory_(V##_counts_bytes_(v))))
 
 /* ---- what was counted ------------------------------------------------------------------------ */
 

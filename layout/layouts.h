@@ -4,6 +4,7 @@
 #define HARRAY_LAYOUT_LAYOUTS_H
 
 #include "blob.h"
+#include "counts.h"
 #include "cursor.h"
 #include "fields.h"
 
@@ -18,7 +19,14 @@ enum {
     HA_ONE_ = 4,
     HA_STRIDED_ = 5 /* at run time only: steps from lane to lane and block to block, by leaf */
 };
-enum { HA_ROWS = 1, HA_SINGLE_ = 2, HA_ALIGNED_ = 4 };
+enum {
+    HA_ROWS = 1,
+    HA_SINGLE_ = 2,
+    HA_ALIGNED_ = 4,
+    HA_COUNTED_ = 8,
+    HA_GRANULE_ = 16, /* times the bytes of one */
+    HA_MOST_GRANULE_ = 1048576
+};
 
 #define HA_AOS (HA_AOS_, 0, 0)
 #define HA_AOS_PACKED (HA_PACKED_, 0, 0)
@@ -29,6 +37,10 @@ enum { HA_ROWS = 1, HA_SINGLE_ = 2, HA_ALIGNED_ = 4 };
 #define HA_AOSOA_FLAGS_(L, flags, ...) ((L) > 1 ? HA_AOSOA_ : HA_PACKED_, (L) > 1 ? (L) : 0, flags)
 #define HA_ONE (HA_ONE_, 0, 0)
 #define HA_ANY (HA_ANY_, 0, 0)
+#define HA_COUNTED(M) (HA_KIND_OF_ M, HA_LANES_OF_ M, (HA_FLAGS_OF_ M) | HA_COUNTED_)
+#define HA_HEATMAP(...) HA_HEATMAP_OF_(__VA_ARGS__, 64, )
+#define HA_HEATMAP_OF_(M, bytes, ...)                                                              \
+    (HA_KIND_OF_ M, HA_LANES_OF_ M, (HA_FLAGS_OF_ M) % HA_GRANULE_ + (bytes)*HA_GRANULE_)
 #define HA_KIND_OF_(k, l, f) (k)
 #define HA_LANES_OF_(k, l, f) (l)
 #define HA_FLAGS_OF_(k, l, f) (f)
@@ -148,6 +160,31 @@ HA_HOST_FN_ size_t ha_places_checked_(ha_shape_ s) {
     places = 1;
     for (int q = 0; q < s.rank; q++) places = ha_times_(places, side);
     return places;
+}
+
+/* What counters of a view are made for. */
+HA_HOST_FN_ ha_counts_plan_ ha_view_counts_(ha_plan_ p, size_t places) {
+    ha_counts_plan_ c;
+    memset(&c, 0, sizeof c);
+    c.counted = (p.flags & HA_COUNTED_) != 0;
+    c.granularity = p.flags / HA_GRANULE_;
+    for (ptrdiff_t f = 0; f < p.fields; f++) c.leaves += HA_TO_(size_t, p.size[f].elements);
+    if (c.granularity != 0) c.blobs = p.kind == HA_SOA_ && !(p.flags & HA_SINGLE_) ? c.leaves : 1;
+    for (size_t b = 0; b < c.blobs; b++)
+        c.granules = ha_plus_(
+            c.granules, ha_granules_(ha_blob_bytes_(p, places, HA_TO_(int, b)), c.granularity));
+    return c;
+}
+
+/* Its blobs and leaves among the counters, from these numbers on. */
+HA_HOST_FN_ void ha_view_counted_(ha_counts *c, ha_plan_ p, size_t places, size_t leaf,
+                                  size_t blob) {
+    const ha_counts_plan_ own = ha_view_counts_(p, places);
+    for (size_t b = 0; b < own.blobs; b++)
+        ha_counts_blob_(c, HA_TO_(int64_t, blob + b),
+                        ha_granules_(ha_blob_bytes_(p, places, HA_TO_(int, b)), c->granularity));
+    for (size_t k = 0; k < own.leaves; k++)
+        c->place[leaf + k].blob = HA_TO_(ptrdiff_t, own.blobs > 1 ? k : 0);
 }
 
 /* Blobs one after the other in one memory begin at multiples of HA_BLOB_ALIGN. */

@@ -8,12 +8,48 @@
  * _FIELDS) and layout, then the order (optional). sp is used like any other view (view.h), and has the
  * same functions but sp_of. Its blobs are those of the first list, then those of the second. HA_AOS
  * means a struct of the list's own fields here. Loops go by the blocks of the first layout that has
- * them. Without a struct, sp_record has a member for each field under its name, pos_x, arrays with
- * the extents of the path one behind the other. */
+ * them. HA_COUNTED and HA_HEATMAP of one of the layouts count in both. Without a struct, sp_record has
+ * a member for each field under its name, pos_x, arrays with the extents of the path one behind the
+ * other. */
 #ifndef HARRAY_LAYOUT_SPLIT_H
 #define HARRAY_LAYOUT_SPLIT_H
 
 #include "view.h"
+
+/* What counters of both parts are made for. */
+typedef struct ha_split_counts_ {
+    ha_plan_ plan[2];
+    size_t places[2], leaves, blobs; /* of the first */
+    ha_counts_plan_ both;
+} ha_split_counts_;
+
+HA_HOST_FN_ ha_split_counts_ ha_split_counts_of_(ha_plan_ first, size_t first_places,
+                                                 ha_plan_ second, size_t second_places) {
+    const ha_counts_plan_ one = ha_view_counts_(first, first_places);
+    const ha_counts_plan_ two = ha_view_counts_(second, second_places);
+    ha_split_counts_ s = {{first, second}, {first_places, second_places}, 0, 0, one};
+    s.leaves = one.leaves;
+    s.blobs = one.blobs;
+    s.both.leaves += two.leaves;
+    s.both.blobs += two.blobs;
+    s.both.granules = ha_plus_(one.granules, two.granules);
+    return s;
+}
+
+/* Makes them in a memory of that size and that of one more ha_counts, which is the second part's. */
+HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
+                                         ha_split_counts_ s) {
+    ha_counts *const all = ha_counts_in_(memory, record, s.both);
+    ha_counts *const second = HA_POINTER_(ha_counts,
+                                          HA_POINTER_(char, memory) + ha_counts_bytes_(s.both));
+    ha_view_counted_(all, s.plan[0], s.places[0], 0, 0);
+    ha_view_counted_(all, s.plan[1], s.places[1], s.leaves, s.blobs);
+    *second = *all;
+    second->leaf += s.leaves;
+    second->place += s.leaves;
+    second->blob += s.blobs;
+    return second;
+}
 
 /* clang-format off */
 /* The flat struct of a list, and its member. */
@@ -48,10 +84,40 @@
 #define HA_SPLIT_FIELD_1_(...) HA_SPLIT_FIELD_2_(__VA_ARGS__)
 #define HA_SPLIT_FIELD_2_(V, P, part, T, name, parameters, arguments) \
     typedef P##_##name##_type_ V##_##name##_type_; \
-    HA_FN char *V##_##name##_spot_(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
-        return P##_##name##_spot_(ha_v.part, ha_c HA_BARE_ arguments); \
+    HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_at ha_c HA_BARE_ parameters) { \
+        return P##_##name##_spot_(ha_v.part, ha_what, ha_c HA_BARE_ arguments); \
     } \
     HA_FIELD_ACCESS_(V, T, name, parameters, arguments)
+
+/* The layout M, counting also what N does. */
+#define HA_COUNTED_AS_(M, N) (HA_KIND_OF_ M, HA_LANES_OF_ M, HA_COUNTED_FLAGS_(HA_FLAGS_OF_ M, HA_FLAGS_OF_ N))
+#define HA_COUNTED_FLAGS_(f, g) \
+    ((f) % HA_GRANULE_ + ((g) & ~(f) & HA_COUNTED_) + ((f) / HA_GRANULE_ > (g) / HA_GRANULE_ ? (f) / HA_GRANULE_ : (g) / HA_GRANULE_) * HA_GRANULE_)
+
+/* Counters of both parts: those of the first are also those of all, and those of the second begin behind
+ * them. The record is for the names of the leaves only. */
+#define HA_NAMED_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_SCALAR_OF(T), 0, {0}},
+#define HA_SPLIT_COUNTS_(V, S1, S2) \
+    static const ha_field V##_field_[] HA_UNUSED = { \
+        HA_FOR_FIELDS_(HA_NAMED_FIELD_, V, S1##_FIELDS) HA_FOR_FIELDS_(HA_NAMED_FIELD_, V, S2##_FIELDS)}; \
+    static const ha_record V##_named_ HA_UNUSED = {#V, 0, 1, sizeof V##_field_ / sizeof V##_field_[0], V##_field_}; \
+    HA_HOST_FN_ ha_split_counts_ V##_split_counts_(V ha_v) { \
+        return ha_split_counts_of_(V##_first__plan_(), ha_places_checked_(V##_first__shape_(ha_v.first)), \
+                                   V##_second__plan_(), ha_places_checked_(V##_second__shape_(ha_v.second))); \
+    } \
+    HA_HOST_FN_ size_t V##_counts_bytes_(V ha_v) { \
+        if (HA_TO_(int, V##_first__flags_) < HA_COUNTED_) return 0; \
+        return ha_plus_(ha_counts_bytes_(V##_split_counts_(ha_v).both), sizeof(ha_counts)); \
+    } \
+    HA_HOST_FN_ V V##_counting_in_(V ha_v, void *ha_m) { \
+        if (HA_TO_(int, V##_first__flags_) < HA_COUNTED_ || ha_m == HA_NULL_) return ha_v; \
+        ha_v.first.blob[V##_first__last_] = HA_POINTER_(char, ha_m); \
+        ha_v.second.blob[V##_second__last_] = HA_POINTER_(char, ha_split_counted_(ha_m, &V##_named_, V##_split_counts_(ha_v))); \
+        return ha_v; \
+    } \
+    HA_HOST_FN_ ha_counts *V##_counts_(V ha_v) { \
+        return HA_TO_(int, V##_first__counting_) ? HA_POINTER_(ha_counts, ha_v.first.blob[V##_first__last_]) : HA_NULL_; \
+    }
 
 #define HA_IS_RANK_(x) HA_IS_PAREN_2_2_(HA_JOIN_(HA_RANK_, x), 0)
 #define HA_IS_PAREN_2_2_(...) HA_IS_PAREN_2_(__VA_ARGS__, 0)
@@ -71,8 +137,8 @@
     } V##_record;
 
 #define HA_VIEW_SPLIT_ORDER_(V, R, D, S1, M1, S2, M2, O, ...) \
-    HA_FLAT_VIEW_(V##_first_, V##_first_record_, S1, D, M1, O) \
-    HA_FLAT_VIEW_(V##_second_, V##_second_record_, S2, D, M2, O) \
+    HA_FLAT_VIEW_(V##_first_, V##_first_record_, S1, D, HA_COUNTED_AS_(M1, M2), O) \
+    HA_FLAT_VIEW_(V##_second_, V##_second_record_, S2, D, HA_COUNTED_AS_(M2, M1), O) \
     enum { \
         V##_kind_ = 0, V##_blobs = HA_TO_(int, V##_first__blobs) + HA_TO_(int, V##_second__blobs), \
         V##_by_first_ = HA_TO_(int, V##_first__lanes_) != 0, \
@@ -104,6 +170,7 @@
         ha_v.second = V##_second__placed_(ha_v.second, ha_bs + HA_TO_(int, V##_first__blobs)); \
         return ha_v; \
     } \
+    HA_SPLIT_COUNTS_(V, S1, S2) \
     HA_VIEW_MAKERS_(V, D) \
     HA_HOST_FN_ void V##_free(V ha_v) { ha_blob_free(ha_v.memory); } \
     HA_FN bool V##_null(V ha_v) { return ha_v.first.blob[0] == HA_NULL_; }

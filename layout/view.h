@@ -12,6 +12,7 @@
  *                                  the same lane
  *           HA_ONE                 one record that all indices share
  *           HA_ANY                 known at run time only: any.h; sky_new and so on make it HA_SOA
+ *           HA_COUNTED(layout), HA_HEATMAP(layout)  the same, and what is accessed is counted: counts.h
  * Orders:   HA_ROW (default), HA_COL, HA_MORTON (not for loops that should be fast)
  *
  * What it makes, for `sky` and a field pos.x:
@@ -88,6 +89,7 @@
     HA_VIEW_SHAPE_(V, D, O) \
     HA_VIEW_FIELDS_(V, R) \
     HA_VIEW_PLAN_(V, R, D, O) \
+    HA_VIEW_COUNTS_(V, R) \
     HA_VIEW_MAKERS_(V, D) \
     HA_VIEW_OF_RECORDS_(V, R, D) \
     HA_VIEW_FROM_(V, R, D, O)
@@ -96,13 +98,17 @@
     enum { \
         V##_kind_ = K, V##_lanes_ = L, V##_flags_ = F, \
         V##_leaves_ = sizeof(R##_leaf_), \
+        V##_counting_ = (K) < 0 || (F) / HA_COUNTED_ != 0 ? 1 : 0, \
         V##_multiple_ = ((F) & HA_ROWS) != 0 && (L) > 0 ? (L) : 1, \
         V##_pointers_ = (K) == HA_SOA_ || (K) < 0 ? sizeof(R##_leaf_) : 1, \
+        V##_last_ = V##_pointers_ + V##_counting_ - 1, \
         V##_strides_ = (K) < 0 ? 2 * sizeof(R##_leaf_) : 1, \
         V##_blobs = (K) < 0 || ((K) == HA_SOA_ && ((F) & HA_SINGLE_) == 0) ? sizeof(R##_leaf_) : 1 \
     }; \
+    HA_STATIC_ASSERT_((K) >= 0 || HA_TO_(int, V##_flags_) == 0, "HA_ANY: what is counted is said by the mapping, as count(aos)"); \
+    HA_STATIC_ASSERT_(HA_TO_(int, V##_flags_) >= 0 && HA_TO_(int, V##_flags_) / HA_GRANULE_ <= HA_MOST_GRANULE_, "HA_HEATMAP: 1 to 1048576 bytes"); \
     typedef struct V { \
-        char *blob[V##_pointers_]; \
+        char *blob[V##_pointers_ + V##_counting_]; /* the last one is for the counters */ \
         ptrdiff_t extent[HA_MOST_DIMENSIONS_]; \
         ptrdiff_t count;                        /* of indices */ \
         int kind, order;                        /* the rest is for HA_ANY, and its choice of layout */ \
@@ -165,6 +171,24 @@
     } \
     enum { V##_each_ = sizeof(R) > sizeof(R##_packed_) ? sizeof(R) : sizeof(R##_packed_) };
 
+/* Counters of a view: bytes of them, 0 if it counts nothing; the view with its counters in a memory, which
+ * is all zeros; and these. */
+#define HA_VIEW_COUNTS_(V, R) \
+    HA_HOST_FN_ size_t V##_counts_bytes_(V ha_v) { \
+        if (HA_TO_(int, V##_flags_) < HA_COUNTED_) return 0; \
+        return ha_counts_bytes_(ha_view_counts_(V##_plan_(), ha_places_checked_(V##_shape_(ha_v)))); \
+    } \
+    HA_HOST_FN_ V V##_counting_in_(V ha_v, void *ha_m) { \
+        const size_t ha_places = ha_places_checked_(V##_shape_(ha_v)); \
+        if (HA_TO_(int, V##_flags_) < HA_COUNTED_ || ha_m == HA_NULL_) return ha_v; \
+        ha_view_counted_(ha_counts_in_(ha_m, &R##_record, ha_view_counts_(V##_plan_(), ha_places)), V##_plan_(), ha_places, 0, 0); \
+        ha_v.blob[V##_last_] = HA_POINTER_(char, ha_m); \
+        return ha_v; \
+    } \
+    HA_HOST_FN_ ha_counts *V##_counts_(V ha_v) { \
+        return HA_TO_(int, V##_counting_) ? HA_POINTER_(ha_counts, ha_v.blob[V##_last_]) : HA_NULL_; \
+    }
+
 /* What users call, of V_empty_, V_blob_bytes_ and V_placed_. */
 #define HA_VIEW_MAKERS_(V, D) \
     HA_HOST_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D(ha_n)) { \
@@ -194,9 +218,11 @@
         return V##_on(ha_b, HA_GIVEN_##D(ha_n)); \
     } \
     HA_HOST_FN_ V V##_new(HA_INDICES_##D(ha_n)) { \
-        void *const ha_m = ha_blob_new(V##_room(HA_GIVEN_##D(ha_n))); \
         V ha_v = V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)); \
-        if (ha_m != HA_NULL_) ha_v = V##_in(ha_m, HA_GIVEN_##D(ha_n)); \
+        const size_t ha_room = V##_room(HA_GIVEN_##D(ha_n)), ha_more = V##_counts_bytes_(ha_v); \
+        char *const ha_m = HA_POINTER_(char, ha_blob_new(ha_plus_(ha_room, ha_more))); \
+        if (ha_m != HA_NULL_) \
+            ha_v = V##_counting_in_(V##_in(ha_m, HA_GIVEN_##D(ha_n)), ha_more ? ha_m + ha_room : HA_NULL_); \
         ha_v.memory = ha_m; \
         return ha_v; \
     }
@@ -219,16 +245,27 @@
 #define HA_VIEW_FIELD_(A, T, ...) HA_VIEW_FIELD_1_(HA_BARE_ A, T, HA_NAME_OF_(__VA_ARGS__), __VA_ARGS__)
 #define HA_VIEW_FIELD_1_(...) HA_VIEW_FIELD_2_(__VA_ARGS__)
 #define HA_VIEW_FIELD_2_(V, R, M, T, name, ...) \
-    HA_FN char *V##_##name##_spot_(V ha_v, ha_at ha_c HA_PARAMETERS_(__VA_ARGS__)) { \
+    HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_at ha_c HA_PARAMETERS_(__VA_ARGS__)) { \
         const ha_spot_ ha_spot = ha_spot_of_(V##_shape_(ha_v), ha_c); \
+        char *ha_p; \
         ptrdiff_t ha_k = 0; \
-        if (HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_AOS_ || HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_) \
-            return HA_BYTES_(&HA_POINTER_(R, ha_v.blob[0])[HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
         HA_ELEMENT_NUMBER_(__VA_ARGS__) \
-        return ha_address_(ha_v.blob, ha_v.stride, HA_CHOICE_(V, V##_kind_, ha_v.kind), HA_CHOICE_(V, V##_lanes_, ha_v.lanes), sizeof(R##_packed_), \
+        if (HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_AOS_ || HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_) \
+            ha_p = HA_BYTES_(&HA_POINTER_(R, ha_v.blob[0])[HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
+        else \
+            ha_p = ha_address_(ha_v.blob, ha_v.stride, HA_CHOICE_(V, V##_kind_, ha_v.kind), HA_CHOICE_(V, V##_lanes_, ha_v.lanes), sizeof(R##_packed_), \
                            HA_OFFSET_(R##_packed_, name) + ha_k * HA_SIZE_(T), HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T), ha_spot); \
+        HA_TALLY_(V, HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T)) \
+        return ha_p; \
     } \
     HA_FIELD_FUNCTIONS_(V, HA_MAY_MISALIGN_(HA_TO_(int, V##_kind_), HA_TO_(int, V##_lanes_), HA_TO_(int, V##_flags_), sizeof(R##_packed_), offsetof(R##_packed_, name), HA_ALIGNOF_(T)), T, name, (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
+
+/* Counts, if that is what the layout is for; of HA_ANY, it is HA_STRIDED_ then. */
+#define HA_TALLY_(V, leaf, size) \
+    if (HA_TO_(int, V##_counting_) && HA_CHOICE_(V, HA_STRIDED_, ha_v.kind) == HA_STRIDED_) \
+        ha_tally_(ha_v.blob[V##_last_], leaf, ha_what, HA_BY_LEAF_(V), ha_p - ha_v.blob[HA_BY_LEAF_(V) ? leaf : 0], size);
+#define HA_BY_LEAF_(V) \
+    ((HA_TO_(int, V##_kind_) == HA_SOA_ || HA_TO_(int, V##_kind_) < 0) && !(HA_TO_(int, V##_flags_) & HA_SINGLE_))
 
 #define HA_FIELD_FUNCTIONS_(...) HA_FIELD_FUNCTIONS_1_(__VA_ARGS__)
 #define HA_FIELD_FUNCTIONS_1_(V, misaligns, T, name, parameters, arguments) \
@@ -238,18 +275,18 @@
 /* What users call, of V_name_spot_ and V_name_type_. */
 #define HA_FIELD_ACCESS_(V, T, name, parameters, arguments) \
     HA_FN V##_##name##_type_ *V##_##name(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
-        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_v, ha_c HA_BARE_ arguments)); \
+        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_v, HA_POINTER_TO_, ha_c HA_BARE_ arguments)); \
     } \
     HA_FN const V##_##name##_type_ *V##_const_##name(V##_const ha_w, ha_at ha_c HA_BARE_ parameters) { \
-        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_w.view, ha_c HA_BARE_ arguments)); \
+        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_w.view, HA_READ_, ha_c HA_BARE_ arguments)); \
     } \
     HA_FN T V##_##name##_get(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
         T ha_x; \
-        memcpy(&ha_x, V##_##name##_spot_(ha_v, ha_c HA_BARE_ arguments), sizeof ha_x); \
+        memcpy(&ha_x, V##_##name##_spot_(ha_v, HA_READ_, ha_c HA_BARE_ arguments), sizeof ha_x); \
         return ha_x; \
     } \
     HA_FN void V##_##name##_set(V ha_v, ha_at ha_c HA_BARE_ parameters, T ha_x) { \
-        memcpy(V##_##name##_spot_(ha_v, ha_c HA_BARE_ arguments), &ha_x, sizeof ha_x); \
+        memcpy(V##_##name##_spot_(ha_v, HA_WRITE_, ha_c HA_BARE_ arguments), &ha_x, sizeof ha_x); \
     } \
     HA_FN T V##_const_##name##_get(V##_const ha_w, ha_at ha_c HA_BARE_ parameters) { \
         return V##_##name##_get(ha_w.view, ha_c HA_BARE_ arguments); \
@@ -260,12 +297,12 @@
 #define HA_VIEW_LOAD_1_(...) HA_VIEW_LOAD_2_(__VA_ARGS__)
 #define HA_VIEW_LOAD_2_(V, M, T, ...) \
     HA_ELEMENT_LOOPS_(__VA_ARGS__) \
-    memcpy(&ha_r.M(__VA_ARGS__), HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(ha_v, ha_c HA_ARGUMENTS_(__VA_ARGS__)), sizeof(T));
+    memcpy(&ha_r.M(__VA_ARGS__), HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(ha_v, HA_READ_, ha_c HA_ARGUMENTS_(__VA_ARGS__)), sizeof(T));
 #define HA_VIEW_STORE_(A, T, ...) HA_VIEW_STORE_1_(HA_BARE_ A, T, __VA_ARGS__)
 #define HA_VIEW_STORE_1_(...) HA_VIEW_STORE_2_(__VA_ARGS__)
 #define HA_VIEW_STORE_2_(V, M, T, ...) \
     HA_ELEMENT_LOOPS_(__VA_ARGS__) \
-    memcpy(HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(ha_v, ha_c HA_ARGUMENTS_(__VA_ARGS__)), &ha_r.M(__VA_ARGS__), sizeof(T));
+    memcpy(HA_FIELD_SPOT_(V, HA_NAME_OF_(__VA_ARGS__))(ha_v, HA_WRITE_, ha_c HA_ARGUMENTS_(__VA_ARGS__)), &ha_r.M(__VA_ARGS__), sizeof(T));
 #define HA_FIELD_SPOT_(V, name) HA_FIELD_SPOT_1_(V, name)
 #define HA_FIELD_SPOT_1_(V, name) V##_##name##_spot_
 

@@ -24,6 +24,8 @@
 #include "device.h"
 #include "json.h"
 #include "check.h"
+#include "counts_text.h"
+#include "counts_read.h"
 #include "svg.h"
 #include "mapped.h"
 #include "copy.h"

@@ -11,7 +11,7 @@
 /* ---- counting -------------------------------------------------------------------------------- */
 
 /* The heat of one value, as it is stored. */
-static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *index, int64_t size) {
+static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *index) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *coding = row->coding > 0 ? &m->coding[row->coding - 1] : NULL;
     int64_t at;
@@ -29,22 +29,19 @@ static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *inde
     if (coding && coding->bits > 0)
         ha_tally_bytes_(m->counts, row->blob, at / 8, (at + coding->bits - 1) / 8 - at / 8 + 1);
     else
-        ha_tally_bytes_(m->counts, row->blob, at, coding ? ha_scalar_size(coding->stored) : size);
+        ha_tally_bytes_(m->counts, row->blob, at, coding ? ha_scalar_size(coding->stored) : m->counts->place[leaf].size);
 }
 
 /* `count` values of a leaf are read or written, from this index on along a dimension. Who gets and
  * sets values of a mapping says so here, once for each of them. */
 static void ha_count_run(const ha_mapping *m, int64_t leaf, const int64_t *index, int dimension,
                          int64_t count, int what) {
-    int64_t at[HA_MAPPING_RANK] = {0}, size;
-    ha_leaf described = {.scalar = HA_NO_SCALAR};
+    int64_t at[HA_MAPPING_RANK] = {0};
     if (!m->counts || count <= 0) return;
     ha_tally_leaf_(m->counts, leaf, what, (uint64_t)count);
     if (m->counts->granularity == 0) return;
-    (void)!ha_record_leaf(m->record, leaf, &described);
-    size = ha_scalar_size(described.scalar);
     for (int d = 0; d < m->rank; d++) at[d] = index[d];
-    for (int64_t k = 0; k < count; k++, at[dimension]++) ha_count_heat(m, leaf, at, size);
+    for (int64_t k = 0; k < count; k++, at[dimension]++) ha_count_heat(m, leaf, at);
 }
 
 /* ---- their memory ---------------------------------------------------------------------------- */
@@ -61,13 +58,18 @@ static ha_counts_plan_ ha_counts_plan_of(const ha_mapping *m, int counted, int64
 
 /* Counters in a memory of this plan, which is zeroed. */
 static ha_counts *ha_counts_of_mapping(const ha_mapping *m, ha_counts_plan_ p, void *memory) {
+    int64_t leaf = 0;
     ha_counts *c;
     memset(memory, 0, ha_counts_bytes_(p));
     c = ha_counts_in_(memory, m->record, p);
     for (int64_t b = 0; b < c->blobs; b++)
         ha_counts_blob_(c, b, ha_granules_((size_t)m->blob[b].bytes, p.granularity));
-    for (int64_t k = 0; k < m->rows; k++)
-        c->place[k] = (ha_heat_place_){m->row[k].blob, m->row[k].base};
+    for (int64_t f = 0; f < m->record->fields; f++) {
+        const int64_t leaves = ha_field_leaves(&m->record->field[f]);
+        const ptrdiff_t size = ha_scalar_size(m->record->field[f].scalar);
+        for (int64_t k = 0; k < leaves; k++, leaf++)
+            c->place[leaf] = (ha_heat_place_){m->row[leaf].blob, m->row[leaf].base, size};
+    }
     return c;
 }
 

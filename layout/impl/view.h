@@ -169,6 +169,7 @@ HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
                          "the mapping permutes its dimensions: no view does");
     matched->lanes = m.lanes == 1 ? 0 : m.lanes;
     matched->kind = HA_STRIDED_;
+    if (kind < 0 && mapping->counts) return HA_OK; /* no other one of these counts */
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         if (kinds[k] < 0 || !ha_match_kind(&m, kinds[k], leaf, stride)) continue;
         matched->kind = kinds[k];

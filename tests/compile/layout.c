@@ -36,10 +36,11 @@ static int use_mapping(const ha_mapping *m) {
 int use_layouts(void) {
     const int64_t extent[] = {3, 5};
     const ha_scalar scalars[] = {HA_SCALAR_OF(float), HA_SCALAR_OF(ha_half), HA_SCALAR_OF(void *)};
-    ha_layout layout = {HA_LAYOUT_AOS, HA_LINEAR_ROW, 0, 0, HA_NULL_, {0}, HA_NULL_, HA_NULL_};
+    ha_layout layout;
     ha_error error;
     ha_record *record = ha_record_parse("x:f64 mass:f32 flags[3]:bool", &error);
     ha_mapping *parsed = ha_mapping_parse(record, "aosoa(4,rows)", 2, extent, &error);
+    memset(&layout, 0, sizeof layout);
     layout.kind = HA_LAYOUT_AOSOA;
     layout.lanes = 4;
     layout.flags = HA_LAYOUT_ROWS;
