@@ -26,6 +26,7 @@
 #define ha_mapping_parse HA_RENAME_(ha_mapping_parse)
 #define ha_mapping_stretch HA_RENAME_(ha_mapping_stretch)
 #define ha_mapping_svg HA_RENAME_(ha_mapping_svg)
+#define ha_mapping_tree_text HA_RENAME_(ha_mapping_tree_text)
 #define ha_record_check HA_RENAME_(ha_record_check)
 #define ha_record_find HA_RENAME_(ha_record_find)
 #define ha_record_free HA_RENAME_(ha_record_free)

@@ -29,7 +29,8 @@ static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *inde
     if (coding && coding->bits > 0)
         ha_tally_bytes_(m->counts, row->blob, at / 8, (at + coding->bits - 1) / 8 - at / 8 + 1);
     else
-        ha_tally_bytes_(m->counts, row->blob, at, coding ? ha_scalar_size(coding->stored) : m->counts->place[leaf].size);
+        ha_tally_bytes_(m->counts, row->blob, at,
+                        coding ? ha_scalar_size(coding->stored) : m->counts->place[leaf].size);
 }
 
 /* `count` values of a leaf are read or written, from this index on along a dimension. Who gets and

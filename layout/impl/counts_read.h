@@ -57,7 +57,7 @@ static ha_status ha_read_tallies(ha_counts_reader *c) {
     for (int64_t k = 0; !s && k < c->mapping->rows; k++) {
         ha_tally t = {0};
         if (k > 0) s = ha_expect(r, ',', "',' and the next field");
-        if (!s) s = ha_read_tally(r, c->mapping->record, ha_next_leaf(&walk), &t);
+        if (!s) s = ha_read_tally(r, c->mapping->record, ha_following_leaf(&walk), &t);
         if (!s && c->counts) c->counts->leaf[k] = t;
     }
     return s ? s : ha_expect(r, ']', "']', as there is no further field");
@@ -81,8 +81,7 @@ static ha_status ha_read_heat(ha_counts_reader *c, int64_t blob) {
 static ha_status ha_read_heats(ha_counts_reader *c) {
     ha_reader *r = &c->reader;
     ha_status s = ha_expect(r, ':', "':'");
-    if (!s)
-        s = ha_read_number(r, "a number of bytes", 1, HA_LARGEST_GRANULE, &c->granularity);
+    if (!s) s = ha_read_number(r, "a number of bytes", 1, HA_LARGEST_GRANULE, &c->granularity);
     if (!s) s = ha_expect(r, ',', "','");
     if (!s) s = ha_read_word(r, "\"blobs\"");
     if (!s) s = ha_expect(r, ':', "':'");

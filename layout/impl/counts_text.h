@@ -13,8 +13,6 @@ static ha_tally ha_tally_now(const ha_tally *t) {
                       ha_count_now(&t->pointers)};
 }
 
-static uint64_t ha_tally_sum(ha_tally t) { return t.reads + t.writes + t.pointers; }
-
 /* The leaves of a record, one after the other; of the record nothing but the paths matters. */
 typedef struct ha_leaf_walk {
     const ha_record *record;
@@ -27,7 +25,7 @@ static ha_leaf_walk ha_walk_leaves(const ha_record *record) {
 }
 
 /* Goes to the next leaf, of which there is one. */
-static const ha_leaf *ha_next_leaf(ha_leaf_walk *walk) {
+static const ha_leaf *ha_following_leaf(ha_leaf_walk *walk) {
     int64_t leaves;
     if (walk->left == 0) walk->left = ha_field_leaves(&walk->record->field[++walk->field]);
     leaves = ha_field_leaves(&walk->record->field[walk->field]);
@@ -52,7 +50,7 @@ static ha_columns ha_columns_of(const ha_counts *c) {
         const int number = snprintf(digits, sizeof digits, "%llu",
                                     (unsigned long long)(most > t.pointers ? most : t.pointers));
         ha_writer name = {0};
-        ha_put_leaf_name(&name, c->record, ha_next_leaf(&walk));
+        ha_put_leaf_name(&name, c->record, ha_following_leaf(&walk));
         if (name.length > wide.name) wide.name = (int)name.length;
         if (number > wide.number) wide.number = number;
     }
@@ -67,7 +65,7 @@ static void ha_put_leaf_table(ha_writer *w, const ha_counts *c) {
     for (int64_t k = 0; k < c->leaves; k++) {
         const ha_tally t = ha_tally_now(&c->leaf[k]);
         const int64_t begin = w->length;
-        ha_put_leaf_name(w, c->record, ha_next_leaf(&walk));
+        ha_put_leaf_name(w, c->record, ha_following_leaf(&walk));
         ha_put_text(w, "%*s  %*llu  %*llu  %*llu\n", wide.name - (int)(w->length - begin), "",
                     wide.number, (unsigned long long)t.reads, wide.number,
                     (unsigned long long)t.writes, wide.number, (unsigned long long)t.pointers);
@@ -109,7 +107,7 @@ static void ha_put_json_tallies(ha_writer *w, const ha_counts *c) {
     for (int64_t k = 0; k < c->leaves; k++) {
         const ha_tally t = ha_tally_now(&c->leaf[k]);
         ha_put_text(w, "%s{\"name\": \"", k ? ", " : "");
-        ha_put_leaf_name(w, c->record, ha_next_leaf(&walk));
+        ha_put_leaf_name(w, c->record, ha_following_leaf(&walk));
         ha_put_text(w, "\", \"reads\": %llu, \"writes\": %llu, \"pointers\": %llu}",
                     (unsigned long long)t.reads, (unsigned long long)t.writes,
                     (unsigned long long)t.pointers);
