@@ -245,8 +245,8 @@ HA_FN int64_t ha_row_offset(const ha_row *row, int64_t linear) {
 HA_FN int64_t ha_row_at(const ha_mapping *m, const ha_row *row, const int64_t *index) {
     if (row->linearizer < 0) {
         const ha_branch *b = &m->branch[-1 - row->linearizer];
-        return row->base + ha_branch_offset(b, m->tree_step + b->first_step, row->lane_stride,
-                                            m->rank, index);
+        return row->base +
+               ha_branch_offset(b, m->tree_step + b->first_step, row->lane_stride, m->rank, index);
     }
     return ha_row_offset(row, ha_linear(&m->linearizer[row->linearizer], index));
 }

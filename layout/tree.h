@@ -31,10 +31,10 @@
 #include "status.h"
 
 enum {
-    HA_MAPPING_RANK = 4,    /* most dimensions of a mapping */
-    HA_TREE_NODES = 16,     /* most nodes between which the index of one leaf is divided */
-    HA_TREE_PATH = 13,      /* most numbers in a path of "movedown" */
-    HA_TREE_FUNCTORS = 64   /* most functors of one tree */
+    HA_MAPPING_RANK = 4,  /* most dimensions of a mapping */
+    HA_TREE_NODES = 16,   /* most nodes between which the index of one leaf is divided */
+    HA_TREE_PATH = 13,    /* most numbers in a path of "movedown" */
+    HA_TREE_FUNCTORS = 64 /* most functors of one tree */
 };
 
 /* What a functor does to the indices of the nodes above a leaf:

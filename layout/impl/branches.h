@@ -7,11 +7,11 @@
 /* A tree while its functors are applied. All of its branches have room for the same number of steps. */
 typedef struct ha_tree_maker {
     ha_grown_tree t;
-    ha_reader reader;     /* of the functors */
+    ha_reader reader; /* of the functors */
     const ha_asked *asked;
-    int32_t tree;         /* its number */
-    int32_t branches;     /* numbers of branches used up */
-    ha_branch *branch;    /* NULL: nobody wants to know */
+    int32_t tree;      /* its number */
+    int32_t branches;  /* numbers of branches used up */
+    ha_branch *branch; /* NULL: nobody wants to know */
     ha_tree_step *step;
     int64_t room;
 } ha_tree_maker;

@@ -75,7 +75,7 @@ static int ha_copy_is_shared(const ha_mapping *m, const ha_row *row, int64_t rec
            (row->lanes == 1 || row->lane_stride == 0) && m->blob[row->blob].bytes > 0;
 }
 
-static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_copy_plan *p,
+static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan *p,
                                     const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
     const ha_row *to = &t->row[pair->to_number], *from = &f->row[pair->from_number];
@@ -92,7 +92,7 @@ static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_copy_plan *p
     return HA_OK;
 }
 
-static ha_status ha_copy_add_leaves(const ha_asked *asked, ha_copy_plan *p,
+static ha_status ha_copy_add_leaves(const ha_asked *asked, ha_layout_plan *p,
                                     const ha_leaf_pair *pair, int64_t pairs) {
     for (int64_t k = 0; k < pairs; k++) {
         const ha_status s = pair[k].is_chosen ? ha_copy_check_pair(asked, p, &pair[k]) : HA_OK;
@@ -104,7 +104,7 @@ static ha_status ha_copy_add_leaves(const ha_asked *asked, ha_copy_plan *p,
     return HA_OK;
 }
 
-static ha_status ha_copy_match(const ha_asked *asked, ha_copy_plan *p, const char *paths,
+static ha_status ha_copy_match(const ha_asked *asked, ha_layout_plan *p, const char *paths,
                                ha_named_leaf *named, ha_leaf_pair *pair) {
     const ha_mapping *to = p->to->mapping, *from = p->from->mapping;
     const int64_t pairs = ha_pair_leaves(to->record, to->rows, from->record, from->rows, named,
@@ -119,7 +119,7 @@ static ha_status ha_copy_match(const ha_asked *asked, ha_copy_plan *p, const cha
 /* ---- the copy -------------------------------------------------------------------------------- */
 
 /* Room for a plan of so many leaves, and for what is needed to make it. */
-static char *ha_copy_room(ha_copy_plan *p, int64_t n, int64_t both, ha_named_leaf **named,
+static char *ha_copy_room(ha_layout_plan *p, int64_t n, int64_t both, ha_named_leaf **named,
                           ha_leaf_pair **pair, size_t *bytes) {
     const size_t each = 2 * sizeof *p->leaf + sizeof *p->walk + sizeof *p->group + sizeof *p->pass +
                         sizeof **pair;
@@ -138,19 +138,19 @@ static char *ha_copy_room(ha_copy_plan *p, int64_t n, int64_t both, ha_named_lea
 }
 
 /* No more threads than there is work for. */
-static int ha_copy_threads(const ha_copy_plan *p, int asked) {
+static int ha_copy_threads(const ha_layout_plan *p, int asked) {
     const int64_t useful = p->records / (4 * HA_COPY_LIST) + 1;
     int64_t threads = ha_smaller(ha_larger(asked, 1), HA_COPY_MOST_THREADS);
     return (int)ha_smaller(threads, useful);
 }
 
-static int ha_copy_is_large(const ha_copy_plan *p) {
+static int ha_copy_is_large(const ha_layout_plan *p) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < p->leaves; k++) bytes += p->leaf[k].size;
     return !ha_product(bytes, p->records, &bytes) || bytes >= HA_COPY_LARGE;
 }
 
-static ha_status ha_copy_work(const ha_asked *asked, ha_copy_plan *p, int threads) {
+static ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int threads) {
     const int workers = ha_copy_threads(p, threads);
     const size_t bytes = (size_t)workers * sizeof(ha_copy_worker) + 63;
     char *memory;
@@ -174,7 +174,7 @@ static ha_status ha_copy_work(const ha_asked *asked, ha_copy_plan *p, int thread
     return HA_OK;
 }
 
-static ha_status ha_copy_planned(const ha_asked *asked, ha_copy_plan *p, const ha_copying *how) {
+static ha_status ha_copy_planned(const ha_asked *asked, ha_layout_plan *p, const ha_copying *how) {
     const int64_t n = p->to->mapping->rows, both = n + p->from->mapping->rows;
     ha_named_leaf *named;
     ha_leaf_pair *pair;
@@ -193,7 +193,7 @@ HA_API ha_status ha_mapped_copy(const ha_mapped *to, const ha_mapped *from, cons
     static const ha_copying everything;
     static const int64_t zeros[HA_MAPPING_RANK];
     const ha_asked asked = ha_ask("ha_mapped_copy", error);
-    ha_copy_plan p = {.to = to, .from = from, .first = zeros, .last = to->mapping->extent};
+    ha_layout_plan p = {.to = to, .from = from, .first = zeros, .last = to->mapping->extent};
     ha_status s = ha_copy_check_extents(&asked, to->mapping, from->mapping);
     if (!how) how = &everything;
     if (how->first) p.first = how->first;

@@ -6,11 +6,11 @@
 #include "basics.h"
 
 /* `bytes` at `from` to `to`, and again so far behind them on both sides. */
-typedef struct ha_chunk {
+typedef struct ha_short_run {
     char *to;
     const char *from;
     int64_t bytes, to_apart, from_apart;
-} ha_chunk;
+} ha_short_run;
 
 /* The last bytes as one piece of constant length, which may have some in common with what is moved
  * already: that is faster than to ask for their number. */
@@ -34,7 +34,7 @@ static inline void ha_move_chunk(char *to, const char *from, int64_t bytes) {
 }
 
 #define HA_MOVE_CHUNKS_(length)                                                                    \
-    static void ha_move_chunks_##length(ha_chunk *c, int64_t chunks, int64_t blocks) {             \
+    static void ha_move_chunks_##length(ha_short_run *c, int64_t chunks, int64_t blocks) {         \
         for (int64_t b = 0; b < blocks; b++)                                                       \
             for (int64_t k = 0; k < chunks; k++) {                                                 \
                 memcpy(c[k].to, c[k].from, length);                                                \
@@ -48,7 +48,7 @@ HA_MOVE_CHUNKS_(32)
 HA_MOVE_CHUNKS_(64)
 
 /* Block by block. The chunks are behind the last then. */
-static void ha_move_chunks(ha_chunk *c, int64_t chunks, int64_t blocks) {
+static void ha_move_chunks(ha_short_run *c, int64_t chunks, int64_t blocks) {
     int64_t length = c->bytes;
     for (int64_t k = 1; k < chunks; k++)
         if (c[k].bytes != length) length = 0;

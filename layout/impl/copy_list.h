@@ -41,7 +41,7 @@ typedef struct ha_copy_cursor {
 } ha_copy_cursor;
 
 /* At record number `number` of the region, the target's order being the one that is gone by. */
-static ha_copy_cursor ha_copy_cursor_at(const ha_copy_plan *p, const ha_copy_walk *w,
+static ha_copy_cursor ha_copy_cursor_at(const ha_layout_plan *p, const ha_copy_walk *w,
                                         int64_t number) {
     const ha_linearizer *to = w->to_linearizer, *from = w->from_linearizer;
     ha_copy_cursor c = {.rank = to->rank};

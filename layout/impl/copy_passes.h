@@ -111,7 +111,7 @@ static int64_t ha_copy_tile_rows(const ha_copy_pass *pass) {
     return count / pass->tile[0] + (count % pass->tile[0] != 0);
 }
 
-static void ha_copy_cut_pass(const ha_copy_plan *p, ha_copy_pass *pass, int threads) {
+static void ha_copy_cut_pass(const ha_layout_plan *p, ha_copy_pass *pass, int threads) {
     const ha_copy_walk *w = pass->walk;
     if (pass->way >= HA_COPY_LISTED) { /* lists, or all that there is of runs */
         pass->units = p->records / HA_COPY_LIST + (p->records % HA_COPY_LIST != 0);
@@ -122,7 +122,7 @@ static void ha_copy_cut_pass(const ha_copy_plan *p, ha_copy_pass *pass, int thre
     for (int k = 0; k < w->rank - 1 - w->is_turned; k++) pass->units *= w->loop[k].count;
 }
 
-static void ha_copy_find_passes(ha_copy_plan *p, int threads) {
+static void ha_copy_find_passes(ha_layout_plan *p, int threads) {
     for (int64_t g = 0; g < p->groups;) {
         const ha_copy_group *first = &p->group[g];
         ha_copy_pass *pass = &p->pass[p->passes++];

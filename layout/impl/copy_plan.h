@@ -63,7 +63,7 @@ typedef struct ha_copy_pass {
     int64_t block, lanes; /* lanes. NULL: not */
 } ha_copy_pass;
 
-typedef struct ha_copy_plan {
+typedef struct ha_layout_plan {
     const ha_mapped *to, *from;
     const int64_t *first, *last; /* the region */
     int64_t records;
@@ -73,7 +73,7 @@ typedef struct ha_copy_plan {
     ha_copy_group *group;
     ha_copy_pass *pass;
     int stream; /* write past the caches */
-} ha_copy_plan;
+} ha_layout_plan;
 
 /* ---- ways ------------------------------------------------------------------------------------ */
 
@@ -160,7 +160,7 @@ static int ha_copy_by_group(const void *first, const void *second) {
 /* ---- leaves and groups ----------------------------------------------------------------------- */
 
 /* Which walk it is, perhaps a new one. */
-static int32_t ha_copy_find_walk(ha_copy_plan *p, const ha_linearizer *to,
+static int32_t ha_copy_find_walk(ha_layout_plan *p, const ha_linearizer *to,
                                  const ha_linearizer *from) {
     for (int32_t k = 0; k < p->walks; k++)
         if (ha_copy_same_order(p->walk[k].to_linearizer, to) &&
@@ -171,7 +171,7 @@ static int32_t ha_copy_find_walk(ha_copy_plan *p, const ha_linearizer *to,
 }
 
 /* Blobs are there when there is something to copy. */
-static void ha_copy_add_leaf(ha_copy_plan *p, const ha_leaf_pair *pair) {
+static void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
     const ha_row *to = &t->row[pair->to_number], *from = &f->row[pair->from_number];
     ha_copy_leaf leaf = {.to_number = pair->to_number,
@@ -236,7 +236,7 @@ static void ha_copy_find_distances(ha_copy_group *g) {
     }
 }
 
-static void ha_copy_find_groups(ha_copy_plan *p) {
+static void ha_copy_find_groups(ha_layout_plan *p) {
     ha_copy_leaf *room = p->merged;
     qsort(p->leaf, (size_t)p->leaves, sizeof *p->leaf, ha_copy_by_group);
     for (int64_t k = 0; k < p->leaves;) {

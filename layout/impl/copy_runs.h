@@ -6,14 +6,14 @@
 #include "mapped.h"
 
 /* Along which index the target's values are nearest. */
-static int ha_copy_run_dimension(const ha_copy_plan *p, const ha_copy_leaf *leaf) {
+static int ha_copy_run_dimension(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
     const ha_mapping *m = p->to->mapping;
     const int32_t number = m->row[leaf->to_number].linearizer;
     return number < 0 ? m->rank - 1 : m->linearizer[number].dimension[m->rank - 1];
 }
 
 /* The index of record number `number` of the region, index `along` being the fastest. */
-static void ha_copy_index(const ha_copy_plan *p, int along, int64_t number, int64_t *index) {
+static void ha_copy_index(const ha_layout_plan *p, int along, int64_t number, int64_t *index) {
     const int rank = p->to->mapping->rank;
     for (int k = rank; k >= 0; k--) {
         const int d = k == rank ? along : k;
@@ -25,7 +25,7 @@ static void ha_copy_index(const ha_copy_plan *p, int along, int64_t number, int6
 
 static void ha_copy_leaf_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t first,
                               int64_t last) {
-    const ha_copy_plan *p = w->plan;
+    const ha_layout_plan *p = w->plan;
     const int along = ha_copy_run_dimension(p, leaf);
     for (int64_t n; first < last; first += n) {
         int64_t index[HA_MAPPING_RANK] = {0};
@@ -37,7 +37,7 @@ static void ha_copy_leaf_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, int64
 }
 
 /* Neighbours' bits are in the same bytes. */
-static int ha_copy_shares_bytes(const ha_copy_plan *p, const ha_copy_leaf *leaf) {
+static int ha_copy_shares_bytes(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
     const ha_mapping *m = p->to->mapping;
     const ha_coding *coding = ha_row_coding(m, &m->row[leaf->to_number]);
     return coding && coding->bits > 0;

@@ -25,7 +25,7 @@ static int64_t ha_copy_share(int64_t units, int64_t k, int64_t n) {
 
 /* Share number k of n of everything but of what must not be shared. */
 static void ha_copy_do(ha_copy_worker *w, int64_t k, int64_t n) {
-    const ha_copy_plan *p = w->plan;
+    const ha_layout_plan *p = w->plan;
     for (int64_t i = 0; i < p->passes; i++) {
         const ha_copy_pass *pass = &p->pass[i];
         const int64_t first = ha_copy_share(pass->units, k, n);
@@ -37,7 +37,7 @@ static void ha_copy_do(ha_copy_worker *w, int64_t k, int64_t n) {
         else if (pass->way == HA_COPY_LISTED)
             ha_copy_listed(w, pass, begin, end);
         else
-            for (int64_t u = first; u < last; u++) ha_copy_tile(w, pass, u);
+            for (int64_t u = first; u < last; u++) ha_copy_one_tile(w, pass, u);
     }
     if (p->stream) ha_end_of_stream();
 }

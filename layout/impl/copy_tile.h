@@ -18,8 +18,8 @@ typedef struct ha_copy_worker {
     int64_t to_at[HA_COPY_LIST], from_at[HA_COPY_LIST];
     char *to_table[HA_COPY_AT_ONCE];
     const char *from_table[HA_COPY_AT_ONCE];
-    ha_chunk chunk[HA_COPY_AT_ONCE];
-    const ha_copy_plan *plan;
+    ha_short_run chunk[HA_COPY_AT_ONCE];
+    const ha_layout_plan *plan;
     const char *window;  /* the stage stands for the target from here on; NULL: it does not */
     int number, workers; /* which share of everything is its */
     int is_started;
@@ -106,7 +106,7 @@ static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_c
 /* ---- records and blocks ---------------------------------------------------------------------- */
 
 /* Chunks one after the other fill a part of the target, which can be written as a whole. */
-static void ha_copy_gathered(ha_copy_worker *w, ha_chunk *c, int64_t blocks) {
+static void ha_copy_gathered(ha_copy_worker *w, ha_short_run *c, int64_t blocks) {
     char *to = c->to;
     const int64_t bytes = c->bytes * blocks;
     c->to = w->stage;
@@ -115,7 +115,7 @@ static void ha_copy_gathered(ha_copy_worker *w, ha_chunk *c, int64_t blocks) {
 }
 
 static void ha_copy_some_chunks(ha_copy_worker *w, int64_t chunks, int64_t blocks, int leafwise) {
-    ha_chunk *c = w->chunk;
+    ha_short_run *c = w->chunk;
     if (!leafwise) {
         ha_move_chunks(c, chunks, blocks);
         return;
@@ -138,7 +138,7 @@ static void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t 
         for (int64_t i = 0; i < n; i++) {
             const ha_copy_leaf *one = &leaf[k + i];
             const int64_t bytes = one->size * piece->lanes;
-            ha_chunk *c = &w->chunk[i];
+            ha_short_run *c = &w->chunk[i];
             c->to = ha_copy_target(w, one->to + ha_copy_offset(&one->to_shape, piece->to));
             c->from = one->from + ha_copy_offset(&one->from_shape, piece->from);
             c->bytes = bytes;
@@ -247,7 +247,7 @@ static void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
 
 /* The tile of this number: records along the last loop are its lanes, along the one before its
  * blocks. */
-static void ha_copy_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_t number) {
+static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_t number) {
     const ha_copy_walk *walk = pass->walk;
     const int64_t tiles = ha_copy_tiles(pass), rows = ha_copy_tile_rows(pass);
     const ha_copy_loop *along = &walk->loop[walk->rank - 1], *outer = along - 1;

@@ -8,10 +8,10 @@ typedef enum ha_functor_kind { HA_IDEM_, HA_LEAF_ONLY_, HA_MOVE_DOWN_ } ha_funct
 
 typedef struct ha_functor {
     ha_functor_kind kind;
-    int children;                  /* of the path; 0: the root */
-    int64_t child[HA_TREE_PATH];   /* numbers on the way down from the root */
-    const char *at[HA_TREE_PATH];  /* where they stand */
-    const char *start;             /* where it begins */
+    int children;                 /* of the path; 0: the root */
+    int64_t child[HA_TREE_PATH];  /* numbers on the way down from the root */
+    const char *at[HA_TREE_PATH]; /* where they stand */
+    const char *start;            /* where it begins */
     int64_t every;
 } ha_functor;
 

@@ -36,9 +36,9 @@ static int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t
 static size_t ha_work_bytes(const ha_builder *b) {
     const size_t room = (size_t)b->room;
     return ha_tree_bytes(b) +
-           room * (sizeof(ha_leaf) + sizeof(ha_row) + sizeof(ha_linearizer) +
-                           sizeof(ha_section) + sizeof(ha_blob) + sizeof(ha_coding) +
-                           sizeof(int64_t) + (HA_LAYOUT_DEPTH * sizeof(int32_t)) + sizeof(int8_t));
+           room * (sizeof(ha_leaf) + sizeof(ha_row) + sizeof(ha_linearizer) + sizeof(ha_section) +
+                   sizeof(ha_blob) + sizeof(ha_coding) + sizeof(int64_t) +
+                   (HA_LAYOUT_DEPTH * sizeof(int32_t)) + sizeof(int8_t));
 }
 
 static void ha_lay_out_work(ha_builder *b, void *work, int64_t **offset, int32_t **all) {

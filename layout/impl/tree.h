@@ -8,16 +8,16 @@
 
 /* A node; every node comes behind its parent. */
 typedef struct ha_node {
-    int64_t parent, depth; /* -1, 0: the root */
+    int64_t parent, depth;     /* -1, 0: the root */
     int64_t first, last, next; /* its first and last child, its next sibling; -1: none */
-    int64_t leaf;          /* which leaf it is; -1: it has children */
-    const char *name;      /* of `length` letters; NULL: a dimension, or a subscript */
+    int64_t leaf;              /* which leaf it is; -1: it has children */
+    const char *name;          /* of `length` letters; NULL: a dimension, or a subscript */
     int64_t length, subscript;
     int64_t copies;
-    int64_t bytes;   /* of one copy of it: of all copies of all its children, or of the value */
-    int64_t before;  /* bytes of all copies of the siblings before it */
-    int64_t inside;  /* bytes of one copy, were each node below there once */
-    int32_t branch;  /* of the leaves among its children; -1: none of them is one */
+    int64_t bytes;    /* of one copy of it: of all copies of all its children, or of the value */
+    int64_t before;   /* bytes of all copies of the siblings before it */
+    int64_t inside;   /* bytes of one copy, were each node below there once */
+    int32_t branch;   /* of the leaves among its children; -1: none of them is one */
     int32_t is_named; /* a functor names it, or a node below it; or it is a dimension */
 } ha_node;
 
@@ -26,7 +26,7 @@ typedef struct ha_grown_tree {
     int64_t nodes;
     int rank;
     int32_t dimension[HA_MAPPING_RANK];
-    int64_t deepest; /* of the nodes whose index may be other than 0, but for leaves */
+    int64_t deepest;  /* of the nodes whose index may be other than 0, but for leaves */
     int is_leaf_only; /* a functor has been */
     int64_t bytes;    /* of all copies of the root */
 } ha_grown_tree;

@@ -93,8 +93,7 @@ static ha_status ha_build_grown(ha_builder *b, ha_tree_maker *w, const ha_layout
     return HA_OK;
 }
 
-static ha_status ha_build_tree(ha_builder *b, const ha_layout *layout,
-                               const ha_layout_part *part) {
+static ha_status ha_build_tree(ha_builder *b, const ha_layout *layout, const ha_layout_part *part) {
     const ha_mapping *m = b->mapping;
     int64_t nodes = HA_MAPPING_RANK;
     size_t bytes;
