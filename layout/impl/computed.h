@@ -14,7 +14,6 @@ static int ha_is_complex(ha_scalar scalar) { return scalar == HA_C64 || scalar =
 static int ha_is_floating(ha_scalar scalar) {
     return scalar == HA_F16 || scalar == HA_BF16 || scalar == HA_F32 || scalar == HA_F64;
 }
-static int ha_is_signed(ha_scalar scalar) { return scalar >= HA_I8 && scalar <= HA_I64; }
 
 /* Bytes of a number, of a part of a complex one: what is swapped. */
 static int64_t ha_part_size(ha_scalar scalar) {
