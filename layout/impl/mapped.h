@@ -28,11 +28,19 @@ static ha_along ha_along_of(const ha_mapped *records, const ha_row *row, const i
  * and how many, at most n. Goes on behind them. */
 static int64_t ha_along_next(ha_along *a, int64_t n, int64_t *at, int64_t *step) {
     const ha_row *row = a->row;
-    const ha_linearizer *l = &a->mapping->linearizer[row->linearizer];
-    const int64_t linear = ha_linear(l, a->index), lanes = row->lanes;
-    const int64_t by = l->morton == 0 ? l->stride[a->dimension] : 0;
-    *at = ha_row_offset(row, linear);
+    const ha_linearizer *l;
+    int64_t linear, by;
+    const int64_t lanes = row->lanes;
     *step = 0;
+    if (row->linearizer < 0) { /* of a tree */
+        *at = ha_row_at(a->mapping, row, a->index);
+        a->index[a->dimension]++;
+        return 1;
+    }
+    l = &a->mapping->linearizer[row->linearizer];
+    linear = ha_linear(l, a->index);
+    by = l->morton == 0 ? l->stride[a->dimension] : 0;
+    *at = ha_row_offset(row, linear);
     if (l->morton != 0) {
         n = 1;
     } else if (lanes == 1 || row->block_stride == lanes * row->lane_stride) {
