@@ -6,6 +6,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_CHECK_H
 #define HARRAY_LAYOUT_IMPL_CHECK_H
 
+#include "check_tree.h"
 #include "json.h"
 
 /* A row, or one of its values. */
@@ -19,6 +20,7 @@ typedef struct ha_checker {
     const ha_mapping *mapping;
     int64_t leaves;
     ha_extent_of *row;
+    ha_checked_tree *tree;
 } ha_checker;
 
 /* ---- the table itself ------------------------------------------------------------------------ */
@@ -37,6 +39,7 @@ static const char *ha_linearizer_mistake(const ha_mapping *m, const ha_linearize
 
 static const char *ha_row_mistake(const ha_mapping *m, const ha_row *row) {
     if (row->blob >= m->blobs) return "a row is in a blob that does not exist";
+    if (row->blob >= 0 && row->linearizer < 0 && m->trees > 0) return ha_tree_row_mistake(m, row);
     if (row->blob >= 0 && (row->linearizer < 0 || row->linearizer >= m->linearizers))
         return "a row has a linearizer that does not exist";
     return row->lanes < 1 ? "a row has no lanes" : NULL;
@@ -96,6 +99,13 @@ static int ha_find_extent(ha_extent_of *e, const ha_row *row, int64_t last) {
            (block == 0 || ha_extent_add(e, row, block - 1, row->lanes - 1));
 }
 
+/* A row of a tree takes all of that, as others of it are everywhere between its values. */
+static int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_row *row) {
+    const ha_checked_tree *t = &c->tree[c->mapping->branch[-1 - row->linearizer].tree];
+    e->begin = t->start;
+    return row->lane_stride == e->size && ha_sum(ha_larger(t->start, 0), t->bytes, &e->end);
+}
+
 static ha_status ha_check_row(ha_checker *c, int64_t number, const ha_leaf *leaf, int64_t *rows) {
     const ha_mapping *m = c->mapping;
     const ha_row *row = &m->row[number];
@@ -106,7 +116,10 @@ static ha_status ha_check_row(ha_checker *c, int64_t number, const ha_leaf *leaf
     if (row->blob < 0) return HA_OK;
     *e = (ha_extent_of){.blob = row->blob, .row = number, .size = ha_scalar_size(leaf->scalar)};
     ha_put_leaf_name(&w, m->record, leaf);
-    if (!ha_last_linear(m, &m->linearizer[row->linearizer], &last) || !ha_find_extent(e, row, last))
+    if (row->linearizer < 0
+            ? !ha_find_tree_extent(c, e, row)
+            : !ha_last_linear(m, &m->linearizer[row->linearizer], &last) ||
+                  !ha_find_extent(e, row, last))
         return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0, "the addresses of %s overflow", name);
     if (e->begin < 0 || e->end > m->blob[row->blob].bytes)
         return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0,
@@ -189,7 +202,7 @@ static int ha_apart_on_circle(const ha_checker *c, ha_extent_of *row, int64_t ro
     for (int64_t k = 0; k < rows; k++) {
         const ha_row *r = &m->row[row[k].row];
         int64_t length;
-        if (r->block_stride != circle || !ha_is_injective(m, &m->linearizer[r->linearizer]))
+        if (r->linearizer < 0 || r->block_stride != circle || !ha_is_injective(m, &m->linearizer[r->linearizer]))
             return 0;
         if (r->lanes > 1 && r->lane_stride != row[k].size) return 0;
         if (!ha_product(r->lanes, row[k].size, &length) || length > circle) return 0;
@@ -207,11 +220,23 @@ static int ha_is_shared(const ha_checker *c, const ha_extent_of *row) {
     const ha_row *r = &c->mapping->row[row->row];
     int64_t records = 1;
     for (int d = 0; d < c->mapping->rank; d++) records |= c->mapping->extent[d];
-    return r->block_stride == 0 && r->lanes == 1 && records > 1;
+    return r->linearizer >= 0 && r->block_stride == 0 && r->lanes == 1 && records > 1;
+}
+
+/* Are all rows of the same tree, whose values are apart? */
+static int ha_is_one_tree(const ha_mapping *m, const ha_extent_of *row, int64_t rows) {
+    for (int64_t k = 0; k < rows; k++) {
+        const ha_row *first = &m->row[row->row], *other = &m->row[row[k].row];
+        if (first->linearizer >= 0 || other->linearizer >= 0 ||
+            m->branch[-1 - first->linearizer].tree != m->branch[-1 - other->linearizer].tree)
+            return 0;
+    }
+    return 1;
 }
 
 /* Rows whose addresses mingle. */
 static ha_status ha_check_group(const ha_checker *c, ha_extent_of *row, int64_t rows) {
+    if (ha_is_one_tree(c->mapping, row, rows)) return HA_OK;
     for (int64_t k = 0; k < rows; k++)
         if (ha_is_shared(c, &row[k]))
             return ha_tell_overlap(c, row[k].row, row[k].row, row[k].begin);
@@ -262,10 +287,14 @@ HA_API ha_status ha_mapping_check(const ha_mapping *mapping, ha_error *error) {
     if (mistake) return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s", mistake);
     for (int d = 0; d < mapping->rank; d++)
         if (mapping->extent[d] == 0) return HA_OK; /* no record */
-    const size_t bytes = (size_t)c.leaves * sizeof *c.row;
+    const size_t bytes = (size_t)c.leaves * sizeof *c.row +
+                         (size_t)mapping->trees * sizeof *c.tree;
     c.row = (ha_extent_of *)HA_LAYOUT_MALLOC_(bytes);
     if (!c.row) return ha_no_memory(&asked, bytes);
-    s = ha_check_rows(&c);
+    c.tree = (ha_checked_tree *)(void *)(c.row + c.leaves);
+    for (int32_t k = 0; k < mapping->trees && !s; k++)
+        s = ha_check_tree(mapping, k, &asked, &c.tree[k]);
+    if (!s) s = ha_check_rows(&c);
     HA_LAYOUT_FREE_(c.row);
     return s;
 }

@@ -5,6 +5,7 @@
 #include "counts.h"
 #include "place.h"
 #include "split.h"
+#include "tree_run.h"
 
 static ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t *extent) {
     if (rank < 1 || rank > HA_MAPPING_RANK)
@@ -234,7 +235,14 @@ HA_API ha_status ha_mapping_stretch(const ha_mapping *mapping, int64_t leaf, con
     for (int d = 0; d < mapping->rank; d++)
         if (index[d] < 0 || index[d] >= mapping->extent[d]) return HA_ERR_ARGUMENT;
     row = &mapping->row[leaf];
-    if (row->blob >= 0) {
+    if (row->blob >= 0 && row->linearizer < 0) {
+        const ha_branch *branch = &mapping->branch[-1 - row->linearizer];
+        found.blob = row->blob;
+        found.dimension = mapping->tree[branch->tree].dimension[mapping->rank - 1];
+        found.offset = ha_row_at(mapping, row, index);
+        ha_find_tree_run(mapping, row, index,
+                         mapping->extent[found.dimension] - index[found.dimension], &found);
+    } else if (row->blob >= 0) {
         const ha_linearizer *l = &mapping->linearizer[row->linearizer];
         const int64_t linear = ha_linear(l, index);
         found.blob = row->blob;

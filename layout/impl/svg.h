@@ -79,7 +79,7 @@ static void ha_show_box(ha_picture *p, ha_shown_value *v, const int64_t *side,
     while (d >= 0) {
         v->offset = ha_mapping_offset(m, v->leaf, v->index);
         show(p, v);
-        if (row->block_stride == 0) return; /* the same everywhere */
+        if (row->linearizer >= 0 && row->block_stride == 0) return; /* the same everywhere */
         for (d = m->rank - 1; d >= 0; v->index[d--] = 0)
             if (++v->index[d] < ha_smaller(side[d], m->extent[d])) break;
     }
@@ -195,7 +195,7 @@ static void ha_put_svg_value(ha_writer *w, const ha_mapping *m, const ha_shown_v
     const int64_t width = (last - first) * HA_SVG_BYTE;
     char name[128], index[96];
     ha_writer i = ha_writer_to(index, sizeof index);
-    int32_t one = m->row[v->leaf].block_stride == 0;
+    int32_t one = m->row[v->leaf].linearizer >= 0 && m->row[v->leaf].block_stride == 0;
     for (int d = 0; d < m->rank; d++)
         ha_put_text(&i, "%s%lld", d ? "," : "", (long long)v->index[d]);
     (void)ha_record_leaf_name(m->record, v->leaf, name, sizeof name);

@@ -108,6 +108,7 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
         const ha_row *row = &mapping->row[i];
         const ha_leaf described = ha_leaf_of(m->record, i);
         if (row->blob < 0) return ha_refuse_leaf(m, i, "is not stored");
+        if (row->linearizer < 0) return ha_refuse_leaf(m, i, "is in a tree: no view is one");
         if (!ha_same_linear(linear, &mapping->linearizer[row->linearizer]))
             return ha_refuse_leaf(m, i, "has another order than the first field");
         ha_row_strides(row, m->lanes, stride + 2 * i);
@@ -161,7 +162,8 @@ HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
     if (mapping->rows != ha_record_leaves(record)) /* of one written by hand */
         return ha_refuse(&m.asked, HA_ERR_ARGUMENT, 0, "the mapping has %lld rows for %lld leaves",
                          (long long)mapping->rows, (long long)ha_record_leaves(record));
-    const ha_linearizer *linear = &mapping->linearizer[mapping->row[0].linearizer];
+    const int32_t first = mapping->row[0].linearizer;
+    const ha_linearizer *linear = mapping->linearizer + (first < 0 ? 0 : first);
     s = ha_match_rows(&m, blobs, leaf, stride, linear);
     if (s != HA_OK) return s;
     if (!ha_match_order(mapping, linear, matched))
