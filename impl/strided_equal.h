@@ -72,11 +72,11 @@ static int ha_equal_mixed(const void *a, ha_dtype a_type, const void *b, ha_dtyp
                !memcmp(i, j, n * sizeof *i);
     if (ha_is_wide_integer(b_type)) return ha_equal_mixed(b, b_type, a, a_type, n);
     if (ha_is_wide_integer(a_type))
-        return ha_to_doubles(y, b, b_type, n, HA_HUB_NEAREST) && ha_equal_wide(a, a_type, y, n);
+        return ha_to_doubles(y, b, b_type, n) && ha_equal_wide(a, a_type, y, n);
     if (ha_dtype_kind(a_type) == HA_KIND_COMPLEX && ha_dtype_kind(b_type) == HA_KIND_COMPLEX)
         return ha_equal_complex(a, a_type, b, b_type, n);
-    return ha_to_doubles(x, a, a_type, n, HA_HUB_NEAREST) &&
-           ha_to_doubles(y, b, b_type, n, HA_HUB_NEAREST) && ha_equal_doubles(x, y, n);
+    return ha_to_doubles(x, a, a_type, n) && ha_to_doubles(y, b, b_type, n) &&
+           ha_equal_doubles(x, y, n);
 }
 
 static int ha_equal_many(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,

@@ -18,7 +18,7 @@ import sys
 MEASURED = ("impl/", "layout/impl/", "backends/host.h", "backends/sim")  # beginnings of paths
 # Which of these runs is the processor's choice; test_convert compares each that can with portable
 # code.
-LEFT_OUT = ("impl/convert_avx", "impl/convert_neon")
+LEFT_OUT = ("layout/impl/convert_avx", "layout/impl/convert_neon")
 EXCLUSIONS = "tests/coverage_exclusions.txt"
 LEAST = 95.0  # percent of all branches
 

@@ -1,8 +1,8 @@
 /* Conversions of whole arrays on aarch64, as convert_avx2.h explains them. Its instructions for half
  * round as the program has set; where that is not to nearest, or NaNs or halves are not IEEE's, numbers
  * are converted one by one. */
-#ifndef HA_IMPL_CONVERT_NEON_H
-#define HA_IMPL_CONVERT_NEON_H
+#ifndef HARRAY_LAYOUT_IMPL_CONVERT_NEON_H
+#define HARRAY_LAYOUT_IMPL_CONVERT_NEON_H
 
 #include "convert_portable.h"
 

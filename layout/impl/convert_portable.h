@@ -1,11 +1,13 @@
 /* Conversions of whole arrays by the functions of half.h and bfloat16.h, one number after the other;
  * and what a way to convert is. */
-#ifndef HA_IMPL_CONVERT_PORTABLE_H
-#define HA_IMPL_CONVERT_PORTABLE_H
+#ifndef HARRAY_LAYOUT_IMPL_CONVERT_PORTABLE_H
+#define HARRAY_LAYOUT_IMPL_CONVERT_PORTABLE_H
 
 #include <string.h>
 
-#include "../harray/convert.h"
+#include "../bfloat16.h"
+#include "../half.h"
+#include "../status.h"
 
 /* n numbers of any alignment. */
 typedef void ha_conversion(void *to, const void *from, size_t n);

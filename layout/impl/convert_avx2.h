@@ -1,8 +1,8 @@
 /* Conversions of whole arrays on x86-64 with AVX2 and F16C. The instructions for half round as they are
  * told here, and to and from float they take and give subnormal halves whatever the state of the
  * processor. */
-#ifndef HA_IMPL_CONVERT_AVX2_H
-#define HA_IMPL_CONVERT_AVX2_H
+#ifndef HARRAY_LAYOUT_IMPL_CONVERT_AVX2_H
+#define HARRAY_LAYOUT_IMPL_CONVERT_AVX2_H
 
 #include "convert_portable.h"
 

@@ -1,6 +1,6 @@
 /* Conversions of whole arrays on x86-64 with AVX-512 (F, BW), as convert_avx2.h explains them. */
-#ifndef HA_IMPL_CONVERT_AVX512_H
-#define HA_IMPL_CONVERT_AVX512_H
+#ifndef HARRAY_LAYOUT_IMPL_CONVERT_AVX512_H
+#define HARRAY_LAYOUT_IMPL_CONVERT_AVX512_H
 
 #include "convert_avx2.h"
 
