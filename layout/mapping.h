@@ -305,13 +305,15 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  * too, that comes first). Subscripts in names of leaves become _0_1. A leaf that is not stored gives 0, and takes what it is given.
  * name_blob_bytes_B(long n0, long n1) is how long blob number B is.
  * -1: `name` is no name in C, or two leaves have the same name then, or one of more than 511 letters, or
- * the mapping was not made by ha_mapping_new or ha_mapping_parse, or it is computed. */
+ * the mapping was not made by ha_mapping_new or ha_mapping_parse, or it is computed; or there is no memory
+ * for the trees. Values in trees are read and written byte by byte, as extents decide where they lie. */
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size);
 
 /* One JSON object: {"mapping": …, "extents": […], "blobs": [bytes, …], "fields": [{"name": "pos.x",
  * "type": "f64", "blob": 0, "offset": 56}, …]}: the offsets for the record with this index (NULL: the
- * first). "blob" and "offset" are null where nothing is stored. -1: there is no such index. */
+ * first). "blob" and "offset" are null where nothing is stored. Before "fields" stand "trees", as text, if
+ * there are any. -1: there is no such index, or no memory for trees. */
 HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, char *buffer,
                                size_t size);
 

@@ -116,10 +116,9 @@ static ha_status ha_check_row(ha_checker *c, int64_t number, const ha_leaf *leaf
     if (row->blob < 0) return HA_OK;
     *e = (ha_extent_of){.blob = row->blob, .row = number, .size = ha_scalar_size(leaf->scalar)};
     ha_put_leaf_name(&w, m->record, leaf);
-    if (row->linearizer < 0
-            ? !ha_find_tree_extent(c, e, row)
-            : !ha_last_linear(m, &m->linearizer[row->linearizer], &last) ||
-                  !ha_find_extent(e, row, last))
+    if (row->linearizer < 0 ? !ha_find_tree_extent(c, e, row)
+                            : !ha_last_linear(m, &m->linearizer[row->linearizer], &last) ||
+                                  !ha_find_extent(e, row, last))
         return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0, "the addresses of %s overflow", name);
     if (e->begin < 0 || e->end > m->blob[row->blob].bytes)
         return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0,
@@ -202,7 +201,8 @@ static int ha_apart_on_circle(const ha_checker *c, ha_extent_of *row, int64_t ro
     for (int64_t k = 0; k < rows; k++) {
         const ha_row *r = &m->row[row[k].row];
         int64_t length;
-        if (r->linearizer < 0 || r->block_stride != circle || !ha_is_injective(m, &m->linearizer[r->linearizer]))
+        if (r->linearizer < 0 || r->block_stride != circle ||
+            !ha_is_injective(m, &m->linearizer[r->linearizer]))
             return 0;
         if (r->lanes > 1 && r->lane_stride != row[k].size) return 0;
         if (!ha_product(r->lanes, row[k].size, &length) || length > circle) return 0;
@@ -287,8 +287,7 @@ HA_API ha_status ha_mapping_check(const ha_mapping *mapping, ha_error *error) {
     if (mistake) return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s", mistake);
     for (int d = 0; d < mapping->rank; d++)
         if (mapping->extent[d] == 0) return HA_OK; /* no record */
-    const size_t bytes = (size_t)c.leaves * sizeof *c.row +
-                         (size_t)mapping->trees * sizeof *c.tree;
+    const size_t bytes = (size_t)c.leaves * sizeof *c.row + (size_t)mapping->trees * sizeof *c.tree;
     c.row = (ha_extent_of *)HA_LAYOUT_MALLOC_(bytes);
     if (!c.row) return ha_no_memory(&asked, bytes);
     c.tree = (ha_checked_tree *)(void *)(c.row + c.leaves);

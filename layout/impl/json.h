@@ -2,7 +2,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_JSON_H
 #define HARRAY_LAYOUT_IMPL_JSON_H
 
-#include "record.h"
+#include "tree_of.h"
 
 static int ha_index_inside(const ha_mapping *m, const int64_t *index) {
     for (int d = 0; d < m->rank; d++)
@@ -35,6 +35,11 @@ HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, 
     ha_put_text(&w, "], \"blobs\": [");
     for (int b = 0; b < mapping->blobs; b++)
         ha_put_text(&w, "%s%lld", b ? ", " : "", (long long)mapping->blob[b].bytes);
+    for (int32_t t = 0; t < mapping->trees; t++) {
+        ha_put_text(&w, t ? ", \"" : "], \"trees\": [\"");
+        if (ha_put_tree(&w, mapping, t)) return -1;
+        ha_put_text(&w, "\"");
+    }
     ha_put_text(&w, "], \"fields\": [");
     for (int64_t f = 0; f < mapping->record->fields; f++) {
         const int64_t leaves = ha_field_leaves(&mapping->record->field[f]);

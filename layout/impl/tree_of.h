@@ -75,21 +75,24 @@ static int64_t ha_next_node(const ha_grown_tree *t, int64_t node, ha_writer *w) 
     return t->node[node].next;
 }
 
-HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, char *buffer,
-                                    size_t size) {
+static ha_status ha_put_tree(ha_writer *w, const ha_mapping *m, int32_t number) {
     const ha_asked nobody = {0};
-    ha_writer w = ha_writer_to(buffer, size);
     ha_tree_maker made;
-    ha_status s;
-    if (number < 0 || number >= mapping->trees) return -1;
-    s = ha_tree_of(mapping, number, 0, &made, &nobody);
-    for (int64_t k = 0; !s && k >= 0; k = ha_next_node(&made.t, k, &w)) {
+    const ha_status s = ha_tree_of(m, number, 0, &made, &nobody);
+    for (int64_t k = 0; !s && k >= 0; k = ha_next_node(&made.t, k, w)) {
         const ha_node *n = &made.t.node[k];
-        ha_put_text(&w, "%lld", (long long)n->copies);
-        if (n->name) ha_put_text(&w, " %.*s", (int)n->length, n->name);
+        ha_put_text(w, "%lld", (long long)n->copies);
+        if (n->name) ha_put_text(w, " %.*s", (int)n->length, n->name);
     }
     HA_LAYOUT_FREE_(made.t.node);
-    return s ? -1 : w.length;
+    return s;
+}
+
+HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, char *buffer,
+                                    size_t size) {
+    ha_writer w = ha_writer_to(buffer, size);
+    if (number < 0 || number >= mapping->trees) return -1;
+    return ha_put_tree(&w, mapping, number) ? -1 : w.length;
 }
 
 #endif
