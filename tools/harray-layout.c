@@ -1,17 +1,19 @@
 /* harray-layout: where a layout puts the fields of records, as JSON and as a picture.
  *
  *     harray-layout --record "pos.x:f64 mass:f32" --mapping "aosoa(8)" --extents 16x16
- *                   [--at 0,1] [--svg FILE]
+ *                   [--at 0,1] [--svg FILE [--counts FILE]]
  *
  * layout/record.h and layout/mapping.h say how records and mappings are written. The offsets are those
- * of the record at this index; of the first one without --at. Exit status: 0; 2 when the arguments make
+ * of the record at this index; of the first one without --at. The picture shows also what was counted, of
+ * the same layout, as ha_counts_json wrote it to the file of --counts (layout/counts.h). Exit status: 0; 2 when the arguments make
  * no sense or are too large, with a message that points at the character; 1 when what was asked for
  * could not be written. */
 #define HA_LAYOUT_IMPLEMENTATION
 #include "../layout.h"
 
 static const char usage[] =
-    "usage: harray-layout --record TEXT --mapping TEXT --extents 16x16 [--at 0,1] [--svg FILE]\n"
+    "usage: harray-layout --record TEXT --mapping TEXT --extents 16x16 [--at 0,1]\n"
+    "                     [--svg FILE [--counts FILE]]\n"
     "  TEXT of a record:  pos.x:f64 pos.y:f64 mass:f32 flags[4]:bool\n"
     "       types:        bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128\n"
     "  TEXT of a mapping: aos, aos(packed), aos(minalign), soa, soa(single), soa(single,aligned),\n"
@@ -21,7 +23,7 @@ static const char usage[] =
     "                     permute(1,0, M)\n";
 
 typedef struct options {
-    const char *record, *mapping, *extents, *at, *svg;
+    const char *record, *mapping, *extents, *at, *svg, *counts;
 } options;
 
 /* Says what is wrong with a text, and where. */
@@ -63,10 +65,10 @@ static char *json_text(const ha_mapping *m, const int64_t *index) {
     return text;
 }
 
-static char *svg_text(const ha_mapping *m) {
-    const int64_t length = ha_mapping_svg(m, NULL, 0);
+static char *svg_text(const ha_mapping *m, const ha_counts *counts) {
+    const int64_t length = ha_counts_svg(m, counts, NULL, 0);
     char *text = length < 0 ? NULL : (char *)malloc((size_t)length + 1);
-    if (text && ha_mapping_svg(m, text, (size_t)length + 1) < 0) {
+    if (text && ha_counts_svg(m, counts, text, (size_t)length + 1) < 0) {
         free(text);
         text = NULL;
     }
@@ -85,8 +87,46 @@ static int write_text(char *text, const char *name) {
     return failed;
 }
 
+/* A whole file, to be freed; NULL: it cannot be read. */
+static char *read_text(const char *name) {
+    FILE *file = fopen(name, "rb");
+    size_t size = 65536, length = 0;
+    char *text = file ? (char *)malloc(size) : NULL;
+    while (text) {
+        char *larger;
+        length += fread(text + length, 1, size - 1 - length, file);
+        if (length < size - 1) break;
+        larger = (char *)realloc(text, size *= 2);
+        if (!larger) free(text);
+        text = larger;
+    }
+    if (text && ferror(file)) {
+        free(text);
+        text = NULL;
+    }
+    if (text) text[length] = 0;
+    if (file) (void)fclose(file);
+    return text;
+}
+
+/* 0: *counts are those of --counts, or NULL without that. */
+static int read_counts(const options *o, const ha_mapping *m, ha_counts **counts) {
+    char *text = o->counts ? read_text(o->counts) : NULL;
+    ha_error error;
+    *counts = text ? ha_counts_parse(m, text, &error) : NULL;
+    free(text);
+    if (o->counts && !text) {
+        fprintf(stderr, "harray-layout: cannot read %s\n", o->counts);
+        return 1;
+    }
+    return o->counts && !*counts ? wrong("--counts", NULL, -1, error.text) : 0;
+}
+
 static int show(const options *o, const ha_mapping *m, const int64_t *at) {
-    const int failed = o->svg ? write_text(svg_text(m), o->svg) : 0;
+    ha_counts *counts;
+    int failed = read_counts(o, m, &counts);
+    if (!failed && o->svg) failed = write_text(svg_text(m, counts), o->svg);
+    ha_counts_free(counts);
     return failed ? failed : write_text(json_text(m, at), NULL);
 }
 
@@ -127,6 +167,7 @@ int main(int count, char **argument) {
                           : !strcmp(name, "--extents") ? &o.extents
                           : !strcmp(name, "--at")      ? &o.at
                           : !strcmp(name, "--svg")     ? &o.svg
+                          : !strcmp(name, "--counts")  ? &o.counts
                                                        : NULL;
         if (!strcmp(name, "--help") || !strcmp(name, "-h")) return fputs(usage, stdout) < 0;
         if (!to || k + 1 == count) {

@@ -4,17 +4,9 @@
 #define HARRAY_LAYOUT_IMPL_SVG_H
 
 #include "json.h"
+#include "svg_counts.h"
 
-enum {
-    HA_SVG_BYTES = 64, /* in a line of memory */
-    HA_SVG_BYTE = 15,  /* width of a byte */
-    HA_SVG_LINE = 44,  /* height of a line */
-    HA_SVG_LEFT = 70,  /* room for addresses */
-    HA_SVG_LINES = 1024,
-    HA_SVG_VALUES = 8192,
-    HA_SVG_PATTERNS = 8,
-    HA_SVG_COLOURS = 11
-};
+enum { HA_SVG_LINES = 1024, HA_SVG_VALUES = 8192, HA_SVG_PATTERNS = 8, HA_SVG_COLOURS = 11 };
 
 /* One value in memory. */
 typedef struct ha_shown_value {
@@ -29,6 +21,7 @@ typedef struct ha_shown_line {
 /* The lines of memory in which the first records lie, and what is in them. */
 typedef struct ha_picture {
     const ha_mapping *mapping;
+    ha_shown_counts counted;
     int64_t lines, values;
     ha_shown_line line[HA_SVG_LINES];
     ha_shown_value value[HA_SVG_VALUES];
@@ -131,8 +124,10 @@ static const char *const ha_svg_colours[HA_SVG_COLOURS] = {
 static const char *const ha_svg_patterns[HA_SVG_PATTERNS] = {
     "", "M0 6L6 0", "M0 0L6 6", "M0 3H6", "M3 0V6", "M0 0L6 6M0 6L6 0", "M0 3H6M3 0V6", "M2 3H4"};
 
-static void ha_put_svg_head(ha_writer *w, const ha_mapping *m, int64_t height) {
-    const int width = HA_SVG_LEFT + HA_SVG_BYTES * HA_SVG_BYTE + 20;
+static void ha_put_svg_head(ha_writer *w, const ha_picture *p, int64_t height) {
+    const ha_mapping *m = p->mapping;
+    const int right = p->counted.granularity > 0 && !ha_is_fine(&p->counted) ? 60 : 20;
+    const int width = HA_SVG_LEFT + HA_SVG_BYTES * HA_SVG_BYTE + right;
     ha_put_text(w,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%lld\" "
                 "viewBox=\"0 0 %d %lld\" font-family=\"sans-serif\" font-size=\"11\">\n"
@@ -187,8 +182,9 @@ static void ha_put_svg_label(ha_writer *w, int64_t x, int64_t y, int64_t width, 
     ha_put_text(w, "<tspan x=\"0\" dy=\"7\">%s</tspan></text>\n", ha_svg_tail(index, 9));
 }
 
-static void ha_put_svg_value(ha_writer *w, const ha_mapping *m, const ha_shown_value *v,
+static void ha_put_svg_value(ha_writer *w, const ha_picture *p, const ha_shown_value *v,
                              int64_t line, int64_t y) {
+    const ha_mapping *m = p->mapping;
     const int64_t first = ha_larger(v->offset, line * HA_SVG_BYTES);
     const int64_t last = ha_smaller(v->offset + v->size, (line + 1) * HA_SVG_BYTES);
     const int64_t x = HA_SVG_LEFT + (first - line * HA_SVG_BYTES) * HA_SVG_BYTE;
@@ -199,7 +195,10 @@ static void ha_put_svg_value(ha_writer *w, const ha_mapping *m, const ha_shown_v
     for (int d = 0; d < m->rank; d++)
         ha_put_text(&i, "%s%lld", d ? "," : "", (long long)v->index[d]);
     (void)ha_record_leaf_name(m->record, v->leaf, name, sizeof name);
-    ha_put_svg_rect(w, x, y, width, v->field);
+    if (p->counted.granularity > 0)
+        ha_put_svg_heated(w, &p->counted, v->blob, first, last, x, y);
+    else
+        ha_put_svg_rect(w, x, y, width, v->field);
     ha_put_svg_label(w, x, y, width, name, one ? "all" : index);
 }
 
@@ -213,16 +212,18 @@ static void ha_put_svg_blob(ha_writer *w, const ha_mapping *m, int64_t blob, int
 }
 
 /* The address at the left, and the memory that the line stands for. */
-static void ha_put_svg_line(ha_writer *w, const ha_mapping *m, int64_t blob, int64_t line,
+static void ha_put_svg_line(ha_writer *w, const ha_picture *p, int64_t blob, int64_t line,
                             int64_t y) {
-    const int64_t left = m->blob[blob].bytes - line * HA_SVG_BYTES;
+    const int64_t begin = line * HA_SVG_BYTES;
+    const int64_t bytes = ha_smaller(p->mapping->blob[blob].bytes - begin, HA_SVG_BYTES);
     ha_put_text(w, "<text x=\"%d\" y=\"%lld\" text-anchor=\"end\">%lld</text>\n", HA_SVG_LEFT - 8,
-                (long long)(y + 21), (long long)(line * HA_SVG_BYTES));
+                (long long)(y + 21), (long long)begin);
     ha_put_text(w,
-                "<rect x=\"%d\" y=\"%lld\" width=\"%lld\" height=\"34\" fill=\"#fff\" "
+                "<rect x=\"%d\" y=\"%lld\" width=\"%lld\" height=\"%lld\" fill=\"#fff\" "
                 "stroke=\"#aaa\" stroke-dasharray=\"3 3\"/>\n",
-                HA_SVG_LEFT, (long long)y,
-                (long long)(ha_smaller(left, HA_SVG_BYTES) * HA_SVG_BYTE));
+                HA_SVG_LEFT, (long long)y, (long long)(bytes * HA_SVG_BYTE),
+                (long long)ha_svg_box_height(&p->counted));
+    if (p->counted.granularity > 0) ha_put_svg_heat(w, &p->counted, blob, begin, bytes, y);
 }
 
 static void ha_put_svg_gap(ha_writer *w, int64_t *y) {
@@ -239,33 +240,42 @@ static void ha_put_svg_values(ha_writer *w, const ha_picture *p, const ha_shown_
     for (v += *first; v < behind && (v->blob < l->blob || v->offset + longest <= begin); v++)
         ++*first;
     for (; v < behind && v->blob == l->blob && v->offset < end; v++)
-        if (v->offset + v->size > begin) ha_put_svg_value(w, p->mapping, v, l->line, y);
+        if (v->offset + v->size > begin) ha_put_svg_value(w, p, v, l->line, y);
 }
 
 /* Gives the height; a writer without room finds that. */
 static int64_t ha_put_svg_lines(ha_writer *w, const ha_picture *p) {
     int64_t y = 30, first = 0;
+    const ha_counts *counts = p->counted.counts;
+    ha_put_svg_legend(w, &p->counted, &y);
     for (int64_t k = 0; k < p->lines; k++) {
         const ha_shown_line *l = &p->line[k];
         if (k == 0 || l[-1].blob != l->blob)
             ha_put_svg_blob(w, p->mapping, l->blob, &y);
         else if (l[-1].line + 1 != l->line)
             ha_put_svg_gap(w, &y);
-        ha_put_svg_line(w, p->mapping, l->blob, l->line, y);
+        ha_put_svg_line(w, p, l->blob, l->line, y);
         ha_put_svg_values(w, p, l, y, &first);
-        y += HA_SVG_LINE;
+        y += HA_SVG_LINE - HA_SVG_BOX + ha_svg_box_height(&p->counted);
     }
+    if (counts && counts->leaves > 0) ha_put_svg_bars(w, counts, &y);
     return y;
 }
 
 HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t size) {
+    return ha_counts_svg(mapping, mapping->counts, buffer, size);
+}
+
+HA_API int64_t ha_counts_svg(const ha_mapping *mapping, const ha_counts *counts, char *buffer,
+                             size_t size) {
     ha_writer w = ha_writer_to(buffer, size), nowhere = {0};
     ha_picture *p = (ha_picture *)HA_LAYOUT_MALLOC_(sizeof *p);
     if (!p) return -1;
     memset(p, 0, sizeof *p);
     p->mapping = mapping;
+    p->counted = ha_shown_counts_of(counts);
     ha_show_all(p);
-    ha_put_svg_head(&w, mapping, ha_put_svg_lines(&nowhere, p) + 10);
+    ha_put_svg_head(&w, p, ha_put_svg_lines(&nowhere, p) + 10);
     (void)ha_put_svg_lines(&w, p);
     ha_put_text(&w, "</svg>\n");
     HA_LAYOUT_FREE_(p);
