@@ -31,6 +31,11 @@ static const pair pairs[] = {
      1,
      {37}},
     {"split(z+h+d: null, aos)", "soa(single)", 1, {9}},
+    {"tree(movedown(;3), movedown(0;2))", "tree(leafonly, movedown(3;3))", 1, {14}},
+    {"split(pos+h: tree(movedown(0;4), movedown(0/0;4)), aosoa(3))",
+     "permute(1,0, tree(movedown(0;2), movedown(;5), leafonly))",
+     2,
+     {7, 5}},
     {"aosoa(5,rows)", "split(separate; z: null, split(pos: aos, aosoa(2)))", 3, {2, 3, 6}},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };

@@ -2,8 +2,8 @@
  * that one names. All units of a node are there equally often, so only named nodes need functions:
  *     name_node_T_N(copies, n0, …)   bytes of node N of tree T, of all its copies or (0) of one
  *     name_leaf_K(i0, …, n0, …)      where leaf K is, from the beginning of its tree on
- * These do at run time what ha_apply_functor does, for the nodes from the root to theirs: cD is how often
- * the node of depth D is there, gD how often its units, aD its index, and u that of the unit. */
+ * These do at run time what ha_apply_functor does, for the nodes from the root to theirs: c[D] is how
+ * often the node of depth D is there, g[D] how often its units, aD its index, and u that of the unit. */
 #ifndef HARRAY_LAYOUT_IMPL_DEVICE_TREE_H
 #define HARRAY_LAYOUT_IMPL_DEVICE_TREE_H
 
@@ -25,26 +25,27 @@ typedef struct ha_tree_writer {
 static void ha_put_move_down(const ha_tree_writer *x, int d, int64_t every) {
     const long long k = (long long)every;
     if (x->with_index && d < x->depth)
-        ha_put_code(x->to, "    a%d += a%d %% %lld * c%d;\n", d + 1, d, k, d + 1);
+        ha_put_code(x->to, "    a%d += a%d %% %lld * c[%d];\n", d + 1, d, k, d + 1);
     if (x->with_index && d == x->depth)
-        ha_put_code(x->to, "    u += a%d %% %lld * g%d;\n", d, k, d);
+        ha_put_code(x->to, "    u += a%d %% %lld * g[%d];\n", d, k, d);
     if (x->with_index) ha_put_code(x->to, "    a%d /= %lld;\n", d, k);
-    if (d < x->depth) ha_put_code(x->to, "    c%d *= %lld;\n", d + 1, k);
-    ha_put_code(x->to, "    g%d *= %lld;\n    c%d = c%d / %lld + (c%d %% %lld != 0);\n", d, k, d, d,
-                k, d, k);
+    if (d < x->depth) ha_put_code(x->to, "    c[%d] *= %lld;\n", d + 1, k);
+    ha_put_code(x->to, "    g[%d] *= %lld;\n    c[%d] = c[%d] / %lld + (c[%d] %% %lld != 0);\n", d,
+                k, d, d, k, d, k);
 }
 
 static void ha_put_leaf_only(const ha_tree_writer *x) {
     const int last = x->depth;
     for (int d = 0; d < last && x->with_index; d++)
-        ha_put_code(x->to, "    a%d += a%d * c%d;\n    a%d = 0;\n", d + 1, d, d + 1, d);
-    if (x->with_index) ha_put_code(x->to, "    u += a%d * g%d;\n    a%d = 0;\n", last, last, last);
+        ha_put_code(x->to, "    a%d += a%d * c[%d];\n    a%d = 0;\n", d + 1, d, d + 1, d);
+    if (x->with_index)
+        ha_put_code(x->to, "    u += a%d * g[%d];\n    a%d = 0;\n", last, last, last);
     for (int d = 0; d <= last; d++) {
-        ha_put_code(x->to, "    g%d *= c%d;\n", d, d);
-        if (d < last) ha_put_code(x->to, "    c%d *= c%d;\n", d + 1, d);
-        ha_put_code(x->to, "    c%d = 1;\n", d);
+        ha_put_code(x->to, "    g[%d] *= c[%d];\n", d, d);
+        if (d < last) ha_put_code(x->to, "    c[%d] *= c[%d];\n", d + 1, d);
+        ha_put_code(x->to, "    c[%d] = 1;\n", d);
     }
-    if (x->with_index) ha_put_code(x->to, "    w = g%d;\n", last);
+    if (x->with_index) ha_put_code(x->to, "    w = g[%d];\n", last);
 }
 
 static ha_status ha_put_functor(void *writer, const ha_functor *f) {
@@ -70,11 +71,12 @@ static void ha_put_numbers(ha_tree_writer *x, int64_t node, int with_index) {
     x->folded = 0;
     for (int64_t n = node; n >= 0; n = t->node[n].parent) x->path[t->node[n].depth] = n;
     ha_put_unused(x->to, 'n');
+    ha_put_code(x->to, "    $_int c[%d], g[%d];\n", x->depth + 1, x->depth + 1);
     for (int d = 0; d <= x->depth; d++) {
         if (d < t->rank)
-            ha_put_code(x->to, "    $_int c%d = n%d, g%d = 1;\n", d, (int)t->dimension[d], d);
+            ha_put_code(x->to, "    c[%d] = n%d, g[%d] = 1;\n", d, (int)t->dimension[d], d);
         else
-            ha_put_code(x->to, "    $_int c%d = 1, g%d = 1;\n", d, d);
+            ha_put_code(x->to, "    c[%d] = 1, g[%d] = 1;\n", d, d);
         if (with_index && d < t->rank)
             ha_put_code(x->to, "    $_int a%d = i%d;\n", d, (int)t->dimension[d]);
         else if (with_index)
@@ -82,8 +84,7 @@ static void ha_put_numbers(ha_tree_writer *x, int64_t node, int with_index) {
     }
     if (with_index) ha_put_code(x->to, "    $_int u = 0, w = 1;\n");
     (void)!ha_each_functor(&functors, ha_put_functor, x);
-    for (int d = 0; d <= x->depth; d++) ha_put_code(x->to, "    (void)c%d, (void)g%d;\n", d, d);
-    if (with_index) ha_put_code(x->to, "    (void)w;\n");
+    ha_put_code(x->to, "    (void)c;\n"); /* who asks for a leaf may need no more than g */
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ static void ha_put_children(const ha_tree_writer *x, int64_t node, int64_t befor
     const int depth = (int)x->t->node[node].depth;
     for (int64_t k = x->t->node[node].first; k != before && k >= 0; k = x->t->node[k].next)
         if (x->t->node[k].is_named) units -= x->t->node[k].bytes;
-    ha_put_code(x->to, "g%d * %lld", depth, (long long)units);
+    ha_put_code(x->to, "g[%d] * %lld", depth, (long long)units);
     for (int64_t k = x->t->node[node].first; k != before && k >= 0; k = x->t->node[k].next)
         if (x->t->node[k].is_named)
             ha_put_code(x->to, " + $_node_%d_%lld(1, @n)", (int)tree, (long long)k);
@@ -103,7 +104,7 @@ static void ha_put_children(const ha_tree_writer *x, int64_t node, int64_t befor
 static void ha_put_node(ha_tree_writer *x, int64_t node, int32_t tree) {
     ha_put_code(x->to, "$_FN $_int $_node_%d_%lld(int copies, @E) {\n", (int)tree, (long long)node);
     ha_put_numbers(x, node, 0);
-    ha_put_code(x->to, "    return (copies ? c%d : 1) * (", x->depth);
+    ha_put_code(x->to, "    return (copies ? c[%d] : 1) * (", x->depth);
     ha_put_children(x, node, -1, tree);
     ha_put_code(x->to, ");\n}\n");
 }
