@@ -6,20 +6,23 @@
 #ifndef HARRAY_LAYOUT_IMPL_CHECK_H
 #define HARRAY_LAYOUT_IMPL_CHECK_H
 
+#include "check_coding.h"
 #include "check_tree.h"
 #include "json.h"
 
 /* A row, or one of its values. */
 typedef struct ha_extent_of {
-    int64_t blob, begin, end; /* bytes */
-    int64_t row, size;        /* of a value */
+    int64_t blob, begin, end; /* in units */
+    int64_t row, size;        /* number of what was checked; of a value */
 } ha_extent_of;
 
 typedef struct ha_checker {
     const ha_asked *asked;
     const ha_mapping *mapping;
     int64_t leaves;
+    int64_t unit; /* units of a byte */
     ha_extent_of *row;
+    ha_checked_row *checked;
     ha_checked_tree *tree;
 } ha_checker;
 
@@ -42,6 +45,8 @@ static const char *ha_row_mistake(const ha_mapping *m, const ha_row *row) {
     if (row->blob >= 0 && row->linearizer < 0 && m->trees > 0) return ha_tree_row_mistake(m, row);
     if (row->blob >= 0 && (row->linearizer < 0 || row->linearizer >= m->linearizers))
         return "a row has a linearizer that does not exist";
+    if (row->coding < 0 || row->coding > m->codings)
+        return "a row has a coding that does not exist";
     return row->lanes < 1 ? "a row has no lanes" : NULL;
 }
 
@@ -50,6 +55,10 @@ static const char *ha_table_mistake(const ha_mapping *m) {
     for (int k = 0; k < m->linearizers && !mistake; k++)
         mistake = ha_linearizer_mistake(m, &m->linearizer[k]);
     for (int64_t k = 0; k < m->rows && !mistake; k++) mistake = ha_row_mistake(m, &m->row[k]);
+    for (int64_t k = 0; k < m->byte_rows && !mistake; k++)
+        mistake = ha_row_mistake(m, &m->byte_row[k]);
+    for (int32_t k = 0; k < m->codings && !mistake; k++)
+        mistake = ha_coding_mistake(m, &m->coding[k]);
     return mistake;
 }
 
@@ -100,33 +109,67 @@ static int ha_find_extent(ha_extent_of *e, const ha_row *row, int64_t last) {
 }
 
 /* A row of a tree takes all of that, as others of it are everywhere between its values. */
-static int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_row *row) {
+static int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_checked_row *r) {
+    const ha_row *row = r->origin;
     const ha_checked_tree *t = &c->tree[c->mapping->branch[-1 - row->linearizer].tree];
-    e->begin = t->start;
-    return row->lane_stride == e->size && ha_sum(ha_larger(t->start, 0), t->bytes, &e->end);
+    int64_t size;
+    return ha_product(ha_larger(t->start, 0), r->scale, &e->begin) &&
+           ha_product(t->bytes, r->scale, &e->end) && ha_sum(e->begin, e->end, &e->end) &&
+           ha_product(row->lane_stride, r->scale, &size) && size == e->size;
 }
 
-static ha_status ha_check_row(ha_checker *c, int64_t number, const ha_leaf *leaf, int64_t *rows) {
+/* Where the blob ends, in units, as far as they can tell. */
+static int64_t ha_blob_end(const ha_checker *c, int32_t blob) {
+    int64_t end;
+    return ha_product(c->mapping->blob[blob].bytes, c->unit, &end) ? end : INT64_MAX;
+}
+
+/* One row of a leaf, whose values take `size` units each. */
+static ha_status ha_check_row(ha_checker *c, const ha_row *row, int64_t leaf, int64_t scale,
+                              int64_t size, int64_t *rows) {
     const ha_mapping *m = c->mapping;
-    const ha_row *row = &m->row[number];
+    ha_checked_row *r = &c->checked[*rows];
     ha_extent_of *e = &c->row[*rows];
     char name[128];
     int64_t last;
-    ha_writer w = ha_writer_to(name, sizeof name);
-    if (row->blob < 0) return HA_OK;
-    *e = (ha_extent_of){.blob = row->blob, .row = number, .size = ha_scalar_size(leaf->scalar)};
-    ha_put_leaf_name(&w, m->record, leaf);
-    if (row->linearizer < 0 ? !ha_find_tree_extent(c, e, row)
-                            : !ha_last_linear(m, &m->linearizer[row->linearizer], &last) ||
-                                  !ha_find_extent(e, row, last))
+    (void)ha_record_leaf_name(m->record, leaf, name, sizeof name);
+    *r = (ha_checked_row){.origin = row, .leaf = leaf, .scale = scale};
+    *e = (ha_extent_of){.blob = row->blob, .row = *rows, .size = size};
+    if (!ha_scale_row(r) ||
+        (row->linearizer < 0 ? !ha_find_tree_extent(c, e, r)
+                             : !ha_last_linear(m, &m->linearizer[row->linearizer], &last) ||
+                                   !ha_find_extent(e, &r->row, last)))
         return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0, "the addresses of %s overflow", name);
-    if (e->begin < 0 || e->end > m->blob[row->blob].bytes)
+    if (e->begin < 0 || e->end > ha_blob_end(c, row->blob))
         return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0,
                          "%s takes bytes from %lld to %lld of blob %d, which has %lld", name,
-                         (long long)e->begin, (long long)e->end, (int)row->blob,
+                         (long long)(e->begin / c->unit),
+                         (long long)((e->end + c->unit - 1) / c->unit), (int)row->blob,
                          (long long)m->blob[row->blob].bytes);
     ++*rows;
     return HA_OK;
+}
+
+static ha_status ha_check_leaf(ha_checker *c, int64_t number, const ha_leaf *leaf, int64_t *rows) {
+    const ha_mapping *m = c->mapping;
+    const ha_row *row = &m->row[number];
+    const ha_coding *coding = ha_row_coding(m, row);
+    const ha_scalar stored = coding ? coding->stored : leaf->scalar;
+    ha_status s = HA_OK;
+    if (row->blob < 0) return HA_OK;
+    if ((row->scalar != HA_NO_SCALAR && row->scalar != (int32_t)leaf->scalar) ||
+        ha_is_complex(stored) != ha_is_complex(leaf->scalar)) {
+        char name[128];
+        (void)ha_record_leaf_name(m->record, number, name, sizeof name);
+        return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0, "a row has another type than %s", name);
+    }
+    if (coding && coding->bits > 0)
+        return ha_check_row(c, row, number, c->unit / 8, coding->bits, rows);
+    if (!coding || coding->bytes == 0)
+        return ha_check_row(c, row, number, c->unit, ha_scalar_size(stored) * c->unit, rows);
+    for (int64_t b = 0; b < coding->bytes && !s; b++)
+        s = ha_check_row(c, &m->byte_row[coding->byte_row + b], number, c->unit, c->unit, rows);
+    return s;
 }
 
 /* ---- overlaps -------------------------------------------------------------------------------- */
@@ -139,11 +182,11 @@ static int ha_by_begin(const void *first, const void *second) {
 
 static ha_status ha_tell_overlap(const ha_checker *c, int64_t one, int64_t other, int64_t at) {
     char names[2][128];
-    const int64_t number[2] = {one, other};
+    const int64_t number[2] = {c->checked[one].leaf, c->checked[other].leaf};
     for (int k = 0; k < 2; k++)
         (void)ha_record_leaf_name(c->mapping->record, number[k], names[k], sizeof names[k]);
     return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0, "values of %s and of %s overlap at byte %lld",
-                     names[0], names[1], (long long)at);
+                     names[0], names[1], (long long)(at / c->unit));
 }
 
 /* Looks at all values of some rows, one by one. */
@@ -158,9 +201,10 @@ static ha_status ha_check_values(const ha_checker *c, const ha_extent_of *row, i
         value = (ha_extent_of *)HA_LAYOUT_MALLOC_((size_t)bytes);
     if (!value) return ha_no_memory(c->asked, SIZE_MAX);
     for (int64_t k = 0; k < rows; k++) {
+        const ha_checked_row *r = &c->checked[row[k].row];
         int64_t index[HA_MAPPING_RANK] = {0};
         for (int d = 0; d >= 0;) {
-            const int64_t at = ha_mapping_offset(m, row[k].row, index);
+            const int64_t at = ha_row_at(m, r->origin, index) * r->scale;
             value[n++] = (ha_extent_of){row[k].blob, at, at + row[k].size, row[k].row, row[k].size};
             for (d = m->rank - 1; d >= 0; index[d--] = 0)
                 if (++index[d] < m->extent[d]) break;
@@ -196,10 +240,10 @@ static int ha_is_injective(const ha_mapping *m, const ha_linearizer *l) {
  * their blocks do not on a circle of that length. 0: not known. */
 static int ha_apart_on_circle(const ha_checker *c, ha_extent_of *row, int64_t rows) {
     const ha_mapping *m = c->mapping;
-    const ha_row *first = &m->row[row->row];
+    const ha_row *first = &c->checked[row->row].row;
     const int64_t circle = first->block_stride;
     for (int64_t k = 0; k < rows; k++) {
-        const ha_row *r = &m->row[row[k].row];
+        const ha_row *r = &c->checked[row[k].row].row;
         int64_t length;
         if (r->linearizer < 0 || r->block_stride != circle ||
             !ha_is_injective(m, &m->linearizer[r->linearizer]))
@@ -217,16 +261,17 @@ static int ha_apart_on_circle(const ha_checker *c, ha_extent_of *row, int64_t ro
 
 /* Does it have one place for all records? There are more than one. */
 static int ha_is_shared(const ha_checker *c, const ha_extent_of *row) {
-    const ha_row *r = &c->mapping->row[row->row];
+    const ha_row *r = &c->checked[row->row].row;
     int64_t records = 1;
     for (int d = 0; d < c->mapping->rank; d++) records |= c->mapping->extent[d];
     return r->linearizer >= 0 && r->block_stride == 0 && r->lanes == 1 && records > 1;
 }
 
 /* Are all rows of the same tree, whose values are apart? */
-static int ha_is_one_tree(const ha_mapping *m, const ha_extent_of *row, int64_t rows) {
+static int ha_is_one_tree(const ha_checker *c, const ha_extent_of *row, int64_t rows) {
+    const ha_mapping *m = c->mapping;
     for (int64_t k = 0; k < rows; k++) {
-        const ha_row *first = &m->row[row->row], *other = &m->row[row[k].row];
+        const ha_row *first = c->checked[row->row].origin, *other = c->checked[row[k].row].origin;
         if (first->linearizer >= 0 || other->linearizer >= 0 ||
             m->branch[-1 - first->linearizer].tree != m->branch[-1 - other->linearizer].tree)
             return 0;
@@ -236,7 +281,7 @@ static int ha_is_one_tree(const ha_mapping *m, const ha_extent_of *row, int64_t 
 
 /* Rows whose addresses mingle. */
 static ha_status ha_check_group(const ha_checker *c, ha_extent_of *row, int64_t rows) {
-    if (ha_is_one_tree(c->mapping, row, rows)) return HA_OK;
+    if (ha_is_one_tree(c, row, rows)) return HA_OK;
     for (int64_t k = 0; k < rows; k++)
         if (ha_is_shared(c, &row[k]))
             return ha_tell_overlap(c, row[k].row, row[k].row, row[k].begin);
@@ -268,11 +313,39 @@ static ha_status ha_check_rows(ha_checker *c) {
             ha_leaf leaf;
             ha_status s;
             ha_leaf_of_field(record, f, k, &leaf);
-            s = ha_check_row(c, number++, &leaf, &rows);
+            s = ha_check_leaf(c, number++, &leaf, &rows);
             if (s) return s;
         }
     }
     return ha_check_overlaps(c, rows);
+}
+
+/* How many rows of values and of bytes there are. */
+static int64_t ha_rows_to_check(const ha_mapping *m) {
+    int64_t rows = 0;
+    for (int64_t k = 0; k < m->rows; k++) {
+        const ha_coding *c = ha_row_coding(m, &m->row[k]);
+        rows += c && c->bytes > 0 ? c->bytes : 1;
+    }
+    return rows;
+}
+
+/* A table that makes sense, with records. */
+static ha_status ha_check_filled(ha_checker *c) {
+    const ha_mapping *m = c->mapping;
+    const size_t rows = (size_t)ha_rows_to_check(m);
+    const size_t bytes = rows * (sizeof *c->row + sizeof *c->checked) +
+                         (size_t)m->trees * sizeof *c->tree;
+    ha_status s = HA_OK;
+    c->unit = ha_units(m);
+    c->row = (ha_extent_of *)HA_LAYOUT_MALLOC_(bytes);
+    if (!c->row) return ha_no_memory(c->asked, bytes);
+    c->checked = (ha_checked_row *)(void *)(c->row + rows);
+    c->tree = (ha_checked_tree *)(void *)(c->checked + rows);
+    for (int32_t k = 0; k < m->trees && !s; k++) s = ha_check_tree(m, k, c->asked, &c->tree[k]);
+    if (!s) s = ha_check_rows(c);
+    HA_LAYOUT_FREE_(c->row);
+    return s;
 }
 
 HA_API ha_status ha_mapping_check(const ha_mapping *mapping, ha_error *error) {
@@ -287,15 +360,7 @@ HA_API ha_status ha_mapping_check(const ha_mapping *mapping, ha_error *error) {
     if (mistake) return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s", mistake);
     for (int d = 0; d < mapping->rank; d++)
         if (mapping->extent[d] == 0) return HA_OK; /* no record */
-    const size_t bytes = (size_t)c.leaves * sizeof *c.row + (size_t)mapping->trees * sizeof *c.tree;
-    c.row = (ha_extent_of *)HA_LAYOUT_MALLOC_(bytes);
-    if (!c.row) return ha_no_memory(&asked, bytes);
-    c.tree = (ha_checked_tree *)(void *)(c.row + c.leaves);
-    for (int32_t k = 0; k < mapping->trees && !s; k++)
-        s = ha_check_tree(mapping, k, &asked, &c.tree[k]);
-    if (!s) s = ha_check_rows(&c);
-    HA_LAYOUT_FREE_(c.row);
-    return s;
+    return ha_check_filled(&c);
 }
 
 #endif
