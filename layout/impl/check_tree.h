@@ -57,9 +57,7 @@ static ha_status ha_check_grown(const ha_mapping *m, const ha_tree_maker *w,
         if (row->blob != blob || row->base - found->start != ha_node_offset(&w->t, k) ||
             !ha_same_branch(m, &m->branch[-1 - row->linearizer], w,
                             &w->branch[w->t.node[n->parent].branch]))
-            return ha_refuse(w->asked, HA_ERR_ARGUMENT, 0,
-                             "a row is not where the tree \"%s\" has it",
-                             m->tree[w->tree].functors);
+            return ha_refuse(w->asked, HA_ERR_ARGUMENT, 0, "a row is not where the tree has it");
     }
     return HA_OK;
 }

@@ -70,6 +70,7 @@ static ha_status ha_each_functor(ha_reader *r, ha_status (*each)(void *, const h
     for (int k = 0; more; k++) {
         ha_functor f;
         ha_status s;
+        ha_skip_blanks(r);
         if (k == HA_TREE_FUNCTORS) return ha_expected(r, "no more functors than 64 of a tree");
         s = ha_read_functor(r, &f, &more);
         if (!s && each) s = each(of, &f);

@@ -85,6 +85,7 @@ static ha_status ha_build_grown(ha_builder *b, ha_tree_maker *w, const ha_layout
                      ha_byte_of_leaf(b, part, k));
     }
     s = ha_make_branches(w, b->origin, layout->functors ? layout->functors : "");
+    if (!s && *w->reader.at) s = ha_expected(&w->reader, "',' or the end");
     if (s) return s;
     ha_add_tree_rows(b, w, part);
     for (int d = 0; d < HA_MAPPING_RANK; d++) b->tree[w->tree].dimension[d] = part->dimension[d];
