@@ -24,6 +24,10 @@ typedef struct ha_mapped {
     void *const *blob; /* one for each of the mapping's */
 } ha_mapped;
 
+/* Frees what the function of a view made (view_mapped.h), with its mapping, but not the memory of the
+ * values; NULL is nothing to free. */
+HA_API void ha_mapped_free(const ha_mapped *records);
+
 /* One value, by memcpy: it may be misaligned on both sides. */
 HA_API void ha_mapped_get(const ha_mapped *records, int64_t leaf, const int64_t *index,
                           void *value);

@@ -13,6 +13,7 @@
 #define ha_counts_svg HA_RENAME_(ha_counts_svg)
 #define ha_counts_text HA_RENAME_(ha_counts_text)
 #define ha_mapped_copy HA_RENAME_(ha_mapped_copy)
+#define ha_mapped_free HA_RENAME_(ha_mapped_free)
 #define ha_mapped_get HA_RENAME_(ha_mapped_get)
 #define ha_mapped_get_run HA_RENAME_(ha_mapped_get_run)
 #define ha_mapped_set HA_RENAME_(ha_mapped_set)
@@ -36,6 +37,8 @@
 #define ha_record_leaves HA_RENAME_(ha_record_leaves)
 #define ha_record_parse HA_RENAME_(ha_record_parse)
 #define ha_view_differs HA_RENAME_(ha_view_differs)
+#define ha_view_mapped HA_RENAME_(ha_view_mapped)
 #define ha_view_match HA_RENAME_(ha_view_match)
+#define ha_view_split_mapped HA_RENAME_(ha_view_split_mapped)
 
 #endif

@@ -173,7 +173,8 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
     HA_SPLIT_COUNTS_(V, S1, S2) \
     HA_VIEW_MAKERS_(V, D) \
     HA_HOST_FN_ void V##_free(V ha_v) { ha_blob_free(ha_v.memory); } \
-    HA_FN bool V##_null(V ha_v) { return ha_v.first.blob[0] == HA_NULL_; }
+    HA_FN bool V##_null(V ha_v) { return ha_v.first.blob[0] == HA_NULL_; } \
+    HA_VIEW_SPLIT_MAPPED_(V, S1, S2)
 
 #define HA_SPLIT_RECORD_(V, R, M, S1, M1, S2, ...) \
     HA_FN R V##_load(V ha_v, ha_at ha_c) { \

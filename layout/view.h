@@ -42,9 +42,11 @@
  *
  *     sky_of(body *records, extents…)      HA_AOS only: a view on an existing array of the struct
  *     sky_from, sky_new_from               views of mappings at run time: any.h
+ *     sky_mapped                           the view as a mapping with blobs, for copies between views and
+ *                                          arithmetic with them: view_mapped.h
  *
  * So no field at the top of a record can have one of these names: at, blobs, bytes, const, free, from, in,
- * load, new, new_from, null, of, on, reading, region, room, store.
+ * load, mapped, new, new_from, null, of, on, reading, region, room, store.
  *
  * A view given by value to a function that is not inlined costs clang what it knows of the aliases
  * of a second one, and so half the width of its vectors: declare such functions HA_FN, or give
@@ -62,6 +64,7 @@
 #include "any.h"
 #include "each.h"
 #include "layouts.h"
+#include "view_mapped.h"
 
 /* Names of parameters and variables begin with ha_ wherever a name of the user's follows: a record or a
  * type of a field may be called v, or at. */
@@ -92,7 +95,8 @@
     HA_VIEW_COUNTS_(V, R) \
     HA_VIEW_MAKERS_(V, D) \
     HA_VIEW_OF_RECORDS_(V, R, D) \
-    HA_VIEW_FROM_(V, R, D, O)
+    HA_VIEW_FROM_(V, R, D, O) \
+    HA_VIEW_MAPPED_(V, R)
 
 #define HA_VIEW_TYPE_(V, R, K, L, F) \
     enum { \

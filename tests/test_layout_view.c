@@ -1,7 +1,7 @@
 /* Views in every layout, rank and order: what is stored is found again, each value lies where the
  * mapping of the same name at run time says, and nowhere else is anything written. Blobs have exactly
  * the bytes that they need, for sanitizers to see. */
-#define HA_LAYOUT_IMPLEMENTATION
+#include "layout_memory.h"
 #include "layout_particle.h"
 
 #include <setjmp.h>
@@ -70,6 +70,22 @@ static void assert_in_memory(const ha_mapping *m, void *const *blob, const int64
     }
 }
 
+/* Are values where this mapping has them in these blobs? */
+static void assert_mapped_as(const ha_mapped *found, const ha_mapping *m, void *const *blob) {
+    int64_t i[4] = {0};
+    assert_non_null(found);
+    assert_int_equal(found->mapping->rows, m->rows);
+    assert_memory_equal(found->mapping->extent, m->extent, sizeof m->extent);
+    do {
+        for (int64_t l = 0; l < m->rows; l++) {
+            const ha_mapping *f = found->mapping;
+            assert_ptr_equal((char *)found->blob[f->row[l].blob] + ha_mapping_offset(f, l, i),
+                             (char *)blob[m->row[l].blob] + ha_mapping_offset(m, l, i));
+        }
+    } while (next_index(m->rank, m->extent, i));
+    ha_mapped_free(found);
+}
+
 static ha_mapping *mapping_of(const char *text, int rank, const ptrdiff_t *n) {
     ha_error error;
     const int64_t extent[4] = {n[0], n[1], n[2], n[3]};
@@ -128,6 +144,11 @@ static ha_mapping *mapping_of(const char *text, int rank, const ptrdiff_t *n) {
             V##_each(same, n);                                                                     \
         else if (!strstr(error.text, "misaligned"))                                                \
             fail_msg("%s: %s", words, error.text);                                                 \
+        ha_mapped *mapped = V##_mapped(v, &error);                                                 \
+        if (strncmp(words, "aosoa(1)", 8) != 0)                                                    \
+            assert_string_equal(mapped->mapping->text, m->text);                                   \
+        assert_mapped_as(mapped, m, blob);                                                         \
+        assert_mapped_as(V##_const_mapped(V##_reading(v), NULL), m, blob);                         \
         for (int b = 0; b < m->blobs; b++) free(blob[b]);                                          \
         ha_mapping_free(m);                                                                        \
     }
@@ -153,6 +174,11 @@ static void test_one_record(void **state) {
     one_store(v, one_at(v, 8, 3), particle_of(5));
     const particle p = one_load(v, one_at(v, 0, 0)), want = particle_of(5);
     assert_memory_equal(&p, &want, sizeof p);
+    const ptrdiff_t n[] = {9, 9, 1, 1};
+    void *blob[] = {v.blob[0]};
+    ha_mapping *m = mapping_of("one", 2, n);
+    assert_mapped_as(one_mapped(v, NULL), m, blob);
+    ha_mapping_free(m);
     one_free(v);
 }
 
@@ -199,6 +225,8 @@ static void test_split_like_its_mapping(void **state) {
         assert_in_memory(m, blob, i, &p);
         assert_memory_equal(&found, &p, sizeof p);
     } while (next_index(2, m->extent, i));
+    assert_mapped_as(sq_mapped(v, NULL), m, blob);
+    assert_mapped_as(sq_const_mapped(sq_reading(v), NULL), m, blob);
     for (int b = 0; b < m->blobs; b++) free(blob[b]);
     ha_mapping_free(m);
 }
@@ -255,7 +283,9 @@ static const char *const any_texts[] = {"aos",
                                         "aosoa(4)@morton",
                                         "split(x: aosoa(4), aos)",
                                         "split(separate; tag: soa, aosoa(8))",
-                                        "permute(1,0,soa)"};
+                                        "permute(1,0,soa)",
+                                        "split(x: soa@col, aos@col)",
+                                        "split(x: aos@morton, aos@morton)"};
 
 static void test_any_layout(void **state) {
     (void)state;
@@ -268,16 +298,28 @@ static void test_any_layout(void **state) {
         if (bodies_null(v)) fail_msg("%s: %s", any_texts[t], error.text);
         HA_WITH(v, add_number(v, 2));
         add_number(v, 1);
+        ha_mapped *mapped = bodies_mapped(v, &error);
+        assert_non_null(mapped);
+        assert_int_equal(ha_mapping_check(mapped->mapping, NULL), HA_OK);
         for (int64_t i = 0; i < 5; i++)
             for (int64_t j = 0; j < 7; j++) {
                 const body b = bodies_load(v, bodies_at(v, i, j));
                 const int64_t number = v.order == HA_COL ? j * 5 + i : i * 7 + j, at[] = {i, j};
                 assert_true(b.x == 3 * (float)number && b.y == 0);
                 assert_int_equal(b.tag[1], 10 * i + j);
+                const char *const field[] = {(char *)bodies_x(v, bodies_at(v, i, j)),
+                                             (char *)bodies_y(v, bodies_at(v, i, j)),
+                                             (char *)bodies_tag(v, bodies_at(v, i, j), 0),
+                                             (char *)bodies_tag(v, bodies_at(v, i, j), 1)};
+                for (int l = 0; l < 4; l++)
+                    assert_ptr_equal((char *)mapped->blob[mapped->mapping->row[l].blob] +
+                                         ha_mapping_offset(mapped->mapping, l, at),
+                                     field[l]);
                 if (m->blobs == 1)
                     assert_ptr_equal(bodies_tag(v, bodies_at(v, i, j), 1),
                                      (char *)v.memory + ha_mapping_offset(m, 3, at));
             }
+        ha_mapped_free(mapped);
         bodies_free(v);
         ha_mapping_free(m);
     }
@@ -405,6 +447,7 @@ static void test_by_hand(void **state) {
         });
     for (int k = 0; k < ATOMS; k++) assert_true(h.xyz[k][1] == k && h.mass[k] == 2 * (float)k);
     assert_true(atoms_load(v, atoms_at(v, 3)).y == 3);
+    assert_mapped_as(atoms_mapped(v, &error), &h.mapping, h.blobs);
     assert_true(atoms_aos_null(atoms_aos_from(&h.mapping, h.blobs, &error)));
     assert_string_equal(error.text, "the mapping is not the layout of the view atoms_aos");
 }
@@ -464,6 +507,45 @@ static void test_by_hand_apart(void **state) {
     const atoms v = atoms_from(&h.mapping, blobs, &error);
     assert_ptr_equal(atoms_z(v, atoms_at(v, 6)), &array[6].z);
     assert_ptr_equal(atoms_mass(v, atoms_at(v, 6)), &other[6].mass);
+    assert_mapped_as(atoms_mapped(v, &error), &h.mapping, blobs);
+}
+
+/* Kinds of layouts with rows that no text pads. */
+static void test_by_hand_padded(void **state) {
+    (void)state;
+    const char *const texts[] = {"aos", "soa", "aos(packed)", "aosoa(4)"};
+    const int64_t n[] = {3, 5};
+    for (int t = 0; t < 4; t++) {
+        ha_error error;
+        ha_mapping *plain = ha_mapping_parse(&body_record, texts[t], 2, n, &error);
+        ha_mapping padded = *plain;
+        ha_linearizer linearizer = *plain->linearizer;
+        static char memory[8][8 * 3 * sizeof(body)];
+        void *blobs[] = {memory[0], memory[1], memory[2], memory[3]};
+        linearizer.stride[0] = linearizer.pad = 8;
+        padded.linearizer = &linearizer;
+        const bodies v = bodies_from(&padded, blobs, &error);
+        if (bodies_null(v)) fail_msg("%s: %s", texts[t], error.text);
+        ha_mapped *mapped = bodies_mapped(v, &error);
+        assert_null(mapped->mapping->text);
+        assert_mapped_as(mapped, &padded, blobs);
+        ha_mapping_free(plain);
+    }
+}
+
+/* Steps backwards. */
+static void test_by_hand_backwards(void **state) {
+    (void)state;
+    by_hand h;
+    ha_error error;
+    make_by_hand(&h);
+    h.row[3].base = (ATOMS - 1) * (int64_t)sizeof(float);
+    h.row[3].block_stride = -(int64_t)sizeof(float);
+    const atoms v = atoms_from(&h.mapping, h.blobs, &error);
+    assert_ptr_equal(atoms_mass(v, atoms_at(v, 1)), &h.mass[ATOMS - 2]);
+    ha_mapped *mapped = atoms_mapped(v, &error);
+    assert_int_equal(ha_mapping_check(mapped->mapping, &error), HA_OK);
+    assert_mapped_as(mapped, &h.mapping, h.blobs);
 }
 
 /* A record that a list of fields makes, but that is none at run time. */
@@ -474,6 +556,8 @@ typedef void *address;
 #define holder_FIELDS (address, p)
 HA_RECORD(holder)
 HA_VIEW(holders, holder, 1, HA_ANY)
+#define ONE_FIELDS (float, x)
+HA_VIEW_SPLIT(held, 1, ONE, HA_SOA, holder, HA_AOS)
 
 static void test_record_of_no_scalars(void **state) {
     (void)state;
@@ -484,6 +568,48 @@ static void test_record_of_no_scalars(void **state) {
     h.mapping.rows = 1;
     assert_true(holders_null(holders_from(&h.mapping, h.blobs, &error)));
     assert_int_equal(error.status, HA_ERR_ARGUMENT);
+    assert_null(holders_mapped(holders_from(&h.mapping, h.blobs, NULL), &error));
+    assert_string_equal(error.text, "p has a type that is none");
+    assert_null(held_mapped(held_new(3), &error)); /* which has no memory yet to lose */
+    assert_string_equal(error.text, "p has a type that is none");
+}
+
+/* Views without memory, or without room for saying what they are. */
+static void test_not_mapped(void **state) {
+    (void)state;
+    ha_error error;
+    const int64_t n[] = {3, 4};
+    const sp none = sp_on((void *[sp_blobs]){NULL}, 4), split = sp_new(4);
+    ha_mapping *m = ha_mapping_parse(&body_record, "split(x: aosoa(4), aos)", 2, n, &error);
+    bodies any_view = bodies_new_from(m, &error);
+    const one view = one_new(2, 2);
+    assert_null(sp_mapped(none, &error));
+    assert_string_equal(error.text, "the view is null");
+    assert_null(bodies_mapped(bodies_on((void *[bodies_blobs]){NULL}, 1, 1), &error));
+    assert_string_equal(error.text, "the view is null");
+    ha_mapped_free(bodies_mapped(bodies_on((void *[bodies_blobs]){NULL}, 1, 0), NULL));
+    for (long steps = 0, done = 0; done < 3; steps++) {
+        const long before = allocated;
+        ha_mapped *mapped[3];
+        done = 0;
+        for (int k = 0; k < 3; k++) {
+            until_failure = steps;
+            mapped[k] = k == 0   ? sp_mapped(split, &error)
+                        : k == 1 ? bodies_mapped(any_view, &error)
+                                 : one_mapped(view, &error);
+            if (mapped[k])
+                done++;
+            else
+                assert_int_equal(error.status, HA_ERR_MEMORY);
+            until_failure = -1;
+            ha_mapped_free(mapped[k]);
+        }
+        assert_int_equal(allocated, before);
+    }
+    sp_free(split);
+    bodies_free(any_view);
+    one_free(view);
+    ha_mapping_free(m);
 }
 
 static void test_any_that_is_one(void **state) {
@@ -603,6 +729,9 @@ int main(void) {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_by_hand_refused),
         cmocka_unit_test(test_by_hand_apart),
+        cmocka_unit_test(test_by_hand_padded),
+        cmocka_unit_test(test_by_hand_backwards),
+        cmocka_unit_test(test_not_mapped),
         cmocka_unit_test(test_record_of_no_scalars),
         cmocka_unit_test(test_any_that_is_one),
         cmocka_unit_test(test_no_memory),

@@ -33,5 +33,6 @@
 #include "mapped.h"
 #include "copy.h"
 #include "view.h"
+#include "view_mapped.h"
 
 #endif
