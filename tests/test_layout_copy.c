@@ -199,9 +199,417 @@ static void test_all_pairs(void **state) {
     }
 }
 
+/* ---- what is not stored as it is ------------------------------------------------------------- */
+
+static const char *const mixed = "i:i32 x:f64 j:u16 y:f32 on:bool z:c64";
+static const char *const stored_otherwise[] = {
+    "aos",
+    "soa@col",
+    "aosoa(4)",
+    "changetype(f64:f32, i:i64; soa)",
+    "changetype(f64:f32, i:i64; aosoa(4))",
+    "byteswap(aos)",
+    "byteswap(soa)",
+    "bytesplit(soa)",
+    "bytesplit(aosoa(4))@col",
+    "split(separate; x+y: bitfloat(8,20; soa), split(separate; z: aos, bitint(12; aos)))",
+    "split(separate; x+y: bitfloat(8,20; aos@col), split(separate; z: soa@morton, bitint(12; "
+    "soa)))",
+    "tree(leafonly)",
+    "tree(movedown(0;2))",
+    "split(x+j+z: aos, null)",
+    "count(aosoa(2))",
+};
+enum { OTHERWISE = sizeof stored_otherwise / sizeof *stored_otherwise };
+
+/* Small numbers, which every layout above keeps. */
+static void set_value(const memory *m, int64_t leaf, const int64_t *index, int number) {
+    ha_leaf described;
+    assert_int_equal(ha_record_leaf(m->mapping->record, leaf, &described), HA_OK);
+    switch (described.scalar) {
+    case HA_I32:
+        ha_mapped_set(&m->mapped, leaf, index, &(int32_t){-number});
+        break;
+    case HA_U16:
+        ha_mapped_set(&m->mapped, leaf, index, &(uint16_t){(uint16_t)number});
+        break;
+    case HA_F32:
+        ha_mapped_set(&m->mapped, leaf, index, &(float){(float)number / 4});
+        break;
+    case HA_F64:
+        ha_mapped_set(&m->mapped, leaf, index, &(double){-number / 8.0});
+        break;
+    case HA_C64:
+        ha_mapped_set(&m->mapped, leaf, index, &(ha_c64){(float)number, (float)-number});
+        break;
+    default:
+        ha_mapped_set(&m->mapped, leaf, index, &(bool){number % 3 == 0});
+    }
+}
+
+static void set_values(const memory *m) {
+    static const int64_t zeros[HA_MAPPING_RANK];
+    int64_t index[HA_MAPPING_RANK] = {0};
+    int number = 0;
+    do
+        for (int64_t k = 0; k < m->mapping->rows; k++) set_value(m, k, index, number++ * 7 % 2000);
+    while (next_index(zeros, m->mapping->extent, m->mapping->rank, index));
+}
+
+/* As the values are got and set one by one. */
+static void check_by_values(memory *to, const memory *from, const ha_copying *how) {
+    int64_t index[HA_MAPPING_RANK];
+    memory expected;
+    ha_error error;
+    same_memory(&expected, to);
+    memcpy(index, how->first, sizeof index);
+    do
+        for (int64_t k = 0; k < to->mapping->rows; k++) {
+            char value[16];
+            ha_mapped_get(&from->mapped, k, index, value);
+            ha_mapped_set(&expected.mapped, k, index, value);
+        }
+    while (next_index(how->first, how->last, to->mapping->rank, index));
+    if (ha_mapped_copy(&to->mapped, &from->mapped, how, &error)) fail_msg("%s", error.text);
+    check_equal(to, &expected, from, "by values");
+    for (int b = 0; b < expected.mapping->blobs; b++) free(expected.blob[b]);
+}
+
+static void test_stored_otherwise(void **state) {
+    (void)state;
+    static const int64_t extent[] = {19, 33}, first[HA_MAPPING_RANK] = {2, 1}, last[] = {19, 32};
+    ha_record *r = ha_record_parse(mixed, NULL);
+    for (int t = 0; t < OTHERWISE; t++)
+        for (int f = 0; f < OTHERWISE; f++) {
+            memory to, from;
+            make_memory(&to, r, stored_otherwise[t], 2, extent);
+            make_memory(&from, r, stored_otherwise[f], 2, extent);
+            set_values(&from);
+            check_by_values(&to, &from, &(ha_copying){.first = first, .last = last, .threads = 2});
+            free_memory(&to);
+            free_memory(&from);
+        }
+    ha_record_free(r);
+}
+
+/* What a copy reads and writes is counted once, whatever way it goes. */
+static void test_counted(void **state) {
+    (void)state;
+    static const int64_t extent[] = {50};
+    ha_record *r = ha_record_parse(mixed, NULL);
+    memory to, from;
+    make_memory(&to, r, "count(aosoa(8))", 1, extent);
+    make_memory(&from, r, "count(soa)", 1, extent);
+    set_values(&from);
+    assert_int_equal(ha_mapped_copy(&to.mapped, &from.mapped,
+                                    &(ha_copying){.paths = "x", .first = (int64_t[]){10}}, NULL),
+                     HA_OK);
+    assert_int_equal(to.mapping->counts->leaf[1].writes, 40);
+    assert_int_equal(to.mapping->counts->leaf[0].writes, 0);
+    assert_int_equal(from.mapping->counts->leaf[1].reads, 40);
+    free_memory(&to);
+    free_memory(&from);
+    ha_record_free(r);
+}
+
+/* ---- other records --------------------------------------------------------------------------- */
+
+/* The same names as in `mixed`, but for one each, in another order and of other types. */
+static const char *const other = "z:c128 on:u8 extra:f64 j:i64 y:f64 x:f32 i:f64";
+
+static double number_of(const char *value, ha_scalar scalar) {
+    switch (scalar) {
+    case HA_I32:
+        return *(const int32_t *)(const void *)value;
+    case HA_I64:
+        return (double)*(const int64_t *)(const void *)value;
+    case HA_U16:
+        return *(const uint16_t *)(const void *)value;
+    case HA_F32:
+        return (double)*(const float *)(const void *)value;
+    case HA_F64:
+        return *(const double *)(const void *)value;
+    case HA_C64:
+        return (double)((const float *)(const void *)value)[1];
+    case HA_C128:
+        return ((const double *)(const void *)value)[1];
+    default:
+        return *(const uint8_t *)value;
+    }
+}
+
+static double get_number(const memory *m, const char *name, const int64_t *index) {
+    _Alignas(16) char value[16];
+    ha_leaf leaf;
+    int64_t number;
+    assert_int_equal(ha_record_find(m->mapping->record, name, 0, &number), HA_OK);
+    assert_int_equal(ha_record_leaf(m->mapping->record, number, &leaf), HA_OK);
+    ha_mapped_get(&m->mapped, number, index, value);
+    return number_of(value, leaf.scalar);
+}
+
+static void check_converted(const char *to_layout, const char *from_layout, int threads) {
+    static const int64_t extent[] = {9, 61}, zeros[HA_MAPPING_RANK];
+    static const char *const names[] = {"i", "x", "j", "y", "on", "z"};
+    int64_t index[HA_MAPPING_RANK] = {0};
+    memory to, from, back;
+    ha_record *first = ha_record_parse(mixed, NULL), *second = ha_record_parse(other, NULL);
+    ha_error e;
+    make_memory(&from, first, from_layout, 2, extent);
+    make_memory(&to, second, to_layout, 2, extent);
+    make_memory(&back, first, from_layout, 2, extent);
+    set_values(&from);
+    const double extra = get_number(&to, "extra", (int64_t[]){3, 4});
+    const ha_copying how = {.threads = threads};
+    if (ha_mapped_copy(&to.mapped, &from.mapped, &how, &e)) fail_msg("%s", e.text);
+    if (ha_mapped_copy(&back.mapped, &to.mapped, &how, &e)) fail_msg("%s", e.text);
+    do
+        for (int k = 0; k < 6; k++) {
+            const double x = get_number(&from, names[k], index);
+            if (get_number(&to, names[k], index) != x || get_number(&back, names[k], index) != x)
+                fail_msg("%s: %s from %s at %lld, %lld", names[k], to_layout, from_layout,
+                         (long long)index[0], (long long)index[1]);
+        }
+    while (next_index(zeros, extent, 2, index));
+    const double now = get_number(&to, "extra", (int64_t[]){3, 4});
+    assert_memory_equal(&extra, &now, sizeof now);
+    free_memory(&to);
+    free_memory(&from);
+    free_memory(&back);
+    ha_record_free(first);
+    ha_record_free(second);
+}
+
+static void test_conversions(void **state) {
+    (void)state;
+    static const char *const both[] = {
+        "aos",           "soa",           "soa@col", "aosoa(8)", "aos(packed)@morton",
+        "byteswap(soa)", "bytesplit(aos)"};
+    for (int t = 0; t < 7; t++)
+        for (int f = 0; f < 7; f++) check_converted(both[t], both[f], 1 + (t + f) % 3);
+}
+
+/* What does not fit is told, and nothing is written. */
+static void test_misfits(void **state) {
+    (void)state;
+    static const int64_t extent[] = {7, 100};
+    ha_record *first = ha_record_parse("n:i32 a.b[2]:f64 c:c64", NULL);
+    ha_record *second = ha_record_parse("c:f32 a.b[2]:u8 n:i32", NULL);
+    static const char *const layouts_of[] = {"aos", "soa@col", "byteswap(aosoa(4))"};
+    for (int k = 0; k < 3; k++) {
+        memory to, from, before;
+        ha_error e;
+        make_memory(&to, second, layouts_of[k], 2, extent);
+        make_memory(&from, first, layouts_of[2 - k], 2, extent);
+        for (int b = 0; b < from.mapping->blobs; b++)
+            memset(from.blob[b], 0, (size_t)from.mapping->blob[b].bytes);
+        assert_int_equal(ha_mapped_copy(&to.mapped, &from.mapped, NULL, &e), HA_OK);
+        same_memory(&before, &to);
+        ha_mapped_set(&from.mapped, 2, (int64_t[]){5, 77}, &(double){255.5});
+        ha_mapped_set(&from.mapped, 0, (int64_t[]){5, 77}, &(int32_t){1});
+        assert_int_equal(ha_mapped_copy(&to.mapped, &from.mapped, NULL, &e), HA_ERR_ARGUMENT);
+        assert_string_equal(e.text, "a.b[1]: the f64 of record (5, 77) cannot be converted to u8");
+        assert_string_equal(e.operation, "ha_mapped_copy");
+        check_equal(&to, &before, &from, "refused");
+        ha_mapped_set(&from.mapped, 2, (int64_t[]){5, 77}, &(double){255.4});
+        ha_mapped_set(&from.mapped, 3, (int64_t[]){0, 1}, &(ha_c64){1, 2});
+        assert_int_equal(ha_mapped_copy(&to.mapped, &from.mapped, NULL, &e), HA_ERR_ARGUMENT);
+        assert_string_equal(e.text, "c: the c64 of record (0, 1) cannot be converted to f32");
+        assert_int_equal(
+            ha_mapped_copy(&to.mapped, &from.mapped, &(ha_copying){.paths = " a + n "}, &e), HA_OK);
+        assert_true(get_number(&to, "a.b[1]", (int64_t[]){5, 77}) == 255);
+        assert_true(get_number(&to, "n", (int64_t[]){5, 77}) == 1);
+        for (int b = 0; b < before.mapping->blobs; b++) free(before.blob[b]);
+        free_memory(&to);
+        free_memory(&from);
+    }
+    ha_record_free(first);
+    ha_record_free(second);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static void test_paths(void **state) {
+    (void)state;
+    static const int64_t extent[] = {41};
+    static const struct {
+        const char *paths;
+        int64_t first, last; /* leaves */
+    } parts[] = {{"pos", 0, 3},
+                 {"mass", 3, 4},
+                 {"pos.y+pos.z + mass", 1, 4},
+                 {"flags[2]", 9, 10},
+                 {"vel+flags", 4, 11}};
+    ha_record *r = ha_record_parse(records[0], NULL);
+    for (int p = 0; p < 5; p++)
+        for (int t = 0; t < LAYOUTS; t++)
+            for (int f = 0; f < LAYOUTS; f++) {
+                memory to, from;
+                make_memory(&to, r, layouts[t], 1, extent);
+                make_memory(&from, r, layouts[f], 1, extent);
+                check_copy(&to, &from, &(ha_copying){.paths = parts[p].paths}, parts[p].first,
+                           parts[p].last, parts[p].paths);
+                free_memory(&to);
+                free_memory(&from);
+            }
+    ha_record_free(r);
+}
+
+/* From one place for all records, and from none. */
+static void test_one_and_null(void **state) {
+    (void)state;
+    static const int64_t extent[] = {5, 40};
+    ha_record *r = ha_record_parse(records[0], NULL);
+    for (int t = 0; t < LAYOUTS; t++)
+        for (int f = 0; f < 3; f++) {
+            static const char *const from_layouts[] = {"one", "split(vel: one, null)", "null"};
+            memory to, from;
+            make_memory(&to, r, layouts[t], 2, extent);
+            make_memory(&from, r, from_layouts[f], 2, extent);
+            check_copy(&to, &from, NULL, 0, to.mapping->rows, "one");
+            assert_int_equal(ha_mapped_copy(&from.mapped, &to.mapped, NULL, NULL),
+                             f == 2 ? HA_OK : HA_ERR_ARGUMENT);
+            free_memory(&to);
+            free_memory(&from);
+        }
+    ha_record_free(r);
+}
+
+/* Large enough for tiles to be written as a whole, with ends in the middle of blocks. */
+static void check_large(const ha_record *r, const char *to_layout, const char *from_layout,
+                        int threads) {
+    static const int64_t extent[] = {1 << 19}, first[] = {3}, last[] = {(1 << 19) - 2};
+    memory to, from;
+    make_memory(&to, r, to_layout, 1, extent);
+    make_memory(&from, r, from_layout, 1, extent);
+    const ha_copying how = {.first = first, .last = last, .threads = threads};
+    assert_int_equal(ha_mapped_copy(&to.mapped, &from.mapped, &how, NULL), HA_OK);
+    for (int64_t n = 0; n<*extent; n += n> 70000 && n < *extent - 70000 ? 211 : 1)
+        for (int64_t k = 0; k < to.mapping->rows; k++) {
+            const size_t size = (size_t)size_of_leaf(to.mapping, k);
+            const int copied = n >= *first && n < *last;
+            if (copied != !memcmp(place_of(&to, k, &n), place_of(&from, k, &n), size) &&
+                (copied || size > 2))
+                fail_msg("%s from %s: leaf %d of record %d", to_layout, from_layout, (int)k,
+                         (int)n);
+        }
+    free_memory(&to);
+    free_memory(&from);
+}
+
+static void test_large(void **state) {
+    (void)state;
+    ha_record *r = ha_record_parse("a:f64 b:f32 c:i64 d:u32 e:f64 f:f32", NULL);
+    static const char *const all[] = {"aos", "aos(packed)", "soa", "aosoa(8)", "aosoa(32)"};
+    for (int t = 0; t < 5; t++)
+        for (int f = 0; f < 5; f++)
+            if ((t + f) % 2 == 0) check_large(r, all[t], all[f], 1 + f % 2);
+    ha_record_free(r);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void check_refused(const ha_mapped *to, const ha_mapped *from, const ha_copying *how,
+                          const char *text) {
+    ha_error e;
+    assert_int_equal(ha_mapped_copy(to, from, how, &e), HA_ERR_ARGUMENT);
+    assert_string_equal(e.text, text);
+    assert_int_equal(ha_mapped_copy(to, from, how, NULL), HA_ERR_ARGUMENT);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    static const int64_t extent[] = {4, 5}, less[] = {4, 4};
+    ha_record *r = ha_record_parse(records[0], NULL), *strange = ha_record_parse("q:f32", NULL);
+    memory aos, soa, smaller, line, one, foreign;
+    make_memory(&aos, r, "aos", 2, extent);
+    make_memory(&soa, r, "soa", 2, extent);
+    make_memory(&smaller, r, "aos", 2, less);
+    make_memory(&line, r, "aos", 1, extent);
+    make_memory(&one, r, "one", 2, extent);
+    make_memory(&foreign, strange, "aos", 2, extent);
+    check_refused(&aos.mapped, &line.mapped, NULL, "the target has rank 2, the source 1");
+    check_refused(&aos.mapped, &smaller.mapped, NULL,
+                  "extent 1 of the target is 5, of the source 4");
+    check_refused(&aos.mapped, &soa.mapped, &(ha_copying){.last = (int64_t[]){4, 6}},
+                  "the region from 0 to 6 is not inside extent 1, which is 5");
+    check_refused(&aos.mapped, &soa.mapped, &(ha_copying){.first = (int64_t[]){-1, 0}},
+                  "the region from -1 to 4 is not inside extent 0, which is 4");
+    check_refused(&aos.mapped, &soa.mapped,
+                  &(ha_copying){.first = (int64_t[]){3, 0}, .last = (int64_t[]){2, 5}},
+                  "the region from 3 to 2 is not inside extent 0, which is 4");
+    check_refused(&aos.mapped, &soa.mapped, &(ha_copying){.paths = "pos+ma"},
+                  "paths: at character 4: there is no field \"ma\" in both records");
+    check_refused(&aos.mapped, &soa.mapped, &(ha_copying){.paths = ""},
+                  "paths: at character 0: there is no field \"\" in both records");
+    check_refused(&aos.mapped, &soa.mapped, &(ha_copying){.paths = "pos mass"},
+                  "paths: at character 4: expected '+' or the end");
+    check_refused(&aos.mapped, &foreign.mapped, NULL, "the two records have no field in common");
+    check_refused(&one.mapped, &aos.mapped, NULL,
+                  "pos.x: the target has one place for the values of all records");
+    check_refused(&aos.mapped, &aos.mapped, NULL,
+                  "blob 0 of the target and blob 0 of the source overlap");
+    void *const behind = soa.blob[2];
+    soa.blob[2] = (char *)aos.blob[0] + aos.mapping->blob[0].bytes - 1;
+    check_refused(&soa.mapped, &aos.mapped, NULL,
+                  "blob 2 of the target and blob 0 of the source overlap");
+    soa.blob[2] = NULL;
+    check_refused(&soa.mapped, &aos.mapped, NULL, "pos.z: its blob in the target is NULL");
+    check_refused(&aos.mapped, &soa.mapped, NULL, "pos.z: its blob in the source is NULL");
+    assert_int_equal(ha_mapped_copy(&aos.mapped, &soa.mapped, &(ha_copying){.paths = "vel"}, NULL),
+                     HA_OK);
+    soa.blob[2] = behind;
+    /* a single record has one place, too */
+    assert_int_equal(
+        ha_mapped_copy(&one.mapped, &aos.mapped,
+                       &(ha_copying){.first = (int64_t[]){2, 3}, .last = (int64_t[]){3, 4}}, NULL),
+        HA_OK);
+    assert_memory_equal(one.blob[0], (char *)aos.blob[0] + 13 * 64, 24);
+    free_memory(&aos);
+    free_memory(&soa);
+    free_memory(&smaller);
+    free_memory(&line);
+    free_memory(&one);
+    free_memory(&foreign);
+    ha_record_free(r);
+    ha_record_free(strange);
+}
+
+static void test_without_memory(void **state) {
+    (void)state;
+    static const int64_t extent[] = {4, 5};
+    ha_record *r = ha_record_parse(records[0], NULL);
+    memory to, from, before;
+    ha_status s = HA_ERR_MEMORY;
+    make_memory(&to, r, "aos", 2, extent);
+    make_memory(&from, r, "soa", 2, extent);
+    same_memory(&before, &to);
+    const long used = allocated;
+    for (long k = 0; s; k++) {
+        ha_error e;
+        until_failure = k;
+        s = ha_mapped_copy(&to.mapped, &from.mapped, NULL, &e);
+        until_failure = -1;
+        assert_int_equal(allocated, used);
+        if (!s) break;
+        assert_int_equal(s, HA_ERR_MEMORY);
+        assert_non_null(strstr(e.text, "there is no memory for "));
+        check_equal(&to, &before, &from, "without memory");
+        assert_true(k < 10);
+    }
+    for (int b = 0; b < before.mapping->blobs; b++) free(before.blob[b]);
+    free_memory(&to);
+    free_memory(&from);
+    ha_record_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_pairs),
+        cmocka_unit_test(test_all_pairs),    cmocka_unit_test(test_stored_otherwise),
+        cmocka_unit_test(test_counted),      cmocka_unit_test(test_conversions),
+        cmocka_unit_test(test_misfits),      cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_one_and_null), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,8 @@
 #ifndef HARRAY_LAYOUT_IMPL_CODING_H
 #define HARRAY_LAYOUT_IMPL_CODING_H
 
-#include "../../harray/bfloat16.h"
-#include "../../harray/half.h"
+#include "../bfloat16.h"
+#include "../half.h"
 #include "computed.h"
 
 enum {

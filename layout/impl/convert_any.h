@@ -84,8 +84,8 @@ static int ha_scalars_to_doubles(double *to, const void *from, ha_scalar type, s
 
 static void ha_doubles_to_complex(void *to, const double *from, ha_scalar type, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        const ha_c128 x = ha_c128_make(from[i], 0);
-        const ha_c64 y = ha_c64_make((float)from[i], 0);
+        const ha_c128 x = {from[i], 0};
+        const ha_c64 y = {(float)from[i], 0};
         if (type == HA_C128)
             memcpy((char *)to + i * sizeof x, &x, sizeof x);
         else

@@ -19,7 +19,7 @@ static ha_status ha_copy_check_extents(const ha_asked *asked, const ha_mapping *
     for (int d = 0; d < to->rank; d++)
         if (to->extent[d] != from->extent[d])
             return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
-                             "extent %d of the target is %lld, %lld of the source", d,
+                             "extent %d of the target is %lld, of the source %lld", d,
                              (long long)to->extent[d], (long long)from->extent[d]);
     return HA_OK;
 }
@@ -75,6 +75,18 @@ static int ha_copy_is_shared(const ha_mapping *m, const ha_row *row, int64_t rec
            (row->lanes == 1 || row->lane_stride == 0) && m->blob[row->blob].bytes > 0;
 }
 
+/* Are the blobs there in which the row's values are? */
+static int ha_copy_has_blobs(const ha_mapped *records, const ha_row *row) {
+    const ha_mapping *m = records->mapping;
+    const ha_coding *coding = ha_row_coding(m, row);
+    if (row->blob >= 0 && !records->blob[row->blob]) return 0;
+    for (int64_t b = 0; coding && b < coding->bytes; b++) {
+        const int32_t blob = m->byte_row[coding->byte_row + b].blob;
+        if (blob >= 0 && !records->blob[blob]) return 0;
+    }
+    return 1;
+}
+
 static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan *p,
                                     const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
@@ -83,12 +95,10 @@ static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan 
     if (ha_copy_is_shared(t, to, p->records))
         return ha_copy_refuse_leaf(asked, t, pair->to_number,
                                    "the target has one place for the values of all records");
-    if (!p->to->blob[to->blob])
+    if (p->records > 0 && !ha_copy_has_blobs(p->to, to))
         return ha_copy_refuse_leaf(asked, t, pair->to_number, "its blob in the target is NULL");
-    if (from->blob >= 0 && !p->from->blob[from->blob])
+    if (p->records > 0 && !ha_copy_has_blobs(p->from, from))
         return ha_copy_refuse_leaf(asked, f, pair->from_number, "its blob in the source is NULL");
-    if (pair->to.scalar != pair->from.scalar)
-        return ha_copy_refuse_leaf(asked, t, pair->to_number, "types differ");
     return HA_OK;
 }
 
@@ -150,11 +160,31 @@ static int ha_copy_is_large(const ha_layout_plan *p) {
     return !ha_product(bytes, p->records, &bytes) || bytes >= HA_COPY_LARGE;
 }
 
+/* Before anything is written. */
+static ha_status ha_copy_check_values(const ha_asked *asked, ha_copy_worker *w) {
+    const ha_layout_plan *p = w->plan;
+    for (int64_t k = 0; k < p->leaves; k++) {
+        const ha_copy_leaf *leaf = &p->leaf[k];
+        ha_copy_run misfit;
+        char why[200];
+        ha_writer text = ha_writer_to(why, sizeof why);
+        if (!ha_scalars_may_misfit(leaf->from_scalar, leaf->to_scalar)) continue;
+        if (ha_copy_leaf_fits(w, leaf, &misfit)) continue;
+        ha_put_text(&text, "the %s of record (", ha_scalar_name(leaf->from_scalar));
+        for (int d = 0; d < p->to->mapping->rank; d++)
+            ha_put_text(&text, d == 0 ? "%lld" : ", %lld", (long long)misfit.index[d]);
+        ha_put_text(&text, ") cannot be converted to %s", ha_scalar_name(leaf->to_scalar));
+        return ha_copy_refuse_leaf(asked, p->to->mapping, leaf->to_number, why);
+    }
+    return HA_OK;
+}
+
 static ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int threads) {
     const int workers = ha_copy_threads(p, threads);
     const size_t bytes = (size_t)workers * sizeof(ha_copy_worker) + 63;
     char *memory;
     ha_copy_worker *worker;
+    ha_status s;
     if (p->leaves == 0) return HA_OK;
     memory = (char *)HA_LAYOUT_MALLOC_(bytes);
     if (!memory) return ha_no_memory(asked, bytes);
@@ -163,15 +193,19 @@ static ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int thre
     ha_copy_find_groups(p);
     ha_copy_find_passes(p, workers);
     for (int k = 0; k < workers; k++) {
-        worker[k].plan = p;
+        worker[k].plan = p; /* all else is set before it is read */
         worker[k].window = NULL;
         worker[k].number = k;
         worker[k].workers = workers;
         worker[k].is_started = 0;
     }
-    ha_copy_do_all(worker, workers);
+    s = ha_copy_check_values(asked, worker);
+    if (!s) {
+        ha_copy_do_all(worker, workers);
+        ha_copy_count_values(p);
+    }
     HA_LAYOUT_FREE_(memory);
-    return HA_OK;
+    return s;
 }
 
 static ha_status ha_copy_planned(const ha_asked *asked, ha_layout_plan *p, const ha_copying *how) {

@@ -2,6 +2,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_COPY_LIST_H
 #define HARRAY_LAYOUT_IMPL_COPY_LIST_H
 
+#include "convert_any.h"
 #include "copy_tile.h"
 
 /* ---- linear indices -------------------------------------------------------------------------- */
@@ -89,10 +90,13 @@ static void ha_copy_fill(ha_copy_worker *w, ha_copy_cursor *c, int64_t n) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* From one list of offsets to another; without one, the values follow each other there. */
 #define HA_MOVE_LISTED_(bytes)                                                                     \
     static void ha_move_listed_##bytes(char *to, const int64_t *to_at, const char *from,           \
                                        const int64_t *from_at, int64_t n) {                        \
-        for (int64_t i = 0; i < n; i++) memcpy(to + to_at[i], from + from_at[i], bytes);           \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            memcpy(to + (to_at ? to_at[i] : i * bytes), from + (from_at ? from_at[i] : i * bytes), \
+                   bytes);                                                                         \
     }
 HA_MOVE_LISTED_(1)
 HA_MOVE_LISTED_(2)
@@ -118,9 +122,32 @@ static void ha_copy_offsets(const ha_copy_shape *s, const int64_t *linear, int64
     for (int64_t i = 0; i < n; i++) at[i] = ha_copy_offset(s, linear[i]);
 }
 
+/* Do n values of this size follow each other, at an address that is a multiple of it? */
+static int ha_copy_is_row(const char *base, const int64_t *at, int64_t n, int64_t size) {
+    if (HA_NUMBER_(base + at[0]) % (uint64_t)size != 0) return 0;
+    for (int64_t i = 1; i < n; i++)
+        if (at[i] - at[i - 1] != size) return 0;
+    return 1;
+}
+
+/* The values go together, are converted, and go where they belong. */
+static void ha_copy_converted(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t n) {
+    const int64_t to_size = ha_scalar_size(leaf->to_scalar);
+    const int64_t from_size = ha_scalar_size(leaf->from_scalar);
+    const int to_row = ha_copy_is_row(leaf->to, w->to_at, n, to_size);
+    const int from_row = ha_copy_is_row(leaf->from, w->from_at, n, from_size);
+    const void *from = from_row ? leaf->from + w->from_at[0] : w->values[0];
+    void *to = to_row ? leaf->to + w->to_at[0] : w->values[1];
+    if (!from_row) ha_move_listed(w->values[0], NULL, leaf->from, w->from_at, n, from_size);
+    (void)ha_convert_scalars(to, leaf->to_scalar, from, leaf->from_scalar, (size_t)n);
+    if (!to_row) ha_move_listed(leaf->to, w->to_at, w->values[1], NULL, n, to_size);
+}
+
 static void ha_copy_listed_group(ha_copy_worker *w, const ha_copy_group *g, int64_t n) {
     ha_copy_offsets(&g->leaf->to_shape, w->to_linear, w->to_at, n);
     ha_copy_offsets(&g->leaf->from_shape, w->from_linear, w->from_at, n);
+    for (int64_t k = 0; k < g->leaves && g->is_converted; k++) ha_copy_converted(w, &g->leaf[k], n);
+    if (g->is_converted) return;
     for (int64_t k = 0; k < g->leaves; k++)
         ha_move_listed(g->leaf[k].to, w->to_at, g->leaf[k].from, w->from_at, n, g->size);
 }

@@ -36,8 +36,14 @@ static char *ha_copy_target(ha_copy_worker *w, char *to) {
 typedef struct ha_copy_piece {
     int64_t to, from;
     int64_t lanes, blocks;
-    int64_t to_apart, from_apart; /* bytes from block to block; 0: as far as all lanes take */
+    int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON */
 } ha_copy_piece;
+
+#define HA_COPY_ON INT64_MIN /* the next block goes on where the lanes end */
+
+static int64_t ha_copy_apart(int64_t apart, int64_t all_lanes) {
+    return apart == HA_COPY_ON ? all_lanes : apart;
+}
 
 /* The longest piece of `left` records along a loop. */
 static ha_copy_piece ha_copy_next_piece(const ha_copy_leaf *leaf, const ha_copy_loop *along,
@@ -46,19 +52,19 @@ static ha_copy_piece ha_copy_next_piece(const ha_copy_leaf *leaf, const ha_copy_
     const int64_t T = ha_copy_is_even(t, along->to) ? 0 : t->lanes; /* 0: no blocks */
     const int64_t F = ha_copy_is_even(f, along->from) ? 0 : f->lanes;
     const int64_t unit = T == 0 ? F : F == 0 ? T : ha_smaller(T, F), larger = ha_larger(T, F);
-    ha_copy_piece piece = {to, from, left, 1, 0, 0};
+    ha_copy_piece piece = {to, from, left, 1, HA_COPY_ON, HA_COPY_ON};
     if (unit == 0) return piece;
     if ((T == 0 || to % T == 0) && (F == 0 || from % F == 0) && larger % unit == 0) {
         const int is_same = T == 0 || F == 0 || T == F;
         piece.blocks = is_same ? left / unit : left >= larger ? larger / unit : 0;
         piece.lanes = unit;
-        piece.to_apart = T == unit ? t->block : 0;
-        piece.from_apart = F == unit ? f->block : 0;
+        piece.to_apart = T == unit ? t->block : HA_COPY_ON;
+        piece.from_apart = F == unit ? f->block : HA_COPY_ON;
         if (piece.blocks > 0) return piece;
     }
     if (T > 0) left = ha_smaller(left, T - to % T);
     if (F > 0) left = ha_smaller(left, F - from % F);
-    return (ha_copy_piece){to, from, left, 1, 0, 0};
+    return (ha_copy_piece){to, from, left, 1, HA_COPY_ON, HA_COPY_ON};
 }
 
 /* From lane to lane. */
@@ -88,8 +94,8 @@ static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_c
     ha_strips s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
     s.to_lane = ha_copy_lane(&leaf->to_shape, along->to);
     s.from_lane = ha_copy_lane(&leaf->from_shape, along->from);
-    s.to_block = piece->to_apart ? piece->to_apart : piece->lanes * s.to_lane;
-    s.from_block = piece->from_apart ? piece->from_apart : piece->lanes * s.from_lane;
+    s.to_block = ha_copy_apart(piece->to_apart, piece->lanes * s.to_lane);
+    s.from_block = ha_copy_apart(piece->from_apart, piece->lanes * s.from_lane);
     s.to_leaf = g->to_apart;
     s.from_leaf = g->from_apart;
     s.stream = w->plan->stream && !w->window;
@@ -142,8 +148,8 @@ static void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t 
             c->to = ha_copy_target(w, one->to + ha_copy_offset(&one->to_shape, piece->to));
             c->from = one->from + ha_copy_offset(&one->from_shape, piece->from);
             c->bytes = bytes;
-            c->to_apart = piece->to_apart ? piece->to_apart : bytes;
-            c->from_apart = piece->from_apart ? piece->from_apart : bytes;
+            c->to_apart = ha_copy_apart(piece->to_apart, bytes);
+            c->from_apart = ha_copy_apart(piece->from_apart, bytes);
             leafwise &= c->to_apart == bytes;
         }
         ha_copy_some_chunks(w, n, piece->blocks, leafwise);
@@ -251,7 +257,7 @@ static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_
     const ha_copy_walk *walk = pass->walk;
     const int64_t tiles = ha_copy_tiles(pass), rows = ha_copy_tile_rows(pass);
     const ha_copy_loop *along = &walk->loop[walk->rank - 1], *outer = along - 1;
-    ha_copy_piece tile = {walk->to, walk->from, 0, 1, 0, 0};
+    ha_copy_piece tile = {walk->to, walk->from, 0, 1, HA_COPY_ON, HA_COPY_ON};
     int64_t first = number % tiles * pass->tile[1], row = number / tiles % rows * pass->tile[0];
     number /= tiles * rows;
     for (int k = walk->rank - 2 - walk->is_turned; k >= 0; k--) {
