@@ -211,7 +211,7 @@ static const char *const stored_otherwise[] = {
     "byteswap(aos)",
     "byteswap(soa)",
     "bytesplit(soa)",
-    "bytesplit(aosoa(4))@col",
+    "bytesplit(aosoa(4)@col)",
     "split(separate; x+y: bitfloat(8,20; soa), split(separate; z: aos, bitint(12; aos)))",
     "split(separate; x+y: bitfloat(8,20; aos@col), split(separate; z: soa@morton, bitint(12; "
     "soa)))",
