@@ -73,7 +73,7 @@ static void ha_put_leaf_table(ha_writer *w, const ha_counts *c) {
 }
 
 static void ha_put_heat_table(ha_writer *w, const ha_counts *c) {
-    ha_put_text(w, "blob  granules of %lld bytes  touched  most often\n",
+    ha_put_text(w, "blob  granules  touched  most often (granules of %lld bytes)\n",
                 (long long)c->granularity);
     for (int64_t b = 0; b < c->blobs; b++) {
         const ha_heat *h = &c->blob[b];
@@ -85,7 +85,7 @@ static void ha_put_heat_table(ha_writer *w, const ha_counts *c) {
             if (n > most) hottest = g;
             if (n > most) most = n;
         }
-        ha_put_text(w, "%4lld  %23lld  %7lld  %llu times at byte %lld\n", (long long)b,
+        ha_put_text(w, "%4lld  %8lld  %7lld  %llu times at byte %lld\n", (long long)b,
                     (long long)h->granules, (long long)touched, (unsigned long long)most,
                     (long long)(hottest * c->granularity));
     }
