@@ -65,19 +65,41 @@ static int64_t ha_bits_before(ha_bit_run r, int64_t byte, int64_t n) {
     return ha_smaller(n, (8 * byte - 1 - r.at) / r.step + 1);
 }
 
+/* Neighbours without gaps, `group` of which have at most 56 bits: as many of them as whole words are there
+ * for. Inlined for each group, whose loops are gone then. */
+__attribute__((always_inline)) static inline int64_t ha_bits_read_group(
+    const unsigned char *blob, ha_bit_run r, uint64_t *value, int64_t by_words, int group) {
+    const uint64_t mask = ha_bit_mask(r.bits);
+    int64_t at = r.at, k = 0;
+    for (; k + group <= by_words; k += group, at += group * r.bits) {
+        const uint64_t word = ha_bits_word(blob + (at >> 3)) >> (at & 7);
+        for (int j = 0; j < group; j++) value[k + j] = word >> (j * r.bits) & mask;
+    }
+    return k;
+}
+
+static int64_t ha_bits_read_dense(const unsigned char *blob, ha_bit_run r, uint64_t *value,
+                                  int64_t by_words) {
+    return r.bits <= 7    ? ha_bits_read_group(blob, r, value, by_words, 8)
+           : r.bits <= 14 ? ha_bits_read_group(blob, r, value, by_words, 4)
+           : r.bits <= 28 ? ha_bits_read_group(blob, r, value, by_words, 2)
+                          : 0;
+}
+
 static void ha_bits_read(const unsigned char *blob, ha_bit_run r, uint64_t *value, int64_t n) {
     const int64_t behind = (r.at + (n - 1) * r.step + r.bits + 7) / 8; /* the last byte of all */
     const int wide = r.bits > 57;
     const int64_t by_words = ha_bits_before(r, behind - (wide ? 8 : 7), n);
     const uint64_t mask = ha_bit_mask(r.bits);
-    int64_t at = r.at, k = 0;
+    int64_t k = r.step == r.bits ? ha_bits_read_dense(blob, r, value, by_words) : 0;
+    int64_t at = r.at + k * r.step;
     if (!wide)
         for (; k < by_words; k++, at += r.step)
             value[k] = ha_bits_word(blob + (at >> 3)) >> (at & 7) & mask;
     for (; k < by_words; k++, at += r.step) {
         const uint64_t low = ha_bits_word(blob + (at >> 3)) >> (at & 7);
         const uint64_t high = (uint64_t)blob[(at >> 3) + 8]
-                              << 1; /* shifted in two steps: 64 is too much */
+                              << 1; /* and by one less than is due: 64 is too much */
         value[k] = (low | high << (63 - (at & 7))) & mask;
     }
     for (; k < n; k++, at += r.step) value[k] = ha_bits_get(blob, at, r.bits);
@@ -85,24 +107,37 @@ static void ha_bits_read(const unsigned char *blob, ha_bit_run r, uint64_t *valu
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Neighbours without gaps, of at most 56 bits: what is not written yet is in a word. Bytes that this
- * writes beyond the last value are written again. Gives how many it has written. */
-static int64_t ha_bits_write_dense(unsigned char *blob, ha_bit_run r, const uint64_t *value,
-                                   int64_t n) {
+/* Neighbours without gaps, `group` of which have at most 56 bits: what is not written yet is in a word.
+ * Bytes that this writes beyond the last value are written again. Gives how many it has written. */
+__attribute__((always_inline)) static inline int64_t ha_bits_write_group(unsigned char *blob,
+                                                                         ha_bit_run r,
+                                                                         const uint64_t *value,
+                                                                         int64_t n, int group) {
     const int64_t full = (r.at + n * r.bits) / 8; /* bytes up to here are all ours, but the first */
     const int64_t by_words = ha_bits_before(r, full - 7, n);
     unsigned char *to = blob + r.at / 8;
     int have = (int)(r.at % 8);
+    int64_t k = 0;
     uint64_t word = by_words > 0 ? *to & ((1u << have) - 1) : 0;
-    for (int64_t k = 0; k < by_words; k++) {
-        word |= value[k] << have;
+    for (; k + group <= by_words; k += group) {
+        uint64_t together = 0;
+        for (int j = 0; j < group; j++) together |= value[k + j] << (j * r.bits);
+        word |= together << have;
         ha_bits_put_word(to, word);
-        have += r.bits;
+        have += group * r.bits;
         to += have >> 3;
         word >>= have & 56;
         have &= 7;
     }
-    return by_words;
+    return k;
+}
+
+static int64_t ha_bits_write_dense(unsigned char *blob, ha_bit_run r, const uint64_t *value,
+                                   int64_t n) {
+    return r.bits <= 7    ? ha_bits_write_group(blob, r, value, n, 8)
+           : r.bits <= 14 ? ha_bits_write_group(blob, r, value, n, 4)
+           : r.bits <= 28 ? ha_bits_write_group(blob, r, value, n, 2)
+                          : ha_bits_write_group(blob, r, value, n, 1);
 }
 
 /* Any others: words from the first byte on, each read and written once. */

@@ -26,7 +26,7 @@ static ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int6
 static ha_status ha_place_sections(const ha_builder *b) {
     for (int32_t k = 0; k < b->mapping->sections; k++) {
         ha_section *p = &b->section[k];
-        int64_t *end = &b->blob[p->blob].bytes, bytes;
+        int64_t *end = &b->blob[p->blob].bytes, bytes = 0;
         const ha_status s = ha_section_bytes(b, p, &bytes);
         if (s) return s;
         if (!ha_round_to(*end, p->alignment, &p->start) || !ha_sum(p->start, bytes, end))
