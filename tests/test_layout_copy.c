@@ -107,9 +107,7 @@ static int next_index(const int64_t *first, const int64_t *last, int rank, int64
 /* ---- the model ------------------------------------------------------------------------------- */
 
 static int64_t size_of_leaf(const ha_mapping *m, int64_t k) {
-    ha_leaf leaf;
-    assert_int_equal(ha_record_leaf(m->record, k, &leaf), HA_OK);
-    return ha_scalar_size(leaf.scalar);
+    return ha_scalar_size((ha_scalar)m->row[k].scalar);
 }
 
 static char *place_of(const memory *m, int64_t leaf, const int64_t *index) {
@@ -224,9 +222,7 @@ enum { OTHERWISE = sizeof stored_otherwise / sizeof *stored_otherwise };
 
 /* Small numbers, which every layout above keeps. */
 static void set_value(const memory *m, int64_t leaf, const int64_t *index, int number) {
-    ha_leaf described;
-    assert_int_equal(ha_record_leaf(m->mapping->record, leaf, &described), HA_OK);
-    switch (described.scalar) {
+    switch (m->mapping->row[leaf].scalar) {
     case HA_I32:
         ha_mapped_set(&m->mapped, leaf, index, &(int32_t){-number});
         break;
@@ -340,12 +336,10 @@ static double number_of(const char *value, ha_scalar scalar) {
 
 static double get_number(const memory *m, const char *name, const int64_t *index) {
     _Alignas(16) char value[16];
-    ha_leaf leaf;
     int64_t number;
     assert_int_equal(ha_record_find(m->mapping->record, name, 0, &number), HA_OK);
-    assert_int_equal(ha_record_leaf(m->mapping->record, number, &leaf), HA_OK);
     ha_mapped_get(&m->mapped, number, index, value);
-    return number_of(value, leaf.scalar);
+    return number_of(value, (ha_scalar)m->mapping->row[number].scalar);
 }
 
 static void check_converted(const char *to_layout, const char *from_layout, int threads) {
