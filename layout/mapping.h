@@ -312,8 +312,11 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
 
 /* One JSON object: {"mapping": …, "extents": […], "blobs": [bytes, …], "fields": [{"name": "pos.x",
  * "type": "f64", "blob": 0, "offset": 56}, …]}: the offsets for the record with this index (NULL: the
- * first). "blob" and "offset" are null where nothing is stored. Before "fields" stand "trees", as text, if
- * there are any. -1: there is no such index, or no memory for trees. */
+ * first). "blob" and "offset" are null where nothing is stored. Of few bits, "bit_offset" stands in place
+ * of "offset"; with them "bits", and of floats "exponent" and "mantissa". Of what is stored byte by byte,
+ * "blob" and "offset" are null, and "bytes": [{"blob": 0, "offset": 7}, …] follows. What is stored as
+ * another type has "stored": "f32", in the other byte order "swapped": true. -1: there is no such
+ * index. */
 HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, char *buffer,
                                size_t size);
 

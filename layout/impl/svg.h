@@ -3,14 +3,23 @@
 #ifndef HARRAY_LAYOUT_IMPL_SVG_H
 #define HARRAY_LAYOUT_IMPL_SVG_H
 
+#include "check_coding.h"
 #include "json.h"
 #include "svg_counts.h"
 
-enum { HA_SVG_LINES = 1024, HA_SVG_VALUES = 8192, HA_SVG_PATTERNS = 8, HA_SVG_COLOURS = 11 };
+enum {
+    HA_SVG_LINES = 1024,
+    HA_SVG_VALUES = 8192,
+    HA_SVG_PATTERNS = 8,
+    HA_SVG_COLOURS = 11,
+    HA_SVG_NAMED = 14 /* the narrowest box with a name */
+};
 
-/* One value in memory. */
+/* One value in memory, or a byte of it; offset and size in units. */
 typedef struct ha_shown_value {
+    const ha_row *row;
     int64_t blob, offset, size, field, leaf;
+    int64_t byte, scale; /* < 0: it is whole; units of what the row counts in */
     int64_t index[HA_MAPPING_RANK];
 } ha_shown_value;
 
@@ -21,6 +30,7 @@ typedef struct ha_shown_line {
 /* The lines of memory in which the first records lie, and what is in them. */
 typedef struct ha_picture {
     const ha_mapping *mapping;
+    int64_t unit; /* units of a byte: 8 where something has bits */
     ha_shown_counts counted;
     int64_t lines, values;
     ha_shown_line line[HA_SVG_LINES];
@@ -46,35 +56,61 @@ static int ha_is_shown(const ha_picture *p, int64_t blob, int64_t line) {
     return bsearch(&l, p->line, (size_t)p->lines, sizeof l, ha_compare_lines) != NULL;
 }
 
+/* Units of a line. */
+static int64_t ha_line_length(const ha_picture *p) { return HA_SVG_BYTES * p->unit; }
+
 /* The line or lines of a value of one of the first records. */
 static void ha_show_lines(ha_picture *p, const ha_shown_value *v) {
-    const int64_t blob = v->blob;
-    const int64_t last = (v->offset + v->size - 1) / HA_SVG_BYTES;
-    for (int64_t at = v->offset / HA_SVG_BYTES; at <= last && p->lines < HA_SVG_LINES; at++)
+    const int64_t blob = v->blob, length = ha_line_length(p);
+    const int64_t last = (v->offset + v->size - 1) / length;
+    for (int64_t at = v->offset / length; at <= last && p->lines < HA_SVG_LINES; at++)
         if (p->lines == 0 || p->line[p->lines - 1].blob != blob || p->line[p->lines - 1].line != at)
             p->line[p->lines++] = (ha_shown_line){blob, at};
 }
 
 static void ha_show_value(ha_picture *p, const ha_shown_value *v) {
-    const int64_t last = (v->offset + v->size - 1) / HA_SVG_BYTES;
+    const int64_t length = ha_line_length(p), last = (v->offset + v->size - 1) / length;
     if (p->values == HA_SVG_VALUES) return;
-    if (ha_is_shown(p, v->blob, v->offset / HA_SVG_BYTES) || ha_is_shown(p, v->blob, last))
+    if (ha_is_shown(p, v->blob, v->offset / length) || ha_is_shown(p, v->blob, last))
         p->value[p->values++] = *v;
 }
 
-/* Calls this for a leaf at all indices of a box at the beginning. */
+/* Calls this for a leaf, or a byte of it, at all indices of a box at the beginning. */
 static void ha_show_box(ha_picture *p, ha_shown_value *v, const int64_t *side,
                         void (*show)(ha_picture *, const ha_shown_value *)) {
     const ha_mapping *m = p->mapping;
-    const ha_row *row = &m->row[v->leaf];
     int d = m->rank;
+    v->blob = v->row->blob;
     memset(v->index, 0, sizeof v->index);
     while (d >= 0) {
-        v->offset = ha_mapping_offset(m, v->leaf, v->index);
+        v->offset = ha_row_at(m, v->row, v->index) * v->scale;
         show(p, v);
-        if (row->linearizer >= 0 && row->block_stride == 0) return; /* the same everywhere */
+        if (v->row->linearizer >= 0 && v->row->block_stride == 0) return; /* the same everywhere */
         for (d = m->rank - 1; d >= 0; v->index[d--] = 0)
             if (++v->index[d] < ha_smaller(side[d], m->extent[d])) break;
+    }
+}
+
+static void ha_show_leaf(ha_picture *p, ha_shown_value *v, const int64_t *side,
+                         void (*show)(ha_picture *, const ha_shown_value *)) {
+    const ha_mapping *m = p->mapping;
+    const ha_coding *c;
+    v->row = &m->row[v->leaf];
+    v->byte = -1;
+    v->scale = p->unit;
+    if (v->row->blob < 0) return;
+    c = ha_row_coding(m, v->row);
+    if (c) v->size = ha_scalar_size(c->stored) * p->unit;
+    if (c && c->bits > 0) {
+        v->size = c->bits;
+        v->scale = 1;
+    }
+    if (!c || c->bytes == 0) ha_show_box(p, v, side, show);
+    for (int64_t b = 0; c && b < c->bytes; b++) {
+        v->row = &m->byte_row[c->byte_row + b];
+        v->byte = b;
+        v->size = p->unit;
+        ha_show_box(p, v, side, show);
     }
 }
 
@@ -84,10 +120,9 @@ static void ha_show_leaves(ha_picture *p, const int64_t *side,
     ha_shown_value v = {0};
     for (v.field = 0; v.field < record->fields && p->values < HA_SVG_VALUES; v.field++) {
         const int64_t leaves = ha_field_leaves(&record->field[v.field]);
-        v.size = ha_scalar_size(record->field[v.field].scalar);
         for (int64_t k = 0; k < leaves && p->values < HA_SVG_VALUES; k++, v.leaf++) {
-            v.blob = p->mapping->row[v.leaf].blob;
-            if (v.blob >= 0) ha_show_box(p, &v, side, show);
+            v.size = ha_scalar_size(record->field[v.field].scalar) * p->unit;
+            ha_show_leaf(p, &v, side, show);
         }
     }
 }
@@ -182,24 +217,34 @@ static void ha_put_svg_label(ha_writer *w, int64_t x, int64_t y, int64_t width, 
     ha_put_text(w, "<tspan x=\"0\" dy=\"7\">%s</tspan></text>\n", ha_svg_tail(index, 9));
 }
 
+/* What a box is called: "pos.x", and of its third byte "pos.x:2". */
+static void ha_svg_name(const ha_mapping *m, const ha_shown_value *v, char name[160]) {
+    char leaf[128], byte[24] = "";
+    if (v->byte >= 0) snprintf(byte, sizeof byte, ":%lld", (long long)v->byte);
+    (void)ha_record_leaf_name(m->record, v->leaf, leaf, sizeof leaf);
+    snprintf(name, 160, "%s%s", leaf, byte);
+}
+
 static void ha_put_svg_value(ha_writer *w, const ha_picture *p, const ha_shown_value *v,
                              int64_t line, int64_t y) {
     const ha_mapping *m = p->mapping;
-    const int64_t first = ha_larger(v->offset, line * HA_SVG_BYTES);
-    const int64_t last = ha_smaller(v->offset + v->size, (line + 1) * HA_SVG_BYTES);
-    const int64_t x = HA_SVG_LEFT + (first - line * HA_SVG_BYTES) * HA_SVG_BYTE;
-    const int64_t width = (last - first) * HA_SVG_BYTE;
-    char name[128], index[96];
+    const int64_t length = ha_line_length(p), begin = line * length;
+    const int64_t first = ha_larger(v->offset, begin);
+    const int64_t last = ha_smaller(v->offset + v->size, begin + length);
+    const int64_t x = HA_SVG_LEFT + (first - begin) * HA_SVG_BYTE / p->unit;
+    const int64_t width = HA_SVG_LEFT + (last - begin) * HA_SVG_BYTE / p->unit - x;
+    char name[160], index[96];
     ha_writer i = ha_writer_to(index, sizeof index);
-    int32_t one = m->row[v->leaf].linearizer >= 0 && m->row[v->leaf].block_stride == 0;
+    int32_t one = v->row->linearizer >= 0 && v->row->block_stride == 0;
     for (int d = 0; d < m->rank; d++)
         ha_put_text(&i, "%s%lld", d ? "," : "", (long long)v->index[d]);
-    (void)ha_record_leaf_name(m->record, v->leaf, name, sizeof name);
+    ha_svg_name(m, v, name);
     if (p->counted.granularity > 0)
-        ha_put_svg_heated(w, &p->counted, v->blob, first, last, x, y);
+        ha_put_svg_heated(w, &p->counted, v->blob, first / p->unit, (last + p->unit - 1) / p->unit,
+                          x, y);
     else
         ha_put_svg_rect(w, x, y, width, v->field);
-    ha_put_svg_label(w, x, y, width, name, one ? "all" : index);
+    if (width >= HA_SVG_NAMED) ha_put_svg_label(w, x, y, width, name, one ? "all" : index);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -235,7 +280,8 @@ static void ha_put_svg_gap(ha_writer *w, int64_t *y) {
 /* The values in a line, from number *first on, which comes closer to those of the next line. */
 static void ha_put_svg_values(ha_writer *w, const ha_picture *p, const ha_shown_line *l, int64_t y,
                               int64_t *first) {
-    const int64_t begin = l->line * HA_SVG_BYTES, end = begin + HA_SVG_BYTES, longest = 16;
+    const int64_t begin = l->line * ha_line_length(p), end = begin + ha_line_length(p);
+    const int64_t longest = 16 * p->unit;
     const ha_shown_value *v = p->value, *behind = v + p->values;
     for (v += *first; v < behind && (v->blob < l->blob || v->offset + longest <= begin); v++)
         ++*first;
@@ -273,6 +319,7 @@ HA_API int64_t ha_counts_svg(const ha_mapping *mapping, const ha_counts *counts,
     if (!p) return -1;
     memset(p, 0, sizeof *p);
     p->mapping = mapping;
+    p->unit = ha_units(mapping);
     p->counted = ha_shown_counts_of(counts);
     ha_show_all(p);
     ha_put_svg_head(&w, p, ha_put_svg_lines(&nowhere, p) + 10);

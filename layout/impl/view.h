@@ -20,6 +20,18 @@ static ha_status ha_refuse_leaf(const ha_matching *m, int64_t leaf, const char *
     return ha_refuse(&m->asked, HA_ERR_ARGUMENT, leaf, "%s %s", name, why);
 }
 
+/* A view has values as they are. */
+static ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_coding *c) {
+    char text[80];
+    if (c->bits > 0)
+        snprintf(text, sizeof text, "is stored as %d bits: no view has it", (int)c->bits);
+    else
+        snprintf(text, sizeof text, "is stored as %s%s%s: no view has it",
+                 ha_scalar_name(c->stored), c->swapped ? ", swapped" : "",
+                 c->bytes > 0 ? ", byte by byte" : "");
+    return ha_refuse_leaf(m, leaf, text);
+}
+
 /* Of a leaf that is there. */
 static ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
     ha_leaf leaf = {.scalar = HA_NO_SCALAR};
@@ -108,6 +120,7 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
         const ha_row *row = &mapping->row[i];
         const ha_leaf described = ha_leaf_of(m->record, i);
         if (row->blob < 0) return ha_refuse_leaf(m, i, "is not stored");
+        if (row->coding != 0) return ha_refuse_coded(m, i, &mapping->coding[row->coding - 1]);
         if (row->linearizer < 0) return ha_refuse_leaf(m, i, "is in a tree: no view is one");
         if (!ha_same_linear(linear, &mapping->linearizer[row->linearizer]))
             return ha_refuse_leaf(m, i, "has another order than the first field");
