@@ -33,6 +33,7 @@
 #include "impl/blocks.h"
 #include "impl/pool.h"
 #include "impl/retire.h"
+#include "impl/form.h"
 #include "impl/state.h"
 #include "impl/debug.h"
 #include "impl/owners.h"

@@ -48,6 +48,12 @@ typedef struct ha_attempt {
     ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;
     ha_range staged;
+    struct ha_mark *mark;       /* HA_LATER: the event behind the point, if it is known; to be released */
+    struct ha_ahead {           /* the same of record arrays: what is on its way to be converted */
+        ha_chunk *chunk;
+        const struct ha_incarnation *from;
+        ha_range range;
+    } ahead[2];
 } ha_attempt;
 
 static uint64_t ha_retirements; /* so far, in all memories */

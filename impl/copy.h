@@ -84,19 +84,30 @@ static int ha_maps(const ha_context *c, const ha_block *b) {
     return backend->maps(c->device, data) && backend->maps(c->device, data + b->bytes - 1);
 }
 
-/* A block for n elements of an incarnation. On the host it is pinned by the device whose queue c
- * works there, else by the one that touched the array first. */
-static ha_status ha_incarnation_take(const ha_array *a, const ha_incarnation *in,
-                                     const ha_context *c, size_t n, ha_block **block,
-                                     ha_attempt *attempt) {
-    size_t bytes;
+/* A block for an incarnation. On the host it is pinned by the device whose queue c works there, else by
+ * the one that touched the array first. */
+static ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnation *in,
+                                           const ha_context *c, size_t bytes, ha_block **block,
+                                           ha_attempt *attempt) {
     if (in->memory != &ha_host_memory)
-        return ha_block_take(in->memory, n, a->element, block, attempt);
-    if (!ha_bytes_of(n, a->element, &bytes)) return HA_ERR_MEMORY;
+        return ha_block_take_for(HA_LIVE, in->memory, bytes, block, attempt);
     if (!c->ops || c->memory != in->memory) c = a->first_touch;
     if (c->home->pinned && ha_asks(c))
         return ha_block_take_for(HA_LIVE, c->home->pinned, bytes, block, attempt);
     return ha_host_block_take(HA_LIVE, c->home->pinned, bytes, block, attempt);
+}
+
+/* For n elements. */
+static ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in,
+                                     const ha_context *c, size_t n, ha_block **block,
+                                     ha_attempt *attempt) {
+    size_t bytes;
+    if (a->form) {
+        ha_status s = a->form->ops->block_bytes(a, in->memory, &bytes);
+        if (s) return s;
+    } else if (!ha_bytes_of(n, a->element, &bytes))
+        return HA_ERR_MEMORY;
+    return ha_incarnation_take_bytes(a, in, c, bytes, block, attempt);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------- */
@@ -129,6 +140,21 @@ static void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
         ha_ops_free(&ops);
 }
 
+/* The same of an array with a form: all of the block, for nobody else uses it. */
+static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
+                               ha_ops *ops, ha_attempt *attempt) {
+    ha_rows rows = {.levels = 0};
+    int some;
+    ha_status s = a->form->ops->block_bytes(a, in->memory, &rows.bytes);
+    if (!s) s = ha_move_pieces(queue, to->data, in->data, &rows, &some, attempt);
+    if (s) return s;
+    ha_note_operation(ops, queue, HA_WHOLE, 1, attempt->site);
+    ha_lock(a);
+    ha_note_operation(&in->ops, queue, HA_WHOLE, 0, attempt->site);
+    ha_unlock(a);
+    return HA_OK;
+}
+
 /* Enqueues the valid ranges from the old block to the new one; notes on `ops`, of the new one, what
  * was enqueued also when it fails half-way. */
 static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
@@ -136,6 +162,7 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
     ha_status s = HA_OK;
     const ha_range *v = ha_set_ranges(&in->valid);
     ha_range so_far = v[0]; /* one entry for all */
+    if (a->form) return in->valid.n ? ha_copy_block(a, in, to, queue, ops, attempt) : HA_OK;
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
         const ha_rows rows = ha_rows_of(a->grid, v[i], a->element);
         size_t at = v[i].first * a->element;
@@ -227,7 +254,7 @@ static void ha_transfer_note(ha_array *a, ha_incarnation *to, ha_range r) {
     ha_lock(a);
     ha_set_add(&to->valid, r);
     a->statistics.transfers++;
-    a->statistics.bytes += ha_elements(a->grid, r) * a->element;
+    a->statistics.bytes += ha_value_bytes(a, r);
     ha_unlock(a);
 }
 

@@ -32,7 +32,10 @@ static ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
 static void ha_debug_count(const ha_array *a, const ha_known *k, const ha_context *c, ha_range r,
                            int writes, int by) {
     if (!k->guarded || !ha_is_host(c) || ha_is_empty(r)) return;
-    ha_guarded_count(k->guarded, r.first * a->element, r.last * a->element, writes, by);
+    if (a->form) /* its fields lie anywhere */
+        ha_guarded_count(k->guarded, 0, k->bytes, writes, by);
+    else
+        ha_guarded_count(k->guarded, r.first * a->element, r.last * a->element, writes, by);
 }
 
 /* Closes what queues were to work on when it was closed, and have by now. */
@@ -122,6 +125,7 @@ static void ha_debug_bury(ha_array *a) {
     a->read_only = a->busy = 0;
     a->wrapped = 0;
     a->grid = NULL;
+    a->form = NULL;
     __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
     pthread_mutex_lock(&ha_graveyard.lock);
     ha_array **grave = &ha_graveyard.array[ha_graveyard.next++ % HA_GRAVES], *old = *grave;

@@ -9,7 +9,7 @@
 typedef struct ha_glimpse {
     char name[48], type[40];
     size_t size, element;
-    size_t accessed; /* elements of the access in question */
+    uint64_t accessed; /* bytes of the access in question */
 } ha_glimpse;
 
 /* Lock held. */
@@ -24,7 +24,7 @@ static void ha_glimpse_take(const ha_array *a, ha_glimpse *g) {
 static void ha_glimpse_access(const ha_array *a, ha_glimpse *g, ha_range r) {
     ha_glimpse_take(a, g);
     if (r.last > g->size) r.last = g->size;
-    g->accessed = ha_elements(a->grid, r);
+    g->accessed = ha_value_bytes(a, r);
 }
 
 static void ha_record_glimpse(ha_event_record *r, const ha_glimpse *g, ha_range range) {
@@ -62,7 +62,7 @@ static void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, co
  * array is busy, nothing is locked. */
 static void ha_transferred(ha_array *a, ha_memory *from, ha_memory *to, ha_context *queue,
                            ha_range r, const char *site) {
-    uint64_t bytes = ha_elements(a->grid, r) * a->element;
+    uint64_t bytes = ha_value_bytes(a, r);
     ha_transfer_count(from, to, bytes, site);
     if (!ha_is_listening()) return;
     ha_stamps *stamps = ha_stamps_end(queue);
@@ -129,7 +129,7 @@ static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_glimpse
     ha_event_record *r = ha_record_add(kind, h->site, h->context->name);
     if (!r) return;
     ha_record_glimpse(r, g, h->range);
-    r->info.bytes = g->accessed * g->element;
+    r->info.bytes = g->accessed;
     r->info.start = h->opened;
     if (kind == HA_EVENT_OPEN) r->info.end = h->opened;
     r->info.writes = h->writes;

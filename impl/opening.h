@@ -114,12 +114,18 @@ static int ha_opening_is_shared(const ha_opening *o) {
     return shared;
 }
 
+static int ha_opening_is_mapped(const ha_opening *o) {
+    const ha_array *a = o->array;
+    if (a->form && o->in->wrapped) return a->form->ops->maps(a, o->in, o->context);
+    return ha_maps(o->context, o->in->block);
+}
+
 /* A zero-copy context may be unable to work on the block there is: then it is exchanged. */
 static ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
     const size_t n = o->size > in->capacity ? o->size : in->capacity;
-    if (!in->block || o->replacement || ha_maps(o->context, in->block)) return HA_OK;
+    if (!in->block || o->replacement || ha_opening_is_mapped(o)) return HA_OK;
     o->trouble = "the device cannot work on the caller's memory in place: pin it (for CUDA with "
                  "cuMemHostRegister or cudaHostRegister), or let the context copy: "
                  "ha_context_set_zero_copy(context, 0)";

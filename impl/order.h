@@ -178,14 +178,20 @@ static inline int ha_is_lost(ha_point p) {
     return ha_has_failed(p.queue) && p.seq > p.queue->lost_after;
 }
 
+/* Blocks until an event has happened. */
+static ha_status ha_mark_wait(ha_context *c, const ha_mark *m, const char *site) {
+    uint64_t start = ha_now();
+    ha_status s = ha_noticed(c, c->ops->finish(&m->event));
+    ha_on_wait(c->name, site, start);
+    if (!s) ha_mark_done(c, m->covers);
+    return s;
+}
+
 static ha_status ha_wait_for_event(ha_point p, const char *site) {
     ha_mark *m;
     ha_status s = ha_cover(p.queue, p.seq, &m);
     if (s) return s;
-    uint64_t start = ha_now();
-    s = ha_noticed(p.queue, p.queue->ops->finish(&m->event));
-    ha_on_wait(p.queue->name, site, start);
-    if (!s) ha_mark_done(p.queue, m->covers);
+    s = ha_mark_wait(p.queue, m, site);
     ha_mark_release(p.queue, m);
     return s;
 }

@@ -136,14 +136,6 @@ static int ha_bytes_of(size_t n, size_t element, size_t *bytes) {
     return !__builtin_mul_overflow(n, element, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
-/* For n elements. */
-static ha_status ha_block_take(ha_memory *m, size_t n, size_t element, ha_block **out,
-                               ha_attempt *attempt) {
-    size_t bytes;
-    if (!ha_bytes_of(n, element, &bytes)) return HA_ERR_MEMORY;
-    return ha_block_take_for(HA_LIVE, m, bytes, out, attempt);
-}
-
 /* The same, waiting for retired blocks if need be. */
 static ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
     ha_attempt attempt = {0};

@@ -16,6 +16,7 @@ enum { HA_CHUNKS = 4, HA_CHUNK_BYTES = 4 << 20 };
 struct ha_chunk {
     ha_block *block; /* NULL: not taken yet */
     ha_point last;   /* queue NULL: nobody uses it */
+    ha_mark *mark;   /* an event behind that; NULL: none was made */
     int taken;
 };
 
@@ -74,14 +75,33 @@ static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, 
     return s;
 }
 
+/* For an event that is known: what was enqueued behind it is not waited for. */
+static ha_status ha_attempt_wait_mark(ha_attempt *attempt) {
+    ha_context *c = attempt->point.queue;
+    ha_mark *m = attempt->mark;
+    attempt->mark = NULL;
+    ha_status s = ha_guest_begin(c) ? ha_mark_wait(c, m, attempt->site) : HA_OK;
+    ha_mark_release(c, m);
+    if (s == HA_ERR_LOST) ha_forget_note();
+    return s == HA_ERR_LOST ? HA_OK : s;
+}
+
 /* What an attempt that returned HA_LATER has to wait for. Nothing is held, but perhaps a chunk. */
 static ha_status ha_attempt_wait(ha_attempt *attempt) {
+    if (attempt->mark) return ha_attempt_wait_mark(attempt);
     if (!attempt->for_chunk) return ha_wait_past(attempt->point, attempt->site);
     attempt->for_chunk = 0;
     pthread_mutex_lock(&ha_staging.lock);
     while (ha_chunks_taken() == HA_CHUNKS) pthread_cond_wait(&ha_staging.change, &ha_staging.lock);
     pthread_mutex_unlock(&ha_staging.lock);
     return HA_OK;
+}
+
+/* The chunk is used up to there. */
+static void ha_chunk_use(ha_chunk *chunk, ha_point last) {
+    if (chunk->mark) ha_mark_release(chunk->last.queue, chunk->mark);
+    chunk->mark = NULL;
+    chunk->last = last;
 }
 
 /* Gives a chunk's block back, when its last use has happened. */
@@ -91,7 +111,7 @@ static void ha_chunk_empty(ha_chunk *chunk) {
     if (chunk->last.queue) ha_ops_note(&ops, chunk->last, 0, SIZE_MAX, 1, NULL);
     ha_block_retire(chunk->block, &ops);
     chunk->block = NULL;
-    chunk->last.queue = NULL;
+    ha_chunk_use(chunk, (ha_point){NULL, 0});
 }
 
 /* *out = a chunk of at least `bytes` bytes, for this thread. pinned: where it best comes from. */
@@ -149,6 +169,10 @@ static int ha_is_staged(const ha_attempt *attempt, const ha_incarnation *from, h
 static void ha_attempt_end(ha_attempt *attempt) {
     if (attempt->chunk) ha_chunk_give(attempt->chunk);
     attempt->chunk = NULL;
+    for (size_t i = 0; i < sizeof attempt->ahead / sizeof *attempt->ahead; i++) {
+        if (attempt->ahead[i].chunk) ha_chunk_give(attempt->ahead[i].chunk);
+        attempt->ahead[i].chunk = NULL;
+    }
 }
 
 /* The first hop: from the incarnation to a chunk, which the attempt then holds. */
@@ -173,7 +197,7 @@ static ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_a
         ha_lock(a);
         ha_note_operation(&from->ops, queue, r, 0, attempt->site);
         ha_unlock(a);
-        chunk->last = (ha_point){queue, ha_sequence(queue)};
+        ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
     }
     if (s) {
         ha_chunk_give(chunk);
@@ -208,7 +232,7 @@ static ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_co
         ha_lock(a);
         ha_note_operation(&to->ops, queue, r, 1, attempt->site);
         ha_unlock(a);
-        chunk->last = (ha_point){queue, ha_sequence(queue)};
+        ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
     }
     if (!s) ha_attempt_end(attempt);
     return s;
@@ -299,7 +323,9 @@ static ha_status ha_plan_carry_out(ha_array *a, const ha_plan *plan, ha_incarnat
     ha_status s = HA_OK;
     for (size_t i = 0; i < plan->n && !s; i++) {
         const ha_piece *piece = &plan->pieces[i];
-        if (piece->staged)
+        if (a->form)
+            s = a->form->ops->move(a, piece->from, to, piece->range, c, brought, attempt);
+        else if (piece->staged)
             s = ha_transfer_staged(a, piece, to, c, brought, attempt);
         else
             s = ha_transfer(a, piece->from, to, piece->range, c, brought, attempt);

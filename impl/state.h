@@ -2,6 +2,7 @@
 #ifndef HA_IMPL_STATE_H
 #define HA_IMPL_STATE_H
 
+#include "form.h"
 #include "retire.h"
 #include "text.h"
 
@@ -43,7 +44,7 @@ struct ha_array {
     ha_holder *holder;
     ha_incarnation *recent; /* where the last access went */
     size_t size;
-    size_t element; /* bytes */
+    size_t element; /* bytes; 0: of a form */
     uint64_t tickets, version;
     ha_incarnation first; /* where it was first touched; the others follow by `next` */
     ha_context *first_touch;
@@ -58,6 +59,7 @@ struct ha_array {
     const char *lost_site;       /* what it was to write them for; NULL: unknown */
     struct ha_watched *watched;  /* events.h; NULL: it is not */
     ha_grid *grid;               /* on which its elements lie; NULL: one behind the other */
+    ha_form *form;               /* of a record array; NULL: elements are bytes in a row */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
     char name[48];
@@ -123,8 +125,11 @@ static ha_label ha_label_of(ha_array *a) {
     const char *quote = *name ? "'" : "", *space = *name ? " " : "";
     int n = snprintf(l.text, sizeof l.text, "%s%s%s%s(%.32s[", quote, name, quote, space, a->type);
     ha_text t = {l.text, sizeof l.text, (size_t)n};
-    if (!a->grid) ha_print(&t, "%zu", size);
-    for (int d = 0; a->grid && d < a->grid->rank; d++)
+    if (a->form)
+        a->form->ops->print_extents(a, &t);
+    else if (!a->grid)
+        ha_print(&t, "%zu", size);
+    for (int d = 0; a->grid && !a->form && d < a->grid->rank; d++)
         ha_print(&t, "%s%zu", d ? ", " : "", a->grid->extent[d]);
     ha_print(&t, "])");
     return l;
@@ -139,10 +144,20 @@ static ha_part_label ha_part_label_of(const ha_array *a, ha_range r) {
     ha_part_label l = {""};
     ha_text t = {l.text, sizeof l.text, 0};
     ha_box box = {{r.first}, {r.last}};
+    if (a->form && a->grid && !ha_is_empty(r)) {
+        a->form->ops->print_part(a, r, &t);
+        return l;
+    }
     if (a->grid && !ha_is_empty(r)) ha_box_of(a->grid, r, &box);
     for (int d = 0; d < (a->grid ? a->grid->rank : 1); d++)
         ha_print(&t, "%s[%zu, %zu)", d ? " x " : "", box.first[d], box.last[d]);
     return l;
+}
+
+/* The bytes of the values in r. */
+static uint64_t ha_value_bytes(const ha_array *a, ha_range r) {
+    if (a->form) return a->form->ops->value_bytes(a, r);
+    return ha_elements(a->grid, r) * a->element;
 }
 
 /* Room for one more operation on an incarnation, keeping promises. Busy; takes memory unlocked. */

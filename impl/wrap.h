@@ -21,7 +21,10 @@ static void ha_wrap_leave(ha_array *a) {
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
         ha_ops ops = {0};
         ha_block *block = ha_block_exchange(a, in, NULL, 0, &ops);
-        ha_owners_remove((uintptr_t)block->data);
+        if (a->form)
+            a->form->ops->disown(a, in);
+        else
+            ha_owners_remove((uintptr_t)block->data);
         in->valid.n = 0;
         in->wrapped = 0;
         ha_ops_free(&ops);

@@ -1,0 +1,443 @@
+/* Moving a box of a record array from one memory to another one.
+ *
+ * Where its values lie in pieces of good length in both, and in the same order, the queue copies them.
+ * Else the host converts, in parts that fit into a staging chunk: to a device it gathers a part into a
+ * chunk, as the device will have it, and while that travels the next one; from a device it scatters a
+ * part while the next one comes. A part is valid as soon as it is enqueued, or scattered: so whoever has
+ * to wait drops everything, and begins again with what is then missing. Between two devices that do not
+ * have the same layout, or no direct path, all goes through the host's incarnation.
+ *
+ * Nothing but values of the box is written at the target, and padding that is nobody's. */
+#ifndef HA_IMPL_RECORD_ARRAY_MOVE_H
+#define HA_IMPL_RECORD_ARRAY_MOVE_H
+
+#include "record_array_chunk.h"
+
+/* Parts of this size stay in a cache between conversion and copy. */
+#ifndef HA_RECORDS_PART_BYTES
+#define HA_RECORDS_PART_BYTES (1 << 20)
+#endif
+enum { HA_CARRY_PENDING = 192 }; /* a box is cut in halves 63 times at most */
+
+typedef struct ha_carry {
+    ha_array *array;
+    ha_incarnation *from, *to;
+    ha_context *context;
+    ha_set *brought;
+    ha_attempt *attempt;
+    int here_is_to;   /* `here`, whose layout says what the pieces are, is the target */
+    int converts;     /* `there` is the host */
+    int loose;        /* padding may be copied */
+    ha_mapped here, there;
+    ha_strand *strand;
+    int64_t strands;
+    ha_bundle *bundle;
+    int64_t bundles;
+    size_t bytes;               /* in a chunk */
+    int plain;                  /* the bundles are pairs */
+    ha_hand_mapping chunk, host;
+    ha_field_box pending[HA_CARRY_PENDING];
+    int n;
+} ha_carry;
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Lattices of all strands. 0: cut the box. *pair: they are alike in both memories. */
+static int ha_carry_lattices(ha_carry *c, const ha_field_box *b, int *pair, ha_cut *cut) {
+    const ha_record_form *f = ha_records_form(c->array);
+    ha_cut unused;
+    c->strands = 0;
+    *pair = 1;
+    for (int64_t leaf = b->leaf; leaf < b->end; leaf++)
+        c->strands += ha_strands_of(f, c->here.mapping, c->there.mapping, leaf,
+                                    &c->strand[c->strands]);
+    for (int64_t i = 0; i < c->strands; i++) {
+        ha_strand *s = &c->strand[i];
+        if (!ha_lattice_of(&c->here, s->here, b, &s->lattice, cut)) return 0;
+        *pair = *pair && s->there && ha_lattice_of(&c->there, s->there, b, &s->other, &unused) &&
+                ha_lattices_alike(&s->lattice, &s->other);
+    }
+    qsort(c->strand, (size_t)c->strands, sizeof *c->strand, ha_strand_compare);
+    return 1;
+}
+
+/* A part that is small enough: across the slowest index, where blocks of lanes begin. */
+static int ha_carry_is_small(const ha_carry *c, const ha_field_box *b, ha_cut *cut) {
+    int k = 0;
+    if (c->bytes <= HA_RECORDS_PART_BYTES || ha_field_box_records(b) == 1) return 1;
+    const ha_linearizer *z = &c->here.mapping->linearizer[c->strand[0].here->linearizer];
+    while (ha_box_extent(b, z->dimension[k]) == 1) k++;
+    const int d = z->dimension[k];
+    const int64_t each = (int64_t)c->bytes / ha_box_extent(b, d) + 1;
+    int64_t index = b->first[d] + HA_RECORDS_PART_BYTES / each;
+    if (index / 64 * 64 > b->first[d]) index = index / 64 * 64;
+    if (index <= b->first[d]) index = b->first[d] + 1;
+    if (index >= b->last[d]) index = b->last[d] - 1;
+    *cut = (ha_cut){d, index};
+    return index <= b->first[d]; /* one index of several: cannot be cut there */
+}
+
+/* Decides how a box is moved. 0: cut it first. */
+static int ha_carry_shape(ha_carry *c, const ha_field_box *b, ha_cut *cut) {
+    const ha_record_form *f = ha_records_form(c->array);
+    const ha_context *queue = c->context;
+    const int loose = c->loose && b->leaf == 0 && b->end == f->leaves;
+    uint64_t plain = UINT64_MAX;
+    int pair;
+    if (!ha_carry_lattices(c, b, &pair, cut)) return 0;
+    if (!queue->ops || queue->memory == &ha_host_memory)
+        queue = ha_memory_context(c->here_is_to ? c->to->memory : c->from->memory);
+    c->plain = pair;
+    if (pair) {
+        c->bundles = ha_bundles_make(c->strand, c->strands, 1, loose, c->bundle);
+        if (!c->converts) return 1;
+        plain = ha_bundles_cost(c->bundle, c->bundles, queue);
+        if (plain <= 2 * (uint64_t)HA_CALL_NS) return 1;
+    }
+    c->bundles = ha_bundles_make(c->strand, c->strands, 0, loose, c->bundle);
+    c->bytes = ha_bundles_pack(c->bundle, c->bundles);
+    const uint64_t converted = ha_bundles_cost(c->bundle, c->bundles, queue) +
+                               (uint64_t)ha_field_box_bytes(f, b) / 1024 * HA_CONVERT_NS;
+    c->plain = plain <= converted;
+    if (c->plain) c->bundles = ha_bundles_make(c->strand, c->strands, 1, loose, c->bundle);
+    return c->plain || ha_carry_is_small(c, b, cut);
+}
+
+/* The next part; 0: there is none. */
+static int ha_carry_next(ha_carry *c, ha_field_box *b) {
+    ha_cut cut;
+    if (!c->n) return 0;
+    *b = c->pending[--c->n];
+    while (!ha_carry_shape(c, b, &cut)) {
+        ha_field_box rest = *b;
+        rest.first[cut.dimension] = b->last[cut.dimension] = cut.index;
+        c->pending[c->n++] = rest;
+    }
+    return 1;
+}
+
+/* ---- by the queue ---------------------------------------------------------------------------- */
+
+/* Enqueues all bundles; chunk NULL: between the two memories. *some: also when it fails. */
+static ha_status ha_carry_bundles(ha_carry *c, ha_context *queue, char *chunk, int *some) {
+    ha_status s = HA_OK;
+    *some = 0;
+    ha_transfer_begins(queue);
+    for (int64_t i = 0; i < c->bundles && !s; i++) {
+        const ha_bundle *b = &c->bundle[i];
+        char *there = chunk ? chunk + b->packed : b->there;
+        ha_rows rows = b->rows;
+        int moved = 0;
+        if (!c->here_is_to)
+            for (int k = 0; k < rows.levels; k++) {
+                rows.to[k] = b->rows.from[k];
+                rows.from[k] = b->rows.to[k];
+            }
+        s = ha_move_pieces(queue, c->here_is_to ? b->here : there,
+                           c->here_is_to ? there : b->here, &rows, &moved, c->attempt);
+        *some |= moved;
+    }
+    return s;
+}
+
+/* The queue of the transfer; NULL: its device has failed, and the attempt has to begin again. */
+static ha_context *ha_carry_queue(ha_carry *c, ha_range r) {
+    ha_context *queue = ha_transfer_queue(c->array, c->from, c->to, r, c->context);
+    const ha_memory *dead = ha_is_dead(c->from->memory) ? c->from->memory : c->to->memory;
+    if (!queue) c->attempt->point = (ha_point){ha_memory_context(dead), 0};
+    return queue;
+}
+
+static void ha_carry_arrived(ha_carry *c, ha_context *queue, ha_range r) {
+    ha_transfer_note(c->array, c->to, r);
+    ha_transferred(c->array, c->from->memory, c->to->memory, queue, r, c->attempt->site);
+    if (c->brought) ha_set_add(c->brought, r);
+}
+
+static ha_status ha_carry_plain(ha_carry *c, ha_range r) {
+    ha_array *a = c->array;
+    ha_context *queue = ha_carry_queue(c, r);
+    int some = 0;
+    if (!queue) return HA_LATER;
+    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
+    if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
+    if (!s) s = ha_carry_bundles(c, queue, NULL, &some);
+    if (some) ha_transfer_outstanding(a, c->from, c->to, queue, r, c->attempt->site);
+    if (!s) ha_carry_arrived(c, queue, r);
+    return s;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* Copies between a chunk and the host's records. */
+static ha_status ha_carry_convert(ha_carry *c, ha_chunk *chunk, const ha_field_box *b) {
+    const ha_record_form *f = ha_records_form(c->array);
+    const ha_copying how = {.first = b->first, .last = b->last};
+    void *const blob = chunk->block->data;
+    ha_hand_take(&c->host, c->there.mapping, b->leaf, b->end);
+    ha_chunk_map(&c->chunk, c->bytes, c->strand, c->strands, c->bundle, c->here.mapping, b);
+    const ha_mapped staged = {&c->chunk.mapping, &blob};
+    const ha_mapped host = {f->leaves == b->end - b->leaf && !c->there.mapping->counts
+                                ? c->there.mapping
+                                : &c->host.mapping,
+                            c->there.blob};
+    return ha_mapped_copy(c->here_is_to ? &staged : &host, c->here_is_to ? &host : &staged, &how,
+                          NULL);
+}
+
+/* Whether the queue is done with a chunk. If not, the attempt knows what to wait for. */
+static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
+    ha_context *c = chunk->last.queue;
+    if (!c || ha_passed(c, chunk->last.seq)) return 1;
+    if (chunk->mark && ha_guest_begin(c)) {
+        const int done = c->ops->done(&chunk->mark->event);
+        ha_guest_end(c);
+        if (done < 0) ha_context_fail(c);
+        if (done == 1) ha_mark_done(c, chunk->mark->covers);
+        if (done) return 1;
+    }
+    attempt->point = chunk->last;
+    if (chunk->mark) {
+        pthread_mutex_lock(&c->lock);
+        chunk->mark->users++;
+        pthread_mutex_unlock(&c->lock);
+        attempt->mark = chunk->mark;
+    }
+    return 0;
+}
+
+/* What was enqueued with a chunk is followed by an event, so that its end is known before that of what
+ * comes later. Without one it is found out by what comes later. */
+static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
+    const ha_note note = ha_backend_note;
+    ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+    if (ha_cover(queue, chunk->last.seq, &chunk->mark)) {
+        chunk->mark = NULL;
+        ha_backend_note = note;
+    }
+}
+
+/* ---- to a device ----------------------------------------------------------------------------- */
+
+/* A chunk for the host to write. */
+static ha_status ha_carry_idle_chunk(ha_carry *c, ha_context *queue, ha_chunk **chunk) {
+    ha_status s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, chunk);
+    if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+    if (s || ha_chunk_is_idle(*chunk, c->attempt)) return s;
+    ha_chunk_give(*chunk);
+    return HA_LATER;
+}
+
+static ha_status ha_carry_up(ha_carry *c, const ha_field_box *b, ha_range r) {
+    ha_array *a = c->array;
+    ha_context *queue = ha_carry_queue(c, r);
+    ha_chunk *chunk;
+    int some = 0;
+    if (!queue) return HA_LATER;
+    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    if (!s) s = ha_come_after(a, c->from, r, 0, ha_host(), c->attempt);
+    if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
+    if (!s) s = ha_carry_idle_chunk(c, queue, &chunk);
+    if (s) return s;
+    s = ha_carry_convert(c, chunk, b);
+    if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
+    if (some) {
+        ha_lock(a);
+        ha_note_operation(&c->to->ops, queue, r, 1, c->attempt->site);
+        ha_unlock(a);
+        ha_chunk_follow(chunk, queue);
+    }
+    ha_chunk_give(chunk);
+    if (!s) ha_carry_arrived(c, queue, r);
+    return s;
+}
+
+/* ---- from a device --------------------------------------------------------------------------- */
+
+static struct ha_ahead *ha_carry_ahead(ha_carry *c, ha_range r) {
+    struct ha_ahead *at = c->attempt->ahead;
+    for (size_t i = 0; i < sizeof c->attempt->ahead / sizeof *at; i++)
+        if (at[i].chunk && at[i].from == c->from && at[i].range.first == r.first &&
+            at[i].range.last == r.last)
+            return &at[i];
+    return NULL;
+}
+
+static void ha_ahead_end(struct ha_ahead *at) {
+    ha_chunk_give(at->chunk);
+    at->chunk = NULL;
+}
+
+/* A place for one more part; NULL: all are in use. */
+static struct ha_ahead *ha_carry_free(ha_carry *c) {
+    struct ha_ahead *at = c->attempt->ahead;
+    for (size_t i = 0; i < sizeof c->attempt->ahead / sizeof *at; i++)
+        if (!at[i].chunk) return &at[i];
+    return NULL;
+}
+
+/* Enqueues what is in `here` on its way into a chunk. */
+static ha_status ha_carry_fetch(ha_carry *c, struct ha_ahead *at, ha_range r) {
+    ha_array *a = c->array;
+    ha_context *queue = ha_carry_queue(c, r);
+    ha_chunk *chunk;
+    int some = 0;
+    if (!queue) return HA_LATER;
+    ha_status s = ha_ops_reserve(a, &c->from->ops, 1);
+    if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
+    if (!s) s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, &chunk);
+    if (s) return s;
+    const ha_point last = chunk->last;
+    if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
+        s = ha_come_after_point(queue, last, c->attempt);
+    if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
+    if (some) {
+        ha_lock(a);
+        ha_note_operation(&c->from->ops, queue, r, 0, c->attempt->site);
+        ha_unlock(a);
+        ha_chunk_follow(chunk, queue);
+    }
+    if (s) {
+        ha_chunk_give(chunk);
+        return s;
+    }
+    ha_lock(a);
+    a->statistics.transfers++;
+    a->statistics.bytes += ha_value_bytes(a, r);
+    ha_unlock(a);
+    ha_transferred(a, c->from->memory, c->to->memory, queue, r, c->attempt->site);
+    *at = (struct ha_ahead){chunk, c->from, r};
+    return HA_OK;
+}
+
+/* While a part comes, the next one is enqueued, if that needs no waiting. What fails here is found out
+ * when that part is asked for. */
+static void ha_carry_look_ahead(ha_carry *c) {
+    const ha_attempt before = *c->attempt;
+    struct ha_ahead *at = ha_carry_free(c);
+    ha_field_box b;
+    if (!at || !ha_carry_next(c, &b)) return;
+    const ha_range r = ha_field_box_range(c->array, &b);
+    c->pending[c->n++] = b;
+    if (c->plain || ha_carry_ahead(c, r)) return;
+    if (ha_carry_fetch(c, at, r)) {
+        ha_forget_note();
+        c->attempt->point = before.point;
+        c->attempt->for_chunk = 0;
+    }
+}
+
+/* Fetches a part that is not on its way. Others that are (of an attempt that found something else missing)
+ * are of no use any more; nobody waits for a chunk while holding one. */
+static ha_status ha_carry_begin(ha_carry *c, struct ha_ahead **at, ha_range r) {
+    for (struct ha_ahead *other = c->attempt->ahead; !(*at = ha_carry_free(c)); other++)
+        ha_ahead_end(other);
+    ha_status s = ha_carry_fetch(c, *at, r);
+    if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+    return s;
+}
+
+static ha_status ha_carry_down(ha_carry *c, const ha_field_box *b, ha_range r) {
+    ha_array *a = c->array;
+    struct ha_ahead *at = ha_carry_ahead(c, r);
+    ha_cut unused;
+    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    if (!s) s = ha_come_after(a, c->to, r, 1, ha_host(), c->attempt);
+    if (!s && !at) s = ha_carry_begin(c, &at, r);
+    if (s) return s;
+    ha_carry_look_ahead(c);
+    if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_LATER;
+    if (ha_is_lost(at->chunk->last)) {
+        c->attempt->point = at->chunk->last;
+        ha_ahead_end(at);
+        return HA_LATER;
+    }
+    (void)ha_carry_shape(c, b, &unused); /* of this part again */
+    if ((s = ha_carry_convert(c, at->chunk, b))) return s;
+    ha_ahead_end(at);
+    ha_lock(a);
+    ha_set_add(&c->to->valid, r);
+    ha_unlock(a);
+    if (c->brought) ha_set_add(c->brought, r);
+    return HA_OK;
+}
+
+/* ---- a whole box ----------------------------------------------------------------------------- */
+
+static int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_host_memory; }
+
+static ha_status ha_carry_make(ha_carry *c) {
+    const ha_record_form *f = ha_records_form(c->array);
+    const ha_mapping *m = c->here.mapping;
+    const size_t strands = (size_t)ha_strands_count(m, 0, f->leaves), rows = (size_t)f->leaves;
+    const size_t byte_rows = (size_t)m->byte_rows;
+    char *memory = (char *)HARRAY_MALLOC(strands * (sizeof *c->strand + sizeof *c->bundle +
+                                                    sizeof(ha_linearizer)) +
+                                         (2 * rows + byte_rows) * sizeof(ha_row));
+    if (!memory) return HA_ERR_MEMORY;
+    c->strand = (ha_strand *)(void *)memory;
+    c->bundle = (ha_bundle *)(void *)(c->strand + strands);
+    c->chunk.linearizer = (ha_linearizer *)(void *)(c->bundle + strands);
+    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + strands);
+    c->chunk.byte_row = c->chunk.row + rows;
+    c->host.row = c->chunk.byte_row + byte_rows;
+    return HA_OK;
+}
+
+/* Between the host and a device, or two devices whose layouts are the same. */
+static ha_status ha_carry_out(ha_carry *c, ha_range r) {
+    ha_field_box b;
+    ha_status s = ha_carry_make(c);
+    if (s) return s;
+    c->pending[c->n++] = ha_field_box_of(c->array, r);
+    while (!s && ha_carry_next(c, &b)) {
+        const ha_range part = ha_field_box_range(c->array, &b);
+        s = c->plain        ? ha_carry_plain(c, part)
+            : c->here_is_to ? ha_carry_up(c, &b, part)
+                            : ha_carry_down(c, &b, part);
+    }
+    HARRAY_FREE(c->strand);
+    return s;
+}
+
+static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
+                                 ha_context *context, ha_set *brought, ha_attempt *attempt);
+
+/* By way of the host's incarnation. */
+static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+                                   ha_range r, ha_context *c, ha_set *brought,
+                                   ha_attempt *attempt) {
+    ha_incarnation *host;
+    ha_set missing = {.n = 0};
+    ha_status s = ha_staging_host(a, c, &host, attempt);
+    if (s || !host) return s ? s : HA_ERR_MEMORY;
+    s = ha_set_missing(&host->valid, r, &missing);
+    for (uint32_t i = 0; i < missing.n && !s; i++)
+        s = ha_records_move(a, from, host, ha_set_ranges(&missing)[i], c, NULL, attempt);
+    ha_set_free(&missing);
+    return s ? s : ha_records_move(a, host, to, r, c, brought, attempt);
+}
+
+static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
+                                 ha_context *context, ha_set *brought, ha_attempt *attempt) {
+    const ha_mapped source = ha_records_at(a, from), target = ha_records_at(a, to);
+    const int devices = !ha_is_on_host(from) && !ha_is_on_host(to);
+    if (devices && (!ha_link_device(from->memory, to->memory) ||
+                    strcmp(source.mapping->text, target.mapping->text)))
+        return ha_records_detour(a, from, to, r, context, brought, attempt);
+    ha_carry c = {.array = a,
+                  .from = from,
+                  .to = to,
+                  .context = context,
+                  .brought = brought,
+                  .attempt = attempt,
+                  .converts = !devices,
+                  .here_is_to = !ha_is_on_host(to),
+                  .loose = !from->wrapped && !to->wrapped};
+    c.here = c.here_is_to ? target : source;
+    c.there = c.here_is_to ? source : target;
+    return ha_carry_out(&c, r);
+}
+
+#endif
