@@ -48,8 +48,8 @@ typedef struct ha_attempt {
     ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;
     ha_range staged;
-    struct ha_mark *mark;       /* HA_LATER: the event behind the point, if it is known; to be released */
-    struct ha_ahead {           /* the same of record arrays: what is on its way to be converted */
+    struct ha_mark *mark; /* HA_LATER: the event behind the point, if it is known; to be released */
+    struct ha_ahead {     /* the same of record arrays: what is on its way to be converted */
         ha_chunk *chunk;
         const struct ha_incarnation *from;
         ha_range range;

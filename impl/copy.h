@@ -98,9 +98,8 @@ static ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnati
 }
 
 /* For n elements. */
-static ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in,
-                                     const ha_context *c, size_t n, ha_block **block,
-                                     ha_attempt *attempt) {
+static ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, const ha_context *c,
+                                     size_t n, ha_block **block, ha_attempt *attempt) {
     size_t bytes;
     if (a->form) {
         ha_status s = a->form->ops->block_bytes(a, in->memory, &bytes);

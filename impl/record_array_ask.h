@@ -147,8 +147,8 @@ static ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_arr
 }
 
 /* Copies one record between the array and the struct that describes it. */
-static ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *value, unsigned mode,
-                                     const char *operation) {
+static ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *value,
+                                     unsigned mode, const char *operation) {
     ha_records_access x = {.parts_ = 0};
     ha_status s = ha_records_enter(r, operation, operation);
     if (!s && (!index || !value)) s = ha_fail(HA_ERR_ARGUMENT, operation, "no index, or no value");

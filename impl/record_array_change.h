@@ -50,9 +50,9 @@ static ha_status ha_records_gather(ha_array *a, const ha_memory *only, const cha
 static ha_status ha_records_copy(const ha_mapped *to, const ha_mapped *from, const ha_field_box *b,
                                  ha_row *rows, const int64_t *extent) {
     const ha_copying how = {.first = b->first, .last = b->last};
-    ha_hand_mapping target = {.row = rows}, source = {.row = rows + to->mapping->rows};
-    ha_hand_take(&target, to->mapping, b->leaf, b->end);
-    ha_hand_take(&source, from->mapping, b->leaf, b->end);
+    ha_staged_tables target = {.row = rows}, source = {.row = rows + to->mapping->rows};
+    ha_tables_take(&target, to->mapping, b->leaf, b->end);
+    ha_tables_take(&source, from->mapping, b->leaf, b->end);
     for (int d = 0; d < HA_MAPPING_RANK; d++)
         target.mapping.extent[d] = source.mapping.extent[d] = extent[d];
     const ha_mapped x = {&target.mapping, to->blob}, y = {&source.mapping, from->blob};
@@ -246,8 +246,8 @@ static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
     if (f && !(b = ha_records_array(f, a->first_touch)))
         error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!b)
-        return ha_fail(error.status, operation, "%s: records %s: %.200s", site,
-                       ha_label_of(a).text, error.text);
+        return ha_fail(error.status, operation, "%s: records %s: %.200s", site, ha_label_of(a).text,
+                       error.text);
     ha_status s = ha_records_gather(a, NULL, operation, site);
     if (s) {
         ha_array_destroy(b);

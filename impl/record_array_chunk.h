@@ -6,15 +6,15 @@
 #include "record_array_pieces.h"
 
 /* The tables of a mapping that is written by hand. */
-typedef struct ha_hand_mapping {
+typedef struct ha_staged_tables {
     ha_mapping mapping;
     ha_row *row, *byte_row;
     ha_linearizer *linearizer;
     ha_blob blob;
-} ha_hand_mapping;
+} ha_staged_tables;
 
 /* All leaves: not stored. */
-static void ha_hand_clear(ha_hand_mapping *h, const ha_mapping *like) {
+static void ha_tables_clear(ha_staged_tables *h, const ha_mapping *like) {
     h->mapping = *like;
     h->mapping.counts = NULL;
     h->mapping.row = h->row;
@@ -23,8 +23,8 @@ static void ha_hand_clear(ha_hand_mapping *h, const ha_mapping *like) {
 }
 
 /* Some leaves as in a mapping. */
-static void ha_hand_take(ha_hand_mapping *h, const ha_mapping *like, int64_t leaf, int64_t end) {
-    ha_hand_clear(h, like);
+static void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t leaf, int64_t end) {
+    ha_tables_clear(h, like);
     for (; leaf < end; leaf++) h->row[leaf] = like->row[leaf];
 }
 
@@ -47,7 +47,7 @@ static ha_linearizer ha_chunk_linearizer(const ha_strand *s, const ha_mapping *d
 }
 
 /* Adds a linearizer, unless it is the one before; its number. */
-static int32_t ha_hand_linearizer(ha_hand_mapping *h, const ha_linearizer *z) {
+static int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z) {
     const int32_t n = h->mapping.linearizers;
     if (n && !memcmp(&h->linearizer[n - 1], z, sizeof *z)) return n - 1;
     h->linearizer[h->mapping.linearizers++] = *z;
@@ -55,7 +55,7 @@ static int32_t ha_hand_linearizer(ha_hand_mapping *h, const ha_linearizer *z) {
 }
 
 /* The row of a strand in a chunk. Its base is such that the array's own indices hold. */
-static ha_row ha_chunk_row(ha_hand_mapping *h, const ha_strand *s, const ha_bundle *b,
+static ha_row ha_chunk_row(ha_staged_tables *h, const ha_strand *s, const ha_bundle *b,
                            const ha_mapping *device, const ha_field_box *box) {
     const ha_rows *rows = &b->rows;
     ha_row row = *s->here;
@@ -74,14 +74,14 @@ static ha_row ha_chunk_row(ha_hand_mapping *h, const ha_strand *s, const ha_bund
         row.lane_stride = 0;
         row.base -= ha_linear(&z, box->first) * row.block_stride;
     }
-    row.linearizer = ha_hand_linearizer(h, &z);
+    row.linearizer = ha_tables_linearizer(h, &z);
     return row;
 }
 
 /* The mapping of a chunk of so many bytes, with these bundles. */
-static void ha_chunk_map(ha_hand_mapping *h, size_t bytes, const ha_strand *s, int64_t strands,
+static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_strand *s, int64_t strands,
                          const ha_bundle *b, const ha_mapping *device, const ha_field_box *box) {
-    ha_hand_clear(h, device);
+    ha_tables_clear(h, device);
     h->blob = (ha_blob){(int64_t)bytes, HA_BLOB_ALIGNMENT};
     h->mapping.linearizer = h->linearizer;
     h->mapping.linearizers = 0;
@@ -98,6 +98,7 @@ static void ha_chunk_map(ha_hand_mapping *h, size_t bytes, const ha_strand *s, i
         if (s[i].byte >= 0 && s[i].byte != ha_row_coding(device, leaf)->byte_row) continue;
         h->row[s[i].leaf] = row; /* of the first byte, if it is stored byte by byte */
         h->row[s[i].leaf].coding = leaf->coding;
+        h->row[s[i].leaf].scalar = leaf->scalar;
     }
 }
 

@@ -88,8 +88,7 @@ static uint64_t ha_records_value_bytes(const ha_array *a, ha_range r) {
 
 static void ha_records_print_extents(const ha_array *a, ha_text *t) {
     const ha_record_form *f = ha_records_form(a);
-    for (int d = 0; d < f->rank; d++)
-        ha_print(t, "%s%lld", d ? ", " : "", (long long)f->extent[d]);
+    for (int d = 0; d < f->rank; d++) ha_print(t, "%s%lld", d ? ", " : "", (long long)f->extent[d]);
 }
 
 /* "pos.x[3, 7)", "pos.x … vel.z[3, 7) x [0, 2)". */
@@ -131,7 +130,8 @@ static const char *ha_row_objection(const ha_record_form *f, const ha_mapping *m
     ha_leaf described;
     if (ha_record_leaf(f->record, leaf, &described)) return "it is no leaf";
     if (row->blob < 0) return "it is not stored";
-    if (records > 1 && !row->block_stride && (row->lanes == 1 || !row->lane_stride))
+    if (records > 1 && row->linearizer >= 0 && !row->block_stride &&
+        (row->lanes == 1 || !row->lane_stride))
         return "all records share one value";
     if (c && c->bits) return "values of bits share their bytes";
     if (c && !ha_scalar_holds(c->stored, described.scalar))

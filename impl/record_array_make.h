@@ -16,9 +16,8 @@ static int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha
     const ha_lodging *l = ha_lodging_find(ha_records_form(a), in->memory);
     int maps = 1;
     for (int32_t b = 0; b < l->mapping->blobs; b++) {
-        const ha_block blob = {.memory = in->memory,
-                               .data = l->caller[b],
-                               .bytes = (size_t)l->mapping->blob[b].bytes};
+        const ha_block blob = {
+            .memory = in->memory, .data = l->caller[b], .bytes = (size_t)l->mapping->blob[b].bytes};
         maps = maps && (!blob.bytes || ha_maps(c, &blob));
     }
     return maps;
@@ -201,9 +200,8 @@ static ha_status ha_records_own(ha_array *a, const ha_lodging *l, ha_error *erro
         const ha_array *other = NULL;
         ha_label label;
         if (!bytes) continue;
-        s = bytes > UINTPTR_MAX - first
-                ? HA_ERR_ARGUMENT
-                : ha_owners_add(a, first, first + bytes, &other, &label);
+        s = bytes > UINTPTR_MAX - first ? HA_ERR_ARGUMENT
+                                        : ha_owners_add(a, first, first + bytes, &other, &label);
         if (s == HA_ERR_STATE && other == a) s = HA_ERR_ARGUMENT;
         if (s == HA_ERR_STATE)
             snprintf(error->text, sizeof error->text,
@@ -264,7 +262,8 @@ static ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsig
     ha_error why = {0};
     ha_status s = l ? ha_records_accept(f, copy, &why) : HA_ERR_MEMORY;
     if (s == HA_ERR_ARGUMENT) *error = why;
-    if (s && s != HA_ERR_UNSUPPORTED) { /* how the caller's blobs are aligned is the caller's affair */
+    if (s &&
+        s != HA_ERR_UNSUPPORTED) { /* how the caller's blobs are aligned is the caller's affair */
         ha_record_form_free(f);
         return NULL;
     }

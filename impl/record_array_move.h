@@ -25,17 +25,17 @@ typedef struct ha_carry {
     ha_context *context;
     ha_set *brought;
     ha_attempt *attempt;
-    int here_is_to;   /* `here`, whose layout says what the pieces are, is the target */
-    int converts;     /* `there` is the host */
-    int loose;        /* padding may be copied */
+    int here_is_to; /* `here`, whose layout says what the pieces are, is the target */
+    int converts;   /* `there` is the host */
+    int loose;      /* padding may be copied */
     ha_mapped here, there;
     ha_strand *strand;
     int64_t strands;
     ha_bundle *bundle;
     int64_t bundles;
-    size_t bytes;               /* in a chunk */
-    int plain;                  /* the bundles are pairs */
-    ha_hand_mapping chunk, host;
+    size_t bytes; /* in a chunk */
+    int plain;    /* the bundles are pairs */
+    ha_staged_tables chunk, host;
     ha_field_box pending[HA_CARRY_PENDING];
     int n;
 } ha_carry;
@@ -133,8 +133,8 @@ static ha_status ha_carry_bundles(ha_carry *c, ha_context *queue, char *chunk, i
                 rows.to[k] = b->rows.from[k];
                 rows.from[k] = b->rows.to[k];
             }
-        s = ha_move_pieces(queue, c->here_is_to ? b->here : there,
-                           c->here_is_to ? there : b->here, &rows, &moved, c->attempt);
+        s = ha_move_pieces(queue, c->here_is_to ? b->here : there, c->here_is_to ? there : b->here,
+                           &rows, &moved, c->attempt);
         *some |= moved;
     }
     return s;
@@ -175,7 +175,7 @@ static ha_status ha_carry_convert(ha_carry *c, ha_chunk *chunk, const ha_field_b
     const ha_record_form *f = ha_records_form(c->array);
     const ha_copying how = {.first = b->first, .last = b->last};
     void *const blob = chunk->block->data;
-    ha_hand_take(&c->host, c->there.mapping, b->leaf, b->end);
+    ha_tables_take(&c->host, c->there.mapping, b->leaf, b->end);
     ha_chunk_map(&c->chunk, c->bytes, c->strand, c->strands, c->bundle, c->here.mapping, b);
     const ha_mapped staged = {&c->chunk.mapping, &blob};
     const ha_mapped host = {f->leaves == b->end - b->leaf && !c->there.mapping->counts
@@ -372,9 +372,9 @@ static ha_status ha_carry_make(ha_carry *c) {
     const ha_mapping *m = c->here.mapping;
     const size_t strands = (size_t)ha_strands_count(m, 0, f->leaves), rows = (size_t)f->leaves;
     const size_t byte_rows = (size_t)m->byte_rows;
-    char *memory = (char *)HARRAY_MALLOC(strands * (sizeof *c->strand + sizeof *c->bundle +
-                                                    sizeof(ha_linearizer)) +
-                                         (2 * rows + byte_rows) * sizeof(ha_row));
+    char *memory = (char *)HARRAY_MALLOC(
+        strands * (sizeof *c->strand + sizeof *c->bundle + sizeof(ha_linearizer)) +
+        (2 * rows + byte_rows) * sizeof(ha_row));
     if (!memory) return HA_ERR_MEMORY;
     c->strand = (ha_strand *)(void *)memory;
     c->bundle = (ha_bundle *)(void *)(c->strand + strands);

@@ -52,8 +52,7 @@ static void ha_what_blanks(ha_what *w) {
 static void ha_what_word(ha_what *w) {
     size_t n = 0;
     ha_what_blanks(w);
-    while (*w->at && !strchr(" \t\n,+", *w->at) && n + 1 < sizeof w->path)
-        w->path[n++] = *w->at++;
+    while (*w->at && !strchr(" \t\n,+", *w->at) && n + 1 < sizeof w->path) w->path[n++] = *w->at++;
     w->path[n] = 0;
     ha_what_blanks(w);
 }
@@ -173,8 +172,8 @@ static ha_status ha_wanted_get(ha_records *r, const char *text, int paths, const
     if (!paths && (*out = ha_wanted_find(r, text))) return HA_OK;
     *out = NULL;
     if (!(w.mode = (uint8_t *)HARRAY_MALLOC((size_t)f->leaves)))
-        return ha_fail(HA_ERR_MEMORY, operation, "%s: records %s: no memory to read \"%.60s\"", site,
-                       ha_label_of(r->array).text, text);
+        return ha_fail(HA_ERR_MEMORY, operation, "%s: records %s: no memory to read \"%.60s\"",
+                       site, ha_label_of(r->array).text, text);
     memset(w.mode, HA_UNWANTED, (size_t)f->leaves);
     const char *why = paths ? ha_what_paths(&w, HA_READ) : ha_what_read(&w, &trying);
     if (!why && *w.at) why = "is not all of it";
@@ -184,8 +183,8 @@ static ha_status ha_wanted_get(ha_records *r, const char *text, int paths, const
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: \"%.100s\": '%.60s' %s", site,
                        ha_label_of(r->array).text, text, w.path, why);
     if (!*out)
-        return ha_fail(HA_ERR_MEMORY, operation, "%s: records %s: no memory to read \"%.60s\"", site,
-                       ha_label_of(r->array).text, text);
+        return ha_fail(HA_ERR_MEMORY, operation, "%s: records %s: no memory to read \"%.60s\"",
+                       site, ha_label_of(r->array).text, text);
     if (!paths) ha_wanted_keep(r, *out);
     return HA_OK;
 }
@@ -200,9 +199,7 @@ static ha_array *ha_records_begin(ha_records *r) {
 
 static void ha_records_leave(ha_records *r) { pthread_rwlock_unlock(&r->lock); }
 
-static ha_access *ha_records_parts(ha_records_access *x) {
-    return x->more_ ? x->more_ : x->part_;
-}
+static ha_access *ha_records_parts(ha_records_access *x) { return x->more_ ? x->more_ : x->part_; }
 
 /* The box of a run and a range of the slowest index, neither empty. */
 static ha_range ha_records_range(const ha_array *a, const ha_field_run *run, int64_t first,
@@ -478,9 +475,9 @@ ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, 
     s = ha_wanted_get(r, paths ? paths : "", 1, operation, site, &wanted);
     if (!s) s = ha_records_ready(a, c, &first, &last, operation, site);
     for (int32_t i = 0; !s && a->grid && first < last && i < wanted->runs; i++)
-        s = ha_records_fetch(
-            a, c, ha_records_range(a, &wanted->run[i], (int64_t)first, (int64_t)last), operation,
-            site);
+        s = ha_records_fetch(a, c,
+                             ha_records_range(a, &wanted->run[i], (int64_t)first, (int64_t)last),
+                             operation, site);
     ha_wanted_end(wanted);
     ha_records_leave(r);
     return s;

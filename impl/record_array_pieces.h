@@ -22,8 +22,8 @@ typedef struct ha_lattice {
 
 typedef struct ha_strand {
     int64_t leaf;
-    int64_t byte;              /* < 0: whole values; else the row of bytes */
-    size_t bytes;              /* of a value */
+    int64_t byte;               /* < 0: whole values; else the row of bytes */
+    size_t bytes;               /* of a value */
     const ha_row *here, *there; /* in the two mappings; there NULL: not of the same kind */
     ha_lattice lattice, other;
     int64_t bundle;
@@ -156,8 +156,7 @@ static int64_t ha_strands_count(const ha_mapping *m, int64_t leaf, int64_t end) 
 static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_scalar own) {
     const ha_scalar stored = x ? x->stored : own, other = y ? y->stored : own;
     const int swapped = x && x->swapped, other_swapped = y && y->swapped;
-    return stored == other && swapped == other_swapped &&
-           (x ? x->bytes : 0) == (y ? y->bytes : 0);
+    return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
 }
 
 /* The strands of a leaf; there: may be NULL. Their number. */
@@ -229,7 +228,8 @@ static int ha_bundle_takes(const ha_bundle *b, const ha_strand *s, const ha_rows
             b->rows.from[k] != rows->from[k])
             return 0;
     if (s->here->blob != b->first->here->blob) return 0;
-    if (pair && (s->other.at - b->there != size || s->there->blob != b->first->there->blob)) return 0;
+    if (pair && (s->other.at - b->there != size || s->there->blob != b->first->there->blob))
+        return 0;
     return !gap || (loose && ha_is_padding(b, s, rows, gap));
 }
 

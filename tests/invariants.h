@@ -55,7 +55,7 @@ static inline const char *broken_block(const ha_incarnation *in, size_t element)
     if (in->data != b->data) return "the data are not the block's";
     if (b->memory != in->memory && (b->memory->primary || in->memory != &ha_host_memory))
         return "a block of another memory"; /* not just a device's pinned part of the host's */
-    if (!element) return NULL; /* of a record array: that has blobs in its block */
+    if (!element) return NULL;              /* of a record array: that has blobs in its block */
     return in->capacity > b->bytes / element ? "the capacity is larger than the block" : NULL;
 }
 

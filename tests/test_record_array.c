@@ -22,7 +22,7 @@ static const char *const layouts[] = {
     "soa(single)",
     "aos(packed)",
     "aos@col",
-    "split(pos: soa, aos)",
+    "split(separate; pos: soa, aos)",
     "aosoa(16)@col",
     "bytesplit(soa)",
     "byteswap(aos)",
@@ -33,8 +33,8 @@ enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
 static int make(void **state) {
     (void)state;
-    record = ha_record_parse(
-        "pos.x:f64 pos.y:f64 mass:f32 flag:u16 vel.x:f64 vel.y:f32 id:i32", NULL);
+    record = ha_record_parse("pos.x:f64 pos.y:f64 mass:f32 flag:u16 vel.x:f64 vel.y:f32 id:i32",
+                             NULL);
     return !record;
 }
 
@@ -59,7 +59,8 @@ static void set_value(const ha_mapped *m, int64_t leaf, const int64_t *index, in
     const float narrow = (float)number;
     const int32_t whole = (int32_t)number;
     const uint16_t small = (uint16_t)number;
-    const void *const values[LEAVES] = {&number, &number, &narrow, &small, &number, &narrow, &whole};
+    const void *const values[LEAVES] = {&number, &number, &narrow, &small,
+                                        &number, &narrow, &whole};
     ha_mapped_set(m, leaf, index, values[leaf]);
 }
 

@@ -61,7 +61,7 @@ HA_UNUSED static void ha_rows_past_end(void) {
 #define HA_TURN(bytes, T, low, high)                                                               \
     typedef T ha_vector_##bytes __attribute__((vector_size(16)));                                  \
     HA_UNUSED                                                                                      \
-        __attribute__((always_inline)) static inline void ha_turn_##bytes(ha_vector_##bytes *x) {  \
+    __attribute__((always_inline)) static inline void ha_turn_##bytes(ha_vector_##bytes *x) {      \
         enum { lanes = 16 / bytes };                                                               \
         ha_vector_##bytes y[lanes];                                                                \
         HA_UNROLL for (int round = 1; round < lanes; round *= 2) {                                 \
