@@ -180,7 +180,7 @@ HA_HOST_FN_ void *ha_counts_memory_(size_t bytes) {
 
 /* A view on memory of the caller's with counters of its own, all 0, to be freed by ha_counts_free. A view
  * whose layout counts nothing, and when there is no memory, as it is. */
-#define HA_COUNTING(V, v) (V##_counting_in_(v, ha_counts_memory_(V##_counts_bytes_(v))))
+#define HA_COUNTING(V, v) (V##_with_counts_(v))
 
 /* ---- what was counted ------------------------------------------------------------------------ */
 

@@ -195,6 +195,9 @@
 
 /* What users call, of V_empty_, V_blob_bytes_ and V_placed_. */
 #define HA_VIEW_MAKERS_(V, D) \
+    HA_HOST_FN_ V V##_with_counts_(V ha_v) { \
+        return V##_counting_in_(ha_v, ha_counts_memory_(V##_counts_bytes_(ha_v))); \
+    } \
     HA_HOST_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D(ha_n)) { \
         return V##_blob_bytes_(V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)), ha_b); \
     } \

@@ -19,7 +19,6 @@ static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *inde
     if (coding && coding->bytes > 0) {
         for (int64_t b = 0; b < coding->bytes; b++) {
             const ha_row *byte = &m->byte_row[coding->byte_row + b];
-            if (byte->blob < 0) continue;
             at = ha_row_at(m, byte, index);
             ha_tally_bytes_(m->counts, byte->blob, at, 1);
         }
