@@ -47,6 +47,7 @@
 #include "layout/counts.h"
 #include "layout/view.h"
 #include "layout/near.h"
+#include "layout/advise.h"
 #include "layout/split.h"
 
 #endif

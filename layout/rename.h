@@ -8,10 +8,12 @@
 #define HA_RENAMED_(prefix, name) HA_RENAMED__(prefix, name)
 #define HA_RENAME_(name) HA_RENAMED_(HARRAY_PREFIX, name)
 
+#define ha_advice_text HA_RENAME_(ha_advice_text)
 #define ha_counts_json HA_RENAME_(ha_counts_json)
 #define ha_counts_parse HA_RENAME_(ha_counts_parse)
 #define ha_counts_svg HA_RENAME_(ha_counts_svg)
 #define ha_counts_text HA_RENAME_(ha_counts_text)
+#define ha_layout_advise HA_RENAME_(ha_layout_advise)
 #define ha_mapped_copy HA_RENAME_(ha_mapped_copy)
 #define ha_mapped_free HA_RENAME_(ha_mapped_free)
 #define ha_mapped_get HA_RENAME_(ha_mapped_get)

@@ -33,6 +33,7 @@
 #include "mapped.h"
 #include "copy.h"
 #include "view.h"
+#include "advise.h"
 #include "view_mapped.h"
 
 #endif
