@@ -12,7 +12,7 @@ enum {
     HA_SVG_VALUES = 8192,
     HA_SVG_PATTERNS = 8,
     HA_SVG_COLOURS = 11,
-    HA_SVG_NAMED = 14 /* the narrowest box with a name */
+    HA_SVG_NAMED = 8 /* the narrowest box with a name */
 };
 
 /* One value in memory, or a byte of it; offset and size in units. */
@@ -207,6 +207,14 @@ static void ha_put_svg_label(ha_writer *w, int64_t x, int64_t y, int64_t width, 
             "<text x=\"%lld\" y=\"%lld\" text-anchor=\"middle\" font-size=\"10\">%s</text>\n",
             (long long)(x + width / 2), (long long)(y + 15), ha_svg_tail(name, room),
             (long long)(x + width / 2), (long long)(y + 28), ha_svg_tail(index, room));
+        return;
+    }
+    if (width < HA_SVG_BYTE) { /* bits */
+        ha_put_text(w,
+                    "<text transform=\"translate(%lld %lld) rotate(-90)\" text-anchor=\"middle\" "
+                    "font-size=\"7\">%s %s</text>\n",
+                    (long long)(x + width / 2 + 3), (long long)(y + 17), ha_svg_tail(name, 5),
+                    ha_svg_tail(index, 4));
         return;
     }
     ha_put_text(w,
