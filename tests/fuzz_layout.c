@@ -18,17 +18,18 @@ static void require(int condition) {
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 static const char *const pieces[] = {
-    "aos",     "soa",     "aosoa",      "one",      "null",
-    "split",   "permute", "packed",     "minalign", "single",
-    "aligned", "rows",    "@",          "row",      "col",
-    "morton",  "(",       ")",          ",",        ":",
-    "+",       ";",       " ",          "separate", "pos",
-    "vel",     "mass",    "flags",      "x",        ".",
-    "[",       "]",       "0",          "1",        "2",
-    "8",       "1,0,",    "9999999999", "f64",      "bool",
-    "c128",    "i16",     "(8)",        "(pos: ",   "(separate; vel: ",
-    "a",       "b",       "\n",         "_",        ":f32 ",
-    ":u8 ",    "[3]",     "aos, ",      "bf16",
+    "aos",     "soa",      "aosoa",      "one",      "null",
+    "split",   "permute",  "packed",     "minalign", "single",
+    "aligned", "rows",     "@",          "row",      "col",
+    "morton",  "(",        ")",          ",",        ":",
+    "+",       ";",        " ",          "separate", "pos",
+    "vel",     "mass",     "flags",      "x",        ".",
+    "[",       "]",        "0",          "1",        "2",
+    "8",       "1,0,",     "9999999999", "f64",      "bool",
+    "c128",    "i16",      "(8)",        "(pos: ",   "(separate; vel: ",
+    "a",       "b",        "\n",         "_",        ":f32 ",
+    ":u8 ",    "[3]",      "aos, ",      "bf16",     "tree(",
+    "idem",    "leafonly", "movedown(",  "/",        ";2), ",
 };
 enum { PIECES = sizeof pieces / sizeof *pieces, LONGEST = 4000 };
 

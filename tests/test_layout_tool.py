@@ -56,6 +56,14 @@ class Json(unittest.TestCase):
             {"name": "a", "type": "f32", "blob": None, "offset": None},
             {"name": "b", "type": "u8", "blob": 0, "offset": 23}])
 
+    def test_tree(self):
+        said = shown(PARTICLE, "tree(movedown(0;4))", "16x16", "--at", "0,1")
+        self.assertEqual(list(said), ["mapping", "extents", "blobs", "trees", "fields"])
+        self.assertEqual(said["trees"], ["16[4[4 pos[1 x, 1 y, 1 z], 4 mass, 4 vel[1 x, 1 y, 1 z], "
+                                         "4 flags[1, 1, 1, 1]]]"])
+        self.assertEqual([f["offset"] for f in said["fields"][:7]],
+                         [24, 32, 40, 100, 136, 144, 152])
+
     def test_output_cannot_be_written(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([program, "--record", "a:f32", "--mapping", "aos", "--extents", "3"],
@@ -92,7 +100,7 @@ class Pictures(unittest.TestCase):
         text = (docs / "layouts.md").read_text(encoding="utf-8")
         commands = [shlex.split(line)[1:] for line in text.split("\n")
                     if line.startswith("harray-layout --")]
-        self.assertEqual(len(commands), 6)
+        self.assertEqual(len(commands), 7)
         said = run(*commands[0])
         self.assertIn(json.loads(said.stdout), [json.loads(block) for block in
                                                 re.findall("```json\n(.*?)```", text, re.DOTALL)])
@@ -134,6 +142,7 @@ class BadInput(unittest.TestCase):
         self.refused("mapping", "aos@diag", 4, "expected row, col or morton")
         self.refused("mapping", "permute(0,0,aos)", 10, "there already")
         self.refused("mapping", "permute(0,aos)", 10, "expected the number of a dimension")
+        self.refused("mapping", "tree(movedown(0/7;4))", 16, "there is no such child")
         self.refused("extents", "16y16", 2, "'x' or the end was expected")
         self.refused("extents", "", 0, "a number was expected")
         self.refused("extents", "3x-4", 2, "a number was expected")

@@ -401,6 +401,7 @@ static void test_computed(void **state) {
     check_tree_text(m, 0, "1[1 a[3 b], 3 c, 3 d]");
     assert_int_equal(m->blob->bytes, 3 * 7);
     assert_int_equal(ha_mapping_offset(m, 2, index), 9 + 4);
+    assert_int_equal(ha_mapping_check(m, NULL), HA_OK);
     ha_mapping_free(m);
     m = parsed(r, "bytesplit(tree(movedown(;2), movedown(0;2), movedown(0/0;2)))", 1, extent);
     check_tree_text(m, 0, "2[1 a[1 b[2, 2]], 2 c, 2 d[1, 1, 1, 1, 1, 1, 1, 1]]");
@@ -410,6 +411,55 @@ static void test_computed(void **state) {
     assert_int_equal(ha_mapping_offset(m, 1, index), 5);
     assert_int_equal(ha_mapping_offset(m, 2, index), 6 + 8);
     assert_int_equal(ha_row_at(m, &m->byte_row[9], index), 6 + 8 + 7);
+    assert_int_equal(ha_mapping_check(m, NULL), HA_OK);
+    ha_mapping_free(m);
+    ha_record_free(r);
+}
+
+/* Aligned for these extents, but not for others. */
+static void test_behind(void **state) {
+    (void)state;
+    static const int64_t extent[] = {8};
+    ha_record *r = ha_record_parse("a:u8 b:f64", NULL);
+    ha_mapping *m = parsed(r, "split(a: tree(), soa(single))", 1, extent);
+    assert_int_equal(m->row[1].base, 8);
+    assert_int_equal(m->row[1].packed, 1);
+    ha_mapping_free(m);
+    m = parsed(r, "tree(leafonly)", 1, extent);
+    assert_int_equal(m->row[1].packed, 0); /* whoever writes text for other extents knows better */
+    ha_mapping_free(m);
+    ha_record_free(r);
+}
+
+/* For other extents; what no functor names is a unit. What it computes is tested where there is OpenCL. */
+static void test_device_text(void **state) {
+    (void)state;
+    static const int64_t extent[] = {8, 3};
+    static const char *const lines[] = {
+        "sky_node_0_1(int copies, sky_int n0, sky_int n1) {", /* the second extent */
+        "    c[0] = n0, g[0] = 1;\n    c[1] = n1, g[1] = 1;\n",
+        "    g[1] *= 4;\n    c[1] = c[1] / 4 + (c[1] % 4 != 0);\n",
+        "    return (copies ? c[1] : 1) * (g[1] * 13);\n",
+        "    a1 += a0 % 2 * c[1];\n    a0 /= 2;\n    c[1] *= 2;\n",
+        "    u += a1 % 4 * g[1];\n    a1 /= 4;\n",
+        "    a1 += a0 * c[1];\n    a0 = 0;\n    u += a1 * g[1];\n    a1 = 0;\n",
+        "a1 * sky_node_0_1(0, n0, n1) + g[1] * 4 + 1 * w + u * 8;\n", /* b.d in its unit */
+        "    return sky_start_0(n0, n1) + sky_leaf_2(i0, i1, n0, n1);\n",
+        "    return sky_start_0(n0, n1) + sky_node_0_0(1, n0, n1);\n",
+    };
+    static char text[30000];
+    ha_record *r = ha_record_parse("a:f32 b.c:u8 b.d:f64", NULL);
+    ha_mapping *m = parsed(r, "tree(movedown(0;4), movedown(;2), leafonly)", 2, extent);
+    assert_in_range(ha_mapping_device_text(m, "sky", text, sizeof text), 1, sizeof text - 1);
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+        if (!strstr(text, lines[k])) fail_msg("\"%s\" is not in: %s", lines[k], text);
+    ha_mapping_free(m);
+    m = parsed(r, "permute(1,0, tree(movedown(0/1;2)))", 2, extent);
+    assert_in_range(ha_mapping_device_text(m, "sky", text, sizeof text), 1, sizeof text - 1);
+    assert_non_null(strstr(text, "    c[0] = n1, g[0] = 1;\n    c[1] = n0, g[1] = 1;\n"
+                                 "    c[2] = 1, g[2] = 1;\n"));
+    assert_non_null(strstr(text, "    sky_int a1 = i0;\n"));
+    assert_non_null(strstr(text, "a2 * sky_node_0_3(0, n0, n1) + g[2] * 1 + 0 * w + u * 8;\n"));
     ha_mapping_free(m);
     ha_record_free(r);
 }
@@ -721,14 +771,15 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),    cmocka_unit_test(test_ragged),
-        cmocka_unit_test(test_runs),      cmocka_unit_test(test_random_functors),
-        cmocka_unit_test(test_inside),    cmocka_unit_test(test_computed),
-        cmocka_unit_test(test_users),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_deep),      cmocka_unit_test(test_many_functors),
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_by_hand),   cmocka_unit_test(test_beside),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_tables),      cmocka_unit_test(test_ragged),
+        cmocka_unit_test(test_runs),        cmocka_unit_test(test_random_functors),
+        cmocka_unit_test(test_inside),      cmocka_unit_test(test_computed),
+        cmocka_unit_test(test_users),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_deep),        cmocka_unit_test(test_many_functors),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_behind),
+        cmocka_unit_test(test_device_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

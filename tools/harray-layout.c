@@ -20,7 +20,8 @@ static const char usage[] =
     "                     aosoa(N), aosoa(N,aligned), aosoa(N,rows), one, one(packed),\n"
     "                     one(minalign), each with @row, @col or @morton behind it; null;\n"
     "                     split(PATH+PATH: M, M), split(separate; PATH+PATH: M, M);\n"
-    "                     permute(1,0, M)\n";
+    "                     permute(1,0, M); tree(F, F) with F being idem, leafonly or\n"
+    "                     movedown(0/1;K)\n";
 
 typedef struct options {
     const char *record, *mapping, *extents, *at, *svg, *counts;

@@ -113,8 +113,8 @@ static int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_ch
     const ha_row *row = r->origin;
     const ha_checked_tree *t = &c->tree[c->mapping->branch[-1 - row->linearizer].tree];
     int64_t size;
-    return ha_product(ha_larger(t->start, 0), r->scale, &e->begin) &&
-           ha_product(t->bytes, r->scale, &e->end) && ha_sum(e->begin, e->end, &e->end) &&
+    return ha_product(t->start, r->scale, &e->begin) && ha_product(t->bytes, r->scale, &e->end) &&
+           ha_sum(e->begin, e->end, &e->end) &&
            ha_product(row->lane_stride, r->scale, &size) && size == e->size;
 }
 
