@@ -67,31 +67,22 @@ static void ha_move_steps(const ha_tree_maker *w, int64_t node, int64_t every) {
 }
 
 /* All indices from this node upwards go to the leaves below it: first to the nodes between, from the root
- * on. Nodes farther down than the deepest one have the index 0, and only their copies count. 0: too
- * large. */
-static int ha_fold_steps(const ha_tree_maker *w, int64_t node) {
+ * on. Nodes farther down than the deepest one are there once, and have the index 0. */
+static void ha_fold_steps(const ha_tree_maker *w, int64_t node) {
     const ha_grown_tree *t = &w->t;
-    int64_t leaf = t->node[node].first, copies, above[HA_TREE_NODES];
+    int64_t to = t->node[node].first, above[HA_TREE_NODES];
     int n = 0;
-    while (t->node[leaf].leaf < 0) leaf = t->node[leaf].next;
-    copies = t->node[leaf].copies;
+    while (t->node[to].leaf < 0) to = t->node[to].next;
     for (int64_t k = node; k >= 0; k = t->node[k].parent)
-        if (t->node[k].depth <= t->deepest)
-            above[n++] = k;
-        else if (!ha_times(&copies, t->node[k].copies))
-            return 0;
+        if (t->node[k].depth <= t->deepest) above[n++] = k;
     while (n-- > 0) {
-        const ha_node *from = &t->node[above[n]], *to = n > 0 ? &t->node[above[n - 1]] : NULL;
-        const ha_tree_step step = {
-            .from = ha_node_slot(t, from),
-            .to = ha_node_slot(t, to ? to : &t->node[leaf]),
-            /* all there have come from above: so many are below it, as its steps have it */
-            .every = INT64_MAX,
-            .copies = to ? to->copies : copies,
-        };
-        ha_add_step(w, t->node[node].branch, step);
+        const ha_node *below = &t->node[n > 0 ? above[n - 1] : to];
+        ha_add_step(w, t->node[node].branch,
+                    (ha_tree_step){.from = ha_node_slot(t, &t->node[above[n]]),
+                                   .to = ha_node_slot(t, below),
+                                   .every = INT64_MAX, /* all of it */
+                                   .copies = below->copies});
     }
-    return 1;
 }
 
 /* ---- functors ---------------------------------------------------------------------------------- */
@@ -124,9 +115,9 @@ static ha_status ha_apply_functor(void *maker, const ha_functor *f) {
         if (w->branch) ha_move_steps(w, node, f->every);
         good = ha_move_down(t, node, f->every);
     } else if (f->kind == HA_LEAF_ONLY_) {
-        for (int64_t k = 0; w->branch && !t->is_leaf_only && good && k < t->nodes; k++)
-            if (t->node[k].branch >= 0) good = ha_fold_steps(w, k);
-        good = good && ha_leaf_only(t);
+        for (int64_t k = 0; w->branch && !t->is_leaf_only && k < t->nodes; k++)
+            if (t->node[k].branch >= 0) ha_fold_steps(w, k);
+        good = ha_leaf_only(t);
     }
     return good ? HA_OK : ha_tree_too_large(w);
 }

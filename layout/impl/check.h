@@ -114,8 +114,8 @@ static int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_ch
     const ha_checked_tree *t = &c->tree[c->mapping->branch[-1 - row->linearizer].tree];
     int64_t size;
     return ha_product(t->start, r->scale, &e->begin) && ha_product(t->bytes, r->scale, &e->end) &&
-           ha_sum(e->begin, e->end, &e->end) &&
-           ha_product(row->lane_stride, r->scale, &size) && size == e->size;
+           ha_sum(e->begin, e->end, &e->end) && ha_product(row->lane_stride, r->scale, &size) &&
+           size == e->size;
 }
 
 /* Where the blob ends, in units, as far as they can tell. */
