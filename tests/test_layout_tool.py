@@ -20,8 +20,9 @@ NAMES = ["pos.x", "pos.y", "pos.z", "mass", "vel.x", "vel.y", "vel.z",
 program = None
 
 
-def run(*arguments):
-    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+def run(*arguments, folder=None):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
+                          cwd=folder)
 
 
 def shown(record, mapping, extents, *rest):
@@ -100,18 +101,72 @@ class Pictures(unittest.TestCase):
         text = (docs / "layouts.md").read_text(encoding="utf-8")
         commands = [shlex.split(line)[1:] for line in text.split("\n")
                     if line.startswith("harray-layout --")]
-        self.assertEqual(len(commands), 7)
+        self.assertEqual(len(commands), 9)
         said = run(*commands[0])
         self.assertIn(json.loads(said.stdout), [json.loads(block) for block in
                                                 re.findall("```json\n(.*?)```", text, re.DOTALL)])
         with tempfile.TemporaryDirectory() as folder:
             made = pathlib.Path(folder) / "made.svg"
             for *words, name in commands[1:]:
-                self.assertEqual(run(*words, str(made)).returncode, 0)
+                self.assertEqual(run(*words, str(made), folder=docs).returncode, 0)
                 self.assertEqual(made.read_text(encoding="utf-8"),
                                  (docs / name).read_text(encoding="utf-8"), name)
         wrong = run("--record", "a:f32", "--mapping", "aosoa(4,packed)", "--extents", "3")
         self.assertIn(wrong.stderr, text)
+
+    def counted(self, text, mapping="soa", *rest):
+        with tempfile.TemporaryDirectory() as folder:
+            counts = pathlib.Path(folder) / "counts.json"
+            counts.write_text(text, encoding="utf-8")
+            svg = pathlib.Path(folder) / "counts.svg"
+            done = run("--record", "a:f32 b:u8", "--mapping", mapping, "--extents", "20",
+                       "--counts", str(counts), "--svg", str(svg), *rest)
+            return done, svg.read_text(encoding="utf-8") if svg.exists() else None
+
+    def test_counts(self):
+        tallies = [{"name": "a", "reads": 3, "writes": 12345, "pointers": 0},
+                   {"name": "b", "reads": 0, "writes": 0, "pointers": 77}]
+        heat = {"granularity": 64, "blobs": [[400, 5], [0]]}
+        done, picture = self.counted(json.dumps({"fields": tallies} | heat))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["mapping"], "soa")
+        for text in (">12345<", ">77<", ">400<", "accesses to each 64 bytes", "accesses to each field"):
+            self.assertIn(text, picture)
+        done, picture = self.counted(json.dumps(heat, indent=1))
+        self.assertNotIn("accesses to each field", picture)
+        done, picture = self.counted(json.dumps({"fields": tallies}))
+        self.assertNotIn("accesses to each 64 bytes", picture)
+        done, picture = self.counted("{}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("accesses", picture)
+
+    def test_wrong_counts(self):
+        for text, mapping, message in [
+                ("", "soa", "expected '{'"),
+                ('{"granularity": 64, "blobs": [[5, 400], [0]]}', "aos", "the next number"),
+                ('{"granularity": 64, "blobs": [[1, 2, 3]]}', "soa", "as the blob ends here"),
+                ('{"fields": [{"name": "c", "reads": 0', "soa", '"a"')]:
+            done, picture = self.counted(text, mapping)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--counts", done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertEqual((done.stdout, picture), ("", None))
+        for name in ("/nonexistent/a.json", "/"):
+            done = run("--record", "a:f32", "--mapping", "aos", "--extents", "3", "--counts", name)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"cannot read {name}", done.stderr)
+
+    def test_many_counts(self):
+        """More than are read at once."""
+        heat = {"granularity": 1, "blobs": [[k * 99999991 for k in range(20000)]]}
+        with tempfile.TemporaryDirectory() as folder:
+            counts = pathlib.Path(folder) / "counts.json"
+            counts.write_text(json.dumps(heat), encoding="utf-8")
+            svg = pathlib.Path(folder) / "counts.svg"
+            done = run("--record", "a:u8", "--mapping", "aos", "--extents", "20000",
+                       "--counts", str(counts), "--svg", str(svg))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"\u2013 {19999 * 99999991}<", svg.read_text(encoding="utf-8"))
 
     def test_no_folder(self):
         done = run("--record", "a:f32", "--mapping", "aos", "--extents", "3", "--svg",

@@ -4,9 +4,12 @@
 That the physics is right, the program says itself (--check); here, that it is the same in every layout,
 that --check can fail, and what is refused.
 """
+import pathlib
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 
 LAYOUTS = ["aos", "soa", "aosoa(4)", "aosoa(8)", "aosoa(16)", "aosoa(32)", "soa(single)"]
 
@@ -45,6 +48,20 @@ class Test:
                    and done.stdout == "", done)
 
 
+def documented(test):
+    """The counts in docs are those that it makes."""
+    docs = pathlib.Path(__file__).resolve().parent.parent / "docs"
+    text = (docs / "layouts.md").read_text(encoding="utf-8")
+    commands = [shlex.split(line)[1:] for line in text.split("\n") if line.startswith("nbody --")]
+    test.check("documented counts", len(commands) == 2, commands)
+    for *words, name in commands:
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / name
+            done = test.run(*words, str(made))
+            test.check(name, done.returncode == 0 and made.read_text(encoding="utf-8")
+                       == (docs / name).read_text(encoding="utf-8"), done)
+
+
 def main():
     test = Test(sys.argv[1])
     solar = test.good("the solar system", "--years", "1.1", "--layout", "soa")
@@ -61,11 +78,28 @@ def main():
     for count in ("2", "16", "17"):
         test.good(f"{count} stars", "--cluster", count, "--time", "0.05", "--layout", "aosoa(16)")
 
+    counted = test.good("a layout that counts", *cluster, "--layout", "count(heatmap(aos))")
+    words = " ".join(counted.split())
+    test.check("says what the first step touches", words.startswith(
+        "field reads writes pointers pos.x 202 0 20503 pos.y 202 0 20503 pos.z 202 0 20503 "
+        "vel.x 202 0 20503 vel.y 202 0 20503 vel.z 202 0 20503 mass 202 0 0 blob "), counted)
+    test.check("and does the same", counted.endswith(expected.split("bodies", 1)[1]), counted)
+    documented(test)
+    advice = test.run("--cluster", "20", "--advise")
+    lines = advice.stdout.splitlines()
+    test.check("advises layouts", advice.returncode == 0 and len(lines) == 7
+               and lines[0].split() == "layout best median ratio bytes".split()
+               and {line.split()[0] for line in lines[1:]} == {
+                   "aos", "soa", "aosoa(8)", "aosoa(16)", "aosoa(32)", "aosoa(64)"}, advice)
     test.wrong("steps as long as a week", "Moon's month", "--years", "1.1", "--step", "7")
     test.wrong("no whole year", "Earth's year", "--years", "0.5", "--step", "1")
     test.bad("no layout", 1, "at character 0", "--layout", "nosuch")
     test.bad("half a layout", 1, "at character", "--layout", "aosoa(")
     test.bad("a layout that stores nothing", 1, "--layout null: ", "--layout", "null")
+    done = test.run("--years", "0.001", "--counts", "/nonexistent/counts.json")
+    test.check("no counts", done.returncode == 1 and "counts nothing" in done.stderr, done)
+    done = test.run("--years", "0.001", "--counts", "/nonexistent/x", "--layout", "count(aos)")
+    test.check("no folder", done.returncode == 1 and "cannot write" in done.stderr, done)
     test.bad("no number", 2, "--years", "--years", "x")
     test.bad("no star", 2, "--cluster", "--cluster", "1")
     test.bad("no such option", 2, "--nosuch", "--nosuch", "1")

@@ -3,6 +3,8 @@
  *     nbody [--layout LAYOUT] [--years T]                 the solar system from the year 2000 on
  *     nbody --cluster N [--seed S] [--time T] [--layout LAYOUT]
  *     … --step DT                                         days, or the cluster's units
+ *     … --layout "count(LAYOUT)" [--counts FILE]          what the first step touches: layout/counts.h
+ *     … --advise                                          which layout is best here: layout/advise.h
  *     … --check                                           exit status 1 when physics says otherwise
  *
  * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
@@ -129,14 +131,77 @@ static void follow_earth(orbit *year, orbit *month, sky v, double time, double d
     follow(month, apart, time, dt);
 }
 
+static bool complain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fputs("nbody: ", stderr);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+    va_end(arguments);
+    return false;
+}
+
+/* ---- what layouts are worth ------------------------------------------------------------------ */
+
+typedef struct stepping {
+    int64_t n;
+    double dt, softening;
+} stepping;
+
+static ha_status step_on(const ha_mapped *records, void *user, ha_error *error) {
+    const stepping *s = user;
+    const sky v = sky_from(records->mapping, records->blob, error);
+    if (sky_null(v)) return HA_ERR_ARGUMENT;
+    step(v, s->n, s->dt, s->softening);
+    return HA_OK;
+}
+
+/* Times a step in usual layouts, from these bodies on. */
+static bool advise(body *all, int64_t n, double dt, double softening) {
+    stepping s = {n, dt, softening};
+    void *const blob[] = {all};
+    ha_advice advice[HA_ADVISED_LAYOUTS];
+    char text[4096];
+    ha_error error;
+    ha_mapping *aos = ha_mapping_parse(&body_record, "aos", 1, &n, &error);
+    const ha_mapped from = {aos, blob};
+    const ha_advising how = {.run = step_on, .from = &from, .user = &s};
+    const bool good = aos &&
+                      ha_layout_advise(&body_record, 1, &n, NULL, 0, &how, advice, &error) == HA_OK;
+    ha_mapping_free(aos);
+    if (!good) return complain("%s", error.text);
+    (void)ha_advice_text(advice, HA_ADVISED_LAYOUTS, text, sizeof text);
+    (void)fputs(text, stdout);
+    return true;
+}
+
+/* What a layout has counted, if that is what it does: into a file, or as a table. */
+static bool show_counts(const ha_counts *counts, const char *name) {
+    char table[4096];
+    if (!name) {
+        (void)ha_counts_text(counts, table, sizeof table);
+        return !counts || fputs(table, stdout) >= 0;
+    }
+    const size_t size = (size_t)ha_counts_json(counts, NULL, 0) + 1;
+    char *json = counts ? (char *)malloc(size) : NULL;
+    FILE *file = json ? fopen(name, "w") : NULL;
+    if (json) (void)ha_counts_json(counts, json, size);
+    bool good = file && fputs(json, file) >= 0;
+    if (file) good &= fclose(file) == 0;
+    free(json);
+    return good || complain(counts ? "--counts: cannot write %s"
+                                   : "--counts %s: the layout counts nothing; count(…) does",
+                            name);
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 typedef struct options {
-    const char *layout;
+    const char *layout, *counts;
     int64_t cluster; /* stars; 0: the solar system */
     uint64_t seed;
     double time, step; /* 0: as it fits */
-    bool check;
+    bool check, advise;
 } options;
 
 /* Prints a finding, and with --check whether it is within bounds. */
@@ -157,7 +222,9 @@ static bool simulate(const options *o, sky v, int64_t n, double softening) {
     orbit year = {0}, month = {0};
     if (solar) follow_earth(&year, &month, v, 0, o->step);
     for (int64_t k = 1; k <= steps; k++) {
+        if (k == 1) ha_counts_reset(HA_COUNTS(sky, v));
         step(v, n, o->step, softening);
+        if (k == 1 && !show_counts(HA_COUNTS(sky, v), o->counts)) return false;
         if (solar) follow_earth(&year, &month, v, (double)k * o->step, o->step);
         if (k % (steps / 16 + 1) == 0 || k == steps)
             drifted = fmax(drifted, fabs(energy(v, n, softening) / start - 1));
@@ -173,19 +240,11 @@ static bool simulate(const options *o, sky v, int64_t n, double softening) {
 }
 
 /* The bodies go into memory as the mapping says. */
-static bool fill(sky v, const body *all, int64_t n, const options *o) {
+static bool fill(sky v, body *all, int64_t n, const options *o) {
+    const double softening = o->cluster ? 0.05 : 1e-15;
+    if (o->advise) return advise(all, n, o->step, softening);
     for (int64_t i = 0; i < n; i++) sky_store(v, sky_at(v, i), all[i]);
-    return simulate(o, v, n, o->cluster ? 0.05 : 1e-15);
-}
-
-static bool complain(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)fputs("nbody: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
-    va_end(arguments);
-    return false;
+    return simulate(o, v, n, softening);
 }
 
 static bool run_mapped(const ha_mapping *m, int64_t n, const options *o) {
@@ -223,6 +282,9 @@ static int usage(int status) {
         "\n"
         "  --layout LAYOUT  how the bodies lie in memory: aos, soa (the default), "
         "aosoa(16), ...\n"
+        "                   or count(aos), heatmap(aos): accesses in the first step are counted\n"
+        "  --counts FILE    they are written to FILE, for harray-layout --counts\n"
+        "  --advise         times a step in several layouts, and does nothing else\n"
         "  --check          exit status 1 when energy, Earth's year or the month are wrong\n",
         status ? stderr : stdout);
     return status;
@@ -241,6 +303,8 @@ static bool set_option(options *o, const char *option, const char *value) {
     double x = 0;
     if (strcmp(option, "--layout") == 0)
         o->layout = value;
+    else if (strcmp(option, "--counts") == 0)
+        o->counts = value;
     else if (strcmp(option, "--cluster") == 0)
         o->cluster = isnan(x = floor(number(option, value, 2, 1e9))) ? 0 : (int64_t)x;
     else if (strcmp(option, "--seed") == 0)
@@ -262,6 +326,8 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--help") == 0) return usage(0);
         if (strcmp(argv[i], "--check") == 0) {
             o.check = true;
+        } else if (strcmp(argv[i], "--advise") == 0) {
+            o.advise = true;
         } else if (i + 1 == argc) {
             return usage(2);
         } else {

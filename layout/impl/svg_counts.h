@@ -141,7 +141,7 @@ static void ha_put_svg_legend(ha_writer *w, const ha_shown_counts *s, int64_t *y
         ha_put_text(w, "byte:</text>\n");
     else
         ha_put_text(w, "%lld bytes:</text>\n", (long long)s->granularity);
-    for (int k = 0, x = 170; k < HA_SVG_SHADES; k++) {
+    for (int k = 0, x = 200; k < HA_SVG_SHADES; k++) {
         const uint64_t first = k ? ha_shade_end(s, k - 1) + 1 : 0, last = ha_shade_end(s, k);
         if (first > last) continue; /* there are fewer numbers than shades */
         ha_put_text(w,
