@@ -216,11 +216,12 @@ static ha_status ha_admit_all(ha_array *a, const ha_wish *w, int trying, const c
     if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &obstacle, operation);
     w = obstacle.wish;
     if (s == HA_ERR_DEADLOCK)
-        return ha_fail(s, operation,
-                       "%s: array %s at %s: this thread would wait for itself: thread %llu, which "
-                       "opened it at %s on %s, waits for what this thread holds",
-                       w->site, ha_label_of(a).text, w->context->name,
-                       (unsigned long long)other->thread, other->site, other->context->name);
+        return ha_fail(
+            s, operation,
+            "%s: array %s%s at %s: this thread would wait for itself: thread %llu, which "
+            "opened it at %s on %s, waits for what this thread holds",
+            w->site, ha_label_of(a).text, ha_wish_label(a, w).text, w->context->name,
+            (unsigned long long)other->thread, other->site, other->context->name);
     return s;
 }
 

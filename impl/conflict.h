@@ -129,6 +129,15 @@ static const char *ha_came_by(const ha_holder *h) {
     return h->thread & HA_TOKEN ? "detached into a token" : "opened";
 }
 
+/* " vel.x[0, 7)" of a record array; "" of others, whose ranges say less than where it was opened. */
+static ha_part_label ha_wish_label(const ha_array *a, const ha_wish *w) {
+    ha_part_label l = {""};
+    if (!a->form || !a->grid) return l;
+    const ha_part_label part = ha_part_label_of(a, w->range);
+    snprintf(l.text, sizeof l.text, " %.110s", part.text);
+    return l;
+}
+
 static ha_status ha_fail_conflict(ha_array *a, const ha_obstacle *in_the_way,
                                   const char *operation) {
     const ha_wish *w = in_the_way->wish;
@@ -150,9 +159,9 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_obstacle *in_the_way,
         advice = "; open it at the device first, or create it there: its memory is then pinned";
     else if (other->writes && !w->writes && !w->alone)
         advice = "; open the read before the write";
-    return ha_fail(HA_ERR_CONFLICT, operation, "%s: array %s at %s: %s, %s at %s on %s%s", w->site,
-                   ha_label_of(a).text, w->context->name, why, ha_came_by(other), other->site,
-                   other->context->name, advice);
+    return ha_fail(HA_ERR_CONFLICT, operation, "%s: array %s%s at %s: %s, %s at %s on %s%s",
+                   w->site, ha_label_of(a).text, ha_wish_label(a, w).text, w->context->name, why,
+                   ha_came_by(other), other->site, other->context->name, advice);
 }
 
 /* ---- circles ------------------------------------------------------------------------------- */

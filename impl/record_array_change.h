@@ -207,11 +207,12 @@ static ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt
     int64_t extent[HA_MAPPING_RANK];
     if (!target) return HA_ERR_MEMORY;
     if (!source || !source->valid.n) return HA_OK;
-    ha_status s = ha_records_clip_set(from, &source->valid, to, &target->valid);
-    if (s || !target->valid.n) return s;
+    ha_set kept = {.grid = to->grid};
     ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)f->leaves * sizeof *rows);
-    s = rows ? HA_OK : HA_ERR_MEMORY;
-    if (!s) s = ha_incarnation_room(to, target, ha_host(), to->size, attempt);
+    ha_status s = rows ? ha_records_clip_set(from, &source->valid, to, &kept) : HA_ERR_MEMORY;
+    if (!s && kept.n) s = ha_incarnation_room(to, target, ha_host(), to->size, attempt);
+    if (!s) ha_set_exchange(&target->valid, &kept);
+    ha_set_free(&kept);
     for (int d = 0; d < HA_MAPPING_RANK; d++)
         extent[d] = f->extent[d] < g->extent[d] ? f->extent[d] : g->extent[d];
     for (uint32_t i = 0; i < target->valid.n && !s; i++) {

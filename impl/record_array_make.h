@@ -56,7 +56,8 @@ static ha_record_form *ha_record_form_make(const ha_record *record, int rank, co
 
 /* The array of a form, which it takes over, also when it fails. NULL: no memory. */
 static ha_array *ha_records_array(ha_record_form *f, ha_context *c) {
-    const ha_type type = {f->record->name ? f->record->name : "record", 0};
+    const char *name = f->record->name;
+    const ha_type type = {name && *name ? name : "record", 0};
     int64_t extent[HA_MAPPING_RANK + 1], pitch[HA_MAPPING_RANK + 1], records = 1;
     ha_array *a = ha_array_make(type, c);
     if (!a) {

@@ -192,10 +192,265 @@ static void between_devices(void **state) {
     fine(ha_records_free(r));
 }
 
+/* ---- the caller's memory --------------------------------------------------------------------- */
+
+static void several_arrays_are_one_record_array(void **state) {
+    (void)state;
+    const int64_t n = N;
+    ha_context *sim = ha_context_find("sim:0");
+    ha_mapping *m = ha_mapping_parse(record, "soa", 1, &n, NULL);
+    void *blob[LEAVES];
+    int64_t at[4] = {0};
+    for (int b = 0; b < LEAVES; b++) assert_non_null(blob[b] = malloc((size_t)m->blob[b].bytes));
+    const ha_mapped arrays = {m, blob};
+    for (at[0] = 0; at[0] < N; at[0]++)
+        for (int64_t leaf = 0; leaf < LEAVES; leaf++) set_value(&arrays, leaf, at, 1);
+    ha_records *r = ha_records_wrap(&arrays, NULL, 0);
+    assert_non_null(r);
+    assert_null(ha_records_wrap(&arrays, NULL, 0)); /* they have an owner */
+    assert_int_equal(HA_ERR_STATE, ha_take_error().status);
+    assert_int_equal(HA_ERR_STATE, ha_records_resize(r, &(int64_t){N + 1}));
+    assert_int_equal(HA_ERR_STATE, ha_records_layout_(r, NULL, "aos", "test"));
+    (void)ha_take_error();
+    fine(ha_records_layout_(r, sim, "aosoa(4)", "test"));
+    assert_int_equal(0, run(r, sim, "read", 127, 0, N, 1));
+    run(r, sim, "write mass+vel", 4 + 48, 5, 77, 2);
+    fine(ha_records_sync(r));
+    for (at[0] = 0; at[0] < N; at[0]++)
+        for (int64_t leaf = 0; leaf < LEAVES; leaf++) {
+            const int changed = (52 >> leaf & 1) && at[0] >= 5 && at[0] < 77;
+            assert_true(is_value(&arrays, leaf, at, 1 + changed));
+        }
+    run(r, sim, "write", 127, 0, N, 3);
+    fine(ha_records_unwrap(r));
+    for (at[0] = 0; at[0] < N; at[0]++)
+        for (int64_t leaf = 0; leaf < LEAVES; leaf++) assert_true(is_value(&arrays, leaf, at, 3));
+    ha_records *c = ha_records_wrap(&arrays, NULL, HA_WRAP_CONST);
+    ha_records_access v;
+    assert_non_null(c);
+    assert_int_equal(HA_ERR_STATE, ha_records_open(&v, c, NULL, "write mass", 0, HA_END));
+    (void)ha_take_error();
+    assert_int_equal(0, run(c, sim, "read id", 64, 3, 9, 3));
+    fine(ha_records_unwrap(c));
+    free(blob[3]);
+    blob[3] = blob[2];
+    assert_null(ha_records_wrap(&arrays, NULL, 0)); /* two fields in one memory */
+    assert_int_equal(HA_ERR_ARGUMENT, ha_take_error().status);
+    blob[3] = NULL;
+    assert_null(ha_records_wrap(&arrays, NULL, 0));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_take_error().status);
+    for (int b = 0; b < LEAVES; b++)
+        if (b != 3) free(blob[b]);
+    ha_mapping_free(m);
+}
+
+/* A struct of which the record knows not all: what it does not know is never written. */
+static void what_lies_between_fields_stays(void **state) {
+    (void)state;
+    typedef struct cell {
+        double a;
+        int32_t unknown, b;
+    } cell;
+    enum { CELLS = 100 };
+    static cell cells[CELLS];
+    const ha_field field[] = {{.path = "a", .scalar = HA_F64, .offset = 0},
+                              {.path = "b", .scalar = HA_I32, .offset = 12}};
+    const ha_record described = {"cell", sizeof(cell), _Alignof(cell), 2, field};
+    const ha_linearizer z = {.rank = 1, .stride = {1}, .dimension = {0}, .pad = 1, .count = CELLS};
+    const ha_row row[] = {
+        {.block_stride = sizeof(cell), .lanes = 1, .scalar = HA_F64},
+        {.base = 12, .offset = 12, .block_stride = sizeof(cell), .lanes = 1, .scalar = HA_I32}};
+    const ha_blob bytes = {sizeof cells, 8};
+    const ha_mapping m = {.record = &described,
+                          .rank = 1,
+                          .blobs = 1,
+                          .linearizers = 1,
+                          .extent = {CELLS, 1, 1, 1},
+                          .rows = 2,
+                          .row = row,
+                          .linearizer = &z,
+                          .blob = &bytes};
+    void *blob = cells;
+    const ha_mapped memory = {&m, &blob};
+    ha_context *sim = ha_context_find("sim:0");
+    ha_records *r = ha_records_wrap(&memory, NULL, 0);
+    ha_records_access v;
+    assert_non_null(r);
+    for (int i = 0; i < CELLS; i++) cells[i] = (cell){i, 7, -i};
+    fine(ha_records_open(&v, r, sim, "write", 0, HA_END));
+    fine(ha_records_close(&v));
+    fine(ha_context_finish(sim));
+    for (int i = 0; i < CELLS; i++) cells[i] = (cell){0, 8, 0};
+    fine(ha_records_unwrap(r));
+    for (int64_t i = 0; i < CELLS; i++)
+        assert_true(cells[i].a == (double)i && cells[i].unknown == 8 && cells[i].b == -i);
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static void other_extents_keep_values(void **state) {
+    (void)state;
+    ha_context *sim = ha_context_find("sim:0");
+    ha_records *r = ha_records_new(record, 2, (int64_t[]){10, 8}, NULL);
+    ha_records_set_name(r, "grid");
+    fine(ha_records_layout_(r, sim, "soa", "test"));
+    run(r, ha_host(), "overwrite pos", 3, 0, 10, 1);
+    run(r, sim, "overwrite vel", 48, 2, 7, 2);
+    const uint64_t version = ha_records_version(r);
+    fine(ha_records_resize(r, ((int64_t[]){12, 5})));
+    assert_true(ha_records_version(r) > version);
+    assert_string_equal("grid", ha_records_name(r));
+    assert_int_equal(60, ha_records_size(r));
+    assert_int_equal(0, run(r, ha_host(), "read pos", 3, 0, 10, 1));
+    assert_int_equal(0, run(r, sim, "read vel", 48, 2, 7, 2));
+    ha_records_access v;
+    assert_int_equal(HA_ERR_STATE, ha_records_open(&v, r, sim, "read pos.x", 9, 11));
+    assert_non_null(strstr(ha_take_error().text, "pos.x[10, 11) x [0, 5) were never written"));
+    fine(ha_records_open(&v, r, sim, "read pos", 0, 3));
+    assert_int_equal(HA_ERR_CONFLICT, ha_records_resize(r, ((int64_t[]){1, 1})));
+    (void)ha_take_error();
+    fine(ha_records_close(&v));
+    fine(ha_records_resize(r, ((int64_t[]){0, 5})));
+    assert_int_equal(0, ha_records_size(r));
+    fine(ha_records_open(&v, r, sim, "write vel, read pos", 0, HA_END));
+    assert_int_equal(HA_ERR_CONFLICT, ha_records_resize(r, ((int64_t[]){1, 1})));
+    (void)ha_take_error();
+    fine(ha_records_close(&v));
+    fine(ha_records_resize(r, ((int64_t[]){3, 3})));
+    run(r, sim, "overwrite", 127, 0, 3, 5);
+    assert_int_equal(0, run(r, ha_host(), "read", 127, 0, 3, 5));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_resize(r, ((int64_t[]){-1, 1})));
+    assert_int_equal(HA_ERR_MEMORY, ha_records_resize(r, ((int64_t[]){INT64_MAX, INT64_MAX})));
+    (void)ha_take_error();
+    assert_int_equal(0, run(r, ha_host(), "read", 127, 0, 3, 5));
+    fine(ha_records_free(r));
+}
+
+static void another_layout_keeps_values(void **state) {
+    (void)state;
+    const int64_t n[] = {N};
+    ha_context *sim = ha_context_find("sim:0");
+    ha_records *r = ha_records_new(record, 1, n, "soa");
+    run(r, ha_host(), "overwrite pos", 3, 100, 900, 1);
+    run(r, sim, "overwrite vel+id", 112, 0, 500, 2);
+    for (int i = 0; i < LAYOUTS; i++) {
+        if (strstr(layouts[i], "tree")) continue;
+        fine(ha_records_layout_(r, NULL, layouts[i], "test"));
+        fine(ha_records_layout_(r, sim, layouts[LAYOUTS - 2 - i], "test"));
+        assert_string_equal(ha_records_mapping(r, NULL)->text, layouts[i]);
+        assert_int_equal(0, run(r, i % 2 ? sim : ha_host(), "read pos", 3, 100, 900, 1));
+        assert_int_equal(0, run(r, i % 2 ? ha_host() : sim, "read vel+id", 112, 0, 500, 2));
+    }
+    static const struct {
+        const char *layout;
+        ha_status status;
+    } refused[] = {{"null", HA_ERR_ARGUMENT},
+                   {"one", HA_ERR_ARGUMENT},
+                   {"nothing", HA_ERR_ARGUMENT},
+                   {"bitint(3; soa)", HA_ERR_ARGUMENT},
+                   {"split(pos: aos, null)", HA_ERR_ARGUMENT},
+                   {"changetype(f64:f32; soa)", HA_ERR_ARGUMENT}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_int_equal(refused[i].status, ha_records_layout_(r, sim, refused[i].layout, "test"));
+        (void)ha_take_error();
+    }
+    fine(ha_records_layout_(r, sim, "changetype(f32:f64, u16:i32; soa)", "test"));
+    run(r, ha_host(), "overwrite", 127, 0, N, 4);
+    assert_int_equal(0, run(r, sim, "read", 127, 0, N, 4));
+    ha_records_access v;
+    fine(ha_records_open(&v, r, sim, "read", 0, 1));
+    assert_int_equal(HA_ERR_CONFLICT, ha_records_layout_(r, sim, "soa", "test"));
+    (void)ha_take_error();
+    fine(ha_records_close(&v));
+    fine(ha_records_free(r));
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static void what_is_asked_for(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "",          "reed",          "read pos,",        "read pos+",      "read +pos",
+        "read none", "read pos mass", "read pos, write",  "read pos+pos.x", "write vel,read vel.x",
+        "try",       "read pos.",     "read pos, tr mass"};
+    const int64_t n[] = {N};
+    ha_records *r = ha_records_new(record, 1, n, NULL);
+    ha_records_access v, w;
+    run(r, ha_host(), "overwrite", 127, 0, N, 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(HA_ERR_ARGUMENT, ha_records_open(&v, r, NULL, wrong[i], 0, HA_END));
+        assert_int_equal(HA_ERR_ARGUMENT, v.status);
+        assert_null(v.records);
+        (void)ha_take_error();
+    }
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_open(&v, r, NULL, "read", 3, 2));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_open(&v, r, NULL, "read", 0, N + 1));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_open(&v, r, NULL, NULL, 0, HA_END));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_open(&v, NULL, NULL, "read", 0, HA_END));
+    (void)ha_take_error();
+    /* other fields, and other records, are in nobody's way */
+    fine(ha_records_open(&v, r, NULL, " read pos + mass,write vel ", 0, 500));
+    fine(ha_records_open(&w, r, NULL, "try write flag", 0, HA_END));
+    fine(ha_records_close(&w));
+    fine(ha_records_open(&w, r, NULL, "overwrite", 500, N));
+    fine(ha_records_close(&w));
+    assert_int_equal(HA_ERR_CONFLICT, ha_records_open(&w, r, NULL, "read vel.y", 0, HA_END));
+    assert_non_null(strstr(ha_take_error().text, "vel.y[0, 1000)"));
+    assert_int_equal(HA_ERR_CONFLICT, ha_records_free(r));
+    (void)ha_take_error();
+    fine(ha_records_wait(&v));
+    fine(ha_records_close(&v));
+    assert_int_equal(HA_ERR_STATE, ha_records_close(&v));
+    assert_int_equal(HA_ERR_STATE, ha_records_wait(&v));
+    (void)ha_take_error();
+    /* more parts than the access itself has room for */
+    fine(ha_records_open(&v, r, NULL, "read pos.x+mass+vel.x+id, write pos.y+flag+vel.y", 1, 2));
+    assert_int_equal(LEAVES, v.parts_);
+    fine(ha_records_close(&v));
+    fine(ha_records_free(r));
+}
+
+static void single_records(void **state) {
+    (void)state;
+    struct body {
+        double x, y;
+        float mass;
+        uint16_t flag;
+        double vx;
+        float vy;
+        int32_t id;
+    } b = {1, 2, 3, 4, 5, 6, 7}, c;
+    ha_records *r = ha_records_new(record, 2, (int64_t[]){4, 5}, NULL);
+    ha_context *sim = ha_context_find("sim:0");
+    memset(&c, 0, sizeof c);
+    assert_int_equal(sizeof b, record->size);
+    assert_int_equal(HA_ERR_STATE, ha_records_get(r, (int64_t[]){3, 4}, &c));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_get(r, (int64_t[]){3, 5}, &c));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_set(r, (int64_t[]){-1, 0}, &b));
+    assert_int_equal(HA_ERR_ARGUMENT, ha_records_set(r, (int64_t[]){0, 0}, NULL));
+    (void)ha_take_error();
+    fine(ha_records_set(r, (int64_t[]){3, 4}, &b));
+    fine(ha_records_prefetch(r, sim, "pos", 3, 4));
+    fine(ha_records_get(r, (int64_t[]){3, 4}, &c));
+    assert_true(c.x == 1 && c.y == 2 && c.mass == 3 && c.flag == 4 && c.vx == 5 && c.vy == 6 &&
+                c.id == 7);
+    char text[400];
+    assert_true(ha_records_describe(r, text, sizeof text) < sizeof text);
+    assert_non_null(strstr(text, "record[4, 5], version 1"));
+    assert_non_null(strstr(text, "aos, valid pos.x … id[3, 4) x [4, 5)"));
+    fine(ha_records_free(r));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_devices),
         cmocka_unit_test(every_pair_of_layouts),
+        cmocka_unit_test(several_arrays_are_one_record_array),
+        cmocka_unit_test(what_lies_between_fields_stays),
+        cmocka_unit_test(other_extents_keep_values),
+        cmocka_unit_test(another_layout_keeps_values),
+        cmocka_unit_test(what_is_asked_for),
+        cmocka_unit_test(single_records),
     };
     return cmocka_run_group_tests(tests, make, end);
 }
