@@ -66,6 +66,10 @@ HA_VIEW(site_rows, site, 3, HA_AOSOA(8, HA_ROWS))
 HA_VIEW(site_one, site, 2, HA_ONE)
 HA_VIEW(site_any, site, 2, HA_ANY)
 HA_VIEW_SPLIT(site_two, 2, EARLY, HA_AOSOA(8), LATE, HA_AOS)
+HA_VIEW(site_counted, site, 2, HA_COUNTED(HA_AOSOA(8, HA_ROWS)), HA_COL)
+HA_VIEW(site_lines, site, 1, HA_HEATMAP(HA_COUNTED(HA_SOA)))
+HA_VIEW(site_bytes, site, 1, HA_HEATMAP(HA_AOS, 1))
+HA_VIEW_SPLIT(site_halves, 1, EARLY, HA_COUNTED(HA_AOS_PACKED), LATE, HA_HEATMAP(HA_SOA_SINGLE))
 HA_VIEW_SPLIT(site_both, site, 3, EARLY, HA_SOA, LATE, HA_AOS_PACKED, HA_COL)
 
 HA_FN void smooth(site_rows v, ha_region box) {
@@ -84,8 +88,52 @@ HA_FN int look(site_any v) {
     return sum;
 }
 
+static int use_counts(void) {
+    int failed = 0;
+    char text[20];
+    site all[3];
+    memset(all, 0, sizeof all);
+    site_counted c = site_counted_new(3, 4);
+    HA_EACH(site_counted, c, at) * site_counted_tag(c, at) = 1;
+    failed += HA_COUNTS(site_counted, c)->leaf[9].pointers != 12;
+    failed += ha_counts_text(HA_COUNTS(site_counted, c), text, sizeof text) < 100;
+    ha_counts_reset(HA_COUNTS(site_counted, c));
+    failed += HA_COUNTS(site_counted, c)->leaf[9].pointers != 0;
+    site_counted_free(c);
+    site_lines l = site_lines_new(9);
+    site_lines_tag_set(l, site_lines_at(l, 8), 1);
+    failed += HA_COUNTS(site_lines, l)->blob[9].touched[0] != 1;
+    failed += ha_counts_json(HA_COUNTS(site_lines, l), text, sizeof text) < 100;
+    site_lines_free(l);
+    const site_bytes b = HA_COUNTING(site_bytes, site_bytes_of(all, 3));
+    (void)site_bytes_const_load(site_bytes_reading(b), site_bytes_at(b, 2));
+    failed += HA_COUNTS(site_bytes, b)->blob[0].touched[2 * sizeof(site)] != 1;
+    ha_counts_free(HA_COUNTS(site_bytes, b));
+    site_halves h = site_halves_new(9);
+    site_halves_link_im_set(h, site_halves_at(h, 0), 3, 1);
+    failed += HA_COUNTS(site_halves, h)->leaf[17].writes != 1;
+    site_halves_free(h);
+    return failed;
+}
+
+HA_ADVISED(look_on, site_any, a, if (look(a) < 0) return HA_ERR_STATE)
+
+static int use_advice(void) {
+    const int64_t extent[] = {3, 5};
+    ha_advice advice[HA_ADVISED_LAYOUTS];
+    ha_advising how;
+    memset(&how, 0, sizeof how);
+    how.run = look_on;
+    how.rounds = 1;
+    how.shortest = 1e-9;
+    int failed = ha_layout_advise(&site_record, 2, extent, HA_NULL_, 0, &how, advice, HA_NULL_) !=
+                 HA_OK;
+    failed += ha_advice_text(advice, HA_ADVISED_LAYOUTS, HA_NULL_, 0) < 100;
+    return failed;
+}
+
 static int use_layouts_of_views(void) {
-    int failed = use_short_names();
+    int failed = use_short_names() + use_counts() + use_advice();
     site s = {{{0}}, {{0, 0}}, 7};
     const site_rows r = site_rows_new(3, 4, 9);
     for (ptrdiff_t part = 0; part < 2; part++)
@@ -127,6 +175,8 @@ __global__ void smooth_there(site_rows v, site_any a, site_both b) {
     HA_WITH(a, site_any_tag_set(a, site_any_at(a, 0, 0), look(a)));
     site_both_store(b, site_both_at(b, 0, 0, 0), site_rows_load(v, site_rows_at(v, 0, 0, 0)));
 }
+__global__ void count_there(site_counted v); /* does not, but runs */
+__global__ void count_there(site_counted v) { *site_counted_tag(v, site_counted_at(v, 0, 0)) = 1; }
 #endif
 
 #endif
