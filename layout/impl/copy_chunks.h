@@ -5,7 +5,7 @@
 #include "../base.h"
 #include "basics.h"
 
-/* `bytes` at `from` to `to`, and again so far behind them on both sides. */
+/* `bytes` at `from` to `to`, and again so far behind them on both sides, block after block. */
 typedef struct ha_short_run {
     char *to;
     const char *from;
@@ -33,40 +33,50 @@ static inline void ha_move_chunk(char *to, const char *from, int64_t bytes) {
     }
 }
 
-#define HA_MOVE_CHUNKS_(length)                                                                    \
-    static void ha_move_chunks_##length(ha_short_run *c, int64_t chunks, int64_t blocks) {         \
+/* All of one length, block by block; the first block is so far behind where the runs begin. */
+#define HA_MOVE_RUNS_(length)                                                                      \
+    static void ha_move_runs_##length(const ha_short_run *c, int64_t runs, int64_t blocks,         \
+                                      int64_t to, int64_t from) {                                  \
         for (int64_t b = 0; b < blocks; b++)                                                       \
-            for (int64_t k = 0; k < chunks; k++) {                                                 \
-                memcpy(c[k].to, c[k].from, length);                                                \
-                c[k].to += c[k].to_apart;                                                          \
-                c[k].from += c[k].from_apart;                                                      \
-            }                                                                                      \
+            for (int64_t k = 0; k < runs; k++)                                                     \
+                memcpy(c[k].to + to + b * c[k].to_apart, c[k].from + from + b * c[k].from_apart,   \
+                       length);                                                                    \
     }
-HA_MOVE_CHUNKS_(8)
-HA_MOVE_CHUNKS_(16)
-HA_MOVE_CHUNKS_(32)
-HA_MOVE_CHUNKS_(64)
+HA_MOVE_RUNS_(8)
+HA_MOVE_RUNS_(16)
+HA_MOVE_RUNS_(32)
+HA_MOVE_RUNS_(64)
+HA_MOVE_RUNS_(128)
 
-/* Block by block. The chunks are behind the last then. */
-static void ha_move_chunks(ha_short_run *c, int64_t chunks, int64_t blocks) {
+/* Block by block, all runs of each. */
+static void ha_move_runs(const ha_short_run *c, int64_t runs, int64_t blocks, int64_t to,
+                         int64_t from) {
     int64_t length = c->bytes;
-    for (int64_t k = 1; k < chunks; k++)
+    for (int64_t k = 1; k < runs; k++)
         if (c[k].bytes != length) length = 0;
-    if (length == 8)
-        ha_move_chunks_8(c, chunks, blocks);
-    else if (length == 16)
-        ha_move_chunks_16(c, chunks, blocks);
-    else if (length == 32)
-        ha_move_chunks_32(c, chunks, blocks);
-    else if (length == 64)
-        ha_move_chunks_64(c, chunks, blocks);
-    else
-        for (int64_t b = 0; b < blocks; b++)
-            for (int64_t k = 0; k < chunks; k++) {
-                ha_move_chunk(c[k].to, c[k].from, c[k].bytes);
-                c[k].to += c[k].to_apart;
-                c[k].from += c[k].from_apart;
-            }
+    switch (length) {
+    case 8:
+        ha_move_runs_8(c, runs, blocks, to, from);
+        return;
+    case 16:
+        ha_move_runs_16(c, runs, blocks, to, from);
+        return;
+    case 32:
+        ha_move_runs_32(c, runs, blocks, to, from);
+        return;
+    case 64:
+        ha_move_runs_64(c, runs, blocks, to, from);
+        return;
+    case 128:
+        ha_move_runs_128(c, runs, blocks, to, from);
+        return;
+    default:
+        break;
+    }
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t k = 0; k < runs; k++)
+            ha_move_chunk(c[k].to + to + b * c[k].to_apart, c[k].from + from + b * c[k].from_apart,
+                          c[k].bytes);
 }
 
 #endif

@@ -19,9 +19,22 @@ static ha_copy_shape ha_copy_shape_of(const ha_row *row) {
     return (ha_copy_shape){n, lane, block};
 }
 
+/* A linear index as block and lane: the same for all rows of as many lanes. */
+typedef struct ha_copy_place {
+    int64_t block, lane;
+} ha_copy_place;
+
+static ha_copy_place ha_copy_place_of(const ha_copy_shape *s, int64_t linear) {
+    if (s->lanes == 1) return (ha_copy_place){linear, 0};
+    return (ha_copy_place){linear / s->lanes, linear % s->lanes};
+}
+
+static int64_t ha_copy_distance(const ha_copy_shape *s, ha_copy_place p) {
+    return p.block * s->block + p.lane * s->lane;
+}
+
 static int64_t ha_copy_offset(const ha_copy_shape *s, int64_t linear) {
-    if (s->lanes == 1) return linear * s->block;
-    return linear / s->lanes * s->block + linear % s->lanes * s->lane;
+    return ha_copy_distance(s, ha_copy_place_of(s, linear));
 }
 
 /* Do linear indices this far apart lie at equal distances? */

@@ -37,6 +37,8 @@ typedef struct ha_copy_piece {
     int64_t to, from;
     int64_t lanes, blocks;
     int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON */
+    int64_t times;                /* all this again and again: */
+    int64_t to_again, from_again; /* bytes from one time to the next */
 } ha_copy_piece;
 
 #define HA_COPY_ON INT64_MIN /* the next block goes on where the lanes end */
@@ -45,26 +47,47 @@ static int64_t ha_copy_apart(int64_t apart, int64_t all_lanes) {
     return apart == HA_COPY_ON ? all_lanes : apart;
 }
 
+/* Of records from these linear indices on, as far as they are at equal distances. */
+static ha_copy_piece ha_copy_single_piece(int64_t to, int64_t from, int64_t lanes) {
+    return (ha_copy_piece){to, from, lanes, 1, HA_COPY_ON, HA_COPY_ON, 1, 0, 0};
+}
+
+/* Whole blocks of both sides, which begin here on both; 0: there are none among `left` records. 0 lanes:
+ * that side has no blocks. */
+static int ha_copy_whole_blocks(const ha_copy_leaf *leaf, int64_t to_lanes, int64_t from_lanes,
+                                int64_t left, ha_copy_piece *piece) {
+    const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
+    const int64_t larger = ha_larger(to_lanes, from_lanes);
+    const int64_t unit = to_lanes == 0 || from_lanes == 0 ? larger
+                                                          : ha_smaller(to_lanes, from_lanes);
+    if (larger % unit != 0 || left < larger) return 0;
+    piece->lanes = unit;
+    piece->blocks = larger == unit ? left / unit : larger / unit;
+    piece->to_apart = to_lanes == unit ? t->block : HA_COPY_ON;
+    piece->from_apart = from_lanes == unit ? f->block : HA_COPY_ON;
+    if (larger == unit) return 1;
+    piece->times = left / larger;
+    piece->to_again = to_lanes == unit ? t->block * piece->blocks : t->block;
+    piece->from_again = from_lanes == unit ? f->block * piece->blocks : f->block;
+    return 1;
+}
+
 /* The longest piece of `left` records along a loop. */
 static ha_copy_piece ha_copy_next_piece(const ha_copy_leaf *leaf, const ha_copy_loop *along,
                                         int64_t to, int64_t from, int64_t left) {
     const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
-    const int64_t T = ha_copy_is_even(t, along->to) ? 0 : t->lanes; /* 0: no blocks */
-    const int64_t F = ha_copy_is_even(f, along->from) ? 0 : f->lanes;
-    const int64_t unit = T == 0 ? F : F == 0 ? T : ha_smaller(T, F), larger = ha_larger(T, F);
-    ha_copy_piece piece = {to, from, left, 1, HA_COPY_ON, HA_COPY_ON};
-    if (unit == 0) return piece;
-    if ((T == 0 || to % T == 0) && (F == 0 || from % F == 0) && larger % unit == 0) {
-        const int is_same = T == 0 || F == 0 || T == F;
-        piece.blocks = is_same ? left / unit : left >= larger ? larger / unit : 0;
-        piece.lanes = unit;
-        piece.to_apart = T == unit ? t->block : HA_COPY_ON;
-        piece.from_apart = F == unit ? f->block : HA_COPY_ON;
-        if (piece.blocks > 0) return piece;
-    }
-    if (T > 0) left = ha_smaller(left, T - to % T);
-    if (F > 0) left = ha_smaller(left, F - from % F);
-    return (ha_copy_piece){to, from, left, 1, HA_COPY_ON, HA_COPY_ON};
+    const int64_t to_lanes = ha_copy_is_even(t, along->to) ? 0 : t->lanes;
+    const int64_t from_lanes = ha_copy_is_even(f, along->from) ? 0 : f->lanes;
+    const int64_t to_lane = to_lanes ? to % to_lanes : 0;
+    const int64_t from_lane = from_lanes ? from % from_lanes : 0;
+    ha_copy_piece piece = ha_copy_single_piece(to, from, left);
+    if (to_lanes + from_lanes == 0) return piece;
+    if (to_lane == 0 && from_lane == 0 &&
+        ha_copy_whole_blocks(leaf, to_lanes, from_lanes, left, &piece))
+        return piece;
+    if (to_lanes) left = ha_smaller(left, to_lanes - to_lane);
+    if (from_lanes) left = ha_smaller(left, from_lanes - from_lane);
+    return ha_copy_single_piece(to, from, left);
 }
 
 /* From lane to lane. */
@@ -75,9 +98,7 @@ static int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
 /* ---- strips ---------------------------------------------------------------------------------- */
 
 static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strips *s,
-                                const ha_copy_piece *piece) {
-    const int64_t to = ha_copy_offset(&leaf->to_shape, piece->to);
-    const int64_t from = ha_copy_offset(&leaf->from_shape, piece->from);
+                                int64_t to, int64_t from) {
     s->to = ha_copy_target(w, leaf->to + to);
     s->from = leaf->from + from;
     if (s->to_table)
@@ -103,56 +124,63 @@ static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_c
         s.to_table = w->to_table;
         s.from_table = w->from_table;
     }
-    for (int64_t k = 0; k < g->leaves; k += s.leaves) {
-        s.leaves = g->is_spaced ? g->leaves : ha_smaller(g->leaves - k, HA_COPY_AT_ONCE);
-        ha_copy_some_strips(w, leaf + k, &s, piece);
-    }
+    for (int64_t n = 0; n < piece->times; n++)
+        for (int64_t k = 0; k < g->leaves; k += s.leaves) {
+            s.leaves = g->is_spaced ? g->leaves : ha_smaller(g->leaves - k, HA_COPY_AT_ONCE);
+            ha_copy_some_strips(
+                w, leaf + k, &s, ha_copy_offset(&leaf->to_shape, piece->to) + n * piece->to_again,
+                ha_copy_offset(&leaf->from_shape, piece->from) + n * piece->from_again);
+        }
 }
 
 /* ---- records and blocks ---------------------------------------------------------------------- */
 
-/* Chunks one after the other fill a part of the target, which can be written as a whole. */
-static void ha_copy_gathered(ha_copy_worker *w, ha_short_run *c, int64_t blocks) {
-    char *to = c->to;
+/* All blocks of one run: its target is written from one end to the other. */
+static void ha_copy_run_of_blocks(ha_copy_worker *w, const ha_short_run *c, int64_t blocks,
+                                  int64_t to, int64_t from) {
     const int64_t bytes = c->bytes * blocks;
-    c->to = w->stage;
-    ha_move_chunks(c, 1, blocks);
-    ha_move_past_caches(to, w->stage, bytes);
+    ha_short_run staged = *c;
+    if (c->bytes == c->from_apart) {
+        memcpy(c->to + to, c->from + from, (size_t)bytes);
+    } else if (w->plan->stream && !w->window && bytes >= 128 && bytes <= HA_COPY_STAGE) {
+        staged.to = w->stage;
+        ha_move_runs(&staged, 1, blocks, 0, from);
+        ha_move_past_caches(c->to + to, w->stage, bytes);
+    } else {
+        ha_move_runs(c, 1, blocks, to, from);
+    }
 }
 
-static void ha_copy_some_chunks(ha_copy_worker *w, int64_t chunks, int64_t blocks, int leafwise) {
-    ha_short_run *c = w->chunk;
-    if (!leafwise) {
-        ha_move_chunks(c, chunks, blocks);
-        return;
+static void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy_piece *piece) {
+    const ha_short_run *c = w->chunk;
+    int is_dense = 1;
+    for (int64_t k = 0; k < runs; k++) is_dense &= c[k].to_apart == c[k].bytes;
+    for (int64_t n = 0; n < piece->times; n++) {
+        const int64_t to = n * piece->to_again, from = n * piece->from_again;
+        if (!is_dense) ha_move_runs(c, runs, piece->blocks, to, from);
+        for (int64_t k = 0; k < runs && is_dense; k++)
+            ha_copy_run_of_blocks(w, &c[k], piece->blocks, to, from);
     }
-    for (int64_t k = 0; k < chunks; k++)
-        if (c[k].bytes == c[k].to_apart && c[k].bytes == c[k].from_apart)
-            memcpy(c[k].to, c[k].from, (size_t)(c[k].bytes * blocks));
-        else if (w->plan->stream && !w->window && c[k].bytes * blocks <= HA_COPY_STAGE)
-            ha_copy_gathered(w, &c[k], blocks);
-        else
-            ha_move_chunks(&c[k], 1, blocks);
 }
 
 /* Of these leaves, or of what was merged of some. */
 static void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t leaves,
                            const ha_copy_piece *piece) {
+    const ha_copy_place to = ha_copy_place_of(&leaf->to_shape, piece->to);
+    const ha_copy_place from = ha_copy_place_of(&leaf->from_shape, piece->from);
     for (int64_t k = 0; k < leaves; k += HA_COPY_AT_ONCE) {
         const int64_t n = ha_smaller(leaves - k, HA_COPY_AT_ONCE);
-        int leafwise = 1;
         for (int64_t i = 0; i < n; i++) {
             const ha_copy_leaf *one = &leaf[k + i];
             const int64_t bytes = one->size * piece->lanes;
             ha_short_run *c = &w->chunk[i];
-            c->to = ha_copy_target(w, one->to + ha_copy_offset(&one->to_shape, piece->to));
-            c->from = one->from + ha_copy_offset(&one->from_shape, piece->from);
+            c->to = ha_copy_target(w, one->to + ha_copy_distance(&one->to_shape, to));
+            c->from = one->from + ha_copy_distance(&one->from_shape, from);
             c->bytes = bytes;
             c->to_apart = ha_copy_apart(piece->to_apart, bytes);
             c->from_apart = ha_copy_apart(piece->from_apart, bytes);
-            leafwise &= c->to_apart == bytes;
         }
-        ha_copy_some_chunks(w, n, piece->blocks, leafwise);
+        ha_copy_runs_of_piece(w, n, piece);
     }
 }
 
@@ -160,7 +188,7 @@ static void ha_copy_records(ha_copy_worker *w, const ha_copy_group *g, const ha_
                             int64_t to, int64_t from, int64_t count) {
     const int64_t to_apart = ha_copy_stride(&g->leaf->to_shape, along->to);
     const int64_t from_apart = ha_copy_stride(&g->leaf->from_shape, along->from);
-    const ha_copy_piece piece = {to, from, 1, count, to_apart, from_apart};
+    const ha_copy_piece piece = {to, from, 1, count, to_apart, from_apart, 1, 0, 0};
     ha_copy_chunks(w, g->merged, g->merges, &piece);
 }
 
@@ -187,7 +215,7 @@ static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_cop
     }
     while (count > 0) {
         const ha_copy_piece piece = ha_copy_next_piece(g->leaf, along, to, from, count);
-        const int64_t done = piece.lanes * piece.blocks;
+        const int64_t done = piece.lanes * piece.blocks * piece.times;
         if (g->way == HA_COPY_STRIPS)
             ha_copy_strips(w, g, along, &piece);
         else if (piece.lanes == g->leaf->to_shape.lanes)
@@ -257,7 +285,7 @@ static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_
     const ha_copy_walk *walk = pass->walk;
     const int64_t tiles = ha_copy_tiles(pass), rows = ha_copy_tile_rows(pass);
     const ha_copy_loop *along = &walk->loop[walk->rank - 1], *outer = along - 1;
-    ha_copy_piece tile = {walk->to, walk->from, 0, 1, HA_COPY_ON, HA_COPY_ON};
+    ha_copy_piece tile = ha_copy_single_piece(walk->to, walk->from, 0);
     int64_t first = number % tiles * pass->tile[1], row = number / tiles % rows * pass->tile[0];
     number /= tiles * rows;
     for (int k = walk->rank - 2 - walk->is_turned; k >= 0; k--) {
