@@ -52,6 +52,10 @@ HA_MOVE_RUNS_(128)
 static void ha_move_runs(const ha_short_run *c, int64_t runs, int64_t blocks, int64_t to,
                          int64_t from) {
     int64_t length = c->bytes;
+    if (runs == 1 && length == c->to_apart && length == c->from_apart) {
+        memcpy(c->to + to, c->from + from, (size_t)(length * blocks));
+        return;
+    }
     for (int64_t k = 1; k < runs; k++)
         if (c[k].bytes != length) length = 0;
     switch (length) {

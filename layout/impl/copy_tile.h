@@ -135,31 +135,41 @@ static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_c
 
 /* ---- records and blocks ---------------------------------------------------------------------- */
 
-/* All blocks of one run: its target is written from one end to the other. */
-static void ha_copy_run_of_blocks(ha_copy_worker *w, const ha_short_run *c, int64_t blocks,
-                                  int64_t to, int64_t from) {
-    const int64_t bytes = c->bytes * blocks;
-    ha_short_run staged = *c;
-    if (c->bytes == c->from_apart) {
-        memcpy(c->to + to, c->from + from, (size_t)bytes);
-    } else if (w->plan->stream && !w->window && bytes >= 128 && bytes <= HA_COPY_STAGE) {
-        staged.to = w->stage;
-        ha_move_runs(&staged, 1, blocks, 0, from);
-        ha_move_past_caches(c->to + to, w->stage, bytes);
-    } else {
-        ha_move_runs(c, 1, blocks, to, from);
+/* Rows of the target, one for each run, are put together in the stage, and written past the caches. */
+static void ha_copy_staged_rows(ha_copy_worker *w, int64_t runs, int64_t blocks, int64_t to,
+                                int64_t from) {
+    ha_short_run *c = w->chunk;
+    char *target[HA_COPY_AT_ONCE], *row = w->stage;
+    int64_t bytes = 0, most;
+    for (int64_t k = 0; k < runs; k++) bytes += c[k].bytes;
+    most = ha_smaller(blocks, HA_COPY_STAGE / bytes);
+    for (int64_t k = 0; k < runs; k++, row += most * c[k - 1].bytes) {
+        target[k] = c[k].to;
+        c[k].to = row;
     }
+    for (int64_t b = 0, n; b < blocks; b += n) {
+        n = ha_smaller(blocks - b, most);
+        ha_move_runs(c, runs, n, 0, from + b * c->from_apart);
+        for (int64_t k = 0; k < runs; k++)
+            ha_move_past_caches(target[k] + to + b * c[k].bytes, c[k].to, n * c[k].bytes);
+    }
+    for (int64_t k = 0; k < runs; k++) c[k].to = target[k];
 }
 
+/* So that the source is read from one end to the other: runs that follow each other there as wholes, others
+ * block by block. */
 static void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy_piece *piece) {
     const ha_short_run *c = w->chunk;
-    int is_dense = 1;
-    for (int64_t k = 0; k < runs; k++) is_dense &= c[k].to_apart == c[k].bytes;
+    const int by_rows = piece->to_apart == HA_COPY_ON && w->plan->stream && !w->window &&
+                        c->bytes * runs <= HA_COPY_STAGE / 8;
     for (int64_t n = 0; n < piece->times; n++) {
         const int64_t to = n * piece->to_again, from = n * piece->from_again;
-        if (!is_dense) ha_move_runs(c, runs, piece->blocks, to, from);
-        for (int64_t k = 0; k < runs && is_dense; k++)
-            ha_copy_run_of_blocks(w, &c[k], piece->blocks, to, from);
+        if (piece->from_apart != HA_COPY_ON && by_rows)
+            ha_copy_staged_rows(w, runs, piece->blocks, to, from);
+        else if (piece->from_apart != HA_COPY_ON)
+            ha_move_runs(c, runs, piece->blocks, to, from);
+        else
+            for (int64_t k = 0; k < runs; k++) ha_move_runs(&c[k], 1, piece->blocks, to, from);
     }
 }
 
