@@ -33,54 +33,98 @@ static inline void ha_move_chunk(char *to, const char *from, int64_t bytes) {
     }
 }
 
-/* All of one length, block by block; the first block is so far behind where the runs begin. */
-#define HA_MOVE_RUNS_(length)                                                                      \
-    static void ha_move_runs_##length(const ha_short_run *c, int64_t runs, int64_t blocks,         \
-                                      int64_t to, int64_t from) {                                  \
-        for (int64_t b = 0; b < blocks; b++)                                                       \
-            for (int64_t k = 0; k < runs; k++)                                                     \
-                memcpy(c[k].to + to + b * c[k].to_apart, c[k].from + from + b * c[k].from_apart,   \
-                       length);                                                                    \
-    }
-HA_MOVE_RUNS_(8)
-HA_MOVE_RUNS_(16)
-HA_MOVE_RUNS_(32)
-HA_MOVE_RUNS_(64)
-HA_MOVE_RUNS_(128)
-
-/* Block by block, all runs of each. */
-static void ha_move_runs(const ha_short_run *c, int64_t runs, int64_t blocks, int64_t to,
-                         int64_t from) {
-    int64_t length = c->bytes;
-    if (runs == 1 && length == c->to_apart && length == c->from_apart) {
-        memcpy(c->to + to, c->from + from, (size_t)(length * blocks));
-        return;
-    }
-    for (int64_t k = 1; k < runs; k++)
-        if (c[k].bytes != length) length = 0;
-    switch (length) {
-    case 8:
-        ha_move_runs_8(c, runs, blocks, to, from);
-        return;
-    case 16:
-        ha_move_runs_16(c, runs, blocks, to, from);
-        return;
+/* The lengths that lanes of a power of two have are constants to the compiler. */
+static inline void ha_move_common(char *to, const char *from, int64_t bytes) {
+    switch (bytes) {
     case 32:
-        ha_move_runs_32(c, runs, blocks, to, from);
+        memcpy(to, from, 32);
         return;
     case 64:
-        ha_move_runs_64(c, runs, blocks, to, from);
+        memcpy(to, from, 64);
         return;
-    case 128:
-        ha_move_runs_128(c, runs, blocks, to, from);
+    case 16:
+        memcpy(to, from, 16);
+        return;
+    case 8:
+        memcpy(to, from, 8);
         return;
     default:
-        break;
+        ha_move_chunk(to, from, bytes);
+        return;
     }
-    for (int64_t b = 0; b < blocks; b++)
-        for (int64_t k = 0; k < runs; k++)
-            ha_move_chunk(c[k].to + to + b * c[k].to_apart, c[k].from + from + b * c[k].from_apart,
-                          c[k].bytes);
+}
+
+/* How runs are gone through: their blocks, and all that again so far behind. What lies `ahead` of the
+ * source is fetched. */
+typedef struct ha_run_nest {
+    int64_t blocks, times, to_again, from_again, ahead;
+} ha_run_nest;
+
+static inline void ha_fetch_ahead(const char *from, int64_t bytes, const ha_run_nest *nest) {
+    for (int64_t k = 0; k < bytes && nest->ahead; k += 64)
+        __builtin_prefetch(from + nest->ahead + k);
+}
+
+/* Block by block, all runs of each. */
+static void ha_move_by_blocks(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
+    for (int64_t n = 0; n < nest->times; n++)
+        for (int64_t b = 0; b < nest->blocks; b++)
+            for (int64_t k = 0; k < runs; k++) {
+                char *to = c[k].to + n * nest->to_again + b * c[k].to_apart;
+                const char *from = c[k].from + n * nest->from_again + b * c[k].from_apart;
+                ha_fetch_ahead(from, c[k].bytes, nest);
+                ha_move_common(to, from, c[k].bytes);
+            }
+}
+
+#define HA_MOVE_BLOCKS_(length)                                                                    \
+    static inline void ha_move_blocks_##length(const ha_short_run *c, char *to, const char *from,  \
+                                               const ha_run_nest *nest) {                          \
+        for (int64_t b = 0; b < nest->blocks; b++) {                                               \
+            ha_fetch_ahead(from, length, nest);                                                    \
+            memcpy(to, from, length);                                                              \
+            to += c->to_apart;                                                                     \
+            from += c->from_apart;                                                                 \
+        }                                                                                          \
+    }
+HA_MOVE_BLOCKS_(8)
+HA_MOVE_BLOCKS_(16)
+HA_MOVE_BLOCKS_(32)
+HA_MOVE_BLOCKS_(64)
+
+static void ha_move_blocks(const ha_short_run *c, char *to, const char *from,
+                           const ha_run_nest *nest) {
+    switch (c->bytes) {
+    case 32:
+        ha_move_blocks_32(c, to, from, nest);
+        return;
+    case 64:
+        ha_move_blocks_64(c, to, from, nest);
+        return;
+    case 16:
+        ha_move_blocks_16(c, to, from, nest);
+        return;
+    case 8:
+        ha_move_blocks_8(c, to, from, nest);
+        return;
+    default:
+        for (int64_t b = 0; b < nest->blocks; b++)
+            ha_move_chunk(to + b * c->to_apart, from + b * c->from_apart, c->bytes);
+        return;
+    }
+}
+
+/* Run by run, all blocks of each. */
+static void ha_move_by_runs(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
+    for (int64_t n = 0; n < nest->times; n++)
+        for (int64_t k = 0; k < runs; k++) {
+            char *to = c[k].to + n * nest->to_again;
+            const char *from = c[k].from + n * nest->from_again;
+            if (c[k].bytes == c[k].to_apart && c[k].bytes == c[k].from_apart)
+                memcpy(to, from, (size_t)(c[k].bytes * nest->blocks));
+            else
+                ha_move_blocks(&c[k], to, from, nest);
+        }
 }
 
 #endif

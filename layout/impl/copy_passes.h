@@ -5,7 +5,7 @@
 #include "copy_plan.h"
 
 enum {
-    HA_COPY_TILE = 16384,  /* bytes of the records of a tile, about: what fits the first cache */
+    HA_COPY_TILE = 32768,  /* bytes of the records of a tile, about: what fits the first cache */
     HA_COPY_STAGE = 32768, /* bytes, at most, of a tile that is put together before it is written */
     HA_COPY_LIST = 256,    /* records of a list */
     HA_COPY_ALIGN = 4096   /* records: larger blocks are cut anywhere */

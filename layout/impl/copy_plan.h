@@ -37,7 +37,7 @@ typedef struct ha_copy_leaf {
     ha_copy_way way;
 } ha_copy_leaf;
 
-/* Leaves that differ in nothing but where they begin, and, if they may be merged, in their sizes. */
+/* Leaves that differ in nothing but where they begin, and, but for strips, in their sizes. */
 typedef struct ha_copy_group {
     const ha_copy_leaf *leaf;
     int64_t leaves;
@@ -145,15 +145,14 @@ static int ha_copy_may_merge(const ha_copy_leaf *leaf) {
     return leaf->way == HA_COPY_BLOCKS || (leaf->way == HA_COPY_RECORDS && lanes == 1);
 }
 
-/* 0: of one group. Where nothing is merged, moves of one length are faster than of several. */
+/* 0: of one group. */
 static int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) {
-    const int by_shape = a->way == HA_COPY_STRIPS || a->way == HA_COPY_LISTED;
-    const int by_size = by_shape || !ha_copy_may_merge(a);
+    const int by_size = a->way == HA_COPY_STRIPS || a->way == HA_COPY_LISTED;
     int c = ha_copy_compare_passes(a, b);
     if (!c) c = ha_copy_compare(a->way, b->way);
     if (!c) c = ha_copy_compare(a->to_scalar != a->from_scalar, b->to_scalar != b->from_scalar);
     if (c || a->way == HA_COPY_RUNS || a->way == HA_COPY_WHOLE) return c;
-    c = ha_copy_compare_shapes(a, b, by_shape);
+    c = ha_copy_compare_shapes(a, b, by_size);
     return c || !by_size ? c : ha_copy_compare(a->size, b->size);
 }
 

@@ -8,7 +8,10 @@
 #include "copy_passes.h"
 #include "strips.h"
 
-enum { HA_COPY_AT_ONCE = 64 }; /* leaves */
+enum {
+    HA_COPY_AT_ONCE = 64, /* leaves */
+    HA_COPY_AHEAD = 2048  /* bytes ahead of what is read that are fetched */
+};
 
 /* What one thread works with. */
 typedef struct ha_copy_worker {
@@ -135,42 +138,51 @@ static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_c
 
 /* ---- records and blocks ---------------------------------------------------------------------- */
 
+/* Of one block. */
+static int64_t ha_copy_bytes_of_runs(const ha_short_run *c, int64_t runs) {
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < runs; k++) bytes += c[k].bytes;
+    return bytes;
+}
+
 /* Rows of the target, one for each run, are put together in the stage, and written past the caches. */
-static void ha_copy_staged_rows(ha_copy_worker *w, int64_t runs, int64_t blocks, int64_t to,
-                                int64_t from) {
+static void ha_copy_staged_rows(ha_copy_worker *w, int64_t runs, int64_t blocks) {
     ha_short_run *c = w->chunk;
     char *target[HA_COPY_AT_ONCE], *row = w->stage;
-    int64_t bytes = 0, most;
-    for (int64_t k = 0; k < runs; k++) bytes += c[k].bytes;
-    most = ha_smaller(blocks, HA_COPY_STAGE / bytes);
-    for (int64_t k = 0; k < runs; k++, row += most * c[k - 1].bytes) {
+    ha_run_nest nest = {.times = 1, .ahead = HA_COPY_AHEAD};
+    const int64_t most = ha_smaller(blocks, HA_COPY_STAGE / ha_copy_bytes_of_runs(c, runs));
+    for (int64_t k = 0; k < runs; k++) {
         target[k] = c[k].to;
         c[k].to = row;
+        row += most * c[k].bytes;
     }
-    for (int64_t b = 0, n; b < blocks; b += n) {
-        n = ha_smaller(blocks - b, most);
-        ha_move_runs(c, runs, n, 0, from + b * c->from_apart);
-        for (int64_t k = 0; k < runs; k++)
-            ha_move_past_caches(target[k] + to + b * c[k].bytes, c[k].to, n * c[k].bytes);
+    for (; blocks > 0; blocks -= nest.blocks) {
+        nest.blocks = ha_smaller(blocks, most);
+        ha_move_by_blocks(c, runs, &nest);
+        for (int64_t k = 0; k < runs; k++) {
+            ha_move_past_caches(target[k], c[k].to, nest.blocks * c[k].bytes);
+            target[k] += nest.blocks * c[k].bytes;
+            c[k].from += nest.blocks * c[k].from_apart;
+        }
     }
-    for (int64_t k = 0; k < runs; k++) c[k].to = target[k];
 }
 
 /* So that the source is read from one end to the other: runs that follow each other there as wholes, others
  * block by block. */
 static void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy_piece *piece) {
-    const ha_short_run *c = w->chunk;
-    const int by_rows = piece->to_apart == HA_COPY_ON && w->plan->stream && !w->window &&
-                        c->bytes * runs <= HA_COPY_STAGE / 8;
-    for (int64_t n = 0; n < piece->times; n++) {
-        const int64_t to = n * piece->to_again, from = n * piece->from_again;
-        if (piece->from_apart != HA_COPY_ON && by_rows)
-            ha_copy_staged_rows(w, runs, piece->blocks, to, from);
-        else if (piece->from_apart != HA_COPY_ON)
-            ha_move_runs(c, runs, piece->blocks, to, from);
-        else
-            for (int64_t k = 0; k < runs; k++) ha_move_runs(&c[k], 1, piece->blocks, to, from);
-    }
+    const int is_large = w->plan->stream && !w->window;
+    const ha_run_nest nest = {.blocks = piece->blocks,
+                              .times = piece->times,
+                              .to_again = piece->to_again,
+                              .from_again = piece->from_again,
+                              .ahead = w->plan->stream ? HA_COPY_AHEAD : 0};
+    if (piece->from_apart == HA_COPY_ON)
+        ha_move_by_runs(w->chunk, runs, &nest);
+    else if (is_large && piece->to_apart == HA_COPY_ON && piece->times == 1 &&
+             ha_copy_bytes_of_runs(w->chunk, runs) <= HA_COPY_STAGE / 8)
+        ha_copy_staged_rows(w, runs, piece->blocks);
+    else
+        ha_move_by_blocks(w->chunk, runs, &nest);
 }
 
 /* Of these leaves, or of what was merged of some. */
