@@ -1,6 +1,7 @@
-/* For libFuzzer: bytes are pieces of text, of a record and then of a layout, and extents. What is parsed is
- * right: it is written and parsed again to the same, values do not overlap unless "one" says so, and
- * all texts can be made of it. What is refused points into the text.
+/* For libFuzzer: bytes are pieces of text, of a record and then of a layout, or pieces of layouts of the
+ * particle that fit each other; then extents. What is parsed is right: it is written and parsed again to
+ * the same, values do not overlap unless "one" says so, all texts can be made of it, and values that
+ * were read are read again after they have been written. What is refused points into the text.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined tests/fuzz_layout.c -o fuzz
  *     ./fuzz -max_len=200 -max_total_time=600 corpus/ */
@@ -18,18 +19,81 @@ static void require(int condition) {
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 static const char *const pieces[] = {
-    "aos",     "soa",      "aosoa",      "one",      "null",
-    "split",   "permute",  "packed",     "minalign", "single",
-    "aligned", "rows",     "@",          "row",      "col",
-    "morton",  "(",        ")",          ",",        ":",
-    "+",       ";",        " ",          "separate", "pos",
-    "vel",     "mass",     "flags",      "x",        ".",
-    "[",       "]",        "0",          "1",        "2",
-    "8",       "1,0,",     "9999999999", "f64",      "bool",
-    "c128",    "i16",      "(8)",        "(pos: ",   "(separate; vel: ",
-    "a",       "b",        "\n",         "_",        ":f32 ",
-    ":u8 ",    "[3]",      "aos, ",      "bf16",     "tree(",
-    "idem",    "leafonly", "movedown(",  "/",        ";2), ",
+    "aos",
+    "soa",
+    "aosoa",
+    "one",
+    "null",
+    "split",
+    "permute",
+    "packed",
+    "minalign",
+    "single",
+    "aligned",
+    "rows",
+    "@",
+    "row",
+    "col",
+    "morton",
+    "(",
+    ")",
+    ",",
+    ":",
+    "+",
+    ";",
+    " ",
+    "separate",
+    "pos",
+    "vel",
+    "mass",
+    "flags",
+    "x",
+    ".",
+    "[",
+    "]",
+    "0",
+    "1",
+    "2",
+    "8",
+    "1,0,",
+    "9999999999",
+    "f64",
+    "bool",
+    "c128",
+    "i16",
+    "(8)",
+    "(pos: ",
+    "(separate; vel: ",
+    "a",
+    "b",
+    "\n",
+    "_",
+    ":f32 ",
+    ":u8 ",
+    "[3]",
+    "aos, ",
+    "bf16",
+    "tree(",
+    "idem",
+    "leafonly",
+    "movedown(",
+    "/",
+    ";2), ",
+    "changetype(",
+    "byteswap(",
+    "bytesplit(",
+    "bitint(",
+    "bitfloat(",
+    "f64:f32",
+    "x:i16",
+    "3,5; ",
+    "7; ",
+    "; soa)",
+    "; aos)",
+    "leafonly)",
+    "movedown(0;4))",
+    "count(",
+    "heatmap(",
 };
 enum { PIECES = sizeof pieces / sizeof *pieces, LONGEST = 4000 };
 
@@ -39,13 +103,65 @@ static void read_text(const uint8_t **at, const uint8_t *end, char *text) {
     text[0] = 0;
     while (*at < end && **at != 255 && length < LONGEST - 20) {
         const uint8_t byte = *(*at)++;
-        if (byte < 2 * PIECES)
-            length += (size_t)snprintf(text + length, 20, "%s", pieces[byte / 2]);
+        if (byte < PIECES)
+            length += (size_t)snprintf(text + length, 20, "%s", pieces[byte]);
         else
             length += (size_t)snprintf(text + length, 20, "%c", byte);
         text[length] = 0;
     }
     if (*at < end) ++*at;
+}
+
+/* Layouts that mostly are some: pieces with others inside, which end with what each needs. */
+static const char *const whole[] = {
+    "aos",
+    "soa",
+    "aosoa(4)",
+    "one",
+    "null",
+    "soa(single)",
+    "soa@morton",
+    "aos(packed)@col",
+    "aosoa(3,rows)",
+    "aosoa(8,aligned)",
+    "one(minalign)",
+    "tree(leafonly)",
+    "tree(movedown(0;4))",
+    "changetype(f64:i32, f32:u64, bool:i8; bitint(9; aos@col))",
+    "changetype(f32:f64, bool:f16; bitfloat(4,7; soa@morton))",
+    "changetype(f64:i16, f32:bool; bitint(1; soa))",
+};
+static const struct {
+    const char *begin, *middle;
+} around[] = {
+    {"byteswap(", NULL},
+    {"bytesplit(", NULL},
+    {"changetype(; ", NULL},
+    {"changetype(f64:f32, pos.y:i64; ", NULL},
+    {"changetype(vel:bf16, flags[2]:u16, mass:u8; ", NULL},
+    {"split(pos: ", ", "},
+    {"split(separate; vel+flags: ", ", "},
+    {"split(separate; mass: ", ", "},
+    {"split(separate; flags: bitint(3; aos), ", NULL},
+    {"split(separate; pos+mass: bitfloat(5,10; soa), ", NULL},
+    {"split(separate; vel: bitfloat(11,40; aos), ", NULL},
+};
+
+static void grow(const uint8_t **at, const uint8_t *end, char *text, int depth) {
+    const size_t kinds = sizeof around / sizeof *around, leaves = sizeof whole / sizeof *whole;
+    const uint8_t byte = *at < end ? *(*at)++ : 0;
+    const size_t kind = byte / 4 % kinds;
+    if (depth == 4 || byte % 4 == 0) {
+        strcat(text, whole[byte / 4 % leaves]);
+        return;
+    }
+    strcat(text, around[kind].begin);
+    grow(at, end, text, depth + 1);
+    if (around[kind].middle) {
+        strcat(text, around[kind].middle);
+        grow(at, end, text, depth + 1);
+    }
+    strcat(text, ")");
 }
 
 static void check_error(const ha_error *e, const char *text) {
@@ -60,7 +176,7 @@ static ha_record *parse_record(const char *text) {
     ha_error e;
     ha_record *r = ha_record_parse(text, &e);
     if (!r) {
-        check_error(&e, text);
+        if (strlen(text) > 0) check_error(&e, text);
         return ha_record_parse(PARTICLE, NULL);
     }
     const int64_t leaves = ha_record_leaves(r);
@@ -92,6 +208,41 @@ static void check_texts(const ha_mapping *m) {
     if (m->rows < 20) require(ha_mapping_svg(m, all, sizeof all) > 0);
 }
 
+/* What is read back once stays so, at the first and at the last index. */
+static void check_value(const ha_mapped *records, int64_t leaf, const int64_t *index) {
+    const size_t size = (size_t)ha_scalar_size((ha_scalar)records->mapping->row[leaf].scalar);
+    unsigned char value[16], read[16];
+    memset(value, records->mapping->row[leaf].scalar == HA_BOOL ? 1 : 0x41, sizeof value);
+    ha_mapped_set(records, leaf, index, value);
+    ha_mapped_get(records, leaf, index, value);
+    ha_mapped_set_run(records, leaf, index, 0, 1, value);
+    ha_mapped_get_run(records, leaf, index, 0, 1, read);
+    require(!memcmp(value, read, size));
+}
+
+static void check_values(const ha_mapping *m) {
+    const int64_t first[HA_MAPPING_RANK] = {0};
+    int64_t last[HA_MAPPING_RANK] = {0}, bytes = 0, records = 1;
+    void *blob[512];
+    for (int d = 0; d < m->rank; d++) {
+        last[d] = m->extent[d] - 1;
+        records = m->extent[d] < 5000 ? records * m->extent[d] : 0;
+    }
+    for (int b = 0; b < m->blobs && b < 512; b++)
+        bytes += m->blob[b].bytes < 4096 ? m->blob[b].bytes : 1 << 20;
+    if (records == 0 || m->blobs > 512 || bytes > 1 << 16) return;
+    for (int b = 0; b < m->blobs; b++) {
+        blob[b] = malloc((size_t)m->blob[b].bytes + 1);
+        memset(blob[b], 0x55, (size_t)m->blob[b].bytes);
+    }
+    const ha_mapped mapped = {m, blob};
+    for (int64_t leaf = 0; leaf < m->rows; leaf++) {
+        check_value(&mapped, leaf, first);
+        check_value(&mapped, leaf, last);
+    }
+    for (int b = 0; b < m->blobs; b++) free(blob[b]);
+}
+
 static void check_mapping(const ha_mapping *m) {
     ha_error e;
     const ha_status s = ha_mapping_check(m, &e);
@@ -101,6 +252,7 @@ static void check_mapping(const ha_mapping *m) {
     check_same(m, n);
     ha_mapping_free(n);
     check_texts(m);
+    check_values(m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
@@ -110,8 +262,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     int64_t extent[HA_MAPPING_RANK];
     int rank = 2;
     ha_error e;
-    read_text(&at, end, record);
-    read_text(&at, end, layout);
+    layout[0] = record[0] = 0;
+    if (count > 0 && bytes[0] % 2 == 1) {
+        at++;
+        grow(&at, end, layout, 0);
+    } else {
+        read_text(&at, end, record);
+        read_text(&at, end, layout);
+    }
     if (at < end) rank = 1 + *at++ % HA_MAPPING_RANK;
     for (int d = 0; d < rank; d++) extent[d] = at < end ? extents[*at++ % 8] : 3;
     ha_record *r = parse_record(record);

@@ -21,7 +21,10 @@ static const char usage[] =
     "                     one(minalign), each with @row, @col or @morton behind it; null;\n"
     "                     split(PATH+PATH: M, M), split(separate; PATH+PATH: M, M);\n"
     "                     permute(1,0, M); tree(F, F) with F being idem, leafonly or\n"
-    "                     movedown(0/1;K)\n";
+    "                     movedown(0/1;K); changetype(FROM:TO, ...; M), FROM a type or a field;\n"
+    "                     byteswap(M); bytesplit(M); bitint(BITS; soa), bitint(BITS; aos);\n"
+    "                     bitfloat(EXPONENT,MANTISSA; soa), bitfloat(EXPONENT,MANTISSA; aos);\n"
+    "                     count(M); heatmap(M), heatmap(BYTES; M)\n";
 
 typedef struct options {
     const char *record, *mapping, *extents, *at, *svg, *counts;
