@@ -48,7 +48,7 @@ static inline double loops_now(void) {
 
 /* Memory in which every field is a few cache lines further than a multiple of a page from the last
  * one: else all of them would want the same places in the first cache. Never freed. */
-static void *bench_memory(size_t bytes) {
+__attribute__((unused)) static void *bench_memory(size_t bytes) {
     static size_t number;
     enum { PAGE = 4096, LINE = 64 };
     const size_t shift = number++ % 64 * LINE;
