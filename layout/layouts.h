@@ -40,7 +40,10 @@ enum {
 #define HA_COUNTED(M) (HA_KIND_OF_ M, HA_LANES_OF_ M, (HA_FLAGS_OF_ M) | HA_COUNTED_)
 #define HA_HEATMAP(...) HA_HEATMAP_OF_(__VA_ARGS__, 64, )
 #define HA_HEATMAP_OF_(M, bytes, ...)                                                              \
-    (HA_KIND_OF_ M, HA_LANES_OF_ M, (HA_FLAGS_OF_ M) % HA_GRANULE_ + (bytes)*HA_GRANULE_)
+    (HA_KIND_OF_ M, HA_LANES_OF_ M,                                                                \
+     (HA_FLAGS_OF_ M) % HA_GRANULE_ +                                                              \
+         HA_GRANULE_ *                                                                             \
+             ((bytes) < 1 || (bytes) > HA_MOST_GRANULE_ ? HA_MOST_GRANULE_ + 1 : (bytes)))
 #define HA_KIND_OF_(k, l, f) (k)
 #define HA_LANES_OF_(k, l, f) (l)
 #define HA_FLAGS_OF_(k, l, f) (f)

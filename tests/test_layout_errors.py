@@ -57,6 +57,10 @@ CASES = [
      ["ha_may_misalign_so_use_get_and_set"]),
     ("structs as another layout", {"use": "*sky_pos_x(sky_of(b, 1), at)"},
      ["sky_of|ha_only_an_aos_view_is_of_records"]),
+    ("counting what is known at run time only", {"layout": "HA_COUNTED(HA_ANY)"},
+     ["HA_ANY: what is counted is said by the mapping"]),
+    ("no granules", {"layout": "HA_HEATMAP(HA_SOA, 0)"}, ["HA_HEATMAP: 1 to 1048576 bytes"]),
+    ("large granules", {"layout": "HA_HEATMAP(HA_SOA, 1048577)"}, ["HA_HEATMAP: 1 to 1048576 bytes"]),
     ("storing by a const view", {"use": "(*sky_const_pos_x(sky_reading(v), at) = 1)"},
      ["read-only|const"]),
 ]

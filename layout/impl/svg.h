@@ -249,7 +249,7 @@ static void ha_put_svg_value(ha_writer *w, const ha_picture *p, const ha_shown_v
     ha_svg_name(m, v, name);
     if (p->counted.granularity > 0)
         ha_put_svg_heated(w, &p->counted, v->blob, first / p->unit, (last + p->unit - 1) / p->unit,
-                          x, y);
+                          x, width, y);
     else
         ha_put_svg_rect(w, x, y, width, v->field);
     if (width >= HA_SVG_NAMED) ha_put_svg_label(w, x, y, width, name, one ? "all" : index);

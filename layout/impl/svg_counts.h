@@ -109,16 +109,16 @@ static void ha_put_svg_heat(ha_writer *w, const ha_shown_counts *s, int64_t blob
     ha_put_text(w, "</text>\n");
 }
 
-/* The frame of a value, bytes [first, last) of a blob, and how often the hottest of them was touched. */
+/* The frame of a value, which has a part in bytes [first, last) of a blob, and how often the hottest of
+ * them was touched. */
 static void ha_put_svg_heated(ha_writer *w, const ha_shown_counts *s, int64_t blob, int64_t first,
-                              int64_t last, int64_t x, int64_t y) {
-    const int64_t width = (last - first) * HA_SVG_BYTE;
+                              int64_t last, int64_t x, int64_t width, int64_t y) {
     uint64_t most = 0;
     ha_put_text(w,
                 "<rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" fill=\"none\" "
                 "stroke=\"#333\"/>\n",
                 (long long)x, (long long)y, (long long)width, (long long)ha_svg_box_height(s));
-    if (!ha_is_fine(s)) return;
+    if (!ha_is_fine(s) || width < HA_SVG_BYTE) return;
     for (int64_t at = first; at < last; at++) {
         const uint64_t n = ha_heat_at(s, blob, at);
         if (n > most) most = n;
