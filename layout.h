@@ -7,6 +7,7 @@
  *                         #define HA_LAYOUT_IMPLEMENTATION
  *                         #include "layout.h"
  *    The file that defines HARRAY_IMPLEMENTATION for harray.h has it, too, when it includes layout.h.
+ *    It needs no -lpthread: copies that may use threads do so where the program has them.
  * 3. Your own struct stays as it is. List its fields, and choose how records of it lie in memory:
  *                         typedef struct { struct { float x, y, z; } pos, vel; float mass; } body;
  *                         #define body_FIELDS (float, pos, x), (float, pos, y), (float, pos, z), \
@@ -31,7 +32,7 @@
  * layout/each.h (loops), layout/near.h (neighbours; parts for threads), layout/split.h (two layouts in
  * one view), layout/any.h (layouts known at run time, and code for each), layout/scalar.h (types of
  * fields), layout/record.h (records at run time), layout/mapping.h (mappings at run time, and layouts as
- * text).
+ * text), layout/copy.h (copies between any two layouts).
  */
 /* clang-format on */
 #ifndef HARRAY_LAYOUT_H

@@ -3,8 +3,17 @@
  *     const ha_mapped from = {aos, &array}, to = {soa, columns};
  *     if (ha_mapped_copy(&to, &from, NULL, &error)) puts(error.text);
  *
- * The two may differ in everything: layout, order of the indices, record. Fields are matched by
- * path; where their types differ, values are converted as harray/convert.h does. */
+ *     const ha_copying how = {.paths = "pos+mass", .first = begin, .last = end, .threads = 8};
+ *     if (ha_mapped_copy(&to, &from, &how, &error)) puts(error.text);      // a part, by threads
+ *
+ * The two may differ in everything: layout, order of the indices, record. What is fast, at about the speed
+ * of memcpy where a copy is larger than the caches:
+ *     the same layout, record and order   as whole stretches of memory; structs with gaps field by field
+ *     aos, soa, aosoa of any lanes        by tiles that fit the first cache, turned around by vectors;
+ *                                         blocks of lanes of which one number divides the other
+ *     rows to columns, permute            by tiles of both
+ * All else is exact, and slower, value by value: Morton order, lanes that do not divide each other,
+ * computed layouts and trees. */
 #ifndef HARRAY_LAYOUT_COPY_H
 #define HARRAY_LAYOUT_COPY_H
 
@@ -12,19 +21,38 @@
 
 /* What is copied, and how; all zeros, or NULL in its place: everything, by one thread. */
 typedef struct ha_copying {
-    const char *paths;           /* "pos+mass"; NULL: all fields that both records have */
-    const int64_t *first, *last; /* only the indices [first[d], last[d]); NULL: all */
-    int threads;                 /* how many may work on it; 0: 1 */
+    const char *paths; /* "pos+mass"; NULL: all fields that both records have */
+    const int64_t *first,
+        *last;   /* only the indices [first[d], last[d]); NULL: from 0, to the extent */
+    int threads; /* how many may work on it, this one included; 0: 1 */
 } ha_copying;
 
-/* `to` has the values of `from` then; fields that only one of the two has, and what lies between fields,
- * stays as it is. Returns when that is done. Both have to have the same rank and extents, and no byte
- * in common. Nothing is changed on failure, why being in *error (NULL: nobody wants to know):
- *     HA_ERR_ARGUMENT     ranks or extents differ; the region is not inside them; a path is in neither
- *                         record, or no field in both; a value cannot be converted (complex to real,
- *                         …)
- *     HA_ERR_MEMORY       there is no memory for the plan
- * From any thread. */
+/* `to` has the values of `from` then. Leaves are matched by their names, whatever their order; every byte
+ * of `to` that is not one of a copied value stays as it is: other fields, what lies between fields,
+ * records outside the region. So a struct may have members that its record does not know.
+ *
+ * Where a leaf's types differ, its values are converted as harray/dtype.h says: rounded once, to the nearest,
+ * of two equally near ones to the even; what is too large for a real type becomes infinite; to bool all
+ * but 0 becomes 1. Integers that do not fit, NaN as an integer, and imaginary parts that would get lost
+ * are refused, after all values have been looked at and before any is written.
+ *
+ * What `to` does not store is left out. What `from` does not store is zero. From "one" every record gets the
+ * same; to "one" several records are refused, as there is one place for all their values.
+ *
+ * Counters of both mappings (counts.h) count each value once, as read and as written.
+ *
+ * Threads are made for the call, and no more than there is work for; where none can be made, this one
+ * does all. They write no byte of each other's: leaves of packed bits are done by this thread alone.
+ * Blobs may have any alignment.
+ *
+ * HA_OK: done. Else nothing is changed, and *error (NULL: nobody wants to know) says why:
+ *     HA_ERR_ARGUMENT  ranks or extents differ; the region is not inside them; there is no field of a
+ *                      path in both records (error->code is its position in `paths`), or none in common
+ *                      at all; a value cannot be converted: which; blobs of the two have bytes in
+ *                      common: which; a blob that is needed is NULL; several records to one place
+ *     HA_ERR_MEMORY    there is no memory for the plan: some 900 bytes for each leaf, 52 KiB for each
+ *                      thread
+ * From any thread, as long as no other writes `from`, or uses `to`. */
 HA_API HA_MUST_CHECK ha_status ha_mapped_copy(const ha_mapped *to, const ha_mapped *from,
                                               const ha_copying *how, ha_error *error);
 

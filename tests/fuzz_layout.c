@@ -1,7 +1,14 @@
+<<<<<<< HEAD
 /* For libFuzzer: bytes are pieces of text, of a record and then of a layout, or pieces of layouts of the
  * particle that fit each other; then extents. What is parsed is right: it is written and parsed again to
  * the same, values do not overlap unless "one" says so, all texts can be made of it, and values that
  * were read are read again after they have been written. What is refused points into the text.
+=======
+/* For libFuzzer: bytes are pieces of text, of a record and then of a layout, extents, and another layout.
+ * What is parsed is right: it is written and parsed again to the same, values do not overlap unless
+ * "one" says so, all texts can be made of it, and copies between the two layouts leave in every byte
+ * what values that are got and set one by one leave. What is refused points into the text.
+>>>>>>> e9b0fc8 (Copies of layouts: what they promise, mutations, and fuzzing against values one by one)
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined tests/fuzz_layout.c -o fuzz
  *     ./fuzz -max_len=200 -max_total_time=600 corpus/ */
@@ -255,10 +262,128 @@ static void check_mapping(const ha_mapping *m) {
     check_values(m);
 }
 
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+enum { MOST_VALUES = 4000, MOST_BYTES = 100000, MOST_BLOBS = 64 };
+
+typedef struct memory {
+    void *blob[MOST_BLOBS];
+    ha_mapped records;
+} memory;
+
+/* How many records there are, if these are few, in few blobs and bytes; else 0. */
+static int64_t few_records(const ha_mapping *m) {
+    int64_t records = 1, bytes = 0;
+    for (int d = 0; d < m->rank; d++) {
+        if (m->extent[d] > MOST_VALUES) return 0;
+        records *= m->extent[d];
+    }
+    if (m->blobs > MOST_BLOBS || records * m->rows > MOST_VALUES) return 0;
+    for (int b = 0; b < m->blobs; b++) {
+        if (m->blob[b].bytes > MOST_BYTES) return 0;
+        bytes += m->blob[b].bytes;
+    }
+    return bytes > MOST_BYTES ? 0 : records;
+}
+
+static void make_memory(memory *m, const ha_mapping *mapping, int seed) {
+    m->records = (ha_mapped){mapping, m->blob};
+    for (int b = 0; b < mapping->blobs; b++) {
+        const size_t bytes = (size_t)mapping->blob[b].bytes;
+        m->blob[b] = malloc(bytes + 1);
+        require(m->blob[b] != NULL);
+        memset(m->blob[b], seed + b, bytes);
+    }
+}
+
+static void free_memory(memory *m) {
+    for (int b = 0; b < m->records.mapping->blobs; b++) free(m->blob[b]);
+}
+
+static int next_index(const int64_t *first, const int64_t *last, int rank, int64_t *index) {
+    for (int d = rank; d-- > 0; index[d] = first[d])
+        if (++index[d] < last[d]) return 1;
+    return 0;
+}
+
+/* Bytes that are 0 or 1 are no NaN, and right truth values. */
+static void set_values(const memory *m) {
+    const ha_mapping *mapping = m->records.mapping;
+    static const int64_t zeros[HA_MAPPING_RANK];
+    int64_t index[HA_MAPPING_RANK] = {0};
+    uint32_t seed = 1;
+    do
+        for (int64_t k = 0; k < mapping->rows; k++) {
+            char value[16];
+            for (int b = 0; b < 16; b++)
+                value[b] = (char)((seed = seed * 1103515245u + 12345) >> 30 & 1);
+            ha_mapped_set(&m->records, k, index, value);
+        }
+    while (next_index(zeros, mapping->extent, mapping->rank, index));
+}
+
+/* Is there one place for several records? */
+static int is_shared(const ha_mapping *m) { return strstr(m->text, "one") != NULL; }
+
+/* A copy leaves what values that are got and set one by one leave, in every byte. */
+static void check_copy(const ha_mapping *to, const ha_mapping *from, const ha_copying *how) {
+    memory target, source, expected;
+    int64_t index[HA_MAPPING_RANK];
+    ha_error e;
+    make_memory(&target, to, 7);
+    make_memory(&expected, to, 7);
+    make_memory(&source, from, 99);
+    set_values(&source);
+    const ha_status s = ha_mapped_copy(&target.records, &source.records, how, &e);
+    memcpy(index, how->first, sizeof index);
+    if (s) {
+        require(s == HA_ERR_ARGUMENT && is_shared(to) && strstr(e.text, "one place"));
+    } else {
+        do
+            for (int64_t k = 0; k < to->rows; k++) {
+                char value[16];
+                ha_mapped_get(&source.records, k, index, value);
+                ha_mapped_set(&expected.records, k, index, value);
+            }
+        while (next_index(how->first, how->last, to->rank, index));
+    }
+    for (int b = 0; b < to->blobs; b++)
+        require(!memcmp(target.blob[b], expected.blob[b], (size_t)to->blob[b].bytes));
+    free_memory(&target);
+    free_memory(&source);
+    free_memory(&expected);
+}
+
+/* Both ways, of all records but perhaps the outermost. */
+static void check_copies(const ha_mapping *m, const ha_mapping *n, int shrink) {
+    int64_t first[HA_MAPPING_RANK] = {0}, last[HA_MAPPING_RANK] = {0};
+    const ha_copying how = {.first = first, .last = last, .threads = 1 + (shrink & 1)};
+    if (few_records(m) == 0 || few_records(n) == 0) return;
+    for (int d = 0; d < m->rank; d++) {
+        last[d] = m->extent[d];
+        if ((shrink >> (2 * d) & 1) && last[d] - first[d] > 1) first[d]++;
+        if ((shrink >> (2 * d + 1) & 1) && last[d] - first[d] > 1) last[d]--;
+    }
+    check_copy(m, n, &how);
+    check_copy(n, m, &how);
+}
+
+/* Of this mapping and one of another layout. */
+static void check_other(const ha_mapping *m, const char *layout, int shrink) {
+    ha_error e;
+    ha_mapping *n = ha_mapping_parse(m->record, layout, m->rank, m->extent, &e);
+    if (!n) {
+        check_error(&e, layout);
+        n = ha_mapping_parse(m->record, "aosoa(4)", m->rank, m->extent, NULL);
+    }
+    if (n) check_copies(m, n, shrink);
+    ha_mapping_free(n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     static const int64_t extents[] = {3, 0, 1, 5, 17, 4096, 4294967296, INT64_MAX};
     const uint8_t *at = bytes, *end = bytes + count;
-    char record[LONGEST], layout[LONGEST];
+    char record[LONGEST], layout[LONGEST], other[LONGEST];
     int64_t extent[HA_MAPPING_RANK];
     int rank = 2;
     ha_error e;
@@ -272,12 +397,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     }
     if (at < end) rank = 1 + *at++ % HA_MAPPING_RANK;
     for (int d = 0; d < rank; d++) extent[d] = at < end ? extents[*at++ % 8] : 3;
+    const int shrink = at < end ? *at++ : 0;
+    read_text(&at, end, other);
     ha_record *r = parse_record(record);
     ha_mapping *m = ha_mapping_parse(r, layout, rank, extent, &e);
-    if (m)
+    if (m) {
         check_mapping(m);
-    else
+        check_other(m, other, shrink);
+    } else {
         check_error(&e, layout);
+    }
     ha_mapping_free(m);
     ha_record_free(r);
     return 0;
