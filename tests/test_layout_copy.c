@@ -2,7 +2,7 @@
  * ha_mapping_offset says: every byte of the target is as it has to be, and those of no copied value are
  * as they were. */
 #include "layout_memory.h"
-#include "layout_particle.h"
+#include "../layout.h"
 
 #include <setjmp.h>
 #include <cmocka.h>
