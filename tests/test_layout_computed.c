@@ -719,6 +719,45 @@ static void test_runs(void **state) {
     check_runs_of("a:i32 b:u8", "bitint(7; aos)", 1, (int64_t[]){1000});
 }
 
+/* Bytes of which few bits are stored: runs from every start, of every length that makes a difference. */
+static void check_small_runs(const char *type, int bits) {
+    const int64_t n = 60;
+    char record[16], layout[32], values[60], read[60];
+    world w, one;
+    uint64_t random = 3;
+    snprintf(record, sizeof record, "a:%s", type);
+    snprintf(layout, sizeof layout, "bitint(%d; soa)", bits);
+    make(&w, record, layout, 1, &n, 0xa5);
+    make(&one, record, layout, 1, &n, 0xa5);
+    for (int64_t start = 0; start < 16; start++)
+        for (int64_t count = 1; count <= 40; count += count < 20 ? 3 : 1) {
+            for (int64_t k = 0; k < count; k++)
+                values[k] = (char)(noise(&random) >> (type[0] == 'b' ? 63 : 56));
+            memset(read, 0x77, sizeof read);
+            ha_mapped_set_run(&w.mapped, 0, &start, 0, count, values);
+            ha_mapped_get_run(&w.mapped, 0, &start, 0, count, read);
+            for (int64_t k = 0, at = start; k < count; k++, at++) {
+                char x;
+                ha_mapped_set(&one.mapped, 0, &at, values + k);
+                ha_mapped_get(&one.mapped, 0, &at, &x);
+                if (x != read[k]) fail_msg("%s: %d is read as %d", layout, x, read[k]);
+            }
+            assert_int_equal(read[count], 0x77);
+            assert_memory_equal(w.blob[0], one.blob[0], (size_t)w.mapping->blob[0].bytes);
+        }
+    drop(&w);
+    drop(&one);
+}
+
+static void test_small_runs(void **state) {
+    (void)state;
+    for (int bits = 1; bits <= 8; bits++) {
+        check_small_runs("u8", bits);
+        check_small_runs("i8", bits);
+        check_small_runs("bool", bits);
+    }
+}
+
 /* A table by hand, of which the rows do not say their type. */
 static void test_by_hand(void **state) {
     (void)state;
@@ -1214,6 +1253,7 @@ int main(void) {
         cmocka_unit_test(test_changed_complex),
         cmocka_unit_test(test_bit_runs),
         cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_small_runs),
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_functions),

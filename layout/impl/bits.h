@@ -180,4 +180,60 @@ static void ha_bits_write(unsigned char *blob, ha_bit_run r, const uint64_t *val
     for (; k < n; k++) ha_bits_set(blob, r.at + k * r.step, r.bits, value[k]);
 }
 
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+/* Eight numbers of up to 7 bits, each in a byte: one behind the other, and back. */
+static uint64_t ha_bits_of_bytes(uint64_t x, int bits) {
+    const uint64_t one = 0x00ff00ff00ff00ff, two = 0x0000ffff0000ffff, four = 0x00000000ffffffff;
+    x = (x & one) | (x >> 8 & one) << bits;
+    x = (x & two) | (x >> 16 & two) << 2 * bits;
+    return (x & four) | (x >> 32) << 4 * bits;
+}
+
+static uint64_t ha_bytes_of_bits(uint64_t x, int bits) {
+    const uint64_t two = ha_bit_mask(2 * bits) * 0x0000000100000001;
+    const uint64_t one = ha_bit_mask(bits) * 0x0001000100010001;
+    x = (x & ha_bit_mask(4 * bits)) | (x >> 4 * bits & ha_bit_mask(4 * bits)) << 32;
+    x = (x & two) | (x >> 2 * bits & two) << 16;
+    return (x & one) | (x >> bits & one) << 8;
+}
+
+/* Values of one byte that have up to 7 bits, as they are in memory, neighbours without gaps: as many as
+ * there are whole words for. With a sign this is the highest of the bits. */
+static int64_t ha_bits_read_small(const unsigned char *blob, ha_bit_run r, int has_sign,
+                                  char *value, int64_t n) {
+    const int64_t by_words = ha_bits_before(r, (r.at + n * r.bits + 7) / 8 - 7, n);
+    const uint64_t ones = 0x0101010101010101;
+    int64_t at = r.at, k = 0;
+    for (; k + 8 <= by_words; k += 8, at += 8 * r.bits) {
+        uint64_t x = ha_bytes_of_bits(ha_bits_word(blob + (at >> 3)) >> (at & 7), r.bits);
+        const uint64_t signs = x >> (r.bits - 1) & ones;
+        if (has_sign) x |= signs * (256u - (1u << r.bits));
+        ha_bits_put_word((unsigned char *)value + k, x);
+    }
+    return k;
+}
+
+static int64_t ha_bits_write_small(unsigned char *blob, ha_bit_run r, int has_sign,
+                                   const char *value, int64_t n) {
+    const int64_t by_words = ha_bits_before(r, (r.at + n * r.bits) / 8 - 7, n);
+    const uint64_t ones = 0x0101010101010101, sign = ones << (r.bits - 1);
+    const uint64_t low = has_sign ? sign - ones : ha_bit_mask(r.bits) * ones;
+    unsigned char *to = blob + r.at / 8;
+    int have = (int)(r.at % 8);
+    int64_t k = 0;
+    uint64_t word = by_words > 0 ? *to & ((1u << have) - 1) : 0;
+    for (; k + 8 <= by_words; k += 8) {
+        const uint64_t x = ha_bits_word((const unsigned char *)value + k);
+        const uint64_t bits = (x & low) | (has_sign ? x >> (8 - r.bits) & sign : 0);
+        word |= ha_bits_of_bytes(bits, r.bits) << have;
+        ha_bits_put_word(to, word);
+        have += 8 * r.bits;
+        to += have >> 3;
+        word >>= have & 56;
+        have &= 7;
+    }
+    return k;
+}
+
 #endif

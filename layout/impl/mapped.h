@@ -96,22 +96,56 @@ static void ha_keep_raw(ha_along *a, int64_t size, const char *values, int64_t e
 
 /* ---- what is stored -------------------------------------------------------------------------- */
 
-/* Up to HA_PORTION values as they are stored: from memory, and to memory. */
+/* Has it values of a byte, of which so few bits are stored that eight fit into a word? */
+static int ha_is_small(const ha_coding *c, int64_t step) {
+    return ha_scalar_size(c->stored) == 1 && c->bits <= 7 && step == c->bits &&
+           (c->stored != HA_BOOL || c->bits == 1);
+}
+
+/* Up to HA_PORTION values of bits: from memory, and to memory. */
+static void ha_fetch_bits(const ha_coding *c, ha_along *a, char *stored, int64_t n) {
+    const int64_t size = ha_scalar_size(c->stored);
+    uint64_t code[HA_PORTION];
+    for (int64_t at, step, here; n > 0; n -= here, stored += here * size) {
+        int64_t done = 0;
+        here = ha_along_next(a, n, &at, &step);
+        ha_bit_run run = {at, step, c->bits};
+        if (ha_is_small(c, step))
+            done = ha_bits_read_small(a->blob, run, c->stored == HA_I8, stored, here);
+        run.at += done * step;
+        if (done == here) continue;
+        ha_bits_read(a->blob, run, code, here - done);
+        ha_values_of_bits(stored + done * size, code, c, here - done);
+    }
+}
+
+static void ha_keep_bits(const ha_coding *c, ha_along *a, const char *stored, int64_t n) {
+    const int64_t size = ha_scalar_size(c->stored);
+    uint64_t code[HA_PORTION];
+    for (int64_t at, step, here; n > 0; n -= here, stored += here * size) {
+        int64_t done = 0;
+        here = ha_along_next(a, n, &at, &step);
+        ha_bit_run run = {at, step, c->bits};
+        if (ha_is_small(c, step))
+            done = ha_bits_write_small(a->blob, run, c->stored == HA_I8, stored, here);
+        run.at += done * step;
+        if (done == here) continue;
+        ha_values_to_bits(code, stored + done * size, c, here - done);
+        ha_bits_write(a->blob, run, code, here - done);
+    }
+}
+
+/* The same of values as they are stored, whatever that is. */
 static void ha_fetch_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
                             int64_t n) {
     const int64_t size = ha_scalar_size(c->stored);
-    uint64_t code[HA_PORTION];
     for (int64_t b = 0; b < c->bytes; b++) {
         const ha_row *row = &a->mapping->byte_row[c->byte_row + b];
         ha_along byte = ha_along_of(records, row, a->index, a->dimension);
         ha_fetch_raw(&byte, 1, (char *)stored + b, size, n);
     }
-    for (int64_t at, step, k = 0, here; k < n && c->bits > 0; k += here) {
-        here = ha_along_next(a, n - k, &at, &step);
-        ha_bits_read(a->blob, (ha_bit_run){at, step, c->bits}, code + k, here);
-    }
     if (c->bits > 0)
-        ha_values_of_bits(stored, code, c, n);
+        ha_fetch_bits(c, a, (char *)stored, n);
     else if (c->bytes == 0)
         ha_fetch_raw(a, size, (char *)stored, size, n);
     else
@@ -122,7 +156,6 @@ static void ha_fetch_stored(const ha_mapped *records, const ha_coding *c, ha_alo
 static void ha_keep_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
                            int64_t n) {
     const int64_t size = ha_scalar_size(c->stored);
-    uint64_t code[HA_PORTION];
     if (c->swapped) ha_swap_values(stored, c->stored, n);
     for (int64_t b = 0; b < c->bytes; b++) {
         const ha_row *row = &a->mapping->byte_row[c->byte_row + b];
@@ -130,15 +163,11 @@ static void ha_keep_stored(const ha_mapped *records, const ha_coding *c, ha_alon
         ha_keep_raw(&byte, 1, (const char *)stored + b, size, n);
     }
     if (c->bits > 0)
-        ha_values_to_bits(code, stored, c, n);
+        ha_keep_bits(c, a, (const char *)stored, n);
     else if (c->bytes == 0)
         ha_keep_raw(a, size, (const char *)stored, size, n);
     else
         a->index[a->dimension] += n;
-    for (int64_t at, step, k = 0, here; k < n && c->bits > 0; k += here) {
-        here = ha_along_next(a, n - k, &at, &step);
-        ha_bits_write(a->blob, (ha_bit_run){at, step, c->bits}, code + k, here);
-    }
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
