@@ -51,7 +51,7 @@
  * ---- layouts. A view HA_ANY has whatever layout the memory has, if it is one for views (any.h). A
  * view with a layout, HA_SOA say, can be opened only where the memory has the same: else
  * HA_ERR_ARGUMENT, which names both, and nothing has changed. Views of HA_VIEW_SPLIT make no record
- * arrays: take HA_ANY, and "split(pos: soa, aos)".
+ * arrays: take HA_ANY, and "split(separate; pos: soa, aos)".
  *
  * ---- scopes, as those of access.h: the block runs once, and what was opened is closed however it is
  * left; `else` behind it runs when opening failed. v is a variable of type sky, HA_USED(v) the access
@@ -230,11 +230,11 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
     }
 
 #define HA_RECORDS_MAKERS_(name, V)                                                                \
-    HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_text, void *const *ha_b,      \
+    HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_t, void *const *ha_b,         \
                                 unsigned ha_flags) {                                               \
         int64_t ha_e[4];                                                                           \
         memcpy(ha_e, &ha_n, sizeof ha_n);                                                          \
-        return name##_from_(ha_records_typed_wrap_(&name##_type_, ha_e, ha_text, ha_b, ha_flags)); \
+        return name##_from_(ha_records_typed_wrap_(&name##_type_, ha_e, ha_t, ha_b, ha_flags));    \
     }                                                                                              \
     HA_TYPED_ name name##_new(name##_numbers_ ha_n) {                                              \
         int64_t ha_e[4];                                                                           \

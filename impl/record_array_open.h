@@ -35,21 +35,21 @@ struct ha_records {
 
 enum { HA_UNWANTED = 255, HA_FIELD_PATH = 512 };
 
-typedef struct ha_what {
+typedef struct ha_what_text {
     const ha_record *record;
     const char *at;
     uint8_t *mode; /* of each leaf */
     int64_t leaves;
     char path[HA_FIELD_PATH]; /* the word that was read last */
     const char *why;          /* it is not understood */
-} ha_what;
+} ha_what_text;
 
-static void ha_what_blanks(ha_what *w) {
+static void ha_what_blanks(ha_what_text *w) {
     while (*w->at == ' ' || *w->at == '\t' || *w->at == '\n') w->at++;
 }
 
 /* A word: up to a blank or a sign between words. */
-static void ha_what_word(ha_what *w) {
+static void ha_what_word(ha_what_text *w) {
     size_t n = 0;
     ha_what_blanks(w);
     while (*w->at && !strchr(" \t\n,+", *w->at) && n + 1 < sizeof w->path) w->path[n++] = *w->at++;
@@ -65,7 +65,7 @@ static unsigned ha_what_mode(const char *word) {
 }
 
 /* All leaves below the path get the mode; an empty one: all leaves. */
-static const char *ha_what_mark(ha_what *w, unsigned mode) {
+static const char *ha_what_mark(ha_what_text *w, unsigned mode) {
     int64_t from = 0, leaf;
     while (from < w->leaves) {
         if (!*w->path)
@@ -80,7 +80,7 @@ static const char *ha_what_mark(ha_what *w, unsigned mode) {
 }
 
 /* "pos+mass"; empty: all leaves. */
-static const char *ha_what_paths(ha_what *w, unsigned mode) {
+static const char *ha_what_paths(ha_what_text *w, unsigned mode) {
     ha_what_word(w);
     if (!*w->path && *w->at == '+') return "is no field: '+' has to be between two";
     if ((w->why = ha_what_mark(w, mode))) return w->why;
@@ -94,7 +94,7 @@ static const char *ha_what_paths(ha_what *w, unsigned mode) {
 }
 
 /* NULL, or why not, of the word in w->path. */
-static const char *ha_what_read(ha_what *w, int *trying) {
+static const char *ha_what_read(ha_what_text *w, int *trying) {
     const char *why;
     ha_what_word(w);
     if ((*trying = !strcmp(w->path, "try"))) ha_what_word(w);
@@ -113,7 +113,7 @@ static const char *ha_what_read(ha_what *w, int *trying) {
 }
 
 /* Runs of leaves with the same mode: their number; written when `run` is given. */
-static int32_t ha_what_runs(const ha_what *w, ha_field_run *run) {
+static int32_t ha_what_runs(const ha_what_text *w, ha_field_run *run) {
     int32_t n = 0;
     for (int64_t leaf = 0; leaf < w->leaves; leaf++) {
         const uint8_t mode = w->mode[leaf];
@@ -126,7 +126,7 @@ static int32_t ha_what_runs(const ha_what *w, ha_field_run *run) {
     return n;
 }
 
-static ha_wanted *ha_wanted_make(const ha_what *w, const char *text, int trying) {
+static ha_wanted *ha_wanted_make(const ha_what_text *w, const char *text, int trying) {
     const int32_t n = ha_what_runs(w, NULL);
     const size_t runs = (size_t)n * sizeof(ha_field_run), length = strlen(text) + 1;
     ha_wanted *wanted = (ha_wanted *)HARRAY_MALLOC(sizeof *wanted + runs + length);
@@ -167,7 +167,7 @@ static void ha_wanted_end(ha_wanted *w) {
 static ha_status ha_wanted_get(ha_records *r, const char *text, int paths, const char *operation,
                                const char *site, ha_wanted **out) {
     const ha_record_form *f = ha_records_form(r->array);
-    ha_what w = {.record = f->record, .at = text, .leaves = f->leaves};
+    ha_what_text w = {.record = f->record, .at = text, .leaves = f->leaves};
     int trying = 0;
     if (!paths && (*out = ha_wanted_find(r, text))) return HA_OK;
     *out = NULL;

@@ -38,9 +38,8 @@ static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, 
     const size_t blobs = (size_t)m->blobs;
     void **somewhere = blobs <= 64 ? few : (void **)HARRAY_MALLOC(blobs * sizeof *somewhere);
     if (!somewhere) {
-        error->status = HA_ERR_MEMORY;
-        (void)snprintf(error->text, sizeof error->text, "no memory for %zu pointers", blobs);
-        return HA_ERR_MEMORY;
+        (void)snprintf(error->text, sizeof error->text, "there is no memory to look at it");
+        return error->status = HA_ERR_MEMORY;
     }
     for (size_t b = 0; b < blobs; b++) somewhere[b] = HA_ADDRESS_((uintptr_t)1 << 20);
     const ha_status s = ha_make_view(type, m, somewhere, view, error);
@@ -48,44 +47,64 @@ static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, 
     return s;
 }
 
+/* Why there is no view, of records that are laid out as `there`. */
 static ha_status ha_view_refused(const ha_records *r, const ha_records_type_ *type,
-                                 const ha_mapping *m, const ha_context *c, const ha_error *error,
+                                 const ha_context *c, const char *there, const ha_error *error,
                                  const char *site) {
+    static const char operation[] = "ha_records_open";
     char text[64];
     const char *layout = ha_own_layout(type, text, sizeof text);
     if (error->status != HA_ERR_ARGUMENT || !layout)
-        return ha_fail(error->status, "ha_records_open", "%s: records '%s' at %s: no view %s: %s",
-                       site, ha_records_name(r), c->name, type->view, error->text);
-    return ha_fail(
-        HA_ERR_ARGUMENT, "ha_records_open",
-        "%s: records '%s' at %s are laid out as %s, their view %s as %s: make them alike "
-        "(ha_records_layout), or the view HA_ANY",
-        site, ha_records_name(r), c->name, m->text ? m->text : "the caller has them", type->view,
-        layout);
+        return ha_fail(error->status, operation,
+                       "%s: records '%s' at %s, %.60s: no view %s: %.160s", site,
+                       ha_records_name(r), c->name, there, type->view, error->text);
+    return ha_fail(HA_ERR_ARGUMENT, operation,
+                   "%s: records '%s' at %s are %.60s, and the view %s is %s: make them alike "
+                   "(ha_records_layout), or the view HA_ANY",
+                   site, ha_records_name(r), c->name, there, type->view, layout);
+}
+
+/* Before anything is opened; layouts do not change while it looks. */
+static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_context *c,
+                                void *view, const char *site) {
+    ha_error error = {0};
+    char there[64] = "of no layout";
+    ha_lodging *l = NULL;
+    ha_array *a = ha_records_begin(r);
+    ha_status s = ha_lodging_get(a, c->memory, &l);
+    if (s) {
+        error.status = s;
+        (void)snprintf(error.text, sizeof error.text, "there is no memory for its mapping");
+    } else {
+        ha_lock(a);
+        l = ha_lodging_find(ha_records_form(a), c->memory);
+        s = ha_try_view(type, l->mapping, view, &error);
+        if (l->mapping->text) (void)snprintf(there, sizeof there, "%s", l->mapping->text);
+        ha_unlock(a);
+    }
+    ha_records_leave(r);
+    return s ? ha_view_refused(r, type, c, there, &error, site) : HA_OK;
 }
 
 ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                           const ha_records_type_ *type, void *view, size_t view_bytes,
                           ha_context *context, const char *what, size_t first, size_t last,
                           const char *site) {
-    ha_error error;
-    memset(view, 0, view_bytes);
+    HA_TELLS_EVENTS;
+    ha_error error = {0};
     memset(access, 0, sizeof *access);
     context = ha_resolve(context);
-    const ha_mapping *m = records ? ha_records_mapping(records, context) : NULL;
-    if (m && ha_try_view(type, m, view, &error) != HA_OK) {
-        memset(view, 0, view_bytes);
-        return access->status = ha_view_refused(records, type, m, context, &error, site);
-    }
+    ha_status s = ha_records_enter(records, "ha_records_open", site);
+    if (!s) s = ha_records_fit(records, type, context, view, site);
     memset(view, 0, view_bytes);
-    ha_status s = ha_records_open_(access, records, context, what, first, last, site);
-    if (s != HA_OK) return s;
+    if (s) return access->status = s;
+    s = ha_records_open_(access, records, context, what, first, last, site);
+    if (s) return s;
     s = ha_make_view(type, access->mapping, access->blob, view, &error);
-    if (s == HA_OK) return s;
-    m = access->mapping;
-    (void)ha_records_close_(access);
+    if (!s) return HA_OK;
+    (void)ha_records_close_(access); /* another thread has changed the layout in between */
     memset(view, 0, view_bytes);
-    return access->status = ha_view_refused(records, type, m, context, &error, site);
+    return access->status = ha_view_refused(records, type, context, "changing", &error, site);
 }
 
 void ha_records_close_scope_(void *access) {

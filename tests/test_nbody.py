@@ -37,6 +37,14 @@ class Test:
                    and "WRONG" not in done.stdout, done)
         return re.sub(r"bodies as \S+,", "bodies,", done.stdout)
 
+    def moved(self, name, *arguments):
+        """What it printed but for what was moved, which has to be judged, and the lines about that."""
+        text = self.good(name, *arguments)
+        moved = [x for x in text.splitlines() if x.startswith(("to ", "bytes "))]
+        self.check(f"{name}: what moved is counted", len(moved) == 3
+                   and all(": good" in x for x in moved[1:]), text)
+        return "".join(x + "\n" for x in text.splitlines() if x not in moved), moved
+
     def wrong(self, name, what, *arguments):
         done = self.run(*arguments, "--check")
         line = next((x for x in done.stdout.splitlines() if x.startswith(what)), "")
@@ -91,9 +99,24 @@ def main():
                and lines[0].split() == "layout best median ratio bytes".split()
                and {line.split()[0] for line in lines[1:]} == {
                    "aos", "soa", "aosoa(8)", "aosoa(16)", "aosoa(32)", "aosoa(64)"}, advice)
+    there, moved = test.moved("the solar system on a device", "--years", "1.1", "--device", "sim:0")
+    test.check("is the same there", there == solar, there, solar)
+    counts = [int(x) for x in re.findall(r"\d+", moved[0].split(":", 2)[2])]
+    test.check("what was not used has not moved", 5 * counts[1] < counts[2], moved)
+    for host, device in (("aos", "soa"), ("soa", "aos"), ("aosoa(8)", "aosoa(16)"), ("aos", "aos"),
+                         ("soa(single)", "split(separate; pos: soa, aos)")):
+        text, _ = test.moved(f"the cluster as {host} and {device}", *cluster, "--layout", host,
+                             "--device", "sim:0", "--device-layout", device)
+        test.check(f"does the same as {host} and {device}", text == expected, text, expected)
+    there = test.good("in one memory", *cluster, "--device", "host", "--layout", "aos")
+    test.check("nothing moves", there == expected, there)
     test.wrong("steps as long as a week", "Moon's month", "--years", "1.1", "--step", "7")
     test.wrong("no whole year", "Earth's year", "--years", "0.5", "--step", "1")
     test.bad("no layout", 1, "at character 0", "--layout", "nosuch")
+    test.bad("no device", 1, "nosuch", "--device", "nosuch:0")
+    test.bad("no layout there", 1, "at character 0", "--device", "sim:0", "--device-layout", "nosuch")
+    test.bad("a layout that no view has", 1, "no view sky", "--device", "sim:0", "--device-layout",
+             "byteswap(soa)")
     test.bad("half a layout", 1, "at character", "--layout", "aosoa(")
     test.bad("a layout that stores nothing", 1, "--layout null: ", "--layout", "null")
     done = test.run("--years", "0.001", "--counts", "/nonexistent/counts.json")

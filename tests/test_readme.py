@@ -6,7 +6,8 @@ usage: test_readme.py [--show DIR]
 
 The short program is the first ```c block, its output the first ```console block behind it. The
 block under "Your own memory" runs with the same function, that under "N-dimensional arrays" by
-itself, and prints the block behind it, and so does that under "Layouts of records". The table of states is what
+itself, and prints the block behind it, and so do those under "Layouts of records" and "Records on host
+and device". The table of states is what
 examples/states.c prints. The mistake under "Finding mistakes" is told as the block behind it says.
 The test is run with a driver that has GPUs: what the programs do must not depend on that.
 """
@@ -101,6 +102,8 @@ def main():
         results.append(("n-dimensional arrays", run(build(ranked, folder)) == printed))
         laid_out, printed = short_program(readme.split("## Layouts of records\n")[1])
         results.append(("layouts of records", run(build(laid_out, folder)) == printed))
+        coherent, printed = short_program(readme.split("### Records on host and device\n")[1])
+        results.append(("records on host and device", run(build(coherent, folder)) == printed))
         debugged, line = mistake(readme)
         results.append(("the mistake is told", crash(build(debugged, folder)) == line))
         table = run(build(read("examples/states.c").replace("../harray.h", "harray.h"), folder))

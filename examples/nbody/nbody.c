@@ -1,21 +1,28 @@
-/* nbody: bodies that pull each other, in any memory layout.
+/* nbody: bodies that pull each other, in any memory layout, on any device.
  *
  *     nbody [--layout LAYOUT] [--years T]                 the solar system from the year 2000 on
  *     nbody --cluster N [--seed S] [--time T] [--layout LAYOUT]
  *     … --step DT                                         days, or the cluster's units
+ *     … --device CTX [--device-layout LAYOUT]             where the loops run: sim:0, …
  *     … --layout "count(LAYOUT)" [--counts FILE]          what the first step touches: layout/counts.h
  *     … --advise                                          which layout is best here: layout/advise.h
- *     … --check                                           exit status 1 when physics says otherwise
+ *     … --check                                           exit status 1 when physics says otherwise,
+ *                                                         or more was moved than has to be
  *
  * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
  * aosoa(16), ... What to look at: kick() and drift(), the loops. They are written once, and know of
- * no layout. HA_WITH, behind them, compiles them for each kind of layout and picks at run time.
+ * no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of layout; kick_all()
+ * and drift_all() say which fields they read and write, and where. So the bodies are an array of structs
+ * on the host and an array for each field on the device, and what moves is what the host looks at.
  *
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
  * drift away, however long it runs. */
-#define HA_LAYOUT_IMPLEMENTATION
+#define HARRAY_IMPLEMENTATION
+#include "records.h"
+
 #include "body.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -26,6 +33,7 @@
 #define TURN (2 * 3.14159265358979323846)
 
 HA_VIEW(sky, body, 1, HA_ANY)
+HA_RECORDS(bodies, sky);
 
 /* Everybody is pulled by everybody. A body pulls itself as well, at no distance: that the softening
  * is not zero makes it no pull at all. */
@@ -52,17 +60,22 @@ HA_FN void drift(sky v, double dt) {
     }
 }
 
-/* For whatever layout the view has. */
-static void kick_all(sky v, int64_t n, double dt, double softening) {
-    HA_WITH(v, kick(v, n, dt, softening));
+/* They can be run where the bodies are, whatever their layout is there. */
+HA_QUEUED(kick, sky, int64_t, double, double);
+HA_QUEUED(drift, sky, double);
+
+static void kick_all(bodies r, ha_context *where, int64_t n, double dt, double softening) {
+    HA_USING(v, r, where, "read pos+mass, write vel") HA_RUN_VIEW(kick, v, n, dt, softening);
 }
 
-static void drift_all(sky v, double dt) { HA_WITH(v, drift(v, dt)); }
+static void drift_all(bodies r, ha_context *where, double dt) {
+    HA_USING(v, r, where, "read vel, write pos") HA_RUN_VIEW(drift, v, dt);
+}
 
-static void step(sky v, int64_t n, double dt, double softening) {
-    kick_all(v, n, dt / 2, softening);
-    drift_all(v, dt);
-    kick_all(v, n, dt / 2, softening);
+static void step(bodies r, ha_context *where, int64_t n, double dt, double softening) {
+    kick_all(r, where, n, dt / 2, softening);
+    drift_all(r, where, dt);
+    kick_all(r, where, n, dt / 2, softening);
 }
 
 /* ---- what does not change -------------------------------------------------------------------- */
@@ -72,7 +85,7 @@ static vector less(vector a, vector b) { return (vector){a.x - b.x, a.y - b.y, a
 static double square(vector a) { return a.x * a.x + a.y * a.y + a.z * a.z; }
 
 /* Times the gravitational constant, as all masses are. */
-static double energy(sky v, int64_t n, double softening) {
+static double energy_of(sky v, int64_t n, double softening) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         const body a = sky_load(v, sky_at(v, i));
@@ -85,15 +98,21 @@ static double energy(sky v, int64_t n, double softening) {
     return sum;
 }
 
+static double energy(bodies r, int64_t n, double softening) {
+    HA_USING(v, r, ha_host(), "read") return energy_of(v, n, softening);
+    return NAN;
+}
+
 /* How fast the centre of all masses moves. */
-static double centre_speed(sky v, int64_t n) {
+static double centre_speed(bodies r, int64_t n) {
     body centre = {0};
-    for (int64_t i = 0; i < n; i++) {
-        const body b = sky_load(v, sky_at(v, i));
-        centre.mass += b.mass;
-        centre.vel.x += b.mass * b.vel.x;
-        centre.vel.y += b.mass * b.vel.y;
-        centre.vel.z += b.mass * b.vel.z;
+    HA_USING(v, r, ha_host(), "read vel+mass") for (int64_t i = 0; i < n; i++) {
+        const ha_at at = sky_at(v, i);
+        const double mass = *sky_mass(v, at);
+        centre.mass += mass;
+        centre.vel.x += mass * *sky_vel_x(v, at);
+        centre.vel.y += mass * *sky_vel_y(v, at);
+        centre.vel.z += mass * *sky_vel_z(v, at);
     }
     return sqrt(square(centre.vel)) / centre.mass;
 }
@@ -121,14 +140,21 @@ static void follow(orbit *o, vector place, double time, double dt) {
 
 static double period(const orbit *o) { return o->turns ? o->ended / o->turns : NAN; }
 
+static vector place(sky v, int64_t i) {
+    const ha_at at = sky_at(v, i);
+    return (vector){*sky_pos_x(v, at), *sky_pos_y(v, at), *sky_pos_z(v, at)};
+}
+
 /* Earth's year is the one of its common centre with the Moon, around the Sun. */
-static void follow_earth(orbit *year, orbit *month, sky v, double time, double dt) {
-    const body sun = sky_load(v, sky_at(v, SUN)), earth = sky_load(v, sky_at(v, EARTH));
-    const body moon = sky_load(v, sky_at(v, MOON));
-    const vector apart = less(moon.pos, earth.pos), from = less(earth.pos, sun.pos);
-    const double part = moon.mass / (moon.mass + earth.mass);
-    follow(year, (vector){from.x + part * apart.x, from.y + part * apart.y, 0}, time, dt);
-    follow(month, apart, time, dt);
+static void follow_earth(orbit *year, orbit *month, bodies r, double time, double dt) {
+    HA_USING_PART(v, r, ha_host(), "read pos+mass", SUN, MOON + 1) {
+        const double moon = *sky_mass(v, sky_at(v, MOON));
+        const double part = moon / (moon + *sky_mass(v, sky_at(v, EARTH)));
+        const vector apart = less(place(v, MOON), place(v, EARTH));
+        const vector from = less(place(v, EARTH), place(v, SUN));
+        follow(year, (vector){from.x + part * apart.x, from.y + part * apart.y, 0}, time, dt);
+        follow(month, apart, time, dt);
+    }
 }
 
 static bool complain(const char *format, ...) {
@@ -141,6 +167,12 @@ static bool complain(const char *format, ...) {
     return false;
 }
 
+/* harray keeps the first error, so that a run of calls can be checked once, at its end. */
+static bool all_went_well(void) {
+    const ha_error error = ha_take_error();
+    return error.status == HA_OK || complain("%s", error.text);
+}
+
 /* ---- what layouts are worth ------------------------------------------------------------------ */
 
 typedef struct stepping {
@@ -148,11 +180,17 @@ typedef struct stepping {
     double dt, softening;
 } stepping;
 
+HA_FN void step_through(sky v, int64_t n, double dt, double softening) {
+    kick(v, n, dt / 2, softening);
+    drift(v, dt);
+    kick(v, n, dt / 2, softening);
+}
+
 static ha_status step_on(const ha_mapped *records, void *user, ha_error *error) {
     const stepping *s = user;
-    const sky v = sky_from(records->mapping, records->blob, error);
+    sky v = sky_from(records->mapping, records->blob, error);
     if (sky_null(v)) return HA_ERR_ARGUMENT;
-    step(v, s->n, s->dt, s->softening);
+    HA_WITH(v, step_through(v, s->n, s->dt, s->softening));
     return HA_OK;
 }
 
@@ -197,8 +235,8 @@ static bool show_counts(const ha_counts *counts, const char *name) {
 /* ---- the program ----------------------------------------------------------------------------- */
 
 typedef struct options {
-    const char *layout, *counts;
-    int64_t cluster; /* stars; 0: the solar system */
+    const char *layout, *device, *device_layout, *counts; /* NULL: as it fits */
+    int64_t cluster;                                      /* stars; 0: the solar system */
     uint64_t seed;
     double time, step; /* 0: as it fits */
     bool check, advise;
@@ -214,60 +252,108 @@ static bool found(const options *o, const char *what, double value, const char *
     return good || !o->check;
 }
 
-static bool simulate(const options *o, sky v, int64_t n, double softening) {
+/* What has moved between host and device so far. */
+typedef struct traffic {
+    uint64_t there, back;
+} traffic;
+
+static traffic moved(ha_context *device) {
+    const ha_memory_usage m = ha_context_memory(device);
+    return (traffic){m.bytes_in, m.bytes_out};
+}
+
+/* Everything goes there once. Back come the places of the bodies that follow_earth() looks at, after each
+ * step; places and velocities of all, when the energy is to be known; the masses, never. */
+static bool moved_no_more(const options *o, ha_context *device, traffic start, int64_t n,
+                          int64_t steps, int64_t looks) {
+    const int64_t follows = o->cluster ? 0 : MOON + 1, one = sizeof(vector);
+    int64_t there = n * (2 * one + (int64_t)sizeof(double));
+    int64_t back = steps * follows * one + looks * (2 * n - follows) * one;
+    if (device == ha_host() || ha_context_is_zero_copy(device)) return true;
+    const traffic now = moved(device);
+    (void)printf("to %s: %" PRIu64 " bytes; back: %" PRIu64 " (whole bodies, each time: %" PRId64
+                 ")\n",
+                 ha_context_name(device), now.there - start.there, now.back - start.back,
+                 (follows ? steps : looks) * there);
+    bool good = found(o, "bytes there", (double)(now.there - start.there), "", (double)there,
+                      (double)there);
+    return found(o, "bytes back", (double)(now.back - start.back), "", (double)back,
+                 (double)back) &&
+           good;
+}
+
+static bool simulate(const options *o, bodies r, ha_context *device, int64_t n, double softening) {
     const bool solar = o->cluster == 0;
     const int64_t steps = (int64_t)ceil(o->time / o->step);
-    const double start = energy(v, n, softening);
+    const double start = energy(r, n, softening);
+    const traffic before = moved(device);
     double drifted = 0;
+    int64_t looks = 0;
     orbit year = {0}, month = {0};
-    if (solar) follow_earth(&year, &month, v, 0, o->step);
+    ha_counts *counts = ha_records_mapping(r.records, device)->counts;
+    if (solar) follow_earth(&year, &month, r, 0, o->step);
     for (int64_t k = 1; k <= steps; k++) {
-        if (k == 1) ha_counts_reset(HA_COUNTS(sky, v));
-        step(v, n, o->step, softening);
-        if (k == 1 && !show_counts(HA_COUNTS(sky, v), o->counts)) return false;
-        if (solar) follow_earth(&year, &month, v, (double)k * o->step, o->step);
-        if (k % (steps / 16 + 1) == 0 || k == steps)
-            drifted = fmax(drifted, fabs(energy(v, n, softening) / start - 1));
+        if (k == 1) ha_counts_reset(counts);
+        step(r, device, n, o->step, softening);
+        if (k == 1 && !show_counts(counts, o->counts)) return false;
+        if (solar) follow_earth(&year, &month, r, (double)k * o->step, o->step);
+        if (k % (steps / 16 + 1) == 0 || k == steps) {
+            drifted = fmax(drifted, fabs(energy(r, n, softening) / start - 1));
+            looks++;
+        }
     }
+    if (!all_went_well()) return false;
     (void)printf("%lld bodies as %s, %lld steps of %g\n", (long long)n, o->layout, (long long)steps,
                  o->step);
     bool good = found(o, "energy drift", drifted, "", 0, solar ? 1e-7 : 1e-3);
-    good &= found(o, "centre's speed", centre_speed(v, n), "", 0, 1e-12);
+    good &= found(o, "centre's speed", centre_speed(r, n), "", 0, 1e-12);
+    good &= moved_no_more(o, device, before, n, steps, looks);
     if (!solar) return good;
     good &= found(o, "Earth's year", period(&year), " days", 365.25636 - 0.01, 365.25636 + 0.01);
     good &= found(o, "Moon's month", period(&month), " days", 27.32166 - 0.1, 27.32166 + 0.1);
     return good;
 }
 
-/* The bodies go into memory as the mapping says. */
-static bool fill(sky v, body *all, int64_t n, const options *o) {
-    const double softening = o->cluster ? 0.05 : 1e-15;
-    if (o->advise) return advise(all, n, o->step, softening);
-    for (int64_t i = 0; i < n; i++) sky_store(v, sky_at(v, i), all[i]);
-    return simulate(o, v, n, softening);
+/* The bodies on the host, laid out there as they are asked for. */
+static bool fill(bodies r, const body *all, int64_t n, const options *o) {
+    HA_USING(v, r, ha_host(), "overwrite") {
+        for (int64_t i = 0; i < n; i++) sky_store(v, sky_at(v, i), all[i]);
+        return true;
+    }
+    return complain("--layout %s: %s", o->layout, ha_take_error().text);
 }
 
-static bool run_mapped(const ha_mapping *m, int64_t n, const options *o) {
-    ha_error error;
-    sky v = sky_new_from(m, &error);
-    if (sky_null(v)) return complain("--layout %s: %s", o->layout, error.text);
-    body *all = (body *)calloc((size_t)n, sizeof *all);
-    if (all && o->cluster) cluster(all, n, o->seed);
-    if (all && !o->cluster) solar_system(all);
-    const bool good = all ? fill(v, all, n, o)
-                          : complain("no memory for %lld bodies", (long long)n);
-    free(all);
-    sky_free(v);
+static bool lay_out(bodies r, ha_context *where, const char *option, const char *layout) {
+    return ha_records_layout(&r, where, layout) == HA_OK ||
+           complain("%s %s: %s", option, layout, ha_take_error().text);
+}
+
+static bool run_bodies(body *all, int64_t n, const options *o) {
+    const double softening = o->cluster ? 0.05 : 1e-15;
+    ha_context *device = ha_context_find(o->device);
+    if (o->cluster)
+        cluster(all, n, o->seed);
+    else
+        solar_system(all);
+    if (o->advise) return advise(all, n, o->step, softening);
+    if (!device) return complain("--device %s: %s", o->device, ha_take_error().text);
+    bodies r = bodies_new(n);
+    if (!r.records) return all_went_well();
+    const bool apart = device != ha_host() && !ha_context_is_zero_copy(device);
+    bool good = lay_out(r, ha_host(), "--layout", o->layout) &&
+                (!apart || lay_out(r, device, "--device-layout", o->device_layout)) &&
+                fill(r, all, n, o) && simulate(o, r, device, n, softening);
+    good &= all_went_well();
+    (void)bodies_free(&r);
     return good;
 }
 
 static bool run(const options *o) {
     const int64_t n = o->cluster ? o->cluster : PLANETS;
-    ha_error error;
-    ha_mapping *m = ha_mapping_parse(&body_record, o->layout, 1, &n, &error);
-    if (!m) return complain("--layout %s: %s", o->layout, error.text);
-    const bool good = run_mapped(m, n, o);
-    ha_mapping_free(m);
+    body *all = (body *)calloc((size_t)n, sizeof *all);
+    if (!all) return complain("no memory for %lld bodies", (long long)n);
+    const bool good = run_bodies(all, n, o);
+    free(all);
     return good;
 }
 
@@ -275,17 +361,21 @@ static bool run(const options *o) {
 
 static int usage(int status) {
     (void)fputs(
-        "Usage: nbody [--layout LAYOUT] [--years T] [--step DAYS] [--check]\n"
+        "Usage: nbody [--layout LAYOUT] [--years T] [--step DAYS] [--device CTX] [--check]\n"
         "       nbody --cluster N [--seed S] [--time T] [--step DT] [--layout LAYOUT] "
-        "[--check]\n"
+        "[--device CTX] [--check]\n"
         "The solar system from noon of 2000-01-01 on, or a cluster of N stars.\n"
         "\n"
-        "  --layout LAYOUT  how the bodies lie in memory: aos, soa (the default), "
-        "aosoa(16), ...\n"
+        "  --layout LAYOUT  how the bodies lie in memory: aos, soa (the default; with a device "
+        "aos), aosoa(16), ...\n"
         "                   or count(aos), heatmap(aos): accesses in the first step are counted\n"
         "  --counts FILE    they are written to FILE, for harray-layout --counts\n"
+        "  --device CTX     where the loops run: host, sim:0, ...\n"
+        "  --device-layout LAYOUT  how the bodies lie there: soa if not said\n"
         "  --advise         times a step in several layouts, and does nothing else\n"
-        "  --check          exit status 1 when energy, Earth's year or the month are wrong\n",
+        "  --check          exit status 1 when energy, Earth's year or the month are wrong, or "
+        "more "
+        "was moved than has to be\n",
         status ? stderr : stdout);
     return status;
 }
@@ -305,6 +395,10 @@ static bool set_option(options *o, const char *option, const char *value) {
         o->layout = value;
     else if (strcmp(option, "--counts") == 0)
         o->counts = value;
+    else if (strcmp(option, "--device") == 0)
+        o->device = value;
+    else if (strcmp(option, "--device-layout") == 0)
+        o->device_layout = value;
     else if (strcmp(option, "--cluster") == 0)
         o->cluster = isnan(x = floor(number(option, value, 2, 1e9))) ? 0 : (int64_t)x;
     else if (strcmp(option, "--seed") == 0)
@@ -321,7 +415,7 @@ static bool set_option(options *o, const char *option, const char *value) {
 }
 
 int main(int argc, char **argv) {
-    options o = {.layout = "soa", .seed = 1};
+    options o = {.seed = 1};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) return usage(0);
         if (strcmp(argv[i], "--check") == 0) {
@@ -337,5 +431,8 @@ int main(int argc, char **argv) {
     }
     if (o.time == 0) o.time = o.cluster ? 1 : 3652.5;
     if (o.step == 0) o.step = o.cluster ? 1.0 / 64 : 0.125;
+    if (!o.layout) o.layout = o.device ? "aos" : "soa";
+    if (!o.device) o.device = "host";
+    if (!o.device_layout) o.device_layout = "soa";
     return run(&o) ? 0 : 1;
 }
