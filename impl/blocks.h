@@ -53,7 +53,7 @@ typedef struct ha_attempt {
         ha_chunk *chunk;
         const struct ha_incarnation *from;
         ha_range range;
-    } ahead[2];
+    } ahead[3];
 } ha_attempt;
 
 static uint64_t ha_retirements; /* so far, in all memories */

@@ -15,7 +15,7 @@
 
 /* Parts of this size stay in a cache between conversion and copy. */
 #ifndef HA_RECORDS_PART_BYTES
-#define HA_RECORDS_PART_BYTES (1 << 20)
+#define HA_RECORDS_PART_BYTES (2 << 20) /* at most a chunk */
 #endif
 enum { HA_CARRY_PENDING = 192 }; /* a box is cut in halves 63 times at most */
 
@@ -314,18 +314,18 @@ static ha_status ha_carry_fetch(ha_carry *c, struct ha_ahead *at, ha_range r) {
 /* While a part comes, the next one is enqueued, if that needs no waiting. What fails here is found out
  * when that part is asked for. */
 static void ha_carry_look_ahead(ha_carry *c) {
-    const ha_attempt before = *c->attempt;
-    struct ha_ahead *at = ha_carry_free(c);
-    ha_field_box b;
-    if (!at || !ha_carry_next(c, &b)) return;
-    const ha_range r = ha_field_box_range(c->array, &b);
-    c->pending[c->n++] = b;
-    if (c->plain || ha_carry_ahead(c, r)) return;
-    if (ha_carry_fetch(c, at, r)) {
-        ha_forget_note();
-        c->attempt->point = before.point;
-        c->attempt->for_chunk = 0;
+    enum { MOST = sizeof c->attempt->ahead / sizeof *c->attempt->ahead };
+    ha_field_box b[MOST];
+    int n = 0, more = 1;
+    while (more && n < MOST && ha_carry_next(c, &b[n])) {
+        const ha_range r = ha_field_box_range(c->array, &b[n++]);
+        struct ha_ahead *at = ha_carry_free(c);
+        if (c->plain || ha_carry_ahead(c, r)) continue;
+        more = at && ha_carry_fetch(c, at, r) == HA_OK;
     }
+    ha_forget_note();
+    c->attempt->for_chunk = 0;
+    while (n) c->pending[c->n++] = b[--n]; /* to be asked for one after the other */
 }
 
 /* Fetches a part that is not on its way. Others that are (of an attempt that found something else missing)

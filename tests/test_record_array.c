@@ -41,7 +41,7 @@ static int make(void **state) {
 static int end(void **state) {
     (void)state;
     ha_record_free(record);
-    return ha_shutdown();
+    return ha_shutdown() != HA_OK;
 }
 
 static void fine(ha_status s) {
