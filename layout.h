@@ -45,6 +45,7 @@
 #include "layout/mapping.h"
 #include "layout/mapped.h"
 #include "layout/copy.h"
+#include "layout/arithmetic.h"
 #include "layout/counts.h"
 #include "layout/view.h"
 #include "layout/near.h"

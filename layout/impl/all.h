@@ -32,6 +32,7 @@
 #include "svg.h"
 #include "mapped.h"
 #include "copy.h"
+#include "arithmetic.h"
 #include "view.h"
 #include "advise.h"
 #include "view_mapped.h"

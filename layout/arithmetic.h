@@ -1,0 +1,82 @@
+/* Arithmetic with whole views, or parts of them, described at run time (mapped.h).
+ *
+ *     ha_mapped *a = sky_mapped(v, &error);                            a view: view_mapped.h
+ *     ha_mapped_apply_number(a, HA_MULTIPLY, 0.5, NULL, &error);       every field of every record *= 0.5
+ *     const body step = {.pos = {.x = 1}};
+ *     ha_mapped_apply_record(a, HA_ADD, &body_record, &step, &(ha_applying){.paths = "pos"}, &error);
+ *     ha_mapped_apply_view(a, HA_ADD, b, NULL, &error);                fields of the same path
+ *
+ * What is computed, for each field of the left side that takes part:
+ *     assign     the value on the right, as ha_mapped_set would convert it (mapped.h)
+ *     integers   with integers: as if numbers had no limit, then the lowest bits, as many as the left one
+ *                has, which is C's arithmetic without signs; / cuts off towards 0, and what is divided by
+ *                0 becomes 0
+ *     real       with any real number: in double, rounded once to the left one's type, which for two floats
+ *                is C's arithmetic in float. If the left one is an integer, to the nearest (of two
+ *                equally near ones the even one; C cuts off), at most to the largest there is; NaN is 0
+ *     complex    as C's double _Complex, rounded to the left one's type; with a real number on the right
+ *                as the two parts with that, but for + and -, which leave the imaginary part
+ * A bool may only be assigned, to a real number no complex one. Zeros are read from fields that are not
+ * stored, and nothing is written to them.
+ *
+ * Loops are as fast as those by hand where both sides have the same types and lie in memory as they are,
+ * in any of aos, soa and aosoa. Other types and computed layouts go through a buffer, value by value
+ * with Morton's order and trees.
+ *
+ * Not counted by count(…) and heatmap(…). */
+#ifndef HARRAY_LAYOUT_ARITHMETIC_H
+#define HARRAY_LAYOUT_ARITHMETIC_H
+
+#include "mapped.h"
+
+typedef enum ha_operation {
+    HA_ASSIGN = 0,
+    HA_ADD,
+    HA_SUBTRACT,
+    HA_MULTIPLY,
+    HA_DIVIDE
+} ha_operation;
+
+/* Where, and how; all zeros, or NULL in its place: all fields, everywhere, by one thread. */
+typedef struct ha_applying {
+    const char *paths; /* "pos+mass"; NULL: all fields that both sides have */
+    const int64_t *first,
+        *last; /* only the left one's indices [first[d], last[d]); NULL: all. What lies
+                                    outside its extents is left out */
+    const int64_t
+        *shift;  /* of a view: index i of the left meets i + shift of the right, so that what
+                             shift is negative for lies to the right. NULL: none. What is outside of the
+                             right one's extents is left out: as one image is moved over another */
+    int threads; /* how many may work on it; 0: 1 */
+} ha_applying;
+
+/* left op= right, record by record. Both have the same rank; extents may differ. The memory of both may
+ * have bytes in common only where each field meets itself, as in a += a.
+ * Returns when it is done. Nothing is changed on failure, why being in *error (NULL: nobody wants to
+ * know):
+ *     HA_ERR_ARGUMENT  ranks differ; a path is in neither record, or no field in both; there is no such
+ *                      operation, or not for these types; memory overlaps; a layout on the left has one
+ *                      place for all records; an integer is to be divided by a number that is 0
+ *     HA_ERR_MEMORY    there is no memory for the plan
+ * From any thread. */
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_view(const ha_mapped *left, ha_operation operation,
+                                                    const ha_mapped *right, const ha_applying *how,
+                                                    ha_error *error);
+
+/* The same with a struct of which `record` knows the fields: one value for each field. */
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operation operation,
+                                                      const ha_record *record, const void *value,
+                                                      const ha_applying *how, ha_error *error);
+
+/* The same with one value of this type for all fields. */
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operation operation,
+                                                      ha_scalar type, const void *value,
+                                                      const ha_applying *how, ha_error *error);
+
+/* The same with a number that is first rounded to the type of each field, as in C x += (float)number; of
+ * integers it stays as it is, so that they can be multiplied by 0.5. */
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operation operation,
+                                                      double number, const ha_applying *how,
+                                                      ha_error *error);
+
+#endif

@@ -1,0 +1,246 @@
+/* The plan of an operation: parts that go by kernels, and leaves that go by runs through a buffer.
+ *
+ * A part is a leaf, or one of the two numbers of a complex one, that lies in memory as it is and at equal
+ * distances, or equal ones in each block; the right side has the same type, or is one number. Parts that
+ * fill their records or blocks together are done as one array, the numbers on the right repeated as they
+ * come. */
+#ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_PLAN_H
+#define HARRAY_LAYOUT_IMPL_ARITHMETIC_PLAN_H
+
+#include "arithmetic_values.h"
+#include "copy_match.h"
+#include "copy_shape.h"
+
+enum { HA_APPLY_PATTERN = 4096 }; /* bytes */
+
+typedef struct ha_apply_part {
+    char *left;        /* of linear index 0 */
+    const char *right; /* NULL: `value` */
+    ha_copy_shape left_shape, right_shape;
+    ha_kernel *kernel;
+    int32_t walk, size;
+    int64_t together; /* so many parts from this one on fill whole blocks */
+    char *pattern;    /* their values, as they lie in blocks; NULL: none */
+    int64_t patterns; /* blocks in there */
+    _Alignas(16) char value[HA_SPLAT];
+} ha_apply_part;
+
+typedef struct ha_apply_leaf {
+    int64_t left, right; /* their numbers; right < 0: the constant */
+    ha_scalar left_type, right_type;
+    ha_constant constant;
+} ha_apply_leaf;
+
+typedef struct ha_apply_walk {
+    ha_copy_walk walk;
+    int64_t part, parts; /* its parts */
+    int64_t tile, tiles; /* records of a tile, and how many tiles the last loop has */
+    int64_t units;       /* tiles there are */
+} ha_apply_walk;
+
+typedef struct ha_apply_plan {
+    const ha_mapped *left, *right; /* right NULL: constants */
+    ha_operation operation;
+    int64_t first[HA_MAPPING_RANK], last[HA_MAPPING_RANK], shift[HA_MAPPING_RANK];
+    int64_t records;
+    int64_t parts, leaves, walks;
+    ha_apply_part *part;
+    ha_apply_leaf *leaf;
+    ha_apply_walk *walk;
+    char *patterns; /* memory of all */
+} ha_apply_plan;
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static int ha_apply_is_plain(const ha_row *row) {
+    return row->blob >= 0 && row->linearizer >= 0 && row->coding == 0;
+}
+
+/* Which walk goes along both, perhaps a new one; -1: none, as it is not even. */
+static int32_t ha_apply_find_walk(ha_apply_plan *p, const ha_linearizer *left,
+                                  const ha_linearizer *right) {
+    int64_t from[HA_MAPPING_RANK] = {0};
+    if (left->morton != 0 || right->morton != 0) return -1;
+    for (int32_t k = 0; k < p->walks; k++)
+        if (ha_copy_same_order(p->walk[k].walk.to_linearizer, left) &&
+            ha_copy_same_order(p->walk[k].walk.from_linearizer, right))
+            return k;
+    for (int d = 0; d < left->rank; d++) from[d] = p->first[d] + p->shift[d];
+    p->walk[p->walks].walk = ha_copy_walk_of(left, right, p->first, p->last);
+    p->walk[p->walks].walk.from = ha_linear(right, from);
+    return (int32_t)p->walks++;
+}
+
+/* Number `part` of a leaf, with part `from` of the right one, or with the constant. */
+static void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int part, int from,
+                              ha_kernel *kernel, int32_t walk) {
+    const ha_row *row = &p->left->mapping->row[leaf->left];
+    const int64_t size = ha_part_size(leaf->left_type);
+    ha_apply_part *a = &p->part[p->parts++];
+    *a = (ha_apply_part){.left = (char *)p->left->blob[row->blob] + row->base + part * size,
+                         .left_shape = ha_copy_shape_of(row),
+                         .right_shape = {1, 0, 0},
+                         .kernel = kernel,
+                         .walk = walk,
+                         .size = (int32_t)size};
+    if (leaf->right >= 0) {
+        const ha_row *other = &p->right->mapping->row[leaf->right];
+        a->right = (const char *)p->right->blob[other->blob] + other->base + from * size;
+        a->right_shape = ha_copy_shape_of(other);
+    } else {
+        for (int64_t k = 0; k < HA_SPLAT; k += size)
+            memcpy(a->value + k, leaf->constant.value + from * size, (size_t)size);
+    }
+}
+
+/* Makes parts of a leaf; 0: it has to go by runs. */
+static int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
+    const ha_mapping *m = p->left->mapping;
+    const ha_row *row = &m->row[leaf->left];
+    const ha_row *other = leaf->right < 0 ? row : &p->right->mapping->row[leaf->right];
+    const int is_complex = ha_is_complex(leaf->left_type), both = ha_is_complex(leaf->right_type);
+    const ha_scalar type = ha_type_of_part(leaf->left_type);
+    ha_kernel *kernel = ha_kernel_of(p->operation, type);
+    if (!kernel || !ha_apply_is_plain(row) || !ha_apply_is_plain(other)) return 0;
+    if (both && p->operation >= HA_MULTIPLY) return 0;
+    if (leaf->right < 0 && !both && !ha_constant_as(&leaf->constant, p->operation, type)) return 0;
+    if (leaf->right < 0 ? both && leaf->right_type != leaf->left_type
+                        : ha_type_of_part(leaf->right_type) != type)
+        return 0;
+    if (is_complex && !both && p->operation == HA_ASSIGN) return 0;
+    const ha_linearizer *l = &m->linearizer[row->linearizer];
+    const int32_t walk = ha_apply_find_walk(
+        p, l, leaf->right < 0 ? l : &p->right->mapping->linearizer[other->linearizer]);
+    if (walk < 0) return 0;
+    ha_apply_add_part(p, leaf, 0, 0, kernel, walk);
+    if (is_complex && (both || p->operation >= HA_MULTIPLY))
+        ha_apply_add_part(p, leaf, 1, both, kernel, walk);
+    return 1;
+}
+
+static void ha_apply_add_leaf(ha_apply_plan *p, ha_apply_leaf leaf) {
+    if (p->left->mapping->row[leaf.left].blob < 0) return;
+    if (!ha_apply_as_parts(p, &leaf)) p->leaf[p->leaves++] = leaf;
+}
+
+/* ---- parts together -------------------------------------------------------------------------- */
+
+static int ha_apply_by_place(const void *first, const void *second) {
+    const ha_apply_part *a = (const ha_apply_part *)first, *b = (const ha_apply_part *)second;
+    if (a->walk != b->walk) return a->walk < b->walk ? -1 : 1;
+    if (a->left == b->left) return 0;
+    return HA_NUMBER_(a->left) < HA_NUMBER_(b->left) ? -1 : 1;
+}
+
+static int ha_apply_same_shape(const ha_copy_shape *a, const ha_copy_shape *b) {
+    return a->lanes == b->lanes && a->lane == b->lane && a->block == b->block;
+}
+
+/* Does b lie right behind a on both sides? */
+static int ha_apply_follows(const ha_apply_part *a, const ha_apply_part *b) {
+    const int64_t step = a->left_shape.lanes * a->size;
+    return a->walk == b->walk && a->kernel == b->kernel && a->size == b->size &&
+           ha_apply_same_shape(&a->left_shape, &b->left_shape) &&
+           HA_NUMBER_(b->left) - HA_NUMBER_(a->left) == (uint64_t)step && !a->right == !b->right &&
+           (!a->right || (ha_apply_same_shape(&a->right_shape, &b->right_shape) &&
+                          ha_apply_same_shape(&a->right_shape, &a->left_shape) &&
+                          HA_NUMBER_(b->right) - HA_NUMBER_(a->right) == (uint64_t)step));
+}
+
+/* How many parts from this one on fill whole blocks; 1: it is alone. */
+static int64_t ha_apply_fill(const ha_apply_part *part, int64_t parts) {
+    const ha_copy_shape *shape = &part->left_shape;
+    int64_t n = 1;
+    if (shape->lanes > 1 && shape->lane != part->size) return 1;
+    while (n < parts && n * part->size * shape->lanes < shape->block &&
+           ha_apply_follows(&part[n - 1], &part[n]))
+        n++;
+    const int fills = n * part->size * shape->lanes == shape->block;
+    return fills && (part->right || shape->block <= HA_APPLY_PATTERN) ? n : 1;
+}
+
+static void ha_apply_find_together(ha_apply_plan *p) {
+    qsort(p->part, (size_t)p->parts, sizeof *p->part, ha_apply_by_place);
+    for (int64_t k = 0; k < p->parts; k += p->part[k].together)
+        p->part[k].together = ha_apply_fill(&p->part[k], p->parts - k);
+}
+
+/* Have parts together all the same value? */
+static int ha_apply_is_uniform(const ha_apply_part *part) {
+    for (int64_t k = 1; k < part->together; k++)
+        if (memcmp(part->value, part[k].value, (size_t)part->size) != 0) return 0;
+    return 1;
+}
+
+/* Blocks of their values. */
+static int64_t ha_apply_pattern_blocks(const ha_apply_part *part) {
+    if (part->right || part->together == 1 || ha_apply_is_uniform(part)) return 0;
+    return ha_larger(HA_APPLY_PATTERN / part->left_shape.block, 1);
+}
+
+static void ha_apply_make_pattern(ha_apply_part *part, char *at) {
+    const int64_t lanes = part->left_shape.lanes;
+    part->pattern = at;
+    for (int64_t b = 0; b < part->patterns; b++)
+        for (int64_t k = 0; k < part->together; k++)
+            for (int64_t i = 0; i < lanes; i++, at += part->size)
+                memcpy(at, part[k].value, (size_t)part->size);
+}
+
+static ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p) {
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
+        p->part[k].patterns = ha_apply_pattern_blocks(&p->part[k]);
+        bytes += p->part[k].patterns * p->part[k].left_shape.block;
+    }
+    if (bytes == 0) return HA_OK;
+    p->patterns = (char *)HA_LAYOUT_MALLOC_((size_t)bytes);
+    if (!p->patterns) return ha_no_memory(asked, (size_t)bytes);
+    char *at = p->patterns;
+    for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
+        if (p->part[k].patterns == 0) continue;
+        ha_apply_make_pattern(&p->part[k], at);
+        at += p->part[k].patterns * p->part[k].left_shape.block;
+    }
+    return HA_OK;
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+/* Bytes from record to record that it shares with other parts; 0: none. */
+static int64_t ha_apply_shared(const ha_copy_shape *s, int32_t size) {
+    const int64_t each = s->block / s->lanes;
+    return each == size ? 0 : each < 0 ? -each : each;
+}
+
+/* Tiles are as long as their lines stay in the nearest cache, and at least as a block. */
+static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
+    const ha_copy_loop *last = &w->walk.loop[w->walk.rank - 1];
+    int64_t shared = 0, lanes = 1, outer = 1;
+    for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together) {
+        const ha_apply_part *part = &p->part[k];
+        lanes = ha_larger(lanes, part->left_shape.lanes);
+        if (part->together > 1) continue;
+        shared = ha_larger(shared, ha_apply_shared(&part->left_shape, part->size) +
+                                       ha_apply_shared(&part->right_shape, part->size));
+    }
+    w->tile = shared == 0 ? 16384 : ha_larger(12288 / shared, 64);
+    if (!ha_round_to(w->tile, lanes, &w->tile)) w->tile = lanes;
+    w->tiles = last->count / w->tile + (last->count % w->tile != 0);
+    for (int k = 0; k < w->walk.rank - 1; k++) outer *= w->walk.loop[k].count;
+    w->units = outer * w->tiles;
+}
+
+static ha_status ha_apply_complete(const ha_asked *asked, ha_apply_plan *p) {
+    int64_t k = 0;
+    ha_apply_find_together(p);
+    for (int64_t w = 0; w < p->walks; w++) {
+        p->walk[w].part = k;
+        while (k < p->parts && p->part[k].walk == w) k++;
+        p->walk[w].parts = k - p->walk[w].part;
+        ha_apply_make_tiles(p, &p->walk[w]);
+    }
+    return ha_apply_make_patterns(asked, p);
+}
+
+#endif
