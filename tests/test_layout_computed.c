@@ -719,6 +719,20 @@ static void test_runs(void **state) {
     check_runs_of("a:i32 b:u8", "bitint(7; aos)", 1, (int64_t[]){1000});
 }
 
+/* From every type to every other, many at once. */
+static void test_all_changes(void **state) {
+    (void)state;
+    const int64_t n = 77;
+    for (int from = HA_BOOL; from <= HA_F64; from++)
+        for (int to = HA_BOOL; to <= HA_F64; to++) {
+            const char *f = ha_scalar_name((ha_scalar)from), *t = ha_scalar_name((ha_scalar)to);
+            char record[16], layout[60];
+            snprintf(record, sizeof record, "a:%s", f);
+            snprintf(layout, sizeof layout, "byteswap(changetype(%s:%s; soa))", f, t);
+            check_runs_of(record, layout, 1, &n);
+        }
+}
+
 /* Bytes of which few bits are stored: runs from every start, of every length that makes a difference. */
 static void check_small_runs(const char *type, int bits) {
     const int64_t n = 60;
@@ -1253,6 +1267,7 @@ int main(void) {
         cmocka_unit_test(test_changed_complex),
         cmocka_unit_test(test_bit_runs),
         cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_all_changes),
         cmocka_unit_test(test_small_runs),
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_text),
