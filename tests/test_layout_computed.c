@@ -709,6 +709,9 @@ static void test_runs(void **state) {
         {"a:f16 b:bf16 c:f32", "bitfloat(7,9; aos)"},
         {PARTICLE, "permute(1,0, changetype(f64:i16; bytesplit(aos)))"},
         {PARTICLE, "byteswap(tree(leafonly))"},
+        {PARTICLE, "changetype(f64:f32; tree(movedown(0;4)))"},
+        {PARTICLE, "bytesplit(tree())"},
+        {PARTICLE, "bytesplit(tree(leafonly))"},
     };
     static const int64_t small[] = {9, 14}, large[] = {3, 700};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
