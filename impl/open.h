@@ -63,16 +63,9 @@ HA_FAST int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_ran
     return !write || !ha_is_elsewhere(a, in, r);
 }
 
-/* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */
-HA_FAST int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
-                         int boxed, size_t n, const char *site) {
-    ha_incarnation *in;
-    ha_lock(a);
-    ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
-    if ((n != HA_END && n != a->size) || !ha_is_easy(a, c, locked, r, write, boxed, &in)) {
-        ha_unlock(a);
-        return 0;
-    }
+/* Lock held; it is easy. What the thread and the version are told, comes later. */
+HA_FAST void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_context *c, int write,
+                            ha_range locked, ha_range r, const char *site) {
     uint64_t ticket = ++a->tickets;
     char *data = in->data + r.first * a->element;
     ha_holder *h = &a->holder[a->holders++];
@@ -83,12 +76,25 @@ HA_FAST int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha
     h->site = site;
     h->writes = write;
     h->overwrites = 0; /* not behind other queues */
+    if (c->ops) in->ops.promised++;
+    *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
+}
+
+/* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */
+HA_FAST int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
+                         int boxed, size_t n, const char *site) {
+    ha_incarnation *in;
+    ha_lock(a);
+    ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
+    if ((n != HA_END && n != a->size) || !ha_is_easy(a, c, locked, r, write, boxed, &in)) {
+        ha_unlock(a);
+        return 0;
+    }
+    ha_hold_easily(x, a, in, c, write, locked, r, site);
     a->recent = in;
     a->version += (uint64_t)write;
-    if (c->ops) in->ops.promised++;
     ha_unlock(a);
     ha_self.held++;
-    *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
     return 1;
 }
 

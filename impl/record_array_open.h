@@ -223,16 +223,32 @@ typedef struct ha_records_wish {
     const char *operation, *site;
 } ha_records_wish;
 
-/* All that is easy, or nothing. */
+/* All of them when all are easy, or nothing. */
 static int ha_records_open_fast(const ha_records_wish *w, ha_access *part) {
+    ha_array *a = w->array;
+    ha_incarnation *in = NULL;
     size_t n = 0;
-    if (!ha_self.id || !w->array->grid) return 0;
-    while (n < w->n && ha_open_fast(&part[n], w->array, w->context, w->mode[n] != HA_READ,
-                                    w->range[n], 1, HA_END, w->site))
-        n++;
-    if (n == w->n) return 1;
-    while (n) (void)ha_close_(&part[--n]);
-    return 0;
+    int writes = 0;
+    if (!ha_self.id || !a->grid) return 0;
+    ha_lock(a);
+    for (; n < w->n; n++) {
+        const int write = w->mode[n] != HA_READ;
+        if (!ha_is_easy(a, w->context, w->range[n], w->range[n], write, 1, &in)) break;
+        ha_hold_easily(&part[n], a, in, w->context, write, w->range[n], w->range[n], w->site);
+        writes |= write;
+    }
+    const int all = n == w->n;
+    if (all) {
+        a->recent = in;
+        a->version += (uint64_t)writes;
+    } else { /* nobody has seen them */
+        a->holders -= (uint32_t)n;
+        if (n && w->context->ops)
+            ha_incarnation_find(a, w->context->memory)->ops.promised -= (uint32_t)n;
+    }
+    ha_unlock(a);
+    if (all) ha_self.held += n;
+    return all;
 }
 
 /* One access for each box, all or none. `q` has room for the requests. */

@@ -217,7 +217,7 @@ static void index_of(int64_t row, int64_t k, int64_t *index) {
 
 /* Of one value, which only the engine knows. */
 static int is_valid_cell(int leaf, int64_t row, int64_t k, int place) {
-    const ha_array *a = world.r->array;
+    ha_array *a = world.r->array;
     const ha_incarnation *in = ha_incarnation_find(a, world.context[place]->memory);
     int64_t index[HA_MAPPING_RANK];
     ha_field_box b = {.leaf = leaf, .end = leaf + 1};
