@@ -29,13 +29,7 @@
 
 #include "mapped.h"
 
-typedef enum ha_operation {
-    HA_ASSIGN = 0,
-    HA_ADD,
-    HA_SUBTRACT,
-    HA_MULTIPLY,
-    HA_DIVIDE
-} ha_operation;
+typedef enum ha_operator { HA_ASSIGN = 0, HA_ADD, HA_SUBTRACT, HA_MULTIPLY, HA_DIVIDE } ha_operator;
 
 /* Where, and how; all zeros, or NULL in its place: all fields, everywhere, by one thread. */
 typedef struct ha_applying {
@@ -59,23 +53,23 @@ typedef struct ha_applying {
  *                      place for all records; an integer is to be divided by a number that is 0
  *     HA_ERR_MEMORY    there is no memory for the plan
  * From any thread. */
-HA_API HA_MUST_CHECK ha_status ha_mapped_apply_view(const ha_mapped *left, ha_operation operation,
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_view(const ha_mapped *left, ha_operator operation,
                                                     const ha_mapped *right, const ha_applying *how,
                                                     ha_error *error);
 
 /* The same with a struct of which `record` knows the fields: one value for each field. */
-HA_API HA_MUST_CHECK ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operation operation,
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operator operation,
                                                       const ha_record *record, const void *value,
                                                       const ha_applying *how, ha_error *error);
 
 /* The same with one value of this type for all fields. */
-HA_API HA_MUST_CHECK ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operation operation,
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operator operation,
                                                       ha_scalar type, const void *value,
                                                       const ha_applying *how, ha_error *error);
 
 /* The same with a number that is first rounded to the type of each field, as in C x += (float)number; of
  * integers it stays as it is, so that they can be multiplied by 0.5. */
-HA_API HA_MUST_CHECK ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operation operation,
+HA_API HA_MUST_CHECK ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operator operation,
                                                       double number, const ha_applying *how,
                                                       ha_error *error);
 

@@ -205,11 +205,11 @@ static void store_number(ha_scalar type, void *value, number n, bool wrap) {
     }
 }
 
-static double real_result(ha_operation op, double x, double y) {
+static double real_result(ha_operator op, double x, double y) {
     return op == HA_ADD ? x + y : op == HA_SUBTRACT ? x - y : op == HA_MULTIPLY ? x * y : x / y;
 }
 
-static number integer_result(ha_operation op, number x, number y) {
+static number integer_result(ha_operator op, number x, number y) {
     const natural128 a = (natural128)x.integer, b = (natural128)y.integer;
     number z = {.sort = INTEGER};
     z.integer = (integer128)(op == HA_ADD        ? a + b
@@ -220,7 +220,7 @@ static number integer_result(ha_operation op, number x, number y) {
     return z;
 }
 
-static number complex_result(ha_operation op, number x, number y) {
+static number complex_result(ha_operator op, number x, number y) {
     double _Complex a, b, c;
     memcpy(&a, (double[2]){x.re, x.im}, sizeof a);
     memcpy(&b, (double[2]){y.re, y.im}, sizeof b);
@@ -231,7 +231,7 @@ static number complex_result(ha_operation op, number x, number y) {
     return z;
 }
 
-static void model_value(ha_operation op, ha_scalar left, void *value, ha_scalar right,
+static void model_value(ha_operator op, ha_scalar left, void *value, ha_scalar right,
                         const void *other) {
     number x = number_of(left, value);
     const number y = number_of(right, other);
@@ -271,7 +271,7 @@ typedef struct model_right {
     const char (*value)[16];
 } model_right;
 
-static void model(memory *left, ha_operation op, const model_right *right, const int64_t *first,
+static void model(memory *left, ha_operator op, const model_right *right, const int64_t *first,
                   const int64_t *last, const int64_t *shift, const bool *chosen) {
     int64_t i[4] = {0}, j[4] = {0};
     char value[16], other[16];
@@ -352,11 +352,11 @@ static void expect(ha_status s, const ha_error *error, const char *what) {
 static const char *const types[] = {"",    "bool", "i8",  "i16",  "i32", "i64", "u8",  "u16",
                                     "u32", "u64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
 
-static bool is_refused(ha_operation op, ha_scalar left, ha_scalar right) {
+static bool is_refused(ha_operator op, ha_scalar left, ha_scalar right) {
     return (left == HA_BOOL && op != HA_ASSIGN) || (right >= HA_C64 && left < HA_C64);
 }
 
-static void check_view(ha_operation op, const char *layout, const ha_record *l, const ha_record *r,
+static void check_view(ha_operator op, const char *layout, const ha_record *l, const ha_record *r,
                        const char *what) {
     const int64_t n[] = {300};
     const ha_scalar left_type = l->field[0].scalar, right_type = r->field[0].scalar;
@@ -381,7 +381,7 @@ static void check_view(ha_operation op, const char *layout, const ha_record *l, 
     free_memory(&right);
 }
 
-static void check_scalar(ha_operation op, const char *layout, const ha_record *l, ha_scalar type,
+static void check_scalar(ha_operator op, const char *layout, const ha_record *l, ha_scalar type,
                          const char *what) {
     const int64_t n[] = {77};
     const ha_scalar left_type = l->field[0].scalar;
@@ -417,9 +417,9 @@ static void test_types(void **state) {
             ha_record *left = record_of(texts[0]), *right = record_of(texts[1]);
             for (int op = 0; op < 5; op++) {
                 snprintf(what, sizeof what, "%s %c= %s", types[l], " +-*/"[op], types[r]);
-                check_view((ha_operation)op, op % 2 ? "soa" : "aosoa(16)", left, right, what);
+                check_view((ha_operator)op, op % 2 ? "soa" : "aosoa(16)", left, right, what);
                 for (int k = 0; k < 4; k++)
-                    check_scalar((ha_operation)op, "soa", left, (ha_scalar)r, what);
+                    check_scalar((ha_operator)op, "soa", left, (ha_scalar)r, what);
             }
             ha_record_free(left);
             ha_record_free(right);
@@ -455,7 +455,7 @@ static const char *const records[] = {
 static const int64_t extents[][2] = {{1, 70}, {37, 9}, {5, 1}};
 
 static void check_layouts(const ha_record *r, const char *left_text, const char *right_text,
-                          ha_operation op, const int64_t *n) {
+                          ha_operator op, const int64_t *n) {
     memory left, right, expected;
     ha_error error;
     char what[100];
@@ -478,14 +478,14 @@ static void test_layouts(void **state) {
         ha_record *r = record_of(records[k]);
         for (int a = 0; a < LAYOUTS; a++)
             for (int b = 0; b < LAYOUTS; b++, turn++)
-                check_layouts(r, layouts[a], layouts[b], (ha_operation)(turn % 5),
+                check_layouts(r, layouts[a], layouts[b], (ha_operator)(turn % 5),
                               extents[turn / 5 % 3]);
         ha_record_free(r);
     }
 }
 
 /* Values of a record, in all of them, then in some fields of a part of them. */
-static void check_record(const ha_record *r, const char *text, ha_operation op, const int64_t *n,
+static void check_record(const ha_record *r, const char *text, ha_operator op, const int64_t *n,
                          bool uniform) {
     const int64_t first[] = {1, 3}, last[] = {n[0] - 1, n[1] - 2};
     const bool chosen[] = {false, true, true, true, true, false, false};
@@ -520,7 +520,7 @@ static void test_records(void **state) {
         ha_record *r = record_of(records[k]);
         for (int a = 0; a < LAYOUTS; a++)
             for (int op = 0; op < 5; op++)
-                check_record(r, layouts[a], (ha_operation)op, extents[(a + op) % 3], op == 1);
+                check_record(r, layouts[a], (ha_operator)op, extents[(a + op) % 3], op == 1);
         ha_record_free(r);
     }
 }
@@ -567,10 +567,9 @@ static void test_matched_by_path(void **state) {
             make_memory(&right, r, "aos", 1, n);
             copy_memory(&expected, &left);
             const ha_applying how = {.paths = part ? "mass+hue" : NULL};
-            expect(
-                ha_mapped_apply_view(&left.mapped, (ha_operation)op, &right.mapped, &how, &error),
-                &error, "by path");
-            model(&expected, (ha_operation)op, &(model_right){.view = &right, .leaf = from},
+            expect(ha_mapped_apply_view(&left.mapped, (ha_operator)op, &right.mapped, &how, &error),
+                   &error, "by path");
+            model(&expected, (ha_operator)op, &(model_right){.view = &right, .leaf = from},
                   (int64_t[]){0}, n, NULL, part ? chosen : NULL);
             check_equal(&left, &expected, "by path");
             free_blobs(&expected);
@@ -643,9 +642,9 @@ static void test_numbers(void **state) {
                        : type[l] == HA_F32 ? (const void *)&f
                                            : (const void *)&h,
                        (size_t)ha_scalar_size(type[l]));
-            expect(ha_mapped_apply_number(&left.mapped, (ha_operation)op, x, NULL, &error), &error,
+            expect(ha_mapped_apply_number(&left.mapped, (ha_operator)op, x, NULL, &error), &error,
                    "a number");
-            model(&expected, (ha_operation)op,
+            model(&expected, (ha_operator)op,
                   &(model_right){.type = type, .value = (const char(*)[16])value}, zeros, n, NULL,
                   NULL);
             check_equal(&left, &expected, "a number");
@@ -757,9 +756,8 @@ static void test_refused(void **state) {
     const float complex_one[2] = {1, 0};
     refused(ha_mapped_apply_number(&a.mapped, HA_ADD, 1, NULL, &e), &e,
             "b: a bool can be assigned");
-    refused(ha_mapped_apply_number(&a.mapped, (ha_operation)5, 1, NULL, &e), &e, "no operation 5");
-    refused(ha_mapped_apply_number(&a.mapped, (ha_operation)-1, 1, NULL, &e), &e,
-            "no operation -1");
+    refused(ha_mapped_apply_number(&a.mapped, (ha_operator)5, 1, NULL, &e), &e, "no operation 5");
+    refused(ha_mapped_apply_number(&a.mapped, (ha_operator)-1, 1, NULL, &e), &e, "no operation -1");
     refused(ha_mapped_apply_number(&a.mapped, HA_DIVIDE, 0, &(ha_applying){.paths = "a"}, &e), &e,
             "a: an integer cannot be divided by 0");
     refused(

@@ -244,7 +244,7 @@ static ha_status ha_apply_planned(ha_apply_asked *a, ha_apply_plan *p, int64_t r
     return s;
 }
 
-static ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_operation operation,
+static ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_operator operation,
                           const ha_apply_right *right, const ha_applying *how) {
     static const ha_applying everything;
     ha_apply_plan p = {.left = left, .right = right->view, .operation = operation};
@@ -258,14 +258,14 @@ static ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_opera
     return s ? s : ha_apply_planned(&a, &p, right_leaves);
 }
 
-HA_API ha_status ha_mapped_apply_view(const ha_mapped *left, ha_operation operation,
+HA_API ha_status ha_mapped_apply_view(const ha_mapped *left, ha_operator operation,
                                       const ha_mapped *right, const ha_applying *how,
                                       ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_view", error);
     return ha_apply(&asked, left, operation, &(ha_apply_right){.view = right}, how);
 }
 
-HA_API ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operation operation,
+HA_API ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operator operation,
                                         const ha_record *record, const void *value,
                                         const ha_applying *how, ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_record", error);
@@ -273,7 +273,7 @@ HA_API ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operation oper
     return ha_apply(&asked, left, operation, &right, how);
 }
 
-HA_API ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operation operation,
+HA_API ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operator operation,
                                         ha_scalar type, const void *value, const ha_applying *how,
                                         ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_scalar", error);
@@ -283,8 +283,8 @@ HA_API ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operation oper
     return ha_apply(&asked, left, operation, &right, how);
 }
 
-HA_API ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operation operation,
-                                        double number, const ha_applying *how, ha_error *error) {
+HA_API ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operator operation, double number,
+                                        const ha_applying *how, ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_number", error);
     return ha_apply(&asked, left, operation, &(ha_apply_right){.number = number}, how);
 }

@@ -136,7 +136,7 @@ static const ha_kernels *ha_best_kernels(void) { return &ha_kernels_plain; }
 #endif
 
 /* For two sides of this type, which is not complex; NULL: there is none. */
-static ha_kernel *ha_kernel_of(ha_operation operation, ha_scalar type) {
+static ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar type) {
     static ha_kernel *const division[] = {
         [HA_I8] = ha_divide_i8,   [HA_I16] = ha_divide_i16, [HA_I32] = ha_divide_i32,
         [HA_I64] = ha_divide_i64, [HA_U8] = ha_divide_u8,   [HA_U16] = ha_divide_u16,

@@ -40,7 +40,7 @@ typedef struct ha_apply_walk {
 
 typedef struct ha_apply_plan {
     const ha_mapped *left, *right; /* right NULL: constants */
-    ha_operation operation;
+    ha_operator operation;
     int64_t first[HA_MAPPING_RANK], last[HA_MAPPING_RANK], shift[HA_MAPPING_RANK];
     int64_t records;
     int64_t parts, leaves, walks;

@@ -22,7 +22,7 @@ static uint64_t ha_quotient(uint64_t x, int x_has_sign, uint64_t y, int y_has_si
     return x_negative != y_negative ? 0 - q : q;
 }
 
-static void ha_operate_integers(ha_operation operation, uint64_t *x, int x_has_sign,
+static void ha_operate_integers(ha_operator operation, uint64_t *x, int x_has_sign,
                                 const uint64_t *y, int y_has_sign, int64_t n) {
     const ha_span span = {.left = (char *)x,
                           .right = (const char *)y,
@@ -54,7 +54,7 @@ static void ha_store_lowest(char *to, ha_scalar type, const uint64_t *from, int6
 
 /* ---- complex numbers ------------------------------------------------------------------------- */
 
-static void ha_operate_complex(ha_operation operation, double *x, const double *y, int64_t n) {
+static void ha_operate_complex(ha_operator operation, double *x, const double *y, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         double _Complex a, b;
         memcpy(&a, x + 2 * k, sizeof a);
@@ -65,7 +65,7 @@ static void ha_operate_complex(ha_operation operation, double *x, const double *
 }
 
 /* With real numbers, of which there are half as many. */
-static void ha_operate_parts(ha_operation operation, double *x, const double *y, int64_t n) {
+static void ha_operate_parts(ha_operator operation, double *x, const double *y, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         if (operation == HA_ADD) x[2 * k] += y[k];
         if (operation == HA_SUBTRACT) x[2 * k] -= y[k];
@@ -79,7 +79,7 @@ static void ha_operate_parts(ha_operation operation, double *x, const double *y,
 
 /* ---- any ------------------------------------------------------------------------------------- */
 
-static void ha_operate_reals(ha_operation operation, ha_operands *o, int64_t n) {
+static void ha_operate_reals(ha_operator operation, ha_operands *o, int64_t n) {
     const int is_complex = ha_is_complex(o->left_type), both = ha_is_complex(o->right_type);
     const ha_span span = {.left = (char *)o->left.real,
                           .right = (const char *)o->right.real,
@@ -115,7 +115,7 @@ static void ha_assign_values(ha_operands *o, int64_t n) {
 }
 
 /* left_values op= right_values, n of each. */
-static void ha_operate(ha_operation operation, ha_operands *o, int64_t n) {
+static void ha_operate(ha_operator operation, ha_operands *o, int64_t n) {
     const ha_scalar left = ha_type_of_part(o->left_type), right = ha_type_of_part(o->right_type);
     const int64_t lefts = ha_is_complex(o->left_type) ? 2 * n : n;
     const int64_t rights = ha_is_complex(o->right_type) ? 2 * n : n;
@@ -152,7 +152,7 @@ static int ha_same_integer(uint64_t x, int x_has_sign, uint64_t y, int y_has_sig
 
 /* As a number of type `to`, neither of them complex: 0, and as it was, when an operation with that would
  * give something else than with the number itself. */
-static int ha_constant_as(ha_constant *c, ha_operation operation, ha_scalar to) {
+static int ha_constant_as(ha_constant *c, ha_operator operation, ha_scalar to) {
     ha_midway v, back;
     char value[16];
     const ha_scalar is = ha_load_midway(&v, c->type, c->value, 1);
