@@ -136,6 +136,8 @@ static const char *const whole[] = {
 static const struct {
     const char *begin, *middle;
 } around[] = {
+    {"count(", NULL},
+    {"heatmap(8; ", NULL},
     {"byteswap(", NULL},
     {"bytesplit(", NULL},
     {"changetype(; ", NULL},
@@ -208,6 +210,12 @@ static void check_texts(const ha_mapping *m) {
     require(length < 0 || strlen(text) == sizeof text - 1 || (int64_t)strlen(text) == length);
     if (m->rows < 100) (void)ha_mapping_device_text(m, "name", all, sizeof all);
     if (m->rows < 20) require(ha_mapping_svg(m, all, sizeof all) > 0);
+    if (ha_counts_json(m->counts, all, sizeof all) < (int64_t)sizeof all) {
+        ha_error e;
+        ha_counts *c = ha_counts_parse(m, all, &e);
+        require(c != NULL);
+        ha_counts_free(c);
+    }
 }
 
 /* What is read back once stays so, at the first and at the last index. */
@@ -394,6 +402,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     for (int d = 0; d < rank; d++) extent[d] = at < end ? extents[*at++ % 8] : 3;
     const int shrink = at < end ? *at++ : 0;
     read_text(&at, end, other);
+    for (int d = 0; d < rank; d++) /* heatmaps have memory by their extents */
+        if ((strstr(layout, "heatmap") || strstr(other, "heatmap")) && extent[d] > 17)
+            extent[d] = 17;
     ha_record *r = parse_record(record);
     ha_mapping *m = ha_mapping_parse(r, layout, rank, extent, &e);
     if (m) {
