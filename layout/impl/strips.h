@@ -138,6 +138,15 @@ static void ha_gather_past(ha_strip_set *set, const ha_weave *all) {
     }
 }
 
+/* Can whole lines of all rows be written at once? */
+static int ha_gathers_lines(const ha_strip_set *set, const ha_weave *w) {
+    const int64_t size = set->strips->size;
+    uintptr_t all = (uintptr_t)(w->lanes * size);
+    if (!set->weavers->gather_past[set->kind] || w->leaves * size < 16) return 0;
+    for (int64_t f = 0; f < w->leaves; f++) all |= (uintptr_t)(w->row[f] + w->at);
+    return all % 64 == 0;
+}
+
 static void ha_gather_set(ha_strip_set *set) {
     const ha_strips *s = set->strips;
     const int64_t bytes = s->lanes * s->size;
@@ -147,7 +156,9 @@ static void ha_gather_set(ha_strip_set *set) {
     for (int64_t b = 0; b < s->blocks; b++) {
         w.at = b * s->to_block;
         w.record = (char *)(uintptr_t)(ha_strip_from(s, set->first) + b * s->from_block);
-        if (s->stream && bytes >= 64)
+        if (s->stream && ha_gathers_lines(set, &w))
+            set->weavers->gather_past[set->kind](&w);
+        else if (s->stream && bytes >= 64)
             ha_gather_past(set, &w);
         else
             set->weavers->gather[set->kind](&w);

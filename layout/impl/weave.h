@@ -106,17 +106,90 @@ HA_WEAVE(2)
 HA_WEAVE(4)
 HA_WEAVE(8)
 
+/* Four leaves of one byte, or more by fours: sixteen lanes of four bytes are one sequence of 64, and each
+ * round lays its halves out in turns, which moves the first bit of each byte's number to the end. */
+__attribute__((always_inline)) static inline void ha_riffle(ha_vector_1 *x, int rounds) {
+    ha_vector_1 y[4];
+    HA_UNROLL for (int round = 0; round < rounds; round++) {
+        HA_UNROLL for (int i = 0; i < 2; i++) {
+            y[2 * i] = HA_SHUFFLE(ha_vector_1, x[i], x[i + 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
+                                  21, 6, 22, 7, 23);
+            y[2 * i + 1] = HA_SHUFFLE(ha_vector_1, x[i], x[i + 2], 8, 24, 9, 25, 10, 26, 11, 27, 12,
+                                      28, 13, 29, 14, 30, 15, 31);
+        }
+        HA_UNROLL for (int i = 0; i < 4; i++) x[i] = y[i];
+    }
+}
+
+__attribute__((always_inline)) static inline uint32_t ha_load_four(const char *from) {
+    uint32_t four;
+    memcpy(&four, from, 4);
+    return four;
+}
+
+static void ha_gather_few_1(const ha_weave *w) {
+    const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 16, step = w->step;
+    for (int64_t i = 0; i < whole; i += 16)
+        for (int64_t f = 0; f < w->leaves; f += 4) {
+            if (f > w->leaves - 4) f = w->leaves - 4;
+            const char *from = w->record + i * step + f;
+            ha_vector_1 x[4];
+            HA_UNROLL for (int k = 0; k < 4; k++) x[k] = (ha_vector_1)(ha_vector_4){
+                ha_load_four(from + 4 * k * step), ha_load_four(from + (4 * k + 1) * step),
+                ha_load_four(from + (4 * k + 2) * step), ha_load_four(from + (4 * k + 3) * step)};
+            ha_riffle(x, 4);
+            HA_UNROLL for (int k = 0; k < 4; k++) memcpy(w->row[f + k] + w->at + i, &x[k], 16);
+        }
+    const ha_weave rest = ha_weave_rest(w, whole, 1);
+    ha_gather_each_1(&rest);
+}
+
+static void ha_scatter_few_1(const ha_weave *w) {
+    const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 16;
+    for (int64_t i = 0; i < whole; i += 16)
+        for (int64_t f = 0; f < w->leaves; f += 4) {
+            if (f > w->leaves - 4) f = w->leaves - 4;
+            char *to = w->record + i * w->step + f;
+            ha_vector_1 x[4];
+            HA_UNROLL for (int k = 0; k < 4; k++) memcpy(&x[k], w->row[f + k] + w->at + i, 16);
+            ha_riffle(x, 2);
+            HA_UNROLL for (int k = 0; k < 16; k++) {
+                const uint32_t four = ((ha_vector_4)x[k / 4])[k % 4];
+                memcpy(to + k * w->step, &four, 4);
+            }
+        }
+    const ha_weave rest = ha_weave_rest(w, whole, 1);
+    ha_scatter_each_1(&rest);
+}
+
+static void ha_gather_bytes(const ha_weave *w) {
+    if (w->leaves < 16)
+        ha_gather_few_1(w);
+    else
+        ha_gather_1(w);
+}
+static void ha_scatter_bytes(const ha_weave *w) {
+    if (w->leaves < 16)
+        ha_scatter_few_1(w);
+    else
+        ha_scatter_1(w);
+}
+
 /* The ways of one processor; index k is for sizes of 2^k bytes. */
 typedef struct ha_weavers {
     const char *name;
     ha_weaver *gather[5], *scatter[5];
+    /* The same past the caches, or NULL: only whole lines of rows, at the addresses of lines, and at
+     * least 16 bytes of leaves. */
+    ha_weaver *gather_past[5];
     void (*lines_past)(char *to, const char *from, size_t bytes); /* to the address of a line */
 } ha_weavers;
 
 static const ha_weavers ha_weavers_portable = {
     "portable",
-    {ha_gather_1, ha_gather_2, ha_gather_4, ha_gather_8, ha_gather_each_16},
-    {ha_scatter_1, ha_scatter_2, ha_scatter_4, ha_scatter_8, ha_scatter_each_16},
+    {ha_gather_bytes, ha_gather_2, ha_gather_4, ha_gather_8, ha_gather_each_16},
+    {ha_scatter_bytes, ha_scatter_2, ha_scatter_4, ha_scatter_8, ha_scatter_each_16},
+    {NULL},
     ha_lines_past};
 
 #endif

@@ -36,6 +36,11 @@ HA_WEAVE_AVX2 __attribute__((always_inline)) static inline void ha_store_row_avx
     _mm256_storeu_si256((__m256i *)(void *)to, x);
 }
 
+HA_WEAVE_AVX2 __attribute__((always_inline)) static inline void ha_store_past_avx2(char *to,
+                                                                                   __m256i x) {
+    _mm256_stream_si256((__m256i *)(void *)to, x);
+}
+
 HA_WEAVE_AVX512 __attribute__((always_inline)) static inline __m512i ha_load_blocks_avx512(
     const char *from, int64_t apart) {
     const __m512i low = _mm512_castsi256_si512(ha_load_blocks_avx2(from, apart));
@@ -53,6 +58,11 @@ HA_WEAVE_AVX512 __attribute__((always_inline)) static inline __m512i ha_load_row
 HA_WEAVE_AVX512 __attribute__((always_inline)) static inline void ha_store_row_avx512(char *to,
                                                                                       __m512i x) {
     _mm512_storeu_si512(to, x);
+}
+
+HA_WEAVE_AVX512 __attribute__((always_inline)) static inline void ha_store_past_avx512(char *to,
+                                                                                       __m512i x) {
+    _mm512_stream_si512((__m512i *)(void *)to, x);
 }
 
 /* ---- weaving --------------------------------------------------------------------------------- */
@@ -73,8 +83,9 @@ HA_WEAVE_AVX512 __attribute__((always_inline)) static inline void ha_store_row_a
 HA_TURN_WIDE(HA_WEAVE_AVX2, avx2, __m256i, _mm256)
 HA_TURN_WIDE(HA_WEAVE_AVX512, avx512, __m512i, _mm512)
 
-#define HA_WEAVE_WIDE(target, isa, V, width, bytes)                                                \
-    target static void ha_gather_##bytes##_##isa(const ha_weave *w) {                              \
+/* What is in the last block and in the one before it is stored once. */
+#define HA_GATHER_WIDE(target, isa, V, width, bytes, name, store)                                  \
+    target static void name(const ha_weave *w) {                                                   \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
         for (int64_t i = 0; i < whole; i += lanes) {                                               \
@@ -83,18 +94,26 @@ HA_TURN_WIDE(HA_WEAVE_AVX512, avx512, __m512i, _mm512)
                 for (int k = 0; k < lanes; k++)                                                    \
                     ha_weave_ahead(from + k * w->step + w->ahead, w->leaves * bytes);              \
             for (int64_t f = 0; f < w->leaves; f += n) {                                           \
-                if (f > w->leaves - n) f = w->leaves - n;                                          \
+                int done = 0;                                                                      \
                 V x[n];                                                                            \
+                if (f > w->leaves - n) {                                                           \
+                    done = (int)(f - (w->leaves - n));                                             \
+                    f = w->leaves - n;                                                             \
+                }                                                                                  \
                 HA_UNROLL for (int k = 0; k < n; k++)                                              \
                     x[k] = ha_load_blocks_##isa(from + k * w->step + f * bytes, n * w->step);      \
                 ha_turn_##bytes##_##isa(x);                                                        \
-                HA_UNROLL for (int k = 0; k < n; k++)                                              \
-                    ha_store_row_##isa(w->row[f + k] + w->at + i * bytes, x[k]);                   \
+                HA_UNROLL for (int k = 0; k < n; k++) if (k >= done)                               \
+                    store(w->row[f + k] + w->at + i * bytes, x[k]);                                \
             }                                                                                      \
         }                                                                                          \
         const ha_weave rest = ha_weave_rest(w, whole, bytes);                                      \
         ha_gather_##bytes(&rest);                                                                  \
-    }                                                                                              \
+    }
+#define HA_WEAVE_WIDE(target, isa, V, width, bytes)                                                \
+    HA_GATHER_WIDE(target, isa, V, width, bytes, ha_gather_##bytes##_##isa, ha_store_row_##isa)    \
+    HA_GATHER_WIDE(target, isa, V, width, bytes, ha_gather_##bytes##_past_##isa,                   \
+                   ha_store_past_##isa)                                                            \
     target static void ha_scatter_##bytes##_##isa(const ha_weave *w) {                             \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
@@ -134,11 +153,12 @@ HA_WEAVE_AVX512 static void ha_lines_past_avx512(char *to, const char *from, siz
 
 #define HA_WEAVERS(isa)                                                                            \
     {                                                                                              \
-#isa, {ha_gather_1, ha_gather_2, ha_gather_4_##isa, ha_gather_8_##isa,                     \
+#isa, {ha_gather_bytes, ha_gather_2, ha_gather_4_##isa, ha_gather_8_##isa,                 \
                ha_gather_each_16 },                                                                \
-               {ha_scatter_1, ha_scatter_2, ha_scatter_4_##isa, ha_scatter_8_##isa,                \
+               {ha_scatter_bytes, ha_scatter_2, ha_scatter_4_##isa, ha_scatter_8_##isa,            \
                 ha_scatter_each_16 },                                                              \
-                ha_lines_past_##isa                                                                \
+                {NULL, NULL, ha_gather_4_past_##isa, ha_gather_8_past_##isa, NULL },               \
+                 ha_lines_past_##isa                                                               \
     }
 static const ha_weavers ha_weavers_avx2 = HA_WEAVERS(avx2);
 static const ha_weavers ha_weavers_avx512 = HA_WEAVERS(avx512);
