@@ -36,7 +36,7 @@ static void ha_chunk_give(ha_chunk *chunk) {
 }
 
 /* The best one that is free: with a block that nobody uses, else without a block (unless no_new),
- * else one that is still in use. Lock held. */
+ * else one that is still in use; of one queue, the one that is free first. Lock held. */
 static ha_chunk *ha_chunk_best(size_t bytes, int no_new) {
     ha_chunk *best = NULL;
     int best_grade = 0;
@@ -47,7 +47,9 @@ static ha_chunk *ha_chunk_best(size_t bytes, int no_new) {
         if (no_new && !large) continue;
         int idle = !chunk->last.queue || ha_passed(chunk->last.queue, chunk->last.seq);
         int grade = !large ? 2 : idle ? 3 : 1;
-        if (grade > best_grade) best = chunk;
+        int sooner = grade == 1 && best && chunk->last.queue == best->last.queue &&
+                     chunk->last.seq < best->last.seq;
+        if (grade > best_grade || (grade == best_grade && sooner)) best = chunk;
         if (grade > best_grade) best_grade = grade;
     }
     return best;
