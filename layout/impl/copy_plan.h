@@ -96,9 +96,9 @@ static int ha_copy_is_dense(const ha_copy_shape *s, int64_t step, int32_t size) 
 }
 
 static ha_copy_way ha_copy_way_of(const ha_copy_leaf *leaf, const ha_copy_walk *w) {
-    const ha_copy_loop *last = &w->loop[w->rank - 1];
     const ha_copy_shape *to = &leaf->to_shape, *from = &leaf->from_shape;
     if (!w->is_even || leaf->to_scalar != leaf->from_scalar) return HA_COPY_LISTED;
+    const ha_copy_loop *last = &w->loop[w->rank - 1]; /* where all is even there is one */
     const int to_even = ha_copy_is_even(to, last->to),
               to_dense = ha_copy_is_dense(to, last->to, leaf->size);
     const int from_even = ha_copy_is_even(from, last->from);

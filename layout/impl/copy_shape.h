@@ -58,7 +58,7 @@ typedef struct ha_copy_loop {
 typedef struct ha_copy_walk {
     const ha_linearizer *to_linearizer, *from_linearizer;
     int64_t to, from; /* linear indices of the first record */
-    int rank;         /* of loops, at least 1 */
+    int rank;         /* of loops, at least 1 where all is even */
     int is_turned;    /* the source's values are nearest along the last loop but one */
     int is_even;      /* 0: one of the two is no linear function of the indices */
     ha_copy_loop loop[HA_MAPPING_RANK];
