@@ -37,6 +37,16 @@ static const pair pairs[] = {
      2,
      {7, 5}},
     {"aosoa(5,rows)", "split(separate; z: null, split(pos: aos, aosoa(2)))", 3, {2, 3, 6}},
+    {"byteswap(aos)", "soa(single)", 2, {5, 7}},
+    {"split(separate; pos: soa, byteswap(soa(single)))", "byteswap(aosoa(4))", 1, {23}},
+    {"split(separate; n+i+u+s+t+c+d: bitint(13; aos@col), aos)", "aos", 2, {7, 6}},
+    {"split(n+i+u+s+t+c+d+flags: bitint(64; aos), soa(single))", "soa(single)", 1, {11}},
+    {"split(c+d+flags: bitint(3; aos), split(s+t: bitint(1; aos), soa(single)))", "aos", 1, {77}},
+    {"soa(single)",
+     "split(separate; n: bitint(64; aos), split(separate; c+s: bitint(20; aos), "
+     "byteswap(aos)))",
+     1,
+     {1}},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
@@ -158,21 +168,24 @@ static void free_memory(memory *x) {
 
 /* Every value that is stored is there; every byte that is not a value's is as it was. */
 static void compare(const memory *from, const memory *to, const pair *p) {
+    void *from_blob[MOST_BLOBS], *to_blob[MOST_BLOBS];
+    for (int k = 0; k < MOST_BLOBS; k++) {
+        from_blob[k] = from->host[k];
+        to_blob[k] = to->host[k];
+    }
+    const ha_mapped origin = {from->m, from_blob}, target = {to->m, to_blob};
     int64_t index[HA_MAPPING_RANK] = {0};
     for (int d = 0; d >= 0;) {
         for (int64_t leaf = 0; leaf < from->m->rows; leaf++) {
             ha_leaf l;
             if (to->m->row[leaf].blob < 0) continue;
             require(ha_record_leaf(from->m->record, leaf, &l) == HA_OK, "leaf");
-            unsigned char *written = to->host[to->m->row[leaf].blob] +
-                                     ha_mapping_offset(to->m, leaf, index);
-            const int32_t blob = from->m->row[leaf].blob;
-            const unsigned char zeros[16] = {0};
-            const unsigned char *value = blob < 0 ? zeros
-                                                  : from->host[blob] +
-                                                        ha_mapping_offset(from->m, leaf, index);
+            unsigned char written[16], value[16], ones[16];
+            memset(ones, 0xff, sizeof ones);
+            ha_mapped_get(&origin, leaf, index, value);
+            ha_mapped_get(&target, leaf, index, written);
             require(!memcmp(written, value, (size_t)ha_scalar_size(l.scalar)), "the same value");
-            memset(written, 0xff, (size_t)ha_scalar_size(l.scalar));
+            ha_mapped_set(&target, leaf, index, ones);
         }
         for (d = p->rank - 1; d >= 0; index[d--] = 0)
             if (++index[d] < p->extent[d]) break;

@@ -2,7 +2,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_DEVICE_H
 #define HARRAY_LAYOUT_IMPL_DEVICE_H
 
-#include "device_tree.h"
+#include "device_bits.h"
 
 /* ---- linear indices -------------------------------------------------------------------------- */
 
@@ -97,6 +97,11 @@ static void ha_put_section(ha_device_writer *w, int number) {
         ha_put_code(w, "$_node_%d_0(1, @n);\n}\n", -1 - (int)s->linearizer);
         return;
     }
+    if (s->bits > 0) { /* in whole words */
+        ha_put_code(w, "($_count_%d(@n) * %lld + %lld) / %lld * %lld;\n}\n", (int)s->linearizer,
+                    (long long)s->bits, 8 * a - 1, 8 * a, a);
+        return;
+    }
     if (lanes > 0)
         ha_put_code(w, "($_count_%d(@n) + %lld) / %lld * ", (int)s->linearizer, lanes - 1, lanes);
     ha_put_code(w, "%lld;\n}\n", (long long)s->bytes);
@@ -128,7 +133,8 @@ static void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf)
     }
     if (block != 0)
         ha_put_code(w, "    const $_int linear = $_linear_%d(@i);\n", (int)row->linearizer);
-    ha_put_code(w, "    return $_start_%d(@n) + %lld", (int)row->section, (long long)row->offset);
+    ha_put_code(w, "    return $_start_%d(@n)%s + %lld", (int)row->section,
+                w->mapping->section[row->section].bits > 0 ? " * 8" : "", (long long)row->offset);
     if (block != 0 && lanes == 1) ha_put_code(w, " + linear * %lld", block);
     if (lanes != 1)
         ha_put_code(w, " + linear / %lld * %lld + linear %% %lld * %lld", lanes, block, lanes,
@@ -138,16 +144,12 @@ static void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf)
 
 /* May a value be misaligned for some extents? */
 static int ha_is_misaligned(const ha_device_writer *w, const ha_row *row) {
-    return row->packed != 0 || (row->linearizer < 0 && ha_scalar_alignment(w->scalar) > 1);
-}
-
-/* Byte by byte where it may be misaligned. */
-static void ha_put_bytes_loop(ha_device_writer *w) {
-    ha_put_code(w, "    for (int b = 0; b < %d; b++) to[b] = from[b];\n",
-                (int)ha_scalar_size(w->scalar));
+    return row->packed != 0 || row->coding != 0 ||
+           (row->linearizer < 0 && ha_scalar_alignment(w->scalar) > 1);
 }
 
 static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf) {
+    const ha_coding *c = ha_row_coding(w->mapping, row);
     ha_put_code(w, "$_FN @T $_%s_get(const $_GLOBAL unsigned char *blob, @P) {\n", leaf);
     if (row->blob < 0) {
         ha_put_code(w, "    @T nothing%s;\n    (void)blob;\n    (void)$_%s_offset(@i);\n",
@@ -155,20 +157,29 @@ static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf)
         ha_put_code(w, "    return nothing;\n}\n");
         return;
     }
+    if (c && c->bits > 0) {
+        ha_put_get_bits(w, c, leaf);
+        return;
+    }
     ha_put_code(w, "    const $_GLOBAL unsigned char *from = blob + $_%s_offset(@i);\n", leaf);
     if (!ha_is_misaligned(w, row)) {
         ha_put_code(w, "    return *(const $_GLOBAL @T *)from;\n}\n");
     } else {
         ha_put_code(w, "    @T value;\n    unsigned char *to = (unsigned char *)&value;\n");
-        ha_put_bytes_loop(w);
+        ha_put_bytes_loop(w, c);
         ha_put_code(w, "    return value;\n}\n");
     }
 }
 
 static void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf) {
+    const ha_coding *c = ha_row_coding(w->mapping, row);
     ha_put_code(w, "$_FN void $_%s_set($_GLOBAL unsigned char *blob, @P, @T value) {\n", leaf);
     if (row->blob < 0) {
         ha_put_code(w, "    (void)blob;\n    (void)value;\n    (void)$_%s_offset(@i);\n}\n", leaf);
+        return;
+    }
+    if (c && c->bits > 0) {
+        ha_put_set_bits(w, c, leaf);
         return;
     }
     ha_put_code(w, "    $_GLOBAL unsigned char *to = blob + $_%s_offset(@i);\n", leaf);
@@ -176,7 +187,7 @@ static void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf)
         ha_put_code(w, "    *($_GLOBAL @T *)to = value;\n}\n");
     } else {
         ha_put_code(w, "    const unsigned char *from = (const unsigned char *)&value;\n");
-        ha_put_bytes_loop(w);
+        ha_put_bytes_loop(w, c);
         ha_put_code(w, "}\n");
     }
 }
@@ -200,7 +211,7 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
     int64_t number = 0;
     ha_leaf leaf;
     for (int64_t k = 0; k < mapping->rows; k++)
-        if (mapping->row[k].coding != 0 ||
+        if (!ha_has_device_text(mapping, &mapping->row[k]) ||
             (mapping->row[k].blob >= 0 && mapping->row[k].section < 0))
             return -1;
     if (!ha_is_name(name) || !ha_c_names_differ(mapping->record)) return -1;
