@@ -1,6 +1,7 @@
 /* Copies between layouts, all pairs of them, against a model that moves value by value to where
  * ha_mapping_offset says: every byte of the target is as it has to be, and those of no copied value are
  * as they were. */
+#define HA_COPY_LARGE 3000
 #include "layout_memory.h"
 #include "../layout.h"
 
@@ -74,9 +75,9 @@ static void make_memory(memory *m, const ha_record *r, const char *layout, int r
     assert_true(m->mapping->blobs <= MOST_BLOBS);
     for (int b = 0; b < m->mapping->blobs; b++) {
         const size_t bytes = (size_t)m->mapping->blob[b].bytes;
-        unsigned char *memory = (unsigned char *)malloc(bytes + 1);
-        for (size_t k = 0; k < bytes; k++) memory[k] = next_byte();
-        m->blob[b] = memory;
+        unsigned char *blob = (unsigned char *)malloc(bytes + 1);
+        for (size_t k = 0; k < bytes; k++) blob[k] = next_byte();
+        m->blob[b] = blob;
     }
     m->mapped = (ha_mapped){m->mapping, m->blob};
 }
@@ -211,8 +212,7 @@ static const char *const stored_otherwise[] = {
     "bytesplit(soa)",
     "bytesplit(aosoa(4)@col)",
     "split(separate; x+y: bitfloat(8,20; soa), split(separate; z: aos, bitint(12; aos)))",
-    "split(separate; x+y: bitfloat(8,20; aos@col), split(separate; z: soa@morton, bitint(12; "
-    "soa)))",
+    "split(separate; x+y: bitfloat(8,20; aos@col), split(separate; z: soa@morton, bitint(9; soa)))",
     "tree(leafonly)",
     "tree(movedown(0;2))",
     "split(x+j+z: aos, null)",

@@ -2,7 +2,7 @@
  * of leaves and of lanes, at any address and with any strides, does what moving one value after the other
  * does, and touches nothing else. */
 #include "layout_memory.h"
-#include "layout.h"
+#include "../layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,10 +4,12 @@
 
 #include "copy_threads.h"
 
-enum {
-    HA_COPY_MOST_THREADS = 256,
-    HA_COPY_LARGE = 1 << 24 /* bytes from which on targets are written past the caches */
-};
+enum { HA_COPY_MOST_THREADS = 256 };
+
+/* From so many bytes on targets are written past the caches. */
+#ifndef HA_COPY_LARGE /* tests have less */
+#define HA_COPY_LARGE (1 << 24)
+#endif
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
