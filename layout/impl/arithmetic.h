@@ -111,7 +111,8 @@ static ha_constant ha_apply_number_for(double number, ha_scalar type) {
     ha_constant c = {.type = HA_F64};
     memcpy(c.value, &number, sizeof number);
     if (ha_is_floating(ha_type_of_part(type))) {
-        ha_midway v = {.real = {number}};
+        ha_midway v;
+        v.real[0] = number;
         c.type = ha_type_of_part(type);
         ha_store_midway(c.value, c.type, &v, HA_F64, 1);
     } else if (number >= -0x1p63 && number < 0x1p63 && (double)(int64_t)number == number) {
@@ -176,15 +177,17 @@ static ha_status ha_apply_add_leaves(const ha_apply_asked *a, ha_apply_plan *p) 
     return HA_OK;
 }
 
-/* All leaves of the left side, as one value is for each of them. */
+/* Each leaf of the left side with itself: of one value for all, and of the same record. */
 static int64_t ha_apply_pair_all(const ha_mapping *m, ha_leaf_pair *pair) {
     int64_t number = 0;
     for (int64_t f = 0; f < m->record->fields; f++) {
         const int64_t leaves = ha_field_leaves(&m->record->field[f]);
         for (int64_t k = 0; k < leaves; k++, number++) {
-            ha_leaf_of_field(m->record, f, k, &pair[number].to);
-            pair[number].to_number = number;
-            pair[number].is_chosen = 0;
+            ha_leaf_pair *next = &pair[number];
+            ha_leaf_of_field(m->record, f, k, &next->to);
+            next->from = next->to;
+            next->to_number = next->from_number = number;
+            next->is_chosen = 0;
         }
     }
     return number;
@@ -193,8 +196,9 @@ static int64_t ha_apply_pair_all(const ha_mapping *m, ha_leaf_pair *pair) {
 static ha_status ha_apply_match(ha_apply_asked *a, ha_apply_plan *p, int64_t right_leaves) {
     const ha_mapping *m = p->left->mapping;
     const ha_record *other = a->right->view ? a->right->view->mapping->record : a->right->record;
-    a->pairs = other ? ha_pair_leaves(m->record, m->rows, other, right_leaves, a->named, a->pair)
-                     : ha_apply_pair_all(m, a->pair);
+    a->pairs = other && other != m->record
+                   ? ha_pair_leaves(m->record, m->rows, other, right_leaves, a->named, a->pair)
+                   : ha_apply_pair_all(m, a->pair);
     if (a->pairs == 0)
         return ha_refuse(a->asked, HA_ERR_ARGUMENT, 0, "the two sides have no field in common");
     ha_status s = ha_choose_paths(a->asked, m->record, a->pair, a->pairs, a->how->paths);
@@ -253,7 +257,11 @@ static ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_opera
     if ((unsigned)operation > HA_DIVIDE)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "there is no operation %d", (int)operation);
     if (right->view) right_leaves = right->view->mapping->rows;
-    ha_status s = right->record ? ha_check_record(asked, right->record, &right_leaves) : HA_OK;
+    ha_status s = HA_OK;
+    if (right->record == left->mapping->record)
+        right_leaves = left->mapping->rows;
+    else if (right->record)
+        s = ha_check_record(asked, right->record, &right_leaves);
     if (!s) s = ha_apply_region(asked, &p, a.how);
     return s ? s : ha_apply_planned(&a, &p, right_leaves);
 }

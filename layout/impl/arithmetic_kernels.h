@@ -43,29 +43,39 @@ enum { HA_SPLAT = 64 };
     }                                                                                              \
     if (k < s->n) HA_APPLY_ONE_(T, Wide, F, l, q)
 
-/* A whole vector. */
-#define HA_APPLY_VECTOR_(F, l, q)                                                                  \
-    *(ha_v *)(void *)(l) = F(*(ha_v *)(void *)(l), *(const ha_v *)(const void *)(q))
+/* A whole vector, and one of the last values of a run. */
+#define HA_APPLY_VECTOR_(V, F, l, q)                                                               \
+    *(V *)(void *)(l) = F(*(V *)(void *)(l), *(const V *)(const void *)(q))
+#define HA_APPLY_SOME_(V, F, number)                                                               \
+    do {                                                                                           \
+        HA_APPLY_VECTOR_(V, F, l, q);                                                              \
+        k += (number);                                                                             \
+        l += (int64_t)sizeof(V);                                                                   \
+        q += s->is_splat ? 0 : (int64_t)sizeof(V);                                                 \
+    } while (0)
 
 #define HA_KERNEL_(name, attribute, T, Wide, F, bytes)                                             \
     attribute static void name(const ha_span *s) {                                                 \
         typedef T ha_v __attribute__((vector_size(bytes), aligned(1), may_alias));                 \
+        typedef T ha_four __attribute__((vector_size(4 * sizeof(T)), aligned(1), may_alias));      \
+        typedef T ha_two __attribute__((vector_size(2 * sizeof(T)), aligned(1), may_alias));       \
         const int64_t a = s->left_step, b = s->right_step, size = (int64_t)sizeof(T);              \
         const int64_t w = (bytes) / size, c = s->is_splat ? 0 : (bytes);                           \
         const int dense = a == size && (b == size || s->is_splat);                                 \
-        for (int64_t r = 0; r < s->runs; r++) {                                                    \
-            char *l = s->left + r * s->left_apart;                                                 \
-            const char *q = s->right + r * s->right_apart;                                         \
+        const char *right = s->right;                                                              \
+        char *left = s->left;                                                                      \
+        for (int64_t r = 0; r < s->runs; r++, left += s->left_apart, right += s->right_apart) {    \
+            char *l = left;                                                                        \
+            const char *q = right;                                                                 \
             int64_t k = 0;                                                                         \
-            for (; dense && k + 2 * w <= s->n; k += 2 * w, l += 2 * (bytes), q += 2 * c) {         \
-                HA_APPLY_VECTOR_(F, l, q);                                                         \
-                HA_APPLY_VECTOR_(F, l + (bytes), q + c);                                           \
-            }                                                                                      \
-            if (dense && k + w <= s->n) {                                                          \
-                HA_APPLY_VECTOR_(F, l, q);                                                         \
-                k += w;                                                                            \
-                l += (bytes);                                                                      \
-                q += c;                                                                            \
+            if (dense) {                                                                           \
+                for (; k + 2 * w <= s->n; k += 2 * w, l += 2 * (bytes), q += 2 * c) {              \
+                    HA_APPLY_VECTOR_(ha_v, F, l, q);                                               \
+                    HA_APPLY_VECTOR_(ha_v, F, l + (bytes), q + c);                                 \
+                }                                                                                  \
+                if (k + w <= s->n) HA_APPLY_SOME_(ha_v, F, w);                                     \
+                if (k + 4 <= s->n && w > 4) HA_APPLY_SOME_(ha_four, F, 4);                         \
+                if (k + 2 <= s->n && w > 2) HA_APPLY_SOME_(ha_two, F, 2);                          \
             }                                                                                      \
             HA_APPLY_STEPS_(T, Wide, F);                                                           \
         }                                                                                          \

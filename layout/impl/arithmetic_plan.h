@@ -2,8 +2,8 @@
  *
  * A part is a leaf, or one of the two numbers of a complex one, that lies in memory as it is and at equal
  * distances, or equal ones in each block; the right side has the same type, or is one number. Parts that
- * fill their records or blocks together are done as one array, the numbers on the right repeated as they
- * come. */
+ * follow each other in each record or block are done together, as one array where they fill them, with the
+ * numbers on the right repeated as they come. */
 #ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_PLAN_H
 #define HARRAY_LAYOUT_IMPL_ARITHMETIC_PLAN_H
 
@@ -19,7 +19,8 @@ typedef struct ha_apply_part {
     ha_copy_shape left_shape, right_shape;
     ha_kernel *kernel;
     int32_t walk, size;
-    int64_t together; /* so many parts from this one on fill whole blocks */
+    int64_t together; /* so many parts from this one on follow each other in each block */
+    int is_filled;    /* and fill the whole of it */
     char *pattern;    /* their values, as they lie in blocks; NULL: none */
     int64_t patterns; /* blocks in there */
     _Alignas(16) char value[HA_SPLAT];
@@ -143,26 +144,36 @@ static int ha_apply_follows(const ha_apply_part *a, const ha_apply_part *b) {
            ha_apply_same_shape(&a->left_shape, &b->left_shape) &&
            HA_NUMBER_(b->left) - HA_NUMBER_(a->left) == (uint64_t)step && !a->right == !b->right &&
            (!a->right || (ha_apply_same_shape(&a->right_shape, &b->right_shape) &&
-                          ha_apply_same_shape(&a->right_shape, &a->left_shape) &&
+                          a->right_shape.lanes == a->left_shape.lanes &&
+                          a->right_shape.lane == a->left_shape.lane &&
                           HA_NUMBER_(b->right) - HA_NUMBER_(a->right) == (uint64_t)step));
 }
 
-/* How many parts from this one on fill whole blocks; 1: it is alone. */
-static int64_t ha_apply_fill(const ha_apply_part *part, int64_t parts) {
+/* Bytes that so many parts take of each block. */
+static int64_t ha_apply_bytes(const ha_apply_part *part, int64_t parts) {
+    return parts * part->size * part->left_shape.lanes;
+}
+
+/* How many parts from this one on follow each other in each block; 1: it is alone. */
+static int64_t ha_apply_neighbours(const ha_apply_part *part, int64_t parts) {
     const ha_copy_shape *shape = &part->left_shape;
     int64_t n = 1;
     if (shape->lanes > 1 && shape->lane != part->size) return 1;
-    while (n < parts && n * part->size * shape->lanes < shape->block &&
+    while (n < parts && ha_apply_bytes(part, n) < shape->block &&
+           (part->right || ha_apply_bytes(part, n + 1) <= HA_APPLY_PATTERN) &&
            ha_apply_follows(&part[n - 1], &part[n]))
         n++;
-    const int fills = n * part->size * shape->lanes == shape->block;
-    return fills && (part->right || shape->block <= HA_APPLY_PATTERN) ? n : 1;
+    return n;
 }
 
 static void ha_apply_find_together(ha_apply_plan *p) {
     qsort(p->part, (size_t)p->parts, sizeof *p->part, ha_apply_by_place);
-    for (int64_t k = 0; k < p->parts; k += p->part[k].together)
-        p->part[k].together = ha_apply_fill(&p->part[k], p->parts - k);
+    for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
+        ha_apply_part *part = &p->part[k];
+        part->together = ha_apply_neighbours(part, p->parts - k);
+        part->is_filled = ha_apply_bytes(part, part->together) == part->left_shape.block &&
+                          (!part->right || part->right_shape.block == part->left_shape.block);
+    }
 }
 
 /* Have parts together all the same value? */
@@ -175,7 +186,7 @@ static int ha_apply_is_uniform(const ha_apply_part *part) {
 /* Blocks of their values. */
 static int64_t ha_apply_pattern_blocks(const ha_apply_part *part) {
     if (part->right || part->together == 1 || ha_apply_is_uniform(part)) return 0;
-    return ha_larger(HA_APPLY_PATTERN / part->left_shape.block, 1);
+    return part->is_filled ? ha_larger(HA_APPLY_PATTERN / part->left_shape.block, 1) : 1;
 }
 
 static void ha_apply_make_pattern(ha_apply_part *part, char *at) {
@@ -191,7 +202,7 @@ static ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p)
     int64_t bytes = 0;
     for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
         p->part[k].patterns = ha_apply_pattern_blocks(&p->part[k]);
-        bytes += p->part[k].patterns * p->part[k].left_shape.block;
+        bytes += p->part[k].patterns * ha_apply_bytes(&p->part[k], p->part[k].together);
     }
     if (bytes == 0) return HA_OK;
     p->patterns = (char *)HA_LAYOUT_MALLOC_((size_t)bytes);
@@ -200,7 +211,7 @@ static ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p)
     for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
         if (p->part[k].patterns == 0) continue;
         ha_apply_make_pattern(&p->part[k], at);
-        at += p->part[k].patterns * p->part[k].left_shape.block;
+        at += p->part[k].patterns * ha_apply_bytes(&p->part[k], p->part[k].together);
     }
     return HA_OK;
 }
@@ -220,7 +231,7 @@ static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
     for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together) {
         const ha_apply_part *part = &p->part[k];
         lanes = ha_larger(lanes, part->left_shape.lanes);
-        if (part->together > 1) continue;
+        if (part->is_filled) continue;
         shared = ha_larger(shared, ha_apply_shared(&part->left_shape, part->size) +
                                        ha_apply_shared(&part->right_shape, part->size));
     }

@@ -62,24 +62,25 @@ static void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
 
 /* ---- parts together -------------------------------------------------------------------------- */
 
-/* So many whole blocks, as one array. */
+/* So many whole blocks: as one array if they are filled, else by what follows each other in each. */
 static void ha_apply_whole(const ha_apply_part *p, const ha_apply_row *row, int64_t blocks) {
-    const int64_t block = p->left_shape.block, each = block / p->size;
+    const int64_t block = p->left_shape.block, each = ha_apply_bytes(p, p->together) / p->size;
+    const int is_splat = !p->right && !p->pattern;
     ha_span s = {.left = p->left + ha_copy_offset(&p->left_shape, row->left),
-                 .right = p->right ? p->right + ha_copy_offset(&p->right_shape, row->right)
-                                   : p->value,
-                 .n = blocks * each,
+                 .right = p->right     ? p->right + ha_copy_offset(&p->right_shape, row->right)
+                          : p->pattern ? p->pattern
+                                       : p->value,
+                 .n = p->is_filled ? blocks * each : each,
                  .left_step = p->size,
-                 .right_step = p->right ? p->size : 0,
-                 .is_splat = !p->right,
-                 .runs = 1};
-    if (!p->pattern) {
+                 .right_step = is_splat ? 0 : p->size,
+                 .runs = p->is_filled ? 1 : blocks,
+                 .left_apart = block,
+                 .right_apart = p->right ? p->right_shape.block : 0,
+                 .is_splat = is_splat};
+    if (!p->is_filled || !p->pattern) {
         p->kernel(&s);
         return;
     }
-    s.right = p->pattern;
-    s.right_step = p->size;
-    s.is_splat = 0;
     for (int64_t n; blocks > 0; blocks -= n, s.left += n * block) {
         n = ha_smaller(blocks, p->patterns);
         s.n = n * each;
