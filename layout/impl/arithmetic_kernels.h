@@ -54,16 +54,28 @@ enum { HA_SPLAT = 64 };
         q += s->is_splat ? 0 : (int64_t)sizeof(V);                                                 \
     } while (0)
 
-#define HA_KERNEL_(name, attribute, T, Wide, F, bytes)                                             \
+/* Runs of two to four values: neighbours in records. */
+#define HA_APPLY_SHORT_(T, F)                                                                      \
+    if (dense && s->runs > 1 && s->n >= 2 && s->n <= 4) {                                          \
+        for (int64_t r = 0; r < s->runs; r++, left += s->left_apart, right += s->right_apart) {    \
+            HA_APPLY_VECTOR_(ha_two, F, left, right);                                              \
+            if (s->n == 3) HA_APPLY_ONE_(T, T, F, left + 2 * size, right + 2 * size);              \
+            if (s->n == 4) HA_APPLY_VECTOR_(ha_two, F, left + 2 * size, right + 2 * size);         \
+        }                                                                                          \
+        return;                                                                                    \
+    }
+#define HA_APPLY_NOT_SHORT_(T, F)
+#define HA_KERNEL_(name, attribute, T, Wide, F, bytes, SHORT)                                      \
     attribute static void name(const ha_span *s) {                                                 \
         typedef T ha_v __attribute__((vector_size(bytes), aligned(1), may_alias));                 \
-        typedef T ha_four __attribute__((vector_size(4 * sizeof(T)), aligned(1), may_alias));      \
-        typedef T ha_two __attribute__((vector_size(2 * sizeof(T)), aligned(1), may_alias));       \
+        typedef T ha_two                                                                           \
+            __attribute__((vector_size(2 * sizeof(T)), aligned(1), may_alias, unused));            \
         const int64_t a = s->left_step, b = s->right_step, size = (int64_t)sizeof(T);              \
         const int64_t w = (bytes) / size, c = s->is_splat ? 0 : (bytes);                           \
         const int dense = a == size && (b == size || s->is_splat);                                 \
         const char *right = s->right;                                                              \
         char *left = s->left;                                                                      \
+        SHORT(T, F)                                                                                \
         for (int64_t r = 0; r < s->runs; r++, left += s->left_apart, right += s->right_apart) {    \
             char *l = left;                                                                        \
             const char *q = right;                                                                 \
@@ -74,8 +86,6 @@ enum { HA_SPLAT = 64 };
                     HA_APPLY_VECTOR_(ha_v, F, l + (bytes), q + c);                                 \
                 }                                                                                  \
                 if (k + w <= s->n) HA_APPLY_SOME_(ha_v, F, w);                                     \
-                if (k + 4 <= s->n && w > 4) HA_APPLY_SOME_(ha_four, F, 4);                         \
-                if (k + 2 <= s->n && w > 2) HA_APPLY_SOME_(ha_two, F, 2);                          \
             }                                                                                      \
             HA_APPLY_STEPS_(T, Wide, F);                                                           \
         }                                                                                          \
@@ -106,10 +116,10 @@ HA_DIVISION_(ha_divide_u64, uint64_t, uint64_t, HA_QUOTIENT_)
 
 /* Of integers, by their size: wrapping is the same with sign and without. */
 #define HA_KERNELS_OF_(name, at, F, bytes)                                                         \
-    HA_KERNEL_(ha_##name##_1, at, uint8_t, uint32_t, F, bytes)                                     \
-    HA_KERNEL_(ha_##name##_2, at, uint16_t, uint32_t, F, bytes)                                    \
-    HA_KERNEL_(ha_##name##_4, at, uint32_t, uint32_t, F, bytes)                                    \
-    HA_KERNEL_(ha_##name##_8, at, uint64_t, uint64_t, F, bytes)
+    HA_KERNEL_(ha_##name##_1, at, uint8_t, uint32_t, F, bytes, HA_APPLY_NOT_SHORT_)                \
+    HA_KERNEL_(ha_##name##_2, at, uint16_t, uint32_t, F, bytes, HA_APPLY_NOT_SHORT_)               \
+    HA_KERNEL_(ha_##name##_4, at, uint32_t, uint32_t, F, bytes, HA_APPLY_NOT_SHORT_)               \
+    HA_KERNEL_(ha_##name##_8, at, uint64_t, uint64_t, F, bytes, HA_APPLY_NOT_SHORT_)
 HA_KERNELS_OF_(assign, , HA_APPLY_ASSIGN_, 16)
 HA_KERNELS_OF_(add, , HA_APPLY_ADD_, 16)
 HA_KERNELS_OF_(subtract, , HA_APPLY_SUBTRACT_, 16)
@@ -121,8 +131,8 @@ typedef struct ha_kernels {
 } ha_kernels;
 
 #define HA_KERNELS_OF_REAL_(name, at, F, bytes)                                                    \
-    HA_KERNEL_(ha_##name##_f32, at, float, float, F, bytes)                                        \
-    HA_KERNEL_(ha_##name##_f64, at, double, double, F, bytes)
+    HA_KERNEL_(ha_##name##_f32, at, float, float, F, bytes, HA_APPLY_SHORT_)                       \
+    HA_KERNEL_(ha_##name##_f64, at, double, double, F, bytes, HA_APPLY_SHORT_)
 #define HA_ALL_KERNELS_(way, at, bytes)                                                            \
     HA_KERNELS_OF_REAL_(add_##way, at, HA_APPLY_ADD_, bytes)                                       \
     HA_KERNELS_OF_REAL_(subtract_##way, at, HA_APPLY_SUBTRACT_, bytes)                             \
