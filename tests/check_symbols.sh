@@ -29,13 +29,13 @@ result() { # NAME OFFENDERS
 build() {
     output=$1
     shift
-    $compiler -std=c11 -O1 -I. -pthread "$@" backends/backends.c -o "$folder/$output"
+    $compiler -std=c11 -O0 -I. -pthread "$@" backends/backends.c -o "$folder/$output"
 }
 
 # exported FLAG...: the names that a shared object with hidden visibility exports, one a line. The
 # others of a library without any are the linker's own.
 exported() {
-    build shared.so -O0 -shared -fPIC -fvisibility=hidden "$@"
+    build shared.so -shared -fPIC -fvisibility=hidden "$@"
     nm -D --defined-only "$folder/shared.so" | awk '$3 !~ /^_/ { print $3 }'
 }
 
