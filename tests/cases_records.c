@@ -508,7 +508,10 @@ TEST(never_written) {
     atoms r = atoms_new(N);
     ha_records_set_name(r.records, "fresh");
     HA_USING(v, r, H, "read pos") fail();
-    else REFUSED_SAYING(HA_ERR_STATE, "pos", HA_USED(v).status);
+    else {
+        assert_null(v.blob[0]);
+        REFUSED_SAYING(HA_ERR_STATE, "pos", HA_USED(v).status);
+    }
     HA_USING(v, r, C, "write pos") {
         cloud w = v;
         SUCCEEDS(HA_RUN_VIEW(sum_x, v, &sum));
