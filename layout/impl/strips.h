@@ -147,12 +147,17 @@ static int ha_gathers_lines(const ha_strip_set *set, const ha_weave *w) {
     return all % 64 == 0;
 }
 
+/* Where the next strips are going to be read, if they lie behind these: so far ahead. */
+static int64_t ha_strip_ahead(const ha_strips *s, int64_t lane) {
+    return s->blocks > 1 ? s->blocks * s->from_block : s->lanes * lane;
+}
+
 static void ha_gather_set(ha_strip_set *set) {
     const ha_strips *s = set->strips;
     const int64_t bytes = s->lanes * s->size;
     ha_weave w = {.row = set->row, .step = s->from_lane, .leaves = set->leaves, .lanes = s->lanes};
     for (int64_t f = 0; f < set->leaves; f++) set->row[f] = ha_strip_to(s, set->first + f);
-    if (s->stream) w.ahead = s->from_lane * s->lanes;
+    w.ahead = ha_strip_ahead(s, s->from_lane);
     for (int64_t b = 0; b < s->blocks; b++) {
         w.at = b * s->to_block;
         w.record = (char *)(uintptr_t)(ha_strip_from(s, set->first) + b * s->from_block);
@@ -170,7 +175,7 @@ static void ha_scatter_set(ha_strip_set *set) {
     ha_weave w = {.row = set->row, .step = s->to_lane, .leaves = set->leaves, .lanes = s->lanes};
     for (int64_t f = 0; f < set->leaves; f++)
         set->row[f] = (char *)(uintptr_t)ha_strip_from(s, set->first + f);
-    w.ahead = s->size * s->lanes;
+    w.ahead = ha_strip_ahead(s, s->size);
     for (int64_t b = 0; b < s->blocks; b++) {
         w.at = b * s->from_block;
         w.record = ha_strip_to(s, set->first) + b * s->to_block;
