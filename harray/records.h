@@ -42,7 +42,7 @@ HA_API ha_records *ha_records_new(const ha_record *record, int rank, const int64
  * the record and the memory have to stay until ha_records_unwrap. Everywhere else the layout is "aos"
  * until ha_records_layout says something else. flags: as ha_wrap_flags (wrap.h). What is said there holds
  * here. NULL on failure:
- *   HA_ERR_ARGUMENT  no mapping, or not one that was made by ha_mapping_new or ha_mapping_parse; a blob
+ *   HA_ERR_ARGUMENT  no mapping, or one of a tree; a blob
  *                    with bytes at NULL; two that overlap; bad flags; what ha_records_layout refuses
  *   HA_ERR_STATE     another array owns some of it
  *   HA_ERR_MEMORY */

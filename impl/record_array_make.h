@@ -181,6 +181,7 @@ static const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
     if (flags & ~const_unwritten) return "unknown flags";
     if (flags == const_unwritten) return "const memory that has no values never gets any";
     if (m->mapping->rank < 1 || m->mapping->rank > HA_MAPPING_RANK) return "a mapping without rank";
+    if (m->mapping->trees) return "a tree, which cannot be adopted";
     for (int32_t b = 0; b < m->mapping->blobs; b++) {
         const ha_wrapped piece = {m->blob[b], c, flags};
         if (!m->mapping->blob[b].bytes) continue;
