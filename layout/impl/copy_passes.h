@@ -8,7 +8,10 @@ enum {
     HA_COPY_TILE = 32768,  /* bytes of the records of a tile, about: what fits the first cache */
     HA_COPY_STAGE = 32768, /* bytes, at most, of a tile that is put together before it is written */
     HA_COPY_LIST = 256,    /* records of a list */
-    HA_COPY_ALIGN = 4096   /* records: larger blocks are cut anywhere */
+    HA_COPY_LINED = 1 << 21,    /* bytes, at most, of a tile of which whole lines are written */
+    HA_COPY_LINED_ONCE = 4096,  /* bytes, at least, of its lines that are done at a time, */
+    HA_COPY_LINED_MOST = 24576, /* and at most */
+    HA_COPY_ALIGN = 4096        /* records: larger blocks are cut anywhere */
 };
 
 static int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
@@ -80,8 +83,35 @@ static void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
     pass->block = shape->block;
 }
 
+/* Runs of lanes go from one side to the other, and all blocks end after `records`. */
+static int ha_copy_moves_lanes(const ha_copy_pass *pass, int64_t records) {
+    const int64_t lanes = pass->group->leaf->to_shape.lanes;
+    for (int64_t g = 0; g < pass->groups; g++) {
+        const ha_copy_leaf *leaf = pass->group[g].leaf;
+        const int64_t from = leaf->from_shape.lanes, most = ha_larger(lanes, from);
+        if (leaf->way != HA_COPY_BLOCKS || leaf->to_shape.lanes != lanes || from == lanes) return 0;
+        if (records % most != 0 || most % ha_smaller(lanes, from) != 0) return 0;
+    }
+    return 1;
+}
+
+/* Can large copies be done by lines (lines.h)? Those that follow each other along the last loop on both
+ * sides. Their tiles are larger. */
+static void ha_copy_find_lines(ha_copy_pass *pass, int64_t bytes, int threads) {
+    const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
+    int64_t records = 64, all;
+    while (records * bytes < HA_COPY_LINED_ONCE) records *= 2;
+    if (last->to != 1 || last->from != 1 || records * bytes > HA_COPY_LINED_MOST ||
+        !ha_copy_moves_lanes(pass, records))
+        return;
+    all = ha_smaller(HA_COPY_LINED / bytes, last->count / (4 * threads));
+    pass->lined = pass->align = records;
+    pass->part = pass->tile[1];
+    pass->tile[1] = ha_larger(all / records, 1) * records;
+}
+
 /* How many records a tile has along each of the two last loops. */
-static void ha_copy_find_tile(ha_copy_pass *pass, int threads) {
+static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     const ha_copy_walk *w = pass->walk;
     const int64_t bytes = ha_copy_record_bytes(pass), count = w->loop[w->rank - 1].count;
     int64_t records = 64;
@@ -97,6 +127,8 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads) {
     }
     if (!ha_round_to(records, pass->align, &pass->tile[1])) pass->tile[1] = records;
     if (pass->tile[1] * bytes > HA_COPY_STAGE) pass->window = NULL;
+    if (is_large && !w->is_turned && pass->way != HA_COPY_WHOLE)
+        ha_copy_find_lines(pass, bytes, threads);
 }
 
 /* Tiles along the last loop, of which the first may be shorter. */
@@ -117,7 +149,7 @@ static void ha_copy_cut_pass(const ha_layout_plan *p, ha_copy_pass *pass, int th
         pass->units = p->records / HA_COPY_LIST + (p->records % HA_COPY_LIST != 0);
         return;
     }
-    ha_copy_find_tile(pass, threads);
+    ha_copy_find_tile(pass, threads, p->stream);
     pass->units = ha_copy_tiles(pass) * ha_copy_tile_rows(pass);
     for (int k = 0; k < w->rank - 1 - w->is_turned; k++) pass->units *= w->loop[k].count;
 }

@@ -61,6 +61,8 @@ typedef struct ha_copy_pass {
     int64_t units;        /* tiles there are */
     char *window;         /* they fill all bytes of the target from here on: so many for these */
     int64_t block, lanes; /* lanes. NULL: not */
+    int64_t lined;        /* whole lines are written, so many records at a time; 0: not */
+    int64_t part;         /* records of what is done at once otherwise */
 } ha_copy_pass;
 
 typedef struct ha_layout_plan {

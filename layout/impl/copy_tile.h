@@ -5,8 +5,7 @@
 #include <pthread.h>
 
 #include "copy_chunks.h"
-#include "copy_passes.h"
-#include "strips.h"
+#include "copy_lines.h"
 
 enum {
     HA_COPY_AT_ONCE = 64, /* leaves */
@@ -15,7 +14,10 @@ enum {
 
 /* What one thread works with. */
 typedef struct ha_copy_worker {
-    _Alignas(64) char stage[HA_COPY_STAGE];
+    union {
+        _Alignas(64) char stage[HA_COPY_STAGE];
+        ha_line_program lines;
+    };
     _Alignas(64) char values[2][HA_COPY_LIST * 16]; /* in both types of a conversion */
     int64_t to_linear[HA_COPY_LIST], from_linear[HA_COPY_LIST];
     int64_t to_at[HA_COPY_LIST], from_at[HA_COPY_LIST];
@@ -301,6 +303,31 @@ static void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
                             tile->lanes / pass->lanes * pass->block);
 }
 
+/* In the middle of a block on either side there are no lines to be written at once. */
+static int64_t ha_copy_until_lines(const ha_copy_pass *pass, int64_t to, int64_t from) {
+    const int64_t head = (pass->lined - to % pass->lined) % pass->lined;
+    for (int64_t g = 0; g < pass->groups; g++)
+        if ((from + head) % pass->group[g].leaf->from_shape.lanes != 0) return INT64_MAX;
+    return head;
+}
+
+/* A large tile: by lines as far as can be. */
+static void ha_copy_lined(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
+    ha_copy_piece part = *tile;
+    int64_t head = ha_copy_until_lines(pass, tile->to, tile->from);
+    for (int64_t left = tile->lanes; left > 0; left -= part.lanes) {
+        part.lanes = head == 0 ? ha_copy_lines(&w->lines, pass, part.to, part.from, left) : 0;
+        if (part.lanes == 0) {
+            if (head == 0) head = INT64_MAX; /* the rest, or all of it */
+            part.lanes = ha_smaller(left, ha_smaller(head, pass->part));
+            ha_copy_straight(w, pass, &part);
+        }
+        part.to += part.lanes;
+        part.from += part.lanes;
+        if (head > 0 && head < INT64_MAX) head -= part.lanes;
+    }
+}
+
 /* The tile of this number: records along the last loop are its lanes, along the one before its
  * blocks. */
 static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_t number) {
@@ -329,6 +356,8 @@ static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_
     if (tile.lanes <= 0) return;
     if (walk->is_turned)
         ha_copy_turned(w, pass, &tile);
+    else if (pass->lined)
+        ha_copy_lined(w, pass, &tile);
     else
         ha_copy_straight(w, pass, &tile);
 }
