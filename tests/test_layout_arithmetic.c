@@ -736,6 +736,76 @@ static void test_views(void **state) {
 
 /* ---- refused --------------------------------------------------------------------------------- */
 
+/* ---- the loops ------------------------------------------------------------------------------- */
+
+enum { SPAN_RUNS = 3, SPAN_MOST = 70, SPAN_APART = 5, SPAN_BYTES = SPAN_RUNS * 2 * SPAN_MOST * 8 };
+
+/* Runs of n values, some steps of their size apart, of which the right side's may all be the same one. */
+static void check_span(ha_kernel *kernel, ha_operator op, ha_scalar type, int64_t n, int64_t left,
+                       int64_t right, int64_t runs) {
+    static char is[SPAN_BYTES + 8], expected[SPAN_BYTES + 8], other[SPAN_BYTES + 8];
+    const int64_t size = ha_scalar_size(type), values = SPAN_BYTES / size;
+    memset(other, 0, sizeof other);
+    for (int64_t k = 0; k < values; k++) {
+        any_value(type, is + k * size);
+        any_value(type, other + (right ? k : 0) * size);
+    }
+    if (!right)
+        for (int64_t k = 1; k < HA_SPLAT / size; k++) memcpy(other + k * size, other, (size_t)size);
+    memcpy(expected, is, sizeof is);
+    const ha_span span = {.left = is,
+                          .right = other,
+                          .n = n,
+                          .left_step = left * size,
+                          .right_step = right * size,
+                          .runs = runs,
+                          .left_apart = (left * n + SPAN_APART) * size,
+                          .right_apart = right ? (right * n + SPAN_APART) * size : 0,
+                          .is_splat = right == 0};
+    kernel(&span);
+    for (int64_t r = 0; r < runs; r++)
+        for (int64_t k = 0; k < n; k++) {
+            char *one = expected + r * span.left_apart + k * span.left_step, *made = is;
+            model_value(op, type, one, type, other + r * span.right_apart + k * span.right_step);
+            made += one - expected;
+            double a = 0, b = 0;
+            float c = 0, d = 0;
+            if (type == HA_F64) memcpy(&a, one, sizeof a), memcpy(&b, made, sizeof b);
+            if (type == HA_F32) memcpy(&c, one, sizeof c), memcpy(&d, made, sizeof d);
+            if (isnan(a) && isnan(b)) memcpy(one, made, sizeof a); /* of whatever sign */
+            if (isnan(c) && isnan(d)) memcpy(one, made, sizeof c);
+        }
+    if (memcmp(is, expected, sizeof is))
+        fail_msg("type %d, operation %d: %d runs of %d, steps %d and %d", type, op, (int)runs,
+                 (int)n, (int)left, (int)right);
+}
+
+static void check_spans(ha_kernel *kernel, ha_operator op, ha_scalar type) {
+    static const int64_t counts[] = {0, 1, 2, 3, 4, 7, 16, 33, SPAN_MOST - SPAN_APART};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (int64_t left = 1; left <= 2; left++)
+            for (int64_t right = 0; right <= 2; right++) {
+                check_span(kernel, op, type, counts[k], left, right, 1);
+                check_span(kernel, op, type, counts[k], left, right, SPAN_RUNS);
+            }
+}
+
+/* Also those that another processor would choose. */
+static void test_kernels(void **state) {
+    (void)state;
+    const ha_kernels *const ways[] = {&ha_kernels_plain, ha_best_kernels()};
+    for (int op = 0; op < 5; op++) {
+        for (size_t way = 0; way < 2; way++) {
+            check_spans(ways[way]->of_float[op], (ha_operator)op, HA_F32);
+            check_spans(ways[way]->of_double[op], (ha_operator)op, HA_F64);
+        }
+        for (ha_scalar type = HA_I8; type <= HA_U64; type++)
+            check_spans(ha_kernel_of((ha_operator)op, type), (ha_operator)op, type);
+    }
+    assert_null(ha_kernel_of(HA_ADD, HA_BOOL));
+    assert_null(ha_kernel_of(HA_ADD, HA_F16));
+}
+
 static void refused(ha_status s, const ha_error *error, const char *why) {
     assert_int_equal(s, HA_ERR_ARGUMENT);
     if (!strstr(error->text, why)) fail_msg("%s, not %s", error->text, why);
@@ -832,6 +902,7 @@ int main(void) {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_itself),
         cmocka_unit_test(test_overlap), cmocka_unit_test(test_views),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -363,6 +363,53 @@ static void test_bit_integers(void **state) {
     assert_int_equal(through("u64", "bitint(64; aos)", -1), -1);
 }
 
+/* Many at once go in groups: a field of every type, and each value as it comes alone. */
+static void test_many_bits(void **state) {
+    (void)state;
+    static const char text[] =
+        "a:i8 b:i16 c:i32 d:i64 e:u8 f:u16 g:u32 h:u64 i:bool j:f16 k:bf16 l:f32 "
+        "m:f64";
+    static const char *const layouts[] = {
+        "split(a+b+c+d+e+f+g+h+i: bitint(7; soa), bitfloat(5,6; soa))",
+        "split(a+b+c+d+e+f+g+h+i: bitint(7; aos), bitfloat(9,6; aos))"};
+    const int64_t n = 77;
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+        world plain, few, back;
+        ha_error error;
+        make(&plain, text, "soa", 1, &n, 0);
+        make(&few, text, layouts[k], 1, &n, 0x55);
+        make(&back, text, "aos", 1, &n, 0x33);
+        for (int64_t leaf = 0; leaf < plain.mapping->rows; leaf++)
+            for (int64_t at = 0; at < n; at++) {
+                const int64_t number = leaf == 8 ? at % 2 : at % 64;
+                const double real = (double)number;
+                const float single = (float)real;
+                const ha_half half = ha_half_of_double(real);
+                const ha_bfloat16 brain = ha_bfloat16_of_double(real);
+                const void *const value = leaf < 9     ? (const void *)&number
+                                          : leaf == 9  ? (const void *)&half
+                                          : leaf == 10 ? (const void *)&brain
+                                          : leaf == 11 ? (const void *)&single
+                                                       : (const void *)&real;
+                ha_mapped_set(&plain.mapped, leaf, &at, value);
+            }
+        assert_int_equal(HA_OK, ha_mapped_copy(&few.mapped, &plain.mapped, NULL, &error));
+        assert_int_equal(HA_OK, ha_mapped_copy(&back.mapped, &few.mapped, NULL, &error));
+        for (int64_t leaf = 0; leaf < plain.mapping->rows; leaf++)
+            for (int64_t at = 0; at < n; at++) {
+                char expected[8] = {0}, alone[8] = {0}, all[8] = {0};
+                ha_mapped_get(&plain.mapped, leaf, &at, expected);
+                ha_mapped_get(&few.mapped, leaf, &at, alone);
+                ha_mapped_get(&back.mapped, leaf, &at, all);
+                assert_memory_equal(expected, alone, 8);
+                assert_memory_equal(expected, all, 8);
+            }
+        drop(&plain);
+        drop(&few);
+        drop(&back);
+    }
+}
+
 /* ---- floats of few bits ---------------------------------------------------------------------- */
 
 static double through_float(const char *type, const char *layout, double value) {
@@ -604,7 +651,7 @@ static uint64_t noise(uint64_t *state) {
 static void check_run(ha_bit_run r, int64_t n, uint64_t *state) {
     const size_t bytes = (size_t)((r.at + (n - 1) * r.step + r.bits + 7) / 8);
     uint8_t *memory = (uint8_t *)malloc(bytes), *expected = (uint8_t *)malloc(bytes);
-    uint64_t value[64], read[64];
+    uint64_t value[64] = {0}, read[64];
     for (size_t b = 0; b < bytes; b++) memory[b] = expected[b] = (uint8_t)noise(state);
     for (int64_t k = 0; k < n; k++) {
         value[k] = noise(state) >> (64 - r.bits);
@@ -664,7 +711,7 @@ static void check_runs_of(const char *record, const char *layout, int rank, cons
             char *values = (char *)calloc((size_t)n + 1, (size_t)size);
             char *read = (char *)calloc((size_t)n + 1, (size_t)size), *single = read + n * size;
             for (int64_t k = 0; k < n * size; k++)
-                values[k] = (char)(w.mapping->row[leaf].scalar == HA_BOOL ? k % 3 == 0
+                values[k] = (char)(w.mapping->row[leaf].scalar == HA_BOOL ? (uint64_t)(k % 3 == 0)
                                                                           : noise(&random) & 0x3f);
             ha_mapped_set_run(&w.mapped, leaf, at, d, n, values);
             ha_mapped_get_run(&w.mapped, leaf, at, d, n, read);
@@ -1264,6 +1311,7 @@ int main(void) {
         cmocka_unit_test(test_bytesplit),
         cmocka_unit_test(test_null_and_permute),
         cmocka_unit_test(test_bit_integers),
+        cmocka_unit_test(test_many_bits),
         cmocka_unit_test(test_bit_floats),
         cmocka_unit_test(test_all_bit_floats),
         cmocka_unit_test(test_changed_values),

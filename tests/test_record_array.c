@@ -441,6 +441,169 @@ static void single_records(void **state) {
     fine(ha_records_free(r));
 }
 
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static void says(ha_status status, ha_status s, const char *words) {
+    const ha_error error = ha_take_error();
+    if (s != status || !strstr(error.text, words)) fail_msg("%d: %s", s, error.text);
+}
+
+static void no_function(const ha_queue *here, void *argument) { (void)here, (void)argument; }
+
+static void of_no_records_at_all(void **state) {
+    (void)state;
+    ha_records_access v;
+    char text[40];
+    assert_null(ha_records_record(NULL));
+    assert_int_equal(0, ha_records_rank(NULL));
+    assert_int_equal(0, ha_records_extent(NULL, 0));
+    assert_int_equal(0, ha_records_size(NULL));
+    assert_int_equal(0, ha_records_version(NULL));
+    assert_int_equal(0, ha_records_statistics(NULL).transfers);
+    ha_records_set_name(NULL, "nothing");
+    assert_string_equal("", ha_records_name(NULL));
+    assert_int_equal(0, ha_records_valid(NULL, NULL, NULL, 0, HA_END));
+    assert_int_equal(strlen("no records\n"), ha_records_describe(NULL, text, sizeof text));
+    assert_string_equal("no records\n", text);
+    fine(ha_records_free(NULL));
+    fine(ha_records_unwrap(NULL));
+    assert_null(ha_records_mapping(NULL, NULL));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "");
+    says(HA_ERR_ARGUMENT, ha_records_sync(NULL), "");
+    says(HA_ERR_ARGUMENT, ha_records_resize(NULL, (int64_t[]){1}), "");
+    says(HA_ERR_ARGUMENT, ha_records_layout_(NULL, NULL, "aos", "test"), "");
+    says(HA_ERR_ARGUMENT, ha_records_get(NULL, (int64_t[]){0}, text), "");
+    says(HA_ERR_ARGUMENT, ha_records_prefetch(NULL, NULL, NULL, 0, HA_END), "");
+    says(HA_ERR_ARGUMENT, ha_records_open(NULL, NULL, NULL, "read", 0, HA_END), "");
+    says(HA_ERR_ARGUMENT, ha_records_close(NULL), "");
+    says(HA_ERR_ARGUMENT, ha_records_wait(NULL), "");
+    says(HA_ERR_ARGUMENT, ha_records_run_(no_function, NULL, NULL, 0), "");
+    memset(&v, 0, sizeof v);
+    says(HA_ERR_STATE, ha_records_run_(no_function, &v, NULL, 0), "");
+    assert_int_equal(HA_ERR_STATE, v.status);
+}
+
+static void wrong_arguments(void **state) {
+    (void)state;
+    ha_records *r = ha_records_new(record, 2, (int64_t[]){4, 5}, NULL);
+    ha_records_access v;
+    char value[64], text[400];
+    assert_int_equal(4, ha_records_extent(r, 0));
+    assert_int_equal(0, ha_records_extent(r, 2));
+    assert_int_equal(0, ha_records_extent(r, -1));
+    says(HA_ERR_ARGUMENT, ha_records_get(r, NULL, value), "no index");
+    says(HA_ERR_ARGUMENT, ha_records_resize(r, NULL), "no extents");
+    says(HA_ERR_ARGUMENT, ha_records_prefetch(r, NULL, "nosuch", 0, HA_END), "nosuch");
+    says(HA_ERR_ARGUMENT, ha_records_prefetch(r, NULL, NULL, 3, 9), "");
+    assert_int_equal(0, ha_records_valid(r, NULL, "nosuch", 0, HA_END));
+    assert_int_equal(0, ha_records_valid(r, NULL, NULL, 0, 9));
+    assert_int_equal(0, ha_records_valid(r, NULL, NULL, 0, HA_END));
+    memset(text, 'x', sizeof text - 1); /* a word longer than any path */
+    memcpy(text, "read ", 5);
+    text[sizeof text - 1] = 0;
+    says(HA_ERR_ARGUMENT, ha_records_open(&v, r, NULL, text, 0, HA_END), "");
+    fine(ha_records_open(&v, r, NULL, "\ttry\noverwrite\tpos\t+\nmass ", 0, HA_END));
+    assert_int_equal(1, v.parts_);
+    says(HA_ERR_ARGUMENT, ha_records_run_(NULL, &v, NULL, 0), "no function");
+    says(HA_ERR_ARGUMENT, ha_records_run_(no_function, &v, NULL, 8), "did not take");
+    fine(ha_records_run_(no_function, &v, NULL, 0));
+    fine(ha_records_close(&v));
+    ha_records_set_name(r, "grid");
+    assert_int_equal(1, ha_records_valid(r, NULL, "pos+mass", 0, HA_END));
+    fine(ha_records_prefetch(r, NULL, NULL, 2, 2));
+    (void)ha_records_describe(r, text, sizeof text);
+    assert_non_null(strstr(text, "grid: record[4, 5]"));
+    fine(ha_records_free(r));
+}
+
+static void memory_that_cannot_be_adopted(void **state) {
+    (void)state;
+    const int64_t n = 8, none = 0;
+    ha_mapping *m = ha_mapping_parse(record, "split(separate; pos: soa, aos)", 1, &n, NULL);
+    ha_mapping *empty = ha_mapping_parse(record, "soa", 1, &none, NULL);
+    ha_mapping *tree = ha_mapping_parse(record, "tree(movedown(0;4))", 2, (int64_t[]){8, 8}, NULL);
+    void *nowhere[LEAVES] = {NULL}, *blob[LEAVES] = {NULL};
+    for (int b = 0; b < m->blobs; b++)
+        assert_non_null(blob[b] = calloc(1, (size_t)m->blob[b].bytes));
+    const ha_mapped no_mapping = {NULL, blob}, no_blobs = {m, NULL}, a_tree = {tree, blob};
+    const ha_mapped good = {m, blob}, nothing = {empty, nowhere};
+    assert_null(ha_records_wrap(NULL, NULL, 0));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "no mapping");
+    assert_null(ha_records_wrap(&no_mapping, NULL, 0));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "no mapping");
+    assert_null(ha_records_wrap(&no_blobs, NULL, 0));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "no blobs");
+    assert_null(ha_records_wrap(&a_tree, NULL, 0));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "tree");
+    assert_null(ha_records_wrap(&good, NULL, 1u << 20));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "unknown flags");
+    assert_null(ha_records_wrap(&good, NULL, HA_WRAP_CONST | HA_WRAP_UNWRITTEN));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "never gets any");
+    void *last = blob[1];
+    blob[1] = (void *)(UINTPTR_MAX - 15); /* NOLINT: no memory is there */
+    assert_null(ha_records_wrap(&good, NULL, 0));
+    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT, "beyond the last address");
+    blob[1] = last;
+    ha_records *r = ha_records_wrap(&good, NULL, HA_WRAP_UNWRITTEN); /* all of it was given back */
+    ha_records_access v;
+    assert_non_null(r);
+    says(HA_ERR_STATE, ha_records_open(&v, r, NULL, "read", 0, HA_END), "never written");
+    run(r, ha_host(), "overwrite", 127, 0, n, 2);
+    fine(ha_records_unwrap(r));
+    r = ha_records_wrap(&nothing, NULL, 0);
+    assert_non_null(r);
+    assert_int_equal(0, ha_records_size(r));
+    fine(ha_records_prefetch(r, ha_context_find("sim:0"), NULL, 0, HA_END));
+    fine(ha_records_open(&v, r, NULL, "read", 0, HA_END));
+    fine(ha_records_close(&v));
+    fine(ha_records_sync(r));
+    fine(ha_records_unwrap(r));
+    for (int b = 0; b < m->blobs; b++) free(blob[b]);
+    ha_mapping_free(m);
+    ha_mapping_free(empty);
+    ha_mapping_free(tree);
+}
+
+/* A type is good enough when it has every value of the field's. */
+static void types_that_hold_others(void **state) {
+    (void)state;
+    static const char *const names[] = {"bool", "i8",  "i16",  "i32", "i64", "u8",  "u16", "u32",
+                                        "u64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
+    static const char *const held[] = {/* by any, in this order */
+                                       "bool",
+                                       "bool i8",
+                                       "bool i8 i16 u8",
+                                       "bool i8 i16 i32 u8 u16",
+                                       "bool i8 i16 i32 i64 u8 u16 u32",
+                                       "bool u8",
+                                       "bool u8 u16",
+                                       "bool u8 u16 u32",
+                                       "bool u8 u16 u32 u64",
+                                       "bool i8 u8 f16",
+                                       "bool i8 u8 bf16",
+                                       "bool i8 i16 u8 u16 f16 bf16 f32",
+                                       "bool i8 i16 i32 u8 u16 u32 f16 bf16 f32 f64",
+                                       "c64",
+                                       "c64 c128"};
+    for (int wide = 0; wide < 15; wide++)
+        for (int narrow = 0; narrow < 15; narrow++) {
+            char fields[16], layout[64], list[80], word[16];
+            const int64_t n = 3;
+            (void)snprintf(fields, sizeof fields, "a:%s", names[narrow]);
+            (void)snprintf(layout, sizeof layout, "changetype(%s:%s; soa)", names[narrow],
+                           names[wide]);
+            (void)snprintf(list, sizeof list, " %s ", held[wide]);
+            (void)snprintf(word, sizeof word, " %s ", names[narrow]);
+            if (wide == narrow) continue; /* no change */
+            ha_record *one = ha_record_parse(fields, NULL);
+            ha_records *r = ha_records_new(one, 1, &n, layout);
+            if (!!r != !!strstr(list, word)) fail_msg("%s: %s", layout, r ? "made" : "refused");
+            if (!r) assert_int_equal(HA_ERR_ARGUMENT, ha_take_error().status);
+            fine(ha_records_free(r));
+            ha_record_free(one);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_devices),
@@ -451,6 +614,10 @@ int main(void) {
         cmocka_unit_test(another_layout_keeps_values),
         cmocka_unit_test(what_is_asked_for),
         cmocka_unit_test(single_records),
+        cmocka_unit_test(of_no_records_at_all),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(memory_that_cannot_be_adopted),
+        cmocka_unit_test(types_that_hold_others),
     };
     return cmocka_run_group_tests(tests, make, end);
 }
