@@ -78,11 +78,11 @@ static ha_mapping *ha_mapping_copied(const ha_builder *b, int64_t text) {
                          (size_t)draft->branches * sizeof(ha_branch) +
                          (size_t)steps * sizeof(ha_tree_step) + (size_t)text + 1;
     ha_mapping *m = (ha_mapping *)HA_LAYOUT_MALLOC_(bytes);
-    char *end = (char *)(m + 1);
     if (!m) {
         ha_no_memory(b->asked, bytes);
         return NULL;
     }
+    char *end = (char *)(m + 1);
     *m = *draft;
     m->row = (ha_row *)ha_append(&end, b->row, draft->rows + b->bytes, sizeof(ha_row));
     m->byte_row = b->bytes > 0 ? m->row + draft->rows : NULL;

@@ -125,7 +125,7 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
         if (!ha_same_linear(linear, &mapping->linearizer[row->linearizer]))
             return ha_refuse_leaf(m, i, "has another order than the first field");
         ha_row_strides(row, m->lanes, stride + 2 * i);
-        leaf[i] = (char *)blobs[row->blob] + row->base;
+        leaf[i] = (char *)((uintptr_t)blobs[row->blob] + (uintptr_t)row->base); /* of none: NULL */
         const int64_t alignment = ha_scalar_alignment(described.scalar);
         if ((int64_t)((uintptr_t)leaf[i] % (uintptr_t)alignment) != 0 ||
             stride[2 * i] % alignment != 0 || stride[2 * i + 1] % alignment != 0)
@@ -141,7 +141,7 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
 static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
                           const ptrdiff_t *stride) {
     const int64_t lanes = kind == HA_AOSOA_ ? m->lanes : 1;
-    const char *begin = NULL;
+    uintptr_t begin = 0; /* numbers: there may be no memory for no records */
     int64_t packed = 0;
     if ((m->lanes != 1) != (kind == HA_AOSOA_)) return false;
     for (int64_t i = 0; i < m->mapping->rows; i++) {
@@ -154,8 +154,9 @@ static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
                                                   : size;
         if (stride[2 * i + 1] != lane) return false;
         if (kind == HA_AOSOA_ && stride[2 * i] != m->packed * lanes) return false;
-        const char *first = leaf[i] - (own ? described.offset : packed * lanes);
-        if (begin != NULL && first != begin && kind != HA_SOA_) return false;
+        const int64_t before = own ? described.offset : packed * lanes;
+        const uintptr_t first = (uintptr_t)leaf[i] - (uintptr_t)before;
+        if (begin != 0 && first != begin && kind != HA_SOA_) return false;
         begin = first;
         packed += size;
     }
@@ -188,7 +189,9 @@ HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         if (kinds[k] < 0 || !ha_match_kind(&m, kinds[k], leaf, stride)) continue;
         matched->kind = kinds[k];
-        if (kinds[k] == HA_AOS_ || kinds[k] == HA_ONE_) leaf[0] -= ha_leaf_of(record, 0).offset;
+        const uintptr_t before = (uintptr_t)ha_leaf_of(record, 0).offset;
+        if (kinds[k] == HA_AOS_ || kinds[k] == HA_ONE_)
+            leaf[0] = (char *)((uintptr_t)leaf[0] - before);
         break;
     }
     return HA_OK;
