@@ -208,10 +208,12 @@ static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
 }
 
 /* What was enqueued with a chunk is followed by an event, so that its end is known before that of what
- * comes later. Without one it is found out by what comes later. */
+ * comes later. Without one it is found out by what comes later. The caller's queue may go before the
+ * chunk is used again, and its events with it. */
 static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
     const ha_note note = ha_backend_note;
     ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+    if (queue->adopted) return;
     if (ha_cover(queue, chunk->last.seq, &chunk->mark)) {
         chunk->mark = NULL;
         ha_backend_note = note;

@@ -82,8 +82,10 @@ static ha_status ha_attempt_wait_mark(ha_attempt *attempt) {
     ha_context *c = attempt->point.queue;
     ha_mark *m = attempt->mark;
     attempt->mark = NULL;
-    ha_status s = ha_guest_begin(c) ? ha_mark_wait(c, m, attempt->site) : HA_OK;
+    const int stays = ha_guest_begin(c);
+    ha_status s = stays ? ha_mark_wait(c, m, attempt->site) : HA_OK;
     ha_mark_release(c, m);
+    if (stays) ha_guest_end(c);
     if (s == HA_ERR_LOST) ha_forget_note();
     return s == HA_ERR_LOST ? HA_OK : s;
 }
