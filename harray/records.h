@@ -57,15 +57,16 @@ HA_API HA_MUST_CHECK ha_status ha_records_sync_(ha_records *records, const char 
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-/* The layout in a context's memory. What is valid there stays valid: on the host it is converted, from a
- * device it is brought to the host first. `array` points at a handle with a member `records`, as
+/* The layout in a context's memory. No value is lost: on the host they are converted, and stay valid. From
+ * a device what is valid only there is brought to the host; the device has none then until they are asked
+ * for there. `array` points at a handle with a member `records`, as
  * HA_RECORDS makes them; the function below takes the record array itself.
  *   HA_ERR_ARGUMENT     the text is no layout; or one that does not keep every value by itself: null, one
  *                       (of several records), values of fewer bits or another type than the field's
  *                       that does not have all its values
  *   HA_ERR_UNSUPPORTED  a blob has to be aligned to more than 64 bytes
+ *   HA_ERR_STATE        the memory there is the caller's, whether accesses are open or not
  *   HA_ERR_CONFLICT     accesses are open
- *   HA_ERR_STATE        the memory there is the caller's
  *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER  as when opening there */
 #define ha_records_layout(array, context, layout)                                                  \
     ha_records_layout_((array)->records, context, layout, HA_SITE)
@@ -104,10 +105,10 @@ HA_API size_t ha_records_describe(const ha_records *records, char *text, size_t 
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-/* Other extents, of the same rank. Values at indices that are in both are kept, wherever they are valid;
- * what is valid on a device only is brought to the host for it. Others were never written.
- * HA_ERR_CONFLICT while accesses are open, or another thread is about to open one; HA_ERR_STATE when the
- * memory is the caller's; HA_ERR_ARGUMENT, HA_ERR_MEMORY, and as opening on the host. */
+/* Other extents, of the same rank. Values at indices that are in both are kept: they are brought to the
+ * host, and valid only there afterwards. Others were never written. HA_ERR_STATE when the memory is the
+ * caller's, whether accesses are open or not; HA_ERR_CONFLICT while accesses are open, or another thread
+ * is about to open one; HA_ERR_ARGUMENT, HA_ERR_MEMORY, and as opening on the host. */
 #define ha_records_resize(records, extent) ha_records_resize_(records, extent, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_resize_(ha_records *records, const int64_t *extent,
                                                   const char *site);
@@ -126,11 +127,11 @@ HA_API HA_MUST_CHECK ha_status ha_records_set(ha_records *records, const int64_t
 typedef struct ha_records_access {
     ha_records *records; /* NULL: not open */
     ha_context *context;
-    const ha_mapping *mapping; /* of all records, whatever the range */
-    void *const *blob;         /* its blobs, in the context's memory */
-    int64_t first, last;       /* of the slowest index */
-    ha_status status;          /* of the opening */
-    int parts_;                /* accesses to fields that are neighbours, and opened alike */
+    const ha_mapping *mapping; /* of all records, whatever the range; until it is closed */
+    void *const *blob;   /* its blobs, in the context's memory; the table until it is closed */
+    int64_t first, last; /* of the slowest index */
+    ha_status status;    /* of the opening */
+    int parts_;          /* accesses to fields that are neighbours, and opened alike */
     ha_access part_[4], *more_;
 } ha_records_access;
 
@@ -140,7 +141,8 @@ typedef struct ha_records_access {
  *     part  := mode [path "+" path …]          no path: all fields (then it is the only part)
  *     mode  := read | write | overwrite
  *     path  := as in ha_record_find: "pos" for pos.x and pos.y
- * *access must not be open already. Other fields must not be touched. Errors as ha_open, and
+ * *access must not be open already. Other fields must not be touched. An array of 0 records is opened as a
+ * whole: there two accesses conflict whatever their fields, when one of them writes. Errors as ha_open, and
  * HA_ERR_ARGUMENT when `what` is no such text, names what the record does not have, or a field twice. */
 #define ha_records_open(access, records, context, what, first, last)                               \
     ha_records_open_(access, records, context, what, first, last, HA_SITE)
@@ -153,7 +155,8 @@ HA_API ha_status ha_records_open_(ha_records_access *access, ha_records *records
 HA_API ha_status ha_records_close_(ha_records_access *access);
 
 /* Calls f(here, argument) on the context's queue, with a copy of `bytes` bytes of argument: as ha_enqueue.
- * The blobs may be used in it, if the context can run functions on its data. The status is also in
+ * The blobs may be used in it, if the context can run functions on its data; their addresses have to be in
+ * the argument, for mapping and table of blobs may be gone when it runs. The status is also in
  * access->status when it is a failure. */
 HA_API ha_status ha_records_run_(ha_function f, ha_records_access *access, const void *argument,
                                  size_t bytes);

@@ -76,8 +76,12 @@ const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
     if (s)
         ha_fail(s, operation, "records %s at %s: no memory for their mapping", ha_label_of(a).text,
                 c->name);
+    const ha_mapping *mapping = NULL;
+    ha_lock(a); /* another thread may have changed the layout */
+    if (!s) mapping = ha_lodging_find(ha_records_form(a), c->memory)->mapping;
+    ha_unlock(a);
     ha_records_leave(r);
-    return s ? NULL : l->mapping;
+    return mapping;
 }
 
 /* Lock held. */

@@ -333,7 +333,10 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
 ha_status ha_records_sync_(ha_records *r, const char *site) {
     HA_TELLS_EVENTS;
     ha_status s = ha_records_enter(r, "ha_records_sync", site);
-    return s ? s : ha_sync_(r->array, site); /* the caller's memory keeps its extents */
+    if (s) return s;
+    s = ha_sync_(ha_records_begin(r), site);
+    ha_records_leave(r);
+    return s;
 }
 
 #endif

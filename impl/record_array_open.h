@@ -212,6 +212,16 @@ static ha_range ha_records_range(const ha_array *a, const ha_field_run *run, int
     return ha_field_box_range(a, &b);
 }
 
+/* What has to be so of the layout, or nothing is opened. */
+typedef struct ha_fitting ha_fitting;
+struct ha_fitting {
+    int (*fits)(ha_fitting *f, const ha_mapping *mapping);
+    const void *type;
+    void *view;
+    ha_error error; /* why it does not */
+    int misfit;     /* that is why nothing was opened; it was not told */
+};
+
 /* Which boxes are opened, and how. */
 typedef struct ha_records_wish {
     ha_array *array;
@@ -221,6 +231,7 @@ typedef struct ha_records_wish {
     size_t n;
     int trying;
     const char *operation, *site;
+    ha_fitting *fitting; /* NULL: any layout will do */
 } ha_records_wish;
 
 /* All of them when all are easy, or nothing. */
@@ -251,9 +262,23 @@ static int ha_records_open_fast(const ha_records_wish *w, ha_access *part) {
     return all;
 }
 
+/* All are prepared, and busy: the layout stays from now on, and what is overwritten is still there. */
+static ha_status ha_records_still_fit(ha_together *t, void *argument) {
+    const ha_records_wish *w = (const ha_records_wish *)argument;
+    ha_array *a = w->array;
+    (void)t;
+    ha_lock(a);
+    const ha_mapping *m = ha_lodging_find(ha_records_form(a), w->context->memory)->mapping;
+    ha_unlock(a);
+    w->fitting->misfit = !w->fitting->fits(w->fitting, m);
+    return w->fitting->misfit ? HA_ERR_UNSUPPORTED : HA_OK;
+}
+
 /* One access for each box, all or none. `q` has room for the requests. */
 static ha_status ha_records_open_slow(const ha_records_wish *w, ha_access *part, ha_request *q) {
-    ha_together t = {.operation = w->operation};
+    ha_together t = {.operation = w->operation,
+                     .work = w->fitting ? ha_records_still_fit : NULL,
+                     .argument = (void *)(uintptr_t)w};
     for (size_t i = 0; i < w->n; i++)
         q[i] = (ha_request){.access = &part[i],
                             .array = w->array,
@@ -284,7 +309,8 @@ typedef struct ha_records_room {
 } ha_records_room;
 
 /* The boxes of what is wanted: w->range, w->mode, w->n; *room is to be freed. An array without records has
- * no boxes: it is opened as a whole, in the way that excludes most. */
+ * no boxes: it is opened as a whole, in the way that excludes most. A range without records is opened, too,
+ * so that the layout stays; it is in nobody's way. */
 static ha_status ha_records_aim(ha_records_wish *w, const ha_wanted *wanted, int64_t first,
                                 int64_t last, ha_records_room *room, ha_request **q) {
     const size_t n = (size_t)wanted->runs;
@@ -303,15 +329,16 @@ static ha_status ha_records_aim(ha_records_wish *w, const ha_wanted *wanted, int
     }
     w->range = range;
     w->mode = mode;
-    w->n = w->array->grid ? first < last ? n : 0 : 1;
-    range[0] = HA_WHOLE;
+    const int boxes = w->array->grid && first < last;
+    w->n = boxes ? n : 1;
+    range[0] = w->array->grid ? (ha_range){0, 0} : HA_WHOLE;
     mode[0] = HA_READ;
     for (size_t i = 0; i < n; i++) {
         const unsigned how = wanted->run[i].mode;
-        if (w->n == n && w->array->grid) {
+        if (boxes) {
             range[i] = ha_records_range(w->array, &wanted->run[i], first, last);
             mode[i] = how;
-        } else if (how > mode[0])
+        } else if (!w->array->grid && how > mode[0])
             mode[0] = how;
     }
     return HA_OK;
@@ -396,9 +423,10 @@ static ha_status ha_records_open_wanted(ha_records_access *x, ha_records *r,
     return s;
 }
 
-ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
-                           size_t first, size_t last, const char *site) {
-    HA_TELLS_EVENTS;
+/* fitting: NULL, or what is asked unless all is valid there: then nothing is lost either. */
+static ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_context *c,
+                                    const char *what, size_t first, size_t last, const char *site,
+                                    ha_fitting *fitting) {
     static const char operation[] = "ha_records_open";
     ha_wanted *wanted = NULL;
     if (!x) return ha_no_access(operation);
@@ -409,7 +437,8 @@ ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, c
     ha_records_wish w = {.array = ha_records_begin(r),
                          .context = ha_resolve(c),
                          .operation = operation,
-                         .site = site};
+                         .site = site,
+                         .fitting = fitting};
     s = ha_wanted_get(r, what, 0, operation, site, &wanted);
     if (!s) w.trying = wanted->trying;
     if (!s) s = ha_records_open_wanted(x, r, wanted, &w, first, last);
@@ -417,6 +446,12 @@ ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, c
     ha_records_leave(r);
     if (s) memset(x, 0, sizeof *x);
     return x->status = s;
+}
+
+ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
+                           size_t first, size_t last, const char *site) {
+    HA_TELLS_EVENTS;
+    return ha_records_open_if(x, r, c, what, first, last, site, NULL);
 }
 
 /* ---- open accesses --------------------------------------------------------------------------- */

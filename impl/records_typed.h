@@ -86,6 +86,11 @@ static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
     return s ? ha_view_refused(r, type, c, there, &error, site) : HA_OK;
 }
 
+/* The same, while it is being opened. */
+static int ha_view_fits(ha_fitting *f, const ha_mapping *m) {
+    return ha_try_view((const ha_records_type_ *)f->type, m, f->view, &f->error) == HA_OK;
+}
+
 ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                           const ha_records_type_ *type, void *view, size_t view_bytes,
                           ha_context *context, const char *what, size_t first, size_t last,
@@ -98,12 +103,14 @@ ha_status ha_records_use_(ha_records_access *access, ha_records *records,
     if (!s) s = ha_records_fit(records, type, context, view, site);
     memset(view, 0, view_bytes);
     if (s) return access->status = s;
-    s = ha_records_open_(access, records, context, what, first, last, site);
-    if (s) return s;
-    s = ha_make_view(type, access->mapping, access->blob, view, &error);
+    ha_fitting fitting = {.fits = ha_view_fits, .type = type, .view = view};
+    s = ha_records_open_if(access, records, context, what, first, last, site, &fitting);
+    if (!s) s = ha_make_view(type, access->mapping, access->blob, view, &error);
     if (!s) return HA_OK;
-    (void)ha_records_close_(access); /* another thread has changed the layout in between */
     memset(view, 0, view_bytes);
+    if (!fitting.misfit && !access->records) return s;
+    if (fitting.misfit) error = fitting.error;
+    if (access->records) (void)ha_records_close_(access); /* the layout has changed in between */
     return access->status = ha_view_refused(records, type, context, "changing", &error, site);
 }
 

@@ -23,6 +23,7 @@ typedef struct ha_share {
     ha_ops displaced;
     ha_access *access;
     size_t place; /* in the list of requests */
+    int lacks;    /* values that are nowhere */
 } ha_share;
 
 typedef struct ha_together ha_together;
@@ -156,15 +157,42 @@ static ha_status ha_together_fail(const ha_together *t, ha_status s) {
     return s == HA_ALONE ? s : ha_opening_fail(&t->at->opening, s);
 }
 
+/* Busy. Whether a part of a record array asks for what is valid nowhere. No memory to find out: then not. */
+static int ha_part_lacks(const ha_share *part) {
+    const ha_opening *o = &part->opening;
+    const ha_array *a = o->array;
+    ha_set missing = {.grid = a->grid};
+    if (!a->form || !a->grid || o->mode == HA_OVERWRITE || ha_is_empty(o->range)) return 0;
+    ha_status s = ha_set_put(&missing, o->range);
+    for (const ha_incarnation *in = &a->first; in; in = in->next)
+        for (uint32_t i = 0; i < in->valid.n && !s; i++)
+            s = ha_set_drop(&missing, ha_set_ranges(&in->valid)[i]);
+    const int lacks = !s && missing.n;
+    ha_set_free(&missing);
+    return lacks;
+}
+
+/* Admitted. Parts of record arrays that may be refused for what was never written are the first, so that
+ * nothing has moved then. */
+static ha_status ha_group_prepare(ha_together *t, size_t first, size_t end) {
+    ha_status s = HA_OK;
+    for (size_t i = first; i < end; i++)
+        t->part[i].lacks = end - first > 1 && ha_part_lacks(&t->part[i]);
+    for (int lacks = 1; lacks >= 0; lacks--)
+        for (size_t i = first; i < end && !s; i++) {
+            if (t->part[i].lacks != lacks) continue;
+            t->at = &t->part[i];
+            s = ha_opening_work(&t->part[i].opening, ha_opening_prepare);
+        }
+    return s;
+}
+
 static ha_status ha_group_begin(ha_together *t, size_t first, size_t end, int trying) {
     ha_status s = ha_group_admit(t, first, end, trying);
     if (s) return s;
     t->admitted = end;
     ha_self.held += end - first; /* it must not queue behind a writer that waits for these */
-    for (size_t i = first; i < end && !s; i++) {
-        t->at = &t->part[i];
-        s = ha_opening_work(&t->part[i].opening, ha_opening_prepare);
-    }
+    s = ha_group_prepare(t, first, end);
     ha_busy_end(t->part[first].opening.array);
     return s ? ha_together_fail(t, s) : HA_OK;
 }
@@ -237,6 +265,14 @@ static void ha_together_idle(const ha_together *t) {
     for (size_t i = 0; i < t->count; i = ha_group_end(t, i)) ha_busy_end(t->part[i].opening.array);
 }
 
+/* Waits for what one part has to wait for. The others keep no chunks: two threads might each wait for those
+ * of the other one. */
+static ha_status ha_together_wait(ha_together *t) {
+    for (size_t i = 0; i < t->count; i++)
+        if (&t->part[i] != t->at) ha_attempt_end(&t->part[i].attempt);
+    return ha_attempt_wait(&t->at->attempt);
+}
+
 /* HA_OK: nothing more to wait for, and all are busy. */
 static ha_status ha_together_prepare(ha_together *t) {
     ha_status s;
@@ -250,7 +286,7 @@ static ha_status ha_together_prepare(ha_together *t) {
         if (!s) s = ha_together_reserve(t);
         if (!s) return HA_OK;
         ha_together_idle(t);
-    } while (s == HA_LATER && !(s = ha_attempt_wait(&t->at->attempt)));
+    } while (s == HA_LATER && !(s = ha_together_wait(t)));
     return ha_together_fail(t, s);
 }
 

@@ -530,6 +530,78 @@ TEST(never_written) {
     free_atoms(&r);
 }
 
+/* Nothing moves for an opening that is refused. */
+TEST(never_written_moves_nothing) {
+    atoms r = atoms_new(N);
+    SUCCEEDS(try_open(r.records, H, "overwrite pos+mass", 0, HA_END));
+    REFUSED(HA_ERR_STATE, try_open(r.records, M1, "read pos, write mass, read id", 0, HA_END));
+    REFUSED(HA_ERR_STATE, try_open(r.records, M1, "read pos+mass+id", 0, HA_END));
+    assert_int_equal(moved(r.records), 0);
+    assert_false(valid(r, M1, "pos") || valid(r, M1, "mass"));
+    SUCCEEDS(try_open(r.records, M1, "read pos, write id", 0, HA_END)); /* that may be unwritten */
+    assert_int_equal(moved(r.records), N * POS_BYTES);
+    free_atoms(&r);
+}
+
+static int fits_never(ha_fitting *f, const ha_mapping *mapping) {
+    assert_non_null(mapping);
+    (void)f;
+    return 0;
+}
+
+/* Another thread has changed the layout since it was looked at. */
+TEST(an_overwrite_that_does_not_fit_any_more) {
+    atoms r = made_at(H);
+    ha_records_access a;
+    ha_fitting fitting = {.fits = fits_never};
+    assert_int_equal(
+        ha_records_open_if(&a, r.records, M1, "overwrite", 0, HA_END, "here", &fitting),
+        HA_ERR_UNSUPPORTED);
+    assert_true(fitting.misfit && !a.records);
+    assert_int_equal(ha_take_error().status, HA_OK); /* whoever asks, tells it */
+    assert_true(valid(r, H, NULL) && !valid(r, M1, "id"));
+    expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
+/* What was converted from there keeps nothing of it. */
+TEST(the_queue_of_the_caller_goes) {
+    ha_context *device = require_context("private:0");
+    void *queue = private_own_queue(0);
+    ha_context *mine = ha_context_adopt(device, queue);
+    assert_non_null(mine);
+    atoms r = made_at(H);
+    SUCCEEDS(ha_records_layout(&r, device, "soa"));
+    for (int i = 0; i < 3; i++) {
+        HA_USING(v, r, mine, "write") SUCCEEDS(HA_RUN_VIEW(move_all, v, 1.0));
+        else fail();
+        expect_atoms(r, i + 1);
+    }
+    SUCCEEDS(ha_context_unfork(mine));
+    private_destroy(queue);
+    HA_USING(v, r, device, "write") SUCCEEDS(HA_RUN_VIEW(move_all, v, 1.0));
+    else fail();
+    expect_atoms(r, 4);
+    free_atoms(&r);
+}
+
+/* A range without records is in nobody's way, but what was opened stays where it is. */
+TEST(no_records_of_some) {
+    atoms r = made_at(H);
+    ha_records_access a;
+    SUCCEEDS(ha_records_open(&a, r.records, C, "write pos, read id", 4, 4));
+    assert_true(a.records && a.mapping && a.first == 4 && a.last == 4);
+    SUCCEEDS(try_open(r.records, M1, "write", 0, HA_END));
+    REFUSED(HA_ERR_CONFLICT, ha_records_layout(&r, C, "soa"));
+    REFUSED(HA_ERR_CONFLICT, atoms_resize(r, N + 1));
+    assert_int_equal(a.mapping->rows, LEAVES);
+    SUCCEEDS(ha_records_close(&a));
+    SUCCEEDS(atoms_resize(r, N + 1));
+    SUCCEEDS(atoms_resize(r, N));
+    expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
 TEST(copies_that_are_forbidden) {
     atoms r = made_at(H);
     SUCCEEDS(try_open(r.records, M1, "read pos", 0, HA_END));
@@ -855,6 +927,10 @@ int main(int argc, char **argv) {
         CASE(conflicts_go_by_field_and_range),
         CASE(texts_that_open_nothing),
         CASE(never_written),
+        CASE(never_written_moves_nothing),
+        CASE(an_overwrite_that_does_not_fit_any_more),
+        CASE(no_records_of_some),
+        CASE(the_queue_of_the_caller_goes),
         CASE(copies_that_are_forbidden),
         CASE(array_of_structs_adopted),
         CASE(arrays_adopted),
