@@ -370,8 +370,8 @@ static void test_many_bits(void **state) {
         "a:i8 b:i16 c:i32 d:i64 e:u8 f:u16 g:u32 h:u64 i:bool j:f16 k:bf16 l:f32 "
         "m:f64";
     static const char *const layouts[] = {
-        "split(a+b+c+d+e+f+g+h+i: bitint(7; soa), bitfloat(5,6; soa))",
-        "split(a+b+c+d+e+f+g+h+i: bitint(7; aos), bitfloat(9,6; aos))"};
+        "split(separate; a+b+c+d+e+f+g+h+i: bitint(7; soa), bitfloat(5,6; soa))",
+        "split(separate; a+b+c+d+e+f+g+h+i: bitint(7; aos), bitfloat(9,6; aos))"};
     const int64_t n = 77;
     for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
         world plain, few, back;
