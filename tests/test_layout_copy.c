@@ -505,6 +505,73 @@ static void test_large(void **state) {
     ha_record_free(r);
 }
 
+/* ---- by lines -------------------------------------------------------------------------------- */
+
+/* Blobs begin with a line, or `skew` bytes behind its beginning. */
+static void make_lines(memory *m, char **room, const ha_record *r, const char *layout, int rank,
+                       const int64_t *extent, int64_t skew) {
+    make_memory(m, r, layout, rank, extent);
+    for (int b = 0; b < m->mapping->blobs; b++) {
+        const size_t bytes = (size_t)m->mapping->blob[b].bytes;
+        room[b] = (char *)malloc(bytes + 128);
+        assert_non_null(room[b]);
+        char *const place = room[b] + (64 - (uintptr_t)room[b] % 64) + skew;
+        memcpy(place, m->blob[b], bytes);
+        free(m->blob[b]);
+        m->blob[b] = place;
+    }
+}
+
+static void free_lines(memory *m, char **room) {
+    for (int b = 0; b < m->mapping->blobs; b++) m->blob[b] = room[b];
+    free_memory(m);
+}
+
+static void check_lines(const ha_record *r, const char *to_layout, const char *from_layout,
+                        const int64_t *first, int64_t skew) {
+    static const int64_t extent[] = {3, 1500};
+    const int64_t last[HA_MAPPING_RANK] = {3, 1500 - first[1] / 2};
+    memory to, from;
+    char *to_room[MOST_BLOBS], *from_room[MOST_BLOBS];
+    make_lines(&to, to_room, r, to_layout, 2, extent, skew);
+    make_lines(&from, from_room, r, from_layout, 2, extent, skew * 5 % 64);
+    check_copy(&to, &from,
+               &(ha_copying){.first = first, .last = last, .threads = 1 + (int)first[1] % 3}, 0,
+               to.mapping->rows, "lines");
+    free_lines(&to, to_room);
+    free_lines(&from, from_room);
+}
+
+static const ha_weavers *way_of(int number) {
+#if defined __x86_64__ && !defined HARRAY_NO_SIMD
+    if (number == 1 && ha_weaves_avx2()) return &ha_weavers_avx2;
+    if (number == 2 && ha_weaves_avx512()) return &ha_weavers_avx512;
+#endif
+    return number == 0 ? &ha_weavers_portable : NULL;
+}
+
+/* Lanes that fill lines, parts of lines and several of them; records of whole lines and others; from the
+ * first record, the middle of a block, the middle of a line. */
+static void test_lines(void **state) {
+    (void)state;
+    static const char *const all[] = {"soa", "aosoa(8)", "aosoa(32)", "aosoa(4)", "aosoa(24)"};
+    static const char *const of[] = {"a:f64 b[2]:f32 c:i64 d[4]:u8 e:f64",
+                                     "a:u8 b:f16 c:c128 d:f32"};
+    static const int64_t first[][HA_MAPPING_RANK] = {{0, 0}, {1, 8}, {2, 5}};
+    const ha_weavers *const best = ha_best_weavers();
+    for (int way = 0; way < 3; way++)
+        for (int k = 0; k < 2 && way_of(way); k++) {
+            ha_record *r = ha_record_parse(of[k], NULL);
+            atomic_store(&ha_chosen_weavers, way_of(way));
+            for (int t = 0; t < 5; t++)
+                for (int f = 0; f < 5; f++)
+                    for (int n = 0; n < 3 && t != f; n++)
+                        check_lines(r, all[t], all[f], first[n], n == 1 && t % 2 ? 16 : 0);
+            ha_record_free(r);
+        }
+    atomic_store(&ha_chosen_weavers, best);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void check_refused(const ha_mapped *to, const ha_mapped *from, const ha_copying *how,
@@ -608,6 +675,7 @@ int main(void) {
         cmocka_unit_test(test_misfits),      cmocka_unit_test(test_paths),
         cmocka_unit_test(test_one_and_null), cmocka_unit_test(test_large),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

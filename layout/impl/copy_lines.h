@@ -41,6 +41,7 @@ static int ha_copy_make_lines(ha_line_program *p, const ha_copy_pass *pass, int6
         for (int64_t g = 0; g < pass->groups; g++)
             for (int64_t k = 0; k < pass->group[g].leaves; k++)
                 if (!ha_copy_add_block(p, &pass->group[g].leaf[k], records, to, from, b)) return 0;
+    ha_find_line_sequence(p);
     return p->filled == 0;
 }
 

@@ -7,7 +7,7 @@
 
 enum { HA_LINES = 512, HA_LINE_PIECES = 1024 };
 
-/* The next time it is read `step` bytes behind, which is fetched already. */
+/* The next time it is read `step` bytes behind. */
 typedef struct ha_line_piece {
     const char *from;
     int64_t step;
@@ -27,7 +27,8 @@ typedef struct ha_line {
  * and again, a step further on each time. */
 typedef struct ha_line_program {
     int64_t lines, pieces;
-    int64_t filled; /* while it is made: bytes of the last line, 0 if it is complete */
+    int64_t filled;    /* while it is made: bytes of the last line, 0 if it is complete */
+    const char *ahead; /* read from one end to the other: what is fetched next; NULL: it is not */
     ha_line line[HA_LINES];
     ha_line_piece piece[HA_LINE_PIECES];
 } ha_line_program;
@@ -70,75 +71,105 @@ static int ha_add_line_run(ha_line_program *p, char *to, int64_t to_step, const 
     return 1;
 }
 
+/* Do the pieces together cover one stretch of memory, and the next time the one behind it? Then that is
+ * fetched from one end to the other. */
+static void ha_find_line_sequence(ha_line_program *p) {
+    const int64_t bytes = 64 * p->lines;
+    const char *first = p->piece->from;
+    int is_even = 1;
+    for (int64_t k = 0; k < p->pieces; k++) {
+        if ((uintptr_t)p->piece[k].from < (uintptr_t)first) first = p->piece[k].from;
+        is_even &= p->piece[k].step == bytes;
+    }
+    for (int64_t k = 0; k < p->pieces; k++)
+        is_even &= (uintptr_t)p->piece[k].from - (uintptr_t)first < (uintptr_t)bytes;
+    p->ahead = is_even ? first + bytes : NULL;
+}
+
 /* ---- doing it -------------------------------------------------------------------------------- */
 
 #if defined __x86_64__ && !defined HARRAY_NO_SIMD
 
-/* The next piece; where it is going to be the next time is fetched. */
-__attribute__((always_inline)) static inline const char *ha_next_piece(ha_line_piece **next) {
+/* The next piece. Where it is going to be the next time is fetched, if that is not done in sequence. */
+__attribute__((always_inline)) static inline const char *ha_next_piece(ha_line_piece **next,
+                                                                       int in_sequence) {
     ha_line_piece *const piece = (*next)++;
     const char *const from = piece->from;
     piece->from += piece->step;
-    __builtin_prefetch(piece->from);
+    if (!in_sequence) __builtin_prefetch(piece->from);
     return from;
 }
 
 HA_WEAVE_AVX2 __attribute__((always_inline)) static inline __m128i ha_line_part(
-    ha_line_piece **next, int is_pair) {
-    const char *const from = ha_next_piece(next);
+    ha_line_piece **next, int is_pair, int in_sequence) {
+    const char *const from = ha_next_piece(next, in_sequence);
     if (!is_pair) return _mm_loadu_si128((const __m128i *)(const void *)from);
     const __m128i first = _mm_loadl_epi64((const __m128i *)(const void *)from);
-    const char *const behind = ha_next_piece(next);
+    const char *const behind = ha_next_piece(next, in_sequence);
     return _mm_unpacklo_epi64(first, _mm_loadl_epi64((const __m128i *)(const void *)behind));
 }
 
 HA_WEAVE_AVX2 __attribute__((always_inline)) static inline __m256i ha_line_half(
-    ha_line_piece **next, int half) {
-    if (!half) return ha_load_row_avx2(ha_next_piece(next));
-    const __m128i first = ha_line_part(next, half & HA_HALF_FIRST_PAIR);
-    const __m128i second = ha_line_part(next, half & HA_HALF_SECOND_PAIR);
+    ha_line_piece **next, int half, int in_sequence) {
+    if (!half) return ha_load_row_avx2(ha_next_piece(next, in_sequence));
+    const __m128i first = ha_line_part(next, half & HA_HALF_FIRST_PAIR, in_sequence);
+    const __m128i second = ha_line_part(next, half & HA_HALF_SECOND_PAIR, in_sequence);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
 }
 
-HA_WEAVE_AVX2 static void ha_do_lines_avx2(ha_line_program *p) {
-    ha_line_piece *next = p->piece;
-    for (ha_line *line = p->line, *end = line + p->lines; line < end; line++) {
-        char *const to = line->to;
-        line->to += line->step;
-        if (line->half[0] == HA_LINE_SINGLE) {
-            const char *const from = ha_next_piece(&next);
-            ha_store_past_avx2(to, ha_load_row_avx2(from));
-            ha_store_past_avx2(to + 32, ha_load_row_avx2(from + 32));
-        } else {
-            ha_store_past_avx2(to, ha_line_half(&next, line->half[0]));
-            ha_store_past_avx2(to + 32, ha_line_half(&next, line->half[1]));
-        }
+HA_WEAVE_AVX2 __attribute__((always_inline)) static inline void ha_do_line_avx2(
+    char *to, ha_line_piece **next, const ha_line *line, int in_sequence) {
+    if (line->half[0] == HA_LINE_SINGLE) {
+        const char *const from = ha_next_piece(next, in_sequence);
+        ha_store_past_avx2(to, ha_load_row_avx2(from));
+        ha_store_past_avx2(to + 32, ha_load_row_avx2(from + 32));
+    } else {
+        ha_store_past_avx2(to, ha_line_half(next, line->half[0], in_sequence));
+        ha_store_past_avx2(to + 32, ha_line_half(next, line->half[1], in_sequence));
     }
 }
 
-HA_WEAVE_AVX512 static void ha_do_lines_avx512(ha_line_program *p) {
-    ha_line_piece *next = p->piece;
-    for (ha_line *line = p->line, *end = line + p->lines; line < end; line++) {
-        char *const to = line->to;
-        line->to += line->step;
-        if (line->half[0] == HA_LINE_SINGLE) {
-            ha_store_past_avx512(to, ha_load_row_avx512(ha_next_piece(&next)));
-        } else {
-            const __m256i first = ha_line_half(&next, line->half[0]);
-            const __m256i second = ha_line_half(&next, line->half[1]);
-            ha_store_past_avx512(to, _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1));
-        }
+HA_WEAVE_AVX512 __attribute__((always_inline)) static inline void ha_do_line_avx512(
+    char *to, ha_line_piece **next, const ha_line *line, int in_sequence) {
+    if (line->half[0] == HA_LINE_SINGLE) {
+        ha_store_past_avx512(to, ha_load_row_avx512(ha_next_piece(next, in_sequence)));
+    } else {
+        const __m256i first = ha_line_half(next, line->half[0], in_sequence);
+        const __m256i second = ha_line_half(next, line->half[1], in_sequence);
+        ha_store_past_avx512(to, _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1));
     }
 }
+
+/* All lines once. */
+#define HA_DO_LINES(target, isa, name, in_sequence)                                                \
+    target static void name(ha_line_program *p) {                                                  \
+        ha_line_piece *next = p->piece;                                                            \
+        const char *ahead = p->ahead;                                                              \
+        for (ha_line *line = p->line, *end = line + p->lines; line < end; line++) {                \
+            char *const to = line->to;                                                             \
+            line->to += line->step;                                                                \
+            if (in_sequence) __builtin_prefetch(ahead), ahead += 64;                               \
+            ha_do_line_##isa(to, &next, line, in_sequence);                                        \
+        }                                                                                          \
+        p->ahead = ahead;                                                                          \
+    }
+HA_DO_LINES(HA_WEAVE_AVX2, avx2, ha_do_lines_avx2, 0)
+HA_DO_LINES(HA_WEAVE_AVX2, avx2, ha_do_sequence_avx2, 1)
+HA_DO_LINES(HA_WEAVE_AVX512, avx512, ha_do_lines_avx512, 0)
+HA_DO_LINES(HA_WEAVE_AVX512, avx512, ha_do_sequence_avx512, 1)
 
 static int ha_has_lines(const ha_weavers *w) { return w != &ha_weavers_portable; }
 
 static void ha_do_lines(const ha_weavers *w, ha_line_program *p, int64_t times) {
+    const int is_wide = w == &ha_weavers_avx512;
+    void (*const lines)(ha_line_program *) = is_wide ? ha_do_lines_avx512 : ha_do_lines_avx2;
+    void (*const sequence)(ha_line_program *) = is_wide ? ha_do_sequence_avx512
+                                                        : ha_do_sequence_avx2;
     for (int64_t n = 0; n < times; n++)
-        if (w == &ha_weavers_avx512)
-            ha_do_lines_avx512(p);
+        if (p->ahead)
+            sequence(p);
         else
-            ha_do_lines_avx2(p);
+            lines(p);
 }
 
 #else
