@@ -11,8 +11,23 @@ enum {
     HA_COPY_LINED = 1 << 21,    /* bytes, at most, of a tile of which whole lines are written */
     HA_COPY_LINED_ONCE = 4096,  /* bytes, at least, of its lines that are done at a time, */
     HA_COPY_LINED_MOST = 24576, /* and at most */
-    HA_COPY_ALIGN = 4096        /* records: larger blocks are cut anywhere */
+    HA_COPY_ALIGN = 4096,       /* records: larger blocks are cut anywhere */
+    HA_COPY_FINE = 64,          /* records of the least tiles: a line of the smallest values */
+    HA_COPY_FINE_BYTES = 4096,  /* … and bytes of them */
+    HA_COPY_FINE_TILES = 32,    /* of them in a tile */
+    HA_COPY_ROWS = 64           /* leaves that are moved so */
 };
+
+/* Records from these linear indices on, which lie at equal distances within each block. */
+typedef struct ha_copy_piece {
+    int64_t to, from;
+    int64_t lanes, blocks;
+    int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON */
+    int64_t times;                /* all this again and again: */
+    int64_t to_again, from_again; /* bytes from one time to the next */
+} ha_copy_piece;
+
+#define HA_COPY_ON INT64_MIN /* the next block goes on where the lanes end */
 
 static int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;
@@ -110,6 +125,32 @@ static void ha_copy_find_lines(ha_copy_pass *pass, int64_t bytes, int threads) {
     pass->tile[1] = ha_larger(all / records, 1) * records;
 }
 
+/* Lanes of a side whose rows are dense, 1 where they go on from end to end; 0: they are not dense. */
+static int64_t ha_copy_row_lanes(const ha_copy_shape *s, int64_t step, int32_t size) {
+    if (!ha_copy_is_dense(s, step, size)) return 0;
+    return ha_copy_is_even(s, step) ? 1 : s->lanes;
+}
+
+/* Does the pass go between records and rows in all its groups? If so, records of its least tiles. */
+static int64_t ha_copy_find_fine(const ha_copy_pass *pass, int64_t bytes) {
+    const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
+    int64_t records = HA_COPY_FINE, leaves = 0;
+    while (records * bytes < HA_COPY_FINE_BYTES) records *= 2;
+    for (int64_t k = 0; k < pass->groups; k++) {
+        const ha_copy_group *g = &pass->group[k];
+        const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
+        const int64_t to_lanes = ha_copy_row_lanes(to, along->to, g->size);
+        const int64_t from_lanes = ha_copy_row_lanes(from, along->from, g->size);
+        leaves += g->leaves;
+        if (g->way != HA_COPY_STRIPS || (to_lanes > 0) == (from_lanes > 0) ||
+            !(to_lanes > 0 ? ha_copy_is_even(from, along->from) : ha_copy_is_even(to, along->to)))
+            return 0;
+        records = ha_copy_common_multiple(records, to_lanes + from_lanes);
+        if (records > HA_COPY_STAGE / bytes) return 0;
+    }
+    return leaves <= HA_COPY_ROWS ? records : 0;
+}
+
 /* How many records a tile has along each of the two last loops. */
 static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     const ha_copy_walk *w = pass->walk;
@@ -124,9 +165,11 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     } else {
         while (records < 1024 && records * bytes * 2 <= HA_COPY_TILE) records *= 2;
         ha_copy_find_window(pass, bytes);
+        pass->fine = ha_copy_find_fine(pass, bytes);
+        records = ha_larger(records, pass->fine * HA_COPY_FINE_TILES);
     }
     if (!ha_round_to(records, pass->align, &pass->tile[1])) pass->tile[1] = records;
-    if (pass->tile[1] * bytes > HA_COPY_STAGE) pass->window = NULL;
+    if (!pass->fine && pass->tile[1] * bytes > HA_COPY_STAGE) pass->window = NULL;
     if (is_large && !w->is_turned && pass->way != HA_COPY_WHOLE)
         ha_copy_find_lines(pass, bytes, threads);
 }

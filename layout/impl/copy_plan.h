@@ -57,6 +57,7 @@ typedef struct ha_copy_pass {
     int64_t groups;
     ha_copy_way way;      /* of the first */
     int64_t tile[2];      /* records along the last loop but one, if turned, and the last */
+    int64_t fine;         /* records of the tiles within a tile; 0: there are none */
     int64_t align;        /* where tiles end: at multiples of this linear index of the target */
     int64_t units;        /* tiles there are */
     char *window;         /* they fill all bytes of the target from here on: so many for these */

@@ -6,6 +6,7 @@
 
 #include "copy_chunks.h"
 #include "copy_lines.h"
+#include "copy_program.h"
 
 enum {
     HA_COPY_AT_ONCE = 64, /* leaves */
@@ -36,17 +37,6 @@ static char *ha_copy_target(ha_copy_worker *w, char *to) {
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
-
-/* Records from these linear indices on, which lie at equal distances within each block. */
-typedef struct ha_copy_piece {
-    int64_t to, from;
-    int64_t lanes, blocks;
-    int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON */
-    int64_t times;                /* all this again and again: */
-    int64_t to_again, from_again; /* bytes from one time to the next */
-} ha_copy_piece;
-
-#define HA_COPY_ON INT64_MIN /* the next block goes on where the lanes end */
 
 static int64_t ha_copy_apart(int64_t apart, int64_t all_lanes) {
     return apart == HA_COPY_ON ? all_lanes : apart;
@@ -292,7 +282,8 @@ static void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
                              const ha_copy_piece *tile) {
     const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
     const int is_staged = w->plan->stream && pass->window && tile->to % pass->lanes == 0 &&
-                          tile->lanes % pass->lanes == 0;
+                          tile->lanes % pass->lanes == 0 &&
+                          tile->lanes / pass->lanes <= HA_COPY_STAGE / pass->block;
     const int64_t begin = is_staged ? tile->to / pass->lanes * pass->block : 0;
     w->window = is_staged ? pass->window + begin : NULL;
     for (int64_t k = 0; k < pass->groups; k++)
@@ -353,6 +344,12 @@ static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_
     tile.lanes = last - first;
     tile.to += first * along->to;
     tile.from += first * along->from;
+    if (tile.lanes > 0 && !walk->is_turned) {
+        const int64_t done = ha_copy_fine_tiles(pass, &tile, w->stage, w->plan->stream);
+        tile.to += done * along->to;
+        tile.from += done * along->from;
+        tile.lanes -= done;
+    }
     if (tile.lanes <= 0) return;
     if (walk->is_turned)
         ha_copy_turned(w, pass, &tile);
