@@ -7,7 +7,7 @@
  *     HA_QUEUED(drift, sky, double)          // drift can be run on a device's queue
  *     …
  *     bodies r = bodies_new(n);              // an array of body on every memory, unless
- *     ha_records_layout(r, gpu, "soa");      // it is to be something else there
+ *     HA_CHECK(ha_records_layout(&r, gpu, "soa")); // it is to be something else there
  *     HA_USING(v, r, ha_host(), "overwrite") fill(v);
  *     HA_USING(v, r, gpu, "read vel, write pos") HA_RUN_VIEW(drift, v, 0.1);
  *     HA_USING(v, r, ha_host(), "read pos") print(v);

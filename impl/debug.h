@@ -111,9 +111,18 @@ static void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
 enum { HA_GRAVES = 10000 }; /* beyond that, the oldest ones are forgotten */
 static struct {
     pthread_mutex_t lock;
-    ha_array *array[HA_GRAVES];
+    void *memory[HA_GRAVES];
     size_t next;
 } ha_graveyard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Instead of freeing it: what was an array, or a handle of one. */
+static void ha_debug_grave(void *memory) {
+    pthread_mutex_lock(&ha_graveyard.lock);
+    void **grave = &ha_graveyard.memory[ha_graveyard.next++ % HA_GRAVES], *old = *grave;
+    *grave = memory;
+    pthread_mutex_unlock(&ha_graveyard.lock);
+    HARRAY_FREE(old);
+}
 
 /* Instead of freeing its record: whoever comes with it is told. An array without owners is dead. */
 static void ha_debug_bury(ha_array *a) {
@@ -127,11 +136,7 @@ static void ha_debug_bury(ha_array *a) {
     a->grid = NULL;
     a->form = NULL;
     __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
-    pthread_mutex_lock(&ha_graveyard.lock);
-    ha_array **grave = &ha_graveyard.array[ha_graveyard.next++ % HA_GRAVES], *old = *grave;
-    *grave = a;
-    pthread_mutex_unlock(&ha_graveyard.lock);
-    HARRAY_FREE(old);
+    ha_debug_grave(a);
 }
 
 /* Whether an array was freed; tells it. a: may be NULL. */
@@ -148,8 +153,8 @@ static void ha_debug_end(void) {
     ha_fault_end();
     pthread_mutex_lock(&ha_graveyard.lock);
     for (size_t i = 0; i < HA_GRAVES; i++) {
-        HARRAY_FREE(ha_graveyard.array[i]);
-        ha_graveyard.array[i] = NULL;
+        HARRAY_FREE(ha_graveyard.memory[i]);
+        ha_graveyard.memory[i] = NULL;
     }
     pthread_mutex_unlock(&ha_graveyard.lock);
 }
@@ -174,6 +179,8 @@ static inline void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_acc
                                    const ha_access *before, const char *site) {
     (void)a, (void)in, (void)x, (void)before, (void)site;
 }
+
+static inline void ha_debug_grave(void *memory) { HARRAY_FREE(memory); }
 
 static inline void ha_debug_bury(ha_array *a) { HARRAY_FREE(a); }
 

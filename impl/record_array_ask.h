@@ -11,21 +11,21 @@ static ha_array *ha_records_ask(const ha_records *r) {
 static void ha_records_asked(const ha_records *r) { ha_records_leave((ha_records *)(uintptr_t)r); }
 
 const ha_record *ha_records_record(const ha_records *r) {
-    if (!r) return NULL;
+    if (!r || ha_records_freed(r, "ha_records_record")) return NULL;
     const ha_record *record = ha_records_form(ha_records_ask(r))->record;
     ha_records_asked(r);
     return record;
 }
 
 int ha_records_rank(const ha_records *r) {
-    if (!r) return 0;
+    if (!r || ha_records_freed(r, "ha_records_rank")) return 0;
     const int rank = ha_records_form(ha_records_ask(r))->rank;
     ha_records_asked(r);
     return rank;
 }
 
 int64_t ha_records_extent(const ha_records *r, int d) {
-    if (!r) return 0;
+    if (!r || ha_records_freed(r, "ha_records_extent")) return 0;
     const ha_record_form *f = ha_records_form(ha_records_ask(r));
     const int64_t extent = d >= 0 && d < f->rank ? f->extent[d] : 0;
     ha_records_asked(r);
@@ -33,34 +33,34 @@ int64_t ha_records_extent(const ha_records *r, int d) {
 }
 
 int64_t ha_records_size(const ha_records *r) {
-    if (!r) return 0;
+    if (!r || ha_records_freed(r, "ha_records_size")) return 0;
     const int64_t n = ha_records_count(ha_records_form(ha_records_ask(r)));
     ha_records_asked(r);
     return n;
 }
 
 uint64_t ha_records_version(const ha_records *r) {
-    if (!r) return 0;
+    if (!r || ha_records_freed(r, "ha_records_version")) return 0;
     const uint64_t version = ha_array_version(ha_records_ask(r));
     ha_records_asked(r);
     return version;
 }
 
 ha_statistics ha_records_statistics(const ha_records *r) {
-    if (!r) return (ha_statistics){0, 0};
+    if (!r || ha_records_freed(r, "ha_records_statistics")) return (ha_statistics){0, 0};
     const ha_statistics s = ha_array_statistics(ha_records_ask(r));
     ha_records_asked(r);
     return s;
 }
 
 void ha_records_set_name(ha_records *r, const char *name) {
-    if (!r) return;
+    if (!r || ha_records_freed(r, "ha_records_set_name")) return;
     ha_array_set_name(ha_records_ask(r), name);
     ha_records_asked(r);
 }
 
 const char *ha_records_name(const ha_records *r) {
-    if (!r) return "";
+    if (!r || ha_records_freed(r, "ha_records_name")) return "";
     const char *name = ha_array_name(ha_records_ask(r));
     ha_records_asked(r);
     return name;
@@ -101,7 +101,7 @@ static void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha
 
 size_t ha_records_describe(const ha_records *r, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
-    if (!r || ha_forked) {
+    if (!r || ha_forked || ha_records_freed(r, "ha_records_describe")) {
         ha_print(&t, "no records\n");
         return t.length;
     }
@@ -130,6 +130,15 @@ static ha_range ha_records_one(const ha_array *a, const int64_t *index) {
     return ha_field_box_range(a, &b);
 }
 
+static ha_status ha_records_no_index(ha_array *a, const int64_t *index, const char *operation) {
+    char numbers[100];
+    ha_text t = ha_text_into(numbers, sizeof numbers);
+    for (int d = 0; d < ha_records_form(a)->rank; d++)
+        ha_print(&t, "%s%lld", d ? ", " : "", (long long)index[d]);
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: there is no index (%s)", operation,
+                   ha_label_of(a).text, numbers);
+}
+
 /* Opens one record on the host: all of it. */
 static ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_array *a,
                                      const int64_t *index, unsigned mode, const char *operation) {
@@ -143,9 +152,7 @@ static ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_arr
                                .site = operation};
     ha_request request;
     size_t first = 0, last = HA_END;
-    if (ha_is_empty(range))
-        return ha_fail(HA_ERR_ARGUMENT, operation, "records %s: no such index",
-                       ha_label_of(a).text);
+    if (ha_is_empty(range)) return ha_records_no_index(a, index, operation);
     ha_status s = ha_records_ready(a, w.context, &first, &last, operation, operation);
     return s ? s : ha_records_grant(x, r, &w, &request);
 }

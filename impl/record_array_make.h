@@ -305,28 +305,49 @@ ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *c, unsigned fla
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
+/* What is said of it when it has gone. */
+static ha_label ha_records_epitaph(const ha_records *r) {
+#ifdef HARRAY_DEBUG
+    return ha_label_of(r->array);
+#else
+    (void)r;
+    return (ha_label){{0}};
+#endif
+}
+
 /* The array has gone. */
-static void ha_records_handle_free(ha_records *r) {
+static void ha_records_handle_free(ha_records *r, ha_label label) {
     while (r->wanted) {
         ha_wanted *w = r->wanted;
         r->wanted = w->next;
         HARRAY_FREE(w);
     }
     pthread_rwlock_destroy(&r->lock);
-    HARRAY_FREE(r);
+#ifdef HARRAY_DEBUG
+    r->label = label;
+    __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
+#endif
+    (void)label;
+    ha_debug_grave(r);
 }
 
 ha_status ha_records_free(ha_records *r) {
     HA_TELLS_EVENTS;
-    ha_status s = r ? ha_array_free(r->array) : HA_OK;
-    if (r && !s) ha_records_handle_free(r);
+    if (!r) return HA_OK;
+    if (ha_records_freed(r, "ha_records_free")) return HA_ERR_STATE;
+    const ha_label label = ha_records_epitaph(r);
+    ha_status s = ha_array_free(r->array);
+    if (!s) ha_records_handle_free(r, label);
     return s;
 }
 
 ha_status ha_records_unwrap_(ha_records *r, const char *site) {
     HA_TELLS_EVENTS;
-    ha_status s = r ? ha_unwrap_(r->array, site) : HA_OK;
-    if (r && !s) ha_records_handle_free(r);
+    if (!r) return HA_OK;
+    if (ha_records_freed(r, "ha_records_unwrap")) return HA_ERR_STATE;
+    const ha_label label = ha_records_epitaph(r);
+    ha_status s = ha_unwrap_(r->array, site);
+    if (!s) ha_records_handle_free(r, label);
     return s;
 }
 

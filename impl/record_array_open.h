@@ -29,7 +29,23 @@ struct ha_records {
     uint32_t wanted_lock;
     int32_t wanted_count;
     ha_wanted *wanted;
+#ifdef HARRAY_DEBUG
+    int freed;
+    ha_label label; /* of the array that it was */
+#endif
 };
+
+/* Whether it was freed, which is known with HARRAY_DEBUG only; tells it. */
+static int ha_records_freed(const ha_records *r, const char *operation) {
+#ifdef HARRAY_DEBUG
+    if (r && __atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) {
+        ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
+        return 1;
+    }
+#endif
+    (void)r, (void)operation;
+    return 0;
+}
 
 /* ---- reading the text ------------------------------------------------------------------------ */
 
@@ -95,12 +111,12 @@ static const char *ha_what_paths(ha_what_text *w, unsigned mode) {
 
 /* NULL, or why not, of the word in w->path. */
 static const char *ha_what_read(ha_what_text *w, int *trying) {
-    const char *why;
+    const char *why, *other = "is not read, write or overwrite";
     ha_what_word(w);
     if ((*trying = !strcmp(w->path, "try"))) ha_what_word(w);
     for (;;) {
         const unsigned mode = ha_what_mode(w->path);
-        if (mode == HA_UNWANTED) return "is not read, write or overwrite";
+        if (mode == HA_UNWANTED) return other;
         if ((why = ha_what_paths(w, mode))) return why;
         if (!*w->at) return NULL;
         if (*w->at != ',') {
@@ -108,6 +124,7 @@ static const char *ha_what_read(ha_what_text *w, int *trying) {
             return "is not expected: ',' or '+' would be";
         }
         w->at++;
+        other = "is not read, write or overwrite, and fields have '+' between them";
         ha_what_word(w);
     }
 }
@@ -403,8 +420,9 @@ static ha_status ha_records_ready(ha_array *a, ha_context *c, size_t *first, siz
 
 static ha_status ha_records_enter(const ha_records *r, const char *operation, const char *site) {
     ha_status s = ha_enter(operation);
-    if (s || r) return s;
-    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no records", site);
+    if (s) return s;
+    if (!r) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no records", site);
+    return ha_records_freed(r, operation) ? HA_ERR_STATE : HA_OK;
 }
 
 /* The array is r's for now. */
@@ -538,7 +556,7 @@ int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths
                      size_t last) {
     ha_records *m = (ha_records *)(uintptr_t)r;
     ha_wanted *wanted = NULL;
-    if (!r || ha_forked) return 0;
+    if (!r || ha_forked || ha_records_freed(r, "ha_records_valid")) return 0;
     ha_array *a = ha_records_begin(m);
     ha_tell_later(); /* what is no path is just not valid */
     int valid = ha_records_inside(a, &first, &last) && first < last && a->grid &&

@@ -47,21 +47,25 @@ static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, 
     return s;
 }
 
+static ha_label ha_records_label(ha_records *r) {
+    const ha_label label = ha_label_of(ha_records_begin(r));
+    ha_records_leave(r);
+    return label;
+}
+
 /* Why there is no view, of records that are laid out as `there`. */
-static ha_status ha_view_refused(const ha_records *r, const ha_records_type_ *type,
-                                 const ha_context *c, const char *there, const ha_error *error,
-                                 const char *site) {
+static ha_status ha_view_refused(ha_records *r, const ha_records_type_ *type, const ha_context *c,
+                                 const char *there, const ha_error *error, const char *site) {
     static const char operation[] = "ha_records_open";
     char text[64];
     const char *layout = ha_own_layout(type, text, sizeof text);
     if (error->status != HA_ERR_ARGUMENT || !layout)
-        return ha_fail(error->status, operation,
-                       "%s: records '%s' at %s, %.60s: no view %s: %.160s", site,
-                       ha_records_name(r), c->name, there, type->view, error->text);
+        return ha_fail(error->status, operation, "%s: records %s at %s, %.60s: no view %s: %.160s",
+                       site, ha_records_label(r).text, c->name, there, type->view, error->text);
     return ha_fail(HA_ERR_ARGUMENT, operation,
-                   "%s: records '%s' at %s are %.60s, and the view %s is %s: make them alike "
+                   "%s: records %s at %s are %.60s, and the view %s is %s: make them alike "
                    "(ha_records_layout), or the view HA_ANY",
-                   site, ha_records_name(r), c->name, there, type->view, layout);
+                   site, ha_records_label(r).text, c->name, there, type->view, layout);
 }
 
 /* Before anything is opened; layouts do not change while it looks. */

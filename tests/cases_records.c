@@ -269,6 +269,7 @@ TEST(views_with_a_layout) {
         const ha_error e = ha_take_error();
         assert_int_equal(HA_USED(v).status, HA_ERR_ARGUMENT);
         assert_int_equal(e.status, HA_ERR_ARGUMENT);
+        assert_non_null(strstr(e.text, "records (atom[20]) at "));
         assert_non_null(strstr(e.text, "aosoa(8)"));
         assert_non_null(strstr(e.text, "soa:"));
         assert_non_null(strstr(e.text, "fields"));
@@ -340,6 +341,8 @@ TEST(of_two_dimensions) {
     REFUSED(HA_ERR_STATE, plane_atoms_get(r, HA_DIM(0, 5), &a));
     REFUSED(HA_ERR_ARGUMENT, plane_atoms_get(r, HA_DIM(0, 6), &a));
     REFUSED(HA_ERR_ARGUMENT, plane_atoms_set(r, HA_DIM(-1, 0), b));
+    REFUSED_SAYING(HA_ERR_ARGUMENT, "there is no index (2, -7)",
+                   plane_atoms_set(r, HA_DIM(2, -7), b));
     SUCCEEDS(plane_atoms_free(&r));
 
     block_atoms q = block_atoms_new(HA_DIM(3, 5));
@@ -489,6 +492,8 @@ TEST(texts_that_open_nothing) {
         REFUSED(HA_ERR_ARGUMENT, try_open(r.records, M1, texts[i], 0, HA_END));
     REFUSED(HA_ERR_ARGUMENT, try_open(r.records, M1, NULL, 0, HA_END));
     REFUSED_SAYING(HA_ERR_ARGUMENT, "nosuch", try_open(r.records, H, "read nosuch", 0, HA_END));
+    REFUSED_SAYING(HA_ERR_ARGUMENT, "'vel' is not read, write or overwrite, and fields have '+'",
+                   try_open(r.records, H, "read pos, vel", 0, HA_END));
     REFUSED_SAYING(HA_ERR_ARGUMENT, "pos.x",
                    try_open(r.records, H, "read pos, write pos.x", 0, HA_END));
     REFUSED(HA_ERR_ARGUMENT, try_open(r.records, H, "read", 0, N + 1));
@@ -727,6 +732,59 @@ TEST(resizing_keeps_values) {
     free_atoms(&r);
 }
 
+#ifdef HARRAY_DEBUG
+static void expect_freed(const char *operation) {
+    const ha_error e = ha_take_error();
+    assert_int_equal(e.status, HA_ERR_STATE);
+    assert_string_equal(e.operation, operation);
+    assert_string_equal(e.text, "records 'u' (atom[20]) were freed");
+}
+
+#define FREED(operation, expr)                                                                     \
+    do {                                                                                           \
+        assert_false((expr) == HA_OK);                                                             \
+        expect_freed(operation);                                                                   \
+    } while (0)
+#define FREED_0(operation, expr)                                                                   \
+    do {                                                                                           \
+        assert_true((expr) == 0);                                                                  \
+        expect_freed(operation);                                                                   \
+    } while (0)
+
+/* Whoever comes with a copy of the handle is told. */
+TEST(freed) {
+    atoms r = atoms_new(N), u = r;
+    atom a = atom_of(1);
+    char text[50];
+    ha_records_set_name(r.records, "u");
+    SUCCEEDS(atoms_free(&r));
+    int elsewhere = 0;
+    HA_USING(v, u, H, "overwrite") fail();
+    else elsewhere = HA_USED(v).status == HA_ERR_STATE;
+    assert_true(elsewhere);
+    expect_freed("ha_records_open");
+    FREED("ha_records_free", atoms_free(&u));
+    FREED("ha_records_unwrap", atoms_unwrap(&u));
+    FREED("ha_records_sync", atoms_sync(u));
+    FREED("ha_records_get", atoms_get(u, 0, &a));
+    FREED("ha_records_resize", atoms_resize(u, 3));
+    FREED("ha_records_layout", ha_records_layout(&u, M1, "soa"));
+    FREED("ha_records_prefetch", ha_records_prefetch(u.records, M1, NULL, 0, HA_END));
+    FREED_0("ha_records_size", ha_records_size(u.records));
+    FREED_0("ha_records_rank", ha_records_rank(u.records));
+    FREED_0("ha_records_extent", ha_records_extent(u.records, 0));
+    FREED_0("ha_records_version", ha_records_version(u.records));
+    FREED_0("ha_records_record", ha_records_record(u.records));
+    FREED_0("ha_records_statistics", ha_records_statistics(u.records).bytes);
+    FREED_0("ha_records_valid", ha_records_valid(u.records, H, NULL, 0, HA_END));
+    FREED_0("ha_records_name", *ha_records_name(u.records));
+    ha_records_set_name(u.records, "v");
+    expect_freed("ha_records_set_name");
+    (void)ha_records_describe(u.records, text, sizeof text);
+    expect_freed("ha_records_describe");
+}
+#endif
+
 TEST(described) {
     atoms r = made_at(H);
     char text[2000], few[10];
@@ -937,6 +995,9 @@ int main(int argc, char **argv) {
         CASE(constant_memory),
         CASE(memory_of_one_array_at_a_time),
         CASE(resizing_keeps_values),
+#ifdef HARRAY_DEBUG
+        CASE(freed),
+#endif
         CASE(described),
         CASE(threads_on_other_fields_do_not_wait),
         CASE(writers_wait_for_readers_of_their_fields),
