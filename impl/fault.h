@@ -136,16 +136,16 @@ static const char *ha_known_close(ha_known *k, uint64_t ticket) {
 
 /* ---- one line of text, without malloc ------------------------------------------------------ */
 
-typedef struct ha_line {
+typedef struct ha_fault_line {
     char text[480];
     size_t n;
-} ha_line;
+} ha_fault_line;
 
-static void ha_line_add(ha_line *l, const char *text) {
+static void ha_line_add(ha_fault_line *l, const char *text) {
     while (*text && l->n < sizeof l->text - 1) l->text[l->n++] = *text++;
 }
 
-static void ha_line_number(ha_line *l, uintptr_t number, unsigned base) {
+static void ha_line_number(ha_fault_line *l, uintptr_t number, unsigned base) {
     char digits[24];
     size_t i = sizeof digits - 1;
     digits[i] = 0;
@@ -155,7 +155,7 @@ static void ha_line_number(ha_line *l, uintptr_t number, unsigned base) {
 }
 
 /* With one system call, so that lines of several threads do not mix. */
-static void ha_line_print(ha_line *l) {
+static void ha_line_print(ha_fault_line *l) {
     l->text[l->n++] = '\n';
     __atomic_fetch_add(&ha_faults.told, 1, __ATOMIC_RELAXED);
     ssize_t written = write(STDERR_FILENO, l->text, l->n);
@@ -176,13 +176,13 @@ static const ha_known_access *ha_known_find(const ha_known *k, size_t element, i
     return NULL;
 }
 
-static void ha_line_site(ha_line *l, const char *words, const ha_known_access *x) {
+static void ha_line_site(ha_fault_line *l, const char *words, const ha_known_access *x) {
     ha_line_add(l, words);
     ha_line_add(l, x && x->site ? x->site : "an unknown place");
 }
 
 /* On the host, inside the array's own bytes. */
-static void ha_line_inside(ha_line *l, const ha_known *k, size_t element) {
+static void ha_line_inside(ha_fault_line *l, const ha_known *k, size_t element) {
     const ha_known_access *x = ha_known_find(k, element, HA_OPEN), *other;
     if (x && !x->writes) {
         ha_line_add(l, "a write through a read access of array ");
@@ -211,7 +211,7 @@ static void ha_line_inside(ha_line *l, const ha_known *k, size_t element) {
 }
 
 /* Beside the bytes: what was meant is the latest access. */
-static void ha_line_beside(ha_line *l, const ha_known *k, const char *where) {
+static void ha_line_beside(ha_fault_line *l, const ha_known *k, const char *where) {
     const ha_known_access *x = ha_known_find(k, HA_END, HA_OPEN);
     ha_line_add(l, "touched ");
     ha_line_add(l, where);
@@ -220,7 +220,7 @@ static void ha_line_beside(ha_line *l, const ha_known *k, const char *where) {
     ha_line_site(l, ", opened at ", x ? x : ha_known_find(k, HA_END, HA_CLOSED));
 }
 
-static void ha_line_device(ha_line *l, const ha_known *k, uintptr_t address) {
+static void ha_line_device(ha_fault_line *l, const ha_known *k, uintptr_t address) {
     const ha_known_access *x = ha_known_find(k, HA_END, HA_OPEN);
     ha_line_add(l, "address 0x");
     ha_line_number(l, address, 16);
@@ -234,7 +234,7 @@ static void ha_line_device(ha_line *l, const ha_known *k, uintptr_t address) {
                 "the host");
 }
 
-static void ha_line_gone(ha_line *l, const ha_known *k) {
+static void ha_line_gone(ha_fault_line *l, const ha_known *k) {
     ha_line_add(l, "array ");
     ha_line_add(l, k->label);
     ha_line_add(l, " was touched where its memory was: it was given back since, by freeing, "
@@ -244,7 +244,7 @@ static void ha_line_gone(ha_line *l, const ha_known *k) {
 
 /* Tells what an address is. Called by the handler. */
 static void ha_fault_tell(const ha_known *k, uintptr_t address) {
-    ha_line line = {.n = 0};
+    ha_fault_line line = {.n = 0};
     uintptr_t at = address < k->data && address + k->shift < k->data + k->bytes
                        ? address + k->shift /* the engine's: a queue's, of a zero-copy context */
                        : address;
@@ -264,7 +264,7 @@ static void ha_fault_tell(const ha_known *k, uintptr_t address) {
 
 /* What was written beside a block without touching another page; site: NULL, of the last access. */
 static void ha_known_check(ha_known *k, const char *site) {
-    ha_line line = {.n = 0};
+    ha_fault_line line = {.n = 0};
     int damage = k->guarded ? ha_guarded_damage(k->guarded) : 0;
     if (!damage) return;
     pthread_mutex_lock(&k->lock);
