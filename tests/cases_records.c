@@ -951,6 +951,78 @@ TEST(threads_with_a_field_each) {
     free_atoms(&r);
 }
 
+/* Records of which the host has several fields at work: what comes to one of them from elsewhere, in large
+ * parts, leaves the bytes of the others alone; and those who convert share the few chunks that there are. */
+enum { MANY = 6000, PASSES = 6 };
+
+HA_FN void add_id(cloud v, int32_t n) { HA_EACH(cloud, v, at) * cloud_id(v, at) += n; }
+HA_FN void add_pos(cloud v, double d) {
+    HA_EACH(cloud, v, at) {
+        *cloud_pos_x(v, at) += d;
+        *cloud_pos_z(v, at) += d;
+    }
+}
+HA_QUEUED(add_id, cloud, int32_t);
+HA_QUEUED(add_pos, cloud, double);
+
+static void *neighbour_main(void *argument) {
+    adder *a = (adder *)argument;
+    ha_context *const places[] = {a->context, H};
+    for (int i = 0; i < 2 * PASSES; i++) {
+        ha_context *c = a->leaf == ID ? H : places[i % 2];
+        if (a->leaf == ID) {
+            HA_USING(v, a->r, c, "write id") add_id(v, 1);
+            else a->failed = 1;
+        } else if (a->leaf == POS) {
+            HA_USING(v, a->r, c, "write pos.x+pos.z")
+            a->failed |= HA_RUN_VIEW(add_pos, v, 1.0) != 0;
+            else a->failed = 1;
+        } else {
+            HA_USING(v, a->r, c, "write mass") a->failed |= HA_RUN_VIEW(add_one, v, MASS) != 0;
+            else a->failed = 1;
+        }
+    }
+    return NULL;
+}
+
+TEST(neighbours_in_a_record_are_left_alone) {
+    ha_context *const places[] = {M1, M2, H};
+    const int leaves[] = {POS, MASS, ID};
+    adder a[6];
+    atoms r[2];
+    for (int k = 0; k < 2; k++) {
+        r[k] = atoms_new(MANY);
+        assert_non_null(r[k].records);
+        HA_USING(v, r[k], H, "overwrite") store_all(v);
+        else fail();
+        SUCCEEDS(ha_records_layout(&r[k], M1, "soa"));
+        SUCCEEDS(ha_records_layout(&r[k], M2, "aosoa(8)"));
+    }
+    for (int i = 0; i < 6; i++) {
+        a[i] = (adder){.r = r[i / 3], .context = places[i % 3], .leaf = leaves[i % 3]};
+        assert_int_equal(pthread_create(&a[i].thread, NULL, neighbour_main, &a[i]), 0);
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(pthread_join(a[i].thread, NULL), 0);
+        assert_int_equal(a[i].failed, 0);
+    }
+    for (int k = 0; k < 2; k++) {
+        int wrong = 0;
+        HA_READING_RECORDS(v, r[k], H, "") {
+            for (int64_t i = 0; i < MANY; i++) {
+                const atom is = cloud_const_load(v, cloud_const_at(v, i)), was = atom_of(i);
+                const double more = 2 * PASSES;
+                wrong |= is.pos.x != was.pos.x + more || is.pos.z != was.pos.z + more;
+                wrong |= is.pos.y != was.pos.y || is.vel.x != was.vel.x || is.flag != was.flag;
+                wrong |= is.mass != was.mass + more || is.id != was.id + 2 * PASSES;
+            }
+        }
+        else fail();
+        assert_int_equal(wrong, 0);
+        free_atoms(&r[k]);
+    }
+}
+
 /* ---- the oracle ------------------------------------------------------------------------------ */
 
 TEST(oracle) {
@@ -1002,6 +1074,7 @@ int main(int argc, char **argv) {
         CASE(threads_on_other_fields_do_not_wait),
         CASE(writers_wait_for_readers_of_their_fields),
         CASE(threads_with_a_field_each),
+        CASE(neighbours_in_a_record_are_left_alone),
         CASE(oracle),
     };
     int failed = 0;
