@@ -1007,18 +1007,18 @@ TEST(neighbours_in_a_record_are_left_alone) {
         assert_int_equal(a[i].failed, 0);
     }
     for (int k = 0; k < 2; k++) {
-        int wrong = 0;
+        int differs = 0;
         HA_READING_RECORDS(v, r[k], H, "") {
             for (int64_t i = 0; i < MANY; i++) {
                 const atom is = cloud_const_load(v, cloud_const_at(v, i)), was = atom_of(i);
                 const double more = 2 * PASSES;
-                wrong |= is.pos.x != was.pos.x + more || is.pos.z != was.pos.z + more;
-                wrong |= is.pos.y != was.pos.y || is.vel.x != was.vel.x || is.flag != was.flag;
-                wrong |= is.mass != was.mass + more || is.id != was.id + 2 * PASSES;
+                differs |= is.pos.x != was.pos.x + more || is.pos.z != was.pos.z + more;
+                differs |= is.pos.y != was.pos.y || is.vel.x != was.vel.x || is.flag != was.flag;
+                differs |= is.mass != was.mass + more || is.id != was.id + 2 * PASSES;
             }
         }
         else fail();
-        assert_int_equal(wrong, 0);
+        assert_int_equal(differs, 0);
         free_atoms(&r[k]);
     }
 }
