@@ -1,5 +1,7 @@
 /* Arithmetic with whole views, or parts of them, described at run time (mapped.h).
  *
+ * Each returns a status that has to be looked at, if (ha_mapped_apply_…) puts(error.text), left out here:
+ *
  *     ha_mapped *a = sky_mapped(v, &error);                            a view: view_mapped.h
  *     ha_mapped_apply_number(a, HA_MULTIPLY, 0.5, NULL, &error);       every field of every record *= 0.5
  *     const body step = {.pos = {.x = 1}};
