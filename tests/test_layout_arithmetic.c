@@ -852,6 +852,10 @@ static void test_refused(void **state) {
             "a: its blob on the left side is NULL");
     refused(ha_mapped_apply_view(&a.mapped, HA_ADD, &nowhere, NULL, &e), &e,
             "a: its blob on the right side is NULL");
+    const int64_t no_records[] = {0}; /* which need no memory */
+    expect(ha_mapped_apply_number(&nothing, HA_ADD, 1,
+                                  &(ha_applying){.paths = "a", .last = no_records}, &e),
+           &e, "no records");
     assert_int_equal(ha_mapped_apply_number(&a.mapped, HA_ADD, 1, NULL, NULL), HA_ERR_ARGUMENT);
     /* one place for all is no matter on the right, nor where there is one record */
     expect(ha_mapped_apply_view(&b.mapped, HA_ADD, &one.mapped, NULL, &e), &e, "one");

@@ -193,18 +193,14 @@ typedef struct ha_apply_worker {
     ha_operands operands;
 } ha_apply_worker;
 
-static void ha_apply_share(ha_apply_worker *w, int64_t number) {
+/* Share number k of n of the leaves that go by runs, those that share bytes with others or the rest. */
+static void ha_apply_leaves(ha_apply_worker *w, int shared, int64_t number, int64_t workers) {
     const ha_apply_plan *p = w->plan;
-    for (int64_t k = 0; k < p->walks; k++) {
-        const int64_t end = ha_copy_share(p->walk[k].units, number + 1, w->workers);
-        for (int64_t u = ha_copy_share(p->walk[k].units, number, w->workers); u < end; u++)
-            ha_apply_tile(p, &p->walk[k], u);
-    }
     for (int64_t k = 0; k < p->leaves; k++) {
         const ha_apply_leaf *leaf = &p->leaf[k];
+        if (ha_apply_shares_bytes(p, leaf) != shared) continue;
         const int along = ha_apply_along(p->left->mapping, leaf->left);
-        const int64_t workers = ha_apply_shares_bytes(p, leaf) ? 1 : w->workers;
-        const int64_t runs = number < workers ? ha_apply_runs_of(p, along) : 0;
+        const int64_t runs = ha_apply_runs_of(p, along);
         w->operands.left_type = ha_mapped_type(p->left->mapping, leaf->left);
         w->operands.right_type = leaf->right < 0 ? leaf->constant.type : leaf->right_type;
         for (int64_t u = ha_copy_share(runs, number, workers);
@@ -213,13 +209,24 @@ static void ha_apply_share(ha_apply_worker *w, int64_t number) {
     }
 }
 
+static void ha_apply_share(ha_apply_worker *w, int64_t number) {
+    const ha_apply_plan *p = w->plan;
+    for (int64_t k = 0; k < p->walks; k++) {
+        const int64_t end = ha_copy_share(p->walk[k].units, number + 1, w->workers);
+        for (int64_t u = ha_copy_share(p->walk[k].units, number, w->workers); u < end; u++)
+            ha_apply_tile(p, &p->walk[k], u);
+    }
+    ha_apply_leaves(w, 0, number, w->workers);
+}
+
 static void *ha_apply_thread(void *worker) {
     ha_apply_worker *w = (ha_apply_worker *)worker;
     ha_apply_share(w, w->number);
     return NULL;
 }
 
-/* This thread takes the first share, and those of threads that cannot be started. */
+/* This thread takes the first share, those of threads that cannot be started, and, when all others are
+ * done, the leaves of bits. */
 static void ha_apply_all(ha_apply_worker *worker, int64_t workers) {
     for (int64_t k = 1; k < workers; k++)
         worker[k].is_started = ha_has_threads() && !ha_start_thread(&worker[k].thread, NULL,
@@ -228,6 +235,7 @@ static void ha_apply_all(ha_apply_worker *worker, int64_t workers) {
         if (!worker[k].is_started) ha_apply_share(worker, k);
     for (int64_t k = 1; k < workers; k++)
         if (worker[k].is_started) ha_join_thread(worker[k].thread, NULL);
+    ha_apply_leaves(worker, 1, 0, 1);
 }
 
 #endif

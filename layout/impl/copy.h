@@ -77,18 +77,6 @@ static int ha_copy_is_shared(const ha_mapping *m, const ha_row *row, int64_t rec
            (row->lanes == 1 || row->lane_stride == 0) && m->blob[row->blob].bytes > 0;
 }
 
-/* Are the blobs there in which the row's values are? */
-static int ha_copy_has_blobs(const ha_mapped *records, const ha_row *row) {
-    const ha_mapping *m = records->mapping;
-    const ha_coding *coding = ha_row_coding(m, row);
-    if (row->blob >= 0 && !records->blob[row->blob]) return 0;
-    for (int64_t b = 0; coding && b < coding->bytes; b++) {
-        const int32_t blob = m->byte_row[coding->byte_row + b].blob;
-        if (blob >= 0 && !records->blob[blob]) return 0;
-    }
-    return 1;
-}
-
 static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan *p,
                                     const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
@@ -97,9 +85,9 @@ static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan 
     if (ha_copy_is_shared(t, to, p->records))
         return ha_copy_refuse_leaf(asked, t, pair->to_number,
                                    "the target has one place for the values of all records");
-    if (p->records > 0 && !ha_copy_has_blobs(p->to, to))
+    if (p->records > 0 && !ha_has_blobs(p->to, to))
         return ha_copy_refuse_leaf(asked, t, pair->to_number, "its blob in the target is NULL");
-    if (p->records > 0 && !ha_copy_has_blobs(p->from, from))
+    if (p->records > 0 && !ha_has_blobs(p->from, from))
         return ha_copy_refuse_leaf(asked, f, pair->from_number, "its blob in the source is NULL");
     return HA_OK;
 }

@@ -48,19 +48,19 @@ static void *ha_copy_thread(void *worker) {
     return NULL;
 }
 
-/* This thread takes the first share, those of threads that cannot be started, and what must not be
- * shared. */
+/* This thread takes the first share, those of threads that cannot be started, and, when all others are
+ * done, what must not be shared: bits are written by words, which may have other leaves' bytes in them. */
 static void ha_copy_do_all(ha_copy_worker *worker, int workers) {
     for (int k = 1; k < workers; k++)
         worker[k].is_started = ha_has_threads() && !ha_start_thread(&worker[k].thread, NULL,
                                                                     ha_copy_thread, &worker[k]);
     for (int k = 0; k < workers; k++)
         if (!worker[k].is_started) ha_copy_do(worker, k, workers);
+    for (int k = 1; k < workers; k++)
+        if (worker[k].is_started) ha_join_thread(worker[k].thread, NULL);
     for (int64_t i = 0; i < worker->plan->passes; i++)
         if (worker->plan->pass[i].way == HA_COPY_RUNS)
             ha_copy_runs(worker, &worker->plan->pass[i], 1, 0, worker->plan->records);
-    for (int k = 1; k < workers; k++)
-        if (worker[k].is_started) ha_join_thread(worker[k].thread, NULL);
 }
 
 #endif

@@ -6,6 +6,18 @@
 #include "bit_values.h"
 #include "counts.h"
 
+/* Are the blobs there in which the row's values are? */
+static int ha_has_blobs(const ha_mapped *records, const ha_row *row) {
+    const ha_mapping *m = records->mapping;
+    const ha_coding *coding = ha_row_coding(m, row);
+    if (row->blob >= 0 && !records->blob[row->blob]) return 0;
+    for (int64_t b = 0; coding && b < coding->bytes; b++) {
+        const int32_t blob = m->byte_row[coding->byte_row + b].blob;
+        if (blob >= 0 && !records->blob[blob]) return 0;
+    }
+    return 1;
+}
+
 /* A row's values along one dimension, from some index on. */
 typedef struct ha_along {
     const ha_mapping *mapping;
@@ -43,7 +55,8 @@ static int64_t ha_along_next(ha_along *a, int64_t n, int64_t *at, int64_t *step)
     *at = ha_row_offset(row, linear);
     if (l->morton != 0) {
         n = 1;
-    } else if (lanes == 1 || row->block_stride == lanes * row->lane_stride) {
+    } else if (lanes == 1 || (row->block_stride % lanes == 0 &&
+                              row->block_stride / lanes == row->lane_stride)) {
         *step = by * (lanes == 1 ? row->block_stride : row->lane_stride);
     } else if (by % lanes == 0) {
         *step = by / lanes * row->block_stride;
