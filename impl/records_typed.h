@@ -34,7 +34,7 @@ static ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m,
 /* Whether views fit the mapping, wherever its blobs are. */
 static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, void *view,
                              ha_error *error) {
-    void *few[64];
+    void *few[64] = {NULL};
     const size_t blobs = (size_t)m->blobs;
     void **somewhere = blobs <= 64 ? few : (void **)HARRAY_MALLOC(blobs * sizeof *somewhere);
     if (!somewhere) {
