@@ -1,7 +1,8 @@
 /* Copies between layouts (layout/copy.h) of 512 x 512 x 16 particles with 20 fields: all pairs of the
  * layouts that LLAMA's own benchmark has, against memcpy of as many bytes and against loops by hand.
  * Mixed: fields of 1, 4 and 8 bytes, 96 a particle, no gaps. Floats: 20 of them. Padded: mixed with one
- * float less, so that 4 bytes of each struct are no field's; and to a record with other types. */
+ * float less, so that 4 bytes of each struct are no field's. Narrow, wide: to a record that has floats where
+ * the source has doubles, and back. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -317,6 +318,10 @@ int main(int argc, char **argv) {
         {"floats", FLOATS, FLOATS, AOSOA8, AOSOA32, 1 / 0.9},
         {"padded", PADDED, PADDED, SOA, AOS, 0},
         {"padded", PADDED, PADDED, AOS, SOA, 0},
+        {"narrow", NARROW, MIXED, SOA, SOA, 0},
+        {"narrow", NARROW, MIXED, SOA, AOS, 0},
+        {"narrow", NARROW, MIXED, AOS, AOS, 0},
+        {"wide", MIXED, NARROW, SOA, SOA, 0},
     };
     int64_t large[] = {512, 512, 16};
     static const int64_t small[] = {8, 16, 16}, least[] = {4, 4, 4};

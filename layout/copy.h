@@ -6,13 +6,16 @@
  *     const ha_copying how = {.paths = "pos+mass", .first = begin, .last = end, .threads = 8};
  *     if (ha_mapped_copy(&to, &from, &how, &error)) puts(error.text);      // a part, by threads
  *
- * The two may differ in everything: layout, order of the indices, record. What is fast, at about the speed
- * of memcpy where a copy is larger than the caches:
- *     the same layout, record and order   as whole stretches of memory; structs with gaps field by field
- *     aos, soa, aosoa of any lanes        by tiles that fit the first cache, turned around by vectors;
- *                                         blocks of lanes of which one number divides the other
+ * The two may differ in everything: layout, order of the indices, record. What is fast where a copy is
+ * larger than the caches (bench/layout_copy.c measures it):
+ *     the same layout, record and order   as whole stretches of memory, at the speed of memcpy; structs
+ *                                         with gaps field by field
+ *     aos, soa, aosoa of any lanes        by tiles that fit the first cache, turned around by vectors, at
+ *                                         0.7 to 1 of the rate of memcpy; blocks of lanes of which one
+ *                                         number divides the other. To structs with gaps less, as their
+ *                                         bytes have to be read, too
  *     rows to columns, permute            by tiles of both
- * All else is exact, and slower, value by value: Morton order, lanes that do not divide each other,
+ * All else is exact, and slower, value by value: values that are converted, Morton order, lanes that do not divide each other,
  * computed layouts and trees. */
 #ifndef HARRAY_LAYOUT_COPY_H
 #define HARRAY_LAYOUT_COPY_H

@@ -84,7 +84,7 @@ HA_TURN_WIDE(HA_WEAVE_AVX2, avx2, __m256i, _mm256)
 HA_TURN_WIDE(HA_WEAVE_AVX512, avx512, __m512i, _mm512)
 
 /* What is in the last block and in the one before it is stored once. */
-#define HA_GATHER_WIDE(target, isa, V, width, bytes, name, store)                                  \
+#define HA_GATHER_WIDE(target, isa, V, width, bytes, name, store, others)                          \
     target static void name(const ha_weave *w) {                                                   \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
@@ -108,12 +108,13 @@ HA_TURN_WIDE(HA_WEAVE_AVX512, avx512, __m512i, _mm512)
             }                                                                                      \
         }                                                                                          \
         const ha_weave rest = ha_weave_rest(w, whole, bytes);                                      \
-        ha_gather_##bytes(&rest);                                                                  \
+        ha_gather_##bytes##others(&rest);                                                          \
     }
-#define HA_WEAVE_WIDE(target, isa, V, width, bytes)                                                \
-    HA_GATHER_WIDE(target, isa, V, width, bytes, ha_gather_##bytes##_##isa, ha_store_row_##isa)    \
+#define HA_WEAVE_WIDE(target, isa, V, width, bytes, others)                                        \
+    HA_GATHER_WIDE(target, isa, V, width, bytes, ha_gather_##bytes##_##isa, ha_store_row_##isa,    \
+                   others)                                                                         \
     HA_GATHER_WIDE(target, isa, V, width, bytes, ha_gather_##bytes##_past_##isa,                   \
-                   ha_store_past_##isa)                                                            \
+                   ha_store_past_##isa, others)                                                    \
     target static void ha_scatter_##bytes##_##isa(const ha_weave *w) {                             \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
@@ -133,12 +134,83 @@ HA_TURN_WIDE(HA_WEAVE_AVX512, avx512, __m512i, _mm512)
             }                                                                                      \
         }                                                                                          \
         const ha_weave rest = ha_weave_rest(w, whole, bytes);                                      \
-        ha_scatter_##bytes(&rest);                                                                 \
+        ha_scatter_##bytes##others(&rest);                                                         \
     }
-HA_WEAVE_WIDE(HA_WEAVE_AVX2, avx2, __m256i, 32, 4)
-HA_WEAVE_WIDE(HA_WEAVE_AVX2, avx2, __m256i, 32, 8)
-HA_WEAVE_WIDE(HA_WEAVE_AVX512, avx512, __m512i, 64, 4)
-HA_WEAVE_WIDE(HA_WEAVE_AVX512, avx512, __m512i, 64, 8)
+/* What is left behind whole vectors goes by shorter ones. */
+HA_WEAVE_WIDE(HA_WEAVE_AVX2, avx2, __m256i, 32, 4, )
+HA_WEAVE_WIDE(HA_WEAVE_AVX2, avx2, __m256i, 32, 8, )
+HA_WEAVE_WIDE(HA_WEAVE_AVX512, avx512, __m512i, 64, 4, _avx2)
+HA_WEAVE_WIDE(HA_WEAVE_AVX512, avx512, __m512i, 64, 8, _avx2)
+
+/* ---- leaves of one byte ---------------------------------------------------------------------- */
+
+/* 16 bytes as four by four: rows become columns. */
+HA_WEAVE_AVX2 __attribute__((always_inline)) static inline __m256i ha_turn_bytes(__m256i x) {
+    return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(_mm_setr_epi8(
+                                      0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)));
+}
+
+/* Fewer than 16 leaves, four at a time, of eight lanes: what blocks of eight lanes have. */
+HA_WEAVE_AVX2 static void ha_gather_few_1_avx2(const ha_weave *w) {
+    const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 8, step = w->step;
+    for (int64_t i = 0; i < whole; i += 8)
+        for (int64_t f = 0; f < w->leaves; f += 4) {
+            if (f > w->leaves - 4) f = w->leaves - 4;
+            const char *from = w->record + i * step + f;
+            ha_vector_4 half[2];
+            uint64_t rows[4];
+            __m256i x;
+            HA_UNROLL for (int k = 0; k < 2; k++) half[k] = (ha_vector_4){
+                ha_load_four(from + 4 * k * step), ha_load_four(from + (4 * k + 1) * step),
+                ha_load_four(from + (4 * k + 2) * step), ha_load_four(from + (4 * k + 3) * step)};
+            x = _mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)half[0]), (__m128i)half[1],
+                                        1);
+            x = _mm256_permutevar8x32_epi32(ha_turn_bytes(x),
+                                            _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+            rows[0] = (uint64_t)_mm256_extract_epi64(x, 0);
+            rows[1] = (uint64_t)_mm256_extract_epi64(x, 1);
+            rows[2] = (uint64_t)_mm256_extract_epi64(x, 2);
+            rows[3] = (uint64_t)_mm256_extract_epi64(x, 3);
+            HA_UNROLL for (int k = 0; k < 4; k++) memcpy(w->row[f + k] + w->at + i, &rows[k], 8);
+        }
+    const ha_weave rest = ha_weave_rest(w, whole, 1);
+    ha_gather_each_1(&rest);
+}
+HA_WEAVE_AVX2 static void ha_scatter_few_1_avx2(const ha_weave *w) {
+    const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 8;
+    for (int64_t i = 0; i < whole; i += 8)
+        for (int64_t f = 0; f < w->leaves; f += 4) {
+            if (f > w->leaves - 4) f = w->leaves - 4;
+            char *to = w->record + i * w->step + f;
+            int64_t rows[4];
+            ha_vector_4 half[2];
+            HA_UNROLL for (int k = 0; k < 4; k++) memcpy(&rows[k], w->row[f + k] + w->at + i, 8);
+            const __m256i x = ha_turn_bytes(
+                _mm256_permutevar8x32_epi32(_mm256_setr_epi64x(rows[0], rows[1], rows[2], rows[3]),
+                                            _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)));
+            half[0] = (ha_vector_4)_mm256_castsi256_si128(x);
+            half[1] = (ha_vector_4)_mm256_extracti128_si256(x, 1);
+            HA_UNROLL for (int k = 0; k < 8; k++) {
+                const uint32_t four = half[k / 4][k % 4];
+                memcpy(to + k * w->step, &four, 4);
+            }
+        }
+    const ha_weave rest = ha_weave_rest(w, whole, 1);
+    ha_scatter_each_1(&rest);
+}
+
+HA_WEAVE_AVX2 static void ha_gather_1_avx2(const ha_weave *w) {
+    if (w->leaves < 16 && w->lanes < 16)
+        ha_gather_few_1_avx2(w);
+    else
+        ha_gather_bytes(w);
+}
+HA_WEAVE_AVX2 static void ha_scatter_1_avx2(const ha_weave *w) {
+    if (w->leaves < 16 && w->lanes < 16)
+        ha_scatter_few_1_avx2(w);
+    else
+        ha_scatter_bytes(w);
+}
 
 /* ---- past the caches ------------------------------------------------------------------------- */
 
@@ -153,9 +225,9 @@ HA_WEAVE_AVX512 static void ha_lines_past_avx512(char *to, const char *from, siz
 
 #define HA_WEAVERS(isa)                                                                            \
     {                                                                                              \
-#isa, {ha_gather_bytes, ha_gather_2, ha_gather_4_##isa, ha_gather_8_##isa,                 \
+#isa, {ha_gather_1_avx2, ha_gather_2, ha_gather_4_##isa, ha_gather_8_##isa,                \
                ha_gather_each_16 },                                                                \
-               {ha_scatter_bytes, ha_scatter_2, ha_scatter_4_##isa, ha_scatter_8_##isa,            \
+               {ha_scatter_1_avx2, ha_scatter_2, ha_scatter_4_##isa, ha_scatter_8_##isa,           \
                 ha_scatter_each_16 },                                                              \
                 {NULL, NULL, ha_gather_4_past_##isa, ha_gather_8_past_##isa, NULL },               \
                  ha_lines_past_##isa                                                               \
