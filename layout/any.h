@@ -14,7 +14,7 @@
  *     sky sky_from(const ha_mapping *mapping, void *const *blobs, ha_error *error)
  *     sky sky_new_from(const ha_mapping *mapping, ha_error *error)
  *
- * They need the mapping no more when they are back. sky_null(v) on failure, with why in *error (NULL:
+ * They need the mapping no more when they are back, unless it counts (counts.h). sky_null(v) on failure, with why in *error (NULL:
  * nobody wants to know):
  *     HA_ERR_ARGUMENT  the mapping is of another record or rank; a field is not stored, may be
  *                      misaligned, or has other lanes or another order than the rest; the dimensions

@@ -100,12 +100,12 @@ static void ha_assign_values(ha_operands *o, int64_t n) {
     const ha_scalar left = ha_type_of_part(o->left_type), right = ha_type_of_part(o->right_type);
     const int64_t size = ha_scalar_size(left);
     const int both = ha_is_complex(o->right_type);
-    const int64_t numbers = both ? 2 * n : n;
+    const int64_t parts = both ? 2 * n : n;
     if (left == right) {
-        memcpy(o->left_values, o->right_values, (size_t)(numbers * size));
+        memcpy(o->left_values, o->right_values, (size_t)(parts * size));
     } else {
-        const ha_scalar is = ha_load_midway(&o->right, right, o->right_values, numbers);
-        ha_store_midway(o->left_values, left, &o->right, is, numbers);
+        const ha_scalar is = ha_load_midway(&o->right, right, o->right_values, parts);
+        ha_store_midway(o->left_values, left, &o->right, is, parts);
     }
     if (both || !ha_is_complex(o->left_type)) return;
     for (int64_t k = n; k-- > 0;) { /* from the last one on, as there is twice the room */

@@ -13,24 +13,24 @@
 #define HA_AVX2_INLINE HA_AVX2 __attribute__((always_inline)) static inline
 enum { HA_AVX2_WIDTH = 16 };
 
-HA_AVX2_INLINE __m256i ha_load_avx2(const char *from, size_t vector) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from + vector);
+HA_AVX2_INLINE __m256i ha_load_avx2(const char *from, size_t number) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)from + number);
 }
-HA_AVX2_INLINE __m128i ha_load_half_avx2(const char *from, size_t vector) {
-    return _mm_loadu_si128((const __m128i *)(const void *)from + vector);
+HA_AVX2_INLINE __m128i ha_load_half_avx2(const char *from, size_t number) {
+    return _mm_loadu_si128((const __m128i *)(const void *)from + number);
 }
 /* Past the caches, or into them; `past` is a constant where these are called. */
-HA_AVX2_INLINE void ha_store_avx2(char *to, size_t vector, __m256i x, int past) {
+HA_AVX2_INLINE void ha_store_avx2(char *to, size_t number, __m256i x, int past) {
     if (past)
-        _mm256_stream_si256((__m256i *)(void *)to + vector, x);
+        _mm256_stream_si256((__m256i *)(void *)to + number, x);
     else
-        _mm256_storeu_si256((__m256i *)(void *)to + vector, x);
+        _mm256_storeu_si256((__m256i *)(void *)to + number, x);
 }
-HA_AVX2_INLINE void ha_store_half_avx2(char *to, size_t vector, __m128i x, int past) {
+HA_AVX2_INLINE void ha_store_half_avx2(char *to, size_t number, __m128i x, int past) {
     if (past)
-        _mm_stream_si128((__m128i *)(void *)to + vector, x);
+        _mm_stream_si128((__m128i *)(void *)to + number, x);
     else
-        _mm_storeu_si128((__m128i *)(void *)to + vector, x);
+        _mm_storeu_si128((__m128i *)(void *)to + number, x);
 }
 
 /* ---- half ---------------------------------------------------------------------------------- */

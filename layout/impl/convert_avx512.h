@@ -9,23 +9,23 @@
 #define HA_AVX512_INLINE HA_AVX512 __attribute__((always_inline)) static inline
 enum { HA_AVX512_WIDTH = 32 };
 
-HA_AVX512_INLINE __m512i ha_load_avx512(const char *from, size_t vector) {
-    return _mm512_loadu_si512(from + 64 * vector);
+HA_AVX512_INLINE __m512i ha_load_avx512(const char *from, size_t number) {
+    return _mm512_loadu_si512(from + 64 * number);
 }
-HA_AVX512_INLINE void ha_store_avx512(char *to, size_t vector, __m512i x, int past) {
+HA_AVX512_INLINE void ha_store_avx512(char *to, size_t number, __m512i x, int past) {
     if (past)
-        _mm512_stream_si512((__m512i *)(void *)to + vector, x);
+        _mm512_stream_si512((__m512i *)(void *)to + number, x);
     else
-        _mm512_storeu_si512(to + 64 * vector, x);
+        _mm512_storeu_si512(to + 64 * number, x);
 }
-HA_AVX512_INLINE __m256i ha_load_half_avx512(const char *from, size_t vector) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from + vector);
+HA_AVX512_INLINE __m256i ha_load_half_avx512(const char *from, size_t number) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)from + number);
 }
-HA_AVX512_INLINE void ha_store_half_avx512(char *to, size_t vector, __m256i x, int past) {
+HA_AVX512_INLINE void ha_store_half_avx512(char *to, size_t number, __m256i x, int past) {
     if (past)
-        _mm256_stream_si256((__m256i *)(void *)to + vector, x);
+        _mm256_stream_si256((__m256i *)(void *)to + number, x);
     else
-        _mm256_storeu_si256((__m256i *)(void *)to + vector, x);
+        _mm256_storeu_si256((__m256i *)(void *)to + number, x);
 }
 
 /* ---- half ---------------------------------------------------------------------------------- */
@@ -37,10 +37,10 @@ HA_AVX512_INLINE void ha_step_half_to_float_avx512(char *to, const char *from, i
 }
 
 /* All of a mask: without optimisation gcc's unmasked form warns of a conversion in itself. */
-HA_AVX512_INLINE void ha_store_as_half_avx512(char *to, size_t vector, __m512i x, int past) {
+HA_AVX512_INLINE void ha_store_as_half_avx512(char *to, size_t number, __m512i x, int past) {
     const __m512 floats = _mm512_castsi512_ps(x);
     ha_store_half_avx512(
-        to, vector,
+        to, number,
         _mm512_maskz_cvtps_ph(0xffff, floats, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), past);
 }
 

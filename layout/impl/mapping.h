@@ -203,7 +203,11 @@ HA_API ha_mapping *ha_mapping_parse(const ha_record *record, const char *text, i
     return m;
 }
 
-HA_API void ha_mapping_free(ha_mapping *mapping) { ha_mapping_release(mapping); }
+/* Not inlined: views may hold the counters of a mapping, NULL for most of them, and gcc would warn of all
+ * that are used when theirs has been freed. */
+HA_API __attribute__((__noinline__)) void ha_mapping_free(ha_mapping *mapping) {
+    ha_mapping_release(mapping);
+}
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
