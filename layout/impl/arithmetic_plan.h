@@ -11,13 +11,13 @@
 #include "copy_match.h"
 #include "copy_shape.h"
 
-enum { HA_APPLY_PATTERN = 4096 }; /* bytes */
+enum { HA_APPLY_PATTERN = 4096, HA_APPLY_PERIOD = 8192 }; /* bytes: of a block, and of some */
 
 typedef struct ha_apply_part {
     char *left;        /* of linear index 0 */
     const char *right; /* NULL: `value` */
     ha_copy_shape left_shape, right_shape;
-    ha_kernel *kernel;
+    const ha_kernel *kernel;
     int32_t walk, size;
     int64_t together; /* so many parts from this one on follow each other in each block */
     int is_filled;    /* and fill the whole of it */
@@ -74,7 +74,7 @@ static int32_t ha_apply_find_walk(ha_apply_plan *p, const ha_linearizer *left,
 
 /* Number `part` of a leaf, with part `from` of the right one, or with the constant. */
 static void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int part, int from,
-                              ha_kernel *kernel, int32_t walk) {
+                              const ha_kernel *kernel, int32_t walk) {
     const ha_row *row = &p->left->mapping->row[leaf->left];
     const int64_t size = ha_part_size(leaf->left_type);
     ha_apply_part *a = &p->part[p->parts++];
@@ -101,7 +101,7 @@ static int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
     const ha_row *other = leaf->right < 0 ? row : &p->right->mapping->row[leaf->right];
     const int is_complex = ha_is_complex(leaf->left_type), both = ha_is_complex(leaf->right_type);
     const ha_scalar type = ha_type_of_part(leaf->left_type);
-    ha_kernel *kernel = ha_kernel_of(p->operation, type);
+    const ha_kernel *kernel = ha_kernel_of(p->operation, type);
     if (!kernel || !ha_apply_is_plain(row) || !ha_apply_is_plain(other)) return 0;
     if (both && p->operation >= HA_MULTIPLY) return 0;
     if (leaf->right < 0 && !both && !ha_constant_as(&leaf->constant, p->operation, type)) return 0;
@@ -183,10 +183,15 @@ static int ha_apply_is_uniform(const ha_apply_part *part) {
     return 1;
 }
 
-/* Blocks of their values. */
-static int64_t ha_apply_pattern_blocks(const ha_apply_part *part) {
+/* Blocks of their values: one, or so many that four vectors have an end where the last one has, if that
+ * is not too much; then records are one array. */
+static int64_t ha_apply_pattern_blocks(ha_apply_part *part) {
+    int64_t blocks = 1;
     if (part->right || part->together == 1 || ha_apply_is_uniform(part)) return 0;
-    return part->is_filled ? ha_larger(HA_APPLY_PATTERN / part->left_shape.block, 1) : 1;
+    if (!part->is_filled) return 1;
+    while (blocks * part->left_shape.block % HA_SPLAT != 0) blocks *= 2;
+    part->is_filled = blocks * part->left_shape.block <= HA_APPLY_PERIOD;
+    return part->is_filled ? blocks : 1;
 }
 
 static void ha_apply_make_pattern(ha_apply_part *part, char *at) {

@@ -54,7 +54,7 @@ static void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
     for (int64_t n; row.n > 0; row.n -= n) {
         ha_span s;
         n = ha_apply_span(p, &row, &s);
-        p->kernel(&s);
+        ha_apply_kernel(p->kernel, &s);
         row.left += n * row.left_step;
         row.right += n * row.right_step;
     }
@@ -77,15 +77,8 @@ static void ha_apply_whole(const ha_apply_part *p, const ha_apply_row *row, int6
                  .left_apart = block,
                  .right_apart = p->right ? p->right_shape.block : 0,
                  .is_splat = is_splat};
-    if (!p->is_filled || !p->pattern) {
-        p->kernel(&s);
-        return;
-    }
-    for (int64_t n; blocks > 0; blocks -= n, s.left += n * block) {
-        n = ha_smaller(blocks, p->patterns);
-        s.n = n * each;
-        p->kernel(&s);
-    }
+    if (p->is_filled) s.period = p->patterns * block;
+    ha_apply_kernel(p->kernel, &s);
 }
 
 /* One after the other, n records. */
