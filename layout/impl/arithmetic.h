@@ -123,23 +123,24 @@ static ha_constant ha_apply_number_for(double number, ha_scalar type) {
     return c;
 }
 
-static ha_apply_leaf ha_apply_leaf_of(const ha_apply_asked *a, const ha_leaf_pair *pair) {
+static void ha_apply_make_leaf(const ha_apply_asked *a, const ha_leaf_pair *pair,
+                               ha_apply_leaf *leaf) {
     const ha_apply_right *right = a->right;
-    ha_apply_leaf leaf = {.left = pair->to_number, .right = -1, .left_type = pair->to.scalar};
+    leaf->left = pair->to_number;
+    leaf->left_type = pair->to.scalar;
+    leaf->right = right->view ? pair->from_number : -1;
     if (right->view) {
-        leaf.right = pair->from_number;
-        leaf.right_type = pair->from.scalar;
-        return leaf;
+        leaf->right_type = pair->from.scalar;
+        return;
     }
     if (right->type == HA_NO_SCALAR && !right->record) {
-        leaf.constant = ha_apply_number_for(right->number, leaf.left_type);
+        leaf->constant = ha_apply_number_for(right->number, leaf->left_type);
     } else {
-        leaf.constant.type = right->record ? pair->from.scalar : right->type;
-        memcpy(leaf.constant.value, right->value + (right->record ? pair->from.offset : 0),
-               (size_t)ha_scalar_size(leaf.constant.type));
+        leaf->constant.type = right->record ? pair->from.scalar : right->type;
+        memcpy(leaf->constant.value, right->value + (right->record ? pair->from.offset : 0),
+               (size_t)ha_scalar_size(leaf->constant.type));
     }
-    leaf.right_type = leaf.constant.type;
-    return leaf;
+    leaf->right_type = leaf->constant.type;
 }
 
 /* Why an operation cannot be done with this leaf; NULL: it can. */
@@ -168,12 +169,12 @@ static const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
 static ha_status ha_apply_add_leaves(const ha_apply_asked *a, ha_apply_plan *p) {
     for (int64_t k = 0; k < a->pairs; k++) {
         if (!a->pair[k].is_chosen) continue;
-        const ha_apply_leaf leaf = ha_apply_leaf_of(a, &a->pair[k]);
-        const char *mistake = ha_apply_mistake(p, &leaf);
-        if (mistake) return ha_apply_refuse(a->asked, p->left->mapping, leaf.left, mistake);
+        ha_apply_leaf *leaf = &p->leaf[p->leaves]; /* one more than is there yet */
+        ha_apply_make_leaf(a, &a->pair[k], leaf);
+        const char *mistake = ha_apply_mistake(p, leaf);
+        if (mistake) return ha_apply_refuse(a->asked, p->left->mapping, leaf->left, mistake);
+        if (p->records > 0) ha_apply_add_leaf(p);
     }
-    for (int64_t k = 0; k < a->pairs && p->records > 0; k++)
-        if (a->pair[k].is_chosen) ha_apply_add_leaf(p, ha_apply_leaf_of(a, &a->pair[k]));
     return HA_OK;
 }
 

@@ -58,34 +58,63 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
         memcpy((l), &x_, sizeof x_);                                                               \
     } while (0)
 
-/* So many vectors from l and q on. */
-#define HA_APPLY_VECTOR_(V, F, at)                                                                 \
-    *(V *)(void *)(l + (at)) = F(*(V *)(void *)(l + (at)), *(const V *)(const void *)(q + (at)))
-#define HA_APPLY_1_(V, F, bytes) HA_APPLY_VECTOR_(V, F, 0)
-#define HA_APPLY_2_(V, F, bytes)                                                                   \
-    HA_APPLY_1_(V, F, bytes);                                                                      \
-    HA_APPLY_VECTOR_(V, F, bytes)
-#define HA_APPLY_3_(V, F, bytes)                                                                   \
-    HA_APPLY_2_(V, F, bytes);                                                                      \
-    HA_APPLY_VECTOR_(V, F, 2 * (bytes))
-#define HA_APPLY_4_(V, F, bytes)                                                                   \
-    HA_APPLY_3_(V, F, bytes);                                                                      \
-    HA_APPLY_VECTOR_(V, F, 3 * (bytes))
-
-/* All pieces of one form; and two of them in each turn, where there is little to do for one. */
-#define HA_APPLY_ALL_(...)                                                                         \
-    for (; k < n; k++, l += a, q += b) {                                                           \
-        __VA_ARGS__;                                                                               \
+/* All pieces of one form. What all of them meet is read once, which a compiler cannot do by itself, as it
+ * might be changed by what is written. */
+#define HA_APPLY_EACH_(READ, OPERATE)                                                              \
+    if (b == 0) {                                                                                  \
+        READ;                                                                                      \
+        for (; k + 1 < n; k += 2, l += a) {                                                        \
+            OPERATE;                                                                               \
+            l += a;                                                                                \
+            OPERATE;                                                                               \
+        }                                                                                          \
+        if (k < n) {                                                                               \
+            OPERATE;                                                                               \
+        }                                                                                          \
+    } else {                                                                                       \
+        for (; k < n; k++, l += a, q += b) {                                                       \
+            if (q == end) q = begin;                                                               \
+            READ;                                                                                  \
+            OPERATE;                                                                               \
+        }                                                                                          \
     }                                                                                              \
     return
-#define HA_APPLY_TWICE_(...)                                                                       \
-    for (; k + 1 < n; k += 2, l += a, q += b) {                                                    \
-        __VA_ARGS__;                                                                               \
-        l += a;                                                                                    \
-        q += b;                                                                                    \
-        __VA_ARGS__;                                                                               \
-    }                                                                                              \
-    HA_APPLY_ALL_(__VA_ARGS__)
+
+/* So many vectors. */
+#define HA_READ_(V, y, at) const V y = *(const V *)(const void *)(q + (at))
+#define HA_OPERATE_(V, F, y, at) *(V *)(void *)(l + (at)) = F(*(V *)(void *)(l + (at)), y)
+#define HA_READ_1_(V) HA_READ_(V, y0_, 0)
+#define HA_READ_2_(V)                                                                              \
+    HA_READ_1_(V);                                                                                 \
+    HA_READ_(V, y1_, sizeof(V))
+#define HA_READ_3_(V)                                                                              \
+    HA_READ_2_(V);                                                                                 \
+    HA_READ_(V, y2_, 2 * sizeof(V))
+#define HA_READ_4_(V)                                                                              \
+    HA_READ_3_(V);                                                                                 \
+    HA_READ_(V, y3_, 3 * sizeof(V))
+#define HA_OPERATE_1_(V, F) HA_OPERATE_(V, F, y0_, 0)
+#define HA_OPERATE_2_(V, F)                                                                        \
+    HA_OPERATE_1_(V, F);                                                                           \
+    HA_OPERATE_(V, F, y1_, sizeof(V))
+#define HA_OPERATE_3_(V, F)                                                                        \
+    HA_OPERATE_2_(V, F);                                                                           \
+    HA_OPERATE_(V, F, y2_, 2 * sizeof(V))
+#define HA_OPERATE_4_(V, F)                                                                        \
+    HA_OPERATE_3_(V, F);                                                                           \
+    HA_OPERATE_(V, F, y3_, 3 * sizeof(V))
+
+/* One value, behind so many others. */
+#define HA_READ_LAST_(T, at)                                                                       \
+    T last_;                                                                                       \
+    memcpy(&last_, q + (at), sizeof last_)
+#define HA_OPERATE_LAST_(T, Wide, F, at)                                                           \
+    do {                                                                                           \
+        T x_;                                                                                      \
+        memcpy(&x_, l + (at), sizeof x_);                                                          \
+        x_ = (T)F((Wide)x_, (Wide)last_);                                                          \
+        memcpy(l + (at), &x_, sizeof x_);                                                          \
+    } while (0)
 
 #define HA_KERNEL_(name, attribute, T, Wide, F, bytes)                                             \
     attribute static void name##_loop(const ha_pieces *p, ha_form form) {                          \
@@ -98,22 +127,23 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
         int64_t k = 0;                                                                             \
         switch (form) {                                                                            \
         case HA_FORM_FOUR:                                                                         \
-            HA_APPLY_ALL_(if (q == end) q = begin; HA_APPLY_4_(ha_v, F, bytes));                   \
+            HA_APPLY_EACH_(HA_READ_4_(ha_v), HA_OPERATE_4_(ha_v, F));                              \
         case HA_FORM_THREE:                                                                        \
-            HA_APPLY_ALL_(HA_APPLY_3_(ha_v, F, bytes));                                            \
+            HA_APPLY_EACH_(HA_READ_3_(ha_v), HA_OPERATE_3_(ha_v, F));                              \
         case HA_FORM_TWO:                                                                          \
-            HA_APPLY_ALL_(HA_APPLY_2_(ha_v, F, bytes));                                            \
+            HA_APPLY_EACH_(HA_READ_2_(ha_v), HA_OPERATE_2_(ha_v, F));                              \
         case HA_FORM_ONE:                                                                          \
-            HA_APPLY_TWICE_(HA_APPLY_1_(ha_v, F, bytes));                                          \
+            HA_APPLY_EACH_(HA_READ_1_(ha_v), HA_OPERATE_1_(ha_v, F));                              \
         case HA_FORM_QUAD:                                                                         \
-            HA_APPLY_TWICE_(HA_APPLY_VECTOR_(ha_quad, F, 0));                                      \
+            HA_APPLY_EACH_(HA_READ_1_(ha_quad), HA_OPERATE_1_(ha_quad, F));                        \
         case HA_FORM_TRIPLE:                                                                       \
-            HA_APPLY_TWICE_(HA_APPLY_VECTOR_(ha_two, F, 0);                                        \
-                            HA_APPLY_ONE_(T, Wide, F, l + 2 * sizeof(T), q + 2 * sizeof(T)));      \
+            HA_APPLY_EACH_(HA_READ_1_(ha_two);                                                     \
+                           HA_READ_LAST_(T, sizeof(ha_two)), HA_OPERATE_1_(ha_two, F);             \
+                           HA_OPERATE_LAST_(T, Wide, F, sizeof(ha_two)));                          \
         case HA_FORM_PAIR:                                                                         \
-            HA_APPLY_TWICE_(HA_APPLY_VECTOR_(ha_two, F, 0));                                       \
+            HA_APPLY_EACH_(HA_READ_1_(ha_two), HA_OPERATE_1_(ha_two, F));                          \
         case HA_FORM_SINGLE:                                                                       \
-            HA_APPLY_TWICE_(HA_APPLY_ONE_(T, Wide, F, l, q));                                      \
+            HA_APPLY_EACH_(HA_READ_LAST_(T, 0), HA_OPERATE_LAST_(T, Wide, F, 0));                  \
         }                                                                                          \
     }                                                                                              \
     static const ha_kernel name = {name##_loop, sizeof(T), bytes};

@@ -78,19 +78,20 @@ static void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int p
     const ha_row *row = &p->left->mapping->row[leaf->left];
     const int64_t size = ha_part_size(leaf->left_type);
     ha_apply_part *a = &p->part[p->parts++];
-    *a = (ha_apply_part){.left = (char *)p->left->blob[row->blob] + row->base + part * size,
-                         .left_shape = ha_copy_shape_of(row),
-                         .right_shape = {1, 0, 0},
-                         .kernel = kernel,
-                         .walk = walk,
-                         .size = (int32_t)size};
+    memset(a, 0, offsetof(ha_apply_part, value));
+    a->left = (char *)p->left->blob[row->blob] + row->base + part * size;
+    a->left_shape = ha_copy_shape_of(row);
+    a->right_shape = (ha_copy_shape){1, 0, 0};
+    a->kernel = kernel;
+    a->walk = walk;
+    a->size = (int32_t)size;
     if (leaf->right >= 0) {
         const ha_row *other = &p->right->mapping->row[leaf->right];
         a->right = (const char *)p->right->blob[other->blob] + other->base + from * size;
         a->right_shape = ha_copy_shape_of(other);
     } else {
-        for (int64_t k = 0; k < HA_SPLAT; k += size)
-            memcpy(a->value + k, leaf->constant.value + from * size, (size_t)size);
+        memcpy(a->value, leaf->constant.value + from * size, (size_t)size);
+        for (int64_t k = size; k < HA_SPLAT; k *= 2) memcpy(a->value + k, a->value, (size_t)k);
     }
 }
 
@@ -119,9 +120,11 @@ static int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
     return 1;
 }
 
-static void ha_apply_add_leaf(ha_apply_plan *p, ha_apply_leaf leaf) {
-    if (p->left->mapping->row[leaf.left].blob < 0) return;
-    if (!ha_apply_as_parts(p, &leaf)) p->leaf[p->leaves++] = leaf;
+/* The leaf that was put behind those there are. */
+static void ha_apply_add_leaf(ha_apply_plan *p) {
+    ha_apply_leaf *leaf = &p->leaf[p->leaves];
+    if (p->left->mapping->row[leaf->left].blob < 0) return;
+    if (!ha_apply_as_parts(p, leaf)) p->leaves++;
 }
 
 /* ---- parts together -------------------------------------------------------------------------- */
