@@ -60,6 +60,12 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
 
 /* All pieces of one form. What all of them meet is read once, which a compiler cannot do by itself, as it
  * might be changed by what is written. */
+#define HA_APPLY_NEXT_(READ, OPERATE)                                                              \
+    do {                                                                                           \
+        if (q == end) q = begin;                                                                   \
+        READ;                                                                                      \
+        OPERATE;                                                                                   \
+    } while (0)
 #define HA_APPLY_EACH_(READ, OPERATE)                                                              \
     if (b == 0) {                                                                                  \
         READ;                                                                                      \
@@ -72,11 +78,13 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
             OPERATE;                                                                               \
         }                                                                                          \
     } else {                                                                                       \
-        for (; k < n; k++, l += a, q += b) {                                                       \
-            if (q == end) q = begin;                                                               \
-            READ;                                                                                  \
-            OPERATE;                                                                               \
+        for (; k + 1 < n; k += 2, l += a, q += b) {                                                \
+            HA_APPLY_NEXT_(READ, OPERATE);                                                         \
+            l += a;                                                                                \
+            q += b;                                                                                \
+            HA_APPLY_NEXT_(READ, OPERATE);                                                         \
         }                                                                                          \
+        if (k < n) HA_APPLY_NEXT_(READ, OPERATE);                                                  \
     }                                                                                              \
     return
 
@@ -273,7 +281,7 @@ static void ha_apply_along_runs(const ha_kernel *kernel, const ha_span *s, int i
         const int64_t fours = four > 0 ? s->n / four : 0, rest = s->n - fours * four;
         p.n = fours;
         p.left_apart = four * s->left_step;
-        p.right_apart = four * s->right_step;
+        p.right_apart = four * s->right_step == s->period ? 0 : four * s->right_step;
         if (fours > 0) kernel->loop(&p, HA_FORM_FOUR);
         p.left += fours * p.left_apart;
         p.right += s->period > 0 ? fours * p.right_apart % s->period : fours * p.right_apart;

@@ -10,6 +10,7 @@
 #include "arithmetic_values.h"
 #include "copy_match.h"
 #include "copy_shape.h"
+#include "strips.h"
 
 enum { HA_APPLY_PATTERN = 4096, HA_APPLY_PERIOD = 8192 }; /* bytes: of a block, and of some */
 
@@ -21,6 +22,7 @@ typedef struct ha_apply_part {
     int32_t walk, size;
     int64_t together; /* so many parts from this one on follow each other in each block */
     int is_filled;    /* and fill the whole of it */
+    int is_woven;     /* but on the right they are arrays */
     char *pattern;    /* their values, as they lie in blocks; NULL: none */
     int64_t patterns; /* blocks in there */
     _Alignas(16) char value[HA_SPLAT];
@@ -169,13 +171,36 @@ static int64_t ha_apply_neighbours(const ha_apply_part *part, int64_t parts) {
     return n;
 }
 
+/* Is it a field of structs, with an array on the right? */
+static int ha_apply_is_mixed(const ha_apply_part *part) {
+    return part->right && part->left_shape.lanes == 1 && part->left_shape.block > part->size &&
+           part->right_shape.lanes == 1 && part->right_shape.block == part->size;
+}
+
+/* How many of these follow each other in each struct. */
+static int64_t ha_apply_mixed_neighbours(const ha_apply_part *part, int64_t parts) {
+    int64_t n = 1;
+    if (!ha_apply_is_mixed(part)) return 1;
+    while (n < ha_smaller(parts, HA_STRIP_LEAVES) && ha_apply_is_mixed(&part[n]) &&
+           part[n].walk == part->walk && part[n].kernel == part->kernel &&
+           part[n].left_shape.block == part->left_shape.block &&
+           HA_NUMBER_(part[n].left) - HA_NUMBER_(part->left) == (uint64_t)(n * part->size))
+        n++;
+    return n;
+}
+
 static void ha_apply_find_together(ha_apply_plan *p) {
     qsort(p->part, (size_t)p->parts, sizeof *p->part, ha_apply_by_place);
     for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
         ha_apply_part *part = &p->part[k];
         part->together = ha_apply_neighbours(part, p->parts - k);
+        if (part->together == 1) {
+            part->together = ha_apply_mixed_neighbours(part, p->parts - k);
+            part->is_woven = part->together > 1;
+        }
         part->is_filled = ha_apply_bytes(part, part->together) == part->left_shape.block &&
-                          (!part->right || part->right_shape.block == part->left_shape.block);
+                          (!part->right || part->is_woven ||
+                           part->right_shape.block == part->left_shape.block);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "copy_threads.h"
 #include "mapped.h"
 
-enum { HA_APPLY_MOST_THREADS = 256 };
+enum { HA_APPLY_MOST_THREADS = 256, HA_APPLY_WOVEN = 8192 /* bytes */ };
 
 /* Records along a loop: the linear indices of the first on both sides, the steps, and how many. */
 typedef struct ha_apply_row {
@@ -87,10 +87,46 @@ static void ha_apply_each(const ha_apply_part *p, ha_apply_row row, int64_t n) {
     for (int64_t k = 0; k < p->together && n > 0; k++) ha_apply_alone(&p[k], row);
 }
 
+/* So many records, of structs on the left and arrays on the right: as structs that the arrays are first
+ * woven to, some at a time. */
+static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
+    _Alignas(64) char woven[HA_APPLY_WOVEN];
+    const char *column[HA_STRIP_LEAVES];
+    const int64_t bytes = ha_apply_bytes(p, p->together), most = HA_APPLY_WOVEN / bytes;
+    ha_strips strips = {.to = woven,
+                        .from_table = column,
+                        .to_leaf = p->size,
+                        .to_lane = bytes,
+                        .from_lane = p->size,
+                        .leaves = p->together,
+                        .blocks = 1,
+                        .size = p->size};
+    for (int64_t k = 0; k < row->n; k += strips.lanes) {
+        const int64_t n = strips.lanes = ha_smaller(most, row->n - k);
+        for (int64_t f = 0; f < p->together; f++)
+            column[f] = p[f].right + (row->right + k) * p->size;
+        ha_move_strips(&strips);
+        ha_apply_kernel(p->kernel,
+                        &(ha_span){.left = p->left + (row->left + k) * p->left_shape.block,
+                                   .right = woven,
+                                   .n = p->together * (p->is_filled ? n : 1),
+                                   .left_step = p->size,
+                                   .right_step = p->size,
+                                   .runs = p->is_filled ? 1 : n,
+                                   .left_apart = p->left_shape.block,
+                                   .right_apart = bytes});
+    }
+}
+
 static void ha_apply_together(const ha_apply_part *p, ha_apply_row row) {
     const int64_t lanes = p->left_shape.lanes;
     const int64_t begun = row.left % lanes, head = begun == 0 ? 0 : lanes - begun;
-    if (row.left_step != 1 || (p->right && (row.right_step != 1 || row.right % lanes != begun)) ||
+    const int is_even = row.left_step == 1 && (!p->right || row.right_step == 1);
+    if (is_even && p->is_woven) {
+        ha_apply_woven(p, &row);
+        return;
+    }
+    if (!is_even || p->is_woven || (p->right && row.right % lanes != begun) ||
         row.n < head + lanes) {
         ha_apply_each(p, row, row.n);
         return;
