@@ -92,19 +92,21 @@ static void ha_apply_each(const ha_apply_part *p, ha_apply_row row, int64_t n) {
 static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
     _Alignas(64) char woven[HA_APPLY_WOVEN];
     const char *column[HA_STRIP_LEAVES];
-    const int64_t bytes = ha_apply_bytes(p, p->together), most = HA_APPLY_WOVEN / bytes;
+    int64_t leaves = p->together; /* where there are gaps, as many as weaving is fast with */
+    if (!p->is_filled) leaves += (16 - leaves * p->size % 16) % 16 / p->size;
+    const int64_t bytes = leaves * p->size, most = HA_APPLY_WOVEN / bytes;
     ha_strips strips = {.to = woven,
                         .from_table = column,
                         .to_leaf = p->size,
                         .to_lane = bytes,
                         .from_lane = p->size,
-                        .leaves = p->together,
+                        .leaves = leaves,
                         .blocks = 1,
                         .size = p->size};
     for (int64_t k = 0; k < row->n; k += strips.lanes) {
         const int64_t n = strips.lanes = ha_smaller(most, row->n - k);
-        for (int64_t f = 0; f < p->together; f++)
-            column[f] = p[f].right + (row->right + k) * p->size;
+        for (int64_t f = 0; f < leaves; f++)
+            column[f] = p[ha_smaller(f, p->together - 1)].right + (row->right + k) * p->size;
         ha_move_strips(&strips);
         ha_apply_kernel(p->kernel,
                         &(ha_span){.left = p->left + (row->left + k) * p->left_shape.block,
