@@ -554,7 +554,8 @@ static const ha_weavers *way_of(int number) {
  * first record, the middle of a block, the middle of a line. */
 static void test_lines(void **state) {
     (void)state;
-    static const char *const all[] = {"soa", "aosoa(8)", "aosoa(32)", "aosoa(4)", "aosoa(24)"};
+    static const char *const all[] = {"soa",       "aosoa(8)",         "aosoa(32)",
+                                      "aosoa(24)", "aosoa(8,aligned)", "aosoa(16,rows)"};
     static const char *const of[] = {"a:f64 b[2]:f32 c:i64 d[4]:u8 e:f64",
                                      "a:u8 b:f16 c:c128 d:f32"};
     static const int64_t first[][HA_MAPPING_RANK] = {{0, 0}, {1, 8}, {2, 5}};
@@ -563,13 +564,37 @@ static void test_lines(void **state) {
         for (int k = 0; k < 2 && way_of(way); k++) {
             ha_record *r = ha_record_parse(of[k], NULL);
             atomic_store(&ha_chosen_weavers, way_of(way));
-            for (int t = 0; t < 5; t++)
-                for (int f = 0; f < 5; f++)
+            for (int t = 0; t < 6; t++)
+                for (int f = 0; f < 6; f++)
                     for (int n = 0; n < 3 && t != f; n++)
                         check_lines(r, all[t], all[f], first[n], n == 1 && t % 2 ? 16 : 0);
             ha_record_free(r);
         }
     atomic_store(&ha_chosen_weavers, best);
+}
+
+/* Each field fills lines; one between others is not copied, and stays as it is. */
+static void test_lines_with_gaps(void **state) {
+    (void)state;
+    static const int64_t extent[] = {1000}, zero[HA_MAPPING_RANK] = {0};
+    static const char *const all[] = {"aosoa(8)", "aosoa(32)", "soa"};
+    ha_record *r = ha_record_parse("a:f64 b:f32 c:f32 d:f64 e:f32 f:f32", NULL);
+    for (int k = 0; k < 4; k++) {
+        memory to, from, expected;
+        char *to_room[MOST_BLOBS], *from_room[MOST_BLOBS];
+        make_lines(&to, to_room, r, all[k / 2], 1, extent, 0);
+        make_lines(&from, from_room, r, all[k % 2 ? 2 : !(k / 2)], 1, extent, 0);
+        same_memory(&expected, &to);
+        model_copy(&expected, &from, zero, extent, 0, 2);
+        model_copy(&expected, &from, zero, extent, 4, 5);
+        assert_int_equal(
+            ha_mapped_copy(&to.mapped, &from.mapped, &(ha_copying){.paths = "a+b+e"}, NULL), HA_OK);
+        check_equal(&to, &expected, &from, "gaps");
+        for (int b = 0; b < to.mapping->blobs; b++) free(expected.blob[b]);
+        free_lines(&to, to_room);
+        free_lines(&from, from_room);
+    }
+    ha_record_free(r);
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -675,7 +700,7 @@ int main(void) {
         cmocka_unit_test(test_misfits),      cmocka_unit_test(test_paths),
         cmocka_unit_test(test_one_and_null), cmocka_unit_test(test_large),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_lines),        cmocka_unit_test(test_lines_with_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
