@@ -741,8 +741,8 @@ static void test_views(void **state) {
 enum { SPAN_RUNS = 3, SPAN_MOST = 70, SPAN_APART = 5, SPAN_BYTES = SPAN_RUNS * 2 * SPAN_MOST * 8 };
 
 /* Runs of n values, some steps of their size apart, of which the right side's may all be the same one. */
-static void check_span(ha_kernel *kernel, ha_operator op, ha_scalar type, int64_t n, int64_t left,
-                       int64_t right, int64_t runs) {
+static void check_span(const ha_kernel *kernel, ha_operator op, ha_scalar type, int64_t n,
+                       int64_t left, int64_t right, int64_t runs) {
     static char is[SPAN_BYTES + 8], expected[SPAN_BYTES + 8], other[SPAN_BYTES + 8];
     const int64_t size = ha_scalar_size(type), values = SPAN_BYTES / size;
     memset(other, 0, sizeof other);
@@ -762,7 +762,7 @@ static void check_span(ha_kernel *kernel, ha_operator op, ha_scalar type, int64_
                           .left_apart = (left * n + SPAN_APART) * size,
                           .right_apart = right ? (right * n + SPAN_APART) * size : 0,
                           .is_splat = right == 0};
-    kernel(&span);
+    ha_apply_kernel(kernel, &span);
     for (int64_t r = 0; r < runs; r++)
         for (int64_t k = 0; k < n; k++) {
             char *one = expected + r * span.left_apart + k * span.left_step, *made = is;
@@ -780,7 +780,7 @@ static void check_span(ha_kernel *kernel, ha_operator op, ha_scalar type, int64_
                  (int)n, (int)left, (int)right);
 }
 
-static void check_spans(ha_kernel *kernel, ha_operator op, ha_scalar type) {
+static void check_spans(const ha_kernel *kernel, ha_operator op, ha_scalar type) {
     static const int64_t counts[] = {0, 1, 2, 3, 4, 7, 16, 33, SPAN_MOST - SPAN_APART};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         for (int64_t left = 1; left <= 2; left++)

@@ -604,6 +604,48 @@ static void types_that_hold_others(void **state) {
         }
 }
 
+/* ---- typed ----------------------------------------------------------------------------------- */
+
+typedef struct wide {
+    float x[70];
+} wide;
+#define wide_FIELDS (float, x, (70))
+HA_RECORD(wide)
+HA_VIEW(some, wide, 1, HA_ANY)
+HA_RECORDS(some_wide, some);
+HA_VIEW(aligned, wide, 1, HA_SOA_SINGLE_ALIGNED)
+HA_RECORDS(aligned_wide, aligned);
+HA_VIEW(only, wide, 1, HA_ONE)
+HA_RECORDS(only_wide, only);
+
+static void views_of_many_blobs(void **state) {
+    (void)state;
+    wide one, found;
+    some_wide r = some_wide_new(3);
+    assert_non_null(r.records);
+    fine(ha_records_layout(&r, NULL, "soa"));
+    assert_int_equal(70, ha_records_mapping(r.records, NULL)->blobs);
+    for (int k = 0; k < 70; k++) one.x[k] = (float)k;
+    HA_USING(v, r, ha_host(), "overwrite") HA_EACH(some, v, at) some_store(v, at, one);
+    else fail();
+    fine(some_wide_get(r, 2, &found));
+    assert_memory_equal(&one, &found, sizeof one);
+    fine(some_wide_free(&r));
+}
+
+static void layouts_of_views(void **state) {
+    (void)state;
+    aligned_wide a = aligned_wide_new(3);
+    only_wide o = only_wide_new(1);
+    assert_string_equal("soa(single,aligned)", ha_records_mapping(a.records, NULL)->text);
+    assert_string_equal("one", ha_records_mapping(o.records, NULL)->text);
+    fine(aligned_wide_free(&a));
+    fine(only_wide_free(&o));
+    o = only_wide_new(2); /* of which there is one place */
+    assert_null(o.records);
+    assert_int_equal(HA_ERR_ARGUMENT, ha_take_error().status);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_devices),
@@ -618,6 +660,8 @@ int main(void) {
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(memory_that_cannot_be_adopted),
         cmocka_unit_test(types_that_hold_others),
+        cmocka_unit_test(views_of_many_blobs),
+        cmocka_unit_test(layouts_of_views),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -158,8 +158,7 @@ static const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
     if (p->records > 1 && row->linearizer >= 0 && row->block_stride == 0 &&
         (row->lanes == 1 || row->lane_stride == 0))
         return "the left side has one place for the values of all records";
-    if (p->records > 0 && !ha_has_blobs(p->left, row))
-        return "its blob on the left side is NULL";
+    if (p->records > 0 && !ha_has_blobs(p->left, row)) return "its blob on the left side is NULL";
     if (p->records > 0 && leaf->right >= 0 &&
         !ha_has_blobs(p->right, &p->right->mapping->row[leaf->right]))
         return "its blob on the right side is NULL";

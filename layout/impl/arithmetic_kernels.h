@@ -17,14 +17,14 @@ typedef struct ha_span {
 } ha_span;
 
 /* Pieces of one form, some bytes apart. */
-typedef struct ha_pieces {
+typedef struct ha_apply_pieces {
     char *left;
     const char *right, *end; /* what lies on the right begins again there; NULL: nowhere */
     int64_t n, left_apart, right_apart;
-} ha_pieces;
+} ha_apply_pieces;
 
 /* What a piece is: four vectors to one; four values to one. */
-typedef enum ha_form {
+typedef enum ha_apply_form {
     HA_FORM_FOUR,
     HA_FORM_THREE,
     HA_FORM_TWO,
@@ -33,10 +33,10 @@ typedef enum ha_form {
     HA_FORM_TRIPLE,
     HA_FORM_PAIR,
     HA_FORM_SINGLE
-} ha_form;
+} ha_apply_form;
 
 typedef struct ha_kernel {
-    void (*loop)(const ha_pieces *pieces, ha_form form);
+    void (*loop)(const ha_apply_pieces *pieces, ha_apply_form form);
     int64_t size, vector; /* bytes of a value, and of a vector */
 } ha_kernel;
 
@@ -125,7 +125,7 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
     } while (0)
 
 #define HA_KERNEL_(name, attribute, T, Wide, F, bytes)                                             \
-    attribute static void name##_loop(const ha_pieces *p, ha_form form) {                          \
+    attribute static void name##_loop(const ha_apply_pieces *p, ha_apply_form form) {              \
         typedef T ha_v __attribute__((vector_size(bytes), aligned(1), may_alias));                 \
         typedef T ha_two __attribute__((vector_size(2 * sizeof(T)), aligned(1), may_alias));       \
         typedef T ha_quad __attribute__((vector_size(4 * sizeof(T)), aligned(1), may_alias));      \
@@ -158,7 +158,7 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
 
 /* Integers are divided one by one: no processor has vectors for it. */
 #define HA_DIVISION_(name, T, Wide, F)                                                             \
-    static void name##_loop(const ha_pieces *p, ha_form form) {                                    \
+    static void name##_loop(const ha_apply_pieces *p, ha_apply_form form) {                        \
         const char *q = p->right;                                                                  \
         char *l = p->left;                                                                         \
         (void)form;                                                                                \
@@ -246,13 +246,13 @@ static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar type) {
 /* ---- spans as pieces ------------------------------------------------------------------------- */
 
 /* Values of a piece of each form, and the largest form of no more than n of them. */
-static int64_t ha_form_values(const ha_kernel *kernel, ha_form form) {
+static int64_t ha_form_values(const ha_kernel *kernel, ha_apply_form form) {
     const int64_t vector = kernel->vector / kernel->size;
     return form <= HA_FORM_ONE ? vector * (4 - (int64_t)form) : 8 - (int64_t)form;
 }
-static ha_form ha_form_within(const ha_kernel *kernel, int64_t n) {
-    ha_form form = kernel->vector == 0 ? HA_FORM_SINGLE : HA_FORM_FOUR;
-    while (ha_form_values(kernel, form) > n) form = (ha_form)(form + 1);
+static ha_apply_form ha_form_within(const ha_kernel *kernel, int64_t n) {
+    ha_apply_form form = kernel->vector == 0 ? HA_FORM_SINGLE : HA_FORM_FOUR;
+    while (ha_form_values(kernel, form) > n) form = (ha_apply_form)(form + 1);
     return form;
 }
 
@@ -260,12 +260,12 @@ static ha_form ha_form_within(const ha_kernel *kernel, int64_t n) {
  * a tile stay in the nearest cache meanwhile. */
 static void ha_apply_down(const ha_kernel *kernel, const ha_span *s, int is_dense) {
     for (int64_t n, k = 0; k < s->n; k += n) {
-        const ha_form form = is_dense ? ha_form_within(kernel, s->n - k) : HA_FORM_SINGLE;
-        const ha_pieces pieces = {.left = s->left + k * s->left_step,
-                                  .right = s->right + k * s->right_step,
-                                  .n = s->runs,
-                                  .left_apart = s->left_apart,
-                                  .right_apart = s->right_apart};
+        const ha_apply_form form = is_dense ? ha_form_within(kernel, s->n - k) : HA_FORM_SINGLE;
+        const ha_apply_pieces pieces = {.left = s->left + k * s->left_step,
+                                        .right = s->right + k * s->right_step,
+                                        .n = s->runs,
+                                        .left_apart = s->left_apart,
+                                        .right_apart = s->right_apart};
         n = ha_form_values(kernel, form);
         kernel->loop(&pieces, form);
     }
@@ -275,9 +275,9 @@ static void ha_apply_down(const ha_kernel *kernel, const ha_span *s, int is_dens
 static void ha_apply_along_runs(const ha_kernel *kernel, const ha_span *s, int is_dense) {
     const int64_t four = is_dense ? ha_form_values(kernel, HA_FORM_FOUR) : 0;
     for (int64_t r = 0; r < s->runs; r++) {
-        ha_pieces p = {.left = s->left + r * s->left_apart,
-                       .right = s->right + r * s->right_apart,
-                       .end = s->period > 0 ? s->right + s->period : NULL};
+        ha_apply_pieces p = {.left = s->left + r * s->left_apart,
+                             .right = s->right + r * s->right_apart,
+                             .end = s->period > 0 ? s->right + s->period : NULL};
         const int64_t fours = four > 0 ? s->n / four : 0, rest = s->n - fours * four;
         p.n = fours;
         p.left_apart = four * s->left_step;

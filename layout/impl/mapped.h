@@ -55,8 +55,8 @@ static int64_t ha_along_next(ha_along *a, int64_t n, int64_t *at, int64_t *step)
     *at = ha_row_offset(row, linear);
     if (l->morton != 0) {
         n = 1;
-    } else if (lanes == 1 || (row->block_stride % lanes == 0 &&
-                              row->block_stride / lanes == row->lane_stride)) {
+    } else if (lanes == 1 ||
+               (row->block_stride % lanes == 0 && row->block_stride / lanes == row->lane_stride)) {
         *step = by * (lanes == 1 ? row->block_stride : row->lane_stride);
     } else if (by % lanes == 0) {
         *step = by / lanes * row->block_stride;
