@@ -66,7 +66,7 @@ static unsigned char next_byte(void) {
     return (unsigned char)(seed >> 56);
 }
 
-/* Blobs begin at multiples of 8 only when they have to. */
+/* Blobs begin anywhere; those of one dimension on lines, so that whole lines of rows may be written. */
 static void make_memory(memory *m, const ha_record *r, const char *layout, int rank,
                         const int64_t *extent) {
     ha_error error;
@@ -75,7 +75,8 @@ static void make_memory(memory *m, const ha_record *r, const char *layout, int r
     assert_true(m->mapping->blobs <= MOST_BLOBS);
     for (int b = 0; b < m->mapping->blobs; b++) {
         const size_t bytes = (size_t)m->mapping->blob[b].bytes;
-        unsigned char *blob = (unsigned char *)malloc(bytes + 1);
+        unsigned char *blob = (unsigned char *)(rank == 1 ? aligned_alloc(64, bytes / 64 * 64 + 64)
+                                                          : malloc(bytes + 1));
         for (size_t k = 0; k < bytes; k++) blob[k] = next_byte();
         m->blob[b] = blob;
     }
@@ -91,7 +92,8 @@ static void same_memory(memory *m, const memory *other) {
     *m = *other;
     for (int b = 0; b < m->mapping->blobs; b++) {
         const size_t bytes = (size_t)m->mapping->blob[b].bytes;
-        m->blob[b] = malloc(bytes + 1);
+        m->blob[b] = other->mapping->rank == 1 ? aligned_alloc(64, bytes / 64 * 64 + 64)
+                                               : malloc(bytes + 1);
         memcpy(m->blob[b], other->blob[b], bytes);
     }
     m->mapped.blob = m->blob;

@@ -15,7 +15,7 @@ typedef struct ha_weave {
     int64_t step;
     int64_t leaves, lanes;
     int64_t ahead; /* bytes ahead of what is read that is going to be read soon; 0: not known */
-    int64_t blocks, at_block, record_block; /* of the weavers that do all blocks */
+    int64_t blocks, at_block, record_block; /* weavers do one block; for who does all */
 } ha_weave;
 
 typedef void ha_weaver(const ha_weave *w);
