@@ -21,10 +21,10 @@
  * A bool may only be assigned, to a real number no complex one. Zeros are read from fields that are not
  * stored, and nothing is written to them.
  *
- * Where both sides have the same types and lie in memory as they are, loops are about as fast as those by
- * hand when whole records take part, or fields lie in arrays; single fields of structs or of short blocks
- * take up to three times as long in cache. Half and bfloat16, other types and computed layouts go through a
- * buffer. A call takes a microsecond or two before it begins.
+ * Where both sides have the same types and lie in memory as they are, loops take 0.3 to 1.2 times as long as
+ * those by hand for 16-byte vectors, most of them less than 1.05 times; 1.4 times a few fields of structs
+ * with the same ones of others, in cache. So do structs with arrays on the right. Half and bfloat16, other
+ * types and computed layouts go through a buffer. A call takes up to a microsecond or two before it begins.
  *
  * Not counted by count(…) and heatmap(…). */
 #ifndef HARRAY_LAYOUT_ARITHMETIC_H

@@ -13,7 +13,7 @@
 
 /* ---- records in memory ----------------------------------------------------------------------- */
 
-enum { MOST_BLOBS = 64 };
+enum { MOST_BLOBS = 70 };
 
 typedef struct memory {
     ha_mapping *mapping;
@@ -525,6 +525,72 @@ static void test_records(void **state) {
     }
 }
 
+/* ---- neighbours ------------------------------------------------------------------------------ */
+
+enum { MOST_NEIGHBOURS = 70 };
+
+/* So many fields of one type that follow each other, all of a record or behind another one: with values, with
+ * the same layout, and with arrays. */
+static void check_neighbours(const char *type_name, int fields, bool all, const char *text,
+                             ha_operator op) {
+    const int64_t n[] = {83}, zero[] = {0};
+    char description[MOST_NEIGHBOURS * 12], what[100], bytes[MOST_NEIGHBOURS * 8] = {0};
+    char value[MOST_NEIGHBOURS][16] = {{0}};
+    bool chosen[MOST_NEIGHBOURS];
+    ha_scalar type[MOST_NEIGHBOURS];
+    memory left, right[2], expected;
+    ha_error error;
+    const ha_applying how = {.paths = "a"};
+    int at = all ? 0 : snprintf(description, sizeof description, "first:%s ", type_name);
+    for (int k = 0; k < fields; k++)
+        at += snprintf(description + at, sizeof description - (size_t)at, "a.f%d:%s ", k,
+                       type_name);
+    ha_record *r = record_of(description);
+    snprintf(what, sizeof what, "%d x %s in %s, %d", fields, type_name, text, (int)op);
+    make_memory(&left, r, text, 1, n);
+    make_memory(&right[0], r, text, 1, n);
+    make_memory(&right[1], r, "soa", 1, n);
+    copy_memory(&expected, &left);
+    for (int64_t k = 0; k < left.mapping->rows; k++) {
+        type[k] = type_of(left.mapping, k);
+        chosen[k] = all || k > 0;
+        do any_value(type[k], value[k]);
+        while (number_of(type[k], value[k]).re == 0);
+        memcpy(bytes + r->field[k].offset, value[k], (size_t)ha_scalar_size(type[k]));
+    }
+    expect(ha_mapped_apply_record(&left.mapped, op, r, bytes, &how, &error), &error, what);
+    model(&expected, op, &(model_right){.type = type, .value = (const char(*)[16])value}, zero, n,
+          NULL, chosen);
+    check_equal(&left, &expected, what);
+    for (int k = 0; k < 2; k++) {
+        expect(ha_mapped_apply_view(&left.mapped, op, &right[k].mapped, &how, &error), &error,
+               what);
+        model(&expected, op, &(model_right){.view = &right[k]}, zero, n, NULL, chosen);
+        check_equal(&left, &expected, what);
+        free_memory(&right[k]);
+    }
+    free_blobs(&expected);
+    free_memory(&left);
+    ha_record_free(r);
+}
+
+static void test_neighbours(void **state) {
+    (void)state;
+    static const char *const types[] = {"u8", "i16", "i32", "u64", "f32", "f64"};
+    unsigned turn = 0;
+    for (int t = 0; t < 6; t++) {
+        for (int fields = 2; fields < 10; fields++)
+            for (int all = 0; all < 2; all++, turn++) {
+                check_neighbours(types[t], fields, all, "aos", (ha_operator)(turn % 5));
+                check_neighbours(types[t], fields, all, turn % 3 ? "aosoa(8)" : "aosoa(32)",
+                                 (ha_operator)(turn / 2 % 5));
+            }
+        /* so many that columns are more than are woven, and values more than come again */
+        check_neighbours(types[t], 67, true, "aos", HA_SUBTRACT);
+        check_neighbours(types[t], 67, false, "aos", HA_ADD);
+    }
+}
+
 /* Enough for several threads and tiles. */
 static void test_threads(void **state) {
     (void)state;
@@ -852,7 +918,7 @@ static void test_refused(void **state) {
             "a: its blob on the left side is NULL");
     refused(ha_mapped_apply_view(&a.mapped, HA_ADD, &nowhere, NULL, &e), &e,
             "a: its blob on the right side is NULL");
-    const int64_t no_records[] = {0}; /* which need no memory */
+    const int64_t no_records[] = {0, 0}; /* which need no memory */
     expect(ha_mapped_apply_number(&nothing, HA_ADD, 1,
                                   &(ha_applying){.paths = "a", .last = no_records}, &e),
            &e, "no records");
@@ -900,13 +966,13 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),   cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_records), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_windows), cmocka_unit_test(test_matched_by_path),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_itself),
-        cmocka_unit_test(test_overlap), cmocka_unit_test(test_views),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_types),      cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_records),    cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_windows),    cmocka_unit_test(test_matched_by_path),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_itself),
+        cmocka_unit_test(test_overlap),    cmocka_unit_test(test_views),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
