@@ -576,18 +576,18 @@ static void check_neighbours(const char *type_name, int fields, bool all, const 
 
 static void test_neighbours(void **state) {
     (void)state;
-    static const char *const types[] = {"u8", "i16", "i32", "u64", "f32", "f64"};
+    static const char *const of_type[] = {"u8", "i16", "i32", "u64", "f32", "f64"};
     unsigned turn = 0;
     for (int t = 0; t < 6; t++) {
         for (int fields = 2; fields < 10; fields++)
             for (int all = 0; all < 2; all++, turn++) {
-                check_neighbours(types[t], fields, all, "aos", (ha_operator)(turn % 5));
-                check_neighbours(types[t], fields, all, turn % 3 ? "aosoa(8)" : "aosoa(32)",
+                check_neighbours(of_type[t], fields, all, "aos", (ha_operator)(turn % 5));
+                check_neighbours(of_type[t], fields, all, turn % 3 ? "aosoa(8)" : "aosoa(32)",
                                  (ha_operator)(turn / 2 % 5));
             }
         /* so many that columns are more than are woven, and values more than come again */
-        check_neighbours(types[t], 67, true, "aos", HA_SUBTRACT);
-        check_neighbours(types[t], 67, false, "aos", HA_ADD);
+        check_neighbours(of_type[t], 67, true, "aos", HA_SUBTRACT);
+        check_neighbours(of_type[t], 67, false, "aos", HA_ADD);
     }
 }
 
