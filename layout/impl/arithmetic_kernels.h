@@ -38,6 +38,7 @@ typedef enum ha_apply_form {
 typedef struct ha_kernel {
     void (*loop)(const ha_apply_pieces *pieces, ha_apply_form form);
     int64_t size, vector; /* bytes of a value, and of a vector */
+    int has_few;          /* forms: of four vectors, one, and single values */
 } ha_kernel;
 
 enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of short runs */
@@ -78,13 +79,7 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
             OPERATE;                                                                               \
         }                                                                                          \
     } else {                                                                                       \
-        for (; k + 1 < n; k += 2, l += a, q += b) {                                                \
-            HA_APPLY_NEXT_(READ, OPERATE);                                                         \
-            l += a;                                                                                \
-            q += b;                                                                                \
-            HA_APPLY_NEXT_(READ, OPERATE);                                                         \
-        }                                                                                          \
-        if (k < n) HA_APPLY_NEXT_(READ, OPERATE);                                                  \
+        for (; k < n; k++, l += a, q += b) HA_APPLY_NEXT_(READ, OPERATE);                          \
     }                                                                                              \
     return
 
@@ -124,11 +119,28 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
         memcpy(l + (at), &x_, sizeof x_);                                                          \
     } while (0)
 
-#define HA_KERNEL_(name, attribute, T, Wide, F, bytes)                                             \
+/* Forms that only floating-point numbers have, which neighbours in records mostly are. */
+#define HA_FORMS_OF_REAL_(T, Wide, F)                                                              \
+    case HA_FORM_THREE:                                                                            \
+        HA_APPLY_EACH_(HA_READ_3_(ha_v), HA_OPERATE_3_(ha_v, F));                                  \
+    case HA_FORM_TWO:                                                                              \
+        HA_APPLY_EACH_(HA_READ_2_(ha_v), HA_OPERATE_2_(ha_v, F));                                  \
+    case HA_FORM_QUAD:                                                                             \
+        HA_APPLY_EACH_(HA_READ_1_(ha_quad), HA_OPERATE_1_(ha_quad, F));                            \
+    case HA_FORM_TRIPLE:                                                                           \
+        HA_APPLY_EACH_(HA_READ_1_(ha_two);                                                         \
+                       HA_READ_LAST_(T, sizeof(ha_two)), HA_OPERATE_1_(ha_two, F);                 \
+                       HA_OPERATE_LAST_(T, Wide, F, sizeof(ha_two)));                              \
+    case HA_FORM_PAIR:                                                                             \
+        HA_APPLY_EACH_(HA_READ_1_(ha_two), HA_OPERATE_1_(ha_two, F));
+#define HA_FORMS_OF_INTEGERS_(T, Wide, F)
+#define HA_KERNEL_(name, attribute, T, Wide, F, bytes, MORE)                                       \
     attribute static void name##_loop(const ha_apply_pieces *p, ha_apply_form form) {              \
         typedef T ha_v __attribute__((vector_size(bytes), aligned(1), may_alias));                 \
-        typedef T ha_two __attribute__((vector_size(2 * sizeof(T)), aligned(1), may_alias));       \
-        typedef T ha_quad __attribute__((vector_size(4 * sizeof(T)), aligned(1), may_alias));      \
+        typedef T ha_two                                                                           \
+            __attribute__((vector_size(2 * sizeof(T)), aligned(1), may_alias, unused));            \
+        typedef T ha_quad                                                                          \
+            __attribute__((vector_size(4 * sizeof(T)), aligned(1), may_alias, unused));            \
         const int64_t a = p->left_apart, b = p->right_apart, n = p->n;                             \
         const char *q = p->right, *const begin = p->right, *const end = p->end;                    \
         char *l = p->left;                                                                         \
@@ -136,25 +148,16 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
         switch (form) {                                                                            \
         case HA_FORM_FOUR:                                                                         \
             HA_APPLY_EACH_(HA_READ_4_(ha_v), HA_OPERATE_4_(ha_v, F));                              \
-        case HA_FORM_THREE:                                                                        \
-            HA_APPLY_EACH_(HA_READ_3_(ha_v), HA_OPERATE_3_(ha_v, F));                              \
-        case HA_FORM_TWO:                                                                          \
-            HA_APPLY_EACH_(HA_READ_2_(ha_v), HA_OPERATE_2_(ha_v, F));                              \
         case HA_FORM_ONE:                                                                          \
             HA_APPLY_EACH_(HA_READ_1_(ha_v), HA_OPERATE_1_(ha_v, F));                              \
-        case HA_FORM_QUAD:                                                                         \
-            HA_APPLY_EACH_(HA_READ_1_(ha_quad), HA_OPERATE_1_(ha_quad, F));                        \
-        case HA_FORM_TRIPLE:                                                                       \
-            HA_APPLY_EACH_(HA_READ_1_(ha_two);                                                     \
-                           HA_READ_LAST_(T, sizeof(ha_two)), HA_OPERATE_1_(ha_two, F);             \
-                           HA_OPERATE_LAST_(T, Wide, F, sizeof(ha_two)));                          \
-        case HA_FORM_PAIR:                                                                         \
-            HA_APPLY_EACH_(HA_READ_1_(ha_two), HA_OPERATE_1_(ha_two, F));                          \
+            MORE(T, Wide, F)                                                                       \
         case HA_FORM_SINGLE:                                                                       \
             HA_APPLY_EACH_(HA_READ_LAST_(T, 0), HA_OPERATE_LAST_(T, Wide, F, 0));                  \
+        default:                                                                                   \
+            break;                                                                                 \
         }                                                                                          \
     }                                                                                              \
-    static const ha_kernel name = {name##_loop, sizeof(T), bytes};
+    static const ha_kernel name = {name##_loop, sizeof(T), bytes, (T)0.5 == (T)0};
 
 /* Integers are divided one by one: no processor has vectors for it. */
 #define HA_DIVISION_(name, T, Wide, F)                                                             \
@@ -167,7 +170,7 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
             HA_APPLY_ONE_(T, Wide, F, l, q);                                                       \
         }                                                                                          \
     }                                                                                              \
-    static const ha_kernel name = {name##_loop, sizeof(T), 0};
+    static const ha_kernel name = {name##_loop, sizeof(T), 0, 1};
 #define HA_QUOTIENT_(x, y) ((y) == 0 ? 0 : (x) / (y))
 /* The most negative number by -1 is itself, as it is its own opposite. */
 #define HA_SIGNED_QUOTIENT_(x, y) ((y) == -1 ? (int64_t)(0 - (uint64_t)(x)) : HA_QUOTIENT_(x, y))
@@ -183,10 +186,10 @@ HA_DIVISION_(ha_divide_u64, uint64_t, uint64_t, HA_QUOTIENT_)
 
 /* Of integers, by their size: wrapping is the same with sign and without. */
 #define HA_KERNELS_OF_(name, at, F, bytes)                                                         \
-    HA_KERNEL_(ha_##name##_1, at, uint8_t, uint32_t, F, bytes)                                     \
-    HA_KERNEL_(ha_##name##_2, at, uint16_t, uint32_t, F, bytes)                                    \
-    HA_KERNEL_(ha_##name##_4, at, uint32_t, uint32_t, F, bytes)                                    \
-    HA_KERNEL_(ha_##name##_8, at, uint64_t, uint64_t, F, bytes)
+    HA_KERNEL_(ha_##name##_1, at, uint8_t, uint32_t, F, bytes, HA_FORMS_OF_INTEGERS_)              \
+    HA_KERNEL_(ha_##name##_2, at, uint16_t, uint32_t, F, bytes, HA_FORMS_OF_INTEGERS_)             \
+    HA_KERNEL_(ha_##name##_4, at, uint32_t, uint32_t, F, bytes, HA_FORMS_OF_INTEGERS_)             \
+    HA_KERNEL_(ha_##name##_8, at, uint64_t, uint64_t, F, bytes, HA_FORMS_OF_INTEGERS_)
 HA_KERNELS_OF_(assign, , HA_APPLY_ASSIGN_, 16)
 HA_KERNELS_OF_(add, , HA_APPLY_ADD_, 16)
 HA_KERNELS_OF_(subtract, , HA_APPLY_SUBTRACT_, 16)
@@ -198,8 +201,8 @@ typedef struct ha_kernels {
 } ha_kernels;
 
 #define HA_KERNELS_OF_REAL_(name, at, F, bytes)                                                    \
-    HA_KERNEL_(ha_##name##_f32, at, float, float, F, bytes)                                        \
-    HA_KERNEL_(ha_##name##_f64, at, double, double, F, bytes)
+    HA_KERNEL_(ha_##name##_f32, at, float, float, F, bytes, HA_FORMS_OF_REAL_)                     \
+    HA_KERNEL_(ha_##name##_f64, at, double, double, F, bytes, HA_FORMS_OF_REAL_)
 #define HA_ALL_KERNELS_(way, at, bytes)                                                            \
     HA_KERNELS_OF_REAL_(add_##way, at, HA_APPLY_ADD_, bytes)                                       \
     HA_KERNELS_OF_REAL_(subtract_##way, at, HA_APPLY_SUBTRACT_, bytes)                             \
@@ -252,7 +255,9 @@ static int64_t ha_form_values(const ha_kernel *kernel, ha_apply_form form) {
 }
 static ha_apply_form ha_form_within(const ha_kernel *kernel, int64_t n) {
     ha_apply_form form = kernel->vector == 0 ? HA_FORM_SINGLE : HA_FORM_FOUR;
-    while (ha_form_values(kernel, form) > n) form = (ha_apply_form)(form + 1);
+    while (ha_form_values(kernel, form) > n || (kernel->has_few && form != HA_FORM_FOUR &&
+                                                form != HA_FORM_ONE && form != HA_FORM_SINGLE))
+        form = (ha_apply_form)(form + 1);
     return form;
 }
 
