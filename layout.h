@@ -32,7 +32,8 @@
  * layout/each.h (loops), layout/near.h (neighbours; parts for threads), layout/split.h (two layouts in
  * one view), layout/any.h (layouts known at run time, and code for each), layout/scalar.h (types of
  * fields), layout/record.h (records at run time), layout/mapping.h (mappings at run time, and layouts as
- * text), layout/copy.h (copies between any two layouts), layout/counts.h (what a loop touches),
+ * text), layout/mapped.h (records in memory at run time), layout/copy.h (copies between any two layouts),
+ * layout/arithmetic.h (+= and the like of whole views), layout/counts.h (what a loop touches),
  * layout/advise.h (which layout is best for it).
  */
 /* clang-format on */

@@ -250,8 +250,8 @@ static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar type) {
 
 /* Values of a piece of each form, and the largest form of no more than n of them. */
 static int64_t ha_form_values(const ha_kernel *kernel, ha_apply_form form) {
-    const int64_t vector = kernel->vector / kernel->size;
-    return form <= HA_FORM_ONE ? vector * (4 - (int64_t)form) : 8 - (int64_t)form;
+    const int64_t width = kernel->vector / kernel->size;
+    return form <= HA_FORM_ONE ? width * (4 - (int64_t)form) : 8 - (int64_t)form;
 }
 static ha_apply_form ha_form_within(const ha_kernel *kernel, int64_t n) {
     ha_apply_form form = kernel->vector == 0 ? HA_FORM_SINGLE : HA_FORM_FOUR;
