@@ -146,8 +146,8 @@ static number number_of(ha_scalar type, const void *value) {
     double x[2] = {0};
     float y[2] = {0};
     uint64_t bits = 0;
-    ha_half h;
-    ha_bfloat16 b;
+    ha_half h = {0};
+    ha_bfloat16 b = {0};
     memcpy(&bits, value, type <= HA_U64 ? (size_t)ha_scalar_size(type) : 0);
     memcpy(x, value, type == HA_F64 ? 8 : type == HA_C128 ? 16 : 0);
     memcpy(y, value, type == HA_F32 ? 4 : type == HA_C64 ? 8 : 0);

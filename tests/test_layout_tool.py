@@ -251,5 +251,5 @@ class BadInput(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program = sys.argv.pop(1)
+    program = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

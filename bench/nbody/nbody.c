@@ -4,7 +4,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#ifndef BENCH_LINKED /* with the library, in which it is */
 #define HA_LAYOUT_IMPLEMENTATION
+#endif
 #include "hand.h"
 #include "mapped.h"
 
