@@ -856,6 +856,84 @@ static void check_spans(const ha_kernel *kernel, ha_operator op, ha_scalar type)
             }
 }
 
+/* Natural numbers, too, on machines that have their lowest byte first. */
+static double real_at(ha_scalar type, const char *at) {
+    float single = 0;
+    double x = 0;
+    uint64_t natural = 0;
+    memcpy(&single, at, type == HA_F32 ? sizeof single : 0);
+    memcpy(&x, at, type == HA_F64 ? sizeof x : 0);
+    memcpy(&natural, at, type <= HA_U64 ? (size_t)ha_scalar_size(type) : 0);
+    return type == HA_F64 ? x : type == HA_F32 ? (double)single : (double)natural;
+}
+
+static void set_real(ha_scalar type, char *at, double x) {
+    const float single = (float)x;
+    const uint64_t natural = (uint64_t)x;
+    memcpy(at, &natural, type <= HA_U64 ? (size_t)ha_scalar_size(type) : 0);
+    memcpy(at, &single, type == HA_F32 ? sizeof single : 0);
+    memcpy(at, &x, type == HA_F64 ? sizeof x : 0);
+}
+
+/* Pieces of one form, with a value between them that stays. On the right is the same for all of them
+ * (right 0), a piece for each (1), or two by turns (2). */
+static void check_form(const ha_kernel *kernel, ha_operator op, ha_scalar type, ha_apply_form form,
+                       int64_t n, int right) {
+    enum { MOST = 5 * (4 * 32 + 8) };
+    const int64_t values = ha_form_values(kernel, form), bytes = values * kernel->size;
+    char of_left[MOST], expected[MOST], of_right[MOST];
+    for (int64_t k = 0; k < MOST / kernel->size; k++) {
+        const int natural = type <= HA_U64;
+        set_real(type, of_left + k * kernel->size,
+                 natural ? (double)(20 + k % 5) : 0.5 * (double)(k + 1));
+        set_real(type, of_right + k * kernel->size,
+                 natural ? (double)(1 + k % 3) : 3 - 0.25 * (double)(k % 7));
+    }
+    memcpy(expected, of_left, sizeof expected);
+    const ha_apply_pieces pieces = {.left = of_left,
+                                    .right = of_right,
+                                    .end = right == 2 ? of_right + 2 * bytes : NULL,
+                                    .n = n,
+                                    .left_apart = bytes + kernel->size,
+                                    .right_apart = right == 0 ? 0 : bytes};
+    for (int64_t k = 0; k < n * values; k++) {
+        const int64_t piece = k / values, from = right == 0 ? 0 : right == 1 ? piece : piece % 2;
+        char *at = expected + piece * pieces.left_apart + k % values * kernel->size;
+        const char *y = of_right + from * bytes + k % values * kernel->size;
+        set_real(type, at, real_result(op, real_at(type, at), real_at(type, y)));
+    }
+    kernel->loop(&pieces, form);
+    assert_memory_equal(of_left, expected, sizeof expected);
+}
+
+static void test_forms_of_integers(void **state) {
+    (void)state;
+    for (int op = HA_ADD; op < HA_DIVIDE; op++)
+        for (ha_scalar type = HA_U8; type <= HA_U64; type = (ha_scalar)(type + 1))
+            for (int64_t n = 0; n < 6; n++)
+                for (int right = 0; right < 3; right++) {
+                    const ha_kernel *kernel = ha_kernel_of((ha_operator)op, type);
+                    check_form(kernel, (ha_operator)op, type, HA_FORM_FOUR, n, right);
+                    check_form(kernel, (ha_operator)op, type, HA_FORM_ONE, n, right);
+                    check_form(kernel, (ha_operator)op, type, HA_FORM_SINGLE, n, right);
+                }
+}
+
+static void test_forms(void **state) {
+    (void)state;
+    const ha_kernels *const ways[] = {&ha_kernels_plain, ha_best_kernels()};
+    for (int op = HA_ADD; op < 5; op++)
+        for (int form = HA_FORM_FOUR; form <= HA_FORM_SINGLE; form++)
+            for (int64_t n = 0; n < 6; n++)
+                for (int right = 0; right < 3; right++)
+                    for (size_t way = 0; way < 2; way++) {
+                        check_form(ways[way]->of_float[op], (ha_operator)op, HA_F32,
+                                   (ha_apply_form)form, n, right);
+                        check_form(ways[way]->of_double[op], (ha_operator)op, HA_F64,
+                                   (ha_apply_form)form, n, right);
+                    }
+}
+
 /* Also those that another processor would choose. */
 static void test_kernels(void **state) {
     (void)state;
@@ -973,6 +1051,7 @@ int main(void) {
         cmocka_unit_test(test_overlap),    cmocka_unit_test(test_views),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_neighbours), cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_forms),      cmocka_unit_test(test_forms_of_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
