@@ -3,7 +3,7 @@
 #ifndef HARRAY_TESTS_LAYOUT_PARTICLE_H
 #define HARRAY_TESTS_LAYOUT_PARTICLE_H
 
-#include "layout.h"
+#include "../layout.h"
 
 typedef struct particle {
     struct {

@@ -1,7 +1,7 @@
 /* Loops over views: each index once and in order of memory, in every layout and for odd extents; regions
  * of every kind; leaving a loop; neighbours; parts for threads. */
 #define HA_LAYOUT_IMPLEMENTATION
-#include "layout.h"
+#include "../layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
