@@ -284,6 +284,8 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_stretch(const ha_mapping *mapping, int
  * known: only "one", for more than one record, has values that share their bytes. Else, with why in
  * *error:
  *     HA_ERR_ARGUMENT  the table makes no sense, a value lies outside, or two of them overlap: which
+ *                      (where there are packed bits, all is counted in bits: then also when a blob of
+ *                      more than 2^60 bytes makes that overflow)
  *     HA_ERR_MEMORY    there is no memory for looking
  * Takes time by the number of rows, and by that of values where rows of different strides mingle. */
 HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_error *error);
