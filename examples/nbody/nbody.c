@@ -10,9 +10,9 @@
  *                                                         or more was moved than has to be
  *
  * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
- * aosoa(16), ... What to look at: kick() and drift(), the loops. They are written once, and know of
- * no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of layout; kick_all()
- * and drift_all() say which fields they read and write, and where. So the bodies are an array of structs
+ * aosoa(16), ... What to look at: kick() and drift() in sky.h, the loops. They are written once, and know
+ * of no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of layout; kick_all()
+ * and drift_all() here say which fields they read and write, and where. So the bodies are an array of structs
  * on the host and an array for each field on the device, and what moves is what the host looks at.
  *
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
@@ -21,48 +21,17 @@
 #include "records.h"
 
 #include "body.h"
+#include "options.h"
+#include "orbit.h"
+#include "sky.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define TURN (2 * 3.14159265358979323846)
-
-HA_VIEW(sky, body, 1, HA_ANY)
 HA_RECORDS(bodies, sky);
-
-/* Everybody is pulled by everybody. A body pulls itself as well, at no distance: that the softening
- * is not zero makes it no pull at all. */
-HA_FN void kick(sky v, int64_t n, double dt, double softening) {
-    for (int64_t i = 0; i < n; i++) {
-        const body from = sky_load(v, sky_at(v, i));
-        HA_EACH(sky, v, at) {
-            const double dx = from.pos.x - *sky_pos_x(v, at), dy = from.pos.y - *sky_pos_y(v, at);
-            const double dz = from.pos.z - *sky_pos_z(v, at);
-            const double square = dx * dx + dy * dy + dz * dz + softening * softening;
-            const double pull = dt * from.mass / (square * sqrt(square));
-            *sky_vel_x(v, at) += dx * pull;
-            *sky_vel_y(v, at) += dy * pull;
-            *sky_vel_z(v, at) += dz * pull;
-        }
-    }
-}
-
-HA_FN void drift(sky v, double dt) {
-    HA_EACH(sky, v, at) {
-        *sky_pos_x(v, at) += dt * *sky_vel_x(v, at);
-        *sky_pos_y(v, at) += dt * *sky_vel_y(v, at);
-        *sky_pos_z(v, at) += dt * *sky_vel_z(v, at);
-    }
-}
-
-/* They can be run where the bodies are, whatever their layout is there. */
-HA_QUEUED(kick, sky, int64_t, double, double);
-HA_QUEUED(drift, sky, double);
 
 static void kick_all(bodies r, ha_context *where, int64_t n, double dt, double softening) {
     HA_USING(v, r, where, "read pos+mass, write vel") HA_RUN_VIEW(kick, v, n, dt, softening);
@@ -76,26 +45,6 @@ static void step(bodies r, ha_context *where, int64_t n, double dt, double softe
     kick_all(r, where, n, dt / 2, softening);
     drift_all(r, where, dt);
     kick_all(r, where, n, dt / 2, softening);
-}
-
-/* ---- what does not change -------------------------------------------------------------------- */
-
-static vector less(vector a, vector b) { return (vector){a.x - b.x, a.y - b.y, a.z - b.z}; }
-
-static double square(vector a) { return a.x * a.x + a.y * a.y + a.z * a.z; }
-
-/* Times the gravitational constant, as all masses are. */
-static double energy_of(sky v, int64_t n, double softening) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const body a = sky_load(v, sky_at(v, i));
-        sum += a.mass * square(a.vel) / 2;
-        for (int64_t j = 0; j < i; j++) {
-            const body b = sky_load(v, sky_at(v, j));
-            sum -= a.mass * b.mass / sqrt(square(less(a.pos, b.pos)) + softening * softening);
-        }
-    }
-    return sum;
 }
 
 static double energy(bodies r, int64_t n, double softening) {
@@ -117,29 +66,6 @@ static double centre_speed(bodies r, int64_t n) {
     return sqrt(square(centre.vel)) / centre.mass;
 }
 
-/* ---- how long a year is ---------------------------------------------------------------------- */
-
-/* Of one body around another: the angle since the start, and when the last whole turn ended. */
-typedef struct orbit {
-    double last, angle, ended;
-    int turns;
-} orbit;
-
-static void follow(orbit *o, vector place, double time, double dt) {
-    const double now = atan2(place.y, place.x);
-    if (time > 0) {
-        const double by = remainder(now - o->last, TURN);
-        o->angle += by;
-        if (o->angle >= TURN * (o->turns + 1)) {
-            o->turns++;
-            o->ended = time - dt * (o->angle - TURN * o->turns) / by;
-        }
-    }
-    o->last = now;
-}
-
-static double period(const orbit *o) { return o->turns ? o->ended / o->turns : NAN; }
-
 static vector place(sky v, int64_t i) {
     const ha_at at = sky_at(v, i);
     return (vector){*sky_pos_x(v, at), *sky_pos_y(v, at), *sky_pos_z(v, at)};
@@ -155,16 +81,6 @@ static void follow_earth(orbit *year, orbit *month, bodies r, double time, doubl
         follow(year, (vector){from.x + part * apart.x, from.y + part * apart.y, 0}, time, dt);
         follow(month, apart, time, dt);
     }
-}
-
-static bool complain(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)fputs("nbody: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
-    va_end(arguments);
-    return false;
 }
 
 /* harray keeps the first error, so that a run of calls can be checked once, at its end. */
@@ -233,14 +149,6 @@ static bool show_counts(const ha_counts *counts, const char *name) {
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
-
-typedef struct options {
-    const char *layout, *device, *device_layout, *counts; /* NULL: as it fits */
-    int64_t cluster;                                      /* stars; 0: the solar system */
-    uint64_t seed;
-    double time, step; /* 0: as it fits */
-    bool check, advise;
-} options;
 
 /* Prints a finding, and with --check whether it is within bounds. */
 static bool found(const options *o, const char *what, double value, const char *unit, double least,
@@ -357,82 +265,8 @@ static bool run(const options *o) {
     return good;
 }
 
-/* ---- options --------------------------------------------------------------------------------- */
-
-static int usage(int status) {
-    (void)fputs(
-        "Usage: nbody [--layout LAYOUT] [--years T] [--step DAYS] [--device CTX] [--check]\n"
-        "       nbody --cluster N [--seed S] [--time T] [--step DT] [--layout LAYOUT] "
-        "[--device CTX] [--check]\n"
-        "The solar system from noon of 2000-01-01 on, or a cluster of N stars.\n"
-        "\n"
-        "  --layout LAYOUT  how the bodies lie in memory: aos, soa (the default; with a device "
-        "aos), aosoa(16), ...\n"
-        "                   or count(aos), heatmap(aos): accesses in the first step are counted\n"
-        "  --counts FILE    they are written to FILE, for harray-layout --counts\n"
-        "  --device CTX     where the loops run: host, sim:0, ...\n"
-        "  --device-layout LAYOUT  how the bodies lie there: soa if not said\n"
-        "  --advise         times a step in several layouts, and does nothing else\n"
-        "  --check          exit status 1 when energy, Earth's year or the month are wrong, or "
-        "more "
-        "was moved than has to be\n",
-        status ? stderr : stdout);
-    return status;
-}
-
-/* A number within bounds, else NaN and a line of complaint. */
-static double number(const char *option, const char *text, double least, double most) {
-    char *end;
-    const double value = strtod(text, &end);
-    if (end != text && *end == 0 && value >= least && value <= most) return value;
-    (void)complain("%s wants a number from %g to %g, not '%s'", option, least, most, text);
-    return NAN;
-}
-
-static bool set_option(options *o, const char *option, const char *value) {
-    double x = 0;
-    if (strcmp(option, "--layout") == 0)
-        o->layout = value;
-    else if (strcmp(option, "--counts") == 0)
-        o->counts = value;
-    else if (strcmp(option, "--device") == 0)
-        o->device = value;
-    else if (strcmp(option, "--device-layout") == 0)
-        o->device_layout = value;
-    else if (strcmp(option, "--cluster") == 0)
-        o->cluster = isnan(x = floor(number(option, value, 2, 1e9))) ? 0 : (int64_t)x;
-    else if (strcmp(option, "--seed") == 0)
-        o->seed = isnan(x = number(option, value, 0, 1e15)) ? 0 : (uint64_t)x;
-    else if (strcmp(option, "--time") == 0)
-        o->time = x = number(option, value, 1e-6, 1e9);
-    else if (strcmp(option, "--years") == 0)
-        o->time = 365.25 * (x = number(option, value, 0.001, 1e6));
-    else if (strcmp(option, "--step") == 0)
-        o->step = x = number(option, value, 1e-9, 1e6);
-    else
-        return complain("there is no option %s; see nbody --help", option);
-    return !isnan(x);
-}
-
 int main(int argc, char **argv) {
-    options o = {.seed = 1};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) return usage(0);
-        if (strcmp(argv[i], "--check") == 0) {
-            o.check = true;
-        } else if (strcmp(argv[i], "--advise") == 0) {
-            o.advise = true;
-        } else if (i + 1 == argc) {
-            return usage(2);
-        } else {
-            if (!set_option(&o, argv[i], argv[i + 1])) return 2;
-            i++;
-        }
-    }
-    if (o.time == 0) o.time = o.cluster ? 1 : 3652.5;
-    if (o.step == 0) o.step = o.cluster ? 1.0 / 64 : 0.125;
-    if (!o.layout) o.layout = o.device ? "aos" : "soa";
-    if (!o.device) o.device = "host";
-    if (!o.device_layout) o.device_layout = "soa";
-    return run(&o) ? 0 : 1;
+    options o;
+    const int status = options_read(&o, argc, argv);
+    return status >= 0 ? status : !run(&o);
 }
