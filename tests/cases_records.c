@@ -535,6 +535,37 @@ TEST(never_written) {
     free_atoms(&r);
 }
 
+/* What was in the view before, or was tried, does not stay in it. */
+TEST(never_a_view_of_what_is_refused) {
+    static const char zeros[sizeof(fields)];
+    field_atoms fresh = field_atoms_new(N), other = field_atoms_new(N);
+    SUCCEEDS(ha_records_layout(&other, M1, "aosoa(8)"));
+    const struct {
+        ha_records *records;
+        ha_context *at;
+        const char *what;
+        ha_status status;
+    } refused[] = {{NULL, H, "read", HA_ERR_ARGUMENT},
+                   {fresh.records, H, "reads", HA_ERR_ARGUMENT},
+                   {fresh.records, H, "read", HA_ERR_STATE},
+                   {fresh.records, M1, "read pos, write vel", HA_ERR_STATE},
+                   {other.records, M1, "overwrite", HA_ERR_ARGUMENT}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        fields v;
+        ha_records_access a;
+        memset(&v, 0xFF, sizeof v);
+        memset(&a, 0xFF, sizeof a);
+        REFUSED(refused[i].status,
+                ha_records_use_(&a, refused[i].records, fresh.type_, &v, sizeof v, refused[i].at,
+                                refused[i].what, 0, HA_END, HA_SITE));
+        assert_memory_equal(&v, zeros, sizeof v);
+        assert_int_equal(a.status, refused[i].status);
+        assert_true(!a.records && !a.context && !a.mapping && !a.blob && !a.last);
+    }
+    SUCCEEDS(field_atoms_free(&fresh));
+    SUCCEEDS(field_atoms_free(&other));
+}
+
 /* Nothing moves for an opening that is refused. */
 TEST(never_written_moves_nothing) {
     atoms r = atoms_new(N);
@@ -1057,6 +1088,7 @@ int main(int argc, char **argv) {
         CASE(conflicts_go_by_field_and_range),
         CASE(texts_that_open_nothing),
         CASE(never_written),
+        CASE(never_a_view_of_what_is_refused),
         CASE(never_written_moves_nothing),
         CASE(an_overwrite_that_does_not_fit_any_more),
         CASE(no_records_of_some),

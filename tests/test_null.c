@@ -2,13 +2,26 @@
  * where NULL means something, it is that. test_null.py looks that no function is missing here. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#include "../harray.h"
+#include "../records.h"
 #include "refusals.h"
+
+typedef struct pair {
+    double x;
+    int32_t n;
+} pair;
+#define pair_FIELDS (double, x), (int32_t, n)
+HA_RECORD(pair)
+HA_VIEW(duo, pair, 1, HA_ANY)
+HA_RECORDS(pairs, duo);
 
 static harray_double line;
 static darray table;
+static pairs records;
+static duo view;
+static pair one_pair;
 static ha_read_darray open_table;
 static ha_access closed;
+static ha_records_access open_records, no_records;
 static ha_token token, held;
 static int64_t number;
 static const int64_t two_by_two[] = {2, 2};
@@ -96,6 +109,33 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(sycl, darray_to_sycl_usm_array_interface_(table, ACCESS, NO))                                \
     S(sycl_of, darray_to_sycl_usm_array_interface_(table, NO, NO))
 
+#define RECORDS(S)                                                                                 \
+    S(records_sync, ha_records_sync_(NO, SITE))                                                    \
+    S(records_layout, ha_records_layout_(NO, NO, "aos", SITE))                                     \
+    S(records_no_layout, ha_records_layout_(records.records, NO, NO, SITE))                        \
+    S(records_resize, ha_records_resize_(records.records, NO, SITE))                               \
+    S(records_resize_none, ha_records_resize_(NO, two_by_two, SITE))                               \
+    S(records_get, ha_records_get(NO, &number, &one_pair))                                         \
+    S(records_get_at, ha_records_get(records.records, NO, &one_pair))                              \
+    S(records_get_to, ha_records_get(records.records, &number, NO))                                \
+    S(records_set, ha_records_set(NO, &number, &one_pair))                                         \
+    S(records_set_at, ha_records_set(records.records, NO, &one_pair))                              \
+    S(records_set_to, ha_records_set(records.records, &number, NO))                                \
+    S(records_open, ha_records_open_(&no_records, NO, NO, "read", 0, HA_END, SITE))                \
+    S(records_open_into, ha_records_open_(NO, records.records, NO, "overwrite", 0, HA_END, SITE))  \
+    S(records_open_nothing,                                                                        \
+      ha_records_open_(&no_records, records.records, NO, NO, 0, HA_END, SITE))                     \
+    S(records_close, ha_records_close_(NO))                                                        \
+    S(records_run, ha_records_run_(nothing, NO, NO, 0))                                            \
+    S(records_run_nothing, ha_records_run_(NULL, &open_records, NO, 0))                            \
+    S(records_run_argument, ha_records_run_(nothing, &open_records, NO, 8))                        \
+    S(records_wait, ha_records_wait_(NO, SITE))                                                    \
+    S(records_prefetch, ha_records_prefetch_(NO, NO, NO, 0, HA_END, SITE))                         \
+    S(records_use,                                                                                 \
+      ha_records_use_(&no_records, NO, NO, &view, sizeof view, NO, "read", 0, HA_END, SITE))       \
+    S(records_use_nothing, ha_records_use_(&no_records, records.records, records.type_, &view,     \
+                                           sizeof view, NO, NO, 0, HA_END, SITE))
+
 #define NUMBERS(S)                                                                                 \
     S(dtype_find, ha_dtype_find("double", NO))                                                     \
     S(dtype_of_type, ha_dtype_of_type(T, NO))                                                      \
@@ -169,6 +209,14 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(from_cuda, darray_from_cuda_array_interface(NO, NO).array)                                   \
     S(from_sycl, darray_from_sycl_usm_array_interface(NO, NO).array)                               \
     S(loaded, ha_dvalue_load(D, NO).type)                                                          \
+    S(records_new, ha_records_new(NO, 1, &number, NO))                                             \
+    S(records_new_of, ha_records_new(&pair_record, 1, NO, NO))                                     \
+    S(records_wrap, ha_records_wrap(NO, NO, 0))                                                    \
+    S(records_of, pairs_of(NO, 3).records)                                                         \
+    S(records_of_const, pairs_of_const(NO, 3).records)                                             \
+    S(records_on, pairs_on(NO, 3).records)                                                         \
+    S(records_wrap_typed, ha_records_typed_wrap_(records.type_, two_by_two, "soa", NO, 0))         \
+    S(records_mapping, ha_records_mapping(NO, NO))                                                 \
     S(report, (ha_report(NO), NULL))                                                               \
     S(report_json, (ha_report_json(NO), NULL))
 
@@ -222,6 +270,28 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(extents_equal, 0, ha_extents_equal(2, NO, 2, two_by_two))                                    \
     S(contiguous, 0, ha_extents_contiguous(2, NO, NO, HA_ROW_MAJOR))                               \
     S(half_of_none, 0, (ha_convert_half_to_float(NO, NO, 0), 0))                                   \
+    S(records_free, 0, ha_records_free(NO))                                                        \
+    S(records_free_typed, 0, pairs_free(NO))                                                       \
+    S(records_unwrap, 0, ha_records_unwrap_(NO, SITE))                                             \
+    S(records_unwrap_typed, 0, pairs_unwrap(NO))                                                   \
+    S(records_mapping_host, 1,                                                                     \
+      ha_records_mapping(records.records, NO) == ha_records_mapping(records.records, ha_host()))   \
+    S(records_record, 0, ha_records_record(NO) != NULL)                                            \
+    S(records_rank, 0, ha_records_rank(NO))                                                        \
+    S(records_extent, 0, ha_records_extent(NO, 0))                                                 \
+    S(records_size, 0, ha_records_size(NO))                                                        \
+    S(records_version, 0, ha_records_version(NO))                                                  \
+    S(records_name, 0, *ha_records_name(NO))                                                       \
+    S(records_set_name, 0,                                                                         \
+      (ha_records_set_name(records.records, NO), *ha_records_name(records.records)))               \
+    S(records_set_none, 0, (ha_records_set_name(NO, "none"), 0))                                   \
+    S(records_valid, 0, ha_records_valid(NO, NO, NO, 0, HA_END))                                   \
+    S(records_all_valid, 1, ha_records_valid(records.records, NO, NO, 0, HA_END))                  \
+    S(records_statistics, 0, ha_records_statistics(NO).bytes)                                      \
+    S(records_describe, sizeof "no records\n" - 1, ha_records_describe(NO, NO, 9))                 \
+    S(records_describe_length, 1, ha_records_describe(records.records, NO, 9) > 20)                \
+    S(records_layout_host, 0, ha_records_layout_(records.records, NO, "aos", SITE))                \
+    S(records_prefetch_nothing, 0, ha_records_prefetch_(records.records, NO, NO, 2, 2, SITE))      \
     S(sim_defaults, 0, ha_sim_configure(NO))                                                       \
     S(cuda_defaults, 0, ha_cuda_configure(NO))
 
@@ -236,6 +306,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
 ACCESSES(STATUS)
 ARRAYS(STATUS)
 VIEWS(STATUS)
+RECORDS(STATUS)
 NUMBERS(STATUS)
 OBJECTS(OBJECT)
 FINE_ONES(VALUE)
@@ -251,7 +322,7 @@ typedef struct row {
 #define OBJECT_ROW(name, call) {#call, o_##name, 0, HA_ERR_ARGUMENT},
 #define VALUE_ROW(name, value, call) {#call, v_##name, (int64_t)(value), HA_OK},
 static const row statuses[] = {ACCESSES(STATUS_ROW) ARRAYS(STATUS_ROW) VIEWS(STATUS_ROW)
-                                   NUMBERS(STATUS_ROW)};
+                                   RECORDS(STATUS_ROW) NUMBERS(STATUS_ROW)};
 static const row objects[] = {OBJECTS(OBJECT_ROW)};
 static const row values[] = {FINE_ONES(VALUE_ROW)};
 
@@ -283,19 +354,26 @@ TEST(nothing_has_happened) {
     FINE(ha_detach(&held, &open_table));
     FINE(ha_token_finish(&held));
     assert_null(token.array);
+    assert_null(no_records.records);
+    FINE(ha_records_close_(&open_records));
+    assert_int_equal(ha_records_size(records.records), 3);
+    assert_string_equal(ha_records_mapping(records.records, NULL)->text, "aos");
 }
 
 static int begin(void **state) {
     (void)state;
     line = harray_double_of(4, four);
     table = darray_of(D, SHAPE, four, NULL);
+    records = pairs_new(3);
+    if (ha_records_open(&open_records, records.records, NULL, "overwrite", 0, HA_END)) return 1;
     return HA_OK !=
            ha_open_any_(ACCESS, sizeof open_table, &table, sizeof table, NULL, HA_READ, SITE);
 }
 
 static int end(void **state) {
     (void)state;
-    return harray_double_free(&line) || darray_free(&table) || ha_shutdown();
+    return harray_double_free(&line) || pairs_free(&records) || darray_free(&table) ||
+           ha_shutdown();
 }
 
 int main(void) {
