@@ -26,7 +26,8 @@
  * with the same ones of others, in cache. So do structs with arrays on the right. Half and bfloat16, other
  * types and computed layouts go through a buffer. A call takes up to a microsecond or two before it begins.
  *
- * Not counted by count(…) and heatmap(…). */
+ * Counters (counts.h) count each value once: as read on the right, and on the left as written, and as read
+ * but when it is assigned. */
 #ifndef HARRAY_LAYOUT_ARITHMETIC_H
 #define HARRAY_LAYOUT_ARITHMETIC_H
 

@@ -22,7 +22,9 @@
  *     writes    sky_pos_x_set; sky_store, of each leaf; ha_mapped_set
  *     pointers  sky_pos_x: what is done with a pointer is not seen. *sky_pos_x(v, at) += 1 is one
  *     heat      any of these, in each line of which the value has a byte
- * A run of n values counts n times. Not counted: whole-view operations, copies, code on devices.
+ * A run of n values counts n times. So do copies (copy.h) and operations with whole views (arithmetic.h): a
+ * value is read and written once each, whatever they do with it on its way; x += y is one read of each,
+ * and one write of x. Not counted: code on devices.
  *
  * The counters of sky_new lie in the view's own memory. A view on memory of the caller's has none until it
  * is given some:
@@ -52,10 +54,9 @@ typedef struct ha_heat {
     uint64_t *touched;
 } ha_heat;
 
-/* Where a leaf lies, for the heat: in which blob, and so many bytes behind where the view has it. The
- * size is said of mappings only. */
+/* Where a leaf lies, for the heat: in which blob, and so many bytes behind where the view has it. */
 typedef struct ha_heat_place_ {
-    ptrdiff_t blob, base, size;
+    ptrdiff_t blob, base;
 } ha_heat_place_;
 
 /* To be read; all in one block of memory. */

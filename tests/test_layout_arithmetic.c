@@ -750,6 +750,21 @@ static void test_itself(void **state) {
     ha_record_free(r);
 }
 
+/* The same mapping twice, each byte of a value in a blob of its own: all of these have to be the same. */
+static void test_overlap_of_bytes(const ha_record *r) {
+    const int64_t n[] = {4};
+    char byte[4][4] = {{1, 2, 3}, {4}, {0}, {0x3f, 0x40, 0x41}};
+    void *blob[] = {byte[0], byte[1], byte[2], byte[3]};
+    void *turned[] = {byte[0], byte[2], byte[1], byte[3]};
+    ha_error error;
+    ha_mapping *m = ha_mapping_parse(r, "bytesplit(soa)", 1, n, NULL);
+    const ha_mapped a = {m, blob}, b = {m, turned};
+    expect(ha_mapped_apply_view(&a, HA_ASSIGN, &a, NULL, &error), &error, "the same bytes");
+    assert_int_equal(ha_mapped_apply_view(&a, HA_ASSIGN, &b, NULL, &error), HA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "overlap"));
+    ha_mapping_free(m);
+}
+
 /* The same memory as two views; fields of one record that lie where other ones of the other do. */
 static void test_overlap(void **state) {
     (void)state;
@@ -770,6 +785,7 @@ static void test_overlap(void **state) {
                         "not every field meets itself");
     expect(ha_mapped_apply_view(&d, HA_ADD, &a, NULL, &error), &error, "side by side");
     assert_true(array[8] == 2 && array[15] == 16);
+    test_overlap_of_bytes(r);
     ha_mapping_free(m);
     ha_mapping_free(again);
     ha_mapping_free(other);
@@ -980,7 +996,9 @@ static void test_refused(void **state) {
         ha_mapped_apply_record(&a.mapped, HA_DIVIDE, r, zeros, &(ha_applying){.paths = "c+a"}, &e),
         &e, "a: an integer cannot be divided by 0");
     refused(ha_mapped_apply_number(&a.mapped, HA_ADD, 1, &(ha_applying){.paths = "a+w"}, &e), &e,
-            "character 2");
+            "paths: at character 2: there is no field \"w\" in the record");
+    refused(ha_mapped_apply_view(&a.mapped, HA_ADD, &b.mapped, &(ha_applying){.paths = "c"}, &e),
+            &e, "paths: at character 0: there is no field \"c\" in both records");
     refused(ha_mapped_apply_scalar(&a.mapped, HA_ADD, HA_C64, complex_one,
                                    &(ha_applying){.paths = "c"}, &e),
             &e, "c: a complex number makes no real one");

@@ -186,7 +186,8 @@ static void test_outside(void **state) {
 static void test_morton(void **state) {
     (void)state;
     table t = structs();
-    t.linearizer[0] = (ha_linearizer){.morton = 1, .rank = 2, .stride = {1, 0}, .pad = 1};
+    t.linearizer[0] = (ha_linearizer){
+        .morton = 1, .rank = 2, .stride = {1, 0}, .dimension = {0, 1}, .pad = 1};
     t.blob[0].bytes = (34 + 1) * 16; /* (4, 0) is 32, (4, 3) is 37, (3, 3) is 15 */
     bad(&t, "which has 560");
     t.blob[0].bytes = 38 * 16;
@@ -228,6 +229,9 @@ static void test_nonsense(void **state) {
     t = structs();
     t.linearizer[1].stride[1] = -1;
     bad(&t, "a stride makes no sense");
+    t = structs();
+    t.linearizer[1].dimension[0] = 0;
+    bad(&t, "a dimension is there twice");
     t = structs();
     t.linearizer[1].dimension[0] = 2;
     bad(&t, "no such dimension");

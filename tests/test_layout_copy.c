@@ -667,6 +667,38 @@ static void test_refusals(void **state) {
     ha_record_free(strange);
 }
 
+/* Thousands of blobs on both sides, by turns, of which one reaches into the next; and no memory to find it. */
+static void test_many_blobs(void **state) {
+    (void)state;
+    enum { LEAVES = 4000, EACH = 8 };
+    static char room[2 * LEAVES * EACH];
+    static void *to[LEAVES], *from[LEAVES];
+    const int64_t n = EACH;
+    ha_error e;
+    ha_record *r = ha_record_parse("a[4000]:u8", NULL);
+    ha_mapping *m = ha_mapping_parse(r, "soa", 1, &n, NULL);
+    const ha_mapped target = {m, to}, source = {m, from};
+    for (int k = 0; k < LEAVES; k++) {
+        to[LEAVES - 1 - k] = room + 2 * k * EACH; /* in another order than their numbers */
+        from[k] = room + (2 * k + 1) * EACH;
+        memset(from[k], k, EACH);
+    }
+    assert_int_equal(ha_mapped_copy(&target, &source, NULL, &e), HA_OK);
+    for (int k = 0; k < LEAVES; k++) assert_memory_equal(to[k], from[k], EACH);
+    from[3000] = (char *)from[3000] + 1;
+    until_failure = 0;
+    assert_int_equal(ha_mapped_copy(&target, &source, NULL, &e), HA_ERR_MEMORY);
+    until_failure = -1;
+    check_refused(&target, &source, NULL,
+                  "blob 998 of the target and blob 3000 of the source overlap");
+    from[3000] = NULL;
+    from[0] = room; /* the same one */
+    check_refused(&target, &source, NULL,
+                  "blob 3999 of the target and blob 0 of the source overlap");
+    ha_mapping_free(m);
+    ha_record_free(r);
+}
+
 static void test_without_memory(void **state) {
     (void)state;
     static const int64_t extent[] = {4, 5};
@@ -703,6 +735,7 @@ int main(void) {
         cmocka_unit_test(test_one_and_null), cmocka_unit_test(test_large),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_lines),        cmocka_unit_test(test_lines_with_gaps),
+        cmocka_unit_test(test_many_blobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

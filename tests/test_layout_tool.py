@@ -232,8 +232,10 @@ class BadInput(unittest.TestCase):
         self.assertIn("2^63", done.stderr)
 
     def test_empty(self):
-        done = run("--record", "a:f64", "--mapping", "aos", "--extents", "0x3")
-        self.assertEqual(done.returncode, 2)  # there is no record whose offsets could be shown
+        for more in [[], ["--at", "0,0"]]:  # there is no record whose offsets could be shown
+            done = run("--record", "a:f64", "--mapping", "aos", "--extents", "0x3", *more)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--extents: there is no record: an extent is 0\n    0x3\n", done.stderr)
 
     def test_options(self):
         for arguments in [[], ["--record"], ["--record", "a:f32"], ["--what", "a"],

@@ -151,6 +151,9 @@ static int run(const options *o) {
     ha_mapping *m;
     if (read_numbers("--extents", o->extents, 'x', extent, &rank)) return 2;
     numbers = rank;
+    for (int d = 0; d < rank; d++)
+        if (extent[d] == 0)
+            return wrong("--extents", o->extents, 0, "there is no record: an extent is 0");
     if (o->at && read_numbers("--at", o->at, ',', at, &numbers)) return 2;
     if (check_index(o, extent, rank, at, numbers)) return 2;
     record = ha_record_parse(o->record, &error);

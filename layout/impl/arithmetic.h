@@ -2,7 +2,8 @@
 #ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_H
 #define HARRAY_LAYOUT_IMPL_ARITHMETIC_H
 
-#include "arithmetic_tiles.h"
+#include "arithmetic_counts.h"
+#include "overlap.h"
 
 /* The right side, of one of four sorts. */
 typedef struct ha_apply_right {
@@ -66,11 +67,16 @@ static ha_status ha_apply_region(const ha_asked *asked, ha_apply_plan *p, const 
 
 /* ---- memory in common ------------------------------------------------------------------------ */
 
-static int ha_apply_overlap(const ha_mapped *left, const ha_mapped *right, int32_t l, int32_t r) {
-    const uintptr_t a = HA_NUMBER_(left->blob[l]), b = HA_NUMBER_(right->blob[r]);
-    const uintptr_t a_bytes = (uintptr_t)left->mapping->blob[l].bytes;
-    const uintptr_t b_bytes = (uintptr_t)right->mapping->blob[r].bytes;
-    return a && b && a_bytes && b_bytes && a < b + b_bytes && b < a + a_bytes;
+/* One row of both sides: are its blobs the same ones? */
+static int ha_apply_same_blobs(const ha_apply_plan *p, const ha_row *row) {
+    const ha_mapping *m = p->left->mapping;
+    const ha_coding *coding = ha_row_coding(m, row);
+    int same = p->left->blob[row->blob] == p->right->blob[row->blob];
+    for (int64_t b = 0; coding && b < coding->bytes; b++) {
+        const int32_t blob = m->byte_row[coding->byte_row + b].blob;
+        same &= p->left->blob[blob] == p->right->blob[blob];
+    }
+    return same;
 }
 
 /* Does the row have the same values at the same places on both sides, whatever the index? */
@@ -80,7 +86,7 @@ static int ha_apply_is_itself(const ha_apply_plan *p, const ha_leaf_pair *pair) 
     for (int d = 0; d < l->rank; d++)
         if (p->shift[d] != 0) return 0;
     if (a->blob < 0 || b->blob < 0) return 1; /* no memory */
-    if (a == b) return p->left->blob[a->blob] == p->right->blob[b->blob];
+    if (a == b) return ha_apply_same_blobs(p, a);
     return ha_apply_is_plain(a) && ha_apply_is_plain(b) && pair->to.scalar == pair->from.scalar &&
            HA_NUMBER_(p->left->blob[a->blob]) + (uint64_t)a->base ==
                HA_NUMBER_(p->right->blob[b->blob]) + (uint64_t)b->base &&
@@ -91,17 +97,16 @@ static int ha_apply_is_itself(const ha_apply_plan *p, const ha_leaf_pair *pair) 
 
 static ha_status ha_apply_check_memory(const ha_apply_asked *a, const ha_apply_plan *p) {
     int apart = 0;
+    ha_overlap overlap;
     for (int64_t k = 0; k < a->pairs; k++)
         apart |= a->pair[k].is_chosen && !ha_apply_is_itself(p, &a->pair[k]);
-    for (int32_t l = 0; l < p->left->mapping->blobs && apart; l++)
-        for (int32_t r = 0; r < p->right->mapping->blobs; r++)
-            if (ha_apply_overlap(p->left, p->right, l, r))
-                return ha_refuse(
-                    a->asked, HA_ERR_ARGUMENT, 0,
-                    "blob %d of the left side and blob %d of the right one overlap, and "
-                    "not every field meets itself",
-                    (int)l, (int)r);
-    return HA_OK;
+    if (!apart) return HA_OK;
+    const ha_status s = ha_find_overlap(a->asked, p->left, p->right, &overlap);
+    if (s || !overlap.is_there) return s;
+    return ha_refuse(a->asked, HA_ERR_ARGUMENT, 0,
+                     "blob %d of the left side and blob %d of the right one overlap, and "
+                     "not every field meets itself",
+                     (int)overlap.blob[0], (int)overlap.blob[1]);
 }
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
@@ -201,7 +206,8 @@ static ha_status ha_apply_match(ha_apply_asked *a, ha_apply_plan *p, int64_t rig
                    : ha_apply_pair_all(m, a->pair);
     if (a->pairs == 0)
         return ha_refuse(a->asked, HA_ERR_ARGUMENT, 0, "the two sides have no field in common");
-    ha_status s = ha_choose_paths(a->asked, m->record, a->pair, a->pairs, a->how->paths);
+    ha_status s = ha_choose_paths(a->asked, m->record, a->pair, a->pairs, a->how->paths,
+                                  other && other != m->record ? "both records" : "the record");
     if (!s && p->right) s = ha_apply_check_memory(a, p);
     return s ? s : ha_apply_add_leaves(a, p);
 }
@@ -244,6 +250,7 @@ static ha_status ha_apply_planned(ha_apply_asked *a, ha_apply_plan *p, int64_t r
     a->named = (ha_named_leaf *)(void *)(a->pair + n);
     ha_status s = ha_apply_match(a, p, right_leaves);
     if (!s && p->parts + p->leaves > 0) s = ha_apply_work(a->asked, p, a->how->threads);
+    if (!s) ha_apply_count_values(p, a->pair, a->pairs);
     HA_LAYOUT_FREE_(room);
     return s;
 }

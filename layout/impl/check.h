@@ -29,14 +29,16 @@ typedef struct ha_checker {
 /* ---- the table itself ------------------------------------------------------------------------ */
 
 static const char *ha_linearizer_mistake(const ha_mapping *m, const ha_linearizer *l) {
-    int seen = 0;
+    int seen = 0, dimensions = 0;
     if (l->rank != m->rank || l->morton < 0 || l->morton > 1) return "a linearizer makes no sense";
     for (int d = 0; d < l->rank; d++) {
         const int64_t s = l->stride[d];
         if (s < 0 || (l->morton == 1 && s >= l->rank)) return "a stride makes no sense";
         if (l->dimension[d] < 0 || l->dimension[d] >= l->rank) return "no such dimension";
         if (l->morton == 1) seen |= 1 << s;
+        dimensions |= 1 << l->dimension[d];
     }
+    if (dimensions != (1 << l->rank) - 1) return "a dimension is there twice";
     return l->morton == 1 && seen != (1 << l->rank) - 1 ? "a stride is there twice" : NULL;
 }
 

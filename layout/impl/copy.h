@@ -3,6 +3,7 @@
 #define HARRAY_LAYOUT_IMPL_COPY_H
 
 #include "copy_threads.h"
+#include "overlap.h"
 
 enum { HA_COPY_MOST_THREADS = 256 };
 
@@ -44,22 +45,14 @@ static ha_status ha_copy_check_region(const ha_asked *asked, const ha_mapping *m
     return HA_OK;
 }
 
-static int ha_copy_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
-    if (!a || !b || a_bytes == 0 || b_bytes == 0) return 0;
-    return HA_NUMBER_(a) < HA_NUMBER_(b) + (uint64_t)b_bytes &&
-           HA_NUMBER_(b) < HA_NUMBER_(a) + (uint64_t)a_bytes;
-}
-
 static ha_status ha_copy_check_blobs(const ha_asked *asked, const ha_mapped *to,
                                      const ha_mapped *from) {
-    for (int32_t t = 0; t < to->mapping->blobs; t++)
-        for (int32_t f = 0; f < from->mapping->blobs; f++)
-            if (ha_copy_overlap(to->blob[t], to->mapping->blob[t].bytes, from->blob[f],
-                                from->mapping->blob[f].bytes))
-                return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
-                                 "blob %d of the target and blob %d of the source overlap", (int)t,
-                                 (int)f);
-    return HA_OK;
+    ha_overlap overlap;
+    const ha_status s = ha_find_overlap(asked, to, from, &overlap);
+    if (s || !overlap.is_there) return s;
+    return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
+                     "blob %d of the target and blob %d of the source overlap",
+                     (int)overlap.blob[0], (int)overlap.blob[1]);
 }
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
@@ -112,7 +105,7 @@ static ha_status ha_copy_match(const ha_asked *asked, ha_layout_plan *p, const c
     ha_status s;
     if (pairs == 0)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the two records have no field in common");
-    s = ha_choose_paths(asked, to->record, pair, pairs, paths);
+    s = ha_choose_paths(asked, to->record, pair, pairs, paths, "both records");
     return s ? s : ha_copy_add_leaves(asked, p, pair, pairs);
 }
 

@@ -107,9 +107,9 @@ static int ha_choose_pairs(const ha_record *to, ha_leaf_pair *pair, int64_t pair
     return found;
 }
 
-/* Marks the pairs below all paths, "pos + vel"; NULL: all pairs. */
+/* Marks the pairs below all paths, "pos + vel"; NULL: all pairs. `where` they were looked for. */
 static ha_status ha_choose_paths(const ha_asked *asked, const ha_record *to, ha_leaf_pair *pair,
-                                 int64_t pairs, const char *paths) {
+                                 int64_t pairs, const char *paths, const char *where) {
     if (!paths)
         for (int64_t k = 0; k < pairs; k++) pair[k].is_chosen = 1;
     for (const char *p = paths; p;) {
@@ -124,8 +124,8 @@ static ha_status ha_choose_paths(const ha_asked *asked, const ha_record *to, ha_
                              "paths: at character %td: expected '+' or the end", p - paths);
         if (path == end || !ha_choose_pairs(to, pair, pairs, path, end))
             return ha_refuse(asked, HA_ERR_ARGUMENT, path - paths,
-                             "paths: at character %td: there is no field \"%.*s\" in both records",
-                             path - paths, (int)ha_smaller(end - path, 100), path);
+                             "paths: at character %td: there is no field \"%.*s\" in %s",
+                             path - paths, (int)ha_smaller(end - path, 100), path, where);
         p = *p ? p + 1 : NULL;
     }
     return HA_OK;

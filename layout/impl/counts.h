@@ -14,6 +14,7 @@
 static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *index) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *coding = row->coding > 0 ? &m->coding[row->coding - 1] : NULL;
+    const ha_heat_place_ *place = &m->counts->place[leaf]; /* of a view's counters: not its own */
     int64_t at;
     if (row->blob < 0) return;
     if (coding && coding->bytes > 0) {
@@ -28,8 +29,8 @@ static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *inde
     if (coding && coding->bits > 0)
         ha_tally_bytes_(m->counts, row->blob, at / 8, (at + coding->bits - 1) / 8 - at / 8 + 1);
     else
-        ha_tally_bytes_(m->counts, row->blob, at,
-                        coding ? ha_scalar_size(coding->stored) : m->counts->place[leaf].size);
+        ha_tally_bytes_(m->counts, place->blob, place->base + at - row->base,
+                        ha_scalar_size(coding ? coding->stored : (ha_scalar)row->scalar));
 }
 
 /* `count` values of a leaf are read or written, from this index on along a dimension. Who gets and
@@ -58,18 +59,13 @@ static ha_counts_plan_ ha_counts_plan_of(const ha_mapping *m, int counted, int64
 
 /* Counters in a memory of this plan, which is zeroed. */
 static ha_counts *ha_counts_of_mapping(const ha_mapping *m, ha_counts_plan_ p, void *memory) {
-    int64_t leaf = 0;
     ha_counts *c;
     memset(memory, 0, ha_counts_bytes_(p));
     c = ha_counts_in_(memory, m->record, p);
     for (int64_t b = 0; b < c->blobs; b++)
         ha_counts_blob_(c, b, ha_granules_((size_t)m->blob[b].bytes, p.granularity));
-    for (int64_t f = 0; f < m->record->fields; f++) {
-        const int64_t leaves = ha_field_leaves(&m->record->field[f]);
-        const ptrdiff_t size = ha_scalar_size(m->record->field[f].scalar);
-        for (int64_t k = 0; k < leaves; k++, leaf++)
-            c->place[leaf] = (ha_heat_place_){m->row[leaf].blob, m->row[leaf].base, size};
-    }
+    for (int64_t leaf = 0; leaf < m->rows; leaf++)
+        c->place[leaf] = (ha_heat_place_){m->row[leaf].blob, m->row[leaf].base};
     return c;
 }
 

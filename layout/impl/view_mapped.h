@@ -13,6 +13,7 @@ typedef struct ha_mapped_own {
     ha_mapped mapped; /* first: it is what the user has */
     ha_mapping *mapping;
     ha_record *record; /* of split views */
+    ha_counts counts;  /* the view's, if it has some; with places of its own */
 } ha_mapped_own;
 
 /* ---- by layout ------------------------------------------------------------------------------- */
@@ -145,9 +146,10 @@ static int ha_part_is_null(const ha_view_part_ *part) {
     return count && !part->blob[0];
 }
 
-/* The object, with room for so many blobs behind it; nothing else in it yet. */
-static ha_mapped_own *ha_mapped_object(const ha_asked *asked, int64_t blobs) {
-    const size_t bytes = sizeof(ha_mapped_own) + (size_t)blobs * sizeof(void *);
+/* The object, with room behind it for the blobs and places of so many leaves; nothing else in it yet. */
+static ha_mapped_own *ha_mapped_object(const ha_asked *asked, int64_t leaves) {
+    const size_t bytes = sizeof(ha_mapped_own) +
+                         (size_t)leaves * (sizeof(void *) + sizeof(ha_heat_place_));
     ha_mapped_own *own = (ha_mapped_own *)HA_LAYOUT_MALLOC_(bytes);
     if (!own) {
         ha_no_memory(asked, bytes);
@@ -159,13 +161,29 @@ static ha_mapped_own *ha_mapped_object(const ha_asked *asked, int64_t blobs) {
 
 static void **ha_mapped_blobs(ha_mapped_own *own) { return (void **)(void *)(own + 1); }
 
+/* The mapping counts as the view does. A view whose leaves have pointers of their own may be made of another
+ * mapping, by whose blobs it counts. */
+static void ha_share_counts(ha_mapped_own *own, const ha_counts *counts, int by_leaf) {
+    const int64_t leaves = own->mapping->rows;
+    const ha_row *row = own->mapping->row;
+    if (!counts) return;
+    own->counts = *counts;
+    own->counts.place = (ha_heat_place_ *)(void *)(ha_mapped_blobs(own) + leaves);
+    for (int64_t k = 0; k < leaves; k++)
+        own->counts.place[k] = by_leaf ? counts->place[k]
+                                       : (ha_heat_place_){row[k].blob, row[k].base};
+    own->mapping->counts = &own->counts;
+}
+
 /* With its mapping: the object as the user has it; without: nothing. */
-static ha_mapped *ha_mapped_complete(ha_mapped_own *own, ha_mapping *mapping) {
+static ha_mapped *ha_mapped_complete(ha_mapped_own *own, ha_mapping *mapping,
+                                     const ha_counts *counts, int by_leaf) {
     if (!mapping) {
         ha_mapped_free(&own->mapped);
         return NULL;
     }
     own->mapping = mapping;
+    ha_share_counts(own, counts, by_leaf);
     own->mapped.mapping = mapping;
     return &own->mapped;
 }
@@ -190,15 +208,19 @@ HA_API ha_mapped *ha_view_mapped(const ha_view_part_ *view, const ha_record *rec
     ha_mapped_own *own = ha_mapped_object(&asked, leaves);
     if (!own) return NULL;
     if (!ha_part_layout(view, &layout))
-        return ha_mapped_complete(own, ha_hand_mapping(&asked, view, record, ha_mapped_blobs(own)));
+        return ha_mapped_complete(own, ha_hand_mapping(&asked, view, record, ha_mapped_blobs(own)),
+                                  view->counts, 1);
+    const int by_leaf = view->kind == HA_SOA_ && (view->flags & HA_SINGLE_) == 0;
     const int64_t pointers = view->kind == HA_SOA_ ? leaves : 1;
     for (int64_t k = 0; k < pointers; k++) ha_mapped_blobs(own)[k] = view->blob[k];
-    return ha_mapped_complete(own, ha_part_mapping(record, &layout, &view->shape, error));
+    return ha_mapped_complete(own, ha_part_mapping(record, &layout, &view->shape, error),
+                              view->counts, by_leaf);
 }
 
 HA_API void ha_mapped_free(const ha_mapped *records) {
     const ha_mapped_own *own = (const ha_mapped_own *)(const void *)records;
     if (!own) return;
+    if (own->mapping) own->mapping->counts = NULL; /* nothing to free */
     ha_mapping_free(own->mapping);
     ha_record_free(own->record);
     HA_LAYOUT_FREE_((void *)(uintptr_t)own);
@@ -298,7 +320,7 @@ HA_API ha_mapped *ha_view_split_mapped(const ha_view_part_ *part, const ha_typed
         const int64_t pointers = by_leaf ? part[p].leaves : 1;
         for (int64_t k = 0; k < pointers; k++) ha_mapped_blobs(own)[blob++] = part[p].blob[k];
     }
-    return ha_mapped_complete(own, ha_split_mapping(&asked, part, record));
+    return ha_mapped_complete(own, ha_split_mapping(&asked, part, record), part->counts, 0);
 }
 
 #endif
