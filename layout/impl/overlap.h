@@ -13,10 +13,10 @@ typedef struct ha_placed_blob {
 } ha_placed_blob;
 
 /* The first of each side that has a byte in common with one of the other. */
-typedef struct ha_overlap {
+typedef struct ha_blob_overlap {
     int is_there;
     int32_t blob[2];
-} ha_overlap;
+} ha_blob_overlap;
 
 static int ha_by_address(const void *first, const void *second) {
     const ha_placed_blob *x = (const ha_placed_blob *)first, *y = (const ha_placed_blob *)second;
@@ -37,24 +37,24 @@ static int64_t ha_place_blobs(const ha_mapped *records, int32_t side, ha_placed_
 }
 
 /* Of blobs in order: does one begin before all of the other side that began before it have ended? */
-static ha_overlap ha_overlap_of(const ha_placed_blob *placed, int64_t n) {
+static ha_blob_overlap ha_overlap_of(const ha_placed_blob *placed, int64_t n) {
     const ha_placed_blob *last[2] = {NULL, NULL}; /* that ends last, of each side */
     for (const ha_placed_blob *next = placed; next < placed + n; next++) {
         const ha_placed_blob *other = last[1 - next->side], **own = &last[next->side];
         if (other && next->begin < other->end) {
-            ha_overlap found = {.is_there = 1};
+            ha_blob_overlap found = {.is_there = 1};
             found.blob[next->side] = next->blob;
             found.blob[other->side] = other->blob;
             return found;
         }
         if (!*own || next->end > (*own)->end) *own = next;
     }
-    return (ha_overlap){.is_there = 0};
+    return (ha_blob_overlap){.is_there = 0};
 }
 
 /* HA_ERR_MEMORY: many blobs, and there is no memory to sort them. */
 static ha_status ha_find_overlap(const ha_asked *asked, const ha_mapped *one,
-                                 const ha_mapped *other, ha_overlap *found) {
+                                 const ha_mapped *other, ha_blob_overlap *found) {
     ha_placed_blob few[48], *placed = few;
     const size_t blobs = (size_t)one->mapping->blobs + (size_t)other->mapping->blobs;
     if (blobs > sizeof few / sizeof *few)
