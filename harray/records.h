@@ -16,8 +16,9 @@
  * first index is 2 or 3. Any layout of layout/mapping.h serves that keeps every value and lets none
  * share a byte with another one (see ha_records_layout).
  *
- * Every function may be called from any thread, at any time. A call that fails changes nothing. Errors
- * are told as everywhere (status.h), and name the field. */
+ * Every function may be called from any thread, at any time; what only asks also from functions on queues: it
+ * waits for nobody, even while another thread resizes. A call that fails changes nothing. Errors are told as
+ * everywhere (status.h), and name the field. */
 #ifndef HARRAY_RECORDS_H
 #define HARRAY_RECORDS_H
 
@@ -88,7 +89,7 @@ ha_records_version(const ha_records *records); /* raised by every write and resi
 
 /* A name for messages, as ha_array_set_name. */
 HA_API void ha_records_set_name(ha_records *records, const char *name);
-HA_API const char *ha_records_name(const ha_records *records);
+HA_API const char *ha_records_name(const ha_records *records); /* valid until set anew */
 
 /* Nonzero when the fields below these paths ("pos+mass"; NULL: all) of the records [first, last) (HA_END:
  * to the end) are valid at the context, so that reading them there moves nothing. 0 when that is no

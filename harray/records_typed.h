@@ -162,10 +162,12 @@ typedef struct ha_records_type_ {
                       ha_error *error);
 } ha_records_type_;
 
-/* The functions of HA_RECORDS; errors as those of records.h. */
-HA_API ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent);
+/* The functions of HA_RECORDS; errors as those of records.h. site: their names. */
+HA_API ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent,
+                                         const char *site);
 HA_API ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
-                                          const char *layout, void *const *blob, unsigned flags);
+                                          const char *layout, void *const *blob, unsigned flags,
+                                          const char *site);
 
 /* Opens, and makes the view, which is all zeros when that fails. */
 HA_API ha_status ha_records_use_(ha_records_access *access, ha_records *records,
@@ -231,26 +233,27 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
 
 #define HA_RECORDS_MAKERS_(name, V)                                                                \
     HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_t, void *const *ha_b,         \
-                                unsigned ha_flags) {                                               \
+                                unsigned ha_flags, const char *ha_s) {                             \
         int64_t ha_e[4];                                                                           \
         memcpy(ha_e, &ha_n, sizeof ha_n);                                                          \
-        return name##_from_(ha_records_typed_wrap_(&name##_type_, ha_e, ha_t, ha_b, ha_flags));    \
+        return name##_from_(                                                                       \
+            ha_records_typed_wrap_(&name##_type_, ha_e, ha_t, ha_b, ha_flags, ha_s));              \
     }                                                                                              \
     HA_TYPED_ name name##_new(name##_numbers_ ha_n) {                                              \
         int64_t ha_e[4];                                                                           \
         memcpy(ha_e, &ha_n, sizeof ha_n);                                                          \
-        return name##_from_(ha_records_typed_new_(&name##_type_, ha_e));                           \
+        return name##_from_(ha_records_typed_new_(&name##_type_, ha_e, #name "_new"));             \
     }                                                                                              \
     HA_TYPED_ name name##_of(V##_value_ *ha_rs, name##_numbers_ ha_n) {                            \
         void *const ha_b = ha_rs;                                                                  \
-        return name##_wrap_(ha_n, "aos", &ha_b, 0);                                                \
+        return name##_wrap_(ha_n, "aos", &ha_b, 0, #name "_of");                                   \
     }                                                                                              \
     HA_TYPED_ name name##_of_const(const V##_value_ *ha_rs, name##_numbers_ ha_n) {                \
         void *const ha_b = HA_ADDRESS_(HA_NUMBER_(ha_rs));                                         \
-        return name##_wrap_(ha_n, "aos", &ha_b, HA_WRAP_CONST);                                    \
+        return name##_wrap_(ha_n, "aos", &ha_b, HA_WRAP_CONST, #name "_of_const");                 \
     }                                                                                              \
     HA_TYPED_ name name##_on(void *const *ha_arrays, name##_numbers_ ha_n) {                       \
-        return name##_wrap_(ha_n, "soa", ha_arrays, 0);                                            \
+        return name##_wrap_(ha_n, "soa", ha_arrays, 0, #name "_on");                               \
     }
 
 #define HA_RECORDS_WHOLE_(name, V)                                                                 \

@@ -95,8 +95,8 @@ static void ha_say_late(ha_array *a, ha_meeting *met) {
     const ha_wish *w = met->obstacle.wish;
     const ha_holder *h = &met->obstacle.holder;
     met->verbose = 0;
-    fprintf(stderr, "harray: %s: array %s at %s: still waiting for %s", w->site,
-            ha_label_of(a).text, w->context->name, h->thread ? "the access " : "a writer's turn");
+    fprintf(stderr, "harray: %s: %s at %s: still waiting for %s", w->site, ha_subject_of(a).text,
+            w->context->name, h->thread ? "the access " : "a writer's turn");
     if (h->thread) fprintf(stderr, "%s at %s on %s", ha_came_by(h), h->site, h->context->name);
     fprintf(stderr, "\n");
 }
@@ -209,19 +209,18 @@ static ha_status ha_admit_all(ha_array *a, const ha_wish *w, int trying, const c
         *refused = obstacle.wish;
         if (s != HA_ERR_MEMORY) break;
         if (ha_holder_grow(a))
-            return ha_fail(s, operation, "%s: array %s: no memory for one more open access",
-                           w->site, ha_label_of(a).text);
+            return ha_fail(s, operation, "%s: %s: no memory for one more open access", w->site,
+                           ha_subject_of(a).text);
     }
     ha_tell_conflict(a, &obstacle, &met, s);
     if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &obstacle, operation);
     w = obstacle.wish;
     if (s == HA_ERR_DEADLOCK)
-        return ha_fail(
-            s, operation,
-            "%s: array %s%s at %s: this thread would wait for itself: thread %llu, which "
-            "opened it at %s on %s, waits for what this thread holds",
-            w->site, ha_label_of(a).text, ha_wish_label(a, w).text, w->context->name,
-            (unsigned long long)other->thread, other->site, other->context->name);
+        return ha_fail(s, operation,
+                       "%s: %s%s at %s: this thread would wait for itself: thread %llu, which "
+                       "opened it at %s on %s, waits for what this thread holds",
+                       w->site, ha_subject_of(a).text, ha_wish_label(a, w).text, w->context->name,
+                       (unsigned long long)other->thread, other->site, other->context->name);
     return s;
 }
 
@@ -292,8 +291,8 @@ static ha_status ha_claim(ha_array *a, const char *operation) {
     if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
     if (!(s = ha_busy_begin(a, 1, &other))) return HA_OK;
     ha_on_conflict(a, HA_WHOLE, operation, "", &other, 0, s);
-    return ha_fail(s, operation, "array %s has open accesses, one %s at %s on %s",
-                   ha_label_of(a).text, ha_came_by(&other), other.site, other.context->name);
+    return ha_fail(s, operation, "%s: there are open accesses, one %s at %s on %s",
+                   ha_subject_of(a).text, ha_came_by(&other), other.site, other.context->name);
 }
 
 /* The same for an operation that takes the memory away from the array: not the caller's. */

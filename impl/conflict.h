@@ -159,8 +159,8 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_obstacle *in_the_way,
         advice = "; open it at the device first, or create it there: its memory is then pinned";
     else if (other->writes && !w->writes && !w->alone)
         advice = "; open the read before the write";
-    return ha_fail(HA_ERR_CONFLICT, operation, "%s: array %s%s at %s: %s, %s at %s on %s%s",
-                   w->site, ha_label_of(a).text, ha_wish_label(a, w).text, w->context->name, why,
+    return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s%s at %s: %s, %s at %s on %s%s", w->site,
+                   ha_subject_of(a).text, ha_wish_label(a, w).text, w->context->name, why,
                    ha_came_by(other), other->site, other->context->name, advice);
 }
 

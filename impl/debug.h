@@ -109,18 +109,22 @@ static void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
 /* ---- arrays that were freed ---------------------------------------------------------------- */
 
 enum { HA_GRAVES = 10000 }; /* beyond that, the oldest ones are forgotten */
-static struct {
+typedef struct ha_graveyard {
     pthread_mutex_t lock;
     void *memory[HA_GRAVES];
     size_t next;
-} ha_graveyard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} ha_graveyard;
 
-/* Instead of freeing it: what was an array, or a handle of one. */
-static void ha_debug_grave(void *memory) {
-    pthread_mutex_lock(&ha_graveyard.lock);
-    void **grave = &ha_graveyard.memory[ha_graveyard.next++ % HA_GRAVES], *old = *grave;
+/* Arrays, and the handles of record arrays: the one that a handle had lies among the arrays. */
+static ha_graveyard ha_arrays_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static ha_graveyard ha_handles_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Instead of freeing it. */
+static void ha_debug_grave(ha_graveyard *g, void *memory) {
+    pthread_mutex_lock(&g->lock);
+    void **grave = &g->memory[g->next++ % HA_GRAVES], *old = *grave;
     *grave = memory;
-    pthread_mutex_unlock(&ha_graveyard.lock);
+    pthread_mutex_unlock(&g->lock);
     HARRAY_FREE(old);
 }
 
@@ -136,7 +140,7 @@ static void ha_debug_bury(ha_array *a) {
     a->grid = NULL;
     a->form = NULL;
     __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
-    ha_debug_grave(a);
+    ha_debug_grave(&ha_arrays_buried, a);
 }
 
 /* Whether an array was freed; tells it. a: may be NULL. */
@@ -149,14 +153,19 @@ static int ha_debug_freed(const ha_array *a, const char *operation) {
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
+static void ha_graves_end(ha_graveyard *g) {
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < HA_GRAVES; i++) {
+        HARRAY_FREE(g->memory[i]);
+        g->memory[i] = NULL;
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+
 static void ha_debug_end(void) {
     ha_fault_end();
-    pthread_mutex_lock(&ha_graveyard.lock);
-    for (size_t i = 0; i < HA_GRAVES; i++) {
-        HARRAY_FREE(ha_graveyard.memory[i]);
-        ha_graveyard.memory[i] = NULL;
-    }
-    pthread_mutex_unlock(&ha_graveyard.lock);
+    ha_graves_end(&ha_arrays_buried);
+    ha_graves_end(&ha_handles_buried);
 }
 
 #else
@@ -179,8 +188,6 @@ static inline void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_acc
                                    const ha_access *before, const char *site) {
     (void)a, (void)in, (void)x, (void)before, (void)site;
 }
-
-static inline void ha_debug_grave(void *memory) { HARRAY_FREE(memory); }
 
 static inline void ha_debug_bury(ha_array *a) { HARRAY_FREE(a); }
 

@@ -363,32 +363,38 @@ static void ha_opening_abort(ha_opening *o) {
     ha_admit_end(o->array, o->ticket);
 }
 
-/* Tells why; after abort, so that the handler may use the array. */
+/* Tells why; after abort, so that the handler may use the array. Of record arrays a part says it all: they
+ * have no elements of one size. */
 static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
-    ha_label label = ha_label_of(o->array);
-    ha_part_label part = ha_part_label_of(o->array, o->never);
-    const char *name = o->context->name;
+    ha_array *a = o->array;
+    const ha_label label = ha_subject_of(a);
+    const ha_part_label part = ha_part_label_of(a, o->never);
+    const char *name = o->context->name, *elements = a->form ? "" : "elements ";
+    char each[64] = "", all[80] = "";
+    if (!a->form) {
+        (void)snprintf(each, sizeof each, " (%zu bytes each)", a->element);
+        (void)snprintf(all, sizeof all, " (%zu elements of %zu bytes)", o->size, a->element);
+    }
     if (s == HA_ERR_LOST)
-        return ha_fail(s, o->operation,
-                       "%s: array %s at %s: elements %s were lost: %s; overwrite them first",
-                       o->site, label.text, name, part.text, ha_lost_label_of(o->array).text);
+        return ha_fail(s, o->operation, "%s: %s at %s: %s%s were lost: %s; overwrite them first",
+                       o->site, label.text, name, elements, part.text, ha_lost_label_of(a).text);
     if (s == HA_ERR_TRANSFER)
         return ha_fail(s, o->operation,
-                       "%s: array %s at %s: elements %s (%zu bytes each) would have to be "
-                       "copied from %s, inside HA_NO_TRANSFERS",
-                       o->site, label.text, name, part.text, o->array->element, o->source);
+                       "%s: %s at %s: %s%s%s would have to be copied from %s, inside "
+                       "HA_NO_TRANSFERS",
+                       o->site, label.text, name, elements, part.text, each, o->source);
     if (s == HA_ERR_STATE && !ha_is_empty(o->never))
-        return ha_fail(s, o->operation, "%s: array %s at %s: elements %s were never written",
-                       o->site, label.text, name, part.text);
+        return ha_fail(s, o->operation, "%s: %s at %s: %s%s were never written", o->site,
+                       label.text, name, elements, part.text);
     if (s == HA_ERR_ARGUMENT && o->astray)
         return ha_fail(s, o->operation,
-                       "%s: array %s at %s: the view has elements between the rows of its storage",
+                       "%s: %s at %s: the view has elements between the rows of its storage",
                        o->site, label.text, name);
     if (s == HA_ERR_ARGUMENT)
-        return ha_fail(s, o->operation, "%s: array %s at %s: no range [%zu, %zu) in %zu elements",
+        return ha_fail(s, o->operation, "%s: %s at %s: no range [%zu, %zu) in %zu elements",
                        o->site, label.text, name, o->range.first, o->range.last, o->size);
-    return ha_fail(s, o->operation, "%s: array %s at %s: %s (%zu elements of %zu bytes)", o->site,
-                   label.text, name, o->trouble, o->size, o->array->element);
+    return ha_fail(s, o->operation, "%s: %s at %s: %s%s", o->site, label.text, name, o->trouble,
+                   all);
 }
 
 static ha_wish ha_opening_wish(const ha_opening *o) {

@@ -61,7 +61,8 @@ static ha_status ha_owners_add(ha_array *a, uintptr_t first, uintptr_t last, con
     if (i < ha_owners.n && ha_owners.list[i].first < last) {
         s = HA_ERR_STATE;
         *other = ha_owners.list[i].owner;
-        *label = ha_label_of(ha_owners.list[i].owner); /* it lives: it leaves before it is freed */
+        *label = ha_subject_of(
+            ha_owners.list[i].owner); /* it lives: it leaves before it is freed */
     } else if (!s) {
         ha_owned *at = ha_owners.list + i;
         memmove(at + 1, at, (ha_owners.n++ - i) * sizeof *at);
@@ -111,8 +112,8 @@ static ha_status ha_refuse_growth(ha_array *a, size_t n, const char *operation, 
 static ha_status ha_refuse_change(ha_array *a, const char *operation, const char *site) {
     if (!a->read_only) return HA_OK;
     return ha_fail(HA_ERR_STATE, operation,
-                   "%s%sarray %s: it wraps const memory of the caller's, so it can only be read",
-                   site ? site : "", site ? ": " : "", ha_label_of(a).text);
+                   "%s%s%s: const memory of the caller's is wrapped, which can only be read",
+                   site ? site : "", site ? ": " : "", ha_subject_of(a).text);
 }
 
 static ha_status ha_refuse_parting(ha_array *a, const char *operation) {

@@ -5,8 +5,12 @@
  *     record_array_pieces.h  how a box lies in memory: lattices, strands, bundles
  *     record_array_chunk.h   what is converted at once, as a mapping
  *     record_array_move.h    a box from memory to memory: by the queue, or converted on the host
- *     record_array_open.h    what a text asks for; accesses
- *     record_array_make.h    making, the caller's memory, freeing
+ *     record_array_handle.h  what users hold
+ *     record_array_text.h    what a text asks for
+ *     record_array_open.h    opening accesses
+ *     record_array_access.h  what is done with them; moving without one
+ *     record_array_make.h    making, freeing
+ *     record_array_wrap.h    the caller's memory
  *     record_array_change.h  other layouts, other extents
  *     record_array_ask.h     questions, single records */
 #ifndef HA_IMPL_RECORD_ARRAY_H

@@ -4,12 +4,6 @@
 
 #include "record_array_change.h"
 
-static ha_array *ha_records_ask(const ha_records *r) {
-    return ha_records_begin((ha_records *)(uintptr_t)r);
-}
-
-static void ha_records_asked(const ha_records *r) { ha_records_leave((ha_records *)(uintptr_t)r); }
-
 const ha_record *ha_records_record(const ha_records *r) {
     if (!r || ha_records_freed(r, "ha_records_record")) return NULL;
     const ha_record *record = ha_records_form(ha_records_ask(r))->record;
@@ -55,33 +49,57 @@ ha_statistics ha_records_statistics(const ha_records *r) {
 
 void ha_records_set_name(ha_records *r, const char *name) {
     if (!r || ha_records_freed(r, "ha_records_set_name")) return;
-    ha_array_set_name(ha_records_ask(r), name);
+    ha_array *a = ha_records_ask(r);
+    ha_array_set_name(a, name);
+    ha_lock(a);
+    memcpy(r->name, a->name, sizeof r->name);
+    ha_unlock(a);
     ha_records_asked(r);
 }
 
 const char *ha_records_name(const ha_records *r) {
     if (!r || ha_records_freed(r, "ha_records_name")) return "";
-    const char *name = ha_array_name(ha_records_ask(r));
-    ha_records_asked(r);
-    return name;
+    return r->name;
 }
 
 const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
     static const char operation[] = "ha_records_mapping";
+    const ha_mapping *mapping = NULL;
     ha_lodging *l;
     if (ha_records_enter(r, operation, operation)) return NULL;
-    ha_array *a = ha_records_begin(r);
+    ha_array *a = ha_records_ask(r);
     c = ha_resolve(c);
     ha_status s = ha_lodging_get(a, c->memory, &l);
-    if (s)
-        ha_fail(s, operation, "records %s at %s: no memory for their mapping", ha_label_of(a).text,
-                c->name);
-    const ha_mapping *mapping = NULL;
     ha_lock(a); /* another thread may have changed the layout */
     if (!s) mapping = ha_lodging_find(ha_records_form(a), c->memory)->mapping;
     ha_unlock(a);
-    ha_records_leave(r);
+    ha_records_asked(r);
+    if (s)
+        ha_fail(s, operation, "records %s at %s: no memory for their mapping",
+                ha_records_label(r).text, c->name);
     return mapping;
+}
+
+int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths, size_t first,
+                     size_t last) {
+    ha_records *m = (ha_records *)(uintptr_t)r;
+    ha_wanted *wanted = NULL;
+    if (!r || ha_forked || ha_records_freed(r, "ha_records_valid")) return 0;
+    ha_array *a = ha_records_ask(m);
+    ha_tell_later(); /* what is no path is just not valid */
+    int valid = ha_records_inside(a, &first, &last) && first < last && a->grid &&
+                !ha_wanted_get(m, paths ? paths : "", 1, "ha_records_valid", "", &wanted);
+    ha_later_error.error.status = HA_OK;
+    ha_tell_now();
+    ha_lock(a);
+    const ha_incarnation *in = ha_incarnation_find(a, ha_resolve_const(c)->memory);
+    for (int32_t i = 0; valid && i < wanted->runs; i++)
+        valid = in && ha_set_contains(&in->valid, ha_records_range(a, &wanted->run[i],
+                                                                   (int64_t)first, (int64_t)last));
+    ha_unlock(a);
+    ha_wanted_end(wanted);
+    ha_records_asked(m);
+    return valid;
 }
 
 /* Lock held. */

@@ -3,7 +3,7 @@
 #ifndef HA_IMPL_RECORD_ARRAY_CHANGE_H
 #define HA_IMPL_RECORD_ARRAY_CHANGE_H
 
-#include "record_array_make.h"
+#include "record_array_wrap.h"
 
 /* Claimed. What is valid at `in` (NULL: anywhere) is valid on the host. */
 static int ha_records_on_host(ha_array *a, const ha_incarnation *only) {
@@ -146,7 +146,7 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
     c = ha_resolve(c);
     ha_array *a = ha_records_begin(r);
     if ((s = ha_lodging_parse(ha_records_form(a), c->memory, layout, &l, &error)))
-        s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %.160s", site,
+        s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
                     ha_label_of(a).text, c->name, layout, error.text);
     if (!s) s = ha_records_layout_refuse(a, l, c, &same, operation, site);
     if (!s && !same) s = ha_records_change_layout(a, l, c, operation, site);
@@ -158,12 +158,15 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
 /* ---- extents --------------------------------------------------------------------------------- */
 
 /* A form with other extents, and the same layouts. */
-static ha_record_form *ha_record_form_like(const ha_record_form *old, const int64_t *extent,
-                                           ha_error *error) {
+static ha_record_form *ha_record_form_like(ha_array *a, const int64_t *extent, ha_error *error) {
+    const ha_record_form *old = ha_records_form(a);
     ha_record_form *f = ha_record_form_make(old->record, old->rank, extent, old->layout);
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!f) return NULL;
-    for (const ha_lodging *l = old->lodgings; l; l = l->next) {
+    ha_lock(a); /* somebody may ask for a mapping, and have it made: it is put before these */
+    const ha_lodging *l = old->lodgings;
+    ha_unlock(a);
+    for (; l; l = l->next) {
         ha_lodging *like;
         ha_error why = {0};
         if (ha_lodging_parse(f, l->memory, l->mapping->text, &like, &why)) {
@@ -237,17 +240,26 @@ static ha_status ha_records_take_rest(ha_array *to, ha_array *from) {
     return HA_OK;
 }
 
+/* The second array takes the first one's place. */
+static ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b) {
+    pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
+    ha_status s = ha_records_take_rest(b, a);
+    if (!s) r->array = b;
+    pthread_rwlock_unlock(&r->asking);
+    return s;
+}
+
 /* One try. A block with values waits for none of its own, which is empty: so its room is made before
  * anything is valid. */
 static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, const char *operation,
                                        const char *site, ha_attempt *attempt) {
     ha_array *a = r->array, *b = NULL;
     ha_error error = {0};
-    ha_record_form *f = ha_record_form_like(ha_records_form(a), extent, &error);
+    ha_record_form *f = ha_record_form_like(a, extent, &error);
     if (f && !(b = ha_records_array(f, a->first_touch)))
         error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!b)
-        return ha_fail(error.status, operation, "%s: records %s: %.200s", site, ha_label_of(a).text,
+        return ha_fail(error.status, operation, "%s: records %s: %s", site, ha_label_of(a).text,
                        error.text);
     ha_status s = ha_records_gather(a, NULL, operation, site);
     if (s) {
@@ -255,9 +267,8 @@ static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
         return s;
     }
     s = ha_records_take_values(b, a, attempt);
-    if (!s) s = ha_records_take_rest(b, a);
+    if (!s) s = ha_records_replace(r, a, b);
     ha_busy_end(a);
-    if (!s) r->array = b;
     ha_array_destroy(s ? b : a);
     if (!s || s == HA_LATER) return s;
     return ha_fail(s, operation, "%s: records %s: no room for as many", site, ha_label_of(a).text);
@@ -268,8 +279,12 @@ static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
     const ha_record_form *f = ha_records_form(r->array);
     ha_attempt attempt = {.site = site};
     int same = 1;
-    ha_status s = ha_refuse_parting(r->array, operation);
-    if (s) return s;
+    ha_status s = HA_OK;
+    if (r->array->wrapped)
+        return ha_fail(HA_ERR_STATE, operation,
+                       "%s: records %s: their memory is the caller's, and stays with them until "
+                       "ha_records_unwrap",
+                       site, ha_label_of(r->array).text);
     for (int d = 0; d < f->rank; d++) {
         same &= extent[d] == f->extent[d];
         if (extent[d] < 0)

@@ -220,6 +220,15 @@ static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
     }
 }
 
+/* The queue works on a part of the device's memory, and on a chunk. */
+static void ha_carry_follow(ha_carry *c, ha_chunk *chunk, ha_context *queue, ha_range r) {
+    ha_incarnation *device = c->here_is_to ? c->to : c->from;
+    ha_lock(c->array);
+    ha_note_operation(&device->ops, queue, r, c->here_is_to, c->attempt->site);
+    ha_unlock(c->array);
+    ha_chunk_follow(chunk, queue);
+}
+
 /* ---- to a device ----------------------------------------------------------------------------- */
 
 /* A chunk for the host to write. */
@@ -244,12 +253,7 @@ static ha_status ha_carry_up(ha_carry *c, const ha_field_box *b, ha_range r) {
     if (s) return s;
     s = ha_carry_convert(c, chunk, b);
     if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
-    if (some) {
-        ha_lock(a);
-        ha_note_operation(&c->to->ops, queue, r, 1, c->attempt->site);
-        ha_unlock(a);
-        ha_chunk_follow(chunk, queue);
-    }
+    if (some) ha_carry_follow(c, chunk, queue, r);
     ha_chunk_give(chunk);
     if (!s) ha_carry_arrived(c, queue, r);
     return s;
@@ -257,26 +261,22 @@ static ha_status ha_carry_up(ha_carry *c, const ha_field_box *b, ha_range r) {
 
 /* ---- from a device --------------------------------------------------------------------------- */
 
-static struct ha_ahead *ha_carry_ahead(ha_carry *c, ha_range r) {
+static int ha_is_ahead(const struct ha_ahead *at, const ha_carry *c, ha_range r) {
+    return at->chunk && at->from == c->from && at->range.first == r.first &&
+           at->range.last == r.last;
+}
+
+/* The place of a part that is on its way; r NULL: one that is free. NULL: there is none. */
+static struct ha_ahead *ha_carry_place(ha_carry *c, const ha_range *r) {
     struct ha_ahead *at = c->attempt->ahead;
     for (size_t i = 0; i < sizeof c->attempt->ahead / sizeof *at; i++)
-        if (at[i].chunk && at[i].from == c->from && at[i].range.first == r.first &&
-            at[i].range.last == r.last)
-            return &at[i];
+        if (r ? ha_is_ahead(&at[i], c, *r) : !at[i].chunk) return &at[i];
     return NULL;
 }
 
 static void ha_ahead_end(struct ha_ahead *at) {
     ha_chunk_give(at->chunk);
     at->chunk = NULL;
-}
-
-/* A place for one more part; NULL: all are in use. */
-static struct ha_ahead *ha_carry_free(ha_carry *c) {
-    struct ha_ahead *at = c->attempt->ahead;
-    for (size_t i = 0; i < sizeof c->attempt->ahead / sizeof *at; i++)
-        if (!at[i].chunk) return &at[i];
-    return NULL;
 }
 
 /* Enqueues what is in `here` on its way into a chunk. */
@@ -294,12 +294,7 @@ static ha_status ha_carry_fetch(ha_carry *c, struct ha_ahead *at, ha_range r) {
     if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
         s = ha_come_after_point(queue, last, c->attempt);
     if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
-    if (some) {
-        ha_lock(a);
-        ha_note_operation(&c->from->ops, queue, r, 0, c->attempt->site);
-        ha_unlock(a);
-        ha_chunk_follow(chunk, queue);
-    }
+    if (some) ha_carry_follow(c, chunk, queue, r);
     if (s) {
         ha_chunk_give(chunk);
         return s;
@@ -321,8 +316,8 @@ static void ha_carry_look_ahead(ha_carry *c) {
     int n = 0, more = 1;
     while (more && n < MOST && ha_carry_next(c, &b[n])) {
         const ha_range r = ha_field_box_range(c->array, &b[n++]);
-        struct ha_ahead *at = ha_carry_free(c);
-        if (c->plain || ha_carry_ahead(c, r)) continue;
+        struct ha_ahead *at = ha_carry_place(c, NULL);
+        if (c->plain || ha_carry_place(c, &r)) continue;
         more = at && ha_carry_fetch(c, at, r) == HA_OK;
     }
     ha_forget_note();
@@ -333,7 +328,7 @@ static void ha_carry_look_ahead(ha_carry *c) {
 /* Fetches a part that is not on its way. Others that are (of an attempt that found something else missing)
  * are of no use any more; nobody waits for a chunk while holding one. */
 static ha_status ha_carry_begin(ha_carry *c, struct ha_ahead **at, ha_range r) {
-    for (struct ha_ahead *other = c->attempt->ahead; !(*at = ha_carry_free(c)); other++)
+    for (struct ha_ahead *other = c->attempt->ahead; !(*at = ha_carry_place(c, NULL)); other++)
         ha_ahead_end(other);
     ha_status s = ha_carry_fetch(c, *at, r);
     if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
@@ -342,7 +337,7 @@ static ha_status ha_carry_begin(ha_carry *c, struct ha_ahead **at, ha_range r) {
 
 static ha_status ha_carry_down(ha_carry *c, const ha_field_box *b, ha_range r) {
     ha_array *a = c->array;
-    struct ha_ahead *at = ha_carry_ahead(c, r);
+    struct ha_ahead *at = ha_carry_place(c, &r);
     ha_cut unused;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->to, r, 1, ha_host(), c->attempt);

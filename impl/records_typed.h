@@ -47,12 +47,6 @@ static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, 
     return s;
 }
 
-static ha_label ha_records_label(ha_records *r) {
-    const ha_label label = ha_label_of(ha_records_begin(r));
-    ha_records_leave(r);
-    return label;
-}
-
 /* Why there is no view, of records that are laid out as `there`. */
 static ha_status ha_view_refused(ha_records *r, const ha_records_type_ *type, const ha_context *c,
                                  const char *there, const ha_error *error, const char *site) {
@@ -60,7 +54,7 @@ static ha_status ha_view_refused(ha_records *r, const ha_records_type_ *type, co
     char text[64];
     const char *layout = ha_own_layout(type, text, sizeof text);
     if (error->status != HA_ERR_ARGUMENT || !layout)
-        return ha_fail(error->status, operation, "%s: records %s at %s, %.60s: no view %s: %.160s",
+        return ha_fail(error->status, operation, "%s: records %s at %s, %.60s: no view %s: %s",
                        site, ha_records_label(r).text, c->name, there, type->view, error->text);
     return ha_fail(HA_ERR_ARGUMENT, operation,
                    "%s: records %s at %s are %.60s, and the view %s is %s: make them alike "
@@ -123,22 +117,21 @@ void ha_records_close_scope_(void *access) {
     if (a->records) (void)ha_records_close_(a);
 }
 
-ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent) {
+ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent,
+                                  const char *site) {
     char text[64];
-    return ha_records_new(type->record(), type->rank, extent,
-                          ha_own_layout(type, text, sizeof text));
+    return ha_records_new_at(type->record(), type->rank, extent,
+                             ha_own_layout(type, text, sizeof text), site);
 }
 
 ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
-                                   const char *layout, void *const *blob, unsigned flags) {
+                                   const char *layout, void *const *blob, unsigned flags,
+                                   const char *site) {
     ha_error error;
     ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
-    if (!m) {
-        (void)ha_fail(error.status, "ha_records_wrap", "%s", error.text);
-        return NULL;
-    }
+    if (!m) return ha_records_refused("ha_records_wrap", site, &error);
     const ha_mapped memory = {m, blob};
-    ha_records *r = ha_records_wrap(&memory, ha_host(), flags);
+    ha_records *r = ha_records_wrap_at(&memory, ha_host(), flags, site);
     ha_mapping_free(m);
     return r;
 }

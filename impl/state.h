@@ -112,7 +112,7 @@ static ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
 
 /* "'u' (double[1000])" for messages. */
 typedef struct ha_label {
-    char text[112];
+    char text[120];
 } ha_label;
 
 static ha_label ha_label_of(ha_array *a) {
@@ -133,6 +133,15 @@ static ha_label ha_label_of(ha_array *a) {
         ha_print(&t, "%s%zu", d ? ", " : "", a->grid->extent[d]);
     ha_print(&t, "])");
     return l;
+}
+
+/* "array 'u' (double[1000])", or "records 'v' (body[1000])". */
+static ha_label ha_subject_of(ha_array *a) {
+    const ha_label label = ha_label_of(a);
+    ha_label subject;
+    ha_text t = ha_text_into(subject.text, sizeof subject.text);
+    ha_print(&t, "%s %s", a->form ? "records" : "array", label.text);
+    return subject;
 }
 
 /* "[3, 7)", or "[3, 7) x [0, 2)" for messages. */

@@ -85,7 +85,7 @@ static ha_status ha_wrap_own(ha_array *a, const ha_wrapped *piece, size_t bytes)
     if (!s) return HA_OK;
     if (other == a) return ha_wrap_fail(HA_ERR_ARGUMENT, type, a->size, "two pieces overlap");
     return ha_fail(s, "ha_array_wrap",
-                   "array %s owns some of the %zu elements of %zu bytes at %p: unwrap it first",
+                   "%s owns some of the %zu elements of %zu bytes at %p: unwrap it first",
                    label.text, a->size, a->element, piece->data);
 }
 
@@ -253,9 +253,8 @@ static ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *s
     if (owners == 1 && !waiters) return HA_OK;
     ha_busy_end(a);
     if (waiters)
-        return ha_fail(HA_ERR_CONFLICT, operation,
-                       "%s: array %s: another thread is about to use it", site,
-                       ha_label_of(a).text);
+        return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s: another thread is about to use it",
+                       site, ha_subject_of(a).text);
     return ha_fail(HA_ERR_STATE, operation, "%s: array %s has %llu owners: it is not freed yet",
                    site, ha_label_of(a).text, (unsigned long long)owners);
 }
