@@ -305,13 +305,18 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  * blob being a __global pointer in OpenCL; f16 and bf16 are the bits as unsigned short, bool is an
  * unsigned char, complex numbers are the structs ha_c64 and ha_c128 (if the program needs layout/number.h,
  * too, that comes first). Subscripts in names of leaves become _0_1. A leaf that is not stored gives 0, and
- * takes what it is given. Of an integer of few bits the offset is in bits, and _set also writes what it
- * has read of the bytes that it shares with neighbours: no two threads at once.
+ * takes what it is given. Computed layouts give and take the values that ha_mapped_get and ha_mapped_set
+ * (mapped.h) would, bit for bit, on any device. Of values of few bits the offset is in bits, and _set also
+ * writes what it has read of the bytes that it shares with neighbours: no two threads at once. Of what is
+ * stored byte by byte,
+ *     #define name_pos_x_blob_3 7
+ *     long name_pos_x_offset_3(long i0, long i1, long n0, long n1)
+ * are where byte 3 of what is stored is, and where that is not one blob for all of them, _get and _set have
+ * a pointer for each, in order, in place of `blob`.
  * name_blob_bytes_B(long n0, long n1) is how long blob number B is.
  * -1: `name` is no name in C, or two leaves have the same name then, or one of more than 511 letters, or
- * the mapping was not made by ha_mapping_new or ha_mapping_parse; or values are stored as another type,
- * byte by byte, or as floats of few bits; or there is no memory for the trees. Values in trees are read
- * and written byte by byte, as extents decide where they lie. */
+ * the mapping was not made by ha_mapping_new or ha_mapping_parse; or there is no memory for the trees.
+ * Values in trees are read and written byte by byte, as extents decide where they lie. */
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size);
 

@@ -182,6 +182,58 @@ static void test_device_parts(void **state) {
                                 "for (int b = 0; b < 8; b++) to[b] = from[b];\n", NULL});
 }
 
+/* What is not stored as it is: test_layout_text runs it. */
+static void test_device_values(void **state) {
+    (void)state;
+    check_text("a:f64 z:c64 d:u8", "byteswap(bytesplit(soa))", 1,
+               (const char *[]){"#define sky_a_blob_3 3\n", "sky_int sky_a_offset_3(sky_int i0, ",
+                                "double sky_a_get(const sky_GLOBAL unsigned char *byte0, ",
+                                "    to[4] = byte3[sky_a_offset_3(i0, n0)];\n",
+                                "    to[6] = byte5[sky_z_offset_5(i0, n0)];\n",
+                                "    byte5[sky_z_offset_5(i0, n0)] = from[6];\n",
+                                "sky_d_get(const sky_GLOBAL unsigned char *blob, ", NULL});
+    check_text("a:f32 b:i16", "changetype(f32:i8; bytesplit(soa(single)))", 1,
+               (const char *[]){"x = sky_of_integer(x, (int)(x >> 63), 8, 23);\n",
+                                "        x = sky_widened(x, 8, 23);\n",
+                                "        x = sky_whole(x, (sky_unsigned)1 << 7, ~(sky_unsigned)0 "
+                                ">> 57);\n",
+                                "    float f4[2];\n}", /* and no double */
+                                "    to[1] = blob[sky_b_offset_1(i0, n0)];\n", NULL});
+    check_text("a:f64 b:u8 c:bool d:f16 e:bool",
+               "changetype(f64:bool, u8:u64, bool:f64; byteswap(aos))", 1,
+               (const char *[]){"    double f8[2];\n", "x = x << 1 != 0;\n",
+                                "        x = x != 0;\n", "        made.i8[0] = x;\n", "from[b ^ 7]",
+                                "        x = sky_kept(x, 0, 0, ~(sky_unsigned)0 >> 0);\n", NULL});
+    check_text("z:c128", "changetype(c128:c64; aos)", 1,
+               (const char *[]){"        stored.i4[1] = (unsigned int)x;\n",
+                                "    value.im = made.f8[1];\n", "    given.f8[1] = value.im;\n",
+                                "x = sky_narrowed(x, 8, 23);\n", NULL});
+    check_text("a:f32", "bitfloat(11,3; aos)", 1,
+               (const char *[]){"x = sky_cut(x, 11, 52, 11, 3);\n",
+                                "x = sky_uncut(x, 11, 52, 11, 3);\n", NULL});
+    check_text("a:f16", "bitfloat(2,3; aos)", 1,
+               (const char *[]){"x = sky_cut(x, 5, 10, 2, 3);\n", "given.i2[0] = value;\n", NULL});
+    check_text("a:i8 b:u16 c:bool", "bitint(20; soa)", 1,
+               (const char *[]){"x = x << 56 >> 56;\n", "x = x << 48 >> 48;\n",
+                                "x = x << 44 >> 44;\n", "x = (x & (((sky_unsigned)1 << 19) - 1))",
+                                NULL});
+}
+
+static void test_no_bytes_device_text(void **state) {
+    (void)state;
+    const int64_t extent[] = {1};
+    ha_record *r;
+    ha_mapping *m = mapping("a:i16", "bytesplit(aos)", 1, extent, &r);
+    ha_row byte[2];
+    ha_mapping other = *m;
+    memcpy(byte, m->byte_row, sizeof byte);
+    byte[1].section = -1;
+    other.byte_row = byte;
+    assert_int_equal(ha_mapping_device_text(&other, "sky", NULL, 0), -1);
+    ha_mapping_free(m);
+    ha_record_free(r);
+}
+
 static void check_no_text(const char *record, const char *name) {
     const int64_t extent[] = {1};
     ha_record *r;
@@ -233,6 +285,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),           cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_large_pictures), cmocka_unit_test(test_device_text),
+        cmocka_unit_test(test_device_values),  cmocka_unit_test(test_no_bytes_device_text),
         cmocka_unit_test(test_device_parts),   cmocka_unit_test(test_no_device_text),
         cmocka_unit_test(test_failing_memory),
     };

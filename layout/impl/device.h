@@ -115,11 +115,14 @@ static void ha_put_blob_bytes(ha_device_writer *w, int blob) {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-/* Of a tree or not, in its section. */
-static void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf) {
-    const ha_row *row = &w->mapping->row[number];
+/* Of a tree or not, in its section. Numbers behind those of leaves are bytes'. */
+static void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf,
+                          const char *behind) {
+    const ha_mapping *m = w->mapping;
+    const ha_row *row = number < m->rows ? &m->row[number] : &m->byte_row[number - m->rows];
     const long long lanes = (long long)row->lanes, block = (long long)row->block_stride;
-    ha_put_code(w, "$_FN $_int $_%s_offset(@P) {\n", leaf);
+    ha_put_code(w, "$_FN $_int $_%s_offset", leaf);
+    ha_put_code(w, "%s(@P) {\n", behind);
     if (row->blob < 0 || block == 0) ha_put_unused(w, 'i');
     if (row->blob < 0) {
         ha_put_unused(w, 'n');
@@ -150,7 +153,9 @@ static int ha_is_misaligned(const ha_device_writer *w, const ha_row *row) {
 
 static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf) {
     const ha_coding *c = ha_row_coding(w->mapping, row);
-    ha_put_code(w, "$_FN @T $_%s_get(const $_GLOBAL unsigned char *blob, @P) {\n", leaf);
+    ha_put_code(w, "$_FN @T $_%s_get(", leaf);
+    ha_put_blobs(w, c, "const ");
+    ha_put_code(w, "@P) {\n");
     if (row->blob < 0) {
         ha_put_code(w, "    @T nothing%s;\n    (void)blob;\n    (void)$_%s_offset(@i);\n",
                     w->scalar >= HA_C64 ? " = {0, 0}" : " = 0", leaf);
@@ -161,19 +166,25 @@ static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf)
         ha_put_get_bits(w, c, leaf);
         return;
     }
-    ha_put_code(w, "    const $_GLOBAL unsigned char *from = blob + $_%s_offset(@i);\n", leaf);
-    if (!ha_is_misaligned(w, row)) {
-        ha_put_code(w, "    return *(const $_GLOBAL @T *)from;\n}\n");
-    } else {
+    if (ha_is_changed(c, row)) {
+        ha_put_code(w, "    $_value stored, made;\n    unsigned char *to = stored.bytes;\n");
+        ha_put_fetch(w, c, leaf);
+        ha_put_all_changed(w, "stored", c->stored, "made", w->scalar);
+        ha_put_return(w);
+    } else if (ha_is_misaligned(w, row)) {
         ha_put_code(w, "    @T value;\n    unsigned char *to = (unsigned char *)&value;\n");
-        ha_put_bytes_loop(w, c);
+        ha_put_fetch(w, c, leaf);
         ha_put_code(w, "    return value;\n}\n");
+    } else {
+        ha_put_code(w, "    return *(const $_GLOBAL @T *)(blob + $_%s_offset(@i));\n}\n", leaf);
     }
 }
 
 static void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf) {
     const ha_coding *c = ha_row_coding(w->mapping, row);
-    ha_put_code(w, "$_FN void $_%s_set($_GLOBAL unsigned char *blob, @P, @T value) {\n", leaf);
+    ha_put_code(w, "$_FN void $_%s_set(", leaf);
+    ha_put_blobs(w, c, "");
+    ha_put_code(w, "@P, @T value) {\n");
     if (row->blob < 0) {
         ha_put_code(w, "    (void)blob;\n    (void)value;\n    (void)$_%s_offset(@i);\n}\n", leaf);
         return;
@@ -182,40 +193,67 @@ static void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf)
         ha_put_set_bits(w, c, leaf);
         return;
     }
-    ha_put_code(w, "    $_GLOBAL unsigned char *to = blob + $_%s_offset(@i);\n", leaf);
-    if (!ha_is_misaligned(w, row)) {
-        ha_put_code(w, "    *($_GLOBAL @T *)to = value;\n}\n");
-    } else {
-        ha_put_code(w, "    const unsigned char *from = (const unsigned char *)&value;\n");
-        ha_put_bytes_loop(w, c);
+    if (ha_is_changed(c, row)) {
+        ha_put_given(w);
+        ha_put_code(w, "    const unsigned char *from = stored.bytes;\n");
+        ha_put_all_changed(w, "given", w->scalar, "stored", c->stored);
+        ha_put_keep(w, c, leaf);
         ha_put_code(w, "}\n");
+    } else if (ha_is_misaligned(w, row)) {
+        ha_put_code(w, "    const unsigned char *from = (const unsigned char *)&value;\n");
+        ha_put_keep(w, c, leaf);
+        ha_put_code(w, "}\n");
+    } else {
+        ha_put_code(w, "    *($_GLOBAL @T *)(blob + $_%s_offset(@i)) = value;\n}\n", leaf);
     }
+}
+
+/* Where each byte is, of a leaf that is stored byte by byte; the leaf's own place is the first one's. */
+static int64_t ha_put_bytes(ha_device_writer *w, const ha_coding *c, const char *leaf) {
+    const ha_mapping *m = w->mapping;
+    for (int64_t b = 0; b < c->bytes; b++) {
+        char behind[24];
+        snprintf(behind, sizeof behind, "_%d", (int)b);
+        ha_put_code(w, "#define $_%s_blob_%d %d\n", leaf, (int)b,
+                    (int)m->byte_row[c->byte_row + b].blob);
+        ha_put_offset(w, m->rows + c->byte_row + b, leaf, behind);
+    }
+    return m->rows + c->byte_row;
 }
 
 static void ha_put_leaf(ha_device_writer *w, int64_t number, const ha_leaf *leaf) {
     const ha_row *row = &w->mapping->row[number];
+    const ha_coding *c = ha_row_coding(w->mapping, row);
     char name[HA_LONGEST_NAME];
     ha_c_name(w->mapping->record, leaf, name, sizeof name);
     w->scalar = leaf->scalar;
     ha_put_code(w, "#define $_%s_blob %d\n", name, (int)row->blob);
-    ha_put_offset(w, number, name);
+    if (c && c->bytes > 0) number = ha_put_bytes(w, c, name);
+    ha_put_offset(w, number, name, "");
     ha_put_get(w, row, name);
     ha_put_set(w, row, name);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* Was it made by ha_mapping_new, which says where in which section every row is? */
+static int ha_has_sections(const ha_mapping *m) {
+    for (int64_t k = 0; k < m->rows; k++)
+        if (m->row[k].blob >= 0 && m->row[k].section < 0) return 0;
+    for (int64_t k = 0; k < m->byte_rows; k++)
+        if (m->byte_row[k].section < 0) return 0;
+    return 1;
+}
+
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size) {
     ha_device_writer w = {.to = ha_writer_to(buffer, size), .mapping = mapping, .name = name};
     int64_t number = 0;
     ha_leaf leaf;
-    for (int64_t k = 0; k < mapping->rows; k++)
-        if (!ha_has_device_text(mapping, &mapping->row[k]) ||
-            (mapping->row[k].blob >= 0 && mapping->row[k].section < 0))
-            return -1;
+    if (!ha_has_sections(mapping)) return -1;
     if (!ha_is_name(name) || !ha_c_names_differ(mapping->record)) return -1;
     ha_put_device_head(&w);
+    if (ha_any_is_changed(mapping)) ha_put_value_functions(&w);
     for (int k = 0; k < mapping->linearizers; k++) ha_put_linearizer(&w, k);
     for (int32_t k = 0; k < mapping->trees; k++)
         if (!ha_put_tree_functions(&w, k)) return -1;
