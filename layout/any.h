@@ -112,7 +112,7 @@ HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha
         const V ha_none = ha_v;                                                                    \
         char *ha_leaf_at[V##_leaves_];                                                             \
         ptrdiff_t ha_stride[2 * V##_leaves_];                                                      \
-        ha_matched_ ha_found;                                                                      \
+        ha_matched_ ha_found = {0, 0, 0, 0};                                                       \
         if (ha_view_match(ha_m, ha_bs, &R##_record, D, V##_kind_, &ha_found, ha_leaf_at,           \
                           ha_stride, ha_e) != HA_OK)                                               \
             return ha_none;                                                                        \

@@ -11,13 +11,16 @@
 #endif
 
 /* What the implementation defines. With HARRAY_EXPORT a shared library that is built with
- * -fvisibility=hidden shows it all the same. */
+ * -fvisibility=hidden shows it all the same. With HARRAY_STATIC, for programs that are one file, that
+ * file keeps it to itself: what it does not call is not compiled, which takes half of the time. */
 #ifdef HARRAY_EXPORT
 #define HA_VISIBLE_ __attribute__((__visibility__("default")))
 #else
 #define HA_VISIBLE_
 #endif
-#ifdef __cplusplus
+#ifdef HARRAY_STATIC
+#define HA_API static HA_UNUSED
+#elif defined __cplusplus
 #define HA_API extern "C" HA_VISIBLE_
 #else
 #define HA_API extern HA_VISIBLE_

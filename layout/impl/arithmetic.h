@@ -97,7 +97,7 @@ static int ha_apply_is_itself(const ha_apply_plan *p, const ha_leaf_pair *pair) 
 
 static ha_status ha_apply_check_memory(const ha_apply_asked *a, const ha_apply_plan *p) {
     int apart = 0;
-    ha_blob_overlap overlap;
+    ha_blob_overlap overlap = {.is_there = 0};
     for (int64_t k = 0; k < a->pairs; k++)
         apart |= a->pair[k].is_chosen && !ha_apply_is_itself(p, &a->pair[k]);
     if (!apart) return HA_OK;

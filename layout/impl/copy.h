@@ -47,7 +47,7 @@ static ha_status ha_copy_check_region(const ha_asked *asked, const ha_mapping *m
 
 static ha_status ha_copy_check_blobs(const ha_asked *asked, const ha_mapped *to,
                                      const ha_mapped *from) {
-    ha_blob_overlap overlap;
+    ha_blob_overlap overlap = {.is_there = 0};
     const ha_status s = ha_find_overlap(asked, to, from, &overlap);
     if (s || !overlap.is_there) return s;
     return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
