@@ -65,7 +65,6 @@ HA_API HA_MUST_CHECK ha_status ha_records_sync_(ha_records *records, const char 
  *   HA_ERR_ARGUMENT     the text is no layout; or one that does not keep every value by itself: null, one
  *                       (of several records), values of fewer bits or another type than the field's
  *                       that does not have all its values
- *   HA_ERR_UNSUPPORTED  a blob has to be aligned to more than 64 bytes
  *   HA_ERR_STATE        the memory there is the caller's, whether accesses are open or not
  *   HA_ERR_CONFLICT     accesses are open
  *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER  as when opening there */

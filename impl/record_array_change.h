@@ -205,11 +205,10 @@ static ha_status ha_records_clip_set(const ha_array *from, const ha_set *set, co
 /* Both claimed, or known to nobody. The values that `from` has on the host, as far as `to` has them. */
 static ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt *attempt) {
     const ha_record_form *f = ha_records_form(from), *g = ha_records_form(to);
-    ha_incarnation *source = ha_incarnation_find(from, &ha_host_memory);
-    ha_incarnation *target = ha_incarnation_add(to, &ha_host_memory);
+    ha_incarnation *source = &from->first,
+                   *target = &to->first; /* made on the host, as all of them */
     int64_t extent[HA_MAPPING_RANK];
-    if (!target) return HA_ERR_MEMORY;
-    if (!source || !source->valid.n) return HA_OK;
+    if (!source->valid.n) return HA_OK;
     ha_set kept = {.grid = to->grid};
     ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)f->leaves * sizeof *rows);
     ha_status s = rows ? ha_records_clip_set(from, &source->valid, to, &kept) : HA_ERR_MEMORY;

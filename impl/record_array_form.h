@@ -3,7 +3,7 @@
 #ifndef HA_IMPL_RECORD_ARRAY_FORM_H
 #define HA_IMPL_RECORD_ARRAY_FORM_H
 
-/* Bytes to which each blob is aligned in a block, and blocks by every backend. */
+/* Bytes to which each blob is aligned in a block, and blocks by every backend. No layout asks for more. */
 enum { HA_BLOB_ALIGNMENT = 64 };
 
 /* What all records have in one memory. Made when it is first needed; goes with the array, or for another
@@ -118,8 +118,15 @@ static int ha_scalar_holds(ha_scalar wide, ha_scalar narrow) {
     if (complex_wide != complex_narrow || wide == HA_BOOL) return 0;
     if (digits[wide] < digits[narrow]) return 0;
     if (narrow >= HA_F16) return range[wide] >= range[narrow];
-    if (wide >= HA_F16) return range[wide] >= 8 || digits[narrow] <= 11;
+    if (wide >= HA_F16) return 1; /* integers of so few digits are far from its largest */
     return !is_signed || wide <= HA_I64;
+}
+
+/* Whether a row of more than one record has less than one place for each. */
+static int ha_row_is_shared(const ha_mapping *m, const ha_row *row) {
+    if (row->linearizer < 0) return 0;
+    if (row->lanes > 1 && !row->lane_stride) return 1;
+    return !row->block_stride && m->linearizer[row->linearizer].count > row->lanes;
 }
 
 /* Why values of a leaf are not kept; NULL: they are. */
@@ -127,12 +134,10 @@ static const char *ha_row_objection(const ha_record_form *f, const ha_mapping *m
                                     int64_t records) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
-    ha_leaf described;
-    if (ha_record_leaf(f->record, leaf, &described)) return "it is no leaf";
+    ha_leaf described = {.scalar = HA_NO_SCALAR};
+    (void)!ha_record_leaf(f->record, leaf, &described);
     if (row->blob < 0) return "it is not stored";
-    if (records > 1 && row->linearizer >= 0 && !row->block_stride &&
-        (row->lanes == 1 || !row->lane_stride))
-        return "all records share one value";
+    if (records > 1 && ha_row_is_shared(m, row)) return "several records share one value";
     if (c && c->bits) return "values of bits share their bytes";
     if (c && !ha_scalar_holds(c->stored, described.scalar))
         return "not every value has one of the stored type";
@@ -157,13 +162,6 @@ static ha_status ha_records_accept(const ha_record_form *f, const ha_mapping *m,
                  objection);
         return error->status = HA_ERR_ARGUMENT;
     }
-    for (int32_t b = 0; b < m->blobs; b++)
-        if (m->blob[b].alignment > HA_BLOB_ALIGNMENT) {
-            snprintf(error->text, sizeof error->text,
-                     "blob %d has to be aligned to %lld bytes, and memory is to %d", b,
-                     (long long)m->blob[b].alignment, HA_BLOB_ALIGNMENT);
-            return error->status = HA_ERR_UNSUPPORTED;
-        }
     return HA_OK;
 }
 
@@ -183,9 +181,8 @@ static ha_status ha_lodging_place(ha_lodging *l) {
     size_t end = 0;
     for (int32_t b = 0; b < l->mapping->blobs; b++) {
         l->start[b] = end;
-        if (__builtin_add_overflow(end, (size_t)l->mapping->blob[b].bytes, &end) ||
-            end > PTRDIFF_MAX - HA_BLOB_ALIGNMENT)
-            return HA_ERR_MEMORY;
+        end += (size_t)l->mapping->blob[b].bytes; /* two of at most PTRDIFF_MAX */
+        if (end > PTRDIFF_MAX - HA_BLOB_ALIGNMENT) return HA_ERR_MEMORY;
         end = (end + HA_BLOB_ALIGNMENT - 1) / HA_BLOB_ALIGNMENT * HA_BLOB_ALIGNMENT;
     }
     l->bytes = end;

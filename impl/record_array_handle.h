@@ -26,7 +26,7 @@ struct ha_records {
 /* Whether it was freed, which is known with HARRAY_DEBUG only; tells it. */
 static int ha_records_freed(const ha_records *r, const char *operation) {
 #ifdef HARRAY_DEBUG
-    if (r && __atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) {
         ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
         return 1;
     }

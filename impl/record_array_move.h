@@ -72,9 +72,8 @@ static int ha_carry_is_small(const ha_carry *c, const ha_field_box *b, ha_cut *c
     int64_t index = b->first[d] + HA_RECORDS_PART_BYTES / each;
     if (index / 64 * 64 > b->first[d]) index = index / 64 * 64;
     if (index <= b->first[d]) index = b->first[d] + 1;
-    if (index >= b->last[d]) index = b->last[d] - 1;
-    *cut = (ha_cut){d, index};
-    return index <= b->first[d]; /* one index of several: cannot be cut there */
+    *cut = (ha_cut){d, index}; /* before the last one: all of them are more than a part */
+    return 0;
 }
 
 /* Decides how a box is moved. 0: cut it first. */
@@ -86,7 +85,7 @@ static int ha_carry_shape(ha_carry *c, const ha_field_box *b, ha_cut *cut) {
     int pair;
     if (!ha_carry_lattices(c, b, &pair, cut)) return 0;
     if (!queue->ops || queue->memory == &ha_host_memory)
-        queue = ha_memory_context(c->here_is_to ? c->to->memory : c->from->memory);
+        queue = ha_memory_context(c->from->memory); /* to a device it is always of that */
     c->plain = pair;
     if (pair) {
         c->bundles = ha_bundles_make(c->strand, c->strands, 1, loose, c->bundle);

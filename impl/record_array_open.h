@@ -45,7 +45,7 @@ static int ha_records_open_fast(const ha_records_wish *w, ha_access *part) {
     ha_incarnation *in = NULL;
     size_t n = 0;
     int writes = 0;
-    if (!ha_self.id || !a->grid) return 0;
+    if (!a->grid) return 0;
     ha_lock(a);
     for (; n < w->n; n++) {
         const int write = w->mode[n] != HA_READ;
@@ -90,8 +90,8 @@ static ha_status ha_records_open_slow(const ha_records_wish *w, ha_access *part,
                             .context = w->context,
                             .how = w->mode[i],
                             .last = HA_END};
-    ha_status s = ha_requests_clear(q, w->n, w->operation, w->site);
-    if (!s) s = ha_together_make(&t, q, w->n, w->site);
+    (void)ha_requests_clear(q, w->n, w->operation, w->site); /* no access is there twice */
+    ha_status s = ha_together_make(&t, q, w->n, w->site);
     if (s) return s;
     for (size_t i = 0; i < w->n; i++) {
         ha_opening *o = &t.part[i].opening;
@@ -155,10 +155,10 @@ static void ha_records_show(ha_records_access *x, ha_array *a) {
     ha_lock(a);
     ha_lodging *l = ha_lodging_find(ha_records_form(a), m);
     const ha_incarnation *in = ha_incarnation_find(a, m);
-    const char *data = x->parts_ ? (const char *)ha_records_parts(x)[0].data : NULL;
+    const char *data = (const char *)ha_records_parts(x)[0].data;
     x->mapping = l->mapping;
     x->blob = l->caller ? l->caller : l->blob;
-    if (data && in && !l->caller)
+    if (data && !l->caller)
         x->blob = ha_lodging_shown(l, in->data, (uintptr_t)data - (uintptr_t)in->data);
     ha_unlock(a);
 }
@@ -172,7 +172,7 @@ static ha_status ha_records_grant(ha_records_access *x, ha_records *r, const ha_
         return ha_fail(HA_ERR_MEMORY, w->operation, "%s: records %s: no memory to open them",
                        w->site, ha_label_of(w->array).text);
     ha_access *part = ha_records_parts(x);
-    if (w->n && !ha_records_open_fast(w, part)) s = ha_records_open_slow(w, part, q);
+    if (!ha_records_open_fast(w, part)) s = ha_records_open_slow(w, part, q);
     if (s) {
         HARRAY_FREE(x->more_);
         return s;

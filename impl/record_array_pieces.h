@@ -159,15 +159,15 @@ static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_scalar own
     return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
 }
 
-/* The strands of a leaf; there: may be NULL. Their number. */
+/* The strands of a leaf. Their number. */
 static int64_t ha_strands_of(const ha_record_form *f, const ha_mapping *here,
                              const ha_mapping *there, int64_t leaf, ha_strand *s) {
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
-    const ha_coding *other = there ? ha_row_coding(there, &there->row[leaf]) : NULL;
+    const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
     const int64_t bytes = c && c->bytes ? c->bytes : 1;
     ha_leaf described = {.scalar = HA_NO_SCALAR};
     (void)!ha_record_leaf(f->record, leaf, &described);
-    const int alike = there && ha_stored_alike(c, other, described.scalar);
+    const int alike = ha_stored_alike(c, other, described.scalar);
     for (int64_t b = 0; b < bytes; b++) {
         s[b] = (ha_strand){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
         s[b].bytes = (size_t)ha_scalar_size(c ? c->stored : described.scalar);
@@ -211,10 +211,9 @@ static ha_rows ha_strand_rows(const ha_strand *s, int pair) {
 
 /* Padding inside a record of an array of structs: from one leaf to the next, when all leaves are in the
  * box. So it is nobody's, and may be copied with them. */
-static int ha_is_padding(const ha_bundle *b, const ha_strand *s, const ha_rows *rows,
-                         ptrdiff_t gap) {
+static int ha_is_padding(const ha_bundle *b, const ha_strand *s, const ha_rows *rows) {
     const ptrdiff_t size = s->lattice.at + s->bytes - b->here;
-    return gap > 0 && s->here->section >= 0 && s->here->section == b->first->here->section &&
+    return s->here->section >= 0 && s->here->section == b->first->here->section &&
            s->here->lanes == 1 && rows->bytes == s->bytes && size <= s->here->block_stride;
 }
 
@@ -230,7 +229,7 @@ static int ha_bundle_takes(const ha_bundle *b, const ha_strand *s, const ha_rows
     if (s->here->blob != b->first->here->blob) return 0;
     if (pair && (s->other.at - b->there != size || s->there->blob != b->first->there->blob))
         return 0;
-    return !gap || (loose && ha_is_padding(b, s, rows, gap));
+    return !gap || (loose && ha_is_padding(b, s, rows));
 }
 
 /* Whole records with the padding at their ends, one behind the other. */
@@ -240,7 +239,6 @@ static void ha_bundle_round(ha_bundle *b, const ha_strand *first, int pair) {
     const size_t record = (size_t)row->block_stride;
     if (row->section < 0 || row->lanes != 1 || !r->levels || r->to[0] != record) return;
     if (pair && (r->from[0] != record || first->there->offset != row->offset)) return;
-    if ((size_t)row->offset + r->bytes > record) return;
     b->here -= row->offset;
     if (pair) b->there -= row->offset;
     r->bytes = record * r->count[0];
@@ -287,7 +285,7 @@ static size_t ha_bundles_pack(ha_bundle *b, int64_t n) {
 /* What is `step` bytes away here is so far away in the chunk. */
 static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
     int k = r->levels - 1;
-    if ((size_t)step < r->bytes || k < 0) return step;
+    if ((size_t)step < r->bytes) return step;
     while (k > 0 && r->to[k] > (size_t)step) k--;
     return step / (int64_t)r->to[k] * (int64_t)r->from[k];
 }
@@ -300,7 +298,7 @@ static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
 enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
 
 static uint64_t ha_bundles_cost(const ha_bundle *b, int64_t n, const ha_context *queue) {
-    const int at_once = queue->ops && HA_HAS(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
+    const int at_once = HA_HAS(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
     uint64_t ns = 0;
     for (int64_t i = 0; i < n; i++) {
         uint64_t calls = 1, pieces = 1;

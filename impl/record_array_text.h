@@ -134,7 +134,7 @@ static ha_wanted *ha_wanted_make(const ha_what_text *w, const char *text, int tr
 static ha_wanted *ha_wanted_find(ha_records *r, const char *text) {
     ha_spin_lock(&r->wanted_lock);
     ha_wanted *w = r->wanted;
-    while (w && w->text != text && strcmp(w->text, text)) w = w->next;
+    while (w && strcmp(w->text, text)) w = w->next;
     ha_spin_unlock(&r->wanted_lock);
     return w;
 }

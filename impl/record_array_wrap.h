@@ -42,6 +42,8 @@ static const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
     if (flags == const_unwritten) return "const memory that has no values never gets any";
     if (m->mapping->rank < 1 || m->mapping->rank > HA_MAPPING_RANK) return "a mapping without rank";
     if (m->mapping->trees) return "a tree, which cannot be adopted";
+    if (m->mapping->rows != ha_record_leaves(m->mapping->record))
+        return "a mapping whose rows are not the leaves of its record";
     for (int32_t b = 0; b < m->mapping->blobs; b++) {
         const ha_wrapped piece = {m->blob[b], c, flags};
         if (!m->mapping->blob[b].bytes) continue;
@@ -120,11 +122,8 @@ static ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsig
     ha_mapping *copy = ha_mapping_duplicated(m);
     ha_lodging *l = copy ? ha_lodging_make(c->memory, copy, 1) : NULL;
     f->lodgings = l;
-    ha_error why = {0};
-    ha_status s = l ? ha_records_accept(f, copy, &why) : HA_ERR_MEMORY;
-    if (s == HA_ERR_ARGUMENT) *error = why;
-    if (s &&
-        s != HA_ERR_UNSUPPORTED) { /* how the caller's blobs are aligned is the caller's affair */
+    ha_status s = l ? ha_records_accept(f, copy, error) : HA_ERR_MEMORY;
+    if (s) {
         ha_record_form_free(f);
         return NULL;
     }

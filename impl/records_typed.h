@@ -28,7 +28,7 @@ static ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m,
     char text[64];
     const char *layout = ha_own_layout(type, text, sizeof text);
     error->status = HA_OK;
-    return type->make(m, blob, layout && m->text && !strcmp(m->text, layout), view, error);
+    return type->make(m, blob, layout && !strcmp(m->text, layout), view, error);
 }
 
 /* Whether views fit the mapping, wherever its blobs are. */
@@ -77,7 +77,7 @@ static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
         ha_lock(a);
         l = ha_lodging_find(ha_records_form(a), c->memory);
         s = ha_try_view(type, l->mapping, view, &error);
-        if (l->mapping->text) (void)snprintf(there, sizeof there, "%s", l->mapping->text);
+        (void)snprintf(there, sizeof there, "%s", l->mapping->text);
         ha_unlock(a);
     }
     ha_records_leave(r);

@@ -50,12 +50,18 @@ static void fine(ha_status s) {
     fail();
 }
 
+static void says(ha_status status, ha_status s, const char *words) {
+    const ha_error error = ha_take_error();
+    if (s != status || !strstr(error.text, words)) fail_msg("%d: %s", s, error.text);
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* The value of a leaf of a record, in a round: any of them differs from all others, as far as the type
  * has that many. */
 static void set_value(const ha_mapped *m, int64_t leaf, const int64_t *index, int round) {
-    const double number = (double)(leaf * 9000 + index[0] * 100 + index[1] % 100 + round * 7);
+    const double number = (double)(leaf * 9000 + index[0] * 100 + index[1] % 100 + index[2] * 13 +
+                                   round * 7);
     const float narrow = (float)number;
     const int32_t whole = (int32_t)number;
     const uint16_t small = (uint16_t)number;
@@ -104,13 +110,14 @@ static void work(const ha_queue *here, void *argument) {
     int64_t at[4] = {0};
     for (at[0] = j->first; at[0] < j->last; at[0]++)
         for (at[1] = 0; at[1] < j->mapping->extent[1]; at[1]++)
-            for (int64_t leaf = 0; leaf < LEAVES; leaf++) {
-                if (!(j->leaves >> leaf & 1)) continue;
-                if (j->writes)
-                    set_value(&m, leaf, at, j->round);
-                else
-                    *j->wrong += !is_value(&m, leaf, at, j->round);
-            }
+            for (at[2] = 0; at[2] < j->mapping->extent[2]; at[2]++)
+                for (int64_t leaf = 0; leaf < LEAVES; leaf++) {
+                    if (!(j->leaves >> leaf & 1)) continue;
+                    if (j->writes)
+                        set_value(&m, leaf, at, j->round);
+                    else
+                        *j->wrong += !is_value(&m, leaf, at, j->round);
+                }
 }
 
 static int run(ha_records *r, ha_context *c, const char *what, unsigned leaves, int64_t first,
@@ -141,7 +148,8 @@ static int run(ha_records *r, ha_context *c, const char *what, unsigned leaves, 
 static void there_and_back(const char *host, const char *device, int rank, const int64_t *extent) {
     ha_context *sim = ha_context_find("sim:0");
     ha_records *r = ha_records_new(record, rank, extent, host);
-    const int64_t n = extent[0], records = rank > 1 ? n * extent[1] : n;
+    const int64_t n = extent[0],
+                  records = n * (rank > 1 ? extent[1] : 1) * (rank > 2 ? extent[2] : 1);
     assert_non_null(r);
     fine(ha_records_layout_(r, sim, device, "test"));
     run(r, ha_host(), "overwrite", 127, 0, n, 1);
@@ -157,6 +165,11 @@ static void there_and_back(const char *host, const char *device, int rank, const
     assert_int_equal(0, run(r, ha_host(), "read", 127, n - n / 4, n, 1));
     assert_int_equal(0, run(r, sim, "read", 112, n / 3, n - n / 4, 2));
     assert_int_equal(0, run(r, sim, "read", 15, 0, n, 1));
+    /* all fields of some records */
+    run(r, sim, "overwrite", 127, n / 4, n / 2, 3);
+    assert_int_equal(0, run(r, ha_host(), "read", 127, n / 4, n / 2, 3));
+    run(r, ha_host(), "overwrite", 127, n / 5, n / 2 + 1, 4);
+    assert_int_equal(0, run(r, sim, "read", 127, n / 5, n / 2 + 1, 4));
     fine(ha_records_free(r));
 }
 
@@ -168,6 +181,27 @@ static void every_pair_of_layouts(void **state) {
             if (!strstr(layouts[i], "tree") && !strstr(layouts[j], "tree"))
                 there_and_back(layouts[i], layouts[j], 1, line);
             there_and_back(layouts[i], layouts[j], 2, plane);
+        }
+}
+
+/* As many rows as columns, by rows here and by columns there; and boxes that are cut in several ways. */
+static void squares_and_cubes(void **state) {
+    (void)state;
+    static const char *const some[] = {"aos",
+                                       "soa",
+                                       "soa@col",
+                                       "aosoa(8)",
+                                       "soa@morton",
+                                       "aosoa(16)@col",
+                                       "aosoa(8,rows)",
+                                       "permute(1,0, soa)",
+                                       "split(separate; pos: soa@col, aosoa(8))"};
+    enum { SOME = sizeof some / sizeof *some };
+    for (int i = 0; i < SOME; i++)
+        for (int j = 0; j < SOME; j++) {
+            there_and_back(some[i], some[j], 2, (int64_t[]){16, 16});
+            if (!strstr(some[i], "permute") && !strstr(some[j], "permute"))
+                there_and_back(some[i], some[j], 3, (int64_t[]){5, 6, 7});
         }
 }
 
@@ -443,11 +477,6 @@ static void single_records(void **state) {
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-static void says(ha_status status, ha_status s, const char *words) {
-    const ha_error error = ha_take_error();
-    if (s != status || !strstr(error.text, words)) fail_msg("%d: %s", s, error.text);
-}
-
 static void no_function(const ha_queue *here, void *argument) { (void)here, (void)argument; }
 
 static void of_no_records_at_all(void **state) {
@@ -487,13 +516,14 @@ static void wrong_arguments(void **state) {
     (void)state;
     ha_records *r = ha_records_new(record, 2, (int64_t[]){4, 5}, NULL);
     ha_records_access v;
-    char value[64], text[400];
+    char value[64], text[700];
     assert_int_equal(4, ha_records_extent(r, 0));
     assert_int_equal(0, ha_records_extent(r, 2));
     assert_int_equal(0, ha_records_extent(r, -1));
     says(HA_ERR_ARGUMENT, ha_records_get(r, NULL, value), "no index");
     says(HA_ERR_ARGUMENT, ha_records_resize(r, NULL), "no extents");
     says(HA_ERR_ARGUMENT, ha_records_prefetch(r, NULL, "nosuch", 0, HA_END), "nosuch");
+    says(HA_ERR_ARGUMENT, ha_records_prefetch(r, NULL, "pos mass", 0, HA_END), "is not all of it");
     says(HA_ERR_ARGUMENT, ha_records_prefetch(r, NULL, NULL, 3, 9), "");
     assert_int_equal(0, ha_records_valid(r, NULL, "nosuch", 0, HA_END));
     assert_int_equal(0, ha_records_valid(r, NULL, NULL, 0, 9));
@@ -604,6 +634,9 @@ static void types_that_hold_others(void **state) {
         }
 }
 
+#include "records_by_hand.h"
+#include "records_held.h"
+
 /* ---- typed ----------------------------------------------------------------------------------- */
 
 typedef struct wide {
@@ -650,6 +683,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_devices),
         cmocka_unit_test(every_pair_of_layouts),
+        cmocka_unit_test(squares_and_cubes),
         cmocka_unit_test(several_arrays_are_one_record_array),
         cmocka_unit_test(what_lies_between_fields_stays),
         cmocka_unit_test(other_extents_keep_values),
@@ -660,8 +694,26 @@ int main(void) {
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(memory_that_cannot_be_adopted),
         cmocka_unit_test(types_that_hold_others),
+        cmocka_unit_test(pictures_on_a_device),
+        cmocka_unit_test(rows_with_a_pitch),
+        cmocka_unit_test(computed_memory_of_the_callers),
+        cmocka_unit_test(mappings_that_do_not_do),
+        cmocka_unit_test(one_block_of_lanes),
+        cmocka_unit_test(layouts_of_bits),
+        cmocka_unit_test(more_than_there_can_be),
+        cmocka_unit_test(records_larger_than_parts),
+        cmocka_unit_test(padding_at_the_end),
+        cmocka_unit_test(columns_that_have_values),
+        cmocka_unit_test(counted_layouts),
         cmocka_unit_test(views_of_many_blobs),
         cmocka_unit_test(layouts_of_views),
     };
-    return cmocka_run_group_tests(tests, make, end);
+    const struct CMUnitTest devices[] = {
+        DEVICES(from_device_to_device), DEVICES(layout_of_what_the_host_has_not),
+        DEVICES(work_that_is_lost),     DEVICES(another_device_has_them),
+        DEVICES(nobody_else_has_them),  DEVICES(they_never_get_there),
+        DEVICES(all_chunks_are_taken),
+    };
+    const int failed = cmocka_run_group_tests(tests, make, end);
+    return failed + cmocka_run_group_tests(devices, make, end);
 }
