@@ -64,7 +64,7 @@ static void set_value(const ha_mapped *m, int64_t leaf, const int64_t *index, in
                                    round * 7);
     const float narrow = (float)number;
     const int32_t whole = (int32_t)number;
-    const uint16_t small = (uint16_t)number;
+    const uint16_t small = (uint16_t)whole;
     const void *const values[LEAVES] = {&number, &number, &narrow, &small,
                                         &number, &narrow, &whole};
     ha_mapped_set(m, leaf, index, values[leaf]);
