@@ -820,56 +820,79 @@ static void test_views(void **state) {
 
 /* ---- the loops ------------------------------------------------------------------------------- */
 
-enum { SPAN_RUNS = 3, SPAN_MOST = 70, SPAN_APART = 5, SPAN_BYTES = SPAN_RUNS * 2 * SPAN_MOST * 8 };
+enum { SPAN_RUNS = 3, SPAN_MOST = 600, SPAN_APART = 5, SPAN_VALUES = SPAN_RUNS * 2 * SPAN_MOST };
 
-/* Runs of n values, some steps of their size apart, of which the right side's may all be the same one. */
-static void check_span(const ha_kernel *kernel, ha_operator op, ha_scalar type, int64_t n,
-                       int64_t left, int64_t right, int64_t runs) {
-    static char is[SPAN_BYTES + 8], expected[SPAN_BYTES + 8], other[SPAN_BYTES + 8];
-    const int64_t size = ha_scalar_size(type), values = SPAN_BYTES / size;
-    memset(other, 0, sizeof other);
-    for (int64_t k = 0; k < values; k++) {
-        any_value(type, is + k * size);
-        any_value(type, other + (right ? k : 0) * size);
-    }
+typedef struct span_test {
+    const ha_kernel *kernel;
+    ha_operator op;
+    ha_scalar left, right; /* types */
+} span_test;
+
+/* NaN is NaN, of whatever sign. */
+static void same_nan(ha_scalar type, char *expected, const char *made) {
+    double a = 0, b = 0;
+    float c = 0, d = 0;
+    if (type == HA_F64) memcpy(&a, expected, sizeof a), memcpy(&b, made, sizeof b);
+    if (type == HA_F32) memcpy(&c, expected, sizeof c), memcpy(&d, made, sizeof d);
+    if (isnan(a) && isnan(b)) memcpy(expected, made, sizeof a);
+    if (isnan(c) && isnan(d)) memcpy(expected, made, sizeof c);
+}
+
+/* Runs of n values, some steps of their size apart, of which the right side's may all be the same one (0), or
+ * come again after a period. */
+static void check_span(const span_test *t, int64_t n, int64_t left, int64_t right, int64_t runs,
+                       int64_t period) {
+    static char is[SPAN_VALUES * 8 + 8], expected[SPAN_VALUES * 8 + 8];
+    static char other[SPAN_VALUES * 8 + HA_SPLAT];
+    const int64_t size = ha_scalar_size(t->left), right_size = ha_scalar_size(t->right);
+    const int64_t lefts = n * left * runs + runs * SPAN_APART;
+    const int64_t rights = n * right * runs + runs * SPAN_APART;
+    const size_t bytes = (size_t)(lefts * size) + 8; /* 8 behind all must stay, too */
+    memset(is, 0x11, bytes);
+    for (int64_t k = 0; k < lefts; k++) any_value(t->left, is + k * size);
+    for (int64_t k = 0; k < rights; k++) any_value(t->right, other + k * right_size);
     if (!right)
-        for (int64_t k = 1; k < HA_SPLAT / size; k++) memcpy(other + k * size, other, (size_t)size);
-    memcpy(expected, is, sizeof is);
+        for (int64_t k = 1; k < HA_SPLAT / right_size; k++)
+            memcpy(other + k * right_size, other, (size_t)right_size);
+    memcpy(expected, is, bytes);
     const ha_span span = {.left = is,
                           .right = other,
                           .n = n,
                           .left_step = left * size,
-                          .right_step = right * size,
+                          .right_step = right * right_size,
                           .runs = runs,
                           .left_apart = (left * n + SPAN_APART) * size,
-                          .right_apart = right ? (right * n + SPAN_APART) * size : 0,
+                          .right_apart = right ? (right * n + SPAN_APART) * right_size : 0,
+                          .period = period,
                           .is_splat = right == 0};
-    ha_apply_kernel(kernel, &span);
+    ha_apply_kernel(t->kernel, &span);
     for (int64_t r = 0; r < runs; r++)
         for (int64_t k = 0; k < n; k++) {
-            char *one = expected + r * span.left_apart + k * span.left_step, *made = is;
-            model_value(op, type, one, type, other + r * span.right_apart + k * span.right_step);
-            made += one - expected;
-            double a = 0, b = 0;
-            float c = 0, d = 0;
-            if (type == HA_F64) memcpy(&a, one, sizeof a), memcpy(&b, made, sizeof b);
-            if (type == HA_F32) memcpy(&c, one, sizeof c), memcpy(&d, made, sizeof d);
-            if (isnan(a) && isnan(b)) memcpy(one, made, sizeof a); /* of whatever sign */
-            if (isnan(c) && isnan(d)) memcpy(one, made, sizeof c);
+            char *one = expected + r * span.left_apart + k * span.left_step;
+            const int64_t at = period ? k % period : k;
+            model_value(t->op, t->left, one, t->right,
+                        other + r * span.right_apart + at * span.right_step);
+            same_nan(t->left, one, is + (one - expected));
         }
-    if (memcmp(is, expected, sizeof is))
-        fail_msg("type %d, operation %d: %d runs of %d, steps %d and %d", type, op, (int)runs,
-                 (int)n, (int)left, (int)right);
+    if (memcmp(is, expected, bytes))
+        fail_msg("types %d and %d, operation %d: %d runs of %d, steps %d and %d", t->left, t->right,
+                 t->op, (int)runs, (int)n, (int)left, (int)right);
 }
 
-static void check_spans(const ha_kernel *kernel, ha_operator op, ha_scalar type) {
-    static const int64_t counts[] = {0, 1, 2, 3, 4, 7, 16, 33, SPAN_MOST - SPAN_APART};
+static void check_spans(const ha_kernel *kernel, ha_operator op, ha_scalar type, ha_scalar right) {
+    static const int64_t counts[] = {0, 1, 2, 3, 4, 7, 16, 31, 62};
+    const span_test t = {kernel, op, type, right};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        for (int64_t left = 1; left <= 2; left++)
-            for (int64_t right = 0; right <= 2; right++) {
-                check_span(kernel, op, type, counts[k], left, right, 1);
-                check_span(kernel, op, type, counts[k], left, right, SPAN_RUNS);
+        for (int64_t left_step = 1; left_step <= 2; left_step++)
+            for (int64_t right_step = 0; right_step <= 2; right_step++) {
+                check_span(&t, counts[k], left_step, right_step, 1, 0);
+                check_span(&t, counts[k], left_step, right_step, SPAN_RUNS, 0);
             }
+    check_span(&t, SPAN_MOST - 3, 1, 1, 1, 0);
+    check_span(&t, SPAN_MOST - 3, 1, 0, 1, 0);
+    check_span(&t, SPAN_MOST - SPAN_APART, 1, 1, SPAN_RUNS, 0);
+    check_span(&t, SPAN_MOST - 3, 1, 1, 1, 2 * kernel->lanes);
+    check_span(&t, SPAN_MOST - 3, 1, 1, 1, 7 * kernel->lanes);
 }
 
 /* Natural numbers, too, on machines that have their lowest byte first. */
@@ -891,81 +914,92 @@ static void set_real(ha_scalar type, char *at, double x) {
     memcpy(at, &x, type == HA_F64 ? sizeof x : 0);
 }
 
-/* Pieces of one form, with a value between them that stays. On the right is the same for all of them
- * (right 0), a piece for each (1), or two by turns (2). */
-static void check_form(const ha_kernel *kernel, ha_operator op, ha_scalar type, ha_apply_form form,
-                       int64_t n, int right) {
-    enum { MOST = 5 * (4 * 32 + 8) };
-    const int64_t values = ha_form_values(kernel, form), bytes = values * kernel->size;
-    char of_left[MOST], expected[MOST], of_right[MOST];
-    for (int64_t k = 0; k < MOST / kernel->size; k++) {
-        const int natural = type <= HA_U64;
-        set_real(type, of_left + k * kernel->size,
+/* Pieces of one form, with a value between them that stays; two rounds of them, as far apart. On the right is
+ * the same for all of a round (right 0), or a piece for each (1). */
+static void check_form(const span_test *t, ha_apply_form form, int64_t n, int right) {
+    enum { PIECES = 10, MOST = PIECES * 4 * 32 + PIECES * 8 };
+    const ha_kernel *kernel = t->kernel;
+    const int64_t values = form < HA_FORM_VECTOR ? (int64_t)form
+                                                 : (form - HA_FORM_VECTOR + 1) * kernel->lanes;
+    char of_left[2 * MOST], expected[2 * MOST], of_right[4 * MOST];
+    const int natural = t->left <= HA_U64;
+    for (int64_t k = 0; k < 2 * MOST / kernel->size; k++)
+        set_real(t->left, of_left + k * kernel->size,
                  natural ? (double)(20 + k % 5) : 0.5 * (double)(k + 1));
-        set_real(type, of_right + k * kernel->size,
+    for (int64_t k = 0; k < 4 * MOST / kernel->right_size; k++)
+        set_real(t->right, of_right + k * kernel->right_size,
                  natural ? (double)(1 + k % 3) : 3 - 0.25 * (double)(k % 7));
-    }
     memcpy(expected, of_left, sizeof expected);
+    const int64_t left_apart = (values + 1) * kernel->size;
+    const int64_t right_apart = right == 0 ? 0 : values * kernel->right_size;
     const ha_apply_pieces pieces = {.left = of_left,
                                     .right = of_right,
-                                    .end = right == 2 ? of_right + 2 * bytes : NULL,
                                     .n = n,
-                                    .left_apart = bytes + kernel->size,
-                                    .right_apart = right == 0 ? 0 : bytes};
-    for (int64_t k = 0; k < n * values; k++) {
-        const int64_t piece = k / values, from = right == 0 ? 0 : right == 1 ? piece : piece % 2;
-        char *at = expected + piece * pieces.left_apart + k % values * kernel->size;
-        const char *y = of_right + from * bytes + k % values * kernel->size;
-        const double assigned = real_at(type, y);
-        set_real(type, at,
-                 op == HA_ASSIGN ? assigned : real_result(op, real_at(type, at), assigned));
+                                    .left_apart = left_apart,
+                                    .right_apart = right_apart,
+                                    .rounds = 2,
+                                    .left_round = n * left_apart,
+                                    .right_round = values * kernel->right_size};
+    for (int64_t k = 0; k < 2 * n * values; k++) {
+        const int64_t piece = k / values, round = piece / n, value = k % values;
+        char *at = expected + piece * left_apart + value * kernel->size;
+        const char *y = of_right + round * pieces.right_round + piece % n * right_apart +
+                        value * kernel->right_size;
+        const double assigned = real_at(t->right, y);
+        set_real(t->left, at,
+                 t->op == HA_ASSIGN ? assigned
+                                    : real_result(t->op, real_at(t->left, at), assigned));
     }
-    kernel->loop(&pieces, form);
+    (form < HA_FORM_VECTOR ? kernel->few : kernel->wide)(&pieces, form);
     assert_memory_equal(of_left, expected, sizeof expected);
 }
 
-static void test_forms_of_integers(void **state) {
-    (void)state;
-    for (int op = HA_ASSIGN; op < HA_DIVIDE; op++)
-        for (ha_scalar type = HA_U8; type <= HA_U64; type = (ha_scalar)(type + 1))
-            for (int64_t n = 0; n < 6; n++)
-                for (int right = 0; right < 3; right++) {
-                    const ha_kernel *kernel = ha_kernel_of((ha_operator)op, type);
-                    check_form(kernel, (ha_operator)op, type, HA_FORM_FOUR, n, right);
-                    check_form(kernel, (ha_operator)op, type, HA_FORM_ONE, n, right);
-                    check_form(kernel, (ha_operator)op, type, HA_FORM_SINGLE, n, right);
-                }
+/* All that a kernel has. */
+static void check_forms(const ha_kernel *kernel, ha_operator op, ha_scalar left, ha_scalar right) {
+    const span_test t = {kernel, op, left, right};
+    for (int form = HA_FORM_SINGLE; form <= HA_FORM_FOUR_VECTORS; form++) {
+        const int64_t vectors = form - HA_FORM_VECTOR + 1;
+        if (vectors < 1 ? form > kernel->most
+                        : !kernel->wide || (vectors < 4 && vectors > kernel->vectors))
+            continue;
+        for (int64_t n = 0; n < 5; n++)
+            for (int same = 0; same < 2; same++) check_form(&t, (ha_apply_form)form, n, same);
+    }
 }
 
 static void test_forms(void **state) {
     (void)state;
-    const ha_kernels *const ways[] = {&ha_kernels_plain, ha_best_kernels()};
-    for (int op = HA_ADD; op < 5; op++)
-        for (int form = HA_FORM_FOUR; form <= HA_FORM_SINGLE; form++)
-            for (int64_t n = 0; n < 6; n++)
-                for (int right = 0; right < 3; right++)
-                    for (size_t way = 0; way < 2; way++) {
-                        check_form(ways[way]->of_float[op], (ha_operator)op, HA_F32,
-                                   (ha_apply_form)form, n, right);
-                        check_form(ways[way]->of_double[op], (ha_operator)op, HA_F64,
-                                   (ha_apply_form)form, n, right);
-                    }
+    for (int k = HA_ASSIGN; k <= HA_DIVIDE; k++) {
+        const ha_operator op = (ha_operator)k;
+        for (ha_scalar type = HA_U8; type <= HA_U64; type = (ha_scalar)(type + 1))
+            if (op != HA_DIVIDE) check_forms(ha_kernel_of(op, type, type), op, type, type);
+        for (int way = 0; way <= ha_has_wider_kernels() && op != HA_ASSIGN; way++) {
+            check_forms(ha_real_kernel(op, HA_F32, HA_F32, way), op, HA_F32, HA_F32);
+            check_forms(ha_real_kernel(op, HA_F64, HA_F64, way), op, HA_F64, HA_F64);
+        }
+        check_forms(ha_kernel_of(op, HA_F32, HA_F64), op, HA_F32, HA_F64);
+        check_forms(ha_kernel_of(op, HA_F64, HA_F32), op, HA_F64, HA_F32);
+    }
 }
 
 /* Also those that another processor would choose. */
 static void test_kernels(void **state) {
     (void)state;
-    const ha_kernels *const ways[] = {&ha_kernels_plain, ha_best_kernels()};
-    for (int op = 0; op < 5; op++) {
-        for (size_t way = 0; way < 2; way++) {
-            check_spans(ways[way]->of_float[op], (ha_operator)op, HA_F32);
-            check_spans(ways[way]->of_double[op], (ha_operator)op, HA_F64);
+    for (int k = HA_ASSIGN; k <= HA_DIVIDE; k++) {
+        const ha_operator op = (ha_operator)k;
+        for (int way = 0; way <= ha_has_wider_kernels() && op != HA_ASSIGN; way++) {
+            check_spans(ha_real_kernel(op, HA_F32, HA_F32, way), op, HA_F32, HA_F32);
+            check_spans(ha_real_kernel(op, HA_F64, HA_F64, way), op, HA_F64, HA_F64);
         }
+        check_spans(ha_kernel_of(op, HA_F32, HA_F64), op, HA_F32, HA_F64);
+        check_spans(ha_kernel_of(op, HA_F64, HA_F32), op, HA_F64, HA_F32);
         for (ha_scalar type = HA_I8; type <= HA_U64; type++)
-            check_spans(ha_kernel_of((ha_operator)op, type), (ha_operator)op, type);
+            check_spans(ha_kernel_of(op, type, type), op, type, type);
     }
-    assert_null(ha_kernel_of(HA_ADD, HA_BOOL));
-    assert_null(ha_kernel_of(HA_ADD, HA_F16));
+    assert_null(ha_kernel_of(HA_ADD, HA_BOOL, HA_BOOL));
+    assert_null(ha_kernel_of(HA_ADD, HA_F16, HA_F16));
+    assert_null(ha_kernel_of(HA_ADD, HA_F32, HA_I32));
+    assert_null(ha_kernel_of(HA_ASSIGN, HA_F32, HA_F16));
 }
 
 static void refused(ha_status s, const ha_error *error, const char *why) {
@@ -1071,7 +1105,7 @@ int main(void) {
         cmocka_unit_test(test_overlap),    cmocka_unit_test(test_views),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_neighbours), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_forms),      cmocka_unit_test(test_forms_of_integers),
+        cmocka_unit_test(test_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

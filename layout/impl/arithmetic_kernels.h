@@ -1,47 +1,39 @@
-/* Loops over values of one type: an operation with other values of it. Vectors are written out, as gcc makes
- * none of such loops at -O2, and may begin anywhere. */
+/* Loops over values of one type: an operation with other values of it, or float with double. Vectors are
+ * written out, as gcc makes none of such loops at -O2, and may begin anywhere. */
 #ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_KERNELS_H
 #define HARRAY_LAYOUT_IMPL_ARITHMETIC_KERNELS_H
 
 #include "../arithmetic.h"
 #include "basics.h"
 
-/* Runs of n values each, some bytes apart. */
-typedef struct ha_span {
-    char *left;
-    const char *right;
-    int64_t n, left_step, right_step;
-    int64_t runs, left_apart, right_apart;
-    int64_t period; /* bytes on the right after which they come again, for one run; 0: never */
-    int is_splat;   /* all meet the same HA_SPLAT bytes, which are one value over and over */
-} ha_span;
-
-/* Pieces of one form, some bytes apart. */
-typedef struct ha_apply_pieces {
-    char *left;
-    const char *right, *end; /* what lies on the right begins again there; NULL: nowhere */
-    int64_t n, left_apart, right_apart;
-} ha_apply_pieces;
-
-/* What a piece is: four vectors to one; four values to one. */
+/* What a piece is: up to four values, or up to four vectors. */
 typedef enum ha_apply_form {
-    HA_FORM_FOUR,
-    HA_FORM_THREE,
-    HA_FORM_TWO,
-    HA_FORM_ONE,
-    HA_FORM_QUAD,
-    HA_FORM_TRIPLE,
+    HA_FORM_SINGLE = 1,
     HA_FORM_PAIR,
-    HA_FORM_SINGLE
+    HA_FORM_TRIPLE,
+    HA_FORM_QUAD,
+    HA_FORM_VECTOR,
+    HA_FORM_TWO_VECTORS,
+    HA_FORM_THREE_VECTORS,
+    HA_FORM_FOUR_VECTORS
 } ha_apply_form;
 
-typedef struct ha_kernel {
-    void (*loop)(const ha_apply_pieces *pieces, ha_apply_form form);
-    int64_t size, vector; /* bytes of a value, and of a vector */
-    int has_few;          /* forms: of four vectors, one, and single values */
-} ha_kernel;
+/* Pieces of one form, some bytes apart; and all of them again, some bytes further on. */
+typedef struct ha_apply_pieces {
+    char *left;
+    const char *right;
+    int64_t n, left_apart, right_apart; /* right_apart 0: all of a round meet the same */
+    int64_t rounds, left_round, right_round;
+} ha_apply_pieces;
 
-enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of short runs */
+typedef void ha_apply_loop(const ha_apply_pieces *pieces, ha_apply_form form);
+
+typedef struct ha_kernel {
+    ha_apply_loop *few, *wide; /* up to four values, vectors; NULL: single values only */
+    int64_t size, right_size;  /* bytes of a value */
+    int64_t lanes;             /* values of a vector */
+    int64_t most, vectors;     /* values of the largest few; vectors up to four, or one and four */
+} ha_kernel;
 
 /* Operations, in a type that is wide enough for C to let numbers overflow. */
 #define HA_APPLY_ASSIGN_(x, y) (y)
@@ -50,127 +42,140 @@ enum { HA_SPLAT = 128, HA_APPLY_SHORT = 512 }; /* bytes: four vectors, and of sh
 #define HA_APPLY_MULTIPLY_(x, y) ((x) * (y))
 #define HA_APPLY_DIVIDE_(x, y) ((x) / (y))
 
-#define HA_APPLY_ONE_(T, Wide, F, l, q)                                                            \
-    do {                                                                                           \
-        T x_, y_;                                                                                  \
-        memcpy(&x_, (l), sizeof x_);                                                               \
-        memcpy(&y_, (q), sizeof y_);                                                               \
-        x_ = (T)F((Wide)x_, (Wide)y_);                                                             \
-        memcpy((l), &x_, sizeof x_);                                                               \
-    } while (0)
+/* ---- loops ----------------------------------------------------------------------------------- */
 
-/* All pieces of one form. What all of them meet is read once, which a compiler cannot do by itself, as it
- * might be changed by what is written. */
-#define HA_APPLY_NEXT_(READ, OPERATE)                                                              \
-    do {                                                                                           \
-        if (q == end) q = begin;                                                                   \
-        READ;                                                                                      \
-        OPERATE;                                                                                   \
-    } while (0)
+/* All rounds of what `BODY` does with the pieces at l and q, of which there are some. */
+#define HA_APPLY_ROUNDS_(BODY)                                                                     \
+    const int64_t a = p->left_apart, b = p->right_apart, n = p->n;                                 \
+    for (int64_t round = 0; round < p->rounds; round++) {                                          \
+        char *l = p->left + round * p->left_round;                                                 \
+        const char *q = p->right + round * p->right_round;                                         \
+        BODY                                                                                       \
+    }
+
 #define HA_APPLY_EACH_(READ, OPERATE)                                                              \
-    if (b == 0) {                                                                                  \
-        READ;                                                                                      \
-        for (; k + 1 < n; k += 2, l += a) {                                                        \
-            OPERATE;                                                                               \
-            l += a;                                                                                \
-            OPERATE;                                                                               \
-        }                                                                                          \
-        if (k < n) {                                                                               \
-            OPERATE;                                                                               \
-        }                                                                                          \
+    for (int64_t k = 0; k < n; k++, l += a, q += b) {                                              \
+        READ OPERATE                                                                               \
+    }
+
+/* What all pieces of a round meet is read once, which a compiler cannot do by itself, as it might be changed
+ * by what is written. */
+#define HA_APPLY_BOTH_(READ, OPERATE)                                                              \
+    if (b != 0) {                                                                                  \
+        HA_APPLY_EACH_(READ, OPERATE)                                                              \
     } else {                                                                                       \
-        for (; k < n; k++, l += a, q += b) HA_APPLY_NEXT_(READ, OPERATE);                          \
-    }                                                                                              \
-    return
+        READ HA_APPLY_EACH_(, OPERATE)                                                             \
+    }
 
-/* So many vectors. */
-#define HA_READ_(V, y, at) const V y = *(const V *)(const void *)(q + (at))
-#define HA_OPERATE_(V, F, y, at) *(V *)(void *)(l + (at)) = F(*(V *)(void *)(l + (at)), y)
-#define HA_READ_1_(V) HA_READ_(V, y0_, 0)
-#define HA_READ_2_(V)                                                                              \
-    HA_READ_1_(V);                                                                                 \
-    HA_READ_(V, y1_, sizeof(V))
-#define HA_READ_3_(V)                                                                              \
-    HA_READ_2_(V);                                                                                 \
-    HA_READ_(V, y2_, 2 * sizeof(V))
-#define HA_READ_4_(V)                                                                              \
-    HA_READ_3_(V);                                                                                 \
-    HA_READ_(V, y3_, 3 * sizeof(V))
-#define HA_OPERATE_1_(V, F) HA_OPERATE_(V, F, y0_, 0)
-#define HA_OPERATE_2_(V, F)                                                                        \
-    HA_OPERATE_1_(V, F);                                                                           \
-    HA_OPERATE_(V, F, y1_, sizeof(V))
-#define HA_OPERATE_3_(V, F)                                                                        \
-    HA_OPERATE_2_(V, F);                                                                           \
-    HA_OPERATE_(V, F, y2_, 2 * sizeof(V))
-#define HA_OPERATE_4_(V, F)                                                                        \
-    HA_OPERATE_3_(V, F);                                                                           \
-    HA_OPERATE_(V, F, y3_, 3 * sizeof(V))
+/* Compilers would write the last value of a piece first, which takes a sixth longer. */
+#define HA_APPLY_IN_TURN_ __asm__("" ::: "memory");
 
-/* One value, behind so many others. */
-#define HA_READ_LAST_(T, at)                                                                       \
-    T last_;                                                                                       \
-    memcpy(&last_, q + (at), sizeof last_)
-#define HA_OPERATE_LAST_(T, Wide, F, at)                                                           \
-    do {                                                                                           \
+/* A value, behind so many others. */
+#define HA_READ_ONE_(R, y, at) memcpy(&y, q + (at) * sizeof(R), sizeof y);
+#define HA_APPLY_ONE_(T, R, C, F, y, at)                                                           \
+    {                                                                                              \
         T x_;                                                                                      \
-        memcpy(&x_, l + (at), sizeof x_);                                                          \
-        x_ = (T)F((Wide)x_, (Wide)last_);                                                          \
-        memcpy(l + (at), &x_, sizeof x_);                                                          \
-    } while (0)
+        memcpy(&x_, l + (at) * sizeof(T), sizeof x_);                                              \
+        x_ = (T)F((C)x_, (C)y);                                                                    \
+        memcpy(l + (at) * sizeof(T), &x_, sizeof x_);                                              \
+        HA_APPLY_IN_TURN_                                                                          \
+    }
 
-/* Forms that only floating-point numbers have, which neighbours in records mostly are. */
-#define HA_FORMS_OF_REAL_(T, Wide, F)                                                              \
-    case HA_FORM_THREE:                                                                            \
-        HA_APPLY_EACH_(HA_READ_3_(ha_v), HA_OPERATE_3_(ha_v, F));                                  \
-    case HA_FORM_TWO:                                                                              \
-        HA_APPLY_EACH_(HA_READ_2_(ha_v), HA_OPERATE_2_(ha_v, F));                                  \
-    case HA_FORM_QUAD:                                                                             \
-        HA_APPLY_EACH_(HA_READ_1_(ha_quad), HA_OPERATE_1_(ha_quad, F));                            \
-    case HA_FORM_TRIPLE:                                                                           \
-        HA_APPLY_EACH_(HA_READ_1_(ha_two);                                                         \
-                       HA_READ_LAST_(T, sizeof(ha_two)), HA_OPERATE_1_(ha_two, F);                 \
-                       HA_OPERATE_LAST_(T, Wide, F, sizeof(ha_two)));                              \
-    case HA_FORM_PAIR:                                                                             \
-        HA_APPLY_EACH_(HA_READ_1_(ha_two), HA_OPERATE_1_(ha_two, F));
-#define HA_FORMS_OF_INTEGERS_(T, Wide, F)
-#define HA_KERNEL_(name, attribute, T, Wide, F, bytes, MORE)                                       \
-    attribute static void name##_loop(const ha_apply_pieces *p, ha_apply_form form) {              \
-        typedef T ha_v __attribute__((vector_size(bytes), aligned(1), may_alias));                 \
-        typedef T ha_two                                                                           \
-            __attribute__((vector_size(2 * sizeof(T)), aligned(1), may_alias, unused));            \
-        typedef T ha_quad                                                                          \
-            __attribute__((vector_size(4 * sizeof(T)), aligned(1), may_alias, unused));            \
-        const int64_t a = p->left_apart, b = p->right_apart, n = p->n;                             \
-        const char *q = p->right, *const begin = p->right, *const end = p->end;                    \
-        char *l = p->left;                                                                         \
-        int64_t k = 0;                                                                             \
-        switch (form) {                                                                            \
-        case HA_FORM_FOUR:                                                                         \
-            HA_APPLY_EACH_(HA_READ_4_(ha_v), HA_OPERATE_4_(ha_v, F));                              \
-        case HA_FORM_ONE:                                                                          \
-            HA_APPLY_EACH_(HA_READ_1_(ha_v), HA_OPERATE_1_(ha_v, F));                              \
-            MORE(T, Wide, F)                                                                       \
-        case HA_FORM_SINGLE:                                                                       \
-            HA_APPLY_EACH_(HA_READ_LAST_(T, 0), HA_OPERATE_LAST_(T, Wide, F, 0));                  \
-        default:                                                                                   \
-            break;                                                                                 \
-        }                                                                                          \
-    }                                                                                              \
-    static const ha_kernel name = {name##_loop, sizeof(T), bytes, (T)0.5 == (T)0};
+/* A vector of left ones, V, behind so many others; right ones are W, and D is what is computed in. */
+#define HA_APPLY_TYPE_(T, name, count)                                                             \
+    typedef T name __attribute__((vector_size((count) * sizeof(T)), aligned(1), may_alias, unused))
+#define HA_APPLY_AS_IT_IS_(V, x) (x)
+#define HA_APPLY_CONVERTED_(V, x) __builtin_convertvector(x, V)
+#define HA_READ_VECTOR_(W, y, at) y = *(const W *)(const void *)(q + (at) * sizeof(W));
+#define HA_APPLY_VECTOR_(V, D, F, AS, y, at)                                                       \
+    {                                                                                              \
+        V *const x_ = (V *)(void *)(l + (at) * sizeof(V));                                         \
+        *x_ = AS(V, F(AS(D, *x_), AS(D, y)));                                                      \
+        HA_APPLY_IN_TURN_                                                                          \
+    }
+
+/* Up to four values: neighbours in records. Two at once where vectors have room for so few. */
+#define HA_READ_TWO_VALUES_(R) HA_READ_ONE_(R, y0, 0) HA_READ_ONE_(R, y1, 1)
+#define HA_APPLY_TWO_VALUES_(T, R, C, F, AS)                                                       \
+    HA_APPLY_ONE_(T, R, C, F, y0, 0) HA_APPLY_ONE_(T, R, C, F, y1, 1)
+#define HA_READ_TWO_AT_ONCE_(R) HA_READ_VECTOR_(ha_other_two, both, 0)
+#define HA_APPLY_TWO_AT_ONCE_(T, R, C, F, AS) HA_APPLY_VECTOR_(ha_two, ha_twice, F, AS, both, 0)
+#define HA_FEW_(name, T, R, C, F, AS, TWO, EACH)                                                   \
+    static void name##_few(const ha_apply_pieces *p, ha_apply_form form) {                         \
+        HA_APPLY_TYPE_(T, ha_two, 2);                                                              \
+        HA_APPLY_TYPE_(R, ha_other_two, 2);                                                        \
+        HA_APPLY_TYPE_(C, ha_twice, 2);                                                            \
+        HA_APPLY_TYPE_(T, ha_four, 4);                                                             \
+        HA_APPLY_TYPE_(R, ha_other_four, 4);                                                       \
+        HA_APPLY_TYPE_(C, ha_fourfold, 4);                                                         \
+        R y0, y1, y2;                                                                              \
+        ha_other_two both;                                                                         \
+        ha_other_four four;                                                                        \
+        (void)y1;                                                                                  \
+        (void)both;                                                                                \
+        HA_APPLY_ROUNDS_(switch (form) {                                                           \
+            case HA_FORM_SINGLE:                                                                   \
+                EACH(HA_READ_ONE_(R, y0, 0), HA_APPLY_ONE_(T, R, C, F, y0, 0))                     \
+                break;                                                                             \
+            case HA_FORM_PAIR:                                                                     \
+                EACH(HA_READ_##TWO##_(R), HA_APPLY_##TWO##_(T, R, C, F, AS))                       \
+                break;                                                                             \
+            case HA_FORM_TRIPLE:                                                                   \
+                EACH(HA_READ_##TWO##_(R) HA_READ_ONE_(R, y2, 2),                                   \
+                     HA_APPLY_##TWO##_(T, R, C, F, AS) HA_APPLY_ONE_(T, R, C, F, y2, 2))           \
+                break;                                                                             \
+            default:                                                                               \
+                EACH(HA_READ_VECTOR_(ha_other_four, four, 0),                                      \
+                     HA_APPLY_VECTOR_(ha_four, ha_fourfold, F, AS, four, 0))                       \
+        })                                                                                         \
+    }
+
+/* Up to four vectors of so many values. */
+#define HA_READ_VECTORS_1_ HA_READ_VECTOR_(ha_w, y0, 0)
+#define HA_READ_VECTORS_2_ HA_READ_VECTORS_1_ HA_READ_VECTOR_(ha_w, y1, 1)
+#define HA_READ_VECTORS_3_ HA_READ_VECTORS_2_ HA_READ_VECTOR_(ha_w, y2, 2)
+#define HA_READ_VECTORS_4_ HA_READ_VECTORS_3_ HA_READ_VECTOR_(ha_w, y3, 3)
+#define HA_APPLY_VECTORS_1_(F, AS) HA_APPLY_VECTOR_(ha_v, ha_d, F, AS, y0, 0)
+#define HA_APPLY_VECTORS_2_(F, AS)                                                                 \
+    HA_APPLY_VECTORS_1_(F, AS) HA_APPLY_VECTOR_(ha_v, ha_d, F, AS, y1, 1)
+#define HA_APPLY_VECTORS_3_(F, AS)                                                                 \
+    HA_APPLY_VECTORS_2_(F, AS) HA_APPLY_VECTOR_(ha_v, ha_d, F, AS, y2, 2)
+#define HA_APPLY_VECTORS_4_(F, AS)                                                                 \
+    HA_APPLY_VECTORS_3_(F, AS) HA_APPLY_VECTOR_(ha_v, ha_d, F, AS, y3, 3)
+#define HA_TWO_AND_THREE_VECTORS_(F, AS, EACH)                                                     \
+    case HA_FORM_TWO_VECTORS:                                                                      \
+        EACH(HA_READ_VECTORS_2_, HA_APPLY_VECTORS_2_(F, AS))                                       \
+        break;                                                                                     \
+    case HA_FORM_THREE_VECTORS:                                                                    \
+        EACH(HA_READ_VECTORS_3_, HA_APPLY_VECTORS_3_(F, AS))                                       \
+        break;
+#define HA_NO_MORE_VECTORS_(F, AS, EACH)
+#define HA_WIDE_(name, attribute, T, R, C, F, AS, lanes, EACH, MORE)                               \
+    attribute static void name##_wide(const ha_apply_pieces *p, ha_apply_form form) {              \
+        HA_APPLY_TYPE_(T, ha_v, lanes);                                                            \
+        HA_APPLY_TYPE_(R, ha_w, lanes);                                                            \
+        HA_APPLY_TYPE_(C, ha_d, lanes);                                                            \
+        ha_w y0, y1, y2, y3;                                                                       \
+        HA_APPLY_ROUNDS_(switch (form) {                                                           \
+            case HA_FORM_VECTOR:                                                                   \
+                EACH(HA_READ_VECTORS_1_, HA_APPLY_VECTORS_1_(F, AS))                               \
+                break;                                                                             \
+                MORE(F, AS, EACH)                                                                  \
+            default:                                                                               \
+                EACH(HA_READ_VECTORS_4_, HA_APPLY_VECTORS_4_(F, AS))                               \
+        })                                                                                         \
+    }
+
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Integers are divided one by one: no processor has vectors for it. */
-#define HA_DIVISION_(name, T, Wide, F)                                                             \
-    static void name##_loop(const ha_apply_pieces *p, ha_apply_form form) {                        \
-        const char *q = p->right;                                                                  \
-        char *l = p->left;                                                                         \
+#define HA_DIVISION_(name, T, C, F)                                                                \
+    static void name##_each(const ha_apply_pieces *p, ha_apply_form form) {                        \
+        T y;                                                                                       \
         (void)form;                                                                                \
-        for (int64_t k = 0; k < p->n; k++, l += p->left_apart, q += p->right_apart) {              \
-            if (q == p->end) q = p->right;                                                         \
-            HA_APPLY_ONE_(T, Wide, F, l, q);                                                       \
-        }                                                                                          \
+        HA_APPLY_ROUNDS_(HA_APPLY_EACH_(HA_READ_ONE_(T, y, 0), HA_APPLY_ONE_(T, T, C, F, y, 0)))   \
     }                                                                                              \
-    static const ha_kernel name = {name##_loop, sizeof(T), 0, 1};
+    static const ha_kernel name = {name##_each, NULL, sizeof(T), sizeof(T), 1, 1, 0};
 #define HA_QUOTIENT_(x, y) ((y) == 0 ? 0 : (x) / (y))
 /* The most negative number by -1 is itself, as it is its own opposite. */
 #define HA_SIGNED_QUOTIENT_(x, y) ((y) == -1 ? (int64_t)(0 - (uint64_t)(x)) : HA_QUOTIENT_(x, y))
@@ -185,48 +190,103 @@ HA_DIVISION_(ha_divide_u32, uint32_t, uint32_t, HA_QUOTIENT_)
 HA_DIVISION_(ha_divide_u64, uint64_t, uint64_t, HA_QUOTIENT_)
 
 /* Of integers, by their size: wrapping is the same with sign and without. */
-#define HA_KERNELS_OF_(name, at, F, bytes)                                                         \
-    HA_KERNEL_(ha_##name##_1, at, uint8_t, uint32_t, F, bytes, HA_FORMS_OF_INTEGERS_)              \
-    HA_KERNEL_(ha_##name##_2, at, uint16_t, uint32_t, F, bytes, HA_FORMS_OF_INTEGERS_)             \
-    HA_KERNEL_(ha_##name##_4, at, uint32_t, uint32_t, F, bytes, HA_FORMS_OF_INTEGERS_)             \
-    HA_KERNEL_(ha_##name##_8, at, uint64_t, uint64_t, F, bytes, HA_FORMS_OF_INTEGERS_)
-HA_KERNELS_OF_(assign, , HA_APPLY_ASSIGN_, 16)
-HA_KERNELS_OF_(add, , HA_APPLY_ADD_, 16)
-HA_KERNELS_OF_(subtract, , HA_APPLY_SUBTRACT_, 16)
-HA_KERNELS_OF_(multiply, , HA_APPLY_MULTIPLY_, 16)
+#define HA_INTEGER_(name, T, C, F, TWO)                                                            \
+    HA_FEW_(name, T, T, C, F, HA_APPLY_AS_IT_IS_, TWO, HA_APPLY_EACH_)                             \
+    HA_WIDE_(name, , T, T, T, F, HA_APPLY_AS_IT_IS_, 16 / sizeof(T), HA_APPLY_EACH_,               \
+             HA_NO_MORE_VECTORS_)                                                                  \
+    static const ha_kernel name = {name##_few,     name##_wide, sizeof(T), sizeof(T),              \
+                                   16 / sizeof(T), 4,           1};
+#define HA_INTEGERS_(name, F)                                                                      \
+    HA_INTEGER_(ha_##name##_1, uint8_t, uint32_t, F, TWO_VALUES)                                   \
+    HA_INTEGER_(ha_##name##_2, uint16_t, uint32_t, F, TWO_VALUES)                                  \
+    HA_INTEGER_(ha_##name##_4, uint32_t, uint32_t, F, TWO_AT_ONCE)                                 \
+    HA_INTEGER_(ha_##name##_8, uint64_t, uint64_t, F, TWO_AT_ONCE)
+HA_INTEGERS_(add, HA_APPLY_ADD_)
+HA_INTEGERS_(subtract, HA_APPLY_SUBTRACT_)
+HA_INTEGERS_(multiply, HA_APPLY_MULTIPLY_)
 
-/* Of floating-point numbers, for each way that processors have. */
-typedef struct ha_kernels {
-    const ha_kernel *of_float[5], *of_double[5];
-} ha_kernels;
+/* Of anything, by its size; vectors are the same for all. */
+HA_WIDE_(ha_assign, , uint64_t, uint64_t, uint64_t, HA_APPLY_ASSIGN_, HA_APPLY_AS_IT_IS_, 2,
+         HA_APPLY_BOTH_, HA_TWO_AND_THREE_VECTORS_)
+#define HA_ASSIGN_(name, T, TWO)                                                                   \
+    HA_FEW_(name, T, T, T, HA_APPLY_ASSIGN_, HA_APPLY_AS_IT_IS_, TWO, HA_APPLY_BOTH_)              \
+    static const ha_kernel name = {                                                                \
+        name##_few, ha_assign_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4};
+HA_ASSIGN_(ha_assign_1, uint8_t, TWO_VALUES)
+HA_ASSIGN_(ha_assign_2, uint16_t, TWO_VALUES)
+HA_ASSIGN_(ha_assign_4, uint32_t, TWO_AT_ONCE)
+HA_ASSIGN_(ha_assign_8, uint64_t, TWO_AT_ONCE)
 
-#define HA_KERNELS_OF_REAL_(name, at, F, bytes)                                                    \
-    HA_KERNEL_(ha_##name##_f32, at, float, float, F, bytes, HA_FORMS_OF_REAL_)                     \
-    HA_KERNEL_(ha_##name##_f64, at, double, double, F, bytes, HA_FORMS_OF_REAL_)
-#define HA_ALL_KERNELS_(way, at, bytes)                                                            \
-    HA_KERNELS_OF_REAL_(add_##way, at, HA_APPLY_ADD_, bytes)                                       \
-    HA_KERNELS_OF_REAL_(subtract_##way, at, HA_APPLY_SUBTRACT_, bytes)                             \
-    HA_KERNELS_OF_REAL_(multiply_##way, at, HA_APPLY_MULTIPLY_, bytes)                             \
-    HA_KERNELS_OF_REAL_(divide_##way, at, HA_APPLY_DIVIDE_, bytes)                                 \
-    static const ha_kernels ha_kernels_##way = {                                                   \
-        {&ha_assign_4, &ha_add_##way##_f32, &ha_subtract_##way##_f32, &ha_multiply_##way##_f32,    \
-         &ha_divide_##way##_f32},                                                                  \
-        {&ha_assign_8, &ha_add_##way##_f64, &ha_subtract_##way##_f64, &ha_multiply_##way##_f64,    \
-         &ha_divide_##way##_f64}};
-
-HA_ALL_KERNELS_(plain, , 16)
+/* Of floating-point numbers, with vectors that every processor has, and with wider ones. */
 #if defined __x86_64__ && !defined HARRAY_NO_SIMD
-HA_ALL_KERNELS_(avx2, __attribute__((target("avx2"))), 32)
-static const ha_kernels *ha_best_kernels(void) {
+#define HA_WIDER_(name, T, F)                                                                      \
+    HA_WIDE_(name##_wider, __attribute__((target("avx2"))), T, T, T, F, HA_APPLY_AS_IT_IS_,        \
+             32 / sizeof(T), HA_APPLY_BOTH_, HA_TWO_AND_THREE_VECTORS_)
+#define HA_WIDER_KERNEL_(name, T)                                                                  \
+    { name##_few, name##_wider_wide, sizeof(T), sizeof(T), 32 / sizeof(T), 4, 4 }
+static int ha_has_wider_kernels(void) {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") ? &ha_kernels_avx2 : &ha_kernels_plain;
+    return __builtin_cpu_supports("avx2") != 0;
 }
 #else
-static const ha_kernels *ha_best_kernels(void) { return &ha_kernels_plain; }
+#define HA_WIDER_(name, T, F)
+#define HA_WIDER_KERNEL_(name, T)                                                                  \
+    { name##_few, name##_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4 }
+static int ha_has_wider_kernels(void) { return 0; }
 #endif
+#define HA_REAL_(name, T, F)                                                                       \
+    HA_FEW_(name, T, T, T, F, HA_APPLY_AS_IT_IS_, TWO_AT_ONCE, HA_APPLY_BOTH_)                     \
+    HA_WIDE_(name, , T, T, T, F, HA_APPLY_AS_IT_IS_, 16 / sizeof(T), HA_APPLY_BOTH_,               \
+             HA_TWO_AND_THREE_VECTORS_)                                                            \
+    HA_WIDER_(name, T, F)                                                                          \
+    static const ha_kernel name[2] = {                                                             \
+        {name##_few, name##_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4},                     \
+        HA_WIDER_KERNEL_(name, T)};
 
-/* For two sides of this type, which is not complex; NULL: there is none. */
-static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar type) {
+/* Of one floating-point type with the other. */
+#define HA_MIXED_(name, T, R, F)                                                                   \
+    static void name##_each(const ha_apply_pieces *p, ha_apply_form form) {                        \
+        R y;                                                                                       \
+        (void)form;                                                                                \
+        HA_APPLY_ROUNDS_(                                                                          \
+            HA_APPLY_EACH_(HA_READ_ONE_(R, y, 0), HA_APPLY_ONE_(T, R, double, F, y, 0)))           \
+    }                                                                                              \
+    HA_WIDE_(name, , T, R, double, F, HA_APPLY_CONVERTED_, 4, HA_APPLY_EACH_, HA_NO_MORE_VECTORS_) \
+    static const ha_kernel name = {name##_each, name##_wide, sizeof(T), sizeof(R), 4, 1, 1};
+#define HA_MIXED_REALS_(name, F)                                                                   \
+    HA_MIXED_(ha_##name##_f32_f64, float, double, F)                                               \
+    HA_MIXED_(ha_##name##_f64_f32, double, float, F)
+#define HA_REALS_(name, F)                                                                         \
+    HA_REAL_(ha_##name##_f32, float, F)                                                            \
+    HA_REAL_(ha_##name##_f64, double, F)                                                           \
+    HA_MIXED_REALS_(name, F)
+HA_MIXED_REALS_(assign, HA_APPLY_ASSIGN_)
+HA_REALS_(add, HA_APPLY_ADD_)
+HA_REALS_(subtract, HA_APPLY_SUBTRACT_)
+HA_REALS_(multiply, HA_APPLY_MULTIPLY_)
+HA_REALS_(divide, HA_APPLY_DIVIDE_)
+
+/* ---- which one ------------------------------------------------------------------------------- */
+
+/* For real floating-point numbers; of two types, too. */
+static const ha_kernel *ha_real_kernel(ha_operator operation, ha_scalar left, ha_scalar right,
+                                       int is_wider) {
+    static const ha_kernel *const same[2][4] = {
+        {ha_add_f32, ha_subtract_f32, ha_multiply_f32, ha_divide_f32},
+        {ha_add_f64, ha_subtract_f64, ha_multiply_f64, ha_divide_f64}};
+    static const ha_kernel *const mixed[2][5] = {
+        {&ha_assign_f32_f64, &ha_add_f32_f64, &ha_subtract_f32_f64, &ha_multiply_f32_f64,
+         &ha_divide_f32_f64},
+        {&ha_assign_f64_f32, &ha_add_f64_f32, &ha_subtract_f64_f32, &ha_multiply_f64_f32,
+         &ha_divide_f64_f32}};
+    const int is_double = left == HA_F64;
+    return left == right ? same[is_double][operation - 1] + is_wider : mixed[is_double][operation];
+}
+
+static int ha_is_single_or_double(ha_scalar type) { return type == HA_F32 || type == HA_F64; }
+
+/* For sides of these types, which are not complex; NULL: there is none. */
+static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar left, ha_scalar right) {
     static const ha_kernel *const division[] = {
         [HA_I8] = &ha_divide_i8,   [HA_I16] = &ha_divide_i16, [HA_I32] = &ha_divide_i32,
         [HA_I64] = &ha_divide_i64, [HA_U8] = &ha_divide_u8,   [HA_U16] = &ha_divide_u16,
@@ -236,74 +296,15 @@ static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar type) {
         {&ha_add_1, &ha_add_2, &ha_add_4, &ha_add_8},
         {&ha_subtract_1, &ha_subtract_2, &ha_subtract_4, &ha_subtract_8},
         {&ha_multiply_1, &ha_multiply_2, &ha_multiply_4, &ha_multiply_8}};
-    const ha_kernels *kernels = ha_best_kernels();
-    const int64_t size = ha_scalar_size(type);
+    const int64_t size = ha_scalar_size(left);
     const int log = size == 8 ? 3 : (int)(size / 2);
-    if (type == HA_F32) return kernels->of_float[operation];
-    if (type == HA_F64) return kernels->of_double[operation];
+    const int are_real = ha_is_single_or_double(left) && ha_is_single_or_double(right);
+    if (are_real && (left != right || operation != HA_ASSIGN))
+        return ha_real_kernel(operation, left, right, ha_has_wider_kernels());
+    if (left != right) return NULL;
     if (operation == HA_ASSIGN) return of_size[0][log];
-    if (type < HA_I8 || type > HA_U64) return NULL;
-    return operation == HA_DIVIDE ? division[type] : of_size[operation][log];
-}
-
-/* ---- spans as pieces ------------------------------------------------------------------------- */
-
-/* Values of a piece of each form, and the largest form of no more than n of them. */
-static int64_t ha_form_values(const ha_kernel *kernel, ha_apply_form form) {
-    const int64_t width = kernel->vector / kernel->size;
-    return form <= HA_FORM_ONE ? width * (4 - (int64_t)form) : 8 - (int64_t)form;
-}
-static ha_apply_form ha_form_within(const ha_kernel *kernel, int64_t n) {
-    ha_apply_form form = kernel->vector == 0 ? HA_FORM_SINGLE : HA_FORM_FOUR;
-    while (ha_form_values(kernel, form) > n || (kernel->has_few && form != HA_FORM_FOUR &&
-                                                form != HA_FORM_ONE && form != HA_FORM_SINGLE))
-        form = (ha_apply_form)(form + 1);
-    return form;
-}
-
-/* Runs so short that their first pieces are done in all of them, then the second ones, and so on. Those of
- * a tile stay in the nearest cache meanwhile. */
-static void ha_apply_down(const ha_kernel *kernel, const ha_span *s, int is_dense) {
-    for (int64_t n, k = 0; k < s->n; k += n) {
-        const ha_apply_form form = is_dense ? ha_form_within(kernel, s->n - k) : HA_FORM_SINGLE;
-        const ha_apply_pieces pieces = {.left = s->left + k * s->left_step,
-                                        .right = s->right + k * s->right_step,
-                                        .n = s->runs,
-                                        .left_apart = s->left_apart,
-                                        .right_apart = s->right_apart};
-        n = ha_form_values(kernel, form);
-        kernel->loop(&pieces, form);
-    }
-}
-
-/* One run after the other: values next to each other by four vectors, the rest and others one by one. */
-static void ha_apply_along_runs(const ha_kernel *kernel, const ha_span *s, int is_dense) {
-    const int64_t four = is_dense ? ha_form_values(kernel, HA_FORM_FOUR) : 0;
-    for (int64_t r = 0; r < s->runs; r++) {
-        ha_apply_pieces p = {.left = s->left + r * s->left_apart,
-                             .right = s->right + r * s->right_apart,
-                             .end = s->period > 0 ? s->right + s->period : NULL};
-        const int64_t fours = four > 0 ? s->n / four : 0, rest = s->n - fours * four;
-        p.n = fours;
-        p.left_apart = four * s->left_step;
-        p.right_apart = four * s->right_step == s->period ? 0 : four * s->right_step;
-        if (fours > 0) kernel->loop(&p, HA_FORM_FOUR);
-        p.left += fours * p.left_apart;
-        p.right += s->period > 0 ? fours * p.right_apart % s->period : fours * p.right_apart;
-        p.n = rest;
-        p.left_apart = s->left_step;
-        p.right_apart = s->right_step;
-        if (rest > 0) kernel->loop(&p, HA_FORM_SINGLE);
-    }
-}
-
-static void ha_apply_kernel(const ha_kernel *kernel, const ha_span *s) {
-    const int is_dense = s->left_step == kernel->size &&
-                         (s->right_step == kernel->size || s->is_splat);
-    if (s->runs > 1 && s->n * kernel->size <= HA_APPLY_SHORT)
-        ha_apply_down(kernel, s, is_dense);
-    else
-        ha_apply_along_runs(kernel, s, is_dense);
+    if (left < HA_I8 || left > HA_U64) return NULL;
+    return operation == HA_DIVIDE ? division[left] : of_size[operation][log];
 }
 
 #endif

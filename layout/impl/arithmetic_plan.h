@@ -12,14 +12,18 @@
 #include "copy_shape.h"
 #include "strips.h"
 
-enum { HA_APPLY_PATTERN = 4096, HA_APPLY_PERIOD = 8192 }; /* bytes: of a block, and of some */
+enum {
+    HA_APPLY_PATTERN = 4096, /* bytes of a block of values on the right, and of some */
+    HA_APPLY_PERIOD = 8192,
+    HA_APPLY_NEAR = 1 << 18 /* bytes that stay in the second cache */
+};
 
 typedef struct ha_apply_part {
     char *left;        /* of linear index 0 */
     const char *right; /* NULL: `value` */
     ha_copy_shape left_shape, right_shape;
     const ha_kernel *kernel;
-    int32_t walk, size;
+    int32_t walk, size, right_size; /* bytes of a value on each side */
     int64_t together; /* so many parts from this one on follow each other in each block */
     int is_filled;    /* and fill the whole of it */
     int is_woven;     /* but on the right they are arrays */
@@ -37,7 +41,8 @@ typedef struct ha_apply_leaf {
 typedef struct ha_apply_walk {
     ha_copy_walk walk;
     int64_t part, parts; /* its parts */
-    int64_t tile, tiles; /* records of a tile, and how many tiles the last loop has */
+    int64_t tile, tiles; /* records of a tile along the last loop, and how many tiles it has */
+    int64_t rows;        /* of a tile, along the loop around that */
     int64_t units;       /* tiles there are */
 } ha_apply_walk;
 
@@ -74,6 +79,14 @@ static int32_t ha_apply_find_walk(ha_apply_plan *p, const ha_linearizer *left,
     return (int32_t)p->walks++;
 }
 
+/* One value over and over. */
+static void ha_apply_splat(char *to, const char *value, int32_t size) {
+    uint64_t all = 0, one = 0;
+    memcpy(&one, value, (size_t)size); /* little end first */
+    for (int k = 0; k < 8; k += size) all |= one << 8 * k;
+    for (int k = 0; k < HA_SPLAT; k += 8) memcpy(to + k, &all, 8);
+}
+
 /* Number `part` of a leaf, with part `from` of the right one, or with the constant. */
 static void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int part, int from,
                               const ha_kernel *kernel, int32_t walk) {
@@ -87,13 +100,13 @@ static void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int p
     a->kernel = kernel;
     a->walk = walk;
     a->size = (int32_t)size;
+    a->right_size = (int32_t)kernel->right_size;
     if (leaf->right >= 0) {
         const ha_row *other = &p->right->mapping->row[leaf->right];
-        a->right = (const char *)p->right->blob[other->blob] + other->base + from * size;
+        a->right = (const char *)p->right->blob[other->blob] + other->base + from * a->right_size;
         a->right_shape = ha_copy_shape_of(other);
     } else {
-        memcpy(a->value, leaf->constant.value + from * size, (size_t)size);
-        for (int64_t k = size; k < HA_SPLAT; k *= 2) memcpy(a->value + k, a->value, (size_t)k);
+        ha_apply_splat(a->value, leaf->constant.value + from * a->right_size, a->right_size);
     }
 }
 
@@ -104,14 +117,14 @@ static int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
     const ha_row *other = leaf->right < 0 ? row : &p->right->mapping->row[leaf->right];
     const int is_complex = ha_is_complex(leaf->left_type), both = ha_is_complex(leaf->right_type);
     const ha_scalar type = ha_type_of_part(leaf->left_type);
-    const ha_kernel *kernel = ha_kernel_of(p->operation, type);
-    if (!kernel || !ha_apply_is_plain(row) || !ha_apply_is_plain(other)) return 0;
+    if (!ha_apply_is_plain(row) || !ha_apply_is_plain(other)) return 0;
     if (both && p->operation >= HA_MULTIPLY) return 0;
-    if (leaf->right < 0 && !both && !ha_constant_as(&leaf->constant, p->operation, type)) return 0;
-    if (leaf->right < 0 ? both && leaf->right_type != leaf->left_type
-                        : ha_type_of_part(leaf->right_type) != type)
-        return 0;
     if (is_complex && !both && p->operation == HA_ASSIGN) return 0;
+    if (leaf->right < 0 && !both) (void)ha_constant_as(&leaf->constant, p->operation, type);
+    const ha_kernel *kernel = ha_kernel_of(
+        p->operation, type,
+        ha_type_of_part(leaf->right < 0 ? leaf->constant.type : leaf->right_type));
+    if (!kernel) return 0;
     const ha_linearizer *l = &m->linearizer[row->linearizer];
     const int32_t walk = ha_apply_find_walk(
         p, l, leaf->right < 0 ? l : &p->right->mapping->linearizer[other->linearizer]);
@@ -144,19 +157,26 @@ static int ha_apply_same_shape(const ha_copy_shape *a, const ha_copy_shape *b) {
 
 /* Does b lie right behind a on both sides? */
 static int ha_apply_follows(const ha_apply_part *a, const ha_apply_part *b) {
-    const int64_t step = a->left_shape.lanes * a->size;
-    return a->walk == b->walk && a->kernel == b->kernel && a->size == b->size &&
+    const int64_t lanes = a->left_shape.lanes;
+    return a->walk == b->walk && a->kernel == b->kernel &&
            ha_apply_same_shape(&a->left_shape, &b->left_shape) &&
-           HA_NUMBER_(b->left) - HA_NUMBER_(a->left) == (uint64_t)step && !a->right == !b->right &&
-           (!a->right || (ha_apply_same_shape(&a->right_shape, &b->right_shape) &&
-                          a->right_shape.lanes == a->left_shape.lanes &&
-                          a->right_shape.lane == a->left_shape.lane &&
-                          HA_NUMBER_(b->right) - HA_NUMBER_(a->right) == (uint64_t)step));
+           HA_NUMBER_(b->left) - HA_NUMBER_(a->left) == (uint64_t)(lanes * a->size) &&
+           !a->right == !b->right &&
+           (!a->right ||
+            (ha_apply_same_shape(&a->right_shape, &b->right_shape) &&
+             a->right_shape.lanes == lanes &&
+             (lanes == 1 || a->right_shape.lane == a->right_size) &&
+             HA_NUMBER_(b->right) - HA_NUMBER_(a->right) == (uint64_t)(lanes * a->right_size)));
 }
 
-/* Bytes that so many parts take of each block. */
+/* Bytes that so many parts take of each block, on the left. */
 static int64_t ha_apply_bytes(const ha_apply_part *part, int64_t parts) {
     return parts * part->size * part->left_shape.lanes;
+}
+
+/* Values that parts together have in each block. */
+static int64_t ha_apply_values(const ha_apply_part *part) {
+    return part->together * part->left_shape.lanes;
 }
 
 /* How many parts from this one on follow each other in each block; 1: it is alone. */
@@ -174,7 +194,7 @@ static int64_t ha_apply_neighbours(const ha_apply_part *part, int64_t parts) {
 /* Is it a field of structs, with an array on the right? */
 static int ha_apply_is_mixed(const ha_apply_part *part) {
     return part->right && part->left_shape.lanes == 1 && part->left_shape.block > part->size &&
-           part->right_shape.lanes == 1 && part->right_shape.block == part->size;
+           part->right_shape.lanes == 1 && part->right_shape.block == part->right_size;
 }
 
 /* How many of these follow each other in each struct. */
@@ -200,24 +220,24 @@ static void ha_apply_find_together(ha_apply_plan *p) {
         }
         part->is_filled = ha_apply_bytes(part, part->together) == part->left_shape.block &&
                           (!part->right || part->is_woven ||
-                           part->right_shape.block == part->left_shape.block);
+                           part->right_shape.block == ha_apply_values(part) * part->right_size);
     }
 }
 
 /* Have parts together all the same value? */
 static int ha_apply_is_uniform(const ha_apply_part *part) {
     for (int64_t k = 1; k < part->together; k++)
-        if (memcmp(part->value, part[k].value, (size_t)part->size) != 0) return 0;
+        if (memcmp(part->value, part[k].value, (size_t)part->right_size) != 0) return 0;
     return 1;
 }
 
-/* Blocks of their values: one, or so many that four vectors have an end where the last one has, if that
- * is not too much; then records are one array. */
+/* Blocks of their values: one, or so many that a vector has an end where the last one has, if that is not
+ * too much; then records are one array. */
 static int64_t ha_apply_pattern_blocks(ha_apply_part *part) {
     int64_t blocks = 1;
     if (part->right || part->together == 1 || ha_apply_is_uniform(part)) return 0;
     if (!part->is_filled) return 1;
-    while (blocks * part->left_shape.block % HA_SPLAT != 0) blocks *= 2;
+    while (blocks * ha_apply_values(part) % part->kernel->lanes != 0) blocks *= 2;
     part->is_filled = blocks * part->left_shape.block <= HA_APPLY_PERIOD;
     return part->is_filled ? blocks : 1;
 }
@@ -227,24 +247,29 @@ static void ha_apply_make_pattern(ha_apply_part *part, char *at) {
     part->pattern = at;
     for (int64_t b = 0; b < part->patterns; b++)
         for (int64_t k = 0; k < part->together; k++)
-            for (int64_t i = 0; i < lanes; i++, at += part->size)
-                memcpy(at, part[k].value, (size_t)part->size);
+            for (int64_t i = 0; i < lanes; i++, at += part->right_size)
+                memcpy(at, part[k].value, (size_t)part->right_size);
+}
+
+/* Bytes of them, so many that others behind them begin where vectors do. */
+static int64_t ha_apply_pattern_bytes(const ha_apply_part *part) {
+    return (part->patterns * ha_apply_values(part) * part->right_size + 63) / 64 * 64;
 }
 
 static ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
         p->part[k].patterns = ha_apply_pattern_blocks(&p->part[k]);
-        bytes += p->part[k].patterns * ha_apply_bytes(&p->part[k], p->part[k].together);
+        bytes += ha_apply_pattern_bytes(&p->part[k]);
     }
     if (bytes == 0) return HA_OK;
-    p->patterns = (char *)HA_LAYOUT_MALLOC_((size_t)bytes);
-    if (!p->patterns) return ha_no_memory(asked, (size_t)bytes);
-    char *at = p->patterns;
+    p->patterns = (char *)HA_LAYOUT_MALLOC_((size_t)bytes + 63);
+    if (!p->patterns) return ha_no_memory(asked, (size_t)bytes + 63);
+    char *at = p->patterns + (64 - HA_NUMBER_(p->patterns) % 64) % 64;
     for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
         if (p->part[k].patterns == 0) continue;
         ha_apply_make_pattern(&p->part[k], at);
-        at += p->part[k].patterns * ha_apply_bytes(&p->part[k], p->part[k].together);
+        at += ha_apply_pattern_bytes(&p->part[k]);
     }
     return HA_OK;
 }
@@ -252,39 +277,61 @@ static ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p)
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 /* Bytes from record to record that it shares with other parts; 0: none. */
-static int64_t ha_apply_shared(const ha_copy_shape *s, int32_t size) {
+static int64_t ha_apply_shared(const ha_copy_shape *s, int64_t size) {
     const int64_t each = s->block / s->lanes;
     return each == size ? 0 : each < 0 ? -each : each;
 }
 
-/* Tiles are as long as their lines stay in the nearest cache, and at least as a block. */
-static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
-    const ha_copy_loop *last = &w->walk.loop[w->walk.rank - 1];
-    int64_t shared = 0, lanes = 1, outer = 1;
+/* Bytes on both sides from record to record, of parts of which each takes a few; and how often lines are
+ * gone through, at least: once for each alone or neighbours that are one piece. */
+static int64_t ha_apply_lines(const ha_apply_plan *p, const ha_apply_walk *w, int64_t *times) {
+    int64_t shared = 0;
+    *times = 0;
     for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together) {
         const ha_apply_part *part = &p->part[k];
-        lanes = ha_larger(lanes, part->left_shape.lanes);
         if (part->is_filled) continue;
+        *times += part->together > 1
+                      ? ha_form_passes(part->kernel, ha_apply_values(part), part->patterns > 0)
+                      : 1;
         shared = ha_larger(shared, ha_apply_shared(&part->left_shape, part->size) +
-                                       ha_apply_shared(&part->right_shape, part->size));
+                                       ha_apply_shared(&part->right_shape, part->right_size));
     }
-    w->tile = shared == 0 ? 16384 : ha_larger(12288 / shared, 64);
+    return shared;
+}
+
+/* Tiles are as long as their lines stay in the nearest cache, if that matters, and at least as a block. */
+static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
+    const ha_copy_walk *walk = &w->walk;
+    const int64_t count = walk->loop[walk->rank - 1].count;
+    int64_t lanes = 1, outer = 1, times;
+    const int64_t shared = ha_apply_lines(p, w, &times);
+    for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together)
+        lanes = ha_larger(lanes, p->part[k].left_shape.lanes);
+    w->tile = shared == 0 ? 16384
+                          : ha_larger((times < 2 ? HA_APPLY_NEAR : HA_APPLY_CACHED) / shared, 64);
     if (!ha_round_to(w->tile, lanes, &w->tile)) w->tile = lanes;
-    w->tiles = last->count / w->tile + (last->count % w->tile != 0);
-    for (int k = 0; k < w->walk.rank - 1; k++) outer *= w->walk.loop[k].count;
+    w->tiles = count / w->tile + (count % w->tile != 0);
+    w->rows = 1;
+    for (int k = 0; k < walk->rank - 1; k++) {
+        const int64_t rows = walk->loop[k].count;
+        if (k == walk->rank - 2 && w->tiles == 1)
+            w->rows = ha_smaller(rows, ha_larger(w->tile / count, 1));
+        outer *= rows / w->rows + (rows % w->rows != 0);
+    }
     w->units = outer * w->tiles;
 }
 
 static ha_status ha_apply_complete(const ha_asked *asked, ha_apply_plan *p) {
     int64_t k = 0;
     ha_apply_find_together(p);
-    for (int64_t w = 0; w < p->walks; w++) {
+    const ha_status s = ha_apply_make_patterns(asked, p);
+    for (int64_t w = 0; w < p->walks && !s; w++) {
         p->walk[w].part = k;
         while (k < p->parts && p->part[k].walk == w) k++;
         p->walk[w].parts = k - p->walk[w].part;
         ha_apply_make_tiles(p, &p->walk[w]);
     }
-    return ha_apply_make_patterns(asked, p);
+    return s;
 }
 
 #endif

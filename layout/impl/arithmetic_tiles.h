@@ -8,9 +8,11 @@
 
 enum { HA_APPLY_MOST_THREADS = 256, HA_APPLY_WOVEN = 8192 /* bytes */ };
 
-/* Records along a loop: the linear indices of the first on both sides, the steps, and how many. */
+/* Records along a loop: the linear indices of the first on both sides, the steps, and how many; and so
+ * many rows of them along another loop. */
 typedef struct ha_apply_row {
     int64_t left, right, left_step, right_step, n;
+    int64_t left_row, right_row, rows;
 } ha_apply_row;
 
 /* ---- one part -------------------------------------------------------------------------------- */
@@ -50,7 +52,7 @@ static int64_t ha_apply_span(const ha_apply_part *p, const ha_apply_row *row, ha
     return s->n;
 }
 
-static void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
+static void ha_apply_alone_row(const ha_apply_part *p, ha_apply_row row) {
     for (int64_t n; row.n > 0; row.n -= n) {
         ha_span s;
         n = ha_apply_span(p, &row, &s);
@@ -60,25 +62,57 @@ static void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
     }
 }
 
+/* Equal distances on both sides, so that all rows are one span. */
+static void ha_apply_flat(const ha_apply_part *p, const ha_apply_row *row) {
+    const int64_t left = p->left_shape.block, right = p->right_shape.block;
+    ha_apply_kernel(p->kernel,
+                    &(ha_span){.left = p->left + row->left * left,
+                               .right = p->right ? p->right + row->right * right : p->value,
+                               .n = row->n,
+                               .left_step = row->left_step * left,
+                               .right_step = row->right_step * right,
+                               .runs = row->rows,
+                               .left_apart = row->left_row * left,
+                               .right_apart = row->right_row * right,
+                               .is_splat = !p->right});
+}
+
+static void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
+    if (p->left_shape.lanes == 1 && p->right_shape.lanes == 1) {
+        ha_apply_flat(p, &row);
+        return;
+    }
+    for (int64_t k = 0; k < row.rows; k++) {
+        ha_apply_alone_row(p, row);
+        row.left += row.left_row;
+        row.right += row.right_row;
+    }
+}
+
 /* ---- parts together -------------------------------------------------------------------------- */
+
+/* What parts together meet on the right, or its beginning. */
+static const char *ha_apply_right_of(const ha_apply_part *p) {
+    return p->right ? p->right : p->pattern ? p->pattern : p->value;
+}
 
 /* So many whole blocks: as one array if they are filled, else by what follows each other in each. */
 static void ha_apply_whole(const ha_apply_part *p, const ha_apply_row *row, int64_t blocks) {
-    const int64_t block = p->left_shape.block, each = ha_apply_bytes(p, p->together) / p->size;
-    const int is_splat = !p->right && !p->pattern;
-    ha_span s = {.left = p->left + ha_copy_offset(&p->left_shape, row->left),
-                 .right = p->right     ? p->right + ha_copy_offset(&p->right_shape, row->right)
-                          : p->pattern ? p->pattern
-                                       : p->value,
-                 .n = p->is_filled ? blocks * each : each,
-                 .left_step = p->size,
-                 .right_step = is_splat ? 0 : p->size,
-                 .runs = p->is_filled ? 1 : blocks,
-                 .left_apart = block,
-                 .right_apart = p->right ? p->right_shape.block : 0,
-                 .is_splat = is_splat};
-    if (p->is_filled) s.period = p->patterns * block;
-    ha_apply_kernel(p->kernel, &s);
+    const int64_t each = ha_apply_values(p), right = p->right ? p->right_shape.block : 0;
+    const int is_filled = p->is_filled && row->left_step == 1 &&
+                          (!p->right || row->right_step == 1);
+    ha_apply_kernel(
+        p->kernel, &(ha_span){.left = p->left + ha_copy_offset(&p->left_shape, row->left),
+                              .right = ha_apply_right_of(p) +
+                                       (p->right ? ha_copy_offset(&p->right_shape, row->right) : 0),
+                              .n = is_filled ? blocks * each : each,
+                              .left_step = p->size,
+                              .right_step = p->right || p->pattern ? p->right_size : 0,
+                              .runs = is_filled ? 1 : blocks,
+                              .left_apart = row->left_step * p->left_shape.block,
+                              .right_apart = row->right_step * right,
+                              .period = is_filled ? p->patterns * each : 0,
+                              .is_splat = !p->right && !p->pattern});
 }
 
 /* One after the other, n records. */
@@ -93,41 +127,45 @@ static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
     _Alignas(64) char woven[HA_APPLY_WOVEN];
     const char *column[HA_STRIP_LEAVES];
     int64_t leaves = p->together; /* where there are gaps, as many as weaving is fast with */
-    if (!p->is_filled) leaves += (16 - leaves * p->size % 16) % 16 / p->size;
-    const int64_t bytes = leaves * p->size, most = HA_APPLY_WOVEN / bytes;
+    if (!p->is_filled) leaves += (16 - leaves * p->right_size % 16) % 16 / p->right_size;
+    const int64_t bytes = leaves * p->right_size, most = HA_APPLY_WOVEN / bytes;
     ha_strips strips = {.to = woven,
                         .from_table = column,
-                        .to_leaf = p->size,
+                        .to_leaf = p->right_size,
                         .to_lane = bytes,
-                        .from_lane = p->size,
+                        .from_lane = p->right_size,
                         .leaves = leaves,
                         .blocks = 1,
-                        .size = p->size};
+                        .size = p->right_size};
     for (int64_t k = 0; k < row->n; k += strips.lanes) {
         const int64_t n = strips.lanes = ha_smaller(most, row->n - k);
         for (int64_t f = 0; f < leaves; f++)
-            column[f] = p[ha_smaller(f, p->together - 1)].right + (row->right + k) * p->size;
+            column[f] = p[ha_smaller(f, p->together - 1)].right + (row->right + k) * p->right_size;
         ha_move_strips(&strips);
         ha_apply_kernel(p->kernel,
                         &(ha_span){.left = p->left + (row->left + k) * p->left_shape.block,
                                    .right = woven,
                                    .n = p->together * (p->is_filled ? n : 1),
                                    .left_step = p->size,
-                                   .right_step = p->size,
+                                   .right_step = p->right_size,
                                    .runs = p->is_filled ? 1 : n,
                                    .left_apart = p->left_shape.block,
                                    .right_apart = bytes});
     }
 }
 
-static void ha_apply_together(const ha_apply_part *p, ha_apply_row row) {
+static void ha_apply_together_row(const ha_apply_part *p, ha_apply_row row) {
     const int64_t lanes = p->left_shape.lanes;
-    const int64_t begun = row.left % lanes, head = begun == 0 ? 0 : lanes - begun;
     const int is_even = row.left_step == 1 && (!p->right || row.right_step == 1);
     if (is_even && p->is_woven) {
         ha_apply_woven(p, &row);
         return;
     }
+    if (lanes == 1 && !p->is_woven) { /* structs */
+        ha_apply_whole(p, &row, row.n);
+        return;
+    }
+    const int64_t begun = row.left % lanes, head = begun == 0 ? 0 : lanes - begun;
     if (!is_even || p->is_woven || (p->right && row.right % lanes != begun) ||
         row.n < head + lanes) {
         ha_apply_each(p, row, row.n);
@@ -143,22 +181,42 @@ static void ha_apply_together(const ha_apply_part *p, ha_apply_row row) {
     ha_apply_each(p, row, rest);
 }
 
+static void ha_apply_together(const ha_apply_part *p, ha_apply_row row) {
+    const int64_t rows = row.rows;
+    row.rows = 1;
+    for (int64_t k = 0; k < rows; k++) {
+        ha_apply_together_row(p, row);
+        row.left += row.left_row;
+        row.right += row.right_row;
+    }
+}
+
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 static void ha_apply_tile(const ha_apply_plan *p, const ha_apply_walk *w, int64_t unit) {
     const ha_copy_walk *walk = &w->walk;
     const ha_copy_loop *last = &walk->loop[walk->rank - 1];
-    const int64_t begin = unit % w->tiles * w->tile;
+    const int64_t begin = w->tiles > 1 ? unit % w->tiles * w->tile : 0;
     ha_apply_row row = {.left = walk->to + begin * last->to,
                         .right = walk->from + begin * last->from,
                         .left_step = last->to,
                         .right_step = last->from,
-                        .n = ha_smaller(w->tile, last->count - begin)};
-    unit /= w->tiles;
+                        .n = ha_smaller(w->tile, last->count - begin),
+                        .rows = 1};
+    if (w->tiles > 1) unit /= w->tiles;
     for (int k = walk->rank - 2; k >= 0; k--) {
-        row.left += unit % walk->loop[k].count * walk->loop[k].to;
-        row.right += unit % walk->loop[k].count * walk->loop[k].from;
-        unit /= walk->loop[k].count;
+        const ha_copy_loop *loop = &walk->loop[k];
+        const int64_t step = k == walk->rank - 2 ? w->rows : 1;
+        const int64_t steps = loop->count / step + (loop->count % step != 0);
+        const int64_t index = unit % steps * step;
+        if (step > 1) {
+            row.rows = ha_smaller(step, loop->count - index);
+            row.left_row = loop->to;
+            row.right_row = loop->from;
+        }
+        row.left += index * loop->to;
+        row.right += index * loop->from;
+        unit /= steps;
     }
     for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together)
         if (p->part[k].together > 1)

@@ -2,7 +2,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_VALUES_H
 #define HARRAY_LAYOUT_IMPL_ARITHMETIC_VALUES_H
 
-#include "arithmetic_kernels.h"
+#include "arithmetic_spans.h"
 #include "coding.h"
 
 /* Up to HA_PORTION values of both sides. */
@@ -31,7 +31,7 @@ static void ha_operate_integers(ha_operator operation, uint64_t *x, int x_has_si
                           .right_step = 8,
                           .runs = 1};
     if (operation != HA_DIVIDE)
-        ha_apply_kernel(ha_kernel_of(operation, HA_U64), &span);
+        ha_apply_kernel(ha_kernel_of(operation, HA_U64, HA_U64), &span);
     else
         for (int64_t k = 0; k < n; k++) x[k] = ha_quotient(x[k], x_has_sign, y[k], y_has_sign);
 }
@@ -92,7 +92,7 @@ static void ha_operate_reals(ha_operator operation, ha_operands *o, int64_t n) {
     else if (is_complex && operation >= HA_MULTIPLY)
         ha_operate_complex(operation, o->left.real, o->right.real, n);
     else
-        ha_apply_kernel(ha_kernel_of(operation, HA_F64), &span);
+        ha_apply_kernel(ha_kernel_of(operation, HA_F64, HA_F64), &span);
 }
 
 /* The values on the right as those of the left's type, in left_values. */
