@@ -2,7 +2,7 @@
  * layouts that LLAMA's own benchmark has, against memcpy of as many bytes and against loops by hand.
  * Mixed: fields of 1, 4 and 8 bytes, 96 a particle, no gaps. Floats: 20 of them. Padded: mixed with one
  * float less, so that 4 bytes of each struct are no field's. Narrow, wide: to a record that has floats where
- * the source has doubles, and back. */
+ * the source has doubles, and back, against memcpy that reads and writes as many bytes together. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -68,7 +68,7 @@ struct work {
     place to, from;
     by_hand *by_hand;
     char *memory, *other; /* for memcpy */
-    size_t bytes;         /* of all values of the target */
+    size_t bytes;         /* of all values of the target; half of those of both, if they differ */
     size_t records;
     int threads;
 };
@@ -248,6 +248,8 @@ typedef struct figure {
     const char *to_record, *from_record;
     layout to, from;
     double bound;
+    int is_converted;
+    const char *to_text, *from_text; /* other layouts than these two; NULL: these */
 } figure;
 
 static void release(work *w) {
@@ -255,6 +257,12 @@ static void release(work *w) {
     ha_mapping_free(w->from.mapping);
     ha_record_free(w->to_record);
     ha_record_free(w->from_record);
+}
+
+static size_t bytes_of(const place *p) {
+    size_t bytes = 0;
+    for (int k = 0; k < p->mapping->blobs; k++) bytes += (size_t)p->mapping->blob[k].bytes;
+    return bytes;
 }
 
 static void run_by_two(work *w, const char *name, double bound) {
@@ -267,7 +275,9 @@ static void run(const figure *f, const int64_t *extent) {
     work w = {.threads = 1, .records = (size_t)(extent[0] * extent[1] * extent[2])};
     char name[120], hand_name[140], two_name[140];
     ha_error error;
-    snprintf(name, sizeof name, "%s, %s to %s", f->name, layout_text[f->from], layout_text[f->to]);
+    const char *const to_text = f->to_text ? f->to_text : layout_text[f->to];
+    const char *const from_text = f->from_text ? f->from_text : layout_text[f->from];
+    snprintf(name, sizeof name, "%s, %s to %s", f->name, from_text, to_text);
     snprintf(hand_name, sizeof hand_name, "%s, by hand", name);
     snprintf(two_name, sizeof two_name, "%s, 2 threads", name);
     if (!strstr(hand_name, bench_settings.only) && !strstr(two_name, bench_settings.only)) return;
@@ -275,13 +285,14 @@ static void run(const figure *f, const int64_t *extent) {
     bench_require(w.to_record != NULL, error.text);
     w.from_record = ha_record_parse(f->from_record, &error);
     bench_require(w.from_record != NULL, error.text);
-    make_place(&w.to, &stores[0], w.to_record, layout_text[f->to], 3, extent);
-    make_place(&w.from, &stores[1], w.from_record, layout_text[f->from], 3, extent);
-    for (int k = 0; k < w.to.mapping->blobs; k++) w.bytes += (size_t)w.to.mapping->blob[k].bytes;
+    make_place(&w.to, &stores[0], w.to_record, to_text, 3, extent);
+    make_place(&w.from, &stores[1], w.from_record, from_text, 3, extent);
+    w.bytes = bytes_of(&w.to);
+    if (f->is_converted) w.bytes = (w.bytes + bytes_of(&w.from)) / 2;
     w.memory = stores[0].memory;
     w.other = stores[1].memory;
     fill(&stores[1]);
-    if (!strcmp(f->to_record, MIXED) && !strcmp(f->from_record, MIXED)) {
+    if (!strcmp(f->to_record, MIXED) && !strcmp(f->from_record, MIXED) && !f->is_converted) {
         w.by_hand = hands[f->from][f->to];
         check(&w);
         bench_run(&(bench_figure){hand_name, time_hand, &w, "memcpy", time_memcpy, &w,
@@ -303,25 +314,38 @@ static double bound_of(layout from, layout to) {
 static void run_pairs(const char *name, const char *record, const int64_t *extent) {
     for (layout from = AOS; from < LAYOUTS; from++)
         for (layout to = AOS; to < LAYOUTS; to++) {
-            const figure f = {name, record, record, to, from, bound_of(from, to)};
+            const figure f = {name, record, record, to, from, bound_of(from, to), 0, NULL, NULL};
             if (from != to) run(&f, extent);
         }
 }
 
+/* Half of the numbers of MIXED to others, to a record and to a layout that stores them so. */
+static void run_converted(const int64_t *extent) {
+    static const layout all[] = {AOS, SOA, AOSOA8, AOSOA32};
+    for (int f = 0; f < 4; f++)
+        for (int t = 0; t < 4; t++) {
+            const double bound = all[f] == AOS || all[t] == AOS ? 1 / 0.5 : 1 / 0.7;
+            run(&(figure){"narrow", NARROW, MIXED, all[t], all[f], bound, 1, NULL, NULL}, extent);
+            run(&(figure){"wide", MIXED, NARROW, all[t], all[f], bound, 1, NULL, NULL}, extent);
+        }
+    static const char halves[] = "changetype(f32:f16; soa)", floats[] = "changetype(f64:f32; aos)";
+    run(&(figure){"mixed", MIXED, MIXED, SOA, SOA, 1 / 0.5, 1, halves, NULL}, extent);
+    run(&(figure){"mixed", MIXED, MIXED, SOA, AOS, 1 / 0.5, 1, halves, NULL}, extent);
+    run(&(figure){"mixed", MIXED, MIXED, AOS, SOA, 1 / 0.5, 1, NULL, halves}, extent);
+    run(&(figure){"mixed", MIXED, MIXED, AOS, AOS, 1 / 0.5, 1, floats, NULL}, extent);
+    run(&(figure){"mixed", MIXED, MIXED, AOS, AOS, 1 / 0.5, 1, "byteswap(aos)", NULL}, extent);
+}
+
 int main(int argc, char **argv) {
     static const figure others[] = {
-        {"floats", FLOATS, FLOATS, SOA, AOS, 1 / 0.7},
-        {"floats", FLOATS, FLOATS, AOS, SOA, 1 / 0.7},
-        {"floats", FLOATS, FLOATS, AOSOA8, SOA, 1 / 0.9},
-        {"floats", FLOATS, FLOATS, SOA, AOSOA8, 1 / 0.9},
-        {"floats", FLOATS, FLOATS, AOSOA32, AOSOA8, 1 / 0.9},
-        {"floats", FLOATS, FLOATS, AOSOA8, AOSOA32, 1 / 0.9},
-        {"padded", PADDED, PADDED, SOA, AOS, 0},
-        {"padded", PADDED, PADDED, AOS, SOA, 0},
-        {"narrow", NARROW, MIXED, SOA, SOA, 0},
-        {"narrow", NARROW, MIXED, SOA, AOS, 0},
-        {"narrow", NARROW, MIXED, AOS, AOS, 0},
-        {"wide", MIXED, NARROW, SOA, SOA, 0},
+        {"floats", FLOATS, FLOATS, SOA, AOS, 1 / 0.7, 0, NULL, NULL},
+        {"floats", FLOATS, FLOATS, AOS, SOA, 1 / 0.7, 0, NULL, NULL},
+        {"floats", FLOATS, FLOATS, AOSOA8, SOA, 1 / 0.9, 0, NULL, NULL},
+        {"floats", FLOATS, FLOATS, SOA, AOSOA8, 1 / 0.9, 0, NULL, NULL},
+        {"floats", FLOATS, FLOATS, AOSOA32, AOSOA8, 1 / 0.9, 0, NULL, NULL},
+        {"floats", FLOATS, FLOATS, AOSOA8, AOSOA32, 1 / 0.9, 0, NULL, NULL},
+        {"padded", PADDED, PADDED, SOA, AOS, 0, 0, NULL, NULL},
+        {"padded", PADDED, PADDED, AOS, SOA, 0, 0, NULL, NULL},
     };
     int64_t large[] = {512, 512, 16};
     static const int64_t small[] = {8, 16, 16}, least[] = {4, 4, 4};
@@ -331,10 +355,11 @@ int main(int argc, char **argv) {
         make_store(&stores[k], (size_t)(large[0] * large[1] * large[2]) * 104 + (64 << 10));
     run_pairs("mixed", MIXED, large);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) run(&others[k], large);
+    run_converted(large);
     for (layout from = AOS; from <= AOSOA8; from++)
         for (layout to = AOS; to <= AOSOA8; to++) {
-            const figure in_cache = {"2048 mixed", MIXED, MIXED, to, from, 0};
-            const figure few = {"64 mixed", MIXED, MIXED, to, from, 0};
+            const figure in_cache = {"2048 mixed", MIXED, MIXED, to, from, 0, 0, NULL, NULL};
+            const figure few = {"64 mixed", MIXED, MIXED, to, from, 0, 0, NULL, NULL};
             if (from != to) run(&in_cache, small);
             if (from != to) run(&few, least);
         }

@@ -12,11 +12,14 @@
  *                                         with gaps field by field
  *     aos, soa, aosoa of any lanes        by tiles that fit the first cache, turned around by vectors, at
  *                                         0.7 to 1 of the rate of memcpy; blocks of lanes of which one
- *                                         number divides the other. To structs with gaps less, as their
- *                                         bytes have to be read, too
+ *                                         number divides the other. To structs with gaps at most 2/3: what
+ *                                         is between the fields is not written, so that whole lines have
+ *                                         to be read before parts of them are
+ *     other types, changetype, byteswap   the same, by vectors, part by part on their way: at 0.5 to 1 of
+ *                                         the rate of memcpy that moves as many bytes
  *     rows to columns, permute            by tiles of both
- * All else is exact, and slower, value by value: values that are converted, Morton order, lanes that do not divide each other,
- * computed layouts and trees. */
+ * All else is exact, and slower, value by value: Morton order, lanes that do not divide each other, packed
+ * bits, split bytes and trees. */
 #ifndef HARRAY_LAYOUT_COPY_H
 #define HARRAY_LAYOUT_COPY_H
 
@@ -53,7 +56,7 @@ typedef struct ha_copying {
  *                      path in both records (error->code is its position in `paths`), or none in common
  *                      at all; a value cannot be converted: which; blobs of the two have bytes in
  *                      common: which; a blob that is needed is NULL; several records to one place
- *     HA_ERR_MEMORY    there is no memory for the plan: some 900 bytes for each leaf, 52 KiB for each
+ *     HA_ERR_MEMORY    there is no memory for the plan: some 1100 bytes for each leaf, 76 KiB for each
  *                      thread
  * From any thread, as long as no other writes `from`, or uses `to`. */
 HA_API HA_MUST_CHECK ha_status ha_mapped_copy(const ha_mapped *to, const ha_mapped *from,

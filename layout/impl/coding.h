@@ -3,9 +3,8 @@
 #ifndef HARRAY_LAYOUT_IMPL_CODING_H
 #define HARRAY_LAYOUT_IMPL_CODING_H
 
-#include "../bfloat16.h"
-#include "../half.h"
 #include "computed.h"
+#include "convert_any.h"
 
 enum {
     HA_PORTION = 256, /* values that are on their way at once */
@@ -276,8 +275,12 @@ static void ha_change_values(void *to, ha_scalar to_type, const void *from, ha_s
         return;
     }
     if (ha_is_complex(to_type)) n *= 2;
-    const ha_scalar is = ha_load_midway(&v, ha_type_of_part(from_type), (const char *)from, n);
-    ha_store_midway((char *)to, ha_type_of_part(to_type), &v, is, n);
+    const ha_scalar f = ha_type_of_part(from_type), t = ha_type_of_part(to_type);
+    if (ha_is_floating(f) && ha_is_floating(t) &&
+        ha_convert_scalars_directly(to, t, from, f, (size_t)n))
+        return;
+    const ha_scalar is = ha_load_midway(&v, f, (const char *)from, n);
+    ha_store_midway((char *)to, t, &v, is, n);
 }
 
 #define HA_SWAPPED_(j)                                                                             \

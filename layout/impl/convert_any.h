@@ -11,8 +11,8 @@ enum { HA_HUB = 256 }; /* numbers that are on their way at once */
 /* ---- to double ------------------------------------------------------------------------------ */
 
 #define HA_NOT_ZERO_(x) ((x) != 0)
-HA_CONVERT_BLOCKS_(ha_float_to_double_, (double), float, double)
-HA_CONVERT_BLOCKS_(ha_double_to_float_, (float), double, float)
+HA_CONVERT_BLOCKS_(ha_float_to_double_plainly, (double), float, double)
+HA_CONVERT_BLOCKS_(ha_double_to_float_plainly, (float), double, float)
 HA_CONVERT_BLOCKS_(ha_int8_t_to_double_, (double), int8_t, double)
 HA_CONVERT_BLOCKS_(ha_int16_t_to_double_, (double), int16_t, double)
 HA_CONVERT_BLOCKS_(ha_int32_t_to_double_, (double), int32_t, double)
@@ -22,6 +22,24 @@ HA_CONVERT_BLOCKS_(ha_uint16_t_to_double_, (double), uint16_t, double)
 HA_CONVERT_BLOCKS_(ha_uint32_t_to_double_, (double), uint32_t, double)
 HA_CONVERT_BLOCKS_(ha_uint64_t_to_double_, (double), uint64_t, double)
 HA_CONVERT_BLOCKS_(ha_bool_to_double_, HA_NOT_ZERO_, uint8_t, double)
+
+/* Between floats and doubles by the longest vectors, as that is what most conversions are. */
+#if defined __x86_64__ && !defined HARRAY_NO_SIMD
+HA_CONVERT_BLOCKS_BY_(HA_AVX2, 16, ha_float_to_double_avx2, (double), float, double)
+HA_CONVERT_BLOCKS_BY_(HA_AVX2, 16, ha_double_to_float_avx2, (float), double, float)
+#else
+#define ha_float_to_double_avx2 ha_float_to_double_plainly
+#define ha_double_to_float_avx2 ha_double_to_float_plainly
+#endif
+
+static void ha_float_to_double_(void *to, const void *from, size_t n) {
+    const int has_more = ha_best_conversions() != &ha_conversions_portable;
+    (has_more ? ha_float_to_double_avx2 : ha_float_to_double_plainly)(to, from, n);
+}
+static void ha_double_to_float_(void *to, const void *from, size_t n) {
+    const int has_more = ha_best_conversions() != &ha_conversions_portable;
+    (has_more ? ha_double_to_float_avx2 : ha_double_to_float_plainly)(to, from, n);
+}
 
 /* Rounded to odd: the last of the 53 bits is set when something is cut off. Rounding that to a type of
  * at most 51 bits is rounding once. */

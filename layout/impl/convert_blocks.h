@@ -55,14 +55,15 @@ static int ha_is_integer_scalar(ha_scalar scalar) {
         const To y_ = (To)function(x_);                                                            \
         memcpy(t + (i) * sizeof y_, &y_, sizeof y_);                                               \
     } while (0)
-#define HA_CONVERT_BLOCKS_(name, function, From, To)                                               \
-    static void name(void *__restrict to, const void *__restrict from, size_t n) {                 \
+#define HA_CONVERT_BLOCKS_(...) HA_CONVERT_BLOCKS_BY_(, HA_BLOCK, __VA_ARGS__)
+#define HA_CONVERT_BLOCKS_BY_(target, block, name, function, From, To)                             \
+    target static void name(void *__restrict to, const void *__restrict from, size_t n) {          \
         const char *__restrict f = (const char *)from;                                             \
         char *__restrict t = (char *)to;                                                           \
-        for (; n >= HA_BLOCK; n -= HA_BLOCK) {                                                     \
-            for (size_t i = 0; i < HA_BLOCK; i++) HA_CONVERT_ONE_(function, From, To, i);          \
-            f += HA_BLOCK * sizeof(From);                                                          \
-            t += HA_BLOCK * sizeof(To);                                                            \
+        for (; n >= block; n -= block) {                                                           \
+            for (size_t i = 0; i < block; i++) HA_CONVERT_ONE_(function, From, To, i);             \
+            f += block * sizeof(From);                                                             \
+            t += block * sizeof(To);                                                               \
         }                                                                                          \
         for (size_t i = 0; i < n; i++) HA_CONVERT_ONE_(function, From, To, i);                     \
     }

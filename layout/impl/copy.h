@@ -115,7 +115,7 @@ static ha_status ha_copy_match(const ha_asked *asked, ha_layout_plan *p, const c
 static char *ha_copy_room(ha_layout_plan *p, int64_t n, int64_t both, ha_named_leaf **named,
                           ha_leaf_pair **pair, size_t *bytes) {
     const size_t each = 2 * sizeof *p->leaf + sizeof *p->walk + sizeof *p->group + sizeof *p->pass +
-                        sizeof **pair;
+                        sizeof *p->change + sizeof **pair;
     char *room;
     *bytes = (size_t)n * each + (size_t)both * sizeof **named;
     room = (char *)HA_LAYOUT_MALLOC_(*bytes);
@@ -125,7 +125,8 @@ static char *ha_copy_room(ha_layout_plan *p, int64_t n, int64_t both, ha_named_l
     p->walk = (ha_copy_walk *)(void *)(p->merged + n);
     p->group = (ha_copy_group *)(void *)(p->walk + n);
     p->pass = (ha_copy_pass *)(void *)(p->group + n);
-    *pair = (ha_leaf_pair *)(void *)(p->pass + n);
+    p->change = (ha_copy_change *)(void *)(p->pass + n);
+    *pair = (ha_leaf_pair *)(void *)(p->change + n);
     *named = (ha_named_leaf *)(void *)(*pair + n);
     return room;
 }
@@ -173,6 +174,7 @@ static ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int thre
     if (!memory) return ha_no_memory(asked, bytes);
     worker = (ha_copy_worker *)(void *)(memory + (64 - HA_NUMBER_(memory) % 64) % 64);
     p->stream = ha_copy_is_large(p);
+    ha_copy_find_changes(p, worker->changed);
     ha_copy_find_groups(p);
     ha_copy_find_passes(p, workers);
     for (int k = 0; k < workers; k++) {

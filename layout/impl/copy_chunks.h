@@ -77,16 +77,20 @@ static void ha_move_by_blocks(const ha_short_run *c, int64_t runs, const ha_run_
             }
 }
 
-#define HA_MOVE_BLOCKS_(length)                                                                    \
-    static inline void ha_move_blocks_##length(const ha_short_run *c, char *to, const char *from,  \
-                                               const ha_run_nest *nest) {                          \
+/* `least` to twice as many bytes of each block, as two pieces that may have some in common. */
+#define HA_MOVE_BLOCKS_(least)                                                                     \
+    static inline void ha_move_blocks_##least(const ha_short_run *c, char *to, const char *from,   \
+                                              const ha_run_nest *nest) {                           \
+        const int64_t last = c->bytes - least;                                                     \
         for (int64_t b = 0; b < nest->blocks; b++) {                                               \
-            ha_fetch_ahead(from, length, nest);                                                    \
-            memcpy(to, from, length);                                                              \
+            ha_fetch_ahead(from, c->bytes, nest);                                                  \
+            memcpy(to, from, least);                                                               \
+            memcpy(to + last, from + last, least);                                                 \
             to += c->to_apart;                                                                     \
             from += c->from_apart;                                                                 \
         }                                                                                          \
     }
+HA_MOVE_BLOCKS_(4)
 HA_MOVE_BLOCKS_(8)
 HA_MOVE_BLOCKS_(16)
 HA_MOVE_BLOCKS_(32)
@@ -94,24 +98,20 @@ HA_MOVE_BLOCKS_(64)
 
 static void ha_move_blocks(const ha_short_run *c, char *to, const char *from,
                            const ha_run_nest *nest) {
-    switch (c->bytes) {
-    case 32:
-        ha_move_blocks_32(c, to, from, nest);
-        return;
-    case 64:
-        ha_move_blocks_64(c, to, from, nest);
-        return;
-    case 16:
-        ha_move_blocks_16(c, to, from, nest);
-        return;
-    case 8:
+    const int64_t bytes = c->bytes;
+    if (bytes >= 4 && bytes <= 8)
+        ha_move_blocks_4(c, to, from, nest);
+    else if (bytes > 8 && bytes <= 16)
         ha_move_blocks_8(c, to, from, nest);
-        return;
-    default:
+    else if (bytes > 16 && bytes <= 32)
+        ha_move_blocks_16(c, to, from, nest);
+    else if (bytes > 32 && bytes <= 64)
+        ha_move_blocks_32(c, to, from, nest);
+    else if (bytes > 64 && bytes <= 128)
+        ha_move_blocks_64(c, to, from, nest);
+    else
         for (int64_t b = 0; b < nest->blocks; b++)
-            ha_move_chunk(to + b * c->to_apart, from + b * c->from_apart, c->bytes);
-        return;
-    }
+            ha_move_chunk(to + b * c->to_apart, from + b * c->from_apart, bytes);
 }
 
 /* Run by run, all blocks of each. */
@@ -124,6 +124,21 @@ static void ha_move_by_runs(const ha_short_run *c, int64_t runs, const ha_run_ne
                 memcpy(to, from, (size_t)(c[k].bytes * nest->blocks));
             else
                 ha_move_blocks(&c[k], to, from, nest);
+        }
+}
+
+/* Some blocks of all runs, then the next: few enough to stay in the first cache. */
+static void ha_move_by_turns(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
+    enum { most = 32 };
+    for (int64_t n = 0; n < nest->times; n++)
+        for (int64_t b = 0; b < nest->blocks; b += most) {
+            const ha_run_nest turn = {ha_smaller(nest->blocks - b, most), 1, 0, 0, nest->ahead};
+            for (int64_t k = 0; k < runs; k++) {
+                ha_short_run run = c[k];
+                run.to += n * nest->to_again + b * run.to_apart;
+                run.from += n * nest->from_again + b * run.from_apart;
+                ha_move_by_runs(&run, 1, &turn);
+            }
         }
 }
 

@@ -8,14 +8,19 @@ enum {
     HA_COPY_TILE = 32768,  /* bytes of the records of a tile, about: what fits the first cache */
     HA_COPY_STAGE = 32768, /* bytes, at most, of a tile that is put together before it is written */
     HA_COPY_LIST = 256,    /* records of a list */
-    HA_COPY_LINED = 1 << 21,    /* bytes, at most, of a tile of which whole lines are written */
-    HA_COPY_LINED_ONCE = 4096,  /* bytes, at least, of its lines that are done at a time, */
-    HA_COPY_LINED_MOST = 24576, /* and at most */
-    HA_COPY_ALIGN = 4096,       /* records: larger blocks are cut anywhere */
-    HA_COPY_FINE = 64,          /* records of the least tiles: a line of the smallest values */
-    HA_COPY_FINE_BYTES = 4096,  /* … and bytes of them */
-    HA_COPY_FINE_TILES = 32,    /* of them in a tile */
-    HA_COPY_ROWS = 64           /* leaves that are moved so */
+    HA_COPY_VALUES = 8192, /* bytes of values on their way from one type to another, on each side */
+    HA_COPY_CHANGED = 16384,     /* bytes of what is converted before it is moved, */
+    HA_COPY_CHANGED_LEAST = 64,  /* of so many records at least, */
+    HA_COPY_CHANGED_MOST = 1024, /* and at most, */
+    HA_COPY_CHANGED_ONCE = 128,  /* bytes of each as one, on each side */
+    HA_COPY_LINED = 1 << 21,     /* bytes, at most, of a tile of which whole lines are written */
+    HA_COPY_LINED_ONCE = 4096,   /* bytes, at least, of its lines that are done at a time, */
+    HA_COPY_LINED_MOST = 24576,  /* and at most */
+    HA_COPY_ALIGN = 4096,        /* records: larger blocks are cut anywhere */
+    HA_COPY_FINE = 64,           /* records of the least tiles: a line of the smallest values */
+    HA_COPY_FINE_BYTES = 4096,   /* … and bytes of them */
+    HA_COPY_FINE_TILES = 32,     /* of them in a tile */
+    HA_COPY_ROWS = 64            /* leaves that are moved so */
 };
 
 /* Records from these linear indices on, which lie at equal distances within each block. */
@@ -69,7 +74,7 @@ static int ha_copy_is_stretch(const ha_copy_pass *pass) {
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
     const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
     const int64_t bytes = g->merged->size * to->lanes;
-    if (pass->groups > 1 || g->merges > 1 || to->lanes != from->lanes) return 0;
+    if (pass->groups > 1 || g->merges > 1 || to->lanes != from->lanes || g->is_changed) return 0;
     return last->to == 1 && last->from == 1 && to->block == bytes && from->block == bytes;
 }
 
@@ -84,6 +89,7 @@ static void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
     for (int64_t g = 0; g < pass->groups; g++)
         for (int64_t k = 0; k < pass->group[g].leaves; k++) {
             const ha_copy_leaf *leaf = &pass->group[g].leaf[k];
+            if (leaf->way == HA_COPY_CONVERTED) return; /* does not go by way of the stage */
             if (leaf->to_blob != first->to_blob || leaf->to_shape.lanes != shape->lanes ||
                 leaf->to_shape.block != shape->block ||
                 (shape->lanes > 1 && leaf->to_shape.lane != leaf->size))
@@ -98,13 +104,16 @@ static void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
     pass->block = shape->block;
 }
 
-/* Runs of lanes go from one side to the other, and all blocks end after `records`. */
+/* Runs of lanes go from one side to the other, and all blocks end after `records`. (Blocks of as many
+ * lanes are better moved as wholes, if they are all that is moved.) */
 static int ha_copy_moves_lanes(const ha_copy_pass *pass, int64_t records) {
     const int64_t lanes = pass->group->leaf->to_shape.lanes;
     for (int64_t g = 0; g < pass->groups; g++) {
         const ha_copy_leaf *leaf = pass->group[g].leaf;
         const int64_t from = leaf->from_shape.lanes, most = ha_larger(lanes, from);
-        if (leaf->way != HA_COPY_BLOCKS || leaf->to_shape.lanes != lanes || from == lanes) return 0;
+        if (leaf->way != HA_COPY_BLOCKS || leaf->to_shape.lanes != lanes ||
+            (from == lanes && !pass->changed))
+            return 0;
         if (records % most != 0 || most % ha_smaller(lanes, from) != 0) return 0;
     }
     return 1;
@@ -119,6 +128,7 @@ static void ha_copy_find_lines(ha_copy_pass *pass, int64_t bytes, int threads) {
     if (last->to != 1 || last->from != 1 || records * bytes > HA_COPY_LINED_MOST ||
         !ha_copy_moves_lanes(pass, records))
         return;
+    if (pass->changed && records > pass->changed) return;
     all = ha_smaller(HA_COPY_LINED / bytes, last->count / (4 * threads));
     pass->lined = pass->align = records;
     pass->part = pass->tile[1];
@@ -139,15 +149,18 @@ static int64_t ha_copy_find_fine(const ha_copy_pass *pass, int64_t bytes) {
     for (int64_t k = 0; k < pass->groups; k++) {
         const ha_copy_group *g = &pass->group[k];
         const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
-        const int64_t to_lanes = ha_copy_row_lanes(to, along->to, g->size);
-        const int64_t from_lanes = ha_copy_row_lanes(from, along->from, g->size);
+        const ha_copy_loop own = ha_copy_group_loop(g, along);
+        const int64_t to_lanes = ha_copy_row_lanes(to, own.to, g->size);
+        const int64_t from_lanes = ha_copy_row_lanes(from, own.from, g->size);
         leaves += g->leaves;
+        if (g->is_changed && to_lanes == 1 && from_lanes == 1) continue; /* as rows of one leaf */
         if (g->way != HA_COPY_STRIPS || (to_lanes > 0) == (from_lanes > 0) ||
-            !(to_lanes > 0 ? ha_copy_is_even(from, along->from) : ha_copy_is_even(to, along->to)))
+            !(to_lanes > 0 ? ha_copy_is_even(from, own.from) : ha_copy_is_even(to, own.to)))
             return 0;
         records = ha_copy_common_multiple(records, to_lanes + from_lanes);
         if (records > HA_COPY_STAGE / bytes) return 0;
     }
+    if (pass->changed && records > pass->changed) return 0;
     return leaves <= HA_COPY_ROWS ? records : 0;
 }
 
@@ -163,7 +176,8 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     } else if (pass->way == HA_COPY_WHOLE || ha_copy_is_stretch(pass)) {
         records = count / threads + (count % threads != 0);
     } else {
-        while (records < 1024 && records * bytes * 2 <= HA_COPY_TILE) records *= 2;
+        const int64_t most = pass->changed ? HA_COPY_TILE / 4 : HA_COPY_TILE;
+        while (records < 1024 && records * bytes * 2 <= most) records *= 2;
         ha_copy_find_window(pass, bytes);
         pass->fine = ha_copy_find_fine(pass, bytes);
         records = ha_larger(records, pass->fine * HA_COPY_FINE_TILES);
@@ -205,6 +219,8 @@ static void ha_copy_find_passes(ha_layout_plan *p, int threads) {
             .group = first, .way = first->way, .walk = &p->walk[first->leaf->walk]};
         for (; g < p->groups && ha_copy_compare_passes(first->leaf, p->group[g].leaf) == 0; g++)
             pass->groups++;
+        for (int64_t k = 0; k < pass->groups; k++)
+            if (first[k].is_changed) pass->changed = p->changed;
         ha_copy_cut_pass(p, pass, threads);
     }
 }

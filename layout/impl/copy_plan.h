@@ -5,10 +5,11 @@
  *               other in the records on both sides is moved as one
  *     blocks    lanes that follow each other on both sides, as from soa to aosoa, or aosoa to aosoa
  *     strips    anything else at equal distances, or equal ones within blocks: strips.h
+ *     converted the same of values that are stored otherwise on the other side: copy_convert.h
  *     listed    by lists of offsets: Morton order, and steps that blocks are not made for
  *     runs      what is not stored as it is, or by a tree, or not at all: mapped.h
  *
- * Records, blocks and strips are done by tiles, all leaves of one before the next, so that what the
+ * Records, blocks, strips and what is converted are done by tiles, all leaves of one before the next, so that what the
  * leaves share of the caches' lines is fetched once. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_PLAN_H
 #define HARRAY_LAYOUT_IMPL_COPY_PLAN_H
@@ -21,6 +22,7 @@ typedef enum ha_copy_way {
     HA_COPY_RECORDS,
     HA_COPY_BLOCKS,
     HA_COPY_STRIPS,
+    HA_COPY_CONVERTED,
     HA_COPY_LISTED,
     HA_COPY_RUNS
 } ha_copy_way;
@@ -28,14 +30,27 @@ typedef enum ha_copy_way {
 typedef struct ha_copy_leaf {
     char *to; /* of linear index 0 */
     const char *from;
-    int64_t to_number, from_number; /* in their records */
-    ha_scalar to_scalar, from_scalar;
+    int64_t to_number, from_number;   /* in their records */
+    ha_scalar to_scalar, from_scalar; /* the values' */
+    ha_scalar to_stored, from_stored; /* what lies in memory in their place, perhaps */
+    int8_t to_swapped, from_swapped;  /* in the other byte order */
     ha_copy_shape to_shape, from_shape;
     int32_t to_blob;
     int32_t walk; /* which of the plan's */
     int32_t size; /* of a value; of what is moved as one, for records and blocks that were merged */
+    int32_t from_size;
+    int32_t
+        is_changed; /* `from` is in the first worker: where what was converted is (ha_copy_change) */
     ha_copy_way way;
 } ha_copy_leaf;
+
+/* Leaves that are neighbours in the source, and are converted alike, before they are moved as what is stored
+ * in the target is moved: part by part, to memory of the worker's. */
+typedef struct ha_copy_change {
+    ha_copy_leaf leaf; /* the first, as it is in the source */
+    int64_t leaves;
+    char *to; /* in the first worker */
+} ha_copy_change;
 
 /* Leaves that differ in nothing but where they begin, and, but for strips, in their sizes. */
 typedef struct ha_copy_group {
@@ -44,8 +59,9 @@ typedef struct ha_copy_group {
     const ha_copy_leaf *merged; /* neighbours on both sides as one; of whole blocks only */
     int64_t merges;
     ha_copy_way way;
-    int32_t size; /* strips, listed */
+    int32_t size, from_size; /* strips, converted, listed */
     int is_converted;
+    int is_changed;
     int is_spaced; /* strips: the leaves are at equal distances, in bytes */
     int64_t to_apart, from_apart;
 } ha_copy_group;
@@ -64,17 +80,21 @@ typedef struct ha_copy_pass {
     int64_t block, lanes; /* lanes. NULL: not */
     int64_t lined;        /* whole lines are written, so many records at a time; 0: not */
     int64_t part;         /* records of what is done at once otherwise */
+    int64_t changed;      /* records, at most, of what is converted at once; 0: nothing is */
 } ha_copy_pass;
 
 typedef struct ha_layout_plan {
     const ha_mapped *to, *from;
     const int64_t *first, *last; /* the region */
     int64_t records;
-    int64_t leaves, walks, groups, passes;
+    int64_t leaves, walks, groups, passes, changes;
+    int64_t
+        changed; /* records, at most, of which values are converted at once before they are moved */
     ha_copy_leaf *leaf, *merged;
     ha_copy_walk *walk;
     ha_copy_group *group;
     ha_copy_pass *pass;
+    ha_copy_change *change;
     int stream; /* write past the caches */
 } ha_layout_plan;
 
@@ -98,17 +118,28 @@ static int ha_copy_is_dense(const ha_copy_shape *s, int64_t step, int32_t size) 
     return ha_copy_is_even(s, step) && ha_copy_stride(s, step) == size;
 }
 
-static ha_copy_way ha_copy_way_of(const ha_copy_leaf *leaf, const ha_copy_walk *w) {
+/* Do all values follow each other, from end to end? */
+static int ha_copy_is_row_along(const ha_copy_shape *s, int64_t step, int32_t size) {
+    return ha_copy_is_even(s, step) && ha_copy_stride(s, step) == size;
+}
+
+/* The way of what is stored alike on both sides, along the last loop. */
+static ha_copy_way ha_copy_way_along(const ha_copy_leaf *leaf, const ha_copy_loop *last) {
     const ha_copy_shape *to = &leaf->to_shape, *from = &leaf->from_shape;
-    if (!w->is_even || leaf->to_scalar != leaf->from_scalar) return HA_COPY_LISTED;
-    const ha_copy_loop *last = &w->loop[w->rank - 1]; /* where all is even there is one */
     const int to_even = ha_copy_is_even(to, last->to),
               to_dense = ha_copy_is_dense(to, last->to, leaf->size);
     const int from_even = ha_copy_is_even(from, last->from);
-    const int from_dense = ha_copy_is_dense(from, last->from, leaf->size);
+    const int from_dense = ha_copy_is_dense(from, last->from, leaf->from_size);
     if ((!to_even && last->to != 1) || (!from_even && last->from != 1)) return HA_COPY_LISTED;
     if (to_dense && from_dense) return to_even && from_even ? HA_COPY_WHOLE : HA_COPY_BLOCKS;
     return to_even && from_even && !to_dense && !from_dense ? HA_COPY_RECORDS : HA_COPY_STRIPS;
+}
+
+/* `is_alike`: what is stored can be moved as it is. */
+static ha_copy_way ha_copy_way_of(const ha_copy_leaf *leaf, const ha_copy_walk *w, int is_alike) {
+    if (!w->is_even) return HA_COPY_LISTED; /* where all is even there is a loop */
+    const ha_copy_way way = ha_copy_way_along(leaf, &w->loop[w->rank - 1]);
+    return is_alike || way == HA_COPY_LISTED ? way : HA_COPY_CONVERTED;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -131,7 +162,8 @@ static int ha_copy_compare_shapes(const ha_copy_leaf *a, const ha_copy_leaf *b, 
 
 /* Tiled ways are done together. */
 static int ha_copy_is_tiled(ha_copy_way way) {
-    return way == HA_COPY_RECORDS || way == HA_COPY_BLOCKS || way == HA_COPY_STRIPS;
+    return way == HA_COPY_RECORDS || way == HA_COPY_BLOCKS || way == HA_COPY_STRIPS ||
+           way == HA_COPY_CONVERTED;
 }
 
 static int ha_copy_compare_passes(const ha_copy_leaf *a, const ha_copy_leaf *b) {
@@ -150,13 +182,15 @@ static int ha_copy_may_merge(const ha_copy_leaf *leaf) {
 
 /* 0: of one group. */
 static int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) {
-    const int by_size = a->way == HA_COPY_STRIPS || a->way == HA_COPY_LISTED;
+    const int by_size = a->way >= HA_COPY_STRIPS || a->is_changed; /* and not runs */
     int c = ha_copy_compare_passes(a, b);
     if (!c) c = ha_copy_compare(a->way, b->way);
     if (!c) c = ha_copy_compare(a->to_scalar != a->from_scalar, b->to_scalar != b->from_scalar);
+    if (!c) c = ha_copy_compare(a->is_changed, b->is_changed);
     if (c || a->way == HA_COPY_RUNS || a->way == HA_COPY_WHOLE) return c;
     c = ha_copy_compare_shapes(a, b, by_size);
-    return c || !by_size ? c : ha_copy_compare(a->size, b->size);
+    if (!c && by_size) c = ha_copy_compare(a->size, b->size);
+    return c || !by_size ? c : ha_copy_compare(a->from_size, b->from_size);
 }
 
 static int ha_copy_by_group(const void *first, const void *second) {
@@ -180,6 +214,30 @@ static int32_t ha_copy_find_walk(ha_layout_plan *p, const ha_linearizer *to,
     return (int32_t)p->walks++;
 }
 
+/* Where the values are, of a row on each side that says so by its numbers, and how they go. */
+static void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_row *to,
+                               const ha_row *from) {
+    const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
+    const ha_coding *to_coding = ha_row_coding(t, to), *from_coding = ha_row_coding(f, from);
+    const int is_alike = leaf->to_scalar == leaf->from_scalar &&
+                         ha_same_coding(to_coding, from_coding);
+    leaf->to = (char *)p->to->blob[to->blob] + to->base;
+    leaf->from = (const char *)p->from->blob[from->blob] + from->base;
+    leaf->to_shape = ha_copy_shape_of(to);
+    leaf->from_shape = ha_copy_shape_of(from);
+    leaf->to_stored = to_coding ? to_coding->stored : leaf->to_scalar;
+    leaf->from_stored = from_coding ? from_coding->stored : leaf->from_scalar;
+    leaf->to_swapped = to_coding && to_coding->swapped;
+    leaf->from_swapped = from_coding && from_coding->swapped;
+    leaf->size = (int32_t)ha_scalar_size(leaf->to_stored);
+    leaf->from_size = (int32_t)ha_scalar_size(leaf->from_stored);
+    leaf->walk = ha_copy_find_walk(p, &t->linearizer[to->linearizer],
+                                   &f->linearizer[from->linearizer]);
+    leaf->way = ha_copy_way_of(leaf, &p->walk[leaf->walk], is_alike);
+    if (leaf->way == HA_COPY_LISTED && !is_alike && (to_coding || from_coding))
+        leaf->way = HA_COPY_RUNS;
+}
+
 /* Blobs are there when there is something to copy. */
 static void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
@@ -190,20 +248,8 @@ static void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
                          .from_scalar = pair->from.scalar,
                          .to_blob = to->blob,
                          .way = HA_COPY_RUNS};
-    const ha_coding *coding = ha_row_coding(t, to);
     if (to->blob < 0) return;
-    if (ha_row_is_plain(t, to) && ha_row_is_plain(f, from) &&
-        ha_same_coding(coding, ha_row_coding(f, from)) &&
-        (!coding || leaf.to_scalar == leaf.from_scalar)) {
-        leaf.to = (char *)p->to->blob[to->blob] + to->base;
-        leaf.from = (const char *)p->from->blob[from->blob] + from->base;
-        leaf.to_shape = ha_copy_shape_of(to);
-        leaf.from_shape = ha_copy_shape_of(from);
-        leaf.size = (int32_t)ha_scalar_size(coding ? coding->stored : leaf.to_scalar);
-        leaf.walk = ha_copy_find_walk(p, &t->linearizer[to->linearizer],
-                                      &f->linearizer[from->linearizer]);
-        leaf.way = ha_copy_way_of(&leaf, &p->walk[leaf.walk]);
-    }
+    if (ha_row_is_plain(t, to) && ha_row_is_plain(f, from)) ha_copy_place_leaf(p, &leaf, to, from);
     p->leaf[p->leaves++] = leaf;
 }
 
@@ -239,6 +285,16 @@ static void ha_copy_find_distances(ha_copy_group *g) {
     }
 }
 
+/* The loop in the linear indices of what the group reads: those of what was converted follow each other. */
+static ha_copy_loop ha_copy_group_loop(const ha_copy_group *g, const ha_copy_loop *along) {
+    return (ha_copy_loop){along->count, along->to, g->is_changed ? 1 : along->from};
+}
+
+/* … and the index there, where the source's is this, which is the first of a part. */
+static int64_t ha_copy_group_from(const ha_copy_group *g, int64_t from) {
+    return g->is_changed ? from % g->leaf->from_shape.lanes : from;
+}
+
 static void ha_copy_find_groups(ha_layout_plan *p) {
     ha_copy_leaf *room = p->merged;
     qsort(p->leaf, (size_t)p->leaves, sizeof *p->leaf, ha_copy_by_group);
@@ -246,7 +302,9 @@ static void ha_copy_find_groups(ha_layout_plan *p) {
         ha_copy_group *g = &p->group[p->groups++];
         const ha_copy_leaf *leaf = &p->leaf[k];
         *g = (ha_copy_group){.leaf = leaf, .way = leaf->way, .size = leaf->size};
+        g->from_size = leaf->from_size;
         g->is_converted = leaf->to_scalar != leaf->from_scalar;
+        g->is_changed = leaf->is_changed;
         for (; k < p->leaves && ha_copy_compare_groups(leaf, &p->leaf[k]) == 0; k++) g->leaves++;
         g->merged = leaf;
         g->merges = g->leaves;

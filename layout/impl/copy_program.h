@@ -4,8 +4,7 @@
 #ifndef HARRAY_LAYOUT_IMPL_COPY_PROGRAM_H
 #define HARRAY_LAYOUT_IMPL_COPY_PROGRAM_H
 
-#include "copy_passes.h"
-#include "strips.h"
+#include "copy_change.h"
 
 enum { HA_COPY_STEPS = 16 /* of a tile */ };
 
@@ -19,15 +18,15 @@ typedef struct ha_copy_step {
 
 typedef struct ha_copy_program {
     int64_t steps, rows;
+    ha_copy_worker *worker;
     const char *window; /* of the first tile; NULL: nothing is put together in the stage */
-    char *stage;
     char *row[HA_COPY_ROWS];
     ha_copy_step step[HA_COPY_STEPS];
     ha_strips strips[HA_COPY_STEPS];
 } ha_copy_program;
 
 static char *ha_copy_program_target(const ha_copy_program *p, char *to) {
-    return p->window ? p->stage + (to - p->window) : to;
+    return p->window ? p->worker->stage + (to - p->window) : to;
 }
 
 /* ---- finding the steps ----------------------------------------------------------------------- */
@@ -63,30 +62,34 @@ static void ha_copy_find_weaver(ha_copy_step *s, ha_strips *strips, int32_t size
 /* Leaves of a group: rows on one side, records on the other. 0: there is no room for them. */
 static int ha_copy_add_step(ha_copy_program *p, const ha_copy_pass *pass, const ha_copy_group *g,
                             int64_t first, int64_t leaves, const ha_copy_piece *tile, int is_past) {
-    const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
+    const ha_copy_loop own = ha_copy_group_loop(g, &pass->walk->loop[pass->walk->rank - 1]);
     const ha_copy_leaf *leaf = &g->leaf[first];
     const ha_copy_shape *to = &leaf->to_shape, *from = &leaf->from_shape;
-    const int is_gathered = ha_copy_is_dense(to, along->to, g->size);
+    const int is_gathered = ha_copy_is_dense(to, own.to, g->size);
     const ha_copy_shape *rows = is_gathered ? to : from, *records = is_gathered ? from : to;
-    const int64_t row_step = is_gathered ? along->to : along->from;
-    const int64_t record_step = is_gathered ? along->from : along->to;
-    const int64_t to_at = ha_copy_offset(to, tile->to), from_at = ha_copy_offset(from, tile->from);
+    const int64_t row_step = is_gathered ? own.to : own.from;
+    const int64_t record_step = is_gathered ? own.from : own.to;
+    const int64_t to_at = ha_copy_offset(to, tile->to);
+    const int64_t from_at = ha_copy_offset(from, ha_copy_group_from(g, tile->from));
     const int64_t lanes = ha_copy_is_even(rows, row_step) ? pass->fine : rows->lanes;
     const int64_t block = ha_copy_is_even(rows, row_step) ? lanes * g->size : rows->block;
     ha_copy_step *s = &p->step[p->steps];
-    char *from_record = (char *)(uintptr_t)(leaf->from + from_at);
+    char *from_record = (char *)(uintptr_t)(ha_copy_source(p->worker, leaf) + from_at);
     if (p->steps == HA_COPY_STEPS || p->rows + leaves > HA_COPY_ROWS) return 0;
     *s = (ha_copy_step){.weave = {.row = p->row + p->rows, .leaves = leaves, .lanes = lanes}};
     for (int64_t f = 0; f < leaves; f++)
         p->row[p->rows++] = is_gathered ? ha_copy_program_target(p, leaf[f].to + to_at)
-                                        : (char *)(uintptr_t)(leaf[f].from + from_at);
+                                        : (char *)(uintptr_t)(ha_copy_source(p->worker, &leaf[f]) +
+                                                              from_at);
     s->weave.record = is_gathered ? from_record : ha_copy_program_target(p, leaf->to + to_at);
     s->weave.step = ha_copy_stride(records, record_step);
     s->weave.blocks = pass->fine / lanes;
     s->weave.at_block = block;
     s->weave.record_block = lanes * s->weave.step;
-    s->at_tile = is_gathered && p->window ? 0 : s->weave.blocks * block;
-    s->record_tile = !is_gathered && p->window ? 0 : pass->fine * s->weave.step;
+    s->at_tile = is_gathered ? !p->window : !g->is_changed;
+    s->at_tile *= s->weave.blocks * block;
+    s->record_tile = is_gathered ? !g->is_changed : !p->window;
+    s->record_tile *= pass->fine * s->weave.step;
     s->weave.ahead = is_gathered ? s->record_tile : s->at_tile;
     ha_copy_find_weaver(s, &p->strips[p->steps++], g->size, is_gathered,
                         is_past && is_gathered && !p->window);
@@ -126,30 +129,32 @@ static void ha_copy_take_step(ha_copy_step *s) {
     s->weave.record += s->record_tile;
 }
 
-static void ha_copy_run_program(ha_copy_program *p, char *target, int64_t bytes, int64_t tiles) {
+static void ha_copy_run_program(ha_copy_program *p, const ha_copy_pass *pass,
+                                const ha_copy_piece *tile, int64_t tiles) {
+    const int64_t step = pass->walk->loop[pass->walk->rank - 1].from * pass->fine;
+    const int64_t bytes = pass->fine / ha_larger(pass->lanes, 1) * pass->block;
+    char *target = p->window ? pass->window + tile->to / pass->lanes * pass->block : NULL;
     for (int64_t t = 0; t < tiles; t++) {
+        if (pass->changed) ha_copy_change_all(p->worker, pass, tile->from + t * step, pass->fine);
         for (int64_t k = 0; k < p->steps; k++) ha_copy_take_step(&p->step[k]);
-        if (p->window) ha_move_past_caches(target + t * bytes, p->stage, bytes);
+        if (target) ha_move_past_caches(target + t * bytes, p->worker->stage, bytes);
     }
 }
 
-/* How many of the tile's records, from the first on, are copied then. `stage` has HA_COPY_STAGE bytes. */
-static int64_t ha_copy_fine_tiles(const ha_copy_pass *pass, const ha_copy_piece *tile, char *stage,
-                                  int stream) {
+/* How many of the tile's records, from the first on, are copied then. */
+static int64_t ha_copy_fine_tiles(ha_copy_worker *w, const ha_copy_pass *pass,
+                                  const ha_copy_piece *tile) {
     ha_copy_program p;
     const int64_t tiles = pass->fine > 0 ? tile->lanes / pass->fine : 0;
-    char *target = NULL;
-    int64_t bytes = 0;
+    const int stream = w->plan->stream;
     if (tiles == 0) return 0;
     p.steps = p.rows = 0;
+    p.worker = w;
     p.window = NULL;
-    p.stage = stage;
-    if (stream && pass->window && tile->to % pass->lanes == 0) {
-        p.window = target = pass->window + tile->to / pass->lanes * pass->block;
-        bytes = pass->fine / pass->lanes * pass->block;
-    }
+    if (stream && pass->window && tile->to % pass->lanes == 0)
+        p.window = pass->window + tile->to / pass->lanes * pass->block;
     if (!ha_copy_make_program(&p, pass, tile, stream)) return 0;
-    ha_copy_run_program(&p, target, bytes, tiles);
+    ha_copy_run_program(&p, pass, tile, tiles);
     return tiles * pass->fine;
 }
 

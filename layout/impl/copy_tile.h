@@ -2,39 +2,8 @@
 #ifndef HARRAY_LAYOUT_IMPL_COPY_TILE_H
 #define HARRAY_LAYOUT_IMPL_COPY_TILE_H
 
-#include <pthread.h>
-
-#include "copy_chunks.h"
 #include "copy_lines.h"
 #include "copy_program.h"
-
-enum {
-    HA_COPY_AT_ONCE = 64, /* leaves */
-    HA_COPY_AHEAD = 2048  /* bytes ahead of what is read that are fetched */
-};
-
-/* What one thread works with. */
-typedef struct ha_copy_worker {
-    union {
-        _Alignas(64) char stage[HA_COPY_STAGE];
-        ha_line_program lines;
-    };
-    _Alignas(64) char values[2][HA_COPY_LIST * 16]; /* in both types of a conversion */
-    int64_t to_linear[HA_COPY_LIST], from_linear[HA_COPY_LIST];
-    int64_t to_at[HA_COPY_LIST], from_at[HA_COPY_LIST];
-    char *to_table[HA_COPY_AT_ONCE];
-    const char *from_table[HA_COPY_AT_ONCE];
-    ha_short_run chunk[HA_COPY_AT_ONCE];
-    const ha_layout_plan *plan;
-    const char *window;  /* the stage stands for the target from here on; NULL: it does not */
-    int number, workers; /* which share of everything is its */
-    int is_started;
-    pthread_t thread;
-} ha_copy_worker;
-
-static char *ha_copy_target(ha_copy_worker *w, char *to) {
-    return w->window ? w->stage + (to - w->window) : to;
-}
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
@@ -95,11 +64,11 @@ static int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
 static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strips *s,
                                 int64_t to, int64_t from) {
     s->to = ha_copy_target(w, leaf->to + to);
-    s->from = leaf->from + from;
+    s->from = ha_copy_source(w, leaf) + from;
     if (s->to_table)
         for (int64_t k = 0; k < s->leaves; k++) {
             w->to_table[k] = ha_copy_target(w, leaf[k].to + to);
-            w->from_table[k] = leaf[k].from + from;
+            w->from_table[k] = ha_copy_source(w, &leaf[k]) + from;
         }
     ha_move_strips(s);
 }
@@ -168,13 +137,15 @@ static void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy
                               .to_again = piece->to_again,
                               .from_again = piece->from_again,
                               .ahead = w->plan->stream ? HA_COPY_AHEAD : 0};
-    if (piece->from_apart == HA_COPY_ON)
+    const ha_short_run *c = w->chunk;
+    const int is_whole = runs == 1 && c->bytes == c->to_apart && c->bytes == c->from_apart;
+    if (piece->from_apart == HA_COPY_ON || is_whole)
         ha_move_by_runs(w->chunk, runs, &nest);
     else if (is_large && piece->to_apart == HA_COPY_ON && piece->times == 1 &&
              ha_copy_bytes_of_runs(w->chunk, runs) <= HA_COPY_STAGE / 8)
         ha_copy_staged_rows(w, runs, piece->blocks);
     else
-        ha_move_by_blocks(w->chunk, runs, &nest);
+        ha_move_by_turns(w->chunk, runs, &nest);
 }
 
 /* Of these leaves, or of what was merged of some. */
@@ -189,7 +160,7 @@ static void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t 
             const int64_t bytes = one->size * piece->lanes;
             ha_short_run *c = &w->chunk[i];
             c->to = ha_copy_target(w, one->to + ha_copy_distance(&one->to_shape, to));
-            c->from = one->from + ha_copy_distance(&one->from_shape, from);
+            c->from = ha_copy_source(w, one) + ha_copy_distance(&one->from_shape, from);
             c->bytes = bytes;
             c->to_apart = ha_copy_apart(piece->to_apart, bytes);
             c->from_apart = ha_copy_apart(piece->from_apart, bytes);
@@ -216,15 +187,21 @@ static void ha_copy_whole(const ha_copy_group *g, int64_t to, int64_t from, int6
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-/* `count` records along a loop. */
-static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
+/* `count` records along the last loop of all. */
+static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *last,
                          int64_t to, int64_t from, int64_t count) {
+    const ha_copy_loop own = ha_copy_group_loop(g, last), *along = &own;
+    from = ha_copy_group_from(g, from);
     if (g->way == HA_COPY_WHOLE) {
         ha_copy_whole(g, to, from, count);
         return;
     }
     if (g->way == HA_COPY_RECORDS) {
         ha_copy_records(w, g, along, to, from, count);
+        return;
+    }
+    if (g->way == HA_COPY_CONVERTED) {
+        ha_copy_convert_line(w, g, along, to, from, count);
         return;
     }
     while (count > 0) {
@@ -277,17 +254,27 @@ static void ha_copy_turned(ha_copy_worker *w, const ha_copy_pass *pass, const ha
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
+/* As many records at once as are converted at once, if any are. */
+static void ha_copy_parts(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
+    const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
+    for (int64_t i = 0, n; i < tile->lanes; i += n) {
+        const int64_t to = tile->to + i * along->to, from = tile->from + i * along->from;
+        n = pass->changed ? ha_smaller(tile->lanes - i, pass->changed) : tile->lanes;
+        if (pass->changed) ha_copy_change_all(w, pass, from, n);
+        for (int64_t k = 0; k < pass->groups; k++)
+            ha_copy_line(w, &pass->group[k], along, to, from, n);
+    }
+}
+
 /* A tile that is put together in the stage first, if it consists of whole blocks. */
 static void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
                              const ha_copy_piece *tile) {
-    const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
     const int is_staged = w->plan->stream && pass->window && tile->to % pass->lanes == 0 &&
                           tile->lanes % pass->lanes == 0 &&
                           tile->lanes / pass->lanes <= HA_COPY_STAGE / pass->block;
     const int64_t begin = is_staged ? tile->to / pass->lanes * pass->block : 0;
     w->window = is_staged ? pass->window + begin : NULL;
-    for (int64_t k = 0; k < pass->groups; k++)
-        ha_copy_line(w, &pass->group[k], along, tile->to, tile->from, tile->lanes);
+    ha_copy_parts(w, pass, tile);
     w->window = NULL;
     if (is_staged)
         ha_move_past_caches(pass->window + begin, w->stage,
@@ -307,7 +294,7 @@ static void ha_copy_lined(ha_copy_worker *w, const ha_copy_pass *pass, const ha_
     ha_copy_piece part = *tile;
     int64_t head = ha_copy_until_lines(pass, tile->to, tile->from);
     for (int64_t left = tile->lanes; left > 0; left -= part.lanes) {
-        part.lanes = head == 0 ? ha_copy_lines(&w->lines, pass, part.to, part.from, left) : 0;
+        part.lanes = head == 0 ? ha_copy_lines(w, pass, part.to, part.from, left) : 0;
         if (part.lanes == 0) {
             if (head == 0) head = INT64_MAX; /* the rest, or all of it */
             part.lanes = ha_smaller(left, ha_smaller(head, pass->part));
@@ -345,7 +332,7 @@ static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_
     tile.to += first * along->to;
     tile.from += first * along->from;
     if (tile.lanes > 0 && !walk->is_turned) {
-        const int64_t done = ha_copy_fine_tiles(pass, &tile, w->stage, w->plan->stream);
+        const int64_t done = ha_copy_fine_tiles(w, pass, &tile);
         tile.to += done * along->to;
         tile.from += done * along->from;
         tile.lanes -= done;

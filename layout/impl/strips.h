@@ -82,9 +82,10 @@ static const ha_weavers *ha_best_weavers(void) {
 static void ha_move_past_caches(char *to, const char *from, int64_t bytes) {
     const int64_t before = (int64_t)((0 - (uintptr_t)to) % 64);
     const int64_t head = ha_smaller(before, bytes), lines = (bytes - head) / 64 * 64;
-    memcpy(to, from, (size_t)head);
+    if (head) memcpy(to, from, (size_t)head);
     ha_best_weavers()->lines_past(to + head, from + head, (size_t)lines);
-    memcpy(to + head + lines, from + head + lines, (size_t)(bytes - head - lines));
+    if (bytes - head - lines)
+        memcpy(to + head + lines, from + head + lines, (size_t)(bytes - head - lines));
 }
 
 /* When all is written that was, or may have been, past the caches: others see it from here on. */
