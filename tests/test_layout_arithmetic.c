@@ -766,6 +766,73 @@ static void test_overlap_of_bytes(const ha_record *r) {
 }
 
 /* The same memory as two views; fields of one record that lie where other ones of the other do. */
+/* Other layouts in the same memory: the first field of both begins at one place. */
+static void test_overlap_of_layouts(void) {
+    static const char *const layouts_of[] = {"soa(single)",   "aosoa(4)",        "aosoa(8)", "aos",
+                                             "aosoa(8,rows)", "soa(single)@col", "one"};
+    const int64_t n[] = {4, 8};
+    char room[400] = {0};
+    void *blob[] = {room};
+    ha_error error;
+    ha_record *r = record_of("a:f32 b:f32");
+    for (int k = 0; k < 7; k++)
+        for (int j = 0; j < 7; j++) {
+            ha_mapping *m = ha_mapping_parse(r, layouts_of[k], 2, n, NULL);
+            ha_mapping *other = ha_mapping_parse(r, layouts_of[j], 2, n, NULL);
+            const bool same = k == j || (k == 2 && j == 4) || (k == 4 && j == 2);
+            const ha_status s = ha_mapped_apply_view(&(ha_mapped){m, blob}, HA_ADD,
+                                                     &(ha_mapped){other, blob}, NULL, &error);
+            assert_int_equal(s, same && k < 6 ? HA_OK : HA_ERR_ARGUMENT);
+            ha_mapping_free(m);
+            ha_mapping_free(other);
+        }
+    ha_record_free(r);
+}
+
+/* More records than numbers count, of which nothing is stored. */
+static void test_no_end(void **state) {
+    (void)state;
+    static const int64_t far[] = {INT64_MAX / 4, 1 << 20}, shift[] = {1, 1};
+    ha_error error;
+    ha_record *r = record_of("a:f32");
+    ha_mapping *m = ha_mapping_parse(r, "null", 2, far, NULL);
+    assert_non_null(m);
+    const ha_mapped nothing = {m, NULL};
+    expect(ha_mapped_apply_number(&nothing, HA_ADD, 1, &(ha_applying){.shift = shift}, &error),
+           &error, "null");
+    expect(ha_mapped_apply_view(&nothing, HA_ADD, &nothing, &(ha_applying){.shift = shift}, &error),
+           &error, "null");
+    ha_mapping_free(m);
+    ha_record_free(r);
+}
+
+/* Several orders in one view, and fields that are not side by side. */
+static void test_orders(void **state) {
+    (void)state;
+    static const char *const all[] = {"split(separate; pos: aos@col, aos)",
+                                      "split(pos: soa(single)@col, aosoa(4))",
+                                      "split(separate; mass: soa, aos(packed))", "aosoa(8,aligned)",
+                                      "split(separate; mass: aos@morton, aosoa(4))"};
+    const int64_t n[] = {11, 13}, zeros[] = {0, 0};
+    ha_record *r = record_of("pos.x:f32 mass:f64 pos.y:f32 pos.z:f32 a:f64 b:f32 c:i32");
+    for (int k = 0; k < 25; k++)
+        for (int op = HA_ASSIGN; op < HA_DIVIDE; op++) {
+            memory left, right, expected;
+            ha_error error;
+            make_memory(&left, r, all[k / 5], 2, n);
+            make_memory(&right, r, all[k % 5], 2, n);
+            copy_memory(&expected, &left);
+            expect(ha_mapped_apply_view(&left.mapped, (ha_operator)op, &right.mapped, NULL, &error),
+                   &error, "orders");
+            model(&expected, (ha_operator)op, &(model_right){.view = &right}, zeros, n, NULL, NULL);
+            check_equal(&left, &expected, "orders");
+            free_blobs(&expected);
+            free_memory(&left);
+            free_memory(&right);
+        }
+    ha_record_free(r);
+}
+
 static void test_overlap(void **state) {
     (void)state;
     const int64_t n[] = {8};
@@ -786,6 +853,7 @@ static void test_overlap(void **state) {
     expect(ha_mapped_apply_view(&d, HA_ADD, &a, NULL, &error), &error, "side by side");
     assert_true(array[8] == 2 && array[15] == 16);
     test_overlap_of_bytes(r);
+    test_overlap_of_layouts();
     ha_mapping_free(m);
     ha_mapping_free(again);
     ha_mapping_free(other);
@@ -1105,7 +1173,8 @@ int main(void) {
         cmocka_unit_test(test_overlap),    cmocka_unit_test(test_views),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_neighbours), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_forms),      cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_no_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,44 @@ static void test_morton(void **state) {
     bad(&t, "a stride makes no sense");
 }
 
+/* Sums that are no number any more, one after the other. */
+static void test_overflow(void **state) {
+    (void)state;
+    static const char *const why = "the addresses of a overflow";
+    const int64_t far = INT64_MAX / 4;
+    table t = structs();
+    t.m.extent[0] = 3;
+    t.linearizer[0].stride[0] = far; /* 2 * far + 3 … */
+    t.linearizer[0].stride[1] = far;
+    bad(&t, why);
+    t = structs();
+    t.row[0].lanes = 20;
+    t.row[0].lane_stride = far;
+    bad(&t, why);
+    t.row[0].lanes = 4;
+    t.row[0].lane_stride = INT64_MAX / 3;
+    t.row[0].block_stride = far;
+    bad(&t, why);
+    t.row[0].block_stride = INT64_MAX / 8; /* the lanes of the last block but one */
+    t.row[0].lane_stride = INT64_MAX / 5;
+    bad(&t, why);
+    t = structs();
+    t.row[0].base = INT64_MAX - 100;
+    bad(&t, why);
+    t = structs();
+    t.linearizer[0].morton = -1;
+    bad(&t, "a linearizer makes no sense");
+    t = structs();
+    t.row[0].lanes = INT64_MAX / 4; /* more values of a block than there are */
+    t.row[0].lane_stride = 16;
+    good(&t);
+    t.row[1].block_stride = 32; /* mingles */
+    t.blob[0].bytes = 1000;
+    good(&t);
+    t.row[1].base = 4;
+    bad(&t, "values of a and of b overlap at byte 4");
+}
+
 static void test_nonsense(void **state) {
     (void)state;
     table t = structs();
@@ -343,12 +381,12 @@ static int free_record(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),      cmocka_unit_test(test_mingling),
-        cmocka_unit_test(test_itself),     cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_outside),    cmocka_unit_test(test_morton),
-        cmocka_unit_test(test_nonsense),   cmocka_unit_test(test_failing_memory),
-        cmocka_unit_test(test_runs),       cmocka_unit_test(test_morton_runs),
-        cmocka_unit_test(test_wrong_runs),
+        cmocka_unit_test(test_overflow),       cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_mingling),       cmocka_unit_test(test_itself),
+        cmocka_unit_test(test_lanes),          cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_morton),         cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_morton_runs),    cmocka_unit_test(test_wrong_runs),
     };
     return cmocka_run_group_tests(tests, make_record, free_record);
 }

@@ -125,6 +125,47 @@ static void test_sizes(void **state) {
     }
 }
 
+/* ---- many at a time -------------------------------------------------------------------------- */
+
+/* Values that are special in one format or another, so many that loops go by groups, and have a rest. */
+static void test_many_floats(void **state) {
+    (void)state;
+    static const char *const types[] = {"a:f16", "a:bf16", "a:f32", "a:f64"};
+    static const int exponents[] = {1, 3, 5, 8, 11}, mantissas[] = {0, 4, 7, 10, 23, 52};
+    static const double numbers[] = {0,         -0.0,    1,        -1.5,       0.1,  INFINITY,
+                                     -INFINITY, NAN,     1e4,      -7e4,       1e30, -1e300,
+                                     0x1p-14,   0x1p-24, 0x1p-130, -0x1p-1060, 3.25};
+    enum { SPECIAL = sizeof numbers / sizeof *numbers, MANY = 77 };
+    const int64_t n = MANY, zero = 0;
+    for (int k = 0; k < 4 * 5 * 6; k++) {
+        if (k < 90 && exponents[k / 6 % 5] + mantissas[k % 6] > 31)
+            continue; /* in a word of 4 bytes */
+        char layout[40];
+        double all[MANY], one[MANY];
+        char values[MANY * 8];
+        world many, single;
+        snprintf(layout, sizeof layout, "bitfloat(%d,%d; soa)", exponents[k / 6 % 5],
+                 mantissas[k % 6]);
+        make(&many, types[k / 30], layout, 1, &n, 0);
+        make(&single, types[k / 30], layout, 1, &n, 0);
+        const ha_scalar type = (ha_scalar)many.mapping->row[0].scalar;
+        const size_t size = (size_t)ha_scalar_size(type);
+        for (int64_t i = 0; i < n; i++) {
+            ha_change_values(values + (size_t)i * size, type,
+                             &numbers[(i * 5 + i / SPECIAL) % SPECIAL], HA_F64, 1);
+            ha_mapped_set(&single.mapped, 0, &i, values + (size_t)i * size);
+        }
+        ha_mapped_set_run(&many.mapped, 0, &zero, 0, n, values);
+        assert_memory_equal(many.blob[0], single.blob[0], (size_t)many.mapping->blob[0].bytes);
+        ha_mapped_get_run(&many.mapped, 0, &zero, 0, n, all);
+        for (int64_t i = 0; i < n; i++)
+            ha_mapped_get(&single.mapped, 0, &i, (char *)one + (size_t)i * size);
+        assert_memory_equal(all, one, (size_t)n * size);
+        drop(&many);
+        drop(&single);
+    }
+}
+
 /* ---- where bits, bytes and changed values are ------------------------------------------------ */
 
 static void check_rows(const char *record, const char *layout, const int32_t *blob,
@@ -1302,6 +1343,7 @@ static void test_mixed_tables(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_many_floats),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_codings),

@@ -727,6 +727,32 @@ static void test_lines(void **state) {
 }
 
 /* Each field fills lines; one between others is not copied, and stays as it is. */
+/* Lines of fields of 8, 16 and 32 bytes in each order, of arrays, and of blocks that are read from one end to the
+ * other. */
+static void test_mixed_lines(void **state) {
+    (void)state;
+    static const char *const of[] = {"a:u8 b:u8 c:u16 d:f32",
+                                     "a:u16 b:u8 c:u8 d:f32",
+                                     "a:f32 b:u8 c:u8 d:u16",
+                                     "a:f32 b:u16 c:u8 d:u8",
+                                     "a[4]:u8 b:f32",
+                                     "a:f32 b[4]:u8",
+                                     "a[4]:u16",
+                                     "a[8]:u8"};
+    static const int64_t first[HA_MAPPING_RANK] = {0, 0};
+    const ha_weavers *const best = ha_best_weavers();
+    for (int way = 0; way < 3; way++)
+        for (int k = 0; k < 8 && way_of(way); k++) {
+            ha_record *r = ha_record_parse(of[k], NULL);
+            atomic_store(&ha_chosen_weavers, way_of(way));
+            check_lines(r, "aosoa(8)", "soa", first, 0);
+            check_lines(r, "aosoa(8)", "aosoa(16)", first, 0);
+            check_lines(r, "aosoa(16)", "aosoa(8)", first, 0);
+            ha_record_free(r);
+        }
+    atomic_store(&ha_chosen_weavers, best);
+}
+
 static void test_lines_with_gaps(void **state) {
     (void)state;
     static const int64_t extent[] = {1000}, zero[HA_MAPPING_RANK] = {0};
@@ -818,6 +844,127 @@ static void test_refusals(void **state) {
     ha_record_free(strange);
 }
 
+/* Records of one size of leaves, large and small, by vectors of every processor. */
+static void test_ways(void **state) {
+    (void)state;
+    static const char *const of[] = {"a[6]:f32", "a[5]:f64", "a[9]:u16 b:f16", "a[21]:u8",
+                                     "a[3]:bool b[2]:c128"};
+    static const char *const all[] = {"aos(packed)", "soa(single)", "aosoa(8)", "aosoa(64)"};
+    static const int64_t extent[] = {2100}, first[] = {5}, last[] = {2099};
+    const ha_weavers *const best = ha_best_weavers();
+    for (int way = 0; way < 3; way++)
+        for (int k = 0; k < 5 && way_of(way); k++) {
+            ha_record *r = ha_record_parse(of[k], NULL);
+            atomic_store(&ha_chosen_weavers, way_of(way));
+            for (int pair = 0; pair < 16; pair++) {
+                memory to, from;
+                make_memory(&to, r, all[pair / 4], 1, extent);
+                make_memory(&from, r, all[pair % 4], 1, extent);
+                check_copy(&to, &from,
+                           &(ha_copying){.first = pair % 3 ? NULL : first, .last = last}, 0,
+                           to.mapping->rows, "ways");
+                free_memory(&to);
+                free_memory(&from);
+            }
+            ha_record_free(r);
+        }
+    atomic_store(&ha_chosen_weavers, best);
+}
+
+/* What tiles have no room for: many leaves, long ones, sizes by turns, blocks that are longer than tiles and
+ * end nowhere together; several orders at once. */
+static void test_unusual(void **state) {
+    (void)state;
+    static const struct {
+        const char *record, *to, *from;
+        int rank;
+        int64_t extent[2];
+    } cases[] = {
+        {"a[70]:f32", "aos", "soa(single)", 1, {300}},
+        {"a[70]:f32", "soa(single)", "aosoa(16)", 1, {300}},
+        {"a[700]:f64", "soa(single)", "aos", 1, {70}},
+        {"a[700]:f64", "aos", "aosoa(8)", 1, {70}},
+        {"a:u8 b:u16 c:u32 d:u64 e:u8 f:u16 g:u32 h:u64", "aos", "soa(single)", 1, {500}},
+        {"a:u8 b:u16 c:u32 d:u64 e:u8 f:u16 g:u32 h:u64",
+         "split(a+c+e: soa(single), aos)",
+         "aos(minalign)",
+         1,
+         {500}},
+        {"a:u8 b:u16", "aosoa(5000)", "aosoa(3000)", 1, {20000}},
+        {"a:u8 b:u16", "aosoa(3000)", "aosoa(5000)", 1, {20000}},
+        {"a:u8 b:u16", "aosoa(5000)", "aos", 1, {20000}},
+        {"a:f32 b:f32 c:f32",
+         "split(separate; a: soa, soa@col)",
+         "split(separate; b: aos@col, aosoa(4))",
+         2,
+         {30, 21}},
+        {"a:f32 b:f32 c:f32",
+         "split(separate; a: aos@morton, aos)",
+         "split(separate; b: soa@col, soa@morton)",
+         2,
+         {9, 21}},
+        {"a:f32 b:f32 c:f32",
+         "split(separate; c: aos, aosoa(4,rows))",
+         "split(separate; c: aos, aos)",
+         2,
+         {9, 21}},
+        {"a:f32 b:f32 c:f32", "aos(packed)", "split(a+b: aosoa(8), aosoa(16))", 1, {999}},
+        {"a:f32 b:f64 c:f32", "aosoa(32)", "split(b: aosoa(8), aosoa(16))", 1, {999}},
+        {"a:f32 b:f64 c:f32", "split(b: aosoa(8), aosoa(16))", "soa(single)", 1, {999}},
+        {"a:f32 b:f64 c:f32", "aosoa(32)", "split(b: aos, soa(single))", 1, {999}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ha_record *r = ha_record_parse(cases[k].record, NULL);
+        for (int threads = 1; threads < 3; threads++) {
+            memory to, from;
+            make_memory(&to, r, cases[k].to, cases[k].rank, cases[k].extent);
+            make_memory(&from, r, cases[k].from, cases[k].rank, cases[k].extent);
+            check_copy(&to, &from, &(ha_copying){.threads = threads}, 0, to.mapping->rows,
+                       cases[k].record);
+            free_memory(&to);
+            free_memory(&from);
+        }
+        ha_record_free(r);
+    }
+}
+
+/* More records than numbers count, of which nothing is stored; lanes that no memory has. */
+static void test_no_end(void **state) {
+    (void)state;
+    static const int64_t far[] = {INT64_MAX / 4, 1 << 20}, four[] = {4};
+    ha_record *r = ha_record_parse("a:f32", NULL);
+    ha_mapping *m = ha_mapping_parse(r, "null", 2, far, NULL),
+               *line = ha_mapping_parse(r, "soa", 1, four, NULL);
+    assert_non_null(m);
+    const ha_mapped nothing = {m, NULL};
+    assert_int_equal(ha_mapped_copy(&nothing, &nothing, NULL, NULL), HA_OK);
+    float to[8] = {0}, from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    void *to_blob[] = {to}, *from_blob[] = {from};
+    ha_row row = line->row[0];
+    ha_mapping other = *line;
+    other.row = &row;
+    row.lanes = INT64_MAX;
+    row.lane_stride = 4;
+    row.block_stride = 0;
+    assert_int_equal(
+        ha_mapped_copy(&(ha_mapped){line, to_blob}, &(ha_mapped){&other, from_blob}, NULL, NULL),
+        HA_OK);
+    assert_memory_equal(to, from, 16);
+    row.lanes = 2; /* two records in one place, and two in another */
+    row.lane_stride = 0;
+    row.block_stride = 8;
+    assert_int_equal(
+        ha_mapped_copy(&(ha_mapped){line, to_blob}, &(ha_mapped){&other, from_blob}, NULL, NULL),
+        HA_OK);
+    assert_true(to[0] == 1 && to[1] == 1 && to[2] == 3 && to[3] == 3);
+    row.block_stride = 0;
+    check_refused(&(ha_mapped){&other, from_blob}, &(ha_mapped){line, to_blob}, NULL,
+                  "a: the target has one place for the values of all records");
+    ha_mapping_free(m);
+    ha_mapping_free(line);
+    ha_record_free(r);
+}
+
 /* Thousands of blobs on both sides, by turns, of which one reaches into the next; and no memory to find it. */
 static void test_many_blobs(void **state) {
     (void)state;
@@ -887,7 +1034,9 @@ int main(void) {
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_lines),           cmocka_unit_test(test_lines_with_gaps),
         cmocka_unit_test(test_all_conversions), cmocka_unit_test(test_many_conversions),
-        cmocka_unit_test(test_many_blobs),
+        cmocka_unit_test(test_many_blobs),      cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_mixed_lines),     cmocka_unit_test(test_unusual),
+        cmocka_unit_test(test_no_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
