@@ -941,24 +941,24 @@ static void test_no_end(void **state) {
     float to[8] = {0}, from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     void *to_blob[] = {to}, *from_blob[] = {from};
     ha_row row = line->row[0];
-    ha_mapping other = *line;
-    other.row = &row;
+    ha_mapping by_hand = *line;
+    by_hand.row = &row;
     row.lanes = INT64_MAX;
     row.lane_stride = 4;
     row.block_stride = 0;
     assert_int_equal(
-        ha_mapped_copy(&(ha_mapped){line, to_blob}, &(ha_mapped){&other, from_blob}, NULL, NULL),
+        ha_mapped_copy(&(ha_mapped){line, to_blob}, &(ha_mapped){&by_hand, from_blob}, NULL, NULL),
         HA_OK);
     assert_memory_equal(to, from, 16);
     row.lanes = 2; /* two records in one place, and two in another */
     row.lane_stride = 0;
     row.block_stride = 8;
     assert_int_equal(
-        ha_mapped_copy(&(ha_mapped){line, to_blob}, &(ha_mapped){&other, from_blob}, NULL, NULL),
+        ha_mapped_copy(&(ha_mapped){line, to_blob}, &(ha_mapped){&by_hand, from_blob}, NULL, NULL),
         HA_OK);
     assert_true(to[0] == 1 && to[1] == 1 && to[2] == 3 && to[3] == 3);
     row.block_stride = 0;
-    check_refused(&(ha_mapped){&other, from_blob}, &(ha_mapped){line, to_blob}, NULL,
+    check_refused(&(ha_mapped){&by_hand, from_blob}, &(ha_mapped){line, to_blob}, NULL,
                   "a: the target has one place for the values of all records");
     ha_mapping_free(m);
     ha_mapping_free(line);
