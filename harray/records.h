@@ -165,7 +165,8 @@ HA_API ha_status ha_records_run_(ha_function f, ha_records_access *access, const
 #define ha_records_wait(access) ha_records_wait_(access, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_wait_(ha_records_access *access, const char *site);
 
-/* Starts moving fields ("pos+mass"; NULL: all) to a context, as ha_array_prefetch. */
+/* Starts moving fields ("pos+mass"; NULL: all) to a context, as ha_array_prefetch. When it fails, some may
+ * have been moved. */
 #define ha_records_prefetch(records, context, paths, first, last)                                  \
     ha_records_prefetch_(records, context, paths, first, last, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_prefetch_(ha_records *records, ha_context *context,

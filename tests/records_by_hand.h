@@ -105,7 +105,7 @@ static void pictures_on_a_device(void **state) {
     fine(ha_records_open(&v, r, NULL, "overwrite", 0, HA_END));
     pixels(&(ha_mapped){v.mapping, v.blob}, 0, NULL);
     fine(ha_records_close(&v));
-    fine(ha_records_open(&v, r, sim, "write x, read f", 0, HA_END));
+    fine(ha_records_open(&v, r, sim, "write", 0, HA_END)); /* both at once */
     fine(ha_records_run_(look_at_picture, &v, &painting, sizeof painting));
     fine(ha_records_close(&v));
     fine(ha_records_open(&v, r, NULL, "read", 0, HA_END));

@@ -80,9 +80,9 @@ static void look(const thing *t, sight *s) {
     s->size = ha_records_size(t->r.records);
     s->version = ha_records_version(t->r.records);
     for (int c = 0; c < contexts; c++) {
-        const ha_mapping *m = ha_records_mapping(t->r.records, context[c]);
-        EXPECT(m != NULL, "no mapping at %s", ha_context_name(context[c]));
-        snprintf(s->layout[c], sizeof s->layout[c], "%s", m->text);
+        const ha_record_form *f = ha_records_form(t->r.records->array);
+        const ha_lodging *there = ha_lodging_find(f, context[c]->memory);
+        snprintf(s->layout[c], sizeof s->layout[c], "%s", there ? there->mapping->text : "");
         for (int l = 0; l < LEAVES; l++)
             for (int64_t i = 0; i < s->size; i++)
                 s->valid[c][l][i] = (char)is_valid(t->r.records, c, l, i);
@@ -96,13 +96,15 @@ static void look_at_all(sight *s) {
     faulty_resume(first, points);
 }
 
-/* More may be valid than before: copies of what is valid. Nothing else is different. */
+/* More may be valid than before: copies of what is valid; and a layout may be known where it was not asked
+ * for before. Nothing else is different. */
 static void check_unchanged(const sight *before, const sight *now, const char *name) {
     EXPECT(now->size == before->size, "%s has another size", name);
     EXPECT(now->version == before->version, "%s has another version", name);
     for (int c = 0; c < contexts; c++) {
-        EXPECT(!strcmp(before->layout[c], now->layout[c]), "%s at %s is %s, was %s", name,
-               ha_context_name(context[c]), now->layout[c], before->layout[c]);
+        EXPECT(!*before->layout[c] || !strcmp(before->layout[c], now->layout[c]),
+               "%s at %s is %s, was %s", name, ha_context_name(context[c]), now->layout[c],
+               before->layout[c]);
         for (int l = 0; l < LEAVES; l++)
             for (int64_t i = 0; i < now->size; i++) {
                 int somewhere = 0;
@@ -242,6 +244,10 @@ static void lays_out(thing *t, ha_context *c, const char *layout) {
     EXPECT(!strcmp(ha_records_mapping(t->r.records, c)->text, layout), "another layout");
 }
 
+static ha_status maps(const thing *t, ha_context *c) {
+    return ha_records_mapping(t->r.records, c) ? HA_OK : ha_first_error.status;
+}
+
 static void gets(thing *t, int64_t i) {
     atom a;
     memset(&a, 0, sizeof a);
@@ -372,6 +378,57 @@ static void play_adopting(void) {
     }
 }
 
+/* The same on the host and one device, in a few steps of which each point is played: what takes memory for
+ * itself, and goes on with several ranges. */
+static void play_shortly(void) {
+    thing *t = &things[0];
+    ha_context *h = context[0], *n = context[1];
+    STEP(NULL, makes(t, atoms_new(N)));
+    STEP(t->name, maps(t, n));
+    change(t, h, "overwrite pos.x+vel.x+tag[0]+id, overwrite pos.z, overwrite mass", 0, HA_END, 0,
+           0, "");
+    change(t, h, "overwrite", 0, 2, 0, LEAVES, "");
+    change(t, n, "overwrite", 3, 5, 0, LEAVES, "");
+    STEP(t->name, ha_records_prefetch(t->r.records, h, NULL, 0, HA_END));
+    lays_out(t, h, "aosoa(4)");
+    lays_out(t, n, "soa");
+    STEP(t->name, ha_records_prefetch(t->r.records, n, "pos", 0, HA_END));
+    resizes(t, N - 2);
+    change(t, n, "read pos.x, write vel.y+tag[1]", 0, 2, VEL + 1, 1, "a");
+    gets(t, 1);
+    SURELY(atoms_free(&t->r));
+}
+
+/* More blobs than most have. */
+typedef struct wide {
+    float x[70];
+} wide;
+#define wide_FIELDS (float, x, (70))
+HA_RECORD(wide)
+HA_VIEW(some, wide, 1, HA_ANY)
+HA_RECORDS(some_wide, some);
+
+static ha_status uses(some_wide r, ha_context *c) {
+    ha_status s = HA_ERR_STATE;
+    HA_USING(v, r, c, "overwrite") s = v.blob[69] ? HA_OK : HA_ERR_STATE;
+    else s = HA_USED(v).status;
+    return s;
+}
+
+static void play_widely(void) {
+    some_wide r = {0};
+    static float mine[70][N];
+    void *arrays[70];
+    for (int i = 0; i < 70; i++) arrays[i] = mine[i];
+    STEP("wide_new", (r = some_wide_new(N)).records ? HA_OK : ha_first_error.status);
+    STEP("(wide[6])", ha_records_layout(&r, context[1], "soa"));
+    STEP("(wide[6])", uses(r, context[1]));
+    SURELY(some_wide_free(&r));
+    STEP("wide_on", (r = some_wide_on(arrays, N)).records ? HA_OK : ha_first_error.status);
+    STEP("(wide[6])", uses(r, context[0]));
+    STEP("(wide[6])", some_wide_unwrap(&r));
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 static void set_up(void) {
@@ -441,25 +498,37 @@ static long stride(void) {
     return n > 1 ? n : 1;
 }
 
+typedef struct chapter {
+    void (*play)(void);
+    int all; /* points: there are few */
+} chapter;
+
 static void play_all(void **state) {
-    void (*const *chapter)(void) = (void (*const *)(void)) * state;
+    const chapter *what = (const chapter *)*state;
+    const long each = what->all ? 1 : stride();
     for (int unified = 0; unified < 2; unified++)
         for (int sticky = 0; sticky < 2; sticky++) {
             if (unified && sticky) continue;
-            const long step = unified || sticky ? 2 * stride() : stride();
+            const long step = unified || sticky ? 2 * each : each;
             long n = 0;
-            while (play(*chapter, n, sticky, unified)) n += step;
+            while (play(what->play, n, sticky, unified)) n += step;
             printf("# %ld points%s%s\n", n, sticky ? ", each with all behind it" : "",
                    unified ? ", unified" : "");
         }
 }
 
 int main(int argc, char **argv) {
-    static void (*chapter[])(void) = {play_moving, play_changing, play_adopting};
+    static chapter chapters[] = {{play_moving, 0},
+                                 {play_changing, 0},
+                                 {play_adopting, 0},
+                                 {play_shortly, 1},
+                                 {play_widely, 1}};
     const struct CMUnitTest tests[] = {
-        {"moving", play_all, NULL, NULL, &chapter[0]},
-        {"changing", play_all, NULL, NULL, &chapter[1]},
-        {"adopting", play_all, NULL, NULL, &chapter[2]},
+        {"moving", play_all, NULL, NULL, &chapters[0]},
+        {"changing", play_all, NULL, NULL, &chapters[1]},
+        {"adopting", play_all, NULL, NULL, &chapters[2]},
+        {"shortly", play_all, NULL, NULL, &chapters[3]},
+        {"widely", play_all, NULL, NULL, &chapters[4]},
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("failure loop of record arrays", tests, NULL, NULL);
