@@ -976,7 +976,7 @@ static double real_at(ha_scalar type, const char *at) {
 
 static void set_real(ha_scalar type, char *at, double x) {
     const float single = (float)x;
-    const uint64_t natural = (uint64_t)x;
+    const uint64_t natural = type <= HA_U64 ? (uint64_t)x : 0;
     memcpy(at, &natural, type <= HA_U64 ? (size_t)ha_scalar_size(type) : 0);
     memcpy(at, &single, type == HA_F32 ? sizeof single : 0);
     memcpy(at, &x, type == HA_F64 ? sizeof x : 0);

@@ -850,7 +850,8 @@ static void test_ways(void **state) {
     static const char *const of[] = {"a[6]:f32", "a[5]:f64", "a[9]:u16 b:f16", "a[21]:u8",
                                      "a[3]:bool b[2]:c128"};
     static const char *const all[] = {"aos(packed)", "soa(single)", "aosoa(8)", "aosoa(64)"};
-    static const int64_t extent[] = {2100}, first[] = {5}, last[] = {2099};
+    static const int64_t extent[] = {2100}, first[HA_MAPPING_RANK] = {5};
+    static const int64_t last[HA_MAPPING_RANK] = {2099};
     const ha_weavers *const best = ha_best_weavers();
     for (int way = 0; way < 3; way++)
         for (int k = 0; k < 5 && way_of(way); k++) {
@@ -926,6 +927,27 @@ static void test_unusual(void **state) {
         }
         ha_record_free(r);
     }
+}
+
+/* Blobs of one side may lie in each other; what a long one reaches over counts, too. */
+static void test_nested_blobs(void **state) {
+    (void)state;
+    char room[400] = {0};
+    void *to[] = {room, room + 8}, *from[] = {room + 200, room + 32};
+    const int64_t n = 8;
+    ha_record *r = ha_record_parse("a:f64 b:u8", NULL);
+    ha_mapping *m = ha_mapping_parse(r, "soa", 1, &n, NULL);
+    const ha_mapped target = {m, to}, source = {m, from};
+    check_refused(&target, &source, NULL, "blob 0 of the target and blob 1 of the source overlap");
+    check_refused(&source, &target, NULL, "blob 1 of the target and blob 0 of the source overlap");
+    to[1] = room; /* as the other one of this side */
+    check_refused(&target, &source, NULL, "blob 0 of the target and blob 1 of the source overlap");
+    from[1] = room;
+    check_refused(&target, &source, NULL, "blob 0 of the target and blob 1 of the source overlap");
+    from[1] = room + 64;
+    assert_int_equal(ha_mapped_copy(&target, &source, NULL, NULL), HA_OK);
+    ha_mapping_free(m);
+    ha_record_free(r);
 }
 
 /* More records than numbers count, of which nothing is stored; lanes that no memory has. */
@@ -1036,7 +1058,7 @@ int main(void) {
         cmocka_unit_test(test_all_conversions), cmocka_unit_test(test_many_conversions),
         cmocka_unit_test(test_many_blobs),      cmocka_unit_test(test_ways),
         cmocka_unit_test(test_mixed_lines),     cmocka_unit_test(test_unusual),
-        cmocka_unit_test(test_no_end),
+        cmocka_unit_test(test_no_end),          cmocka_unit_test(test_nested_blobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
