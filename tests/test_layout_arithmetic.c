@@ -4,22 +4,12 @@
 #include "layout_memory.h"
 #include "layout_particle.h"
 
+#include "layout_blobs.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 /* ---- records in memory ----------------------------------------------------------------------- */
-
-enum { MOST_BLOBS = 70 };
-
-typedef struct memory {
-    ha_mapping *mapping;
-    void *blob[MOST_BLOBS];
-    ha_mapped mapped;
-} memory;
 
 static uint64_t seed = 1;
 
@@ -69,14 +59,6 @@ static void any_value(ha_scalar type, void *value) {
     }
 }
 
-static int next_index(const int64_t *first, const int64_t *last, int rank, int64_t *index) {
-    for (int d = rank; d-- > 0;) {
-        if (++index[d] < last[d]) return 1;
-        index[d] = first[d];
-    }
-    return 0;
-}
-
 static ha_scalar type_of(const ha_mapping *m, int64_t leaf) {
     return (ha_scalar)m->row[leaf].scalar;
 }
@@ -95,38 +77,10 @@ static void fill(memory *m) {
     while (next_index(zeros, m->mapping->extent, m->mapping->rank, i));
 }
 
-/* Blobs begin anywhere, unless vectors or pointers of a test need it. */
 static void make_memory(memory *m, const ha_record *r, const char *layout, int rank,
                         const int64_t *extent) {
-    ha_error error;
-    m->mapping = ha_mapping_parse(r, layout, rank, extent, &error);
-    if (!m->mapping) fail_msg("%s: %s", layout, error.text);
-    assert_true(m->mapping->blobs <= MOST_BLOBS);
-    for (int b = 0; b < m->mapping->blobs; b++) {
-        m->blob[b] = malloc((size_t)m->mapping->blob[b].bytes + 1);
-        memset(m->blob[b], 0x5a, (size_t)m->mapping->blob[b].bytes);
-    }
-    m->mapped = (ha_mapped){m->mapping, m->blob};
+    new_memory(m, r, layout, rank, extent, 0, 0x5a);
     fill(m);
-}
-
-static void copy_memory(memory *m, const memory *other) {
-    *m = *other;
-    for (int b = 0; b < m->mapping->blobs; b++) {
-        const size_t bytes = (size_t)m->mapping->blob[b].bytes;
-        m->blob[b] = malloc(bytes + 1);
-        memcpy(m->blob[b], other->blob[b], bytes);
-    }
-    m->mapped.blob = m->blob;
-}
-
-static void free_blobs(memory *m) {
-    for (int b = 0; b < m->mapping->blobs; b++) free(m->blob[b]);
-}
-
-static void free_memory(memory *m) {
-    free_blobs(m);
-    ha_mapping_free(m->mapping);
 }
 
 /* ---- the model ------------------------------------------------------------------------------- */
@@ -364,8 +318,8 @@ static void check_view(ha_operator op, const char *layout, const ha_record *l, c
     ha_error error;
     make_memory(&left, l, layout, 1, n);
     make_memory(&right, r, layout, 1, n);
-    copy_memory(&expected, &left);
-    copy_memory(&kept, &right);
+    copy_memory(&expected, &left, 0);
+    copy_memory(&kept, &right, 0);
     const ha_status s = ha_mapped_apply_view(&left.mapped, op, &right.mapped, NULL, &error);
     if (is_refused(op, left_type, right_type)) {
         assert_int_equal(s, HA_ERR_ARGUMENT);
@@ -390,7 +344,7 @@ static void check_scalar(ha_operator op, const char *layout, const ha_record *l,
     ha_error error;
     any_value(type, value[0]);
     make_memory(&left, l, layout, 1, n);
-    copy_memory(&expected, &left);
+    copy_memory(&expected, &left, 0);
     const number y = number_of(type, value[0]);
     const bool is_zero = op == HA_DIVIDE && left_type <= HA_U64 && type <= HA_U64 && y.integer == 0;
     const ha_status s = ha_mapped_apply_scalar(&left.mapped, op, type, value[0], NULL, &error);
@@ -462,7 +416,7 @@ static void check_layouts(const ha_record *r, const char *left_text, const char 
     snprintf(what, sizeof what, "%d: %s by %s", op, left_text, right_text);
     make_memory(&left, r, left_text, 2, n);
     make_memory(&right, r, right_text, 2, n);
-    copy_memory(&expected, &left);
+    copy_memory(&expected, &left, 0);
     expect(ha_mapped_apply_view(&left.mapped, op, &right.mapped, NULL, &error), &error, what);
     model(&expected, op, &(model_right){.view = &right}, (int64_t[]){0, 0}, n, NULL, NULL);
     check_equal(&left, &expected, what);
@@ -495,7 +449,7 @@ static void check_record(const ha_record *r, const char *text, ha_operator op, c
     memory left, expected;
     ha_error error;
     make_memory(&left, r, text, 2, n);
-    copy_memory(&expected, &left);
+    copy_memory(&expected, &left, 0);
     for (int64_t k = 0; k < 7; k++) {
         type[k] = type_of(left.mapping, k);
         do any_value(type[k], value[k]);
@@ -550,7 +504,7 @@ static void check_neighbours(const char *type_name, int fields, bool all, const 
     make_memory(&left, r, text, 1, n);
     make_memory(&right[0], r, text, 1, n);
     make_memory(&right[1], r, "soa", 1, n);
-    copy_memory(&expected, &left);
+    copy_memory(&expected, &left, 0);
     for (int64_t k = 0; k < left.mapping->rows; k++) {
         type[k] = type_of(left.mapping, k);
         chosen[k] = all || k > 0;
@@ -604,7 +558,7 @@ static void test_threads(void **state) {
         ha_error error;
         make_memory(&left, r, some[a], 2, n);
         make_memory(&right, r, some[(a + 1) % 6], 2, n);
-        copy_memory(&expected, &left);
+        copy_memory(&expected, &left, 0);
         const ha_applying how = {.threads = 3};
         expect(ha_mapped_apply_view(&left.mapped, HA_SUBTRACT, &right.mapped, &how, &error), &error,
                some[a]);
@@ -631,7 +585,7 @@ static void test_matched_by_path(void **state) {
             ha_error error;
             make_memory(&left, l, "aosoa(8)", 1, n);
             make_memory(&right, r, "aos", 1, n);
-            copy_memory(&expected, &left);
+            copy_memory(&expected, &left, 0);
             const ha_applying how = {.paths = part ? "mass+hue" : NULL};
             expect(ha_mapped_apply_view(&left.mapped, (ha_operator)op, &right.mapped, &how, &error),
                    &error, "by path");
@@ -667,7 +621,7 @@ static void test_windows(void **state) {
         ha_error error;
         make_memory(&left, r, texts[turn % 6], 2, n);
         make_memory(&right, r, texts[turn / 6 % 6], 2, sprite);
-        copy_memory(&expected, &left);
+        copy_memory(&expected, &left, 0);
         expect(ha_mapped_apply_view(&left.mapped, HA_ADD, &right.mapped, &how, &error), &error,
                "window");
         if (!outside)
@@ -700,7 +654,7 @@ static void test_numbers(void **state) {
             memory left, expected;
             ha_error error;
             make_memory(&left, r, "aos", 1, n);
-            copy_memory(&expected, &left);
+            copy_memory(&expected, &left, 0);
             for (int l = 0; l < 5; l++)
                 memcpy(value[l],
                        type[l] == HA_I64   ? (const void *)&integer
@@ -734,7 +688,7 @@ static void test_itself(void **state) {
         ha_error error;
         if (strstr(layouts[k], "permute")) continue;
         make_memory(&left, r, layouts[k], 1, n);
-        copy_memory(&expected, &left);
+        copy_memory(&expected, &left, 0);
         expect(ha_mapped_apply_view(&left.mapped, HA_ADD, &left.mapped, NULL, &error), &error,
                "itself");
         model(&expected, HA_ADD, &(model_right){.view = &expected}, zeros, n, NULL, NULL);
@@ -821,7 +775,7 @@ static void test_orders(void **state) {
             ha_error error;
             make_memory(&left, r, all[k / 5], 2, n);
             make_memory(&right, r, all[k % 5], 2, n);
-            copy_memory(&expected, &left);
+            copy_memory(&expected, &left, 0);
             expect(ha_mapped_apply_view(&left.mapped, (ha_operator)op, &right.mapped, NULL, &error),
                    &error, "orders");
             model(&expected, (ha_operator)op, &(model_right){.view = &right}, zeros, n, NULL, NULL);
@@ -883,8 +837,6 @@ static void test_views(void **state) {
     ha_mapped_free(mapped);
     sky_free(v);
 }
-
-/* ---- refused --------------------------------------------------------------------------------- */
 
 /* ---- the loops ------------------------------------------------------------------------------- */
 
@@ -1145,7 +1097,7 @@ static void test_no_memory(void **state) {
     ha_record *r = record_of(records[0]);
     const float values[] = {1, 2, 3, 4, 5, 6, 7};
     make_memory(&left, r, "aos", 1, n);
-    copy_memory(&expected, &left);
+    copy_memory(&expected, &left, 0);
     for (long steps = 0;; steps++) {
         const long before = allocated;
         until_failure = steps;

@@ -3,66 +3,45 @@
 #include "layout_memory.h"
 
 #include "../layout.h"
+#include "layout_blobs.h"
 
 #include "layout_record.h"
 #include <math.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #define XYZ(type) "x:" type " y:" type " z:" type
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-typedef struct world {
-    ha_record *record;
-    ha_mapping *mapping;
-    void *blob[64];
-    ha_mapped mapped;
-} world;
-
-/* Exactly as much memory as there is; filled, so that what should stay is seen. */
-static void make(world *w, const char *record, const char *layout, int rank, const int64_t *extent,
+static void make(memory *w, const char *record, const char *layout, int rank, const int64_t *extent,
                  int fill) {
     ha_error e;
-    w->record = ha_record_parse(record, &e);
-    if (!w->record) fail_msg("%s: %s", record, e.text);
-    w->mapping = ha_mapping_parse(w->record, layout, rank, extent, &e);
-    if (!w->mapping) fail_msg("%s: %s", layout, e.text);
-    assert_in_range(w->mapping->blobs, 0, 64);
-    for (int b = 0; b < w->mapping->blobs; b++) {
-        w->blob[b] = malloc((size_t)w->mapping->blob[b].bytes + 1);
-        memset(w->blob[b], fill, (size_t)w->mapping->blob[b].bytes);
-    }
-    w->mapped = (ha_mapped){w->mapping, w->blob};
+    ha_record *r = ha_record_parse(record, &e);
+    if (!r) fail_msg("%s: %s", record, e.text);
+    new_memory(w, r, layout, rank, extent, 0, fill);
+    w->record = r;
 }
 
-static void drop(world *w) {
-    for (int b = 0; b < w->mapping->blobs; b++) free(w->blob[b]);
-    ha_mapping_free(w->mapping);
-    ha_record_free(w->record);
-}
-
-static double get_double(const world *w, int64_t leaf, const int64_t *index) {
+static double get_double(const memory *w, int64_t leaf, const int64_t *index) {
     double x = -1;
     ha_mapped_get(&w->mapped, leaf, index, &x);
     return x;
 }
 
 /* Bit by bit. */
-static uint64_t slow_bits(const uint8_t *memory, int64_t at, int bits) {
+static uint64_t slow_bits(const uint8_t *place, int64_t at, int bits) {
     uint64_t value = 0;
     for (int b = 0; b < bits; b++)
-        value |= (uint64_t)(memory[(at + b) / 8] >> (at + b) % 8 & 1) << b;
+        value |= (uint64_t)(place[(at + b) / 8] >> (at + b) % 8 & 1) << b;
     return value;
 }
 
-static void slow_set(uint8_t *memory, int64_t at, int bits, uint64_t value) {
+static void slow_set(uint8_t *place, int64_t at, int bits, uint64_t value) {
     for (int b = 0; b < bits; b++) {
         const uint8_t bit = (uint8_t)(1u << (at + b) % 8);
         if (value >> b & 1)
-            memory[(at + b) / 8] |= bit;
+            place[(at + b) / 8] |= bit;
         else
-            memory[(at + b) / 8] &= (uint8_t)~bit;
+            place[(at + b) / 8] &= (uint8_t)~bit;
     }
 }
 
@@ -143,7 +122,7 @@ static void test_many_floats(void **state) {
         char layout[40];
         double all[MANY], one[MANY];
         char values[MANY * 8];
-        world many, single;
+        memory many, single;
         snprintf(layout, sizeof layout, "bitfloat(%d,%d; soa)", exponents[k / 6 % 5],
                  mantissas[k % 6]);
         make(&many, types[k / 30], layout, 1, &n, 0);
@@ -161,8 +140,8 @@ static void test_many_floats(void **state) {
         for (int64_t i = 0; i < n; i++)
             ha_mapped_get(&single.mapped, 0, &i, (char *)one + (size_t)i * size);
         assert_memory_equal(all, one, (size_t)n * size);
-        drop(&many);
-        drop(&single);
+        free_memory(&many);
+        free_memory(&single);
     }
 }
 
@@ -246,9 +225,9 @@ static void test_codings(void **state) {
 static void test_byteswap(void **state) {
     (void)state;
     const int64_t n = 128;
-    world w;
+    memory w;
     for (int64_t i = 0; i < n; i += 127) {
-        const uint8_t x = 0x12, *memory;
+        const uint8_t x = 0x12, *place;
         const uint16_t y = 0x1234;
         const uint32_t z = 0x12345678;
         uint16_t two;
@@ -257,16 +236,16 @@ static void test_byteswap(void **state) {
         ha_mapped_set(&w.mapped, 0, &i, &x);
         ha_mapped_set(&w.mapped, 1, &i, &y);
         ha_mapped_set(&w.mapped, 2, &i, &z);
-        memory = (const uint8_t *)w.blob[0] + 8 * i;
-        memcpy(&two, memory + 2, 2);
-        memcpy(&four, memory + 4, 4);
-        assert_int_equal(memory[0], 0x12);
-        assert_int_equal(memory[1], 0xee);
+        place = (const uint8_t *)w.blob[0] + 8 * i;
+        memcpy(&two, place + 2, 2);
+        memcpy(&four, place + 4, 4);
+        assert_int_equal(place[0], 0x12);
+        assert_int_equal(place[1], 0xee);
         assert_int_equal(two, 0x3412);
         assert_int_equal(four, 0x78563412);
         ha_mapped_get(&w.mapped, 2, &i, &four);
         assert_int_equal(four, 0x12345678);
-        drop(&w);
+        free_memory(&w);
     }
 }
 
@@ -277,7 +256,7 @@ static void test_byteswap_parts(void **state) {
     const double v = 1;
     const ha_c128 x = {3, 4};
     ha_c128 y;
-    world w;
+    memory w;
     make(&w, "u:c64 v:f64 x:c128", "byteswap(soa)", 1, &n, 0);
     ha_mapped_set(&w.mapped, 0, &i, &u);
     ha_mapped_set(&w.mapped, 1, &i, &v);
@@ -287,13 +266,13 @@ static void test_byteswap_parts(void **state) {
     assert_memory_equal((char *)w.blob[2] + 16, "\x40\x08\0\0\0\0\0\0\x40\x10\0\0\0\0\0\0", 16);
     ha_mapped_get(&w.mapped, 2, &i, &y);
     assert_true(y.re == 3 && y.im == 4);
-    drop(&w);
+    free_memory(&w);
 }
 
 static void test_bytesplit(void **state) {
     (void)state;
     const int64_t n = 128;
-    world w;
+    memory w;
     int32_t value[128];
     make(&w, XYZ("i32"), "bytesplit(soa)", 1, &n, 0xee);
     for (int64_t i = 0; i < n; i++)
@@ -306,25 +285,25 @@ static void test_bytesplit(void **state) {
             assert_int_equal(((uint8_t *)w.blob[b])[i], b % 4 == 0 ? i : 0);
     ha_mapped_get_run(&w.mapped, 1, (int64_t[]){3}, 0, 125, value);
     for (int i = 0; i < 125; i++) assert_int_equal(value[i], i + 3);
-    drop(&w);
+    free_memory(&w);
     /* swapped before it is split; bytes of a struct are neighbours */
     make(&w, "x:u16 y:u32", "byteswap(bytesplit(aos))", 1, &n, 0xee);
     ha_mapped_set(&w.mapped, 1, (int64_t[]){1}, &(uint32_t){0x12345678});
     ha_mapped_set(&w.mapped, 0, (int64_t[]){1}, &(uint16_t){0x1234});
     assert_memory_equal((char *)w.blob[0] + 5, "\xee\x12\x34\x12\x34\x56\x78\xee", 8);
-    drop(&w);
+    free_memory(&w);
 }
 
 static void test_null_and_permute(void **state) {
     (void)state;
     const int64_t n[] = {4, 5, 6};
-    world w;
+    memory w;
     double x = 3;
     make(&w, PARTICLE, "null", 3, n, 0);
     ha_mapped_set(&w.mapped, 0, (int64_t[]){1, 2, 3}, &x);
     ha_mapped_get(&w.mapped, 0, (int64_t[]){1, 2, 3}, &x);
     assert_true(x == 0);
-    drop(&w);
+    free_memory(&w);
     make(&w, XYZ("i32"), "permute(2,0,1, aos)", 3, n, 0);
     int32_t value = 0;
     for (int64_t a = 0; a < 4; a++)
@@ -336,7 +315,7 @@ static void test_null_and_permute(void **state) {
         for (int64_t b = 0; b < 5; b++)
             for (int64_t c = 0; c < 6; c++, value++) /* inside it is (a[2], a[0], a[1]) */
                 assert_int_equal(((int32_t *)w.blob[0])[3 * ((c * 4 + a) * 5 + b) + 1], value);
-    drop(&w);
+    free_memory(&w);
 }
 
 /* ---- integers of few bits -------------------------------------------------------------------- */
@@ -352,7 +331,7 @@ static int64_t through(const char *type, const char *layout, int64_t value) {
         int8_t i8;
     } v = {.i64 = value};
     int64_t result;
-    world w;
+    memory w;
     snprintf(record, sizeof record, "a:%s", type);
     make(&w, record, layout, 1, &n, 0x55);
     ha_mapped_set(&w.mapped, 0, &at, &v);
@@ -372,7 +351,7 @@ static int64_t through(const char *type, const char *layout, int64_t value) {
         result = v.i64;
         break;
     }
-    drop(&w);
+    free_memory(&w);
     return result;
 }
 
@@ -415,7 +394,7 @@ static void test_many_bits(void **state) {
         "split(separate; a+b+c+d+e+f+g+h+i: bitint(7; aos), bitfloat(9,6; aos))"};
     const int64_t n = 77;
     for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
-        world plain, few, back;
+        memory plain, few, back;
         ha_error error;
         make(&plain, text, "soa", 1, &n, 0);
         make(&few, text, layouts[k], 1, &n, 0x55);
@@ -445,9 +424,9 @@ static void test_many_bits(void **state) {
                 assert_memory_equal(expected, alone, 8);
                 assert_memory_equal(expected, all, 8);
             }
-        drop(&plain);
-        drop(&few);
-        drop(&back);
+        free_memory(&plain);
+        free_memory(&few);
+        free_memory(&back);
     }
 }
 
@@ -465,7 +444,7 @@ static double through_float(const char *type, const char *layout, double value) 
                        : !strcmp(type, "f16") ? (const void *)&h
                                               : (const void *)&b;
     double result;
-    world w;
+    memory w;
     snprintf(record, sizeof record, "a:%s", type);
     make(&w, record, layout, 1, &n, 0x55);
     ha_mapped_set(&w.mapped, 0, &at, from);
@@ -476,7 +455,7 @@ static double through_float(const char *type, const char *layout, double value) 
     ha_bfloat16 brain;
     memcpy(&half, v, sizeof half);
     memcpy(&brain, v, sizeof brain);
-    drop(&w);
+    free_memory(&w);
     return !strcmp(type, "f64")   ? result
            : !strcmp(type, "f32") ? (double)f
            : !strcmp(type, "f16") ? ha_half_to_double(half)
@@ -543,7 +522,7 @@ static void test_bit_floats(void **state) {
 static void test_all_bit_floats(void **state) {
     (void)state;
     const int64_t n = 512;
-    world w;
+    memory w;
     make(&w, "a:f64", "bitfloat(4,4; soa)", 1, &n, 0);
     for (int64_t k = 0; k < 512; k++)
         for (int b = 0; b < 9; b++)
@@ -564,18 +543,18 @@ static void test_all_bit_floats(void **state) {
         ha_mapped_set(&w.mapped, 0, &k, &above);
         assert_true(get_double(&w, 0, &k) == x);
     }
-    drop(&w);
+    free_memory(&w);
 }
 
 /* ---- changed types --------------------------------------------------------------------------- */
 
 static double through_type(const char *record, const char *layout, double value) {
     const int64_t n = 3, at = 1;
-    world w;
+    memory w;
     make(&w, record, layout, 1, &n, 0x55);
     ha_mapped_set(&w.mapped, 0, &at, &value);
     value = get_double(&w, 0, &at);
-    drop(&w);
+    free_memory(&w);
     return value;
 }
 
@@ -670,7 +649,7 @@ static void test_changed_complex(void **state) {
     (void)state;
     const int64_t n = 300;
     ha_c128 value[300], back[300];
-    world w;
+    memory w;
     make(&w, "a:c128", "byteswap(changetype(c128:c64; soa))", 1, &n, 0);
     assert_int_equal(w.mapping->blob[0].bytes, 8 * n);
     for (int i = 0; i < n; i++) value[i] = (ha_c128){i + 0.5, -0.1 * i};
@@ -678,7 +657,7 @@ static void test_changed_complex(void **state) {
     ha_mapped_get_run(&w.mapped, 0, (int64_t[]){0}, 0, n, back);
     for (int i = 0; i < n; i++)
         assert_true(back[i].re == value[i].re && back[i].im == (double)(float)value[i].im);
-    drop(&w);
+    free_memory(&w);
 }
 
 /* ---- runs of bits ---------------------------------------------------------------------------- */
@@ -691,23 +670,23 @@ static uint64_t noise(uint64_t *state) {
 /* One run in memory that ends with its last bit: what others have there stays. */
 static void check_run(ha_bit_run r, int64_t n, uint64_t *state) {
     const size_t bytes = (size_t)((r.at + (n - 1) * r.step + r.bits + 7) / 8);
-    uint8_t *memory = (uint8_t *)malloc(bytes), *expected = (uint8_t *)malloc(bytes);
+    uint8_t *place = (uint8_t *)malloc(bytes), *expected = (uint8_t *)malloc(bytes);
     uint64_t value[64] = {0}, read[64];
-    for (size_t b = 0; b < bytes; b++) memory[b] = expected[b] = (uint8_t)noise(state);
+    for (size_t b = 0; b < bytes; b++) place[b] = expected[b] = (uint8_t)noise(state);
     for (int64_t k = 0; k < n; k++) {
         value[k] = noise(state) >> (64 - r.bits);
         slow_set(expected, r.at + k * r.step, r.bits, value[k]);
     }
-    ha_bits_write(memory, r, value, n);
-    if (memcmp(memory, expected, bytes) != 0)
+    ha_bits_write(place, r, value, n);
+    if (memcmp(place, expected, bytes) != 0)
         fail_msg("%lld values of %d bits, from %lld on, %lld apart", (long long)n, r.bits,
                  (long long)r.at, (long long)r.step);
-    ha_bits_read(memory, r, read, n);
+    ha_bits_read(place, r, read, n);
     for (int64_t k = 0; k < n; k++) {
         assert_int_equal(read[k], slow_bits(expected, r.at + k * r.step, r.bits));
         assert_int_equal(read[k], value[k]);
     }
-    free(memory);
+    free(place);
     free(expected);
 }
 
@@ -724,13 +703,13 @@ static void test_bit_runs(void **state) {
             }
     check_run((ha_bit_run){13, 0, 5}, 1, &random);
     /* backwards, as a table by hand may have it */
-    uint8_t memory[8] = {0}, expected[8] = {0};
+    uint8_t place[8] = {0}, expected[8] = {0};
     const uint64_t value[] = {5, 6, 7, 1};
     uint64_t read[4];
     for (int k = 0; k < 4; k++) slow_set(expected, 40 - 9 * k, 3, value[k]);
-    ha_bits_write(memory, (ha_bit_run){40, -9, 3}, value, 4);
-    assert_memory_equal(memory, expected, 8);
-    ha_bits_read(memory, (ha_bit_run){40, -9, 3}, read, 4);
+    ha_bits_write(place, (ha_bit_run){40, -9, 3}, value, 4);
+    assert_memory_equal(place, expected, 8);
+    ha_bits_read(place, (ha_bit_run){40, -9, 3}, read, 4);
     assert_memory_equal(read, value, sizeof value);
 }
 
@@ -738,7 +717,7 @@ static void test_bit_runs(void **state) {
 
 /* Sets and gets runs from everywhere, along every dimension; one by one the same. */
 static void check_runs_of(const char *record, const char *layout, int rank, const int64_t *extent) {
-    world w, one;
+    memory w, one;
     make(&w, record, layout, rank, extent, 0x5a);
     make(&one, record, layout, rank, extent, 0x5a);
     int64_t at[HA_MAPPING_RANK] = {0};
@@ -768,8 +747,8 @@ static void check_runs_of(const char *record, const char *layout, int rank, cons
             free(values);
             free(read);
         }
-    drop(&w);
-    drop(&one);
+    free_memory(&w);
+    free_memory(&one);
 }
 
 static void test_runs(void **state) {
@@ -828,7 +807,7 @@ static void test_all_changes(void **state) {
 static void check_small_runs(const char *type, int bits) {
     const int64_t n = 60;
     char record[16], layout[32], values[60], read[60];
-    world w, one;
+    memory w, one;
     uint64_t random = 3;
     snprintf(record, sizeof record, "a:%s", type);
     snprintf(layout, sizeof layout, "bitint(%d; soa)", bits);
@@ -850,8 +829,8 @@ static void check_small_runs(const char *type, int bits) {
             assert_int_equal(read[count], 0x77);
             assert_memory_equal(w.blob[0], one.blob[0], (size_t)w.mapping->blob[0].bytes);
         }
-    drop(&w);
-    drop(&one);
+    free_memory(&w);
+    free_memory(&one);
 }
 
 static void test_small_runs(void **state) {
@@ -867,7 +846,7 @@ static void test_small_runs(void **state) {
 static void test_by_hand(void **state) {
     (void)state;
     const int64_t n = 6;
-    world w;
+    memory w;
     make(&w, "a:i16 b:f32", "byteswap(soa)", 1, &n, 0);
     ha_row row[2] = {w.mapping->row[0], w.mapping->row[1]};
     ha_mapping m = *w.mapping;
@@ -878,7 +857,7 @@ static void test_by_hand(void **state) {
     ha_mapped_set(&mapped, 1, (int64_t[]){2}, &(float){1.5f});
     ha_mapped_get(&w.mapped, 1, (int64_t[]){2}, &x);
     assert_true(x == 1.5f);
-    drop(&w);
+    free_memory(&w);
 }
 
 /* ---- text and functions ---------------------------------------------------------------------- */
@@ -1214,13 +1193,13 @@ static void test_no_view(void **state) {
     ha_record *r = ha_record_parse("x:i32 y:i32", NULL);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ha_mapping *m = ha_mapping_parse(r, cases[k][0], 1, &n, NULL);
-        _Alignas(8) char memory[8][64];
+        _Alignas(8) char place[8][64];
         void *blob[8];
         ha_matched_ matched;
         char *leaf[2];
         ptrdiff_t stride[4];
         ha_error e;
-        for (int b = 0; b < 8; b++) blob[b] = memory[b];
+        for (int b = 0; b < 8; b++) blob[b] = place[b];
         assert_int_equal(ha_view_match(m, blob, r, 1, -1, &matched, leaf, stride, &e),
                          HA_ERR_ARGUMENT);
         assert_string_equal(e.text, cases[k][1]);

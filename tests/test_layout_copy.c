@@ -4,9 +4,7 @@
 #define HA_COPY_LARGE 3000
 #include "layout_memory.h"
 #include "../layout.h"
-
-#include <setjmp.h>
-#include <cmocka.h>
+#include "layout_blobs.h"
 
 /* ---- what is copied -------------------------------------------------------------------------- */
 
@@ -51,14 +49,6 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* ---- records in memory ----------------------------------------------------------------------- */
 
-enum { MOST_BLOBS = 32 };
-
-typedef struct memory {
-    ha_mapping *mapping;
-    void *blob[MOST_BLOBS];
-    ha_mapped mapped;
-} memory;
-
 static uint64_t seed;
 
 static unsigned char next_byte(void) {
@@ -69,42 +59,15 @@ static unsigned char next_byte(void) {
 /* Blobs begin anywhere; those of one dimension on lines, so that whole lines of rows may be written. */
 static void make_memory(memory *m, const ha_record *r, const char *layout, int rank,
                         const int64_t *extent) {
-    ha_error error;
-    m->mapping = ha_mapping_parse(r, layout, rank, extent, &error);
-    if (!m->mapping) fail_msg("%s: %s", layout, error.text);
-    assert_true(m->mapping->blobs <= MOST_BLOBS);
+    new_memory(m, r, layout, rank, extent, rank == 1 ? 64 : 0, 0);
     for (int b = 0; b < m->mapping->blobs; b++) {
-        const size_t bytes = (size_t)m->mapping->blob[b].bytes;
-        unsigned char *blob = (unsigned char *)(rank == 1 ? aligned_alloc(64, bytes / 64 * 64 + 64)
-                                                          : malloc(bytes + 1));
-        for (size_t k = 0; k < bytes; k++) blob[k] = next_byte();
-        m->blob[b] = blob;
+        unsigned char *blob = (unsigned char *)m->blob[b];
+        for (int64_t k = 0; k < m->mapping->blob[b].bytes; k++) blob[k] = next_byte();
     }
-    m->mapped = (ha_mapped){m->mapping, m->blob};
-}
-
-static void free_memory(memory *m) {
-    for (int b = 0; b < m->mapping->blobs; b++) free(m->blob[b]);
-    ha_mapping_free(m->mapping);
 }
 
 static void same_memory(memory *m, const memory *other) {
-    *m = *other;
-    for (int b = 0; b < m->mapping->blobs; b++) {
-        const size_t bytes = (size_t)m->mapping->blob[b].bytes;
-        m->blob[b] = other->mapping->rank == 1 ? aligned_alloc(64, bytes / 64 * 64 + 64)
-                                               : malloc(bytes + 1);
-        memcpy(m->blob[b], other->blob[b], bytes);
-    }
-    m->mapped.blob = m->blob;
-}
-
-static int next_index(const int64_t *first, const int64_t *last, int rank, int64_t *index) {
-    for (int d = rank; d-- > 0;) {
-        if (++index[d] < last[d]) return 1;
-        index[d] = first[d];
-    }
-    return 0;
+    copy_memory(m, other, other->mapping->rank == 1 ? 64 : 0);
 }
 
 /* ---- the model ------------------------------------------------------------------------------- */
@@ -160,7 +123,7 @@ static void check_copy(memory *to, const memory *from, const ha_copying *how, in
                how && how->last ? how->last : to->mapping->extent, first_leaf, last_leaf);
     if (ha_mapped_copy(&to->mapped, &from->mapped, how, &error)) fail_msg("%s", error.text);
     check_equal(to, &expected, from, what);
-    for (int b = 0; b < expected.mapping->blobs; b++) free(expected.blob[b]);
+    free_blobs(&expected);
 }
 
 /* ---- all pairs ------------------------------------------------------------------------------- */
@@ -270,7 +233,7 @@ static void check_by_values(memory *to, const memory *from, const ha_copying *ho
     while (next_index(how->first, how->last, to->mapping->rank, index));
     if (ha_mapped_copy(&to->mapped, &from->mapped, how, &error)) fail_msg("%s", error.text);
     check_equal(to, &expected, from, "by values");
-    for (int b = 0; b < expected.mapping->blobs; b++) free(expected.blob[b]);
+    free_blobs(&expected);
 }
 
 static void test_stored_otherwise(void **state) {
@@ -519,7 +482,7 @@ static void check_conversion(const ha_record *to_record, const char *to_layout,
     convert_each(&expected, &from, first, last);
     if (ha_mapped_copy(&to.mapped, &from.mapped, &how, &e)) fail_msg("%s", e.text);
     check_equal(&to, &expected, &from, "converted");
-    for (int b = 0; b < expected.mapping->blobs; b++) free(expected.blob[b]);
+    free_blobs(&expected);
     free_lines(&to, to_room);
     free_lines(&from, from_room);
 }
@@ -586,7 +549,7 @@ static void test_misfits(void **state) {
             ha_mapped_copy(&to.mapped, &from.mapped, &(ha_copying){.paths = " a + n "}, &e), HA_OK);
         assert_true(get_number(&to, "a.b[1]", (int64_t[]){5, 77}) == 255);
         assert_true(get_number(&to, "n", (int64_t[]){5, 77}) == 1);
-        for (int b = 0; b < before.mapping->blobs; b++) free(before.blob[b]);
+        free_blobs(&before);
         free_memory(&to);
         free_memory(&from);
     }
@@ -1041,7 +1004,7 @@ static void test_without_memory(void **state) {
         check_equal(&to, &before, &from, "without memory");
         assert_true(k < 10);
     }
-    for (int b = 0; b < before.mapping->blobs; b++) free(before.blob[b]);
+    free_blobs(&before);
     free_memory(&to);
     free_memory(&from);
     ha_record_free(r);
