@@ -147,8 +147,8 @@ static ha_copy_way ha_copy_way_of(const ha_copy_leaf *leaf, const ha_copy_walk *
 static int ha_copy_compare(int64_t x, int64_t y) { return x < y ? -1 : x > y; }
 
 static int ha_copy_compare_shapes(const ha_copy_leaf *a, const ha_copy_leaf *b, int with_lane) {
-    const ha_copy_shape *x[2] = {&a->to_shape, &a->from_shape};
-    const ha_copy_shape *y[2] = {&b->to_shape, &b->from_shape};
+    const ha_copy_shape *x[2] = {&b->to_shape, &b->from_shape}; /* what is large comes first */
+    const ha_copy_shape *y[2] = {&a->to_shape, &a->from_shape};
     int c = 0;
     for (int k = 0; k < 2 && !c; k++) {
         c = ha_copy_compare(x[k]->lanes, y[k]->lanes);
@@ -180,17 +180,29 @@ static int ha_copy_may_merge(const ha_copy_leaf *leaf) {
     return leaf->way == HA_COPY_BLOCKS || (leaf->way == HA_COPY_RECORDS && lanes == 1);
 }
 
+/* Quick to see: of one group, as they differ in nothing that it is made for. */
+static int ha_copy_same_kind(const ha_copy_leaf *a, const ha_copy_leaf *b) {
+    const ha_copy_shape *t = &a->to_shape, *f = &a->from_shape;
+    const ha_copy_shape *u = &b->to_shape, *g = &b->from_shape;
+    return a->way == b->way && a->walk == b->walk && a->is_changed == b->is_changed &&
+           (a->to_scalar != a->from_scalar) == (b->to_scalar != b->from_scalar) &&
+           a->size == b->size && a->from_size == b->from_size && t->lanes == u->lanes &&
+           t->lane == u->lane && t->block == u->block && f->lanes == g->lanes &&
+           f->lane == g->lane && f->block == g->block;
+}
+
 /* 0: of one group. */
 static int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) {
     const int by_size = a->way >= HA_COPY_STRIPS || a->is_changed; /* and not runs */
+    if (ha_copy_same_kind(a, b)) return 0;
     int c = ha_copy_compare_passes(a, b);
     if (!c) c = ha_copy_compare(a->way, b->way);
     if (!c) c = ha_copy_compare(a->to_scalar != a->from_scalar, b->to_scalar != b->from_scalar);
     if (!c) c = ha_copy_compare(a->is_changed, b->is_changed);
     if (c || a->way == HA_COPY_RUNS || a->way == HA_COPY_WHOLE) return c;
     c = ha_copy_compare_shapes(a, b, by_size);
-    if (!c && by_size) c = ha_copy_compare(a->size, b->size);
-    return c || !by_size ? c : ha_copy_compare(a->from_size, b->from_size);
+    if (!c && by_size) c = ha_copy_compare(b->size, a->size);
+    return c || !by_size ? c : ha_copy_compare(b->from_size, a->from_size);
 }
 
 static int ha_copy_by_group(const void *first, const void *second) {
@@ -206,6 +218,10 @@ static int ha_copy_by_group(const void *first, const void *second) {
 /* Which walk it is, perhaps a new one. */
 static int32_t ha_copy_find_walk(ha_layout_plan *p, const ha_linearizer *to,
                                  const ha_linearizer *from) {
+    for (int32_t k = 0; k < p->walks; k++) {
+        const ha_copy_walk *w = &p->walk[k];
+        if (w->to_linearizer == to && w->from_linearizer == from) return k;
+    }
     for (int32_t k = 0; k < p->walks; k++)
         if (ha_copy_same_order(p->walk[k].to_linearizer, to) &&
             ha_copy_same_order(p->walk[k].from_linearizer, from))
@@ -238,19 +254,33 @@ static void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_r
         leaf->way = HA_COPY_RUNS;
 }
 
+/* (One by one: compilers make an instruction of an assignment of so many zeros that takes longer than all
+ * else that is done for a leaf.) */
+static void ha_copy_clear_leaf(ha_copy_leaf *leaf) {
+    leaf->to = NULL;
+    leaf->from = NULL;
+    leaf->to_stored = leaf->from_stored = HA_NO_SCALAR;
+    leaf->to_swapped = leaf->from_swapped = 0;
+    leaf->to_shape.lanes = leaf->to_shape.lane = leaf->to_shape.block = 0;
+    leaf->from_shape = leaf->to_shape;
+    leaf->walk = leaf->size = leaf->from_size = leaf->is_changed = 0;
+    leaf->way = HA_COPY_RUNS;
+}
+
 /* Blobs are there when there is something to copy. */
 static void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
     const ha_row *to = &t->row[pair->to_number], *from = &f->row[pair->from_number];
-    ha_copy_leaf leaf = {.to_number = pair->to_number,
-                         .from_number = pair->from_number,
-                         .to_scalar = pair->to.scalar,
-                         .from_scalar = pair->from.scalar,
-                         .to_blob = to->blob,
-                         .way = HA_COPY_RUNS};
+    ha_copy_leaf *leaf = &p->leaf[p->leaves];
     if (to->blob < 0) return;
-    if (ha_row_is_plain(t, to) && ha_row_is_plain(f, from)) ha_copy_place_leaf(p, &leaf, to, from);
-    p->leaf[p->leaves++] = leaf;
+    ha_copy_clear_leaf(leaf);
+    leaf->to_number = pair->to_number;
+    leaf->from_number = pair->from_number;
+    leaf->to_scalar = pair->to.scalar;
+    leaf->from_scalar = pair->from.scalar;
+    leaf->to_blob = to->blob;
+    if (ha_row_is_plain(t, to) && ha_row_is_plain(f, from)) ha_copy_place_leaf(p, leaf, to, from);
+    p->leaves++;
 }
 
 /* Makes the list of what is moved as one, in `room`; gives what is left of that. */
@@ -295,9 +325,18 @@ static int64_t ha_copy_group_from(const ha_copy_group *g, int64_t from) {
     return g->is_changed ? from % g->leaf->from_shape.lanes : from;
 }
 
+/* Mostly leaves come in their order. */
+static void ha_copy_sort(ha_layout_plan *p) {
+    for (int64_t k = 1; k < p->leaves; k++)
+        if (ha_copy_by_group(&p->leaf[k - 1], &p->leaf[k]) > 0) {
+            qsort(p->leaf, (size_t)p->leaves, sizeof *p->leaf, ha_copy_by_group);
+            return;
+        }
+}
+
 static void ha_copy_find_groups(ha_layout_plan *p) {
     ha_copy_leaf *room = p->merged;
-    qsort(p->leaf, (size_t)p->leaves, sizeof *p->leaf, ha_copy_by_group);
+    ha_copy_sort(p);
     for (int64_t k = 0; k < p->leaves;) {
         ha_copy_group *g = &p->group[p->groups++];
         const ha_copy_leaf *leaf = &p->leaf[k];

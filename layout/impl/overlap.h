@@ -6,6 +6,8 @@
 #include "../mapped.h"
 #include "basics.h"
 
+enum { HA_FEW_PAIRS = 64 /* of blobs: up to these are compared one by one */ };
+
 /* A blob that has bytes. */
 typedef struct ha_placed_blob {
     uintptr_t begin, end;
@@ -52,6 +54,15 @@ static ha_blob_overlap ha_overlap_of(const ha_placed_blob *placed, int64_t n) {
     return (ha_blob_overlap){.is_there = 0};
 }
 
+/* Of a few blobs, those of one side before those of the other: has none a byte in common with one there? Faster
+ * than sorting. */
+static int ha_all_apart(const ha_placed_blob *placed, int64_t first_side, int64_t n) {
+    for (const ha_placed_blob *x = placed; x < placed + first_side; x++)
+        for (const ha_placed_blob *y = placed + first_side; y < placed + n; y++)
+            if (x->begin < y->end && y->begin < x->end) return 0;
+    return 1;
+}
+
 /* HA_ERR_MEMORY: many blobs, and there is no memory to sort them. */
 static ha_status ha_find_overlap(const ha_asked *asked, const ha_mapped *one,
                                  const ha_mapped *other, ha_blob_overlap *found) {
@@ -60,10 +71,12 @@ static ha_status ha_find_overlap(const ha_asked *asked, const ha_mapped *one,
     if (blobs > sizeof few / sizeof *few)
         placed = (ha_placed_blob *)HA_LAYOUT_MALLOC_(blobs * sizeof *placed);
     if (!placed) return ha_no_memory(asked, blobs * sizeof *placed);
-    int64_t n = ha_place_blobs(one, 0, placed);
-    n += ha_place_blobs(other, 1, placed + n);
-    qsort(placed, (size_t)n, sizeof *placed, ha_by_address);
-    *found = ha_overlap_of(placed, n);
+    const int64_t first = ha_place_blobs(one, 0, placed);
+    const int64_t n = first + ha_place_blobs(other, 1, placed + first);
+    if (first * (n - first) > HA_FEW_PAIRS || !ha_all_apart(placed, first, n)) {
+        qsort(placed, (size_t)n, sizeof *placed, ha_by_address);
+        *found = ha_overlap_of(placed, n);
+    }
     if (placed != few) HA_LAYOUT_FREE_(placed);
     return HA_OK;
 }
