@@ -6,7 +6,7 @@
  * deadlocks come up, and must be refused. The number of operations is bounded; when a thread waits
  * for ever, the test does not end.
  *
- *     HARRAY_FUZZ_OPS=n      operations of each thread, not 10000 (HARRAY_TEST_LONG=1: 200000)
+ *     HARRAY_THREAD_OPS=n    operations of each thread, not 10000 (HARRAY_TEST_LONG=1: 200000)
  */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
@@ -297,7 +297,7 @@ static void *work(void *argument) {
 }
 
 static unsigned long operation_count(void) {
-    const char *text = getenv("HARRAY_FUZZ_OPS"), *is_long = getenv("HARRAY_TEST_LONG");
+    const char *text = getenv("HARRAY_THREAD_OPS"), *is_long = getenv("HARRAY_TEST_LONG");
     if (text != NULL && *text != '\0') return strtoul(text, NULL, 10);
     return is_long != NULL && *is_long != '\0' ? 200000 : 10000;
 }

@@ -8,7 +8,7 @@
  * lost. Loose arrays change their size and their memory; all their elements are equal. When a thread
  * waits for ever, the test does not end.
  *
- *     HARRAY_FUZZ_OPS=n      operations of each thread, instead of 4000 (HARRAY_TEST_LONG=1: 50000)
+ *     HARRAY_THREAD_OPS=n    operations of each thread, instead of 4000 (HARRAY_TEST_LONG=1: 50000)
  *     HARRAY_SEED=n          other operations
  */
 #define HARRAY_IMPLEMENTATION
@@ -526,7 +526,7 @@ static void end_world(void) {
 }
 
 static unsigned long operation_count(void) {
-    const char *text = getenv("HARRAY_FUZZ_OPS"), *is_long = getenv("HARRAY_TEST_LONG");
+    const char *text = getenv("HARRAY_THREAD_OPS"), *is_long = getenv("HARRAY_TEST_LONG");
     if (text != NULL && *text != '\0') return strtoul(text, NULL, 10);
     return is_long != NULL && *is_long != '\0' ? 50000 : 4000;
 }

@@ -2,7 +2,7 @@
  * time, and count up what they write. Meant for ThreadSanitizer, too. In the end every element has been
  * counted up as often as was said, and every row that was read was as its writers leave it.
  *
- *     HARRAY_FUZZ_OPS=n      openings of all threads together, instead of 6000 (in HARRAY_TEST_LONG=1:
+ *     HARRAY_THREAD_OPS=n    openings of all threads together, instead of 6000 (in HARRAY_TEST_LONG=1:
  *                            200,000) */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
@@ -227,7 +227,7 @@ static void exchanging(HA_UNUSED void **state) {
 
 static void threads_and_views(HA_UNUSED void **state) {
     static worker workers[THREADS];
-    const char *text = getenv("HARRAY_FUZZ_OPS");
+    const char *text = getenv("HARRAY_THREAD_OPS");
     const uint32_t all = getenv("HARRAY_TEST_LONG") ? 200000 : 6000;
     openings = (text ? (uint32_t)strtoul(text, NULL, 10) : all) / THREADS;
     make_world();
