@@ -90,10 +90,10 @@ static ha_scalar type_of(const ha_mapping *m, int64_t leaf) {
 
 static void fill(memory *m) {
     const int64_t zeros[4] = {0};
-    int64_t i[4] = {0}, records = 1;
+    int64_t i[4] = {0}, count = 1;
     char value[16];
-    for (int d = 0; d < m->mapping->rank; d++) records *= m->mapping->extent[d];
-    if (records == 0) return;
+    for (int d = 0; d < m->mapping->rank; d++) count *= m->mapping->extent[d];
+    if (count == 0) return;
     do
         for (int64_t k = 0; k < m->mapping->rows; k++) {
             any_value(type_of(m->mapping, k), value);
