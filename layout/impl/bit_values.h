@@ -48,8 +48,9 @@
         const uint64_t mask = ha_bit_mask(bits);                                                   \
         HA_EACH_OF_(n, HA_UNSIGNED_BITS_);                                                         \
     }                                                                                              \
-    static void ha_##Type##_of_bits(char *values, const uint64_t *code, int64_t n) {               \
+    static void ha_##Type##_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {     \
         typedef Type T;                                                                            \
+        (void)bits;                                                                                \
         HA_EACH_OF_(n, HA_UNSIGNED_VALUE_);                                                        \
     }
 HA_SIGNED_CODES_(int8_t)
@@ -61,67 +62,29 @@ HA_UNSIGNED_CODES_(uint16_t)
 HA_UNSIGNED_CODES_(uint32_t)
 HA_UNSIGNED_CODES_(uint64_t)
 
-static void ha_integers_to_bits(uint64_t *code, const char *values, ha_scalar type, int64_t n,
-                                int bits) {
-    switch (type) {
-    case HA_I8:
-        ha_int8_t_to_bits(code, values, n, bits);
-        break;
-    case HA_I16:
-        ha_int16_t_to_bits(code, values, n, bits);
-        break;
-    case HA_I32:
-        ha_int32_t_to_bits(code, values, n, bits);
-        break;
-    case HA_I64:
-        ha_int64_t_to_bits(code, values, n, bits);
-        break;
-    case HA_U16:
-        ha_uint16_t_to_bits(code, values, n, bits);
-        break;
-    case HA_U32:
-        ha_uint32_t_to_bits(code, values, n, bits);
-        break;
-    case HA_U64:
-        ha_uint64_t_to_bits(code, values, n, bits);
-        break;
-    default: /* bool is 0 or 1 */
-        ha_uint8_t_to_bits(code, values, n, bits);
-        break;
-    }
+/* Only the lowest bit is ever set, but memory may have others. */
+static void ha_bool_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {
+    (void)bits;
+    for (int64_t k = 0; k < n; k++) values[k] = code[k] != 0;
 }
 
-static void ha_integers_of_bits(char *values, ha_scalar type, uint64_t *code, int64_t n, int bits) {
-    switch (type) {
-    case HA_I8:
-        ha_int8_t_of_bits(values, code, n, bits);
-        break;
-    case HA_I16:
-        ha_int16_t_of_bits(values, code, n, bits);
-        break;
-    case HA_I32:
-        ha_int32_t_of_bits(values, code, n, bits);
-        break;
-    case HA_I64:
-        ha_int64_t_of_bits(values, code, n, bits);
-        break;
-    case HA_U16:
-        ha_uint16_t_of_bits(values, code, n);
-        break;
-    case HA_U32:
-        ha_uint32_t_of_bits(values, code, n);
-        break;
-    case HA_U64:
-        ha_uint64_t_of_bits(values, code, n);
-        break;
-    case HA_BOOL: /* of which only the lowest bit is ever set, but memory may have others */
-        for (int64_t k = 0; k < n; k++) values[k] = code[k] != 0;
-        break;
-    default:
-        ha_uint8_t_of_bits(values, code, n);
-        break;
-    }
-}
+typedef struct ha_integer_bits {
+    void (*to)(uint64_t *code, const char *values, int64_t n, int bits);
+    void (*of)(char *values, const uint64_t *code, int64_t n, int bits);
+} ha_integer_bits;
+
+/* By type, of which these are the first. */
+static const ha_integer_bits ha_bits_of_integers[] = {
+    [HA_BOOL] = {ha_uint8_t_to_bits, ha_bool_of_bits},
+    [HA_I8] = {ha_int8_t_to_bits, ha_int8_t_of_bits},
+    [HA_I16] = {ha_int16_t_to_bits, ha_int16_t_of_bits},
+    [HA_I32] = {ha_int32_t_to_bits, ha_int32_t_of_bits},
+    [HA_I64] = {ha_int64_t_to_bits, ha_int64_t_of_bits},
+    [HA_U8] = {ha_uint8_t_to_bits, ha_uint8_t_of_bits},
+    [HA_U16] = {ha_uint16_t_to_bits, ha_uint16_t_of_bits},
+    [HA_U32] = {ha_uint32_t_to_bits, ha_uint32_t_of_bits},
+    [HA_U64] = {ha_uint64_t_to_bits, ha_uint64_t_of_bits},
+};
 
 /* ---- floats ---------------------------------------------------------------------------------- */
 
@@ -195,57 +158,43 @@ static ha_scalar ha_bits_by(const ha_coding *c) {
     return c->exponent > ha_own_exponent(c->stored) ? HA_F64 : c->stored;
 }
 
-static void ha_floats_to_bits(uint64_t *code, const char *values, ha_scalar type,
-                              const ha_coding *c, int64_t n) {
-    if (type == HA_F64)
-        ha_f64_to_bits(code, values, n, c->exponent, c->mantissa);
-    else if (type == HA_F32)
-        ha_f32_to_bits(code, values, n, c->exponent, c->mantissa);
-    else if (type == HA_F16)
-        ha_f16_to_bits(code, values, n, c->exponent, c->mantissa);
-    else
-        ha_bf16_to_bits(code, values, n, c->exponent, c->mantissa);
-}
+typedef struct ha_float_bits {
+    void (*to)(uint64_t *code, const char *values, int64_t n, int exponent, int mantissa);
+    void (*of)(char *values, const uint64_t *code, int64_t n, int exponent, int mantissa);
+} ha_float_bits;
 
-static void ha_floats_of_bits(char *values, const uint64_t *code, ha_scalar type,
-                              const ha_coding *c, int64_t n) {
-    if (type == HA_F64)
-        ha_f64_of_bits(values, code, n, c->exponent, c->mantissa);
-    else if (type == HA_F32)
-        ha_f32_of_bits(values, code, n, c->exponent, c->mantissa);
-    else if (type == HA_F16)
-        ha_f16_of_bits(values, code, n, c->exponent, c->mantissa);
-    else
-        ha_bf16_of_bits(values, code, n, c->exponent, c->mantissa);
-}
+static const ha_float_bits ha_bits_of_floats[] = {
+    [HA_F16] = {ha_f16_to_bits, ha_f16_of_bits},
+    [HA_BF16] = {ha_bf16_to_bits, ha_bf16_of_bits},
+    [HA_F32] = {ha_f32_to_bits, ha_f32_of_bits},
+    [HA_F64] = {ha_f64_to_bits, ha_f64_of_bits},
+};
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
 /* Up to HA_PORTION values of the type that is stored. */
 static void ha_values_to_bits(uint64_t *code, const void *values, const ha_coding *c, int64_t n) {
     double wide[HA_PORTION];
-    const ha_scalar by = c->exponent > 0 ? ha_bits_by(c) : c->stored;
     if (c->exponent == 0) {
-        ha_integers_to_bits(code, (const char *)values, by, n, c->bits);
-    } else if (by == c->stored) {
-        ha_floats_to_bits(code, (const char *)values, by, c, n);
-    } else {
-        ha_change_values(wide, by, values, c->stored, n);
-        ha_floats_to_bits(code, (const char *)wide, by, c, n);
+        ha_bits_of_integers[c->stored].to(code, (const char *)values, n, c->bits);
+        return;
     }
+    const ha_scalar by = ha_bits_by(c);
+    if (by != c->stored) ha_change_values(wide, by, values, c->stored, n);
+    ha_bits_of_floats[by].to(code, (const char *)(by == c->stored ? values : wide), n, c->exponent,
+                             c->mantissa);
 }
 
-static void ha_values_of_bits(void *values, uint64_t *code, const ha_coding *c, int64_t n) {
+static void ha_values_of_bits(void *values, const uint64_t *code, const ha_coding *c, int64_t n) {
     double wide[HA_PORTION];
-    const ha_scalar by = c->exponent > 0 ? ha_bits_by(c) : c->stored;
     if (c->exponent == 0) {
-        ha_integers_of_bits((char *)values, by, code, n, c->bits);
-    } else if (by == c->stored) {
-        ha_floats_of_bits((char *)values, code, by, c, n);
-    } else {
-        ha_floats_of_bits((char *)wide, code, by, c, n);
-        ha_change_values(values, c->stored, wide, by, n);
+        ha_bits_of_integers[c->stored].of((char *)values, code, n, c->bits);
+        return;
     }
+    const ha_scalar by = ha_bits_by(c);
+    ha_bits_of_floats[by].of((char *)(by == c->stored ? values : wide), code, n, c->exponent,
+                             c->mantissa);
+    if (by != c->stored) ha_change_values(values, c->stored, wide, by, n);
 }
 
 #endif
