@@ -491,6 +491,7 @@ int main(int argc, char **argv) {
         CASE(described_wherever_they_are),
         CASE(messages),
         CASE(ranges_without_records),
+        CASE(after_a_fork),
         CASE(threads_on_other_fields_do_not_wait),
         CASE(writers_wait_for_readers_of_their_fields),
         CASE(no_resize_while_somebody_is_about_to_open),
@@ -501,5 +502,11 @@ int main(int argc, char **argv) {
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     RUN_ON_MATRIX(failed, tests);
+    const struct CMUnitTest mapped[] = {CASE(the_callers_memory_is_not_mapped)};
+    const matrix_row row = {"mapping:0", "sim:0", "private:0"};
+    HA_CHECK(ha_backend_register(&private_mapping_backend));
+    enter_row(&row);
+    failed += cmocka_run_group_tests_name("mapping:0", mapped, NULL, NULL);
+    failed += leave_row();
     return failed;
 }

@@ -2,6 +2,9 @@
 #ifndef HARRAY_TESTS_RECORDS_ADOPTED_H
 #define HARRAY_TESTS_RECORDS_ADOPTED_H
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 /* ---- existing memory ------------------------------------------------------------------------- */
 
 TEST(array_of_structs_adopted) {
@@ -211,6 +214,28 @@ TEST(adopted_memory_used_elsewhere) {
     for (int64_t i = 0; i < N; i++) assert_true(mine[i].pos.x == 7.0 * (double)i);
 }
 
+/* Where the queue cannot work on it, or on some of it, nothing is opened. */
+TEST(the_callers_memory_is_not_mapped) {
+    static atom mine[N];
+    static double values[LEAVES][N];
+    void *field_of[LEAVES];
+    for (int l = 0; l < LEAVES; l++) field_of[l] = values[l];
+    private_map(NULL, 0);
+    atoms r = atoms_of(mine, N);
+    field_atoms f = field_atoms_on(field_of, N);
+    REFUSED_SAYING(HA_ERR_UNSUPPORTED, "records (atom[20])",
+                   try_open(r.records, C, "write id", 0, HA_END));
+    private_map(mine, sizeof mine);
+    SUCCEEDS(try_open(r.records, C, "write id", 0, HA_END));
+    private_map(values[1], sizeof values - sizeof values[0]);
+    REFUSED(HA_ERR_UNSUPPORTED, try_open(f.records, C, "write id", 0, HA_END));
+    private_map(values, sizeof values);
+    SUCCEEDS(try_open(f.records, C, "write id", 0, HA_END));
+    private_map(NULL, 0);
+    SUCCEEDS(atoms_unwrap(&r));
+    SUCCEEDS(field_atoms_unwrap(&f));
+}
+
 /* ---- what is said ---------------------------------------------------------------------------- */
 
 static void expect_told(ha_status status, const char *operation, const char *words) {
@@ -253,6 +278,24 @@ TEST(messages) {
     free_atoms(&r);
 }
 
+/* A child knows nothing of them. */
+TEST(after_a_fork) {
+    atoms r = made_at(H);
+    const pid_t child = fork();
+    if (!child) {
+        char text[40];
+        const int knows = valid(r, H, "pos") ||
+                          ha_records_describe(r.records, text, sizeof text) != strlen(text) ||
+                          strcmp(text, "no records\n") != 0;
+        _exit(knows);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(valid(r, H, "pos"));
+    free_atoms(&r);
+}
+
 /* Two rows of nothing are no records, but there is a range of them. Whoever listens is told of both. */
 static int events_told;
 static void count_event(const ha_event_info *event, void *user) {
@@ -290,7 +333,8 @@ TEST(described_wherever_they_are) {
     (void)ha_records_describe(r.records, text, sizeof text);
     assert_non_null(strstr(text, places[0]));
     assert_non_null(strstr(text, "aos, valid nothing")); /* M1's copy is out of date */
-    assert_true(!shares_memory(C) || C == H || strstr(text, "pinned, ") || in_cuda_row);
+    assert_true(!shares_memory(C) || C == H || strstr(text, "pinned, ") || in_cuda_row ||
+                HA_DEBUGGING);
     SUCCEEDS(try_open(r.records, M1, "read pos.x+flag", 3, 9));
     (void)ha_records_describe(r.records, text, sizeof text);
     assert_true(strstr(text, "pos.x[3, 9)") && strstr(text, "flag[3, 9)") && strstr(text, "), "));

@@ -335,6 +335,7 @@ static void records_larger_than_parts(void **state) {
     ha_record *pair = ha_record_parse("x:f64 y:f64", NULL);
     assert_true(large && pair);
     numbers_there_and_back(large, 1, &few, "aos", "soa");
+    numbers_there_and_back(large, 1, &few, "aos", "byteswap(soa)");
     numbers_there_and_back(pair, 2, rows, "aos", "soa");
     numbers_there_and_back(pair, 2, rows, "soa", "aosoa(8)");
     numbers_there_and_back(pair, 1, &line, "aos(packed)", "aos");

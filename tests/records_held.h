@@ -125,7 +125,16 @@ static void work_that_is_lost(void **state) {
     assert_int_equal(0, run(r, ha_host(), "read pos+mass+flag+id", 79, 0, N, 1));
     fine(ha_records_layout_(r, NULL, "aosoa(8)", "test"));
     expect_lost(r, "read vel", "vel.x, vel.y[100, 200) were lost");
-    fine(ha_records_resize(r, &(int64_t){150}));
+    for (long n = 1; n > 0; n++) { /* also when any allocation has failed */
+        until_allocation = n;
+        const ha_status got = ha_records_resize(r, &(int64_t){150});
+        n = until_allocation > 0 ? -1 : n;
+        until_allocation = 0;
+        if (!got) break;
+        says(HA_ERR_MEMORY, got, "records 'r' (record[1000])");
+        expect_lost(r, "read vel", "vel.x, vel.y[100, 200) were lost");
+        assert_int_equal(N, ha_records_size(r));
+    }
     expect_lost(r, "read vel", "vel.x, vel.y[100, 150) were lost");
     says(HA_ERR_LOST, ha_records_get(r, &(int64_t){120}, text), "records 'r'");
     assert_int_equal(0, run(r, ha_host(), "read", 127, 0, 100, 1));
@@ -225,6 +234,102 @@ static void all_chunks_are_taken(void **state) {
         assert_int_equal(0, pthread_join(o.thread, NULL));
         assert_int_equal(o.status, HA_OK);
         assert_int_equal(0, run(r, back ? ha_host() : sim, "read", 127, 0, N, 1 + back));
+    }
+    fine(ha_records_free(r));
+}
+
+/* ---- at any time ------------------------------------------------------------------------------ */
+
+static ha_context *dying;
+
+/* The engine notices it at once. */
+static void dies(void) {
+    HA_IGNORE(ha_sim_fail(dying));
+    HA_IGNORE(ha_enqueue(dying, no_function, NULL, 0));
+    (void)ha_take_error();
+}
+
+/* At every allocation on the way to a device, or back. What the host has stays; what came back is right. */
+static void a_device_dies_at_any_time(void **state) {
+    (void)state;
+    static const char *const layout[] = {"soa", "aos"}; /* converted, or not */
+    for (int way = 0; way < 4; way++)
+        for (long n = 1; n > 0; n++) {
+            ha_context *host = ha_host(), *sim = ha_context_find("sim:0");
+            ha_records *r = some_records("aos", layout[way / 2]);
+            ha_records_access v;
+            run(r, way % 2 ? sim : host, "overwrite", 127, 0, N, 1);
+            dying = sim;
+            at_allocation = dies;
+            until_allocation = n;
+            const ha_status got = ha_records_open(&v, r, way % 2 ? host : sim, "read", 0, HA_END);
+            n = until_allocation > 0 ? -1 : n;
+            until_allocation = 0;
+            at_allocation = NULL;
+            if (!got) fine(ha_records_close(&v));
+            if (got && way % 2) {
+                says(HA_ERR_LOST, got, "were lost");
+                run(r, host, "overwrite", 127, 0, N, 1);
+            }
+            (void)ha_take_error();
+            assert_int_equal(0, run(r, host, "read", 127, 0, N, 1));
+            fine(ha_records_free(r));
+            assert_int_equal(0, end_devices(NULL) || begin_devices(NULL));
+        }
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+static atomic_int full, was_full; /* full: the next block is refused, once */
+
+static ha_status take_block(void *user, size_t bytes, void **block) {
+    (void)user;
+    if (atomic_exchange(&full, 0)) {
+        atomic_store(&was_full, 1);
+        return HA_ERR_MEMORY;
+    }
+    *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    return *block ? HA_OK : HA_ERR_MEMORY;
+}
+
+static void give_block(void *user, void *block, size_t bytes) {
+    (void)user, (void)bytes;
+    free(block);
+}
+
+static void *let_go_when_full(void *argument) {
+    while (!atomic_load(&was_full)) sched_yield();
+    atomic_store(&was_full, 0);
+    return ha_sim_step(argument, -1) ? argument : NULL;
+}
+
+/* Another layout, and other extents, wait for memory that a queue still reads. */
+static void memory_that_is_still_in_use(void **state) {
+    (void)state;
+    const ha_allocator mine = {.allocate = take_block, .release = give_block};
+    ha_context *sim = ha_context_find("sim:0");
+    fine(ha_memory_set_allocator(ha_host(), &mine));
+    fine(ha_memory_set_cache(ha_host(), 0));
+    ha_records *r = some_records("aos", "aos");
+    run(r, ha_host(), "overwrite", 127, 0, N, 1);
+    for (int resizes = 0; resizes < 2; resizes++) {
+        pthread_t thread;
+        fine(ha_sim_hold(sim));
+        fine(ha_records_prefetch(r, sim, NULL, 0, HA_END)); /* from the block that there is now */
+        fine(ha_records_layout_(r, NULL, "soa", "test"));   /* which then waits to go */
+        assert_int_equal(0, pthread_create(&thread, NULL, let_go_when_full, sim));
+        atomic_store(&full, 1);
+        if (resizes)
+            fine(ha_records_resize(r, &(int64_t){N - 1}));
+        else
+            fine(ha_records_layout_(r, NULL, "aosoa(8)", "test"));
+        void *failed;
+        assert_int_equal(0, pthread_join(thread, &failed));
+        assert_null(failed);
+        assert_int_equal(0, run(r, ha_host(), "read", 127, 0, N - 1, 1));
+        fine(ha_records_layout_(r, NULL, "aos", "test"));
+        fine(ha_records_layout_(r, sim, resizes ? "soa" : "aosoa(4)", "test"));
+        fine(ha_records_layout_(r, sim, "aos", "test")); /* so that it has to come once more */
     }
     fine(ha_records_free(r));
 }

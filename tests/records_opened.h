@@ -254,7 +254,7 @@ TEST(nobody_else_closes_it) {
 }
 
 /* What a function on a queue was told: opening is done before it is enqueued. */
-enum { CALLS = 12 };
+enum { CALLS = 13 };
 typedef struct caller {
     atoms r;
     ha_records_access *access;
@@ -287,6 +287,7 @@ static void call_all(const ha_queue *queue, void *argument) {
         if (i == 9) s = ha_records_mapping(r, H) ? HA_OK : HA_ERR_STATE;
         if (i == 10) s = ha_records_new(&atom_record, 1, &one, NULL) ? HA_OK : HA_ERR_STATE;
         if (i == 11) s = ha_records_wrap(&memory, H, 0) ? HA_OK : HA_ERR_STATE;
+        if (i == 12) s = ha_records_run_(call_all, o->access, argument, sizeof o);
         o->status[i] = s;
         o->error[i] = ha_take_error();
     }

@@ -1,5 +1,22 @@
 /* Record arrays: what is moved, and that it arrives, between layouts of all kinds, on the host and on
  * simulated devices; chunks, ranges, other extents, the caller's memory. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+static _Thread_local long until_allocation; /* n > 0: the n-th one from now on meets this */
+static void (*at_allocation)(void);         /* is called first; NULL: it fails */
+
+static void *counted_realloc(void *memory, size_t bytes) {
+    if (until_allocation > 0 && --until_allocation == 0) {
+        if (!at_allocation) return NULL;
+        at_allocation();
+    }
+    return realloc(memory, bytes);
+}
+
+#define HARRAY_MALLOC(bytes) counted_realloc(NULL, bytes)
+#define HARRAY_REALLOC counted_realloc
+#define HARRAY_FREE free
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_RECORDS_PART_BYTES 4096 /* so that there are many parts */
@@ -648,6 +665,10 @@ HA_VIEW(some, wide, 1, HA_ANY)
 HA_RECORDS(some_wide, some);
 HA_VIEW(aligned, wide, 1, HA_SOA_SINGLE_ALIGNED)
 HA_RECORDS(aligned_wide, aligned);
+HA_VIEW(single, wide, 1, HA_SOA_SINGLE)
+HA_RECORDS(single_wide, single);
+HA_VIEW(in_blocks, wide, 1, HA_AOSOA(4))
+HA_RECORDS(blocks_wide, in_blocks);
 HA_VIEW(only, wide, 1, HA_ONE)
 HA_RECORDS(only_wide, only);
 
@@ -669,7 +690,13 @@ static void views_of_many_blobs(void **state) {
 static void layouts_of_views(void **state) {
     (void)state;
     aligned_wide a = aligned_wide_new(3);
+    single_wide s = single_wide_new(3);
+    blocks_wide b = blocks_wide_new(3);
     only_wide o = only_wide_new(1);
+    assert_string_equal("soa(single)", ha_records_mapping(s.records, NULL)->text);
+    assert_string_equal("aosoa(4)", ha_records_mapping(b.records, NULL)->text);
+    fine(single_wide_free(&s));
+    fine(blocks_wide_free(&b));
     assert_string_equal("soa(single,aligned)", ha_records_mapping(a.records, NULL)->text);
     assert_string_equal("one", ha_records_mapping(o.records, NULL)->text);
     fine(aligned_wide_free(&a));
@@ -709,10 +736,11 @@ int main(void) {
         cmocka_unit_test(layouts_of_views),
     };
     const struct CMUnitTest devices[] = {
-        DEVICES(from_device_to_device), DEVICES(layout_of_what_the_host_has_not),
-        DEVICES(work_that_is_lost),     DEVICES(another_device_has_them),
-        DEVICES(nobody_else_has_them),  DEVICES(they_never_get_there),
-        DEVICES(all_chunks_are_taken),
+        DEVICES(from_device_to_device),       DEVICES(layout_of_what_the_host_has_not),
+        DEVICES(work_that_is_lost),           DEVICES(another_device_has_them),
+        DEVICES(nobody_else_has_them),        DEVICES(they_never_get_there),
+        DEVICES(all_chunks_are_taken),        DEVICES(a_device_dies_at_any_time),
+        DEVICES(memory_that_is_still_in_use),
     };
     const int failed = cmocka_run_group_tests(tests, make, end);
     return failed + cmocka_run_group_tests(devices, make, end);

@@ -399,6 +399,33 @@ static void play_shortly(void) {
     SURELY(atoms_free(&t->r));
 }
 
+/* Memory of the caller's on a device: nothing of the host's is there until it is asked for. */
+static void play_elsewhere(void) {
+    thing *t = &things[0];
+    ha_context *h = context[0], *n = context[1], *f = context[2];
+    const int64_t size = N;
+    const long points = faulty_points(), first = faulty_pause();
+    ha_mapping *m = ha_mapping_parse(&atom_record, "soa", 1, &size, NULL);
+    void *blob[LEAVES];
+    faulty_resume(first, points);
+    EXPECT(m && m->blobs == LEAVES, "no mapping");
+    for (int b = 0; b < LEAVES; b++)
+        STEP(NULL, (blob[b] = ha_memory_allocate(n, 64)) ? HA_OK : ha_first_error.status);
+    const ha_mapped memory = {m, blob};
+    for (int k = 0; k < 2; k++) {
+        STEP(NULL, makes(t, atoms_from_(ha_records_wrap(&memory, n, HA_WRAP_UNWRITTEN))));
+        change(t, n, "overwrite", 0, HA_END, 0, LEAVES, "");
+        if (k)
+            gets(t, 1);
+        else
+            change(t, f, "read pos", 0, HA_END, 0, 0, "abc");
+        change(t, h, "write tag", 0, HA_END, TAG, 3, "");
+        STEP(t->name, atoms_unwrap(&t->r));
+    }
+    for (int b = 0; b < LEAVES; b++) SURELY(ha_memory_release(n, blob[b]));
+    ha_mapping_free(m);
+}
+
 /* More blobs than most have. */
 typedef struct wide {
     float x[70];
@@ -421,6 +448,7 @@ static void play_widely(void) {
     void *arrays[70];
     for (int i = 0; i < 70; i++) arrays[i] = mine[i];
     STEP("wide_new", (r = some_wide_new(N)).records ? HA_OK : ha_first_error.status);
+    STEP("(wide[6])", uses(r, context[2]));
     STEP("(wide[6])", ha_records_layout(&r, context[1], "soa"));
     STEP("(wide[6])", uses(r, context[1]));
     SURELY(some_wide_free(&r));
@@ -518,17 +546,15 @@ static void play_all(void **state) {
 }
 
 int main(int argc, char **argv) {
-    static chapter chapters[] = {{play_moving, 0},
-                                 {play_changing, 0},
-                                 {play_adopting, 0},
-                                 {play_shortly, 1},
-                                 {play_widely, 1}};
+    static chapter chapters[] = {{play_moving, 0},  {play_changing, 0}, {play_adopting, 0},
+                                 {play_shortly, 1}, {play_widely, 1},   {play_elsewhere, 1}};
     const struct CMUnitTest tests[] = {
         {"moving", play_all, NULL, NULL, &chapters[0]},
         {"changing", play_all, NULL, NULL, &chapters[1]},
         {"adopting", play_all, NULL, NULL, &chapters[2]},
         {"shortly", play_all, NULL, NULL, &chapters[3]},
         {"widely", play_all, NULL, NULL, &chapters[4]},
+        {"elsewhere", play_all, NULL, NULL, &chapters[5]},
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("failure loop of record arrays", tests, NULL, NULL);
