@@ -1,6 +1,7 @@
 /* Arithmetic with whole views (layout/arithmetic.h) against the loops that one would write by hand for
  * the layout: a body of 7 floats and a pixel of 4, all of their fields or the first three; so few that
- * they stay in the cache of the second level, and so many that they do not fit any. */
+ * they stay in the cache of the second level, and so many that they do not fit any; and so few that it shows
+ * what a call costs before it begins. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -15,14 +16,16 @@
 
 #define BODY "pos.x:f32 pos.y:f32 pos.z:f32 vel.x:f32 vel.y:f32 vel.z:f32 mass:f32"
 #define PIXEL "color.r:f32 color.g:f32 color.b:f32 alpha:f32"
+#define BODY_OF_DOUBLES "pos.x:f64 pos.y:f64 pos.z:f64 vel.x:f64 vel.y:f64 vel.z:f64 mass:f64"
+#define PIXEL_OF_DOUBLES "color.r:f64 color.g:f64 color.b:f64 alpha:f64"
 
 typedef enum layout { AOS = 0, SOA, AOSOA8, AOSOA32, LAYOUTS } layout;
 static const char *const layout_text[LAYOUTS] = {"aos", "soa", "aosoa(8)", "aosoa(32)"};
-enum { MOST_FIELDS = 7 };
+enum { MOST_FIELDS = 7, MANY = 32768 };
 
-typedef enum operand { NUMBER = 0, RECORD, VIEW, COLUMNS, OPERANDS } operand;
-static const char *const operand_text[OPERANDS] = {"+= number", "*= record", "+= view",
-                                                   "+= view in soa"};
+typedef enum operand { NUMBER = 0, RECORD, VIEW, ASSIGNED, DOUBLES, COLUMNS, OPERANDS } operand;
+static const char *const operand_text[OPERANDS] = {
+    "+= number", "*= record", "+= view", "= view", "+= view of doubles", "+= view in soa"};
 
 typedef struct place {
     ha_mapping *mapping;
@@ -34,7 +37,7 @@ typedef struct work work;
 typedef void by_hand(work *w);
 
 struct work {
-    ha_record *record;
+    ha_record *record, *other;
     place left, right;
     operand operand;
     ha_applying how;
@@ -63,7 +66,8 @@ static ha_status apply(work *w) {
         return ha_mapped_apply_number(left, HA_ADD, (double)w->number, &w->how, NULL);
     if (w->operand == RECORD)
         return ha_mapped_apply_record(left, HA_MULTIPLY, w->record, w->values, &w->how, NULL);
-    return ha_mapped_apply_view(left, HA_ADD, &w->right.mapped, &w->how, NULL);
+    return ha_mapped_apply_view(left, w->operand == ASSIGNED ? HA_ASSIGN : HA_ADD, &w->right.mapped,
+                                &w->how, NULL);
 }
 
 TIME(mapped, work, bench_require(!apply(w), "apply"))
@@ -79,6 +83,8 @@ TIME(hand, work, w->by_hand(w))
 #define ADD_NUMBER(left, k, right) left += s;
 #define MULTIPLY_VALUE(left, k, right) left *= c[k];
 #define ADD_VALUE(left, k, right) left += right;
+#define ADD_DOUBLE(left, k, right) left = (float)((double)left + right);
+#define ASSIGN_VALUE(left, k, right) left = right;
 
 #define AOS_FIELD(k) OPERATE(a[i].f[k], k, b[i].f[k])
 #define SOA_FIELD(k) OPERATE(a##k[i], k, b##k[i])
@@ -86,7 +92,7 @@ TIME(hand, work, w->by_hand(w))
 #define BLOCK_FIELD(k)                                                                             \
     WHOLE for (size_t j = 0; j < L; j++) { OPERATE(a[i].f[k][j], k, b[i].f[k][j]) }
 #define LEFT_COLUMN(k) float *__restrict const a##k = (float *)w->left.blob[k];
-#define RIGHT_COLUMN(k) const float *__restrict const b##k = (const float *)w->right.blob[k];
+#define RIGHT_COLUMN(k) const OTHER *__restrict const b##k = (const OTHER *)w->right.blob[k];
 #define ITS_COLUMN(k) const float *const b##k = a##k;
 #define UNUSED_COLUMN(k) (void)b##k;
 
@@ -102,8 +108,11 @@ TIME(hand, work, w->by_hand(w))
         typedef struct {                                                                           \
             float f[F];                                                                            \
         } record;                                                                                  \
+        typedef struct {                                                                           \
+            OTHER f[F];                                                                            \
+        } other;                                                                                   \
         record *__restrict const a = (record *)w->left.blob[0];                                    \
-        const record *const b = w->operand == VIEW ? (const record *)w->right.blob[0] : a;         \
+        const other *__restrict const b = (const other *)w->right.blob[0];                         \
         CONSTANTS                                                                                  \
         INDEPENDENT for (size_t i = 0; i < w->n; i++){EACH(AOS_FIELD)}(void)b;                     \
     }
@@ -129,8 +138,11 @@ TIME(hand, work, w->by_hand(w))
         typedef struct {                                                                           \
             float f[F][L];                                                                         \
         } block;                                                                                   \
+        typedef struct {                                                                           \
+            OTHER f[F][L];                                                                         \
+        } other;                                                                                   \
         block *__restrict const a = (block *)w->left.blob[0];                                      \
-        const block *const b = w->operand == VIEW ? (const block *)w->right.blob[0] : a;           \
+        const other *__restrict const b = (const other *)w->right.blob[0];                         \
         CONSTANTS                                                                                  \
         BLOCKWISE for (size_t i = 0; i < w->n / L; i++){EACH(BLOCK_FIELD)}(void)b;                 \
     }
@@ -145,6 +157,7 @@ TIME(hand, work, w->by_hand(w))
     ALL_LAYOUTS(operand, pixel, 4, EACH_4, RIGHT)                                                  \
     ALL_LAYOUTS(operand, color, 4, EACH_3, RIGHT)
 
+#define OTHER float
 #define OPERATE ADD_NUMBER
 ALL_RECORDS(number, ITS_COLUMN)
 #undef OPERATE
@@ -157,11 +170,19 @@ MIXED(body, 7, EACH_7)
 MIXED(pos, 7, EACH_3)
 MIXED(pixel, 4, EACH_4)
 MIXED(color, 4, EACH_3)
+#undef OPERATE
+#define OPERATE ASSIGN_VALUE
+ALL_RECORDS(assigned, RIGHT_COLUMN)
+#undef OPERATE
+#undef OTHER
+#define OTHER double
+#define OPERATE ADD_DOUBLE
+ALL_RECORDS(doubles, RIGHT_COLUMN)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
 typedef struct sort {
-    const char *name, *record, *paths;
+    const char *name, *record, *of_doubles, *paths;
     by_hand *by_hand[OPERANDS][LAYOUTS];
 } sort;
 #define OF_OPERAND(operand, name)                                                                  \
@@ -171,8 +192,9 @@ typedef struct sort {
     }
 #define SORT(name, text, fields, paths)                                                            \
     {                                                                                              \
-        text, fields, paths, {                                                                     \
-            OF_OPERAND(number, name), OF_OPERAND(record, name), OF_OPERAND(view, name), {          \
+        text, fields, fields##_OF_DOUBLES, paths, {                                                \
+            OF_OPERAND(number, name), OF_OPERAND(record, name), OF_OPERAND(view, name),            \
+                OF_OPERAND(assigned, name), OF_OPERAND(doubles, name), {                           \
                 mixed_##name                                                                       \
             }                                                                                      \
         }                                                                                          \
@@ -182,10 +204,14 @@ static const sort sorts[] = {SORT(body, "body", BODY, NULL), SORT(pos, "body.pos
                              SORT(color, "pixel.color", PIXEL, "color")};
 
 static void fill(place *p, float step) {
+    const int is_double = p->mapping->record->field[0].scalar == HA_F64;
     int64_t number = 0;
     for (int b = 0; b < p->mapping->blobs; b++)
-        for (int64_t k = 0; k < p->mapping->blob[b].bytes / 4; k++, number++)
-            ((float *)p->blob[b])[k] = step * (float)(number % 1000);
+        for (int64_t k = 0; k < p->mapping->blob[b].bytes / (is_double ? 8 : 4); k++, number++)
+            if (is_double)
+                ((double *)p->blob[b])[k] = (double)step * 1.1 * (double)(number % 1000);
+            else
+                ((float *)p->blob[b])[k] = step * (float)(number % 1000);
 }
 
 /* Do both do the same? Of the library and then of the loop by hand, from the same values. */
@@ -219,26 +245,38 @@ static void run(const sort *s, layout left, operand op, size_t n) {
     for (int k = 0; k < MOST_FIELDS; k++) w.values[k] = 1 - (float)k * 1e-7f;
     w.record = ha_record_parse(s->record, &error);
     bench_require(w.record != NULL, error.text);
+    w.other = op == DOUBLES ? ha_record_parse(s->of_doubles, &error) : NULL;
+    bench_require(op != DOUBLES || w.other != NULL, error.text);
     make_place(&w.left, w.record, layout_text[left], (int64_t)n);
-    make_place(&w.right, w.record, layout_text[op == COLUMNS ? SOA : left], (int64_t)n);
+    make_place(&w.right, w.other ? w.other : w.record, layout_text[op == COLUMNS ? SOA : left],
+               (int64_t)n);
     fill(&w.right, 1e-6f);
     for (int b = 0; b < w.left.mapping->blobs; b++) bytes += (size_t)w.left.mapping->blob[b].bytes;
     check(&w, bytes);
-    bench_run(&(bench_figure){name, time_mapped, &w, "by hand", time_hand, &w, .bound = 1.05,
-                              .bytes = bytes * (op >= VIEW ? 3 : 2)});
+    bench_run(&(bench_figure){name, time_mapped, &w, "by hand", time_hand, &w,
+                              .bound = n < MANY ? 0 : 1.05,
+                              .bytes = bytes * (op == DOUBLES                 ? 4
+                                                : op == VIEW || op == COLUMNS ? 3
+                                                                              : 2)});
     for (int b = 0; b < w.left.mapping->blobs; b++) free(w.left.memory[b]);
     for (int b = 0; b < w.right.mapping->blobs; b++) free(w.right.memory[b]);
     ha_mapping_free(w.left.mapping);
     ha_mapping_free(w.right.mapping);
     ha_record_free(w.record);
+    ha_record_free(w.other);
 }
 
 int main(int argc, char **argv) {
     bench_begin(argc, argv, "included");
-    const size_t sizes[] = {32768, bench_settings.least_ns == 0 ? 4096 : 1 << 20};
+    const size_t sizes[] = {MANY, bench_settings.least_ns == 0 ? 4096 : 1 << 20};
+    const size_t few[] = {32, 96, 992};
     for (int n = 0; n < 2; n++)
         for (size_t k = 0; k < sizeof sorts / sizeof *sorts; k++)
             for (operand op = NUMBER; op < OPERANDS; op++)
                 for (layout left = AOS; left < LAYOUTS; left++) run(&sorts[k], left, op, sizes[n]);
+    for (int n = 0; n < 3; n++)
+        for (size_t k = 0; k < 2; k++)
+            for (operand op = NUMBER; op <= VIEW; op++)
+                for (layout left = AOS; left <= AOSOA8; left++) run(&sorts[k], left, op, few[n]);
     return 0;
 }

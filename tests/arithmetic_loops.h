@@ -27,7 +27,7 @@ static void same_nan(ha_scalar type, char *expected, const char *made) {
 /* Runs of n values, some steps of their size apart, of which the right side's may all be the same one (0), or
  * come again after a period. */
 static void check_span(const span_test *t, int64_t n, int64_t left, int64_t right, int64_t runs,
-                       int64_t period) {
+                       int64_t period, int in_order) {
     static char is[SPAN_VALUES * 8 + 8], expected[SPAN_VALUES * 8 + 8];
     static char other[SPAN_VALUES * 8 + HA_SPLAT];
     const int64_t size = ha_scalar_size(t->left), right_size = ha_scalar_size(t->right);
@@ -37,6 +37,9 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
     memset(is, 0x11, bytes);
     for (int64_t k = 0; k < lefts; k++) any_value(t->left, is + k * size);
     for (int64_t k = 0; k < rights; k++) any_value(t->right, other + k * right_size);
+    const int64_t least = period % (2 * t->kernel->lanes) == 0 ? period / 2 : period;
+    if (period && least < period)
+        memcpy(other + least * right_size, other, (size_t)(least * right_size));
     if (!right)
         for (int64_t k = 1; k < HA_SPLAT / right_size; k++)
             memcpy(other + k * right_size, other, (size_t)right_size);
@@ -50,6 +53,8 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
                           .left_apart = (left * n + SPAN_APART) * size,
                           .right_apart = right ? (right * n + SPAN_APART) * right_size : 0,
                           .period = period,
+                          .least = least,
+                          .in_order = in_order,
                           .is_splat = right == 0};
     ha_apply_kernel(t->kernel, &span);
     for (int64_t r = 0; r < runs; r++)
@@ -71,14 +76,17 @@ static void check_spans(const ha_kernel *kernel, ha_operator op, ha_scalar type,
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         for (int64_t left_step = 1; left_step <= 2; left_step++)
             for (int64_t right_step = 0; right_step <= 2; right_step++) {
-                check_span(&t, counts[k], left_step, right_step, 1, 0);
-                check_span(&t, counts[k], left_step, right_step, SPAN_RUNS, 0);
+                check_span(&t, counts[k], left_step, right_step, 1, 0, 0);
+                check_span(&t, counts[k], left_step, right_step, SPAN_RUNS, 0, 0);
             }
-    check_span(&t, SPAN_MOST - 3, 1, 1, 1, 0);
-    check_span(&t, SPAN_MOST - 3, 1, 0, 1, 0);
-    check_span(&t, SPAN_MOST - SPAN_APART, 1, 1, SPAN_RUNS, 0);
-    check_span(&t, SPAN_MOST - 3, 1, 1, 1, 2 * kernel->lanes);
-    check_span(&t, SPAN_MOST - 3, 1, 1, 1, 7 * kernel->lanes);
+    check_span(&t, SPAN_MOST - 3, 1, 1, 1, 0, 0);
+    check_span(&t, SPAN_MOST - 3, 1, 0, 1, 0, 0);
+    check_span(&t, SPAN_MOST - SPAN_APART, 1, 1, SPAN_RUNS, 0, 0);
+    for (int in_order = 0; in_order < 2; in_order++) {
+        check_span(&t, SPAN_MOST - 3, 1, 1, 1, 2 * kernel->lanes, in_order);
+        check_span(&t, SPAN_MOST - 3, 1, 1, 1, 8 * kernel->lanes, in_order);
+        check_span(&t, SPAN_MOST - 3, 1, 1, 1, 7 * kernel->lanes, in_order);
+    }
 }
 
 /* Natural numbers, too, on machines that have their lowest byte first. */

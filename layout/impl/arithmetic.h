@@ -22,6 +22,8 @@ typedef struct ha_apply_asked {
     ha_named_leaf *named; /* room for looking at names */
     ha_leaf_pair *pair;
     int64_t pairs;
+    ha_constant number; /* right->number for the last leaf, of this type */
+    ha_scalar number_type;
 } ha_apply_asked;
 
 static ha_status ha_apply_refuse(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
@@ -128,8 +130,7 @@ static ha_constant ha_apply_number_for(double number, ha_scalar type) {
     return c;
 }
 
-static void ha_apply_make_leaf(const ha_apply_asked *a, const ha_leaf_pair *pair,
-                               ha_apply_leaf *leaf) {
+static void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_apply_leaf *leaf) {
     const ha_apply_right *right = a->right;
     leaf->left = pair->to_number;
     leaf->left_type = pair->to.scalar;
@@ -139,7 +140,10 @@ static void ha_apply_make_leaf(const ha_apply_asked *a, const ha_leaf_pair *pair
         return;
     }
     if (right->type == HA_NO_SCALAR && !right->record) {
-        leaf->constant = ha_apply_number_for(right->number, leaf->left_type);
+        if (a->number_type != leaf->left_type)
+            a->number = ha_apply_number_for(right->number, leaf->left_type);
+        a->number_type = leaf->left_type;
+        leaf->constant = a->number;
     } else {
         leaf->constant.type = right->record ? pair->from.scalar : right->type;
         memcpy(leaf->constant.value, right->value + (right->record ? pair->from.offset : 0),
@@ -170,7 +174,7 @@ static const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
     return NULL;
 }
 
-static ha_status ha_apply_add_leaves(const ha_apply_asked *a, ha_apply_plan *p) {
+static ha_status ha_apply_add_leaves(ha_apply_asked *a, ha_apply_plan *p) {
     for (int64_t k = 0; k < a->pairs; k++) {
         if (!a->pair[k].is_chosen) continue;
         ha_apply_leaf *leaf = &p->leaf[p->leaves]; /* one more than is there yet */
@@ -190,7 +194,8 @@ static int64_t ha_apply_pair_all(const ha_mapping *m, ha_leaf_pair *pair) {
         for (int64_t k = 0; k < leaves; k++, number++) {
             ha_leaf_pair *next = &pair[number];
             ha_leaf_of_field(m->record, f, k, &next->to);
-            next->from = next->to;
+            next->from.scalar = next->to.scalar; /* all that is asked for */
+            next->from.offset = next->to.offset;
             next->to_number = next->from_number = number;
             next->is_chosen = 0;
         }
@@ -222,6 +227,7 @@ static ha_status ha_apply_work(const ha_asked *asked, ha_apply_plan *p, int thre
     ha_apply_worker *worker = (ha_apply_worker *)HA_LAYOUT_MALLOC_(bytes);
     ha_status s;
     if (!worker) return ha_no_memory(asked, bytes);
+    p->workers = workers;
     s = ha_apply_complete(asked, p);
     for (int64_t k = 0; k < workers; k++) {
         worker[k].plan = p;

@@ -205,54 +205,54 @@ HA_INTEGERS_(add, HA_APPLY_ADD_)
 HA_INTEGERS_(subtract, HA_APPLY_SUBTRACT_)
 HA_INTEGERS_(multiply, HA_APPLY_MULTIPLY_)
 
-/* Of anything, by its size; vectors are the same for all. */
-HA_WIDE_(ha_assign, , uint64_t, uint64_t, uint64_t, HA_APPLY_ASSIGN_, HA_APPLY_AS_IT_IS_, 2,
-         HA_APPLY_BOTH_, HA_TWO_AND_THREE_VECTORS_)
-#define HA_ASSIGN_(name, T, TWO)                                                                   \
-    HA_FEW_(name, T, T, T, HA_APPLY_ASSIGN_, HA_APPLY_AS_IT_IS_, TWO, HA_APPLY_BOTH_)              \
-    static const ha_kernel name = {                                                                \
-        name##_few, ha_assign_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4};
-HA_ASSIGN_(ha_assign_1, uint8_t, TWO_VALUES)
-HA_ASSIGN_(ha_assign_2, uint16_t, TWO_VALUES)
-HA_ASSIGN_(ha_assign_4, uint32_t, TWO_AT_ONCE)
-HA_ASSIGN_(ha_assign_8, uint64_t, TWO_AT_ONCE)
-
-/* Of floating-point numbers, with vectors that every processor has, and with wider ones. */
+/* With wider vectors than every processor has. */
 #if defined __x86_64__ && !defined HARRAY_NO_SIMD
-#define HA_WIDER_(name, T, F)                                                                      \
-    HA_WIDE_(name##_wider, __attribute__((target("avx2"))), T, T, T, F, HA_APPLY_AS_IT_IS_,        \
-             32 / sizeof(T), HA_APPLY_BOTH_, HA_TWO_AND_THREE_VECTORS_)
-#define HA_WIDER_KERNEL_(name, T)                                                                  \
-    { name##_few, name##_wider_wide, sizeof(T), sizeof(T), 32 / sizeof(T), 4, 4 }
+#define HA_WIDER_(name, T, F, lanes)                                                               \
+    HA_WIDE_(name##_wider, __attribute__((target("avx2"))), T, T, T, F, HA_APPLY_AS_IT_IS_, lanes, \
+             HA_APPLY_BOTH_, HA_TWO_AND_THREE_VECTORS_)
+#define HA_WIDER_KERNEL_(name, few, T)                                                             \
+    { few##_few, name##_wider_wide, sizeof(T), sizeof(T), 32 / sizeof(T), 4, 4 }
 static int ha_has_wider_kernels(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") != 0;
 }
 #else
-#define HA_WIDER_(name, T, F)
-#define HA_WIDER_KERNEL_(name, T)                                                                  \
-    { name##_few, name##_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4 }
+#define HA_WIDER_(name, T, F, lanes)
+#define HA_WIDER_KERNEL_(name, few, T)                                                             \
+    { few##_few, name##_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4 }
 static int ha_has_wider_kernels(void) { return 0; }
 #endif
+
+/* Of anything, by its size; vectors are the same for all. */
+HA_WIDE_(ha_assign, , uint64_t, uint64_t, uint64_t, HA_APPLY_ASSIGN_, HA_APPLY_AS_IT_IS_, 2,
+         HA_APPLY_BOTH_, HA_TWO_AND_THREE_VECTORS_)
+HA_WIDER_(ha_assign, uint64_t, HA_APPLY_ASSIGN_, 4)
+#define HA_ASSIGN_(name, T, TWO)                                                                   \
+    HA_FEW_(name, T, T, T, HA_APPLY_ASSIGN_, HA_APPLY_AS_IT_IS_, TWO, HA_APPLY_BOTH_)              \
+    static const ha_kernel name[2] = {                                                             \
+        {name##_few, ha_assign_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4},                  \
+        HA_WIDER_KERNEL_(ha_assign, name, T)};
+HA_ASSIGN_(ha_assign_1, uint8_t, TWO_VALUES)
+HA_ASSIGN_(ha_assign_2, uint16_t, TWO_VALUES)
+HA_ASSIGN_(ha_assign_4, uint32_t, TWO_AT_ONCE)
+HA_ASSIGN_(ha_assign_8, uint64_t, TWO_AT_ONCE)
+
+/* Of floating-point numbers. */
 #define HA_REAL_(name, T, F)                                                                       \
     HA_FEW_(name, T, T, T, F, HA_APPLY_AS_IT_IS_, TWO_AT_ONCE, HA_APPLY_BOTH_)                     \
     HA_WIDE_(name, , T, T, T, F, HA_APPLY_AS_IT_IS_, 16 / sizeof(T), HA_APPLY_BOTH_,               \
              HA_TWO_AND_THREE_VECTORS_)                                                            \
-    HA_WIDER_(name, T, F)                                                                          \
+    HA_WIDER_(name, T, F, 32 / sizeof(T))                                                          \
     static const ha_kernel name[2] = {                                                             \
         {name##_few, name##_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4},                     \
-        HA_WIDER_KERNEL_(name, T)};
+        HA_WIDER_KERNEL_(name, name, T)};
 
 /* Of one floating-point type with the other. */
 #define HA_MIXED_(name, T, R, F)                                                                   \
-    static void name##_each(const ha_apply_pieces *p, ha_apply_form form) {                        \
-        R y;                                                                                       \
-        (void)form;                                                                                \
-        HA_APPLY_ROUNDS_(                                                                          \
-            HA_APPLY_EACH_(HA_READ_ONE_(R, y, 0), HA_APPLY_ONE_(T, R, double, F, y, 0)))           \
-    }                                                                                              \
-    HA_WIDE_(name, , T, R, double, F, HA_APPLY_CONVERTED_, 4, HA_APPLY_EACH_, HA_NO_MORE_VECTORS_) \
-    static const ha_kernel name = {name##_each, name##_wide, sizeof(T), sizeof(R), 4, 1, 1};
+    HA_FEW_(name, T, R, double, F, HA_APPLY_CONVERTED_, TWO_VALUES, HA_APPLY_EACH_)                \
+    HA_WIDE_(name, , T, R, double, F, HA_APPLY_CONVERTED_, 4, HA_APPLY_EACH_,                      \
+             HA_TWO_AND_THREE_VECTORS_)                                                            \
+    static const ha_kernel name = {name##_few, name##_wide, sizeof(T), sizeof(R), 4, 4, 4};
 #define HA_MIXED_REALS_(name, F)                                                                   \
     HA_MIXED_(ha_##name##_f32_f64, float, double, F)                                               \
     HA_MIXED_(ha_##name##_f64_f32, double, float, F)
@@ -291,8 +291,8 @@ static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar left, ha_s
         [HA_I8] = &ha_divide_i8,   [HA_I16] = &ha_divide_i16, [HA_I32] = &ha_divide_i32,
         [HA_I64] = &ha_divide_i64, [HA_U8] = &ha_divide_u8,   [HA_U16] = &ha_divide_u16,
         [HA_U32] = &ha_divide_u32, [HA_U64] = &ha_divide_u64};
-    static const ha_kernel *const of_size[4][4] = {
-        {&ha_assign_1, &ha_assign_2, &ha_assign_4, &ha_assign_8},
+    static const ha_kernel *const assign[4] = {ha_assign_1, ha_assign_2, ha_assign_4, ha_assign_8};
+    static const ha_kernel *const of_size[3][4] = {
         {&ha_add_1, &ha_add_2, &ha_add_4, &ha_add_8},
         {&ha_subtract_1, &ha_subtract_2, &ha_subtract_4, &ha_subtract_8},
         {&ha_multiply_1, &ha_multiply_2, &ha_multiply_4, &ha_multiply_8}};
@@ -302,9 +302,9 @@ static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar left, ha_s
     if (are_real && (left != right || operation != HA_ASSIGN))
         return ha_real_kernel(operation, left, right, ha_has_wider_kernels());
     if (left != right) return NULL;
-    if (operation == HA_ASSIGN) return of_size[0][log];
+    if (operation == HA_ASSIGN) return assign[log] + ha_has_wider_kernels();
     if (left < HA_I8 || left > HA_U64) return NULL;
-    return operation == HA_DIVIDE ? division[left] : of_size[operation][log];
+    return operation == HA_DIVIDE ? division[left] : of_size[operation - 1][log];
 }
 
 #endif

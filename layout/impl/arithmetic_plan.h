@@ -15,7 +15,8 @@
 enum {
     HA_APPLY_PATTERN = 4096, /* bytes of a block of values on the right, and of some */
     HA_APPLY_PERIOD = 8192,
-    HA_APPLY_NEAR = 1 << 18 /* bytes that stay in the second cache */
+    HA_APPLY_LARGE = 1 << 22, /* bytes of which we think that they are in no cache */
+    HA_APPLY_NEAR = 65536     /* bytes that stay in the second cache */
 };
 
 typedef struct ha_apply_part {
@@ -29,6 +30,8 @@ typedef struct ha_apply_part {
     int is_woven;     /* but on the right they are arrays */
     char *pattern;    /* their values, as they lie in blocks; NULL: none */
     int64_t patterns; /* blocks in there */
+    int64_t least;    /* values in there, after which they come again and a vector ends */
+    int is_large;     /* in no cache */
     _Alignas(16) char value[HA_SPLAT];
 } ha_apply_part;
 
@@ -50,7 +53,7 @@ typedef struct ha_apply_plan {
     const ha_mapped *left, *right; /* right NULL: constants */
     ha_operator operation;
     int64_t first[HA_MAPPING_RANK], last[HA_MAPPING_RANK], shift[HA_MAPPING_RANK];
-    int64_t records;
+    int64_t records, workers; /* threads */
     int64_t parts, leaves, walks;
     ha_apply_part *part;
     ha_apply_leaf *leaf;
@@ -79,12 +82,21 @@ static int32_t ha_apply_find_walk(ha_apply_plan *p, const ha_linearizer *left,
     return (int32_t)p->walks++;
 }
 
-/* One value over and over. */
+/* One value over and over: from a register, as what was written by smaller pieces is not read soon. */
 static void ha_apply_splat(char *to, const char *value, int32_t size) {
-    uint64_t all = 0, one = 0;
-    memcpy(&one, value, (size_t)size); /* little end first */
-    for (int k = 0; k < 8; k += size) all |= one << 8 * k;
-    for (int k = 0; k < HA_SPLAT; k += 8) memcpy(to + k, &all, 8);
+    uint8_t one;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    if (size == 1)
+        memcpy(&one, value, sizeof one), eight = one * UINT64_C(0x101010101010101);
+    else if (size == 2)
+        memcpy(&two, value, sizeof two), eight = two * UINT64_C(0x1000100010001);
+    else if (size == 4)
+        memcpy(&four, value, sizeof four), eight = four * UINT64_C(0x100000001);
+    else
+        memcpy(&eight, value, sizeof eight);
+    for (int k = 0; k < HA_SPLAT; k += 8) memcpy(to + k, &eight, sizeof eight);
 }
 
 /* Number `part` of a leaf, with part `from` of the right one, or with the constant. */
@@ -210,7 +222,10 @@ static int64_t ha_apply_mixed_neighbours(const ha_apply_part *part, int64_t part
 }
 
 static void ha_apply_find_together(ha_apply_plan *p) {
-    qsort(p->part, (size_t)p->parts, sizeof *p->part, ha_apply_by_place);
+    int is_sorted = 1;
+    for (int64_t k = 1; k < p->parts; k++)
+        is_sorted &= ha_apply_by_place(&p->part[k - 1], &p->part[k]) <= 0;
+    if (!is_sorted) qsort(p->part, (size_t)p->parts, sizeof *p->part, ha_apply_by_place);
     for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
         ha_apply_part *part = &p->part[k];
         part->together = ha_apply_neighbours(part, p->parts - k);
@@ -231,14 +246,16 @@ static int ha_apply_is_uniform(const ha_apply_part *part) {
     return 1;
 }
 
-/* Blocks of their values: one, or so many that a vector has an end where the last one has, if that is not
- * too much; then records are one array. */
+/* Blocks of their values: one, or so many that four vectors have an end where the last one has, if that is
+ * not too much; then records are one array. */
 static int64_t ha_apply_pattern_blocks(ha_apply_part *part) {
     int64_t blocks = 1;
     if (part->right || part->together == 1 || ha_apply_is_uniform(part)) return 0;
     if (!part->is_filled) return 1;
-    while (blocks * ha_apply_values(part) % part->kernel->lanes != 0) blocks *= 2;
+    while (blocks * ha_apply_values(part) % (4 * part->kernel->lanes) != 0) blocks *= 2;
     part->is_filled = blocks * part->left_shape.block <= HA_APPLY_PERIOD;
+    for (part->least = ha_apply_values(part); part->least % part->kernel->lanes != 0;)
+        part->least *= 2;
     return part->is_filled ? blocks : 1;
 }
 
@@ -282,6 +299,11 @@ static int64_t ha_apply_shared(const ha_copy_shape *s, int64_t size) {
     return each == size ? 0 : each < 0 ? -each : each;
 }
 
+static int ha_apply_is_large(const ha_copy_shape *s, int64_t records) {
+    const int64_t each = s->block / s->lanes;
+    return each > 0 && records >= HA_APPLY_LARGE / each;
+}
+
 /* Bytes on both sides from record to record, of parts of which each takes a few; and how often lines are
  * gone through, at least: once for each alone or neighbours that are one piece. */
 static int64_t ha_apply_lines(const ha_apply_plan *p, const ha_apply_walk *w, int64_t *times) {
@@ -305,9 +327,11 @@ static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
     const int64_t count = walk->loop[walk->rank - 1].count;
     int64_t lanes = 1, outer = 1, times;
     const int64_t shared = ha_apply_lines(p, w, &times);
-    for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together)
+    for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together) {
         lanes = ha_larger(lanes, p->part[k].left_shape.lanes);
-    w->tile = shared == 0 ? 16384
+        p->part[k].is_large = ha_apply_is_large(&p->part[k].left_shape, p->records);
+    }
+    w->tile = shared == 0 ? (p->workers > 1 ? 16384 : 1 << 18)
                           : ha_larger((times < 2 ? HA_APPLY_NEAR : HA_APPLY_CACHED) / shared, 64);
     if (!ha_round_to(w->tile, lanes, &w->tile)) w->tile = lanes;
     w->tiles = count / w->tile + (count % w->tile != 0);

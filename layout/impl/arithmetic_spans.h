@@ -11,6 +11,8 @@ typedef struct ha_span {
     int64_t n, left_step, right_step;
     int64_t runs, left_apart, right_apart;
     int64_t period; /* values on the right after which they come again, for one run; 0: never */
+    int64_t least;  /* of which that is a multiple, after which they do, too */
+    int in_order;   /* as memory lies: it is too large for caches */
     int is_splat;   /* all meet the same HA_SPLAT bytes, which are one value over and over */
 } ha_span;
 
@@ -45,7 +47,7 @@ static int64_t ha_form_passes(const ha_kernel *kernel, int64_t n, int is_same) {
     for (; n > 0; n %= values) {
         (void)ha_form_within(kernel, n, &values);
         const int64_t pieces = n / values;
-        passes += values * kernel->size >= 64 || ha_goes_along(2, pieces, is_same) ? 1 : pieces;
+        passes += values * kernel->size >= 32 || ha_goes_along(2, pieces, is_same) ? 1 : pieces;
     }
     return passes;
 }
@@ -54,7 +56,8 @@ static int64_t ha_form_passes(const ha_kernel *kernel, int64_t n, int is_same) {
 static void ha_apply_form_of_runs(const ha_kernel *kernel, const ha_span *s, ha_apply_form form,
                                   int64_t at, int64_t values, int64_t count) {
     const int64_t left = values * s->left_step, right = s->is_splat ? 0 : values * s->right_step;
-    const int is_along = ha_goes_along(s->runs, count, !s->is_splat && s->right_apart == 0);
+    const int is_same = !s->is_splat && s->right_apart == 0;
+    const int is_along = (s->in_order && count > 1) || ha_goes_along(s->runs, count, is_same);
     const ha_apply_pieces p = {
         .left = s->left + at * s->left_step,
         .right = s->right + (s->is_splat ? 0 : at * s->right_step),
@@ -96,18 +99,18 @@ static void ha_apply_aligned(const ha_kernel *kernel, const ha_span *s) {
 /* One run, for which the values on the right come again and again: as runs that meet the same, so many at
  * a time that they stay in the nearest cache. */
 static void ha_apply_periods(const ha_kernel *kernel, const ha_span *s) {
-    const int64_t bytes = s->period * kernel->size;
-    int64_t times = s->n / s->period;
+    const int64_t period = s->in_order ? s->period : s->least, bytes = period * kernel->size;
+    int64_t times = s->n / period;
     ha_span part = *s;
-    part.n = s->period;
+    part.n = period;
     part.left_apart = bytes;
     part.right_apart = 0;
     for (; times > 0; times -= part.runs) {
-        part.runs = ha_smaller(times, ha_larger(HA_APPLY_CACHED / bytes, 1));
+        part.runs = s->in_order ? times : ha_smaller(times, ha_larger(HA_APPLY_CACHED / bytes, 1));
         ha_apply_dense(kernel, &part);
         part.left += part.runs * bytes;
     }
-    part.n = s->n % s->period;
+    part.n = s->n % period;
     part.runs = 1;
     ha_apply_dense(kernel, &part);
 }

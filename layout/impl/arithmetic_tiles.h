@@ -112,6 +112,8 @@ static void ha_apply_whole(const ha_apply_part *p, const ha_apply_row *row, int6
                               .left_apart = row->left_step * p->left_shape.block,
                               .right_apart = row->right_step * right,
                               .period = is_filled ? p->patterns * each : 0,
+                              .least = p->least,
+                              .in_order = is_filled && p->patterns > 0 && p->is_large,
                               .is_splat = !p->right && !p->pattern});
 }
 

@@ -8,6 +8,7 @@
 
 /* The subscripts of a field that is known to be right: how many, and their counts. */
 static int ha_field_counts(const ha_field *field, int64_t count[HA_MOST_SUBSCRIPTS]) {
+    if (!strchr(field->path, '[')) return 0;
     const ha_asked nobody = {0};
     ha_reader r = {.text = field->path, .at = field->path, .asked = &nobody};
     int counts = 0;
