@@ -477,7 +477,7 @@ static void check_conversion(const ha_record *to_record, const char *to_layout,
         first[d] = number % 3 * (s->extent[d] / 5);
         last[d] = s->extent[d] - number % 2 * (s->extent[d] / 9);
     }
-    const ha_copying how = {.first = first, .last = last, .threads = 1 + number % 3};
+    const ha_copying how = {.first = first, .last = last, .threads = 1 + number / 3 % 3};
     ha_error e;
     convert_each(&expected, &from, first, last);
     if (ha_mapped_copy(&to.mapped, &from.mapped, &how, &e)) fail_msg("%s", e.text);
@@ -491,7 +491,7 @@ static void check_conversion(const ha_record *to_record, const char *to_layout,
 static void test_all_conversions(void **state) {
     (void)state;
     static const struct shape few[] = {{1, {1}},     {1, {77}},       {2, {5, 7}},
-                                       {2, {6, 35}}, {3, {2, 3, 30}}, {1, {1100}}};
+                                       {2, {6, 35}}, {3, {2, 3, 30}}, {1, {2100}}};
     int number = 0;
     for (int r = 0; r < 4; r++) {
         ha_record *to = ha_record_parse(types[r / 2][r % 2], NULL);
