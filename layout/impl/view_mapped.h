@@ -244,25 +244,28 @@ static void ha_put_leaves(ha_writer *w, const ha_record *record, ptrdiff_t leave
     }
 }
 
-/* Writes one of the two texts (leaves 0: the fields) into new memory. */
+/* One of the two texts; leaves 0: the fields. */
+static void ha_put_split(ha_writer *w, const ha_record *record, ptrdiff_t leaves,
+                         const ha_typed_path_ *path, ptrdiff_t paths) {
+    if (leaves > 0)
+        ha_put_leaves(w, record, leaves);
+    else
+        ha_put_fields(w, path, paths);
+}
+
+/* Writes that into new memory. */
 static char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdiff_t leaves,
                            const ha_typed_path_ *path, ptrdiff_t paths) {
     ha_writer w = {0};
-    char *text = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        if (leaves > 0)
-            ha_put_leaves(&w, record, leaves);
-        else
-            ha_put_fields(&w, path, paths);
-        if (pass == 1) break;
-        const size_t bytes = (size_t)w.length + 1;
-        text = (char *)HA_LAYOUT_MALLOC_(bytes);
-        if (!text) {
-            ha_no_memory(asked, bytes);
-            break;
-        }
-        w = ha_writer_to(text, bytes);
+    ha_put_split(&w, record, leaves, path, paths);
+    const size_t bytes = (size_t)w.length + 1;
+    char *text = (char *)HA_LAYOUT_MALLOC_(bytes);
+    if (!text) {
+        ha_no_memory(asked, bytes);
+        return NULL;
     }
+    w = ha_writer_to(text, bytes);
+    ha_put_split(&w, record, leaves, path, paths);
     return text;
 }
 
