@@ -44,6 +44,7 @@
 #include "impl/plan.h"
 #include "impl/copy.h"
 #include "impl/staging.h"
+#include "impl/near_chunk.h"
 #include "impl/conflict.h"
 #include "impl/admit.h"
 #include "impl/grid.h"

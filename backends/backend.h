@@ -92,6 +92,19 @@ typedef struct ha_pieces {
     size_t to_row, to_plane, from_row, from_plane;
 } ha_pieces;
 
+/* Values of `bytes` bytes, 1 to 16: count[0] of them to_step[0] and from_step[0] bytes apart, and that
+ * count[1] times to_step[1] and from_step[1] bytes apart, and so on, on `levels` levels, at most
+ * HA_STRIDES_LEVELS; none: one value. Nothing is aligned. All counts are at least 1. No two values meet
+ * at the target, nor do target and source. */
+enum { HA_STRIDES_LEVELS = 4 };
+typedef struct ha_stride_copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    int levels;
+    size_t count[HA_STRIDES_LEVELS], to_step[HA_STRIDES_LEVELS], from_step[HA_STRIDES_LEVELS];
+} ha_stride_copy;
+
 /* One in-order queue: what is enqueued first happens first. */
 typedef struct ha_queue_ops {
     size_t bytes; /* sizeof(ha_queue_ops) */
@@ -161,6 +174,13 @@ typedef struct ha_queue_ops {
      * which everything enqueued before has happened. *ns is host memory and 0 until then; it is set
      * by one atomic store, and stays until that, or until the queue is drained. */
     ha_status (*stamp)(void *queue, uint64_t *ns);
+
+    /* Optional: enqueues n copies of values within this device's memory, in any order among each other:
+     * what one writes, no other one of them touches. The table is copied now; what lies between the
+     * values is not touched. It has to be faster than the host is, which does the same otherwise. n may
+     * be 0: nothing is enqueued, and the status says whether the device can. Missing, or
+     * HA_ERR_UNSUPPORTED: it cannot. */
+    ha_status (*strides)(void *queue, const ha_stride_copy *table, size_t n);
 } ha_queue_ops;
 
 /* The devices of one kind. */

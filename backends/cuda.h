@@ -13,6 +13,7 @@
  *     cuda_queue.h      streams: making, ending, ordering, draining
  *     cuda_pieces.h     equally spaced pieces, as the driver takes them; batches
  *     cuda_pageable.h   copies from and to memory that the driver does not know
+ *     cuda_strides.h    strided copies, by a kernel: cuda_strides_kernel.h, cuda_strides_ptx.h
  *     cuda_commands.h   what is enqueued
  *     cuda_open.h       opening and closing
  *

@@ -3,7 +3,7 @@
 #define HARRAY_BACKEND_CUDA_COMMANDS_H
 
 #include "cuda_memory.h"
-#include "cuda_pageable.h"
+#include "cuda_strides.h"
 
 /* ---- copies ---- */
 
@@ -190,6 +190,7 @@ static const ha_queue_ops ha_cuda_queue_ops = {
     .adopt_event = ha_cuda_adopt_event,
     .copy3d = ha_cuda_copy3d,
     .stamp = ha_cuda_stamp,
+    .strides = ha_cuda_strides_copy,
 };
 
 #endif

@@ -48,7 +48,13 @@ struct ha_cuda_device {
     struct {
         pthread_mutex_t lock;
         struct ha_cuda_event *free;
-    } events;                               /* cuda_event.h */
+    } events; /* cuda_event.h */
+    struct {
+        pthread_mutex_t lock;
+        ha_cu_module module;                /* NULL: not loaded yet */
+        ha_cu_function kernel;              /* of that */
+        int refused;                        /* the driver does not take it */
+    } strides;                              /* cuda_strides.h */
     signed char peer[HA_CUDA_MOST_DEVICES]; /* 1: reached, -1: not, 0: not known; shared.lock */
     ha_cuda_team team;                      /* for copies of pageable memory */
     _Atomic int lost;                       /* the error after which nothing works any more; 0 */

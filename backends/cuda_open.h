@@ -63,12 +63,14 @@ static ha_cuda_device *ha_cuda_device_make(int number) {
     ha_cuda_slabs_create(&device->memory, (ha_cuda_kind)device->settings.memory);
     ha_cuda_slabs_create(&device->pinned, HA_CUDA_KIND_PINNED);
     pthread_mutex_init(&device->events.lock, NULL);
+    pthread_mutex_init(&device->strides.lock, NULL);
     ha_cuda_team_create(&device->team, device->settings.copy_threads);
     return device;
 }
 
 static void ha_cuda_device_free(ha_cuda_device *device) {
     ha_cuda_team_destroy(&device->team);
+    pthread_mutex_destroy(&device->strides.lock);
     pthread_mutex_destroy(&device->events.lock);
     pthread_mutex_destroy(&device->pinned.lock);
     pthread_mutex_destroy(&device->memory.lock);
@@ -150,6 +152,7 @@ static void ha_cuda_close(void *handle) {
     (void)ha_cuda_slabs_drop(device, &device->memory, 0);
     (void)ha_cuda_slabs_drop(device, &device->pinned, 0);
     ha_cuda_events_destroy(device);
+    if (device->strides.module != NULL) (void)ha_cu.ModuleUnload(device->strides.module);
     if (device->stream != NULL) {
         (void)ha_cu.StreamSynchronize(device->stream);
         (void)ha_cu.StreamDestroy(device->stream);

@@ -28,6 +28,7 @@ enum {
     HA_SIM_SEED,
     HA_SIM_PEERS,
     HA_SIM_UNIFIED,
+    HA_SIM_STRIDES,
     HA_SIM_KEYS
 };
 
@@ -49,6 +50,7 @@ static const ha_option_key ha_sim_keys[HA_SIM_KEYS] = {
     [HA_SIM_SEED] = HA_SIM_KEY("seed", ha_option_plain, UINT64_MAX, "a number"),
     [HA_SIM_PEERS] = HA_SIM_KEY("peers", ha_option_plain, 1, "0 or 1"),
     [HA_SIM_UNIFIED] = HA_SIM_KEY("unified", ha_option_plain, 1, "0 or 1"),
+    [HA_SIM_STRIDES] = HA_SIM_KEY("strides", ha_option_plain, 1, "0 or 1"),
 };
 
 static const ha_option_keys ha_sim_option_keys = {"HARRAY_SIM", "sim", ha_sim_keys, HA_SIM_KEYS};
@@ -78,6 +80,7 @@ static int ha_sim_parse(const char *text, ha_sim_options *options, ha_option_tex
         .seed = values[HA_SIM_SEED].number,
         .peers = (int)values[HA_SIM_PEERS].number,
         .unified = (int)values[HA_SIM_UNIFIED].number,
+        .strides = (int)values[HA_SIM_STRIDES].number,
     };
     return 1;
 }

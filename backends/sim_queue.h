@@ -12,6 +12,7 @@
 #include "quiet_thread.h"
 #include "sim_device.h"
 #include "sim_pace.h"
+#include "strides.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@ typedef enum ha_sim_kind {
     HA_SIM_COPY3D,
     HA_SIM_CALL,
     HA_SIM_FILL,
+    HA_SIM_STRIDED,
     HA_SIM_AWAIT,
     HA_SIM_STAMP /* takes no time, and also happens on a held queue */
 } ha_sim_kind;
@@ -34,12 +36,13 @@ typedef struct ha_sim_command {
     char *to;         /* copies, fill: where the bytes are */
     const char *from; /* copies */
     size_t bytes;     /* copy; fill: of the value */
-    size_t count;     /* fill */
+    size_t count;     /* fill; strided: copies */
     int slow;         /* copies: over the link, whose bandwidth is limited */
     ha_function f;    /* call */
     ha_event event;   /* await; its queue is owned until then */
     uint64_t *ns;     /* stamp */
-    _Alignas(max_align_t) unsigned char data[]; /* call: the argument; fill: the value; copy3d */
+    _Alignas(
+        max_align_t) unsigned char data[]; /* call: the argument; fill: the value; else a table */
 } ha_sim_command;
 
 struct ha_sim_queue {
@@ -180,6 +183,9 @@ static ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
         break;
     case HA_SIM_FILL:
         ha_sim_fill_bytes(command->to, command->data, command->bytes, command->count);
+        break;
+    case HA_SIM_STRIDED:
+        ha_strides_copy((const ha_stride_copy *)(void *)command->data, command->count);
         break;
     case HA_SIM_AWAIT:
         return ha_sim_wait(&command->event, queue);
@@ -371,6 +377,27 @@ static ha_status ha_sim_copy3d(void *handle, void *to, const void *from, const h
     return ha_sim_enqueue(queue, &copy, pieces, sizeof *pieces);
 }
 
+/* The command's copy of the table gets the places of the bytes. */
+static ha_status ha_sim_strides(void *handle, const ha_stride_copy *table, size_t n) {
+    ha_sim_queue *queue = (ha_sim_queue *)handle;
+    const ha_sim_command strided = {.kind = HA_SIM_STRIDED, .count = n};
+    ha_stride_copy *located;
+    ha_status status;
+    if (!queue->device->options.strides) return HA_ERR_UNSUPPORTED;
+    if (n == 0) return ha_sim_has_failed(queue) ? ha_sim_lost() : HA_OK;
+    if (n > SIZE_MAX / sizeof *table) return HA_ERR_MEMORY;
+    located = (ha_stride_copy *)HARRAY_MALLOC(n * sizeof *located);
+    if (located == NULL) return HA_ERR_MEMORY;
+    memcpy(located, table, n * sizeof *located);
+    for (size_t i = 0; i < n; i++) {
+        located[i].to = ha_sim_locate(queue->device, table[i].to);
+        located[i].from = ha_sim_locate(queue->device, table[i].from);
+    }
+    status = ha_sim_enqueue(queue, &strided, located, n * sizeof *located);
+    HARRAY_FREE(located);
+    return status;
+}
+
 static ha_status ha_sim_call(void *queue, ha_function f, const void *argument, size_t bytes) {
     ha_sim_command call = {.kind = HA_SIM_CALL, .bytes = bytes, .f = f};
     return ha_sim_enqueue((ha_sim_queue *)queue, &call, argument, bytes);
@@ -464,6 +491,7 @@ static const ha_queue_ops ha_sim_queue_ops = {
     .fill = ha_sim_fill,
     .copy3d = ha_sim_copy3d,
     .stamp = ha_sim_stamp,
+    .strides = ha_sim_strides,
 };
 
 #endif

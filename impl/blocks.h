@@ -54,6 +54,7 @@ typedef struct ha_attempt {
         const struct ha_incarnation *from;
         ha_range range;
     } ahead[3];
+    int no_spread; /* the device could not put them into place: they are cut otherwise then */
 } ha_attempt;
 
 static uint64_t ha_retirements; /* so far, in all memories */

@@ -1,23 +1,32 @@
 /* Moving a box of a record array from one memory to another one.
  *
  * Where its values lie in pieces of good length in both, and in the same order, the queue copies them.
- * Else the host converts, in parts that fit into a staging chunk: to a device it gathers a part into a
- * chunk, as the device will have it, and while that travels the next one; from a device it scatters a
- * part while the next one comes. A part is valid as soon as it is enqueued, or scattered: so whoever has
- * to wait drops everything, and begins again with what is then missing. Between two devices that do not
- * have the same layout, or no direct path, all goes through the host's incarnation.
+ * Where that is true of the far memory's alone, they travel as they are there, and the device puts them into
+ * place (record_array_spread.h). Else the host converts, in parts that fit into a staging chunk: to a device
+ * it gathers a part into a chunk, as the device will have it, and while that travels the next one; from a
+ * device it scatters a part while the next one comes. A part is valid as soon as it is enqueued, or
+ * scattered: so whoever has to wait drops everything, and begins again with what is then missing. Between
+ * two devices without a direct path, or whose layouts differ so that neither puts the values into place,
+ * all goes through the host's incarnation.
  *
  * Nothing but values of the box is written at the target, and padding that is nobody's. */
 #ifndef HA_IMPL_RECORD_ARRAY_MOVE_H
 #define HA_IMPL_RECORD_ARRAY_MOVE_H
 
-#include "record_array_chunk.h"
+#include "record_array_spread.h"
 
 /* Parts of this size stay in a cache between conversion and copy. */
 #ifndef HA_RECORDS_PART_BYTES
 #define HA_RECORDS_PART_BYTES (2 << 20) /* at most a chunk */
 #endif
 enum { HA_CARRY_PENDING = 192 }; /* a box is cut in halves 63 times at most */
+
+/* How a part is moved. */
+typedef enum ha_way {
+    HA_WAY_PIECES,  /* copied by the queue */
+    HA_WAY_SPREAD,  /* and put into place by the device */
+    HA_WAY_CONVERTS /* by the host */
+} ha_way;
 
 typedef struct ha_carry {
     ha_array *array;
@@ -26,7 +35,8 @@ typedef struct ha_carry {
     ha_set *brought;
     ha_attempt *attempt;
     int here_is_to; /* `here`, whose layout says what the pieces are, is the target */
-    int converts;   /* `there` is the host */
+    int converts;   /* the layouts may differ */
+    int detours;    /* `there` is another device: what the host would convert goes through it */
     int loose;      /* padding may be copied */
     ha_mapped here, there;
     ha_strand *strand;
@@ -34,7 +44,9 @@ typedef struct ha_carry {
     ha_bundle *bundle;
     int64_t bundles;
     size_t bytes; /* in a chunk */
-    int plain;    /* the bundles are pairs */
+    ha_way way;   /* HA_WAY_PIECES: the bundles are pairs */
+    ha_spread spread;
+    int asked; /* whether the device can that */
     ha_staged_tables chunk, host;
     ha_field_box pending[HA_CARRY_PENDING];
     int n;
@@ -76,6 +88,37 @@ static int ha_carry_is_small(const ha_carry *c, const ha_field_box *b, ha_cut *c
     return 0;
 }
 
+/* What a device that puts values into place costs. It is asked when that is first looked at. */
+static uint64_t ha_carry_spread_cost(ha_carry *c, const ha_field_box *b, uint64_t values,
+                                     int loose) {
+    const ha_record_form *f = ha_records_form(c->array);
+    if (!c->asked && !c->attempt->no_spread)
+        ha_spread_make(&c->spread, (c->here_is_to ? c->to : c->from)->memory,
+                       ha_strands_count(c->here.mapping, 0, f->leaves));
+    c->asked = 1;
+    return ha_spread_shape(&c->spread, c->strand, c->strands, &c->there, c->here.mapping, b, values,
+                           loose, c->loose);
+}
+
+/* Whichever way is the cheapest. plain: what it costs to copy the pieces; UINT64_MAX: it cannot be. */
+static void ha_carry_choose(ha_carry *c, const ha_field_box *b, const ha_context *queue,
+                            uint64_t plain, int loose) {
+    const uint64_t values = (uint64_t)ha_field_box_bytes(ha_records_form(c->array), b);
+    c->bundles = ha_bundles_make(c->strand, c->strands, 0, loose, c->bundle);
+    c->bytes = ha_bundles_pack(c->bundle, c->bundles);
+    uint64_t least = ha_bundles_cost(c->bundle, c->bundles, queue) + values / 1024 * HA_CONVERT_NS;
+    if (c->detours) least *= 3; /* once more, and by one link more */
+    c->way = HA_WAY_CONVERTS;
+    if (plain <= least) {
+        c->way = HA_WAY_PIECES;
+        least = plain;
+    }
+    if (least <= 2 * (uint64_t)HA_CALL_NS) return;
+    if (ha_carry_spread_cost(c, b, values, loose) >= least) return;
+    c->way = HA_WAY_SPREAD;
+    c->bytes = c->spread.bytes;
+}
+
 /* Decides how a box is moved. 0: cut it first. */
 static int ha_carry_shape(ha_carry *c, const ha_field_box *b, ha_cut *cut) {
     const ha_record_form *f = ha_records_form(c->array);
@@ -86,20 +129,17 @@ static int ha_carry_shape(ha_carry *c, const ha_field_box *b, ha_cut *cut) {
     if (!ha_carry_lattices(c, b, &pair, cut)) return 0;
     if (!queue->ops || queue->memory == &ha_host_memory)
         queue = ha_memory_context(c->from->memory); /* to a device it is always of that */
-    c->plain = pair;
+    c->way = HA_WAY_PIECES;
     if (pair) {
         c->bundles = ha_bundles_make(c->strand, c->strands, 1, loose, c->bundle);
         if (!c->converts) return 1;
         plain = ha_bundles_cost(c->bundle, c->bundles, queue);
         if (plain <= 2 * (uint64_t)HA_CALL_NS) return 1;
     }
-    c->bundles = ha_bundles_make(c->strand, c->strands, 0, loose, c->bundle);
-    c->bytes = ha_bundles_pack(c->bundle, c->bundles);
-    const uint64_t converted = ha_bundles_cost(c->bundle, c->bundles, queue) +
-                               (uint64_t)ha_field_box_bytes(f, b) / 1024 * HA_CONVERT_NS;
-    c->plain = plain <= converted;
-    if (c->plain) c->bundles = ha_bundles_make(c->strand, c->strands, 1, loose, c->bundle);
-    return c->plain || ha_carry_is_small(c, b, cut);
+    ha_carry_choose(c, b, queue, plain, loose);
+    if (c->way != HA_WAY_PIECES) return ha_carry_is_small(c, b, cut);
+    c->bundles = ha_bundles_make(c->strand, c->strands, 1, loose, c->bundle);
+    return 1;
 }
 
 /* The next part; 0: there is none. */
@@ -117,26 +157,30 @@ static int ha_carry_next(ha_carry *c, ha_field_box *b) {
 
 /* ---- by the queue ---------------------------------------------------------------------------- */
 
-/* Enqueues all bundles; chunk NULL: between the two memories. *some: also when it fails. */
-static ha_status ha_carry_bundles(ha_carry *c, ha_context *queue, char *chunk, int *some) {
+/* Enqueues n bundles; chunk NULL: between the two memories. here_is_to: to where they are bundles.
+ * *some: set when any were enqueued, also when it fails. */
+static ha_status ha_carry_some(ha_carry *c, ha_context *queue, const ha_bundle *b, int64_t n,
+                               char *chunk, int here_is_to, int *some) {
     ha_status s = HA_OK;
-    *some = 0;
     ha_transfer_begins(queue);
-    for (int64_t i = 0; i < c->bundles && !s; i++) {
-        const ha_bundle *b = &c->bundle[i];
+    for (; n > 0 && !s; n--, b++) {
         char *there = chunk ? chunk + b->packed : b->there;
         ha_rows rows = b->rows;
         int moved = 0;
-        if (!c->here_is_to)
+        if (!here_is_to)
             for (int k = 0; k < rows.levels; k++) {
                 rows.to[k] = b->rows.from[k];
                 rows.from[k] = b->rows.to[k];
             }
-        s = ha_move_pieces(queue, c->here_is_to ? b->here : there, c->here_is_to ? there : b->here,
-                           &rows, &moved, c->attempt);
+        s = ha_move_pieces(queue, here_is_to ? b->here : there, here_is_to ? there : b->here, &rows,
+                           &moved, c->attempt);
         *some |= moved;
     }
     return s;
+}
+
+static ha_status ha_carry_bundles(ha_carry *c, ha_context *queue, char *chunk, int *some) {
+    return ha_carry_some(c, queue, c->bundle, c->bundles, chunk, c->here_is_to, some);
 }
 
 /* The queue of the transfer; NULL: its device has failed, and the attempt has to begin again. */
@@ -163,6 +207,55 @@ static ha_status ha_carry_plain(ha_carry *c, ha_range r) {
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
     if (!s) s = ha_carry_bundles(c, queue, NULL, &some);
     if (some) ha_transfer_outstanding(a, c->from, c->to, queue, r, c->attempt->site);
+    if (!s) ha_carry_arrived(c, queue, r);
+    return s;
+}
+
+/* ---- put into place by the device ------------------------------------------------------------- */
+
+/* Enqueues both ways through a chunk of the device. HA_ERR_UNSUPPORTED: the device cannot, for now. */
+static ha_status ha_carry_through(ha_carry *c, ha_context *queue, char *chunk, int *some) {
+    const int out = !c->here_is_to;
+    ha_spread *x = &c->spread;
+    ha_status s = HA_OK;
+    if (!out) s = ha_carry_some(c, queue, x->bundle, x->bundles, chunk, 0, some);
+    if (s) return s;
+    s = ha_spread_enqueue(x, queue, chunk, out);
+    *some |= !s;
+    if (s == HA_ERR_LOST) c->attempt->point = (ha_point){queue, 0};
+    if (s == HA_ERR_LOST || s == HA_ERR_UNSUPPORTED || s == HA_ERR_MEMORY) ha_forget_note();
+    if (s) return s == HA_ERR_LOST ? HA_LATER : s == HA_ERR_MEMORY ? HA_ERR_UNSUPPORTED : s;
+    return out ? ha_carry_some(c, queue, x->bundle, x->bundles, chunk, 1, some) : s;
+}
+
+/* The same with a chunk that queues used before. */
+static ha_status ha_carry_in_chunk(ha_carry *c, ha_context *queue, ha_chunk *chunk, ha_range r) {
+    const ha_point last = chunk->last;
+    ha_status s = HA_OK;
+    int some = 0;
+    if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
+        s = ha_come_after_point(queue, last, c->attempt);
+    if (!s) s = ha_carry_through(c, queue, (char *)chunk->block->data, &some);
+    if (!some) return s;
+    ha_transfer_outstanding(c->array, c->from, c->to, queue, r, c->attempt->site);
+    ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+    return s;
+}
+
+/* HA_ERR_UNSUPPORTED: nothing has changed; there is no chunk, or the device cannot. */
+static ha_status ha_carry_spread(ha_carry *c, ha_range r) {
+    ha_array *a = c->array;
+    ha_memory *near = c->here_is_to ? c->to->memory : c->from->memory;
+    ha_context *queue = ha_carry_queue(c, r);
+    if (!queue) return HA_LATER;
+    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
+    if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
+    if (s) return s;
+    ha_chunk *chunk = queue->memory == near ? ha_near_take(near, c->bytes, c->attempt->site) : NULL;
+    if (!chunk) return HA_ERR_UNSUPPORTED;
+    s = ha_carry_in_chunk(c, queue, chunk, r);
+    ha_chunk_give(chunk);
     if (!s) ha_carry_arrived(c, queue, r);
     return s;
 }
@@ -316,7 +409,7 @@ static void ha_carry_look_ahead(ha_carry *c) {
     while (more && n < MOST && ha_carry_next(c, &b[n])) {
         const ha_range r = ha_field_box_range(c->array, &b[n++]);
         struct ha_ahead *at = ha_carry_place(c, NULL);
-        if (c->plain || ha_carry_place(c, &r)) continue;
+        if (c->way != HA_WAY_CONVERTS || ha_carry_place(c, &r)) continue;
         more = at && ha_carry_fetch(c, at, r) == HA_OK;
     }
     ha_forget_note();
@@ -381,19 +474,45 @@ static ha_status ha_carry_make(ha_carry *c) {
     return HA_OK;
 }
 
-/* Between the host and a device, or two devices whose layouts are the same. */
+static void ha_carry_end(ha_carry *c) {
+    HARRAY_FREE(c->spread.strand);
+    HARRAY_FREE(c->strand);
+    c->spread = (ha_spread){.queue = NULL};
+    c->asked = 0;
+}
+
+static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+                                   ha_range r, ha_context *c, ha_set *brought, ha_attempt *attempt);
+
+/* A part for which it has been decided how. */
+static ha_status ha_carry_part(ha_carry *c, const ha_field_box *b) {
+    const ha_range r = ha_field_box_range(c->array, b);
+    ha_status s;
+    switch (c->way) {
+    case HA_WAY_PIECES:
+        return ha_carry_plain(c, r);
+    case HA_WAY_SPREAD:
+        s = ha_carry_spread(c, r);
+        if (s != HA_ERR_UNSUPPORTED) return s;
+        c->attempt->no_spread = 1;
+        c->spread.queue = NULL; /* another way is looked for */
+        c->pending[c->n++] = *b;
+        return HA_OK;
+    case HA_WAY_CONVERTS:
+        break;
+    }
+    if (c->detours)
+        return ha_records_detour(c->array, c->from, c->to, r, c->context, c->brought, c->attempt);
+    return c->here_is_to ? ha_carry_up(c, b, r) : ha_carry_down(c, b, r);
+}
+
 static ha_status ha_carry_out(ha_carry *c, ha_range r) {
     ha_field_box b;
     ha_status s = ha_carry_make(c);
     if (s) return s;
     c->pending[c->n++] = ha_field_box_of(c->array, r);
-    while (!s && ha_carry_next(c, &b)) {
-        const ha_range part = ha_field_box_range(c->array, &b);
-        s = c->plain        ? ha_carry_plain(c, part)
-            : c->here_is_to ? ha_carry_up(c, &b, part)
-                            : ha_carry_down(c, &b, part);
-    }
-    HARRAY_FREE(c->strand);
+    while (!s && ha_carry_next(c, &b)) s = ha_carry_part(c, &b);
+    ha_carry_end(c);
     return s;
 }
 
@@ -415,24 +534,39 @@ static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarna
     return s ? s : ha_records_move(a, host, to, r, c, brought, attempt);
 }
 
+/* Whether one of two devices puts a whole box into place that the other one has. */
+static int ha_carry_is_direct(ha_carry *c, ha_range r) {
+    const ha_field_box b = ha_field_box_of(c->array, r);
+    ha_cut cut;
+    int pair;
+    if (ha_carry_make(c)) return 0;
+    int direct = ha_carry_lattices(c, &b, &pair, &cut);
+    if (direct) (void)ha_carry_shape(c, &b, &cut);
+    direct = direct && c->way != HA_WAY_CONVERTS;
+    ha_carry_end(c);
+    return direct;
+}
+
 static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                                  ha_context *context, ha_set *brought, ha_attempt *attempt) {
     const ha_mapped source = ha_records_at(a, from), target = ha_records_at(a, to);
     const int devices = !ha_is_on_host(from) && !ha_is_on_host(to);
-    if (devices && (!ha_link_device(from->memory, to->memory) ||
-                    strcmp(source.mapping->text, target.mapping->text)))
-        return ha_records_detour(a, from, to, r, context, brought, attempt);
+    const int differ = strcmp(source.mapping->text, target.mapping->text) != 0;
+    const ha_memory *link = devices ? ha_link_device(from->memory, to->memory) : NULL;
     ha_carry c = {.array = a,
                   .from = from,
                   .to = to,
                   .context = context,
                   .brought = brought,
                   .attempt = attempt,
-                  .converts = !devices,
-                  .here_is_to = !ha_is_on_host(to),
+                  .converts = !devices || differ,
+                  .detours = devices,
+                  .here_is_to = devices && differ ? link == to->memory : !ha_is_on_host(to),
                   .loose = !from->wrapped && !to->wrapped};
     c.here = c.here_is_to ? target : source;
     c.there = c.here_is_to ? source : target;
+    if (devices && (!link || (differ && !ha_carry_is_direct(&c, r))))
+        return ha_records_detour(a, from, to, r, context, brought, attempt);
     return ha_carry_out(&c, r);
 }
 

@@ -232,7 +232,7 @@ static int ha_bundle_takes(const ha_bundle *b, const ha_strand *s, const ha_rows
     return !gap || (loose && ha_is_padding(b, s, rows));
 }
 
-/* Whole records with the padding at their ends, one behind the other. */
+/* Whole records with the padding at their ends. */
 static void ha_bundle_round(ha_bundle *b, const ha_strand *first, int pair) {
     ha_rows *r = &b->rows;
     const ha_row *row = first->here;
@@ -241,12 +241,20 @@ static void ha_bundle_round(ha_bundle *b, const ha_strand *first, int pair) {
     if (pair && (r->from[0] != record || first->there->offset != row->offset)) return;
     b->here -= row->offset;
     if (pair) b->there -= row->offset;
-    r->bytes = record * r->count[0];
-    r->levels--;
-    for (int k = 0; k < r->levels; k++) {
-        r->count[k] = r->count[k + 1];
-        r->to[k] = r->to[k + 1];
-        r->from[k] = r->from[k + 1];
+    r->bytes = record;
+}
+
+/* Pieces that have become so long that they follow each other are one. */
+static void ha_bundle_fold(ha_bundle *b) {
+    ha_rows *r = &b->rows;
+    while (r->levels && r->to[0] == r->bytes && r->from[0] == r->bytes) {
+        r->bytes *= r->count[0];
+        r->levels--;
+        for (int k = 0; k < r->levels; k++) {
+            r->count[k] = r->count[k + 1];
+            r->to[k] = r->to[k + 1];
+            r->from[k] = r->from[k + 1];
+        }
     }
 }
 
@@ -266,6 +274,7 @@ static int64_t ha_bundles_make(ha_strand *s, int64_t strands, int pair, int loos
         s[i].bundle = n - 1;
     }
     if (loose && n == 1) ha_bundle_round(&b[0], &s[0], pair);
+    for (int64_t i = 0; i < n; i++) ha_bundle_fold(&b[i]);
     return n;
 }
 
@@ -285,7 +294,7 @@ static size_t ha_bundles_pack(ha_bundle *b, int64_t n) {
 /* What is `step` bytes away here is so far away in the chunk. */
 static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
     int k = r->levels - 1;
-    if ((size_t)step < r->bytes) return step;
+    if ((size_t)step < r->bytes || k < 0) return step;
     while (k > 0 && r->to[k] > (size_t)step) k--;
     return step / (int64_t)r->to[k] * (int64_t)r->from[k];
 }

@@ -47,7 +47,8 @@ typedef struct ha_memory {
                                  incarnation's memory: blocks of host incarnations come from it */
     ha_allocator allocator;   /* of the user: takes the table's place; no functions: none */
     ha_pool pool;
-    pthread_mutex_t lock;                /* guards those below */
+    pthread_mutex_t lock;        /* guards those below */
+    struct ha_chunk *near_chunk; /* near_chunk.h; NULL: never needed. Under the lock of staging.h */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* events.h: atomic */
 } ha_memory;

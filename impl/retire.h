@@ -84,6 +84,8 @@ static uint64_t ha_memory_returned(ha_memory *m, uint64_t seen) {
     }
 }
 
+static void ha_near_trim(ha_memory *m);
+
 /* Gets b->data from the backend: `bytes` bytes at least, more when that is to be cached. A memory
  * that is full is asked again when something came back, from the cache first of all. */
 static ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt) {
@@ -94,6 +96,7 @@ static ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt)
         if (s != HA_ERR_MEMORY || i == HA_ATTEMPTS) return s;
         int again = b->bytes != bytes;
         b->bytes = bytes;
+        ha_near_trim(m);
         (void)ha_memory_shrink(m, 0);
         again |= ha_memory_returned(m, seen) != seen;
         if (!again && ha_memory_pending(m, attempt)) {

@@ -23,6 +23,7 @@ static void ha_contexts_close(void) {
         ha_mark_done(c, ha_sequence(c));
     }
     ha_staging_empty();
+    for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_near_end(m);
     ha_trace_drained();
     ha_memory_empty(&ha_host_memory);
     for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_memory_empty(m);

@@ -508,5 +508,6 @@ int main(int argc, char **argv) {
     enter_row(&row);
     failed += cmocka_run_group_tests_name("mapping:0", mapped, NULL, NULL);
     failed += leave_row();
+    RUN_ON_ROW(failed, (&(const matrix_row){"sim:0 strides", "sim:1", "private:0"}), tests);
     return failed;
 }

@@ -79,6 +79,7 @@ struct CUmod_st {
     ha_cu_module next;
     ha_cu_context context;
     ha_cu_function functions;
+    int has_strides; /* its image names harray's kernel */
 };
 
 typedef struct fake_device {
@@ -91,10 +92,14 @@ typedef struct fake_device {
     int overridden[FAKE_ATTRIBUTES], attributes[FAKE_ATTRIBUTES];
 } fake_device;
 
+struct fake_command;
+
 typedef struct fake_kernel {
     struct fake_kernel *next;
     char *name;
     fake_cuda_body body;
+    void (*check)(struct fake_command *command, ha_cu_stream stream, void **parameters,
+                  const fake_cuda_launch *launch); /* NULL: nothing is known of its parameters */
     size_t count, *sizes;
 } fake_kernel;
 

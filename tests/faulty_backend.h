@@ -422,6 +422,10 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         if ((inside).queue->stamp == NULL) return HA_ERR_UNSUPPORTED;                              \
         FAULTY_THEN_(kind_name ".stamp", (inside).queue->stamp(queue, ns));                        \
     }                                                                                              \
+    static ha_status name##_strides(void *queue, const ha_stride_copy *table, size_t n) {          \
+        if ((inside).queue->strides == NULL) return HA_ERR_UNSUPPORTED;                            \
+        FAULTY_THEN_(kind_name ".strides", (inside).queue->strides(queue, table, n));              \
+    }                                                                                              \
     static ha_status name##_record(void *queue, ha_event *event) {                                 \
         FAULTY_THEN_(kind_name ".record", (inside).queue->record(queue, event));                   \
     }                                                                                              \
@@ -458,6 +462,7 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .adopt_event = name##_adopt_event,                                                         \
         .copy3d = name##_copy3d,                                                                   \
         .stamp = name##_stamp,                                                                     \
+        .strides = name##_strides,                                                                 \
     };
 
 /* Of the points, each how manyth is played: where the tests are built in several ways, one of them

@@ -13,6 +13,10 @@
  *      private:0   cuda:0      cuda:1       managed memory
  *      launch:0    private:0   private:1    CUDA's device memory; functions are kernels
  *
+ * Record arrays run on one more, whose devices put values into place themselves:
+ *
+ *      sim:0       sim:1       private:0
+ *
  * Those with CUDA need HARRAY_CUDA to name the fake driver, or (but for the last) GPUs.
  *
  * In tests named case_NN the number is that of a case of the specification. A test leaves nothing
@@ -94,12 +98,14 @@ static inline int row_is_there(const matrix_row *row) {
     return !row_has(row, "cuda:") || ha_context_count("cuda") > 0;
 }
 
-static int in_unified_row, in_cuda_row;
+static int in_unified_row, in_strides_row, in_cuda_row;
 
 static inline void enter_row(const matrix_row *row) {
     in_unified_row = row_has(row, " unified");
     in_cuda_row = row_has(row, "cuda:") || row_has(row, "launch:");
+    in_strides_row = row_has(row, " strides");
     if (in_unified_row) HA_CHECK(ha_sim_configure(&(ha_sim_options){.unified = 1}));
+    if (in_strides_row) HA_CHECK(ha_sim_configure(&(ha_sim_options){.strides = 1}));
     if (in_cuda_row)
         HA_CHECK(cuda_use(row_has(row, " managed") ? HA_CUDA_MANAGED : HA_CUDA_DEVICE, "peers=0"));
     HA_CHECK(ha_backend_register(&private_backend));
@@ -116,20 +122,23 @@ static inline int leave_row(void) {
         print_error("left behind: %s\n", ha_take_error().text);
         return 1;
     }
-    if (in_unified_row) HA_CHECK(ha_sim_configure(NULL));
+    if (in_unified_row || in_strides_row) HA_CHECK(ha_sim_configure(NULL));
     if (!in_cuda_row || !cuda_fake() || cuda_fake_is_empty()) return 0;
     print_error("left behind in the CUDA driver\n");
     return 1;
 }
 
-/* Runs an array of tests on every row and adds the failures to `failed`. */
-#define RUN_ON_MATRIX(failed, tests)                                                               \
-    for (size_t row_ = 0; row_ < MATRIX_ROWS; row_++) {                                            \
-        if (!row_is_there(&matrix[row_])) continue;                                                \
-        enter_row(&matrix[row_]);                                                                  \
-        failed += cmocka_run_group_tests_name(matrix[row_].c, tests, NULL, NULL);                  \
+/* Runs an array of tests on one row and adds the failures to `failed`. */
+#define RUN_ON_ROW(failed, row, tests)                                                             \
+    if (row_is_there(row)) {                                                                       \
+        enter_row(row);                                                                            \
+        failed += cmocka_run_group_tests_name((row)->c, tests, NULL, NULL);                        \
         failed += leave_row();                                                                     \
     }
+
+/* On every row. */
+#define RUN_ON_MATRIX(failed, tests)                                                               \
+    for (size_t row_ = 0; row_ < MATRIX_ROWS; row_++) RUN_ON_ROW(failed, &matrix[row_], tests)
 
 /* ---- tests and their arrays ----------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ static thing things[ARRAYS];
 static struct {
     const char *step;
     long point;
-    int sticky, spent, unified;
+    int sticky, spent, unified, strides;
     sight before[ARRAYS];
 } round_;
 static uint32_t counter;
@@ -45,9 +45,9 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
     va_list args;
     const char *last = faulty_last();
     faulty_disarm();
-    fprintf(stderr, "point %ld%s%s, last failure %s, step %s\n    ", round_.point,
+    fprintf(stderr, "point %ld%s%s%s, last failure %s, step %s\n    ", round_.point,
             round_.sticky ? " and all behind it" : "", round_.unified ? ", unified" : "",
-            last ? last : "none", round_.step);
+            round_.strides ? ", strides" : "", last ? last : "none", round_.step);
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -466,7 +466,8 @@ static void set_up(void) {
     snapshots = 0;
     counter = 0;
     round_.spent = 1;
-    const ha_sim_options options = {.capacity = 1 << 20, .unified = round_.unified};
+    const ha_sim_options options = {
+        .capacity = 1 << 20, .unified = round_.unified, .strides = round_.strides};
     SURELY(ha_sim_configure(&options));
     SURELY(ha_backend_register(&faulty_sim));
     SURELY(ha_backend_register(&faulty_private));
@@ -507,13 +508,11 @@ static void tear_down(void) {
 }
 
 /* Whether there was such a point. */
-static int play(void (*chapter)(void), long n, int sticky, int unified) {
+static int play(void (*chapter)(void), long n) {
     round_.point = n;
-    round_.sticky = sticky;
-    round_.unified = unified;
     set_up();
     round_.spent = 0;
-    faulty_arm(n, sticky);
+    faulty_arm(n, round_.sticky);
     chapter();
     const int there = faulty_disarm() > 0 || round_.spent;
     tear_down();
@@ -534,15 +533,18 @@ typedef struct chapter {
 static void play_all(void **state) {
     const chapter *what = (const chapter *)*state;
     const long each = what->all ? 1 : stride();
-    for (int unified = 0; unified < 2; unified++)
-        for (int sticky = 0; sticky < 2; sticky++) {
-            if (unified && sticky) continue;
-            const long step = unified || sticky ? 2 * each : each;
-            long n = 0;
-            while (play(what->play, n, sticky, unified)) n += step;
-            printf("# %ld points%s%s\n", n, sticky ? ", each with all behind it" : "",
-                   unified ? ", unified" : "");
-        }
+    static const struct {
+        int sticky, unified, strides, step;
+    } rounds[] = {{0, 0, 0, 1}, {1, 0, 0, 2}, {0, 1, 0, 2}, {0, 0, 1, 1}, {1, 0, 1, 3}};
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        long n = 0;
+        round_.sticky = rounds[i].sticky;
+        round_.unified = rounds[i].unified;
+        round_.strides = rounds[i].strides;
+        while (play(what->play, n)) n += rounds[i].step * each;
+        printf("# %ld points%s%s%s\n", n, round_.sticky ? ", each with all behind it" : "",
+               round_.unified ? ", unified" : "", round_.strides ? ", strides" : "");
+    }
 }
 
 int main(int argc, char **argv) {

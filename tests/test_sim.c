@@ -61,7 +61,7 @@ TEST(texts_are_read) {
     ha_sim_options o;
     ha_option_text wrong;
     assert_true(ha_sim_parse("devices=4,capacity=256M,bandwidth=12G,latency=5us,delay=100us,seed=7,"
-                             "peers=1,unified=1",
+                             "peers=1,unified=1,strides=1",
                              &o, &wrong));
     assert_int_equal(o.devices, 4);
     assert_int_equal(o.capacity, 256 << 20);
@@ -71,8 +71,9 @@ TEST(texts_are_read) {
     assert_int_equal(o.seed, 7);
     assert_int_equal(o.peers, 1);
     assert_int_equal(o.unified, 1);
+    assert_int_equal(o.strides, 1);
     assert_true(ha_sim_parse("", &o, &wrong));
-    assert_int_equal(o.devices + o.peers + o.unified, 0);
+    assert_int_equal(o.devices + o.peers + o.unified + o.strides, 0);
     assert_int_equal(o.capacity, 0);
     assert_true(ha_sim_parse("latency=17ns,delay=3ms,bandwidth=9K,capacity=100,", &o, &wrong));
     assert_int_equal(o.latency_ns, 17);
@@ -112,6 +113,7 @@ TEST(bad_texts_are_refused) {
                                         "delay=5us5",
                                         "peers=2",
                                         "unified=2",
+                                        "strides=2",
                                         "seed=0x1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ha_sim_options options = {.devices = 17};
@@ -156,7 +158,7 @@ TEST(a_bad_environment_fails_to_open) {
     assert_int_equal(ha_sim_open(0, &opened, &its_memory), HA_ERR_BACKEND);
     assert_string_equal(reported.text,
                         "HARRAY_SIM: \"colour=red\": unknown key; there are devices, "
-                        "capacity, bandwidth, latency, delay, seed, peers, unified");
+                        "capacity, bandwidth, latency, delay, seed, peers, unified, strides");
     SUCCEEDS(ha_sim_set_options(NULL)); /* a call outweighs the environment */
     SUCCEEDS(ha_sim_open(0, &opened, &its_memory));
     ha_sim_close(opened);
