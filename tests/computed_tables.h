@@ -145,6 +145,8 @@ static void test_wrong_codings(void **state) {
         {{.stored = HA_NO_SCALAR}, "a type that is none"},
         {{.stored = HA_F32, .swapped = 2}, "cannot be swapped"},
         {{.stored = HA_U8, .swapped = 1}, "cannot be swapped"},
+        {{.stored = HA_F32, .swapped = -1}, "cannot be swapped"},
+        {{.stored = HA_F32, .bits = 5, .exponent = 5, .mantissa = -1}, "an exponent or a mantissa"},
         {{.stored = HA_I32, .bits = -1}, "a number of bits"},
         {{.stored = HA_I32, .bits = 65}, "a number of bits"},
         {{.stored = HA_F32, .bits = 5, .exponent = 12}, "an exponent or a mantissa"},
@@ -229,13 +231,55 @@ static void test_mixed_tables(void **state) {
     check_wrong(&m, "values of b and of c overlap");
     row[2].base = INT64_MAX / 2;
     check_wrong(&m, "the addresses of c overflow");
-    row[2].base = made->row[2].base;
+    row[2] = made->row[2];
+    row[2].lane_stride = INT64_MAX / 2;
+    check_wrong(&m, "the addresses of c overflow");
+    row[2] = made->row[2];
+    row[2].block_stride = INT64_MAX / 2;
+    check_wrong(&m, "the addresses of c overflow");
+    row[2] = made->row[2];
+    ha_blob blob = {INT64_MAX / 2, 8}; /* more bits than numbers count */
+    m.blob = &blob;
+    check_wrong(&m, NULL);
+    m.blob = made->blob;
+    byte[2].coding = 1;
+    check_wrong(&m, "a byte of a value is not stored");
+    byte[2].coding = 0;
+    byte[1].base = INT64_MAX;
+    check_wrong(&m, "the addresses of b overflow");
+    byte[1] = made->byte_row[1];
     byte[3].base = 3;
     check_wrong(&m, "values of a and of b overlap at byte 3");
     byte[3].base = 30;
     check_wrong(&m, "b takes bytes");
     byte[3].lanes = 0;
     check_wrong(&m, "no lanes");
+    ha_mapping_free(made);
+    ha_record_free(r);
+}
+
+/* Trees beside bits: counted in bits, too. */
+static void test_mixed_trees(void **state) {
+    (void)state;
+    const int64_t n = 5;
+    ha_record *r = ha_record_parse("a:i32 b:i32 c:u16 d:u8", NULL);
+    ha_mapping *made = ha_mapping_parse(
+        r, "split(a: bitint(6; aos), split(b: tree(leafonly), tree(movedown(;2))))", 1, &n, NULL);
+    assert_non_null(made);
+    ha_row row[4];
+    ha_mapping m = *made;
+    memcpy(row, made->row, sizeof row);
+    m.row = row;
+    check_wrong(&m, NULL);
+    row[1].lane_stride = 3; /* of a tree: the size of its values */
+    check_wrong(&m, "a row is not where the tree has it");
+    row[1] = made->row[1];
+    row[1].base = 2; /* over the bits */
+    check_wrong(&m, "values of a and of b overlap");
+    row[1] = made->row[1];
+    row[2].base = row[1].base; /* a tree over another */
+    row[3].base = made->row[3].base + row[1].base - made->row[2].base;
+    check_wrong(&m, "overlap");
     ha_mapping_free(made);
     ha_record_free(r);
 }

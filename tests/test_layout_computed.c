@@ -42,6 +42,7 @@ int main(void) {
         cmocka_unit_test(test_no_view),
         cmocka_unit_test(test_wrong_codings),
         cmocka_unit_test(test_mixed_tables),
+        cmocka_unit_test(test_mixed_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
