@@ -7,6 +7,7 @@
  *                         #define HA_LAYOUT_IMPLEMENTATION
  *                         #include "layout.h"
  *    The file that defines HARRAY_IMPLEMENTATION for harray.h has it, too, when it includes layout.h.
+ *    Where no other file uses layout.h, #define HARRAY_STATIC before: only what is called is compiled.
  *    It needs no -lpthread: copies that may use threads do so where the program has them.
  * 3. Your own struct stays as it is. List its fields, and choose how records of it lie in memory:
  *                         typedef struct { struct { float x, y, z; } pos, vel; float mass; } body;
