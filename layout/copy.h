@@ -19,7 +19,10 @@
  *                                         the rate of memcpy that moves as many bytes
  *     rows to columns, permute            by tiles of both
  * All else is exact, and slower, value by value: Morton order, lanes that do not divide each other, packed
- * bits, split bytes and trees. */
+ * bits, split bytes and trees.
+ *
+ * A call takes about 1 µs before it begins, for 20 fields: less where both records have the same fields in
+ * the same order, whatever their types. */
 #ifndef HARRAY_LAYOUT_COPY_H
 #define HARRAY_LAYOUT_COPY_H
 
