@@ -249,7 +249,7 @@ HA_ASSIGN_(ha_assign_8, uint64_t, TWO_AT_ONCE)
 
 /* Of one floating-point type with the other. */
 #define HA_MIXED_(name, T, R, F)                                                                   \
-    HA_FEW_(name, T, R, double, F, HA_APPLY_CONVERTED_, TWO_VALUES, HA_APPLY_EACH_)                \
+    HA_FEW_(name, T, R, double, F, HA_APPLY_CONVERTED_, TWO_AT_ONCE, HA_APPLY_EACH_)               \
     HA_WIDE_(name, , T, R, double, F, HA_APPLY_CONVERTED_, 4, HA_APPLY_EACH_,                      \
              HA_TWO_AND_THREE_VECTORS_)                                                            \
     static const ha_kernel name = {name##_few, name##_wide, sizeof(T), sizeof(R), 4, 4, 4};

@@ -112,8 +112,8 @@ HA_TURN_WIDE(HA_WEAVE_AVX512, avx512, __m512i, _mm512)
                     store(w->row[f + k] + w->at + i * bytes, x[k]);                                \
             }                                                                                      \
         }                                                                                          \
-        HA_END_OF_WIDE_();                                                                         \
         const ha_weave rest = ha_weave_rest(w, whole, bytes);                                      \
+        HA_END_OF_WIDE_();                                                                         \
         ha_gather_##bytes##others(&rest);                                                          \
     }
 #define HA_WEAVE_WIDE(target, isa, V, width, bytes, others)                                        \
@@ -139,8 +139,8 @@ HA_TURN_WIDE(HA_WEAVE_AVX512, avx512, __m512i, _mm512)
                     ha_store_blocks_##isa(to + k * w->step + f * bytes, n * w->step, x[k]);        \
             }                                                                                      \
         }                                                                                          \
-        HA_END_OF_WIDE_();                                                                         \
         const ha_weave rest = ha_weave_rest(w, whole, bytes);                                      \
+        HA_END_OF_WIDE_();                                                                         \
         ha_scatter_##bytes##others(&rest);                                                         \
     }
 /* What is left behind whole vectors goes by shorter ones. */
@@ -180,8 +180,8 @@ HA_WEAVE_AVX2 static void ha_gather_few_1_avx2(const ha_weave *w) {
             rows[3] = (uint64_t)_mm256_extract_epi64(x, 3);
             HA_UNROLL for (int k = 0; k < 4; k++) memcpy(w->row[f + k] + w->at + i, &rows[k], 8);
         }
-    HA_END_OF_WIDE_();
     const ha_weave rest = ha_weave_rest(w, whole, 1);
+    HA_END_OF_WIDE_();
     ha_gather_each_1(&rest);
 }
 HA_WEAVE_AVX2 static void ha_scatter_few_1_avx2(const ha_weave *w) {
@@ -203,8 +203,8 @@ HA_WEAVE_AVX2 static void ha_scatter_few_1_avx2(const ha_weave *w) {
                 memcpy(to + k * w->step, &four, 4);
             }
         }
-    HA_END_OF_WIDE_();
     const ha_weave rest = ha_weave_rest(w, whole, 1);
+    HA_END_OF_WIDE_();
     ha_scatter_each_1(&rest);
 }
 
