@@ -15,14 +15,15 @@
  *                                         number divides the other. To structs with gaps at most 2/3: what
  *                                         is between the fields is not written, so that whole lines have
  *                                         to be read before parts of them are
- *     other types, changetype, byteswap   the same, by vectors, part by part on their way: at 0.5 to 1 of
- *                                         the rate of memcpy that moves as many bytes
+ *     other types, changetype, byteswap   the same, by vectors, part by part on their way: at 0.8 to 1 of
+ *                                         the rate of memcpy that moves as many bytes between arrays and
+ *                                         blocks, 0.4 to 0.6 to and from structs; byteswap half of that
  *     rows to columns, permute            by tiles of both
  * All else is exact, and slower, value by value: Morton order, lanes that do not divide each other, packed
  * bits, split bytes and trees.
  *
- * A call takes about 1 µs before it begins, for 20 fields: less where both records have the same fields in
- * the same order, whatever their types. */
+ * A call takes about 1 µs before it begins, for 20 fields, or 3 where the two records have not the same
+ * fields in the same order, whatever their types. */
 #ifndef HARRAY_LAYOUT_COPY_H
 #define HARRAY_LAYOUT_COPY_H
 
