@@ -31,7 +31,7 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
     static char is[SPAN_VALUES * 8 + 8], expected[SPAN_VALUES * 8 + 8];
     static char other[SPAN_VALUES * 8 + HA_SPLAT];
     const int64_t size = ha_scalar_size(t->left), right_size = ha_scalar_size(t->right);
-    const int64_t lefts = n * left * runs + runs * SPAN_APART;
+    const int64_t lefts = n * left * runs + runs * SPAN_APART + 1;
     const int64_t rights = n * right * runs + runs * SPAN_APART;
     const size_t bytes = (size_t)(lefts * size) + 8; /* 8 behind all must stay, too */
     memset(is, 0x11, bytes);
@@ -44,7 +44,7 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
         for (int64_t k = 1; k < HA_SPLAT / right_size; k++)
             memcpy(other + k * right_size, other, (size_t)right_size);
     memcpy(expected, is, bytes);
-    const ha_span span = {.left = is,
+    const ha_span span = {.left = is + size, /* where no vector begins */
                           .right = other,
                           .n = n,
                           .left_step = left * size,
@@ -59,7 +59,7 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
     ha_apply_kernel(t->kernel, &span);
     for (int64_t r = 0; r < runs; r++)
         for (int64_t k = 0; k < n; k++) {
-            char *one = expected + r * span.left_apart + k * span.left_step;
+            char *one = expected + size + r * span.left_apart + k * span.left_step;
             const int64_t at = period ? k % period : k;
             model_value(t->op, t->left, one, t->right,
                         other + r * span.right_apart + at * span.right_step);
