@@ -4,6 +4,7 @@
 #define HARRAY_TEST_FAILURE_RUN_H
 
 #include "failure_driver.h"
+#include "failure_gone.h"
 
 static ha_status find_and_enter(const char *name) {
     ha_status s = HA_ERR_STATE;
@@ -62,13 +63,6 @@ static void set_up(void) {
     for (size_t i = 1; i < MEMORIES; i++) SURELY(may_cache((ha_context *)(uintptr_t)place(i)));
 }
 
-static void check_gone(faulty_ledger *ledger) {
-    const faulty_holdings held = faulty_held(ledger);
-    EXPECT(!held.blocks && !held.bytes && !held.queues && !held.devices,
-           "'%s' has not got everything back: %zu blocks, %zu queues, %zu devices",
-           ledger->outer->kind, held.blocks, held.queues, held.devices);
-}
-
 /* What is left is freed while failures are still armed. */
 static void tear_down(void) {
     check_values();
@@ -76,10 +70,7 @@ static void tear_down(void) {
         if (models[k].array) drop(&models[k]);
     run.step = "ha_shutdown";
     EXPECT(ha_shutdown() == HA_OK, "shutting down failed: %s", ha_take_error().text);
-    check_gone(&faulty_host_ledger);
-    check_gone(&faulty_sim_ledger);
-    check_gone(&faulty_private_ledger);
-    check_gone(&faulty_launch_ledger);
+    check_all_gone();
     EXPECT(!cuda_fake() || run.calls == GIVING_BACK || cuda_fake_is_empty(),
            "the CUDA driver has not got everything back");
     EXPECT(faulty_records() == 0, "%ld records were leaked", faulty_records());
