@@ -308,16 +308,21 @@ static int ha_apply_is_large(const ha_copy_shape *s, int64_t records) {
  * gone through, at least: once for each alone or neighbours that are one piece. */
 static int64_t ha_apply_lines(const ha_apply_plan *p, const ha_apply_walk *w, int64_t *times) {
     int64_t shared = 0;
+    int is_one = 1; /* one piece of each run */
     *times = 0;
     for (int64_t k = w->part; k < w->part + w->parts; k += p->part[k].together) {
         const ha_apply_part *part = &p->part[k];
         if (part->is_filled) continue;
+        int64_t values;
+        (void)ha_form_within(part->kernel, ha_apply_values(part), &values);
+        is_one &= part->together == 1 || values == ha_apply_values(part);
         *times += part->together > 1
                       ? ha_form_passes(part->kernel, ha_apply_values(part), part->patterns > 0)
                       : 1;
         shared = ha_larger(shared, ha_apply_shared(&part->left_shape, part->size) +
                                        ha_apply_shared(&part->right_shape, part->right_size));
     }
+    if (*times == 1 && is_one) *times = 0;
     return shared;
 }
 
@@ -331,8 +336,10 @@ static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
         lanes = ha_larger(lanes, p->part[k].left_shape.lanes);
         p->part[k].is_large = ha_apply_is_large(&p->part[k].left_shape, p->records);
     }
-    w->tile = shared == 0 ? (p->workers > 1 ? 16384 : 1 << 18)
-                          : ha_larger((times < 2 ? HA_APPLY_NEAR : HA_APPLY_CACHED) / shared, 64);
+    w->tile = 16384;
+    if (shared == 0 && p->workers == 1) w->tile = 1 << 18;
+    if (shared > 0 && times > 0)
+        w->tile = ha_larger((times < 2 ? HA_APPLY_NEAR : HA_APPLY_CACHED) / shared, 64);
     if (!ha_round_to(w->tile, lanes, &w->tile)) w->tile = lanes;
     w->tiles = count / w->tile + (count % w->tile != 0);
     w->rows = 1;
