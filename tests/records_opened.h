@@ -323,7 +323,7 @@ typedef struct asker {
     int64_t size, extent, described;
     uint64_t version;
     int rank, valid;
-    char name[20];
+    char name[48];
     const ha_record *record;
     atomic_int done;
 } asker;
