@@ -37,6 +37,8 @@ typedef struct ha_block {
 
 typedef struct ha_chunk ha_chunk; /* staging.h */
 
+enum { HA_AHEAD = 3 }; /* parts of record arrays, at most */
+
 /* An attempt at something that may have to wait: for whom it is made, and when it returned
  * HA_LATER, what to wait for before the next one. */
 typedef struct ha_attempt {
@@ -53,8 +55,8 @@ typedef struct ha_attempt {
         ha_chunk *chunk;
         const struct ha_incarnation *from;
         ha_range range;
-    } ahead[3];
-    int no_spread; /* the device could not put them into place: they are cut otherwise then */
+    } ahead[HA_AHEAD]; /* first those that were fetched first */
+    int no_spread;     /* the device could not put them into place: they are cut otherwise then */
 } ha_attempt;
 
 static uint64_t ha_retirements; /* so far, in all memories */

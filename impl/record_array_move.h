@@ -100,15 +100,20 @@ static uint64_t ha_carry_spread_cost(ha_carry *c, const ha_field_box *b, uint64_
                            loose, c->loose);
 }
 
+/* To or from a chunk that the host converts. */
+static void ha_carry_stage(ha_carry *c, int loose) {
+    c->bundles = ha_bundles_make(c->strand, c->strands, 0, loose, c->bundle);
+    c->bytes = ha_bundles_pack(c->bundle, c->bundles);
+    c->way = HA_WAY_CONVERTS;
+}
+
 /* Whichever way is the cheapest. plain: what it costs to copy the pieces; UINT64_MAX: it cannot be. */
 static void ha_carry_choose(ha_carry *c, const ha_field_box *b, const ha_context *queue,
                             uint64_t plain, int loose) {
     const uint64_t values = (uint64_t)ha_field_box_bytes(ha_records_form(c->array), b);
-    c->bundles = ha_bundles_make(c->strand, c->strands, 0, loose, c->bundle);
-    c->bytes = ha_bundles_pack(c->bundle, c->bundles);
+    ha_carry_stage(c, loose);
     uint64_t least = ha_bundles_cost(c->bundle, c->bundles, queue) + values / 1024 * HA_CONVERT_NS;
     if (c->detours) least *= 3; /* once more, and by one link more */
-    c->way = HA_WAY_CONVERTS;
     if (plain <= least) {
         c->way = HA_WAY_PIECES;
         least = plain;
@@ -119,11 +124,15 @@ static void ha_carry_choose(ha_carry *c, const ha_field_box *b, const ha_context
     c->bytes = c->spread.bytes;
 }
 
+/* Whether padding is copied with a box, where there is any. */
+static int ha_carry_is_loose(const ha_carry *c, const ha_field_box *b) {
+    return c->loose && b->leaf == 0 && b->end == ha_records_form(c->array)->leaves;
+}
+
 /* Decides how a box is moved. 0: cut it first. */
 static int ha_carry_shape(ha_carry *c, const ha_field_box *b, ha_cut *cut) {
-    const ha_record_form *f = ha_records_form(c->array);
     const ha_context *queue = c->context;
-    const int loose = c->loose && b->leaf == 0 && b->end == f->leaves;
+    const int loose = ha_carry_is_loose(c, b);
     uint64_t plain = UINT64_MAX;
     int pair;
     if (!ha_carry_lattices(c, b, &pair, cut)) return 0;
@@ -142,11 +151,36 @@ static int ha_carry_shape(ha_carry *c, const ha_field_box *b, ha_cut *cut) {
     return 1;
 }
 
+static int ha_is_ahead(const struct ha_ahead *at, const ha_carry *c, ha_range r) {
+    return at->chunk && at->from == c->from && at->range.first == r.first &&
+           at->range.last == r.last;
+}
+
+/* The place of a part that is on its way; r NULL: one that is free. NULL: there is none. */
+static struct ha_ahead *ha_carry_place(ha_carry *c, const ha_range *r) {
+    struct ha_ahead *at = c->attempt->ahead;
+    for (int i = 0; i < HA_AHEAD; i++)
+        if (r ? ha_is_ahead(&at[i], c, *r) : !at[i].chunk) return &at[i];
+    return NULL;
+}
+
+/* A part that is on its way stays one that is converted, whatever else there may be by now. */
+static int ha_carry_is_coming(ha_carry *c, const ha_field_box *b) {
+    const ha_range r = ha_field_box_range(c->array, b);
+    ha_cut unused;
+    int pair;
+    if (!ha_carry_place(c, &r)) return 0;
+    (void)ha_carry_lattices(c, b, &pair, &unused);
+    ha_carry_stage(c, ha_carry_is_loose(c, b));
+    return 1;
+}
+
 /* The next part; 0: there is none. */
 static int ha_carry_next(ha_carry *c, ha_field_box *b) {
     ha_cut cut;
     if (!c->n) return 0;
     *b = c->pending[--c->n];
+    if (ha_carry_is_coming(c, b)) return 1;
     while (!ha_carry_shape(c, b, &cut)) {
         ha_field_box rest = *b;
         rest.first[cut.dimension] = b->last[cut.dimension] = cut.index;
@@ -353,21 +387,10 @@ static ha_status ha_carry_up(ha_carry *c, const ha_field_box *b, ha_range r) {
 
 /* ---- from a device --------------------------------------------------------------------------- */
 
-static int ha_is_ahead(const struct ha_ahead *at, const ha_carry *c, ha_range r) {
-    return at->chunk && at->from == c->from && at->range.first == r.first &&
-           at->range.last == r.last;
-}
-
-/* The place of a part that is on its way; r NULL: one that is free. NULL: there is none. */
-static struct ha_ahead *ha_carry_place(ha_carry *c, const ha_range *r) {
-    struct ha_ahead *at = c->attempt->ahead;
-    for (size_t i = 0; i < sizeof c->attempt->ahead / sizeof *at; i++)
-        if (r ? ha_is_ahead(&at[i], c, *r) : !at[i].chunk) return &at[i];
-    return NULL;
-}
-
-static void ha_ahead_end(struct ha_ahead *at) {
+/* They stay in the order in which they were fetched. */
+static void ha_ahead_end(ha_attempt *attempt, struct ha_ahead *at) {
     ha_chunk_give(at->chunk);
+    for (; at + 1 < attempt->ahead + HA_AHEAD; at++) at[0] = at[1];
     at->chunk = NULL;
 }
 
@@ -403,10 +426,9 @@ static ha_status ha_carry_fetch(ha_carry *c, struct ha_ahead *at, ha_range r) {
 /* While a part comes, the next one is enqueued, if that needs no waiting. What fails here is found out
  * when that part is asked for. */
 static void ha_carry_look_ahead(ha_carry *c) {
-    enum { MOST = sizeof c->attempt->ahead / sizeof *c->attempt->ahead };
-    ha_field_box b[MOST];
+    ha_field_box b[HA_AHEAD];
     int n = 0, more = 1;
-    while (more && n < MOST && ha_carry_next(c, &b[n])) {
+    while (more && n < HA_AHEAD && ha_carry_next(c, &b[n])) {
         const ha_range r = ha_field_box_range(c->array, &b[n++]);
         struct ha_ahead *at = ha_carry_place(c, NULL);
         if (c->way != HA_WAY_CONVERTS || ha_carry_place(c, &r)) continue;
@@ -417,11 +439,10 @@ static void ha_carry_look_ahead(ha_carry *c) {
     while (n) c->pending[c->n++] = b[--n]; /* to be asked for one after the other */
 }
 
-/* Fetches a part that is not on its way. Others that are (of an attempt that found something else missing)
- * are of no use any more; nobody waits for a chunk while holding one. */
+/* Fetches a part that is not on its way. Others that are, from elsewhere, make room; nobody waits for a
+ * chunk while holding one. */
 static ha_status ha_carry_begin(ha_carry *c, struct ha_ahead **at, ha_range r) {
-    for (struct ha_ahead *other = c->attempt->ahead; !(*at = ha_carry_place(c, NULL)); other++)
-        ha_ahead_end(other);
+    while (!(*at = ha_carry_place(c, NULL))) ha_ahead_end(c->attempt, c->attempt->ahead);
     ha_status s = ha_carry_fetch(c, *at, r);
     if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
     return s;
@@ -430,7 +451,6 @@ static ha_status ha_carry_begin(ha_carry *c, struct ha_ahead **at, ha_range r) {
 static ha_status ha_carry_down(ha_carry *c, const ha_field_box *b, ha_range r) {
     ha_array *a = c->array;
     struct ha_ahead *at = ha_carry_place(c, &r);
-    ha_cut unused;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->to, r, 1, ha_host(), c->attempt);
     if (!s && !at) s = ha_carry_begin(c, &at, r);
@@ -439,12 +459,12 @@ static ha_status ha_carry_down(ha_carry *c, const ha_field_box *b, ha_range r) {
     if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_LATER;
     if (ha_is_lost(at->chunk->last)) {
         c->attempt->point = at->chunk->last;
-        ha_ahead_end(at);
+        ha_ahead_end(c->attempt, at);
         return HA_LATER;
     }
-    (void)ha_carry_shape(c, b, &unused); /* of this part again */
+    (void)ha_carry_is_coming(c, b); /* of this part again */
     if ((s = ha_carry_convert(c, at->chunk, b))) return s;
-    ha_ahead_end(at);
+    ha_ahead_end(c->attempt, at);
     ha_lock(a);
     ha_set_add(&c->to->valid, r);
     ha_unlock(a);
@@ -506,12 +526,38 @@ static ha_status ha_carry_part(ha_carry *c, const ha_field_box *b) {
     return c->here_is_to ? ha_carry_up(c, b, r) : ha_carry_down(c, b, r);
 }
 
+/* Whether a part is on its way to the host, where it is still missing: somebody else may have been faster. */
+static int ha_carry_awaits(const ha_carry *c, const struct ha_ahead *at) {
+    return at->chunk && at->from == c->from && !ha_set_overlaps(&c->to->valid, at->range);
+}
+
+/* What is still to be moved of r: the parts that are pending, and *rest. What is on its way to the host
+ * comes first, also where it is not in r: the attempt before this one may have found the same missing, cut
+ * in other pieces. So nothing is fetched twice. */
+static ha_status ha_carry_rest(ha_carry *c, ha_range r, ha_set *rest) {
+    const struct ha_ahead *at = c->attempt->ahead;
+    rest->grid = c->array->grid;
+    if (!ha_is_on_host(c->to)) return ha_set_put(rest, r);
+    ha_status s = ha_set_missing(&c->to->valid, r, rest);
+    for (int i = 0; i < HA_AHEAD && !s; i++)
+        if (ha_carry_awaits(c, &at[i])) s = ha_set_drop(rest, at[i].range);
+    if (s) return s;
+    if (rest->n) c->pending[c->n++] = ha_field_box_of(c->array, ha_set_ranges(rest)[--rest->n]);
+    for (int i = HA_AHEAD; i-- > 0;)
+        if (ha_carry_awaits(c, &at[i])) c->pending[c->n++] = ha_field_box_of(c->array, at[i].range);
+    return HA_OK;
+}
+
 static ha_status ha_carry_out(ha_carry *c, ha_range r) {
+    ha_set rest = {.n = 0};
     ha_field_box b;
     ha_status s = ha_carry_make(c);
-    if (s) return s;
-    c->pending[c->n++] = ha_field_box_of(c->array, r);
-    while (!s && ha_carry_next(c, &b)) s = ha_carry_part(c, &b);
+    if (!s) s = ha_carry_rest(c, r, &rest);
+    while (!s && (c->n || rest.n)) {
+        if (!c->n) c->pending[c->n++] = ha_field_box_of(c->array, ha_set_ranges(&rest)[--rest.n]);
+        if (ha_carry_next(c, &b)) s = ha_carry_part(c, &b);
+    }
+    ha_set_free(&rest);
     ha_carry_end(c);
     return s;
 }

@@ -173,7 +173,7 @@ static int ha_is_staged(const ha_attempt *attempt, const ha_incarnation *from, h
 static void ha_attempt_end(ha_attempt *attempt) {
     if (attempt->chunk) ha_chunk_give(attempt->chunk);
     attempt->chunk = NULL;
-    for (size_t i = 0; i < sizeof attempt->ahead / sizeof *attempt->ahead; i++) {
+    for (int i = 0; i < HA_AHEAD; i++) {
         if (attempt->ahead[i].chunk) ha_chunk_give(attempt->ahead[i].chunk);
         attempt->ahead[i].chunk = NULL;
     }

@@ -99,6 +99,38 @@ static void layout_of_what_the_host_has_not(void **state) {
     ha_mapping_free(m);
 }
 
+/* A slow device: whoever reads has to wait for each record, and then finds the rest cut in other pieces
+ * than those that he has asked for already. */
+static void what_is_on_its_way_comes_once(void **state) {
+    (void)state;
+    const int64_t extent[] = {4, 4};
+    ha_records_access v;
+    fine(ha_sim_configure(&(ha_sim_options){.latency_ns = 300000}));
+    ha_context *sim = ha_context_find("sim:0");
+    ha_records *r = ha_records_new(record, 2, extent, "soa");
+    assert_non_null(r);
+    fine(ha_records_layout_(r, sim, "aos@morton", "test"));
+    fine(ha_records_open(&v, r, ha_host(), "overwrite", 0, HA_END));
+    for (int64_t leaf = 0; leaf < LEAVES; leaf++)
+        for (int64_t at[] = {0, 0, 0, 0}; at[0] < 4; at[0]++)
+            for (at[1] = 0; at[1] < 4; at[1]++)
+                set_value(&(ha_mapped){v.mapping, v.blob}, leaf, at, 1);
+    fine(ha_records_close(&v));
+    fine(ha_records_open(&v, r, sim, "write", 0, HA_END));
+    fine(ha_records_close(&v));
+    const ha_statistics before = ha_records_statistics(r);
+    assert_int_equal(before.bytes, 16 * BYTES);
+    fine(ha_records_open(&v, r, ha_host(), "read", 0, HA_END));
+    for (int64_t leaf = 0; leaf < LEAVES; leaf++)
+        for (int64_t at[] = {0, 0, 0, 0}; at[0] < 4; at[0]++)
+            for (at[1] = 0; at[1] < 4; at[1]++)
+                assert_true(is_value(&(ha_mapped){v.mapping, v.blob}, leaf, at, 1));
+    fine(ha_records_close(&v));
+    assert_int_equal(ha_records_statistics(r).bytes - before.bytes, 16 * BYTES);
+    assert_int_equal(ha_records_statistics(r).transfers - before.transfers, 16);
+    fine(ha_records_free(r));
+}
+
 /* ---- devices that fail ------------------------------------------------------------------------ */
 
 static void expect_lost(ha_records *r, const char *what, const char *part) {

@@ -736,10 +736,15 @@ int main(void) {
         cmocka_unit_test(layouts_of_views),
     };
     const struct CMUnitTest devices[] = {
-        DEVICES(from_device_to_device),       DEVICES(layout_of_what_the_host_has_not),
-        DEVICES(work_that_is_lost),           DEVICES(another_device_has_them),
-        DEVICES(nobody_else_has_them),        DEVICES(they_never_get_there),
-        DEVICES(all_chunks_are_taken),        DEVICES(a_device_dies_at_any_time),
+        DEVICES(what_is_on_its_way_comes_once),
+        DEVICES(from_device_to_device),
+        DEVICES(layout_of_what_the_host_has_not),
+        DEVICES(work_that_is_lost),
+        DEVICES(another_device_has_them),
+        DEVICES(nobody_else_has_them),
+        DEVICES(they_never_get_there),
+        DEVICES(all_chunks_are_taken),
+        DEVICES(a_device_dies_at_any_time),
         DEVICES(memory_that_is_still_in_use),
     };
     const int failed = cmocka_run_group_tests(tests, make, end);
