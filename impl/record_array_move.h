@@ -497,6 +497,7 @@ static ha_status ha_carry_make(ha_carry *c) {
 static void ha_carry_end(ha_carry *c) {
     HARRAY_FREE(c->spread.strand);
     HARRAY_FREE(c->strand);
+    c->strand = NULL;
     c->spread = (ha_spread){.queue = NULL};
     c->asked = 0;
 }
