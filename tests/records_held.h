@@ -99,6 +99,33 @@ static void layout_of_what_the_host_has_not(void **state) {
     ha_mapping_free(m);
 }
 
+/* Without memory at any point: whether they reach each other is looked at first, which takes some, too. */
+static void from_device_to_device_without_memory(void **state) {
+    (void)state;
+    ha_context *one = ha_context_find("sim:0"), *two = ha_context_find("sim:1");
+    long left = 0;
+    int failed = 0;
+    for (long n = 1; !left; n++) {
+        ha_records *r = some_records("aos", "soa");
+        ha_records_access v;
+        fine(ha_records_layout_(r, two, "soa(single)", "test"));
+        run(r, one, "overwrite", 127, 0, N, 1);
+        until_allocation = n;
+        const ha_status got = ha_records_open(&v, r, two, "read", 0, HA_END);
+        left = until_allocation;
+        until_allocation = 0;
+        if (got)
+            says(HA_ERR_MEMORY, got, "r");
+        else
+            fine(ha_records_close(&v));
+        failed += got != HA_OK;
+        assert_int_equal(0, run(r, two, "read", 127, 0, N, 1));
+        assert_true(!left || !ha_records_valid(r, NULL, "pos", 0, 1)); /* not by way of the host */
+        fine(ha_records_free(r));
+    }
+    assert_true(failed > 1);
+}
+
 /* A slow device: whoever reads has to wait for each record, and then finds the rest cut in other pieces
  * than those that he has asked for already. */
 static void what_is_on_its_way_comes_once(void **state) {

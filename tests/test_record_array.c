@@ -736,6 +736,7 @@ int main(void) {
         cmocka_unit_test(layouts_of_views),
     };
     const struct CMUnitTest devices[] = {
+        DEVICES(from_device_to_device_without_memory),
         DEVICES(what_is_on_its_way_comes_once),
         DEVICES(from_device_to_device),
         DEVICES(layout_of_what_the_host_has_not),
