@@ -655,6 +655,28 @@ TEST(without_a_chunk) {
     c->ops = counted.ops;
 }
 
+static void *allocate_main(void *argument) {
+    ha_context *c = *(ha_context **)argument;
+    return ha_memory_allocate(c, 200 << 10);
+}
+
+/* Whoever needs the room waits for another thread that is just using the chunk. */
+TEST(room_that_the_chunk_takes) {
+    ha_context *c = sim_with(&(ha_sim_options){.strides = 1, .capacity = 256 << 10});
+    pthread_t thread;
+    void *block;
+    fine(ha_memory_set_cache(c, 0));
+    ha_chunk *chunk = ha_near_take(c->memory, 128 << 10, "test");
+    assert_non_null(chunk);
+    assert_int_equal(pthread_create(&thread, NULL, allocate_main, &c), 0);
+    until_quiet();
+    ha_chunk_give(chunk);
+    assert_int_equal(pthread_join(thread, &block), 0);
+    assert_non_null(block);
+    assert_null(ha_near_take(c->memory, 128 << 10, "test")); /* who takes it waits for nobody */
+    fine(ha_memory_release(c, block));
+}
+
 /* Another queue of the device comes after what the chunk is used for; also when that is lost. */
 TEST(one_chunk_for_all_queues) {
     for (int lost = 0; lost < 2; lost++) {
@@ -773,6 +795,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(padding_of_the_caller, end),
         cmocka_unit_test_teardown(devices_that_fail_to, end),
         cmocka_unit_test_teardown(without_a_chunk, end),
+        cmocka_unit_test_teardown(room_that_the_chunk_takes, end),
         cmocka_unit_test_teardown(one_chunk_for_all_queues, end),
         cmocka_unit_test_teardown(between_devices, end),
         cmocka_unit_test_teardown(several_threads, end),
