@@ -5,7 +5,10 @@
  *     record_array_pieces.h  how a box lies in memory: lattices, strands, bundles
  *     record_array_chunk.h   what is converted at once, as a mapping
  *     record_array_spread.h  what a device puts into place itself, by strided copies
- *     record_array_move.h    a box from memory to memory: by the queue, or converted on either side
+ *     record_array_way.h     in which parts a box is moved, and how
+ *     record_array_queue.h   what travels as it is
+ *     record_array_convert.h what the host converts
+ *     record_array_move.h    a box from memory to memory
  *     record_array_handle.h  what users hold
  *     record_array_text.h    what a text asks for
  *     record_array_open.h    opening accesses
