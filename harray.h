@@ -58,9 +58,6 @@
  *         compiled in less time.
  *     HARRAY_DLOPEN(name), HARRAY_DLSYM(library, symbol), HARRAY_DLERROR()
  *         All three or none, as dlopen, dlsym and dlerror: how the CUDA driver is found.
- *     HARRAY_STATIC
- *         For programs that are one file: the library is that file's own, and what it does not call
- *         is not compiled, which takes half of the time.
  *     HARRAY_STATIC_TLS
  *         In a shared library that is linked, not dlopened: accesses open some nanoseconds faster.
  *
