@@ -236,9 +236,8 @@ static void ha_put_fields(ha_writer *w, const ha_typed_path_ *path, ptrdiff_t pa
 
 /* The first leaves as the paths of a split. */
 static void ha_put_leaves(ha_writer *w, const ha_record *record, ptrdiff_t leaves) {
-    ha_leaf leaf;
     for (ptrdiff_t k = 0; k < leaves; k++) {
-        (void)!ha_record_leaf(record, k, &leaf);
+        const ha_leaf leaf = ha_leaf_of(record, k);
         if (k > 0) ha_put_text(w, "+");
         ha_put_leaf_name(w, record, &leaf);
     }
