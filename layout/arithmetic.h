@@ -21,11 +21,12 @@
  * A bool may only be assigned, to a real number no complex one. Zeros are read from fields that are not
  * stored, and nothing is written to them.
  *
- * Where both sides have the same types and lie in memory as they are, loops take 0.2 to 1.1 times as long as
- * those by hand for 16-byte vectors (bench/layout_ops.c), most of them less than 1.05 times; assignments to
- * a few fields 1.1 to 1.3 times, floats from doubles up to 1.3, structs from arrays 1.2 to 1.6, in cache; a
- * few fields of large blocks that are in no cache 1.3, from doubles 2.2. Half and bfloat16, other types and computed layouts go through a buffer. A call takes
- * 0.3 to 0.8 microseconds before it begins: as long as a loop over some hundred records.
+ * Where both sides have the same types and lie in memory as they are, loops take 0.2 to 1.1 times as long
+ * as those by hand for 16-byte vectors (bench/layout_ops.c), most of them less than 1.05 times; assignments
+ * to a few fields 1.1 to 1.3 times, floats from doubles up to 1.3, structs from arrays 1.2 to 1.6, in
+ * cache; a few fields of large blocks that are in no cache 1.3, from doubles 2.2. Half and bfloat16, other
+ * types and computed layouts go through a buffer. A call takes 0.3 to 0.8 microseconds before it begins: as
+ * long as a loop over some hundred records.
  *
  * Counters (counts.h) count each value once: as read on the right, and on the left as written, and as read
  * but when it is assigned. */
