@@ -1,5 +1,5 @@
-/* The implementation: included by harray.h in the one file that defines HARRAY_IMPLEMENTATION.
- * docs/engine.md is the map. */
+/* The implementation: included by harray.h in the one file that defines HARRAY_IMPLEMENTATION. This is its map:
+ * each layer knows those above it in this list, and no other. docs/engine.md tells how it works. */
 #ifndef HARRAY_IMPL_H
 #define HARRAY_IMPL_H
 
@@ -11,74 +11,17 @@
 #error "the file that defines HARRAY_IMPLEMENTATION needs -std=c11 or later"
 #endif
 
-#include "backends/backend.h"
-#include "backends/list.h"
-#include "impl/error.h"
-#include "impl/thread.h"
-#include "impl/text.h"
-#include "impl/sites.h"
-#include "impl/dtype.h"
-#include "impl/extents.h"
-#include "impl/npy.h"
-#include "impl/boxes.h"
-#include "impl/ranges.h"
-#include "impl/fault.h"
-#include "impl/registry.h"
-#include "impl/listen.h"
-#include "impl/records.h"
-#include "impl/trace.h"
-#include "impl/order.h"
-#include "impl/forks.h"
-#include "impl/enqueue.h"
-#include "impl/blocks.h"
-#include "impl/pool.h"
-#include "impl/retire.h"
-#include "impl/form.h"
-#include "impl/state.h"
-#include "impl/debug.h"
-#include "impl/owners.h"
-#include "impl/events.h"
-#include "impl/lost.h"
-#include "impl/links.h"
-#include "impl/pieces.h"
-#include "impl/plan.h"
-#include "impl/copy.h"
-#include "impl/staging.h"
-#include "impl/near_chunk.h"
-#include "impl/conflict.h"
-#include "impl/admit.h"
-#include "impl/grid.h"
-#include "impl/opening.h"
-#include "impl/open.h"
-#include "impl/array.h"
-#include "impl/contents.h"
-#include "impl/wrap.h"
-#include "impl/view.h"
-#include "impl/view_shape.h"
-#include "impl/darray.h"
-#include "impl/darray_wrap.h"
-#include "impl/convert.h"
-#include "impl/strided_equal.h"
-#include "impl/token.h"
-#include "impl/together.h"
-#include "impl/ready.h"
-#include "impl/open_view.h"
-#include "impl/open_any.h"
-#include "impl/darray_copy.h"
-#include "impl/darray_contents.h"
-#include "impl/copy_plan.h"
-#include "impl/darray_print.h"
-#include "impl/npy_file.h"
-#include "impl/npy_arrays.h"
-#include "impl/npy_map.h"
-#include "impl/memory.h"
-#include "impl/dlpack.h"
-#include "impl/interfaces.h"
-#include "impl/report.h"
-#include "impl/describe.h"
-#include "impl/shutdown.h"
-#include "impl/zero_copy.h"
-#include "impl/sim_control.h"
-#include "impl/cuda_control.h"
-
+#include "harray/impl/base/all.h"     /* errors, text, threads, boxes, sets of ranges */
+#include "harray/impl/events/all.h"   /* what happened, on its way to handler and trace */
+#include "harray/impl/elements/all.h" /* element types, extents, strided copies on the host */
+#include "harray/impl/device/all.h"   /* contexts, queues and their order; faults */
+#include "harray/impl/memory/all.h"   /* blocks: cache, account, retirement, trying again */
+#include "harray/impl/state/all.h" /* the array: incarnations, holders, what is valid, lost, outstanding */
+#include "harray/impl/transfer/all.h" /* from where, on which link, by which queue, through which chunk */
+#include "harray/impl/access/all.h"   /* conflicts, admission, opening and closing, tokens */
+#include "harray/impl/array/all.h"    /* arrays as a whole, their contents, the caller's memory */
+#include "harray/impl/ndarray/all.h"  /* views, dimensions, many at once, printing */
+#include "harray/impl/exchange/all.h" /* streams and tensors of others, NumPy's files */
+#include "harray/impl/control/all.h"  /* reports, account, shutdown, options of devices */
+                                      /* harray/impl/records/: only with harray_records.h */
 #endif

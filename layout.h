@@ -42,7 +42,7 @@
 #define HARRAY_LAYOUT_H
 
 #include "layout/status.h"
-#include "layout/number.h"
+#include "layout/detail/number.h"
 #include "layout/scalar.h"
 #include "layout/record.h"
 #include "layout/mapping.h"

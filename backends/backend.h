@@ -2,8 +2,8 @@
  *
  * A backend is one file that fills three small tables of functions: ha_memory_ops (one address
  * space), ha_queue_ops (one in-order queue of work) and ha_backend (the devices of a kind). It
- * includes this header and nothing of impl/. host.h is the smallest one, sim.h a complete one, and
- * tests/private_backend.h one made by a user. Hand it in with ha_backend_register(), or add it to
+ * includes this header and nothing of impl/. host/host.h is the smallest one, sim/sim.h a complete one, and
+ * examples/device/device.h one made by a user. Hand it in with ha_backend_register(), or add it to
  * backends/list.h; then "kind:0" is a context.
  *
  * What holds for every function:

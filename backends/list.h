@@ -2,12 +2,12 @@
 #ifndef HARRAY_BACKEND_LIST_H
 #define HARRAY_BACKEND_LIST_H
 
-#include "host.h"
-#include "sim.h"
+#include "host/host.h"
+#include "sim/sim.h"
 #ifdef HARRAY_NO_CUDA
 #define HA_BACKENDS_CUDA(X)
 #else
-#include "cuda.h"
+#include "cuda/cuda.h"
 #define HA_BACKENDS_CUDA(X) X(ha_backend_cuda)
 #endif
 

@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-#include "../tests/fake_libcuda.h"
+#include "../tests/backends/fake_libcuda.h"
 
 #include <dlfcn.h>
 

@@ -6,7 +6,7 @@
  * as long, and one part more. */
 #define _GNU_SOURCE
 #define HARRAY_IMPLEMENTATION
-#include "../records.h"
+#include "../harray_records.h"
 
 #include "bench.h"
 

@@ -4,11 +4,11 @@
  *
  * Products are by the formula of school: without C's Annex G, where an infinity times a NaN may still be
  * infinite, and a compiler may fuse a multiplication and an addition as in any other expression.
- * Quotients are in complex_div.h. The absolute value is hypot, which C programs link with -lm. */
+ * Quotients are in detail/complex_div.h. The absolute value is hypot, which C programs link with -lm. */
 #ifndef HARRAY_COMPLEX_H
 #define HARRAY_COMPLEX_H
 
-#include "function.h"
+#include "../layout/detail/function.h"
 
 #if defined HA_OPENCL_
 #define HA_HYPOT_FLOAT_(x, y) hypot(x, y)
@@ -77,6 +77,6 @@ HA_FN double ha_c128_abs2(ha_c128 x) { return x.re * x.re + x.im * x.im; }
 HA_FN int ha_c128_equal(ha_c128 x, ha_c128 y) { return x.re == y.re && x.im == y.im; }
 #endif
 
-#include "complex_div.h"
+#include "detail/complex_div.h"
 
 #endif

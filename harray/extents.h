@@ -18,7 +18,7 @@
 #define HARRAY_EXTENTS_H
 
 #include "status.h"
-#include "function.h"
+#include "../layout/detail/function.h"
 
 enum { HA_MOST_RANK = 8 };
 

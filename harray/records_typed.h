@@ -151,7 +151,7 @@
 /* ---- what the macros are made of -------------------------------------------------------------- */
 
 /* Of a type of record arrays: how its views are laid out, and made of what is open. The kinds, flags and
- * orders are those of layout/layouts.h. */
+ * orders are those of layout/detail/layouts.h. */
 typedef struct ha_records_type_ {
     const char *view; /* its name */
     int rank, kind, flags, order;

@@ -11,7 +11,7 @@
 #include "../layout/status.h"
 
 #ifdef HARRAY_PREFIX
-#include "rename.h"
+#include "detail/rename.h"
 #endif
 
 /* The first error of this thread since the last take; clears it. Never fails. */

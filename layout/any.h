@@ -30,10 +30,10 @@
 #ifndef HARRAY_LAYOUT_ANY_H
 #define HARRAY_LAYOUT_ANY_H
 
-#include "cursor.h"
+#include "detail/cursor.h"
 #include "mapping.h"
 
-/* What a mapping is as a view; the kinds are those of layouts.h. */
+/* What a mapping is as a view; the kinds are those of detail/layouts.h. */
 typedef struct ha_matched_ {
     int kind, order;
     ptrdiff_t lanes, multiple;

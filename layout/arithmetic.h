@@ -2,7 +2,7 @@
  *
  * Each returns a status that has to be looked at, if (ha_mapped_apply_…) puts(error.text), left out here:
  *
- *     ha_mapped *a = sky_mapped(v, &error);                            a view: view_mapped.h
+ *     ha_mapped *a = sky_mapped(v, &error);                            a view: detail/view_mapped.h
  *     ha_mapped_apply_number(a, HA_MULTIPLY, 0.5, NULL, &error);       every field of every record *= 0.5
  *     const body step = {.pos = {.x = 1}};
  *     ha_mapped_apply_record(a, HA_ADD, &body_record, &step, &(ha_applying){.paths = "pos"}, &error);

@@ -7,7 +7,7 @@
 #ifndef HARRAY_LAYOUT_BFLOAT16_H
 #define HARRAY_LAYOUT_BFLOAT16_H
 
-#include "function.h"
+#include "detail/function.h"
 
 HA_FN ha_bfloat16 ha_bfloat16_of_bits(ha_bits16 bits) {
     ha_bfloat16 b;

@@ -40,8 +40,8 @@
 #ifndef HARRAY_LAYOUT_COUNTS_H
 #define HARRAY_LAYOUT_COUNTS_H
 
-#include "base.h"
-#include "blob.h"
+#include "detail/base.h"
+#include "detail/blob.h"
 #include "record.h"
 
 typedef struct ha_tally {

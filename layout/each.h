@@ -15,7 +15,7 @@
 #ifndef HARRAY_LAYOUT_EACH_H
 #define HARRAY_LAYOUT_EACH_H
 
-#include "cursor.h"
+#include "detail/cursor.h"
 
 /* ---- regions --------------------------------------------------------------------------------- */
 

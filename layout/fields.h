@@ -17,7 +17,7 @@
 #ifndef HARRAY_LAYOUT_FIELDS_H
 #define HARRAY_LAYOUT_FIELDS_H
 
-#include "paths.h"
+#include "detail/paths.h"
 #include "record.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */

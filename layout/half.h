@@ -10,7 +10,7 @@
 #ifndef HARRAY_LAYOUT_HALF_H
 #define HARRAY_LAYOUT_HALF_H
 
-#include "function.h"
+#include "detail/function.h"
 
 HA_FN ha_half ha_half_of_bits(ha_bits16 bits) {
     ha_half h;

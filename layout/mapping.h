@@ -303,7 +303,7 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  *     double name_pos_x_get(const unsigned char *blob, i0, i1, n0, n1)
  *     void name_pos_x_set(unsigned char *blob, i0, i1, n0, n1, double value)
  * blob being a __global pointer in OpenCL; f16 and bf16 are the bits as unsigned short, bool is an
- * unsigned char, complex numbers are the structs ha_c64 and ha_c128 (if the program needs layout/number.h,
+ * unsigned char, complex numbers are the structs ha_c64 and ha_c128 (if the program needs layout/detail/number.h,
  * too, that comes first). Subscripts in names of leaves become _0_1. A leaf that is not stored gives 0, and
  * takes what it is given. Computed layouts give and take the values that ha_mapped_get and ha_mapped_set
  * (mapped.h) would, bit for bit, on any device. Of values of few bits the offset is in bits, and _set also

@@ -3,7 +3,7 @@
 #ifndef HARRAY_LAYOUT_SCALAR_H
 #define HARRAY_LAYOUT_SCALAR_H
 
-#include "number.h"
+#include "detail/number.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #ifdef HARRAY_PREFIX
-#include "rename.h"
+#include "detail/rename.h"
 #endif
 
 /* What the implementation defines. With HARRAY_EXPORT a shared library that is built with

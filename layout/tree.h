@@ -27,7 +27,7 @@
 #ifndef HARRAY_LAYOUT_TREE_H
 #define HARRAY_LAYOUT_TREE_H
 
-#include "number.h"
+#include "detail/number.h"
 #include "status.h"
 
 enum {

@@ -43,7 +43,7 @@
  *     sky_of(body *records, extents…)      HA_AOS only: a view on an existing array of the struct
  *     sky_from, sky_new_from               views of mappings at run time: any.h
  *     sky_mapped                           the view as a mapping with blobs, for copies between views and
- *                                          arithmetic with them: view_mapped.h
+ *                                          arithmetic with them: detail/view_mapped.h
  *
  * So no field at the top of a record can have one of these names: at, blobs, bytes, const, free, from, in,
  * load, mapped, new, new_from, null, of, on, reading, region, room, store.
@@ -63,8 +63,8 @@
 
 #include "any.h"
 #include "each.h"
-#include "layouts.h"
-#include "view_mapped.h"
+#include "detail/layouts.h"
+#include "detail/view_mapped.h"
 
 /* Names of parameters and variables begin with ha_ wherever a name of the user's follows: a record or a
  * type of a field may be called v, or at. */
@@ -138,9 +138,6 @@
     HA_FN ha_region V##_const_region(V##_const ha_w) { return V##_region(ha_w.view); } \
     HA_FN ha_walk_ V##_walk_(V ha_v, ha_region ha_r) { return ha_walk_of_(V##_shape_(ha_v), ha_r); } \
     HA_FN ha_walk_ V##_const_walk_(V##_const ha_w, ha_region ha_r) { return V##_walk_(ha_w.view, ha_r); }
-
-/* What is known at compile time, or what the view says. */
-#define HA_CHOICE_(V, known, said) (HA_TO_(int, V##_kind_) >= 0 ? (known) + 0 : (said))
 
 /* A view that is all zeros but for its extents, the bytes of a blob, and a view on blobs, for any rank:
  * what views differ in on the host. */

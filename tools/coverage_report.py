@@ -4,7 +4,7 @@
 usage: coverage_report.py BUILD-DIR
 
 Every test program compiles the engine for itself; a branch counts as taken when any of them takes
-it. tests/coverage_exclusions.txt lists what is not counted. The output is TAP: one result for each
+it. tests/checks/coverage_exclusions.txt lists what is not counted. The output is TAP: one result for each
 exclusion, which fails when there is nothing left to exclude, and one for all branches.
 """
 import collections
@@ -15,11 +15,11 @@ import os
 import subprocess
 import sys
 
-MEASURED = ("impl/", "layout/impl/", "backends/host.h", "backends/sim")  # beginnings of paths
+MEASURED = ("harray/impl/", "layout/impl/", "backends/host/", "backends/sim/")  # beginnings of paths
 # Which of these runs is the processor's choice; test_convert compares each that can with portable
 # code.
-LEFT_OUT = ("layout/impl/convert_avx", "layout/impl/convert_neon")
-EXCLUSIONS = "tests/coverage_exclusions.txt"
+LEFT_OUT = ("layout/impl/convert/avx", "layout/impl/convert/neon")
+EXCLUSIONS = "tests/checks/coverage_exclusions.txt"
 LEAST = 95.0  # percent of all branches
 
 

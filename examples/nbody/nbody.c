@@ -18,7 +18,7 @@
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
  * drift away, however long it runs. */
 #define HARRAY_IMPLEMENTATION
-#include "records.h"
+#include "harray_records.h"
 
 #include "body.h"
 #include "options.h"

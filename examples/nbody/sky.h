@@ -3,7 +3,7 @@
 #ifndef NBODY_SKY_H
 #define NBODY_SKY_H
 
-#include "records.h"
+#include "harray_records.h"
 
 #include "body.h"
 

@@ -3,7 +3,7 @@
 #ifndef COMPILE_RECORDS_USER_H
 #define COMPILE_RECORDS_USER_H
 
-#include <records.h>
+#include <harray_records.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,3 +1,0 @@
-/* The implementation as one compiled unit, for those who link instead of include. */
-#define HARRAY_IMPLEMENTATION
-#include "../records.h"

@@ -1,0 +1,196 @@
+/* What CUDA queues do: copies, fills, functions, stamps. */
+#ifndef HARRAY_BACKENDS_CUDA_COMMANDS_H
+#define HARRAY_BACKENDS_CUDA_COMMANDS_H
+
+#include "memory.h"
+#include "strides.h"
+
+/* ---- copies ---- */
+
+/* What memory is, for the driver. That of which only the beginning is pinned counts as pageable. */
+static ha_status ha_cuda_kind_of(ha_cuda_device *device, const void *pointer, size_t bytes,
+                                 ha_memory_kind *kind) {
+    ha_cuda_pointer found;
+    ha_cu_result code = ha_cuda_look(pointer, &found);
+    if (code == HA_CU_SUCCESS && found.kind == HA_MEMORY_PINNED)
+        code = ha_cuda_look((const char *)pointer + bytes - 1, &found);
+    *kind = found.kind;
+    return ha_cuda_check(device, code, ha_cuda_names.PointerGetAttributes);
+}
+
+static int ha_cuda_is_on_host(ha_memory_kind kind) {
+    return kind == HA_MEMORY_HOST || kind == HA_MEMORY_PINNED;
+}
+
+static ha_cu_result ha_cuda_copy_one(const ha_cuda_box *box, ha_cu_stream stream,
+                                     const char **name) {
+    ha_cu_copy3d copy;
+    *name = ha_cuda_names.MemcpyAsync;
+    if (ha_cuda_is_one(&box->pieces))
+        return ha_cu.MemcpyAsync((uintptr_t)box->to, (uintptr_t)box->from, box->pieces.bytes,
+                                 stream);
+    *name = ha_cuda_names.Memcpy3DAsync;
+    copy = ha_cuda_copy3d_of(box);
+    return ha_cu.Memcpy3DAsync(&copy, stream);
+}
+
+/* By the driver. *refused: it takes no memory of the host of which only parts are pinned. */
+static ha_status ha_cuda_copy_directly(ha_cuda_queue *queue, const ha_cuda_box *box, int on_host,
+                                       int *refused) {
+    const ha_pieces *p = &box->pieces;
+    ha_cuda_cut cut = {p->bytes, p->rows, p->planes};
+    ha_cu_result code = HA_CU_SUCCESS;
+    const char *name = NULL;
+    size_t batches, done = 0;
+    if (ha_cuda_is_far(p->to_row, p->from_row)) cut.rows = cut.planes = 1;
+    batches = ha_cuda_batches(p, &cut);
+    while (done < batches && code == HA_CU_SUCCESS) {
+        const ha_cuda_box batch = ha_cuda_batch_of(box, &cut, done);
+        code = ha_cuda_copy_one(&batch, queue->stream, &name);
+        done += code == HA_CU_SUCCESS;
+    }
+    *refused = code == HA_CU_INVALID_VALUE && on_host;
+    if (*refused) return HA_OK;
+    return ha_cuda_copy_end(queue, done > 0, ha_cuda_check(queue->device, code, name));
+}
+
+/* In the device's context. */
+static ha_status ha_cuda_copy_by_kind(ha_cuda_queue *queue, const ha_cuda_box *box) {
+    const ha_pieces *p = &box->pieces;
+    const size_t to_bytes = ha_cuda_extent(p, p->to_row, p->to_plane);
+    const size_t from_bytes = ha_cuda_extent(p, p->from_row, p->from_plane);
+    ha_memory_kind target, source;
+    int up, down, refused = 1;
+    ha_status status = ha_cuda_kind_of(queue->device, box->to, to_bytes, &target);
+    if (status == HA_OK) status = ha_cuda_kind_of(queue->device, box->from, from_bytes, &source);
+    if (status != HA_OK) return status;
+    up = ha_cuda_is_on_host(source);
+    down = ha_cuda_is_on_host(target);
+    if (up && down) return ha_cuda_copy_on_host(queue, box);
+    if (target != HA_MEMORY_HOST && source != HA_MEMORY_HOST)
+        status = ha_cuda_copy_directly(queue, box, up || down, &refused);
+    return refused ? ha_cuda_copy_pageable(queue, box, up) : status;
+}
+
+static ha_status ha_cuda_copy_box(ha_cuda_queue *queue, ha_cuda_box box) {
+    int pushed;
+    ha_status status = ha_cuda_begin(queue, &pushed);
+    if (status != HA_OK) return status;
+    status = ha_cuda_copy_by_kind(queue, &box);
+    ha_cuda_end(queue, pushed);
+    return status;
+}
+
+static ha_status ha_cuda_copy(void *queue, void *to, const void *from, size_t bytes) {
+    return ha_cuda_copy_box((ha_cuda_queue *)queue, ha_cuda_box_of(to, from, ha_pieces_one(bytes)));
+}
+
+static ha_status ha_cuda_copy3d(void *queue, void *to, const void *from, const ha_pieces *pieces) {
+    return ha_cuda_copy_box((ha_cuda_queue *)queue,
+                            ha_cuda_box_of(to, from, ha_pieces_fold(*pieces)));
+}
+
+/* ---- fills ---- */
+
+/* The length of the shortest unit of 1, 2 or 4 bytes that a value is made of, and that `to` is aligned
+ * to; 0: none. */
+static size_t ha_cuda_unit_of(const void *to, const unsigned char *value, size_t bytes) {
+    for (size_t unit = 1; unit <= 4; unit *= 2) {
+        if (bytes % unit != 0 || (uintptr_t)to % unit != 0) continue;
+        if (memcmp(value, value + unit, bytes - unit) == 0) return unit;
+    }
+    return 0;
+}
+
+/* In the device's context. */
+static ha_status ha_cuda_fill_units(ha_cuda_queue *queue, void *to, const void *value, size_t unit,
+                                    size_t count) {
+    ha_cuda_device *device = queue->device;
+    uint16_t two;
+    uint32_t four;
+    if (unit == 1)
+        return HA_CUDA_TRY(device, MemsetD8Async, (uintptr_t)to, *(const unsigned char *)value,
+                           count, queue->stream);
+    if (unit == 2) {
+        memcpy(&two, value, sizeof two);
+        return HA_CUDA_TRY(device, MemsetD16Async, (uintptr_t)to, two, count, queue->stream);
+    }
+    memcpy(&four, value, sizeof four);
+    return HA_CUDA_TRY(device, MemsetD32Async, (uintptr_t)to, four, count, queue->stream);
+}
+
+/* HA_ERR_UNSUPPORTED: a value that is wider, or a target that only the host knows. */
+static ha_status ha_cuda_fill(void *handle, void *to, const void *value, size_t bytes,
+                              size_t count) {
+    ha_cuda_queue *queue = (ha_cuda_queue *)handle;
+    size_t unit = ha_cuda_unit_of(to, (const unsigned char *)value, bytes);
+    ha_memory_kind kind;
+    int pushed;
+    ha_status status = ha_cuda_begin(queue, &pushed);
+    if (status != HA_OK) return status;
+    status = ha_cuda_kind_of(queue->device, to, bytes * count, &kind);
+    if (status == HA_OK && (unit == 0 || kind == HA_MEMORY_HOST)) status = HA_ERR_UNSUPPORTED;
+    if (status == HA_OK) status = ha_cuda_fill_units(queue, to, value, unit, bytes / unit * count);
+    ha_cuda_end(queue, pushed);
+    return status;
+}
+
+/* ---- functions on the host ---- */
+
+static ha_status ha_cuda_launch(ha_cuda_queue *queue, ha_cuda_task *task) {
+    int pushed;
+    ha_status status = ha_cuda_begin(queue, &pushed);
+    if (status == HA_OK) {
+        status = ha_cuda_task_launch(queue->device, &queue->tasks, queue->stream, task);
+        ha_cuda_end(queue, pushed);
+    }
+    if (status != HA_OK) HARRAY_FREE(task);
+    return status;
+}
+
+/* Only where the host may touch the device's memory while the device works. */
+static ha_status ha_cuda_call(void *handle, ha_function f, const void *argument, size_t bytes) {
+    ha_cuda_queue *queue = (ha_cuda_queue *)handle;
+    ha_cuda_task *task;
+    if (queue->device->settings.memory != HA_CUDA_MANAGED || !queue->device->concurrent) {
+        ha_backend_report(0, "cuda: functions for the host cannot touch device memory; launch a "
+                             "kernel on HA_STREAM, or use HARRAY_CUDA=memory=managed");
+        return HA_ERR_UNSUPPORTED;
+    }
+    task = ha_cuda_task_make(ha_cuda_run_call, bytes);
+    if (task == NULL) return HA_ERR_MEMORY;
+    task->f = f;
+    if (bytes > 0) memcpy(task->argument, argument, bytes);
+    return ha_cuda_launch(queue, task);
+}
+
+static ha_status ha_cuda_stamp(void *queue, uint64_t *ns) {
+    ha_cuda_task *task = ha_cuda_task_make(ha_cuda_run_stamp, 0);
+    if (task == NULL) return HA_ERR_MEMORY;
+    task->to = ns;
+    return ha_cuda_launch((ha_cuda_queue *)queue, task);
+}
+
+static const ha_queue_ops ha_cuda_queue_ops = {
+    .bytes = sizeof(ha_queue_ops),
+    .version = HA_BACKEND_VERSION,
+    .create = ha_cuda_create,
+    .destroy = ha_cuda_destroy,
+    .copy = ha_cuda_copy,
+    .call = ha_cuda_call,
+    .record = ha_cuda_record,
+    .await = ha_cuda_await,
+    .finish = ha_cuda_finish,
+    .done = ha_cuda_done,
+    .drain = ha_cuda_drain,
+    .fill = ha_cuda_fill,
+    .forget = ha_cuda_forget,
+    .native = ha_cuda_native,
+    .adopt = ha_cuda_adopt,
+    .adopt_event = ha_cuda_adopt_event,
+    .copy3d = ha_cuda_copy3d,
+    .stamp = ha_cuda_stamp,
+    .strides = ha_cuda_strides_copy,
+};
+
+#endif

@@ -1,0 +1,44 @@
+/* NVIDIA GPUs, as harray/cuda.h promises them, by the driver alone.
+ *
+ *     driver.h     the driver's functions
+ *     options.h    defaults, limits, HARRAY_CUDA
+ *     load.h       finding the driver
+ *     device.h     what devices share, errors, the primary context
+ *     slab.h       blocks, from slabs
+ *     memory.h     memories, paths between them, pointers
+ *     peers.h    what a queue waits for on other devices
+ *     event.h      events, from a pool
+ *     copy_threads.h       threads that share large copies on the host
+ *     task.h       functions that the driver runs on the host
+ *     queue.h      streams: making, ending, ordering, draining
+ *     pieces.h     equally spaced pieces, as the driver takes them; batches
+ *     pageable.h   copies from and to memory that the driver does not know
+ *     strides.h    strided copies, by a kernel: strides_kernel.h, strides_ptx.h
+ *     commands.h   what is enqueued
+ *     open.h       opening and closing
+ *
+ * It installs nothing global; once loaded, the driver stays. */
+#ifndef HARRAY_BACKENDS_CUDA_CUDA_H
+#define HARRAY_BACKENDS_CUDA_CUDA_H
+
+#include "../backend.h"
+#include "commands.h"
+#include "memory.h"
+#include "open.h"
+
+static const ha_backend ha_backend_cuda HA_UNUSED = {
+    .bytes = sizeof(ha_backend),
+    .version = HA_BACKEND_VERSION,
+    .kind = "cuda",
+    .count = ha_cuda_count,
+    .open = ha_cuda_open,
+    .close = ha_cuda_close,
+    .memory = &ha_cuda_memory_ops,
+    .queue = &ha_cuda_queue_ops,
+    .pinned = &ha_cuda_pinned_ops,
+    .zero_copy = ha_cuda_zero_copy,
+    .maps = ha_cuda_maps,
+    .missing = ha_cuda_missing,
+};
+
+#endif

@@ -1,0 +1,67 @@
+/* How long things take on the simulated device: pauses before commands, and slow copies. */
+#ifndef HARRAY_BACKENDS_SIM_PACE_H
+#define HARRAY_BACKENDS_SIM_PACE_H
+
+#include "../backend.h"
+#include "../common/pitched_copy.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define HA_SIM_SECOND 1000000000u
+#define HA_SIM_PIECE ((size_t)256 << 10) /* of a slow copy */
+
+static uint64_t ha_sim_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * HA_SIM_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Sleeps of this thread end on time: without it the kernel may add 50 us to each. */
+static void ha_sim_be_punctual(void) { (void)prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul); }
+
+static void ha_sim_sleep_until(uint64_t time) {
+    struct timespec until;
+    if (time <= ha_sim_now()) return;
+    until.tv_sec = (time_t)(time / HA_SIM_SECOND);
+    until.tv_nsec = (long)(time % HA_SIM_SECOND);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {}
+}
+
+/* Numbers that look random and are the same for the same seed: xorshift64*. */
+static uint64_t ha_sim_random(uint64_t *state) {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(2685821657736338717);
+}
+
+/* A copy at `bandwidth` bytes per second; gaps between pieces take no time. Each part is moved when its
+ * time is over, so that what was not waited for is not there. */
+static void ha_sim_copy_slowly(char *to, const char *from, const ha_pieces *pieces,
+                               uint64_t bandwidth) {
+    const size_t total = ha_pieces_total(pieces);
+    uint64_t start = ha_sim_now();
+    for (size_t done = 0; done < total;) {
+        size_t end = total - done < HA_SIM_PIECE ? total : done + HA_SIM_PIECE;
+        double seconds = (double)end / (double)bandwidth;
+        ha_sim_sleep_until(start + (uint64_t)(seconds * HA_SIM_SECOND));
+        ha_pieces_copy(to, from, pieces, done, end);
+        done = end;
+    }
+}
+
+/* `count` copies of a value. What was filled first serves as the source, and stays in the cache. */
+static void ha_sim_fill_bytes(char *to, const void *value, size_t bytes, size_t count) {
+    size_t total = bytes * count, filled = bytes, piece = bytes;
+    memcpy(to, value, bytes);
+    while (filled < total) {
+        if (piece < HA_SIM_PIECE / 8) piece = filled;
+        if (piece > total - filled) piece = total - filled;
+        memcpy(to + filled, to, piece);
+        filled += piece;
+    }
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* The simulated device's pinned host memory: ordinary memory of the process, in one range of
+ * addresses a device, so that its pointers are known again. As large as the device's own memory,
+ * and made when it is first asked for. Copies from and to it are as fast as any. */
+#ifndef HARRAY_BACKENDS_SIM_PINNED_H
+#define HARRAY_BACKENDS_SIM_PINNED_H
+
+#include "device.h"
+
+/* The range is there when this returns HA_OK. */
+static ha_status ha_sim_pinned_make(ha_sim_device *device) {
+    size_t capacity = device->options.capacity;
+    size_t bytes = ha_round_up(capacity, HA_SIM_HUGE_PAGE) + HA_SIM_HUGE_PAGE;
+    void *mapping;
+    ha_status status = HA_OK;
+    if (device->pinned.mapping != NULL) return status;
+    mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    if (mapping == MAP_FAILED) return HA_ERR_MEMORY;
+    status = ha_arena_create(&device->pinned.arena, capacity, HA_SIM_ALIGN);
+    if (status != HA_OK) {
+        munmap(mapping, bytes);
+        return status;
+    }
+#ifdef MADV_HUGEPAGE
+    (void)madvise(mapping, bytes, MADV_HUGEPAGE);
+#endif
+    device->pinned.mapping = mapping;
+    device->pinned.mapped = bytes;
+    device->pinned.first = ha_round_up((uintptr_t)mapping, HA_SIM_HUGE_PAGE);
+    return status;
+}
+
+static ha_status ha_sim_pinned_allocate(void *memory, size_t bytes, void **block) {
+    ha_sim_device *device = (ha_sim_device *)memory;
+    size_t first;
+    ha_status status;
+    pthread_mutex_lock(&ha_sim_shared.lock);
+    status = ha_sim_pinned_make(device);
+    pthread_mutex_unlock(&ha_sim_shared.lock);
+    if (status == HA_OK) status = ha_arena_take(&device->pinned.arena, bytes, &first);
+    if (status == HA_OK) {
+        *block = (void *)(device->pinned.first + first);
+    } else {
+        ha_backend_report(0, "sim: no room in pinned memory");
+    }
+    return status;
+}
+
+static void ha_sim_pinned_release(void *memory, void *block, size_t bytes) {
+    ha_sim_device *device = (ha_sim_device *)memory;
+    if (bytes >= HA_SIM_LARGE) ha_sim_empty_pages((uintptr_t)block, bytes);
+    ha_arena_give(&device->pinned.arena, (uintptr_t)block - device->pinned.first, bytes);
+}
+
+/* The users' half of the device's memory, and its pinned memory. */
+static int ha_sim_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
+    ha_sim_device *device = (ha_sim_device *)memory;
+    int pinned;
+    if ((uintptr_t)pointer - device->here.first < device->here.bytes) {
+        *kind = HA_MEMORY_DEVICE;
+        return 1;
+    }
+    pthread_mutex_lock(&ha_sim_shared.lock);
+    pinned = device->pinned.mapping != NULL &&
+             (uintptr_t)pointer - device->pinned.first < device->pinned.arena.capacity;
+    pthread_mutex_unlock(&ha_sim_shared.lock);
+    if (pinned) *kind = HA_MEMORY_PINNED;
+    return pinned;
+}
+
+/* A unified device works on host memory best. */
+static int ha_sim_zero_copy(void *device) {
+    return ((ha_sim_device *)device)->options.unified ? 2 : 0;
+}
+
+static const ha_memory_ops ha_sim_memory_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = ha_sim_allocate,
+    .release = ha_sim_release,
+    .reaches = ha_sim_reaches,
+    .cost = ha_sim_cost,
+    .knows = ha_sim_knows,
+};
+
+static const ha_memory_ops ha_sim_pinned_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = ha_sim_pinned_allocate,
+    .release = ha_sim_pinned_release,
+};
+
+#endif

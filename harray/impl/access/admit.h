@@ -1,0 +1,315 @@
+/* Admission: a holder is placed when the conflict rules allow it, after waiting if need be; and
+ * busy, for which a thread waits in the same way. */
+#ifndef HARRAY_IMPL_ACCESS_ADMIT_H
+#define HARRAY_IMPL_ACCESS_ADMIT_H
+
+#include "conflict.h"
+#include <errno.h>
+
+/* ---- admission ----------------------------------------------------------------------------- */
+
+/* Lock held. */
+static void ha_holder_place(ha_array *a, const ha_wish *w) {
+    a->holder[a->holders++] = (ha_holder){ha_self.id, ++a->tickets, w->range, w->context,
+                                          w->site,    w->writes,    0,        0};
+}
+
+/* More room for holders. No lock held; another thread may do the same. */
+static ha_status ha_holder_grow(ha_array *a) {
+    ha_lock(a);
+    uint32_t capacity = a->holder_capacity;
+    ha_unlock(a);
+    ha_holder *more = (ha_holder *)HARRAY_MALLOC(2 * capacity * sizeof *more), *old = NULL;
+    if (!more) return HA_ERR_MEMORY;
+    ha_lock(a);
+    if (a->holder_capacity == capacity) {
+        memcpy(more, a->holder, a->holders * sizeof *more);
+        old = a->holder == a->first_holders ? NULL : a->holder;
+        a->holder = more;
+        a->holder_capacity = 2 * capacity;
+    } else
+        old = more; /* somebody was faster */
+    ha_unlock(a);
+    HARRAY_FREE(old);
+    return HA_OK;
+}
+
+/* Lock held. One wish: HA_OK: its holder is in place. */
+static ha_status ha_try_wish(ha_array *a, const ha_wish *w, const ha_waiter *slow,
+                             ha_holder *other) {
+    ha_verdict v = ha_judge(a, w, other);
+    if (v == HA_REFUSED) return HA_ERR_CONFLICT;
+    if (v == HA_MUST_WAIT || a->busy ||
+        ((a->waiters & HA_WAITING) && (!slow || ha_queues_behind(a, w, slow->number))))
+        return HA_LATER;
+    if (a->holders == a->holder_capacity) return HA_ERR_MEMORY;
+    ha_holder_place(a, w);
+    return HA_OK;
+}
+
+/* One attempt at all of the wishes: HA_OK: in place, busy is ours; *ticket: of the first, the
+ * others follow. Else none is. HA_LATER: has to wait; *obstacle says for whom. HA_ERR_MEMORY: the
+ * table of holders is full. */
+static ha_status ha_try_admit(ha_array *a, const ha_wish *w, const ha_waiter *slow,
+                              uint64_t *ticket, ha_obstacle *obstacle) {
+    ha_status s = HA_OK;
+    ha_lock(a);
+    uint32_t before = a->holders;
+    *ticket = a->tickets + 1;
+    for (; w && !s; w = w->next) {
+        *obstacle = (ha_obstacle){.wish = w};
+        s = ha_try_wish(a, w, slow, &obstacle->holder);
+    }
+    if (s)
+        a->holders = before;
+    else
+        a->busy = 1;
+    ha_unlock(a);
+    return s;
+}
+
+#ifndef HA_LONG_WAIT_NS /* after which HARRAY_VERBOSE says so */
+#define HA_LONG_WAIT_NS 1000000000
+#endif
+
+/* The first time that a thread went to sleep because of another one's access. */
+typedef struct ha_meeting {
+    uint64_t since; /* 0: it did not */
+    ha_obstacle obstacle;
+    struct timespec late; /* when that will have been long */
+    int verbose;          /* somebody is to be told then */
+} ha_meeting;
+
+static void ha_meet(ha_meeting *met, const ha_obstacle *obstacle) {
+    if (met->since) return;
+    met->obstacle = *obstacle;
+    met->since = ha_now();
+    if (!(met->verbose = ha_verbose())) return;
+    clock_gettime(CLOCK_REALTIME, &met->late);
+    uint64_t ns = (uint64_t)met->late.tv_nsec + HA_LONG_WAIT_NS;
+    met->late.tv_sec += (time_t)(ns / 1000000000);
+    met->late.tv_nsec = (long)(ns % 1000000000);
+}
+
+static void ha_say_late(ha_array *a, ha_meeting *met) {
+    const ha_wish *w = met->obstacle.wish;
+    const ha_holder *h = &met->obstacle.holder;
+    met->verbose = 0;
+    fprintf(stderr, "harray: %s: %s at %s: still waiting for %s", w->site, ha_subject_of(a).text,
+            w->context->name, h->thread ? "the access " : "a writer's turn");
+    if (h->thread) fprintf(stderr, "%s at %s on %s", ha_came_by(h), h->site, h->context->name);
+    fprintf(stderr, "\n");
+}
+
+/* ha_slow.lock and the bucket's held on entry; on return the former. */
+static void ha_sleep(ha_bucket *b, ha_array *a, ha_meeting *met) {
+    int late = 0;
+    ha_slow.sleeps++;
+    pthread_mutex_unlock(&ha_slow.lock);
+    if (met->verbose)
+        late = pthread_cond_timedwait(&b->change, &b->lock, &met->late) == ETIMEDOUT;
+    else
+        pthread_cond_wait(&b->change, &b->lock);
+    pthread_mutex_unlock(&b->lock);
+    if (late) ha_say_late(a, met);
+    pthread_mutex_lock(&ha_slow.lock);
+}
+
+/* While waiters is raised, whoever changes something wakes the bucket, and no fast path passes. */
+static void ha_waiters_add(ha_array *a, uint32_t by) {
+    ha_lock(a);
+    a->waiters += by;
+    ha_unlock(a);
+}
+
+static void ha_waiter_list(ha_waiter *w) {
+    w->next = ha_slow.first;
+    w->number = ha_slow.listed++;
+    ha_slow.first = w;
+}
+
+static void ha_waiter_unlist(ha_waiter *w) {
+    ha_waiter **at = &ha_slow.first;
+    while (*at != w) at = &(*at)->next;
+    *at = w->next;
+}
+
+/* Waits until the wishes can be granted: HA_OK, HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY (when
+ * `trying`), HA_ERR_MEMORY (the table of holders is full). */
+static ha_status ha_wait_admit(ha_array *a, const ha_wish *w, int trying, uint64_t *ticket,
+                               ha_obstacle *obstacle, ha_meeting *met) {
+    ha_bucket *b = ha_bucket_of(a);
+    ha_waiter me = {
+        .thread = ha_self.id, .number = UINT64_MAX, .array = a, .wishes = w, .trying = trying};
+    const ha_holder *other = &obstacle->holder;
+    ha_status s;
+    int listed = 0;
+    ha_waiters_add(a, 1);
+    pthread_mutex_lock(&ha_slow.lock);
+    for (;;) {
+        pthread_mutex_lock(&b->lock);
+        s = ha_try_admit(a, w, &me, ticket, obstacle);
+        if (s != HA_LATER) break;
+        if (!listed) ha_waiter_list(&me);
+        listed = 1;
+        int met_one = other->thread || ha_queues_behind(a, obstacle->wish, me.number);
+        if (trying && met_one)
+            s = HA_ERR_BUSY;
+        else if (other->thread && ha_in_circle(&me))
+            s = HA_ERR_DEADLOCK;
+        if (s != HA_LATER) break;
+        if (met_one) ha_meet(met, obstacle);
+        ha_sleep(b, a, met);
+    }
+    ha_waiters_add(a, (uint32_t)-1);
+    if (listed) {
+        ha_waiter_unlist(&me);
+        pthread_cond_broadcast(&b->change); /* readers may have queued behind us */
+    }
+    pthread_mutex_unlock(&b->lock);
+    pthread_mutex_unlock(&ha_slow.lock);
+    return s;
+}
+
+/* What no waiting would change: of an array in the caller's memory. */
+static ha_status ha_refuse_wishes(ha_array *a, const ha_wish *w, const char *operation,
+                                  const ha_wish **refused) {
+    ha_status s = HA_OK;
+    for (; w && !s; w = w->next) {
+        *refused = w;
+        if (w->writes) s = ha_refuse_change(a, operation, w->site);
+        if (!s && w->sets_size) s = ha_refuse_growth(a, w->new_size, operation, w->site);
+    }
+    return s;
+}
+
+/* Waiting for others, and being refused, are events. */
+static void ha_tell_conflict(ha_array *a, const ha_obstacle *in_the_way, const ha_meeting *met,
+                             ha_status s) {
+    int refused = s == HA_ERR_CONFLICT || s == HA_ERR_DEADLOCK;
+    if (!refused && !met->since) return;
+    const ha_obstacle *o = refused ? in_the_way : &met->obstacle;
+    ha_on_conflict(a, o->wish->range, o->wish->site, o->wish->context->name, &o->holder, met->since,
+                   refused ? s : HA_OK);
+}
+
+/* Admits a wish with all that follow it: on HA_OK their holders are in place, and the array is busy
+ * for this thread. *ticket: of the first, the others follow. Else *refused is the one that is not
+ * granted. */
+static ha_status ha_admit_all(ha_array *a, const ha_wish *w, int trying, const char *operation,
+                              uint64_t *ticket, const ha_wish **refused) {
+    ha_obstacle obstacle;
+    ha_meeting met = {.since = 0};
+    const ha_holder *other = &obstacle.holder;
+    ha_status s = ha_refuse_wishes(a, w, operation, refused);
+    if (s) return s;
+    for (;;) {
+        s = ha_try_admit(a, w, NULL, ticket, &obstacle);
+        if (s == HA_LATER) s = ha_wait_admit(a, w, trying, ticket, &obstacle, &met);
+        *refused = obstacle.wish;
+        if (s != HA_ERR_MEMORY) break;
+        if (ha_holder_grow(a))
+            return ha_fail(s, operation, "%s: %s: no memory for one more open access", w->site,
+                           ha_subject_of(a).text);
+    }
+    ha_tell_conflict(a, &obstacle, &met, s);
+    if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &obstacle, operation);
+    w = obstacle.wish;
+    if (s == HA_ERR_DEADLOCK)
+        return ha_fail(s, operation,
+                       "%s: %s%s at %s: this thread would wait for itself: thread %llu, which "
+                       "opened it at %s on %s, waits for what this thread holds",
+                       w->site, ha_subject_of(a).text, ha_wish_label(a, w).text, w->context->name,
+                       (unsigned long long)other->thread, other->site, other->context->name);
+    return s;
+}
+
+static ha_status ha_admit(ha_array *a, const ha_wish *w, int trying, const char *operation,
+                          uint64_t *ticket) {
+    const ha_wish *refused;
+    return ha_admit_all(a, w, trying, operation, ticket, &refused);
+}
+
+/* ---- busy ---------------------------------------------------------------------------------- */
+
+static void ha_busy_end(ha_array *a) {
+    ha_lock(a);
+    a->busy = 0;
+    uint32_t waiters = a->waiters & HA_WAITING;
+    ha_unlock(a);
+    if (waiters) ha_wake(a);
+}
+
+static void ha_holder_remove(ha_array *a, uint64_t ticket) {
+    ha_lock(a);
+    ha_holder *h = ha_holder_find(a, ticket);
+    *h = a->holder[--a->holders];
+    ha_unlock(a);
+}
+
+/* Ends what ha_admit began, without an access. */
+static void ha_admit_end(ha_array *a, uint64_t ticket) {
+    ha_holder_remove(a, ticket);
+    ha_busy_end(a);
+}
+
+/* HA_LATER: another thread has it. `waits`: is woken then. */
+static ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *other) {
+    ha_status s = HA_OK;
+    ha_lock(a);
+    if (a->busy) {
+        a->waiters += (uint32_t)waits;
+        s = HA_LATER;
+    } else if (exclusive && a->holders > a->read_only) {
+        *other = a->holder[a->read_only];
+        s = HA_ERR_CONFLICT;
+    } else
+        a->busy = 1;
+    ha_unlock(a);
+    return s;
+}
+
+/* Takes busy; waits for it, which is short. exclusive: refuses while accesses are open. */
+static ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
+    ha_status s = ha_busy_try(a, exclusive, 0, other);
+    if (s != HA_LATER) return s;
+    ha_bucket *b = ha_bucket_of(a);
+    pthread_mutex_lock(&b->lock);
+    while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_LATER) {
+        pthread_cond_wait(&b->change, &b->lock);
+        ha_waiters_add(a, (uint32_t)-1);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return s;
+}
+
+/* The array for this thread alone, for an operation on it as a whole; ended by ha_busy_end. */
+static ha_status ha_claim(ha_array *a, const char *operation) {
+    ha_holder other;
+    ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    if (s) return s;
+    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (!(s = ha_busy_begin(a, 1, &other))) return HA_OK;
+    ha_on_conflict(a, HA_WHOLE, operation, "", &other, 0, s);
+    return ha_fail(s, operation, "%s: there are open accesses, one %s at %s on %s",
+                   ha_subject_of(a).text, ha_came_by(&other), other.site, other.context->name);
+}
+
+/* The same for an operation that takes the memory away from the array: not the caller's. */
+static ha_status ha_claim_own(ha_array *a, const char *operation) {
+    ha_status s = a ? ha_enter(operation) : HA_OK;
+    if (!s && a) s = ha_refuse_parting(a, operation);
+    return s ? s : ha_claim(a, operation);
+}
+
+#ifdef HARRAY_TESTING
+/* How often a thread went to sleep on an array. */
+static HA_UNUSED uint64_t ha_test_sleeps_(void) {
+    pthread_mutex_lock(&ha_slow.lock);
+    uint64_t n = ha_slow.sleeps;
+    pthread_mutex_unlock(&ha_slow.lock);
+    return n;
+}
+#endif
+
+#endif

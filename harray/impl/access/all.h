@@ -1,0 +1,12 @@
+#ifndef HARRAY_IMPL_ACCESS_ALL_H
+#define HARRAY_IMPL_ACCESS_ALL_H
+
+#include "conflict.h"
+#include "admit.h"
+#include "grid.h"
+#include "opening.h"
+#include "open.h"
+#include "ready.h"
+#include "token.h"
+
+#endif

@@ -1,0 +1,213 @@
+/* Who may open what: judging, and refusing to wait for ever. Waiting itself is in admit.h.
+ *
+ * Waiting threads are listed, each with what it wants. Before a thread sleeps, it follows from
+ * itself: I wait for these holders; those of them that sleep wait for those holders; … If that
+ * leads back, it is refused. As all this happens under one mutex, of several threads that would
+ * wait in a circle exactly the last one is refused. Sleeping itself goes through hashed buckets.
+ * Order of locks: slow, bucket, array. */
+#ifndef HARRAY_IMPL_ACCESS_CONFLICT_H
+#define HARRAY_IMPL_ACCESS_CONFLICT_H
+
+#include "../state/all.h"
+
+typedef struct ha_waiter { /* on the sleeper's stack */
+    struct ha_waiter *next;
+    uint64_t thread, number; /* numbers grow in the order of listing */
+    ha_array *array;
+    const struct ha_wish *wishes;
+    int trying; /* is there for busy only: it never waits for an access */
+    int reached;
+} ha_waiter;
+
+typedef struct ha_bucket {
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+} ha_bucket;
+
+enum { HA_BUCKETS = 64 };
+static struct {
+    pthread_mutex_t lock;
+    ha_waiter *first;
+    uint64_t listed; /* so far */
+    uint64_t sleeps; /* how often a thread went to sleep: tests wait for it */
+    pthread_once_t once;
+    ha_bucket bucket[HA_BUCKETS];
+} ha_slow = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+static void ha_slow_start(void) {
+    for (int i = 0; i < HA_BUCKETS; i++) {
+        pthread_mutex_init(&ha_slow.bucket[i].lock, NULL);
+        pthread_cond_init(&ha_slow.bucket[i].change, NULL);
+    }
+}
+
+static ha_bucket *ha_bucket_of(const ha_array *a) {
+    pthread_once(&ha_slow.once, ha_slow_start);
+    return &ha_slow.bucket[((uintptr_t)a >> 6) * 0x9E3779B97F4A7C15u >> 58];
+}
+
+/* Something changed that waiters of the array look at. Only needed when it has waiters. */
+static void ha_wake(const ha_array *a) {
+    ha_bucket *b = ha_bucket_of(a);
+    pthread_mutex_lock(&b->lock);
+    pthread_cond_broadcast(&b->change);
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* ---- judging ------------------------------------------------------------------------------- */
+
+/* What a thread wants. */
+typedef struct ha_wish {
+    const struct ha_wish *next; /* of the same array, to be granted together with this one */
+    ha_context *context;
+    ha_range range;
+    int writes;
+    int sets_size; /* the size becomes new_size */
+    size_t new_size;
+    int alone;              /* refused while any access is open */
+    const ha_memory *moves; /* the block there will be exchanged: every access to it is in the way;
+                               NULL: none will */
+    const ha_block *moved;  /* that block; once it has gone, nothing is in the way any more */
+    const char *site;
+} ha_wish;
+
+/* What is in the way of it. */
+typedef struct ha_obstacle {
+    const ha_wish *wish; /* which one of several */
+    ha_holder holder;    /* thread 0: no access; the array is busy, or a writer waits */
+} ha_obstacle;
+
+typedef enum ha_verdict { HA_GO, HA_MUST_WAIT, HA_REFUSED } ha_verdict;
+
+/* Lock held. Whether it still has to; another thread may have done it meanwhile. Then who waits need
+ * wait no more, and what its own thread has there is no hindrance. */
+static inline int ha_moves(ha_array *a, const ha_wish *w) {
+    return w->moves && ha_incarnation_find(a, w->moves)->block == w->moved;
+}
+
+/* Lock held. Whether an access and a wish cannot both be: one of them writes what the other uses, or
+ * moves it. */
+static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_wish *w) {
+    if (w->moves == h->context->memory && !ha_is_empty(h->range) && ha_moves(a, w)) return 1;
+    return (h->writes | w->writes) && ha_overlap(a->grid, h->range, w->range);
+}
+
+/* Lock held. *other: the access that is in the way. */
+static ha_verdict ha_judge(ha_array *a, const ha_wish *w, ha_holder *other) {
+    ha_verdict verdict = HA_GO;
+    int changes = (w->sets_size && w->new_size != a->size) || ha_moves(a, w);
+    for (uint32_t i = 0; i < a->holders; i++) {
+        const ha_holder *h = &a->holder[i];
+        if (!ha_collide(a, h, w) && !w->alone) continue;
+        int mine = (h->thread & ~HA_TOKEN) == ha_self.id;
+        int aliases = mine && !h->writes && h->context == w->context; /* y = f(y) */
+        if (aliases && !(h->thread & HA_TOKEN) && !changes && !w->alone) continue;
+        *other = *h;
+        if (mine || w->alone) return HA_REFUSED;
+        verdict = HA_MUST_WAIT;
+    }
+    return verdict;
+}
+
+/* A reader lets a writer go first that waits already when it comes; not one that comes later, or it
+ * would never have its turn. And only if it holds nothing: then nobody waits for it, and no circle
+ * runs through the queue. number: the reader's own, UINT64_MAX before it is listed. ha_slow.lock
+ * held. */
+static int ha_queues_behind(const ha_array *a, const ha_wish *w, uint64_t number) {
+    if (w->writes || ha_self.held) return 0;
+    for (const ha_waiter *o = ha_slow.first; o; o = o->next)
+        for (const ha_wish *its = o->wishes; its && o->array == a; its = its->next)
+            if ((its->writes || its->moves) && o->number < number &&
+                ha_overlap(a->grid, its->range, w->range))
+                return 1;
+    return 0;
+}
+
+/* How an access that is in the way came there. */
+static const char *ha_came_by(const ha_holder *h) {
+    return h->thread & HA_TOKEN ? "detached into a token" : "opened";
+}
+
+/* " vel.x[0, 7)" of a record array; "" of others, whose ranges say less than where it was opened. */
+static ha_part_label ha_wish_label(const ha_array *a, const ha_wish *w) {
+    ha_part_label l = {""};
+    if (!a->form || !a->grid) return l;
+    const ha_part_label part = ha_part_label_of(a, w->range);
+    snprintf(l.text, sizeof l.text, " %.110s", part.text);
+    return l;
+}
+
+static ha_status ha_fail_conflict(ha_array *a, const ha_obstacle *in_the_way,
+                                  const char *operation) {
+    const ha_wish *w = in_the_way->wish;
+    const ha_holder *other = &in_the_way->holder;
+    const char *why, *advice = "";
+    if (w->alone)
+        why = "it has an open access";
+    else if (other->thread & HA_TOKEN)
+        why = "this thread keeps it locked";
+    else if (other->writes)
+        why = "this thread already writes it";
+    else if (other->context != w->context && !w->moves)
+        why = "this thread reads it at another context";
+    else
+        why = "this thread reads it, and its block would have to change";
+    if (other->thread & HA_TOKEN)
+        advice = "; end the token first";
+    else if (w->moves && !other->writes)
+        advice = "; open it at the device first, or create it there: its memory is then pinned";
+    else if (other->writes && !w->writes && !w->alone)
+        advice = "; open the read before the write";
+    return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s%s at %s: %s, %s at %s on %s%s", w->site,
+                   ha_subject_of(a).text, ha_wish_label(a, w).text, w->context->name, why,
+                   ha_came_by(other), other->site, other->context->name, advice);
+}
+
+/* ---- circles ------------------------------------------------------------------------------- */
+
+/* ha_slow.lock held. Marks the waiters that thread `t` is, as reached. */
+static void ha_reach(uint64_t t) {
+    for (ha_waiter *w = ha_slow.first; w; w = w->next)
+        if (w->thread == t && !w->reached && !w->trying) w->reached = 1;
+}
+
+/* Lock held. */
+static int ha_waits_for(const ha_waiter *w, const ha_holder *h) {
+    for (const ha_wish *its = w->wishes; its && h->thread != w->thread; its = its->next)
+        if (ha_collide(w->array, h, its)) return 1;
+    return 0;
+}
+
+/* Whether somebody that w waits for is thread `me`; reaches the others. A token is nobody's: any
+ * thread may end it. */
+static int ha_follow(ha_waiter *w, uint64_t me) {
+    int circle = 0;
+    ha_array *a = w->array;
+    ha_lock(a);
+    for (uint32_t i = 0; i < a->holders; i++) {
+        const ha_holder *h = &a->holder[i];
+        if (!ha_waits_for(w, h)) continue;
+        circle |= h->thread == me;
+        ha_reach(h->thread);
+    }
+    ha_unlock(a);
+    return circle;
+}
+
+/* ha_slow.lock held, and `mine` is listed. Would waiting come back to this thread? */
+static int ha_in_circle(ha_waiter *mine) {
+    int again = 1, circle = 0;
+    for (ha_waiter *w = ha_slow.first; w; w = w->next) w->reached = w == mine;
+    while (again && !circle) {
+        again = 0;
+        for (ha_waiter *w = ha_slow.first; w && !circle; w = w->next) {
+            if (w->reached != 1) continue;
+            w->reached = 2; /* followed */
+            again = 1;
+            circle = ha_follow(w, mine->thread);
+        }
+    }
+    return circle;
+}
+
+#endif

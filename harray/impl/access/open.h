@@ -1,0 +1,390 @@
+/* Opening and closing: the fast path, and the way to the slow one.
+ *
+ * The budget of the fast path is 7 times a bare lock and unlock for open and close together, 10 on
+ * a device. It takes two locks, so what stands here is all it may do: anything else (statistics,
+ * traces, checks for debugging) belongs into opening.h, behind a condition that is already there.
+ */
+#ifndef HARRAY_IMPL_ACCESS_OPEN_H
+#define HARRAY_IMPL_ACCESS_OPEN_H
+
+#include "opening.h"
+
+/* gcc would call them: with two callers they look big. */
+#define HA_FAST __attribute__((always_inline)) static inline
+
+static inline int ha_all_valid(const ha_set *valid, ha_range r) {
+    if (valid->n == 1) {
+        return ha_covers(valid->grid, *ha_set_ranges(valid), r);
+    }
+    return valid->n && ha_set_contains(valid, r);
+}
+
+/* Whether an access would have to wait for an operation of another queue. */
+static inline int ha_has_conflict(ha_ops *ops, ha_range r, int write, const ha_context *c) {
+    const ha_operation *list = ha_ops_list(ops);
+    for (uint32_t i = 0; i < ops->n; i++)
+        if (list[i].at.queue != c && ha_conflicts(ops->grid, &list[i], r, write)) return 1;
+    return 0;
+}
+
+/* Whether another access is in the way. This thread's own reads at this context are not. */
+static inline int ha_is_held(const ha_array *a, const ha_context *c, ha_range locked, int write) {
+    for (uint32_t i = 0; i < a->holders; i++) {
+        const ha_holder *h = &a->holder[i];
+        if (!(h->writes | write) || !ha_overlap(a->grid, h->range, locked)) continue;
+        if (h->writes || h->context != c || h->thread != ha_self.id) return 1;
+    }
+    return 0;
+}
+
+/* Whether r is valid in another incarnation, too. */
+static inline int ha_is_elsewhere(const ha_array *a, const ha_incarnation *in, ha_range r) {
+    for (const ha_incarnation *other = &a->first; other; other = other->next)
+        if (other != in && other->valid.n && ha_set_overlaps(&other->valid, r)) return 1;
+    return 0;
+}
+
+/* Lock held. Nothing to move, nobody to wait for, nothing to allocate? *in: the incarnation. boxed:
+ * with a grid, the ranges are boxes of it. */
+HA_FAST int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r, int write,
+                       int boxed, ha_incarnation **found) {
+    ha_incarnation *in = a->recent;
+    if (HA_DEBUGGING || (!boxed && a->grid)) return 0;
+    if (a->busy | a->waiters) return 0;
+    const ha_memory *memory = __atomic_load_n(&c->easy, __ATOMIC_RELAXED);
+    if (in->memory != memory && !(in = ha_incarnation_find(a, memory))) return 0;
+    *found = in;
+    if (r.first >= r.last || !ha_all_valid(&in->valid, r)) return 0;
+    /* A block that is still to grow after a resize must not have an open access. */
+    if (a->size > in->capacity || a->holders == a->holder_capacity) return 0;
+    if (in->ops.n && ha_has_conflict(&in->ops, locked, write, c)) return 0;
+    if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
+    if (a->holders && ha_is_held(a, c, locked, write)) return 0;
+    return !write || !ha_is_elsewhere(a, in, r);
+}
+
+/* Lock held; it is easy. What the thread and the version are told, comes later. */
+HA_FAST void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_context *c, int write,
+                            ha_range locked, ha_range r, const char *site) {
+    uint64_t ticket = ++a->tickets;
+    char *data = in->data + r.first * a->element;
+    ha_holder *h = &a->holder[a->holders++];
+    h->thread = ha_self.id;
+    h->ticket = ticket;
+    h->range = locked;
+    h->context = c;
+    h->site = site;
+    h->writes = write;
+    h->overwrites = 0; /* not behind other queues */
+    if (c->ops) in->ops.promised++;
+    *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
+}
+
+/* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */
+HA_FAST int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
+                         int boxed, size_t n, const char *site) {
+    ha_incarnation *in;
+    ha_lock(a);
+    ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
+    if ((n != HA_END && n != a->size) || !ha_is_easy(a, c, locked, r, write, boxed, &in)) {
+        ha_unlock(a);
+        return 0;
+    }
+    ha_hold_easily(x, a, in, c, write, locked, r, site);
+    a->recent = in;
+    a->version += (uint64_t)write;
+    ha_unlock(a);
+    ha_self.held++;
+    return 1;
+}
+
+static ha_status ha_no_access(const char *operation) {
+    return ha_fail(HA_ERR_ARGUMENT, operation, "no access: the pointer to it is NULL");
+}
+
+/* No array, a forked process, a queued function: what can be said before looking at the array. */
+static ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *operation,
+                                const char *site) {
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", site);
+    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if ((how & ~(unsigned)HA_TRY) > HA_OVERWRITE)
+        return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no way to open: %u", site, how);
+    return HA_OK;
+}
+
+/* On its own, so that the fast path needs no room for an opening. */
+__attribute__((noinline)) static ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context *c,
+                                                        unsigned how, ha_range range, size_t n,
+                                                        const char *site) {
+    ha_opening o = {.array = a,
+                    .context = c,
+                    .operation = n == HA_END ? "ha_open" : "ha_overwrite",
+                    .site = site,
+                    .mode = how & ~(unsigned)HA_TRY,
+                    .range = range,
+                    .sets_size = n != HA_END,
+                    .size = n};
+    HA_TELLS_EVENTS;
+    if (!x) return ha_no_access(o.operation);
+    memset(x, 0, sizeof *x);
+    ha_status s = ha_open_refuse(a, how, o.operation, site);
+    if (!s) s = ha_opening_begin(&o, (how & HA_TRY) != 0);
+    if (s) return x->status = s;
+    ha_opening_commit(&o, x);
+    return HA_OK;
+}
+
+/* What a view that repeats itself is not opened for. */
+static ha_status ha_view_refuse(const darray *v, unsigned how, const char *operation,
+                                const char *site) {
+    if ((how & ~(unsigned)HA_TRY) == HA_READ || !ha_view_repeats(v)) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, operation,
+                   "%s: array %s: the view has elements at several of its indices (it was "
+                   "broadcast), so it can only be read",
+                   site, ha_label_of(v->array).text);
+}
+
+ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
+                   size_t last, const char *site) {
+    unsigned mode = how & ~(unsigned)HA_TRY;
+    ha_range range = {first, last};
+    c = ha_resolve(c);
+    if (a && x && ha_self.id && mode <= HA_OVERWRITE &&
+        ha_open_fast(x, a, c, mode != HA_READ, range, 0, HA_END, site))
+        return HA_OK;
+    return ha_open_slow(x, a, c, how, range, HA_END, site);
+}
+
+ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsigned how,
+                        const char *site) {
+    c = ha_resolve(c);
+    if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
+    if (a && x && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
+        ha_open_fast(x, a, c, 1, HA_WHOLE, 0, n, site))
+        return HA_OK;
+    return ha_open_slow(x, a, c, how | HA_OVERWRITE, HA_WHOLE, n, site);
+}
+
+/* ---- closing ------------------------------------------------------------------------------- */
+
+static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
+    if (!a) return ha_fail(HA_ERR_STATE, operation, "the access is not open");
+    return ha_fail(HA_ERR_STATE, operation, "array %s: %s", ha_label_of(a).text,
+                   foreign ? "another thread holds the access; ha_move it to this one first"
+                           : "the access was closed, moved or detached before");
+}
+
+/* Lock held. The holder of an access; NULL when it was closed or detached. */
+static ha_holder *ha_access_find(ha_array *a, uint64_t ticket) {
+    ha_holder *h = ha_holder_find(a, ticket);
+    return h && h->thread & HA_TOKEN ? NULL : h;
+}
+
+/* Lock held. The device may still work on what the access covered: on all that it ever covered, for
+ * it may have been resized. */
+static inline void ha_note_access(ha_array *a, const ha_holder *h) {
+    ha_incarnation *in = a->recent;
+    if (ha_is_empty(h->range)) return;
+    if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
+    in->ops.promised--;
+    ha_note_operation(&in->ops, h->context, h->range, h->writes, h->site);
+}
+
+static inline ha_status ha_close_end(ha_access *x) {
+    ha_self.held -= ha_self.held > 0;
+    x->data = NULL;
+    x->size = 0;
+    x->array = NULL;
+    return HA_OK;
+}
+
+/* Lock held, and dropped. Takes a holder away, where somebody may wait, or watch. The array may be
+ * gone when it is unlocked. */
+static void ha_holder_end(ha_array *a, ha_holder *h) {
+    uint32_t waiters = a->waiters & HA_WAITING;
+    int watched = a->watched != NULL;
+    ha_holder closed = *h;
+    ha_glimpse g;
+    *h = a->holder[--a->holders];
+    ha_glimpse_access(a, &g, closed.range);
+    ha_unlock(a);
+    if (waiters) ha_wake(a);
+    if (watched) ha_on_access(HA_EVENT_CLOSE, a, &g, &closed);
+}
+
+__attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h) {
+    HA_TELLS_EVENTS;
+    ha_holder_end(a, h);
+    return ha_close_end(x);
+}
+
+ha_status ha_close_(ha_access *x) {
+    ha_array *a = x ? x->array : NULL;
+    if (!a || !ha_self.id) {
+        ha_status s = ha_enter("ha_close");
+        if (s || !a) return s ? s : x ? ha_fail_closed("ha_close", a, 0) : ha_no_access("ha_close");
+    }
+    ha_debug_close(a, x->ticket, ha_self.id, (ha_point){NULL, 0});
+    ha_lock(a);
+    ha_holder *h = ha_holder_find(a, x->ticket);
+    if (!h || h->thread != ha_self.id) {
+        int foreign = h && !(h->thread & HA_TOKEN);
+        ha_unlock(a);
+        return ha_fail_closed("ha_close", a, foreign);
+    }
+    if (h->context->ops) ha_note_access(a, h);
+    if (a->waiters) return ha_close_slow(x, a, h);
+    const ha_holder *last = &a->holder[--a->holders];
+    if (h != last) *h = *last; /* usually it is: then copying it onto itself would cost */
+    ha_unlock(a);
+    return ha_close_end(x);
+}
+
+void ha_close_scope_(void *access) {
+    ha_access *x = (ha_access *)access;
+    if (x->array) (void)ha_close_(x);
+}
+
+ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_bytes) {
+    ha_status s = ha_enter("ha_move");
+    if (s) return s;
+    if (!to || !from) return ha_no_access("ha_move");
+    ha_array *a = from->array;
+    if (to == from) return ha_fail(HA_ERR_ARGUMENT, "ha_move", "an access moved to itself");
+    if (!a) return ha_fail_closed("ha_move", a, 0);
+    ha_lock(a);
+    ha_holder *h = ha_access_find(a, from->ticket);
+    int other = h && h->thread != ha_self.id;
+    if (h) h->thread = ha_self.id;
+    ha_unlock(a);
+    if (!h) return ha_fail_closed("ha_move", a, 0);
+    if (other) ha_self.held++; /* the other thread's count stays: it just queues less politely */
+    memset(to, 0, to_bytes);
+    memcpy(to, from, to_bytes == from_bytes ? to_bytes : sizeof *to); /* behind it: the span */
+    memset(from, 0, from_bytes);
+    from->status = HA_ERR_STATE;
+    return HA_OK;
+}
+
+ha_status ha_run_(ha_function f, ha_access *x, size_t bytes) {
+    ha_status s = ha_enter("HA_RUN");
+    if (!x) return s ? s : ha_no_access("HA_RUN");
+    if (!s && !x->array) s = ha_fail_closed("HA_RUN", NULL, 0);
+    if (s) return x->status = s;
+    s = f ? ha_enqueue_quietly(x->context, f, x, bytes) : HA_ERR_ARGUMENT;
+    if (!s) return HA_OK;
+    return x->status = ha_fail(s, "HA_RUN", "array %s at %s: %s", ha_label_of(x->array).text,
+                               x->context->name,
+                               f ? "the context did not take the function" : "no function");
+}
+
+/* ---- resizing inside an access ------------------------------------------------------------- */
+
+/* Lock held. Why a write access cannot resize; NULL: it can. */
+static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *s) {
+    const ha_holder *h = ha_access_find(a, x->ticket);
+    *s = HA_ERR_STATE;
+    if (!h) return "the access was closed, moved or detached before";
+    if (h->thread != ha_self.id) return "another thread holds the access";
+    *s = HA_ERR_ARGUMENT;
+    if (!h->writes) return "a read access cannot resize";
+    if (h->range.first != 0 || h->range.last != HA_END)
+        return "only an access to the whole array can resize it";
+    *s = HA_ERR_CONFLICT;
+    if (a->holders > 1) return "another access is open, and the block might have to move";
+    *s = HA_OK;
+    return NULL;
+}
+
+/* Busy. Room for n elements in the block of an access; *why: why not. */
+static ha_status ha_access_grow(const ha_access *x, size_t n, const char **why,
+                                ha_attempt *attempt) {
+    ha_array *a = x->array;
+    ha_status s;
+    ha_lock(a);
+    *why = ha_cannot_resize(a, x, &s);
+    ha_unlock(a);
+    if (s) return s;
+    *why = "it has a shape, so it keeps its size";
+    if (a->grid && n != a->size) return HA_ERR_STATE;
+    *why = "its memory is the caller's, and has room for fewer elements";
+    if (ha_is_beyond(a, n)) return HA_ERR_STATE;
+    *why = "its queue has failed; ha_shutdown ends that";
+    if (ha_has_failed(x->context)) return HA_ERR_BACKEND;
+    *why = "no memory there";
+    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    /* What was enqueued in this access is work on the block that may go. As when closing, it takes
+     * the place of what was before, also where that has been lost since. */
+    if (x->context->ops) {
+        if (ha_ops_reserve(a, &in->ops, 1)) return HA_ERR_MEMORY;
+        ha_lock(a);
+        ha_note_operation(&in->ops, x->context, HA_WHOLE, 1, attempt->site);
+        ha_unlock(a);
+    }
+    if (!(s = ha_settle(a))) s = ha_incarnation_room(a, in, x->context, n, attempt);
+    return s ? s : ha_debug_reserve(in, in->block);
+}
+
+/* Busy, and there is room. The whole array is this access's. */
+static void ha_access_update(ha_access *x, int resizes, size_t n, const char *site) {
+    ha_array *a = x->array;
+    ha_access before = *x;
+    ha_lock(a);
+    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    if (resizes && n != a->size) {
+        in->valid.n = 0;
+        ha_set_add(&in->valid, (ha_range){0, n});
+        a->version++;
+        a->size = n;
+    }
+    x->size = a->size;
+    x->data = x->size ? in->data : NULL;
+    ha_unlock(a);
+    ha_debug_resize(a, in, x, &before, site);
+}
+
+/* Room for `room` elements, then size n. */
+static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
+                                const char *operation, const char *site) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter(operation);
+    ha_attempt attempt = {.site = site};
+    const char *why;
+    if (s) return s;
+    if (!x) return ha_no_access(operation);
+    ha_array *a = x->array;
+    if (!a) return ha_fail_closed(operation, a, 0);
+    do {
+        (void)ha_busy_begin(a, 0, NULL);
+        s = ha_access_grow(x, room, &why, &attempt);
+        if (!s) ha_access_update(x, resizes, n, site);
+        ha_busy_end(a);
+        if (s != HA_LATER) break;
+        why = "waiting for memory failed";
+    } while (!(s = ha_wait_past(attempt.point, site)));
+    if (!s) return HA_OK;
+    return ha_fail(s, operation, "%s: array %s at %s: %s (%zu elements)", site, ha_label_of(a).text,
+                   x->context->name, why, room);
+}
+
+ha_status ha_access_resize_(ha_access *x, size_t n, const char *site) {
+    return ha_access_room(x, n, 1, n, "ha_access_resize", site);
+}
+
+ha_status ha_access_reserve_(ha_access *x, size_t n, const char *site) {
+    return ha_access_room(x, n, 0, 0, "ha_access_reserve", site);
+}
+
+size_t ha_access_capacity_(const ha_access *x) {
+    ha_array *a = x ? x->array : NULL;
+    if (!a || ha_enter("ha_access_capacity")) return 0;
+    ha_lock(a);
+    const ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    size_t n = in ? in->capacity : 0;
+    ha_unlock(a);
+    return n;
+}
+
+#endif

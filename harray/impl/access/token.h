@@ -1,0 +1,219 @@
+/* Tokens: locks that outlive their access.
+ *
+ * The holder of the access stays in the array's table, marked as nobody's own (HA_TOKEN): so its
+ * thread is refused as others have to wait, and no circle is followed through it. Ending a token is
+ * closing, from any thread; at another queue's position it leaves one more operation behind. */
+#ifndef HARRAY_IMPL_ACCESS_TOKEN_H
+#define HARRAY_IMPL_ACCESS_TOKEN_H
+
+#include "open.h"
+#include "../../token.h"
+
+ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
+    ha_status s = ha_enter("ha_detach");
+    if (s) return s;
+    if (!t) return ha_fail(HA_ERR_ARGUMENT, "ha_detach", "%s: no token", site);
+    if (!x) return ha_no_access("ha_detach");
+    ha_array *a = x->array;
+    if (t->array) return ha_fail(HA_ERR_STATE, "ha_detach", "%s: the token is in use", site);
+    if (!a) return ha_fail_closed("ha_detach", a, 0);
+    ha_lock(a);
+    ha_holder *h = ha_access_find(a, x->ticket);
+    int foreign = h && h->thread != ha_self.id;
+    if (h && !foreign) {
+        h->thread |= HA_TOKEN;
+        h->site = site;
+    }
+    ha_unlock(a);
+    if (!h || foreign) return ha_fail_closed("ha_detach", a, foreign);
+    *t = (ha_token){a, x->context, x->ticket};
+    x->data = NULL;
+    x->size = 0;
+    x->array = NULL;
+    return HA_OK;
+}
+
+/* ---- ending -------------------------------------------------------------------------------- */
+
+static ha_status ha_token_check(const ha_token *t, const char *operation) {
+    ha_status s = ha_enter(operation);
+    if (!s && !t) return ha_fail(HA_ERR_ARGUMENT, operation, "no token");
+    if (s || t->array) return s;
+    return ha_fail(HA_ERR_STATE, operation, "the token is not in use");
+}
+
+static ha_status ha_token_fail_ended(const char *operation) {
+    return ha_fail(HA_ERR_STATE, operation, "the token has ended already, through a copy of it");
+}
+
+/* Lock held, and there is room. What may still work on what the token covered: its own context up
+ * to `own`, and another queue up to `other`. Nothing orders the second behind the first, so it does
+ * not take its place, as ha_ops_note would have it. */
+static void ha_token_note(ha_array *a, const ha_holder *h, ha_point own, ha_point other) {
+    ha_incarnation *in = ha_incarnation_find(a, h->context->memory);
+    if (ha_is_empty(h->range)) return;
+    if (h->context->ops) {
+        in->ops.promised--;
+        ha_ops_note(&in->ops, own, h->range.first, h->range.last, h->writes, h->site);
+    }
+    if (other.queue)
+        ha_ops_list(&in->ops)[in->ops.n++] = (ha_operation){other, h->range, h->writes, h->site};
+}
+
+/* HA_ERR_STATE, untold, when it has ended already. The array may be gone when this returns. */
+static ha_status ha_token_release(ha_token *t, ha_point own, ha_point other) {
+    ha_array *a = t->array;
+    ha_debug_close(a, t->ticket, HA_TOKEN, other);
+    ha_lock(a);
+    ha_holder *h = ha_holder_find(a, t->ticket);
+    if (!h || !(h->thread & HA_TOKEN)) {
+        ha_unlock(a);
+        return HA_ERR_STATE;
+    }
+    int mine = (h->thread & ~HA_TOKEN) == ha_self.id;
+    ha_token_note(a, h, own, other);
+    ha_holder_end(a, h);
+    ha_self.held -= mine && ha_self.held > 0;
+    memset(t, 0, sizeof *t);
+    return HA_OK;
+}
+
+static ha_point ha_token_position(const ha_token *t) {
+    return (ha_point){t->context, t->context->ops ? ha_sequence(t->context) : 0};
+}
+
+ha_status ha_token_finish(ha_token *t) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_token_check(t, "ha_token_finish");
+    if (s) return s;
+    s = ha_token_release(t, ha_token_position(t), (ha_point){NULL, 0});
+    return s ? ha_token_fail_ended("ha_token_finish") : HA_OK;
+}
+
+ha_status ha_token_wait(ha_token *t) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_token_check(t, "ha_token_wait");
+    if (s) return s;
+    ha_label label = ha_label_of(t->array);
+    ha_context *c = t->context;
+    ha_point own = ha_token_position(t);
+    if (c->ops) s = ha_wait_at(own, "ha_token_wait");
+    if (ha_token_release(t, own, (ha_point){NULL, 0})) return ha_token_fail_ended("ha_token_wait");
+    if (!s) return HA_OK;
+    return ha_fail(s, "ha_token_wait", "array %s at %s: waiting for its work failed", label.text,
+                   c->name);
+}
+
+void ha_token_close_scope_(ha_token *t) {
+    if (t->array) HA_IGNORE(ha_token_wait(t));
+}
+
+/* ---- ending at a position of another queue ------------------------------------------------- */
+
+/* With room for the position, which only the thread that has the array busy can make. */
+static ha_status ha_token_end_behind(ha_token *t, ha_point other, const char *operation) {
+    ha_array *a = t->array;
+    ha_label label = ha_label_of(a);
+    ha_context *c = t->context;
+    (void)ha_busy_begin(a, 0, NULL);
+    ha_status s = ha_ops_reserve(a, &ha_incarnation_find(a, c->memory)->ops, 1);
+    if (!s) s = ha_token_release(t, ha_token_position(t), other);
+    ha_busy_end(a);
+    if (s == HA_ERR_STATE) return ha_token_fail_ended(operation);
+    if (!s) return HA_OK;
+    return ha_fail(s, operation, "array %s at %s: no memory for its records", label.text, c->name);
+}
+
+ha_status ha_token_end_at(ha_token *t, ha_context *c) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_token_check(t, "ha_token_end_at");
+    if (s) return s;
+    c = ha_resolve(c);
+    if (ha_is_host(c) || c == t->context) return ha_token_finish(t);
+    return ha_token_end_behind(t, (ha_point){c, ha_sequence(c)}, "ha_token_end_at");
+}
+
+/* ---- ending after an event of the caller --------------------------------------------------- */
+
+/* A queue of c's device that does nothing but wait for events: in c itself, later work would wait,
+ * too. Each is used again when what it waited for has happened. */
+static ha_context *ha_event_queue_take(const ha_context *c, ha_failure *failure) {
+    ha_poll_all();
+    pthread_mutex_lock(&ha_registry.lock);
+    ha_context *q = ha_registry.contexts;
+    while (q && !(q->for_events && q->primary == c->primary && !ha_has_failed(q) &&
+                  ha_passed(q, q->waits_until)))
+        q = q->next;
+    ha_context like = ha_context_like(c);
+    like.for_events = 1;
+    snprintf(like.name, sizeof like.name, "%.30s/events", c->primary->name);
+    if (!q) q = ha_context_add(like, failure);
+    if (q) q->waits_until = UINT64_MAX; /* taken */
+    pthread_mutex_unlock(&ha_registry.lock);
+    return q;
+}
+
+static void ha_event_queue_give(ha_context *q, uint64_t waits_until) {
+    pthread_mutex_lock(&ha_registry.lock);
+    q->waits_until = waits_until;
+    pthread_mutex_unlock(&ha_registry.lock);
+}
+
+/* q waits for the event; *behind: where it has. Marked at once: nobody may ever wait for it, and
+ * then polling would not learn that the queue is free again. */
+static ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_point *behind) {
+    ha_mark *mark;
+    ha_status s = ha_or_backend(q, q->ops->await(q->queue, event));
+    if (s) return s;
+    *behind = (ha_point){q, ha_sequence(q)};
+    s = ha_cover(q, behind->seq, &mark);
+    if (!s) ha_mark_release(q, mark);
+    return s;
+}
+
+/* A queue of c's device that waits for the event, taken; NULL: *failure. */
+static ha_context *ha_event_queue_behind(const ha_context *c, const ha_event *event,
+                                         ha_point *behind, ha_failure *failure) {
+    ha_context *q = ha_event_queue_take(c, failure);
+    if (!q) return NULL;
+    ha_status s = ha_event_queue_wait(q, event, behind);
+    if (!s) return q;
+    *failure = (ha_failure){s, "cannot wait for the event"};
+    ha_event_queue_give(q, 0);
+    return NULL;
+}
+
+/* The backend's event may be forgotten when this returns. */
+static ha_status ha_token_end_after_event(ha_token *t, const ha_context *c, const ha_event *event,
+                                          const char *operation) {
+    ha_failure failure = {HA_OK, NULL};
+    ha_point behind;
+    ha_context *q = ha_event_queue_behind(c, event, &behind, &failure);
+    if (!q)
+        return ha_fail(failure.status, operation, "array %s: %s: %s", ha_label_of(t->array).text,
+                       c->name, failure.why);
+    ha_status s = ha_token_end_behind(t, behind, operation);
+    ha_event_queue_give(q, behind.seq);
+    return s;
+}
+
+ha_status ha_token_end_after(ha_token *t, ha_context *c, void *native) {
+    HA_TELLS_EVENTS;
+    static const char operation[] = "ha_token_end_after";
+    ha_event event;
+    ha_status s = ha_token_check(t, operation);
+    if (s) return s;
+    c = ha_resolve(c);
+    if (ha_is_host(c)) return ha_token_finish(t);
+    if (!HA_HAS(c->ops, ha_queue_ops, adopt_event))
+        return ha_fail(HA_ERR_UNSUPPORTED, operation, "%s knows no events of the caller", c->name);
+    if (!native) return ha_fail(HA_ERR_ARGUMENT, operation, "no event");
+    if ((s = c->ops->adopt_event(c->queue, native, &event)))
+        return ha_fail(s, operation, "array %s: %s: cannot wait for the event",
+                       ha_label_of(t->array).text, c->name);
+    s = ha_token_end_after_event(t, c, &event, operation);
+    if (c->ops->forget) c->ops->forget(&event); /* older than adopt_event */
+    return s;
+}
+
+#endif

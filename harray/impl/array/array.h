@@ -1,0 +1,441 @@
+/* Arrays as a whole: making, freeing, asking, resizing, exchanging. */
+#ifndef HARRAY_IMPL_ARRAY_ARRAY_H
+#define HARRAY_IMPL_ARRAY_ARRAY_H
+
+#include "../access/all.h"
+
+/* ---- making and freeing -------------------------------------------------------------------- */
+
+ha_status ha_type_find(const char *name, ha_type *type) {
+    static const ha_type types[] = {
+#define HA_TYPE_ENTRY(name, T) {#name, sizeof(T)},
+        HA_PREMADE_TYPES(HA_TYPE_ENTRY)
+#undef HA_TYPE_ENTRY
+    };
+    if (!type) return ha_fail(HA_ERR_ARGUMENT, "ha_type_find", "no place for the type");
+    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
+        if (!strcmp(types[i].name, name)) {
+            *type = types[i];
+            return HA_OK;
+        }
+    return ha_fail(HA_ERR_NOT_FOUND, "ha_type_find", "no ready-made type is called '%.40s'",
+                   name ? name : "(null)");
+}
+
+/* No elements, no memory, not counted yet. */
+static ha_array *ha_array_record(ha_type type, ha_context *c) {
+    size_t zeroed = offsetof(ha_array, first_holders);
+    ha_array *a = (ha_array *)HARRAY_MALLOC(sizeof *a);
+    if (!a) return NULL;
+    __asm__("" : "+r"(zeroed)); /* where gcc knows the size, it zeroes 10 ns more slowly */
+    memset(a, 0, zeroed);
+    a->holder = a->first_holders;
+    a->holder_capacity = sizeof a->first_holders / sizeof *a->first_holders;
+    a->first.memory = c->memory;
+    a->recent = &a->first;
+    a->first_touch = c->adopted ? c->primary : c; /* that may be gone before the array */
+    a->type = type.name ? type.name : "?";
+    a->element = type.size;
+    a->references = 1;
+    return a;
+}
+
+/* No elements, no memory yet. */
+static ha_array *ha_array_make(ha_type type, ha_context *c) {
+    ha_array *a = ha_array_record(type, c);
+    if (!a) return NULL;
+    ha_pool_count(c->memory, 1);
+    ha_watch_begin(a);
+    return a;
+}
+
+static void ha_incarnation_end(ha_incarnation *in) {
+    if (in->block)
+        ha_block_retire(in->block, &in->ops);
+    else
+        ha_ops_free(&in->ops);
+    ha_set_free(&in->valid);
+}
+
+/* With nobody using it: so nothing is locked. */
+static void ha_array_destroy(ha_array *a) {
+    ha_memory *home = a->first_touch->memory; /* where it is counted */
+    ha_block *block = a->first.block;
+    while (a->first.next) {
+        ha_incarnation *in = a->first.next;
+        a->first.next = in->next;
+        ha_incarnation_end(in);
+        HARRAY_FREE(in);
+    }
+    if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
+        a->first.block = NULL;
+        (void)ha_block_give(block, 1);
+    } else
+        ha_pool_count(home, -1);
+    ha_incarnation_end(&a->first);
+    ha_set_free(&a->lost);
+    if (a->form) a->form->ops->end(a);
+    HARRAY_FREE(a->grid);
+    if (a->holder != a->first_holders) HARRAY_FREE(a->holder);
+    ha_watch_end(a);
+    ha_debug_bury(a);
+}
+
+/* The same for one that others have known. */
+static void ha_array_end(ha_array *a) {
+    void (*release)(void *) = a->release;
+    void *user = a->release_user;
+    ha_array_destroy(a);
+    if (release) release(user);
+}
+
+/* The memory of n elements; the array is counted from here on. */
+static ha_status ha_array_first_block(ha_array *a, size_t n) {
+    ha_memory *m = a->first.memory;
+    ha_block *block = NULL;
+    size_t bytes;
+    int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
+    if (n && !ha_bytes_of(n, a->element, &bytes)) return HA_ERR_MEMORY;
+    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, 1);
+    if (!block) {
+        ha_status s = HA_OK;
+        if (n)
+            s = plain ? ha_block_get(m, bytes, &block)
+                      : ha_shared_block_get(a->first_touch, bytes, &block);
+        if (s) return s;
+        ha_pool_count(m, 1);
+        if (!n) return HA_OK;
+    }
+    a->first.block = block;
+    a->first.data = (char *)block->data;
+    a->first.capacity = a->size = n;
+    return HA_OK;
+}
+
+ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
+    HA_TELLS_EVENTS;
+    if (ha_enter("ha_array_new")) return NULL;
+    c = ha_resolve(c);
+    if (!type.size) {
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_new", "elements of type %.32s have no size",
+                type.name ? type.name : "?");
+        return NULL;
+    }
+    ha_array *a = ha_array_record(type, c);
+    ha_status s = a ? ha_array_first_block(a, n) : HA_ERR_MEMORY;
+    if (!s) {
+        ha_watch_begin(a);
+        return a;
+    }
+    HARRAY_FREE(a);
+    ha_fail(s, "ha_array_new", "no memory at %s for %zu elements of type %.32s (%zu bytes each)",
+            c->name, n, type.name ? type.name : "?", type.size);
+    return NULL;
+}
+
+ha_array *ha_array_like(const ha_array *a) {
+    ha_array *like = NULL;
+    if (ha_enter("ha_array_like")) return NULL;
+    if (!a)
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "no array");
+    else if (!ha_debug_freed(a, "ha_array_like") &&
+             !(like = ha_array_make((ha_type){a->type, a->element}, a->first_touch)))
+        ha_fail(HA_ERR_MEMORY, "ha_array_like", "no memory for one more array like %s",
+                ha_label_of((ha_array *)(uintptr_t)a).text);
+    return like;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+ha_type ha_array_type(const ha_array *a) {
+    return a ? (ha_type){a->type, a->element} : (ha_type){"?", 0};
+}
+
+/* Whether looking at an array makes sense: there is one, and this process may. */
+static int ha_may_look_at(const ha_array *a, const char *operation) {
+    return a && !ha_forked && !ha_debug_freed(a, operation);
+}
+
+#define ha_may_look(a) ha_may_look_at(a, __func__)
+
+size_t ha_array_size(const ha_array *a) {
+    if (!ha_may_look(a)) return 0;
+    ha_array *m = ha_lock_const(a);
+    size_t n = m->size;
+    ha_unlock(m);
+    return n;
+}
+
+uint64_t ha_array_version(const ha_array *a) {
+    if (!ha_may_look(a)) return 0;
+    ha_array *m = ha_lock_const(a);
+    uint64_t n = m->version;
+    ha_unlock(m);
+    return n;
+}
+
+ha_statistics ha_array_statistics(const ha_array *a) {
+    ha_statistics s = {0, 0};
+    if (!ha_may_look(a)) return s;
+    ha_array *m = ha_lock_const(a);
+    s = m->statistics;
+    ha_unlock(m);
+    return s;
+}
+
+void ha_array_set_name(ha_array *a, const char *name) {
+    if (!ha_may_look(a)) return;
+    ha_lock(a);
+    size_t n = name ? strnlen(name, sizeof a->name - 1) : 0;
+    memcpy(a->name, name ? name : "", n);
+    memset(a->name + n, 0, sizeof a->name - n);
+    ha_unlock(a);
+}
+
+const char *ha_array_name(const ha_array *a) { return a ? a->name : ""; }
+
+size_t ha_array_capacity(const ha_array *a, const ha_context *c) {
+    if (!ha_may_look(a)) return 0;
+    ha_array *m = ha_lock_const(a);
+    const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
+    size_t n = in ? in->capacity : 0;
+    ha_unlock(m);
+    return n;
+}
+
+/* Lock held. r: elements, in the order in which they are in memory. */
+static int ha_all_there(const ha_set *valid, ha_range r) {
+    const ha_grid *g = valid->grid;
+    if (!g) return ha_set_contains(valid, r);
+    if (ha_is_on_grid(g, r.first) && ha_is_on_grid(g, r.last - 1) &&
+        ha_set_contains(valid, ha_grid_around(g, r.first, r.last - 1)))
+        return 1;
+    for (size_t i = r.first; i < r.last; i++)
+        if (ha_is_on_grid(g, i) && !ha_set_contains(valid, (ha_range){i, i + 1})) return 0;
+    return 1;
+}
+
+int ha_array_valid(const ha_array *a, const ha_context *c, size_t first, size_t last) {
+    if (!ha_may_look(a)) return 0;
+    ha_array *m = ha_lock_const(a);
+    const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
+    ha_range r = {first, last == HA_END ? m->size : last};
+    int valid = in && !ha_is_empty(r) && r.last <= m->size && ha_all_there(&in->valid, r);
+    ha_unlock(m);
+    return valid;
+}
+
+size_t ha_array_valid_ranges(const ha_array *a, const ha_context *c, ha_range *ranges,
+                             size_t most) {
+    if (!ha_may_look(a)) return 0;
+    ha_array *m = ha_lock_const(a);
+    const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
+    size_t n = in ? in->valid.n : 0;
+    for (size_t i = 0; ranges && i < n && i < most; i++) ranges[i] = ha_set_ranges(&in->valid)[i];
+    ha_unlock(m);
+    return n;
+}
+
+ha_context *ha_array_first_touch(const ha_array *a) { return a ? a->first_touch : ha_host(); }
+
+ha_context *ha_array_valid_context(const ha_array *a) {
+    if (!a) return ha_host();
+    if (!ha_may_look(a)) return a->first_touch;
+    ha_array *m = ha_lock_const(a);
+    ha_context *c = a->first_touch;
+    const ha_incarnation *in = &m->first;
+    while (in && !in->valid.n) in = in->next;
+    if (in && in->memory != c->memory) c = ha_memory_context(in->memory);
+    ha_unlock(m);
+    return c;
+}
+
+/* ---- resizing ------------------------------------------------------------------------------ */
+
+/* Whether this only gives up what is lost: that writes nothing, and const memory of the caller's
+ * can be handed back then. */
+static int ha_gives_up(ha_array *a, size_t n) {
+    ha_lock(a);
+    int lost = a->lost.n > 0;
+    ha_unlock(a);
+    return lost && !n;
+}
+
+/* What clearing is where the size stays: the values go. */
+static ha_status ha_array_forget(ha_array *a) {
+    ha_status s = ha_claim(a, "ha_array_clear");
+    if (s) return s;
+    ha_lock(a);
+    for (ha_incarnation *in = &a->first; in; in = in->next) in->valid.n = 0;
+    a->lost.n = 0;
+    a->version++;
+    ha_unlock(a);
+    ha_busy_end(a);
+    return HA_OK;
+}
+
+ha_status ha_array_resize(ha_array *a, size_t n) {
+    HA_TELLS_EVENTS;
+    size_t bytes;
+    ha_status s = ha_enter("ha_array_resize");
+    if (s) return s;
+    if (ha_debug_freed(a, "ha_array_resize")) return HA_ERR_STATE;
+    if (a && !ha_bytes_of(n, a->element, &bytes))
+        return ha_fail(HA_ERR_MEMORY, "ha_array_resize",
+                       "array %s: %zu elements of %zu bytes overflow", ha_label_of(a).text, n,
+                       a->element);
+    if (a && !ha_gives_up(a, n) && (s = ha_refuse_change(a, "ha_array_resize", NULL))) return s;
+    if (a && a->grid && !n) return ha_array_forget(a);
+    if (a && (s = ha_refuse_growth(a, n, "ha_array_resize", NULL))) return s;
+    if ((s = ha_claim(a, "ha_array_resize"))) return s;
+    ha_lock(a);
+    for (ha_incarnation *in = &a->first; in; in = in->next)
+        ha_set_remove(&in->valid, (ha_range){n, SIZE_MAX});
+    ha_set_remove(&a->lost, (ha_range){n, SIZE_MAX});
+    if (n != a->size) a->version++;
+    a->size = n;
+    ha_unlock(a);
+    ha_busy_end(a);
+    return HA_OK;
+}
+
+ha_status ha_array_clear(ha_array *a) { return ha_array_resize(a, 0); }
+
+ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
+    HA_TELLS_EVENTS;
+    ha_attempt attempt = {.site = "ha_array_reserve"};
+    const char *why;
+    ha_status s = ha_enter("ha_array_reserve");
+    if (!s && a)
+        s = ha_refuse_growth(a, a->grid && n < a->size ? a->size : n, "ha_array_reserve", NULL);
+    if (s || (s = ha_claim(a, "ha_array_reserve"))) return s;
+    c = ha_resolve(c);
+    for (;;) {
+        /* Anew each time: while this waits, the array may be exchanged with another. */
+        ha_incarnation *in = ha_incarnation_add(a, c->memory);
+        s = in ? ha_settle(a) : HA_ERR_MEMORY;
+        why = ha_has_failed(c) ? "its queue has failed; ha_shutdown ends that" : "no room there";
+        if (!s && ha_has_failed(c)) s = HA_ERR_BACKEND;
+        if (!s) s = ha_incarnation_room(a, in, c, n, &attempt);
+        ha_busy_end(a);
+        if (s != HA_LATER || (s = ha_wait_past(attempt.point, attempt.site))) break;
+        if ((s = ha_claim(a, "ha_array_reserve"))) return s;
+    }
+    if (!s) return HA_OK;
+    return ha_fail(s, "ha_array_reserve", "array %s at %s: %s (%zu elements of %zu bytes)",
+                   ha_label_of(a).text, c->name, why, n, a->element);
+}
+
+/* Claimed. Memory goes back, also where work is still enqueued: when that is done. */
+static void ha_array_empty(ha_array *a) {
+    for (ha_incarnation *in = &a->first; in; in = in->next) {
+        ha_lock(a);
+        in->valid.n = 0;
+        ha_unlock(a);
+        ha_incarnation_drop(a, in);
+    }
+    ha_lock(a);
+    a->lost.n = 0;
+    if (!a->grid) a->size = 0;
+    a->version++;
+    ha_unlock(a);
+}
+
+ha_status ha_array_purge(ha_array *a) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_claim_own(a, "ha_array_purge");
+    if (s) return s;
+    ha_array_empty(a);
+    ha_busy_end(a);
+    return HA_OK;
+}
+
+/* ---- exchanging ---------------------------------------------------------------------------- */
+
+static ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    if (ha_debug_freed(a, operation) || ha_debug_freed(b, operation)) return HA_ERR_STATE;
+    if (!ha_grids_equal(a->grid, b->grid))
+        return ha_fail(HA_ERR_ARGUMENT, operation, "arrays %s and %s have different shapes",
+                       ha_label_of(a).text, ha_label_of(b).text);
+    if (a->element == b->element) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, operation,
+                   "arrays %s and %s have elements of %zu and %zu bytes", ha_label_of(a).text,
+                   ha_label_of(b).text, a->element, b->element);
+}
+
+/* Claims two arrays, always in order of their addresses. */
+static ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
+    int swapped = (uintptr_t)a > (uintptr_t)b;
+    ha_array *low = swapped ? b : a, *high = swapped ? a : b;
+    ha_status s = ha_check_two(a, b, operation);
+    if (s || (s = ha_claim_own(low, operation))) return s;
+    ha_tell_later();
+    if ((s = ha_claim_own(high, operation))) ha_busy_end(low);
+    ha_tell_now();
+    return s;
+}
+
+/* Lock held. Its sets come from an array with an equal grid. Its own one stays, for it is looked at
+ * without the lock. */
+static void ha_array_own_grid(ha_array *a) {
+    a->lost.grid = a->grid;
+    for (ha_incarnation *in = &a->first; in; in = in->next) in->valid.grid = in->ops.grid = a->grid;
+}
+
+/* Both claimed. The locks are for those who look; no other place takes two. */
+static void ha_array_exchange(ha_array *a, ha_array *b) {
+    int swapped = (uintptr_t)a > (uintptr_t)b;
+    ha_array *low = swapped ? b : a, *high = swapped ? a : b;
+    ha_lock(low);
+    ha_lock(high);
+    ha_incarnation first = a->first;
+    a->first = b->first;
+    b->first = first;
+    ha_set lost = a->lost;
+    a->lost = b->lost;
+    b->lost = lost;
+    const char *where = a->lost_where, *site = a->lost_site;
+    a->lost_where = b->lost_where;
+    a->lost_site = b->lost_site;
+    b->lost_where = where;
+    b->lost_site = site;
+    ha_array_own_grid(a);
+    ha_array_own_grid(b);
+    size_t size = a->size;
+    a->size = b->size;
+    b->size = size;
+    a->recent = &a->first;
+    b->recent = &b->first;
+    a->version++;
+    b->version++;
+    ha_unlock(high);
+    ha_unlock(low);
+}
+
+ha_status ha_array_swap(ha_array *a, ha_array *b) {
+    HA_TELLS_EVENTS;
+    if (a && a == b) return HA_OK;
+    ha_status s = ha_claim_two(a, b, "ha_array_swap");
+    if (s) return s;
+    ha_array_exchange(a, b);
+    ha_busy_end(a);
+    ha_busy_end(b);
+    return HA_OK;
+}
+
+ha_status ha_array_take(ha_array *to, ha_array *from) {
+    HA_TELLS_EVENTS;
+    if (to && to == from) return HA_OK;
+    ha_status s = ha_claim_two(to, from, "ha_array_take");
+    if (s) return s;
+    ha_array_exchange(to, from);
+    ha_array_empty(from);
+    ha_busy_end(to);
+    ha_busy_end(from);
+    return HA_OK;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* The state of an array as text. */
+#ifndef HARRAY_IMPL_ARRAY_DESCRIBE_H
+#define HARRAY_IMPL_ARRAY_DESCRIBE_H
+
+#include "array.h"
+
+static void ha_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
+    const char *whose = !in->wrapped      ? ""
+                        : ha_is_const(in) ? "the caller's, const, "
+                                          : "the caller's, ";
+    if (in->block->memory != in->memory) whose = "pinned, ";
+    ha_print(t, "  %-10s %scapacity %zu, valid", ha_memory_context(in->memory)->name, whose,
+             in->capacity);
+    const ha_range *v = ha_set_ranges(&in->valid);
+    for (uint32_t i = 0; i < in->valid.n; i++)
+        ha_print(t, "%s %s", i && a->grid ? "," : "", ha_part_label_of(a, v[i]).text);
+    ha_print(t, "%s\n", in->valid.n ? "" : " nothing");
+}
+
+size_t ha_describe(const ha_array *a, char *text, size_t bytes) {
+    ha_text t = ha_text_into(text, bytes);
+    if (!ha_may_look(a)) {
+        ha_print(&t, "no array\n");
+        return t.length;
+    }
+    ha_array *m = ha_lock_const(a);
+    ha_print(&t, "%s%s%s[%zu], version %llu\n", m->name, *m->name ? ": " : "", m->type, m->size,
+             (unsigned long long)m->version);
+    for (const ha_incarnation *in = &m->first; in; in = in->next)
+        if (in->block) ha_print_incarnation(&t, m, in);
+    ha_unlock(m);
+    return t.length;
+}
+
+#endif

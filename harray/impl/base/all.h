@@ -1,0 +1,10 @@
+#ifndef HARRAY_IMPL_BASE_ALL_H
+#define HARRAY_IMPL_BASE_ALL_H
+
+#include "box.h"
+#include "error.h"
+#include "range_set.h"
+#include "text.h"
+#include "thread.h"
+
+#endif

@@ -1,0 +1,147 @@
+/* Errors: building the text, keeping the first one, telling the handler. */
+#ifndef HARRAY_IMPL_BASE_ERROR_H
+#define HARRAY_IMPL_BASE_ERROR_H
+
+#include "../../../backends/backend.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a backend said about the failure it is about to return. */
+typedef struct ha_note {
+    int64_t code;
+    char text[160];
+} ha_note;
+
+static _Thread_local ha_error ha_first_error; /* since the last take; HA_OK: none */
+static _Thread_local ha_note ha_backend_note;
+static struct {
+    ha_error_handler call;
+    void *user;
+} ha_handler;
+
+const char *ha_status_name(ha_status status) {
+    switch (status) {
+    case HA_OK:
+        return "HA_OK";
+    case HA_ERR_ARGUMENT:
+        return "HA_ERR_ARGUMENT";
+    case HA_ERR_MEMORY:
+        return "HA_ERR_MEMORY";
+    case HA_ERR_STATE:
+        return "HA_ERR_STATE";
+    case HA_ERR_CONFLICT:
+        return "HA_ERR_CONFLICT";
+    case HA_ERR_DEADLOCK:
+        return "HA_ERR_DEADLOCK";
+    case HA_ERR_BUSY:
+        return "HA_ERR_BUSY";
+    case HA_ERR_LOST:
+        return "HA_ERR_LOST";
+    case HA_ERR_BACKEND:
+        return "HA_ERR_BACKEND";
+    case HA_ERR_UNSUPPORTED:
+        return "HA_ERR_UNSUPPORTED";
+    case HA_ERR_NOT_FOUND:
+        return "HA_ERR_NOT_FOUND";
+    case HA_ERR_TRANSFER:
+        return "HA_ERR_TRANSFER";
+    }
+    return "unknown status";
+}
+
+ha_error ha_take_error(void) {
+    ha_error e = ha_first_error;
+    memset(&ha_first_error, 0, sizeof ha_first_error);
+    return e;
+}
+
+void ha_set_error_handler(ha_error_handler handler, void *user) {
+    ha_handler.call = handler;
+    ha_handler.user = user;
+}
+
+void ha_backend_report(int64_t code, const char *text) {
+    size_t n = 0;
+    for (; text && text[n] && n < sizeof ha_backend_note.text - 1; n++)
+        ha_backend_note.text[n] = text[n];
+    ha_backend_note.text[n] = 0;
+    ha_backend_note.code = code;
+}
+
+/* A backend failed, and the engine found another way: nothing to tell. */
+static void ha_forget_note(void) { ha_backend_note = (ha_note){0}; }
+
+static int ha_verbose(void) {
+    static int verbose; /* 0: not read yet, 1: no, 2: yes */
+    int v = __atomic_load_n(&verbose, __ATOMIC_RELAXED);
+    if (!v) {
+        const char *text = getenv("HARRAY_VERBOSE");
+        v = text && *text && strcmp(text, "0") != 0 ? 2 : 1;
+        __atomic_store_n(&verbose, v, __ATOMIC_RELAXED);
+    }
+    return v == 2;
+}
+
+static void ha_tell(const ha_error *e) {
+    if (ha_first_error.status == HA_OK) ha_first_error = *e;
+    if (ha_verbose())
+        fprintf(stderr, "harray: %s: %s: %s\n", e->operation, ha_status_name(e->status), e->text);
+    if (ha_handler.call) ha_handler.call(e, ha_handler.user);
+}
+
+/* An error that arises while another array is still held is told when it no longer is: the handler
+ * may call anything. At most one arises in between. */
+static _Thread_local struct {
+    int on;
+    ha_error error;
+} ha_later_error;
+
+static void ha_tell_later(void) { ha_later_error.on = 1; }
+
+static void ha_tell_now(void) {
+    ha_error e = ha_later_error.error;
+    ha_later_error.on = 0;
+    ha_later_error.error.status = HA_OK;
+    if (e.status) ha_tell(&e);
+}
+
+/* Records an error and returns its status. Never called with a lock held. */
+__attribute__((format(printf, 3, 4))) static ha_status ha_fail(ha_status status,
+                                                               const char *operation,
+                                                               const char *format, ...) {
+    ha_error e = {.status = status, .operation = operation, .code = ha_backend_note.code};
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(e.text, sizeof e.text, format, args);
+    va_end(args);
+    if (*ha_backend_note.text && length >= 0 && (size_t)length < sizeof e.text)
+        snprintf(e.text + length, sizeof e.text - (size_t)length, ": %s", ha_backend_note.text);
+    ha_forget_note();
+    if (ha_later_error.on)
+        ha_later_error.error = e;
+    else
+        ha_tell(&e);
+    return status;
+}
+
+void ha_check_failed_(ha_status status, const char *site, const char *expr) {
+    ha_error e = ha_take_error(); /* the first one: of an earlier call, perhaps */
+    fprintf(stderr, "%s: %s failed: %s", site, expr, ha_status_name(status));
+    if (e.status == status)
+        fprintf(stderr, ": %s\n", e.text);
+    else if (e.status)
+        fprintf(stderr, "; the first error was %s: %s\n", ha_status_name(e.status), e.text);
+    else
+        fprintf(stderr, "\n");
+    abort();
+}
+
+void ha_check_errors_(const char *site) {
+    if (ha_first_error.status)
+        ha_check_failed_(ha_first_error.status, site, ha_first_error.operation);
+}
+
+#endif

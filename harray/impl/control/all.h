@@ -1,0 +1,11 @@
+#ifndef HARRAY_IMPL_CONTROL_ALL_H
+#define HARRAY_IMPL_CONTROL_ALL_H
+
+#include "cuda.h"
+#include "memory.h"
+#include "report.h"
+#include "shutdown.h"
+#include "sim.h"
+#include "zero_copy.h"
+
+#endif

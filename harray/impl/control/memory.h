@@ -1,0 +1,182 @@
+/* Memories as users see them: kinds of pointers, the account, allocators. */
+#ifndef HARRAY_IMPL_CONTROL_MEMORY_H
+#define HARRAY_IMPL_CONTROL_MEMORY_H
+
+#include "../transfer/all.h"
+
+/* ---- the account --------------------------------------------------------------------------- */
+
+static ha_memory_usage ha_memory_usage_of(ha_memory *m) {
+    ha_pool *p = &m->pool;
+    ha_memory_usage u = {0};
+    if (ha_forked) return u;
+    ha_spin_lock(&p->lock);
+    u.handed_out = ha_pool_handed_out(p);
+    u.live = p->bytes[HA_LIVE];
+    u.cached = p->bytes[HA_CACHED];
+    u.retired = p->bytes[HA_RETIRED];
+    u.staging = p->bytes[HA_STAGING];
+    u.high_water = p->high_water;
+    u.allocations = p->allocations;
+    u.releases = p->releases;
+    u.reused = p->reused;
+    ha_spin_unlock(&p->lock);
+    u.transfers_in = __atomic_load_n(&m->transfers_in, __ATOMIC_RELAXED);
+    u.bytes_in = __atomic_load_n(&m->bytes_in, __ATOMIC_RELAXED);
+    u.transfers_out = __atomic_load_n(&m->transfers_out, __ATOMIC_RELAXED);
+    u.bytes_out = __atomic_load_n(&m->bytes_out, __ATOMIC_RELAXED);
+    return u;
+}
+
+ha_memory_usage ha_context_memory(const ha_context *c) {
+    return ha_memory_usage_of(ha_resolve_const(c)->memory);
+}
+
+ha_memory_usage ha_context_pinned_memory(const ha_context *c) {
+    ha_memory *m = ha_resolve_const(c)->home->pinned;
+    return m ? ha_memory_usage_of(m) : (ha_memory_usage){0};
+}
+
+static uint64_t ha_memory_trim_one(ha_memory *m, uint64_t keep) {
+    uint64_t released;
+    ha_staging_trim(m);
+    ha_near_trim(m);
+    (void)ha_memory_collect(m, &released);
+    return released + ha_memory_shrink(m, keep);
+}
+
+uint64_t ha_memory_trim(ha_context *c, uint64_t keep) {
+    HA_TELLS_EVENTS;
+    if (ha_enter("ha_memory_trim")) return 0;
+    ha_memory *pinned = ha_resolve(c)->home->pinned;
+    uint64_t bytes = ha_memory_trim_one(ha_resolve(c)->memory, keep);
+    return pinned ? bytes + ha_memory_trim_one(pinned, keep) : bytes;
+}
+
+static void ha_memory_limit(ha_memory *m, uint64_t most) {
+    ha_spin_lock(&m->pool.lock);
+    m->pool.most = most;
+    ha_block *picked = ha_pool_pick(&m->pool, most);
+    ha_spin_unlock(&m->pool.lock);
+    (void)ha_blocks_release(m, picked);
+}
+
+ha_status ha_memory_set_cache(ha_context *c, uint64_t most) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter("ha_memory_set_cache");
+    if (s) return s;
+    ha_memory *pinned = ha_resolve(c)->home->pinned;
+    ha_memory_limit(ha_resolve(c)->memory, most);
+    if (pinned) ha_memory_limit(pinned, most);
+    return HA_OK;
+}
+
+/* ---- allocators ---------------------------------------------------------------------------- */
+
+ha_status ha_memory_set_allocator(ha_context *c, const ha_allocator *allocator) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter("ha_memory_set_allocator");
+    if (s) return s;
+    c = ha_resolve(c);
+    if (allocator && (!allocator->allocate || !allocator->release))
+        return ha_fail(HA_ERR_ARGUMENT, "ha_memory_set_allocator",
+                       "%s: the allocator has no function to %s", c->name,
+                       allocator->allocate ? "release" : "allocate");
+    ha_memory *m = c->memory;
+    ha_pool *p = &m->pool;
+    ha_staging_trim(m);
+    ha_near_trim(m);
+    (void)ha_memory_sweep(m);
+    (void)ha_memory_shrink(m, 0);
+    ha_spin_lock(&p->lock);
+    uint64_t out = ha_pool_handed_out(p) + p->expected;
+    int quiet = !out && !p->returning;
+    if (quiet) m->allocator = allocator ? *allocator : (ha_allocator){0};
+    ha_spin_unlock(&p->lock);
+    if (quiet) return HA_OK;
+    return ha_fail(HA_ERR_STATE, "ha_memory_set_allocator",
+                   "%s: %llu bytes of its memory are still handed out", c->name,
+                   (unsigned long long)out);
+}
+
+/* ---- without an array ---------------------------------------------------------------------- */
+
+enum { HA_LOOSE_BUCKETS = 256 };
+static struct {
+    pthread_mutex_t lock;
+    uint64_t blocks;
+    ha_block *bucket[HA_LOOSE_BUCKETS]; /* hashed by address */
+} ha_loose = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static ha_block **ha_loose_bucket(const void *data) {
+    return &ha_loose.bucket[((uintptr_t)data >> 6) * 0x9E3779B97F4A7C15u >> 56];
+}
+
+static void ha_loose_add(ha_block *b) {
+    ha_block **bucket = ha_loose_bucket(b->data);
+    pthread_mutex_lock(&ha_loose.lock);
+    b->next = *bucket;
+    *bucket = b;
+    ha_loose.blocks++;
+    pthread_mutex_unlock(&ha_loose.lock);
+}
+
+/* NULL: there is no such block of the context. */
+static ha_block *ha_loose_take(const ha_context *c, const void *data) {
+    ha_block **at = ha_loose_bucket(data), *b;
+    pthread_mutex_lock(&ha_loose.lock);
+    while ((b = *at) &&
+           (b->data != data || (b->memory != c->memory && b->memory != c->home->pinned)))
+        at = &b->next;
+    if (b) {
+        *at = b->next;
+        ha_loose.blocks--;
+    }
+    pthread_mutex_unlock(&ha_loose.lock);
+    return b;
+}
+
+static uint64_t ha_loose_blocks(void) {
+    pthread_mutex_lock(&ha_loose.lock);
+    uint64_t blocks = ha_loose.blocks;
+    pthread_mutex_unlock(&ha_loose.lock);
+    return blocks;
+}
+
+/* Where a device works on host memory, it reaches its pinned memory best. */
+static ha_status ha_loose_get(ha_context *c, size_t bytes, ha_block **b) {
+    if (bytes > PTRDIFF_MAX) return HA_ERR_MEMORY;
+    if (c->ops && !c->memory->primary) return ha_shared_block_get(c, bytes, b);
+    return ha_block_get(c->memory, bytes, b);
+}
+
+void *ha_memory_allocate(ha_context *c, size_t bytes) {
+    ha_block *b = NULL;
+    if (ha_enter("ha_memory_allocate") || !bytes) return NULL;
+    c = ha_resolve(c);
+    ha_status s = ha_loose_get(c, bytes, &b);
+    if (s) {
+        ha_fail(s, "ha_memory_allocate", "%s: no memory for %zu bytes", c->name, bytes);
+        return NULL;
+    }
+    ha_loose_add(b);
+    return b->data;
+}
+
+ha_status ha_memory_release(ha_context *c, void *block) {
+    HA_TELLS_EVENTS;
+    ha_ops ops = {0};
+    ha_status s = ha_enter("ha_memory_release");
+    if (s || !block) return s;
+    c = ha_resolve(c);
+    ha_block *b = ha_loose_take(c, block);
+    if (!b)
+        return ha_fail(HA_ERR_ARGUMENT, "ha_memory_release",
+                       "%s: %p is no block of ha_memory_allocate there, or was released before",
+                       c->name, block);
+    ha_note_operation(&ops, c, HA_WHOLE, 1, "ha_memory_release");
+    ha_block_retire(b, &ops);
+    return HA_OK;
+}
+
+#endif

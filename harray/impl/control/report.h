@@ -1,0 +1,296 @@
+/* The report: memories, call sites, watched arrays; as a table and as JSON. Both print copies that
+ * were taken under the locks. */
+#ifndef HARRAY_IMPL_CONTROL_REPORT_H
+#define HARRAY_IMPL_CONTROL_REPORT_H
+
+#include "memory.h"
+
+/* What the report says of a watched array. */
+typedef struct ha_sight {
+    ha_glimpse array;
+    ha_statistics moved;
+    uint64_t accesses;
+} ha_sight;
+
+/* A list of copies. complete: 0 when there was no memory for it. */
+typedef struct ha_sites_seen {
+    ha_site_statistics *list;
+    size_t n;
+    int complete;
+} ha_sites_seen;
+
+typedef struct ha_arrays_seen {
+    ha_sight *list;
+    size_t n;
+    int complete;
+} ha_arrays_seen;
+
+/* ---- looking ------------------------------------------------------------------------------- */
+
+static ha_sites_seen ha_look_at_sites(void) {
+    ha_sites_seen seen = {NULL, ha_sites(NULL, 0), 1};
+    if (!seen.n) return seen;
+    seen.list = (ha_site_statistics *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
+    if (!seen.list) return (ha_sites_seen){NULL, 0, 0};
+    size_t now = ha_sites(seen.list, seen.n); /* others may go on counting */
+    if (now < seen.n) seen.n = now;
+    return seen;
+}
+
+static int ha_sight_compare(const void *first, const void *second) {
+    const ha_sight *a = (const ha_sight *)first, *b = (const ha_sight *)second;
+    if (a->moved.bytes != b->moved.bytes) return a->moved.bytes > b->moved.bytes ? -1 : 1;
+    if (a->accesses != b->accesses) return a->accesses > b->accesses ? -1 : 1;
+    return strcmp(a->array.name, b->array.name);
+}
+
+/* Writes at most `most` of the watched arrays; returns how many there are. */
+static size_t ha_copy_watched(ha_sight *list, size_t most) {
+    size_t n = 0;
+    pthread_mutex_lock(&ha_watch_list.lock);
+    for (const ha_watched *w = ha_watch_list.first; w; w = w->next, n++) {
+        if (n >= most) continue;
+        ha_lock(w->array);
+        ha_glimpse_take(w->array, &list[n].array);
+        list[n].moved = w->array->statistics;
+        list[n].accesses = w->accesses;
+        ha_unlock(w->array);
+    }
+    pthread_mutex_unlock(&ha_watch_list.lock);
+    return n;
+}
+
+/* By bytes moved, most first. */
+static ha_arrays_seen ha_look_at_arrays(void) {
+    ha_arrays_seen seen = {NULL, ha_copy_watched(NULL, 0), 1};
+    if (!seen.n) return seen;
+    seen.list = (ha_sight *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
+    if (!seen.list) return (ha_arrays_seen){NULL, 0, 0};
+    size_t now = ha_copy_watched(seen.list, seen.n);
+    if (now < seen.n) seen.n = now;
+    qsort(seen.list, seen.n, sizeof *seen.list, ha_sight_compare);
+    return seen;
+}
+
+/* The memory that was opened next after m; NULL as m: the host's. */
+static ha_memory *ha_next_memory(const ha_memory *m) {
+    if (!m) return &ha_host_memory;
+    ha_memory *next = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE), *last = NULL;
+    for (; next && next != m; next = next->next) last = next; /* the newest is the first */
+    return last;
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+enum { HA_REPORT_ROWS = 20 };
+
+typedef struct ha_short {
+    char text[40];
+} ha_short;
+
+/* "1.5 MiB" */
+static ha_short ha_human_bytes(uint64_t bytes) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    ha_short s;
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024 && unit < 6; unit++) value /= 1024;
+    snprintf(s.text, sizeof s.text, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return s;
+}
+
+/* "1.5 ms" */
+static ha_short ha_human_time(uint64_t ns) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    ha_short s;
+    double value = (double)ns;
+    size_t unit = 0;
+    for (; value >= 1000 && unit < 3; unit++) value /= 1000;
+    snprintf(s.text, sizeof s.text, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return s;
+}
+
+/* "1.5 MiB in 3" */
+static ha_short ha_human_copies(uint64_t bytes, uint64_t copies) {
+    ha_short s;
+    snprintf(s.text, sizeof s.text, "%.10s in %llu", ha_human_bytes(bytes).text,
+             (unsigned long long)copies);
+    return s;
+}
+
+static void ha_report_memories(FILE *file) {
+    fprintf(file, "%-20s %10s %10s %10s %10s %10s %12s %12s %10s %22s %22s\n", "memory", "live",
+            "cached", "retired", "staging", "high water", "allocations", "releases", "reused",
+            "copied in", "copied out");
+    for (ha_memory *m = NULL; (m = ha_next_memory(m));) {
+        ha_memory_usage u = ha_memory_usage_of(m);
+        if (!u.high_water && !u.transfers_in && !u.transfers_out && m != &ha_host_memory) continue;
+        fprintf(file, "%-20s %10s %10s %10s %10s %10s %12llu %12llu %10llu",
+                ha_memory_label(m).text, ha_human_bytes(u.live).text, ha_human_bytes(u.cached).text,
+                ha_human_bytes(u.retired).text, ha_human_bytes(u.staging).text,
+                ha_human_bytes(u.high_water).text, (unsigned long long)u.allocations,
+                (unsigned long long)u.releases, (unsigned long long)u.reused);
+        fprintf(file, " %22s %22s\n", ha_human_copies(u.bytes_in, u.transfers_in).text,
+                ha_human_copies(u.bytes_out, u.transfers_out).text);
+    }
+}
+
+static void ha_report_more(FILE *file, size_t n, int complete) {
+    if (n > HA_REPORT_ROWS) fprintf(file, "and %zu more\n", n - HA_REPORT_ROWS);
+    if (!complete) fprintf(file, "(no memory to list them)\n");
+}
+
+static void ha_report_sites(FILE *file) {
+    ha_sites_seen seen = ha_look_at_sites();
+    fprintf(file, "\n%10s %10s %10s %10s %10s  %s\n", "transfers", "bytes", "waits", "waited",
+            "accesses", "call site");
+    for (size_t i = 0; i < seen.n && i < HA_REPORT_ROWS; i++) {
+        const ha_site_statistics *s = &seen.list[i];
+        fprintf(file, "%10llu %10s %10llu %10s %10llu  %s\n", (unsigned long long)s->transfers,
+                ha_human_bytes(s->bytes).text, (unsigned long long)s->waits,
+                ha_human_time(s->wait_ns).text, (unsigned long long)s->accesses,
+                *s->site ? s->site : "(unknown)");
+    }
+    ha_report_more(file, seen.n, seen.complete);
+    HARRAY_FREE(seen.list);
+}
+
+/* A name on one line of a table. */
+static void ha_make_plain(char *name) {
+    for (; *name; name++)
+        if ((unsigned char)*name < 0x20) *name = '?';
+}
+
+static void ha_report_arrays(FILE *file) {
+    ha_arrays_seen seen = ha_look_at_arrays();
+    if (seen.n || !seen.complete)
+        fprintf(file, "\n%10s %10s %10s  %s\n", "transfers", "bytes", "accesses", "watched array");
+    for (size_t i = 0; i < seen.n && i < HA_REPORT_ROWS; i++) {
+        ha_sight *s = &seen.list[i];
+        ha_make_plain(s->array.name);
+        fprintf(file, "%10llu %10s %10llu  %s%s%s[%zu]\n", (unsigned long long)s->moved.transfers,
+                ha_human_bytes(s->moved.bytes).text, (unsigned long long)s->accesses, s->array.name,
+                *s->array.name ? " " : "", s->array.type, s->array.size);
+    }
+    ha_report_more(file, seen.n, seen.complete);
+    HARRAY_FREE(seen.list);
+}
+
+void ha_report(FILE *file) {
+    if (ha_enter("ha_report")) return;
+    if (!file) {
+        ha_fail(HA_ERR_ARGUMENT, "ha_report", "no file");
+        return;
+    }
+    ha_report_memories(file);
+    ha_report_sites(file);
+    ha_report_arrays(file);
+    uint64_t dropped = __atomic_load_n(&ha_dropped, __ATOMIC_RELAXED);
+    if (dropped)
+        fprintf(file, "\n%llu events were dropped: no memory\n", (unsigned long long)dropped);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+typedef struct ha_member {
+    const char *key;
+    uint64_t value;
+} ha_member;
+
+/* {"first": "text", "key": 1, …}; behind a comma unless it is the first one of its list. */
+static void ha_json_object(FILE *file, size_t place, const char *first, const char *text,
+                           const ha_member *members, size_t n) {
+    char buffer[8192];
+    ha_text t = {buffer, sizeof buffer, 0};
+    ha_print(&t, "%s{", place ? ", " : "");
+    ha_print_text(&t, first, text);
+    for (size_t i = 0; i < n; i++) {
+        ha_print(&t, ", ");
+        ha_print_number(&t, members[i].key, members[i].value);
+    }
+    fprintf(file, "%s", buffer);
+}
+
+#define HA_MEMBER(u, name)                                                                         \
+    { #name, (u).name }
+
+static void ha_json_memories(FILE *file) {
+    size_t place = 0;
+    for (ha_memory *m = NULL; (m = ha_next_memory(m)); place++) {
+        ha_memory_usage u = ha_memory_usage_of(m);
+        const ha_member members[] = {
+            HA_MEMBER(u, handed_out),   HA_MEMBER(u, live),     HA_MEMBER(u, cached),
+            HA_MEMBER(u, retired),      HA_MEMBER(u, staging),  HA_MEMBER(u, high_water),
+            HA_MEMBER(u, allocations),  HA_MEMBER(u, releases), HA_MEMBER(u, reused),
+            HA_MEMBER(u, transfers_in), HA_MEMBER(u, bytes_in), HA_MEMBER(u, transfers_out),
+            HA_MEMBER(u, bytes_out),
+        };
+        ha_json_object(file, place, "memory", ha_memory_label(m).text, members,
+                       sizeof members / sizeof *members);
+        fprintf(file, "}");
+    }
+}
+
+static void ha_json_sites(FILE *file) {
+    ha_sites_seen seen = ha_look_at_sites();
+    for (size_t i = 0; i < seen.n; i++) {
+        const ha_site_statistics *s = &seen.list[i];
+        const ha_member members[] = {HA_MEMBER(*s, transfers), HA_MEMBER(*s, bytes),
+                                     HA_MEMBER(*s, waits), HA_MEMBER(*s, wait_ns),
+                                     HA_MEMBER(*s, accesses)};
+        ha_json_object(file, i, "site", s->site, members, sizeof members / sizeof *members);
+        fprintf(file, "}");
+    }
+    HARRAY_FREE(seen.list);
+}
+
+static void ha_json_arrays(FILE *file) {
+    ha_arrays_seen seen = ha_look_at_arrays();
+    for (size_t i = 0; i < seen.n; i++) {
+        const ha_sight *s = &seen.list[i];
+        const ha_member members[] = {HA_MEMBER(s->array, size), HA_MEMBER(s->moved, transfers),
+                                     HA_MEMBER(s->moved, bytes), HA_MEMBER(*s, accesses)};
+        char type[512];
+        ha_text t = {type, sizeof type, 0};
+        ha_print_text(&t, "type", s->array.type);
+        ha_json_object(file, i, "array", s->array.name, members, sizeof members / sizeof *members);
+        fprintf(file, ", %s}", type);
+    }
+    HARRAY_FREE(seen.list);
+}
+
+#undef HA_MEMBER
+
+/* One object, whatever happens. */
+void ha_report_json(FILE *file) {
+    ha_status s = ha_enter("ha_report_json");
+    if (!file) {
+        if (!s) ha_fail(HA_ERR_ARGUMENT, "ha_report_json", "no file");
+        return;
+    }
+    fprintf(file, "{\"memories\": [");
+    if (!s) ha_json_memories(file);
+    fprintf(file, "], \"sites\": [");
+    if (!s) ha_json_sites(file);
+    fprintf(file, "], \"arrays\": [");
+    if (!s) ha_json_arrays(file);
+    fprintf(file, "], \"dropped_events\": %llu}\n",
+            (unsigned long long)__atomic_load_n(&ha_dropped, __ATOMIC_RELAXED));
+}
+
+/* ---- resetting ----------------------------------------------------------------------------- */
+
+static void ha_memory_forget_transfers(ha_memory *m) {
+    __atomic_store_n(&m->transfers_in, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&m->bytes_in, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&m->transfers_out, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&m->bytes_out, 0, __ATOMIC_RELAXED);
+}
+
+void ha_report_reset(void) {
+    if (ha_enter("ha_report_reset")) return;
+    ha_sites_reset();
+    for (ha_memory *m = NULL; (m = ha_next_memory(m));) ha_memory_forget_transfers(m);
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* Giving everything back: devices, queues, retired blocks. */
+#ifndef HARRAY_IMPL_CONTROL_SHUTDOWN_H
+#define HARRAY_IMPL_CONTROL_SHUTDOWN_H
+
+#include "report.h"
+
+static void ha_context_close(ha_context *c) {
+    ha_mark_release(c, c->watched);
+    ha_mark_release(c, c->latest);
+    if (!c->ended) c->ops->destroy(c->queue);
+    pthread_mutex_destroy(&c->lock);
+}
+
+static void ha_memory_empty(ha_memory *m) {
+    (void)ha_memory_sweep(m);
+    (void)ha_memory_shrink(m, 0);
+}
+
+/* Every queue is drained, so every retired block may go. */
+static void ha_contexts_close(void) {
+    for (ha_context *c = ha_registry.contexts; c; c = c->next) {
+        if (!c->ended) c->ops->drain(c->queue);
+        ha_mark_done(c, ha_sequence(c));
+    }
+    ha_staging_empty();
+    for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_near_end(m);
+    ha_trace_drained();
+    ha_memory_empty(&ha_host_memory);
+    for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_memory_empty(m);
+    for (ha_context *c = ha_registry.contexts; c; c = c->next) ha_context_close(c);
+}
+
+typedef struct ha_watched_text {
+    char text[256];
+} ha_watched_text;
+
+static uint64_t ha_living_arrays(void) {
+    const ha_memory *m = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
+    uint64_t arrays = ha_host_memory.pool.arrays;
+    for (; m; m = m->next) arrays += m->pool.arrays;
+    return arrays;
+}
+
+/* "; 'u' (double[100]), …": some of those that are watched. */
+static ha_watched_text ha_some_watched(void) {
+    ha_watched_text l = {""};
+    ha_text t = {l.text, sizeof l.text, 0};
+    int n = 0;
+    pthread_mutex_lock(&ha_watch_list.lock);
+    for (const ha_watched *w = ha_watch_list.first; w && n < 3; w = w->next, n++)
+        ha_print(&t, "%s%s", n ? ", " : "; watched: ", ha_label_of(w->array).text);
+    pthread_mutex_unlock(&ha_watch_list.lock);
+    return l;
+}
+
+ha_status ha_shutdown(void) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter("ha_shutdown");
+    if (s) return s;
+    uint64_t arrays = ha_living_arrays(), loose = ha_loose_blocks();
+    if (arrays || loose)
+        return ha_fail(HA_ERR_STATE, "ha_shutdown",
+                       "%llu arrays are still alive, and %llu blocks of ha_memory_allocate: free "
+                       "them first%s",
+                       (unsigned long long)arrays, (unsigned long long)loose,
+                       ha_some_watched().text);
+    pthread_mutex_lock(&ha_registry.lock);
+    ha_contexts_close();
+    while (ha_registry.memories) {
+        ha_memory *m = ha_registry.memories;
+        ha_registry.memories = m->next;
+        while (m->links) {
+            struct ha_link *l = m->links;
+            m->links = l->next;
+            HARRAY_FREE(l);
+        }
+        if (m->primary && m->backend->close) m->backend->close(m->primary->device);
+        pthread_mutex_destroy(&m->lock);
+        HARRAY_FREE(m);
+    }
+    while (ha_registry.contexts) {
+        ha_context *c = ha_registry.contexts;
+        ha_registry.contexts = c->next;
+        HARRAY_FREE(c);
+    }
+    ha_failures = 0;
+    while (ha_registry.kinds) {
+        ha_kind *k = ha_registry.kinds;
+        ha_registry.kinds = k->next;
+        HARRAY_FREE(k);
+    }
+    ha_sites_clear();
+    pthread_mutex_unlock(&ha_registry.lock);
+    ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE};
+    ha_host_memory.allocator = (ha_allocator){0};
+    ha_memory_forget_transfers(&ha_host_memory);
+    ha_debug_end();
+    return HA_OK;
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* What the memories and contexts of the process are, and where they are listed. The lists only grow, until
+ * ha_shutdown, so that they can be walked unlocked (registry.h). */
+#ifndef HARRAY_IMPL_DEVICE_CONTEXT_H
+#define HARRAY_IMPL_DEVICE_CONTEXT_H
+
+#include "faults.h"
+#include "../../../backends/host/host.h"
+#include "../base/all.h"
+
+#ifndef HARRAY_HOST_BACKEND /* tests put a fault injecting one in its place */
+#define HARRAY_HOST_BACKEND ha_backend_host
+#endif
+
+#define HA_HOST_CACHE ((uint64_t)(HA_DEBUGGING ? 0 : 256) << 20) /* bytes kept cached at first */
+
+struct ha_block;
+struct ha_mark;
+
+/* What the bytes of a memory are handed out for. */
+typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_use;
+
+enum { HA_SIZE_CLASSES = 8 * (64 - 6) }; /* memory/pool.h: eight a doubling, from 64 bytes on */
+
+/* The cache of a memory, and the account of what the backend has handed out: the sum of `bytes`. */
+typedef struct ha_pool {
+    uint32_t lock;      /* a spin lock, of all of this */
+    uint32_t returning; /* threads that are just giving blocks back */
+    uint64_t returned;  /* blocks that came back so far, to the cache or to the backend */
+    uint64_t expected;  /* bytes that the backend is just being asked for */
+    uint64_t bytes[HA_USES];
+    uint64_t most; /* bytes to keep cached */
+    uint64_t high_water, allocations, releases, reused;
+    uint64_t arrays;                          /* living ones, that were first touched here */
+    struct ha_block *oldest, *youngest;       /* of the cached ones */
+    struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
+} ha_pool;
+
+/* Where bytes live. */
+typedef struct ha_memory {
+    struct ha_memory *next;
+    const ha_backend *backend;
+    const ha_memory_ops *ops; /* NULL: the backend's */
+    void *handle;             /* the backend's own object */
+    ha_context *primary;      /* the queue for transfers that have no other; NULL on the host */
+    struct ha_link *links;    /* transfer/links.h: measured ones */
+    int dead; /* every queue of its device has failed: what is there cannot be had any more */
+    struct ha_memory *pinned; /* host memory that belongs to this device; NULL: none. Never an
+                                 incarnation's memory: blocks of host incarnations come from it */
+    ha_allocator allocator;   /* of the user: takes the table's place; no functions: none */
+    ha_pool pool;
+    pthread_mutex_t lock; /* guards those below */
+    struct ha_chunk *
+        near_chunk; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/staging.h */
+    void (*reclaim)(struct ha_memory *); /* gives back what is kept for staging; NULL: nothing is */
+    struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
+    uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
+} ha_memory;
+
+struct ha_context {
+    struct ha_context *next;
+    const ha_queue_ops *ops; /* NULL: the host */
+    void *queue, *device;
+    ha_memory *memory; /* that it works on */
+    ha_memory *home;   /* of its device */
+    const ha_memory
+        *easy; /* the memory, for the fast path; NULL: the queue has failed, or it asks */
+    const ha_backend *backend;
+    struct ha_context *primary; /* the context that this one was forked from, or itself */
+    int number, forks, adoptions;
+    struct ha_context *unused; /* given back: the next one; of a primary: the first one */
+    int given_back;
+    int adopted;          /* queues.h: around a queue of the caller's, */
+    void *native;         /* which is this one */
+    int ended;            /* adopted, and given back: there is no queue any more */
+    int guests;           /* threads that are about to use the queue, while it is adopted */
+    int for_events;       /* access/token.h: a queue that only waits for events of the caller … */
+    uint64_t waits_until; /* … and is free again when it has passed this; registry's lock */
+    char name[48];
+    uint64_t issued;      /* timeline.h: the number of the next event */
+    uint64_t done;        /* timeline.h: everything up to this number has happened */
+    int failed;           /* state/lost.h: nothing more will happen */
+    uint64_t lost_after;  /* state/lost.h: what has a higher number never happened */
+    pthread_mutex_t lock; /* guards the two below, and `ended` and `guests` */
+    struct ha_mark *latest,
+        *watched; /* timeline.h: the newest event; an older one that is polled */
+};
+
+typedef struct ha_kind {
+    struct ha_kind *next;
+    const ha_backend *backend;
+} ha_kind;
+
+static struct {
+    pthread_mutex_t lock;
+    ha_kind *kinds; /* registered by users */
+    ha_memory *memories;
+    ha_context *contexts;
+} ha_registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The host is not opened: its memory object is NULL, and it has no queue. */
+static ha_context ha_host_context;
+static ha_memory ha_host_memory = {.backend = &HARRAY_HOST_BACKEND,
+                                   .pool = {.most = HA_HOST_CACHE},
+                                   .lock = PTHREAD_MUTEX_INITIALIZER};
+static ha_context ha_host_context = {.name = "host",
+                                     .memory = &ha_host_memory,
+                                     .easy = &ha_host_memory,
+                                     .home = &ha_host_memory,
+                                     .backend = &HARRAY_HOST_BACKEND,
+                                     .primary = &ha_host_context,
+                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+/* Whether an optional slot of a versioned table is there. */
+#define HA_HAS(table, type, slot)                                                                  \
+    ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot) && (table)->slot)
+
+static inline const ha_memory_ops *ha_memory_table(const ha_memory *m) {
+    return m->ops ? m->ops : m->backend->memory;
+}
+
+static inline int ha_is_host(const ha_context *c) { return c->ops == NULL; }
+
+/* Zero-copy, and there is host memory that its queue cannot work on: each block is asked about
+ * (access/opening.h). */
+static inline int ha_asks(const ha_context *c) {
+    return c->ops && c->memory == &ha_host_memory && HA_HAS(c->backend, ha_backend, maps);
+}
+
+static inline const ha_memory *ha_easy_memory(const ha_context *c) {
+    return ha_asks(c) ? NULL : c->memory;
+}
+
+/* NULL means the current context, else the host. */
+static inline ha_context *ha_resolve(ha_context *c) {
+    if (c) return c;
+    return ha_self.current ? ha_self.current : &ha_host_context;
+}
+
+static inline const ha_context *ha_resolve_const(const ha_context *c) {
+    if (c) return c;
+    return ha_self.current ? ha_self.current : &ha_host_context;
+}
+
+#endif

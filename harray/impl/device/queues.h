@@ -1,0 +1,179 @@
+/* Further queues of a device: forked, and adopted from the caller.
+ *
+ * A fork that is given back keeps its queue, for the next one. An adopted queue has to be the
+ * caller's alone again, while arrays still name its context in their operations: so the context
+ * stays, everything on it counts as passed, and only the queue goes, once its guests (timeline.h) have
+ * left. The next queue that is adopted at the device may have the context. */
+#ifndef HARRAY_IMPL_DEVICE_QUEUES_H
+#define HARRAY_IMPL_DEVICE_QUEUES_H
+
+#include "registry.h"
+#include "timeline.h"
+
+/* ---- forking ------------------------------------------------------------------------------- */
+
+ha_context *ha_context_fork(ha_context *c) {
+    ha_failure failure = {HA_OK, NULL};
+    c = ha_resolve(c);
+    if (ha_enter("ha_context_fork")) return NULL;
+    if (ha_is_host(c)) return c;
+    pthread_mutex_lock(&ha_registry.lock);
+    ha_context *primary = c->primary;
+    while (primary->unused && ha_has_failed(primary->unused))
+        primary->unused = primary->unused->unused;
+    ha_context *fork = primary->unused;
+    ha_context like = ha_context_like(primary);
+    snprintf(like.name, sizeof like.name, "%.30s/%d", primary->name, primary->forks + 1);
+    if (fork) {
+        primary->unused = fork->unused;
+        fork->given_back = 0;
+    } else if ((fork = ha_context_add(like, &failure))) {
+        primary->forks++;
+        __atomic_store_n(&fork->memory->dead, 0, __ATOMIC_RELEASE); /* if all others have failed */
+    }
+    pthread_mutex_unlock(&ha_registry.lock);
+    if (!fork) ha_fail(failure.status, "ha_context_fork", "%s: %s", c->name, failure.why);
+    return fork;
+}
+
+/* ---- adopting ------------------------------------------------------------------------------ */
+
+/* Lock held. The context that has a queue of the caller's already; NULL: none. Devices may have queues of
+ * the same name each, as default streams have. */
+static const ha_context *ha_native_find(const ha_context *primary, const void *native) {
+    const ha_backend *b = primary->backend;
+    for (const ha_context *c = ha_registry.contexts; c; c = c->next) {
+        if (c->backend != b) continue;
+        if (c->adopted && !c->given_back && c->native == native && c->primary == primary) return c;
+        if (!c->adopted && HA_HAS(c->ops, ha_queue_ops, native) &&
+            c->ops->native(c->queue) == native)
+            return c;
+    }
+    return NULL;
+}
+
+/* Lock held. A context of the device whose adopted queue has gone; NULL: none. */
+static ha_context *ha_ended_find(const ha_context *primary) {
+    ha_context *c = ha_registry.contexts;
+    while (c && !(c->primary == primary && !c->queue && !ha_has_failed(c))) c = c->next;
+    return c;
+}
+
+/* Lock held. The context has a queue again. */
+static ha_status ha_ended_reuse(ha_context *c, void *native) {
+    c->native = native;
+    ha_status s = ha_context_queue(c);
+    if (s) return s;
+    pthread_mutex_lock(&c->lock);
+    c->ended = 0;
+    __atomic_fetch_add(&c->issued, 1, __ATOMIC_ACQ_REL); /* what comes now has not happened */
+    pthread_mutex_unlock(&c->lock);
+    __atomic_store_n(&c->easy, ha_easy_memory(c), __ATOMIC_RELAXED);
+    c->given_back = 0;
+    return HA_OK;
+}
+
+/* Lock held. */
+static ha_context *ha_adopt(ha_context *primary, void *native, ha_failure *failure) {
+    ha_context *c = ha_ended_find(primary);
+    if (c) {
+        *failure = (ha_failure){ha_ended_reuse(c, native), "cannot adopt the queue"};
+        return failure->status ? NULL : c;
+    }
+    ha_context like = ha_context_like(primary);
+    snprintf(like.name, sizeof like.name, "%.30s/a%d", primary->name, primary->adoptions + 1);
+    like.adopted = 1;
+    like.native = native;
+    if ((c = ha_context_add(like, failure))) primary->adoptions++;
+    return c;
+}
+
+ha_context *ha_context_adopt(ha_context *device, void *stream) {
+    static const char operation[] = "ha_context_adopt";
+    ha_failure failure = {HA_OK, NULL};
+    ha_context *c = NULL;
+    if (ha_enter(operation)) return NULL;
+    device = ha_resolve(device);
+    if (ha_is_host(device) || !HA_HAS(device->ops, ha_queue_ops, adopt)) {
+        ha_fail(HA_ERR_UNSUPPORTED, operation, "%s has no queues but harray's", device->name);
+        return NULL;
+    }
+    pthread_mutex_lock(&ha_registry.lock);
+    const ha_context *same = ha_native_find(device->primary, stream);
+    if (!same) c = ha_adopt(device->primary, stream, &failure);
+    pthread_mutex_unlock(&ha_registry.lock);
+    if (same)
+        ha_fail(HA_ERR_STATE, operation, "%s: %p is the queue of %s already", device->name, stream,
+                same->name);
+    else if (!c)
+        ha_fail(failure.status, operation, "%s: %s", device->name, failure.why);
+    return c;
+}
+
+/* ---- giving back --------------------------------------------------------------------------- */
+
+/* No more guests from now on. */
+static void ha_adopted_close(ha_context *c) {
+    __atomic_store_n(&c->easy, NULL, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&c->lock);
+    c->ended = 1;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The last guest may have recorded one more event: so they go when all guests have left. */
+static void ha_adopted_forget(ha_context *c) {
+    pthread_mutex_lock(&c->lock);
+    ha_mark *watched = c->watched, *latest = c->latest;
+    c->watched = c->latest = NULL;
+    pthread_mutex_unlock(&c->lock);
+    ha_mark_release(c, watched);
+    ha_mark_release(c, latest);
+    ha_mark_done(c, ha_sequence(c));
+}
+
+static int ha_guests(ha_context *c) {
+    pthread_mutex_lock(&c->lock);
+    int guests = c->guests;
+    pthread_mutex_unlock(&c->lock);
+    return guests;
+}
+
+/* Nobody enqueues on it any more. When this returns, nothing uses the caller's queue. */
+static void ha_adopted_end(ha_context *c) {
+    ha_drain((ha_point){c, ha_sequence(c)});
+    ha_mark_done(c, ha_sequence(c));
+    ha_adopted_close(c);
+    while (ha_guests(c)) sched_yield(); /* who wait for nobody: everything has happened */
+    ha_adopted_forget(c);
+    pthread_mutex_lock(&ha_registry.lock);
+    c->ops->destroy(c->queue);
+    c->queue = NULL;
+    pthread_mutex_unlock(&ha_registry.lock);
+}
+
+/* 1: it is given back by this call. */
+static int ha_give_back(ha_context *c) {
+    pthread_mutex_lock(&ha_registry.lock);
+    int first = !c->given_back;
+    c->given_back = 1;
+    if (first && !c->adopted) {
+        c->unused = c->primary->unused;
+        c->primary->unused = c;
+    }
+    pthread_mutex_unlock(&ha_registry.lock);
+    return first;
+}
+
+ha_status ha_context_unfork(ha_context *c) {
+    ha_status s = ha_enter("ha_context_unfork");
+    if (s) return s;
+    if (!c || c->primary == c)
+        return ha_fail(HA_ERR_ARGUMENT, "ha_context_unfork", "%s is no fork of a context",
+                       c ? c->name : "NULL");
+    if (!ha_give_back(c))
+        return ha_fail(HA_ERR_STATE, "ha_context_unfork", "%s was given back already", c->name);
+    if (c->adopted) ha_adopted_end(c);
+    return HA_OK;
+}
+
+#endif

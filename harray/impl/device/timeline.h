@@ -1,0 +1,311 @@
+/* Order between queues, without waiting where that is possible.
+ *
+ * An operation on a queue is known by (queue, sequence number); the sequence number is the queue's
+ * epoch, `issued`: the number that its next event will get. Noting an operation is one load. Who
+ * has to come after it makes an event that covers its number: raises the epoch, then records. Work
+ * enqueued before the epoch was read is in front of that event, since raising comes first: had the
+ * record come before that work in the queue, the load behind the work would have seen the raised
+ * epoch. So events are made only when somebody waits, and closing an access stays cheap. */
+#ifndef HARRAY_IMPL_DEVICE_TIMELINE_H
+#define HARRAY_IMPL_DEVICE_TIMELINE_H
+
+#include "context.h"
+#include "../events/all.h"
+
+/* An event, shared by those who wait for it. Freed by the last of them once a newer one is there.
+ */
+typedef struct ha_mark {
+    ha_event event;
+    uint64_t covers; /* operations with a sequence number up to this */
+    uint32_t users;  /* under the context's lock; the context itself is one */
+} ha_mark;
+
+/* A point in a queue. */
+typedef struct ha_point {
+    ha_context *queue;
+    uint64_t seq;
+} ha_point;
+
+/* The sequence number for what was enqueued on c until now. */
+static inline uint64_t ha_sequence(const ha_context *c) {
+    return __atomic_load_n(&c->issued, __ATOMIC_ACQUIRE);
+}
+
+static inline int ha_passed(const ha_context *c, uint64_t seq) {
+    return __atomic_load_n(&c->done, __ATOMIC_ACQUIRE) >= seq;
+}
+
+static void ha_mark_done(ha_context *c, uint64_t covers) {
+    uint64_t done = __atomic_load_n(&c->done, __ATOMIC_RELAXED);
+    while (done < covers && !__atomic_compare_exchange_n(&c->done, &done, covers, 1,
+                                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
+}
+
+static int ha_failures; /* queues that have failed; 0: nothing is lost anywhere */
+
+/* Whether the engine may use a queue for a memory. Not an adopted one, which is for accesses on it
+ * alone: the caller may take it back. */
+static inline int ha_serves(const ha_context *c, const ha_memory *m) {
+    return c->memory == m && !c->adopted && !c->for_events &&
+           !__atomic_load_n(&c->failed, __ATOMIC_ACQUIRE);
+}
+
+/* Whether another queue can still get at a memory. Its device's contexts are never taken off the
+ * list. */
+static int ha_has_queue(const ha_memory *m) {
+    const ha_context *c = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
+    while (c && !ha_serves(c, m)) c = c->next;
+    return c != NULL;
+}
+
+/* Under the lock under which a fork revives it. */
+static void ha_memory_look_dead(ha_memory *m) {
+    if (!m->primary) return;
+    pthread_mutex_lock(&ha_registry.lock);
+    if (!ha_has_queue(m)) __atomic_store_n(&m->dead, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&ha_registry.lock);
+}
+
+/* An adopted queue goes while operations still name its context (queues.h). So whoever uses it for
+ * one of them is its guest for that time. 0: it has gone, and everything there has happened. */
+static int ha_guest_begin(ha_context *c) {
+    if (!c->adopted) return 1;
+    pthread_mutex_lock(&c->lock);
+    int stays = !c->ended;
+    c->guests += stays;
+    uint64_t gone = ha_sequence(c); /* later the context may have another queue, and its numbers */
+    pthread_mutex_unlock(&c->lock);
+    if (!stays) ha_mark_done(c, gone);
+    return stays;
+}
+
+static void ha_guest_end(ha_context *c) {
+    if (!c->adopted) return;
+    pthread_mutex_lock(&c->lock);
+    c->guests--;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The queue that fails kept others in order: what a write of it has replaced in a list (memory/block.h)
+ * may still run on a queue that it came after. So all that it could come after is drained. */
+static void ha_drain_all_like(const ha_context *c) {
+    ha_context *other = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
+    for (; other; other = other->next) {
+        if (other->backend != c->backend || !ha_guest_begin(other)) continue;
+        other->ops->drain(other->queue);
+        ha_guest_end(other);
+    }
+}
+
+/* The device said that the queue has failed for good: what has not happened never will (state/lost.h
+ * finds what that was). When the queue no longer touches memory, all of it counts as passed, so
+ * nobody waits for it again. Does not fail; from any thread, as often as it is found out. */
+static void ha_context_fail(ha_context *c) {
+    pthread_mutex_lock(&c->lock);
+    if (!c->failed) c->lost_after = __atomic_load_n(&c->done, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&c->failed, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&c->lock);
+    __atomic_store_n(&c->easy, NULL, __ATOMIC_RELAXED);
+    ha_memory_look_dead(c->memory);
+    ha_drain_all_like(c);
+    __atomic_store_n(&ha_failures, 1, __ATOMIC_RELEASE);
+    ha_mark_done(c, UINT64_MAX);
+}
+
+static inline int ha_has_failed(const ha_context *c) {
+    return __atomic_load_n(&c->failed, __ATOMIC_ACQUIRE);
+}
+
+/* Notices from the status of a queue's own function that it has failed. */
+static ha_status ha_noticed(ha_context *c, ha_status s) {
+    if (s == HA_ERR_LOST) ha_context_fail(c);
+    return s;
+}
+
+/* The oldest known event that covers `seq`, to be released; NULL when there is none. */
+static ha_mark *ha_mark_find(ha_context *c, uint64_t seq) {
+    pthread_mutex_lock(&c->lock);
+    ha_mark *m = c->watched && c->watched->covers >= seq ? c->watched : c->latest;
+    if (m && m->covers >= seq)
+        m->users++;
+    else
+        m = NULL;
+    pthread_mutex_unlock(&c->lock);
+    return m;
+}
+
+static void ha_mark_release(ha_context *c, ha_mark *m) {
+    if (!m) return;
+    pthread_mutex_lock(&c->lock);
+    int last = --m->users == 0;
+    pthread_mutex_unlock(&c->lock);
+    if (!last) return;
+    if (HA_HAS(c->ops, ha_queue_ops, forget)) c->ops->forget(&m->event);
+    HARRAY_FREE(m);
+}
+
+/* Makes m the context's newest event, if it is. The context becomes one more user. */
+static void ha_mark_publish(ha_context *c, ha_mark *m) {
+    ha_mark *old = NULL;
+    pthread_mutex_lock(&c->lock);
+    if (!c->latest || c->latest->covers < m->covers) {
+        old = c->latest;
+        c->latest = m;
+        m->users++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    ha_mark_release(c, old);
+}
+
+/* *out = an event behind operation `seq` of c; to be released. */
+static ha_status ha_cover(ha_context *c, uint64_t seq, ha_mark **out) {
+    if ((*out = ha_mark_find(c, seq))) return HA_OK;
+    ha_mark *m = (ha_mark *)HARRAY_MALLOC(sizeof *m);
+    if (!m) return HA_ERR_MEMORY;
+    *m = (ha_mark){.users = 1};
+    m->covers = __atomic_fetch_add(&c->issued, 1, __ATOMIC_ACQ_REL);
+    ha_status s = ha_noticed(c, c->ops->record(c->queue, &m->event));
+    if (s) {
+        HARRAY_FREE(m);
+        return s;
+    }
+    ha_mark_publish(c, m);
+    *out = m;
+    return HA_OK;
+}
+
+/* Whether p was lost: passed, but never happened. */
+static inline int ha_is_lost(ha_point p) {
+    return ha_has_failed(p.queue) && p.seq > p.queue->lost_after;
+}
+
+/* Blocks until an event has happened. */
+static ha_status ha_mark_wait(ha_context *c, const ha_mark *m, const char *site) {
+    uint64_t start = ha_now();
+    ha_status s = ha_noticed(c, c->ops->finish(&m->event));
+    ha_on_wait(c->name, site, start);
+    if (!s) ha_mark_done(c, m->covers);
+    return s;
+}
+
+static ha_status ha_wait_for_event(ha_point p, const char *site) {
+    ha_mark *m;
+    ha_status s = ha_cover(p.queue, p.seq, &m);
+    if (s) return s;
+    s = ha_mark_wait(p.queue, m, site);
+    ha_mark_release(p.queue, m);
+    return s;
+}
+
+/* Blocks the calling thread until operation p has happened. HA_ERR_LOST when it never will. site:
+ * of the call that waits. */
+static ha_status ha_wait_at(ha_point p, const char *site) {
+    if (ha_passed(p.queue, p.seq) || !ha_guest_begin(p.queue))
+        return ha_is_lost(p) ? HA_ERR_LOST : HA_OK;
+    ha_status s = ha_wait_for_event(p, site);
+    ha_guest_end(p.queue);
+    return s;
+}
+
+static ha_status ha_wait_for(ha_point p) { return ha_wait_at(p, ""); }
+
+/* The same for those who then look again at what there is: lost is over, too. */
+static ha_status ha_wait_past(ha_point p, const char *site) {
+    ha_note note = ha_backend_note;
+    ha_status s = ha_wait_at(p, site);
+    if (s != HA_ERR_LOST) return s;
+    ha_backend_note = note;
+    return HA_OK;
+}
+
+/* Whether `waiter` can come after work of `queue` without the host waiting. */
+static inline int ha_can_await(const ha_context *waiter, const ha_context *queue) {
+    return waiter->ops && waiter->backend == queue->backend;
+}
+
+/* What is enqueued on `waiter` from now on happens after p. */
+static ha_status ha_await(ha_context *waiter, ha_point p) {
+    ha_mark *m;
+    if (waiter == p.queue || ha_passed(p.queue, p.seq) || !ha_guest_begin(p.queue)) return HA_OK;
+    ha_status s = ha_cover(p.queue, p.seq, &m);
+    if (!s) {
+        s = ha_noticed(waiter, waiter->ops->await(waiter->queue, &m->event));
+        ha_mark_release(p.queue, m);
+    }
+    ha_guest_end(p.queue);
+    return s;
+}
+
+/* The event to ask about. It stays the same until it has happened: where work never ends, the
+ * newest event never has. To be released. */
+static ha_mark *ha_mark_watch(ha_context *c) {
+    pthread_mutex_lock(&c->lock);
+    if (!c->watched && c->latest && !ha_passed(c, c->latest->covers)) {
+        c->watched = c->latest;
+        c->watched->users++;
+    }
+    ha_mark *m = c->watched;
+    if (m) m->users++;
+    pthread_mutex_unlock(&c->lock);
+    return m;
+}
+
+static void ha_mark_unwatch(ha_context *c, ha_mark *m) {
+    pthread_mutex_lock(&c->lock);
+    int watched = c->watched == m;
+    if (watched) c->watched = NULL;
+    pthread_mutex_unlock(&c->lock);
+    if (watched) ha_mark_release(c, m);
+}
+
+/* Learns, without blocking, how far a queue has come. */
+static void ha_poll(ha_context *c) {
+    ha_note note = ha_backend_note;
+    if (!ha_guest_begin(c)) return;
+    for (ha_mark *m; (m = ha_mark_watch(c));) {
+        int done = ha_passed(c, m->covers) ? 1 : c->ops->done(&m->event);
+        int passed = done == 1;
+        if (done < 0) ha_context_fail(c);
+        if (passed) {
+            ha_mark_done(c, m->covers);
+            ha_mark_unwatch(c, m);
+        }
+        ha_mark_release(c, m);
+        if (!passed) break;
+    }
+    ha_guest_end(c);
+    ha_backend_note = note;
+}
+
+static void ha_poll_all(void) {
+    ha_context *c = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
+    for (; c; c = c->next) ha_poll(c);
+}
+
+/* Waits until p touches memory no more, whatever it takes: for freeing. Cannot fail. It may not
+ * have happened, if the device failed; so nobody else learns from this that it has. */
+static void ha_drain(ha_point p) {
+    ha_note note = ha_backend_note; /* of what failed before */
+    if (ha_wait_past(p, "") == HA_OK) return;
+    ha_backend_note = note;
+    if (!ha_guest_begin(p.queue)) return;
+    p.queue->ops->drain(p.queue->queue);
+    ha_guest_end(p.queue);
+}
+
+ha_status ha_context_finish(ha_context *c) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter("ha_context_finish");
+    if (s) return s;
+    c = ha_resolve(c);
+    if (ha_is_host(c)) return HA_OK;
+    s = ha_wait_at((ha_point){c, ha_sequence(c)}, "ha_context_finish");
+    if (s == HA_ERR_LOST)
+        return ha_fail(s, "ha_context_finish",
+                       "%s has failed, and what it was to do is lost; ha_shutdown ends that",
+                       c->name);
+    if (s) return ha_fail(s, "ha_context_finish", "%s: waiting for its work failed", c->name);
+    return HA_OK;
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* Who listens to what happens, and the events of a call on their way to them.
+ *
+ * Events are noted where they happen: an array may be busy then, or an access half open. So each
+ * thread keeps a list, and tells it when its outermost call into the library is about to return:
+ * nothing is locked, busy or half done then, and a handler may call whatever it likes.
+ *
+ * When nobody listens, noting is one load and a branch, and none of it is on the fast path. */
+#ifndef HARRAY_IMPL_EVENTS_EVENT_QUEUE_H
+#define HARRAY_IMPL_EVENTS_EVENT_QUEUE_H
+
+#include "call_sites.h"
+
+enum ha_listener { HA_HANDLER_LISTENS = 1, HA_TRACE_LISTENS = 2, HA_LISTENERS = 3 };
+enum { HA_TRACE_UNASKED = 4 }; /* HARRAY_TRACE was not read yet */
+
+static unsigned ha_listeners = HA_TRACE_UNASKED; /* who of them does */
+static pthread_once_t ha_listen_once = PTHREAD_ONCE_INIT;
+
+/* An event, with what it says: the array or the context may be gone when it is told. */
+typedef struct ha_event_record {
+    struct ha_event_record *next;
+    ha_event_info info;
+    char array[48], type[40], from[48], at[48];
+    const void *subject; /* access: of which array; only to tell arrays apart */
+    uint64_t ticket;     /* access: of that array */
+    uint64_t balance;    /* allocate, free: bytes handed out afterwards */
+    int moved_by_queue;  /* transfer: on the track of queue `track`, else by the thread itself */
+    char track[48];
+    struct ha_stamps *stamps; /* transfer: when it begins and ends on the device; NULL: unknown */
+} ha_event_record;
+
+static _Thread_local struct {
+    ha_event_record *first, **last;
+    unsigned depth;           /* calls into the library, one inside the other */
+    int telling;              /* a handler runs: what it causes is not told again */
+    struct ha_stamps *stamps; /* of the transfer that is being enqueued */
+} ha_told;
+
+static uint64_t ha_dropped; /* events that there was no memory for */
+static struct {
+    ha_event_handler call;
+    void *user;
+} ha_listener;
+
+/* Who is given each event behind the handler. Set when the trace first starts (trace.h), and for good: what
+ * was noted for it may come later than its end. */
+typedef struct ha_event_taker {
+    void (*take)(ha_event_record *r); /* the record is the taker's from then */
+    void (*abandon)(struct ha_stamps *s);
+} ha_event_taker;
+
+static const ha_event_taker *ha_taker; /* NULL: nobody */
+
+static inline int ha_is_listening(void) {
+    return (__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_LISTENERS) != 0;
+}
+
+/* In a child of fork(), where nothing may be called, nobody listens. */
+static void ha_listen_forked(void) { __atomic_store_n(&ha_listeners, 0, __ATOMIC_RELAXED); }
+
+static void ha_listen_atfork(void) { pthread_atfork(NULL, NULL, ha_listen_forked); }
+
+static void ha_listen(unsigned who, int on) {
+    pthread_once(&ha_listen_once, ha_listen_atfork);
+    if (on)
+        __atomic_fetch_or(&ha_listeners, who, __ATOMIC_RELEASE);
+    else
+        __atomic_fetch_and(&ha_listeners, ~who, __ATOMIC_RELEASE);
+}
+
+/* ---- noting -------------------------------------------------------------------------------- */
+
+static void ha_text_copy(char *to, size_t bytes, const char *from) {
+    size_t n = from ? strnlen(from, bytes - 1) : 0;
+    if (n) memcpy(to, from, n);
+    to[n] = 0;
+}
+
+/* One more event of this call, to be filled in. NULL: nobody listens, or there is no memory. */
+static ha_event_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
+    if (!ha_is_listening() || ha_told.telling) return NULL;
+    ha_event_record *r = (ha_event_record *)HARRAY_MALLOC(sizeof *r);
+    if (!r) {
+        __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    ha_text_copy(r->at, sizeof r->at, at);
+    r->info = (ha_event_info){.kind = kind,
+                              .array = r->array,
+                              .type = r->type,
+                              .site = site ? site : "",
+                              .from = r->from,
+                              .at = r->at,
+                              .thread = ha_self.id};
+    r->info.start = r->info.end = ha_now();
+    if (!ha_told.first) ha_told.last = &ha_told.first;
+    *ha_told.last = r;
+    ha_told.last = &r->next;
+    return r;
+}
+
+/* The host waited for a queue since `start`. */
+static void ha_on_wait(const char *queue, const char *site, uint64_t start) {
+    uint64_t end = ha_now();
+    ha_site_add(site, &(ha_site_statistics){.waits = 1, .wait_ns = end - start});
+    ha_event_record *r = ha_record_add(HA_EVENT_WAIT, site, "host");
+    if (!r) return;
+    ha_text_copy(r->from, sizeof r->from, queue);
+    r->info.start = start;
+    r->info.end = end;
+}
+
+void ha_set_event_handler(ha_event_handler handler, void *user) {
+    ha_listener.user = user;
+    ha_listener.call = handler;
+    ha_listen(HA_HANDLER_LISTENS, handler != NULL);
+}
+
+const char *ha_event_kind_name(ha_event_kind kind) {
+    static const char *const names[] = {"allocate", "free", "transfer", "wait",
+                                        "conflict", "open", "close"};
+    return (unsigned)kind < HA_EVENT_KINDS ? names[kind] : "unknown event";
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* Telling what a call has noted, when it returns. */
+#ifndef HARRAY_IMPL_EVENTS_TELL_H
+#define HARRAY_IMPL_EVENTS_TELL_H
+
+#include "trace.h"
+
+static void ha_record_tell(ha_event_record *r) {
+    const ha_event_taker *taker = __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE);
+    if (ha_listener.call) ha_listener.call(&r->info, ha_listener.user);
+    if (taker)
+        taker->take(r);
+    else
+        HARRAY_FREE(r);
+}
+
+static void ha_call_leave(void) {
+    if (--ha_told.depth || ha_told.telling) return;
+    if (ha_told.stamps) __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE)->abandon(ha_told.stamps);
+    ha_told.stamps = NULL;
+    ha_event_record *r = ha_told.first;
+    ha_told.first = NULL;
+    ha_told.telling = 1;
+    for (ha_event_record *next; r; r = next) {
+        next = r->next;
+        ha_record_tell(r);
+    }
+    ha_told.telling = 0;
+}
+
+static int ha_call_count(void) {
+    ha_trace_ask();
+    if (!ha_is_listening()) return 0;
+    ha_told.depth++;
+    return 1;
+}
+
+static inline int ha_call_begin(void) {
+    return __atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) ? ha_call_count() : 0;
+}
+
+static inline void ha_call_end(const int *counted) {
+    if (*counted) ha_call_leave();
+}
+
+/* At the top of every public function that may cause events: tells them when it returns. */
+#define HA_TELLS_EVENTS                                                                            \
+    int ha_tells_ __attribute__((cleanup(ha_call_end), unused)) = ha_call_begin()
+
+#endif

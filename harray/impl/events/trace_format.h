@@ -1,0 +1,285 @@
+/* The records of the trace file: each event as a line of JSON, or some.
+ *
+ *     "process" 1     a track for each thread: its accesses, its waits
+ *     "process" 2     a track for each queue: transfers, at the times that the device tells
+ *     "process" 3     a counter for each memory: bytes handed out */
+#ifndef HARRAY_IMPL_EVENTS_TRACE_FORMAT_H
+#define HARRAY_IMPL_EVENTS_TRACE_FORMAT_H
+
+#include "event_queue.h"
+
+/* Two times on a queue. The device may still write to them after the trace has ended. */
+typedef struct ha_stamps {
+    struct ha_stamps *next;
+    uint64_t begin, end;     /* 0: not yet */
+    int ends;                /* `end` was enqueued, too */
+    ha_event_record *record; /* to be written when they are known; NULL: nothing */
+} ha_stamps;
+
+/* A queue's. Times on a track never overlap. */
+typedef struct ha_track {
+    struct ha_track *next;
+    uint64_t number, until;
+    char name[48];
+} ha_track;
+
+/* An access that is open, to know when it is closed whether a later one of its thread still is. */
+typedef struct ha_trace_access {
+    struct ha_trace_access *next; /* an earlier one */
+    const void *subject;
+    uint64_t thread, ticket;
+} ha_trace_access;
+
+enum { HA_TRACE_THREADS = 1, HA_TRACE_QUEUES, HA_TRACE_MEMORIES };
+enum { HA_TRACE_PATIENCE = 50000000 }; /* ns */
+enum { HA_TRACE_BUFFER = 1 << 16, HA_TRACE_LONGEST = 8192 };
+
+static struct {
+    pthread_mutex_t lock;
+    FILE *file; /* NULL: no trace */
+    int descriptor;
+    char *buffer;
+    size_t used;      /* bytes in it */
+    uint64_t flushed; /* when, in ns */
+    int failed;       /* something could not be written */
+    uint64_t records; /* so far */
+    uint64_t number;  /* traces so far */
+    uint64_t tracks, crossings;
+    ha_track *track;
+    ha_trace_access *access;
+    ha_stamps *pending, *youngest;
+} ha_trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local uint64_t ha_named_in; /* number of the trace that knows this thread's name */
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+/* Lock held, for all that follows. What is written up to here is in the file, unless so many bytes
+ * more still fit the buffer. */
+static void ha_trace_room(size_t bytes) {
+    if (ha_trace.used + bytes <= HA_TRACE_BUFFER - 64) return; /* stdio may want some for itself */
+    ha_trace.failed |= fflush(ha_trace.file) != 0;
+    ha_trace.used = 0;
+}
+
+static void ha_trace_write(const char *text, size_t bytes) {
+    ha_trace_room(bytes);
+    ha_trace.failed |= fwrite(text, 1, bytes, ha_trace.file) != bytes;
+    ha_trace.used += bytes;
+}
+
+typedef struct ha_trace_line {
+    ha_text text;
+    char buffer[HA_TRACE_LONGEST];
+} ha_trace_line;
+
+static void ha_line_begin(ha_trace_line *l) {
+    l->text = (ha_text){l->buffer, sizeof l->buffer, 0};
+    ha_print(&l->text, "%s", ha_trace.records ? ",\n" : "");
+}
+
+/* Ends the arguments and the record. */
+static void ha_line_end(ha_trace_line *l) {
+    ha_print(&l->text, "}}");
+    if (ha_text_is_cut(&l->text)) {
+        __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    ha_trace_write(l->buffer, l->text.length);
+    ha_trace.records++;
+}
+
+/* Microseconds. */
+static void ha_print_time(ha_text *t, const char *key, uint64_t ns) {
+    ha_print(t, "\"%s\": %llu.%03u", key, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+static void ha_line_head(ha_trace_line *l, const char *name, const char *phase, uint64_t process,
+                         uint64_t track) {
+    ha_line_begin(l);
+    ha_print(&l->text, "{");
+    ha_print_text(&l->text, "name", name);
+    ha_print(&l->text, ", \"ph\": \"%s\", \"pid\": %llu, \"tid\": %llu, ", phase,
+             (unsigned long long)process, (unsigned long long)track);
+}
+
+/* Names a process, or a track of it. */
+static void ha_trace_name(const char *what, uint64_t process, uint64_t track, const char *name) {
+    ha_trace_line l;
+    ha_line_head(&l, what, "M", process, track);
+    ha_print(&l.text, "\"args\": {");
+    ha_print_text(&l.text, "name", name);
+    ha_line_end(&l);
+}
+
+static void ha_trace_know_thread(uint64_t thread) {
+    char name[32];
+    if (ha_named_in == ha_trace.number) return;
+    ha_named_in = ha_trace.number;
+    snprintf(name, sizeof name, "thread %llu", (unsigned long long)thread);
+    ha_trace_name("thread_name", HA_TRACE_THREADS, thread, name);
+}
+
+/* NULL: no memory for one more. */
+static ha_track *ha_trace_track(const char *name) {
+    ha_track *t = ha_trace.track;
+    while (t && strcmp(t->name, name) != 0) t = t->next;
+    if (t) return t;
+    t = (ha_track *)HARRAY_MALLOC(sizeof *t);
+    if (!t) return NULL;
+    *t = (ha_track){.next = ha_trace.track, .number = ++ha_trace.tracks};
+    ha_text_copy(t->name, sizeof t->name, name);
+    ha_trace.track = t;
+    ha_trace_name("thread_name", HA_TRACE_QUEUES, t->number, name);
+    return t;
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+/* Everything up to the arguments. */
+static void ha_line_slice(ha_trace_line *l, const char *name, const ha_event_info *e,
+                          uint64_t process, uint64_t track) {
+    ha_line_head(l, name, "X", process, track);
+    ha_print(&l->text, "\"cat\": \"%s\", ",
+             e->kind == HA_EVENT_CLOSE ? "access" : ha_event_kind_name(e->kind));
+    ha_print_time(&l->text, "ts", e->start);
+    ha_print(&l->text, ", ");
+    ha_print_time(&l->text, "dur", e->end - e->start);
+    ha_print(&l->text, ", \"args\": {");
+}
+
+static void ha_line_array(ha_trace_line *l, const ha_event_info *e) {
+    ha_print_text(&l->text, "array", e->array);
+    ha_print(&l->text, ", ");
+    ha_print_text(&l->text, "type", e->type);
+    ha_print(&l->text, ", ");
+    ha_print_text(&l->text, "site", e->site);
+    ha_print(&l->text, ", \"first\": %zu, \"last\": %zu, ", e->range.first, e->range.last);
+}
+
+/* The array's name, or what it is made of. */
+static const char *ha_event_subject(const ha_event_info *e) {
+    return *e->array ? e->array : *e->type ? e->type : "array";
+}
+
+static void ha_trace_transfer(const ha_event_record *r, int timed) {
+    const ha_event_info *e = &r->info;
+    ha_event_info shown = *e;
+    ha_trace_line l;
+    if (!r->moved_by_queue) {
+        ha_trace_know_thread(e->thread);
+        ha_line_slice(&l, ha_event_subject(e), e, HA_TRACE_THREADS, e->thread);
+    } else {
+        ha_track *t = ha_trace_track(r->track);
+        if (!t) return;
+        if (timed) { /* what two threads enqueue at once may be stamped crosswise */
+            shown.start = r->stamps->begin > t->until ? r->stamps->begin : t->until;
+            shown.end = r->stamps->end > shown.start ? r->stamps->end : shown.start;
+            t->until = shown.end;
+        }
+        ha_line_slice(&l, ha_event_subject(e), &shown, HA_TRACE_QUEUES, t->number);
+    }
+    ha_line_array(&l, e);
+    ha_print_text(&l.text, "from", e->from);
+    ha_print(&l.text, ", ");
+    ha_print_text(&l.text, "to", e->at);
+    ha_print(&l.text, ", ");
+    ha_print_number(&l.text, "bytes", e->bytes);
+    ha_print(&l.text, ", \"thread\": %llu, \"timed\": %s", (unsigned long long)e->thread,
+             timed || !r->moved_by_queue ? "true" : "false");
+    ha_line_end(&l);
+}
+
+static void ha_trace_wait(const ha_event_info *e) {
+    ha_trace_line l;
+    char name[64];
+    snprintf(name, sizeof name, "wait for %s", e->from);
+    ha_trace_know_thread(e->thread);
+    ha_line_slice(&l, name, e, HA_TRACE_THREADS, e->thread);
+    ha_print_text(&l.text, "site", e->site);
+    ha_line_end(&l);
+}
+
+static void ha_trace_conflict(const ha_event_info *e) {
+    ha_trace_line l;
+    ha_trace_know_thread(e->thread);
+    ha_line_slice(&l, e->status ? "refused" : "wait for another access", e, HA_TRACE_THREADS,
+                  e->thread);
+    ha_line_array(&l, e);
+    ha_print_text(&l.text, "opened at", e->from);
+    ha_print(&l.text, ", ");
+    ha_print_text(&l.text, "status", ha_status_name(e->status));
+    ha_line_end(&l);
+}
+
+static void ha_trace_block(const ha_event_record *r) {
+    ha_trace_line l;
+    ha_line_head(&l, r->info.at, "C", HA_TRACE_MEMORIES, 0);
+    ha_print_time(&l.text, "ts", r->info.start);
+    ha_print(&l.text, ", \"args\": {");
+    ha_print_number(&l.text, "bytes", r->balance);
+    ha_line_end(&l);
+}
+
+/* ---- accesses ------------------------------------------------------------------------------ */
+
+static void ha_trace_opened(const ha_event_record *r) {
+    ha_trace_access *a = (ha_trace_access *)HARRAY_MALLOC(sizeof *a);
+    if (!a) return;
+    *a = (ha_trace_access){ha_trace.access, r->subject, r->info.thread, r->ticket};
+    ha_trace.access = a;
+}
+
+/* Forgets it. Whether all that its thread opened later is closed: slices on a track must nest. */
+static int ha_trace_nests(const ha_event_record *r) {
+    int later = 0;
+    for (ha_trace_access **at = &ha_trace.access; *at; at = &(*at)->next) {
+        ha_trace_access *a = *at;
+        if (a->subject == r->subject && a->ticket == r->ticket) {
+            int nests = !later && a->thread == r->info.thread;
+            *at = a->next;
+            HARRAY_FREE(a);
+            return nests;
+        }
+        later |= a->thread == r->info.thread;
+    }
+    return 0;
+}
+
+static void ha_line_access(ha_trace_line *l, const ha_event_info *e) {
+    ha_line_array(l, e);
+    ha_print_text(&l->text, "at", e->at);
+    ha_print(&l->text, ", ");
+    ha_print_text(&l->text, "mode", e->writes ? "write" : "read");
+    ha_print(&l->text, ", ");
+    ha_print_number(&l->text, "bytes", e->bytes);
+    ha_line_end(l);
+}
+
+/* The beginning ("b") or the end ("e") of what needs a track of its own. */
+static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_t time) {
+    ha_trace_line l;
+    ha_line_head(&l, ha_event_subject(e), phase, HA_TRACE_THREADS, e->thread);
+    ha_print(&l.text, "\"cat\": \"access\", \"id\": %llu, ",
+             (unsigned long long)ha_trace.crossings);
+    ha_print_time(&l.text, "ts", time);
+    ha_print(&l.text, ", \"args\": {");
+    ha_line_access(&l, e);
+}
+
+static void ha_trace_closed(const ha_event_record *r) {
+    const ha_event_info *e = &r->info;
+    ha_trace_line l;
+    ha_trace_know_thread(e->thread);
+    if (ha_trace_nests(r)) {
+        ha_line_slice(&l, ha_event_subject(e), e, HA_TRACE_THREADS, e->thread);
+        ha_line_access(&l, e);
+        return;
+    }
+    ha_trace.crossings++;
+    ha_trace_room((size_t)2 * HA_TRACE_LONGEST); /* a crash leaves both, or none */
+    ha_trace_crossing(e, "b", e->start);
+    ha_trace_crossing(e, "e", e->end);
+}
+
+#endif

@@ -1,0 +1,8 @@
+#ifndef HARRAY_IMPL_MEMORY_ALL_H
+#define HARRAY_IMPL_MEMORY_ALL_H
+
+#include "block.h"
+#include "pool.h"
+#include "retire.h"
+
+#endif

@@ -1,0 +1,147 @@
+/* Blocks: bytes of one memory, and the operations outstanding on them. */
+#ifndef HARRAY_IMPL_MEMORY_BLOCK_H
+#define HARRAY_IMPL_MEMORY_BLOCK_H
+
+#include "../device/all.h"
+
+/* An operation that was enqueued and may not have happened yet. */
+typedef struct ha_operation {
+    ha_point at;
+    ha_range range;
+    int write;
+    const char *site; /* the call in the user's source that it was enqueued for */
+} ha_operation;
+
+/* The outstanding operations on a block. n + promised <= capacity always: an open access on a
+ * device has been promised the entry that closing it needs, so that closing cannot fail. */
+typedef struct ha_ops {
+    ha_operation two[2];
+    ha_operation *heap; /* NULL: in `two` */
+    uint32_t n, capacity, promised;
+    const ha_grid *grid; /* of the array; NULL: none, or the block is no array's */
+} ha_ops;
+
+typedef struct ha_block {
+    struct ha_block *next;            /* retired: the next younger one; cached: of its class */
+    struct ha_block *previous;        /* cached: of its class */
+    struct ha_block *older, *younger; /* cached */
+    uint64_t number;                  /* retired: how many were before it */
+    ha_memory *memory;
+    void *data;
+    size_t bytes;
+    ha_use use;
+    ha_ops ops;                /* retired; else empty */
+    HA_DEBUG(ha_known *known;) /* NULL: nobody opened it yet */
+} ha_block;
+
+typedef struct ha_chunk ha_chunk; /* transfer/staging.h */
+
+enum { HA_AHEAD = 3 }; /* parts of record arrays, at most */
+
+/* An attempt at something that may have to wait: for whom it is made, and when it returned
+ * HA_LATER, what to wait for before the next one. */
+typedef struct ha_attempt {
+    const char *site; /* the call in the user's source */
+    ha_point point;
+    uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
+                         or a request that never fits could wait for ever; 0: first attempt */
+    int for_chunk;    /* HA_LATER: wait for a chunk to be given back, not for the point */
+    ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
+    const struct ha_incarnation *staged_from;
+    ha_range staged;
+    struct ha_mark *mark; /* HA_LATER: the event behind the point, if it is known; to be released */
+    struct ha_ahead {     /* the same of record arrays: what is on its way to be converted */
+        ha_chunk *chunk;
+        const struct ha_incarnation *from;
+        ha_range range;
+    } ahead[HA_AHEAD]; /* first those that were fetched first */
+    int no_spread;     /* the device could not put them into place: they are cut otherwise then */
+} ha_attempt;
+
+static uint64_t ha_retirements; /* so far, in all memories */
+
+enum { HA_MERGE_ABOVE = 16 }; /* operations kept apart before those of one queue are merged */
+
+static inline ha_operation *ha_ops_list(ha_ops *o) { return o->heap ? o->heap : o->two; }
+
+static inline uint32_t ha_ops_capacity(const ha_ops *o) { return o->heap ? o->capacity : 2; }
+
+static inline int ha_ops_has_room(const ha_ops *o, uint32_t more) {
+    return o->n + o->promised + more <= ha_ops_capacity(o);
+}
+
+static inline int ha_conflicts(const ha_grid *g, const ha_operation *o, ha_range r, int write) {
+    return (o->write | write) && ha_overlap(g, o->range, r);
+}
+
+/* A write that was lost: it is over, but not forgotten before state/lost.h has seen it. */
+static inline int ha_lost_write(const ha_operation *o) { return o->write && ha_is_lost(o->at); }
+
+/* Drops what has happened, as far as is known. keep_lost: but for lost writes; of a block that
+ * nobody will read it only counts that queues are off it. */
+static void ha_ops_prune(ha_ops *o, int keep_lost) {
+    ha_operation *list = ha_ops_list(o);
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < o->n; i++) {
+        int passed = ha_passed(list[i].at.queue, list[i].at.seq);
+        if (!passed || (keep_lost && ha_lost_write(&list[i]))) list[k++] = list[i];
+    }
+    o->n = k;
+}
+
+/* Widens *into to cover o as well: more is waited for than need be, never less. */
+static void ha_operation_merge(const ha_grid *g, ha_operation *into, const ha_operation *o) {
+    into->range = ha_around(g, into->range, o->range);
+    if (o->at.seq > into->at.seq) into->at.seq = o->at.seq;
+    into->write |= o->write;
+}
+
+/* One entry a queue. */
+static void ha_ops_merge(ha_ops *o) {
+    ha_operation *list = ha_ops_list(o);
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < o->n; i++) {
+        uint32_t j = 0;
+        while (j < k && list[j].at.queue != list[i].at.queue) j++;
+        if (j < k)
+            ha_operation_merge(o->grid, &list[j], &list[i]);
+        else
+            list[k++] = list[i];
+    }
+    o->n = k;
+}
+
+/* Notes an operation. Needs room for one (or its promise). A write replaces what it covers: it was
+ * ordered behind that, so whoever comes after it comes after that too. A read replaces earlier ones
+ * of its queue; not later ones, for a token is waited for before its position is noted here, and
+ * meanwhile others read. (Its parts, not an ha_operation, so that they come in registers: gcc would
+ * store an ha_operation in words and load it in pairs of words, which takes 10 ns of closing an
+ * access.) */
+static void ha_ops_note(ha_ops *o, ha_point at, size_t first, size_t last, int write,
+                        const char *site) {
+    ha_operation *list = ha_ops_list(o);
+    uint32_t k = 0;
+    if (first >= last) return;
+    for (uint32_t i = 0; i < o->n; i++) {
+        const ha_operation *old = &list[i];
+        int earlier = !old->write && old->at.queue == at.queue && old->at.seq <= at.seq;
+        int replaces = write || earlier;
+        if (replaces && ha_covers(o->grid, (ha_range){first, last}, old->range)) continue;
+        if (k < i) list[k] = *old;
+        k++;
+    }
+    list[k].at = at;
+    list[k].range.first = first;
+    list[k].range.last = last;
+    list[k].write = write;
+    list[k].site = site;
+    o->n = k + 1;
+}
+
+static void ha_ops_free(ha_ops *o) {
+    if (o->heap) HARRAY_FREE(o->heap);
+    o->heap = NULL;
+    o->n = o->capacity = o->promised = 0;
+}
+
+#endif

@@ -1,0 +1,208 @@
+/* Blocks that outlive their use, and where new ones come from.
+ *
+ * Freeing never waits. A block whose operations have not all happened is retired: it stays on its
+ * memory's list until they have, and is given back by whoever next allocates or frees there. */
+#ifndef HARRAY_IMPL_MEMORY_RETIRE_H
+#define HARRAY_IMPL_MEMORY_RETIRE_H
+
+#include "pool.h"
+
+/* Takes off the list what no queue uses any more. */
+static ha_block *ha_take_passed(ha_memory *m) {
+    ha_block *passed = NULL;
+    pthread_mutex_lock(&m->lock);
+    m->youngest = NULL;
+    for (ha_block **at = &m->retired; *at;) {
+        ha_block *b = *at;
+        ha_ops_prune(&b->ops, 0);
+        if (b->ops.n) {
+            m->youngest = b;
+            at = &b->next;
+            continue;
+        }
+        *at = b->next;
+        b->next = passed;
+        passed = b;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return passed;
+}
+
+/* Gives back what no queue uses any more, without blocking. Returns whether that was anything;
+ * *released: the bytes that went to the backend, not to the cache. Meanwhile these blocks are
+ * neither retired nor cached: so it counts as returning them. */
+static int ha_memory_collect(ha_memory *m, uint64_t *released) {
+    *released = 0;
+    if (!ha_pool_bytes(m, HA_RETIRED)) return 0;
+    ha_poll_all();
+    ha_pool_return(m, 1);
+    ha_block *passed = ha_take_passed(m);
+    for (ha_block *b = passed, *next; b; b = next) {
+        next = b->next;
+        ha_ops_free(&b->ops);
+        *released += ha_block_give(b, 0);
+    }
+    ha_pool_return(m, -1);
+    return passed != NULL;
+}
+
+static int ha_memory_sweep(ha_memory *m) {
+    uint64_t released;
+    return ha_memory_collect(m, &released);
+}
+
+/* The oldest operation that keeps a retired block, if that was there at the first attempt. */
+static int ha_memory_pending(ha_memory *m, ha_attempt *attempt) {
+    if (!attempt->retired)
+        attempt->retired = __atomic_load_n(&ha_retirements, __ATOMIC_ACQUIRE) + 1;
+    pthread_mutex_lock(&m->lock);
+    ha_block *b = m->retired;
+    int pending = b && b->number < attempt->retired;
+    if (pending) attempt->point = ha_ops_list(&b->ops)[0].at;
+    pthread_mutex_unlock(&m->lock);
+    return pending;
+}
+
+/* Not a status for users: try again after waiting for a point, with nothing held. */
+#define HA_LATER ((ha_status)-1)
+
+/* Nor this: the block has to be exchanged, so no other access to it may be open. */
+#define HA_ALONE ((ha_status)-2)
+
+enum { HA_ATTEMPTS = 1000 }; /* with other threads giving blocks back in between */
+
+/* How many blocks came back so far; waits for those that other threads are just giving back, which
+ * waits for nobody. */
+static uint64_t ha_memory_returned(ha_memory *m, uint64_t seen) {
+    for (;;) {
+        ha_spin_lock(&m->pool.lock);
+        uint64_t returned = m->pool.returned;
+        uint32_t returning = m->pool.returning;
+        ha_spin_unlock(&m->pool.lock);
+        if (!returning || returned != seen) return returned;
+        sched_yield();
+    }
+}
+
+/* Has what was kept back for staging in a memory given to it again. */
+static void ha_memory_reclaim(ha_memory *m) {
+    void (*reclaim)(ha_memory *) = __atomic_load_n(&m->reclaim, __ATOMIC_ACQUIRE);
+    if (reclaim) reclaim(m);
+}
+
+/* Gets b->data from the backend: `bytes` bytes at least, more when that is to be cached. A memory
+ * that is full is asked again when something came back, from the cache first of all. */
+static ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt) {
+    ha_memory *m = b->memory;
+    for (int i = 0;; i++) {
+        uint64_t seen = ha_memory_returned(m, UINT64_MAX);
+        ha_status s = ha_block_ask(b);
+        if (s != HA_ERR_MEMORY || i == HA_ATTEMPTS) return s;
+        int again = b->bytes != bytes;
+        b->bytes = bytes;
+        ha_memory_reclaim(m);
+        (void)ha_memory_shrink(m, 0);
+        again |= ha_memory_returned(m, seen) != seen;
+        if (!again && ha_memory_pending(m, attempt)) {
+            ha_forget_note();
+            return HA_LATER;
+        }
+        if (!again && ha_memory_returned(m, seen) == seen) return s;
+        ha_forget_note();
+    }
+}
+
+/* A block that is not from the cache. */
+static ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block **out,
+                              ha_attempt *attempt) {
+    ha_block *b = (ha_block *)HARRAY_MALLOC(sizeof *b);
+    if (!b) return HA_ERR_MEMORY;
+    memset(b, 0, sizeof *b);
+    b->memory = m;
+    b->use = use;
+    b->bytes = ha_pool_caches(m) ? ha_size_rounded(bytes) : bytes;
+    ha_status s = ha_block_obtain(b, bytes, attempt);
+    if (s) {
+        HARRAY_FREE(b);
+        return s;
+    }
+    ha_block_poison(b, bytes);
+    *out = b;
+    return HA_OK;
+}
+
+/* A block of so many bytes. HA_LATER when there may be room once attempt->point has happened. */
+static ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
+                                   ha_attempt *attempt) {
+    if ((*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
+    if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
+    return ha_block_new(m, bytes, use, out, attempt);
+}
+
+static int ha_bytes_of(size_t n, size_t element, size_t *bytes) {
+    return !__builtin_mul_overflow(n, element, bytes) && *bytes <= PTRDIFF_MAX;
+}
+
+/* The same, waiting for retired blocks if need be. */
+static ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
+    ha_attempt attempt = {0};
+    ha_status s;
+    while ((s = ha_block_take_for(HA_LIVE, m, bytes, out, &attempt)) == HA_LATER)
+        if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
+    return s;
+}
+
+/* Makes sure that it will be known when these operations have happened. Waits for a queue that
+ * cannot record an event. */
+static void ha_ops_cover(ha_ops *o) {
+    ha_note note = ha_backend_note; /* what failed before is still to be told */
+    ha_operation *list = ha_ops_list(o);
+    for (uint32_t i = 0; i < o->n; i++) {
+        ha_point p = list[i].at;
+        ha_mark *mark;
+        if (ha_passed(p.queue, p.seq) || !ha_guest_begin(p.queue)) continue;
+        if (ha_cover(p.queue, p.seq, &mark) == HA_OK) {
+            ha_mark_release(p.queue, mark);
+        } else {
+            ha_drain(p);
+            list[i].at.seq = 0; /* has passed, as far as this block goes */
+        }
+        ha_guest_end(p.queue);
+    }
+    ha_backend_note = note;
+    ha_ops_prune(o, 0);
+}
+
+/* Puts it on the list of its memory. */
+static void ha_block_wait(ha_block *b) {
+    ha_memory *m = b->memory;
+    pthread_mutex_lock(&m->lock);
+    b->next = NULL;
+    b->number = __atomic_fetch_add(&ha_retirements, 1, __ATOMIC_ACQ_REL);
+    if (m->youngest)
+        m->youngest->next = b;
+    else
+        m->retired = b;
+    m->youngest = b;
+    ha_pool_retire(b);
+    pthread_mutex_unlock(&m->lock);
+    (void)ha_memory_sweep(m);
+}
+
+/* Gives a block back once `ops` have happened; takes them over. Does not wait, except for a queue
+ * that cannot record an event. Cannot fail. */
+static void ha_block_retire(ha_block *b, ha_ops *ops) {
+    if (ops->n) ha_ops_cover(ops);
+    if (!ops->n) {
+        ha_ops_free(ops);
+        (void)ha_block_give(b, 0);
+        return;
+    }
+    b->ops = *ops;
+    b->ops.promised = 0;
+    b->ops.grid = NULL;
+    memset(ops, 0, sizeof *ops);
+    ha_block_wait(b);
+}
+
+#endif

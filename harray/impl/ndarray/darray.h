@@ -1,0 +1,322 @@
+/* Making arrays of n dimensions: how their elements lie in a storage. */
+#ifndef HARRAY_IMPL_NDARRAY_DARRAY_H
+#define HARRAY_IMPL_NDARRAY_DARRAY_H
+
+#include "view.h"
+#include "../../ndarray.h"
+#include "../access/all.h"
+
+/* ---- layout --------------------------------------------------------------------------------- */
+
+/* A storage, and the elements in it. */
+typedef struct ha_plot {
+    ha_type type;
+    darray view;  /* without a storage yet */
+    int64_t size; /* of the storage */
+    int rank;     /* of the grid that its elements lie on; 0: none, they lie without gaps */
+    int64_t extent[HA_MOST_RANK], pitch[HA_MOST_RANK];
+} ha_plot;
+
+/* Of a type of an array; HA_DTYPE_NONE where it is the user's own. */
+static ha_dtype ha_dtype_quietly(ha_type type) {
+    ha_dtype dtype = ha_dtype_named(type.name);
+    return ha_dtype_size(dtype) == type.size ? dtype : HA_DTYPE_NONE;
+}
+
+/* Elements from one aligned address to the next. */
+static int64_t ha_alignment_unit(size_t alignment, size_t element) {
+    size_t common = alignment;
+    while (element % common) common /= 2;
+    return (int64_t)(alignment / common);
+}
+
+/* *sum += more, of what is not negative. Returns whether it fits. */
+static int ha_grow(int64_t *sum, int64_t more) { return !__builtin_add_overflow(*sum, more, sum); }
+
+static ha_status ha_shape_valid(const ha_shape *shape, int rank, const char *operation) {
+    ha_status s = ha_extents_sizes(rank, shape->extent, 0, operation);
+    if (!s) s = ha_order_valid(shape->order, operation);
+    if (s) return s;
+    if (ha_any_negative(rank, shape->ghost_low) || ha_any_negative(rank, shape->ghost_high) ||
+        ha_any_negative(rank, shape->padding))
+        return ha_fail(HA_ERR_ARGUMENT, operation, "ghost cells or padding of (%s) are negative",
+                       ha_show(rank, shape->extent).text);
+    if (shape->alignment > 64 || (shape->alignment & (shape->alignment - 1)))
+        return ha_fail(HA_ERR_ARGUMENT, operation,
+                       "(%s): an alignment of %zu bytes is no power of 2 up to 64",
+                       ha_show(rank, shape->extent).text, shape->alignment);
+    return HA_OK;
+}
+
+/* The elements of one row with what is free before and behind it, so that the first interior one of
+ * each is aligned: rows are multiples of a unit. Returns whether that fits. */
+static int ha_plot_align(ha_plot *plot, const ha_shape *shape, int64_t ghosts, int64_t *width) {
+    const int64_t unit = ha_alignment_unit(shape->alignment, plot->type.size);
+    plot->view.offset = (unit - ghosts % unit) % unit;
+    if (!ha_grow(width, plot->view.offset + unit - 1)) return 0;
+    *width -= *width % unit;
+    return 1;
+}
+
+/* From the fastest dimension to the slowest. Returns whether all fits 64 bits. */
+static int ha_plot_lay(ha_plot *plot, const ha_shape *shape) {
+    darray *x = &plot->view;
+    int64_t next = 1, count;
+    for (int n = 0; n < x->rank; n++) {
+        const int d = ha_nth_fastest(n, x->rank, shape->order);
+        int64_t width = shape->extent[d];
+        if (!ha_grow(&width, shape->ghost_low[d]) || !ha_grow(&width, shape->ghost_high[d]))
+            return 0;
+        x->origin[d] = -shape->ghost_low[d];
+        x->extent[d] = width;
+        x->stride[d] = next;
+        if (!ha_grow(&width, shape->padding[d])) return 0;
+        if (!n && shape->alignment && !ha_plot_align(plot, shape, shape->ghost_low[d], &width))
+            return 0;
+        if (__builtin_mul_overflow(next, width ? width : 1, &next)) return 0;
+    }
+    return ha_product_above_0(x->rank, x->extent, &count);
+}
+
+/* Into the grid, by descending pitch. Of a dimension of one index the pitch does not matter. */
+static void ha_plot_insert(ha_plot *plot, int64_t extent, int64_t stride) {
+    int k = plot->rank;
+    if (extent == 1) return;
+    const int64_t pitch = stride < 0 ? -stride : stride;
+    for (plot->rank++; k > 0 && plot->pitch[k - 1] < pitch; k--) {
+        plot->pitch[k] = plot->pitch[k - 1];
+        plot->extent[k] = plot->extent[k - 1];
+    }
+    plot->pitch[k] = pitch;
+    plot->extent[k] = extent;
+    plot->size += (extent - 1) * pitch;
+}
+
+/* The grid of all that the strides reach, whose sizes fit. `row`: the dimension whose rows begin
+ * with what is free before the first element; that belongs to the grid, and is never used. */
+static void ha_plot_grid(ha_plot *plot, int row) {
+    const darray *x = &plot->view;
+    plot->rank = 0;
+    plot->size = !ha_view_is_empty(x);
+    for (int d = 0; plot->size && d < x->rank; d++)
+        ha_plot_insert(plot, x->extent[d] + (d == row ? x->offset : 0), x->stride[d]);
+    if (plot->rank == 1 && plot->pitch[0] == 1) plot->rank = 0; /* a line: it needs none */
+}
+
+static ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_shape *shape,
+                              const char *operation) {
+    memset(plot, 0, sizeof *plot);
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    if (!type.name) type.name = "?";
+    if (!type.size)
+        return ha_fail(HA_ERR_ARGUMENT, operation, "elements of type %.32s have no size",
+                       type.name);
+    if ((s = ha_shape_valid(shape, rank, operation))) return s;
+    plot->type = type;
+    plot->view.type = ha_dtype_quietly(type);
+    plot->view.rank = rank;
+    if (ha_plot_lay(plot, shape)) {
+        ha_plot_grid(plot, ha_nth_fastest(0, rank, shape->order));
+        return HA_OK;
+    }
+    return ha_fail(HA_ERR_MEMORY, operation, "%.32s (%s) overflows 64 bits", type.name,
+                   ha_show(rank, shape->extent).text);
+}
+
+/* Of extents alone. */
+static ha_status ha_plot_plain(ha_plot *plot, ha_order order, ha_type type, int rank,
+                               const int64_t *extent, const char *operation) {
+    ha_shape shape = {.rank = rank, .order = order};
+    ha_status s = ha_extents_valid(rank, rank && !extent, operation);
+    if (s) return s;
+    for (int d = 0; d < rank; d++) shape.extent[d] = extent[d];
+    return ha_plot_make(plot, type, rank, &shape, operation);
+}
+
+/* An array that nobody knows yet, or none, becomes the storage. */
+static darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *operation) {
+    darray x = ha_view_done(plot->view);
+    if (!storage) return (darray){.rank = 0};
+    x.array = storage;
+    if (!plot->rank || !ha_array_grid(storage, plot->rank, plot->extent, plot->pitch)) return x;
+    ha_view_fail(HA_ERR_MEMORY, operation, &x, "no memory for its records");
+    HA_IGNORE(ha_array_free(storage));
+    return (darray){.rank = 0};
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+darray darray_new_(ha_order order, ha_type type, int rank, const int64_t *extent, ha_context *c) {
+    ha_plot plot;
+    if (ha_plot_plain(&plot, order, type, rank, extent, "darray_new")) return (darray){.rank = 0};
+    return ha_plot_on(&plot, ha_array_new(type, (size_t)plot.size, c), "darray_new");
+}
+
+darray darray_zeros_(ha_type type, int rank, const int64_t *extent, ha_context *c) {
+    ha_plot plot;
+    if (ha_plot_plain(&plot, HA_ROW_MAJOR, type, rank, extent, "darray_zeros"))
+        return (darray){.rank = 0};
+    return ha_plot_on(&plot, ha_array_zeros(type, (size_t)plot.size, c), "darray_zeros");
+}
+
+darray darray_filled_(ha_type type, int rank, const int64_t *extent, const void *value,
+                      ha_context *c) {
+    ha_plot plot;
+    if (ha_plot_plain(&plot, HA_ROW_MAJOR, type, rank, extent, "darray_filled"))
+        return (darray){.rank = 0};
+    return ha_plot_on(&plot, ha_array_filled(type, (size_t)plot.size, value, c), "darray_filled");
+}
+
+darray darray_of_(ha_type type, int rank, const int64_t *extent, const void *values,
+                  ha_context *c) {
+    ha_plot plot;
+    if (ha_plot_plain(&plot, HA_ROW_MAJOR, type, rank, extent, "darray_of"))
+        return (darray){.rank = 0};
+    return ha_plot_on(&plot, ha_array_of(type, (size_t)plot.size, values, c), "darray_of");
+}
+
+darray darray_make_(ha_type type, int rank, const ha_shape *shape, ha_context *c) {
+    const char *const operation = "darray_make";
+    ha_plot plot;
+    if (!shape || (shape->rank && shape->rank != rank)) {
+        if (shape)
+            ha_fail(HA_ERR_ARGUMENT, operation, "the shape is of another rank: %d, not %d",
+                    shape->rank, rank);
+        else
+            ha_fail(HA_ERR_ARGUMENT, operation, "no shape");
+        return (darray){.rank = 0};
+    }
+    if (ha_plot_make(&plot, type, rank, shape, operation)) return (darray){.rank = 0};
+    darray x = ha_plot_on(&plot, ha_array_new(type, (size_t)plot.size, c), operation);
+    for (int d = 0; x.array && d < rank; d++)
+        x.array->uneven |= shape->ghost_low[d] != shape->ghost_high[d];
+    return x;
+}
+
+darray darray_new_in(ha_order order, ha_dtype type, int rank, const int64_t *extent,
+                     ha_context *c) {
+    return darray_new_(order, ha_dtype_to_type(type), rank, extent, c);
+}
+
+darray darray_new(ha_dtype type, int rank, const int64_t *extent, ha_context *c) {
+    return darray_new_in(HA_ROW_MAJOR, type, rank, extent, c);
+}
+
+darray darray_zeros(ha_dtype type, int rank, const int64_t *extent, ha_context *c) {
+    return darray_zeros_(ha_dtype_to_type(type), rank, extent, c);
+}
+
+darray darray_filled(ha_dtype type, int rank, const int64_t *extent, ha_dvalue value,
+                     ha_context *c) {
+    ha_dvalue converted;
+    if (ha_dvalue_convert(value, type, &converted)) return (darray){.rank = 0};
+    return darray_filled_(ha_dtype_to_type(type), rank, extent, converted.bytes, c);
+}
+
+darray darray_of(ha_dtype type, int rank, const int64_t *extent, const void *values,
+                 ha_context *c) {
+    return darray_of_(ha_dtype_to_type(type), rank, extent, values, c);
+}
+
+darray darray_make_of(ha_type type, const ha_shape *shape, ha_context *c) {
+    return darray_make_(type, shape ? shape->rank : 0, shape, c);
+}
+
+darray darray_make(ha_dtype type, const ha_shape *shape, ha_context *c) {
+    return darray_make_of(ha_dtype_to_type(type), shape, c);
+}
+
+darray darray_from(ha_array *array, int rank, const int64_t *extent) {
+    const char *const operation = "darray_from";
+    ha_plot plot;
+    if (ha_enter(operation)) return (darray){.rank = 0};
+    if (!array) {
+        ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+        return (darray){.rank = 0};
+    }
+    if (ha_debug_freed(array, operation) ||
+        ha_plot_plain(&plot, HA_ROW_MAJOR, ha_array_type(array), rank, extent, operation))
+        return (darray){.rank = 0};
+    const size_t size = ha_array_size(array);
+    if (array->grid && ha_elements(array->grid, HA_WHOLE) != size) {
+        ha_fail(HA_ERR_ARGUMENT, operation,
+                "array %s has memory between its elements that is not its own",
+                ha_label_of(array).text);
+        return (darray){.rank = 0};
+    }
+    if (size == (size_t)plot.size) {
+        plot.view.array = ha_array_retain(array);
+        return ha_view_done(plot.view);
+    }
+    ha_fail(HA_ERR_ARGUMENT, operation, "array %s has %zu elements, (%s) has %lld",
+            ha_label_of(array).text, size, ha_show(rank, extent).text, (long long)plot.size);
+    return (darray){.rank = 0};
+}
+
+/* ---- owners --------------------------------------------------------------------------------- */
+
+darray darray_share(darray x) {
+    (void)ha_array_retain(x.array);
+    return x;
+}
+
+ha_status darray_free(darray *x) {
+    ha_status s = ha_array_free(x ? x->array : NULL);
+    if (x && !s) x->array = NULL;
+    return s;
+}
+
+/* ---- typed ones ----------------------------------------------------------------------------- */
+
+/* An array_T_D is this, with its rank for HA_MOST_RANK: {extent[D], stride[D], origin[D]}. */
+typedef struct ha_typed {
+    ha_array *array;
+    int64_t offset, numbers[3 * HA_MOST_RANK];
+} ha_typed;
+
+static size_t ha_typed_bytes(int rank) {
+    return offsetof(ha_typed, numbers) + 3 * (size_t)rank * sizeof(int64_t);
+}
+
+darray darray_of_typed_(const void *typed, ha_dtype dtype, int rank) {
+    ha_typed t;
+    memcpy(&t, typed, ha_typed_bytes(rank));
+    darray x = {.array = t.array, .type = dtype, .rank = rank, .offset = t.offset};
+    for (int d = 0; d < rank; d++) {
+        x.extent[d] = t.numbers[d];
+        x.stride[d] = t.numbers[rank + d];
+        x.origin[d] = t.numbers[2 * rank + d];
+    }
+    return x;
+}
+
+static int ha_type_is(const ha_array *a, ha_type type) {
+    return a->element == type.size && (a->type == type.name || !strcmp(a->type, type.name));
+}
+
+void darray_to_typed_(darray x, ha_type type, ha_dtype dtype, int rank, void *typed) {
+    ha_typed t = {.array = NULL};
+    if (x.array && (x.rank != rank || x.type != dtype || (!dtype && !ha_type_is(x.array, type))))
+        ha_view_fail(HA_ERR_ARGUMENT, "array_from_darray", &x, "it is no array of %.32s of rank %d",
+                     type.name, rank);
+    else if (x.array) {
+        t.array = x.array;
+        t.offset = x.offset;
+        for (int d = 0; d < rank; d++) {
+            t.numbers[d] = x.extent[d];
+            t.numbers[rank + d] = x.stride[d];
+            t.numbers[2 * rank + d] = x.origin[d];
+        }
+    }
+    memcpy(typed, &t, ha_typed_bytes(rank));
+}
+
+__attribute__((noreturn)) void ha_index_failed_(int64_t index, int64_t origin, int64_t extent,
+                                                int dimension, const char *site) {
+    fprintf(stderr, "harray: %s: index %lld of dimension %d: its indices are %lld to %lld\n", site,
+            (long long)index, dimension, (long long)origin, (long long)(origin + extent - 1));
+    abort();
+}
+
+#endif

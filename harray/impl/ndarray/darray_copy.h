@@ -1,0 +1,282 @@
+/* Copies between views: on a device when that is one command, else on the host. Whatever could fail
+ * comes before the target changes. */
+#ifndef HARRAY_IMPL_NDARRAY_DARRAY_COPY_H
+#define HARRAY_IMPL_NDARRAY_DARRAY_COPY_H
+
+#include "open_many.h"
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+/* Numbers, or elements of the user's own type. */
+static int ha_views_match(const darray *a, const darray *b) {
+    const ha_type x = ha_array_type(a->array), y = ha_array_type(b->array);
+    if (a->type && b->type) return 1;
+    return !a->type && !b->type && x.size == y.size && !strcmp(x.name, y.name);
+}
+
+static ha_status ha_views_refuse(const darray *x, const darray *y, const char *reason,
+                                 const char *operation, const char *site) {
+    char other[256];
+    darray_print_shape(*y, other, sizeof other);
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%s: %.160s: %s", site, other, reason);
+}
+
+static ha_status ha_copy_check(const darray *to, const darray *from, const char *operation,
+                               const char *site) {
+    ha_status s = ha_view_check(to, operation);
+    if (!s) s = ha_view_check(from, operation);
+    if (s) return s;
+    if (!ha_extents_equal(to->rank, to->extent, from->rank, from->extent))
+        return ha_views_refuse(to, from, "the extents are not the same (darray_broadcast may help)",
+                               operation, site);
+    if (!ha_views_match(to, from))
+        return ha_views_refuse(to, from, "these types cannot be converted", operation, site);
+    if (!ha_strides_repeat(to->rank, to->extent, to->stride)) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, to,
+                        "%s: it repeats elements (strides %s), and can only be read", site,
+                        ha_show(to->rank, to->stride).text);
+}
+
+/* Whether they may have elements in common: as far as accesses tell them apart. */
+static int ha_views_meet(const darray *x, const darray *y) {
+    ha_range a, b;
+    if (x->array != y->array) return 0;
+    (void)ha_view_cover(x->array->grid, x, &a);
+    (void)ha_view_cover(y->array->grid, y, &b);
+    return ha_overlap(x->array->grid, a, b);
+}
+
+static int ha_view_is_valid_at(const darray *v, const ha_context *c) {
+    ha_range r;
+    (void)ha_view_cover(v->array->grid, v, &r);
+    ha_lock(v->array);
+    const ha_incarnation *in = ha_incarnation_find(v->array, c->memory);
+    const int valid = in && ha_set_contains(&in->valid, r);
+    ha_unlock(v->array);
+    return valid;
+}
+
+/* ---- on a device ---------------------------------------------------------------------------- */
+
+/* Pieces that a queue can copy by one command: on at most two levels, forwards; they begin s->to and
+ * s->from bytes from the first elements. */
+static int ha_rows_between(const darray *to, const darray *from, ha_rows *rows, ha_strided *s) {
+    const size_t size = to->array->element;
+    *s = (ha_strided){.run = size};
+    if (!ha_strided_gather(s, to->rank, to->extent, to->stride, size, from->stride, size)) return 0;
+    ha_strided_merge(s);
+    ha_strided_grow_run(s);
+    *rows = (ha_rows){.bytes = s->run, .levels = s->rank};
+    int64_t least_to = (int64_t)s->run, least_from = least_to;
+    for (int k = 0; k < s->rank; k++) {
+        const ha_dimension *x = &s->at[k];
+        if (k == 2 || x->to < least_to || x->from < least_from) return 0;
+        if (k && (x->to % s->at[0].to || x->from % s->at[0].from)) return 0;
+        rows->count[k] = (size_t)x->extent;
+        rows->to[k] = (size_t)x->to;
+        rows->from[k] = (size_t)x->from;
+        least_to = x->extent * x->to;
+        least_from = x->extent * x->from;
+    }
+    return 1;
+}
+
+static ha_status ha_move_once(ha_context *c, char *to, const char *from, const ha_rows *rows) {
+    ha_mover m = {c, 0};
+    if (!c->ops) return HA_ERR_UNSUPPORTED;
+    if (rows->levels) return ha_move_at_once(&m, to, from, rows, rows->levels);
+    return ha_mover_check(&m, c->ops->copy(c->queue, to, from, rows->bytes));
+}
+
+typedef struct ha_device_copy {
+    const darray *to, *from;
+} ha_device_copy;
+
+static char *ha_part_data(const ha_share *p) {
+    return p->opening.in->data + p->opening.at * p->opening.array->element;
+}
+
+static ha_status ha_device_copy_work(ha_together *t, void *argument) {
+    const ha_device_copy *copy = (const ha_device_copy *)argument;
+    const int to_first = t->part[0].place == 1;
+    ha_share *to = &t->part[!to_first], *from = &t->part[to_first];
+    ha_rows rows;
+    ha_strided s;
+    if (!ha_rows_between(copy->to, copy->from, &rows, &s)) return HA_ERR_UNSUPPORTED;
+    t->at = to;
+    to->opening.trouble = "copying it failed";
+    ha_status status = ha_move_once(to->opening.context, ha_part_data(to) + s.to,
+                                    ha_part_data(from) + s.from, &rows);
+    return status == HA_ERR_LOST ? HA_ERR_BACKEND : status;
+}
+
+/* HA_ERR_UNSUPPORTED, untold: not there. */
+static ha_status ha_copy_on_device(const darray *to, const darray *from, ha_context *c,
+                                   const char *operation, const char *site) {
+    ha_device_copy copy = {to, from};
+    ha_together t = {
+        .operation = operation, .work = ha_device_copy_work, .argument = &copy, .views_checked = 1};
+    ha_access read, write;
+    ha_request requests[] = {
+        {.access = &read, .context = c, .how = HA_READ, .view = from},
+        {.access = &write, .context = c, .how = HA_OVERWRITE, .view = to},
+    };
+    ha_status s = ha_open_together(&t, requests, 2, site);
+    if (s) return s;
+    HA_IGNORE(ha_close_(&read));
+    return ha_close_(&write);
+}
+
+/* Whether it is worth trying. */
+static int ha_copy_fits_device(const darray *to, const darray *from, const ha_context *c) {
+    ha_rows rows;
+    ha_strided s;
+    return c->ops && to->type == from->type && ha_view_is_valid_at(from, c) &&
+           ha_rows_between(to, from, &rows, &s);
+}
+
+/* ---- on the host ---------------------------------------------------------------------------- */
+
+/* Both are open. Neither fails unless the conversion can. */
+static ha_status ha_copy_opened(const darray *to, void *to_data, const darray *from,
+                                const void *from_data, ha_misfit *misfit) {
+    if (to->type)
+        return ha_strided_convert(to->rank, to->extent, to_data, to->stride, to->type, from_data,
+                                  from->stride, from->type, misfit);
+    ha_strided_copy(to->rank, to->extent, to_data, to->stride, from_data, from->stride,
+                    to->array->element);
+    return HA_OK;
+}
+
+static ha_status ha_open_to_copy(const darray *to, ha_access *write, const darray *from,
+                                 ha_access *read, const char *operation, const char *site) {
+    ha_together t = {.operation = operation, .views_checked = 1};
+    ha_request requests[] = {
+        {.access = read, .context = ha_host(), .how = HA_READ, .view = from},
+        {.access = write, .context = ha_host(), .how = HA_OVERWRITE, .view = to},
+    };
+    return ha_open_together(&t, requests, 2, site);
+}
+
+/* They have nothing in common, and the conversion cannot fail. */
+static ha_status ha_copy_on_host(const darray *to, const darray *from, const char *operation,
+                                 const char *site) {
+    ha_access read, write;
+    ha_misfit misfit;
+    ha_status s = ha_open_to_copy(to, &write, from, &read, operation, site);
+    if (s) return s;
+    (void)ha_copy_opened(to, write.data, from, read.data, &misfit);
+    HA_IGNORE(ha_close_(&read));
+    return ha_close_(&write);
+}
+
+static ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_misfit *misfit,
+                                const char *operation, const char *site) {
+    int64_t index[HA_MOST_RANK];
+    char value[80];
+    for (int d = 0; d < from->rank; d++) index[d] = misfit->index[d] + from->origin[d];
+    ha_dvalue_print(misfit->value, value, sizeof value);
+    return ha_view_fail(
+        HA_ERR_ARGUMENT, operation, from, "%s: %s at index (%s) as %s: %s; nothing was written",
+        site, value, ha_show(from->rank, index).text, ha_dtype_name(to->type), misfit->objection);
+}
+
+/* All of `from`, into something that nobody else knows. */
+static ha_status ha_copy_out(const darray *to, const darray *from, const char *operation,
+                             const char *site) {
+    ha_access read, write;
+    ha_misfit misfit;
+    ha_status s = ha_open_to_copy(to, &write, from, &read, operation, site);
+    if (s) return s;
+    s = ha_copy_opened(to, write.data, from, read.data, &misfit);
+    HA_IGNORE(ha_close_(&read));
+    HA_IGNORE(ha_close_(&write));
+    return s ? ha_misfit_fail(to, from, &misfit, operation, site) : HA_OK;
+}
+
+/* What else has the room for all of `from`. Errors are about what was to be copied. */
+static ha_status ha_copy_between(darray *between, const darray *to, const darray *from,
+                                 const char *operation, const char *site) {
+    ha_tell_later();
+    *between = darray_new_(HA_ROW_MAJOR, ha_array_type(to->array), to->rank, to->extent, ha_host());
+    const ha_error e = ha_later_error.error;
+    ha_later_error.error.status = HA_OK;
+    ha_tell_now();
+    if (between->array) {
+        ha_array_set_name(between->array, ha_array_name(from->array));
+        return HA_OK;
+    }
+    ha_backend_report(e.code, NULL);
+    return ha_view_fail(e.status, operation, from, "%s: for a copy in between: %.200s", site,
+                        e.text);
+}
+
+/* Through a copy of its own: what can fail has then happened, and what is the same storage is not. */
+static ha_status ha_copy_through(const darray *to, const darray *from, const char *operation,
+                                 const char *site) {
+    darray between;
+    ha_status s = ha_copy_between(&between, to, from, operation, site);
+    if (s) return s;
+    s = ha_copy_out(&between, from, operation, site);
+    if (!s) s = ha_copy_on_host(to, &between, operation, site);
+    HA_IGNORE(darray_free(&between));
+    return s;
+}
+
+/* ---- either --------------------------------------------------------------------------------- */
+
+/* Checked. */
+static ha_status ha_copy_views(const darray *to, const darray *from, ha_context *c,
+                               const char *operation, const char *site) {
+    if (ha_view_is_empty(to)) return HA_OK;
+    if (ha_views_meet(to, from) || ha_conversion_may_fail(from->type, to->type))
+        return ha_copy_through(to, from, operation, site);
+    if (ha_copy_fits_device(to, from, c)) {
+        ha_status s = ha_copy_on_device(to, from, c, operation, site);
+        if (s != HA_ERR_UNSUPPORTED) return s;
+    }
+    return ha_copy_on_host(to, from, operation, site);
+}
+
+ha_status darray_copy_(darray to, darray from, ha_context *context, const char *site) {
+    HA_TELLS_EVENTS;
+    const char *const operation = "darray_copy";
+    ha_status s = ha_copy_check(&to, &from, operation, site);
+    return s ? s : ha_copy_views(&to, &from, ha_resolve(context), operation, site);
+}
+
+/* ---- new arrays ----------------------------------------------------------------------------- */
+
+/* type and dtype: the storage's, and what the view says of its elements. */
+static darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_order order,
+                             ha_context *c, const char *operation) {
+    darray copy = {.rank = 0};
+    if (ha_view_check(x, operation)) return copy;
+    copy = darray_new_(order, type, x->rank, x->extent, c);
+    if (!copy.array) return copy;
+    copy.type = dtype;
+    const darray moved = ha_view_with_origin(copy, x->origin, operation);
+    if (moved.array && !ha_copy_views(&moved, x, ha_resolve(c), operation, operation)) return moved;
+    HA_IGNORE(darray_free(&copy));
+    return (darray){.rank = 0};
+}
+
+darray darray_contiguous(darray x, ha_order order, ha_context *context) {
+    HA_TELLS_EVENTS;
+    const char *const operation = "darray_contiguous";
+    const ha_type none = {"no type", 0};
+    if (ha_order_valid(order, operation)) return (darray){.rank = 0};
+    return ha_view_copied(&x, x.array ? ha_array_type(x.array) : none, x.type, order, context,
+                          operation);
+}
+
+darray darray_convert(darray x, ha_dtype type, ha_context *context) {
+    HA_TELLS_EVENTS;
+    const char *const operation = "darray_convert";
+    if (ha_view_check(&x, operation)) return (darray){.rank = 0};
+    if (!x.type || !ha_dtype_size(type))
+        return HA_REFUSED(operation, &x, "its elements cannot become %s", ha_dtype_name(type));
+    return ha_view_copied(&x, ha_dtype_to_type(type), type, HA_ROW_MAJOR, context, operation);
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* Opening what the scopes of access.h open: an array_T_D or a darray, told by their sizes. */
+#ifndef HARRAY_IMPL_NDARRAY_OPEN_ANY_H
+#define HARRAY_IMPL_NDARRAY_OPEN_ANY_H
+
+#include "darray.h"
+#include "open_view.h"
+
+/* The rank of an array_T_D of this size. */
+static int ha_typed_rank(size_t bytes) {
+    return (int)((bytes - offsetof(ha_typed, numbers)) / (3 * sizeof(int64_t)));
+}
+
+/* The type is the storage's, whose name is as good in messages. Of a typed one, numbers behind the rank
+ * are left as they are, for nobody looks at them: setting them, too, would take half of the time. */
+static void ha_view_of_any(darray *x, const void *array, size_t bytes) {
+    const char *from = (const char *)array;
+    if (bytes == sizeof *x) {
+        memcpy(x, array, sizeof *x);
+        return;
+    }
+    const int rank = ha_typed_rank(bytes);
+    const size_t next = (size_t)rank * sizeof(int64_t);
+    memcpy(&x->array, from + offsetof(ha_typed, array), sizeof x->array);
+    memcpy(&x->offset, from + offsetof(ha_typed, offset), sizeof x->offset);
+    x->type = HA_DTYPE_NONE;
+    x->rank = rank;
+    from += offsetof(ha_typed, numbers);
+    for (int d = 0; d < rank; d++, from += sizeof(int64_t)) {
+        memcpy(&x->extent[d], from, sizeof(int64_t));
+        memcpy(&x->stride[d], from + next, sizeof(int64_t));
+        memcpy(&x->origin[d], from + 2 * next, sizeof(int64_t));
+    }
+}
+
+darray darray_of_any_(const void *array, size_t bytes) {
+    darray x = {.rank = 1, .stride = {1}};
+    if (bytes == sizeof x.array) {
+        memcpy(&x.array, array, bytes);
+        x.extent[0] = (int64_t)ha_array_size(x.array);
+    } else if (bytes == sizeof x)
+        memcpy(&x, array, sizeof x);
+    else
+        x = darray_of_typed_(array, HA_DTYPE_NONE, ha_typed_rank(bytes));
+    if (x.array) x.type = ha_dtype_quietly(ha_array_type(x.array));
+    return x;
+}
+
+/* Where index 0, 0, … would be. */
+static char *ha_span_data(const ha_access *x, const darray *view) {
+    int64_t lowest = 0;
+    if (!x->data) return NULL;
+    for (int d = 0; d < view->rank; d++) lowest = ha_go(lowest, view->origin[d], view->stride[d]);
+    return (char *)((uintptr_t)x->data - (uintptr_t)lowest * x->array->element);
+}
+
+/* The span behind the head of an access: of a typed one, or of one to a darray. */
+static void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) {
+    char *data = ha_span_data(x, view), *span = (char *)x + sizeof *x;
+    if (access_bytes == sizeof(ha_write_darray)) {
+        dspan s = {.data = data, .type = view->type, .rank = view->rank};
+        memcpy(s.extent, view->extent, sizeof s.extent);
+        memcpy(s.stride, view->stride, sizeof s.stride);
+        memcpy(s.origin, view->origin, sizeof s.origin);
+        memcpy(span, &s, sizeof s);
+        return;
+    }
+    const size_t next = (size_t)view->rank * sizeof(int64_t);
+    memcpy(span, &data, sizeof data);
+    span += sizeof data;
+    for (int d = 0; d < view->rank; d++, span += sizeof(int64_t)) {
+        memcpy(span, &view->extent[d], sizeof(int64_t));
+        memcpy(span + next, &view->stride[d], sizeof(int64_t));
+        memcpy(span + 2 * next, &view->origin[d], sizeof(int64_t));
+    }
+}
+
+/* An access that was not opened has nothing but its status. */
+static ha_status ha_span_fail(ha_access *x, size_t access_bytes, ha_status s) {
+    memset(x, 0, access_bytes);
+    return x->status = s;
+}
+
+static ha_status ha_open_any_check(const darray *view, unsigned how, const char *operation,
+                                   const char *site) {
+    ha_status s = ha_view_check(view, operation);
+    if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;
+    if (!ha_strides_repeat(view->rank, view->extent, view->stride)) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, view,
+                        "%s: it repeats elements (strides %s), and can only be read", site,
+                        ha_show(view->rank, view->stride).text);
+}
+
+ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes,
+                       ha_context *c, unsigned how, const char *site) {
+    const char *const operation = "ha_open";
+    darray view;
+    if (!x) return ha_no_access(operation);
+    ha_view_of_any(&view, array, array_bytes);
+    ha_status s = ha_open_any_check(&view, how, operation, site);
+    if (!s) s = ha_open_darray(x, &view, c, how, operation, site);
+    if (s) return ha_span_fail(x, access_bytes, s);
+    ha_span_fill(x, access_bytes, &view);
+    return HA_OK;
+}
+
+ha_status ha_read_anywhere_any_(ha_access *x, size_t access_bytes, const void *array,
+                                size_t array_bytes, const char *site) {
+    const char *const operation = "ha_read_anywhere";
+    darray view;
+    if (!x) return ha_no_access(operation);
+    ha_view_of_any(&view, array, array_bytes);
+    ha_status s = ha_view_check(&view, operation);
+    if (!s) s = ha_read_darray_anywhere(x, &view, NULL, operation, site);
+    if (s) return ha_span_fail(x, access_bytes, s);
+    ha_span_fill(x, access_bytes, &view);
+    return HA_OK;
+}
+
+ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes) {
+    const char *const operation = "ha_span_of";
+    darray view;
+    if (!x) return ha_no_access(operation);
+    ha_view_of_any(&view, array, array_bytes);
+    ha_status s = ha_view_check(&view, operation);
+    if (s) return s;
+    const size_t first = view.offset < 0 ? SIZE_MAX : (size_t)view.offset;
+    if (x->array != view.array || x->size != (size_t)darray_size(view) ||
+        (x->size && x->first != first))
+        return ha_view_fail(HA_ERR_ARGUMENT, operation, &view, "the access is not open on it");
+    ha_span_fill(x, access_bytes, &view);
+    return HA_OK;
+}
+
+/* ---- beside accesses ----------------------------------------------------------------------- */
+
+ha_status darray_prefetch_(darray x, ha_context *c, const char *site) {
+    ha_status s = ha_view_check(&x, "darray_prefetch");
+    return s ? s : ha_prefetch_darray(&x, c, site);
+}
+
+void *ha_native_(const ha_access *x, const void *data, int rank, const int64_t *extent,
+                 const int64_t *stride, int64_t *sizes) {
+    const int last = rank - 1;
+    int64_t inner = 1;
+    int fits = x->array && ha_is_host(x->context) && data &&
+               (stride[last] == 1 || extent[last] <= 1);
+    for (int d = last - 1; d >= 0; d--) {
+        const int64_t step = extent[d] > 1 ? stride[d] : inner * extent[d + 1];
+        fits = fits && step > 0 && step % inner == 0;
+        sizes[d] = fits ? step / inner : 1;
+        inner *= sizes[d];
+    }
+    return fits ? (void *)(uintptr_t)data : NULL;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* Accesses to views: they lock the box that the view covers, and move what is missing of it. */
+#ifndef HARRAY_IMPL_NDARRAY_OPEN_VIEW_H
+#define HARRAY_IMPL_NDARRAY_OPEN_VIEW_H
+
+#include "../access/all.h"
+
+/* Where everything is valid and nobody is in the way. */
+static int ha_open_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
+                             const char *site) {
+    ha_array *a = v->array;
+    ha_range box;
+    if (!a->grid || !ha_view_cover_simply(a->grid, v, &box)) {
+        (void)ha_view_cover(a->grid, v, &box);
+        if (!ha_cover_is_box(a->grid, box)) return 0; /* and the slow way refuses it */
+    }
+    if (!ha_open_fast(x, a, c, write, box, 1, HA_END, site)) return 0;
+    x->data = (char *)x->data + (v->offset - (int64_t)box.first) * (int64_t)a->element;
+    x->first = (size_t)v->offset;
+    x->size = ha_view_size(v);
+    return 1;
+}
+
+__attribute__((noinline)) static ha_status ha_open_view_slow(ha_access *x, const darray *v,
+                                                             ha_context *c, unsigned how,
+                                                             const char *operation,
+                                                             const char *site) {
+    ha_array *a = v->array;
+    ha_opening o = {.array = a,
+                    .context = c,
+                    .operation = operation,
+                    .site = site,
+                    .mode = how & ~(unsigned)HA_TRY};
+    HA_TELLS_EVENTS;
+    memset(x, 0, sizeof *x);
+    ha_status s = ha_open_refuse(a, how, operation, site);
+    if (!s) s = ha_view_refuse(v, how, operation, site);
+    if (s) return x->status = s;
+    ha_opening_view(&o, v);
+    if ((s = ha_opening_begin(&o, (how & HA_TRY) != 0))) return x->status = s;
+    ha_opening_commit(&o, x);
+    return HA_OK;
+}
+
+/* As ha_open, for what a view covers: x->data is its first element, x->first where that is in the
+ * storage, x->size how many it has. */
+static ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, unsigned how,
+                                const char *operation, const char *site) {
+    const unsigned mode = how & ~(unsigned)HA_TRY;
+    c = ha_resolve(c);
+    if (ha_self.id && mode <= HA_OVERWRITE && (mode == HA_READ || !ha_view_repeats(v)) &&
+        ha_open_view_fast(x, v, c, mode != HA_READ, site))
+        return HA_OK;
+    return ha_open_view_slow(x, v, c, how, operation, site);
+}
+
+/* As ha_read_anywhere. */
+static ha_status ha_read_darray_anywhere(ha_access *x, const darray *v, ha_context *otherwise,
+                                         const char *operation, const char *site) {
+    HA_TELLS_EVENTS;
+    ha_array *a = v->array;
+    ha_opening o = {.array = a,
+                    .context = ha_resolve(otherwise),
+                    .operation = operation,
+                    .site = site,
+                    .mode = HA_READ};
+    memset(x, 0, sizeof *x);
+    ha_status s = ha_open_refuse(a, HA_READ, operation, site);
+    if (s) return x->status = s;
+    ha_opening_view(&o, v);
+    return ha_open_anywhere(x, &o);
+}
+
+/* As ha_array_prefetch. */
+static ha_status ha_prefetch_darray(const darray *v, ha_context *c, const char *site) {
+    HA_TELLS_EVENTS;
+    ha_array *a = v->array;
+    ha_opening o = {.array = a,
+                    .context = ha_resolve(c),
+                    .operation = "darray_prefetch",
+                    .site = site,
+                    .mode = HA_READ};
+    ha_status s = ha_open_refuse(a, HA_READ, o.operation, site);
+    if (s) return s;
+    ha_opening_view(&o, v);
+    return ha_opening_prefetch(&o);
+}
+
+#endif

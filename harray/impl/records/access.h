@@ -1,0 +1,82 @@
+/* Accesses to record arrays that are open, and moving without one. */
+#ifndef HARRAY_IMPL_RECORDS_ACCESS_H
+#define HARRAY_IMPL_RECORDS_ACCESS_H
+
+#include "open.h"
+
+static ha_status ha_records_not_open(const ha_records_access *x, const char *operation) {
+    if (!x) return ha_no_access(operation);
+    return x->records ? HA_OK : ha_fail_closed(operation, NULL, 0);
+}
+
+ha_status ha_records_close_(ha_records_access *x) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter("ha_records_close");
+    if (!s) s = ha_records_not_open(x, "ha_records_close");
+    if (s) return s;
+    ha_access *part = ha_records_parts(x);
+    for (int i = 0; i < x->parts_ && !s; i++) s = ha_close_(&part[i]); /* all are one thread's */
+    if (s) return s;
+    HARRAY_FREE(x->more_);
+    memset(x, 0, sizeof *x);
+    return HA_OK;
+}
+
+ha_status ha_records_run_(ha_function f, ha_records_access *x, const void *argument, size_t bytes) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter("ha_records_run");
+    if (!s) s = ha_records_not_open(x, "ha_records_run");
+    if (!x) return s;
+    if (s) return x->status = s;
+    s = f && (argument || !bytes) ? ha_enqueue_quietly(x->context, f, argument, bytes)
+                                  : HA_ERR_ARGUMENT;
+    if (!s) return HA_OK;
+    return x->status = ha_fail(s, "ha_records_run", "records %s at %s: %s",
+                               ha_records_label(x->records).text, x->context->name,
+                               f ? "the context did not take the function" : "no function");
+}
+
+ha_status ha_records_wait_(ha_records_access *x, const char *site) {
+    HA_TELLS_EVENTS;
+    ha_status s = ha_enter("ha_records_wait");
+    if (!s) s = ha_records_not_open(x, "ha_records_wait");
+    for (int i = 0; !s && i < x->parts_; i++) s = ha_wait_(&ha_records_parts(x)[i], site);
+    return s;
+}
+
+/* ---- without an access ----------------------------------------------------------------------- */
+
+/* Moves what there is of a box to a context. */
+static ha_status ha_records_fetch(ha_array *a, ha_context *c, ha_range range, const char *operation,
+                                  const char *site) {
+    ha_opening o = {.array = a,
+                    .context = c,
+                    .operation = operation,
+                    .site = site,
+                    .mode = HA_READ,
+                    .range = range,
+                    .aimed = 1,
+                    .count = ha_elements(a->grid, range)};
+    return ha_opening_prefetch(&o);
+}
+
+ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, size_t first,
+                               size_t last, const char *site) {
+    HA_TELLS_EVENTS;
+    static const char operation[] = "ha_records_prefetch";
+    ha_wanted *wanted = NULL;
+    ha_status s = ha_records_enter(r, operation, site);
+    if (s) return s;
+    ha_array *a = ha_records_begin(r);
+    c = ha_resolve(c);
+    s = ha_wanted_get(r, paths ? paths : "", 1, operation, site, &wanted);
+    if (!s) s = ha_records_ready(a, c, &first, &last, operation, site);
+    for (int32_t i = 0; !s && a->grid && first < last && i < wanted->runs; i++)
+        s = ha_records_fetch(a, c,
+                             ha_records_range(a, &wanted->run[i], (int64_t)first, (int64_t)last),
+                             operation, site);
+    ha_wanted_end(wanted);
+    ha_records_leave(r);
+    return s;
+}
+#endif

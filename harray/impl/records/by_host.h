@@ -1,0 +1,185 @@
+/* Parts of a record array that the host converts, by way of staging chunks. A chunk is not waited for while
+ * another one is held. */
+#ifndef HARRAY_IMPL_RECORDS_BY_HOST_H
+#define HARRAY_IMPL_RECORDS_BY_HOST_H
+
+#include "by_queue.h"
+#include "../../../layout/copy.h"
+
+/* Copies between a chunk and the host's records. */
+static ha_status ha_carry_convert(ha_carry *c, ha_chunk *chunk, const ha_field_box *b) {
+    const ha_record_form *f = ha_records_form(c->array);
+    const ha_copying how = {.first = b->first, .last = b->last};
+    void *const blob = chunk->block->data;
+    ha_tables_take(&c->host, c->there.mapping, b->leaf, b->end);
+    ha_chunk_map(&c->chunk, c->bytes, c->strand, c->strands, c->bundle, c->here.mapping, b);
+    const ha_mapped staged = {&c->chunk.mapping, &blob};
+    const ha_mapped host = {f->leaves == b->end - b->leaf && !c->there.mapping->counts
+                                ? c->there.mapping
+                                : &c->host.mapping,
+                            c->there.blob};
+    return ha_mapped_copy(c->here_is_to ? &staged : &host, c->here_is_to ? &host : &staged, &how,
+                          NULL);
+}
+
+/* Whether the queue is done with a chunk. If not, the attempt knows what to wait for. */
+static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
+    ha_context *c = chunk->last.queue;
+    if (!c || ha_passed(c, chunk->last.seq)) return 1;
+    if (chunk->mark && ha_guest_begin(c)) {
+        const int done = c->ops->done(&chunk->mark->event);
+        ha_guest_end(c);
+        if (done < 0) ha_context_fail(c);
+        if (done == 1) ha_mark_done(c, chunk->mark->covers);
+        if (done) return 1;
+    }
+    attempt->point = chunk->last;
+    if (chunk->mark) {
+        pthread_mutex_lock(&c->lock);
+        chunk->mark->users++;
+        pthread_mutex_unlock(&c->lock);
+        attempt->mark = chunk->mark;
+    }
+    return 0;
+}
+
+/* What was enqueued with a chunk is followed by an event, so that its end is known before that of what
+ * comes later. Without one it is found out by what comes later. The caller's queue may go before the
+ * chunk is used again, and its events with it. */
+static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
+    const ha_note note = ha_backend_note;
+    ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+    if (queue->adopted) return;
+    if (ha_cover(queue, chunk->last.seq, &chunk->mark)) {
+        chunk->mark = NULL;
+        ha_backend_note = note;
+    }
+}
+
+/* The queue works on a part of the device's memory, and on a chunk. */
+static void ha_carry_follow(ha_carry *c, ha_chunk *chunk, ha_context *queue, ha_range r) {
+    ha_incarnation *device = c->here_is_to ? c->to : c->from;
+    ha_lock(c->array);
+    ha_note_operation(&device->ops, queue, r, c->here_is_to, c->attempt->site);
+    ha_unlock(c->array);
+    ha_chunk_follow(chunk, queue);
+}
+
+/* ---- to a device ----------------------------------------------------------------------------- */
+
+/* A chunk for the host to write. */
+static ha_status ha_carry_idle_chunk(ha_carry *c, ha_context *queue, ha_chunk **chunk) {
+    ha_status s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, chunk);
+    if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+    if (s || ha_chunk_is_idle(*chunk, c->attempt)) return s;
+    ha_chunk_give(*chunk);
+    return HA_LATER;
+}
+
+static ha_status ha_carry_up(ha_carry *c, const ha_field_box *b, ha_range r) {
+    ha_array *a = c->array;
+    ha_context *queue = ha_carry_queue(c, r);
+    ha_chunk *chunk;
+    int some = 0;
+    if (!queue) return HA_LATER;
+    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    if (!s) s = ha_come_after(a, c->from, r, 0, ha_host(), c->attempt);
+    if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
+    if (!s) s = ha_carry_idle_chunk(c, queue, &chunk);
+    if (s) return s;
+    s = ha_carry_convert(c, chunk, b);
+    if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
+    if (some) ha_carry_follow(c, chunk, queue, r);
+    ha_chunk_give(chunk);
+    if (!s) ha_carry_arrived(c, queue, r);
+    return s;
+}
+
+/* ---- from a device --------------------------------------------------------------------------- */
+
+/* They stay in the order in which they were fetched. */
+static void ha_ahead_end(ha_attempt *attempt, struct ha_ahead *at) {
+    ha_chunk_give(at->chunk);
+    for (; at + 1 < attempt->ahead + HA_AHEAD; at++) at[0] = at[1];
+    at->chunk = NULL;
+}
+
+/* Enqueues what is in `here` on its way into a chunk. */
+static ha_status ha_carry_fetch(ha_carry *c, struct ha_ahead *at, ha_range r) {
+    ha_array *a = c->array;
+    ha_context *queue = ha_carry_queue(c, r);
+    ha_chunk *chunk;
+    int some = 0;
+    if (!queue) return HA_LATER;
+    ha_status s = ha_ops_reserve(a, &c->from->ops, 1);
+    if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
+    if (!s) s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, &chunk);
+    if (s) return s;
+    const ha_point last = chunk->last;
+    if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
+        s = ha_come_after_point(queue, last, c->attempt);
+    if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
+    if (some) ha_carry_follow(c, chunk, queue, r);
+    if (s) {
+        ha_chunk_give(chunk);
+        return s;
+    }
+    ha_lock(a);
+    a->statistics.transfers++;
+    a->statistics.bytes += ha_value_bytes(a, r);
+    ha_unlock(a);
+    ha_transferred(a, c->from->memory, c->to->memory, queue, r, c->attempt->site);
+    *at = (struct ha_ahead){chunk, c->from, r};
+    return HA_OK;
+}
+
+/* While a part comes, the next one is enqueued, if that needs no waiting. What fails here is found out
+ * when that part is asked for. */
+static void ha_carry_look_ahead(ha_carry *c) {
+    ha_field_box b[HA_AHEAD];
+    int n = 0, more = 1;
+    while (more && n < HA_AHEAD && ha_carry_next(c, &b[n])) {
+        const ha_range r = ha_field_box_range(c->array, &b[n++]);
+        struct ha_ahead *at = ha_carry_place(c, NULL);
+        if (c->way != HA_WAY_CONVERTS || ha_carry_place(c, &r)) continue;
+        more = at && ha_carry_fetch(c, at, r) == HA_OK;
+    }
+    ha_forget_note();
+    c->attempt->for_chunk = 0;
+    while (n) c->pending[c->n++] = b[--n]; /* to be asked for one after the other */
+}
+
+/* Fetches a part that is not on its way. Others that are, from elsewhere, make room; nobody waits for a
+ * chunk while holding one. */
+static ha_status ha_carry_begin(ha_carry *c, struct ha_ahead **at, ha_range r) {
+    while (!(*at = ha_carry_place(c, NULL))) ha_ahead_end(c->attempt, c->attempt->ahead);
+    ha_status s = ha_carry_fetch(c, *at, r);
+    if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+    return s;
+}
+
+static ha_status ha_carry_down(ha_carry *c, const ha_field_box *b, ha_range r) {
+    ha_array *a = c->array;
+    struct ha_ahead *at = ha_carry_place(c, &r);
+    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    if (!s) s = ha_come_after(a, c->to, r, 1, ha_host(), c->attempt);
+    if (!s && !at) s = ha_carry_begin(c, &at, r);
+    if (s) return s;
+    ha_carry_look_ahead(c);
+    if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_LATER;
+    if (ha_is_lost(at->chunk->last)) {
+        c->attempt->point = at->chunk->last;
+        ha_ahead_end(c->attempt, at);
+        return HA_LATER;
+    }
+    (void)ha_carry_is_coming(c, b); /* of this part again */
+    if ((s = ha_carry_convert(c, at->chunk, b))) return s;
+    ha_ahead_end(c->attempt, at);
+    ha_lock(a);
+    ha_set_add(&c->to->valid, r);
+    ha_unlock(a);
+    if (c->brought) ha_set_add(c->brought, r);
+    return HA_OK;
+}
+
+#endif

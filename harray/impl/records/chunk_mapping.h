@@ -1,0 +1,105 @@
+/* The part of a box that is converted at once: what of a chunk of the host's memory is like the device's,
+ * described as a mapping, so that a copy between layouts fills or reads it. */
+#ifndef HARRAY_IMPL_RECORDS_CHUNK_MAPPING_H
+#define HARRAY_IMPL_RECORDS_CHUNK_MAPPING_H
+
+#include "patterns.h"
+
+/* The tables of a mapping that is written by hand. */
+typedef struct ha_staged_tables {
+    ha_mapping mapping;
+    ha_row *row, *byte_row;
+    ha_linearizer *linearizer;
+    ha_blob blob;
+} ha_staged_tables;
+
+/* All leaves: not stored. */
+static void ha_tables_clear(ha_staged_tables *h, const ha_mapping *like) {
+    h->mapping = *like;
+    h->mapping.counts = NULL;
+    h->mapping.row = h->row;
+    for (int64_t leaf = 0; leaf < like->rows; leaf++)
+        h->row[leaf] = (ha_row){.blob = -1, .lanes = 1, .section = -1};
+}
+
+/* Some leaves as in a mapping. */
+static void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t leaf, int64_t end) {
+    ha_tables_clear(h, like);
+    for (; leaf < end; leaf++) h->row[leaf] = like->row[leaf];
+}
+
+/* The linearizer of a strand in a chunk, whose values are `*unit` bytes apart for neighbours. */
+static ha_linearizer ha_chunk_linearizer(const ha_strand *s, const ha_mapping *device,
+                                         const ha_rows *rows, int64_t *unit) {
+    const ha_lattice *l = &s->lattice;
+    ha_linearizer z = {.rank = device->rank, .count = INT64_MAX};
+    for (int d = 0; d < z.rank; d++) z.dimension[d] = d;
+    if (s->here->linearizer >= 0) z = device->linearizer[s->here->linearizer];
+    *unit = l->levels ? ha_packed_step(rows, l->step[0]) : (int64_t)s->bytes;
+    for (int k = 1; k < l->levels; k++)
+        if (ha_packed_step(rows, l->step[k]) % *unit) *unit = 1;
+    z.morton = 0;
+    z.pad = 1;
+    for (int d = 0; d < z.rank; d++) z.stride[d] = 0;
+    for (int k = 0; k < l->levels; k++)
+        z.stride[l->dimension[k]] = ha_packed_step(rows, l->step[k]) / *unit;
+    return z;
+}
+
+/* Adds a linearizer, unless it is the one before; its number. */
+static int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z) {
+    const int32_t n = h->mapping.linearizers;
+    if (n && !memcmp(&h->linearizer[n - 1], z, sizeof *z)) return n - 1;
+    h->linearizer[h->mapping.linearizers++] = *z;
+    return n;
+}
+
+/* The row of a strand in a chunk. Its base is such that the array's own indices hold. */
+static ha_row ha_chunk_row(ha_staged_tables *h, const ha_strand *s, const ha_bundle *b,
+                           const ha_mapping *device, const ha_field_box *box) {
+    const ha_rows *rows = &b->rows;
+    ha_row row = *s->here;
+    ha_linearizer z;
+    row.blob = 0;
+    row.section = -1;
+    row.base = (int64_t)b->packed + (s->lattice.at - b->here);
+    if (s->lattice.blocks) {
+        row.lane_stride = ha_packed_step(rows, s->lattice.step[0]);
+        row.block_stride = ha_packed_step(rows, s->lattice.step[1]);
+        row.base -= s->lattice.linear / row.lanes * row.block_stride;
+        z = device->linearizer[row.linearizer];
+    } else {
+        z = ha_chunk_linearizer(s, device, rows, &row.block_stride);
+        row.lanes = 1;
+        row.lane_stride = 0;
+        row.base -= ha_linear(&z, box->first) * row.block_stride;
+    }
+    row.linearizer = ha_tables_linearizer(h, &z);
+    return row;
+}
+
+/* The mapping of a chunk of so many bytes, with these bundles. */
+static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_strand *s, int64_t strands,
+                         const ha_bundle *b, const ha_mapping *device, const ha_field_box *box) {
+    ha_tables_clear(h, device);
+    h->blob = (ha_blob){(int64_t)bytes, HA_BLOB_ALIGNMENT};
+    h->mapping.linearizer = h->linearizer;
+    h->mapping.linearizers = 0;
+    h->mapping.byte_row = h->byte_row;
+    h->mapping.blobs = 1;
+    h->mapping.blob = &h->blob;
+    h->mapping.sections = 0;
+    h->mapping.section = NULL;
+    h->mapping.text = "";
+    for (int64_t i = 0; i < strands; i++) {
+        const ha_row row = ha_chunk_row(h, &s[i], &b[s[i].bundle], device, box);
+        if (s[i].byte >= 0) h->byte_row[s[i].byte] = row;
+        const ha_row *leaf = &device->row[s[i].leaf];
+        if (s[i].byte >= 0 && s[i].byte != ha_row_coding(device, leaf)->byte_row) continue;
+        h->row[s[i].leaf] = row; /* of the first byte, if it is stored byte by byte */
+        h->row[s[i].leaf].coding = leaf->coding;
+        h->row[s[i].leaf].scalar = leaf->scalar;
+    }
+}
+
+#endif

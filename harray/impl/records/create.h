@@ -1,0 +1,204 @@
+/* Record arrays as a whole: making and freeing. */
+#ifndef HARRAY_IMPL_RECORDS_CREATE_H
+#define HARRAY_IMPL_RECORDS_CREATE_H
+
+#include "access_spec.h"
+#include "transfer.h"
+#include "../../records.h"
+#include "../array/all.h"
+
+/* ---- the form -------------------------------------------------------------------------------- */
+
+static void ha_records_disown(ha_array *a, const ha_incarnation *in) {
+    const ha_lodging *l = ha_lodging_find(ha_records_form(a), in->memory);
+    for (int32_t b = 0; b < l->mapping->blobs; b++)
+        if (l->mapping->blob[b].bytes) ha_owners_remove((uintptr_t)l->caller[b]);
+}
+
+static int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha_context *c) {
+    const ha_lodging *l = ha_lodging_find(ha_records_form(a), in->memory);
+    int maps = 1;
+    for (int32_t b = 0; b < l->mapping->blobs; b++) {
+        const ha_block blob = {
+            .memory = in->memory, .data = l->caller[b], .bytes = (size_t)l->mapping->blob[b].bytes};
+        maps = maps && (!blob.bytes || ha_maps(c, &blob));
+    }
+    return maps;
+}
+
+static const ha_form_ops ha_records_ops = {.block_bytes = ha_records_block_bytes,
+                                           .value_bytes = ha_records_value_bytes,
+                                           .move = ha_records_move,
+                                           .print_extents = ha_records_print_extents,
+                                           .print_part = ha_records_print_part,
+                                           .disown = ha_records_disown,
+                                           .maps = ha_records_maps,
+                                           .end = ha_records_end};
+
+/* NULL: no memory. The record is a right one. */
+static ha_record_form *ha_record_form_make(const ha_record *record, int rank, const int64_t *extent,
+                                           const char *layout) {
+    const int64_t leaves = ha_record_leaves(record);
+    const size_t text = strlen(layout) + 1, sums = (size_t)(leaves + 1) * sizeof(int64_t);
+    ha_record_form *f = (ha_record_form *)HARRAY_MALLOC(sizeof *f + sums + text);
+    if (!f) return NULL;
+    *f = (ha_record_form){
+        .form = {&ha_records_ops}, .record = record, .rank = rank, .leaves = leaves};
+    f->before = (int64_t *)(void *)(f + 1);
+    f->layout = (char *)(f->before + leaves + 1);
+    memcpy(f->before + leaves + 1, layout, text);
+    for (int d = 0; d < HA_MAPPING_RANK; d++) f->extent[d] = d < rank ? extent[d] : 1;
+    f->before[0] = 0;
+    for (int64_t leaf = 0; leaf < leaves; leaf++) {
+        ha_leaf described = {.scalar = HA_NO_SCALAR};
+        (void)!ha_record_leaf(record, leaf, &described);
+        f->before[leaf + 1] = f->before[leaf] + ha_scalar_size(described.scalar);
+    }
+    return f;
+}
+
+/* The array of a form, which it takes over, also when it fails. NULL: no memory. */
+static ha_array *ha_records_array(ha_record_form *f, ha_context *c) {
+    const char *name = f->record->name;
+    const ha_type type = {name && *name ? name : "record", 0};
+    int64_t extent[HA_MAPPING_RANK + 1], pitch[HA_MAPPING_RANK + 1], records = 1;
+    ha_array *a = ha_array_make(type, c);
+    if (!a) {
+        ha_record_form_free(f);
+        return NULL;
+    }
+    a->form = &f->form;
+    for (int d = f->rank; d > 0; d--) {
+        extent[d] = f->extent[d - 1];
+        pitch[d] = records;
+        records *= extent[d]; /* a layout for them was found, so they can be counted */
+    }
+    extent[0] = f->leaves;
+    pitch[0] = records;
+    ha_lock(a); /* a report may look at it: it may be watched */
+    a->size = (size_t)(f->leaves * records);
+    ha_unlock(a);
+    if (!records || ha_array_grid(a, f->rank + 1, extent, pitch) == HA_OK) return a;
+    ha_array_destroy(a);
+    return NULL;
+}
+
+/* The handle of an array, which it takes over, also when it fails. NULL: no memory. */
+static ha_records *ha_records_handle(ha_array *a) {
+    ha_records *r = (ha_records *)HARRAY_MALLOC(sizeof *r);
+    if (!r) {
+        ha_wrap_leave(a);
+        ha_array_destroy(a);
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    r->array = a;
+    pthread_rwlock_init(&r->lock, NULL);
+    pthread_rwlock_init(&r->asking, NULL);
+    return r;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* site: the function of the user's that was called; NULL: the operation itself. */
+static ha_records *ha_records_refused(const char *operation, const char *site,
+                                      const ha_error *error) {
+    ha_fail(error->status, operation, "%s%s%s", site ? site : "", site ? ": " : "", error->text);
+    return NULL;
+}
+
+static ha_status ha_records_check(const ha_record *record, int rank, const int64_t *extent,
+                                  const char *layout, ha_error *error) {
+    if (!record || !extent) {
+        snprintf(error->text, sizeof error->text, "no record, or no extents");
+        return error->status = HA_ERR_ARGUMENT;
+    }
+    ha_mapping *m = ha_mapping_parse(record, layout, rank, extent, error);
+    if (!m) return error->status;
+    ha_mapping_free(m);
+    return HA_OK;
+}
+
+/* An array of records and its lodging in a memory; NULL with why in *error. */
+static ha_array *ha_records_plain(const ha_record *record, int rank, const int64_t *extent,
+                                  const char *layout, ha_context *c, ha_error *error) {
+    ha_lodging *l;
+    if (ha_records_check(record, rank, extent, layout, error)) return NULL;
+    ha_record_form *f = ha_record_form_make(record, rank, extent, layout);
+    *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for one more array"};
+    if (!f) return NULL;
+    ha_error why;
+    ha_status s = ha_lodging_parse(f, c->memory, layout, &l, &why);
+    if (s) {
+        *error = why;
+        ha_record_form_free(f);
+        return NULL;
+    }
+    f->lodgings = l;
+    return ha_records_array(f, c);
+}
+
+static ha_records *ha_records_new_at(const ha_record *record, int rank, const int64_t *extent,
+                                     const char *layout, const char *site) {
+    static const char operation[] = "ha_records_new";
+    ha_error error = {0};
+    if (ha_enter(operation)) return NULL;
+    ha_array *a = ha_records_plain(record, rank, extent, layout ? layout : "aos", ha_host(),
+                                   &error);
+    ha_records *r = a ? ha_records_handle(a) : NULL;
+    return r ? r : ha_records_refused(operation, site, &error);
+}
+
+ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *extent,
+                           const char *layout) {
+    HA_TELLS_EVENTS;
+    return ha_records_new_at(record, rank, extent, layout, NULL);
+}
+
+/* ---- freeing --------------------------------------------------------------------------------- */
+
+/* What is said of it when it has gone. */
+static ha_label ha_records_epitaph(const ha_records *r) {
+#ifdef HARRAY_DEBUG
+    return ha_label_of(r->array);
+#else
+    (void)r;
+    return (ha_label){{0}};
+#endif
+}
+
+/* The array has gone. */
+static void ha_records_handle_free(ha_records *r, ha_label label) {
+    while (r->wanted) {
+        ha_wanted *w = r->wanted;
+        r->wanted = w->next;
+        HARRAY_FREE(w);
+    }
+    pthread_rwlock_destroy(&r->lock);
+    pthread_rwlock_destroy(&r->asking);
+#ifdef HARRAY_DEBUG
+    r->label = label;
+    __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
+    ha_debug_grave(&ha_handles_buried, r);
+#else
+    (void)label;
+    HARRAY_FREE(r);
+#endif
+}
+
+ha_status ha_records_free(ha_records *r) {
+    HA_TELLS_EVENTS;
+    static const char operation[] = "ha_records_free";
+    if (!r) return HA_OK;
+    ha_status s = ha_records_enter(r, operation, operation);
+    if (s) return s;
+    ha_array *a = r->array;
+    const ha_label label = ha_records_epitaph(r);
+    if (a->wrapped)
+        s = ha_wrap_end(a, operation, operation);
+    else if (!(s = ha_claim(a, operation)))
+        ha_array_end(a);
+    if (!s) ha_records_handle_free(r, label);
+    return s;
+}
+#endif

@@ -1,0 +1,70 @@
+/* The handle of a record array, which stays the same one when the extents change. */
+#ifndef HARRAY_IMPL_RECORDS_HANDLE_H
+#define HARRAY_IMPL_RECORDS_HANDLE_H
+
+#include "../../records.h"
+#include "../state/all.h"
+
+struct ha_wanted;
+
+struct ha_records {
+    ha_array *array; /* another one when the extents change */
+    /* To read `array`, one of these is read-locked; to change it both are locked for writing. Whoever opens
+     * or changes something has the first one, and may wait for queues meanwhile; so does a resize. Whoever
+     * only asks has the second one, for a moment: so functions on queues may ask anything while somebody
+     * waits for them. */
+    pthread_rwlock_t lock, asking;
+    char name[sizeof((ha_array *)0)->name]; /* as the array's, which may go */
+    uint32_t wanted_lock;
+    int32_t wanted_count;
+    struct ha_wanted *wanted; /* texts that are known */
+#ifdef HARRAY_DEBUG
+    int freed;
+    ha_label label; /* of the array that it was */
+#endif
+};
+
+/* Whether it was freed, which is known with HARRAY_DEBUG only; tells it. */
+static int ha_records_freed(const ha_records *r, const char *operation) {
+#ifdef HARRAY_DEBUG
+    if (__atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) {
+        ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
+        return 1;
+    }
+#endif
+    (void)r, (void)operation;
+    return 0;
+}
+
+/* The array stays the same one until the end. Between both one may wait. */
+static ha_array *ha_records_begin(ha_records *r) {
+    pthread_rwlock_rdlock(&r->lock);
+    return r->array;
+}
+
+static void ha_records_leave(ha_records *r) { pthread_rwlock_unlock(&r->lock); }
+
+/* The same to look at something. Between both nothing is waited for, and no error told. */
+static ha_array *ha_records_ask(const ha_records *r) {
+    pthread_rwlock_rdlock(&((ha_records *)(uintptr_t)r)->asking);
+    return r->array;
+}
+
+static void ha_records_asked(const ha_records *r) {
+    pthread_rwlock_unlock(&((ha_records *)(uintptr_t)r)->asking);
+}
+
+static ha_label ha_records_label(const ha_records *r) {
+    const ha_label label = ha_label_of(ha_records_ask(r));
+    ha_records_asked(r);
+    return label;
+}
+
+static ha_status ha_records_enter(const ha_records *r, const char *operation, const char *site) {
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    if (!r) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no records", site);
+    return ha_records_freed(r, operation) ? HA_ERR_STATE : HA_OK;
+}
+
+#endif

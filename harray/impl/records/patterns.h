@@ -1,0 +1,323 @@
+/* How a box of a record array lies in memory: as equally spaced pieces, which queues copy.
+ *
+ * A box has strands: of each leaf the values, or, of one that is stored byte by byte, the bytes of this
+ * number of all values. In one mapping the values of a strand lie on a lattice: at equal distances, on
+ * some levels. Where they do not (between the blocks of aosoa, in Morton order) the box is cut. Strands
+ * with lattices of the same kind that lie beside each other are one bundle: pieces of larger size. */
+#ifndef HARRAY_IMPL_RECORDS_PATTERNS_H
+#define HARRAY_IMPL_RECORDS_PATTERNS_H
+
+#include "state.h"
+
+enum { HA_LATTICE_LEVELS = HA_MAPPING_RANK };
+
+typedef struct ha_lattice {
+    char *at; /* the first value */
+    int levels;
+    int blocks; /* the levels are lanes and blocks; else each is a dimension */
+    int64_t linear;
+    int64_t count[HA_LATTICE_LEVELS], step[HA_LATTICE_LEVELS]; /* the innermost first */
+    int dimension[HA_LATTICE_LEVELS];
+} ha_lattice;
+
+typedef struct ha_strand {
+    int64_t leaf;
+    int64_t byte;               /* < 0: whole values; else the row of bytes */
+    size_t bytes;               /* of a value */
+    const ha_row *here, *there; /* in the two mappings; there NULL: not of the same kind */
+    ha_lattice lattice, other;
+    int64_t bundle;
+} ha_strand;
+
+typedef struct ha_bundle {
+    char *here, *there; /* there: in the other memory, or NULL */
+    size_t packed;      /* where it is in a chunk */
+    ha_rows rows;       /* to: distances here; from: there, or in the chunk */
+    const ha_strand *first;
+} ha_bundle;
+
+/* Where a box has to be cut in two. */
+typedef struct ha_cut {
+    int dimension;
+    int64_t index;
+} ha_cut;
+
+/* ---- lattices -------------------------------------------------------------------------------- */
+
+static int64_t ha_box_extent(const ha_field_box *b, int d) { return b->last[d] - b->first[d]; }
+
+/* In halves across the slowest index that has more than one value. */
+static int ha_cut_in_halves(const ha_linearizer *z, const ha_field_box *b, ha_cut *cut) {
+    int k = 0;
+    while (ha_box_extent(b, z->dimension[k]) == 1) k++;
+    cut->dimension = z->dimension[k];
+    cut->index = b->first[cut->dimension] + ha_box_extent(b, cut->dimension) / 2;
+    return 0;
+}
+
+static void ha_lattice_level(ha_lattice *l, int64_t count, int64_t step, int dimension) {
+    if (count == 1) return;
+    l->count[l->levels] = count;
+    l->step[l->levels] = step;
+    l->dimension[l->levels++] = dimension;
+}
+
+/* Whether the linear indices of a box follow each other; *dimension: the slowest index with more than
+ * one value. *single: it is the only one. */
+static int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *dimension,
+                        int *single) {
+    int64_t width = 1;
+    *single = 1;
+    for (int k = z->rank - 1; k >= 0; k--) {
+        const int d = z->dimension[k];
+        if (ha_box_extent(b, d) == 1) continue;
+        if (z->stride[d] != width) return 0;
+        *single = width == 1;
+        *dimension = d;
+        width *= ha_box_extent(b, d);
+    }
+    return 1;
+}
+
+/* A box over several blocks of lanes: whole blocks, or it is cut. What is behind the last record in the
+ * last block is nobody's. */
+static int ha_lattice_blocks(const ha_row *row, const ha_linearizer *z, const ha_field_box *b,
+                             int64_t end, ha_lattice *l, ha_cut *cut) {
+    const int64_t head = l->linear % row->lanes, tail = end == z->count ? 0 : end % row->lanes;
+    int d = 0, single;
+    if (!ha_is_linear(z, b, &d, &single)) return ha_cut_in_halves(z, b, cut);
+    if (head || tail) {
+        if (!single) return ha_cut_in_halves(z, b, cut);
+        cut->dimension = d;
+        cut->index = head ? b->first[d] + row->lanes - head : b->last[d] - tail;
+        return 0;
+    }
+    l->blocks = 1;
+    ha_lattice_level(l, row->lanes, row->lane_stride, -1);
+    ha_lattice_level(l, (end - l->linear + row->lanes - 1) / row->lanes, row->block_stride, -1);
+    return 1;
+}
+
+/* Values that lie nowhere in particular: only one record is a lattice. */
+static int ha_lattice_single(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
+                             ha_lattice *l, ha_cut *cut) {
+    int d = 0;
+    l->levels = l->blocks = 0;
+    l->at = (char *)m->blob[row->blob] + ha_row_at(m->mapping, row, b->first);
+    while (d < HA_MAPPING_RANK && ha_box_extent(b, d) == 1) d++;
+    if (d == HA_MAPPING_RANK) return 1;
+    *cut = (ha_cut){d, b->first[d] + ha_box_extent(b, d) / 2};
+    return 0;
+}
+
+/* 0: there is none, *cut says where to cut the box. */
+static int ha_lattice_of(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
+                         ha_lattice *l, ha_cut *cut) {
+    if (row->linearizer < 0 || m->mapping->linearizer[row->linearizer].morton)
+        return ha_lattice_single(m, row, b, l, cut);
+    const ha_linearizer *z = &m->mapping->linearizer[row->linearizer];
+    int64_t last[HA_MAPPING_RANK];
+    for (int d = 0; d < HA_MAPPING_RANK; d++) last[d] = b->last[d] - 1;
+    l->levels = l->blocks = 0;
+    l->linear = ha_linear(z, b->first);
+    l->at = (char *)m->blob[row->blob] + ha_row_offset(row, l->linear);
+    const int64_t end = ha_linear(z, last) + 1;
+    if (row->lanes > 1 && l->linear / row->lanes != (end - 1) / row->lanes)
+        return ha_lattice_blocks(row, z, b, end, l, cut);
+    const int64_t step = row->lanes > 1 ? row->lane_stride : row->block_stride;
+    for (int k = z->rank - 1; k >= 0; k--) {
+        const int d = z->dimension[k];
+        ha_lattice_level(l, ha_box_extent(b, d), z->stride[d] * step, d);
+    }
+    return 1;
+}
+
+/* Whether two lattices have the same levels. */
+static int ha_lattices_alike(const ha_lattice *x, const ha_lattice *y) {
+    if (x->levels != y->levels || x->blocks != y->blocks) return 0;
+    for (int k = 0; k < x->levels; k++)
+        if (x->count[k] != y->count[k] || x->dimension[k] != y->dimension[k]) return 0;
+    return 1;
+}
+
+/* ---- strands --------------------------------------------------------------------------------- */
+
+/* How many strands the leaves [leaf, end) have. */
+static int64_t ha_strands_count(const ha_mapping *m, int64_t leaf, int64_t end) {
+    int64_t n = 0;
+    for (; leaf < end; leaf++) {
+        const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
+        n += c && c->bytes ? c->bytes : 1;
+    }
+    return n;
+}
+
+/* Whether both mappings store a leaf as the same bytes. */
+static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_scalar own) {
+    const ha_scalar stored = x ? x->stored : own, other = y ? y->stored : own;
+    const int swapped = x && x->swapped, other_swapped = y && y->swapped;
+    return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
+}
+
+/* The strands of a leaf. Their number. */
+static int64_t ha_strands_of(const ha_record_form *f, const ha_mapping *here,
+                             const ha_mapping *there, int64_t leaf, ha_strand *s) {
+    const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
+    const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
+    const int64_t bytes = c && c->bytes ? c->bytes : 1;
+    ha_leaf described = {.scalar = HA_NO_SCALAR};
+    (void)!ha_record_leaf(f->record, leaf, &described);
+    const int alike = ha_stored_alike(c, other, described.scalar);
+    for (int64_t b = 0; b < bytes; b++) {
+        s[b] = (ha_strand){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
+        s[b].bytes = (size_t)ha_scalar_size(c ? c->stored : described.scalar);
+        if (alike) s[b].there = &there->row[leaf];
+        if (!c || !c->bytes) continue;
+        s[b].bytes = 1;
+        s[b].byte = c->byte_row + b;
+        s[b].here = &here->byte_row[s[b].byte];
+        if (alike) s[b].there = &there->byte_row[other->byte_row + b];
+    }
+    return bytes;
+}
+
+static int ha_strand_compare(const void *first, const void *second) {
+    const uintptr_t x = (uintptr_t)((const ha_strand *)first)->lattice.at;
+    const uintptr_t y = (uintptr_t)((const ha_strand *)second)->lattice.at;
+    return (x > y) - (x < y);
+}
+
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+/* The pieces of one strand. pair: in both memories, else only here. */
+static ha_rows ha_strand_rows(const ha_strand *s, int pair) {
+    ha_rows r = {.bytes = s->bytes};
+    for (int level = 0; level < s->lattice.levels; level++) {
+        const size_t n = (size_t)s->lattice.count[level], here = (size_t)s->lattice.step[level];
+        const size_t there = pair ? (size_t)s->other.step[level] : here;
+        const int k = r.levels - 1;
+        if (k < 0 && here == r.bytes && there == r.bytes)
+            r.bytes *= n;
+        else if (k >= 0 && here == r.count[k] * r.to[k] && there == r.count[k] * r.from[k])
+            r.count[k] *= n;
+        else {
+            r.count[r.levels] = n;
+            r.to[r.levels] = here;
+            r.from[r.levels++] = there;
+        }
+    }
+    return r;
+}
+
+/* Padding inside a record of an array of structs: from one leaf to the next, when all leaves are in the
+ * box. So it is nobody's, and may be copied with them. */
+static int ha_is_padding(const ha_bundle *b, const ha_strand *s, const ha_rows *rows) {
+    const ptrdiff_t size = s->lattice.at + s->bytes - b->here;
+    return s->here->section >= 0 && s->here->section == b->first->here->section &&
+           s->here->lanes == 1 && rows->bytes == s->bytes && size <= s->here->block_stride;
+}
+
+/* loose: as below. */
+static int ha_bundle_takes(const ha_bundle *b, const ha_strand *s, const ha_rows *rows, int pair,
+                           int loose) {
+    const ptrdiff_t size = s->lattice.at - b->here, gap = size - (ptrdiff_t)b->rows.bytes;
+    if (b->rows.levels != rows->levels || gap < 0) return 0;
+    for (int k = 0; k < rows->levels; k++)
+        if (b->rows.count[k] != rows->count[k] || b->rows.to[k] != rows->to[k] ||
+            b->rows.from[k] != rows->from[k])
+            return 0;
+    if (s->here->blob != b->first->here->blob) return 0;
+    if (pair && (s->other.at - b->there != size || s->there->blob != b->first->there->blob))
+        return 0;
+    return !gap || (loose && ha_is_padding(b, s, rows));
+}
+
+/* Whole records with the padding at their ends. */
+static void ha_bundle_round(ha_bundle *b, const ha_strand *first, int pair) {
+    ha_rows *r = &b->rows;
+    const ha_row *row = first->here;
+    const size_t record = (size_t)row->block_stride;
+    if (row->section < 0 || row->lanes != 1 || !r->levels || r->to[0] != record) return;
+    if (pair && (r->from[0] != record || first->there->offset != row->offset)) return;
+    b->here -= row->offset;
+    if (pair) b->there -= row->offset;
+    r->bytes = record;
+}
+
+/* Pieces that have become so long that they follow each other are one. */
+static void ha_bundle_fold(ha_bundle *b) {
+    ha_rows *r = &b->rows;
+    while (r->levels && r->to[0] == r->bytes && r->from[0] == r->bytes) {
+        r->bytes *= r->count[0];
+        r->levels--;
+        for (int k = 0; k < r->levels; k++) {
+            r->count[k] = r->count[k + 1];
+            r->to[k] = r->to[k + 1];
+            r->from[k] = r->from[k + 1];
+        }
+    }
+}
+
+/* Strands, sorted by their address, to bundles. loose: all leaves of the record are there, and padding
+ * between them is nobody's. The number of bundles. */
+static int64_t ha_bundles_make(ha_strand *s, int64_t strands, int pair, int loose, ha_bundle *b) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < strands; i++) {
+        const ha_rows rows = ha_strand_rows(&s[i], pair);
+        if (n && ha_bundle_takes(&b[n - 1], &s[i], &rows, pair, loose))
+            b[n - 1].rows.bytes = (size_t)(s[i].lattice.at - b[n - 1].here) + rows.bytes;
+        else
+            b[n++] = (ha_bundle){.here = s[i].lattice.at,
+                                 .there = pair ? s[i].other.at : NULL,
+                                 .rows = rows,
+                                 .first = &s[i]};
+        s[i].bundle = n - 1;
+    }
+    if (loose && n == 1) ha_bundle_round(&b[0], &s[0], pair);
+    for (int64_t i = 0; i < n; i++) ha_bundle_fold(&b[i]);
+    return n;
+}
+
+/* Places bundles one behind the other in a chunk; gives how many bytes that takes. */
+static size_t ha_bundles_pack(ha_bundle *b, int64_t n) {
+    size_t end = 0;
+    for (int64_t i = 0; i < n; i++) {
+        size_t bytes = b[i].rows.bytes;
+        ha_rows_pack(&b[i].rows, b[i].rows.from);
+        for (int k = 0; k < b[i].rows.levels; k++) bytes *= b[i].rows.count[k];
+        b[i].packed = end;
+        end += (bytes + HA_BLOB_ALIGNMENT - 1) / HA_BLOB_ALIGNMENT * HA_BLOB_ALIGNMENT;
+    }
+    return end;
+}
+
+/* What is `step` bytes away here is so far away in the chunk. */
+static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
+    int k = r->levels - 1;
+    if ((size_t)step < r->bytes || k < 0) return step;
+    while (k > 0 && r->to[k] > (size_t)step) k--;
+    return step / (int64_t)r->to[k] * (int64_t)r->from[k];
+}
+
+/* ---- what copies cost ------------------------------------------------------------------------ */
+
+/* An estimate in nanoseconds, to choose between copying pieces and converting on the host: of a call of a
+ * queue, of a piece in it, and of converting 1024 bytes. Of the order of what a driver and one core take;
+ * what matters is that pieces of single values lose, and long ones win. */
+enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
+
+static uint64_t ha_bundles_cost(const ha_bundle *b, int64_t n, const ha_context *queue) {
+    const int at_once = HA_HAS(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
+    uint64_t ns = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t calls = 1, pieces = 1;
+        for (int k = 0; k < b[i].rows.levels; k++) {
+            pieces *= b[i].rows.count[k];
+            if (k >= at_once) calls *= b[i].rows.count[k];
+        }
+        ns += calls * HA_CALL_NS + pieces * HA_PIECE_NS;
+    }
+    return ns;
+}
+
+#endif

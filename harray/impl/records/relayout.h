@@ -1,0 +1,318 @@
+/* Other layouts, and other extents. Both are made beside what there is, from the values on the host, and
+ * take its place when nothing can fail any more. */
+#ifndef HARRAY_IMPL_RECORDS_RELAYOUT_H
+#define HARRAY_IMPL_RECORDS_RELAYOUT_H
+
+#include "access.h"
+#include "create.h"
+
+/* Claimed. What is valid at `in` (NULL: anywhere) is valid on the host. */
+static int ha_records_on_host(ha_array *a, const ha_incarnation *only) {
+    const ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
+    for (const ha_incarnation *in = &a->first; in; in = in->next)
+        for (uint32_t i = 0; i < in->valid.n && (!only || in == only); i++)
+            if (!host || !ha_set_contains(&host->valid, ha_set_ranges(&in->valid)[i])) return 0;
+    return 1;
+}
+
+/* Claimed. HA_OK: what is valid in a memory (NULL: in any) is on the host, and has arrived there. */
+static ha_status ha_records_look(ha_array *a, const ha_memory *only, int *there,
+                                 ha_attempt *attempt) {
+    ha_status s = ha_settle(a);
+    const ha_incarnation *in = only ? ha_incarnation_find(a, only) : NULL;
+    ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
+    *there = (only && !in) || ha_records_on_host(a, in);
+    if (s || !*there || !host || !host->valid.n) return s;
+    return ha_come_after(a, host, HA_WHOLE, 0, ha_host(), attempt);
+}
+
+/* Claims the array, with all that is valid in a memory (NULL: anywhere) on the host. */
+static ha_status ha_records_gather(ha_array *a, const ha_memory *only, const char *operation,
+                                   const char *site) {
+    ha_attempt attempt = {.site = site};
+    for (;;) {
+        int there;
+        ha_status s = ha_claim(a, operation);
+        if (s) return s;
+        s = ha_records_look(a, only, &there, &attempt);
+        if (!s && there) return HA_OK;
+        ha_busy_end(a);
+        if (!s) {
+            s = ha_records_fetch(a, ha_host(), HA_WHOLE, operation, site);
+            if (s) return s;
+        } else if (s != HA_LATER || (s = ha_wait_past(attempt.point, site)))
+            return ha_fail(s, operation, "%s: records %s: bringing them to the host failed", site,
+                           ha_label_of(a).text);
+    }
+}
+
+/* Copies a box on the host, from one layout to another one. rows: room for those of two mappings;
+ * extent: what both have at least. */
+static ha_status ha_records_copy(const ha_mapped *to, const ha_mapped *from, const ha_field_box *b,
+                                 ha_row *rows, const int64_t *extent) {
+    const ha_copying how = {.first = b->first, .last = b->last};
+    ha_staged_tables target = {.row = rows}, source = {.row = rows + to->mapping->rows};
+    ha_tables_take(&target, to->mapping, b->leaf, b->end);
+    ha_tables_take(&source, from->mapping, b->leaf, b->end);
+    for (int d = 0; d < HA_MAPPING_RANK; d++)
+        target.mapping.extent[d] = source.mapping.extent[d] = extent[d];
+    const ha_mapped x = {&target.mapping, to->blob}, y = {&source.mapping, from->blob};
+    return ha_mapped_copy(&x, &y, &how, NULL);
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+/* Claimed. A block with the values of the host's one in another layout. */
+static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_lodging *l,
+                                    ha_block **block, ha_attempt *attempt) {
+    const ha_record_form *f = ha_records_form(a);
+    const ha_mapped from = ha_records_at(a, in);
+    ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)f->leaves * sizeof *rows);
+    ha_status s = HA_ERR_MEMORY;
+    ha_ops none = {0};
+    if (!rows) return s;
+    *block = NULL;
+    s = ha_incarnation_take_bytes(a, in, ha_host(), l->bytes, block, attempt);
+    for (uint32_t i = 0; i < in->valid.n && !s; i++) {
+        const ha_field_box b = ha_field_box_of(a, ha_set_ranges(&in->valid)[i]);
+        const ha_mapped to = {l->mapping, ha_lodging_blobs(l, (const char *)(*block)->data)};
+        s = ha_records_copy(&to, &from, &b, rows, f->extent);
+    }
+    HARRAY_FREE(rows);
+    if (s && *block) ha_block_retire(*block, &none);
+    return s;
+}
+
+/* Claimed. Puts the layout in the place of the one before, with the values that the host has. */
+static ha_status ha_records_settle_in(ha_array *a, ha_lodging *l, ha_attempt *attempt) {
+    ha_incarnation *in = ha_incarnation_find(a, l->memory);
+    ha_block *block = NULL;
+    ha_ops ops = {0};
+    ha_status s = HA_OK;
+    if (in && in->valid.n && in->memory == &ha_host_memory)
+        s = ha_records_convert(a, in, l, &block, attempt);
+    if (s) return s;
+    if (block) {
+        block = ha_block_exchange(a, in, block, a->size, &ops);
+        ha_block_retire(block, &ops);
+    } else if (in) {
+        ha_lock(a);
+        in->valid.n = 0;
+        ha_unlock(a);
+        ha_incarnation_drop(a, in);
+    }
+    ha_lodging_free(ha_lodging_exchange(a, l));
+    return HA_OK;
+}
+
+/* Whether there is nothing to do, or nothing can be done. */
+static ha_status ha_records_layout_refuse(ha_array *a, const ha_lodging *l, ha_context *c,
+                                          int *same, const char *operation, const char *site) {
+    ha_lock(a);
+    const ha_lodging *old = ha_lodging_find(ha_records_form(a), c->memory);
+    const int callers = old && old->caller;
+    *same = old && !callers && !strcmp(old->mapping->text, l->mapping->text);
+    ha_unlock(a);
+    if (!callers) return HA_OK;
+    return ha_fail(HA_ERR_STATE, operation,
+                   "%s: records %s at %s: its memory is the caller's, and keeps its layout", site,
+                   ha_label_of(a).text, c->name);
+}
+
+/* Takes the lodging over when it succeeds. */
+static ha_status ha_records_change_layout(ha_array *a, ha_lodging *l, ha_context *c,
+                                          const char *operation, const char *site) {
+    ha_attempt attempt = {.site = site};
+    for (;;) {
+        ha_status s = ha_records_gather(a, c->memory, operation, site);
+        if (s) return s;
+        s = ha_records_settle_in(a, l, &attempt);
+        ha_busy_end(a);
+        if (s == HA_LATER && !(s = ha_wait_past(attempt.point, site))) continue;
+        if (!s) return HA_OK;
+        return ha_fail(s, operation, "%s: records %s at %s: no room for them in another layout",
+                       site, ha_label_of(a).text, c->name);
+    }
+}
+
+ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, const char *site) {
+    HA_TELLS_EVENTS;
+    static const char operation[] = "ha_records_layout";
+    ha_lodging *l = NULL;
+    ha_error error = {0};
+    int same = 0;
+    ha_status s = ha_records_enter(r, operation, site);
+    if (!s && !layout) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no layout", site);
+    if (s) return s;
+    c = ha_resolve(c);
+    ha_array *a = ha_records_begin(r);
+    if ((s = ha_lodging_parse(ha_records_form(a), c->memory, layout, &l, &error)))
+        s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
+                    ha_label_of(a).text, c->name, layout, error.text);
+    if (!s) s = ha_records_layout_refuse(a, l, c, &same, operation, site);
+    if (!s && !same) s = ha_records_change_layout(a, l, c, operation, site);
+    if (s || same) ha_lodging_free(l);
+    ha_records_leave(r);
+    return s;
+}
+
+/* ---- extents --------------------------------------------------------------------------------- */
+
+/* A form with other extents, and the same layouts. */
+static ha_record_form *ha_record_form_like(ha_array *a, const int64_t *extent, ha_error *error) {
+    const ha_record_form *old = ha_records_form(a);
+    ha_record_form *f = ha_record_form_make(old->record, old->rank, extent, old->layout);
+    *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
+    if (!f) return NULL;
+    ha_lock(a); /* somebody may ask for a mapping, and have it made: it is put before these */
+    const ha_lodging *l = old->lodgings;
+    ha_unlock(a);
+    for (; l; l = l->next) {
+        ha_lodging *like;
+        ha_error why = {0};
+        if (ha_lodging_parse(f, l->memory, l->mapping->text, &like, &why)) {
+            *error = why;
+            ha_record_form_free(f);
+            return NULL;
+        }
+        like->next = f->lodgings;
+        f->lodgings = like;
+    }
+    return f;
+}
+
+/* What of a box of one array is in another one; 0: nothing. */
+static int ha_records_clip(const ha_array *to, ha_field_box *b) {
+    const ha_record_form *f = ha_records_form(to);
+    if (!to->grid) return 0;
+    for (int d = 0; d < HA_MAPPING_RANK; d++) {
+        if (b->last[d] > f->extent[d]) b->last[d] = f->extent[d];
+        if (b->first[d] >= b->last[d]) return 0;
+    }
+    return 1;
+}
+
+/* The ranges of a set, as far as they are in another array, in a set of that. */
+static ha_status ha_records_clip_set(const ha_array *from, const ha_set *set, const ha_array *to,
+                                     ha_set *out) {
+    ha_status s = HA_OK;
+    for (uint32_t i = 0; i < set->n && !s; i++) {
+        ha_field_box b = ha_field_box_of(from, ha_set_ranges(set)[i]);
+        if (ha_records_clip(to, &b)) s = ha_set_put(out, ha_field_box_range(to, &b));
+    }
+    return s;
+}
+
+/* Both claimed, or known to nobody. The values that `from` has on the host, as far as `to` has them. */
+static ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt *attempt) {
+    const ha_record_form *f = ha_records_form(from), *g = ha_records_form(to);
+    ha_incarnation *source = &from->first,
+                   *target = &to->first; /* made on the host, as all of them */
+    int64_t extent[HA_MAPPING_RANK];
+    if (!source->valid.n) return HA_OK;
+    ha_set kept = {.grid = to->grid};
+    ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)f->leaves * sizeof *rows);
+    ha_status s = rows ? ha_records_clip_set(from, &source->valid, to, &kept) : HA_ERR_MEMORY;
+    if (!s && kept.n) s = ha_incarnation_room(to, target, ha_host(), to->size, attempt);
+    if (!s) ha_set_exchange(&target->valid, &kept);
+    ha_set_free(&kept);
+    for (int d = 0; d < HA_MAPPING_RANK; d++)
+        extent[d] = f->extent[d] < g->extent[d] ? f->extent[d] : g->extent[d];
+    for (uint32_t i = 0; i < target->valid.n && !s; i++) {
+        const ha_mapped x = ha_records_at(to, target), y = ha_records_at(from, source);
+        const ha_field_box b = ha_field_box_of(to, ha_set_ranges(&target->valid)[i]);
+        s = ha_records_copy(&x, &y, &b, rows, extent);
+    }
+    HARRAY_FREE(rows);
+    return s;
+}
+
+/* All else that stays the same. */
+static ha_status ha_records_take_rest(ha_array *to, ha_array *from) {
+    if (ha_records_clip_set(from, &from->lost, to, &to->lost)) return HA_ERR_MEMORY;
+    ha_lock(from);
+    memcpy(to->name, from->name, sizeof to->name);
+    to->statistics = from->statistics;
+    to->version = from->version + 1;
+    to->lost_where = from->lost_where;
+    to->lost_site = from->lost_site;
+    ha_unlock(from);
+    return HA_OK;
+}
+
+/* The second array takes the first one's place. */
+static ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b) {
+    pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
+    ha_status s = ha_records_take_rest(b, a);
+    if (!s) r->array = b;
+    pthread_rwlock_unlock(&r->asking);
+    return s;
+}
+
+/* One try. A block with values waits for none of its own, which is empty: so its room is made before
+ * anything is valid. */
+static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, const char *operation,
+                                       const char *site, ha_attempt *attempt) {
+    ha_array *a = r->array, *b = NULL;
+    ha_error error = {0};
+    ha_record_form *f = ha_record_form_like(a, extent, &error);
+    if (f && !(b = ha_records_array(f, a->first_touch)))
+        error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
+    if (!b)
+        return ha_fail(error.status, operation, "%s: records %s: %s", site, ha_label_of(a).text,
+                       error.text);
+    ha_status s = ha_records_gather(a, NULL, operation, site);
+    if (s) {
+        ha_array_destroy(b);
+        return s;
+    }
+    s = ha_records_take_values(b, a, attempt);
+    if (!s) s = ha_records_replace(r, a, b);
+    ha_busy_end(a);
+    ha_array_destroy(s ? b : a);
+    if (!s || s == HA_LATER) return s;
+    return ha_fail(s, operation, "%s: records %s: no room for as many", site, ha_label_of(a).text);
+}
+
+static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, const char *operation,
+                                       const char *site) {
+    const ha_record_form *f = ha_records_form(r->array);
+    ha_attempt attempt = {.site = site};
+    int same = 1;
+    ha_status s = HA_OK;
+    if (r->array->wrapped)
+        return ha_fail(HA_ERR_STATE, operation,
+                       "%s: records %s: their memory is the caller's, and stays with them until "
+                       "ha_records_unwrap",
+                       site, ha_label_of(r->array).text);
+    for (int d = 0; d < f->rank; d++) {
+        same &= extent[d] == f->extent[d];
+        if (extent[d] < 0)
+            return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: extent %d is %lld", site,
+                           ha_label_of(r->array).text, d, (long long)extent[d]);
+    }
+    if (same) return HA_OK;
+    while ((s = ha_records_resize_try(r, extent, operation, site, &attempt)) == HA_LATER)
+        if ((s = ha_wait_past(attempt.point, site)))
+            return ha_fail(s, operation, "%s: records %s: waiting for memory failed", site,
+                           ha_label_of(r->array).text);
+    return s;
+}
+
+ha_status ha_records_resize_(ha_records *r, const int64_t *extent, const char *site) {
+    HA_TELLS_EVENTS;
+    static const char operation[] = "ha_records_resize";
+    ha_status s = ha_records_enter(r, operation, site);
+    if (!s && !extent) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no extents", site);
+    if (s) return s;
+    if (pthread_rwlock_trywrlock(&r->lock))
+        return ha_fail(HA_ERR_CONFLICT, operation, "%s: another thread is about to use the records",
+                       site);
+    ha_tell_later(); /* the handler may use the records */
+    s = ha_records_resize_now(r, extent, operation, site);
+    pthread_rwlock_unlock(&r->lock);
+    ha_tell_now();
+    return s;
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* Moving a box of a record array from one memory to another one.
+ *
+ * Where its values lie in pieces of good length in both, and in the same order, the queue copies them.
+ * Where that is true of the far memory's alone, they travel as they are there, and the device puts them into
+ * place (device_scatter.h). Else the host converts, in parts that fit into a staging chunk: to a device
+ * it gathers a part into a chunk, as the device will have it, and while that travels the next one; from a
+ * device it scatters a part while the next one comes. A part is valid as soon as it is enqueued, or
+ * scattered: so whoever has to wait drops everything, and begins again with what is then missing. Between
+ * two devices without a direct path, or whose layouts differ so that neither puts the values into place,
+ * all goes through the host's incarnation.
+ *
+ * Nothing but values of the box is written at the target, and padding that is nobody's. */
+#ifndef HARRAY_IMPL_RECORDS_TRANSFER_H
+#define HARRAY_IMPL_RECORDS_TRANSFER_H
+
+#include "by_host.h"
+
+static int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_host_memory; }
+
+static ha_status ha_carry_make(ha_carry *c) {
+    const ha_record_form *f = ha_records_form(c->array);
+    const ha_mapping *m = c->here.mapping;
+    const size_t strands = (size_t)ha_strands_count(m, 0, f->leaves), rows = (size_t)f->leaves;
+    const size_t byte_rows = (size_t)m->byte_rows;
+    char *memory = (char *)HARRAY_MALLOC(
+        strands * (sizeof *c->strand + sizeof *c->bundle + sizeof(ha_linearizer)) +
+        (2 * rows + byte_rows) * sizeof(ha_row));
+    if (!memory) return HA_ERR_MEMORY;
+    c->strand = (ha_strand *)(void *)memory;
+    c->bundle = (ha_bundle *)(void *)(c->strand + strands);
+    c->chunk.linearizer = (ha_linearizer *)(void *)(c->bundle + strands);
+    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + strands);
+    c->chunk.byte_row = c->chunk.row + rows;
+    c->host.row = c->chunk.byte_row + byte_rows;
+    return HA_OK;
+}
+
+static void ha_carry_end(ha_carry *c) {
+    HARRAY_FREE(c->spread.strand);
+    HARRAY_FREE(c->strand);
+    c->strand = NULL;
+    c->spread = (ha_spread){.queue = NULL};
+    c->asked = 0;
+}
+
+static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+                                   ha_range r, ha_context *c, ha_set *brought, ha_attempt *attempt);
+
+/* A part for which it has been decided how. */
+static ha_status ha_carry_part(ha_carry *c, const ha_field_box *b) {
+    const ha_range r = ha_field_box_range(c->array, b);
+    ha_status s;
+    switch (c->way) {
+    case HA_WAY_PIECES:
+        return ha_carry_plain(c, r);
+    case HA_WAY_SPREAD:
+        s = ha_carry_spread(c, r);
+        if (s != HA_ERR_UNSUPPORTED) return s;
+        c->attempt->no_spread = 1;
+        c->spread.queue = NULL; /* another way is looked for */
+        c->pending[c->n++] = *b;
+        return HA_OK;
+    case HA_WAY_CONVERTS:
+        break;
+    }
+    if (c->detours)
+        return ha_records_detour(c->array, c->from, c->to, r, c->context, c->brought, c->attempt);
+    return c->here_is_to ? ha_carry_up(c, b, r) : ha_carry_down(c, b, r);
+}
+
+/* Whether a part is on its way to the host, where it is still missing: somebody else may have been faster. */
+static int ha_carry_awaits(const ha_carry *c, const struct ha_ahead *at) {
+    return at->chunk && at->from == c->from && !ha_set_overlaps(&c->to->valid, at->range);
+}
+
+/* What is still to be moved of r: the parts that are pending, and *rest. What is on its way to the host
+ * comes first, also where it is not in r: the attempt before this one may have found the same missing, cut
+ * in other pieces. So nothing is fetched twice. */
+static ha_status ha_carry_rest(ha_carry *c, ha_range r, ha_set *rest) {
+    const struct ha_ahead *at = c->attempt->ahead;
+    rest->grid = c->array->grid;
+    if (!ha_is_on_host(c->to)) return ha_set_put(rest, r);
+    ha_status s = ha_set_missing(&c->to->valid, r, rest);
+    for (int i = 0; i < HA_AHEAD && !s; i++)
+        if (ha_carry_awaits(c, &at[i])) s = ha_set_drop(rest, at[i].range);
+    if (s) return s;
+    if (rest->n) c->pending[c->n++] = ha_field_box_of(c->array, ha_set_ranges(rest)[--rest->n]);
+    for (int i = HA_AHEAD; i-- > 0;)
+        if (ha_carry_awaits(c, &at[i])) c->pending[c->n++] = ha_field_box_of(c->array, at[i].range);
+    return HA_OK;
+}
+
+static ha_status ha_carry_out(ha_carry *c, ha_range r) {
+    ha_set rest = {.n = 0};
+    ha_field_box b;
+    ha_status s = ha_carry_make(c);
+    if (!s) s = ha_carry_rest(c, r, &rest);
+    while (!s && (c->n || rest.n)) {
+        if (!c->n) c->pending[c->n++] = ha_field_box_of(c->array, ha_set_ranges(&rest)[--rest.n]);
+        if (ha_carry_next(c, &b)) s = ha_carry_part(c, &b);
+    }
+    ha_set_free(&rest);
+    ha_carry_end(c);
+    return s;
+}
+
+static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
+                                 ha_context *context, ha_set *brought, ha_attempt *attempt);
+
+/* By way of the host's incarnation. */
+static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+                                   ha_range r, ha_context *c, ha_set *brought,
+                                   ha_attempt *attempt) {
+    ha_incarnation *host;
+    ha_set missing = {.n = 0};
+    ha_status s = ha_staging_host(a, c, &host, attempt);
+    if (s || !host) return s ? s : HA_ERR_MEMORY;
+    s = ha_set_missing(&host->valid, r, &missing);
+    for (uint32_t i = 0; i < missing.n && !s; i++)
+        s = ha_records_move(a, from, host, ha_set_ranges(&missing)[i], c, NULL, attempt);
+    ha_set_free(&missing);
+    return s ? s : ha_records_move(a, host, to, r, c, brought, attempt);
+}
+
+/* Whether one of two devices puts a whole box into place that the other one has. */
+static int ha_carry_is_direct(ha_carry *c, ha_range r) {
+    const ha_field_box b = ha_field_box_of(c->array, r);
+    ha_cut cut;
+    int pair;
+    if (ha_carry_make(c)) return 0;
+    int direct = ha_carry_lattices(c, &b, &pair, &cut);
+    if (direct) (void)ha_carry_shape(c, &b, &cut);
+    direct = direct && c->way != HA_WAY_CONVERTS;
+    ha_carry_end(c);
+    return direct;
+}
+
+static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
+                                 ha_context *context, ha_set *brought, ha_attempt *attempt) {
+    const ha_mapped source = ha_records_at(a, from), target = ha_records_at(a, to);
+    const int devices = !ha_is_on_host(from) && !ha_is_on_host(to);
+    const int differ = strcmp(source.mapping->text, target.mapping->text) != 0;
+    const ha_memory *link = devices ? ha_link_device(from->memory, to->memory) : NULL;
+    ha_carry c = {.array = a,
+                  .from = from,
+                  .to = to,
+                  .context = context,
+                  .brought = brought,
+                  .attempt = attempt,
+                  .converts = !devices || differ,
+                  .detours = devices,
+                  .here_is_to = devices && differ ? link == to->memory : !ha_is_on_host(to),
+                  .loose = !from->wrapped && !to->wrapped};
+    c.here = c.here_is_to ? target : source;
+    c.there = c.here_is_to ? source : target;
+    if (devices && (!link || (differ && !ha_carry_is_direct(&c, r))))
+        return ha_records_detour(a, from, to, r, context, brought, attempt);
+    return ha_carry_out(&c, r);
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* What the macros of harray/records_typed.h call. */
+#ifndef HARRAY_IMPL_RECORDS_TYPED_H
+#define HARRAY_IMPL_RECORDS_TYPED_H
+
+#include "open.h"
+#include "wrap.h"
+#include "../../records_typed.h"
+
+/* The view's own layout, as ha_mapping has it as text; NULL: it has none. */
+static const char *ha_own_layout(const ha_records_type_ *type, char *text, size_t bytes) {
+    static const char *const orders[] = {"", "@col", "@morton"};
+    const char *name = "aos", *order = orders[type->order];
+    if (type->kind == HA_PACKED_) name = "aos(packed)";
+    if (type->kind == HA_ONE_) name = "one";
+    if (type->kind == HA_SOA_)
+        name = type->flags & HA_ALIGNED_  ? "soa(single,aligned)"
+               : type->flags & HA_SINGLE_ ? "soa(single)"
+                                          : "soa";
+    if (type->kind == HA_AOSOA_)
+        (void)snprintf(text, bytes, "aosoa(%td%s)%s", type->lanes,
+                       type->flags & HA_ROWS ? ",rows" : "", order);
+    else
+        (void)snprintf(text, bytes, "%s%s", name, order);
+    return type->kind < 0 ? NULL : text;
+}
+
+/* Makes the view, or says why not: one that has a layout is of that, or of one that comes to the same. */
+static ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m, void *const *blob,
+                              void *view, ha_error *error) {
+    char text[64];
+    const char *layout = ha_own_layout(type, text, sizeof text);
+    error->status = HA_OK;
+    return type->make(m, blob, layout && !strcmp(m->text, layout), view, error);
+}
+
+/* Whether views fit the mapping, wherever its blobs are. */
+static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, void *view,
+                             ha_error *error) {
+    void *few[64] = {NULL};
+    const size_t blobs = (size_t)m->blobs;
+    void **somewhere = blobs <= 64 ? few : (void **)HARRAY_MALLOC(blobs * sizeof *somewhere);
+    if (!somewhere) {
+        (void)snprintf(error->text, sizeof error->text, "there is no memory to look at it");
+        return error->status = HA_ERR_MEMORY;
+    }
+    for (size_t b = 0; b < blobs; b++) somewhere[b] = HA_ADDRESS_((uintptr_t)1 << 20);
+    const ha_status s = ha_make_view(type, m, somewhere, view, error);
+    if (somewhere != few) HARRAY_FREE(somewhere);
+    return s;
+}
+
+/* Why there is no view, of records that are laid out as `there`. */
+static ha_status ha_view_refused(ha_records *r, const ha_records_type_ *type, const ha_context *c,
+                                 const char *there, const ha_error *error, const char *site) {
+    static const char operation[] = "ha_records_open";
+    char text[64];
+    const char *layout = ha_own_layout(type, text, sizeof text);
+    if (error->status != HA_ERR_ARGUMENT || !layout)
+        return ha_fail(error->status, operation, "%s: records %s at %s, %.60s: no view %s: %s",
+                       site, ha_records_label(r).text, c->name, there, type->view, error->text);
+    return ha_fail(HA_ERR_ARGUMENT, operation,
+                   "%s: records %s at %s are %.60s, and the view %s is %s: make them alike "
+                   "(ha_records_layout), or the view HA_ANY",
+                   site, ha_records_label(r).text, c->name, there, type->view, layout);
+}
+
+/* Before anything is opened; layouts do not change while it looks. */
+static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_context *c,
+                                void *view, const char *site) {
+    ha_error error = {0};
+    char there[64] = "of no layout";
+    ha_lodging *l = NULL;
+    ha_array *a = ha_records_begin(r);
+    ha_status s = ha_lodging_get(a, c->memory, &l);
+    if (s) {
+        error.status = s;
+        (void)snprintf(error.text, sizeof error.text, "there is no memory for its mapping");
+    } else {
+        ha_lock(a);
+        l = ha_lodging_find(ha_records_form(a), c->memory);
+        s = ha_try_view(type, l->mapping, view, &error);
+        (void)snprintf(there, sizeof there, "%s", l->mapping->text);
+        ha_unlock(a);
+    }
+    ha_records_leave(r);
+    return s ? ha_view_refused(r, type, c, there, &error, site) : HA_OK;
+}
+
+/* The same, while it is being opened. */
+static int ha_view_fits(ha_fitting *f, const ha_mapping *m) {
+    return ha_try_view((const ha_records_type_ *)f->type, m, f->view, &f->error) == HA_OK;
+}
+
+ha_status ha_records_use_(ha_records_access *access, ha_records *records,
+                          const ha_records_type_ *type, void *view, size_t view_bytes,
+                          ha_context *context, const char *what, size_t first, size_t last,
+                          const char *site) {
+    HA_TELLS_EVENTS;
+    ha_error error = {0};
+    memset(access, 0, sizeof *access);
+    context = ha_resolve(context);
+    ha_status s = ha_records_enter(records, "ha_records_open", site);
+    if (!s) s = ha_records_fit(records, type, context, view, site);
+    memset(view, 0, view_bytes);
+    if (s) return access->status = s;
+    ha_fitting fitting = {.fits = ha_view_fits, .type = type, .view = view};
+    s = ha_records_open_if(access, records, context, what, first, last, site, &fitting);
+    if (!s) s = ha_make_view(type, access->mapping, access->blob, view, &error);
+    if (!s) return HA_OK;
+    memset(view, 0, view_bytes);
+    if (!fitting.misfit && !access->records) return s;
+    if (fitting.misfit) error = fitting.error;
+    if (access->records) (void)ha_records_close_(access); /* the layout has changed in between */
+    return access->status = ha_view_refused(records, type, context, "changing", &error, site);
+}
+
+void ha_records_close_scope_(void *access) {
+    ha_records_access *a = (ha_records_access *)access;
+    if (a->records) (void)ha_records_close_(a);
+}
+
+ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent,
+                                  const char *site) {
+    char text[64];
+    return ha_records_new_at(type->record(), type->rank, extent,
+                             ha_own_layout(type, text, sizeof text), site);
+}
+
+ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
+                                   const char *layout, void *const *blob, unsigned flags,
+                                   const char *site) {
+    ha_error error;
+    ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
+    if (!m) return ha_records_refused("ha_records_wrap", site, &error);
+    const ha_mapped memory = {m, blob};
+    ha_records *r = ha_records_wrap_at(&memory, ha_host(), flags, site);
+    ha_mapping_free(m);
+    return r;
+}
+
+#endif

@@ -1,0 +1,11 @@
+#ifndef HARRAY_IMPL_STATE_ALL_H
+#define HARRAY_IMPL_STATE_ALL_H
+
+#include "array_ops.h"
+#include "array_state.h"
+#include "access_debug.h"
+#include "array_events.h"
+#include "lost.h"
+#include "owners.h"
+
+#endif

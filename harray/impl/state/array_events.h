@@ -1,0 +1,168 @@
+/* What happens to arrays: told to whoever listens, and counted. Watched arrays. */
+#ifndef HARRAY_IMPL_STATE_ARRAY_EVENTS_H
+#define HARRAY_IMPL_STATE_ARRAY_EVENTS_H
+
+#include "array_state.h"
+
+/* What an event says of an array. */
+typedef struct ha_glimpse {
+    char name[48], type[40];
+    size_t size, element;
+    uint64_t accessed; /* bytes of the access in question */
+} ha_glimpse;
+
+/* Lock held. */
+static void ha_glimpse_take(const ha_array *a, ha_glimpse *g) {
+    memcpy(g->name, a->name, sizeof g->name);
+    ha_text_copy(g->type, sizeof g->type, a->type);
+    g->size = a->size;
+    g->element = a->element;
+}
+
+/* The same, with an access to r. */
+static void ha_glimpse_access(const ha_array *a, ha_glimpse *g, ha_range r) {
+    ha_glimpse_take(a, g);
+    if (r.last > g->size) r.last = g->size;
+    g->accessed = ha_value_bytes(a, r);
+}
+
+static void ha_record_glimpse(ha_event_record *r, const ha_glimpse *g, ha_range range) {
+    memcpy(r->array, g->name, sizeof r->array);
+    memcpy(r->type, g->type, sizeof r->type);
+    if (range.last > g->size) range.last = g->size; /* a whole access locks more than there is */
+    if (range.first > range.last) range.first = range.last;
+    r->info.range = range;
+}
+
+static void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
+    ha_glimpse g;
+    ha_lock(a);
+    ha_glimpse_take(a, &g);
+    ha_unlock(a);
+    ha_record_glimpse(r, &g, range);
+}
+
+/* ---- transfers ----------------------------------------------------------------------------- */
+
+/* A copy between memories is about to be enqueued on `queue`. */
+static inline void ha_transfer_begins(ha_context *queue) {
+    if (ha_is_listening() && !ha_told.telling) ha_stamps_begin(queue);
+}
+
+static void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, const char *site) {
+    __atomic_fetch_add(&from->transfers_out, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&from->bytes_out, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->transfers_in, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->bytes_in, bytes, __ATOMIC_RELAXED);
+    ha_site_add(site, &(ha_site_statistics){.transfers = 1, .bytes = bytes});
+}
+
+/* A copy of r from one memory to another was enqueued on `queue` (the host's: it has happened). The
+ * array is busy, nothing is locked. */
+static void ha_transferred(ha_array *a, ha_memory *from, ha_memory *to, ha_context *queue,
+                           ha_range r, const char *site) {
+    uint64_t bytes = ha_value_bytes(a, r);
+    ha_transfer_count(from, to, bytes, site);
+    if (!ha_is_listening()) return;
+    ha_stamps *stamps = ha_stamps_end(queue);
+    ha_event_record *e = ha_record_add(HA_EVENT_TRANSFER, site, ha_memory_label(to).text);
+    if (!e) {
+        ha_stamps_abandon(stamps);
+        return;
+    }
+    ha_record_array(e, a, r);
+    ha_text_copy(e->from, sizeof e->from, ha_memory_label(from).text);
+    ha_text_copy(e->track, sizeof e->track, queue->name);
+    e->info.bytes = bytes;
+    e->moved_by_queue = queue->ops != NULL;
+    e->stamps = stamps;
+}
+
+/* ---- accesses ------------------------------------------------------------------------------ */
+
+/* Arrays that are watched, for the report. They never take the fast path. */
+typedef struct ha_watched {
+    struct ha_watched *next, **link;
+    ha_array *array;
+    uint64_t accesses; /* under the array's lock */
+} ha_watched;
+
+static struct {
+    pthread_mutex_t lock; /* taken before an array's */
+    ha_watched *first;
+} ha_watch_list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static unsigned ha_watching; /* enum ha_watch */
+
+void ha_watch(unsigned what) { __atomic_store_n(&ha_watching, what, __ATOMIC_RELAXED); }
+
+/* A new array, before anybody else knows it. Without memory for that it is not watched. */
+static inline void ha_watch_begin(ha_array *a) {
+    unsigned tracing = __atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS;
+    if (!(__atomic_load_n(&ha_watching, __ATOMIC_RELAXED) & HA_WATCH_ACCESSES) && !tracing) return;
+    ha_watched *w = (ha_watched *)HARRAY_MALLOC(sizeof *w);
+    if (!w) return;
+    *w = (ha_watched){.array = a, .link = &ha_watch_list.first};
+    a->watched = w;
+    a->waiters |= HA_WATCHED;
+    pthread_mutex_lock(&ha_watch_list.lock);
+    if ((w->next = ha_watch_list.first)) w->next->link = &w->next;
+    ha_watch_list.first = w;
+    pthread_mutex_unlock(&ha_watch_list.lock);
+}
+
+static void ha_watch_end(ha_array *a) {
+    ha_watched *w = a->watched;
+    if (!w) return;
+    pthread_mutex_lock(&ha_watch_list.lock);
+    *w->link = w->next;
+    if (w->next) w->next->link = w->link;
+    pthread_mutex_unlock(&ha_watch_list.lock);
+    a->watched = NULL;
+    a->waiters &= ~(uint32_t)HA_WATCHED;
+    HARRAY_FREE(w);
+}
+
+/* Nothing locked. The array itself may be gone when an access was closed. */
+static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_glimpse *g,
+                         const ha_holder *h) {
+    ha_event_record *r = ha_record_add(kind, h->site, h->context->name);
+    if (!r) return;
+    ha_record_glimpse(r, g, h->range);
+    r->info.bytes = g->accessed;
+    r->info.start = h->opened;
+    if (kind == HA_EVENT_OPEN) r->info.end = h->opened;
+    r->info.writes = h->writes;
+    r->subject = a;
+    r->ticket = h->ticket;
+}
+
+/* A thread has just opened an access to a watched array: nobody else takes that away. */
+static void ha_watch_opened(ha_array *a, uint64_t ticket) {
+    ha_glimpse g;
+    uint64_t now = ha_now();
+    ha_lock(a);
+    ha_holder *h = ha_holder_find(a, ticket);
+    h->opened = now;
+    a->watched->accesses++;
+    ha_holder opened = *h;
+    ha_glimpse_access(a, &g, h->range);
+    ha_unlock(a);
+    ha_site_add(opened.site, &(ha_site_statistics){.accesses = 1});
+    ha_on_access(HA_EVENT_OPEN, a, &g, &opened);
+}
+
+/* ---- conflicts ----------------------------------------------------------------------------- */
+
+/* A thread waited for another one's access since `start`, or was refused: `other` is that access,
+ * thread 0 when it waited behind a writer. */
+static void ha_on_conflict(ha_array *a, ha_range range, const char *site, const char *at,
+                           const ha_holder *other, uint64_t start, ha_status s) {
+    ha_event_record *r = ha_record_add(HA_EVENT_CONFLICT, site, at);
+    if (!r) return;
+    ha_record_array(r, a, range);
+    if (other->site) r->info.from = other->site;
+    r->info.start = start ? start : r->info.end;
+    r->info.status = s;
+}
+
+#endif

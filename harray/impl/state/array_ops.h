@@ -1,0 +1,41 @@
+/* Arrays whose elements are not one size, nor at one place in every memory: record arrays. What the engine
+ * otherwise finds by multiplying it asks the array's form. Ordinary arrays have none (NULL).
+ *
+ * The array lies on a grid, whose first dimension are the leaf fields of the record and whose others are
+ * its extents, so an element is one leaf of one record, and a box the neighbouring leaves of a block of
+ * records. Sets, holders, operations and plans are those of any array. Its `element` is 0 bytes, so that
+ * every access points to the beginning of the block. The functions are in record_array_*.h, and only come
+ * with these. */
+#ifndef HARRAY_IMPL_STATE_ARRAY_OPS_H
+#define HARRAY_IMPL_STATE_ARRAY_OPS_H
+
+#include "../device/all.h"
+
+struct ha_array;
+struct ha_incarnation;
+struct ha_attempt;
+
+typedef struct ha_form_ops {
+    /* How large a block for all of it is in a memory. */
+    ha_status (*block_bytes)(struct ha_array *a, ha_memory *m, size_t *bytes);
+    /* The bytes of the values of a box, without what lies between them. */
+    uint64_t (*value_bytes)(const struct ha_array *a, ha_range r);
+    /* As ha_transfer, also where there is no direct path. */
+    ha_status (*move)(struct ha_array *a, struct ha_incarnation *from, struct ha_incarnation *to,
+                      ha_range r, ha_context *c, ha_set *brought, struct ha_attempt *attempt);
+    /* For messages: the extents behind the name; a box. */
+    void (*print_extents)(const struct ha_array *a, ha_text *t);
+    void (*print_part)(const struct ha_array *a, ha_range r, ha_text *t);
+    /* The caller's memory is the caller's again. */
+    void (*disown)(struct ha_array *a, const struct ha_incarnation *in);
+    /* Whether the queue of a zero-copy context that asks can work on the caller's memory. */
+    int (*maps)(const struct ha_array *a, const struct ha_incarnation *in, const ha_context *c);
+    /* With the array, the form goes. */
+    void (*end)(struct ha_array *a);
+} ha_form_ops;
+
+typedef struct ha_form {
+    const ha_form_ops *ops;
+} ha_form;
+
+#endif

@@ -1,0 +1,126 @@
+/* Memory that is the caller's: which array owns which bytes of it, and what is refused because of
+ * it. array/wrap.h takes and hands back.
+ *
+ * An array that wraps the caller's memory has all its elements in there (a->wrapped of them at
+ * most), so those incarnations never grow, never move and never go. If any of the memory is const,
+ * the whole array is read-only: its first holder is nobody's access but reads everything for ever,
+ * so the fast path lets readers pass and no writer; whoever comes the slow way is told why. */
+#ifndef HARRAY_IMPL_STATE_OWNERS_H
+#define HARRAY_IMPL_STATE_OWNERS_H
+
+#include "array_state.h"
+
+enum { HA_CALLERS = 4 }; /* of an incarnation: beside the flags in array/wrap.h */
+
+/* ---- who owns what ------------------------------------------------------------------------- */
+
+/* The bytes [first, last) belong to an array. */
+typedef struct ha_owned {
+    uintptr_t first, last;
+    ha_array *owner;
+} ha_owned;
+
+/* All of them, ascending. Devices and the host are taken to share one space of addresses, as they
+ * do where the same bytes can be reached from both. Its lock comes before an array's. */
+static struct {
+    pthread_mutex_t lock;
+    ha_owned *list; /* NULL: nobody wraps anything */
+    size_t n, capacity;
+} ha_owners = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Lock held. The first one that ends behind an address: n when there is none. */
+static size_t ha_owners_find(uintptr_t address) {
+    size_t low = 0, high = ha_owners.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ha_owners.list[middle].last > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Lock held. */
+static ha_status ha_owners_room(void) {
+    if (ha_owners.n < ha_owners.capacity) return HA_OK;
+    size_t capacity = 2 * ha_owners.capacity + 8;
+    ha_owned *list = (ha_owned *)HARRAY_REALLOC(ha_owners.list, capacity * sizeof *list);
+    if (!list) return HA_ERR_MEMORY;
+    ha_owners.list = list;
+    ha_owners.capacity = capacity;
+    return HA_OK;
+}
+
+/* HA_ERR_STATE: *other owns some of it already, who is *label. */
+static ha_status ha_owners_add(ha_array *a, uintptr_t first, uintptr_t last, const ha_array **other,
+                               ha_label *label) {
+    pthread_mutex_lock(&ha_owners.lock);
+    ha_status s = ha_owners_room();
+    size_t i = ha_owners_find(first);
+    if (i < ha_owners.n && ha_owners.list[i].first < last) {
+        s = HA_ERR_STATE;
+        *other = ha_owners.list[i].owner;
+        *label = ha_subject_of(
+            ha_owners.list[i].owner); /* it lives: it leaves before it is freed */
+    } else if (!s) {
+        ha_owned *at = ha_owners.list + i;
+        memmove(at + 1, at, (ha_owners.n++ - i) * sizeof *at);
+        *at = (ha_owned){first, last, a};
+    }
+    pthread_mutex_unlock(&ha_owners.lock);
+    return s;
+}
+
+/* The one that begins there. With the last one goes the list. */
+static void ha_owners_remove(uintptr_t first) {
+    pthread_mutex_lock(&ha_owners.lock);
+    ha_owned *at = ha_owners.list + ha_owners_find(first);
+    memmove(at, at + 1, (size_t)(ha_owners.list + --ha_owners.n - at) * sizeof *at);
+    if (!ha_owners.n) {
+        HARRAY_FREE(ha_owners.list);
+        ha_owners.list = NULL;
+        ha_owners.capacity = 0;
+    }
+    pthread_mutex_unlock(&ha_owners.lock);
+}
+
+/* ---- what is refused ----------------------------------------------------------------------- */
+
+/* Whether an array can never have n elements. */
+static inline int ha_is_beyond(const ha_array *a, size_t n) { return a->wrapped && n > a->wrapped; }
+
+/* Whether that memory is never written. */
+static inline int ha_is_const(const ha_incarnation *in) {
+    return (in->wrapped & HA_WRAP_CONST) != 0;
+}
+
+/* site: NULL when the operation is told none. */
+static ha_status ha_refuse_growth(ha_array *a, size_t n, const char *operation, const char *site) {
+    if (a->grid && n != a->size)
+        return ha_fail(HA_ERR_STATE, operation,
+                       "%s%sarray %s: it has a shape, so it keeps its size: %zu elements, not %zu",
+                       site ? site : "", site ? ": " : "", ha_label_of(a).text, a->size, n);
+    if (!ha_is_beyond(a, n)) return HA_OK;
+    return ha_fail(
+        HA_ERR_STATE, operation,
+        "%s%sarray %s: its memory is the caller's, with room for %zu elements: it cannot "
+        "be made larger for %zu",
+        site ? site : "", site ? ": " : "", ha_label_of(a).text, a->wrapped, n);
+}
+
+static ha_status ha_refuse_change(ha_array *a, const char *operation, const char *site) {
+    if (!a->read_only) return HA_OK;
+    return ha_fail(HA_ERR_STATE, operation,
+                   "%s%s%s: const memory of the caller's is wrapped, which can only be read",
+                   site ? site : "", site ? ": " : "", ha_subject_of(a).text);
+}
+
+static ha_status ha_refuse_parting(ha_array *a, const char *operation) {
+    if (!a->wrapped) return HA_OK;
+    return ha_fail(HA_ERR_STATE, operation,
+                   "array %s: its memory is the caller's, and stays with it until ha_unwrap",
+                   ha_label_of(a).text);
+}
+
+#endif

@@ -1,0 +1,10 @@
+#ifndef HARRAY_IMPL_TRANSFER_ALL_H
+#define HARRAY_IMPL_TRANSFER_ALL_H
+
+#include "links.h"
+#include "plan.h"
+#include "transfer.h"
+#include "staging.h"
+#include "device_staging.h"
+
+#endif

@@ -1,0 +1,87 @@
+/* What the layouts ask of the compiler: small functions for host and device, checks at compile time
+ * that C and C++ both know, and the words that make loops vectorise. */
+#ifndef HARRAY_LAYOUT_DETAIL_BASE_H
+#define HARRAY_LAYOUT_DETAIL_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "number.h"
+
+/* Like HA_FN, for the host alone, and not necessarily inlined. */
+#define HA_HOST_FN_ static inline __attribute__((__unused__))
+
+#ifndef HA_TO_
+#ifdef __cplusplus /* quiet under -Wold-style-cast */
+#define HA_TO_(T, value) (static_cast<T>(value))
+#else
+#define HA_TO_(T, value) ((T)(value))
+#endif
+#endif
+
+/* A pointer to void or character as a pointer to T. */
+#ifdef __cplusplus
+#define HA_POINTER_(T, p) (static_cast<T *>(static_cast<void *>(p)))
+#else
+#define HA_POINTER_(T, p) ((T *)(void *)(p))
+#endif
+
+/* A pointer to an object as one to its first byte; one to ask for types; offsets and sizes as signed
+ * numbers. */
+#ifdef __cplusplus
+#define HA_BYTES_(p) (reinterpret_cast<char *>(p))
+#define HA_NO_POINTER_(T) (static_cast<T *>(nullptr))
+#else
+#define HA_BYTES_(p) ((char *)(p))
+#define HA_NO_POINTER_(T) ((T *)0)
+#endif
+#define HA_OFFSET_(S, member) HA_TO_(ptrdiff_t, offsetof(S, member))
+#define HA_SIZE_(T) HA_TO_(ptrdiff_t, sizeof(T))
+
+#ifdef __cplusplus
+#define HA_STATIC_ASSERT_(condition, text) static_assert(condition, text)
+#define HA_ALIGNOF_(T) alignof(T)
+#else
+#define HA_STATIC_ASSERT_(condition, text) _Static_assert(condition, text)
+#define HA_ALIGNOF_(T) _Alignof(T)
+#endif
+
+/* Are the types A and B the same? A constant. HA_TYPEOF_ is the type of an expression, no reference. */
+#define HA_TYPEOF_(expression) __typeof__(expression)
+#ifdef __cplusplus
+extern "C++" {
+template <class A, class B> struct ha_same_ {
+    enum { value = 0 };
+};
+template <class A> struct ha_same_<A, A> {
+    enum { value = 1 };
+};
+}
+#define HA_IS_OF_(A, B) (ha_same_<A, B>::value == 1)
+#else
+#define HA_IS_OF_(A, B) _Generic((A *)0, B * : 1, default : 0)
+#endif
+
+/* HA_INDEPENDENT_ in front of a loop: no iteration needs what another one writes. (And gcc would take
+ * one of few lanes apart, lane by lane, before it could vectorise it.) HA_UNROLLED_: a loop of up to
+ * three phases, to be unrolled in full before anything else is done with it. */
+#if defined __CUDACC__
+#define HA_INDEPENDENT_
+#define HA_UNROLLED_
+#elif defined __clang__
+/* A loop that is not vectorised for one of its phases is no news for the user. */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define HA_INDEPENDENT_ _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
+#define HA_UNROLLED_ _Pragma("clang loop unroll(full)")
+#define HA_LATE_(constant, variable) (__builtin_constant_p(variable) ? (variable) : (constant))
+#else
+#define HA_INDEPENDENT_ _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#define HA_UNROLLED_ _Pragma("GCC unroll 3")
+#endif
+#ifndef HA_LATE_
+#define HA_LATE_(constant, variable) (constant)
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* Included where HARRAY_PREFIX is defined: puts it in front of every external name.
+ *
+ * Made by tools/rename from the declarations with HA_API; do not edit. */
+#ifndef HARRAY_LAYOUT_DETAIL_RENAME_H
+#define HARRAY_LAYOUT_DETAIL_RENAME_H
+
+#define HA_RENAMED__(prefix, name) prefix##name
+#define HA_RENAMED_(prefix, name) HA_RENAMED__(prefix, name)
+#define HA_RENAME_(name) HA_RENAMED_(HARRAY_PREFIX, name)
+
+#define ha_advice_text HA_RENAME_(ha_advice_text)
+#define ha_counts_json HA_RENAME_(ha_counts_json)
+#define ha_counts_parse HA_RENAME_(ha_counts_parse)
+#define ha_counts_svg HA_RENAME_(ha_counts_svg)
+#define ha_counts_text HA_RENAME_(ha_counts_text)
+#define ha_layout_advise HA_RENAME_(ha_layout_advise)
+#define ha_mapped_apply_number HA_RENAME_(ha_mapped_apply_number)
+#define ha_mapped_apply_record HA_RENAME_(ha_mapped_apply_record)
+#define ha_mapped_apply_scalar HA_RENAME_(ha_mapped_apply_scalar)
+#define ha_mapped_apply_view HA_RENAME_(ha_mapped_apply_view)
+#define ha_mapped_copy HA_RENAME_(ha_mapped_copy)
+#define ha_mapped_free HA_RENAME_(ha_mapped_free)
+#define ha_mapped_get HA_RENAME_(ha_mapped_get)
+#define ha_mapped_get_run HA_RENAME_(ha_mapped_get_run)
+#define ha_mapped_set HA_RENAME_(ha_mapped_set)
+#define ha_mapped_set_run HA_RENAME_(ha_mapped_set_run)
+#define ha_mapping_check HA_RENAME_(ha_mapping_check)
+#define ha_mapping_device_text HA_RENAME_(ha_mapping_device_text)
+#define ha_mapping_free HA_RENAME_(ha_mapping_free)
+#define ha_mapping_json HA_RENAME_(ha_mapping_json)
+#define ha_mapping_memory HA_RENAME_(ha_mapping_memory)
+#define ha_mapping_new HA_RENAME_(ha_mapping_new)
+#define ha_mapping_parse HA_RENAME_(ha_mapping_parse)
+#define ha_mapping_stretch HA_RENAME_(ha_mapping_stretch)
+#define ha_mapping_svg HA_RENAME_(ha_mapping_svg)
+#define ha_mapping_tree_text HA_RENAME_(ha_mapping_tree_text)
+#define ha_record_check HA_RENAME_(ha_record_check)
+#define ha_record_find HA_RENAME_(ha_record_find)
+#define ha_record_free HA_RENAME_(ha_record_free)
+#define ha_record_lanes HA_RENAME_(ha_record_lanes)
+#define ha_record_leaf HA_RENAME_(ha_record_leaf)
+#define ha_record_leaf_name HA_RENAME_(ha_record_leaf_name)
+#define ha_record_leaves HA_RENAME_(ha_record_leaves)
+#define ha_record_parse HA_RENAME_(ha_record_parse)
+#define ha_view_differs HA_RENAME_(ha_view_differs)
+#define ha_view_mapped HA_RENAME_(ha_view_mapped)
+#define ha_view_match HA_RENAME_(ha_view_match)
+#define ha_view_split_mapped HA_RENAME_(ha_view_split_mapped)
+
+#endif

@@ -1,0 +1,7 @@
+#ifndef HARRAY_LAYOUT_IMPL_BASE_ALL_H
+#define HARRAY_LAYOUT_IMPL_BASE_ALL_H
+
+#include "basics.h"
+#include "reader.h"
+
+#endif

@@ -1,0 +1,94 @@
+/* What the run-time part of layouts is written with: memory, sums that do not overflow unseen, why
+ * something failed, and text into a buffer. */
+#ifndef HARRAY_LAYOUT_IMPL_BASE_BASICS_H
+#define HARRAY_LAYOUT_IMPL_BASE_BASICS_H
+
+#include "../../status.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HARRAY_MALLOC
+#define HA_LAYOUT_MALLOC_(size) HARRAY_MALLOC(size)
+#define HA_LAYOUT_FREE_(pointer) HARRAY_FREE(pointer)
+#else
+#define HA_LAYOUT_MALLOC_(size) malloc(size)
+#define HA_LAYOUT_FREE_(pointer) free(pointer)
+#endif
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* *result = a + b, a * b, a rounded up to a multiple of b > 0: 0 when that does not fit. a, b >= 0. */
+static int ha_sum(int64_t a, int64_t b, int64_t *result) {
+    return !__builtin_add_overflow(a, b, result);
+}
+static int ha_product(int64_t a, int64_t b, int64_t *result) {
+    return !__builtin_mul_overflow(a, b, result);
+}
+static int ha_round_to(int64_t a, int64_t b, int64_t *result) {
+    const int64_t rest = a % b;
+    return ha_sum(a, rest == 0 ? 0 : b - rest, result);
+}
+
+static int64_t ha_larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t ha_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- failure --------------------------------------------------------------------------------- */
+
+/* Who is asked for something, and where to say why it failed. */
+typedef struct ha_asked {
+    const char *operation;
+    ha_error *error; /* NULL: nobody wants to know */
+} ha_asked;
+
+/* Notes a failure and gives its status. */
+__attribute__((format(printf, 4, 5))) static ha_status ha_refuse(const ha_asked *asked,
+                                                                 ha_status status, int64_t position,
+                                                                 const char *format, ...) {
+    ha_error *e = asked->error;
+    if (e) {
+        va_list rest;
+        va_start(rest, format);
+        e->status = status;
+        e->operation = asked->operation;
+        e->code = position;
+        vsnprintf(e->text, sizeof e->text, format, rest);
+        va_end(rest);
+    }
+    return status;
+}
+
+static ha_status ha_no_memory(const ha_asked *asked, size_t bytes) {
+    return ha_refuse(asked, HA_ERR_MEMORY, 0, "there is no memory for %zu bytes", bytes);
+}
+
+/* Before anything else: what is asked now has not failed yet. */
+static ha_asked ha_ask(const char *operation, ha_error *error) {
+    if (error) memset(error, 0, sizeof *error);
+    return (ha_asked){.operation = operation, .error = error};
+}
+
+/* ---- text into a buffer ---------------------------------------------------------------------- */
+
+typedef struct ha_writer {
+    char *buffer;
+    size_t size;
+    int64_t length; /* of all that was written, whether it had room or not */
+} ha_writer;
+
+static ha_writer ha_writer_to(char *buffer, size_t size) {
+    if (size > 0) buffer[0] = 0;
+    return (ha_writer){.buffer = buffer, .size = size};
+}
+
+__attribute__((format(printf, 2, 3))) static void ha_put_text(ha_writer *w, const char *format,
+                                                              ...) {
+    const size_t at = (uint64_t)w->length < w->size ? (size_t)w->length : w->size;
+    va_list rest;
+    va_start(rest, format);
+    w->length += vsnprintf(at < w->size ? w->buffer + at : NULL, w->size - at, format, rest);
+    va_end(rest);
+}
+
+#endif

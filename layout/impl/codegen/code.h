@@ -1,0 +1,198 @@
+/* What mappings as functions for devices are written with: names, and code with the names of parameters. */
+#ifndef HARRAY_LAYOUT_IMPL_CODEGEN_CODE_H
+#define HARRAY_LAYOUT_IMPL_CODEGEN_CODE_H
+
+#include "../../mapping.h"
+#include "../record/all.h"
+
+enum { HA_LONGEST_NAME = 512 };
+
+/* What all that writes it wants to know. */
+typedef struct ha_device_writer {
+    ha_writer to;
+    const ha_mapping *mapping;
+    const char *name;
+    ha_scalar scalar; /* of the leaf that is written */
+} ha_device_writer;
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* The name of a leaf as a part of C names: pos_x, link_0_e_2_1_re. Gives its whole length. */
+static int64_t ha_c_name(const ha_record *record, const ha_leaf *leaf, char *name, size_t size) {
+    ha_writer w = ha_writer_to(name, size);
+    size_t to = 0;
+    ha_put_leaf_name(&w, record, leaf);
+    for (const char *p = name; *p; p++)
+        if (*p != ']') name[to++] = ha_in_name(*p) ? *p : '_';
+    name[to] = 0;
+    return w.length;
+}
+
+/* Is this how the leaf is called in C? */
+static int ha_is_c_name(const ha_record *record, const ha_leaf *leaf, const char *name) {
+    const char *path = record->field[leaf->field].path, *piece;
+    char number[24];
+    size_t length;
+    int k = 0;
+    while (ha_name_piece(leaf, &path, &k, number, &piece, &length))
+        for (size_t i = 0; i < length; i++) {
+            if (piece[i] == ']') continue;
+            if (*name++ != (ha_in_name(piece[i]) ? piece[i] : '_')) return 0;
+        }
+    return *name == 0;
+}
+
+/* Goes to the next leaf; 0 behind the last. Starts with zeros, and `rest` 0. */
+static int ha_next_leaf(const ha_record *record, int64_t *field, int64_t *rest, ha_leaf *leaf) {
+    if (*rest == ha_field_leaves(&record->field[*field])) {
+        *rest = 0;
+        if (++*field == record->fields) return 0;
+    }
+    ha_leaf_of_field(record, *field, (*rest)++, leaf);
+    return 1;
+}
+
+static int ha_c_names_differ(const ha_record *record) {
+    char name[HA_LONGEST_NAME];
+    ha_leaf one, other;
+    for (int64_t field = 0, rest = 0; ha_next_leaf(record, &field, &rest, &one);) {
+        int64_t behind = field, next = rest;
+        if (ha_c_name(record, &one, name, sizeof name) >= HA_LONGEST_NAME) return 0;
+        while (ha_next_leaf(record, &behind, &next, &other))
+            if (ha_is_c_name(record, &other, name)) return 0;
+    }
+    return 1;
+}
+
+static int ha_is_name(const char *name) {
+    if (!ha_begins_name(*name)) return 0;
+    while (ha_in_name(*name)) name++;
+    return !*name;
+}
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+static const char *ha_device_type(ha_scalar scalar) {
+    switch (scalar) {
+    case HA_I8:
+        return "signed char";
+    case HA_I16:
+        return "short";
+    case HA_I32:
+        return "int";
+    case HA_I64:
+        return "_int";
+    case HA_U16:
+    case HA_F16:
+    case HA_BF16:
+        return "unsigned short";
+    case HA_U32:
+        return "unsigned int";
+    case HA_U64:
+        return "_unsigned";
+    case HA_F32:
+        return "float";
+    case HA_F64:
+        return "double";
+    case HA_C64:
+        return "ha_c64";
+    case HA_C128:
+        return "ha_c128";
+    default:
+        return "unsigned char"; /* bool, u8 */
+    }
+}
+
+/* "i0, i1", each with this before it. */
+static void ha_put_names(ha_device_writer *w, int typed, char letter) {
+    for (int d = 0; d < w->mapping->rank; d++)
+        ha_put_text(&w->to, "%s%s%s%c%d", d ? ", " : "", typed ? w->name : "", typed ? "_int " : "",
+                    letter, d);
+}
+
+static void ha_put_symbol(ha_device_writer *w, char symbol) {
+    const char *type = ha_device_type(w->scalar);
+    switch (symbol) {
+    case 'P':
+        ha_put_names(w, 1, 'i');
+        ha_put_text(&w->to, ", "); /* fall through */
+    case 'E':
+        ha_put_names(w, 1, 'n');
+        break;
+    case 'i':
+        ha_put_names(w, 0, 'i');
+        ha_put_text(&w->to, ", "); /* fall through */
+    case 'n':
+        ha_put_names(w, 0, 'n');
+        break;
+    default:
+        ha_put_text(&w->to, "%s%s", type[0] == '_' ? w->name : "", type);
+        break;
+    }
+}
+
+/* Writes code, in which $ stands for the name, @P and @E for the declarations of all parameters and of
+ * the extents, @i and @n for their names, @T for the type of the leaf. What the format inserts is
+ * shorter than a name may be. */
+__attribute__((format(printf, 2, 3))) static void ha_put_code(ha_device_writer *w,
+                                                              const char *format, ...) {
+    char code[2 * HA_LONGEST_NAME];
+    va_list rest;
+    va_start(rest, format);
+    vsnprintf(code, sizeof code, format, rest);
+    va_end(rest);
+    for (const char *p = code; *p; p++)
+        if (*p == '$')
+            ha_put_text(&w->to, "%s", w->name);
+        else if (*p == '@')
+            ha_put_symbol(w, *++p);
+        else
+            ha_put_text(&w->to, "%c", *p);
+}
+
+/* Quiet about parameters that are not used. */
+static void ha_put_unused(ha_device_writer *w, char letter) {
+    for (int d = 0; d < w->mapping->rank; d++) ha_put_code(w, "    (void)%c%d;\n", letter, d);
+}
+
+static int ha_uses(const ha_record *record, ha_scalar scalar) {
+    for (int64_t f = 0; f < record->fields; f++)
+        if (record->field[f].scalar == scalar) return 1;
+    return 0;
+}
+
+/* A complex type, which all texts share, and layout/detail/number.h if it comes before them. */
+static void ha_put_complex_type(ha_device_writer *w, ha_scalar scalar, const char *name,
+                                const char *part) {
+    if (ha_uses(w->mapping->record, scalar))
+        ha_put_code(w,
+                    "#if !defined HARRAY_LAYOUT_NUMBER_H && !defined HA_TEXT_%s\n"
+                    "#define HA_TEXT_%s\n"
+                    "typedef struct %s { %s re, im; } %s;\n"
+                    "#endif\n",
+                    name, name, name, part, name);
+}
+
+static void ha_put_device_head(ha_device_writer *w) {
+    ha_put_text(&w->to, "/* Where leaves of records lie: %s, rank %d. Made by harray. */\n",
+                w->mapping->text, (int)w->mapping->rank);
+    ha_put_code(w, "#if defined __OPENCL_C_VERSION__\n"
+                   "#define $_FN static inline __attribute__((unused))\n"
+                   "#define $_GLOBAL __global\n"
+                   "typedef long $_int;\n"
+                   "typedef ulong $_unsigned;\n"
+                   "#else\n");
+    ha_put_code(w, "#if defined __CUDACC__\n"
+                   "#define $_FN static inline __host__ __device__ __attribute__((unused))\n"
+                   "#else\n"
+                   "#define $_FN static inline __attribute__((unused))\n"
+                   "#endif\n"
+                   "#define $_GLOBAL\n"
+                   "typedef long long $_int;\n"
+                   "typedef unsigned long long $_unsigned;\n"
+                   "#endif\n");
+    ha_put_complex_type(w, HA_C64, "ha_c64", "float");
+    ha_put_complex_type(w, HA_C128, "ha_c128", "double");
+}
+
+#endif

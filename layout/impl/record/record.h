@@ -1,0 +1,252 @@
+/* Records: checking them, and finding their leaves. */
+#ifndef HARRAY_LAYOUT_IMPL_RECORD_RECORD_H
+#define HARRAY_LAYOUT_IMPL_RECORD_RECORD_H
+
+#include "../base/all.h"
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+/* The subscripts of a field that is known to be right: how many, and their counts. */
+static int ha_field_counts(const ha_field *field, int64_t count[HA_MOST_SUBSCRIPTS]) {
+    if (!strchr(field->path, '[')) return 0;
+    const ha_asked nobody = {0};
+    ha_reader r = {.text = field->path, .at = field->path, .asked = &nobody};
+    int counts = 0;
+    if (!strchr(field->path, '[')) return 0; /* as most are: not worth reading */
+    const ha_status s = ha_read_path(&r, 1, count, &counts);
+    return s ? 0 : counts;
+}
+
+static int64_t ha_field_leaves(const ha_field *field) {
+    int64_t count[HA_MOST_SUBSCRIPTS], leaves = 1;
+    const int counts = ha_field_counts(field, count);
+    for (int k = 0; k < counts; k++) leaves *= count[k];
+    return leaves;
+}
+
+/* Could not both be members of one struct: the same path, one that is part of the other, or the same
+ * name with other subscripts. */
+static int ha_paths_conflict(const char *a, const char *b) {
+    const char *start = a;
+    for (; *a == *b; a++, b++)
+        if (!*a) return 1;
+    if (!ha_in_name(*a) && !ha_in_name(*b)) return 1; /* after the same name */
+    while (a > start && ha_is_digit(a[-1])) a--;
+    return a > start && a[-1] == '['; /* in a subscript; else names differ */
+}
+
+/* Do all leaves lie inside the struct? */
+static int ha_field_inside(const ha_record *record, const ha_field *field, const int64_t *count,
+                           int counts) {
+    int64_t low = field->offset, high;
+    if (!ha_sum(low, ha_scalar_size(field->scalar), &high)) return 0;
+    for (int k = 0; k < counts; k++) {
+        int64_t reach;
+        if (!ha_product(count[k] - 1, field->stride[k], &reach)) return 0;
+        if (!ha_sum(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)) return 0;
+    }
+    return low >= 0 && high <= record->size;
+}
+
+static ha_status ha_check_field(const ha_asked *asked, const ha_record *record, int64_t number,
+                                int64_t *leaves) {
+    const ha_field *field = &record->field[number];
+    int64_t count[HA_MOST_SUBSCRIPTS];
+    int counts = 0;
+    ha_reader r = {.text = field->path, .at = field->path, .asked = asked};
+    ha_status s;
+    if (!field->path)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "field %lld has no path", (long long)number);
+    s = ha_read_path(&r, 1, count, &counts);
+    if (s) return s;
+    if (*r.at) return ha_expected(&r, "the end of the path");
+    if (ha_scalar_size(field->scalar) == 0)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s has a type that is none", field->path);
+    if (!ha_field_inside(record, field, count, counts))
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s is not inside its struct of %lld bytes",
+                         field->path, (long long)record->size);
+    for (int k = 0; k < counts; k++) {
+        /* no overflow: HA_MOST_LEAVES is much less than the root of the largest number */
+        *leaves = *leaves * count[k];
+        if (*leaves > HA_MOST_LEAVES) break;
+    }
+    return HA_OK;
+}
+
+/* All but whether paths conflict. */
+static ha_status ha_check_fields(const ha_asked *asked, const ha_record *record, int64_t *leaves) {
+    *leaves = 0;
+    if (!record || !record->field || record->fields < 1)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the record has no fields");
+    if (record->size < 1 || record->alignment < 1 ||
+        (record->alignment & (record->alignment - 1)) != 0)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0,
+                         "a struct of %lld bytes, aligned to %lld, cannot be",
+                         (long long)record->size, (long long)record->alignment);
+    for (int64_t f = 0; f < record->fields; f++) {
+        int64_t more = 1;
+        const ha_status s = ha_check_field(asked, record, f, &more);
+        if (s) return s;
+        *leaves += more;
+        if (*leaves > HA_MOST_LEAVES)
+            return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the record has more than %d leaves",
+                             HA_MOST_LEAVES);
+    }
+    return HA_OK;
+}
+
+/* Two fields that cannot both be there: *first < *second; 0 when there are none. */
+static int ha_find_conflict(const ha_record *record, int64_t *first, int64_t *second) {
+    for (*second = 1; *second < record->fields; ++*second)
+        for (*first = 0; *first < *second; ++*first)
+            if (ha_paths_conflict(record->field[*first].path, record->field[*second].path))
+                return 1;
+    return 0;
+}
+
+static ha_status ha_check_record(const ha_asked *asked, const ha_record *record, int64_t *leaves) {
+    int64_t first, second;
+    const ha_status s = ha_check_fields(asked, record, leaves);
+    if (s) return s;
+    if (ha_find_conflict(record, &first, &second))
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s and %s cannot both be in a struct",
+                         record->field[first].path, record->field[second].path);
+    return HA_OK;
+}
+
+HA_API ha_status ha_record_check(const ha_record *record, ha_error *error) {
+    const ha_asked asked = ha_ask("ha_record_check", error);
+    int64_t leaves;
+    return ha_check_record(&asked, record, &leaves);
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+HA_API int64_t ha_record_leaves(const ha_record *record) {
+    const ha_asked nobody = {0};
+    int64_t leaves;
+    return ha_check_fields(&nobody, record, &leaves) ? -1 : leaves;
+}
+
+/* The leaf that is number `rest` of its field. */
+static void ha_leaf_of_field(const ha_record *record, int64_t number, int64_t rest, ha_leaf *leaf) {
+    const ha_field *field = &record->field[number];
+    int64_t count[HA_MOST_SUBSCRIPTS];
+    int counts = ha_field_counts(field, count);
+    memset(leaf, 0, sizeof *leaf);
+    leaf->field = number;
+    leaf->scalar = field->scalar;
+    leaf->offset = field->offset;
+    while (counts-- > 0) {
+        leaf->subscript[counts] = rest % count[counts];
+        leaf->offset += leaf->subscript[counts] * field->stride[counts];
+        rest /= count[counts];
+    }
+}
+
+HA_API ha_status ha_record_leaf(const ha_record *record, int64_t number, ha_leaf *leaf) {
+    if (number < 0 || number >= ha_record_leaves(record)) return HA_ERR_ARGUMENT;
+    for (int64_t f = 0;; f++) {
+        const int64_t leaves = ha_field_leaves(&record->field[f]);
+        if (number < leaves) {
+            ha_leaf_of_field(record, f, number, leaf);
+            return HA_OK;
+        }
+        number -= leaves;
+    }
+}
+
+/* All leaves of a right record. */
+static void ha_all_leaves(const ha_record *record, ha_leaf *leaf) {
+    for (int64_t f = 0; f < record->fields; f++) {
+        const int64_t leaves = ha_field_leaves(&record->field[f]);
+        for (int64_t k = 0; k < leaves; k++) ha_leaf_of_field(record, f, k, leaf++);
+    }
+}
+
+HA_API int64_t ha_record_lanes(const ha_record *record, int64_t bytes) {
+    int64_t largest = 1;
+    if (ha_record_leaves(record) < 0) return -1;
+    for (int64_t f = 0; f < record->fields; f++)
+        largest = ha_larger(largest, ha_scalar_size(record->field[f].scalar));
+    return bytes / largest;
+}
+
+/* ---- their names ----------------------------------------------------------------------------- */
+
+/* Goes through the name of a leaf: the next piece of it, which is a subscript or up to the next one;
+ * 0 at its end. `path` and `subscript` start at the field's path and at 0. */
+static int ha_name_piece(const ha_leaf *leaf, const char **path, int *subscript, char number[24],
+                         const char **piece, size_t *length) {
+    const char *p = *path;
+    if (!*p) return 0;
+    if (ha_is_digit(*p) && p[-1] == '[') {
+        *length = (size_t)snprintf(number, 24, "%lld", (long long)leaf->subscript[*subscript]);
+        *piece = number;
+        ++*subscript;
+        while (ha_is_digit(*p)) p++;
+    } else {
+        *piece = p;
+        do p++;
+        while (*p && p[-1] != '[');
+        *length = (size_t)(p - *piece);
+    }
+    *path = p;
+    return 1;
+}
+
+static void ha_put_leaf_name(ha_writer *w, const ha_record *record, const ha_leaf *leaf) {
+    const char *path = record->field[leaf->field].path, *piece;
+    char number[24];
+    size_t length;
+    int k = 0;
+    while (ha_name_piece(leaf, &path, &k, number, &piece, &length))
+        ha_put_text(w, "%.*s", (int)length, piece);
+}
+
+HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char *buffer,
+                                   size_t size) {
+    ha_writer w = ha_writer_to(buffer, size);
+    ha_leaf leaf;
+    const ha_status s = ha_record_leaf(record, number, &leaf);
+    if (s) return -1;
+    ha_put_leaf_name(&w, record, &leaf);
+    return w.length;
+}
+
+/* Is it what this path means, or below it? The path ends before `end`. */
+static int ha_leaf_below(const ha_record *record, const ha_leaf *leaf, const char *path,
+                         const char *end) {
+    const char *rest = record->field[leaf->field].path, *piece;
+    char number[24];
+    size_t length;
+    int k = 0;
+    while (ha_name_piece(leaf, &rest, &k, number, &piece, &length))
+        for (size_t i = 0; i < length; i++, path++) {
+            if (path == end) return piece[i] == '.' || piece[i] == '[';
+            if (*path != piece[i]) return 0;
+        }
+    return path == end;
+}
+
+HA_API ha_status ha_record_find(const ha_record *record, const char *path, int64_t from,
+                                int64_t *first) {
+    const int64_t leaves = ha_record_leaves(record);
+    const char *end = path + strlen(path);
+    int64_t number = 0;
+    if (leaves < 0 || path == end) return HA_ERR_NOT_FOUND;
+    for (int64_t f = 0; f < record->fields; f++) {
+        const int64_t n = ha_field_leaves(&record->field[f]);
+        for (int64_t k = 0; k < n; k++, number++) {
+            ha_leaf leaf;
+            ha_leaf_of_field(record, f, k, &leaf);
+            if (number >= from && ha_leaf_below(record, &leaf, path, end)) {
+                *first = number;
+                return HA_OK;
+            }
+        }
+    }
+    return HA_ERR_NOT_FOUND;
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* Strips: values of some leaves of one size, for some records that follow each other, moved from one
+ * arrangement to another. What every fast copy between layouts consists of. */
+#ifndef HARRAY_LAYOUT_IMPL_SIMD_STRIDED_BLOCKS_H
+#define HARRAY_LAYOUT_IMPL_SIMD_STRIDED_BLOCKS_H
+
+#include <stdatomic.h>
+
+#include "interleave_x86.h"
+#include "../base/all.h"
+
+/* For block b < blocks, leaf f < leaves and lane i < lanes: the `size` bytes at
+ *     from + b * from_block + f * from_leaf + i * from_lane
+ * go to the same with `to`. With a table, leaf f of block 0 begins at table[f] in place of base + f *
+ * leaf stride. Sizes are 1, 2, 4, 8 and 16; any alignment; strides are bytes, of any sign. Source and
+ * target have no byte in common, and no two values of the target have one. Counts are at least 1. In
+ * any order: best so that the target's bytes are written one after the other. */
+typedef struct ha_strips {
+    char *to;
+    const char *from;
+    char *const *to_table;         /* NULL: to + f * to_leaf */
+    const char *const *from_table; /* NULL: from + f * from_leaf */
+    int64_t to_leaf, to_lane, to_block;
+    int64_t from_leaf, from_lane, from_block;
+    int64_t leaves, lanes, blocks;
+    int32_t size;
+    int32_t stream; /* 1: what is written is not read soon, and may go past the caches */
+} ha_strips;
+
+static char *ha_strip_to(const ha_strips *s, int64_t leaf) {
+    return s->to_table ? s->to_table[leaf] : s->to + leaf * s->to_leaf;
+}
+
+static const char *ha_strip_from(const ha_strips *s, int64_t leaf) {
+    return s->from_table ? s->from_table[leaf] : s->from + leaf * s->from_leaf;
+}
+
+/* One leaf at a time, with a loop for each size so that copies of single values are moves. */
+#define HA_MOVE_LANES_(bytes)                                                                      \
+    static void ha_move_lanes_##bytes(char *to, int64_t to_lane, const char *from,                 \
+                                      int64_t from_lane, int64_t lanes) {                          \
+        for (int64_t i = 0; i < lanes; i++) memcpy(to + i * to_lane, from + i * from_lane, bytes); \
+    }
+HA_MOVE_LANES_(1)
+HA_MOVE_LANES_(2)
+HA_MOVE_LANES_(4)
+HA_MOVE_LANES_(8)
+HA_MOVE_LANES_(16)
+
+static void ha_move_lanes(char *to, int64_t to_lane, const char *from, int64_t from_lane,
+                          int64_t lanes, int32_t size) {
+    if (to_lane == size && from_lane == size)
+        memcpy(to, from, (size_t)(lanes * size));
+    else if (size == 8)
+        ha_move_lanes_8(to, to_lane, from, from_lane, lanes);
+    else if (size == 4)
+        ha_move_lanes_4(to, to_lane, from, from_lane, lanes);
+    else if (size == 2)
+        ha_move_lanes_2(to, to_lane, from, from_lane, lanes);
+    else if (size == 1)
+        ha_move_lanes_1(to, to_lane, from, from_lane, lanes);
+    else
+        ha_move_lanes_16(to, to_lane, from, from_lane, lanes);
+}
+
+/* Found once, as asking the processor takes microseconds in a virtual machine. Every thread finds the
+ * same. */
+static _Atomic(const ha_weavers *) ha_chosen_weavers;
+
+static const ha_weavers *ha_best_weavers(void) {
+    const ha_weavers *best = atomic_load_explicit(&ha_chosen_weavers, memory_order_relaxed);
+    if (!best) {
+        best = ha_find_weavers();
+        atomic_store_explicit(&ha_chosen_weavers, best, memory_order_relaxed);
+    }
+    return best;
+}
+
+/* ---- past the caches ------------------------------------------------------------------------- */
+
+/* A part of a large target as a whole, past the caches where that can be. */
+static void ha_move_past_caches(char *to, const char *from, int64_t bytes) {
+    const int64_t before = (int64_t)((0 - (uintptr_t)to) % 64);
+    const int64_t head = ha_smaller(before, bytes), lines = (bytes - head) / 64 * 64;
+    if (head) memcpy(to, from, (size_t)head);
+    ha_best_weavers()->lines_past(to + head, from + head, (size_t)lines);
+    if (bytes - head - lines)
+        memcpy(to + head + lines, from + head + lines, (size_t)(bytes - head - lines));
+}
+
+/* When all is written that was, or may have been, past the caches: others see it from here on. */
+static void ha_end_of_stream(void) { ha_rows_past_end(); }
+
+/* ---- strips of one kind ---------------------------------------------------------------------- */
+
+enum { HA_STRIP_LEAVES = 32, HA_STRIP_BYTES = 512 };
+
+/* Leaves of strips that are woven together. */
+typedef struct ha_strip_set {
+    const ha_strips *strips;
+    const ha_weavers *weavers;
+    int kind; /* 2^kind bytes */
+    int64_t first, leaves;
+    char *row[HA_STRIP_LEAVES];
+} ha_strip_set;
+
+static int ha_strip_kind(int32_t size) {
+    return size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : size == 1 ? 0 : 4;
+}
+
+/* So many leaves from this one on as are neighbours in the records. */
+static int64_t ha_strip_neighbours(const ha_strips *s, int64_t first, int is_gathered) {
+    const int64_t most = ha_smaller(s->leaves - first, HA_STRIP_LEAVES);
+    int64_t n = 1;
+    if (is_gathered)
+        while (n < most && ha_strip_from(s, first + n) == ha_strip_from(s, first) + n * s->size)
+            n++;
+    else
+        while (n < most && ha_strip_to(s, first + n) == ha_strip_to(s, first) + n * s->size) n++;
+    return n;
+}
+
+/* Rows are put together in a buffer, each as it lies in its lines, and written past the caches. */
+static void ha_gather_past(ha_strip_set *set, const ha_weave *all) {
+    _Alignas(64) char buffer[HA_STRIP_LEAVES][HA_STRIP_BYTES + 64];
+    char *row[HA_STRIP_LEAVES];
+    const int64_t size = set->strips->size, most = HA_STRIP_BYTES / size;
+    ha_weave part = *all;
+    part.row = row;
+    part.at = 0;
+    for (int64_t f = 0; f < set->leaves; f++)
+        row[f] = buffer[f] + (uintptr_t)(all->row[f] + all->at) % 64;
+    for (int64_t i = 0; i < all->lanes; i += part.lanes) {
+        part.lanes = ha_smaller(all->lanes - i, most);
+        part.record = all->record + i * all->step;
+        set->weavers->gather[set->kind](&part);
+        for (int64_t f = 0; f < set->leaves; f++)
+            ha_move_past_caches(all->row[f] + all->at + i * size, row[f], part.lanes * size);
+    }
+}
+
+/* Can whole lines of all rows be written at once? */
+static int ha_gathers_lines(const ha_strip_set *set, const ha_weave *w) {
+    const int64_t size = set->strips->size;
+    uintptr_t all = (uintptr_t)(w->lanes * size);
+    if (!set->weavers->gather_past[set->kind] || w->leaves * size < 16) return 0;
+    for (int64_t f = 0; f < w->leaves; f++) all |= (uintptr_t)(w->row[f] + w->at);
+    return all % 64 == 0;
+}
+
+/* Where the next strips are going to be read, if they lie behind these: so far ahead. */
+static int64_t ha_strip_ahead(const ha_strips *s, int64_t lane) {
+    return s->blocks > 1 ? s->blocks * s->from_block : s->lanes * lane;
+}
+
+static void ha_gather_set(ha_strip_set *set) {
+    const ha_strips *s = set->strips;
+    const int64_t bytes = s->lanes * s->size;
+    ha_weave w = {.row = set->row, .step = s->from_lane, .leaves = set->leaves, .lanes = s->lanes};
+    for (int64_t f = 0; f < set->leaves; f++) set->row[f] = ha_strip_to(s, set->first + f);
+    w.ahead = ha_strip_ahead(s, s->from_lane);
+    for (int64_t b = 0; b < s->blocks; b++) {
+        w.at = b * s->to_block;
+        w.record = (char *)(uintptr_t)(ha_strip_from(s, set->first) + b * s->from_block);
+        if (s->stream && ha_gathers_lines(set, &w))
+            set->weavers->gather_past[set->kind](&w);
+        else if (s->stream && bytes >= 64)
+            ha_gather_past(set, &w);
+        else
+            set->weavers->gather[set->kind](&w);
+    }
+}
+
+static void ha_scatter_set(ha_strip_set *set) {
+    const ha_strips *s = set->strips;
+    ha_weave w = {.row = set->row, .step = s->to_lane, .leaves = set->leaves, .lanes = s->lanes};
+    for (int64_t f = 0; f < set->leaves; f++)
+        set->row[f] = (char *)(uintptr_t)ha_strip_from(s, set->first + f);
+    w.ahead = ha_strip_ahead(s, s->size);
+    for (int64_t b = 0; b < s->blocks; b++) {
+        w.at = b * s->from_block;
+        w.record = ha_strip_to(s, set->first) + b * s->to_block;
+        set->weavers->scatter[set->kind](&w);
+    }
+}
+
+static void ha_move_strips_each(const ha_strips *s) {
+    for (int64_t b = 0; b < s->blocks; b++)
+        for (int64_t f = 0; f < s->leaves; f++)
+            ha_move_lanes(ha_strip_to(s, f) + b * s->to_block, s->to_lane,
+                          ha_strip_from(s, f) + b * s->from_block, s->from_lane, s->lanes, s->size);
+}
+
+static void ha_move_strips(const ha_strips *s) {
+    const int is_gathered = s->to_lane == s->size && s->from_lane != s->size;
+    const int is_scattered = s->to_lane != s->size && s->from_lane == s->size;
+    ha_strip_set set = {.strips = s, .kind = ha_strip_kind(s->size)};
+    if (!is_gathered && !is_scattered) {
+        ha_move_strips_each(s);
+        return;
+    }
+    set.weavers = ha_best_weavers();
+    for (set.first = 0; set.first < s->leaves; set.first += set.leaves) {
+        set.leaves = ha_strip_neighbours(s, set.first, is_gathered);
+        if (is_gathered)
+            ha_gather_set(&set);
+        else
+            ha_scatter_set(&set);
+    }
+}
+
+#endif

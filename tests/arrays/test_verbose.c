@@ -1,0 +1,60 @@
+/* HARRAY_VERBOSE: a wait for another thread that takes long is told, once, with both places. What
+ * is long is a second; here it is a nanosecond. */
+#define HA_LONG_WAIT_NS 1
+#define HARRAY_IMPLEMENTATION
+#define HARRAY_TESTING
+#include "../../harray.h"
+#include "../support/threads.h"
+#include <unistd.h>
+
+/* stderr goes to a pipe until the first line is there. */
+static FILE *lines;
+static int stderr_before;
+
+static void catch_stderr(void) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    stderr_before = dup(2);
+    assert_int_equal(dup2(ends[1], 2), 2);
+    close(ends[1]);
+    lines = fdopen(ends[0], "r");
+    assert_non_null(lines);
+}
+
+static void let_stderr_go(void) {
+    assert_int_equal(dup2(stderr_before, 2), 2);
+    close(stderr_before);
+}
+
+TEST(a_long_wait) {
+    char line[512], place[80];
+    ha_write_double v;
+    opener other;
+    harray_double x = ramp(10);
+    ha_array_set_name(x.array, "u");
+    catch_stderr();
+    snprintf(place, sizeof place, "opened at %s:%d on host\n", __FILE__, __LINE__ + 1);
+    SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
+    start_open(&other, x.array, C, HA_READ, 0, HA_END);
+    assert_non_null(fgets(line, sizeof line, lines)); /* while the other thread waits */
+    assert_false(has_opened(&other));
+    SUCCEEDS(ha_close(&v));
+    assert_int_equal(wait_opened(&other), HA_OK);
+    finish(&other);
+    let_stderr_go();
+    assert_string_equal(strstr(line, "opened at "), place);
+    assert_ptr_equal(strstr(line, "harray: "), line);
+    assert_non_null(strstr(line, "threads.h:"));
+    assert_non_null(strstr(line, "array 'u' (double[10]) at "));
+    assert_null(fgets(line, sizeof line, lines)); /* once */
+    fclose(lines);
+    drop(x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {CASE(a_long_wait)};
+    int failed = 0;
+    setenv("HARRAY_VERBOSE", "1", 1);
+    RUN_ON_MATRIX(failed, tests);
+    return failed;
+}

@@ -1,0 +1,482 @@
+/* Boxes of a grid and sets of them (harray/impl/base/box.h, harray/impl/base/range_set.h, harray/impl/device/queue_copy.h), against sets of
+ * elements that are kept one by one. */
+#define HARRAY_IMPLEMENTATION
+#define HARRAY_TESTING
+#include "../../harray.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#define TEST(name) static void name(HA_UNUSED void **state)
+enum { MOST = 4096, ROUNDS = 4000 };
+
+static uint64_t random_state = 1;
+
+static size_t pick(size_t n) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (size_t)(random_state % n);
+}
+
+/* A grid of some rank, with gaps or without. */
+static ha_grid random_grid(void) {
+    int64_t extent[HA_MOST_RANK], pitch[HA_MOST_RANK];
+    const int rank = 1 + (int)pick(4);
+    ha_grid g;
+    int64_t inner = 1 + (pick(4) == 0);
+    for (int d = rank; d-- > 0;) {
+        extent[d] = 1 + (int64_t)pick(rank < 3 ? 7 : 4);
+        pitch[d] = inner;
+        inner = inner * extent[d] + (pick(3) ? 0 : (int64_t)pick(3));
+    }
+    assert_int_equal(ha_grid_make(&g, rank, extent, pitch), HA_OK);
+    assert_true(g.size <= MOST);
+    return g;
+}
+
+static ha_range random_box(const ha_grid *g) {
+    ha_box box;
+    for (int d = 0; d < g->rank; d++) {
+        box.first[d] = pick(g->extent[d]);
+        box.last[d] = box.first[d] + 1 + pick(g->extent[d] - box.first[d]);
+    }
+    return ha_box_range(g, &box);
+}
+
+/* ---- one box --------------------------------------------------------------------------------- */
+
+/* Which elements a box has, by its definition. */
+static void spread(const ha_grid *g, ha_range r, unsigned char *in) {
+    size_t low[HA_MOST_RANK], high[HA_MOST_RANK];
+    memset(in, 0, MOST);
+    if (ha_is_empty(r)) return;
+    for (int d = 0, first = 0; d < g->rank; d++, first++) {
+        low[d] = r.first / g->pitch[d];
+        high[d] = (r.last - 1) / g->pitch[d];
+        r.first %= g->pitch[d];
+        r.last = (r.last - 1) % g->pitch[d] + 1;
+    }
+    for (size_t i = 0; i < g->size; i++) {
+        size_t rest = i;
+        int inside = 1;
+        for (int d = 0; d < g->rank; d++) {
+            const size_t index = rest / g->pitch[d];
+            inside &= low[d] <= index && index <= high[d];
+            rest %= g->pitch[d];
+        }
+        in[i] = inside && !rest;
+    }
+}
+
+static size_t count(const unsigned char *in) {
+    size_t n = 0;
+    for (size_t i = 0; i < MOST; i++) n += in[i];
+    return n;
+}
+
+static void check_two(const ha_grid *g, ha_range x, ha_range y) {
+    static unsigned char a[MOST], b[MOST], c[MOST], parts[MOST];
+    ha_range pieces[HA_MOST_PIECES];
+    int overlap = 0, covers = 1;
+    spread(g, x, a);
+    spread(g, y, b);
+    assert_int_equal(ha_elements(g, x), count(a));
+    for (size_t i = 0; i < MOST; i++) {
+        overlap |= a[i] & b[i];
+        covers &= a[i] || !b[i];
+    }
+    assert_int_equal(ha_overlap(g, x, y), overlap);
+    assert_int_equal(ha_covers(g, x, y), covers);
+    spread(g, ha_intersect(g, x, y), c);
+    for (size_t i = 0; i < MOST; i++) assert_int_equal(c[i], a[i] & b[i]);
+    const ha_range around = ha_around(g, x, y);
+    assert_true(ha_covers(g, around, x) && ha_covers(g, around, y));
+    if (!overlap) return;
+    const uint32_t n = ha_box_without(g, x, y, pieces);
+    memset(parts, 0, sizeof parts);
+    for (uint32_t k = 0; k < n; k++) {
+        spread(g, pieces[k], c);
+        for (size_t i = 0; i < MOST; i++) parts[i] = (unsigned char)(parts[i] + c[i]);
+    }
+    for (size_t i = 0; i < MOST; i++) assert_int_equal(parts[i], a[i] & !b[i]); /* each one once */
+}
+
+TEST(two_boxes) {
+    for (int i = 0; i < ROUNDS; i++) {
+        const ha_grid g = random_grid();
+        check_two(&g, random_box(&g), random_box(&g));
+    }
+}
+
+/* ha_around is the smallest one, seen corner by corner. */
+TEST(around_two_boxes) {
+    const int64_t extent[] = {4, 5}, pitch[] = {5, 1};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 2, extent, pitch), HA_OK);
+    const ha_box a = {{0, 3}, {1, 5}}, b = {{1, 0}, {3, 2}}, both = {{0, 0}, {3, 5}};
+    const ha_range r = ha_around(&g, ha_box_range(&g, &a), ha_box_range(&g, &b));
+    const ha_range expected = ha_box_range(&g, &both);
+    assert_true(r.first == expected.first && r.last == expected.last);
+    assert_true(ha_is_whole(ha_around(&g, HA_WHOLE, expected)));
+}
+
+TEST(halves) {
+    for (int i = 0; i < ROUNDS; i++) {
+        const ha_grid g = random_grid();
+        const ha_range r = random_box(&g);
+        ha_range half[2];
+        if (ha_elements(&g, r) < 2) continue;
+        ha_box_halve(&g, r, half);
+        assert_false(ha_overlap(&g, half[0], half[1]));
+        assert_true(ha_covers(&g, r, half[0]) && ha_covers(&g, r, half[1]));
+        assert_int_equal(ha_elements(&g, half[0]) + ha_elements(&g, half[1]), ha_elements(&g, r));
+        assert_true(ha_boxes_join(&g, half[0], half[1]));
+    }
+}
+
+/* All sizes are 64-bit: the division that is none is right for every number. */
+TEST(division) {
+    for (int i = 0; i < 100000; i++) {
+        const int64_t pitch = i < 100 ? i + 1 : (int64_t)(random_state >> (1 + pick(63))) | 1;
+        const int64_t extent = 1;
+        const size_t shift = pick(64), n = (size_t)(pick(SIZE_MAX) >> shift);
+        ha_grid g = {.rank = 0};
+        if (ha_grid_make(&g, 1, &extent, &pitch)) continue;
+        assert_int_equal(ha_grid_divide(&g, 0, n), n / (size_t)pitch);
+        assert_int_equal(ha_grid_divide(&g, 0, SIZE_MAX), SIZE_MAX / (size_t)pitch);
+        const size_t multiple = n / (size_t)pitch * (size_t)pitch;
+        assert_int_equal(ha_grid_divide(&g, 0, multiple), multiple / (size_t)pitch);
+    }
+}
+
+TEST(no_grids) {
+    const int64_t none[] = {0}, one[] = {1}, rows[] = {3, 4}, tight[] = {3, 1}, up[] = {1, 3};
+    const int64_t long_ones[] = {INT64_MAX, INT64_MAX}, far[] = {INT64_MAX, 1};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 0, rows, tight), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_grid_make(&g, HA_MOST_RANK + 1, rows, tight), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_grid_make(&g, 1, none, one), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_grid_make(&g, 1, one, none), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_grid_make(&g, 2, rows, tight), HA_ERR_ARGUMENT); /* rows overlap */
+    assert_int_equal(ha_grid_make(&g, 2, rows, up), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_grid_make(&g, 2, long_ones, far), HA_ERR_ARGUMENT);
+}
+
+TEST(grids_of_arrays) {
+    const int64_t extent[] = {3, 4}, pitch[] = {4, 1}, wide[] = {5, 1}, other[] = {3, 5};
+    harray_double x = harray_double_new(12);
+    ha_grid a, b;
+    assert_int_equal(ha_array_grid(x.array, 2, extent, wide), HA_ERR_ARGUMENT); /* too large */
+    assert_int_equal(ha_array_grid(x.array, 0, extent, pitch), HA_ERR_ARGUMENT);
+    assert_null(x.array->grid);
+    assert_int_equal(ha_array_grid(x.array, 2, extent, pitch), HA_OK);
+    assert_int_equal(ha_grid_make(&a, 2, extent, pitch), HA_OK);
+    assert_true(ha_grids_equal(x.array->grid, &a));
+    assert_false(ha_grids_equal(NULL, &a));
+    assert_false(ha_grids_equal(&a, NULL));
+    assert_true(ha_grids_equal(NULL, NULL));
+    assert_int_equal(ha_grid_make(&b, 2, extent, wide), HA_OK);
+    assert_false(ha_grids_equal(&a, &b));
+    assert_int_equal(ha_grid_make(&b, 2, other, wide), HA_OK);
+    assert_false(ha_grids_equal(&a, &b));
+    assert_int_equal(ha_grid_make(&b, 1, extent, pitch), HA_OK);
+    assert_false(ha_grids_equal(&a, &b));
+    assert_int_equal(harray_double_free(&x), HA_OK);
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+static void check_set(const ha_set *s, const unsigned char *in) {
+    static unsigned char parts[MOST], c[MOST];
+    memset(parts, 0, sizeof parts);
+    for (uint32_t k = 0; k < s->n; k++) {
+        assert_false(ha_is_empty(ha_set_ranges(s)[k]));
+        spread(s->grid, ha_set_ranges(s)[k], c);
+        for (size_t i = 0; i < MOST; i++) parts[i] = (unsigned char)(parts[i] + c[i]);
+    }
+    for (size_t i = 0; i < MOST; i++) assert_int_equal(parts[i], in[i]);
+}
+
+static void check_questions(const ha_set *s, const unsigned char *in) {
+    static unsigned char c[MOST], left[MOST];
+    const ha_range r = random_box(s->grid);
+    int contains = 1, overlaps = 0;
+    ha_set missing = {0};
+    spread(s->grid, r, c);
+    for (size_t i = 0; i < MOST; i++) {
+        contains &= in[i] || !c[i];
+        overlaps |= in[i] & c[i];
+        left[i] = c[i] & !in[i];
+    }
+    assert_int_equal(ha_set_contains(s, r), contains);
+    assert_int_equal(ha_set_overlaps(s, r), overlaps);
+    assert_int_equal(ha_is_empty(ha_set_first_in(s, r)), !overlaps);
+    if (overlaps) assert_true(ha_set_contains(s, ha_set_first_in(s, r)));
+    assert_int_equal(ha_set_missing(s, r, &missing), HA_OK);
+    check_set(&missing, left);
+    ha_set_free(&missing);
+}
+
+/* Editing stays within the room that ha_set_growth asks for. */
+static void edit(ha_set *s, unsigned char *in) {
+    static unsigned char c[MOST];
+    const ha_range r = random_box(s->grid);
+    const int adding = (int)pick(2);
+    assert_int_equal(ha_set_room(s, ha_set_growth(s, r, adding)), HA_OK);
+    const uint32_t room = s->heap ? s->capacity : 1;
+    ha_range *heap = s->heap, guard = {77, 78};
+    if (heap && s->n + ha_set_growth(s, r, adding) < room)
+        heap[s->n + ha_set_growth(s, r, adding)] = guard;
+    const size_t most = s->n + ha_set_growth(s, r, adding);
+    if (adding)
+        ha_set_add(s, r);
+    else
+        ha_set_remove(s, r);
+    assert_true(s->n <= most && s->n <= room);
+    if (heap && most < room) assert_true(heap[most].first == 77);
+    spread(s->grid, r, c);
+    for (size_t i = 0; i < MOST; i++)
+        in[i] = (unsigned char)(adding ? in[i] | c[i] : in[i] & !c[i]);
+}
+
+TEST(sets_of_boxes) {
+    static unsigned char in[MOST];
+    for (int i = 0; i < ROUNDS / 20; i++) {
+        const ha_grid g = random_grid();
+        ha_set s = {.grid = &g}, copy = {0};
+        memset(in, 0, sizeof in);
+        for (int k = 0; k < 25; k++) {
+            edit(&s, in);
+            check_set(&s, in);
+            check_questions(&s, in);
+        }
+        assert_int_equal(ha_set_copy(&copy, &s), HA_OK);
+        check_set(&copy, in);
+        ha_set_free(&copy);
+        ha_set_free(&s);
+    }
+}
+
+/* What is cut in pieces and put together again is one box. */
+TEST(boxes_join_again) {
+    const int64_t extent[] = {8, 8, 8}, pitch[] = {64, 8, 1};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 3, extent, pitch), HA_OK);
+    ha_set s = {.grid = &g};
+    for (size_t i = 0; i < 8; i++)
+        for (size_t j = 0; j < 8; j += 2) {
+            const ha_box tile = {{i, j, 0}, {i + 1, j + 2, 8}};
+            assert_int_equal(ha_set_put(&s, ha_box_range(&g, &tile)), HA_OK);
+        }
+    assert_int_equal(s.n, 1);
+    assert_true(s.heap[0].first == 0 && s.heap[0].last == 512);
+    ha_set_free(&s);
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Every element is copied to its place, and nothing else is touched. */
+TEST(pieces) {
+    static double from[MOST], to[MOST], packed[MOST];
+    static unsigned char in[MOST];
+    for (int i = 0; i < ROUNDS; i++) {
+        const ha_grid g = random_grid();
+        const ha_range r = random_box(&g);
+        ha_rows rows = ha_rows_of(&g, r, sizeof *from);
+        int some;
+        for (size_t k = 0; k < MOST; k++) {
+            from[k] = (double)k;
+            to[k] = packed[k] = -1;
+        }
+        assert_int_equal(ha_move_rows(ha_host(), to + r.first, from + r.first, &rows, &some), 0);
+        spread(&g, r, in);
+        for (size_t k = 0; k < MOST; k++) assert_true(to[k] == (in[k] ? (double)k : -1));
+        ha_rows_pack(&rows, rows.to);
+        assert_int_equal(ha_move_rows(ha_host(), packed, from + r.first, &rows, &some), 0);
+        size_t n = 0;
+        for (size_t k = 0; k < MOST; k++)
+            if (in[k]) assert_true(packed[n++] == (double)k);
+        for (; n < MOST; n++) assert_true(packed[n] == -1);
+    }
+}
+
+/* As few levels as there can be. */
+TEST(levels) {
+    const int64_t extent[] = {4, 5, 6}, pitch[] = {30, 6, 1};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 3, extent, pitch), HA_OK);
+    const ha_box all = {{0, 0, 0}, {4, 5, 6}}, planes = {{1, 0, 0}, {3, 5, 6}},
+                 rows = {{0, 2, 0}, {4, 3, 6}}, columns = {{0, 0, 2}, {4, 5, 3}},
+                 inside = {{1, 1, 1}, {3, 4, 5}};
+    ha_rows r = ha_rows_of(&g, ha_box_range(&g, &all), 8);
+    assert_true(r.levels == 0 && r.bytes == 960);
+    r = ha_rows_of(&g, ha_box_range(&g, &planes), 8);
+    assert_true(r.levels == 0 && r.bytes == 480);
+    r = ha_rows_of(&g, ha_box_range(&g, &rows), 8);
+    assert_true(r.levels == 1 && r.bytes == 48 && r.count[0] == 4 && r.to[0] == 240);
+    r = ha_rows_of(&g, ha_box_range(&g, &columns), 8); /* one distance in all */
+    assert_true(r.levels == 1 && r.bytes == 8 && r.count[0] == 20 && r.from[0] == 48);
+    r = ha_rows_of(&g, ha_box_range(&g, &inside), 8);
+    assert_true(r.levels == 2 && r.bytes == 32 && r.count[0] == 3 && r.count[1] == 2);
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+/* The box covers the view, is the smallest one where it should be, and `exact` is true. */
+static void check_cover(const ha_grid *g, const darray *v) {
+    static unsigned char of_view[MOST], of_box[MOST];
+    int64_t index[HA_MOST_RANK] = {0};
+    ha_range r;
+    const int exact = ha_view_cover(g, v, &r);
+    memset(of_view, 0, sizeof of_view);
+    for (int d = 0; d >= 0 && ha_view_size(v);) {
+        of_view[v->offset + ha_offset(v->rank, index, v->stride)] = 1;
+        for (d = v->rank - 1; d >= 0 && ++index[d] == v->extent[d]; d--) index[d] = 0;
+    }
+    spread(g, r, of_box);
+    int same = 1;
+    for (size_t i = 0; i < MOST; i++) {
+        assert_true(!of_view[i] || of_box[i]);
+        same &= of_view[i] == of_box[i];
+    }
+    assert_true(!exact || same);
+    if (ha_is_empty(r)) return;
+    const ha_range probe = random_box(g);
+    int hits = 0;
+    spread(g, probe, of_box);
+    for (size_t i = 0; i < MOST; i++) hits |= of_view[i] & of_box[i];
+    assert_int_equal(ha_view_hits(g, v, probe), hits);
+}
+
+static darray random_view(const ha_grid *g) {
+    darray v = {.type = HA_DTYPE_double, .rank = g->rank};
+    for (int d = 0; d < g->rank; d++) {
+        const int64_t first = (int64_t)pick(g->extent[d]), step = 1 + (int64_t)pick(3);
+        const int64_t most = ((int64_t)g->extent[d] - 1 - first) / step + 1;
+        const int64_t n = 1 + (int64_t)pick((size_t)most), down = pick(3) == 0;
+        const int at = pick(2) ? d : 0; /* in some other order */
+        const int64_t stride = step * (int64_t)g->pitch[d];
+        for (int k = d; k > at; k--) {
+            v.extent[k] = v.extent[k - 1];
+            v.stride[k] = v.stride[k - 1];
+        }
+        v.extent[at] = n;
+        v.stride[at] = down ? -stride : stride;
+        v.offset += first * (int64_t)g->pitch[d] + (down ? (n - 1) * stride : 0);
+    }
+    return v;
+}
+
+TEST(views_are_covered) {
+    for (int i = 0; i < ROUNDS; i++) {
+        const ha_grid g = random_grid();
+        const darray v = random_view(&g);
+        check_cover(&g, &v);
+    }
+}
+
+static ha_range cover(const ha_grid *g, int rank, int64_t offset, const int64_t *extent,
+                      const int64_t *stride, int exact) {
+    darray v = {.rank = rank, .offset = offset};
+    ha_range r;
+    memcpy(v.extent, extent, (size_t)rank * sizeof *extent);
+    memcpy(v.stride, stride, (size_t)rank * sizeof *stride);
+    assert_int_equal(ha_view_cover(g, &v, &r), exact);
+    return r;
+}
+
+#define COVERS(g, rank, offset, extents, strides, exact, low, high)                                \
+    do {                                                                                           \
+        const int64_t e_[] = {HA_LIST extents}, s_[] = {HA_LIST strides};                          \
+        const ha_range r_ = cover(g, rank, offset, e_, s_, exact);                                 \
+        assert_int_equal(r_.first, low);                                                           \
+        assert_int_equal(r_.last, (high) + 1);                                                     \
+    } while (0)
+#define HA_LIST(...) __VA_ARGS__
+
+/* In a grid of 6 rows of 10: element 10 i + j. */
+TEST(covers_of_known_views) {
+    const int64_t extent[] = {6, 10}, pitch[] = {10, 1};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 2, extent, pitch), HA_OK);
+    COVERS(&g, 2, 0, (6, 10), (10, 1), 1, 0, 59);     /* all */
+    COVERS(&g, 1, 20, (10), (1), 1, 20, 29);          /* a row */
+    COVERS(&g, 1, 3, (6), (10), 1, 3, 53);            /* a column */
+    COVERS(&g, 2, 59, (6, 10), (-10, -1), 1, 0, 59);  /* backwards */
+    COVERS(&g, 2, 11, (3, 4), (1, 10), 1, 11, 43);    /* transposed */
+    COVERS(&g, 1, 0, (60), (1), 1, 0, 59);            /* flat */
+    COVERS(&g, 1, 10, (20), (1), 1, 10, 29);          /* two rows, flat */
+    COVERS(&g, 1, 15, (10), (1), 0, 10, 29);          /* the end of one and the next's beginning */
+    COVERS(&g, 2, 0, (3, 10), (20, 1), 0, 0, 49);     /* every other row */
+    COVERS(&g, 1, 0, (6), (11), 0, 0, 55);            /* the diagonal */
+    COVERS(&g, 1, 5, (6), (9), 0, 0, 59);             /* the other one goes over a row's end */
+    COVERS(&g, 2, 7, (4, 3), (0, 1), 1, 7, 9);        /* repeated */
+    COVERS(&g, 3, 7, (1, 1, 1), (99, 5, 0), 1, 7, 7); /* one element */
+    COVERS(&g, 2, 0, (3, 3), (2, 2), 0, 0, 8);        /* as many as the box has, some twice */
+}
+
+/* Where the elements lie one behind the other there are ranges. */
+TEST(covers_without_a_grid) {
+    COVERS(NULL, 1, 5, (4), (1), 1, 5, 8);
+    COVERS(NULL, 2, 0, (3, 4), (4, 1), 1, 0, 11);
+    COVERS(NULL, 1, 0, (4), (2), 0, 0, 6);
+    COVERS(NULL, 2, 0, (3, 3), (2, 2), 0, 0, 8);
+}
+
+/* Between the elements of a grid with gaps. */
+TEST(covers_beside_the_grid) {
+    const int64_t extent[] = {4}, pitch[] = {2};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 1, extent, pitch), HA_OK);
+    COVERS(&g, 1, 0, (4), (2), 1, 0, 6);
+    COVERS(&g, 1, 0, (3), (3), 0, 0, 6);
+}
+
+static int hits(const ha_grid *g, int64_t offset, const int64_t *extent, const int64_t *stride,
+                size_t first, size_t last) {
+    darray v = {.rank = 2, .offset = offset};
+    memcpy(v.extent, extent, 2 * sizeof *extent);
+    memcpy(v.stride, stride, 2 * sizeof *stride);
+    return ha_view_hits(g, &v, (ha_range){first, last});
+}
+#define PAIR(...) ((const int64_t[]){__VA_ARGS__})
+
+TEST(views_that_hit) {
+    const int64_t extent[] = {6, 10}, pitch[] = {10, 1};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 2, extent, pitch), HA_OK);
+    assert_true(hits(&g, 0, PAIR(3, 5), PAIR(20, 2), 44, 45));
+    assert_false(hits(&g, 0, PAIR(3, 5), PAIR(20, 2), 45, 46));
+    assert_true(hits(&g, 0, PAIR(2, 2), PAIR(3, 2), 5, 6)); /* two ways along a row */
+    assert_false(hits(&g, 0, PAIR(2, 2), PAIR(3, 2), 4, 5));
+    assert_true(hits(&g, 5, PAIR(1, 9), PAIR(1, 1), 13, 14)); /* over a row's end */
+    assert_false(hits(&g, 5, PAIR(1, 9), PAIR(1, 1), 14, 15));
+    assert_true(hits(&g, 0, PAIR(1, 6), PAIR(1, 11), 33, 34)); /* the diagonal */
+    assert_false(hits(&g, 0, PAIR(1, 6), PAIR(1, 11), 34, 35));
+    assert_true(hits(NULL, 3, PAIR(1, 4), PAIR(1, 3), 6, 7));
+    assert_false(hits(NULL, 3, PAIR(1, 4), PAIR(1, 3), 7, 9));
+    assert_false(hits(&g, 0, PAIR(0, 6), PAIR(10, 1), 0, 60));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_boxes),
+        cmocka_unit_test(around_two_boxes),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(division),
+        cmocka_unit_test(no_grids),
+        cmocka_unit_test(sets_of_boxes),
+        cmocka_unit_test(boxes_join_again),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(views_are_covered),
+        cmocka_unit_test(covers_of_known_views),
+        cmocka_unit_test(covers_without_a_grid),
+        cmocka_unit_test(covers_beside_the_grid),
+        cmocka_unit_test(views_that_hit),
+        cmocka_unit_test(grids_of_arrays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* Cases of cases_records.c: several threads. */
+#ifndef HARRAY_TESTS_RECORDS_RECORDS_SHARED_H
+#define HARRAY_TESTS_RECORDS_RECORDS_SHARED_H
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+typedef struct visitor {
+    ha_records *r;
+    ha_context *context;
+    const char *what;
+    size_t first, last;
+    pthread_t thread;
+    atomic_int opened, may_close;
+    ha_status status, closed;
+    ha_error error;
+} visitor;
+
+static void *visitor_main(void *argument) {
+    visitor *o = (visitor *)argument;
+    ha_records_access a;
+    o->status = ha_records_open(&a, o->r, o->context, o->what, o->first, o->last);
+    o->error = ha_take_error();
+    raise_flag(&o->opened);
+    await_flag(&o->may_close);
+    o->closed = o->status == HA_OK ? ha_records_close(&a) : HA_OK;
+    return NULL;
+}
+
+static void visit(visitor *o, ha_records *r, ha_context *c, const char *what) {
+    memset(o, 0, sizeof *o);
+    o->r = r;
+    o->context = c;
+    o->what = what;
+    o->last = HA_END;
+    assert_int_equal(pthread_create(&o->thread, NULL, visitor_main, o), 0);
+}
+
+static void leave(visitor *o) {
+    raise_flag(&o->may_close);
+    assert_int_equal(pthread_join(o->thread, NULL), 0);
+    assert_int_equal(o->closed, HA_OK);
+}
+
+TEST(threads_on_other_fields_do_not_wait) {
+    atoms r = made_at(H);
+    visitor a, b, c;
+    visit(&a, r.records, H, "write pos, read id");
+    await_flag(&a.opened);
+    visit(&b, r.records, M1, "write vel, read id");
+    await_flag(&b.opened);
+    assert_true(a.status == HA_OK && b.status == HA_OK);
+    visit(&c, r.records, M2, "try read pos.y");
+    await_flag(&c.opened);
+    assert_int_equal(c.status, HA_ERR_BUSY);
+    leave(&c);
+    HA_USING(v, r, M2, "try write tag, read id+mass") {}
+    else fail();
+    HA_USING(v, r, M2, "try read vel.x") fail();
+    else assert_int_equal(HA_USED(v).status, HA_ERR_BUSY);
+    assert_int_equal(ha_take_error().status, HA_OK);
+    leave(&a);
+    leave(&b);
+    expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
+TEST(writers_wait_for_readers_of_their_fields) {
+    atoms r = made_at(H);
+    visitor a;
+    HA_USING(v, r, C, "read pos") {
+        const uint64_t sleeps = ha_test_sleeps_();
+        visit(&a, r.records, M1, "write pos.x, write mass");
+        until_asleep(sleeps + 1);
+        assert_false(atomic_load(&a.opened));
+    }
+    else fail();
+    await_flag(&a.opened);
+    assert_int_equal(a.status, HA_OK);
+    REFUSED(HA_ERR_BUSY, try_open(r.records, H, "try read mass", 0, HA_END));
+    leave(&a);
+    SUCCEEDS(try_open(r.records, H, "try read mass", 0, HA_END));
+    expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
+/* Each adds to a field of its own, at a place of its own, again and again. */
+enum { ROUNDS = 40 };
+typedef struct adder {
+    atoms r;
+    ha_context *context;
+    int leaf;
+    pthread_t thread;
+    int failed;
+} adder;
+
+HA_FN void add_one(cloud v, int leaf) {
+    HA_EACH(cloud, v, at) {
+        if (leaf == MASS)
+            *cloud_mass(v, at) += 1;
+        else if (leaf == ID)
+            *cloud_id(v, at) += 1;
+        else
+            *cloud_pos_x(v, at) += 1;
+    }
+}
+HA_QUEUED(add_one, cloud, int);
+
+static void *adder_main(void *argument) {
+    adder *a = (adder *)argument;
+    ha_context *const places[] = {a->context, H};
+    const char *what = a->leaf == MASS ? "write mass" : a->leaf == ID ? "write id" : "write pos.x";
+    for (int i = 0; i < ROUNDS; i++) {
+        HA_USING(v, a->r, places[i % 2], what) a->failed |= HA_RUN_VIEW(add_one, v, a->leaf) != 0;
+        else a->failed = 1;
+    }
+    return NULL;
+}
+
+TEST(threads_with_a_field_each) {
+    atoms r = made_at(H);
+    ha_context *const places[] = {C, M1, M2};
+    const int leaves[] = {MASS, ID, POS};
+    adder a[3];
+    SUCCEEDS(ha_records_layout(&r, C, "soa"));
+    SUCCEEDS(ha_records_layout(&r, M1, "aosoa(8)"));
+    for (int i = 0; i < 3; i++) {
+        a[i] = (adder){.r = r, .context = places[i], .leaf = leaves[i]};
+        assert_int_equal(pthread_create(&a[i].thread, NULL, adder_main, &a[i]), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_join(a[i].thread, NULL), 0);
+        assert_int_equal(a[i].failed, 0);
+    }
+    HA_READING_RECORDS(v, r, H, "pos.x+mass+id+vel") {
+        for (int64_t i = 0; i < N; i++) {
+            const ha_at at = cloud_const_at(v, i);
+            assert_true(*cloud_const_mass(v, at) == 1000.0 + (double)i + ROUNDS);
+            assert_true(*cloud_const_pos_x(v, at) == (double)i + ROUNDS);
+            assert_int_equal(*cloud_const_id(v, at), 7 * i + ROUNDS);
+        }
+    }
+    else fail();
+    free_atoms(&r);
+}
+
+/* Records of which the host has several fields at work: what comes to one of them from elsewhere, in large
+ * parts, leaves the bytes of the others alone; and those who convert share the few chunks that there are. */
+enum { MANY = 6000, PASSES = 6 };
+
+HA_FN void add_id(cloud v, int32_t n) { HA_EACH(cloud, v, at) * cloud_id(v, at) += n; }
+HA_FN void add_pos(cloud v, double d) {
+    HA_EACH(cloud, v, at) {
+        *cloud_pos_x(v, at) += d;
+        *cloud_pos_z(v, at) += d;
+    }
+}
+HA_QUEUED(add_id, cloud, int32_t);
+HA_QUEUED(add_pos, cloud, double);
+
+static void *neighbour_main(void *argument) {
+    adder *a = (adder *)argument;
+    ha_context *const places[] = {a->context, H};
+    for (int i = 0; i < 2 * PASSES; i++) {
+        ha_context *c = a->leaf == ID ? H : places[i % 2];
+        if (a->leaf == ID) {
+            HA_USING(v, a->r, c, "write id") add_id(v, 1);
+            else a->failed = 1;
+        } else if (a->leaf == POS) {
+            HA_USING(v, a->r, c, "write pos.x+pos.z")
+            a->failed |= HA_RUN_VIEW(add_pos, v, 1.0) != 0;
+            else a->failed = 1;
+        } else {
+            HA_USING(v, a->r, c, "write mass") a->failed |= HA_RUN_VIEW(add_one, v, MASS) != 0;
+            else a->failed = 1;
+        }
+    }
+    return NULL;
+}
+
+TEST(neighbours_in_a_record_are_left_alone) {
+    ha_context *const places[] = {M1, M2, H};
+    const int leaves[] = {POS, MASS, ID};
+    adder a[6];
+    atoms r[2];
+    for (int k = 0; k < 2; k++) {
+        r[k] = atoms_new(MANY);
+        assert_non_null(r[k].records);
+        HA_USING(v, r[k], H, "overwrite") store_all(v);
+        else fail();
+        SUCCEEDS(ha_records_layout(&r[k], M1, "soa"));
+        SUCCEEDS(ha_records_layout(&r[k], M2, "aosoa(8)"));
+    }
+    for (int i = 0; i < 6; i++) {
+        a[i] = (adder){.r = r[i / 3], .context = places[i % 3], .leaf = leaves[i % 3]};
+        assert_int_equal(pthread_create(&a[i].thread, NULL, neighbour_main, &a[i]), 0);
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(pthread_join(a[i].thread, NULL), 0);
+        assert_int_equal(a[i].failed, 0);
+    }
+    for (int k = 0; k < 2; k++) {
+        int differs = 0;
+        HA_READING_RECORDS(v, r[k], H, "") {
+            for (int64_t i = 0; i < MANY; i++) {
+                const atom is = cloud_const_load(v, cloud_const_at(v, i)), was = atom_of(i);
+                const double more = 2 * PASSES;
+                differs |= is.pos.x != was.pos.x + more || is.pos.z != was.pos.z + more;
+                differs |= is.pos.y != was.pos.y || is.vel.x != was.vel.x || is.flag != was.flag;
+                differs |= is.mass != was.mass + more || is.id != was.id + 2 * PASSES;
+            }
+        }
+        else fail();
+        assert_int_equal(differs, 0);
+        free_atoms(&r[k]);
+    }
+}
+
+/* Somebody waits for it, and so has it in a way. */
+TEST(no_resize_while_somebody_is_about_to_open) {
+    atoms r = made_at(H);
+    visitor a;
+    HA_USING(v, r, C, "read pos") {
+        const uint64_t sleeps = ha_test_sleeps_();
+        visit(&a, r.records, M1, "write pos");
+        until_asleep(sleeps + 1);
+        REFUSED_SAYING(HA_ERR_CONFLICT, "another thread is about to", atoms_resize(r, N + 1));
+    }
+    else fail();
+    await_flag(&a.opened);
+    assert_int_equal(a.status, HA_OK);
+    leave(&a);
+    free_atoms(&r);
+}
+
+#endif
