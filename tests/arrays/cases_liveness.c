@@ -415,7 +415,7 @@ TEST(readers_pass_later_writers) {
  * when it waits for that; not when it only tries, and sleeps because y is busy. */
 TEST(who_tries_does_not_wait) {
     const uint64_t thread = UINT64_MAX & ~HA_TOKEN; /* nobody's */
-    const ha_wish wish = {.range = HA_WHOLE, .writes = 1};
+    const ha_lock_request wish = {.range = HA_WHOLE, .writes = 1};
     harray_double x = ramp(SMALL), y = ramp(SMALL);
     ha_access mine;
     SUCCEEDS(ha_open(&mine, y.array, H, HA_WRITE, 0, HA_END));
@@ -426,9 +426,9 @@ TEST(who_tries_does_not_wait) {
     pthread_mutex_lock(&ha_slow.lock);
     ha_waiter_list(&its);
     ha_waiter_list(&me);
-    const int circle = ha_in_circle(&me);
+    const int circle = ha_would_deadlock(&me);
     its.trying = 1;
-    const int circle_when_trying = ha_in_circle(&me);
+    const int circle_when_trying = ha_would_deadlock(&me);
     ha_waiter_unlist(&me);
     ha_waiter_unlist(&its);
     pthread_mutex_unlock(&ha_slow.lock);

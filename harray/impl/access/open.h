@@ -206,9 +206,9 @@ static void ha_holder_end(ha_array *a, ha_holder *h) {
     uint32_t waiters = a->waiters & HA_WAITING;
     int watched = a->watched != NULL;
     ha_holder closed = *h;
-    ha_glimpse g;
+    ha_array_snapshot g;
     *h = a->holder[--a->holders];
-    ha_glimpse_access(a, &g, closed.range);
+    ha_array_snapshot_access(a, &g, closed.range);
     ha_unlock(a);
     if (waiters) ha_wake(a);
     if (watched) ha_on_access(HA_EVENT_CLOSE, a, &g, &closed);
@@ -226,7 +226,7 @@ ha_status ha_close_(ha_access *x) {
         ha_status s = ha_enter("ha_close");
         if (s || !a) return s ? s : x ? ha_fail_closed("ha_close", a, 0) : ha_no_access("ha_close");
     }
-    ha_debug_close(a, x->ticket, ha_self.id, (ha_point){NULL, 0});
+    ha_debug_close(a, x->ticket, ha_self.id, (ha_timepoint){NULL, 0});
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, x->ticket);
     if (!h || h->thread != ha_self.id) {
@@ -361,7 +361,7 @@ static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
         s = ha_access_grow(x, room, &why, &attempt);
         if (!s) ha_access_update(x, resizes, n, site);
         ha_busy_end(a);
-        if (s != HA_LATER) break;
+        if (s != HA_RETRY) break;
         why = "waiting for memory failed";
     } while (!(s = ha_wait_past(attempt.point, site)));
     if (!s) return HA_OK;

@@ -33,7 +33,7 @@ static int ha_is_there(ha_array *a, ha_incarnation *in, ha_range r, int writes) 
  * still to do, too. While it is open, nobody adds to that. */
 static ha_status ha_wait_ready(ha_array *a, ha_incarnation *in, ha_range r, int writes,
                                const char *site) {
-    ha_point p = {NULL, 0};
+    ha_timepoint p = {NULL, 0};
     ha_status s = HA_OK;
     while (!s && ha_next_conflict(a, in, r, writes, NULL, &p)) s = ha_wait_past(p, site);
     return s || ha_is_there(a, in, r, writes) ? s : HA_ERR_LOST;

@@ -78,7 +78,7 @@ static void ha_array_destroy(ha_array *a) {
     HARRAY_FREE(a->grid);
     if (a->holder != a->first_holders) HARRAY_FREE(a->holder);
     ha_watch_end(a);
-    ha_debug_bury(a);
+    ha_debug_note_freed(a);
 }
 
 /* The same for one that others have known. */
@@ -318,7 +318,7 @@ ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
         if (!s && ha_has_failed(c)) s = HA_ERR_BACKEND;
         if (!s) s = ha_incarnation_room(a, in, c, n, &attempt);
         ha_busy_end(a);
-        if (s != HA_LATER || (s = ha_wait_past(attempt.point, attempt.site))) break;
+        if (s != HA_RETRY || (s = ha_wait_past(attempt.point, attempt.site))) break;
         if ((s = ha_claim(a, "ha_array_reserve"))) return s;
     }
     if (!s) return HA_OK;

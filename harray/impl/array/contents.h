@@ -149,7 +149,7 @@ static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     b->size = a->size;
     ha_unlock(b);
     for (ha_incarnation *in = &a->first; in && !s; in = in->next)
-        while (!s && (s = ha_copy_try(a, in, b, &attempt)) == HA_LATER) {
+        while (!s && (s = ha_copy_try(a, in, b, &attempt)) == HA_RETRY) {
             ha_busy_end(a);
             s = ha_wait_past(attempt.point, operation);
             (void)ha_busy_begin(a, 0, NULL);
@@ -159,7 +159,7 @@ static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
 
 /* Holds a for reading, so that nobody writes it meanwhile. */
 static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
-    ha_wish wish = {.context = ha_host(), .range = HA_WHOLE, .site = operation};
+    ha_lock_request wish = {.context = ha_host(), .range = HA_WHOLE, .site = operation};
     uint64_t ticket;
     ha_status s = ha_enter(operation);
     if (s) return s;
@@ -280,9 +280,9 @@ static ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
 static ha_status ha_download(const ha_access *x, void *value) {
     ha_context *c = x->context;
     if (!ha_queue_reaches_host(c)) return HA_ERR_UNSUPPORTED;
-    ha_status s = ha_noticed(c, c->ops->copy(c->queue, value, x->data, x->array->element));
+    ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
     if (s) return s;
-    ha_point p = {c, ha_sequence(c)};
+    ha_timepoint p = {c, ha_sequence(c)};
     s = ha_wait_at(p, "ha_array_get");
     if (s) ha_drain(p);
     return s;

@@ -208,7 +208,7 @@ ha_status ha_sync_(ha_array *a, const char *site) {
  * What is lost is for the sync to tell. */
 static int ha_wrap_is_synced(ha_array *a, ha_incarnation *in) {
     ha_range all = {0, a->size};
-    ha_point p = {NULL, 0};
+    ha_timepoint p = {NULL, 0};
     int synced = !ha_set_overlaps(&a->lost, all);
     for (const ha_incarnation *other = &a->first; other; other = other->next)
         for (uint32_t i = 0; i < other->valid.n; i++)
@@ -217,8 +217,8 @@ static int ha_wrap_is_synced(ha_array *a, ha_incarnation *in) {
 }
 
 /* Claimed. Whether a queue still works with a piece, also behind the end: up to *p at least. */
-static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_point *p) {
-    *p = (ha_point){NULL, 0};
+static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_timepoint *p) {
+    *p = (ha_timepoint){NULL, 0};
     while (ha_next_conflict(a, in, HA_WHOLE, 1, NULL, p))
         if (!ha_passed(p->queue, p->seq)) return 1;
     return 0;
@@ -227,7 +227,7 @@ static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_point *p) {
 typedef enum ha_wrap_state { HA_WRAP_STALE, HA_WRAP_USED, HA_WRAP_FREE } ha_wrap_state;
 
 /* Claimed. USED: up to *p at least. */
-static ha_wrap_state ha_wrap_look(ha_array *a, ha_point *p) {
+static ha_wrap_state ha_wrap_look(ha_array *a, ha_timepoint *p) {
     ha_wrap_state state = HA_WRAP_FREE;
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
         if (!ha_is_const(in) && !ha_wrap_is_synced(a, in)) return HA_WRAP_STALE;
@@ -239,7 +239,8 @@ static ha_wrap_state ha_wrap_look(ha_array *a, ha_point *p) {
 /* Waits, whatever it takes. */
 static void ha_wrap_drain(ha_array *a) {
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));)
-        for (ha_point p = {NULL, 0}; ha_next_conflict(a, in, HA_WHOLE, 1, NULL, &p);) ha_drain(p);
+        for (ha_timepoint p = {NULL, 0}; ha_next_conflict(a, in, HA_WHOLE, 1, NULL, &p);)
+            ha_drain(p);
 }
 
 /* The array for its only owner. Who still waits for it would wait for nothing. */
@@ -262,7 +263,7 @@ static ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *s
 /* Syncs and frees; also in between nothing is held while the host waits. A queue that cannot tell
  * how far it is is drained. */
 static ha_status ha_wrap_end(ha_array *a, const char *operation, const char *site) {
-    ha_point p;
+    ha_timepoint p;
     int can_tell = 1;
     for (;;) {
         ha_status s = ha_wrap_claim(a, operation, site);

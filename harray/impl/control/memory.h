@@ -40,7 +40,7 @@ ha_memory_usage ha_context_pinned_memory(const ha_context *c) {
 static uint64_t ha_memory_trim_one(ha_memory *m, uint64_t keep) {
     uint64_t released;
     ha_staging_trim(m);
-    ha_near_trim(m);
+    ha_device_staging_trim(m);
     (void)ha_memory_collect(m, &released);
     return released + ha_memory_shrink(m, keep);
 }
@@ -85,7 +85,7 @@ ha_status ha_memory_set_allocator(ha_context *c, const ha_allocator *allocator) 
     ha_memory *m = c->memory;
     ha_pool *p = &m->pool;
     ha_staging_trim(m);
-    ha_near_trim(m);
+    ha_device_staging_trim(m);
     (void)ha_memory_sweep(m);
     (void)ha_memory_shrink(m, 0);
     ha_spin_lock(&p->lock);

@@ -5,8 +5,8 @@
 #include "report.h"
 
 static void ha_context_close(ha_context *c) {
-    ha_mark_release(c, c->watched);
-    ha_mark_release(c, c->latest);
+    ha_fence_release(c, c->watched);
+    ha_fence_release(c, c->latest);
     if (!c->ended) c->ops->destroy(c->queue);
     pthread_mutex_destroy(&c->lock);
 }
@@ -20,10 +20,10 @@ static void ha_memory_empty(ha_memory *m) {
 static void ha_contexts_close(void) {
     for (ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (!c->ended) c->ops->drain(c->queue);
-        ha_mark_done(c, ha_sequence(c));
+        ha_fence_done(c, ha_sequence(c));
     }
     ha_staging_empty();
-    for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_near_end(m);
+    for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_device_staging_end(m);
     ha_trace_drained();
     ha_memory_empty(&ha_host_memory);
     for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_memory_empty(m);

@@ -14,7 +14,7 @@
 #define HA_HOST_CACHE ((uint64_t)(HA_DEBUGGING ? 0 : 256) << 20) /* bytes kept cached at first */
 
 struct ha_block;
-struct ha_mark;
+struct ha_fence;
 
 /* What the bytes of a memory are handed out for. */
 typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_use;
@@ -50,7 +50,7 @@ typedef struct ha_memory {
     ha_pool pool;
     pthread_mutex_t lock; /* guards those below */
     struct ha_chunk *
-        near_chunk; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/staging.h */
+        device_staging; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/staging.h */
     void (*reclaim)(struct ha_memory *); /* gives back what is kept for staging; NULL: nothing is */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
@@ -72,7 +72,7 @@ struct ha_context {
     int adopted;          /* queues.h: around a queue of the caller's, */
     void *native;         /* which is this one */
     int ended;            /* adopted, and given back: there is no queue any more */
-    int guests;           /* threads that are about to use the queue, while it is adopted */
+    int pins;             /* threads that are about to use the queue, while it is adopted */
     int for_events;       /* access/token.h: a queue that only waits for events of the caller … */
     uint64_t waits_until; /* … and is free again when it has passed this; registry's lock */
     char name[48];
@@ -80,8 +80,8 @@ struct ha_context {
     uint64_t done;        /* timeline.h: everything up to this number has happened */
     int failed;           /* state/lost.h: nothing more will happen */
     uint64_t lost_after;  /* state/lost.h: what has a higher number never happened */
-    pthread_mutex_t lock; /* guards the two below, and `ended` and `guests` */
-    struct ha_mark *latest,
+    pthread_mutex_t lock; /* guards the two below, and `ended` and `pins` */
+    struct ha_fence *latest,
         *watched; /* timeline.h: the newest event; an older one that is polled */
 };
 

@@ -56,7 +56,7 @@ typedef struct ha_mover {
 } ha_mover;
 
 static ha_status ha_mover_check(ha_mover *m, ha_status s) {
-    s = ha_noticed(m->queue, s);
+    s = ha_queue_status(m->queue, s);
     m->some |= !s;
     return s;
 }

@@ -173,7 +173,7 @@ static void ha_memory_list(ha_memory *m, void *handle) {
 }
 
 /* What HARRAY_ZERO_COPY says: 0 or 1, -1: nothing. */
-static ha_status ha_zero_copy_wish(int *wish) {
+static ha_status ha_zero_copy_option(int *wish) {
     const char *text = getenv("HARRAY_ZERO_COPY");
     char why[100];
     *wish = -1;
@@ -197,7 +197,7 @@ static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
                                    ha_failure *failure) {
     void *device = NULL;
     int wish;
-    ha_status s = ha_zero_copy_wish(&wish);
+    ha_status s = ha_zero_copy_option(&wish);
     if (!s) s = b->open(number, &device, handle);
     if (s) {
         *failure = (ha_failure){s, "cannot open the device"};

@@ -23,7 +23,7 @@
         enum { lanes = 16 / bytes };                                                               \
         ha_vector_##bytes x[lanes];                                                                \
         HA_UNROLL for (int i = 0; i < lanes; i++) memcpy(&x[i], from + i * from_step, 16);         \
-        ha_turn_##bytes(x);                                                                        \
+        ha_transpose_lanes_##bytes(x);                                                             \
         HA_UNROLL for (int i = 0; i < lanes; i++) memcpy(to + i * to_step, &x[i], 16);             \
     }
 HA_TRANSPOSE_BLOCK(1)

@@ -45,13 +45,13 @@ static void ha_event_forget(const ha_context *c, ha_event *event) {
 /* What is enqueued on the stream from now on comes after all that was enqueued on c. */
 static ha_status ha_stream_follow(ha_context *c, const void *stream) {
     void *queue;
-    ha_mark *m;
+    ha_fence *m;
     ha_status s = ha_stream_enter(c, stream, &queue);
     if (s) return s;
     s = ha_cover(c, ha_sequence(c), &m);
     if (!s) {
         s = c->ops->await(queue, &m->event);
-        ha_mark_release(c, m);
+        ha_fence_release(c, m);
     }
     ha_stream_leave(c, queue);
     return s == HA_ERR_LOST ? HA_ERR_BACKEND : s;
@@ -62,7 +62,7 @@ static ha_status ha_stream_lead(ha_context *c, const void *stream) {
     ha_context *q = ha_stream_context(c, stream);
     void *queue;
     ha_event event;
-    if (q) return ha_or_backend(c, ha_await(c, (ha_point){q, ha_sequence(q)}));
+    if (q) return ha_or_backend(c, ha_await(c, (ha_timepoint){q, ha_sequence(q)}));
     ha_status s = ha_stream_enter(c, stream, &queue);
     if (s) return s;
     s = c->ops->record(queue, &event);

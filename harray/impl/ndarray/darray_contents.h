@@ -135,7 +135,7 @@ ha_status darray_set(darray x, const int64_t *index, ha_dvalue value) {
 ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
     HA_TELLS_EVENTS;
     const char *const operation = "darray_equal";
-    ha_together t = {.operation = operation, .views_checked = 1};
+    ha_open_set t = {.operation = operation, .views_checked = 1};
     ha_access x, y;
     ha_request requests[] = {{.access = &x, .context = ha_host(), .how = HA_READ, .view = &a},
                              {.access = &y, .context = ha_host(), .how = HA_READ, .view = &b}};

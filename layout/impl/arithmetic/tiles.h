@@ -129,14 +129,14 @@ static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
     int64_t leaves = p->together; /* where there are gaps, as many as weaving is fast with */
     if (!p->is_filled) leaves += (16 - leaves * p->right_size % 16) % 16 / p->right_size;
     const int64_t bytes = leaves * p->right_size, most = HA_APPLY_WOVEN / bytes;
-    ha_strips strips = {.to = woven,
-                        .from_table = column,
-                        .to_leaf = p->right_size,
-                        .to_lane = bytes,
-                        .from_lane = p->right_size,
-                        .leaves = leaves,
-                        .blocks = 1,
-                        .size = p->right_size};
+    ha_strided_blocks strips = {.to = woven,
+                                .from_table = column,
+                                .to_leaf = p->right_size,
+                                .to_lane = bytes,
+                                .from_lane = p->right_size,
+                                .leaves = leaves,
+                                .blocks = 1,
+                                .size = p->right_size};
     for (int64_t k = 0; k < row->n; k += strips.lanes) {
         const int64_t n = strips.lanes = ha_smaller(most, row->n - k);
         for (int64_t f = 0; f < leaves; f++)

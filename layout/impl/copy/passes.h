@@ -69,7 +69,7 @@ static int64_t ha_copy_record_bytes(const ha_copy_pass *pass) {
 }
 
 /* Is all of the group's values one stretch of memory on both sides? */
-static int ha_copy_is_stretch(const ha_copy_pass *pass) {
+static int ha_copy_is_run(const ha_copy_pass *pass) {
     const ha_copy_group *g = pass->group;
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
     const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
@@ -173,7 +173,7 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     pass->tile[0] = 1;
     if (w->is_turned) {
         pass->tile[0] = records = bytes <= 16 ? 32 : 16;
-    } else if (pass->way == HA_COPY_WHOLE || ha_copy_is_stretch(pass)) {
+    } else if (pass->way == HA_COPY_WHOLE || ha_copy_is_run(pass)) {
         records = count / threads + (count % threads != 0);
     } else {
         const int64_t most = pass->changed ? HA_COPY_TILE / 4 : HA_COPY_TILE;

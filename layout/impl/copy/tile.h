@@ -61,7 +61,7 @@ static int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
 
 /* ---- strips ---------------------------------------------------------------------------------- */
 
-static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strips *s,
+static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strided_blocks *s,
                                 int64_t to, int64_t from) {
     s->to = ha_copy_target(w, leaf->to + to);
     s->from = ha_copy_source(w, leaf) + from;
@@ -76,7 +76,7 @@ static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_
 static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
                            const ha_copy_piece *piece) {
     const ha_copy_leaf *leaf = g->leaf;
-    ha_strips s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
+    ha_strided_blocks s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
     s.to_lane = ha_copy_lane(&leaf->to_shape, along->to);
     s.from_lane = ha_copy_lane(&leaf->from_shape, along->from);
     s.to_block = ha_copy_apart(piece->to_apart, piece->lanes * s.to_lane);
@@ -224,7 +224,8 @@ static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_cop
 static int ha_copy_turned_strips(const ha_copy_group *g, const ha_copy_loop *rows,
                                  const ha_copy_loop *along, const ha_copy_piece *tile) {
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
-    ha_strips s = {.leaves = tile->blocks, .lanes = tile->lanes, .blocks = 1, .size = g->size};
+    ha_strided_blocks s = {
+        .leaves = tile->blocks, .lanes = tile->lanes, .blocks = 1, .size = g->size};
     if (g->way != HA_COPY_STRIPS || !ha_copy_is_even(to, rows->to) ||
         !ha_copy_is_even(to, along->to) || !ha_copy_is_even(from, rows->from) ||
         !ha_copy_is_even(from, along->from))

@@ -55,13 +55,14 @@ HA_UNUSED static void ha_rows_past_end(void) {
 #define HA_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* ha_turn_BYTES: as many vectors as one has lanes, rows become columns. Each round pairs row i with the
+/* ha_transpose_lanes_BYTES: as many vectors as one has lanes, rows become columns. Each round pairs row i with the
  * one half of all further down, and lays their elements out in turns: after log2(lanes) rounds each
  * element is where it belongs. */
-#define HA_TURN(bytes, T, low, high)                                                               \
+#define HA_TRANSPOSE_BYTES(bytes, T, low, high)                                                    \
     typedef T ha_vector_##bytes __attribute__((vector_size(16)));                                  \
     HA_UNUSED                                                                                      \
-    __attribute__((always_inline)) static inline void ha_turn_##bytes(ha_vector_##bytes *x) {      \
+    __attribute__((always_inline)) static inline void ha_transpose_lanes_##bytes(                  \
+        ha_vector_##bytes *x) {                                                                    \
         enum { lanes = 16 / bytes };                                                               \
         ha_vector_##bytes y[lanes];                                                                \
         HA_UNROLL for (int round = 1; round < lanes; round *= 2) {                                 \
@@ -74,10 +75,10 @@ HA_UNUSED static void ha_rows_past_end(void) {
         }                                                                                          \
     }
 #define HA_SPREAD(...) __VA_ARGS__
-HA_TURN(1, uint8_t, (0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
-        (8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
-HA_TURN(2, uint16_t, (0, 8, 1, 9, 2, 10, 3, 11), (4, 12, 5, 13, 6, 14, 7, 15))
-HA_TURN(4, uint32_t, (0, 4, 1, 5), (2, 6, 3, 7))
-HA_TURN(8, uint64_t, (0, 2), (1, 3))
+HA_TRANSPOSE_BYTES(1, uint8_t, (0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+                   (8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
+HA_TRANSPOSE_BYTES(2, uint16_t, (0, 8, 1, 9, 2, 10, 3, 11), (4, 12, 5, 13, 6, 14, 7, 15))
+HA_TRANSPOSE_BYTES(4, uint32_t, (0, 4, 1, 5), (2, 6, 3, 7))
+HA_TRANSPOSE_BYTES(8, uint64_t, (0, 2), (1, 3))
 
 #endif
