@@ -3,7 +3,7 @@
  * happens when they cannot, and that it all arrives. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#define HA_RECORDS_PART_BYTES (128 << 10) /* so that there are several parts */
+#define HA_RECORDS_PART_BYTES_ (128 << 10) /* so that there are several parts */
 #include "../../harray_records.h"
 
 #include <setjmp.h>
@@ -440,7 +440,7 @@ static void pairs_at(ha_context *c) {
             there_and_back(r, c, 1, 1, spreads, 3);
             fine(atoms_free(&r));
         }
-    assert_true(ha_context_memory(c).staging <= HA_RECORDS_PART_BYTES * 5 / 4);
+    assert_true(ha_context_memory(c).staging <= HA_RECORDS_PART_BYTES_ * 5 / 4);
     c->ops = counted.ops;
 }
 

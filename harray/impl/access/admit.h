@@ -41,14 +41,14 @@ static ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *w, cons
     if (v == HA_REFUSED) return HA_ERR_CONFLICT;
     if (v == HA_MUST_WAIT || a->busy ||
         ((a->waiters & HA_WAITING) && (!slow || ha_queues_behind(a, w, slow->number))))
-        return HA_RETRY;
+        return HA_RETRY_;
     if (a->holders == a->holder_capacity) return HA_ERR_MEMORY;
     ha_holder_place(a, w);
     return HA_OK;
 }
 
 /* One attempt at all of the wishes: HA_OK: in place, busy is ours; *ticket: of the first, the
- * others follow. Else none is. HA_RETRY: has to wait; *blocker says for whom. HA_ERR_MEMORY: the
+ * others follow. Else none is. HA_RETRY_: has to wait; *blocker says for whom. HA_ERR_MEMORY: the
  * table of holders is full. */
 static ha_status ha_try_admit(ha_array *a, const ha_lock_request *w, const ha_waiter *slow,
                               uint64_t *ticket, ha_blocker *blocker) {
@@ -68,8 +68,8 @@ static ha_status ha_try_admit(ha_array *a, const ha_lock_request *w, const ha_wa
     return s;
 }
 
-#ifndef HA_LONG_WAIT_NS /* after which HARRAY_VERBOSE says so */
-#define HA_LONG_WAIT_NS 1000000000
+#ifndef HA_LONG_WAIT_NS_ /* after which HARRAY_VERBOSE says so */
+#define HA_LONG_WAIT_NS_ 1000000000
 #endif
 
 /* The first time that a thread went to sleep because of another one's access. */
@@ -86,7 +86,7 @@ static void ha_meet(ha_blocked *met, const ha_blocker *blocker) {
     met->since = ha_now();
     if (!(met->verbose = ha_verbose())) return;
     clock_gettime(CLOCK_REALTIME, &met->late);
-    uint64_t ns = (uint64_t)met->late.tv_nsec + HA_LONG_WAIT_NS;
+    uint64_t ns = (uint64_t)met->late.tv_nsec + HA_LONG_WAIT_NS_;
     met->late.tv_sec += (time_t)(ns / 1000000000);
     met->late.tv_nsec = (long)(ns % 1000000000);
 }
@@ -149,7 +149,7 @@ static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *w, int trying
     for (;;) {
         pthread_mutex_lock(&b->lock);
         s = ha_try_admit(a, w, &me, ticket, blocker);
-        if (s != HA_RETRY) break;
+        if (s != HA_RETRY_) break;
         if (!listed) ha_waiter_list(&me);
         listed = 1;
         int met_one = other->thread || ha_queues_behind(a, blocker->wish, me.number);
@@ -157,7 +157,7 @@ static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *w, int trying
             s = HA_ERR_BUSY;
         else if (other->thread && ha_would_deadlock(&me))
             s = HA_ERR_DEADLOCK;
-        if (s != HA_RETRY) break;
+        if (s != HA_RETRY_) break;
         if (met_one) ha_meet(met, blocker);
         ha_sleep(b, a, met);
     }
@@ -206,7 +206,7 @@ static ha_status ha_admit_all(ha_array *a, const ha_lock_request *w, int trying,
     if (s) return s;
     for (;;) {
         s = ha_try_admit(a, w, NULL, ticket, &blocker);
-        if (s == HA_RETRY) s = ha_wait_admit(a, w, trying, ticket, &blocker, &met);
+        if (s == HA_RETRY_) s = ha_wait_admit(a, w, trying, ticket, &blocker, &met);
         *refused = blocker.wish;
         if (s != HA_ERR_MEMORY) break;
         if (ha_holder_grow(a))
@@ -255,13 +255,13 @@ static void ha_admit_end(ha_array *a, uint64_t ticket) {
     ha_busy_end(a);
 }
 
-/* HA_RETRY: another thread has it. `waits`: is woken then. */
+/* HA_RETRY_: another thread has it. `waits`: is woken then. */
 static ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *other) {
     ha_status s = HA_OK;
     ha_lock(a);
     if (a->busy) {
         a->waiters += (uint32_t)waits;
-        s = HA_RETRY;
+        s = HA_RETRY_;
     } else if (exclusive && a->holders > a->read_only) {
         *other = a->holder[a->read_only];
         s = HA_ERR_CONFLICT;
@@ -274,10 +274,10 @@ static ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *o
 /* Takes busy; waits for it, which is short. exclusive: refuses while accesses are open. */
 static ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
     ha_status s = ha_busy_try(a, exclusive, 0, other);
-    if (s != HA_RETRY) return s;
+    if (s != HA_RETRY_) return s;
     ha_bucket *b = ha_bucket_of(a);
     pthread_mutex_lock(&b->lock);
-    while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_RETRY) {
+    while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_RETRY_) {
         pthread_cond_wait(&b->change, &b->lock);
         ha_waiters_add(a, (uint32_t)-1);
     }
@@ -292,7 +292,7 @@ static ha_status ha_claim(ha_array *a, const char *operation) {
     if (s) return s;
     if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
     if (!(s = ha_busy_begin(a, 1, &other))) return HA_OK;
-    ha_on_conflict(a, HA_WHOLE, operation, "", &other, 0, s);
+    ha_on_conflict(a, HA_WHOLE_, operation, "", &other, 0, s);
     return ha_fail(s, operation, "%s: there are open accesses, one %s at %s on %s",
                    ha_subject_of(a).text, ha_came_by(&other), other.site, other.context->name);
 }

@@ -100,9 +100,9 @@ static ha_grant ha_judge(ha_array *a, const ha_lock_request *w, ha_holder *other
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
         if (!ha_collide(a, h, w) && !w->alone) continue;
-        int mine = (h->thread & ~HA_TOKEN) == ha_self.id;
+        int mine = (h->thread & ~HA_TOKEN_) == ha_self.id;
         int aliases = mine && !h->writes && h->context == w->context; /* y = f(y) */
-        if (aliases && !(h->thread & HA_TOKEN) && !changes && !w->alone) continue;
+        if (aliases && !(h->thread & HA_TOKEN_) && !changes && !w->alone) continue;
         *other = *h;
         if (mine || w->alone) return HA_REFUSED;
         verdict = HA_MUST_WAIT;
@@ -126,7 +126,7 @@ static int ha_queues_behind(const ha_array *a, const ha_lock_request *w, uint64_
 
 /* How an access that is in the way came there. */
 static const char *ha_came_by(const ha_holder *h) {
-    return h->thread & HA_TOKEN ? "detached into a token" : "opened";
+    return h->thread & HA_TOKEN_ ? "detached into a token" : "opened";
 }
 
 /* " vel.x[0, 7)" of a record array; "" of others, whose ranges say less than where it was opened. */
@@ -145,7 +145,7 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *in_the_way,
     const char *why, *advice = "";
     if (w->alone)
         why = "it has an open access";
-    else if (other->thread & HA_TOKEN)
+    else if (other->thread & HA_TOKEN_)
         why = "this thread keeps it locked";
     else if (other->writes)
         why = "this thread already writes it";
@@ -153,7 +153,7 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *in_the_way,
         why = "this thread reads it at another context";
     else
         why = "this thread reads it, and its block would have to change";
-    if (other->thread & HA_TOKEN)
+    if (other->thread & HA_TOKEN_)
         advice = "; end the token first";
     else if (w->moves && !other->writes)
         advice = "; open it at the device first, or create it there: its memory is then pinned";

@@ -140,7 +140,7 @@ static ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     int shared = ha_opening_is_shared(o);
     ha_unlock(a);
     if (shared) o->moved = in->block;
-    return shared ? HA_RETRY_ALONE : ha_incarnation_renew(a, in, o->context, n, attempt);
+    return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);
 }
 
 static ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
@@ -225,7 +225,7 @@ static ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
     ha_plan plan;
     o->trouble = "moving its data there failed";
     ha_status s = ha_plan_make(a, o->in, o->need, &plan);
-    if (!s && plan.missing.n && ha_opening_overlooked(o, attempt)) s = HA_RETRY;
+    if (!s && plan.missing.n && ha_opening_overlooked(o, attempt)) s = HA_RETRY_;
     if (!all) plan.missing.n = 0;
     if (!s) s = ha_opening_check(o, &plan);
     /* Room to take back each piece, too. */
@@ -297,7 +297,7 @@ static ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
     if (ha_is_empty(o->need)) return HA_OK;
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
-    if (s == HA_RETRY_ALONE) s = HA_OK; /* whoever opens it there will exchange the block */
+    if (s == HA_RETRY_ALONE_) s = HA_OK; /* whoever opens it there will exchange the block */
     return s ? s : ha_opening_bring(o, 0, attempt);
 }
 
@@ -319,7 +319,7 @@ static int ha_used_by_others(const ha_opening *o, const ha_incarnation *in, ha_r
 static void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
     ha_array *a = o->array;
     ha_lock(a);
-    int useless = in->block && !in->valid.n && !ha_used_by_others(o, in, HA_WHOLE);
+    int useless = in->block && !in->valid.n && !ha_used_by_others(o, in, HA_WHOLE_);
     ha_unlock(a);
     if (useless) ha_incarnation_drop(a, in);
 }
@@ -416,7 +416,7 @@ typedef ha_status ha_preparation(ha_opening *o, ha_attempt *attempt);
 static ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
     ha_attempt attempt = {.site = o->site};
     ha_status s = ha_opening_range(o);
-    while (!s && (s = prepare(o, &attempt)) == HA_RETRY) {
+    while (!s && (s = prepare(o, &attempt)) == HA_RETRY_) {
         ha_busy_end(o->array);
         s = ha_attempt_wait(&attempt);
         (void)ha_busy_begin(o->array, 0, NULL);
@@ -443,7 +443,7 @@ static ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *pre
         o->group = o->ticket;
         if (!(s = ha_opening_work(o, prepare))) return HA_OK;
         ha_opening_abort(o);
-        if (s != HA_RETRY_ALONE) return ha_opening_fail(o, s);
+        if (s != HA_RETRY_ALONE_) return ha_opening_fail(o, s);
         ha_opening_renew(o);
     }
 }

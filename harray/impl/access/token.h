@@ -1,6 +1,6 @@
 /* Tokens: locks that outlive their access.
  *
- * The holder of the access stays in the array's table, marked as nobody's own (HA_TOKEN): so its
+ * The holder of the access stays in the array's table, marked as nobody's own (HA_TOKEN_): so its
  * thread is refused as others have to wait, and no circle is followed through it. Ending a token is
  * closing, from any thread; at another queue's position it leaves one more operation behind. */
 #ifndef HARRAY_IMPL_ACCESS_TOKEN_H
@@ -21,7 +21,7 @@ ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
     ha_holder *h = ha_access_find(a, x->ticket);
     int foreign = h && h->thread != ha_self.id;
     if (h && !foreign) {
-        h->thread |= HA_TOKEN;
+        h->thread |= HA_TOKEN_;
         h->site = site;
     }
     ha_unlock(a);
@@ -63,14 +63,14 @@ static void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_
 /* HA_ERR_STATE, untold, when it has ended already. The array may be gone when this returns. */
 static ha_status ha_token_release(ha_token *t, ha_timepoint own, ha_timepoint other) {
     ha_array *a = t->array;
-    ha_debug_close(a, t->ticket, HA_TOKEN, other);
+    ha_debug_close(a, t->ticket, HA_TOKEN_, other);
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, t->ticket);
-    if (!h || !(h->thread & HA_TOKEN)) {
+    if (!h || !(h->thread & HA_TOKEN_)) {
         ha_unlock(a);
         return HA_ERR_STATE;
     }
-    int mine = (h->thread & ~HA_TOKEN) == ha_self.id;
+    int mine = (h->thread & ~HA_TOKEN_) == ha_self.id;
     ha_token_note(a, h, own, other);
     ha_holder_end(a, h);
     ha_self.held -= mine && ha_self.held > 0;
@@ -83,7 +83,7 @@ static ha_timepoint ha_token_position(const ha_token *t) {
 }
 
 ha_status ha_token_finish(ha_token *t) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_finish");
     if (s) return s;
     s = ha_token_release(t, ha_token_position(t), (ha_timepoint){NULL, 0});
@@ -91,7 +91,7 @@ ha_status ha_token_finish(ha_token *t) {
 }
 
 ha_status ha_token_wait(ha_token *t) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_wait");
     if (s) return s;
     ha_label label = ha_label_of(t->array);
@@ -126,7 +126,7 @@ static ha_status ha_token_end_behind(ha_token *t, ha_timepoint other, const char
 }
 
 ha_status ha_token_end_at(ha_token *t, ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_end_at");
     if (s) return s;
     c = ha_resolve(c);
@@ -199,14 +199,14 @@ static ha_status ha_token_end_after_event(ha_token *t, const ha_context *c, cons
 }
 
 ha_status ha_token_end_after(ha_token *t, ha_context *c, void *native) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_token_end_after";
     ha_event event;
     ha_status s = ha_token_check(t, operation);
     if (s) return s;
     c = ha_resolve(c);
     if (ha_is_host(c)) return ha_token_finish(t);
-    if (!HA_HAS(c->ops, ha_queue_ops, adopt_event))
+    if (!HA_HAS_(c->ops, ha_queue_ops, adopt_event))
         return ha_fail(HA_ERR_UNSUPPORTED, operation, "%s knows no events of the caller", c->name);
     if (!native) return ha_fail(HA_ERR_ARGUMENT, operation, "no event");
     if ((s = c->ops->adopt_event(c->queue, native, &event)))

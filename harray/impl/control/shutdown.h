@@ -54,7 +54,7 @@ static ha_watched_text ha_some_watched(void) {
 }
 
 ha_status ha_shutdown(void) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_shutdown");
     if (s) return s;
     uint64_t arrays = ha_living_arrays(), loose = ha_loose_blocks();
@@ -91,7 +91,7 @@ ha_status ha_shutdown(void) {
     }
     ha_sites_clear();
     pthread_mutex_unlock(&ha_registry.lock);
-    ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE};
+    ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE_};
     ha_host_memory.allocator = (ha_allocator){0};
     ha_memory_forget_transfers(&ha_host_memory);
     ha_debug_end();

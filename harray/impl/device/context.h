@@ -11,7 +11,7 @@
 #define HARRAY_HOST_BACKEND ha_backend_host
 #endif
 
-#define HA_HOST_CACHE ((uint64_t)(HA_DEBUGGING ? 0 : 256) << 20) /* bytes kept cached at first */
+#define HA_HOST_CACHE_ ((uint64_t)(HA_DEBUGGING_ ? 0 : 256) << 20) /* bytes kept cached at first */
 
 struct ha_block;
 struct ha_fence;
@@ -100,7 +100,7 @@ static struct {
 /* The host is not opened: its memory object is NULL, and it has no queue. */
 static ha_context ha_host_context;
 static ha_memory ha_host_memory = {.backend = &HARRAY_HOST_BACKEND,
-                                   .pool = {.most = HA_HOST_CACHE},
+                                   .pool = {.most = HA_HOST_CACHE_},
                                    .lock = PTHREAD_MUTEX_INITIALIZER};
 static ha_context ha_host_context = {.name = "host",
                                      .memory = &ha_host_memory,
@@ -110,7 +110,7 @@ static ha_context ha_host_context = {.name = "host",
                                      .primary = &ha_host_context,
                                      .lock = PTHREAD_MUTEX_INITIALIZER};
 /* Whether an optional slot of a versioned table is there. */
-#define HA_HAS(table, type, slot)                                                                  \
+#define HA_HAS_(table, type, slot)                                                                 \
     ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot) && (table)->slot)
 
 static inline const ha_memory_ops *ha_memory_table(const ha_memory *m) {
@@ -122,7 +122,7 @@ static inline int ha_is_host(const ha_context *c) { return c->ops == NULL; }
 /* Zero-copy, and there is host memory that its queue cannot work on: each block is asked about
  * (access/opening.h). */
 static inline int ha_asks(const ha_context *c) {
-    return c->ops && c->memory == &ha_host_memory && HA_HAS(c->backend, ha_backend, maps);
+    return c->ops && c->memory == &ha_host_memory && HA_HAS_(c->backend, ha_backend, maps);
 }
 
 static inline const ha_memory *ha_easy_memory(const ha_context *c) {

@@ -35,7 +35,7 @@ static void ha_stamps_begin(ha_context *queue) {
     ha_stamps_abandon(ha_pending_events.stamps); /* of a transfer that failed */
     ha_pending_events.stamps = NULL;
     if (!(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS)) return;
-    if (!queue->ops || !HA_HAS(queue->ops, ha_queue_ops, stamp)) return;
+    if (!queue->ops || !HA_HAS_(queue->ops, ha_queue_ops, stamp)) return;
     ha_stamps *s = (ha_stamps *)HARRAY_MALLOC(sizeof *s);
     if (!s) return;
     memset(s, 0, sizeof *s);

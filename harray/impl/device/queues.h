@@ -45,7 +45,7 @@ static const ha_context *ha_native_find(const ha_context *primary, const void *n
     for (const ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (c->backend != b) continue;
         if (c->adopted && !c->given_back && c->native == native && c->primary == primary) return c;
-        if (!c->adopted && HA_HAS(c->ops, ha_queue_ops, native) &&
+        if (!c->adopted && HA_HAS_(c->ops, ha_queue_ops, native) &&
             c->ops->native(c->queue) == native)
             return c;
     }
@@ -94,7 +94,7 @@ ha_context *ha_context_adopt(ha_context *device, void *stream) {
     ha_context *c = NULL;
     if (ha_enter(operation)) return NULL;
     device = ha_resolve(device);
-    if (ha_is_host(device) || !HA_HAS(device->ops, ha_queue_ops, adopt)) {
+    if (ha_is_host(device) || !HA_HAS_(device->ops, ha_queue_ops, adopt)) {
         ha_fail(HA_ERR_UNSUPPORTED, operation, "%s has no queues but harray's", device->name);
         return NULL;
     }

@@ -140,7 +140,7 @@ static void ha_fence_release(ha_context *c, ha_fence *m) {
     int last = --m->users == 0;
     pthread_mutex_unlock(&c->lock);
     if (!last) return;
-    if (HA_HAS(c->ops, ha_queue_ops, forget)) c->ops->forget(&m->event);
+    if (HA_HAS_(c->ops, ha_queue_ops, forget)) c->ops->forget(&m->event);
     HARRAY_FREE(m);
 }
 
@@ -294,7 +294,7 @@ static void ha_drain(ha_timepoint p) {
 }
 
 ha_status ha_context_finish(ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_context_finish");
     if (s) return s;
     c = ha_resolve(c);

@@ -44,7 +44,7 @@ static inline void ha_call_end(const int *counted) {
 }
 
 /* At the top of every public function that may cause events: tells them when it returns. */
-#define HA_TELLS_EVENTS                                                                            \
+#define HA_TELLS_EVENTS_                                                                           \
     int ha_tells_ __attribute__((cleanup(ha_call_end), unused)) = ha_call_begin()
 
 #endif

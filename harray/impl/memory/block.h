@@ -30,8 +30,8 @@ typedef struct ha_block {
     void *data;
     size_t bytes;
     ha_use use;
-    ha_ops ops;                /* retired; else empty */
-    HA_DEBUG(ha_known *known;) /* NULL: nobody opened it yet */
+    ha_ops ops;                 /* retired; else empty */
+    HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */
 } ha_block;
 
 typedef struct ha_chunk ha_chunk; /* transfer/staging.h */
@@ -39,18 +39,18 @@ typedef struct ha_chunk ha_chunk; /* transfer/staging.h */
 enum { HA_AHEAD = 3 }; /* parts of record arrays, at most */
 
 /* An attempt at something that may have to wait: for whom it is made, and when it returned
- * HA_RETRY, what to wait for before the next one. */
+ * HA_RETRY_, what to wait for before the next one. */
 typedef struct ha_attempt {
     const char *site; /* the call in the user's source */
     ha_timepoint point;
     uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
                          or a request that never fits could wait for ever; 0: first attempt */
-    int for_chunk;    /* HA_RETRY: wait for a chunk to be given back, not for the point */
+    int for_chunk;    /* HA_RETRY_: wait for a chunk to be given back, not for the point */
     ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;
     ha_range staged;
     struct ha_fence
-        *mark;        /* HA_RETRY: the event behind the point, if it is known; to be released */
+        *mark;        /* HA_RETRY_: the event behind the point, if it is known; to be released */
     struct ha_ahead { /* the same of record arrays: what is on its way to be converted */
         ha_chunk *chunk;
         const struct ha_incarnation *from;

@@ -64,10 +64,10 @@ static int ha_memory_pending(ha_memory *m, ha_attempt *attempt) {
 }
 
 /* Not a status for users: try again after waiting for a point, with nothing held. */
-#define HA_RETRY ((ha_status)-1)
+#define HA_RETRY_ ((ha_status)-1)
 
 /* Nor this: the block has to be exchanged, so no other access to it may be open. */
-#define HA_RETRY_ALONE ((ha_status)-2)
+#define HA_RETRY_ALONE_ ((ha_status)-2)
 
 enum { HA_ATTEMPTS = 1000 }; /* with other threads giving blocks back in between */
 
@@ -105,7 +105,7 @@ static ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt)
         again |= ha_memory_returned(m, seen) != seen;
         if (!again && ha_memory_pending(m, attempt)) {
             ha_forget_note();
-            return HA_RETRY;
+            return HA_RETRY_;
         }
         if (!again && ha_memory_returned(m, seen) == seen) return s;
         ha_forget_note();
@@ -131,7 +131,7 @@ static ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block *
     return HA_OK;
 }
 
-/* A block of so many bytes. HA_RETRY when there may be room once attempt->point has happened. */
+/* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has happened. */
 static ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
     if ((*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
@@ -147,7 +147,7 @@ static int ha_bytes_of(size_t n, size_t element, size_t *bytes) {
 static ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
     ha_attempt attempt = {0};
     ha_status s;
-    while ((s = ha_block_take_for(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY)
+    while ((s = ha_block_take_for(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY_)
         if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
     return s;
 }

@@ -239,7 +239,7 @@ static ha_status ha_copy_views(const darray *to, const darray *from, ha_context 
 }
 
 ha_status darray_copy_(darray to, darray from, ha_context *context, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_copy";
     ha_status s = ha_copy_check(&to, &from, operation, site);
     return s ? s : ha_copy_views(&to, &from, ha_resolve(context), operation, site);
@@ -262,7 +262,7 @@ static darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_o
 }
 
 darray darray_contiguous(darray x, ha_order order, ha_context *context) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_contiguous";
     const ha_type none = {"no type", 0};
     if (ha_order_valid(order, operation)) return (darray){.rank = 0};
@@ -271,7 +271,7 @@ darray darray_contiguous(darray x, ha_order order, ha_context *context) {
 }
 
 darray darray_convert(darray x, ha_dtype type, ha_context *context) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_convert";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     if (!x.type || !ha_dtype_size(type))

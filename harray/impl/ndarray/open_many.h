@@ -86,7 +86,7 @@ static ha_open_part ha_part_of(const ha_request *r, size_t place, const char *op
                     .range = {r->first, r->last}};
     if (r->view) ha_opening_view(&o, r->view);
     if (r->sets_size) {
-        o.range = HA_WHOLE;
+        o.range = HA_WHOLE_;
         o.sets_size = 1;
         o.size = r->n;
     }
@@ -155,7 +155,7 @@ static ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int tr
 
 /* Told at once, with what the backend said about it; the handler hears of it when all is undone. */
 static ha_status ha_open_many_fail(const ha_open_set *t, ha_status s) {
-    return s == HA_RETRY_ALONE ? s : ha_opening_fail(&t->at->opening, s);
+    return s == HA_RETRY_ALONE_ ? s : ha_opening_fail(&t->at->opening, s);
 }
 
 /* Busy. Whether a part of a record array asks for what is valid nowhere. No memory to find out: then not. */
@@ -287,7 +287,7 @@ static ha_status ha_open_many_prepare(ha_open_set *t) {
         if (!s) s = ha_open_many_reserve(t);
         if (!s) return HA_OK;
         ha_open_many_idle(t);
-    } while (s == HA_RETRY && !(s = ha_open_many_wait(t)));
+    } while (s == HA_RETRY_ && !(s = ha_open_many_wait(t)));
     return ha_open_many_fail(t, s);
 }
 
@@ -357,7 +357,7 @@ static ha_status ha_open_many_aim(ha_open_set *t) {
 static ha_status ha_open_many_open(ha_open_set *t, int trying) {
     ha_tell_later();
     ha_status s = ha_open_many_aim(t);
-    while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE) {
+    while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE_) {
         ha_open_many_renew(t);
         s = HA_OK;
     }
@@ -381,7 +381,7 @@ static ha_status ha_open_together(ha_open_set *t, ha_request *requests, size_t c
 }
 
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = "ha_open_many"};
     return ha_open_together(&t, requests, count, site);
 }

@@ -74,10 +74,10 @@ static void ha_records_transfer_follow(ha_records_transfer *c, ha_chunk *chunk, 
 static ha_status ha_records_transfer_idle_chunk(ha_records_transfer *c, ha_context *queue,
                                                 ha_chunk **chunk) {
     ha_status s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, chunk);
-    if (s == HA_RETRY && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+    if (s == HA_RETRY_ && c->attempt->for_chunk) ha_attempt_end(c->attempt);
     if (s || ha_chunk_is_idle(*chunk, c->attempt)) return s;
     ha_chunk_give(*chunk);
-    return HA_RETRY;
+    return HA_RETRY_;
 }
 
 static ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_box *b, ha_range r) {
@@ -85,7 +85,7 @@ static ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_b
     ha_context *queue = ha_records_transfer_queue(c, r);
     ha_chunk *chunk;
     int some = 0;
-    if (!queue) return HA_RETRY;
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->from, r, 0, ha_host(), c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
@@ -115,7 +115,7 @@ static ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_ahe
     ha_context *queue = ha_records_transfer_queue(c, r);
     ha_chunk *chunk;
     int some = 0;
-    if (!queue) return HA_RETRY;
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_ops_reserve(a, &c->from->ops, 1);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, &chunk);
@@ -160,7 +160,7 @@ static ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_ahe
                                            ha_range r) {
     while (!(*at = ha_records_transfer_place(c, NULL))) ha_ahead_end(c->attempt, c->attempt->ahead);
     ha_status s = ha_records_transfer_fetch(c, *at, r);
-    if (s == HA_RETRY && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+    if (s == HA_RETRY_ && c->attempt->for_chunk) ha_attempt_end(c->attempt);
     return s;
 }
 
@@ -173,11 +173,11 @@ static ha_status ha_records_transfer_down(ha_records_transfer *c, const ha_field
     if (!s && !at) s = ha_records_transfer_begin(c, &at, r);
     if (s) return s;
     ha_records_transfer_look_ahead(c);
-    if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_RETRY;
+    if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_RETRY_;
     if (ha_is_lost(at->chunk->last)) {
         c->attempt->point = at->chunk->last;
         ha_ahead_end(c->attempt, at);
-        return HA_RETRY;
+        return HA_RETRY_;
     }
     (void)ha_records_transfer_is_coming(c, b); /* of this part again */
     if ((s = ha_records_transfer_convert(c, at->chunk, b))) return s;

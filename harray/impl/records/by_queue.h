@@ -54,7 +54,7 @@ static ha_status ha_records_transfer_plain(ha_records_transfer *c, ha_range r) {
     ha_array *a = c->array;
     ha_context *queue = ha_records_transfer_queue(c, r);
     int some = 0;
-    if (!queue) return HA_RETRY;
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
@@ -78,7 +78,7 @@ static ha_status ha_records_transfer_through(ha_records_transfer *c, ha_context 
     *some |= !s;
     if (s == HA_ERR_LOST) c->attempt->point = (ha_timepoint){queue, 0};
     if (s == HA_ERR_LOST || s == HA_ERR_UNSUPPORTED || s == HA_ERR_MEMORY) ha_forget_note();
-    if (s) return s == HA_ERR_LOST ? HA_RETRY : s == HA_ERR_MEMORY ? HA_ERR_UNSUPPORTED : s;
+    if (s) return s == HA_ERR_LOST ? HA_RETRY_ : s == HA_ERR_MEMORY ? HA_ERR_UNSUPPORTED : s;
     return out ? ha_records_transfer_some(c, queue, x->merged_copy, x->bundles, chunk, 1, some) : s;
 }
 
@@ -102,7 +102,7 @@ static ha_status ha_records_transfer_scatter(ha_records_transfer *c, ha_range r)
     ha_array *a = c->array;
     ha_memory *near = c->here_is_to ? c->to->memory : c->from->memory;
     ha_context *queue = ha_records_transfer_queue(c, r);
-    if (!queue) return HA_RETRY;
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);

@@ -151,7 +151,7 @@ static ha_records *ha_records_new_at(const ha_record *record, int rank, const in
 
 ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *extent,
                            const char *layout) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_new_at(record, rank, extent, layout, NULL);
 }
 
@@ -187,7 +187,7 @@ static void ha_records_handle_free(ha_records *r, ha_label label) {
 }
 
 ha_status ha_records_free(ha_records *r) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_free";
     if (!r) return HA_OK;
     ha_status s = ha_records_enter(r, operation, operation);

@@ -35,7 +35,7 @@ typedef struct ha_device_scatter {
 static ha_context *ha_device_scatter_queue(const ha_memory *m) {
     for (;;) {
         ha_context *c = ha_memory_queue(m);
-        if (!HA_HAS(c->ops, ha_queue_ops, strides)) return NULL;
+        if (!HA_HAS_(c->ops, ha_queue_ops, strides)) return NULL;
         const ha_status s = ha_queue_status(c, c->ops->strides(c->queue, NULL, 0));
         if (s == HA_OK) return c;
         ha_forget_note();

@@ -7,8 +7,8 @@
 #include "device_scatter.h"
 
 /* Parts of this size stay in a cache between conversion and copy. */
-#ifndef HA_RECORDS_PART_BYTES
-#define HA_RECORDS_PART_BYTES (2 << 20) /* at most a chunk */
+#ifndef HA_RECORDS_PART_BYTES_
+#define HA_RECORDS_PART_BYTES_ (2 << 20) /* at most a chunk */
 #endif
 enum { HA_CARRY_PENDING = 192 }; /* a box is cut in halves 63 times at most */
 
@@ -70,12 +70,12 @@ static int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_b
 static int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_field_box *b,
                                         ha_cut *cut) {
     int k = 0;
-    if (c->bytes <= HA_RECORDS_PART_BYTES || ha_field_box_records(b) == 1) return 1;
+    if (c->bytes <= HA_RECORDS_PART_BYTES_ || ha_field_box_records(b) == 1) return 1;
     const ha_linearizer *z = &c->here.mapping->linearizer[c->leaf_values[0].here->linearizer];
     while (ha_box_extent(b, z->dimension[k]) == 1) k++;
     const int d = z->dimension[k];
     const int64_t each = (int64_t)c->bytes / ha_box_extent(b, d) + 1;
-    int64_t index = b->first[d] + HA_RECORDS_PART_BYTES / each;
+    int64_t index = b->first[d] + HA_RECORDS_PART_BYTES_ / each;
     if (index / 64 * 64 > b->first[d]) index = index / 64 * 64;
     if (index <= b->first[d]) index = b->first[d] + 1;
     *cut = (ha_cut){d, index}; /* before the last one: all of them are more than a part */

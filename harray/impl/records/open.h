@@ -138,7 +138,7 @@ static ha_status ha_records_aim(ha_records_opening *w, const ha_access_spec *wan
     w->mode = mode;
     const int boxes = w->array->grid && first < last;
     w->n = boxes ? n : 1;
-    range[0] = w->array->grid ? (ha_range){0, 0} : HA_WHOLE;
+    range[0] = w->array->grid ? (ha_range){0, 0} : HA_WHOLE_;
     mode[0] = HA_READ;
     for (size_t i = 0; i < n; i++) {
         const unsigned how = wanted->run[i].mode;
@@ -250,7 +250,7 @@ static ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
 
 ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
                            size_t first, size_t last, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_open_if(x, r, c, what, first, last, site, NULL);
 }
 #endif

@@ -312,7 +312,7 @@ static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
 enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
 
 static uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const ha_context *queue) {
-    const int at_once = HA_HAS(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
+    const int at_once = HA_HAS_(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
     uint64_t ns = 0;
     for (int64_t i = 0; i < n; i++) {
         uint64_t calls = 1, pieces = 1;

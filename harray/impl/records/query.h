@@ -201,12 +201,12 @@ static ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *
 }
 
 ha_status ha_records_get(ha_records *r, const int64_t *index, void *value) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_exchange(r, index, value, HA_READ, "ha_records_get");
 }
 
 ha_status ha_records_set(ha_records *r, const int64_t *index, const void *value) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_exchange(r, index, (void *)(uintptr_t)value, HA_OVERWRITE, "ha_records_set");
 }
 

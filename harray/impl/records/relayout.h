@@ -23,7 +23,7 @@ static ha_status ha_records_look(ha_array *a, const ha_memory *only, int *there,
     ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
     *there = (only && !in) || ha_records_on_host(a, in);
     if (s || !*there || !host || !host->valid.n) return s;
-    return ha_come_after(a, host, HA_WHOLE, 0, ha_host(), attempt);
+    return ha_come_after(a, host, HA_WHOLE_, 0, ha_host(), attempt);
 }
 
 /* Claims the array, with all that is valid in a memory (NULL: anywhere) on the host. */
@@ -38,9 +38,9 @@ static ha_status ha_records_gather(ha_array *a, const ha_memory *only, const cha
         if (!s && there) return HA_OK;
         ha_busy_end(a);
         if (!s) {
-            s = ha_records_fetch(a, ha_host(), HA_WHOLE, operation, site);
+            s = ha_records_fetch(a, ha_host(), HA_WHOLE_, operation, site);
             if (s) return s;
-        } else if (s != HA_RETRY || (s = ha_wait_past(attempt.point, site)))
+        } else if (s != HA_RETRY_ || (s = ha_wait_past(attempt.point, site)))
             return ha_fail(s, operation, "%s: records %s: bringing them to the host failed", site,
                            ha_label_of(a).text);
     }
@@ -128,7 +128,7 @@ static ha_status ha_records_change_layout(ha_array *a, ha_placement *l, ha_conte
         if (s) return s;
         s = ha_records_settle_in(a, l, &attempt);
         ha_busy_end(a);
-        if (s == HA_RETRY && !(s = ha_wait_past(attempt.point, site))) continue;
+        if (s == HA_RETRY_ && !(s = ha_wait_past(attempt.point, site))) continue;
         if (!s) return HA_OK;
         return ha_fail(s, operation, "%s: records %s at %s: no room for them in another layout",
                        site, ha_label_of(a).text, c->name);
@@ -136,7 +136,7 @@ static ha_status ha_records_change_layout(ha_array *a, ha_placement *l, ha_conte
 }
 
 ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_layout";
     ha_placement *l = NULL;
     ha_error error = {0};
@@ -270,7 +270,7 @@ static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
     if (!s) s = ha_records_replace(r, a, b);
     ha_busy_end(a);
     ha_array_destroy(s ? b : a);
-    if (!s || s == HA_RETRY) return s;
+    if (!s || s == HA_RETRY_) return s;
     return ha_fail(s, operation, "%s: records %s: no room for as many", site, ha_label_of(a).text);
 }
 
@@ -292,7 +292,7 @@ static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
                            ha_label_of(r->array).text, d, (long long)extent[d]);
     }
     if (same) return HA_OK;
-    while ((s = ha_records_resize_try(r, extent, operation, site, &attempt)) == HA_RETRY)
+    while ((s = ha_records_resize_try(r, extent, operation, site, &attempt)) == HA_RETRY_)
         if ((s = ha_wait_past(attempt.point, site)))
             return ha_fail(s, operation, "%s: records %s: waiting for memory failed", site,
                            ha_label_of(r->array).text);
@@ -300,7 +300,7 @@ static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
 }
 
 ha_status ha_records_resize_(ha_records *r, const int64_t *extent, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_resize";
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !extent) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no extents", site);

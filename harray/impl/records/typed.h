@@ -95,7 +95,7 @@ ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                           const ha_records_type_ *type, void *view, size_t view_bytes,
                           ha_context *context, const char *what, size_t first, size_t last,
                           const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_error error = {0};
     memset(access, 0, sizeof *access);
     context = ha_resolve(context);

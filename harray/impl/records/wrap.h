@@ -155,14 +155,14 @@ static ha_records *ha_records_wrap_at(const ha_mapped *memory, ha_context *c, un
 }
 
 ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *c, unsigned flags) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_wrap_at(memory, c, flags, NULL);
 }
 
 /* ---- handing back ---------------------------------------------------------------------------- */
 
 ha_status ha_records_unwrap_(ha_records *r, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_unwrap";
     if (!r) return HA_OK;
     ha_status s = ha_records_enter(r, operation, site);
@@ -179,7 +179,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
 }
 
 ha_status ha_records_sync_(ha_records *r, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(r, "ha_records_sync", site);
     if (s) return s;
     s = ha_wrap_sync(ha_records_begin(r), "ha_records_sync", site);

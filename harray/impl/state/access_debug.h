@@ -73,13 +73,13 @@ static void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, h
     if (host) x->data = (char *)x->data + k->shift;
 }
 
-/* The access of a thread is about to be closed, or a token to end (thread: HA_TOKEN), its holder
+/* The access of a thread is about to be closed, or a token to end (thread: HA_TOKEN_), its holder
  * still in place. behind: another queue may work on its data until then; queue NULL: none does. */
 static void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread, ha_timepoint behind) {
     ha_known *k = NULL;
     ha_lock(a);
     ha_holder *found = ha_holder_find(a, ticket), h = {0};
-    if (found && (found->thread == thread || found->thread & thread & HA_TOKEN)) {
+    if (found && (found->thread == thread || found->thread & thread & HA_TOKEN_)) {
         h = *found;
         const ha_incarnation *in = ha_incarnation_find(a, h.context->memory);
         if (in && in->block) k = in->block->known;

@@ -21,7 +21,7 @@ typedef struct ha_incarnation {
 
 /* In ha_holder.thread: the access was detached into a token. So it is no thread's own; the other
  * bits say who detached it. */
-#define HA_TOKEN ((uint64_t)1 << 63)
+#define HA_TOKEN_ ((uint64_t)1 << 63)
 
 /* An open access, or one that is being opened. */
 typedef struct ha_holder {
@@ -231,14 +231,14 @@ static int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int wri
 }
 
 /* Work enqueued on `queue` (or, for the host, done by this thread) from now on comes after p.
- * HA_RETRY when the host would have to wait, or when a queue turns out to have failed: then what
+ * HA_RETRY_ when the host would have to wait, or when a queue turns out to have failed: then what
  * there is has to be looked at again. */
 static ha_status ha_come_after_timepoint(ha_context *queue, ha_timepoint p, ha_attempt *attempt) {
     ha_poll(p.queue);
     if (ha_passed(p.queue, p.seq) && !ha_is_lost(p)) return HA_OK;
-    ha_status s = ha_can_await(queue, p.queue) && !ha_is_lost(p) ? ha_await(queue, p) : HA_RETRY;
-    if (s == HA_ERR_LOST) s = HA_RETRY;
-    if (s == HA_RETRY) attempt->point = p;
+    ha_status s = ha_can_await(queue, p.queue) && !ha_is_lost(p) ? ha_await(queue, p) : HA_RETRY_;
+    if (s == HA_ERR_LOST) s = HA_RETRY_;
+    if (s == HA_RETRY_) attempt->point = p;
     return s;
 }
 

@@ -40,8 +40,8 @@ static ha_link *ha_link_find(const ha_memory *device, const ha_memory *other) {
 static uint64_t ha_declared_cost(const ha_memory *device, const ha_memory *other) {
     const ha_memory_ops *ops = ha_memory_table(device);
     ha_place place = {other->backend, other->handle};
-    uint64_t cost = HA_HAS(ops, ha_memory_ops, cost) ? ops->cost(device->handle, &place)
-                                                     : (uint64_t)HA_DEFAULT_COST;
+    uint64_t cost = HA_HAS_(ops, ha_memory_ops, cost) ? ops->cost(device->handle, &place)
+                                                      : (uint64_t)HA_DEFAULT_COST;
     return cost ? cost : 1;
 }
 
@@ -135,7 +135,7 @@ static ha_status ha_measure_with(ha_context *c, ha_memory *other) {
 }
 
 ha_status ha_context_measure(ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_context_measure");
     if (s) return s;
     c = ha_resolve(c);

@@ -63,7 +63,7 @@ static int ha_chunks_taken(void) {
     return n;
 }
 
-/* A chunk for this thread. HA_RETRY: when one is given back. Not waited for here, for the array is
+/* A chunk for this thread. HA_RETRY_: when one is given back. Not waited for here, for the array is
  * busy, and whoever has the chunk may need it. HA_ERR_MEMORY: none will ever be that large. */
 static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, ha_chunk **out) {
     ha_status s = HA_OK;
@@ -72,9 +72,9 @@ static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, 
     if (*out)
         (*out)->taken = 1;
     else
-        s = ha_chunks_taken() ? HA_RETRY : HA_ERR_MEMORY;
+        s = ha_chunks_taken() ? HA_RETRY_ : HA_ERR_MEMORY;
     pthread_mutex_unlock(&ha_staging.lock);
-    attempt->for_chunk = s == HA_RETRY;
+    attempt->for_chunk = s == HA_RETRY_;
     return s;
 }
 
@@ -91,7 +91,7 @@ static ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
     return s == HA_ERR_LOST ? HA_OK : s;
 }
 
-/* What an attempt that returned HA_RETRY has to wait for. Nothing is held, but perhaps a chunk. */
+/* What an attempt that returned HA_RETRY_ has to wait for. Nothing is held, but perhaps a chunk. */
 static ha_status ha_attempt_wait(ha_attempt *attempt) {
     if (attempt->mark) return ha_attempt_wait_fence(attempt);
     if (!attempt->for_chunk) return ha_wait_past(attempt->point, attempt->site);

@@ -318,12 +318,12 @@ static void *ha_apply_thread(void *worker) {
  * done, the leaves of bits. */
 static void ha_apply_all(ha_apply_worker *worker, int64_t workers) {
     for (int64_t k = 1; k < workers; k++)
-        worker[k].is_started = ha_has_threads() && !ha_start_thread(&worker[k].thread, NULL,
-                                                                    ha_apply_thread, &worker[k]);
+        worker[k].is_started = ha_has_threads() && !ha_start_thread_(&worker[k].thread, NULL,
+                                                                     ha_apply_thread, &worker[k]);
     for (int64_t k = 0; k < workers; k++)
         if (!worker[k].is_started) ha_apply_share(worker, k);
     for (int64_t k = 1; k < workers; k++)
-        if (worker[k].is_started) ha_join_thread(worker[k].thread, NULL);
+        if (worker[k].is_started) ha_join_thread_(worker[k].thread, NULL);
     ha_apply_leaves(worker, 1, 0, 1);
 }
 

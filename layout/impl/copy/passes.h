@@ -27,12 +27,12 @@ enum {
 typedef struct ha_copy_piece {
     int64_t to, from;
     int64_t lanes, blocks;
-    int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON */
+    int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON_ */
     int64_t times;                /* all this again and again: */
     int64_t to_again, from_again; /* bytes from one time to the next */
 } ha_copy_piece;
 
-#define HA_COPY_ON INT64_MIN /* the next block goes on where the lanes end */
+#define HA_COPY_ON_ INT64_MIN /* the next block goes on where the lanes end */
 
 static int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;

@@ -36,7 +36,7 @@ static inline ha_interleave ha_interleave_rest(const ha_interleave *w, int64_t l
 }
 
 /* One leaf after the other, one value after the other. */
-#define HA_INTERLEAVE_EACH(bytes)                                                                  \
+#define HA_INTERLEAVE_EACH_(bytes)                                                                 \
     static void ha_gather_each_##bytes(const ha_interleave *w) {                                   \
         for (int64_t f = 0; f < w->leaves; f++) {                                                  \
             char *to = w->row[f] + w->at;                                                          \
@@ -53,14 +53,14 @@ static inline ha_interleave ha_interleave_rest(const ha_interleave *w, int64_t l
                 memcpy(to, from, bytes);                                                           \
         }                                                                                          \
     }
-HA_INTERLEAVE_EACH(1)
-HA_INTERLEAVE_EACH(2)
-HA_INTERLEAVE_EACH(4)
-HA_INTERLEAVE_EACH(8)
-HA_INTERLEAVE_EACH(16)
+HA_INTERLEAVE_EACH_(1)
+HA_INTERLEAVE_EACH_(2)
+HA_INTERLEAVE_EACH_(4)
+HA_INTERLEAVE_EACH_(8)
+HA_INTERLEAVE_EACH_(16)
 
 /* Blocks of as many leaves as lanes; the last leaves' block begins among those before. */
-#define HA_INTERLEAVE(bytes)                                                                       \
+#define HA_INTERLEAVE_(bytes)                                                                      \
     static void ha_gather_##bytes(const ha_interleave *w) {                                        \
         enum { n = 16 / bytes };                                                                   \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % n;                         \
@@ -72,10 +72,10 @@ HA_INTERLEAVE_EACH(16)
             for (int64_t f = 0; f < w->leaves; f += n) {                                           \
                 if (f > w->leaves - n) f = w->leaves - n;                                          \
                 ha_vector_##bytes x[n];                                                            \
-                HA_UNROLL for (int k = 0; k < n; k++)                                              \
+                HA_UNROLL_ for (int k = 0; k < n; k++)                                             \
                     memcpy(&x[k], from + k * w->step + f * bytes, 16);                             \
                 ha_transpose_lanes_##bytes(x);                                                     \
-                HA_UNROLL for (int k = 0; k < n; k++)                                              \
+                HA_UNROLL_ for (int k = 0; k < n; k++)                                             \
                     memcpy(w->row[f + k] + w->at + i * bytes, &x[k], 16);                          \
             }                                                                                      \
         }                                                                                          \
@@ -93,33 +93,33 @@ HA_INTERLEAVE_EACH(16)
             for (int64_t f = 0; f < w->leaves; f += n) {                                           \
                 if (f > w->leaves - n) f = w->leaves - n;                                          \
                 ha_vector_##bytes x[n];                                                            \
-                HA_UNROLL for (int k = 0; k < n; k++)                                              \
+                HA_UNROLL_ for (int k = 0; k < n; k++)                                             \
                     memcpy(&x[k], w->row[f + k] + w->at + i * bytes, 16);                          \
                 ha_transpose_lanes_##bytes(x);                                                     \
-                HA_UNROLL for (int k = 0; k < n; k++)                                              \
+                HA_UNROLL_ for (int k = 0; k < n; k++)                                             \
                     memcpy(to + k * w->step + f * bytes, &x[k], 16);                               \
             }                                                                                      \
         }                                                                                          \
         const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         ha_scatter_each_##bytes(&rest);                                                            \
     }
-HA_INTERLEAVE(1)
-HA_INTERLEAVE(2)
-HA_INTERLEAVE(4)
-HA_INTERLEAVE(8)
+HA_INTERLEAVE_(1)
+HA_INTERLEAVE_(2)
+HA_INTERLEAVE_(4)
+HA_INTERLEAVE_(8)
 
 /* Four leaves of one byte, or more by fours: sixteen lanes of four bytes are one sequence of 64, and each
  * round lays its halves out in turns, which moves the first bit of each byte's number to the end. */
 __attribute__((always_inline)) static inline void ha_interleave_halves(ha_vector_1 *x, int rounds) {
     ha_vector_1 y[4];
-    HA_UNROLL for (int round = 0; round < rounds; round++) {
-        HA_UNROLL for (int i = 0; i < 2; i++) {
-            y[2 * i] = HA_SHUFFLE(ha_vector_1, x[i], x[i + 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
-                                  21, 6, 22, 7, 23);
-            y[2 * i + 1] = HA_SHUFFLE(ha_vector_1, x[i], x[i + 2], 8, 24, 9, 25, 10, 26, 11, 27, 12,
-                                      28, 13, 29, 14, 30, 15, 31);
+    HA_UNROLL_ for (int round = 0; round < rounds; round++) {
+        HA_UNROLL_ for (int i = 0; i < 2; i++) {
+            y[2 * i] = HA_SHUFFLE_(ha_vector_1, x[i], x[i + 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                   5, 21, 6, 22, 7, 23);
+            y[2 * i + 1] = HA_SHUFFLE_(ha_vector_1, x[i], x[i + 2], 8, 24, 9, 25, 10, 26, 11, 27,
+                                       12, 28, 13, 29, 14, 30, 15, 31);
         }
-        HA_UNROLL for (int i = 0; i < 4; i++) x[i] = y[i];
+        HA_UNROLL_ for (int i = 0; i < 4; i++) x[i] = y[i];
     }
 }
 
@@ -136,11 +136,11 @@ static void ha_gather_few_1(const ha_interleave *w) {
             if (f > w->leaves - 4) f = w->leaves - 4;
             const char *from = w->record + i * step + f;
             ha_vector_1 x[4];
-            HA_UNROLL for (int k = 0; k < 4; k++) x[k] = (ha_vector_1)(ha_vector_4){
+            HA_UNROLL_ for (int k = 0; k < 4; k++) x[k] = (ha_vector_1)(ha_vector_4){
                 ha_load_four(from + 4 * k * step), ha_load_four(from + (4 * k + 1) * step),
                 ha_load_four(from + (4 * k + 2) * step), ha_load_four(from + (4 * k + 3) * step)};
             ha_interleave_halves(x, 4);
-            HA_UNROLL for (int k = 0; k < 4; k++) memcpy(w->row[f + k] + w->at + i, &x[k], 16);
+            HA_UNROLL_ for (int k = 0; k < 4; k++) memcpy(w->row[f + k] + w->at + i, &x[k], 16);
         }
     const ha_interleave rest = ha_interleave_rest(w, whole, 1);
     ha_gather_each_1(&rest);
@@ -153,9 +153,9 @@ static void ha_scatter_few_1(const ha_interleave *w) {
             if (f > w->leaves - 4) f = w->leaves - 4;
             char *to = w->record + i * w->step + f;
             ha_vector_1 x[4];
-            HA_UNROLL for (int k = 0; k < 4; k++) memcpy(&x[k], w->row[f + k] + w->at + i, 16);
+            HA_UNROLL_ for (int k = 0; k < 4; k++) memcpy(&x[k], w->row[f + k] + w->at + i, 16);
             ha_interleave_halves(x, 2);
-            HA_UNROLL for (int k = 0; k < 16; k++) {
+            HA_UNROLL_ for (int k = 0; k < 16; k++) {
                 const uint32_t four = ((ha_vector_4)x[k / 4])[k % 4];
                 memcpy(to + k * w->step, &four, 4);
             }
