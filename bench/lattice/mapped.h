@@ -1,4 +1,4 @@
-/* A step of the lattice as one text, for every layout. The views come by pointer: of two that come by
+/* A step of the stride_pattern as one text, for every layout. The views come by pointer: of two that come by
  * value, clang 14 reads the second one again for each site, and makes vectors of half the width. */
 #ifndef BENCH_LATTICE_MAPPED_H
 #define BENCH_LATTICE_MAPPED_H
@@ -10,7 +10,8 @@
 #define site_FIELDS (float, f, (SPEEDS))
 HA_RECORD(site)
 
-#define SOURCE(x, y, z) HA_SHIFT(HA_SHIFT(HA_SHIFT(at, 0, -STEP_##z), 1, -STEP_##y), 2, -STEP_##x)
+#define SOURCE(x, y, z)                                                                            \
+    ha_neighbour(ha_neighbour(ha_neighbour(at, 0, -STEP_##z), 1, -STEP_##y), 2, -STEP_##x)
 #define PULL(V, k, x, y, z) const float f##k = *V##_const_f(from, SOURCE(x, y, z), k);
 #define PUT(V, k, x, y, z, weight) *V##_f(to, at, k) = RELAXED(rate, k, x, y, z, weight);
 

@@ -83,10 +83,10 @@ if echo 'int main(void) { return 0; }' | cc -static -x c - -o "$folder/static" 2
     way copied && try "static" statically
 fi
 
-bundle() {
-    "$root/tools/bundle" harray.h && make CFLAGS=-O0 && right program
+merged_copy() {
+    "$root/tools/merged_copy" harray.h && make CFLAGS=-O0 && right program
 }
-way bundle make && try "bundle" bundle
+way merged_copy make && try "merged_copy" merged_copy
 
 # Where neither cmocka nor libpng can be found. Of harray nothing is installed, and nothing built
 # but what is used.
