@@ -45,8 +45,8 @@
  *     HARRAY_NO_CUDA
  *         Leaves the CUDA backend out, and with it dlopen: there are no contexts "cuda:0".
  *     HARRAY_NO_SIMD
- *         Whole arrays of half and bfloat16 are converted by portable code alone: slower, and
- *         compiled in less time.
+ *         Whole arrays of half and bfloat16 are converted, and whole views of records copied and
+ *         added, by portable code alone: slower, and compiled in less time.
  *     HARRAY_DLOPEN(name), HARRAY_DLSYM(library, symbol), HARRAY_DLERROR()
  *         All three or none, as dlopen, dlsym and dlerror: how the CUDA driver is found.
  *     HARRAY_STATIC_TLS
