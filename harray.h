@@ -1,7 +1,7 @@
 /* clang-format off */
 /* harray: arrays that live on host and device at once, for C.
  *
- * 1. Copy this file into your tree. Unless it is the one-file version, which tools/bundle makes:
+ * 1. Copy this file into your tree. Unless it is the one-file version, which tools/merged_copy makes:
  *    harray_impl.h, harray/, backends/, layout/ and LICENSE, too (and layout.h and harray_records.h, if you want these).
  * 2. In ONE C file:       #define HARRAY_IMPLEMENTATION
  *                         #include "harray.h"          // before every system header

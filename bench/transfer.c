@@ -176,7 +176,7 @@ typedef struct staging {
 } staging;
 
 static double time_pieces(const staging *s, ha_cuda_team *team, size_t count) {
-    const size_t piece = HA_CUDA_TEAM_CHUNK;
+    const size_t piece = HA_CUDA_TEAM_CHUNK_;
     const ha_pieces one = ha_pieces_one(piece);
     const double start = bench_now();
     for (size_t i = 0; i < count; i++)
@@ -201,7 +201,7 @@ static void with_team(int threads, int up) {
     snprintf(name, sizeof name, "staging %s, %d thread%s", up ? "up" : "down", threads,
              threads > 1 ? "s" : "");
     s.large = new_block(s.bytes);
-    s.chunk = new_block(2 * HA_CUDA_TEAM_CHUNK);
+    s.chunk = new_block(2 * HA_CUDA_TEAM_CHUNK_);
     ha_cuda_team_create(&s.team, threads);
     bench_run(&(bench_figure){name, time_team, &s, "memcpy", time_one, &s, .bytes = s.bytes});
     ha_cuda_team_destroy(&s.team);

@@ -22,9 +22,9 @@ HA_FN void along(pixels v, const float *weight, int64_t radius, bool columns) {
     HA_EACH(pixels, v, at) {
         float sum[MOST_PLANES] = {0};
         for (int64_t k = -radius; k <= radius; k++) {
-            const int64_t y = clamped(HA_X(at, 0) + (columns ? k : 0), rows);
-            const int64_t x = clamped(HA_X(at, 1) + (columns ? 0 : k), length);
-            const ha_at there = pixels_at(v, y, x);
+            const int64_t y = clamped(ha_coordinate(at, 0) + (columns ? k : 0), rows);
+            const int64_t x = clamped(ha_coordinate(at, 1) + (columns ? 0 : k), length);
+            const ha_cursor there = pixels_at(v, y, x);
             for (int i = 0; i < MOST_PLANES; i++)
                 sum[i] += weight[k] *
                           *(columns ? pixels_next(v, there, i) : pixels_now(v, there, i));
@@ -39,7 +39,7 @@ static void blur(pixels v, span_float_3 picture, cspan_float_1 weights, int pass
     const float *middle = &HA_AT(weights, 0);
     HA_EACH(pixels, v, at) {
         for (int i = 0; i < (int)picture.extent[0]; i++)
-            *pixels_now(v, at, i) = HA_AT(picture, i, HA_X(at, 0), HA_X(at, 1));
+            *pixels_now(v, at, i) = HA_AT(picture, i, ha_coordinate(at, 0), ha_coordinate(at, 1));
     }
     for (int pass = 0; pass < passes; pass++) {
         HA_WITH(v, along(v, middle, radius, false));
@@ -47,7 +47,7 @@ static void blur(pixels v, span_float_3 picture, cspan_float_1 weights, int pass
     }
     HA_EACH(pixels, v, at) {
         for (int i = 0; i < (int)picture.extent[0]; i++)
-            HA_AT(picture, i, HA_X(at, 0), HA_X(at, 1)) = *pixels_now(v, at, i);
+            HA_AT(picture, i, ha_coordinate(at, 0), ha_coordinate(at, 1)) = *pixels_now(v, at, i);
     }
 }
 

@@ -2,7 +2,7 @@
  * a loop written by hand for each layout.
  *
  *     HA_EACH(sky, v, at) *sky_pos_x(v, at) += dt * *sky_vel_x(v, at);
- *     HA_EACH_IN(grid, g, at, ha_box3(1, nz - 1, 1, ny - 1, 1, nx - 1)) { … HA_X(at, 0) … HA_I(at) … }
+ *     HA_EACH_IN(grid, g, at, ha_box3(1, nz - 1, 1, ny - 1, 1, nx - 1)) { … ha_coordinate(at, 0) … ha_index(at) … }
  *
  * The iterations have to be independent of each other, as the compiler is told so: no iteration may
  * read or write an element of the view that another one writes. Sums go into local variables. `break`
@@ -109,7 +109,7 @@ HA_FN ptrdiff_t ha_last_lane_(ha_walk_ w, ptrdiff_t start, ptrdiff_t block, int 
     return block < (first + L - 1) / L ? 0 : last % L; /* or it was the first block, too */
 }
 
-HA_FN ha_at ha_in_block_(ha_at row, ptrdiff_t lanes, ptrdiff_t block) {
+HA_FN ha_cursor ha_in_block_(ha_cursor row, ptrdiff_t lanes, ptrdiff_t block) {
     row.block = block;
     row.lanes = lanes;
     return row;
@@ -134,7 +134,7 @@ HA_FN ha_at ha_in_block_(ha_at row, ptrdiff_t lanes, ptrdiff_t block) {
     for (ha_walk_ ha_##at##_w = V##_walk_(v, region); ha_##at##_w.more; ha_##at##_w.more = 0) \
     HA_EACH_ROW_(ha_##at##_w) \
     HA_EACH_BLOCK_(ha_##at##_w) \
-    for (ha_at at = ha_in_block_(ha_row_(ha_##at##_w.shape, ha_##at##_w_y, ha_##at##_w_z, ha_##at##_w_u), ha_##at##_w.lanes, ha_##at##_w_b); at.rank; at.rank = 0) \
+    for (ha_cursor at = ha_in_block_(ha_row_(ha_##at##_w.shape, ha_##at##_w_y, ha_##at##_w_z, ha_##at##_w_u), ha_##at##_w.lanes, ha_##at##_w_b); at.rank; at.rank = 0) \
     for (ptrdiff_t ha_##at##_0 = ha_first_lane_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p), \
                    ha_##at##_1 = ha_last_lane_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p), ha_##at##_o = 1; \
          ha_##at##_o; ha_##at##_o = 0, ha_##at##_w.more = at.lane >= ha_##at##_1) \

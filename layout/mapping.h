@@ -264,20 +264,21 @@ HA_FN const ha_coding *ha_row_coding(const ha_mapping *m, const ha_row *row) {
 }
 
 /* A run of values of one leaf at equal distances. */
-typedef struct ha_stretch {
+typedef struct ha_run_of_values {
     int32_t blob;      /* < 0: not stored */
     int32_t dimension; /* the index that goes on from value to value */
     int64_t
         offset; /* of the first value in the blob, in bytes, or bits if the leaf's coding has these */
     int64_t stride; /* from value to value, in the same */
     int64_t count;  /* at least 1 */
-} ha_stretch;
+} ha_run_of_values;
 
 /* The longest run that begins at `index` and goes along the fastest dimension of the leaf's linearizer
  * (of a tree: the one farthest from its root),
  * at most to the end of the extent. Of a leaf that is stored byte by byte it is one of its first bytes. HA_ERR_ARGUMENT, *run untouched: there is no such leaf or index. */
-HA_API HA_MUST_CHECK ha_status ha_mapping_stretch(const ha_mapping *mapping, int64_t leaf,
-                                                  const int64_t *index, ha_stretch *run);
+HA_API HA_MUST_CHECK ha_status ha_mapping_run_of_values(const ha_mapping *mapping, int64_t leaf,
+                                                        const int64_t *index,
+                                                        ha_run_of_values *run);
 
 /* HA_OK when every value of every leaf that is stored lies inside its blob and no two of them have a
  * byte in common. Also for tables that were written by hand. For layouts as above it says what is

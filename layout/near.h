@@ -2,7 +2,7 @@
  *
  *     HA_VIEW(grid, cell, 3, HA_AOSOA(16, HA_ROWS))
  *     HA_EACH_NEAR(grid, g, at, ha_inside(grid_region(g), 3, 1))
- *         *grid_next(g, at) = *grid_now(g, HA_SHIFT(at, 2, -1)) + *grid_now(g, HA_SHIFT(at, 2, 1)) + …
+ *         *grid_next(g, at) = *grid_now(g, ha_neighbour(at, 2, -1)) + *grid_now(g, ha_neighbour(at, 2, 1)) + …
  *
  * HA_EACH_NEAR is HA_EACH_IN for bodies that look one to the left and right along the fastest
  * dimension: in a blocked layout only the first and the last lane of a block find these neighbours in
@@ -27,7 +27,7 @@ HA_FN ptrdiff_t ha_near_last_(ha_walk_ w, ptrdiff_t start, ptrdiff_t block, int 
     return phase == 1 ? HA_LATE_(end, ha_min_(end, last)) : ha_min_(end, last);
 }
 
-HA_FN ha_at ha_in_piece_(ha_at row, ptrdiff_t lanes, ptrdiff_t block, int edge) {
+HA_FN ha_cursor ha_in_piece_(ha_cursor row, ptrdiff_t lanes, ptrdiff_t block, int edge) {
     row.block = block;
     row.lanes = lanes;
     row.edge = edge;
@@ -40,7 +40,7 @@ HA_FN ha_at ha_in_piece_(ha_at row, ptrdiff_t lanes, ptrdiff_t block, int edge) 
     HA_EACH_ROW_(ha_##at##_w) \
     HA_EACH_BLOCK_(ha_##at##_w) \
     HA_UNROLLED_ for (int ha_##at##_q = ha_##at##_w.lanes ? -1 : 0, ha_##at##_k = ha_##at##_w.lanes ? 2 : 1; ha_##at##_q < ha_##at##_k; ha_##at##_q++) \
-    for (ha_at at = ha_in_piece_(ha_row_(ha_##at##_w.shape, ha_##at##_w_y, ha_##at##_w_z, ha_##at##_w_u), ha_##at##_w.lanes, ha_##at##_w_b, ha_##at##_q); at.rank; at.rank = 0) \
+    for (ha_cursor at = ha_in_piece_(ha_row_(ha_##at##_w.shape, ha_##at##_w_y, ha_##at##_w_z, ha_##at##_w_u), ha_##at##_w.lanes, ha_##at##_w_b, ha_##at##_q); at.rank; at.rank = 0) \
     for (ptrdiff_t ha_##at##_0 = ha_near_first_(ha_##at##_w, ha_first_lane_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p), ha_##at##_q), \
                    ha_##at##_1 = ha_near_last_(ha_##at##_w, ha_##at##_w_s, ha_##at##_w_b, ha_##at##_w_p, ha_##at##_q), ha_##at##_o = ha_##at##_w.more; \
          ha_##at##_o; ha_##at##_o = 0, ha_##at##_w.more = at.lane >= ha_##at##_1) \

@@ -84,7 +84,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 #define HA_SPLIT_FIELD_1_(...) HA_SPLIT_FIELD_2_(__VA_ARGS__)
 #define HA_SPLIT_FIELD_2_(V, P, part, T, name, parameters, arguments) \
     typedef P##_##name##_type_ V##_##name##_type_; \
-    HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_at ha_c HA_BARE_ parameters) { \
+    HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_cursor ha_c HA_BARE_ parameters) { \
         return P##_##name##_spot_(ha_v.part, ha_what, ha_c HA_BARE_ arguments); \
     } \
     HA_FIELD_ACCESS_(V, T, name, parameters, arguments)
@@ -177,18 +177,18 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
     HA_VIEW_SPLIT_MAPPED_(V, S1, S2)
 
 #define HA_SPLIT_RECORD_(V, R, M, S1, M1, S2, ...) \
-    HA_FN R V##_load(V ha_v, ha_at ha_c) { \
+    HA_FN R V##_load(V ha_v, ha_cursor ha_c) { \
         R ha_r; \
         memset(&ha_r, 0, sizeof ha_r); \
         HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, M), S1##_FIELDS) \
         HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, M), S2##_FIELDS) \
         return ha_r; \
     } \
-    HA_FN void V##_store(V ha_v, ha_at ha_c, R ha_r) { \
+    HA_FN void V##_store(V ha_v, ha_cursor ha_c, R ha_r) { \
         HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, M), S1##_FIELDS) \
         HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, M), S2##_FIELDS) \
     } \
-    HA_FN R V##_const_load(V##_const ha_w, ha_at ha_c) { return V##_load(ha_w.view, ha_c); }
+    HA_FN R V##_const_load(V##_const ha_w, ha_cursor ha_c) { return V##_load(ha_w.view, ha_c); }
 /* clang-format on */
 
 #endif

@@ -25,7 +25,7 @@
  *     void sky_pos_x_set(v, at, value)     storing it: also where the layout may misalign the field;
  *                                          there is no pointer then: it is of an unusable type, that is
  *                                          named after its reason
- *     ha_at sky_at(v, i…)                  the cursor of an index
+ *     ha_cursor sky_at(v, i…)                  the cursor of an index
  *     body sky_load(v, at)                 the whole record; what is not in the list is zero
  *     void sky_store(v, at, record)        what is not in the list is left out
  *     ha_region sky_region(v)              all indices
@@ -132,8 +132,8 @@
         return ha_s; \
     } \
     HA_FN V##_const V##_reading(V ha_v) { V##_const ha_w = {ha_v}; return ha_w; } \
-    HA_FN ha_at V##_at(V ha_v, HA_INDICES_##D(ha_i)) { return ha_at_of_(V##_shape_(ha_v), HA_ALL_FOUR_##D(ha_i, 0)); } \
-    HA_FN ha_at V##_const_at(V##_const ha_w, HA_INDICES_##D(ha_i)) { return V##_at(ha_w.view, HA_GIVEN_##D(ha_i)); } \
+    HA_FN ha_cursor V##_at(V ha_v, HA_INDICES_##D(ha_i)) { return ha_cursor_of_(V##_shape_(ha_v), HA_ALL_FOUR_##D(ha_i, 0)); } \
+    HA_FN ha_cursor V##_const_at(V##_const ha_w, HA_INDICES_##D(ha_i)) { return V##_at(ha_w.view, HA_GIVEN_##D(ha_i)); } \
     HA_FN ha_region V##_region(V ha_v) { return ha_box4(0, ha_v.extent[0], 0, ha_v.extent[1], 0, ha_v.extent[2], 0, ha_v.extent[3]); } \
     HA_FN ha_region V##_const_region(V##_const ha_w) { return V##_region(ha_w.view); } \
     HA_FN ha_walk_ V##_walk_(V ha_v, ha_region ha_r) { return ha_walk_of_(V##_shape_(ha_v), ha_r); } \
@@ -249,7 +249,7 @@
 #define HA_VIEW_FIELD_(A, T, ...) HA_VIEW_FIELD_1_(HA_BARE_ A, T, HA_NAME_OF_(__VA_ARGS__), __VA_ARGS__)
 #define HA_VIEW_FIELD_1_(...) HA_VIEW_FIELD_2_(__VA_ARGS__)
 #define HA_VIEW_FIELD_2_(V, R, M, T, name, ...) \
-    HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_at ha_c HA_PARAMETERS_(__VA_ARGS__)) { \
+    HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_cursor ha_c HA_PARAMETERS_(__VA_ARGS__)) { \
         const ha_spot_ ha_spot = ha_spot_of_(V##_shape_(ha_v), ha_c); \
         char *ha_p; \
         ptrdiff_t ha_k = 0; \
@@ -278,21 +278,21 @@
 
 /* What users call, of V_name_spot_ and V_name_type_. */
 #define HA_FIELD_ACCESS_(V, T, name, parameters, arguments) \
-    HA_FN V##_##name##_type_ *V##_##name(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
+    HA_FN V##_##name##_type_ *V##_##name(V ha_v, ha_cursor ha_c HA_BARE_ parameters) { \
         return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_v, HA_POINTER_TO_, ha_c HA_BARE_ arguments)); \
     } \
-    HA_FN const V##_##name##_type_ *V##_const_##name(V##_const ha_w, ha_at ha_c HA_BARE_ parameters) { \
+    HA_FN const V##_##name##_type_ *V##_const_##name(V##_const ha_w, ha_cursor ha_c HA_BARE_ parameters) { \
         return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_w.view, HA_READ_, ha_c HA_BARE_ arguments)); \
     } \
-    HA_FN T V##_##name##_get(V ha_v, ha_at ha_c HA_BARE_ parameters) { \
+    HA_FN T V##_##name##_get(V ha_v, ha_cursor ha_c HA_BARE_ parameters) { \
         T ha_x; \
         memcpy(&ha_x, V##_##name##_spot_(ha_v, HA_READ_, ha_c HA_BARE_ arguments), sizeof ha_x); \
         return ha_x; \
     } \
-    HA_FN void V##_##name##_set(V ha_v, ha_at ha_c HA_BARE_ parameters, T ha_x) { \
+    HA_FN void V##_##name##_set(V ha_v, ha_cursor ha_c HA_BARE_ parameters, T ha_x) { \
         memcpy(V##_##name##_spot_(ha_v, HA_WRITE_, ha_c HA_BARE_ arguments), &ha_x, sizeof ha_x); \
     } \
-    HA_FN T V##_const_##name##_get(V##_const ha_w, ha_at ha_c HA_BARE_ parameters) { \
+    HA_FN T V##_const_##name##_get(V##_const ha_w, ha_cursor ha_c HA_BARE_ parameters) { \
         return V##_##name##_get(ha_w.view, ha_c HA_BARE_ arguments); \
     }
 
@@ -312,14 +312,14 @@
 
 #define HA_VIEW_FIELDS_(V, R) \
     HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_MEMBER_), R##_FIELDS) \
-    HA_FN R V##_load(V ha_v, ha_at ha_c) { \
+    HA_FN R V##_load(V ha_v, ha_cursor ha_c) { \
         R ha_r; \
         memset(&ha_r, 0, sizeof ha_r); \
         HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, HA_MEMBER_), R##_FIELDS) \
         return ha_r; \
     } \
-    HA_FN void V##_store(V ha_v, ha_at ha_c, R ha_r) { HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, HA_MEMBER_), R##_FIELDS) } \
-    HA_FN R V##_const_load(V##_const ha_w, ha_at ha_c) { return V##_load(ha_w.view, ha_c); }
+    HA_FN void V##_store(V ha_v, ha_cursor ha_c, R ha_r) { HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, HA_MEMBER_), R##_FIELDS) } \
+    HA_FN R V##_const_load(V##_const ha_w, ha_cursor ha_c) { return V##_load(ha_w.view, ha_c); }
 /* clang-format on */
 
 #endif

@@ -39,28 +39,28 @@ static HA_UNUSED ha_pieces ha_pieces_fold(ha_pieces p) {
 
 static size_t ha_pieces_total(const ha_pieces *p) { return p->bytes * p->rows * p->planes; }
 
-#define HA_PIECES_OF(constant)                                                                     \
+#define HA_PIECES_OF_(constant)                                                                    \
     for (size_t y = 0; y < rows; y++) memcpy(to + y * p->to_row, from + y * p->from_row, constant)
 
 /* Whole pieces of one plane; elements of the usual sizes without a call for each. */
 static void ha_pieces_copy_rows(char *to, const char *from, const ha_pieces *p, size_t rows) {
     switch (p->bytes) {
     case 4:
-        HA_PIECES_OF(4);
+        HA_PIECES_OF_(4);
         break;
     case 8:
-        HA_PIECES_OF(8);
+        HA_PIECES_OF_(8);
         break;
     case 16:
-        HA_PIECES_OF(16);
+        HA_PIECES_OF_(16);
         break;
     default:
-        HA_PIECES_OF(p->bytes);
+        HA_PIECES_OF_(p->bytes);
         break;
     }
 }
 
-#undef HA_PIECES_OF
+#undef HA_PIECES_OF_
 
 /* The bytes from `first` to before `last`. */
 static void ha_pieces_copy(char *to, const char *from, const ha_pieces *p, size_t first,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define HA_STRIDES_OF(constant)                                                                    \
+#define HA_STRIDES_OF_(constant)                                                                   \
     for (size_t i = 0; i < n; i++)                                                                 \
     memcpy(to + i * s->to_step[0], from + i * s->from_step[0], constant)
 
@@ -15,23 +15,23 @@ static void ha_strides_row(char *to, const char *from, const ha_stride_copy *s) 
     const size_t n = s->levels > 0 ? s->count[0] : 1;
     switch (s->bytes) {
     case 1:
-        HA_STRIDES_OF(1);
+        HA_STRIDES_OF_(1);
         break;
     case 2:
-        HA_STRIDES_OF(2);
+        HA_STRIDES_OF_(2);
         break;
     case 4:
-        HA_STRIDES_OF(4);
+        HA_STRIDES_OF_(4);
         break;
     case 8:
-        HA_STRIDES_OF(8);
+        HA_STRIDES_OF_(8);
         break;
     default:
-        HA_STRIDES_OF(s->bytes);
+        HA_STRIDES_OF_(s->bytes);
         break;
     }
 }
-#undef HA_STRIDES_OF
+#undef HA_STRIDES_OF_
 
 /* The levels below `levels`. */
 static void ha_strides_levels(char *to, const char *from, const ha_stride_copy *s, int levels) {

@@ -109,14 +109,14 @@ static ha_status ha_cuda_fill_units(ha_cuda_queue *queue, void *to, const void *
     uint16_t two;
     uint32_t four;
     if (unit == 1)
-        return HA_CUDA_TRY(device, MemsetD8Async, (uintptr_t)to, *(const unsigned char *)value,
-                           count, queue->stream);
+        return HA_CUDA_TRY_(device, MemsetD8Async, (uintptr_t)to, *(const unsigned char *)value,
+                            count, queue->stream);
     if (unit == 2) {
         memcpy(&two, value, sizeof two);
-        return HA_CUDA_TRY(device, MemsetD16Async, (uintptr_t)to, two, count, queue->stream);
+        return HA_CUDA_TRY_(device, MemsetD16Async, (uintptr_t)to, two, count, queue->stream);
     }
     memcpy(&four, value, sizeof four);
-    return HA_CUDA_TRY(device, MemsetD32Async, (uintptr_t)to, four, count, queue->stream);
+    return HA_CUDA_TRY_(device, MemsetD32Async, (uintptr_t)to, four, count, queue->stream);
 }
 
 /* HA_ERR_UNSUPPORTED: a value that is wider, or a target that only the host knows. */

@@ -19,10 +19,10 @@
 #include <string.h>
 
 enum { HA_CUDA_TEAM_USUAL = 8 }; /* threads at most, unless more are asked for */
-#define HA_CUDA_TEAM_STACK ((size_t)256 << 10)
-#define HA_CUDA_TEAM_PART ((size_t)256 << 10)
-#define HA_CUDA_TEAM_PAGE ((size_t)4 << 10)
-#define HA_CUDA_TEAM_LARGE ((size_t)4 << 20) /* bytes of a copy for which threads are made */
+#define HA_CUDA_TEAM_STACK_ ((size_t)256 << 10)
+#define HA_CUDA_TEAM_PART_ ((size_t)256 << 10)
+#define HA_CUDA_TEAM_PAGE_ ((size_t)4 << 10)
+#define HA_CUDA_TEAM_LARGE_ ((size_t)4 << 20) /* bytes of a copy for which threads are made */
 
 typedef struct ha_cuda_team {
     pthread_mutex_t lock; /* of all that follows, except `size` */
@@ -51,8 +51,8 @@ static int ha_cuda_team_part(ha_cuda_team *team) {
     const size_t first = team->next;
     size_t bytes = team->end - first;
     if (bytes == 0) return 0;
-    if (bytes >= 2 * HA_CUDA_TEAM_PART)
-        bytes = HA_CUDA_TEAM_PART - ((uintptr_t)to + first) % HA_CUDA_TEAM_PAGE;
+    if (bytes >= 2 * HA_CUDA_TEAM_PART_)
+        bytes = HA_CUDA_TEAM_PART_ - ((uintptr_t)to + first) % HA_CUDA_TEAM_PAGE_;
     team->next += bytes;
     pthread_mutex_unlock(&team->lock);
     ha_pieces_copy(to, from, &pieces, first, first + bytes);
@@ -79,7 +79,7 @@ static void *ha_cuda_team_main(void *argument) {
 /* Nonzero: the caller has the team for this copy. */
 static int ha_cuda_team_take(ha_cuda_team *team, void *to, const void *from,
                              const ha_pieces *pieces) {
-    const size_t bytes = ha_pieces_total(pieces), parts = bytes / HA_CUDA_TEAM_PART;
+    const size_t bytes = ha_pieces_total(pieces), parts = bytes / HA_CUDA_TEAM_PART_;
     int wanted;
     pthread_mutex_lock(&team->lock);
     wanted = team->taken ? 0 : team->threads;
@@ -100,7 +100,7 @@ static int ha_cuda_team_take(ha_cuda_team *team, void *to, const void *from,
 static void ha_cuda_team_copy(ha_cuda_team *team, void *to, const void *from,
                               const ha_pieces *pieces) {
     const size_t bytes = ha_pieces_total(pieces);
-    if (team == NULL || bytes < 2 * HA_CUDA_TEAM_PART ||
+    if (team == NULL || bytes < 2 * HA_CUDA_TEAM_PART_ ||
         !ha_cuda_team_take(team, to, from, pieces)) {
         ha_pieces_copy((char *)to, (const char *)from, pieces, 0, bytes);
         return;
@@ -145,10 +145,10 @@ static void ha_cuda_team_destroy(ha_cuda_team *team) {
 /* The team, with its threads, for a copy of so many bytes; NULL: it is not worth it. Those threads
  * that the system refuses are not there. */
 static ha_cuda_team *ha_cuda_team_for(ha_cuda_team *team, size_t bytes) {
-    if (team->size < 2 || bytes < HA_CUDA_TEAM_LARGE) return NULL;
+    if (team->size < 2 || bytes < HA_CUDA_TEAM_LARGE_) return NULL;
     pthread_mutex_lock(&team->lock);
     while (!team->made && team->threads < team->size - 1 &&
-           ha_quiet_thread(&team->thread[team->threads], HA_CUDA_TEAM_STACK, ha_cuda_team_main,
+           ha_quiet_thread(&team->thread[team->threads], HA_CUDA_TEAM_STACK_, ha_cuda_team_main,
                            team) == 0)
         team->threads++;
     team->made = 1;

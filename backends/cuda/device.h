@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define HA_CUDA_MOST_DEVICES 64
+#define HA_CUDA_MOST_DEVICES_ 64
 
 typedef struct ha_cuda_device ha_cuda_device;
 struct ha_cuda_slab;
@@ -51,13 +51,13 @@ struct ha_cuda_device {
     } events; /* event.h */
     struct {
         pthread_mutex_t lock;
-        ha_cu_module module;                /* NULL: not loaded yet */
-        ha_cu_function kernel;              /* of that */
-        int refused;                        /* the driver does not take it */
-    } strides;                              /* strides.h */
-    signed char peer[HA_CUDA_MOST_DEVICES]; /* 1: reached, -1: not, 0: not known; shared.lock */
-    ha_cuda_team team;                      /* for copies of pageable memory */
-    _Atomic int lost;                       /* the error after which nothing works any more; 0 */
+        ha_cu_module module;                 /* NULL: not loaded yet */
+        ha_cu_function kernel;               /* of that */
+        int refused;                         /* the driver does not take it */
+    } strides;                               /* strides.h */
+    signed char peer[HA_CUDA_MOST_DEVICES_]; /* 1: reached, -1: not, 0: not known; shared.lock */
+    ha_cuda_team team;                       /* for copies of pageable memory */
+    _Atomic int lost;                        /* the error after which nothing works any more; 0 */
 };
 
 static struct {
@@ -67,7 +67,7 @@ static struct {
     ha_option_text wrong; /* with HARRAY_CUDA */
     int tried, loaded;    /* to load the driver that is named there */
     ha_cuda_text why;     /* there are no devices */
-    ha_cuda_device *open[HA_CUDA_MOST_DEVICES];
+    ha_cuda_device *open[HA_CUDA_MOST_DEVICES_];
     int opened;
 } ha_cuda_shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -138,7 +138,7 @@ static int ha_cuda_devices(void) {
         snprintf(ha_cuda_shared.why.text, sizeof ha_cuda_shared.why.text, "%s",
                  count > 0 ? "" : "the driver sees no device");
     if (code != HA_CU_SUCCESS) return 0;
-    return count < HA_CUDA_MOST_DEVICES ? count : HA_CUDA_MOST_DEVICES;
+    return count < HA_CUDA_MOST_DEVICES_ ? count : HA_CUDA_MOST_DEVICES_;
 }
 
 static int ha_cuda_count(void) {
@@ -249,7 +249,7 @@ static int ha_cuda_has_failed(ha_cuda_device *device, ha_cu_result code) {
     ha_cu_result own;
     if (!ha_cuda_is_final(code)) return 0;
     own = ha_cuda_push(device, &pushed, &name);
-    if (own == HA_CU_SUCCESS) own = ha_cu.StreamQuery(HA_CU_STREAM_LEGACY);
+    if (own == HA_CU_SUCCESS) own = ha_cu.StreamQuery(HA_CU_STREAM_LEGACY_);
     ha_cuda_leave(pushed);
     if (!ha_cuda_is_final(own)) return 0;
     atomic_store(&device->lost, (int)own);
@@ -265,8 +265,8 @@ static ha_status ha_cuda_check(ha_cuda_device *device, ha_cu_result code, const 
     return code == HA_CU_NOT_SUPPORTED ? HA_ERR_UNSUPPORTED : HA_ERR_BACKEND;
 }
 
-/* Calls a function of the driver: HA_CUDA_TRY(device, MemFree, pointer). */
-#define HA_CUDA_TRY(device, field, ...)                                                            \
+/* Calls a function of the driver: HA_CUDA_TRY_(device, MemFree, pointer). */
+#define HA_CUDA_TRY_(device, field, ...)                                                           \
     ha_cuda_check(device, ha_cu.field(__VA_ARGS__), ha_cuda_names.field)
 
 /* Only queues are lost. */

@@ -115,8 +115,8 @@ enum {
 
 /* The handles of the default streams: the one that waits for every blocking stream, and the one
  * that each thread has for itself. */
-#define HA_CU_STREAM_LEGACY ((ha_cu_stream)0x1)
-#define HA_CU_STREAM_PER_THREAD ((ha_cu_stream)0x2)
+#define HA_CU_STREAM_LEGACY_ ((ha_cu_stream)0x1)
+#define HA_CU_STREAM_PER_THREAD_ ((ha_cu_stream)0x2)
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
@@ -124,7 +124,7 @@ enum {
  * versioned symbol; its parameters (it returns ha_cu_result); 1: harray does not work without it;
  * the first driver version that has it (1000 * major + 10 * minor); the symbol of AMD's HIP, where
  * harray knows it ("": not yet). */
-#define HA_CUDA_FUNCTIONS(X)                                                                       \
+#define HA_CUDA_FUNCTIONS_(X)                                                                      \
     X(Init, cuInit, (unsigned flags), 1, 2000, "")                                                 \
     X(DriverGetVersion, cuDriverGetVersion, (int *version), 1, 2020, "")                           \
     X(GetErrorName, cuGetErrorName, (ha_cu_result error, const char **text), 1, 6000, "")          \
@@ -207,10 +207,10 @@ enum {
 enum { HA_CUDA_LEAST_VERSION = 11000 }; /* of the driver; the newest of the required functions */
 
 typedef struct ha_cuda_driver {
-#define HA_CUDA_FIELD(field, symbol, parameters, required, since, hip)                             \
+#define HA_CUDA_FIELD_(field, symbol, parameters, required, since, hip)                            \
     ha_cu_result(*field) parameters;
-    HA_CUDA_FUNCTIONS(HA_CUDA_FIELD)
-#undef HA_CUDA_FIELD
+    HA_CUDA_FUNCTIONS_(HA_CUDA_FIELD_)
+#undef HA_CUDA_FIELD_
     int version;
 } ha_cuda_driver;
 

@@ -20,7 +20,7 @@ static ha_status ha_cuda_event_make(ha_cuda_device *device, ha_cuda_event **made
     ha_cuda_event *event = (ha_cuda_event *)HARRAY_MALLOC(sizeof *event);
     if (event == NULL) return HA_ERR_MEMORY;
     *event = (ha_cuda_event){.device = device};
-    status = HA_CUDA_TRY(device, EventCreate, &event->handle, HA_CU_EVENT_NO_TIMING);
+    status = HA_CUDA_TRY_(device, EventCreate, &event->handle, HA_CU_EVENT_NO_TIMING);
     if (status == HA_OK)
         *made = event;
     else
@@ -94,7 +94,7 @@ static ha_status ha_cuda_trust(const ha_cuda_event *event) {
     ha_cuda_foreign *foreign = event->foreign;
     uint64_t devices = foreign != NULL ? atomic_load(&foreign->devices) : 0;
     if (devices == 0) return HA_OK;
-    for (int i = 0; i < HA_CUDA_MOST_DEVICES; i++) {
+    for (int i = 0; i < HA_CUDA_MOST_DEVICES_; i++) {
         ha_cuda_device *device = devices >> i & 1 ? ha_cuda_foreign_device(i) : NULL;
         if (device != NULL && !ha_cuda_still_works(device)) atomic_store(&foreign->lost, 1);
     }
@@ -111,7 +111,7 @@ static ha_status ha_cuda_finish(const ha_event *handle) {
     int pushed;
     ha_status status = ha_cuda_enter(event->device, &pushed);
     if (status != HA_OK) return status;
-    status = HA_CUDA_TRY(event->device, EventSynchronize, event->handle);
+    status = HA_CUDA_TRY_(event->device, EventSynchronize, event->handle);
     ha_cuda_leave(pushed);
     return status != HA_OK ? status : ha_cuda_trust(event);
 }

@@ -48,25 +48,25 @@ static ha_cuda_driver ha_cu;
 
 /* What its functions are called, for messages. */
 static const struct {
-#define HA_CUDA_NAME(field, symbol, parameters, required, since, hip) const char *field;
-    HA_CUDA_FUNCTIONS(HA_CUDA_NAME)
-#undef HA_CUDA_NAME
+#define HA_CUDA_NAME_(field, symbol, parameters, required, since, hip) const char *field;
+    HA_CUDA_FUNCTIONS_(HA_CUDA_NAME_)
+#undef HA_CUDA_NAME_
 } ha_cuda_names = {
-#define HA_CUDA_NAME(field, symbol, parameters, required, since, hip) #symbol,
-    HA_CUDA_FUNCTIONS(HA_CUDA_NAME)
-#undef HA_CUDA_NAME
+#define HA_CUDA_NAME_(field, symbol, parameters, required, since, hip) #symbol,
+    HA_CUDA_FUNCTIONS_(HA_CUDA_NAME_)
+#undef HA_CUDA_NAME_
 };
 
 /* Fills the table. Returns the name of the first required function that is missing; NULL: none. */
 static const char *ha_cuda_find_functions(void *library, ha_cuda_driver *driver) {
     const char *missing = NULL;
     void *found;
-#define HA_CUDA_FIND(field, symbol, parameters, required, since, hip)                              \
+#define HA_CUDA_FIND_(field, symbol, parameters, required, since, hip)                             \
     found = HARRAY_DLSYM(library, #symbol);                                                        \
     memcpy(&driver->field, &found, sizeof found);                                                  \
     if (found == NULL && (required) && missing == NULL) missing = #symbol;
-    HA_CUDA_FUNCTIONS(HA_CUDA_FIND)
-#undef HA_CUDA_FIND
+    HA_CUDA_FUNCTIONS_(HA_CUDA_FIND_)
+#undef HA_CUDA_FIND_
     return missing;
 }
 

@@ -84,19 +84,19 @@ static ha_status ha_cuda_device_furnish(ha_cuda_device *device) {
     if (device->settings.memory != HA_CUDA_ASYNC) return status;
     status = ha_cuda_enter(device, &pushed);
     if (status != HA_OK) return status;
-    status = HA_CUDA_TRY(device, StreamCreate, &device->stream, HA_CU_STREAM_NON_BLOCKING);
+    status = HA_CUDA_TRY_(device, StreamCreate, &device->stream, HA_CU_STREAM_NON_BLOCKING);
     ha_cuda_leave(pushed);
     return status;
 }
 
 static ha_status ha_cuda_device_start(ha_cuda_device *device) {
-    ha_status status = HA_CUDA_TRY(device, DeviceGet, &device->handle, device->number);
+    ha_status status = HA_CUDA_TRY_(device, DeviceGet, &device->handle, device->number);
     if (status == HA_OK) status = ha_cuda_read_attributes(device);
     if (status == HA_OK)
-        status = HA_CUDA_TRY(device, DeviceTotalMem, &device->total, device->handle);
+        status = HA_CUDA_TRY_(device, DeviceTotalMem, &device->total, device->handle);
     if (status == HA_OK) status = ha_cuda_check_kind(device);
     if (status == HA_OK)
-        status = HA_CUDA_TRY(device, DevicePrimaryCtxRetain, &device->context, device->handle);
+        status = HA_CUDA_TRY_(device, DevicePrimaryCtxRetain, &device->context, device->handle);
     if (status != HA_OK) return status;
     status = ha_cuda_device_furnish(device);
     if (status != HA_OK) (void)ha_cu.DevicePrimaryCtxRelease(device->handle);
@@ -138,7 +138,7 @@ static void ha_cuda_unlist(const ha_cuda_device *device) {
     pthread_mutex_lock(&ha_cuda_shared.lock);
     ha_cuda_shared.open[device->number] = NULL;
     ha_cuda_shared.opened--;
-    for (int i = 0; i < HA_CUDA_MOST_DEVICES; i++)
+    for (int i = 0; i < HA_CUDA_MOST_DEVICES_; i++)
         if (ha_cuda_shared.open[i] != NULL) ha_cuda_shared.open[i]->peer[device->number] = 0;
     pthread_mutex_unlock(&ha_cuda_shared.lock);
 }

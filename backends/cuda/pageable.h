@@ -18,16 +18,16 @@
 #include "pieces.h"
 #include "queue.h"
 
-#define HA_CUDA_CHUNK ((size_t)4 << 20)
-#define HA_CUDA_TEAM_CHUNK ((size_t)8 << 20) /* where a team copies; reckoned, not measured */
-#define HA_CUDA_LEAST_CHUNK ((size_t)64 << 10)
-#define HA_CUDA_SMALL ((size_t)64 << 10) /* what the driver reads at once, when it is enqueued */
+#define HA_CUDA_CHUNK_ ((size_t)4 << 20)
+#define HA_CUDA_TEAM_CHUNK_ ((size_t)8 << 20) /* where a team copies; reckoned, not measured */
+#define HA_CUDA_LEAST_CHUNK_ ((size_t)64 << 10)
+#define HA_CUDA_SMALL_ ((size_t)64 << 10) /* what the driver reads at once, when it is enqueued */
 
 /* Copies are divided by this, so that little of them does not overlap; but what a batch costs by
  * itself should not show. */
 enum { HA_CUDA_BATCHES = 8 };
-#define HA_CUDA_LEAST_BATCH ((size_t)512 << 10)
-#define HA_CUDA_TEAM_BATCH ((size_t)1 << 20) /* at least, for a team */
+#define HA_CUDA_LEAST_BATCH_ ((size_t)512 << 10)
+#define HA_CUDA_TEAM_BATCH_ ((size_t)1 << 20) /* at least, for a team */
 
 /* ---- chunks and lanes: with their lock held, in the device's context ---- */
 
@@ -51,9 +51,9 @@ static ha_cu_result ha_cuda_chunks_take(ha_cuda_queue *queue, size_t bytes, cons
 static ha_status ha_cuda_chunks_make(ha_cuda_queue *queue) {
     const char *name = NULL;
     ha_cu_result code = HA_CU_OUT_OF_MEMORY;
-    const size_t most = queue->device->team.size > 1 ? HA_CUDA_TEAM_CHUNK : HA_CUDA_CHUNK;
+    const size_t most = queue->device->team.size > 1 ? HA_CUDA_TEAM_CHUNK_ : HA_CUDA_CHUNK_;
     if (queue->lanes.bytes > 0) return HA_OK;
-    for (size_t bytes = most; bytes >= HA_CUDA_LEAST_CHUNK && code == HA_CU_OUT_OF_MEMORY;
+    for (size_t bytes = most; bytes >= HA_CUDA_LEAST_CHUNK_ && code == HA_CU_OUT_OF_MEMORY;
          bytes /= 2)
         code = ha_cuda_chunks_take(queue, bytes, &name);
     return ha_cuda_check(queue->device, code, name);
@@ -65,11 +65,11 @@ static ha_status ha_cuda_side_make(ha_cuda_queue *queue) {
     ha_cu_stream side = NULL;
     ha_status status = HA_OK;
     if (queue->lanes.behind == NULL)
-        status = HA_CUDA_TRY(device, EventCreate, &queue->lanes.behind, HA_CU_EVENT_NO_TIMING);
+        status = HA_CUDA_TRY_(device, EventCreate, &queue->lanes.behind, HA_CU_EVENT_NO_TIMING);
     if (status == HA_OK && queue->lanes.joined == NULL)
-        status = HA_CUDA_TRY(device, EventCreate, &queue->lanes.joined, HA_CU_EVENT_NO_TIMING);
+        status = HA_CUDA_TRY_(device, EventCreate, &queue->lanes.joined, HA_CU_EVENT_NO_TIMING);
     if (status != HA_OK || queue->lanes.side != NULL) return status;
-    status = HA_CUDA_TRY(device, StreamCreate, &side, HA_CU_STREAM_NON_BLOCKING);
+    status = HA_CUDA_TRY_(device, StreamCreate, &side, HA_CU_STREAM_NON_BLOCKING);
     if (status == HA_OK) __atomic_store_n(&queue->lanes.side, side, __ATOMIC_RELEASE);
     return status;
 }
@@ -77,8 +77,8 @@ static ha_status ha_cuda_side_make(ha_cuda_queue *queue) {
 /* `waiter` goes on behind what `stream` has now. */
 static ha_status ha_cuda_follow(ha_cuda_device *device, ha_cu_stream waiter, ha_cu_stream stream,
                                 ha_cu_event event) {
-    ha_status status = HA_CUDA_TRY(device, EventRecord, event, stream);
-    return status != HA_OK ? status : HA_CUDA_TRY(device, StreamWaitEvent, waiter, event, 0);
+    ha_status status = HA_CUDA_TRY_(device, EventRecord, event, stream);
+    return status != HA_OK ? status : HA_CUDA_TRY_(device, StreamWaitEvent, waiter, event, 0);
 }
 
 /* ---- tasks for all batches, before anything is enqueued ---- */
@@ -104,7 +104,7 @@ static void ha_cuda_transfer_free(ha_cuda_transfer *transfer) {
 
 /* `least`, `most`: bytes of a batch, of a chunk. */
 static size_t ha_cuda_step_of(size_t bytes, size_t least, size_t most) {
-    size_t step = ha_round_up(bytes / HA_CUDA_BATCHES, HA_CUDA_LEAST_CHUNK);
+    size_t step = ha_round_up(bytes / HA_CUDA_BATCHES, HA_CUDA_LEAST_CHUNK_);
     if (step < least) step = least;
     return step < most ? step : most;
 }
@@ -112,7 +112,7 @@ static size_t ha_cuda_step_of(size_t bytes, size_t least, size_t most) {
 /* Into what fits in a chunk, and what the driver takes in one go; the host's rows do not matter. */
 static void ha_cuda_transfer_cut(ha_cuda_transfer *transfer, size_t chunk) {
     const ha_pieces *p = &transfer->box.pieces;
-    const size_t least = transfer->team ? HA_CUDA_TEAM_BATCH : HA_CUDA_LEAST_BATCH;
+    const size_t least = transfer->team ? HA_CUDA_TEAM_BATCH_ : HA_CUDA_LEAST_BATCH_;
     transfer->cut = ha_cuda_cut_of(p, ha_cuda_step_of(ha_pieces_total(p), least, chunk));
     if (ha_cuda_is_far(transfer->up ? p->to_row : 0, transfer->up ? 0 : p->from_row))
         transfer->cut.rows = transfer->cut.planes = 1;
@@ -165,13 +165,13 @@ static ha_status ha_cuda_batch_send(ha_cuda_device *device, ha_cu_stream stream,
     box.pieces = ha_pieces_fold(box.pieces);
     if (ha_cuda_is_one(&box.pieces)) {
         if (up)
-            return HA_CUDA_TRY(device, MemcpyHtoDAsync, (uintptr_t)box.to, box.from,
-                               box.pieces.bytes, stream);
-        return HA_CUDA_TRY(device, MemcpyDtoHAsync, box.to, (uintptr_t)box.from, box.pieces.bytes,
-                           stream);
+            return HA_CUDA_TRY_(device, MemcpyHtoDAsync, (uintptr_t)box.to, box.from,
+                                box.pieces.bytes, stream);
+        return HA_CUDA_TRY_(device, MemcpyDtoHAsync, box.to, (uintptr_t)box.from, box.pieces.bytes,
+                            stream);
     }
     copy = ha_cuda_copy3d_of(&box);
-    return HA_CUDA_TRY(device, Memcpy3DAsync, &copy, stream);
+    return HA_CUDA_TRY_(device, Memcpy3DAsync, &copy, stream);
 }
 
 static ha_status ha_cuda_batch(ha_cuda_queue *queue, ha_cuda_transfer *transfer, size_t number) {
@@ -227,7 +227,7 @@ static ha_status ha_cuda_is_idle(ha_cuda_queue *queue, int *idle) {
 static ha_status ha_cuda_transfer_now(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
     const ha_pieces *p = &transfer->box.pieces;
     if (!transfer->up || ha_cuda_is_one(p) || transfer->batches > 1) return HA_OK;
-    if (ha_pieces_total(p) > HA_CUDA_SMALL) return HA_OK;
+    if (ha_pieces_total(p) > HA_CUDA_SMALL_) return HA_OK;
     return ha_cuda_is_idle(queue, &transfer->at_once);
 }
 
@@ -268,7 +268,7 @@ static ha_status ha_cuda_copy_pageable(ha_cuda_queue *queue, const ha_cuda_box *
     ha_cuda_transfer transfer = {.box = *box, .up = up};
     ha_status status;
     int done = 0;
-    if (up && ha_cuda_is_one(&box->pieces) && box->pieces.bytes <= HA_CUDA_SMALL) {
+    if (up && ha_cuda_is_one(&box->pieces) && box->pieces.bytes <= HA_CUDA_SMALL_) {
         status = ha_cuda_copy_small_up(queue, box, &done);
         if (done) return status;
     }

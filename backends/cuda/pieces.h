@@ -5,8 +5,8 @@
 #include "device.h"
 #include "../common/pitched_copy.h"
 
-#ifndef HA_CUDA_MOST_PITCH                      /* less in tests */
-#define HA_CUDA_MOST_PITCH ((size_t)0x7fffffff) /* bytes from row to row, for the driver */
+#ifndef HA_CUDA_MOST_PITCH_                      /* less in tests */
+#define HA_CUDA_MOST_PITCH_ ((size_t)0x7fffffff) /* bytes from row to row, for the driver */
 #endif
 
 /* A copy of any kind: of one piece, or of many. */
@@ -63,7 +63,7 @@ static ha_cu_copy3d ha_cuda_copy3d_of(const ha_cuda_box *box) {
 
 /* It takes the pieces one by one only. `to_row`, `from_row`: of the sides that it has to do with. */
 static int ha_cuda_is_far(size_t to_row, size_t from_row) {
-    return to_row > HA_CUDA_MOST_PITCH || from_row > HA_CUDA_MOST_PITCH;
+    return to_row > HA_CUDA_MOST_PITCH_ || from_row > HA_CUDA_MOST_PITCH_;
 }
 
 /* ---- batches ---- */

@@ -98,7 +98,7 @@ static ha_status ha_cuda_create(void *handle, void **made) {
     if (queue == NULL) return HA_ERR_MEMORY;
     status = ha_cuda_begin(queue, &pushed);
     if (status == HA_OK) {
-        status = HA_CUDA_TRY(device, StreamCreate, &queue->stream, HA_CU_STREAM_NON_BLOCKING);
+        status = HA_CUDA_TRY_(device, StreamCreate, &queue->stream, HA_CU_STREAM_NON_BLOCKING);
         ha_cuda_end(queue, pushed);
     }
     if (status == HA_OK)
@@ -112,8 +112,8 @@ static ha_status ha_cuda_create(void *handle, void **made) {
 static ha_status ha_cuda_check_stream(ha_cuda_device *device, ha_cu_stream stream) {
     ha_cu_context context = NULL;
     ha_cu_result code;
-    if (stream == HA_CU_STREAM_LEGACY) return HA_OK; /* every device has its own */
-    if (stream == HA_CU_STREAM_PER_THREAD) {
+    if (stream == HA_CU_STREAM_LEGACY_) return HA_OK; /* every device has its own */
+    if (stream == HA_CU_STREAM_PER_THREAD_) {
         ha_backend_report(0, "cuda: the per-thread default stream is another one in each thread");
         return HA_ERR_ARGUMENT;
     }
@@ -128,7 +128,7 @@ static ha_status ha_cuda_check_stream(ha_cuda_device *device, ha_cu_stream strea
 
 static ha_status ha_cuda_adopt(void *handle, void *native, void **made) {
     ha_cuda_device *device = (ha_cuda_device *)handle;
-    ha_cu_stream stream = native != NULL ? (ha_cu_stream)native : HA_CU_STREAM_LEGACY;
+    ha_cu_stream stream = native != NULL ? (ha_cu_stream)native : HA_CU_STREAM_LEGACY_;
     ha_cuda_queue *queue;
     int pushed;
     ha_status status = ha_cuda_alive(device);
@@ -223,7 +223,7 @@ static ha_status ha_cuda_record(void *handle, ha_event *recorded) {
     if (status == HA_OK) {
         event->foreign = &queue->foreign;
         event->waits = ha_cuda_foreign_waits(&queue->foreign);
-        status = HA_CUDA_TRY(queue->device, EventRecord, event->handle, queue->stream);
+        status = HA_CUDA_TRY_(queue->device, EventRecord, event->handle, queue->stream);
         if (status != HA_OK) ha_cuda_event_give(event);
     }
     ha_cuda_end(queue, pushed);
@@ -242,7 +242,8 @@ static uint64_t ha_cuda_devices_behind(const ha_cuda_queue *queue, const ha_cuda
 static ha_status ha_cuda_await_others(ha_cuda_queue *queue, const ha_cuda_event *event,
                                       uint64_t devices) {
     const ha_cuda_foreign_wait wait = ha_cuda_foreign_begin(&queue->foreign, devices);
-    ha_status status = HA_CUDA_TRY(queue->device, StreamWaitEvent, queue->stream, event->handle, 0);
+    ha_status status = HA_CUDA_TRY_(queue->device, StreamWaitEvent, queue->stream, event->handle,
+                                    0);
     if (status == HA_OK)
         ha_cuda_foreign_end(&queue->foreign);
     else
@@ -264,7 +265,7 @@ static ha_status ha_cuda_await(void *handle, const ha_event *awaited) {
     else if (devices != 0)
         status = ha_cuda_await_others(queue, event, devices);
     else
-        status = HA_CUDA_TRY(queue->device, StreamWaitEvent, queue->stream, event->handle, 0);
+        status = HA_CUDA_TRY_(queue->device, StreamWaitEvent, queue->stream, event->handle, 0);
     ha_cuda_end(queue, pushed);
     return status;
 }

@@ -12,7 +12,7 @@
 
 #include "device.h"
 
-#define HA_CUDA_ALIGN ((size_t)256) /* of every block */
+#define HA_CUDA_ALIGN_ ((size_t)256) /* of every block */
 
 typedef struct ha_cuda_slab {
     struct ha_cuda_slab *next;
@@ -100,11 +100,11 @@ static int ha_cuda_slabs_drop(ha_cuda_device *device, ha_cuda_slabs *slabs, int 
 
 /* One more slab, in front. */
 static ha_status ha_cuda_slab_add(ha_cuda_device *device, ha_cuda_slabs *slabs) {
-    size_t bytes = ha_round_up(device->settings.slab, HA_CUDA_ALIGN);
+    size_t bytes = ha_round_up(device->settings.slab, HA_CUDA_ALIGN_);
     const char *name;
     ha_cuda_slab *slab = (ha_cuda_slab *)HARRAY_MALLOC(sizeof *slab);
     if (slab == NULL) return HA_ERR_MEMORY;
-    if (ha_arena_create(&slab->arena, bytes, HA_CUDA_ALIGN) == HA_OK) {
+    if (ha_arena_create(&slab->arena, bytes, HA_CUDA_ALIGN_) == HA_OK) {
         if (ha_cuda_raw_get(device, slabs->kind, bytes, &slab->first, &name) == HA_CU_SUCCESS) {
             slab->next = slabs->first;
             slabs->first = slab;

@@ -14,10 +14,10 @@ enum { HA_CUDA_STRIDES_BLOCKS = 1024 }; /* for one copy, at most: they go on in 
 /* In the device's context, lock held. */
 static ha_status ha_cuda_strides_load(ha_cuda_device *device) {
     ha_cu_module module = NULL;
-    ha_status status = HA_CUDA_TRY(device, ModuleLoadData, &module, ha_cuda_strides_ptx);
+    ha_status status = HA_CUDA_TRY_(device, ModuleLoadData, &module, ha_cuda_strides_ptx);
     if (status != HA_OK) return status;
-    status = HA_CUDA_TRY(device, ModuleGetFunction, &device->strides.kernel, module,
-                         "ha_cuda_strides");
+    status = HA_CUDA_TRY_(device, ModuleGetFunction, &device->strides.kernel, module,
+                          "ha_cuda_strides");
     if (status == HA_OK)
         device->strides.module = module;
     else
@@ -85,10 +85,10 @@ static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_stride_co
         copies.copy[i] = ha_cuda_stride_of(&table[i]);
         if (values > most) most = values;
     }
-    blocks = (most - 1) / HA_CUDA_STRIDES_BLOCK + 1;
+    blocks = (most - 1) / HA_CUDA_STRIDES_BLOCK_ + 1;
     if (blocks > HA_CUDA_STRIDES_BLOCKS) blocks = HA_CUDA_STRIDES_BLOCKS;
-    return HA_CUDA_TRY(queue->device, LaunchKernel, queue->device->strides.kernel, blocks, n, 1,
-                       HA_CUDA_STRIDES_BLOCK, 1, 1, 0, queue->stream, parameters, NULL);
+    return HA_CUDA_TRY_(queue->device, LaunchKernel, queue->device->strides.kernel, blocks, n, 1,
+                        HA_CUDA_STRIDES_BLOCK_, 1, 1, 0, queue->stream, parameters, NULL);
 }
 
 /* In the device's context. */
@@ -100,7 +100,7 @@ static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_stride_c
         if (ha_cuda_stride_values(&table[i]) == 0) status = HA_ERR_UNSUPPORTED;
     while (status == HA_OK && done < n) {
         const size_t left = n - done,
-                     some = left < HA_CUDA_STRIDES_MOST ? left : HA_CUDA_STRIDES_MOST;
+                     some = left < HA_CUDA_STRIDES_MOST_ ? left : HA_CUDA_STRIDES_MOST_;
         status = ha_cuda_strides_launch(queue, table + done, (unsigned)some);
         if (status == HA_OK) done += some;
     }

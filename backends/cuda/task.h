@@ -94,7 +94,7 @@ static ha_status ha_cuda_task_launch(ha_cuda_device *device, ha_cuda_tasks *task
     if (task->next != NULL) task->next->link = &task->next;
     tasks->first = task;
     pthread_mutex_unlock(&tasks->lock);
-    status = HA_CUDA_TRY(device, LaunchHostFunc, stream, ha_cuda_task_begin, task);
+    status = HA_CUDA_TRY_(device, LaunchHostFunc, stream, ha_cuda_task_begin, task);
     if (status == HA_OK) return status;
     pthread_mutex_lock(&tasks->lock);
     ha_cuda_task_unlist(task);

@@ -43,7 +43,7 @@ typedef struct ha_guarded {
 
 enum { HA_GUARD_PAGES = 16, HA_GUARD_ALIGN = 64, HA_GUARD_PATTERN = 0xDB };
 enum { HA_GUARDS_RELEASED = 1000 };
-#define HA_GUARDS_RELEASED_BYTES ((size_t)1 << 30)
+#define HA_GUARDS_RELEASED_BYTES_ ((size_t)1 << 30)
 
 static struct {
     pthread_mutex_t lock;
@@ -157,14 +157,14 @@ static ha_status ha_guarded_allocate(void *memory, size_t bytes, void **block) {
 /* Keeps the addresses, not the memory. */
 static void ha_guarded_keep_addresses(void *mapping, size_t bytes) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    if (bytes > HA_GUARDS_RELEASED_BYTES ||
+    if (bytes > HA_GUARDS_RELEASED_BYTES_ ||
         mmap(mapping, bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED) {
         munmap(mapping, bytes);
         return;
     }
     pthread_mutex_lock(&ha_guards.lock);
     while (ha_guards.count == HA_GUARDS_RELEASED ||
-           ha_guards.bytes + bytes > HA_GUARDS_RELEASED_BYTES) {
+           ha_guards.bytes + bytes > HA_GUARDS_RELEASED_BYTES_) {
         size_t i = ha_guards.oldest++ % HA_GUARDS_RELEASED;
         munmap(ha_guards.released[i].mapping, ha_guards.released[i].bytes);
         ha_guards.bytes -= ha_guards.released[i].bytes;

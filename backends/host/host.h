@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define HA_HOST_HUGE_PAGE ((size_t)2 << 20)
-#define HA_HOST_LINE ((size_t)64) /* of the cache; blocks are aligned to it */
-#define HA_HOST_PAGE ((size_t)4096)
-#define HA_HOST_DISTANCES ((size_t)61) /* lines: not quite a page */
+#define HA_HOST_HUGE_PAGE_ ((size_t)2 << 20)
+#define HA_HOST_LINE_ ((size_t)64) /* of the cache; blocks are aligned to it */
+#define HA_HOST_PAGE_ ((size_t)4096)
+#define HA_HOST_DISTANCES_ ((size_t)61) /* lines: not quite a page */
 
 #ifdef HARRAY_DEBUG
 #include "guarded.h"
@@ -25,22 +25,22 @@
  * what was allocated, each at another distance, which is little compared to its size. */
 static size_t ha_host_distance(size_t bytes) {
     static uint32_t ha_host_turn;
-    size_t lines = bytes / 8 / HA_HOST_LINE;
-    if (bytes < HA_HOST_PAGE) return 0;
-    if (lines > HA_HOST_DISTANCES) lines = HA_HOST_DISTANCES;
+    size_t lines = bytes / 8 / HA_HOST_LINE_;
+    if (bytes < HA_HOST_PAGE_) return 0;
+    if (lines > HA_HOST_DISTANCES_) lines = HA_HOST_DISTANCES_;
     uint32_t turn = __atomic_fetch_add(&ha_host_turn, 1, __ATOMIC_RELAXED);
-    return HA_HOST_LINE * (1 + turn * 5 % lines); /* 5: neighbours are not next to each other */
+    return HA_HOST_LINE_ * (1 + turn * 5 % lines); /* 5: neighbours are not next to each other */
 }
 
 /* Large blocks ask for huge pages: their first touch is several times faster. The advice may be
  * refused, which only costs time. What was allocated is noted in front of the block. */
 static ha_status ha_host_allocate(void *memory, size_t bytes, void **block) {
-    int large = bytes >= HA_HOST_HUGE_PAGE;
+    int large = bytes >= HA_HOST_HUGE_PAGE_;
     size_t distance = ha_host_distance(bytes);
     void *fresh;
     (void)memory;
     if (bytes > PTRDIFF_MAX - distance) return HA_ERR_MEMORY;
-    if (posix_memalign(&fresh, large ? HA_HOST_HUGE_PAGE : HA_HOST_LINE, bytes + distance) != 0)
+    if (posix_memalign(&fresh, large ? HA_HOST_HUGE_PAGE_ : HA_HOST_LINE_, bytes + distance) != 0)
         return HA_ERR_MEMORY;
 #ifdef MADV_HUGEPAGE
     if (large) (void)madvise(fresh, bytes + distance, MADV_HUGEPAGE);
@@ -52,7 +52,7 @@ static ha_status ha_host_allocate(void *memory, size_t bytes, void **block) {
 
 static void ha_host_release(void *memory, void *block, size_t bytes) {
     (void)memory;
-    free(bytes < HA_HOST_PAGE ? block : ((void **)block)[-1]);
+    free(bytes < HA_HOST_PAGE_ ? block : ((void **)block)[-1]);
 }
 #endif
 

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HA_SIM_ALIGN ((size_t)64) /* of blocks */
-#define HA_SIM_HUGE_PAGE ((size_t)2 << 20)
-#define HA_SIM_LARGE                                                                               \
+#define HA_SIM_ALIGN_ ((size_t)64) /* of blocks */
+#define HA_SIM_HUGE_PAGE_ ((size_t)2 << 20)
+#define HA_SIM_LARGE_                                                                              \
     ((size_t)4                                                                                     \
      << 20) /* a block whose pages are given back when it is released                    \
                        */
@@ -44,7 +44,7 @@ static struct {
     int known;              /* the options were set, or read from the environment */
     ha_sim_options options; /* complete */
     ha_option_text wrong;   /* with HARRAY_SIM */
-    ha_sim_device *open[HA_SIM_MOST_DEVICES];
+    ha_sim_device *open[HA_SIM_MOST_DEVICES_];
     int opened;
 } ha_sim_shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -98,8 +98,8 @@ static int ha_sim_count(void) {
 /* Both halves begin on a huge page, as blocks of the host do: copies are faster for it. The second
  * one is mapped again, in place; mprotect() would do, but valgrind takes seconds for that. */
 static ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
-    size_t half = ha_round_up(capacity, HA_SIM_HUGE_PAGE);
-    size_t bytes = 2 * half + HA_SIM_HUGE_PAGE;
+    size_t half = ha_round_up(capacity, HA_SIM_HUGE_PAGE_);
+    size_t bytes = 2 * half + HA_SIM_HUGE_PAGE_;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *mapping = mmap(NULL, bytes, PROT_NONE, flags, -1, 0), *data;
     uintptr_t first;
@@ -107,7 +107,7 @@ static ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
         ha_backend_report(errno, "sim: cannot reserve address space");
         return HA_ERR_MEMORY;
     }
-    first = ha_round_up((uintptr_t)mapping, HA_SIM_HUGE_PAGE);
+    first = ha_round_up((uintptr_t)mapping, HA_SIM_HUGE_PAGE_);
     data = (void *)(first + half);
     if (mmap(data, half, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED) {
         ha_backend_report(errno, "sim: cannot make memory accessible");
@@ -130,7 +130,7 @@ static ha_status ha_sim_device_create(ha_sim_device **made, int number) {
     memset(device, 0, sizeof *device);
     device->number = number;
     device->options = ha_sim_shared.options;
-    status = ha_arena_create(&device->arena, device->options.capacity, HA_SIM_ALIGN);
+    status = ha_arena_create(&device->arena, device->options.capacity, HA_SIM_ALIGN_);
     if (status == HA_OK) {
         status = ha_sim_map(device, device->options.capacity);
         if (status == HA_OK) {
@@ -198,14 +198,14 @@ static ha_status ha_sim_allocate(void *memory, size_t bytes, void **block) {
  * of those at its ends. */
 static void ha_sim_empty_pages(uintptr_t first, size_t bytes) {
     uintptr_t end = first + bytes;
-    first = ha_round_up(first, HA_SIM_HUGE_PAGE);
-    end -= end % HA_SIM_HUGE_PAGE;
+    first = ha_round_up(first, HA_SIM_HUGE_PAGE_);
+    end -= end % HA_SIM_HUGE_PAGE_;
     (void)madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 static void ha_sim_release(void *memory, void *block, size_t bytes) {
     ha_sim_device *device = (ha_sim_device *)memory;
-    if (bytes >= HA_SIM_LARGE) ha_sim_empty_pages((uintptr_t)block + device->here.shift, bytes);
+    if (bytes >= HA_SIM_LARGE_) ha_sim_empty_pages((uintptr_t)block + device->here.shift, bytes);
     ha_arena_give(&device->arena, (uintptr_t)block - device->here.first, bytes);
 }
 

@@ -6,7 +6,7 @@
 #include "../backend.h"
 #include "../common/options.h"
 
-#define HA_SIM_MOST_DEVICES 64
+#define HA_SIM_MOST_DEVICES_ 64
 
 /* Defaults where a field is 0. */
 static ha_sim_options ha_sim_complete(const ha_sim_options *given) {
@@ -32,25 +32,25 @@ enum {
     HA_SIM_KEYS
 };
 
-#define HA_SIM_HOUR ((uint64_t)3600 * 1000000000)
-#define HA_SIM_KEY(key, units, most, form)                                                         \
+#define HA_SIM_HOUR_ ((uint64_t)3600 * 1000000000)
+#define HA_SIM_KEY_(key, units, most, form)                                                        \
     { key, units, NULL, 0, most, form }
 
 static const ha_option_key ha_sim_keys[HA_SIM_KEYS] = {
-    [HA_SIM_DEVICES] = HA_SIM_KEY("devices", ha_option_plain, HA_SIM_MOST_DEVICES,
-                                  "a number up to 64"),
-    [HA_SIM_CAPACITY] = HA_SIM_KEY("capacity", ha_option_sizes, (uint64_t)1 << 40,
-                                   "bytes, or a number with K, M or G; up to 1024G"),
-    [HA_SIM_BANDWIDTH] = HA_SIM_KEY("bandwidth", ha_option_sizes, UINT64_MAX,
-                                    "bytes per second, or a number with K, M or G"),
-    [HA_SIM_LATENCY] = HA_SIM_KEY("latency", ha_option_times, HA_SIM_HOUR,
-                                  "a number with ns, us, ms or s; up to an hour"),
-    [HA_SIM_DELAY] = HA_SIM_KEY("delay", ha_option_times, HA_SIM_HOUR,
-                                "a number with ns, us, ms or s; up to an hour"),
-    [HA_SIM_SEED] = HA_SIM_KEY("seed", ha_option_plain, UINT64_MAX, "a number"),
-    [HA_SIM_PEERS] = HA_SIM_KEY("peers", ha_option_plain, 1, "0 or 1"),
-    [HA_SIM_UNIFIED] = HA_SIM_KEY("unified", ha_option_plain, 1, "0 or 1"),
-    [HA_SIM_STRIDES] = HA_SIM_KEY("strides", ha_option_plain, 1, "0 or 1"),
+    [HA_SIM_DEVICES] = HA_SIM_KEY_("devices", ha_option_plain, HA_SIM_MOST_DEVICES_,
+                                   "a number up to 64"),
+    [HA_SIM_CAPACITY] = HA_SIM_KEY_("capacity", ha_option_sizes, (uint64_t)1 << 40,
+                                    "bytes, or a number with K, M or G; up to 1024G"),
+    [HA_SIM_BANDWIDTH] = HA_SIM_KEY_("bandwidth", ha_option_sizes, UINT64_MAX,
+                                     "bytes per second, or a number with K, M or G"),
+    [HA_SIM_LATENCY] = HA_SIM_KEY_("latency", ha_option_times, HA_SIM_HOUR_,
+                                   "a number with ns, us, ms or s; up to an hour"),
+    [HA_SIM_DELAY] = HA_SIM_KEY_("delay", ha_option_times, HA_SIM_HOUR_,
+                                 "a number with ns, us, ms or s; up to an hour"),
+    [HA_SIM_SEED] = HA_SIM_KEY_("seed", ha_option_plain, UINT64_MAX, "a number"),
+    [HA_SIM_PEERS] = HA_SIM_KEY_("peers", ha_option_plain, 1, "0 or 1"),
+    [HA_SIM_UNIFIED] = HA_SIM_KEY_("unified", ha_option_plain, 1, "0 or 1"),
+    [HA_SIM_STRIDES] = HA_SIM_KEY_("strides", ha_option_plain, 1, "0 or 1"),
 };
 
 static const ha_option_keys ha_sim_option_keys = {"HARRAY_SIM", "sim", ha_sim_keys, HA_SIM_KEYS};

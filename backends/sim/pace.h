@@ -9,13 +9,13 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define HA_SIM_SECOND 1000000000u
-#define HA_SIM_PIECE ((size_t)256 << 10) /* of a slow copy */
+#define HA_SIM_SECOND_ 1000000000u
+#define HA_SIM_PIECE_ ((size_t)256 << 10) /* of a slow copy */
 
 static uint64_t ha_sim_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * HA_SIM_SECOND + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * HA_SIM_SECOND_ + (uint64_t)now.tv_nsec;
 }
 
 /* Sleeps of this thread end on time: without it the kernel may add 50 us to each. */
@@ -24,8 +24,8 @@ static void ha_sim_be_punctual(void) { (void)prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 
 static void ha_sim_sleep_until(uint64_t time) {
     struct timespec until;
     if (time <= ha_sim_now()) return;
-    until.tv_sec = (time_t)(time / HA_SIM_SECOND);
-    until.tv_nsec = (long)(time % HA_SIM_SECOND);
+    until.tv_sec = (time_t)(time / HA_SIM_SECOND_);
+    until.tv_nsec = (long)(time % HA_SIM_SECOND_);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {}
 }
 
@@ -44,9 +44,9 @@ static void ha_sim_copy_slowly(char *to, const char *from, const ha_pieces *piec
     const size_t total = ha_pieces_total(pieces);
     uint64_t start = ha_sim_now();
     for (size_t done = 0; done < total;) {
-        size_t end = total - done < HA_SIM_PIECE ? total : done + HA_SIM_PIECE;
+        size_t end = total - done < HA_SIM_PIECE_ ? total : done + HA_SIM_PIECE_;
         double seconds = (double)end / (double)bandwidth;
-        ha_sim_sleep_until(start + (uint64_t)(seconds * HA_SIM_SECOND));
+        ha_sim_sleep_until(start + (uint64_t)(seconds * HA_SIM_SECOND_));
         ha_pieces_copy(to, from, pieces, done, end);
         done = end;
     }
@@ -57,7 +57,7 @@ static void ha_sim_fill_bytes(char *to, const void *value, size_t bytes, size_t 
     size_t total = bytes * count, filled = bytes, piece = bytes;
     memcpy(to, value, bytes);
     while (filled < total) {
-        if (piece < HA_SIM_PIECE / 8) piece = filled;
+        if (piece < HA_SIM_PIECE_ / 8) piece = filled;
         if (piece > total - filled) piece = total - filled;
         memcpy(to + filled, to, piece);
         filled += piece;

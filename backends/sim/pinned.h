@@ -9,14 +9,14 @@
 /* The range is there when this returns HA_OK. */
 static ha_status ha_sim_pinned_make(ha_sim_device *device) {
     size_t capacity = device->options.capacity;
-    size_t bytes = ha_round_up(capacity, HA_SIM_HUGE_PAGE) + HA_SIM_HUGE_PAGE;
+    size_t bytes = ha_round_up(capacity, HA_SIM_HUGE_PAGE_) + HA_SIM_HUGE_PAGE_;
     void *mapping;
     ha_status status = HA_OK;
     if (device->pinned.mapping != NULL) return status;
     mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
     if (mapping == MAP_FAILED) return HA_ERR_MEMORY;
-    status = ha_arena_create(&device->pinned.arena, capacity, HA_SIM_ALIGN);
+    status = ha_arena_create(&device->pinned.arena, capacity, HA_SIM_ALIGN_);
     if (status != HA_OK) {
         munmap(mapping, bytes);
         return status;
@@ -26,7 +26,7 @@ static ha_status ha_sim_pinned_make(ha_sim_device *device) {
 #endif
     device->pinned.mapping = mapping;
     device->pinned.mapped = bytes;
-    device->pinned.first = ha_round_up((uintptr_t)mapping, HA_SIM_HUGE_PAGE);
+    device->pinned.first = ha_round_up((uintptr_t)mapping, HA_SIM_HUGE_PAGE_);
     return status;
 }
 
@@ -48,7 +48,7 @@ static ha_status ha_sim_pinned_allocate(void *memory, size_t bytes, void **block
 
 static void ha_sim_pinned_release(void *memory, void *block, size_t bytes) {
     ha_sim_device *device = (ha_sim_device *)memory;
-    if (bytes >= HA_SIM_LARGE) ha_sim_empty_pages((uintptr_t)block, bytes);
+    if (bytes >= HA_SIM_LARGE_) ha_sim_empty_pages((uintptr_t)block, bytes);
     ha_arena_give(&device->pinned.arena, (uintptr_t)block - device->pinned.first, bytes);
 }
 

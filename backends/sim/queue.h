@@ -255,7 +255,7 @@ static uint64_t ha_sim_seed(ha_sim_device *device) {
     pthread_mutex_lock(&ha_sim_shared.lock);
     queue = device->queues++;
     pthread_mutex_unlock(&ha_sim_shared.lock);
-    queue = queue * HA_SIM_MOST_DEVICES + (uint64_t)device->number + 1;
+    queue = queue * HA_SIM_MOST_DEVICES_ + (uint64_t)device->number + 1;
     queue = device->options.seed ^ queue * UINT64_C(0x9E3779B97F4A7C15);
     return queue != 0 ? queue : 1;
 }
@@ -340,7 +340,7 @@ static void *ha_sim_locate(const ha_sim_device *device, const void *pointer) {
     void *located = ha_here_(&device->here, pointer);
     if (located != pointer || !device->options.peers) return located;
     pthread_mutex_lock(&ha_sim_shared.lock);
-    for (int i = 0; i < HA_SIM_MOST_DEVICES && located == pointer; i++) {
+    for (int i = 0; i < HA_SIM_MOST_DEVICES_ && located == pointer; i++) {
         const ha_sim_device *peer = ha_sim_shared.open[i];
         if (peer != NULL) located = ha_here_(&peer->here, pointer);
     }

@@ -69,17 +69,17 @@ static site fluid(ptrdiff_t i) {
     do {                                                                                           \
         int same = 1;                                                                              \
         HA_EACH(V, (w)->to.V, at) {                                                                \
-            V##_store((w)->from.V, at, fluid(HA_I(at)));                                           \
-            V##_store((w)->to.V, at, fluid(HA_I(at)));                                             \
+            V##_store((w)->from.V, at, fluid(ha_index(at)));                                       \
+            V##_store((w)->to.V, at, fluid(ha_index(at)));                                         \
         }                                                                                          \
         function(w, 1);                                                                            \
         HA_EACH(V, (w)->to.V, at) {                                                                \
             const site s = V##_load((w)->to.V, at);                                                \
             for (int k = 0; k < SPEEDS; k++) {                                                     \
-                const float before = expected[HA_I(at)].f[k];                                      \
+                const float before = expected[ha_index(at)].f[k];                                  \
                 same &= isnan(before) || fabsf(s.f[k] - before) <= 1e-6f;                          \
             }                                                                                      \
-            expected[HA_I(at)] = s;                                                                \
+            expected[ha_index(at)] = s;                                                            \
         }                                                                                          \
         bench_require(same, #function " has another result");                                      \
     } while (0)
@@ -140,9 +140,11 @@ int main(int argc, char **argv) {
     run(&w, "lattice aos, near", time_mapped_near_aos, "by hand", time_hand_aos);
     run(&w, "lattice soa", time_mapped_in_soa, "by hand", time_hand_soa);
     run(&w, "lattice soa, near", time_mapped_near_soa, "by hand", time_hand_soa);
-    run(&w, "lattice aosoa16, rows, near", time_mapped_near_rows16, "by hand", time_hand_rows16);
+    run(&w, "lattice aosoa16, rows, near", time_mapped_near_rows16, "by hand",
+        time_hand_rows16);
     run(&w, "lattice aosoa16, rows", time_mapped_in_rows16, "by hand", time_hand_rows16);
-    run(&w, "lattice aosoa16, near", time_mapped_near_aosoa16, "by hand, rows", time_hand_rows16);
+    run(&w, "lattice aosoa16, near", time_mapped_near_aosoa16, "by hand, rows",
+        time_hand_rows16);
     run(&w, "lattice aosoa16", time_mapped_in_aosoa16, "by hand, rows", time_hand_rows16);
     return 0;
 }

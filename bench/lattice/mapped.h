@@ -10,7 +10,8 @@
 #define site_FIELDS (float, f, (SPEEDS))
 HA_RECORD(site)
 
-#define SOURCE(x, y, z) HA_SHIFT(HA_SHIFT(HA_SHIFT(at, 0, -STEP_##z), 1, -STEP_##y), 2, -STEP_##x)
+#define SOURCE(x, y, z)                                                                            \
+    ha_neighbour(ha_neighbour(ha_neighbour(at, 0, -STEP_##z), 1, -STEP_##y), 2, -STEP_##x)
 #define PULL(V, k, x, y, z) const float f##k = *V##_const_f(from, SOURCE(x, y, z), k);
 #define PUT(V, k, x, y, z, weight) *V##_f(to, at, k) = RELAXED(rate, k, x, y, z, weight);
 

@@ -16,7 +16,7 @@ HA_RECORD(body)
     HA_FN void kick_##V(V v) {                                                                     \
         const ptrdiff_t n = V##_region(v).last[0];                                                 \
         for (ptrdiff_t i = 0; i < n; i++) {                                                        \
-            const ha_at here = V##_at(v, i);                                                       \
+            const ha_cursor here = V##_at(v, i);                                                   \
             const float x = *V##_pos_x(v, here), y = *V##_pos_y(v, here), z = *V##_pos_z(v, here); \
             HA_EACH(V, v, at) {                                                                    \
                 KICK(x, y, z, *V##_mass(v, at), *V##_pos_x(v, at), *V##_pos_y(v, at),              \

@@ -10,7 +10,7 @@
 #define cell_FIELDS (float, now), (float, next), (float, factor)
 HA_RECORD(cell)
 
-#define NOW(V, d, k) *V##_now(v, HA_SHIFT(at, d, k))
+#define NOW(V, d, k) *V##_now(v, ha_neighbour(at, d, k))
 #define MAPPED_LOOP(name, EACH, V)                                                                 \
     LOOP void mapped_##name##_##V(V v) {                                                           \
         EACH(V, v, at, ha_inside(V##_region(v), 3, 1)) {                                           \

@@ -49,15 +49,15 @@ TIME_MAPPED(rows16)
 #define AGREE(V, function, w, expected)                                                            \
     do {                                                                                           \
         HA_EACH(V, (w)->V, at) {                                                                   \
-            const cell c = {(float)(HA_I(at) % 101), 0, 0.1f * (float)(HA_I(at) % 3)};             \
+            const cell c = {(float)(ha_index(at) % 101), 0, 0.1f * (float)(ha_index(at) % 3)};     \
             V##_store((w)->V, at, c);                                                              \
         }                                                                                          \
         function(w, 1);                                                                            \
         int same = 1;                                                                              \
         HA_EACH(V, (w)->V, at) {                                                                   \
-            const float next = *V##_next((w)->V, at), before = expected[HA_I(at)];                 \
+            const float next = *V##_next((w)->V, at), before = expected[ha_index(at)];             \
             same &= isnan(before) || fabsf(next - before) <= 1e-4f;                                \
-            expected[HA_I(at)] = next;                                                             \
+            expected[ha_index(at)] = next;                                                         \
         }                                                                                          \
         bench_require(same, #function " has another result");                                      \
     } while (0)

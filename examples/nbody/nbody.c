@@ -17,7 +17,6 @@
  *
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
  * drift away, however long it runs. */
-#define HARRAY_IMPLEMENTATION
 #include "harray_records.h"
 
 #include "body.h"
@@ -56,7 +55,7 @@ static double energy(bodies r, int64_t n, double softening) {
 static double centre_speed(bodies r, int64_t n) {
     body centre = {0};
     HA_USING(v, r, ha_host(), "read vel+mass") for (int64_t i = 0; i < n; i++) {
-        const ha_at at = sky_at(v, i);
+        const ha_cursor at = sky_at(v, i);
         const double mass = *sky_mass(v, at);
         centre.mass += mass;
         centre.vel.x += mass * *sky_vel_x(v, at);
@@ -67,7 +66,7 @@ static double centre_speed(bodies r, int64_t n) {
 }
 
 static vector place(sky v, int64_t i) {
-    const ha_at at = sky_at(v, i);
+    const ha_cursor at = sky_at(v, i);
     return (vector){*sky_pos_x(v, at), *sky_pos_y(v, at), *sky_pos_z(v, at)};
 }
 

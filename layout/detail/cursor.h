@@ -19,7 +19,7 @@ enum {
 enum { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 };
 
 /* Dimensions are counted from the fastest here: x, y, z, u. */
-typedef struct ha_at {
+typedef struct ha_cursor {
     ptrdiff_t block, lane, lanes; /* lanes 0: flat */
     ptrdiff_t start;              /* place of x = 0 in this row */
     ptrdiff_t dense;              /* the same if rows were not padded */
@@ -29,29 +29,31 @@ typedef struct ha_at {
     int rank, order;                     /* HA_ROW or HA_COL */
     int edge;           /* of the block: -1 first lane, 1 last lane, 0 neither, or unknown */
     ptrdiff_t multiple; /* rows are padded to a multiple of this */
-} ha_at;
+} ha_cursor;
 
-HA_FN ptrdiff_t ha_at_place_(ha_at at) {
+HA_FN ptrdiff_t ha_cursor_place_(ha_cursor at) {
     return (at.lanes ? at.block * at.lanes : at.block) + at.lane;
 }
 
-HA_FN ptrdiff_t ha_at_x_(ha_at at) { return ha_at_place_(at) - at.start; }
+HA_FN ptrdiff_t ha_cursor_x_(ha_cursor at) { return ha_cursor_place_(at) - at.start; }
 
 /* The number of the index in the order of the view, 0 … count - 1, whatever the layout pads (for
  * HA_MORTON in row-major order): the index of your own array beside the view. */
-HA_FN ptrdiff_t HA_I(ha_at at) { return at.dense + ha_at_x_(at); }
+HA_FN ptrdiff_t ha_index(ha_cursor at) { return at.dense + ha_cursor_x_(at); }
 
 /* Dimension d as it is counted from the fastest. */
-HA_FN int ha_at_dimension_(ha_at at, int d) { return at.order == HA_COL ? d : at.rank - 1 - d; }
+HA_FN int ha_cursor_dimension_(ha_cursor at, int d) {
+    return at.order == HA_COL ? d : at.rank - 1 - d;
+}
 
 /* Coordinate d, in the order in which the view's extents are given. */
-HA_FN ptrdiff_t HA_X(ha_at at, int d) {
-    const int q = ha_at_dimension_(at, d);
-    return q == 0 ? ha_at_x_(at) : q == 1 ? at.y : q == 2 ? at.z : at.u;
+HA_FN ptrdiff_t ha_coordinate(ha_cursor at, int d) {
+    const int q = ha_cursor_dimension_(at, d);
+    return q == 0 ? ha_cursor_x_(at) : q == 1 ? at.y : q == 2 ? at.z : at.u;
 }
 
 /* A step along x. Inside HA_EACH_NEAR the edge is known, and one step leaves lanes whole. */
-HA_FN ha_at ha_shift_x_(ha_at at, ptrdiff_t k) {
+HA_FN ha_cursor ha_shift_x_(ha_cursor at, ptrdiff_t k) {
     if (at.lanes == 0) {
         at.block += k;
     } else if ((k == 1 && (at.edge == 0 || at.edge == -1)) ||
@@ -72,7 +74,7 @@ HA_FN ha_at ha_shift_x_(ha_at at, ptrdiff_t k) {
 }
 
 /* A step of so many places to another row. Where rows are whole blocks it is one of whole blocks. */
-HA_FN ha_at ha_shift_rows_(ha_at at, ptrdiff_t places, ptrdiff_t dense) {
+HA_FN ha_cursor ha_shift_rows_(ha_cursor at, ptrdiff_t places, ptrdiff_t dense) {
     at.start += places;
     at.dense += dense;
     if (at.lanes == 0) {
@@ -88,8 +90,8 @@ HA_FN ha_at ha_shift_rows_(ha_at at, ptrdiff_t places, ptrdiff_t dense) {
 
 /* The neighbour k further along dimension d; k may be negative. The neighbour has to exist: nothing
  * checks it. */
-HA_FN ha_at HA_SHIFT(ha_at at, int d, ptrdiff_t k) {
-    const int q = ha_at_dimension_(at, d);
+HA_FN ha_cursor ha_neighbour(ha_cursor at, int d, ptrdiff_t k) {
+    const int q = ha_cursor_dimension_(at, d);
     if (k == 0) return at; /* which keeps block and lane, whatever the layout */
     if (q == 0) return ha_shift_x_(at, k);
     if (q == 1) {
@@ -162,8 +164,8 @@ HA_FN ptrdiff_t ha_places_(ha_shape_ s) {
 }
 
 /* The cursor at the start of a row. */
-HA_FN ha_at ha_row_(ha_shape_ s, ptrdiff_t y, ptrdiff_t z, ptrdiff_t u) {
-    ha_at at;
+HA_FN ha_cursor ha_row_(ha_shape_ s, ptrdiff_t y, ptrdiff_t z, ptrdiff_t u) {
+    ha_cursor at;
     at.order = s.order == HA_COL ? HA_COL : HA_ROW;
     at.rank = s.rank;
     at.multiple = s.multiple;
@@ -186,19 +188,19 @@ HA_FN ha_at ha_row_(ha_shape_ s, ptrdiff_t y, ptrdiff_t z, ptrdiff_t u) {
 }
 
 /* The cursor of an index, in the user's order. */
-HA_FN ha_at ha_at_of_(ha_shape_ s, ptrdiff_t i0, ptrdiff_t i1, ptrdiff_t i2, ptrdiff_t i3) {
+HA_FN ha_cursor ha_cursor_of_(ha_shape_ s, ptrdiff_t i0, ptrdiff_t i1, ptrdiff_t i2, ptrdiff_t i3) {
     const ptrdiff_t i[HA_MOST_DIMENSIONS_] = {i0, i1, i2, i3};
     const int order = s.order == HA_COL ? HA_COL : HA_ROW;
-    ha_at at = ha_row_(s,
-                       order == HA_COL ? i[1]
-                       : s.rank > 1    ? i[s.rank - 2]
-                                       : 0,
-                       s.rank < 3        ? 0
-                       : order == HA_COL ? i[2]
-                                         : i[s.rank - 3],
-                       s.rank < 4        ? 0
-                       : order == HA_COL ? i[3]
-                                         : i[0]);
+    ha_cursor at = ha_row_(s,
+                           order == HA_COL ? i[1]
+                           : s.rank > 1    ? i[s.rank - 2]
+                                           : 0,
+                           s.rank < 3        ? 0
+                           : order == HA_COL ? i[2]
+                                             : i[s.rank - 3],
+                           s.rank < 4        ? 0
+                           : order == HA_COL ? i[3]
+                                             : i[0]);
     const ptrdiff_t place = at.start + (order == HA_COL ? i[0] : i[s.rank - 1]);
     at.lanes = s.order == HA_MORTON ? 0 : s.lanes;
     at.block = at.lanes ? HA_TO_(ptrdiff_t, HA_TO_(uint64_t, place) / HA_TO_(uint64_t, at.lanes))
@@ -215,14 +217,15 @@ typedef struct ha_spot_ {
 
 /* A cursor of the same shape says it; any other one of a view with the same extents is looked up by its
  * coordinates. Which it is, is known at compile time. */
-HA_FN ha_spot_ ha_spot_of_(ha_shape_ s, ha_at at) {
+HA_FN ha_spot_ ha_spot_of_(ha_shape_ s, ha_cursor at) {
     const bool same = at.order == s.order && at.multiple == s.multiple;
     ha_spot_ spot = {at.block, at.lane};
     if (same && at.lanes == s.lanes) return spot;
-    const ptrdiff_t place = same ? ha_at_place_(at)
-                                 : ha_place_(s, HA_X(at, 0), s.rank > 1 ? HA_X(at, 1) : 0,
-                                             s.rank > 2 ? HA_X(at, 2) : 0,
-                                             s.rank > 3 ? HA_X(at, 3) : 0);
+    const ptrdiff_t place = same ? ha_cursor_place_(at)
+                                 : ha_place_(s, ha_coordinate(at, 0),
+                                             s.rank > 1 ? ha_coordinate(at, 1) : 0,
+                                             s.rank > 2 ? ha_coordinate(at, 2) : 0,
+                                             s.rank > 3 ? ha_coordinate(at, 3) : 0);
     const uint64_t lanes = s.lanes ? HA_TO_(uint64_t, s.lanes) : 1;
     spot.block = HA_TO_(ptrdiff_t, HA_TO_(uint64_t, place) / lanes);
     spot.lane = HA_TO_(ptrdiff_t, HA_TO_(uint64_t, place) % lanes);

@@ -31,7 +31,7 @@
 #define ha_mapping_memory HA_RENAME_(ha_mapping_memory)
 #define ha_mapping_new HA_RENAME_(ha_mapping_new)
 #define ha_mapping_parse HA_RENAME_(ha_mapping_parse)
-#define ha_mapping_stretch HA_RENAME_(ha_mapping_stretch)
+#define ha_mapping_run_of_values HA_RENAME_(ha_mapping_run_of_values)
 #define ha_mapping_svg HA_RENAME_(ha_mapping_svg)
 #define ha_mapping_tree_text HA_RENAME_(ha_mapping_tree_text)
 #define ha_record_check HA_RENAME_(ha_record_check)

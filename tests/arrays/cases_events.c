@@ -71,8 +71,8 @@ static void expect_events(const char *letters) {
     for (size_t i = 0; i < seen.n; i++)
         if (seen.list[i].info.kind == HA_EVENT_CONFLICT) actual[i] = 'x';
     assert_string_equal(actual, letters);
-    assert_null(ha_told.first);
-    assert_int_equal(ha_told.depth, 0);
+    assert_null(ha_pending_events.first);
+    assert_int_equal(ha_pending_events.depth, 0);
     seen.n = 0;
 }
 

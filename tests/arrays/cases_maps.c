@@ -90,7 +90,7 @@ TEST(what_is_mapped_stays) {
 
 /* Pinned by another device: whether that will do, this one says. */
 TEST(another_devices_pinned_memory) {
-    if (HA_DEBUGGING) skip(); /* nothing is pinned there */
+    if (HA_DEBUGGING_) skip(); /* nothing is pinned there */
     for (int mapped = 0; mapped < 2; mapped++) {
         harray_double x = keep(harray_double_filled_at(N, 2, M1));
         const char *data = NULL;

@@ -469,7 +469,7 @@ TEST(many_blocks) {
 
 /* ---- use after free -------------------------------------------------------------------------- */
 
-#ifdef HA_POISONS
+#ifdef HA_POISONS_
 /* AddressSanitizer sees through the cache. */
 TEST(cached_blocks_are_poisoned) {
     harray_double x = keep(harray_double_filled(100, 1));
@@ -553,7 +553,7 @@ int main(void) {
         FRESH(allocate_and_release),
         FRESH(allocated_memory_is_usable),
         FRESH(many_blocks),
-#ifdef HA_POISONS
+#ifdef HA_POISONS_
         FRESH(cached_blocks_are_poisoned),
 #endif
         FRESH(two_threads_and_one_that_trims),

@@ -454,13 +454,13 @@ TEST(giving_back_under_a_guest) {
     ha_context *device = private_context();
     void *queue = own_queue(device);
     giver g = {.context = ha_context_adopt(device, queue), .status = HA_ERR_BACKEND};
-    const ha_point point = {g.context, UINT64_MAX - 1};
+    const ha_timepoint point = {g.context, UINT64_MAX - 1};
     pthread_t thread;
-    assert_true(ha_guest_begin(g.context));
+    assert_true(ha_context_pin(g.context));
     assert_int_equal(pthread_create(&thread, NULL, give_back_main, &g), 0);
     while (!atomic_load(&g.waits) && !atomic_load(&g.returned)) sched_yield();
     assert_false(atomic_load(&g.returned));
-    ha_guest_end(g.context);
+    ha_context_unpin(g.context);
     pthread_join(thread, NULL);
     assert_int_equal(g.status, HA_OK);
     private_destroy(queue);
@@ -492,7 +492,7 @@ TEST(too_late_for_the_queue_before) {
     next_one.queue = second;
     unlocking.then = adopt_the_next_one;
     unlocking.lock = &mine->lock;
-    assert_int_equal(ha_guest_begin(mine), 0);
+    assert_int_equal(ha_context_pin(mine), 0);
     assert_ptr_equal(next_one.context, mine);
     HA_WRITING(v, x, mine) enqueue_by_hand(second, &v, 1);
     else fail();

@@ -445,10 +445,10 @@ GOES_ON(many_freed_blocks) {
     }
     CHECK(ha_guards.count == HA_GUARDS_RELEASED && ha_faults.gone == HA_KNOWN_GONE_KEPT + 1);
     for (int i = 0; i < 3; i++) {
-        harray_double big = harray_double_new(HA_GUARDS_RELEASED_BYTES / 32);
+        harray_double big = harray_double_new(HA_GUARDS_RELEASED_BYTES_ / 32);
         CHECK(big.array && harray_double_free(&big) == HA_OK);
     }
-    CHECK(ha_guards.bytes <= HA_GUARDS_RELEASED_BYTES && ha_guards.count < HA_GUARDS_RELEASED);
+    CHECK(ha_guards.bytes <= HA_GUARDS_RELEASED_BYTES_ && ha_guards.count < HA_GUARDS_RELEASED);
 }
 
 /* ---- what is not to be told ----------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* HARRAY_VERBOSE: a wait for another thread that takes long is told, once, with both places. What
  * is long is a second; here it is a nanosecond. */
-#define HA_LONG_WAIT_NS 1
+#define HA_LONG_WAIT_NS_ 1
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"

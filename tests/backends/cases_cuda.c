@@ -93,7 +93,7 @@ TEST(the_default_stream) {
     harray_double x = ramp(N);
     ha_context *mine = ha_context_adopt(C, NULL);
     assert_non_null(mine);
-    assert_ptr_equal(ha_context_stream(mine), HA_CU_STREAM_LEGACY);
+    assert_ptr_equal(ha_context_stream(mine), HA_CU_STREAM_LEGACY_);
     REFUSED_NULL(HA_ERR_STATE, ha_context_adopt(C, NULL));
     add_at(x, mine, 1);
     add_at(x, C, 1);
@@ -101,7 +101,7 @@ TEST(the_default_stream) {
     assert_true(sum_at(x, H) == N * (N - 1) / 2 + 3 * N);
     SUCCEEDS(ha_context_unfork(mine));
     add_at(x, C, 1);
-    REFUSED_NULL(HA_ERR_ARGUMENT, ha_context_adopt(C, HA_CU_STREAM_PER_THREAD));
+    REFUSED_NULL(HA_ERR_ARGUMENT, ha_context_adopt(C, HA_CU_STREAM_PER_THREAD_));
     REFUSED_NULL(HA_ERR_STATE, ha_context_adopt(M1, ha_context_stream(C)));
     drop(x);
 }

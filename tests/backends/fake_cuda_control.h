@@ -162,7 +162,7 @@ static void fake_ask(int (*asked)(void *user, const char *function, int device),
 
 static ha_cu_stream fake_controlled_stream(ha_cu_stream handle) {
     ha_cu_context context = fake_current() ? fake_current() : &fake.devices[0].context;
-    if (handle != NULL && handle != HA_CU_STREAM_LEGACY) return fake_find_stream(handle);
+    if (handle != NULL && handle != HA_CU_STREAM_LEGACY_) return fake_find_stream(handle);
     if (context->retained == 0) fake_misuse("there is no context");
     return fake_legacy(context);
 }

@@ -289,7 +289,7 @@ ha_cu_result cuMemAllocAsync(ha_cu_pointer *pointer, size_t bytes, ha_cu_stream 
     FAKE_BEGIN(MemAllocAsync, handle, FAKE_SOUND);
     if (!fake.options.pools) return fake_end(HA_CU_NOT_SUPPORTED);
     if (pointer == NULL || bytes == 0) return fake_end(HA_CU_INVALID_VALUE);
-    if (handle == HA_CU_STREAM_PER_THREAD) return fake_end(HA_CU_NOT_SUPPORTED);
+    if (handle == HA_CU_STREAM_PER_THREAD_) return fake_end(HA_CU_NOT_SUPPORTED);
     stream = fake_find_stream(handle);
     if (stream->failure) return fake_end(fake_failure(stream->context));
     result = fake_take(stream->context, FAKE_POOL, bytes, &block);
@@ -311,7 +311,7 @@ ha_cu_result cuMemFreeAsync(ha_cu_pointer pointer, ha_cu_stream handle) {
     fake_block *block;
     ha_cu_stream stream;
     FAKE_BEGIN(MemFreeAsync, handle, FAKE_SOUND);
-    if (handle == HA_CU_STREAM_PER_THREAD) return fake_end(HA_CU_NOT_SUPPORTED);
+    if (handle == HA_CU_STREAM_PER_THREAD_) return fake_end(HA_CU_NOT_SUPPORTED);
     stream = fake_find_stream(handle);
     if (stream->failure) return fake_end(fake_failure(stream->context));
     block = fake_use_block((uintptr_t)pointer, 0);

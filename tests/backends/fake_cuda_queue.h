@@ -19,7 +19,7 @@ ha_cu_result cuStreamDestroy_v2(ha_cu_stream handle) {
     ha_cu_stream stream;
     ha_cu_context context;
     FAKE_BEGIN(StreamDestroy, handle, FAKE_CURRENT);
-    if (handle == NULL || handle == HA_CU_STREAM_LEGACY || handle == HA_CU_STREAM_PER_THREAD)
+    if (handle == NULL || handle == HA_CU_STREAM_LEGACY_ || handle == HA_CU_STREAM_PER_THREAD_)
         return fake_end(HA_CU_INVALID_HANDLE);
     stream = fake_find_stream(handle);
     context = stream->context;
@@ -31,7 +31,7 @@ ha_cu_result cuStreamDestroy_v2(ha_cu_stream handle) {
 
 /* The stream of a handle, or why there is none. */
 static ha_cu_result fake_sound_stream(ha_cu_stream handle, ha_cu_stream *stream) {
-    if (handle == HA_CU_STREAM_PER_THREAD) return HA_CU_NOT_SUPPORTED;
+    if (handle == HA_CU_STREAM_PER_THREAD_) return HA_CU_NOT_SUPPORTED;
     *stream = fake_find_stream(handle);
     return fake_failure((*stream)->context);
 }
@@ -45,7 +45,7 @@ static ha_cu_result fake_sound_stream(ha_cu_stream handle, ha_cu_stream *stream)
 
 ha_cu_result cuStreamGetCtx(ha_cu_stream handle, ha_cu_context *context) {
     FAKE_BEGIN(StreamGetCtx, handle, FAKE_CURRENT);
-    if (handle == HA_CU_STREAM_PER_THREAD) return fake_end(HA_CU_NOT_SUPPORTED);
+    if (handle == HA_CU_STREAM_PER_THREAD_) return fake_end(HA_CU_NOT_SUPPORTED);
     *context = fake_find_stream(handle)->context;
     return fake_end(HA_CU_SUCCESS);
 }

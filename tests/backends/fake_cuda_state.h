@@ -27,19 +27,19 @@ enum {
 /* The prototypes: a definition with another signature does not compile. */
 #define FAKE_PROTOTYPE(field, symbol, parameters, required, since, hip)                            \
     FAKE_EXPORT ha_cu_result symbol parameters;
-HA_CUDA_FUNCTIONS(FAKE_PROTOTYPE)
+HA_CUDA_FUNCTIONS_(FAKE_PROTOTYPE)
 #undef FAKE_PROTOTYPE
 
 enum {
 #define FAKE_NUMBER(field, symbol, parameters, required, since, hip) FAKE_##field,
-    HA_CUDA_FUNCTIONS(FAKE_NUMBER)
+    HA_CUDA_FUNCTIONS_(FAKE_NUMBER)
 #undef FAKE_NUMBER
         FAKE_FUNCTIONS
 };
 
 static const char *const fake_names[] = {
 #define FAKE_NAME(field, symbol, parameters, required, since, hip) #symbol,
-    HA_CUDA_FUNCTIONS(FAKE_NAME)
+    HA_CUDA_FUNCTIONS_(FAKE_NAME)
 #undef FAKE_NAME
 };
 

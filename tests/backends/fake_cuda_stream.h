@@ -361,7 +361,7 @@ static void fake_end_streams(ha_cu_context context) {
 
 /* The stream of a handle; a handle of none is misuse. 0 and 1 need a current context. */
 static ha_cu_stream fake_find_stream(ha_cu_stream handle) {
-    if (handle == NULL || handle == HA_CU_STREAM_LEGACY) return fake_legacy(fake_current());
+    if (handle == NULL || handle == HA_CU_STREAM_LEGACY_) return fake_legacy(fake_current());
     for (ha_cu_stream stream = fake.streams; stream; stream = stream->next)
         if (stream == handle && !stream->destroyed && !stream->legacy) return stream;
     fake_misuse("%p is no stream", (void *)handle);

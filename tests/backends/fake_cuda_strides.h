@@ -50,8 +50,8 @@ static void fake_check_side(fake_command *command, ha_cu_stream stream, const ha
 static void fake_check_strides(fake_command *command, ha_cu_stream stream, void **parameters,
                                const fake_cuda_launch *launch) {
     const ha_cuda_strides_table *table = (const ha_cuda_strides_table *)parameters[0];
-    if (launch->grid[1] > HA_CUDA_STRIDES_MOST || launch->grid[2] != 1 ||
-        launch->block[0] != HA_CUDA_STRIDES_BLOCK || launch->block[1] * launch->block[2] != 1)
+    if (launch->grid[1] > HA_CUDA_STRIDES_MOST_ || launch->grid[2] != 1 ||
+        launch->block[0] != HA_CUDA_STRIDES_BLOCK_ || launch->block[1] * launch->block[2] != 1)
         fake_misuse("strided copies in another grid than they are written for");
     for (unsigned i = 0; i < launch->grid[1]; i++) {
         const ha_cuda_stride *s = &table->copy[i];

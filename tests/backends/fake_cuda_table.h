@@ -53,7 +53,7 @@ static int find_driver(void) {
         memcpy(&cu.field, &found, sizeof found);                                                   \
         functions_missing += found == NULL;                                                        \
     } while (0);
-    HA_CUDA_FUNCTIONS(FIND)
+    HA_CUDA_FUNCTIONS_(FIND)
 #undef FIND
     return 0;
 }

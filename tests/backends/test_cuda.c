@@ -412,7 +412,7 @@ static void use_adopted(void *native) {
     number(bytes, BYTES, 3);
     memset(back, 0, BYTES);
     SUCCEEDS(ops->adopt(device, native, &adopted));
-    assert_ptr_equal(ops->native(adopted), native ? native : (void *)HA_CU_STREAM_LEGACY);
+    assert_ptr_equal(ops->native(adopted), native ? native : (void *)HA_CU_STREAM_LEGACY_);
     SUCCEEDS(ops->copy(adopted, block, bytes, BYTES));
     SUCCEEDS(ops->record(adopted, &event));
     SUCCEEDS(ops->await(queue, &event));
@@ -430,7 +430,7 @@ TEST(adopted_streams) {
     use_adopted(own);
     use_adopted(own);
     use_adopted(NULL);
-    use_adopted((void *)HA_CU_STREAM_LEGACY);
+    use_adopted((void *)HA_CU_STREAM_LEGACY_);
     end_stream(own, 0);
 }
 
@@ -439,7 +439,7 @@ TEST(streams_that_cannot_be_adopted) {
     void *adopted = &adopted;
     FAILS(HA_ERR_ARGUMENT, ops->adopt(device, other, &adopted));
     TELLS("of another device");
-    FAILS(HA_ERR_ARGUMENT, ops->adopt(device, (void *)HA_CU_STREAM_PER_THREAD, &adopted));
+    FAILS(HA_ERR_ARGUMENT, ops->adopt(device, (void *)HA_CU_STREAM_PER_THREAD_, &adopted));
     TELLS("per-thread");
     fake->fail_call("cuStreamGetCtx", 1, HA_CU_INVALID_HANDLE, 0);
     FAILS(HA_ERR_ARGUMENT, ops->adopt(device, stream_of(queue), &adopted));

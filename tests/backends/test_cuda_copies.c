@@ -95,7 +95,7 @@ TEST(a_queue_of_two_threads) {
 /* Whatever the delays. */
 TEST(many_pieces) {
     const char *name;
-    assert_int_equal(ha_cuda_chunks_take((ha_cuda_queue *)queue, HA_CUDA_LEAST_CHUNK, &name), 0);
+    assert_int_equal(ha_cuda_chunks_take((ha_cuda_queue *)queue, HA_CUDA_LEAST_CHUNK_, &name), 0);
     for (int i = 0; i < 5; i++) copy_late(MI + (size_t)i);
 }
 

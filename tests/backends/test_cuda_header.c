@@ -17,7 +17,7 @@ int main(void) { return 77; }
     _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol),                               \
                                                 __typeof__(((ha_cuda_driver *)0)->field)),         \
                    #symbol " has another signature in cuda.h");
-HA_CUDA_FUNCTIONS(CHECK_SIGNATURE)
+HA_CUDA_FUNCTIONS_(CHECK_SIGNATURE)
 
 #define CHECK_TYPE(ours, theirs)                                                                   \
     _Static_assert(__builtin_types_compatible_p(ours, theirs), #ours " is not " #theirs)
@@ -105,8 +105,8 @@ int main(void) {
                theirs[i].offset, ours[i].bytes, ours[i].offset);
         wrong = 1;
     }
-    if (HA_CU_STREAM_LEGACY != CU_STREAM_LEGACY) wrong = 1;
-    if (HA_CU_STREAM_PER_THREAD != CU_STREAM_PER_THREAD) wrong = 1;
+    if (HA_CU_STREAM_LEGACY_ != CU_STREAM_LEGACY) wrong = 1;
+    if (HA_CU_STREAM_PER_THREAD_ != CU_STREAM_PER_THREAD) wrong = 1;
     return wrong;
 }
 

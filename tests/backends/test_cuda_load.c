@@ -120,7 +120,7 @@ TEST(the_old_driver_lacks_functions) {
 TEST(required_functions) {
     static const char *const required[] = {
 #define REQUIRED(field, symbol, parameters, needed, since, hip) (needed) ? #symbol : NULL,
-        HA_CUDA_FUNCTIONS(REQUIRED)
+        HA_CUDA_FUNCTIONS_(REQUIRED)
 #undef REQUIRED
     };
     char text[60];

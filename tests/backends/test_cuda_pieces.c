@@ -1,5 +1,5 @@
 /* The CUDA backend: copies of equally spaced pieces, above all those of pageable memory. */
-#define HA_CUDA_MOST_PITCH ((size_t)1 << 20) /* as if the driver did not take more */
+#define HA_CUDA_MOST_PITCH_ ((size_t)1 << 20) /* as if the driver did not take more */
 #include "../support/cuda_alone.h"
 #include "../support/cuda_waits.h"
 
@@ -84,7 +84,7 @@ TEST(pieces_are_read_in_order) {
 /* With the smallest chunks, whatever the delays. */
 TEST(many_batches) {
     const char *name;
-    assert_int_equal(ha_cuda_chunks_take((ha_cuda_queue *)queue, HA_CUDA_LEAST_CHUNK, &name), 0);
+    assert_int_equal(ha_cuda_chunks_take((ha_cuda_queue *)queue, HA_CUDA_LEAST_CHUNK_, &name), 0);
     for (size_t i = 3; i < 9; i++) copy_late(&shapes[i]);
 }
 

@@ -27,7 +27,7 @@ static int led_join(pthread_t thread, void **result);
 
 #include "../support/quiet.h"
 
-#define PART HA_CUDA_TEAM_PART
+#define PART HA_CUDA_TEAM_PART_
 
 /* ---- leading -------------------------------------------------------------------------------- */
 
@@ -129,7 +129,7 @@ static void wait_for_parts(size_t bytes) {
     ha_cuda_team team;
     int inside, fine;
     ha_cuda_team_create(&team, 2);
-    assert_ptr_equal(ha_cuda_team_for(&team, HA_CUDA_TEAM_LARGE), &team);
+    assert_ptr_equal(ha_cuda_team_for(&team, HA_CUDA_TEAM_LARGE_), &team);
     memset(target, 0, bytes);
     atomic_store(&lead.begun, 0);
     atomic_store(&lead.open, 0);
@@ -153,7 +153,7 @@ TEST(parts_are_waited_for) {
 /* Cuts are where a page of the target begins; nothing small is left for the end. */
 TEST(parts_are_neither_small_nor_askew) {
     static const size_t more[] = {0, 1, 63, 4095, 4096, PART - 1};
-    ha_cuda_team *team = ha_cuda_team_for(team_of_device(), HA_CUDA_TEAM_LARGE);
+    ha_cuda_team *team = ha_cuda_team_for(team_of_device(), HA_CUDA_TEAM_LARGE_);
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         const size_t bytes = 4 * MI + more[i];
         unsigned char *to = target + more[i] % 5000;
@@ -176,7 +176,7 @@ static void *copy_elsewhere(void *team) {
 TEST(the_team_has_one_copy_at_a_time) {
     unsigned char *second = target + 4 * PART;
     pthread_t thread;
-    ha_cuda_team *team = ha_cuda_team_for(team_of_device(), HA_CUDA_TEAM_LARGE);
+    ha_cuda_team *team = ha_cuda_team_for(team_of_device(), HA_CUDA_TEAM_LARGE_);
     memset(target, 0, 8 * PART);
     atomic_store(&lead.by_test, 1);
     atomic_store(&lead.on, 1);

@@ -180,7 +180,7 @@ TEST(each_thread_has_its_own_stack) {
     GIVES(HA_CU_INVALID_CONTEXT, cu.MemAlloc(&block, 8));
     GIVES(HA_CU_INVALID_CONTEXT, cu.EventCreate(&event, 0));
     GIVES(HA_CU_INVALID_CONTEXT, cu.StreamSynchronize(stream));
-    GIVES(HA_CU_INVALID_CONTEXT, cu.StreamQuery(HA_CU_STREAM_LEGACY));
+    GIVES(HA_CU_INVALID_CONTEXT, cu.StreamQuery(HA_CU_STREAM_LEGACY_));
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -343,7 +343,7 @@ TEST(blocking_streams_and_the_legacy_one_wait_for_each_other) {
     until(&aside);
     until_quiet();
     assert_int_equal(atomic_load(&legacy) + atomic_load(&behind), 0);
-    GIVES(HA_CU_NOT_READY, cu.StreamQuery(HA_CU_STREAM_LEGACY));
+    GIVES(HA_CU_NOT_READY, cu.StreamQuery(HA_CU_STREAM_LEGACY_));
     control->step(blocking, -1);
     SUCCEEDS(cu.StreamSynchronize(blocking2));
     assert_true(atomic_load(&before) < atomic_load(&legacy));
@@ -352,7 +352,7 @@ TEST(blocking_streams_and_the_legacy_one_wait_for_each_other) {
     SUCCEEDS(cu.StreamSynchronize(NULL));
     assert_int_not_equal(atomic_load(&before), 0);
     SUCCEEDS(cu.StreamQuery(NULL));
-    GIVES(HA_CU_NOT_SUPPORTED, cu.StreamQuery(HA_CU_STREAM_PER_THREAD));
+    GIVES(HA_CU_NOT_SUPPORTED, cu.StreamQuery(HA_CU_STREAM_PER_THREAD_));
     SUCCEEDS(cu.StreamGetCtx(stream3, &its));
     assert_ptr_equal(its, context2);
     SUCCEEDS(cu.StreamGetCtx(NULL, &its));

@@ -23,10 +23,10 @@ static int use_mapping(const ha_mapping *m) {
     const int64_t at[] = {1, 2};
     char text[8];
     ha_error error;
-    ha_stretch run;
+    ha_run_of_values run;
     int failed = ha_mapping_check(m, &error) != HA_OK;
     failed += ha_mapping_offset(m, 1, at) != 2 * 60 + 32 + 2 * 4; /* rows of 2 blocks */
-    failed += ha_mapping_stretch(m, 1, at, &run) != HA_OK || run.count != 2;
+    failed += ha_mapping_run_of_values(m, 1, at, &run) != HA_OK || run.count != 2;
     failed += ha_mapping_json(m, at, text, sizeof text) < 100;
     failed += ha_mapping_device_text(m, "sky", text, sizeof text) < 100;
     failed += ha_mapping_svg(m, text, sizeof text) < 100;

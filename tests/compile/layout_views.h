@@ -38,7 +38,7 @@ HA_VIEW(p_soa, p, 1, HA_SOA)
 
 static int use_short_names(void) {
     p_soa v = p_soa_new(10);
-    const ha_at at = p_soa_at(v, 9);
+    const ha_cursor at = p_soa_at(v, 9);
     int failed = p_aos_bytes(0, 10) != 10 * sizeof(p);
     *p_soa_x(v, at) = 2;
     failed += HA_TO_(size_t, p_soa_x_get(v, at)) != 2 || p_soa_bytes(50, 10) != 10 * sizeof(spot);
@@ -74,9 +74,9 @@ HA_VIEW_SPLIT(site_both, site, 3, EARLY, HA_SOA, LATE, HA_AOS_PACKED, HA_COL)
 
 HA_FN void smooth(site_rows v, ha_region box) {
     HA_EACH_NEAR(site_rows, v, at, box)
-    *site_rows_e(v, at, 0, 1) += *site_rows_e(v, HA_SHIFT(at, 2, 1), 0, 0);
+    *site_rows_e(v, at, 0, 1) += *site_rows_e(v, ha_neighbour(at, 2, 1), 0, 0);
     HA_EACH_IN(site_rows, v, at, box) {
-        if (HA_X(at, 0) == 2 && HA_I(at) > 3) break;
+        if (ha_coordinate(at, 0) == 2 && ha_index(at) > 3) break;
         *site_rows_tag(v, at) = 1;
     }
 }
@@ -165,7 +165,7 @@ static int use_layouts_of_views(void) {
 #ifdef __CUDACC__
 __global__ void drift_there(sky v, float dt);
 __global__ void drift_there(sky v, float dt) {
-    const ha_at at = sky_at(v, threadIdx.x);
+    const ha_cursor at = sky_at(v, threadIdx.x);
     *sky_pos_x(v, at) += dt * *sky_vel_x(v, at);
     drift(v, dt);
 }

@@ -84,7 +84,7 @@ static int use_scopes(bodies stars, bodies others, ha_context *context) {
     HA_USING_PART(view, stars, ha_host(), "write pos", 1, 3)
     HA_EACH_IN(sky, view, at, HA_USED_REGION(sky, view)) * sky_pos_y(view, at) = 9;
     HA_READING_RECORDS(view, stars, ha_host(), "pos+mass") {
-        const ha_at at = sky_const_at(view, 2);
+        const ha_cursor at = sky_const_at(view, 2);
         failed += *sky_const_pos_x(view, at) < 3 || *sky_const_pos_y(view, at) < 9;
     }
     else failed++;
@@ -159,7 +159,7 @@ int use_records(ha_context *context) {
 #ifdef __CUDACC__
 __global__ void drift_there(sky stars, float dt);
 __global__ void drift_there(sky stars, float dt) {
-    const ha_at at = sky_at(stars, threadIdx.x);
+    const ha_cursor at = sky_at(stars, threadIdx.x);
     *sky_pos_x(stars, at) += dt * *sky_vel_x(stars, at);
 }
 int launch_there(bodies stars, ha_context *gpu);

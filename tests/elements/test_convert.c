@@ -3,7 +3,7 @@
  * length, whatever the rounding mode and flushing to zero. All floats when HARRAY_TEST_LONG is set. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#define HA_PAST_CACHES 4096
+#define HA_PAST_CACHES_ 4096
 #include "../../harray.h"
 #include "../support/numbers.h"
 

@@ -3,7 +3,7 @@
  * every path is taken. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#define HA_PAST_CACHES 65536
+#define HA_PAST_CACHES_ 65536
 #include "../../harray.h"
 #include <stdarg.h>
 #include <stddef.h>

@@ -188,10 +188,10 @@ TEST(the_default_stream_is_waited_for) {
         ha_context *q = adopted ? ha_context_adopt(C, NULL) : NULL;
         ha_dl_managed_tensor_versioned *t = exported(x, HA_WRITE, HA_DL_STREAM_LEGACY);
         if (q) SUCCEEDS(ha_context_unfork(q));
-        stop(HA_CU_STREAM_LEGACY);
-        set(t->dl_tensor.data, 4, HA_CU_STREAM_LEGACY);
+        stop(HA_CU_STREAM_LEGACY_);
+        set(t->dl_tensor.data, 4, HA_CU_STREAM_LEGACY_);
         t->deleter(t);
-        expect_c_behind(x, HA_CU_STREAM_LEGACY, 4);
+        expect_c_behind(x, HA_CU_STREAM_LEGACY_, 4);
         drop_array(x.array);
         memset(seen, 0, BYTES);
     }
@@ -251,8 +251,8 @@ TEST(a_deleter_that_has_to_wait) {
     for (size_t i = 0; i < 2; i++) {
         deletion d = {.t = exported(x, HA_WRITE, HA_DL_STREAM_LEGACY)};
         pthread_t thread;
-        stop(HA_CU_STREAM_LEGACY);
-        set(d.t->dl_tensor.data, 7, HA_CU_STREAM_LEGACY);
+        stop(HA_CU_STREAM_LEGACY_);
+        set(d.t->dl_tensor.data, 7, HA_CU_STREAM_LEGACY_);
         const uint64_t before = cuda_fake()->calls(calls[i]);
         cuda_fake()->fail_call(calls[i], 1, 2, 0);
         assert_int_equal(pthread_create(&thread, NULL, delete_it, &d), 0);
@@ -260,7 +260,7 @@ TEST(a_deleter_that_has_to_wait) {
         until_quiet();
         assert_false(atomic_load(&d.done));
         cuda_fake()->fail_never();
-        go(HA_CU_STREAM_LEGACY);
+        go(HA_CU_STREAM_LEGACY_);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_int_equal(d.status, i ? HA_ERR_MEMORY : HA_OK); /* of what was tried first */
         look_at(x, C);
@@ -436,7 +436,7 @@ static ha_cuda_array_interface interface_of_foreign(ha_cu_stream stream) {
 /* By its own stream, which may be a context's, or nobody's. */
 TEST(interface_of_others) {
     (void)foreign_make();
-    ha_cu_stream streams[] = {mine, STREAM(M2), HA_CU_STREAM_LEGACY};
+    ha_cu_stream streams[] = {mine, STREAM(M2), HA_CU_STREAM_LEGACY_};
     for (size_t k = 0; k < 3; k++) {
         const ha_cuda_array_interface i = interface_of_foreign(streams[k]);
         stop(streams[k]);

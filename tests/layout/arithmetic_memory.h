@@ -153,7 +153,7 @@ static void test_views(void **state) {
     sky v = sky_new(20);
     particle array[20];
     memset(array, 0, sizeof array);
-    HA_EACH(sky, v, at) sky_store(v, at, particle_of((uint64_t)HA_I(at)));
+    HA_EACH(sky, v, at) sky_store(v, at, particle_of((uint64_t)ha_index(at)));
     ha_mapped *mapped = sky_mapped(v, &error);
     const particle half = {.pos = {.x = 0.5, .y = 2, .z = 0}, .mass = 3};
     expect(ha_mapped_apply_record(mapped, HA_MULTIPLY, &particle_record, &half,

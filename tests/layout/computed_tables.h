@@ -94,8 +94,8 @@ static void test_stretch(void **state) {
     const int64_t n[] = {3, 7}, at[] = {1, 2};
     ha_record *r = ha_record_parse("x:i32 y:i32", NULL);
     ha_mapping *m = ha_mapping_parse(r, "bitint(5; aos)", 2, n, NULL);
-    ha_stretch s;
-    assert_int_equal(ha_mapping_stretch(m, 1, at, &s), HA_OK);
+    ha_run_of_values s;
+    assert_int_equal(ha_mapping_run_of_values(m, 1, at, &s), HA_OK);
     assert_true(s.offset == 95 && s.stride == 10 && s.count == 5 && s.dimension == 1);
     ha_mapping_free(m);
     ha_record_free(r);

@@ -18,12 +18,12 @@ static void check_lines(const ha_record *r, const char *to_layout, const char *f
     free_lines(&from, from_room);
 }
 
-static const ha_weavers *way_of(int number) {
+static const ha_interleavers *way_of(int number) {
 #if defined __x86_64__ && !defined HARRAY_NO_SIMD
-    if (number == 1 && ha_weaves_avx2()) return &ha_weavers_avx2;
-    if (number == 2 && ha_weaves_avx512()) return &ha_weavers_avx512;
+    if (number == 1 && ha_interleave_avx2()) return &ha_interleavers_avx2;
+    if (number == 2 && ha_interleave_avx512()) return &ha_interleavers_avx512;
 #endif
-    return number == 0 ? &ha_weavers_portable : NULL;
+    return number == 0 ? &ha_interleavers_portable : NULL;
 }
 
 /* Lanes that fill lines, parts of lines and several of them; records of whole lines and others; from the
@@ -35,7 +35,7 @@ static void test_lines(void **state) {
     static const char *const of[] = {"a:f64 b[2]:f32 c:i64 d[4]:u8 e:f64",
                                      "a:u8 b:f16 c:c128 d:f32"};
     static const int64_t first[][HA_MAPPING_RANK] = {{0, 0}, {1, 8}, {2, 5}};
-    const ha_weavers *const best = ha_best_weavers();
+    const ha_interleavers *const best = ha_best_weavers();
     for (int way = 0; way < 3; way++)
         for (int k = 0; k < 2 && way_of(way); k++) {
             ha_record *r = ha_record_parse(of[k], NULL);
@@ -63,7 +63,7 @@ static void test_mixed_lines(void **state) {
                                      "a[4]:u16",
                                      "a[8]:u8"};
     static const int64_t first[HA_MAPPING_RANK] = {0, 0};
-    const ha_weavers *const best = ha_best_weavers();
+    const ha_interleavers *const best = ha_best_weavers();
     for (int way = 0; way < 3; way++)
         for (int k = 0; k < 8 && way_of(way); k++) {
             ha_record *r = ha_record_parse(of[k], NULL);

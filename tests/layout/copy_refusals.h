@@ -76,7 +76,7 @@ static void test_ways(void **state) {
     static const char *const all[] = {"aos(packed)", "soa(single)", "aosoa(8)", "aosoa(64)"};
     static const int64_t extent[] = {2100}, first[HA_MAPPING_RANK] = {5};
     static const int64_t last[HA_MAPPING_RANK] = {2099};
-    const ha_weavers *const best = ha_best_weavers();
+    const ha_interleavers *const best = ha_best_weavers();
     for (int way = 0; way < 3; way++)
         for (int k = 0; k < 5 && way_of(way); k++) {
             ha_record *r = ha_record_parse(of[k], NULL);

@@ -309,37 +309,38 @@ static void test_failing_memory(void **state) {
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static void check_run(table *t, int64_t leaf, int64_t i, int64_t j, const ha_stretch *expect) {
+static void check_run(table *t, int64_t leaf, int64_t i, int64_t j,
+                      const ha_run_of_values *expect) {
     const int64_t at[] = {i, j};
-    ha_stretch run;
+    ha_run_of_values run;
     t->m.row = t->row;
     t->m.linearizer = t->linearizer;
     t->m.blob = t->blob;
-    assert_int_equal(ha_mapping_stretch(&t->m, leaf, at, &run), HA_OK);
+    assert_int_equal(ha_mapping_run_of_values(&t->m, leaf, at, &run), HA_OK);
     assert_memory_equal(&run, expect, sizeof run);
 }
 
 static void test_runs(void **state) {
     (void)state;
     table t = structs();
-    check_run(&t, 1, 2, 1, &(ha_stretch){0, 1, 9 * 16 + 8, 16, 3});
+    check_run(&t, 1, 2, 1, &(ha_run_of_values){0, 1, 9 * 16 + 8, 16, 3});
     t.row[1].linearizer = 1;
-    check_run(&t, 1, 2, 1, &(ha_stretch){0, 0, 7 * 16 + 8, 16, 3});
+    check_run(&t, 1, 2, 1, &(ha_run_of_values){0, 0, 7 * 16 + 8, 16, 3});
     t.linearizer[1].stride[0] = 2; /* every other struct */
-    check_run(&t, 1, 3, 1, &(ha_stretch){0, 0, 11 * 16 + 8, 32, 2});
+    check_run(&t, 1, 3, 1, &(ha_run_of_values){0, 0, 11 * 16 + 8, 32, 2});
     t.row[1].lanes = 3;
-    check_run(&t, 1, 3, 1, &(ha_stretch){0, 0, 3 * 16 + 8, 0, 1});
+    check_run(&t, 1, 3, 1, &(ha_run_of_values){0, 0, 3 * 16 + 8, 0, 1});
     t = structs();
     t.row[0].lanes = 3;
     t.row[0].lane_stride = 8;
     t.row[0].block_stride = 40;
-    check_run(&t, 0, 1, 0, &(ha_stretch){0, 1, 48, 8, 2}); /* 4 and 5 of 3, 4, 5 | 6, 7, 8 */
-    check_run(&t, 0, 1, 1, &(ha_stretch){0, 1, 56, 0, 1});
-    check_run(&t, 0, 1, 2, &(ha_stretch){0, 1, 80, 8, 2});
+    check_run(&t, 0, 1, 0, &(ha_run_of_values){0, 1, 48, 8, 2}); /* 4 and 5 of 3, 4, 5 | 6, 7, 8 */
+    check_run(&t, 0, 1, 1, &(ha_run_of_values){0, 1, 56, 0, 1});
+    check_run(&t, 0, 1, 2, &(ha_run_of_values){0, 1, 80, 8, 2});
     t.row[0].block_stride = 24; /* blocks without gaps are none */
-    check_run(&t, 0, 1, 0, &(ha_stretch){0, 1, 32, 8, 4});
+    check_run(&t, 0, 1, 0, &(ha_run_of_values){0, 1, 32, 8, 4});
     t.row[0].blob = -1;
-    check_run(&t, 0, 1, 0, &(ha_stretch){.blob = -1, .count = 1});
+    check_run(&t, 0, 1, 0, &(ha_run_of_values){.blob = -1, .count = 1});
 }
 
 static void test_morton_runs(void **state) {
@@ -347,10 +348,10 @@ static void test_morton_runs(void **state) {
     table t = structs();
     t.linearizer[0] = (ha_linearizer){
         .morton = 1, .rank = 2, .stride = {1, 0}, .dimension = {0, 1}, .pad = 1};
-    check_run(&t, 0, 1, 2, &(ha_stretch){0, 1, 6 * 16, 16, 2});
-    check_run(&t, 0, 1, 1, &(ha_stretch){0, 1, 3 * 16, 0, 1});
+    check_run(&t, 0, 1, 2, &(ha_run_of_values){0, 1, 6 * 16, 16, 2});
+    check_run(&t, 0, 1, 1, &(ha_run_of_values){0, 1, 3 * 16, 0, 1});
     t.m.extent[1] = 3;
-    check_run(&t, 0, 1, 2, &(ha_stretch){0, 1, 6 * 16, 0, 1});
+    check_run(&t, 0, 1, 2, &(ha_run_of_values){0, 1, 6 * 16, 0, 1});
 }
 
 static void test_wrong_runs(void **state) {
@@ -358,12 +359,12 @@ static void test_wrong_runs(void **state) {
     static const int64_t wrong[][2] = {{5, 0}, {0, 4}, {-1, 0}, {0, -1}};
     const int64_t right[] = {4, 3};
     table t = structs();
-    ha_stretch run = {.count = 77};
+    ha_run_of_values run = {.count = 77};
     t.m.row = t.row;
     for (int k = 0; k < 4; k++)
-        assert_int_equal(ha_mapping_stretch(&t.m, 0, wrong[k], &run), HA_ERR_ARGUMENT);
-    assert_int_equal(ha_mapping_stretch(&t.m, 2, right, &run), HA_ERR_ARGUMENT);
-    assert_int_equal(ha_mapping_stretch(&t.m, -1, right, &run), HA_ERR_ARGUMENT);
+        assert_int_equal(ha_mapping_run_of_values(&t.m, 0, wrong[k], &run), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_mapping_run_of_values(&t.m, 2, right, &run), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_mapping_run_of_values(&t.m, -1, right, &run), HA_ERR_ARGUMENT);
     assert_int_equal(run.count, 77);
 }
 

@@ -1,7 +1,7 @@
 /* Copies between layouts, all pairs of them, against a model that moves value by value to where
  * ha_mapping_offset says: every byte of the target is as it has to be, and those of no copied value are
  * as they were. */
-#define HA_COPY_LARGE 3000
+#define HA_COPY_LARGE_ 3000
 #include "../support/layout_memory.h"
 #include "../../layout.h"
 #include "../support/layout_blobs.h"

@@ -89,7 +89,7 @@ static expectation expecting(const ha_mapping *m, int64_t granularity) {
         const V##_const w = V##_reading(v);                                                        \
         for (int64_t i[2] = {0}; i[0] < 5; i[0]++)                                                 \
             for (i[1] = 0; i[1] < 7; i[1]++) {                                                     \
-                const ha_at at = V##_at(v, i[0], i[1]);                                            \
+                const ha_cursor at = V##_at(v, i[0], i[1]);                                        \
                 const particle p = {{1, 2}, 3, {true, false, true}};                               \
                 V##_pos_x_set(v, at, 1);                                                           \
                 expect(e, 0, i, HA_WRITE_);                                                        \
@@ -117,7 +117,7 @@ static expectation expecting(const ha_mapping *m, int64_t granularity) {
                 }                                                                                  \
             }                                                                                      \
         HA_EACH(V, v, at) {                                                                        \
-            const int64_t i[2] = {HA_X(at, 0), HA_X(at, 1)};                                       \
+            const int64_t i[2] = {ha_coordinate(at, 0), ha_coordinate(at, 1)};                     \
             V##_pos_y_set(v, at, V##_pos_x_get(v, at));                                            \
             expect(e, 0, i, HA_READ_);                                                             \
             expect(e, 1, i, HA_WRITE_);                                                            \
@@ -403,7 +403,7 @@ HA_VIEW(any, particle, 2, HA_ANY)
 static void any_touch(any v, expectation *e) {
     HA_WITH(
         v, HA_EACH(any, v, at) {
-            const int64_t i[2] = {HA_X(at, 0), HA_X(at, 1)};
+            const int64_t i[2] = {ha_coordinate(at, 0), ha_coordinate(at, 1)};
             *any_pos_y(v, at) += *any_const_pos_x(any_reading(v), at);
             expect(e, 0, i, HA_READ_);
             expect(e, 1, i, HA_POINTER_TO_);

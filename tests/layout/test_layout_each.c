@@ -58,8 +58,8 @@ enum { BOXES = 5 };
         ptrdiff_t next = 0;                                                                        \
         HA_EACH(V, v, at) {                                                                        \
             ptrdiff_t i[4] = {0};                                                                  \
-            for (int d = 0; d < D; d++) i[d] = HA_X(at, d);                                        \
-            assert_int_equal(HA_I(at), next++);                                                    \
+            for (int d = 0; d < D; d++) i[d] = ha_coordinate(at, d);                               \
+            assert_int_equal(ha_index(at), next++);                                                \
             assert_int_equal(*V##_c(v, V##_at(v, N_##D(i))), inside(D, i, box) ? times : 0);       \
             *V##_c(v, at) = 0;                                                                     \
         }                                                                                          \
@@ -74,7 +74,7 @@ enum { BOXES = 5 };
                 continue;                                                                          \
             }                                                                                      \
             visits++;                                                                              \
-            last = HA_I(at);                                                                       \
+            last = ha_index(at);                                                                   \
         }                                                                                          \
         assert_true(visits <= count && last < v.count);                                            \
         visits = 0;                                                                                \
@@ -86,19 +86,20 @@ enum { BOXES = 5 };
     }                                                                                              \
     static void V##_neighbours(V v, const ptrdiff_t *n) {                                          \
         const ha_region box = box_of(D, n, 1);                                                     \
-        HA_EACH(V, v, at) * V##_u(v, at) = (float)HA_I(at);                                        \
+        HA_EACH(V, v, at) * V##_u(v, at) = (float)ha_index(at);                                    \
         HA_EACH_NEAR(V, v, at, box) {                                                              \
             ptrdiff_t i[4] = {0};                                                                  \
-            for (int d = 0; d < D; d++) i[d] = HA_X(at, d);                                        \
+            for (int d = 0; d < D; d++) i[d] = ha_coordinate(at, d);                               \
             for (int d = 0; d < D; d++)                                                            \
                 for (int k = -1; k <= 1; k++) {                                                    \
                     i[d] += k;                                                                     \
-                    const ha_at shifted = HA_SHIFT(at, d, k), there = V##_at(v, N_##D(i));         \
+                    const ha_cursor shifted = ha_neighbour(at, d, k), there = V##_at(v, N_##D(i)); \
                     assert_ptr_equal(V##_u(v, shifted), V##_u(v, there));                          \
-                    assert_int_equal(HA_I(shifted), HA_I(there));                                  \
-                    assert_int_equal(HA_X(shifted, d), i[d]);                                      \
-                    assert_ptr_equal(V##_u(v, HA_SHIFT(HA_SHIFT(shifted, d, -k), D - 1, 0)),       \
-                                     V##_u(v, at));                                                \
+                    assert_int_equal(ha_index(shifted), ha_index(there));                          \
+                    assert_int_equal(ha_coordinate(shifted, d), i[d]);                             \
+                    assert_ptr_equal(                                                              \
+                        V##_u(v, ha_neighbour(ha_neighbour(shifted, d, -k), D - 1, 0)),            \
+                        V##_u(v, at));                                                             \
                     i[d] -= k;                                                                     \
                 }                                                                                  \
         }                                                                                          \
@@ -136,7 +137,7 @@ static void test_break_leaves_all(void **state) {
     for (ptrdiff_t stop = 0; stop < 120; stop++) {
         ptrdiff_t visits = 0;
         HA_EACH(r4_3, v, at) {
-            if (HA_I(at) == stop) break;
+            if (ha_index(at) == stop) break;
             visits++;
         }
         assert_int_equal(visits, stop);
@@ -153,9 +154,9 @@ static void test_cursors_fit_other_views(void **state) {
     const m2 y = m2_new(5, 6);
     int pairs = 0;
     HA_EACH(b4_2c, w, at) {
-        const int number = (int)(10 * HA_X(at, 0) + HA_X(at, 1));
+        const int number = (int)(10 * ha_coordinate(at, 0) + ha_coordinate(at, 1));
         *b4_2_c(v, at) = *b4_2c_c(w, at) = *r4_2_c(x, at) = *m2_c(y, at) = number;
-        HA_EACH(r4_2, x, other) pairs += HA_I(other) >= 0;
+        HA_EACH(r4_2, x, other) pairs += ha_index(other) >= 0;
     }
     assert_int_equal(pairs, 900);
     for (ptrdiff_t i = 0; i < 5; i++)

@@ -191,9 +191,9 @@ static void check_runs(const ha_mapping *m) {
     int64_t index[4] = {0};
     do
         for (int64_t k = 0; k < m->rows; k++) {
-            ha_stretch run;
+            ha_run_of_values run;
             int64_t at[4];
-            assert_int_equal(ha_mapping_stretch(m, k, index, &run), HA_OK);
+            assert_int_equal(ha_mapping_run_of_values(m, k, index, &run), HA_OK);
             assert_int_equal(run.blob, m->row[k].blob);
             if (run.blob < 0) continue;
             memcpy(at, index, sizeof at);

@@ -67,7 +67,7 @@ static void test_subscripts(void **state) {
     HA_EACH(in_aos, a, at) {
         site r;
         memset(&r, 0, sizeof r);
-        r.tag = (short)(5 + HA_I(at));
+        r.tag = (short)(5 + ha_index(at));
         for (int l = 0; l < 4; l++) {
             r.link[l].owner = l;
             for (int i = 0; i < 3; i++)
@@ -89,20 +89,20 @@ static void test_subscripts(void **state) {
 }
 
 /* As many subscripts as a field can have. */
-typedef struct lattice {
+typedef struct stride_pattern {
     struct {
         struct {
             float re;
         } b[2][3][2];
     } a[2][2][3];
-} lattice;
+} stride_pattern;
 #define lattice_FIELDS (float, a, (2, 2, 3), b, (2, 3, 2), re)
-HA_RECORD(lattice)
-HA_VIEW(links, lattice, 1, HA_AOSOA(4))
+HA_RECORD(stride_pattern)
+HA_VIEW(links, stride_pattern, 1, HA_AOSOA(4))
 
 static void test_six_subscripts(void **state) {
     (void)state;
-    static lattice one;
+    static stride_pattern one;
     const links v = links_new(5);
     assert_int_equal(ha_record_leaves(&lattice_record), 144);
     assert_int_equal(lattice_record.field[0].stride[0], 6 * 12 * sizeof(float));

@@ -8,16 +8,16 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-static const ha_weavers *ways[3];
+static const ha_interleavers *ways[3];
 static size_t way_count;
 
 static int find_ways(void **state) {
     (void)state;
-    ways[way_count++] = &ha_weavers_portable;
+    ways[way_count++] = &ha_interleavers_portable;
 #if defined __x86_64__ && !defined HARRAY_NO_SIMD
     __builtin_cpu_init();
-    if (ha_weaves_avx2()) ways[way_count++] = &ha_weavers_avx2;
-    if (ha_weaves_avx512()) ways[way_count++] = &ha_weavers_avx512;
+    if (ha_interleave_avx2()) ways[way_count++] = &ha_interleavers_avx2;
+    if (ha_interleave_avx512()) ways[way_count++] = &ha_interleavers_avx512;
 #endif
     for (size_t i = 0; i < way_count; i++) printf("# %s\n", ways[i]->name);
     return 0;
@@ -79,28 +79,28 @@ static void lay_rows(side *s, const shape *h) {
     s->bytes = first + h->leaves * s->leaf + 64;
 }
 
-static ha_strips describe(const shape *h, const side *to, const side *from) {
+static ha_strided_blocks describe(const shape *h, const side *to, const side *from) {
     static char *to_table[MOST_LEAVES];
     static const char *from_table[MOST_LEAVES];
     for (int64_t f = 0; f < h->leaves; f++) {
         to_table[f] = target + to->at[f];
         from_table[f] = source + from->at[f];
     }
-    return (ha_strips){.to = h->has_tables ? NULL : to_table[0],
-                       .from = h->has_tables ? NULL : from_table[0],
-                       .to_table = h->has_tables ? to_table : NULL,
-                       .from_table = h->has_tables ? from_table : NULL,
-                       .to_leaf = to->leaf,
-                       .to_lane = to->lane,
-                       .to_block = to->block,
-                       .from_leaf = from->leaf,
-                       .from_lane = from->lane,
-                       .from_block = from->block,
-                       .leaves = h->leaves,
-                       .lanes = h->lanes,
-                       .blocks = h->blocks,
-                       .size = h->size,
-                       .stream = h->stream};
+    return (ha_strided_blocks){.to = h->has_tables ? NULL : to_table[0],
+                               .from = h->has_tables ? NULL : from_table[0],
+                               .to_table = h->has_tables ? to_table : NULL,
+                               .from_table = h->has_tables ? from_table : NULL,
+                               .to_leaf = to->leaf,
+                               .to_lane = to->lane,
+                               .to_block = to->block,
+                               .from_leaf = from->leaf,
+                               .from_lane = from->lane,
+                               .from_block = from->block,
+                               .leaves = h->leaves,
+                               .lanes = h->lanes,
+                               .blocks = h->blocks,
+                               .size = h->size,
+                               .stream = h->stream};
 }
 
 static void move_one_by_one(const shape *h, const side *to, const side *from) {
@@ -112,7 +112,7 @@ static void move_one_by_one(const shape *h, const side *to, const side *from) {
 }
 
 static void expect_same(const shape *h, const side *to, const side *from, const char *what) {
-    const ha_strips s = describe(h, to, from);
+    const ha_strided_blocks s = describe(h, to, from);
     assert_in_range(to->bytes, 1, ROOM);
     assert_in_range(from->bytes, 1, ROOM);
     memset(target, 0x5a, (size_t)to->bytes);

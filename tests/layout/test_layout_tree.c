@@ -286,7 +286,7 @@ static void check_mapping(const ha_mapping *m, const model_tree *t) {
     do
         for (int64_t k = 0; k < m->rows; k++) {
             ha_leaf leaf;
-            ha_stretch run;
+            ha_run_of_values run;
             const int64_t at = ha_mapping_offset(m, k, index);
             if (at != model_offset(t, (int)k, index))
                 fail_msg("%s, leaf %d: %d instead of %d", m->text, (int)k, (int)at,
@@ -297,7 +297,7 @@ static void check_mapping(const ha_mapping *m, const model_tree *t) {
                 assert_int_equal(taken[at + b]++, 0);
             }
             if (!m->row[k].packed) assert_int_equal(at % ha_scalar_alignment(leaf.scalar), 0);
-            assert_int_equal(ha_mapping_stretch(m, k, index, &run), HA_OK);
+            assert_int_equal(ha_mapping_run_of_values(m, k, index, &run), HA_OK);
             assert_int_equal(run.offset, at);
             assert_int_equal(run.dimension, m->rank - 1);
             assert_true(run.count >= 1 &&
@@ -339,8 +339,8 @@ static void check_run(const char *layout, int rank, const int64_t *extent, int64
                       const int64_t *index, int64_t count, int64_t stride) {
     ha_record *r = ha_record_parse("a:f64 b:u8", NULL);
     ha_mapping *m = parsed(r, layout, rank, extent);
-    ha_stretch run;
-    assert_int_equal(ha_mapping_stretch(m, leaf, index, &run), HA_OK);
+    ha_run_of_values run;
+    assert_int_equal(ha_mapping_run_of_values(m, leaf, index, &run), HA_OK);
     assert_int_equal(run.count, count);
     assert_int_equal(run.stride, stride);
     ha_mapping_free(m);

@@ -104,12 +104,12 @@ static ha_mapping *mapping_of(const char *text, int rank, const ptrdiff_t *n) {
         ptrdiff_t visits = 0, last = -1;                                                           \
         HA_EACH(V, v, at) {                                                                        \
             int64_t i[4] = {0};                                                                    \
-            for (int d = 0; d < D; d++) i[d] = HA_X(at, d);                                        \
+            for (int d = 0; d < D; d++) i[d] = ha_coordinate(at, d);                               \
             const particle p = V##_const_load(V##_reading(v), at);                                 \
             const particle want = particle_of(V##_seed(i, n));                                     \
             assert_memory_equal(&p, &want, sizeof p);                                              \
-            assert_int_equal(HA_I(at), last + 1);                                                  \
-            last = HA_I(at);                                                                       \
+            assert_int_equal(ha_index(at), last + 1);                                              \
+            last = ha_index(at);                                                                   \
             visits++;                                                                              \
         }                                                                                          \
         assert_int_equal(visits, v.count);                                                         \
@@ -130,7 +130,7 @@ static ha_mapping *mapping_of(const char *text, int rank, const ptrdiff_t *n) {
         } while (next_index(D, n, i));                                                             \
         do {                                                                                       \
             const particle p = particle_of(V##_seed(i, n));                                        \
-            const ha_at at = V##_at(v, INDEX_##D(i));                                              \
+            const ha_cursor at = V##_at(v, INDEX_##D(i));                                          \
             assert_in_memory(m, blob, i, &p);                                                      \
             assert_true(V##_vel_y_get(v, at) == p.vel.y);                                          \
             assert_true(V##_const_flags_get(V##_reading(v), at, 2) == p.flags[2]);                 \
@@ -191,12 +191,12 @@ static void test_split_of_the_sample(void **state) {
     (void)state;
     const sp v = sp_new(30);
     HA_EACH(sp, v, at) {
-        sp_record r = {.pos_y = (double)HA_I(at), .mass = 2};
+        sp_record r = {.pos_y = (double)ha_index(at), .mass = 2};
         r.flags[3] = true;
         sp_store(v, at, r);
         *sp_vel_z(v, at) = 4;
     }
-    const ha_at at = sp_at(v, 9);
+    const ha_cursor at = sp_at(v, 9);
     assert_int_equal((char *)sp_pos_y(v, at) - v.first.blob[0], 264);
     assert_int_equal((char *)sp_mass(v, at) - v.second.blob[0], 360);
     for (ptrdiff_t i = 0; i < 30; i++) {
@@ -218,7 +218,7 @@ static void test_split_like_its_mapping(void **state) {
     blobs_of(m, blob);
     const sq v = sq_on(blob, 5, 7);
     HA_EACH(sq, v, at)
-    sq_store(v, at, particle_of((uint64_t)(HA_X(at, 0) * 7 + HA_X(at, 1))));
+    sq_store(v, at, particle_of((uint64_t)(ha_coordinate(at, 0) * 7 + ha_coordinate(at, 1))));
     do {
         const particle p = particle_of((uint64_t)(i[0] * 7 + i[1]));
         const particle found = sq_load(v, sq_at(v, i[0], i[1]));
@@ -257,8 +257,8 @@ HA_VIEW(bodies, body, 2, HA_ANY)
 
 HA_FN void add_number(bodies v, float step) {
     HA_EACH(bodies, v, at) {
-        *bodies_x(v, at) += step * (float)HA_I(at);
-        *bodies_tag(v, at, 1) = (int)(10 * HA_X(at, 0) + HA_X(at, 1));
+        *bodies_x(v, at) += step * (float)ha_index(at);
+        *bodies_tag(v, at, 1) = (int)(10 * ha_coordinate(at, 0) + ha_coordinate(at, 1));
     }
 }
 
@@ -442,8 +442,8 @@ static void test_by_hand(void **state) {
     assert_false(atoms_null(v));
     HA_WITH(
         v, HA_EACH(atoms, v, at) {
-            *atoms_y(v, at) = (double)HA_I(at);
-            *atoms_mass(v, at) = 2 * (float)HA_I(at);
+            *atoms_y(v, at) = (double)ha_index(at);
+            *atoms_mass(v, at) = 2 * (float)ha_index(at);
         });
     for (int k = 0; k < ATOMS; k++) assert_true(h.xyz[k][1] == k && h.mass[k] == 2 * (float)k);
     assert_true(atoms_load(v, atoms_at(v, 3)).y == 3);
@@ -651,8 +651,8 @@ static void test_existing_structs(void **state) {
     for (int k = 0; k < 5; k++) array[k] = particle_of((uint64_t)k);
     const plain v = plain_of(array, 5);
     HA_EACH(plain, v, at) {
-        assert_ptr_equal(plain_vel_y(v, at), &array[HA_I(at)].vel.y);
-        assert_ptr_equal(plain_const_flags(plain_reading(v), at, 3), &array[HA_I(at)].flags[3]);
+        assert_ptr_equal(plain_vel_y(v, at), &array[ha_index(at)].vel.y);
+        assert_ptr_equal(plain_const_flags(plain_reading(v), at, 3), &array[ha_index(at)].flags[3]);
     }
     plain_free(v); /* nothing of its own */
     assert_true(array[4].pos.x == particle_of(4).pos.x);
@@ -681,9 +681,9 @@ static void test_memory_of_the_stack(void **state) {
     const parts w = parts_in(other + 1, 36);
     assert_int_equal((uintptr_t)v.blob[0] % HA_BLOB_ALIGN, 0);
     HA_EACH(blocks, v, at) {
-        blocks_store(v, at, particle_of((uint64_t)HA_I(at)));
+        blocks_store(v, at, particle_of((uint64_t)ha_index(at)));
         parts_store(w, at,
-                    particle_of((uint64_t)HA_I(at))); /* a cursor fits all of these extents */
+                    particle_of((uint64_t)ha_index(at))); /* a cursor fits all of these extents */
     }
     for (ptrdiff_t i = 0; i < 36; i++) {
         const particle p = parts_load(w, parts_at(w, i)), q = blocks_load(v, blocks_at(v, i));

@@ -30,7 +30,7 @@ static ha_status count_pieces(void *queue, void *to, const void *from, const ha_
     return s;
 }
 
-static int has_pieces(void) { return counted.ops && HA_HAS(counted.ops, ha_queue_ops, copy3d); }
+static int has_pieces(void) { return counted.ops && HA_HAS_(counted.ops, ha_queue_ops, copy3d); }
 
 /* From now on the calls of C are counted; `one_by_one`: and it cannot copy pieces. */
 static void begin_counting(int one_by_one) {

@@ -119,7 +119,7 @@ TEST(around_two_boxes) {
     const ha_range r = ha_around(&g, ha_box_range(&g, &a), ha_box_range(&g, &b));
     const ha_range expected = ha_box_range(&g, &both);
     assert_true(r.first == expected.first && r.last == expected.last);
-    assert_true(ha_is_whole(ha_around(&g, HA_WHOLE, expected)));
+    assert_true(ha_is_whole(ha_around(&g, HA_WHOLE_, expected)));
 }
 
 TEST(halves) {

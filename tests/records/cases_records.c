@@ -42,7 +42,7 @@ static atom atom_of(int64_t i) {
     return a;
 }
 
-HA_FN void store_all(cloud v) { HA_EACH(cloud, v, at) cloud_store(v, at, atom_of(HA_I(at))); }
+HA_FN void store_all(cloud v) { HA_EACH(cloud, v, at) cloud_store(v, at, atom_of(ha_index(at))); }
 HA_QUEUED(store_all, cloud);
 
 HA_FN void move_all(cloud v, double dt) {
@@ -301,7 +301,8 @@ TEST(views_of_packed_records) {
 }
 
 HA_FN void number(plane v) {
-    HA_EACH(plane, v, at) plane_store(v, at, atom_of(10 * HA_X(at, 0) + HA_X(at, 1)));
+    HA_EACH(plane, v, at)
+    plane_store(v, at, atom_of(10 * ha_coordinate(at, 0) + ha_coordinate(at, 1)));
 }
 HA_QUEUED(number, plane);
 
@@ -347,7 +348,8 @@ TEST(of_two_dimensions) {
 
     block_atoms q = block_atoms_new(HA_DIM(3, 5));
     assert_string_equal(ha_records_mapping(q.records, H)->text, "aosoa(8,rows)");
-    HA_USING(v, q, H, "overwrite") HA_EACH(blocks, v, at) blocks_store(v, at, atom_of(HA_X(at, 1)));
+    HA_USING(v, q, H, "overwrite")
+    HA_EACH(blocks, v, at) blocks_store(v, at, atom_of(ha_coordinate(at, 1)));
     else fail();
     SUCCEEDS(block_atoms_get(q, HA_DIM(2, 4), &a));
     assert_int_equal(a.id, 28);

@@ -337,7 +337,7 @@ TEST(described_wherever_they_are) {
     assert_non_null(strstr(text, places[0]));
     assert_non_null(strstr(text, "aos, valid nothing")); /* M1's copy is out of date */
     assert_true(!shares_memory(C) || C == H || strstr(text, "pinned, ") || in_cuda_row ||
-                HA_DEBUGGING);
+                HA_DEBUGGING_);
     SUCCEEDS(try_open(r.records, M1, "read pos.x+flag", 3, 9));
     (void)ha_records_describe(r.records, text, sizeof text);
     assert_true(strstr(text, "pos.x[3, 9)") && strstr(text, "flag[3, 9)") && strstr(text, "), "));

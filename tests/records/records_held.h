@@ -286,7 +286,7 @@ static void all_chunks_are_taken(void **state) {
         run(r, back ? sim : ha_host(), "overwrite", 127, 0, N, 1 + back);
         for (int i = 0; i < HA_CHUNKS; i++)
             assert_int_equal(HA_OK, ha_chunk_choose(1, 0, &mine, &chunk[i]));
-        assert_int_equal(HA_LATER, ha_chunk_choose(1, 0, &mine, &none));
+        assert_int_equal(HA_RETRY_, ha_chunk_choose(1, 0, &mine, &none));
         visit(&o, r, back ? ha_host() : sim, "read");
         for (int i = 0; i < 1000; i++) sched_yield();
         for (int i = 0; i < HA_CHUNKS; i++) ha_chunk_give(chunk[i]);

@@ -133,7 +133,7 @@ TEST(threads_with_a_field_each) {
     }
     HA_READING_RECORDS(v, r, H, "pos.x+mass+id+vel") {
         for (int64_t i = 0; i < N; i++) {
-            const ha_at at = cloud_const_at(v, i);
+            const ha_cursor at = cloud_const_at(v, i);
             assert_true(*cloud_const_mass(v, at) == 1000.0 + (double)i + ROUNDS);
             assert_true(*cloud_const_pos_x(v, at) == (double)i + ROUNDS);
             assert_int_equal(*cloud_const_id(v, at), 7 * i + ROUNDS);

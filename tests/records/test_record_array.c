@@ -19,7 +19,7 @@ static void *counted_realloc(void *memory, size_t bytes) {
 #define HARRAY_FREE free
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#define HA_RECORDS_PART_BYTES 4096 /* so that there are many parts */
+#define HA_RECORDS_PART_BYTES_ 4096 /* so that there are many parts */
 #include "../../harray_records.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * happens when they cannot, and that it all arrives. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#define HA_RECORDS_PART_BYTES (128 << 10) /* so that there are several parts */
+#define HA_RECORDS_PART_BYTES_ (128 << 10) /* so that there are several parts */
 #include "../../harray_records.h"
 
 #include <setjmp.h>
@@ -423,7 +423,7 @@ static const struct {
     {"byteswap(aos)", "byteswap(soa)", 1},
     {"bytesplit(aos)", "bytesplit(soa)", 1},
     {"aos", "byteswap(soa)", 0}, /* not the same bytes */
-    {"soa@morton", "aos", 0},    /* no lattice */
+    {"soa@morton", "aos", 0},    /* no stride_pattern */
     {"aosoa(4)", "aosoa(8)", 0}, /* blocks of both */
     {"aos", "aos", 0},           /* nothing to be done */
 };
@@ -440,7 +440,7 @@ static void pairs_at(ha_context *c) {
             there_and_back(r, c, 1, 1, spreads, 3);
             fine(atoms_free(&r));
         }
-    assert_true(ha_context_memory(c).staging <= HA_RECORDS_PART_BYTES * 5 / 4);
+    assert_true(ha_context_memory(c).staging <= HA_RECORDS_PART_BYTES_ * 5 / 4);
     c->ops = counted.ops;
 }
 
@@ -637,9 +637,9 @@ TEST(without_a_chunk) {
     atoms r = made(N, "aos", c, "soa");
     there_and_back(r, c, 1, 1, 1, 1);
     assert_true(ha_context_memory(c).staging > 0);
-    c->memory->near_chunk->taken = 1;
+    c->memory->device_staging->taken = 1;
     there_and_back(r, c, 1, 1, 0, 2);
-    c->memory->near_chunk->taken = 0;
+    c->memory->device_staging->taken = 0;
     there_and_back(r, c, 1, 1, 1, 3);
     /* the chunk makes way for what is needed more */
     const size_t left = CAPACITY - (size_t)ha_context_memory(c).live;
@@ -666,14 +666,15 @@ TEST(room_that_the_chunk_takes) {
     pthread_t thread;
     void *block;
     fine(ha_memory_set_cache(c, 0));
-    ha_chunk *chunk = ha_near_take(c->memory, 128 << 10, "test");
+    ha_chunk *chunk = ha_device_staging_take(c->memory, 128 << 10, "test");
     assert_non_null(chunk);
     assert_int_equal(pthread_create(&thread, NULL, allocate_main, &c), 0);
     until_quiet();
     ha_chunk_give(chunk);
     assert_int_equal(pthread_join(thread, &block), 0);
     assert_non_null(block);
-    assert_null(ha_near_take(c->memory, 128 << 10, "test")); /* who takes it waits for nobody */
+    assert_null(
+        ha_device_staging_take(c->memory, 128 << 10, "test")); /* who takes it waits for nobody */
     fine(ha_memory_release(c, block));
 }
 
@@ -722,13 +723,13 @@ TEST(between_devices) {
         assert_false(ha_records_valid(r.records, ha_host(), "pos", 0, HA_END));
         if (i == 1) {
             touch(r, two, "read flag");
-            two->memory->near_chunk->taken = 1;
+            two->memory->device_staging->taken = 1;
         }
         (void)tables();
         touch(r, two, "read");
         assert_int_equal(tables() > 0, i == 0);
         assert_int_equal(ha_records_valid(r.records, ha_host(), "pos", 0, HA_END), i > 0);
-        if (two->memory->near_chunk) two->memory->near_chunk->taken = 0;
+        if (two->memory->device_staging) two->memory->device_staging->taken = 0;
         touch(r, two, "write");
         expect_on_host(r, i);
         fine(atoms_free(&r));

@@ -58,7 +58,7 @@ static void step_read_anywhere(void) {
     model_opening o;
     if (x == NULL || !pick_opening(&o)) return;
     o.mode = HA_READ;
-    if (o.sets_size) o.locked = HA_WHOLE;
+    if (o.sets_size) o.locked = HA_WHOLE_;
     o.sets_size = 0;
     const ha_status wanted = expect_opening(&o);
     if (wanted == HA_ERR_BUSY) return; /* it would wait for another thread */

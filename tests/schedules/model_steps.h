@@ -107,7 +107,7 @@ static int pick_opening(model_opening *o) {
     *o = (model_opening){.array = array_index(a), .context = pick_context(), .mode = pick(3)};
     o->sets_size = o->mode == HA_OVERWRITE && pick(2);
     if (o->sets_size) o->size = pick(2) ? a->is.size : pick_size();
-    o->locked = o->sets_size ? HA_WHOLE : pick_range(a);
+    o->locked = o->sets_size ? HA_WHOLE_ : pick_range(a);
     return 1;
 }
 
@@ -398,9 +398,9 @@ static void step_sync(void) {
     const model_array *a = pick_array();
     model_access *x = free_access();
     if (a == NULL || x == NULL) return;
-    const model_opening o = {array_index(a), 0, HA_READ, HA_WHOLE, 0, 0};
+    const model_opening o = {array_index(a), 0, HA_READ, HA_WHOLE_, 0, 0};
     const int reads = a->wrapped && !a->read_only;
-    const ha_status wanted = reads ? expect_admission(o.array, 0, HA_WHOLE, 0, 0) : HA_OK;
+    const ha_status wanted = reads ? expect_admission(o.array, 0, HA_WHOLE_, 0, 0) : HA_OK;
     if (wanted == HA_ERR_BUSY) return; /* it would wait for another thread */
     note("sync array %d", o.array);
     world_may_wait();
@@ -600,7 +600,7 @@ static void step_take(void) {
 
 /* Reading all of it for a copy, wherever it is. */
 static ha_status expect_copy(const model_array *from) {
-    return expect_admission(array_index(from), -1, HA_WHOLE, 0, 0);
+    return expect_admission(array_index(from), -1, HA_WHOLE_, 0, 0);
 }
 
 /* What an array says after another one's values were written to it at one context. */
@@ -613,8 +613,8 @@ static void apply_assign_at(model_array *to, const model_array *from, const mode
 /* everywhere: by ha_array_assign, which does this for the caller's memory. */
 static void assign_at(model_array *to, model_array *from, int c, int everywhere) {
     ha_context *context = model.context[c].context;
-    const model_opening read = {array_index(from), c, HA_READ, HA_WHOLE, 0, 0};
-    const model_opening write = {array_index(to), c, HA_OVERWRITE, HA_WHOLE, 1, from->is.size};
+    const model_opening read = {array_index(from), c, HA_READ, HA_WHOLE_, 0, 0};
+    const model_opening write = {array_index(to), c, HA_OVERWRITE, HA_WHOLE_, 1, from->is.size};
     const ha_status first = expect_opening(&read);
     const ha_status wanted = first == HA_OK && to != from ? expect_change(to, from->is.size)
                                                           : first;

@@ -54,9 +54,9 @@ static ha_status launch_call(void *handle, ha_function f, const void *argument, 
     if (status) return status;
     if (bytes > sizeof copy) abort();
     if (bytes) memcpy(copy, argument, bytes);
-    status = HA_CUDA_TRY(queue->device, LaunchKernel,
-                         launch_device[queue->device->number].function[large], 1, 1, 1, 1, 1, 1, 0,
-                         queue->stream, parameters, NULL);
+    status = HA_CUDA_TRY_(queue->device, LaunchKernel,
+                          launch_device[queue->device->number].function[large], 1, 1, 1, 1, 1, 1, 0,
+                          queue->stream, parameters, NULL);
     ha_cuda_end(queue, pushed);
     return status;
 }

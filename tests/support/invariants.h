@@ -101,7 +101,7 @@ static inline const char *broken_pair(const ha_grid *g, const ha_holder *x, cons
     if (x->ticket == y->ticket) return "two accesses with one ticket";
     if (!(x->writes | y->writes) || !ha_overlap(g, x->range, y->range)) return NULL;
     const ha_holder *first = x->ticket < y->ticket ? x : y;
-    int alias = ((x->thread ^ y->thread) & ~HA_TOKEN) == 0 && x->context == y->context &&
+    int alias = ((x->thread ^ y->thread) & ~HA_TOKEN_) == 0 && x->context == y->context &&
                 !first->writes;
     return alias ? NULL : "two accesses that exclude each other are open";
 }
@@ -135,7 +135,7 @@ static inline const char *broken_holders(ha_array *a) {
         const ha_holder *h = &a->holder[i];
         if (!h->context || !h->thread || !h->site || h->ticket > a->tickets)
             return "an access of nobody";
-        if (h->thread == ha_self.id || h->thread & HA_TOKEN) why = broken_access(a, h);
+        if (h->thread == ha_self.id || h->thread & HA_TOKEN_) why = broken_access(a, h);
         for (uint32_t j = i + 1; j < a->holders && !why; j++)
             why = broken_pair(a->grid, h, &a->holder[j]);
     }
@@ -315,7 +315,7 @@ static inline void check_owners(ha_array *const *arrays, size_t count) {
 }
 
 static inline void check_ledger(ha_array *const *arrays, size_t count) {
-    HA_DEBUG(if (ha_faults.told) invariant_broken(NULL, "HARRAY_DEBUG has told of a mistake");)
+    HA_DEBUG_(if (ha_faults.told) invariant_broken(NULL, "HARRAY_DEBUG has told of a mistake");)
     uint64_t living = 0;
     for (size_t i = 0; i < count; i++) living += arrays[i] != NULL;
     if (living != ha_living_arrays()) invariant_broken(NULL, "the number of living arrays");

@@ -60,7 +60,7 @@ static inline int same_memory(const ha_context *a, const ha_context *b) {
 
 /* With HARRAY_DEBUG the host has addresses of its own for the memory that it shares. */
 static inline int same_address(const ha_context *a, const ha_context *b) {
-    return same_memory(a, b) && (!HA_DEBUGGING || (a == H) == (b == H));
+    return same_memory(a, b) && (!HA_DEBUGGING_ || (a == H) == (b == H));
 }
 
 typedef struct matrix_row {

@@ -195,7 +195,7 @@ static void check_access(const opened *x) {
          "an access to something else");
     if (!x->access.size) return;
     MUST(x->access.first == (size_t)x->s.v.offset, "an access begins elsewhere");
-    if (HA_DEBUGGING && ha_is_host(x->context)) return; /* users have their own mapping */
+    if (HA_DEBUGGING_ && ha_is_host(x->context)) return; /* users have their own mapping */
     MUST(x->access.data == in->data + x->access.first * sizeof(uint32_t), "a wrong pointer");
 }
 

@@ -9,7 +9,7 @@
 /* ---- admission ----------------------------------------------------------------------------- */
 
 /* Lock held. */
-static void ha_holder_place(ha_array *a, const ha_wish *w) {
+static void ha_holder_place(ha_array *a, const ha_lock_request *w) {
     a->holder[a->holders++] = (ha_holder){ha_self.id, ++a->tickets, w->range, w->context,
                                           w->site,    w->writes,    0,        0};
 }
@@ -35,30 +35,30 @@ static ha_status ha_holder_grow(ha_array *a) {
 }
 
 /* Lock held. One wish: HA_OK: its holder is in place. */
-static ha_status ha_try_wish(ha_array *a, const ha_wish *w, const ha_waiter *slow,
-                             ha_holder *other) {
-    ha_verdict v = ha_judge(a, w, other);
+static ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *w, const ha_waiter *slow,
+                                     ha_holder *other) {
+    ha_grant v = ha_judge(a, w, other);
     if (v == HA_REFUSED) return HA_ERR_CONFLICT;
     if (v == HA_MUST_WAIT || a->busy ||
         ((a->waiters & HA_WAITING) && (!slow || ha_queues_behind(a, w, slow->number))))
-        return HA_LATER;
+        return HA_RETRY_;
     if (a->holders == a->holder_capacity) return HA_ERR_MEMORY;
     ha_holder_place(a, w);
     return HA_OK;
 }
 
 /* One attempt at all of the wishes: HA_OK: in place, busy is ours; *ticket: of the first, the
- * others follow. Else none is. HA_LATER: has to wait; *obstacle says for whom. HA_ERR_MEMORY: the
+ * others follow. Else none is. HA_RETRY_: has to wait; *blocker says for whom. HA_ERR_MEMORY: the
  * table of holders is full. */
-static ha_status ha_try_admit(ha_array *a, const ha_wish *w, const ha_waiter *slow,
-                              uint64_t *ticket, ha_obstacle *obstacle) {
+static ha_status ha_try_admit(ha_array *a, const ha_lock_request *w, const ha_waiter *slow,
+                              uint64_t *ticket, ha_blocker *blocker) {
     ha_status s = HA_OK;
     ha_lock(a);
     uint32_t before = a->holders;
     *ticket = a->tickets + 1;
     for (; w && !s; w = w->next) {
-        *obstacle = (ha_obstacle){.wish = w};
-        s = ha_try_wish(a, w, slow, &obstacle->holder);
+        *blocker = (ha_blocker){.wish = w};
+        s = ha_try_lock_request(a, w, slow, &blocker->holder);
     }
     if (s)
         a->holders = before;
@@ -68,32 +68,32 @@ static ha_status ha_try_admit(ha_array *a, const ha_wish *w, const ha_waiter *sl
     return s;
 }
 
-#ifndef HA_LONG_WAIT_NS /* after which HARRAY_VERBOSE says so */
-#define HA_LONG_WAIT_NS 1000000000
+#ifndef HA_LONG_WAIT_NS_ /* after which HARRAY_VERBOSE says so */
+#define HA_LONG_WAIT_NS_ 1000000000
 #endif
 
 /* The first time that a thread went to sleep because of another one's access. */
-typedef struct ha_meeting {
+typedef struct ha_blocked {
     uint64_t since; /* 0: it did not */
-    ha_obstacle obstacle;
+    ha_blocker blocker;
     struct timespec late; /* when that will have been long */
     int verbose;          /* somebody is to be told then */
-} ha_meeting;
+} ha_blocked;
 
-static void ha_meet(ha_meeting *met, const ha_obstacle *obstacle) {
+static void ha_meet(ha_blocked *met, const ha_blocker *blocker) {
     if (met->since) return;
-    met->obstacle = *obstacle;
+    met->blocker = *blocker;
     met->since = ha_now();
     if (!(met->verbose = ha_verbose())) return;
     clock_gettime(CLOCK_REALTIME, &met->late);
-    uint64_t ns = (uint64_t)met->late.tv_nsec + HA_LONG_WAIT_NS;
+    uint64_t ns = (uint64_t)met->late.tv_nsec + HA_LONG_WAIT_NS_;
     met->late.tv_sec += (time_t)(ns / 1000000000);
     met->late.tv_nsec = (long)(ns % 1000000000);
 }
 
-static void ha_say_late(ha_array *a, ha_meeting *met) {
-    const ha_wish *w = met->obstacle.wish;
-    const ha_holder *h = &met->obstacle.holder;
+static void ha_say_late(ha_array *a, ha_blocked *met) {
+    const ha_lock_request *w = met->blocker.wish;
+    const ha_holder *h = &met->blocker.holder;
     met->verbose = 0;
     fprintf(stderr, "harray: %s: %s at %s: still waiting for %s", w->site, ha_subject_of(a).text,
             w->context->name, h->thread ? "the access " : "a writer's turn");
@@ -102,7 +102,7 @@ static void ha_say_late(ha_array *a, ha_meeting *met) {
 }
 
 /* ha_slow.lock and the bucket's held on entry; on return the former. */
-static void ha_sleep(ha_bucket *b, ha_array *a, ha_meeting *met) {
+static void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *met) {
     int late = 0;
     ha_slow.sleeps++;
     pthread_mutex_unlock(&ha_slow.lock);
@@ -136,29 +136,29 @@ static void ha_waiter_unlist(ha_waiter *w) {
 
 /* Waits until the wishes can be granted: HA_OK, HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY (when
  * `trying`), HA_ERR_MEMORY (the table of holders is full). */
-static ha_status ha_wait_admit(ha_array *a, const ha_wish *w, int trying, uint64_t *ticket,
-                               ha_obstacle *obstacle, ha_meeting *met) {
+static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *w, int trying, uint64_t *ticket,
+                               ha_blocker *blocker, ha_blocked *met) {
     ha_bucket *b = ha_bucket_of(a);
     ha_waiter me = {
         .thread = ha_self.id, .number = UINT64_MAX, .array = a, .wishes = w, .trying = trying};
-    const ha_holder *other = &obstacle->holder;
+    const ha_holder *other = &blocker->holder;
     ha_status s;
     int listed = 0;
     ha_waiters_add(a, 1);
     pthread_mutex_lock(&ha_slow.lock);
     for (;;) {
         pthread_mutex_lock(&b->lock);
-        s = ha_try_admit(a, w, &me, ticket, obstacle);
-        if (s != HA_LATER) break;
+        s = ha_try_admit(a, w, &me, ticket, blocker);
+        if (s != HA_RETRY_) break;
         if (!listed) ha_waiter_list(&me);
         listed = 1;
-        int met_one = other->thread || ha_queues_behind(a, obstacle->wish, me.number);
+        int met_one = other->thread || ha_queues_behind(a, blocker->wish, me.number);
         if (trying && met_one)
             s = HA_ERR_BUSY;
-        else if (other->thread && ha_in_circle(&me))
+        else if (other->thread && ha_would_deadlock(&me))
             s = HA_ERR_DEADLOCK;
-        if (s != HA_LATER) break;
-        if (met_one) ha_meet(met, obstacle);
+        if (s != HA_RETRY_) break;
+        if (met_one) ha_meet(met, blocker);
         ha_sleep(b, a, met);
     }
     ha_waiters_add(a, (uint32_t)-1);
@@ -172,8 +172,8 @@ static ha_status ha_wait_admit(ha_array *a, const ha_wish *w, int trying, uint64
 }
 
 /* What no waiting would change: of an array in the caller's memory. */
-static ha_status ha_refuse_wishes(ha_array *a, const ha_wish *w, const char *operation,
-                                  const ha_wish **refused) {
+static ha_status ha_refuse_lock_requests(ha_array *a, const ha_lock_request *w,
+                                         const char *operation, const ha_lock_request **refused) {
     ha_status s = HA_OK;
     for (; w && !s; w = w->next) {
         *refused = w;
@@ -184,11 +184,11 @@ static ha_status ha_refuse_wishes(ha_array *a, const ha_wish *w, const char *ope
 }
 
 /* Waiting for others, and being refused, are events. */
-static void ha_tell_conflict(ha_array *a, const ha_obstacle *in_the_way, const ha_meeting *met,
+static void ha_tell_conflict(ha_array *a, const ha_blocker *in_the_way, const ha_blocked *met,
                              ha_status s) {
     int refused = s == HA_ERR_CONFLICT || s == HA_ERR_DEADLOCK;
     if (!refused && !met->since) return;
-    const ha_obstacle *o = refused ? in_the_way : &met->obstacle;
+    const ha_blocker *o = refused ? in_the_way : &met->blocker;
     ha_on_conflict(a, o->wish->range, o->wish->site, o->wish->context->name, &o->holder, met->since,
                    refused ? s : HA_OK);
 }
@@ -196,37 +196,39 @@ static void ha_tell_conflict(ha_array *a, const ha_obstacle *in_the_way, const h
 /* Admits a wish with all that follow it: on HA_OK their holders are in place, and the array is busy
  * for this thread. *ticket: of the first, the others follow. Else *refused is the one that is not
  * granted. */
-static ha_status ha_admit_all(ha_array *a, const ha_wish *w, int trying, const char *operation,
-                              uint64_t *ticket, const ha_wish **refused) {
-    ha_obstacle obstacle;
-    ha_meeting met = {.since = 0};
-    const ha_holder *other = &obstacle.holder;
-    ha_status s = ha_refuse_wishes(a, w, operation, refused);
+static ha_status ha_admit_all(ha_array *a, const ha_lock_request *w, int trying,
+                              const char *operation, uint64_t *ticket,
+                              const ha_lock_request **refused) {
+    ha_blocker blocker;
+    ha_blocked met = {.since = 0};
+    const ha_holder *other = &blocker.holder;
+    ha_status s = ha_refuse_lock_requests(a, w, operation, refused);
     if (s) return s;
     for (;;) {
-        s = ha_try_admit(a, w, NULL, ticket, &obstacle);
-        if (s == HA_LATER) s = ha_wait_admit(a, w, trying, ticket, &obstacle, &met);
-        *refused = obstacle.wish;
+        s = ha_try_admit(a, w, NULL, ticket, &blocker);
+        if (s == HA_RETRY_) s = ha_wait_admit(a, w, trying, ticket, &blocker, &met);
+        *refused = blocker.wish;
         if (s != HA_ERR_MEMORY) break;
         if (ha_holder_grow(a))
             return ha_fail(s, operation, "%s: %s: no memory for one more open access", w->site,
                            ha_subject_of(a).text);
     }
-    ha_tell_conflict(a, &obstacle, &met, s);
-    if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &obstacle, operation);
-    w = obstacle.wish;
+    ha_tell_conflict(a, &blocker, &met, s);
+    if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &blocker, operation);
+    w = blocker.wish;
     if (s == HA_ERR_DEADLOCK)
         return ha_fail(s, operation,
                        "%s: %s%s at %s: this thread would wait for itself: thread %llu, which "
                        "opened it at %s on %s, waits for what this thread holds",
-                       w->site, ha_subject_of(a).text, ha_wish_label(a, w).text, w->context->name,
-                       (unsigned long long)other->thread, other->site, other->context->name);
+                       w->site, ha_subject_of(a).text, ha_lock_request_label(a, w).text,
+                       w->context->name, (unsigned long long)other->thread, other->site,
+                       other->context->name);
     return s;
 }
 
-static ha_status ha_admit(ha_array *a, const ha_wish *w, int trying, const char *operation,
+static ha_status ha_admit(ha_array *a, const ha_lock_request *w, int trying, const char *operation,
                           uint64_t *ticket) {
-    const ha_wish *refused;
+    const ha_lock_request *refused;
     return ha_admit_all(a, w, trying, operation, ticket, &refused);
 }
 
@@ -253,13 +255,13 @@ static void ha_admit_end(ha_array *a, uint64_t ticket) {
     ha_busy_end(a);
 }
 
-/* HA_LATER: another thread has it. `waits`: is woken then. */
+/* HA_RETRY_: another thread has it. `waits`: is woken then. */
 static ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *other) {
     ha_status s = HA_OK;
     ha_lock(a);
     if (a->busy) {
         a->waiters += (uint32_t)waits;
-        s = HA_LATER;
+        s = HA_RETRY_;
     } else if (exclusive && a->holders > a->read_only) {
         *other = a->holder[a->read_only];
         s = HA_ERR_CONFLICT;
@@ -272,10 +274,10 @@ static ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *o
 /* Takes busy; waits for it, which is short. exclusive: refuses while accesses are open. */
 static ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
     ha_status s = ha_busy_try(a, exclusive, 0, other);
-    if (s != HA_LATER) return s;
+    if (s != HA_RETRY_) return s;
     ha_bucket *b = ha_bucket_of(a);
     pthread_mutex_lock(&b->lock);
-    while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_LATER) {
+    while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_RETRY_) {
         pthread_cond_wait(&b->change, &b->lock);
         ha_waiters_add(a, (uint32_t)-1);
     }
@@ -290,7 +292,7 @@ static ha_status ha_claim(ha_array *a, const char *operation) {
     if (s) return s;
     if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
     if (!(s = ha_busy_begin(a, 1, &other))) return HA_OK;
-    ha_on_conflict(a, HA_WHOLE, operation, "", &other, 0, s);
+    ha_on_conflict(a, HA_WHOLE_, operation, "", &other, 0, s);
     return ha_fail(s, operation, "%s: there are open accesses, one %s at %s on %s",
                    ha_subject_of(a).text, ha_came_by(&other), other.site, other.context->name);
 }

@@ -14,7 +14,7 @@ typedef struct ha_waiter { /* on the sleeper's stack */
     struct ha_waiter *next;
     uint64_t thread, number; /* numbers grow in the order of listing */
     ha_array *array;
-    const struct ha_wish *wishes;
+    const struct ha_lock_request *wishes;
     int trying; /* is there for busy only: it never waits for an access */
     int reached;
 } ha_waiter;
@@ -57,8 +57,9 @@ static void ha_wake(const ha_array *a) {
 /* ---- judging ------------------------------------------------------------------------------- */
 
 /* What a thread wants. */
-typedef struct ha_wish {
-    const struct ha_wish *next; /* of the same array, to be granted together with this one */
+typedef struct ha_lock_request {
+    const struct ha_lock_request
+        *next; /* of the same array, to be granted together with this one */
     ha_context *context;
     ha_range range;
     int writes;
@@ -69,39 +70,39 @@ typedef struct ha_wish {
                                NULL: none will */
     const ha_block *moved;  /* that block; once it has gone, nothing is in the way any more */
     const char *site;
-} ha_wish;
+} ha_lock_request;
 
 /* What is in the way of it. */
-typedef struct ha_obstacle {
-    const ha_wish *wish; /* which one of several */
-    ha_holder holder;    /* thread 0: no access; the array is busy, or a writer waits */
-} ha_obstacle;
+typedef struct ha_blocker {
+    const ha_lock_request *wish; /* which one of several */
+    ha_holder holder;            /* thread 0: no access; the array is busy, or a writer waits */
+} ha_blocker;
 
-typedef enum ha_verdict { HA_GO, HA_MUST_WAIT, HA_REFUSED } ha_verdict;
+typedef enum ha_grant { HA_GRANTED, HA_MUST_WAIT, HA_REFUSED } ha_grant;
 
 /* Lock held. Whether it still has to; another thread may have done it meanwhile. Then who waits need
  * wait no more, and what its own thread has there is no hindrance. */
-static inline int ha_moves(ha_array *a, const ha_wish *w) {
+static inline int ha_moves(ha_array *a, const ha_lock_request *w) {
     return w->moves && ha_incarnation_find(a, w->moves)->block == w->moved;
 }
 
 /* Lock held. Whether an access and a wish cannot both be: one of them writes what the other uses, or
  * moves it. */
-static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_wish *w) {
+static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_lock_request *w) {
     if (w->moves == h->context->memory && !ha_is_empty(h->range) && ha_moves(a, w)) return 1;
     return (h->writes | w->writes) && ha_overlap(a->grid, h->range, w->range);
 }
 
 /* Lock held. *other: the access that is in the way. */
-static ha_verdict ha_judge(ha_array *a, const ha_wish *w, ha_holder *other) {
-    ha_verdict verdict = HA_GO;
+static ha_grant ha_judge(ha_array *a, const ha_lock_request *w, ha_holder *other) {
+    ha_grant verdict = HA_GRANTED;
     int changes = (w->sets_size && w->new_size != a->size) || ha_moves(a, w);
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
         if (!ha_collide(a, h, w) && !w->alone) continue;
-        int mine = (h->thread & ~HA_TOKEN) == ha_self.id;
+        int mine = (h->thread & ~HA_TOKEN_) == ha_self.id;
         int aliases = mine && !h->writes && h->context == w->context; /* y = f(y) */
-        if (aliases && !(h->thread & HA_TOKEN) && !changes && !w->alone) continue;
+        if (aliases && !(h->thread & HA_TOKEN_) && !changes && !w->alone) continue;
         *other = *h;
         if (mine || w->alone) return HA_REFUSED;
         verdict = HA_MUST_WAIT;
@@ -113,10 +114,10 @@ static ha_verdict ha_judge(ha_array *a, const ha_wish *w, ha_holder *other) {
  * would never have its turn. And only if it holds nothing: then nobody waits for it, and no circle
  * runs through the queue. number: the reader's own, UINT64_MAX before it is listed. ha_slow.lock
  * held. */
-static int ha_queues_behind(const ha_array *a, const ha_wish *w, uint64_t number) {
+static int ha_queues_behind(const ha_array *a, const ha_lock_request *w, uint64_t number) {
     if (w->writes || ha_self.held) return 0;
     for (const ha_waiter *o = ha_slow.first; o; o = o->next)
-        for (const ha_wish *its = o->wishes; its && o->array == a; its = its->next)
+        for (const ha_lock_request *its = o->wishes; its && o->array == a; its = its->next)
             if ((its->writes || its->moves) && o->number < number &&
                 ha_overlap(a->grid, its->range, w->range))
                 return 1;
@@ -125,11 +126,11 @@ static int ha_queues_behind(const ha_array *a, const ha_wish *w, uint64_t number
 
 /* How an access that is in the way came there. */
 static const char *ha_came_by(const ha_holder *h) {
-    return h->thread & HA_TOKEN ? "detached into a token" : "opened";
+    return h->thread & HA_TOKEN_ ? "detached into a token" : "opened";
 }
 
 /* " vel.x[0, 7)" of a record array; "" of others, whose ranges say less than where it was opened. */
-static ha_part_label ha_wish_label(const ha_array *a, const ha_wish *w) {
+static ha_part_label ha_lock_request_label(const ha_array *a, const ha_lock_request *w) {
     ha_part_label l = {""};
     if (!a->form || !a->grid) return l;
     const ha_part_label part = ha_part_label_of(a, w->range);
@@ -137,14 +138,14 @@ static ha_part_label ha_wish_label(const ha_array *a, const ha_wish *w) {
     return l;
 }
 
-static ha_status ha_fail_conflict(ha_array *a, const ha_obstacle *in_the_way,
+static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *in_the_way,
                                   const char *operation) {
-    const ha_wish *w = in_the_way->wish;
+    const ha_lock_request *w = in_the_way->wish;
     const ha_holder *other = &in_the_way->holder;
     const char *why, *advice = "";
     if (w->alone)
         why = "it has an open access";
-    else if (other->thread & HA_TOKEN)
+    else if (other->thread & HA_TOKEN_)
         why = "this thread keeps it locked";
     else if (other->writes)
         why = "this thread already writes it";
@@ -152,14 +153,14 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_obstacle *in_the_way,
         why = "this thread reads it at another context";
     else
         why = "this thread reads it, and its block would have to change";
-    if (other->thread & HA_TOKEN)
+    if (other->thread & HA_TOKEN_)
         advice = "; end the token first";
     else if (w->moves && !other->writes)
         advice = "; open it at the device first, or create it there: its memory is then pinned";
     else if (other->writes && !w->writes && !w->alone)
         advice = "; open the read before the write";
     return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s%s at %s: %s, %s at %s on %s%s", w->site,
-                   ha_subject_of(a).text, ha_wish_label(a, w).text, w->context->name, why,
+                   ha_subject_of(a).text, ha_lock_request_label(a, w).text, w->context->name, why,
                    ha_came_by(other), other->site, other->context->name, advice);
 }
 
@@ -173,7 +174,7 @@ static void ha_reach(uint64_t t) {
 
 /* Lock held. */
 static int ha_waits_for(const ha_waiter *w, const ha_holder *h) {
-    for (const ha_wish *its = w->wishes; its && h->thread != w->thread; its = its->next)
+    for (const ha_lock_request *its = w->wishes; its && h->thread != w->thread; its = its->next)
         if (ha_collide(w->array, h, its)) return 1;
     return 0;
 }
@@ -195,7 +196,7 @@ static int ha_follow(ha_waiter *w, uint64_t me) {
 }
 
 /* ha_slow.lock held, and `mine` is listed. Would waiting come back to this thread? */
-static int ha_in_circle(ha_waiter *mine) {
+static int ha_would_deadlock(ha_waiter *mine) {
     int again = 1, circle = 0;
     for (ha_waiter *w = ha_slow.first; w; w = w->next) w->reached = w == mine;
     while (again && !circle) {

@@ -153,12 +153,12 @@ static int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
  * one does not. */
 static int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) {
     size_t index[HA_MOST_RANK], last = (size_t)v->offset, rest = last;
-    int astray = 0, i = 0;
+    int off_grid = 0, i = 0;
     do {
         index[i] = ha_grid_take(g, i, &rest);
-        astray |= index[i] >= g->extent[i];
+        off_grid |= index[i] >= g->extent[i];
     } while (++i < g->rank);
-    if (astray || rest) return 0;
+    if (off_grid || rest) return 0;
     for (int d = 0, k = 0; d < v->rank; d++) {
         const size_t way = (size_t)v->extent[d] - 1, stride = (size_t)v->stride[d];
         if (!way) continue;

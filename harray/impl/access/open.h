@@ -10,7 +10,7 @@
 #include "opening.h"
 
 /* gcc would call them: with two callers they look big. */
-#define HA_FAST __attribute__((always_inline)) static inline
+#define HA_FAST_ __attribute__((always_inline)) static inline
 
 static inline int ha_all_valid(const ha_set *valid, ha_range r) {
     if (valid->n == 1) {
@@ -46,10 +46,10 @@ static inline int ha_is_elsewhere(const ha_array *a, const ha_incarnation *in, h
 
 /* Lock held. Nothing to move, nobody to wait for, nothing to allocate? *in: the incarnation. boxed:
  * with a grid, the ranges are boxes of it. */
-HA_FAST int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r, int write,
-                       int boxed, ha_incarnation **found) {
+HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r, int write,
+                        int boxed, ha_incarnation **found) {
     ha_incarnation *in = a->recent;
-    if (HA_DEBUGGING || (!boxed && a->grid)) return 0;
+    if (HA_DEBUGGING_ || (!boxed && a->grid)) return 0;
     if (a->busy | a->waiters) return 0;
     const ha_memory *memory = __atomic_load_n(&c->easy, __ATOMIC_RELAXED);
     if (in->memory != memory && !(in = ha_incarnation_find(a, memory))) return 0;
@@ -64,8 +64,8 @@ HA_FAST int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_ran
 }
 
 /* Lock held; it is easy. What the thread and the version are told, comes later. */
-HA_FAST void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_context *c, int write,
-                            ha_range locked, ha_range r, const char *site) {
+HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_context *c,
+                             int write, ha_range locked, ha_range r, const char *site) {
     uint64_t ticket = ++a->tickets;
     char *data = in->data + r.first * a->element;
     ha_holder *h = &a->holder[a->holders++];
@@ -81,8 +81,8 @@ HA_FAST void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_co
 }
 
 /* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */
-HA_FAST int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
-                         int boxed, size_t n, const char *site) {
+HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
+                          int boxed, size_t n, const char *site) {
     ha_incarnation *in;
     ha_lock(a);
     ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
@@ -126,7 +126,7 @@ __attribute__((noinline)) static ha_status ha_open_slow(ha_access *x, ha_array *
                     .range = range,
                     .sets_size = n != HA_END,
                     .size = n};
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     if (!x) return ha_no_access(o.operation);
     memset(x, 0, sizeof *x);
     ha_status s = ha_open_refuse(a, how, o.operation, site);
@@ -162,9 +162,9 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
     c = ha_resolve(c);
     if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
     if (a && x && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
-        ha_open_fast(x, a, c, 1, HA_WHOLE, 0, n, site))
+        ha_open_fast(x, a, c, 1, HA_WHOLE_, 0, n, site))
         return HA_OK;
-    return ha_open_slow(x, a, c, how | HA_OVERWRITE, HA_WHOLE, n, site);
+    return ha_open_slow(x, a, c, how | HA_OVERWRITE, HA_WHOLE_, n, site);
 }
 
 /* ---- closing ------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign)
 /* Lock held. The holder of an access; NULL when it was closed or detached. */
 static ha_holder *ha_access_find(ha_array *a, uint64_t ticket) {
     ha_holder *h = ha_holder_find(a, ticket);
-    return h && h->thread & HA_TOKEN ? NULL : h;
+    return h && h->thread & HA_TOKEN_ ? NULL : h;
 }
 
 /* Lock held. The device may still work on what the access covered: on all that it ever covered, for
@@ -206,16 +206,16 @@ static void ha_holder_end(ha_array *a, ha_holder *h) {
     uint32_t waiters = a->waiters & HA_WAITING;
     int watched = a->watched != NULL;
     ha_holder closed = *h;
-    ha_glimpse g;
+    ha_array_snapshot g;
     *h = a->holder[--a->holders];
-    ha_glimpse_access(a, &g, closed.range);
+    ha_array_snapshot_access(a, &g, closed.range);
     ha_unlock(a);
     if (waiters) ha_wake(a);
     if (watched) ha_on_access(HA_EVENT_CLOSE, a, &g, &closed);
 }
 
 __attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_holder_end(a, h);
     return ha_close_end(x);
 }
@@ -226,11 +226,11 @@ ha_status ha_close_(ha_access *x) {
         ha_status s = ha_enter("ha_close");
         if (s || !a) return s ? s : x ? ha_fail_closed("ha_close", a, 0) : ha_no_access("ha_close");
     }
-    ha_debug_close(a, x->ticket, ha_self.id, (ha_point){NULL, 0});
+    ha_debug_close(a, x->ticket, ha_self.id, (ha_timepoint){NULL, 0});
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, x->ticket);
     if (!h || h->thread != ha_self.id) {
-        int foreign = h && !(h->thread & HA_TOKEN);
+        int foreign = h && !(h->thread & HA_TOKEN_);
         ha_unlock(a);
         return ha_fail_closed("ha_close", a, foreign);
     }
@@ -320,7 +320,7 @@ static ha_status ha_access_grow(const ha_access *x, size_t n, const char **why,
     if (x->context->ops) {
         if (ha_ops_reserve(a, &in->ops, 1)) return HA_ERR_MEMORY;
         ha_lock(a);
-        ha_note_operation(&in->ops, x->context, HA_WHOLE, 1, attempt->site);
+        ha_note_operation(&in->ops, x->context, HA_WHOLE_, 1, attempt->site);
         ha_unlock(a);
     }
     if (!(s = ha_settle(a))) s = ha_incarnation_room(a, in, x->context, n, attempt);
@@ -348,7 +348,7 @@ static void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
 /* Room for `room` elements, then size n. */
 static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
                                 const char *operation, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter(operation);
     ha_attempt attempt = {.site = site};
     const char *why;
@@ -361,7 +361,7 @@ static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
         s = ha_access_grow(x, room, &why, &attempt);
         if (!s) ha_access_update(x, resizes, n, site);
         ha_busy_end(a);
-        if (s != HA_LATER) break;
+        if (s != HA_RETRY_) break;
         why = "waiting for memory failed";
     } while (!(s = ha_wait_past(attempt.point, site)));
     if (!s) return HA_OK;

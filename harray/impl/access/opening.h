@@ -22,8 +22,8 @@ typedef struct ha_opening {
     unsigned mode;         /* HA_READ, HA_WRITE, HA_OVERWRITE */
     ha_range range;        /* to be locked */
     const darray *view;    /* for whose elements; NULL: for all of the range */
-    int aimed;             /* `at` and `count` are set */
-    int astray;            /* they are not all on the array's grid */
+    int has_target;        /* `at` and `count` are set */
+    int off_grid;          /* they are not all on the array's grid */
     int line;              /* the elements are those one behind the other from there */
     size_t at, count;      /* the first element that is meant, and how many */
     int sets_size;         /* overwrite with a new size: nothing of the old values is kept */
@@ -37,7 +37,7 @@ typedef struct ha_opening {
     int fresh;             /* the incarnation had no block */
     int host_fresh;        /* the one on the host had none: staging may make it */
     int promised;          /* in->ops keeps an entry for closing */
-    uint32_t fellows;      /* openings of this array that are committed together with this one */
+    uint32_t peers;        /* openings of this array that are committed together with this one */
     ha_set brought;        /* what was made valid at `in` on the way */
     ha_block *replacement; /* takes the place of the block at commit */
     ha_range never;        /* what is not there, when that is the failure */
@@ -57,7 +57,7 @@ static ha_status ha_opening_range(ha_opening *o) {
     if (o->need.last == HA_END) o->need.last = o->size;
     o->trouble = "the range is not inside the array";
     if (o->need.first > o->need.last || o->need.last > o->size) return HA_ERR_ARGUMENT;
-    if (o->aimed) return HA_OK;
+    if (o->has_target) return HA_OK;
     o->at = o->need.first;
     o->count = o->need.last - o->need.first;
     return HA_OK;
@@ -73,7 +73,7 @@ static ha_status ha_opening_line(ha_opening *o) {
     if (first > last || (o->range.last > last && o->range.last != HA_END)) return HA_ERR_ARGUMENT;
     o->at = first;
     o->count = last - first;
-    o->aimed = o->line = 1;
+    o->has_target = o->line = 1;
     o->range = (ha_range){first, last};
     if (!o->count) return HA_OK;
     if (!ha_is_on_grid(g, first) || !ha_is_on_grid(g, last - 1)) return HA_ERR_ARGUMENT;
@@ -91,15 +91,15 @@ static void ha_opening_view(ha_opening *o, const darray *view) {
     if (!exact) o->view = view;
     o->at = (size_t)view->offset;
     o->count = ha_view_size(view);
-    o->aimed = 1;
-    o->astray = !ha_cover_is_box(o->array->grid, o->range);
+    o->has_target = 1;
+    o->off_grid = !ha_cover_is_box(o->array->grid, o->range);
 }
 
 /* Before it is admitted. */
 static ha_status ha_opening_aim(ha_opening *o) {
     o->trouble = "the range is not inside the array";
-    if (o->astray) return HA_ERR_ARGUMENT;
-    return o->array->grid && !o->aimed && !ha_is_whole(o->range) ? ha_opening_line(o) : HA_OK;
+    if (o->off_grid) return HA_ERR_ARGUMENT;
+    return o->array->grid && !o->has_target && !ha_is_whole(o->range) ? ha_opening_line(o) : HA_OK;
 }
 
 /* Lock held. Whether another access uses the block; those that are opened together with this one have
@@ -109,8 +109,8 @@ static int ha_opening_is_shared(const ha_opening *o) {
     int shared = 0;
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
-        int fellow = h->ticket - o->group <= o->fellows;
-        shared |= !fellow && h->context->memory == o->in->memory && !ha_is_empty(h->range);
+        int peer = h->ticket - o->group <= o->peers;
+        shared |= !peer && h->context->memory == o->in->memory && !ha_is_empty(h->range);
     }
     return shared;
 }
@@ -140,7 +140,7 @@ static ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     int shared = ha_opening_is_shared(o);
     ha_unlock(a);
     if (shared) o->moved = in->block;
-    return shared ? HA_ALONE : ha_incarnation_renew(a, in, o->context, n, attempt);
+    return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);
 }
 
 static ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
@@ -213,7 +213,7 @@ static ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
 static int ha_opening_overlooked(const ha_opening *o, ha_attempt *attempt) {
     for (const ha_incarnation *in = &o->array->first; in; in = in->next) {
         if (!in->valid.n || !ha_is_dead(in->memory)) continue;
-        attempt->point = (ha_point){in->memory->primary, ha_sequence(in->memory->primary)};
+        attempt->point = (ha_timepoint){in->memory->primary, ha_sequence(in->memory->primary)};
         return 1;
     }
     return 0;
@@ -225,7 +225,7 @@ static ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
     ha_plan plan;
     o->trouble = "moving its data there failed";
     ha_status s = ha_plan_make(a, o->in, o->need, &plan);
-    if (!s && plan.missing.n && ha_opening_overlooked(o, attempt)) s = HA_LATER;
+    if (!s && plan.missing.n && ha_opening_overlooked(o, attempt)) s = HA_RETRY_;
     if (!all) plan.missing.n = 0;
     if (!s) s = ha_opening_check(o, &plan);
     /* Room to take back each piece, too. */
@@ -239,7 +239,7 @@ static ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
 /* Room for what commit changes in a set. Each commit may add one range to it; with a grid, see
  * ndarray/open_many.h. */
 static ha_status ha_opening_grow(const ha_opening *o, ha_set *set, int adding) {
-    size_t more = set->grid ? ha_set_growth(set, o->need, adding) : (size_t)o->fellows + 1;
+    size_t more = set->grid ? ha_set_growth(set, o->need, adding) : (size_t)o->peers + 1;
     return ha_set_reserve(o->array, set, more);
 }
 
@@ -297,7 +297,7 @@ static ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
     if (ha_is_empty(o->need)) return HA_OK;
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
-    if (s == HA_ALONE) s = HA_OK; /* whoever opens it there will exchange the block */
+    if (s == HA_RETRY_ALONE_) s = HA_OK; /* whoever opens it there will exchange the block */
     return s ? s : ha_opening_bring(o, 0, attempt);
 }
 
@@ -319,7 +319,7 @@ static int ha_used_by_others(const ha_opening *o, const ha_incarnation *in, ha_r
 static void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
     ha_array *a = o->array;
     ha_lock(a);
-    int useless = in->block && !in->valid.n && !ha_used_by_others(o, in, HA_WHOLE);
+    int useless = in->block && !in->valid.n && !ha_used_by_others(o, in, HA_WHOLE_);
     ha_unlock(a);
     if (useless) ha_incarnation_drop(a, in);
 }
@@ -387,7 +387,7 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     if (s == HA_ERR_STATE && !ha_is_empty(o->never))
         return ha_fail(s, o->operation, "%s: %s at %s: %s%s were never written", o->site,
                        label.text, name, elements, part.text);
-    if (s == HA_ERR_ARGUMENT && o->astray)
+    if (s == HA_ERR_ARGUMENT && o->off_grid)
         return ha_fail(s, o->operation,
                        "%s: %s at %s: the view has elements between the rows of its storage",
                        o->site, label.text, name);
@@ -398,16 +398,16 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
                    all);
 }
 
-static ha_wish ha_opening_wish(const ha_opening *o) {
-    return (ha_wish){.context = o->context,
-                     .range = o->range,
-                     .writes = ha_opening_writes(o),
-                     .sets_size = o->sets_size,
-                     .new_size = o->size,
-                     .alone = o->alone,
-                     .moves = o->moved ? o->context->memory : NULL,
-                     .moved = o->moved,
-                     .site = o->site};
+static ha_lock_request ha_opening_lock_request(const ha_opening *o) {
+    return (ha_lock_request){.context = o->context,
+                             .range = o->range,
+                             .writes = ha_opening_writes(o),
+                             .sets_size = o->sets_size,
+                             .new_size = o->size,
+                             .alone = o->alone,
+                             .moves = o->moved ? o->context->memory : NULL,
+                             .moved = o->moved,
+                             .site = o->site};
 }
 
 typedef ha_status ha_preparation(ha_opening *o, ha_attempt *attempt);
@@ -416,7 +416,7 @@ typedef ha_status ha_preparation(ha_opening *o, ha_attempt *attempt);
 static ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
     ha_attempt attempt = {.site = o->site};
     ha_status s = ha_opening_range(o);
-    while (!s && (s = prepare(o, &attempt)) == HA_LATER) {
+    while (!s && (s = prepare(o, &attempt)) == HA_RETRY_) {
         ha_busy_end(o->array);
         s = ha_attempt_wait(&attempt);
         (void)ha_busy_begin(o->array, 0, NULL);
@@ -437,13 +437,13 @@ static ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *pre
     ha_status aim = ha_opening_aim(o);
     if (aim) return ha_opening_fail(o, aim);
     for (;;) {
-        ha_wish wish = ha_opening_wish(o);
+        ha_lock_request wish = ha_opening_lock_request(o);
         ha_status s = ha_admit(o->array, &wish, trying, o->operation, &o->ticket);
         if (s) return s;
         o->group = o->ticket;
         if (!(s = ha_opening_work(o, prepare))) return HA_OK;
         ha_opening_abort(o);
-        if (s != HA_ALONE) return ha_opening_fail(o, s);
+        if (s != HA_RETRY_ALONE_) return ha_opening_fail(o, s);
         ha_opening_renew(o);
     }
 }

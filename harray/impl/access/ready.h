@@ -33,7 +33,7 @@ static int ha_is_there(ha_array *a, ha_incarnation *in, ha_range r, int writes) 
  * still to do, too. While it is open, nobody adds to that. */
 static ha_status ha_wait_ready(ha_array *a, ha_incarnation *in, ha_range r, int writes,
                                const char *site) {
-    ha_point p = {NULL, 0};
+    ha_timepoint p = {NULL, 0};
     ha_status s = HA_OK;
     while (!s && ha_next_conflict(a, in, r, writes, NULL, &p)) s = ha_wait_past(p, site);
     return s || ha_is_there(a, in, r, writes) ? s : HA_ERR_LOST;
@@ -47,7 +47,7 @@ static ha_status ha_fail_waiting(ha_status s, const char *operation, ha_array *a
 }
 
 ha_status ha_wait_(ha_access *x, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_wait");
     if (s) return s;
     if (!x) return ha_no_access("ha_wait");
@@ -113,7 +113,7 @@ static ha_status ha_open_anywhere(ha_access *x, ha_opening *o) {
 
 ha_status ha_read_anywhere_(ha_access *x, ha_array *a, ha_context *otherwise, size_t first,
                             size_t last, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_opening o = {.array = a,
                     .context = ha_resolve(otherwise),
                     .operation = "ha_read_anywhere",

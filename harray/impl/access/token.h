@@ -1,6 +1,6 @@
 /* Tokens: locks that outlive their access.
  *
- * The holder of the access stays in the array's table, marked as nobody's own (HA_TOKEN): so its
+ * The holder of the access stays in the array's table, marked as nobody's own (HA_TOKEN_): so its
  * thread is refused as others have to wait, and no circle is followed through it. Ending a token is
  * closing, from any thread; at another queue's position it leaves one more operation behind. */
 #ifndef HARRAY_IMPL_ACCESS_TOKEN_H
@@ -21,7 +21,7 @@ ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
     ha_holder *h = ha_access_find(a, x->ticket);
     int foreign = h && h->thread != ha_self.id;
     if (h && !foreign) {
-        h->thread |= HA_TOKEN;
+        h->thread |= HA_TOKEN_;
         h->site = site;
     }
     ha_unlock(a);
@@ -49,7 +49,7 @@ static ha_status ha_token_fail_ended(const char *operation) {
 /* Lock held, and there is room. What may still work on what the token covered: its own context up
  * to `own`, and another queue up to `other`. Nothing orders the second behind the first, so it does
  * not take its place, as ha_ops_note would have it. */
-static void ha_token_note(ha_array *a, const ha_holder *h, ha_point own, ha_point other) {
+static void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_timepoint other) {
     ha_incarnation *in = ha_incarnation_find(a, h->context->memory);
     if (ha_is_empty(h->range)) return;
     if (h->context->ops) {
@@ -61,16 +61,16 @@ static void ha_token_note(ha_array *a, const ha_holder *h, ha_point own, ha_poin
 }
 
 /* HA_ERR_STATE, untold, when it has ended already. The array may be gone when this returns. */
-static ha_status ha_token_release(ha_token *t, ha_point own, ha_point other) {
+static ha_status ha_token_release(ha_token *t, ha_timepoint own, ha_timepoint other) {
     ha_array *a = t->array;
-    ha_debug_close(a, t->ticket, HA_TOKEN, other);
+    ha_debug_close(a, t->ticket, HA_TOKEN_, other);
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, t->ticket);
-    if (!h || !(h->thread & HA_TOKEN)) {
+    if (!h || !(h->thread & HA_TOKEN_)) {
         ha_unlock(a);
         return HA_ERR_STATE;
     }
-    int mine = (h->thread & ~HA_TOKEN) == ha_self.id;
+    int mine = (h->thread & ~HA_TOKEN_) == ha_self.id;
     ha_token_note(a, h, own, other);
     ha_holder_end(a, h);
     ha_self.held -= mine && ha_self.held > 0;
@@ -78,27 +78,28 @@ static ha_status ha_token_release(ha_token *t, ha_point own, ha_point other) {
     return HA_OK;
 }
 
-static ha_point ha_token_position(const ha_token *t) {
-    return (ha_point){t->context, t->context->ops ? ha_sequence(t->context) : 0};
+static ha_timepoint ha_token_position(const ha_token *t) {
+    return (ha_timepoint){t->context, t->context->ops ? ha_sequence(t->context) : 0};
 }
 
 ha_status ha_token_finish(ha_token *t) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_finish");
     if (s) return s;
-    s = ha_token_release(t, ha_token_position(t), (ha_point){NULL, 0});
+    s = ha_token_release(t, ha_token_position(t), (ha_timepoint){NULL, 0});
     return s ? ha_token_fail_ended("ha_token_finish") : HA_OK;
 }
 
 ha_status ha_token_wait(ha_token *t) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_wait");
     if (s) return s;
     ha_label label = ha_label_of(t->array);
     ha_context *c = t->context;
-    ha_point own = ha_token_position(t);
+    ha_timepoint own = ha_token_position(t);
     if (c->ops) s = ha_wait_at(own, "ha_token_wait");
-    if (ha_token_release(t, own, (ha_point){NULL, 0})) return ha_token_fail_ended("ha_token_wait");
+    if (ha_token_release(t, own, (ha_timepoint){NULL, 0}))
+        return ha_token_fail_ended("ha_token_wait");
     if (!s) return HA_OK;
     return ha_fail(s, "ha_token_wait", "array %s at %s: waiting for its work failed", label.text,
                    c->name);
@@ -111,7 +112,7 @@ void ha_token_close_scope_(ha_token *t) {
 /* ---- ending at a position of another queue ------------------------------------------------- */
 
 /* With room for the position, which only the thread that has the array busy can make. */
-static ha_status ha_token_end_behind(ha_token *t, ha_point other, const char *operation) {
+static ha_status ha_token_end_behind(ha_token *t, ha_timepoint other, const char *operation) {
     ha_array *a = t->array;
     ha_label label = ha_label_of(a);
     ha_context *c = t->context;
@@ -125,12 +126,12 @@ static ha_status ha_token_end_behind(ha_token *t, ha_point other, const char *op
 }
 
 ha_status ha_token_end_at(ha_token *t, ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_end_at");
     if (s) return s;
     c = ha_resolve(c);
     if (ha_is_host(c) || c == t->context) return ha_token_finish(t);
-    return ha_token_end_behind(t, (ha_point){c, ha_sequence(c)}, "ha_token_end_at");
+    return ha_token_end_behind(t, (ha_timepoint){c, ha_sequence(c)}, "ha_token_end_at");
 }
 
 /* ---- ending after an event of the caller --------------------------------------------------- */
@@ -161,19 +162,19 @@ static void ha_event_queue_give(ha_context *q, uint64_t waits_until) {
 
 /* q waits for the event; *behind: where it has. Marked at once: nobody may ever wait for it, and
  * then polling would not learn that the queue is free again. */
-static ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_point *behind) {
-    ha_mark *mark;
+static ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_timepoint *behind) {
+    ha_fence *mark;
     ha_status s = ha_or_backend(q, q->ops->await(q->queue, event));
     if (s) return s;
-    *behind = (ha_point){q, ha_sequence(q)};
+    *behind = (ha_timepoint){q, ha_sequence(q)};
     s = ha_cover(q, behind->seq, &mark);
-    if (!s) ha_mark_release(q, mark);
+    if (!s) ha_fence_release(q, mark);
     return s;
 }
 
 /* A queue of c's device that waits for the event, taken; NULL: *failure. */
 static ha_context *ha_event_queue_behind(const ha_context *c, const ha_event *event,
-                                         ha_point *behind, ha_failure *failure) {
+                                         ha_timepoint *behind, ha_failure *failure) {
     ha_context *q = ha_event_queue_take(c, failure);
     if (!q) return NULL;
     ha_status s = ha_event_queue_wait(q, event, behind);
@@ -187,7 +188,7 @@ static ha_context *ha_event_queue_behind(const ha_context *c, const ha_event *ev
 static ha_status ha_token_end_after_event(ha_token *t, const ha_context *c, const ha_event *event,
                                           const char *operation) {
     ha_failure failure = {HA_OK, NULL};
-    ha_point behind;
+    ha_timepoint behind;
     ha_context *q = ha_event_queue_behind(c, event, &behind, &failure);
     if (!q)
         return ha_fail(failure.status, operation, "array %s: %s: %s", ha_label_of(t->array).text,
@@ -198,14 +199,14 @@ static ha_status ha_token_end_after_event(ha_token *t, const ha_context *c, cons
 }
 
 ha_status ha_token_end_after(ha_token *t, ha_context *c, void *native) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_token_end_after";
     ha_event event;
     ha_status s = ha_token_check(t, operation);
     if (s) return s;
     c = ha_resolve(c);
     if (ha_is_host(c)) return ha_token_finish(t);
-    if (!HA_HAS(c->ops, ha_queue_ops, adopt_event))
+    if (!HA_HAS_(c->ops, ha_queue_ops, adopt_event))
         return ha_fail(HA_ERR_UNSUPPORTED, operation, "%s knows no events of the caller", c->name);
     if (!native) return ha_fail(HA_ERR_ARGUMENT, operation, "no event");
     if ((s = c->ops->adopt_event(c->queue, native, &event)))

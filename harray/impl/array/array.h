@@ -8,9 +8,9 @@
 
 ha_status ha_type_find(const char *name, ha_type *type) {
     static const ha_type types[] = {
-#define HA_TYPE_ENTRY(name, T) {#name, sizeof(T)},
-        HA_PREMADE_TYPES(HA_TYPE_ENTRY)
-#undef HA_TYPE_ENTRY
+#define HA_TYPE_ENTRY_(name, T) {#name, sizeof(T)},
+        HA_PREMADE_TYPES(HA_TYPE_ENTRY_)
+#undef HA_TYPE_ENTRY_
     };
     if (!type) return ha_fail(HA_ERR_ARGUMENT, "ha_type_find", "no place for the type");
     for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
@@ -78,7 +78,7 @@ static void ha_array_destroy(ha_array *a) {
     HARRAY_FREE(a->grid);
     if (a->holder != a->first_holders) HARRAY_FREE(a->holder);
     ha_watch_end(a);
-    ha_debug_bury(a);
+    ha_debug_note_freed(a);
 }
 
 /* The same for one that others have known. */
@@ -113,7 +113,7 @@ static ha_status ha_array_first_block(ha_array *a, size_t n) {
 }
 
 ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     if (ha_enter("ha_array_new")) return NULL;
     c = ha_resolve(c);
     if (!type.size) {
@@ -156,10 +156,10 @@ static int ha_may_look_at(const ha_array *a, const char *operation) {
     return a && !ha_forked && !ha_debug_freed(a, operation);
 }
 
-#define ha_may_look(a) ha_may_look_at(a, __func__)
+#define ha_may_look_(a) ha_may_look_at(a, __func__)
 
 size_t ha_array_size(const ha_array *a) {
-    if (!ha_may_look(a)) return 0;
+    if (!ha_may_look_(a)) return 0;
     ha_array *m = ha_lock_const(a);
     size_t n = m->size;
     ha_unlock(m);
@@ -167,7 +167,7 @@ size_t ha_array_size(const ha_array *a) {
 }
 
 uint64_t ha_array_version(const ha_array *a) {
-    if (!ha_may_look(a)) return 0;
+    if (!ha_may_look_(a)) return 0;
     ha_array *m = ha_lock_const(a);
     uint64_t n = m->version;
     ha_unlock(m);
@@ -176,7 +176,7 @@ uint64_t ha_array_version(const ha_array *a) {
 
 ha_statistics ha_array_statistics(const ha_array *a) {
     ha_statistics s = {0, 0};
-    if (!ha_may_look(a)) return s;
+    if (!ha_may_look_(a)) return s;
     ha_array *m = ha_lock_const(a);
     s = m->statistics;
     ha_unlock(m);
@@ -184,7 +184,7 @@ ha_statistics ha_array_statistics(const ha_array *a) {
 }
 
 void ha_array_set_name(ha_array *a, const char *name) {
-    if (!ha_may_look(a)) return;
+    if (!ha_may_look_(a)) return;
     ha_lock(a);
     size_t n = name ? strnlen(name, sizeof a->name - 1) : 0;
     memcpy(a->name, name ? name : "", n);
@@ -195,7 +195,7 @@ void ha_array_set_name(ha_array *a, const char *name) {
 const char *ha_array_name(const ha_array *a) { return a ? a->name : ""; }
 
 size_t ha_array_capacity(const ha_array *a, const ha_context *c) {
-    if (!ha_may_look(a)) return 0;
+    if (!ha_may_look_(a)) return 0;
     ha_array *m = ha_lock_const(a);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     size_t n = in ? in->capacity : 0;
@@ -216,7 +216,7 @@ static int ha_all_there(const ha_set *valid, ha_range r) {
 }
 
 int ha_array_valid(const ha_array *a, const ha_context *c, size_t first, size_t last) {
-    if (!ha_may_look(a)) return 0;
+    if (!ha_may_look_(a)) return 0;
     ha_array *m = ha_lock_const(a);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     ha_range r = {first, last == HA_END ? m->size : last};
@@ -227,7 +227,7 @@ int ha_array_valid(const ha_array *a, const ha_context *c, size_t first, size_t 
 
 size_t ha_array_valid_ranges(const ha_array *a, const ha_context *c, ha_range *ranges,
                              size_t most) {
-    if (!ha_may_look(a)) return 0;
+    if (!ha_may_look_(a)) return 0;
     ha_array *m = ha_lock_const(a);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     size_t n = in ? in->valid.n : 0;
@@ -240,7 +240,7 @@ ha_context *ha_array_first_touch(const ha_array *a) { return a ? a->first_touch 
 
 ha_context *ha_array_valid_context(const ha_array *a) {
     if (!a) return ha_host();
-    if (!ha_may_look(a)) return a->first_touch;
+    if (!ha_may_look_(a)) return a->first_touch;
     ha_array *m = ha_lock_const(a);
     ha_context *c = a->first_touch;
     const ha_incarnation *in = &m->first;
@@ -275,7 +275,7 @@ static ha_status ha_array_forget(ha_array *a) {
 }
 
 ha_status ha_array_resize(ha_array *a, size_t n) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     size_t bytes;
     ha_status s = ha_enter("ha_array_resize");
     if (s) return s;
@@ -302,7 +302,7 @@ ha_status ha_array_resize(ha_array *a, size_t n) {
 ha_status ha_array_clear(ha_array *a) { return ha_array_resize(a, 0); }
 
 ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_attempt attempt = {.site = "ha_array_reserve"};
     const char *why;
     ha_status s = ha_enter("ha_array_reserve");
@@ -318,7 +318,7 @@ ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
         if (!s && ha_has_failed(c)) s = HA_ERR_BACKEND;
         if (!s) s = ha_incarnation_room(a, in, c, n, &attempt);
         ha_busy_end(a);
-        if (s != HA_LATER || (s = ha_wait_past(attempt.point, attempt.site))) break;
+        if (s != HA_RETRY_ || (s = ha_wait_past(attempt.point, attempt.site))) break;
         if ((s = ha_claim(a, "ha_array_reserve"))) return s;
     }
     if (!s) return HA_OK;
@@ -342,7 +342,7 @@ static void ha_array_empty(ha_array *a) {
 }
 
 ha_status ha_array_purge(ha_array *a) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_claim_own(a, "ha_array_purge");
     if (s) return s;
     ha_array_empty(a);
@@ -416,7 +416,7 @@ static void ha_array_exchange(ha_array *a, ha_array *b) {
 }
 
 ha_status ha_array_swap(ha_array *a, ha_array *b) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     if (a && a == b) return HA_OK;
     ha_status s = ha_claim_two(a, b, "ha_array_swap");
     if (s) return s;
@@ -427,7 +427,7 @@ ha_status ha_array_swap(ha_array *a, ha_array *b) {
 }
 
 ha_status ha_array_take(ha_array *to, ha_array *from) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     if (to && to == from) return HA_OK;
     ha_status s = ha_claim_two(to, from, "ha_array_take");
     if (s) return s;

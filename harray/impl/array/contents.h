@@ -42,7 +42,7 @@ static ha_status ha_upload(ha_opening *o, const void *value, size_t bytes, size_
     if (s) return s;
     ha_repeat((char *)block->data, value, bytes, count);
     s = ha_or_backend(c, c->ops->copy(c->queue, ha_opening_data(o), block->data, bytes * count));
-    if (!s) ha_note_operation(&ops, c, HA_WHOLE, 0, o->site);
+    if (!s) ha_note_operation(&ops, c, HA_WHOLE_, 0, o->site);
     ha_block_retire(block, &ops);
     return s;
 }
@@ -51,7 +51,7 @@ static ha_status ha_upload(ha_opening *o, const void *value, size_t bytes, size_
 static ha_status ha_queue_fill(ha_context *c, void *to, const void *value, size_t bytes,
                                size_t count) {
     static const char zero = 0;
-    if (!HA_HAS(c->ops, ha_queue_ops, fill)) return HA_ERR_UNSUPPORTED;
+    if (!HA_HAS_(c->ops, ha_queue_ops, fill)) return HA_ERR_UNSUPPORTED;
     if (!value) return c->ops->fill(c->queue, to, &zero, 1, count * bytes);
     return c->ops->fill(c->queue, to, value, bytes, count);
 }
@@ -74,7 +74,7 @@ static ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes,
 /* A new array with `count` times a value of `bytes` bytes as its contents. */
 static ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void *value,
                                size_t bytes, size_t count, const char *operation) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_array *a = ha_array_new(type, n, c);
     if (!a) return NULL;
     ha_opening o = {.array = a,
@@ -149,7 +149,7 @@ static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     b->size = a->size;
     ha_unlock(b);
     for (ha_incarnation *in = &a->first; in && !s; in = in->next)
-        while (!s && (s = ha_copy_try(a, in, b, &attempt)) == HA_LATER) {
+        while (!s && (s = ha_copy_try(a, in, b, &attempt)) == HA_RETRY_) {
             ha_busy_end(a);
             s = ha_wait_past(attempt.point, operation);
             (void)ha_busy_begin(a, 0, NULL);
@@ -159,7 +159,7 @@ static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
 
 /* Holds a for reading, so that nobody writes it meanwhile. */
 static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
-    ha_wish wish = {.context = ha_host(), .range = HA_WHOLE, .site = operation};
+    ha_lock_request wish = {.context = ha_host(), .range = HA_WHOLE_, .site = operation};
     uint64_t ticket;
     ha_status s = ha_enter(operation);
     if (s) return s;
@@ -183,7 +183,7 @@ static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
 }
 
 ha_array *ha_array_copy(ha_array *a) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_array *copy = NULL;
     if (!a)
         ha_fail(HA_ERR_ARGUMENT, "ha_array_copy", "no array");
@@ -228,7 +228,7 @@ static ha_status ha_assign_into(ha_array *to, ha_array *from, ha_context *c,
 }
 
 ha_status ha_array_assign(ha_array *to, ha_array *from) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     if (to && to == from) return HA_OK;
     ha_status s = ha_check_two(to, from, "ha_array_assign");
     ha_array *copy;
@@ -241,7 +241,7 @@ ha_status ha_array_assign(ha_array *to, ha_array *from) {
 }
 
 ha_status ha_array_assign_at(ha_array *to, ha_array *from, ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_check_two(to, from, "ha_array_assign_at");
     return s ? s : ha_assign_into(to, from, ha_resolve(c), "ha_array_assign_at");
 }
@@ -280,9 +280,9 @@ static ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
 static ha_status ha_download(const ha_access *x, void *value) {
     ha_context *c = x->context;
     if (!ha_queue_reaches_host(c)) return HA_ERR_UNSUPPORTED;
-    ha_status s = ha_noticed(c, c->ops->copy(c->queue, value, x->data, x->array->element));
+    ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
     if (s) return s;
-    ha_point p = {c, ha_sequence(c)};
+    ha_timepoint p = {c, ha_sequence(c)};
     s = ha_wait_at(p, "ha_array_get");
     if (s) ha_drain(p);
     return s;
@@ -296,7 +296,7 @@ static ha_status ha_element_read(const ha_access *x, void *value) {
 }
 
 ha_status ha_array_get(ha_array *a, size_t i, void *value) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char *const operation = "ha_array_get";
     ha_access x;
     ha_context *c;
@@ -316,7 +316,7 @@ ha_status ha_array_get(ha_array *a, size_t i, void *value) {
 }
 
 ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_element_check(a, i, value, "ha_array_set");
     if (s) return s;
     ha_opening o = {.array = a,
@@ -338,7 +338,7 @@ ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
 
 ha_status ha_array_prefetch_(ha_array *a, ha_context *c, size_t first, size_t last,
                              const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),
                     .operation = "ha_array_prefetch",

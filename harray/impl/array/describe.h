@@ -19,7 +19,7 @@ static void ha_print_incarnation(ha_text *t, const ha_array *a, const ha_incarna
 
 size_t ha_describe(const ha_array *a, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
-    if (!ha_may_look(a)) {
+    if (!ha_may_look_(a)) {
         ha_print(&t, "no array\n");
         return t.length;
     }

@@ -11,7 +11,7 @@ ha_array *ha_array_retain(ha_array *a) {
 }
 
 ha_status ha_array_free(ha_array *a) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     if (!a) return HA_OK;
     ha_status s = ha_enter("ha_array_free");
     if (s) return s;

@@ -28,7 +28,7 @@ static void ha_wrap_leave(ha_array *a) {
         in->valid.n = 0;
         in->wrapped = 0;
         ha_ops_free(&ops);
-        HA_DEBUG(ha_known_gone(block->known);)
+        HA_DEBUG_(ha_known_gone(block->known);)
         HARRAY_FREE(block);
     }
 }
@@ -42,7 +42,7 @@ static const char *ha_wrap_misplaced(const ha_wrapped *p) {
     const ha_memory_kind kind = ha_pointer_kind(p->data, &owner);
     if (kind == HA_MEMORY_DEVICE && m != owner->home)
         return "a piece is memory of another device than its context's";
-    if (kind == HA_MEMORY_HOST && m->primary && HA_HAS(m->backend->memory, ha_memory_ops, knows))
+    if (kind == HA_MEMORY_HOST && m->primary && HA_HAS_(m->backend->memory, ha_memory_ops, knows))
         return "a piece is memory of the host, and its context's device needs its own";
     return NULL;
 }
@@ -116,14 +116,14 @@ static ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
 static void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
     if (a->read_only || !ha_is_const(in)) return;
     a->holder[a->holders++] = (ha_holder){.ticket = ++a->tickets,
-                                          .range = HA_WHOLE,
+                                          .range = HA_WHOLE_,
                                           .context = ha_memory_context(in->memory),
                                           .site = "ha_array_wrap"};
     a->read_only = 1;
 }
 
 ha_array *ha_array_wrap(ha_type type, size_t n, const ha_wrapped *pieces, size_t count) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     size_t bytes;
     if (ha_enter("ha_array_wrap")) return NULL;
     const char *objection = ha_wrap_objection(type, n, pieces, count);
@@ -188,7 +188,7 @@ static ha_status ha_wrap_sync(ha_array *a, const char *operation, const char *si
                         .operation = operation,
                         .site = site,
                         .mode = HA_READ,
-                        .range = HA_WHOLE};
+                        .range = HA_WHOLE_};
         if (ha_is_const(in) || (s = ha_opening_start(&o, 0, ha_opening_sync))) continue;
         ha_set_free(&o.brought);
         ha_admit_end(a, o.ticket);
@@ -197,7 +197,7 @@ static ha_status ha_wrap_sync(ha_array *a, const char *operation, const char *si
 }
 
 ha_status ha_sync_(ha_array *a, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_open_refuse(a, HA_READ, "ha_sync", site);
     return s ? s : ha_wrap_sync(a, "ha_sync", site);
 }
@@ -208,7 +208,7 @@ ha_status ha_sync_(ha_array *a, const char *site) {
  * What is lost is for the sync to tell. */
 static int ha_wrap_is_synced(ha_array *a, ha_incarnation *in) {
     ha_range all = {0, a->size};
-    ha_point p = {NULL, 0};
+    ha_timepoint p = {NULL, 0};
     int synced = !ha_set_overlaps(&a->lost, all);
     for (const ha_incarnation *other = &a->first; other; other = other->next)
         for (uint32_t i = 0; i < other->valid.n; i++)
@@ -217,9 +217,9 @@ static int ha_wrap_is_synced(ha_array *a, ha_incarnation *in) {
 }
 
 /* Claimed. Whether a queue still works with a piece, also behind the end: up to *p at least. */
-static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_point *p) {
-    *p = (ha_point){NULL, 0};
-    while (ha_next_conflict(a, in, HA_WHOLE, 1, NULL, p))
+static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_timepoint *p) {
+    *p = (ha_timepoint){NULL, 0};
+    while (ha_next_conflict(a, in, HA_WHOLE_, 1, NULL, p))
         if (!ha_passed(p->queue, p->seq)) return 1;
     return 0;
 }
@@ -227,7 +227,7 @@ static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_point *p) {
 typedef enum ha_wrap_state { HA_WRAP_STALE, HA_WRAP_USED, HA_WRAP_FREE } ha_wrap_state;
 
 /* Claimed. USED: up to *p at least. */
-static ha_wrap_state ha_wrap_look(ha_array *a, ha_point *p) {
+static ha_wrap_state ha_wrap_look(ha_array *a, ha_timepoint *p) {
     ha_wrap_state state = HA_WRAP_FREE;
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
         if (!ha_is_const(in) && !ha_wrap_is_synced(a, in)) return HA_WRAP_STALE;
@@ -239,7 +239,8 @@ static ha_wrap_state ha_wrap_look(ha_array *a, ha_point *p) {
 /* Waits, whatever it takes. */
 static void ha_wrap_drain(ha_array *a) {
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));)
-        for (ha_point p = {NULL, 0}; ha_next_conflict(a, in, HA_WHOLE, 1, NULL, &p);) ha_drain(p);
+        for (ha_timepoint p = {NULL, 0}; ha_next_conflict(a, in, HA_WHOLE_, 1, NULL, &p);)
+            ha_drain(p);
 }
 
 /* The array for its only owner. Who still waits for it would wait for nothing. */
@@ -262,7 +263,7 @@ static ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *s
 /* Syncs and frees; also in between nothing is held while the host waits. A queue that cannot tell
  * how far it is is drained. */
 static ha_status ha_wrap_end(ha_array *a, const char *operation, const char *site) {
-    ha_point p;
+    ha_timepoint p;
     int can_tell = 1;
     for (;;) {
         ha_status s = ha_wrap_claim(a, operation, site);
@@ -281,7 +282,7 @@ static ha_status ha_wrap_end(ha_array *a, const char *operation, const char *sit
 }
 
 ha_status ha_unwrap_(ha_array *a, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = a ? ha_enter("ha_unwrap") : HA_OK;
     if (s || !a) return s;
     if (ha_debug_freed(a, "ha_unwrap")) return HA_ERR_STATE;

@@ -3,7 +3,7 @@
  * The elements of such an array lie on a grid. A box of the grid is written as an ordinary range:
  * from its lowest corner to behind its highest. With the grid that says all, and without it, still
  * between which elements the box lies. So whoever keeps ranges keeps boxes, and only those who
- * compare them ask the grid. Where there is no grid (NULL), a range is just that. HA_WHOLE is all
+ * compare them ask the grid. Where there is no grid (NULL), a range is just that. HA_WHOLE_ is all
  * of either. */
 #ifndef HARRAY_IMPL_BASE_BOX_H
 #define HARRAY_IMPL_BASE_BOX_H
@@ -27,7 +27,7 @@ typedef struct ha_box {
 
 enum { HA_MOST_PIECES = 2 * HA_MOST_RANK }; /* of a box without another one */
 
-#define HA_WHOLE ((ha_range){0, SIZE_MAX})
+#define HA_WHOLE_ ((ha_range){0, SIZE_MAX})
 
 /* ---- corners ------------------------------------------------------------------------------- */
 
@@ -159,7 +159,7 @@ static inline int ha_covers(const ha_grid *g, ha_range outer, ha_range inner) {
 /* The smallest one with all elements of two, which are not empty. */
 static ha_range ha_around(const ha_grid *g, ha_range x, ha_range y) {
     ha_box a, b;
-    if (ha_is_whole(x) || ha_is_whole(y)) return HA_WHOLE;
+    if (ha_is_whole(x) || ha_is_whole(y)) return HA_WHOLE_;
     if (!g)
         return (ha_range){x.first < y.first ? x.first : y.first, x.last > y.last ? x.last : y.last};
     ha_box_of(g, x, &a);

@@ -9,11 +9,11 @@
 #include <sched.h>
 
 #if defined __x86_64__ || defined __i386__
-#define HA_PAUSE() __builtin_ia32_pause()
+#define HA_PAUSE_() __builtin_ia32_pause()
 #elif defined __aarch64__
-#define HA_PAUSE() __asm__ volatile("yield")
+#define HA_PAUSE_() __asm__ volatile("yield")
 #else
-#define HA_PAUSE() ((void)0)
+#define HA_PAUSE_() ((void)0)
 #endif
 
 /* A spin lock is held for some instructions only: never across a call that may wait, allocate or
@@ -24,7 +24,7 @@ static inline void ha_spin_lock(uint32_t *lock) {
          !__atomic_compare_exchange_n(lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
          unlocked = 0) {
         if (++spins % 64)
-            HA_PAUSE();
+            HA_PAUSE_();
         else
             sched_yield();
     }
@@ -36,9 +36,9 @@ static inline void ha_spin_unlock(uint32_t *lock) { __atomic_store_n(lock, 0, __
  * of its thread-local variables have to fit into a small reserve. In a program it makes no
  * difference. */
 #ifdef HARRAY_STATIC_TLS
-#define HA_TLS_MODEL __attribute__((tls_model("initial-exec")))
+#define HA_TLS_MODEL_ __attribute__((tls_model("initial-exec")))
 #else
-#define HA_TLS_MODEL
+#define HA_TLS_MODEL_
 #endif
 
 typedef struct ha_thread {
@@ -50,7 +50,7 @@ typedef struct ha_thread {
     int on_queue;        /* inside a function that runs on a queue */
 } ha_thread;
 
-static _Thread_local ha_thread ha_self HA_TLS_MODEL;
+static _Thread_local ha_thread ha_self HA_TLS_MODEL_;
 static uint64_t ha_threads;
 static int ha_forked; /* 1 in a child of fork(): locks and queue threads of the parent are gone */
 static pthread_once_t ha_atfork_once = PTHREAD_ONCE_INIT;

@@ -40,13 +40,13 @@ ha_memory_usage ha_context_pinned_memory(const ha_context *c) {
 static uint64_t ha_memory_trim_one(ha_memory *m, uint64_t keep) {
     uint64_t released;
     ha_staging_trim(m);
-    ha_near_trim(m);
+    ha_device_staging_trim(m);
     (void)ha_memory_collect(m, &released);
     return released + ha_memory_shrink(m, keep);
 }
 
 uint64_t ha_memory_trim(ha_context *c, uint64_t keep) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     if (ha_enter("ha_memory_trim")) return 0;
     ha_memory *pinned = ha_resolve(c)->home->pinned;
     uint64_t bytes = ha_memory_trim_one(ha_resolve(c)->memory, keep);
@@ -62,7 +62,7 @@ static void ha_memory_limit(ha_memory *m, uint64_t most) {
 }
 
 ha_status ha_memory_set_cache(ha_context *c, uint64_t most) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_memory_set_cache");
     if (s) return s;
     ha_memory *pinned = ha_resolve(c)->home->pinned;
@@ -74,7 +74,7 @@ ha_status ha_memory_set_cache(ha_context *c, uint64_t most) {
 /* ---- allocators ---------------------------------------------------------------------------- */
 
 ha_status ha_memory_set_allocator(ha_context *c, const ha_allocator *allocator) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_memory_set_allocator");
     if (s) return s;
     c = ha_resolve(c);
@@ -85,7 +85,7 @@ ha_status ha_memory_set_allocator(ha_context *c, const ha_allocator *allocator) 
     ha_memory *m = c->memory;
     ha_pool *p = &m->pool;
     ha_staging_trim(m);
-    ha_near_trim(m);
+    ha_device_staging_trim(m);
     (void)ha_memory_sweep(m);
     (void)ha_memory_shrink(m, 0);
     ha_spin_lock(&p->lock);
@@ -164,7 +164,7 @@ void *ha_memory_allocate(ha_context *c, size_t bytes) {
 }
 
 ha_status ha_memory_release(ha_context *c, void *block) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_ops ops = {0};
     ha_status s = ha_enter("ha_memory_release");
     if (s || !block) return s;
@@ -174,7 +174,7 @@ ha_status ha_memory_release(ha_context *c, void *block) {
         return ha_fail(HA_ERR_ARGUMENT, "ha_memory_release",
                        "%s: %p is no block of ha_memory_allocate there, or was released before",
                        c->name, block);
-    ha_note_operation(&ops, c, HA_WHOLE, 1, "ha_memory_release");
+    ha_note_operation(&ops, c, HA_WHOLE_, 1, "ha_memory_release");
     ha_block_retire(b, &ops);
     return HA_OK;
 }

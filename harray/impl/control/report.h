@@ -6,11 +6,11 @@
 #include "memory.h"
 
 /* What the report says of a watched array. */
-typedef struct ha_sight {
-    ha_glimpse array;
+typedef struct ha_report_row {
+    ha_array_snapshot array;
     ha_statistics moved;
     uint64_t accesses;
-} ha_sight;
+} ha_report_row;
 
 /* A list of copies. complete: 0 when there was no memory for it. */
 typedef struct ha_sites_seen {
@@ -20,7 +20,7 @@ typedef struct ha_sites_seen {
 } ha_sites_seen;
 
 typedef struct ha_arrays_seen {
-    ha_sight *list;
+    ha_report_row *list;
     size_t n;
     int complete;
 } ha_arrays_seen;
@@ -37,21 +37,21 @@ static ha_sites_seen ha_look_at_sites(void) {
     return seen;
 }
 
-static int ha_sight_compare(const void *first, const void *second) {
-    const ha_sight *a = (const ha_sight *)first, *b = (const ha_sight *)second;
+static int ha_report_row_compare(const void *first, const void *second) {
+    const ha_report_row *a = (const ha_report_row *)first, *b = (const ha_report_row *)second;
     if (a->moved.bytes != b->moved.bytes) return a->moved.bytes > b->moved.bytes ? -1 : 1;
     if (a->accesses != b->accesses) return a->accesses > b->accesses ? -1 : 1;
     return strcmp(a->array.name, b->array.name);
 }
 
 /* Writes at most `most` of the watched arrays; returns how many there are. */
-static size_t ha_copy_watched(ha_sight *list, size_t most) {
+static size_t ha_copy_watched(ha_report_row *list, size_t most) {
     size_t n = 0;
     pthread_mutex_lock(&ha_watch_list.lock);
     for (const ha_watched *w = ha_watch_list.first; w; w = w->next, n++) {
         if (n >= most) continue;
         ha_lock(w->array);
-        ha_glimpse_take(w->array, &list[n].array);
+        ha_array_snapshot_take(w->array, &list[n].array);
         list[n].moved = w->array->statistics;
         list[n].accesses = w->accesses;
         ha_unlock(w->array);
@@ -64,11 +64,11 @@ static size_t ha_copy_watched(ha_sight *list, size_t most) {
 static ha_arrays_seen ha_look_at_arrays(void) {
     ha_arrays_seen seen = {NULL, ha_copy_watched(NULL, 0), 1};
     if (!seen.n) return seen;
-    seen.list = (ha_sight *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
+    seen.list = (ha_report_row *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
     if (!seen.list) return (ha_arrays_seen){NULL, 0, 0};
     size_t now = ha_copy_watched(seen.list, seen.n);
     if (now < seen.n) seen.n = now;
-    qsort(seen.list, seen.n, sizeof *seen.list, ha_sight_compare);
+    qsort(seen.list, seen.n, sizeof *seen.list, ha_report_row_compare);
     return seen;
 }
 
@@ -166,7 +166,7 @@ static void ha_report_arrays(FILE *file) {
     if (seen.n || !seen.complete)
         fprintf(file, "\n%10s %10s %10s  %s\n", "transfers", "bytes", "accesses", "watched array");
     for (size_t i = 0; i < seen.n && i < HA_REPORT_ROWS; i++) {
-        ha_sight *s = &seen.list[i];
+        ha_report_row *s = &seen.list[i];
         ha_make_plain(s->array.name);
         fprintf(file, "%10llu %10s %10llu  %s%s%s[%zu]\n", (unsigned long long)s->moved.transfers,
                 ha_human_bytes(s->moved.bytes).text, (unsigned long long)s->accesses, s->array.name,
@@ -247,7 +247,7 @@ static void ha_json_sites(FILE *file) {
 static void ha_json_arrays(FILE *file) {
     ha_arrays_seen seen = ha_look_at_arrays();
     for (size_t i = 0; i < seen.n; i++) {
-        const ha_sight *s = &seen.list[i];
+        const ha_report_row *s = &seen.list[i];
         const ha_member members[] = {HA_MEMBER(s->array, size), HA_MEMBER(s->moved, transfers),
                                      HA_MEMBER(s->moved, bytes), HA_MEMBER(*s, accesses)};
         char type[512];

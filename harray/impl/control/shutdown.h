@@ -5,8 +5,8 @@
 #include "report.h"
 
 static void ha_context_close(ha_context *c) {
-    ha_mark_release(c, c->watched);
-    ha_mark_release(c, c->latest);
+    ha_fence_release(c, c->watched);
+    ha_fence_release(c, c->latest);
     if (!c->ended) c->ops->destroy(c->queue);
     pthread_mutex_destroy(&c->lock);
 }
@@ -20,10 +20,10 @@ static void ha_memory_empty(ha_memory *m) {
 static void ha_contexts_close(void) {
     for (ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (!c->ended) c->ops->drain(c->queue);
-        ha_mark_done(c, ha_sequence(c));
+        ha_fence_done(c, ha_sequence(c));
     }
     ha_staging_empty();
-    for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_near_end(m);
+    for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_device_staging_end(m);
     ha_trace_drained();
     ha_memory_empty(&ha_host_memory);
     for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_memory_empty(m);
@@ -54,7 +54,7 @@ static ha_watched_text ha_some_watched(void) {
 }
 
 ha_status ha_shutdown(void) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_shutdown");
     if (s) return s;
     uint64_t arrays = ha_living_arrays(), loose = ha_loose_blocks();
@@ -91,7 +91,7 @@ ha_status ha_shutdown(void) {
     }
     ha_sites_clear();
     pthread_mutex_unlock(&ha_registry.lock);
-    ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE};
+    ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE_};
     ha_host_memory.allocator = (ha_allocator){0};
     ha_memory_forget_transfers(&ha_host_memory);
     ha_debug_end();

@@ -34,7 +34,7 @@ static ha_status ha_zero_copy_set(ha_context *c, int on, const char **why) {
     const ha_backend *b = c->backend;
     ha_memory *wanted = on ? &ha_host_memory : c->home;
     *why = "the device cannot work on host memory";
-    if (on && (ha_is_host(c) || !HA_HAS(b, ha_backend, zero_copy) || !b->zero_copy(c->device)))
+    if (on && (ha_is_host(c) || !HA_HAS_(b, ha_backend, zero_copy) || !b->zero_copy(c->device)))
         return HA_ERR_UNSUPPORTED;
     if (c->memory == wanted) return HA_OK;
     *why = "an array is alive";

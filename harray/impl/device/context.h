@@ -11,10 +11,10 @@
 #define HARRAY_HOST_BACKEND ha_backend_host
 #endif
 
-#define HA_HOST_CACHE ((uint64_t)(HA_DEBUGGING ? 0 : 256) << 20) /* bytes kept cached at first */
+#define HA_HOST_CACHE_ ((uint64_t)(HA_DEBUGGING_ ? 0 : 256) << 20) /* bytes kept cached at first */
 
 struct ha_block;
-struct ha_mark;
+struct ha_fence;
 
 /* What the bytes of a memory are handed out for. */
 typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_use;
@@ -50,7 +50,7 @@ typedef struct ha_memory {
     ha_pool pool;
     pthread_mutex_t lock; /* guards those below */
     struct ha_chunk *
-        near_chunk; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/staging.h */
+        device_staging; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/staging.h */
     void (*reclaim)(struct ha_memory *); /* gives back what is kept for staging; NULL: nothing is */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
@@ -72,7 +72,7 @@ struct ha_context {
     int adopted;          /* queues.h: around a queue of the caller's, */
     void *native;         /* which is this one */
     int ended;            /* adopted, and given back: there is no queue any more */
-    int guests;           /* threads that are about to use the queue, while it is adopted */
+    int pins;             /* threads that are about to use the queue, while it is adopted */
     int for_events;       /* access/token.h: a queue that only waits for events of the caller … */
     uint64_t waits_until; /* … and is free again when it has passed this; registry's lock */
     char name[48];
@@ -80,8 +80,8 @@ struct ha_context {
     uint64_t done;        /* timeline.h: everything up to this number has happened */
     int failed;           /* state/lost.h: nothing more will happen */
     uint64_t lost_after;  /* state/lost.h: what has a higher number never happened */
-    pthread_mutex_t lock; /* guards the two below, and `ended` and `guests` */
-    struct ha_mark *latest,
+    pthread_mutex_t lock; /* guards the two below, and `ended` and `pins` */
+    struct ha_fence *latest,
         *watched; /* timeline.h: the newest event; an older one that is polled */
 };
 
@@ -100,7 +100,7 @@ static struct {
 /* The host is not opened: its memory object is NULL, and it has no queue. */
 static ha_context ha_host_context;
 static ha_memory ha_host_memory = {.backend = &HARRAY_HOST_BACKEND,
-                                   .pool = {.most = HA_HOST_CACHE},
+                                   .pool = {.most = HA_HOST_CACHE_},
                                    .lock = PTHREAD_MUTEX_INITIALIZER};
 static ha_context ha_host_context = {.name = "host",
                                      .memory = &ha_host_memory,
@@ -110,7 +110,7 @@ static ha_context ha_host_context = {.name = "host",
                                      .primary = &ha_host_context,
                                      .lock = PTHREAD_MUTEX_INITIALIZER};
 /* Whether an optional slot of a versioned table is there. */
-#define HA_HAS(table, type, slot)                                                                  \
+#define HA_HAS_(table, type, slot)                                                                 \
     ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot) && (table)->slot)
 
 static inline const ha_memory_ops *ha_memory_table(const ha_memory *m) {
@@ -122,7 +122,7 @@ static inline int ha_is_host(const ha_context *c) { return c->ops == NULL; }
 /* Zero-copy, and there is host memory that its queue cannot work on: each block is asked about
  * (access/opening.h). */
 static inline int ha_asks(const ha_context *c) {
-    return c->ops && c->memory == &ha_host_memory && HA_HAS(c->backend, ha_backend, maps);
+    return c->ops && c->memory == &ha_host_memory && HA_HAS_(c->backend, ha_backend, maps);
 }
 
 static inline const ha_memory *ha_easy_memory(const ha_context *c) {

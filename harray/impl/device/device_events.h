@@ -32,16 +32,16 @@ static void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, 
 /* A transfer is about to be enqueued: when does it begin? A device that cannot say is no reason to
  * fail, nor to tell anything. */
 static void ha_stamps_begin(ha_context *queue) {
-    ha_stamps_abandon(ha_told.stamps); /* of a transfer that failed */
-    ha_told.stamps = NULL;
+    ha_stamps_abandon(ha_pending_events.stamps); /* of a transfer that failed */
+    ha_pending_events.stamps = NULL;
     if (!(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS)) return;
-    if (!queue->ops || !HA_HAS(queue->ops, ha_queue_ops, stamp)) return;
+    if (!queue->ops || !HA_HAS_(queue->ops, ha_queue_ops, stamp)) return;
     ha_stamps *s = (ha_stamps *)HARRAY_MALLOC(sizeof *s);
     if (!s) return;
     memset(s, 0, sizeof *s);
     ha_note note = ha_backend_note;
     if (queue->ops->stamp(queue->queue, &s->begin) == HA_OK)
-        ha_told.stamps = s;
+        ha_pending_events.stamps = s;
     else
         HARRAY_FREE(s);
     ha_backend_note = note;
@@ -49,9 +49,9 @@ static void ha_stamps_begin(ha_context *queue) {
 
 /* It was enqueued. NULL: its times are not known. */
 static ha_stamps *ha_stamps_end(ha_context *queue) {
-    ha_stamps *s = ha_told.stamps;
+    ha_stamps *s = ha_pending_events.stamps;
     if (!s) return NULL;
-    ha_told.stamps = NULL;
+    ha_pending_events.stamps = NULL;
     ha_note note = ha_backend_note;
     s->ends = queue->ops->stamp(queue->queue, &s->end) == HA_OK;
     ha_backend_note = note;

@@ -12,11 +12,11 @@
 #include "../../access.h"
 
 #ifndef HARRAY_DEBUG
-#define HA_DEBUGGING 0
-#define HA_DEBUG(...)
+#define HA_DEBUGGING_ 0
+#define HA_DEBUG_(...)
 #else
-#define HA_DEBUGGING 1
-#define HA_DEBUG(...) __VA_ARGS__
+#define HA_DEBUGGING_ 1
+#define HA_DEBUG_(...) __VA_ARGS__
 #include "../../../backends/host/guarded.h"
 #include <signal.h>
 

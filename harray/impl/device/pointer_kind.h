@@ -26,7 +26,7 @@ ha_memory_kind ha_pointer_kind(const void *pointer, ha_context **context) {
     for (; m; m = m->next) {
         const ha_memory_ops *ops = m->backend->memory;
         if (!m->primary) continue; /* a pinned one: its device's own knows it, too */
-        if (!HA_HAS(ops, ha_memory_ops, knows)) continue;
+        if (!HA_HAS_(ops, ha_memory_ops, knows)) continue;
         if (!ops->knows(m->handle, pointer, &kind)) continue;
         owner = m->primary;
         break;

@@ -56,7 +56,7 @@ typedef struct ha_mover {
 } ha_mover;
 
 static ha_status ha_mover_check(ha_mover *m, ha_status s) {
-    s = ha_noticed(m->queue, s);
+    s = ha_queue_status(m->queue, s);
     m->some |= !s;
     return s;
 }
@@ -80,7 +80,7 @@ static ha_status ha_move_at_once(ha_mover *m, char *to, const char *from, const 
                          .from_row = rows->from[0],
                          .to_plane = two ? rows->to[1] : rows->count[0] * rows->to[0],
                          .from_plane = two ? rows->from[1] : rows->count[0] * rows->from[0]};
-    if (!queue->ops || !HA_HAS(queue->ops, ha_queue_ops, copy3d)) return HA_ERR_UNSUPPORTED;
+    if (!queue->ops || !HA_HAS_(queue->ops, ha_queue_ops, copy3d)) return HA_ERR_UNSUPPORTED;
     if (p.to_plane % p.to_row || p.from_plane % p.from_row) return HA_ERR_UNSUPPORTED;
     ha_status s = ha_mover_check(m, queue->ops->copy3d(queue->queue, to, from, &p));
     if (s == HA_ERR_UNSUPPORTED) ha_forget_note();

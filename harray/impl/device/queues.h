@@ -2,7 +2,7 @@
  *
  * A fork that is given back keeps its queue, for the next one. An adopted queue has to be the
  * caller's alone again, while arrays still name its context in their operations: so the context
- * stays, everything on it counts as passed, and only the queue goes, once its guests (timeline.h) have
+ * stays, everything on it counts as passed, and only the queue goes, once its pins (timeline.h) have
  * left. The next queue that is adopted at the device may have the context. */
 #ifndef HARRAY_IMPL_DEVICE_QUEUES_H
 #define HARRAY_IMPL_DEVICE_QUEUES_H
@@ -45,7 +45,7 @@ static const ha_context *ha_native_find(const ha_context *primary, const void *n
     for (const ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (c->backend != b) continue;
         if (c->adopted && !c->given_back && c->native == native && c->primary == primary) return c;
-        if (!c->adopted && HA_HAS(c->ops, ha_queue_ops, native) &&
+        if (!c->adopted && HA_HAS_(c->ops, ha_queue_ops, native) &&
             c->ops->native(c->queue) == native)
             return c;
     }
@@ -94,7 +94,7 @@ ha_context *ha_context_adopt(ha_context *device, void *stream) {
     ha_context *c = NULL;
     if (ha_enter(operation)) return NULL;
     device = ha_resolve(device);
-    if (ha_is_host(device) || !HA_HAS(device->ops, ha_queue_ops, adopt)) {
+    if (ha_is_host(device) || !HA_HAS_(device->ops, ha_queue_ops, adopt)) {
         ha_fail(HA_ERR_UNSUPPORTED, operation, "%s has no queues but harray's", device->name);
         return NULL;
     }
@@ -112,7 +112,7 @@ ha_context *ha_context_adopt(ha_context *device, void *stream) {
 
 /* ---- giving back --------------------------------------------------------------------------- */
 
-/* No more guests from now on. */
+/* No more pins from now on. */
 static void ha_adopted_close(ha_context *c) {
     __atomic_store_n(&c->easy, NULL, __ATOMIC_RELAXED);
     pthread_mutex_lock(&c->lock);
@@ -120,30 +120,30 @@ static void ha_adopted_close(ha_context *c) {
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The last guest may have recorded one more event: so they go when all guests have left. */
+/* The last guest may have recorded one more event: so they go when all pins have left. */
 static void ha_adopted_forget(ha_context *c) {
     pthread_mutex_lock(&c->lock);
-    ha_mark *watched = c->watched, *latest = c->latest;
+    ha_fence *watched = c->watched, *latest = c->latest;
     c->watched = c->latest = NULL;
     pthread_mutex_unlock(&c->lock);
-    ha_mark_release(c, watched);
-    ha_mark_release(c, latest);
-    ha_mark_done(c, ha_sequence(c));
+    ha_fence_release(c, watched);
+    ha_fence_release(c, latest);
+    ha_fence_done(c, ha_sequence(c));
 }
 
-static int ha_guests(ha_context *c) {
+static int ha_pins(ha_context *c) {
     pthread_mutex_lock(&c->lock);
-    int guests = c->guests;
+    int pins = c->pins;
     pthread_mutex_unlock(&c->lock);
-    return guests;
+    return pins;
 }
 
 /* Nobody enqueues on it any more. When this returns, nothing uses the caller's queue. */
 static void ha_adopted_end(ha_context *c) {
-    ha_drain((ha_point){c, ha_sequence(c)});
-    ha_mark_done(c, ha_sequence(c));
+    ha_drain((ha_timepoint){c, ha_sequence(c)});
+    ha_fence_done(c, ha_sequence(c));
     ha_adopted_close(c);
-    while (ha_guests(c)) sched_yield(); /* who wait for nobody: everything has happened */
+    while (ha_pins(c)) sched_yield(); /* who wait for nobody: everything has happened */
     ha_adopted_forget(c);
     pthread_mutex_lock(&ha_registry.lock);
     c->ops->destroy(c->queue);

@@ -7,9 +7,9 @@
 #include "../../../backends/list.h"
 
 static const ha_backend *const ha_built_in[] = {
-#define HA_LISTED(backend) &backend,
-    HA_BACKENDS(HA_LISTED)
-#undef HA_LISTED
+#define HA_LISTED_(backend) &backend,
+    HA_BACKENDS(HA_LISTED_)
+#undef HA_LISTED_
 };
 enum { HA_BUILT_IN = sizeof ha_built_in / sizeof *ha_built_in };
 
@@ -24,7 +24,7 @@ int ha_context_number(const ha_context *c) { return ha_resolve_const(c)->number;
 void *ha_context_stream(const ha_context *c) {
     c = ha_resolve_const(c);
     if (!c->ops || c->ended) return NULL;
-    return HA_HAS(c->ops, ha_queue_ops, native) ? c->ops->native(c->queue) : NULL;
+    return HA_HAS_(c->ops, ha_queue_ops, native) ? c->ops->native(c->queue) : NULL;
 }
 
 /* ---- backends ----------------------------------------------------------------------------- */
@@ -49,31 +49,31 @@ static const ha_backend *ha_backend_find(const char *kind) {
 }
 
 /* Whether a table reaches up to its last required slot; later slots are optional. */
-#define HA_REACHES(table, type, slot)                                                              \
+#define HA_REACHES_(table, type, slot)                                                             \
     ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot))
 
 static const char *ha_backend_lacks(const ha_backend *b) {
     const ha_memory_ops *m;
     const ha_queue_ops *q;
     if (!b) return "no backend";
-    if (b->version != HA_BACKEND_VERSION || !HA_REACHES(b, ha_backend, queue))
+    if (b->version != HA_BACKEND_VERSION || !HA_REACHES_(b, ha_backend, queue))
         return "unknown version or size";
     if (!b->kind || !ha_is_kind(b->kind) || !strcmp(b->kind, "best"))
         return "the kind must be 1 to 23 letters, digits or '_', and not 'best'";
     if (!b->count || !b->open) return "count or open is missing";
     if (!(m = b->memory) || m->version != HA_BACKEND_VERSION ||
-        !HA_REACHES(m, ha_memory_ops, reaches))
+        !HA_REACHES_(m, ha_memory_ops, reaches))
         return "no memory table of a known version and size";
     if (!m->allocate || !m->release || !m->reaches)
         return "allocate, release or reaches is missing";
-    if (!(q = b->queue) || q->version != HA_BACKEND_VERSION || !HA_REACHES(q, ha_queue_ops, drain))
+    if (!(q = b->queue) || q->version != HA_BACKEND_VERSION || !HA_REACHES_(q, ha_queue_ops, drain))
         return "no queue table of a known version and size";
     if (!q->create || !q->destroy || !q->copy || !q->call || !q->record || !q->await ||
         !q->finish || !q->done || !q->drain)
         return "a required slot of the queue table is missing";
-    if (!HA_HAS(b, ha_backend, pinned)) return NULL;
+    if (!HA_HAS_(b, ha_backend, pinned)) return NULL;
     m = b->pinned;
-    if (m->version != HA_BACKEND_VERSION || !HA_REACHES(m, ha_memory_ops, release) ||
+    if (m->version != HA_BACKEND_VERSION || !HA_REACHES_(m, ha_memory_ops, release) ||
         !m->allocate || !m->release)
         return "the table of pinned memory lacks allocate or release, or is of no known version";
     return NULL;
@@ -173,7 +173,7 @@ static void ha_memory_list(ha_memory *m, void *handle) {
 }
 
 /* What HARRAY_ZERO_COPY says: 0 or 1, -1: nothing. */
-static ha_status ha_zero_copy_wish(int *wish) {
+static ha_status ha_zero_copy_option(int *wish) {
     const char *text = getenv("HARRAY_ZERO_COPY");
     char why[100];
     *wish = -1;
@@ -187,7 +187,7 @@ static ha_status ha_zero_copy_wish(int *wish) {
 
 /* The memory that the queues of a device work on. Who cannot is not asked to share the host's. */
 static ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory *own, int wish) {
-    int can = HA_HAS(b, ha_backend, zero_copy) ? b->zero_copy(device) : 0;
+    int can = HA_HAS_(b, ha_backend, zero_copy) ? b->zero_copy(device) : 0;
     int shares = wish >= 0 ? wish && can : can == 2;
     return shares ? &ha_host_memory : own;
 }
@@ -197,7 +197,7 @@ static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
                                    ha_failure *failure) {
     void *device = NULL;
     int wish;
-    ha_status s = ha_zero_copy_wish(&wish);
+    ha_status s = ha_zero_copy_option(&wish);
     if (!s) s = b->open(number, &device, handle);
     if (s) {
         *failure = (ha_failure){s, "cannot open the device"};
@@ -217,7 +217,7 @@ static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
 
 /* Lock held. Opens a device with all that belongs to it. */
 static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure) {
-    const ha_memory_ops *host = HA_HAS(b, ha_backend, pinned) ? b->pinned : NULL;
+    const ha_memory_ops *host = HA_HAS_(b, ha_backend, pinned) ? b->pinned : NULL;
     ha_memory *m = ha_memory_make(b, NULL), *pinned = host ? ha_memory_make(b, host) : NULL;
     ha_context *c = NULL;
     void *handle = NULL;
@@ -237,7 +237,7 @@ static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *f
 
 /* Lock held. Tells why there is no device of a kind, if its backend says so: 1. */
 static int ha_note_missing(const ha_backend *b) {
-    const char *why = HA_HAS(b, ha_backend, missing) ? b->missing() : NULL;
+    const char *why = HA_HAS_(b, ha_backend, missing) ? b->missing() : NULL;
     if (!why || !*why) return 0;
     ha_backend_report(0, why);
     return 1;

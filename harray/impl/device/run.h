@@ -20,7 +20,7 @@ static ha_status ha_call_here(ha_function f, const void *argument, size_t bytes)
 static ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *argument,
                                     size_t bytes) {
     if (ha_is_host(c)) return ha_call_here(f, argument, bytes);
-    return ha_noticed(c, c->ops->call(c->queue, f, argument, bytes));
+    return ha_queue_status(c, c->ops->call(c->queue, f, argument, bytes));
 }
 
 ha_status ha_enqueue(ha_context *c, ha_function f, const void *argument, size_t bytes) {

@@ -14,17 +14,17 @@
 
 /* An event, shared by those who wait for it. Freed by the last of them once a newer one is there.
  */
-typedef struct ha_mark {
+typedef struct ha_fence {
     ha_event event;
     uint64_t covers; /* operations with a sequence number up to this */
     uint32_t users;  /* under the context's lock; the context itself is one */
-} ha_mark;
+} ha_fence;
 
 /* A point in a queue. */
-typedef struct ha_point {
+typedef struct ha_timepoint {
     ha_context *queue;
     uint64_t seq;
-} ha_point;
+} ha_timepoint;
 
 /* The sequence number for what was enqueued on c until now. */
 static inline uint64_t ha_sequence(const ha_context *c) {
@@ -35,7 +35,7 @@ static inline int ha_passed(const ha_context *c, uint64_t seq) {
     return __atomic_load_n(&c->done, __ATOMIC_ACQUIRE) >= seq;
 }
 
-static void ha_mark_done(ha_context *c, uint64_t covers) {
+static void ha_fence_done(ha_context *c, uint64_t covers) {
     uint64_t done = __atomic_load_n(&c->done, __ATOMIC_RELAXED);
     while (done < covers && !__atomic_compare_exchange_n(&c->done, &done, covers, 1,
                                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
@@ -68,21 +68,21 @@ static void ha_memory_look_dead(ha_memory *m) {
 
 /* An adopted queue goes while operations still name its context (queues.h). So whoever uses it for
  * one of them is its guest for that time. 0: it has gone, and everything there has happened. */
-static int ha_guest_begin(ha_context *c) {
+static int ha_context_pin(ha_context *c) {
     if (!c->adopted) return 1;
     pthread_mutex_lock(&c->lock);
     int stays = !c->ended;
-    c->guests += stays;
+    c->pins += stays;
     uint64_t gone = ha_sequence(c); /* later the context may have another queue, and its numbers */
     pthread_mutex_unlock(&c->lock);
-    if (!stays) ha_mark_done(c, gone);
+    if (!stays) ha_fence_done(c, gone);
     return stays;
 }
 
-static void ha_guest_end(ha_context *c) {
+static void ha_context_unpin(ha_context *c) {
     if (!c->adopted) return;
     pthread_mutex_lock(&c->lock);
-    c->guests--;
+    c->pins--;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -91,9 +91,9 @@ static void ha_guest_end(ha_context *c) {
 static void ha_drain_all_like(const ha_context *c) {
     ha_context *other = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
     for (; other; other = other->next) {
-        if (other->backend != c->backend || !ha_guest_begin(other)) continue;
+        if (other->backend != c->backend || !ha_context_pin(other)) continue;
         other->ops->drain(other->queue);
-        ha_guest_end(other);
+        ha_context_unpin(other);
     }
 }
 
@@ -109,7 +109,7 @@ static void ha_context_fail(ha_context *c) {
     ha_memory_look_dead(c->memory);
     ha_drain_all_like(c);
     __atomic_store_n(&ha_failures, 1, __ATOMIC_RELEASE);
-    ha_mark_done(c, UINT64_MAX);
+    ha_fence_done(c, UINT64_MAX);
 }
 
 static inline int ha_has_failed(const ha_context *c) {
@@ -117,15 +117,15 @@ static inline int ha_has_failed(const ha_context *c) {
 }
 
 /* Notices from the status of a queue's own function that it has failed. */
-static ha_status ha_noticed(ha_context *c, ha_status s) {
+static ha_status ha_queue_status(ha_context *c, ha_status s) {
     if (s == HA_ERR_LOST) ha_context_fail(c);
     return s;
 }
 
 /* The oldest known event that covers `seq`, to be released; NULL when there is none. */
-static ha_mark *ha_mark_find(ha_context *c, uint64_t seq) {
+static ha_fence *ha_fence_find(ha_context *c, uint64_t seq) {
     pthread_mutex_lock(&c->lock);
-    ha_mark *m = c->watched && c->watched->covers >= seq ? c->watched : c->latest;
+    ha_fence *m = c->watched && c->watched->covers >= seq ? c->watched : c->latest;
     if (m && m->covers >= seq)
         m->users++;
     else
@@ -134,19 +134,19 @@ static ha_mark *ha_mark_find(ha_context *c, uint64_t seq) {
     return m;
 }
 
-static void ha_mark_release(ha_context *c, ha_mark *m) {
+static void ha_fence_release(ha_context *c, ha_fence *m) {
     if (!m) return;
     pthread_mutex_lock(&c->lock);
     int last = --m->users == 0;
     pthread_mutex_unlock(&c->lock);
     if (!last) return;
-    if (HA_HAS(c->ops, ha_queue_ops, forget)) c->ops->forget(&m->event);
+    if (HA_HAS_(c->ops, ha_queue_ops, forget)) c->ops->forget(&m->event);
     HARRAY_FREE(m);
 }
 
 /* Makes m the context's newest event, if it is. The context becomes one more user. */
-static void ha_mark_publish(ha_context *c, ha_mark *m) {
-    ha_mark *old = NULL;
+static void ha_fence_publish(ha_context *c, ha_fence *m) {
+    ha_fence *old = NULL;
     pthread_mutex_lock(&c->lock);
     if (!c->latest || c->latest->covers < m->covers) {
         old = c->latest;
@@ -154,63 +154,63 @@ static void ha_mark_publish(ha_context *c, ha_mark *m) {
         m->users++;
     }
     pthread_mutex_unlock(&c->lock);
-    ha_mark_release(c, old);
+    ha_fence_release(c, old);
 }
 
 /* *out = an event behind operation `seq` of c; to be released. */
-static ha_status ha_cover(ha_context *c, uint64_t seq, ha_mark **out) {
-    if ((*out = ha_mark_find(c, seq))) return HA_OK;
-    ha_mark *m = (ha_mark *)HARRAY_MALLOC(sizeof *m);
+static ha_status ha_cover(ha_context *c, uint64_t seq, ha_fence **out) {
+    if ((*out = ha_fence_find(c, seq))) return HA_OK;
+    ha_fence *m = (ha_fence *)HARRAY_MALLOC(sizeof *m);
     if (!m) return HA_ERR_MEMORY;
-    *m = (ha_mark){.users = 1};
+    *m = (ha_fence){.users = 1};
     m->covers = __atomic_fetch_add(&c->issued, 1, __ATOMIC_ACQ_REL);
-    ha_status s = ha_noticed(c, c->ops->record(c->queue, &m->event));
+    ha_status s = ha_queue_status(c, c->ops->record(c->queue, &m->event));
     if (s) {
         HARRAY_FREE(m);
         return s;
     }
-    ha_mark_publish(c, m);
+    ha_fence_publish(c, m);
     *out = m;
     return HA_OK;
 }
 
 /* Whether p was lost: passed, but never happened. */
-static inline int ha_is_lost(ha_point p) {
+static inline int ha_is_lost(ha_timepoint p) {
     return ha_has_failed(p.queue) && p.seq > p.queue->lost_after;
 }
 
 /* Blocks until an event has happened. */
-static ha_status ha_mark_wait(ha_context *c, const ha_mark *m, const char *site) {
+static ha_status ha_fence_wait(ha_context *c, const ha_fence *m, const char *site) {
     uint64_t start = ha_now();
-    ha_status s = ha_noticed(c, c->ops->finish(&m->event));
+    ha_status s = ha_queue_status(c, c->ops->finish(&m->event));
     ha_on_wait(c->name, site, start);
-    if (!s) ha_mark_done(c, m->covers);
+    if (!s) ha_fence_done(c, m->covers);
     return s;
 }
 
-static ha_status ha_wait_for_event(ha_point p, const char *site) {
-    ha_mark *m;
+static ha_status ha_wait_for_event(ha_timepoint p, const char *site) {
+    ha_fence *m;
     ha_status s = ha_cover(p.queue, p.seq, &m);
     if (s) return s;
-    s = ha_mark_wait(p.queue, m, site);
-    ha_mark_release(p.queue, m);
+    s = ha_fence_wait(p.queue, m, site);
+    ha_fence_release(p.queue, m);
     return s;
 }
 
 /* Blocks the calling thread until operation p has happened. HA_ERR_LOST when it never will. site:
  * of the call that waits. */
-static ha_status ha_wait_at(ha_point p, const char *site) {
-    if (ha_passed(p.queue, p.seq) || !ha_guest_begin(p.queue))
+static ha_status ha_wait_at(ha_timepoint p, const char *site) {
+    if (ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue))
         return ha_is_lost(p) ? HA_ERR_LOST : HA_OK;
     ha_status s = ha_wait_for_event(p, site);
-    ha_guest_end(p.queue);
+    ha_context_unpin(p.queue);
     return s;
 }
 
-static ha_status ha_wait_for(ha_point p) { return ha_wait_at(p, ""); }
+static ha_status ha_wait_for(ha_timepoint p) { return ha_wait_at(p, ""); }
 
 /* The same for those who then look again at what there is: lost is over, too. */
-static ha_status ha_wait_past(ha_point p, const char *site) {
+static ha_status ha_wait_past(ha_timepoint p, const char *site) {
     ha_note note = ha_backend_note;
     ha_status s = ha_wait_at(p, site);
     if (s != HA_ERR_LOST) return s;
@@ -224,56 +224,56 @@ static inline int ha_can_await(const ha_context *waiter, const ha_context *queue
 }
 
 /* What is enqueued on `waiter` from now on happens after p. */
-static ha_status ha_await(ha_context *waiter, ha_point p) {
-    ha_mark *m;
-    if (waiter == p.queue || ha_passed(p.queue, p.seq) || !ha_guest_begin(p.queue)) return HA_OK;
+static ha_status ha_await(ha_context *waiter, ha_timepoint p) {
+    ha_fence *m;
+    if (waiter == p.queue || ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue)) return HA_OK;
     ha_status s = ha_cover(p.queue, p.seq, &m);
     if (!s) {
-        s = ha_noticed(waiter, waiter->ops->await(waiter->queue, &m->event));
-        ha_mark_release(p.queue, m);
+        s = ha_queue_status(waiter, waiter->ops->await(waiter->queue, &m->event));
+        ha_fence_release(p.queue, m);
     }
-    ha_guest_end(p.queue);
+    ha_context_unpin(p.queue);
     return s;
 }
 
 /* The event to ask about. It stays the same until it has happened: where work never ends, the
  * newest event never has. To be released. */
-static ha_mark *ha_mark_watch(ha_context *c) {
+static ha_fence *ha_fence_watch(ha_context *c) {
     pthread_mutex_lock(&c->lock);
     if (!c->watched && c->latest && !ha_passed(c, c->latest->covers)) {
         c->watched = c->latest;
         c->watched->users++;
     }
-    ha_mark *m = c->watched;
+    ha_fence *m = c->watched;
     if (m) m->users++;
     pthread_mutex_unlock(&c->lock);
     return m;
 }
 
-static void ha_mark_unwatch(ha_context *c, ha_mark *m) {
+static void ha_fence_unwatch(ha_context *c, ha_fence *m) {
     pthread_mutex_lock(&c->lock);
     int watched = c->watched == m;
     if (watched) c->watched = NULL;
     pthread_mutex_unlock(&c->lock);
-    if (watched) ha_mark_release(c, m);
+    if (watched) ha_fence_release(c, m);
 }
 
 /* Learns, without blocking, how far a queue has come. */
 static void ha_poll(ha_context *c) {
     ha_note note = ha_backend_note;
-    if (!ha_guest_begin(c)) return;
-    for (ha_mark *m; (m = ha_mark_watch(c));) {
+    if (!ha_context_pin(c)) return;
+    for (ha_fence *m; (m = ha_fence_watch(c));) {
         int done = ha_passed(c, m->covers) ? 1 : c->ops->done(&m->event);
         int passed = done == 1;
         if (done < 0) ha_context_fail(c);
         if (passed) {
-            ha_mark_done(c, m->covers);
-            ha_mark_unwatch(c, m);
+            ha_fence_done(c, m->covers);
+            ha_fence_unwatch(c, m);
         }
-        ha_mark_release(c, m);
+        ha_fence_release(c, m);
         if (!passed) break;
     }
-    ha_guest_end(c);
+    ha_context_unpin(c);
     ha_backend_note = note;
 }
 
@@ -284,22 +284,22 @@ static void ha_poll_all(void) {
 
 /* Waits until p touches memory no more, whatever it takes: for freeing. Cannot fail. It may not
  * have happened, if the device failed; so nobody else learns from this that it has. */
-static void ha_drain(ha_point p) {
+static void ha_drain(ha_timepoint p) {
     ha_note note = ha_backend_note; /* of what failed before */
     if (ha_wait_past(p, "") == HA_OK) return;
     ha_backend_note = note;
-    if (!ha_guest_begin(p.queue)) return;
+    if (!ha_context_pin(p.queue)) return;
     p.queue->ops->drain(p.queue->queue);
-    ha_guest_end(p.queue);
+    ha_context_unpin(p.queue);
 }
 
 ha_status ha_context_finish(ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_context_finish");
     if (s) return s;
     c = ha_resolve(c);
     if (ha_is_host(c)) return HA_OK;
-    s = ha_wait_at((ha_point){c, ha_sequence(c)}, "ha_context_finish");
+    s = ha_wait_at((ha_timepoint){c, ha_sequence(c)}, "ha_context_finish");
     if (s == HA_ERR_LOST)
         return ha_fail(s, "ha_context_finish",
                        "%s has failed, and what it was to do is lost; ha_shutdown ends that",

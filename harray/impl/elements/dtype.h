@@ -15,9 +15,9 @@ typedef struct ha_dtype_facts {
 
 static const ha_dtype_facts *ha_facts(ha_dtype type) {
     static const ha_dtype_facts facts[] = {{"no type", 0, 0, HA_KIND_NONE},
-#define HA_DTYPE_FACTS(name, T, kind) {#name, sizeof(T), _Alignof(T), kind},
-                                           HA_DTYPES(HA_DTYPE_FACTS)
-#undef HA_DTYPE_FACTS
+#define HA_DTYPE_FACTS_(name, T, kind) {#name, sizeof(T), _Alignof(T), kind},
+                                           HA_DTYPES(HA_DTYPE_FACTS_)
+#undef HA_DTYPE_FACTS_
     };
     size_t i = (size_t)type;
     return &facts[i < sizeof facts / sizeof *facts ? i : 0];
@@ -38,9 +38,9 @@ static ha_dtype ha_dtype_named(const char *name) {
         const char *name;
         ha_dtype type;
     } names[] = {
-#define HA_DTYPE_NAME(name, T, kind) {#name, HA_DTYPE_##name},
-        HA_DTYPES(HA_DTYPE_NAME)
-#undef HA_DTYPE_NAME
+#define HA_DTYPE_NAME_(name, T, kind) {#name, HA_DTYPE_##name},
+        HA_DTYPES(HA_DTYPE_NAME_)
+#undef HA_DTYPE_NAME_
             {"int", sizeof(int) == 8 ? HA_DTYPE_int64_t : HA_DTYPE_int32_t},
     };
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
@@ -73,9 +73,9 @@ ha_status ha_dtype_find(const char *name, ha_dtype *type) {
     if (!found)
         return ha_fail(HA_ERR_NOT_FOUND, "ha_dtype_find",
                        "no element type is called '%.40s': there are"
-#define HA_DTYPE_LISTED(name, T, kind) " " #name
-                       HA_NUMBER_DTYPES(HA_DTYPE_LISTED) " bool, and NumPy's names of these",
-#undef HA_DTYPE_LISTED
+#define HA_DTYPE_LISTED_(name, T, kind) " " #name
+                       HA_NUMBER_DTYPES(HA_DTYPE_LISTED_) " bool, and NumPy's names of these",
+#undef HA_DTYPE_LISTED_
                        name ? name : "(null)");
     *type = found;
     return HA_OK;

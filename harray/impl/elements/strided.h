@@ -100,19 +100,19 @@ typedef struct ha_strided_row {
     size_t run;
 } ha_strided_row;
 
-#define HA_COPY_ROW(name, bytes)                                                                   \
+#define HA_COPY_ROW_(name, bytes)                                                                  \
     static void ha_copy_row_##name(const ha_strided_row *r) {                                      \
         char *to = r->to;                                                                          \
         const char *from = r->from;                                                                \
         for (int64_t i = 0; i < r->count; i++, to += r->to_step, from += r->from_step)             \
             memcpy(to, from, bytes);                                                               \
     }
-HA_COPY_ROW(1, 1)
-HA_COPY_ROW(2, 2)
-HA_COPY_ROW(4, 4)
-HA_COPY_ROW(8, 8)
-HA_COPY_ROW(16, 16)
-HA_COPY_ROW(run, r->run)
+HA_COPY_ROW_(1, 1)
+HA_COPY_ROW_(2, 2)
+HA_COPY_ROW_(4, 4)
+HA_COPY_ROW_(8, 8)
+HA_COPY_ROW_(16, 16)
+HA_COPY_ROW_(run, r->run)
 
 /* One element many times, without gaps: what is there already is copied behind itself. */
 static void ha_fill_row(const ha_strided_row *r) {
@@ -245,8 +245,8 @@ static void ha_strided_copy(int rank, const int64_t *extent, void *to, const int
     }
     size_t bytes = 2 * s.run;
     for (int d = 0; d < s.rank; d++) bytes *= (size_t)s.at[d].extent;
-    s.large = bytes >= HA_PAST_CACHES / 64;
-    s.past = bytes >= HA_PAST_CACHES;
+    s.large = bytes >= HA_PAST_CACHES_ / 64;
+    s.past = bytes >= HA_PAST_CACHES_;
     const ha_plane p = ha_strided_plane(&s);
     ha_copy_planes(&s, &p, s.rank, first_to, first_from);
     if (s.past) ha_rows_past_end();

@@ -10,26 +10,26 @@
 #include "../../../layout/impl/simd/vectors.h"
 
 /* From so many bytes on, read and written together, results go past the caches. */
-#ifndef HA_PAST_CACHES /* tests have less */
-#define HA_PAST_CACHES (32 << 20)
+#ifndef HA_PAST_CACHES_ /* tests have less */
+#define HA_PAST_CACHES_ (32 << 20)
 #endif
 
 /* ---- blocks of vectors ---------------------------------------------------------------------- */
 
 /* ha_block_BYTES: `lanes` rows of 16 bytes, `from_step` apart, become as many columns. */
-#define HA_TRANSPOSE_BLOCK(bytes)                                                                  \
+#define HA_TRANSPOSE_BLOCK_(bytes)                                                                 \
     HA_UNUSED static inline void ha_block_##bytes(char *to, ptrdiff_t to_step, const char *from,   \
                                                   ptrdiff_t from_step) {                           \
         enum { lanes = 16 / bytes };                                                               \
         ha_vector_##bytes x[lanes];                                                                \
-        HA_UNROLL for (int i = 0; i < lanes; i++) memcpy(&x[i], from + i * from_step, 16);         \
-        ha_turn_##bytes(x);                                                                        \
-        HA_UNROLL for (int i = 0; i < lanes; i++) memcpy(to + i * to_step, &x[i], 16);             \
+        HA_UNROLL_ for (int i = 0; i < lanes; i++) memcpy(&x[i], from + i * from_step, 16);        \
+        ha_transpose_lanes_##bytes(x);                                                             \
+        HA_UNROLL_ for (int i = 0; i < lanes; i++) memcpy(to + i * to_step, &x[i], 16);            \
     }
-HA_TRANSPOSE_BLOCK(1)
-HA_TRANSPOSE_BLOCK(2)
-HA_TRANSPOSE_BLOCK(4)
-HA_TRANSPOSE_BLOCK(8)
+HA_TRANSPOSE_BLOCK_(1)
+HA_TRANSPOSE_BLOCK_(2)
+HA_TRANSPOSE_BLOCK_(4)
+HA_TRANSPOSE_BLOCK_(8)
 HA_UNUSED static inline void ha_block_16(char *to, HA_UNUSED ptrdiff_t to_step, const char *from,
                                          HA_UNUSED ptrdiff_t from_step) {
     memcpy(to, from, 16);
@@ -64,7 +64,7 @@ __attribute__((always_inline)) static inline void ha_prefetch_rows(const ha_tile
     }
 }
 
-#define HA_TRANSPOSE(bytes)                                                                        \
+#define HA_TRANSPOSE_(bytes)                                                                       \
     static void ha_transpose_##bytes(const ha_tile *t) {                                           \
         enum { lanes = 16 / bytes };                                                               \
         const size_t whole_m = t->m - t->m % lanes, whole_n = t->n - t->n % lanes;                 \
@@ -84,11 +84,11 @@ __attribute__((always_inline)) static inline void ha_prefetch_rows(const ha_tile
                 memcpy(t->to + (ptrdiff_t)j * t->to_step + i * bytes,                              \
                        t->from + (ptrdiff_t)i * t->from_step + j * bytes, bytes);                  \
     }
-HA_TRANSPOSE(1)
-HA_TRANSPOSE(2)
-HA_TRANSPOSE(4)
-HA_TRANSPOSE(8)
-HA_TRANSPOSE(16)
+HA_TRANSPOSE_(1)
+HA_TRANSPOSE_(2)
+HA_TRANSPOSE_(4)
+HA_TRANSPOSE_(8)
+HA_TRANSPOSE_(16)
 
 static void ha_transpose(const ha_tile *t, size_t bytes) {
     switch (bytes) {

@@ -34,7 +34,7 @@ static _Thread_local struct {
     unsigned depth;           /* calls into the library, one inside the other */
     int telling;              /* a handler runs: what it causes is not told again */
     struct ha_stamps *stamps; /* of the transfer that is being enqueued */
-} ha_told;
+} ha_pending_events;
 
 static uint64_t ha_dropped; /* events that there was no memory for */
 static struct {
@@ -78,7 +78,7 @@ static void ha_text_copy(char *to, size_t bytes, const char *from) {
 
 /* One more event of this call, to be filled in. NULL: nobody listens, or there is no memory. */
 static ha_event_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
-    if (!ha_is_listening() || ha_told.telling) return NULL;
+    if (!ha_is_listening() || ha_pending_events.telling) return NULL;
     ha_event_record *r = (ha_event_record *)HARRAY_MALLOC(sizeof *r);
     if (!r) {
         __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);
@@ -94,9 +94,9 @@ static ha_event_record *ha_record_add(ha_event_kind kind, const char *site, cons
                               .at = r->at,
                               .thread = ha_self.id};
     r->info.start = r->info.end = ha_now();
-    if (!ha_told.first) ha_told.last = &ha_told.first;
-    *ha_told.last = r;
-    ha_told.last = &r->next;
+    if (!ha_pending_events.first) ha_pending_events.last = &ha_pending_events.first;
+    *ha_pending_events.last = r;
+    ha_pending_events.last = &r->next;
     return r;
 }
 

@@ -14,23 +14,24 @@ static void ha_record_tell(ha_event_record *r) {
 }
 
 static void ha_call_leave(void) {
-    if (--ha_told.depth || ha_told.telling) return;
-    if (ha_told.stamps) __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE)->abandon(ha_told.stamps);
-    ha_told.stamps = NULL;
-    ha_event_record *r = ha_told.first;
-    ha_told.first = NULL;
-    ha_told.telling = 1;
+    if (--ha_pending_events.depth || ha_pending_events.telling) return;
+    if (ha_pending_events.stamps)
+        __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE)->abandon(ha_pending_events.stamps);
+    ha_pending_events.stamps = NULL;
+    ha_event_record *r = ha_pending_events.first;
+    ha_pending_events.first = NULL;
+    ha_pending_events.telling = 1;
     for (ha_event_record *next; r; r = next) {
         next = r->next;
         ha_record_tell(r);
     }
-    ha_told.telling = 0;
+    ha_pending_events.telling = 0;
 }
 
 static int ha_call_count(void) {
     ha_trace_ask();
     if (!ha_is_listening()) return 0;
-    ha_told.depth++;
+    ha_pending_events.depth++;
     return 1;
 }
 
@@ -43,7 +44,7 @@ static inline void ha_call_end(const int *counted) {
 }
 
 /* At the top of every public function that may cause events: tells them when it returns. */
-#define HA_TELLS_EVENTS                                                                            \
+#define HA_TELLS_EVENTS_                                                                           \
     int ha_tells_ __attribute__((cleanup(ha_call_end), unused)) = ha_call_begin()
 
 #endif

@@ -211,7 +211,7 @@ static darray ha_taken_wrap(ha_interface_taken *t, ha_status s) {
 }
 
 darray darray_from_array_interface(const ha_array_interface *in) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_interface_taken t = {.version = HA_ARRAY_INTERFACE_VERSION,
                             .foreign.place = ha_host(),
                             .operation = "darray_from_array_interface"};
@@ -232,7 +232,7 @@ static ha_status ha_taken_stream(ha_interface_taken *t, uintptr_t stream) {
 }
 
 darray darray_from_cuda_array_interface(const ha_cuda_array_interface *in, ha_context *device) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_interface_taken t = {.version = HA_CUDA_ARRAY_INTERFACE_VERSION,
                             .foreign.place = ha_resolve(device),
                             .operation = "darray_from_cuda_array_interface"};
@@ -255,7 +255,7 @@ static ha_status ha_taken_move(ha_interface_taken *t, int64_t offset) {
 }
 
 darray darray_from_sycl_usm_array_interface(const ha_sycl_usm_array_interface *in, ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_interface_taken t = {.version = HA_SYCL_USM_ARRAY_INTERFACE_VERSION,
                             .foreign.place = ha_resolve(c),
                             .operation = "darray_from_sycl_usm_array_interface"};

@@ -32,9 +32,9 @@ static ha_dl_data_type ha_dl_type_of(ha_dtype type) {
 /* HA_DTYPE_NONE: there is none for it. */
 static ha_dtype ha_dtype_of_dl(ha_dl_data_type t) {
     static const ha_dtype types[] = {
-#define HA_DTYPE_ENTRY(name, T, kind) HA_DTYPE_##name,
-        HA_DTYPES(HA_DTYPE_ENTRY)
-#undef HA_DTYPE_ENTRY
+#define HA_DTYPE_ENTRY_(name, T, kind) HA_DTYPE_##name,
+        HA_DTYPES(HA_DTYPE_ENTRY_)
+#undef HA_DTYPE_ENTRY_
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const ha_dl_data_type own = ha_dl_type_of(types[i]);
@@ -130,7 +130,7 @@ static ha_status ha_export_order(ha_export *e, ha_access *v, const ha_export_req
                         HA_DL_STREAM_LEGACY; /* always there, also when no context has it */
     e->behind = e->default_stream ? NULL : ha_stream_context(c, stream);
     ha_context *q = e->behind;
-    ha_status s = q ? ha_or_backend(q, ha_await(q, (ha_point){c, ha_sequence(c)}))
+    ha_status s = q ? ha_or_backend(q, ha_await(q, (ha_timepoint){c, ha_sequence(c)}))
                     : ha_stream_follow(c, stream);
     if (!s) return HA_OK;
     return ha_fail(s, r->operation, "%s: array %s at %s: the consumer's stream cannot wait for it",
@@ -221,7 +221,7 @@ static ha_export *ha_export_make(ha_export_request r, ha_status *s) {
 
 ha_status darray_to_dlpack_(darray x, ha_context *c, unsigned how, const void *stream,
                             ha_dl_managed_tensor_versioned **out, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s;
     ha_export *e = ha_export_make(
         (ha_export_request){x, c, how, stream, 1, out != NULL, "darray_to_dlpack", site}, &s);
@@ -231,7 +231,7 @@ ha_status darray_to_dlpack_(darray x, ha_context *c, unsigned how, const void *s
 
 ha_status darray_to_dlpack_legacy_(darray x, ha_context *c, unsigned how, const void *stream,
                                    ha_dl_managed_tensor **out, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s;
     ha_export *e = ha_export_make(
         (ha_export_request){x, c, how, stream, 0, out != NULL, "darray_to_dlpack_legacy", site},
@@ -316,14 +316,14 @@ static darray ha_dl_no_tensor(const char *operation) {
 }
 
 darray darray_from_dlpack(ha_dl_managed_tensor_versioned *t, ha_context *context) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "darray_from_dlpack";
     if (!t) return ha_dl_no_tensor(operation);
     return ha_dl_keep(ha_dl_wrap_versioned(t, context, operation), ha_dl_delete, t);
 }
 
 darray darray_from_dlpack_legacy(ha_dl_managed_tensor *t, ha_context *context) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "darray_from_dlpack_legacy";
     if (!t) return ha_dl_no_tensor(operation);
     return ha_dl_keep(ha_dl_wrap(&t->dl_tensor, 0, context, operation), ha_dl_delete_legacy, t);

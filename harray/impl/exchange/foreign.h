@@ -65,7 +65,7 @@ static ha_status ha_foreign_order(ha_array *a, const ha_foreign *f, const char *
     if (ha_ops_reserve(a, &in->ops, 1))
         return ha_foreign_fail(f, HA_ERR_MEMORY, operation, "no memory for its records");
     ha_lock(a);
-    ha_note_operation(&in->ops, q, HA_WHOLE, 1, operation);
+    ha_note_operation(&in->ops, q, HA_WHOLE_, 1, operation);
     ha_unlock(a);
     return HA_OK;
 }

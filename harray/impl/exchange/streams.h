@@ -13,14 +13,14 @@ static ha_context *ha_stream_context(const ha_context *c, const void *stream) {
     ha_context *q = ha_registry.contexts;
     for (; q; q = q->next) {
         if (q->primary != c->primary || !q->queue || q->for_events) continue;
-        if (HA_HAS(q->ops, ha_queue_ops, native) && q->ops->native(q->queue) == stream) break;
+        if (HA_HAS_(q->ops, ha_queue_ops, native) && q->ops->native(q->queue) == stream) break;
     }
     pthread_mutex_unlock(&ha_registry.lock);
     return q;
 }
 
 static int ha_knows_streams(const ha_context *c) {
-    return c->ops && HA_HAS(c->ops, ha_queue_ops, adopt);
+    return c->ops && HA_HAS_(c->ops, ha_queue_ops, adopt);
 }
 
 /* *queue = one around a stream of c's device. */
@@ -39,19 +39,19 @@ static void ha_stream_leave(const ha_context *c, void *queue) {
 }
 
 static void ha_event_forget(const ha_context *c, ha_event *event) {
-    if (HA_HAS(c->ops, ha_queue_ops, forget)) c->ops->forget(event);
+    if (HA_HAS_(c->ops, ha_queue_ops, forget)) c->ops->forget(event);
 }
 
 /* What is enqueued on the stream from now on comes after all that was enqueued on c. */
 static ha_status ha_stream_follow(ha_context *c, const void *stream) {
     void *queue;
-    ha_mark *m;
+    ha_fence *m;
     ha_status s = ha_stream_enter(c, stream, &queue);
     if (s) return s;
     s = ha_cover(c, ha_sequence(c), &m);
     if (!s) {
         s = c->ops->await(queue, &m->event);
-        ha_mark_release(c, m);
+        ha_fence_release(c, m);
     }
     ha_stream_leave(c, queue);
     return s == HA_ERR_LOST ? HA_ERR_BACKEND : s;
@@ -62,7 +62,7 @@ static ha_status ha_stream_lead(ha_context *c, const void *stream) {
     ha_context *q = ha_stream_context(c, stream);
     void *queue;
     ha_event event;
-    if (q) return ha_or_backend(c, ha_await(c, (ha_point){q, ha_sequence(q)}));
+    if (q) return ha_or_backend(c, ha_await(c, (ha_timepoint){q, ha_sequence(q)}));
     ha_status s = ha_stream_enter(c, stream, &queue);
     if (s) return s;
     s = c->ops->record(queue, &event);

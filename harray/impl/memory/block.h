@@ -6,7 +6,7 @@
 
 /* An operation that was enqueued and may not have happened yet. */
 typedef struct ha_operation {
-    ha_point at;
+    ha_timepoint at;
     ha_range range;
     int write;
     const char *site; /* the call in the user's source that it was enqueued for */
@@ -30,8 +30,8 @@ typedef struct ha_block {
     void *data;
     size_t bytes;
     ha_use use;
-    ha_ops ops;                /* retired; else empty */
-    HA_DEBUG(ha_known *known;) /* NULL: nobody opened it yet */
+    ha_ops ops;                 /* retired; else empty */
+    HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */
 } ha_block;
 
 typedef struct ha_chunk ha_chunk; /* transfer/staging.h */
@@ -39,23 +39,24 @@ typedef struct ha_chunk ha_chunk; /* transfer/staging.h */
 enum { HA_AHEAD = 3 }; /* parts of record arrays, at most */
 
 /* An attempt at something that may have to wait: for whom it is made, and when it returned
- * HA_LATER, what to wait for before the next one. */
+ * HA_RETRY_, what to wait for before the next one. */
 typedef struct ha_attempt {
     const char *site; /* the call in the user's source */
-    ha_point point;
+    ha_timepoint point;
     uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
                          or a request that never fits could wait for ever; 0: first attempt */
-    int for_chunk;    /* HA_LATER: wait for a chunk to be given back, not for the point */
+    int for_chunk;    /* HA_RETRY_: wait for a chunk to be given back, not for the point */
     ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;
     ha_range staged;
-    struct ha_mark *mark; /* HA_LATER: the event behind the point, if it is known; to be released */
-    struct ha_ahead {     /* the same of record arrays: what is on its way to be converted */
+    struct ha_fence
+        *mark;        /* HA_RETRY_: the event behind the point, if it is known; to be released */
+    struct ha_ahead { /* the same of record arrays: what is on its way to be converted */
         ha_chunk *chunk;
         const struct ha_incarnation *from;
         ha_range range;
     } ahead[HA_AHEAD]; /* first those that were fetched first */
-    int no_spread;     /* the device could not put them into place: they are cut otherwise then */
+    int no_scatter;    /* the device could not put them into place: they are cut otherwise then */
 } ha_attempt;
 
 static uint64_t ha_retirements; /* so far, in all memories */
@@ -117,7 +118,7 @@ static void ha_ops_merge(ha_ops *o) {
  * meanwhile others read. (Its parts, not an ha_operation, so that they come in registers: gcc would
  * store an ha_operation in words and load it in pairs of words, which takes 10 ns of closing an
  * access.) */
-static void ha_ops_note(ha_ops *o, ha_point at, size_t first, size_t last, int write,
+static void ha_ops_note(ha_ops *o, ha_timepoint at, size_t first, size_t last, int write,
                         const char *site) {
     ha_operation *list = ha_ops_list(o);
     uint32_t k = 0;

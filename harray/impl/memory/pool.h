@@ -18,20 +18,20 @@ enum { HA_SIZE_LEAST = 64, HA_SIZE_STEP_MOST = 2 << 20, HA_LOOKS = 8 };
 /* ---- what nobody uses may not be touched --------------------------------------------------- */
 
 #if defined __SANITIZE_ADDRESS__
-#define HA_POISONS 1
+#define HA_POISONS_ 1
 #elif defined __has_feature
 #if __has_feature(address_sanitizer)
-#define HA_POISONS 1
+#define HA_POISONS_ 1
 #endif
 #endif
-#ifdef HA_POISONS
+#ifdef HA_POISONS_
 #include <sanitizer/asan_interface.h>
 #endif
 
 /* For AddressSanitizer: of a block, the first `used` bytes alone may be touched. Only on the host:
  * the addresses of a device are the backend's matter. */
 static inline void ha_block_poison(const ha_block *b, size_t used) {
-#ifdef HA_POISONS
+#ifdef HA_POISONS_
     if (b->memory->primary) return;
     __asan_poison_memory_region(b->data, b->bytes);
     __asan_unpoison_memory_region(b->data, used);
@@ -173,7 +173,7 @@ static void ha_tell_block(ha_event_kind kind, ha_memory *m, uint64_t bytes) {
 
 static void ha_block_release(ha_block *b) {
     ha_memory *m = b->memory;
-    HA_DEBUG(ha_known_gone(b->known);)
+    HA_DEBUG_(ha_known_gone(b->known);)
     ha_block_poison(b, b->bytes);
     if (m->allocator.release)
         m->allocator.release(m->allocator.user, b->data, b->bytes);

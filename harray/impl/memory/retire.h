@@ -64,10 +64,10 @@ static int ha_memory_pending(ha_memory *m, ha_attempt *attempt) {
 }
 
 /* Not a status for users: try again after waiting for a point, with nothing held. */
-#define HA_LATER ((ha_status)-1)
+#define HA_RETRY_ ((ha_status)-1)
 
 /* Nor this: the block has to be exchanged, so no other access to it may be open. */
-#define HA_ALONE ((ha_status)-2)
+#define HA_RETRY_ALONE_ ((ha_status)-2)
 
 enum { HA_ATTEMPTS = 1000 }; /* with other threads giving blocks back in between */
 
@@ -105,7 +105,7 @@ static ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt)
         again |= ha_memory_returned(m, seen) != seen;
         if (!again && ha_memory_pending(m, attempt)) {
             ha_forget_note();
-            return HA_LATER;
+            return HA_RETRY_;
         }
         if (!again && ha_memory_returned(m, seen) == seen) return s;
         ha_forget_note();
@@ -131,7 +131,7 @@ static ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block *
     return HA_OK;
 }
 
-/* A block of so many bytes. HA_LATER when there may be room once attempt->point has happened. */
+/* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has happened. */
 static ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
     if ((*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
@@ -147,7 +147,7 @@ static int ha_bytes_of(size_t n, size_t element, size_t *bytes) {
 static ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
     ha_attempt attempt = {0};
     ha_status s;
-    while ((s = ha_block_take_for(HA_LIVE, m, bytes, out, &attempt)) == HA_LATER)
+    while ((s = ha_block_take_for(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY_)
         if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
     return s;
 }
@@ -158,16 +158,16 @@ static void ha_ops_cover(ha_ops *o) {
     ha_note note = ha_backend_note; /* what failed before is still to be told */
     ha_operation *list = ha_ops_list(o);
     for (uint32_t i = 0; i < o->n; i++) {
-        ha_point p = list[i].at;
-        ha_mark *mark;
-        if (ha_passed(p.queue, p.seq) || !ha_guest_begin(p.queue)) continue;
+        ha_timepoint p = list[i].at;
+        ha_fence *mark;
+        if (ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue)) continue;
         if (ha_cover(p.queue, p.seq, &mark) == HA_OK) {
-            ha_mark_release(p.queue, mark);
+            ha_fence_release(p.queue, mark);
         } else {
             ha_drain(p);
             list[i].at.seq = 0; /* has passed, as far as this block goes */
         }
-        ha_guest_end(p.queue);
+        ha_context_unpin(p.queue);
     }
     ha_backend_note = note;
     ha_ops_prune(o, 0);

@@ -239,7 +239,7 @@ darray darray_from(ha_array *array, int rank, const int64_t *extent) {
         ha_plot_plain(&plot, HA_ROW_MAJOR, ha_array_type(array), rank, extent, operation))
         return (darray){.rank = 0};
     const size_t size = ha_array_size(array);
-    if (array->grid && ha_elements(array->grid, HA_WHOLE) != size) {
+    if (array->grid && ha_elements(array->grid, HA_WHOLE_) != size) {
         ha_fail(HA_ERR_ARGUMENT, operation,
                 "array %s has memory between its elements that is not its own",
                 ha_label_of(array).text);

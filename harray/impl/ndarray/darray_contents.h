@@ -51,7 +51,7 @@ static ha_status ha_fill_on_host(const darray *x, const void *value, const char 
 }
 
 ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_fill";
     ha_context *c = ha_resolve(context);
     ha_status s = ha_copy_check(&x, &x, operation, site);
@@ -133,9 +133,9 @@ ha_status darray_set(darray x, const int64_t *index, ha_dvalue value) {
 /* ---- comparing ------------------------------------------------------------------------------ */
 
 ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_equal";
-    ha_together t = {.operation = operation, .views_checked = 1};
+    ha_open_set t = {.operation = operation, .views_checked = 1};
     ha_access x, y;
     ha_request requests[] = {{.access = &x, .context = ha_host(), .how = HA_READ, .view = &a},
                              {.access = &y, .context = ha_host(), .how = HA_READ, .view = &b}};

@@ -92,14 +92,14 @@ typedef struct ha_device_copy {
     const darray *to, *from;
 } ha_device_copy;
 
-static char *ha_part_data(const ha_share *p) {
+static char *ha_part_data(const ha_open_part *p) {
     return p->opening.in->data + p->opening.at * p->opening.array->element;
 }
 
-static ha_status ha_device_copy_work(ha_together *t, void *argument) {
+static ha_status ha_device_copy_work(ha_open_set *t, void *argument) {
     const ha_device_copy *copy = (const ha_device_copy *)argument;
     const int to_first = t->part[0].place == 1;
-    ha_share *to = &t->part[!to_first], *from = &t->part[to_first];
+    ha_open_part *to = &t->part[!to_first], *from = &t->part[to_first];
     ha_rows rows;
     ha_strided s;
     if (!ha_rows_between(copy->to, copy->from, &rows, &s)) return HA_ERR_UNSUPPORTED;
@@ -114,7 +114,7 @@ static ha_status ha_device_copy_work(ha_together *t, void *argument) {
 static ha_status ha_copy_on_device(const darray *to, const darray *from, ha_context *c,
                                    const char *operation, const char *site) {
     ha_device_copy copy = {to, from};
-    ha_together t = {
+    ha_open_set t = {
         .operation = operation, .work = ha_device_copy_work, .argument = &copy, .views_checked = 1};
     ha_access read, write;
     ha_request requests[] = {
@@ -150,7 +150,7 @@ static ha_status ha_copy_opened(const darray *to, void *to_data, const darray *f
 
 static ha_status ha_open_to_copy(const darray *to, ha_access *write, const darray *from,
                                  ha_access *read, const char *operation, const char *site) {
-    ha_together t = {.operation = operation, .views_checked = 1};
+    ha_open_set t = {.operation = operation, .views_checked = 1};
     ha_request requests[] = {
         {.access = read, .context = ha_host(), .how = HA_READ, .view = from},
         {.access = write, .context = ha_host(), .how = HA_OVERWRITE, .view = to},
@@ -239,7 +239,7 @@ static ha_status ha_copy_views(const darray *to, const darray *from, ha_context 
 }
 
 ha_status darray_copy_(darray to, darray from, ha_context *context, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_copy";
     ha_status s = ha_copy_check(&to, &from, operation, site);
     return s ? s : ha_copy_views(&to, &from, ha_resolve(context), operation, site);
@@ -262,7 +262,7 @@ static darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_o
 }
 
 darray darray_contiguous(darray x, ha_order order, ha_context *context) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_contiguous";
     const ha_type none = {"no type", 0};
     if (ha_order_valid(order, operation)) return (darray){.rank = 0};
@@ -271,7 +271,7 @@ darray darray_contiguous(darray x, ha_order order, ha_context *context) {
 }
 
 darray darray_convert(darray x, ha_dtype type, ha_context *context) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     const char *const operation = "darray_convert";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     if (!x.type || !ha_dtype_size(type))

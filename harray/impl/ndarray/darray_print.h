@@ -54,7 +54,7 @@ static void ha_print_valid(ha_text *t, const darray *x) {
 
 size_t darray_describe(darray x, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
-    const char *name = x.array && ha_may_look(x.array) ? ha_array_name(x.array) : "";
+    const char *name = x.array && ha_may_look_(x.array) ? ha_array_name(x.array) : "";
     if (*name) ha_print(&t, "'%s': ", name);
     ha_print_type(&t, &x);
     if (!x.array || !ha_rank_is_valid(x.rank)) return t.length;
@@ -64,7 +64,7 @@ size_t darray_describe(darray x, char *text, size_t bytes) {
     for (int d = 0, told = 0; d < x.rank && !told; d++)
         if ((told = x.origin[d] != 0)) ha_print_numbers(&t, ", origin ", &x, x.origin);
     if (x.offset) ha_print(&t, ", offset %lld", (long long)x.offset);
-    if (ha_may_look(x.array)) ha_print_valid(&t, &x);
+    if (ha_may_look_(x.array)) ha_print_valid(&t, &x);
     return t.length;
 }
 

@@ -16,26 +16,26 @@
 #include "view.h"
 #include "../access/all.h"
 
-typedef struct ha_share {
+typedef struct ha_open_part {
     ha_opening opening;
-    ha_wish wish;
+    ha_lock_request wish;
     ha_attempt attempt;
     ha_ops displaced;
     ha_access *access;
     size_t place; /* in the list of requests */
     int lacks;    /* values that are nowhere */
-} ha_share;
+} ha_open_part;
 
-typedef struct ha_together ha_together;
-struct ha_together {
+typedef struct ha_open_set ha_open_set;
+struct ha_open_set {
     const char *operation;
-    ha_share *part; /* sorted: by array, reads first */
+    ha_open_part *part; /* sorted: by array, reads first */
     size_t count;
-    size_t admitted; /* these have a holder */
-    ha_share *at;    /* the one that is worked on: when it fails, that is the one */
+    size_t admitted;  /* these have a holder */
+    ha_open_part *at; /* the one that is worked on: when it fails, that is the one */
     /* What else has to succeed, or all is taken back: enqueues at most one thing. HA_ERR_UNSUPPORTED
      * is not told. NULL: nothing. */
-    ha_status (*work)(ha_together *t, void *argument);
+    ha_status (*work)(ha_open_set *t, void *argument);
     void *argument;
     int views_checked; /* by whoever made the requests */
 };
@@ -46,7 +46,7 @@ static ha_array *ha_request_array(const ha_request *r) {
     return r->view ? r->view->array : r->array;
 }
 
-static ha_status ha_request_refuse(const ha_together *t, const ha_request *r, const char *site) {
+static ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, const char *site) {
     const char *const operation = t->operation;
     ha_status s = ha_open_refuse(ha_request_array(r), r->how, operation, site);
     if (!s && r->view && !t->views_checked) s = ha_view_check(r->view, operation);
@@ -76,8 +76,8 @@ static ha_status ha_requests_clear(const ha_request *r, size_t count, const char
     return ha_fail(HA_ERR_ARGUMENT, operation, "%s: an access is in the list twice", site);
 }
 
-static ha_share ha_part_of(const ha_request *r, size_t place, const char *operation,
-                           const char *site) {
+static ha_open_part ha_part_of(const ha_request *r, size_t place, const char *operation,
+                               const char *site) {
     ha_opening o = {.array = ha_request_array(r),
                     .context = ha_resolve(r->context),
                     .operation = operation,
@@ -86,15 +86,16 @@ static ha_share ha_part_of(const ha_request *r, size_t place, const char *operat
                     .range = {r->first, r->last}};
     if (r->view) ha_opening_view(&o, r->view);
     if (r->sets_size) {
-        o.range = HA_WHOLE;
+        o.range = HA_WHOLE_;
         o.sets_size = 1;
         o.size = r->n;
     }
-    return (ha_share){.opening = o, .attempt = {.site = site}, .access = r->access, .place = place};
+    return (ha_open_part){
+        .opening = o, .attempt = {.site = site}, .access = r->access, .place = place};
 }
 
 static int ha_part_compare(const void *first, const void *second) {
-    const ha_share *x = (const ha_share *)first, *y = (const ha_share *)second;
+    const ha_open_part *x = (const ha_open_part *)first, *y = (const ha_open_part *)second;
     uintptr_t a = (uintptr_t)x->opening.array, b = (uintptr_t)y->opening.array;
     int reads = ha_opening_writes(&x->opening), writes = ha_opening_writes(&y->opening);
     if (a != b) return a < b ? -1 : 1;
@@ -103,11 +104,11 @@ static int ha_part_compare(const void *first, const void *second) {
 }
 
 /* t->part, to be freed in any case. */
-static ha_status ha_together_make(ha_together *t, const ha_request *r, size_t count,
-                                  const char *site) {
+static ha_status ha_open_many_make(ha_open_set *t, const ha_request *r, size_t count,
+                                   const char *site) {
     size_t bytes;
     if (!__builtin_mul_overflow(count, sizeof *t->part, &bytes) && bytes <= PTRDIFF_MAX)
-        t->part = (ha_share *)HARRAY_MALLOC(bytes);
+        t->part = (ha_open_part *)HARRAY_MALLOC(bytes);
     if (!t->part)
         return ha_fail(HA_ERR_MEMORY, t->operation, "%s: no memory to open %zu arrays, %s first",
                        site, count, ha_label_of(ha_request_array(&r[0])).text);
@@ -120,7 +121,7 @@ static ha_status ha_together_make(ha_together *t, const ha_request *r, size_t co
 /* ---- begin --------------------------------------------------------------------------------- */
 
 /* Behind the last part of the same array. */
-static size_t ha_group_end(const ha_together *t, size_t first) {
+static size_t ha_group_end(const ha_open_set *t, size_t first) {
     size_t end = first + 1;
     while (end < t->count && t->part[end].opening.array == t->part[first].opening.array) end++;
     return end;
@@ -128,16 +129,16 @@ static size_t ha_group_end(const ha_together *t, size_t first) {
 
 /* All that is asked of one array is admitted at once: two threads that both want to read it and
  * then to write it would else wait for each other. */
-static ha_status ha_group_admit(ha_together *t, size_t first, size_t end, int trying) {
-    ha_share *part = t->part;
-    const ha_wish *refused = NULL;
-    ha_wish moves = {.moves = NULL};
+static ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int trying) {
+    ha_open_part *part = t->part;
+    const ha_lock_request *refused = NULL;
+    ha_lock_request moves = {.moves = NULL};
     uint64_t ticket;
     for (size_t i = end; i-- > first;) {
-        part[i].wish = ha_opening_wish(&part[i].opening);
+        part[i].wish = ha_opening_lock_request(&part[i].opening);
         part[i].wish.next = i + 1 < end ? &part[i + 1].wish : NULL;
-        part[i].opening.fellows = (uint32_t)(end - first - 1);
-        /* Judged before its fellows are in place, which may stay. */
+        part[i].opening.peers = (uint32_t)(end - first - 1);
+        /* Judged before its peers are in place, which may stay. */
         if (part[i].wish.moves) moves = part[i].wish;
         part[i].wish.moves = i == first ? moves.moves : NULL;
         part[i].wish.moved = moves.moved;
@@ -153,12 +154,12 @@ static ha_status ha_group_admit(ha_together *t, size_t first, size_t end, int tr
 }
 
 /* Told at once, with what the backend said about it; the handler hears of it when all is undone. */
-static ha_status ha_together_fail(const ha_together *t, ha_status s) {
-    return s == HA_ALONE ? s : ha_opening_fail(&t->at->opening, s);
+static ha_status ha_open_many_fail(const ha_open_set *t, ha_status s) {
+    return s == HA_RETRY_ALONE_ ? s : ha_opening_fail(&t->at->opening, s);
 }
 
 /* Busy. Whether a part of a record array asks for what is valid nowhere. No memory to find out: then not. */
-static int ha_part_lacks(const ha_share *part) {
+static int ha_part_lacks(const ha_open_part *part) {
     const ha_opening *o = &part->opening;
     const ha_array *a = o->array;
     ha_set missing = {.grid = a->grid};
@@ -174,7 +175,7 @@ static int ha_part_lacks(const ha_share *part) {
 
 /* Admitted. Parts of record arrays that may be refused for what was never written are the first, so that
  * nothing has moved then. */
-static ha_status ha_group_prepare(ha_together *t, size_t first, size_t end) {
+static ha_status ha_group_prepare(ha_open_set *t, size_t first, size_t end) {
     ha_status s = HA_OK;
     for (size_t i = first; i < end; i++)
         t->part[i].lacks = end - first > 1 && ha_part_lacks(&t->part[i]);
@@ -187,17 +188,17 @@ static ha_status ha_group_prepare(ha_together *t, size_t first, size_t end) {
     return s;
 }
 
-static ha_status ha_group_begin(ha_together *t, size_t first, size_t end, int trying) {
+static ha_status ha_group_begin(ha_open_set *t, size_t first, size_t end, int trying) {
     ha_status s = ha_group_admit(t, first, end, trying);
     if (s) return s;
     t->admitted = end;
     ha_self.held += end - first; /* it must not queue behind a writer that waits for these */
     s = ha_group_prepare(t, first, end);
     ha_busy_end(t->part[first].opening.array);
-    return s ? ha_together_fail(t, s) : HA_OK;
+    return s ? ha_open_many_fail(t, s) : HA_OK;
 }
 
-static ha_status ha_together_begin(ha_together *t, int trying) {
+static ha_status ha_open_many_begin(ha_open_set *t, int trying) {
     ha_status s = HA_OK;
     for (size_t first = 0, end; first < t->count && !s; first = end) {
         end = ha_group_end(t, first);
@@ -210,7 +211,7 @@ static ha_status ha_together_begin(ha_together *t, int trying) {
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
 /* How many ranges a set may have while these parts are committed, one after the other. */
-static ha_status ha_group_rehearse(const ha_share *part, size_t n, ha_set *set, size_t *most) {
+static ha_status ha_group_rehearse(const ha_open_part *part, size_t n, ha_set *set, size_t *most) {
     ha_set trial = {0};
     ha_status s = ha_set_copy(&trial, set);
     *most = set->n;
@@ -226,7 +227,7 @@ static ha_status ha_group_rehearse(const ha_share *part, size_t n, ha_set *set, 
     return s;
 }
 
-static ha_status ha_group_reserve_set(ha_share *part, size_t n, ha_set *set) {
+static ha_status ha_group_reserve_set(ha_open_part *part, size_t n, ha_set *set) {
     size_t most;
     ha_status s = ha_group_rehearse(part, n, set, &most);
     return s ? s : ha_set_reserve(part->opening.array, set, most - set->n);
@@ -234,7 +235,7 @@ static ha_status ha_group_reserve_set(ha_share *part, size_t n, ha_set *set) {
 
 /* Several writes to one array cut its boxes one after the other: so the room that all of them need
  * is more than what each has reserved for itself. All are prepared. */
-static ha_status ha_group_reserve(ha_together *t, size_t first, size_t end) {
+static ha_status ha_group_reserve(ha_open_set *t, size_t first, size_t end) {
     ha_array *a = t->part[first].opening.array;
     t->at = &t->part[first];
     t->at->opening.trouble = "no memory for its records";
@@ -244,7 +245,7 @@ static ha_status ha_group_reserve(ha_together *t, size_t first, size_t end) {
     return s;
 }
 
-static ha_status ha_together_reserve(ha_together *t) {
+static ha_status ha_open_many_reserve(ha_open_set *t) {
     ha_status s = HA_OK;
     for (size_t first = 0, end; first < t->count && !s; first = end) {
         end = ha_group_end(t, first);
@@ -256,50 +257,50 @@ static ha_status ha_together_reserve(ha_together *t) {
 
 /* ---- prepare, commit, abort ---------------------------------------------------------------- */
 
-static void ha_together_busy(const ha_together *t) {
+static void ha_open_many_busy(const ha_open_set *t) {
     for (size_t i = 0; i < t->count; i = ha_group_end(t, i))
         (void)ha_busy_begin(t->part[i].opening.array, 0, NULL);
 }
 
-static void ha_together_idle(const ha_together *t) {
+static void ha_open_many_idle(const ha_open_set *t) {
     for (size_t i = 0; i < t->count; i = ha_group_end(t, i)) ha_busy_end(t->part[i].opening.array);
 }
 
 /* Waits for what one part has to wait for. The others keep no chunks: two threads might each wait for those
  * of the other one. */
-static ha_status ha_together_wait(ha_together *t) {
+static ha_status ha_open_many_wait(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++)
         if (&t->part[i] != t->at) ha_attempt_end(&t->part[i].attempt);
     return ha_attempt_wait(&t->at->attempt);
 }
 
 /* HA_OK: nothing more to wait for, and all are busy. */
-static ha_status ha_together_prepare(ha_together *t) {
+static ha_status ha_open_many_prepare(ha_open_set *t) {
     ha_status s;
     do {
         s = HA_OK;
-        ha_together_busy(t);
+        ha_open_many_busy(t);
         for (size_t i = 0; i < t->count && !s; i++) {
             t->at = &t->part[i];
             s = ha_opening_prepare(&t->part[i].opening, &t->part[i].attempt);
         }
-        if (!s) s = ha_together_reserve(t);
+        if (!s) s = ha_open_many_reserve(t);
         if (!s) return HA_OK;
-        ha_together_idle(t);
-    } while (s == HA_LATER && !(s = ha_together_wait(t)));
-    return ha_together_fail(t, s);
+        ha_open_many_idle(t);
+    } while (s == HA_RETRY_ && !(s = ha_open_many_wait(t)));
+    return ha_open_many_fail(t, s);
 }
 
-static void ha_together_commit(ha_together *t) {
+static void ha_open_many_commit(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++)
         ha_opening_grant(&t->part[i].opening, t->part[i].access, &t->part[i].displaced);
-    ha_together_idle(t);
+    ha_open_many_idle(t);
     for (size_t i = 0; i < t->count; i++)
         ha_opening_settle(&t->part[i].opening, &t->part[i].displaced);
 }
 
 /* The last first, as each may stand on what the ones before it have brought. */
-static void ha_together_abort(ha_together *t) {
+static void ha_open_many_abort(ha_open_set *t) {
     while (t->admitted) {
         ha_array *a = t->part[t->admitted - 1].opening.array;
         (void)ha_busy_begin(a, 0, NULL);
@@ -313,28 +314,28 @@ static void ha_together_abort(ha_together *t) {
 }
 
 /* All are prepared, and busy. */
-static ha_status ha_together_work(ha_together *t) {
+static ha_status ha_open_many_work(ha_open_set *t) {
     ha_status s = t->work ? t->work(t, t->argument) : HA_OK;
     if (!s) return HA_OK;
-    ha_together_idle(t);
-    return s == HA_ERR_UNSUPPORTED ? s : ha_together_fail(t, s);
+    ha_open_many_idle(t);
+    return s == HA_ERR_UNSUPPORTED ? s : ha_open_many_fail(t, s);
 }
 
-static ha_status ha_together_try(ha_together *t, int trying) {
-    ha_status s = ha_together_begin(t, trying);
-    if (!s) s = ha_together_prepare(t);
-    if (!s) s = ha_together_work(t);
+static ha_status ha_open_many_try(ha_open_set *t, int trying) {
+    ha_status s = ha_open_many_begin(t, trying);
+    if (!s) s = ha_open_many_prepare(t);
+    if (!s) s = ha_open_many_work(t);
     if (s)
-        ha_together_abort(t);
+        ha_open_many_abort(t);
     else
-        ha_together_commit(t);
+        ha_open_many_commit(t);
     for (size_t i = 0; i < t->count; i++) ha_attempt_end(&t->part[i].attempt);
     return s;
 }
 
 /* Aborted, for a block that has to be exchanged and was in use. What was to be exchanged in this array
  * before that has gone. */
-static void ha_together_renew(ha_together *t) {
+static void ha_open_many_renew(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++) {
         ha_opening *o = &t->part[i].opening;
         if (o != &t->at->opening && o->array == t->at->opening.array) o->moved = NULL;
@@ -343,21 +344,21 @@ static void ha_together_renew(ha_together *t) {
     }
 }
 
-static ha_status ha_together_aim(ha_together *t) {
+static ha_status ha_open_many_aim(ha_open_set *t) {
     ha_status s = HA_OK;
     for (size_t i = 0; i < t->count && !s; i++) {
         t->at = &t->part[i];
         s = ha_opening_aim(&t->part[i].opening);
     }
-    return s ? ha_together_fail(t, s) : HA_OK;
+    return s ? ha_open_many_fail(t, s) : HA_OK;
 }
 
 /* No error is told while anything is held. */
-static ha_status ha_together_open(ha_together *t, int trying) {
+static ha_status ha_open_many_open(ha_open_set *t, int trying) {
     ha_tell_later();
-    ha_status s = ha_together_aim(t);
-    while (!s && (s = ha_together_try(t, trying)) == HA_ALONE) {
-        ha_together_renew(t);
+    ha_status s = ha_open_many_aim(t);
+    while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE_) {
+        ha_open_many_renew(t);
         s = HA_OK;
     }
     if (s) t->at->access->status = s;
@@ -365,7 +366,7 @@ static ha_status ha_together_open(ha_together *t, int trying) {
     return s;
 }
 
-static ha_status ha_open_together(ha_together *t, ha_request *requests, size_t count,
+static ha_status ha_open_together(ha_open_set *t, ha_request *requests, size_t count,
                                   const char *site) {
     ha_status s = ha_enter(t->operation);
     if (s || !count) return s;
@@ -373,15 +374,15 @@ static ha_status ha_open_together(ha_together *t, ha_request *requests, size_t c
     if ((s = ha_requests_clear(requests, count, t->operation, site))) return s;
     for (size_t i = 0; i < count; i++)
         if ((s = ha_request_refuse(t, &requests[i], site))) return requests[i].access->status = s;
-    s = ha_together_make(t, requests, count, site);
-    if (!s) s = ha_together_open(t, (requests[0].how & HA_TRY) != 0);
+    s = ha_open_many_make(t, requests, count, site);
+    if (!s) s = ha_open_many_open(t, (requests[0].how & HA_TRY) != 0);
     HARRAY_FREE(t->part);
     return s;
 }
 
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
-    HA_TELLS_EVENTS;
-    ha_together t = {.operation = "ha_open_many"};
+    HA_TELLS_EVENTS_;
+    ha_open_set t = {.operation = "ha_open_many"};
     return ha_open_together(&t, requests, count, site);
 }
 

@@ -30,7 +30,7 @@ __attribute__((noinline)) static ha_status ha_open_view_slow(ha_access *x, const
                     .operation = operation,
                     .site = site,
                     .mode = how & ~(unsigned)HA_TRY};
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     memset(x, 0, sizeof *x);
     ha_status s = ha_open_refuse(a, how, operation, site);
     if (!s) s = ha_view_refuse(v, how, operation, site);
@@ -56,7 +56,7 @@ static ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, un
 /* As ha_read_anywhere. */
 static ha_status ha_read_darray_anywhere(ha_access *x, const darray *v, ha_context *otherwise,
                                          const char *operation, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_array *a = v->array;
     ha_opening o = {.array = a,
                     .context = ha_resolve(otherwise),
@@ -72,7 +72,7 @@ static ha_status ha_read_darray_anywhere(ha_access *x, const darray *v, ha_conte
 
 /* As ha_array_prefetch. */
 static ha_status ha_prefetch_darray(const darray *v, ha_context *c, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_array *a = v->array;
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),

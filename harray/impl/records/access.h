@@ -10,7 +10,7 @@ static ha_status ha_records_not_open(const ha_records_access *x, const char *ope
 }
 
 ha_status ha_records_close_(ha_records_access *x) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_close");
     if (!s) s = ha_records_not_open(x, "ha_records_close");
     if (s) return s;
@@ -23,7 +23,7 @@ ha_status ha_records_close_(ha_records_access *x) {
 }
 
 ha_status ha_records_run_(ha_function f, ha_records_access *x, const void *argument, size_t bytes) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_run");
     if (!s) s = ha_records_not_open(x, "ha_records_run");
     if (!x) return s;
@@ -37,7 +37,7 @@ ha_status ha_records_run_(ha_function f, ha_records_access *x, const void *argum
 }
 
 ha_status ha_records_wait_(ha_records_access *x, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_wait");
     if (!s) s = ha_records_not_open(x, "ha_records_wait");
     for (int i = 0; !s && i < x->parts_; i++) s = ha_wait_(&ha_records_parts(x)[i], site);
@@ -55,27 +55,27 @@ static ha_status ha_records_fetch(ha_array *a, ha_context *c, ha_range range, co
                     .site = site,
                     .mode = HA_READ,
                     .range = range,
-                    .aimed = 1,
+                    .has_target = 1,
                     .count = ha_elements(a->grid, range)};
     return ha_opening_prefetch(&o);
 }
 
 ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, size_t first,
                                size_t last, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_prefetch";
-    ha_wanted *wanted = NULL;
+    ha_access_spec *wanted = NULL;
     ha_status s = ha_records_enter(r, operation, site);
     if (s) return s;
     ha_array *a = ha_records_begin(r);
     c = ha_resolve(c);
-    s = ha_wanted_get(r, paths ? paths : "", 1, operation, site, &wanted);
+    s = ha_access_spec_get(r, paths ? paths : "", 1, operation, site, &wanted);
     if (!s) s = ha_records_ready(a, c, &first, &last, operation, site);
     for (int32_t i = 0; !s && a->grid && first < last && i < wanted->runs; i++)
         s = ha_records_fetch(a, c,
                              ha_records_range(a, &wanted->run[i], (int64_t)first, (int64_t)last),
                              operation, site);
-    ha_wanted_end(wanted);
+    ha_access_spec_end(wanted);
     ha_records_leave(r);
     return s;
 }

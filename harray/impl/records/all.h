@@ -2,7 +2,7 @@
  * the engine knows of them.
  *
  *     state.h    boxes of fields; a mapping and the places of its blobs for each memory
- *     patterns.h  how a box lies in memory: lattices, strands, bundles
+ *     patterns.h  how a box lies in memory: stride_patterns, leaves, bundles
  *     chunk_mapping.h   what is converted at once, as a mapping
  *     device_scatter.h  what a device puts into place itself, by strided copies
  *     method.h     in which parts a box is moved, and how

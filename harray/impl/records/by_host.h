@@ -7,12 +7,14 @@
 #include "../../../layout/copy.h"
 
 /* Copies between a chunk and the host's records. */
-static ha_status ha_carry_convert(ha_carry *c, ha_chunk *chunk, const ha_field_box *b) {
+static ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *chunk,
+                                             const ha_field_box *b) {
     const ha_record_form *f = ha_records_form(c->array);
     const ha_copying how = {.first = b->first, .last = b->last};
     void *const blob = chunk->block->data;
     ha_tables_take(&c->host, c->there.mapping, b->leaf, b->end);
-    ha_chunk_map(&c->chunk, c->bytes, c->strand, c->strands, c->bundle, c->here.mapping, b);
+    ha_chunk_map(&c->chunk, c->bytes, c->leaf_values, c->leaves, c->merged_copy, c->here.mapping,
+                 b);
     const ha_mapped staged = {&c->chunk.mapping, &blob};
     const ha_mapped host = {f->leaves == b->end - b->leaf && !c->there.mapping->counts
                                 ? c->there.mapping
@@ -26,11 +28,11 @@ static ha_status ha_carry_convert(ha_carry *c, ha_chunk *chunk, const ha_field_b
 static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
     ha_context *c = chunk->last.queue;
     if (!c || ha_passed(c, chunk->last.seq)) return 1;
-    if (chunk->mark && ha_guest_begin(c)) {
+    if (chunk->mark && ha_context_pin(c)) {
         const int done = c->ops->done(&chunk->mark->event);
-        ha_guest_end(c);
+        ha_context_unpin(c);
         if (done < 0) ha_context_fail(c);
-        if (done == 1) ha_mark_done(c, chunk->mark->covers);
+        if (done == 1) ha_fence_done(c, chunk->mark->covers);
         if (done) return 1;
     }
     attempt->point = chunk->last;
@@ -48,7 +50,7 @@ static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
  * chunk is used again, and its events with it. */
 static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
     const ha_note note = ha_backend_note;
-    ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+    ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
     if (queue->adopted) return;
     if (ha_cover(queue, chunk->last.seq, &chunk->mark)) {
         chunk->mark = NULL;
@@ -57,7 +59,8 @@ static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
 }
 
 /* The queue works on a part of the device's memory, and on a chunk. */
-static void ha_carry_follow(ha_carry *c, ha_chunk *chunk, ha_context *queue, ha_range r) {
+static void ha_records_transfer_follow(ha_records_transfer *c, ha_chunk *chunk, ha_context *queue,
+                                       ha_range r) {
     ha_incarnation *device = c->here_is_to ? c->to : c->from;
     ha_lock(c->array);
     ha_note_operation(&device->ops, queue, r, c->here_is_to, c->attempt->site);
@@ -68,30 +71,31 @@ static void ha_carry_follow(ha_carry *c, ha_chunk *chunk, ha_context *queue, ha_
 /* ---- to a device ----------------------------------------------------------------------------- */
 
 /* A chunk for the host to write. */
-static ha_status ha_carry_idle_chunk(ha_carry *c, ha_context *queue, ha_chunk **chunk) {
+static ha_status ha_records_transfer_idle_chunk(ha_records_transfer *c, ha_context *queue,
+                                                ha_chunk **chunk) {
     ha_status s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, chunk);
-    if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+    if (s == HA_RETRY_ && c->attempt->for_chunk) ha_attempt_end(c->attempt);
     if (s || ha_chunk_is_idle(*chunk, c->attempt)) return s;
     ha_chunk_give(*chunk);
-    return HA_LATER;
+    return HA_RETRY_;
 }
 
-static ha_status ha_carry_up(ha_carry *c, const ha_field_box *b, ha_range r) {
+static ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_box *b, ha_range r) {
     ha_array *a = c->array;
-    ha_context *queue = ha_carry_queue(c, r);
+    ha_context *queue = ha_records_transfer_queue(c, r);
     ha_chunk *chunk;
     int some = 0;
-    if (!queue) return HA_LATER;
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->from, r, 0, ha_host(), c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
-    if (!s) s = ha_carry_idle_chunk(c, queue, &chunk);
+    if (!s) s = ha_records_transfer_idle_chunk(c, queue, &chunk);
     if (s) return s;
-    s = ha_carry_convert(c, chunk, b);
-    if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
-    if (some) ha_carry_follow(c, chunk, queue, r);
+    s = ha_records_transfer_convert(c, chunk, b);
+    if (!s) s = ha_records_transfer_merged(c, queue, (char *)chunk->block->data, &some);
+    if (some) ha_records_transfer_follow(c, chunk, queue, r);
     ha_chunk_give(chunk);
-    if (!s) ha_carry_arrived(c, queue, r);
+    if (!s) ha_records_transfer_arrived(c, queue, r);
     return s;
 }
 
@@ -105,21 +109,22 @@ static void ha_ahead_end(ha_attempt *attempt, struct ha_ahead *at) {
 }
 
 /* Enqueues what is in `here` on its way into a chunk. */
-static ha_status ha_carry_fetch(ha_carry *c, struct ha_ahead *at, ha_range r) {
+static ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_ahead *at,
+                                           ha_range r) {
     ha_array *a = c->array;
-    ha_context *queue = ha_carry_queue(c, r);
+    ha_context *queue = ha_records_transfer_queue(c, r);
     ha_chunk *chunk;
     int some = 0;
-    if (!queue) return HA_LATER;
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_ops_reserve(a, &c->from->ops, 1);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, &chunk);
     if (s) return s;
-    const ha_point last = chunk->last;
+    const ha_timepoint last = chunk->last;
     if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
-        s = ha_come_after_point(queue, last, c->attempt);
-    if (!s) s = ha_carry_bundles(c, queue, (char *)chunk->block->data, &some);
-    if (some) ha_carry_follow(c, chunk, queue, r);
+        s = ha_come_after_timepoint(queue, last, c->attempt);
+    if (!s) s = ha_records_transfer_merged(c, queue, (char *)chunk->block->data, &some);
+    if (some) ha_records_transfer_follow(c, chunk, queue, r);
     if (s) {
         ha_chunk_give(chunk);
         return s;
@@ -135,14 +140,14 @@ static ha_status ha_carry_fetch(ha_carry *c, struct ha_ahead *at, ha_range r) {
 
 /* While a part comes, the next one is enqueued, if that needs no waiting. What fails here is found out
  * when that part is asked for. */
-static void ha_carry_look_ahead(ha_carry *c) {
+static void ha_records_transfer_look_ahead(ha_records_transfer *c) {
     ha_field_box b[HA_AHEAD];
     int n = 0, more = 1;
-    while (more && n < HA_AHEAD && ha_carry_next(c, &b[n])) {
+    while (more && n < HA_AHEAD && ha_records_transfer_next(c, &b[n])) {
         const ha_range r = ha_field_box_range(c->array, &b[n++]);
-        struct ha_ahead *at = ha_carry_place(c, NULL);
-        if (c->way != HA_WAY_CONVERTS || ha_carry_place(c, &r)) continue;
-        more = at && ha_carry_fetch(c, at, r) == HA_OK;
+        struct ha_ahead *at = ha_records_transfer_place(c, NULL);
+        if (c->way != HA_BY_HOST || ha_records_transfer_place(c, &r)) continue;
+        more = at && ha_records_transfer_fetch(c, at, r) == HA_OK;
     }
     ha_forget_note();
     c->attempt->for_chunk = 0;
@@ -151,29 +156,31 @@ static void ha_carry_look_ahead(ha_carry *c) {
 
 /* Fetches a part that is not on its way. Others that are, from elsewhere, make room; nobody waits for a
  * chunk while holding one. */
-static ha_status ha_carry_begin(ha_carry *c, struct ha_ahead **at, ha_range r) {
-    while (!(*at = ha_carry_place(c, NULL))) ha_ahead_end(c->attempt, c->attempt->ahead);
-    ha_status s = ha_carry_fetch(c, *at, r);
-    if (s == HA_LATER && c->attempt->for_chunk) ha_attempt_end(c->attempt);
+static ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_ahead **at,
+                                           ha_range r) {
+    while (!(*at = ha_records_transfer_place(c, NULL))) ha_ahead_end(c->attempt, c->attempt->ahead);
+    ha_status s = ha_records_transfer_fetch(c, *at, r);
+    if (s == HA_RETRY_ && c->attempt->for_chunk) ha_attempt_end(c->attempt);
     return s;
 }
 
-static ha_status ha_carry_down(ha_carry *c, const ha_field_box *b, ha_range r) {
+static ha_status ha_records_transfer_down(ha_records_transfer *c, const ha_field_box *b,
+                                          ha_range r) {
     ha_array *a = c->array;
-    struct ha_ahead *at = ha_carry_place(c, &r);
+    struct ha_ahead *at = ha_records_transfer_place(c, &r);
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->to, r, 1, ha_host(), c->attempt);
-    if (!s && !at) s = ha_carry_begin(c, &at, r);
+    if (!s && !at) s = ha_records_transfer_begin(c, &at, r);
     if (s) return s;
-    ha_carry_look_ahead(c);
-    if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_LATER;
+    ha_records_transfer_look_ahead(c);
+    if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_RETRY_;
     if (ha_is_lost(at->chunk->last)) {
         c->attempt->point = at->chunk->last;
         ha_ahead_end(c->attempt, at);
-        return HA_LATER;
+        return HA_RETRY_;
     }
-    (void)ha_carry_is_coming(c, b); /* of this part again */
-    if ((s = ha_carry_convert(c, at->chunk, b))) return s;
+    (void)ha_records_transfer_is_coming(c, b); /* of this part again */
+    if ((s = ha_records_transfer_convert(c, at->chunk, b))) return s;
     ha_ahead_end(c->attempt, at);
     ha_lock(a);
     ha_set_add(&c->to->valid, r);

@@ -9,8 +9,9 @@
 
 /* Enqueues n bundles; chunk NULL: between the two memories. here_is_to: to where they are bundles.
  * *some: set when any were enqueued, also when it fails. */
-static ha_status ha_carry_some(ha_carry *c, ha_context *queue, const ha_bundle *b, int64_t n,
-                               char *chunk, int here_is_to, int *some) {
+static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *queue,
+                                          const ha_merged_copy *b, int64_t n, char *chunk,
+                                          int here_is_to, int *some) {
     ha_status s = HA_OK;
     ha_transfer_begins(queue);
     for (; n > 0 && !s; n--, b++) {
@@ -29,84 +30,90 @@ static ha_status ha_carry_some(ha_carry *c, ha_context *queue, const ha_bundle *
     return s;
 }
 
-static ha_status ha_carry_bundles(ha_carry *c, ha_context *queue, char *chunk, int *some) {
-    return ha_carry_some(c, queue, c->bundle, c->bundles, chunk, c->here_is_to, some);
+static ha_status ha_records_transfer_merged(ha_records_transfer *c, ha_context *queue, char *chunk,
+                                            int *some) {
+    return ha_records_transfer_some(c, queue, c->merged_copy, c->bundles, chunk, c->here_is_to,
+                                    some);
 }
 
 /* The queue of the transfer; NULL: its device has failed, and the attempt has to begin again. */
-static ha_context *ha_carry_queue(ha_carry *c, ha_range r) {
+static ha_context *ha_records_transfer_queue(ha_records_transfer *c, ha_range r) {
     ha_context *queue = ha_transfer_queue(c->array, c->from, c->to, r, c->context);
     const ha_memory *dead = ha_is_dead(c->from->memory) ? c->from->memory : c->to->memory;
-    if (!queue) c->attempt->point = (ha_point){ha_memory_context(dead), 0};
+    if (!queue) c->attempt->point = (ha_timepoint){ha_memory_context(dead), 0};
     return queue;
 }
 
-static void ha_carry_arrived(ha_carry *c, ha_context *queue, ha_range r) {
+static void ha_records_transfer_arrived(ha_records_transfer *c, ha_context *queue, ha_range r) {
     ha_transfer_note(c->array, c->to, r);
     ha_transferred(c->array, c->from->memory, c->to->memory, queue, r, c->attempt->site);
     if (c->brought) ha_set_add(c->brought, r);
 }
 
-static ha_status ha_carry_plain(ha_carry *c, ha_range r) {
+static ha_status ha_records_transfer_plain(ha_records_transfer *c, ha_range r) {
     ha_array *a = c->array;
-    ha_context *queue = ha_carry_queue(c, r);
+    ha_context *queue = ha_records_transfer_queue(c, r);
     int some = 0;
-    if (!queue) return HA_LATER;
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
-    if (!s) s = ha_carry_bundles(c, queue, NULL, &some);
+    if (!s) s = ha_records_transfer_merged(c, queue, NULL, &some);
     if (some) ha_transfer_outstanding(a, c->from, c->to, queue, r, c->attempt->site);
-    if (!s) ha_carry_arrived(c, queue, r);
+    if (!s) ha_records_transfer_arrived(c, queue, r);
     return s;
 }
 
 /* ---- put into place by the device ------------------------------------------------------------- */
 
 /* Enqueues both ways through a chunk of the device. HA_ERR_UNSUPPORTED: the device cannot, for now. */
-static ha_status ha_carry_through(ha_carry *c, ha_context *queue, char *chunk, int *some) {
+static ha_status ha_records_transfer_through(ha_records_transfer *c, ha_context *queue, char *chunk,
+                                             int *some) {
     const int out = !c->here_is_to;
-    ha_spread *x = &c->spread;
+    ha_device_scatter *x = &c->spread;
     ha_status s = HA_OK;
-    if (!out) s = ha_carry_some(c, queue, x->bundle, x->bundles, chunk, 0, some);
+    if (!out) s = ha_records_transfer_some(c, queue, x->merged_copy, x->bundles, chunk, 0, some);
     if (s) return s;
-    s = ha_spread_enqueue(x, queue, chunk, out);
+    s = ha_device_scatter_enqueue(x, queue, chunk, out);
     *some |= !s;
-    if (s == HA_ERR_LOST) c->attempt->point = (ha_point){queue, 0};
+    if (s == HA_ERR_LOST) c->attempt->point = (ha_timepoint){queue, 0};
     if (s == HA_ERR_LOST || s == HA_ERR_UNSUPPORTED || s == HA_ERR_MEMORY) ha_forget_note();
-    if (s) return s == HA_ERR_LOST ? HA_LATER : s == HA_ERR_MEMORY ? HA_ERR_UNSUPPORTED : s;
-    return out ? ha_carry_some(c, queue, x->bundle, x->bundles, chunk, 1, some) : s;
+    if (s) return s == HA_ERR_LOST ? HA_RETRY_ : s == HA_ERR_MEMORY ? HA_ERR_UNSUPPORTED : s;
+    return out ? ha_records_transfer_some(c, queue, x->merged_copy, x->bundles, chunk, 1, some) : s;
 }
 
 /* The same with a chunk that queues used before. */
-static ha_status ha_carry_in_chunk(ha_carry *c, ha_context *queue, ha_chunk *chunk, ha_range r) {
-    const ha_point last = chunk->last;
+static ha_status ha_records_transfer_in_chunk(ha_records_transfer *c, ha_context *queue,
+                                              ha_chunk *chunk, ha_range r) {
+    const ha_timepoint last = chunk->last;
     ha_status s = HA_OK;
     int some = 0;
     if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
-        s = ha_come_after_point(queue, last, c->attempt);
-    if (!s) s = ha_carry_through(c, queue, (char *)chunk->block->data, &some);
+        s = ha_come_after_timepoint(queue, last, c->attempt);
+    if (!s) s = ha_records_transfer_through(c, queue, (char *)chunk->block->data, &some);
     if (!some) return s;
     ha_transfer_outstanding(c->array, c->from, c->to, queue, r, c->attempt->site);
-    ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+    ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
     return s;
 }
 
 /* HA_ERR_UNSUPPORTED: nothing has changed; there is no chunk, or the device cannot. */
-static ha_status ha_carry_spread(ha_carry *c, ha_range r) {
+static ha_status ha_records_transfer_scatter(ha_records_transfer *c, ha_range r) {
     ha_array *a = c->array;
     ha_memory *near = c->here_is_to ? c->to->memory : c->from->memory;
-    ha_context *queue = ha_carry_queue(c, r);
-    if (!queue) return HA_LATER;
+    ha_context *queue = ha_records_transfer_queue(c, r);
+    if (!queue) return HA_RETRY_;
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
     if (s) return s;
-    ha_chunk *chunk = queue->memory == near ? ha_near_take(near, c->bytes, c->attempt->site) : NULL;
+    ha_chunk *chunk = queue->memory == near
+                          ? ha_device_staging_take(near, c->bytes, c->attempt->site)
+                          : NULL;
     if (!chunk) return HA_ERR_UNSUPPORTED;
-    s = ha_carry_in_chunk(c, queue, chunk, r);
+    s = ha_records_transfer_in_chunk(c, queue, chunk, r);
     ha_chunk_give(chunk);
-    if (!s) ha_carry_arrived(c, queue, r);
+    if (!s) ha_records_transfer_arrived(c, queue, r);
     return s;
 }
 

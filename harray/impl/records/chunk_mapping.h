@@ -28,10 +28,10 @@ static void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t 
     for (; leaf < end; leaf++) h->row[leaf] = like->row[leaf];
 }
 
-/* The linearizer of a strand in a chunk, whose values are `*unit` bytes apart for neighbours. */
-static ha_linearizer ha_chunk_linearizer(const ha_strand *s, const ha_mapping *device,
+/* The linearizer of a leaf_values in a chunk, whose values are `*unit` bytes apart for neighbours. */
+static ha_linearizer ha_chunk_linearizer(const ha_leaf_values *s, const ha_mapping *device,
                                          const ha_rows *rows, int64_t *unit) {
-    const ha_lattice *l = &s->lattice;
+    const ha_stride_pattern *l = &s->stride_pattern;
     ha_linearizer z = {.rank = device->rank, .count = INT64_MAX};
     for (int d = 0; d < z.rank; d++) z.dimension[d] = d;
     if (s->here->linearizer >= 0) z = device->linearizer[s->here->linearizer];
@@ -54,19 +54,19 @@ static int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z)
     return n;
 }
 
-/* The row of a strand in a chunk. Its base is such that the array's own indices hold. */
-static ha_row ha_chunk_row(ha_staged_tables *h, const ha_strand *s, const ha_bundle *b,
+/* The row of a leaf_values in a chunk. Its base is such that the array's own indices hold. */
+static ha_row ha_chunk_row(ha_staged_tables *h, const ha_leaf_values *s, const ha_merged_copy *b,
                            const ha_mapping *device, const ha_field_box *box) {
     const ha_rows *rows = &b->rows;
     ha_row row = *s->here;
     ha_linearizer z;
     row.blob = 0;
     row.section = -1;
-    row.base = (int64_t)b->packed + (s->lattice.at - b->here);
-    if (s->lattice.blocks) {
-        row.lane_stride = ha_packed_step(rows, s->lattice.step[0]);
-        row.block_stride = ha_packed_step(rows, s->lattice.step[1]);
-        row.base -= s->lattice.linear / row.lanes * row.block_stride;
+    row.base = (int64_t)b->packed + (s->stride_pattern.at - b->here);
+    if (s->stride_pattern.blocks) {
+        row.lane_stride = ha_packed_step(rows, s->stride_pattern.step[0]);
+        row.block_stride = ha_packed_step(rows, s->stride_pattern.step[1]);
+        row.base -= s->stride_pattern.linear / row.lanes * row.block_stride;
         z = device->linearizer[row.linearizer];
     } else {
         z = ha_chunk_linearizer(s, device, rows, &row.block_stride);
@@ -79,8 +79,9 @@ static ha_row ha_chunk_row(ha_staged_tables *h, const ha_strand *s, const ha_bun
 }
 
 /* The mapping of a chunk of so many bytes, with these bundles. */
-static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_strand *s, int64_t strands,
-                         const ha_bundle *b, const ha_mapping *device, const ha_field_box *box) {
+static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_leaf_values *s, int64_t leaves,
+                         const ha_merged_copy *b, const ha_mapping *device,
+                         const ha_field_box *box) {
     ha_tables_clear(h, device);
     h->blob = (ha_blob){(int64_t)bytes, HA_BLOB_ALIGNMENT};
     h->mapping.linearizer = h->linearizer;
@@ -91,8 +92,8 @@ static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_strand *s, 
     h->mapping.sections = 0;
     h->mapping.section = NULL;
     h->mapping.text = "";
-    for (int64_t i = 0; i < strands; i++) {
-        const ha_row row = ha_chunk_row(h, &s[i], &b[s[i].bundle], device, box);
+    for (int64_t i = 0; i < leaves; i++) {
+        const ha_row row = ha_chunk_row(h, &s[i], &b[s[i].merged_copy], device, box);
         if (s[i].byte >= 0) h->byte_row[s[i].byte] = row;
         const ha_row *leaf = &device->row[s[i].leaf];
         if (s[i].byte >= 0 && s[i].byte != ha_row_coding(device, leaf)->byte_row) continue;

@@ -10,13 +10,13 @@
 /* ---- the form -------------------------------------------------------------------------------- */
 
 static void ha_records_disown(ha_array *a, const ha_incarnation *in) {
-    const ha_lodging *l = ha_lodging_find(ha_records_form(a), in->memory);
+    const ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
     for (int32_t b = 0; b < l->mapping->blobs; b++)
         if (l->mapping->blob[b].bytes) ha_owners_remove((uintptr_t)l->caller[b]);
 }
 
 static int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha_context *c) {
-    const ha_lodging *l = ha_lodging_find(ha_records_form(a), in->memory);
+    const ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
     int maps = 1;
     for (int32_t b = 0; b < l->mapping->blobs; b++) {
         const ha_block blob = {
@@ -26,14 +26,14 @@ static int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha
     return maps;
 }
 
-static const ha_form_ops ha_records_ops = {.block_bytes = ha_records_block_bytes,
-                                           .value_bytes = ha_records_value_bytes,
-                                           .move = ha_records_move,
-                                           .print_extents = ha_records_print_extents,
-                                           .print_part = ha_records_print_part,
-                                           .disown = ha_records_disown,
-                                           .maps = ha_records_maps,
-                                           .end = ha_records_end};
+static const ha_array_ops ha_records_ops = {.block_bytes = ha_records_block_bytes,
+                                            .value_bytes = ha_records_value_bytes,
+                                            .move = ha_records_move,
+                                            .print_extents = ha_records_print_extents,
+                                            .print_part = ha_records_print_part,
+                                            .disown = ha_records_disown,
+                                            .maps = ha_records_maps,
+                                            .end = ha_records_end};
 
 /* NULL: no memory. The record is a right one. */
 static ha_record_form *ha_record_form_make(const ha_record *record, int rank, const int64_t *extent,
@@ -119,22 +119,22 @@ static ha_status ha_records_check(const ha_record *record, int rank, const int64
     return HA_OK;
 }
 
-/* An array of records and its lodging in a memory; NULL with why in *error. */
+/* An array of records and its placement in a memory; NULL with why in *error. */
 static ha_array *ha_records_plain(const ha_record *record, int rank, const int64_t *extent,
                                   const char *layout, ha_context *c, ha_error *error) {
-    ha_lodging *l;
+    ha_placement *l;
     if (ha_records_check(record, rank, extent, layout, error)) return NULL;
     ha_record_form *f = ha_record_form_make(record, rank, extent, layout);
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for one more array"};
     if (!f) return NULL;
     ha_error why;
-    ha_status s = ha_lodging_parse(f, c->memory, layout, &l, &why);
+    ha_status s = ha_placement_parse(f, c->memory, layout, &l, &why);
     if (s) {
         *error = why;
         ha_record_form_free(f);
         return NULL;
     }
-    f->lodgings = l;
+    f->placements = l;
     return ha_records_array(f, c);
 }
 
@@ -151,7 +151,7 @@ static ha_records *ha_records_new_at(const ha_record *record, int rank, const in
 
 ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *extent,
                            const char *layout) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_new_at(record, rank, extent, layout, NULL);
 }
 
@@ -170,7 +170,7 @@ static ha_label ha_records_epitaph(const ha_records *r) {
 /* The array has gone. */
 static void ha_records_handle_free(ha_records *r, ha_label label) {
     while (r->wanted) {
-        ha_wanted *w = r->wanted;
+        ha_access_spec *w = r->wanted;
         r->wanted = w->next;
         HARRAY_FREE(w);
     }
@@ -187,7 +187,7 @@ static void ha_records_handle_free(ha_records *r, ha_label label) {
 }
 
 ha_status ha_records_free(ha_records *r) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_free";
     if (!r) return HA_OK;
     ha_status s = ha_records_enter(r, operation, operation);

@@ -5,7 +5,7 @@
 #include "../../records.h"
 #include "../state/all.h"
 
-struct ha_wanted;
+struct ha_access_spec;
 
 struct ha_records {
     ha_array *array; /* another one when the extents change */
@@ -17,7 +17,7 @@ struct ha_records {
     char name[sizeof((ha_array *)0)->name]; /* as the array's, which may go */
     uint32_t wanted_lock;
     int32_t wanted_count;
-    struct ha_wanted *wanted; /* texts that are known */
+    struct ha_access_spec *wanted; /* texts that are known */
 #ifdef HARRAY_DEBUG
     int freed;
     ha_label label; /* of the array that it was */

@@ -30,7 +30,7 @@ struct ha_fitting {
 };
 
 /* Which boxes are opened, and how. */
-typedef struct ha_records_wish {
+typedef struct ha_records_opening {
     ha_array *array;
     ha_context *context;
     const ha_range *range;
@@ -39,10 +39,10 @@ typedef struct ha_records_wish {
     int trying;
     const char *operation, *site;
     ha_fitting *fitting; /* NULL: any layout will do */
-} ha_records_wish;
+} ha_records_opening;
 
 /* All of them when all are easy, or nothing. */
-static int ha_records_open_fast(const ha_records_wish *w, ha_access *part) {
+static int ha_records_open_fast(const ha_records_opening *w, ha_access *part) {
     ha_array *a = w->array;
     ha_incarnation *in = NULL;
     size_t n = 0;
@@ -70,20 +70,20 @@ static int ha_records_open_fast(const ha_records_wish *w, ha_access *part) {
 }
 
 /* All are prepared, and busy: the layout stays from now on, and what is overwritten is still there. */
-static ha_status ha_records_still_fit(ha_together *t, void *argument) {
-    const ha_records_wish *w = (const ha_records_wish *)argument;
+static ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
+    const ha_records_opening *w = (const ha_records_opening *)argument;
     ha_array *a = w->array;
     (void)t;
     ha_lock(a);
-    const ha_mapping *m = ha_lodging_find(ha_records_form(a), w->context->memory)->mapping;
+    const ha_mapping *m = ha_placement_find(ha_records_form(a), w->context->memory)->mapping;
     ha_unlock(a);
     w->fitting->misfit = !w->fitting->fits(w->fitting, m);
     return w->fitting->misfit ? HA_ERR_UNSUPPORTED : HA_OK;
 }
 
 /* One access for each box, all or none. `q` has room for the requests. */
-static ha_status ha_records_open_slow(const ha_records_wish *w, ha_access *part, ha_request *q) {
-    ha_together t = {.operation = w->operation,
+static ha_status ha_records_open_slow(const ha_records_opening *w, ha_access *part, ha_request *q) {
+    ha_open_set t = {.operation = w->operation,
                      .work = w->fitting ? ha_records_still_fit : NULL,
                      .argument = (void *)(uintptr_t)w};
     for (size_t i = 0; i < w->n; i++)
@@ -93,16 +93,16 @@ static ha_status ha_records_open_slow(const ha_records_wish *w, ha_access *part,
                             .how = w->mode[i],
                             .last = HA_END};
     (void)ha_requests_clear(q, w->n, w->operation, w->site); /* no access is there twice */
-    ha_status s = ha_together_make(&t, q, w->n, w->site);
+    ha_status s = ha_open_many_make(&t, q, w->n, w->site);
     if (s) return s;
     for (size_t i = 0; i < w->n; i++) {
         ha_opening *o = &t.part[i].opening;
         o->range = w->range[t.part[i].place];
         if (!w->array->grid) continue;
-        o->aimed = 1;
+        o->has_target = 1;
         o->count = ha_elements(w->array->grid, o->range);
     }
-    s = ha_together_open(&t, w->trying);
+    s = ha_open_many_open(&t, w->trying);
     HARRAY_FREE(t.part);
     return s;
 }
@@ -118,7 +118,7 @@ typedef struct ha_records_room {
 /* The boxes of what is wanted: w->range, w->mode, w->n; *room is to be freed. An array without records has
  * no boxes: it is opened as a whole, in the way that excludes most. A range without records is opened, too,
  * so that the layout stays; it is in nobody's way. */
-static ha_status ha_records_aim(ha_records_wish *w, const ha_wanted *wanted, int64_t first,
+static ha_status ha_records_aim(ha_records_opening *w, const ha_access_spec *wanted, int64_t first,
                                 int64_t last, ha_records_room *room, ha_request **q) {
     const size_t n = (size_t)wanted->runs;
     ha_range *range = room->range;
@@ -138,7 +138,7 @@ static ha_status ha_records_aim(ha_records_wish *w, const ha_wanted *wanted, int
     w->mode = mode;
     const int boxes = w->array->grid && first < last;
     w->n = boxes ? n : 1;
-    range[0] = w->array->grid ? (ha_range){0, 0} : HA_WHOLE;
+    range[0] = w->array->grid ? (ha_range){0, 0} : HA_WHOLE_;
     mode[0] = HA_READ;
     for (size_t i = 0; i < n; i++) {
         const unsigned how = wanted->run[i].mode;
@@ -155,18 +155,18 @@ static ha_status ha_records_aim(ha_records_wish *w, const ha_wanted *wanted, int
 static void ha_records_show(ha_records_access *x, ha_array *a) {
     const ha_memory *m = x->context->memory;
     ha_lock(a);
-    ha_lodging *l = ha_lodging_find(ha_records_form(a), m);
+    ha_placement *l = ha_placement_find(ha_records_form(a), m);
     const ha_incarnation *in = ha_incarnation_find(a, m);
     const char *data = (const char *)ha_records_parts(x)[0].data;
     x->mapping = l->mapping;
     x->blob = l->caller ? l->caller : l->blob;
     if (data && !l->caller)
-        x->blob = ha_lodging_shown(l, in->data, (uintptr_t)data - (uintptr_t)in->data);
+        x->blob = ha_placement_shown(l, in->data, (uintptr_t)data - (uintptr_t)in->data);
     ha_unlock(a);
 }
 
-/* Opens what is aimed at, and fills *x. */
-static ha_status ha_records_grant(ha_records_access *x, ha_records *r, const ha_records_wish *w,
+/* Opens what is has_target at, and fills *x. */
+static ha_status ha_records_grant(ha_records_access *x, ha_records *r, const ha_records_opening *w,
                                   ha_request *q) {
     ha_status s = HA_OK;
     if (w->n > sizeof x->part_ / sizeof *x->part_ &&
@@ -193,24 +193,24 @@ static int ha_records_inside(const ha_array *a, size_t *first, size_t *last) {
     return *first <= *last && *last <= n;
 }
 
-/* What is said of records before anything is done there: the lodging is there then. */
+/* What is said of records before anything is done there: the placement is there then. */
 static ha_status ha_records_ready(ha_array *a, ha_context *c, size_t *first, size_t *last,
                                   const char *operation, const char *site) {
-    ha_lodging *l;
+    ha_placement *l;
     const size_t from = *first, to = *last;
     if (!ha_records_inside(a, first, last))
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: no range [%zu, %zu) in %lld",
                        site, ha_label_of(a).text, from, to,
                        (long long)ha_records_form(a)->extent[0]);
-    ha_status s = ha_lodging_get(a, c->memory, &l);
+    ha_status s = ha_placement_get(a, c->memory, &l);
     if (!s) return HA_OK;
     return ha_fail(s, operation, "%s: records %s at %s: the layout \"%.80s\" cannot be had there",
                    site, ha_label_of(a).text, c->name, ha_records_form(a)->layout);
 }
 /* The array is r's for now. */
 static ha_status ha_records_open_wanted(ha_records_access *x, ha_records *r,
-                                        const ha_wanted *wanted, ha_records_wish *w, size_t first,
-                                        size_t last) {
+                                        const ha_access_spec *wanted, ha_records_opening *w,
+                                        size_t first, size_t last) {
     ha_records_room room;
     ha_request *q;
     ha_status s = ha_records_ready(w->array, w->context, &first, &last, w->operation, w->site);
@@ -228,21 +228,21 @@ static ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
                                     const char *what, size_t first, size_t last, const char *site,
                                     ha_fitting *fitting) {
     static const char operation[] = "ha_records_open";
-    ha_wanted *wanted = NULL;
+    ha_access_spec *wanted = NULL;
     if (!x) return ha_no_access(operation);
     memset(x, 0, sizeof *x);
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !what) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: nothing to open", site);
     if (s) return x->status = s;
-    ha_records_wish w = {.array = ha_records_begin(r),
-                         .context = ha_resolve(c),
-                         .operation = operation,
-                         .site = site,
-                         .fitting = fitting};
-    s = ha_wanted_get(r, what, 0, operation, site, &wanted);
+    ha_records_opening w = {.array = ha_records_begin(r),
+                            .context = ha_resolve(c),
+                            .operation = operation,
+                            .site = site,
+                            .fitting = fitting};
+    s = ha_access_spec_get(r, what, 0, operation, site, &wanted);
     if (!s) w.trying = wanted->trying;
     if (!s) s = ha_records_open_wanted(x, r, wanted, &w, first, last);
-    ha_wanted_end(wanted);
+    ha_access_spec_end(wanted);
     ha_records_leave(r);
     if (s) memset(x, 0, sizeof *x);
     return x->status = s;
@@ -250,7 +250,7 @@ static ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
 
 ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
                            size_t first, size_t last, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_open_if(x, r, c, what, first, last, site, NULL);
 }
 #endif

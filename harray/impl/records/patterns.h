@@ -1,9 +1,9 @@
 /* How a box of a record array lies in memory: as equally spaced pieces, which queues copy.
  *
- * A box has strands: of each leaf the values, or, of one that is stored byte by byte, the bytes of this
- * number of all values. In one mapping the values of a strand lie on a lattice: at equal distances, on
+ * A box has leaves: of each leaf the values, or, of one that is stored byte by byte, the bytes of this
+ * number of all values. In one mapping the values of a leaf_values lie on a stride_pattern: at equal distances, on
  * some levels. Where they do not (between the blocks of aosoa, in Morton order) the box is cut. Strands
- * with lattices of the same kind that lie beside each other are one bundle: pieces of larger size. */
+ * with stride_patterns of the same kind that lie beside each other are one merged_copy: pieces of larger size. */
 #ifndef HARRAY_IMPL_RECORDS_PATTERNS_H
 #define HARRAY_IMPL_RECORDS_PATTERNS_H
 
@@ -11,30 +11,30 @@
 
 enum { HA_LATTICE_LEVELS = HA_MAPPING_RANK };
 
-typedef struct ha_lattice {
+typedef struct ha_stride_pattern {
     char *at; /* the first value */
     int levels;
     int blocks; /* the levels are lanes and blocks; else each is a dimension */
     int64_t linear;
     int64_t count[HA_LATTICE_LEVELS], step[HA_LATTICE_LEVELS]; /* the innermost first */
     int dimension[HA_LATTICE_LEVELS];
-} ha_lattice;
+} ha_stride_pattern;
 
-typedef struct ha_strand {
+typedef struct ha_leaf_values {
     int64_t leaf;
     int64_t byte;               /* < 0: whole values; else the row of bytes */
     size_t bytes;               /* of a value */
     const ha_row *here, *there; /* in the two mappings; there NULL: not of the same kind */
-    ha_lattice lattice, other;
-    int64_t bundle;
-} ha_strand;
+    ha_stride_pattern stride_pattern, other;
+    int64_t merged_copy;
+} ha_leaf_values;
 
-typedef struct ha_bundle {
+typedef struct ha_merged_copy {
     char *here, *there; /* there: in the other memory, or NULL */
     size_t packed;      /* where it is in a chunk */
     ha_rows rows;       /* to: distances here; from: there, or in the chunk */
-    const ha_strand *first;
-} ha_bundle;
+    const ha_leaf_values *first;
+} ha_merged_copy;
 
 /* Where a box has to be cut in two. */
 typedef struct ha_cut {
@@ -42,7 +42,7 @@ typedef struct ha_cut {
     int64_t index;
 } ha_cut;
 
-/* ---- lattices -------------------------------------------------------------------------------- */
+/* ---- stride_patterns -------------------------------------------------------------------------------- */
 
 static int64_t ha_box_extent(const ha_field_box *b, int d) { return b->last[d] - b->first[d]; }
 
@@ -55,7 +55,8 @@ static int ha_cut_in_halves(const ha_linearizer *z, const ha_field_box *b, ha_cu
     return 0;
 }
 
-static void ha_lattice_level(ha_lattice *l, int64_t count, int64_t step, int dimension) {
+static void ha_stride_pattern_level(ha_stride_pattern *l, int64_t count, int64_t step,
+                                    int dimension) {
     if (count == 1) return;
     l->count[l->levels] = count;
     l->step[l->levels] = step;
@@ -81,8 +82,9 @@ static int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *dime
 
 /* A box over several blocks of lanes: whole blocks, or it is cut. What is behind the last record in the
  * last block is nobody's. */
-static int ha_lattice_blocks(const ha_row *row, const ha_linearizer *z, const ha_field_box *b,
-                             int64_t end, ha_lattice *l, ha_cut *cut) {
+static int ha_stride_pattern_blocks(const ha_row *row, const ha_linearizer *z,
+                                    const ha_field_box *b, int64_t end, ha_stride_pattern *l,
+                                    ha_cut *cut) {
     const int64_t head = l->linear % row->lanes, tail = end == z->count ? 0 : end % row->lanes;
     int d = 0, single;
     if (!ha_is_linear(z, b, &d, &single)) return ha_cut_in_halves(z, b, cut);
@@ -93,14 +95,15 @@ static int ha_lattice_blocks(const ha_row *row, const ha_linearizer *z, const ha
         return 0;
     }
     l->blocks = 1;
-    ha_lattice_level(l, row->lanes, row->lane_stride, -1);
-    ha_lattice_level(l, (end - l->linear + row->lanes - 1) / row->lanes, row->block_stride, -1);
+    ha_stride_pattern_level(l, row->lanes, row->lane_stride, -1);
+    ha_stride_pattern_level(l, (end - l->linear + row->lanes - 1) / row->lanes, row->block_stride,
+                            -1);
     return 1;
 }
 
-/* Values that lie nowhere in particular: only one record is a lattice. */
-static int ha_lattice_single(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
-                             ha_lattice *l, ha_cut *cut) {
+/* Values that lie nowhere in particular: only one record is a stride_pattern. */
+static int ha_stride_pattern_single(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
+                                    ha_stride_pattern *l, ha_cut *cut) {
     int d = 0;
     l->levels = l->blocks = 0;
     l->at = (char *)m->blob[row->blob] + ha_row_at(m->mapping, row, b->first);
@@ -111,10 +114,10 @@ static int ha_lattice_single(const ha_mapped *m, const ha_row *row, const ha_fie
 }
 
 /* 0: there is none, *cut says where to cut the box. */
-static int ha_lattice_of(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
-                         ha_lattice *l, ha_cut *cut) {
+static int ha_stride_pattern_of(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
+                                ha_stride_pattern *l, ha_cut *cut) {
     if (row->linearizer < 0 || m->mapping->linearizer[row->linearizer].morton)
-        return ha_lattice_single(m, row, b, l, cut);
+        return ha_stride_pattern_single(m, row, b, l, cut);
     const ha_linearizer *z = &m->mapping->linearizer[row->linearizer];
     int64_t last[HA_MAPPING_RANK];
     for (int d = 0; d < HA_MAPPING_RANK; d++) last[d] = b->last[d] - 1;
@@ -123,27 +126,27 @@ static int ha_lattice_of(const ha_mapped *m, const ha_row *row, const ha_field_b
     l->at = (char *)m->blob[row->blob] + ha_row_offset(row, l->linear);
     const int64_t end = ha_linear(z, last) + 1;
     if (row->lanes > 1 && l->linear / row->lanes != (end - 1) / row->lanes)
-        return ha_lattice_blocks(row, z, b, end, l, cut);
+        return ha_stride_pattern_blocks(row, z, b, end, l, cut);
     const int64_t step = row->lanes > 1 ? row->lane_stride : row->block_stride;
     for (int k = z->rank - 1; k >= 0; k--) {
         const int d = z->dimension[k];
-        ha_lattice_level(l, ha_box_extent(b, d), z->stride[d] * step, d);
+        ha_stride_pattern_level(l, ha_box_extent(b, d), z->stride[d] * step, d);
     }
     return 1;
 }
 
-/* Whether two lattices have the same levels. */
-static int ha_lattices_alike(const ha_lattice *x, const ha_lattice *y) {
+/* Whether two stride_patterns have the same levels. */
+static int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_pattern *y) {
     if (x->levels != y->levels || x->blocks != y->blocks) return 0;
     for (int k = 0; k < x->levels; k++)
         if (x->count[k] != y->count[k] || x->dimension[k] != y->dimension[k]) return 0;
     return 1;
 }
 
-/* ---- strands --------------------------------------------------------------------------------- */
+/* ---- leaves --------------------------------------------------------------------------------- */
 
-/* How many strands the leaves [leaf, end) have. */
-static int64_t ha_strands_count(const ha_mapping *m, int64_t leaf, int64_t end) {
+/* How many leaves the leaves [leaf, end) have. */
+static int64_t ha_leaf_values_count(const ha_mapping *m, int64_t leaf, int64_t end) {
     int64_t n = 0;
     for (; leaf < end; leaf++) {
         const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
@@ -159,9 +162,9 @@ static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_scalar own
     return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
 }
 
-/* The strands of a leaf. Their number. */
-static int64_t ha_strands_of(const ha_record_form *f, const ha_mapping *here,
-                             const ha_mapping *there, int64_t leaf, ha_strand *s) {
+/* The leaves of a leaf. Their number. */
+static int64_t ha_leaf_values_of(const ha_record_form *f, const ha_mapping *here,
+                                 const ha_mapping *there, int64_t leaf, ha_leaf_values *s) {
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
     const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
     const int64_t bytes = c && c->bytes ? c->bytes : 1;
@@ -169,7 +172,7 @@ static int64_t ha_strands_of(const ha_record_form *f, const ha_mapping *here,
     (void)!ha_record_leaf(f->record, leaf, &described);
     const int alike = ha_stored_alike(c, other, described.scalar);
     for (int64_t b = 0; b < bytes; b++) {
-        s[b] = (ha_strand){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
+        s[b] = (ha_leaf_values){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
         s[b].bytes = (size_t)ha_scalar_size(c ? c->stored : described.scalar);
         if (alike) s[b].there = &there->row[leaf];
         if (!c || !c->bytes) continue;
@@ -181,19 +184,20 @@ static int64_t ha_strands_of(const ha_record_form *f, const ha_mapping *here,
     return bytes;
 }
 
-static int ha_strand_compare(const void *first, const void *second) {
-    const uintptr_t x = (uintptr_t)((const ha_strand *)first)->lattice.at;
-    const uintptr_t y = (uintptr_t)((const ha_strand *)second)->lattice.at;
+static int ha_leaf_values_compare(const void *first, const void *second) {
+    const uintptr_t x = (uintptr_t)((const ha_leaf_values *)first)->stride_pattern.at;
+    const uintptr_t y = (uintptr_t)((const ha_leaf_values *)second)->stride_pattern.at;
     return (x > y) - (x < y);
 }
 
 /* ---- bundles --------------------------------------------------------------------------------- */
 
-/* The pieces of one strand. pair: in both memories, else only here. */
-static ha_rows ha_strand_rows(const ha_strand *s, int pair) {
+/* The pieces of one leaf_values. pair: in both memories, else only here. */
+static ha_rows ha_leaf_values_rows(const ha_leaf_values *s, int pair) {
     ha_rows r = {.bytes = s->bytes};
-    for (int level = 0; level < s->lattice.levels; level++) {
-        const size_t n = (size_t)s->lattice.count[level], here = (size_t)s->lattice.step[level];
+    for (int level = 0; level < s->stride_pattern.levels; level++) {
+        const size_t n = (size_t)s->stride_pattern.count[level],
+                     here = (size_t)s->stride_pattern.step[level];
         const size_t there = pair ? (size_t)s->other.step[level] : here;
         const int k = r.levels - 1;
         if (k < 0 && here == r.bytes && there == r.bytes)
@@ -211,16 +215,16 @@ static ha_rows ha_strand_rows(const ha_strand *s, int pair) {
 
 /* Padding inside a record of an array of structs: from one leaf to the next, when all leaves are in the
  * box. So it is nobody's, and may be copied with them. */
-static int ha_is_padding(const ha_bundle *b, const ha_strand *s, const ha_rows *rows) {
-    const ptrdiff_t size = s->lattice.at + s->bytes - b->here;
+static int ha_is_padding(const ha_merged_copy *b, const ha_leaf_values *s, const ha_rows *rows) {
+    const ptrdiff_t size = s->stride_pattern.at + s->bytes - b->here;
     return s->here->section >= 0 && s->here->section == b->first->here->section &&
            s->here->lanes == 1 && rows->bytes == s->bytes && size <= s->here->block_stride;
 }
 
 /* loose: as below. */
-static int ha_bundle_takes(const ha_bundle *b, const ha_strand *s, const ha_rows *rows, int pair,
-                           int loose) {
-    const ptrdiff_t size = s->lattice.at - b->here, gap = size - (ptrdiff_t)b->rows.bytes;
+static int ha_merged_copy_takes(const ha_merged_copy *b, const ha_leaf_values *s,
+                                const ha_rows *rows, int pair, int loose) {
+    const ptrdiff_t size = s->stride_pattern.at - b->here, gap = size - (ptrdiff_t)b->rows.bytes;
     if (b->rows.levels != rows->levels || gap < 0) return 0;
     for (int k = 0; k < rows->levels; k++)
         if (b->rows.count[k] != rows->count[k] || b->rows.to[k] != rows->to[k] ||
@@ -233,7 +237,7 @@ static int ha_bundle_takes(const ha_bundle *b, const ha_strand *s, const ha_rows
 }
 
 /* Whole records with the padding at their ends. */
-static void ha_bundle_round(ha_bundle *b, const ha_strand *first, int pair) {
+static void ha_merged_copy_round(ha_merged_copy *b, const ha_leaf_values *first, int pair) {
     ha_rows *r = &b->rows;
     const ha_row *row = first->here;
     const size_t record = (size_t)row->block_stride;
@@ -245,7 +249,7 @@ static void ha_bundle_round(ha_bundle *b, const ha_strand *first, int pair) {
 }
 
 /* Pieces that have become so long that they follow each other are one. */
-static void ha_bundle_fold(ha_bundle *b) {
+static void ha_merged_copy_fold(ha_merged_copy *b) {
     ha_rows *r = &b->rows;
     while (r->levels && r->to[0] == r->bytes && r->from[0] == r->bytes) {
         r->bytes *= r->count[0];
@@ -260,26 +264,27 @@ static void ha_bundle_fold(ha_bundle *b) {
 
 /* Strands, sorted by their address, to bundles. loose: all leaves of the record are there, and padding
  * between them is nobody's. The number of bundles. */
-static int64_t ha_bundles_make(ha_strand *s, int64_t strands, int pair, int loose, ha_bundle *b) {
+static int64_t ha_merged_copies_make(ha_leaf_values *s, int64_t leaves, int pair, int loose,
+                                     ha_merged_copy *b) {
     int64_t n = 0;
-    for (int64_t i = 0; i < strands; i++) {
-        const ha_rows rows = ha_strand_rows(&s[i], pair);
-        if (n && ha_bundle_takes(&b[n - 1], &s[i], &rows, pair, loose))
-            b[n - 1].rows.bytes = (size_t)(s[i].lattice.at - b[n - 1].here) + rows.bytes;
+    for (int64_t i = 0; i < leaves; i++) {
+        const ha_rows rows = ha_leaf_values_rows(&s[i], pair);
+        if (n && ha_merged_copy_takes(&b[n - 1], &s[i], &rows, pair, loose))
+            b[n - 1].rows.bytes = (size_t)(s[i].stride_pattern.at - b[n - 1].here) + rows.bytes;
         else
-            b[n++] = (ha_bundle){.here = s[i].lattice.at,
-                                 .there = pair ? s[i].other.at : NULL,
-                                 .rows = rows,
-                                 .first = &s[i]};
-        s[i].bundle = n - 1;
+            b[n++] = (ha_merged_copy){.here = s[i].stride_pattern.at,
+                                      .there = pair ? s[i].other.at : NULL,
+                                      .rows = rows,
+                                      .first = &s[i]};
+        s[i].merged_copy = n - 1;
     }
-    if (loose && n == 1) ha_bundle_round(&b[0], &s[0], pair);
-    for (int64_t i = 0; i < n; i++) ha_bundle_fold(&b[i]);
+    if (loose && n == 1) ha_merged_copy_round(&b[0], &s[0], pair);
+    for (int64_t i = 0; i < n; i++) ha_merged_copy_fold(&b[i]);
     return n;
 }
 
 /* Places bundles one behind the other in a chunk; gives how many bytes that takes. */
-static size_t ha_bundles_pack(ha_bundle *b, int64_t n) {
+static size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
     size_t end = 0;
     for (int64_t i = 0; i < n; i++) {
         size_t bytes = b[i].rows.bytes;
@@ -306,8 +311,8 @@ static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
  * what matters is that pieces of single values lose, and long ones win. */
 enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
 
-static uint64_t ha_bundles_cost(const ha_bundle *b, int64_t n, const ha_context *queue) {
-    const int at_once = HA_HAS(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
+static uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const ha_context *queue) {
+    const int at_once = HA_HAS_(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
     uint64_t ns = 0;
     for (int64_t i = 0; i < n; i++) {
         uint64_t calls = 1, pieces = 1;

@@ -65,13 +65,13 @@ const char *ha_records_name(const ha_records *r) {
 const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
     static const char operation[] = "ha_records_mapping";
     const ha_mapping *mapping = NULL;
-    ha_lodging *l;
+    ha_placement *l;
     if (ha_records_enter(r, operation, operation)) return NULL;
     ha_array *a = ha_records_ask(r);
     c = ha_resolve(c);
-    ha_status s = ha_lodging_get(a, c->memory, &l);
+    ha_status s = ha_placement_get(a, c->memory, &l);
     ha_lock(a); /* another thread may have changed the layout */
-    if (!s) mapping = ha_lodging_find(ha_records_form(a), c->memory)->mapping;
+    if (!s) mapping = ha_placement_find(ha_records_form(a), c->memory)->mapping;
     ha_unlock(a);
     ha_records_asked(r);
     if (s)
@@ -83,12 +83,12 @@ const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
 int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths, size_t first,
                      size_t last) {
     ha_records *m = (ha_records *)(uintptr_t)r;
-    ha_wanted *wanted = NULL;
+    ha_access_spec *wanted = NULL;
     if (!r || ha_forked || ha_records_freed(r, "ha_records_valid")) return 0;
     ha_array *a = ha_records_ask(m);
     ha_tell_later(); /* what is no path is just not valid */
     int valid = ha_records_inside(a, &first, &last) && first < last && a->grid &&
-                !ha_wanted_get(m, paths ? paths : "", 1, "ha_records_valid", "", &wanted);
+                !ha_access_spec_get(m, paths ? paths : "", 1, "ha_records_valid", "", &wanted);
     ha_later_error.error.status = HA_OK;
     ha_tell_now();
     ha_lock(a);
@@ -97,14 +97,14 @@ int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths
         valid = in && ha_set_contains(&in->valid, ha_records_range(a, &wanted->run[i],
                                                                    (int64_t)first, (int64_t)last));
     ha_unlock(a);
-    ha_wanted_end(wanted);
+    ha_access_spec_end(wanted);
     ha_records_asked(m);
     return valid;
 }
 
 /* Lock held. */
 static void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
-    const ha_lodging *l = ha_lodging_find(ha_records_form(a), in->memory);
+    const ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
     const ha_range *v = ha_set_ranges(&in->valid);
     const char *whose = !in->wrapped      ? ""
                         : ha_is_const(in) ? "the caller's, const, "
@@ -161,13 +161,13 @@ static ha_status ha_records_no_index(ha_array *a, const int64_t *index, const ch
 static ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_array *a,
                                      const int64_t *index, unsigned mode, const char *operation) {
     const ha_range range = ha_records_one(a, index);
-    const ha_records_wish w = {.array = a,
-                               .context = ha_host(),
-                               .range = &range,
-                               .mode = &mode,
-                               .n = 1,
-                               .operation = operation,
-                               .site = operation};
+    const ha_records_opening w = {.array = a,
+                                  .context = ha_host(),
+                                  .range = &range,
+                                  .mode = &mode,
+                                  .n = 1,
+                                  .operation = operation,
+                                  .site = operation};
     ha_request request;
     size_t first = 0, last = HA_END;
     if (ha_is_empty(range)) return ha_records_no_index(a, index, operation);
@@ -201,12 +201,12 @@ static ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *
 }
 
 ha_status ha_records_get(ha_records *r, const int64_t *index, void *value) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_exchange(r, index, value, HA_READ, "ha_records_get");
 }
 
 ha_status ha_records_set(ha_records *r, const int64_t *index, const void *value) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_exchange(r, index, (void *)(uintptr_t)value, HA_OVERWRITE, "ha_records_set");
 }
 

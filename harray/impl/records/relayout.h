@@ -23,7 +23,7 @@ static ha_status ha_records_look(ha_array *a, const ha_memory *only, int *there,
     ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
     *there = (only && !in) || ha_records_on_host(a, in);
     if (s || !*there || !host || !host->valid.n) return s;
-    return ha_come_after(a, host, HA_WHOLE, 0, ha_host(), attempt);
+    return ha_come_after(a, host, HA_WHOLE_, 0, ha_host(), attempt);
 }
 
 /* Claims the array, with all that is valid in a memory (NULL: anywhere) on the host. */
@@ -38,9 +38,9 @@ static ha_status ha_records_gather(ha_array *a, const ha_memory *only, const cha
         if (!s && there) return HA_OK;
         ha_busy_end(a);
         if (!s) {
-            s = ha_records_fetch(a, ha_host(), HA_WHOLE, operation, site);
+            s = ha_records_fetch(a, ha_host(), HA_WHOLE_, operation, site);
             if (s) return s;
-        } else if (s != HA_LATER || (s = ha_wait_past(attempt.point, site)))
+        } else if (s != HA_RETRY_ || (s = ha_wait_past(attempt.point, site)))
             return ha_fail(s, operation, "%s: records %s: bringing them to the host failed", site,
                            ha_label_of(a).text);
     }
@@ -63,7 +63,7 @@ static ha_status ha_records_copy(const ha_mapped *to, const ha_mapped *from, con
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 /* Claimed. A block with the values of the host's one in another layout. */
-static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_lodging *l,
+static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_placement *l,
                                     ha_block **block, ha_attempt *attempt) {
     const ha_record_form *f = ha_records_form(a);
     const ha_mapped from = ha_records_at(a, in);
@@ -75,7 +75,7 @@ static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_lodging 
     s = ha_incarnation_take_bytes(a, in, ha_host(), l->bytes, block, attempt);
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
         const ha_field_box b = ha_field_box_of(a, ha_set_ranges(&in->valid)[i]);
-        const ha_mapped to = {l->mapping, ha_lodging_blobs(l, (const char *)(*block)->data)};
+        const ha_mapped to = {l->mapping, ha_placement_blobs(l, (const char *)(*block)->data)};
         s = ha_records_copy(&to, &from, &b, rows, f->extent);
     }
     HARRAY_FREE(rows);
@@ -84,7 +84,7 @@ static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_lodging 
 }
 
 /* Claimed. Puts the layout in the place of the one before, with the values that the host has. */
-static ha_status ha_records_settle_in(ha_array *a, ha_lodging *l, ha_attempt *attempt) {
+static ha_status ha_records_settle_in(ha_array *a, ha_placement *l, ha_attempt *attempt) {
     ha_incarnation *in = ha_incarnation_find(a, l->memory);
     ha_block *block = NULL;
     ha_ops ops = {0};
@@ -101,15 +101,15 @@ static ha_status ha_records_settle_in(ha_array *a, ha_lodging *l, ha_attempt *at
         ha_unlock(a);
         ha_incarnation_drop(a, in);
     }
-    ha_lodging_free(ha_lodging_exchange(a, l));
+    ha_placement_free(ha_placement_exchange(a, l));
     return HA_OK;
 }
 
 /* Whether there is nothing to do, or nothing can be done. */
-static ha_status ha_records_layout_refuse(ha_array *a, const ha_lodging *l, ha_context *c,
+static ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *l, ha_context *c,
                                           int *same, const char *operation, const char *site) {
     ha_lock(a);
-    const ha_lodging *old = ha_lodging_find(ha_records_form(a), c->memory);
+    const ha_placement *old = ha_placement_find(ha_records_form(a), c->memory);
     const int callers = old && old->caller;
     *same = old && !callers && !strcmp(old->mapping->text, l->mapping->text);
     ha_unlock(a);
@@ -119,8 +119,8 @@ static ha_status ha_records_layout_refuse(ha_array *a, const ha_lodging *l, ha_c
                    ha_label_of(a).text, c->name);
 }
 
-/* Takes the lodging over when it succeeds. */
-static ha_status ha_records_change_layout(ha_array *a, ha_lodging *l, ha_context *c,
+/* Takes the placement over when it succeeds. */
+static ha_status ha_records_change_layout(ha_array *a, ha_placement *l, ha_context *c,
                                           const char *operation, const char *site) {
     ha_attempt attempt = {.site = site};
     for (;;) {
@@ -128,7 +128,7 @@ static ha_status ha_records_change_layout(ha_array *a, ha_lodging *l, ha_context
         if (s) return s;
         s = ha_records_settle_in(a, l, &attempt);
         ha_busy_end(a);
-        if (s == HA_LATER && !(s = ha_wait_past(attempt.point, site))) continue;
+        if (s == HA_RETRY_ && !(s = ha_wait_past(attempt.point, site))) continue;
         if (!s) return HA_OK;
         return ha_fail(s, operation, "%s: records %s at %s: no room for them in another layout",
                        site, ha_label_of(a).text, c->name);
@@ -136,9 +136,9 @@ static ha_status ha_records_change_layout(ha_array *a, ha_lodging *l, ha_context
 }
 
 ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_layout";
-    ha_lodging *l = NULL;
+    ha_placement *l = NULL;
     ha_error error = {0};
     int same = 0;
     ha_status s = ha_records_enter(r, operation, site);
@@ -146,12 +146,12 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
     if (s) return s;
     c = ha_resolve(c);
     ha_array *a = ha_records_begin(r);
-    if ((s = ha_lodging_parse(ha_records_form(a), c->memory, layout, &l, &error)))
+    if ((s = ha_placement_parse(ha_records_form(a), c->memory, layout, &l, &error)))
         s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
                     ha_label_of(a).text, c->name, layout, error.text);
     if (!s) s = ha_records_layout_refuse(a, l, c, &same, operation, site);
     if (!s && !same) s = ha_records_change_layout(a, l, c, operation, site);
-    if (s || same) ha_lodging_free(l);
+    if (s || same) ha_placement_free(l);
     ha_records_leave(r);
     return s;
 }
@@ -165,18 +165,18 @@ static ha_record_form *ha_record_form_like(ha_array *a, const int64_t *extent, h
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!f) return NULL;
     ha_lock(a); /* somebody may ask for a mapping, and have it made: it is put before these */
-    const ha_lodging *l = old->lodgings;
+    const ha_placement *l = old->placements;
     ha_unlock(a);
     for (; l; l = l->next) {
-        ha_lodging *like;
+        ha_placement *like;
         ha_error why = {0};
-        if (ha_lodging_parse(f, l->memory, l->mapping->text, &like, &why)) {
+        if (ha_placement_parse(f, l->memory, l->mapping->text, &like, &why)) {
             *error = why;
             ha_record_form_free(f);
             return NULL;
         }
-        like->next = f->lodgings;
-        f->lodgings = like;
+        like->next = f->placements;
+        f->placements = like;
     }
     return f;
 }
@@ -270,7 +270,7 @@ static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
     if (!s) s = ha_records_replace(r, a, b);
     ha_busy_end(a);
     ha_array_destroy(s ? b : a);
-    if (!s || s == HA_LATER) return s;
+    if (!s || s == HA_RETRY_) return s;
     return ha_fail(s, operation, "%s: records %s: no room for as many", site, ha_label_of(a).text);
 }
 
@@ -292,7 +292,7 @@ static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
                            ha_label_of(r->array).text, d, (long long)extent[d]);
     }
     if (same) return HA_OK;
-    while ((s = ha_records_resize_try(r, extent, operation, site, &attempt)) == HA_LATER)
+    while ((s = ha_records_resize_try(r, extent, operation, site, &attempt)) == HA_RETRY_)
         if ((s = ha_wait_past(attempt.point, site)))
             return ha_fail(s, operation, "%s: records %s: waiting for memory failed", site,
                            ha_label_of(r->array).text);
@@ -300,7 +300,7 @@ static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
 }
 
 ha_status ha_records_resize_(ha_records *r, const int64_t *extent, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_resize";
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !extent) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no extents", site);

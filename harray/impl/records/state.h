@@ -11,8 +11,8 @@ enum { HA_BLOB_ALIGNMENT = 64 };
 
 /* What all records have in one memory. Made when it is first needed; goes with the array, or for another
  * one while nobody uses the array. Lists and tables change under the array's lock. */
-typedef struct ha_lodging {
-    struct ha_lodging *next;
+typedef struct ha_placement {
+    struct ha_placement *next;
     const ha_memory *memory;
     ha_mapping *mapping;
     int copied;       /* the mapping was not made here but copied for the caller's memory */
@@ -23,17 +23,17 @@ typedef struct ha_lodging {
     const char *data; /* the block for which that is so */
     void **shown;     /* with HARRAY_DEBUG: what users on the host get instead */
     uintptr_t shift;  /* the distance between both */
-} ha_lodging;
+} ha_placement;
 
 typedef struct ha_record_form {
-    ha_form form;
+    ha_array_form form;
     const ha_record *record;
     int rank;
     int64_t extent[HA_MAPPING_RANK];
     int64_t leaves;
     int64_t *before; /* bytes of the leaves before each; and of all, at the end */
     const char *layout;
-    ha_lodging *lodgings;
+    ha_placement *placements;
 } ha_record_form;
 
 static ha_record_form *ha_records_form(const ha_array *a) {
@@ -168,9 +168,9 @@ static ha_status ha_records_accept(const ha_record_form *f, const ha_mapping *m,
     return HA_OK;
 }
 
-/* ---- lodgings -------------------------------------------------------------------------------- */
+/* ---- placements -------------------------------------------------------------------------------- */
 
-static void ha_lodging_free(ha_lodging *l) {
+static void ha_placement_free(ha_placement *l) {
     if (!l) return;
     if (l->copied)
         HARRAY_FREE(l->mapping);
@@ -180,7 +180,7 @@ static void ha_lodging_free(ha_lodging *l) {
 }
 
 /* Where the blobs are in a block. HA_ERR_MEMORY: beyond what can be counted. */
-static ha_status ha_lodging_place(ha_lodging *l) {
+static ha_status ha_placement_place(ha_placement *l) {
     size_t end = 0;
     for (int32_t b = 0; b < l->mapping->blobs; b++) {
         l->start[b] = end;
@@ -193,10 +193,10 @@ static ha_status ha_lodging_place(ha_lodging *l) {
 }
 
 /* Takes the mapping over, also when it fails. NULL: no memory. */
-static ha_lodging *ha_lodging_make(const ha_memory *memory, ha_mapping *m, int copied) {
+static ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, int copied) {
     const size_t blobs = (size_t)m->blobs;
-    const size_t bytes = sizeof(ha_lodging) + blobs * (sizeof(size_t) + 2 * sizeof(void *));
-    ha_lodging *l = (ha_lodging *)HARRAY_MALLOC(bytes);
+    const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 2 * sizeof(void *));
+    ha_placement *l = (ha_placement *)HARRAY_MALLOC(bytes);
     if (!l) {
         if (copied)
             HARRAY_FREE(m);
@@ -211,14 +211,14 @@ static ha_lodging *ha_lodging_make(const ha_memory *memory, ha_mapping *m, int c
     l->start = (size_t *)(void *)(l + 1);
     l->blob = (void **)(void *)(l->start + blobs);
     l->shown = l->blob + blobs;
-    if (ha_lodging_place(l) == HA_OK) return l;
-    ha_lodging_free(l);
+    if (ha_placement_place(l) == HA_OK) return l;
+    ha_placement_free(l);
     return NULL;
 }
 
 /* Another one with a layout given as text; *l NULL when it fails, with why in *error. */
-static ha_status ha_lodging_parse(const ha_record_form *f, const ha_memory *memory,
-                                  const char *layout, ha_lodging **l, ha_error *error) {
+static ha_status ha_placement_parse(const ha_record_form *f, const ha_memory *memory,
+                                    const char *layout, ha_placement **l, ha_error *error) {
     *l = NULL;
     ha_mapping *m = ha_mapping_parse(f->record, layout, f->rank, f->extent, error);
     if (!m) return error->status;
@@ -227,49 +227,49 @@ static ha_status ha_lodging_parse(const ha_record_form *f, const ha_memory *memo
         ha_mapping_free(m);
         return s;
     }
-    *l = ha_lodging_make(memory, m, 0);
+    *l = ha_placement_make(memory, m, 0);
     if (*l) return HA_OK;
     snprintf(error->text, sizeof error->text, "there is no memory for it");
     return error->status = HA_ERR_MEMORY;
 }
 
 /* Lock held, or busy. */
-static ha_lodging *ha_lodging_find(const ha_record_form *f, const ha_memory *m) {
-    ha_lodging *l = f->lodgings;
+static ha_placement *ha_placement_find(const ha_record_form *f, const ha_memory *m) {
+    ha_placement *l = f->placements;
     while (l && l->memory != m) l = l->next;
     return l;
 }
 
-/* The lodging in a memory, made if need be: *l. */
-static ha_status ha_lodging_get(ha_array *a, const ha_memory *memory, ha_lodging **l) {
+/* The placement in a memory, made if need be: *l. */
+static ha_status ha_placement_get(ha_array *a, const ha_memory *memory, ha_placement **l) {
     ha_record_form *f = ha_records_form(a);
-    ha_lodging *fresh;
+    ha_placement *fresh;
     ha_error error;
     ha_lock(a);
-    *l = ha_lodging_find(f, memory);
+    *l = ha_placement_find(f, memory);
     ha_unlock(a);
     if (*l) return HA_OK;
-    ha_status s = ha_lodging_parse(f, memory, f->layout, &fresh, &error);
+    ha_status s = ha_placement_parse(f, memory, f->layout, &fresh, &error);
     if (s) return s;
     ha_lock(a);
-    if (!(*l = ha_lodging_find(f, memory))) {
-        fresh->next = f->lodgings;
-        *l = f->lodgings = fresh;
+    if (!(*l = ha_placement_find(f, memory))) {
+        fresh->next = f->placements;
+        *l = f->placements = fresh;
         fresh = NULL;
     }
     ha_unlock(a);
-    ha_lodging_free(fresh);
+    ha_placement_free(fresh);
     return HA_OK;
 }
 
 /* Another one in the place of what there is for that memory, if anything; gives that. The array is
  * claimed. */
-static ha_lodging *ha_lodging_exchange(ha_array *a, ha_lodging *fresh) {
+static ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
     ha_record_form *f = ha_records_form(a);
     ha_lock(a);
-    ha_lodging **at = &f->lodgings;
+    ha_placement **at = &f->placements;
     while (*at && (*at)->memory != fresh->memory) at = &(*at)->next;
-    ha_lodging *old = *at;
+    ha_placement *old = *at;
     fresh->next = old ? old->next : NULL;
     *at = fresh;
     ha_unlock(a);
@@ -278,7 +278,7 @@ static ha_lodging *ha_lodging_exchange(ha_array *a, ha_lodging *fresh) {
 
 /* The blobs of an incarnation, as the engine sees them. Nobody uses the table when the block is another
  * one than before. Lock held. */
-static void *const *ha_lodging_blobs(ha_lodging *l, const char *data) {
+static void *const *ha_placement_blobs(ha_placement *l, const char *data) {
     if (l->caller) return l->caller;
     if (l->data != data) {
         for (int32_t b = 0; b < l->mapping->blobs; b++)
@@ -290,8 +290,8 @@ static void *const *ha_lodging_blobs(ha_lodging *l, const char *data) {
 }
 
 /* As users see them: `shift` bytes further. Lock held. */
-static void *const *ha_lodging_shown(ha_lodging *l, const char *data, uintptr_t shift) {
-    void *const *blob = ha_lodging_blobs(l, data);
+static void *const *ha_placement_shown(ha_placement *l, const char *data, uintptr_t shift) {
+    void *const *blob = ha_placement_blobs(l, data);
     if (!shift) return blob;
     if (l->shift != shift) {
         for (int32_t b = 0; b < l->mapping->blobs; b++)
@@ -304,15 +304,15 @@ static void *const *ha_lodging_shown(ha_lodging *l, const char *data, uintptr_t 
 /* The records of an incarnation with a block. Busy. */
 static ha_mapped ha_records_at(ha_array *a, const ha_incarnation *in) {
     ha_lock(a);
-    ha_lodging *l = ha_lodging_find(ha_records_form(a), in->memory);
-    const ha_mapped records = {l->mapping, ha_lodging_blobs(l, in->data)};
+    ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
+    const ha_mapped records = {l->mapping, ha_placement_blobs(l, in->data)};
     ha_unlock(a);
     return records;
 }
 
 static ha_status ha_records_block_bytes(ha_array *a, ha_memory *m, size_t *bytes) {
-    ha_lodging *l;
-    ha_status s = ha_lodging_get(a, m, &l);
+    ha_placement *l;
+    ha_status s = ha_placement_get(a, m, &l);
     if (!s) *bytes = l->bytes;
     return s;
 }
@@ -320,10 +320,10 @@ static ha_status ha_records_block_bytes(ha_array *a, ha_memory *m, size_t *bytes
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void ha_record_form_free(ha_record_form *f) {
-    while (f->lodgings) {
-        ha_lodging *l = f->lodgings;
-        f->lodgings = l->next;
-        ha_lodging_free(l);
+    while (f->placements) {
+        ha_placement *l = f->placements;
+        f->placements = l->next;
+        ha_placement_free(l);
     }
     HARRAY_FREE(f);
 }

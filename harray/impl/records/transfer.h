@@ -17,90 +17,92 @@
 
 static int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_host_memory; }
 
-static ha_status ha_carry_make(ha_carry *c) {
+static ha_status ha_records_transfer_make(ha_records_transfer *c) {
     const ha_record_form *f = ha_records_form(c->array);
     const ha_mapping *m = c->here.mapping;
-    const size_t strands = (size_t)ha_strands_count(m, 0, f->leaves), rows = (size_t)f->leaves;
+    const size_t leaves = (size_t)ha_leaf_values_count(m, 0, f->leaves), rows = (size_t)f->leaves;
     const size_t byte_rows = (size_t)m->byte_rows;
     char *memory = (char *)HARRAY_MALLOC(
-        strands * (sizeof *c->strand + sizeof *c->bundle + sizeof(ha_linearizer)) +
+        leaves * (sizeof *c->leaf_values + sizeof *c->merged_copy + sizeof(ha_linearizer)) +
         (2 * rows + byte_rows) * sizeof(ha_row));
     if (!memory) return HA_ERR_MEMORY;
-    c->strand = (ha_strand *)(void *)memory;
-    c->bundle = (ha_bundle *)(void *)(c->strand + strands);
-    c->chunk.linearizer = (ha_linearizer *)(void *)(c->bundle + strands);
-    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + strands);
+    c->leaf_values = (ha_leaf_values *)(void *)memory;
+    c->merged_copy = (ha_merged_copy *)(void *)(c->leaf_values + leaves);
+    c->chunk.linearizer = (ha_linearizer *)(void *)(c->merged_copy + leaves);
+    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + leaves);
     c->chunk.byte_row = c->chunk.row + rows;
     c->host.row = c->chunk.byte_row + byte_rows;
     return HA_OK;
 }
 
-static void ha_carry_end(ha_carry *c) {
-    HARRAY_FREE(c->spread.strand);
-    HARRAY_FREE(c->strand);
-    c->strand = NULL;
-    c->spread = (ha_spread){.queue = NULL};
+static void ha_records_transfer_end(ha_records_transfer *c) {
+    HARRAY_FREE(c->spread.leaf_values);
+    HARRAY_FREE(c->leaf_values);
+    c->leaf_values = NULL;
+    c->spread = (ha_device_scatter){.queue = NULL};
     c->asked = 0;
 }
 
-static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarnation *to,
-                                   ha_range r, ha_context *c, ha_set *brought, ha_attempt *attempt);
+static ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+                                     ha_range r, ha_context *c, ha_set *brought,
+                                     ha_attempt *attempt);
 
 /* A part for which it has been decided how. */
-static ha_status ha_carry_part(ha_carry *c, const ha_field_box *b) {
+static ha_status ha_records_transfer_part(ha_records_transfer *c, const ha_field_box *b) {
     const ha_range r = ha_field_box_range(c->array, b);
     ha_status s;
     switch (c->way) {
-    case HA_WAY_PIECES:
-        return ha_carry_plain(c, r);
-    case HA_WAY_SPREAD:
-        s = ha_carry_spread(c, r);
+    case HA_BY_QUEUE:
+        return ha_records_transfer_plain(c, r);
+    case HA_BY_SCATTER:
+        s = ha_records_transfer_scatter(c, r);
         if (s != HA_ERR_UNSUPPORTED) return s;
-        c->attempt->no_spread = 1;
+        c->attempt->no_scatter = 1;
         c->spread.queue = NULL; /* another way is looked for */
         c->pending[c->n++] = *b;
         return HA_OK;
-    case HA_WAY_CONVERTS:
+    case HA_BY_HOST:
         break;
     }
     if (c->detours)
-        return ha_records_detour(c->array, c->from, c->to, r, c->context, c->brought, c->attempt);
-    return c->here_is_to ? ha_carry_up(c, b, r) : ha_carry_down(c, b, r);
+        return ha_records_via_host(c->array, c->from, c->to, r, c->context, c->brought, c->attempt);
+    return c->here_is_to ? ha_records_transfer_up(c, b, r) : ha_records_transfer_down(c, b, r);
 }
 
 /* Whether a part is on its way to the host, where it is still missing: somebody else may have been faster. */
-static int ha_carry_awaits(const ha_carry *c, const struct ha_ahead *at) {
+static int ha_records_transfer_awaits(const ha_records_transfer *c, const struct ha_ahead *at) {
     return at->chunk && at->from == c->from && !ha_set_overlaps(&c->to->valid, at->range);
 }
 
 /* What is still to be moved of r: the parts that are pending, and *rest. What is on its way to the host
  * comes first, also where it is not in r: the attempt before this one may have found the same missing, cut
  * in other pieces. So nothing is fetched twice. */
-static ha_status ha_carry_rest(ha_carry *c, ha_range r, ha_set *rest) {
+static ha_status ha_records_transfer_rest(ha_records_transfer *c, ha_range r, ha_set *rest) {
     const struct ha_ahead *at = c->attempt->ahead;
     rest->grid = c->array->grid;
     if (!ha_is_on_host(c->to)) return ha_set_put(rest, r);
     ha_status s = ha_set_missing(&c->to->valid, r, rest);
     for (int i = 0; i < HA_AHEAD && !s; i++)
-        if (ha_carry_awaits(c, &at[i])) s = ha_set_drop(rest, at[i].range);
+        if (ha_records_transfer_awaits(c, &at[i])) s = ha_set_drop(rest, at[i].range);
     if (s) return s;
     if (rest->n) c->pending[c->n++] = ha_field_box_of(c->array, ha_set_ranges(rest)[--rest->n]);
     for (int i = HA_AHEAD; i-- > 0;)
-        if (ha_carry_awaits(c, &at[i])) c->pending[c->n++] = ha_field_box_of(c->array, at[i].range);
+        if (ha_records_transfer_awaits(c, &at[i]))
+            c->pending[c->n++] = ha_field_box_of(c->array, at[i].range);
     return HA_OK;
 }
 
-static ha_status ha_carry_out(ha_carry *c, ha_range r) {
+static ha_status ha_records_transfer_out(ha_records_transfer *c, ha_range r) {
     ha_set rest = {.n = 0};
     ha_field_box b;
-    ha_status s = ha_carry_make(c);
-    if (!s) s = ha_carry_rest(c, r, &rest);
+    ha_status s = ha_records_transfer_make(c);
+    if (!s) s = ha_records_transfer_rest(c, r, &rest);
     while (!s && (c->n || rest.n)) {
         if (!c->n) c->pending[c->n++] = ha_field_box_of(c->array, ha_set_ranges(&rest)[--rest.n]);
-        if (ha_carry_next(c, &b)) s = ha_carry_part(c, &b);
+        if (ha_records_transfer_next(c, &b)) s = ha_records_transfer_part(c, &b);
     }
     ha_set_free(&rest);
-    ha_carry_end(c);
+    ha_records_transfer_end(c);
     return s;
 }
 
@@ -108,9 +110,9 @@ static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnati
                                  ha_context *context, ha_set *brought, ha_attempt *attempt);
 
 /* By way of the host's incarnation. */
-static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarnation *to,
-                                   ha_range r, ha_context *c, ha_set *brought,
-                                   ha_attempt *attempt) {
+static ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+                                     ha_range r, ha_context *c, ha_set *brought,
+                                     ha_attempt *attempt) {
     ha_incarnation *host;
     ha_set missing = {.n = 0};
     ha_status s = ha_staging_host(a, c, &host, attempt);
@@ -123,15 +125,15 @@ static ha_status ha_records_detour(ha_array *a, ha_incarnation *from, ha_incarna
 }
 
 /* Whether one of two devices puts a whole box into place that the other one has. */
-static int ha_carry_is_direct(ha_carry *c, ha_range r) {
+static int ha_records_transfer_is_direct(ha_records_transfer *c, ha_range r) {
     const ha_field_box b = ha_field_box_of(c->array, r);
     ha_cut cut;
     int pair;
-    if (ha_carry_make(c)) return 0;
-    int direct = ha_carry_lattices(c, &b, &pair, &cut);
-    if (direct) (void)ha_carry_shape(c, &b, &cut);
-    direct = direct && c->way != HA_WAY_CONVERTS;
-    ha_carry_end(c);
+    if (ha_records_transfer_make(c)) return 0;
+    int direct = ha_records_transfer_patterns(c, &b, &pair, &cut);
+    if (direct) (void)ha_records_transfer_shape(c, &b, &cut);
+    direct = direct && c->way != HA_BY_HOST;
+    ha_records_transfer_end(c);
     return direct;
 }
 
@@ -141,21 +143,22 @@ static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnati
     const int devices = !ha_is_on_host(from) && !ha_is_on_host(to);
     const int differ = strcmp(source.mapping->text, target.mapping->text) != 0;
     const ha_memory *link = devices ? ha_link_device(from->memory, to->memory) : NULL;
-    ha_carry c = {.array = a,
-                  .from = from,
-                  .to = to,
-                  .context = context,
-                  .brought = brought,
-                  .attempt = attempt,
-                  .converts = !devices || differ,
-                  .detours = devices,
-                  .here_is_to = devices && differ ? link == to->memory : !ha_is_on_host(to),
-                  .loose = !from->wrapped && !to->wrapped};
+    ha_records_transfer c = {.array = a,
+                             .from = from,
+                             .to = to,
+                             .context = context,
+                             .brought = brought,
+                             .attempt = attempt,
+                             .converts = !devices || differ,
+                             .detours = devices,
+                             .here_is_to = devices && differ ? link == to->memory
+                                                             : !ha_is_on_host(to),
+                             .loose = !from->wrapped && !to->wrapped};
     c.here = c.here_is_to ? target : source;
     c.there = c.here_is_to ? source : target;
-    if (devices && (!link || (differ && !ha_carry_is_direct(&c, r))))
-        return ha_records_detour(a, from, to, r, context, brought, attempt);
-    return ha_carry_out(&c, r);
+    if (devices && (!link || (differ && !ha_records_transfer_is_direct(&c, r))))
+        return ha_records_via_host(a, from, to, r, context, brought, attempt);
+    return ha_records_transfer_out(&c, r);
 }
 
 #endif

@@ -69,15 +69,15 @@ static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
                                 void *view, const char *site) {
     ha_error error = {0};
     char there[64] = "of no layout";
-    ha_lodging *l = NULL;
+    ha_placement *l = NULL;
     ha_array *a = ha_records_begin(r);
-    ha_status s = ha_lodging_get(a, c->memory, &l);
+    ha_status s = ha_placement_get(a, c->memory, &l);
     if (s) {
         error.status = s;
         (void)snprintf(error.text, sizeof error.text, "there is no memory for its mapping");
     } else {
         ha_lock(a);
-        l = ha_lodging_find(ha_records_form(a), c->memory);
+        l = ha_placement_find(ha_records_form(a), c->memory);
         s = ha_try_view(type, l->mapping, view, &error);
         (void)snprintf(there, sizeof there, "%s", l->mapping->text);
         ha_unlock(a);
@@ -95,7 +95,7 @@ ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                           const ha_records_type_ *type, void *view, size_t view_bytes,
                           ha_context *context, const char *what, size_t first, size_t last,
                           const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_error error = {0};
     memset(access, 0, sizeof *access);
     context = ha_resolve(context);

@@ -55,7 +55,7 @@ static const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
 }
 
 /* The bytes of all blobs become the array's alone; all or none. */
-static ha_status ha_records_own(ha_array *a, const ha_lodging *l, ha_error *error) {
+static ha_status ha_records_own(ha_array *a, const ha_placement *l, ha_error *error) {
     ha_status s = HA_OK;
     int32_t b = 0;
     for (; b < l->mapping->blobs && !s; b++) {
@@ -83,7 +83,7 @@ static ha_status ha_records_own(ha_array *a, const ha_lodging *l, ha_error *erro
 }
 
 /* The incarnation of the caller's memory, in an array that nobody knows yet. */
-static ha_status ha_records_adopt(ha_array *a, ha_lodging *l, ha_context *c, unsigned flags,
+static ha_status ha_records_adopt(ha_array *a, ha_placement *l, ha_context *c, unsigned flags,
                                   ha_error *error) {
     ha_memory *m = c->memory;
     ha_incarnation *in = ha_incarnation_add(a, m);
@@ -111,7 +111,7 @@ static ha_status ha_records_adopt(ha_array *a, ha_lodging *l, ha_context *c, uns
     return HA_OK;
 }
 
-/* An array whose lodging at c is the caller's memory. */
+/* An array whose placement at c is the caller's memory. */
 static ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsigned flags,
                                    ha_error *error) {
     const ha_mapping *m = memory->mapping;
@@ -120,8 +120,8 @@ static ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsig
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for one more array"};
     if (!f) return NULL;
     ha_mapping *copy = ha_mapping_duplicated(m);
-    ha_lodging *l = copy ? ha_lodging_make(c->memory, copy, 1) : NULL;
-    f->lodgings = l;
+    ha_placement *l = copy ? ha_placement_make(c->memory, copy, 1) : NULL;
+    f->placements = l;
     ha_status s = l ? ha_records_accept(f, copy, error) : HA_ERR_MEMORY;
     if (s) {
         ha_record_form_free(f);
@@ -155,14 +155,14 @@ static ha_records *ha_records_wrap_at(const ha_mapped *memory, ha_context *c, un
 }
 
 ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *c, unsigned flags) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     return ha_records_wrap_at(memory, c, flags, NULL);
 }
 
 /* ---- handing back ---------------------------------------------------------------------------- */
 
 ha_status ha_records_unwrap_(ha_records *r, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_unwrap";
     if (!r) return HA_OK;
     ha_status s = ha_records_enter(r, operation, site);
@@ -179,7 +179,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
 }
 
 ha_status ha_records_sync_(ha_records *r, const char *site) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(r, "ha_records_sync", site);
     if (s) return s;
     s = ha_wrap_sync(ha_records_begin(r), "ha_records_sync", site);

@@ -73,13 +73,13 @@ static void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, h
     if (host) x->data = (char *)x->data + k->shift;
 }
 
-/* The access of a thread is about to be closed, or a token to end (thread: HA_TOKEN), its holder
+/* The access of a thread is about to be closed, or a token to end (thread: HA_TOKEN_), its holder
  * still in place. behind: another queue may work on its data until then; queue NULL: none does. */
-static void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread, ha_point behind) {
+static void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread, ha_timepoint behind) {
     ha_known *k = NULL;
     ha_lock(a);
     ha_holder *found = ha_holder_find(a, ticket), h = {0};
-    if (found && (found->thread == thread || found->thread & thread & HA_TOKEN)) {
+    if (found && (found->thread == thread || found->thread & thread & HA_TOKEN_)) {
         h = *found;
         const ha_incarnation *in = ha_incarnation_find(a, h.context->memory);
         if (in && in->block) k = in->block->known;
@@ -108,18 +108,18 @@ static void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
 /* ---- arrays that were freed ---------------------------------------------------------------- */
 
 enum { HA_GRAVES = 10000 }; /* beyond that, the oldest ones are forgotten */
-typedef struct ha_graveyard {
+typedef struct ha_freed_list {
     pthread_mutex_t lock;
     void *memory[HA_GRAVES];
     size_t next;
-} ha_graveyard;
+} ha_freed_list;
 
 /* Arrays, and the handles of record arrays: the one that a handle had lies among the arrays. */
-static ha_graveyard ha_arrays_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static ha_graveyard ha_handles_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static ha_freed_list ha_arrays_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static ha_freed_list ha_handles_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Instead of freeing it. */
-static void ha_debug_grave(ha_graveyard *g, void *memory) {
+static void ha_debug_grave(ha_freed_list *g, void *memory) {
     pthread_mutex_lock(&g->lock);
     void **grave = &g->memory[g->next++ % HA_GRAVES], *old = *grave;
     *grave = memory;
@@ -128,7 +128,7 @@ static void ha_debug_grave(ha_graveyard *g, void *memory) {
 }
 
 /* Instead of freeing its record: whoever comes with it is told. An array without owners is dead. */
-static void ha_debug_bury(ha_array *a) {
+static void ha_debug_note_freed(ha_array *a) {
     a->first = (ha_incarnation){.memory = a->first.memory};
     a->recent = &a->first;
     a->holder = a->first_holders;
@@ -152,7 +152,7 @@ static int ha_debug_freed(const ha_array *a, const char *operation) {
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-static void ha_graves_end(ha_graveyard *g) {
+static void ha_graves_end(ha_freed_list *g) {
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < HA_GRAVES; i++) {
         HARRAY_FREE(g->memory[i]);
@@ -179,7 +179,8 @@ static inline void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_acces
     (void)a, (void)in, (void)x, (void)r, (void)writes, (void)site;
 }
 
-static inline void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread, ha_point behind) {
+static inline void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread,
+                                  ha_timepoint behind) {
     (void)a, (void)ticket, (void)thread, (void)behind;
 }
 
@@ -188,7 +189,7 @@ static inline void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_acc
     (void)a, (void)in, (void)x, (void)before, (void)site;
 }
 
-static inline void ha_debug_bury(ha_array *a) { HARRAY_FREE(a); }
+static inline void ha_debug_note_freed(ha_array *a) { HARRAY_FREE(a); }
 
 static inline int ha_debug_freed(const ha_array *a, const char *operation) {
     (void)a, (void)operation;

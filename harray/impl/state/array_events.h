@@ -5,14 +5,14 @@
 #include "array_state.h"
 
 /* What an event says of an array. */
-typedef struct ha_glimpse {
+typedef struct ha_array_snapshot {
     char name[48], type[40];
     size_t size, element;
     uint64_t accessed; /* bytes of the access in question */
-} ha_glimpse;
+} ha_array_snapshot;
 
 /* Lock held. */
-static void ha_glimpse_take(const ha_array *a, ha_glimpse *g) {
+static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *g) {
     memcpy(g->name, a->name, sizeof g->name);
     ha_text_copy(g->type, sizeof g->type, a->type);
     g->size = a->size;
@@ -20,13 +20,13 @@ static void ha_glimpse_take(const ha_array *a, ha_glimpse *g) {
 }
 
 /* The same, with an access to r. */
-static void ha_glimpse_access(const ha_array *a, ha_glimpse *g, ha_range r) {
-    ha_glimpse_take(a, g);
+static void ha_array_snapshot_access(const ha_array *a, ha_array_snapshot *g, ha_range r) {
+    ha_array_snapshot_take(a, g);
     if (r.last > g->size) r.last = g->size;
     g->accessed = ha_value_bytes(a, r);
 }
 
-static void ha_record_glimpse(ha_event_record *r, const ha_glimpse *g, ha_range range) {
+static void ha_record_snapshot(ha_event_record *r, const ha_array_snapshot *g, ha_range range) {
     memcpy(r->array, g->name, sizeof r->array);
     memcpy(r->type, g->type, sizeof r->type);
     if (range.last > g->size) range.last = g->size; /* a whole access locks more than there is */
@@ -35,18 +35,18 @@ static void ha_record_glimpse(ha_event_record *r, const ha_glimpse *g, ha_range 
 }
 
 static void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
-    ha_glimpse g;
+    ha_array_snapshot g;
     ha_lock(a);
-    ha_glimpse_take(a, &g);
+    ha_array_snapshot_take(a, &g);
     ha_unlock(a);
-    ha_record_glimpse(r, &g, range);
+    ha_record_snapshot(r, &g, range);
 }
 
 /* ---- transfers ----------------------------------------------------------------------------- */
 
 /* A copy between memories is about to be enqueued on `queue`. */
 static inline void ha_transfer_begins(ha_context *queue) {
-    if (ha_is_listening() && !ha_told.telling) ha_stamps_begin(queue);
+    if (ha_is_listening() && !ha_pending_events.telling) ha_stamps_begin(queue);
 }
 
 static void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, const char *site) {
@@ -123,11 +123,11 @@ static void ha_watch_end(ha_array *a) {
 }
 
 /* Nothing locked. The array itself may be gone when an access was closed. */
-static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_glimpse *g,
+static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_array_snapshot *g,
                          const ha_holder *h) {
     ha_event_record *r = ha_record_add(kind, h->site, h->context->name);
     if (!r) return;
-    ha_record_glimpse(r, g, h->range);
+    ha_record_snapshot(r, g, h->range);
     r->info.bytes = g->accessed;
     r->info.start = h->opened;
     if (kind == HA_EVENT_OPEN) r->info.end = h->opened;
@@ -138,14 +138,14 @@ static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_glimpse
 
 /* A thread has just opened an access to a watched array: nobody else takes that away. */
 static void ha_watch_opened(ha_array *a, uint64_t ticket) {
-    ha_glimpse g;
+    ha_array_snapshot g;
     uint64_t now = ha_now();
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, ticket);
     h->opened = now;
     a->watched->accesses++;
     ha_holder opened = *h;
-    ha_glimpse_access(a, &g, h->range);
+    ha_array_snapshot_access(a, &g, h->range);
     ha_unlock(a);
     ha_site_add(opened.site, &(ha_site_statistics){.accesses = 1});
     ha_on_access(HA_EVENT_OPEN, a, &g, &opened);

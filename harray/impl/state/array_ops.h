@@ -15,7 +15,7 @@ struct ha_array;
 struct ha_incarnation;
 struct ha_attempt;
 
-typedef struct ha_form_ops {
+typedef struct ha_array_ops {
     /* How large a block for all of it is in a memory. */
     ha_status (*block_bytes)(struct ha_array *a, ha_memory *m, size_t *bytes);
     /* The bytes of the values of a box, without what lies between them. */
@@ -32,10 +32,10 @@ typedef struct ha_form_ops {
     int (*maps)(const struct ha_array *a, const struct ha_incarnation *in, const ha_context *c);
     /* With the array, the form goes. */
     void (*end)(struct ha_array *a);
-} ha_form_ops;
+} ha_array_ops;
 
-typedef struct ha_form {
-    const ha_form_ops *ops;
-} ha_form;
+typedef struct ha_array_form {
+    const ha_array_ops *ops;
+} ha_array_form;
 
 #endif

@@ -21,7 +21,7 @@ typedef struct ha_incarnation {
 
 /* In ha_holder.thread: the access was detached into a token. So it is no thread's own; the other
  * bits say who detached it. */
-#define HA_TOKEN ((uint64_t)1 << 63)
+#define HA_TOKEN_ ((uint64_t)1 << 63)
 
 /* An open access, or one that is being opened. */
 typedef struct ha_holder {
@@ -58,7 +58,7 @@ struct ha_array {
     const char *lost_site;       /* what it was to write them for; NULL: unknown */
     struct ha_watched *watched;  /* array_events.h; NULL: it is not */
     ha_grid *grid;               /* on which its elements lie; NULL: one behind the other */
-    ha_form *form;               /* of a record array; NULL: elements are bytes in a row */
+    ha_array_form *form;         /* of a record array; NULL: elements are bytes in a row */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
     char name[48];
@@ -209,8 +209,8 @@ static ha_status ha_set_reserve(ha_array *a, ha_set *set, size_t more) {
  * come after; *p is the last of these. 0 when there is none. Not by index: while the lock is
  * dropped between two calls, others may note operations and so move the entries of the list. */
 static int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int write,
-                            const ha_context *queue, ha_point *p) {
-    ha_point best = {NULL, 0};
+                            const ha_context *queue, ha_timepoint *p) {
+    ha_timepoint best = {NULL, 0};
     ha_lock(a);
     const ha_operation *list = ha_ops_list(&in->ops);
     for (uint32_t i = 0; i < in->ops.n; i++) {
@@ -231,24 +231,24 @@ static int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int wri
 }
 
 /* Work enqueued on `queue` (or, for the host, done by this thread) from now on comes after p.
- * HA_LATER when the host would have to wait, or when a queue turns out to have failed: then what
+ * HA_RETRY_ when the host would have to wait, or when a queue turns out to have failed: then what
  * there is has to be looked at again. */
-static ha_status ha_come_after_point(ha_context *queue, ha_point p, ha_attempt *attempt) {
+static ha_status ha_come_after_timepoint(ha_context *queue, ha_timepoint p, ha_attempt *attempt) {
     ha_poll(p.queue);
     if (ha_passed(p.queue, p.seq) && !ha_is_lost(p)) return HA_OK;
-    ha_status s = ha_can_await(queue, p.queue) && !ha_is_lost(p) ? ha_await(queue, p) : HA_LATER;
-    if (s == HA_ERR_LOST) s = HA_LATER;
-    if (s == HA_LATER) attempt->point = p;
+    ha_status s = ha_can_await(queue, p.queue) && !ha_is_lost(p) ? ha_await(queue, p) : HA_RETRY_;
+    if (s == HA_ERR_LOST) s = HA_RETRY_;
+    if (s == HA_RETRY_) attempt->point = p;
     return s;
 }
 
 /* Work on `queue` from now on comes after every conflicting operation on `in`. */
 static ha_status ha_come_after(ha_array *a, ha_incarnation *in, ha_range r, int write,
                                ha_context *queue, ha_attempt *attempt) {
-    ha_point p = {NULL, 0};
+    ha_timepoint p = {NULL, 0};
     ha_status s = HA_OK;
     while (!s && ha_next_conflict(a, in, r, write, queue, &p))
-        s = ha_come_after_point(queue, p, attempt);
+        s = ha_come_after_timepoint(queue, p, attempt);
     return s;
 }
 

@@ -30,7 +30,7 @@ static int ha_lost_find(ha_array *a, ha_incarnation *in, ha_operation *lost) {
         if ((found = ha_passed(list[i].at.queue, list[i].at.seq) && ha_lost_write(&list[i])))
             *lost = list[i];
     if (!found && in->valid.n && ha_is_dead(in->memory)) {
-        *lost = (ha_operation){.range = HA_WHOLE};
+        *lost = (ha_operation){.range = HA_WHOLE_};
         found = 1;
     }
     ha_unlock(a);

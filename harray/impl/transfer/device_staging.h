@@ -8,14 +8,14 @@
 
 #include "staging.h"
 
-enum { HA_NEAR_USED = 2 }; /* `taken`, with a block */
+enum { HA_DEVICE_STAGING_USED_ = 2 }; /* `taken`, with a block */
 
 /* Puts the block back: into the cache when its last use has happened. */
-static void ha_near_trim(ha_memory *m) {
+static void ha_device_staging_trim(ha_memory *m) {
     pthread_mutex_lock(&ha_staging.lock);
-    while (m->near_chunk && m->near_chunk->taken == HA_NEAR_USED)
+    while (m->device_staging && m->device_staging->taken == HA_DEVICE_STAGING_USED_)
         pthread_cond_wait(&ha_staging.change, &ha_staging.lock);
-    ha_chunk *chunk = m->near_chunk && !m->near_chunk->taken ? m->near_chunk : NULL;
+    ha_chunk *chunk = m->device_staging && !m->device_staging->taken ? m->device_staging : NULL;
     if (chunk) chunk->taken = 1;
     pthread_mutex_unlock(&ha_staging.lock);
     if (!chunk) return;
@@ -24,36 +24,39 @@ static void ha_near_trim(ha_memory *m) {
 }
 
 /* The memory's chunk, taken by this thread; NULL: there is none, or another thread has it. */
-static ha_chunk *ha_near_choose(ha_memory *m) {
+static ha_chunk *ha_device_staging_choose(ha_memory *m) {
     pthread_mutex_lock(&ha_staging.lock);
-    if (!m->near_chunk) {
-        m->near_chunk = (ha_chunk *)HARRAY_MALLOC(sizeof *m->near_chunk);
-        if (m->near_chunk) memset(m->near_chunk, 0, sizeof *m->near_chunk);
-        if (m->near_chunk) __atomic_store_n(&m->reclaim, ha_near_trim, __ATOMIC_RELEASE);
+    if (!m->device_staging) {
+        m->device_staging = (ha_chunk *)HARRAY_MALLOC(sizeof *m->device_staging);
+        if (m->device_staging) memset(m->device_staging, 0, sizeof *m->device_staging);
+        if (m->device_staging)
+            __atomic_store_n(&m->reclaim, ha_device_staging_trim, __ATOMIC_RELEASE);
     }
-    ha_chunk *chunk = m->near_chunk && !m->near_chunk->taken ? m->near_chunk : NULL;
+    ha_chunk *chunk = m->device_staging && !m->device_staging->taken ? m->device_staging : NULL;
     if (chunk) chunk->taken = 1;
     pthread_mutex_unlock(&ha_staging.lock);
     return chunk;
 }
 
 /* It has a block, or is NULL. */
-static ha_chunk *ha_near_use(ha_chunk *chunk) {
+static ha_chunk *ha_device_staging_use(ha_chunk *chunk) {
     if (!chunk) return NULL;
     pthread_mutex_lock(&ha_staging.lock);
-    chunk->taken = HA_NEAR_USED;
+    chunk->taken = HA_DEVICE_STAGING_USED_;
     pthread_mutex_unlock(&ha_staging.lock);
     return chunk;
 }
 
 /* The same, with a block of at least `bytes` bytes; to be given back by ha_chunk_give. NULL: none can be
  * had now. */
-static HA_UNUSED ha_chunk *ha_near_take(ha_memory *m, size_t bytes, const char *site) {
+static HA_UNUSED ha_chunk *ha_device_staging_take(ha_memory *m, size_t bytes, const char *site) {
     ha_attempt once = {.site = site};
-    ha_chunk *chunk = ha_near_choose(m);
-    if (!chunk || (chunk->block && chunk->block->bytes >= bytes)) return ha_near_use(chunk);
+    ha_chunk *chunk = ha_device_staging_choose(m);
+    if (!chunk || (chunk->block && chunk->block->bytes >= bytes))
+        return ha_device_staging_use(chunk);
     ha_chunk_empty(chunk);
-    if (!ha_block_take_for(HA_STAGING, m, bytes, &chunk->block, &once)) return ha_near_use(chunk);
+    if (!ha_block_take_for(HA_STAGING, m, bytes, &chunk->block, &once))
+        return ha_device_staging_use(chunk);
     chunk->block = NULL;
     ha_forget_note();
     ha_chunk_give(chunk);
@@ -61,11 +64,11 @@ static HA_UNUSED ha_chunk *ha_near_take(ha_memory *m, size_t bytes, const char *
 }
 
 /* For ha_shutdown: every queue is drained. */
-static void ha_near_end(ha_memory *m) {
-    if (!m->near_chunk) return;
-    ha_chunk_empty(m->near_chunk);
-    HARRAY_FREE(m->near_chunk);
-    m->near_chunk = NULL;
+static void ha_device_staging_end(ha_memory *m) {
+    if (!m->device_staging) return;
+    ha_chunk_empty(m->device_staging);
+    HARRAY_FREE(m->device_staging);
+    m->device_staging = NULL;
 }
 
 #endif

@@ -40,8 +40,8 @@ static ha_link *ha_link_find(const ha_memory *device, const ha_memory *other) {
 static uint64_t ha_declared_cost(const ha_memory *device, const ha_memory *other) {
     const ha_memory_ops *ops = ha_memory_table(device);
     ha_place place = {other->backend, other->handle};
-    uint64_t cost = HA_HAS(ops, ha_memory_ops, cost) ? ops->cost(device->handle, &place)
-                                                     : (uint64_t)HA_DEFAULT_COST;
+    uint64_t cost = HA_HAS_(ops, ha_memory_ops, cost) ? ops->cost(device->handle, &place)
+                                                      : (uint64_t)HA_DEFAULT_COST;
     return cost ? cost : 1;
 }
 
@@ -67,11 +67,11 @@ enum { HA_MEASURED_BYTES = 1 << 20, HA_MEASURED_COPIES = 8, HA_MEASURED_ROUNDS =
 
 /* One round of copies in a row, from an empty queue to an empty queue. */
 static ha_status ha_measure_round(ha_context *c, void *to, const void *from, uint64_t *ns) {
-    ha_status s = ha_wait_for((ha_point){c, ha_sequence(c)});
+    ha_status s = ha_wait_for((ha_timepoint){c, ha_sequence(c)});
     uint64_t start = ha_now();
     for (int i = 0; i < HA_MEASURED_COPIES && !s; i++)
-        s = ha_noticed(c, c->ops->copy(c->queue, to, from, HA_MEASURED_BYTES));
-    ha_status waited = ha_wait_for((ha_point){c, ha_sequence(c)});
+        s = ha_queue_status(c, c->ops->copy(c->queue, to, from, HA_MEASURED_BYTES));
+    ha_status waited = ha_wait_for((ha_timepoint){c, ha_sequence(c)});
     *ns = (ha_now() - start) / HA_MEASURED_COPIES;
     return s ? s : waited;
 }
@@ -100,7 +100,7 @@ static ha_status ha_measure_link(ha_context *c, ha_memory *other, uint64_t *in, 
         if (!other->primary) memset(there->data, 0, HA_MEASURED_BYTES);
         s = ha_measure_copies(c, here->data, there->data, in);
         if (!s) s = ha_measure_copies(c, there->data, here->data, out);
-        if (s) ha_drain((ha_point){c, ha_sequence(c)});
+        if (s) ha_drain((ha_timepoint){c, ha_sequence(c)});
         ha_block_retire(there, &none);
     }
     none = (ha_ops){0};
@@ -135,7 +135,7 @@ static ha_status ha_measure_with(ha_context *c, ha_memory *other) {
 }
 
 ha_status ha_context_measure(ha_context *c) {
-    HA_TELLS_EVENTS;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_context_measure");
     if (s) return s;
     c = ha_resolve(c);

@@ -15,9 +15,9 @@ enum { HA_CHUNKS = 4, HA_CHUNK_BYTES = 4 << 20 };
 
 /* Used by one thread at a time, while it enqueues; then by queues, up to `last`. */
 struct ha_chunk {
-    ha_block *block; /* NULL: not taken yet */
-    ha_point last;   /* queue NULL: nobody uses it */
-    ha_mark *mark;   /* an event behind that; NULL: none was made */
+    ha_block *block;   /* NULL: not taken yet */
+    ha_timepoint last; /* queue NULL: nobody uses it */
+    ha_fence *mark;    /* an event behind that; NULL: none was made */
     int taken;
 };
 
@@ -63,7 +63,7 @@ static int ha_chunks_taken(void) {
     return n;
 }
 
-/* A chunk for this thread. HA_LATER: when one is given back. Not waited for here, for the array is
+/* A chunk for this thread. HA_RETRY_: when one is given back. Not waited for here, for the array is
  * busy, and whoever has the chunk may need it. HA_ERR_MEMORY: none will ever be that large. */
 static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, ha_chunk **out) {
     ha_status s = HA_OK;
@@ -72,28 +72,28 @@ static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, 
     if (*out)
         (*out)->taken = 1;
     else
-        s = ha_chunks_taken() ? HA_LATER : HA_ERR_MEMORY;
+        s = ha_chunks_taken() ? HA_RETRY_ : HA_ERR_MEMORY;
     pthread_mutex_unlock(&ha_staging.lock);
-    attempt->for_chunk = s == HA_LATER;
+    attempt->for_chunk = s == HA_RETRY_;
     return s;
 }
 
 /* For an event that is known: what was enqueued behind it is not waited for. */
-static ha_status ha_attempt_wait_mark(ha_attempt *attempt) {
+static ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
     ha_context *c = attempt->point.queue;
-    ha_mark *m = attempt->mark;
+    ha_fence *m = attempt->mark;
     attempt->mark = NULL;
-    const int stays = ha_guest_begin(c);
-    ha_status s = stays ? ha_mark_wait(c, m, attempt->site) : HA_OK;
-    ha_mark_release(c, m);
-    if (stays) ha_guest_end(c);
+    const int stays = ha_context_pin(c);
+    ha_status s = stays ? ha_fence_wait(c, m, attempt->site) : HA_OK;
+    ha_fence_release(c, m);
+    if (stays) ha_context_unpin(c);
     if (s == HA_ERR_LOST) ha_forget_note();
     return s == HA_ERR_LOST ? HA_OK : s;
 }
 
-/* What an attempt that returned HA_LATER has to wait for. Nothing is held, but perhaps a chunk. */
+/* What an attempt that returned HA_RETRY_ has to wait for. Nothing is held, but perhaps a chunk. */
 static ha_status ha_attempt_wait(ha_attempt *attempt) {
-    if (attempt->mark) return ha_attempt_wait_mark(attempt);
+    if (attempt->mark) return ha_attempt_wait_fence(attempt);
     if (!attempt->for_chunk) return ha_wait_past(attempt->point, attempt->site);
     attempt->for_chunk = 0;
     pthread_mutex_lock(&ha_staging.lock);
@@ -103,8 +103,8 @@ static ha_status ha_attempt_wait(ha_attempt *attempt) {
 }
 
 /* The chunk is used up to there. */
-static void ha_chunk_use(ha_chunk *chunk, ha_point last) {
-    if (chunk->mark) ha_mark_release(chunk->last.queue, chunk->mark);
+static void ha_chunk_use(ha_chunk *chunk, ha_timepoint last) {
+    if (chunk->mark) ha_fence_release(chunk->last.queue, chunk->mark);
     chunk->mark = NULL;
     chunk->last = last;
 }
@@ -116,7 +116,7 @@ static void ha_chunk_empty(ha_chunk *chunk) {
     if (chunk->last.queue) ha_ops_note(&ops, chunk->last, 0, SIZE_MAX, 1, NULL);
     ha_block_retire(chunk->block, &ops);
     chunk->block = NULL;
-    ha_chunk_use(chunk, (ha_point){NULL, 0});
+    ha_chunk_use(chunk, (ha_timepoint){NULL, 0});
 }
 
 /* *out = a chunk of at least `bytes` bytes, for this thread. pinned: where it best comes from. */
@@ -191,9 +191,9 @@ static ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_a
     ha_attempt_end(attempt);
     ha_status s = ha_come_after(a, from, r, 0, queue, attempt);
     if (s || (s = ha_chunk_take(queue->home->pinned, bytes, attempt, &chunk))) return s;
-    ha_point last = chunk->last;
+    ha_timepoint last = chunk->last;
     if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
-        s = ha_come_after_point(queue, last, attempt);
+        s = ha_come_after_timepoint(queue, last, attempt);
     if (!s) ha_transfer_begins(queue);
     if (!s)
         s = ha_move_pieces(queue, chunk->block->data, from->data + r.first * a->element, &rows,
@@ -202,7 +202,7 @@ static ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_a
         ha_lock(a);
         ha_note_operation(&from->ops, queue, r, 0, attempt->site);
         ha_unlock(a);
-        ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+        ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
     }
     if (s) {
         ha_chunk_give(chunk);
@@ -227,7 +227,7 @@ static ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_co
     ha_status s = HA_OK;
     int some = 0;
     ha_rows_pack(&rows, rows.from);
-    if (chunk->last.queue != queue) s = ha_come_after_point(queue, chunk->last, attempt);
+    if (chunk->last.queue != queue) s = ha_come_after_timepoint(queue, chunk->last, attempt);
     if (!s) s = ha_come_after(a, to, r, 1, queue, attempt);
     if (!s) ha_transfer_begins(queue);
     if (!s)
@@ -237,7 +237,7 @@ static ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_co
         ha_lock(a);
         ha_note_operation(&to->ops, queue, r, 1, attempt->site);
         ha_unlock(a);
-        ha_chunk_use(chunk, (ha_point){queue, ha_sequence(queue)});
+        ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
     }
     if (!s) ha_attempt_end(attempt);
     return s;
@@ -280,14 +280,14 @@ static size_t ha_staging_step(const ha_array *a, const ha_incarnation *from,
 }
 
 /* The way of a transfer without a direct path. */
-typedef struct ha_detour {
+typedef struct ha_via_host {
     ha_incarnation *from, *host, *to; /* host NULL: through chunks */
     ha_context *context;
     size_t step; /* elements of a part, at most */
     ha_set *brought;
-} ha_detour;
+} ha_via_host;
 
-static ha_status ha_transfer_part(ha_array *a, const ha_detour *way, ha_range r,
+static ha_status ha_transfer_part(ha_array *a, const ha_via_host *way, ha_range r,
                                   ha_attempt *attempt) {
     ha_context *c = way->context;
     if (!way->host) return ha_transfer_chunk(a, way->from, way->to, r, c, way->brought, attempt);
@@ -296,7 +296,7 @@ static ha_status ha_transfer_part(ha_array *a, const ha_detour *way, ha_range r,
 }
 
 /* A range in steps, a box in halves, until its parts are small enough. */
-static ha_status ha_transfer_parts(ha_array *a, const ha_detour *way, ha_range r,
+static ha_status ha_transfer_parts(ha_array *a, const ha_via_host *way, ha_range r,
                                    ha_attempt *attempt) {
     ha_range parts[2];
     ha_status s = HA_OK;
@@ -316,7 +316,7 @@ static ha_status ha_transfer_parts(ha_array *a, const ha_detour *way, ha_range r
 /* A piece that has no direct path. */
 static ha_status ha_transfer_staged(ha_array *a, const ha_piece *piece, ha_incarnation *to,
                                     ha_context *c, ha_set *brought, ha_attempt *attempt) {
-    ha_detour way = {.from = piece->from, .to = to, .context = c, .brought = brought};
+    ha_via_host way = {.from = piece->from, .to = to, .context = c, .brought = brought};
     ha_status s = ha_staging_host(a, c, &way.host, attempt);
     way.step = ha_staging_step(a, way.from, to, way.host);
     return s ? s : ha_transfer_parts(a, &way, piece->range, attempt);

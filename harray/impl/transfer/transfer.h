@@ -1,26 +1,26 @@
 /* Moving bytes: blocks that grow, and transfers between incarnations. Called by the thread that has
- * the array busy, without the lock. Anything that would make the host wait returns HA_LATER. */
+ * the array busy, without the lock. Anything that would make the host wait returns HA_RETRY_. */
 #ifndef HARRAY_IMPL_TRANSFER_TRANSFER_H
 #define HARRAY_IMPL_TRANSFER_TRANSFER_H
 
 #include "links.h"
 
-/* Enqueues the pieces to <- from on `queue`; on the host (no queue) does it now. HA_LATER when the
+/* Enqueues the pieces to <- from on `queue`; on the host (no queue) does it now. HA_RETRY_ when the
  * queue turns out to have failed. *some: whether any were enqueued, also when it fails. */
 static ha_status ha_move_pieces(ha_context *queue, void *to, const void *from, const ha_rows *rows,
                                 int *some, ha_attempt *attempt) {
     ha_status s = ha_move_rows(queue, to, from, rows, some);
     if (s != HA_ERR_LOST) return s;
     ha_forget_note();
-    attempt->point = (ha_point){queue, 0};
-    return HA_LATER;
+    attempt->point = (ha_timepoint){queue, 0};
+    return HA_RETRY_;
 }
 
 /* Notes an operation of `queue`; the host's are over when they are noted. Lock held. */
 static void ha_note_operation(ha_ops *o, ha_context *queue, ha_range r, int write,
                               const char *site) {
     if (!queue->ops) return;
-    ha_ops_note(o, (ha_point){queue, ha_sequence(queue)}, r.first, r.last, write, site);
+    ha_ops_note(o, (ha_timepoint){queue, ha_sequence(queue)}, r.first, r.last, write, site);
 }
 
 static ha_context *ha_memory_context(const ha_memory *m) {
@@ -38,7 +38,7 @@ static ha_context *ha_memory_queue(const ha_memory *m) {
 
 /* For those who have no other way to try: a queue that has failed is a backend's failure. */
 static ha_status ha_or_backend(ha_context *c, ha_status s) {
-    return ha_noticed(c, s) == HA_ERR_LOST ? HA_ERR_BACKEND : s;
+    return ha_queue_status(c, s) == HA_ERR_LOST ? HA_ERR_BACKEND : s;
 }
 
 /* The queue for work inside one memory: c, when it is there. */
@@ -52,7 +52,7 @@ static ha_context *ha_local_queue(const ha_incarnation *in, ha_context *c) {
 static ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes, ha_block **block,
                                     ha_attempt *attempt) {
     ha_attempt once = {.site = attempt->site};
-    if (HA_DEBUGGING && use == HA_LIVE) pinned = NULL; /* only pageable memory is protected */
+    if (HA_DEBUGGING_ && use == HA_LIVE) pinned = NULL; /* only pageable memory is protected */
     if (pinned && !ha_block_take_for(use, pinned, bytes, block, &once)) return HA_OK;
     if (pinned) ha_forget_note();
     return ha_block_take_for(use, &ha_host_memory, bytes, block, attempt);
@@ -62,7 +62,7 @@ static ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes,
 static ha_status ha_host_block_get(ha_memory *pinned, size_t bytes, ha_block **block) {
     ha_attempt attempt = {0};
     ha_status s;
-    while ((s = ha_host_block_take(HA_LIVE, pinned, bytes, block, &attempt)) == HA_LATER)
+    while ((s = ha_host_block_take(HA_LIVE, pinned, bytes, block, &attempt)) == HA_RETRY_)
         if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
     return s;
 }
@@ -145,9 +145,9 @@ static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha
     ha_status s = a->form->ops->block_bytes(a, in->memory, &rows.bytes);
     if (!s) s = ha_move_pieces(queue, to->data, in->data, &rows, &some, attempt);
     if (s) return s;
-    ha_note_operation(ops, queue, HA_WHOLE, 1, attempt->site);
+    ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
     ha_lock(a);
-    ha_note_operation(&in->ops, queue, HA_WHOLE, 0, attempt->site);
+    ha_note_operation(&in->ops, queue, HA_WHOLE_, 0, attempt->site);
     ha_unlock(a);
     return HA_OK;
 }
@@ -167,7 +167,7 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
         s = ha_move_pieces(queue, (char *)to->data + at, in->data + at, &rows, &some, attempt);
         if (!some) continue;
         so_far = ha_around(a->grid, so_far, v[i]);
-        ha_note_operation(ops, queue, HA_WHOLE, 1, attempt->site);
+        ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
         ha_lock(a);
         ha_note_operation(&in->ops, queue, so_far, 0, attempt->site);
         ha_unlock(a);
@@ -179,7 +179,7 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
 static ha_status ha_block_with_values(ha_array *a, ha_incarnation *in, size_t n, ha_context *queue,
                                       ha_block **block, ha_ops *ops, ha_attempt *attempt) {
     ha_status s = ha_ops_reserve(a, &in->ops, 1);
-    if (!s && in->valid.n) s = ha_come_after(a, in, HA_WHOLE, 0, queue, attempt);
+    if (!s && in->valid.n) s = ha_come_after(a, in, HA_WHOLE_, 0, queue, attempt);
     if (!s) s = ha_incarnation_take(a, in, queue, n, block, attempt);
     if (s) return s;
     s = ha_copy_values(a, in, *block, queue, ops, attempt);
@@ -274,8 +274,8 @@ static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *
     int some = 0;
     if (!queue) {
         const ha_memory *dead = ha_is_dead(from->memory) ? from->memory : to->memory;
-        attempt->point = (ha_point){ha_memory_context(dead), 0};
-        return HA_LATER;
+        attempt->point = (ha_timepoint){ha_memory_context(dead), 0};
+        return HA_RETRY_;
     }
     ha_status s = ha_transfer_reserve(a, from, to, r, brought);
     if (!s) s = ha_come_after(a, from, r, 0, queue, attempt);

@@ -129,14 +129,14 @@ static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
     int64_t leaves = p->together; /* where there are gaps, as many as weaving is fast with */
     if (!p->is_filled) leaves += (16 - leaves * p->right_size % 16) % 16 / p->right_size;
     const int64_t bytes = leaves * p->right_size, most = HA_APPLY_WOVEN / bytes;
-    ha_strips strips = {.to = woven,
-                        .from_table = column,
-                        .to_leaf = p->right_size,
-                        .to_lane = bytes,
-                        .from_lane = p->right_size,
-                        .leaves = leaves,
-                        .blocks = 1,
-                        .size = p->right_size};
+    ha_strided_blocks strips = {.to = woven,
+                                .from_table = column,
+                                .to_leaf = p->right_size,
+                                .to_lane = bytes,
+                                .from_lane = p->right_size,
+                                .leaves = leaves,
+                                .blocks = 1,
+                                .size = p->right_size};
     for (int64_t k = 0; k < row->n; k += strips.lanes) {
         const int64_t n = strips.lanes = ha_smaller(most, row->n - k);
         for (int64_t f = 0; f < leaves; f++)
@@ -318,12 +318,12 @@ static void *ha_apply_thread(void *worker) {
  * done, the leaves of bits. */
 static void ha_apply_all(ha_apply_worker *worker, int64_t workers) {
     for (int64_t k = 1; k < workers; k++)
-        worker[k].is_started = ha_has_threads() && !ha_start_thread(&worker[k].thread, NULL,
-                                                                    ha_apply_thread, &worker[k]);
+        worker[k].is_started = ha_has_threads() && !ha_start_thread_(&worker[k].thread, NULL,
+                                                                     ha_apply_thread, &worker[k]);
     for (int64_t k = 0; k < workers; k++)
         if (!worker[k].is_started) ha_apply_share(worker, k);
     for (int64_t k = 1; k < workers; k++)
-        if (worker[k].is_started) ha_join_thread(worker[k].thread, NULL);
+        if (worker[k].is_started) ha_join_thread_(worker[k].thread, NULL);
     ha_apply_leaves(worker, 1, 0, 1);
 }
 

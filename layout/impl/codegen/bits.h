@@ -17,7 +17,7 @@ static int ha_any_is_changed(const ha_mapping *m) {
 }
 
 /* Are its bytes in several blobs? */
-static int ha_is_spread(const ha_mapping *m, const ha_coding *c) {
+static int ha_is_scattered(const ha_mapping *m, const ha_coding *c) {
     for (int64_t b = 1; c && b < c->bytes; b++)
         if (m->byte_row[c->byte_row + b].blob != m->byte_row[c->byte_row].blob) return 1;
     return 0;
@@ -27,7 +27,7 @@ static int ha_is_spread(const ha_mapping *m, const ha_coding *c) {
 
 /* "const name_GLOBAL unsigned char *blob, ", or a pointer for each byte. */
 static void ha_put_blobs(ha_device_writer *w, const ha_coding *c, const char *qualifier) {
-    if (!ha_is_spread(w->mapping, c)) {
+    if (!ha_is_scattered(w->mapping, c)) {
         ha_put_code(w, "%s$_GLOBAL unsigned char *blob, ", qualifier);
         return;
     }
@@ -54,7 +54,7 @@ static void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_scalar
 /* All bytes of what is stored, to `to`. */
 static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_scalar stored = c ? c->stored : w->scalar;
-    const int spread = ha_is_spread(w->mapping, c);
+    const int spread = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
             ha_put_code(w, spread ? "    to[%d] = byte%d" : "    to[%d] = blob",
@@ -70,7 +70,7 @@ static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *le
 /* … and from `from`. */
 static void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_scalar stored = c ? c->stored : w->scalar;
-    const int spread = ha_is_spread(w->mapping, c);
+    const int spread = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
             ha_put_code(w, spread ? "    byte%d[" : "    blob[", b);

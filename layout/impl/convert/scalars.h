@@ -26,8 +26,8 @@ HA_CONVERT_BLOCKS_(ha_bool_to_double_, HA_NOT_ZERO_, uint8_t, double)
 
 /* Between floats and doubles by the longest vectors, as that is what most conversions are. */
 #if defined __x86_64__ && !defined HARRAY_NO_SIMD
-HA_CONVERT_BLOCKS_BY_(HA_AVX2, 16, ha_float_to_double_avx2, (double), float, double)
-HA_CONVERT_BLOCKS_BY_(HA_AVX2, 16, ha_double_to_float_avx2, (float), double, float)
+HA_CONVERT_BLOCKS_BY_(HA_AVX2_, 16, ha_float_to_double_avx2, (double), float, double)
+HA_CONVERT_BLOCKS_BY_(HA_AVX2_, 16, ha_double_to_float_avx2, (float), double, float)
 #else
 #define ha_float_to_double_avx2 ha_float_to_double_plainly
 #define ha_double_to_float_avx2 ha_double_to_float_plainly

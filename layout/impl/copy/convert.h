@@ -82,7 +82,7 @@ static void ha_copy_move_strips(const ha_copy_side *s, const ha_copy_rows *r, in
                                 int64_t lane, int is_kept) {
     char *place[HA_COPY_AT_ONCE], *row[HA_COPY_AT_ONCE];
     const int64_t row_block = r->lanes * s->size;
-    ha_strips m = {.leaves = s->leaves, .lanes = r->lanes, .blocks = r->blocks};
+    ha_strided_blocks m = {.leaves = s->leaves, .lanes = r->lanes, .blocks = r->blocks};
     for (int64_t k = 0; k < s->leaves; k++) {
         place[k] = s->leaf[k] + offset;
         row[k] = r->row + k * r->apart;

@@ -120,8 +120,8 @@ static void ha_copy_change_here(ha_copy_worker *w, const ha_copy_leaf *leaf, cha
 }
 
 /* n stretches of so many values each, which go together first. */
-static void ha_copy_change_stretches(ha_copy_worker *w, const ha_copy_leaf *leaf, char *to,
-                                     const char *from, int64_t apart, int64_t values, int64_t n) {
+static void ha_copy_change_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, char *to,
+                                const char *from, int64_t apart, int64_t values, int64_t n) {
     const int64_t bytes = values * leaf->from_size, most = HA_COPY_VALUES / bytes;
     ha_run_nest nest = {.times = 1, .ahead = w->plan->stream ? n * apart : 0};
     for (int64_t i = 0; i < n; i += nest.blocks) {
@@ -150,7 +150,7 @@ static int64_t ha_copy_change_lanes(ha_copy_worker *w, const ha_copy_change *c, 
     if (s->block == bytes)
         ha_copy_change_here(w, leaf, to, source, blocks * values, blocks * bytes);
     else if (values < HA_COPY_CHANGED_VALUES)
-        ha_copy_change_stretches(w, leaf, to, source, s->block, values, blocks);
+        ha_copy_change_runs(w, leaf, to, source, s->block, values, blocks);
     else
         for (int64_t b = 0; b < blocks; b++)
             ha_copy_change_here(w, leaf, to + b * values * leaf->size, source + b * s->block,
@@ -170,7 +170,7 @@ static void ha_copy_change_part(ha_copy_worker *w, const ha_copy_change *c, int6
         if (stride == bytes)
             ha_copy_change_here(w, leaf, to, source, n * c->leaves, n * bytes);
         else
-            ha_copy_change_stretches(w, leaf, to, source, stride, c->leaves, n);
+            ha_copy_change_runs(w, leaf, to, source, stride, c->leaves, n);
         return;
     }
     for (int64_t done; n > 0; n -= done, from += done) {

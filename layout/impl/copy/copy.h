@@ -9,8 +9,8 @@
 enum { HA_COPY_MOST_THREADS = 256 };
 
 /* From so many bytes on targets are written past the caches. */
-#ifndef HA_COPY_LARGE /* tests have less */
-#define HA_COPY_LARGE (1 << 24)
+#ifndef HA_COPY_LARGE_ /* tests have less */
+#define HA_COPY_LARGE_ (1 << 24)
 #endif
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static int ha_copy_threads(const ha_layout_plan *p, int asked) {
 static int ha_copy_is_large(const ha_layout_plan *p) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < p->leaves; k++) bytes += p->leaf[k].size;
-    return !ha_product(bytes, p->records, &bytes) || bytes >= HA_COPY_LARGE;
+    return !ha_product(bytes, p->records, &bytes) || bytes >= HA_COPY_LARGE_;
 }
 
 /* Before anything is written. */

@@ -27,12 +27,12 @@ enum {
 typedef struct ha_copy_piece {
     int64_t to, from;
     int64_t lanes, blocks;
-    int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON */
+    int64_t to_apart, from_apart; /* bytes from block to block, or HA_COPY_ON_ */
     int64_t times;                /* all this again and again: */
     int64_t to_again, from_again; /* bytes from one time to the next */
 } ha_copy_piece;
 
-#define HA_COPY_ON INT64_MIN /* the next block goes on where the lanes end */
+#define HA_COPY_ON_ INT64_MIN /* the next block goes on where the lanes end */
 
 static int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;
@@ -69,7 +69,7 @@ static int64_t ha_copy_record_bytes(const ha_copy_pass *pass) {
 }
 
 /* Is all of the group's values one stretch of memory on both sides? */
-static int ha_copy_is_stretch(const ha_copy_pass *pass) {
+static int ha_copy_is_run(const ha_copy_pass *pass) {
     const ha_copy_group *g = pass->group;
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
     const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
@@ -173,7 +173,7 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     pass->tile[0] = 1;
     if (w->is_turned) {
         pass->tile[0] = records = bytes <= 16 ? 32 : 16;
-    } else if (pass->way == HA_COPY_WHOLE || ha_copy_is_stretch(pass)) {
+    } else if (pass->way == HA_COPY_WHOLE || ha_copy_is_run(pass)) {
         records = count / threads + (count % threads != 0);
     } else {
         const int64_t most = pass->changed ? HA_COPY_TILE / 4 : HA_COPY_TILE;

@@ -8,7 +8,7 @@
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* No memory has so many values: of such a block there is only one. (Tables by hand may say so.) */
-#define HA_COPY_MOST_LANES (INT64_C(1) << 46)
+#define HA_COPY_MOST_LANES_ (INT64_C(1) << 46)
 
 /* A row without where it begins. Blocks that go on as their lanes do are none: lanes is 1 then. */
 typedef struct ha_copy_shape {
@@ -17,7 +17,7 @@ typedef struct ha_copy_shape {
 
 static ha_copy_shape ha_copy_shape_of(const ha_row *row) {
     const int64_t n = row->lanes, lane = row->lane_stride, block = row->block_stride;
-    if (n > HA_COPY_MOST_LANES) return (ha_copy_shape){1, 0, lane};
+    if (n > HA_COPY_MOST_LANES_) return (ha_copy_shape){1, 0, lane};
     if (n == 1) return (ha_copy_shape){1, 0, block};
     if (block % n == 0 && block / n == lane) return (ha_copy_shape){1, 0, lane};
     return (ha_copy_shape){n, lane, block};

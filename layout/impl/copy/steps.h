@@ -10,10 +10,10 @@ enum { HA_COPY_STEPS = 16 /* of a tile */ };
 
 /* Some leaves that are neighbours in the records, with their rows. */
 typedef struct ha_copy_step {
-    ha_weave weave; /* the first block of a tile */
-    ha_weaver *weaver;
-    int64_t at_tile, record_tile; /* bytes from tile to tile */
-    const ha_strips *strips;      /* not NULL: rows go past the caches by way of a buffer */
+    ha_interleave weave; /* the first block of a tile */
+    ha_interleaver *weaver;
+    int64_t at_tile, record_tile;    /* bytes from tile to tile */
+    const ha_strided_blocks *strips; /* not NULL: rows go past the caches by way of a buffer */
 } ha_copy_step;
 
 typedef struct ha_copy_program {
@@ -22,7 +22,7 @@ typedef struct ha_copy_program {
     const char *window; /* of the first tile; NULL: nothing is put together in the stage */
     char *row[HA_COPY_ROWS];
     ha_copy_step step[HA_COPY_STEPS];
-    ha_strips strips[HA_COPY_STEPS];
+    ha_strided_blocks strips[HA_COPY_STEPS];
 } ha_copy_program;
 
 static char *ha_copy_program_target(const ha_copy_program *p, char *to) {
@@ -43,10 +43,10 @@ static int64_t ha_copy_neighbours(const ha_copy_group *g, int64_t first, int is_
 }
 
 /* Past the caches, if that is wanted and whole lines of rows are written. */
-static void ha_copy_find_weaver(ha_copy_step *s, ha_strips *strips, int32_t size, int is_gathered,
-                                int is_past) {
-    const ha_weavers *weavers = ha_best_weavers();
-    const int kind = ha_strip_kind(size);
+static void ha_copy_find_weaver(ha_copy_step *s, ha_strided_blocks *strips, int32_t size,
+                                int is_gathered, int is_past) {
+    const ha_interleavers *weavers = ha_best_weavers();
+    const int kind = ha_strided_blocks_kind(size);
     uintptr_t all = (uintptr_t)(s->weave.lanes * size);
     s->weaver = is_gathered ? weavers->gather[kind] : weavers->scatter[kind];
     if (!is_past || s->weave.blocks > 1) return;
@@ -54,7 +54,7 @@ static void ha_copy_find_weaver(ha_copy_step *s, ha_strips *strips, int32_t size
     if (all % 64 == 0 && weavers->gather_past[kind] && s->weave.leaves * size >= 16) {
         s->weaver = weavers->gather_past[kind];
     } else if (all >= 64) {
-        *strips = (ha_strips){.size = size};
+        *strips = (ha_strided_blocks){.size = size};
         s->strips = strips;
     }
 }
@@ -116,10 +116,11 @@ static int ha_copy_make_program(ha_copy_program *p, const ha_copy_pass *pass,
 /* ---- taking them ----------------------------------------------------------------------------- */
 
 static void ha_copy_take_step(ha_copy_step *s) {
-    ha_weave w = s->weave;
+    ha_interleave w = s->weave;
     if (s->strips) {
-        ha_strip_set set = {.strips = s->strips, .weavers = ha_best_weavers(), .leaves = w.leaves};
-        set.kind = ha_strip_kind(s->strips->size);
+        ha_strided_blocks_set set = {
+            .strips = s->strips, .weavers = ha_best_weavers(), .leaves = w.leaves};
+        set.kind = ha_strided_blocks_kind(s->strips->size);
         ha_gather_past(&set, &w);
     } else {
         for (int64_t b = 0; b < w.blocks; b++, w.at += w.at_block, w.record += w.record_block)

@@ -11,13 +11,13 @@
 
 /* Weak for these names alone, so that a program that uses no threads needs no -lpthread. */
 #if defined __APPLE__
-#define ha_start_thread pthread_create
-#define ha_join_thread pthread_join
+#define ha_start_thread_ pthread_create
+#define ha_join_thread_ pthread_join
 static int ha_has_threads(void) { return 1; }
 #else
-static __typeof__(pthread_create) ha_start_thread __attribute__((__weakref__("pthread_create")));
-static __typeof__(pthread_join) ha_join_thread __attribute__((__weakref__("pthread_join")));
-static int ha_has_threads(void) { return ha_start_thread && ha_join_thread; }
+static __typeof__(pthread_create) ha_start_thread_ __attribute__((__weakref__("pthread_create")));
+static __typeof__(pthread_join) ha_join_thread_ __attribute__((__weakref__("pthread_join")));
+static int ha_has_threads(void) { return ha_start_thread_ && ha_join_thread_; }
 #endif
 
 /* Where share number k of n begins. */
@@ -54,12 +54,12 @@ static void *ha_copy_thread(void *worker) {
  * done, what must not be shared: bits are written by words, which may have other leaves' bytes in them. */
 static void ha_copy_do_all(ha_copy_worker *worker, int workers) {
     for (int k = 1; k < workers; k++)
-        worker[k].is_started = ha_has_threads() && !ha_start_thread(&worker[k].thread, NULL,
-                                                                    ha_copy_thread, &worker[k]);
+        worker[k].is_started = ha_has_threads() && !ha_start_thread_(&worker[k].thread, NULL,
+                                                                     ha_copy_thread, &worker[k]);
     for (int k = 0; k < workers; k++)
         if (!worker[k].is_started) ha_copy_do(worker, k, workers);
     for (int k = 1; k < workers; k++)
-        if (worker[k].is_started) ha_join_thread(worker[k].thread, NULL);
+        if (worker[k].is_started) ha_join_thread_(worker[k].thread, NULL);
     for (int64_t i = 0; i < worker->plan->passes; i++)
         if (worker->plan->pass[i].way == HA_COPY_RUNS)
             ha_copy_runs(worker, &worker->plan->pass[i], 1, 0, worker->plan->records);

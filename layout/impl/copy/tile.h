@@ -8,12 +8,12 @@
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 static int64_t ha_copy_apart(int64_t apart, int64_t all_lanes) {
-    return apart == HA_COPY_ON ? all_lanes : apart;
+    return apart == HA_COPY_ON_ ? all_lanes : apart;
 }
 
 /* Of records from these linear indices on, as far as they are at equal distances. */
 static ha_copy_piece ha_copy_single_piece(int64_t to, int64_t from, int64_t lanes) {
-    return (ha_copy_piece){to, from, lanes, 1, HA_COPY_ON, HA_COPY_ON, 1, 0, 0};
+    return (ha_copy_piece){to, from, lanes, 1, HA_COPY_ON_, HA_COPY_ON_, 1, 0, 0};
 }
 
 /* Whole blocks of both sides, which begin here on both; 0: there are none among `left` records. 0 lanes:
@@ -27,8 +27,8 @@ static int ha_copy_whole_blocks(const ha_copy_leaf *leaf, int64_t to_lanes, int6
     if (larger % unit != 0 || left < larger) return 0;
     piece->lanes = unit;
     piece->blocks = larger == unit ? left / unit : larger / unit;
-    piece->to_apart = to_lanes == unit ? t->block : HA_COPY_ON;
-    piece->from_apart = from_lanes == unit ? f->block : HA_COPY_ON;
+    piece->to_apart = to_lanes == unit ? t->block : HA_COPY_ON_;
+    piece->from_apart = from_lanes == unit ? f->block : HA_COPY_ON_;
     if (larger == unit) return 1;
     piece->times = left / larger;
     piece->to_again = to_lanes == unit ? t->block * piece->blocks : t->block;
@@ -61,7 +61,7 @@ static int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
 
 /* ---- strips ---------------------------------------------------------------------------------- */
 
-static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strips *s,
+static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strided_blocks *s,
                                 int64_t to, int64_t from) {
     s->to = ha_copy_target(w, leaf->to + to);
     s->from = ha_copy_source(w, leaf) + from;
@@ -76,7 +76,7 @@ static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_
 static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
                            const ha_copy_piece *piece) {
     const ha_copy_leaf *leaf = g->leaf;
-    ha_strips s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
+    ha_strided_blocks s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
     s.to_lane = ha_copy_lane(&leaf->to_shape, along->to);
     s.from_lane = ha_copy_lane(&leaf->from_shape, along->from);
     s.to_block = ha_copy_apart(piece->to_apart, piece->lanes * s.to_lane);
@@ -139,9 +139,9 @@ static void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy
                               .ahead = w->plan->stream ? HA_COPY_AHEAD : 0};
     const ha_short_run *c = w->chunk;
     const int is_whole = runs == 1 && c->bytes == c->to_apart && c->bytes == c->from_apart;
-    if (piece->from_apart == HA_COPY_ON || is_whole)
+    if (piece->from_apart == HA_COPY_ON_ || is_whole)
         ha_move_by_runs(w->chunk, runs, &nest);
-    else if (is_large && piece->to_apart == HA_COPY_ON && piece->times == 1 &&
+    else if (is_large && piece->to_apart == HA_COPY_ON_ && piece->times == 1 &&
              ha_copy_bytes_of_runs(w->chunk, runs) <= HA_COPY_STAGE / 8)
         ha_copy_staged_rows(w, runs, piece->blocks);
     else
@@ -224,7 +224,8 @@ static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_cop
 static int ha_copy_turned_strips(const ha_copy_group *g, const ha_copy_loop *rows,
                                  const ha_copy_loop *along, const ha_copy_piece *tile) {
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
-    ha_strips s = {.leaves = tile->blocks, .lanes = tile->lanes, .blocks = 1, .size = g->size};
+    ha_strided_blocks s = {
+        .leaves = tile->blocks, .lanes = tile->lanes, .blocks = 1, .size = g->size};
     if (g->way != HA_COPY_STRIPS || !ha_copy_is_even(to, rows->to) ||
         !ha_copy_is_even(to, along->to) || !ha_copy_is_even(from, rows->from) ||
         !ha_copy_is_even(from, along->from))

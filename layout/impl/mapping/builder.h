@@ -94,7 +94,7 @@ static const char *ha_computed_mistake(const ha_layout *layout) {
     if ((is_int || is_float) &&
         ((layout->first->kind != HA_LAYOUT_AOS && layout->first->kind != HA_LAYOUT_SOA) ||
          layout->first->flags != 0))
-        return HA_BITS_INSIDE;
+        return HA_BITS_INSIDE_;
     return NULL;
 }
 

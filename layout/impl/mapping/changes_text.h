@@ -34,7 +34,7 @@ static ha_status ha_read_change(ha_reader *r, ha_change *c) {
     if (s) return s;
     ha_skip_blanks(r);
     c->to = ha_read_scalar(r);
-    return c->to ? HA_OK : ha_expected(r, HA_SCALAR_WORDS);
+    return c->to ? HA_OK : ha_expected(r, HA_SCALAR_WORDS_);
 }
 
 /* All of them; what follows is the caller's to look at. */

@@ -51,7 +51,7 @@ static const struct ha_layout_option {
     {HA_LAYOUT_ONE, "packed", HA_LAYOUT_PACKED, 0, HA_LAYOUT_MINALIGN},
     {HA_LAYOUT_ONE, "minalign", HA_LAYOUT_MINALIGN, 0, HA_LAYOUT_PACKED},
 };
-#define HA_BITS_INSIDE "bits are laid out as soa or aos, without options"
+#define HA_BITS_INSIDE_ "bits are laid out as soa or aos, without options"
 #define HA_ENTRIES_(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ static ha_status ha_read_bits(ha_layout_reader *l, ha_layout *layout) {
     r->at = start;
     s = ha_read_layout(l, &layout->first);
     if (s) return s;
-    if (layout->first->flags != 0) return ha_refuse_at(r, start, HA_BITS_INSIDE);
+    if (layout->first->flags != 0) return ha_refuse_at(r, start, HA_BITS_INSIDE_);
     return ha_expect(r, ')', "')'");
 }
 

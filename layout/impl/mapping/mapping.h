@@ -213,7 +213,7 @@ HA_API __attribute__((__noinline__)) void ha_mapping_free(ha_mapping *mapping) {
 
 /* Of values at equal distances, with the fastest index of the linearizer going on. */
 static void ha_find_run(const ha_row *row, const ha_linearizer *l, int64_t linear, int64_t index,
-                        int64_t left, ha_stretch *run) {
+                        int64_t left, ha_run_of_values *run) {
     const int64_t lane = linear % row->lanes;
     const int64_t step = l->morton == 0 ? l->stride[run->dimension] : 1;
     int64_t here = l->morton == 0 || l->rank == 1 ? left : index % 2 == 0 ? 2 : 1;
@@ -231,10 +231,10 @@ static void ha_find_run(const ha_row *row, const ha_linearizer *l, int64_t linea
     run->stride = run->count > 1 ? stride * step : 0;
 }
 
-HA_API ha_status ha_mapping_stretch(const ha_mapping *mapping, int64_t leaf, const int64_t *index,
-                                    ha_stretch *run) {
+HA_API ha_status ha_mapping_run_of_values(const ha_mapping *mapping, int64_t leaf,
+                                          const int64_t *index, ha_run_of_values *run) {
     const ha_row *row;
-    ha_stretch found = {.blob = -1, .count = 1};
+    ha_run_of_values found = {.blob = -1, .count = 1};
     if (leaf < 0 || leaf >= mapping->rows) return HA_ERR_ARGUMENT;
     for (int d = 0; d < mapping->rank; d++)
         if (index[d] < 0 || index[d] >= mapping->extent[d]) return HA_ERR_ARGUMENT;

@@ -46,7 +46,7 @@ static int64_t ha_even_values(const ha_mapping *m, const ha_row *row, const int6
 /* The run from this index on, of which run->dimension and run->offset are said; `left` values are to
  * the end of the extent. Even pieces that fit to each other are one run. */
 static void ha_find_tree_run(const ha_mapping *m, const ha_row *row, const int64_t *index,
-                             int64_t left, ha_stretch *run) {
+                             int64_t left, ha_run_of_values *run) {
     int64_t at[HA_MAPPING_RANK] = {0}, stride = 0, all = 0, here = run->offset;
     for (int d = 0; d < m->rank; d++) at[d] = index[d];
     run->count = 1;

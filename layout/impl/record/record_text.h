@@ -4,7 +4,7 @@
 
 #include "record.h"
 
-#define HA_SCALAR_WORDS "a type (bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128)"
+#define HA_SCALAR_WORDS_ "a type (bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128)"
 
 static ha_scalar ha_read_scalar(ha_reader *r) {
 #define HA_SCALAR_WORD_(name, text, T, size, alignment)                                            \
@@ -25,7 +25,7 @@ static ha_status ha_read_field(ha_reader *r, const char **path, const char **pat
     if (*r->at != ':') return ha_expected(r, "':', '.' or '['");
     r->at++;
     *scalar = ha_is_blank(*r->at) ? HA_NO_SCALAR : ha_read_scalar(r);
-    if (*scalar == HA_NO_SCALAR) return ha_expected(r, HA_SCALAR_WORDS);
+    if (*scalar == HA_NO_SCALAR) return ha_expected(r, HA_SCALAR_WORDS_);
     if (*r->at && !ha_is_blank(*r->at)) return ha_expected(r, "a blank or the end");
     ha_skip_blanks(r);
     return HA_OK;

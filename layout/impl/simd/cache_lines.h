@@ -100,7 +100,7 @@ __attribute__((always_inline)) static inline const char *ha_next_piece(ha_line_p
     return from;
 }
 
-HA_WEAVE_AVX2 __attribute__((always_inline)) static inline __m128i ha_line_part(
+HA_INTERLEAVE_AVX2_ __attribute__((always_inline)) static inline __m128i ha_line_part(
     ha_line_piece **next, int is_pair, int in_sequence) {
     const char *const from = ha_next_piece(next, in_sequence);
     if (!is_pair) return _mm_loadu_si128((const __m128i *)(const void *)from);
@@ -109,7 +109,7 @@ HA_WEAVE_AVX2 __attribute__((always_inline)) static inline __m128i ha_line_part(
     return _mm_unpacklo_epi64(first, _mm_loadl_epi64((const __m128i *)(const void *)behind));
 }
 
-HA_WEAVE_AVX2 __attribute__((always_inline)) static inline __m256i ha_line_half(
+HA_INTERLEAVE_AVX2_ __attribute__((always_inline)) static inline __m256i ha_line_half(
     ha_line_piece **next, int half, int in_sequence) {
     if (!half) return ha_load_row_avx2(ha_next_piece(next, in_sequence));
     const __m128i first = ha_line_part(next, half & HA_HALF_FIRST_PAIR, in_sequence);
@@ -117,7 +117,7 @@ HA_WEAVE_AVX2 __attribute__((always_inline)) static inline __m256i ha_line_half(
     return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
 }
 
-HA_WEAVE_AVX2 __attribute__((always_inline)) static inline void ha_do_line_avx2(
+HA_INTERLEAVE_AVX2_ __attribute__((always_inline)) static inline void ha_do_line_avx2(
     char *to, ha_line_piece **next, const ha_line *line, int in_sequence) {
     if (line->half[0] == HA_LINE_SINGLE) {
         const char *const from = ha_next_piece(next, in_sequence);
@@ -129,7 +129,7 @@ HA_WEAVE_AVX2 __attribute__((always_inline)) static inline void ha_do_line_avx2(
     }
 }
 
-HA_WEAVE_AVX512 __attribute__((always_inline)) static inline void ha_do_line_avx512(
+HA_INTERLEAVE_AVX512_ __attribute__((always_inline)) static inline void ha_do_line_avx512(
     char *to, ha_line_piece **next, const ha_line *line, int in_sequence) {
     if (line->half[0] == HA_LINE_SINGLE) {
         ha_store_past_avx512(to, ha_load_row_avx512(ha_next_piece(next, in_sequence)));
@@ -141,7 +141,7 @@ HA_WEAVE_AVX512 __attribute__((always_inline)) static inline void ha_do_line_avx
 }
 
 /* All lines once. */
-#define HA_DO_LINES(target, isa, name, in_sequence)                                                \
+#define HA_DO_LINES_(target, isa, name, in_sequence)                                               \
     target static void name(ha_line_program *p) {                                                  \
         ha_line_piece *next = p->piece;                                                            \
         const char *ahead = p->ahead;                                                              \
@@ -153,15 +153,15 @@ HA_WEAVE_AVX512 __attribute__((always_inline)) static inline void ha_do_line_avx
         }                                                                                          \
         p->ahead = ahead;                                                                          \
     }
-HA_DO_LINES(HA_WEAVE_AVX2, avx2, ha_do_lines_avx2, 0)
-HA_DO_LINES(HA_WEAVE_AVX2, avx2, ha_do_sequence_avx2, 1)
-HA_DO_LINES(HA_WEAVE_AVX512, avx512, ha_do_lines_avx512, 0)
-HA_DO_LINES(HA_WEAVE_AVX512, avx512, ha_do_sequence_avx512, 1)
+HA_DO_LINES_(HA_INTERLEAVE_AVX2_, avx2, ha_do_lines_avx2, 0)
+HA_DO_LINES_(HA_INTERLEAVE_AVX2_, avx2, ha_do_sequence_avx2, 1)
+HA_DO_LINES_(HA_INTERLEAVE_AVX512_, avx512, ha_do_lines_avx512, 0)
+HA_DO_LINES_(HA_INTERLEAVE_AVX512_, avx512, ha_do_sequence_avx512, 1)
 
-static int ha_has_lines(const ha_weavers *w) { return w != &ha_weavers_portable; }
+static int ha_has_lines(const ha_interleavers *w) { return w != &ha_interleavers_portable; }
 
-static void ha_do_lines(const ha_weavers *w, ha_line_program *p, int64_t times) {
-    const int is_wide = w == &ha_weavers_avx512;
+static void ha_do_lines(const ha_interleavers *w, ha_line_program *p, int64_t times) {
+    const int is_wide = w == &ha_interleavers_avx512;
     void (*const lines)(ha_line_program *) = is_wide ? ha_do_lines_avx512 : ha_do_lines_avx2;
     void (*const sequence)(ha_line_program *) = is_wide ? ha_do_sequence_avx512
                                                         : ha_do_sequence_avx2;
@@ -173,11 +173,11 @@ static void ha_do_lines(const ha_weavers *w, ha_line_program *p, int64_t times) 
 }
 
 #else
-static int ha_has_lines(const ha_weavers *w) {
+static int ha_has_lines(const ha_interleavers *w) {
     (void)w;
     return 0;
 }
-static void ha_do_lines(const ha_weavers *w, ha_line_program *p, int64_t times) {
+static void ha_do_lines(const ha_interleavers *w, ha_line_program *p, int64_t times) {
     (void)w;
     (void)p;
     (void)times;

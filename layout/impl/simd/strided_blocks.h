@@ -14,7 +14,7 @@
  * leaf stride. Sizes are 1, 2, 4, 8 and 16; any alignment; strides are bytes, of any sign. Source and
  * target have no byte in common, and no two values of the target have one. Counts are at least 1. In
  * any order: best so that the target's bytes are written one after the other. */
-typedef struct ha_strips {
+typedef struct ha_strided_blocks {
     char *to;
     const char *from;
     char *const *to_table;         /* NULL: to + f * to_leaf */
@@ -24,13 +24,13 @@ typedef struct ha_strips {
     int64_t leaves, lanes, blocks;
     int32_t size;
     int32_t stream; /* 1: what is written is not read soon, and may go past the caches */
-} ha_strips;
+} ha_strided_blocks;
 
-static char *ha_strip_to(const ha_strips *s, int64_t leaf) {
+static char *ha_strided_blocks_to(const ha_strided_blocks *s, int64_t leaf) {
     return s->to_table ? s->to_table[leaf] : s->to + leaf * s->to_leaf;
 }
 
-static const char *ha_strip_from(const ha_strips *s, int64_t leaf) {
+static const char *ha_strided_blocks_from(const ha_strided_blocks *s, int64_t leaf) {
     return s->from_table ? s->from_table[leaf] : s->from + leaf * s->from_leaf;
 }
 
@@ -64,10 +64,10 @@ static void ha_move_lanes(char *to, int64_t to_lane, const char *from, int64_t f
 
 /* Found once, as asking the processor takes microseconds in a virtual machine. Every thread finds the
  * same. */
-static _Atomic(const ha_weavers *) ha_chosen_weavers;
+static _Atomic(const ha_interleavers *) ha_chosen_weavers;
 
-static const ha_weavers *ha_best_weavers(void) {
-    const ha_weavers *best = atomic_load_explicit(&ha_chosen_weavers, memory_order_relaxed);
+static const ha_interleavers *ha_best_weavers(void) {
+    const ha_interleavers *best = atomic_load_explicit(&ha_chosen_weavers, memory_order_relaxed);
     if (!best) {
         best = ha_find_weavers();
         atomic_store_explicit(&ha_chosen_weavers, best, memory_order_relaxed);
@@ -95,36 +95,40 @@ static void ha_end_of_stream(void) { ha_rows_past_end(); }
 enum { HA_STRIP_LEAVES = 32, HA_STRIP_BYTES = 512 };
 
 /* Leaves of strips that are woven together. */
-typedef struct ha_strip_set {
-    const ha_strips *strips;
-    const ha_weavers *weavers;
+typedef struct ha_strided_blocks_set {
+    const ha_strided_blocks *strips;
+    const ha_interleavers *weavers;
     int kind; /* 2^kind bytes */
     int64_t first, leaves;
     char *row[HA_STRIP_LEAVES];
-} ha_strip_set;
+} ha_strided_blocks_set;
 
-static int ha_strip_kind(int32_t size) {
+static int ha_strided_blocks_kind(int32_t size) {
     return size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : size == 1 ? 0 : 4;
 }
 
 /* So many leaves from this one on as are neighbours in the records. */
-static int64_t ha_strip_neighbours(const ha_strips *s, int64_t first, int is_gathered) {
+static int64_t ha_strided_blocks_neighbours(const ha_strided_blocks *s, int64_t first,
+                                            int is_gathered) {
     const int64_t most = ha_smaller(s->leaves - first, HA_STRIP_LEAVES);
     int64_t n = 1;
     if (is_gathered)
-        while (n < most && ha_strip_from(s, first + n) == ha_strip_from(s, first) + n * s->size)
+        while (n < most && ha_strided_blocks_from(s, first + n) ==
+                               ha_strided_blocks_from(s, first) + n * s->size)
             n++;
     else
-        while (n < most && ha_strip_to(s, first + n) == ha_strip_to(s, first) + n * s->size) n++;
+        while (n < most &&
+               ha_strided_blocks_to(s, first + n) == ha_strided_blocks_to(s, first) + n * s->size)
+            n++;
     return n;
 }
 
 /* Rows are put together in a buffer, each as it lies in its lines, and written past the caches. */
-static void ha_gather_past(ha_strip_set *set, const ha_weave *all) {
+static void ha_gather_past(ha_strided_blocks_set *set, const ha_interleave *all) {
     _Alignas(64) char buffer[HA_STRIP_LEAVES][HA_STRIP_BYTES + 64];
     char *row[HA_STRIP_LEAVES];
     const int64_t size = set->strips->size, most = HA_STRIP_BYTES / size;
-    ha_weave part = *all;
+    ha_interleave part = *all;
     part.row = row;
     part.at = 0;
     for (int64_t f = 0; f < set->leaves; f++)
@@ -139,7 +143,7 @@ static void ha_gather_past(ha_strip_set *set, const ha_weave *all) {
 }
 
 /* Can whole lines of all rows be written at once? */
-static int ha_gathers_lines(const ha_strip_set *set, const ha_weave *w) {
+static int ha_gathers_lines(const ha_strided_blocks_set *set, const ha_interleave *w) {
     const int64_t size = set->strips->size;
     uintptr_t all = (uintptr_t)(w->lanes * size);
     if (!set->weavers->gather_past[set->kind] || w->leaves * size < 16) return 0;
@@ -148,19 +152,20 @@ static int ha_gathers_lines(const ha_strip_set *set, const ha_weave *w) {
 }
 
 /* Where the next strips are going to be read, if they lie behind these: so far ahead. */
-static int64_t ha_strip_ahead(const ha_strips *s, int64_t lane) {
+static int64_t ha_strided_blocks_ahead(const ha_strided_blocks *s, int64_t lane) {
     return s->blocks > 1 ? s->blocks * s->from_block : s->lanes * lane;
 }
 
-static void ha_gather_set(ha_strip_set *set) {
-    const ha_strips *s = set->strips;
+static void ha_gather_set(ha_strided_blocks_set *set) {
+    const ha_strided_blocks *s = set->strips;
     const int64_t bytes = s->lanes * s->size;
-    ha_weave w = {.row = set->row, .step = s->from_lane, .leaves = set->leaves, .lanes = s->lanes};
-    for (int64_t f = 0; f < set->leaves; f++) set->row[f] = ha_strip_to(s, set->first + f);
-    w.ahead = ha_strip_ahead(s, s->from_lane);
+    ha_interleave w = {
+        .row = set->row, .step = s->from_lane, .leaves = set->leaves, .lanes = s->lanes};
+    for (int64_t f = 0; f < set->leaves; f++) set->row[f] = ha_strided_blocks_to(s, set->first + f);
+    w.ahead = ha_strided_blocks_ahead(s, s->from_lane);
     for (int64_t b = 0; b < s->blocks; b++) {
         w.at = b * s->to_block;
-        w.record = (char *)(uintptr_t)(ha_strip_from(s, set->first) + b * s->from_block);
+        w.record = (char *)(uintptr_t)(ha_strided_blocks_from(s, set->first) + b * s->from_block);
         if (s->stream && ha_gathers_lines(set, &w))
             set->weavers->gather_past[set->kind](&w);
         else if (s->stream && bytes >= 64)
@@ -170,37 +175,39 @@ static void ha_gather_set(ha_strip_set *set) {
     }
 }
 
-static void ha_scatter_set(ha_strip_set *set) {
-    const ha_strips *s = set->strips;
-    ha_weave w = {.row = set->row, .step = s->to_lane, .leaves = set->leaves, .lanes = s->lanes};
+static void ha_scatter_set(ha_strided_blocks_set *set) {
+    const ha_strided_blocks *s = set->strips;
+    ha_interleave w = {
+        .row = set->row, .step = s->to_lane, .leaves = set->leaves, .lanes = s->lanes};
     for (int64_t f = 0; f < set->leaves; f++)
-        set->row[f] = (char *)(uintptr_t)ha_strip_from(s, set->first + f);
-    w.ahead = ha_strip_ahead(s, s->size);
+        set->row[f] = (char *)(uintptr_t)ha_strided_blocks_from(s, set->first + f);
+    w.ahead = ha_strided_blocks_ahead(s, s->size);
     for (int64_t b = 0; b < s->blocks; b++) {
         w.at = b * s->from_block;
-        w.record = ha_strip_to(s, set->first) + b * s->to_block;
+        w.record = ha_strided_blocks_to(s, set->first) + b * s->to_block;
         set->weavers->scatter[set->kind](&w);
     }
 }
 
-static void ha_move_strips_each(const ha_strips *s) {
+static void ha_move_strips_each(const ha_strided_blocks *s) {
     for (int64_t b = 0; b < s->blocks; b++)
         for (int64_t f = 0; f < s->leaves; f++)
-            ha_move_lanes(ha_strip_to(s, f) + b * s->to_block, s->to_lane,
-                          ha_strip_from(s, f) + b * s->from_block, s->from_lane, s->lanes, s->size);
+            ha_move_lanes(ha_strided_blocks_to(s, f) + b * s->to_block, s->to_lane,
+                          ha_strided_blocks_from(s, f) + b * s->from_block, s->from_lane, s->lanes,
+                          s->size);
 }
 
-static void ha_move_strips(const ha_strips *s) {
+static void ha_move_strips(const ha_strided_blocks *s) {
     const int is_gathered = s->to_lane == s->size && s->from_lane != s->size;
     const int is_scattered = s->to_lane != s->size && s->from_lane == s->size;
-    ha_strip_set set = {.strips = s, .kind = ha_strip_kind(s->size)};
+    ha_strided_blocks_set set = {.strips = s, .kind = ha_strided_blocks_kind(s->size)};
     if (!is_gathered && !is_scattered) {
         ha_move_strips_each(s);
         return;
     }
     set.weavers = ha_best_weavers();
     for (set.first = 0; set.first < s->leaves; set.first += set.leaves) {
-        set.leaves = ha_strip_neighbours(s, set.first, is_gathered);
+        set.leaves = ha_strided_blocks_neighbours(s, set.first, is_gathered);
         if (is_gathered)
             ha_gather_set(&set);
         else
