@@ -140,11 +140,9 @@ int main(int argc, char **argv) {
     run(&w, "lattice aos, near", time_mapped_near_aos, "by hand", time_hand_aos);
     run(&w, "lattice soa", time_mapped_in_soa, "by hand", time_hand_soa);
     run(&w, "lattice soa, near", time_mapped_near_soa, "by hand", time_hand_soa);
-    run(&w, "lattice aosoa16, rows, near", time_mapped_near_rows16, "by hand",
-        time_hand_rows16);
+    run(&w, "lattice aosoa16, rows, near", time_mapped_near_rows16, "by hand", time_hand_rows16);
     run(&w, "lattice aosoa16, rows", time_mapped_in_rows16, "by hand", time_hand_rows16);
-    run(&w, "lattice aosoa16, near", time_mapped_near_aosoa16, "by hand, rows",
-        time_hand_rows16);
+    run(&w, "lattice aosoa16, near", time_mapped_near_aosoa16, "by hand, rows", time_hand_rows16);
     run(&w, "lattice aosoa16", time_mapped_in_aosoa16, "by hand, rows", time_hand_rows16);
     return 0;
 }
