@@ -10,7 +10,7 @@
 #include "../../backends/sim/sim.h"
 #include "../support/backend_alone.h"
 #include "fake_cuda_find.h"
-#include "../../examples/device/device.h"
+#include "../support/private_backend.h"
 
 FAULTY_HOST(faulty_host, ha_backend_host)
 FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)

@@ -38,7 +38,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda_launch.h"
-#include "../../examples/device/device.h"
+#include "private_backend.h"
 #include "invariants.h"
 
 /* Sizes that no memory has are asked for: these tools would end the program. */

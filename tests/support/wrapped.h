@@ -80,7 +80,7 @@ static inline double *seen_from_here(const ha_context *c, double *data) {
     if (m->backend == &ha_backend_sim)
         return HA_HERE(&((ha_sim_device *)m->handle)->here, double, data);
     if (m->backend == &private_backend)
-        return HA_HERE(&((private_device *)m->handle)->here, double, data);
+        return HA_HERE(&((private_device *)m->handle)->device.here, double, data);
     if (m->backend == &launch_backend) return (double *)cuda_fake()->look(data);
     return data;
 }
