@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { EXAMPLE_DEVICES = 2 };
-#define EXAMPLE_CAPACITY ((size_t)1 << 30)     /* bytes that a device can hold */
+#define EXAMPLE_CAPACITY ((size_t)1 << 30)    /* bytes that a device can hold */
 #define EXAMPLE_DISTANCE ((uintptr_t)1 << 52) /* device k adds k + 1 times this to an address */
 
 typedef struct example_device {
