@@ -8,8 +8,8 @@
  * wait is wrong every time, too.
  *
  * Everything is required by the manual in backends/backend.h but for `close`. */
-#ifndef HARRAY_EXAMPLES_DEVICE_DEVICE_H
-#define HARRAY_EXAMPLES_DEVICE_DEVICE_H
+#ifndef EXAMPLE_DEVICE_H
+#define EXAMPLE_DEVICE_H
 
 #include "../../backends/backend.h"
 

@@ -9,10 +9,11 @@
  * After each test everything must have been given back, to the last record. */
 #include "../support/faulty_backend.h"
 
+#include "../support/test_kind.h" /* before the private backend: it may bring a device of the same names */
+
 #include "../../backends/list.h"
 #include "../support/backend_alone.h"
 #include "../support/private_backend.h"
-#include "../support/test_kind.h"
 #include "fake_cuda_find.h"
 
 FAULTY_HOST(faulty_host, ha_backend_host)
@@ -599,7 +600,10 @@ TEST(arguments_are_copied_when_enqueued) {
 
 static int calls; /* on a queue, or after it was drained */
 
-static void count_call(HA_UNUSED const ha_queue *here, HA_UNUSED void *argument) { calls++; }
+/* Enqueued without an argument, it has none. */
+static void count_call(HA_UNUSED const ha_queue *here, void *argument) {
+    calls += argument == NULL;
+}
 
 TEST(functions_without_argument) {
     calls = 0;
@@ -739,13 +743,22 @@ typedef struct producer {
     int *log, *length;
 } producer;
 
+static atomic_int inside, not_alone; /* functions of the queue that threads share */
+
+static void append_alone(const ha_queue *here, void *argument) {
+    if (atomic_fetch_add(&inside, 1) != 0) atomic_store(&not_alone, 1);
+    append(here, argument);
+    sched_yield(); /* for others to come in between, if they can */
+    atomic_fetch_sub(&inside, 1);
+}
+
 /* Every now and then it waits for what it has enqueued so far. */
 static void *produce(void *argument) {
     producer *p = (producer *)argument;
     for (int i = 0; i < EACH; i++) {
         entry e = {p->log, p->length, p->number * EACH + i};
         ha_event event;
-        if (ops->call(queue, append, &e, sizeof e) != HA_OK) p->failed = 1;
+        if (ops->call(queue, append_alone, &e, sizeof e) != HA_OK) p->failed = 1;
         if (i % 100 != 0) continue;
         if (ops->record(queue, &event) != HA_OK || ops->finish(&event) != HA_OK) p->failed = 1;
         if (ops->done(&event) != 1) p->failed = 1;
@@ -758,6 +771,7 @@ static void *produce(void *argument) {
 TEST(threads_share_a_queue) {
     static int log[MANY * EACH];
     int length = 0, next[MANY] = {0};
+    atomic_store(&not_alone, 0);
     producer producers[MANY] = {{.number = 0}};
     for (int i = 0; i < MANY; i++) {
         producers[i] = (producer){.number = i, .log = log, .length = &length};
@@ -768,6 +782,7 @@ TEST(threads_share_a_queue) {
         assert_false(producers[i].failed);
     }
     ops->drain(queue);
+    assert_false(atomic_load(&not_alone));
     assert_int_equal(length, MANY * EACH);
     for (int i = 0; i < MANY * EACH; i++) /* each thread's own work is in its order */
         assert_int_equal(log[i] % EACH, next[log[i] / EACH]++);

@@ -46,9 +46,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda_launch.h"
+#include "test_kind.h" /* before the private backend: it may bring a device of the same names */
+
 #include "private_backend.h"
 #include "invariants.h"
-#include "test_kind.h"
 
 /* Sizes that no memory has are asked for: these tools would end the program. */
 const char *__asan_default_options(void);
