@@ -3,7 +3,7 @@
 #define HARRAY_IMPL_RECORDS_ACCESS_SPEC_H
 
 #include "handle.h"
-#include "state.h"
+#include "placement.h"
 
 /* Neighbouring leaves that are opened alike. */
 typedef struct ha_field_run {

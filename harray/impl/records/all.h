@@ -22,6 +22,7 @@
 
 #include "handle.h"
 #include "state.h"
+#include "placement.h"
 #include "access_spec.h"
 #include "open.h"
 #include "access.h"

@@ -12,7 +12,7 @@
 #ifndef HARRAY_IMPL_STATE_ACCESS_DEBUG_H
 #define HARRAY_IMPL_STATE_ACCESS_DEBUG_H
 
-#include "array_state.h"
+#include "labels.h"
 
 #ifdef HARRAY_DEBUG
 
