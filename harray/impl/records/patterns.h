@@ -7,7 +7,7 @@
 #ifndef HARRAY_IMPL_RECORDS_PATTERNS_H
 #define HARRAY_IMPL_RECORDS_PATTERNS_H
 
-#include "state.h"
+#include "placement.h"
 
 enum { HA_LATTICE_LEVELS = HA_MAPPING_RANK };
 
