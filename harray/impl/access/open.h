@@ -206,12 +206,12 @@ static void ha_holder_end(ha_array *a, ha_holder *h) {
     uint32_t waiters = a->waiters & HA_WAITING;
     int watched = a->watched != NULL;
     ha_holder closed = *h;
-    ha_array_snapshot g;
+    ha_array_snapshot snapshot;
     *h = a->holder[--a->holders];
-    ha_array_snapshot_access(a, &g, closed.range);
+    ha_array_snapshot_access(a, &snapshot, closed.range);
     ha_unlock(a);
     if (waiters) ha_wake(a);
-    if (watched) ha_on_access(HA_EVENT_CLOSE, a, &g, &closed);
+    if (watched) ha_on_access(HA_EVENT_CLOSE, a, &snapshot, &closed);
 }
 
 __attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h) {

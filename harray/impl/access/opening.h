@@ -81,9 +81,9 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     ha_array *a = o->array;
     const ha_label label = ha_subject_of(a);
     const ha_part_label part = ha_part_label_of(a, o->never);
-    const char *name = o->context->name, *elements = a->form ? "" : "elements ";
+    const char *name = o->context->name, *elements = a->ops ? "" : "elements ";
     char each[64] = "", all[80] = "";
-    if (!a->form) {
+    if (!a->ops) {
         (void)snprintf(each, sizeof each, " (%zu bytes each)", a->element);
         (void)snprintf(all, sizeof all, " (%zu elements of %zu bytes)", o->size, a->element);
     }
@@ -145,11 +145,11 @@ static void ha_opening_renew(ha_opening *o) {
 }
 
 static ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *prepare) {
-    ha_status aim = ha_opening_aim(o);
-    if (aim) return ha_opening_fail(o, aim);
+    ha_status target = ha_opening_target(o);
+    if (target) return ha_opening_fail(o, target);
     for (;;) {
-        ha_lock_request wish = ha_opening_lock_request(o);
-        ha_status s = ha_admit(o->array, &wish, trying, o->operation, &o->ticket);
+        ha_lock_request request = ha_opening_lock_request(o);
+        ha_status s = ha_admit(o->array, &request, trying, o->operation, &o->ticket);
         if (s) return s;
         o->group = o->ticket;
         if (!(s = ha_opening_work(o, prepare))) return HA_OK;

@@ -20,7 +20,7 @@ static int ha_opening_is_shared(const ha_opening *o) {
 
 static int ha_opening_is_mapped(const ha_opening *o) {
     const ha_array *a = o->array;
-    if (a->form && o->in->wrapped) return a->form->ops->maps(a, o->in, o->context);
+    if (a->ops && o->in->wrapped) return a->ops->maps(a, o->in, o->context);
     return ha_maps(o->context, o->in->block);
 }
 
@@ -72,11 +72,11 @@ static ha_status ha_opening_room(ha_opening *o, ha_attempt *attempt) {
 
 /* Whether a part of what is opened matters: not when it lies between the elements to be read. */
 static int ha_opening_uses(const ha_opening *o, ha_range r) {
-    const darray line = {
+    const darray flat = {
         .rank = 1, .offset = (int64_t)o->at, .extent = {(int64_t)o->count}, .stride = {1}};
     if (ha_is_empty(r)) return 0;
-    if (o->mode != HA_READ || (!o->view && !o->line)) return 1;
-    return ha_view_hits(o->array->grid, o->view ? o->view : &line, r);
+    if (o->mode != HA_READ || (!o->view && !o->is_flat)) return 1;
+    return ha_view_hits(o->array->grid, o->view ? o->view : &flat, r);
 }
 
 /* The first part of r that is lost and matters; empty: none. */
@@ -134,7 +134,7 @@ static ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
     /* Room to take back each piece, too. */
     size_t cuts = a->grid ? 2 * (size_t)a->grid->rank : 2;
     if (!s && plan.n) s = ha_set_reserve(a, &o->in->valid, o->in->valid.n + cuts * plan.n + 1);
-    if (!s) s = ha_plan_carry_out(a, &plan, o->in, o->context, &o->brought, attempt);
+    if (!s) s = ha_plan_execute(a, &plan, o->in, o->context, &o->brought, attempt);
     ha_plan_free(&plan);
     return s;
 }

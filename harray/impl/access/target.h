@@ -15,7 +15,7 @@ typedef struct ha_opening {
     const darray *view;    /* for whose elements; NULL: for all of the range */
     int has_target;        /* `at` and `count` are set */
     int off_grid;          /* they are not all on the array's grid */
-    int line;              /* the elements are those one behind the other from there */
+    int is_flat;           /* the elements are those one behind the other from there */
     size_t at, count;      /* the first element that is meant, and how many */
     int sets_size;         /* overwrite with a new size: nothing of the old values is kept */
     size_t size;           /* of the array when it is open */
@@ -54,7 +54,7 @@ static ha_status ha_opening_range(ha_opening *o) {
 
 /* Of an array with a grid, a range of elements is opened as the smallest box around it. What lies
  * between is kept, so that is no overwriting. */
-static ha_status ha_opening_line(ha_opening *o) {
+static ha_status ha_opening_flat(ha_opening *o) {
     const ha_grid *g = o->array->grid;
     size_t first = o->range.first, last = o->range.last < g->size ? o->range.last : g->size;
     o->need = o->range;
@@ -62,7 +62,7 @@ static ha_status ha_opening_line(ha_opening *o) {
     if (first > last || (o->range.last > last && o->range.last != HA_END)) return HA_ERR_ARGUMENT;
     o->at = first;
     o->count = last - first;
-    o->has_target = o->line = 1;
+    o->has_target = o->is_flat = 1;
     o->range = (ha_range){first, last};
     if (!o->count) return HA_OK;
     if (!ha_is_on_grid(g, first) || !ha_is_on_grid(g, last - 1)) return HA_ERR_ARGUMENT;
@@ -85,10 +85,10 @@ static void ha_opening_view(ha_opening *o, const darray *view) {
 }
 
 /* Before it is admitted. */
-static ha_status ha_opening_aim(ha_opening *o) {
+static ha_status ha_opening_target(ha_opening *o) {
     o->trouble = "the range is not inside the array";
     if (o->off_grid) return HA_ERR_ARGUMENT;
-    return o->array->grid && !o->has_target && !ha_is_whole(o->range) ? ha_opening_line(o) : HA_OK;
+    return o->array->grid && !o->has_target && !ha_is_whole(o->range) ? ha_opening_flat(o) : HA_OK;
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 typedef struct ha_chunk ha_chunk; /* transfer/chunks.h */
 
-enum { HA_AHEAD = 3 }; /* parts of record arrays, at most */
+enum { HA_IN_FLIGHT = 3 }; /* parts of record arrays, at most */
 
 /* An attempt at something that may have to wait: for whom it is made, and when it returned
  * HA_RETRY_, what to wait for before the next one. */
@@ -21,13 +21,13 @@ typedef struct ha_attempt {
     const struct ha_incarnation *staged_from;
     ha_range staged;
     struct ha_fence
-        *mark;        /* HA_RETRY_: the event behind the point, if it is known; to be released */
-    struct ha_ahead { /* the same of record arrays: what is on its way to be converted */
+        *fence; /* HA_RETRY_: the event behind the point, if it is known; to be released */
+    struct ha_in_flight { /* the same of record arrays: what is on its way to be converted */
         ha_chunk *chunk;
         const struct ha_incarnation *from;
         ha_range range;
-    } ahead[HA_AHEAD]; /* first those that were fetched first */
-    int no_scatter;    /* the device could not put them into place: they are cut otherwise then */
+    } in_flight[HA_IN_FLIGHT]; /* first those that were fetched first */
+    int no_scatter; /* the device could not put them into place: they are cut otherwise then */
 } ha_attempt;
 
 /* Not a status for users: try again after waiting for a point, with nothing held. */

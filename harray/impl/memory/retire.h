@@ -154,10 +154,10 @@ static void ha_ops_cover(ha_ops *o) {
     ha_operation *list = ha_ops_list(o);
     for (uint32_t i = 0; i < o->n; i++) {
         ha_timepoint p = list[i].at;
-        ha_fence *mark;
+        ha_fence *fence;
         if (ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue)) continue;
-        if (ha_cover(p.queue, p.seq, &mark) == HA_OK) {
-            ha_fence_release(p.queue, mark);
+        if (ha_cover(p.queue, p.seq, &fence) == HA_OK) {
+            ha_fence_release(p.queue, fence);
         } else {
             ha_drain(p);
             list[i].at.seq = 0; /* has passed, as far as this block goes */

@@ -1,8 +1,9 @@
 /* Record arrays: included by harray_records.h in the one file that defines HARRAY_IMPLEMENTATION. state/array_ops.h says what
  * the engine knows of them.
  *
- *     state.h    boxes of fields; a mapping and the places of its blobs for each memory
- *     patterns.h  how a box lies in memory: stride_patterns, leaves, bundles
+ *     state.h    what a record array is; boxes of fields
+ *     placement.h  a mapping and the places of its blobs for each memory
+ *     patterns.h  how a box lies in memory: stride patterns, merged copies
  *     chunk_mapping.h   what is converted at once, as a mapping
  *     device_scatter.h  what a device puts into place itself, by strided copies
  *     method.h     in which parts a box is moved, and how

@@ -48,12 +48,12 @@ static int ha_row_is_shared(const ha_mapping *m, const ha_row *row) {
 }
 
 /* Why values of a leaf are not kept; NULL: they are. */
-static const char *ha_row_objection(const ha_record_form *f, const ha_mapping *m, int64_t leaf,
-                                    int64_t records) {
+static const char *ha_row_objection(const ha_records_state *state, const ha_mapping *m,
+                                    int64_t leaf, int64_t records) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
     ha_leaf described = {.scalar = HA_NO_SCALAR};
-    (void)!ha_record_leaf(f->record, leaf, &described);
+    (void)!ha_record_leaf(state->record, leaf, &described);
     if (row->blob < 0) return "it is not stored";
     if (records > 1 && ha_row_is_shared(m, row)) return "several records share one value";
     if (c && c->bits) return "values of bits share their bytes";
@@ -62,20 +62,21 @@ static const char *ha_row_objection(const ha_record_form *f, const ha_mapping *m
     return NULL;
 }
 
-static int64_t ha_records_count(const ha_record_form *f) {
+static int64_t ha_records_count(const ha_records_state *state) {
     int64_t n = 1;
-    for (int d = 0; d < f->rank; d++) n *= f->extent[d];
+    for (int d = 0; d < state->rank; d++) n *= state->extent[d];
     return n;
 }
 
 /* HA_OK when the mapping keeps every value by itself; else with why in *error. */
-static ha_status ha_records_accept(const ha_record_form *f, const ha_mapping *m, ha_error *error) {
-    const int64_t records = ha_records_count(f);
+static ha_status ha_records_accept(const ha_records_state *state, const ha_mapping *m,
+                                   ha_error *error) {
+    const int64_t records = ha_records_count(state);
     for (int64_t leaf = 0; leaf < m->rows; leaf++) {
-        const char *objection = ha_row_objection(f, m, leaf, records);
+        const char *objection = ha_row_objection(state, m, leaf, records);
         char name[80] = "";
         if (!objection) continue;
-        (void)ha_record_leaf_name(f->record, leaf, name, sizeof name);
+        (void)ha_record_leaf_name(state->record, leaf, name, sizeof name);
         snprintf(error->text, sizeof error->text, "field %s cannot be kept in it: %s", name,
                  objection);
         return error->status = HA_ERR_ARGUMENT;
@@ -85,25 +86,25 @@ static ha_status ha_records_accept(const ha_record_form *f, const ha_mapping *m,
 
 /* ---- placements -------------------------------------------------------------------------------- */
 
-static void ha_placement_free(ha_placement *l) {
-    if (!l) return;
-    if (l->copied)
-        HARRAY_FREE(l->mapping);
+static void ha_placement_free(ha_placement *p) {
+    if (!p) return;
+    if (p->copied)
+        HARRAY_FREE(p->mapping);
     else
-        ha_mapping_free(l->mapping);
-    HARRAY_FREE(l);
+        ha_mapping_free(p->mapping);
+    HARRAY_FREE(p);
 }
 
 /* Where the blobs are in a block. HA_ERR_MEMORY: beyond what can be counted. */
-static ha_status ha_placement_place(ha_placement *l) {
+static ha_status ha_placement_place(ha_placement *p) {
     size_t end = 0;
-    for (int32_t b = 0; b < l->mapping->blobs; b++) {
-        l->start[b] = end;
-        end += (size_t)l->mapping->blob[b].bytes; /* two of at most PTRDIFF_MAX */
+    for (int32_t b = 0; b < p->mapping->blobs; b++) {
+        p->start[b] = end;
+        end += (size_t)p->mapping->blob[b].bytes; /* two of at most PTRDIFF_MAX */
         if (end > PTRDIFF_MAX - HA_BLOB_ALIGNMENT) return HA_ERR_MEMORY;
         end = (end + HA_BLOB_ALIGNMENT - 1) / HA_BLOB_ALIGNMENT * HA_BLOB_ALIGNMENT;
     }
-    l->bytes = end;
+    p->bytes = end;
     return HA_OK;
 }
 
@@ -111,65 +112,65 @@ static ha_status ha_placement_place(ha_placement *l) {
 static ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, int copied) {
     const size_t blobs = (size_t)m->blobs;
     const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 2 * sizeof(void *));
-    ha_placement *l = (ha_placement *)HARRAY_MALLOC(bytes);
-    if (!l) {
+    ha_placement *p = (ha_placement *)HARRAY_MALLOC(bytes);
+    if (!p) {
         if (copied)
             HARRAY_FREE(m);
         else
             ha_mapping_free(m);
         return NULL;
     }
-    memset(l, 0, bytes);
-    l->memory = memory;
-    l->mapping = m;
-    l->copied = copied;
-    l->start = (size_t *)(void *)(l + 1);
-    l->blob = (void **)(void *)(l->start + blobs);
-    l->shown = l->blob + blobs;
-    if (ha_placement_place(l) == HA_OK) return l;
-    ha_placement_free(l);
+    memset(p, 0, bytes);
+    p->memory = memory;
+    p->mapping = m;
+    p->copied = copied;
+    p->start = (size_t *)(void *)(p + 1);
+    p->blob = (void **)(void *)(p->start + blobs);
+    p->shown = p->blob + blobs;
+    if (ha_placement_place(p) == HA_OK) return p;
+    ha_placement_free(p);
     return NULL;
 }
 
 /* Another one with a layout given as text; *l NULL when it fails, with why in *error. */
-static ha_status ha_placement_parse(const ha_record_form *f, const ha_memory *memory,
-                                    const char *layout, ha_placement **l, ha_error *error) {
-    *l = NULL;
-    ha_mapping *m = ha_mapping_parse(f->record, layout, f->rank, f->extent, error);
+static ha_status ha_placement_parse(const ha_records_state *state, const ha_memory *memory,
+                                    const char *layout, ha_placement **p, ha_error *error) {
+    *p = NULL;
+    ha_mapping *m = ha_mapping_parse(state->record, layout, state->rank, state->extent, error);
     if (!m) return error->status;
-    ha_status s = ha_records_accept(f, m, error);
+    ha_status s = ha_records_accept(state, m, error);
     if (s) {
         ha_mapping_free(m);
         return s;
     }
-    *l = ha_placement_make(memory, m, 0);
-    if (*l) return HA_OK;
+    *p = ha_placement_make(memory, m, 0);
+    if (*p) return HA_OK;
     snprintf(error->text, sizeof error->text, "there is no memory for it");
     return error->status = HA_ERR_MEMORY;
 }
 
 /* Lock held, or busy. */
-static ha_placement *ha_placement_find(const ha_record_form *f, const ha_memory *m) {
-    ha_placement *l = f->placements;
-    while (l && l->memory != m) l = l->next;
-    return l;
+static ha_placement *ha_placement_find(const ha_records_state *state, const ha_memory *m) {
+    ha_placement *p = state->placements;
+    while (p && p->memory != m) p = p->next;
+    return p;
 }
 
 /* The placement in a memory, made if need be: *l. */
-static ha_status ha_placement_get(ha_array *a, const ha_memory *memory, ha_placement **l) {
-    ha_record_form *f = ha_records_form(a);
+static ha_status ha_placement_get(ha_array *a, const ha_memory *memory, ha_placement **p) {
+    ha_records_state *state = ha_records_state_of(a);
     ha_placement *fresh;
     ha_error error;
     ha_lock(a);
-    *l = ha_placement_find(f, memory);
+    *p = ha_placement_find(state, memory);
     ha_unlock(a);
-    if (*l) return HA_OK;
-    ha_status s = ha_placement_parse(f, memory, f->layout, &fresh, &error);
+    if (*p) return HA_OK;
+    ha_status s = ha_placement_parse(state, memory, state->layout, &fresh, &error);
     if (s) return s;
     ha_lock(a);
-    if (!(*l = ha_placement_find(f, memory))) {
-        fresh->next = f->placements;
-        *l = f->placements = fresh;
+    if (!(*p = ha_placement_find(state, memory))) {
+        fresh->next = state->placements;
+        *p = state->placements = fresh;
         fresh = NULL;
     }
     ha_unlock(a);
@@ -180,9 +181,9 @@ static ha_status ha_placement_get(ha_array *a, const ha_memory *memory, ha_place
 /* Another one in the place of what there is for that memory, if anything; gives that. The array is
  * claimed. */
 static ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
-    ha_record_form *f = ha_records_form(a);
+    ha_records_state *state = ha_records_state_of(a);
     ha_lock(a);
-    ha_placement **at = &f->placements;
+    ha_placement **at = &state->placements;
     while (*at && (*at)->memory != fresh->memory) at = &(*at)->next;
     ha_placement *old = *at;
     fresh->next = old ? old->next : NULL;
@@ -193,59 +194,59 @@ static ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
 
 /* The blobs of an incarnation, as the engine sees them. Nobody uses the table when the block is another
  * one than before. Lock held. */
-static void *const *ha_placement_blobs(ha_placement *l, const char *data) {
-    if (l->caller) return l->caller;
-    if (l->data != data) {
-        for (int32_t b = 0; b < l->mapping->blobs; b++)
-            l->blob[b] = (void *)(uintptr_t)(data + l->start[b]);
-        l->data = data;
-        l->shift = 0;
+static void *const *ha_placement_blobs(ha_placement *p, const char *data) {
+    if (p->caller) return p->caller;
+    if (p->data != data) {
+        for (int32_t b = 0; b < p->mapping->blobs; b++)
+            p->blob[b] = (void *)(uintptr_t)(data + p->start[b]);
+        p->data = data;
+        p->shift = 0;
     }
-    return l->blob;
+    return p->blob;
 }
 
 /* As users see them: `shift` bytes further. Lock held. */
-static void *const *ha_placement_shown(ha_placement *l, const char *data, uintptr_t shift) {
-    void *const *blob = ha_placement_blobs(l, data);
+static void *const *ha_placement_shown(ha_placement *p, const char *data, uintptr_t shift) {
+    void *const *blob = ha_placement_blobs(p, data);
     if (!shift) return blob;
-    if (l->shift != shift) {
-        for (int32_t b = 0; b < l->mapping->blobs; b++)
-            l->shown[b] = (void *)((uintptr_t)blob[b] + shift);
-        l->shift = shift;
+    if (p->shift != shift) {
+        for (int32_t b = 0; b < p->mapping->blobs; b++)
+            p->shown[b] = (void *)((uintptr_t)blob[b] + shift);
+        p->shift = shift;
     }
-    return l->shown;
+    return p->shown;
 }
 
 /* The records of an incarnation with a block. Busy. */
 static ha_mapped ha_records_at(ha_array *a, const ha_incarnation *in) {
     ha_lock(a);
-    ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
-    const ha_mapped records = {l->mapping, ha_placement_blobs(l, in->data)};
+    ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
+    const ha_mapped records = {p->mapping, ha_placement_blobs(p, in->data)};
     ha_unlock(a);
     return records;
 }
 
 static ha_status ha_records_block_bytes(ha_array *a, ha_memory *m, size_t *bytes) {
-    ha_placement *l;
-    ha_status s = ha_placement_get(a, m, &l);
-    if (!s) *bytes = l->bytes;
+    ha_placement *p;
+    ha_status s = ha_placement_get(a, m, &p);
+    if (!s) *bytes = p->bytes;
     return s;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void ha_record_form_free(ha_record_form *f) {
-    while (f->placements) {
-        ha_placement *l = f->placements;
-        f->placements = l->next;
-        ha_placement_free(l);
+static void ha_records_state_free(ha_records_state *state) {
+    while (state->placements) {
+        ha_placement *p = state->placements;
+        state->placements = p->next;
+        ha_placement_free(p);
     }
-    HARRAY_FREE(f);
+    HARRAY_FREE(state);
 }
 
 static void ha_records_end(ha_array *a) {
-    ha_record_form_free(ha_records_form(a));
-    a->form = NULL;
+    ha_records_state_free(ha_records_state_of(a));
+    a->ops = NULL;
 }
 
 #endif

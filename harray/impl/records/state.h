@@ -8,8 +8,8 @@
 
 typedef struct ha_placement ha_placement; /* placement.h */
 
-typedef struct ha_record_form {
-    ha_array_form form;
+typedef struct ha_records_state {
+    ha_array_ops ops;
     const ha_record *record;
     int rank;
     int64_t extent[HA_MAPPING_RANK];
@@ -17,10 +17,10 @@ typedef struct ha_record_form {
     int64_t *before; /* bytes of the leaves before each; and of all, at the end */
     const char *layout;
     ha_placement *placements;
-} ha_record_form;
+} ha_records_state;
 
-static ha_record_form *ha_records_form(const ha_array *a) {
-    return (ha_record_form *)(void *)a->form;
+static ha_records_state *ha_records_state_of(const ha_array *a) {
+    return (ha_records_state *)(uintptr_t)a->ops;
 }
 
 /* ---- what a box is --------------------------------------------------------------------------- */
@@ -32,15 +32,15 @@ typedef struct ha_field_box {
 } ha_field_box;
 
 static ha_field_box ha_field_box_of(const ha_array *a, ha_range r) {
-    const ha_record_form *f = ha_records_form(a);
+    const ha_records_state *state = ha_records_state_of(a);
     ha_field_box b = {.leaf = 0};
     ha_box box = {{0}, {0}};
     ha_box_of(a->grid, r, &box);
     b.leaf = (int64_t)box.first[0];
     b.end = (int64_t)box.last[0];
     for (int d = 0; d < HA_MAPPING_RANK; d++) {
-        b.first[d] = d < f->rank ? (int64_t)box.first[d + 1] : 0;
-        b.last[d] = d < f->rank ? (int64_t)box.last[d + 1] : 1;
+        b.first[d] = d < state->rank ? (int64_t)box.first[d + 1] : 0;
+        b.last[d] = d < state->rank ? (int64_t)box.last[d + 1] : 1;
     }
     return b;
 }
@@ -60,35 +60,36 @@ static int64_t ha_field_box_records(const ha_field_box *b) {
     return n;
 }
 
-static int64_t ha_field_box_bytes(const ha_record_form *f, const ha_field_box *b) {
-    return (f->before[b->end] - f->before[b->leaf]) * ha_field_box_records(b);
+static int64_t ha_field_box_bytes(const ha_records_state *state, const ha_field_box *b) {
+    return (state->before[b->end] - state->before[b->leaf]) * ha_field_box_records(b);
 }
 
 static uint64_t ha_records_value_bytes(const ha_array *a, ha_range r) {
     if (!a->grid || ha_is_empty(r)) return 0;
     const ha_field_box b = ha_field_box_of(a, r);
-    return (uint64_t)ha_field_box_bytes(ha_records_form(a), &b);
+    return (uint64_t)ha_field_box_bytes(ha_records_state_of(a), &b);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void ha_records_print_extents(const ha_array *a, ha_text *t) {
-    const ha_record_form *f = ha_records_form(a);
-    for (int d = 0; d < f->rank; d++) ha_print(t, "%s%lld", d ? ", " : "", (long long)f->extent[d]);
+    const ha_records_state *state = ha_records_state_of(a);
+    for (int d = 0; d < state->rank; d++)
+        ha_print(t, "%s%lld", d ? ", " : "", (long long)state->extent[d]);
 }
 
 /* "pos.x[3, 7)", "pos.x … vel.z[3, 7) x [0, 2)". */
 static void ha_records_print_part(const ha_array *a, ha_range r, ha_text *t) {
-    const ha_record_form *f = ha_records_form(a);
+    const ha_records_state *state = ha_records_state_of(a);
     const ha_field_box b = ha_field_box_of(a, r);
     char name[48] = "";
-    (void)ha_record_leaf_name(f->record, b.leaf, name, sizeof name);
+    (void)ha_record_leaf_name(state->record, b.leaf, name, sizeof name);
     ha_print(t, "%s", name);
     if (b.end - b.leaf > 1) {
-        (void)ha_record_leaf_name(f->record, b.end - 1, name, sizeof name);
+        (void)ha_record_leaf_name(state->record, b.end - 1, name, sizeof name);
         ha_print(t, "%s%s", b.end - b.leaf > 2 ? " … " : ", ", name);
     }
-    for (int d = 0; d < f->rank; d++)
+    for (int d = 0; d < state->rank; d++)
         ha_print(t, "%s[%lld, %lld)", d ? " x " : "", (long long)b.first[d], (long long)b.last[d]);
 }
 

@@ -43,7 +43,7 @@ struct ha_array {
     ha_holder *holder;
     ha_incarnation *recent; /* where the last access went */
     size_t size;
-    size_t element; /* bytes; 0: of a form */
+    size_t element; /* bytes; 0: of record arrays */
     uint64_t tickets, version;
     ha_incarnation first; /* where it was first touched; the others follow by `next` */
     ha_context *first_touch;
@@ -58,7 +58,7 @@ struct ha_array {
     const char *lost_site;       /* what it was to write them for; NULL: unknown */
     struct ha_watched *watched;  /* array_events.h; NULL: it is not */
     ha_grid *grid;               /* on which its elements lie; NULL: one behind the other */
-    ha_array_form *form;         /* of a record array; NULL: elements are bytes in a row */
+    const ha_array_ops *ops;     /* of a record array: the head of its state; NULL: none */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
     char name[48];
@@ -111,7 +111,7 @@ static ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
 
 /* The bytes of the values in r. */
 static uint64_t ha_value_bytes(const ha_array *a, ha_range r) {
-    if (a->form) return a->form->ops->value_bytes(a, r);
+    if (a->ops) return a->ops->value_bytes(a, r);
     return ha_elements(a->grid, r) * a->element;
 }
 

@@ -19,11 +19,11 @@ static ha_label ha_label_of(ha_array *a) {
     const char *quote = *name ? "'" : "", *space = *name ? " " : "";
     int n = snprintf(l.text, sizeof l.text, "%s%s%s%s(%.32s[", quote, name, quote, space, a->type);
     ha_text t = {l.text, sizeof l.text, (size_t)n};
-    if (a->form)
-        a->form->ops->print_extents(a, &t);
+    if (a->ops)
+        a->ops->print_extents(a, &t);
     else if (!a->grid)
         ha_print(&t, "%zu", size);
-    for (int d = 0; a->grid && !a->form && d < a->grid->rank; d++)
+    for (int d = 0; a->grid && !a->ops && d < a->grid->rank; d++)
         ha_print(&t, "%s%zu", d ? ", " : "", a->grid->extent[d]);
     ha_print(&t, "])");
     return l;
@@ -34,7 +34,7 @@ static ha_label ha_subject_of(ha_array *a) {
     const ha_label label = ha_label_of(a);
     ha_label subject;
     ha_text t = ha_text_into(subject.text, sizeof subject.text);
-    ha_print(&t, "%s %s", a->form ? "records" : "array", label.text);
+    ha_print(&t, "%s %s", a->ops ? "records" : "array", label.text);
     return subject;
 }
 
@@ -47,8 +47,8 @@ static ha_part_label ha_part_label_of(const ha_array *a, ha_range r) {
     ha_part_label l = {""};
     ha_text t = {l.text, sizeof l.text, 0};
     ha_box box = {{r.first}, {r.last}};
-    if (a->form && a->grid && !ha_is_empty(r)) {
-        a->form->ops->print_part(a, r, &t);
+    if (a->ops && a->grid && !ha_is_empty(r)) {
+        a->ops->print_part(a, r, &t);
         return l;
     }
     if (a->grid && !ha_is_empty(r)) ha_box_of(a->grid, r, &box);

@@ -11,7 +11,7 @@ enum { HA_CHUNKS = 4, HA_CHUNK_BYTES = 4 << 20 };
 struct ha_chunk {
     ha_block *block;   /* NULL: not taken yet */
     ha_timepoint last; /* queue NULL: nobody uses it */
-    ha_fence *mark;    /* an event behind that; NULL: none was made */
+    ha_fence *fence;   /* an event behind that; NULL: none was made */
     int taken;
 };
 
@@ -72,8 +72,8 @@ static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, 
 
 /* The chunk is used up to there. */
 static void ha_chunk_use(ha_chunk *chunk, ha_timepoint last) {
-    if (chunk->mark) ha_fence_release(chunk->last.queue, chunk->mark);
-    chunk->mark = NULL;
+    if (chunk->fence) ha_fence_release(chunk->last.queue, chunk->fence);
+    chunk->fence = NULL;
     chunk->last = last;
 }
 
@@ -135,11 +135,11 @@ static void ha_staging_empty(void) {
 /* For an event that is known: what was enqueued behind it is not waited for. */
 static ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
     ha_context *c = attempt->point.queue;
-    ha_fence *m = attempt->mark;
-    attempt->mark = NULL;
+    ha_fence *fence = attempt->fence;
+    attempt->fence = NULL;
     const int stays = ha_context_pin(c);
-    ha_status s = stays ? ha_fence_wait(c, m, attempt->site) : HA_OK;
-    ha_fence_release(c, m);
+    ha_status s = stays ? ha_fence_wait(c, fence, attempt->site) : HA_OK;
+    ha_fence_release(c, fence);
     if (stays) ha_context_unpin(c);
     if (s == HA_ERR_LOST) ha_forget_note();
     return s == HA_ERR_LOST ? HA_OK : s;
@@ -147,7 +147,7 @@ static ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
 
 /* What an attempt that returned HA_RETRY_ has to wait for. Nothing is held, but perhaps a chunk. */
 static ha_status ha_attempt_wait(ha_attempt *attempt) {
-    if (attempt->mark) return ha_attempt_wait_fence(attempt);
+    if (attempt->fence) return ha_attempt_wait_fence(attempt);
     if (!attempt->for_chunk) return ha_wait_past(attempt->point, attempt->site);
     attempt->for_chunk = 0;
     pthread_mutex_lock(&ha_staging.lock);
@@ -160,9 +160,9 @@ static ha_status ha_attempt_wait(ha_attempt *attempt) {
 static void ha_attempt_end(ha_attempt *attempt) {
     if (attempt->chunk) ha_chunk_give(attempt->chunk);
     attempt->chunk = NULL;
-    for (int i = 0; i < HA_AHEAD; i++) {
-        if (attempt->ahead[i].chunk) ha_chunk_give(attempt->ahead[i].chunk);
-        attempt->ahead[i].chunk = NULL;
+    for (int i = 0; i < HA_IN_FLIGHT; i++) {
+        if (attempt->in_flight[i].chunk) ha_chunk_give(attempt->in_flight[i].chunk);
+        attempt->in_flight[i].chunk = NULL;
     }
 }
 

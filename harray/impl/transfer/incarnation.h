@@ -58,8 +58,8 @@ static ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnati
 static ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, const ha_context *c,
                                      size_t n, ha_block **block, ha_attempt *attempt) {
     size_t bytes;
-    if (a->form) {
-        ha_status s = a->form->ops->block_bytes(a, in->memory, &bytes);
+    if (a->ops) {
+        ha_status s = a->ops->block_bytes(a, in->memory, &bytes);
         if (s) return s;
     } else if (!ha_bytes_of(n, a->element, &bytes))
         return HA_ERR_MEMORY;
@@ -96,12 +96,12 @@ static void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
         ha_ops_free(&ops);
 }
 
-/* The same of an array with a form: all of the block, for nobody else uses it. */
+/* The same of a record array: all of the block, for nobody else uses it. */
 static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
                                ha_ops *ops, ha_attempt *attempt) {
     ha_rows rows = {.levels = 0};
     int some;
-    ha_status s = a->form->ops->block_bytes(a, in->memory, &rows.bytes);
+    ha_status s = a->ops->block_bytes(a, in->memory, &rows.bytes);
     if (!s) s = ha_move_pieces(queue, to->data, in->data, &rows, &some, attempt);
     if (s) return s;
     ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
@@ -118,7 +118,7 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
     ha_status s = HA_OK;
     const ha_range *v = ha_set_ranges(&in->valid);
     ha_range so_far = v[0]; /* one entry for all */
-    if (a->form) return in->valid.n ? ha_copy_block(a, in, to, queue, ops, attempt) : HA_OK;
+    if (a->ops) return in->valid.n ? ha_copy_block(a, in, to, queue, ops, attempt) : HA_OK;
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
         const ha_rows rows = ha_rows_of(a->grid, v[i], a->element);
         size_t at = v[i].first * a->element;

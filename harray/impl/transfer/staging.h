@@ -127,27 +127,27 @@ typedef struct ha_via_host {
     ha_set *brought;
 } ha_via_host;
 
-static ha_status ha_transfer_part(ha_array *a, const ha_via_host *way, ha_range r,
+static ha_status ha_transfer_part(ha_array *a, const ha_via_host *via, ha_range r,
                                   ha_attempt *attempt) {
-    ha_context *c = way->context;
-    if (!way->host) return ha_transfer_chunk(a, way->from, way->to, r, c, way->brought, attempt);
-    ha_status s = ha_transfer(a, way->from, way->host, r, c, NULL, attempt);
-    return s ? s : ha_transfer(a, way->host, way->to, r, c, way->brought, attempt);
+    ha_context *c = via->context;
+    if (!via->host) return ha_transfer_chunk(a, via->from, via->to, r, c, via->brought, attempt);
+    ha_status s = ha_transfer(a, via->from, via->host, r, c, NULL, attempt);
+    return s ? s : ha_transfer(a, via->host, via->to, r, c, via->brought, attempt);
 }
 
 /* A range in steps, a box in halves, until its parts are small enough. */
-static ha_status ha_transfer_parts(ha_array *a, const ha_via_host *way, ha_range r,
+static ha_status ha_transfer_parts(ha_array *a, const ha_via_host *via, ha_range r,
                                    ha_attempt *attempt) {
     ha_range parts[2];
     ha_status s = HA_OK;
-    if (a->grid && ha_elements(a->grid, r) > way->step) {
+    if (a->grid && ha_elements(a->grid, r) > via->step) {
         ha_box_halve(a->grid, r, parts);
-        s = ha_transfer_parts(a, way, parts[0], attempt);
-        return s ? s : ha_transfer_parts(a, way, parts[1], attempt);
+        s = ha_transfer_parts(a, via, parts[0], attempt);
+        return s ? s : ha_transfer_parts(a, via, parts[1], attempt);
     }
     while (r.first < r.last && !s) {
-        size_t left = r.last - r.first, step = left < way->step || a->grid ? left : way->step;
-        s = ha_transfer_part(a, way, (ha_range){r.first, r.first + step}, attempt);
+        size_t left = r.last - r.first, step = left < via->step || a->grid ? left : via->step;
+        s = ha_transfer_part(a, via, (ha_range){r.first, r.first + step}, attempt);
         r.first += step;
     }
     return s;
@@ -156,20 +156,20 @@ static ha_status ha_transfer_parts(ha_array *a, const ha_via_host *way, ha_range
 /* A piece that has no direct path. */
 static ha_status ha_transfer_staged(ha_array *a, const ha_piece *piece, ha_incarnation *to,
                                     ha_context *c, ha_set *brought, ha_attempt *attempt) {
-    ha_via_host way = {.from = piece->from, .to = to, .context = c, .brought = brought};
-    ha_status s = ha_staging_host(a, c, &way.host, attempt);
-    way.step = ha_staging_step(a, way.from, to, way.host);
-    return s ? s : ha_transfer_parts(a, &way, piece->range, attempt);
+    ha_via_host via = {.from = piece->from, .to = to, .context = c, .brought = brought};
+    ha_status s = ha_staging_host(a, c, &via.host, attempt);
+    via.step = ha_staging_step(a, via.from, to, via.host);
+    return s ? s : ha_transfer_parts(a, &via, piece->range, attempt);
 }
 
 /* Enqueues every piece of the plan. */
-static ha_status ha_plan_carry_out(ha_array *a, const ha_plan *plan, ha_incarnation *to,
-                                   ha_context *c, ha_set *brought, ha_attempt *attempt) {
+static ha_status ha_plan_execute(ha_array *a, const ha_plan *plan, ha_incarnation *to,
+                                 ha_context *c, ha_set *brought, ha_attempt *attempt) {
     ha_status s = HA_OK;
     for (size_t i = 0; i < plan->n && !s; i++) {
         const ha_piece *piece = &plan->pieces[i];
-        if (a->form)
-            s = a->form->ops->move(a, piece->from, to, piece->range, c, brought, attempt);
+        if (a->ops)
+            s = a->ops->move(a, piece->from, to, piece->range, c, brought, attempt);
         else if (piece->staged)
             s = ha_transfer_staged(a, piece, to, c, brought, attempt);
         else
