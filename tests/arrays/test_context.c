@@ -469,7 +469,7 @@ TEST(giving_back_under_a_guest) {
     ha_drain(point);
 }
 
-/* Who is too late to be a guest has let go of the lock, and before it goes on the next queue has the
+/* Who is too late to pin it has let go of the lock, and before it goes on the next queue has the
  * context: what is then done on that has not passed. */
 static struct {
     void *queue;
