@@ -43,29 +43,30 @@ static ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
 
 /* ---- tables ---- */
 
-/* How many values a copy has; 0: more than the kernel counts. */
-static unsigned ha_cuda_stride_values(const ha_stride_copy *s) {
+/* How many values a copy has; 0: more than the kernel counts, or others. */
+static unsigned ha_cuda_stride_values(const ha_strided_copy *s) {
     size_t n = 1;
+    if (!ha_strided_is_scatter(s)) return 0;
     for (int k = 0; k < s->levels; k++)
         if (__builtin_mul_overflow(n, s->count[k], &n) || n > INT32_MAX) return 0;
     return (unsigned)n;
 }
 
 /* The largest unit of a value that all addresses are multiples of. */
-static unsigned ha_cuda_stride_unit_of(const ha_stride_copy *s) {
+static unsigned ha_cuda_stride_unit_of(const ha_strided_copy *s) {
     uintptr_t all = (uintptr_t)s->to | (uintptr_t)s->from | s->bytes | 8;
     for (int k = 0; k < s->levels; k++) all |= s->to_step[k] | s->from_step[k];
     return (unsigned)(all & -all);
 }
 
-static ha_cuda_stride ha_cuda_stride_of(const ha_stride_copy *s) {
+static ha_cuda_stride ha_cuda_stride_of(const ha_strided_copy *s) {
     ha_cuda_stride copy;
     memset(&copy, 0, sizeof copy);
     copy.to = (uintptr_t)s->to;
     copy.from = (uintptr_t)s->from;
     copy.unit = ha_cuda_stride_unit_of(s);
     copy.units = (unsigned)s->bytes / copy.unit;
-    for (int k = 0; k < HA_STRIDES_LEVELS; k++) {
+    for (int k = 0; k < HA_SCATTER_LEVELS; k++) {
         copy.count[k] = k < s->levels ? (unsigned)s->count[k] : 1;
         copy.to_step[k] = k < s->levels ? s->to_step[k] : 0;
         copy.from_step[k] = k < s->levels ? s->from_step[k] : 0;
@@ -74,7 +75,7 @@ static ha_cuda_stride ha_cuda_stride_of(const ha_stride_copy *s) {
 }
 
 /* As many copies as one launch takes. In the device's context. */
-static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_stride_copy *table,
+static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_strided_copy *table,
                                         unsigned n) {
     ha_cuda_strides_table copies;
     void *parameters[] = {&copies};
@@ -91,8 +92,8 @@ static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_stride_co
                         HA_CUDA_STRIDES_BLOCK_, 1, 1, 0, queue->stream, parameters, NULL);
 }
 
-/* In the device's context. */
-static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_stride_copy *table,
+/* In the device's context. HA_ERR_UNSUPPORTED: the kernel does not take them all, or there is none. */
+static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_strided_copy *table,
                                          size_t n) {
     ha_status status = ha_cuda_strides_ready(queue->device);
     size_t done = 0;
@@ -105,16 +106,6 @@ static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_stride_c
         if (status == HA_OK) done += some;
     }
     return ha_cuda_copy_end(queue, done > 0, status);
-}
-
-static ha_status ha_cuda_strides_copy(void *handle, const ha_stride_copy *table, size_t n) {
-    ha_cuda_queue *queue = (ha_cuda_queue *)handle;
-    int pushed;
-    ha_status status = ha_cuda_begin(queue, &pushed);
-    if (status != HA_OK) return status;
-    status = ha_cuda_strides_enqueue(queue, table, n);
-    ha_cuda_end(queue, pushed);
-    return status;
 }
 
 #endif

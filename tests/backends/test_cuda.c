@@ -3,6 +3,7 @@
  * test_backend.c, what the engine makes of it in the rows of support/matrix.h and in cases_cuda.c. */
 #include "../support/cuda_alone.h"
 #include "../support/cuda_waits.h"
+#include "../support/pitched.h"
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -356,7 +357,7 @@ TEST(the_current_context_stays) {
 /* Graphs: whatever is done here, another thread can capture a stream meanwhile. */
 TEST(captures_of_other_threads_stay) {
     static char bytes[100 * KI];
-    const ha_pieces column = {8, 100, 1, KI, 100 * KI, KI, 100 * KI};
+    const ha_strided_copy column = PITCHED(8, 100, 1, KI, 100 * KI, KI, 100 * KI);
     ha_cu_capture_mode mode = (ha_cu_capture_mode)0;
     ha_event event;
     void *queue2, *pinned;
@@ -368,8 +369,8 @@ TEST(captures_of_other_threads_stay) {
     SUCCEEDS(ops->copy(queue, block, bytes, 10));
     SUCCEEDS(ops->copy(queue, block, bytes, sizeof bytes));
     SUCCEEDS(ops->copy(queue, bytes, block, sizeof bytes));
-    SUCCEEDS(ops->copy3d(queue, block, bytes, &column));
-    SUCCEEDS(ops->copy3d(queue, bytes, block, &column));
+    SUCCEEDS(copy_pitched(ops, queue, block, bytes, &column));
+    SUCCEEDS(copy_pitched(ops, queue, bytes, block, &column));
     SUCCEEDS(ops->record(queue, &event));
     SUCCEEDS(ops->await(queue2, &event));
     (void)ops->done(&event);

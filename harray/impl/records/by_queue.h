@@ -15,16 +15,11 @@ static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *qu
     ha_status s = HA_OK;
     ha_transfer_begins(queue);
     for (; n > 0 && !s; n--, b++) {
-        char *there = chunk ? chunk + b->packed : b->there;
-        ha_rows rows = b->rows;
+        ha_strided_copy copy = b->copy;
         int moved = 0;
-        if (!here_is_to)
-            for (int k = 0; k < rows.levels; k++) {
-                rows.to[k] = b->rows.from[k];
-                rows.from[k] = b->rows.to[k];
-            }
-        s = ha_move_pieces(queue, here_is_to ? b->here : there, here_is_to ? there : b->here, &rows,
-                           &moved, c->attempt);
+        if (chunk) copy.from = chunk + b->packed;
+        if (!here_is_to) copy = ha_strided_turn(&copy);
+        s = ha_move_pieces(queue, &copy, &moved, c->attempt);
         *some |= moved;
     }
     return s;

@@ -5,11 +5,11 @@
 
 #include "links.h"
 
-/* Enqueues the pieces to <- from on `queue`; on the host (no queue) does it now. HA_RETRY_ when the
+/* Enqueues the pieces on `queue`; on the host (no queue) does it now. HA_RETRY_ when the
  * queue turns out to have failed. *some: whether any were enqueued, also when it fails. */
-static ha_status ha_move_pieces(ha_context *queue, void *to, const void *from, const ha_rows *rows,
-                                int *some, ha_attempt *attempt) {
-    ha_status s = ha_move_rows(queue, to, from, rows, some);
+static ha_status ha_move_pieces(ha_context *queue, const ha_strided_copy *copy, int *some,
+                                ha_attempt *attempt) {
+    ha_status s = ha_move_copy(queue, copy, some);
     if (s != HA_ERR_LOST) return s;
     ha_forget_note();
     attempt->point = (ha_timepoint){queue, 0};
@@ -140,10 +140,10 @@ static void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
 /* The same of an array with a form: all of the block, for nobody else uses it. */
 static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
                                ha_ops *ops, ha_attempt *attempt) {
-    ha_rows rows = {.levels = 0};
+    ha_strided_copy copy = {.to = to->data, .from = in->data};
     int some;
-    ha_status s = a->form->ops->block_bytes(a, in->memory, &rows.bytes);
-    if (!s) s = ha_move_pieces(queue, to->data, in->data, &rows, &some, attempt);
+    ha_status s = a->form->ops->block_bytes(a, in->memory, &copy.bytes);
+    if (!s) s = ha_move_pieces(queue, &copy, &some, attempt);
     if (s) return s;
     ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
     ha_lock(a);
@@ -161,10 +161,11 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
     ha_range so_far = v[0]; /* one entry for all */
     if (a->form) return in->valid.n ? ha_copy_block(a, in, to, queue, ops, attempt) : HA_OK;
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
-        const ha_rows rows = ha_rows_of(a->grid, v[i], a->element);
-        size_t at = v[i].first * a->element;
+        const size_t at = v[i].first * a->element;
+        const ha_strided_copy copy = ha_box_copy(a->grid, v[i], a->element, (char *)to->data + at,
+                                                 in->data + at);
         int some;
-        s = ha_move_pieces(queue, (char *)to->data + at, in->data + at, &rows, &some, attempt);
+        s = ha_move_pieces(queue, &copy, &some, attempt);
         if (!some) continue;
         so_far = ha_around(a->grid, so_far, v[i]);
         ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
@@ -269,8 +270,9 @@ static void ha_transfer_outstanding(ha_array *a, ha_incarnation *from, ha_incarn
 static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                              ha_context *c, ha_set *brought, ha_attempt *attempt) {
     ha_context *queue = ha_transfer_queue(a, from, to, r, c);
-    const ha_rows rows = ha_rows_of(a->grid, r, a->element);
-    size_t at = r.first * a->element;
+    const size_t at = r.first * a->element;
+    const ha_strided_copy copy = ha_box_copy(a->grid, r, a->element, to->data + at,
+                                             from->data + at);
     int some = 0;
     if (!queue) {
         const ha_memory *dead = ha_is_dead(from->memory) ? from->memory : to->memory;
@@ -281,7 +283,7 @@ static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *
     if (!s) s = ha_come_after(a, from, r, 0, queue, attempt);
     if (!s) s = ha_come_after(a, to, r, 1, queue, attempt);
     if (!s) ha_transfer_begins(queue);
-    if (!s) s = ha_move_pieces(queue, to->data + at, from->data + at, &rows, &some, attempt);
+    if (!s) s = ha_move_pieces(queue, &copy, &some, attempt);
     if (some) ha_transfer_outstanding(a, from, to, queue, r, attempt->site);
     if (s) return s;
     ha_transfer_note(a, to, r);
