@@ -127,11 +127,12 @@ static void strided_run(ha_context *device, ha_context *first, const char *to, c
         const size_t bytes = s.pieces.bytes * s.pieces.count[0] * s.pieces.count[1];
         char name[80];
         snprintf(name, sizeof name, "%s, %s", p->name, to);
-        bench_run(&(bench_figure){name, strided_time_up, &s, "copy_strided", strided_time_raw_up, &s,
-                                  .bound = STRIDED_BOUND, .bytes = bytes});
+        bench_run(&(bench_figure){name, strided_time_up, &s, "copy_strided", strided_time_raw_up,
+                                  &s, .bound = STRIDED_BOUND, .bytes = bytes});
         snprintf(name, sizeof name, "%s, %s", p->name, from);
-        bench_run(&(bench_figure){name, strided_time_down, &s, "copy_strided", strided_time_raw_down, &s,
-                                  .bound = STRIDED_BOUND, .bytes = bytes});
+        bench_run(&(bench_figure){name, strided_time_down, &s, "copy_strided",
+                                  strided_time_raw_down, &s, .bound = STRIDED_BOUND,
+                                  .bytes = bytes});
         strided_free(&s);
     }
 }

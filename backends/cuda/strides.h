@@ -43,10 +43,9 @@ static ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
 
 /* ---- tables ---- */
 
-/* How many values a copy has; 0: more than the kernel counts, or others. */
+/* How many values a copy has; 0: more than the kernel counts. */
 static unsigned ha_cuda_stride_values(const ha_strided_copy *s) {
     size_t n = 1;
-    if (!ha_strided_is_scatter(s)) return 0;
     for (int k = 0; k < s->levels; k++)
         if (__builtin_mul_overflow(n, s->count[k], &n) || n > INT32_MAX) return 0;
     return (unsigned)n;

@@ -418,13 +418,14 @@ TEST(large_pieces) {
     };
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         const ha_strided_copy *p = &large[i];
-        const size_t from_bytes = p->count[1] * p->from_step[1], to_bytes = p->count[1] * p->to_step[1];
+        const size_t from_bytes = p->count[1] * p->from_step[1],
+                     to_bytes = p->count[1] * p->to_step[1];
         unsigned char *source = (unsigned char *)malloc(from_bytes);
         unsigned char *is = (unsigned char *)calloc(from_bytes, 1);
         unsigned char *should = (unsigned char *)calloc(from_bytes, 1);
         const ha_strided_copy q = pitched_turned(p),
-                        same = PITCHED(p->bytes,      p->count[0],     p->count[1],    p->from_step[0],
-                                p->from_step[1], p->from_step[0], p->from_step[1]);
+                              same = PITCHED(p->bytes, p->count[0], p->count[1], p->from_step[0],
+                                             p->from_step[1], p->from_step[0], p->from_step[1]);
         void *block = take(to_bytes);
         assert_true(source && is && should);
         number(source, from_bytes, (unsigned)i);

@@ -32,13 +32,13 @@ static const shape shapes[] = {
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static ha_strided_copy up_of(const shape *s) {
-    return (ha_strided_copy)PITCHED(s->bytes,        s->rows, s->planes, s->device_row,
-                       s->device_plane, s->row,  s->plane);
+    return (ha_strided_copy)PITCHED(s->bytes, s->rows, s->planes, s->device_row, s->device_plane,
+                                    s->row, s->plane);
 }
 
 static ha_strided_copy down_of(const shape *s) {
-    return (ha_strided_copy)PITCHED(s->bytes, s->rows,       s->planes,      s->row,
-                       s->plane, s->device_row, s->device_plane);
+    return (ha_strided_copy)PITCHED(s->bytes, s->rows, s->planes, s->row, s->plane, s->device_row,
+                                    s->device_plane);
 }
 
 /* The same places on the host, from one buffer to another. */
@@ -96,8 +96,8 @@ TEST(gaps_on_the_device_stay) {
         const size_t bytes = s->planes * s->device_plane;
         const shape there = {s->bytes, s->rows, s->planes, s->device_row, s->device_plane, 0, 0};
         const ha_strided_copy up = up_of(s),
-                        same = PITCHED(s->bytes,        s->rows,       s->planes,      s->device_row,
-                                s->device_plane, s->device_row, s->device_plane);
+                              same = PITCHED(s->bytes, s->rows, s->planes, s->device_row,
+                                             s->device_plane, s->device_row, s->device_plane);
         void *block = take(bytes), *other = take(bytes);
         number(source, MOST, 3);
         memset(should, 'g', bytes);
@@ -285,7 +285,7 @@ TEST(pieces_on_the_host) {
 TEST(pieces_that_are_pinned_in_part) {
     static const size_t pinned[][2] = {{0, 1}, {1, 2}, {2, 3}, {0, 2}, {1, 3}, {0, 3}};
     static const shape all[] = {{8, 300, 1, 512, 153600, 8, 2400},
-                                {100, 30, 50, 102, 3072, 100, 3000},
+                                {100, 30, 50, 102, 3060, 100, 3000},
                                 {20, 3, 1, 1200000, 3600000, 1100000, 3300000}};
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
         const shape *s = &all[i % 3];
@@ -314,21 +314,23 @@ TEST(pieces_that_are_pinned_in_part) {
 static size_t random_up_to(uint32_t *seed, size_t most) { return 1 + next_random(seed) % most; }
 
 static ha_strided_copy random_pieces(uint32_t *seed) {
-    ha_strided_copy p = {.bytes = random_up_to(seed, 12)};
+    ha_strided_copy p = {.bytes = random_up_to(seed, 12), .levels = 2};
     p.count[0] = random_up_to(seed, 6);
     p.count[1] = random_up_to(seed, 5);
     p.to_step[0] = p.bytes + (next_random(seed) % 2 ? next_random(seed) % 9 : 0);
     p.from_step[0] = p.bytes + (next_random(seed) % 2 ? next_random(seed) % 9 : 0);
-    p.to_step[1] = p.to_step[0] * (p.count[0] + (next_random(seed) % 2 ? next_random(seed) % 3 : 0));
-    p.from_step[1] = p.from_step[0] * (p.count[0] + (next_random(seed) % 2 ? next_random(seed) % 3 : 0));
+    p.to_step[1] = p.to_step[0] *
+                   (p.count[0] + (next_random(seed) % 2 ? next_random(seed) % 3 : 0));
+    p.from_step[1] = p.from_step[0] *
+                     (p.count[0] + (next_random(seed) % 2 ? next_random(seed) % 3 : 0));
     return p;
 }
 
 static void copy_simply(unsigned char *to, const unsigned char *from, const ha_strided_copy *p) {
     for (size_t z = 0; z < p->count[1]; z++)
         for (size_t y = 0; y < p->count[0]; y++)
-            memcpy(to + z * p->to_step[1] + y * p->to_step[0], from + z * p->from_step[1] + y * p->from_step[0],
-                   p->bytes);
+            memcpy(to + z * p->to_step[1] + y * p->to_step[0],
+                   from + z * p->from_step[1] + y * p->from_step[0], p->bytes);
 }
 
 /* What is folded, or cut in any way, is the same copy; and the driver could take it. */
@@ -556,7 +558,8 @@ static ha_cu_result slow_copy(const ha_cu_copy3d *copy, ha_cu_stream stream) {
 
 static void *copy_up_and_down(void *argument) {
     sharer *s = (sharer *)argument;
-    const ha_strided_copy p = PITCHED(8, SHARED_ROWS, 1, SHARED_ROW, SHARED_BYTES, SHARED_ROW, SHARED_BYTES);
+    const ha_strided_copy p = PITCHED(8, SHARED_ROWS, 1, SHARED_ROW, SHARED_BYTES, SHARED_ROW,
+                                      SHARED_BYTES);
     ha_event event;
     for (int i = 0; i < TURNS; i++) {
         memset(s->back, 0, sizeof s->back);

@@ -94,9 +94,10 @@ TEST(a_row_and_a_column) {
 }
 
 TEST(pieces_stay_in_their_block) {
-    const ha_strided_copy p = PITCHED(2, 2, 1, BYTES - 2, BYTES - 2, 2, 4);
+    const ha_strided_copy p = PITCHED(2, 2, 1, BYTES - 2, 2 * BYTES - 4, 2, 4);
     ha_strided_copy q = p;
     q.to_step[0]++;
+    q.to_step[1] += 2;
     SUCCEEDS(copy_pitched(ops, queue, block, host, &p));
     IN_ORDER();
     SUCCEEDS(copy_pitched(ops, queue, block, host, &q));

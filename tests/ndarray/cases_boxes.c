@@ -29,7 +29,9 @@ static ha_status count_pieces(void *queue, const ha_strided_copy *copies, size_t
     return s;
 }
 
-static int has_pieces(void) { return counted.ops && HA_HAS_(counted.ops, ha_queue_ops, copy_strided); }
+static int has_pieces(void) {
+    return counted.ops && HA_HAS_(counted.ops, ha_queue_ops, copy_strided);
+}
 
 /* From now on the calls of C are counted; `one_by_one`: and it cannot copy pieces. */
 static void begin_counting(int one_by_one) {

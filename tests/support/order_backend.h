@@ -508,7 +508,7 @@ static const ha_memory_ops order_host_memory_ops = {
         .bytes = sizeof(ha_queue_ops), .version = HA_BACKEND_VERSION, .create = order_create,      \
         .destroy = order_destroy, .copy = order_copy, .call = order_call, .record = order_record,  \
         .await = order_await, .finish = order_finish, .done = order_done, .drain = order_drain,    \
-        .fill = (fill_slot), .forget = order_forget, .copy_strided = (pieces_slot)                       \
+        .fill = (fill_slot), .forget = order_forget, .copy_strided = (pieces_slot)                 \
     }
 static const ha_queue_ops order_queue_ops = ORDER_QUEUE_OPS(NULL, order_copy_strided);
 static const ha_queue_ops order2_queue_ops = ORDER_QUEUE_OPS(order_fill, NULL);

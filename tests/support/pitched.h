@@ -7,7 +7,10 @@
 #define PITCHED(size, rows, planes, to_row, to_plane, from_row, from_plane)                        \
     {                                                                                              \
         .bytes = (size), .levels = 2, .count = {rows, planes}, .to_step = {to_row, to_plane},      \
-        .from_step = {from_row, from_plane}                                                        \
+        .from_step = {                                                                             \
+            from_row,                                                                              \
+            from_plane                                                                             \
+        }                                                                                          \
     }
 
 static HA_UNUSED ha_status copy_pitched(const ha_queue_ops *by, void *on, void *to,

@@ -36,16 +36,6 @@ static void ha_strided_pack(const ha_strided_copy *copy, size_t *step) {
     }
 }
 
-/* The other way round; `from` is not only the caller's to read. */
-static ha_strided_copy ha_strided_turn(const ha_strided_copy *copy) {
-    ha_strided_copy turned = *copy;
-    turned.to = (void *)copy->from;
-    turned.from = copy->to;
-    memcpy(turned.to_step, copy->from_step, sizeof turned.to_step);
-    memcpy(turned.from_step, copy->to_step, sizeof turned.from_step);
-    return turned;
-}
-
 /* A copy that is being enqueued. */
 typedef struct ha_mover {
     ha_context *queue;

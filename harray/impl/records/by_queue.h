@@ -7,6 +7,16 @@
 
 /* ---- by the queue ---------------------------------------------------------------------------- */
 
+/* The other way round; `from` is not only the caller's to read. */
+static ha_strided_copy ha_strided_turn(const ha_strided_copy *copy) {
+    ha_strided_copy turned = *copy;
+    turned.to = (void *)copy->from;
+    turned.from = copy->to;
+    memcpy(turned.to_step, copy->from_step, sizeof turned.to_step);
+    memcpy(turned.from_step, copy->to_step, sizeof turned.from_step);
+    return turned;
+}
+
 /* Enqueues n bundles; chunk NULL: between the two memories. here_is_to: to where they are bundles.
  * *some: set when any were enqueued, also when it fails. */
 static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *queue,
