@@ -104,7 +104,10 @@ TEST(pieces_stay_in_their_block) {
     RACES("in a block of");
     order_command *command = ((order_queue *)queue)->first->next;
     assert_int_equal(command->kind, ORDER_PIECES);
-    memcpy(command->data, &p, sizeof p); /* for it runs in the end */
+    q = p; /* for it runs in the end */
+    q.to = block;
+    q.from = host;
+    memcpy(command->data, &q, sizeof q);
 }
 
 static void touch_nothing(HA_UNUSED const ha_queue *here, HA_UNUSED void *argument) {}
