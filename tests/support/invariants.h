@@ -324,7 +324,7 @@ static inline void check_ledger(ha_array *const *arrays, size_t count) {
     for (ha_memory *m = ha_registry.memories; m; m = m->next) check_memory(m, arrays, count);
 }
 
-#ifdef FAULTY_BACKEND_H
+#ifdef HARRAY_TESTS_SUPPORT_FAULTY_BACKEND_H
 static inline void check_handed_out(faulty_ledger *ledger) {
     uint64_t bytes = 0;
     if (ledger->outer == ha_host_memory.backend) bytes = ha_pool_handed_out(&ha_host_memory.pool);

@@ -4,7 +4,7 @@
  * The array lies on a grid, whose first dimension are the leaf fields of the record and whose others are
  * its extents, so an element is one leaf of one record, and a box the neighbouring leaves of a block of
  * records. Sets, holders, operations and plans are those of any array. Its `element` is 0 bytes, so that
- * every access points to the beginning of the block. The functions are in record_array_*.h, and only come
+ * every access points to the beginning of the block. The functions are in harray/impl/records, and only come
  * with these. */
 #ifndef HARRAY_IMPL_STATE_ARRAY_OPS_H
 #define HARRAY_IMPL_STATE_ARRAY_OPS_H
