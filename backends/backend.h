@@ -87,8 +87,8 @@ typedef struct ha_memory_ops {
 /* A copy of equally spaced pieces of `bytes` bytes: count[0] of them, to_step[0] bytes apart at the target
  * and from_step[0] bytes apart at the source; that count[1] times, to_step[1] and from_step[1] bytes apart,
  * and so on, on `levels` levels, the innermost first. Without levels it is one piece. All counts are at
- * least 1; nothing is aligned. No two pieces meet at the target, nor do target and source; what lies between
- * the pieces is not touched. */
+ * least 1; nothing is aligned. No two pieces meet at the target, nor do target and source; at the source they
+ * may. What lies between the pieces is not touched. */
 enum {
     HA_STRIDED_LEVELS = 8, /* at most */
     HA_SCATTER_LEVELS = 4, /* at most, where several copies are asked for at once; */
@@ -165,15 +165,16 @@ typedef struct ha_queue_ops {
     /* Optional: enqueues n copies of equally spaced pieces. The table is copied now.
      *   n = 1: by the same rules and between the same places as `copy`. HA_ERR_UNSUPPORTED: not this
      *     one in one call; the engine asks again for each of its parts on one level less, and in the
-     *     end has `copy` make one piece after the other. What a device does well is enough. DMA
-     *     engines take rows and planes of them: ha_strided_is_pitched() of common/strided.h says
-     *     which copies those are. A kernel takes small pieces within the device's memory.
+     *     end has `copy` make one piece after the other. So a backend takes what its device does
+     *     well. DMA engines take rows, and planes of rows: ha_strided_is_pitched() of
+     *     common/strided.h says which copies those are. A kernel takes small pieces within the
+     *     device's memory.
      *   n > 1: pieces of at most HA_SCATTER_BYTES bytes on at most HA_SCATTER_LEVELS levels, all
-     *     within this device's memory; in any order among each other: what one copy writes, no other
+     *     within this device's memory. In any order among each other: what one copy writes, no other
      *     one touches.
-     *   n = 0: nothing is enqueued. HA_OK: the device puts small values of its memory into their
-     *     places faster than the host does; then it is asked for several
-     *     copies, of record arrays for example. HA_ERR_UNSUPPORTED: the host does that. */
+     *   n = 0: nothing is enqueued. HA_OK: the device brings small values of its memory to their
+     *     places faster than the host does; then it is asked to, with a table of copies.
+     *     HA_ERR_UNSUPPORTED: the host does that. */
     ha_status (*copy_strided)(void *queue, const ha_strided_copy *copies, size_t n);
 
     /* Optional, for traces: enqueues that *ns becomes the time (CLOCK_MONOTONIC, nanoseconds) at

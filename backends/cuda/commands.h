@@ -76,10 +76,11 @@ static ha_status ha_cuda_copy_by_kind(ha_cuda_queue *queue, const ha_strided_cop
     ha_status status = ha_cuda_look_at(device, copy->to, to_bytes, &to);
     if (status == HA_OK) status = ha_cuda_look_at(device, copy->from, from_bytes, &from);
     if (status != HA_OK) return status;
-    if (copy->levels > 0 && ha_strided_is_scatter(copy) && ha_cuda_is_own(device, &to) &&
-        ha_cuda_is_own(device, &from)) {
-        status = ha_cuda_strides_enqueue(queue, copy, 1);
-        if (status != HA_ERR_UNSUPPORTED && status != HA_ERR_MEMORY) return status;
+    if (ha_cuda_is_own(device, &to) && ha_cuda_is_own(device, &from) &&
+        ha_cuda_strides_takes(copy)) {
+        status = ha_cuda_strides_ready(device);
+        if (status == HA_OK) return ha_cuda_strides_enqueue(queue, copy, 1);
+        if (status == HA_ERR_LOST) return status;
     }
     if (!ha_strided_is_pitched(copy)) return HA_ERR_UNSUPPORTED;
     return ha_cuda_copy_pitched(queue, copy, &to, &from);

@@ -12,33 +12,35 @@ enum { HA_CUDA_STRIDES_BLOCKS = 1024 }; /* for one copy, at most: they go on in 
 /* ---- the module ---- */
 
 /* In the device's context, lock held. */
-static ha_status ha_cuda_strides_load(ha_cuda_device *device) {
+static ha_cu_result ha_cuda_strides_load(ha_cuda_device *device, const char **name) {
     ha_cu_module module = NULL;
-    ha_status status = HA_CUDA_TRY_(device, ModuleLoadData, &module, ha_cuda_strides_ptx);
-    if (status != HA_OK) return status;
-    status = HA_CUDA_TRY_(device, ModuleGetFunction, &device->strides.kernel, module,
-                          "ha_cuda_strides");
-    if (status == HA_OK)
+    ha_cu_result code = ha_cu.ModuleLoadData(&module, ha_cuda_strides_ptx);
+    *name = ha_cuda_names.ModuleLoadData;
+    if (code != HA_CU_SUCCESS) return code;
+    code = ha_cu.ModuleGetFunction(&device->strides.kernel, module, "ha_cuda_strides");
+    *name = ha_cuda_names.ModuleGetFunction;
+    if (code == HA_CU_SUCCESS)
         device->strides.module = module;
     else
         (void)ha_cu.ModuleUnload(module);
-    return status;
+    return code;
 }
 
-/* In the device's context. */
+/* In the device's context. HA_ERR_UNSUPPORTED, HA_ERR_MEMORY: there is no kernel, or no room for it now;
+ * nothing is told, for there are other ways. */
 static ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
-    ha_status status = HA_OK;
+    const char *name = NULL;
+    ha_cu_result code = HA_CU_SUCCESS;
+    int refused;
     pthread_mutex_lock(&device->strides.lock);
-    if (device->strides.refused)
-        status = HA_ERR_UNSUPPORTED;
-    else if (device->strides.module == NULL)
-        status = ha_cuda_strides_load(device);
-    if (status != HA_OK && status != HA_ERR_LOST && status != HA_ERR_MEMORY) {
+    if (!device->strides.refused && device->strides.module == NULL)
+        code = ha_cuda_strides_load(device, &name);
+    if (code != HA_CU_SUCCESS && code != HA_CU_OUT_OF_MEMORY && !ha_cuda_is_final(code))
         device->strides.refused = 1;
-        status = HA_ERR_UNSUPPORTED;
-    }
+    refused = device->strides.refused;
     pthread_mutex_unlock(&device->strides.lock);
-    return status;
+    if (refused) return HA_ERR_UNSUPPORTED;
+    return code == HA_CU_OUT_OF_MEMORY ? HA_ERR_MEMORY : ha_cuda_check(device, code, name);
 }
 
 /* ---- tables ---- */
@@ -49,6 +51,11 @@ static unsigned ha_cuda_stride_values(const ha_strided_copy *s) {
     for (int k = 0; k < s->levels; k++)
         if (__builtin_mul_overflow(n, s->count[k], &n) || n > INT32_MAX) return 0;
     return (unsigned)n;
+}
+
+/* Whether a single copy is for the kernel. */
+static int ha_cuda_strides_takes(const ha_strided_copy *s) {
+    return s->levels > 0 && ha_strided_is_scatter(s) && ha_cuda_stride_values(s) > 0;
 }
 
 /* The largest unit of a value that all addresses are multiples of. */

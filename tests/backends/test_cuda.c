@@ -151,6 +151,12 @@ TEST(peers_reach_each_other) {
     assert_string_equal(back, text);
     assert_int_equal(fake->statistics().staged_copies, 0);
     assert_int_equal(fake->statistics().peer_copies, 2);
+    const ha_strided_copy small = PITCHED(4, 6, 1, 16, 96, 16, 96); /* not for a kernel */
+    SUCCEEDS(copy_pitched(ops, queue, here, there, &small));
+    assert_int_equal(fake->calls("cuLaunchKernel"), 0);
+    SUCCEEDS(copy_pitched(ops, queue, here, (char *)here + 8, &small));
+    assert_int_equal(fake->calls("cuLaunchKernel"), 1);
+    ops->drain(queue);
     blocks->release(other, there, 100);
     ha_cuda_close(other); /* and opened again: */
     SUCCEEDS(ha_cuda_open(1, &other, &memory));

@@ -63,6 +63,41 @@ TEST(pieces_are_one_command) {
     memory_ops->release(memory, block, 64);
 }
 
+/* What GPUs do: a copy engine takes rows and planes anywhere; a kernel takes small pieces, of the device's own
+ * memory. */
+TEST(what_a_device_takes) {
+    char text[64] = "0123456789abcdef", back[64] = "", *block;
+    void *made;
+    SUCCEEDS(memory_ops->allocate(memory, 128, &made));
+    block = (char *)made;
+    ha_strided_copy s = {.to = block + 64,
+                         .from = block,
+                         .bytes = 1,
+                         .levels = 3,
+                         .count = {2, 2, 2},
+                         .to_step = {4, 2, 1},
+                         .from_step = {1, 2, 4}};
+    assert_int_equal(ops->copy_strided(queue, &s, 1), HA_ERR_UNSUPPORTED);
+    memory_ops->release(memory, block, 128);
+    SUCCEEDS(close_all(NULL));
+    SUCCEEDS(open_with(&(ha_sim_options){.strides = 1}));
+    SUCCEEDS(memory_ops->allocate(memory, 128, &made));
+    block = (char *)made;
+    s.to = block + 64;
+    s.from = block;
+    SUCCEEDS(ops->copy(queue, block, text, sizeof text));
+    SUCCEEDS(ops->copy_strided(queue, &s, 1));
+    SUCCEEDS(ops->copy(queue, back, block + 64, 8));
+    ops->drain(queue);
+    assert_string_equal(back, "04261537");
+    s.from = text;
+    assert_int_equal(ops->copy_strided(queue, &s, 1), HA_ERR_UNSUPPORTED);
+    s.from = block;
+    s.bytes = HA_SCATTER_BYTES + 1;
+    assert_int_equal(ops->copy_strided(queue, &s, 1), HA_ERR_UNSUPPORTED);
+    memory_ops->release(memory, block, 128);
+}
+
 /* At this pace, a copy of what lies between would not end. */
 TEST(gaps_take_no_time) {
     enum { ROWS = 40, APART = 1 << 20 };
@@ -364,6 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         USUAL(held_queues_run_what_they_are_let),
         USUAL(pieces_are_one_command),
+        USUAL(what_a_device_takes),
         USUAL(gaps_take_no_time),
         USUAL(steps_add_up),
         USUAL(letting_go_runs_all),
