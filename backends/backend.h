@@ -42,7 +42,7 @@
 #define HARRAY_FREE free
 #endif
 
-#define HA_BACKEND_VERSION 1u
+#define HA_BACKEND_VERSION 2u
 
 struct ha_backend;
 
@@ -84,26 +84,23 @@ typedef struct ha_memory_ops {
     int (*knows)(void *memory, const void *pointer, ha_memory_kind *kind);
 } ha_memory_ops;
 
-/* Pieces of `bytes` bytes: `rows` of them `from_row` and `to_row` bytes apart, and that `planes` times
- * `from_plane` and `to_plane` bytes apart. All counts are at least 1. Pieces do not overlap; a row's
- * distance is at least `bytes`, a plane's is a multiple of the row's, and at least rows times it. */
-typedef struct ha_pieces {
-    size_t bytes, rows, planes;
-    size_t to_row, to_plane, from_row, from_plane;
-} ha_pieces;
-
-/* Values of `bytes` bytes, 1 to 16: count[0] of them to_step[0] and from_step[0] bytes apart, and that
- * count[1] times to_step[1] and from_step[1] bytes apart, and so on, on `levels` levels, at most
- * HA_STRIDES_LEVELS; none: one value. Nothing is aligned. All counts are at least 1. No two values meet
- * at the target, nor do target and source. */
-enum { HA_STRIDES_LEVELS = 4 };
-typedef struct ha_stride_copy {
+/* A copy of equally spaced pieces of `bytes` bytes: count[0] of them, to_step[0] bytes apart at the target
+ * and from_step[0] bytes apart at the source; that count[1] times, to_step[1] and from_step[1] bytes apart,
+ * and so on, on `levels` levels, the innermost first. Without levels it is one piece. All counts are at
+ * least 1; nothing is aligned. No two pieces meet at the target, nor do target and source; at the source they
+ * may. What lies between the pieces is not touched. */
+enum {
+    HA_STRIDED_LEVELS = 8, /* at most */
+    HA_SCATTER_LEVELS = 4, /* at most, where several copies are asked for at once; */
+    HA_SCATTER_BYTES = 16  /* and of a piece there */
+};
+typedef struct ha_strided_copy {
     void *to;
     const void *from;
     size_t bytes;
     int levels;
-    size_t count[HA_STRIDES_LEVELS], to_step[HA_STRIDES_LEVELS], from_step[HA_STRIDES_LEVELS];
-} ha_stride_copy;
+    size_t count[HA_STRIDED_LEVELS], to_step[HA_STRIDED_LEVELS], from_step[HA_STRIDED_LEVELS];
+} ha_strided_copy;
 
 /* One in-order queue: what is enqueued first happens first. */
 typedef struct ha_queue_ops {
@@ -165,22 +162,25 @@ typedef struct ha_queue_ops {
      * awaited before this returns to the caller, then forgotten. */
     ha_status (*adopt_event)(void *queue, void *native, ha_event *event);
 
-    /* Optional: enqueues a copy of equally spaced pieces, by the same rules and between the same
-     * places as `copy`; what lies between the pieces is not touched. Missing, or HA_ERR_UNSUPPORTED:
-     * the backend cannot; the engine copies one piece after the other. */
-    ha_status (*copy3d)(void *queue, void *to, const void *from, const ha_pieces *pieces);
+    /* Optional: enqueues n copies of equally spaced pieces. The table is copied now.
+     *   n = 1: by the same rules and between the same places as `copy`. HA_ERR_UNSUPPORTED: not this
+     *     one in one call; the engine asks again for each of its parts on one level less, and in the
+     *     end has `copy` make one piece after the other. So a backend takes what its device does
+     *     well. DMA engines take rows, and planes of rows: ha_strided_is_pitched() of
+     *     common/strided.h says which copies those are. A kernel takes small pieces within the
+     *     device's memory.
+     *   n > 1: pieces of at most HA_SCATTER_BYTES bytes on at most HA_SCATTER_LEVELS levels, all
+     *     within this device's memory. In any order among each other: what one copy writes, no other
+     *     one touches.
+     *   n = 0: nothing is enqueued. HA_OK: the device brings small values of its memory to their
+     *     places faster than the host does; then it is asked to, with a table of copies.
+     *     HA_ERR_UNSUPPORTED: the host does that. */
+    ha_status (*copy_strided)(void *queue, const ha_strided_copy *copies, size_t n);
 
     /* Optional, for traces: enqueues that *ns becomes the time (CLOCK_MONOTONIC, nanoseconds) at
      * which everything enqueued before has happened. *ns is host memory and 0 until then; it is set
      * by one atomic store, and stays until that, or until the queue is drained. */
     ha_status (*stamp)(void *queue, uint64_t *ns);
-
-    /* Optional: enqueues n copies of values within this device's memory, in any order among each other:
-     * what one writes, no other one of them touches. The table is copied now; what lies between the
-     * values is not touched. It has to be faster than the host is, which does the same otherwise. n may
-     * be 0: nothing is enqueued, and the status says whether the device can. Missing, or
-     * HA_ERR_UNSUPPORTED: it cannot. */
-    ha_status (*strides)(void *queue, const ha_stride_copy *table, size_t n);
 } ha_queue_ops;
 
 /* The devices of one kind. */

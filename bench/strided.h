@@ -1,5 +1,5 @@
-/* Parts of an array that move between the host and a device, through views, against one copy3d of the
- * same part by the backend itself, on the same queue. For transfer.c and cuda.c. */
+/* Parts of an array that move between the host and a device, through views, against one
+ * copy_strided of the same part by the backend itself, on the same queue. For transfer.c and cuda.c. */
 #ifndef BENCH_STRIDED_H
 #define BENCH_STRIDED_H
 
@@ -26,7 +26,7 @@ enum { STRIDED_PARTS = sizeof strided_parts / sizeof *strided_parts };
 typedef struct strided {
     ha_context *device;
     array_double_3 all, part, raw;
-    ha_pieces pieces;
+    ha_strided_copy pieces;
     void *host, *there; /* the blocks of `raw`, which lie in memory as those of `all` */
     size_t offset;      /* of the part's first byte */
 } strided;
@@ -68,12 +68,13 @@ static double strided_time_down(void *data, size_t count) {
 static double strided_time_raw(const strided *s, void *to, const void *from, size_t count) {
     const ha_queue_ops *ops = s->device->ops;
     void *queue = s->device->queue;
+    ha_strided_copy pieces = s->pieces;
+    pieces.to = (char *)to + s->offset;
+    pieces.from = (const char *)from + s->offset;
     const double start = bench_now();
     for (size_t i = 0; i < count; i++) {
         ha_event event;
-        bench_require(
-            !ops->copy3d(queue, (char *)to + s->offset, (const char *)from + s->offset, &s->pieces),
-            "copy3d");
+        bench_require(!ops->copy_strided(queue, &pieces, 1), "copy_strided");
         bench_require(!ops->record(queue, &event) && !ops->finish(&event), "finish");
         if (ops->forget) ops->forget(&event);
     }
@@ -96,7 +97,12 @@ static strided strided_new(const strided_part *p, ha_context *device, ha_context
     const size_t row = sizeof(double) * (size_t)e[2], plane = row * (size_t)e[1];
     const size_t bytes = sizeof(double) * (size_t)(h[2] - l[2]);
     const size_t rows = (size_t)(h[1] - l[1]), planes = (size_t)(h[0] - l[0]);
-    strided s = {.device = device, .pieces = {bytes, rows, planes, row, plane, row, plane}};
+    strided s = {.device = device,
+                 .pieces = {.bytes = bytes,
+                            .levels = 2,
+                            .count = {rows, planes},
+                            .to_step = {row, plane},
+                            .from_step = {row, plane}}};
     s.all = array_double_3_zeros(HA_DIM(e[0], e[1], e[2]), first);
     s.raw = array_double_3_zeros(HA_DIM(e[0], e[1], e[2]), first);
     s.part = array_double_3_part(s.all, HA_DIM(l[0], l[1], l[2]), HA_DIM(h[0], h[1], h[2]));
@@ -118,14 +124,15 @@ static void strided_run(ha_context *device, ha_context *first, const char *to, c
     for (int i = 0; i < STRIDED_PARTS; i++) {
         const strided_part *p = &strided_parts[i];
         strided s = strided_new(p, device, first);
-        const size_t bytes = s.pieces.bytes * s.pieces.rows * s.pieces.planes;
+        const size_t bytes = s.pieces.bytes * s.pieces.count[0] * s.pieces.count[1];
         char name[80];
         snprintf(name, sizeof name, "%s, %s", p->name, to);
-        bench_run(&(bench_figure){name, strided_time_up, &s, "copy3d", strided_time_raw_up, &s,
-                                  .bound = STRIDED_BOUND, .bytes = bytes});
+        bench_run(&(bench_figure){name, strided_time_up, &s, "copy_strided", strided_time_raw_up,
+                                  &s, .bound = STRIDED_BOUND, .bytes = bytes});
         snprintf(name, sizeof name, "%s, %s", p->name, from);
-        bench_run(&(bench_figure){name, strided_time_down, &s, "copy3d", strided_time_raw_down, &s,
-                                  .bound = STRIDED_BOUND, .bytes = bytes});
+        bench_run(&(bench_figure){name, strided_time_down, &s, "copy_strided",
+                                  strided_time_raw_down, &s, .bound = STRIDED_BOUND,
+                                  .bytes = bytes});
         strided_free(&s);
     }
 }

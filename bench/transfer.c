@@ -177,12 +177,13 @@ typedef struct staging {
 
 static double time_pieces(const staging *s, ha_cuda_team *team, size_t count) {
     const size_t piece = HA_CUDA_TEAM_CHUNK_;
-    const ha_pieces one = ha_pieces_one(piece);
     const double start = bench_now();
     for (size_t i = 0; i < count; i++)
         for (size_t at = 0; at < s->bytes; at += piece) {
             char *chunk = s->chunk + at / piece % 2 * piece, *large = s->large + at;
-            ha_cuda_team_copy(team, s->up ? chunk : large, s->up ? large : chunk, &one);
+            const ha_strided_copy one = {
+                .to = s->up ? chunk : large, .from = s->up ? large : chunk, .bytes = piece};
+            ha_cuda_team_copy(team, &one);
             bench_use(s->large);
         }
     return bench_now() - start;

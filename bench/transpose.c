@@ -21,7 +21,7 @@ static double time_copy(void *data, size_t count) {
     const work *w = (const work *)data;
     const double start = bench_now();
     for (size_t i = 0; i < count; i++) {
-        ha_strided_copy(w->rank, w->extent, w->to, w->to_stride, w->from, w->from_stride,
+        ha_copy_strided(w->rank, w->extent, w->to, w->to_stride, w->from, w->from_stride,
                         w->element);
         bench_barrier();
     }

@@ -8,44 +8,44 @@
 /* ---- copies ---- */
 
 /* What memory is, for the driver. That of which only the beginning is pinned counts as pageable. */
-static ha_status ha_cuda_kind_of(ha_cuda_device *device, const void *pointer, size_t bytes,
-                                 ha_memory_kind *kind) {
-    ha_cuda_pointer found;
-    ha_cu_result code = ha_cuda_look(pointer, &found);
-    if (code == HA_CU_SUCCESS && found.kind == HA_MEMORY_PINNED)
-        code = ha_cuda_look((const char *)pointer + bytes - 1, &found);
-    *kind = found.kind;
+static ha_status ha_cuda_look_at(ha_cuda_device *device, const void *pointer, size_t bytes,
+                                 ha_cuda_pointer *found) {
+    ha_cu_result code = ha_cuda_look(pointer, found);
+    if (code == HA_CU_SUCCESS && found->kind == HA_MEMORY_PINNED)
+        code = ha_cuda_look((const char *)pointer + bytes - 1, found);
     return ha_cuda_check(device, code, ha_cuda_names.PointerGetAttributes);
 }
 
-static int ha_cuda_is_on_host(ha_memory_kind kind) {
-    return kind == HA_MEMORY_HOST || kind == HA_MEMORY_PINNED;
+static int ha_cuda_is_on_host(const ha_cuda_pointer *p) {
+    return p->kind == HA_MEMORY_HOST || p->kind == HA_MEMORY_PINNED;
 }
 
-static ha_cu_result ha_cuda_copy_one(const ha_cuda_box *box, ha_cu_stream stream,
+static int ha_cuda_is_own(const ha_cuda_device *device, const ha_cuda_pointer *p) {
+    return !ha_cuda_is_on_host(p) && p->number == device->number;
+}
+
+static ha_cu_result ha_cuda_copy_one(const ha_strided_copy *box, ha_cu_stream stream,
                                      const char **name) {
     ha_cu_copy3d copy;
     *name = ha_cuda_names.MemcpyAsync;
-    if (ha_cuda_is_one(&box->pieces))
-        return ha_cu.MemcpyAsync((uintptr_t)box->to, (uintptr_t)box->from, box->pieces.bytes,
-                                 stream);
+    if (ha_cuda_is_one(box))
+        return ha_cu.MemcpyAsync((uintptr_t)box->to, (uintptr_t)box->from, box->bytes, stream);
     *name = ha_cuda_names.Memcpy3DAsync;
     copy = ha_cuda_copy3d_of(box);
     return ha_cu.Memcpy3DAsync(&copy, stream);
 }
 
 /* By the driver. *refused: it takes no memory of the host of which only parts are pinned. */
-static ha_status ha_cuda_copy_directly(ha_cuda_queue *queue, const ha_cuda_box *box, int on_host,
-                                       int *refused) {
-    const ha_pieces *p = &box->pieces;
-    ha_cuda_cut cut = {p->bytes, p->rows, p->planes};
+static ha_status ha_cuda_copy_directly(ha_cuda_queue *queue, const ha_strided_copy *box,
+                                       int on_host, int *refused) {
+    ha_cuda_cut cut = {box->bytes, box->count[HA_CUDA_ROWS], box->count[HA_CUDA_PLANES]};
     ha_cu_result code = HA_CU_SUCCESS;
     const char *name = NULL;
     size_t batches, done = 0;
-    if (ha_cuda_is_far(p->to_row, p->from_row)) cut.rows = cut.planes = 1;
-    batches = ha_cuda_batches(p, &cut);
+    if (ha_cuda_is_far(box->to_step) || ha_cuda_is_far(box->from_step)) cut.rows = cut.planes = 1;
+    batches = ha_cuda_batches(box, &cut);
     while (done < batches && code == HA_CU_SUCCESS) {
-        const ha_cuda_box batch = ha_cuda_batch_of(box, &cut, done);
+        const ha_strided_copy batch = ha_cuda_batch_of(box, &cut, done);
         code = ha_cuda_copy_one(&batch, queue->stream, &name);
         done += code == HA_CU_SUCCESS;
     }
@@ -54,40 +54,57 @@ static ha_status ha_cuda_copy_directly(ha_cuda_queue *queue, const ha_cuda_box *
     return ha_cuda_copy_end(queue, done > 0, ha_cuda_check(queue->device, code, name));
 }
 
-/* In the device's context. */
-static ha_status ha_cuda_copy_by_kind(ha_cuda_queue *queue, const ha_cuda_box *box) {
-    const ha_pieces *p = &box->pieces;
-    const size_t to_bytes = ha_cuda_extent(p, p->to_row, p->to_plane);
-    const size_t from_bytes = ha_cuda_extent(p, p->from_row, p->from_plane);
-    ha_memory_kind target, source;
-    int up, down, refused = 1;
-    ha_status status = ha_cuda_kind_of(queue->device, box->to, to_bytes, &target);
-    if (status == HA_OK) status = ha_cuda_kind_of(queue->device, box->from, from_bytes, &source);
-    if (status != HA_OK) return status;
-    up = ha_cuda_is_on_host(source);
-    down = ha_cuda_is_on_host(target);
-    if (up && down) return ha_cuda_copy_on_host(queue, box);
-    if (target != HA_MEMORY_HOST && source != HA_MEMORY_HOST)
-        status = ha_cuda_copy_directly(queue, box, up || down, &refused);
-    return refused ? ha_cuda_copy_pageable(queue, box, up) : status;
+/* Rows and planes of them, by the driver or through chunks. */
+static ha_status ha_cuda_copy_pitched(ha_cuda_queue *queue, const ha_strided_copy *copy,
+                                      const ha_cuda_pointer *to, const ha_cuda_pointer *from) {
+    const ha_strided_copy box = ha_cuda_box_of(copy);
+    const int down = ha_cuda_is_on_host(to), up = ha_cuda_is_on_host(from);
+    ha_status status = HA_OK;
+    int refused = 1;
+    if (up && down) return ha_cuda_copy_on_host(queue, &box);
+    if (to->kind != HA_MEMORY_HOST && from->kind != HA_MEMORY_HOST)
+        status = ha_cuda_copy_directly(queue, &box, up || down, &refused);
+    return refused ? ha_cuda_copy_pageable(queue, &box, up) : status;
 }
 
-static ha_status ha_cuda_copy_box(ha_cuda_queue *queue, ha_cuda_box box) {
-    int pushed;
-    ha_status status = ha_cuda_begin(queue, &pushed);
+/* Small pieces within the device by the kernel, unless that cannot. In the device's context. */
+static ha_status ha_cuda_copy_by_kind(ha_cuda_queue *queue, const ha_strided_copy *copy) {
+    ha_cuda_device *device = queue->device;
+    const size_t to_bytes = ha_cuda_extent(copy, copy->to_step);
+    const size_t from_bytes = ha_cuda_extent(copy, copy->from_step);
+    ha_cuda_pointer to, from;
+    ha_status status = ha_cuda_look_at(device, copy->to, to_bytes, &to);
+    if (status == HA_OK) status = ha_cuda_look_at(device, copy->from, from_bytes, &from);
     if (status != HA_OK) return status;
-    status = ha_cuda_copy_by_kind(queue, &box);
+    if (ha_cuda_is_own(device, &to) && ha_cuda_is_own(device, &from) &&
+        ha_cuda_strides_takes(copy)) {
+        status = ha_cuda_strides_ready(device);
+        if (status == HA_OK) return ha_cuda_strides_enqueue(queue, copy, 1);
+        if (status == HA_ERR_LOST) return status;
+    }
+    if (!ha_strided_is_pitched(copy)) return HA_ERR_UNSUPPORTED;
+    return ha_cuda_copy_pitched(queue, copy, &to, &from);
+}
+
+static ha_status ha_cuda_copy_strided(void *handle, const ha_strided_copy *copies, size_t n) {
+    ha_cuda_queue *queue = (ha_cuda_queue *)handle;
+    ha_strided_copy one = {.levels = 0};
+    ha_status status;
+    int pushed;
+    if (n == 1) {
+        one = ha_strided_fold(copies);
+        if (!ha_strided_is_pitched(&one) && !ha_strided_is_scatter(&one)) return HA_ERR_UNSUPPORTED;
+    }
+    status = ha_cuda_begin(queue, &pushed);
+    if (status != HA_OK) return status;
+    status = n == 1 ? ha_cuda_copy_by_kind(queue, &one) : ha_cuda_strides_enqueue(queue, copies, n);
     ha_cuda_end(queue, pushed);
     return status;
 }
 
 static ha_status ha_cuda_copy(void *queue, void *to, const void *from, size_t bytes) {
-    return ha_cuda_copy_box((ha_cuda_queue *)queue, ha_cuda_box_of(to, from, ha_pieces_one(bytes)));
-}
-
-static ha_status ha_cuda_copy3d(void *queue, void *to, const void *from, const ha_pieces *pieces) {
-    return ha_cuda_copy_box((ha_cuda_queue *)queue,
-                            ha_cuda_box_of(to, from, ha_pieces_fold(*pieces)));
+    return ha_cuda_copy_strided(queue, &(ha_strided_copy){.to = to, .from = from, .bytes = bytes},
+                                1);
 }
 
 /* ---- fills ---- */
@@ -124,12 +141,13 @@ static ha_status ha_cuda_fill(void *handle, void *to, const void *value, size_t 
                               size_t count) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     size_t unit = ha_cuda_unit_of(to, (const unsigned char *)value, bytes);
-    ha_memory_kind kind;
+    ha_cuda_pointer target;
     int pushed;
     ha_status status = ha_cuda_begin(queue, &pushed);
     if (status != HA_OK) return status;
-    status = ha_cuda_kind_of(queue->device, to, bytes * count, &kind);
-    if (status == HA_OK && (unit == 0 || kind == HA_MEMORY_HOST)) status = HA_ERR_UNSUPPORTED;
+    status = ha_cuda_look_at(queue->device, to, bytes * count, &target);
+    if (status == HA_OK && (unit == 0 || target.kind == HA_MEMORY_HOST))
+        status = HA_ERR_UNSUPPORTED;
     if (status == HA_OK) status = ha_cuda_fill_units(queue, to, value, unit, bytes / unit * count);
     ha_cuda_end(queue, pushed);
     return status;
@@ -167,7 +185,7 @@ static ha_status ha_cuda_call(void *handle, ha_function f, const void *argument,
 static ha_status ha_cuda_stamp(void *queue, uint64_t *ns) {
     ha_cuda_task *task = ha_cuda_task_make(ha_cuda_run_stamp, 0);
     if (task == NULL) return HA_ERR_MEMORY;
-    task->to = ns;
+    task->ns = ns;
     return ha_cuda_launch((ha_cuda_queue *)queue, task);
 }
 
@@ -188,9 +206,8 @@ static const ha_queue_ops ha_cuda_queue_ops = {
     .native = ha_cuda_native,
     .adopt = ha_cuda_adopt,
     .adopt_event = ha_cuda_adopt_event,
-    .copy3d = ha_cuda_copy3d,
+    .copy_strided = ha_cuda_copy_strided,
     .stamp = ha_cuda_stamp,
-    .strides = ha_cuda_strides_copy,
 };
 
 #endif

@@ -11,7 +11,7 @@
 #define HARRAY_BACKENDS_CUDA_COPY_THREADS_H
 
 #include "options.h"
-#include "../common/pitched_copy.h"
+#include "../common/strided_copy.h"
 #include "../common/worker_thread.h"
 
 #include <sched.h>
@@ -33,10 +33,8 @@ typedef struct ha_cuda_team {
     int threads; /* that there are, besides the copy's own: may be fewer than wanted */
     int taken;   /* a copy has the team */
     int busy;    /* threads of the team with a part */
-    char *to;
-    const char *from;
-    ha_pieces pieces;
-    size_t next, end; /* bytes of them: what nobody has taken yet */
+    ha_strided_copy copy;
+    size_t next, end; /* bytes of it: what nobody has taken yet */
     pthread_t thread[HA_CUDA_MOST_THREADS - 1];
 } ha_cuda_team;
 
@@ -45,17 +43,15 @@ typedef struct ha_cuda_team {
 /* Takes a part, when there is any, and copies it. With the lock held, which is let go meanwhile.
  * Cuts are between pages of the target, if that is one piece, and leave no small rest. */
 static int ha_cuda_team_part(ha_cuda_team *team) {
-    char *to = team->to;
-    const char *from = team->from;
-    const ha_pieces pieces = team->pieces;
+    const ha_strided_copy copy = team->copy;
     const size_t first = team->next;
     size_t bytes = team->end - first;
     if (bytes == 0) return 0;
     if (bytes >= 2 * HA_CUDA_TEAM_PART_)
-        bytes = HA_CUDA_TEAM_PART_ - ((uintptr_t)to + first) % HA_CUDA_TEAM_PAGE_;
+        bytes = HA_CUDA_TEAM_PART_ - ((uintptr_t)copy.to + first) % HA_CUDA_TEAM_PAGE_;
     team->next += bytes;
     pthread_mutex_unlock(&team->lock);
-    ha_pieces_copy(to, from, &pieces, first, first + bytes);
+    ha_strided_copy_part(&copy, first, first + bytes);
     pthread_mutex_lock(&team->lock);
     return 1;
 }
@@ -77,17 +73,14 @@ static void *ha_cuda_team_main(void *argument) {
 /* ---- copies ---- */
 
 /* Nonzero: the caller has the team for this copy. */
-static int ha_cuda_team_take(ha_cuda_team *team, void *to, const void *from,
-                             const ha_pieces *pieces) {
-    const size_t bytes = ha_pieces_total(pieces), parts = bytes / HA_CUDA_TEAM_PART_;
+static int ha_cuda_team_take(ha_cuda_team *team, const ha_strided_copy *copy) {
+    const size_t bytes = ha_strided_total(copy), parts = bytes / HA_CUDA_TEAM_PART_;
     int wanted;
     pthread_mutex_lock(&team->lock);
     wanted = team->taken ? 0 : team->threads;
     if (wanted > 0) {
         team->taken = 1;
-        team->to = (char *)to;
-        team->from = (const char *)from;
-        team->pieces = *pieces;
+        team->copy = *copy;
         team->next = 0;
         team->end = bytes;
     }
@@ -97,12 +90,10 @@ static int ha_cuda_team_take(ha_cuda_team *team, void *to, const void *from,
 }
 
 /* Between memories of the host. The team may be NULL. */
-static void ha_cuda_team_copy(ha_cuda_team *team, void *to, const void *from,
-                              const ha_pieces *pieces) {
-    const size_t bytes = ha_pieces_total(pieces);
-    if (team == NULL || bytes < 2 * HA_CUDA_TEAM_PART_ ||
-        !ha_cuda_team_take(team, to, from, pieces)) {
-        ha_pieces_copy((char *)to, (const char *)from, pieces, 0, bytes);
+static void ha_cuda_team_copy(ha_cuda_team *team, const ha_strided_copy *copy) {
+    const size_t bytes = ha_strided_total(copy);
+    if (team == NULL || bytes < 2 * HA_CUDA_TEAM_PART_ || !ha_cuda_team_take(team, copy)) {
+        ha_strided_copy_part(copy, 0, bytes);
         return;
     }
     pthread_mutex_lock(&team->lock);

@@ -11,9 +11,9 @@
  *     copy_threads.h       threads that share large copies on the host
  *     task.h       functions that the driver runs on the host
  *     queue.h      streams: making, ending, ordering, draining
- *     pieces.h     equally spaced pieces, as the driver takes them; batches
+ *     pieces.h     pitched copies, as the driver takes them; batches
  *     pageable.h   copies from and to memory that the driver does not know
- *     strides.h    strided copies, by a kernel: strides_kernel.h, strides_ptx.h
+ *     strides.h    copies of small pieces, by a kernel: strides_kernel.h, strides_ptx.h
  *     commands.h   what is enqueued
  *     open.h       opening and closing
  *

@@ -84,7 +84,7 @@ static ha_status ha_cuda_follow(ha_cuda_device *device, ha_cu_stream waiter, ha_
 /* ---- tasks for all batches, before anything is enqueued ---- */
 
 typedef struct ha_cuda_transfer {
-    ha_cuda_box box;
+    ha_strided_copy box;
     int up;      /* to the device */
     int at_once; /* the caller itself fills the chunk; one batch */
     ha_cuda_cut cut;
@@ -111,12 +111,12 @@ static size_t ha_cuda_step_of(size_t bytes, size_t least, size_t most) {
 
 /* Into what fits in a chunk, and what the driver takes in one go; the host's rows do not matter. */
 static void ha_cuda_transfer_cut(ha_cuda_transfer *transfer, size_t chunk) {
-    const ha_pieces *p = &transfer->box.pieces;
+    const ha_strided_copy *box = &transfer->box;
     const size_t least = transfer->team ? HA_CUDA_TEAM_BATCH_ : HA_CUDA_LEAST_BATCH_;
-    transfer->cut = ha_cuda_cut_of(p, ha_cuda_step_of(ha_pieces_total(p), least, chunk));
-    if (ha_cuda_is_far(transfer->up ? p->to_row : 0, transfer->up ? 0 : p->from_row))
+    transfer->cut = ha_cuda_cut_of(box, ha_cuda_step_of(ha_strided_total(box), least, chunk));
+    if (ha_cuda_is_far(transfer->up ? box->to_step : box->from_step))
         transfer->cut.rows = transfer->cut.planes = 1;
-    transfer->batches = ha_cuda_batches(p, &transfer->cut);
+    transfer->batches = ha_cuda_batches(box, &transfer->cut);
 }
 
 static ha_status ha_cuda_transfer_reserve(ha_cuda_transfer *transfer) {
@@ -134,18 +134,12 @@ static ha_status ha_cuda_transfer_reserve(ha_cuda_transfer *transfer) {
 
 /* ---- the batches ---- */
 
-static void ha_cuda_task_copies(ha_cuda_task *task, const ha_cuda_box *box) {
-    task->to = box->to;
-    task->from = box->from;
-    task->pieces = ha_pieces_fold(box->pieces);
-}
-
 /* Between pageable memory and a chunk. */
 static ha_status ha_cuda_batch_task(ha_cuda_queue *queue, ha_cuda_transfer *transfer,
-                                    ha_cu_stream stream, const ha_cuda_box *box) {
+                                    ha_cu_stream stream, const ha_strided_copy *box) {
     ha_cuda_task *task = transfer->tasks, *others = task->next;
     ha_status status;
-    ha_cuda_task_copies(task, box);
+    task->copy = ha_strided_fold(box);
     task->team = transfer->team;
     transfer->tasks = others;
     status = ha_cuda_task_launch(queue->device, &queue->tasks, stream, task);
@@ -159,15 +153,15 @@ static ha_status ha_cuda_batch_task(ha_cuda_queue *queue, ha_cuda_transfer *tran
 }
 
 /* Between a chunk and the device. */
-static ha_status ha_cuda_batch_send(ha_cuda_device *device, ha_cu_stream stream, ha_cuda_box box,
-                                    int up) {
+static ha_status ha_cuda_batch_send(ha_cuda_device *device, ha_cu_stream stream,
+                                    const ha_strided_copy *batch, int up) {
+    const ha_strided_copy box = ha_cuda_box_of(batch);
     ha_cu_copy3d copy;
-    box.pieces = ha_pieces_fold(box.pieces);
-    if (ha_cuda_is_one(&box.pieces)) {
+    if (ha_cuda_is_one(&box)) {
         if (up)
-            return HA_CUDA_TRY_(device, MemcpyHtoDAsync, (uintptr_t)box.to, box.from,
-                                box.pieces.bytes, stream);
-        return HA_CUDA_TRY_(device, MemcpyDtoHAsync, box.to, (uintptr_t)box.from, box.pieces.bytes,
+            return HA_CUDA_TRY_(device, MemcpyHtoDAsync, (uintptr_t)box.to, box.from, box.bytes,
+                                stream);
+        return HA_CUDA_TRY_(device, MemcpyDtoHAsync, box.to, (uintptr_t)box.from, box.bytes,
                             stream);
     }
     copy = ha_cuda_copy3d_of(&box);
@@ -175,20 +169,20 @@ static ha_status ha_cuda_batch_send(ha_cuda_device *device, ha_cu_stream stream,
 }
 
 static ha_status ha_cuda_batch(ha_cuda_queue *queue, ha_cuda_transfer *transfer, size_t number) {
-    const ha_cuda_box box = ha_cuda_batch_of(&transfer->box, &transfer->cut, number);
+    const ha_strided_copy box = ha_cuda_batch_of(&transfer->box, &transfer->cut, number);
     int odd = number % 2;
     ha_cu_stream stream = odd ? queue->lanes.side : queue->stream;
     void *chunk = queue->lanes.chunk[odd];
-    const ha_cuda_box in = ha_cuda_box_to(box, chunk), out = ha_cuda_box_from(box, chunk);
+    const ha_strided_copy in = ha_cuda_box_to(box, chunk), out = ha_cuda_box_from(box, chunk);
     ha_status status;
     if (transfer->up) {
         if (transfer->at_once)
-            ha_pieces_copy(in.to, in.from, &in.pieces, 0, ha_pieces_total(&in.pieces));
+            ha_strided_copy_all(&in, 1);
         else if ((status = ha_cuda_batch_task(queue, transfer, stream, &in)) != HA_OK)
             return status;
-        return ha_cuda_batch_send(queue->device, stream, out, 1);
+        return ha_cuda_batch_send(queue->device, stream, &out, 1);
     }
-    status = ha_cuda_batch_send(queue->device, stream, in, 0);
+    status = ha_cuda_batch_send(queue->device, stream, &in, 0);
     if (status != HA_OK) return status;
     transfer->begun = 1;
     return ha_cuda_batch_task(queue, transfer, stream, &out);
@@ -225,14 +219,14 @@ static ha_status ha_cuda_is_idle(ha_cuda_queue *queue, int *idle) {
 
 /* Of one batch: nobody uses the chunk of an idle queue. With the lanes' lock held. */
 static ha_status ha_cuda_transfer_now(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
-    const ha_pieces *p = &transfer->box.pieces;
-    if (!transfer->up || ha_cuda_is_one(p) || transfer->batches > 1) return HA_OK;
-    if (ha_pieces_total(p) > HA_CUDA_SMALL_) return HA_OK;
+    const ha_strided_copy *box = &transfer->box;
+    if (!transfer->up || ha_cuda_is_one(box) || transfer->batches > 1) return HA_OK;
+    if (ha_strided_total(box) > HA_CUDA_SMALL_) return HA_OK;
     return ha_cuda_is_idle(queue, &transfer->at_once);
 }
 
 static ha_status ha_cuda_copy_in_batches(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
-    const size_t total = ha_pieces_total(&transfer->box.pieces);
+    const size_t total = ha_strided_total(&transfer->box);
     ha_status status;
     pthread_mutex_lock(&queue->lanes.lock);
     status = ha_cuda_chunks_make(queue);
@@ -253,22 +247,23 @@ static ha_status ha_cuda_copy_in_batches(ha_cuda_queue *queue, ha_cuda_transfer 
 }
 
 /* By the driver, which reads the source now. */
-static ha_status ha_cuda_copy_small_up(ha_cuda_queue *queue, const ha_cuda_box *box, int *done) {
+static ha_status ha_cuda_copy_small_up(ha_cuda_queue *queue, const ha_strided_copy *box,
+                                       int *done) {
     ha_cu_result code;
     ha_status status = ha_cuda_is_idle(queue, done);
     if (status != HA_OK || !*done) return status;
-    code = ha_cu.MemcpyHtoDAsync((uintptr_t)box->to, box->from, box->pieces.bytes, queue->stream);
+    code = ha_cu.MemcpyHtoDAsync((uintptr_t)box->to, box->from, box->bytes, queue->stream);
     *done = code != HA_CU_INVALID_VALUE; /* it takes nothing of which parts are pinned */
     return *done ? ha_cuda_check(queue->device, code, ha_cuda_names.MemcpyHtoDAsync) : HA_OK;
 }
 
 /* ---- copies that touch pageable memory ---- */
 
-static ha_status ha_cuda_copy_pageable(ha_cuda_queue *queue, const ha_cuda_box *box, int up) {
+static ha_status ha_cuda_copy_pageable(ha_cuda_queue *queue, const ha_strided_copy *box, int up) {
     ha_cuda_transfer transfer = {.box = *box, .up = up};
     ha_status status;
     int done = 0;
-    if (up && ha_cuda_is_one(&box->pieces) && box->pieces.bytes <= HA_CUDA_SMALL_) {
+    if (up && ha_cuda_is_one(box) && box->bytes <= HA_CUDA_SMALL_) {
         status = ha_cuda_copy_small_up(queue, box, &done);
         if (done) return status;
     }
@@ -276,11 +271,11 @@ static ha_status ha_cuda_copy_pageable(ha_cuda_queue *queue, const ha_cuda_box *
 }
 
 /* Between host memories the driver would copy while the caller waits, also pinned ones: a task. */
-static ha_status ha_cuda_copy_on_host(ha_cuda_queue *queue, const ha_cuda_box *box) {
+static ha_status ha_cuda_copy_on_host(ha_cuda_queue *queue, const ha_strided_copy *box) {
     ha_cuda_task *task = ha_cuda_task_make(ha_cuda_run_copy, 0);
     ha_status status;
     if (task == NULL) return HA_ERR_MEMORY;
-    ha_cuda_task_copies(task, box);
+    task->copy = ha_strided_fold(box);
     status = ha_cuda_task_launch(queue->device, &queue->tasks, queue->stream, task);
     if (status != HA_OK) HARRAY_FREE(task);
     return status;

@@ -1,70 +1,76 @@
-/* Copies of equally spaced pieces of memory, as a CUDA driver takes them, and cut into batches. */
+/* Pitched copies, as a CUDA driver takes them, and cut into batches. Here they always have two levels,
+ * rows and planes, and one piece is a plane of one row. */
 #ifndef HARRAY_BACKENDS_CUDA_PIECES_H
 #define HARRAY_BACKENDS_CUDA_PIECES_H
 
 #include "device.h"
-#include "../common/pitched_copy.h"
+#include "../common/strided.h"
 
 #ifndef HA_CUDA_MOST_PITCH_                      /* less in tests */
 #define HA_CUDA_MOST_PITCH_ ((size_t)0x7fffffff) /* bytes from row to row, for the driver */
 #endif
 
-/* A copy of any kind: of one piece, or of many. */
-typedef struct ha_cuda_box {
-    char *to;
-    const char *from;
-    ha_pieces pieces;
-} ha_cuda_box;
+enum { HA_CUDA_ROWS, HA_CUDA_PLANES };
 
-static ha_cuda_box ha_cuda_box_of(void *to, const void *from, ha_pieces pieces) {
-    return (ha_cuda_box){(char *)to, (const char *)from, pieces};
-}
-
-static int ha_cuda_is_one(const ha_pieces *p) { return p->rows * p->planes == 1; }
-
-/* What it spans on one side. */
-static size_t ha_cuda_extent(const ha_pieces *p, size_t row, size_t plane) {
-    return (p->planes - 1) * plane + (p->rows - 1) * row + p->bytes;
-}
-
-/* The target, or the source, is a chunk in which the pieces lie behind each other. */
-static ha_cuda_box ha_cuda_box_to(ha_cuda_box box, void *chunk) {
-    box.to = (char *)chunk;
-    box.pieces.to_row = box.pieces.bytes;
-    box.pieces.to_plane = box.pieces.bytes * box.pieces.rows;
+/* A pitched copy, of as few pieces as there can be. */
+static ha_strided_copy ha_cuda_box_of(const ha_strided_copy *copy) {
+    ha_strided_copy box = ha_strided_fold(copy);
+    for (int k = box.levels; k < 2; k++) {
+        box.count[k] = 1;
+        box.to_step[k] = k > 0 ? box.count[0] * box.to_step[0] : box.bytes;
+        box.from_step[k] = k > 0 ? box.count[0] * box.from_step[0] : box.bytes;
+    }
+    box.levels = 2;
     return box;
 }
 
-static ha_cuda_box ha_cuda_box_from(ha_cuda_box box, const void *chunk) {
-    box.from = (const char *)chunk;
-    box.pieces.from_row = box.pieces.bytes;
-    box.pieces.from_plane = box.pieces.bytes * box.pieces.rows;
+static int ha_cuda_is_one(const ha_strided_copy *s) { return ha_strided_total(s) == s->bytes; }
+
+/* What it spans on one side. */
+static size_t ha_cuda_extent(const ha_strided_copy *s, const size_t *step) {
+    size_t bytes = s->bytes;
+    for (int k = 0; k < s->levels; k++) bytes += (s->count[k] - 1) * step[k];
+    return bytes;
+}
+
+static void ha_cuda_pack(const ha_strided_copy *box, size_t *step) {
+    step[HA_CUDA_ROWS] = box->bytes;
+    step[HA_CUDA_PLANES] = box->bytes * box->count[HA_CUDA_ROWS];
+}
+
+/* The target, or the source, is a chunk in which the pieces lie behind each other. */
+static ha_strided_copy ha_cuda_box_to(ha_strided_copy box, void *chunk) {
+    box.to = chunk;
+    ha_cuda_pack(&box, box.to_step);
+    return box;
+}
+
+static ha_strided_copy ha_cuda_box_from(ha_strided_copy box, const void *chunk) {
+    box.from = chunk;
+    ha_cuda_pack(&box, box.from_step);
     return box;
 }
 
 /* ---- the driver's description ---- */
 
-static ha_cu_copy3d ha_cuda_copy3d_of(const ha_cuda_box *box) {
-    const ha_pieces *p = &box->pieces;
+static ha_cu_copy3d ha_cuda_copy3d_of(const ha_strided_copy *box) {
     ha_cu_copy3d copy;
     memset(&copy, 0, sizeof copy);
     copy.srcMemoryType = copy.dstMemoryType = HA_CU_MEMORY_UNIFIED;
     copy.srcDevice = (uintptr_t)box->from;
-    copy.srcPitch = p->from_row;
-    copy.srcHeight = p->from_plane / p->from_row;
+    copy.srcPitch = box->from_step[HA_CUDA_ROWS];
+    copy.srcHeight = box->from_step[HA_CUDA_PLANES] / box->from_step[HA_CUDA_ROWS];
     copy.dstDevice = (uintptr_t)box->to;
-    copy.dstPitch = p->to_row;
-    copy.dstHeight = p->to_plane / p->to_row;
-    copy.WidthInBytes = p->bytes;
-    copy.Height = p->rows;
-    copy.Depth = p->planes;
+    copy.dstPitch = box->to_step[HA_CUDA_ROWS];
+    copy.dstHeight = box->to_step[HA_CUDA_PLANES] / box->to_step[HA_CUDA_ROWS];
+    copy.WidthInBytes = box->bytes;
+    copy.Height = box->count[HA_CUDA_ROWS];
+    copy.Depth = box->count[HA_CUDA_PLANES];
     return copy;
 }
 
-/* It takes the pieces one by one only. `to_row`, `from_row`: of the sides that it has to do with. */
-static int ha_cuda_is_far(size_t to_row, size_t from_row) {
-    return to_row > HA_CUDA_MOST_PITCH_ || from_row > HA_CUDA_MOST_PITCH_;
-}
+/* Whether it takes rows only one by one that are so far apart. */
+static int ha_cuda_is_far(const size_t *step) { return step[HA_CUDA_ROWS] > HA_CUDA_MOST_PITCH_; }
 
 /* ---- batches ---- */
 
@@ -77,37 +83,39 @@ static size_t ha_cuda_parts(size_t all, size_t each) { return (all - 1) / each +
 
 /* Batches of up to `most` bytes: of whole planes; of rows of one plane, each as many; of a part of one
  * piece. */
-static ha_cuda_cut ha_cuda_cut_of(const ha_pieces *p, size_t most) {
-    const size_t plane = p->bytes * p->rows;
-    size_t rows;
-    if (p->bytes > most) return (ha_cuda_cut){most, 1, 1};
+static ha_cuda_cut ha_cuda_cut_of(const ha_strided_copy *box, size_t most) {
+    const size_t rows = box->count[HA_CUDA_ROWS], plane = box->bytes * rows;
+    if (box->bytes > most) return (ha_cuda_cut){most, 1, 1};
     if (plane <= most) {
-        size_t planes = most / plane;
-        return (ha_cuda_cut){p->bytes, p->rows, planes < p->planes ? planes : p->planes};
+        const size_t planes = most / plane, all = box->count[HA_CUDA_PLANES];
+        return (ha_cuda_cut){box->bytes, rows, planes < all ? planes : all};
     }
-    rows = most / p->bytes;
-    return (ha_cuda_cut){p->bytes, ha_cuda_parts(p->rows, ha_cuda_parts(p->rows, rows)), 1};
+    return (ha_cuda_cut){box->bytes, ha_cuda_parts(rows, ha_cuda_parts(rows, most / box->bytes)),
+                         1};
 }
 
-static size_t ha_cuda_batches(const ha_pieces *p, const ha_cuda_cut *cut) {
-    return ha_cuda_parts(p->bytes, cut->bytes) * ha_cuda_parts(p->rows, cut->rows) *
-           ha_cuda_parts(p->planes, cut->planes);
+static size_t ha_cuda_batches(const ha_strided_copy *box, const ha_cuda_cut *cut) {
+    return ha_cuda_parts(box->bytes, cut->bytes) *
+           ha_cuda_parts(box->count[HA_CUDA_ROWS], cut->rows) *
+           ha_cuda_parts(box->count[HA_CUDA_PLANES], cut->planes);
 }
 
 static size_t ha_cuda_at_most(size_t bytes, size_t most) { return bytes < most ? bytes : most; }
 
-static ha_cuda_box ha_cuda_batch_of(const ha_cuda_box *box, const ha_cuda_cut *cut, size_t number) {
-    const ha_pieces *p = &box->pieces;
-    const size_t across = ha_cuda_parts(p->bytes, cut->bytes);
-    const size_t down = ha_cuda_parts(p->rows, cut->rows);
+static ha_strided_copy ha_cuda_batch_of(const ha_strided_copy *box, const ha_cuda_cut *cut,
+                                        size_t number) {
+    const size_t across = ha_cuda_parts(box->bytes, cut->bytes);
+    const size_t down = ha_cuda_parts(box->count[HA_CUDA_ROWS], cut->rows);
     const size_t x = number % across * cut->bytes, y = number / across % down * cut->rows,
                  z = number / across / down * cut->planes;
-    ha_cuda_box batch = *box;
-    batch.to += x + y * p->to_row + z * p->to_plane;
-    batch.from += x + y * p->from_row + z * p->from_plane;
-    batch.pieces.bytes = ha_cuda_at_most(p->bytes - x, cut->bytes);
-    batch.pieces.rows = ha_cuda_at_most(p->rows - y, cut->rows);
-    batch.pieces.planes = ha_cuda_at_most(p->planes - z, cut->planes);
+    ha_strided_copy batch = *box;
+    batch.to = (char *)box->to + x + y * box->to_step[HA_CUDA_ROWS] +
+               z * box->to_step[HA_CUDA_PLANES];
+    batch.from = (const char *)box->from + x + y * box->from_step[HA_CUDA_ROWS] +
+                 z * box->from_step[HA_CUDA_PLANES];
+    batch.bytes = ha_cuda_at_most(box->bytes - x, cut->bytes);
+    batch.count[HA_CUDA_ROWS] = ha_cuda_at_most(box->count[HA_CUDA_ROWS] - y, cut->rows);
+    batch.count[HA_CUDA_PLANES] = ha_cuda_at_most(box->count[HA_CUDA_PLANES] - z, cut->planes);
     return batch;
 }
 

@@ -12,60 +12,67 @@ enum { HA_CUDA_STRIDES_BLOCKS = 1024 }; /* for one copy, at most: they go on in 
 /* ---- the module ---- */
 
 /* In the device's context, lock held. */
-static ha_status ha_cuda_strides_load(ha_cuda_device *device) {
+static ha_cu_result ha_cuda_strides_load(ha_cuda_device *device, const char **name) {
     ha_cu_module module = NULL;
-    ha_status status = HA_CUDA_TRY_(device, ModuleLoadData, &module, ha_cuda_strides_ptx);
-    if (status != HA_OK) return status;
-    status = HA_CUDA_TRY_(device, ModuleGetFunction, &device->strides.kernel, module,
-                          "ha_cuda_strides");
-    if (status == HA_OK)
+    ha_cu_result code = ha_cu.ModuleLoadData(&module, ha_cuda_strides_ptx);
+    *name = ha_cuda_names.ModuleLoadData;
+    if (code != HA_CU_SUCCESS) return code;
+    code = ha_cu.ModuleGetFunction(&device->strides.kernel, module, "ha_cuda_strides");
+    *name = ha_cuda_names.ModuleGetFunction;
+    if (code == HA_CU_SUCCESS)
         device->strides.module = module;
     else
         (void)ha_cu.ModuleUnload(module);
-    return status;
+    return code;
 }
 
-/* In the device's context. */
+/* In the device's context. HA_ERR_UNSUPPORTED, HA_ERR_MEMORY: there is no kernel, or no room for it now;
+ * nothing is told, for there are other ways. */
 static ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
-    ha_status status = HA_OK;
+    const char *name = NULL;
+    ha_cu_result code = HA_CU_SUCCESS;
+    int refused;
     pthread_mutex_lock(&device->strides.lock);
-    if (device->strides.refused)
-        status = HA_ERR_UNSUPPORTED;
-    else if (device->strides.module == NULL)
-        status = ha_cuda_strides_load(device);
-    if (status != HA_OK && status != HA_ERR_LOST && status != HA_ERR_MEMORY) {
+    if (!device->strides.refused && device->strides.module == NULL)
+        code = ha_cuda_strides_load(device, &name);
+    if (code != HA_CU_SUCCESS && code != HA_CU_OUT_OF_MEMORY && !ha_cuda_is_final(code))
         device->strides.refused = 1;
-        status = HA_ERR_UNSUPPORTED;
-    }
+    refused = device->strides.refused;
     pthread_mutex_unlock(&device->strides.lock);
-    return status;
+    if (refused) return HA_ERR_UNSUPPORTED;
+    return code == HA_CU_OUT_OF_MEMORY ? HA_ERR_MEMORY : ha_cuda_check(device, code, name);
 }
 
 /* ---- tables ---- */
 
 /* How many values a copy has; 0: more than the kernel counts. */
-static unsigned ha_cuda_stride_values(const ha_stride_copy *s) {
+static unsigned ha_cuda_stride_values(const ha_strided_copy *s) {
     size_t n = 1;
     for (int k = 0; k < s->levels; k++)
         if (__builtin_mul_overflow(n, s->count[k], &n) || n > INT32_MAX) return 0;
     return (unsigned)n;
 }
 
+/* Whether a single copy is for the kernel. */
+static int ha_cuda_strides_takes(const ha_strided_copy *s) {
+    return s->levels > 0 && ha_strided_is_scatter(s) && ha_cuda_stride_values(s) > 0;
+}
+
 /* The largest unit of a value that all addresses are multiples of. */
-static unsigned ha_cuda_stride_unit_of(const ha_stride_copy *s) {
+static unsigned ha_cuda_stride_unit_of(const ha_strided_copy *s) {
     uintptr_t all = (uintptr_t)s->to | (uintptr_t)s->from | s->bytes | 8;
     for (int k = 0; k < s->levels; k++) all |= s->to_step[k] | s->from_step[k];
     return (unsigned)(all & -all);
 }
 
-static ha_cuda_stride ha_cuda_stride_of(const ha_stride_copy *s) {
+static ha_cuda_stride ha_cuda_stride_of(const ha_strided_copy *s) {
     ha_cuda_stride copy;
     memset(&copy, 0, sizeof copy);
     copy.to = (uintptr_t)s->to;
     copy.from = (uintptr_t)s->from;
     copy.unit = ha_cuda_stride_unit_of(s);
     copy.units = (unsigned)s->bytes / copy.unit;
-    for (int k = 0; k < HA_STRIDES_LEVELS; k++) {
+    for (int k = 0; k < HA_SCATTER_LEVELS; k++) {
         copy.count[k] = k < s->levels ? (unsigned)s->count[k] : 1;
         copy.to_step[k] = k < s->levels ? s->to_step[k] : 0;
         copy.from_step[k] = k < s->levels ? s->from_step[k] : 0;
@@ -74,7 +81,7 @@ static ha_cuda_stride ha_cuda_stride_of(const ha_stride_copy *s) {
 }
 
 /* As many copies as one launch takes. In the device's context. */
-static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_stride_copy *table,
+static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_strided_copy *table,
                                         unsigned n) {
     ha_cuda_strides_table copies;
     void *parameters[] = {&copies};
@@ -91,8 +98,8 @@ static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_stride_co
                         HA_CUDA_STRIDES_BLOCK_, 1, 1, 0, queue->stream, parameters, NULL);
 }
 
-/* In the device's context. */
-static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_stride_copy *table,
+/* In the device's context. HA_ERR_UNSUPPORTED: the kernel does not take them all, or there is none. */
+static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_strided_copy *table,
                                          size_t n) {
     ha_status status = ha_cuda_strides_ready(queue->device);
     size_t done = 0;
@@ -105,16 +112,6 @@ static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_stride_c
         if (status == HA_OK) done += some;
     }
     return ha_cuda_copy_end(queue, done > 0, status);
-}
-
-static ha_status ha_cuda_strides_copy(void *handle, const ha_stride_copy *table, size_t n) {
-    ha_cuda_queue *queue = (ha_cuda_queue *)handle;
-    int pushed;
-    ha_status status = ha_cuda_begin(queue, &pushed);
-    if (status != HA_OK) return status;
-    status = ha_cuda_strides_enqueue(queue, table, n);
-    ha_cuda_end(queue, pushed);
-    return status;
 }
 
 #endif

@@ -25,11 +25,10 @@ typedef struct ha_cuda_task {
     struct ha_cuda_task *next, **link; /* in the list of those that have not begun */
     ha_cuda_tasks *list;
     void (*run)(struct ha_cuda_task *task);
-    void *to; /* copies; stamps */
-    const void *from;
-    ha_pieces pieces;   /* copies */
-    size_t bytes;       /* calls: of the argument */
+    uint64_t *ns; /* stamps */
+    ha_strided_copy copy;
     ha_cuda_team *team; /* shares a copy; NULL: nobody does */
+    size_t bytes;       /* calls: of the argument */
     ha_function f;
     _Alignas(max_align_t) unsigned char argument[];
 } ha_cuda_task;
@@ -104,15 +103,13 @@ static ha_status ha_cuda_task_launch(ha_cuda_device *device, ha_cuda_tasks *task
 
 /* ---- what tasks do ---- */
 
-static void ha_cuda_run_copy(ha_cuda_task *task) {
-    ha_cuda_team_copy(task->team, task->to, task->from, &task->pieces);
-}
+static void ha_cuda_run_copy(ha_cuda_task *task) { ha_cuda_team_copy(task->team, &task->copy); }
 
 static void ha_cuda_run_stamp(ha_cuda_task *task) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    __atomic_store_n((uint64_t *)task->to,
-                     (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, __ATOMIC_RELEASE);
+    __atomic_store_n(task->ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+                     __ATOMIC_RELEASE);
 }
 
 /* Managed memory has the same addresses everywhere. */

@@ -3,7 +3,7 @@
 #define HARRAY_BACKENDS_SIM_PACE_H
 
 #include "../backend.h"
-#include "../common/pitched_copy.h"
+#include "../common/strided_copy.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -39,15 +39,14 @@ static uint64_t ha_sim_random(uint64_t *state) {
 
 /* A copy at `bandwidth` bytes per second; gaps between pieces take no time. Each part is moved when its
  * time is over, so that what was not waited for is not there. */
-static void ha_sim_copy_slowly(char *to, const char *from, const ha_pieces *pieces,
-                               uint64_t bandwidth) {
-    const size_t total = ha_pieces_total(pieces);
+static void ha_sim_copy_slowly(const ha_strided_copy *copy, uint64_t bandwidth) {
+    const size_t total = ha_strided_total(copy);
     uint64_t start = ha_sim_now();
     for (size_t done = 0; done < total;) {
         size_t end = total - done < HA_SIM_PIECE_ ? total : done + HA_SIM_PIECE_;
         double seconds = (double)end / (double)bandwidth;
         ha_sim_sleep_until(start + (uint64_t)(seconds * HA_SIM_SECOND_));
-        ha_pieces_copy(to, from, pieces, done, end);
+        ha_strided_copy_part(copy, done, end);
         done = end;
     }
 }

@@ -12,7 +12,6 @@
 #include "../common/worker_thread.h"
 #include "device.h"
 #include "pace.h"
-#include "../common/strided_copy.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,10 +19,8 @@
 
 typedef enum ha_sim_kind {
     HA_SIM_COPY,
-    HA_SIM_COPY3D,
     HA_SIM_CALL,
     HA_SIM_FILL,
-    HA_SIM_STRIDED,
     HA_SIM_AWAIT,
     HA_SIM_STAMP /* takes no time, and also happens on a held queue */
 } ha_sim_kind;
@@ -33,16 +30,14 @@ typedef struct ha_sim_queue ha_sim_queue;
 typedef struct ha_sim_command {
     struct ha_sim_command *next;
     ha_sim_kind kind;
-    char *to;         /* copies, fill: where the bytes are */
-    const char *from; /* copies */
-    size_t bytes;     /* copy; fill: of the value */
-    size_t count;     /* fill; strided: copies */
-    int slow;         /* copies: over the link, whose bandwidth is limited */
-    ha_function f;    /* call */
-    ha_event event;   /* await; its queue is owned until then */
-    uint64_t *ns;     /* stamp */
-    _Alignas(
-        max_align_t) unsigned char data[]; /* call: the argument; fill: the value; else a table */
+    char *to;       /* fill: where the bytes are */
+    size_t bytes;   /* call: of the argument; fill: of the value */
+    size_t count;   /* copies; fill: values */
+    int slow;       /* a copy over the link, whose bandwidth is limited */
+    ha_function f;  /* call */
+    ha_event event; /* await; its queue is owned until then */
+    uint64_t *ns;   /* stamp */
+    _Alignas(max_align_t) unsigned char data[]; /* the argument, the value, or the copies */
 } ha_sim_command;
 
 struct ha_sim_queue {
@@ -159,12 +154,12 @@ static void ha_sim_pause(ha_sim_queue *queue) {
     if (pause > 0) ha_sim_sleep_until(ha_sim_now() + pause);
 }
 
-static void ha_sim_move(const ha_sim_command *copy, const ha_pieces *pieces,
-                        const ha_sim_device *device) {
-    if (copy->slow)
-        ha_sim_copy_slowly(copy->to, copy->from, pieces, device->options.bandwidth);
+static void ha_sim_move(const ha_sim_command *command, const ha_sim_device *device) {
+    const ha_strided_copy *copies = (const ha_strided_copy *)(const void *)command->data;
+    if (command->slow)
+        ha_sim_copy_slowly(copies, device->options.bandwidth);
     else
-        ha_pieces_copy(copy->to, copy->from, pieces, 0, ha_pieces_total(pieces));
+        ha_strided_copy_all(copies, command->count);
 }
 
 /* HA_ERR_LOST: a wait for what never happens. */
@@ -173,19 +168,13 @@ static ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
     if (command->kind != HA_SIM_STAMP) ha_sim_pause(queue);
     switch (command->kind) {
     case HA_SIM_COPY:
-        ha_sim_move(command, &(ha_pieces){command->bytes, 1, 1, 0, 0, 0, 0}, device);
-        break;
-    case HA_SIM_COPY3D:
-        ha_sim_move(command, (const ha_pieces *)command->data, device);
+        ha_sim_move(command, device);
         break;
     case HA_SIM_CALL:
         ha_queue_run(command->f, &device->here, command->bytes ? command->data : NULL);
         break;
     case HA_SIM_FILL:
         ha_sim_fill_bytes(command->to, command->data, command->bytes, command->count);
-        break;
-    case HA_SIM_STRIDED:
-        ha_strides_copy((const ha_stride_copy *)(void *)command->data, command->count);
         break;
     case HA_SIM_AWAIT:
         return ha_sim_wait(&command->event, queue);
@@ -353,49 +342,55 @@ static int ha_sim_crosses_link(const ha_sim_device *device, const void *to, cons
     return (ha_here_(&device->here, to) != to) != (ha_here_(&device->here, from) != from);
 }
 
-/* A copy of either kind, but for how much. */
-static ha_sim_command ha_sim_copy_of(const ha_sim_device *device, ha_sim_kind kind, void *to,
-                                     const void *from) {
-    return (ha_sim_command){
-        .kind = kind,
-        .to = (char *)ha_sim_locate(device, to),
-        .from = (const char *)ha_sim_locate(device, from),
-        .slow = device->options.bandwidth > 0 && ha_sim_crosses_link(device, to, from),
+/* With the places of the bytes. */
+static ha_strided_copy ha_sim_located(const ha_sim_device *device, const ha_strided_copy *given) {
+    ha_strided_copy copy = *given;
+    copy.to = ha_sim_locate(device, given->to);
+    copy.from = ha_sim_locate(device, given->from);
+    return copy;
+}
+
+static ha_status ha_sim_enqueue_copy(ha_sim_queue *queue, const ha_strided_copy *given) {
+    const ha_sim_device *device = queue->device;
+    const ha_strided_copy copy = ha_sim_located(device, given);
+    const ha_sim_command command = {
+        .kind = HA_SIM_COPY,
+        .count = 1,
+        .slow = device->options.bandwidth > 0 &&
+                ha_sim_crosses_link(device, given->to, given->from),
     };
+    return ha_sim_enqueue(queue, &command, &copy, sizeof copy);
 }
 
-static ha_status ha_sim_copy(void *handle, void *to, const void *from, size_t bytes) {
-    ha_sim_queue *queue = (ha_sim_queue *)handle;
-    ha_sim_command copy = ha_sim_copy_of(queue->device, HA_SIM_COPY, to, from);
-    copy.bytes = bytes;
-    return ha_sim_enqueue(queue, &copy, NULL, 0);
+static ha_status ha_sim_copy(void *queue, void *to, const void *from, size_t bytes) {
+    const ha_strided_copy copy = {.to = to, .from = from, .bytes = bytes};
+    return ha_sim_enqueue_copy((ha_sim_queue *)queue, &copy);
 }
 
-static ha_status ha_sim_copy3d(void *handle, void *to, const void *from, const ha_pieces *pieces) {
-    ha_sim_queue *queue = (ha_sim_queue *)handle;
-    ha_sim_command copy = ha_sim_copy_of(queue->device, HA_SIM_COPY3D, to, from);
-    return ha_sim_enqueue(queue, &copy, pieces, sizeof *pieces);
-}
-
-/* The command's copy of the table gets the places of the bytes. */
-static ha_status ha_sim_strides(void *handle, const ha_stride_copy *table, size_t n) {
-    ha_sim_queue *queue = (ha_sim_queue *)handle;
-    const ha_sim_command strided = {.kind = HA_SIM_STRIDED, .count = n};
-    ha_stride_copy *located;
+/* Several, as one command. */
+static ha_status ha_sim_scatter(ha_sim_queue *queue, const ha_strided_copy *copies, size_t n) {
+    const ha_sim_command command = {.kind = HA_SIM_COPY, .count = n};
+    ha_strided_copy *located;
     ha_status status;
     if (!queue->device->options.strides) return HA_ERR_UNSUPPORTED;
     if (n == 0) return ha_sim_has_failed(queue) ? ha_sim_lost() : HA_OK;
-    if (n > SIZE_MAX / sizeof *table) return HA_ERR_MEMORY;
-    located = (ha_stride_copy *)HARRAY_MALLOC(n * sizeof *located);
+    if (n > SIZE_MAX / sizeof *copies) return HA_ERR_MEMORY;
+    located = (ha_strided_copy *)HARRAY_MALLOC(n * sizeof *located);
     if (located == NULL) return HA_ERR_MEMORY;
-    memcpy(located, table, n * sizeof *located);
-    for (size_t i = 0; i < n; i++) {
-        located[i].to = ha_sim_locate(queue->device, table[i].to);
-        located[i].from = ha_sim_locate(queue->device, table[i].from);
-    }
-    status = ha_sim_enqueue(queue, &strided, located, n * sizeof *located);
+    for (size_t i = 0; i < n; i++) located[i] = ha_sim_located(queue->device, &copies[i]);
+    status = ha_sim_enqueue(queue, &command, located, n * sizeof *located);
     HARRAY_FREE(located);
     return status;
+}
+
+/* One copy of what a GPU takes: rows and planes anywhere, and small pieces within the device. */
+static ha_status ha_sim_copy_strided(void *handle, const ha_strided_copy *copies, size_t n) {
+    ha_sim_queue *queue = (ha_sim_queue *)handle;
+    if (n != 1) return ha_sim_scatter(queue, copies, n);
+    if (ha_strided_is_pitched(copies)) return ha_sim_enqueue_copy(queue, copies);
+    if (!ha_strided_is_scatter(copies)) return HA_ERR_UNSUPPORTED;
+    if (ha_sim_crosses_link(queue->device, copies->to, copies->from)) return HA_ERR_UNSUPPORTED;
+    return ha_sim_scatter(queue, copies, n);
 }
 
 static ha_status ha_sim_call(void *queue, ha_function f, const void *argument, size_t bytes) {
@@ -489,9 +484,8 @@ static const ha_queue_ops ha_sim_queue_ops = {
     .done = ha_sim_done,
     .drain = ha_sim_drain,
     .fill = ha_sim_fill,
-    .copy3d = ha_sim_copy3d,
+    .copy_strided = ha_sim_copy_strided,
     .stamp = ha_sim_stamp,
-    .strides = ha_sim_strides,
 };
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "../../backends/list.h"
 #include "../support/backend_alone.h"
+#include "../support/pitched.h"
 #include "../support/private_backend.h"
 #include "fake_cuda_find.h"
 
@@ -376,33 +377,28 @@ TEST(large_copies) {
 
 /* Rows and planes, and the distances of one side and the other: packed, with gaps between rows, between
  * planes, everywhere. */
-static const ha_pieces shapes[] = {
-    {1, 1, 1, 1, 1, 1, 1},
-    {40, 1, 1, 50, 50, 40, 40},
-    {3, 7, 1, 3, 21, 10, 70},
-    {8, 9, 1, 24, 216, 8, 72},
-    {5, 4, 3, 5, 20, 5, 20},
-    {5, 4, 3, 7, 28, 5, 25},
-    {4, 1, 6, 4, 12, 8, 32},
-    {4, 6, 5, 12, 96, 16, 112},
-    {16, 3, 4, 32, 96, 48, 192},
-    {100, 5, 2, 128, 640, 100, 1000},
-    {700, 3, 3, 701, 2103, 800, 2400},
+static const ha_strided_copy shapes[] = {
+    PITCHED(1, 1, 1, 1, 1, 1, 1),
+    PITCHED(40, 1, 1, 50, 50, 40, 40),
+    PITCHED(3, 7, 1, 3, 21, 10, 70),
+    PITCHED(8, 9, 1, 24, 216, 8, 72),
+    PITCHED(5, 4, 3, 5, 20, 5, 20),
+    PITCHED(5, 4, 3, 7, 28, 5, 25),
+    PITCHED(4, 1, 6, 4, 12, 8, 32),
+    PITCHED(4, 6, 5, 12, 96, 16, 112),
+    PITCHED(16, 3, 4, 32, 96, 48, 192),
+    PITCHED(100, 5, 2, 128, 640, 100, 1000),
+    PITCHED(700, 3, 3, 701, 2103, 800, 2400),
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, MOST_PIECES = 8000, SHIFT = 11 };
 
-/* The other way round. */
-static ha_pieces turned(ha_pieces p) {
-    return (ha_pieces){p.bytes, p.rows, p.planes, p.from_row, p.from_plane, p.to_row, p.to_plane};
-}
-
 /* What a copy has to do. */
-static void expect_pieces(unsigned char *to, const unsigned char *from, const ha_pieces *p) {
-    for (size_t z = 0; z < p->planes; z++)
-        for (size_t y = 0; y < p->rows; y++)
+static void expect_pieces(unsigned char *to, const unsigned char *from, const ha_strided_copy *p) {
+    for (size_t z = 0; z < p->count[1]; z++)
+        for (size_t y = 0; y < p->count[0]; y++)
             for (size_t x = 0; x < p->bytes; x++)
-                to[z * p->to_plane + y * p->to_row + x] =
-                    from[z * p->from_plane + y * p->from_row + x];
+                to[z * p->to_step[1] + y * p->to_step[0] + x] =
+                    from[z * p->from_step[1] + y * p->from_step[0] + x];
 }
 
 static void number(unsigned char *bytes, size_t n, unsigned first) {
@@ -410,7 +406,7 @@ static void number(unsigned char *bytes, size_t n, unsigned first) {
 }
 
 /* From a to b, on the host or on the device, and then what is there. */
-static void move_pieces(int up, int down, const ha_pieces *p) {
+static void move_pieces(int up, int down, const ha_strided_copy *p) {
     static unsigned char source[MOST_PIECES], is[MOST_PIECES], should[MOST_PIECES];
     void *a = up ? NULL : take(sizeof source), *b = down ? NULL : take(sizeof is);
     number(source, sizeof source, 1);
@@ -419,7 +415,7 @@ static void move_pieces(int up, int down, const ha_pieces *p) {
     expect_pieces(should + SHIFT, source + SHIFT, p);
     if (!up) move(a, source, sizeof source);
     if (!down) move(b, is, sizeof is);
-    SUCCEEDS(ops->copy3d(queue, at(down ? is : b, SHIFT), at(up ? source : a, SHIFT), p));
+    SUCCEEDS(copy_pitched(ops, queue, at(down ? is : b, SHIFT), at(up ? source : a, SHIFT), p));
     ops->drain(queue);
     if (!down) move(is, b, sizeof is);
     assert_memory_equal(is, should, sizeof is);
@@ -429,7 +425,7 @@ static void move_pieces(int up, int down, const ha_pieces *p) {
 
 TEST(pieces_move_their_bytes_and_no_others) {
     for (size_t i = 0; i < SHAPES; i++) {
-        const ha_pieces p = shapes[i], q = turned(p);
+        const ha_strided_copy p = shapes[i], q = pitched_turned(&p);
         move_pieces(1, 0, &p);
         move_pieces(1, 0, &q);
         move_pieces(0, 1, &p);
@@ -443,20 +439,20 @@ TEST(pieces_move_their_bytes_and_no_others) {
  * writes each source, something behind reads each target. */
 TEST(pieces_are_copied_in_order) {
     enum { SIDE = 30, BYTES = SIDE * SIDE };
-    const ha_pieces half = {SIDE / 2, SIDE, 1, SIDE, BYTES, SIDE, BYTES};
+    const ha_strided_copy half = PITCHED(SIDE / 2, SIDE, 1, SIDE, BYTES, SIDE, BYTES);
     unsigned char source[BYTES], middle[BYTES], back[BYTES];
     void *a = take(BYTES), *b = take(BYTES);
     number(source, BYTES, 5);
     memset(middle, 0, BYTES);
     memset(back, 0, BYTES);
     SUCCEEDS(ops->copy(queue, a, source, BYTES));
-    SUCCEEDS(ops->copy3d(queue, b, at(a, SIDE / 2), &half));
-    SUCCEEDS(ops->copy3d(queue, at(b, SIDE / 2), a, &half));
-    SUCCEEDS(ops->copy3d(queue, a, at(b, SIDE / 2), &half));
-    SUCCEEDS(ops->copy3d(queue, middle, b, &half));
-    SUCCEEDS(ops->copy3d(queue, middle + SIDE / 2, a, &half));
-    SUCCEEDS(ops->copy3d(queue, a, middle, &half));
-    SUCCEEDS(ops->copy3d(queue, at(a, SIDE / 2), middle + SIDE / 2, &half));
+    SUCCEEDS(copy_pitched(ops, queue, b, at(a, SIDE / 2), &half));
+    SUCCEEDS(copy_pitched(ops, queue, at(b, SIDE / 2), a, &half));
+    SUCCEEDS(copy_pitched(ops, queue, a, at(b, SIDE / 2), &half));
+    SUCCEEDS(copy_pitched(ops, queue, middle, b, &half));
+    SUCCEEDS(copy_pitched(ops, queue, middle + SIDE / 2, a, &half));
+    SUCCEEDS(copy_pitched(ops, queue, a, middle, &half));
+    SUCCEEDS(copy_pitched(ops, queue, at(a, SIDE / 2), middle + SIDE / 2, &half));
     SUCCEEDS(ops->copy(queue, back, a, BYTES));
     ops->drain(queue);
     for (size_t y = 0; y < SIDE; y++) {
@@ -470,25 +466,26 @@ TEST(pieces_are_copied_in_order) {
 /* Large enough to be made in several parts, which begin and end anywhere: long rows, many short ones,
  * many planes. */
 TEST(large_pieces) {
-    static const ha_pieces large[] = {
-        {300001, 3, 1, 300007, 900021, 300001, 900003},
-        {8, 100000, 1, 16, 1600000, 8, 800000},
-        {700, 10, 130, 710, 7100, 700, 7700},
+    static const ha_strided_copy large[] = {
+        PITCHED(300001, 3, 1, 300007, 900021, 300001, 900003),
+        PITCHED(8, 100000, 1, 16, 1600000, 8, 800000),
+        PITCHED(700, 10, 130, 710, 7100, 700, 7700),
     };
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
-        const ha_pieces *p = &large[i];
-        const size_t from_bytes = p->planes * p->from_plane, to_bytes = p->planes * p->to_plane;
+        const ha_strided_copy *p = &large[i];
+        const size_t from_bytes = p->count[1] * p->from_step[1],
+                     to_bytes = p->count[1] * p->to_step[1];
         unsigned char *source = (unsigned char *)malloc(from_bytes);
         unsigned char *is = (unsigned char *)calloc(from_bytes, 1);
         unsigned char *should = (unsigned char *)calloc(from_bytes, 1);
-        const ha_pieces q = turned(*p),
-                        same = {p->bytes,      p->rows,     p->planes,    p->from_row,
-                                p->from_plane, p->from_row, p->from_plane};
+        const ha_strided_copy q = pitched_turned(p),
+                              same = PITCHED(p->bytes, p->count[0], p->count[1], p->from_step[0],
+                                             p->from_step[1], p->from_step[0], p->from_step[1]);
         void *block = take(to_bytes);
         assert_true(source && is && should);
         number(source, from_bytes, (unsigned)i);
-        SUCCEEDS(ops->copy3d(queue, block, source, p));
-        SUCCEEDS(ops->copy3d(queue, is, block, &q));
+        SUCCEEDS(copy_pitched(ops, queue, block, source, p));
+        SUCCEEDS(copy_pitched(ops, queue, is, block, &q));
         ops->drain(queue);
         expect_pieces(should, source, &same);
         assert_memory_equal(is, should, from_bytes);
@@ -503,8 +500,8 @@ TEST(large_pieces) {
 TEST(pieces_can_be_refused) {
     char text[] = "text";
     void *block = take(sizeof text);
-    assert_null(private_backend.queue->copy3d);
-    assert_int_equal(ops->copy3d(queue, block, text, &shapes[0]), HA_ERR_UNSUPPORTED);
+    assert_null(private_backend.queue->copy_strided);
+    assert_int_equal(copy_pitched(ops, queue, block, text, &shapes[0]), HA_ERR_UNSUPPORTED);
     give(block, sizeof text);
 }
 
@@ -806,9 +803,8 @@ TEST(large_host_blocks_begin_on_a_huge_page) {
 
 /* That a backend cannot is no error. */
 static ha_status copy_a_piece(void *block, const int *number) {
-    const ha_pieces two = {1, 2, 1, 2, 4, 1, 2};
-    if (ops->copy3d == NULL) return HA_OK;
-    ha_status status = ops->copy3d(queue, block, number, &two);
+    const ha_strided_copy two = PITCHED(1, 2, 1, 2, 4, 1, 2);
+    ha_status status = copy_pitched(ops, queue, block, number, &two);
     return status != HA_ERR_UNSUPPORTED ? status : HA_OK;
 }
 

@@ -3,6 +3,7 @@
  * test_backend.c, what the engine makes of it in the rows of support/matrix.h and in cases_cuda.c. */
 #include "../support/cuda_alone.h"
 #include "../support/cuda_waits.h"
+#include "../support/pitched.h"
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -150,6 +151,12 @@ TEST(peers_reach_each_other) {
     assert_string_equal(back, text);
     assert_int_equal(fake->statistics().staged_copies, 0);
     assert_int_equal(fake->statistics().peer_copies, 2);
+    const ha_strided_copy small = PITCHED(4, 6, 1, 16, 96, 16, 96); /* not for a kernel */
+    SUCCEEDS(copy_pitched(ops, queue, here, there, &small));
+    assert_int_equal(fake->calls("cuLaunchKernel"), 0);
+    SUCCEEDS(copy_pitched(ops, queue, here, (char *)here + 8, &small));
+    assert_int_equal(fake->calls("cuLaunchKernel"), 1);
+    ops->drain(queue);
     blocks->release(other, there, 100);
     ha_cuda_close(other); /* and opened again: */
     SUCCEEDS(ha_cuda_open(1, &other, &memory));
@@ -356,7 +363,7 @@ TEST(the_current_context_stays) {
 /* Graphs: whatever is done here, another thread can capture a stream meanwhile. */
 TEST(captures_of_other_threads_stay) {
     static char bytes[100 * KI];
-    const ha_pieces column = {8, 100, 1, KI, 100 * KI, KI, 100 * KI};
+    const ha_strided_copy column = PITCHED(8, 100, 1, KI, 100 * KI, KI, 100 * KI);
     ha_cu_capture_mode mode = (ha_cu_capture_mode)0;
     ha_event event;
     void *queue2, *pinned;
@@ -368,8 +375,8 @@ TEST(captures_of_other_threads_stay) {
     SUCCEEDS(ops->copy(queue, block, bytes, 10));
     SUCCEEDS(ops->copy(queue, block, bytes, sizeof bytes));
     SUCCEEDS(ops->copy(queue, bytes, block, sizeof bytes));
-    SUCCEEDS(ops->copy3d(queue, block, bytes, &column));
-    SUCCEEDS(ops->copy3d(queue, bytes, block, &column));
+    SUCCEEDS(copy_pitched(ops, queue, block, bytes, &column));
+    SUCCEEDS(copy_pitched(ops, queue, bytes, block, &column));
     SUCCEEDS(ops->record(queue, &event));
     SUCCEEDS(ops->await(queue2, &event));
     (void)ops->done(&event);

@@ -19,6 +19,7 @@ static int led_join(pthread_t thread, void **result);
 #define pthread_join(thread, result) led_join(thread, result)
 
 #include "../support/cuda_alone.h"
+#include "../support/pitched.h"
 
 #undef memcpy
 #undef pthread_cond_wait
@@ -120,8 +121,8 @@ static ha_cuda_team *team_of_device(void) { return &((ha_cuda_device *)device)->
 static unsigned char source[24 << 20], target[24 << 20];
 
 static void team_copy(ha_cuda_team *team, void *to, const void *from, size_t bytes) {
-    const ha_pieces one = ha_pieces_one(bytes);
-    ha_cuda_team_copy(team, to, from, &one);
+    const ha_strided_copy one = {.to = to, .from = from, .bytes = bytes};
+    ha_cuda_team_copy(team, &one);
 }
 
 /* With as many parts of its own as the copier takes while one is held back. */
@@ -282,12 +283,12 @@ TEST(queues_use_the_team) {
 }
 
 static void pieces_there_and_back(size_t bytes, size_t rows, size_t row) {
-    const ha_pieces up = {bytes, rows, 1, bytes, bytes * rows, row, row * rows};
-    const ha_pieces down = {bytes, rows, 1, row, row * rows, bytes, bytes * rows};
+    const ha_strided_copy up = PITCHED(bytes, rows, 1, bytes, bytes * rows, row, row * rows);
+    const ha_strided_copy down = PITCHED(bytes, rows, 1, row, row * rows, bytes, bytes * rows);
     void *block = take(bytes * rows);
     memset(target, 't', row * rows);
-    SUCCEEDS(ops->copy3d(queue, block, source + 3, &up));
-    SUCCEEDS(ops->copy3d(queue, target + 5, block, &down));
+    SUCCEEDS(copy_pitched(ops, queue, block, source + 3, &up));
+    SUCCEEDS(copy_pitched(ops, queue, target + 5, block, &down));
     ops->drain(queue);
     for (size_t y = 0; y < rows; y++) {
         const size_t next = y + 1 < rows ? row - bytes : 0;

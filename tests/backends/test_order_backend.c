@@ -3,6 +3,7 @@
 #include "../support/order_backend.h"
 
 #include "../support/backend_alone.h"
+#include "../support/pitched.h"
 
 enum { ROW = 12, ROWS = 5, PLANE = ROW * ROWS, PLANES = 3, BYTES = PLANE * PLANES };
 
@@ -28,9 +29,9 @@ static int end(HA_UNUSED void **state) {
 
 /* `bytes` of each row from `first` on, to or from the same place on the host. */
 static void column(void *on, int up, size_t first, size_t bytes) {
-    const ha_pieces p = {bytes, ROWS, PLANES, ROW, PLANE, ROW, PLANE};
+    const ha_strided_copy p = PITCHED(bytes, ROWS, PLANES, ROW, PLANE, ROW, PLANE);
     void *there = (char *)block + first;
-    SUCCEEDS(ops->copy3d(on, up ? there : back + first, up ? host + first : there, &p));
+    SUCCEEDS(copy_pitched(ops, on, up ? there : back + first, up ? host + first : there, &p));
 }
 
 static void follow(void *on, void *behind) {
@@ -71,9 +72,9 @@ TEST(columns_in_order) {
 
 /* The last piece, and what is before and behind it. */
 TEST(other_copies_in_the_gaps) {
-    const ha_pieces p = {2, ROWS, PLANES, ROW, PLANE, ROW, PLANE};
+    const ha_strided_copy p = PITCHED(2, ROWS, PLANES, ROW, PLANE, ROW, PLANE);
     const size_t last = (PLANES - 1) * PLANE + (ROWS - 1) * ROW;
-    SUCCEEDS(ops->copy3d(queue, block, host, &p));
+    SUCCEEDS(copy_pitched(ops, queue, block, host, &p));
     SUCCEEDS(ops->copy(queue2, (char *)block + last + 2, host, ROW - 2));
     SUCCEEDS(ops->copy(queue2, (char *)block + last - 1, host, 1));
     IN_ORDER();
@@ -93,16 +94,20 @@ TEST(a_row_and_a_column) {
 }
 
 TEST(pieces_stay_in_their_block) {
-    const ha_pieces p = {2, 2, 1, BYTES - 2, BYTES - 2, 2, 4};
-    ha_pieces q = p;
-    q.to_row++;
-    SUCCEEDS(ops->copy3d(queue, block, host, &p));
+    const ha_strided_copy p = PITCHED(2, 2, 1, BYTES - 2, 2 * BYTES - 4, 2, 4);
+    ha_strided_copy q = p;
+    q.to_step[0]++;
+    q.to_step[1] += 2;
+    SUCCEEDS(copy_pitched(ops, queue, block, host, &p));
     IN_ORDER();
-    SUCCEEDS(ops->copy3d(queue, block, host, &q));
+    SUCCEEDS(copy_pitched(ops, queue, block, host, &q));
     RACES("in a block of");
     order_command *command = ((order_queue *)queue)->first->next;
     assert_int_equal(command->kind, ORDER_PIECES);
-    memcpy(command->data, &p, sizeof p); /* for it runs in the end */
+    q = p; /* for it runs in the end */
+    q.to = block;
+    q.from = host;
+    memcpy(command->data, &q, sizeof q);
 }
 
 static void touch_nothing(HA_UNUSED const ha_queue *here, HA_UNUSED void *argument) {}

@@ -1,5 +1,6 @@
 /* Queues of the simulated device: holding them, and failing late. */
 #include "../support/sim_alone.h"
+#include "../support/pitched.h"
 #include "../support/quiet.h"
 
 static ha_event record_on(void *of) {
@@ -42,14 +43,14 @@ TEST(held_queues_run_what_they_are_let) {
 
 /* However many they are, and however slow. */
 TEST(pieces_are_one_command) {
-    const ha_pieces up = {1, 6, 5, 2, 12, 1, 6}, down = {1, 6, 5, 1, 6, 2, 12};
+    const ha_strided_copy up = PITCHED(1, 6, 5, 2, 12, 1, 6), down = PITCHED(1, 6, 5, 1, 6, 2, 12);
     char text[30] = "twenty-nine characters of text", back[30] = "";
     void *block;
     SUCCEEDS(memory_ops->allocate(memory, 64, &block));
     SUCCEEDS(ha_sim_set_credit(queue, 0));
-    SUCCEEDS(ops->copy3d(queue, block, text, &up));
+    SUCCEEDS(copy_pitched(ops, queue, block, text, &up));
     ha_event first = record_on(queue);
-    SUCCEEDS(ops->copy3d(queue, back, block, &down));
+    SUCCEEDS(copy_pitched(ops, queue, back, block, &down));
     ha_event second = record_on(queue);
     SUCCEEDS(ha_sim_set_credit(queue, 1));
     SUCCEEDS(ops->finish(&first));
@@ -62,19 +63,54 @@ TEST(pieces_are_one_command) {
     memory_ops->release(memory, block, 64);
 }
 
+/* What GPUs do: a copy engine takes rows and planes anywhere; a kernel takes small pieces, of the device's own
+ * memory. */
+TEST(what_a_device_takes) {
+    char text[64] = "0123456789abcdef", back[64] = "", *block;
+    void *made;
+    SUCCEEDS(memory_ops->allocate(memory, 128, &made));
+    block = (char *)made;
+    ha_strided_copy s = {.to = block + 64,
+                         .from = block,
+                         .bytes = 1,
+                         .levels = 3,
+                         .count = {2, 2, 2},
+                         .to_step = {4, 2, 1},
+                         .from_step = {1, 2, 4}};
+    assert_int_equal(ops->copy_strided(queue, &s, 1), HA_ERR_UNSUPPORTED);
+    memory_ops->release(memory, block, 128);
+    SUCCEEDS(close_all(NULL));
+    SUCCEEDS(open_with(&(ha_sim_options){.strides = 1}));
+    SUCCEEDS(memory_ops->allocate(memory, 128, &made));
+    block = (char *)made;
+    s.to = block + 64;
+    s.from = block;
+    SUCCEEDS(ops->copy(queue, block, text, sizeof text));
+    SUCCEEDS(ops->copy_strided(queue, &s, 1));
+    SUCCEEDS(ops->copy(queue, back, block + 64, 8));
+    ops->drain(queue);
+    assert_string_equal(back, "04261537");
+    s.from = text;
+    assert_int_equal(ops->copy_strided(queue, &s, 1), HA_ERR_UNSUPPORTED);
+    s.from = block;
+    s.bytes = HA_SCATTER_BYTES + 1;
+    assert_int_equal(ops->copy_strided(queue, &s, 1), HA_ERR_UNSUPPORTED);
+    memory_ops->release(memory, block, 128);
+}
+
 /* At this pace, a copy of what lies between would not end. */
 TEST(gaps_take_no_time) {
     enum { ROWS = 40, APART = 1 << 20 };
     const ha_sim_options slow = {.bandwidth = 1 << 10};
-    const ha_pieces p = {1, ROWS, 1, APART, APART * ROWS, 1, ROWS};
+    const ha_strided_copy p = PITCHED(1, ROWS, 1, APART, APART * ROWS, 1, ROWS);
     char text[ROWS + 1] = "every character of this is a row by its", back[ROWS] = "";
-    const ha_pieces q = {1, ROWS, 1, 1, ROWS, APART, APART * ROWS};
+    const ha_strided_copy q = PITCHED(1, ROWS, 1, 1, ROWS, APART, APART * ROWS);
     void *block;
     SUCCEEDS(close_all(NULL));
     SUCCEEDS(open_with(&slow));
     SUCCEEDS(memory_ops->allocate(memory, (size_t)ROWS * APART, &block));
-    SUCCEEDS(ops->copy3d(queue, block, text, &p));
-    SUCCEEDS(ops->copy3d(queue, back, block, &q));
+    SUCCEEDS(copy_pitched(ops, queue, block, text, &p));
+    SUCCEEDS(copy_pitched(ops, queue, back, block, &q));
     ops->drain(queue);
     assert_memory_equal(back, text, ROWS);
     memory_ops->release(memory, block, (size_t)ROWS * APART);
@@ -363,6 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         USUAL(held_queues_run_what_they_are_let),
         USUAL(pieces_are_one_command),
+        USUAL(what_a_device_takes),
         USUAL(gaps_take_no_time),
         USUAL(steps_add_up),
         USUAL(letting_go_runs_all),

@@ -121,7 +121,7 @@ static void try_copy(int rank, const int64_t *extent, box to_box, box from_box, 
     do {
         memcpy(kept_at(&to, rank, index), element_at(&from, rank, index), element);
     } while (next_index(rank, extent, index));
-    ha_strided_copy(rank, extent, to.first, to_box.stride, from.first, from_box.stride, element);
+    ha_copy_strided(rank, extent, to.first, to_box.stride, from.first, from_box.stride, element);
     expect_kept(&to);
     elements_free(&to);
     elements_free(&from);
@@ -155,7 +155,7 @@ TEST(transpositions) {
 TEST(nothing) {
     const int64_t extent[] = {3, 0, 5}, stride[] = {5, 5, 1};
     ha_misfit misfit;
-    ha_strided_copy(3, extent, NULL, stride, NULL, stride, 8);
+    ha_copy_strided(3, extent, NULL, stride, NULL, stride, 8);
     ha_strided_fill(3, extent, NULL, stride, "x", 1);
     assert_int_equal(ha_strided_convert(3, extent, NULL, stride, HA_DTYPE_int8_t, NULL, stride,
                                         HA_DTYPE_float, &misfit),
@@ -464,7 +464,7 @@ TEST(equality_of_bytes) {
         int64_t index[] = {2, 1};
         elements a = elements_of((box){{4, 1}, 0, 12}, sizes[i], 0);
         elements b = elements_of((box){{1, 3}, 0, 12}, sizes[i], 0);
-        ha_strided_copy(2, extent, b.first, columns, a.first, rows, sizes[i]);
+        ha_copy_strided(2, extent, b.first, columns, a.first, rows, sizes[i]);
         assert_true(ha_strided_equal(2, extent, a.first, rows, HA_DTYPE_NONE, b.first, columns,
                                      HA_DTYPE_NONE, sizes[i]));
         element_at(&b, 2, index)[sizes[i] - 1] ^= 1;

@@ -12,7 +12,7 @@ static const int64_t SIX_BY_EIGHT[] = {6, 8}, CUBE[] = {3, 4, 5};
 
 static struct {
     const ha_queue_ops *ops; /* that C has really */
-    int copies, pieces;      /* calls that were taken */
+    int copies, pieces;      /* calls that were taken; pieces: of copy_strided */
     int fail_in;             /* n > 0: the n-th copy from now on fails */
 } counted;
 static ha_queue_ops counting;
@@ -23,14 +23,15 @@ static ha_status count_copy(void *queue, void *to, const void *from, size_t byte
     return counted.ops->copy(queue, to, from, bytes);
 }
 
-static ha_status count_pieces(void *queue, void *to, const void *from, const ha_pieces *p) {
-    const ha_status s = counted.ops->copy3d(queue, to, from, p);
+static ha_status count_pieces(void *queue, const ha_strided_copy *copies, size_t n) {
+    const ha_status s = counted.ops->copy_strided(queue, copies, n);
     counted.pieces += !s;
-    assert_true(p->to_plane % p->to_row == 0 && p->from_plane % p->from_row == 0);
     return s;
 }
 
-static int has_pieces(void) { return counted.ops && HA_HAS_(counted.ops, ha_queue_ops, copy3d); }
+static int has_pieces(void) {
+    return counted.ops && HA_HAS_(counted.ops, ha_queue_ops, copy_strided);
+}
 
 /* From now on the calls of C are counted; `one_by_one`: and it cannot copy pieces. */
 static void begin_counting(int one_by_one) {
@@ -39,7 +40,7 @@ static void begin_counting(int one_by_one) {
     counted.ops = C->ops;
     counting = *C->ops;
     counting.copy = count_copy;
-    counting.copy3d = has_pieces() && !one_by_one ? count_pieces : NULL;
+    counting.copy_strided = has_pieces() && !one_by_one ? count_pieces : NULL;
     C->ops = &counting;
 }
 
@@ -108,7 +109,7 @@ static double value_at(darray x, size_t i) {
 
 /* ---- what moves ----------------------------------------------------------------------------- */
 
-/* Reading the view at C moves its elements and no others, in so many calls: of copy3d, where C has that;
+/* Reading the view at C moves its elements and no others, in so many calls: of copy_strided, where C has that;
  * else of copy. */
 static void expect_cost(darray view, int pieces, int copies) {
     const ha_statistics before = ha_array_statistics(view.array);

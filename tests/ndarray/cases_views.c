@@ -122,7 +122,7 @@ TEST(orders_and_directions) {
 
 /* What one command can do stays where it is. */
 TEST(a_device_copies_what_it_has) {
-    if (C == H || !HA_HAS_(C->ops, ha_queue_ops, copy3d)) return;
+    if (C == H || !HA_HAS_(C->ops, ha_queue_ops, copy_strided)) return;
     darray x = counting(HA_DTYPE_double, 3, LIST(4, 5, 6), C);
     darray y = kept(darray_new(HA_DTYPE_double, 3, LIST(4, 5, 6), C));
     HA_OVERWRITING_ALL(v, harray_double_from(x.array), C) {}

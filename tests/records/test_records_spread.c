@@ -40,16 +40,16 @@ static size_t pick(size_t n) {
 
 /* Of 0 to 4 levels, with counts that are odd as often as not; aligned or not. Its values take their turns in
  * `bytes` bytes of the target from `first` on; the source's may lie anywhere, and be read twice. */
-static ha_stride_copy any_copy(unsigned char *to, size_t room, const unsigned char *from) {
+static ha_strided_copy any_copy(unsigned char *to, size_t room, const unsigned char *from) {
     static const size_t sizes[] = {1, 2, 4, 8, 16, 8, 4, 3, 12, 5};
     const size_t bytes = sizes[pick(sizeof sizes / sizeof *sizes)], unit = pick(2) ? bytes : 1;
     const size_t reach = (ROOM - 16) / 5;
-    ha_stride_copy s = {.bytes = bytes};
+    ha_strided_copy s = {.bytes = bytes};
     size_t span = bytes;
     s.from = from + pick(reach) / unit * unit;
     s.to = to + (pick(2) ? 0 : pick(3) * unit);
     room -= 2 * unit;
-    for (; s.levels < HA_STRIDES_LEVELS && pick(5); s.levels++) {
+    for (; s.levels < HA_SCATTER_LEVELS && pick(5); s.levels++) {
         const size_t step = (span + unit - 1) / unit * unit + pick(4) * unit;
         size_t count = 1 + pick(7);
         while (count > 1 && (count - 1) * step + span > room) count--;
@@ -62,7 +62,7 @@ static ha_stride_copy any_copy(unsigned char *to, size_t room, const unsigned ch
 }
 
 /* Each into a part of the target. */
-static void any_table(ha_stride_copy *table, size_t n) {
+static void any_table(ha_strided_copy *table, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const size_t part = ROOM / n / 64 * 64;
         table[i] = any_copy(target + i * part, part, source);
@@ -74,7 +74,7 @@ static void any_table(ha_stride_copy *table, size_t n) {
 }
 
 /* Byte by byte, each value from its four indices. */
-static void model_copy(const ha_stride_copy *s) {
+static void model_copy(const ha_strided_copy *s) {
     size_t n = 1;
     for (int k = 0; k < s->levels; k++) n *= s->count[k];
     for (size_t i = 0; i < n; i++) {
@@ -90,11 +90,11 @@ static void model_copy(const ha_stride_copy *s) {
 }
 
 TEST(copies_by_the_host) {
-    ha_stride_copy table[COPIES];
+    ha_strided_copy table[COPIES];
     for (int round = 0; round < 100; round++) {
         any_table(table, COPIES);
         for (int i = 0; i < COPIES; i++) model_copy(&table[i]);
-        ha_strides_copy(table, COPIES);
+        ha_strided_copy_all(table, COPIES);
         assert_memory_equal(target, should, ROOM);
     }
 }
@@ -102,7 +102,7 @@ TEST(copies_by_the_host) {
 /* The kernel's own arithmetic, with any number of threads. */
 TEST(copies_by_the_kernel) {
     static const unsigned threads[] = {1, 7, 256, 4096};
-    ha_stride_copy table[COPIES];
+    ha_strided_copy table[COPIES];
     int wide = 0, narrow = 0;
     for (int round = 0; round < 100; round++) {
         any_table(table, COPIES);
@@ -122,7 +122,7 @@ TEST(copies_by_the_kernel) {
 
 /* What is more than the kernel counts is refused, not cut short. */
 TEST(more_than_the_kernel_counts) {
-    ha_stride_copy s = {.bytes = 1, .levels = 2, .count = {1 << 16, 1 << 15}};
+    ha_strided_copy s = {.bytes = 1, .levels = 2, .count = {1 << 16, 1 << 15}};
     assert_int_equal(ha_cuda_stride_values(&s), 0);
     s.count[1]--;
     assert_int_equal(ha_cuda_stride_values(&s), (1u << 31) - (1u << 16));
@@ -135,7 +135,7 @@ TEST(more_than_the_kernel_counts) {
 
 /* ---- by queues ------------------------------------------------------------------------------- */
 
-static void on_device(ha_stride_copy *table, size_t n, unsigned char *to,
+static void on_device(ha_strided_copy *table, size_t n, unsigned char *to,
                       const unsigned char *from) {
     for (size_t i = 0; i < n; i++) {
         table[i].to = to + ((unsigned char *)table[i].to - target);
@@ -148,9 +148,9 @@ static void copies_by(ha_context *c) {
     const ha_queue_ops *ops = c->ops;
     unsigned char *to = (unsigned char *)ha_memory_allocate(c, ROOM);
     unsigned char *from = (unsigned char *)ha_memory_allocate(c, ROOM);
-    ha_stride_copy table[COPIES];
+    ha_strided_copy table[COPIES];
     assert_true(to && from);
-    assert_int_equal(ops->strides(c->queue, NULL, 0), HA_OK);
+    assert_int_equal(ops->copy_strided(c->queue, NULL, 0), HA_OK);
     for (size_t round = 0; round < 20; round++) {
         const size_t n = round % 3 ? COPIES : 1 + round;
         any_table(table, n);
@@ -158,7 +158,7 @@ static void copies_by(ha_context *c) {
         on_device(table, n, to, from);
         fine(ops->copy(c->queue, to, target, ROOM));
         fine(ops->copy(c->queue, from, source, ROOM));
-        fine(ops->strides(c->queue, table, n));
+        fine(ops->copy_strided(c->queue, table, n));
         memset(table, 0, sizeof table);
         fine(ops->copy(c->queue, target, to, ROOM));
         ops->drain(c->queue);
@@ -184,12 +184,12 @@ TEST(copies_by_the_simulated_device) {
     const ha_queue_ops *ops = c->ops;
     ha_event behind = {NULL, 0};
     char *block = (char *)ha_memory_allocate(c, 64);
-    const ha_stride_copy s[] = {{block, block + 32, 8, 0, {0}, {0}, {0}},
-                                {block + 8, block + 40, 8, 0, {0}, {0}, {0}}};
+    const ha_strided_copy s[] = {{block, block + 32, 8, 0, {0}, {0}, {0}},
+                                 {block + 8, block + 40, 8, 0, {0}, {0}, {0}}};
     copies_by(c);
     /* a table is one command */
     fine(ha_sim_hold(c));
-    fine(ops->strides(c->queue, s, 2));
+    fine(ops->copy_strided(c->queue, s, 2));
     fine(ops->record(c->queue, &behind));
     until_quiet();
     assert_int_equal(ops->done(&behind), 0);
@@ -198,15 +198,15 @@ TEST(copies_by_the_simulated_device) {
     fine(ha_sim_step(c, -1));
     fine(ha_memory_release(c, block));
     fine(ha_context_finish(c));
-    fails(HA_ERR_MEMORY, ops->strides(c->queue, s, SIZE_MAX / 8));
+    fails(HA_ERR_MEMORY, ops->copy_strided(c->queue, s, SIZE_MAX / 8));
     fine(ha_sim_fail(c));
-    fails(HA_ERR_LOST, ops->strides(c->queue, s, 2));
-    fails(HA_ERR_LOST, ops->strides(c->queue, NULL, 0));
+    fails(HA_ERR_LOST, ops->copy_strided(c->queue, s, 2));
+    fails(HA_ERR_LOST, ops->copy_strided(c->queue, NULL, 0));
 }
 
 TEST(a_simulated_device_that_cannot) {
     ha_context *c = sim_with(NULL);
-    fails(HA_ERR_UNSUPPORTED, c->ops->strides(c->queue, NULL, 0));
+    fails(HA_ERR_UNSUPPORTED, c->ops->copy_strided(c->queue, NULL, 0));
 }
 
 /* ---- by the CUDA backend --------------------------------------------------------------------- */
@@ -253,13 +253,13 @@ TEST(modules_that_are_refused) {
     ha_context *c = fake_cuda_device();
     const fake_cuda *fake = cuda_fake();
     fake->fail_call("cuModuleLoadData", 1, HA_CU_OUT_OF_MEMORY, 0);
-    fails(HA_ERR_MEMORY, c->ops->strides(c->queue, NULL, 0));
+    fails(HA_ERR_MEMORY, c->ops->copy_strided(c->queue, NULL, 0));
     fake->fail_call("cuModuleGetFunction", 1, HA_CU_NOT_FOUND, 0);
-    fails(HA_ERR_UNSUPPORTED, c->ops->strides(c->queue, NULL, 0));
+    fails(HA_ERR_UNSUPPORTED, c->ops->copy_strided(c->queue, NULL, 0));
     assert_int_equal(fake->statistics().modules, 0);
     fake->fail_never();
     const uint64_t before = fake->calls("cuModuleLoadData");
-    fails(HA_ERR_UNSUPPORTED, c->ops->strides(c->queue, NULL, 0));
+    fails(HA_ERR_UNSUPPORTED, c->ops->copy_strided(c->queue, NULL, 0));
     assert_int_equal(fake->calls("cuModuleLoadData"), before);
 }
 
@@ -267,32 +267,32 @@ TEST(modules_that_are_refused) {
 TEST(launches_that_fail) {
     ha_context *c = fake_cuda_device();
     const fake_cuda *fake = cuda_fake();
-    ha_stride_copy table[COPIES];
+    ha_strided_copy table[COPIES];
     char *block = (char *)ha_memory_allocate(c, ROOM);
     for (int i = 0; i < COPIES; i++)
-        table[i] = (ha_stride_copy){block + 8 * i, block + ROOM / 2, 8, 0, {0}, {0}, {0}};
+        table[i] = (ha_strided_copy){block + 8 * i, block + ROOM / 2, 8, 0, {0}, {0}, {0}};
     fake->fail_call("cuLaunchKernel", 2, HA_CU_INVALID_VALUE, 0);
-    fails(HA_ERR_BACKEND, c->ops->strides(c->queue, table, COPIES));
+    fails(HA_ERR_BACKEND, c->ops->copy_strided(c->queue, table, COPIES));
     fake->fail_never();
-    fine(c->ops->strides(c->queue, table, COPIES));
+    fine(c->ops->copy_strided(c->queue, table, COPIES));
     c->ops->drain(c->queue);
     table[COPIES - 1].levels = 1;
     table[COPIES - 1].count[0] = SIZE_MAX;
     const uint64_t before = fake->calls("cuLaunchKernel");
-    fails(HA_ERR_UNSUPPORTED, c->ops->strides(c->queue, table, COPIES));
+    fails(HA_ERR_UNSUPPORTED, c->ops->copy_strided(c->queue, table, COPIES));
     assert_int_equal(fake->calls("cuLaunchKernel"), before);
     fine(ha_memory_release(c, block));
     fake->fail_stream((ha_cu_stream)ha_context_stream(c));
-    fails(HA_ERR_LOST, c->ops->strides(c->queue, table, 1));
+    fails(HA_ERR_LOST, c->ops->copy_strided(c->queue, table, 1));
 }
 
 /* Whatever is loaded and launched, another thread can capture a stream meanwhile. */
 TEST(while_a_stream_is_captured) {
     ha_context *c = fake_cuda_device();
     char *block = (char *)ha_memory_allocate(c, 64);
-    const ha_stride_copy s = {block, block + 32, 8, 0, {0}, {0}, {0}};
+    const ha_strided_copy s = {block, block + 32, 8, 0, {0}, {0}, {0}};
     cuda_fake()->capture(1);
-    fine(c->ops->strides(c->queue, &s, 1));
+    fine(c->ops->copy_strided(c->queue, &s, 1));
     assert_true(cuda_fake()->capture(0));
     fine(ha_memory_release(c, block));
 }
@@ -309,17 +309,17 @@ static struct {
 } counted;
 static ha_queue_ops counting;
 
-static ha_status count_strides(void *queue, const ha_stride_copy *table, size_t n) {
-    if (!n) return counted.ops->strides(queue, table, n);
+static ha_status count_strides(void *queue, const ha_strided_copy *table, size_t n) {
+    if (n < 2) return counted.ops->copy_strided(queue, table, n);
     counted.tables++;
-    return counted.answer ? counted.answer : counted.ops->strides(queue, table, n);
+    return counted.answer ? counted.answer : counted.ops->copy_strided(queue, table, n);
 }
 
 static ha_context *counted_at(ha_context *c) {
     memset(&counted, 0, sizeof counted);
     counted.ops = c->ops;
     counting = *c->ops;
-    counting.strides = count_strides;
+    counting.copy_strided = count_strides;
     c->ops = &counting;
     return c;
 }

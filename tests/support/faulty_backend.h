@@ -413,18 +413,13 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
                                            size_t count) {                                         \
         FAULTY_THEN_(kind_name ".fill", (inside).queue->fill(queue, to, value, bytes, count));     \
     }                                                                                              \
-    static ha_status name##_copy3d(void *queue, void *to, const void *from,                        \
-                                   const ha_pieces *pieces) {                                      \
-        if ((inside).queue->copy3d == NULL) return HA_ERR_UNSUPPORTED;                             \
-        FAULTY_THEN_(kind_name ".copy3d", (inside).queue->copy3d(queue, to, from, pieces));        \
+    static ha_status name##_copy_strided(void *queue, const ha_strided_copy *copies, size_t n) {   \
+        if ((inside).queue->copy_strided == NULL) return HA_ERR_UNSUPPORTED;                       \
+        FAULTY_THEN_(kind_name ".copy_strided", (inside).queue->copy_strided(queue, copies, n));   \
     }                                                                                              \
     static ha_status name##_stamp(void *queue, uint64_t *ns) {                                     \
         if ((inside).queue->stamp == NULL) return HA_ERR_UNSUPPORTED;                              \
         FAULTY_THEN_(kind_name ".stamp", (inside).queue->stamp(queue, ns));                        \
-    }                                                                                              \
-    static ha_status name##_strides(void *queue, const ha_stride_copy *table, size_t n) {          \
-        if ((inside).queue->strides == NULL) return HA_ERR_UNSUPPORTED;                            \
-        FAULTY_THEN_(kind_name ".strides", (inside).queue->strides(queue, table, n));              \
     }                                                                                              \
     static ha_status name##_record(void *queue, ha_event *event) {                                 \
         FAULTY_THEN_(kind_name ".record", (inside).queue->record(queue, event));                   \
@@ -460,9 +455,8 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .native = name##_native,                                                                   \
         .adopt = name##_adopt,                                                                     \
         .adopt_event = name##_adopt_event,                                                         \
-        .copy3d = name##_copy3d,                                                                   \
+        .copy_strided = name##_copy_strided,                                                       \
         .stamp = name##_stamp,                                                                     \
-        .strides = name##_strides,                                                                 \
     };
 
 /* Of the points, each how manyth is played: where the tests are built in several ways, one of them

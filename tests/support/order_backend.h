@@ -31,7 +31,7 @@
 #endif
 
 #include "../../backends/host/host.h"
-#include "../../backends/common/pitched_copy.h"
+#include "../../backends/common/strided_copy.h"
 #include "happens_before.h"
 
 enum { ORDER_DEVICES = 3, ORDER_OF_ONE_KIND = 2, ORDER_TOUCHES = 2 };
@@ -202,6 +202,13 @@ static uint64_t order_cost(void *memory, const ha_place *other) {
 
 static void order_run_until(order_queue *queue, uint64_t position);
 
+static void order_move_pieces(const ha_strided_copy *given) {
+    ha_strided_copy copy = *given;
+    copy.to = order_real(given->to);
+    copy.from = order_real(given->from);
+    ha_strided_copy_all(&copy, 1);
+}
+
 static void order_run(const order_queue *queue, order_command *command) {
     char *to = command->to != NULL ? (char *)order_real(command->to) : NULL;
     switch (command->kind) {
@@ -209,9 +216,7 @@ static void order_run(const order_queue *queue, order_command *command) {
         memcpy(to, order_real(command->from), command->bytes);
         break;
     case ORDER_PIECES:
-        ha_pieces_copy(to, (const char *)order_real(command->from),
-                       (const ha_pieces *)command->data, 0,
-                       ha_pieces_total((const ha_pieces *)command->data));
+        order_move_pieces((const ha_strided_copy *)(const void *)command->data);
         break;
     case ORDER_FILL:
         for (size_t i = 0; i < command->count; i++)
@@ -343,17 +348,28 @@ static ha_status order_copy(void *handle, void *to, const void *from, size_t byt
     return HA_OK;
 }
 
-static ha_status order_copy3d(void *handle, void *to, const void *from, const ha_pieces *p) {
+/* One side of a copy. */
+static hb_pieces order_pieces_of(const ha_strided_copy *s, const size_t *step) {
+    hb_pieces p = {s->bytes, 1, 1, 0, 0};
+    if (s->levels > 0) p.rows = s->count[0];
+    if (s->levels > 0) p.row = step[0];
+    if (s->levels > 1) p.planes = s->count[1];
+    if (s->levels > 1) p.plane = step[1];
+    return p;
+}
+
+static ha_status order_copy_strided(void *handle, const ha_strided_copy *s, size_t n) {
     order_queue *queue = (order_queue *)handle;
-    const order_command copy = {.kind = ORDER_PIECES, .to = to, .from = from};
-    const hb_pieces read = {p->bytes, p->rows, p->planes, p->from_row, p->from_plane};
-    const hb_pieces written = {p->bytes, p->rows, p->planes, p->to_row, p->to_plane};
+    const order_command copy = {.kind = ORDER_PIECES};
+    if (n != 1 || !ha_strided_is_pitched(s)) return HA_ERR_UNSUPPORTED;
+    const hb_pieces read = order_pieces_of(s, s->from_step);
+    const hb_pieces written = order_pieces_of(s, s->to_step);
     order_between("copy");
-    ha_status status = order_enqueue(queue, &copy, p, sizeof *p);
+    ha_status status = order_enqueue(queue, &copy, s, sizeof *s);
     if (status != HA_OK) return status;
-    order_expect_near(queue, to, from);
-    order_touch_pieces(queue, from, &read, 0, "copy from pieces");
-    order_touch_pieces(queue, to, &written, 1, "copy to pieces");
+    order_expect_near(queue, s->to, s->from);
+    order_touch_pieces(queue, s->from, &read, 0, "copy from pieces");
+    order_touch_pieces(queue, s->to, &written, 1, "copy to pieces");
     order_between("copy");
     return HA_OK;
 }
@@ -492,9 +508,9 @@ static const ha_memory_ops order_host_memory_ops = {
         .bytes = sizeof(ha_queue_ops), .version = HA_BACKEND_VERSION, .create = order_create,      \
         .destroy = order_destroy, .copy = order_copy, .call = order_call, .record = order_record,  \
         .await = order_await, .finish = order_finish, .done = order_done, .drain = order_drain,    \
-        .fill = (fill_slot), .forget = order_forget, .copy3d = (pieces_slot)                       \
+        .fill = (fill_slot), .forget = order_forget, .copy_strided = (pieces_slot)                 \
     }
-static const ha_queue_ops order_queue_ops = ORDER_QUEUE_OPS(NULL, order_copy3d);
+static const ha_queue_ops order_queue_ops = ORDER_QUEUE_OPS(NULL, order_copy_strided);
 static const ha_queue_ops order2_queue_ops = ORDER_QUEUE_OPS(order_fill, NULL);
 
 static const ha_backend order_backend = {

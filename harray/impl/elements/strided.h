@@ -231,7 +231,7 @@ static void ha_copy_planes(const ha_strided *s, const ha_plane *p, int d, char *
 /* All elements, of `element` bytes each: extent[rank] on both sides; strides in elements. Those of the
  * source may be 0. No two elements of the target are the same memory, and none is one of the source.
  * The addresses are those of index 0, 0, …; all indices were checked. */
-static void ha_strided_copy(int rank, const int64_t *extent, void *to, const int64_t *to_stride,
+static void ha_copy_strided(int rank, const int64_t *extent, void *to, const int64_t *to_stride,
                             const void *from, const int64_t *from_stride, size_t element) {
     ha_strided s = {.run = element};
     if (!ha_strided_gather(&s, rank, extent, to_stride, element, from_stride, element)) return;
@@ -256,7 +256,7 @@ static void ha_strided_copy(int rank, const int64_t *extent, void *to, const int
 HA_UNUSED static void ha_strided_fill(int rank, const int64_t *extent, void *to,
                                       const int64_t *to_stride, const void *value, size_t element) {
     static const int64_t none[HA_MOST_RANK] = {0};
-    ha_strided_copy(rank, extent, to, to_stride, value, none, element);
+    ha_copy_strided(rank, extent, to, to_stride, value, none, element);
 }
 
 #endif

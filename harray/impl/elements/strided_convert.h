@@ -113,7 +113,7 @@ static const void *ha_portion_dense(const ha_portions *p, const ha_portion *piec
     int64_t dense[HA_MOST_RANK];
     if (ha_portion_is_dense(p, piece, stride)) return from;
     ha_portion_strides(p, piece, dense);
-    ha_strided_copy(p->both.rank, piece->extent, buffer, dense, from, stride, size);
+    ha_copy_strided(p->both.rank, piece->extent, buffer, dense, from, stride, size);
     return buffer;
 }
 
@@ -138,7 +138,7 @@ static int ha_portion_convert(const ha_portions *p, const ha_portion *piece) {
                           piece->count);
     if (in_place) return 1;
     ha_portion_strides(p, piece, dense);
-    ha_strided_copy(p->both.rank, piece->extent, piece->first, p->first_stride, target, dense,
+    ha_copy_strided(p->both.rank, piece->extent, piece->first, p->first_stride, target, dense,
                     p->first_size);
     return 1;
 }
@@ -169,7 +169,7 @@ static void ha_find_misfit(int rank, const int64_t *extent, ha_dtype to_type, co
     } while (!misfit->objection && ha_next_index(rank, extent, misfit->index));
 }
 
-/* As ha_strided_copy, with strides in elements of either type; both addresses are aligned for their
+/* As ha_copy_strided, with strides in elements of either type; both addresses are aligned for their
  * types. HA_ERR_ARGUMENT: *misfit tells which element does not fit, and nothing was written. */
 HA_UNUSED static ha_status ha_strided_convert(int rank, const int64_t *extent, void *to,
                                               const int64_t *to_stride, ha_dtype to_type,
@@ -180,7 +180,7 @@ HA_UNUSED static ha_status ha_strided_convert(int rank, const int64_t *extent, v
                      .first_size = ha_dtype_size(to_type),
                      .second_size = ha_dtype_size(from_type)};
     if (to_type == from_type) {
-        ha_strided_copy(rank, extent, to, to_stride, from, from_stride, p.first_size);
+        ha_copy_strided(rank, extent, to, to_stride, from, from_stride, p.first_size);
         return HA_OK;
     }
     if (!ha_portions_make(&p, rank, extent, (char *)to, to_stride, (const char *)from, from_stride))

@@ -78,15 +78,14 @@ typedef struct ha_pair_run {
 static ha_status ha_pair_copy(const ha_copy_pair *pair, const ha_pair_run *run) {
     ha_context *c = run->write.context;
     ha_misfit misfit;
-    ha_rows rows;
-    ha_strided s;
+    ha_strided_copy copy;
     int some;
     if (!run->write.size) return HA_OK;
     if (ha_is_host(c))
         return ha_copy_opened(&pair->to, run->write.data, &pair->from, run->read.data, &misfit);
-    (void)ha_rows_between(&pair->to, &pair->from, &rows, &s);
-    return ha_move_rows(c, (char *)run->write.data + s.to, (char *)run->read.data + s.from, &rows,
-                        &some);
+    (void)ha_pieces_between(&pair->to, (char *)run->write.data, &pair->from,
+                            (const char *)run->read.data, &copy);
+    return ha_move_copy(c, &copy, &some);
 }
 
 /* The devices first: they work while the host copies. */

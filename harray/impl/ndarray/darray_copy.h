@@ -58,34 +58,30 @@ static int ha_view_is_valid_at(const darray *v, const ha_context *c) {
 
 /* ---- on a device ---------------------------------------------------------------------------- */
 
-/* Pieces that a queue can copy by one command: on at most two levels, forwards; they begin s->to and
- * s->from bytes from the first elements. */
-static int ha_rows_between(const darray *to, const darray *from, ha_rows *rows, ha_strided *s) {
+/* Pieces that a queue can copy by one command: rows or planes of them, forwards. The data are those of the
+ * first elements; NULL: to ask only. */
+static int ha_pieces_between(const darray *to, char *to_data, const darray *from,
+                             const char *from_data, ha_strided_copy *copy) {
     const size_t size = to->array->element;
-    *s = (ha_strided){.run = size};
-    if (!ha_strided_gather(s, to->rank, to->extent, to->stride, size, from->stride, size)) return 0;
-    ha_strided_merge(s);
-    ha_strided_grow_run(s);
-    *rows = (ha_rows){.bytes = s->run, .levels = s->rank};
-    int64_t least_to = (int64_t)s->run, least_from = least_to;
-    for (int k = 0; k < s->rank; k++) {
-        const ha_dimension *x = &s->at[k];
-        if (k == 2 || x->to < least_to || x->from < least_from) return 0;
-        if (k && (x->to % s->at[0].to || x->from % s->at[0].from)) return 0;
-        rows->count[k] = (size_t)x->extent;
-        rows->to[k] = (size_t)x->to;
-        rows->from[k] = (size_t)x->from;
-        least_to = x->extent * x->to;
-        least_from = x->extent * x->from;
+    ha_strided s = {.run = size};
+    if (!ha_strided_gather(&s, to->rank, to->extent, to->stride, size, from->stride, size))
+        return 0;
+    *copy = (ha_strided_copy){.to = to_data ? to_data + s.to : NULL,
+                              .from = from_data ? from_data + s.from : NULL,
+                              .bytes = size};
+    for (int k = 0; k < s.rank; k++) {
+        const ha_dimension *x = &s.at[k];
+        if (x->from <= 0) return 0;
+        ha_strided_repeat(copy, (size_t)x->extent, (size_t)x->to, (size_t)x->from);
     }
-    return 1;
+    return ha_strided_is_pitched(copy);
 }
 
-static ha_status ha_move_once(ha_context *c, char *to, const char *from, const ha_rows *rows) {
-    ha_mover m = {c, 0};
+static ha_status ha_move_once(ha_context *c, const ha_strided_copy *copy) {
+    ha_mover m = {c, 0, HA_STRIDED_LEVELS};
     if (!c->ops) return HA_ERR_UNSUPPORTED;
-    if (rows->levels) return ha_move_at_once(&m, to, from, rows, rows->levels);
-    return ha_mover_check(&m, c->ops->copy(c->queue, to, from, rows->bytes));
+    if (copy->levels) return ha_move_at_once(&m, copy);
+    return ha_move_piece(&m, copy->to, copy->from, copy->bytes);
 }
 
 typedef struct ha_device_copy {
@@ -100,13 +96,12 @@ static ha_status ha_device_copy_work(ha_open_set *t, void *argument) {
     const ha_device_copy *copy = (const ha_device_copy *)argument;
     const int to_first = t->part[0].place == 1;
     ha_open_part *to = &t->part[!to_first], *from = &t->part[to_first];
-    ha_rows rows;
-    ha_strided s;
-    if (!ha_rows_between(copy->to, copy->from, &rows, &s)) return HA_ERR_UNSUPPORTED;
+    ha_strided_copy pieces;
+    if (!ha_pieces_between(copy->to, ha_part_data(to), copy->from, ha_part_data(from), &pieces))
+        return HA_ERR_UNSUPPORTED;
     t->at = to;
     to->opening.trouble = "copying it failed";
-    ha_status status = ha_move_once(to->opening.context, ha_part_data(to) + s.to,
-                                    ha_part_data(from) + s.from, &rows);
+    ha_status status = ha_move_once(to->opening.context, &pieces);
     return status == HA_ERR_LOST ? HA_ERR_BACKEND : status;
 }
 
@@ -129,10 +124,9 @@ static ha_status ha_copy_on_device(const darray *to, const darray *from, ha_cont
 
 /* Whether it is worth trying. */
 static int ha_copy_fits_device(const darray *to, const darray *from, const ha_context *c) {
-    ha_rows rows;
-    ha_strided s;
+    ha_strided_copy pieces;
     return c->ops && to->type == from->type && ha_view_is_valid_at(from, c) &&
-           ha_rows_between(to, from, &rows, &s);
+           ha_pieces_between(to, NULL, from, NULL, &pieces);
 }
 
 /* ---- on the host ---------------------------------------------------------------------------- */
@@ -143,7 +137,7 @@ static ha_status ha_copy_opened(const darray *to, void *to_data, const darray *f
     if (to->type)
         return ha_strided_convert(to->rank, to->extent, to_data, to->stride, to->type, from_data,
                                   from->stride, from->type, misfit);
-    ha_strided_copy(to->rank, to->extent, to_data, to->stride, from_data, from->stride,
+    ha_copy_strided(to->rank, to->extent, to_data, to->stride, from_data, from->stride,
                     to->array->element);
     return HA_OK;
 }

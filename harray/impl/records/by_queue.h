@@ -7,6 +7,16 @@
 
 /* ---- by the queue ---------------------------------------------------------------------------- */
 
+/* The other way round; `from` is not only the caller's to read. */
+static ha_strided_copy ha_strided_turn(const ha_strided_copy *copy) {
+    ha_strided_copy turned = *copy;
+    turned.to = (void *)copy->from;
+    turned.from = copy->to;
+    memcpy(turned.to_step, copy->from_step, sizeof turned.to_step);
+    memcpy(turned.from_step, copy->to_step, sizeof turned.from_step);
+    return turned;
+}
+
 /* Enqueues n merged copies; chunk NULL: between the two memories. here_is_to: to where they were merged.
  * *some: set when any were enqueued, also when it fails. */
 static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *queue,
@@ -15,16 +25,11 @@ static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *qu
     ha_status s = HA_OK;
     ha_transfer_begins(queue);
     for (; n > 0 && !s; n--, b++) {
-        char *there = chunk ? chunk + b->packed : b->there;
-        ha_rows rows = b->rows;
+        ha_strided_copy copy = b->copy;
         int moved = 0;
-        if (!here_is_to)
-            for (int k = 0; k < rows.levels; k++) {
-                rows.to[k] = b->rows.from[k];
-                rows.from[k] = b->rows.to[k];
-            }
-        s = ha_move_pieces(queue, here_is_to ? b->here : there, here_is_to ? there : b->here, &rows,
-                           &moved, c->attempt);
+        if (chunk) copy.from = chunk + b->packed;
+        if (!here_is_to) copy = ha_strided_turn(&copy);
+        s = ha_move_pieces(queue, &copy, &moved, c->attempt);
         *some |= moved;
     }
     return s;

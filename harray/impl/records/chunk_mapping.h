@@ -30,19 +30,19 @@ static void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t 
 
 /* The linearizer of the values of a leaf in a chunk, which are `*unit` bytes apart for neighbours. */
 static ha_linearizer ha_chunk_linearizer(const ha_leaf_values *s, const ha_mapping *device,
-                                         const ha_rows *rows, int64_t *unit) {
+                                         const ha_strided_copy *copy, int64_t *unit) {
     const ha_stride_pattern *p = &s->stride_pattern;
     ha_linearizer z = {.rank = device->rank, .count = INT64_MAX};
     for (int d = 0; d < z.rank; d++) z.dimension[d] = d;
     if (s->here->linearizer >= 0) z = device->linearizer[s->here->linearizer];
-    *unit = p->levels ? ha_packed_step(rows, p->step[0]) : (int64_t)s->bytes;
+    *unit = p->levels ? ha_packed_step(copy, p->step[0]) : (int64_t)s->bytes;
     for (int k = 1; k < p->levels; k++)
-        if (ha_packed_step(rows, p->step[k]) % *unit) *unit = 1;
+        if (ha_packed_step(copy, p->step[k]) % *unit) *unit = 1;
     z.morton = 0;
     z.pad = 1;
     for (int d = 0; d < z.rank; d++) z.stride[d] = 0;
     for (int k = 0; k < p->levels; k++)
-        z.stride[p->dimension[k]] = ha_packed_step(rows, p->step[k]) / *unit;
+        z.stride[p->dimension[k]] = ha_packed_step(copy, p->step[k]) / *unit;
     return z;
 }
 
@@ -57,19 +57,19 @@ static int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z)
 /* The row of the values of a leaf in a chunk. Its base is such that the array's own indices hold. */
 static ha_row ha_chunk_row(ha_staged_tables *h, const ha_leaf_values *s, const ha_merged_copy *b,
                            const ha_mapping *device, const ha_field_box *box) {
-    const ha_rows *rows = &b->rows;
+    const ha_strided_copy *copy = &b->copy;
     ha_row row = *s->here;
     ha_linearizer z;
     row.blob = 0;
     row.section = -1;
-    row.base = (int64_t)b->packed + (s->stride_pattern.at - b->here);
+    row.base = (int64_t)b->packed + (s->stride_pattern.at - ha_merged_copy_here(b));
     if (s->stride_pattern.blocks) {
-        row.lane_stride = ha_packed_step(rows, s->stride_pattern.step[0]);
-        row.block_stride = ha_packed_step(rows, s->stride_pattern.step[1]);
+        row.lane_stride = ha_packed_step(copy, s->stride_pattern.step[0]);
+        row.block_stride = ha_packed_step(copy, s->stride_pattern.step[1]);
         row.base -= s->stride_pattern.linear / row.lanes * row.block_stride;
         z = device->linearizer[row.linearizer];
     } else {
-        z = ha_chunk_linearizer(s, device, rows, &row.block_stride);
+        z = ha_chunk_linearizer(s, device, copy, &row.block_stride);
         row.lanes = 1;
         row.lane_stride = 0;
         row.base -= ha_linear(&z, box->first) * row.block_stride;

@@ -15,7 +15,7 @@
 /* An estimate in nanoseconds, as in patterns.h: of 1024 bytes, which a device puts into place. */
 enum { HA_SCATTER_NS = 10 };
 
-_Static_assert((int)HA_PATTERN_LEVELS <= (int)HA_STRIDES_LEVELS,
+_Static_assert((int)HA_PATTERN_LEVELS <= (int)HA_SCATTER_LEVELS,
                "a stride pattern is one strided copy");
 
 typedef struct ha_device_scatter {
@@ -25,9 +25,9 @@ typedef struct ha_device_scatter {
     int64_t leaves;
     ha_merged_copy *merged_copy; /* of these: what travels; `packed`: where in the chunk */
     int64_t merged_copies;
-    ha_stride_copy *copy; /* room for two of each leaf */
-    int64_t records;      /* of the box */
-    size_t bytes;         /* of the chunk */
+    ha_strided_copy *copy; /* room for two of each leaf */
+    int64_t records;       /* of the box */
+    size_t bytes;          /* of the chunk */
 } ha_device_scatter;
 
 /* A queue of a device that does this; NULL: there is none. One that turns out to have failed leaves it to
@@ -35,8 +35,8 @@ typedef struct ha_device_scatter {
 static ha_context *ha_device_scatter_queue(const ha_memory *m) {
     for (;;) {
         ha_context *c = ha_memory_queue(m);
-        if (!HA_HAS_(c->ops, ha_queue_ops, strides)) return NULL;
-        const ha_status s = ha_queue_status(c, c->ops->strides(c->queue, NULL, 0));
+        if (!HA_HAS_(c->ops, ha_queue_ops, copy_strided)) return NULL;
+        const ha_status s = ha_queue_status(c, c->ops->copy_strided(c->queue, NULL, 0));
         if (s == HA_OK) return c;
         ha_forget_note();
         if (s != HA_ERR_LOST || ha_memory_queue(m) == c) return NULL;
@@ -54,7 +54,7 @@ static void ha_device_scatter_make(ha_device_scatter *x, const ha_memory *near, 
         return;
     }
     x->merged_copy = (ha_merged_copy *)(void *)(x->leaf_values + leaves);
-    x->copy = (ha_stride_copy *)(void *)(x->merged_copy + leaves);
+    x->copy = (ha_strided_copy *)(void *)(x->merged_copy + leaves);
 }
 
 /* ---- what it is -------------------------------------------------------------------------------- */
@@ -122,11 +122,7 @@ static int ha_device_scatter_leaves(ha_device_scatter *x, const ha_leaf_values *
 
 static uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
     uint64_t bytes = 0;
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t all = b[i].rows.bytes;
-        for (int k = 0; k < b[i].rows.levels; k++) all *= b[i].rows.count[k];
-        bytes += all;
-    }
+    for (int64_t i = 0; i < n; i++) bytes += ha_strided_total(&b[i].copy);
     return bytes;
 }
 
@@ -153,7 +149,7 @@ static uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_leaf_valu
 /* One side of them; distances in bytes. */
 typedef struct ha_device_scatter_side {
     char *at;
-    int64_t step[HA_STRIDES_LEVELS];
+    int64_t step[HA_SCATTER_LEVELS];
     int64_t behind; /* from the first value to the first one behind the full blocks */
 } ha_device_scatter_side;
 
@@ -175,17 +171,17 @@ static ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern 
 /* The same in a chunk. */
 static void ha_device_scatter_pack(ha_device_scatter_side *side, const ha_merged_copy *b,
                                    char *chunk) {
-    side->at = chunk + b->packed + (side->at - b->here);
-    side->behind = ha_packed_step(&b->rows, side->behind);
-    for (int k = 0; k < HA_STRIDES_LEVELS; k++)
-        side->step[k] = ha_packed_step(&b->rows, side->step[k]);
+    side->at = chunk + b->packed + (side->at - ha_merged_copy_here(b));
+    side->behind = ha_packed_step(&b->copy, side->behind);
+    for (int k = 0; k < HA_SCATTER_LEVELS; k++)
+        side->step[k] = ha_packed_step(&b->copy, side->step[k]);
 }
 
 /* count: of levels. */
-static ha_stride_copy ha_device_scatter_copy(size_t bytes, const ha_device_scatter_side *to,
-                                             const ha_device_scatter_side *from, int levels,
-                                             const int64_t *count) {
-    ha_stride_copy s = {.to = to->at, .from = from->at, .bytes = bytes, .levels = levels};
+static ha_strided_copy ha_device_scatter_copy(size_t bytes, const ha_device_scatter_side *to,
+                                              const ha_device_scatter_side *from, int levels,
+                                              const int64_t *count) {
+    ha_strided_copy s = {.to = to->at, .from = from->at, .bytes = bytes, .levels = levels};
     for (int k = 0; k < levels; k++) {
         s.count[k] = (size_t)count[k];
         s.to_step[k] = (size_t)to->step[k];
@@ -196,7 +192,7 @@ static ha_stride_copy ha_device_scatter_copy(size_t bytes, const ha_device_scatt
 
 /* The copies of the values of a leaf, from the chunk to its place (out: back); how many. */
 static int64_t ha_device_scatter_leaf(const ha_device_scatter *x, const ha_leaf_values *s,
-                                      char *chunk, int out, ha_stride_copy *copy) {
+                                      char *chunk, int out, ha_strided_copy *copy) {
     const ha_stride_pattern *far = &s->stride_pattern, *near = &s->other;
     const ha_stride_pattern *blocks = ha_stride_patterns_match(far, near) ? NULL
                                       : far->blocks                       ? far
@@ -225,7 +221,7 @@ static ha_status ha_device_scatter_enqueue(ha_device_scatter *x, ha_context *que
     int64_t n = 0;
     for (int64_t i = 0; i < x->leaves; i++)
         n += ha_device_scatter_leaf(x, &x->leaf_values[i], chunk, out, &x->copy[n]);
-    return ha_queue_status(queue, queue->ops->strides(queue->queue, x->copy, (size_t)n));
+    return ha_queue_status(queue, queue->ops->copy_strided(queue->queue, x->copy, (size_t)n));
 }
 
 #endif

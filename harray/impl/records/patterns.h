@@ -31,9 +31,8 @@ typedef struct ha_leaf_values {
 } ha_leaf_values;
 
 typedef struct ha_merged_copy {
-    char *here, *there; /* there: in the other memory, or NULL */
-    size_t packed;      /* where it is in a chunk */
-    ha_rows rows;       /* to: distances here; from: there, or in the chunk */
+    ha_strided_copy copy; /* to here; from the other memory, or (NULL) from a chunk */
+    size_t packed;        /* where it is in a chunk */
     const ha_leaf_values *first;
 } ha_merged_copy;
 
@@ -194,73 +193,57 @@ static int ha_leaf_values_compare(const void *first, const void *second) {
 /* ---- merged copies ---------------------------------------------------------------------------- */
 
 /* The pieces of the values of one leaf. pair: in both memories, else only here. */
-static ha_rows ha_leaf_values_rows(const ha_leaf_values *s, int pair) {
-    ha_rows r = {.bytes = s->bytes};
-    for (int level = 0; level < s->stride_pattern.levels; level++) {
-        const size_t n = (size_t)s->stride_pattern.count[level],
-                     here = (size_t)s->stride_pattern.step[level];
-        const size_t there = pair ? (size_t)s->other.step[level] : here;
-        const int k = r.levels - 1;
-        if (k < 0 && here == r.bytes && there == r.bytes)
-            r.bytes *= n;
-        else if (k >= 0 && here == r.count[k] * r.to[k] && there == r.count[k] * r.from[k])
-            r.count[k] *= n;
-        else {
-            r.count[r.levels] = n;
-            r.to[r.levels] = here;
-            r.from[r.levels++] = there;
-        }
-    }
-    return r;
+static ha_strided_copy ha_leaf_values_copy(const ha_leaf_values *s, int pair) {
+    const ha_stride_pattern *here = &s->stride_pattern, *there = pair ? &s->other : here;
+    ha_strided_copy copy = {.to = here->at, .from = pair ? there->at : NULL, .bytes = s->bytes};
+    for (int k = 0; k < here->levels; k++)
+        ha_strided_repeat(&copy, (size_t)here->count[k], (size_t)here->step[k],
+                          (size_t)there->step[k]);
+    return copy;
+}
+
+static char *ha_merged_copy_here(const ha_merged_copy *b) { return (char *)b->copy.to; }
+static const char *ha_merged_copy_there(const ha_merged_copy *b) {
+    return (const char *)b->copy.from;
 }
 
 /* Padding inside a record of an array of structs: from one leaf to the next, when all leaves are in the
  * box. So it is nobody's, and may be copied with them. */
-static int ha_is_padding(const ha_merged_copy *b, const ha_leaf_values *s, const ha_rows *rows) {
-    const ptrdiff_t size = s->stride_pattern.at + s->bytes - b->here;
+static int ha_is_padding(const ha_merged_copy *b, const ha_leaf_values *s,
+                         const ha_strided_copy *copy) {
+    const ptrdiff_t size = s->stride_pattern.at + s->bytes - ha_merged_copy_here(b);
     return s->here->section >= 0 && s->here->section == b->first->here->section &&
-           s->here->lanes == 1 && rows->bytes == s->bytes && size <= s->here->block_stride;
+           s->here->lanes == 1 && copy->bytes == s->bytes && size <= s->here->block_stride;
 }
 
 /* loose: as below. */
 static int ha_merged_copy_takes(const ha_merged_copy *b, const ha_leaf_values *s,
-                                const ha_rows *rows, int pair, int loose) {
-    const ptrdiff_t size = s->stride_pattern.at - b->here, gap = size - (ptrdiff_t)b->rows.bytes;
-    if (b->rows.levels != rows->levels || gap < 0) return 0;
-    for (int k = 0; k < rows->levels; k++)
-        if (b->rows.count[k] != rows->count[k] || b->rows.to[k] != rows->to[k] ||
-            b->rows.from[k] != rows->from[k])
+                                const ha_strided_copy *copy, int pair, int loose) {
+    const ha_strided_copy *all = &b->copy;
+    const ptrdiff_t size = s->stride_pattern.at - ha_merged_copy_here(b),
+                    gap = size - (ptrdiff_t)all->bytes;
+    if (all->levels != copy->levels || gap < 0) return 0;
+    for (int k = 0; k < copy->levels; k++)
+        if (all->count[k] != copy->count[k] || all->to_step[k] != copy->to_step[k] ||
+            all->from_step[k] != copy->from_step[k])
             return 0;
     if (s->here->blob != b->first->here->blob) return 0;
-    if (pair && (s->other.at - b->there != size || s->there->blob != b->first->there->blob))
+    if (pair &&
+        (s->other.at - ha_merged_copy_there(b) != size || s->there->blob != b->first->there->blob))
         return 0;
-    return !gap || (loose && ha_is_padding(b, s, rows));
+    return !gap || (loose && ha_is_padding(b, s, copy));
 }
 
 /* Whole records with the padding at their ends. */
 static void ha_merged_copy_round(ha_merged_copy *b, const ha_leaf_values *first, int pair) {
-    ha_rows *r = &b->rows;
+    ha_strided_copy *copy = &b->copy;
     const ha_row *row = first->here;
     const size_t record = (size_t)row->block_stride;
-    if (row->section < 0 || row->lanes != 1 || !r->levels || r->to[0] != record) return;
-    if (pair && (r->from[0] != record || first->there->offset != row->offset)) return;
-    b->here -= row->offset;
-    if (pair) b->there -= row->offset;
-    r->bytes = record;
-}
-
-/* Pieces that have become so long that they follow each other are one. */
-static void ha_merged_copy_fold(ha_merged_copy *b) {
-    ha_rows *r = &b->rows;
-    while (r->levels && r->to[0] == r->bytes && r->from[0] == r->bytes) {
-        r->bytes *= r->count[0];
-        r->levels--;
-        for (int k = 0; k < r->levels; k++) {
-            r->count[k] = r->count[k + 1];
-            r->to[k] = r->to[k + 1];
-            r->from[k] = r->from[k + 1];
-        }
-    }
+    if (row->section < 0 || row->lanes != 1 || !copy->levels || copy->to_step[0] != record) return;
+    if (pair && (copy->from_step[0] != record || first->there->offset != row->offset)) return;
+    copy->to = ha_merged_copy_here(b) - row->offset;
+    if (pair) copy->from = ha_merged_copy_there(b) - row->offset;
+    copy->bytes = record;
 }
 
 /* Merges the copies of leaves, which are sorted by their address. loose: all leaves of the record are there,
@@ -269,18 +252,16 @@ static int64_t ha_merged_copies_make(ha_leaf_values *s, int64_t leaves, int pair
                                      ha_merged_copy *b) {
     int64_t n = 0;
     for (int64_t i = 0; i < leaves; i++) {
-        const ha_rows rows = ha_leaf_values_rows(&s[i], pair);
-        if (n && ha_merged_copy_takes(&b[n - 1], &s[i], &rows, pair, loose))
-            b[n - 1].rows.bytes = (size_t)(s[i].stride_pattern.at - b[n - 1].here) + rows.bytes;
+        const ha_strided_copy copy = ha_leaf_values_copy(&s[i], pair);
+        if (n && ha_merged_copy_takes(&b[n - 1], &s[i], &copy, pair, loose))
+            b[n - 1].copy.bytes =
+                (size_t)(s[i].stride_pattern.at - ha_merged_copy_here(&b[n - 1])) + copy.bytes;
         else
-            b[n++] = (ha_merged_copy){.here = s[i].stride_pattern.at,
-                                      .there = pair ? s[i].other.at : NULL,
-                                      .rows = rows,
-                                      .first = &s[i]};
+            b[n++] = (ha_merged_copy){.copy = copy, .first = &s[i]};
         s[i].merged_copy = n - 1;
     }
     if (loose && n == 1) ha_merged_copy_round(&b[0], &s[0], pair);
-    for (int64_t i = 0; i < n; i++) ha_merged_copy_fold(&b[i]);
+    for (int64_t i = 0; i < n; i++) b[i].copy = ha_strided_fold(&b[i].copy); /* longer pieces */
     return n;
 }
 
@@ -288,9 +269,8 @@ static int64_t ha_merged_copies_make(ha_leaf_values *s, int64_t leaves, int pair
 static size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
     size_t end = 0;
     for (int64_t i = 0; i < n; i++) {
-        size_t bytes = b[i].rows.bytes;
-        ha_rows_pack(&b[i].rows, b[i].rows.from);
-        for (int k = 0; k < b[i].rows.levels; k++) bytes *= b[i].rows.count[k];
+        const size_t bytes = ha_strided_total(&b[i].copy);
+        ha_strided_pack(&b[i].copy, b[i].copy.from_step);
         b[i].packed = end;
         end += (bytes + HA_BLOB_ALIGNMENT - 1) / HA_BLOB_ALIGNMENT * HA_BLOB_ALIGNMENT;
     }
@@ -298,11 +278,11 @@ static size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
 }
 
 /* What is `step` bytes away here is so far away in the chunk. */
-static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
-    int k = r->levels - 1;
-    if ((size_t)step < r->bytes || k < 0) return step;
-    while (k > 0 && r->to[k] > (size_t)step) k--;
-    return step / (int64_t)r->to[k] * (int64_t)r->from[k];
+static int64_t ha_packed_step(const ha_strided_copy *copy, int64_t step) {
+    int k = copy->levels - 1;
+    if ((size_t)step < copy->bytes || k < 0) return step;
+    while (k > 0 && copy->to_step[k] > (size_t)step) k--;
+    return step / (int64_t)copy->to_step[k] * (int64_t)copy->from_step[k];
 }
 
 /* ---- what copies cost ------------------------------------------------------------------------ */
@@ -313,13 +293,14 @@ static int64_t ha_packed_step(const ha_rows *r, int64_t step) {
 enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
 
 static uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const ha_context *queue) {
-    const int at_once = HA_HAS_(queue->ops, ha_queue_ops, copy3d) ? 2 : 0;
+    const int at_once = HA_HAS_(queue->ops, ha_queue_ops, copy_strided) ? 2
+                                                                        : 0; /* planes of rows */
     uint64_t ns = 0;
     for (int64_t i = 0; i < n; i++) {
         uint64_t calls = 1, pieces = 1;
-        for (int k = 0; k < b[i].rows.levels; k++) {
-            pieces *= b[i].rows.count[k];
-            if (k >= at_once) calls *= b[i].rows.count[k];
+        for (int k = 0; k < b[i].copy.levels; k++) {
+            pieces *= b[i].copy.count[k];
+            if (k >= at_once) calls *= b[i].copy.count[k];
         }
         ns += calls * HA_CALL_NS + pieces * HA_PIECE_NS;
     }

@@ -99,10 +99,10 @@ static void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
 /* The same of a record array: all of the block, for nobody else uses it. */
 static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
                                ha_ops *ops, ha_attempt *attempt) {
-    ha_rows rows = {.levels = 0};
+    ha_strided_copy copy = {.to = to->data, .from = in->data};
     int some;
-    ha_status s = a->ops->block_bytes(a, in->memory, &rows.bytes);
-    if (!s) s = ha_move_pieces(queue, to->data, in->data, &rows, &some, attempt);
+    ha_status s = a->ops->block_bytes(a, in->memory, &copy.bytes);
+    if (!s) s = ha_move_pieces(queue, &copy, &some, attempt);
     if (s) return s;
     ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
     ha_lock(a);
@@ -120,10 +120,11 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
     ha_range so_far = v[0]; /* one entry for all */
     if (a->ops) return in->valid.n ? ha_copy_block(a, in, to, queue, ops, attempt) : HA_OK;
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
-        const ha_rows rows = ha_rows_of(a->grid, v[i], a->element);
-        size_t at = v[i].first * a->element;
+        const size_t at = v[i].first * a->element;
+        const ha_strided_copy copy = ha_box_copy(a->grid, v[i], a->element, (char *)to->data + at,
+                                                 in->data + at);
         int some;
-        s = ha_move_pieces(queue, (char *)to->data + at, in->data + at, &rows, &some, attempt);
+        s = ha_move_pieces(queue, &copy, &some, attempt);
         if (!some) continue;
         so_far = ha_around(a->grid, so_far, v[i]);
         ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);

@@ -5,11 +5,11 @@
 
 #include "links.h"
 
-/* Enqueues the pieces to <- from on `queue`; on the host (no queue) does it now. HA_RETRY_ when the
+/* Enqueues the pieces on `queue`; on the host (no queue) does it now. HA_RETRY_ when the
  * queue turns out to have failed. *some: whether any were enqueued, also when it fails. */
-static ha_status ha_move_pieces(ha_context *queue, void *to, const void *from, const ha_rows *rows,
-                                int *some, ha_attempt *attempt) {
-    ha_status s = ha_move_rows(queue, to, from, rows, some);
+static ha_status ha_move_pieces(ha_context *queue, const ha_strided_copy *copy, int *some,
+                                ha_attempt *attempt) {
+    ha_status s = ha_move_copy(queue, copy, some);
     if (s != HA_ERR_LOST) return s;
     ha_forget_note();
     attempt->point = (ha_timepoint){queue, 0};

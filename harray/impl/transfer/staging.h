@@ -23,21 +23,21 @@ static int ha_is_staged(const ha_attempt *attempt, const ha_incarnation *from, h
 /* The first hop: from the incarnation to a chunk, which the attempt then holds. */
 static ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_attempt *attempt) {
     ha_context *queue = ha_writer_queue(a, from, r);
-    ha_rows rows = ha_rows_of(a->grid, r, a->element);
+    ha_strided_copy copy = ha_box_copy(a->grid, r, a->element, NULL,
+                                       from->data + r.first * a->element);
     size_t bytes = ha_elements(a->grid, r) * a->element;
     ha_chunk *chunk;
     int some = 0;
-    ha_rows_pack(&rows, rows.to);
+    ha_strided_pack(&copy, copy.to_step);
     ha_attempt_end(attempt);
     ha_status s = ha_come_after(a, from, r, 0, queue, attempt);
     if (s || (s = ha_chunk_take(queue->home->pinned, bytes, attempt, &chunk))) return s;
+    copy.to = chunk->block->data;
     ha_timepoint last = chunk->last;
     if (last.queue && last.queue != queue && !ha_passed(last.queue, last.seq))
         s = ha_come_after_timepoint(queue, last, attempt);
     if (!s) ha_transfer_begins(queue);
-    if (!s)
-        s = ha_move_pieces(queue, chunk->block->data, from->data + r.first * a->element, &rows,
-                           &some, attempt);
+    if (!s) s = ha_move_pieces(queue, &copy, &some, attempt);
     if (some) {
         ha_lock(a);
         ha_note_operation(&from->ops, queue, r, 0, attempt->site);
@@ -63,16 +63,15 @@ static ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_a
 static ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_context *queue,
                               ha_attempt *attempt) {
     ha_chunk *chunk = attempt->chunk;
-    ha_rows rows = ha_rows_of(a->grid, r, a->element);
+    ha_strided_copy copy = ha_box_copy(a->grid, r, a->element, to->data + r.first * a->element,
+                                       chunk->block->data);
     ha_status s = HA_OK;
     int some = 0;
-    ha_rows_pack(&rows, rows.from);
+    ha_strided_pack(&copy, copy.from_step);
     if (chunk->last.queue != queue) s = ha_come_after_timepoint(queue, chunk->last, attempt);
     if (!s) s = ha_come_after(a, to, r, 1, queue, attempt);
     if (!s) ha_transfer_begins(queue);
-    if (!s)
-        s = ha_move_pieces(queue, to->data + r.first * a->element, chunk->block->data, &rows, &some,
-                           attempt);
+    if (!s) s = ha_move_pieces(queue, &copy, &some, attempt);
     if (some) {
         ha_lock(a);
         ha_note_operation(&to->ops, queue, r, 1, attempt->site);

@@ -39,8 +39,9 @@ static void ha_transfer_outstanding(ha_array *a, ha_incarnation *from, ha_incarn
 static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                              ha_context *c, ha_set *brought, ha_attempt *attempt) {
     ha_context *queue = ha_transfer_queue(a, from, to, r, c);
-    const ha_rows rows = ha_rows_of(a->grid, r, a->element);
-    size_t at = r.first * a->element;
+    const size_t at = r.first * a->element;
+    const ha_strided_copy copy = ha_box_copy(a->grid, r, a->element, to->data + at,
+                                             from->data + at);
     int some = 0;
     if (!queue) {
         const ha_memory *dead = ha_is_dead(from->memory) ? from->memory : to->memory;
@@ -51,7 +52,7 @@ static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *
     if (!s) s = ha_come_after(a, from, r, 0, queue, attempt);
     if (!s) s = ha_come_after(a, to, r, 1, queue, attempt);
     if (!s) ha_transfer_begins(queue);
-    if (!s) s = ha_move_pieces(queue, to->data + at, from->data + at, &rows, &some, attempt);
+    if (!s) s = ha_move_pieces(queue, &copy, &some, attempt);
     if (some) ha_transfer_outstanding(a, from, to, queue, r, attempt->site);
     if (s) return s;
     ha_transfer_note(a, to, r);

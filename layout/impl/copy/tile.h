@@ -73,8 +73,8 @@ static void ha_copy_some_strided(ha_copy_worker *w, const ha_copy_leaf *leaf, ha
     ha_strided_blocks_move(s);
 }
 
-static void ha_copy_strided(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
-                            const ha_copy_piece *piece) {
+static void ha_copy_strided_blocks(ha_copy_worker *w, const ha_copy_group *g,
+                                   const ha_copy_loop *along, const ha_copy_piece *piece) {
     const ha_copy_leaf *leaf = g->leaf;
     ha_strided_blocks s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
     s.to_lane = ha_copy_lane(&leaf->to_shape, along->to);
@@ -208,7 +208,7 @@ static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_cop
         const ha_copy_piece piece = ha_copy_next_piece(g->leaf, along, to, from, count);
         const int64_t done = piece.lanes * piece.blocks * piece.times;
         if (g->method == HA_COPY_STRIDED)
-            ha_copy_strided(w, g, along, &piece);
+            ha_copy_strided_blocks(w, g, along, &piece);
         else if (piece.lanes == g->leaf->to_shape.lanes)
             ha_copy_chunks(w, g->merged, g->merges, &piece);
         else
