@@ -6,7 +6,8 @@
 
 /* Repeats the copy n times, so many bytes apart: one more level, unless what is repeated follows itself
  * without a gap on both sides. Then pieces become longer, or the outermost level does. */
-static HA_UNUSED void ha_strided_repeat(ha_strided_copy *s, size_t n, size_t to_step, size_t from_step) {
+static HA_UNUSED void ha_strided_repeat(ha_strided_copy *s, size_t n, size_t to_step,
+                                        size_t from_step) {
     const int k = s->levels - 1;
     if (n == 1) return;
     if (k < 0 && to_step == s->bytes && from_step == s->bytes)

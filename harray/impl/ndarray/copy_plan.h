@@ -84,7 +84,7 @@ static ha_status ha_pair_copy(const ha_copy_pair *pair, const ha_pair_run *run) 
     if (ha_is_host(c))
         return ha_copy_opened(&pair->to, run->write.data, &pair->from, run->read.data, &misfit);
     (void)ha_pieces_between(&pair->to, (char *)run->write.data, &pair->from,
-                          (const char *)run->read.data, &copy);
+                            (const char *)run->read.data, &copy);
     return ha_move_copy(c, &copy, &some);
 }
 
