@@ -543,7 +543,7 @@ static size_t event_queues(void) {
  * for. */
 static ha_event event_on(ha_context *context) {
     ha_event event;
-    SUCCEEDS(private_record(context->queue, &event));
+    SUCCEEDS(example_record(context->queue, &event));
     return event;
 }
 
@@ -561,7 +561,7 @@ static void begin_work_with_event(harray_double x, ha_context *queue, double amo
 }
 
 static uint64_t executed(const ha_context *c) {
-    return ((const private_queue *)c->queue)->executed;
+    return ((const example_queue *)c->queue)->executed;
 }
 
 TEST(end_after_waits_for_the_event) {

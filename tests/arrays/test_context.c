@@ -349,7 +349,7 @@ static ha_context *private_context(void) { return require_context("private:0"); 
 
 static void enqueue_by_hand(void *queue, const ha_write_double *v, double amount) {
     const job j = {v->data, v->size, amount};
-    assert_int_equal(private_call(queue, add_job, &j, sizeof j), HA_OK);
+    assert_int_equal(example_call(queue, add_job, &j, sizeof j), HA_OK);
 }
 
 TEST(adopting) {
@@ -413,9 +413,9 @@ TEST(giving_an_adopted_queue_back) {
     else fail();
     HA_WRITING(v, y, mine) enqueue_by_hand(queue, &v, 1);
     else fail();
-    assert_non_null(((private_queue *)queue)->first);
+    assert_non_null(((example_queue *)queue)->first);
     SUCCEEDS(ha_context_unfork(mine));
-    assert_null(((private_queue *)queue)->first);
+    assert_null(((example_queue *)queue)->first);
     private_destroy(queue);
     ha_access late;
     REFUSED(HA_ERR_STATE, ha_open(&late, x.array, mine, HA_READ, 0, HA_END));
@@ -428,7 +428,7 @@ TEST(giving_an_adopted_queue_back) {
     assert_ptr_equal(ha_context_stream(again), second);
     HA_WRITING(v, x, again) enqueue_by_hand(second, &v, 1);
     else fail();
-    assert_non_null(((private_queue *)second)->first);
+    assert_non_null(((example_queue *)second)->first);
     assert_true(sum_at(x, H) == 30); /* waits for the new one */
     SUCCEEDS(ha_context_unfork(again));
     private_destroy(second);
@@ -469,7 +469,7 @@ TEST(giving_back_under_a_guest) {
     ha_drain(point);
 }
 
-/* Who is too late to be a guest has let go of the lock, and before it goes on the next queue has the
+/* Who is too late to pin it has let go of the lock, and before it goes on the next queue has the
  * context: what is then done on that has not passed. */
 static struct {
     void *queue;
@@ -496,7 +496,7 @@ TEST(too_late_for_the_queue_before) {
     assert_ptr_equal(next_one.context, mine);
     HA_WRITING(v, x, mine) enqueue_by_hand(second, &v, 1);
     else fail();
-    assert_non_null(((private_queue *)second)->first);
+    assert_non_null(((example_queue *)second)->first);
     assert_true(sum_at(x, H) == 20);
     SUCCEEDS(ha_context_unfork(mine));
     private_destroy(second);
@@ -515,7 +515,7 @@ TEST(adopting_two) {
     HA_WRITING(v, x, a) enqueue_by_hand(queues[0], &v, 1);
     else fail();
     SUCCEEDS(ha_context_finish(a));
-    assert_null(((private_queue *)queues[1])->first); /* it was waited for */
+    assert_null(((example_queue *)queues[1])->first); /* it was waited for */
     SUCCEEDS(ha_context_unfork(b));
     assert_true(sum_at(x, H) == 20);
     SUCCEEDS(ha_context_unfork(a));
@@ -532,9 +532,9 @@ TEST(adopted_queues_are_left_alone) {
     HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
     else fail();
     SUCCEEDS(ha_context_finish(mine));
-    const uint64_t enqueued = ((private_queue *)queue)->enqueued;
+    const uint64_t enqueued = ((example_queue *)queue)->enqueued;
     assert_true(sum_at(x, H) == 10);
-    assert_int_equal(((private_queue *)queue)->enqueued, enqueued);
+    assert_int_equal(((example_queue *)queue)->enqueued, enqueued);
     SUCCEEDS(ha_context_unfork(mine));
     private_destroy(queue);
     drop(x);
@@ -596,8 +596,8 @@ TEST(shutting_down_with_an_adopted_queue) {
     else fail();
     harray_double_free(&x);
     assert_int_equal(ha_shutdown(), HA_OK);
-    assert_null(((private_queue *)queue)->first);
-    assert_int_equal(((private_queue *)queue)->adopted, 0);
+    assert_null(((example_queue *)queue)->first);
+    assert_false(private_is_adopted((example_queue *)queue));
     private_destroy(queue);
     private_destroy(other);
 }
