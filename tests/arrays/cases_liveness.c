@@ -411,30 +411,30 @@ TEST(readers_pass_later_writers) {
     drop(x);
 }
 
-/* Another thread holds x. Its wish for an access to y, which this thread holds, closes a circle
+/* Another thread holds x. Its request for an access to y, which this thread holds, closes a circle
  * when it waits for that; not when it only tries, and sleeps because y is busy. */
 TEST(who_tries_does_not_wait) {
     const uint64_t thread = UINT64_MAX & ~HA_TOKEN_; /* nobody's */
-    const ha_lock_request wish = {.range = HA_WHOLE_, .writes = 1};
+    const ha_lock_request request = {.range = HA_WHOLE_, .writes = 1};
     harray_double x = ramp(SMALL), y = ramp(SMALL);
     ha_access mine;
     SUCCEEDS(ha_open(&mine, y.array, H, HA_WRITE, 0, HA_END));
-    ha_waiter its = {.thread = thread, .array = y.array, .wishes = &wish};
-    ha_waiter me = {.thread = ha_self.id, .array = x.array, .wishes = &wish};
+    ha_waiter its = {.thread = thread, .array = y.array, .requests = &request};
+    ha_waiter me = {.thread = ha_self.id, .array = x.array, .requests = &request};
     x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE_, H, HA_SITE, 1, 0, 0};
     x.array->holders = 1;
     pthread_mutex_lock(&ha_slow.lock);
     ha_waiter_list(&its);
     ha_waiter_list(&me);
-    const int circle = ha_would_deadlock(&me);
+    const int deadlock = ha_would_deadlock(&me);
     its.trying = 1;
-    const int circle_when_trying = ha_would_deadlock(&me);
+    const int deadlock_when_trying = ha_would_deadlock(&me);
     ha_waiter_unlist(&me);
     ha_waiter_unlist(&its);
     pthread_mutex_unlock(&ha_slow.lock);
     x.array->holders = 0;
-    assert_true(circle);
-    assert_false(circle_when_trying);
+    assert_true(deadlock);
+    assert_false(deadlock_when_trying);
     SUCCEEDS(ha_close(&mine));
     drop(x);
     drop(y);

@@ -63,7 +63,7 @@ static inline const char *broken_block(const ha_incarnation *in, size_t element)
 static inline const char *broken_wrapped(const ha_array *a, const ha_incarnation *in) {
     if (!in->wrapped) return NULL;
     if (!in->block || in->capacity != a->wrapped ||
-        (!a->form && in->block->bytes != a->wrapped * a->element))
+        (!a->ops && in->block->bytes != a->wrapped * a->element))
         return "not all of the caller's memory";
     if (a->size > a->wrapped) return "more elements than the caller's memory has";
     if (!ha_is_const(in) || ha_is_dead(in->memory)) return NULL;
