@@ -1,5 +1,4 @@
 /* A program with a device of its own: it hands the backend in, and works there as on any other. */
-#define HARRAY_IMPLEMENTATION
 #include "../../harray.h"
 
 #include "device.h"

@@ -39,7 +39,8 @@ enum {
     SIM_LEDGER = 2048, /* what is handed out is in faulty_sim_ledger */
     DEVICE = QUEUES | ANOTHER | APART | LIMITS,
     SIM = DEVICE | FUNCTIONS | FILLS | ANY_FILLS | PIECES,
-    CUDA = DEVICE | PIECES
+    CUDA = DEVICE | PIECES,
+    MANAGED = (CUDA | FUNCTIONS) & ~LIMITS /* it is never full: pages leave for the host */
 };
 
 typedef struct subject {
@@ -63,8 +64,8 @@ static subject subjects[] = {
 #ifndef HARRAY_NO_CUDA
     {"cuda", &ha_backend_cuda, .has = CUDA, .fake = ""},
     {"async", &ha_backend_cuda, .has = CUDA, .fake = "", .memory = HA_CUDA_ASYNC},
-    {"managed", &ha_backend_cuda, .has = CUDA | FUNCTIONS, .fake = "", .memory = HA_CUDA_MANAGED},
-    {"slow managed", &ha_backend_cuda, .has = CUDA | FUNCTIONS, .fake = "delay=20us,",
+    {"managed", &ha_backend_cuda, .has = MANAGED, .fake = "", .memory = HA_CUDA_MANAGED},
+    {"slow managed", &ha_backend_cuda, .has = MANAGED, .fake = "delay=20us,",
      .memory = HA_CUDA_MANAGED},
 #endif
 };

@@ -13,8 +13,8 @@
  *      private:0   cuda:0      cuda:1       managed memory
  *      launch:0    private:0   private:1    CUDA's device memory; functions are kernels
  *
- * With HARRAY_TEST_KIND=KIND, only those with that kind; where there are none, or the program was compiled
- * with a device's header (see test_kind.h), these instead:
+ * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with that kind,
+ * and where there are none these instead:
  *
  *      KIND:0      private:0   private:1
  *      private:0   KIND:0      KIND:1       if it has two devices
@@ -27,12 +27,8 @@
  *
  * Those with CUDA need HARRAY_CUDA to name the fake driver, or (but for the last) GPUs.
  *
- * In tests named case_NN the number is that of a case of the specification. A test leaves nothing
- * behind: no error, no array (checked after each test), no memory (checked after each row).
- *
- * Cases that are not tested, because what they are about is not there yet:
- *      72              the choice of a copy engine (a GPU's)
- * 24, 27, 36, 39, 40, 44, 52, 56, 66, 68, 78, 81, 87, 95 and 106 do not exist. */
+ * A test leaves nothing behind: no error, no array (checked after each test), no memory (checked after
+ * each row). */
 #ifndef HARRAY_TESTS_SUPPORT_MATRIX_H
 #define HARRAY_TESTS_SUPPORT_MATRIX_H
 
