@@ -21,14 +21,14 @@ static atomic_int failed_allocations;
 static ha_status late_finish(const ha_event *event) {
     finishes++;
     if (on_finish) on_finish();
-    return private_finish(event);
+    return example_finish(event);
 }
 
 static int late_done(const ha_event *event) {
-    const private_queue *queue = (private_queue *)event->object;
-    pthread_mutex_lock(&private_lock);
+    const example_queue *queue = (example_queue *)event->object;
+    pthread_mutex_lock(&example_lock);
     const int done = queue->executed >= event->value;
-    pthread_mutex_unlock(&private_lock);
+    pthread_mutex_unlock(&example_lock);
     return done;
 }
 
@@ -75,17 +75,17 @@ static int begin_late(void **state) {
 /* A test that failed may have left its functions behind. */
 static int end_late(void **state) {
     on_finish = on_release = NULL;
-    private_drain(C->queue);
+    example_drain(C->queue);
     return end_case(state);
 }
 #define LATE(name) cmocka_unit_test_setup_teardown(name, begin_late, end_late)
 
 /* Runs all but the last n commands. */
 static void run_all_but(const ha_context *context, uint64_t n) {
-    private_queue *queue = (private_queue *)context->queue;
-    pthread_mutex_lock(&private_lock);
-    while (queue->enqueued - queue->executed > n) private_run_one(queue);
-    pthread_mutex_unlock(&private_lock);
+    example_queue *queue = (example_queue *)context->queue;
+    pthread_mutex_lock(&example_lock);
+    while (queue->enqueued - queue->executed > n) example_run_one(queue);
+    pthread_mutex_unlock(&example_lock);
 }
 
 /* The memory of C is full, and will have room when its queue has come further. */

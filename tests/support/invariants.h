@@ -261,9 +261,9 @@ static inline void check_pools(void) {
 /* What the backend says itself; -1: this one does not count. */
 static inline int64_t bytes_of_backend(const ha_memory *m) {
     if (m->allocator.allocate) return -1;
-#ifdef PRIVATE_BACKEND_H
+#ifdef HARRAY_TESTS_SUPPORT_PRIVATE_BACKEND_H
     const private_device *device = (const private_device *)m->handle;
-    if (m->backend->open == private_open) return (int64_t)(device->used - device->by_hand);
+    if (m->backend->open == private_open) return (int64_t)(device->device.used - device->by_hand);
 #endif
     return -1;
 }
