@@ -366,8 +366,7 @@ static ha_status ha_open_many_open(ha_open_set *t, int trying) {
     return s;
 }
 
-static ha_status ha_open_together(ha_open_set *t, ha_request *requests, size_t count,
-                                  const char *site) {
+static ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count, const char *site) {
     ha_status s = ha_enter(t->operation);
     if (s || !count) return s;
     if (!requests) return ha_fail(HA_ERR_ARGUMENT, t->operation, "%s: no requests", site);
@@ -383,7 +382,7 @@ static ha_status ha_open_together(ha_open_set *t, ha_request *requests, size_t c
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
     HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = "ha_open_many"};
-    return ha_open_together(&t, requests, count, site);
+    return ha_open_all(&t, requests, count, site);
 }
 
 #endif
