@@ -7,7 +7,7 @@
  *     commit   all of them; cannot fail.
  *
  * Opening a write cannot be taken back: it has made copies invalid. So all are prepared before the
- * first is committed. Nobody waits in a circle: whoever has several arrays busy waits for nothing
+ * first is committed. No deadlock comes of that: whoever has several arrays busy waits for nothing
  * but busy of a later one, and of those that open several at once, each waits only for an array
  * behind those that it holds. */
 #ifndef HARRAY_IMPL_NDARRAY_OPEN_MANY_H
