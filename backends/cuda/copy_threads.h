@@ -13,6 +13,7 @@
 #include "options.h"
 #include "../common/strided_copy.h"
 #include "../common/worker_thread.h"
+#include "../../harray/detail/locks.h"
 
 #include <sched.h>
 #include <stdint.h>
@@ -40,9 +41,9 @@ typedef struct ha_cuda_team {
 
 /* ---- parts ---- */
 
-/* Takes a part, when there is any, and copies it. With the lock held, which is let go meanwhile.
+/* Takes a part, when there is any, and copies it. The lock is let go meanwhile.
  * Cuts are between pages of the target, if that is one piece, and leave no small rest. */
-static int ha_cuda_team_part(ha_cuda_team *team) {
+static int ha_cuda_team_part(ha_cuda_team *team) HA_REQUIRES_(team->lock) {
     const ha_strided_copy copy = team->copy;
     const size_t first = team->next;
     size_t bytes = team->end - first;

@@ -74,8 +74,8 @@ static int ha_sim_has_failed(ha_sim_queue *queue) {
     return atomic_load_explicit(&queue->limit, memory_order_acquire) != UINT64_MAX;
 }
 
-/* Lock held: until the queue gets as far as `position`, or fails. */
-static void ha_sim_wait_progress(ha_sim_queue *queue, uint64_t position) {
+/* Until the queue gets as far as `position`, or fails. */
+static void ha_sim_wait_progress(ha_sim_queue *queue, uint64_t position) HA_REQUIRES_(queue->lock) {
     if (queue->wanted > position) queue->wanted = position;
     pthread_cond_wait(&queue->progress, &queue->lock);
 }
@@ -113,8 +113,8 @@ static void ha_sim_discard(ha_sim_command *command) {
     HARRAY_FREE(command);
 }
 
-/* Lock held: nothing that has not started will happen, nor a wait that is running. */
-static void ha_sim_break(ha_sim_queue *queue) {
+/* Nothing that has not started will happen, nor a wait that is running. */
+static void ha_sim_break(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
     uint64_t limit = atomic_load_explicit(&queue->finished, memory_order_relaxed);
     if (ha_sim_has_failed(queue)) return;
     if (queue->running != NULL && queue->running->kind != HA_SIM_AWAIT) limit++;
@@ -185,8 +185,8 @@ static ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
     return HA_OK;
 }
 
-/* Lock held: the command that was running has ended. */
-static void ha_sim_command_ended(ha_sim_queue *queue, ha_status status) {
+/* The command that was running has ended. */
+static void ha_sim_command_ended(ha_sim_queue *queue, ha_status status) HA_REQUIRES_(queue->lock) {
     uint64_t finished = atomic_load_explicit(&queue->finished, memory_order_relaxed) + 1;
     if (status != HA_OK) ha_sim_break(queue);
     ha_sim_discard(queue->running);
@@ -203,8 +203,8 @@ static int ha_sim_may_start(const ha_sim_queue *queue) {
     return next != NULL && (queue->credit != 0 || next->kind == HA_SIM_STAMP);
 }
 
-/* The next command that may start; NULL when the queue is closed. Called with the lock held. */
-static ha_sim_command *ha_sim_next(ha_sim_queue *queue) {
+/* The next command that may start; NULL when the queue is closed. */
+static ha_sim_command *ha_sim_next(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
     ha_sim_command *command;
     while (!ha_sim_may_start(queue) && !queue->closing) {
         queue->idle = 1;

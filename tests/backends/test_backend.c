@@ -975,7 +975,7 @@ static unsigned found_in(subject *s) {
     if (slots == NULL) return 0;
     unsigned found = QUEUES | (s->backend->count() > 1 ? ANOTHER : 0);
     if (slots->fill != NULL) found |= FILLS;
-    if (slots->copy3d != NULL) found |= PIECES;
+    if (slots->copy_strided != NULL) found |= PIECES;
     if (open_with(s, (size_t)64 << 20) != 0) return found; /* as each test will say */
     if (ops->call(queue, do_nothing, NULL, 0) == HA_OK) found |= FUNCTIONS;
     void *state = s;

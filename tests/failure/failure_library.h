@@ -103,7 +103,7 @@ static ha_status opens_many(ha_access *v, ha_request *list, size_t count) {
 
 /* x is read and then changed at c, y overwritten with n elements, and changed in parts where there
  * is no size to set. */
-static void open_together(ha_context *c, ha_context *other, size_t n) {
+static void open_many(ha_context *c, ha_context *other, size_t n) {
     model *x = &models[0], *y = &models[1];
     ha_access v[3];
     ha_request whole[] = {{&v[2], y->array, other, HA_OVERWRITE, 0, 0, 1, n, NULL},
@@ -128,10 +128,10 @@ static void play_many(void) {
     model *x = &models[0], *y = &models[1];
     begin(x, 20, H);
     begin(y, 10, N1);
-    open_together(N1, N1, 10);
-    open_together(F1, F1, 25);
-    open_together(N1, H, 30);
-    open_together(F1_fork, F2, 31);
+    open_many(N1, N1, 10);
+    open_many(F1, F1, 25);
+    open_many(N1, H, 30);
+    open_many(F1_fork, F2, 31);
     read_back(x);
     read_back(y);
 }

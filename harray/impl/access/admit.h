@@ -8,8 +8,7 @@
 
 /* ---- admission ----------------------------------------------------------------------------- */
 
-/* Lock held. */
-static void ha_holder_place(ha_array *a, const ha_lock_request *request) {
+static void ha_holder_place(ha_array *a, const ha_lock_request *request) HA_REQUIRES_(a->lock) {
     a->holder[a->holders++] = (ha_holder){.thread = ha_self.id,
                                           .ticket = ++a->tickets,
                                           .range = request->range,
@@ -38,9 +37,10 @@ static ha_status ha_holder_grow(ha_array *a) {
     return HA_OK;
 }
 
-/* Lock held. One request: HA_OK: its holder is in place. */
+/* One request: HA_OK: its holder is in place. */
 static ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *request,
-                                     const ha_waiter *slow, ha_holder *other) {
+                                     const ha_waiter *slow, ha_holder *other)
+    HA_REQUIRES_(a->lock) {
     ha_grant grant = ha_judge(a, request, other);
     if (grant == HA_REFUSED) return HA_ERR_CONFLICT;
     if (grant == HA_MUST_WAIT || a->busy ||
@@ -106,8 +106,9 @@ static void ha_say_late(ha_array *a, ha_blocked *blocked) {
     fprintf(stderr, "\n");
 }
 
-/* ha_slow.lock and the bucket's held on entry; on return the former. */
-static void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) {
+/* Until something changes that waiters of the array look at. */
+static void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES_(ha_slow.lock)
+    HA_RELEASE_(b->lock) {
     int late = 0;
     ha_slow.sleeps++;
     pthread_mutex_unlock(&ha_slow.lock);
@@ -127,13 +128,13 @@ static void ha_waiters_add(ha_array *a, uint32_t by) {
     ha_unlock(a);
 }
 
-static void ha_waiter_list(ha_waiter *w) {
+static void ha_waiter_list(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
     w->next = ha_slow.first;
     w->number = ha_slow.listed++;
     ha_slow.first = w;
 }
 
-static void ha_waiter_unlist(ha_waiter *w) {
+static void ha_waiter_unlist(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
     ha_waiter **at = &ha_slow.first;
     while (*at != w) at = &(*at)->next;
     *at = w->next;

@@ -80,22 +80,24 @@ typedef struct ha_blocker {
 
 typedef enum ha_grant { HA_GRANTED, HA_MUST_WAIT, HA_REFUSED } ha_grant;
 
-/* Lock held. Whether it still has to; another thread may have done it meanwhile. Then who waits need
+/* Whether it still has to; another thread may have done it meanwhile. Then who waits need
  * wait no more, and what its own thread has there is no hindrance. */
-static inline int ha_moves(ha_array *a, const ha_lock_request *request) {
+static inline int ha_moves(ha_array *a, const ha_lock_request *request) HA_REQUIRES_(a->lock) {
     return request->moves && ha_incarnation_find(a, request->moves)->block == request->moved;
 }
 
-/* Lock held. Whether an access and a request cannot both be: one of them writes what the other uses, or
+/* Whether an access and a request cannot both be: one of them writes what the other uses, or
  * moves it. */
-static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_lock_request *request) {
+static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_lock_request *request)
+    HA_REQUIRES_(a->lock) {
     if (request->moves == h->context->memory && !ha_is_empty(h->range) && ha_moves(a, request))
         return 1;
     return (h->writes | request->writes) && ha_overlap(a->grid, h->range, request->range);
 }
 
-/* Lock held. *other: the access that is in the way. */
-static ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder *other) {
+/* *other: the access that is in the way. */
+static ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder *other)
+    HA_REQUIRES_(a->lock) {
     ha_grant grant = HA_GRANTED;
     int changes = (request->sets_size && request->new_size != a->size) || ha_moves(a, request);
     for (uint32_t i = 0; i < a->holders; i++) {
@@ -167,28 +169,27 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const 
 
 /* ---- deadlocks ------------------------------------------------------------------------------- */
 
-/* ha_slow.lock held. The waiters that thread `t` is are reached. */
-static void ha_reach(uint64_t t) {
+/* The waiters that thread `t` is are reached. */
+static void ha_reach(uint64_t t) HA_REQUIRES_(ha_slow.lock) {
     for (ha_waiter *w = ha_slow.first; w; w = w->next)
         if (w->thread == t && !w->reached && !w->trying) w->reached = 1;
 }
 
-/* Lock held. */
-static int ha_waits_for(const ha_waiter *w, const ha_holder *h) {
+static int ha_waits_for(ha_array *a, const ha_waiter *w, const ha_holder *h) HA_REQUIRES_(a->lock) {
     for (const ha_lock_request *its = w->requests; its && h->thread != w->thread; its = its->next)
-        if (ha_collide(w->array, h, its)) return 1;
+        if (ha_collide(a, h, its)) return 1;
     return 0;
 }
 
 /* Whether somebody that w waits for is thread `me`; reaches the others. A token is nobody's: any
  * thread may end it. */
-static int ha_follow(ha_waiter *w, uint64_t me) {
+static int ha_follow(ha_waiter *w, uint64_t me) HA_REQUIRES_(ha_slow.lock) {
     int deadlock = 0;
     ha_array *a = w->array;
     ha_lock(a);
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
-        if (!ha_waits_for(w, h)) continue;
+        if (!ha_waits_for(a, w, h)) continue;
         deadlock |= h->thread == me;
         ha_reach(h->thread);
     }
@@ -196,8 +197,8 @@ static int ha_follow(ha_waiter *w, uint64_t me) {
     return deadlock;
 }
 
-/* ha_slow.lock held, and `mine` is listed. Would waiting come back to this thread? */
-static int ha_would_deadlock(ha_waiter *mine) {
+/* `mine` is listed. Would waiting come back to this thread? */
+static int ha_would_deadlock(ha_waiter *mine) HA_REQUIRES_(ha_slow.lock) {
     int again = 1, deadlock = 0;
     for (ha_waiter *w = ha_slow.first; w; w = w->next) w->reached = w == mine;
     while (again && !deadlock) {

@@ -28,7 +28,8 @@ static inline int ha_has_conflict(ha_ops *ops, ha_range r, int write, const ha_c
 }
 
 /* Whether another access is in the way. This thread's own reads at this context are not. */
-static inline int ha_is_held(const ha_array *a, const ha_context *c, ha_range locked, int write) {
+static inline int ha_is_held(const ha_array *a, const ha_context *c, ha_range locked, int write)
+    HA_REQUIRES_(a->lock) {
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
         if (!(h->writes | write) || !ha_overlap(a->grid, h->range, locked)) continue;
@@ -38,16 +39,17 @@ static inline int ha_is_held(const ha_array *a, const ha_context *c, ha_range lo
 }
 
 /* Whether r is valid in another incarnation, too. */
-static inline int ha_is_elsewhere(const ha_array *a, const ha_incarnation *in, ha_range r) {
+static inline int ha_is_elsewhere(const ha_array *a, const ha_incarnation *in, ha_range r)
+    HA_REQUIRES_(a->lock) {
     for (const ha_incarnation *other = &a->first; other; other = other->next)
         if (other != in && other->valid.n && ha_set_overlaps(&other->valid, r)) return 1;
     return 0;
 }
 
-/* Lock held. Nothing to move, nobody to wait for, nothing to allocate? *in: the incarnation. boxed:
+/* Nothing to move, nobody to wait for, nothing to allocate? *in: the incarnation. boxed:
  * with a grid, the ranges are boxes of it. */
 HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r, int write,
-                        int boxed, ha_incarnation **found) {
+                        int boxed, ha_incarnation **found) HA_REQUIRES_(a->lock) {
     ha_incarnation *in = a->recent;
     if (HA_DEBUGGING_ || (!boxed && a->grid)) return 0;
     if (a->busy | a->waiters) return 0;
@@ -63,9 +65,10 @@ HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_ra
     return !write || !ha_is_elsewhere(a, in, r);
 }
 
-/* Lock held; it is easy. What the thread and the version are told, comes later. */
+/* It is easy. What the thread and the version are told, comes later. */
 HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_context *c,
-                             int write, ha_range locked, ha_range r, const char *site) {
+                             int write, ha_range locked, ha_range r, const char *site)
+    HA_REQUIRES_(a->lock) {
     uint64_t ticket = ++a->tickets;
     char *data = in->data + r.first * a->element;
     ha_holder *h = &a->holder[a->holders++];
@@ -176,15 +179,15 @@ static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign)
                            : "the access was closed, moved or detached before");
 }
 
-/* Lock held. The holder of an access; NULL when it was closed or detached. */
-static ha_holder *ha_access_find(ha_array *a, uint64_t ticket) {
+/* The holder of an access; NULL when it was closed or detached. */
+static ha_holder *ha_access_find(ha_array *a, uint64_t ticket) HA_REQUIRES_(a->lock) {
     ha_holder *h = ha_holder_find(a, ticket);
     return h && h->thread & HA_TOKEN_ ? NULL : h;
 }
 
-/* Lock held. The device may still work on what the access covered: on all that it ever covered, for
+/* The device may still work on what the access covered: on all that it ever covered, for
  * it may have been resized. */
-static inline void ha_note_access(ha_array *a, const ha_holder *h) {
+static inline void ha_note_access(ha_array *a, const ha_holder *h) HA_REQUIRES_(a->lock) {
     ha_incarnation *in = a->recent;
     if (ha_is_empty(h->range)) return;
     if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
@@ -200,9 +203,9 @@ static inline ha_status ha_close_end(ha_access *x) {
     return HA_OK;
 }
 
-/* Lock held, and dropped. Takes a holder away, where somebody may wait, or watch. The array may be
+/* Drops the lock. Takes a holder away, where somebody may wait, or watch. The array may be
  * gone when it is unlocked. */
-static void ha_holder_end(ha_array *a, ha_holder *h) {
+static void ha_holder_end(ha_array *a, ha_holder *h) HA_RELEASE_(a->lock) {
     uint32_t waiters = a->waiters & HA_WAITING;
     int watched = a->watched != NULL;
     ha_holder closed = *h;
@@ -214,7 +217,8 @@ static void ha_holder_end(ha_array *a, ha_holder *h) {
     if (watched) ha_on_access(HA_EVENT_CLOSE, a, &snapshot, &closed);
 }
 
-__attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h) {
+__attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h)
+    HA_RELEASE_(a->lock) {
     HA_TELLS_EVENTS_;
     ha_holder_end(a, h);
     return ha_close_end(x);

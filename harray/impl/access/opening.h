@@ -14,9 +14,9 @@
 #include "admit.h"
 #include "prepare.h"
 
-/* Lock held. Whether another access, or one that is being opened, uses r in this memory. */
-static int ha_used_by_others(const ha_opening *o, const ha_incarnation *in, ha_range r) {
-    const ha_array *a = o->array;
+/* Whether another access, or one that is being opened, uses r in this memory. */
+static int ha_used_by_others(const ha_array *a, const ha_opening *o, const ha_incarnation *in,
+                             ha_range r) HA_REQUIRES_(a->lock) {
     int used = 0;
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
@@ -30,7 +30,7 @@ static int ha_used_by_others(const ha_opening *o, const ha_incarnation *in, ha_r
 static void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
     ha_array *a = o->array;
     ha_lock(a);
-    int useless = in->block && !in->valid.n && !ha_used_by_others(o, in, HA_WHOLE_);
+    int useless = in->block && !in->valid.n && !ha_used_by_others(a, o, in, HA_WHOLE_);
     ha_unlock(a);
     if (useless) ha_incarnation_drop(a, in);
 }
@@ -46,7 +46,7 @@ static void ha_opening_take_back(const ha_opening *o, ha_range r) {
             if (ha_is_empty(x)) continue;
             if (ha_set_reserve(a, valid, ha_set_growth(valid, x, 0))) return;
             ha_lock(a);
-            if (!ha_used_by_others(o, o->in, r)) ha_set_remove(valid, x);
+            if (!ha_used_by_others(a, o, o->in, r)) ha_set_remove(valid, x);
             ha_unlock(a);
         }
 }
@@ -172,9 +172,8 @@ static ha_status ha_opening_prefetch(ha_opening *o) {
     return HA_OK;
 }
 
-/* Lock held: nothing here can fail. */
-static void ha_opening_apply(ha_opening *o) {
-    ha_array *a = o->array;
+/* Nothing here can fail. */
+static void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
     if (o->sets_size) a->size = o->size;
     if (ha_opening_writes(o)) {
         a->version++;
@@ -200,7 +199,7 @@ static void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
     ha_incarnation *in = o->in;
     if (o->replacement) o->replacement = ha_block_exchange(a, in, o->replacement, o->size, ops);
     ha_lock(a);
-    ha_opening_apply(o);
+    ha_opening_apply(a, o);
     x->size = o->count;
     x->data = x->size ? in->data + o->at * a->element : NULL;
     x->first = o->at;

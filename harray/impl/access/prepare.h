@@ -5,10 +5,9 @@
 
 #include "target.h"
 
-/* Lock held. Whether another access uses the block; those that are opened together with this one have
+/* Whether another access uses the block; those that are opened together with this one have
  * no pointer yet. */
-static int ha_opening_is_shared(const ha_opening *o) {
-    const ha_array *a = o->array;
+static int ha_opening_is_shared(const ha_array *a, const ha_opening *o) HA_REQUIRES_(a->lock) {
     int shared = 0;
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
@@ -40,7 +39,7 @@ static ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     if (o->sets_size)
         return ha_incarnation_take(a, in, o->context, o->size, &o->replacement, attempt);
     ha_lock(a);
-    int shared = ha_opening_is_shared(o);
+    int shared = ha_opening_is_shared(a, o);
     ha_unlock(a);
     if (shared) o->moved = in->block;
     return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);

@@ -4,9 +4,10 @@
 
 #include "open.h"
 
-/* Lock held. Whether all is valid at `in` that has a value. Between the elements of a view there may
+/* Whether all is valid at `in` that has a value. Between the elements of a view there may
  * be some that never had one. */
-static int ha_is_all_there(ha_array *a, const ha_incarnation *in, ha_range r) {
+static int ha_is_all_there(ha_array *a, const ha_incarnation *in, ha_range r)
+    HA_REQUIRES_(a->lock) {
     int all = !ha_set_overlaps(&a->lost, r);
     for (const ha_incarnation *other = &a->first; other && all; other = other->next)
         for (uint32_t i = 0; i < other->valid.n && other != in; i++)

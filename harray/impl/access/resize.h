@@ -4,8 +4,9 @@
 
 #include "open.h"
 
-/* Lock held. Why a write access cannot resize; NULL: it can. */
-static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *s) {
+/* Why a write access cannot resize; NULL: it can. */
+static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *s)
+    HA_REQUIRES_(a->lock) {
     const ha_holder *h = ha_access_find(a, x->ticket);
     *s = HA_ERR_STATE;
     if (!h) return "the access was closed, moved or detached before";

@@ -46,10 +46,11 @@ static ha_status ha_token_fail_ended(const char *operation) {
     return ha_fail(HA_ERR_STATE, operation, "the token has ended already, through a copy of it");
 }
 
-/* Lock held, and there is room. What may still work on what the token covered: its own context up
+/* There is room. What may still work on what the token covered: its own context up
  * to `own`, and another queue up to `other`. Nothing orders the second behind the first, so it does
  * not take its place, as ha_ops_note would have it. */
-static void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_timepoint other) {
+static void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_timepoint other)
+    HA_REQUIRES_(a->lock) {
     ha_incarnation *in = ha_incarnation_find(a, h->context->memory);
     if (ha_is_empty(h->range)) return;
     if (h->context->ops) {

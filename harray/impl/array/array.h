@@ -160,7 +160,8 @@ static int ha_may_look_at(const ha_array *a, const char *operation) {
 
 size_t ha_array_size(const ha_array *a) {
     if (!ha_may_look_(a)) return 0;
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     size_t n = m->size;
     ha_unlock(m);
     return n;
@@ -168,7 +169,8 @@ size_t ha_array_size(const ha_array *a) {
 
 uint64_t ha_array_version(const ha_array *a) {
     if (!ha_may_look_(a)) return 0;
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     uint64_t n = m->version;
     ha_unlock(m);
     return n;
@@ -177,7 +179,8 @@ uint64_t ha_array_version(const ha_array *a) {
 ha_statistics ha_array_statistics(const ha_array *a) {
     ha_statistics s = {0, 0};
     if (!ha_may_look_(a)) return s;
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     s = m->statistics;
     ha_unlock(m);
     return s;
@@ -196,7 +199,8 @@ const char *ha_array_name(const ha_array *a) { return a ? a->name : ""; }
 
 size_t ha_array_capacity(const ha_array *a, const ha_context *c) {
     if (!ha_may_look_(a)) return 0;
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     size_t n = in ? in->capacity : 0;
     ha_unlock(m);
@@ -217,7 +221,8 @@ static int ha_all_there(const ha_set *valid, ha_range r) {
 
 int ha_array_valid(const ha_array *a, const ha_context *c, size_t first, size_t last) {
     if (!ha_may_look_(a)) return 0;
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     ha_range r = {first, last == HA_END ? m->size : last};
     int valid = in && !ha_is_empty(r) && r.last <= m->size && ha_all_there(&in->valid, r);
@@ -228,7 +233,8 @@ int ha_array_valid(const ha_array *a, const ha_context *c, size_t first, size_t 
 size_t ha_array_valid_ranges(const ha_array *a, const ha_context *c, ha_range *ranges,
                              size_t most) {
     if (!ha_may_look_(a)) return 0;
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     size_t n = in ? in->valid.n : 0;
     for (size_t i = 0; ranges && i < n && i < most; i++) ranges[i] = ha_set_ranges(&in->valid)[i];
@@ -241,7 +247,8 @@ ha_context *ha_array_first_touch(const ha_array *a) { return a ? a->first_touch 
 ha_context *ha_array_valid_context(const ha_array *a) {
     if (!a) return ha_host();
     if (!ha_may_look_(a)) return a->first_touch;
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     ha_context *c = a->first_touch;
     const ha_incarnation *in = &m->first;
     while (in && !in->valid.n) in = in->next;
@@ -378,15 +385,15 @@ static ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
     return s;
 }
 
-/* Lock held. Its sets come from an array with an equal grid. Its own one stays, for it is looked at
+/* Its sets come from an array with an equal grid. Its own one stays, for it is looked at
  * without the lock. */
-static void ha_array_own_grid(ha_array *a) {
+static void ha_array_own_grid(ha_array *a) HA_REQUIRES_(a->lock) {
     a->lost.grid = a->grid;
     for (ha_incarnation *in = &a->first; in; in = in->next) in->valid.grid = in->ops.grid = a->grid;
 }
 
 /* Both claimed. The locks are for those who look; no other place takes two. */
-static void ha_array_exchange(ha_array *a, ha_array *b) {
+static void ha_array_exchange(ha_array *a, ha_array *b) HA_UNCHECKED_ {
     int swapped = (uintptr_t)a > (uintptr_t)b;
     ha_array *low = swapped ? b : a, *high = swapped ? a : b;
     ha_lock(low);

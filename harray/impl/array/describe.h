@@ -23,7 +23,8 @@ size_t ha_describe(const ha_array *a, char *text, size_t bytes) {
         ha_print(&t, "no array\n");
         return t.length;
     }
-    ha_array *m = ha_lock_const(a);
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
     ha_print(&t, "%s%s%s[%zu], version %llu\n", m->name, *m->name ? ": " : "", m->type, m->size,
              (unsigned long long)m->version);
     for (const ha_incarnation *in = &m->first; in; in = in->next)

@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_BASE_ERROR_H
 
 #include "../../../backends/backend.h"
+#include "../../detail/locks.h"
 
 #include <stdarg.h>
 #include <stdio.h>

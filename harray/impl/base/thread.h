@@ -18,7 +18,7 @@
 
 /* A spin lock is held for some instructions only: never across a call that may wait, allocate or
  * call back. 0: free. */
-static inline void ha_spin_lock(uint32_t *lock) {
+static inline void ha_spin_lock(uint32_t *lock) HA_ACQUIRE_(lock) HA_UNCHECKED_ {
     uint32_t unlocked = 0;
     for (int spins = 0;
          !__atomic_compare_exchange_n(lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -30,7 +30,9 @@ static inline void ha_spin_lock(uint32_t *lock) {
     }
 }
 
-static inline void ha_spin_unlock(uint32_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
+static inline void ha_spin_unlock(uint32_t *lock) HA_RELEASE_(lock) HA_UNCHECKED_ {
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
 
 /* In a shared object, one load instead of a call; but then it cannot be dlopened reliably, as all
  * of its thread-local variables have to fit into a small reserve. In a program it makes no

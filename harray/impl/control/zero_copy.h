@@ -13,15 +13,16 @@ int ha_context_is_zero_copy(const ha_context *c) {
     return !ha_is_host(c) && c->memory == &ha_host_memory;
 }
 
-/* Lock held. Forks and adopted contexts of a device that are in use. */
-static int ha_device_has_more(const ha_context *primary) {
+/* Forks and adopted contexts of a device that are in use. */
+static int ha_device_has_more(const ha_context *primary) HA_REQUIRES_(ha_registry.lock) {
     for (const ha_context *c = ha_registry.contexts; c; c = c->next)
         if (c->primary == primary && c != primary && !c->given_back && !c->for_events) return 1;
     return 0;
 }
 
-/* Lock held. Also of the contexts that were given back: they may be used again. */
-static void ha_device_work_on(const ha_context *primary, ha_memory *m) {
+/* Also of the contexts that were given back: they may be used again. */
+static void ha_device_work_on(const ha_context *primary, ha_memory *m)
+    HA_REQUIRES_(ha_registry.lock) {
     for (ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (c->primary != primary) continue;
         c->memory = m;
@@ -29,8 +30,9 @@ static void ha_device_work_on(const ha_context *primary, ha_memory *m) {
     }
 }
 
-/* Lock held. *why: what is in the way. */
-static ha_status ha_zero_copy_set(ha_context *c, int on, const char **why) {
+/* *why: what is in the way. */
+static ha_status ha_zero_copy_set(ha_context *c, int on, const char **why)
+    HA_REQUIRES_(ha_registry.lock) {
     const ha_backend *b = c->backend;
     ha_memory *wanted = on ? &ha_host_memory : c->home;
     *why = "the device cannot work on host memory";

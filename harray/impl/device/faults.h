@@ -67,10 +67,10 @@ static struct {
     struct sigaction segv, bus; /* what was there before */
 } ha_faults = {.lock = PTHREAD_MUTEX_INITIALIZER, .newest = &ha_faults.oldest_gone};
 
-static void ha_fault_install(void); /* lock held */
+static void ha_fault_install(void) HA_REQUIRES_(ha_faults.lock);
 
-/* A fresh record, or the one whose block is gone for longest. Lock held. */
-static ha_known *ha_known_obtain(void) {
+/* A fresh record, or the one whose block is gone for longest. */
+static ha_known *ha_known_obtain(void) HA_REQUIRES_(ha_faults.lock) {
     ha_known *k = ha_faults.oldest_gone;
     if (k && ha_faults.gone > HA_KNOWN_GONE_KEPT) {
         __atomic_store_n(&k->state, HA_KNOWN_UNUSED, __ATOMIC_RELEASE);

@@ -38,9 +38,10 @@ ha_context *ha_context_fork(ha_context *c) {
 
 /* ---- adopting ------------------------------------------------------------------------------ */
 
-/* Lock held. The context that has a queue of the caller's already; NULL: none. Devices may have queues of
+/* The context that has a queue of the caller's already; NULL: none. Devices may have queues of
  * the same name each, as default streams have. */
-static const ha_context *ha_native_find(const ha_context *primary, const void *native) {
+static const ha_context *ha_native_find(const ha_context *primary, const void *native)
+    HA_REQUIRES_(ha_registry.lock) {
     const ha_backend *b = primary->backend;
     for (const ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (c->backend != b) continue;
@@ -52,15 +53,15 @@ static const ha_context *ha_native_find(const ha_context *primary, const void *n
     return NULL;
 }
 
-/* Lock held. A context of the device whose adopted queue has gone; NULL: none. */
-static ha_context *ha_ended_find(const ha_context *primary) {
+/* A context of the device whose adopted queue has gone; NULL: none. */
+static ha_context *ha_ended_find(const ha_context *primary) HA_REQUIRES_(ha_registry.lock) {
     ha_context *c = ha_registry.contexts;
     while (c && !(c->primary == primary && !c->queue && !ha_has_failed(c))) c = c->next;
     return c;
 }
 
-/* Lock held. The context has a queue again. */
-static ha_status ha_ended_reuse(ha_context *c, void *native) {
+/* The context has a queue again. */
+static ha_status ha_ended_reuse(ha_context *c, void *native) HA_REQUIRES_(ha_registry.lock) {
     c->native = native;
     ha_status s = ha_context_queue(c);
     if (s) return s;
@@ -73,8 +74,8 @@ static ha_status ha_ended_reuse(ha_context *c, void *native) {
     return HA_OK;
 }
 
-/* Lock held. */
-static ha_context *ha_adopt(ha_context *primary, void *native, ha_failure *failure) {
+static ha_context *ha_adopt(ha_context *primary, void *native, ha_failure *failure)
+    HA_REQUIRES_(ha_registry.lock) {
     ha_context *c = ha_ended_find(primary);
     if (c) {
         *failure = (ha_failure){ha_ended_reuse(c, native), "cannot adopt the queue"};

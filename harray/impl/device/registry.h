@@ -39,8 +39,8 @@ static int ha_is_kind(const char *text) {
     return n > 0 && n < 24 && !text[n];
 }
 
-/* With the registry's lock held. NULL when unknown. */
-static const ha_backend *ha_backend_find(const char *kind) {
+/* NULL when unknown. */
+static const ha_backend *ha_backend_find(const char *kind) HA_REQUIRES_(ha_registry.lock) {
     for (int i = 0; i < HA_BUILT_IN; i++)
         if (!strcmp(ha_built_in[i]->kind, kind)) return ha_built_in[i];
     for (ha_kind *k = ha_registry.kinds; k; k = k->next)
@@ -128,14 +128,15 @@ static ha_context ha_context_like(const ha_context *c) {
                         .primary = c->primary};
 }
 
-/* Lock held. A queue of its own, or around the caller's. */
-static ha_status ha_context_queue(ha_context *c) {
+/* A queue of its own, or around the caller's. */
+static ha_status ha_context_queue(ha_context *c) HA_REQUIRES_(ha_registry.lock) {
     if (c->adopted) return c->ops->adopt(c->device, c->native, &c->queue);
     return c->ops->create(c->device, &c->queue);
 }
 
-/* Lock held. Adds a context with a queue. */
-static ha_context *ha_context_add(ha_context like, ha_failure *failure) {
+/* Adds a context with a queue. */
+static ha_context *ha_context_add(ha_context like, ha_failure *failure)
+    HA_REQUIRES_(ha_registry.lock) {
     ha_context *c = (ha_context *)HARRAY_MALLOC(sizeof *c);
     if (!c) {
         *failure = (ha_failure){HA_ERR_MEMORY, "no memory for a context"};
@@ -163,8 +164,8 @@ static ha_memory *ha_memory_make(const ha_backend *b, const ha_memory_ops *ops) 
     return m;
 }
 
-/* Lock held. From now on it is known. NULL: nothing to add. */
-static void ha_memory_list(ha_memory *m, void *handle) {
+/* From now on it is known. NULL: nothing to add. */
+static void ha_memory_list(ha_memory *m, void *handle) HA_REQUIRES_(ha_registry.lock) {
     if (!m) return;
     m->handle = handle;
     pthread_mutex_init(&m->lock, NULL);
@@ -192,9 +193,9 @@ static ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory 
     return shares ? &ha_host_memory : own;
 }
 
-/* Lock held. Opens a device: its handle and first queue. */
+/* Opens a device: its handle and first queue. */
 static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m, void **handle,
-                                   ha_failure *failure) {
+                                   ha_failure *failure) HA_REQUIRES_(ha_registry.lock) {
     void *device = NULL;
     int option;
     ha_status s = ha_zero_copy_option(&option);
@@ -215,8 +216,9 @@ static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
     return c;
 }
 
-/* Lock held. Opens a device with all that belongs to it. */
-static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure) {
+/* Opens a device with all that belongs to it. */
+static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure)
+    HA_REQUIRES_(ha_registry.lock) {
     const ha_memory_ops *host = HA_HAS_(b, ha_backend, pinned) ? b->pinned : NULL;
     ha_memory *m = ha_memory_make(b, NULL), *pinned = host ? ha_memory_make(b, host) : NULL;
     ha_context *c = NULL;
@@ -235,8 +237,8 @@ static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *f
     return c;
 }
 
-/* Lock held. Tells why there is no device of a kind, if its backend says so: 1. */
-static int ha_note_missing(const ha_backend *b) {
+/* Tells why there is no device of a kind, if its backend says so: 1. */
+static int ha_note_missing(const ha_backend *b) HA_REQUIRES_(ha_registry.lock) {
     const char *why = HA_HAS_(b, ha_backend, missing) ? b->missing() : NULL;
     if (!why || !*why) return 0;
     ha_backend_report(0, why);

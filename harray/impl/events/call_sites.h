@@ -30,8 +30,8 @@ static size_t ha_site_hash(const char *text) {
     return (hash ^ hash >> 16) % HA_SITE_BUCKETS;
 }
 
-/* Lock held. NULL: there is no memory for one more. */
-static ha_site_entry *ha_site_find(const char *text) {
+/* NULL: there is no memory for one more. */
+static ha_site_entry *ha_site_find(const char *text) HA_REQUIRES_(ha_site_table.lock) {
     ha_site_entry **bucket = &ha_site_table.bucket[ha_site_hash(text)];
     for (ha_site_entry *e = *bucket; e; e = e->next)
         if (!strcmp(e->text, text)) return e;

@@ -34,7 +34,7 @@ static int ha_stamps_are_known(const ha_stamps *s) {
 }
 
 /* Writes those that are known by now. most: gives up after so many that are not. */
-static void ha_trace_look(size_t most) {
+static void ha_trace_look(size_t most) HA_REQUIRES_(ha_trace.lock) {
     ha_stamps **at = &ha_trace.pending, *s, *last = NULL;
     while ((s = *at)) {
         if (ha_stamps_are_known(s)) {
@@ -51,7 +51,7 @@ static void ha_trace_look(size_t most) {
 }
 
 /* Writes what is still pending, as far as it is known. */
-static void ha_trace_give_up(void) {
+static void ha_trace_give_up(void) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_look(SIZE_MAX);
     for (ha_stamps *s = ha_trace.pending; s; s = s->next) {
         if (s->record && ha_trace.file) ha_trace_transfer(s->record, 0);
@@ -70,7 +70,7 @@ static void ha_stamps_abandon(ha_stamps *s) {
 
 /* ---- taking events ------------------------------------------------------------------------- */
 
-static void ha_trace_record(const ha_event_record *r) {
+static void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     switch (r->info.kind) {
     case HA_EVENT_ALLOCATE:
     case HA_EVENT_FREE:

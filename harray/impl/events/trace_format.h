@@ -54,15 +54,15 @@ static _Thread_local uint64_t ha_named_in; /* number of the trace that knows thi
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Lock held, for all that follows. What is written up to here is in the file, unless so many bytes
+/* What is written up to here is in the file, unless so many bytes
  * more still fit the buffer. */
-static void ha_trace_room(size_t bytes) {
+static void ha_trace_room(size_t bytes) HA_REQUIRES_(ha_trace.lock) {
     if (ha_trace.used + bytes <= HA_TRACE_BUFFER - 64) return; /* stdio may want some for itself */
     ha_trace.failed |= fflush(ha_trace.file) != 0;
     ha_trace.used = 0;
 }
 
-static void ha_trace_write(const char *text, size_t bytes) {
+static void ha_trace_write(const char *text, size_t bytes) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_room(bytes);
     ha_trace.failed |= fwrite(text, 1, bytes, ha_trace.file) != bytes;
     ha_trace.used += bytes;
@@ -73,13 +73,13 @@ typedef struct ha_trace_line {
     char buffer[HA_TRACE_LONGEST];
 } ha_trace_line;
 
-static void ha_line_begin(ha_trace_line *l) {
+static void ha_line_begin(ha_trace_line *l) HA_REQUIRES_(ha_trace.lock) {
     l->text = (ha_text){l->buffer, sizeof l->buffer, 0};
     ha_print(&l->text, "%s", ha_trace.records ? ",\n" : "");
 }
 
 /* Ends the arguments and the record. */
-static void ha_line_end(ha_trace_line *l) {
+static void ha_line_end(ha_trace_line *l) HA_REQUIRES_(ha_trace.lock) {
     ha_print(&l->text, "}}");
     if (ha_text_is_cut(&l->text)) {
         __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);
@@ -95,7 +95,7 @@ static void ha_print_time(ha_text *t, const char *key, uint64_t ns) {
 }
 
 static void ha_line_head(ha_trace_line *l, const char *name, const char *phase, uint64_t process,
-                         uint64_t track) {
+                         uint64_t track) HA_REQUIRES_(ha_trace.lock) {
     ha_line_begin(l);
     ha_print(&l->text, "{");
     ha_print_text(&l->text, "name", name);
@@ -104,7 +104,8 @@ static void ha_line_head(ha_trace_line *l, const char *name, const char *phase, 
 }
 
 /* Names a process, or a track of it. */
-static void ha_trace_name(const char *what, uint64_t process, uint64_t track, const char *name) {
+static void ha_trace_name(const char *what, uint64_t process, uint64_t track, const char *name)
+    HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, what, "M", process, track);
     ha_print(&l.text, "\"args\": {");
@@ -112,7 +113,7 @@ static void ha_trace_name(const char *what, uint64_t process, uint64_t track, co
     ha_line_end(&l);
 }
 
-static void ha_trace_know_thread(uint64_t thread) {
+static void ha_trace_know_thread(uint64_t thread) HA_REQUIRES_(ha_trace.lock) {
     char name[32];
     if (ha_named_in == ha_trace.number) return;
     ha_named_in = ha_trace.number;
@@ -121,7 +122,7 @@ static void ha_trace_know_thread(uint64_t thread) {
 }
 
 /* NULL: no memory for one more. */
-static ha_track *ha_trace_track(const char *name) {
+static ha_track *ha_trace_track(const char *name) HA_REQUIRES_(ha_trace.lock) {
     ha_track *t = ha_trace.track;
     while (t && strcmp(t->name, name) != 0) t = t->next;
     if (t) return t;
@@ -138,7 +139,7 @@ static ha_track *ha_trace_track(const char *name) {
 
 /* Everything up to the arguments. */
 static void ha_line_slice(ha_trace_line *l, const char *name, const ha_event_info *e,
-                          uint64_t process, uint64_t track) {
+                          uint64_t process, uint64_t track) HA_REQUIRES_(ha_trace.lock) {
     ha_line_head(l, name, "X", process, track);
     ha_print(&l->text, "\"cat\": \"%s\", ",
              e->kind == HA_EVENT_CLOSE ? "access" : ha_event_kind_name(e->kind));
@@ -162,7 +163,7 @@ static const char *ha_event_subject(const ha_event_info *e) {
     return *e->array ? e->array : *e->type ? e->type : "array";
 }
 
-static void ha_trace_transfer(const ha_event_record *r, int timed) {
+static void ha_trace_transfer(const ha_event_record *r, int timed) HA_REQUIRES_(ha_trace.lock) {
     const ha_event_info *e = &r->info;
     ha_event_info shown = *e;
     ha_trace_line l;
@@ -190,7 +191,7 @@ static void ha_trace_transfer(const ha_event_record *r, int timed) {
     ha_line_end(&l);
 }
 
-static void ha_trace_wait(const ha_event_info *e) {
+static void ha_trace_wait(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     char name[64];
     snprintf(name, sizeof name, "wait for %s", e->from);
@@ -200,7 +201,7 @@ static void ha_trace_wait(const ha_event_info *e) {
     ha_line_end(&l);
 }
 
-static void ha_trace_conflict(const ha_event_info *e) {
+static void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_trace_know_thread(e->thread);
     ha_line_slice(&l, e->status ? "refused" : "wait for another access", e, HA_TRACE_THREADS,
@@ -212,7 +213,7 @@ static void ha_trace_conflict(const ha_event_info *e) {
     ha_line_end(&l);
 }
 
-static void ha_trace_block(const ha_event_record *r) {
+static void ha_trace_block(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, r->info.at, "C", HA_TRACE_MEMORIES, 0);
     ha_print_time(&l.text, "ts", r->info.start);
@@ -246,7 +247,7 @@ static int ha_trace_nests(const ha_event_record *r) {
     return 0;
 }
 
-static void ha_line_access(ha_trace_line *l, const ha_event_info *e) {
+static void ha_line_access(ha_trace_line *l, const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_line_array(l, e);
     ha_print_text(&l->text, "at", e->at);
     ha_print(&l->text, ", ");
@@ -257,7 +258,8 @@ static void ha_line_access(ha_trace_line *l, const ha_event_info *e) {
 }
 
 /* The beginning ("b") or the end ("e") of what needs a track of its own. */
-static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_t time) {
+static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_t time)
+    HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, ha_event_subject(e), phase, HA_TRACE_THREADS, e->thread);
     ha_print(&l.text, "\"cat\": \"access\", \"id\": %llu, ",
@@ -267,7 +269,7 @@ static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_
     ha_line_access(&l, e);
 }
 
-static void ha_trace_closed(const ha_event_record *r) {
+static void ha_trace_closed(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     const ha_event_info *e = &r->info;
     ha_trace_line l;
     ha_trace_know_thread(e->thread);

@@ -61,21 +61,21 @@ static inline uint32_t ha_size_class(size_t bytes) {
     return (uint32_t)((doublings - 6) * 8 + ((bytes >> (doublings - 3)) & 7));
 }
 
-/* ---- the lists; lock held ------------------------------------------------------------------ */
+/* ---- the lists ------------------------------------------------------------------------------ */
 
-static inline void ha_pool_move(ha_pool *p, ha_block *b, ha_use to) {
+static inline void ha_pool_move(ha_pool *p, ha_block *b, ha_use to) HA_REQUIRES_(p->lock) {
     p->bytes[b->use] -= b->bytes;
     p->bytes[to] += b->bytes;
     b->use = to;
 }
 
-static inline uint64_t ha_pool_handed_out(const ha_pool *p) {
+static inline uint64_t ha_pool_handed_out(const ha_pool *p) HA_REQUIRES_(p->lock) {
     uint64_t bytes = 0;
     for (int i = 0; i < HA_USES; i++) bytes += p->bytes[i];
     return bytes;
 }
 
-static inline void ha_pool_push(ha_pool *p, ha_block *b) {
+static inline void ha_pool_push(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
     ha_block **first = &p->cached[ha_size_class(b->bytes)];
     b->previous = NULL;
     b->next = *first;
@@ -87,7 +87,7 @@ static inline void ha_pool_push(ha_pool *p, ha_block *b) {
     p->youngest = b;
 }
 
-static inline void ha_pool_unlink(ha_pool *p, ha_block *b) {
+static inline void ha_pool_unlink(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
     *(b->previous ? &b->previous->next : &p->cached[ha_size_class(b->bytes)]) = b->next;
     if (b->next) b->next->previous = b->previous;
     *(b->older ? &b->older->younger : &p->oldest) = b->younger;
@@ -97,7 +97,7 @@ static inline void ha_pool_unlink(ha_pool *p, ha_block *b) {
 /* A block of a class that has `bytes` bytes, and no more than `most`. Where blocks of a class have
  * several sizes, only some are looked at. */
 static inline ha_block *ha_pool_look(const ha_pool *p, uint32_t size_class, size_t bytes,
-                                     size_t most) {
+                                     size_t most) HA_REQUIRES_(p->lock) {
     ha_block *b = size_class < HA_SIZE_CLASSES ? p->cached[size_class] : NULL;
     for (int looks = 0; b && looks < HA_LOOKS; looks++, b = b->next)
         if (bytes <= b->bytes && b->bytes <= most) return b;
@@ -106,7 +106,7 @@ static inline ha_block *ha_pool_look(const ha_pool *p, uint32_t size_class, size
 
 /* A cached block for so many bytes; NULL: none. Of the size that would be asked for; somewhat
  * larger; or of an odd size, from a time without a cache or a memory that was full. */
-static inline ha_block *ha_pool_find(const ha_pool *p, size_t bytes) {
+static inline ha_block *ha_pool_find(const ha_pool *p, size_t bytes) HA_REQUIRES_(p->lock) {
     if (bytes < HA_SIZE_LEAST) bytes = HA_SIZE_LEAST;
     size_t most = bytes + bytes / 8;
     uint32_t usual = ha_size_class(ha_size_rounded(bytes));
@@ -118,7 +118,7 @@ static inline ha_block *ha_pool_find(const ha_pool *p, size_t bytes) {
 
 /* Takes the oldest blocks out of the cache until at most `keep` bytes are in it. They are handed
  * out no more: ha_blocks_release() has to follow. */
-static ha_block *ha_pool_pick(ha_pool *p, uint64_t keep) {
+static ha_block *ha_pool_pick(ha_pool *p, uint64_t keep) HA_REQUIRES_(p->lock) {
     ha_block *picked = NULL, **last = &picked;
     while (p->bytes[HA_CACHED] > keep) {
         ha_block *b = p->oldest;
@@ -133,7 +133,7 @@ static ha_block *ha_pool_pick(ha_pool *p, uint64_t keep) {
 }
 
 /* The same of a block that is too large to be cached. */
-static ha_block *ha_pool_refuse(ha_pool *p, ha_block *b) {
+static ha_block *ha_pool_refuse(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
     p->bytes[HA_CACHED] -= b->bytes;
     p->returning++;
     b->next = NULL;

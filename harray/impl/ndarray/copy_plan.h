@@ -129,7 +129,7 @@ ha_status ha_copy_plan_run_(const ha_copy_plan *plan, const char *site) {
                        plan->count);
     ha_request *requests = (ha_request *)(void *)(run + plan->count);
     ha_plan_requests(plan, run, requests);
-    s = ha_open_together(&t, requests, 2 * plan->count, site);
+    s = ha_open_all(&t, requests, 2 * plan->count, site);
     if (!s) {
         ha_tell_later();
         s = ha_plan_copy(plan, run, site);

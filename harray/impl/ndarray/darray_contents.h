@@ -150,7 +150,7 @@ ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
         *equal = same;
         return HA_OK;
     }
-    if ((s = ha_open_together(&t, requests, 2, site))) return s;
+    if ((s = ha_open_all(&t, requests, 2, site))) return s;
     *equal = ha_strided_equal(a.rank, a.extent, x.data, a.stride, a.type, y.data, b.stride, b.type,
                               a.array->element);
     HA_IGNORE(ha_close_(&x));

@@ -116,7 +116,7 @@ static ha_status ha_copy_on_device(const darray *to, const darray *from, ha_cont
         {.access = &read, .context = c, .how = HA_READ, .view = from},
         {.access = &write, .context = c, .how = HA_OVERWRITE, .view = to},
     };
-    ha_status s = ha_open_together(&t, requests, 2, site);
+    ha_status s = ha_open_all(&t, requests, 2, site);
     if (s) return s;
     HA_IGNORE(ha_close_(&read));
     return ha_close_(&write);
@@ -149,7 +149,7 @@ static ha_status ha_open_to_copy(const darray *to, ha_access *write, const darra
         {.access = read, .context = ha_host(), .how = HA_READ, .view = from},
         {.access = write, .context = ha_host(), .how = HA_OVERWRITE, .view = to},
     };
-    return ha_open_together(&t, requests, 2, site);
+    return ha_open_all(&t, requests, 2, site);
 }
 
 /* They have nothing in common, and the conversion cannot fail. */

@@ -41,7 +41,8 @@ static const char *ha_order_name(const darray *x) {
 static void ha_print_valid(ha_text *t, const darray *x) {
     const char *before = ", valid on ";
     ha_range box;
-    ha_array *a = ha_lock_const(x->array);
+    ha_array *a = ha_lockable(x->array);
+    ha_lock(a);
     (void)ha_view_cover(a->grid, x, &box);
     for (const ha_incarnation *in = &a->first; in; in = in->next) {
         if (ha_is_empty(box) || !ha_set_contains(&in->valid, box)) continue;

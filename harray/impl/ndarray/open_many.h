@@ -7,7 +7,7 @@
  *     commit   all of them; cannot fail.
  *
  * Opening a write cannot be taken back: it has made copies invalid. So all are prepared before the
- * first is committed. Nobody waits in a circle: whoever has several arrays busy waits for nothing
+ * first is committed. No deadlock comes of that: whoever has several arrays busy waits for nothing
  * but busy of a later one, and of those that open several at once, each waits only for an array
  * behind those that it holds. */
 #ifndef HARRAY_IMPL_NDARRAY_OPEN_MANY_H
@@ -366,8 +366,7 @@ static ha_status ha_open_many_open(ha_open_set *t, int trying) {
     return s;
 }
 
-static ha_status ha_open_together(ha_open_set *t, ha_request *requests, size_t count,
-                                  const char *site) {
+static ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count, const char *site) {
     ha_status s = ha_enter(t->operation);
     if (s || !count) return s;
     if (!requests) return ha_fail(HA_ERR_ARGUMENT, t->operation, "%s: no requests", site);
@@ -383,7 +382,7 @@ static ha_status ha_open_together(ha_open_set *t, ha_request *requests, size_t c
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
     HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = "ha_open_many"};
-    return ha_open_together(&t, requests, count, site);
+    return ha_open_all(&t, requests, count, site);
 }
 
 #endif

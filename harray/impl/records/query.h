@@ -102,8 +102,8 @@ int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths
     return valid;
 }
 
-/* Lock held. */
-static void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
+static void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in)
+    HA_REQUIRES_(a->lock) {
     const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     const ha_range *v = ha_set_ranges(&in->valid);
     const char *whose = !in->wrapped      ? ""
@@ -123,7 +123,8 @@ size_t ha_records_describe(const ha_records *r, char *text, size_t bytes) {
         ha_print(&t, "no records\n");
         return t.length;
     }
-    ha_array *a = ha_lock_const(ha_records_ask(r));
+    ha_array *a = ha_lockable(ha_records_ask(r));
+    ha_lock(a);
     ha_print(&t, "%s%s%s[", a->name, *a->name ? ": " : "", a->type);
     ha_records_print_extents(a, &t);
     ha_print(&t, "], version %llu\n", (unsigned long long)a->version);

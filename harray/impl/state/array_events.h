@@ -11,8 +11,8 @@ typedef struct ha_array_snapshot {
     uint64_t accessed; /* bytes of the access in question */
 } ha_array_snapshot;
 
-/* Lock held. */
-static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapshot) {
+static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapshot)
+    HA_REQUIRES_(a->lock) {
     memcpy(snapshot->name, a->name, sizeof snapshot->name);
     ha_text_copy(snapshot->type, sizeof snapshot->type, a->type);
     snapshot->size = a->size;
@@ -20,7 +20,8 @@ static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapsho
 }
 
 /* The same, with an access to r. */
-static void ha_array_snapshot_access(const ha_array *a, ha_array_snapshot *snapshot, ha_range r) {
+static void ha_array_snapshot_access(const ha_array *a, ha_array_snapshot *snapshot, ha_range r)
+    HA_REQUIRES_(a->lock) {
     ha_array_snapshot_take(a, snapshot);
     if (r.last > snapshot->size) r.last = snapshot->size;
     snapshot->accessed = ha_value_bytes(a, r);

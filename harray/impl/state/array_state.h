@@ -68,16 +68,12 @@ struct ha_array {
 /* In `waiters`: flags, and the threads. */
 enum { HA_WATCHED = 1 << 30, HA_WAITING = (1 << 24) - 1 };
 
-static inline void ha_lock(ha_array *a) { ha_spin_lock(&a->lock); }
+static inline void ha_lock(ha_array *a) HA_ACQUIRE_(a->lock) { ha_spin_lock(&a->lock); }
 
-static inline void ha_unlock(ha_array *a) { ha_spin_unlock(&a->lock); }
+static inline void ha_unlock(ha_array *a) HA_RELEASE_(a->lock) { ha_spin_unlock(&a->lock); }
 
 /* The lock is needed for looking, too; it is not part of what an array says. */
-static inline ha_array *ha_lock_const(const ha_array *a) {
-    ha_array *mutable_array = (ha_array *)(uintptr_t)a;
-    ha_lock(mutable_array);
-    return mutable_array;
-}
+static inline ha_array *ha_lockable(const ha_array *a) { return (ha_array *)(uintptr_t)a; }
 
 static inline ha_incarnation *ha_incarnation_find(ha_array *a, const ha_memory *m) {
     ha_incarnation *in = &a->first;
@@ -85,8 +81,8 @@ static inline ha_incarnation *ha_incarnation_find(ha_array *a, const ha_memory *
     return in;
 }
 
-/* Lock held. The holder of an access: NULL when it is closed. Usually the last one. */
-static inline ha_holder *ha_holder_find(ha_array *a, uint64_t ticket) {
+/* The holder of an access: NULL when it is closed. Usually the last one. */
+static inline ha_holder *ha_holder_find(ha_array *a, uint64_t ticket) HA_REQUIRES_(a->lock) {
     for (uint32_t i = a->holders; i > 0; i--)
         if (a->holder[i - 1].ticket == ticket) return &a->holder[i - 1];
     return NULL;

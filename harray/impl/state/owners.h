@@ -28,8 +28,8 @@ static struct {
     size_t n, capacity;
 } ha_owners = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Lock held. The first one that ends behind an address: n when there is none. */
-static size_t ha_owners_find(uintptr_t address) {
+/* The first one that ends behind an address: n when there is none. */
+static size_t ha_owners_find(uintptr_t address) HA_REQUIRES_(ha_owners.lock) {
     size_t low = 0, high = ha_owners.n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -41,8 +41,7 @@ static size_t ha_owners_find(uintptr_t address) {
     return low;
 }
 
-/* Lock held. */
-static ha_status ha_owners_room(void) {
+static ha_status ha_owners_room(void) HA_REQUIRES_(ha_owners.lock) {
     if (ha_owners.n < ha_owners.capacity) return HA_OK;
     size_t capacity = 2 * ha_owners.capacity + 8;
     ha_owned *list = (ha_owned *)HARRAY_REALLOC(ha_owners.list, capacity * sizeof *list);

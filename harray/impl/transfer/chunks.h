@@ -29,8 +29,8 @@ static void ha_chunk_give(ha_chunk *chunk) {
 }
 
 /* The best one that is free: with a block that nobody uses, else without a block (unless no_new),
- * else one that is still in use; of one queue, the one that is free first. Lock held. */
-static ha_chunk *ha_chunk_best(size_t bytes, int no_new) {
+ * else one that is still in use; of one queue, the one that is free first. */
+static ha_chunk *ha_chunk_best(size_t bytes, int no_new) HA_REQUIRES_(ha_staging.lock) {
     ha_chunk *best = NULL;
     int best_grade = 0;
     for (int i = 0; i < HA_CHUNKS; i++) {
@@ -48,8 +48,8 @@ static ha_chunk *ha_chunk_best(size_t bytes, int no_new) {
     return best;
 }
 
-/* Lock held. How many other threads have. */
-static int ha_chunks_taken(void) {
+/* How many other threads have. */
+static int ha_chunks_taken(void) HA_REQUIRES_(ha_staging.lock) {
     int n = 0;
     for (int i = 0; i < HA_CHUNKS; i++) n += ha_staging.chunk[i].taken;
     return n;

@@ -386,31 +386,31 @@ static atoms made(int64_t n, const char *host, ha_context *c, const char *device
 
 static uint64_t moved(atoms r) { return ha_records_statistics(r.records).bytes; }
 
-static void expect_tables(atoms r, ha_context *c, int spreads) {
+static void expect_tables(atoms r, ha_context *c, int scatters) {
     const int n = tables();
-    if (spreads < 0 || (n > 0) == spreads) return;
+    if (scatters < 0 || (n > 0) == scatters) return;
     fail_msg("%d tables between %s and %s", n, ha_records_mapping(r.records, ha_host())->text,
              ha_records_mapping(r.records, c)->text);
 }
 
 /* There and back, put into place by the device or by the host, so that no mistake of one is undone by
- * itself. spreads: whether the device is asked at all; negative: as it may be. */
-static void there_and_back(atoms r, ha_context *c, int up, int down, int spreads, int round) {
+ * itself. scatters: whether the device is asked at all; negative: as it may be. */
+static void there_and_back(atoms r, ha_context *c, int up, int down, int scatters, int round) {
     const uint64_t before = moved(r);
     set_on_host(r, round);
     counted.answer = up ? HA_OK : HA_ERR_UNSUPPORTED;
     touch(r, c, "read");
-    expect_tables(r, c, spreads);
+    expect_tables(r, c, scatters);
     touch(r, c, "write");
     counted.answer = down ? HA_OK : HA_ERR_UNSUPPORTED;
     expect_on_host(r, round);
-    expect_tables(r, c, spreads);
+    expect_tables(r, c, scatters);
     assert_int_equal(moved(r) - before, 2 * (uint64_t)ha_records_size(r.records) * ATOM_BYTES);
 }
 
 static const struct {
     const char *host, *device;
-    int spreads;
+    int scatters;
 } pairs[] = {
     {"aos", "soa", 1},
     {"soa", "aos", 1},
@@ -434,10 +434,10 @@ static void pairs_at(ha_context *c) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int k = 0; k < 3; k++) {
             atoms r = made(sizes[k], pairs[i].host, c, pairs[i].device);
-            const int spreads = pairs[i].spreads && k ? -1 : pairs[i].spreads;
-            there_and_back(r, c, 1, 0, spreads, 1);
-            there_and_back(r, c, 0, 1, spreads, 2);
-            there_and_back(r, c, 1, 1, spreads, 3);
+            const int scatters = pairs[i].scatters && k ? -1 : pairs[i].scatters;
+            there_and_back(r, c, 1, 0, scatters, 1);
+            there_and_back(r, c, 0, 1, scatters, 2);
+            there_and_back(r, c, 1, 1, scatters, 3);
             fine(atoms_free(&r));
         }
     assert_true(ha_context_memory(c).staging <= HA_RECORDS_PART_BYTES_ * 5 / 4);
