@@ -70,6 +70,7 @@
 #if !defined __cplusplus && (!defined __STDC_VERSION__ || __STDC_VERSION__ < 199901L)
 #error "harray.h needs -std=c11 or later"
 #endif
+#include "harray/version.h"
 #include "harray/status.h"
 #include "harray/type.h"
 #include "harray/dtype.h"

@@ -6,5 +6,6 @@
 #include "range_set.h"
 #include "text.h"
 #include "thread.h"
+#include "version.h"
 
 #endif
