@@ -284,17 +284,18 @@ TEST(pieces) {
     for (int i = 0; i < ROUNDS; i++) {
         const ha_grid g = random_grid();
         const ha_range r = random_box(&g);
-        ha_rows rows = ha_rows_of(&g, r, sizeof *from);
+        ha_strided_copy copy = ha_box_copy(&g, r, sizeof *from, to + r.first, from + r.first);
         int some;
         for (size_t k = 0; k < MOST; k++) {
             from[k] = (double)k;
             to[k] = packed[k] = -1;
         }
-        assert_int_equal(ha_move_rows(ha_host(), to + r.first, from + r.first, &rows, &some), 0);
+        assert_int_equal(ha_move_copy(ha_host(), &copy, &some), 0);
         spread(&g, r, in);
         for (size_t k = 0; k < MOST; k++) assert_true(to[k] == (in[k] ? (double)k : -1));
-        ha_rows_pack(&rows, rows.to);
-        assert_int_equal(ha_move_rows(ha_host(), packed, from + r.first, &rows, &some), 0);
+        ha_strided_pack(&copy, copy.to_step);
+        copy.to = packed;
+        assert_int_equal(ha_move_copy(ha_host(), &copy, &some), 0);
         size_t n = 0;
         for (size_t k = 0; k < MOST; k++)
             if (in[k]) assert_true(packed[n++] == (double)k);
@@ -310,15 +311,15 @@ TEST(levels) {
     const ha_box all = {{0, 0, 0}, {4, 5, 6}}, planes = {{1, 0, 0}, {3, 5, 6}},
                  rows = {{0, 2, 0}, {4, 3, 6}}, columns = {{0, 0, 2}, {4, 5, 3}},
                  inside = {{1, 1, 1}, {3, 4, 5}};
-    ha_rows r = ha_rows_of(&g, ha_box_range(&g, &all), 8);
+    ha_strided_copy r = ha_box_copy(&g, ha_box_range(&g, &all), 8, NULL, NULL);
     assert_true(r.levels == 0 && r.bytes == 960);
-    r = ha_rows_of(&g, ha_box_range(&g, &planes), 8);
+    r = ha_box_copy(&g, ha_box_range(&g, &planes), 8, NULL, NULL);
     assert_true(r.levels == 0 && r.bytes == 480);
-    r = ha_rows_of(&g, ha_box_range(&g, &rows), 8);
-    assert_true(r.levels == 1 && r.bytes == 48 && r.count[0] == 4 && r.to[0] == 240);
-    r = ha_rows_of(&g, ha_box_range(&g, &columns), 8); /* one distance in all */
-    assert_true(r.levels == 1 && r.bytes == 8 && r.count[0] == 20 && r.from[0] == 48);
-    r = ha_rows_of(&g, ha_box_range(&g, &inside), 8);
+    r = ha_box_copy(&g, ha_box_range(&g, &rows), 8, NULL, NULL);
+    assert_true(r.levels == 1 && r.bytes == 48 && r.count[0] == 4 && r.to_step[0] == 240);
+    r = ha_box_copy(&g, ha_box_range(&g, &columns), 8, NULL, NULL); /* one distance in all */
+    assert_true(r.levels == 1 && r.bytes == 8 && r.count[0] == 20 && r.from_step[0] == 48);
+    r = ha_box_copy(&g, ha_box_range(&g, &inside), 8, NULL, NULL);
     assert_true(r.levels == 2 && r.bytes == 32 && r.count[0] == 3 && r.count[1] == 2);
 }
 
