@@ -10,6 +10,7 @@
 
 #include "../backend.h"
 #include "../common/worker_thread.h"
+#include "../../harray/detail/locks.h"
 #include "device.h"
 #include "pace.h"
 
