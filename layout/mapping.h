@@ -61,6 +61,7 @@
 #ifndef HARRAY_LAYOUT_MAPPING_H
 #define HARRAY_LAYOUT_MAPPING_H
 
+#include "detail/base.h"
 #include "record.h"
 #include "tree.h"
 
@@ -177,12 +178,6 @@ enum { /* flags of a layout; which fit which kind is said above */
        HA_LAYOUT_SEPARATE = 32
 };
 
-typedef enum ha_linear_order {
-    HA_LINEAR_ROW = 0,
-    HA_LINEAR_COLUMN,
-    HA_LINEAR_MORTON
-} ha_linear_order;
-
 /* A layout without extents and record: all zeros is aos. Members that its kind has no use for have
  * to be zero. */
 typedef struct ha_layout {
@@ -246,7 +241,7 @@ HA_FN int64_t ha_row_at(const ha_mapping *m, const ha_row *row, const int64_t *i
     if (row->linearizer < 0) {
         const ha_branch *b = &m->branch[-1 - row->linearizer];
         return row->base +
-               ha_branch_offset(b, m->tree_step + b->first_step, row->lane_stride, m->rank, index);
+               ha_branch_offset_(b, m->tree_step + b->first_step, row->lane_stride, m->rank, index);
     }
     return ha_row_offset(row, ha_linear(&m->linearizer[row->linearizer], index));
 }

@@ -218,7 +218,7 @@
 #define ha_records_rank HA_RENAME_(ha_records_rank)
 #define ha_records_record HA_RENAME_(ha_records_record)
 #define ha_records_resize_ HA_RENAME_(ha_records_resize_)
-#define ha_records_run_ HA_RENAME_(ha_records_run_)
+#define ha_records_run HA_RENAME_(ha_records_run)
 #define ha_records_set HA_RENAME_(ha_records_set)
 #define ha_records_set_name HA_RENAME_(ha_records_set_name)
 #define ha_records_size HA_RENAME_(ha_records_size)

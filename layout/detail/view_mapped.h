@@ -43,13 +43,13 @@ typedef struct ha_typed_path_ {
     ha_scalar scalar;
 } ha_typed_path_;
 
-HA_API HA_MUST_CHECK ha_mapped *ha_view_mapped(const ha_view_part_ *view, const ha_record *record,
-                                               ha_error *error);
+HA_API HA_MUST_CHECK ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *record,
+                                                ha_error *error);
 
 /* Of two parts, whose fields are those of `path`, one part's after the other's. */
-HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped(const ha_view_part_ *part,
-                                                     const ha_typed_path_ *path, ptrdiff_t paths,
-                                                     ha_error *error);
+HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part,
+                                                      const ha_typed_path_ *path, ptrdiff_t paths,
+                                                      ha_error *error);
 
 /* clang-format off */
 #define HA_VIEW_PART_(V, v, counts) \
@@ -58,7 +58,7 @@ HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped(const ha_view_part_ *part,
 #define HA_VIEW_MAPPED_(V, R) \
     HA_HOST_FN_ ha_mapped *V##_mapped(V ha_v, ha_error *ha_e) { \
         const ha_view_part_ ha_p = HA_VIEW_PART_(V, ha_v, V##_counts_(ha_v)); \
-        return ha_view_mapped(&ha_p, &R##_record, ha_e); \
+        return ha_view_mapped_(&ha_p, &R##_record, ha_e); \
     } \
     HA_HOST_FN_ const ha_mapped *V##_const_mapped(V##_const ha_w, ha_error *ha_e) { return V##_mapped(ha_w.view, ha_e); }
 
@@ -68,7 +68,7 @@ HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped(const ha_view_part_ *part,
         HA_FOR_FIELDS_(HA_TYPED_PATH_FIELD_, V, S1##_FIELDS) HA_FOR_FIELDS_(HA_TYPED_PATH_FIELD_, V, S2##_FIELDS)}; \
     HA_HOST_FN_ ha_mapped *V##_mapped(V ha_v, ha_error *ha_e) { \
         const ha_view_part_ ha_p[2] = {HA_VIEW_PART_(V##_first_, ha_v.first, V##_counts_(ha_v)), HA_VIEW_PART_(V##_second_, ha_v.second, HA_NULL_)}; \
-        return ha_view_split_mapped(ha_p, V##_paths_, sizeof V##_paths_ / sizeof V##_paths_[0], ha_e); \
+        return ha_view_split_mapped_(ha_p, V##_paths_, sizeof V##_paths_ / sizeof V##_paths_[0], ha_e); \
     } \
     HA_HOST_FN_ const ha_mapped *V##_const_mapped(V##_const ha_w, ha_error *ha_e) { return V##_mapped(ha_w.view, ha_e); }
 /* clang-format on */

@@ -120,7 +120,7 @@ static void test_no_view(void **state) {
         ptrdiff_t stride[4];
         ha_error e;
         for (int b = 0; b < 8; b++) blob[b] = place[b];
-        assert_int_equal(ha_view_match(m, blob, r, 1, -1, &matched, leaf, stride, &e),
+        assert_int_equal(ha_view_match_(m, blob, r, 1, -1, &matched, leaf, stride, &e),
                          HA_ERR_ARGUMENT);
         assert_string_equal(e.text, cases[k][1]);
         ha_mapping_free(m);

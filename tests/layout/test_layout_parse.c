@@ -403,7 +403,7 @@ static void check_layout(const ha_record *r, const ha_layout *l, const char *tex
 
 static void test_functions(void **state) {
     (void)state;
-    static const ha_layout aos = {.flags = HA_LAYOUT_PACKED, .order = HA_LINEAR_COLUMN};
+    static const ha_layout aos = {.flags = HA_LAYOUT_PACKED, .order = HA_COL};
     static const ha_layout soa = {.kind = HA_LAYOUT_SOA, .flags = HA_LAYOUT_SINGLE};
     static const ha_layout blocks = {.kind = HA_LAYOUT_AOSOA, .flags = HA_LAYOUT_ROWS, .lanes = 8};
     static const ha_layout nothing = {.kind = HA_LAYOUT_NULL};
@@ -449,11 +449,11 @@ static void test_wrong_functions(void **state) {
         {{.flags = HA_LAYOUT_ROWS}, "a flag does not fit"},
         {{.flags = HA_LAYOUT_PACKED | HA_LAYOUT_MINALIGN}, "exclude each other"},
         {{.kind = HA_LAYOUT_SOA, .flags = HA_LAYOUT_ALIGNED}, "exclude each other"},
-        {{.kind = HA_LAYOUT_NULL, .order = HA_LINEAR_COLUMN}, "the order does not fit"},
+        {{.kind = HA_LAYOUT_NULL, .order = HA_COL}, "the order does not fit"},
         {{.order = (ha_linear_order)3}, "the order does not fit"},
         {{.kind = HA_LAYOUT_AOSOA}, "the number of lanes"},
         {{.lanes = 1}, "the number of lanes"},
-        {{.kind = HA_LAYOUT_AOSOA, .lanes = 4, .order = HA_LINEAR_MORTON, .flags = HA_LAYOUT_ROWS},
+        {{.kind = HA_LAYOUT_AOSOA, .lanes = 4, .order = HA_MORTON, .flags = HA_LAYOUT_ROWS},
          "there are no rows"},
         {{.kind = HA_LAYOUT_PERMUTE, .dimension = {0, 1}}, "a layout inside is missing"},
         {{.first = &aos}, "a layout inside"},

@@ -476,7 +476,7 @@ static void test_users(void **state) {
     ptrdiff_t stride[4];
     ha_matched_ matched;
     ha_error error;
-    assert_int_equal(ha_view_match(m, blob, r, 1, -1, &matched, leaf, stride, &error),
+    assert_int_equal(ha_view_match_(m, blob, r, 1, -1, &matched, leaf, stride, &error),
                      HA_ERR_ARGUMENT);
     assert_string_equal(error.text, "a is in a tree: no view is one");
     assert_true(ha_mapping_json(m, NULL, text, sizeof text) > 0);

@@ -106,7 +106,7 @@ static void pictures_on_a_device(void **state) {
     pixels(&(ha_mapped){v.mapping, v.blob}, 0, NULL);
     fine(ha_records_close(&v));
     fine(ha_records_open(&v, r, sim, "write", 0, HA_END)); /* both at once */
-    fine(ha_records_run_(look_at_picture, &v, &painting, sizeof painting));
+    fine(ha_records_run(look_at_picture, &v, &painting, sizeof painting));
     fine(ha_records_close(&v));
     fine(ha_records_open(&v, r, NULL, "read", 0, HA_END));
     assert_int_equal(0, wrong);

@@ -153,7 +153,7 @@ static int run(ha_records *r, ha_context *c, const char *what, unsigned leaves, 
              .wrong = &wrong};
     assert_true(v.mapping->blobs <= 40);
     memcpy(j.blob, v.blob, (size_t)v.mapping->blobs * sizeof *v.blob);
-    fine(ha_records_run_(work, &v, &j, sizeof j));
+    fine(ha_records_run(work, &v, &j, sizeof j));
     fine(ha_records_close(&v));
     fine(ha_context_finish(c));
     check_invariants(r->array);
@@ -523,9 +523,9 @@ static void of_no_records_at_all(void **state) {
     says(HA_ERR_ARGUMENT, ha_records_open(NULL, NULL, NULL, "read", 0, HA_END), "");
     says(HA_ERR_ARGUMENT, ha_records_close(NULL), "");
     says(HA_ERR_ARGUMENT, ha_records_wait(NULL), "");
-    says(HA_ERR_ARGUMENT, ha_records_run_(no_function, NULL, NULL, 0), "");
+    says(HA_ERR_ARGUMENT, ha_records_run(no_function, NULL, NULL, 0), "");
     memset(&v, 0, sizeof v);
-    says(HA_ERR_STATE, ha_records_run_(no_function, &v, NULL, 0), "");
+    says(HA_ERR_STATE, ha_records_run(no_function, &v, NULL, 0), "");
     assert_int_equal(HA_ERR_STATE, v.status);
 }
 
@@ -551,9 +551,9 @@ static void wrong_arguments(void **state) {
     says(HA_ERR_ARGUMENT, ha_records_open(&v, r, NULL, text, 0, HA_END), "");
     fine(ha_records_open(&v, r, NULL, "\ttry\noverwrite\tpos\t+\nmass ", 0, HA_END));
     assert_int_equal(1, v.parts_);
-    says(HA_ERR_ARGUMENT, ha_records_run_(NULL, &v, NULL, 0), "no function");
-    says(HA_ERR_ARGUMENT, ha_records_run_(no_function, &v, NULL, 8), "did not take");
-    fine(ha_records_run_(no_function, &v, NULL, 0));
+    says(HA_ERR_ARGUMENT, ha_records_run(NULL, &v, NULL, 0), "no function");
+    says(HA_ERR_ARGUMENT, ha_records_run(no_function, &v, NULL, 8), "did not take");
+    fine(ha_records_run(no_function, &v, NULL, 0));
     fine(ha_records_close(&v));
     ha_records_set_name(r, "grid");
     assert_int_equal(1, ha_records_valid(r, NULL, "pos+mass", 0, HA_END));

@@ -125,7 +125,7 @@ HA_API ha_counts *ha_counts_parse(const ha_mapping *mapping, const char *json, h
     void *memory;
     if (ha_read_counts(&c, json)) return NULL;
     plan = ha_counts_plan_of(mapping, c.counted, c.granularity);
-    memory = ha_blob_new(ha_counts_bytes_(plan));
+    memory = ha_blob_new_(ha_counts_bytes_(plan));
     if (!memory) {
         ha_no_memory(&asked, ha_counts_bytes_(plan));
         return NULL;

@@ -107,9 +107,9 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
     mistake = ha_flags_mistake(layout);
     if (mistake) return mistake;
     inside = ha_layouts_inside(layout->kind);
-    if ((unsigned)layout->order > HA_LINEAR_MORTON || (!is_leaf && layout->order))
+    if ((unsigned)layout->order > HA_MORTON || (!is_leaf && layout->order))
         return "the order does not fit the kind of layout";
-    if (layout->order == HA_LINEAR_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
+    if (layout->order == HA_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
         return "in Morton order there are no rows";
     if (layout->kind == HA_LAYOUT_HEATMAP ? layout->lanes < 0 || layout->lanes > HA_LARGEST_GRANULE
         : layout->kind == HA_LAYOUT_AOSOA ? layout->lanes < 1
@@ -203,11 +203,11 @@ static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout,
     l->rank = m->rank;
     l->pad = (layout->flags & HA_LAYOUT_ROWS) != 0 ? layout->lanes : 1;
     for (int k = 0; k < m->rank; k++) {
-        const int from = layout->order == HA_LINEAR_COLUMN ? m->rank - 1 - k : k;
+        const int from = layout->order == HA_COL ? m->rank - 1 - k : k;
         l->dimension[k] = part->dimension[from];
         empty |= m->extent[k] == 0;
     }
-    if (layout->order == HA_LINEAR_MORTON)
+    if (layout->order == HA_MORTON)
         s = ha_morton(b, l, empty);
     else if (!empty)
         s = ha_strides(b, l); /* else they are 0: the other extents may be anything */

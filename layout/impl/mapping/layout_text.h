@@ -108,14 +108,14 @@ static ha_status ha_read_order(ha_layout_reader *l, ha_layout *layout) {
     ha_skip_blanks(r);
     start = r->at;
     if (ha_accept_word(r, "row"))
-        layout->order = HA_LINEAR_ROW;
+        layout->order = HA_ROW;
     else if (ha_accept_word(r, "col"))
-        layout->order = HA_LINEAR_COLUMN;
+        layout->order = HA_COL;
     else if (ha_accept_word(r, "morton"))
-        layout->order = HA_LINEAR_MORTON;
+        layout->order = HA_MORTON;
     else
         return ha_expected(r, "row, col or morton");
-    if (layout->order == HA_LINEAR_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
+    if (layout->order == HA_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
         return ha_refuse_at(r, start, "in Morton order there are no rows");
     return HA_OK;
 }
@@ -378,8 +378,8 @@ static void ha_put_options(ha_writer *w, const ha_layout *layout) {
         }
     }
     if (before[0] == ',') ha_put_text(w, ")");
-    if (layout->order == HA_LINEAR_COLUMN) ha_put_text(w, "@col");
-    if (layout->order == HA_LINEAR_MORTON) ha_put_text(w, "@morton");
+    if (layout->order == HA_COL) ha_put_text(w, "@col");
+    if (layout->order == HA_MORTON) ha_put_text(w, "@morton");
 }
 
 /* What stands in the parentheses before the layouts inside. */

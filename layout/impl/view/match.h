@@ -163,9 +163,9 @@ static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
     return true;
 }
 
-HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
-                               const ha_record *record, int rank, int kind, ha_matched_ *matched,
-                               char **leaf, ptrdiff_t *stride, ha_error *error) {
+HA_API ha_status ha_view_match_(const ha_mapping *mapping, void *const *blobs,
+                                const ha_record *record, int rank, int kind, ha_matched_ *matched,
+                                char **leaf, ptrdiff_t *stride, ha_error *error) {
     const int kinds[] = {kind, HA_SOA_, HA_AOS_, HA_PACKED_, HA_AOSOA_, HA_ONE_};
     ha_matching m = {.mapping = mapping, .record = record, .asked = ha_ask("view_from", error)};
     if (mapping->rank != rank)
@@ -197,7 +197,7 @@ HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
     return HA_OK;
 }
 
-HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha_error *error) {
+HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, ha_error *error) {
     const ha_asked asked = ha_ask("view_from", error);
     return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s is not the layout of the view %s",
                      mapping->text ? mapping->text : "the mapping", view);
@@ -208,7 +208,7 @@ HA_API void *ha_mapping_memory(const ha_mapping *mapping, void **blob, ha_error 
     size_t room = HA_BLOB_ALIGN;
     for (int32_t b = 0; b < mapping->blobs; b++)
         room = ha_plus_(room, ha_whole_lines_((size_t)mapping->blob[b].bytes));
-    char *memory = (char *)ha_blob_new(room), *next = memory;
+    char *memory = (char *)ha_blob_new_(room), *next = memory;
     if (!memory) {
         ha_no_memory(&asked, room);
         return NULL;

@@ -193,8 +193,8 @@ static ha_mapping *ha_part_mapping(const ha_record *record, const ha_layout *lay
     return ha_mapping_new(record, layout, shape->rank, extent, error);
 }
 
-HA_API ha_mapped *ha_view_mapped(const ha_view_part_ *view, const ha_record *record,
-                                 ha_error *error) {
+HA_API ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *record,
+                                  ha_error *error) {
     const ha_asked asked = ha_ask("view_mapped", error);
     ha_layout layout;
     int64_t leaves;
@@ -298,8 +298,8 @@ static ha_mapping *ha_split_mapping(const ha_asked *asked, const ha_view_part_ *
     return mapping;
 }
 
-HA_API ha_mapped *ha_view_split_mapped(const ha_view_part_ *part, const ha_typed_path_ *path,
-                                       ptrdiff_t paths, ha_error *error) {
+HA_API ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part, const ha_typed_path_ *path,
+                                        ptrdiff_t paths, ha_error *error) {
     const ha_asked asked = ha_ask("view_mapped", error);
     ha_record *record = ha_split_record(&asked, path, paths);
     if (!record) return NULL;
