@@ -31,7 +31,7 @@
  *
  * Where to read on: layout/fields.h (lists of fields), layout/view.h (layouts, and all that a view has),
  * layout/each.h (loops), layout/near.h (neighbours; parts for threads), layout/split.h (two layouts in
- * one view), layout/any.h (layouts known at run time, and code for each), layout/scalar.h (types of
+ * one view), layout/any.h (layouts known at run time, and code for each), layout/dtype.h (types of
  * fields), layout/record.h (records at run time), layout/mapping.h (mappings at run time, and layouts as
  * text), layout/mapped.h (records in memory at run time), layout/copy.h (copies between any two layouts),
  * layout/arithmetic.h (+= and the like of whole views), layout/counts.h (what a loop touches),
@@ -43,7 +43,7 @@
 
 #include "layout/status.h"
 #include "layout/detail/number.h"
-#include "layout/scalar.h"
+#include "layout/dtype.h"
 #include "layout/record.h"
 #include "layout/mapping.h"
 #include "layout/mapped.h"

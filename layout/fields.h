@@ -128,7 +128,7 @@ typedef struct ha_sizes_ {
 
 #define HA_DESCRIBED_FIELD_(R, T, ...)                                                             \
     {HA_PATH_TEXT_(__VA_ARGS__),                                                                   \
-     HA_SCALAR_OF(T),                                                                              \
+     HA_DTYPE_OF(T),                                                                               \
      offsetof(R, HA_FIRST_MEMBER_(__VA_ARGS__)),                                                   \
      {HA_VARIANT_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                            \
          HA_JOIN_(R##_, HA_JOIN_(HA_NAME_OF_(__VA_ARGS__), _)), __VA_ARGS__) 0}},

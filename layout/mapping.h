@@ -89,7 +89,7 @@ typedef struct ha_row {
     int32_t section; /* which of the mapping's sections it lies in, < 0: not said */
     int64_t offset;  /* and where in that: base = start of the section + offset */
     int32_t coding;  /* 0: the value itself lies there; k: as the mapping's coding[k - 1] says */
-    int32_t scalar; /* the values' type, an ha_scalar; 0, in tables by hand: look into the record */
+    int32_t type;    /* the values' type, an ha_dtype; 0, in tables by hand: look into the record */
 } ha_row;
 
 /* What lies in memory in place of a leaf's value: the value converted to `stored`, its bytes in the
@@ -100,7 +100,7 @@ typedef struct ha_row {
  *     bytes > 0               byte b of it as the mapping's byte_row[byte_row + b] says. The leaf's own
  *                             row is that of its first byte */
 typedef struct ha_coding {
-    ha_scalar stored;
+    ha_dtype stored;
     int32_t swapped;
     int32_t bits;
     int32_t exponent, mantissa; /* of a packed float: bits = 1 + exponent + mantissa; else 0 */

@@ -96,7 +96,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 
 /* Counters of both parts: those of the first are also those of all, and those of the second begin behind
  * them. The record is for the names of the leaves only. */
-#define HA_NAMED_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_SCALAR_OF(T), 0, {0}},
+#define HA_NAMED_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_DTYPE_OF(T), 0, {0}},
 #define HA_SPLIT_COUNTS_(V, S1, S2) \
     static const ha_field V##_field_[] HA_UNUSED = { \
         HA_FOR_FIELDS_(HA_NAMED_FIELD_, V, S1##_FIELDS) HA_FOR_FIELDS_(HA_NAMED_FIELD_, V, S2##_FIELDS)}; \

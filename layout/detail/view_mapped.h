@@ -17,7 +17,7 @@
  * HA_VIEW_SPLIT one with the fields of both lists, made as ha_record_parse does. What is done with
  * it counts as the view does (counts.h).
  * NULL on failure, with why in *error (NULL: nobody wants to know):
- *     HA_ERR_ARGUMENT  the view is null, or the type of a field is none of scalar.h
+ *     HA_ERR_ARGUMENT  the view is null, or the type of a field is none of dtype.h
  *     HA_ERR_MEMORY    there is no memory
  * From any thread. */
 #ifndef HARRAY_LAYOUT_DETAIL_VIEW_MAPPED_H
@@ -40,7 +40,7 @@ typedef struct ha_view_part_ {
 /* A field by its path and type. */
 typedef struct ha_typed_path_ {
     const char *path;
-    ha_scalar scalar;
+    ha_dtype type;
 } ha_typed_path_;
 
 HA_API HA_MUST_CHECK ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *record,
@@ -62,7 +62,7 @@ HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part,
     } \
     HA_HOST_FN_ const ha_mapped *V##_const_mapped(V##_const ha_w, ha_error *ha_e) { return V##_mapped(ha_w.view, ha_e); }
 
-#define HA_TYPED_PATH_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_SCALAR_OF(T)},
+#define HA_TYPED_PATH_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_DTYPE_OF(T)},
 #define HA_VIEW_SPLIT_MAPPED_(V, S1, S2) \
     static const ha_typed_path_ V##_paths_[] HA_UNUSED = { \
         HA_FOR_FIELDS_(HA_TYPED_PATH_FIELD_, V, S1##_FIELDS) HA_FOR_FIELDS_(HA_TYPED_PATH_FIELD_, V, S2##_FIELDS)}; \

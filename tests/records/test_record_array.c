@@ -94,7 +94,7 @@ static int is_value(const ha_mapped *m, int64_t leaf, const int64_t *index, int 
     const ha_linearizer z = {.rank = 1, .pad = 1};
     ha_row rows[LEAVES];
     for (int i = 0; i < LEAVES; i++) rows[i] = row;
-    for (int i = 0; i < LEAVES; i++) rows[i].scalar = (int32_t)m->mapping->row[i].scalar;
+    for (int i = 0; i < LEAVES; i++) rows[i].type = (int32_t)m->mapping->row[i].type;
     const ha_mapping one = {.record = record,
                             .rank = m->mapping->rank,
                             .extent = {1, 1, 1, 1},
@@ -304,13 +304,16 @@ static void what_lies_between_fields_stays(void **state) {
     } cell;
     enum { CELLS = 100 };
     static cell cells[CELLS];
-    const ha_field field[] = {{.path = "a", .scalar = HA_F64, .offset = 0},
-                              {.path = "b", .scalar = HA_I32, .offset = 12}};
+    const ha_field field[] = {{.path = "a", .type = HA_DTYPE_double, .offset = 0},
+                              {.path = "b", .type = HA_DTYPE_int32_t, .offset = 12}};
     const ha_record described = {"cell", sizeof(cell), _Alignof(cell), 2, field};
     const ha_linearizer z = {.rank = 1, .stride = {1}, .dimension = {0}, .pad = 1, .count = CELLS};
-    const ha_row row[] = {
-        {.block_stride = sizeof(cell), .lanes = 1, .scalar = HA_F64},
-        {.base = 12, .offset = 12, .block_stride = sizeof(cell), .lanes = 1, .scalar = HA_I32}};
+    const ha_row row[] = {{.block_stride = sizeof(cell), .lanes = 1, .type = HA_DTYPE_double},
+                          {.base = 12,
+                           .offset = 12,
+                           .block_stride = sizeof(cell),
+                           .lanes = 1,
+                           .type = HA_DTYPE_int32_t}};
     const ha_blob bytes = {sizeof cells, 8};
     const ha_mapping m = {.record = &described,
                           .rank = 1,

@@ -50,9 +50,9 @@ static ha_record_form *ha_record_form_make(const ha_record *record, int rank, co
     for (int d = 0; d < HA_MAPPING_RANK; d++) f->extent[d] = d < rank ? extent[d] : 1;
     f->before[0] = 0;
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
-        ha_leaf described = {.scalar = HA_NO_SCALAR};
+        ha_leaf described = {.type = HA_DTYPE_NONE};
         (void)!ha_record_leaf(record, leaf, &described);
-        f->before[leaf + 1] = f->before[leaf] + ha_scalar_size(described.scalar);
+        f->before[leaf + 1] = f->before[leaf] + (int64_t)ha_dtype_size(described.type);
     }
     return f;
 }

@@ -12,7 +12,7 @@ typedef struct ha_device_writer {
     ha_writer to;
     const ha_mapping *mapping;
     const char *name;
-    ha_scalar scalar; /* of the leaf that is written */
+    ha_dtype type; /* of the leaf that is written */
 } ha_device_writer;
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -72,31 +72,31 @@ static int ha_is_name(const char *name) {
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-static const char *ha_device_type(ha_scalar scalar) {
+static const char *ha_device_type(ha_dtype scalar) {
     switch (scalar) {
-    case HA_I8:
+    case HA_DTYPE_int8_t:
         return "signed char";
-    case HA_I16:
+    case HA_DTYPE_int16_t:
         return "short";
-    case HA_I32:
+    case HA_DTYPE_int32_t:
         return "int";
-    case HA_I64:
+    case HA_DTYPE_int64_t:
         return "_int";
-    case HA_U16:
-    case HA_F16:
-    case HA_BF16:
+    case HA_DTYPE_uint16_t:
+    case HA_DTYPE_half:
+    case HA_DTYPE_bfloat16:
         return "unsigned short";
-    case HA_U32:
+    case HA_DTYPE_uint32_t:
         return "unsigned int";
-    case HA_U64:
+    case HA_DTYPE_uint64_t:
         return "_unsigned";
-    case HA_F32:
+    case HA_DTYPE_float:
         return "float";
-    case HA_F64:
+    case HA_DTYPE_double:
         return "double";
-    case HA_C64:
+    case HA_DTYPE_c64:
         return "ha_c64";
-    case HA_C128:
+    case HA_DTYPE_c128:
         return "ha_c128";
     default:
         return "unsigned char"; /* bool, u8 */
@@ -111,7 +111,7 @@ static void ha_put_names(ha_device_writer *w, int typed, char letter) {
 }
 
 static void ha_put_symbol(ha_device_writer *w, char symbol) {
-    const char *type = ha_device_type(w->scalar);
+    const char *type = ha_device_type(w->type);
     switch (symbol) {
     case 'P':
         ha_put_names(w, 1, 'i');
@@ -155,14 +155,14 @@ static void ha_put_unused(ha_device_writer *w, char letter) {
     for (int d = 0; d < w->mapping->rank; d++) ha_put_code(w, "    (void)%c%d;\n", letter, d);
 }
 
-static int ha_uses(const ha_record *record, ha_scalar scalar) {
+static int ha_uses(const ha_record *record, ha_dtype scalar) {
     for (int64_t f = 0; f < record->fields; f++)
-        if (record->field[f].scalar == scalar) return 1;
+        if (record->field[f].type == scalar) return 1;
     return 0;
 }
 
 /* A complex type, which all texts share, and layout/detail/number.h if it comes before them. */
-static void ha_put_complex_type(ha_device_writer *w, ha_scalar scalar, const char *name,
+static void ha_put_complex_type(ha_device_writer *w, ha_dtype scalar, const char *name,
                                 const char *part) {
     if (ha_uses(w->mapping->record, scalar))
         ha_put_code(w,
@@ -191,8 +191,8 @@ static void ha_put_device_head(ha_device_writer *w) {
                    "typedef long long $_int;\n"
                    "typedef unsigned long long $_unsigned;\n"
                    "#endif\n");
-    ha_put_complex_type(w, HA_C64, "ha_c64", "float");
-    ha_put_complex_type(w, HA_C128, "ha_c128", "double");
+    ha_put_complex_type(w, HA_DTYPE_c64, "ha_c64", "float");
+    ha_put_complex_type(w, HA_DTYPE_c128, "ha_c128", "double");
 }
 
 #endif

@@ -23,8 +23,8 @@ static void ha_put_json_bytes(ha_writer *w, const ha_mapping *m, const int64_t *
 }
 
 /* What is there instead of the value itself. */
-static void ha_put_json_coding(ha_writer *w, const ha_coding *c, ha_scalar type) {
-    if (c->stored != type) ha_put_text(w, ", \"stored\": \"%s\"", ha_scalar_name(c->stored));
+static void ha_put_json_coding(ha_writer *w, const ha_coding *c, ha_dtype type) {
+    if (c->stored != type) ha_put_text(w, ", \"stored\": \"%s\"", ha_dtype_short_name(c->stored));
     if (c->swapped) ha_put_text(w, ", \"swapped\": true");
     if (c->bits > 0) ha_put_text(w, ", \"bits\": %d", (int)c->bits);
     if (c->exponent > 0)
@@ -37,7 +37,7 @@ static void ha_put_json_leaf(ha_writer *w, const ha_mapping *m, const int64_t *i
     const ha_coding *c = ha_row_coding(m, row);
     ha_put_text(w, "%s{\"name\": \"", number ? ", " : "");
     ha_put_leaf_name(w, m->record, leaf); /* letters, digits and . [ ] _ */
-    ha_put_text(w, "\", \"type\": \"%s\", ", ha_scalar_name(leaf->scalar));
+    ha_put_text(w, "\", \"type\": \"%s\", ", ha_dtype_short_name(leaf->type));
     if (row->blob < 0)
         ha_put_text(w, "\"blob\": null, \"offset\": null");
     else if (c && c->bytes > 0)
@@ -46,7 +46,7 @@ static void ha_put_json_leaf(ha_writer *w, const ha_mapping *m, const int64_t *i
         ha_put_text(w, "\"blob\": %d, \"%s\": %lld", (int)row->blob,
                     c && c->bits > 0 ? "bit_offset" : "offset",
                     (long long)ha_row_at(m, row, index));
-    if (c && row->blob >= 0) ha_put_json_coding(w, c, leaf->scalar);
+    if (c && row->blob >= 0) ha_put_json_coding(w, c, leaf->type);
     ha_put_text(w, "}");
 }
 

@@ -99,7 +99,7 @@ static void ha_show_leaf(ha_picture *p, ha_shown_value *v, const int64_t *side,
     v->scale = p->unit;
     if (v->row->blob < 0) return;
     c = ha_row_coding(m, v->row);
-    if (c) v->size = ha_scalar_size(c->stored) * p->unit;
+    if (c) v->size = (int64_t)ha_dtype_size(c->stored) * p->unit;
     if (c && c->bits > 0) {
         v->size = c->bits;
         v->scale = 1;
@@ -120,7 +120,7 @@ static void ha_show_leaves(ha_picture *p, const int64_t *side,
     for (v.field = 0; v.field < record->fields && p->values < HA_SVG_VALUES; v.field++) {
         const int64_t leaves = ha_field_leaves(&record->field[v.field]);
         for (int64_t k = 0; k < leaves && p->values < HA_SVG_VALUES; k++, v.leaf++) {
-            v.size = ha_scalar_size(record->field[v.field].scalar) * p->unit;
+            v.size = (int64_t)ha_dtype_size(record->field[v.field].type) * p->unit;
             ha_show_leaf(p, &v, side, show);
         }
     }

@@ -26,8 +26,8 @@ static int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t
     const int changed = ha_contains(layout, HA_LAYOUT_CHANGETYPE);
     int64_t room = leaves;
     for (int64_t f = 0; f < record->fields && by_bytes; f++) {
-        const ha_scalar scalar = changed ? HA_C128 : record->field[f].scalar; /* the largest */
-        room += ha_field_leaves(&record->field[f]) * ha_scalar_size(scalar);
+        const ha_dtype scalar = changed ? HA_DTYPE_c128 : record->field[f].type; /* the largest */
+        room += ha_field_leaves(&record->field[f]) * (int64_t)ha_dtype_size(scalar);
     }
     return room;
 }
@@ -114,7 +114,7 @@ static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, void *w
     ha_all_leaves(b->mapping->record, b->leaf);
     for (int64_t k = 0; k < n; k++) {
         all[k] = (int32_t)k;
-        b->coding[k] = (ha_coding){.stored = b->leaf[k].scalar};
+        b->coding[k] = (ha_coding){.stored = b->leaf[k].type};
     }
     part.leaf = all;
     for (int32_t d = 0; d < HA_MAPPING_RANK; d++) part.dimension[d] = d;

@@ -27,14 +27,14 @@ static ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_co
         snprintf(text, sizeof text, "is stored as %d bits: no view has it", (int)c->bits);
     else
         snprintf(text, sizeof text, "is stored as %s%s%s: no view has it",
-                 ha_scalar_name(c->stored), c->swapped ? ", swapped" : "",
+                 ha_dtype_short_name(c->stored), c->swapped ? ", swapped" : "",
                  c->bytes > 0 ? ", byte by byte" : "");
     return ha_refuse_leaf(m, leaf, text);
 }
 
 /* Of a leaf that is there. */
 static ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
-    ha_leaf leaf = {.scalar = HA_NO_SCALAR};
+    ha_leaf leaf = {.type = HA_DTYPE_NONE};
     (void)!ha_record_leaf(record, number, &leaf);
     return leaf;
 }
@@ -51,7 +51,7 @@ static ha_status ha_match_record(const ha_matching *m) {
                          (long long)ha_record_leaves(theirs), (long long)leaves);
     for (int64_t i = 0; i < leaves; i++) {
         char name[200], other[200];
-        if (ha_leaf_of(m->record, i).scalar != ha_leaf_of(theirs, i).scalar ||
+        if (ha_leaf_of(m->record, i).type != ha_leaf_of(theirs, i).type ||
             ha_record_leaf_name(m->record, i, name, sizeof name) !=
                 ha_record_leaf_name(theirs, i, other, sizeof other) ||
             strcmp(name, other) != 0)
@@ -126,13 +126,13 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
             return ha_refuse_leaf(m, i, "has another order than the first field");
         ha_row_strides(row, m->lanes, stride + 2 * i);
         leaf[i] = (char *)((uintptr_t)blobs[row->blob] + (uintptr_t)row->base); /* of none: NULL */
-        const int64_t alignment = ha_scalar_alignment(described.scalar);
+        const int64_t alignment = (int64_t)ha_dtype_alignment(described.type);
         if ((int64_t)((uintptr_t)leaf[i] % (uintptr_t)alignment) != 0 ||
             stride[2 * i] % alignment != 0 || stride[2 * i + 1] % alignment != 0)
             return ha_refuse_leaf(m, i,
                                   "may be misaligned: take the layout 'aligned', or a view "
                                   "that has it at compile time, with _get and _set");
-        m->packed += ha_scalar_size(described.scalar);
+        m->packed += (int64_t)ha_dtype_size(described.type);
     }
     return HA_OK;
 }
@@ -146,7 +146,7 @@ static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
     if ((m->lanes != 1) != (kind == HA_AOSOA_)) return false;
     for (int64_t i = 0; i < m->mapping->rows; i++) {
         const ha_leaf described = ha_leaf_of(m->record, i);
-        const int64_t size = ha_scalar_size(described.scalar);
+        const int64_t size = (int64_t)ha_dtype_size(described.type);
         const bool own = kind == HA_AOS_ || kind == HA_ONE_;
         const int64_t lane = kind == HA_AOS_      ? m->record->size
                              : kind == HA_ONE_    ? 0
