@@ -2,33 +2,9 @@
 #ifndef HARRAY_IMPL_BASE_TEXT_H
 #define HARRAY_IMPL_BASE_TEXT_H
 
-#include <stdarg.h>
-#include <stddef.h>
+#include "../../../layout/impl/base/text.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-/* Text that is cut where the buffer ends, and counted beyond. */
-typedef struct ha_text {
-    char *at;
-    size_t bytes, length;
-} ha_text;
-
-/* Into a buffer as snprintf's: NULL, whatever its size, only counts. */
-static ha_text ha_text_into(char *text, size_t bytes) {
-    if (!text) bytes = 0;
-    if (bytes) text[0] = 0;
-    return (ha_text){text, bytes, 0};
-}
-
-__attribute__((format(printf, 2, 3))) static void ha_print(ha_text *t, const char *format, ...) {
-    va_list args;
-    size_t left = t->length < t->bytes ? t->bytes - t->length : 0;
-    va_start(args, format);
-    int n = vsnprintf(left ? t->at + t->length : NULL, left, format, args);
-    va_end(args);
-    if (n > 0) t->length += (size_t)n;
-}
 
 static int ha_text_is_cut(const ha_text *t) { return t->length >= t->bytes; }
 

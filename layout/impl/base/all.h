@@ -3,5 +3,6 @@
 
 #include "basics.h"
 #include "reader.h"
+#include "text.h"
 
 #endif

@@ -9,7 +9,7 @@ enum { HA_LONGEST_NAME = 512 };
 
 /* What all that writes it wants to know. */
 typedef struct ha_device_writer {
-    ha_writer to;
+    ha_text to;
     const ha_mapping *mapping;
     const char *name;
     ha_dtype type; /* of the leaf that is written */
@@ -19,13 +19,13 @@ typedef struct ha_device_writer {
 
 /* The name of a leaf as a part of C names: pos_x, link_0_e_2_1_re. Gives its whole length. */
 static int64_t ha_c_name(const ha_record *record, const ha_leaf *leaf, char *name, size_t size) {
-    ha_writer w = ha_writer_to(name, size);
+    ha_text w = ha_text_into(name, size);
     size_t to = 0;
     ha_put_leaf_name(&w, record, leaf);
     for (const char *p = name; *p; p++)
         if (*p != ']') name[to++] = ha_in_name(*p) ? *p : '_';
     name[to] = 0;
-    return w.length;
+    return (int64_t)w.length;
 }
 
 /* Is this how the leaf is called in C? */
@@ -106,8 +106,8 @@ static const char *ha_device_type(ha_dtype scalar) {
 /* "i0, i1", each with this before it. */
 static void ha_put_names(ha_device_writer *w, int typed, char letter) {
     for (int d = 0; d < w->mapping->rank; d++)
-        ha_put_text(&w->to, "%s%s%s%c%d", d ? ", " : "", typed ? w->name : "", typed ? "_int " : "",
-                    letter, d);
+        ha_print(&w->to, "%s%s%s%c%d", d ? ", " : "", typed ? w->name : "", typed ? "_int " : "",
+                 letter, d);
 }
 
 static void ha_put_symbol(ha_device_writer *w, char symbol) {
@@ -115,18 +115,18 @@ static void ha_put_symbol(ha_device_writer *w, char symbol) {
     switch (symbol) {
     case 'P':
         ha_put_names(w, 1, 'i');
-        ha_put_text(&w->to, ", "); /* fall through */
+        ha_print(&w->to, ", "); /* fall through */
     case 'E':
         ha_put_names(w, 1, 'n');
         break;
     case 'i':
         ha_put_names(w, 0, 'i');
-        ha_put_text(&w->to, ", "); /* fall through */
+        ha_print(&w->to, ", "); /* fall through */
     case 'n':
         ha_put_names(w, 0, 'n');
         break;
     default:
-        ha_put_text(&w->to, "%s%s", type[0] == '_' ? w->name : "", type);
+        ha_print(&w->to, "%s%s", type[0] == '_' ? w->name : "", type);
         break;
     }
 }
@@ -143,11 +143,11 @@ __attribute__((format(printf, 2, 3))) static void ha_put_code(ha_device_writer *
     va_end(rest);
     for (const char *p = code; *p; p++)
         if (*p == '$')
-            ha_put_text(&w->to, "%s", w->name);
+            ha_print(&w->to, "%s", w->name);
         else if (*p == '@')
             ha_put_symbol(w, *++p);
         else
-            ha_put_text(&w->to, "%c", *p);
+            ha_print(&w->to, "%c", *p);
 }
 
 /* Quiet about parameters that are not used. */
@@ -174,8 +174,8 @@ static void ha_put_complex_type(ha_device_writer *w, ha_dtype scalar, const char
 }
 
 static void ha_put_device_head(ha_device_writer *w) {
-    ha_put_text(&w->to, "/* Where leaves of records lie: %s, rank %d. Made by harray. */\n",
-                w->mapping->text, (int)w->mapping->rank);
+    ha_print(&w->to, "/* Where leaves of records lie: %s, rank %d. Made by harray. */\n",
+             w->mapping->text, (int)w->mapping->rank);
     ha_put_code(w, "#if defined __OPENCL_C_VERSION__\n"
                    "#define $_FN static inline __attribute__((unused))\n"
                    "#define $_GLOBAL __global\n"

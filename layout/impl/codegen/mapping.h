@@ -248,7 +248,7 @@ static int ha_has_sections(const ha_mapping *m) {
 
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size) {
-    ha_device_writer w = {.to = ha_writer_to(buffer, size), .mapping = mapping, .name = name};
+    ha_device_writer w = {.to = ha_text_into(buffer, size), .mapping = mapping, .name = name};
     int64_t number = 0;
     ha_leaf leaf;
     if (!ha_has_sections(mapping)) return -1;
@@ -262,7 +262,7 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
     for (int k = 0; k < mapping->blobs; k++) ha_put_blob_bytes(&w, k);
     for (int64_t field = 0, rest = 0; ha_next_leaf(mapping->record, &field, &rest, &leaf); number++)
         ha_put_leaf(&w, number, &leaf);
-    return w.to.length;
+    return (int64_t)w.to.length;
 }
 
 #endif

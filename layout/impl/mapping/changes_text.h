@@ -58,12 +58,11 @@ static int ha_next_change(const char **at, ha_change *c) {
     return 1;
 }
 
-static void ha_put_changes(ha_writer *w, const char *changes) {
+static void ha_put_changes(ha_text *w, const char *changes) {
     const char *before = "";
     ha_change c;
     while (ha_next_change(&changes, &c)) {
-        ha_put_text(w, "%s%.*s:%s", before, (int)(c.end - c.path), c.path,
-                    ha_dtype_short_name(c.to));
+        ha_print(w, "%s%.*s:%s", before, (int)(c.end - c.path), c.path, ha_dtype_short_name(c.to));
         before = ", ";
     }
 }

@@ -27,9 +27,9 @@ static int64_t ha_part_size(ha_dtype scalar) {
 static ha_status ha_refuse_stored(const ha_builder *b, int64_t position, int32_t leaf,
                                   const char *why, const char *more) {
     char text[300];
-    ha_writer w = ha_writer_to(text, sizeof text);
+    ha_text w = ha_text_into(text, sizeof text);
     ha_put_leaf_name(&w, b->mapping->record, &b->leaf[leaf]);
-    ha_put_text(&w, " %s%s", why, more);
+    ha_print(&w, " %s%s", why, more);
     return ha_refuse_layout(b, position, text);
 }
 

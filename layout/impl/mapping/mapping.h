@@ -136,7 +136,7 @@ static void ha_mapping_release(ha_mapping *m) {
 static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64_t n,
                                    const ha_layout *layout, int rank, const int64_t *extent) {
     ha_mapping draft = {.record = record, .rows = n, .rank = rank}, *m = NULL;
-    ha_writer text = {0};
+    ha_text text = {0};
     void *work;
     b->room = ha_room(record, layout, n);
     b->mapping = &draft;
@@ -149,10 +149,10 @@ static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64
     }
     if (!ha_fill_mapping(b, layout, work)) {
         ha_put_layout(&text, layout, rank);
-        m = ha_mapping_copied(b, text.length);
+        m = ha_mapping_copied(b, (int64_t)text.length);
     }
     if (m) {
-        text = ha_writer_to((char *)m + (m->text - (char *)m), (size_t)text.length + 1);
+        text = ha_text_into((char *)m + (m->text - (char *)m), text.length + 1);
         ha_put_layout(&text, layout, rank);
         ha_point_at_functors(m);
         if (ha_add_counts(b->asked, layout, m)) {

@@ -195,23 +195,23 @@ static int ha_name_piece(const ha_leaf *leaf, const char **path, int *subscript,
     return 1;
 }
 
-static void ha_put_leaf_name(ha_writer *w, const ha_record *record, const ha_leaf *leaf) {
+static void ha_put_leaf_name(ha_text *w, const ha_record *record, const ha_leaf *leaf) {
     const char *path = record->field[leaf->field].path, *piece;
     char number[24];
     size_t length;
     int k = 0;
     while (ha_name_piece(leaf, &path, &k, number, &piece, &length))
-        ha_put_text(w, "%.*s", (int)length, piece);
+        ha_print(w, "%.*s", (int)length, piece);
 }
 
 HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char *buffer,
                                    size_t size) {
-    ha_writer w = ha_writer_to(buffer, size);
+    ha_text w = ha_text_into(buffer, size);
     ha_leaf leaf;
     const ha_status s = ha_record_leaf(record, number, &leaf);
     if (s) return -1;
     ha_put_leaf_name(&w, record, &leaf);
-    return w.length;
+    return (int64_t)w.length;
 }
 
 /* Is it what this path means, or below it? The path ends before `end`. */

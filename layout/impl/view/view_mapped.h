@@ -228,23 +228,22 @@ HA_API void ha_mapped_free(const ha_mapped *records) {
 /* ---- split views ----------------------------------------------------------------------------- */
 
 /* The fields as text. */
-static void ha_put_fields(ha_writer *w, const ha_typed_path_ *path, ptrdiff_t paths) {
+static void ha_put_fields(ha_text *w, const ha_typed_path_ *path, ptrdiff_t paths) {
     for (ptrdiff_t k = 0; k < paths; k++)
-        ha_put_text(w, "%s%s:%s", k > 0 ? " " : "", path[k].path,
-                    ha_dtype_short_name(path[k].type));
+        ha_print(w, "%s%s:%s", k > 0 ? " " : "", path[k].path, ha_dtype_short_name(path[k].type));
 }
 
 /* The first leaves as the paths of a split. */
-static void ha_put_leaves(ha_writer *w, const ha_record *record, ptrdiff_t leaves) {
+static void ha_put_leaves(ha_text *w, const ha_record *record, ptrdiff_t leaves) {
     for (ptrdiff_t k = 0; k < leaves; k++) {
         const ha_leaf leaf = ha_leaf_of(record, k);
-        if (k > 0) ha_put_text(w, "+");
+        if (k > 0) ha_print(w, "+");
         ha_put_leaf_name(w, record, &leaf);
     }
 }
 
 /* One of the two texts; leaves 0: the fields. */
-static void ha_put_split(ha_writer *w, const ha_record *record, ptrdiff_t leaves,
+static void ha_put_split(ha_text *w, const ha_record *record, ptrdiff_t leaves,
                          const ha_typed_path_ *path, ptrdiff_t paths) {
     if (leaves > 0)
         ha_put_leaves(w, record, leaves);
@@ -255,15 +254,15 @@ static void ha_put_split(ha_writer *w, const ha_record *record, ptrdiff_t leaves
 /* Writes that into new memory. */
 static char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdiff_t leaves,
                            const ha_typed_path_ *path, ptrdiff_t paths) {
-    ha_writer w = {0};
+    ha_text w = {0};
     ha_put_split(&w, record, leaves, path, paths);
-    const size_t bytes = (size_t)w.length + 1;
+    const size_t bytes = w.length + 1;
     char *text = (char *)HA_LAYOUT_MALLOC_(bytes);
     if (!text) {
         ha_no_memory(asked, bytes);
         return NULL;
     }
-    w = ha_writer_to(text, bytes);
+    w = ha_text_into(text, bytes);
     ha_put_split(&w, record, leaves, path, paths);
     return text;
 }
