@@ -102,40 +102,40 @@ HA_API int64_t ha_counts_text(const ha_counts *counts, char *buffer, size_t size
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void ha_put_json_tallies(ha_text *w, const ha_counts *c) {
+static void ha_put_json_tallies(ha_json *j, const ha_counts *c) {
     ha_leaf_walk walk = ha_walk_leaves(c->record);
-    ha_print(w, "\"fields\": [");
+    ha_json_open(j, "fields", '[');
     for (int64_t k = 0; k < c->leaves; k++) {
         const ha_tally t = ha_tally_now(&c->leaf[k]);
-        ha_print(w, "%s{\"name\": \"", k ? ", " : "");
-        ha_put_leaf_name(w, c->record, ha_following_leaf(&walk));
-        ha_print(w, "\", \"reads\": %llu, \"writes\": %llu, \"pointers\": %llu}",
-                 (unsigned long long)t.reads, (unsigned long long)t.writes,
-                 (unsigned long long)t.pointers);
+        ha_json_open(j, NULL, '{');
+        ha_put_json_leaf_name(j, c->record, ha_following_leaf(&walk));
+        ha_json_unsigned(j, "reads", t.reads);
+        ha_json_unsigned(j, "writes", t.writes);
+        ha_json_unsigned(j, "pointers", t.pointers);
+        ha_json_close(j, '}');
     }
-    ha_print(w, "]");
+    ha_json_close(j, ']');
 }
 
-static void ha_put_json_heat(ha_text *w, const ha_counts *c) {
-    ha_print(w, "\"granularity\": %lld, \"blobs\": [", (long long)c->granularity);
+static void ha_put_json_heat(ha_json *j, const ha_counts *c) {
+    ha_json_number(j, "granularity", c->granularity);
+    ha_json_open(j, "blobs", '[');
     for (int64_t b = 0; b < c->blobs; b++) {
-        ha_print(w, b ? ", [" : "[");
+        ha_json_open(j, NULL, '[');
         for (int64_t g = 0; g < c->blob[b].granules; g++)
-            ha_print(w, "%s%llu", g ? ", " : "",
-                     (unsigned long long)ha_count_now(&c->blob[b].touched[g]));
-        ha_print(w, "]");
+            ha_json_unsigned(j, NULL, ha_count_now(&c->blob[b].touched[g]));
+        ha_json_close(j, ']');
     }
-    ha_print(w, "]");
+    ha_json_close(j, ']');
 }
 
 HA_API int64_t ha_counts_json(const ha_counts *counts, char *buffer, size_t size) {
-    ha_text w = ha_text_into(buffer, size);
-    ha_print(&w, "{");
-    if (counts && counts->leaves > 0) ha_put_json_tallies(&w, counts);
-    if (counts && counts->leaves > 0 && counts->granularity > 0) ha_print(&w, ", ");
-    if (counts && counts->granularity > 0) ha_put_json_heat(&w, counts);
-    ha_print(&w, "}");
-    return (int64_t)w.length;
+    ha_json j = ha_json_into(buffer, size);
+    ha_json_open(&j, NULL, '{');
+    if (counts && counts->leaves > 0) ha_put_json_tallies(&j, counts);
+    if (counts && counts->granularity > 0) ha_put_json_heat(&j, counts);
+    ha_json_close(&j, '}');
+    return (int64_t)j.text.length;
 }
 
 #endif

@@ -204,6 +204,13 @@ static void ha_put_leaf_name(ha_text *w, const ha_record *record, const ha_leaf 
         ha_print(w, "%.*s", (int)length, piece);
 }
 
+static void ha_put_json_leaf_name(ha_json *j, const ha_record *record, const ha_leaf *leaf) {
+    ha_json_key(j, "name");
+    ha_print(&j->text, "\"");
+    ha_put_leaf_name(&j->text, record, leaf); /* letters, digits and . [ ] _ */
+    ha_print(&j->text, "\"");
+}
+
 HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char *buffer,
                                    size_t size) {
     ha_text w = ha_text_into(buffer, size);
