@@ -1,7 +1,7 @@
 /* clang-format off */
 /* harray: arrays that live on host and device at once, for C.
  *
- * 1. Copy this file into your tree. Unless it is the one-file version, which tools/merged_copy makes:
+ * 1. Copy this file into your tree. Unless it is the one-file version, which tools/bundle makes:
  *    harray_impl.h, harray/, backends/, layout/ and LICENSE, too (and layout.h and harray_records.h, if you want these).
  * 2. In ONE C file:       #define HARRAY_IMPLEMENTATION
  *                         #include "harray.h"          // before every system header
@@ -15,18 +15,9 @@
  *        HA_READING(v, x, ha_host()) printf("%g\n", v.data[999]); // brings it back when it is done
  *        harray_double_free(&x);
  *
- * Where to read on: harray/status.h (errors), harray/context.h (devices and queues),
- * harray/access.h (reading, writing, conflicts), harray/array.h (the arrays and HARRAY(T)),
- * harray/wrap.h (your own memory), harray/memory.h, harray/token.h, harray/instruments.h (report,
- * trace, events), harray/half.h, harray/bfloat16.h, harray/complex.h, harray/convert.h (numbers),
- * harray/ndarray.h (arrays of n dimensions and HA_ARRAY(T, D)), harray/darray.h (those whose type and
- * rank are known at run time, and views of them), harray/visit.h (code for several types and ranks),
- * harray/print.h (arrays as text),
- * harray/dtype.h (element types known at run time),
- * harray/extents.h (extents, strides, indices),
- * harray/dlpack.h and harray/interfaces.h (NumPy, PyTorch, CuPy and others in the same process),
- * harray/npy.h (.npy files), harray/cuda.h (GPUs), harray/sim.h (the simulated device).
- * README.md has the tables; backends/backend.h is the manual for adding a device.
+ * Where to read on: README.md, and docs/guide.md. Then harray/access.h (reading, writing, conflicts),
+ * harray/array.h (the arrays and HARRAY(T)), harray/ndarray.h (n dimensions); docs/api.md has all names by
+ * topic, and the header of each. backends/backend.h is the manual for adding a device.
  *
  * Before including, every file may define (all files of a library the same)
  *     HARRAY_PREFIX
@@ -50,12 +41,12 @@
  *         your source (on stderr; the last one as HA_ERR_STATE), and then ends as it would have.
  *         Host arrays take whole pages and are neither cached nor pinned, opening costs
  *         microseconds, a handler for SIGSEGV and SIGBUS is installed, which calls the one before
- *         it. README.md says what it does not see.
+ *         it. docs/debugging.md says what it does not see.
  *     HARRAY_NO_CUDA
  *         Leaves the CUDA backend out, and with it dlopen: there are no contexts "cuda:0".
  *     HARRAY_NO_SIMD
- *         Whole arrays of half and bfloat16 are converted by portable code alone: slower, and
- *         compiled in less time.
+ *         Whole arrays of half and bfloat16 are converted, and whole views of records copied and
+ *         added, by portable code alone: slower, and compiled in less time.
  *     HARRAY_DLOPEN(name), HARRAY_DLSYM(library, symbol), HARRAY_DLERROR()
  *         All three or none, as dlopen, dlsym and dlerror: how the CUDA driver is found.
  *     HARRAY_STATIC_TLS

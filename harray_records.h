@@ -1,5 +1,6 @@
 /* harray_records.h: coherent arrays of records, each memory with a layout of its own. Both of harray.h and
- * layout.h, and what joins them: harray/records.h is the manual.
+ * layout.h, and what joins them. docs/records.md has programs; harray/records_typed.h and harray/records.h are
+ * the manuals.
  *
  * As harray.h it is included everywhere, and in ONE C file behind #define HARRAY_IMPLEMENTATION, before
  * every system header. There it brings the implementations of all three. */

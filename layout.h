@@ -29,13 +29,14 @@
  *
  * What it does not: allocate on devices, check indices.
  *
- * Where to read on: layout/fields.h (lists of fields), layout/view.h (layouts, and all that a view has),
- * layout/each.h (loops), layout/near.h (neighbours; parts for threads), layout/split.h (two layouts in
- * one view), layout/any.h (layouts known at run time, and code for each), layout/dtype.h (types of
- * fields), layout/record.h (records at run time), layout/mapping.h (mappings at run time, and layouts as
- * text), layout/mapped.h (records in memory at run time), layout/copy.h (copies between any two layouts),
- * layout/arithmetic.h (+= and the like of whole views), layout/counts.h (what a loop touches),
- * layout/advise.h (which layout is best for it).
+ * Where to read on: docs/layouts.md (programs, pictures), layout/fields.h (lists of fields),
+ * layout/view.h (layouts, and all that a view has), layout/each.h (loops), layout/near.h
+ * (neighbours; parts for threads), layout/split.h (two layouts in one view), layout/any.h (layouts
+ * known at run time, and code for each), layout/dtype.h (types of fields), layout/record.h
+ * (records at run time), layout/mapping.h (mappings at run time, and layouts as text),
+ * layout/tree.h (user-defined nestings), layout/mapped.h (records in memory at run time),
+ * layout/copy.h (copies between any two layouts), layout/arithmetic.h (+= and the like of whole
+ * views), layout/counts.h (what a loop touches), layout/advise.h (which layout is best for it).
  */
 /* clang-format on */
 #ifndef HARRAY_LAYOUT_H

@@ -1,4 +1,4 @@
-/* What the loops of the layout benchmarks share: nbody, stencil, stride_pattern. */
+/* What the loops of the layout benchmarks share: nbody, stencil, lattice. */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H
 

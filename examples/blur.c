@@ -19,7 +19,6 @@
  * add. Each pass has a step along the rows and one along the columns, with weights that end at four
  * standard deviations; beyond the edge of the picture, its last pixel counts. Light adds up, sRGB
  * values do not: the planes hold linear light, multiplied by alpha where there is alpha. */
-#define HARRAY_IMPLEMENTATION
 #include "harray.h"
 
 #include "blur_layout.h"

@@ -1,6 +1,5 @@
 /* The pixels of a picture as records. What to look at: along(), the blur. It is written once and
  * says nothing about where a pixel's numbers are; HA_WITH compiles it for each kind of layout. */
-#define HA_LAYOUT_IMPLEMENTATION
 #include "layout.h"
 
 #include "blur_layout.h"

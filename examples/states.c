@@ -1,4 +1,4 @@
-/* What each operation does to the state of an array: prints the table that README.md shows.
+/* What each operation does to the state of an array: prints the table that docs/guide.md shows.
  *
  * An array of 100 elements is used on the host and on one simulated device. After each operation
  * the table says which elements are valid where, and how many were moved. */

@@ -1,14 +1,26 @@
 """Whether a program will ever end: told by what it does, and not by how long it takes, so that a busy
 machine makes no difference. It will not when all its threads have slept for a while without waking
-once, or when it has computed for far too long. Linux; elsewhere, and for what does neither, there is
-a time-out."""
+once, or when it has computed for far too long. Linux; elsewhere, and for what does neither, there can
+be a time-out.
+
+usage: python3 standstill.py COMMAND [ARGUMENT ...]
+
+Runs the command, and ends it when it will not end by itself.
+"""
+import contextlib
+import math
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
-ASLEEP_SECONDS = 1  # all that while
-LOOK_SECONDS = 0.1
+# For a command: no test sleeps for so long, or computes for so long.
+COMMAND_ASLEEP_SECONDS = 60
+COMMAND_CPU_SECONDS = 6 * 3600
+COMMAND_LOOK_SECONDS = 1
 
 
 def read(path):
@@ -26,14 +38,12 @@ def threads(pid):
 
 
 def children(thread):
-    try:
-        return read(f"{thread}/children").split()
-    except FileNotFoundError:  # a kernel that does not tell
-        return []
+    return read(f"{thread}/children").split()
 
 
 def rest(pid):
-    """None: something runs, or may. Else the same again as long as nothing wakes."""
+    """None: something runs, or may, or the kernel does not tell. Else the same again as long as nothing
+    wakes."""
     seen = []
     try:
         for thread in threads(pid):
@@ -57,23 +67,25 @@ def computed(pid):
 
 
 class Watch(threading.Thread):
-    """Calls end() once the process stands still, has computed for `cpu_seconds`, or has taken
-    `seconds`, and says so in `why`."""
+    """Calls end() once the process has slept for `asleep_seconds`, has computed for `cpu_seconds`, or has
+    taken `seconds`, and says so in `why`."""
 
-    def __init__(self, pid, cpu_seconds, seconds, end):
+    def __init__(self, pid, end, *, cpu_seconds, seconds=math.inf, asleep_seconds=1, look_seconds=0.1):
         super().__init__(daemon=True)
-        self.pid, self.cpu_seconds, self.seconds, self.end = pid, cpu_seconds, seconds, end
+        self.pid, self.end = pid, end
+        self.cpu_seconds, self.seconds = cpu_seconds, seconds
+        self.asleep_seconds, self.look_seconds = asleep_seconds, look_seconds
         self.why = None
         self.over = threading.Event()
 
     def run(self):
         begin = since = time.monotonic()
         before = None
-        while not self.over.wait(LOOK_SECONDS):
+        while not self.over.wait(self.look_seconds):
             now, at_rest = time.monotonic(), rest(self.pid)
             if at_rest is None or at_rest != before:
                 before, since = at_rest, now
-            if now - since > ASLEEP_SECONDS:
+            if now - since > self.asleep_seconds:
                 self.why = "does not end: all its threads sleep"
             elif computed(self.pid) > self.cpu_seconds:
                 self.why = "does not end: it computes"
@@ -86,3 +98,26 @@ class Watch(threading.Thread):
     def stop(self):
         self.over.set()
         self.join()
+
+
+def kill(pid):
+    """The process, and those that it has begun: they may keep open where its output goes."""
+    with contextlib.suppress(OSError):
+        for begun in {int(thread.split("/")[2]) for thread in threads(pid)}:
+            os.kill(begun, signal.SIGKILL)
+
+
+def main():
+    with subprocess.Popen(sys.argv[1:]) as process:
+        watch = Watch(process.pid, lambda: kill(process.pid), cpu_seconds=COMMAND_CPU_SECONDS,
+                      asleep_seconds=COMMAND_ASLEEP_SECONDS, look_seconds=COMMAND_LOOK_SECONDS)
+        watch.start()
+        status = process.wait()
+        watch.stop()
+    if watch.why:
+        print(f"{sys.argv[1]} {watch.why}", file=sys.stderr, flush=True)
+    return 128 - status if status < 0 else status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

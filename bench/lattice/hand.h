@@ -1,4 +1,4 @@
-/* A step of the stride_pattern by hand, the best we know for each layout: from one stride_pattern to another one,
+/* A step of the lattice by hand, the best we know for each layout: from one lattice to another one,
  * all sites but those at the faces. Extents are {planes, rows, sites of a row}. */
 #ifndef BENCH_LATTICE_HAND_H
 #define BENCH_LATTICE_HAND_H

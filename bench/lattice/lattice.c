@@ -1,4 +1,4 @@
-/* A stride_pattern of fluid (D3Q19): each site has 19 numbers, of which 18 come from neighbours. One text
+/* A lattice of fluid (D3Q19): each site has 19 numbers, of which 18 come from neighbours. One text
  * in four layouts against the best loops by hand; as with the stencil, rows have a part of a
  * block. */
 #ifndef _GNU_SOURCE
@@ -22,16 +22,16 @@
 enum { LENGTH = 60 };
 #define RATE 0.6f
 
-typedef struct stride_pattern {
+typedef struct lattice {
     aos aos;
     soa soa;
     aosoa16 aosoa16;
     rows16 rows16;
     numbers numbers; /* the blobs of soa */
-} stride_pattern;
+} lattice;
 
 typedef struct work {
-    stride_pattern from, to;
+    lattice from, to;
     struct {
         aos_const aos;
         soa_const soa;
@@ -109,7 +109,7 @@ static void run(work *w, const char *name, bench_function *function, const char 
     bench_run(&(bench_figure){name, function, w, reference_name, reference, w, .bound = 0});
 }
 
-static void make_lattice(stride_pattern *l, ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2) {
+static void make_lattice(lattice *l, ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2) {
     void *blobs[soa_blobs];
     for (int k = 0; k < SPEEDS; k++) {
         blobs[k] = bench_memory(soa_bytes(k, n0, n1, n2));
@@ -136,15 +136,13 @@ int main(int argc, char **argv) {
     w.reading.aosoa16 = aosoa16_reading(w.from.aosoa16);
     w.reading.rows16 = rows16_reading(w.from.rows16);
     check(&w);
-    run(&w, "stride_pattern aos", time_mapped_in_aos, "by hand", time_hand_aos);
-    run(&w, "stride_pattern aos, near", time_mapped_near_aos, "by hand", time_hand_aos);
-    run(&w, "stride_pattern soa", time_mapped_in_soa, "by hand", time_hand_soa);
-    run(&w, "stride_pattern soa, near", time_mapped_near_soa, "by hand", time_hand_soa);
-    run(&w, "stride_pattern aosoa16, rows, near", time_mapped_near_rows16, "by hand",
-        time_hand_rows16);
-    run(&w, "stride_pattern aosoa16, rows", time_mapped_in_rows16, "by hand", time_hand_rows16);
-    run(&w, "stride_pattern aosoa16, near", time_mapped_near_aosoa16, "by hand, rows",
-        time_hand_rows16);
-    run(&w, "stride_pattern aosoa16", time_mapped_in_aosoa16, "by hand, rows", time_hand_rows16);
+    run(&w, "lattice aos", time_mapped_in_aos, "by hand", time_hand_aos);
+    run(&w, "lattice aos, near", time_mapped_near_aos, "by hand", time_hand_aos);
+    run(&w, "lattice soa", time_mapped_in_soa, "by hand", time_hand_soa);
+    run(&w, "lattice soa, near", time_mapped_near_soa, "by hand", time_hand_soa);
+    run(&w, "lattice aosoa16, rows, near", time_mapped_near_rows16, "by hand", time_hand_rows16);
+    run(&w, "lattice aosoa16, rows", time_mapped_in_rows16, "by hand", time_hand_rows16);
+    run(&w, "lattice aosoa16, near", time_mapped_near_aosoa16, "by hand, rows", time_hand_rows16);
+    run(&w, "lattice aosoa16", time_mapped_in_aosoa16, "by hand, rows", time_hand_rows16);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* A step of the stride_pattern as one text, for every layout. The views come by pointer: of two that come by
+/* A step of the lattice as one text, for every layout. The views come by pointer: of two that come by
  * value, clang 14 reads the second one again for each site, and makes vectors of half the width. */
 #ifndef BENCH_LATTICE_MAPPED_H
 #define BENCH_LATTICE_MAPPED_H

@@ -1,4 +1,4 @@
-/* The record of the stride_pattern benchmark: fluid as 19 numbers a site, of particles that move to one of
+/* The record of the lattice benchmark: fluid as 19 numbers a site, of particles that move to one of
  * 18 neighbours or rest (D3Q19), and what one step does to a site, whoever wrote the loop. */
 #ifndef BENCH_SITE_H
 #define BENCH_SITE_H

@@ -5,7 +5,6 @@
  * This is cg_plain.c, brought to all devices by harray: docs/porting.md shows the difference. What
  * to look at: the loops are the same, and so is what the solver says step by step. Between them
  * there is one short function for each loop, which says what it reads and writes. */
-#define HARRAY_IMPLEMENTATION
 #include "harray.h"
 
 #include "matrix_market.h"

@@ -10,7 +10,6 @@
  *
  * With --columns the plate is cut the other way, and halos are columns, whose elements lie far apart.
  * Nothing changes but a view: the arrays are looked at transposed. */
-#define HARRAY_IMPLEMENTATION
 #include "harray.h"
 
 #include <inttypes.h>

@@ -17,7 +17,6 @@
  *
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
  * drift away, however long it runs. */
-#define HARRAY_IMPLEMENTATION
 #include "harray_records.h"
 
 #include "body.h"

@@ -1,5 +1,5 @@
-/* Arrays of n dimensions on the contexts of support/matrix.h: making them, accesses to views, and
- * nd_case_NN of the specification. ndarray/test_view.c has the views themselves. */
+/* Arrays of n dimensions on the contexts of support/matrix.h: making them, and accesses to views.
+ * ndarray/test_view.c has the views themselves. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -85,7 +85,7 @@ static void expect_numbers(array_double_2 x, size_t n, const double *expected) {
 
 /* ---- contexts and memory -------------------------------------------------------------------- */
 
-TEST(nd_case_44_48) {
+TEST(contexts_are_found_by_name) {
     assert_ptr_equal(ha_host(), ha_host());
     assert_ptr_equal(ha_context_find("sim:0"), ha_context_find("sim:0"));
     assert_ptr_not_equal(ha_context_find("sim:0"), ha_context_find("sim:1"));
@@ -93,7 +93,8 @@ TEST(nd_case_44_48) {
     assert_string_equal(ha_context_name(ha_context_find("sim:1")), "sim:1");
 }
 
-TEST(nd_case_45_47) { /* kinds; the current context is the host, or that of the scope around */
+TEST(
+    first_touch_is_the_current_context) { /* kinds; the current context is the host, or that of the scope around */
     ha_context *const sim = ha_context_find("sim:0");
     assert_string_equal(ha_context_kind(sim), ha_context_kind(ha_context_find("sim:1")));
     assert_true(strcmp(ha_context_kind(sim), ha_context_kind(H)) != 0);
@@ -106,7 +107,7 @@ TEST(nd_case_45_47) { /* kinds; the current context is the host, or that of the 
     SUCCEEDS(array_double_1_free(&y));
 }
 
-TEST(nd_case_50_51) {
+TEST(bytes_on_a_context) {
     const int64_t hundred = 100;
     darray x = keep_darray(darray_new(HA_DTYPE_uint8_t, 1, &hundred, C));
     assert_int_equal(ha_array_size(x.array), 100);
@@ -115,7 +116,7 @@ TEST(nd_case_50_51) {
     drop_array(x.array);
 }
 
-TEST(nd_case_52) {
+TEST(access_to_no_elements) {
     array_double_2 x = keep_2(array_double_2_new(HA_DIM(0, 7), C));
     assert_int_equal(ha_array_capacity(x.array, C), 0);
     HA_WRITING(v, x, C) {
@@ -130,11 +131,11 @@ TEST(nd_case_52) {
     drop_array(x.array);
 }
 
-TEST(nd_case_53) { /* wrapped memory is not freed, and has the values then */
+TEST(wrapped_memory_in_two_dimensions) { /* wrapped memory is not freed, and has the values then */
     double memory[6] = {1, 2, 3, 4, 5, 6};
     array_double_2 x = keep_2(array_double_2_wrap(memory, HA_DIM(2, 3), H));
     NUMBERS(x, 1, 2, 3, 4, 5, 6);
-    HA_READING(v, x, H) assert_ptr_equal(v.data, memory); /* 57: where it is */
+    HA_READING(v, x, H) assert_ptr_equal(v.data, memory); /* where it is */
     else fail();
     add_1000(array_double_2_part(x, HA_DIM(1, 0), HA_DIM(2, 2)), C);
     drop_array(x.array);
@@ -142,14 +143,14 @@ TEST(nd_case_53) { /* wrapped memory is not freed, and has the values then */
     assert_true(memory[3] == 1004 && memory[4] == 1005);
 }
 
-TEST(nd_case_54) {
+TEST(sizes_that_nobody_has) {
     const int64_t large = (int64_t)1 << 40, larger = (int64_t)1 << 62;
     expect_none(array_double_2_new(HA_DIM(large, 1 << 14), C).array, HA_ERR_MEMORY, "no memory");
     expect_none(array_double_2_new(HA_DIM(large, large), C).array, HA_ERR_MEMORY, "overflow");
     expect_none(array_double_1_new(HA_DIM(larger), C).array, HA_ERR_MEMORY, "");
 }
 
-TEST(nd_case_55_70) { /* shared by counting owners */
+TEST(shared_arrays_live_on) { /* shared by counting owners */
     array_double_2 x = keep_2(array_double_2_filled(HA_DIM(2, 2), 3, C));
     array_double_2 y = array_double_2_share(x);
     array_double_1 row = array_double_2_fix(x, 0, 1);
@@ -160,7 +161,7 @@ TEST(nd_case_55_70) { /* shared by counting owners */
     drop_array(y.array);
 }
 
-TEST(nd_case_56) { /* the first interior element of each row is aligned, in any memory */
+TEST(alignment_and_ghosts) { /* the first interior element of each row is aligned, in any memory */
     for (size_t alignment = 8; alignment <= 64; alignment *= 2)
         for (int64_t ghosts = 0; ghosts < 4; ghosts++) {
             const ha_shape shape = {.rank = 2,
@@ -184,7 +185,7 @@ TEST(nd_case_56) { /* the first interior element of each row is aligned, in any 
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
-TEST(nd_case_58) {
+TEST(one_element_of_a_part) {
     array_float_2 x = array_float_2_zeros(HA_DIM(2, 3), C);
     keep_array(x.array);
     HA_WRITING(v, array_float_2_part(x, HA_DIM(1, 1), HA_DIM(2, 2)), H) HA_AT(v.span, 0, 0) = 3;
@@ -194,7 +195,7 @@ TEST(nd_case_58) {
     drop_array(x.array);
 }
 
-TEST(nd_case_59_60) {
+TEST(single_elements) {
     array_float_2 x = array_float_2_zeros(HA_DIM(2, 3), H);
     keep_array(x.array);
     HA_WRITING(v, x, H) {
@@ -210,7 +211,7 @@ TEST(nd_case_59_60) {
     drop_array(x.array);
 }
 
-TEST(nd_case_61) {
+TEST(flattened_it_is_the_same_memory) {
     array_double_2 x = numbered(2, 3, C);
     array_double_1 line = array_double_2_flatten(x);
     assert_ptr_equal(line.array, x.array);
@@ -220,7 +221,7 @@ TEST(nd_case_61) {
     drop_array(x.array);
 }
 
-TEST(nd_case_62) {
+TEST(made_of_values_on_the_host) {
     const int values[] = {1, 0, -20, 29, 2};
     array_int_1 x = array_int_1_of(HA_DIM(5), values, NULL);
     keep_array(x.array);
@@ -231,7 +232,7 @@ TEST(nd_case_62) {
     drop_array(x.array);
 }
 
-TEST(nd_case_63) {
+TEST(made_of_values_on_a_context) {
     const float values[] = {1, 2, 3, 4, 5, 6};
     array_float_1 x = array_float_1_of(HA_DIM(6), values, C);
     keep_array(x.array);
@@ -241,7 +242,7 @@ TEST(nd_case_63) {
     drop_array(x.array);
 }
 
-TEST(nd_case_66) { /* where elements lie */
+TEST(row_and_column_major) { /* where elements lie */
     array_double_2 rows = array_double_2_new(HA_DIM(2, 3), C);
     array_double_2 columns = array_double_2_new_in(HA_COLUMN_MAJOR, HA_DIM(2, 3), C);
     assert_int_equal(rows.stride[0] + 2 * rows.stride[1], 5);
@@ -252,7 +253,7 @@ TEST(nd_case_66) { /* where elements lie */
     SUCCEEDS(array_double_2_free(&columns));
 }
 
-TEST(nd_case_67) {
+TEST(typed_and_untyped_are_the_same_array) {
     const double values[] = {1, 2, 3, 4, 5, 6};
     array_double_1 x = array_double_1_of(HA_DIM(6), values, C);
     const darray d = keep_darray(array_double_1_to_darray(x));
@@ -267,7 +268,7 @@ TEST(nd_case_67) {
     drop_array(x.array);
 }
 
-TEST(nd_case_69) { /* no view is outside */
+TEST(offset_beyond_the_memory) { /* no view is outside */
     array_double_2 x = keep_2(array_double_2_zeros(HA_DIM(2, 3), C));
     x.offset = 1;
     expect_none(array_double_2_flip(x, 0).array, HA_ERR_ARGUMENT, "elements 1 to 6");
@@ -278,13 +279,13 @@ TEST(nd_case_69) { /* no view is outside */
     drop_array(x.array);
 }
 
-TEST(nd_case_72) { /* a function on the device writes through a span that it gets by value */
+TEST(numbers_by_index) { /* a function on the device writes through a span that it gets by value */
     array_double_2 x = numbered(2, 3, C);
     NUMBERS(x, 0, 1, 2, 100, 101, 102);
     drop_array(x.array);
 }
 
-TEST(nd_case_79) { /* filled means filled; the value is converted */
+TEST(filled_with_a_half) { /* filled means filled; the value is converted */
     const int64_t extent[] = {2, 2};
     darray x = darray_filled(HA_DTYPE_half, 2, extent, ha_dvalue_of_int8_t(3), C);
     keep_darray(x);
@@ -298,13 +299,13 @@ TEST(nd_case_79) { /* filled means filled; the value is converted */
     drop_array(x.array);
 }
 
-TEST(nd_case_93) {
+TEST(size_of_halves) {
     array_half_2 x = array_half_2_zeros(HA_DIM(2, 3), C);
     assert_int_equal(ha_array_size(x.array) * ha_array_type(x.array).size, 2 * 3 * 2);
     SUCCEEDS(array_half_2_free(&x));
 }
 
-TEST(nd_case_95_97) { /* no memory, no access */
+TEST(reading_what_is_not_there) { /* no memory, no access */
     const array_double_2 none = {{NULL}, 0, {0}, {0}, {0}};
     HA_READING(v, none, C) fail();
     else assert_int_equal(v.status, HA_ERR_ARGUMENT);
@@ -316,7 +317,7 @@ TEST(nd_case_95_97) { /* no memory, no access */
     drop_array(unwritten.array);
 }
 
-TEST(nd_case_99_100) {
+TEST(slices_and_matrices) {
     array_double_2 x = array_double_2_new(HA_DIM(6, 9), C);
     const array_double_2 rows = array_double_2_slice(x, 0, 2, 6, 1);
     assert_true(rows.extent[0] == 4 && rows.extent[1] == 9 && rows.offset == 9 * 2);
@@ -333,7 +334,7 @@ static uint64_t live_bytes(void) {
     return ha_context_memory(C).live + ha_context_memory(H).live + ha_context_pinned_memory(C).live;
 }
 
-TEST(nd_case_101) { /* of any size up to 4 MiB: aligned, counted, and given back */
+TEST(live_bytes_of_any_size) { /* of any size up to 4 MiB: aligned, counted, and given back */
     const uint64_t before = live_bytes();
     for (int64_t bytes = 0; bytes <= 4 << 20; bytes = 5 * bytes + 3) {
         darray x = keep_darray(darray_new(HA_DTYPE_uint8_t, 1, &bytes, C));
@@ -808,28 +809,28 @@ TEST(native_3_and_4) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(nd_case_44_48),
-        CASE(nd_case_45_47),
-        CASE(nd_case_50_51),
-        CASE(nd_case_52),
-        CASE(nd_case_53),
-        CASE(nd_case_54),
-        CASE(nd_case_55_70),
-        CASE(nd_case_56),
-        CASE(nd_case_58),
-        CASE(nd_case_59_60),
-        CASE(nd_case_61),
-        CASE(nd_case_62),
-        CASE(nd_case_63),
-        CASE(nd_case_66),
-        CASE(nd_case_67),
-        CASE(nd_case_69),
-        CASE(nd_case_72),
-        CASE(nd_case_79),
-        CASE(nd_case_93),
-        CASE(nd_case_95_97),
-        CASE(nd_case_99_100),
-        CASE(nd_case_101),
+        CASE(contexts_are_found_by_name),
+        CASE(first_touch_is_the_current_context),
+        CASE(bytes_on_a_context),
+        CASE(access_to_no_elements),
+        CASE(wrapped_memory_in_two_dimensions),
+        CASE(sizes_that_nobody_has),
+        CASE(shared_arrays_live_on),
+        CASE(alignment_and_ghosts),
+        CASE(one_element_of_a_part),
+        CASE(single_elements),
+        CASE(flattened_it_is_the_same_memory),
+        CASE(made_of_values_on_the_host),
+        CASE(made_of_values_on_a_context),
+        CASE(row_and_column_major),
+        CASE(typed_and_untyped_are_the_same_array),
+        CASE(offset_beyond_the_memory),
+        CASE(numbers_by_index),
+        CASE(filled_with_a_half),
+        CASE(size_of_halves),
+        CASE(reading_what_is_not_there),
+        CASE(slices_and_matrices),
+        CASE(live_bytes_of_any_size),
         CASE(from_a_coherent_array),
         CASE(rank_0),
         CASE(what_is_not_made),

@@ -1,4 +1,4 @@
-/* Cases C and F and everything about ranges: what moves, from where, and what is valid then.
+/* Coherence, of arrays and of ranges: what moves, from where, and what is valid then.
  * On the contexts of support/matrix.h, and some tests on two sim devices that copy to each other:
  *
  *      C           M1          M2
@@ -14,7 +14,7 @@ static uint64_t if_device(uint64_t number) { return shares_memory(C) ? 0 : numbe
 
 /* ---- C. coherence --------------------------------------------------------------------------- */
 
-TEST(case_30_33) {
+TEST(reading_moves_once) {
     const void *before = NULL;
     harray_double x = ramp(N);
     HA_READING(v, x, C) before = v.data;
@@ -30,7 +30,7 @@ TEST(case_30_33) {
     drop(x);
 }
 
-TEST(case_31) {
+TEST(writing_is_valid_when_it_opens) {
     harray_double x = ramp(N);
     HA_WRITING(v, x, C) {
         assert_true(VALID(x, C)); /* when it opens, not when it closes */
@@ -46,7 +46,7 @@ TEST(case_31) {
     drop(x);
 }
 
-TEST(case_32) {
+TEST(overwriting_moves_nothing) {
     harray_double x = ramp(N);
     touch(x, M1);
     const ha_statistics before = ha_array_statistics(x.array);
@@ -62,7 +62,7 @@ TEST(case_32) {
     drop(x);
 }
 
-TEST(case_34) {
+TEST(written_here_and_there) {
     harray_double x = keep(harray_double_filled(N, 5));
     add_at(x, M1, 0);
     add_at(x, C, 0);
@@ -75,7 +75,7 @@ TEST(case_34) {
     drop(x);
 }
 
-TEST(case_35) {
+TEST(from_device_to_device) {
     harray_double x = keep(harray_double_filled_at(N, 2, M1));
     add_at(x, M1, 1);
     const ha_statistics before = ha_array_statistics(x.array);
@@ -89,7 +89,7 @@ TEST(case_35) {
 }
 
 /* The cheapest source, not the first touched: M1 would need two copies. */
-TEST(case_37) {
+TEST(cheapest_source) {
     harray_double x = keep(harray_double_filled_at(N, 2, M1));
     touch(x, M1);
     touch(x, H);
@@ -102,7 +102,7 @@ TEST(case_37) {
     drop(x);
 }
 
-TEST(case_38) {
+TEST(overwritten_without_writing) {
     harray_double x = ramp(N);
     HA_OVERWRITING(v, x, M1, N) {}
     else fail();
@@ -117,7 +117,7 @@ TEST(case_38) {
 
 /* ---- F. prefetch ---------------------------------------------------------------------------- */
 
-TEST(case_65) {
+TEST(prefetch_moves_once) {
     harray_double x = ramp(N);
     SUCCEEDS(ha_array_prefetch(x.array, C, 0, HA_END));
     assert_true(VALID(x, C) && VALID(x, H));
@@ -146,7 +146,7 @@ TEST(prefetch_by_range) {
 }
 
 /* Nothing to move is no error; never-written elements are left out. */
-TEST(case_67) {
+TEST(prefetch_of_nothing) {
     harray_double x = keep(harray_double_new_at(N, C));
     SUCCEEDS(ha_array_prefetch(x.array, M1, 0, HA_END));
     VALID_NOWHERE(x, M1);
@@ -163,7 +163,7 @@ TEST(case_67) {
     drop(empty);
 }
 
-TEST(case_69) {
+TEST(prefetch_under_an_access) {
     harray_double x = ramp(N);
     HA_WRITING_RANGE(v, x, H, 10, 20) {
         REFUSED(HA_ERR_CONFLICT, ha_array_prefetch(x.array, M1, 0, HA_END));
@@ -419,7 +419,7 @@ TEST(many_ranges) {
 
 /* ---- devices that copy to each other -------------------------------------------------------- */
 
-TEST(case_37_direct) {
+TEST(direct_between_devices) {
     harray_double x = keep(harray_double_filled_at(N, 2, C));
     add_at(x, C, 1);
     const ha_statistics before = ha_array_statistics(x.array);
@@ -436,17 +436,17 @@ TEST(case_37_direct) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(case_30_33),
-        CASE(case_31),
-        CASE(case_32),
-        CASE(case_34),
-        CASE(case_35),
-        CASE(case_37),
-        CASE(case_38),
-        CASE(case_65),
+        CASE(reading_moves_once),
+        CASE(writing_is_valid_when_it_opens),
+        CASE(overwriting_moves_nothing),
+        CASE(written_here_and_there),
+        CASE(from_device_to_device),
+        CASE(cheapest_source),
+        CASE(overwritten_without_writing),
+        CASE(prefetch_moves_once),
         CASE(prefetch_by_range),
-        CASE(case_67),
-        CASE(case_69),
+        CASE(prefetch_of_nothing),
+        CASE(prefetch_under_an_access),
         CASE(only_missing_ranges_move),
         CASE(range_members),
         CASE(write_range_invalidates_that_range),
@@ -460,7 +460,8 @@ int main(void) {
         CASE(valid_of_nothing),
         CASE(many_ranges),
     };
-    const struct CMUnitTest direct[] = {CASE(case_37_direct), CASE(case_34), CASE(many_ranges)};
+    const struct CMUnitTest direct[] = {CASE(direct_between_devices), CASE(written_here_and_there),
+                                        CASE(many_ranges)};
     const matrix_row peers = {"sim:0", "sim:1", "private:0"};
     const ha_sim_options options = {.peers = 1};
     int failed = 0;

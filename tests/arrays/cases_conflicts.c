@@ -1,4 +1,4 @@
-/* Case D and the conflict table: what may be open at the same time, by one thread and by two.
+/* The conflict table: what may be open at the same time, by one thread and by two.
  * On the contexts of support/matrix.h. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
@@ -154,7 +154,7 @@ TEST(two_threads_wait) {
 
 /* ---- D. one thread -------------------------------------------------------------------------- */
 
-TEST(case_42) {
+TEST(readers_everywhere) {
     ha_context *places[] = {H, C, M1, M2};
     harray_double x = list_at(C);
     for (size_t i = 0; i < 4; i++) {
@@ -171,7 +171,7 @@ TEST(case_42) {
     drop(x);
 }
 
-TEST(case_43) {
+TEST(reading_and_writing_on_one_context) {
     harray_double x = list_at(C);
     HA_READING(v, x, C) {
         HA_WRITING(w, x, C) {
@@ -187,7 +187,7 @@ TEST(case_43) {
 }
 
 /* The values that the reader reads stay where they are, and the writer writes there. */
-TEST(case_43_in_place) {
+TEST(writing_in_place_of_what_is_read) {
     harray_double x = ramp(4);
     HA_READING(v, x, H) {
         HA_WRITING(w, x, H) for (size_t i = 0; i < 4; i++) w.data[i] = 2 * v.data[i];
@@ -198,7 +198,7 @@ TEST(case_43_in_place) {
     drop(x);
 }
 
-TEST(case_45) {
+TEST(writing_elsewhere_than_reading) {
     harray_double x = list_at(C);
     HA_READING(v, x, C) {
         HA_WRITING(w, x, M1) fail();
@@ -212,7 +212,7 @@ TEST(case_45) {
     drop(x);
 }
 
-TEST(case_46_47) {
+TEST(nobody_beside_a_writer) {
     ha_context *places[] = {C, H, M1};
     harray_double x = list_at(C);
     HA_WRITING(v, x, C) {
@@ -229,7 +229,7 @@ TEST(case_46_47) {
     drop(x);
 }
 
-TEST(case_48_49) {
+TEST(no_resizing_under_a_reader) {
     harray_double x = list_at(C);
     HA_READING(v, x, C) {
         const double *block = v.data;
@@ -253,7 +253,7 @@ TEST(case_48_49) {
     drop(x);
 }
 
-TEST(case_50) {
+TEST(resizing_while_writing) {
     harray_double x = list_at(C);
     HA_WRITING(v, x, C) {
         SUCCEEDS(ha_access_resize(&v, 10));
@@ -268,7 +268,7 @@ TEST(case_50) {
     drop(x);
 }
 
-TEST(case_51) {
+TEST(nobody_beside_an_overwriter) {
     harray_double x = list_at(C);
     HA_OVERWRITING(v, x, C, 10) {
         HA_READING(w, x, C) fail();
@@ -282,7 +282,7 @@ TEST(case_51) {
     drop(x);
 }
 
-TEST(case_53) {
+TEST(writing_after_an_early_close) {
     harray_double x = keep(harray_double_new_at(0, C));
     HA_READING(v, x, C) {
         SUCCEEDS(ha_close(&v));
@@ -297,7 +297,7 @@ TEST(case_53) {
     drop(x);
 }
 
-TEST(case_54) {
+TEST(moving_after_an_early_close) {
     harray_double x = list_at(C);
     HA_READING(v, x, C) {
         SUCCEEDS(ha_close(&v));
@@ -309,7 +309,7 @@ TEST(case_54) {
 }
 
 /* An open that failed holds nothing. */
-TEST(case_55) {
+TEST(failed_open_holds_nothing) {
     harray_double x = keep(harray_double_new_at(3, C));
     HA_READING(v, x, C) fail();
     else REFUSED(HA_ERR_STATE, v.status);
@@ -421,17 +421,17 @@ int main(void) {
         CASE(one_thread),
         CASE(two_threads_try),
         CASE(two_threads_wait),
-        CASE(case_42),
-        CASE(case_43),
-        CASE(case_43_in_place),
-        CASE(case_45),
-        CASE(case_46_47),
-        CASE(case_48_49),
-        CASE(case_50),
-        CASE(case_51),
-        CASE(case_53),
-        CASE(case_54),
-        CASE(case_55),
+        CASE(readers_everywhere),
+        CASE(reading_and_writing_on_one_context),
+        CASE(writing_in_place_of_what_is_read),
+        CASE(writing_elsewhere_than_reading),
+        CASE(nobody_beside_a_writer),
+        CASE(no_resizing_under_a_reader),
+        CASE(resizing_while_writing),
+        CASE(nobody_beside_an_overwriter),
+        CASE(writing_after_an_early_close),
+        CASE(moving_after_an_early_close),
+        CASE(failed_open_holds_nothing),
         CASE(whole_accesses_of_nothing),
         CASE(overwrite_conflicts),
         CASE(elements_meet_accesses),

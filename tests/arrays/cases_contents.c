@@ -1,4 +1,4 @@
-/* Cases A and B: making arrays, sizes and capacities, elements. On the contexts of support/matrix.h. */
+/* Contents: making arrays, sizes and capacities, elements. On the contexts of support/matrix.h. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -8,7 +8,7 @@ enum { N = 20 };
 
 /* ---- A. making arrays ----------------------------------------------------------------------- */
 
-TEST(case_01_02_03) {
+TEST(empty_then_resized) {
     harray_double x = keep(harray_double_new_at(0, C));
     assert_int_equal(harray_double_size(x), 0);
     assert_false(VALID(x, C));
@@ -26,7 +26,7 @@ TEST(case_01_02_03) {
     drop(x);
 }
 
-TEST(case_04) {
+TEST(new_on_the_host) {
     harray_double x = keep(harray_double_new(N));
     assert_int_equal(harray_double_size(x), N);
     assert_int_equal(CAPACITY(x, H), N);
@@ -35,7 +35,7 @@ TEST(case_04) {
     drop(x);
 }
 
-TEST(case_05) {
+TEST(filled_and_zeroed) {
     harray_double x = keep(harray_double_filled(N, 5));
     harray_double y = keep(harray_double_filled_at(N, 5, C));
     harray_double z = keep(harray_double_zeros_at(N, C));
@@ -52,7 +52,7 @@ TEST(case_05) {
     drop(z);
 }
 
-TEST(case_06_07) {
+TEST(made_of_a_list) {
     harray_double x = list_at(C);
     assert_int_equal(harray_double_size(x), 5);
     assert_int_equal(CAPACITY(x, C), 5);
@@ -66,7 +66,7 @@ TEST(case_06_07) {
 }
 
 /* What was never written has no value. */
-TEST(case_08) {
+TEST(reading_what_was_never_written) {
     ha_context *places[] = {H, C, M1};
     harray_double x = keep(harray_double_new_at(3, C));
     for (size_t i = 0; i < 3; i++) {
@@ -79,7 +79,7 @@ TEST(case_08) {
     drop(x);
 }
 
-TEST(case_09) {
+TEST(reading_no_elements) {
     ha_context *places[] = {H, C, M1};
     harray_double x = keep(harray_double_new_at(0, C));
     for (size_t i = 0; i < 3; i++) {
@@ -93,7 +93,7 @@ TEST(case_09) {
     drop(x);
 }
 
-TEST(case_10) {
+TEST(context_that_is_valid) {
     harray_double x = keep(harray_double_new(3));
     harray_double y = keep(harray_double_new_at(3, C));
     assert_ptr_equal(ha_array_valid_context(x.array), H);
@@ -105,7 +105,7 @@ TEST(case_10) {
     drop(y);
 }
 
-TEST(case_11) {
+TEST(copy_of_raw_memory) {
     double raw[N];
     for (size_t i = 0; i < N; i++) raw[i] = 1.5 * (double)i;
     harray_double x = keep(harray_double_of_at(N, raw, C));
@@ -117,7 +117,7 @@ TEST(case_11) {
     drop(x);
 }
 
-TEST(case_12) {
+TEST(overwriting_with_fewer) {
     harray_double x = keep(harray_double_filled_at(N, 1, C));
     HA_OVERWRITING(v, x, C, N / 2) fill(&v, 2);
     else fail();
@@ -128,7 +128,7 @@ TEST(case_12) {
 
 /* ---- B. elements, capacities, sizes --------------------------------------------------------- */
 
-TEST(case_14_15_16) {
+TEST(getting_and_setting_elements) {
     double element = 0;
     harray_double x = list_at(C), y = keep(harray_double_zeros_at(5, C));
     SUCCEEDS(harray_double_get(x, 3, &element));
@@ -168,7 +168,7 @@ TEST(elements_move_alone) {
     drop(y);
 }
 
-TEST(case_17_18_19_20_21) {
+TEST(reserving_and_resizing) {
     harray_double x = keep(harray_double_new_at(0, C));
     SUCCEEDS(ha_array_reserve(x.array, C, N));
     assert_int_equal(harray_double_size(x), 0);
@@ -202,7 +202,7 @@ TEST(case_17_18_19_20_21) {
     drop(x);
 }
 
-TEST(case_22) {
+TEST(resizing_from_empty_while_writing) {
     harray_double x = keep(harray_double_new_at(0, C));
     HA_WRITING(v, x, C) {
         SUCCEEDS(ha_access_resize(&v, N));
@@ -220,7 +220,7 @@ TEST(case_22) {
     drop(x);
 }
 
-TEST(case_23) {
+TEST(overwriting_from_none_to_many) {
     harray_double x = keep(harray_double_new_at(0, C));
     HA_OVERWRITING(v, x, C, 0) assert_int_equal(v.size, 0);
     else fail();
@@ -231,7 +231,7 @@ TEST(case_23) {
     drop(x);
 }
 
-TEST(case_25) {
+TEST(shrinking_keeps_capacity) {
     harray_double x = list_at(C);
     touch(x, H);
     SUCCEEDS(harray_double_resize(x, 2));
@@ -308,7 +308,7 @@ static void refuse_changes(harray_double x, harray_double other) {
     expect_unchanged(x, &before);
 }
 
-TEST(case_26_28) {
+TEST(no_changes_under_an_access) {
     harray_double x = list_at(C), other = ramp(3);
     HA_READING(v, x, C) refuse_changes(x, other);
     else fail();
@@ -329,7 +329,7 @@ TEST(case_26_28) {
 }
 
 /* An array that is read may still be copied from. */
-TEST(case_28_sources) {
+TEST(copying_from_what_is_read) {
     harray_double x = list_at(C), y = keep(harray_double_new(0));
     HA_READING(v, x, C) {
         SUCCEEDS(harray_double_assign(y, x));
@@ -350,7 +350,7 @@ TEST(case_28_sources) {
     drop(y);
 }
 
-TEST(case_29) {
+TEST(more_than_two_gigabytes) {
     const size_t n = ((size_t)1 << 31) / sizeof(double) + 1;
     harray_double x = keep(harray_double_new_at(0, C));
     const ha_status status = ha_array_reserve(x.array, C, n);
@@ -398,26 +398,26 @@ TEST(clear_forgets_values) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(case_01_02_03),
-        CASE(case_04),
-        CASE(case_05),
-        CASE(case_06_07),
-        CASE(case_08),
-        CASE(case_09),
-        CASE(case_10),
-        CASE(case_11),
-        CASE(case_12),
-        CASE(case_14_15_16),
+        CASE(empty_then_resized),
+        CASE(new_on_the_host),
+        CASE(filled_and_zeroed),
+        CASE(made_of_a_list),
+        CASE(reading_what_was_never_written),
+        CASE(reading_no_elements),
+        CASE(context_that_is_valid),
+        CASE(copy_of_raw_memory),
+        CASE(overwriting_with_fewer),
+        CASE(getting_and_setting_elements),
         CASE(elements_move_alone),
-        CASE(case_17_18_19_20_21),
-        CASE(case_22),
-        CASE(case_23),
-        CASE(case_25),
+        CASE(reserving_and_resizing),
+        CASE(resizing_from_empty_while_writing),
+        CASE(overwriting_from_none_to_many),
+        CASE(shrinking_keeps_capacity),
         CASE(resize_grows_at_the_next_open),
         CASE(a_block_with_an_access_stays),
-        CASE(case_26_28),
-        CASE(case_28_sources),
-        CASE(case_29),
+        CASE(no_changes_under_an_access),
+        CASE(copying_from_what_is_read),
+        CASE(more_than_two_gigabytes),
         CASE(reserve_keeps_values),
         CASE(clear_forgets_values),
     };

@@ -1,4 +1,4 @@
-/* Cases G and I: copying, taking and swapping arrays, access objects; names, owners and versions.
+/* Copying, taking and swapping arrays, access objects; names, owners and versions.
  * On the contexts of support/matrix.h. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
@@ -9,7 +9,7 @@ enum { N = 20 };
 
 /* ---- G. copies ------------------------------------------------------------------------------ */
 
-TEST(case_73) {
+TEST(copy_is_independent) {
     harray_double x = list_at(C);
     touch(x, H);
     harray_double y = keep(harray_double_copy(x));
@@ -42,7 +42,7 @@ TEST(copy_of_a_part) {
     drop(y);
 }
 
-TEST(case_74) {
+TEST(assigning_takes_size_and_values) {
     harray_double x = list_at(C), y = ramp(N);
     const uint64_t version = ha_array_version(y.array);
     touch(y, M2);
@@ -61,7 +61,7 @@ TEST(case_74) {
     drop(y);
 }
 
-TEST(case_75) {
+TEST(assigning_at_a_context) {
     harray_double x = ramp(3), y = keep(harray_double_filled_at(N, 1, M2));
     SUCCEEDS(ha_array_assign_at(y.array, x.array, C));
     assert_int_equal(harray_double_size(y), 3);
@@ -87,7 +87,7 @@ TEST(case_75) {
 }
 
 /* The memory of the target is used again. */
-TEST(case_75_memory) {
+TEST(assigning_uses_memory_again) {
     const void *before = NULL, *after = NULL;
     harray_double x = ramp(3), y = keep(harray_double_filled_at(N, 1, C));
     HA_READING(v, y, C) before = v.data;
@@ -101,7 +101,7 @@ TEST(case_75_memory) {
     drop(y);
 }
 
-TEST(case_76_77) {
+TEST(taking_hands_memory_over) {
     const void *before = NULL, *after = NULL;
     harray_double x = list_at(C), y = keep(harray_double_filled_at(N, 1, M1));
     harray_double z = keep(harray_double_from(ha_array_like(x.array)));
@@ -132,7 +132,7 @@ TEST(case_76_77) {
     drop(z);
 }
 
-TEST(case_79) {
+TEST(swapping_exchanges_memory) {
     const void *before[2] = {NULL, NULL}, *after[2] = {NULL, NULL};
     harray_double x = list_at(C), y = keep(harray_double_filled_at(2, 1, C));
     harray_double_set_name(x, "x");
@@ -157,7 +157,7 @@ TEST(case_79) {
 }
 
 /* Element sizes decide, not names. */
-TEST(case_80) {
+TEST(element_sizes_decide) {
     harray_double x = list_at(C);
     harray_float y = harray_float_from(keep_array(harray_float_zeros_at(2, C).array));
     harray_int64_t z = harray_int64_t_from(keep_array(harray_int64_t_zeros_at(2, C).array));
@@ -174,7 +174,7 @@ TEST(case_80) {
     drop_array(z.array);
 }
 
-TEST(case_82) {
+TEST(types_by_name) {
     ha_type type = {"none", 77};
     SUCCEEDS(ha_type_find("float", &type));
     assert_string_equal(type.name, "float");
@@ -189,7 +189,7 @@ TEST(case_82) {
     drop_array(x);
 }
 
-TEST(case_83) {
+TEST(like_another_array) {
     harray_double x = list_at(C);
     ha_array *like = keep_array(ha_array_like(x.array));
     assert_int_equal(ha_array_size(like), 0);
@@ -226,7 +226,7 @@ static void expect_move(harray_double x, unsigned how, size_t first, size_t last
     REFUSED(HA_ERR_STATE, ha_close(&b));
 }
 
-TEST(case_91) {
+TEST(accesses_can_be_moved) {
     harray_double x = list_at(C);
     const unsigned hows[] = {HA_READ, HA_WRITE, HA_OVERWRITE};
     for (size_t i = 0; i < 3; i++) {
@@ -236,7 +236,7 @@ TEST(case_91) {
     drop(x);
 }
 
-TEST(case_92) {
+TEST(reading_values_on_the_host) {
     const double values[] = {2, 3, -5, 1};
     harray_double x = keep(harray_double_of(4, values));
     HA_READING(v, x, H) {
@@ -254,7 +254,7 @@ TEST(case_92) {
     drop(x);
 }
 
-TEST(case_93) {
+TEST(overwriting_values_on_the_host) {
     harray_double x = keep(harray_double_filled_at(4, 1, C));
     HA_OVERWRITING(v, x, H, 3) {
         v.data[0] = 4;
@@ -272,7 +272,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* The data of a host access is an ordinary C array. */
-TEST(case_94_96) {
+TEST(host_data_is_a_c_array) {
     const double values[] = {5, 3, 1, 2};
     double copy[4];
     harray_double x = keep(harray_double_of_at(4, values, C));
@@ -422,20 +422,20 @@ TEST(versions) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(case_73),
+        CASE(copy_is_independent),
         CASE(copy_of_a_part),
-        CASE(case_74),
-        CASE(case_75),
-        CASE(case_75_memory),
-        CASE(case_76_77),
-        CASE(case_79),
-        CASE(case_80),
-        CASE(case_82),
-        CASE(case_83),
-        CASE(case_91),
-        CASE(case_92),
-        CASE(case_93),
-        CASE(case_94_96),
+        CASE(assigning_takes_size_and_values),
+        CASE(assigning_at_a_context),
+        CASE(assigning_uses_memory_again),
+        CASE(taking_hands_memory_over),
+        CASE(swapping_exchanges_memory),
+        CASE(element_sizes_decide),
+        CASE(types_by_name),
+        CASE(like_another_array),
+        CASE(accesses_can_be_moved),
+        CASE(reading_values_on_the_host),
+        CASE(overwriting_values_on_the_host),
+        CASE(host_data_is_a_c_array),
         CASE(closing_twice),
         CASE(access_resize),
         CASE(access_resize_refused),

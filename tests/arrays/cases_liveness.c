@@ -21,14 +21,14 @@ static atomic_int failed_allocations;
 static ha_status late_finish(const ha_event *event) {
     finishes++;
     if (on_finish) on_finish();
-    return private_finish(event);
+    return example_finish(event);
 }
 
 static int late_done(const ha_event *event) {
-    const private_queue *queue = (private_queue *)event->object;
-    pthread_mutex_lock(&private_lock);
+    const example_queue *queue = (example_queue *)event->object;
+    pthread_mutex_lock(&example_lock);
     const int done = queue->executed >= event->value;
-    pthread_mutex_unlock(&private_lock);
+    pthread_mutex_unlock(&example_lock);
     return done;
 }
 
@@ -75,17 +75,17 @@ static int begin_late(void **state) {
 /* A test that failed may have left its functions behind. */
 static int end_late(void **state) {
     on_finish = on_release = NULL;
-    private_drain(C->queue);
+    example_drain(C->queue);
     return end_case(state);
 }
 #define LATE(name) cmocka_unit_test_setup_teardown(name, begin_late, end_late)
 
 /* Runs all but the last n commands. */
 static void run_all_but(const ha_context *context, uint64_t n) {
-    private_queue *queue = (private_queue *)context->queue;
-    pthread_mutex_lock(&private_lock);
-    while (queue->enqueued - queue->executed > n) private_run_one(queue);
-    pthread_mutex_unlock(&private_lock);
+    example_queue *queue = (example_queue *)context->queue;
+    pthread_mutex_lock(&example_lock);
+    while (queue->enqueued - queue->executed > n) example_run_one(queue);
+    pthread_mutex_unlock(&example_lock);
 }
 
 /* The memory of C is full, and will have room when its queue has come further. */
@@ -411,30 +411,30 @@ TEST(readers_pass_later_writers) {
     drop(x);
 }
 
-/* Another thread holds x. Its wish for an access to y, which this thread holds, closes a circle
+/* Another thread holds x. Its request for an access to y, which this thread holds, closes a circle
  * when it waits for that; not when it only tries, and sleeps because y is busy. */
 TEST(who_tries_does_not_wait) {
     const uint64_t thread = UINT64_MAX & ~HA_TOKEN_; /* nobody's */
-    const ha_lock_request wish = {.range = HA_WHOLE_, .writes = 1};
+    const ha_lock_request request = {.range = HA_WHOLE_, .writes = 1};
     harray_double x = ramp(SMALL), y = ramp(SMALL);
     ha_access mine;
     SUCCEEDS(ha_open(&mine, y.array, H, HA_WRITE, 0, HA_END));
-    ha_waiter its = {.thread = thread, .array = y.array, .wishes = &wish};
-    ha_waiter me = {.thread = ha_self.id, .array = x.array, .wishes = &wish};
+    ha_waiter its = {.thread = thread, .array = y.array, .requests = &request};
+    ha_waiter me = {.thread = ha_self.id, .array = x.array, .requests = &request};
     x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE_, H, HA_SITE, 1, 0, 0};
     x.array->holders = 1;
     pthread_mutex_lock(&ha_slow.lock);
     ha_waiter_list(&its);
     ha_waiter_list(&me);
-    const int circle = ha_would_deadlock(&me);
+    const int deadlock = ha_would_deadlock(&me);
     its.trying = 1;
-    const int circle_when_trying = ha_would_deadlock(&me);
+    const int deadlock_when_trying = ha_would_deadlock(&me);
     ha_waiter_unlist(&me);
     ha_waiter_unlist(&its);
     pthread_mutex_unlock(&ha_slow.lock);
     x.array->holders = 0;
-    assert_true(circle);
-    assert_false(circle_when_trying);
+    assert_true(deadlock);
+    assert_false(deadlock_when_trying);
     SUCCEEDS(ha_close(&mine));
     drop(x);
     drop(y);

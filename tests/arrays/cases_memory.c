@@ -50,7 +50,7 @@ static harray_double new_at(size_t n) { return keep(harray_double_new_at(n, C));
 
 /* ---- the account ---------------------------------------------------------------------------- */
 
-TEST(case_103) {
+TEST(high_water_rises) {
     const uint64_t most = usage().high_water;
     give(take(most + 1));
     assert_true(usage().high_water >= most + 1);
@@ -529,7 +529,7 @@ TEST(two_threads_and_one_that_trims) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FRESH(case_103),
+        FRESH(high_water_rises),
         FRESH(account_of_an_array),
         FRESH(account_of_growth),
         FRESH(account_ends_with_shutdown),

@@ -244,14 +244,14 @@ static ha_status dying_copy(void *handle, void *to, const void *from, size_t byt
 }
 
 static ha_status dying_record(void *handle, ha_event *event) {
-    return records_nothing ? HA_ERR_BACKEND : private_record(handle, event);
+    return records_nothing ? HA_ERR_BACKEND : example_record(handle, event);
 }
 
 static ha_status dying_finish(const ha_event *event) {
-    return dead ? HA_ERR_LOST : private_finish(event);
+    return dead ? HA_ERR_LOST : example_finish(event);
 }
 
-static int dying_done(const ha_event *event) { return dead ? -1 : private_done(event); }
+static int dying_done(const ha_event *event) { return dead ? -1 : example_done(event); }
 
 /* Freeing and reading other arrays does not make the dead device's work done. */
 TEST(dead_devices_stay_dead) {

@@ -1,4 +1,4 @@
-/* Case E: several threads, waiting, fairness and deadlocks. On the contexts of support/matrix.h. */
+/* Several threads, waiting, fairness and deadlocks. On the contexts of support/matrix.h. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -7,7 +7,7 @@
 
 /* ---- E. cases ------------------------------------------------------------------------------- */
 
-TEST(case_57) {
+TEST(readers_do_not_wait) {
     ha_context *places[] = {C, H, M1};
     harray_double x = list_at(C);
     HA_READING(v, x, C) {
@@ -31,7 +31,7 @@ static void expect_wait(opener *o, ha_access *a, uint64_t sleeps) {
     finish(o);
 }
 
-TEST(case_58_59) {
+TEST(reader_waits_for_a_writer) {
     ha_context *places[] = {C, H, M1};
     harray_double x = list_at(C);
     for (size_t i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ TEST(case_58_59) {
     drop(x);
 }
 
-TEST(case_60) {
+TEST(writer_waits_for_any_access) {
     ha_context *places[] = {C, H, M1};
     const unsigned hows[] = {HA_READ, HA_WRITE, HA_OVERWRITE};
     harray_double x = list_at(C);
@@ -65,7 +65,7 @@ TEST(case_60) {
 }
 
 /* Elements, sizes and prefetches of other threads. */
-TEST(case_60_without_access) {
+TEST(others_wait_without_an_access) {
     double element;
     harray_double x = list_at(C), y = list_at(C);
     opener o;
@@ -123,7 +123,7 @@ static void *crowd_main(void *argument) {
     return NULL;
 }
 
-TEST(case_61) {
+TEST(counting_by_many_threads) {
     crowd c = {.x = keep(harray_double_zeros_at(500, C))};
     pthread_t threads[WORKERS];
     for (size_t i = 0; i < WORKERS; i++)
@@ -200,7 +200,7 @@ static void run_ring(int members, const part *parts, int part_count, unsigned ho
 }
 
 /* Two readers of one array that both want to write it. */
-TEST(case_62) {
+TEST(two_readers_that_want_to_write) {
     harray_double x = keep(harray_double_zeros_at(1, C));
     const part whole = {x.array, 0, HA_END};
     for (int round = 0; round < 20; round++) run_ring(2, &whole, 1, HA_READ);
@@ -569,12 +569,12 @@ TEST(any_mix_of_calls) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(case_57),
-        CASE(case_58_59),
-        CASE(case_60),
-        CASE(case_60_without_access),
-        CASE(case_61),
-        CASE(case_62),
+        CASE(readers_do_not_wait),
+        CASE(reader_waits_for_a_writer),
+        CASE(writer_waits_for_any_access),
+        CASE(others_wait_without_an_access),
+        CASE(counting_by_many_threads),
+        CASE(two_readers_that_want_to_write),
         CASE(rings_across_arrays),
         CASE(ring_of_ranges),
         CASE(the_last_is_refused),

@@ -1,4 +1,4 @@
-/* Cases 63, 64, 70 and 71: tokens. On the contexts of support/matrix.h, and with held queues (support/held.h). */
+/* Tokens: accesses that outlive their scope, and what ends them. On the contexts of support/matrix.h, and with held queues (support/held.h). */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -37,7 +37,7 @@ static void finish_token(ha_token *token) {
 
 /* ---- the cases ------------------------------------------------------------------------------ */
 
-TEST(case_63) {
+TEST(detached_access) {
     harray_double x = list_at(C);
     ha_token token = {NULL, NULL, 0};
     ha_access w, r;
@@ -58,7 +58,7 @@ TEST(case_63) {
     drop(x);
 }
 
-TEST(case_64) {
+TEST(token_that_reads) {
     harray_double x = list_at(C);
     ha_token token = token_of(x.array, C, HA_READ, 0, HA_END);
     ha_access w;
@@ -77,7 +77,7 @@ static void scale_job(const ha_queue *queue, void *argument) {
     for (size_t i = 0; i < j->size; i++) data[i] *= j->amount;
 }
 
-TEST(case_70) {
+TEST(token_of_queued_work) {
     harray_double x = keep(harray_double_filled_at(100, 1.4, C));
     ha_token token = {NULL, NULL, 0};
     ha_access r;
@@ -105,7 +105,7 @@ static void enqueue_mark(ha_context *context, atomic_int *done) {
     SUCCEEDS(ha_enqueue(context, mark_job, &done, sizeof done));
 }
 
-TEST(case_71) {
+TEST(token_ends_with_its_scope) {
     harray_double x = list_at(C);
     atomic_int done;
     {
@@ -543,7 +543,7 @@ static size_t event_queues(void) {
  * for. */
 static ha_event event_on(ha_context *context) {
     ha_event event;
-    SUCCEEDS(private_record(context->queue, &event));
+    SUCCEEDS(example_record(context->queue, &event));
     return event;
 }
 
@@ -561,7 +561,7 @@ static void begin_work_with_event(harray_double x, ha_context *queue, double amo
 }
 
 static uint64_t executed(const ha_context *c) {
-    return ((const private_queue *)c->queue)->executed;
+    return ((const example_queue *)c->queue)->executed;
 }
 
 TEST(end_after_waits_for_the_event) {
@@ -627,10 +627,10 @@ TEST(end_after_refuses) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(case_63),
-        CASE(case_64),
-        CASE(case_70),
-        CASE(case_71),
+        CASE(detached_access),
+        CASE(token_that_reads),
+        CASE(token_of_queued_work),
+        CASE(token_ends_with_its_scope),
         CASE(what_cannot_be_detached),
         CASE(tokens_end_once),
         CASE(own_thread_is_refused),

@@ -1,4 +1,4 @@
-/* Case H: arrays over the caller's memory, on the host and on devices. On the contexts of support/matrix.h;
+/* Arrays over the caller's memory, on the host and on devices. On the contexts of support/matrix.h;
  * syncing it and handing it back are in cases_unwrap.c. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
@@ -7,7 +7,7 @@
 
 /* ---- H. cases ------------------------------------------------------------------------------- */
 
-TEST(case_84) {
+TEST(wrapped_memory_is_used) {
     harray_double x = wrapped();
     assert_true(VALID(x, H));
     assert_int_equal(CAPACITY(x, H), N);
@@ -33,7 +33,7 @@ TEST(case_84) {
     } while (0)
 
 /* Nowhere can the array have more elements than the caller's memory. */
-TEST(case_85) {
+TEST(wrapped_memory_does_not_grow) {
     harray_double x = wrapped();
     touch(x, C);
     const snapshot before = snapshot_of(x);
@@ -83,7 +83,7 @@ static void refuse_writing(harray_double x, ha_context *context) {
     expect_unchanged(x, &before);
 }
 
-TEST(case_86) {
+TEST(constant_memory_is_only_read) {
     harray_double x = keep(harray_double_wrap_const(constants, 5)), y = ramp(5);
     assert_int_equal(harray_double_size(x), 5);
     refuse_writing(x, H);
@@ -109,7 +109,7 @@ TEST(case_86) {
 }
 
 /* Freeing is the last chance: what a device wrote comes back. */
-TEST(case_88) {
+TEST(freeing_brings_values_back) {
     ha_context *places[] = {M1, C, H};
     for (size_t i = 0; i < 3; i++) {
         harray_double x = wrapped();
@@ -120,7 +120,7 @@ TEST(case_88) {
     }
 }
 
-TEST(case_89) {
+TEST(wrapping_no_memory) {
     const ha_wrapped nowhere = {NULL, C, 0};
     REFUSED_NULL(HA_ERR_ARGUMENT, harray_double_wrap(NULL, 1).array);
     REFUSED_NULL(HA_ERR_ARGUMENT, harray_double_wrap_const(NULL, 1).array);
@@ -129,7 +129,7 @@ TEST(case_89) {
 }
 
 /* An ordinary empty array, that may be handed back as any other while it is empty. */
-TEST(case_90) {
+TEST(wrapping_an_empty_array) {
     harray_double x = keep(harray_double_wrap(NULL, 0)), y = keep(harray_double_wrap(buffer, 0));
     assert_int_equal(harray_double_size(x), 0);
     HA_READING(v, x, C) assert_int_equal(v.size, 0);
@@ -393,12 +393,12 @@ TEST(described) {
 int main(void) {
     int failures = 0;
     const struct CMUnitTest tests[] = {
-        CASE(case_84),
-        CASE(case_85),
-        CASE(case_86),
-        CASE(case_88),
-        CASE(case_89),
-        CASE(case_90),
+        CASE(wrapped_memory_is_used),
+        CASE(wrapped_memory_does_not_grow),
+        CASE(constant_memory_is_only_read),
+        CASE(freeing_brings_values_back),
+        CASE(wrapping_no_memory),
+        CASE(wrapping_an_empty_array),
         CASE(the_memory_stays_with_its_array),
         CASE(assigning_copies_into_the_memory),
         CASE(copies_have_memory_of_their_own),

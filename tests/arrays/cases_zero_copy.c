@@ -1,4 +1,4 @@
-/* Cases 13 and 41: pinned host memory, what a pointer is, and contexts that work on host memory.
+/* Pinned host memory, what a pointer is, and contexts that work on host memory.
  * On the contexts of support/matrix.h, and, where queues are held, on
  *
  *      C                  F               M1
@@ -28,7 +28,7 @@ static void expect_kind(const void *pointer, ha_memory_kind kind, const ha_conte
 
 /* ---- pinned memory -------------------------------------------------------------------------- */
 
-TEST(case_13) {
+TEST(kinds_of_pointers) {
     harray_double x = keep(harray_double_new_at(N, C));
     HA_OVERWRITING(v, x, H, N) {
         const int pinned = is_sim(C) || is_cuda(C);
@@ -106,7 +106,7 @@ TEST(pointers) {
 /* ---- zero-copy: what every context says ------------------------------------------------------ */
 
 /* The other devices of the row work on memory of their own. */
-TEST(case_41_incapable) {
+TEST(contexts_without_zero_copy) {
     ha_context *sim = C == H || !is_sim(C) ? require_context("sim:1") : C;
     assert_false(ha_context_is_zero_copy(H));
     REFUSED(HA_ERR_UNSUPPORTED, ha_context_set_zero_copy(H, 1));
@@ -130,7 +130,7 @@ TEST(case_41_incapable) {
 
 static ha_context *F;
 
-TEST(case_41) {
+TEST(zero_copy_moves_nothing) {
     const void *data = NULL;
     harray_double x = keep(harray_double_zeros_at(N, C));
     assert_true(ha_context_is_zero_copy(C) && ha_context_is_zero_copy(F));
@@ -429,11 +429,11 @@ static void enter(uint64_t delay) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(case_13),  CASE(pageable_by_first_touch), CASE(pinned_blocks_stay_pinned),
-        CASE(pointers), CASE(case_41_incapable),
+        CASE(kinds_of_pointers), CASE(pageable_by_first_touch),    CASE(pinned_blocks_stay_pinned),
+        CASE(pointers),          CASE(contexts_without_zero_copy),
     };
     const struct CMUnitTest unified[] = {
-        HELD(case_41),
+        HELD(zero_copy_moves_nothing),
         HELD(elements_are_set_in_place),
         HELD(first_used_by_a_device),
         HELD(another_devices_values_arrive_once),

@@ -1,4 +1,4 @@
-/* Case J and everything about contexts: looking them up, the current one, forks, functions on their
+/* Contexts: looking them up, the current one, forks, functions on their
  * queues. On the contexts of support/matrix.h. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
@@ -40,7 +40,7 @@ static int watched_yield(void) {
 
 /* ---- J. on every row ------------------------------------------------------------------------ */
 
-TEST(case_97) {
+TEST(finding_the_host) {
     assert_non_null(ha_host());
     assert_ptr_equal(ha_host(), ha_host());
     assert_ptr_equal(ha_context_find("host"), ha_host());
@@ -53,7 +53,7 @@ TEST(case_97) {
     assert_null(ha_context_stream(H));
 }
 
-TEST(case_98) {
+TEST(best_context) {
     ha_context *best = ha_context_best();
     assert_non_null(best);
     const char *kind = ha_context_kind(best);
@@ -64,7 +64,7 @@ TEST(case_98) {
     assert_ptr_equal(ha_context_find("best"), best);
 }
 
-TEST(case_99_100) {
+TEST(current_context_by_scope) {
     assert_null(ha_context_current());
     HA_ON(C) {
         assert_ptr_equal(ha_context_current(), C);
@@ -162,7 +162,7 @@ static void *see_current(void *argument) {
     return NULL;
 }
 
-TEST(case_100_per_thread) {
+TEST(current_context_of_each_thread) {
     ha_context *seen[2] = {H, H};
     pthread_t thread;
     HA_ON(C) {
@@ -175,7 +175,7 @@ TEST(case_100_per_thread) {
     assert_ptr_equal(seen[1], M1);
 }
 
-TEST(case_101) {
+TEST(contexts_are_different) {
     assert_ptr_not_equal(M1, H);
     assert_ptr_not_equal(M1, M2);
     assert_ptr_not_equal(C, M1);
@@ -183,7 +183,7 @@ TEST(case_101) {
 }
 
 /* Memory of a context is usable there, and that of the host on the host. */
-TEST(case_102_105) {
+TEST(memory_is_usable_where_it_is) {
     const uint8_t bytes[13] = "twelve bytes";
     uint8_t back[10];
     harray_uint8_t x = harray_uint8_t_from(keep_array(harray_uint8_t_of(13, bytes).array));
@@ -201,7 +201,7 @@ TEST(case_102_105) {
     drop(y);
 }
 
-TEST(case_104) {
+TEST(sizes_that_overflow) {
     const ha_type byte = {"byte", 1};
     REFUSED_NULL(HA_ERR_MEMORY, ha_array_new(byte, SIZE_MAX, C));
     REFUSED_NULL(HA_ERR_MEMORY, ha_array_new(byte, SIZE_MAX - 64, C));
@@ -212,7 +212,7 @@ TEST(case_104) {
     drop(x);
 }
 
-TEST(case_107) {
+TEST(contexts_by_kind_and_number) {
     assert_ptr_equal(ha_context_find("sim"), ha_context_find("sim:0"));
     assert_ptr_equal(ha_context_get("sim", 0), ha_context_find("sim:0"));
     assert_ptr_equal(ha_context_get("private", 1), ha_context_find("private:1"));
@@ -311,8 +311,8 @@ TEST(forks) {
     drop(x);
 }
 
-/* Case 108: what is given back is used again; what is no fork cannot be given back. */
-TEST(case_108) {
+/* What is given back is used again; what is no fork cannot be given back. */
+TEST(forks_are_used_again) {
     ha_context *first = ha_context_fork(C), *second = ha_context_fork(C);
     REFUSED(HA_ERR_ARGUMENT, ha_context_unfork(C));
     REFUSED(HA_ERR_ARGUMENT, ha_context_unfork(H));
@@ -349,7 +349,7 @@ static ha_context *private_context(void) { return require_context("private:0"); 
 
 static void enqueue_by_hand(void *queue, const ha_write_double *v, double amount) {
     const job j = {v->data, v->size, amount};
-    assert_int_equal(private_call(queue, add_job, &j, sizeof j), HA_OK);
+    assert_int_equal(example_call(queue, add_job, &j, sizeof j), HA_OK);
 }
 
 TEST(adopting) {
@@ -413,9 +413,9 @@ TEST(giving_an_adopted_queue_back) {
     else fail();
     HA_WRITING(v, y, mine) enqueue_by_hand(queue, &v, 1);
     else fail();
-    assert_non_null(((private_queue *)queue)->first);
+    assert_non_null(((example_queue *)queue)->first);
     SUCCEEDS(ha_context_unfork(mine));
-    assert_null(((private_queue *)queue)->first);
+    assert_null(((example_queue *)queue)->first);
     private_destroy(queue);
     ha_access late;
     REFUSED(HA_ERR_STATE, ha_open(&late, x.array, mine, HA_READ, 0, HA_END));
@@ -428,7 +428,7 @@ TEST(giving_an_adopted_queue_back) {
     assert_ptr_equal(ha_context_stream(again), second);
     HA_WRITING(v, x, again) enqueue_by_hand(second, &v, 1);
     else fail();
-    assert_non_null(((private_queue *)second)->first);
+    assert_non_null(((example_queue *)second)->first);
     assert_true(sum_at(x, H) == 30); /* waits for the new one */
     SUCCEEDS(ha_context_unfork(again));
     private_destroy(second);
@@ -469,7 +469,7 @@ TEST(giving_back_under_a_guest) {
     ha_drain(point);
 }
 
-/* Who is too late to be a guest has let go of the lock, and before it goes on the next queue has the
+/* Who is too late to pin it has let go of the lock, and before it goes on the next queue has the
  * context: what is then done on that has not passed. */
 static struct {
     void *queue;
@@ -496,7 +496,7 @@ TEST(too_late_for_the_queue_before) {
     assert_ptr_equal(next_one.context, mine);
     HA_WRITING(v, x, mine) enqueue_by_hand(second, &v, 1);
     else fail();
-    assert_non_null(((private_queue *)second)->first);
+    assert_non_null(((example_queue *)second)->first);
     assert_true(sum_at(x, H) == 20);
     SUCCEEDS(ha_context_unfork(mine));
     private_destroy(second);
@@ -515,7 +515,7 @@ TEST(adopting_two) {
     HA_WRITING(v, x, a) enqueue_by_hand(queues[0], &v, 1);
     else fail();
     SUCCEEDS(ha_context_finish(a));
-    assert_null(((private_queue *)queues[1])->first); /* it was waited for */
+    assert_null(((example_queue *)queues[1])->first); /* it was waited for */
     SUCCEEDS(ha_context_unfork(b));
     assert_true(sum_at(x, H) == 20);
     SUCCEEDS(ha_context_unfork(a));
@@ -532,9 +532,9 @@ TEST(adopted_queues_are_left_alone) {
     HA_WRITING(v, x, mine) enqueue_by_hand(queue, &v, 1);
     else fail();
     SUCCEEDS(ha_context_finish(mine));
-    const uint64_t enqueued = ((private_queue *)queue)->enqueued;
+    const uint64_t enqueued = ((example_queue *)queue)->enqueued;
     assert_true(sum_at(x, H) == 10);
-    assert_int_equal(((private_queue *)queue)->enqueued, enqueued);
+    assert_int_equal(((example_queue *)queue)->enqueued, enqueued);
     SUCCEEDS(ha_context_unfork(mine));
     private_destroy(queue);
     drop(x);
@@ -596,8 +596,8 @@ TEST(shutting_down_with_an_adopted_queue) {
     else fail();
     harray_double_free(&x);
     assert_int_equal(ha_shutdown(), HA_OK);
-    assert_null(((private_queue *)queue)->first);
-    assert_int_equal(((private_queue *)queue)->adopted, 0);
+    assert_null(((example_queue *)queue)->first);
+    assert_false(private_is_adopted((example_queue *)queue));
     private_destroy(queue);
     private_destroy(other);
 }
@@ -689,21 +689,21 @@ TEST(no_accesses_on_queues) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(case_97),
-        CASE(case_98),
-        CASE(case_99_100),
+        CASE(finding_the_host),
+        CASE(best_context),
+        CASE(current_context_by_scope),
         CASE(ways_out_of_scopes),
         CASE(scopes_of_nothing),
         CASE(null_contexts),
-        CASE(case_100_per_thread),
-        CASE(case_101),
-        CASE(case_102_105),
-        CASE(case_104),
-        CASE(case_107),
+        CASE(current_context_of_each_thread),
+        CASE(contexts_are_different),
+        CASE(memory_is_usable_where_it_is),
+        CASE(sizes_that_overflow),
+        CASE(contexts_by_kind_and_number),
         CASE(names),
         CASE(bad_names),
         CASE(forks),
-        CASE(case_108),
+        CASE(forks_are_used_again),
         CASE(adopting),
         CASE(adopting_refused),
         CASE(giving_an_adopted_queue_back),

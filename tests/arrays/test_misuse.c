@@ -3,7 +3,7 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
-#include "../../examples/device/device.h"
+#include "../support/private_backend.h"
 #include "../support/refusals.h"
 #include <signal.h>
 

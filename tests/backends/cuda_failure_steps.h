@@ -62,7 +62,7 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
 static unsigned bit_of(const ha_context *c) { return c == H ? 0 : 1u << ha_context_number(c); }
 
 /* Whether what carries this risk may be lost. A device whose queue waits for one that fails is lost
- * with it (cuda_foreign.h). */
+ * with it (backends/cuda/peers.h). */
 static int is_hit(unsigned risk) {
     return run.failed >= 0 && ((risk >> run.failed & 1) || (run.together && risk));
 }

@@ -232,7 +232,6 @@ class Test:
             capture_output=True,
             text=True,
             env=variables,
-            timeout=250,
             **keywords
         )
 

@@ -23,9 +23,9 @@ result() { # NAME EXIT-STATUS, with what was said in $folder/log
 
 # A tree with the bundle in the place of harray.h, and without the implementation's files. Tests of
 # a backend include that alone, so these headers are there.
-mkdir -p "$folder/tests"
-cp -R backends harray layout "$folder"
-cp tests/*.[ch] "$folder/tests"
+mkdir "$folder/examples"
+cp -R backends harray layout tests "$folder"
+cp -R examples/device "$folder/examples"
 cp harray.h "$folder/before.h"
 tools/bundle "$folder/harray.h" || exit
 

@@ -49,7 +49,7 @@ class Test:
                 if not k.startswith("HARRAY_")}
         # Under ThreadSanitizer, a program would sleep a second before it ends.
         kept["TSAN_OPTIONS"] = kept.get("TSAN_OPTIONS", "") + " atexit_sleep_ms=0"
-        return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=250,
+        return subprocess.run([program, *arguments], capture_output=True, text=True,
                               env={**kept, **environment}, check=False)
 
     def solution(self, name, program, *arguments, **environment):

@@ -83,10 +83,10 @@ if echo 'int main(void) { return 0; }' | cc -static -x c - -o "$folder/static" 2
     way copied && try "static" statically
 fi
 
-merged_copy() {
-    "$root/tools/merged_copy" harray.h && make CFLAGS=-O0 && right program
+bundle() {
+    "$root/tools/bundle" harray.h && make CFLAGS=-O0 && right program
 }
-way merged_copy make && try "merged_copy" merged_copy
+way bundle make && try "bundle" bundle
 
 # Where neither cmocka nor libpng can be found. Of harray nothing is installed, and nothing built
 # but what is used.

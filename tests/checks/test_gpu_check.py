@@ -25,7 +25,7 @@ def without_device(folder):
     """As where there is none, also on a machine that has one."""
     out = folder / "new" / "report.md"
     done = subprocess.run([TOOL, "--out", out], env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, check=False)
     text = out.read_text(encoding="utf-8")
     yield "no device: exit status 77", done.returncode == 77
     yield "no device: the report says so", "There is no CUDA device" in text and "Commit" in text
@@ -33,16 +33,16 @@ def without_device(folder):
 
 def steps(module, folder):
     python, out = sys.executable, folder / "steps.md"
-    runner = module.Runner(60)
+    runner = module.Runner(3600)
     results = runner.together(4, [
-        ("fine", [python, "-c", "print('hello')"], 30),
-        ("skips", [python, "-c", "raise SystemExit(77)"], 30),
-        ("breaks", [python, "-c", "print('the cause'); raise SystemExit(3)"], 30),
-        ("hangs", ["sh", "-c", "echo begun; exec sleep 600"], 4),  # a Python may begin later than that
-        ("is not there", ["/no/such/program"], 30),
+        ("fine", [python, "-c", "print('hello')"], 600),
+        ("skips", [python, "-c", "raise SystemExit(77)"], 600),
+        ("breaks", [python, "-c", "print('the cause'); raise SystemExit(3)"], 600),
+        ("hangs", ["sh", "-c", "echo begun; exec sleep 3600"], 10),  # within which a shell begins
+        ("is not there", ["/no/such/program"], 600),
     ])
     runner.end = 0
-    results.append(runner.run("too late", [python, "-c", "print('no')"], 30))
+    results.append(runner.run("too late", [python, "-c", "print('no')"], 600))
     report = module.Report()
     report.say("first")
     report.tell(results)
@@ -51,7 +51,7 @@ def steps(module, folder):
     status = [r.status for r in results]
     yield "passed and skipped", status[0] == "passed" and status[1] == "skipped"
     yield "failed, with its output", status[2] == "failed: exit status 3" and "the cause" in text
-    yield "stopped, with its output", status[3] == "failed: not done in 4 s" and "begun" in text
+    yield "stopped, with its output", status[3] == "failed: not done in 10 s" and "begun" in text
     yield "not there", status[4].startswith("failed: ")
     yield "no time left", status[5] == "skipped: no time left"
     yield "summary", "**1 passed, 3 failed, 2 skipped**" in text

@@ -27,7 +27,7 @@ class Test:
         # Under ThreadSanitizer, a program would sleep a second before it ends.
         kept["TSAN_OPTIONS"] = kept.get("TSAN_OPTIONS", "") + " atexit_sleep_ms=0"
         return subprocess.run([self.program, *arguments], capture_output=True, text=True,
-                              timeout=120, env={**kept, **environment}, check=False)
+                              env={**kept, **environment}, check=False)
 
     def moves(self, name, expected, *arguments, **environment):
         """expected: for each step the bytes that both halves receive."""

@@ -28,7 +28,7 @@ class Test:
 
     def run(self, *arguments):
         return subprocess.run([self.program, *arguments], capture_output=True, text=True,
-                              timeout=120, check=False)
+                              check=False)
 
     def good(self, name, *arguments):
         """What it printed, but for the layout's name."""

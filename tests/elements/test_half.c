@@ -13,7 +13,7 @@ static int list_all(void **state HA_UNUSED) {
 
 /* ---- literal bits -------------------------------------------------------------------------- */
 
-TEST(nd_case_88_bits) {
+TEST(bits_of_numbers) {
     static const struct {
         float x;
         uint16_t bits;
@@ -26,7 +26,7 @@ TEST(nd_case_88_bits) {
     assert_int_equal(ha_half_of_double(0.33333).bits, 0x3555);
 }
 
-TEST(nd_case_89_integers) {
+TEST(bits_of_integers) {
     static const uint16_t bits[] = {0xbc00, 0, 0x3c00, 0x4000, 0x4200};
     for (int i = -1; i <= 3; i++) {
         assert_int_equal(ha_half_of_float((float)i).bits, bits[i + 1]);
@@ -34,7 +34,7 @@ TEST(nd_case_89_integers) {
     }
 }
 
-TEST(nd_case_91_zeros) {
+TEST(zeros_are_equal) {
     const ha_half minus = {0x8000}, plus = {0};
     assert_true(ha_half_equal(minus, plus));
     assert_false(ha_half_less(minus, plus));
@@ -43,14 +43,14 @@ TEST(nd_case_91_zeros) {
     assert_true(ha_half_less_equal(plus, minus));
 }
 
-TEST(nd_case_92_infinity_and_nan) {
+TEST(infinity_and_nan) {
     assert_true(ha_half_isinf(ha_half_of_bits(0x7c00)));
     assert_true(ha_half_isinf(ha_half_of_float(INFINITY)));
     assert_true(ha_half_isnan(ha_half_of_bits(0x7fff)));
     assert_true(ha_half_isnan(ha_half_of_float(NAN)));
 }
 
-TEST(nd_case_93_size) {
+TEST(size_of_halves) {
     assert_int_equal(sizeof(ha_half[2][3]), 2 * 3 * 2);
     assert_int_equal(sizeof(ha_bfloat16[2][3]), 2 * 3 * 2);
 }
@@ -153,11 +153,11 @@ TEST(kinds_and_order) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nd_case_88_bits),
-        cmocka_unit_test(nd_case_89_integers),
-        cmocka_unit_test(nd_case_91_zeros),
-        cmocka_unit_test(nd_case_92_infinity_and_nan),
-        cmocka_unit_test(nd_case_93_size),
+        cmocka_unit_test(bits_of_numbers),
+        cmocka_unit_test(bits_of_integers),
+        cmocka_unit_test(zeros_are_equal),
+        cmocka_unit_test(infinity_and_nan),
+        cmocka_unit_test(size_of_halves),
         cmocka_unit_test(rounded_once),
         cmocka_unit_test(nans),
         cmocka_unit_test(every_half),

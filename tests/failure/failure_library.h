@@ -48,7 +48,7 @@ static ha_status ends_at(ha_token *token, ha_context *c) {
 static ha_status ends_after(ha_token *token, ha_context *c) {
     const ha_token was = *token;
     ha_event event = {NULL, 0};
-    EXPECT(private_record(c->queue, &event) == HA_OK, "no event");
+    EXPECT(example_record(c->queue, &event) == HA_OK, "no event");
     ha_status s = ha_token_end_after(token, c, &event);
     EXPECT(!s || !memcmp(&was, token, sizeof was), "failing has changed the token");
     if (!s) expect_over(token);

@@ -140,7 +140,7 @@ static const double *really(const ha_memory *m, const void *data) {
         return HA_HERE(&((ha_sim_device *)m->handle)->here, const double, data);
     if (m->backend == &faulty_launch) return (const double *)cuda_fake()->look(data);
     if (m->backend == &faulty_private)
-        return HA_HERE(&((private_device *)m->handle)->here, const double, data);
+        return HA_HERE(&((private_device *)m->handle)->device.here, const double, data);
     return (const double *)data;
 }
 

@@ -35,18 +35,18 @@ static void test_lines(void **state) {
     static const char *const of[] = {"a:f64 b[2]:f32 c:i64 d[4]:u8 e:f64",
                                      "a:u8 b:f16 c:c128 d:f32"};
     static const int64_t first[][HA_MAPPING_RANK] = {{0, 0}, {1, 8}, {2, 5}};
-    const ha_interleavers *const best = ha_best_weavers();
+    const ha_interleavers *const best = ha_best_interleavers();
     for (int way = 0; way < 3; way++)
         for (int k = 0; k < 2 && way_of(way); k++) {
             ha_record *r = ha_record_parse(of[k], NULL);
-            atomic_store(&ha_chosen_weavers, way_of(way));
+            atomic_store(&ha_chosen_interleavers, way_of(way));
             for (int t = 0; t < 6; t++)
                 for (int f = 0; f < 6; f++)
                     for (int n = 0; n < 3 && t != f; n++)
                         check_lines(r, all[t], all[f], first[n], n == 1 && t % 2 ? 16 : 0);
             ha_record_free(r);
         }
-    atomic_store(&ha_chosen_weavers, best);
+    atomic_store(&ha_chosen_interleavers, best);
 }
 
 /* Each field fills lines; one between others is not copied, and stays as it is. */
@@ -63,17 +63,17 @@ static void test_mixed_lines(void **state) {
                                      "a[4]:u16",
                                      "a[8]:u8"};
     static const int64_t first[HA_MAPPING_RANK] = {0, 0};
-    const ha_interleavers *const best = ha_best_weavers();
+    const ha_interleavers *const best = ha_best_interleavers();
     for (int way = 0; way < 3; way++)
         for (int k = 0; k < 8 && way_of(way); k++) {
             ha_record *r = ha_record_parse(of[k], NULL);
-            atomic_store(&ha_chosen_weavers, way_of(way));
+            atomic_store(&ha_chosen_interleavers, way_of(way));
             check_lines(r, "aosoa(8)", "soa", first, 0);
             check_lines(r, "aosoa(8)", "aosoa(16)", first, 0);
             check_lines(r, "aosoa(16)", "aosoa(8)", first, 0);
             ha_record_free(r);
         }
-    atomic_store(&ha_chosen_weavers, best);
+    atomic_store(&ha_chosen_interleavers, best);
 }
 
 static void test_lines_with_gaps(void **state) {

@@ -76,11 +76,11 @@ static void test_ways(void **state) {
     static const char *const all[] = {"aos(packed)", "soa(single)", "aosoa(8)", "aosoa(64)"};
     static const int64_t extent[] = {2100}, first[HA_MAPPING_RANK] = {5};
     static const int64_t last[HA_MAPPING_RANK] = {2099};
-    const ha_interleavers *const best = ha_best_weavers();
+    const ha_interleavers *const best = ha_best_interleavers();
     for (int way = 0; way < 3; way++)
         for (int k = 0; k < 5 && way_of(way); k++) {
             ha_record *r = ha_record_parse(of[k], NULL);
-            atomic_store(&ha_chosen_weavers, way_of(way));
+            atomic_store(&ha_chosen_interleavers, way_of(way));
             for (int pair = 0; pair < 16; pair++) {
                 memory to, from;
                 make_memory(&to, r, all[pair / 4], 1, extent);
@@ -93,7 +93,7 @@ static void test_ways(void **state) {
             }
             ha_record_free(r);
         }
-    atomic_store(&ha_chosen_weavers, best);
+    atomic_store(&ha_chosen_interleavers, best);
 }
 
 /* What tiles have no room for: many leaves, long ones, sizes by turns, blocks that are longer than tiles and

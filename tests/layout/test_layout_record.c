@@ -89,20 +89,20 @@ static void test_subscripts(void **state) {
 }
 
 /* As many subscripts as a field can have. */
-typedef struct stride_pattern {
+typedef struct lattice {
     struct {
         struct {
             float re;
         } b[2][3][2];
     } a[2][2][3];
-} stride_pattern;
+} lattice;
 #define lattice_FIELDS (float, a, (2, 2, 3), b, (2, 3, 2), re)
-HA_RECORD(stride_pattern)
-HA_VIEW(links, stride_pattern, 1, HA_AOSOA(4))
+HA_RECORD(lattice)
+HA_VIEW(links, lattice, 1, HA_AOSOA(4))
 
 static void test_six_subscripts(void **state) {
     (void)state;
-    static stride_pattern one;
+    static lattice one;
     const links v = links_new(5);
     assert_int_equal(ha_record_leaves(&lattice_record), 144);
     assert_int_equal(lattice_record.field[0].stride[0], 6 * 12 * sizeof(float));

@@ -118,11 +118,11 @@ static void expect_same(const shape *h, const side *to, const side *from, const 
     memset(target, 0x5a, (size_t)to->bytes);
     memset(expected, 0x5a, (size_t)to->bytes);
     move_one_by_one(h, to, from);
-    ha_move_strips(&s);
+    ha_strided_blocks_move(&s);
     ha_end_of_stream();
     if (memcmp(target, expected, (size_t)to->bytes) == 0) return;
     fail_msg("%s, %s: %d bytes, %d leaves, %d lanes, %d blocks, tables %d, stream %d",
-             atomic_load(&ha_chosen_weavers)->name, what, (int)h->size, (int)h->leaves,
+             atomic_load(&ha_chosen_interleavers)->name, what, (int)h->size, (int)h->leaves,
              (int)h->lanes, (int)h->blocks, (int)h->has_tables, (int)h->stream);
 }
 
@@ -151,11 +151,11 @@ static void expect_all_same(int32_t size, int64_t leaves, int64_t lanes) {
 static void try_size(int32_t size, int64_t leaves, int64_t step, int64_t most_lanes) {
     const size_t n = size == 4 || size == 8 ? way_count : 1;
     for (size_t i = 0; i < n; i++) {
-        atomic_store(&ha_chosen_weavers, ways[i]);
+        atomic_store(&ha_chosen_interleavers, ways[i]);
         for (int64_t lanes = 1; lanes <= most_lanes; lanes += step)
             expect_all_same(size, leaves, lanes);
     }
-    atomic_store(&ha_chosen_weavers, NULL);
+    atomic_store(&ha_chosen_interleavers, NULL);
 }
 
 static void test_leaves_and_lanes(void **state) {
@@ -175,16 +175,16 @@ static void test_many(void **state) {
 /* The best way that there is, chosen once. */
 static void test_choice(void **state) {
     (void)state;
-    atomic_store(&ha_chosen_weavers, NULL);
-    assert_ptr_equal(ha_best_weavers(), ways[way_count - 1]);
-    assert_ptr_equal(ha_best_weavers(), atomic_load(&ha_chosen_weavers));
+    atomic_store(&ha_chosen_interleavers, NULL);
+    assert_ptr_equal(ha_best_interleavers(), ways[way_count - 1]);
+    assert_ptr_equal(ha_best_interleavers(), atomic_load(&ha_chosen_interleavers));
 }
 
 /* What is written as a whole, at any address and of any length. */
 static void test_past_caches(void **state) {
     (void)state;
     for (size_t i = 0; i < way_count; i++) {
-        atomic_store(&ha_chosen_weavers, ways[i]);
+        atomic_store(&ha_chosen_interleavers, ways[i]);
         for (int64_t bytes = 0; bytes < 400; bytes++) {
             const int64_t to = 64 + random_below(64), from = random_below(64);
             memset(target, 0x5a, 700);
@@ -195,7 +195,7 @@ static void test_past_caches(void **state) {
             assert_memory_equal(target, expected, 700);
         }
     }
-    atomic_store(&ha_chosen_weavers, NULL);
+    atomic_store(&ha_chosen_interleavers, NULL);
 }
 
 static int prepare(void **state) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Are the loops of the layout benchmarks vectorised? test_layout_vectorised.py COMPILER [PROGRAM ...]
 
-Builds bench/nbody, stencil and stride_pattern small, runs them under callgrind, which counts how often each
+Builds bench/nbody, stencil and lattice small, runs them under callgrind, which counts how often each
 instruction is executed, and looks each of them up in the disassembly. Of every loop it says how much
 of its arithmetic was done by vector instructions (each counted by its lanes), and how many instructions
 it took compared with the loop by hand of the same layout. Nothing is timed: the counts are the same in
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPTIONS = ["-std=c11", "-O3", "-march=x86-64-v3", "-fno-math-errno", "-no-pie", "-w", f"-I{ROOT}",
            "-lm", "-pthread"]
 SMALL = {"nbody": ["-DBODIES=259"], "stencil": ["-DPLANES=5", "-DROWS=5"],
-         "stride_pattern": ["-DPLANES=4", "-DROWS=4"]}
+         "lattice": ["-DPLANES=4", "-DROWS=4"]}
 
 # mapped loop: its loops by hand, least share of arithmetic by vectors, most instructions per instruction
 # of those. By hand AoS is not all in vectors either: gcc leaves the square root of it alone. In blocks of
@@ -37,7 +37,7 @@ LOOPS = {
         "mapped_near_soa": (["hand_stencil_soa"], 0.9, 1.8),
         "mapped_near_rows16": (["hand_stencil_aosoa16"], 0.5, 1.8),
     },
-    "stride_pattern": {
+    "lattice": {
         "mapped_in_soa": (["hand_lattice_soa"], 0.9, 1.8),
         "mapped_near_soa": (["hand_lattice_soa"], 0.9, 1.8),
         "mapped_near_rows16": (["hand_lattice_aosoa16"], 0.5, 1.8),

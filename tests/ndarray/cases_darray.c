@@ -1,6 +1,5 @@
-/* Arrays whose type and rank are known at run time: cases of the specification (nd_case_NN), in
- * this library's conventions: row-major, fill means fill, conversions rounded once. Printing (64,
- * 65, 71, 86) is in test_darray_print. */
+/* Arrays whose type and rank are known at run time: row-major, filled, converted with one
+ * rounding. Printing is in test_darray_print.c. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -29,7 +28,7 @@ static darray two_by_three(void) {
 
 /* ---- the array ------------------------------------------------------------------------------ */
 
-TEST(nd_case_79) { /* made with a value: every element has it, converted */
+TEST(filled_with_a_number) { /* made with a value: every element has it, converted */
     darray x = kept(darray_filled(HA_DTYPE_half, 2, EXTENT(2, 3), ha_dvalue_of_double(2.5), C));
     PRINTS(x, "[[2.5 2.5 2.5]\n"
               " [2.5 2.5 2.5]]\n");
@@ -38,7 +37,7 @@ TEST(nd_case_79) { /* made with a value: every element has it, converted */
     drop_array(x.array);
 }
 
-TEST(nd_case_80) { /* what is zeroed is no array, and is refused everywhere */
+TEST(no_array_at_all) { /* what is zeroed is no array, and is refused everywhere */
     darray none;
     char text[10];
     memset(&none, 0, sizeof none);
@@ -52,7 +51,7 @@ TEST(nd_case_80) { /* what is zeroed is no array, and is refused everywhere */
     assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
 }
 
-TEST(nd_case_81) { /* the type is there to be compared */
+TEST(types_of_arrays_and_views) { /* the type is there to be compared */
     darray x = two_by_three();
     darray y = kept(darray_zeros(HA_DTYPE_double, 2, EXTENT(2, 3), C));
     assert_int_equal(x.type, HA_DTYPE_float);
@@ -62,7 +61,7 @@ TEST(nd_case_81) { /* the type is there to be compared */
     drop_array(y.array);
 }
 
-TEST(nd_case_83) { /* extents, strides, size, storage, place */
+TEST(description_of_an_array) { /* extents, strides, size, storage, place */
     darray x = two_by_three();
     assert_int_equal(x.rank, 2);
     assert_true(ha_extents_equal(2, x.extent, 2, EXTENT(2, 3)));
@@ -79,7 +78,7 @@ TEST(nd_case_83) { /* extents, strides, size, storage, place */
     drop_array(x.array);
 }
 
-TEST(nd_case_84) { /* a value as another type, which is known at run time */
+TEST(conversion_of_values) { /* a value as another type, which is known at run time */
     ha_dvalue v;
     SUCCEEDS(ha_dvalue_convert(ha_dvalue_of_float(3.7f), HA_DTYPE_double, &v));
     assert_true(v.type == HA_DTYPE_double && v.as_double == (double)3.7f);
@@ -87,7 +86,7 @@ TEST(nd_case_84) { /* a value as another type, which is known at run time */
     assert_true(v.as_float == 1.5f);
 }
 
-TEST(nd_case_85) { /* names and sizes of types */
+TEST(names_and_sizes_of_types) { /* names and sizes of types */
     static const struct {
         ha_dtype type;
         const char *name;
@@ -114,21 +113,21 @@ static const char *printed(ha_dvalue v) {
     return text;
 }
 
-TEST(nd_case_73) {
+TEST(setting_and_getting_an_element) {
     darray x = two_by_three();
     SUCCEEDS(darray_set(x, EXTENT(1, 1), ha_dvalue_of_float(120)));
     assert_true(element(x, 1, 1).type == HA_DTYPE_float && element(x, 1, 1).as_float == 120);
     drop_array(x.array);
 }
 
-TEST(nd_case_74) { /* a double becomes what the array has */
+TEST(setting_converts) { /* a double becomes what the array has */
     darray x = two_by_three();
     SUCCEEDS(darray_set(x, EXTENT(1, 2), ha_dvalue_of_double(3)));
     assert_true(element(x, 1, 2).as_float == 3);
     drop_array(x.array);
 }
 
-TEST(nd_case_75) { /* elements print as they are */
+TEST(printing_an_element) { /* elements print as they are */
     darray x = two_by_three();
     SUCCEEDS(darray_set(x, EXTENT(1, 2), ha_dvalue_of_double(3)));
     SUCCEEDS(darray_set(x, EXTENT(1, 1), ha_dvalue_of_float(120)));
@@ -137,7 +136,7 @@ TEST(nd_case_75) { /* elements print as they are */
     drop_array(x.array);
 }
 
-TEST(nd_case_76) { /* the same where the only valid values are elsewhere */
+TEST(setting_where_it_is_valid) { /* the same where the only valid values are elsewhere */
     darray x = two_by_three();
     HA_WRITING(v, x, M1) {}
     SUCCEEDS(darray_set(x, EXTENT(0, 1), ha_dvalue_of_float(56)));
@@ -146,7 +145,7 @@ TEST(nd_case_76) { /* the same where the only valid values are elsewhere */
     drop_array(x.array);
 }
 
-TEST(nd_case_77) { /* what is no element is told with type, extents and index */
+TEST(element_that_is_not_there) { /* what is no element is told with type, extents and index */
     darray x = two_by_three();
     ha_dvalue v;
     assert_int_equal(darray_get(x, EXTENT(1, 3), &v), HA_ERR_ARGUMENT);
@@ -159,14 +158,14 @@ TEST(nd_case_77) { /* what is no element is told with type, extents and index */
 
 /* ---- storage -------------------------------------------------------------------------------- */
 
-TEST(nd_case_94) {
+TEST(rank_and_extents) {
     darray x = kept(darray_zeros(HA_DTYPE_float, 3, EXTENT(2, 3, 4), C));
     assert_int_equal(x.rank, 3);
     assert_true(ha_extents_equal(3, x.extent, 3, EXTENT(2, 3, 4)));
     drop_array(x.array);
 }
 
-TEST(nd_case_95) { /* no values yet: reading says so, with the array */
+TEST(reading_what_was_never_written) { /* no values yet: reading says so, with the array */
     darray x = kept(darray_new(HA_DTYPE_double, 2, EXTENT(2, 3), C));
     ha_array_set_name(x.array, "u");
     HA_READING(v, x, C) fail();
@@ -182,7 +181,7 @@ static void *place_of(darray x) {
     return NULL;
 }
 
-TEST(nd_case_96) { /* opened again, the block is the same */
+TEST(views_have_the_same_place) { /* opened again, the block is the same */
     darray x = kept(darray_new(HA_DTYPE_double, 3, EXTENT(1, 2, 3), C));
     void *place = place_of(x);
     assert_non_null(place);
@@ -191,7 +190,7 @@ TEST(nd_case_96) { /* opened again, the block is the same */
     drop_array(x.array);
 }
 
-TEST(nd_case_97) { /* who shares the storage sees the same values, and keeps them */
+TEST(shared_array_lives_on) { /* who shares the storage sees the same values, and keeps them */
     darray x = two_by_three(), y = darray_share(x);
     HA_WRITING(v, x, ha_host()) * (float *)v.data = 9;
     else fail();
@@ -202,7 +201,7 @@ TEST(nd_case_97) { /* who shares the storage sees the same values, and keeps the
     drop_array(y.array);
 }
 
-TEST(nd_case_99) { /* a slice of rows begins at its first one */
+TEST(slice_of_rows) { /* a slice of rows begins at its first one */
     darray x = kept(darray_zeros(HA_DTYPE_double, 2, EXTENT(6, 9), C));
     darray rows = darray_slice(x, 0, 2, 6, 1);
     assert_true(ha_extents_equal(2, rows.extent, 2, EXTENT(4, 9)));
@@ -213,7 +212,7 @@ TEST(nd_case_99) { /* a slice of rows begins at its first one */
     drop_array(x.array);
 }
 
-TEST(nd_case_100) { /* as a matrix: the first two dimensions are its rows */
+TEST(reshaped_to_a_matrix) { /* as a matrix: the first two dimensions are its rows */
     darray x = kept(darray_zeros(HA_DTYPE_float, 4, EXTENT(2, 3, 4, 9), C));
     darray rows = darray_reshape(x, 2, EXTENT(6, 36));
     assert_ptr_equal(rows.array, x.array);
@@ -224,10 +223,23 @@ TEST(nd_case_100) { /* as a matrix: the first two dimensions are its rows */
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(nd_case_73), CASE(nd_case_74),  CASE(nd_case_75), CASE(nd_case_76), CASE(nd_case_77),
-        CASE(nd_case_79), CASE(nd_case_80),  CASE(nd_case_81), CASE(nd_case_83), CASE(nd_case_84),
-        CASE(nd_case_85), CASE(nd_case_94),  CASE(nd_case_95), CASE(nd_case_96), CASE(nd_case_97),
-        CASE(nd_case_99), CASE(nd_case_100),
+        CASE(setting_and_getting_an_element),
+        CASE(setting_converts),
+        CASE(printing_an_element),
+        CASE(setting_where_it_is_valid),
+        CASE(element_that_is_not_there),
+        CASE(filled_with_a_number),
+        CASE(no_array_at_all),
+        CASE(types_of_arrays_and_views),
+        CASE(description_of_an_array),
+        CASE(conversion_of_values),
+        CASE(names_and_sizes_of_types),
+        CASE(rank_and_extents),
+        CASE(reading_what_was_never_written),
+        CASE(views_have_the_same_place),
+        CASE(shared_array_lives_on),
+        CASE(slice_of_rows),
+        CASE(reshaped_to_a_matrix),
     };
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);

@@ -1,4 +1,4 @@
-/* Extents, strides and indices: nd_case_NN with literal numbers, rank 0, and the ends of 64 bits.
+/* Extents, strides and indices: literal numbers, rank 0, and the ends of 64 bits.
  * test_extents.c has random ones. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
@@ -18,7 +18,7 @@ static const ha_order orders[] = {HA_ROW_MAJOR, HA_COLUMN_MAJOR};
 
 /* ---- fixed rank ----------------------------------------------------------------------------- */
 
-TEST(nd_case_01) {
+TEST(making_extents) {
     ha_dim2 d = ha_dim2_of(3, 4);
     assert_true(d.at[0] == 3 && d.at[1] == 4);
     EQUALS(ha_dim1_of(7), 7);
@@ -34,7 +34,7 @@ static void write_dim(const ha_queue *queue, void *argument) {
 }
 
 /* Written on a device, and read back. */
-TEST(nd_case_02_07) {
+TEST(extents_as_elements) {
     harray_dim2 x = harray_dim2_zeros(2);
     HA_OVERWRITING_ALL(v, x, ha_context_find("sim")) HA_RUN(write_dim, v);
     else fail();
@@ -46,7 +46,7 @@ TEST(nd_case_02_07) {
     FINE(harray_dim2_free(&x));
 }
 
-TEST(nd_case_03) {
+TEST(offset_of_an_index) {
     int64_t offset = 0;
     assert_int_equal(ha_dim2_offset(ha_dim2_of(5, 6), ha_dim2_of(7, 8)), 83);
     FINE(ha_dim2_offset_checked(ha_dim2_of(5, 6), ha_dim2_of(6, 7), ha_dim2_of(7, 8), &offset));
@@ -56,13 +56,13 @@ TEST(nd_case_03) {
     assert_int_equal(offset, 83);
 }
 
-TEST(nd_case_04) {
+TEST(product_of_extents) {
     int64_t count = 0;
     FINE(ha_dim2_product(ha_dim2_of(5, 6), &count));
     assert_int_equal(count, 30);
 }
 
-TEST(nd_case_05_06) {
+TEST(setting_a_dimension) {
     ha_dim2 d = ha_dim2_of(7, 8);
     int64_t value = 0;
     d.at[1] = 10;
@@ -87,20 +87,24 @@ static void strides_are(ha_dim3 extent, ha_dim3 rows, ha_dim3 columns) {
     assert_true(ha_dim3_contiguous(extent, stride, HA_COLUMN_MAJOR));
 }
 
-TEST(nd_case_08) { strides_are(ha_dim3_of(3, 4, 5), ha_dim3_of(20, 5, 1), ha_dim3_of(1, 3, 12)); }
+TEST(strides_of_extents) {
+    strides_are(ha_dim3_of(3, 4, 5), ha_dim3_of(20, 5, 1), ha_dim3_of(1, 3, 12));
+}
 
 /* An extent of 1 has the stride that a longer one would have. */
-TEST(nd_case_09) {
+TEST(strides_of_a_single_middle) {
     strides_are(ha_dim3_of(10, 1, 10), ha_dim3_of(10, 10, 1), ha_dim3_of(1, 10, 10));
 }
 
-TEST(nd_case_10) {
+TEST(strides_of_a_single_end) {
     strides_are(ha_dim3_of(10, 10, 1), ha_dim3_of(10, 1, 1), ha_dim3_of(1, 10, 100));
 }
 
-TEST(nd_case_12) { strides_are(ha_dim3_of(2, 3, 4), ha_dim3_of(12, 4, 1), ha_dim3_of(1, 2, 6)); }
+TEST(strides_of_other_extents) {
+    strides_are(ha_dim3_of(2, 3, 4), ha_dim3_of(12, 4, 1), ha_dim3_of(1, 2, 6));
+}
 
-TEST(nd_case_13) {
+TEST(strides_of_ones_and_of_nothing) {
     ha_dim1 one = ha_dim1_of(0);
     strides_are(ha_dim3_all(1), ha_dim3_all(1), ha_dim3_all(1));
     strides_are(ha_dim3_of(2, 1, 3), ha_dim3_of(3, 3, 1), ha_dim3_of(1, 2, 2));
@@ -111,7 +115,7 @@ TEST(nd_case_13) {
     strides_are(ha_dim3_of(2, 0, 3), ha_dim3_of(3, 3, 1), ha_dim3_of(1, 2, 2));
 }
 
-TEST(nd_case_14) {
+TEST(linear_and_back) {
     ha_dim3 index = ha_dim3_all(-1), extent = ha_dim3_of(4, 5, 2);
     int64_t linear = 0;
     FINE(ha_dim3_of_linear(14, extent, HA_COLUMN_MAJOR, &index));
@@ -125,7 +129,7 @@ TEST(nd_case_14) {
 }
 
 /* Always checked. */
-TEST(nd_case_16_17) {
+TEST(linear_index_beyond_the_end) {
     ha_dim3 index = ha_dim3_all(-1), extent = ha_dim3_of(4, 5, 2);
     for (int i = 0; i < 2; i++) {
         int64_t linear = 7;
@@ -145,7 +149,7 @@ TEST(nd_case_16_17) {
     }
 }
 
-TEST(nd_case_18) {
+TEST(contained_in_extents) {
     assert_true(ha_dim2_contained(ha_dim2_of(3, 4), ha_dim2_of(5, 6)));
     assert_false(ha_dim2_contained(ha_dim2_of(5, 6), ha_dim2_of(3, 4)));
     assert_false(ha_dim2_contained(ha_dim2_of(0, 6), ha_dim2_of(5, 6)));
@@ -153,7 +157,7 @@ TEST(nd_case_18) {
     assert_true(ha_contained(0, NULL, NULL));
 }
 
-TEST(nd_case_20) {
+TEST(equal_extents) {
     ha_dim2 x = ha_dim2_of(3, 4);
     assert_true(ha_dim2_equal(x, ha_dim2_of(3, 4)));
     assert_false(ha_dim2_equal(x, ha_dim2_of(5, 6)));
@@ -161,7 +165,7 @@ TEST(nd_case_20) {
     assert_true(ha_dim2_equal(x, x));
 }
 
-TEST(nd_case_21_23) {
+TEST(contiguous_by_order) {
     ha_dim3 extent = ha_dim3_of(4, 5, 2);
     assert_true(ha_dim3_contiguous(extent, ha_dim3_of(1, 4, 20), HA_COLUMN_MAJOR));
     assert_false(ha_dim3_contiguous(extent, ha_dim3_of(1, 4, 20), HA_ROW_MAJOR));
@@ -173,26 +177,26 @@ TEST(nd_case_21_23) {
 }
 
 /* Strides of extents of 1 never decide. */
-TEST(nd_case_24) {
+TEST(strides_of_single_elements_do_not_matter) {
     for (int i = 0; i < 2; i++)
         for (int64_t any = -3; any < 9; any++)
             assert_true(ha_dim2_contiguous(ha_dim2_of(3, 1), ha_dim2_of(1, any), orders[i]));
 }
 
 /* What is empty is contiguous. */
-TEST(nd_case_25) {
+TEST(empty_is_contiguous) {
     for (int i = 0; i < 2; i++) {
         assert_true(ha_dim2_contiguous(ha_dim2_of(0, 7), ha_dim2_of(99, 99), orders[i]));
         assert_true(ha_dim2_contiguous(ha_dim2_of(7, 0), ha_dim2_of(0, -1), orders[i]));
     }
 }
 
-TEST(nd_case_26) {
+TEST(contiguous_in_one_order) {
     assert_false(ha_dim2_contiguous(ha_dim2_of(2, 3), ha_dim2_of(3, 1), HA_COLUMN_MAJOR));
     assert_true(ha_dim2_contiguous(ha_dim2_of(2, 3), ha_dim2_of(3, 1), HA_ROW_MAJOR));
 }
 
-TEST(nd_case_27) {
+TEST(printing_extents) {
     char text[8] = "???????";
     assert_int_equal(ha_dim2_print(ha_dim2_of(2, 3), text, sizeof text), 4);
     assert_string_equal(text, "2, 3");
@@ -206,7 +210,7 @@ TEST(nd_case_27) {
     assert_int_equal(ha_extents_print(HA_MOST_RANK + 1, (int64_t[9]){1}, text, sizeof text), 0);
 }
 
-TEST(nd_case_28) {
+TEST(dimension_that_is_not_there) {
     ha_dim2 d = ha_dim2_of(3, 4);
     int64_t value = 7;
     REFUSED(HA_ERR_ARGUMENT, ha_dim2_get(d, -1, &value));
@@ -218,7 +222,7 @@ TEST(nd_case_28) {
     EQUALS(d, 3, 4);
 }
 
-TEST(nd_case_29) {
+TEST(sums_and_products_of_extents) {
     ha_dim2 d = ha_dim2_of(3, 4);
     FINE(ha_dim2_add(d, ha_dim2_of(5, -6), &d));
     EQUALS(d, 8, -2);
@@ -226,7 +230,7 @@ TEST(nd_case_29) {
     EQUALS(d, 16, -6);
 }
 
-TEST(nd_case_31) {
+TEST(all_extents_the_same) {
     EQUALS(ha_dim1_all(3), 3);
     EQUALS(ha_dim2_all(4), 4, 4);
     EQUALS(ha_dim3_all(5), 5, 5, 5);
@@ -235,7 +239,7 @@ TEST(nd_case_31) {
 
 /* ---- any rank ------------------------------------------------------------------------------- */
 
-TEST(nd_case_32_33) {
+TEST(setting_a_dimension_by_rank) {
     int64_t d[] = {9, 1, 5}, value = 0;
     d[1] = 2;
     FINE(ha_extents_set(3, d, 0, 6));
@@ -246,13 +250,13 @@ TEST(nd_case_32_33) {
 }
 
 /* A fixed rank is an array: to any rank by pointer. */
-TEST(nd_case_34) {
+TEST(fixed_rank_is_an_array) {
     ha_dim3 d = ha_dim3_of(3, 2, 1);
     const int64_t other[] = {3, 2, 1};
     assert_true(ha_extents_equal(3, d.at, 3, other));
 }
 
-TEST(nd_case_35_36) {
+TEST(sums_and_products_by_rank) {
     const int64_t a[] = {6, 2, 5}, b[] = {9, 1, 5};
     int64_t c[3];
     FINE(ha_extents_add(3, a, b, c));
@@ -261,7 +265,7 @@ TEST(nd_case_35_36) {
     assert_true(ha_extents_equal(3, c, 3, (int64_t[]){54, 2, 25}));
 }
 
-TEST(nd_case_37) {
+TEST(product_by_rank) {
     int64_t count = 0;
     FINE(ha_extents_product(3, (int64_t[]){9, 1, 5}, &count));
     assert_int_equal(count, 45);
@@ -271,7 +275,7 @@ TEST(nd_case_37) {
     assert_int_equal(count, 1);
 }
 
-TEST(nd_case_38) {
+TEST(printing_by_rank) {
     char text[20];
     assert_int_equal(ha_extents_print(3, (int64_t[]){2, 3, 4}, text, sizeof text), 7);
     assert_string_equal(text, "2, 3, 4");
@@ -301,7 +305,7 @@ static void all_refused(int rank, const int64_t *n, ha_order order) {
 
 static int64_t *volatile none; /* so that no compiler knows, and warns */
 
-TEST(nd_case_40) {
+TEST(ranks_and_extents_that_are_none) {
     const int64_t nines[9] = {9, 9, 9, 9, 9, 9, 9, 9, 9}, negative[] = {2, -1, 0};
     int64_t out[2] = {7, 7};
     all_refused(-1, nines, HA_ROW_MAJOR);
@@ -330,7 +334,7 @@ TEST(nd_case_40) {
     assert_true(out[0] == 7 && out[1] == 7);
 }
 
-TEST(nd_case_41) {
+TEST(equal_by_rank) {
     const int64_t d[] = {2, 3, 1};
     assert_false(ha_extents_equal(3, d, 2, d));
     assert_true(ha_extents_equal(3, d, 3, (int64_t[]){2, 3, 1}));
@@ -414,13 +418,38 @@ TEST(inside) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(nd_case_01), T(nd_case_02_07), T(nd_case_03),    T(nd_case_04), T(nd_case_05_06),
-        T(nd_case_08), T(nd_case_09),    T(nd_case_10),    T(nd_case_12), T(nd_case_13),
-        T(nd_case_14), T(nd_case_16_17), T(nd_case_18),    T(nd_case_20), T(nd_case_21_23),
-        T(nd_case_24), T(nd_case_25),    T(nd_case_26),    T(nd_case_27), T(nd_case_28),
-        T(nd_case_29), T(nd_case_31),    T(nd_case_32_33), T(nd_case_34), T(nd_case_35_36),
-        T(nd_case_37), T(nd_case_38),    T(nd_case_40),    T(nd_case_41), T(rank_0),
-        T(overflow),   T(inside),
+        T(making_extents),
+        T(extents_as_elements),
+        T(offset_of_an_index),
+        T(product_of_extents),
+        T(setting_a_dimension),
+        T(strides_of_extents),
+        T(strides_of_a_single_middle),
+        T(strides_of_a_single_end),
+        T(strides_of_other_extents),
+        T(strides_of_ones_and_of_nothing),
+        T(linear_and_back),
+        T(linear_index_beyond_the_end),
+        T(contained_in_extents),
+        T(equal_extents),
+        T(contiguous_by_order),
+        T(strides_of_single_elements_do_not_matter),
+        T(empty_is_contiguous),
+        T(contiguous_in_one_order),
+        T(printing_extents),
+        T(dimension_that_is_not_there),
+        T(sums_and_products_of_extents),
+        T(all_extents_the_same),
+        T(setting_a_dimension_by_rank),
+        T(fixed_rank_is_an_array),
+        T(sums_and_products_by_rank),
+        T(product_by_rank),
+        T(printing_by_rank),
+        T(ranks_and_extents_that_are_none),
+        T(equal_by_rank),
+        T(rank_0),
+        T(overflow),
+        T(inside),
     };
     int failed = cmocka_run_group_tests_name("extents", tests, NULL, NULL);
     return failed + (ha_shutdown() != HA_OK);

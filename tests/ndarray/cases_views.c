@@ -255,7 +255,7 @@ TEST(without_elements) {
     drop_array(z.array);
 }
 
-TEST(nd_case_82) { /* to_newtype: new, contiguous, the same extents */
+TEST(converting_a_view) { /* to_newtype: new, contiguous, the same extents */
     darray x = darray_with_origin(counting(HA_DTYPE_float, 2, LIST(3, 4), C), LIST(-1, 5));
     darray view = darray_transpose(x);
     darray y = kept(darray_convert(view, HA_DTYPE_int16_t, C));
@@ -311,7 +311,8 @@ TEST(fills) {
     drop_array(x.array);
 }
 
-TEST(nd_case_58) { /* elements of device arrays from the host; 60, 73, 74: converted */
+TEST(
+    setting_elements_of_views) { /* elements of device arrays from the host; 60, 73, 74: converted */
     darray x = kept(darray_filled(HA_DTYPE_float, 2, LIST(2, 3), ha_dvalue_of_int64_t(0), C));
     SUCCEEDS(darray_set(x, LIST(1, 1), ha_dvalue_of_int64_t(3)));
     SUCCEEDS(darray_set(darray_transpose(x), LIST(2, 1), ha_dvalue_of_double(3.5)));
@@ -323,7 +324,7 @@ TEST(nd_case_58) { /* elements of device arrays from the host; 60, 73, 74: conve
     drop_array(x.array);
 }
 
-TEST(nd_case_77) { /* elements that are not there, and what else is refused */
+TEST(elements_outside_of_views) { /* elements that are not there, and what else is refused */
     darray x = counting(HA_DTYPE_int8_t, 2, LIST(2, 3), C);
     darray own = kept(
         darray_make_of((ha_type){"pair", 8}, &(ha_shape){.rank = 1, .extent = {4}}, C));
@@ -496,11 +497,11 @@ int main(void) {
         CASE(copies_that_are_refused),
         CASE(broadcast_sources),
         CASE(without_elements),
-        CASE(nd_case_82),
+        CASE(converting_a_view),
         CASE(copies_of_what_is_no_number),
         CASE(fills),
-        CASE(nd_case_58),
-        CASE(nd_case_77),
+        CASE(setting_elements_of_views),
+        CASE(elements_outside_of_views),
         CASE(equality),
         CASE(typed),
         CASE(plans),

@@ -40,13 +40,13 @@ static darray of_doubles(int rank, const int64_t *extent, const double *values) 
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-TEST(nd_case_64) { /* its own format is one number a line */
+TEST(printing_a_row) { /* its own format is one number a line */
     darray x = counting(HA_DTYPE_float, 1, EXTENT(4));
     PRINTS(x, "[0 1 2 3]\n");
     drop_array(x.array);
 }
 
-TEST(nd_case_65) { /* the last index runs along the line */
+TEST(printing_a_matrix) { /* the last index runs along the line */
     const double values[] = {0, 1, 2, 0, 1, 2};
     darray x = of_doubles(2, EXTENT(2, 3), values);
     PRINTS(x, "[[0 1 2]\n"
@@ -119,7 +119,8 @@ TEST(ten_are_shown_and_eleven_are_not) {
     drop_array(x.array);
 }
 
-TEST(nd_case_86) { /* first the extents; then at most 10 rows and columns, "..." between */
+TEST(
+    printing_the_ends_of_much) { /* first the extents; then at most 10 rows and columns, "..." between */
     darray x = counting(HA_DTYPE_int32_t, 2, EXTENT(12, 100));
     PRINTS(x, "int32_t 2 [12, 100]\n"
               "[[   0    1    2    3    4 ...   95   96   97   98   99]\n"
@@ -251,7 +252,7 @@ TEST(elements_of_ones_own_are_not_known) {
 
 /* ---- what it is ----------------------------------------------------------------------------- */
 
-TEST(nd_case_71) { /* type and rank */
+TEST(printing_type_and_rank) { /* type and rank */
     static const struct {
         ha_dtype type;
         int rank;
@@ -305,15 +306,15 @@ TEST(described_in_a_line) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(nd_case_64),
-        CASE(nd_case_65),
+        CASE(printing_a_row),
+        CASE(printing_a_matrix),
         CASE(columns_are_aligned_at_the_point),
         CASE(what_is_no_number_is_aligned_at_its_end),
         CASE(dimensions_are_seen_by_their_brackets),
         CASE(views_print_as_they_are),
         CASE(every_type_prints),
         CASE(ten_are_shown_and_eleven_are_not),
-        CASE(nd_case_86),
+        CASE(printing_the_ends_of_much),
         CASE(outer_dimensions_are_left_out_when_it_would_be_much),
         CASE(extents_may_be_as_large_as_they_are),
         CASE(without_elements_there_are_extents),
@@ -322,7 +323,7 @@ int main(void) {
         CASE(into_files),
         CASE(what_cannot_be_had_prints_nothing),
         CASE(elements_of_ones_own_are_not_known),
-        CASE(nd_case_71),
+        CASE(printing_type_and_rank),
         CASE(described_in_a_line),
     };
     int failed = 0;

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "../../examples/device/device.h"
+#include "../support/private_backend.h"
 #include "../support/invariants.h"
 
 enum { THREADS = 4, TABLES = 2, ROWS = 5, COLUMNS = 7, DEPTH = 3, CONTEXTS = 5, AT_ONCE = 3 };

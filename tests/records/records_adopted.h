@@ -142,10 +142,10 @@ TEST(freed) {
     atom a = atom_of(1);
     char text[50];
     ha_records_set_name(r.records, "u");
-    const size_t buried = ha_arrays_buried.next, handles = ha_handles_buried.next;
+    const size_t arrays = ha_freed_arrays.next, handles = ha_freed_handles.next;
     SUCCEEDS(atoms_free(&r));
-    assert_int_equal(ha_arrays_buried.next, buried + 1); /* one place of each */
-    assert_int_equal(ha_handles_buried.next, handles + 1);
+    assert_int_equal(ha_freed_arrays.next, arrays + 1); /* one place of each */
+    assert_int_equal(ha_freed_handles.next, handles + 1);
     int elsewhere = 0;
     HA_USING(v, u, H, "overwrite") fail();
     else elsewhere = HA_USED(v).status == HA_ERR_STATE;

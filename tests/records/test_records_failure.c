@@ -82,7 +82,7 @@ static void look(const thing *t, sight *s) {
     s->size = ha_records_size(t->r.records);
     s->version = ha_records_version(t->r.records);
     for (int c = 0; c < contexts; c++) {
-        const ha_record_form *f = ha_records_form(t->r.records->array);
+        const ha_records_state *f = ha_records_state_of(t->r.records->array);
         const ha_placement *there = ha_placement_find(f, context[c]->memory);
         snprintf(s->layout[c], sizeof s->layout[c], "%s", there ? there->mapping->text : "");
         for (int l = 0; l < LEAVES; l++)

@@ -423,7 +423,7 @@ static const struct {
     {"byteswap(aos)", "byteswap(soa)", 1},
     {"bytesplit(aos)", "bytesplit(soa)", 1},
     {"aos", "byteswap(soa)", 0}, /* not the same bytes */
-    {"soa@morton", "aos", 0},    /* no stride_pattern */
+    {"soa@morton", "aos", 0},    /* no stride pattern */
     {"aosoa(4)", "aosoa(8)", 0}, /* blocks of both */
     {"aos", "aos", 0},           /* nothing to be done */
 };

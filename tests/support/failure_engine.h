@@ -8,7 +8,7 @@
 #include "../../backends/host/host.h"
 #include "../../backends/sim/sim.h"
 #include "cuda_launch.h"
-#include "../../examples/device/device.h"
+#include "private_backend.h"
 
 #ifndef FAILURE_HOST
 #define FAILURE_HOST ha_backend_host

@@ -5,7 +5,7 @@
  *     #include "faulty_backend.h"      // defines HARRAY_MALLOC and so on; no system header before
  *     #include "../../backends/host/host.h"    // the backends to wrap, which use that malloc
  *     #include "../../backends/sim/sim.h"
- *     #include "../../examples/device/device.h"
+ *     #include "private_backend.h"
  *     FAULTY_HOST(faulty_host, ha_backend_host)
  *     FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill,
  *                    &faulty_sim_pinned_ops)

@@ -63,7 +63,7 @@ static inline const char *broken_block(const ha_incarnation *in, size_t element)
 static inline const char *broken_wrapped(const ha_array *a, const ha_incarnation *in) {
     if (!in->wrapped) return NULL;
     if (!in->block || in->capacity != a->wrapped ||
-        (!a->form && in->block->bytes != a->wrapped * a->element))
+        (!a->ops && in->block->bytes != a->wrapped * a->element))
         return "not all of the caller's memory";
     if (a->size > a->wrapped) return "more elements than the caller's memory has";
     if (!ha_is_const(in) || ha_is_dead(in->memory)) return NULL;
@@ -261,9 +261,9 @@ static inline void check_pools(void) {
 /* What the backend says itself; -1: this one does not count. */
 static inline int64_t bytes_of_backend(const ha_memory *m) {
     if (m->allocator.allocate) return -1;
-#ifdef PRIVATE_BACKEND_H
+#ifdef HARRAY_TESTS_SUPPORT_PRIVATE_BACKEND_H
     const private_device *device = (const private_device *)m->handle;
-    if (m->backend->open == private_open) return (int64_t)(device->used - device->by_hand);
+    if (m->backend->open == private_open) return (int64_t)(device->device.used - device->by_hand);
 #endif
     return -1;
 }
@@ -324,7 +324,7 @@ static inline void check_ledger(ha_array *const *arrays, size_t count) {
     for (ha_memory *m = ha_registry.memories; m; m = m->next) check_memory(m, arrays, count);
 }
 
-#ifdef FAULTY_BACKEND_H
+#ifdef HARRAY_TESTS_SUPPORT_FAULTY_BACKEND_H
 static inline void check_handed_out(faulty_ledger *ledger) {
     uint64_t bytes = 0;
     if (ledger->outer == ha_host_memory.backend) bytes = ha_pool_handed_out(&ha_host_memory.pool);

@@ -13,6 +13,14 @@
  *      private:0   cuda:0      cuda:1       managed memory
  *      launch:0    private:0   private:1    CUDA's device memory; functions are kernels
  *
+ * With HARRAY_TEST_KIND=KIND, only those with that kind; where there are none, or the program was compiled
+ * with a device's header (see test_kind.h), these instead:
+ *
+ *      KIND:0      private:0   private:1
+ *      private:0   KIND:0      KIND:1       if it has two devices
+ *
+ * A device that is always to be tested is one more line of `matrix`.
+ *
  * Record arrays run on one more, whose devices put values into place themselves:
  *
  *      sim:0       sim:1       private:0
@@ -38,7 +46,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda_launch.h"
-#include "../../examples/device/device.h"
+#include "test_kind.h" /* before the private backend: it may bring a device of the same names */
+
+#include "private_backend.h"
 #include "invariants.h"
 
 /* Sizes that no memory has are asked for: these tools would end the program. */
@@ -75,13 +85,18 @@ static const matrix_row matrix[] = {
     {"cuda:0 managed", "private:0", "private:1"},
     {"private:0", "cuda:0 managed", "cuda:1"},
     {"launch:0", "private:0", "private:1"},
+    {"named:0", "private:0", "private:1"},
+    {"private:0", "named:0", "named:1"},
 };
 enum { MATRIX_ROWS = sizeof matrix / sizeof *matrix };
 
-/* The name may have a word behind it, which says how the devices are set up. */
+/* The name may have a word behind it, which says how the devices are set up. Kind "named" is the one that
+ * is tested. */
 static inline ha_context *require_context(const char *name) {
-    char copy[40];
-    snprintf(copy, sizeof copy, "%.*s", (int)strcspn(name, " "), name);
+    const int is_named = strncmp(name, "named:", 6) == 0;
+    char copy[80];
+    snprintf(copy, sizeof copy, "%s%.*s", is_named ? test_kind() : "", (int)strcspn(name, " "),
+             is_named ? name + 5 : name);
     ha_context *context = ha_context_find(copy);
     if (!context) ha_check_failed_(HA_ERR_NOT_FOUND, HA_SITE, copy);
     return context;
@@ -91,8 +106,37 @@ static inline int row_has(const matrix_row *row, const char *word) {
     return strstr(row->c, word) || strstr(row->m1, word) || strstr(row->m2, word);
 }
 
-/* Whether there are devices for the row. */
+/* Whether the kind has rows of its own. */
+static inline int is_in_matrix(const char *kind) {
+    char name[80];
+    snprintf(name, sizeof name, "%s:", kind);
+    for (size_t i = 0; i < MATRIX_ROWS; i++)
+        if (row_has(&matrix[i], name)) return 1;
+    return 0;
+}
+
+/* Whether the row is one of those that are asked for. */
+static inline int row_is_wanted(const matrix_row *row) {
+    const char *kind = test_kind();
+    char name[80];
+    if (kind == NULL) return !row_has(row, "named:");
+    if (!is_in_matrix(kind))
+        return row_has(row, "named:0") && (!row_has(row, "named:1") || ha_context_count(kind) > 1);
+    snprintf(name, sizeof name, "%s:", kind);
+    return row_has(row, name);
+}
+
+/* The device that the program was compiled with. */
+static inline void register_test_device(void) {
+#ifdef HARRAY_TEST_DEVICE
+    HA_CHECK(ha_backend_register(&HARRAY_TEST_BACKEND));
+#endif
+}
+
+/* Whether the row is to be run, and there are devices for it. */
 static inline int row_is_there(const matrix_row *row) {
+    register_test_device();
+    if (!row_is_wanted(row)) return 0;
     if (row_has(row, "launch:")) return cuda_fake() != NULL;
     if (row_has(row, "cuda:1")) return ha_context_count("cuda") > 1;
     return !row_has(row, "cuda:") || ha_context_count("cuda") > 0;
@@ -109,6 +153,7 @@ static inline void enter_row(const matrix_row *row) {
     if (in_cuda_row)
         HA_CHECK(cuda_use(row_has(row, " managed") ? HA_CUDA_MANAGED : HA_CUDA_DEVICE, "peers=0"));
     HA_CHECK(ha_backend_register(&private_backend));
+    register_test_device();
     if (row_has(row, "launch:")) HA_CHECK(ha_backend_register(launch_backend_make()));
     H = ha_host();
     C = require_context(row->c);

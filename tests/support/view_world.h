@@ -6,7 +6,7 @@
 #ifndef HARRAY_TESTS_SUPPORT_VIEW_WORLD_H
 #define HARRAY_TESTS_SUPPORT_VIEW_WORLD_H
 
-#include "../../examples/device/device.h"
+#include "private_backend.h"
 #include "invariants.h"
 
 enum { WORLD_CONTEXTS = 6, WORLD_ARRAYS = 4, WORLD_MOST = 2048, WORLD_STEPS = 1500 };

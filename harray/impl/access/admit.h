@@ -9,9 +9,13 @@
 /* ---- admission ----------------------------------------------------------------------------- */
 
 /* Lock held. */
-static void ha_holder_place(ha_array *a, const ha_lock_request *w) {
-    a->holder[a->holders++] = (ha_holder){ha_self.id, ++a->tickets, w->range, w->context,
-                                          w->site,    w->writes,    0,        0};
+static void ha_holder_place(ha_array *a, const ha_lock_request *request) {
+    a->holder[a->holders++] = (ha_holder){.thread = ha_self.id,
+                                          .ticket = ++a->tickets,
+                                          .range = request->range,
+                                          .context = request->context,
+                                          .site = request->site,
+                                          .writes = request->writes};
 }
 
 /* More room for holders. No lock held; another thread may do the same. */
@@ -34,31 +38,31 @@ static ha_status ha_holder_grow(ha_array *a) {
     return HA_OK;
 }
 
-/* Lock held. One wish: HA_OK: its holder is in place. */
-static ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *w, const ha_waiter *slow,
-                                     ha_holder *other) {
-    ha_grant v = ha_judge(a, w, other);
-    if (v == HA_REFUSED) return HA_ERR_CONFLICT;
-    if (v == HA_MUST_WAIT || a->busy ||
-        ((a->waiters & HA_WAITING) && (!slow || ha_queues_behind(a, w, slow->number))))
+/* Lock held. One request: HA_OK: its holder is in place. */
+static ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *request,
+                                     const ha_waiter *slow, ha_holder *other) {
+    ha_grant grant = ha_judge(a, request, other);
+    if (grant == HA_REFUSED) return HA_ERR_CONFLICT;
+    if (grant == HA_MUST_WAIT || a->busy ||
+        ((a->waiters & HA_WAITING) && (!slow || ha_queues_behind(a, request, slow->number))))
         return HA_RETRY_;
     if (a->holders == a->holder_capacity) return HA_ERR_MEMORY;
-    ha_holder_place(a, w);
+    ha_holder_place(a, request);
     return HA_OK;
 }
 
-/* One attempt at all of the wishes: HA_OK: in place, busy is ours; *ticket: of the first, the
+/* One attempt at all of the requests: HA_OK: in place, busy is ours; *ticket: of the first, the
  * others follow. Else none is. HA_RETRY_: has to wait; *blocker says for whom. HA_ERR_MEMORY: the
  * table of holders is full. */
-static ha_status ha_try_admit(ha_array *a, const ha_lock_request *w, const ha_waiter *slow,
+static ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const ha_waiter *slow,
                               uint64_t *ticket, ha_blocker *blocker) {
     ha_status s = HA_OK;
     ha_lock(a);
     uint32_t before = a->holders;
     *ticket = a->tickets + 1;
-    for (; w && !s; w = w->next) {
-        *blocker = (ha_blocker){.wish = w};
-        s = ha_try_lock_request(a, w, slow, &blocker->holder);
+    for (; request && !s; request = request->next) {
+        *blocker = (ha_blocker){.request = request};
+        s = ha_try_lock_request(a, request, slow, &blocker->holder);
     }
     if (s)
         a->holders = before;
@@ -80,38 +84,39 @@ typedef struct ha_blocked {
     int verbose;          /* somebody is to be told then */
 } ha_blocked;
 
-static void ha_meet(ha_blocked *met, const ha_blocker *blocker) {
-    if (met->since) return;
-    met->blocker = *blocker;
-    met->since = ha_now();
-    if (!(met->verbose = ha_verbose())) return;
-    clock_gettime(CLOCK_REALTIME, &met->late);
-    uint64_t ns = (uint64_t)met->late.tv_nsec + HA_LONG_WAIT_NS_;
-    met->late.tv_sec += (time_t)(ns / 1000000000);
-    met->late.tv_nsec = (long)(ns % 1000000000);
+static void ha_note_blocked(ha_blocked *blocked, const ha_blocker *blocker) {
+    if (blocked->since) return;
+    blocked->blocker = *blocker;
+    blocked->since = ha_now();
+    if (!(blocked->verbose = ha_verbose())) return;
+    clock_gettime(CLOCK_REALTIME, &blocked->late);
+    uint64_t ns = (uint64_t)blocked->late.tv_nsec + HA_LONG_WAIT_NS_;
+    blocked->late.tv_sec += (time_t)(ns / 1000000000);
+    blocked->late.tv_nsec = (long)(ns % 1000000000);
 }
 
-static void ha_say_late(ha_array *a, ha_blocked *met) {
-    const ha_lock_request *w = met->blocker.wish;
-    const ha_holder *h = &met->blocker.holder;
-    met->verbose = 0;
-    fprintf(stderr, "harray: %s: %s at %s: still waiting for %s", w->site, ha_subject_of(a).text,
-            w->context->name, h->thread ? "the access " : "a writer's turn");
+static void ha_say_late(ha_array *a, ha_blocked *blocked) {
+    const ha_lock_request *request = blocked->blocker.request;
+    const ha_holder *h = &blocked->blocker.holder;
+    blocked->verbose = 0;
+    fprintf(stderr, "harray: %s: %s at %s: still waiting for %s", request->site,
+            ha_subject_of(a).text, request->context->name,
+            h->thread ? "the access " : "a writer's turn");
     if (h->thread) fprintf(stderr, "%s at %s on %s", ha_came_by(h), h->site, h->context->name);
     fprintf(stderr, "\n");
 }
 
 /* ha_slow.lock and the bucket's held on entry; on return the former. */
-static void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *met) {
+static void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) {
     int late = 0;
     ha_slow.sleeps++;
     pthread_mutex_unlock(&ha_slow.lock);
-    if (met->verbose)
-        late = pthread_cond_timedwait(&b->change, &b->lock, &met->late) == ETIMEDOUT;
+    if (blocked->verbose)
+        late = pthread_cond_timedwait(&b->change, &b->lock, &blocked->late) == ETIMEDOUT;
     else
         pthread_cond_wait(&b->change, &b->lock);
     pthread_mutex_unlock(&b->lock);
-    if (late) ha_say_late(a, met);
+    if (late) ha_say_late(a, blocked);
     pthread_mutex_lock(&ha_slow.lock);
 }
 
@@ -134,13 +139,16 @@ static void ha_waiter_unlist(ha_waiter *w) {
     *at = w->next;
 }
 
-/* Waits until the wishes can be granted: HA_OK, HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY (when
+/* Waits until the requests can be granted: HA_OK, HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY (when
  * `trying`), HA_ERR_MEMORY (the table of holders is full). */
-static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *w, int trying, uint64_t *ticket,
-                               ha_blocker *blocker, ha_blocked *met) {
+static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int trying,
+                               uint64_t *ticket, ha_blocker *blocker, ha_blocked *blocked) {
     ha_bucket *b = ha_bucket_of(a);
-    ha_waiter me = {
-        .thread = ha_self.id, .number = UINT64_MAX, .array = a, .wishes = w, .trying = trying};
+    ha_waiter me = {.thread = ha_self.id,
+                    .number = UINT64_MAX,
+                    .array = a,
+                    .requests = request,
+                    .trying = trying};
     const ha_holder *other = &blocker->holder;
     ha_status s;
     int listed = 0;
@@ -148,18 +156,18 @@ static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *w, int trying
     pthread_mutex_lock(&ha_slow.lock);
     for (;;) {
         pthread_mutex_lock(&b->lock);
-        s = ha_try_admit(a, w, &me, ticket, blocker);
+        s = ha_try_admit(a, request, &me, ticket, blocker);
         if (s != HA_RETRY_) break;
         if (!listed) ha_waiter_list(&me);
         listed = 1;
-        int met_one = other->thread || ha_queues_behind(a, blocker->wish, me.number);
-        if (trying && met_one)
+        int by_another = other->thread || ha_queues_behind(a, blocker->request, me.number);
+        if (trying && by_another)
             s = HA_ERR_BUSY;
         else if (other->thread && ha_would_deadlock(&me))
             s = HA_ERR_DEADLOCK;
         if (s != HA_RETRY_) break;
-        if (met_one) ha_meet(met, blocker);
-        ha_sleep(b, a, met);
+        if (by_another) ha_note_blocked(blocked, blocker);
+        ha_sleep(b, a, blocked);
     }
     ha_waiters_add(a, (uint32_t)-1);
     if (listed) {
@@ -172,64 +180,66 @@ static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *w, int trying
 }
 
 /* What no waiting would change: of an array in the caller's memory. */
-static ha_status ha_refuse_lock_requests(ha_array *a, const ha_lock_request *w,
+static ha_status ha_refuse_lock_requests(ha_array *a, const ha_lock_request *request,
                                          const char *operation, const ha_lock_request **refused) {
     ha_status s = HA_OK;
-    for (; w && !s; w = w->next) {
-        *refused = w;
-        if (w->writes) s = ha_refuse_change(a, operation, w->site);
-        if (!s && w->sets_size) s = ha_refuse_growth(a, w->new_size, operation, w->site);
+    for (; request && !s; request = request->next) {
+        *refused = request;
+        if (request->writes) s = ha_refuse_change(a, operation, request->site);
+        if (!s && request->sets_size)
+            s = ha_refuse_growth(a, request->new_size, operation, request->site);
     }
     return s;
 }
 
 /* Waiting for others, and being refused, are events. */
-static void ha_tell_conflict(ha_array *a, const ha_blocker *in_the_way, const ha_blocked *met,
+static void ha_tell_conflict(ha_array *a, const ha_blocker *blocker, const ha_blocked *blocked,
                              ha_status s) {
     int refused = s == HA_ERR_CONFLICT || s == HA_ERR_DEADLOCK;
-    if (!refused && !met->since) return;
-    const ha_blocker *o = refused ? in_the_way : &met->blocker;
-    ha_on_conflict(a, o->wish->range, o->wish->site, o->wish->context->name, &o->holder, met->since,
-                   refused ? s : HA_OK);
+    if (!refused && !blocked->since) return;
+    const ha_blocker *told = refused ? blocker : &blocked->blocker;
+    const ha_lock_request *request = told->request;
+    ha_on_conflict(a, request->range, request->site, request->context->name, &told->holder,
+                   blocked->since, refused ? s : HA_OK);
 }
 
-/* Admits a wish with all that follow it: on HA_OK their holders are in place, and the array is busy
+/* Admits a request with all that follow it: on HA_OK their holders are in place, and the array is busy
  * for this thread. *ticket: of the first, the others follow. Else *refused is the one that is not
  * granted. */
-static ha_status ha_admit_all(ha_array *a, const ha_lock_request *w, int trying,
+static ha_status ha_admit_all(ha_array *a, const ha_lock_request *request, int trying,
                               const char *operation, uint64_t *ticket,
                               const ha_lock_request **refused) {
     ha_blocker blocker;
-    ha_blocked met = {.since = 0};
+    ha_blocked blocked = {.since = 0};
     const ha_holder *other = &blocker.holder;
-    ha_status s = ha_refuse_lock_requests(a, w, operation, refused);
+    ha_status s = ha_refuse_lock_requests(a, request, operation, refused);
     if (s) return s;
     for (;;) {
-        s = ha_try_admit(a, w, NULL, ticket, &blocker);
-        if (s == HA_RETRY_) s = ha_wait_admit(a, w, trying, ticket, &blocker, &met);
-        *refused = blocker.wish;
+        s = ha_try_admit(a, request, NULL, ticket, &blocker);
+        if (s == HA_RETRY_) s = ha_wait_admit(a, request, trying, ticket, &blocker, &blocked);
+        *refused = blocker.request;
         if (s != HA_ERR_MEMORY) break;
         if (ha_holder_grow(a))
-            return ha_fail(s, operation, "%s: %s: no memory for one more open access", w->site,
-                           ha_subject_of(a).text);
+            return ha_fail(s, operation, "%s: %s: no memory for one more open access",
+                           request->site, ha_subject_of(a).text);
     }
-    ha_tell_conflict(a, &blocker, &met, s);
+    ha_tell_conflict(a, &blocker, &blocked, s);
     if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &blocker, operation);
-    w = blocker.wish;
+    request = blocker.request;
     if (s == HA_ERR_DEADLOCK)
         return ha_fail(s, operation,
                        "%s: %s%s at %s: this thread would wait for itself: thread %llu, which "
                        "opened it at %s on %s, waits for what this thread holds",
-                       w->site, ha_subject_of(a).text, ha_lock_request_label(a, w).text,
-                       w->context->name, (unsigned long long)other->thread, other->site,
+                       request->site, ha_subject_of(a).text, ha_lock_request_label(a, request).text,
+                       request->context->name, (unsigned long long)other->thread, other->site,
                        other->context->name);
     return s;
 }
 
-static ha_status ha_admit(ha_array *a, const ha_lock_request *w, int trying, const char *operation,
-                          uint64_t *ticket) {
+static ha_status ha_admit(ha_array *a, const ha_lock_request *request, int trying,
+                          const char *operation, uint64_t *ticket) {
     const ha_lock_request *refused;
-    return ha_admit_all(a, w, trying, operation, ticket, &refused);
+    return ha_admit_all(a, request, trying, operation, ticket, &refused);
 }
 
 /* ---- busy ---------------------------------------------------------------------------------- */

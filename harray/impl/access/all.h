@@ -4,8 +4,11 @@
 #include "conflict.h"
 #include "admit.h"
 #include "grid.h"
+#include "target.h"
+#include "prepare.h"
 #include "opening.h"
 #include "open.h"
+#include "resize.h"
 #include "ready.h"
 #include "token.h"
 

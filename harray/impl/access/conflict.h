@@ -1,9 +1,9 @@
 /* Who may open what: judging, and refusing to wait for ever. Waiting itself is in admit.h.
  *
- * Waiting threads are listed, each with what it wants. Before a thread sleeps, it follows from
+ * Waiting threads are listed, each with what it requests. Before a thread sleeps, it follows from
  * itself: I wait for these holders; those of them that sleep wait for those holders; … If that
  * leads back, it is refused. As all this happens under one mutex, of several threads that would
- * wait in a circle exactly the last one is refused. Sleeping itself goes through hashed buckets.
+ * deadlock exactly the last one is refused. Sleeping itself goes through hashed buckets.
  * Order of locks: slow, bucket, array. */
 #ifndef HARRAY_IMPL_ACCESS_CONFLICT_H
 #define HARRAY_IMPL_ACCESS_CONFLICT_H
@@ -14,7 +14,7 @@ typedef struct ha_waiter { /* on the sleeper's stack */
     struct ha_waiter *next;
     uint64_t thread, number; /* numbers grow in the order of listing */
     ha_array *array;
-    const struct ha_lock_request *wishes;
+    const struct ha_lock_request *requests;
     int trying; /* is there for busy only: it never waits for an access */
     int reached;
 } ha_waiter;
@@ -56,7 +56,7 @@ static void ha_wake(const ha_array *a) {
 
 /* ---- judging ------------------------------------------------------------------------------- */
 
-/* What a thread wants. */
+/* What a thread asks to have locked. */
 typedef struct ha_lock_request {
     const struct ha_lock_request
         *next; /* of the same array, to be granted together with this one */
@@ -72,54 +72,55 @@ typedef struct ha_lock_request {
     const char *site;
 } ha_lock_request;
 
-/* What is in the way of it. */
+/* What keeps one from being granted. */
 typedef struct ha_blocker {
-    const ha_lock_request *wish; /* which one of several */
-    ha_holder holder;            /* thread 0: no access; the array is busy, or a writer waits */
+    const ha_lock_request *request; /* which one of several */
+    ha_holder holder;               /* thread 0: no access; the array is busy, or a writer waits */
 } ha_blocker;
 
 typedef enum ha_grant { HA_GRANTED, HA_MUST_WAIT, HA_REFUSED } ha_grant;
 
 /* Lock held. Whether it still has to; another thread may have done it meanwhile. Then who waits need
  * wait no more, and what its own thread has there is no hindrance. */
-static inline int ha_moves(ha_array *a, const ha_lock_request *w) {
-    return w->moves && ha_incarnation_find(a, w->moves)->block == w->moved;
+static inline int ha_moves(ha_array *a, const ha_lock_request *request) {
+    return request->moves && ha_incarnation_find(a, request->moves)->block == request->moved;
 }
 
-/* Lock held. Whether an access and a wish cannot both be: one of them writes what the other uses, or
+/* Lock held. Whether an access and a request cannot both be: one of them writes what the other uses, or
  * moves it. */
-static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_lock_request *w) {
-    if (w->moves == h->context->memory && !ha_is_empty(h->range) && ha_moves(a, w)) return 1;
-    return (h->writes | w->writes) && ha_overlap(a->grid, h->range, w->range);
+static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_lock_request *request) {
+    if (request->moves == h->context->memory && !ha_is_empty(h->range) && ha_moves(a, request))
+        return 1;
+    return (h->writes | request->writes) && ha_overlap(a->grid, h->range, request->range);
 }
 
 /* Lock held. *other: the access that is in the way. */
-static ha_grant ha_judge(ha_array *a, const ha_lock_request *w, ha_holder *other) {
-    ha_grant verdict = HA_GRANTED;
-    int changes = (w->sets_size && w->new_size != a->size) || ha_moves(a, w);
+static ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder *other) {
+    ha_grant grant = HA_GRANTED;
+    int changes = (request->sets_size && request->new_size != a->size) || ha_moves(a, request);
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
-        if (!ha_collide(a, h, w) && !w->alone) continue;
+        if (!ha_collide(a, h, request) && !request->alone) continue;
         int mine = (h->thread & ~HA_TOKEN_) == ha_self.id;
-        int aliases = mine && !h->writes && h->context == w->context; /* y = f(y) */
-        if (aliases && !(h->thread & HA_TOKEN_) && !changes && !w->alone) continue;
+        int aliases = mine && !h->writes && h->context == request->context; /* y = f(y) */
+        if (aliases && !(h->thread & HA_TOKEN_) && !changes && !request->alone) continue;
         *other = *h;
-        if (mine || w->alone) return HA_REFUSED;
-        verdict = HA_MUST_WAIT;
+        if (mine || request->alone) return HA_REFUSED;
+        grant = HA_MUST_WAIT;
     }
-    return verdict;
+    return grant;
 }
 
 /* A reader lets a writer go first that waits already when it comes; not one that comes later, or it
- * would never have its turn. And only if it holds nothing: then nobody waits for it, and no circle
+ * would never have its turn. And only if it holds nothing: then nobody waits for it, and no deadlock
  * runs through the queue. number: the reader's own, UINT64_MAX before it is listed. ha_slow.lock
  * held. */
-static int ha_queues_behind(const ha_array *a, const ha_lock_request *w, uint64_t number) {
-    if (w->writes || ha_self.held) return 0;
+static int ha_queues_behind(const ha_array *a, const ha_lock_request *request, uint64_t number) {
+    if (request->writes || ha_self.held) return 0;
     for (const ha_waiter *o = ha_slow.first; o; o = o->next)
-        for (const ha_lock_request *its = o->wishes; its && o->array == a; its = its->next)
+        for (const ha_lock_request *its = o->requests; its && o->array == a; its = its->next)
             if ((its->writes || its->moves) && o->number < number &&
-                ha_overlap(a->grid, its->range, w->range))
+                ha_overlap(a->grid, its->range, request->range))
                 return 1;
     return 0;
 }
@@ -130,43 +131,43 @@ static const char *ha_came_by(const ha_holder *h) {
 }
 
 /* " vel.x[0, 7)" of a record array; "" of others, whose ranges say less than where it was opened. */
-static ha_part_label ha_lock_request_label(const ha_array *a, const ha_lock_request *w) {
+static ha_part_label ha_lock_request_label(const ha_array *a, const ha_lock_request *request) {
     ha_part_label l = {""};
-    if (!a->form || !a->grid) return l;
-    const ha_part_label part = ha_part_label_of(a, w->range);
+    if (!a->ops || !a->grid) return l;
+    const ha_part_label part = ha_part_label_of(a, request->range);
     snprintf(l.text, sizeof l.text, " %.110s", part.text);
     return l;
 }
 
-static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *in_the_way,
-                                  const char *operation) {
-    const ha_lock_request *w = in_the_way->wish;
-    const ha_holder *other = &in_the_way->holder;
+static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const char *operation) {
+    const ha_lock_request *request = blocker->request;
+    const ha_holder *other = &blocker->holder;
     const char *why, *advice = "";
-    if (w->alone)
+    if (request->alone)
         why = "it has an open access";
     else if (other->thread & HA_TOKEN_)
         why = "this thread keeps it locked";
     else if (other->writes)
         why = "this thread already writes it";
-    else if (other->context != w->context && !w->moves)
+    else if (other->context != request->context && !request->moves)
         why = "this thread reads it at another context";
     else
         why = "this thread reads it, and its block would have to change";
     if (other->thread & HA_TOKEN_)
         advice = "; end the token first";
-    else if (w->moves && !other->writes)
+    else if (request->moves && !other->writes)
         advice = "; open it at the device first, or create it there: its memory is then pinned";
-    else if (other->writes && !w->writes && !w->alone)
+    else if (other->writes && !request->writes && !request->alone)
         advice = "; open the read before the write";
-    return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s%s at %s: %s, %s at %s on %s%s", w->site,
-                   ha_subject_of(a).text, ha_lock_request_label(a, w).text, w->context->name, why,
-                   ha_came_by(other), other->site, other->context->name, advice);
+    return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s%s at %s: %s, %s at %s on %s%s",
+                   request->site, ha_subject_of(a).text, ha_lock_request_label(a, request).text,
+                   request->context->name, why, ha_came_by(other), other->site,
+                   other->context->name, advice);
 }
 
-/* ---- circles ------------------------------------------------------------------------------- */
+/* ---- deadlocks ------------------------------------------------------------------------------- */
 
-/* ha_slow.lock held. Marks the waiters that thread `t` is, as reached. */
+/* ha_slow.lock held. The waiters that thread `t` is are reached. */
 static void ha_reach(uint64_t t) {
     for (ha_waiter *w = ha_slow.first; w; w = w->next)
         if (w->thread == t && !w->reached && !w->trying) w->reached = 1;
@@ -174,7 +175,7 @@ static void ha_reach(uint64_t t) {
 
 /* Lock held. */
 static int ha_waits_for(const ha_waiter *w, const ha_holder *h) {
-    for (const ha_lock_request *its = w->wishes; its && h->thread != w->thread; its = its->next)
+    for (const ha_lock_request *its = w->requests; its && h->thread != w->thread; its = its->next)
         if (ha_collide(w->array, h, its)) return 1;
     return 0;
 }
@@ -182,33 +183,33 @@ static int ha_waits_for(const ha_waiter *w, const ha_holder *h) {
 /* Whether somebody that w waits for is thread `me`; reaches the others. A token is nobody's: any
  * thread may end it. */
 static int ha_follow(ha_waiter *w, uint64_t me) {
-    int circle = 0;
+    int deadlock = 0;
     ha_array *a = w->array;
     ha_lock(a);
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
         if (!ha_waits_for(w, h)) continue;
-        circle |= h->thread == me;
+        deadlock |= h->thread == me;
         ha_reach(h->thread);
     }
     ha_unlock(a);
-    return circle;
+    return deadlock;
 }
 
 /* ha_slow.lock held, and `mine` is listed. Would waiting come back to this thread? */
 static int ha_would_deadlock(ha_waiter *mine) {
-    int again = 1, circle = 0;
+    int again = 1, deadlock = 0;
     for (ha_waiter *w = ha_slow.first; w; w = w->next) w->reached = w == mine;
-    while (again && !circle) {
+    while (again && !deadlock) {
         again = 0;
-        for (ha_waiter *w = ha_slow.first; w && !circle; w = w->next) {
+        for (ha_waiter *w = ha_slow.first; w && !deadlock; w = w->next) {
             if (w->reached != 1) continue;
             w->reached = 2; /* followed */
             again = 1;
-            circle = ha_follow(w, mine->thread);
+            deadlock = ha_follow(w, mine->thread);
         }
     }
-    return circle;
+    return deadlock;
 }
 
 #endif

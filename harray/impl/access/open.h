@@ -206,12 +206,12 @@ static void ha_holder_end(ha_array *a, ha_holder *h) {
     uint32_t waiters = a->waiters & HA_WAITING;
     int watched = a->watched != NULL;
     ha_holder closed = *h;
-    ha_array_snapshot g;
+    ha_array_snapshot snapshot;
     *h = a->holder[--a->holders];
-    ha_array_snapshot_access(a, &g, closed.range);
+    ha_array_snapshot_access(a, &snapshot, closed.range);
     ha_unlock(a);
     if (waiters) ha_wake(a);
-    if (watched) ha_on_access(HA_EVENT_CLOSE, a, &g, &closed);
+    if (watched) ha_on_access(HA_EVENT_CLOSE, a, &snapshot, &closed);
 }
 
 __attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h) {
@@ -278,113 +278,6 @@ ha_status ha_run_(ha_function f, ha_access *x, size_t bytes) {
     return x->status = ha_fail(s, "HA_RUN", "array %s at %s: %s", ha_label_of(x->array).text,
                                x->context->name,
                                f ? "the context did not take the function" : "no function");
-}
-
-/* ---- resizing inside an access ------------------------------------------------------------- */
-
-/* Lock held. Why a write access cannot resize; NULL: it can. */
-static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *s) {
-    const ha_holder *h = ha_access_find(a, x->ticket);
-    *s = HA_ERR_STATE;
-    if (!h) return "the access was closed, moved or detached before";
-    if (h->thread != ha_self.id) return "another thread holds the access";
-    *s = HA_ERR_ARGUMENT;
-    if (!h->writes) return "a read access cannot resize";
-    if (h->range.first != 0 || h->range.last != HA_END)
-        return "only an access to the whole array can resize it";
-    *s = HA_ERR_CONFLICT;
-    if (a->holders > 1) return "another access is open, and the block might have to move";
-    *s = HA_OK;
-    return NULL;
-}
-
-/* Busy. Room for n elements in the block of an access; *why: why not. */
-static ha_status ha_access_grow(const ha_access *x, size_t n, const char **why,
-                                ha_attempt *attempt) {
-    ha_array *a = x->array;
-    ha_status s;
-    ha_lock(a);
-    *why = ha_cannot_resize(a, x, &s);
-    ha_unlock(a);
-    if (s) return s;
-    *why = "it has a shape, so it keeps its size";
-    if (a->grid && n != a->size) return HA_ERR_STATE;
-    *why = "its memory is the caller's, and has room for fewer elements";
-    if (ha_is_beyond(a, n)) return HA_ERR_STATE;
-    *why = "its queue has failed; ha_shutdown ends that";
-    if (ha_has_failed(x->context)) return HA_ERR_BACKEND;
-    *why = "no memory there";
-    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
-    /* What was enqueued in this access is work on the block that may go. As when closing, it takes
-     * the place of what was before, also where that has been lost since. */
-    if (x->context->ops) {
-        if (ha_ops_reserve(a, &in->ops, 1)) return HA_ERR_MEMORY;
-        ha_lock(a);
-        ha_note_operation(&in->ops, x->context, HA_WHOLE_, 1, attempt->site);
-        ha_unlock(a);
-    }
-    if (!(s = ha_settle(a))) s = ha_incarnation_room(a, in, x->context, n, attempt);
-    return s ? s : ha_debug_reserve(in, in->block);
-}
-
-/* Busy, and there is room. The whole array is this access's. */
-static void ha_access_update(ha_access *x, int resizes, size_t n, const char *site) {
-    ha_array *a = x->array;
-    ha_access before = *x;
-    ha_lock(a);
-    ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
-    if (resizes && n != a->size) {
-        in->valid.n = 0;
-        ha_set_add(&in->valid, (ha_range){0, n});
-        a->version++;
-        a->size = n;
-    }
-    x->size = a->size;
-    x->data = x->size ? in->data : NULL;
-    ha_unlock(a);
-    ha_debug_resize(a, in, x, &before, site);
-}
-
-/* Room for `room` elements, then size n. */
-static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
-                                const char *operation, const char *site) {
-    HA_TELLS_EVENTS_;
-    ha_status s = ha_enter(operation);
-    ha_attempt attempt = {.site = site};
-    const char *why;
-    if (s) return s;
-    if (!x) return ha_no_access(operation);
-    ha_array *a = x->array;
-    if (!a) return ha_fail_closed(operation, a, 0);
-    do {
-        (void)ha_busy_begin(a, 0, NULL);
-        s = ha_access_grow(x, room, &why, &attempt);
-        if (!s) ha_access_update(x, resizes, n, site);
-        ha_busy_end(a);
-        if (s != HA_RETRY_) break;
-        why = "waiting for memory failed";
-    } while (!(s = ha_wait_past(attempt.point, site)));
-    if (!s) return HA_OK;
-    return ha_fail(s, operation, "%s: array %s at %s: %s (%zu elements)", site, ha_label_of(a).text,
-                   x->context->name, why, room);
-}
-
-ha_status ha_access_resize_(ha_access *x, size_t n, const char *site) {
-    return ha_access_room(x, n, 1, n, "ha_access_resize", site);
-}
-
-ha_status ha_access_reserve_(ha_access *x, size_t n, const char *site) {
-    return ha_access_room(x, n, 0, 0, "ha_access_reserve", site);
-}
-
-size_t ha_access_capacity_(const ha_access *x) {
-    ha_array *a = x ? x->array : NULL;
-    if (!a || ha_enter("ha_access_capacity")) return 0;
-    ha_lock(a);
-    const ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
-    size_t n = in ? in->capacity : 0;
-    ha_unlock(a);
-    return n;
 }
 
 #endif

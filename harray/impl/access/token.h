@@ -1,7 +1,7 @@
 /* Tokens: locks that outlive their access.
  *
- * The holder of the access stays in the array's table, marked as nobody's own (HA_TOKEN_): so its
- * thread is refused as others have to wait, and no circle is followed through it. Ending a token is
+ * The holder of the access stays in the array's table, noted as nobody's own (HA_TOKEN_): so its
+ * thread is refused as others have to wait, and no deadlock is looked for through it. Ending a token is
  * closing, from any thread; at another queue's position it leaves one more operation behind. */
 #ifndef HARRAY_IMPL_ACCESS_TOKEN_H
 #define HARRAY_IMPL_ACCESS_TOKEN_H
@@ -160,15 +160,15 @@ static void ha_event_queue_give(ha_context *q, uint64_t waits_until) {
     pthread_mutex_unlock(&ha_registry.lock);
 }
 
-/* q waits for the event; *behind: where it has. Marked at once: nobody may ever wait for it, and
+/* q waits for the event; *behind: where it has. It has a fence at once: nobody may ever wait for it, and
  * then polling would not learn that the queue is free again. */
 static ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_timepoint *behind) {
-    ha_fence *mark;
+    ha_fence *fence;
     ha_status s = ha_or_backend(q, q->ops->await(q->queue, event));
     if (s) return s;
     *behind = (ha_timepoint){q, ha_sequence(q)};
-    s = ha_cover(q, behind->seq, &mark);
-    if (!s) ha_fence_release(q, mark);
+    s = ha_cover(q, behind->seq, &fence);
+    if (!s) ha_fence_release(q, fence);
     return s;
 }
 

@@ -74,7 +74,7 @@ static void ha_array_destroy(ha_array *a) {
         ha_pool_count(home, -1);
     ha_incarnation_end(&a->first);
     ha_set_free(&a->lost);
-    if (a->form) a->form->ops->end(a);
+    if (a->ops) a->ops->end(a);
     HARRAY_FREE(a->grid);
     if (a->holder != a->first_holders) HARRAY_FREE(a->holder);
     ha_watch_end(a);

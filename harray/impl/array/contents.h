@@ -159,7 +159,7 @@ static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
 
 /* Holds a for reading, so that nobody writes it meanwhile. */
 static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
-    ha_lock_request wish = {.context = ha_host(), .range = HA_WHOLE_, .site = operation};
+    ha_lock_request request = {.context = ha_host(), .range = HA_WHOLE_, .site = operation};
     uint64_t ticket;
     ha_status s = ha_enter(operation);
     if (s) return s;
@@ -168,7 +168,7 @@ static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
     if (!b)
         return ha_fail(HA_ERR_MEMORY, operation, "array %s: no memory for one more array",
                        ha_label_of(a).text);
-    if ((s = ha_admit(a, &wish, 0, operation, &ticket))) {
+    if ((s = ha_admit(a, &request, 0, operation, &ticket))) {
         ha_array_destroy(b);
         return s;
     }

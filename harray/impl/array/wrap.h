@@ -21,8 +21,8 @@ static void ha_wrap_leave(ha_array *a) {
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
         ha_ops ops = {0};
         ha_block *block = ha_block_exchange(a, in, NULL, 0, &ops);
-        if (a->form)
-            a->form->ops->disown(a, in);
+        if (a->ops)
+            a->ops->disown(a, in);
         else
             ha_owners_remove((uintptr_t)block->data);
         in->valid.n = 0;

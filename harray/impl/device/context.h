@@ -50,7 +50,7 @@ typedef struct ha_memory {
     ha_pool pool;
     pthread_mutex_t lock; /* guards those below */
     struct ha_chunk *
-        device_staging; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/staging.h */
+        device_staging; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/chunks.h */
     void (*reclaim)(struct ha_memory *); /* gives back what is kept for staging; NULL: nothing is */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
@@ -120,7 +120,7 @@ static inline const ha_memory_ops *ha_memory_table(const ha_memory *m) {
 static inline int ha_is_host(const ha_context *c) { return c->ops == NULL; }
 
 /* Zero-copy, and there is host memory that its queue cannot work on: each block is asked about
- * (access/opening.h). */
+ * (access/prepare.h). */
 static inline int ha_asks(const ha_context *c) {
     return c->ops && c->memory == &ha_host_memory && HA_HAS_(c->backend, ha_backend, maps);
 }

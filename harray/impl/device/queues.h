@@ -120,7 +120,7 @@ static void ha_adopted_close(ha_context *c) {
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The last guest may have recorded one more event: so they go when all pins have left. */
+/* The last pin may have recorded one more event: so they go when all pins have left. */
 static void ha_adopted_forget(ha_context *c) {
     pthread_mutex_lock(&c->lock);
     ha_fence *watched = c->watched, *latest = c->latest;

@@ -173,22 +173,22 @@ static void ha_memory_list(ha_memory *m, void *handle) {
 }
 
 /* What HARRAY_ZERO_COPY says: 0 or 1, -1: nothing. */
-static ha_status ha_zero_copy_option(int *wish) {
+static ha_status ha_zero_copy_option(int *option) {
     const char *text = getenv("HARRAY_ZERO_COPY");
     char why[100];
-    *wish = -1;
+    *option = -1;
     if (!text || !*text) return HA_OK;
-    *wish = *text - '0';
-    if ((*wish == 0 || *wish == 1) && !text[1]) return HA_OK;
+    *option = *text - '0';
+    if ((*option == 0 || *option == 1) && !text[1]) return HA_OK;
     snprintf(why, sizeof why, "HARRAY_ZERO_COPY is 0 or 1, not \"%.40s\"", text);
     ha_backend_report(0, why);
     return HA_ERR_BACKEND;
 }
 
 /* The memory that the queues of a device work on. Who cannot is not asked to share the host's. */
-static ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory *own, int wish) {
+static ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory *own, int option) {
     int can = HA_HAS_(b, ha_backend, zero_copy) ? b->zero_copy(device) : 0;
-    int shares = wish >= 0 ? wish && can : can == 2;
+    int shares = option >= 0 ? option && can : can == 2;
     return shares ? &ha_host_memory : own;
 }
 
@@ -196,8 +196,8 @@ static ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory 
 static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m, void **handle,
                                    ha_failure *failure) {
     void *device = NULL;
-    int wish;
-    ha_status s = ha_zero_copy_option(&wish);
+    int option;
+    ha_status s = ha_zero_copy_option(&option);
     if (!s) s = b->open(number, &device, handle);
     if (s) {
         *failure = (ha_failure){s, "cannot open the device"};
@@ -205,7 +205,7 @@ static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
     }
     ha_context like = {.ops = b->queue,
                        .device = device,
-                       .memory = ha_device_memory(b, device, m, wish),
+                       .memory = ha_device_memory(b, device, m, option),
                        .home = m,
                        .backend = b,
                        .number = number};

@@ -67,7 +67,7 @@ static void ha_memory_look_dead(ha_memory *m) {
 }
 
 /* An adopted queue goes while operations still name its context (queues.h). So whoever uses it for
- * one of them is its guest for that time. 0: it has gone, and everything there has happened. */
+ * one of them pins it for that time. 0: it has gone, and everything there has happened. */
 static int ha_context_pin(ha_context *c) {
     if (!c->adopted) return 1;
     pthread_mutex_lock(&c->lock);
@@ -125,33 +125,33 @@ static ha_status ha_queue_status(ha_context *c, ha_status s) {
 /* The oldest known event that covers `seq`, to be released; NULL when there is none. */
 static ha_fence *ha_fence_find(ha_context *c, uint64_t seq) {
     pthread_mutex_lock(&c->lock);
-    ha_fence *m = c->watched && c->watched->covers >= seq ? c->watched : c->latest;
-    if (m && m->covers >= seq)
-        m->users++;
+    ha_fence *fence = c->watched && c->watched->covers >= seq ? c->watched : c->latest;
+    if (fence && fence->covers >= seq)
+        fence->users++;
     else
-        m = NULL;
+        fence = NULL;
     pthread_mutex_unlock(&c->lock);
-    return m;
+    return fence;
 }
 
-static void ha_fence_release(ha_context *c, ha_fence *m) {
-    if (!m) return;
+static void ha_fence_release(ha_context *c, ha_fence *fence) {
+    if (!fence) return;
     pthread_mutex_lock(&c->lock);
-    int last = --m->users == 0;
+    int last = --fence->users == 0;
     pthread_mutex_unlock(&c->lock);
     if (!last) return;
-    if (HA_HAS_(c->ops, ha_queue_ops, forget)) c->ops->forget(&m->event);
-    HARRAY_FREE(m);
+    if (HA_HAS_(c->ops, ha_queue_ops, forget)) c->ops->forget(&fence->event);
+    HARRAY_FREE(fence);
 }
 
 /* Makes m the context's newest event, if it is. The context becomes one more user. */
-static void ha_fence_publish(ha_context *c, ha_fence *m) {
+static void ha_fence_publish(ha_context *c, ha_fence *fence) {
     ha_fence *old = NULL;
     pthread_mutex_lock(&c->lock);
-    if (!c->latest || c->latest->covers < m->covers) {
+    if (!c->latest || c->latest->covers < fence->covers) {
         old = c->latest;
-        c->latest = m;
-        m->users++;
+        c->latest = fence;
+        fence->users++;
     }
     pthread_mutex_unlock(&c->lock);
     ha_fence_release(c, old);
@@ -160,17 +160,17 @@ static void ha_fence_publish(ha_context *c, ha_fence *m) {
 /* *out = an event behind operation `seq` of c; to be released. */
 static ha_status ha_cover(ha_context *c, uint64_t seq, ha_fence **out) {
     if ((*out = ha_fence_find(c, seq))) return HA_OK;
-    ha_fence *m = (ha_fence *)HARRAY_MALLOC(sizeof *m);
-    if (!m) return HA_ERR_MEMORY;
-    *m = (ha_fence){.users = 1};
-    m->covers = __atomic_fetch_add(&c->issued, 1, __ATOMIC_ACQ_REL);
-    ha_status s = ha_queue_status(c, c->ops->record(c->queue, &m->event));
+    ha_fence *fence = (ha_fence *)HARRAY_MALLOC(sizeof *fence);
+    if (!fence) return HA_ERR_MEMORY;
+    *fence = (ha_fence){.users = 1};
+    fence->covers = __atomic_fetch_add(&c->issued, 1, __ATOMIC_ACQ_REL);
+    ha_status s = ha_queue_status(c, c->ops->record(c->queue, &fence->event));
     if (s) {
-        HARRAY_FREE(m);
+        HARRAY_FREE(fence);
         return s;
     }
-    ha_fence_publish(c, m);
-    *out = m;
+    ha_fence_publish(c, fence);
+    *out = fence;
     return HA_OK;
 }
 
@@ -180,20 +180,20 @@ static inline int ha_is_lost(ha_timepoint p) {
 }
 
 /* Blocks until an event has happened. */
-static ha_status ha_fence_wait(ha_context *c, const ha_fence *m, const char *site) {
+static ha_status ha_fence_wait(ha_context *c, const ha_fence *fence, const char *site) {
     uint64_t start = ha_now();
-    ha_status s = ha_queue_status(c, c->ops->finish(&m->event));
+    ha_status s = ha_queue_status(c, c->ops->finish(&fence->event));
     ha_on_wait(c->name, site, start);
-    if (!s) ha_fence_done(c, m->covers);
+    if (!s) ha_fence_done(c, fence->covers);
     return s;
 }
 
 static ha_status ha_wait_for_event(ha_timepoint p, const char *site) {
-    ha_fence *m;
-    ha_status s = ha_cover(p.queue, p.seq, &m);
+    ha_fence *fence;
+    ha_status s = ha_cover(p.queue, p.seq, &fence);
     if (s) return s;
-    s = ha_fence_wait(p.queue, m, site);
-    ha_fence_release(p.queue, m);
+    s = ha_fence_wait(p.queue, fence, site);
+    ha_fence_release(p.queue, fence);
     return s;
 }
 
@@ -225,12 +225,12 @@ static inline int ha_can_await(const ha_context *waiter, const ha_context *queue
 
 /* What is enqueued on `waiter` from now on happens after p. */
 static ha_status ha_await(ha_context *waiter, ha_timepoint p) {
-    ha_fence *m;
+    ha_fence *fence;
     if (waiter == p.queue || ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue)) return HA_OK;
-    ha_status s = ha_cover(p.queue, p.seq, &m);
+    ha_status s = ha_cover(p.queue, p.seq, &fence);
     if (!s) {
-        s = ha_queue_status(waiter, waiter->ops->await(waiter->queue, &m->event));
-        ha_fence_release(p.queue, m);
+        s = ha_queue_status(waiter, waiter->ops->await(waiter->queue, &fence->event));
+        ha_fence_release(p.queue, fence);
     }
     ha_context_unpin(p.queue);
     return s;
@@ -244,33 +244,33 @@ static ha_fence *ha_fence_watch(ha_context *c) {
         c->watched = c->latest;
         c->watched->users++;
     }
-    ha_fence *m = c->watched;
-    if (m) m->users++;
+    ha_fence *fence = c->watched;
+    if (fence) fence->users++;
     pthread_mutex_unlock(&c->lock);
-    return m;
+    return fence;
 }
 
-static void ha_fence_unwatch(ha_context *c, ha_fence *m) {
+static void ha_fence_unwatch(ha_context *c, ha_fence *fence) {
     pthread_mutex_lock(&c->lock);
-    int watched = c->watched == m;
+    int watched = c->watched == fence;
     if (watched) c->watched = NULL;
     pthread_mutex_unlock(&c->lock);
-    if (watched) ha_fence_release(c, m);
+    if (watched) ha_fence_release(c, fence);
 }
 
 /* Learns, without blocking, how far a queue has come. */
 static void ha_poll(ha_context *c) {
     ha_note note = ha_backend_note;
     if (!ha_context_pin(c)) return;
-    for (ha_fence *m; (m = ha_fence_watch(c));) {
-        int done = ha_passed(c, m->covers) ? 1 : c->ops->done(&m->event);
+    for (ha_fence *fence; (fence = ha_fence_watch(c));) {
+        int done = ha_passed(c, fence->covers) ? 1 : c->ops->done(&fence->event);
         int passed = done == 1;
         if (done < 0) ha_context_fail(c);
         if (passed) {
-            ha_fence_done(c, m->covers);
-            ha_fence_unwatch(c, m);
+            ha_fence_done(c, fence->covers);
+            ha_fence_unwatch(c, fence);
         }
-        ha_fence_release(c, m);
+        ha_fence_release(c, fence);
         if (!passed) break;
     }
     ha_context_unpin(c);

@@ -1,6 +1,7 @@
 #ifndef HARRAY_IMPL_MEMORY_ALL_H
 #define HARRAY_IMPL_MEMORY_ALL_H
 
+#include "attempt.h"
 #include "block.h"
 #include "pool.h"
 #include "retire.h"

@@ -34,31 +34,6 @@ typedef struct ha_block {
     HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */
 } ha_block;
 
-typedef struct ha_chunk ha_chunk; /* transfer/staging.h */
-
-enum { HA_AHEAD = 3 }; /* parts of record arrays, at most */
-
-/* An attempt at something that may have to wait: for whom it is made, and when it returned
- * HA_RETRY_, what to wait for before the next one. */
-typedef struct ha_attempt {
-    const char *site; /* the call in the user's source */
-    ha_timepoint point;
-    uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
-                         or a request that never fits could wait for ever; 0: first attempt */
-    int for_chunk;    /* HA_RETRY_: wait for a chunk to be given back, not for the point */
-    ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
-    const struct ha_incarnation *staged_from;
-    ha_range staged;
-    struct ha_fence
-        *mark;        /* HA_RETRY_: the event behind the point, if it is known; to be released */
-    struct ha_ahead { /* the same of record arrays: what is on its way to be converted */
-        ha_chunk *chunk;
-        const struct ha_incarnation *from;
-        ha_range range;
-    } ahead[HA_AHEAD]; /* first those that were fetched first */
-    int no_scatter;    /* the device could not put them into place: they are cut otherwise then */
-} ha_attempt;
-
 static uint64_t ha_retirements; /* so far, in all memories */
 
 enum { HA_MERGE_ABOVE = 16 }; /* operations kept apart before those of one queue are merged */

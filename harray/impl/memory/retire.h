@@ -5,6 +5,7 @@
 #ifndef HARRAY_IMPL_MEMORY_RETIRE_H
 #define HARRAY_IMPL_MEMORY_RETIRE_H
 
+#include "attempt.h"
 #include "pool.h"
 
 /* Takes off the list what no queue uses any more. */
@@ -62,12 +63,6 @@ static int ha_memory_pending(ha_memory *m, ha_attempt *attempt) {
     pthread_mutex_unlock(&m->lock);
     return pending;
 }
-
-/* Not a status for users: try again after waiting for a point, with nothing held. */
-#define HA_RETRY_ ((ha_status)-1)
-
-/* Nor this: the block has to be exchanged, so no other access to it may be open. */
-#define HA_RETRY_ALONE_ ((ha_status)-2)
 
 enum { HA_ATTEMPTS = 1000 }; /* with other threads giving blocks back in between */
 
@@ -159,10 +154,10 @@ static void ha_ops_cover(ha_ops *o) {
     ha_operation *list = ha_ops_list(o);
     for (uint32_t i = 0; i < o->n; i++) {
         ha_timepoint p = list[i].at;
-        ha_fence *mark;
+        ha_fence *fence;
         if (ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue)) continue;
-        if (ha_cover(p.queue, p.seq, &mark) == HA_OK) {
-            ha_fence_release(p.queue, mark);
+        if (ha_cover(p.queue, p.seq, &fence) == HA_OK) {
+            ha_fence_release(p.queue, fence);
         } else {
             ha_drain(p);
             list[i].at.seq = 0; /* has passed, as far as this block goes */

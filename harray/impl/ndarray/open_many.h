@@ -18,7 +18,7 @@
 
 typedef struct ha_open_part {
     ha_opening opening;
-    ha_lock_request wish;
+    ha_lock_request request;
     ha_attempt attempt;
     ha_ops displaced;
     ha_access *access;
@@ -135,18 +135,18 @@ static ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int tr
     ha_lock_request moves = {.moves = NULL};
     uint64_t ticket;
     for (size_t i = end; i-- > first;) {
-        part[i].wish = ha_opening_lock_request(&part[i].opening);
-        part[i].wish.next = i + 1 < end ? &part[i + 1].wish : NULL;
+        part[i].request = ha_opening_lock_request(&part[i].opening);
+        part[i].request.next = i + 1 < end ? &part[i + 1].request : NULL;
         part[i].opening.peers = (uint32_t)(end - first - 1);
         /* Judged before its peers are in place, which may stay. */
-        if (part[i].wish.moves) moves = part[i].wish;
-        part[i].wish.moves = i == first ? moves.moves : NULL;
-        part[i].wish.moved = moves.moved;
+        if (part[i].request.moves) moves = part[i].request;
+        part[i].request.moves = i == first ? moves.moves : NULL;
+        part[i].request.moved = moves.moved;
     }
-    ha_status s = ha_admit_all(part[first].opening.array, &part[first].wish, trying, t->operation,
-                               &ticket, &refused);
+    ha_status s = ha_admit_all(part[first].opening.array, &part[first].request, trying,
+                               t->operation, &ticket, &refused);
     for (size_t i = first; i < end; i++) {
-        if (&part[i].wish == refused) t->at = &part[i];
+        if (&part[i].request == refused) t->at = &part[i];
         part[i].opening.ticket = ticket + i - first;
         part[i].opening.group = ticket;
     }
@@ -163,7 +163,7 @@ static int ha_part_lacks(const ha_open_part *part) {
     const ha_opening *o = &part->opening;
     const ha_array *a = o->array;
     ha_set missing = {.grid = a->grid};
-    if (!a->form || !a->grid || o->mode == HA_OVERWRITE || ha_is_empty(o->range)) return 0;
+    if (!a->ops || !a->grid || o->mode == HA_OVERWRITE || ha_is_empty(o->range)) return 0;
     ha_status s = ha_set_put(&missing, o->range);
     for (const ha_incarnation *in = &a->first; in; in = in->next)
         for (uint32_t i = 0; i < in->valid.n && !s; i++)
@@ -344,11 +344,11 @@ static void ha_open_many_renew(ha_open_set *t) {
     }
 }
 
-static ha_status ha_open_many_aim(ha_open_set *t) {
+static ha_status ha_open_many_target(ha_open_set *t) {
     ha_status s = HA_OK;
     for (size_t i = 0; i < t->count && !s; i++) {
         t->at = &t->part[i];
-        s = ha_opening_aim(&t->part[i].opening);
+        s = ha_opening_target(&t->part[i].opening);
     }
     return s ? ha_open_many_fail(t, s) : HA_OK;
 }
@@ -356,7 +356,7 @@ static ha_status ha_open_many_aim(ha_open_set *t) {
 /* No error is told while anything is held. */
 static ha_status ha_open_many_open(ha_open_set *t, int trying) {
     ha_tell_later();
-    ha_status s = ha_open_many_aim(t);
+    ha_status s = ha_open_many_target(t);
     while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE_) {
         ha_open_many_renew(t);
         s = HA_OK;

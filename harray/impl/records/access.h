@@ -64,18 +64,18 @@ ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, 
                                size_t last, const char *site) {
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_prefetch";
-    ha_access_spec *wanted = NULL;
+    ha_access_spec *spec = NULL;
     ha_status s = ha_records_enter(r, operation, site);
     if (s) return s;
     ha_array *a = ha_records_begin(r);
     c = ha_resolve(c);
-    s = ha_access_spec_get(r, paths ? paths : "", 1, operation, site, &wanted);
+    s = ha_access_spec_get(r, paths ? paths : "", 1, operation, site, &spec);
     if (!s) s = ha_records_ready(a, c, &first, &last, operation, site);
-    for (int32_t i = 0; !s && a->grid && first < last && i < wanted->runs; i++)
+    for (int32_t i = 0; !s && a->grid && first < last && i < spec->runs; i++)
         s = ha_records_fetch(a, c,
-                             ha_records_range(a, &wanted->run[i], (int64_t)first, (int64_t)last),
+                             ha_records_range(a, &spec->run[i], (int64_t)first, (int64_t)last),
                              operation, site);
-    ha_access_spec_end(wanted);
+    ha_access_spec_end(spec);
     ha_records_leave(r);
     return s;
 }

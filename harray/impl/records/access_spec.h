@@ -3,7 +3,7 @@
 #define HARRAY_IMPL_RECORDS_ACCESS_SPEC_H
 
 #include "handle.h"
-#include "state.h"
+#include "placement.h"
 
 /* Neighbouring leaves that are opened alike. */
 typedef struct ha_field_run {
@@ -20,11 +20,11 @@ typedef struct ha_access_spec {
     ha_field_run run[];
 } ha_access_spec;
 
-enum { HA_WANTED_KEPT = 32 }; /* texts that an array remembers */
+enum { HA_SPECS_KEPT = 32 }; /* texts that an array remembers */
 
 /* ---- reading the text ------------------------------------------------------------------------ */
 
-enum { HA_UNWANTED = 255, HA_FIELD_PATH = 512 };
+enum { HA_NOT_OPENED = 255, HA_FIELD_PATH = 512 };
 
 typedef struct ha_spec_text {
     const ha_record *record;
@@ -35,82 +35,82 @@ typedef struct ha_spec_text {
     const char *why;          /* it is not understood */
 } ha_spec_text;
 
-static void ha_spec_blanks(ha_spec_text *w) {
-    while (*w->at == ' ' || *w->at == '\t' || *w->at == '\n') w->at++;
+static void ha_spec_blanks(ha_spec_text *t) {
+    while (*t->at == ' ' || *t->at == '\t' || *t->at == '\n') t->at++;
 }
 
 /* A word: up to a blank or a sign between words. */
-static void ha_spec_word(ha_spec_text *w) {
+static void ha_spec_word(ha_spec_text *t) {
     size_t n = 0;
-    ha_spec_blanks(w);
-    while (*w->at && !strchr(" \t\n,+", *w->at) && n + 1 < sizeof w->path) w->path[n++] = *w->at++;
-    w->path[n] = 0;
-    ha_spec_blanks(w);
+    ha_spec_blanks(t);
+    while (*t->at && !strchr(" \t\n,+", *t->at) && n + 1 < sizeof t->path) t->path[n++] = *t->at++;
+    t->path[n] = 0;
+    ha_spec_blanks(t);
 }
 
 static unsigned ha_spec_mode(const char *word) {
     return !strcmp(word, "read")        ? HA_READ
            : !strcmp(word, "write")     ? HA_WRITE
            : !strcmp(word, "overwrite") ? HA_OVERWRITE
-                                        : HA_UNWANTED;
+                                        : HA_NOT_OPENED;
 }
 
 /* All leaves below the path get the mode; an empty one: all leaves. */
-static const char *ha_spec_mark(ha_spec_text *w, unsigned mode) {
+static const char *ha_spec_set(ha_spec_text *t, unsigned mode) {
     int64_t from = 0, leaf;
-    while (from < w->leaves) {
-        if (!*w->path)
+    while (from < t->leaves) {
+        if (!*t->path)
             leaf = from;
-        else if (ha_record_find(w->record, w->path, from, &leaf))
+        else if (ha_record_find(t->record, t->path, from, &leaf))
             break;
-        if (w->mode[leaf] != HA_UNWANTED) return "has fields that come twice";
-        w->mode[leaf] = (uint8_t)mode;
+        if (t->mode[leaf] != HA_NOT_OPENED) return "has fields that come twice";
+        t->mode[leaf] = (uint8_t)mode;
         from = leaf + 1;
     }
     return from ? NULL : "is no field of it";
 }
 
 /* "pos+mass"; empty: all leaves. */
-static const char *ha_spec_paths(ha_spec_text *w, unsigned mode) {
-    ha_spec_word(w);
-    if (!*w->path && *w->at == '+') return "is no field: '+' has to be between two";
-    if ((w->why = ha_spec_mark(w, mode))) return w->why;
-    while (*w->at == '+') {
-        w->at++;
-        ha_spec_word(w);
-        if (!*w->path) return "is no field: '+' has to be between two";
-        if ((w->why = ha_spec_mark(w, mode))) return w->why;
+static const char *ha_spec_paths(ha_spec_text *t, unsigned mode) {
+    ha_spec_word(t);
+    if (!*t->path && *t->at == '+') return "is no field: '+' has to be between two";
+    if ((t->why = ha_spec_set(t, mode))) return t->why;
+    while (*t->at == '+') {
+        t->at++;
+        ha_spec_word(t);
+        if (!*t->path) return "is no field: '+' has to be between two";
+        if ((t->why = ha_spec_set(t, mode))) return t->why;
     }
     return NULL;
 }
 
 /* NULL, or why not, of the word in w->path. */
-static const char *ha_spec_read(ha_spec_text *w, int *trying) {
+static const char *ha_spec_read(ha_spec_text *t, int *trying) {
     const char *why, *other = "is not read, write or overwrite";
-    ha_spec_word(w);
-    if ((*trying = !strcmp(w->path, "try"))) ha_spec_word(w);
+    ha_spec_word(t);
+    if ((*trying = !strcmp(t->path, "try"))) ha_spec_word(t);
     for (;;) {
-        const unsigned mode = ha_spec_mode(w->path);
-        if (mode == HA_UNWANTED) return other;
-        if ((why = ha_spec_paths(w, mode))) return why;
-        if (!*w->at) return NULL;
-        if (*w->at != ',') {
-            ha_spec_word(w);
+        const unsigned mode = ha_spec_mode(t->path);
+        if (mode == HA_NOT_OPENED) return other;
+        if ((why = ha_spec_paths(t, mode))) return why;
+        if (!*t->at) return NULL;
+        if (*t->at != ',') {
+            ha_spec_word(t);
             return "is not expected: ',' or '+' would be";
         }
-        w->at++;
+        t->at++;
         other = "is not read, write or overwrite, and fields have '+' between them";
-        ha_spec_word(w);
+        ha_spec_word(t);
     }
 }
 
 /* Runs of leaves with the same mode: their number; written when `run` is given. */
-static int32_t ha_spec_runs(const ha_spec_text *w, ha_field_run *run) {
+static int32_t ha_spec_runs(const ha_spec_text *t, ha_field_run *run) {
     int32_t n = 0;
-    for (int64_t leaf = 0; leaf < w->leaves; leaf++) {
-        const uint8_t mode = w->mode[leaf];
-        if (mode == HA_UNWANTED) continue;
-        const int goes_on = leaf && w->mode[leaf - 1] == mode;
+    for (int64_t leaf = 0; leaf < t->leaves; leaf++) {
+        const uint8_t mode = t->mode[leaf];
+        if (mode == HA_NOT_OPENED) continue;
+        const int goes_on = leaf && t->mode[leaf - 1] == mode;
         if (!goes_on && run) run[n] = (ha_field_run){(int32_t)leaf, (int32_t)leaf, mode};
         n += !goes_on;
         if (run) run[n - 1].end = (int32_t)leaf + 1;
@@ -118,62 +118,62 @@ static int32_t ha_spec_runs(const ha_spec_text *w, ha_field_run *run) {
     return n;
 }
 
-static ha_access_spec *ha_access_spec_make(const ha_spec_text *w, const char *text, int trying) {
-    const int32_t n = ha_spec_runs(w, NULL);
+static ha_access_spec *ha_access_spec_make(const ha_spec_text *t, const char *text, int trying) {
+    const int32_t n = ha_spec_runs(t, NULL);
     const size_t runs = (size_t)n * sizeof(ha_field_run), length = strlen(text) + 1;
-    ha_access_spec *wanted = (ha_access_spec *)HARRAY_MALLOC(sizeof *wanted + runs + length);
-    if (!wanted) return NULL;
-    *wanted = (ha_access_spec){.trying = trying, .runs = n};
-    wanted->text = (char *)wanted->run + runs;
-    memcpy((char *)wanted->run + runs, text, length);
-    (void)ha_spec_runs(w, wanted->run);
-    return wanted;
+    ha_access_spec *spec = (ha_access_spec *)HARRAY_MALLOC(sizeof *spec + runs + length);
+    if (!spec) return NULL;
+    *spec = (ha_access_spec){.trying = trying, .runs = n};
+    spec->text = (char *)spec->run + runs;
+    memcpy((char *)spec->run + runs, text, length);
+    (void)ha_spec_runs(t, spec->run);
+    return spec;
 }
 
 /* ---- texts that are known -------------------------------------------------------------------- */
 
 static ha_access_spec *ha_access_spec_find(ha_records *r, const char *text) {
-    ha_spin_lock(&r->wanted_lock);
-    ha_access_spec *w = r->wanted;
-    while (w && strcmp(w->text, text)) w = w->next;
-    ha_spin_unlock(&r->wanted_lock);
-    return w;
+    ha_spin_lock(&r->specs_lock);
+    ha_access_spec *spec = r->specs;
+    while (spec && strcmp(spec->text, text)) spec = spec->next;
+    ha_spin_unlock(&r->specs_lock);
+    return spec;
 }
 
 /* Another thread may have the same one: both may stay. */
-static void ha_access_spec_keep(ha_records *r, ha_access_spec *w) {
-    ha_spin_lock(&r->wanted_lock);
-    if ((w->kept = r->wanted_count < HA_WANTED_KEPT)) {
-        w->next = r->wanted;
-        r->wanted = w;
-        r->wanted_count++;
+static void ha_access_spec_keep(ha_records *r, ha_access_spec *spec) {
+    ha_spin_lock(&r->specs_lock);
+    if ((spec->kept = r->spec_count < HA_SPECS_KEPT)) {
+        spec->next = r->specs;
+        r->specs = spec;
+        r->spec_count++;
     }
-    ha_spin_unlock(&r->wanted_lock);
+    ha_spin_unlock(&r->specs_lock);
 }
 
-static void ha_access_spec_end(ha_access_spec *w) {
-    if (w && !w->kept) HARRAY_FREE(w);
+static void ha_access_spec_end(ha_access_spec *spec) {
+    if (spec && !spec->kept) HARRAY_FREE(spec);
 }
 
 /* What a text says; to be ended. paths: it is "pos+mass", without a mode. */
 static ha_status ha_access_spec_get(ha_records *r, const char *text, int paths,
                                     const char *operation, const char *site, ha_access_spec **out) {
-    const ha_record_form *f = ha_records_form(r->array);
-    ha_spec_text w = {.record = f->record, .at = text, .leaves = f->leaves};
+    const ha_records_state *state = ha_records_state_of(r->array);
+    ha_spec_text t = {.record = state->record, .at = text, .leaves = state->leaves};
     int trying = 0;
     if (!paths && (*out = ha_access_spec_find(r, text))) return HA_OK;
     *out = NULL;
-    if (!(w.mode = (uint8_t *)HARRAY_MALLOC((size_t)f->leaves)))
+    if (!(t.mode = (uint8_t *)HARRAY_MALLOC((size_t)state->leaves)))
         return ha_fail(HA_ERR_MEMORY, operation, "%s: records %s: no memory to read \"%.60s\"",
                        site, ha_label_of(r->array).text, text);
-    memset(w.mode, HA_UNWANTED, (size_t)f->leaves);
-    const char *why = paths ? ha_spec_paths(&w, HA_READ) : ha_spec_read(&w, &trying);
-    if (!why && *w.at) why = "is not all of it";
-    if (!why) *out = ha_access_spec_make(&w, text, trying);
-    HARRAY_FREE(w.mode);
+    memset(t.mode, HA_NOT_OPENED, (size_t)state->leaves);
+    const char *why = paths ? ha_spec_paths(&t, HA_READ) : ha_spec_read(&t, &trying);
+    if (!why && *t.at) why = "is not all of it";
+    if (!why) *out = ha_access_spec_make(&t, text, trying);
+    HARRAY_FREE(t.mode);
     if (why)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: \"%.100s\": '%.60s' %s", site,
-                       ha_label_of(r->array).text, text, w.path, why);
+                       ha_label_of(r->array).text, text, t.path, why);
     if (!*out)
         return ha_fail(HA_ERR_MEMORY, operation, "%s: records %s: no memory to read \"%.60s\"",
                        site, ha_label_of(r->array).text, text);

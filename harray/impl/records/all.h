@@ -1,27 +1,29 @@
 /* Record arrays: included by harray_records.h in the one file that defines HARRAY_IMPLEMENTATION. state/array_ops.h says what
  * the engine knows of them.
  *
- *     state.h    boxes of fields; a mapping and the places of its blobs for each memory
- *     patterns.h  how a box lies in memory: stride_patterns, leaves, bundles
+ *     state.h           what a record array is; boxes of fields
+ *     placement.h       a mapping and the places of its blobs for each memory
+ *     patterns.h        how a box lies in memory: stride patterns, merged copies
  *     chunk_mapping.h   what is converted at once, as a mapping
  *     device_scatter.h  what a device puts into place itself, by strided copies
- *     method.h     in which parts a box is moved, and how
- *     by_queue.h   what travels as it is
- *     by_host.h what the host converts
- *     transfer.h    a box from memory to memory
- *     handle.h  what users hold
- *     access_spec.h    what a text asks for
- *     open.h    opening accesses
- *     access.h  what is done with them; moving without one
- *     create.h    making, freeing
- *     wrap.h    the caller's memory
- *     relayout.h  other layouts, other extents
- *     query.h     questions, single records */
+ *     method.h          in which parts a box is moved, and how
+ *     by_queue.h        what travels as it is
+ *     by_host.h         what the host converts
+ *     transfer.h        a box from memory to memory
+ *     handle.h          what users hold
+ *     access_spec.h     what a text asks for
+ *     open.h            opening accesses
+ *     access.h          what is done with them; moving without one
+ *     create.h          making, freeing
+ *     wrap.h            the caller's memory
+ *     relayout.h        other layouts, other extents
+ *     query.h           questions, single records */
 #ifndef HARRAY_IMPL_RECORDS_ALL_H
 #define HARRAY_IMPL_RECORDS_ALL_H
 
 #include "handle.h"
 #include "state.h"
+#include "placement.h"
 #include "access_spec.h"
 #include "open.h"
 #include "access.h"

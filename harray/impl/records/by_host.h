@@ -9,14 +9,14 @@
 /* Copies between a chunk and the host's records. */
 static ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *chunk,
                                              const ha_field_box *b) {
-    const ha_record_form *f = ha_records_form(c->array);
+    const ha_records_state *state = ha_records_state_of(c->array);
     const ha_copying how = {.first = b->first, .last = b->last};
     void *const blob = chunk->block->data;
     ha_tables_take(&c->host, c->there.mapping, b->leaf, b->end);
     ha_chunk_map(&c->chunk, c->bytes, c->leaf_values, c->leaves, c->merged_copy, c->here.mapping,
                  b);
     const ha_mapped staged = {&c->chunk.mapping, &blob};
-    const ha_mapped host = {f->leaves == b->end - b->leaf && !c->there.mapping->counts
+    const ha_mapped host = {state->leaves == b->end - b->leaf && !c->there.mapping->counts
                                 ? c->there.mapping
                                 : &c->host.mapping,
                             c->there.blob};
@@ -28,19 +28,19 @@ static ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *c
 static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
     ha_context *c = chunk->last.queue;
     if (!c || ha_passed(c, chunk->last.seq)) return 1;
-    if (chunk->mark && ha_context_pin(c)) {
-        const int done = c->ops->done(&chunk->mark->event);
+    if (chunk->fence && ha_context_pin(c)) {
+        const int done = c->ops->done(&chunk->fence->event);
         ha_context_unpin(c);
         if (done < 0) ha_context_fail(c);
-        if (done == 1) ha_fence_done(c, chunk->mark->covers);
+        if (done == 1) ha_fence_done(c, chunk->fence->covers);
         if (done) return 1;
     }
     attempt->point = chunk->last;
-    if (chunk->mark) {
+    if (chunk->fence) {
         pthread_mutex_lock(&c->lock);
-        chunk->mark->users++;
+        chunk->fence->users++;
         pthread_mutex_unlock(&c->lock);
-        attempt->mark = chunk->mark;
+        attempt->fence = chunk->fence;
     }
     return 0;
 }
@@ -52,8 +52,8 @@ static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
     const ha_note note = ha_backend_note;
     ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
     if (queue->adopted) return;
-    if (ha_cover(queue, chunk->last.seq, &chunk->mark)) {
-        chunk->mark = NULL;
+    if (ha_cover(queue, chunk->last.seq, &chunk->fence)) {
+        chunk->fence = NULL;
         ha_backend_note = note;
     }
 }
@@ -102,14 +102,14 @@ static ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_b
 /* ---- from a device --------------------------------------------------------------------------- */
 
 /* They stay in the order in which they were fetched. */
-static void ha_ahead_end(ha_attempt *attempt, struct ha_ahead *at) {
+static void ha_in_flight_end(ha_attempt *attempt, struct ha_in_flight *at) {
     ha_chunk_give(at->chunk);
-    for (; at + 1 < attempt->ahead + HA_AHEAD; at++) at[0] = at[1];
+    for (; at + 1 < attempt->in_flight + HA_IN_FLIGHT; at++) at[0] = at[1];
     at->chunk = NULL;
 }
 
 /* Enqueues what is in `here` on its way into a chunk. */
-static ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_ahead *at,
+static ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_in_flight *at,
                                            ha_range r) {
     ha_array *a = c->array;
     ha_context *queue = ha_records_transfer_queue(c, r);
@@ -134,19 +134,19 @@ static ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_ahe
     a->statistics.bytes += ha_value_bytes(a, r);
     ha_unlock(a);
     ha_transferred(a, c->from->memory, c->to->memory, queue, r, c->attempt->site);
-    *at = (struct ha_ahead){chunk, c->from, r};
+    *at = (struct ha_in_flight){chunk, c->from, r};
     return HA_OK;
 }
 
 /* While a part comes, the next one is enqueued, if that needs no waiting. What fails here is found out
  * when that part is asked for. */
-static void ha_records_transfer_look_ahead(ha_records_transfer *c) {
-    ha_field_box b[HA_AHEAD];
+static void ha_records_transfer_fetch_more(ha_records_transfer *c) {
+    ha_field_box b[HA_IN_FLIGHT];
     int n = 0, more = 1;
-    while (more && n < HA_AHEAD && ha_records_transfer_next(c, &b[n])) {
+    while (more && n < HA_IN_FLIGHT && ha_records_transfer_next(c, &b[n])) {
         const ha_range r = ha_field_box_range(c->array, &b[n++]);
-        struct ha_ahead *at = ha_records_transfer_place(c, NULL);
-        if (c->way != HA_BY_HOST || ha_records_transfer_place(c, &r)) continue;
+        struct ha_in_flight *at = ha_records_transfer_place(c, NULL);
+        if (c->method != HA_BY_HOST || ha_records_transfer_place(c, &r)) continue;
         more = at && ha_records_transfer_fetch(c, at, r) == HA_OK;
     }
     ha_forget_note();
@@ -156,9 +156,10 @@ static void ha_records_transfer_look_ahead(ha_records_transfer *c) {
 
 /* Fetches a part that is not on its way. Others that are, from elsewhere, make room; nobody waits for a
  * chunk while holding one. */
-static ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_ahead **at,
+static ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_in_flight **at,
                                            ha_range r) {
-    while (!(*at = ha_records_transfer_place(c, NULL))) ha_ahead_end(c->attempt, c->attempt->ahead);
+    while (!(*at = ha_records_transfer_place(c, NULL)))
+        ha_in_flight_end(c->attempt, c->attempt->in_flight);
     ha_status s = ha_records_transfer_fetch(c, *at, r);
     if (s == HA_RETRY_ && c->attempt->for_chunk) ha_attempt_end(c->attempt);
     return s;
@@ -167,21 +168,21 @@ static ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_ahe
 static ha_status ha_records_transfer_down(ha_records_transfer *c, const ha_field_box *b,
                                           ha_range r) {
     ha_array *a = c->array;
-    struct ha_ahead *at = ha_records_transfer_place(c, &r);
+    struct ha_in_flight *at = ha_records_transfer_place(c, &r);
     ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
     if (!s) s = ha_come_after(a, c->to, r, 1, ha_host(), c->attempt);
     if (!s && !at) s = ha_records_transfer_begin(c, &at, r);
     if (s) return s;
-    ha_records_transfer_look_ahead(c);
+    ha_records_transfer_fetch_more(c);
     if (!ha_chunk_is_idle(at->chunk, c->attempt)) return HA_RETRY_;
     if (ha_is_lost(at->chunk->last)) {
         c->attempt->point = at->chunk->last;
-        ha_ahead_end(c->attempt, at);
+        ha_in_flight_end(c->attempt, at);
         return HA_RETRY_;
     }
     (void)ha_records_transfer_is_coming(c, b); /* of this part again */
     if ((s = ha_records_transfer_convert(c, at->chunk, b))) return s;
-    ha_ahead_end(c->attempt, at);
+    ha_in_flight_end(c->attempt, at);
     ha_lock(a);
     ha_set_add(&c->to->valid, r);
     ha_unlock(a);

@@ -7,7 +7,7 @@
 
 /* ---- by the queue ---------------------------------------------------------------------------- */
 
-/* Enqueues n bundles; chunk NULL: between the two memories. here_is_to: to where they are bundles.
+/* Enqueues n merged copies; chunk NULL: between the two memories. here_is_to: to where they were merged.
  * *some: set when any were enqueued, also when it fails. */
 static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *queue,
                                           const ha_merged_copy *b, int64_t n, char *chunk,
@@ -32,8 +32,8 @@ static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *qu
 
 static ha_status ha_records_transfer_merged(ha_records_transfer *c, ha_context *queue, char *chunk,
                                             int *some) {
-    return ha_records_transfer_some(c, queue, c->merged_copy, c->bundles, chunk, c->here_is_to,
-                                    some);
+    return ha_records_transfer_some(c, queue, c->merged_copy, c->merged_copies, chunk,
+                                    c->here_is_to, some);
 }
 
 /* The queue of the transfer; NULL: its device has failed, and the attempt has to begin again. */
@@ -70,16 +70,19 @@ static ha_status ha_records_transfer_plain(ha_records_transfer *c, ha_range r) {
 static ha_status ha_records_transfer_through(ha_records_transfer *c, ha_context *queue, char *chunk,
                                              int *some) {
     const int out = !c->here_is_to;
-    ha_device_scatter *x = &c->spread;
+    ha_device_scatter *x = &c->scatter;
     ha_status s = HA_OK;
-    if (!out) s = ha_records_transfer_some(c, queue, x->merged_copy, x->bundles, chunk, 0, some);
+    if (!out)
+        s = ha_records_transfer_some(c, queue, x->merged_copy, x->merged_copies, chunk, 0, some);
     if (s) return s;
     s = ha_device_scatter_enqueue(x, queue, chunk, out);
     *some |= !s;
     if (s == HA_ERR_LOST) c->attempt->point = (ha_timepoint){queue, 0};
     if (s == HA_ERR_LOST || s == HA_ERR_UNSUPPORTED || s == HA_ERR_MEMORY) ha_forget_note();
     if (s) return s == HA_ERR_LOST ? HA_RETRY_ : s == HA_ERR_MEMORY ? HA_ERR_UNSUPPORTED : s;
-    return out ? ha_records_transfer_some(c, queue, x->merged_copy, x->bundles, chunk, 1, some) : s;
+    return out ? ha_records_transfer_some(c, queue, x->merged_copy, x->merged_copies, chunk, 1,
+                                          some)
+               : s;
 }
 
 /* The same with a chunk that queues used before. */

@@ -28,21 +28,21 @@ static void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t 
     for (; leaf < end; leaf++) h->row[leaf] = like->row[leaf];
 }
 
-/* The linearizer of a leaf_values in a chunk, whose values are `*unit` bytes apart for neighbours. */
+/* The linearizer of the values of a leaf in a chunk, which are `*unit` bytes apart for neighbours. */
 static ha_linearizer ha_chunk_linearizer(const ha_leaf_values *s, const ha_mapping *device,
                                          const ha_rows *rows, int64_t *unit) {
-    const ha_stride_pattern *l = &s->stride_pattern;
+    const ha_stride_pattern *p = &s->stride_pattern;
     ha_linearizer z = {.rank = device->rank, .count = INT64_MAX};
     for (int d = 0; d < z.rank; d++) z.dimension[d] = d;
     if (s->here->linearizer >= 0) z = device->linearizer[s->here->linearizer];
-    *unit = l->levels ? ha_packed_step(rows, l->step[0]) : (int64_t)s->bytes;
-    for (int k = 1; k < l->levels; k++)
-        if (ha_packed_step(rows, l->step[k]) % *unit) *unit = 1;
+    *unit = p->levels ? ha_packed_step(rows, p->step[0]) : (int64_t)s->bytes;
+    for (int k = 1; k < p->levels; k++)
+        if (ha_packed_step(rows, p->step[k]) % *unit) *unit = 1;
     z.morton = 0;
     z.pad = 1;
     for (int d = 0; d < z.rank; d++) z.stride[d] = 0;
-    for (int k = 0; k < l->levels; k++)
-        z.stride[l->dimension[k]] = ha_packed_step(rows, l->step[k]) / *unit;
+    for (int k = 0; k < p->levels; k++)
+        z.stride[p->dimension[k]] = ha_packed_step(rows, p->step[k]) / *unit;
     return z;
 }
 
@@ -54,7 +54,7 @@ static int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z)
     return n;
 }
 
-/* The row of a leaf_values in a chunk. Its base is such that the array's own indices hold. */
+/* The row of the values of a leaf in a chunk. Its base is such that the array's own indices hold. */
 static ha_row ha_chunk_row(ha_staged_tables *h, const ha_leaf_values *s, const ha_merged_copy *b,
                            const ha_mapping *device, const ha_field_box *box) {
     const ha_rows *rows = &b->rows;
@@ -78,7 +78,7 @@ static ha_row ha_chunk_row(ha_staged_tables *h, const ha_leaf_values *s, const h
     return row;
 }
 
-/* The mapping of a chunk of so many bytes, with these bundles. */
+/* The mapping of a chunk of so many bytes, with these merged copies. */
 static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_leaf_values *s, int64_t leaves,
                          const ha_merged_copy *b, const ha_mapping *device,
                          const ha_field_box *box) {

@@ -7,20 +7,20 @@
 #include "../../records.h"
 #include "../array/all.h"
 
-/* ---- the form -------------------------------------------------------------------------------- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 static void ha_records_disown(ha_array *a, const ha_incarnation *in) {
-    const ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
-    for (int32_t b = 0; b < l->mapping->blobs; b++)
-        if (l->mapping->blob[b].bytes) ha_owners_remove((uintptr_t)l->caller[b]);
+    const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
+    for (int32_t b = 0; b < p->mapping->blobs; b++)
+        if (p->mapping->blob[b].bytes) ha_owners_remove((uintptr_t)p->caller[b]);
 }
 
 static int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha_context *c) {
-    const ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
+    const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     int maps = 1;
-    for (int32_t b = 0; b < l->mapping->blobs; b++) {
+    for (int32_t b = 0; b < p->mapping->blobs; b++) {
         const ha_block blob = {
-            .memory = in->memory, .data = l->caller[b], .bytes = (size_t)l->mapping->blob[b].bytes};
+            .memory = in->memory, .data = p->caller[b], .bytes = (size_t)p->mapping->blob[b].bytes};
         maps = maps && (!blob.bytes || ha_maps(c, &blob));
     }
     return maps;
@@ -36,49 +36,49 @@ static const ha_array_ops ha_records_ops = {.block_bytes = ha_records_block_byte
                                             .end = ha_records_end};
 
 /* NULL: no memory. The record is a right one. */
-static ha_record_form *ha_record_form_make(const ha_record *record, int rank, const int64_t *extent,
-                                           const char *layout) {
+static ha_records_state *ha_records_state_make(const ha_record *record, int rank,
+                                               const int64_t *extent, const char *layout) {
     const int64_t leaves = ha_record_leaves(record);
     const size_t text = strlen(layout) + 1, sums = (size_t)(leaves + 1) * sizeof(int64_t);
-    ha_record_form *f = (ha_record_form *)HARRAY_MALLOC(sizeof *f + sums + text);
-    if (!f) return NULL;
-    *f = (ha_record_form){
-        .form = {&ha_records_ops}, .record = record, .rank = rank, .leaves = leaves};
-    f->before = (int64_t *)(void *)(f + 1);
-    f->layout = (char *)(f->before + leaves + 1);
-    memcpy(f->before + leaves + 1, layout, text);
-    for (int d = 0; d < HA_MAPPING_RANK; d++) f->extent[d] = d < rank ? extent[d] : 1;
-    f->before[0] = 0;
+    ha_records_state *state = (ha_records_state *)HARRAY_MALLOC(sizeof *state + sums + text);
+    if (!state) return NULL;
+    *state = (ha_records_state){
+        .ops = ha_records_ops, .record = record, .rank = rank, .leaves = leaves};
+    state->before = (int64_t *)(void *)(state + 1);
+    state->layout = (char *)(state->before + leaves + 1);
+    memcpy(state->before + leaves + 1, layout, text);
+    for (int d = 0; d < HA_MAPPING_RANK; d++) state->extent[d] = d < rank ? extent[d] : 1;
+    state->before[0] = 0;
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
         ha_leaf described = {.type = HA_DTYPE_NONE};
         (void)!ha_record_leaf(record, leaf, &described);
-        f->before[leaf + 1] = f->before[leaf] + (int64_t)ha_dtype_size(described.type);
+        state->before[leaf + 1] = state->before[leaf] + (int64_t)ha_dtype_size(described.type);
     }
-    return f;
+    return state;
 }
 
-/* The array of a form, which it takes over, also when it fails. NULL: no memory. */
-static ha_array *ha_records_array(ha_record_form *f, ha_context *c) {
-    const char *name = f->record->name;
+/* The array of a state, which it takes over, also when it fails. NULL: no memory. */
+static ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
+    const char *name = state->record->name;
     const ha_type type = {name && *name ? name : "record", 0};
     int64_t extent[HA_MAPPING_RANK + 1], pitch[HA_MAPPING_RANK + 1], records = 1;
     ha_array *a = ha_array_make(type, c);
     if (!a) {
-        ha_record_form_free(f);
+        ha_records_state_free(state);
         return NULL;
     }
-    a->form = &f->form;
-    for (int d = f->rank; d > 0; d--) {
-        extent[d] = f->extent[d - 1];
+    a->ops = &state->ops;
+    for (int d = state->rank; d > 0; d--) {
+        extent[d] = state->extent[d - 1];
         pitch[d] = records;
         records *= extent[d]; /* a layout for them was found, so they can be counted */
     }
-    extent[0] = f->leaves;
+    extent[0] = state->leaves;
     pitch[0] = records;
     ha_lock(a); /* a report may look at it: it may be watched */
-    a->size = (size_t)(f->leaves * records);
+    a->size = (size_t)(state->leaves * records);
     ha_unlock(a);
-    if (!records || ha_array_grid(a, f->rank + 1, extent, pitch) == HA_OK) return a;
+    if (!records || ha_array_grid(a, state->rank + 1, extent, pitch) == HA_OK) return a;
     ha_array_destroy(a);
     return NULL;
 }
@@ -122,20 +122,20 @@ static ha_status ha_records_check(const ha_record *record, int rank, const int64
 /* An array of records and its placement in a memory; NULL with why in *error. */
 static ha_array *ha_records_plain(const ha_record *record, int rank, const int64_t *extent,
                                   const char *layout, ha_context *c, ha_error *error) {
-    ha_placement *l;
+    ha_placement *p;
     if (ha_records_check(record, rank, extent, layout, error)) return NULL;
-    ha_record_form *f = ha_record_form_make(record, rank, extent, layout);
+    ha_records_state *state = ha_records_state_make(record, rank, extent, layout);
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for one more array"};
-    if (!f) return NULL;
+    if (!state) return NULL;
     ha_error why;
-    ha_status s = ha_placement_parse(f, c->memory, layout, &l, &why);
+    ha_status s = ha_placement_parse(state, c->memory, layout, &p, &why);
     if (s) {
         *error = why;
-        ha_record_form_free(f);
+        ha_records_state_free(state);
         return NULL;
     }
-    f->placements = l;
-    return ha_records_array(f, c);
+    state->placements = p;
+    return ha_records_array(state, c);
 }
 
 static ha_records *ha_records_new_at(const ha_record *record, int rank, const int64_t *extent,
@@ -158,7 +158,7 @@ ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *ext
 /* ---- freeing --------------------------------------------------------------------------------- */
 
 /* What is said of it when it has gone. */
-static ha_label ha_records_epitaph(const ha_records *r) {
+static ha_label ha_records_last_label(const ha_records *r) {
 #ifdef HARRAY_DEBUG
     return ha_label_of(r->array);
 #else
@@ -169,17 +169,17 @@ static ha_label ha_records_epitaph(const ha_records *r) {
 
 /* The array has gone. */
 static void ha_records_handle_free(ha_records *r, ha_label label) {
-    while (r->wanted) {
-        ha_access_spec *w = r->wanted;
-        r->wanted = w->next;
-        HARRAY_FREE(w);
+    while (r->specs) {
+        ha_access_spec *spec = r->specs;
+        r->specs = spec->next;
+        HARRAY_FREE(spec);
     }
     pthread_rwlock_destroy(&r->lock);
     pthread_rwlock_destroy(&r->asking);
 #ifdef HARRAY_DEBUG
     r->label = label;
     __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
-    ha_debug_grave(&ha_handles_buried, r);
+    ha_freed_list_add(&ha_freed_handles, r);
 #else
     (void)label;
     HARRAY_FREE(r);
@@ -193,7 +193,7 @@ ha_status ha_records_free(ha_records *r) {
     ha_status s = ha_records_enter(r, operation, operation);
     if (s) return s;
     ha_array *a = r->array;
-    const ha_label label = ha_records_epitaph(r);
+    const ha_label label = ha_records_last_label(r);
     if (a->wrapped)
         s = ha_wrap_end(a, operation, operation);
     else if (!(s = ha_claim(a, operation)))

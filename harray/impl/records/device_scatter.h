@@ -13,10 +13,10 @@
 #include "../transfer/all.h"
 
 /* An estimate in nanoseconds, as in patterns.h: of 1024 bytes, which a device puts into place. */
-enum { HA_SPREAD_NS = 10 };
+enum { HA_SCATTER_NS = 10 };
 
-_Static_assert((int)HA_LATTICE_LEVELS <= (int)HA_STRIDES_LEVELS,
-               "a stride_pattern is one strided copy");
+_Static_assert((int)HA_PATTERN_LEVELS <= (int)HA_STRIDES_LEVELS,
+               "a stride pattern is one strided copy");
 
 typedef struct ha_device_scatter {
     ha_context *queue; /* of the device; NULL: it cannot, or there is no chunk */
@@ -24,8 +24,8 @@ typedef struct ha_device_scatter {
         *leaf_values; /* as the far memory has them: `here` is there, and the other way round */
     int64_t leaves;
     ha_merged_copy *merged_copy; /* of these: what travels; `packed`: where in the chunk */
-    int64_t bundles;
-    ha_stride_copy *copy; /* room for two of each leaf_values */
+    int64_t merged_copies;
+    ha_stride_copy *copy; /* room for two of each leaf */
     int64_t records;      /* of the box */
     size_t bytes;         /* of the chunk */
 } ha_device_scatter;
@@ -59,35 +59,36 @@ static void ha_device_scatter_make(ha_device_scatter *x, const ha_memory *near, 
 
 /* ---- what it is -------------------------------------------------------------------------------- */
 
-/* The level of a stride_pattern that an index goes along: there is one. */
-static int ha_stride_pattern_along(const ha_stride_pattern *l, int dimension) {
+/* The level of a stride pattern that an index goes along: there is one. */
+static int ha_stride_pattern_along(const ha_stride_pattern *p, int dimension) {
     int k = 0;
-    while (l->dimension[k] != dimension) k++;
+    while (p->dimension[k] != dimension) k++;
     return k;
 }
 
-/* Whether two stride_patterns of a box have the same levels, in any order. They have, but for blocks of lanes. */
+/* Whether two stride patterns of a box have the same levels, in any order. They have, but for blocks of
+ * lanes. */
 static int ha_stride_patterns_match(const ha_stride_pattern *x, const ha_stride_pattern *y) {
     return (!x->blocks && !y->blocks) || ha_stride_patterns_alike(x, y);
 }
 
 /* Whether the records of a box lie at equal distances, with the indices in the order in which blocks of
  * lanes count them. */
-static int ha_stride_pattern_counts_like(const ha_stride_pattern *l, const ha_linearizer *blocks,
+static int ha_stride_pattern_counts_like(const ha_stride_pattern *p, const ha_linearizer *blocks,
                                          const ha_field_box *b) {
     int level = 0;
-    if (l->blocks) return 0;
+    if (p->blocks) return 0;
     for (int k = blocks->rank - 1; k >= 0; k--) {
         const int d = blocks->dimension[k];
         if (ha_box_extent(b, d) == 1) continue;
-        if (l->dimension[level] != d) return 0;
-        if (level && l->step[level] != l->count[level - 1] * l->step[level - 1]) return 0;
+        if (p->dimension[level] != d) return 0;
+        if (level && p->step[level] != p->count[level - 1] * p->step[level - 1]) return 0;
         level++;
     }
     return 1;
 }
 
-/* Whether strided copies bring a leaf_values from one stride_pattern to the other one. fills: what is behind the last
+/* Whether strided copies bring values from one stride pattern to the other one. fills: what is behind the last
  * record in its block may be written. */
 static int ha_leaf_values_scatter(const ha_leaf_values *s, const ha_mapping *far,
                                   const ha_mapping *near, const ha_field_box *b, int fills) {
@@ -99,7 +100,7 @@ static int ha_leaf_values_scatter(const ha_leaf_values *s, const ha_mapping *far
     return ha_stride_pattern_counts_like(&s->other, &far->linearizer[s->here->linearizer], b);
 }
 
-/* The leaves of a box, turned round. 0: they are not on stride_patterns that copies connect. */
+/* The leaves of a box, turned round. 0: copies do not connect their stride patterns. */
 static int ha_device_scatter_leaves(ha_device_scatter *x, const ha_leaf_values *s,
                                     const ha_mapped *far, const ha_mapping *near,
                                     const ha_field_box *b, int fills) {
@@ -129,8 +130,8 @@ static uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
     return bytes;
 }
 
-/* Looks at a box whose leaves the near memory has on these stride_patterns. What it costs; UINT64_MAX: it cannot
- * be, or a quarter more than the `values` bytes of the values would travel. loose: as of bundles. */
+/* Looks at a box whose leaves have these stride patterns in the near memory. What it costs; UINT64_MAX: it
+ * cannot be, or a quarter more than the `values` bytes of the values would travel. loose: as of merged copies. */
 static uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_leaf_values *s,
                                         int64_t leaves, const ha_mapped *far,
                                         const ha_mapping *near, const ha_field_box *b,
@@ -139,12 +140,12 @@ static uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_leaf_valu
     x->leaves = leaves;
     x->records = ha_field_box_records(b);
     if (!ha_device_scatter_leaves(x, s, far, near, b, fills)) return UINT64_MAX;
-    x->bundles = ha_merged_copies_make(x->leaf_values, leaves, 0, loose, x->merged_copy);
-    const uint64_t travels = ha_merged_copies_bytes(x->merged_copy, x->bundles);
+    x->merged_copies = ha_merged_copies_make(x->leaf_values, leaves, 0, loose, x->merged_copy);
+    const uint64_t travels = ha_merged_copies_bytes(x->merged_copy, x->merged_copies);
     if (travels > values + values / 4) return UINT64_MAX;
-    x->bytes = ha_merged_copies_pack(x->merged_copy, x->bundles);
-    return ha_merged_copies_cost(x->merged_copy, x->bundles, x->queue) + HA_CALL_NS +
-           travels / 1024 * HA_SPREAD_NS;
+    x->bytes = ha_merged_copies_pack(x->merged_copy, x->merged_copies);
+    return ha_merged_copies_cost(x->merged_copy, x->merged_copies, x->queue) + HA_CALL_NS +
+           travels / 1024 * HA_SCATTER_NS;
 }
 
 /* ---- the copies -------------------------------------------------------------------------------- */
@@ -158,15 +159,15 @@ typedef struct ha_device_scatter_side {
 
 /* In the order of another one. lanes: 0, or values are counted in blocks of so many, of which `full` are
  * full. */
-static ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern *l,
+static ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern *p,
                                                         const ha_stride_pattern *order,
                                                         int64_t lanes, int64_t full) {
-    ha_device_scatter_side side = {.at = l->at};
-    for (int k = 0; k < l->levels; k++) {
-        const int along = l->blocks || lanes ? k : ha_stride_pattern_along(l, order->dimension[k]);
-        side.step[k] = l->step[along];
+    ha_device_scatter_side side = {.at = p->at};
+    for (int k = 0; k < p->levels; k++) {
+        const int along = p->blocks || lanes ? k : ha_stride_pattern_along(p, order->dimension[k]);
+        side.step[k] = p->step[along];
     }
-    if (lanes && !l->blocks) side.step[1] = lanes * l->step[0];
+    if (lanes && !p->blocks) side.step[1] = lanes * p->step[0];
     side.behind = full * side.step[1];
     return side;
 }
@@ -193,7 +194,7 @@ static ha_stride_copy ha_device_scatter_copy(size_t bytes, const ha_device_scatt
     return s;
 }
 
-/* The copies of a leaf_values, from the chunk to its place (out: back); how many. */
+/* The copies of the values of a leaf, from the chunk to its place (out: back); how many. */
 static int64_t ha_device_scatter_leaf(const ha_device_scatter *x, const ha_leaf_values *s,
                                       char *chunk, int out, ha_stride_copy *copy) {
     const ha_stride_pattern *far = &s->stride_pattern, *near = &s->other;

@@ -15,9 +15,9 @@ struct ha_records {
      * waits for them. */
     pthread_rwlock_t lock, asking;
     char name[sizeof((ha_array *)0)->name]; /* as the array's, which may go */
-    uint32_t wanted_lock;
-    int32_t wanted_count;
-    struct ha_access_spec *wanted; /* texts that are known */
+    uint32_t specs_lock;
+    int32_t spec_count;
+    struct ha_access_spec *specs; /* texts that are known */
 #ifdef HARRAY_DEBUG
     int freed;
     ha_label label; /* of the array that it was */

@@ -1,4 +1,4 @@
-/* How a box of a record array is to be moved: in which parts, and each in which way, the one that is estimated
+/* How a box of a record array is to be moved: in which parts, and each by which method, the one that is estimated
  * to be the fastest. */
 #ifndef HARRAY_IMPL_RECORDS_METHOD_H
 #define HARRAY_IMPL_RECORDS_METHOD_H
@@ -10,14 +10,14 @@
 #ifndef HA_RECORDS_PART_BYTES_
 #define HA_RECORDS_PART_BYTES_ (2 << 20) /* at most a chunk */
 #endif
-enum { HA_CARRY_PENDING = 192 }; /* a box is cut in halves 63 times at most */
+enum { HA_TRANSFER_PENDING = 192 }; /* a box is cut in halves 63 times at most */
 
 /* How a part is moved. */
-typedef enum ha_way {
+typedef enum ha_method {
     HA_BY_QUEUE,   /* copied by the queue */
     HA_BY_SCATTER, /* and put into place by the device */
     HA_BY_HOST     /* by the host */
-} ha_way;
+} ha_method;
 
 typedef struct ha_records_transfer {
     ha_array *array;
@@ -27,33 +27,33 @@ typedef struct ha_records_transfer {
     ha_attempt *attempt;
     int here_is_to; /* `here`, whose layout says what the pieces are, is the target */
     int converts;   /* the layouts may differ */
-    int detours;    /* `there` is another device: what the host would convert goes through it */
+    int via_host;   /* `there` is another device: what the host would convert goes through it */
     int loose;      /* padding may be copied */
     ha_mapped here, there;
     ha_leaf_values *leaf_values;
     int64_t leaves;
     ha_merged_copy *merged_copy;
-    int64_t bundles;
-    size_t bytes; /* in a chunk */
-    ha_way way;   /* HA_BY_QUEUE: the bundles are pairs */
-    ha_device_scatter spread;
+    int64_t merged_copies;
+    size_t bytes;     /* in a chunk */
+    ha_method method; /* HA_BY_QUEUE: merged in both memories */
+    ha_device_scatter scatter;
     int asked; /* whether the device can that */
     ha_staged_tables chunk, host;
-    ha_field_box pending[HA_CARRY_PENDING];
+    ha_field_box pending[HA_TRANSFER_PENDING];
     int n;
 } ha_records_transfer;
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Lattices of all leaves. 0: cut the box. *pair: they are alike in both memories. */
+/* The stride patterns of all leaves. 0: cut the box. *pair: they are alike in both memories. */
 static int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_box *b, int *pair,
                                         ha_cut *cut) {
-    const ha_record_form *f = ha_records_form(c->array);
+    const ha_records_state *state = ha_records_state_of(c->array);
     ha_cut unused;
     c->leaves = 0;
     *pair = 1;
     for (int64_t leaf = b->leaf; leaf < b->end; leaf++)
-        c->leaves += ha_leaf_values_of(f, c->here.mapping, c->there.mapping, leaf,
+        c->leaves += ha_leaf_values_of(state, c->here.mapping, c->there.mapping, leaf,
                                        &c->leaf_values[c->leaves]);
     for (int64_t i = 0; i < c->leaves; i++) {
         ha_leaf_values *s = &c->leaf_values[i];
@@ -85,43 +85,43 @@ static int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_f
 /* What a device that puts values into place costs. It is asked when that is first looked at. */
 static uint64_t ha_records_transfer_scatter_cost(ha_records_transfer *c, const ha_field_box *b,
                                                  uint64_t values, int loose) {
-    const ha_record_form *f = ha_records_form(c->array);
+    const ha_records_state *state = ha_records_state_of(c->array);
     if (!c->asked && !c->attempt->no_scatter)
-        ha_device_scatter_make(&c->spread, (c->here_is_to ? c->to : c->from)->memory,
-                               ha_leaf_values_count(c->here.mapping, 0, f->leaves));
+        ha_device_scatter_make(&c->scatter, (c->here_is_to ? c->to : c->from)->memory,
+                               ha_leaf_values_count(c->here.mapping, 0, state->leaves));
     c->asked = 1;
-    return ha_device_scatter_shape(&c->spread, c->leaf_values, c->leaves, &c->there,
+    return ha_device_scatter_shape(&c->scatter, c->leaf_values, c->leaves, &c->there,
                                    c->here.mapping, b, values, loose, c->loose);
 }
 
 /* To or from a chunk that the host converts. */
 static void ha_records_transfer_stage(ha_records_transfer *c, int loose) {
-    c->bundles = ha_merged_copies_make(c->leaf_values, c->leaves, 0, loose, c->merged_copy);
-    c->bytes = ha_merged_copies_pack(c->merged_copy, c->bundles);
-    c->way = HA_BY_HOST;
+    c->merged_copies = ha_merged_copies_make(c->leaf_values, c->leaves, 0, loose, c->merged_copy);
+    c->bytes = ha_merged_copies_pack(c->merged_copy, c->merged_copies);
+    c->method = HA_BY_HOST;
 }
 
-/* Whichever way is the cheapest. plain: what it costs to copy the pieces; UINT64_MAX: it cannot be. */
+/* Whichever method is the cheapest. plain: what it costs to copy the pieces; UINT64_MAX: it cannot be. */
 static void ha_records_transfer_choose(ha_records_transfer *c, const ha_field_box *b,
                                        const ha_context *queue, uint64_t plain, int loose) {
-    const uint64_t values = (uint64_t)ha_field_box_bytes(ha_records_form(c->array), b);
+    const uint64_t values = (uint64_t)ha_field_box_bytes(ha_records_state_of(c->array), b);
     ha_records_transfer_stage(c, loose);
-    uint64_t least = ha_merged_copies_cost(c->merged_copy, c->bundles, queue) +
+    uint64_t least = ha_merged_copies_cost(c->merged_copy, c->merged_copies, queue) +
                      values / 1024 * HA_CONVERT_NS;
-    if (c->detours) least *= 3; /* once more, and by one link more */
+    if (c->via_host) least *= 3; /* once more, and by one link more */
     if (plain <= least) {
-        c->way = HA_BY_QUEUE;
+        c->method = HA_BY_QUEUE;
         least = plain;
     }
     if (least <= 2 * (uint64_t)HA_CALL_NS) return;
     if (ha_records_transfer_scatter_cost(c, b, values, loose) >= least) return;
-    c->way = HA_BY_SCATTER;
-    c->bytes = c->spread.bytes;
+    c->method = HA_BY_SCATTER;
+    c->bytes = c->scatter.bytes;
 }
 
 /* Whether padding is copied with a box, where there is any. */
 static int ha_records_transfer_is_loose(const ha_records_transfer *c, const ha_field_box *b) {
-    return c->loose && b->leaf == 0 && b->end == ha_records_form(c->array)->leaves;
+    return c->loose && b->leaf == 0 && b->end == ha_records_state_of(c->array)->leaves;
 }
 
 /* Decides how a box is moved. 0: cut it first. */
@@ -133,29 +133,31 @@ static int ha_records_transfer_shape(ha_records_transfer *c, const ha_field_box 
     if (!ha_records_transfer_patterns(c, b, &pair, cut)) return 0;
     if (!queue->ops || queue->memory == &ha_host_memory)
         queue = ha_memory_context(c->from->memory); /* to a device it is always of that */
-    c->way = HA_BY_QUEUE;
+    c->method = HA_BY_QUEUE;
     if (pair) {
-        c->bundles = ha_merged_copies_make(c->leaf_values, c->leaves, 1, loose, c->merged_copy);
+        c->merged_copies = ha_merged_copies_make(c->leaf_values, c->leaves, 1, loose,
+                                                 c->merged_copy);
         if (!c->converts) return 1;
-        plain = ha_merged_copies_cost(c->merged_copy, c->bundles, queue);
+        plain = ha_merged_copies_cost(c->merged_copy, c->merged_copies, queue);
         if (plain <= 2 * (uint64_t)HA_CALL_NS) return 1;
     }
     ha_records_transfer_choose(c, b, queue, plain, loose);
-    if (c->way != HA_BY_QUEUE) return ha_records_transfer_is_small(c, b, cut);
-    c->bundles = ha_merged_copies_make(c->leaf_values, c->leaves, 1, loose, c->merged_copy);
+    if (c->method != HA_BY_QUEUE) return ha_records_transfer_is_small(c, b, cut);
+    c->merged_copies = ha_merged_copies_make(c->leaf_values, c->leaves, 1, loose, c->merged_copy);
     return 1;
 }
 
-static int ha_is_ahead(const struct ha_ahead *at, const ha_records_transfer *c, ha_range r) {
+static int ha_is_in_flight(const struct ha_in_flight *at, const ha_records_transfer *c,
+                           ha_range r) {
     return at->chunk && at->from == c->from && at->range.first == r.first &&
            at->range.last == r.last;
 }
 
 /* The place of a part that is on its way; r NULL: one that is free. NULL: there is none. */
-static struct ha_ahead *ha_records_transfer_place(ha_records_transfer *c, const ha_range *r) {
-    struct ha_ahead *at = c->attempt->ahead;
-    for (int i = 0; i < HA_AHEAD; i++)
-        if (r ? ha_is_ahead(&at[i], c, *r) : !at[i].chunk) return &at[i];
+static struct ha_in_flight *ha_records_transfer_place(ha_records_transfer *c, const ha_range *r) {
+    struct ha_in_flight *at = c->attempt->in_flight;
+    for (int i = 0; i < HA_IN_FLIGHT; i++)
+        if (r ? ha_is_in_flight(&at[i], c, *r) : !at[i].chunk) return &at[i];
     return NULL;
 }
 

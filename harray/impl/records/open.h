@@ -11,9 +11,9 @@ static ha_access *ha_records_parts(ha_records_access *x) { return x->more_ ? x->
 /* The box of a run and a range of the slowest index, neither empty. */
 static ha_range ha_records_range(const ha_array *a, const ha_field_run *run, int64_t first,
                                  int64_t last) {
-    const ha_record_form *f = ha_records_form(a);
+    const ha_records_state *state = ha_records_state_of(a);
     ha_field_box b = {.leaf = run->leaf, .end = run->end};
-    for (int d = 0; d < f->rank; d++) b.last[d] = f->extent[d];
+    for (int d = 0; d < state->rank; d++) b.last[d] = state->extent[d];
     b.first[0] = first;
     b.last[0] = last;
     return ha_field_box_range(a, &b);
@@ -42,27 +42,29 @@ typedef struct ha_records_opening {
 } ha_records_opening;
 
 /* All of them when all are easy, or nothing. */
-static int ha_records_open_fast(const ha_records_opening *w, ha_access *part) {
-    ha_array *a = w->array;
+static int ha_records_open_fast(const ha_records_opening *opening, ha_access *part) {
+    ha_array *a = opening->array;
     ha_incarnation *in = NULL;
     size_t n = 0;
     int writes = 0;
     if (!a->grid) return 0;
     ha_lock(a);
-    for (; n < w->n; n++) {
-        const int write = w->mode[n] != HA_READ;
-        if (!ha_is_easy(a, w->context, w->range[n], w->range[n], write, 1, &in)) break;
-        ha_hold_easily(&part[n], a, in, w->context, write, w->range[n], w->range[n], w->site);
+    for (; n < opening->n; n++) {
+        const int write = opening->mode[n] != HA_READ;
+        if (!ha_is_easy(a, opening->context, opening->range[n], opening->range[n], write, 1, &in))
+            break;
+        ha_hold_easily(&part[n], a, in, opening->context, write, opening->range[n],
+                       opening->range[n], opening->site);
         writes |= write;
     }
-    const int all = n == w->n;
+    const int all = n == opening->n;
     if (all) {
         a->recent = in;
         a->version += (uint64_t)writes;
     } else { /* nobody has seen them */
         a->holders -= (uint32_t)n;
-        if (n && w->context->ops)
-            ha_incarnation_find(a, w->context->memory)->ops.promised -= (uint32_t)n;
+        if (n && opening->context->ops)
+            ha_incarnation_find(a, opening->context->memory)->ops.promised -= (uint32_t)n;
     }
     ha_unlock(a);
     if (all) ha_self.held += n;
@@ -71,38 +73,41 @@ static int ha_records_open_fast(const ha_records_opening *w, ha_access *part) {
 
 /* All are prepared, and busy: the layout stays from now on, and what is overwritten is still there. */
 static ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
-    const ha_records_opening *w = (const ha_records_opening *)argument;
-    ha_array *a = w->array;
+    const ha_records_opening *opening = (const ha_records_opening *)argument;
+    ha_array *a = opening->array;
     (void)t;
     ha_lock(a);
-    const ha_mapping *m = ha_placement_find(ha_records_form(a), w->context->memory)->mapping;
+    const ha_mapping *m =
+        ha_placement_find(ha_records_state_of(a), opening->context->memory)->mapping;
     ha_unlock(a);
-    w->fitting->misfit = !w->fitting->fits(w->fitting, m);
-    return w->fitting->misfit ? HA_ERR_UNSUPPORTED : HA_OK;
+    opening->fitting->misfit = !opening->fitting->fits(opening->fitting, m);
+    return opening->fitting->misfit ? HA_ERR_UNSUPPORTED : HA_OK;
 }
 
 /* One access for each box, all or none. `q` has room for the requests. */
-static ha_status ha_records_open_slow(const ha_records_opening *w, ha_access *part, ha_request *q) {
-    ha_open_set t = {.operation = w->operation,
-                     .work = w->fitting ? ha_records_still_fit : NULL,
-                     .argument = (void *)(uintptr_t)w};
-    for (size_t i = 0; i < w->n; i++)
+static ha_status ha_records_open_slow(const ha_records_opening *opening, ha_access *part,
+                                      ha_request *q) {
+    ha_open_set t = {.operation = opening->operation,
+                     .work = opening->fitting ? ha_records_still_fit : NULL,
+                     .argument = (void *)(uintptr_t)opening};
+    for (size_t i = 0; i < opening->n; i++)
         q[i] = (ha_request){.access = &part[i],
-                            .array = w->array,
-                            .context = w->context,
-                            .how = w->mode[i],
+                            .array = opening->array,
+                            .context = opening->context,
+                            .how = opening->mode[i],
                             .last = HA_END};
-    (void)ha_requests_clear(q, w->n, w->operation, w->site); /* no access is there twice */
-    ha_status s = ha_open_many_make(&t, q, w->n, w->site);
+    (void)ha_requests_clear(q, opening->n, opening->operation,
+                            opening->site); /* no access is there twice */
+    ha_status s = ha_open_many_make(&t, q, opening->n, opening->site);
     if (s) return s;
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t i = 0; i < opening->n; i++) {
         ha_opening *o = &t.part[i].opening;
-        o->range = w->range[t.part[i].place];
-        if (!w->array->grid) continue;
+        o->range = opening->range[t.part[i].place];
+        if (!opening->array->grid) continue;
         o->has_target = 1;
-        o->count = ha_elements(w->array->grid, o->range);
+        o->count = ha_elements(opening->array->grid, o->range);
     }
-    s = ha_open_many_open(&t, w->trying);
+    s = ha_open_many_open(&t, opening->trying);
     HARRAY_FREE(t.part);
     return s;
 }
@@ -115,12 +120,13 @@ typedef struct ha_records_room {
     void *heap;
 } ha_records_room;
 
-/* The boxes of what is wanted: w->range, w->mode, w->n; *room is to be freed. An array without records has
+/* The boxes of what a text asks for: w->range, w->mode, w->n; *room is to be freed. An array without records has
  * no boxes: it is opened as a whole, in the way that excludes most. A range without records is opened, too,
  * so that the layout stays; it is in nobody's way. */
-static ha_status ha_records_aim(ha_records_opening *w, const ha_access_spec *wanted, int64_t first,
-                                int64_t last, ha_records_room *room, ha_request **q) {
-    const size_t n = (size_t)wanted->runs;
+static ha_status ha_records_target(ha_records_opening *opening, const ha_access_spec *spec,
+                                   int64_t first, int64_t last, ha_records_room *room,
+                                   ha_request **q) {
+    const size_t n = (size_t)spec->runs;
     ha_range *range = room->range;
     unsigned *mode = room->mode;
     *q = room->request;
@@ -128,24 +134,25 @@ static ha_status ha_records_aim(ha_records_opening *w, const ha_access_spec *wan
     if (n > 4) {
         room->heap = HARRAY_MALLOC(n * (sizeof **q + sizeof *range + sizeof *mode));
         if (!room->heap)
-            return ha_fail(HA_ERR_MEMORY, w->operation, "%s: records %s: no memory to open them",
-                           w->site, ha_label_of(w->array).text);
+            return ha_fail(HA_ERR_MEMORY, opening->operation,
+                           "%s: records %s: no memory to open them", opening->site,
+                           ha_label_of(opening->array).text);
         *q = (ha_request *)room->heap;
         range = (ha_range *)(void *)(*q + n);
         mode = (unsigned *)(void *)(range + n);
     }
-    w->range = range;
-    w->mode = mode;
-    const int boxes = w->array->grid && first < last;
-    w->n = boxes ? n : 1;
-    range[0] = w->array->grid ? (ha_range){0, 0} : HA_WHOLE_;
+    opening->range = range;
+    opening->mode = mode;
+    const int boxes = opening->array->grid && first < last;
+    opening->n = boxes ? n : 1;
+    range[0] = opening->array->grid ? (ha_range){0, 0} : HA_WHOLE_;
     mode[0] = HA_READ;
     for (size_t i = 0; i < n; i++) {
-        const unsigned how = wanted->run[i].mode;
+        const unsigned how = spec->run[i].mode;
         if (boxes) {
-            range[i] = ha_records_range(w->array, &wanted->run[i], first, last);
+            range[i] = ha_records_range(opening->array, &spec->run[i], first, last);
             mode[i] = how;
-        } else if (!w->array->grid && how > mode[0])
+        } else if (!opening->array->grid && how > mode[0])
             mode[0] = how;
     }
     return HA_OK;
@@ -155,40 +162,40 @@ static ha_status ha_records_aim(ha_records_opening *w, const ha_access_spec *wan
 static void ha_records_show(ha_records_access *x, ha_array *a) {
     const ha_memory *m = x->context->memory;
     ha_lock(a);
-    ha_placement *l = ha_placement_find(ha_records_form(a), m);
+    ha_placement *p = ha_placement_find(ha_records_state_of(a), m);
     const ha_incarnation *in = ha_incarnation_find(a, m);
     const char *data = (const char *)ha_records_parts(x)[0].data;
-    x->mapping = l->mapping;
-    x->blob = l->caller ? l->caller : l->blob;
-    if (data && !l->caller)
-        x->blob = ha_placement_shown(l, in->data, (uintptr_t)data - (uintptr_t)in->data);
+    x->mapping = p->mapping;
+    x->blob = p->caller ? p->caller : p->blob;
+    if (data && !p->caller)
+        x->blob = ha_placement_shown(p, in->data, (uintptr_t)data - (uintptr_t)in->data);
     ha_unlock(a);
 }
 
 /* Opens what is has_target at, and fills *x. */
-static ha_status ha_records_grant(ha_records_access *x, ha_records *r, const ha_records_opening *w,
-                                  ha_request *q) {
+static ha_status ha_records_grant(ha_records_access *x, ha_records *r,
+                                  const ha_records_opening *opening, ha_request *q) {
     ha_status s = HA_OK;
-    if (w->n > sizeof x->part_ / sizeof *x->part_ &&
-        !(x->more_ = (ha_access *)HARRAY_MALLOC(w->n * sizeof *x->more_)))
-        return ha_fail(HA_ERR_MEMORY, w->operation, "%s: records %s: no memory to open them",
-                       w->site, ha_label_of(w->array).text);
+    if (opening->n > sizeof x->part_ / sizeof *x->part_ &&
+        !(x->more_ = (ha_access *)HARRAY_MALLOC(opening->n * sizeof *x->more_)))
+        return ha_fail(HA_ERR_MEMORY, opening->operation, "%s: records %s: no memory to open them",
+                       opening->site, ha_label_of(opening->array).text);
     ha_access *part = ha_records_parts(x);
-    if (!ha_records_open_fast(w, part)) s = ha_records_open_slow(w, part, q);
+    if (!ha_records_open_fast(opening, part)) s = ha_records_open_slow(opening, part, q);
     if (s) {
         HARRAY_FREE(x->more_);
         return s;
     }
     x->records = r;
-    x->context = w->context;
-    x->parts_ = (int)w->n;
-    ha_records_show(x, w->array);
+    x->context = opening->context;
+    x->parts_ = (int)opening->n;
+    ha_records_show(x, opening->array);
     return HA_OK;
 }
 
 /* The range, with an end; 0: it is not inside. */
 static int ha_records_inside(const ha_array *a, size_t *first, size_t *last) {
-    const size_t n = (size_t)ha_records_form(a)->extent[0];
+    const size_t n = (size_t)ha_records_state_of(a)->extent[0];
     if (*last == HA_END) *last = n;
     return *first <= *last && *last <= n;
 }
@@ -196,29 +203,30 @@ static int ha_records_inside(const ha_array *a, size_t *first, size_t *last) {
 /* What is said of records before anything is done there: the placement is there then. */
 static ha_status ha_records_ready(ha_array *a, ha_context *c, size_t *first, size_t *last,
                                   const char *operation, const char *site) {
-    ha_placement *l;
+    ha_placement *p;
     const size_t from = *first, to = *last;
     if (!ha_records_inside(a, first, last))
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: no range [%zu, %zu) in %lld",
                        site, ha_label_of(a).text, from, to,
-                       (long long)ha_records_form(a)->extent[0]);
-    ha_status s = ha_placement_get(a, c->memory, &l);
+                       (long long)ha_records_state_of(a)->extent[0]);
+    ha_status s = ha_placement_get(a, c->memory, &p);
     if (!s) return HA_OK;
     return ha_fail(s, operation, "%s: records %s at %s: the layout \"%.80s\" cannot be had there",
-                   site, ha_label_of(a).text, c->name, ha_records_form(a)->layout);
+                   site, ha_label_of(a).text, c->name, ha_records_state_of(a)->layout);
 }
 /* The array is r's for now. */
-static ha_status ha_records_open_wanted(ha_records_access *x, ha_records *r,
-                                        const ha_access_spec *wanted, ha_records_opening *w,
-                                        size_t first, size_t last) {
+static ha_status ha_records_open_spec(ha_records_access *x, ha_records *r,
+                                      const ha_access_spec *spec, ha_records_opening *opening,
+                                      size_t first, size_t last) {
     ha_records_room room;
     ha_request *q;
-    ha_status s = ha_records_ready(w->array, w->context, &first, &last, w->operation, w->site);
+    ha_status s = ha_records_ready(opening->array, opening->context, &first, &last,
+                                   opening->operation, opening->site);
     if (s) return s;
     x->first = (int64_t)first;
     x->last = (int64_t)last;
-    s = ha_records_aim(w, wanted, (int64_t)first, (int64_t)last, &room, &q);
-    if (!s) s = ha_records_grant(x, r, w, q);
+    s = ha_records_target(opening, spec, (int64_t)first, (int64_t)last, &room, &q);
+    if (!s) s = ha_records_grant(x, r, opening, q);
     HARRAY_FREE(room.heap);
     return s;
 }
@@ -228,21 +236,21 @@ static ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
                                     const char *what, size_t first, size_t last, const char *site,
                                     ha_fitting *fitting) {
     static const char operation[] = "ha_records_open";
-    ha_access_spec *wanted = NULL;
+    ha_access_spec *spec = NULL;
     if (!x) return ha_no_access(operation);
     memset(x, 0, sizeof *x);
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !what) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: nothing to open", site);
     if (s) return x->status = s;
-    ha_records_opening w = {.array = ha_records_begin(r),
-                            .context = ha_resolve(c),
-                            .operation = operation,
-                            .site = site,
-                            .fitting = fitting};
-    s = ha_access_spec_get(r, what, 0, operation, site, &wanted);
-    if (!s) w.trying = wanted->trying;
-    if (!s) s = ha_records_open_wanted(x, r, wanted, &w, first, last);
-    ha_access_spec_end(wanted);
+    ha_records_opening opening = {.array = ha_records_begin(r),
+                                  .context = ha_resolve(c),
+                                  .operation = operation,
+                                  .site = site,
+                                  .fitting = fitting};
+    s = ha_access_spec_get(r, what, 0, operation, site, &spec);
+    if (!s) opening.trying = spec->trying;
+    if (!s) s = ha_records_open_spec(x, r, spec, &opening, first, last);
+    ha_access_spec_end(spec);
     ha_records_leave(r);
     if (s) memset(x, 0, sizeof *x);
     return x->status = s;

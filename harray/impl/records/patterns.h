@@ -1,23 +1,24 @@
 /* How a box of a record array lies in memory: as equally spaced pieces, which queues copy.
  *
  * A box has leaves: of each leaf the values, or, of one that is stored byte by byte, the bytes of this
- * number of all values. In one mapping the values of a leaf_values lie on a stride_pattern: at equal distances, on
- * some levels. Where they do not (between the blocks of aosoa, in Morton order) the box is cut. Strands
- * with stride_patterns of the same kind that lie beside each other are one merged_copy: pieces of larger size. */
+ * number of all values. In one mapping the values of a leaf have a stride pattern: they lie at equal
+ * distances, on some levels. Where they do not (between the blocks of aosoa, in Morton order) the box is
+ * cut. Leaves that lie beside each other, with stride patterns of the same levels, are one merged copy: of
+ * larger pieces. */
 #ifndef HARRAY_IMPL_RECORDS_PATTERNS_H
 #define HARRAY_IMPL_RECORDS_PATTERNS_H
 
-#include "state.h"
+#include "placement.h"
 
-enum { HA_LATTICE_LEVELS = HA_MAPPING_RANK };
+enum { HA_PATTERN_LEVELS = HA_MAPPING_RANK };
 
 typedef struct ha_stride_pattern {
     char *at; /* the first value */
     int levels;
     int blocks; /* the levels are lanes and blocks; else each is a dimension */
     int64_t linear;
-    int64_t count[HA_LATTICE_LEVELS], step[HA_LATTICE_LEVELS]; /* the innermost first */
-    int dimension[HA_LATTICE_LEVELS];
+    int64_t count[HA_PATTERN_LEVELS], step[HA_PATTERN_LEVELS]; /* the innermost first */
+    int dimension[HA_PATTERN_LEVELS];
 } ha_stride_pattern;
 
 typedef struct ha_leaf_values {
@@ -42,7 +43,7 @@ typedef struct ha_cut {
     int64_t index;
 } ha_cut;
 
-/* ---- stride_patterns -------------------------------------------------------------------------------- */
+/* ---- stride patterns -------------------------------------------------------------------------- */
 
 static int64_t ha_box_extent(const ha_field_box *b, int d) { return b->last[d] - b->first[d]; }
 
@@ -55,12 +56,12 @@ static int ha_cut_in_halves(const ha_linearizer *z, const ha_field_box *b, ha_cu
     return 0;
 }
 
-static void ha_stride_pattern_level(ha_stride_pattern *l, int64_t count, int64_t step,
+static void ha_stride_pattern_level(ha_stride_pattern *p, int64_t count, int64_t step,
                                     int dimension) {
     if (count == 1) return;
-    l->count[l->levels] = count;
-    l->step[l->levels] = step;
-    l->dimension[l->levels++] = dimension;
+    p->count[p->levels] = count;
+    p->step[p->levels] = step;
+    p->dimension[p->levels++] = dimension;
 }
 
 /* Whether the linear indices of a box follow each other; *dimension: the slowest index with more than
@@ -83,9 +84,9 @@ static int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *dime
 /* A box over several blocks of lanes: whole blocks, or it is cut. What is behind the last record in the
  * last block is nobody's. */
 static int ha_stride_pattern_blocks(const ha_row *row, const ha_linearizer *z,
-                                    const ha_field_box *b, int64_t end, ha_stride_pattern *l,
+                                    const ha_field_box *b, int64_t end, ha_stride_pattern *p,
                                     ha_cut *cut) {
-    const int64_t head = l->linear % row->lanes, tail = end == z->count ? 0 : end % row->lanes;
+    const int64_t head = p->linear % row->lanes, tail = end == z->count ? 0 : end % row->lanes;
     int d = 0, single;
     if (!ha_is_linear(z, b, &d, &single)) return ha_cut_in_halves(z, b, cut);
     if (head || tail) {
@@ -94,19 +95,19 @@ static int ha_stride_pattern_blocks(const ha_row *row, const ha_linearizer *z,
         cut->index = head ? b->first[d] + row->lanes - head : b->last[d] - tail;
         return 0;
     }
-    l->blocks = 1;
-    ha_stride_pattern_level(l, row->lanes, row->lane_stride, -1);
-    ha_stride_pattern_level(l, (end - l->linear + row->lanes - 1) / row->lanes, row->block_stride,
+    p->blocks = 1;
+    ha_stride_pattern_level(p, row->lanes, row->lane_stride, -1);
+    ha_stride_pattern_level(p, (end - p->linear + row->lanes - 1) / row->lanes, row->block_stride,
                             -1);
     return 1;
 }
 
-/* Values that lie nowhere in particular: only one record is a stride_pattern. */
+/* Values that lie nowhere in particular: only one record has a stride pattern. */
 static int ha_stride_pattern_single(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
-                                    ha_stride_pattern *l, ha_cut *cut) {
+                                    ha_stride_pattern *p, ha_cut *cut) {
     int d = 0;
-    l->levels = l->blocks = 0;
-    l->at = (char *)m->blob[row->blob] + ha_row_at(m->mapping, row, b->first);
+    p->levels = p->blocks = 0;
+    p->at = (char *)m->blob[row->blob] + ha_row_at(m->mapping, row, b->first);
     while (d < HA_MAPPING_RANK && ha_box_extent(b, d) == 1) d++;
     if (d == HA_MAPPING_RANK) return 1;
     *cut = (ha_cut){d, b->first[d] + ha_box_extent(b, d) / 2};
@@ -115,27 +116,27 @@ static int ha_stride_pattern_single(const ha_mapped *m, const ha_row *row, const
 
 /* 0: there is none, *cut says where to cut the box. */
 static int ha_stride_pattern_of(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
-                                ha_stride_pattern *l, ha_cut *cut) {
+                                ha_stride_pattern *p, ha_cut *cut) {
     if (row->linearizer < 0 || m->mapping->linearizer[row->linearizer].morton)
-        return ha_stride_pattern_single(m, row, b, l, cut);
+        return ha_stride_pattern_single(m, row, b, p, cut);
     const ha_linearizer *z = &m->mapping->linearizer[row->linearizer];
     int64_t last[HA_MAPPING_RANK];
     for (int d = 0; d < HA_MAPPING_RANK; d++) last[d] = b->last[d] - 1;
-    l->levels = l->blocks = 0;
-    l->linear = ha_linear(z, b->first);
-    l->at = (char *)m->blob[row->blob] + ha_row_offset(row, l->linear);
+    p->levels = p->blocks = 0;
+    p->linear = ha_linear(z, b->first);
+    p->at = (char *)m->blob[row->blob] + ha_row_offset(row, p->linear);
     const int64_t end = ha_linear(z, last) + 1;
-    if (row->lanes > 1 && l->linear / row->lanes != (end - 1) / row->lanes)
-        return ha_stride_pattern_blocks(row, z, b, end, l, cut);
+    if (row->lanes > 1 && p->linear / row->lanes != (end - 1) / row->lanes)
+        return ha_stride_pattern_blocks(row, z, b, end, p, cut);
     const int64_t step = row->lanes > 1 ? row->lane_stride : row->block_stride;
     for (int k = z->rank - 1; k >= 0; k--) {
         const int d = z->dimension[k];
-        ha_stride_pattern_level(l, ha_box_extent(b, d), z->stride[d] * step, d);
+        ha_stride_pattern_level(p, ha_box_extent(b, d), z->stride[d] * step, d);
     }
     return 1;
 }
 
-/* Whether two stride_patterns have the same levels. */
+/* Whether two stride patterns have the same levels. */
 static int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_pattern *y) {
     if (x->levels != y->levels || x->blocks != y->blocks) return 0;
     for (int k = 0; k < x->levels; k++)
@@ -163,13 +164,13 @@ static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_dtype own)
 }
 
 /* The leaves of a leaf. Their number. */
-static int64_t ha_leaf_values_of(const ha_record_form *f, const ha_mapping *here,
+static int64_t ha_leaf_values_of(const ha_records_state *state, const ha_mapping *here,
                                  const ha_mapping *there, int64_t leaf, ha_leaf_values *s) {
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
     const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
     const int64_t bytes = c && c->bytes ? c->bytes : 1;
     ha_leaf described = {.type = HA_DTYPE_NONE};
-    (void)!ha_record_leaf(f->record, leaf, &described);
+    (void)!ha_record_leaf(state->record, leaf, &described);
     const int alike = ha_stored_alike(c, other, described.type);
     for (int64_t b = 0; b < bytes; b++) {
         s[b] = (ha_leaf_values){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
@@ -190,9 +191,9 @@ static int ha_leaf_values_compare(const void *first, const void *second) {
     return (x > y) - (x < y);
 }
 
-/* ---- bundles --------------------------------------------------------------------------------- */
+/* ---- merged copies ---------------------------------------------------------------------------- */
 
-/* The pieces of one leaf_values. pair: in both memories, else only here. */
+/* The pieces of the values of one leaf. pair: in both memories, else only here. */
 static ha_rows ha_leaf_values_rows(const ha_leaf_values *s, int pair) {
     ha_rows r = {.bytes = s->bytes};
     for (int level = 0; level < s->stride_pattern.levels; level++) {
@@ -262,8 +263,8 @@ static void ha_merged_copy_fold(ha_merged_copy *b) {
     }
 }
 
-/* Strands, sorted by their address, to bundles. loose: all leaves of the record are there, and padding
- * between them is nobody's. The number of bundles. */
+/* Merges the copies of leaves, which are sorted by their address. loose: all leaves of the record are there,
+ * and padding between them is nobody's. How many are left. */
 static int64_t ha_merged_copies_make(ha_leaf_values *s, int64_t leaves, int pair, int loose,
                                      ha_merged_copy *b) {
     int64_t n = 0;
@@ -283,7 +284,7 @@ static int64_t ha_merged_copies_make(ha_leaf_values *s, int64_t leaves, int pair
     return n;
 }
 
-/* Places bundles one behind the other in a chunk; gives how many bytes that takes. */
+/* Places merged copies one behind the other in a chunk; gives how many bytes that takes. */
 static size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
     size_t end = 0;
     for (int64_t i = 0; i < n; i++) {

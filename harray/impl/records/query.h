@@ -6,29 +6,29 @@
 
 const ha_record *ha_records_record(const ha_records *r) {
     if (!r || ha_records_freed(r, "ha_records_record")) return NULL;
-    const ha_record *record = ha_records_form(ha_records_ask(r))->record;
+    const ha_record *record = ha_records_state_of(ha_records_ask(r))->record;
     ha_records_asked(r);
     return record;
 }
 
 int ha_records_rank(const ha_records *r) {
     if (!r || ha_records_freed(r, "ha_records_rank")) return 0;
-    const int rank = ha_records_form(ha_records_ask(r))->rank;
+    const int rank = ha_records_state_of(ha_records_ask(r))->rank;
     ha_records_asked(r);
     return rank;
 }
 
 int64_t ha_records_extent(const ha_records *r, int d) {
     if (!r || ha_records_freed(r, "ha_records_extent")) return 0;
-    const ha_record_form *f = ha_records_form(ha_records_ask(r));
-    const int64_t extent = d >= 0 && d < f->rank ? f->extent[d] : 0;
+    const ha_records_state *state = ha_records_state_of(ha_records_ask(r));
+    const int64_t extent = d >= 0 && d < state->rank ? state->extent[d] : 0;
     ha_records_asked(r);
     return extent;
 }
 
 int64_t ha_records_size(const ha_records *r) {
     if (!r || ha_records_freed(r, "ha_records_size")) return 0;
-    const int64_t n = ha_records_count(ha_records_form(ha_records_ask(r)));
+    const int64_t n = ha_records_count(ha_records_state_of(ha_records_ask(r)));
     ha_records_asked(r);
     return n;
 }
@@ -65,13 +65,13 @@ const char *ha_records_name(const ha_records *r) {
 const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
     static const char operation[] = "ha_records_mapping";
     const ha_mapping *mapping = NULL;
-    ha_placement *l;
+    ha_placement *p;
     if (ha_records_enter(r, operation, operation)) return NULL;
     ha_array *a = ha_records_ask(r);
     c = ha_resolve(c);
-    ha_status s = ha_placement_get(a, c->memory, &l);
+    ha_status s = ha_placement_get(a, c->memory, &p);
     ha_lock(a); /* another thread may have changed the layout */
-    if (!s) mapping = ha_placement_find(ha_records_form(a), c->memory)->mapping;
+    if (!s) mapping = ha_placement_find(ha_records_state_of(a), c->memory)->mapping;
     ha_unlock(a);
     ha_records_asked(r);
     if (s)
@@ -83,35 +83,35 @@ const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
 int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths, size_t first,
                      size_t last) {
     ha_records *m = (ha_records *)(uintptr_t)r;
-    ha_access_spec *wanted = NULL;
+    ha_access_spec *spec = NULL;
     if (!r || ha_forked || ha_records_freed(r, "ha_records_valid")) return 0;
     ha_array *a = ha_records_ask(m);
     ha_tell_later(); /* what is no path is just not valid */
     int valid = ha_records_inside(a, &first, &last) && first < last && a->grid &&
-                !ha_access_spec_get(m, paths ? paths : "", 1, "ha_records_valid", "", &wanted);
+                !ha_access_spec_get(m, paths ? paths : "", 1, "ha_records_valid", "", &spec);
     ha_later_error.error.status = HA_OK;
     ha_tell_now();
     ha_lock(a);
     const ha_incarnation *in = ha_incarnation_find(a, ha_resolve_const(c)->memory);
-    for (int32_t i = 0; valid && i < wanted->runs; i++)
-        valid = in && ha_set_contains(&in->valid, ha_records_range(a, &wanted->run[i],
-                                                                   (int64_t)first, (int64_t)last));
+    for (int32_t i = 0; valid && i < spec->runs; i++)
+        valid = in && ha_set_contains(&in->valid, ha_records_range(a, &spec->run[i], (int64_t)first,
+                                                                   (int64_t)last));
     ha_unlock(a);
-    ha_access_spec_end(wanted);
+    ha_access_spec_end(spec);
     ha_records_asked(m);
     return valid;
 }
 
 /* Lock held. */
 static void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
-    const ha_placement *l = ha_placement_find(ha_records_form(a), in->memory);
+    const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     const ha_range *v = ha_set_ranges(&in->valid);
     const char *whose = !in->wrapped      ? ""
                         : ha_is_const(in) ? "the caller's, const, "
                                           : "the caller's, ";
     if (in->block->memory != in->memory && !in->wrapped) whose = "pinned, ";
     ha_print(t, "  %-10s %s%s, valid", ha_memory_context(in->memory)->name, whose,
-             l->mapping->text);
+             p->mapping->text);
     for (uint32_t i = 0; i < in->valid.n; i++)
         ha_print(t, "%s %s", i ? "," : "", ha_part_label_of(a, v[i]).text);
     ha_print(t, "%s\n", in->valid.n ? "" : " nothing");
@@ -138,12 +138,12 @@ size_t ha_records_describe(const ha_records *r, char *text, size_t bytes) {
 
 /* The box of one record; empty: there is no such index. */
 static ha_range ha_records_one(const ha_array *a, const int64_t *index) {
-    const ha_record_form *f = ha_records_form(a);
-    ha_field_box b = {.end = f->leaves};
+    const ha_records_state *state = ha_records_state_of(a);
+    ha_field_box b = {.end = state->leaves};
     for (int d = 0; d < HA_MAPPING_RANK; d++) {
-        b.first[d] = d < f->rank ? index[d] : 0;
+        b.first[d] = d < state->rank ? index[d] : 0;
         b.last[d] = b.first[d] + 1;
-        if (b.first[d] < 0 || b.first[d] >= f->extent[d]) return (ha_range){0, 0};
+        if (b.first[d] < 0 || b.first[d] >= state->extent[d]) return (ha_range){0, 0};
     }
     return ha_field_box_range(a, &b);
 }
@@ -151,7 +151,7 @@ static ha_range ha_records_one(const ha_array *a, const int64_t *index) {
 static ha_status ha_records_no_index(ha_array *a, const int64_t *index, const char *operation) {
     char numbers[100];
     ha_text t = ha_text_into(numbers, sizeof numbers);
-    for (int d = 0; d < ha_records_form(a)->rank; d++)
+    for (int d = 0; d < ha_records_state_of(a)->rank; d++)
         ha_print(&t, "%s%lld", d ? ", " : "", (long long)index[d]);
     return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: there is no index (%s)", operation,
                    ha_label_of(a).text, numbers);
@@ -161,18 +161,18 @@ static ha_status ha_records_no_index(ha_array *a, const int64_t *index, const ch
 static ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_array *a,
                                      const int64_t *index, unsigned mode, const char *operation) {
     const ha_range range = ha_records_one(a, index);
-    const ha_records_opening w = {.array = a,
-                                  .context = ha_host(),
-                                  .range = &range,
-                                  .mode = &mode,
-                                  .n = 1,
-                                  .operation = operation,
-                                  .site = operation};
+    const ha_records_opening opening = {.array = a,
+                                        .context = ha_host(),
+                                        .range = &range,
+                                        .mode = &mode,
+                                        .n = 1,
+                                        .operation = operation,
+                                        .site = operation};
     ha_request request;
     size_t first = 0, last = HA_END;
     if (ha_is_empty(range)) return ha_records_no_index(a, index, operation);
-    ha_status s = ha_records_ready(a, w.context, &first, &last, operation, operation);
-    return s ? s : ha_records_grant(x, r, &w, &request);
+    ha_status s = ha_records_ready(a, opening.context, &first, &last, operation, operation);
+    return s ? s : ha_records_grant(x, r, &opening, &request);
 }
 
 /* Copies one record between the array and the struct that describes it. */
@@ -183,12 +183,12 @@ static ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *
     if (!s && (!index || !value)) s = ha_fail(HA_ERR_ARGUMENT, operation, "no index, or no value");
     if (s) return s;
     ha_array *a = ha_records_begin(r);
-    const ha_record_form *f = ha_records_form(a);
+    const ha_records_state *state = ha_records_state_of(a);
     s = ha_records_open_one(&x, r, a, index, mode, operation);
-    for (int64_t leaf = 0; leaf < f->leaves && !s; leaf++) {
+    for (int64_t leaf = 0; leaf < state->leaves && !s; leaf++) {
         const ha_mapped records = {x.mapping, x.blob};
         ha_leaf described = {.type = HA_DTYPE_NONE};
-        (void)!ha_record_leaf(f->record, leaf, &described);
+        (void)!ha_record_leaf(state->record, leaf, &described);
         char *at = (char *)value + described.offset;
         if (mode == HA_READ)
             ha_mapped_get(&records, leaf, index, at);

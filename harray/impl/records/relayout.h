@@ -63,20 +63,20 @@ static ha_status ha_records_copy(const ha_mapped *to, const ha_mapped *from, con
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 /* Claimed. A block with the values of the host's one in another layout. */
-static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_placement *l,
+static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_placement *p,
                                     ha_block **block, ha_attempt *attempt) {
-    const ha_record_form *f = ha_records_form(a);
+    const ha_records_state *state = ha_records_state_of(a);
     const ha_mapped from = ha_records_at(a, in);
-    ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)f->leaves * sizeof *rows);
+    ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)state->leaves * sizeof *rows);
     ha_status s = HA_ERR_MEMORY;
     ha_ops none = {0};
     if (!rows) return s;
     *block = NULL;
-    s = ha_incarnation_take_bytes(a, in, ha_host(), l->bytes, block, attempt);
+    s = ha_incarnation_take_bytes(a, in, ha_host(), p->bytes, block, attempt);
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
         const ha_field_box b = ha_field_box_of(a, ha_set_ranges(&in->valid)[i]);
-        const ha_mapped to = {l->mapping, ha_placement_blobs(l, (const char *)(*block)->data)};
-        s = ha_records_copy(&to, &from, &b, rows, f->extent);
+        const ha_mapped to = {p->mapping, ha_placement_blobs(p, (const char *)(*block)->data)};
+        s = ha_records_copy(&to, &from, &b, rows, state->extent);
     }
     HARRAY_FREE(rows);
     if (s && *block) ha_block_retire(*block, &none);
@@ -84,13 +84,13 @@ static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_placemen
 }
 
 /* Claimed. Puts the layout in the place of the one before, with the values that the host has. */
-static ha_status ha_records_settle_in(ha_array *a, ha_placement *l, ha_attempt *attempt) {
-    ha_incarnation *in = ha_incarnation_find(a, l->memory);
+static ha_status ha_records_settle_in(ha_array *a, ha_placement *p, ha_attempt *attempt) {
+    ha_incarnation *in = ha_incarnation_find(a, p->memory);
     ha_block *block = NULL;
     ha_ops ops = {0};
     ha_status s = HA_OK;
     if (in && in->valid.n && in->memory == &ha_host_memory)
-        s = ha_records_convert(a, in, l, &block, attempt);
+        s = ha_records_convert(a, in, p, &block, attempt);
     if (s) return s;
     if (block) {
         block = ha_block_exchange(a, in, block, a->size, &ops);
@@ -101,17 +101,17 @@ static ha_status ha_records_settle_in(ha_array *a, ha_placement *l, ha_attempt *
         ha_unlock(a);
         ha_incarnation_drop(a, in);
     }
-    ha_placement_free(ha_placement_exchange(a, l));
+    ha_placement_free(ha_placement_exchange(a, p));
     return HA_OK;
 }
 
 /* Whether there is nothing to do, or nothing can be done. */
-static ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *l, ha_context *c,
+static ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *p, ha_context *c,
                                           int *same, const char *operation, const char *site) {
     ha_lock(a);
-    const ha_placement *old = ha_placement_find(ha_records_form(a), c->memory);
+    const ha_placement *old = ha_placement_find(ha_records_state_of(a), c->memory);
     const int callers = old && old->caller;
-    *same = old && !callers && !strcmp(old->mapping->text, l->mapping->text);
+    *same = old && !callers && !strcmp(old->mapping->text, p->mapping->text);
     ha_unlock(a);
     if (!callers) return HA_OK;
     return ha_fail(HA_ERR_STATE, operation,
@@ -120,13 +120,13 @@ static ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *l, ha
 }
 
 /* Takes the placement over when it succeeds. */
-static ha_status ha_records_change_layout(ha_array *a, ha_placement *l, ha_context *c,
+static ha_status ha_records_change_layout(ha_array *a, ha_placement *p, ha_context *c,
                                           const char *operation, const char *site) {
     ha_attempt attempt = {.site = site};
     for (;;) {
         ha_status s = ha_records_gather(a, c->memory, operation, site);
         if (s) return s;
-        s = ha_records_settle_in(a, l, &attempt);
+        s = ha_records_settle_in(a, p, &attempt);
         ha_busy_end(a);
         if (s == HA_RETRY_ && !(s = ha_wait_past(attempt.point, site))) continue;
         if (!s) return HA_OK;
@@ -138,7 +138,7 @@ static ha_status ha_records_change_layout(ha_array *a, ha_placement *l, ha_conte
 ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, const char *site) {
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_layout";
-    ha_placement *l = NULL;
+    ha_placement *p = NULL;
     ha_error error = {0};
     int same = 0;
     ha_status s = ha_records_enter(r, operation, site);
@@ -146,47 +146,48 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
     if (s) return s;
     c = ha_resolve(c);
     ha_array *a = ha_records_begin(r);
-    if ((s = ha_placement_parse(ha_records_form(a), c->memory, layout, &l, &error)))
+    if ((s = ha_placement_parse(ha_records_state_of(a), c->memory, layout, &p, &error)))
         s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
                     ha_label_of(a).text, c->name, layout, error.text);
-    if (!s) s = ha_records_layout_refuse(a, l, c, &same, operation, site);
-    if (!s && !same) s = ha_records_change_layout(a, l, c, operation, site);
-    if (s || same) ha_placement_free(l);
+    if (!s) s = ha_records_layout_refuse(a, p, c, &same, operation, site);
+    if (!s && !same) s = ha_records_change_layout(a, p, c, operation, site);
+    if (s || same) ha_placement_free(p);
     ha_records_leave(r);
     return s;
 }
 
 /* ---- extents --------------------------------------------------------------------------------- */
 
-/* A form with other extents, and the same layouts. */
-static ha_record_form *ha_record_form_like(ha_array *a, const int64_t *extent, ha_error *error) {
-    const ha_record_form *old = ha_records_form(a);
-    ha_record_form *f = ha_record_form_make(old->record, old->rank, extent, old->layout);
+/* A state with other extents, and the same layouts. */
+static ha_records_state *ha_records_state_like(ha_array *a, const int64_t *extent,
+                                               ha_error *error) {
+    const ha_records_state *old = ha_records_state_of(a);
+    ha_records_state *state = ha_records_state_make(old->record, old->rank, extent, old->layout);
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
-    if (!f) return NULL;
+    if (!state) return NULL;
     ha_lock(a); /* somebody may ask for a mapping, and have it made: it is put before these */
-    const ha_placement *l = old->placements;
+    const ha_placement *p = old->placements;
     ha_unlock(a);
-    for (; l; l = l->next) {
+    for (; p; p = p->next) {
         ha_placement *like;
         ha_error why = {0};
-        if (ha_placement_parse(f, l->memory, l->mapping->text, &like, &why)) {
+        if (ha_placement_parse(state, p->memory, p->mapping->text, &like, &why)) {
             *error = why;
-            ha_record_form_free(f);
+            ha_records_state_free(state);
             return NULL;
         }
-        like->next = f->placements;
-        f->placements = like;
+        like->next = state->placements;
+        state->placements = like;
     }
-    return f;
+    return state;
 }
 
 /* What of a box of one array is in another one; 0: nothing. */
 static int ha_records_clip(const ha_array *to, ha_field_box *b) {
-    const ha_record_form *f = ha_records_form(to);
+    const ha_records_state *state = ha_records_state_of(to);
     if (!to->grid) return 0;
     for (int d = 0; d < HA_MAPPING_RANK; d++) {
-        if (b->last[d] > f->extent[d]) b->last[d] = f->extent[d];
+        if (b->last[d] > state->extent[d]) b->last[d] = state->extent[d];
         if (b->first[d] >= b->last[d]) return 0;
     }
     return 1;
@@ -205,19 +206,19 @@ static ha_status ha_records_clip_set(const ha_array *from, const ha_set *set, co
 
 /* Both claimed, or known to nobody. The values that `from` has on the host, as far as `to` has them. */
 static ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt *attempt) {
-    const ha_record_form *f = ha_records_form(from), *g = ha_records_form(to);
+    const ha_records_state *state = ha_records_state_of(from), *g = ha_records_state_of(to);
     ha_incarnation *source = &from->first,
                    *target = &to->first; /* made on the host, as all of them */
     int64_t extent[HA_MAPPING_RANK];
     if (!source->valid.n) return HA_OK;
     ha_set kept = {.grid = to->grid};
-    ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)f->leaves * sizeof *rows);
+    ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)state->leaves * sizeof *rows);
     ha_status s = rows ? ha_records_clip_set(from, &source->valid, to, &kept) : HA_ERR_MEMORY;
     if (!s && kept.n) s = ha_incarnation_room(to, target, ha_host(), to->size, attempt);
     if (!s) ha_set_exchange(&target->valid, &kept);
     ha_set_free(&kept);
     for (int d = 0; d < HA_MAPPING_RANK; d++)
-        extent[d] = f->extent[d] < g->extent[d] ? f->extent[d] : g->extent[d];
+        extent[d] = state->extent[d] < g->extent[d] ? state->extent[d] : g->extent[d];
     for (uint32_t i = 0; i < target->valid.n && !s; i++) {
         const ha_mapped x = ha_records_at(to, target), y = ha_records_at(from, source);
         const ha_field_box b = ha_field_box_of(to, ha_set_ranges(&target->valid)[i]);
@@ -255,8 +256,8 @@ static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
                                        const char *site, ha_attempt *attempt) {
     ha_array *a = r->array, *b = NULL;
     ha_error error = {0};
-    ha_record_form *f = ha_record_form_like(a, extent, &error);
-    if (f && !(b = ha_records_array(f, a->first_touch)))
+    ha_records_state *state = ha_records_state_like(a, extent, &error);
+    if (state && !(b = ha_records_array(state, a->first_touch)))
         error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!b)
         return ha_fail(error.status, operation, "%s: records %s: %s", site, ha_label_of(a).text,
@@ -276,7 +277,7 @@ static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
 
 static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, const char *operation,
                                        const char *site) {
-    const ha_record_form *f = ha_records_form(r->array);
+    const ha_records_state *state = ha_records_state_of(r->array);
     ha_attempt attempt = {.site = site};
     int same = 1;
     ha_status s = HA_OK;
@@ -285,8 +286,8 @@ static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
                        "%s: records %s: their memory is the caller's, and stays with them until "
                        "ha_records_unwrap",
                        site, ha_label_of(r->array).text);
-    for (int d = 0; d < f->rank; d++) {
-        same &= extent[d] == f->extent[d];
+    for (int d = 0; d < state->rank; d++) {
+        same &= extent[d] == state->extent[d];
         if (extent[d] < 0)
             return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: extent %d is %lld", site,
                            ha_label_of(r->array).text, d, (long long)extent[d]);

@@ -18,9 +18,10 @@
 static int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_host_memory; }
 
 static ha_status ha_records_transfer_make(ha_records_transfer *c) {
-    const ha_record_form *f = ha_records_form(c->array);
+    const ha_records_state *state = ha_records_state_of(c->array);
     const ha_mapping *m = c->here.mapping;
-    const size_t leaves = (size_t)ha_leaf_values_count(m, 0, f->leaves), rows = (size_t)f->leaves;
+    const size_t leaves = (size_t)ha_leaf_values_count(m, 0, state->leaves),
+                 rows = (size_t)state->leaves;
     const size_t byte_rows = (size_t)m->byte_rows;
     char *memory = (char *)HARRAY_MALLOC(
         leaves * (sizeof *c->leaf_values + sizeof *c->merged_copy + sizeof(ha_linearizer)) +
@@ -36,10 +37,10 @@ static ha_status ha_records_transfer_make(ha_records_transfer *c) {
 }
 
 static void ha_records_transfer_end(ha_records_transfer *c) {
-    HARRAY_FREE(c->spread.leaf_values);
+    HARRAY_FREE(c->scatter.leaf_values);
     HARRAY_FREE(c->leaf_values);
     c->leaf_values = NULL;
-    c->spread = (ha_device_scatter){.queue = NULL};
+    c->scatter = (ha_device_scatter){.queue = NULL};
     c->asked = 0;
 }
 
@@ -51,26 +52,26 @@ static ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incar
 static ha_status ha_records_transfer_part(ha_records_transfer *c, const ha_field_box *b) {
     const ha_range r = ha_field_box_range(c->array, b);
     ha_status s;
-    switch (c->way) {
+    switch (c->method) {
     case HA_BY_QUEUE:
         return ha_records_transfer_plain(c, r);
     case HA_BY_SCATTER:
         s = ha_records_transfer_scatter(c, r);
         if (s != HA_ERR_UNSUPPORTED) return s;
         c->attempt->no_scatter = 1;
-        c->spread.queue = NULL; /* another way is looked for */
+        c->scatter.queue = NULL; /* another way is looked for */
         c->pending[c->n++] = *b;
         return HA_OK;
     case HA_BY_HOST:
         break;
     }
-    if (c->detours)
+    if (c->via_host)
         return ha_records_via_host(c->array, c->from, c->to, r, c->context, c->brought, c->attempt);
     return c->here_is_to ? ha_records_transfer_up(c, b, r) : ha_records_transfer_down(c, b, r);
 }
 
 /* Whether a part is on its way to the host, where it is still missing: somebody else may have been faster. */
-static int ha_records_transfer_awaits(const ha_records_transfer *c, const struct ha_ahead *at) {
+static int ha_records_transfer_awaits(const ha_records_transfer *c, const struct ha_in_flight *at) {
     return at->chunk && at->from == c->from && !ha_set_overlaps(&c->to->valid, at->range);
 }
 
@@ -78,15 +79,15 @@ static int ha_records_transfer_awaits(const ha_records_transfer *c, const struct
  * comes first, also where it is not in r: the attempt before this one may have found the same missing, cut
  * in other pieces. So nothing is fetched twice. */
 static ha_status ha_records_transfer_rest(ha_records_transfer *c, ha_range r, ha_set *rest) {
-    const struct ha_ahead *at = c->attempt->ahead;
+    const struct ha_in_flight *at = c->attempt->in_flight;
     rest->grid = c->array->grid;
     if (!ha_is_on_host(c->to)) return ha_set_put(rest, r);
     ha_status s = ha_set_missing(&c->to->valid, r, rest);
-    for (int i = 0; i < HA_AHEAD && !s; i++)
+    for (int i = 0; i < HA_IN_FLIGHT && !s; i++)
         if (ha_records_transfer_awaits(c, &at[i])) s = ha_set_drop(rest, at[i].range);
     if (s) return s;
     if (rest->n) c->pending[c->n++] = ha_field_box_of(c->array, ha_set_ranges(rest)[--rest->n]);
-    for (int i = HA_AHEAD; i-- > 0;)
+    for (int i = HA_IN_FLIGHT; i-- > 0;)
         if (ha_records_transfer_awaits(c, &at[i]))
             c->pending[c->n++] = ha_field_box_of(c->array, at[i].range);
     return HA_OK;
@@ -132,7 +133,7 @@ static int ha_records_transfer_is_direct(ha_records_transfer *c, ha_range r) {
     if (ha_records_transfer_make(c)) return 0;
     int direct = ha_records_transfer_patterns(c, &b, &pair, &cut);
     if (direct) (void)ha_records_transfer_shape(c, &b, &cut);
-    direct = direct && c->way != HA_BY_HOST;
+    direct = direct && c->method != HA_BY_HOST;
     ha_records_transfer_end(c);
     return direct;
 }
@@ -150,7 +151,7 @@ static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnati
                              .brought = brought,
                              .attempt = attempt,
                              .converts = !devices || differ,
-                             .detours = devices,
+                             .via_host = devices,
                              .here_is_to = devices && differ ? link == to->memory
                                                              : !ha_is_on_host(to),
                              .loose = !from->wrapped && !to->wrapped};

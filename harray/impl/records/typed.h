@@ -69,17 +69,17 @@ static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
                                 void *view, const char *site) {
     ha_error error = {0};
     char there[64] = "of no layout";
-    ha_placement *l = NULL;
+    ha_placement *p = NULL;
     ha_array *a = ha_records_begin(r);
-    ha_status s = ha_placement_get(a, c->memory, &l);
+    ha_status s = ha_placement_get(a, c->memory, &p);
     if (s) {
         error.status = s;
         (void)snprintf(error.text, sizeof error.text, "there is no memory for its mapping");
     } else {
         ha_lock(a);
-        l = ha_placement_find(ha_records_form(a), c->memory);
-        s = ha_try_view(type, l->mapping, view, &error);
-        (void)snprintf(there, sizeof there, "%s", l->mapping->text);
+        p = ha_placement_find(ha_records_state_of(a), c->memory);
+        s = ha_try_view(type, p->mapping, view, &error);
+        (void)snprintf(there, sizeof there, "%s", p->mapping->text);
         ha_unlock(a);
     }
     ha_records_leave(r);

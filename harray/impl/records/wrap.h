@@ -55,12 +55,12 @@ static const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
 }
 
 /* The bytes of all blobs become the array's alone; all or none. */
-static ha_status ha_records_own(ha_array *a, const ha_placement *l, ha_error *error) {
+static ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *error) {
     ha_status s = HA_OK;
     int32_t b = 0;
-    for (; b < l->mapping->blobs && !s; b++) {
-        const uintptr_t first = (uintptr_t)l->caller[b];
-        const size_t bytes = (size_t)l->mapping->blob[b].bytes;
+    for (; b < p->mapping->blobs && !s; b++) {
+        const uintptr_t first = (uintptr_t)p->caller[b];
+        const size_t bytes = (size_t)p->mapping->blob[b].bytes;
         const ha_array *other = NULL;
         ha_label label;
         if (!bytes) continue;
@@ -69,36 +69,36 @@ static ha_status ha_records_own(ha_array *a, const ha_placement *l, ha_error *er
         if (s == HA_ERR_STATE && other == a) s = HA_ERR_ARGUMENT;
         if (s == HA_ERR_STATE)
             snprintf(error->text, sizeof error->text,
-                     "%s owns some of blob %d at %p: unwrap it first", label.text, b, l->caller[b]);
+                     "%s owns some of blob %d at %p: unwrap it first", label.text, b, p->caller[b]);
         else if (s)
-            snprintf(error->text, sizeof error->text, "blob %d at %p: %s", b, l->caller[b],
+            snprintf(error->text, sizeof error->text, "blob %d at %p: %s", b, p->caller[b],
                      s == HA_ERR_MEMORY ? "no memory for its records"
                      : other == a       ? "two blobs overlap"
                                         : "it goes beyond the last address");
     }
     if (!s) return HA_OK;
     for (b--; b-- > 0;)
-        if (l->mapping->blob[b].bytes) ha_owners_remove((uintptr_t)l->caller[b]);
+        if (p->mapping->blob[b].bytes) ha_owners_remove((uintptr_t)p->caller[b]);
     return error->status = s;
 }
 
 /* The incarnation of the caller's memory, in an array that nobody knows yet. */
-static ha_status ha_records_adopt(ha_array *a, ha_placement *l, ha_context *c, unsigned flags,
+static ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, unsigned flags,
                                   ha_error *error) {
     ha_memory *m = c->memory;
     ha_incarnation *in = ha_incarnation_add(a, m);
     ha_block *block = in ? (ha_block *)HARRAY_MALLOC(sizeof *block) : NULL;
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!block) return HA_ERR_MEMORY;
-    ha_status s = ha_records_own(a, l, error);
+    ha_status s = ha_records_own(a, p, error);
     if (s) {
         HARRAY_FREE(block);
         return s;
     }
     int32_t b = 0;
-    while (!l->mapping->blob[b].bytes) b++;
+    while (!p->mapping->blob[b].bytes) b++;
     *block = (ha_block){
-        .memory = m, .data = l->caller[b], .bytes = (size_t)l->mapping->blob[b].bytes};
+        .memory = m, .data = p->caller[b], .bytes = (size_t)p->mapping->blob[b].bytes};
     in->block = block;
     in->data = (char *)block->data;
     in->capacity = a->size;
@@ -116,21 +116,21 @@ static ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsig
                                    ha_error *error) {
     const ha_mapping *m = memory->mapping;
     if (ha_records_check(m->record, m->rank, m->extent, "aos", error)) return NULL;
-    ha_record_form *f = ha_record_form_make(m->record, m->rank, m->extent, "aos");
+    ha_records_state *state = ha_records_state_make(m->record, m->rank, m->extent, "aos");
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for one more array"};
-    if (!f) return NULL;
+    if (!state) return NULL;
     ha_mapping *copy = ha_mapping_duplicated(m);
-    ha_placement *l = copy ? ha_placement_make(c->memory, copy, 1) : NULL;
-    f->placements = l;
-    ha_status s = l ? ha_records_accept(f, copy, error) : HA_ERR_MEMORY;
+    ha_placement *p = copy ? ha_placement_make(c->memory, copy, 1) : NULL;
+    state->placements = p;
+    ha_status s = p ? ha_records_accept(state, copy, error) : HA_ERR_MEMORY;
     if (s) {
-        ha_record_form_free(f);
+        ha_records_state_free(state);
         return NULL;
     }
-    for (int32_t b = 0; b < copy->blobs; b++) l->blob[b] = memory->blob[b];
-    l->caller = l->blob;
-    ha_array *a = ha_records_array(f, c);
-    if (!a || !a->size || ha_records_adopt(a, l, c, flags, error) == HA_OK) return a;
+    for (int32_t b = 0; b < copy->blobs; b++) p->blob[b] = memory->blob[b];
+    p->caller = p->blob;
+    ha_array *a = ha_records_array(state, c);
+    if (!a || !a->size || ha_records_adopt(a, p, c, flags, error) == HA_OK) return a;
     ha_array_destroy(a);
     return NULL;
 }
@@ -172,7 +172,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
                        "%s: records %s have no memory of the caller's: their values would be lost; "
                        "ha_records_free frees them",
                        site, ha_label_of(r->array).text);
-    const ha_label label = ha_records_epitaph(r);
+    const ha_label label = ha_records_last_label(r);
     s = ha_wrap_end(r->array, operation, site);
     if (!s) ha_records_handle_free(r, label);
     return s;

@@ -12,7 +12,7 @@
 #ifndef HARRAY_IMPL_STATE_ACCESS_DEBUG_H
 #define HARRAY_IMPL_STATE_ACCESS_DEBUG_H
 
-#include "array_state.h"
+#include "labels.h"
 
 #ifdef HARRAY_DEBUG
 
@@ -31,7 +31,7 @@ static ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
 static void ha_debug_count(const ha_array *a, const ha_known *k, const ha_context *c, ha_range r,
                            int writes, int by) {
     if (!k->guarded || !ha_is_host(c) || ha_is_empty(r)) return;
-    if (a->form) /* its fields lie anywhere */
+    if (a->ops) /* its fields lie anywhere */
         ha_guarded_count(k->guarded, 0, k->bytes, writes, by);
     else
         ha_guarded_count(k->guarded, r.first * a->element, r.last * a->element, writes, by);
@@ -107,22 +107,22 @@ static void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
 
 /* ---- arrays that were freed ---------------------------------------------------------------- */
 
-enum { HA_GRAVES = 10000 }; /* beyond that, the oldest ones are forgotten */
+enum { HA_FREED_KEPT = 10000 }; /* beyond that, the oldest ones are forgotten */
 typedef struct ha_freed_list {
     pthread_mutex_t lock;
-    void *memory[HA_GRAVES];
+    void *memory[HA_FREED_KEPT];
     size_t next;
 } ha_freed_list;
 
 /* Arrays, and the handles of record arrays: the one that a handle had lies among the arrays. */
-static ha_freed_list ha_arrays_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static ha_freed_list ha_handles_buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static ha_freed_list ha_freed_arrays = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static ha_freed_list ha_freed_handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Instead of freeing it. */
-static void ha_debug_grave(ha_freed_list *g, void *memory) {
+static void ha_freed_list_add(ha_freed_list *g, void *memory) {
     pthread_mutex_lock(&g->lock);
-    void **grave = &g->memory[g->next++ % HA_GRAVES], *old = *grave;
-    *grave = memory;
+    void **slot = &g->memory[g->next++ % HA_FREED_KEPT], *old = *slot;
+    *slot = memory;
     pthread_mutex_unlock(&g->lock);
     HARRAY_FREE(old);
 }
@@ -137,9 +137,9 @@ static void ha_debug_note_freed(ha_array *a) {
     a->read_only = a->busy = 0;
     a->wrapped = 0;
     a->grid = NULL;
-    a->form = NULL;
+    a->ops = NULL;
     __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
-    ha_debug_grave(&ha_arrays_buried, a);
+    ha_freed_list_add(&ha_freed_arrays, a);
 }
 
 /* Whether an array was freed; tells it. a: may be NULL. */
@@ -152,9 +152,9 @@ static int ha_debug_freed(const ha_array *a, const char *operation) {
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-static void ha_graves_end(ha_freed_list *g) {
+static void ha_freed_list_end(ha_freed_list *g) {
     pthread_mutex_lock(&g->lock);
-    for (size_t i = 0; i < HA_GRAVES; i++) {
+    for (size_t i = 0; i < HA_FREED_KEPT; i++) {
         HARRAY_FREE(g->memory[i]);
         g->memory[i] = NULL;
     }
@@ -163,8 +163,8 @@ static void ha_graves_end(ha_freed_list *g) {
 
 static void ha_debug_end(void) {
     ha_fault_end();
-    ha_graves_end(&ha_arrays_buried);
-    ha_graves_end(&ha_handles_buried);
+    ha_freed_list_end(&ha_freed_arrays);
+    ha_freed_list_end(&ha_freed_handles);
 }
 
 #else

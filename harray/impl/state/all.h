@@ -3,6 +3,8 @@
 
 #include "array_ops.h"
 #include "array_state.h"
+#include "labels.h"
+#include "dependencies.h"
 #include "access_debug.h"
 #include "array_events.h"
 #include "lost.h"

@@ -12,34 +12,36 @@ typedef struct ha_array_snapshot {
 } ha_array_snapshot;
 
 /* Lock held. */
-static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *g) {
-    memcpy(g->name, a->name, sizeof g->name);
-    ha_text_copy(g->type, sizeof g->type, a->type);
-    g->size = a->size;
-    g->element = a->element;
+static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapshot) {
+    memcpy(snapshot->name, a->name, sizeof snapshot->name);
+    ha_text_copy(snapshot->type, sizeof snapshot->type, a->type);
+    snapshot->size = a->size;
+    snapshot->element = a->element;
 }
 
 /* The same, with an access to r. */
-static void ha_array_snapshot_access(const ha_array *a, ha_array_snapshot *g, ha_range r) {
-    ha_array_snapshot_take(a, g);
-    if (r.last > g->size) r.last = g->size;
-    g->accessed = ha_value_bytes(a, r);
+static void ha_array_snapshot_access(const ha_array *a, ha_array_snapshot *snapshot, ha_range r) {
+    ha_array_snapshot_take(a, snapshot);
+    if (r.last > snapshot->size) r.last = snapshot->size;
+    snapshot->accessed = ha_value_bytes(a, r);
 }
 
-static void ha_record_snapshot(ha_event_record *r, const ha_array_snapshot *g, ha_range range) {
-    memcpy(r->array, g->name, sizeof r->array);
-    memcpy(r->type, g->type, sizeof r->type);
-    if (range.last > g->size) range.last = g->size; /* a whole access locks more than there is */
+static void ha_record_snapshot(ha_event_record *r, const ha_array_snapshot *snapshot,
+                               ha_range range) {
+    memcpy(r->array, snapshot->name, sizeof r->array);
+    memcpy(r->type, snapshot->type, sizeof r->type);
+    if (range.last > snapshot->size)
+        range.last = snapshot->size; /* a whole access locks more than there is */
     if (range.first > range.last) range.first = range.last;
     r->info.range = range;
 }
 
 static void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
-    ha_array_snapshot g;
+    ha_array_snapshot snapshot;
     ha_lock(a);
-    ha_array_snapshot_take(a, &g);
+    ha_array_snapshot_take(a, &snapshot);
     ha_unlock(a);
-    ha_record_snapshot(r, &g, range);
+    ha_record_snapshot(r, &snapshot, range);
 }
 
 /* ---- transfers ----------------------------------------------------------------------------- */
@@ -123,12 +125,12 @@ static void ha_watch_end(ha_array *a) {
 }
 
 /* Nothing locked. The array itself may be gone when an access was closed. */
-static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_array_snapshot *g,
+static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_array_snapshot *snapshot,
                          const ha_holder *h) {
     ha_event_record *r = ha_record_add(kind, h->site, h->context->name);
     if (!r) return;
-    ha_record_snapshot(r, g, h->range);
-    r->info.bytes = g->accessed;
+    ha_record_snapshot(r, snapshot, h->range);
+    r->info.bytes = snapshot->accessed;
     r->info.start = h->opened;
     if (kind == HA_EVENT_OPEN) r->info.end = h->opened;
     r->info.writes = h->writes;
@@ -138,17 +140,17 @@ static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_array_s
 
 /* A thread has just opened an access to a watched array: nobody else takes that away. */
 static void ha_watch_opened(ha_array *a, uint64_t ticket) {
-    ha_array_snapshot g;
+    ha_array_snapshot snapshot;
     uint64_t now = ha_now();
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, ticket);
     h->opened = now;
     a->watched->accesses++;
     ha_holder opened = *h;
-    ha_array_snapshot_access(a, &g, h->range);
+    ha_array_snapshot_access(a, &snapshot, h->range);
     ha_unlock(a);
     ha_site_add(opened.site, &(ha_site_statistics){.accesses = 1});
-    ha_on_access(HA_EVENT_OPEN, a, &g, &opened);
+    ha_on_access(HA_EVENT_OPEN, a, &snapshot, &opened);
 }
 
 /* ---- conflicts ----------------------------------------------------------------------------- */

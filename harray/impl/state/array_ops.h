@@ -1,11 +1,11 @@
 /* Arrays whose elements are not one size, nor at one place in every memory: record arrays. What the engine
- * otherwise finds by multiplying it asks the array's form. Ordinary arrays have none (NULL).
+ * otherwise finds by multiplying it asks the array's operations. Ordinary arrays have none (NULL).
  *
  * The array lies on a grid, whose first dimension are the leaf fields of the record and whose others are
  * its extents, so an element is one leaf of one record, and a box the neighbouring leaves of a block of
- * records. Sets, holders, operations and plans are those of any array. Its `element` is 0 bytes, so that
- * every access points to the beginning of the block. The functions are in record_array_*.h, and only come
- * with these. */
+ * records. Sets, holders, outstanding operations and plans are those of any array. Its `element` is 0 bytes,
+ * so that every access points to the beginning of the block. The functions are in records/, and only come
+ * with it. */
 #ifndef HARRAY_IMPL_STATE_ARRAY_OPS_H
 #define HARRAY_IMPL_STATE_ARRAY_OPS_H
 
@@ -30,12 +30,8 @@ typedef struct ha_array_ops {
     void (*disown)(struct ha_array *a, const struct ha_incarnation *in);
     /* Whether the queue of a zero-copy context that asks can work on the caller's memory. */
     int (*maps)(const struct ha_array *a, const struct ha_incarnation *in, const ha_context *c);
-    /* With the array, the form goes. */
+    /* With the array, what it is made of goes. */
     void (*end)(struct ha_array *a);
 } ha_array_ops;
-
-typedef struct ha_array_form {
-    const ha_array_ops *ops;
-} ha_array_form;
 
 #endif

@@ -43,7 +43,7 @@ struct ha_array {
     ha_holder *holder;
     ha_incarnation *recent; /* where the last access went */
     size_t size;
-    size_t element; /* bytes; 0: of a form */
+    size_t element; /* bytes; 0: of record arrays */
     uint64_t tickets, version;
     ha_incarnation first; /* where it was first touched; the others follow by `next` */
     ha_context *first_touch;
@@ -58,7 +58,7 @@ struct ha_array {
     const char *lost_site;       /* what it was to write them for; NULL: unknown */
     struct ha_watched *watched;  /* array_events.h; NULL: it is not */
     ha_grid *grid;               /* on which its elements lie; NULL: one behind the other */
-    ha_array_form *form;         /* of a record array; NULL: elements are bytes in a row */
+    const ha_array_ops *ops;     /* of a record array: the head of its state; NULL: none */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
     char name[48];
@@ -109,85 +109,10 @@ static ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
     return in;
 }
 
-/* "'u' (double[1000])" for messages. */
-typedef struct ha_label {
-    char text[120];
-} ha_label;
-
-static ha_label ha_label_of(ha_array *a) {
-    ha_label l;
-    char name[sizeof a->name];
-    ha_lock(a);
-    size_t size = a->size;
-    memcpy(name, a->name, sizeof name);
-    ha_unlock(a);
-    const char *quote = *name ? "'" : "", *space = *name ? " " : "";
-    int n = snprintf(l.text, sizeof l.text, "%s%s%s%s(%.32s[", quote, name, quote, space, a->type);
-    ha_text t = {l.text, sizeof l.text, (size_t)n};
-    if (a->form)
-        a->form->ops->print_extents(a, &t);
-    else if (!a->grid)
-        ha_print(&t, "%zu", size);
-    for (int d = 0; a->grid && !a->form && d < a->grid->rank; d++)
-        ha_print(&t, "%s%zu", d ? ", " : "", a->grid->extent[d]);
-    ha_print(&t, "])");
-    return l;
-}
-
-/* "array 'u' (double[1000])", or "records 'v' (body[1000])". */
-static ha_label ha_subject_of(ha_array *a) {
-    const ha_label label = ha_label_of(a);
-    ha_label subject;
-    ha_text t = ha_text_into(subject.text, sizeof subject.text);
-    ha_print(&t, "%s %s", a->form ? "records" : "array", label.text);
-    return subject;
-}
-
-/* "[3, 7)", or "[3, 7) x [0, 2)" for messages. */
-typedef struct ha_part_label {
-    char text[112];
-} ha_part_label;
-
-static ha_part_label ha_part_label_of(const ha_array *a, ha_range r) {
-    ha_part_label l = {""};
-    ha_text t = {l.text, sizeof l.text, 0};
-    ha_box box = {{r.first}, {r.last}};
-    if (a->form && a->grid && !ha_is_empty(r)) {
-        a->form->ops->print_part(a, r, &t);
-        return l;
-    }
-    if (a->grid && !ha_is_empty(r)) ha_box_of(a->grid, r, &box);
-    for (int d = 0; d < (a->grid ? a->grid->rank : 1); d++)
-        ha_print(&t, "%s[%zu, %zu)", d ? " x " : "", box.first[d], box.last[d]);
-    return l;
-}
-
 /* The bytes of the values in r. */
 static uint64_t ha_value_bytes(const ha_array *a, ha_range r) {
-    if (a->form) return a->form->ops->value_bytes(a, r);
+    if (a->ops) return a->ops->value_bytes(a, r);
     return ha_elements(a->grid, r) * a->element;
-}
-
-/* Room for one more operation on an incarnation, keeping promises. Busy; takes memory unlocked. */
-static ha_status ha_ops_reserve(ha_array *a, ha_ops *o, uint32_t more) {
-    ha_lock(a);
-    if (!ha_ops_has_room(o, more)) ha_ops_prune(o, 1);
-    if (!ha_ops_has_room(o, more) && o->n > HA_MERGE_ABOVE) ha_ops_merge(o);
-    int enough = ha_ops_has_room(o, more);
-    uint32_t capacity = 2 * (o->n + o->promised + more);
-    ha_unlock(a);
-    if (enough) return HA_OK;
-    /* While busy, closing accesses use up promises and may note, but never need more than this. */
-    ha_operation *heap = (ha_operation *)HARRAY_MALLOC(capacity * sizeof *heap), *old;
-    if (!heap) return HA_ERR_MEMORY;
-    ha_lock(a);
-    memcpy(heap, ha_ops_list(o), o->n * sizeof *heap);
-    old = o->heap;
-    o->heap = heap;
-    o->capacity = capacity;
-    ha_unlock(a);
-    HARRAY_FREE(old);
-    return HA_OK;
 }
 
 /* Room for `more` further ranges in a set of an incarnation. Sets change only under busy and lock
@@ -203,53 +128,6 @@ static ha_status ha_set_reserve(ha_array *a, ha_set *set, size_t more) {
     ha_unlock(a);
     HARRAY_FREE(old);
     return HA_OK;
-}
-
-/* The next queue, in order of address behind p->queue, with an operation that an access to r has to
- * come after; *p is the last of these. 0 when there is none. Not by index: while the lock is
- * dropped between two calls, others may note operations and so move the entries of the list. */
-static int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int write,
-                            const ha_context *queue, ha_timepoint *p) {
-    ha_timepoint best = {NULL, 0};
-    ha_lock(a);
-    const ha_operation *list = ha_ops_list(&in->ops);
-    for (uint32_t i = 0; i < in->ops.n; i++) {
-        const ha_operation *o = &list[i];
-        uintptr_t at = (uintptr_t)o->at.queue;
-        if (o->at.queue == queue || at <= (uintptr_t)p->queue ||
-            !ha_conflicts(a->grid, o, r, write) ||
-            (ha_passed(o->at.queue, o->at.seq) && !ha_lost_write(o)))
-            continue;
-        if (!best.queue || at < (uintptr_t)best.queue)
-            best = o->at;
-        else if (o->at.queue == best.queue && o->at.seq > best.seq)
-            best.seq = o->at.seq;
-    }
-    ha_unlock(a);
-    *p = best;
-    return best.queue != NULL;
-}
-
-/* Work enqueued on `queue` (or, for the host, done by this thread) from now on comes after p.
- * HA_RETRY_ when the host would have to wait, or when a queue turns out to have failed: then what
- * there is has to be looked at again. */
-static ha_status ha_come_after_timepoint(ha_context *queue, ha_timepoint p, ha_attempt *attempt) {
-    ha_poll(p.queue);
-    if (ha_passed(p.queue, p.seq) && !ha_is_lost(p)) return HA_OK;
-    ha_status s = ha_can_await(queue, p.queue) && !ha_is_lost(p) ? ha_await(queue, p) : HA_RETRY_;
-    if (s == HA_ERR_LOST) s = HA_RETRY_;
-    if (s == HA_RETRY_) attempt->point = p;
-    return s;
-}
-
-/* Work on `queue` from now on comes after every conflicting operation on `in`. */
-static ha_status ha_come_after(ha_array *a, ha_incarnation *in, ha_range r, int write,
-                               ha_context *queue, ha_attempt *attempt) {
-    ha_timepoint p = {NULL, 0};
-    ha_status s = HA_OK;
-    while (!s && ha_next_conflict(a, in, r, write, queue, &p))
-        s = ha_come_after_timepoint(queue, p, attempt);
-    return s;
 }
 
 #endif

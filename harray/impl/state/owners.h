@@ -8,7 +8,7 @@
 #ifndef HARRAY_IMPL_STATE_OWNERS_H
 #define HARRAY_IMPL_STATE_OWNERS_H
 
-#include "array_state.h"
+#include "labels.h"
 
 enum { HA_CALLERS = 4 }; /* of an incarnation: beside the flags in array/wrap.h */
 

@@ -3,6 +3,9 @@
 
 #include "links.h"
 #include "plan.h"
+#include "queue.h"
+#include "incarnation.h"
+#include "chunks.h"
 #include "transfer.h"
 #include "staging.h"
 #include "device_staging.h"

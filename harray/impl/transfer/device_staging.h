@@ -6,7 +6,7 @@
 #ifndef HARRAY_IMPL_TRANSFER_DEVICE_STAGING_H
 #define HARRAY_IMPL_TRANSFER_DEVICE_STAGING_H
 
-#include "staging.h"
+#include "chunks.h"
 
 enum { HA_DEVICE_STAGING_USED_ = 2 }; /* `taken`, with a block */
 

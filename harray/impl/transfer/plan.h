@@ -12,7 +12,7 @@
 typedef struct ha_piece {
     ha_incarnation *from;
     ha_range range;
-    int staged; /* by way of the host */
+    int staged; /* by the host */
 } ha_piece;
 
 typedef struct ha_plan {
@@ -39,15 +39,15 @@ static ha_incarnation *ha_next_source(ha_array *a, const ha_incarnation *to, uin
     uint64_t best_cost = 0;
     int behind = last == NULL; /* the walk has passed `last` */
     for (ha_incarnation *in = &a->first; in; in = in->next) {
-        int way = 0;
+        int via_host = 0;
         if (in == last) behind = 1;
         if (in == to || in == last || !in->valid.n) continue;
-        uint64_t c = ha_route_cost(in->memory, to->memory, &way);
+        uint64_t c = ha_route_cost(in->memory, to->memory, &via_host);
         if (!c || c < *cost || (c == *cost && !behind)) continue;
         if (best && c >= best_cost) continue;
         best = in;
         best_cost = c;
-        *staged = way;
+        *staged = via_host;
     }
     *cost = best_cost;
     return best;

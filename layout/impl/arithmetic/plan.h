@@ -23,13 +23,13 @@ typedef struct ha_apply_part {
     ha_copy_shape left_shape, right_shape;
     const ha_kernel *kernel;
     int32_t walk, size, right_size; /* bytes of a value on each side */
-    int64_t together; /* so many parts from this one on follow each other in each block */
-    int is_filled;    /* and fill the whole of it */
-    int is_woven;     /* but on the right they are arrays */
-    char *pattern;    /* their values, as they lie in blocks; NULL: none */
-    int64_t patterns; /* blocks in there */
-    int64_t least;    /* values in there, after which they come again and a vector ends */
-    int is_large;     /* in no cache */
+    int64_t together;   /* so many parts from this one on follow each other in each block */
+    int is_filled;      /* and fill the whole of it */
+    int is_interleaved; /* but on the right they are arrays */
+    char *pattern;      /* their values, as they lie in blocks; NULL: none */
+    int64_t patterns;   /* blocks in there */
+    int64_t least;      /* values in there, after which they come again and a vector ends */
+    int is_large;       /* in no cache */
     _Alignas(16) char value[HA_SPLAT];
 } ha_apply_part;
 
@@ -211,7 +211,7 @@ static int ha_apply_is_mixed(const ha_apply_part *part) {
 static int64_t ha_apply_mixed_neighbours(const ha_apply_part *part, int64_t parts) {
     int64_t n = 1;
     if (!ha_apply_is_mixed(part)) return 1;
-    while (n < ha_smaller(parts, HA_STRIP_LEAVES) && ha_apply_is_mixed(&part[n]) &&
+    while (n < ha_smaller(parts, HA_STRIDED_LEAVES) && ha_apply_is_mixed(&part[n]) &&
            part[n].walk == part->walk && part[n].kernel == part->kernel &&
            part[n].left_shape.block == part->left_shape.block &&
            HA_NUMBER_(part[n].left) - HA_NUMBER_(part->left) == (uint64_t)(n * part->size))
@@ -229,10 +229,10 @@ static void ha_apply_find_together(ha_apply_plan *p) {
         part->together = ha_apply_neighbours(part, p->parts - k);
         if (part->together == 1) {
             part->together = ha_apply_mixed_neighbours(part, p->parts - k);
-            part->is_woven = part->together > 1;
+            part->is_interleaved = part->together > 1;
         }
         part->is_filled = ha_apply_bytes(part, part->together) == part->left_shape.block &&
-                          (!part->right || part->is_woven ||
+                          (!part->right || part->is_interleaved ||
                            part->right_shape.block == ha_apply_values(part) * part->right_size);
     }
 }

@@ -4,7 +4,7 @@
 
 #include "plan.h"
 
-enum { HA_APPLY_MOST_THREADS = 256, HA_APPLY_WOVEN = 8192 /* bytes */ };
+enum { HA_APPLY_MOST_THREADS = 256, HA_APPLY_INTERLEAVED = 8192 /* bytes */ };
 
 /* Records along a loop: the linear indices of the first on both sides, the steps, and how many; and so
  * many rows of them along another loop. */
@@ -122,14 +122,14 @@ static void ha_apply_each(const ha_apply_part *p, ha_apply_row row, int64_t n) {
 }
 
 /* So many records, of structs on the left and arrays on the right: as structs that the arrays are first
- * woven to, some at a time. */
-static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
-    _Alignas(64) char woven[HA_APPLY_WOVEN];
-    const char *column[HA_STRIP_LEAVES];
-    int64_t leaves = p->together; /* where there are gaps, as many as weaving is fast with */
+ * interleaved to, some at a time. */
+static void ha_apply_interleaved(const ha_apply_part *p, const ha_apply_row *row) {
+    _Alignas(64) char interleaved[HA_APPLY_INTERLEAVED];
+    const char *column[HA_STRIDED_LEAVES];
+    int64_t leaves = p->together; /* where there are gaps, as many as interleaving is fast with */
     if (!p->is_filled) leaves += (16 - leaves * p->right_size % 16) % 16 / p->right_size;
-    const int64_t bytes = leaves * p->right_size, most = HA_APPLY_WOVEN / bytes;
-    ha_strided_blocks strips = {.to = woven,
+    const int64_t bytes = leaves * p->right_size, most = HA_APPLY_INTERLEAVED / bytes;
+    ha_strided_blocks blocks = {.to = interleaved,
                                 .from_table = column,
                                 .to_leaf = p->right_size,
                                 .to_lane = bytes,
@@ -137,14 +137,14 @@ static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
                                 .leaves = leaves,
                                 .blocks = 1,
                                 .size = p->right_size};
-    for (int64_t k = 0; k < row->n; k += strips.lanes) {
-        const int64_t n = strips.lanes = ha_smaller(most, row->n - k);
+    for (int64_t k = 0; k < row->n; k += blocks.lanes) {
+        const int64_t n = blocks.lanes = ha_smaller(most, row->n - k);
         for (int64_t f = 0; f < leaves; f++)
             column[f] = p[ha_smaller(f, p->together - 1)].right + (row->right + k) * p->right_size;
-        ha_move_strips(&strips);
+        ha_strided_blocks_move(&blocks);
         ha_apply_kernel(p->kernel,
                         &(ha_span){.left = p->left + (row->left + k) * p->left_shape.block,
-                                   .right = woven,
+                                   .right = interleaved,
                                    .n = p->together * (p->is_filled ? n : 1),
                                    .left_step = p->size,
                                    .right_step = p->right_size,
@@ -157,16 +157,16 @@ static void ha_apply_woven(const ha_apply_part *p, const ha_apply_row *row) {
 static void ha_apply_together_row(const ha_apply_part *p, ha_apply_row row) {
     const int64_t lanes = p->left_shape.lanes;
     const int is_even = row.left_step == 1 && (!p->right || row.right_step == 1);
-    if (is_even && p->is_woven) {
-        ha_apply_woven(p, &row);
+    if (is_even && p->is_interleaved) {
+        ha_apply_interleaved(p, &row);
         return;
     }
-    if (lanes == 1 && !p->is_woven) { /* structs */
+    if (lanes == 1 && !p->is_interleaved) { /* structs */
         ha_apply_whole(p, &row, row.n);
         return;
     }
     const int64_t begun = row.left % lanes, head = begun == 0 ? 0 : lanes - begun;
-    if (!is_even || p->is_woven || (p->right && row.right % lanes != begun) ||
+    if (!is_even || p->is_interleaved || (p->right && row.right % lanes != begun) ||
         row.n < head + lanes) {
         ha_apply_each(p, row, row.n);
         return;

@@ -54,10 +54,10 @@ static void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_dtype 
 /* All bytes of what is stored, to `to`. */
 static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_dtype stored = c ? c->stored : w->type;
-    const int spread = ha_is_scattered(w->mapping, c);
+    const int scattered = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
-            ha_put_code(w, spread ? "    to[%d] = byte%d" : "    to[%d] = blob",
+            ha_put_code(w, scattered ? "    to[%d] = byte%d" : "    to[%d] = blob",
                         ha_stored_byte(c, b), b);
             ha_put_code(w, "[$_%s_offset_%d(@i)];\n", leaf, b);
         }
@@ -70,10 +70,10 @@ static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *le
 /* … and from `from`. */
 static void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_dtype stored = c ? c->stored : w->type;
-    const int spread = ha_is_scattered(w->mapping, c);
+    const int scattered = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
-            ha_put_code(w, spread ? "    byte%d[" : "    blob[", b);
+            ha_put_code(w, scattered ? "    byte%d[" : "    blob[", b);
             ha_put_code(w, "$_%s_offset_%d(@i)] = from[%d];\n", leaf, b, ha_stored_byte(c, b));
         }
         return;

@@ -166,7 +166,7 @@ static void ha_put_complex_type(ha_device_writer *w, ha_dtype scalar, const char
                                 const char *part) {
     if (ha_uses(w->mapping->record, scalar))
         ha_put_code(w,
-                    "#if !defined HARRAY_LAYOUT_NUMBER_H && !defined HA_TEXT_%s\n"
+                    "#if !defined HARRAY_LAYOUT_DETAIL_NUMBER_H && !defined HA_TEXT_%s\n"
                     "#define HA_TEXT_%s\n"
                     "typedef struct %s { %s re, im; } %s;\n"
                     "#endif\n",

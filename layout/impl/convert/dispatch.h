@@ -1,4 +1,4 @@
-/* Conversions of whole arrays: which of the ways to do it this processor has. */
+/* Conversions of whole arrays: which of the instructions for it this processor has. */
 #ifndef HARRAY_LAYOUT_IMPL_CONVERT_DISPATCH_H
 #define HARRAY_LAYOUT_IMPL_CONVERT_DISPATCH_H
 

@@ -1,5 +1,5 @@
 /* Conversions of whole arrays by the functions of half.h and bfloat16.h, one number after the other;
- * and what a way to convert is. */
+ * and what all conversions by one set of instructions are. */
 #ifndef HARRAY_LAYOUT_IMPL_CONVERT_PORTABLE_H
 #define HARRAY_LAYOUT_IMPL_CONVERT_PORTABLE_H
 
@@ -18,12 +18,12 @@ typedef struct ha_conversions {
     ha_conversion *bfloat16_to_float, *bfloat16_to_double, *float_to_bfloat16, *double_to_bfloat16;
 } ha_conversions;
 
-/* All conversions of one way: their names end in the way's. */
-#define HA_CONVERSIONS_(way)                                                                       \
+/* All conversions by one set of instructions: their names end in its name. */
+#define HA_CONVERSIONS_(set)                                                                       \
     {                                                                                              \
-#way, ha_half_to_float_##way, ha_half_to_double_##way, ha_float_to_half_##way,             \
-            ha_double_to_half_##way, ha_bfloat16_to_float_##way, ha_bfloat16_to_double_##way,      \
-            ha_float_to_bfloat16_##way, ha_double_to_bfloat16_##way                                \
+#set, ha_half_to_float_##set, ha_half_to_double_##set, ha_float_to_half_##set,             \
+            ha_double_to_half_##set, ha_bfloat16_to_float_##set, ha_bfloat16_to_double_##set,      \
+            ha_float_to_bfloat16_##set, ha_double_to_bfloat16_##set                                \
     }
 
 #define HA_CONVERT_EACH_(name, function, From, To)                                                 \

@@ -78,8 +78,8 @@ static void ha_copy_move_blocks(const ha_copy_side *s, const ha_copy_rows *r, in
     }
 }
 
-static void ha_copy_move_strips(const ha_copy_side *s, const ha_copy_rows *r, int64_t offset,
-                                int64_t lane, int is_kept) {
+static void ha_copy_move_strided(const ha_copy_side *s, const ha_copy_rows *r, int64_t offset,
+                                 int64_t lane, int is_kept) {
     char *place[HA_COPY_AT_ONCE], *row[HA_COPY_AT_ONCE];
     const int64_t row_block = r->lanes * s->size;
     ha_strided_blocks m = {.leaves = s->leaves, .lanes = r->lanes, .blocks = r->blocks};
@@ -94,7 +94,7 @@ static void ha_copy_move_strips(const ha_copy_side *s, const ha_copy_rows *r, in
     m.from_lane = is_kept ? s->size : lane;
     m.to_block = is_kept ? s->shape->block : row_block;
     m.from_block = is_kept ? row_block : s->shape->block;
-    ha_move_strips(&m);
+    ha_strided_blocks_move(&m);
 }
 
 /* n values of each leaf from linear index `at` on: to the buffer, or from it, where a leaf's are `apart`
@@ -113,7 +113,7 @@ static void ha_copy_move_side(const ha_copy_side *s, int64_t at, int64_t n, char
         if (stride == s->size)
             ha_copy_move_blocks(s, &r, offset, is_kept);
         else
-            ha_copy_move_strips(s, &r, offset, stride, is_kept);
+            ha_copy_move_strided(s, &r, offset, stride, is_kept);
     }
 }
 

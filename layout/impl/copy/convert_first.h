@@ -19,7 +19,7 @@ enum {
  * rows are not, and what is turned around on its way. */
 static int ha_copy_may_change(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
     const ha_copy_walk *walk = &p->walk[leaf->walk];
-    if (leaf->way != HA_COPY_CONVERTED || walk->is_turned) return 0;
+    if (leaf->method != HA_COPY_CONVERTED || walk->is_turned) return 0;
     const ha_copy_loop *last = &walk->loop[walk->rank - 1];
     if (ha_copy_is_even(&leaf->from_shape, last->from))
         return !ha_copy_is_row_along(&leaf->from_shape, last->from, leaf->from_size) ||
@@ -63,8 +63,9 @@ static void ha_copy_read_changed(ha_copy_leaf *leaf, const ha_copy_change *c, in
     leaf->from_shape = (ha_copy_shape){lanes, is_even ? 0 : size, c->leaves * lanes * size};
     leaf->from_size = leaf->size;
     leaf->is_changed = 1;
-    leaf->way = ha_copy_way_along(leaf, &(ha_copy_loop){last->count, last->to, 1});
-    if (leaf->way == HA_COPY_WHOLE) leaf->way = HA_COPY_BLOCKS; /* what is whole there is a part */
+    leaf->method = ha_copy_method_along(leaf, &(ha_copy_loop){last->count, last->to, 1});
+    if (leaf->method == HA_COPY_WHOLE)
+        leaf->method = HA_COPY_BLOCKS; /* what is whole there is a part */
 }
 
 /* Bytes of so many records of some leaves, the first of blocks perhaps from its last lane on. */
@@ -119,7 +120,7 @@ static void ha_copy_change_here(ha_copy_worker *w, const ha_copy_leaf *leaf, cha
     }
 }
 
-/* n stretches of so many values each, which go together first. */
+/* n runs of so many values each, which go together first. */
 static void ha_copy_change_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, char *to,
                                 const char *from, int64_t apart, int64_t values, int64_t n) {
     const int64_t bytes = values * leaf->from_size, most = HA_COPY_VALUES / bytes;

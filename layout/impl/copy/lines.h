@@ -51,12 +51,13 @@ static int ha_copy_make_lines(ha_copy_worker *w, const ha_copy_pass *pass, int64
 /* As many records of a tile as are done by lines, from this one on: 0 if that cannot be. */
 static int64_t ha_copy_lines(ha_copy_worker *w, const ha_copy_pass *pass, int64_t to, int64_t from,
                              int64_t count) {
-    const ha_interleavers *weavers = ha_best_weavers();
+    const ha_interleavers *interleavers = ha_best_interleavers();
     const int64_t times = count / pass->lined, once = pass->changed ? 1 : times;
-    if (times == 0 || !ha_has_lines(weavers) || !ha_copy_make_lines(w, pass, to, from)) return 0;
+    if (times == 0 || !ha_has_lines(interleavers) || !ha_copy_make_lines(w, pass, to, from))
+        return 0;
     for (int64_t n = 0; n < times; n += once) { /* both linear indices go on one by one here */
         if (pass->changed) ha_copy_change_all(w, pass, from + n * pass->lined, pass->lined);
-        ha_do_lines(weavers, &w->lines, once);
+        ha_do_lines(interleavers, &w->lines, once);
     }
     return times * pass->lined;
 }

@@ -1,4 +1,4 @@
-/* Records by lists of linear indices: what no strip is made of. */
+/* Records by lists of linear indices: what is not at equal distances. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_LIST_H
 #define HARRAY_LAYOUT_IMPL_COPY_LIST_H
 

@@ -68,7 +68,7 @@ static int64_t ha_copy_record_bytes(const ha_copy_pass *pass) {
     return bytes;
 }
 
-/* Is all of the group's values one stretch of memory on both sides? */
+/* Is all of the group's values one run of memory on both sides? */
 static int ha_copy_is_run(const ha_copy_pass *pass) {
     const ha_copy_group *g = pass->group;
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
@@ -89,7 +89,7 @@ static void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
     for (int64_t g = 0; g < pass->groups; g++)
         for (int64_t k = 0; k < pass->group[g].leaves; k++) {
             const ha_copy_leaf *leaf = &pass->group[g].leaf[k];
-            if (leaf->way == HA_COPY_CONVERTED) return; /* does not go by way of the stage */
+            if (leaf->method == HA_COPY_CONVERTED) return; /* does not go through the stage */
             if (leaf->to_blob != first->to_blob || leaf->to_shape.lanes != shape->lanes ||
                 leaf->to_shape.block != shape->block ||
                 (shape->lanes > 1 && leaf->to_shape.lane != leaf->size))
@@ -111,7 +111,7 @@ static int ha_copy_moves_lanes(const ha_copy_pass *pass, int64_t records) {
     for (int64_t g = 0; g < pass->groups; g++) {
         const ha_copy_leaf *leaf = pass->group[g].leaf;
         const int64_t from = leaf->from_shape.lanes, most = ha_larger(lanes, from);
-        if (leaf->way != HA_COPY_BLOCKS || leaf->to_shape.lanes != lanes ||
+        if (leaf->method != HA_COPY_BLOCKS || leaf->to_shape.lanes != lanes ||
             (from == lanes && !pass->changed))
             return 0;
         if (records % most != 0 || most % ha_smaller(lanes, from) != 0) return 0;
@@ -154,7 +154,7 @@ static int64_t ha_copy_find_fine(const ha_copy_pass *pass, int64_t bytes) {
         const int64_t from_lanes = ha_copy_row_lanes(from, own.from, g->size);
         leaves += g->leaves;
         if (g->is_changed && to_lanes == 1 && from_lanes == 1) continue; /* as rows of one leaf */
-        if (g->way != HA_COPY_STRIPS || (to_lanes > 0) == (from_lanes > 0) ||
+        if (g->method != HA_COPY_STRIDED || (to_lanes > 0) == (from_lanes > 0) ||
             !(to_lanes > 0 ? ha_copy_is_even(from, own.from) : ha_copy_is_even(to, own.to)))
             return 0;
         records = ha_copy_common_multiple(records, to_lanes + from_lanes);
@@ -173,7 +173,7 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     pass->tile[0] = 1;
     if (w->is_turned) {
         pass->tile[0] = records = bytes <= 16 ? 32 : 16;
-    } else if (pass->way == HA_COPY_WHOLE || ha_copy_is_run(pass)) {
+    } else if (pass->method == HA_COPY_WHOLE || ha_copy_is_run(pass)) {
         records = count / threads + (count % threads != 0);
     } else {
         const int64_t most = pass->changed ? HA_COPY_TILE / 4 : HA_COPY_TILE;
@@ -184,7 +184,7 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     }
     if (!ha_round_to(records, pass->align, &pass->tile[1])) pass->tile[1] = records;
     if (!pass->fine && pass->tile[1] * bytes > HA_COPY_STAGE) pass->window = NULL;
-    if (is_large && !w->is_turned && pass->way != HA_COPY_WHOLE)
+    if (is_large && !w->is_turned && pass->method != HA_COPY_WHOLE)
         ha_copy_find_lines(pass, bytes, threads);
 }
 
@@ -202,7 +202,7 @@ static int64_t ha_copy_tile_rows(const ha_copy_pass *pass) {
 
 static void ha_copy_cut_pass(const ha_layout_plan *p, ha_copy_pass *pass, int threads) {
     const ha_copy_walk *w = pass->walk;
-    if (pass->way >= HA_COPY_LISTED) { /* lists, or all that there is of runs */
+    if (pass->method >= HA_COPY_LISTED) { /* lists, or all that there is of runs */
         pass->units = p->records / HA_COPY_LIST + (p->records % HA_COPY_LIST != 0);
         return;
     }
@@ -216,7 +216,7 @@ static void ha_copy_find_passes(ha_layout_plan *p, int threads) {
         const ha_copy_group *first = &p->group[g];
         ha_copy_pass *pass = &p->pass[p->passes++];
         *pass = (ha_copy_pass){
-            .group = first, .way = first->way, .walk = &p->walk[first->leaf->walk]};
+            .group = first, .method = first->method, .walk = &p->walk[first->leaf->walk]};
         for (; g < p->groups && ha_copy_compare_passes(first->leaf, p->group[g].leaf) == 0; g++)
             pass->groups++;
         for (int64_t k = 0; k < pass->groups; k++)

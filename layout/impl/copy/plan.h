@@ -1,15 +1,15 @@
-/* The plan of a copy: which leaves go which way, those alike together.
+/* The plan of a copy: by which method each leaf is copied, those alike together.
  *
  *     whole     the values of a leaf follow each other on both sides, as from soa to soa
  *     records   single values at distances on both sides, as from aos to aos: what is next to each
  *               other in the records on both sides is moved as one
  *     blocks    lanes that follow each other on both sides, as from soa to aosoa, or aosoa to aosoa
- *     strips    anything else at equal distances, or equal ones within blocks: simd/strided_blocks.h
+ *     strided   anything else at equal distances, or equal ones within blocks: simd/strided_blocks.h
  *     converted the same of values that are stored otherwise on the other side: convert.h
  *     listed    by lists of offsets: Morton order, and steps that blocks are not made for
  *     runs      what is not stored as it is, or by a tree, or not at all: values/mapped.h
  *
- * Records, blocks, strips and what is converted are done by tiles, all leaves of one before the next, so that what the
+ * Records, blocks, strided ones and what is converted are done by tiles, all leaves of one before the next, so that what the
  * leaves share of the caches' lines is fetched once. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_PLAN_H
 #define HARRAY_LAYOUT_IMPL_COPY_PLAN_H
@@ -18,15 +18,15 @@
 #include "shape.h"
 #include "../../mapped.h"
 
-typedef enum ha_copy_way {
+typedef enum ha_copy_method {
     HA_COPY_WHOLE = 0,
     HA_COPY_RECORDS,
     HA_COPY_BLOCKS,
-    HA_COPY_STRIPS,
+    HA_COPY_STRIDED,
     HA_COPY_CONVERTED,
     HA_COPY_LISTED,
     HA_COPY_RUNS
-} ha_copy_way;
+} ha_copy_method;
 
 typedef struct ha_copy_leaf {
     char *to; /* of linear index 0 */
@@ -42,7 +42,7 @@ typedef struct ha_copy_leaf {
     int32_t from_size;
     int32_t
         is_changed; /* `from` is in the first worker: where what was converted is (ha_copy_change) */
-    ha_copy_way way;
+    ha_copy_method method;
 } ha_copy_leaf;
 
 /* Leaves that are neighbours in the source, and are converted alike, before they are moved as what is stored
@@ -53,17 +53,17 @@ typedef struct ha_copy_change {
     char *to; /* in the first worker */
 } ha_copy_change;
 
-/* Leaves that differ in nothing but where they begin, and, but for strips, in their sizes. */
+/* Leaves that differ in nothing but where they begin, and, but for strided ones, in their sizes. */
 typedef struct ha_copy_group {
     const ha_copy_leaf *leaf;
     int64_t leaves;
     const ha_copy_leaf *merged; /* neighbours on both sides as one; of whole blocks only */
     int64_t merges;
-    ha_copy_way way;
-    int32_t size, from_size; /* strips, converted, listed */
+    ha_copy_method method;
+    int32_t size, from_size; /* strided, converted, listed */
     int is_converted;
     int is_changed;
-    int is_spaced; /* strips: the leaves are at equal distances, in bytes */
+    int is_spaced; /* strided: the leaves are at equal distances, in bytes */
     int64_t to_apart, from_apart;
 } ha_copy_group;
 
@@ -72,16 +72,16 @@ typedef struct ha_copy_pass {
     const ha_copy_walk *walk;
     const ha_copy_group *group;
     int64_t groups;
-    ha_copy_way way;      /* of the first */
-    int64_t tile[2];      /* records along the last loop but one, if turned, and the last */
-    int64_t fine;         /* records of the tiles within a tile; 0: there are none */
-    int64_t align;        /* where tiles end: at multiples of this linear index of the target */
-    int64_t units;        /* tiles there are */
-    char *window;         /* they fill all bytes of the target from here on: so many for these */
-    int64_t block, lanes; /* lanes. NULL: not */
-    int64_t lined;        /* whole lines are written, so many records at a time; 0: not */
-    int64_t part;         /* records of what is done at once otherwise */
-    int64_t changed;      /* records, at most, of what is converted at once; 0: nothing is */
+    ha_copy_method method; /* of the first */
+    int64_t tile[2];       /* records along the last loop but one, if turned, and the last */
+    int64_t fine;          /* records of the tiles within a tile; 0: there are none */
+    int64_t align;         /* where tiles end: at multiples of this linear index of the target */
+    int64_t units;         /* tiles there are */
+    char *window;          /* they fill all bytes of the target from here on: so many for these */
+    int64_t block, lanes;  /* lanes. NULL: not */
+    int64_t lined;         /* whole lines are written, so many records at a time; 0: not */
+    int64_t part;          /* records of what is done at once otherwise */
+    int64_t changed;       /* records, at most, of what is converted at once; 0: nothing is */
 } ha_copy_pass;
 
 typedef struct ha_layout_plan {
@@ -99,7 +99,7 @@ typedef struct ha_layout_plan {
     int stream; /* write past the caches */
 } ha_layout_plan;
 
-/* ---- ways ------------------------------------------------------------------------------------ */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 /* Is this row there as bytes of its stored values, at places that its numbers say? */
 static int ha_row_is_plain(const ha_mapping *m, const ha_row *row) {
@@ -124,8 +124,8 @@ static int ha_copy_is_row_along(const ha_copy_shape *s, int64_t step, int32_t si
     return ha_copy_is_even(s, step) && ha_copy_stride(s, step) == size;
 }
 
-/* The way of what is stored alike on both sides, along the last loop. */
-static ha_copy_way ha_copy_way_along(const ha_copy_leaf *leaf, const ha_copy_loop *last) {
+/* The method for what is stored alike on both sides, along the last loop. */
+static ha_copy_method ha_copy_method_along(const ha_copy_leaf *leaf, const ha_copy_loop *last) {
     const ha_copy_shape *to = &leaf->to_shape, *from = &leaf->from_shape;
     const int to_even = ha_copy_is_even(to, last->to),
               to_dense = ha_copy_is_dense(to, last->to, leaf->size);
@@ -133,14 +133,15 @@ static ha_copy_way ha_copy_way_along(const ha_copy_leaf *leaf, const ha_copy_loo
     const int from_dense = ha_copy_is_dense(from, last->from, leaf->from_size);
     if ((!to_even && last->to != 1) || (!from_even && last->from != 1)) return HA_COPY_LISTED;
     if (to_dense && from_dense) return to_even && from_even ? HA_COPY_WHOLE : HA_COPY_BLOCKS;
-    return to_even && from_even && !to_dense && !from_dense ? HA_COPY_RECORDS : HA_COPY_STRIPS;
+    return to_even && from_even && !to_dense && !from_dense ? HA_COPY_RECORDS : HA_COPY_STRIDED;
 }
 
 /* `is_alike`: what is stored can be moved as it is. */
-static ha_copy_way ha_copy_way_of(const ha_copy_leaf *leaf, const ha_copy_walk *w, int is_alike) {
+static ha_copy_method ha_copy_method_of(const ha_copy_leaf *leaf, const ha_copy_walk *w,
+                                        int is_alike) {
     if (!w->is_even) return HA_COPY_LISTED; /* where all is even there is a loop */
-    const ha_copy_way way = ha_copy_way_along(leaf, &w->loop[w->rank - 1]);
-    return is_alike || way == HA_COPY_LISTED ? way : HA_COPY_CONVERTED;
+    const ha_copy_method method = ha_copy_method_along(leaf, &w->loop[w->rank - 1]);
+    return is_alike || method == HA_COPY_LISTED ? method : HA_COPY_CONVERTED;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -155,37 +156,37 @@ static int ha_copy_compare_shapes(const ha_copy_leaf *a, const ha_copy_leaf *b, 
         c = ha_copy_compare(x[k]->lanes, y[k]->lanes);
         if (!c && with_lane) c = ha_copy_compare(x[k]->lane, y[k]->lane);
         /* what goes on without blocks has its own distance for each size */
-        if (!c && (with_lane || x[k]->lanes > 1 || a->way == HA_COPY_RECORDS))
+        if (!c && (with_lane || x[k]->lanes > 1 || a->method == HA_COPY_RECORDS))
             c = ha_copy_compare(x[k]->block, y[k]->block);
     }
     return c;
 }
 
-/* Tiled ways are done together. */
-static int ha_copy_is_tiled(ha_copy_way way) {
-    return way == HA_COPY_RECORDS || way == HA_COPY_BLOCKS || way == HA_COPY_STRIPS ||
-           way == HA_COPY_CONVERTED;
+/* What is copied by tiles is done together. */
+static int ha_copy_is_tiled(ha_copy_method method) {
+    return method == HA_COPY_RECORDS || method == HA_COPY_BLOCKS || method == HA_COPY_STRIDED ||
+           method == HA_COPY_CONVERTED;
 }
 
 static int ha_copy_compare_passes(const ha_copy_leaf *a, const ha_copy_leaf *b) {
-    const int tiled = ha_copy_is_tiled(a->way);
+    const int tiled = ha_copy_is_tiled(a->method);
     int c = ha_copy_compare(a->walk, b->walk);
-    if (!c) c = ha_copy_compare(ha_copy_is_tiled(b->way), tiled);
-    return c || tiled ? c : ha_copy_compare(a->way, b->way);
+    if (!c) c = ha_copy_compare(ha_copy_is_tiled(b->method), tiled);
+    return c || tiled ? c : ha_copy_compare(a->method, b->method);
 }
 
 /* May what is next to each other on both sides be moved as one? In records, and in blocks alike. */
 static int ha_copy_may_merge(const ha_copy_leaf *leaf) {
     const int64_t lanes = leaf->to_shape.lanes;
     if (leaf->from_shape.lanes != lanes) return 0;
-    return leaf->way == HA_COPY_BLOCKS || (leaf->way == HA_COPY_RECORDS && lanes == 1);
+    return leaf->method == HA_COPY_BLOCKS || (leaf->method == HA_COPY_RECORDS && lanes == 1);
 }
 
 /* Quick to see: of one group, as they differ in nothing that it is made for. */
 static int ha_copy_same_kind(const ha_copy_leaf *a, const ha_copy_leaf *b) {
     const ha_copy_shape *t = &a->to_shape, *f = &a->from_shape;
     const ha_copy_shape *u = &b->to_shape, *g = &b->from_shape;
-    return a->way == b->way && a->walk == b->walk && a->is_changed == b->is_changed &&
+    return a->method == b->method && a->walk == b->walk && a->is_changed == b->is_changed &&
            (a->to_scalar != a->from_scalar) == (b->to_scalar != b->from_scalar) &&
            a->size == b->size && a->from_size == b->from_size && t->lanes == u->lanes &&
            t->lane == u->lane && t->block == u->block && f->lanes == g->lanes &&
@@ -194,13 +195,13 @@ static int ha_copy_same_kind(const ha_copy_leaf *a, const ha_copy_leaf *b) {
 
 /* 0: of one group. */
 static int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) {
-    const int by_size = a->way >= HA_COPY_STRIPS || a->is_changed; /* and not runs */
+    const int by_size = a->method >= HA_COPY_STRIDED || a->is_changed; /* and not runs */
     if (ha_copy_same_kind(a, b)) return 0;
     int c = ha_copy_compare_passes(a, b);
-    if (!c) c = ha_copy_compare(a->way, b->way);
+    if (!c) c = ha_copy_compare(a->method, b->method);
     if (!c) c = ha_copy_compare(a->to_scalar != a->from_scalar, b->to_scalar != b->from_scalar);
     if (!c) c = ha_copy_compare(a->is_changed, b->is_changed);
-    if (c || a->way == HA_COPY_RUNS || a->way == HA_COPY_WHOLE) return c;
+    if (c || a->method == HA_COPY_RUNS || a->method == HA_COPY_WHOLE) return c;
     c = ha_copy_compare_shapes(a, b, by_size);
     if (!c && by_size) c = ha_copy_compare(b->size, a->size);
     return c || !by_size ? c : ha_copy_compare(b->from_size, a->from_size);
@@ -250,9 +251,9 @@ static void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_r
     leaf->from_size = (int32_t)ha_dtype_size(leaf->from_stored);
     leaf->walk = ha_copy_find_walk(p, &t->linearizer[to->linearizer],
                                    &f->linearizer[from->linearizer]);
-    leaf->way = ha_copy_way_of(leaf, &p->walk[leaf->walk], is_alike);
-    if (leaf->way == HA_COPY_LISTED && !is_alike && (to_coding || from_coding))
-        leaf->way = HA_COPY_RUNS;
+    leaf->method = ha_copy_method_of(leaf, &p->walk[leaf->walk], is_alike);
+    if (leaf->method == HA_COPY_LISTED && !is_alike && (to_coding || from_coding))
+        leaf->method = HA_COPY_RUNS;
 }
 
 /* (One by one: compilers make an instruction of an assignment of so many zeros that takes longer than all
@@ -265,7 +266,7 @@ static void ha_copy_clear_leaf(ha_copy_leaf *leaf) {
     leaf->to_shape.lanes = leaf->to_shape.lane = leaf->to_shape.block = 0;
     leaf->from_shape = leaf->to_shape;
     leaf->walk = leaf->size = leaf->from_size = leaf->is_changed = 0;
-    leaf->way = HA_COPY_RUNS;
+    leaf->method = HA_COPY_RUNS;
 }
 
 /* Blobs are there when there is something to copy. */
@@ -302,9 +303,9 @@ static ha_copy_leaf *ha_copy_merge_leaves(ha_copy_group *g, ha_copy_leaf *room) 
     return room;
 }
 
-/* Of strips: where the leaves are, if they are at equal distances. */
+/* Of strided ones: where the leaves are, if they are at equal distances. */
 static void ha_copy_find_distances(ha_copy_group *g) {
-    g->is_spaced = g->way == HA_COPY_STRIPS;
+    g->is_spaced = g->method == HA_COPY_STRIDED;
     if (!g->is_spaced || g->leaves == 1) return;
     g->to_apart = (int64_t)(HA_NUMBER_(g->leaf[1].to) - HA_NUMBER_(g->leaf[0].to));
     g->from_apart = (int64_t)(HA_NUMBER_(g->leaf[1].from) - HA_NUMBER_(g->leaf[0].from));
@@ -341,7 +342,7 @@ static void ha_copy_find_groups(ha_layout_plan *p) {
     for (int64_t k = 0; k < p->leaves;) {
         ha_copy_group *g = &p->group[p->groups++];
         const ha_copy_leaf *leaf = &p->leaf[k];
-        *g = (ha_copy_group){.leaf = leaf, .way = leaf->way, .size = leaf->size};
+        *g = (ha_copy_group){.leaf = leaf, .method = leaf->method, .size = leaf->size};
         g->from_size = leaf->from_size;
         g->is_converted = leaf->to_scalar != leaf->from_scalar;
         g->is_changed = leaf->is_changed;

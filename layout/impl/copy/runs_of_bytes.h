@@ -1,4 +1,4 @@
-/* Many short stretches of memory, of a few lengths. */
+/* Many short runs of memory, of a few lengths. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_RUNS_OF_BYTES_H
 #define HARRAY_LAYOUT_IMPL_COPY_RUNS_OF_BYTES_H
 

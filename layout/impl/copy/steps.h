@@ -10,10 +10,10 @@ enum { HA_COPY_STEPS = 16 /* of a tile */ };
 
 /* Some leaves that are neighbours in the records, with their rows. */
 typedef struct ha_copy_step {
-    ha_interleave weave; /* the first block of a tile */
-    ha_interleaver *weaver;
-    int64_t at_tile, record_tile;    /* bytes from tile to tile */
-    const ha_strided_blocks *strips; /* not NULL: rows go past the caches by way of a buffer */
+    ha_interleave interleave; /* the first block of a tile */
+    ha_interleaver *interleaver;
+    int64_t at_tile, record_tile;     /* bytes from tile to tile */
+    const ha_strided_blocks *strided; /* not NULL: rows go past the caches through a buffer */
 } ha_copy_step;
 
 typedef struct ha_copy_program {
@@ -22,7 +22,7 @@ typedef struct ha_copy_program {
     const char *window; /* of the first tile; NULL: nothing is put together in the stage */
     char *row[HA_COPY_ROWS];
     ha_copy_step step[HA_COPY_STEPS];
-    ha_strided_blocks strips[HA_COPY_STEPS];
+    ha_strided_blocks strided[HA_COPY_STEPS];
 } ha_copy_program;
 
 static char *ha_copy_program_target(const ha_copy_program *p, char *to) {
@@ -33,7 +33,7 @@ static char *ha_copy_program_target(const ha_copy_program *p, char *to) {
 
 /* Leaves from number `first` on that are neighbours in the records. */
 static int64_t ha_copy_neighbours(const ha_copy_group *g, int64_t first, int is_gathered) {
-    const int64_t most = ha_smaller(g->leaves - first, HA_STRIP_LEAVES);
+    const int64_t most = ha_smaller(g->leaves - first, HA_STRIDED_LEAVES);
     const ha_copy_leaf *leaf = &g->leaf[first];
     int64_t n = 1;
     while (n < most && (is_gathered ? leaf[n].from == leaf[n - 1].from + g->size
@@ -43,19 +43,19 @@ static int64_t ha_copy_neighbours(const ha_copy_group *g, int64_t first, int is_
 }
 
 /* Past the caches, if that is wanted and whole lines of rows are written. */
-static void ha_copy_find_weaver(ha_copy_step *s, ha_strided_blocks *strips, int32_t size,
-                                int is_gathered, int is_past) {
-    const ha_interleavers *weavers = ha_best_weavers();
+static void ha_copy_find_interleaver(ha_copy_step *s, ha_strided_blocks *strided, int32_t size,
+                                     int is_gathered, int is_past) {
+    const ha_interleavers *interleavers = ha_best_interleavers();
     const int kind = ha_strided_blocks_kind(size);
-    uintptr_t all = (uintptr_t)(s->weave.lanes * size);
-    s->weaver = is_gathered ? weavers->gather[kind] : weavers->scatter[kind];
-    if (!is_past || s->weave.blocks > 1) return;
-    for (int64_t f = 0; f < s->weave.leaves; f++) all |= (uintptr_t)s->weave.row[f];
-    if (all % 64 == 0 && weavers->gather_past[kind] && s->weave.leaves * size >= 16) {
-        s->weaver = weavers->gather_past[kind];
+    uintptr_t all = (uintptr_t)(s->interleave.lanes * size);
+    s->interleaver = is_gathered ? interleavers->gather[kind] : interleavers->scatter[kind];
+    if (!is_past || s->interleave.blocks > 1) return;
+    for (int64_t f = 0; f < s->interleave.leaves; f++) all |= (uintptr_t)s->interleave.row[f];
+    if (all % 64 == 0 && interleavers->gather_past[kind] && s->interleave.leaves * size >= 16) {
+        s->interleaver = interleavers->gather_past[kind];
     } else if (all >= 64) {
-        *strips = (ha_strided_blocks){.size = size};
-        s->strips = strips;
+        *strided = (ha_strided_blocks){.size = size};
+        s->strided = strided;
     }
 }
 
@@ -76,23 +76,23 @@ static int ha_copy_add_step(ha_copy_program *p, const ha_copy_pass *pass, const 
     ha_copy_step *s = &p->step[p->steps];
     char *from_record = (char *)(uintptr_t)(ha_copy_source(p->worker, leaf) + from_at);
     if (p->steps == HA_COPY_STEPS || p->rows + leaves > HA_COPY_ROWS) return 0;
-    *s = (ha_copy_step){.weave = {.row = p->row + p->rows, .leaves = leaves, .lanes = lanes}};
+    *s = (ha_copy_step){.interleave = {.row = p->row + p->rows, .leaves = leaves, .lanes = lanes}};
     for (int64_t f = 0; f < leaves; f++)
         p->row[p->rows++] = is_gathered ? ha_copy_program_target(p, leaf[f].to + to_at)
                                         : (char *)(uintptr_t)(ha_copy_source(p->worker, &leaf[f]) +
                                                               from_at);
-    s->weave.record = is_gathered ? from_record : ha_copy_program_target(p, leaf->to + to_at);
-    s->weave.step = ha_copy_stride(records, record_step);
-    s->weave.blocks = pass->fine / lanes;
-    s->weave.at_block = block;
-    s->weave.record_block = lanes * s->weave.step;
+    s->interleave.record = is_gathered ? from_record : ha_copy_program_target(p, leaf->to + to_at);
+    s->interleave.step = ha_copy_stride(records, record_step);
+    s->interleave.blocks = pass->fine / lanes;
+    s->interleave.at_block = block;
+    s->interleave.record_block = lanes * s->interleave.step;
     s->at_tile = is_gathered ? !p->window : !g->is_changed;
-    s->at_tile *= s->weave.blocks * block;
+    s->at_tile *= s->interleave.blocks * block;
     s->record_tile = is_gathered ? !g->is_changed : !p->window;
-    s->record_tile *= pass->fine * s->weave.step;
-    s->weave.ahead = is_gathered ? s->record_tile : s->at_tile;
-    ha_copy_find_weaver(s, &p->strips[p->steps++], g->size, is_gathered,
-                        is_past && is_gathered && !p->window);
+    s->record_tile *= pass->fine * s->interleave.step;
+    s->interleave.ahead = is_gathered ? s->record_tile : s->at_tile;
+    ha_copy_find_interleaver(s, &p->strided[p->steps++], g->size, is_gathered,
+                             is_past && is_gathered && !p->window);
     return 1;
 }
 
@@ -116,18 +116,18 @@ static int ha_copy_make_program(ha_copy_program *p, const ha_copy_pass *pass,
 /* ---- taking them ----------------------------------------------------------------------------- */
 
 static void ha_copy_take_step(ha_copy_step *s) {
-    ha_interleave w = s->weave;
-    if (s->strips) {
+    ha_interleave w = s->interleave;
+    if (s->strided) {
         ha_strided_blocks_set set = {
-            .strips = s->strips, .weavers = ha_best_weavers(), .leaves = w.leaves};
-        set.kind = ha_strided_blocks_kind(s->strips->size);
+            .blocks = s->strided, .interleavers = ha_best_interleavers(), .leaves = w.leaves};
+        set.kind = ha_strided_blocks_kind(s->strided->size);
         ha_gather_past(&set, &w);
     } else {
         for (int64_t b = 0; b < w.blocks; b++, w.at += w.at_block, w.record += w.record_block)
-            s->weaver(&w);
+            s->interleaver(&w);
     }
-    s->weave.at += s->at_tile;
-    s->weave.record += s->record_tile;
+    s->interleave.at += s->at_tile;
+    s->interleave.record += s->record_tile;
 }
 
 static void ha_copy_run_program(ha_copy_program *p, const ha_copy_pass *pass,

@@ -34,9 +34,9 @@ static void ha_copy_do(ha_copy_worker *w, int64_t k, int64_t n) {
         const int64_t last = ha_copy_share(pass->units, k + 1, n);
         const int64_t begin = first * HA_COPY_LIST; /* of lists */
         const int64_t end = ha_smaller(last * HA_COPY_LIST, p->records);
-        if (pass->way == HA_COPY_RUNS)
+        if (pass->method == HA_COPY_RUNS)
             ha_copy_runs(w, pass, 0, begin, end);
-        else if (pass->way == HA_COPY_LISTED)
+        else if (pass->method == HA_COPY_LISTED)
             ha_copy_listed(w, pass, begin, end);
         else
             for (int64_t u = first; u < last; u++) ha_copy_one_tile(w, pass, u);
@@ -61,7 +61,7 @@ static void ha_copy_do_all(ha_copy_worker *worker, int workers) {
     for (int k = 1; k < workers; k++)
         if (worker[k].is_started) ha_join_thread_(worker[k].thread, NULL);
     for (int64_t i = 0; i < worker->plan->passes; i++)
-        if (worker->plan->pass[i].way == HA_COPY_RUNS)
+        if (worker->plan->pass[i].method == HA_COPY_RUNS)
             ha_copy_runs(worker, &worker->plan->pass[i], 1, 0, worker->plan->records);
 }
 

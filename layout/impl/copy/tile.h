@@ -59,10 +59,10 @@ static int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
     return ha_copy_is_even(s, step) ? ha_copy_stride(s, step) : s->lane;
 }
 
-/* ---- strips ---------------------------------------------------------------------------------- */
+/* ---- strided blocks -------------------------------------------------------------------------- */
 
-static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strided_blocks *s,
-                                int64_t to, int64_t from) {
+static void ha_copy_some_strided(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strided_blocks *s,
+                                 int64_t to, int64_t from) {
     s->to = ha_copy_target(w, leaf->to + to);
     s->from = ha_copy_source(w, leaf) + from;
     if (s->to_table)
@@ -70,11 +70,11 @@ static void ha_copy_some_strips(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_
             w->to_table[k] = ha_copy_target(w, leaf[k].to + to);
             w->from_table[k] = ha_copy_source(w, &leaf[k]) + from;
         }
-    ha_move_strips(s);
+    ha_strided_blocks_move(s);
 }
 
-static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
-                           const ha_copy_piece *piece) {
+static void ha_copy_strided(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
+                            const ha_copy_piece *piece) {
     const ha_copy_leaf *leaf = g->leaf;
     ha_strided_blocks s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
     s.to_lane = ha_copy_lane(&leaf->to_shape, along->to);
@@ -91,7 +91,7 @@ static void ha_copy_strips(ha_copy_worker *w, const ha_copy_group *g, const ha_c
     for (int64_t n = 0; n < piece->times; n++)
         for (int64_t k = 0; k < g->leaves; k += s.leaves) {
             s.leaves = g->is_spaced ? g->leaves : ha_smaller(g->leaves - k, HA_COPY_AT_ONCE);
-            ha_copy_some_strips(
+            ha_copy_some_strided(
                 w, leaf + k, &s, ha_copy_offset(&leaf->to_shape, piece->to) + n * piece->to_again,
                 ha_copy_offset(&leaf->from_shape, piece->from) + n * piece->from_again);
         }
@@ -192,23 +192,23 @@ static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_cop
                          int64_t to, int64_t from, int64_t count) {
     const ha_copy_loop own = ha_copy_group_loop(g, last), *along = &own;
     from = ha_copy_group_from(g, from);
-    if (g->way == HA_COPY_WHOLE) {
+    if (g->method == HA_COPY_WHOLE) {
         ha_copy_whole(g, to, from, count);
         return;
     }
-    if (g->way == HA_COPY_RECORDS) {
+    if (g->method == HA_COPY_RECORDS) {
         ha_copy_records(w, g, along, to, from, count);
         return;
     }
-    if (g->way == HA_COPY_CONVERTED) {
+    if (g->method == HA_COPY_CONVERTED) {
         ha_copy_convert_line(w, g, along, to, from, count);
         return;
     }
     while (count > 0) {
         const ha_copy_piece piece = ha_copy_next_piece(g->leaf, along, to, from, count);
         const int64_t done = piece.lanes * piece.blocks * piece.times;
-        if (g->way == HA_COPY_STRIPS)
-            ha_copy_strips(w, g, along, &piece);
+        if (g->method == HA_COPY_STRIDED)
+            ha_copy_strided(w, g, along, &piece);
         else if (piece.lanes == g->leaf->to_shape.lanes)
             ha_copy_chunks(w, g->merged, g->merges, &piece);
         else
@@ -221,12 +221,12 @@ static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_cop
 
 /* Where the source's values are nearest along another loop than the target's: what is at equal
  * distances along both is as if the outer loop's were leaves. */
-static int ha_copy_turned_strips(const ha_copy_group *g, const ha_copy_loop *rows,
-                                 const ha_copy_loop *along, const ha_copy_piece *tile) {
+static int ha_copy_turned_strided(const ha_copy_group *g, const ha_copy_loop *rows,
+                                  const ha_copy_loop *along, const ha_copy_piece *tile) {
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
     ha_strided_blocks s = {
         .leaves = tile->blocks, .lanes = tile->lanes, .blocks = 1, .size = g->size};
-    if (g->way != HA_COPY_STRIPS || !ha_copy_is_even(to, rows->to) ||
+    if (g->method != HA_COPY_STRIDED || !ha_copy_is_even(to, rows->to) ||
         !ha_copy_is_even(to, along->to) || !ha_copy_is_even(from, rows->from) ||
         !ha_copy_is_even(from, along->from))
         return 0;
@@ -237,7 +237,7 @@ static int ha_copy_turned_strips(const ha_copy_group *g, const ha_copy_loop *row
     for (int64_t k = 0; k < g->leaves; k++) {
         s.to = g->leaf[k].to + ha_copy_offset(to, tile->to);
         s.from = g->leaf[k].from + ha_copy_offset(from, tile->from);
-        ha_move_strips(&s);
+        ha_strided_blocks_move(&s);
     }
     return 1;
 }
@@ -246,7 +246,7 @@ static void ha_copy_turned(ha_copy_worker *w, const ha_copy_pass *pass, const ha
     const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1], *rows = along - 1;
     for (int64_t k = 0; k < pass->groups; k++) {
         const ha_copy_group *g = &pass->group[k];
-        if (ha_copy_turned_strips(g, rows, along, tile)) continue;
+        if (ha_copy_turned_strided(g, rows, along, tile)) continue;
         for (int64_t r = 0; r < tile->blocks; r++)
             ha_copy_line(w, g, along, tile->to + r * rows->to, tile->from + r * rows->from,
                          tile->lanes);

@@ -71,7 +71,7 @@ static int ha_add_line_run(ha_line_program *p, char *to, int64_t to_step, const 
     return 1;
 }
 
-/* Do the pieces together cover one stretch of memory, and the next time the one behind it? Then that is
+/* Do the pieces together cover one run of memory, and the next time the one behind it? Then that is
  * fetched from one end to the other. */
 static void ha_find_line_sequence(ha_line_program *p) {
     const int64_t bytes = 64 * p->lines;

@@ -15,7 +15,7 @@ typedef struct ha_interleave {
     int64_t step;
     int64_t leaves, lanes;
     int64_t ahead; /* bytes ahead of what is read that is going to be read soon; 0: not known */
-    int64_t blocks, at_block, record_block; /* weavers do one block; for who does all */
+    int64_t blocks, at_block, record_block; /* interleavers do one block; for who does all */
 } ha_interleave;
 
 typedef void ha_interleaver(const ha_interleave *w);
@@ -177,7 +177,7 @@ static void ha_scatter_bytes(const ha_interleave *w) {
         ha_scatter_1(w);
 }
 
-/* The ways of one processor; index k is for sizes of 2^k bytes. */
+/* The interleavers of one processor; index k is for sizes of 2^k bytes. */
 typedef struct ha_interleavers {
     const char *name;
     ha_interleaver *gather[5], *scatter[5];

@@ -69,7 +69,7 @@ HA_INTERLEAVE_AVX512_ __attribute__((always_inline)) static inline void ha_store
     _mm512_stream_si512((__m512i *)(void *)to, x);
 }
 
-/* ---- weaving --------------------------------------------------------------------------------- */
+/* ---- interleaving ---------------------------------------------------------------------------- */
 
 /* As ha_transpose_lanes_BYTES, in each block of 16 bytes. */
 #define HA_TRANSPOSE_BYTES_WIDE_(target, isa, V, mm)                                               \
@@ -249,14 +249,14 @@ static int ha_interleave_avx512(void) {
     return ha_interleave_avx2() && __builtin_cpu_supports("avx512f") != 0;
 }
 
-static const ha_interleavers *ha_find_weavers(void) {
+static const ha_interleavers *ha_find_interleavers(void) {
     __builtin_cpu_init(); /* a constructor may copy before libgcc's own has run */
     return ha_interleave_avx512() ? &ha_interleavers_avx512
            : ha_interleave_avx2() ? &ha_interleavers_avx2
                                   : &ha_interleavers_portable;
 }
 #else
-static const ha_interleavers *ha_find_weavers(void) { return &ha_interleavers_portable; }
+static const ha_interleavers *ha_find_interleavers(void) { return &ha_interleavers_portable; }
 #endif
 
 #endif

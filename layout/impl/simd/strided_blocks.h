@@ -1,4 +1,4 @@
-/* Strips: values of some leaves of one size, for some records that follow each other, moved from one
+/* Strided blocks: values of some leaves of one size, for some records that follow each other, moved from one
  * arrangement to another. What every fast copy between layouts consists of. */
 #ifndef HARRAY_LAYOUT_IMPL_SIMD_STRIDED_BLOCKS_H
 #define HARRAY_LAYOUT_IMPL_SIMD_STRIDED_BLOCKS_H
@@ -64,13 +64,14 @@ static void ha_move_lanes(char *to, int64_t to_lane, const char *from, int64_t f
 
 /* Found once, as asking the processor takes microseconds in a virtual machine. Every thread finds the
  * same. */
-static _Atomic(const ha_interleavers *) ha_chosen_weavers;
+static _Atomic(const ha_interleavers *) ha_chosen_interleavers;
 
-static const ha_interleavers *ha_best_weavers(void) {
-    const ha_interleavers *best = atomic_load_explicit(&ha_chosen_weavers, memory_order_relaxed);
+static const ha_interleavers *ha_best_interleavers(void) {
+    const ha_interleavers *best = atomic_load_explicit(&ha_chosen_interleavers,
+                                                       memory_order_relaxed);
     if (!best) {
-        best = ha_find_weavers();
-        atomic_store_explicit(&ha_chosen_weavers, best, memory_order_relaxed);
+        best = ha_find_interleavers();
+        atomic_store_explicit(&ha_chosen_interleavers, best, memory_order_relaxed);
     }
     return best;
 }
@@ -82,7 +83,7 @@ static void ha_move_past_caches(char *to, const char *from, int64_t bytes) {
     const int64_t before = (int64_t)((0 - (uintptr_t)to) % 64);
     const int64_t head = ha_smaller(before, bytes), lines = (bytes - head) / 64 * 64;
     if (head) memcpy(to, from, (size_t)head);
-    ha_best_weavers()->lines_past(to + head, from + head, (size_t)lines);
+    ha_best_interleavers()->lines_past(to + head, from + head, (size_t)lines);
     if (bytes - head - lines)
         memcpy(to + head + lines, from + head + lines, (size_t)(bytes - head - lines));
 }
@@ -90,17 +91,17 @@ static void ha_move_past_caches(char *to, const char *from, int64_t bytes) {
 /* When all is written that was, or may have been, past the caches: others see it from here on. */
 static void ha_end_of_stream(void) { ha_rows_past_end(); }
 
-/* ---- strips of one kind ---------------------------------------------------------------------- */
+/* ---- strided blocks of one kind -------------------------------------------------------------- */
 
-enum { HA_STRIP_LEAVES = 32, HA_STRIP_BYTES = 512 };
+enum { HA_STRIDED_LEAVES = 32, HA_STRIDED_BYTES = 512 };
 
-/* Leaves of strips that are woven together. */
+/* Leaves that are interleaved together. */
 typedef struct ha_strided_blocks_set {
-    const ha_strided_blocks *strips;
-    const ha_interleavers *weavers;
+    const ha_strided_blocks *blocks;
+    const ha_interleavers *interleavers;
     int kind; /* 2^kind bytes */
     int64_t first, leaves;
-    char *row[HA_STRIP_LEAVES];
+    char *row[HA_STRIDED_LEAVES];
 } ha_strided_blocks_set;
 
 static int ha_strided_blocks_kind(int32_t size) {
@@ -110,7 +111,7 @@ static int ha_strided_blocks_kind(int32_t size) {
 /* So many leaves from this one on as are neighbours in the records. */
 static int64_t ha_strided_blocks_neighbours(const ha_strided_blocks *s, int64_t first,
                                             int is_gathered) {
-    const int64_t most = ha_smaller(s->leaves - first, HA_STRIP_LEAVES);
+    const int64_t most = ha_smaller(s->leaves - first, HA_STRIDED_LEAVES);
     int64_t n = 1;
     if (is_gathered)
         while (n < most && ha_strided_blocks_from(s, first + n) ==
@@ -125,9 +126,9 @@ static int64_t ha_strided_blocks_neighbours(const ha_strided_blocks *s, int64_t 
 
 /* Rows are put together in a buffer, each as it lies in its lines, and written past the caches. */
 static void ha_gather_past(ha_strided_blocks_set *set, const ha_interleave *all) {
-    _Alignas(64) char buffer[HA_STRIP_LEAVES][HA_STRIP_BYTES + 64];
-    char *row[HA_STRIP_LEAVES];
-    const int64_t size = set->strips->size, most = HA_STRIP_BYTES / size;
+    _Alignas(64) char buffer[HA_STRIDED_LEAVES][HA_STRIDED_BYTES + 64];
+    char *row[HA_STRIDED_LEAVES];
+    const int64_t size = set->blocks->size, most = HA_STRIDED_BYTES / size;
     ha_interleave part = *all;
     part.row = row;
     part.at = 0;
@@ -136,7 +137,7 @@ static void ha_gather_past(ha_strided_blocks_set *set, const ha_interleave *all)
     for (int64_t i = 0; i < all->lanes; i += part.lanes) {
         part.lanes = ha_smaller(all->lanes - i, most);
         part.record = all->record + i * all->step;
-        set->weavers->gather[set->kind](&part);
+        set->interleavers->gather[set->kind](&part);
         for (int64_t f = 0; f < set->leaves; f++)
             ha_move_past_caches(all->row[f] + all->at + i * size, row[f], part.lanes * size);
     }
@@ -144,20 +145,20 @@ static void ha_gather_past(ha_strided_blocks_set *set, const ha_interleave *all)
 
 /* Can whole lines of all rows be written at once? */
 static int ha_gathers_lines(const ha_strided_blocks_set *set, const ha_interleave *w) {
-    const int64_t size = set->strips->size;
+    const int64_t size = set->blocks->size;
     uintptr_t all = (uintptr_t)(w->lanes * size);
-    if (!set->weavers->gather_past[set->kind] || w->leaves * size < 16) return 0;
+    if (!set->interleavers->gather_past[set->kind] || w->leaves * size < 16) return 0;
     for (int64_t f = 0; f < w->leaves; f++) all |= (uintptr_t)(w->row[f] + w->at);
     return all % 64 == 0;
 }
 
-/* Where the next strips are going to be read, if they lie behind these: so far ahead. */
+/* Where the next blocks are going to be read, if they lie behind these: so far ahead. */
 static int64_t ha_strided_blocks_ahead(const ha_strided_blocks *s, int64_t lane) {
     return s->blocks > 1 ? s->blocks * s->from_block : s->lanes * lane;
 }
 
 static void ha_gather_set(ha_strided_blocks_set *set) {
-    const ha_strided_blocks *s = set->strips;
+    const ha_strided_blocks *s = set->blocks;
     const int64_t bytes = s->lanes * s->size;
     ha_interleave w = {
         .row = set->row, .step = s->from_lane, .leaves = set->leaves, .lanes = s->lanes};
@@ -167,16 +168,16 @@ static void ha_gather_set(ha_strided_blocks_set *set) {
         w.at = b * s->to_block;
         w.record = (char *)(uintptr_t)(ha_strided_blocks_from(s, set->first) + b * s->from_block);
         if (s->stream && ha_gathers_lines(set, &w))
-            set->weavers->gather_past[set->kind](&w);
+            set->interleavers->gather_past[set->kind](&w);
         else if (s->stream && bytes >= 64)
             ha_gather_past(set, &w);
         else
-            set->weavers->gather[set->kind](&w);
+            set->interleavers->gather[set->kind](&w);
     }
 }
 
 static void ha_scatter_set(ha_strided_blocks_set *set) {
-    const ha_strided_blocks *s = set->strips;
+    const ha_strided_blocks *s = set->blocks;
     ha_interleave w = {
         .row = set->row, .step = s->to_lane, .leaves = set->leaves, .lanes = s->lanes};
     for (int64_t f = 0; f < set->leaves; f++)
@@ -185,11 +186,11 @@ static void ha_scatter_set(ha_strided_blocks_set *set) {
     for (int64_t b = 0; b < s->blocks; b++) {
         w.at = b * s->from_block;
         w.record = ha_strided_blocks_to(s, set->first) + b * s->to_block;
-        set->weavers->scatter[set->kind](&w);
+        set->interleavers->scatter[set->kind](&w);
     }
 }
 
-static void ha_move_strips_each(const ha_strided_blocks *s) {
+static void ha_strided_blocks_move_each(const ha_strided_blocks *s) {
     for (int64_t b = 0; b < s->blocks; b++)
         for (int64_t f = 0; f < s->leaves; f++)
             ha_move_lanes(ha_strided_blocks_to(s, f) + b * s->to_block, s->to_lane,
@@ -197,15 +198,15 @@ static void ha_move_strips_each(const ha_strided_blocks *s) {
                           s->size);
 }
 
-static void ha_move_strips(const ha_strided_blocks *s) {
+static void ha_strided_blocks_move(const ha_strided_blocks *s) {
     const int is_gathered = s->to_lane == s->size && s->from_lane != s->size;
     const int is_scattered = s->to_lane != s->size && s->from_lane == s->size;
-    ha_strided_blocks_set set = {.strips = s, .kind = ha_strided_blocks_kind(s->size)};
+    ha_strided_blocks_set set = {.blocks = s, .kind = ha_strided_blocks_kind(s->size)};
     if (!is_gathered && !is_scattered) {
-        ha_move_strips_each(s);
+        ha_strided_blocks_move_each(s);
         return;
     }
-    set.weavers = ha_best_weavers();
+    set.interleavers = ha_best_interleavers();
     for (set.first = 0; set.first < s->leaves; set.first += set.leaves) {
         set.leaves = ha_strided_blocks_neighbours(s, set.first, is_gathered);
         if (is_gathered)

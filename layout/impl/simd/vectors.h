@@ -67,14 +67,14 @@ HA_UNUSED static void ha_rows_past_end(void) {
         ha_vector_##bytes y[lanes];                                                                \
         HA_UNROLL_ for (int round = 1; round < lanes; round *= 2) {                                \
             HA_UNROLL_ for (int i = 0; i < lanes / 2; i++) {                                       \
-                y[2 * i] = HA_SHUFFLE_(ha_vector_##bytes, x[i], x[i + lanes / 2], HA_SPREAD low);  \
+                y[2 * i] = HA_SHUFFLE_(ha_vector_##bytes, x[i], x[i + lanes / 2], HA_BARE_ low);   \
                 y[2 * i + 1] = HA_SHUFFLE_(ha_vector_##bytes, x[i], x[i + lanes / 2],              \
-                                           HA_SPREAD high);                                        \
+                                           HA_BARE_ high);                                         \
             }                                                                                      \
             HA_UNROLL_ for (int i = 0; i < lanes; i++) x[i] = y[i];                                \
         }                                                                                          \
     }
-#define HA_SPREAD(...) __VA_ARGS__
+#define HA_BARE_(...) __VA_ARGS__
 HA_TRANSPOSE_BYTES_(1, uint8_t, (0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
                     (8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
 HA_TRANSPOSE_BYTES_(2, uint16_t, (0, 8, 1, 9, 2, 10, 3, 11), (4, 12, 5, 13, 6, 14, 7, 15))

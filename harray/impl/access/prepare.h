@@ -1,0 +1,207 @@
+/* Preparing what an opening needs, while the array is busy: a block, the values in it, room for what will be
+ * noted, and an order behind what is outstanding. What would make the host wait returns HA_RETRY_. */
+#ifndef HARRAY_IMPL_ACCESS_PREPARE_H
+#define HARRAY_IMPL_ACCESS_PREPARE_H
+
+#include "target.h"
+
+/* Lock held. Whether another access uses the block; those that are opened together with this one have
+ * no pointer yet. */
+static int ha_opening_is_shared(const ha_opening *o) {
+    const ha_array *a = o->array;
+    int shared = 0;
+    for (uint32_t i = 0; i < a->holders; i++) {
+        const ha_holder *h = &a->holder[i];
+        int peer = h->ticket - o->group <= o->peers;
+        shared |= !peer && h->context->memory == o->in->memory && !ha_is_empty(h->range);
+    }
+    return shared;
+}
+
+static int ha_opening_is_mapped(const ha_opening *o) {
+    const ha_array *a = o->array;
+    if (a->ops && o->in->wrapped) return a->ops->maps(a, o->in, o->context);
+    return ha_maps(o->context, o->in->block);
+}
+
+/* A zero-copy context may be unable to work on the block there is: then it is exchanged. */
+static ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
+    ha_array *a = o->array;
+    ha_incarnation *in = o->in;
+    const size_t n = o->size > in->capacity ? o->size : in->capacity;
+    if (!in->block || o->replacement || ha_opening_is_mapped(o)) return HA_OK;
+    o->trouble = "the device cannot work on the caller's memory in place: pin it (for CUDA with "
+                 "cuMemHostRegister or cudaHostRegister), or let the context copy: "
+                 "ha_context_set_zero_copy(context, 0)";
+    if (in->wrapped) return HA_ERR_UNSUPPORTED;
+    o->trouble = "the device cannot work on its memory in place, and has no pinned memory";
+    if (!o->context->home->pinned) return HA_ERR_UNSUPPORTED;
+    o->trouble = "no pinned memory for it";
+    if (o->sets_size)
+        return ha_incarnation_take(a, in, o->context, o->size, &o->replacement, attempt);
+    ha_lock(a);
+    int shared = ha_opening_is_shared(o);
+    ha_unlock(a);
+    if (shared) o->moved = in->block;
+    return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);
+}
+
+static ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
+    ha_array *a = o->array;
+    if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, attempt);
+    /* The old values have to stay until nothing can fail any more. */
+    if (o->size <= o->in->capacity || o->replacement) return HA_OK;
+    return ha_incarnation_take(a, o->in, o->context, o->size, &o->replacement, attempt);
+}
+
+static ha_status ha_opening_room(ha_opening *o, ha_attempt *attempt) {
+    ha_array *a = o->array;
+    o->trouble = "no memory there";
+    if (!o->in) {
+        o->in = ha_incarnation_add(a, o->context->memory);
+        if (!o->in) return HA_ERR_MEMORY;
+        const ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
+        o->fresh = !o->in->block;
+        o->host_fresh = !host || !host->block;
+    }
+    /* A range without elements locks nothing: the block may be in use, and must not move. */
+    if (ha_is_empty(o->range)) return HA_OK;
+    ha_status s = ha_opening_block(o, attempt);
+    return s || !ha_asks(o->context) ? s : ha_opening_map(o, attempt);
+}
+
+/* Whether a part of what is opened matters: not when it lies between the elements to be read. */
+static int ha_opening_uses(const ha_opening *o, ha_range r) {
+    const darray flat = {
+        .rank = 1, .offset = (int64_t)o->at, .extent = {(int64_t)o->count}, .stride = {1}};
+    if (ha_is_empty(r)) return 0;
+    if (o->mode != HA_READ || (!o->view && !o->is_flat)) return 1;
+    return ha_view_hits(o->array->grid, o->view ? o->view : &flat, r);
+}
+
+/* The first part of r that is lost and matters; empty: none. */
+static ha_range ha_opening_lost(const ha_opening *o, ha_range r) {
+    const ha_set *lost = &o->array->lost;
+    for (uint32_t i = 0; i < lost->n; i++) {
+        const ha_range x = ha_intersect(lost->grid, ha_set_ranges(lost)[i], r);
+        if (ha_opening_uses(o, x)) return x;
+    }
+    return (ha_range){0, 0};
+}
+
+/* What the caller must not find missing: lost elements; and to read, those never written. */
+static ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
+    const ha_range *missing = ha_set_ranges(&plan->missing);
+    for (uint32_t i = 0; i < plan->missing.n; i++) {
+        o->never = ha_opening_lost(o, missing[i]);
+        if (!ha_is_empty(o->never)) return HA_ERR_LOST;
+    }
+    if (plan->missing.n && ha_is_dead(o->in->memory)) { /* nothing reaches it */
+        o->trouble = "its queue has failed; ha_shutdown ends that";
+        return HA_ERR_BACKEND;
+    }
+    for (uint32_t i = 0; i < plan->missing.n && o->mode == HA_READ; i++) {
+        if (!ha_opening_uses(o, missing[i])) continue;
+        o->never = missing[i];
+        return HA_ERR_STATE;
+    }
+    if (!plan->n || !ha_self.no_transfers) return HA_OK;
+    o->never = plan->pieces[0].range;
+    o->source = ha_memory_context(plan->pieces[0].from->memory)->name;
+    return HA_ERR_TRANSFER;
+}
+
+/* A device may have failed since this attempt has looked: then what only it had would pass for never
+ * written. */
+static int ha_opening_overlooked(const ha_opening *o, ha_attempt *attempt) {
+    for (const ha_incarnation *in = &o->array->first; in; in = in->next) {
+        if (!in->valid.n || !ha_is_dead(in->memory)) continue;
+        attempt->point = (ha_timepoint){in->memory->primary, ha_sequence(in->memory->primary)};
+        return 1;
+    }
+    return 0;
+}
+
+/* Makes valid what is missing. all: what is valid nowhere is looked at, too. */
+static ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
+    ha_array *a = o->array;
+    ha_plan plan;
+    o->trouble = "moving its data there failed";
+    ha_status s = ha_plan_make(a, o->in, o->need, &plan);
+    if (!s && plan.missing.n && ha_opening_overlooked(o, attempt)) s = HA_RETRY_;
+    if (!all) plan.missing.n = 0;
+    if (!s) s = ha_opening_check(o, &plan);
+    /* Room to take back each piece, too. */
+    size_t cuts = a->grid ? 2 * (size_t)a->grid->rank : 2;
+    if (!s && plan.n) s = ha_set_reserve(a, &o->in->valid, o->in->valid.n + cuts * plan.n + 1);
+    if (!s) s = ha_plan_execute(a, &plan, o->in, o->context, &o->brought, attempt);
+    ha_plan_free(&plan);
+    return s;
+}
+
+/* Room for what commit changes in a set. Each commit may add one range to it; with a grid, see
+ * ndarray/open_many.h. */
+static ha_status ha_opening_grow(const ha_opening *o, ha_set *set, int adding) {
+    size_t more = set->grid ? ha_set_growth(set, o->need, adding) : (size_t)o->peers + 1;
+    return ha_set_reserve(o->array, set, more);
+}
+
+/* Room for everything that commit and close will note. */
+static ha_status ha_opening_reserve(ha_opening *o) {
+    ha_array *a = o->array;
+    o->trouble = "no memory for its records";
+    if (ha_debug_reserve(o->in, o->replacement ? o->replacement : o->in->block))
+        return HA_ERR_MEMORY;
+    if (ha_opening_grow(o, &o->in->valid, 1)) return HA_ERR_MEMORY;
+    if (ha_opening_writes(o)) {
+        if (a->lost.n && ha_opening_grow(o, &a->lost, 0)) return HA_ERR_MEMORY;
+        for (ha_incarnation *in = &a->first; in; in = in->next)
+            if (in != o->in && ha_opening_grow(o, &in->valid, 0)) return HA_ERR_MEMORY;
+    }
+    /* Closing an empty range notes nothing. */
+    if (ha_is_host(o->context) || o->promised || ha_is_empty(o->range)) return HA_OK;
+    if (ha_ops_reserve(a, &o->in->ops, 1)) return HA_ERR_MEMORY;
+    ha_lock(a);
+    o->in->ops.promised++;
+    ha_unlock(a);
+    o->promised = 1;
+    return HA_OK;
+}
+
+/* What failed since the last attempt is taken into account; a queue that failed is of no use. */
+static ha_status ha_opening_look(ha_opening *o) {
+    ha_status s = ha_settle(o->array);
+    o->trouble = "the context was given back";
+    if (o->context->ended) return HA_ERR_STATE;
+    o->trouble = "no memory to note what was lost";
+    if (s || !ha_has_failed(o->context)) return s;
+    if (o->mode != HA_OVERWRITE) {
+        o->never = ha_opening_lost(o, o->need);
+        if (!ha_is_empty(o->never)) return HA_ERR_LOST;
+    }
+    o->trouble = "its queue has failed; ha_shutdown ends that";
+    return HA_ERR_BACKEND;
+}
+
+static ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
+    ha_status s = ha_opening_look(o);
+    if (!s) s = ha_opening_room(o, attempt);
+    if (!s && o->mode != HA_OVERWRITE) s = ha_opening_bring(o, 1, attempt);
+    if (!s) s = ha_opening_reserve(o);
+    if (s || o->replacement) return s; /* nobody uses a new block */
+    o->trouble = "waiting for work that uses it failed";
+    /* Behind the whole locked range, as that is what closing notes: also behind what is left of
+     * times when the array was longer. */
+    return ha_come_after(o->array, o->in, o->range, ha_opening_writes(o), o->context, attempt);
+}
+
+/* What a prefetch does instead: moves what there is, and waits for nobody. */
+static ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
+    if (ha_is_empty(o->need)) return HA_OK;
+    ha_status s = ha_opening_look(o);
+    if (!s) s = ha_opening_room(o, attempt);
+    if (s == HA_RETRY_ALONE_) s = HA_OK; /* whoever opens it there will exchange the block */
+    return s ? s : ha_opening_bring(o, 0, attempt);
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* The blocks of incarnations: where they come from, and how one grows or moves with its values. Called by the
+ * thread that has the array busy, without the lock. What would make the host wait returns HA_RETRY_. */
+#ifndef HARRAY_IMPL_TRANSFER_INCARNATION_H
+#define HARRAY_IMPL_TRANSFER_INCARNATION_H
+
+#include "queue.h"
+
+/* ---- new blocks ---------------------------------------------------------------------------- */
+
+/* Host memory, pinned if there is any: a lack of that is no reason to fail, nor to wait. */
+static ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes, ha_block **block,
+                                    ha_attempt *attempt) {
+    ha_attempt once = {.site = attempt->site};
+    if (HA_DEBUGGING_ && use == HA_LIVE) pinned = NULL; /* only pageable memory is protected */
+    if (pinned && !ha_block_take_for(use, pinned, bytes, block, &once)) return HA_OK;
+    if (pinned) ha_forget_note();
+    return ha_block_take_for(use, &ha_host_memory, bytes, block, attempt);
+}
+
+/* The same for the host, waiting for retired blocks if need be. */
+static ha_status ha_host_block_get(ha_memory *pinned, size_t bytes, ha_block **block) {
+    ha_attempt attempt = {0};
+    ha_status s;
+    while ((s = ha_host_block_take(HA_LIVE, pinned, bytes, block, &attempt)) == HA_RETRY_)
+        if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
+    return s;
+}
+
+/* The same for a zero-copy context's work. Where that asks, pinned memory alone is sure to do. */
+static ha_status ha_shared_block_get(const ha_context *c, size_t bytes, ha_block **block) {
+    ha_memory *pinned = c->home->pinned;
+    if (pinned && ha_asks(c)) return ha_block_get(pinned, bytes, block);
+    return ha_host_block_get(pinned, bytes, block);
+}
+
+/* Whether the queue of a context that asks can work on a block. */
+static int ha_maps(const ha_context *c, const ha_block *b) {
+    const ha_backend *backend = c->backend;
+    const char *data = (const char *)b->data;
+    if (b->memory == c->home->pinned) return 1;
+    return backend->maps(c->device, data) && backend->maps(c->device, data + b->bytes - 1);
+}
+
+/* A block for an incarnation. On the host it is pinned by the device whose queue c works there, else by
+ * the one that touched the array first. */
+static ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnation *in,
+                                           const ha_context *c, size_t bytes, ha_block **block,
+                                           ha_attempt *attempt) {
+    if (in->memory != &ha_host_memory)
+        return ha_block_take_for(HA_LIVE, in->memory, bytes, block, attempt);
+    if (!c->ops || c->memory != in->memory) c = a->first_touch;
+    if (c->home->pinned && ha_asks(c))
+        return ha_block_take_for(HA_LIVE, c->home->pinned, bytes, block, attempt);
+    return ha_host_block_take(HA_LIVE, c->home->pinned, bytes, block, attempt);
+}
+
+/* For n elements. */
+static ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, const ha_context *c,
+                                     size_t n, ha_block **block, ha_attempt *attempt) {
+    size_t bytes;
+    if (a->ops) {
+        ha_status s = a->ops->block_bytes(a, in->memory, &bytes);
+        if (s) return s;
+    } else if (!ha_bytes_of(n, a->element, &bytes))
+        return HA_ERR_MEMORY;
+    return ha_incarnation_take_bytes(a, in, c, bytes, block, attempt);
+}
+
+/* ---- in the place of others ---------------------------------------------------------------- */
+
+/* Puts a block in the place of the incarnation's, and the operations on it. Returns the old ones.
+ */
+static ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *block, size_t n,
+                                   ha_ops *ops) {
+    ha_lock(a);
+    ha_block *old = in->block;
+    ha_ops old_ops = in->ops;
+    in->block = block;
+    in->data = block ? (char *)block->data : NULL;
+    in->capacity = n;
+    in->ops = *ops;
+    in->ops.promised = old_ops.promised;
+    in->ops.grid = a->grid;
+    ha_unlock(a);
+    *ops = old_ops;
+    return old;
+}
+
+/* Takes the block away; it goes back when its operations have happened. Cannot fail. */
+static void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
+    ha_ops ops = {0};
+    ha_block *old = ha_block_exchange(a, in, NULL, 0, &ops);
+    if (old)
+        ha_block_retire(old, &ops);
+    else
+        ha_ops_free(&ops);
+}
+
+/* The same of a record array: all of the block, for nobody else uses it. */
+static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
+                               ha_ops *ops, ha_attempt *attempt) {
+    ha_rows rows = {.levels = 0};
+    int some;
+    ha_status s = a->ops->block_bytes(a, in->memory, &rows.bytes);
+    if (!s) s = ha_move_pieces(queue, to->data, in->data, &rows, &some, attempt);
+    if (s) return s;
+    ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
+    ha_lock(a);
+    ha_note_operation(&in->ops, queue, HA_WHOLE_, 0, attempt->site);
+    ha_unlock(a);
+    return HA_OK;
+}
+
+/* Enqueues the valid ranges from the old block to the new one; notes on `ops`, of the new one, what
+ * was enqueued also when it fails half-way. */
+static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
+                                ha_ops *ops, ha_attempt *attempt) {
+    ha_status s = HA_OK;
+    const ha_range *v = ha_set_ranges(&in->valid);
+    ha_range so_far = v[0]; /* one entry for all */
+    if (a->ops) return in->valid.n ? ha_copy_block(a, in, to, queue, ops, attempt) : HA_OK;
+    for (uint32_t i = 0; i < in->valid.n && !s; i++) {
+        const ha_rows rows = ha_rows_of(a->grid, v[i], a->element);
+        size_t at = v[i].first * a->element;
+        int some;
+        s = ha_move_pieces(queue, (char *)to->data + at, in->data + at, &rows, &some, attempt);
+        if (!some) continue;
+        so_far = ha_around(a->grid, so_far, v[i]);
+        ha_note_operation(ops, queue, HA_WHOLE_, 1, attempt->site);
+        ha_lock(a);
+        ha_note_operation(&in->ops, queue, so_far, 0, attempt->site);
+        ha_unlock(a);
+    }
+    return s;
+}
+
+/* A new block for n elements, with the valid ones enqueued into it; *ops: what works on it. */
+static ha_status ha_block_with_values(ha_array *a, ha_incarnation *in, size_t n, ha_context *queue,
+                                      ha_block **block, ha_ops *ops, ha_attempt *attempt) {
+    ha_status s = ha_ops_reserve(a, &in->ops, 1);
+    if (!s && in->valid.n) s = ha_come_after(a, in, HA_WHOLE_, 0, queue, attempt);
+    if (!s) s = ha_incarnation_take(a, in, queue, n, block, attempt);
+    if (s) return s;
+    s = ha_copy_values(a, in, *block, queue, ops, attempt);
+    if (s) ha_block_retire(*block, ops);
+    return s;
+}
+
+/* A new block for n elements, keeping the valid ones. c: whose queue may copy them. */
+static ha_status ha_incarnation_renew(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
+                                      ha_attempt *attempt) {
+    ha_block *block;
+    ha_ops ops = {0};
+    ha_status s = ha_block_with_values(a, in, n, ha_local_queue(in, c), &block, &ops, attempt);
+    if (s) return s;
+    ha_block *old = ha_block_exchange(a, in, block, n, &ops);
+    if (old)
+        ha_block_retire(old, &ops);
+    else
+        ha_ops_free(&ops);
+    return HA_OK;
+}
+
+static ha_status ha_incarnation_room(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
+                                     ha_attempt *attempt) {
+    return n <= in->capacity ? HA_OK : ha_incarnation_renew(a, in, c, n, attempt);
+}
+
+#endif

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Checks README.md and docs/*.md: programs do what is said of them, links and names lead somewhere.
+
+usage: test_docs.py [--show DIR]
+  --show DIR  builds the program of README.md in DIR and shows what it prints, without judging
+
+Every block of code that has a main is a whole program:
+    ```c     is compiled as C11, with warnings as errors, and run
+    ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
+    ```cuda  is compiled where nvcc is; without a GPU nobody can run it
+Behind it stands what it prints, on stdout and stderr: in a ```console block, which is compared (a signal
+that ends the program is told as shells do), or in a ```text block where it differs from run to run.
+A ```c block without a main is a part of a file of the tree, which the builds compile.
+
+The table of states is what examples/states.c prints. A relative link points to a file, and one with an
+anchor to a heading in it. A file or a name of harray's between backquotes is one that there is. The
+environment may have a driver with GPUs: what the programs do must not depend on that.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FRONT = ROOT / "README.md"
+PAGES = [FRONT, *sorted((ROOT / "docs").glob("*.md"))]
+MOST_BYTES = 6144  # of README.md
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
+C = ["cc", "-std=c11", *WARNINGS, "-Wconversion", f"-I{ROOT}"]
+CPP = ["c++", "-std=c++17", *WARNINGS, f"-I{ROOT}"]
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray.h"\n'
+CODE = ("c", "cpp", "cuda")
+OTHERS = ("console", "text", "sh", "json", "diff", "")
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# but for the types of accesses, which HARRAY and HA_ARRAY make
+WORD = re.compile(r"\b(?!ha_read_|ha_write_)(?:ha|HA|HARRAY|darray|DARRAY)_\w+")
+
+
+def read(page):
+    return page.read_text(encoding="utf-8")
+
+
+def complain(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+# ---- programs --------------------------------------------------------------------------------------
+
+
+class Block:
+    """A block of code, and the block behind it that says what it prints."""
+
+    def __init__(self, page, match, following):
+        self.language, self.text = match[1], match[2]
+        self.name = f"{page.relative_to(ROOT)}:{match.string.count(chr(10), 0, match.start()) + 1}"
+        self.is_program = re.search(r"\bint main\(", self.text) is not None
+        self.output_kind, self.output = (following[1], following[2]) if following else ("", "")
+
+
+def blocks(page):
+    """Of code, each with the first other block behind it and before the next one of code."""
+    matches = list(FENCED.finditer(read(page)))
+    for match, following in zip(matches, [*matches[1:], None]):
+        if match[1] in CODE:
+            yield Block(page, match, following if following and following[1] in OTHERS else None)
+
+
+def build(language, text, folder):
+    """Compiles a program in a folder; is there one to be run?"""
+    source = {"c": "program.c", "cpp": "program.cpp", "cuda": "program.cu"}[language]
+    (folder / source).write_text(text, encoding="utf-8")
+    commands = {"c": [[*C, source, "-o", "program", "-pthread"]],
+                "cpp": [[*C, "-c", "harray.c"],
+                        [*CPP, source, "harray.o", "-o", "program", "-pthread"]],
+                "cuda": [[NVCC, "-I", str(ROOT), "-c", source]] if NVCC else []}
+    if language == "cpp":
+        (folder / "harray.c").write_text(IMPLEMENTATION, encoding="utf-8")
+    for command in commands[language]:
+        subprocess.run(command, cwd=folder, check=True)
+    return language != "cuda"
+
+
+def run(folder):
+    """The exit status of the program there, and all that it prints."""
+    environment = {k: v for k, v in os.environ.items()
+                   if not k.startswith("HARRAY_") or k == "HARRAY_CUDA"}
+    done = subprocess.run(["./program"], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    how = signal.strsignal(-done.returncode) + "\n" if done.returncode < 0 else ""
+    return done.returncode, done.stdout + how
+
+
+def keeps_its_word(block):
+    """Does the program compile, and print what stands behind it?"""
+    with tempfile.TemporaryDirectory() as name:
+        try:
+            if not build(block.language, block.text, pathlib.Path(name)):
+                return True
+        except subprocess.CalledProcessError as error:
+            complain(f"{block.name}: {error}")
+            return False
+        status, printed = run(name)
+    if block.output_kind == "console" and block.output == printed:
+        return True
+    if block.output_kind == "text" and status == 0:
+        return True
+    complain(f"{block.name}: exit status {status}, and it prints\n{printed}")
+    return False
+
+
+def states_are_current():
+    text = read(ROOT / "examples" / "states.c").replace("../harray.h", "harray.h")
+    with tempfile.TemporaryDirectory() as name:
+        build("c", text, pathlib.Path(name))
+        status, table = run(name)
+    return status == 0 and table.count("\n") > 10 and table in read(ROOT / "docs" / "guide.md")
+
+
+# ---- links and names -------------------------------------------------------------------------------
+
+
+def prose(page):
+    return FENCED.sub("", read(page))
+
+
+def anchors(page):
+    """Those of its headings, as GitHub makes them."""
+    for heading in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def dead_links(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose(page))):
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not re.match(r"https?://", link) and (
+                not target.exists() or (anchor and anchor not in anchors(target))):
+            yield link
+
+
+class Tree:
+    """What a page may mention: files of the tree, by the end of their path, and names in the library."""
+
+    def __init__(self):
+        self.files, self.library, self.sources = [], set(), []
+        for folder, folders, files in os.walk(ROOT):
+            folders[:] = [f for f in folders if not f.startswith((".", "build"))]
+            self.files += [(pathlib.Path(folder) / name).relative_to(ROOT) for name in files]
+        for file in self.files:
+            if file.suffix in (".h", ".c", ".cu"):
+                self.sources.append(read(ROOT / file))
+                if file.parts[0] not in ("tests", "bench", "examples"):
+                    self.library.update(WORD.findall(self.sources[-1]))
+
+    def unknown(self, page):
+        for span in re.findall(r"`([^`\n]+)`", prose(page)):
+            if re.fullmatch(r"[\w./-]+\.(h|c|cu|py)", span):
+                if not any(file.match(span) for file in self.files):
+                    yield span
+            yield from (word for word in WORD.findall(span) if word not in self.library)
+
+    def stray(self, all_blocks):
+        """Parts of files that are in none."""
+        for block in all_blocks:
+            lines = textwrap.dedent(block.text).strip().splitlines()
+            part = re.compile(r"\n".join(r"[ \t]*" + re.escape(line.strip()) for line in lines))
+            if not block.is_program and not any(part.search(text) for text in self.sources):
+                yield block.name
+
+
+def judged(name, findings):
+    """A check that has found nothing is passed."""
+    findings = list(findings)
+    for finding in findings:
+        complain(f"{name}: {finding}")
+    return name, not findings
+
+
+def checks_of_text(all_blocks):
+    tree = Tree()
+    size = len(FRONT.read_bytes())
+    yield f"README.md has at most {MOST_BYTES} bytes: {size}", size <= MOST_BYTES
+    yield judged("README.md links all pages",
+                 (page.name for page in PAGES[1:] if f"(docs/{page.name})" not in read(FRONT)))
+    yield judged("parts of files", tree.stray(all_blocks))
+    yield judged("languages of blocks", (f"{page.name}: {match[1]}" for page in PAGES
+                                         for match in FENCED.finditer(read(page))
+                                         if match[1] not in CODE + OTHERS))
+    for page in PAGES:
+        yield judged(f"{page.name}: links", dead_links(page))
+        yield judged(f"{page.name}: names", tree.unknown(page))
+
+
+def main():
+    if sys.argv[1:2] == ["--show"] and len(sys.argv) == 3:
+        folder = pathlib.Path(sys.argv[2])
+        build("c", next(blocks(FRONT)).text, folder)
+        print(run(folder)[1], end="")
+        return 0
+    if len(sys.argv) > 1:
+        sys.exit(__doc__)
+    all_blocks = [block for page in PAGES for block in blocks(page)]
+    programs = [block for block in all_blocks if block.is_program]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        states = pool.submit(states_are_current)
+        good = list(pool.map(keeps_its_word, programs))
+    results = [("the table of states", states.result())]
+    results += [(program.name, fine) for program, fine in zip(programs, good)]
+    results += checks_of_text(all_blocks)
+    for number, (name, fine) in enumerate(results, 1):
+        print(f"{'ok' if fine else 'not ok'} {number} - {name}")
+    print(f"1..{len(results)}")
+    return 0 if all(fine for _, fine in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
