@@ -91,7 +91,6 @@
 #include "harray/instruments.h"
 #include "harray/sim.h"
 #include "harray/cuda.h"
-#include "layout/scalar.h" /* so that in a file with layouts it is not the implementation's alone */
 #endif
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_IMPLEMENTED

@@ -32,7 +32,7 @@
  * Where to read on: docs/layouts.md (programs, pictures), layout/fields.h (lists of fields),
  * layout/view.h (layouts, and all that a view has), layout/each.h (loops), layout/near.h
  * (neighbours; parts for threads), layout/split.h (two layouts in one view), layout/any.h (layouts
- * known at run time, and code for each), layout/scalar.h (types of fields), layout/record.h
+ * known at run time, and code for each), layout/dtype.h (types of fields), layout/record.h
  * (records at run time), layout/mapping.h (mappings at run time, and layouts as text),
  * layout/tree.h (user-defined nestings), layout/mapped.h (records in memory at run time),
  * layout/copy.h (copies between any two layouts), layout/arithmetic.h (+= and the like of whole
@@ -44,7 +44,7 @@
 
 #include "layout/status.h"
 #include "layout/detail/number.h"
-#include "layout/scalar.h"
+#include "layout/dtype.h"
 #include "layout/record.h"
 #include "layout/mapping.h"
 #include "layout/mapped.h"

@@ -43,11 +43,12 @@ static const struct {
     {"f64", "bytesplit(soa)"},
 };
 
-static void fill(const work *w, ha_scalar type) {
+static void fill(const work *w, ha_dtype type) {
     int64_t numbers[256];
     for (int64_t k = 0; k < VALUES; k += 256) {
         for (int64_t j = 0; j < 256; j++) numbers[j] = (k + j) * 2654435761 % 1000;
-        ha_change_values((char *)w->values + k * ha_scalar_size(type), type, numbers, HA_I64, 256);
+        ha_change_values((char *)w->values + k * (int64_t)ha_dtype_size(type), type, numbers,
+                         HA_DTYPE_int64_t, 256);
     }
 }
 
@@ -75,11 +76,11 @@ static void run(const char *type, const char *layout) {
         memset(blob[b], 0, (size_t)w.mapping->blob[b].bytes);
     }
     w.mapped = (ha_mapped){w.mapping, blob};
-    w.bytes = n * ha_scalar_size(w.record->field[0].scalar);
+    w.bytes = n * (int64_t)ha_dtype_size(w.record->field[0].type);
     w.values = aligned_alloc(64, (size_t)w.bytes);
     w.other = aligned_alloc(64, (size_t)w.bytes);
     bench_require(w.values != NULL && w.other != NULL, "memory");
-    fill(&w, w.record->field[0].scalar);
+    fill(&w, w.record->field[0].type);
     check(&w);
     const struct {
         const char *what, *reference;

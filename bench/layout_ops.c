@@ -204,7 +204,7 @@ static const sort sorts[] = {SORT(body, "body", BODY, NULL), SORT(pos, "body.pos
                              SORT(color, "pixel.color", PIXEL, "color")};
 
 static void fill(place *p, float step) {
-    const int is_double = p->mapping->record->field[0].scalar == HA_F64;
+    const int is_double = p->mapping->record->field[0].type == HA_DTYPE_double;
     int64_t number = 0;
     for (int b = 0; b < p->mapping->blobs; b++)
         for (int64_t k = 0; k < p->mapping->blob[b].bytes / (is_double ? 8 : 4); k++, number++)

@@ -140,15 +140,15 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* ---- typed arrays ------------------------------------------------------------------------- */
 
-/* What has no typed form (clear, purge, reserve, prefetch, describe, statistics, …) takes x.array.
- * HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
- * others). Once per program part: for a type that several headers share, use
+/* HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
+ * others). What has no typed form (clear, purge, reserve, prefetch, describe, statistics, …) takes
+ * x.array. Once per program part: for a type that several headers share, use
  *     #ifndef HA_HAS_point
  *     #define HA_HAS_point
  *     HARRAY(point);
  *     #endif
  * For the ready-made types of HA_PREMADE_TYPES it may be written again and does nothing. */
-#define HARRAY(T) HA_NAME_(HA_HARRAY_, HA_SECOND_(HA_PREMADE_##T))(T)
+#define HARRAY(T) HA_VARIANT_(HA_HARRAY_, HA_SECOND_(HA_PREMADE_##T##_))(T)
 
 /* The same under another name: HARRAY_NAMED(cell, struct cell); makes harray_cell. */
 #define HARRAY_NAMED(name, T)                                                                      \
@@ -262,30 +262,30 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 #define HA_TYPED_ HA_UNUSED static inline
 
-/* HARRAY(T) looks at HA_PREMADE_T: when that is a macro, the type is ready-made. Behind that: the
+/* HARRAY(T) looks at HA_PREMADE_T_: when that is a macro, the type is ready-made. Behind that: the
  * C type, and the element type known at run time. */
 #define HA_SECOND__(a, b, ...) b
 #define HA_SECOND_(...) HA_SECOND__(__VA_ARGS__, define, ~)
-#define HA_HARRAY_define(T) HARRAY_NAMED(T, T)
-#define HA_HARRAY_made(T) struct ha_semicolon_
-#define HA_HARRAY_boolean(T) HARRAY_NAMED(bool, T)
-#define HA_PREMADE_float ~, made, float, HA_DTYPE_float
-#define HA_PREMADE_double ~, made, double, HA_DTYPE_double
-#define HA_PREMADE_half ~, made, ha_half, HA_DTYPE_half
-#define HA_PREMADE_bfloat16 ~, made, ha_bfloat16, HA_DTYPE_bfloat16
-#define HA_PREMADE_int ~, made, int, HA_DTYPE_int32_t
-#define HA_PREMADE_int8_t ~, made, int8_t, HA_DTYPE_int8_t
-#define HA_PREMADE_int16_t ~, made, int16_t, HA_DTYPE_int16_t
-#define HA_PREMADE_int32_t ~, made, int32_t, HA_DTYPE_int32_t
-#define HA_PREMADE_int64_t ~, made, int64_t, HA_DTYPE_int64_t
-#define HA_PREMADE_uint8_t ~, made, uint8_t, HA_DTYPE_uint8_t
-#define HA_PREMADE_uint16_t ~, made, uint16_t, HA_DTYPE_uint16_t
-#define HA_PREMADE_uint32_t ~, made, uint32_t, HA_DTYPE_uint32_t
-#define HA_PREMADE_uint64_t ~, made, uint64_t, HA_DTYPE_uint64_t
-#define HA_PREMADE_c64 ~, made, ha_c64, HA_DTYPE_c64
-#define HA_PREMADE_c128 ~, made, ha_c128, HA_DTYPE_c128
+#define HA_HARRAY_define_(T) HARRAY_NAMED(T, T)
+#define HA_HARRAY_made_(T) struct ha_semicolon_
+#define HA_HARRAY_boolean_(T) HARRAY_NAMED(bool, T)
+#define HA_PREMADE_float_ ~, made, float, HA_DTYPE_float
+#define HA_PREMADE_double_ ~, made, double, HA_DTYPE_double
+#define HA_PREMADE_half_ ~, made, ha_half, HA_DTYPE_half
+#define HA_PREMADE_bfloat16_ ~, made, ha_bfloat16, HA_DTYPE_bfloat16
+#define HA_PREMADE_int_ ~, made, int, HA_DTYPE_int32_t
+#define HA_PREMADE_int8_t_ ~, made, int8_t, HA_DTYPE_int8_t
+#define HA_PREMADE_int16_t_ ~, made, int16_t, HA_DTYPE_int16_t
+#define HA_PREMADE_int32_t_ ~, made, int32_t, HA_DTYPE_int32_t
+#define HA_PREMADE_int64_t_ ~, made, int64_t, HA_DTYPE_int64_t
+#define HA_PREMADE_uint8_t_ ~, made, uint8_t, HA_DTYPE_uint8_t
+#define HA_PREMADE_uint16_t_ ~, made, uint16_t, HA_DTYPE_uint16_t
+#define HA_PREMADE_uint32_t_ ~, made, uint32_t, HA_DTYPE_uint32_t
+#define HA_PREMADE_uint64_t_ ~, made, uint64_t, HA_DTYPE_uint64_t
+#define HA_PREMADE_c64_ ~, made, ha_c64, HA_DTYPE_c64
+#define HA_PREMADE_c128_ ~, made, ha_c128, HA_DTYPE_c128
 /* bool is in C a macro itself, which would name it harray__Bool */
-#define HA_PREMADE_bool ~, boolean, bool, HA_DTYPE_bool
+#define HA_PREMADE_bool_ ~, boolean, bool, HA_DTYPE_bool
 #define HA_DEFINE_PREMADE_(name, T) HARRAY_NAMED(name, T);
 HA_PREMADE_TYPES(HA_DEFINE_PREMADE_)
 

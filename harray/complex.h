@@ -48,7 +48,7 @@ HA_FN float ha_c64_abs2(ha_c64 x) { return x.re * x.re + x.im * x.im; }
 /* As the parts compare: -0 equals +0, and a NaN nothing. */
 HA_FN int ha_c64_equal(ha_c64 x, ha_c64 y) { return x.re == y.re && x.im == y.im; }
 
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
 /* ---- double ----------------------------------------------------------------------------------- */
 
 HA_FN ha_c128 ha_c128_make(double re, double im) {

@@ -1,4 +1,4 @@
-/* Element types that are known at run time only, and values of them.
+/* Element types that are known at run time only, of the table in layout/dtype.h, and values of them.
  *
  *     ha_dvalue x = ha_dvalue_of_double(0.1), y;
  *     HA_CHECK(ha_dvalue_convert(x, HA_DTYPE_half, &y));      // rounded once
@@ -14,53 +14,10 @@
 #ifndef HARRAY_DTYPE_H
 #define HARRAY_DTYPE_H
 
+#include "../layout/dtype.h"
 #include "type.h"
 
-typedef enum ha_number_kind {
-    HA_KIND_NONE = 0,
-    HA_KIND_BOOL,
-    HA_KIND_SIGNED,
-    HA_KIND_UNSIGNED,
-    HA_KIND_REAL,
-    HA_KIND_COMPLEX
-} ha_number_kind;
-
-/* X(name, C type, kind): the names are those of ready-made types in type.h, and bool. */
-#define HA_NUMBER_DTYPES(X)                                                                        \
-    X(half, ha_half, HA_KIND_REAL)                                                                 \
-    X(bfloat16, ha_bfloat16, HA_KIND_REAL)                                                         \
-    X(float, float, HA_KIND_REAL)                                                                  \
-    X(double, double, HA_KIND_REAL)                                                                \
-    X(int8_t, int8_t, HA_KIND_SIGNED)                                                              \
-    X(int16_t, int16_t, HA_KIND_SIGNED)                                                            \
-    X(int32_t, int32_t, HA_KIND_SIGNED)                                                            \
-    X(int64_t, int64_t, HA_KIND_SIGNED)                                                            \
-    X(uint8_t, uint8_t, HA_KIND_UNSIGNED)                                                          \
-    X(uint16_t, uint16_t, HA_KIND_UNSIGNED)                                                        \
-    X(uint32_t, uint32_t, HA_KIND_UNSIGNED)                                                        \
-    X(uint64_t, uint64_t, HA_KIND_UNSIGNED)                                                        \
-    X(c64, ha_c64, HA_KIND_COMPLEX)                                                                \
-    X(c128, ha_c128, HA_KIND_COMPLEX)
-#define HA_DTYPES(X) HA_NUMBER_DTYPES(X) X(bool, uint8_t, HA_KIND_BOOL) /* a byte: 0 or 1 */
-
-/* HA_DTYPE_half, HA_DTYPE_int8_t, … */
-typedef enum ha_dtype {
-#define HA_DTYPE_ENUMERATOR_(name, T, kind) , HA_DTYPE_##name
-    HA_DTYPE_NONE = 0 HA_DTYPES(HA_DTYPE_ENUMERATOR_)
-#undef HA_DTYPE_ENUMERATOR_
-} ha_dtype;
-
 /* ---- types ---------------------------------------------------------------------------------- */
-
-/* "half", "int8_t", …; "no type" for HA_DTYPE_NONE and what is none. */
-HA_API const char *ha_dtype_name(ha_dtype type);
-
-/* Bytes of an element, and what its address is a multiple of; 0 for no type. */
-HA_API size_t ha_dtype_size(ha_dtype type);
-HA_API size_t ha_dtype_alignment(ha_dtype type);
-
-/* HA_KIND_NONE for no type. */
-HA_API ha_number_kind ha_dtype_kind(ha_dtype type);
 
 /* By its name, also "int", or as NumPy calls it: "float64", "int32", "complex64". HA_ERR_NOT_FOUND
  * when there is none; *type is then untouched. */
@@ -79,7 +36,7 @@ HA_API HA_MUST_CHECK ha_status ha_dtype_of_type(ha_type type, ha_dtype *dtype);
 typedef struct ha_dvalue {
     ha_dtype type;
     union {
-#define HA_DVALUE_MEMBER_(name, T, kind) T as_##name;
+#define HA_DVALUE_MEMBER_(name, T, kind, text) T as_##name;
         HA_DTYPES(HA_DVALUE_MEMBER_)
 #undef HA_DVALUE_MEMBER_
         unsigned char bytes[16]; /* any of them; 0 behind a shorter one */
@@ -120,7 +77,7 @@ static inline HA_UNUSED int ha_dvalue_less(ha_dvalue a, ha_dvalue b) {
 HA_API size_t ha_dvalue_print(ha_dvalue value, char *text, size_t bytes);
 
 /* ha_dvalue_of_half(h), ha_dvalue_of_int8_t(i), …, ha_dvalue_of_bool(condition). */
-#define HA_DVALUE_OF_(name, T, kind)                                                               \
+#define HA_DVALUE_OF_(name, T, kind, text)                                                         \
     static inline HA_UNUSED ha_dvalue ha_dvalue_of_##name(T value) {                               \
         return ha_dvalue_load(HA_DTYPE_##name, &value);                                            \
     }

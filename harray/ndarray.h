@@ -106,16 +106,17 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
 /* ---- making types --------------------------------------------------------------------------- */
 
 #define HA_ARRAY(T, D)                                                                             \
-    HA_NAME_(HA_NDARRAY_, HA_SECOND_(HA_PREMADE_##T##_##D))                                        \
-    (_##T, HA_THIRD_(HA_PREMADE_##T, ~, T), HA_FOURTH_(HA_PREMADE_##T, ~, ~, HA_DTYPE_NONE), D)
+    HA_VARIANT_(HA_NDARRAY_, HA_SECOND_(HA_PREMADE_##T##_##D##_))                                  \
+    (_##T, HA_THIRD_(HA_PREMADE_##T##_, ~, T), HA_FOURTH_(HA_PREMADE_##T##_, ~, ~, HA_DTYPE_NONE), \
+     D)
 
 /* The same under another name: HARRAY_NAMED(cell, struct cell); HA_ARRAY_NAMED(cell, struct cell, 1);
  * makes array_cell_1. */
-#define HA_ARRAY_NAMED(name, T, D) HA_NDARRAY_define(_##name, T, HA_DTYPE_NONE, D)
+#define HA_ARRAY_NAMED(name, T, D) HA_NDARRAY_define_(_##name, T, HA_DTYPE_NONE, D)
 
 /* Of bool HA_ARRAY cannot give the name on: so names have an underscore in front. */
-#define HA_NDARRAY_made(n, T, dtype, D) struct ha_semicolon_
-#define HA_NDARRAY_define(n, T, dtype, D)                                                          \
+#define HA_NDARRAY_made_(n, T, dtype, D) struct ha_semicolon_
+#define HA_NDARRAY_define_(n, T, dtype, D)                                                         \
     typedef harray##n array##n##_##D##_needs_; /* unknown: HARRAY(T) is missing */                 \
     typedef struct span##n##_##D {                                                                 \
         T *data;                                                                                   \
@@ -302,7 +303,7 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
     HA_TYPED_ array##n##_1 array##n##_##D##_flatten(array##n##_##D x) {                            \
         return array##n##_1_from_darray(darray_flatten(array##n##_##D##_to_darray(x)));            \
     }                                                                                              \
-    HA_NDARRAY_LOWER_##D(n) struct ha_semicolon_
+    HA_NDARRAY_LOWER_##D##_(n) struct ha_semicolon_
 
 #define HA_NDARRAY_VIEW_(n, D, verb, parameters, ...)                                              \
     HA_TYPED_ array##n##_##D array##n##_##D##_##verb parameters {                                  \
@@ -326,14 +327,14 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
         return array##n##_##D##_from_darray(                                                       \
             darray_expand(array##n##_##L##_to_darray(x), dimension));                              \
     }
-#define HA_NDARRAY_LOWER_1(n)
-#define HA_NDARRAY_LOWER_2(n) HA_NDARRAY_BETWEEN_(n, 2, 1)
-#define HA_NDARRAY_LOWER_3(n) HA_NDARRAY_BETWEEN_(n, 3, 2)
-#define HA_NDARRAY_LOWER_4(n) HA_NDARRAY_BETWEEN_(n, 4, 3)
-#define HA_NDARRAY_LOWER_5(n) HA_NDARRAY_BETWEEN_(n, 5, 4)
-#define HA_NDARRAY_LOWER_6(n) HA_NDARRAY_BETWEEN_(n, 6, 5)
-#define HA_NDARRAY_LOWER_7(n) HA_NDARRAY_BETWEEN_(n, 7, 6)
-#define HA_NDARRAY_LOWER_8(n) HA_NDARRAY_BETWEEN_(n, 8, 7)
+#define HA_NDARRAY_LOWER_1_(n)
+#define HA_NDARRAY_LOWER_2_(n) HA_NDARRAY_BETWEEN_(n, 2, 1)
+#define HA_NDARRAY_LOWER_3_(n) HA_NDARRAY_BETWEEN_(n, 3, 2)
+#define HA_NDARRAY_LOWER_4_(n) HA_NDARRAY_BETWEEN_(n, 4, 3)
+#define HA_NDARRAY_LOWER_5_(n) HA_NDARRAY_BETWEEN_(n, 5, 4)
+#define HA_NDARRAY_LOWER_6_(n) HA_NDARRAY_BETWEEN_(n, 6, 5)
+#define HA_NDARRAY_LOWER_7_(n) HA_NDARRAY_BETWEEN_(n, 7, 6)
+#define HA_NDARRAY_LOWER_8_(n) HA_NDARRAY_BETWEEN_(n, 8, 7)
 
 #define HA_THIRD__(a, b, c, ...) c
 #define HA_THIRD_(...) HA_THIRD__(__VA_ARGS__, ~)
@@ -342,29 +343,29 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
 
 /* ---- ready-made ------------------------------------------------------------------------------ */
 
-HA_NDARRAY_define(_half, ha_half, HA_DTYPE_half, 1);
-HA_NDARRAY_define(_half, ha_half, HA_DTYPE_half, 2);
-HA_NDARRAY_define(_half, ha_half, HA_DTYPE_half, 3);
-HA_NDARRAY_define(_half, ha_half, HA_DTYPE_half, 4);
-HA_NDARRAY_define(_float, float, HA_DTYPE_float, 1);
-HA_NDARRAY_define(_float, float, HA_DTYPE_float, 2);
-HA_NDARRAY_define(_float, float, HA_DTYPE_float, 3);
-HA_NDARRAY_define(_float, float, HA_DTYPE_float, 4);
-HA_NDARRAY_define(_double, double, HA_DTYPE_double, 1);
-HA_NDARRAY_define(_double, double, HA_DTYPE_double, 2);
-HA_NDARRAY_define(_double, double, HA_DTYPE_double, 3);
-HA_NDARRAY_define(_double, double, HA_DTYPE_double, 4);
-#define HA_PREMADE_half_1 ~, made
-#define HA_PREMADE_half_2 ~, made
-#define HA_PREMADE_half_3 ~, made
-#define HA_PREMADE_half_4 ~, made
-#define HA_PREMADE_float_1 ~, made
-#define HA_PREMADE_float_2 ~, made
-#define HA_PREMADE_float_3 ~, made
-#define HA_PREMADE_float_4 ~, made
-#define HA_PREMADE_double_1 ~, made
-#define HA_PREMADE_double_2 ~, made
-#define HA_PREMADE_double_3 ~, made
-#define HA_PREMADE_double_4 ~, made
+HA_NDARRAY_define_(_half, ha_half, HA_DTYPE_half, 1);
+HA_NDARRAY_define_(_half, ha_half, HA_DTYPE_half, 2);
+HA_NDARRAY_define_(_half, ha_half, HA_DTYPE_half, 3);
+HA_NDARRAY_define_(_half, ha_half, HA_DTYPE_half, 4);
+HA_NDARRAY_define_(_float, float, HA_DTYPE_float, 1);
+HA_NDARRAY_define_(_float, float, HA_DTYPE_float, 2);
+HA_NDARRAY_define_(_float, float, HA_DTYPE_float, 3);
+HA_NDARRAY_define_(_float, float, HA_DTYPE_float, 4);
+HA_NDARRAY_define_(_double, double, HA_DTYPE_double, 1);
+HA_NDARRAY_define_(_double, double, HA_DTYPE_double, 2);
+HA_NDARRAY_define_(_double, double, HA_DTYPE_double, 3);
+HA_NDARRAY_define_(_double, double, HA_DTYPE_double, 4);
+#define HA_PREMADE_half_1_ ~, made
+#define HA_PREMADE_half_2_ ~, made
+#define HA_PREMADE_half_3_ ~, made
+#define HA_PREMADE_half_4_ ~, made
+#define HA_PREMADE_float_1_ ~, made
+#define HA_PREMADE_float_2_ ~, made
+#define HA_PREMADE_float_3_ ~, made
+#define HA_PREMADE_float_4_ ~, made
+#define HA_PREMADE_double_1_ ~, made
+#define HA_PREMADE_double_2_ ~, made
+#define HA_PREMADE_double_3_ ~, made
+#define HA_PREMADE_double_4_ ~, made
 
 #endif

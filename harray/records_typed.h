@@ -117,18 +117,18 @@
  * HA_RUN_VIEW(f, v, arguments…) enqueues f on the context of the scope that has declared v, and returns. The
  * status may be ignored: a failure also stands in HA_USED(v).status and in ha_take_error(). For GPUs,
  * launch a kernel instead, which is given v: kernel<<<…, (cudaStream_t)ha_context_stream(gpu)>>>(v, …). */
-#define HA_QUEUED(f, ...) HA_JOIN_(HA_QUEUED_, HA_COUNT_OF_(__VA_ARGS__))(f, __VA_ARGS__)
+#define HA_QUEUED(f, ...) HA_VARIANT_(HA_QUEUED_, HA_COUNT_OF_(__VA_ARGS__))(f, __VA_ARGS__)
 #define HA_RUN_VIEW(f, ...) f##_run_(HA_RUN_USED_(__VA_ARGS__, ~), __VA_ARGS__)
 #define HA_RUN_USED_(v, ...) &HA_USED(v)
 
 /* clang-format off */
-#define HA_QUEUED_1(f, V) HA_QUEUED_OF_(f, V, (), (), (), ())
-#define HA_QUEUED_2(f, V, A) HA_QUEUED_OF_(f, V, (A ha_a;), (, A ha_a), (, ha_a), (, ha_g->ha_a))
-#define HA_QUEUED_3(f, V, A, B) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b;), (, A ha_a, B ha_b), (, ha_a, ha_b), (, ha_g->ha_a, ha_g->ha_b))
-#define HA_QUEUED_4(f, V, A, B, C) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c;), (, A ha_a, B ha_b, C ha_c), (, ha_a, ha_b, ha_c), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c))
-#define HA_QUEUED_5(f, V, A, B, C, D) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d;), (, A ha_a, B ha_b, C ha_c, D ha_d), (, ha_a, ha_b, ha_c, ha_d), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d))
-#define HA_QUEUED_6(f, V, A, B, C, D, E) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d; E ha_e;), (, A ha_a, B ha_b, C ha_c, D ha_d, E ha_e), (, ha_a, ha_b, ha_c, ha_d, ha_e), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d, ha_g->ha_e))
-#define HA_QUEUED_7(f, V, A, B, C, D, E, F) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d; E ha_e; F ha_f;), (, A ha_a, B ha_b, C ha_c, D ha_d, E ha_e, F ha_f), (, ha_a, ha_b, ha_c, ha_d, ha_e, ha_f), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d, ha_g->ha_e, ha_g->ha_f))
+#define HA_QUEUED_1_(f, V) HA_QUEUED_OF_(f, V, (), (), (), ())
+#define HA_QUEUED_2_(f, V, A) HA_QUEUED_OF_(f, V, (A ha_a;), (, A ha_a), (, ha_a), (, ha_g->ha_a))
+#define HA_QUEUED_3_(f, V, A, B) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b;), (, A ha_a, B ha_b), (, ha_a, ha_b), (, ha_g->ha_a, ha_g->ha_b))
+#define HA_QUEUED_4_(f, V, A, B, C) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c;), (, A ha_a, B ha_b, C ha_c), (, ha_a, ha_b, ha_c), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c))
+#define HA_QUEUED_5_(f, V, A, B, C, D) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d;), (, A ha_a, B ha_b, C ha_c, D ha_d), (, ha_a, ha_b, ha_c, ha_d), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d))
+#define HA_QUEUED_6_(f, V, A, B, C, D, E) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d; E ha_e;), (, A ha_a, B ha_b, C ha_c, D ha_d, E ha_e), (, ha_a, ha_b, ha_c, ha_d, ha_e), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d, ha_g->ha_e))
+#define HA_QUEUED_7_(f, V, A, B, C, D, E, F) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d; E ha_e; F ha_f;), (, A ha_a, B ha_b, C ha_c, D ha_d, E ha_e, F ha_f), (, ha_a, ha_b, ha_c, ha_d, ha_e, ha_f), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d, ha_g->ha_e, ha_g->ha_f))
 /* clang-format on */
 
 /* What is enqueued begins with the view. */
@@ -144,7 +144,7 @@
     }                                                                                              \
     HA_HOST_FN_ ha_status f##_run_(ha_records_access *ha_x, V ha_v HA_BARE_ parameters) {          \
         const f##_given_ ha_g = {ha_v HA_BARE_ given};                                             \
-        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g);                             \
+        return ha_records_run(f##_queued_, ha_x, &ha_g, sizeof ha_g);                              \
     }                                                                                              \
     struct ha_semicolon_
 

@@ -42,10 +42,10 @@ typedef struct ha_matched_ {
 /* Finds it, of a view of `rank` and `record`; `kind`, if not negative, is tried first. For each leaf it
  * gives where it begins (kinds of one blob: where that begins, for the first), and its strides from
  * block to block and from lane to lane. */
-HA_API HA_MUST_CHECK ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
-                                             const ha_record *record, int rank, int kind,
-                                             ha_matched_ *matched, char **leaf, ptrdiff_t *stride,
-                                             ha_error *error);
+HA_API HA_MUST_CHECK ha_status ha_view_match_(const ha_mapping *mapping, void *const *blobs,
+                                              const ha_record *record, int rank, int kind,
+                                              ha_matched_ *matched, char **leaf, ptrdiff_t *stride,
+                                              ha_error *error);
 
 /* Memory for all blobs of a mapping, each at a multiple of HA_BLOB_ALIGN, and where they are; NULL when
  * there is none. Freed by ha_blob_free. */
@@ -53,7 +53,7 @@ HA_API HA_MUST_CHECK void *ha_mapping_memory(const ha_mapping *mapping, void **b
                                              ha_error *error);
 
 /* Says that the mapping is not the view's own layout. */
-HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha_error *error);
+HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, ha_error *error);
 
 /* HA_WITH(v, statements): the statements, compiled for each layout that the view v is likely to have,
  * in which that is a constant, and once for all others. v is a variable of this function, of a view's
@@ -113,14 +113,14 @@ HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha
         char *ha_leaf_at[V##_leaves_];                                                             \
         ptrdiff_t ha_stride[2 * V##_leaves_];                                                      \
         ha_matched_ ha_found = {0, 0, 0, 0};                                                       \
-        if (ha_view_match(ha_m, ha_bs, &R##_record, D, V##_kind_, &ha_found, ha_leaf_at,           \
-                          ha_stride, ha_e) != HA_OK)                                               \
+        if (ha_view_match_(ha_m, ha_bs, &R##_record, D, V##_kind_, &ha_found, ha_leaf_at,          \
+                           ha_stride, ha_e) != HA_OK)                                              \
             return ha_none;                                                                        \
         if (HA_TO_(int, V##_kind_) >= 0 &&                                                         \
             (ha_found.kind != ha_v.kind || ha_found.lanes != ha_v.lanes ||                         \
              (D > 1 && ha_found.order != ha_v.order) || ha_found.multiple != ha_v.multiple ||      \
              (ha_m->counts != HA_NULL_ && !HA_TO_(int, V##_counting_)))) {                         \
-            (void)ha_view_differs(ha_m, #V, ha_e);                                                 \
+            (void)ha_view_differs_(ha_m, #V, ha_e);                                                \
             return ha_none;                                                                        \
         }                                                                                          \
         ha_v.kind = ha_found.kind;                                                                 \

@@ -71,7 +71,7 @@ HA_API HA_MUST_CHECK ha_status ha_mapped_apply_record(const ha_mapped *left, ha_
 
 /* The same with one value of this type for all fields. */
 HA_API HA_MUST_CHECK ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operator operation,
-                                                      ha_scalar type, const void *value,
+                                                      ha_dtype type, const void *value,
                                                       const ha_applying *how, ha_error *error);
 
 /* The same with a number that is first rounded to the type of each field, as in C x += (float)number; of

@@ -9,7 +9,7 @@
 
 #include "detail/function.h"
 
-HA_FN ha_bfloat16 ha_bfloat16_of_bits(ha_bits16 bits) {
+HA_FN ha_bfloat16 ha_bfloat16_of_bits(ha_bits16_ bits) {
     ha_bfloat16 b;
     b.bits = bits;
     return b;
@@ -18,18 +18,18 @@ HA_FN ha_bfloat16 ha_bfloat16_of_bits(ha_bits16 bits) {
 /* ---- conversions --------------------------------------------------------------------------- */
 
 HA_FN ha_bfloat16 ha_bfloat16_of_float(float x) {
-    const ha_bits32 bits = ha_float_bits_(x), odd = bits >> 16 & 1;
-    const ha_bits32 nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    const ha_bits32 b = nan ? bits >> 16 | 0x40u : (bits + 0x7fffu + odd) >> 16;
-    return ha_bfloat16_of_bits(HA_TO_(ha_bits16, b));
+    const ha_bits32_ bits = ha_float_bits_(x), odd = bits >> 16 & 1;
+    const ha_bits32_ nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    const ha_bits32_ b = nan ? bits >> 16 | 0x40u : (bits + 0x7fffu + odd) >> 16;
+    return ha_bfloat16_of_bits(HA_TO_(ha_bits16_, b));
 }
 
 HA_FN float ha_bfloat16_to_float(ha_bfloat16 b) {
-    const ha_bits32 quiet = (b.bits & 0x7fffu) > 0x7f80u ? 0x40u : 0;
+    const ha_bits32_ quiet = (b.bits & 0x7fffu) > 0x7f80u ? 0x40u : 0;
     return ha_bits_float_((b.bits | quiet) << 16);
 }
 
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
 HA_FN ha_bfloat16 ha_bfloat16_of_double(double x) {
     return ha_bfloat16_of_bits(ha_round_double_(x, 7, 896));
 }

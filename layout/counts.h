@@ -173,7 +173,7 @@ HA_HOST_FN_ void ha_counts_blob_(ha_counts *c, int64_t blob, size_t granules) {
 
 /* Memory for so many bytes of counters; NULL for none, or if there is none. */
 HA_HOST_FN_ void *ha_counts_memory_(size_t bytes) {
-    return bytes == 0 ? HA_NULL_ : ha_blob_new(bytes);
+    return bytes == 0 ? HA_NULL_ : ha_blob_new_(bytes);
 }
 
 /* The counters of a view; NULL: it has none. */

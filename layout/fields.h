@@ -26,14 +26,14 @@
  * tells the name of the type in which it looked. clang does in initializers only; in C++ the path is in
  * an assertion. */
 /* clang-format off */
-#define HA_STEP_(N, p, q, x) HA_JOIN_(HA_STEP_, HA_IS_PAREN_(x))(N, p, q, x)
-#define HA_STEP_0(N, p, q, x) HA_HAS_MEMBER_(N##p, x) typedef HA_TYPEOF_(HA_NO_POINTER_(N##p)->x) N##q;
-#define HA_STEP_1(N, p, q, x) typedef HA_TYPEOF_(HA_JOIN_(HA_STARS_, HA_ITEMS_ x) *HA_NO_POINTER_(N##p)) N##q; \
-    HA_STATIC_ASSERT_(sizeof(N##p) == sizeof(N##q) * HA_CALL_(HA_JOIN_(HA_PRODUCT_, HA_ITEMS_ x), HA_BARE_ x), \
+#define HA_STEP_(N, p, q, x) HA_VARIANT_(HA_STEP_, HA_IS_PAREN_(x))(N, p, q, x)
+#define HA_STEP_0_(N, p, q, x) HA_HAS_MEMBER_(N##p, x) typedef HA_TYPEOF_(HA_NO_POINTER_(N##p)->x) N##q;
+#define HA_STEP_1_(N, p, q, x) typedef HA_TYPEOF_(HA_VARIANT_(HA_STARS_, HA_ITEMS_ x) *HA_NO_POINTER_(N##p)) N##q; \
+    HA_STATIC_ASSERT_(sizeof(N##p) == sizeof(N##q) * HA_CALL_(HA_VARIANT_(HA_PRODUCT_, HA_ITEMS_ x), HA_BARE_ x), \
                       "HA_RECORD: an array has other extents than " HA_QUOTED_(N) " says, which are " #x);
-#define HA_STARS_1 *
-#define HA_STARS_2 **
-#define HA_STARS_3 ***
+#define HA_STARS_1_ *
+#define HA_STARS_2_ **
+#define HA_STARS_3_ ***
 #ifdef __cplusplus
 #define HA_HAS_MEMBER_(T, x) \
     extern "C++" { \
@@ -56,35 +56,35 @@
 #define HA_ANY_BRACES_
 #define HA_RIGHT_BRACES_
 #endif
-#define HA_PRODUCT_1(a) (a)
-#define HA_PRODUCT_2(a, b) (a) * (b)
-#define HA_PRODUCT_3(a, b, c) (a) * (b) * (c)
-#define HA_STEPS_1(N, a) HA_STEP_(N, 1, 2, a)
-#define HA_STEPS_2(N, a, b) HA_STEP_(N, 1, 2, a) HA_STEP_(N, 2, 3, b)
-#define HA_STEPS_3(N, a, b, c) HA_STEPS_2(N, a, b) HA_STEP_(N, 3, 4, c)
-#define HA_STEPS_4(N, a, b, c, d) HA_STEPS_3(N, a, b, c) HA_STEP_(N, 4, 5, d)
-#define HA_STEPS_5(N, a, b, c, d, e) HA_STEPS_4(N, a, b, c, d) HA_STEP_(N, 5, 6, e)
-#define HA_STEPS_6(N, a, b, c, d, e, f) HA_STEPS_5(N, a, b, c, d, e) HA_STEP_(N, 6, 7, f)
-#define HA_STEPS_7(N, a, b, c, d, e, f, g) HA_STEPS_6(N, a, b, c, d, e, f) HA_STEP_(N, 7, 8, g)
-#define HA_STEPS_8(N, a, b, c, d, e, f, g, h) HA_STEPS_7(N, a, b, c, d, e, f, g) HA_STEP_(N, 8, 9, h)
-#define HA_AFTER_1 2
-#define HA_AFTER_2 3
-#define HA_AFTER_3 4
-#define HA_AFTER_4 5
-#define HA_AFTER_5 6
-#define HA_AFTER_6 7
-#define HA_AFTER_7 8
-#define HA_AFTER_8 9
+#define HA_PRODUCT_1_(a) (a)
+#define HA_PRODUCT_2_(a, b) (a) * (b)
+#define HA_PRODUCT_3_(a, b, c) (a) * (b) * (c)
+#define HA_STEPS_1_(N, a) HA_STEP_(N, 1, 2, a)
+#define HA_STEPS_2_(N, a, b) HA_STEP_(N, 1, 2, a) HA_STEP_(N, 2, 3, b)
+#define HA_STEPS_3_(N, a, b, c) HA_STEPS_2_(N, a, b) HA_STEP_(N, 3, 4, c)
+#define HA_STEPS_4_(N, a, b, c, d) HA_STEPS_3_(N, a, b, c) HA_STEP_(N, 4, 5, d)
+#define HA_STEPS_5_(N, a, b, c, d, e) HA_STEPS_4_(N, a, b, c, d) HA_STEP_(N, 5, 6, e)
+#define HA_STEPS_6_(N, a, b, c, d, e, f) HA_STEPS_5_(N, a, b, c, d, e) HA_STEP_(N, 6, 7, f)
+#define HA_STEPS_7_(N, a, b, c, d, e, f, g) HA_STEPS_6_(N, a, b, c, d, e, f) HA_STEP_(N, 7, 8, g)
+#define HA_STEPS_8_(N, a, b, c, d, e, f, g, h) HA_STEPS_7_(N, a, b, c, d, e, f, g) HA_STEP_(N, 8, 9, h)
+#define HA_AFTER_1_ 2
+#define HA_AFTER_2_ 3
+#define HA_AFTER_3_ 4
+#define HA_AFTER_4_ 5
+#define HA_AFTER_5_ 6
+#define HA_AFTER_6_ 7
+#define HA_AFTER_7_ 8
+#define HA_AFTER_8_ 9
 /* clang-format on */
 
 #define HA_CHECK_FIELD_(R, T, ...) HA_CHECK_FIELD_1_(R, HA_NAME_OF_(__VA_ARGS__), T, __VA_ARGS__)
 #define HA_CHECK_FIELD_1_(R, name, T, ...)                                                         \
     HA_CHECK_FIELD_2_(R, HA_JOIN_(R##_, HA_JOIN_(name, _)), HA_ITEMS_(__VA_ARGS__), T, __VA_ARGS__)
 #define HA_CHECK_FIELD_2_(R, N, items, T, ...)                                                     \
-    HA_CHECK_FIELD_3_(R, N, items, HA_JOIN_(N, HA_JOIN_(HA_AFTER_, items)), T, __VA_ARGS__)
+    HA_CHECK_FIELD_3_(R, N, items, HA_JOIN_(N, HA_VARIANT_(HA_AFTER_, items)), T, __VA_ARGS__)
 #define HA_CHECK_FIELD_3_(R, N, items, found, T, ...)                                              \
     typedef R HA_JOIN_(N, 1);                                                                      \
-    HA_JOIN_(HA_STEPS_, items)                                                                     \
+    HA_VARIANT_(HA_STEPS_, items)                                                                  \
     (N, __VA_ARGS__)                                                                               \
         HA_STATIC_ASSERT_(HA_IS_OF_(T, found),                                                     \
                           "HA_RECORD(" #R "): " HA_PATH_TEXT_(__VA_ARGS__) " is not of type " #T);
@@ -110,27 +110,27 @@ typedef struct ha_sizes_ {
 
 /* The bytes from one subscript to the next, by the types of the checks. */
 /* clang-format off */
-#define HA_STRIDE_(N, p, x) HA_JOIN_(HA_STRIDE_, HA_IS_PAREN_(x))(N, p, x)
-#define HA_STRIDE_0(N, p, x)
-#define HA_STRIDE_1(N, p, x) HA_JOIN_(HA_STRIDE__, HA_ITEMS_ x)(*HA_NO_POINTER_(N##p))
-#define HA_STRIDE__1(array) sizeof((array)[0]),
-#define HA_STRIDE__2(array) sizeof((array)[0]), sizeof((array)[0][0]),
-#define HA_STRIDE__3(array) sizeof((array)[0]), sizeof((array)[0][0]), sizeof((array)[0][0][0]),
-#define HA_STRIDES_1(N, a)
-#define HA_STRIDES_2(N, a, b) HA_STRIDE_(N, 2, b)
-#define HA_STRIDES_3(N, a, b, c) HA_STRIDES_2(N, a, b) HA_STRIDE_(N, 3, c)
-#define HA_STRIDES_4(N, a, b, c, d) HA_STRIDES_3(N, a, b, c) HA_STRIDE_(N, 4, d)
-#define HA_STRIDES_5(N, a, b, c, d, e) HA_STRIDES_4(N, a, b, c, d) HA_STRIDE_(N, 5, e)
-#define HA_STRIDES_6(N, a, b, c, d, e, f) HA_STRIDES_5(N, a, b, c, d, e) HA_STRIDE_(N, 6, f)
-#define HA_STRIDES_7(N, a, b, c, d, e, f, g) HA_STRIDES_6(N, a, b, c, d, e, f) HA_STRIDE_(N, 7, g)
-#define HA_STRIDES_8(N, a, b, c, d, e, f, g, h) HA_STRIDES_7(N, a, b, c, d, e, f, g) HA_STRIDE_(N, 8, h)
+#define HA_STRIDE_(N, p, x) HA_VARIANT_(HA_STRIDE_, HA_IS_PAREN_(x))(N, p, x)
+#define HA_STRIDE_0_(N, p, x)
+#define HA_STRIDE_1_(N, p, x) HA_VARIANT_(HA_ARRAY_STRIDE_, HA_ITEMS_ x)(*HA_NO_POINTER_(N##p))
+#define HA_ARRAY_STRIDE_1_(array) sizeof((array)[0]),
+#define HA_ARRAY_STRIDE_2_(array) sizeof((array)[0]), sizeof((array)[0][0]),
+#define HA_ARRAY_STRIDE_3_(array) sizeof((array)[0]), sizeof((array)[0][0]), sizeof((array)[0][0][0]),
+#define HA_STRIDES_1_(N, a)
+#define HA_STRIDES_2_(N, a, b) HA_STRIDE_(N, 2, b)
+#define HA_STRIDES_3_(N, a, b, c) HA_STRIDES_2_(N, a, b) HA_STRIDE_(N, 3, c)
+#define HA_STRIDES_4_(N, a, b, c, d) HA_STRIDES_3_(N, a, b, c) HA_STRIDE_(N, 4, d)
+#define HA_STRIDES_5_(N, a, b, c, d, e) HA_STRIDES_4_(N, a, b, c, d) HA_STRIDE_(N, 5, e)
+#define HA_STRIDES_6_(N, a, b, c, d, e, f) HA_STRIDES_5_(N, a, b, c, d, e) HA_STRIDE_(N, 6, f)
+#define HA_STRIDES_7_(N, a, b, c, d, e, f, g) HA_STRIDES_6_(N, a, b, c, d, e, f) HA_STRIDE_(N, 7, g)
+#define HA_STRIDES_8_(N, a, b, c, d, e, f, g, h) HA_STRIDES_7_(N, a, b, c, d, e, f, g) HA_STRIDE_(N, 8, h)
 /* clang-format on */
 
 #define HA_DESCRIBED_FIELD_(R, T, ...)                                                             \
     {HA_PATH_TEXT_(__VA_ARGS__),                                                                   \
-     HA_SCALAR_OF(T),                                                                              \
+     HA_DTYPE_OF(T),                                                                               \
      offsetof(R, HA_FIRST_MEMBER_(__VA_ARGS__)),                                                   \
-     {HA_JOIN_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                               \
+     {HA_VARIANT_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                            \
          HA_JOIN_(R##_, HA_JOIN_(HA_NAME_OF_(__VA_ARGS__), _)), __VA_ARGS__) 0}},
 
 /* What in a list is no tuple, as text: "" if it is all right. */

@@ -12,7 +12,7 @@
 
 #include "detail/function.h"
 
-HA_FN ha_half ha_half_of_bits(ha_bits16 bits) {
+HA_FN ha_half ha_half_of_bits(ha_bits16_ bits) {
     ha_half h;
     h.bits = bits;
     return h;
@@ -21,9 +21,9 @@ HA_FN ha_half ha_half_of_bits(ha_bits16 bits) {
 /* ---- conversions --------------------------------------------------------------------------- */
 
 HA_FN ha_half ha_half_of_float(float x) {
-    const ha_bits32 bits = ha_float_bits_(x), magnitude = bits & 0x7fffffffu;
-    const ha_bits32 exponent = magnitude >> 23; /* half's is less by 112 */
-    ha_bits32 h;
+    const ha_bits32_ bits = ha_float_bits_(x), magnitude = bits & 0x7fffffffu;
+    const ha_bits32_ exponent = magnitude >> 23; /* half's is less by 112 */
+    ha_bits32_ h;
     if (magnitude > 0x7f800000u) {
         h = 0x7e00u | (magnitude >> 13 & 0x3ffu);
     } else if (exponent >= 143) {
@@ -31,16 +31,17 @@ HA_FN ha_half ha_half_of_float(float x) {
     } else if (exponent > 112) { /* rounding up may carry into the exponent, up to infinity */
         h = (magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1)) >> 13;
     } else if (exponent >= 102) { /* subnormal: in units of 2^-24 */
-        h = HA_TO_(ha_bits32, ha_round_shift_(0x800000u | (magnitude & 0x7fffffu), 126 - exponent));
+        h = HA_TO_(ha_bits32_,
+                   ha_round_shift_(0x800000u | (magnitude & 0x7fffffu), 126 - exponent));
     } else {
         h = 0;
     }
-    return ha_half_of_bits(HA_TO_(ha_bits16, (bits >> 16 & 0x8000u) | h));
+    return ha_half_of_bits(HA_TO_(ha_bits16_, (bits >> 16 & 0x8000u) | h));
 }
 
 HA_FN float ha_half_to_float(ha_half h) {
-    const ha_bits32 magnitude = h.bits & 0x7fffu, sign = (h.bits & 0x8000u) << 16;
-    ha_bits32 bits;
+    const ha_bits32_ magnitude = h.bits & 0x7fffu, sign = (h.bits & 0x8000u) << 16;
+    ha_bits32_ bits;
     if (magnitude >= 0x7c00u)
         bits = 0x7f800000u | magnitude << 13 | (magnitude > 0x7c00u ? 0x400000u : 0);
     else if (magnitude >= 0x400u)
@@ -50,7 +51,7 @@ HA_FN float ha_half_to_float(ha_half h) {
     return ha_bits_float_(sign | bits);
 }
 
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
 HA_FN ha_half ha_half_of_double(double x) { return ha_half_of_bits(ha_round_double_(x, 10, 1008)); }
 
 HA_FN double ha_half_to_double(ha_half h) { return HA_TO_(double, ha_half_to_float(h)); }

@@ -61,6 +61,7 @@
 #ifndef HARRAY_LAYOUT_MAPPING_H
 #define HARRAY_LAYOUT_MAPPING_H
 
+#include "detail/base.h"
 #include "record.h"
 #include "tree.h"
 
@@ -88,7 +89,7 @@ typedef struct ha_row {
     int32_t section; /* which of the mapping's sections it lies in, < 0: not said */
     int64_t offset;  /* and where in that: base = start of the section + offset */
     int32_t coding;  /* 0: the value itself lies there; k: as the mapping's coding[k - 1] says */
-    int32_t scalar; /* the values' type, an ha_scalar; 0, in tables by hand: look into the record */
+    int32_t type;    /* the values' type, an ha_dtype; 0, in tables by hand: look into the record */
 } ha_row;
 
 /* What lies in memory in place of a leaf's value: the value converted to `stored`, its bytes in the
@@ -99,7 +100,7 @@ typedef struct ha_row {
  *     bytes > 0               byte b of it as the mapping's byte_row[byte_row + b] says. The leaf's own
  *                             row is that of its first byte */
 typedef struct ha_coding {
-    ha_scalar stored;
+    ha_dtype stored;
     int32_t swapped;
     int32_t bits;
     int32_t exponent, mantissa; /* of a packed float: bits = 1 + exponent + mantissa; else 0 */
@@ -177,12 +178,6 @@ enum { /* flags of a layout; which fit which kind is said above */
        HA_LAYOUT_SEPARATE = 32
 };
 
-typedef enum ha_linear_order {
-    HA_LINEAR_ROW = 0,
-    HA_LINEAR_COLUMN,
-    HA_LINEAR_MORTON
-} ha_linear_order;
-
 /* A layout without extents and record: all zeros is aos. Members that its kind has no use for have
  * to be zero. */
 typedef struct ha_layout {
@@ -246,7 +241,7 @@ HA_FN int64_t ha_row_at(const ha_mapping *m, const ha_row *row, const int64_t *i
     if (row->linearizer < 0) {
         const ha_branch *b = &m->branch[-1 - row->linearizer];
         return row->base +
-               ha_branch_offset(b, m->tree_step + b->first_step, row->lane_stride, m->rank, index);
+               ha_branch_offset_(b, m->tree_step + b->first_step, row->lane_stride, m->rank, index);
     }
     return ha_row_offset(row, ha_linear(&m->linearizer[row->linearizer], index));
 }

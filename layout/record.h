@@ -13,7 +13,7 @@
 #ifndef HARRAY_LAYOUT_RECORD_H
 #define HARRAY_LAYOUT_RECORD_H
 
-#include "scalar.h"
+#include "dtype.h"
 #include "status.h"
 
 enum {
@@ -24,7 +24,7 @@ enum {
 /* What one field is. A record may be written by hand, too; who uses it checks it. */
 typedef struct ha_field {
     const char *path; /* "pos.x"; subscripts as counts: "link[4].e[3][3].re" */
-    ha_scalar scalar; /* of one leaf */
+    ha_dtype type;    /* of one leaf */
     int64_t offset;   /* bytes from the struct's start to the first leaf */
     /* bytes in the struct from one subscript to the next; 0 behind the last */
     int64_t stride[HA_MOST_SUBSCRIPTS + 1];
@@ -63,7 +63,7 @@ HA_API void ha_record_free(ha_record *record);
 typedef struct ha_leaf {
     int64_t field;                         /* number of its field in the record */
     int64_t subscript[HA_MOST_SUBSCRIPTS]; /* which of the field's leaves */
-    ha_scalar scalar;
+    ha_dtype type;
     int64_t offset; /* in the struct */
 } ha_leaf;
 

@@ -53,9 +53,9 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 
 /* clang-format off */
 /* The flat struct of a list, and its member. */
-#define HA_EXTENT__1(p, a) [a]
-#define HA_EXTENT__2(p, a, b) [a][b]
-#define HA_EXTENT__3(p, a, b, c) [a][b][c]
+#define HA_EXTENT_1_(p, a) [a]
+#define HA_EXTENT_2_(p, a, b) [a][b]
+#define HA_EXTENT_3_(p, a, b, c) [a][b][c]
 #define HA_FLAT_FIELD_(R, T, ...) T HA_NAME_OF_(__VA_ARGS__) HA_PATH_(HA_NONE_, HA_NONE_, HA_EXTENT_, __VA_ARGS__);
 #define HA_FLAT_MEMBER_(...) HA_NAME_OF_(__VA_ARGS__) HA_PATH_(HA_NONE_, HA_NONE_, HA_SUBSCRIPT_, __VA_ARGS__)
 #define HA_FLAT_LAST_(...) HA_NAME_OF_(__VA_ARGS__) HA_PATH_(HA_NONE_, HA_NONE_, HA_LAST_, __VA_ARGS__)
@@ -96,7 +96,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 
 /* Counters of both parts: those of the first are also those of all, and those of the second begin behind
  * them. The record is for the names of the leaves only. */
-#define HA_NAMED_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_SCALAR_OF(T), 0, {0}},
+#define HA_NAMED_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_DTYPE_OF(T), 0, {0}},
 #define HA_SPLIT_COUNTS_(V, S1, S2) \
     static const ha_field V##_field_[] HA_UNUSED = { \
         HA_FOR_FIELDS_(HA_NAMED_FIELD_, V, S1##_FIELDS) HA_FOR_FIELDS_(HA_NAMED_FIELD_, V, S2##_FIELDS)}; \
@@ -119,16 +119,16 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
         return HA_TO_(int, V##_first__counting_) ? HA_POINTER_(ha_counts, ha_v.first.blob[V##_first__last_]) : HA_NULL_; \
     }
 
-#define HA_IS_RANK_(x) HA_IS_PAREN_2_2_(HA_JOIN_(HA_RANK_, x), 0)
+#define HA_IS_RANK_(x) HA_IS_PAREN_2_2_(HA_VARIANT_(HA_RANK_, x), 0)
 #define HA_IS_PAREN_2_2_(...) HA_IS_PAREN_2_(__VA_ARGS__, 0)
-#define HA_RANK_1 ~, 1
-#define HA_RANK_2 ~, 1
-#define HA_RANK_3 ~, 1
-#define HA_RANK_4 ~, 1
+#define HA_RANK_1_ ~, 1
+#define HA_RANK_2_ ~, 1
+#define HA_RANK_3_ ~, 1
+#define HA_RANK_4_ ~, 1
 #define HA_VIEW_SPLIT(V, R, ...) HA_VIEW_SPLIT_1_(HA_IS_RANK_(R), V, R, __VA_ARGS__)
-#define HA_VIEW_SPLIT_1_(n, ...) HA_JOIN_(HA_VIEW_SPLIT_OF_, n)(__VA_ARGS__)
-#define HA_VIEW_SPLIT_OF_0(V, R, D, ...) HA_VIEW_SPLIT_ORDER_(V, R, D, __VA_ARGS__, HA_ROW, ) HA_SPLIT_RECORD_(V, R, HA_MEMBER_, __VA_ARGS__, )
-#define HA_VIEW_SPLIT_OF_1(V, D, ...) HA_VIEW_SPLIT_ORDER_(V, V##_record, D, __VA_ARGS__, HA_ROW, ) \
+#define HA_VIEW_SPLIT_1_(n, ...) HA_VARIANT_(HA_VIEW_SPLIT_OF_, n)(__VA_ARGS__)
+#define HA_VIEW_SPLIT_OF_0_(V, R, D, ...) HA_VIEW_SPLIT_ORDER_(V, R, D, __VA_ARGS__, HA_ROW, ) HA_SPLIT_RECORD_(V, R, HA_MEMBER_, __VA_ARGS__, )
+#define HA_VIEW_SPLIT_OF_1_(V, D, ...) HA_VIEW_SPLIT_ORDER_(V, V##_record, D, __VA_ARGS__, HA_ROW, ) \
     HA_SPLIT_VALUES_(V, __VA_ARGS__, ) HA_SPLIT_RECORD_(V, V##_record, HA_FLAT_MEMBER_, __VA_ARGS__, )
 #define HA_SPLIT_VALUES_(V, S1, M1, S2, ...) \
     typedef struct V##_record { \

@@ -60,8 +60,8 @@ typedef struct ha_tree {
 } ha_tree;
 
 /* Bytes from where the first value of a leaf lies to that of the record with this index. */
-HA_FN int64_t ha_branch_offset(const ha_branch *branch, const ha_tree_step *step, int64_t stride,
-                               int rank, const int64_t *index) {
+HA_FN int64_t ha_branch_offset_(const ha_branch *branch, const ha_tree_step *step, int64_t stride,
+                                int rank, const int64_t *index) {
     int64_t at[HA_TREE_NODES] = {0}, offset; /* a compiler does not know that there is a node */
     for (int k = 0; k < branch->nodes; k++) at[k] = k < rank ? index[k] : 0;
     for (int k = 0; k < branch->steps; k++) {

@@ -72,18 +72,18 @@
 /* ---- what a view is made of ------------------------------------------------------------------ */
 
 /* clang-format off */
-#define HA_INDICES_1(i) ptrdiff_t i##0
-#define HA_INDICES_2(i) ptrdiff_t i##0, ptrdiff_t i##1
-#define HA_INDICES_3(i) ptrdiff_t i##0, ptrdiff_t i##1, ptrdiff_t i##2
-#define HA_INDICES_4(i) ptrdiff_t i##0, ptrdiff_t i##1, ptrdiff_t i##2, ptrdiff_t i##3
-#define HA_GIVEN_1(i) i##0
-#define HA_GIVEN_2(i) i##0, i##1
-#define HA_GIVEN_3(i) i##0, i##1, i##2
-#define HA_GIVEN_4(i) i##0, i##1, i##2, i##3
-#define HA_ALL_FOUR_1(i, rest) i##0, rest, rest, rest
-#define HA_ALL_FOUR_2(i, rest) i##0, i##1, rest, rest
-#define HA_ALL_FOUR_3(i, rest) i##0, i##1, i##2, rest
-#define HA_ALL_FOUR_4(i, rest) i##0, i##1, i##2, i##3
+#define HA_INDICES_1_(i) ptrdiff_t i##0
+#define HA_INDICES_2_(i) ptrdiff_t i##0, ptrdiff_t i##1
+#define HA_INDICES_3_(i) ptrdiff_t i##0, ptrdiff_t i##1, ptrdiff_t i##2
+#define HA_INDICES_4_(i) ptrdiff_t i##0, ptrdiff_t i##1, ptrdiff_t i##2, ptrdiff_t i##3
+#define HA_GIVEN_1_(i) i##0
+#define HA_GIVEN_2_(i) i##0, i##1
+#define HA_GIVEN_3_(i) i##0, i##1, i##2
+#define HA_GIVEN_4_(i) i##0, i##1, i##2, i##3
+#define HA_ALL_FOUR_1_(i, rest) i##0, rest, rest, rest
+#define HA_ALL_FOUR_2_(i, rest) i##0, i##1, rest, rest
+#define HA_ALL_FOUR_3_(i, rest) i##0, i##1, i##2, rest
+#define HA_ALL_FOUR_4_(i, rest) i##0, i##1, i##2, i##3
 
 #define HA_VIEW(...) HA_VIEW_5_(__VA_ARGS__, HA_ROW, )
 #define HA_VIEW_5_(V, R, D, M, O, ...) HA_VIEW_7_(V, R, D, HA_KIND_OF_ M, HA_LANES_OF_ M, HA_FLAGS_OF_ M, O)
@@ -132,8 +132,8 @@
         return ha_s; \
     } \
     HA_FN V##_const V##_reading(V ha_v) { V##_const ha_w = {ha_v}; return ha_w; } \
-    HA_FN ha_cursor V##_at(V ha_v, HA_INDICES_##D(ha_i)) { return ha_cursor_of_(V##_shape_(ha_v), HA_ALL_FOUR_##D(ha_i, 0)); } \
-    HA_FN ha_cursor V##_const_at(V##_const ha_w, HA_INDICES_##D(ha_i)) { return V##_at(ha_w.view, HA_GIVEN_##D(ha_i)); } \
+    HA_FN ha_cursor V##_at(V ha_v, HA_INDICES_##D##_(ha_i)) { return ha_cursor_of_(V##_shape_(ha_v), HA_ALL_FOUR_##D##_(ha_i, 0)); } \
+    HA_FN ha_cursor V##_const_at(V##_const ha_w, HA_INDICES_##D##_(ha_i)) { return V##_at(ha_w.view, HA_GIVEN_##D##_(ha_i)); } \
     HA_FN ha_region V##_region(V ha_v) { return ha_box4(0, ha_v.extent[0], 0, ha_v.extent[1], 0, ha_v.extent[2], 0, ha_v.extent[3]); } \
     HA_FN ha_region V##_const_region(V##_const ha_w) { return V##_region(ha_w.view); } \
     HA_FN ha_walk_ V##_walk_(V ha_v, ha_region ha_r) { return ha_walk_of_(V##_shape_(ha_v), ha_r); } \
@@ -195,47 +195,47 @@
     HA_HOST_FN_ V V##_with_counts_(V ha_v) { \
         return V##_counting_in_(ha_v, ha_counts_memory_(V##_counts_bytes_(ha_v))); \
     } \
-    HA_HOST_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D(ha_n)) { \
-        return V##_blob_bytes_(V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)), ha_b); \
+    HA_HOST_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D##_(ha_n)) { \
+        return V##_blob_bytes_(V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)), ha_b); \
     } \
-    HA_HOST_FN_ V V##_on(void *const *ha_bs, HA_INDICES_##D(ha_n)) { \
-        return V##_placed_(V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)), ha_bs); \
+    HA_HOST_FN_ V V##_on(void *const *ha_bs, HA_INDICES_##D##_(ha_n)) { \
+        return V##_placed_(V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)), ha_bs); \
     } \
-    HA_HOST_FN_ V##_const V##_const_on(const void *const *ha_bs, HA_INDICES_##D(ha_n)) { \
+    HA_HOST_FN_ V##_const V##_const_on(const void *const *ha_bs, HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs]; \
         memcpy(ha_b, ha_bs, sizeof ha_b); \
-        return V##_reading(V##_on(ha_b, HA_GIVEN_##D(ha_n))); \
+        return V##_reading(V##_on(ha_b, HA_GIVEN_##D##_(ha_n))); \
     } \
-    HA_HOST_FN_ size_t V##_room(HA_INDICES_##D(ha_n)) { \
+    HA_HOST_FN_ size_t V##_room(HA_INDICES_##D##_(ha_n)) { \
         size_t ha_sum = HA_BLOB_ALIGN; \
         for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) \
-            ha_sum = ha_plus_(ha_sum, ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D(ha_n)))); \
+            ha_sum = ha_plus_(ha_sum, ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D##_(ha_n)))); \
         return ha_sum; \
     } \
-    HA_HOST_FN_ V V##_in(void *ha_m, HA_INDICES_##D(ha_n)) { \
+    HA_HOST_FN_ V V##_in(void *ha_m, HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs]; \
         char *ha_next = ha_next_line_(HA_POINTER_(char, ha_m)); \
         for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) { \
             ha_b[ha_j] = ha_next; \
-            ha_next += ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D(ha_n))); \
+            ha_next += ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D##_(ha_n))); \
         } \
-        return V##_on(ha_b, HA_GIVEN_##D(ha_n)); \
+        return V##_on(ha_b, HA_GIVEN_##D##_(ha_n)); \
     } \
-    HA_HOST_FN_ V V##_new(HA_INDICES_##D(ha_n)) { \
-        V ha_v = V##_empty_(HA_ALL_FOUR_##D(ha_n, 1)); \
-        const size_t ha_room = V##_room(HA_GIVEN_##D(ha_n)), ha_more = V##_counts_bytes_(ha_v); \
-        char *const ha_m = HA_POINTER_(char, ha_blob_new(ha_plus_(ha_room, ha_more))); \
+    HA_HOST_FN_ V V##_new(HA_INDICES_##D##_(ha_n)) { \
+        V ha_v = V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)); \
+        const size_t ha_room = V##_room(HA_GIVEN_##D##_(ha_n)), ha_more = V##_counts_bytes_(ha_v); \
+        char *const ha_m = HA_POINTER_(char, ha_blob_new_(ha_plus_(ha_room, ha_more))); \
         if (ha_m != HA_NULL_) \
-            ha_v = V##_counting_in_(V##_in(ha_m, HA_GIVEN_##D(ha_n)), ha_more ? ha_m + ha_room : HA_NULL_); \
+            ha_v = V##_counting_in_(V##_in(ha_m, HA_GIVEN_##D##_(ha_n)), ha_more ? ha_m + ha_room : HA_NULL_); \
         ha_v.memory = ha_m; \
         return ha_v; \
     }
 
 /* An existing array of structs; in other layouts its parameter fits nothing. */
 #define HA_VIEW_OF_RECORDS_(V, R, D) \
-    HA_HOST_FN_ V V##_of(HA_POINTEE_(HA_TO_(int, V##_kind_) != HA_AOS_, ha_only_an_aos_view_is_of_records, R) *ha_rs, HA_INDICES_##D(ha_n)) { \
+    HA_HOST_FN_ V V##_of(HA_POINTEE_(HA_TO_(int, V##_kind_) != HA_AOS_, ha_only_an_aos_view_is_of_records_, R) *ha_rs, HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs] = {ha_rs}; \
-        return V##_on(ha_b, HA_GIVEN_##D(ha_n)); \
+        return V##_on(ha_b, HA_GIVEN_##D##_(ha_n)); \
     } \
     HA_HOST_FN_ void V##_free(V ha_v) { ha_blob_free(ha_v.memory); } \
     HA_FN bool V##_null(V ha_v) { return ha_v.blob[0] == HA_NULL_; }
@@ -273,7 +273,7 @@
 
 #define HA_FIELD_FUNCTIONS_(...) HA_FIELD_FUNCTIONS_1_(__VA_ARGS__)
 #define HA_FIELD_FUNCTIONS_1_(V, misaligns, T, name, parameters, arguments) \
-    typedef HA_POINTEE_(misaligns, ha_may_misalign_so_use_get_and_set, T) V##_##name##_type_; \
+    typedef HA_POINTEE_(misaligns, ha_may_misalign_so_use_get_and_set_, T) V##_##name##_type_; \
     HA_FIELD_ACCESS_(V, T, name, parameters, arguments)
 
 /* What users call, of V_name_spot_ and V_name_type_. */

@@ -53,7 +53,7 @@ HA_FN ha_c64 ha_c64_div(ha_c64 x, ha_c64 y) {
     return ha_c64_scale(z, fit_y / fit_x);
 }
 
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
 /* ---- double ----------------------------------------------------------------------------------- */
 
 /* (a + b r) t, where r is d/c and t is 1/(c + d r). */

@@ -10,6 +10,10 @@
 
 #include "number.h"
 
+/* How indices become places: the last index fastest (C), the first one (Fortran), or the bits of all
+ * of them interleaved. */
+typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear_order;
+
 /* Like HA_FN, for the host alone, and not necessarily inlined. */
 #define HA_HOST_FN_ static inline __attribute__((__unused__))
 

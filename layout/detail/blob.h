@@ -24,7 +24,7 @@ extern "C"
 
 /* `bytes` zero bytes at a multiple of HA_BLOB_ALIGN, or NULL. From 2 MiB on they are 2 MiB-aligned and
  * advised as huge pages, which makes the first touch several times faster. Freed by ha_blob_free. */
-HA_HOST_FN_ void *ha_blob_new(size_t bytes) {
+HA_HOST_FN_ void *ha_blob_new_(size_t bytes) {
     const size_t align = bytes >= HA_HUGE_PAGE_ ? HA_HUGE_PAGE_ : HA_BLOB_ALIGN;
     if (bytes > SIZE_MAX - align) return HA_NULL_;
     bytes = bytes == 0 ? align : (bytes + align - 1) / align * align;

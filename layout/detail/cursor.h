@@ -14,10 +14,6 @@ enum {
     HA_EDGE_UNKNOWN_ = 2
 };
 
-/* How indices become places: the last index fastest (C), the first one (Fortran), or the bits of all
- * of them interleaved. */
-enum { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 };
-
 /* Dimensions are counted from the fastest here: x, y, z, u. */
 typedef struct ha_cursor {
     ptrdiff_t block, lane, lanes; /* lanes 0: flat */

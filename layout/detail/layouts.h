@@ -70,8 +70,8 @@ HA_FN char *ha_address_(char *const *blob, const ptrdiff_t *stride, int kind, pt
          : ((flags) & (HA_SINGLE_ | HA_ALIGNED_)) == HA_SINGLE_ && (offset) % (align) != 0)
 
 /* T, or where there is a reason against it, a type that fits nothing and is named after the reason. */
-struct ha_may_misalign_so_use_get_and_set;
-struct ha_only_an_aos_view_is_of_records;
+struct ha_may_misalign_so_use_get_and_set_;
+struct ha_only_an_aos_view_is_of_records_;
 #ifdef __cplusplus
 extern "C++" {
 template <bool no, class Reason, class T> struct ha_pointee_ { typedef T type; };

@@ -11,18 +11,18 @@
 #endif
 
 #if defined HA_OPENCL_
-typedef ushort ha_bits16;
-typedef uint ha_bits32;
-typedef ulong ha_bits64;
+typedef ushort ha_bits16_;
+typedef uint ha_bits32_;
+typedef ulong ha_bits64_;
 #elif defined __CUDACC_RTC__
-typedef unsigned short ha_bits16;
-typedef unsigned int ha_bits32;
-typedef unsigned long long ha_bits64;
+typedef unsigned short ha_bits16_;
+typedef unsigned int ha_bits32_;
+typedef unsigned long long ha_bits64_;
 #else
 #include <stdint.h>
-typedef uint16_t ha_bits16;
-typedef uint32_t ha_bits32;
-typedef uint64_t ha_bits64;
+typedef uint16_t ha_bits16_;
+typedef uint32_t ha_bits32_;
+typedef uint64_t ha_bits64_;
 #endif
 
 #if defined __has_feature /* clang's way; gcc has macros for these */
@@ -48,17 +48,17 @@ typedef uint64_t ha_bits64;
 
 /* An OpenCL device need not have double; functions of it are left out there. */
 #if !defined HA_OPENCL_ || defined cl_khr_fp64 || defined __opencl_c_fp64
-#define HA_HAS_DOUBLE 1
+#define HA_HAS_DOUBLE_ 1
 #else
-#define HA_HAS_DOUBLE 0
+#define HA_HAS_DOUBLE_ 0
 #endif
 
 typedef struct ha_half { /* IEEE 754 binary16 */
-    ha_bits16 bits;
+    ha_bits16_ bits;
 } ha_half;
 
 typedef struct ha_bfloat16 { /* the upper half of a float */
-    ha_bits16 bits;
+    ha_bits16_ bits;
 } ha_bfloat16;
 
 /* The layout of C's float _Complex and double _Complex (C11 6.2.5 p13). */
@@ -66,7 +66,7 @@ typedef struct ha_c64 {
     float re, im;
 } ha_c64;
 
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
 typedef struct ha_c128 {
     double re, im;
 } ha_c128;

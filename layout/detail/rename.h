@@ -42,9 +42,9 @@
 #define ha_record_leaf_name HA_RENAME_(ha_record_leaf_name)
 #define ha_record_leaves HA_RENAME_(ha_record_leaves)
 #define ha_record_parse HA_RENAME_(ha_record_parse)
-#define ha_view_differs HA_RENAME_(ha_view_differs)
-#define ha_view_mapped HA_RENAME_(ha_view_mapped)
-#define ha_view_match HA_RENAME_(ha_view_match)
-#define ha_view_split_mapped HA_RENAME_(ha_view_split_mapped)
+#define ha_view_differs_ HA_RENAME_(ha_view_differs_)
+#define ha_view_mapped_ HA_RENAME_(ha_view_mapped_)
+#define ha_view_match_ HA_RENAME_(ha_view_match_)
+#define ha_view_split_mapped_ HA_RENAME_(ha_view_split_mapped_)
 
 #endif

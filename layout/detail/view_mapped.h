@@ -17,7 +17,7 @@
  * HA_VIEW_SPLIT one with the fields of both lists, made as ha_record_parse does. What is done with
  * it counts as the view does (counts.h).
  * NULL on failure, with why in *error (NULL: nobody wants to know):
- *     HA_ERR_ARGUMENT  the view is null, or the type of a field is none of scalar.h
+ *     HA_ERR_ARGUMENT  the view is null, or the type of a field is none of dtype.h
  *     HA_ERR_MEMORY    there is no memory
  * From any thread. */
 #ifndef HARRAY_LAYOUT_DETAIL_VIEW_MAPPED_H
@@ -40,16 +40,16 @@ typedef struct ha_view_part_ {
 /* A field by its path and type. */
 typedef struct ha_typed_path_ {
     const char *path;
-    ha_scalar scalar;
+    ha_dtype type;
 } ha_typed_path_;
 
-HA_API HA_MUST_CHECK ha_mapped *ha_view_mapped(const ha_view_part_ *view, const ha_record *record,
-                                               ha_error *error);
+HA_API HA_MUST_CHECK ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *record,
+                                                ha_error *error);
 
 /* Of two parts, whose fields are those of `path`, one part's after the other's. */
-HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped(const ha_view_part_ *part,
-                                                     const ha_typed_path_ *path, ptrdiff_t paths,
-                                                     ha_error *error);
+HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part,
+                                                      const ha_typed_path_ *path, ptrdiff_t paths,
+                                                      ha_error *error);
 
 /* clang-format off */
 #define HA_VIEW_PART_(V, v, counts) \
@@ -58,17 +58,17 @@ HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped(const ha_view_part_ *part,
 #define HA_VIEW_MAPPED_(V, R) \
     HA_HOST_FN_ ha_mapped *V##_mapped(V ha_v, ha_error *ha_e) { \
         const ha_view_part_ ha_p = HA_VIEW_PART_(V, ha_v, V##_counts_(ha_v)); \
-        return ha_view_mapped(&ha_p, &R##_record, ha_e); \
+        return ha_view_mapped_(&ha_p, &R##_record, ha_e); \
     } \
     HA_HOST_FN_ const ha_mapped *V##_const_mapped(V##_const ha_w, ha_error *ha_e) { return V##_mapped(ha_w.view, ha_e); }
 
-#define HA_TYPED_PATH_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_SCALAR_OF(T)},
+#define HA_TYPED_PATH_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_DTYPE_OF(T)},
 #define HA_VIEW_SPLIT_MAPPED_(V, S1, S2) \
     static const ha_typed_path_ V##_paths_[] HA_UNUSED = { \
         HA_FOR_FIELDS_(HA_TYPED_PATH_FIELD_, V, S1##_FIELDS) HA_FOR_FIELDS_(HA_TYPED_PATH_FIELD_, V, S2##_FIELDS)}; \
     HA_HOST_FN_ ha_mapped *V##_mapped(V ha_v, ha_error *ha_e) { \
         const ha_view_part_ ha_p[2] = {HA_VIEW_PART_(V##_first_, ha_v.first, V##_counts_(ha_v)), HA_VIEW_PART_(V##_second_, ha_v.second, HA_NULL_)}; \
-        return ha_view_split_mapped(ha_p, V##_paths_, sizeof V##_paths_ / sizeof V##_paths_[0], ha_e); \
+        return ha_view_split_mapped_(ha_p, V##_paths_, sizeof V##_paths_ / sizeof V##_paths_[0], ha_e); \
     } \
     HA_HOST_FN_ const ha_mapped *V##_const_mapped(V##_const ha_w, ha_error *ha_e) { return V##_mapped(ha_w.view, ha_e); }
 /* clang-format on */

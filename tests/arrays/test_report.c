@@ -266,8 +266,8 @@ TEST(units) {
 
 static const char *json_of(const char *name) {
     static char buffer[2000];
-    ha_text t = {buffer, sizeof buffer, 0};
-    ha_print_string(&t, name);
+    ha_json j = ha_json_into(buffer, sizeof buffer);
+    ha_json_string(&j, NULL, name);
     return buffer;
 }
 

@@ -35,7 +35,7 @@ static int use_mapping(const ha_mapping *m) {
 
 int use_layouts(void) {
     const int64_t extent[] = {3, 5};
-    const ha_scalar scalars[] = {HA_SCALAR_OF(float), HA_SCALAR_OF(ha_half), HA_SCALAR_OF(void *)};
+    const ha_dtype scalars[] = {HA_DTYPE_OF(float), HA_DTYPE_OF(ha_half), HA_DTYPE_OF(void *)};
     ha_layout layout;
     ha_error error;
     ha_record *record = ha_record_parse("x:f64 mass:f32 flags[3]:bool", &error);
@@ -45,7 +45,8 @@ int use_layouts(void) {
     layout.lanes = 4;
     layout.flags = HA_LAYOUT_ROWS;
     ha_mapping *made = ha_mapping_new(record, &layout, 2, extent, &error);
-    int failed = scalars[0] != HA_F32 || scalars[1] != HA_F16 || scalars[2] != HA_NO_SCALAR;
+    int failed = scalars[0] != HA_DTYPE_float || scalars[1] != HA_DTYPE_half ||
+                 scalars[2] != HA_DTYPE_NONE;
     failed += record == HA_NULL_ || parsed == HA_NULL_ || made == HA_NULL_;
     if (failed == 0) failed = use_record(record) + use_mapping(parsed) + use_mapping(made);
     ha_mapping_free(made);

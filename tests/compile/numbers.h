@@ -15,7 +15,7 @@ HA_FN int use_half(void) {
     failed += !ha_half_equal(zero, ha_half_of_bits(0)) || ha_half_less(zero, zero);
     failed += !ha_half_less(zero, tiny) || !ha_half_less_equal(tiny, h);
     failed += ha_half_to_float(tiny) < 0x1p-24f || ha_half_to_float(tiny) > 0x1p-24f;
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
     failed += ha_half_of_double(1 + 0x1p-11 + 0x1p-40).bits != 0x3c01;
     failed += ha_half_to_double(h) < 0.333 || ha_half_to_double(h) > 0.334;
 #endif
@@ -32,7 +32,7 @@ HA_FN int use_bfloat16(void) {
     failed += !ha_bfloat16_isnan(nan) || nan.bits != 0xffc1 || ha_bfloat16_equal(nan, nan);
     failed += !ha_bfloat16_equal(zero, ha_bfloat16_of_bits(0)) || ha_bfloat16_less(zero, zero);
     failed += !ha_bfloat16_less(zero, tiny) || !ha_bfloat16_less_equal(tiny, b);
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
     failed += ha_bfloat16_of_double(1 + 0x1p-8 + 0x1p-40).bits != 0x3f81;
     failed += ha_bfloat16_of_double(ha_bfloat16_to_double(ha_bfloat16_of_bits(1))).bits != 1;
 #endif
@@ -49,7 +49,7 @@ HA_FN int use_complex(void) {
     failed += !ha_c64_equal(ha_c64_div(large, large), ha_c64_make(1, 0));
     failed += !ha_c64_equal(ha_c64_negate(ha_c64_conj(y)), ha_c64_scale(ha_c64_make(6, 8), -0.5f));
     failed += ha_c64_abs(y) < 4.99999f || ha_c64_abs(y) > 5.00001f || ha_c64_abs2(y) < 25;
-#if HA_HAS_DOUBLE
+#if HA_HAS_DOUBLE_
     const ha_c128 v = ha_c128_make(1, 2), w = ha_c128_make(3, -4),
                   small = ha_c128_make(0x1p-1000, 0);
     failed += !ha_c128_equal(ha_c128_add(v, w), ha_c128_make(4, -2));

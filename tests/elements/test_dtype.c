@@ -268,8 +268,8 @@ TEST(ready_made_types) {
     REFUSED(HA_ERR_NOT_FOUND, ha_dtype_find("HALF", &dtype));
     assert_int_equal(ha_dtype_find("f32", &dtype), HA_ERR_NOT_FOUND);
     assert_string_equal(ha_take_error().text,
-                        "no element type is called 'f32': there are half bfloat16 float double "
-                        "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t c64 "
+                        "no element type is called 'f32': there are int8_t int16_t int32_t "
+                        "int64_t uint8_t uint16_t uint32_t uint64_t half bfloat16 float double c64 "
                         "c128 bool, and NumPy's names of these");
     REFUSED(HA_ERR_NOT_FOUND, ha_dtype_find(NULL, &dtype));
     assert_int_equal(dtype, HA_DTYPE_c64);

@@ -184,7 +184,7 @@ TEST(fills) {
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 static const ha_dtype types[] = {
-#define TYPE(name, T, kind) HA_DTYPE_##name,
+#define TYPE(name, T, kind, text) HA_DTYPE_##name,
     HA_DTYPES(TYPE)
 #undef TYPE
 };
@@ -282,7 +282,7 @@ static int try_convert(ha_dtype to_type, ha_dtype from_type, int hard) {
         assert_memory_equal(misfit.index, index, (size_t)rank * sizeof *index);
         assert_non_null(misfit.objection);
         assert_int_equal(misfit.value.type, from_type);
-        assert_true(ha_conversion_may_fail(from_type, to_type));
+        assert_true(ha_scalars_may_misfit(from_type, to_type));
     }
     elements_free(&to);
     elements_free(&from);
@@ -325,7 +325,7 @@ static void try_edge(ha_dtype to_type, ha_dtype from_type, ha_dvalue edge) {
     assert_int_equal(s, fits ? HA_OK : HA_ERR_ARGUMENT);
     assert_memory_equal(to, expected, sizeof to);
     if (!fits) assert_int_equal(misfit.index[0], place);
-    assert_int_equal(ha_convert_many(to, to_type, from, from_type, count), fits);
+    assert_int_equal(ha_convert_scalars(to, to_type, from, from_type, count), fits);
     if (fits) assert_memory_equal(to, expected, sizeof to);
 }
 
@@ -384,10 +384,10 @@ TEST(rounding_modes) {
         int64_t words[10];
         uint64_t large;
         assert_int_equal(fesetround(roundings[i]), 0);
-        const int all = ha_convert_many(bytes, HA_DTYPE_int8_t, values, HA_DTYPE_double, 10) &
-                        ha_convert_many(words, HA_DTYPE_int64_t, values, HA_DTYPE_double, 10);
-        const int upper = ha_convert_many(&large, HA_DTYPE_uint64_t, &(double){0x1.8p63},
-                                          HA_DTYPE_double, 1);
+        const int all = ha_convert_scalars(bytes, HA_DTYPE_int8_t, values, HA_DTYPE_double, 10) &
+                        ha_convert_scalars(words, HA_DTYPE_int64_t, values, HA_DTYPE_double, 10);
+        const int upper = ha_convert_scalars(&large, HA_DTYPE_uint64_t, &(double){0x1.8p63},
+                                             HA_DTYPE_double, 1);
         fesetround(FE_TONEAREST);
         assert_true(all && upper && large == UINT64_C(3) << 62);
         assert_memory_equal(bytes, expected, sizeof bytes);
@@ -400,9 +400,9 @@ TEST(rounded_once) {
     const int64_t odd[] = {0x4000004000000001, -0x4000004000000001};
     const uint64_t unsigned_odd = 0x8000008000000001;
     float floats[2];
-    assert_true(ha_convert_many(floats, HA_DTYPE_float, odd, HA_DTYPE_int64_t, 2));
+    assert_true(ha_convert_scalars(floats, HA_DTYPE_float, odd, HA_DTYPE_int64_t, 2));
     assert_true(floats[0] == 0x1.000002p62f && floats[1] == -0x1.000002p62f);
-    assert_true(ha_convert_many(floats, HA_DTYPE_float, &unsigned_odd, HA_DTYPE_uint64_t, 1));
+    assert_true(ha_convert_scalars(floats, HA_DTYPE_float, &unsigned_odd, HA_DTYPE_uint64_t, 1));
     assert_true(floats[0] == 0x1.000002p63f);
 }
 

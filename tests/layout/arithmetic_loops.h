@@ -11,15 +11,15 @@ enum { SPAN_RUNS = 3, SPAN_MOST = 600, SPAN_APART = 5, SPAN_VALUES = SPAN_RUNS *
 typedef struct span_test {
     const ha_kernel *kernel;
     ha_operator op;
-    ha_scalar left, right; /* types */
+    ha_dtype left, right; /* types */
 } span_test;
 
 /* NaN is NaN, of whatever sign. */
-static void same_nan(ha_scalar type, char *expected, const char *made) {
+static void same_nan(ha_dtype type, char *expected, const char *made) {
     double a = 0, b = 0;
     float c = 0, d = 0;
-    if (type == HA_F64) memcpy(&a, expected, sizeof a), memcpy(&b, made, sizeof b);
-    if (type == HA_F32) memcpy(&c, expected, sizeof c), memcpy(&d, made, sizeof d);
+    if (type == HA_DTYPE_double) memcpy(&a, expected, sizeof a), memcpy(&b, made, sizeof b);
+    if (type == HA_DTYPE_float) memcpy(&c, expected, sizeof c), memcpy(&d, made, sizeof d);
     if (isnan(a) && isnan(b)) memcpy(expected, made, sizeof a);
     if (isnan(c) && isnan(d)) memcpy(expected, made, sizeof c);
 }
@@ -30,7 +30,8 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
                        int64_t period, int in_order) {
     static char is[SPAN_VALUES * 8 + 8], expected[SPAN_VALUES * 8 + 8];
     static char other[SPAN_VALUES * 8 + HA_SPLAT];
-    const int64_t size = ha_scalar_size(t->left), right_size = ha_scalar_size(t->right);
+    const int64_t size = (int64_t)ha_dtype_size(t->left),
+                  right_size = (int64_t)ha_dtype_size(t->right);
     const int64_t lefts = n * left * runs + runs * SPAN_APART + 1;
     const int64_t rights = n * right * runs + runs * SPAN_APART;
     const size_t bytes = (size_t)(lefts * size) + 8; /* 8 behind all must stay, too */
@@ -70,7 +71,7 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
                  t->op, (int)runs, (int)n, (int)left, (int)right);
 }
 
-static void check_spans(const ha_kernel *kernel, ha_operator op, ha_scalar type, ha_scalar right) {
+static void check_spans(const ha_kernel *kernel, ha_operator op, ha_dtype type, ha_dtype right) {
     static const int64_t counts[] = {0, 1, 2, 3, 4, 7, 16, 31, 62};
     const span_test t = {kernel, op, type, right};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
@@ -90,22 +91,22 @@ static void check_spans(const ha_kernel *kernel, ha_operator op, ha_scalar type,
 }
 
 /* Natural numbers, too, on machines that have their lowest byte first. */
-static double real_at(ha_scalar type, const char *at) {
+static double real_at(ha_dtype type, const char *at) {
     float single = 0;
     double x = 0;
     uint64_t natural = 0;
-    memcpy(&single, at, type == HA_F32 ? sizeof single : 0);
-    memcpy(&x, at, type == HA_F64 ? sizeof x : 0);
-    memcpy(&natural, at, type <= HA_U64 ? (size_t)ha_scalar_size(type) : 0);
-    return type == HA_F64 ? x : type == HA_F32 ? (double)single : (double)natural;
+    memcpy(&single, at, type == HA_DTYPE_float ? sizeof single : 0);
+    memcpy(&x, at, type == HA_DTYPE_double ? sizeof x : 0);
+    memcpy(&natural, at, type <= HA_DTYPE_uint64_t ? ha_dtype_size(type) : 0);
+    return type == HA_DTYPE_double ? x : type == HA_DTYPE_float ? (double)single : (double)natural;
 }
 
-static void set_real(ha_scalar type, char *at, double x) {
+static void set_real(ha_dtype type, char *at, double x) {
     const float single = (float)x;
-    const uint64_t natural = type <= HA_U64 ? (uint64_t)x : 0;
-    memcpy(at, &natural, type <= HA_U64 ? (size_t)ha_scalar_size(type) : 0);
-    memcpy(at, &single, type == HA_F32 ? sizeof single : 0);
-    memcpy(at, &x, type == HA_F64 ? sizeof x : 0);
+    const uint64_t natural = type <= HA_DTYPE_uint64_t ? (uint64_t)x : 0;
+    memcpy(at, &natural, type <= HA_DTYPE_uint64_t ? ha_dtype_size(type) : 0);
+    memcpy(at, &single, type == HA_DTYPE_float ? sizeof single : 0);
+    memcpy(at, &x, type == HA_DTYPE_double ? sizeof x : 0);
 }
 
 /* Pieces of one form, with a value between them that stays; two rounds of them, as far apart. On the right is
@@ -116,7 +117,7 @@ static void check_form(const span_test *t, ha_apply_form form, int64_t n, int ri
     const int64_t values = form < HA_FORM_VECTOR ? (int64_t)form
                                                  : (form - HA_FORM_VECTOR + 1) * kernel->lanes;
     char of_left[2 * MOST], expected[2 * MOST], of_right[4 * MOST];
-    const int natural = t->left <= HA_U64;
+    const int natural = t->left <= HA_DTYPE_uint64_t;
     for (int64_t k = 0; k < 2 * MOST / kernel->size; k++)
         set_real(t->left, of_left + k * kernel->size,
                  natural ? (double)(20 + k % 5) : 0.5 * (double)(k + 1));
@@ -149,7 +150,7 @@ static void check_form(const span_test *t, ha_apply_form form, int64_t n, int ri
 }
 
 /* All that a kernel has. */
-static void check_forms(const ha_kernel *kernel, ha_operator op, ha_scalar left, ha_scalar right) {
+static void check_forms(const ha_kernel *kernel, ha_operator op, ha_dtype left, ha_dtype right) {
     const span_test t = {kernel, op, left, right};
     for (int form = HA_FORM_SINGLE; form <= HA_FORM_FOUR_VECTORS; form++) {
         const int64_t vectors = form - HA_FORM_VECTOR + 1;
@@ -165,14 +166,19 @@ static void test_forms(void **state) {
     (void)state;
     for (int k = HA_ASSIGN; k <= HA_DIVIDE; k++) {
         const ha_operator op = (ha_operator)k;
-        for (ha_scalar type = HA_U8; type <= HA_U64; type = (ha_scalar)(type + 1))
+        for (ha_dtype type = HA_DTYPE_uint8_t; type <= HA_DTYPE_uint64_t;
+             type = (ha_dtype)(type + 1))
             if (op != HA_DIVIDE) check_forms(ha_kernel_of(op, type, type), op, type, type);
         for (int way = 0; way <= ha_has_wider_kernels() && op != HA_ASSIGN; way++) {
-            check_forms(ha_real_kernel(op, HA_F32, HA_F32, way), op, HA_F32, HA_F32);
-            check_forms(ha_real_kernel(op, HA_F64, HA_F64, way), op, HA_F64, HA_F64);
+            check_forms(ha_real_kernel(op, HA_DTYPE_float, HA_DTYPE_float, way), op, HA_DTYPE_float,
+                        HA_DTYPE_float);
+            check_forms(ha_real_kernel(op, HA_DTYPE_double, HA_DTYPE_double, way), op,
+                        HA_DTYPE_double, HA_DTYPE_double);
         }
-        check_forms(ha_kernel_of(op, HA_F32, HA_F64), op, HA_F32, HA_F64);
-        check_forms(ha_kernel_of(op, HA_F64, HA_F32), op, HA_F64, HA_F32);
+        check_forms(ha_kernel_of(op, HA_DTYPE_float, HA_DTYPE_double), op, HA_DTYPE_float,
+                    HA_DTYPE_double);
+        check_forms(ha_kernel_of(op, HA_DTYPE_double, HA_DTYPE_float), op, HA_DTYPE_double,
+                    HA_DTYPE_float);
     }
 }
 
@@ -182,18 +188,22 @@ static void test_kernels(void **state) {
     for (int k = HA_ASSIGN; k <= HA_DIVIDE; k++) {
         const ha_operator op = (ha_operator)k;
         for (int way = 0; way <= ha_has_wider_kernels() && op != HA_ASSIGN; way++) {
-            check_spans(ha_real_kernel(op, HA_F32, HA_F32, way), op, HA_F32, HA_F32);
-            check_spans(ha_real_kernel(op, HA_F64, HA_F64, way), op, HA_F64, HA_F64);
+            check_spans(ha_real_kernel(op, HA_DTYPE_float, HA_DTYPE_float, way), op, HA_DTYPE_float,
+                        HA_DTYPE_float);
+            check_spans(ha_real_kernel(op, HA_DTYPE_double, HA_DTYPE_double, way), op,
+                        HA_DTYPE_double, HA_DTYPE_double);
         }
-        check_spans(ha_kernel_of(op, HA_F32, HA_F64), op, HA_F32, HA_F64);
-        check_spans(ha_kernel_of(op, HA_F64, HA_F32), op, HA_F64, HA_F32);
-        for (ha_scalar type = HA_I8; type <= HA_U64; type++)
+        check_spans(ha_kernel_of(op, HA_DTYPE_float, HA_DTYPE_double), op, HA_DTYPE_float,
+                    HA_DTYPE_double);
+        check_spans(ha_kernel_of(op, HA_DTYPE_double, HA_DTYPE_float), op, HA_DTYPE_double,
+                    HA_DTYPE_float);
+        for (ha_dtype type = HA_DTYPE_int8_t; type <= HA_DTYPE_uint64_t; type++)
             check_spans(ha_kernel_of(op, type, type), op, type, type);
     }
-    assert_null(ha_kernel_of(HA_ADD, HA_BOOL, HA_BOOL));
-    assert_null(ha_kernel_of(HA_ADD, HA_F16, HA_F16));
-    assert_null(ha_kernel_of(HA_ADD, HA_F32, HA_I32));
-    assert_null(ha_kernel_of(HA_ASSIGN, HA_F32, HA_F16));
+    assert_null(ha_kernel_of(HA_ADD, HA_DTYPE_bool, HA_DTYPE_bool));
+    assert_null(ha_kernel_of(HA_ADD, HA_DTYPE_half, HA_DTYPE_half));
+    assert_null(ha_kernel_of(HA_ADD, HA_DTYPE_float, HA_DTYPE_int32_t));
+    assert_null(ha_kernel_of(HA_ASSIGN, HA_DTYPE_float, HA_DTYPE_half));
 }
 
 #endif

@@ -44,7 +44,7 @@ static uint32_t any_number(void) {
 }
 
 /* A value that operations say something with: small numbers, the ends of types, halves. */
-static void any_value(ha_scalar type, void *value) {
+static void any_value(ha_dtype type, void *value) {
     const uint64_t bits = (uint64_t)any_number() << 40 ^ (uint64_t)any_number() << 20 ^
                           any_number();
     const double reals[] = {0, -0.0, 1, -1, 0.5, 2.5, -3, 1e30, 1.0 / 3, 70000, 3e-5, 255};
@@ -57,36 +57,34 @@ static void any_value(ha_scalar type, void *value) {
                                                    : (uint64_t)1 << (any_number() % 64);
     const bool truth = bits % 2 != 0;
     switch (type) {
-    case HA_BOOL:
+    case HA_DTYPE_bool:
         memcpy(value, &truth, 1);
         break;
-    case HA_F16:
+    case HA_DTYPE_half:
         memcpy(value, &h, 2);
         break;
-    case HA_BF16:
+    case HA_DTYPE_bfloat16:
         memcpy(value, &b, 2);
         break;
-    case HA_F32:
+    case HA_DTYPE_float:
         memcpy(value, y, 4);
         break;
-    case HA_F64:
+    case HA_DTYPE_double:
         memcpy(value, x, 8);
         break;
-    case HA_C64:
+    case HA_DTYPE_c64:
         memcpy(value, y, 8);
         break;
-    case HA_C128:
+    case HA_DTYPE_c128:
         memcpy(value, x, 16);
         break;
     default:
-        memcpy(value, &integer, (size_t)ha_scalar_size(type));
+        memcpy(value, &integer, ha_dtype_size(type));
         break; /* little end first */
     }
 }
 
-static ha_scalar type_of(const ha_mapping *m, int64_t leaf) {
-    return (ha_scalar)m->row[leaf].scalar;
-}
+static ha_dtype type_of(const ha_mapping *m, int64_t leaf) { return (ha_dtype)m->row[leaf].type; }
 
 static void fill(memory *m) {
     const int64_t zeros[4] = {0};
@@ -120,28 +118,29 @@ typedef struct number {
     double re, im;
 } number;
 
-static number number_of(ha_scalar type, const void *value) {
+static number number_of(ha_dtype type, const void *value) {
     number n = {.sort = INTEGER};
     double x[2] = {0};
     float y[2] = {0};
     uint64_t bits = 0;
     ha_half h = {0};
     ha_bfloat16 b = {0};
-    memcpy(&bits, value, type <= HA_U64 ? (size_t)ha_scalar_size(type) : 0);
-    memcpy(x, value, type == HA_F64 ? 8 : type == HA_C128 ? 16 : 0);
-    memcpy(y, value, type == HA_F32 ? 4 : type == HA_C64 ? 8 : 0);
-    memcpy(&h, value, type == HA_F16 ? 2 : 0);
-    memcpy(&b, value, type == HA_BF16 ? 2 : 0);
-    const int shift = type <= HA_U64 ? 64 - 8 * (int)ha_scalar_size(type) : 0;
+    memcpy(&bits, value, type <= HA_DTYPE_uint64_t ? ha_dtype_size(type) : 0);
+    memcpy(x, value, type == HA_DTYPE_double ? 8 : type == HA_DTYPE_c128 ? 16 : 0);
+    memcpy(y, value, type == HA_DTYPE_float ? 4 : type == HA_DTYPE_c64 ? 8 : 0);
+    memcpy(&h, value, type == HA_DTYPE_half ? 2 : 0);
+    memcpy(&b, value, type == HA_DTYPE_bfloat16 ? 2 : 0);
+    const int shift = type <= HA_DTYPE_uint64_t ? 64 - 8 * (int)ha_dtype_size(type) : 0;
     n.integer = bits;
-    if (type >= HA_I8 && type <= HA_I64) n.integer = (int64_t)(bits << shift) >> shift;
-    if (type >= HA_F16) n.sort = type >= HA_C64 ? COMPLEX : REAL;
-    n.single = type == HA_F16 || type == HA_BF16 || type == HA_F32;
-    n.re = type == HA_F16                     ? ha_half_to_double(h)
-           : type == HA_BF16                  ? ha_bfloat16_to_double(b)
-           : type == HA_F32 || type == HA_C64 ? (double)y[0]
-                                              : x[0];
-    n.im = type == HA_C64 ? (double)y[1] : x[1];
+    if (type >= HA_DTYPE_int8_t && type <= HA_DTYPE_int64_t)
+        n.integer = (int64_t)(bits << shift) >> shift;
+    if (type >= HA_DTYPE_half) n.sort = type >= HA_DTYPE_c64 ? COMPLEX : REAL;
+    n.single = type == HA_DTYPE_half || type == HA_DTYPE_bfloat16 || type == HA_DTYPE_float;
+    n.re = type == HA_DTYPE_half                            ? ha_half_to_double(h)
+           : type == HA_DTYPE_bfloat16                      ? ha_bfloat16_to_double(b)
+           : type == HA_DTYPE_float || type == HA_DTYPE_c64 ? (double)y[0]
+                                                            : x[0];
+    n.im = type == HA_DTYPE_c64 ? (double)y[1] : x[1];
     if (n.sort == INTEGER) n.re = (double)n.integer;
     return n;
 }
@@ -152,20 +151,20 @@ static double clamped(double x, double least, double most) {
     return x < least ? least : x > most ? most : nearbyint(x);
 }
 
-static void store_number(ha_scalar type, void *value, number n, bool wrap) {
+static void store_number(ha_dtype type, void *value, number n, bool wrap) {
     const double x[2] = {n.re, n.im};
     const float y[2] = {(float)n.re, (float)n.im};
     const ha_half h = ha_half_of_double(n.re);
     const ha_bfloat16 b = ha_bfloat16_of_double(n.re);
-    const size_t size = (size_t)ha_scalar_size(type);
-    const int bits = type <= HA_U64 ? (int)size * 8 : 64;
-    const bool has_sign = type >= HA_I8 && type <= HA_I64;
+    const size_t size = ha_dtype_size(type);
+    const int bits = type <= HA_DTYPE_uint64_t ? (int)size * 8 : 64;
+    const bool has_sign = type >= HA_DTYPE_int8_t && type <= HA_DTYPE_int64_t;
     const integer128 most = ((integer128)1 << (has_sign ? bits - 1 : bits)) - 1;
     const integer128 least = has_sign ? -most - 1 : 0;
-    if (type == HA_BOOL) {
+    if (type == HA_DTYPE_bool) {
         const bool truth = n.sort == INTEGER ? n.integer != 0 : n.re != 0;
         memcpy(value, &truth, 1);
-    } else if (type <= HA_U64) {
+    } else if (type <= HA_DTYPE_uint64_t) {
         integer128 i = n.integer;
         if (n.sort == REAL) {
             const double edge = ldexp(1, has_sign ? bits - 1 : bits);
@@ -175,12 +174,14 @@ static void store_number(ha_scalar type, void *value, number n, bool wrap) {
             i = i < least ? least : i > most ? most : i;
         }
         memcpy(value, &i, size);
-    } else if (type == HA_F16) {
+    } else if (type == HA_DTYPE_half) {
         memcpy(value, &h, 2);
-    } else if (type == HA_BF16) {
+    } else if (type == HA_DTYPE_bfloat16) {
         memcpy(value, &b, 2);
     } else {
-        memcpy(value, type == HA_F32 || type == HA_C64 ? (const void *)y : (const void *)x, size);
+        memcpy(value,
+               type == HA_DTYPE_float || type == HA_DTYPE_c64 ? (const void *)y : (const void *)x,
+               size);
     }
 }
 
@@ -210,17 +211,20 @@ static number complex_result(ha_operator op, number x, number y) {
     return z;
 }
 
-static void model_value(ha_operator op, ha_scalar left, void *value, ha_scalar right,
+static void model_value(ha_operator op, ha_dtype left, void *value, ha_dtype right,
                         const void *other) {
     number x = number_of(left, value);
     const number y = number_of(right, other);
     if (op == HA_ASSIGN) {
         x = y;
-        if (left >= HA_C64 && right < HA_C64) x.im = 0;
-        if (left > HA_U64 && left != HA_F64 && right == HA_I64) { /* rounded once */
-            x.re = left == HA_F32 || left == HA_C64 ? (double)(float)(int64_t)y.integer : x.re;
+        if (left >= HA_DTYPE_c64 && right < HA_DTYPE_c64) x.im = 0;
+        if (left > HA_DTYPE_uint64_t && left != HA_DTYPE_double &&
+            right == HA_DTYPE_int64_t) { /* rounded once */
+            x.re = left == HA_DTYPE_float || left == HA_DTYPE_c64
+                       ? (double)(float)(int64_t)y.integer
+                       : x.re;
         }
-        if ((left == HA_F32 || left == HA_C64) && right == HA_U64)
+        if ((left == HA_DTYPE_float || left == HA_DTYPE_c64) && right == HA_DTYPE_uint64_t)
             x.re = (double)(float)(uint64_t)y.integer;
     } else if (x.sort == INTEGER && y.sort == INTEGER) {
         x = integer_result(op, x, y);
@@ -231,7 +235,7 @@ static void model_value(ha_operator op, ha_scalar left, void *value, ha_scalar r
         if (op >= HA_MULTIPLY) x.im = real_result(op, x.im, y.re);
     } else {
         const float a = (float)x.re, b = (float)y.re; /* two floats: C's arithmetic in float */
-        x.re = y.single && (left == HA_F32 || (x.single && left == right))
+        x.re = y.single && (left == HA_DTYPE_float || (x.single && left == right))
                    ? (double)(op == HA_ADD        ? a + b
                               : op == HA_SUBTRACT ? a - b
                               : op == HA_MULTIPLY ? a * b
@@ -245,8 +249,8 @@ static void model_value(ha_operator op, ha_scalar left, void *value, ha_scalar r
 /* The right side of the model: a view, or values for the leaves of the left one. */
 typedef struct model_right {
     const memory *view;
-    const int64_t *leaf;   /* of the view, for each of the left one's; -1: none. NULL: the same */
-    const ha_scalar *type; /* of the values */
+    const int64_t *leaf;  /* of the view, for each of the left one's; -1: none. NULL: the same */
+    const ha_dtype *type; /* of the values */
     const char (*value)[16];
 } model_right;
 
@@ -280,7 +284,7 @@ static void model(memory *left, ha_operator op, const model_right *right, const 
 
 /* NaN is NaN, whatever its other bits. */
 static void forget_nan(memory *m, int64_t leaf, const int64_t *index) {
-    const ha_scalar type = type_of(m->mapping, leaf);
+    const ha_dtype type = type_of(m->mapping, leaf);
     char value[16];
     ha_mapped_get(&m->mapped, leaf, index, value);
     const number n = number_of(type, value);
@@ -304,7 +308,7 @@ static void check_equal(memory *m, memory *expected, const char *what) {
                 ha_mapped_get(&expected->mapped, k, i, y);
                 if (memcmp(x, y, 16) != 0)
                     fail_msg("%s: %s, leaf %d (%s) at %d %d: %g, not %g (%lld, not %lld)", what,
-                             map->text, (int)k, ha_scalar_name(type_of(map, k)), (int)i[0],
+                             map->text, (int)k, ha_dtype_short_name(type_of(map, k)), (int)i[0],
                              (int)i[1], number_of(type_of(map, k), x).re,
                              number_of(type_of(map, k), y).re,
                              (long long)number_of(type_of(map, k), x).integer,

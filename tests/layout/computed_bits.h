@@ -23,7 +23,7 @@ static int64_t through(const char *type, const char *layout, int64_t value) {
     ha_mapped_set(&w.mapped, 0, &at, &v);
     v.i64 = 0x6666666666666666;
     ha_mapped_get(&w.mapped, 0, &at, &v);
-    switch (ha_scalar_size(w.record->field[0].scalar)) {
+    switch (ha_dtype_size(w.record->field[0].type)) {
     case 1:
         result = type[0] == 'i' ? v.i8 : (uint8_t)v.i8;
         break;

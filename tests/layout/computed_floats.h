@@ -143,11 +143,11 @@ static void test_many_floats(void **state) {
                  mantissas[k % 6]);
         make(&many, types[k / 30], layout, 1, &n, 0);
         make(&single, types[k / 30], layout, 1, &n, 0);
-        const ha_scalar type = (ha_scalar)many.mapping->row[0].scalar;
-        const size_t size = (size_t)ha_scalar_size(type);
+        const ha_dtype type = (ha_dtype)many.mapping->row[0].type;
+        const size_t size = ha_dtype_size(type);
         for (int64_t i = 0; i < n; i++) {
             ha_change_values(values + (size_t)i * size, type,
-                             &numbers[(i * 5 + i / SPECIAL) % SPECIAL], HA_F64, 1);
+                             &numbers[(i * 5 + i / SPECIAL) % SPECIAL], HA_DTYPE_double, 1);
             ha_mapped_set(&single.mapped, 0, &i, values + (size_t)i * size);
         }
         ha_mapped_set_run(&many.mapped, 0, &zero, 0, n, values);

@@ -117,13 +117,13 @@ static void test_codings(void **state) {
     assert_int_equal(m->codings, 4);
     const ha_coding *x = ha_row_coding(m, &m->row[0]), *y = ha_row_coding(m, &m->row[1]);
     const ha_coding *u = ha_row_coding(m, &m->row[3]), *v = ha_row_coding(m, &m->row[4]);
-    assert_true(x->stored == HA_F32 && x->swapped == 1 && x->bytes == 4 && x->bits == 0);
+    assert_true(x->stored == HA_DTYPE_float && x->swapped == 1 && x->bytes == 4 && x->bits == 0);
     assert_true(y->bytes == 4 && x->byte_row == 0 && y->byte_row == 4);
-    assert_true(u->stored == HA_C64 && u->swapped == 1 && u->bytes == 0);
-    assert_true(v->stored == HA_F16 && v->swapped == 0); /* twice is not at all */
+    assert_true(u->stored == HA_DTYPE_c64 && u->swapped == 1 && u->bytes == 0);
+    assert_true(v->stored == HA_DTYPE_half && v->swapped == 0); /* twice is not at all */
     assert_int_equal(m->byte_rows, 8);
     for (int b = 0; b < 8; b++) assert_int_equal(m->byte_row[b].blob, 2 + b);
-    for (int k = 0; k < 5; k++) assert_int_equal(m->row[k].scalar, r->field[k].scalar);
+    for (int k = 0; k < 5; k++) assert_int_equal(m->row[k].type, r->field[k].type);
     ha_mapping_free(m);
     m = ha_mapping_parse(r, "byteswap(byteswap(aos))", 1, &n, NULL);
     assert_int_equal(m->codings, 0);

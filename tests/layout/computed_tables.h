@@ -120,7 +120,7 @@ static void test_no_view(void **state) {
         ptrdiff_t stride[4];
         ha_error e;
         for (int b = 0; b < 8; b++) blob[b] = place[b];
-        assert_int_equal(ha_view_match(m, blob, r, 1, -1, &matched, leaf, stride, &e),
+        assert_int_equal(ha_view_match_(m, blob, r, 1, -1, &matched, leaf, stride, &e),
                          HA_ERR_ARGUMENT);
         assert_string_equal(e.text, cases[k][1]);
         ha_mapping_free(m);
@@ -142,31 +142,34 @@ static void test_wrong_codings(void **state) {
         ha_coding coding;
         const char *why;
     } wrong[] = {
-        {{.stored = HA_NO_SCALAR}, "a type that is none"},
-        {{.stored = HA_F32, .swapped = 2}, "cannot be swapped"},
-        {{.stored = HA_U8, .swapped = 1}, "cannot be swapped"},
-        {{.stored = HA_F32, .swapped = -1}, "cannot be swapped"},
-        {{.stored = HA_F32, .bits = 5, .exponent = 5, .mantissa = -1}, "an exponent or a mantissa"},
-        {{.stored = HA_I32, .bits = -1}, "a number of bits"},
-        {{.stored = HA_I32, .bits = 65}, "a number of bits"},
-        {{.stored = HA_F32, .bits = 5, .exponent = 12}, "an exponent or a mantissa"},
-        {{.stored = HA_F32, .bits = 5, .exponent = -1}, "an exponent or a mantissa"},
-        {{.stored = HA_F32, .bits = 60, .exponent = 6, .mantissa = 53},
+        {{.stored = HA_DTYPE_NONE}, "a type that is none"},
+        {{.stored = HA_DTYPE_float, .swapped = 2}, "cannot be swapped"},
+        {{.stored = HA_DTYPE_uint8_t, .swapped = 1}, "cannot be swapped"},
+        {{.stored = HA_DTYPE_float, .swapped = -1}, "cannot be swapped"},
+        {{.stored = HA_DTYPE_float, .bits = 5, .exponent = 5, .mantissa = -1},
          "an exponent or a mantissa"},
-        {{.stored = HA_F32, .bits = 5, .mantissa = 4}, "an exponent or a mantissa"},
-        {{.stored = HA_F32, .bits = 5, .exponent = 3, .mantissa = 2}, "an exponent or a mantissa"},
-        {{.stored = HA_I32, .bits = 5, .exponent = 3, .mantissa = 1}, "do not fit its type"},
-        {{.stored = HA_F32, .bits = 5}, "do not fit its type"},
-        {{.stored = HA_C64, .bits = 5}, "do not fit its type"},
-        {{.stored = HA_I32, .bits = 5, .swapped = 1}, "bits and something else"},
-        {{.stored = HA_I16, .bits = 5, .bytes = 2}, "bits and something else"},
-        {{.stored = HA_I32, .bytes = 2}, "bytes that do not exist"},
-        {{.stored = HA_I16, .bytes = 2, .byte_row = -1}, "bytes that do not exist"},
-        {{.stored = HA_I16, .bytes = 2, .byte_row = 2}, "bytes that do not exist"},
-        {{.stored = HA_I16, .bytes = 2, .byte_row = 1}, "is not stored"},
-        {{.stored = HA_C64}, "another type than a"},
-        {{.stored = HA_I16, .bits = 9}, NULL},
-        {{.stored = HA_F32, .bits = 9, .exponent = 5, .mantissa = 3}, NULL},
+        {{.stored = HA_DTYPE_int32_t, .bits = -1}, "a number of bits"},
+        {{.stored = HA_DTYPE_int32_t, .bits = 65}, "a number of bits"},
+        {{.stored = HA_DTYPE_float, .bits = 5, .exponent = 12}, "an exponent or a mantissa"},
+        {{.stored = HA_DTYPE_float, .bits = 5, .exponent = -1}, "an exponent or a mantissa"},
+        {{.stored = HA_DTYPE_float, .bits = 60, .exponent = 6, .mantissa = 53},
+         "an exponent or a mantissa"},
+        {{.stored = HA_DTYPE_float, .bits = 5, .mantissa = 4}, "an exponent or a mantissa"},
+        {{.stored = HA_DTYPE_float, .bits = 5, .exponent = 3, .mantissa = 2},
+         "an exponent or a mantissa"},
+        {{.stored = HA_DTYPE_int32_t, .bits = 5, .exponent = 3, .mantissa = 1},
+         "do not fit its type"},
+        {{.stored = HA_DTYPE_float, .bits = 5}, "do not fit its type"},
+        {{.stored = HA_DTYPE_c64, .bits = 5}, "do not fit its type"},
+        {{.stored = HA_DTYPE_int32_t, .bits = 5, .swapped = 1}, "bits and something else"},
+        {{.stored = HA_DTYPE_int16_t, .bits = 5, .bytes = 2}, "bits and something else"},
+        {{.stored = HA_DTYPE_int32_t, .bytes = 2}, "bytes that do not exist"},
+        {{.stored = HA_DTYPE_int16_t, .bytes = 2, .byte_row = -1}, "bytes that do not exist"},
+        {{.stored = HA_DTYPE_int16_t, .bytes = 2, .byte_row = 2}, "bytes that do not exist"},
+        {{.stored = HA_DTYPE_int16_t, .bytes = 2, .byte_row = 1}, "is not stored"},
+        {{.stored = HA_DTYPE_c64}, "another type than a"},
+        {{.stored = HA_DTYPE_int16_t, .bits = 9}, NULL},
+        {{.stored = HA_DTYPE_float, .bits = 9, .exponent = 5, .mantissa = 3}, NULL},
     };
     const ha_row bytes[] = {
         {.lanes = 1, .block_stride = 1}, {.lanes = 1, .block_stride = 1}, {.lanes = 1, .blob = -1}};
@@ -197,11 +200,11 @@ static void test_wrong_codings(void **state) {
     row.coding = -1;
     check_wrong(&m, "a coding that does not exist");
     row.coding = 0;
-    row.scalar = HA_F32;
+    row.type = HA_DTYPE_float;
     check_wrong(&m, "another type than a");
     /* bits beside bits, and on them */
-    row = (ha_row){.lanes = 1, .block_stride = 9, .coding = 1, .scalar = HA_I32};
-    coding = (ha_coding){.stored = HA_I32, .bits = 10};
+    row = (ha_row){.lanes = 1, .block_stride = 9, .coding = 1, .type = HA_DTYPE_int32_t};
+    coding = (ha_coding){.stored = HA_DTYPE_int32_t, .bits = 10};
     check_wrong(&m, "values of a and of a overlap at byte 1");
     row.block_stride = 115;
     check_wrong(&m, NULL);

@@ -55,7 +55,7 @@ static void check_layout(const ha_record *r, const ha_layout *l, const char *tex
 
 static void test_functions(void **state) {
     (void)state;
-    static const ha_layout aos = {0}, soa = {.kind = HA_LAYOUT_SOA, .order = HA_LINEAR_COLUMN};
+    static const ha_layout aos = {0}, soa = {.kind = HA_LAYOUT_SOA, .order = HA_COL};
     static const ha_layout packed = {.flags = HA_LAYOUT_PACKED}, nothing = {.kind = HA_LAYOUT_NULL};
     static const ha_layout split = {.kind = HA_LAYOUT_BYTESPLIT, .first = &aos};
     static const ha_layout ints = {.kind = HA_LAYOUT_BITINT, .bits = 5, .first = &soa};
@@ -71,7 +71,7 @@ static void test_functions(void **state) {
         {{.kind = HA_LAYOUT_BYTESPLIT}, "a layout inside is missing"},
         {{.kind = HA_LAYOUT_BYTESWAP, .first = &aos, .second = &aos}, "the second layout"},
         {{.kind = HA_LAYOUT_BYTESWAP, .first = &aos, .flags = 1}, "a flag does not fit"},
-        {{.kind = HA_LAYOUT_BYTESWAP, .first = &aos, .order = HA_LINEAR_MORTON}, "the order"},
+        {{.kind = HA_LAYOUT_BYTESWAP, .first = &aos, .order = HA_MORTON}, "the order"},
         {{.kind = HA_LAYOUT_BYTESWAP, .first = &aos, .lanes = 1}, "the number of lanes"},
         {{.kind = HA_LAYOUT_BYTESWAP, .first = &aos, .paths = "x"}, "the paths"},
         {{.kind = HA_LAYOUT_BYTESWAP, .first = &aos, .changes = ""}, "the changes"},

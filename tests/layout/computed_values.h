@@ -132,12 +132,13 @@ static void check_runs_of(const char *record, const char *layout, int rank, cons
             for (int k = 0; k < rank; k++) at[k] = (leaf * 5 + 3 * k) % extent[k];
             at[d] = leaf % 3;
             const int64_t n = extent[d] - at[d] - leaf % 2;
-            const int64_t size = ha_scalar_size((ha_scalar)w.mapping->row[leaf].scalar);
+            const int64_t size = (int64_t)ha_dtype_size((ha_dtype)w.mapping->row[leaf].type);
             char *values = (char *)calloc((size_t)n + 1, (size_t)size);
             char *read = (char *)calloc((size_t)n + 1, (size_t)size), *single = read + n * size;
             for (int64_t k = 0; k < n * size; k++)
-                values[k] = (char)(w.mapping->row[leaf].scalar == HA_BOOL ? (uint64_t)(k % 3 == 0)
-                                                                          : noise(&random) & 0x3f);
+                values[k] = (char)(w.mapping->row[leaf].type == HA_DTYPE_bool
+                                       ? (uint64_t)(k % 3 == 0)
+                                       : noise(&random) & 0x3f);
             ha_mapped_set_run(&w.mapped, leaf, at, d, n, values);
             ha_mapped_get_run(&w.mapped, leaf, at, d, n, read);
             for (int64_t k = 0; k < n; k++, at[d]++)
@@ -198,9 +199,10 @@ static void test_runs(void **state) {
 static void test_all_changes(void **state) {
     (void)state;
     const int64_t n = 77;
-    for (int from = HA_BOOL; from <= HA_F64; from++)
-        for (int to = HA_BOOL; to <= HA_F64; to++) {
-            const char *f = ha_scalar_name((ha_scalar)from), *t = ha_scalar_name((ha_scalar)to);
+    for (int from = HA_DTYPE_bool; from <= HA_DTYPE_double; from++)
+        for (int to = HA_DTYPE_bool; to <= HA_DTYPE_double; to++) {
+            const char *f = ha_dtype_short_name((ha_dtype)from),
+                       *t = ha_dtype_short_name((ha_dtype)to);
             char record[16], layout[60];
             snprintf(record, sizeof record, "a:%s", f);
             snprintf(layout, sizeof layout, "byteswap(changetype(%s:%s; soa))", f, t);
@@ -258,7 +260,7 @@ static void test_by_hand(void **state) {
     const ha_mapped mapped = {&m, w.blob};
     float x = 0;
     m.row = row;
-    row[0].scalar = row[1].scalar = 0;
+    row[0].type = row[1].type = 0;
     ha_mapped_set(&mapped, 1, (int64_t[]){2}, &(float){1.5f});
     ha_mapped_get(&w.mapped, 1, (int64_t[]){2}, &x);
     assert_true(x == 1.5f);

@@ -33,36 +33,36 @@ static const char *const converting[] = {
 };
 enum { CONVERTING = sizeof converting / sizeof *converting };
 
-static int is_real(ha_scalar s) { return s >= HA_F16 && s <= HA_F64; }
+static int is_real(ha_dtype s) { return s >= HA_DTYPE_half && s <= HA_DTYPE_double; }
 
 /* Any bits where real numbers stay such, else small numbers, which every type holds. */
-static void any_value(ha_scalar type, ha_scalar partner, void *value) {
+static void any_value(ha_dtype type, ha_dtype partner, void *value) {
     const int number = next_byte() % 100;
-    const double x = type == HA_BOOL || partner == HA_BOOL ? number % 2 : number;
+    const double x = type == HA_DTYPE_bool || partner == HA_DTYPE_bool ? number % 2 : number;
     unsigned char any[16];
     for (int k = 0; k < 16; k++) any[k] = next_byte();
-    if (is_real(type) && (is_real(partner) || partner == HA_C64))
-        memcpy(value, any, (size_t)ha_scalar_size(type));
+    if (is_real(type) && (is_real(partner) || partner == HA_DTYPE_c64))
+        memcpy(value, any, ha_dtype_size(type));
     else
-        assert_true(ha_convert_scalars(value, type, &x, HA_F64, 1));
+        assert_true(ha_convert_scalars(value, type, &x, HA_DTYPE_double, 1));
 }
 
 enum { MOST_LEAVES = 320 };
 
 /* Types of the leaves of a record. */
-static int64_t types_of(const ha_record *r, ha_scalar *type) {
+static int64_t types_of(const ha_record *r, ha_dtype *type) {
     int64_t n = 0;
     ha_leaf leaf;
     for (; ha_record_leaf(r, n, &leaf) == HA_OK; n++) {
         assert_true(n < MOST_LEAVES);
-        type[n] = leaf.scalar;
+        type[n] = leaf.type;
     }
     return n;
 }
 
 static void fill_values(const memory *m, const ha_record *partner) {
     static const int64_t zeros[HA_MAPPING_RANK];
-    ha_scalar mine[MOST_LEAVES], its[MOST_LEAVES];
+    ha_dtype mine[MOST_LEAVES], its[MOST_LEAVES];
     int64_t index[HA_MAPPING_RANK] = {0};
     const int64_t leaves = types_of(m->mapping->record, mine);
     assert_int_equal(types_of(partner, its), leaves);
@@ -78,7 +78,7 @@ static void fill_values(const memory *m, const ha_record *partner) {
 /* Each value got, converted and set by itself. */
 static void convert_each(memory *to, const memory *from, const int64_t *first,
                          const int64_t *last) {
-    ha_scalar mine[MOST_LEAVES], its[MOST_LEAVES];
+    ha_dtype mine[MOST_LEAVES], its[MOST_LEAVES];
     const int64_t leaves = types_of(to->mapping->record, mine);
     int64_t index[HA_MAPPING_RANK];
     assert_int_equal(types_of(from->mapping->record, its), leaves);

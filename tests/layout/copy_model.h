@@ -70,7 +70,7 @@ static void same_memory(memory *m, const memory *other) {
 /* ---- the model ------------------------------------------------------------------------------- */
 
 static int64_t size_of_leaf(const ha_mapping *m, int64_t k) {
-    return ha_scalar_size((ha_scalar)m->row[k].scalar);
+    return (int64_t)ha_dtype_size((ha_dtype)m->row[k].type);
 }
 
 static char *place_of(const memory *m, int64_t leaf, const int64_t *index) {

@@ -26,20 +26,20 @@ enum { OTHERWISE = sizeof stored_otherwise / sizeof *stored_otherwise };
 
 /* Small numbers, which every layout above keeps. */
 static void set_value(const memory *m, int64_t leaf, const int64_t *index, int number) {
-    switch (m->mapping->row[leaf].scalar) {
-    case HA_I32:
+    switch (m->mapping->row[leaf].type) {
+    case HA_DTYPE_int32_t:
         ha_mapped_set(&m->mapped, leaf, index, &(int32_t){-number});
         break;
-    case HA_U16:
+    case HA_DTYPE_uint16_t:
         ha_mapped_set(&m->mapped, leaf, index, &(uint16_t){(uint16_t)number});
         break;
-    case HA_F32:
+    case HA_DTYPE_float:
         ha_mapped_set(&m->mapped, leaf, index, &(float){(float)number / 4});
         break;
-    case HA_F64:
+    case HA_DTYPE_double:
         ha_mapped_set(&m->mapped, leaf, index, &(double){-number / 8.0});
         break;
-    case HA_C64:
+    case HA_DTYPE_c64:
         ha_mapped_set(&m->mapped, leaf, index, &(ha_c64){(float)number, (float)-number});
         break;
     default:
@@ -117,21 +117,21 @@ static void test_counted(void **state) {
 /* The same names as in `mixed`, but for one each, in another order and of other types. */
 static const char *const other = "z:c128 on:u8 extra:f64 j:i64 y:f64 x:f32 i:f64";
 
-static double number_of(const char *value, ha_scalar scalar) {
+static double number_of(const char *value, ha_dtype scalar) {
     switch (scalar) {
-    case HA_I32:
+    case HA_DTYPE_int32_t:
         return *(const int32_t *)(const void *)value;
-    case HA_I64:
+    case HA_DTYPE_int64_t:
         return (double)*(const int64_t *)(const void *)value;
-    case HA_U16:
+    case HA_DTYPE_uint16_t:
         return *(const uint16_t *)(const void *)value;
-    case HA_F32:
+    case HA_DTYPE_float:
         return (double)*(const float *)(const void *)value;
-    case HA_F64:
+    case HA_DTYPE_double:
         return *(const double *)(const void *)value;
-    case HA_C64:
+    case HA_DTYPE_c64:
         return (double)((const float *)(const void *)value)[1];
-    case HA_C128:
+    case HA_DTYPE_c128:
         return ((const double *)(const void *)value)[1];
     default:
         return *(const uint8_t *)value;
@@ -143,7 +143,7 @@ static double get_number(const memory *m, const char *name, const int64_t *index
     int64_t number;
     assert_int_equal(ha_record_find(m->mapping->record, name, 0, &number), HA_OK);
     ha_mapped_get(&m->mapped, number, index, value);
-    return number_of(value, (ha_scalar)m->mapping->row[number].scalar);
+    return number_of(value, (ha_dtype)m->mapping->row[number].type);
 }
 
 static void check_converted(const char *to_layout, const char *from_layout, int threads) {

@@ -234,7 +234,7 @@ static void test_short_numbers(void **state) {
                    {UINT64_MAX, 0, "18E"}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         char text[24];
-        ha_writer w = ha_writer_to(text, sizeof text);
+        ha_text w = ha_text_into(text, sizeof text);
         ha_put_short_number(&w, numbers[k].n, numbers[k].room);
         assert_string_equal(text, numbers[k].text);
     }

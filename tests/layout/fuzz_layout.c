@@ -220,9 +220,9 @@ static void check_texts(const ha_mapping *m) {
 
 /* What is read back once stays so, at the first and at the last index. */
 static void check_value(const ha_mapped *records, int64_t leaf, const int64_t *index) {
-    const size_t size = (size_t)ha_scalar_size((ha_scalar)records->mapping->row[leaf].scalar);
+    const size_t size = ha_dtype_size((ha_dtype)records->mapping->row[leaf].type);
     unsigned char value[16], read[16];
-    memset(value, records->mapping->row[leaf].scalar == HA_BOOL ? 1 : 0x41, sizeof value);
+    memset(value, records->mapping->row[leaf].type == HA_DTYPE_bool ? 1 : 0x41, sizeof value);
     ha_mapped_set(records, leaf, index, value);
     ha_mapped_get(records, leaf, index, value);
     ha_mapped_set_run(records, leaf, index, 0, 1, value);
@@ -391,12 +391,16 @@ static void check_copies(const ha_mapping *m, const ha_mapping *n, int shrink) {
 }
 
 /* One of another type, which has room for most of its values. */
-static ha_scalar other_type(ha_scalar type) {
-    static const ha_scalar others[] = {
-        [HA_BOOL] = HA_U8, [HA_I8] = HA_I16,   [HA_I16] = HA_I64,  [HA_I32] = HA_F32,
-        [HA_I64] = HA_I64, [HA_U8] = HA_F16,   [HA_U16] = HA_U32,  [HA_U32] = HA_F64,
-        [HA_U64] = HA_U32, [HA_F16] = HA_F32,  [HA_BF16] = HA_F64, [HA_F32] = HA_F64,
-        [HA_F64] = HA_F32, [HA_C64] = HA_C128, [HA_C128] = HA_C64,
+static ha_dtype other_type(ha_dtype type) {
+    static const ha_dtype others[] = {
+        [HA_DTYPE_bool] = HA_DTYPE_uint8_t,      [HA_DTYPE_int8_t] = HA_DTYPE_int16_t,
+        [HA_DTYPE_int16_t] = HA_DTYPE_int64_t,   [HA_DTYPE_int32_t] = HA_DTYPE_float,
+        [HA_DTYPE_int64_t] = HA_DTYPE_int64_t,   [HA_DTYPE_uint8_t] = HA_DTYPE_half,
+        [HA_DTYPE_uint16_t] = HA_DTYPE_uint32_t, [HA_DTYPE_uint32_t] = HA_DTYPE_double,
+        [HA_DTYPE_uint64_t] = HA_DTYPE_uint32_t, [HA_DTYPE_half] = HA_DTYPE_float,
+        [HA_DTYPE_bfloat16] = HA_DTYPE_double,   [HA_DTYPE_float] = HA_DTYPE_double,
+        [HA_DTYPE_double] = HA_DTYPE_float,      [HA_DTYPE_c64] = HA_DTYPE_c128,
+        [HA_DTYPE_c128] = HA_DTYPE_c64,
     };
     return others[type];
 }
@@ -411,7 +415,7 @@ static ha_record *other_record(const ha_record *r) {
         int64_t count[HA_MOST_SUBSCRIPTS], bytes = 16;
         const int counts = ha_field_counts(&r->field[f], count);
         field[f].path = r->field[f].path;
-        field[f].scalar = other_type(r->field[f].scalar);
+        field[f].type = other_type(r->field[f].type);
         field[f].offset = other->size;
         for (int k = counts - 1; k >= 0; bytes *= count[k--]) field[f].stride[k] = bytes;
         other->size += bytes;

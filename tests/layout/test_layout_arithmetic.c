@@ -12,14 +12,15 @@
 static const char *const types[] = {"",    "bool", "i8",  "i16",  "i32", "i64", "u8",  "u16",
                                     "u32", "u64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
 
-static bool is_refused(ha_operator op, ha_scalar left, ha_scalar right) {
-    return (left == HA_BOOL && op != HA_ASSIGN) || (right >= HA_C64 && left < HA_C64);
+static bool is_refused(ha_operator op, ha_dtype left, ha_dtype right) {
+    return (left == HA_DTYPE_bool && op != HA_ASSIGN) ||
+           (right >= HA_DTYPE_c64 && left < HA_DTYPE_c64);
 }
 
 static void check_view(ha_operator op, const char *layout, const ha_record *l, const ha_record *r,
                        const char *what) {
     const int64_t n[] = {300};
-    const ha_scalar left_type = l->field[0].scalar, right_type = r->field[0].scalar;
+    const ha_dtype left_type = l->field[0].type, right_type = r->field[0].type;
     memory left, right, expected, kept;
     ha_error error;
     make_memory(&left, l, layout, 1, n);
@@ -41,10 +42,10 @@ static void check_view(ha_operator op, const char *layout, const ha_record *l, c
     free_memory(&right);
 }
 
-static void check_scalar(ha_operator op, const char *layout, const ha_record *l, ha_scalar type,
+static void check_scalar(ha_operator op, const char *layout, const ha_record *l, ha_dtype type,
                          const char *what) {
     const int64_t n[] = {77};
-    const ha_scalar left_type = l->field[0].scalar;
+    const ha_dtype left_type = l->field[0].type;
     char value[1][16];
     memory left, expected;
     ha_error error;
@@ -52,11 +53,12 @@ static void check_scalar(ha_operator op, const char *layout, const ha_record *l,
     make_memory(&left, l, layout, 1, n);
     copy_memory(&expected, &left, 0);
     const number y = number_of(type, value[0]);
-    const bool is_zero = op == HA_DIVIDE && left_type <= HA_U64 && type <= HA_U64 && y.integer == 0;
+    const bool is_zero = op == HA_DIVIDE && left_type <= HA_DTYPE_uint64_t &&
+                         type <= HA_DTYPE_uint64_t && y.integer == 0;
     const ha_status s = ha_mapped_apply_scalar(&left.mapped, op, type, value[0], NULL, &error);
     if (is_refused(op, left_type, type) || is_zero) {
         assert_int_equal(s, HA_ERR_ARGUMENT);
-        assert_true(!is_zero || strstr(error.text, "divided by 0") || left_type == HA_BOOL);
+        assert_true(!is_zero || strstr(error.text, "divided by 0") || left_type == HA_DTYPE_bool);
     } else {
         expect(s, &error, what);
         const model_right right = {.type = &type, .value = (const char(*)[16])value};
@@ -79,7 +81,7 @@ static void test_types(void **state) {
                 snprintf(what, sizeof what, "%s %c= %s", types[l], " +-*/"[op], types[r]);
                 check_view((ha_operator)op, op % 2 ? "soa" : "aosoa(16)", left, right, what);
                 for (int k = 0; k < 4; k++)
-                    check_scalar((ha_operator)op, "soa", left, (ha_scalar)r, what);
+                    check_scalar((ha_operator)op, "soa", left, (ha_dtype)r, what);
             }
             ha_record_free(left);
             ha_record_free(right);
@@ -126,7 +128,7 @@ static void check_record(const ha_record *r, const char *text, ha_operator op, c
     const int64_t first[] = {1, 3}, last[] = {n[0] - 1, n[1] - 2};
     const bool chosen[] = {false, true, true, true, true, false, false};
     const ha_applying how = {.paths = " c + b", .first = first, .last = last, .threads = 2};
-    ha_scalar type[7];
+    ha_dtype type[7];
     char value[7][16] = {{0}}, bytes[100] = {0};
     memory left, expected;
     ha_error error;
@@ -137,7 +139,7 @@ static void check_record(const ha_record *r, const char *text, ha_operator op, c
         do any_value(type[k], value[k]);
         while (number_of(type[k], value[k]).re == 0);
         if (uniform && k > 0 && type[k] == type[0]) memcpy(value[k], value[0], 16);
-        memcpy(bytes + r->field[k].offset, value[k], (size_t)ha_scalar_size(type[k]));
+        memcpy(bytes + r->field[k].offset, value[k], ha_dtype_size(type[k]));
     }
     const model_right right = {.type = type, .value = (const char(*)[16])value};
     expect(ha_mapped_apply_record(&left.mapped, op, r, bytes, NULL, &error), &error, text);
@@ -173,7 +175,7 @@ static void check_neighbours(const char *type_name, int fields, bool all, const 
     char description[MOST_NEIGHBOURS * 12], what[100], bytes[MOST_NEIGHBOURS * 8] = {0};
     char value[MOST_NEIGHBOURS][16] = {{0}};
     bool chosen[MOST_NEIGHBOURS];
-    ha_scalar type[MOST_NEIGHBOURS];
+    ha_dtype type[MOST_NEIGHBOURS];
     memory left, right[2], expected;
     ha_error error;
     const ha_applying how = {.paths = "a"};
@@ -192,7 +194,7 @@ static void check_neighbours(const char *type_name, int fields, bool all, const 
         chosen[k] = all || k > 0;
         do any_value(type[k], value[k]);
         while (number_of(type[k], value[k]).re == 0);
-        memcpy(bytes + r->field[k].offset, value[k], (size_t)ha_scalar_size(type[k]));
+        memcpy(bytes + r->field[k].offset, value[k], ha_dtype_size(type[k]));
     }
     expect(ha_mapped_apply_record(&left.mapped, op, r, bytes, &how, &error), &error, what);
     model(&expected, op, &(model_right){.type = type, .value = (const char(*)[16])value}, zero, n,
@@ -330,8 +332,9 @@ static void test_numbers(void **state) {
             const int64_t integer = whole ? (int64_t)x : 0;
             const float f = (float)x;
             const ha_half h = ha_half_of_double(x);
-            const ha_scalar type[] = {whole ? HA_I64 : HA_F64, HA_F32, HA_F32, HA_F16,
-                                      whole ? HA_I64 : HA_F64};
+            const ha_dtype type[] = {whole ? HA_DTYPE_int64_t : HA_DTYPE_double, HA_DTYPE_float,
+                                     HA_DTYPE_float, HA_DTYPE_half,
+                                     whole ? HA_DTYPE_int64_t : HA_DTYPE_double};
             char value[5][16] = {{0}};
             memory left, expected;
             ha_error error;
@@ -339,11 +342,11 @@ static void test_numbers(void **state) {
             copy_memory(&expected, &left, 0);
             for (int l = 0; l < 5; l++)
                 memcpy(value[l],
-                       type[l] == HA_I64   ? (const void *)&integer
-                       : type[l] == HA_F64 ? (const void *)&x
-                       : type[l] == HA_F32 ? (const void *)&f
-                                           : (const void *)&h,
-                       (size_t)ha_scalar_size(type[l]));
+                       type[l] == HA_DTYPE_int64_t  ? (const void *)&integer
+                       : type[l] == HA_DTYPE_double ? (const void *)&x
+                       : type[l] == HA_DTYPE_float  ? (const void *)&f
+                                                    : (const void *)&h,
+                       ha_dtype_size(type[l]));
             expect(ha_mapped_apply_number(&left.mapped, (ha_operator)op, x, NULL, &error), &error,
                    "a number");
             model(&expected, (ha_operator)op,
@@ -389,10 +392,10 @@ static void test_refused(void **state) {
             "paths: at character 2: there is no field \"w\" in the record");
     refused(ha_mapped_apply_view(&a.mapped, HA_ADD, &b.mapped, &(ha_applying){.paths = "c"}, &e),
             &e, "paths: at character 0: there is no field \"c\" in both records");
-    refused(ha_mapped_apply_scalar(&a.mapped, HA_ADD, HA_C64, complex_one,
+    refused(ha_mapped_apply_scalar(&a.mapped, HA_ADD, HA_DTYPE_c64, complex_one,
                                    &(ha_applying){.paths = "c"}, &e),
             &e, "c: a complex number makes no real one");
-    refused(ha_mapped_apply_scalar(&a.mapped, HA_ADD, HA_NO_SCALAR, zeros, NULL, &e), &e, "none");
+    refused(ha_mapped_apply_scalar(&a.mapped, HA_ADD, HA_DTYPE_NONE, zeros, NULL, &e), &e, "none");
     refused(ha_mapped_apply_view(&a.mapped, HA_ADD, &flat.mapped, NULL, &e), &e, "rank 2");
     refused(ha_mapped_apply_record(&a.mapped, HA_ADD, t, zeros, NULL, &e), &e,
             "no field in common");

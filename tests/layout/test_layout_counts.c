@@ -134,7 +134,7 @@ static expectation expecting(const ha_mapping *m, int64_t granularity) {
         e = expecting(m, G);                                                                       \
         assert_counted(HA_COUNTS(V, v), &e);                                                       \
         void *blob[MOST_BLOBS] = {0};                                                              \
-        for (int b = 0; b < V##_blobs; b++) blob[b] = ha_blob_new(V##_bytes(b, 5, 7));             \
+        for (int b = 0; b < V##_blobs; b++) blob[b] = ha_blob_new_(V##_bytes(b, 5, 7));            \
         V mine = V##_on(blob, 5, 7);                                                               \
         assert_null(HA_COUNTS(V, mine));                                                           \
         V##_pos_x_set(mine, V##_at(mine, 1, 1), 2);                                                \

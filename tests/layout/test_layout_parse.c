@@ -105,23 +105,24 @@ static void test_good_records(void **state) {
 /* Every type has its size and alignment in a struct, as C has it. */
 static void test_scalars(void **state) {
     (void)state;
-#define CHECK_SCALAR(name, text, T, bytes, align)                                                  \
+#define CHECK_SCALAR(name, T, kind, text)                                                          \
     {                                                                                              \
         ha_record *r = ha_record_parse("x:" text, NULL);                                           \
-        assert_int_equal(r->field->scalar, name);                                                  \
+        assert_int_equal(r->field->type, HA_DTYPE_##name);                                         \
         assert_int_equal(r->size, sizeof(T));                                                      \
         assert_int_equal(r->alignment, _Alignof(T));                                               \
-        assert_int_equal(HA_SCALAR_OF(T), name);                                                   \
-        assert_string_equal(ha_scalar_name(name), text);                                           \
+        if (kind != HA_KIND_BOOL) assert_int_equal(HA_DTYPE_OF(T), HA_DTYPE_##name);               \
+        assert_string_equal(ha_dtype_short_name(HA_DTYPE_##name), text);                           \
         ha_record_free(r);                                                                         \
     }
-    HA_SCALARS(CHECK_SCALAR)
-    assert_int_equal(HA_SCALAR_OF(char), CHAR_MIN < 0 ? HA_I8 : HA_U8);
-    assert_int_equal(HA_SCALAR_OF(long long), HA_I64);
-    assert_int_equal(HA_SCALAR_OF(unsigned long), HA_U64);
-    assert_int_equal(HA_SCALAR_OF(int *), HA_NO_SCALAR);
-    assert_string_equal(ha_scalar_name(HA_NO_SCALAR), "");
-    assert_int_equal(ha_scalar_alignment(HA_NO_SCALAR), 0);
+    HA_DTYPES(CHECK_SCALAR)
+    assert_int_equal(HA_DTYPE_OF(bool), HA_DTYPE_bool);
+    assert_int_equal(HA_DTYPE_OF(char), CHAR_MIN < 0 ? HA_DTYPE_int8_t : HA_DTYPE_uint8_t);
+    assert_int_equal(HA_DTYPE_OF(long long), HA_DTYPE_int64_t);
+    assert_int_equal(HA_DTYPE_OF(unsigned long), HA_DTYPE_uint64_t);
+    assert_int_equal(HA_DTYPE_OF(int *), HA_DTYPE_NONE);
+    assert_string_equal(ha_dtype_short_name(HA_DTYPE_NONE), "");
+    assert_int_equal(ha_dtype_alignment(HA_DTYPE_NONE), 0);
 }
 
 static void test_finding(void **state) {
@@ -170,7 +171,7 @@ static void check_wrong(const ha_record *r, const char *why) {
 
 static void test_wrong_records(void **state) {
     (void)state;
-    ha_field f[2] = {{"a[3]", HA_F64, 8, {16}}, {"b", HA_U8, 0, {0}}};
+    ha_field f[2] = {{"a[3]", HA_DTYPE_double, 8, {16}}, {"b", HA_DTYPE_uint8_t, 0, {0}}};
     ha_record r = {"r", 48, 8, 2, f};
     assert_int_equal(ha_record_check(&r, NULL), HA_OK);
     assert_int_equal(ha_record_leaves(&r), 4);
@@ -196,10 +197,10 @@ static void test_wrong_records(void **state) {
     f[0].offset = INT64_MAX - 8;
     f[0].stride[0] = 8;
     check_wrong(&r, "not inside");
-    f[0] = (ha_field){"a", HA_F64, 8, {0}};
-    f[1].scalar = HA_NO_SCALAR;
+    f[0] = (ha_field){"a", HA_DTYPE_double, 8, {0}};
+    f[1].type = HA_DTYPE_NONE;
     check_wrong(&r, "b has a type that is none");
-    f[1].scalar = HA_U8;
+    f[1].type = HA_DTYPE_uint8_t;
     f[1].path = NULL;
     check_wrong(&r, "field 1 has no path");
     f[1].path = "b c";
@@ -403,7 +404,7 @@ static void check_layout(const ha_record *r, const ha_layout *l, const char *tex
 
 static void test_functions(void **state) {
     (void)state;
-    static const ha_layout aos = {.flags = HA_LAYOUT_PACKED, .order = HA_LINEAR_COLUMN};
+    static const ha_layout aos = {.flags = HA_LAYOUT_PACKED, .order = HA_COL};
     static const ha_layout soa = {.kind = HA_LAYOUT_SOA, .flags = HA_LAYOUT_SINGLE};
     static const ha_layout blocks = {.kind = HA_LAYOUT_AOSOA, .flags = HA_LAYOUT_ROWS, .lanes = 8};
     static const ha_layout nothing = {.kind = HA_LAYOUT_NULL};
@@ -449,11 +450,11 @@ static void test_wrong_functions(void **state) {
         {{.flags = HA_LAYOUT_ROWS}, "a flag does not fit"},
         {{.flags = HA_LAYOUT_PACKED | HA_LAYOUT_MINALIGN}, "exclude each other"},
         {{.kind = HA_LAYOUT_SOA, .flags = HA_LAYOUT_ALIGNED}, "exclude each other"},
-        {{.kind = HA_LAYOUT_NULL, .order = HA_LINEAR_COLUMN}, "the order does not fit"},
+        {{.kind = HA_LAYOUT_NULL, .order = HA_COL}, "the order does not fit"},
         {{.order = (ha_linear_order)3}, "the order does not fit"},
         {{.kind = HA_LAYOUT_AOSOA}, "the number of lanes"},
         {{.lanes = 1}, "the number of lanes"},
-        {{.kind = HA_LAYOUT_AOSOA, .lanes = 4, .order = HA_LINEAR_MORTON, .flags = HA_LAYOUT_ROWS},
+        {{.kind = HA_LAYOUT_AOSOA, .lanes = 4, .order = HA_MORTON, .flags = HA_LAYOUT_ROWS},
          "there are no rows"},
         {{.kind = HA_LAYOUT_PERMUTE, .dimension = {0, 1}}, "a layout inside is missing"},
         {{.first = &aos}, "a layout inside"},

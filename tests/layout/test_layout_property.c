@@ -176,10 +176,11 @@ static int bytes_are_free(const ha_mapping *m, const ha_record *r) {
             if (m->row[k].blob < 0) continue;
             assert_int_equal(ha_record_leaf(r, k, &leaf), HA_OK);
             assert_true(at >= 0 &&
-                        at + ha_scalar_size(leaf.scalar) <= m->blob[m->row[k].blob].bytes);
-            if (!m->row[k].packed) assert_int_equal(at % ha_scalar_alignment(leaf.scalar), 0);
+                        at + (int64_t)ha_dtype_size(leaf.type) <= m->blob[m->row[k].blob].bytes);
+            if (!m->row[k].packed) assert_int_equal(at % (int64_t)ha_dtype_alignment(leaf.type), 0);
             for (int b = 0; b < m->row[k].blob; b++) at += m->blob[b].bytes;
-            for (int64_t i = 0; i < ha_scalar_size(leaf.scalar); i++) good &= taken[at + i]++ == 0;
+            for (int64_t i = 0; i < (int64_t)ha_dtype_size(leaf.type); i++)
+                good &= taken[at + i]++ == 0;
         }
     while (next_index(m, index));
     free(taken);

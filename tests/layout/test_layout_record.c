@@ -39,8 +39,8 @@ static void test_descriptor(void **state) {
     assert_string_equal(site_record.field[1].path, "link[4].e[3][3].im");
     assert_string_equal(site_record.field[2].path, "tag");
     assert_string_equal(site_record.field[3].path, "link[4].owner");
-    assert_int_equal(site_record.field[0].scalar, HA_F64);
-    assert_int_equal(site_record.field[2].scalar, HA_I16);
+    assert_int_equal(site_record.field[0].type, HA_DTYPE_double);
+    assert_int_equal(site_record.field[2].type, HA_DTYPE_int16_t);
     assert_int_equal(site_record.field[1].offset, 8);
     assert_int_equal(site_record.field[1].stride[0], 9 * 16 + 8);
     assert_int_equal(site_record.field[1].stride[1], 3 * 16);
@@ -199,9 +199,9 @@ static void test_other_types(void **state) {
     const mixed m = mix_load(v, mix_at(v, 2, 4));
     assert_true(m.t.v[2] == 3 && m.c == GREEN && m.h.bits == 7 && m.z.im == 9 && m.u == 255);
     assert_string_equal(*mix_w(v, mix_at(v, 1, 1)), "here");
-    assert_int_equal(mixed_record.field[3].scalar, HA_F16);
-    assert_int_equal(mixed_record.field[4].scalar, HA_C64);
-    assert_int_equal(mixed_record.field[0].scalar, HA_NO_SCALAR);
+    assert_int_equal(mixed_record.field[3].type, HA_DTYPE_half);
+    assert_int_equal(mixed_record.field[4].type, HA_DTYPE_c64);
+    assert_int_equal(mixed_record.field[0].type, HA_DTYPE_NONE);
     mix_free(v);
 }
 

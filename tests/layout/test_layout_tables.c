@@ -324,8 +324,11 @@ static void test_own_struct(void **state) {
         int8_t tag;
     } own;
     static const ha_field fields[] = {
-        {"tag", HA_I8, offsetof(own, tag), {0}},
-        {"link[3].e[2]", HA_F64, offsetof(own, link[0].e[0]), {sizeof(((own *)0)->link[0]), 8}},
+        {"tag", HA_DTYPE_int8_t, offsetof(own, tag), {0}},
+        {"link[3].e[2]",
+         HA_DTYPE_double,
+         offsetof(own, link[0].e[0]),
+         {sizeof(((own *)0)->link[0]), 8}},
     };
     const ha_record r = {"own", sizeof(own), _Alignof(own), 2, fields};
     const int64_t extent[] = {10}, at[] = {7};

@@ -203,24 +203,24 @@ static uint32_t random_bits(void) {
 
 /* A number that conversions have something to do with: small ones, halves, what is just between two, the ends of
  * types, and anything. As the type that it is of. */
-static void any_value(ha_scalar type, unsigned char *value) {
+static void any_value(ha_dtype type, unsigned char *value) {
     static const double between[] = {0,         -0.0,     0.5,     -1.5,  2.5,    0x1p-24,
                                      0x1.8p-25, 0x1p-133, 255,     127.5, -128.5, 1e30,
                                      65519.9,   65520,    -0x1p63, 0x1p64};
     for (int k = 0; k < 16; k++) value[k] = (unsigned char)random_bits();
     if (random_bits() % 4 == 0) return;
-    for (int part = 0; part <= (type >= HA_C64); part++) {
+    for (int part = 0; part <= (type >= HA_DTYPE_c64); part++) {
         const double x = between[random_bits() % 16] * (random_bits() % 3 ? 1 : 1 + 0x1p-20);
         const int64_t n = (int64_t)(random_bits() % 5 - 2 + ((uint64_t)1 << random_bits() % 64));
         const float y = (float)x;
-        if (type == HA_F64 || type == HA_C128)
+        if (type == HA_DTYPE_double || type == HA_DTYPE_c128)
             memcpy(value + 8 * part, &x, 8);
-        else if (type == HA_F32 || type == HA_C64)
+        else if (type == HA_DTYPE_float || type == HA_DTYPE_c64)
             memcpy(value + 4 * part, &y, 4);
-        else if (type < HA_F16)
+        else if (type < HA_DTYPE_half)
             memcpy(value, &n, 8);
     }
-    if (type == HA_BOOL) value[0] &= 1;
+    if (type == HA_DTYPE_bool) value[0] &= 1;
 }
 
 /* Any bytes, and then, in some records, numbers. */
@@ -236,7 +236,7 @@ static memory make_memory(const ha_record *r, const char *text, const pair *p) {
     for (int d = 0; d >= 0;) {
         for (int64_t leaf = 0; leaf < x.m->rows; leaf++) {
             unsigned char value[16];
-            any_value((ha_scalar)x.m->row[leaf].scalar, value);
+            any_value((ha_dtype)x.m->row[leaf].type, value);
             if (index[p->rank - 1] % 4)
                 ha_mapped_set(&(ha_mapped){x.m, blobs_of(&x)}, leaf, index, value);
         }

@@ -65,8 +65,7 @@ static void assert_in_memory(const ha_mapping *m, void *const *blob, const int64
         ha_leaf leaf;
         assert_int_equal(ha_record_leaf(&particle_record, l, &leaf), HA_OK);
         const char *found = (char *)blob[m->row[l].blob] + ha_mapping_offset(m, l, index);
-        assert_memory_equal(found, (const char *)p + leaf.offset,
-                            (size_t)ha_scalar_size(leaf.scalar));
+        assert_memory_equal(found, (const char *)p + leaf.offset, ha_dtype_size(leaf.type));
     }
 }
 

@@ -18,7 +18,7 @@ static void expect_same(uint32_t got, uint32_t expected, uint32_t of, const char
 }
 
 static void compare(size_t i) {
-    const ha_bits16 low = (ha_bits16)bits[i];
+    const ha_bits16_ low = (ha_bits16_)bits[i];
     const float x = ha_bits_float_(bits[i]);
     const uint32_t half = ha_float_bits_(ha_half_to_float(ha_half_of_bits(low)));
     const uint32_t bfloat16 = ha_float_bits_(ha_bfloat16_to_float(ha_bfloat16_of_bits(low)));

@@ -145,7 +145,7 @@ TEST(a_device_copies_what_it_has) {
 TEST(types_are_converted) {
     darray x = counting(HA_DTYPE_int32_t, 2, LIST(3, 4), C);
     static const ha_dtype types[] = {
-#define TYPE(name, T, kind) HA_DTYPE_##name,
+#define TYPE(name, T, kind, text) HA_DTYPE_##name,
         HA_NUMBER_DTYPES(TYPE)
 #undef TYPE
     };

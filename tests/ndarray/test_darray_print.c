@@ -99,7 +99,7 @@ TEST(views_print_as_they_are) {
 }
 
 TEST(every_type_prints){
-#define PRINTS_TYPE(name, T, kind)                                                                 \
+#define PRINTS_TYPE(name, T, kind, text)                                                           \
     {                                                                                              \
         darray x = counting(HA_DTYPE_##name, 1, EXTENT(2));                                        \
         PRINTS(x, (kind) == HA_KIND_COMPLEX ? "[0+0i 1+0i]\n" : "[0 1]\n");                        \

@@ -7,8 +7,8 @@
 
 enum { WIDE = 3, HIGH = 5, PITCH = 32, PICTURE = HIGH * PITCH };
 
-static const ha_field picture_field[] = {{.path = "x", .scalar = HA_F64, .offset = 0},
-                                         {.path = "f", .scalar = HA_U16, .offset = 8}};
+static const ha_field picture_field[] = {{.path = "x", .type = HA_DTYPE_double, .offset = 0},
+                                         {.path = "f", .type = HA_DTYPE_uint16_t, .offset = 8}};
 static const ha_record picture_record = {"pixel", 16, 8, 2, picture_field};
 
 /* Each plane has index numbers of its own, in units of its values. */
@@ -20,13 +20,13 @@ static const ha_linearizer picture_index[] = {
      .pad = 1,
      .count = HIGH * PITCH / 2}};
 static const ha_row picture_row[] = {
-    {.block_stride = 8, .lanes = 1, .section = -1, .scalar = HA_F64},
+    {.block_stride = 8, .lanes = 1, .section = -1, .type = HA_DTYPE_double},
     {.linearizer = 1,
      .base = 8 * WIDE,
      .block_stride = 2,
      .lanes = 1,
      .section = -1,
-     .scalar = HA_U16}};
+     .type = HA_DTYPE_uint16_t}};
 static const ha_blob picture_blob[] = {{PICTURE, 8}, {0, 1}};
 
 static ha_mapping picture_mapping(void) {
@@ -106,7 +106,7 @@ static void pictures_on_a_device(void **state) {
     pixels(&(ha_mapped){v.mapping, v.blob}, 0, NULL);
     fine(ha_records_close(&v));
     fine(ha_records_open(&v, r, sim, "write", 0, HA_END)); /* both at once */
-    fine(ha_records_run_(look_at_picture, &v, &painting, sizeof painting));
+    fine(ha_records_run(look_at_picture, &v, &painting, sizeof painting));
     fine(ha_records_close(&v));
     fine(ha_records_open(&v, r, NULL, "read", 0, HA_END));
     assert_int_equal(0, wrong);
@@ -131,7 +131,8 @@ static void rows_with_a_pitch(void **state) {
                              .dimension = {0, 1},
                              .pad = 1,
                              .count = HIGH * ROW / 16};
-    const ha_row row = {.blob = 1, .block_stride = 16, .lanes = 1, .section = -1, .scalar = HA_F64};
+    const ha_row row = {
+        .blob = 1, .block_stride = 16, .lanes = 1, .section = -1, .type = HA_DTYPE_double};
     const ha_blob bytes[] = {{0, 1}, {sizeof mine, 8}};
     ha_mapping m = picture_mapping();
     m.record = &half;
@@ -238,7 +239,7 @@ static void mappings_that_do_not_do(void **state) {
     no_wrap(&m, "several records share one value");
     row[1] = picture_row[1];
     row[1].coding = 1;
-    const ha_coding complex = {.stored = HA_C64};
+    const ha_coding complex = {.stored = HA_DTYPE_c64};
     m.codings = 1;
     m.coding = &complex;
     no_wrap(&m, "not every value");
@@ -251,7 +252,7 @@ static void one_block_of_lanes(void **state) {
     const int64_t n = 4;
     const ha_record half = {"", 16, 8, 1, picture_field};
     const ha_linearizer z = {.rank = 1, .stride = {1}, .dimension = {0}, .pad = 1, .count = 4};
-    const ha_row row = {.lane_stride = 8, .lanes = 4, .section = -1, .scalar = HA_F64};
+    const ha_row row = {.lane_stride = 8, .lanes = 4, .section = -1, .type = HA_DTYPE_double};
     const ha_blob bytes = {sizeof mine, 8};
     const ha_mapping m = {.record = &half,
                           .rank = 1,
@@ -346,7 +347,7 @@ static void records_larger_than_parts(void **state) {
 /* Arrays of structs that differ in what is behind the last field: values alone are copied. */
 static void padding_at_the_end(void **state) {
     (void)state;
-    const ha_field x = {.path = "x", .scalar = HA_F64, .offset = 0};
+    const ha_field x = {.path = "x", .type = HA_DTYPE_double, .offset = 0};
     const ha_record padded = {NULL, 24, 8, 1, &x};
     const int64_t line = 700;
     numbers_there_and_back(&padded, 1, &line, "aos", "aos(packed)");

@@ -177,7 +177,7 @@ static void work_that_is_lost(void **state) {
     fine(ha_records_open(&v, r, sim, "write vel, read mass", 100, 200));
     job j = {.mapping = v.mapping, .first = 100, .last = 200, .leaves = 48, .writes = 1};
     memcpy(j.blob, v.blob, (size_t)v.mapping->blobs * sizeof *v.blob);
-    fine(ha_records_run_(work, &v, &j, sizeof j));
+    fine(ha_records_run(work, &v, &j, sizeof j));
     fine(ha_records_close(&v));
     fine(ha_sim_fail(sim));
     expect_lost(r, "read", "records 'r' (record[1000]) at host: vel.x, vel.y[100, 200) were lost");

@@ -338,7 +338,7 @@ static void use(opened *o) {
         }
     }
     world_note(" use");
-    expect_status(ha_records_run_(run_work, &o->access, &w, sizeof w), HA_OK, "run");
+    expect_status(ha_records_run(run_work, &o->access, &w, sizeof w), HA_OK, "run");
 }
 
 #endif

@@ -287,7 +287,7 @@ static void call_all(const ha_queue *queue, void *argument) {
         if (i == 9) s = ha_records_mapping(r, H) ? HA_OK : HA_ERR_STATE;
         if (i == 10) s = ha_records_new(&atom_record, 1, &one, NULL) ? HA_OK : HA_ERR_STATE;
         if (i == 11) s = ha_records_wrap(&memory, H, 0) ? HA_OK : HA_ERR_STATE;
-        if (i == 12) s = ha_records_run_(call_all, o->access, argument, sizeof o);
+        if (i == 12) s = ha_records_run(call_all, o->access, argument, sizeof o);
         o->status[i] = s;
         o->error[i] = ha_take_error();
     }
@@ -304,7 +304,7 @@ TEST(functions_on_queues_open_nothing) {
     o.r = r;
     o.access = &a;
     SUCCEEDS(ha_records_open(&a, r.records, device, "read", 0, HA_END));
-    SUCCEEDS(ha_records_run_(call_all, &a, &at, sizeof at));
+    SUCCEEDS(ha_records_run(call_all, &a, &at, sizeof at));
     await_flag(&o.done);
     for (int i = 0; i < CALLS; i++) {
         assert_int_equal(o.status[i], HA_ERR_STATE);
@@ -357,7 +357,7 @@ TEST(functions_on_queues_may_ask) {
     o.r = r.records;
     o.device = require_context("sim:0"); /* which has a thread */
     SUCCEEDS(ha_records_open(&a, r.records, o.device, "write vel", 0, HA_END));
-    SUCCEEDS(ha_records_run_(ask_all, &a, &at, sizeof at));
+    SUCCEEDS(ha_records_run(ask_all, &a, &at, sizeof at));
     SUCCEEDS(ha_records_close(&a));
     const uint64_t version = ha_records_version(r.records);
     while ((s = atoms_resize(r, N + 1)) == HA_ERR_CONFLICT) (void)ha_take_error(); /* it looks */

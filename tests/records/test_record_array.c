@@ -94,7 +94,7 @@ static int is_value(const ha_mapped *m, int64_t leaf, const int64_t *index, int 
     const ha_linearizer z = {.rank = 1, .pad = 1};
     ha_row rows[LEAVES];
     for (int i = 0; i < LEAVES; i++) rows[i] = row;
-    for (int i = 0; i < LEAVES; i++) rows[i].scalar = (int32_t)m->mapping->row[i].scalar;
+    for (int i = 0; i < LEAVES; i++) rows[i].type = (int32_t)m->mapping->row[i].type;
     const ha_mapping one = {.record = record,
                             .rank = m->mapping->rank,
                             .extent = {1, 1, 1, 1},
@@ -153,7 +153,7 @@ static int run(ha_records *r, ha_context *c, const char *what, unsigned leaves, 
              .wrong = &wrong};
     assert_true(v.mapping->blobs <= 40);
     memcpy(j.blob, v.blob, (size_t)v.mapping->blobs * sizeof *v.blob);
-    fine(ha_records_run_(work, &v, &j, sizeof j));
+    fine(ha_records_run(work, &v, &j, sizeof j));
     fine(ha_records_close(&v));
     fine(ha_context_finish(c));
     check_invariants(r->array);
@@ -304,13 +304,16 @@ static void what_lies_between_fields_stays(void **state) {
     } cell;
     enum { CELLS = 100 };
     static cell cells[CELLS];
-    const ha_field field[] = {{.path = "a", .scalar = HA_F64, .offset = 0},
-                              {.path = "b", .scalar = HA_I32, .offset = 12}};
+    const ha_field field[] = {{.path = "a", .type = HA_DTYPE_double, .offset = 0},
+                              {.path = "b", .type = HA_DTYPE_int32_t, .offset = 12}};
     const ha_record described = {"cell", sizeof(cell), _Alignof(cell), 2, field};
     const ha_linearizer z = {.rank = 1, .stride = {1}, .dimension = {0}, .pad = 1, .count = CELLS};
-    const ha_row row[] = {
-        {.block_stride = sizeof(cell), .lanes = 1, .scalar = HA_F64},
-        {.base = 12, .offset = 12, .block_stride = sizeof(cell), .lanes = 1, .scalar = HA_I32}};
+    const ha_row row[] = {{.block_stride = sizeof(cell), .lanes = 1, .type = HA_DTYPE_double},
+                          {.base = 12,
+                           .offset = 12,
+                           .block_stride = sizeof(cell),
+                           .lanes = 1,
+                           .type = HA_DTYPE_int32_t}};
     const ha_blob bytes = {sizeof cells, 8};
     const ha_mapping m = {.record = &described,
                           .rank = 1,
@@ -523,9 +526,9 @@ static void of_no_records_at_all(void **state) {
     says(HA_ERR_ARGUMENT, ha_records_open(NULL, NULL, NULL, "read", 0, HA_END), "");
     says(HA_ERR_ARGUMENT, ha_records_close(NULL), "");
     says(HA_ERR_ARGUMENT, ha_records_wait(NULL), "");
-    says(HA_ERR_ARGUMENT, ha_records_run_(no_function, NULL, NULL, 0), "");
+    says(HA_ERR_ARGUMENT, ha_records_run(no_function, NULL, NULL, 0), "");
     memset(&v, 0, sizeof v);
-    says(HA_ERR_STATE, ha_records_run_(no_function, &v, NULL, 0), "");
+    says(HA_ERR_STATE, ha_records_run(no_function, &v, NULL, 0), "");
     assert_int_equal(HA_ERR_STATE, v.status);
 }
 
@@ -551,9 +554,9 @@ static void wrong_arguments(void **state) {
     says(HA_ERR_ARGUMENT, ha_records_open(&v, r, NULL, text, 0, HA_END), "");
     fine(ha_records_open(&v, r, NULL, "\ttry\noverwrite\tpos\t+\nmass ", 0, HA_END));
     assert_int_equal(1, v.parts_);
-    says(HA_ERR_ARGUMENT, ha_records_run_(NULL, &v, NULL, 0), "no function");
-    says(HA_ERR_ARGUMENT, ha_records_run_(no_function, &v, NULL, 8), "did not take");
-    fine(ha_records_run_(no_function, &v, NULL, 0));
+    says(HA_ERR_ARGUMENT, ha_records_run(NULL, &v, NULL, 0), "no function");
+    says(HA_ERR_ARGUMENT, ha_records_run(no_function, &v, NULL, 8), "did not take");
+    fine(ha_records_run(no_function, &v, NULL, 0));
     fine(ha_records_close(&v));
     ha_records_set_name(r, "grid");
     assert_int_equal(1, ha_records_valid(r, NULL, "pos+mass", 0, HA_END));

@@ -231,7 +231,7 @@ static void change(thing *t, ha_context *c, const char *what, size_t first, size
             t->is.value[l][i] = w.add + (double)i;
         }
     }
-    STEP(t->name, ha_records_run_(run_work, &a, &w, sizeof w));
+    STEP(t->name, ha_records_run(run_work, &a, &w, sizeof w));
     SURELY(ha_records_close(&a));
 }
 

@@ -5,7 +5,7 @@
 #define HARRAY_TESTS_SUPPORT_EXACT_H
 
 static const ha_dtype types[] = {
-#define TYPE(name, T, kind) HA_DTYPE_##name,
+#define TYPE(name, T, kind, text) HA_DTYPE_##name,
     HA_DTYPES(TYPE)
 #undef TYPE
 };

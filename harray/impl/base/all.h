@@ -1,10 +1,10 @@
 #ifndef HARRAY_IMPL_BASE_ALL_H
 #define HARRAY_IMPL_BASE_ALL_H
 
+#include "../../../layout/impl/base/json.h"
 #include "box.h"
 #include "error.h"
 #include "range_set.h"
-#include "text.h"
 #include "thread.h"
 #include "version.h"
 

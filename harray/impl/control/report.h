@@ -197,18 +197,24 @@ typedef struct ha_member {
     uint64_t value;
 } ha_member;
 
-/* {"first": "text", "key": 1, …}; behind a comma unless it is the first one of its list. */
-static void ha_json_object(FILE *file, size_t place, const char *first, const char *text,
-                           const ha_member *members, size_t n) {
+typedef struct ha_report_object {
+    ha_json json;
     char buffer[8192];
-    ha_text t = {buffer, sizeof buffer, 0};
-    ha_print(&t, "%s{", place ? ", " : "");
-    ha_print_text(&t, first, text);
-    for (size_t i = 0; i < n; i++) {
-        ha_print(&t, ", ");
-        ha_print_number(&t, members[i].key, members[i].value);
-    }
-    fprintf(file, "%s", buffer);
+} ha_report_object;
+
+/* {"first": "text", "key": 1, … */
+static void ha_object_begin(ha_report_object *o, const char *first, const char *text,
+                            const ha_member *members, size_t n) {
+    o->json = ha_json_into(o->buffer, sizeof o->buffer);
+    ha_json_open(&o->json, NULL, '{');
+    ha_json_string(&o->json, first, text);
+    for (size_t i = 0; i < n; i++) ha_json_unsigned(&o->json, members[i].key, members[i].value);
+}
+
+/* Writes it, behind a comma unless it is the first one of its list. */
+static void ha_object_end(ha_report_object *o, FILE *file, size_t place) {
+    ha_json_close(&o->json, '}');
+    fprintf(file, "%s%s", place ? ", " : "", o->buffer);
 }
 
 #define HA_MEMBER(u, name)                                                                         \
@@ -225,9 +231,10 @@ static void ha_json_memories(FILE *file) {
             HA_MEMBER(u, transfers_in), HA_MEMBER(u, bytes_in), HA_MEMBER(u, transfers_out),
             HA_MEMBER(u, bytes_out),
         };
-        ha_json_object(file, place, "memory", ha_memory_label(m).text, members,
-                       sizeof members / sizeof *members);
-        fprintf(file, "}");
+        ha_report_object o;
+        ha_object_begin(&o, "memory", ha_memory_label(m).text, members,
+                        sizeof members / sizeof *members);
+        ha_object_end(&o, file, place);
     }
 }
 
@@ -238,8 +245,9 @@ static void ha_json_sites(FILE *file) {
         const ha_member members[] = {HA_MEMBER(*s, transfers), HA_MEMBER(*s, bytes),
                                      HA_MEMBER(*s, waits), HA_MEMBER(*s, wait_ns),
                                      HA_MEMBER(*s, accesses)};
-        ha_json_object(file, i, "site", s->site, members, sizeof members / sizeof *members);
-        fprintf(file, "}");
+        ha_report_object o;
+        ha_object_begin(&o, "site", s->site, members, sizeof members / sizeof *members);
+        ha_object_end(&o, file, i);
     }
     HARRAY_FREE(seen.list);
 }
@@ -250,11 +258,10 @@ static void ha_json_arrays(FILE *file) {
         const ha_report_row *s = &seen.list[i];
         const ha_member members[] = {HA_MEMBER(s->array, size), HA_MEMBER(s->moved, transfers),
                                      HA_MEMBER(s->moved, bytes), HA_MEMBER(*s, accesses)};
-        char type[512];
-        ha_text t = {type, sizeof type, 0};
-        ha_print_text(&t, "type", s->array.type);
-        ha_json_object(file, i, "array", s->array.name, members, sizeof members / sizeof *members);
-        fprintf(file, ", %s}", type);
+        ha_report_object o;
+        ha_object_begin(&o, "array", s->array.name, members, sizeof members / sizeof *members);
+        ha_json_string(&o.json, "type", s->array.type);
+        ha_object_end(&o, file, i);
     }
     HARRAY_FREE(seen.list);
 }

@@ -7,27 +7,6 @@
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-typedef struct ha_dtype_facts {
-    const char *name;
-    size_t size, alignment;
-    ha_number_kind kind;
-} ha_dtype_facts;
-
-static const ha_dtype_facts *ha_facts(ha_dtype type) {
-    static const ha_dtype_facts facts[] = {{"no type", 0, 0, HA_KIND_NONE},
-#define HA_DTYPE_FACTS_(name, T, kind) {#name, sizeof(T), _Alignof(T), kind},
-                                           HA_DTYPES(HA_DTYPE_FACTS_)
-#undef HA_DTYPE_FACTS_
-    };
-    size_t i = (size_t)type;
-    return &facts[i < sizeof facts / sizeof *facts ? i : 0];
-}
-
-const char *ha_dtype_name(ha_dtype type) { return ha_facts(type)->name; }
-size_t ha_dtype_size(ha_dtype type) { return ha_facts(type)->size; }
-size_t ha_dtype_alignment(ha_dtype type) { return ha_facts(type)->alignment; }
-ha_number_kind ha_dtype_kind(ha_dtype type) { return ha_facts(type)->kind; }
-
 ha_type ha_dtype_to_type(ha_dtype type) {
     return ha_type_of_(ha_dtype_name(type), ha_dtype_size(type));
 }
@@ -38,7 +17,7 @@ static ha_dtype ha_dtype_named(const char *name) {
         const char *name;
         ha_dtype type;
     } names[] = {
-#define HA_DTYPE_NAME_(name, T, kind) {#name, HA_DTYPE_##name},
+#define HA_DTYPE_NAME_(name, T, kind, text) {#name, HA_DTYPE_##name},
         HA_DTYPES(HA_DTYPE_NAME_)
 #undef HA_DTYPE_NAME_
             {"int", sizeof(int) == 8 ? HA_DTYPE_int64_t : HA_DTYPE_int32_t},
@@ -73,7 +52,7 @@ ha_status ha_dtype_find(const char *name, ha_dtype *type) {
     if (!found)
         return ha_fail(HA_ERR_NOT_FOUND, "ha_dtype_find",
                        "no element type is called '%.40s': there are"
-#define HA_DTYPE_LISTED_(name, T, kind) " " #name
+#define HA_DTYPE_LISTED_(name, T, kind, text) " " #name
                        HA_NUMBER_DTYPES(HA_DTYPE_LISTED_) " bool, and NumPy's names of these",
 #undef HA_DTYPE_LISTED_
                        name ? name : "(null)");

@@ -122,7 +122,7 @@ static const void *ha_portion_dense(const ha_portions *p, const ha_portion *piec
 /* The first is the target. */
 static int ha_portion_check(const ha_portions *p, const ha_portion *piece) {
     _Alignas(16) char source[HA_PORTION_BYTES];
-    return ha_all_fit(
+    return ha_scalars_fit(
         p->first_type,
         ha_portion_dense(p, piece, piece->second, p->second_stride, p->second_size, source),
         p->second_type, piece->count);
@@ -134,8 +134,8 @@ static int ha_portion_convert(const ha_portions *p, const ha_portion *piece) {
     int64_t dense[HA_MOST_RANK];
     const void *from = ha_portion_dense(p, piece, piece->second, p->second_stride, p->second_size,
                                         source);
-    (void)ha_convert_many(in_place ? piece->first : target, p->first_type, from, p->second_type,
-                          piece->count);
+    (void)ha_convert_scalars(in_place ? piece->first : target, p->first_type, from, p->second_type,
+                             piece->count);
     if (in_place) return 1;
     ha_portion_strides(p, piece, dense);
     ha_copy_strided(p->both.rank, piece->extent, piece->first, p->first_stride, target, dense,
@@ -185,7 +185,7 @@ HA_UNUSED static ha_status ha_strided_convert(int rank, const int64_t *extent, v
     }
     if (!ha_portions_make(&p, rank, extent, (char *)to, to_stride, (const char *)from, from_stride))
         return HA_OK;
-    if (ha_conversion_may_fail(from_type, to_type) && !ha_portions_all(&p, ha_portion_check)) {
+    if (ha_scalars_may_misfit(from_type, to_type) && !ha_portions_all(&p, ha_portion_check)) {
         ha_find_misfit(rank, extent, to_type, (const char *)from, from_stride, from_type, misfit);
         return HA_ERR_ARGUMENT;
     }

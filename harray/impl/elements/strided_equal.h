@@ -48,8 +48,8 @@ static int ha_equal_reals(const void *a, const void *b, ha_dtype type, size_t n)
     case HA_DTYPE_c64:
         return ha_equal_floats(a, b, 2 * n);
     default:
-        (void)ha_convert_directly(x, HA_DTYPE_float, a, type, n);
-        (void)ha_convert_directly(y, HA_DTYPE_float, b, type, n);
+        (void)ha_convert_scalars_directly(x, HA_DTYPE_float, a, type, n);
+        (void)ha_convert_scalars_directly(y, HA_DTYPE_float, b, type, n);
         return ha_equal_floats(x, y, n);
     }
 }
@@ -57,8 +57,8 @@ static int ha_equal_reals(const void *a, const void *b, ha_dtype type, size_t n)
 static int ha_equal_complex(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
                             size_t n) {
     ha_c128 x[HA_HUB], y[HA_HUB];
-    (void)ha_convert_directly(x, HA_DTYPE_c128, a, a_type, n);
-    (void)ha_convert_directly(y, HA_DTYPE_c128, b, b_type, n);
+    (void)ha_convert_scalars_directly(x, HA_DTYPE_c128, a, a_type, n);
+    (void)ha_convert_scalars_directly(y, HA_DTYPE_c128, b, b_type, n);
     return ha_equal_doubles(x, y, 2 * n);
 }
 

@@ -69,38 +69,37 @@ static void ha_trace_write(const char *text, size_t bytes) HA_REQUIRES_(ha_trace
 }
 
 typedef struct ha_trace_line {
-    ha_text text;
+    ha_json json;
     char buffer[HA_TRACE_LONGEST];
 } ha_trace_line;
 
-static void ha_line_begin(ha_trace_line *l) HA_REQUIRES_(ha_trace.lock) {
-    l->text = (ha_text){l->buffer, sizeof l->buffer, 0};
-    ha_print(&l->text, "%s", ha_trace.records ? ",\n" : "");
-}
-
 /* Ends the arguments and the record. */
 static void ha_line_end(ha_trace_line *l) HA_REQUIRES_(ha_trace.lock) {
-    ha_print(&l->text, "}}");
-    if (ha_text_is_cut(&l->text)) {
+    ha_json_close(&l->json, '}');
+    ha_json_close(&l->json, '}');
+    if (l->json.text.length >= sizeof l->buffer) {
         __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);
         return;
     }
-    ha_trace_write(l->buffer, l->text.length);
+    ha_trace_write(l->buffer, l->json.text.length);
     ha_trace.records++;
 }
 
 /* Microseconds. */
-static void ha_print_time(ha_text *t, const char *key, uint64_t ns) {
-    ha_print(t, "\"%s\": %llu.%03u", key, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+static void ha_line_time(ha_trace_line *l, const char *key, uint64_t ns) {
+    ha_json_key(&l->json, key);
+    ha_print(&l->json.text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
 static void ha_line_head(ha_trace_line *l, const char *name, const char *phase, uint64_t process,
                          uint64_t track) HA_REQUIRES_(ha_trace.lock) {
-    ha_line_begin(l);
-    ha_print(&l->text, "{");
-    ha_print_text(&l->text, "name", name);
-    ha_print(&l->text, ", \"ph\": \"%s\", \"pid\": %llu, \"tid\": %llu, ", phase,
-             (unsigned long long)process, (unsigned long long)track);
+    l->json = ha_json_into(l->buffer, sizeof l->buffer);
+    ha_print(&l->json.text, "%s", ha_trace.records ? ",\n" : "");
+    ha_json_open(&l->json, NULL, '{');
+    ha_json_string(&l->json, "name", name);
+    ha_json_string(&l->json, "ph", phase);
+    ha_json_unsigned(&l->json, "pid", process);
+    ha_json_unsigned(&l->json, "tid", track);
 }
 
 /* Names a process, or a track of it. */
@@ -108,8 +107,8 @@ static void ha_trace_name(const char *what, uint64_t process, uint64_t track, co
     HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, what, "M", process, track);
-    ha_print(&l.text, "\"args\": {");
-    ha_print_text(&l.text, "name", name);
+    ha_json_open(&l.json, "args", '{');
+    ha_json_string(&l.json, "name", name);
     ha_line_end(&l);
 }
 
@@ -141,21 +140,19 @@ static ha_track *ha_trace_track(const char *name) HA_REQUIRES_(ha_trace.lock) {
 static void ha_line_slice(ha_trace_line *l, const char *name, const ha_event_info *e,
                           uint64_t process, uint64_t track) HA_REQUIRES_(ha_trace.lock) {
     ha_line_head(l, name, "X", process, track);
-    ha_print(&l->text, "\"cat\": \"%s\", ",
-             e->kind == HA_EVENT_CLOSE ? "access" : ha_event_kind_name(e->kind));
-    ha_print_time(&l->text, "ts", e->start);
-    ha_print(&l->text, ", ");
-    ha_print_time(&l->text, "dur", e->end - e->start);
-    ha_print(&l->text, ", \"args\": {");
+    ha_json_string(&l->json, "cat",
+                   e->kind == HA_EVENT_CLOSE ? "access" : ha_event_kind_name(e->kind));
+    ha_line_time(l, "ts", e->start);
+    ha_line_time(l, "dur", e->end - e->start);
+    ha_json_open(&l->json, "args", '{');
 }
 
 static void ha_line_array(ha_trace_line *l, const ha_event_info *e) {
-    ha_print_text(&l->text, "array", e->array);
-    ha_print(&l->text, ", ");
-    ha_print_text(&l->text, "type", e->type);
-    ha_print(&l->text, ", ");
-    ha_print_text(&l->text, "site", e->site);
-    ha_print(&l->text, ", \"first\": %zu, \"last\": %zu, ", e->range.first, e->range.last);
+    ha_json_string(&l->json, "array", e->array);
+    ha_json_string(&l->json, "type", e->type);
+    ha_json_string(&l->json, "site", e->site);
+    ha_json_unsigned(&l->json, "first", e->range.first);
+    ha_json_unsigned(&l->json, "last", e->range.last);
 }
 
 /* The array's name, or what it is made of. */
@@ -181,13 +178,11 @@ static void ha_trace_transfer(const ha_event_record *r, int timed) HA_REQUIRES_(
         ha_line_slice(&l, ha_event_subject(e), &shown, HA_TRACE_QUEUES, t->number);
     }
     ha_line_array(&l, e);
-    ha_print_text(&l.text, "from", e->from);
-    ha_print(&l.text, ", ");
-    ha_print_text(&l.text, "to", e->at);
-    ha_print(&l.text, ", ");
-    ha_print_number(&l.text, "bytes", e->bytes);
-    ha_print(&l.text, ", \"thread\": %llu, \"timed\": %s", (unsigned long long)e->thread,
-             timed || !r->moved_by_queue ? "true" : "false");
+    ha_json_string(&l.json, "from", e->from);
+    ha_json_string(&l.json, "to", e->at);
+    ha_json_unsigned(&l.json, "bytes", e->bytes);
+    ha_json_unsigned(&l.json, "thread", e->thread);
+    ha_json_word(&l.json, "timed", timed || !r->moved_by_queue ? "true" : "false");
     ha_line_end(&l);
 }
 
@@ -197,7 +192,7 @@ static void ha_trace_wait(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     snprintf(name, sizeof name, "wait for %s", e->from);
     ha_trace_know_thread(e->thread);
     ha_line_slice(&l, name, e, HA_TRACE_THREADS, e->thread);
-    ha_print_text(&l.text, "site", e->site);
+    ha_json_string(&l.json, "site", e->site);
     ha_line_end(&l);
 }
 
@@ -207,18 +202,17 @@ static void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock
     ha_line_slice(&l, e->status ? "refused" : "wait for another access", e, HA_TRACE_THREADS,
                   e->thread);
     ha_line_array(&l, e);
-    ha_print_text(&l.text, "opened at", e->from);
-    ha_print(&l.text, ", ");
-    ha_print_text(&l.text, "status", ha_status_name(e->status));
+    ha_json_string(&l.json, "opened at", e->from);
+    ha_json_string(&l.json, "status", ha_status_name(e->status));
     ha_line_end(&l);
 }
 
 static void ha_trace_block(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, r->info.at, "C", HA_TRACE_MEMORIES, 0);
-    ha_print_time(&l.text, "ts", r->info.start);
-    ha_print(&l.text, ", \"args\": {");
-    ha_print_number(&l.text, "bytes", r->balance);
+    ha_line_time(&l, "ts", r->info.start);
+    ha_json_open(&l.json, "args", '{');
+    ha_json_unsigned(&l.json, "bytes", r->balance);
     ha_line_end(&l);
 }
 
@@ -249,11 +243,9 @@ static int ha_trace_nests(const ha_event_record *r) {
 
 static void ha_line_access(ha_trace_line *l, const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_line_array(l, e);
-    ha_print_text(&l->text, "at", e->at);
-    ha_print(&l->text, ", ");
-    ha_print_text(&l->text, "mode", e->writes ? "write" : "read");
-    ha_print(&l->text, ", ");
-    ha_print_number(&l->text, "bytes", e->bytes);
+    ha_json_string(&l->json, "at", e->at);
+    ha_json_string(&l->json, "mode", e->writes ? "write" : "read");
+    ha_json_unsigned(&l->json, "bytes", e->bytes);
     ha_line_end(l);
 }
 
@@ -262,10 +254,10 @@ static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_
     HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, ha_event_subject(e), phase, HA_TRACE_THREADS, e->thread);
-    ha_print(&l.text, "\"cat\": \"access\", \"id\": %llu, ",
-             (unsigned long long)ha_trace.crossings);
-    ha_print_time(&l.text, "ts", time);
-    ha_print(&l.text, ", \"args\": {");
+    ha_json_string(&l.json, "cat", "access");
+    ha_json_unsigned(&l.json, "id", ha_trace.crossings);
+    ha_line_time(&l, "ts", time);
+    ha_json_open(&l.json, "args", '{');
     ha_line_access(&l, e);
 }
 

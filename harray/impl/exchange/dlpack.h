@@ -32,7 +32,7 @@ static ha_dl_data_type ha_dl_type_of(ha_dtype type) {
 /* HA_DTYPE_NONE: there is none for it. */
 static ha_dtype ha_dtype_of_dl(ha_dl_data_type t) {
     static const ha_dtype types[] = {
-#define HA_DTYPE_ENTRY_(name, T, kind) HA_DTYPE_##name,
+#define HA_DTYPE_ENTRY_(name, T, kind, text) HA_DTYPE_##name,
         HA_DTYPES(HA_DTYPE_ENTRY_)
 #undef HA_DTYPE_ENTRY_
     };

@@ -18,7 +18,7 @@ static ha_status ha_pair_check(const ha_copy_pair *pair, size_t i) {
     char site[40];
     snprintf(site, sizeof site, "pair %zu", i);
     ha_status s = ha_copy_check(&pair->to, &pair->from, ha_plan_name, site);
-    if (s || !ha_conversion_may_fail(pair->from.type, pair->to.type)) return s;
+    if (s || !ha_scalars_may_misfit(pair->from.type, pair->to.type)) return s;
     return ha_views_refuse(&pair->to, &pair->from,
                            "some values cannot be converted: that is for darray_copy", ha_plan_name,
                            site);

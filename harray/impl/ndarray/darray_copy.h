@@ -223,7 +223,7 @@ static ha_status ha_copy_through(const darray *to, const darray *from, const cha
 static ha_status ha_copy_views(const darray *to, const darray *from, ha_context *c,
                                const char *operation, const char *site) {
     if (ha_view_is_empty(to)) return HA_OK;
-    if (ha_views_meet(to, from) || ha_conversion_may_fail(from->type, to->type))
+    if (ha_views_meet(to, from) || ha_scalars_may_misfit(from->type, to->type))
         return ha_copy_through(to, from, operation, site);
     if (ha_copy_fits_device(to, from, c)) {
         ha_status s = ha_copy_on_device(to, from, c, operation, site);

@@ -22,7 +22,7 @@ ha_status ha_records_close_(ha_records_access *x) {
     return HA_OK;
 }
 
-ha_status ha_records_run_(ha_function f, ha_records_access *x, const void *argument, size_t bytes) {
+ha_status ha_records_run(ha_function f, ha_records_access *x, const void *argument, size_t bytes) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_run");
     if (!s) s = ha_records_not_open(x, "ha_records_run");

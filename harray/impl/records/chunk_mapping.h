@@ -99,7 +99,7 @@ static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_leaf_values
         if (s[i].byte >= 0 && s[i].byte != ha_row_coding(device, leaf)->byte_row) continue;
         h->row[s[i].leaf] = row; /* of the first byte, if it is stored byte by byte */
         h->row[s[i].leaf].coding = leaf->coding;
-        h->row[s[i].leaf].scalar = leaf->scalar;
+        h->row[s[i].leaf].type = leaf->type;
     }
 }
 

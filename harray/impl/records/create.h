@@ -50,9 +50,9 @@ static ha_records_state *ha_records_state_make(const ha_record *record, int rank
     for (int d = 0; d < HA_MAPPING_RANK; d++) state->extent[d] = d < rank ? extent[d] : 1;
     state->before[0] = 0;
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
-        ha_leaf described = {.scalar = HA_NO_SCALAR};
+        ha_leaf described = {.type = HA_DTYPE_NONE};
         (void)!ha_record_leaf(record, leaf, &described);
-        state->before[leaf + 1] = state->before[leaf] + ha_scalar_size(described.scalar);
+        state->before[leaf + 1] = state->before[leaf] + (int64_t)ha_dtype_size(described.type);
     }
     return state;
 }

@@ -156,8 +156,8 @@ static int64_t ha_leaf_values_count(const ha_mapping *m, int64_t leaf, int64_t e
 }
 
 /* Whether both mappings store a leaf as the same bytes. */
-static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_scalar own) {
-    const ha_scalar stored = x ? x->stored : own, other = y ? y->stored : own;
+static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_dtype own) {
+    const ha_dtype stored = x ? x->stored : own, other = y ? y->stored : own;
     const int swapped = x && x->swapped, other_swapped = y && y->swapped;
     return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
 }
@@ -168,12 +168,12 @@ static int64_t ha_leaf_values_of(const ha_records_state *state, const ha_mapping
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
     const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
     const int64_t bytes = c && c->bytes ? c->bytes : 1;
-    ha_leaf described = {.scalar = HA_NO_SCALAR};
+    ha_leaf described = {.type = HA_DTYPE_NONE};
     (void)!ha_record_leaf(state->record, leaf, &described);
-    const int alike = ha_stored_alike(c, other, described.scalar);
+    const int alike = ha_stored_alike(c, other, described.type);
     for (int64_t b = 0; b < bytes; b++) {
         s[b] = (ha_leaf_values){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
-        s[b].bytes = (size_t)ha_scalar_size(c ? c->stored : described.scalar);
+        s[b].bytes = ha_dtype_size(c ? c->stored : described.type);
         if (alike) s[b].there = &there->row[leaf];
         if (!c || !c->bytes) continue;
         s[b].bytes = 1;

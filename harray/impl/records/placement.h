@@ -27,17 +27,17 @@ struct ha_placement {
 /* ---- mappings that serve --------------------------------------------------------------------- */
 
 /* Whether every number of one type is one of another. */
-static int ha_scalar_holds(ha_scalar wide, ha_scalar narrow) {
+static int ha_dtype_holds(ha_dtype wide, ha_dtype narrow) {
     static const int8_t digits[] = {0, 1, 7, 15, 31, 63, 8, 16, 32, 64, 11, 8, 24, 53, 24, 53};
     static const int8_t range[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 8, 8, 11, 8, 11};
-    const int complex_wide = wide >= HA_C64, complex_narrow = narrow >= HA_C64;
-    const int is_signed = narrow >= HA_I8 && narrow <= HA_I64;
+    const int complex_wide = wide >= HA_DTYPE_c64, complex_narrow = narrow >= HA_DTYPE_c64;
+    const int is_signed = narrow >= HA_DTYPE_int8_t && narrow <= HA_DTYPE_int64_t;
     if (wide == narrow) return 1;
-    if (complex_wide != complex_narrow || wide == HA_BOOL) return 0;
+    if (complex_wide != complex_narrow || wide == HA_DTYPE_bool) return 0;
     if (digits[wide] < digits[narrow]) return 0;
-    if (narrow >= HA_F16) return range[wide] >= range[narrow];
-    if (wide >= HA_F16) return 1; /* integers of so few digits are far from its largest */
-    return !is_signed || wide <= HA_I64;
+    if (narrow >= HA_DTYPE_half) return range[wide] >= range[narrow];
+    if (wide >= HA_DTYPE_half) return 1; /* integers of so few digits are far from its largest */
+    return !is_signed || wide <= HA_DTYPE_int64_t;
 }
 
 /* Whether a row of more than one record has less than one place for each. */
@@ -52,12 +52,12 @@ static const char *ha_row_objection(const ha_records_state *state, const ha_mapp
                                     int64_t leaf, int64_t records) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
-    ha_leaf described = {.scalar = HA_NO_SCALAR};
+    ha_leaf described = {.type = HA_DTYPE_NONE};
     (void)!ha_record_leaf(state->record, leaf, &described);
     if (row->blob < 0) return "it is not stored";
     if (records > 1 && ha_row_is_shared(m, row)) return "several records share one value";
     if (c && c->bits) return "values of bits share their bytes";
-    if (c && !ha_scalar_holds(c->stored, described.scalar))
+    if (c && !ha_dtype_holds(c->stored, described.type))
         return "not every value has one of the stored type";
     return NULL;
 }

@@ -10,7 +10,7 @@ typedef struct ha_apply_right {
     const ha_mapped *view;
     const ha_record *record; /* and of a struct of it: */
     const char *value;
-    ha_scalar type; /* or the value is one for all fields; HA_NO_SCALAR: `number` is */
+    ha_dtype type; /* or the value is one for all fields; HA_DTYPE_NONE: `number` is */
     double number;
 } ha_apply_right;
 
@@ -23,7 +23,7 @@ typedef struct ha_apply_asked {
     ha_leaf_pair *pair;
     int64_t pairs;
     ha_constant number; /* right->number for the last leaf, of this type */
-    ha_scalar number_type;
+    ha_dtype number_type;
 } ha_apply_asked;
 
 static ha_status ha_apply_refuse(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
@@ -89,7 +89,7 @@ static int ha_apply_is_itself(const ha_apply_plan *p, const ha_leaf_pair *pair) 
         if (p->shift[d] != 0) return 0;
     if (a->blob < 0 || b->blob < 0) return 1; /* no memory */
     if (a == b) return ha_apply_same_blobs(p, a);
-    return ha_apply_is_plain(a) && ha_apply_is_plain(b) && pair->to.scalar == pair->from.scalar &&
+    return ha_apply_is_plain(a) && ha_apply_is_plain(b) && pair->to.type == pair->from.type &&
            HA_NUMBER_(p->left->blob[a->blob]) + (uint64_t)a->base ==
                HA_NUMBER_(p->right->blob[b->blob]) + (uint64_t)b->base &&
            a->lanes == b->lanes && a->lane_stride == b->lane_stride &&
@@ -114,17 +114,17 @@ static ha_status ha_apply_check_memory(const ha_apply_asked *a, const ha_apply_p
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 /* The number, as a constant for a leaf of this type. */
-static ha_constant ha_apply_number_for(double number, ha_scalar type) {
-    ha_constant c = {.type = HA_F64};
+static ha_constant ha_apply_number_for(double number, ha_dtype type) {
+    ha_constant c = {.type = HA_DTYPE_double};
     memcpy(c.value, &number, sizeof number);
     if (ha_is_floating(ha_type_of_part(type))) {
         ha_midway v;
         v.real[0] = number;
         c.type = ha_type_of_part(type);
-        ha_store_midway(c.value, c.type, &v, HA_F64, 1);
+        ha_store_midway(c.value, c.type, &v, HA_DTYPE_double, 1);
     } else if (number >= -0x1p63 && number < 0x1p63 && (double)(int64_t)number == number) {
         const int64_t whole = (int64_t)number;
-        c.type = HA_I64;
+        c.type = HA_DTYPE_int64_t;
         memcpy(c.value, &whole, sizeof whole);
     }
     return c;
@@ -133,21 +133,21 @@ static ha_constant ha_apply_number_for(double number, ha_scalar type) {
 static void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_apply_leaf *leaf) {
     const ha_apply_right *right = a->right;
     leaf->left = pair->to_number;
-    leaf->left_type = pair->to.scalar;
+    leaf->left_type = pair->to.type;
     leaf->right = right->view ? pair->from_number : -1;
     if (right->view) {
-        leaf->right_type = pair->from.scalar;
+        leaf->right_type = pair->from.type;
         return;
     }
-    if (right->type == HA_NO_SCALAR && !right->record) {
+    if (right->type == HA_DTYPE_NONE && !right->record) {
         if (a->number_type != leaf->left_type)
             a->number = ha_apply_number_for(right->number, leaf->left_type);
         a->number_type = leaf->left_type;
         leaf->constant = a->number;
     } else {
-        leaf->constant.type = right->record ? pair->from.scalar : right->type;
+        leaf->constant.type = right->record ? pair->from.type : right->type;
         memcpy(leaf->constant.value, right->value + (right->record ? pair->from.offset : 0),
-               (size_t)ha_scalar_size(leaf->constant.type));
+               ha_dtype_size(leaf->constant.type));
     }
     leaf->right_type = leaf->constant.type;
 }
@@ -158,7 +158,7 @@ static const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
     const ha_row *row = &m->row[leaf->left];
     if (ha_is_complex(leaf->right_type) && !ha_is_complex(leaf->left_type))
         return "a complex number makes no real one";
-    if (leaf->left_type == HA_BOOL && p->operation != HA_ASSIGN)
+    if (leaf->left_type == HA_DTYPE_bool && p->operation != HA_ASSIGN)
         return "a bool can be assigned only";
     if (leaf->right < 0 && p->operation == HA_DIVIDE && ha_constant_is_zero(&leaf->constant) &&
         !ha_is_floating(ha_type_of_part(leaf->left_type)) && !ha_is_floating(leaf->right_type))
@@ -194,7 +194,7 @@ static int64_t ha_apply_pair_all(const ha_mapping *m, ha_leaf_pair *pair) {
         for (int64_t k = 0; k < leaves; k++, number++) {
             ha_leaf_pair *next = &pair[number];
             ha_leaf_of_field(m->record, f, k, &next->to);
-            next->from.scalar = next->to.scalar; /* all that is asked for */
+            next->from.type = next->to.type; /* all that is asked for */
             next->from.offset = next->to.offset;
             next->to_number = next->from_number = number;
             next->is_chosen = 0;
@@ -294,12 +294,12 @@ HA_API ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operator opera
     return ha_apply(&asked, left, operation, &right, how);
 }
 
-HA_API ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operator operation,
-                                        ha_scalar type, const void *value, const ha_applying *how,
+HA_API ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operator operation, ha_dtype type,
+                                        const void *value, const ha_applying *how,
                                         ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_scalar", error);
     const ha_apply_right right = {.type = type, .value = (const char *)value};
-    if (ha_scalar_size(type) == 0)
+    if (ha_dtype_size(type) == 0)
         return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "the value has a type that is none");
     return ha_apply(&asked, left, operation, &right, how);
 }

@@ -269,7 +269,7 @@ HA_REALS_(divide, HA_APPLY_DIVIDE_)
 /* ---- which one ------------------------------------------------------------------------------- */
 
 /* For real floating-point numbers; of two types, too. */
-static const ha_kernel *ha_real_kernel(ha_operator operation, ha_scalar left, ha_scalar right,
+static const ha_kernel *ha_real_kernel(ha_operator operation, ha_dtype left, ha_dtype right,
                                        int is_wider) {
     static const ha_kernel *const same[2][4] = {
         {ha_add_f32, ha_subtract_f32, ha_multiply_f32, ha_divide_f32},
@@ -279,31 +279,34 @@ static const ha_kernel *ha_real_kernel(ha_operator operation, ha_scalar left, ha
          &ha_divide_f32_f64},
         {&ha_assign_f64_f32, &ha_add_f64_f32, &ha_subtract_f64_f32, &ha_multiply_f64_f32,
          &ha_divide_f64_f32}};
-    const int is_double = left == HA_F64;
+    const int is_double = left == HA_DTYPE_double;
     return left == right ? same[is_double][operation - 1] + is_wider : mixed[is_double][operation];
 }
 
-static int ha_is_single_or_double(ha_scalar type) { return type == HA_F32 || type == HA_F64; }
+static int ha_is_single_or_double(ha_dtype type) {
+    return type == HA_DTYPE_float || type == HA_DTYPE_double;
+}
 
 /* For sides of these types, which are not complex; NULL: there is none. */
-static const ha_kernel *ha_kernel_of(ha_operator operation, ha_scalar left, ha_scalar right) {
+static const ha_kernel *ha_kernel_of(ha_operator operation, ha_dtype left, ha_dtype right) {
     static const ha_kernel *const division[] = {
-        [HA_I8] = &ha_divide_i8,   [HA_I16] = &ha_divide_i16, [HA_I32] = &ha_divide_i32,
-        [HA_I64] = &ha_divide_i64, [HA_U8] = &ha_divide_u8,   [HA_U16] = &ha_divide_u16,
-        [HA_U32] = &ha_divide_u32, [HA_U64] = &ha_divide_u64};
+        [HA_DTYPE_int8_t] = &ha_divide_i8,    [HA_DTYPE_int16_t] = &ha_divide_i16,
+        [HA_DTYPE_int32_t] = &ha_divide_i32,  [HA_DTYPE_int64_t] = &ha_divide_i64,
+        [HA_DTYPE_uint8_t] = &ha_divide_u8,   [HA_DTYPE_uint16_t] = &ha_divide_u16,
+        [HA_DTYPE_uint32_t] = &ha_divide_u32, [HA_DTYPE_uint64_t] = &ha_divide_u64};
     static const ha_kernel *const assign[4] = {ha_assign_1, ha_assign_2, ha_assign_4, ha_assign_8};
     static const ha_kernel *const of_size[3][4] = {
         {&ha_add_1, &ha_add_2, &ha_add_4, &ha_add_8},
         {&ha_subtract_1, &ha_subtract_2, &ha_subtract_4, &ha_subtract_8},
         {&ha_multiply_1, &ha_multiply_2, &ha_multiply_4, &ha_multiply_8}};
-    const int64_t size = ha_scalar_size(left);
+    const int64_t size = (int64_t)ha_dtype_size(left);
     const int log = size == 8 ? 3 : (int)(size / 2);
     const int are_real = ha_is_single_or_double(left) && ha_is_single_or_double(right);
     if (are_real && (left != right || operation != HA_ASSIGN))
         return ha_real_kernel(operation, left, right, ha_has_wider_kernels());
     if (left != right) return NULL;
     if (operation == HA_ASSIGN) return assign[log] + ha_has_wider_kernels();
-    if (left < HA_I8 || left > HA_U64) return NULL;
+    if (left < HA_DTYPE_int8_t || left > HA_DTYPE_uint64_t) return NULL;
     return operation == HA_DIVIDE ? division[left] : of_size[operation - 1][log];
 }
 

@@ -35,7 +35,7 @@ typedef struct ha_apply_part {
 
 typedef struct ha_apply_leaf {
     int64_t left, right; /* their numbers; right < 0: the constant */
-    ha_scalar left_type, right_type;
+    ha_dtype left_type, right_type;
     ha_constant constant;
 } ha_apply_leaf;
 
@@ -126,7 +126,7 @@ static int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
     const ha_row *row = &m->row[leaf->left];
     const ha_row *other = leaf->right < 0 ? row : &p->right->mapping->row[leaf->right];
     const int is_complex = ha_is_complex(leaf->left_type), both = ha_is_complex(leaf->right_type);
-    const ha_scalar type = ha_type_of_part(leaf->left_type);
+    const ha_dtype type = ha_type_of_part(leaf->left_type);
     if (!ha_apply_is_plain(row) || !ha_apply_is_plain(other)) return 0;
     if (both && p->operation >= HA_MULTIPLY) return 0;
     if (is_complex && !both && p->operation == HA_ASSIGN) return 0;

@@ -257,7 +257,7 @@ static void ha_apply_run(const ha_apply_plan *p, const ha_apply_leaf *leaf, int 
     if (leaf->right >= 0) {
         ha_fetch_run(p->right, leaf->right, right, along, n, o->right_values);
     } else {
-        const int64_t size = ha_scalar_size(leaf->constant.type);
+        const int64_t size = (int64_t)ha_dtype_size(leaf->constant.type);
         for (int64_t k = 0; k < n; k++)
             memcpy(o->right_values + k * size, leaf->constant.value, (size_t)size);
     }

@@ -2,6 +2,8 @@
 #define HARRAY_LAYOUT_IMPL_BASE_ALL_H
 
 #include "basics.h"
+#include "json.h"
 #include "reader.h"
+#include "text.h"
 
 #endif

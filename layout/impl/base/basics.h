@@ -1,5 +1,5 @@
 /* What the run-time part of layouts is written with: memory, sums that do not overflow unseen, why
- * something failed, and text into a buffer. */
+ * something failed. */
 #ifndef HARRAY_LAYOUT_IMPL_BASE_BASICS_H
 #define HARRAY_LAYOUT_IMPL_BASE_BASICS_H
 
@@ -67,28 +67,6 @@ static ha_status ha_no_memory(const ha_asked *asked, size_t bytes) {
 static ha_asked ha_ask(const char *operation, ha_error *error) {
     if (error) memset(error, 0, sizeof *error);
     return (ha_asked){.operation = operation, .error = error};
-}
-
-/* ---- text into a buffer ---------------------------------------------------------------------- */
-
-typedef struct ha_writer {
-    char *buffer;
-    size_t size;
-    int64_t length; /* of all that was written, whether it had room or not */
-} ha_writer;
-
-static ha_writer ha_writer_to(char *buffer, size_t size) {
-    if (size > 0) buffer[0] = 0;
-    return (ha_writer){.buffer = buffer, .size = size};
-}
-
-__attribute__((format(printf, 2, 3))) static void ha_put_text(ha_writer *w, const char *format,
-                                                              ...) {
-    const size_t at = (uint64_t)w->length < w->size ? (size_t)w->length : w->size;
-    va_list rest;
-    va_start(rest, format);
-    w->length += vsnprintf(at < w->size ? w->buffer + at : NULL, w->size - at, format, rest);
-    va_end(rest);
 }
 
 #endif

@@ -155,11 +155,11 @@ static ha_status ha_check_leaf(ha_checker *c, int64_t number, const ha_leaf *lea
     const ha_mapping *m = c->mapping;
     const ha_row *row = &m->row[number];
     const ha_coding *coding = ha_row_coding(m, row);
-    const ha_scalar stored = coding ? coding->stored : leaf->scalar;
+    const ha_dtype stored = coding ? coding->stored : leaf->type;
     ha_status s = HA_OK;
     if (row->blob < 0) return HA_OK;
-    if ((row->scalar != HA_NO_SCALAR && row->scalar != (int32_t)leaf->scalar) ||
-        ha_is_complex(stored) != ha_is_complex(leaf->scalar)) {
+    if ((row->type != HA_DTYPE_NONE && row->type != (int32_t)leaf->type) ||
+        ha_is_complex(stored) != ha_is_complex(leaf->type)) {
         char name[128];
         (void)ha_record_leaf_name(m->record, number, name, sizeof name);
         return ha_refuse(c->asked, HA_ERR_ARGUMENT, 0, "a row has another type than %s", name);
@@ -167,7 +167,8 @@ static ha_status ha_check_leaf(ha_checker *c, int64_t number, const ha_leaf *lea
     if (coding && coding->bits > 0)
         return ha_check_row(c, row, number, c->unit / 8, coding->bits, rows);
     if (!coding || coding->bytes == 0)
-        return ha_check_row(c, row, number, c->unit, ha_scalar_size(stored) * c->unit, rows);
+        return ha_check_row(c, row, number, c->unit, (int64_t)ha_dtype_size(stored) * c->unit,
+                            rows);
     for (int64_t b = 0; b < coding->bytes && !s; b++)
         s = ha_check_row(c, &m->byte_row[coding->byte_row + b], number, c->unit, c->unit, rows);
     return s;

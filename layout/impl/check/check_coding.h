@@ -25,11 +25,11 @@ static const char *ha_bits_mistake(const ha_coding *c) {
 }
 
 static const char *ha_coding_mistake(const ha_mapping *m, const ha_coding *c) {
-    if (ha_scalar_size(c->stored) == 0) return "a coding has a type that is none";
+    if (ha_dtype_size(c->stored) == 0) return "a coding has a type that is none";
     if (c->swapped < 0 || c->swapped > 1 || (c->swapped && ha_part_size(c->stored) == 1))
         return "a coding cannot be swapped so";
     if (c->bytes == 0) return ha_bits_mistake(c);
-    if (c->bytes != ha_scalar_size(c->stored) || c->byte_row < 0 ||
+    if (c->bytes != (int64_t)ha_dtype_size(c->stored) || c->byte_row < 0 ||
         c->byte_row > m->byte_rows - c->bytes)
         return "a coding has bytes that do not exist";
     for (int64_t b = c->byte_row; b < c->byte_row + c->bytes; b++)

@@ -7,7 +7,7 @@
 
 /* Does a value change on its way, but for the order of its bytes? */
 static int ha_is_changed(const ha_coding *c, const ha_row *row) {
-    return c && (c->bits > 0 || (int32_t)c->stored != row->scalar);
+    return c && (c->bits > 0 || (int32_t)c->stored != row->type);
 }
 
 static int ha_any_is_changed(const ha_mapping *m) {
@@ -43,8 +43,8 @@ static int ha_stored_byte(const ha_coding *c, int b) {
 }
 
 /* Those of each part backwards if they are swapped. */
-static void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_scalar stored) {
-    const int size = (int)ha_scalar_size(stored), swap = c ? ha_stored_byte(c, 0) : 0;
+static void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_dtype stored) {
+    const int size = (int)ha_dtype_size(stored), swap = c ? ha_stored_byte(c, 0) : 0;
     if (swap)
         ha_put_code(w, "    for (int b = 0; b < %d; b++) to[b] = from[b ^ %d];\n", size, swap);
     else
@@ -53,7 +53,7 @@ static void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_scalar
 
 /* All bytes of what is stored, to `to`. */
 static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *leaf) {
-    const ha_scalar stored = c ? c->stored : w->scalar;
+    const ha_dtype stored = c ? c->stored : w->type;
     const int scattered = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
@@ -69,7 +69,7 @@ static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *le
 
 /* … and from `from`. */
 static void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *leaf) {
-    const ha_scalar stored = c ? c->stored : w->scalar;
+    const ha_dtype stored = c ? c->stored : w->type;
     const int scattered = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
@@ -85,12 +85,12 @@ static void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *lea
 /* ---- values that are changed ----------------------------------------------------------------- */
 
 /* The member of name_value that has numbers, or parts, of this type as their bits. */
-static void ha_put_member(ha_device_writer *w, const char *value, ha_scalar type, int part) {
+static void ha_put_member(ha_device_writer *w, const char *value, ha_dtype type, int part) {
     ha_put_code(w, "%s.i%d[%d]", value, (int)ha_part_size(type), part);
 }
 
 /* x as that member. */
-static void ha_put_assigned(ha_device_writer *w, const char *value, ha_scalar type, int part) {
+static void ha_put_assigned(ha_device_writer *w, const char *value, ha_dtype type, int part) {
     static const char *const types[] = {"unsigned char", "unsigned short", "unsigned int"};
     const int64_t size = ha_part_size(type);
     ha_put_code(w, "        ");
@@ -102,8 +102,8 @@ static void ha_put_assigned(ha_device_writer *w, const char *value, ha_scalar ty
 }
 
 /* Part by part, from one of these values to the other. */
-static void ha_put_all_changed(ha_device_writer *w, const char *from, ha_scalar from_type,
-                               const char *to, ha_scalar to_type) {
+static void ha_put_all_changed(ha_device_writer *w, const char *from, ha_dtype from_type,
+                               const char *to, ha_dtype to_type) {
     for (int part = 0; part <= ha_is_complex(from_type); part++) {
         ha_put_code(w, "    {\n        $_unsigned x = ");
         ha_put_member(w, from, from_type, part);
@@ -117,14 +117,14 @@ static void ha_put_all_changed(ha_device_writer *w, const char *from, ha_scalar 
 
 /* Gives what is in `made`. */
 static void ha_put_return(ha_device_writer *w) {
-    const ha_scalar type = w->scalar;
+    const ha_dtype type = w->type;
     const int size = (int)ha_part_size(type);
     if (ha_is_complex(type))
         ha_put_code(w,
                     "    @T value;\n    value.re = made.f%d[0];\n    value.im = made.f%d[1];\n"
                     "    return value;\n}\n",
                     size, size);
-    else if (type == HA_F32 || type == HA_F64)
+    else if (type == HA_DTYPE_float || type == HA_DTYPE_double)
         ha_put_code(w, "    return made.f%d[0];\n}\n", size);
     else
         ha_put_code(w, "    return (@T)made.i%d[0];\n}\n", size);
@@ -132,14 +132,14 @@ static void ha_put_return(ha_device_writer *w) {
 
 /* What is set, to `given`. */
 static void ha_put_given(ha_device_writer *w) {
-    const ha_scalar type = w->scalar;
+    const ha_dtype type = w->type;
     const int size = (int)ha_part_size(type);
     ha_put_code(w, "    $_value given, stored;\n");
     if (ha_is_complex(type))
         ha_put_code(w, "    given.f%d[0] = value.re;\n    given.f%d[1] = value.im;\n", size, size);
     else
-        ha_put_code(w, "    given.%c%d[0] = value;\n", type == HA_F32 || type == HA_F64 ? 'f' : 'i',
-                    size);
+        ha_put_code(w, "    given.%c%d[0] = value;\n",
+                    type == HA_DTYPE_float || type == HA_DTYPE_double ? 'f' : 'i', size);
 }
 
 /* ---- bits ------------------------------------------------------------------------------------ */
@@ -153,8 +153,8 @@ static void ha_put_get_bits(ha_device_writer *w, const ha_coding *c, const char 
                 "            x |= ($_unsigned)*++from << have;\n",
                 (int)c->bits);
     ha_put_uncut(w, c);
-    ha_put_change(w, c->stored, w->scalar);
-    ha_put_assigned(w, "made", w->scalar, 0);
+    ha_put_change(w, c->stored, w->type);
+    ha_put_assigned(w, "made", w->type, 0);
     ha_put_code(w, "    }\n");
     ha_put_return(w);
 }
@@ -165,10 +165,10 @@ static void ha_put_set_bits(ha_device_writer *w, const ha_coding *c, const char 
     ha_put_code(w, "    $_GLOBAL unsigned char *to = blob + at / 8;\n"
                    "    int first = (int)(at %% 8);\n"
                    "    {\n        $_unsigned x = ");
-    ha_put_member(w, "given", w->scalar, 0);
+    ha_put_member(w, "given", w->type, 0);
     ha_put_code(w, ";\n");
-    ha_put_extended(w, w->scalar);
-    ha_put_change(w, w->scalar, c->stored);
+    ha_put_extended(w, w->type);
+    ha_put_change(w, w->type, c->stored);
     ha_put_cut(w, c);
     ha_put_code(w, "        stored.i8[0] = x;\n    }\n"
                    "    $_unsigned bits = stored.i8[0];\n");

@@ -9,23 +9,23 @@ enum { HA_LONGEST_NAME = 512 };
 
 /* What all that writes it wants to know. */
 typedef struct ha_device_writer {
-    ha_writer to;
+    ha_text to;
     const ha_mapping *mapping;
     const char *name;
-    ha_scalar scalar; /* of the leaf that is written */
+    ha_dtype type; /* of the leaf that is written */
 } ha_device_writer;
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* The name of a leaf as a part of C names: pos_x, link_0_e_2_1_re. Gives its whole length. */
 static int64_t ha_c_name(const ha_record *record, const ha_leaf *leaf, char *name, size_t size) {
-    ha_writer w = ha_writer_to(name, size);
+    ha_text w = ha_text_into(name, size);
     size_t to = 0;
     ha_put_leaf_name(&w, record, leaf);
     for (const char *p = name; *p; p++)
         if (*p != ']') name[to++] = ha_in_name(*p) ? *p : '_';
     name[to] = 0;
-    return w.length;
+    return (int64_t)w.length;
 }
 
 /* Is this how the leaf is called in C? */
@@ -72,31 +72,31 @@ static int ha_is_name(const char *name) {
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-static const char *ha_device_type(ha_scalar scalar) {
+static const char *ha_device_type(ha_dtype scalar) {
     switch (scalar) {
-    case HA_I8:
+    case HA_DTYPE_int8_t:
         return "signed char";
-    case HA_I16:
+    case HA_DTYPE_int16_t:
         return "short";
-    case HA_I32:
+    case HA_DTYPE_int32_t:
         return "int";
-    case HA_I64:
+    case HA_DTYPE_int64_t:
         return "_int";
-    case HA_U16:
-    case HA_F16:
-    case HA_BF16:
+    case HA_DTYPE_uint16_t:
+    case HA_DTYPE_half:
+    case HA_DTYPE_bfloat16:
         return "unsigned short";
-    case HA_U32:
+    case HA_DTYPE_uint32_t:
         return "unsigned int";
-    case HA_U64:
+    case HA_DTYPE_uint64_t:
         return "_unsigned";
-    case HA_F32:
+    case HA_DTYPE_float:
         return "float";
-    case HA_F64:
+    case HA_DTYPE_double:
         return "double";
-    case HA_C64:
+    case HA_DTYPE_c64:
         return "ha_c64";
-    case HA_C128:
+    case HA_DTYPE_c128:
         return "ha_c128";
     default:
         return "unsigned char"; /* bool, u8 */
@@ -106,27 +106,27 @@ static const char *ha_device_type(ha_scalar scalar) {
 /* "i0, i1", each with this before it. */
 static void ha_put_names(ha_device_writer *w, int typed, char letter) {
     for (int d = 0; d < w->mapping->rank; d++)
-        ha_put_text(&w->to, "%s%s%s%c%d", d ? ", " : "", typed ? w->name : "", typed ? "_int " : "",
-                    letter, d);
+        ha_print(&w->to, "%s%s%s%c%d", d ? ", " : "", typed ? w->name : "", typed ? "_int " : "",
+                 letter, d);
 }
 
 static void ha_put_symbol(ha_device_writer *w, char symbol) {
-    const char *type = ha_device_type(w->scalar);
+    const char *type = ha_device_type(w->type);
     switch (symbol) {
     case 'P':
         ha_put_names(w, 1, 'i');
-        ha_put_text(&w->to, ", "); /* fall through */
+        ha_print(&w->to, ", "); /* fall through */
     case 'E':
         ha_put_names(w, 1, 'n');
         break;
     case 'i':
         ha_put_names(w, 0, 'i');
-        ha_put_text(&w->to, ", "); /* fall through */
+        ha_print(&w->to, ", "); /* fall through */
     case 'n':
         ha_put_names(w, 0, 'n');
         break;
     default:
-        ha_put_text(&w->to, "%s%s", type[0] == '_' ? w->name : "", type);
+        ha_print(&w->to, "%s%s", type[0] == '_' ? w->name : "", type);
         break;
     }
 }
@@ -143,11 +143,11 @@ __attribute__((format(printf, 2, 3))) static void ha_put_code(ha_device_writer *
     va_end(rest);
     for (const char *p = code; *p; p++)
         if (*p == '$')
-            ha_put_text(&w->to, "%s", w->name);
+            ha_print(&w->to, "%s", w->name);
         else if (*p == '@')
             ha_put_symbol(w, *++p);
         else
-            ha_put_text(&w->to, "%c", *p);
+            ha_print(&w->to, "%c", *p);
 }
 
 /* Quiet about parameters that are not used. */
@@ -155,14 +155,14 @@ static void ha_put_unused(ha_device_writer *w, char letter) {
     for (int d = 0; d < w->mapping->rank; d++) ha_put_code(w, "    (void)%c%d;\n", letter, d);
 }
 
-static int ha_uses(const ha_record *record, ha_scalar scalar) {
+static int ha_uses(const ha_record *record, ha_dtype scalar) {
     for (int64_t f = 0; f < record->fields; f++)
-        if (record->field[f].scalar == scalar) return 1;
+        if (record->field[f].type == scalar) return 1;
     return 0;
 }
 
 /* A complex type, which all texts share, and layout/detail/number.h if it comes before them. */
-static void ha_put_complex_type(ha_device_writer *w, ha_scalar scalar, const char *name,
+static void ha_put_complex_type(ha_device_writer *w, ha_dtype scalar, const char *name,
                                 const char *part) {
     if (ha_uses(w->mapping->record, scalar))
         ha_put_code(w,
@@ -174,8 +174,8 @@ static void ha_put_complex_type(ha_device_writer *w, ha_scalar scalar, const cha
 }
 
 static void ha_put_device_head(ha_device_writer *w) {
-    ha_put_text(&w->to, "/* Where leaves of records lie: %s, rank %d. Made by harray. */\n",
-                w->mapping->text, (int)w->mapping->rank);
+    ha_print(&w->to, "/* Where leaves of records lie: %s, rank %d. Made by harray. */\n",
+             w->mapping->text, (int)w->mapping->rank);
     ha_put_code(w, "#if defined __OPENCL_C_VERSION__\n"
                    "#define $_FN static inline __attribute__((unused))\n"
                    "#define $_GLOBAL __global\n"
@@ -191,8 +191,8 @@ static void ha_put_device_head(ha_device_writer *w) {
                    "typedef long long $_int;\n"
                    "typedef unsigned long long $_unsigned;\n"
                    "#endif\n");
-    ha_put_complex_type(w, HA_C64, "ha_c64", "float");
-    ha_put_complex_type(w, HA_C128, "ha_c128", "double");
+    ha_put_complex_type(w, HA_DTYPE_c64, "ha_c64", "float");
+    ha_put_complex_type(w, HA_DTYPE_c128, "ha_c128", "double");
 }
 
 #endif

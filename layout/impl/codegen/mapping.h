@@ -149,7 +149,7 @@ static void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf,
 /* May a value be misaligned for some extents? */
 static int ha_is_misaligned(const ha_device_writer *w, const ha_row *row) {
     return row->packed != 0 || row->coding != 0 ||
-           (row->linearizer < 0 && ha_scalar_alignment(w->scalar) > 1);
+           (row->linearizer < 0 && ha_dtype_alignment(w->type) > 1);
 }
 
 static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf) {
@@ -159,7 +159,7 @@ static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf)
     ha_put_code(w, "@P) {\n");
     if (row->blob < 0) {
         ha_put_code(w, "    @T nothing%s;\n    (void)blob;\n    (void)$_%s_offset(@i);\n",
-                    w->scalar >= HA_C64 ? " = {0, 0}" : " = 0", leaf);
+                    w->type >= HA_DTYPE_c64 ? " = {0, 0}" : " = 0", leaf);
         ha_put_code(w, "    return nothing;\n}\n");
         return;
     }
@@ -170,7 +170,7 @@ static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf)
     if (ha_is_changed(c, row)) {
         ha_put_code(w, "    $_value stored, made;\n    unsigned char *to = stored.bytes;\n");
         ha_put_fetch(w, c, leaf);
-        ha_put_all_changed(w, "stored", c->stored, "made", w->scalar);
+        ha_put_all_changed(w, "stored", c->stored, "made", w->type);
         ha_put_return(w);
     } else if (ha_is_misaligned(w, row)) {
         ha_put_code(w, "    @T value;\n    unsigned char *to = (unsigned char *)&value;\n");
@@ -197,7 +197,7 @@ static void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf)
     if (ha_is_changed(c, row)) {
         ha_put_given(w);
         ha_put_code(w, "    const unsigned char *from = stored.bytes;\n");
-        ha_put_all_changed(w, "given", w->scalar, "stored", c->stored);
+        ha_put_all_changed(w, "given", w->type, "stored", c->stored);
         ha_put_keep(w, c, leaf);
         ha_put_code(w, "}\n");
     } else if (ha_is_misaligned(w, row)) {
@@ -227,7 +227,7 @@ static void ha_put_leaf(ha_device_writer *w, int64_t number, const ha_leaf *leaf
     const ha_coding *c = ha_row_coding(w->mapping, row);
     char name[HA_LONGEST_NAME];
     ha_c_name(w->mapping->record, leaf, name, sizeof name);
-    w->scalar = leaf->scalar;
+    w->type = leaf->type;
     ha_put_code(w, "#define $_%s_blob %d\n", name, (int)row->blob);
     if (c && c->bytes > 0) number = ha_put_bytes(w, c, name);
     ha_put_offset(w, number, name, "");
@@ -248,7 +248,7 @@ static int ha_has_sections(const ha_mapping *m) {
 
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size) {
-    ha_device_writer w = {.to = ha_writer_to(buffer, size), .mapping = mapping, .name = name};
+    ha_device_writer w = {.to = ha_text_into(buffer, size), .mapping = mapping, .name = name};
     int64_t number = 0;
     ha_leaf leaf;
     if (!ha_has_sections(mapping)) return -1;
@@ -262,7 +262,7 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
     for (int k = 0; k < mapping->blobs; k++) ha_put_blob_bytes(&w, k);
     for (int64_t field = 0, rest = 0; ha_next_leaf(mapping->record, &field, &rest, &leaf); number++)
         ha_put_leaf(&w, number, &leaf);
-    return w.to.length;
+    return (int64_t)w.to.length;
 }
 
 #endif

@@ -7,9 +7,12 @@
 #include "code.h"
 #include "../values/all.h"
 
-static int ha_bits_of_exponent(ha_scalar type) { return ha_own_exponent(type); }
-static int ha_bits_of_mantissa(ha_scalar type) {
-    return type == HA_F16 ? 10 : type == HA_BF16 ? 7 : type == HA_F32 ? 23 : 52;
+static int ha_bits_of_exponent(ha_dtype type) { return ha_own_exponent(type); }
+static int ha_bits_of_mantissa(ha_dtype type) {
+    return type == HA_DTYPE_half       ? 10
+           : type == HA_DTYPE_bfloat16 ? 7
+           : type == HA_DTYPE_float    ? 23
+                                       : 52;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -21,7 +24,8 @@ static void ha_put_float_functions(ha_device_writer *w) {
                 "typedef union $_value {\n    unsigned char bytes[16];\n    unsigned char i1[2];\n"
                 "    unsigned short i2[2];\n    unsigned int i4[2];\n    $_unsigned i8[2];\n"
                 "    float f4[2];\n%s} $_value;\n",
-                ha_uses(w->mapping->record, HA_F64) || ha_uses(w->mapping->record, HA_C128)
+                ha_uses(w->mapping->record, HA_DTYPE_double) ||
+                        ha_uses(w->mapping->record, HA_DTYPE_c128)
                     ? "    double f8[2];\n"
                     : "");
     /* without the lowest bits: to the nearest, of two equally near ones to the even */
@@ -132,18 +136,20 @@ static void ha_put_value_functions(ha_device_writer *w) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static int ha_has_sign(ha_scalar type) { return type >= HA_I8 && type <= HA_I64; }
+static int ha_has_sign(ha_dtype type) {
+    return type >= HA_DTYPE_int8_t && type <= HA_DTYPE_int64_t;
+}
 
 /* Completes x, whose lowest bits a number of this type is; the others are 0. */
-static void ha_put_extended(ha_device_writer *w, ha_scalar type) {
-    const int rest = 64 - 8 * (int)ha_scalar_size(type);
+static void ha_put_extended(ha_device_writer *w, ha_dtype type) {
+    const int rest = 64 - 8 * (int)ha_dtype_size(type);
     if (ha_has_sign(type) && rest > 0)
         ha_put_code(w, "        x = ($_unsigned)(($_int)(x << %d) >> %d);\n", rest, rest);
 }
 
 /* The numbers that are asked for of integers of this type. */
-static void ha_put_limits(ha_device_writer *w, ha_scalar type) {
-    const int bits = 8 * (int)ha_scalar_size(type), sign = ha_has_sign(type);
+static void ha_put_limits(ha_device_writer *w, ha_dtype type) {
+    const int bits = 8 * (int)ha_dtype_size(type), sign = ha_has_sign(type);
     if (sign)
         ha_put_code(w, "($_unsigned)1 << %d", bits - 1);
     else
@@ -152,24 +158,24 @@ static void ha_put_limits(ha_device_writer *w, ha_scalar type) {
 }
 
 /* x, completed, as the bits of another type; none of the two is complex. */
-static void ha_put_change(ha_device_writer *w, ha_scalar from, ha_scalar to) {
+static void ha_put_change(ha_device_writer *w, ha_dtype from, ha_dtype to) {
     const char *negative = ha_has_sign(from) ? "(int)(x >> 63)" : "0";
     const int real = ha_is_floating(to);
     if (from == to) return;
-    if (from == HA_BOOL) ha_put_code(w, "        x = x != 0;\n");
-    if (ha_is_floating(from) && from != HA_F64)
+    if (from == HA_DTYPE_bool) ha_put_code(w, "        x = x != 0;\n");
+    if (ha_is_floating(from) && from != HA_DTYPE_double)
         ha_put_code(w, "        x = $_widened(x, %d, %d);\n", ha_bits_of_exponent(from),
                     ha_bits_of_mantissa(from));
-    if (to == HA_BOOL)
+    if (to == HA_DTYPE_bool)
         ha_put_code(w,
                     ha_is_floating(from) ? "        x = x << 1 != 0;\n" : "        x = x != 0;\n");
     else if (!ha_is_floating(from) && real)
         ha_put_code(w, "        x = $_of_integer(x, %s, %d, %d);\n", negative,
                     ha_bits_of_exponent(to), ha_bits_of_mantissa(to));
-    else if (real && to != HA_F64)
+    else if (real && to != HA_DTYPE_double)
         ha_put_code(w, "        x = $_narrowed(x, %d, %d);\n", ha_bits_of_exponent(to),
                     ha_bits_of_mantissa(to));
-    if (to == HA_BOOL || real) return;
+    if (to == HA_DTYPE_bool || real) return;
     if (ha_is_floating(from))
         ha_put_code(w, "        x = $_whole(x, ");
     else
@@ -181,7 +187,7 @@ static void ha_put_change(ha_device_writer *w, ha_scalar from, ha_scalar to) {
 static void ha_put_cut(ha_device_writer *w, const ha_coding *c) {
     const int sign = (int)c->bits - 1;
     if (c->exponent > 0) {
-        const ha_scalar by = ha_bits_by(c);
+        const ha_dtype by = ha_bits_by(c);
         ha_put_change(w, c->stored, by);
         ha_put_code(w, "        x = $_cut(x, %d, %d, %d, %d);\n", ha_bits_of_exponent(by),
                     ha_bits_of_mantissa(by), (int)c->exponent, (int)c->mantissa);
@@ -194,18 +200,18 @@ static void ha_put_cut(ha_device_writer *w, const ha_coding *c) {
 }
 
 static void ha_put_uncut(ha_device_writer *w, const ha_coding *c) {
-    const int size = 8 * (int)ha_scalar_size(c->stored); /* of integers of more bits, the lowest */
-    const int is_cut = c->exponent == 0 && c->stored != HA_BOOL && c->bits > size;
+    const int size = 8 * (int)ha_dtype_size(c->stored); /* of integers of more bits, the lowest */
+    const int is_cut = c->exponent == 0 && c->stored != HA_DTYPE_bool && c->bits > size;
     const int rest = 64 - (is_cut ? size : (int)c->bits);
     ha_put_code(w, "        x = x << %d >> %d;\n", rest, rest);
     if (c->exponent > 0) {
-        const ha_scalar by = ha_bits_by(c);
+        const ha_dtype by = ha_bits_by(c);
         ha_put_code(w, "        x = $_uncut(x, %d, %d, %d, %d);\n", ha_bits_of_exponent(by),
                     ha_bits_of_mantissa(by), (int)c->exponent, (int)c->mantissa);
         ha_put_change(w, by, c->stored);
     } else if (ha_has_sign(c->stored)) {
         ha_put_code(w, "        x = ($_unsigned)(($_int)(x << %d) >> %d);\n", rest, rest);
-    } else if (c->stored == HA_BOOL) {
+    } else if (c->stored == HA_DTYPE_bool) {
         ha_put_code(w, "        x = x != 0;\n");
     }
 }

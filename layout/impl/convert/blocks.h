@@ -7,42 +7,15 @@
 #define HARRAY_LAYOUT_IMPL_CONVERT_BLOCKS_H
 
 #include "portable.h"
-#include "../../scalar.h"
+#include "../../dtype.h"
 
 enum { HA_BLOCK = 64 };
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-typedef enum ha_scalar_sort {
-    HA_SORT_NONE = 0,
-    HA_SORT_BOOL,
-    HA_SORT_SIGNED,
-    HA_SORT_UNSIGNED,
-    HA_SORT_REAL,
-    HA_SORT_COMPLEX
-} ha_scalar_sort;
-
-static ha_scalar_sort ha_sort_of_scalar(ha_scalar scalar) {
-    switch (scalar) {
-    case HA_NO_SCALAR:
-        return HA_SORT_NONE;
-    case HA_BOOL:
-        return HA_SORT_BOOL;
-    case HA_C64:
-    case HA_C128:
-        return HA_SORT_COMPLEX;
-    default:
-        return scalar <= HA_I64   ? HA_SORT_SIGNED
-               : scalar <= HA_U64 ? HA_SORT_UNSIGNED
-                                  : HA_SORT_REAL;
-    }
-}
-
-static size_t ha_scalar_bytes(ha_scalar scalar) { return (size_t)ha_scalar_size(scalar); }
-
-static int ha_is_integer_scalar(ha_scalar scalar) {
-    const ha_scalar_sort sort = ha_sort_of_scalar(scalar);
-    return sort == HA_SORT_SIGNED || sort == HA_SORT_UNSIGNED;
+static int ha_is_integer(ha_dtype scalar) {
+    const ha_number_kind sort = ha_dtype_kind(scalar);
+    return sort == HA_KIND_SIGNED || sort == HA_KIND_UNSIGNED;
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
@@ -94,11 +67,11 @@ HA_ANY_BEYOND_(uint64_t)
 
 /* Whether all integers of a type can be of another one. Those of `width` bits that are signed fit less
  * signed ones when they are, moved by half of those, below all of them. */
-static int ha_integers_fit(ha_scalar to_type, const void *from, ha_scalar from_type, size_t n) {
-    const int width = (int)(8 * ha_scalar_bytes(from_type)),
-              to_width = (int)(8 * ha_scalar_bytes(to_type));
-    const int is_signed = ha_sort_of_scalar(from_type) == HA_SORT_SIGNED;
-    const int to_signed = ha_sort_of_scalar(to_type) == HA_SORT_SIGNED;
+static int ha_integers_fit(ha_dtype to_type, const void *from, ha_dtype from_type, size_t n) {
+    const int width = (int)(8 * ha_dtype_size(from_type)),
+              to_width = (int)(8 * ha_dtype_size(to_type));
+    const int is_signed = ha_dtype_kind(from_type) == HA_KIND_SIGNED;
+    const int to_signed = ha_dtype_kind(to_type) == HA_KIND_SIGNED;
     int bits = to_width - (to_signed && !is_signed);
     if (is_signed && !to_signed && bits > width - 1) bits = width - 1; /* not negative */
     if (bits >= width) return 1;
@@ -136,8 +109,8 @@ HA_CONVERT_BLOCKS_(ha_widen_signed_2_8, , int16_t, int64_t)
 HA_CONVERT_BLOCKS_(ha_widen_signed_4_8, , int32_t, int64_t)
 
 /* Of integers that fit. */
-static void ha_integers_to_integers(void *to, ha_scalar to_type, const void *from,
-                                    ha_scalar from_type, size_t n) {
+static void ha_integers_to_integers(void *to, ha_dtype to_type, const void *from,
+                                    ha_dtype from_type, size_t n) {
     /* by the binary logarithms of the sizes, from and to */
     static ha_conversion *const without_sign[4][4] = {
         {NULL, ha_widen_1_2, ha_widen_1_4, ha_widen_1_8},
@@ -149,11 +122,11 @@ static void ha_integers_to_integers(void *to, ha_scalar to_type, const void *fro
         {ha_narrow_2_1, NULL, ha_widen_signed_2_4, ha_widen_signed_2_8},
         {ha_narrow_4_1, ha_narrow_4_2, NULL, ha_widen_signed_4_8},
         {ha_narrow_8_1, ha_narrow_8_2, ha_narrow_8_4, NULL}};
-    const int f = __builtin_ctzll(ha_scalar_bytes(from_type));
-    const int t = __builtin_ctzll(ha_scalar_bytes(to_type));
-    const int is_signed = ha_sort_of_scalar(from_type) == HA_SORT_SIGNED;
+    const int f = __builtin_ctzll(ha_dtype_size(from_type));
+    const int t = __builtin_ctzll(ha_dtype_size(to_type));
+    const int is_signed = ha_dtype_kind(from_type) == HA_KIND_SIGNED;
     if (f == t)
-        memcpy(to, from, n * ha_scalar_bytes(to_type));
+        memcpy(to, from, n * ha_dtype_size(to_type));
     else
         (is_signed ? with_sign : without_sign)[f][t](to, from, n);
 }
@@ -210,9 +183,9 @@ static int ha_doubles_between(const double *x, size_t n, double least, double en
 
 /* Whether all, rounded, are integers of the type. Halves of what is even are rounded to that, those of
  * what is odd are not: the least of each type is even, the greatest odd. */
-static int ha_doubles_fit(ha_scalar type, const double *x, size_t n) {
-    const int width = (int)(8 * ha_scalar_bytes(type));
-    const int is_signed = ha_sort_of_scalar(type) == HA_SORT_SIGNED;
+static int ha_doubles_fit(ha_dtype type, const double *x, size_t n) {
+    const int width = (int)(8 * ha_dtype_size(type));
+    const int is_signed = ha_dtype_kind(type) == HA_KIND_SIGNED;
     const double end = (double)((uint64_t)1 << (width - 1)) * (is_signed ? 1 : 2);
     if (width == 64) return ha_doubles_between(x, n, is_signed ? -end : -0.5, end);
     return ha_doubles_between(x, n, (is_signed ? -end : 0) - 0.5, end - 0.5);
@@ -252,12 +225,12 @@ static void ha_doubles_to_wide(void *to, int is_signed, const double *from, size
 }
 
 /* Returns whether all fit; if not, nothing was written. */
-static int ha_doubles_to_integers(void *to, ha_scalar type, const double *from, size_t n) {
+static int ha_doubles_to_integers(void *to, ha_dtype type, const double *from, size_t n) {
     if (!ha_doubles_fit(type, from, n)) return 0;
-    if (ha_scalar_bytes(type) == 8)
-        ha_doubles_to_wide(to, ha_sort_of_scalar(type) == HA_SORT_SIGNED, from, n);
+    if (ha_dtype_size(type) == 8)
+        ha_doubles_to_wide(to, ha_dtype_kind(type) == HA_KIND_SIGNED, from, n);
     else
-        ha_doubles_to_narrow(to, ha_scalar_bytes(type), from, n);
+        ha_doubles_to_narrow(to, ha_dtype_size(type), from, n);
     return 1;
 }
 

@@ -58,12 +58,12 @@ HA_CONVERT_EACH_(ha_uint64_t_to_odd_, ha_odd_of_uint64, uint64_t, double)
 typedef enum ha_hub_use { HA_HUB_NEAREST, HA_HUB_ROUNDED_LATER, HA_HUB_TRUTH } ha_hub_use;
 
 /* Returns whether all could be: a number with an imaginary part cannot, except as a truth value. */
-static int ha_complex_to_doubles(double *to, const void *from, ha_scalar type, size_t n,
+static int ha_complex_to_doubles(double *to, const void *from, ha_dtype type, size_t n,
                                  ha_hub_use use) {
     int imaginary = 0;
     for (size_t i = 0; i < n; i++) {
         double x[2];
-        if (type == HA_C128)
+        if (type == HA_DTYPE_c128)
             memcpy(x, (const char *)from + i * sizeof x, sizeof x);
         else
             ha_float_to_double_(x, (const char *)from + i * sizeof(ha_c64), 2);
@@ -73,26 +73,26 @@ static int ha_complex_to_doubles(double *to, const void *from, ha_scalar type, s
     return use == HA_HUB_TRUTH || !imaginary;
 }
 
-static int ha_scalars_to_doubles(double *to, const void *from, ha_scalar type, size_t n,
+static int ha_scalars_to_doubles(double *to, const void *from, ha_dtype type, size_t n,
                                  ha_hub_use use) {
     static ha_conversion *const conversions[] = {
-        [HA_F32] = ha_float_to_double_,    [HA_I8] = ha_int8_t_to_double_,
-        [HA_I16] = ha_int16_t_to_double_,  [HA_I32] = ha_int32_t_to_double_,
-        [HA_I64] = ha_int64_t_to_double_,  [HA_U8] = ha_uint8_t_to_double_,
-        [HA_U16] = ha_uint16_t_to_double_, [HA_U32] = ha_uint32_t_to_double_,
-        [HA_U64] = ha_uint64_t_to_double_, [HA_BOOL] = ha_bool_to_double_,
+        [HA_DTYPE_float] = ha_float_to_double_,       [HA_DTYPE_int8_t] = ha_int8_t_to_double_,
+        [HA_DTYPE_int16_t] = ha_int16_t_to_double_,   [HA_DTYPE_int32_t] = ha_int32_t_to_double_,
+        [HA_DTYPE_int64_t] = ha_int64_t_to_double_,   [HA_DTYPE_uint8_t] = ha_uint8_t_to_double_,
+        [HA_DTYPE_uint16_t] = ha_uint16_t_to_double_, [HA_DTYPE_uint32_t] = ha_uint32_t_to_double_,
+        [HA_DTYPE_uint64_t] = ha_uint64_t_to_double_, [HA_DTYPE_bool] = ha_bool_to_double_,
     };
-    if (ha_sort_of_scalar(type) == HA_SORT_COMPLEX)
+    if (ha_dtype_kind(type) == HA_KIND_COMPLEX)
         return ha_complex_to_doubles(to, from, type, n, use);
-    if (type == HA_F16)
+    if (type == HA_DTYPE_half)
         ha_best_conversions()->half_to_double(to, (const ha_half *)from, n);
-    else if (type == HA_BF16)
+    else if (type == HA_DTYPE_bfloat16)
         ha_best_conversions()->bfloat16_to_double(to, (const ha_bfloat16 *)from, n);
-    else if (type == HA_F64)
+    else if (type == HA_DTYPE_double)
         memcpy(to, from, n * sizeof *to);
-    else if (type == HA_I64 && use == HA_HUB_ROUNDED_LATER)
+    else if (type == HA_DTYPE_int64_t && use == HA_HUB_ROUNDED_LATER)
         ha_int64_t_to_odd_(to, from, n);
-    else if (type == HA_U64 && use == HA_HUB_ROUNDED_LATER)
+    else if (type == HA_DTYPE_uint64_t && use == HA_HUB_ROUNDED_LATER)
         ha_uint64_t_to_odd_(to, from, n);
     else
         conversions[type](to, from, n);
@@ -101,11 +101,11 @@ static int ha_scalars_to_doubles(double *to, const void *from, ha_scalar type, s
 
 /* ---- from double ---------------------------------------------------------------------------- */
 
-static void ha_doubles_to_complex(void *to, const double *from, ha_scalar type, size_t n) {
+static void ha_doubles_to_complex(void *to, const double *from, ha_dtype type, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const ha_c128 x = {from[i], 0};
         const ha_c64 y = {(float)from[i], 0};
-        if (type == HA_C128)
+        if (type == HA_DTYPE_c128)
             memcpy((char *)to + i * sizeof x, &x, sizeof x);
         else
             memcpy((char *)to + i * sizeof y, &y, sizeof y);
@@ -114,18 +114,18 @@ static void ha_doubles_to_complex(void *to, const double *from, ha_scalar type, 
 
 HA_CONVERT_BLOCKS_(ha_double_to_bool_, HA_NOT_ZERO_, double, uint8_t)
 
-static int ha_scalars_from_doubles(void *to, ha_scalar type, const double *from, size_t n) {
-    const ha_scalar_sort kind = ha_sort_of_scalar(type);
-    if (ha_is_integer_scalar(type)) return ha_doubles_to_integers(to, type, from, n);
-    if (kind == HA_SORT_COMPLEX)
+static int ha_scalars_from_doubles(void *to, ha_dtype type, const double *from, size_t n) {
+    const ha_number_kind kind = ha_dtype_kind(type);
+    if (ha_is_integer(type)) return ha_doubles_to_integers(to, type, from, n);
+    if (kind == HA_KIND_COMPLEX)
         ha_doubles_to_complex(to, from, type, n);
-    else if (kind == HA_SORT_BOOL)
+    else if (kind == HA_KIND_BOOL)
         ha_double_to_bool_(to, from, n);
-    else if (type == HA_F16)
+    else if (type == HA_DTYPE_half)
         ha_best_conversions()->double_to_half((ha_half *)to, from, n);
-    else if (type == HA_BF16)
+    else if (type == HA_DTYPE_bfloat16)
         ha_best_conversions()->double_to_bfloat16((ha_bfloat16 *)to, from, n);
-    else if (type == HA_F32)
+    else if (type == HA_DTYPE_float)
         ha_double_to_float_(to, from, n);
     else
         memcpy(to, from, n * sizeof *from);
@@ -137,7 +137,7 @@ static int ha_scalars_from_doubles(void *to, ha_scalar type, const double *from,
 HA_CONVERT_BLOCKS_(ha_bool_to_int64_, HA_NOT_ZERO_, uint8_t, int64_t)
 
 /* Returns whether all fit; if not, nothing was written. */
-static int ha_to_integers(void *to, ha_scalar to_type, const void *from, ha_scalar from_type,
+static int ha_to_integers(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
                           size_t n) {
     if (!ha_integers_fit(to_type, from, from_type, n)) return 0;
     ha_integers_to_integers(to, to_type, from, from_type, n);
@@ -147,38 +147,38 @@ static int ha_to_integers(void *to, ha_scalar to_type, const void *from, ha_scal
 /* ---- any ------------------------------------------------------------------------------------ */
 
 /* Whether there are values that the other type has no place for. */
-static int ha_scalars_may_misfit(ha_scalar from, ha_scalar to) {
-    const ha_scalar_sort source = ha_sort_of_scalar(from), target = ha_sort_of_scalar(to);
-    if (from == to || source == HA_SORT_BOOL) return 0;
-    if (target == HA_SORT_REAL) return source == HA_SORT_COMPLEX;
-    if (!ha_is_integer_scalar(to)) return 0;
-    if (source == HA_SORT_UNSIGNED)
-        return ha_scalar_bytes(from) + (target == HA_SORT_SIGNED) > ha_scalar_bytes(to);
-    return source != HA_SORT_SIGNED || target != HA_SORT_SIGNED ||
-           ha_scalar_bytes(from) > ha_scalar_bytes(to);
+static int ha_scalars_may_misfit(ha_dtype from, ha_dtype to) {
+    const ha_number_kind source = ha_dtype_kind(from), target = ha_dtype_kind(to);
+    if (from == to || source == HA_KIND_BOOL) return 0;
+    if (target == HA_KIND_REAL) return source == HA_KIND_COMPLEX;
+    if (!ha_is_integer(to)) return 0;
+    if (source == HA_KIND_UNSIGNED)
+        return ha_dtype_size(from) + (target == HA_KIND_SIGNED) > ha_dtype_size(to);
+    return source != HA_KIND_SIGNED || target != HA_KIND_SIGNED ||
+           ha_dtype_size(from) > ha_dtype_size(to);
 }
 
 /* Without a way through something else; returns whether there is such. */
-static int ha_convert_scalars_directly(void *to, ha_scalar to_type, const void *from,
-                                       ha_scalar from_type, size_t n) {
-    const ha_scalar f = from_type, t = to_type;
+static int ha_convert_scalars_directly(void *to, ha_dtype to_type, const void *from,
+                                       ha_dtype from_type, size_t n) {
+    const ha_dtype f = from_type, t = to_type;
     if (f == t)
-        memcpy(to, from, n * ha_scalar_bytes(t));
-    else if (f == HA_F32 && t == HA_F16)
+        memcpy(to, from, n * ha_dtype_size(t));
+    else if (f == HA_DTYPE_float && t == HA_DTYPE_half)
         ha_best_conversions()->float_to_half((ha_half *)to, (const float *)from, n);
-    else if (f == HA_F32 && t == HA_BF16)
+    else if (f == HA_DTYPE_float && t == HA_DTYPE_bfloat16)
         ha_best_conversions()->float_to_bfloat16((ha_bfloat16 *)to, (const float *)from, n);
-    else if (f == HA_F16 && t == HA_F32)
+    else if (f == HA_DTYPE_half && t == HA_DTYPE_float)
         ha_best_conversions()->half_to_float((float *)to, (const ha_half *)from, n);
-    else if (f == HA_BF16 && t == HA_F32)
+    else if (f == HA_DTYPE_bfloat16 && t == HA_DTYPE_float)
         ha_best_conversions()->bfloat16_to_float((float *)to, (const ha_bfloat16 *)from, n);
-    else if (f == HA_C64 && t == HA_C128)
+    else if (f == HA_DTYPE_c64 && t == HA_DTYPE_c128)
         ha_float_to_double_(to, from, 2 * n);
-    else if (f == HA_C128 && t == HA_C64)
+    else if (f == HA_DTYPE_c128 && t == HA_DTYPE_c64)
         ha_double_to_float_(to, from, 2 * n);
-    else if (t == HA_F64 && ha_sort_of_scalar(f) != HA_SORT_COMPLEX)
+    else if (t == HA_DTYPE_double && ha_dtype_kind(f) != HA_KIND_COMPLEX)
         (void)ha_scalars_to_doubles((double *)to, from, f, n, HA_HUB_NEAREST);
-    else if (f == HA_F64 && !ha_is_integer_scalar(t))
+    else if (f == HA_DTYPE_double && !ha_is_integer(t))
         (void)ha_scalars_from_doubles(to, t, (const double *)from, n);
     else
         return 0;
@@ -186,30 +186,30 @@ static int ha_convert_scalars_directly(void *to, ha_scalar to_type, const void *
 }
 
 /* Up to HA_HUB numbers. Returns whether all fit. */
-static int ha_convert_scalars_through(void *to, ha_scalar to_type, const void *from,
-                                      ha_scalar from_type, size_t n) {
+static int ha_convert_scalars_through(void *to, ha_dtype to_type, const void *from,
+                                      ha_dtype from_type, size_t n) {
     int64_t integers[HA_HUB];
     double doubles[HA_HUB];
-    if (from_type == HA_BOOL && ha_is_integer_scalar(to_type)) {
+    if (from_type == HA_DTYPE_bool && ha_is_integer(to_type)) {
         ha_bool_to_int64_(integers, from, n);
-        ha_integers_to_integers(to, to_type, integers, HA_I64, n);
+        ha_integers_to_integers(to, to_type, integers, HA_DTYPE_int64_t, n);
         return 1;
     }
-    ha_hub_use use = to_type == HA_BOOL   ? HA_HUB_TRUTH
-                     : to_type == HA_C128 ? HA_HUB_NEAREST
-                                          : HA_HUB_ROUNDED_LATER;
+    ha_hub_use use = to_type == HA_DTYPE_bool   ? HA_HUB_TRUTH
+                     : to_type == HA_DTYPE_c128 ? HA_HUB_NEAREST
+                                                : HA_HUB_ROUNDED_LATER;
     return ha_scalars_to_doubles(doubles, from, from_type, n, use) &&
            ha_scalars_from_doubles(to, to_type, doubles, n);
 }
 
 /* n numbers, at aligned addresses. Returns whether all fit; some may be converted when one does not. */
-static int ha_convert_scalars(void *to, ha_scalar to_type, const void *from, ha_scalar from_type,
+static int ha_convert_scalars(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
                               size_t n) {
-    const size_t from_size = ha_scalar_bytes(from_type), to_size = ha_scalar_bytes(to_type);
+    const size_t from_size = ha_dtype_size(from_type), to_size = ha_dtype_size(to_type);
     if (ha_convert_scalars_directly(to, to_type, from, from_type, n)) return 1;
-    if (ha_is_integer_scalar(from_type) && ha_is_integer_scalar(to_type))
+    if (ha_is_integer(from_type) && ha_is_integer(to_type))
         return ha_to_integers(to, to_type, from, from_type, n);
-    if (from_type == HA_F64 && ha_is_integer_scalar(to_type))
+    if (from_type == HA_DTYPE_double && ha_is_integer(to_type))
         return ha_doubles_to_integers(to, to_type, (const double *)from, n);
     for (size_t i = 0, piece; i < n; i += piece) {
         piece = n - i < HA_HUB ? n - i : HA_HUB;
@@ -221,17 +221,17 @@ static int ha_convert_scalars(void *to, ha_scalar to_type, const void *from, ha_
 }
 
 /* Whether all fit, of types of which some may not: without writing anything. */
-static int ha_scalars_fit(ha_scalar to_type, const void *from, ha_scalar from_type, size_t n) {
-    const size_t from_size = ha_scalar_bytes(from_type);
+static int ha_scalars_fit(ha_dtype to_type, const void *from, ha_dtype from_type, size_t n) {
+    const size_t from_size = ha_dtype_size(from_type);
     double doubles[HA_HUB];
-    if (ha_is_integer_scalar(from_type)) return ha_integers_fit(to_type, from, from_type, n);
-    if (from_type == HA_F64) return ha_doubles_fit(to_type, (const double *)from, n);
+    if (ha_is_integer(from_type)) return ha_integers_fit(to_type, from, from_type, n);
+    if (from_type == HA_DTYPE_double) return ha_doubles_fit(to_type, (const double *)from, n);
     for (size_t i = 0, piece; i < n; i += piece) {
         piece = n - i < HA_HUB ? n - i : HA_HUB;
         if (!ha_scalars_to_doubles(doubles, (const char *)from + i * from_size, from_type, piece,
                                    HA_HUB_NEAREST))
             return 0;
-        if (ha_is_integer_scalar(to_type) && !ha_doubles_fit(to_type, doubles, piece)) return 0;
+        if (ha_is_integer(to_type) && !ha_doubles_fit(to_type, doubles, piece)) return 0;
     }
     return 1;
 }

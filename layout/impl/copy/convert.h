@@ -15,7 +15,7 @@ enum { HA_COPY_LEAST_ROW = 64 /* values: their lines are whole, whatever their s
  * Each step that is none costs nothing. The source is changed if its bytes are swapped. */
 static void ha_copy_change_portion(const ha_copy_leaf *leaf, char *to, char *from, int64_t n) {
     _Alignas(64) char first[HA_PORTION * 16], second[HA_PORTION * 16];
-    const ha_scalar f = leaf->from_scalar, t = leaf->to_scalar;
+    const ha_dtype f = leaf->from_scalar, t = leaf->to_scalar;
     char *values = from;
     if (leaf->from_swapped) ha_swap_values(from, leaf->from_stored, n);
     if (f != leaf->from_stored) {

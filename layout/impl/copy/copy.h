@@ -152,13 +152,13 @@ static ha_status ha_copy_check_values(const ha_asked *asked, ha_copy_worker *w) 
         const ha_copy_leaf *leaf = &p->leaf[k];
         ha_copy_run misfit;
         char why[200];
-        ha_writer text = ha_writer_to(why, sizeof why);
+        ha_text text = ha_text_into(why, sizeof why);
         if (!ha_scalars_may_misfit(leaf->from_scalar, leaf->to_scalar)) continue;
         if (ha_copy_leaf_fits(w, leaf, &misfit)) continue;
-        ha_put_text(&text, "the %s of record (", ha_scalar_name(leaf->from_scalar));
+        ha_print(&text, "the %s of record (", ha_dtype_short_name(leaf->from_scalar));
         for (int d = 0; d < p->to->mapping->rank; d++)
-            ha_put_text(&text, d == 0 ? "%lld" : ", %lld", (long long)misfit.index[d]);
-        ha_put_text(&text, ") cannot be converted to %s", ha_scalar_name(leaf->to_scalar));
+            ha_print(&text, d == 0 ? "%lld" : ", %lld", (long long)misfit.index[d]);
+        ha_print(&text, ") cannot be converted to %s", ha_dtype_short_name(leaf->to_scalar));
         return ha_copy_refuse_leaf(asked, p->to->mapping, leaf->to_number, why);
     }
     return HA_OK;

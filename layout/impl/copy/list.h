@@ -132,8 +132,8 @@ static int ha_copy_is_row(const char *base, const int64_t *at, int64_t n, int64_
 
 /* The values go together, are converted, and go where they belong. */
 static void ha_copy_converted(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t n) {
-    const int64_t to_size = ha_scalar_size(leaf->to_scalar);
-    const int64_t from_size = ha_scalar_size(leaf->from_scalar);
+    const int64_t to_size = (int64_t)ha_dtype_size(leaf->to_scalar);
+    const int64_t from_size = (int64_t)ha_dtype_size(leaf->from_scalar);
     const int to_row = ha_copy_is_row(leaf->to, w->to_at, n, to_size);
     const int from_row = ha_copy_is_row(leaf->from, w->from_at, n, from_size);
     const void *from = from_row ? leaf->from + w->from_at[0] : w->values[0];

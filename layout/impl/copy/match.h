@@ -95,7 +95,7 @@ static int ha_same_fields(const ha_record *to, const ha_record *from) {
 static void ha_start_leaf(const ha_record *record, int64_t f, ha_leaf *leaf) {
     leaf->field = f;
     for (int k = 0; k < HA_MOST_SUBSCRIPTS; k++) leaf->subscript[k] = 0;
-    leaf->scalar = record->field[f].scalar;
+    leaf->type = record->field[f].type;
     leaf->offset = record->field[f].offset;
 }
 

@@ -31,10 +31,10 @@ typedef enum ha_copy_method {
 typedef struct ha_copy_leaf {
     char *to; /* of linear index 0 */
     const char *from;
-    int64_t to_number, from_number;   /* in their records */
-    ha_scalar to_scalar, from_scalar; /* the values' */
-    ha_scalar to_stored, from_stored; /* what lies in memory in their place, perhaps */
-    int8_t to_swapped, from_swapped;  /* in the other byte order */
+    int64_t to_number, from_number;  /* in their records */
+    ha_dtype to_scalar, from_scalar; /* the values' */
+    ha_dtype to_stored, from_stored; /* what lies in memory in their place, perhaps */
+    int8_t to_swapped, from_swapped; /* in the other byte order */
     ha_copy_shape to_shape, from_shape;
     int32_t to_blob;
     int32_t walk; /* which of the plan's */
@@ -247,8 +247,8 @@ static void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_r
     leaf->from_stored = from_coding ? from_coding->stored : leaf->from_scalar;
     leaf->to_swapped = to_coding && to_coding->swapped;
     leaf->from_swapped = from_coding && from_coding->swapped;
-    leaf->size = (int32_t)ha_scalar_size(leaf->to_stored);
-    leaf->from_size = (int32_t)ha_scalar_size(leaf->from_stored);
+    leaf->size = (int32_t)ha_dtype_size(leaf->to_stored);
+    leaf->from_size = (int32_t)ha_dtype_size(leaf->from_stored);
     leaf->walk = ha_copy_find_walk(p, &t->linearizer[to->linearizer],
                                    &f->linearizer[from->linearizer]);
     leaf->method = ha_copy_method_of(leaf, &p->walk[leaf->walk], is_alike);
@@ -261,7 +261,7 @@ static void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_r
 static void ha_copy_clear_leaf(ha_copy_leaf *leaf) {
     leaf->to = NULL;
     leaf->from = NULL;
-    leaf->to_stored = leaf->from_stored = HA_NO_SCALAR;
+    leaf->to_stored = leaf->from_stored = HA_DTYPE_NONE;
     leaf->to_swapped = leaf->from_swapped = 0;
     leaf->to_shape.lanes = leaf->to_shape.lane = leaf->to_shape.block = 0;
     leaf->from_shape = leaf->to_shape;
@@ -278,8 +278,8 @@ static void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
     ha_copy_clear_leaf(leaf);
     leaf->to_number = pair->to_number;
     leaf->from_number = pair->from_number;
-    leaf->to_scalar = pair->to.scalar;
-    leaf->from_scalar = pair->from.scalar;
+    leaf->to_scalar = pair->to.type;
+    leaf->from_scalar = pair->from.type;
     leaf->to_blob = to->blob;
     if (ha_row_is_plain(t, to) && ha_row_is_plain(f, from)) ha_copy_place_leaf(p, leaf, to, from);
     p->leaves++;

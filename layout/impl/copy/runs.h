@@ -79,7 +79,7 @@ static void ha_copy_runs(ha_copy_worker *w, const ha_copy_pass *pass, int shared
 /* Can all values be converted? If not, `misfit` is where the first is that cannot. */
 static int ha_copy_leaf_fits(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_copy_run *misfit) {
     const ha_layout_plan *p = w->plan;
-    const size_t size = (size_t)ha_scalar_size(leaf->from_scalar);
+    const size_t size = ha_dtype_size(leaf->from_scalar);
     int64_t fitting = 0;
     for (ha_copy_run run; fitting < p->records; fitting += run.count) {
         run = ha_copy_run_at(p, leaf, fitting, p->records);

@@ -35,11 +35,11 @@ static ha_status ha_read_member(ha_reader *r, const char *word, uint64_t *number
 static ha_status ha_read_tally(ha_reader *r, const ha_record *record, const ha_leaf *leaf,
                                ha_tally *t) {
     char name[512];
-    ha_writer w = ha_writer_to(name, sizeof name);
+    ha_text w = ha_text_into(name, sizeof name);
     ha_status s = ha_expect(r, '{', "'{'");
-    ha_put_text(&w, "\"");
+    ha_print(&w, "\"");
     ha_put_leaf_name(&w, record, leaf);
-    ha_put_text(&w, "\"");
+    ha_print(&w, "\"");
     if (!s) s = ha_read_word(r, "\"name\"");
     if (!s) s = ha_expect(r, ':', "':'");
     if (!s) s = ha_read_word(r, name);
@@ -125,7 +125,7 @@ HA_API ha_counts *ha_counts_parse(const ha_mapping *mapping, const char *json, h
     void *memory;
     if (ha_read_counts(&c, json)) return NULL;
     plan = ha_counts_plan_of(mapping, c.counted, c.granularity);
-    memory = ha_blob_new(ha_counts_bytes_(plan));
+    memory = ha_blob_new_(ha_counts_bytes_(plan));
     if (!memory) {
         ha_no_memory(&asked, ha_counts_bytes_(plan));
         return NULL;

@@ -50,32 +50,32 @@ static ha_columns ha_columns_of(const ha_counts *c) {
         const uint64_t most = t.reads > t.writes ? t.reads : t.writes;
         const int number = snprintf(digits, sizeof digits, "%llu",
                                     (unsigned long long)(most > t.pointers ? most : t.pointers));
-        ha_writer name = {0};
+        ha_text name = {0};
         ha_put_leaf_name(&name, c->record, ha_following_leaf(&walk));
-        if (name.length > wide.name) wide.name = (int)name.length;
+        if ((int)name.length > wide.name) wide.name = (int)name.length;
         if (number > wide.number) wide.number = number;
     }
     return wide;
 }
 
-static void ha_put_leaf_table(ha_writer *w, const ha_counts *c) {
+static void ha_put_leaf_table(ha_text *w, const ha_counts *c) {
     const ha_columns wide = ha_columns_of(c);
     ha_leaf_walk walk = ha_walk_leaves(c->record);
-    ha_put_text(w, "%-*s  %*s  %*s  %*s\n", wide.name, "field", wide.number, "reads", wide.number,
-                "writes", wide.number, "pointers");
+    ha_print(w, "%-*s  %*s  %*s  %*s\n", wide.name, "field", wide.number, "reads", wide.number,
+             "writes", wide.number, "pointers");
     for (int64_t k = 0; k < c->leaves; k++) {
         const ha_tally t = ha_tally_now(&c->leaf[k]);
-        const int64_t begin = w->length;
+        const size_t begin = w->length;
         ha_put_leaf_name(w, c->record, ha_following_leaf(&walk));
-        ha_put_text(w, "%*s  %*llu  %*llu  %*llu\n", wide.name - (int)(w->length - begin), "",
-                    wide.number, (unsigned long long)t.reads, wide.number,
-                    (unsigned long long)t.writes, wide.number, (unsigned long long)t.pointers);
+        ha_print(w, "%*s  %*llu  %*llu  %*llu\n", wide.name - (int)(w->length - begin), "",
+                 wide.number, (unsigned long long)t.reads, wide.number,
+                 (unsigned long long)t.writes, wide.number, (unsigned long long)t.pointers);
     }
 }
 
-static void ha_put_heat_table(ha_writer *w, const ha_counts *c) {
-    ha_put_text(w, "blob  granules  touched  most often (granules of %lld bytes)\n",
-                (long long)c->granularity);
+static void ha_put_heat_table(ha_text *w, const ha_counts *c) {
+    ha_print(w, "blob  granules  touched  most often (granules of %lld bytes)\n",
+             (long long)c->granularity);
     for (int64_t b = 0; b < c->blobs; b++) {
         const ha_heat *h = &c->blob[b];
         uint64_t most = 0;
@@ -86,56 +86,56 @@ static void ha_put_heat_table(ha_writer *w, const ha_counts *c) {
             if (n > most) hottest = g;
             if (n > most) most = n;
         }
-        ha_put_text(w, "%4lld  %8lld  %7lld  %llu times at byte %lld\n", (long long)b,
-                    (long long)h->granules, (long long)touched, (unsigned long long)most,
-                    (long long)(hottest * c->granularity));
+        ha_print(w, "%4lld  %8lld  %7lld  %llu times at byte %lld\n", (long long)b,
+                 (long long)h->granules, (long long)touched, (unsigned long long)most,
+                 (long long)(hottest * c->granularity));
     }
 }
 
 HA_API int64_t ha_counts_text(const ha_counts *counts, char *buffer, size_t size) {
-    ha_writer w = ha_writer_to(buffer, size);
-    if (!counts) ha_put_text(&w, "nothing is counted\n");
+    ha_text w = ha_text_into(buffer, size);
+    if (!counts) ha_print(&w, "nothing is counted\n");
     if (counts && counts->leaves > 0) ha_put_leaf_table(&w, counts);
     if (counts && counts->granularity > 0) ha_put_heat_table(&w, counts);
-    return w.length;
+    return (int64_t)w.length;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void ha_put_json_tallies(ha_writer *w, const ha_counts *c) {
+static void ha_put_json_tallies(ha_json *j, const ha_counts *c) {
     ha_leaf_walk walk = ha_walk_leaves(c->record);
-    ha_put_text(w, "\"fields\": [");
+    ha_json_open(j, "fields", '[');
     for (int64_t k = 0; k < c->leaves; k++) {
         const ha_tally t = ha_tally_now(&c->leaf[k]);
-        ha_put_text(w, "%s{\"name\": \"", k ? ", " : "");
-        ha_put_leaf_name(w, c->record, ha_following_leaf(&walk));
-        ha_put_text(w, "\", \"reads\": %llu, \"writes\": %llu, \"pointers\": %llu}",
-                    (unsigned long long)t.reads, (unsigned long long)t.writes,
-                    (unsigned long long)t.pointers);
+        ha_json_open(j, NULL, '{');
+        ha_put_json_leaf_name(j, c->record, ha_following_leaf(&walk));
+        ha_json_unsigned(j, "reads", t.reads);
+        ha_json_unsigned(j, "writes", t.writes);
+        ha_json_unsigned(j, "pointers", t.pointers);
+        ha_json_close(j, '}');
     }
-    ha_put_text(w, "]");
+    ha_json_close(j, ']');
 }
 
-static void ha_put_json_heat(ha_writer *w, const ha_counts *c) {
-    ha_put_text(w, "\"granularity\": %lld, \"blobs\": [", (long long)c->granularity);
+static void ha_put_json_heat(ha_json *j, const ha_counts *c) {
+    ha_json_number(j, "granularity", c->granularity);
+    ha_json_open(j, "blobs", '[');
     for (int64_t b = 0; b < c->blobs; b++) {
-        ha_put_text(w, b ? ", [" : "[");
+        ha_json_open(j, NULL, '[');
         for (int64_t g = 0; g < c->blob[b].granules; g++)
-            ha_put_text(w, "%s%llu", g ? ", " : "",
-                        (unsigned long long)ha_count_now(&c->blob[b].touched[g]));
-        ha_put_text(w, "]");
+            ha_json_unsigned(j, NULL, ha_count_now(&c->blob[b].touched[g]));
+        ha_json_close(j, ']');
     }
-    ha_put_text(w, "]");
+    ha_json_close(j, ']');
 }
 
 HA_API int64_t ha_counts_json(const ha_counts *counts, char *buffer, size_t size) {
-    ha_writer w = ha_writer_to(buffer, size);
-    ha_put_text(&w, "{");
-    if (counts && counts->leaves > 0) ha_put_json_tallies(&w, counts);
-    if (counts && counts->leaves > 0 && counts->granularity > 0) ha_put_text(&w, ", ");
-    if (counts && counts->granularity > 0) ha_put_json_heat(&w, counts);
-    ha_put_text(&w, "}");
-    return w.length;
+    ha_json j = ha_json_into(buffer, size);
+    ha_json_open(&j, NULL, '{');
+    if (counts && counts->leaves > 0) ha_put_json_tallies(&j, counts);
+    if (counts && counts->granularity > 0) ha_put_json_heat(&j, counts);
+    ha_json_close(&j, '}');
+    return (int64_t)j.text.length;
 }
 
 #endif

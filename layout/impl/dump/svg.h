@@ -99,7 +99,7 @@ static void ha_show_leaf(ha_picture *p, ha_shown_value *v, const int64_t *side,
     v->scale = p->unit;
     if (v->row->blob < 0) return;
     c = ha_row_coding(m, v->row);
-    if (c) v->size = ha_scalar_size(c->stored) * p->unit;
+    if (c) v->size = (int64_t)ha_dtype_size(c->stored) * p->unit;
     if (c && c->bits > 0) {
         v->size = c->bits;
         v->scale = 1;
@@ -120,7 +120,7 @@ static void ha_show_leaves(ha_picture *p, const int64_t *side,
     for (v.field = 0; v.field < record->fields && p->values < HA_SVG_VALUES; v.field++) {
         const int64_t leaves = ha_field_leaves(&record->field[v.field]);
         for (int64_t k = 0; k < leaves && p->values < HA_SVG_VALUES; k++, v.leaf++) {
-            v.size = ha_scalar_size(record->field[v.field].scalar) * p->unit;
+            v.size = (int64_t)ha_dtype_size(record->field[v.field].type) * p->unit;
             ha_show_leaf(p, &v, side, show);
         }
     }
@@ -158,35 +158,35 @@ static const char *const ha_svg_colours[HA_SVG_COLOURS] = {
 static const char *const ha_svg_patterns[HA_SVG_PATTERNS] = {
     "", "M0 6L6 0", "M0 0L6 6", "M0 3H6", "M3 0V6", "M0 0L6 6M0 6L6 0", "M0 3H6M3 0V6", "M2 3H4"};
 
-static void ha_put_svg_head(ha_writer *w, const ha_picture *p, int64_t height) {
+static void ha_put_svg_head(ha_text *w, const ha_picture *p, int64_t height) {
     const ha_mapping *m = p->mapping;
     const int right = p->counted.granularity > 0 && !ha_is_fine(&p->counted) ? 60 : 20;
     const int width = HA_SVG_LEFT + HA_SVG_BYTES * HA_SVG_BYTE + right;
-    ha_put_text(w,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%lld\" "
-                "viewBox=\"0 0 %d %lld\" font-family=\"sans-serif\" font-size=\"11\">\n"
-                "<rect width=\"%d\" height=\"%lld\" fill=\"#fff\"/>\n<defs>\n",
-                width, (long long)height, width, (long long)height, width, (long long)height);
+    ha_print(w,
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%lld\" "
+             "viewBox=\"0 0 %d %lld\" font-family=\"sans-serif\" font-size=\"11\">\n"
+             "<rect width=\"%d\" height=\"%lld\" fill=\"#fff\"/>\n<defs>\n",
+             width, (long long)height, width, (long long)height, width, (long long)height);
     for (int k = 1; k < HA_SVG_PATTERNS; k++)
-        ha_put_text(w,
-                    "<pattern id=\"p%d\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
-                    "<path d=\"%s\" stroke=\"#000\" stroke-opacity=\"0.28\" "
-                    "stroke-width=\"0.8\"/></pattern>\n",
-                    k, ha_svg_patterns[k]);
-    ha_put_text(w, "</defs>\n<text x=\"10\" y=\"22\" font-size=\"15\">%s, extents ", m->text);
+        ha_print(w,
+                 "<pattern id=\"p%d\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+                 "<path d=\"%s\" stroke=\"#000\" stroke-opacity=\"0.28\" "
+                 "stroke-width=\"0.8\"/></pattern>\n",
+                 k, ha_svg_patterns[k]);
+    ha_print(w, "</defs>\n<text x=\"10\" y=\"22\" font-size=\"15\">%s, extents ", m->text);
     for (int d = 0; d < m->rank; d++)
-        ha_put_text(w, "%s%lld", d ? " \xc3\x97 " : "", (long long)m->extent[d]);
-    ha_put_text(w, "</text>\n");
+        ha_print(w, "%s%lld", d ? " \xc3\x97 " : "", (long long)m->extent[d]);
+    ha_print(w, "</text>\n");
 }
 
-static void ha_put_svg_rect(ha_writer *w, int64_t x, int64_t y, int64_t width, int64_t field) {
+static void ha_put_svg_rect(ha_text *w, int64_t x, int64_t y, int64_t width, int64_t field) {
     const int pattern = (int)(field % HA_SVG_PATTERNS);
     const char *place = "<rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"34\" ";
-    ha_put_text(w, place, (long long)x, (long long)y, (long long)width);
-    ha_put_text(w, "fill=\"%s\" stroke=\"#333\"/>\n", ha_svg_colours[field % HA_SVG_COLOURS]);
+    ha_print(w, place, (long long)x, (long long)y, (long long)width);
+    ha_print(w, "fill=\"%s\" stroke=\"#333\"/>\n", ha_svg_colours[field % HA_SVG_COLOURS]);
     if (pattern == 0) return;
-    ha_put_text(w, place, (long long)x, (long long)y, (long long)width);
-    ha_put_text(w, "fill=\"url(#p%d)\"/>\n", pattern);
+    ha_print(w, place, (long long)x, (long long)y, (long long)width);
+    ha_print(w, "fill=\"url(#p%d)\"/>\n", pattern);
 }
 
 /* The last letters of a text that is too long for its room. */
@@ -196,32 +196,31 @@ static const char *ha_svg_tail(const char *text, int64_t room) {
 }
 
 /* A name and an index in a box, upright in narrow ones. */
-static void ha_put_svg_label(ha_writer *w, int64_t x, int64_t y, int64_t width, const char *name,
+static void ha_put_svg_label(ha_text *w, int64_t x, int64_t y, int64_t width, const char *name,
                              const char *index) {
     if (width >= 4 * HA_SVG_BYTE) {
         const int64_t room = width / 6;
-        ha_put_text(
-            w,
-            "<text x=\"%lld\" y=\"%lld\" text-anchor=\"middle\">%s</text>\n"
-            "<text x=\"%lld\" y=\"%lld\" text-anchor=\"middle\" font-size=\"10\">%s</text>\n",
-            (long long)(x + width / 2), (long long)(y + 15), ha_svg_tail(name, room),
-            (long long)(x + width / 2), (long long)(y + 28), ha_svg_tail(index, room));
+        ha_print(w,
+                 "<text x=\"%lld\" y=\"%lld\" text-anchor=\"middle\">%s</text>\n"
+                 "<text x=\"%lld\" y=\"%lld\" text-anchor=\"middle\" font-size=\"10\">%s</text>\n",
+                 (long long)(x + width / 2), (long long)(y + 15), ha_svg_tail(name, room),
+                 (long long)(x + width / 2), (long long)(y + 28), ha_svg_tail(index, room));
         return;
     }
     if (width < HA_SVG_BYTE) { /* bits */
-        ha_put_text(w,
-                    "<text transform=\"translate(%lld %lld) rotate(-90)\" text-anchor=\"middle\" "
-                    "font-size=\"7\">%s %s</text>\n",
-                    (long long)(x + width / 2 + 3), (long long)(y + 17), ha_svg_tail(name, 5),
-                    ha_svg_tail(index, 4));
+        ha_print(w,
+                 "<text transform=\"translate(%lld %lld) rotate(-90)\" text-anchor=\"middle\" "
+                 "font-size=\"7\">%s %s</text>\n",
+                 (long long)(x + width / 2 + 3), (long long)(y + 17), ha_svg_tail(name, 5),
+                 ha_svg_tail(index, 4));
         return;
     }
-    ha_put_text(w,
-                "<text transform=\"translate(%lld %lld) rotate(-90)\" text-anchor=\"middle\" "
-                "font-size=\"7\">%s",
-                (long long)(x + width / 2 - (width > HA_SVG_BYTE ? 2 : 1)), (long long)(y + 17),
-                ha_svg_tail(name, 9));
-    ha_put_text(w, "<tspan x=\"0\" dy=\"7\">%s</tspan></text>\n", ha_svg_tail(index, 9));
+    ha_print(w,
+             "<text transform=\"translate(%lld %lld) rotate(-90)\" text-anchor=\"middle\" "
+             "font-size=\"7\">%s",
+             (long long)(x + width / 2 - (width > HA_SVG_BYTE ? 2 : 1)), (long long)(y + 17),
+             ha_svg_tail(name, 9));
+    ha_print(w, "<tspan x=\"0\" dy=\"7\">%s</tspan></text>\n", ha_svg_tail(index, 9));
 }
 
 /* What a box is called: "pos.x", and of its third byte "pos.x:2". */
@@ -232,8 +231,8 @@ static void ha_svg_name(const ha_mapping *m, const ha_shown_value *v, char name[
     snprintf(name, 160, "%s%s", leaf, byte);
 }
 
-static void ha_put_svg_value(ha_writer *w, const ha_picture *p, const ha_shown_value *v,
-                             int64_t line, int64_t y) {
+static void ha_put_svg_value(ha_text *w, const ha_picture *p, const ha_shown_value *v, int64_t line,
+                             int64_t y) {
     const ha_mapping *m = p->mapping;
     const int64_t length = ha_line_length(p), begin = line * length;
     const int64_t first = ha_larger(v->offset, begin);
@@ -241,10 +240,9 @@ static void ha_put_svg_value(ha_writer *w, const ha_picture *p, const ha_shown_v
     const int64_t x = HA_SVG_LEFT + (first - begin) * HA_SVG_BYTE / p->unit;
     const int64_t width = HA_SVG_LEFT + (last - begin) * HA_SVG_BYTE / p->unit - x;
     char name[160], index[96];
-    ha_writer i = ha_writer_to(index, sizeof index);
+    ha_text i = ha_text_into(index, sizeof index);
     int32_t one = v->row->linearizer >= 0 && v->row->block_stride == 0;
-    for (int d = 0; d < m->rank; d++)
-        ha_put_text(&i, "%s%lld", d ? "," : "", (long long)v->index[d]);
+    for (int d = 0; d < m->rank; d++) ha_print(&i, "%s%lld", d ? "," : "", (long long)v->index[d]);
     ha_svg_name(m, v, name);
     if (p->counted.granularity > 0)
         ha_put_svg_heated(w, &p->counted, v->blob, first / p->unit, (last + p->unit - 1) / p->unit,
@@ -256,36 +254,36 @@ static void ha_put_svg_value(ha_writer *w, const ha_picture *p, const ha_shown_v
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void ha_put_svg_blob(ha_writer *w, const ha_mapping *m, int64_t blob, int64_t *y) {
+static void ha_put_svg_blob(ha_text *w, const ha_mapping *m, int64_t blob, int64_t *y) {
     *y += 22;
-    ha_put_text(w, "<text x=\"10\" y=\"%lld\" font-weight=\"bold\">blob %lld: %lld bytes</text>\n",
-                (long long)*y, (long long)blob, (long long)m->blob[blob].bytes);
+    ha_print(w, "<text x=\"10\" y=\"%lld\" font-weight=\"bold\">blob %lld: %lld bytes</text>\n",
+             (long long)*y, (long long)blob, (long long)m->blob[blob].bytes);
     *y += 8;
 }
 
 /* The address at the left, and the memory that the line stands for. */
-static void ha_put_svg_line(ha_writer *w, const ha_picture *p, int64_t blob, int64_t line,
+static void ha_put_svg_line(ha_text *w, const ha_picture *p, int64_t blob, int64_t line,
                             int64_t y) {
     const int64_t begin = line * HA_SVG_BYTES;
     const int64_t bytes = ha_smaller(p->mapping->blob[blob].bytes - begin, HA_SVG_BYTES);
-    ha_put_text(w, "<text x=\"%d\" y=\"%lld\" text-anchor=\"end\">%lld</text>\n", HA_SVG_LEFT - 8,
-                (long long)(y + 21), (long long)begin);
-    ha_put_text(w,
-                "<rect x=\"%d\" y=\"%lld\" width=\"%lld\" height=\"%lld\" fill=\"#fff\" "
-                "stroke=\"#aaa\" stroke-dasharray=\"3 3\"/>\n",
-                HA_SVG_LEFT, (long long)y, (long long)(bytes * HA_SVG_BYTE),
-                (long long)ha_svg_box_height(&p->counted));
+    ha_print(w, "<text x=\"%d\" y=\"%lld\" text-anchor=\"end\">%lld</text>\n", HA_SVG_LEFT - 8,
+             (long long)(y + 21), (long long)begin);
+    ha_print(w,
+             "<rect x=\"%d\" y=\"%lld\" width=\"%lld\" height=\"%lld\" fill=\"#fff\" "
+             "stroke=\"#aaa\" stroke-dasharray=\"3 3\"/>\n",
+             HA_SVG_LEFT, (long long)y, (long long)(bytes * HA_SVG_BYTE),
+             (long long)ha_svg_box_height(&p->counted));
     if (p->counted.granularity > 0) ha_put_svg_heat(w, &p->counted, blob, begin, bytes, y);
 }
 
-static void ha_put_svg_gap(ha_writer *w, int64_t *y) {
-    ha_put_text(w, "<text x=\"%d\" y=\"%lld\" text-anchor=\"end\">\xe2\x80\xa6</text>\n",
-                HA_SVG_LEFT - 8, (long long)(*y + 8));
+static void ha_put_svg_gap(ha_text *w, int64_t *y) {
+    ha_print(w, "<text x=\"%d\" y=\"%lld\" text-anchor=\"end\">\xe2\x80\xa6</text>\n",
+             HA_SVG_LEFT - 8, (long long)(*y + 8));
     *y += 16;
 }
 
 /* The values in a line, from number *first on, which comes closer to those of the next line. */
-static void ha_put_svg_values(ha_writer *w, const ha_picture *p, const ha_shown_line *l, int64_t y,
+static void ha_put_svg_values(ha_text *w, const ha_picture *p, const ha_shown_line *l, int64_t y,
                               int64_t *first) {
     const int64_t begin = l->line * ha_line_length(p), end = begin + ha_line_length(p);
     const int64_t longest = 16 * p->unit;
@@ -297,7 +295,7 @@ static void ha_put_svg_values(ha_writer *w, const ha_picture *p, const ha_shown_
 }
 
 /* Gives the height; a writer without room finds that. */
-static int64_t ha_put_svg_lines(ha_writer *w, const ha_picture *p) {
+static int64_t ha_put_svg_lines(ha_text *w, const ha_picture *p) {
     int64_t y = 30, first = 0;
     const ha_counts *counts = p->counted.counts;
     ha_put_svg_legend(w, &p->counted, &y);
@@ -321,7 +319,7 @@ HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t si
 
 HA_API int64_t ha_counts_svg(const ha_mapping *mapping, const ha_counts *counts, char *buffer,
                              size_t size) {
-    ha_writer w = ha_writer_to(buffer, size), nowhere = {0};
+    ha_text w = ha_text_into(buffer, size), nowhere = {0};
     ha_picture *p = (ha_picture *)HA_LAYOUT_MALLOC_(sizeof *p);
     if (!p) return -1;
     memset(p, 0, sizeof *p);
@@ -331,9 +329,9 @@ HA_API int64_t ha_counts_svg(const ha_mapping *mapping, const ha_counts *counts,
     ha_show_all(p);
     ha_put_svg_head(&w, p, ha_put_svg_lines(&nowhere, p) + 10);
     (void)ha_put_svg_lines(&w, p);
-    ha_put_text(&w, "</svg>\n");
+    ha_print(&w, "</svg>\n");
     HA_LAYOUT_FREE_(p);
-    return w.length;
+    return (int64_t)w.length;
 }
 
 #endif

@@ -107,9 +107,9 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
     mistake = ha_flags_mistake(layout);
     if (mistake) return mistake;
     inside = ha_layouts_inside(layout->kind);
-    if ((unsigned)layout->order > HA_LINEAR_MORTON || (!is_leaf && layout->order))
+    if ((unsigned)layout->order > HA_MORTON || (!is_leaf && layout->order))
         return "the order does not fit the kind of layout";
-    if (layout->order == HA_LINEAR_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
+    if (layout->order == HA_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
         return "in Morton order there are no rows";
     if (layout->kind == HA_LAYOUT_HEATMAP ? layout->lanes < 0 || layout->lanes > HA_LARGEST_GRANULE
         : layout->kind == HA_LAYOUT_AOSOA ? layout->lanes < 1
@@ -203,11 +203,11 @@ static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout,
     l->rank = m->rank;
     l->pad = (layout->flags & HA_LAYOUT_ROWS) != 0 ? layout->lanes : 1;
     for (int k = 0; k < m->rank; k++) {
-        const int from = layout->order == HA_LINEAR_COLUMN ? m->rank - 1 - k : k;
+        const int from = layout->order == HA_COL ? m->rank - 1 - k : k;
         l->dimension[k] = part->dimension[from];
         empty |= m->extent[k] == 0;
     }
-    if (layout->order == HA_LINEAR_MORTON)
+    if (layout->order == HA_MORTON)
         s = ha_morton(b, l, empty);
     else if (!empty)
         s = ha_strides(b, l); /* else they are 0: the other extents may be anything */
@@ -241,7 +241,7 @@ static ha_section *ha_add_section(ha_builder *b, int32_t linearizer, int64_t lan
 static void ha_add_row(ha_builder *b, int32_t leaf, int64_t offset, int64_t lane_stride) {
     const int32_t number = b->mapping->sections - 1;
     const ha_section *p = &b->section[number];
-    const int64_t alignment = ha_scalar_alignment(b->leaf[leaf].scalar);
+    const int64_t alignment = (int64_t)ha_dtype_alignment(b->leaf[leaf].type);
     ha_blob *blob = &b->blob[p->blob];
     blob->alignment = ha_larger(blob->alignment, alignment);
     b->row[leaf] = (ha_row){.blob = p->blob,
@@ -261,10 +261,10 @@ typedef struct ha_struct {
     int64_t size, alignment;
 } ha_struct;
 
-static int64_t ha_struct_add(ha_struct *s, ha_scalar scalar, int packed) {
-    const int64_t alignment = packed ? 1 : ha_scalar_alignment(scalar);
+static int64_t ha_struct_add(ha_struct *s, ha_dtype scalar, int packed) {
+    const int64_t alignment = packed ? 1 : (int64_t)ha_dtype_alignment(scalar);
     const int64_t offset = (s->size + alignment - 1) / alignment * alignment;
-    s->size = offset + ha_scalar_size(scalar);
+    s->size = offset + (int64_t)ha_dtype_size(scalar);
     s->alignment = ha_larger(s->alignment, alignment);
     return offset;
 }
@@ -277,8 +277,8 @@ static ha_struct ha_struct_of(const ha_builder *b, const ha_layout_part *part, u
     ha_struct s = {0, 1};
     for (int64_t alignment = 1; alignment <= 8; alignment *= sorted ? 2 : 16)
         for (int64_t k = 0; k < part->leaves; k++) {
-            const ha_scalar scalar = b->leaf[part->leaf[k]].scalar;
-            if (!sorted || ha_scalar_alignment(scalar) == alignment)
+            const ha_dtype scalar = b->leaf[part->leaf[k]].type;
+            if (!sorted || (int64_t)ha_dtype_alignment(scalar) == alignment)
                 offset[k] = ha_struct_add(&s, scalar, packed);
         }
     return s;
@@ -297,7 +297,7 @@ static void ha_build_c_structs(ha_builder *b, const ha_layout_part *part, int32_
     int64_t end = 0;
     for (int64_t k = 0; k < part->leaves; k++) {
         const ha_leaf *leaf = &b->leaf[part->leaf[k]];
-        end = ha_larger(end, leaf->offset + ha_scalar_size(leaf->scalar));
+        end = ha_larger(end, leaf->offset + (int64_t)ha_dtype_size(leaf->type));
     }
     ha_add_section(b, linearizer, one ? 0 : 1, one ? end : record->size, record->alignment);
     for (int64_t k = 0; k < part->leaves; k++)
@@ -316,7 +316,7 @@ static ha_status ha_build_structs(ha_builder *b, const ha_layout *layout,
     if (!ha_product(one ? s.size : ha_padded_size(s), lanes, &bytes)) return ha_too_large(b);
     ha_add_section(b, linearizer, one ? 0 : lanes, bytes, s.alignment);
     for (int64_t k = 0; k < part->leaves; k++) {
-        const int64_t size = ha_scalar_size(b->leaf[part->leaf[k]].scalar);
+        const int64_t size = (int64_t)ha_dtype_size(b->leaf[part->leaf[k]].type);
         ha_add_row(b, part->leaf[k], offset[k] * lanes, one ? 0 : blocks ? size : bytes);
     }
     return HA_OK;
@@ -328,10 +328,10 @@ static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_lay
     const int single = (layout->flags & HA_LAYOUT_SINGLE) != 0;
     const int packed = single && (layout->flags & HA_LAYOUT_ALIGNED) == 0;
     for (int64_t k = 0; k < part->leaves; k++) {
-        const ha_scalar scalar = b->leaf[part->leaf[k]].scalar;
-        const int64_t size = ha_scalar_size(scalar);
+        const ha_dtype scalar = b->leaf[part->leaf[k]].type;
+        const int64_t size = (int64_t)ha_dtype_size(scalar);
         if (k > 0 && !single) b->into = -1;
-        ha_add_section(b, linearizer, 1, size, packed ? 1 : ha_scalar_alignment(scalar));
+        ha_add_section(b, linearizer, 1, size, packed ? 1 : (int64_t)ha_dtype_alignment(scalar));
         ha_add_row(b, part->leaf[k], 0, size);
     }
 }
@@ -341,7 +341,7 @@ static int ha_is_c_struct(const ha_builder *b, const ha_layout_part *part) {
     int whole = part->leaves == b->mapping->rows && !part->bytes;
     for (int64_t k = 0; k < part->leaves && whole; k++) {
         const ha_leaf *leaf = &b->leaf[part->leaf[k]];
-        whole = leaf->scalar == b->mapping->record->field[leaf->field].scalar;
+        whole = leaf->type == b->mapping->record->field[leaf->field].type;
     }
     return whole;
 }

@@ -7,17 +7,17 @@
 /* One change: of all fields of a type, or of those below a path. */
 typedef struct ha_change {
     const char *path, *end; /* of what stands before the colon */
-    ha_scalar from;         /* HA_NO_SCALAR: it is a path */
-    ha_scalar to;
+    ha_dtype from;          /* HA_DTYPE_NONE: it is a path */
+    ha_dtype to;
 } ha_change;
 
-static ha_scalar ha_scalar_of_word(const char *word, const char *end) {
-    for (int k = HA_NO_SCALAR + 1; *ha_scalar_name((ha_scalar)k); k++) {
-        const char *name = ha_scalar_name((ha_scalar)k);
+static ha_dtype ha_dtype_of_word(const char *word, const char *end) {
+    for (int k = HA_DTYPE_NONE + 1; *ha_dtype_short_name((ha_dtype)k); k++) {
+        const char *name = ha_dtype_short_name((ha_dtype)k);
         if (strlen(name) == (size_t)(end - word) && strncmp(name, word, strlen(name)) == 0)
-            return (ha_scalar)k;
+            return (ha_dtype)k;
     }
-    return HA_NO_SCALAR;
+    return HA_DTYPE_NONE;
 }
 
 static ha_status ha_read_change(ha_reader *r, ha_change *c) {
@@ -29,12 +29,12 @@ static ha_status ha_read_change(ha_reader *r, ha_change *c) {
     s = ha_read_path(r, 0, NULL, &counts);
     if (s) return s;
     c->end = r->at;
-    c->from = ha_scalar_of_word(c->path, c->end);
+    c->from = ha_dtype_of_word(c->path, c->end);
     s = ha_expect(r, ':', "':', '.' or '['");
     if (s) return s;
     ha_skip_blanks(r);
     c->to = ha_read_scalar(r);
-    return c->to ? HA_OK : ha_expected(r, HA_SCALAR_WORDS_);
+    return c->to ? HA_OK : ha_expected(r, HA_DTYPE_WORDS_);
 }
 
 /* All of them; what follows is the caller's to look at. */
@@ -58,11 +58,11 @@ static int ha_next_change(const char **at, ha_change *c) {
     return 1;
 }
 
-static void ha_put_changes(ha_writer *w, const char *changes) {
+static void ha_put_changes(ha_text *w, const char *changes) {
     const char *before = "";
     ha_change c;
     while (ha_next_change(&changes, &c)) {
-        ha_put_text(w, "%s%.*s:%s", before, (int)(c.end - c.path), c.path, ha_scalar_name(c.to));
+        ha_print(w, "%s%.*s:%s", before, (int)(c.end - c.path), c.path, ha_dtype_short_name(c.to));
         before = ", ";
     }
 }

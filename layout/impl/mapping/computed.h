@@ -10,23 +10,26 @@ static int ha_contains(const ha_layout *layout, ha_layout_kind kind) {
                       ha_contains(layout->second, kind));
 }
 
-static int ha_is_complex(ha_scalar scalar) { return scalar == HA_C64 || scalar == HA_C128; }
-static int ha_is_floating(ha_scalar scalar) {
-    return scalar == HA_F16 || scalar == HA_BF16 || scalar == HA_F32 || scalar == HA_F64;
+static int ha_is_complex(ha_dtype scalar) {
+    return scalar == HA_DTYPE_c64 || scalar == HA_DTYPE_c128;
+}
+static int ha_is_floating(ha_dtype scalar) {
+    return scalar == HA_DTYPE_half || scalar == HA_DTYPE_bfloat16 || scalar == HA_DTYPE_float ||
+           scalar == HA_DTYPE_double;
 }
 
 /* Bytes of a number, of a part of a complex one: what is swapped. */
-static int64_t ha_part_size(ha_scalar scalar) {
-    return ha_scalar_size(scalar) / (ha_is_complex(scalar) ? 2 : 1);
+static int64_t ha_part_size(ha_dtype scalar) {
+    return (int64_t)ha_dtype_size(scalar) / (ha_is_complex(scalar) ? 2 : 1);
 }
 
 /* Why a leaf cannot be stored so: "its name, and why". */
 static ha_status ha_refuse_stored(const ha_builder *b, int64_t position, int32_t leaf,
                                   const char *why, const char *more) {
     char text[300];
-    ha_writer w = ha_writer_to(text, sizeof text);
+    ha_text w = ha_text_into(text, sizeof text);
     ha_put_leaf_name(&w, b->mapping->record, &b->leaf[leaf]);
-    ha_put_text(&w, " %s%s", why, more);
+    ha_print(&w, " %s%s", why, more);
     return ha_refuse_layout(b, position, text);
 }
 
@@ -58,13 +61,13 @@ static ha_status ha_check_changes(const ha_builder *b, const ha_layout *layout,
     ha_change c;
     while (ha_next_change(&at, &c)) {
         const int64_t position = ha_position_in(b, c.path);
-        int found = c.from != HA_NO_SCALAR;
+        int found = c.from != HA_DTYPE_NONE;
         for (int64_t k = 0; k < part->leaves && !found; k++)
             found = ha_leaf_below(b->mapping->record, &b->leaf[part->leaf[k]], c.path, c.end);
         if (!found) return ha_refuse_layout(b, position, "there is no such field here");
         if (ha_is_repeated(layout->changes, &c))
             return ha_refuse_layout(b, position, "it is there already");
-        if (c.from != HA_NO_SCALAR && ha_is_complex(c.from) != ha_is_complex(c.to))
+        if (c.from != HA_DTYPE_NONE && ha_is_complex(c.from) != ha_is_complex(c.to))
             return ha_refuse_layout(b, position, "complex numbers stay complex, and others real");
     }
     return HA_OK;
@@ -77,8 +80,8 @@ static int ha_find_change(const ha_builder *b, const ha_layout *layout, const ha
     int64_t longest = -1;
     ha_change c;
     while (ha_next_change(&at, &c)) {
-        const int64_t length = c.from != HA_NO_SCALAR ? 0 : c.end - c.path;
-        const int fits = length == 0 ? c.from == leaf->scalar
+        const int64_t length = c.from != HA_DTYPE_NONE ? 0 : c.end - c.path;
+        const int fits = length == 0 ? c.from == leaf->type
                                      : ha_leaf_below(b->mapping->record, leaf, c.path, c.end);
         if (!fits || length <= longest) continue;
         *change = c;
@@ -90,14 +93,14 @@ static int ha_find_change(const ha_builder *b, const ha_layout *layout, const ha
 static ha_status ha_change_leaf(const ha_builder *b, const ha_layout *layout, int32_t number) {
     ha_leaf *leaf = &b->leaf[number];
     ha_change c;
-    if (!ha_find_change(b, layout, leaf, &c) || c.to == leaf->scalar) return HA_OK;
-    if (ha_is_complex(c.to) != ha_is_complex(leaf->scalar))
+    if (!ha_find_change(b, layout, leaf, &c) || c.to == leaf->type) return HA_OK;
+    if (ha_is_complex(c.to) != ha_is_complex(leaf->type))
         return ha_refuse_stored(b, ha_position_in(b, c.path), number,
                                 "cannot be it: complex numbers stay complex, and others real", "");
-    if (leaf->scalar != b->mapping->record->field[leaf->field].scalar)
+    if (leaf->type != b->mapping->record->field[leaf->field].type)
         return ha_refuse_stored(b, ha_position_in(b, c.path), number, "is stored already as ",
-                                ha_scalar_name(leaf->scalar));
-    leaf->scalar = c.to;
+                                ha_dtype_short_name(leaf->type));
+    leaf->type = c.to;
     b->coding[number].stored = c.to;
     return HA_OK;
 }
@@ -120,7 +123,7 @@ static ha_status ha_build_swapped(ha_builder *b, const ha_layout *layout,
 
 /* The bytes of a leaf as leaves of their own; of one byte, itself. Gives the end of the list. */
 static int32_t *ha_add_bytes(ha_builder *b, int32_t leaf, int32_t *list) {
-    const int32_t size = (int32_t)ha_scalar_size(b->leaf[leaf].scalar);
+    const int32_t size = (int32_t)ha_dtype_size(b->leaf[leaf].type);
     if (size == 1) {
         *list++ = leaf;
         return list;
@@ -130,7 +133,7 @@ static int32_t *ha_add_bytes(ha_builder *b, int32_t leaf, int32_t *list) {
     for (int32_t k = 0; k < size; k++) {
         const int64_t number = b->mapping->rows + b->bytes++;
         b->leaf[number] = b->leaf[leaf];
-        b->leaf[number].scalar = HA_U8;
+        b->leaf[number].type = HA_DTYPE_uint8_t;
         *list++ = (int32_t)number;
     }
     return list;
@@ -161,16 +164,16 @@ static ha_status ha_check_bits(const ha_builder *b, const ha_layout *layout,
     *word = 4;
     if (part->bytes) return ha_refuse_bytes(b, layout);
     for (int64_t k = 0; k < part->leaves; k++) {
-        const ha_scalar scalar = b->leaf[part->leaf[k]].scalar;
+        const ha_dtype scalar = b->leaf[part->leaf[k]].type;
         if (ha_is_complex(scalar) || ha_is_floating(scalar) != is_float)
             return ha_refuse_stored(b, position, part->leaf[k],
                                     is_float ? "is no real number: bitfloat cannot store "
                                              : "is no integer: bitint cannot store ",
-                                    ha_scalar_name(scalar));
+                                    ha_dtype_short_name(scalar));
         if (b->coding[part->leaf[k]].swapped && ha_part_size(scalar) > 1)
             return ha_refuse_stored(b, position, part->leaf[k],
                                     "is stored in the other byte order: it has no lowest bits", "");
-        if (ha_scalar_size(scalar) > 4) *word = 8;
+        if (ha_dtype_size(scalar) > 4) *word = 8;
     }
     if (bits > 8 * *word)
         return ha_refuse_layout(b, position,
@@ -217,7 +220,7 @@ static ha_status ha_build_bits(ha_builder *b, const ha_layout *layout, const ha_
 
 /* Is a value just there, as it is? */
 static int ha_is_plain(const ha_builder *b, int64_t leaf, ha_coding *c) {
-    const ha_scalar scalar = b->mapping->record->field[b->leaf[leaf].field].scalar;
+    const ha_dtype scalar = b->mapping->record->field[b->leaf[leaf].field].type;
     if (ha_part_size(c->stored) == 1) c->swapped = 0;
     return b->row[leaf].blob < 0 ||
            (c->stored == scalar && !c->swapped && c->bits == 0 && c->bytes == 0);
@@ -227,14 +230,14 @@ static int ha_is_plain(const ha_builder *b, int64_t leaf, ha_coding *c) {
 static void ha_place_codings(ha_builder *b) {
     ha_mapping *m = b->mapping;
     for (int64_t k = 0; k < m->rows + b->bytes; k++) {
-        b->row[k].scalar = (int32_t)(k < m->rows ? m->record->field[b->leaf[k].field].scalar
-                                                 : HA_U8);
+        b->row[k].type = (int32_t)(k < m->rows ? m->record->field[b->leaf[k].field].type
+                                               : HA_DTYPE_uint8_t);
         if (k >= m->rows) continue;
         ha_coding c = b->coding[k];
         int32_t number = 0;
         if (c.bytes > 0) {
             b->row[k] = b->row[m->rows + c.byte_row];
-            b->row[k].scalar = (int32_t)m->record->field[b->leaf[k].field].scalar;
+            b->row[k].type = (int32_t)m->record->field[b->leaf[k].field].type;
         }
         if (ha_is_plain(b, k, &c)) continue;
         while (number < m->codings && memcmp(&b->coding[number], &c, sizeof c) != 0) number++;

@@ -27,7 +27,7 @@ static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *inde
         ha_tally_bytes_(m->counts, row->blob, at / 8, (at + coding->bits - 1) / 8 - at / 8 + 1);
     else
         ha_tally_bytes_(m->counts, place->blob, place->base + at - row->base,
-                        ha_scalar_size(coding ? coding->stored : (ha_scalar)row->scalar));
+                        (int64_t)ha_dtype_size(coding ? coding->stored : (ha_dtype)row->type));
 }
 
 /* `count` values of a leaf are read or written, from this index on along a dimension. Who gets and

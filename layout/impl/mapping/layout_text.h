@@ -108,14 +108,14 @@ static ha_status ha_read_order(ha_layout_reader *l, ha_layout *layout) {
     ha_skip_blanks(r);
     start = r->at;
     if (ha_accept_word(r, "row"))
-        layout->order = HA_LINEAR_ROW;
+        layout->order = HA_ROW;
     else if (ha_accept_word(r, "col"))
-        layout->order = HA_LINEAR_COLUMN;
+        layout->order = HA_COL;
     else if (ha_accept_word(r, "morton"))
-        layout->order = HA_LINEAR_MORTON;
+        layout->order = HA_MORTON;
     else
         return ha_expected(r, "row, col or morton");
-    if (layout->order == HA_LINEAR_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
+    if (layout->order == HA_MORTON && (layout->flags & HA_LAYOUT_ROWS) != 0)
         return ha_refuse_at(r, start, "in Morton order there are no rows");
     return HA_OK;
 }
@@ -364,77 +364,77 @@ static const char *ha_layout_kind_name(ha_layout_kind kind) {
     return NULL;
 }
 
-static void ha_put_options(ha_writer *w, const ha_layout *layout) {
+static void ha_put_options(ha_text *w, const ha_layout *layout) {
     const char *before = "(";
     if (layout->kind == HA_LAYOUT_AOSOA) {
-        ha_put_text(w, "(%lld", (long long)layout->lanes);
+        ha_print(w, "(%lld", (long long)layout->lanes);
         before = ",";
     }
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_options); k++) {
         const struct ha_layout_option *o = &ha_layout_options[k];
         if (o->kind == layout->kind && (layout->flags & o->flag) != 0) {
-            ha_put_text(w, "%s%s", before, o->name);
+            ha_print(w, "%s%s", before, o->name);
             before = ",";
         }
     }
-    if (before[0] == ',') ha_put_text(w, ")");
-    if (layout->order == HA_LINEAR_COLUMN) ha_put_text(w, "@col");
-    if (layout->order == HA_LINEAR_MORTON) ha_put_text(w, "@morton");
+    if (before[0] == ',') ha_print(w, ")");
+    if (layout->order == HA_COL) ha_print(w, "@col");
+    if (layout->order == HA_MORTON) ha_print(w, "@morton");
 }
 
 /* What stands in the parentheses before the layouts inside. */
-static void ha_put_arguments(ha_writer *w, const ha_layout *layout, int rank) {
+static void ha_put_arguments(ha_text *w, const ha_layout *layout, int rank) {
     switch (layout->kind) {
     case HA_LAYOUT_SPLIT:
-        ha_put_text(w, "%s", (layout->flags & HA_LAYOUT_SEPARATE) != 0 ? "separate; " : "");
+        ha_print(w, "%s", (layout->flags & HA_LAYOUT_SEPARATE) != 0 ? "separate; " : "");
         for (const char *p = layout->paths; *p; p++)
-            if (!ha_is_blank(*p)) ha_put_text(w, "%c", *p);
-        ha_put_text(w, ": ");
+            if (!ha_is_blank(*p)) ha_print(w, "%c", *p);
+        ha_print(w, ": ");
         break;
     case HA_LAYOUT_PERMUTE:
-        for (int d = 0; d < rank; d++) ha_put_text(w, "%d,", (int)layout->dimension[d]);
-        ha_put_text(w, " ");
+        for (int d = 0; d < rank; d++) ha_print(w, "%d,", (int)layout->dimension[d]);
+        ha_print(w, " ");
         break;
     case HA_LAYOUT_CHANGETYPE:
         ha_put_changes(w, layout->changes);
-        ha_put_text(w, "; ");
+        ha_print(w, "; ");
         break;
     case HA_LAYOUT_HEATMAP:
-        if (layout->lanes > 0) ha_put_text(w, "%lld; ", (long long)layout->lanes);
+        if (layout->lanes > 0) ha_print(w, "%lld; ", (long long)layout->lanes);
         break;
     case HA_LAYOUT_BITINT:
-        ha_put_text(w, "%d; ", (int)layout->bits);
+        ha_print(w, "%d; ", (int)layout->bits);
         break;
     case HA_LAYOUT_BITFLOAT:
-        ha_put_text(w, "%d,%d; ", (int)layout->exponent, (int)layout->mantissa);
+        ha_print(w, "%d,%d; ", (int)layout->exponent, (int)layout->mantissa);
         break;
     default:
         break;
     }
 }
 
-static void ha_put_functors(ha_writer *w, const char *functors) {
-    ha_put_text(w, "(");
+static void ha_put_functors(ha_text *w, const char *functors) {
+    ha_print(w, "(");
     for (const char *p = functors ? functors : ""; *p; p++)
-        if (!ha_is_blank(*p)) ha_put_text(w, *p == ',' ? "%c " : "%c", *p);
-    ha_put_text(w, ")");
+        if (!ha_is_blank(*p)) ha_print(w, *p == ',' ? "%c " : "%c", *p);
+    ha_print(w, ")");
 }
 
-static void ha_put_layout(ha_writer *w, const ha_layout *layout, int rank) {
-    ha_put_text(w, "%s", ha_layout_kind_name(layout->kind));
+static void ha_put_layout(ha_text *w, const ha_layout *layout, int rank) {
+    ha_print(w, "%s", ha_layout_kind_name(layout->kind));
     if (layout->kind == HA_LAYOUT_TREE) ha_put_functors(w, layout->functors);
     if (!layout->first) {
         ha_put_options(w, layout);
         return;
     }
-    ha_put_text(w, "(");
+    ha_print(w, "(");
     ha_put_arguments(w, layout, rank);
     ha_put_layout(w, layout->first, rank);
     if (layout->second) {
-        ha_put_text(w, ", ");
+        ha_print(w, ", ");
         ha_put_layout(w, layout->second, rank);
     }
-    ha_put_text(w, ")");
+    ha_print(w, ")");
 }
 
 #endif

@@ -26,8 +26,8 @@ static int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t
     const int changed = ha_contains(layout, HA_LAYOUT_CHANGETYPE);
     int64_t room = leaves;
     for (int64_t f = 0; f < record->fields && by_bytes; f++) {
-        const ha_scalar scalar = changed ? HA_C128 : record->field[f].scalar; /* the largest */
-        room += ha_field_leaves(&record->field[f]) * ha_scalar_size(scalar);
+        const ha_dtype scalar = changed ? HA_DTYPE_c128 : record->field[f].type; /* the largest */
+        room += ha_field_leaves(&record->field[f]) * (int64_t)ha_dtype_size(scalar);
     }
     return room;
 }
@@ -114,7 +114,7 @@ static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, void *w
     ha_all_leaves(b->mapping->record, b->leaf);
     for (int64_t k = 0; k < n; k++) {
         all[k] = (int32_t)k;
-        b->coding[k] = (ha_coding){.stored = b->leaf[k].scalar};
+        b->coding[k] = (ha_coding){.stored = b->leaf[k].type};
     }
     part.leaf = all;
     for (int32_t d = 0; d < HA_MAPPING_RANK; d++) part.dimension[d] = d;
@@ -136,7 +136,7 @@ static void ha_mapping_release(ha_mapping *m) {
 static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64_t n,
                                    const ha_layout *layout, int rank, const int64_t *extent) {
     ha_mapping draft = {.record = record, .rows = n, .rank = rank}, *m = NULL;
-    ha_writer text = {0};
+    ha_text text = {0};
     void *work;
     b->room = ha_room(record, layout, n);
     b->mapping = &draft;
@@ -149,10 +149,10 @@ static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64
     }
     if (!ha_fill_mapping(b, layout, work)) {
         ha_put_layout(&text, layout, rank);
-        m = ha_mapping_copied(b, text.length);
+        m = ha_mapping_copied(b, (int64_t)text.length);
     }
     if (m) {
-        text = ha_writer_to((char *)m + (m->text - (char *)m), (size_t)text.length + 1);
+        text = ha_text_into((char *)m + (m->text - (char *)m), text.length + 1);
         ha_put_layout(&text, layout, rank);
         ha_point_at_functors(m);
         if (ha_add_counts(b->asked, layout, m)) {

@@ -82,7 +82,7 @@ static void ha_place_rows(const ha_builder *b) {
     int32_t section = -1;
     for (int64_t k = 0; k < b->mapping->rows + b->bytes; k++) {
         ha_row *row = &b->row[k];
-        const int64_t a = ha_scalar_alignment(b->leaf[k].scalar);
+        const int64_t a = (int64_t)ha_dtype_alignment(b->leaf[k].type);
         if (k < b->mapping->rows && b->coding[k].bytes > 0) continue; /* its bytes have rows */
         if (row->blob < 0) continue;
         if (row->section != section) known = ha_section_alignment(b, row->section);

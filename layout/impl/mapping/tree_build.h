@@ -80,7 +80,7 @@ static ha_status ha_build_grown(ha_builder *b, ha_tree_maker *w, const ha_layout
     ha_grow_dimensions(&w->t, m, part->dimension);
     for (int64_t k = 0; k < part->leaves; k++) {
         const ha_leaf *leaf = &b->leaf[part->leaf[k]];
-        ha_grow_leaf(&w->t, m->record, leaf, k, ha_scalar_size(leaf->scalar),
+        ha_grow_leaf(&w->t, m->record, leaf, k, (int64_t)ha_dtype_size(leaf->type),
                      ha_byte_of_leaf(b, part, k));
     }
     s = ha_make_branches(w, b->origin, layout->functors ? layout->functors : "");

@@ -39,7 +39,7 @@ static int ha_paths_conflict(const char *a, const char *b) {
 static int ha_field_inside(const ha_record *record, const ha_field *field, const int64_t *count,
                            int counts) {
     int64_t low = field->offset, high;
-    if (!ha_sum(low, ha_scalar_size(field->scalar), &high)) return 0;
+    if (!ha_sum(low, (int64_t)ha_dtype_size(field->type), &high)) return 0;
     for (int k = 0; k < counts; k++) {
         int64_t reach;
         if (!ha_product(count[k] - 1, field->stride[k], &reach)) return 0;
@@ -60,7 +60,7 @@ static ha_status ha_check_field(const ha_asked *asked, const ha_record *record, 
     s = ha_read_path(&r, 1, count, &counts);
     if (s) return s;
     if (*r.at) return ha_expected(&r, "the end of the path");
-    if (ha_scalar_size(field->scalar) == 0)
+    if (ha_dtype_size(field->type) == 0)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s has a type that is none", field->path);
     if (!ha_field_inside(record, field, count, counts))
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s is not inside its struct of %lld bytes",
@@ -135,7 +135,7 @@ static void ha_leaf_of_field(const ha_record *record, int64_t number, int64_t re
     int counts = ha_field_counts(field, count);
     memset(leaf, 0, sizeof *leaf);
     leaf->field = number;
-    leaf->scalar = field->scalar;
+    leaf->type = field->type;
     leaf->offset = field->offset;
     while (counts-- > 0) {
         leaf->subscript[counts] = rest % count[counts];
@@ -168,7 +168,7 @@ HA_API int64_t ha_record_lanes(const ha_record *record, int64_t bytes) {
     int64_t largest = 1;
     if (ha_record_leaves(record) < 0) return -1;
     for (int64_t f = 0; f < record->fields; f++)
-        largest = ha_larger(largest, ha_scalar_size(record->field[f].scalar));
+        largest = ha_larger(largest, (int64_t)ha_dtype_size(record->field[f].type));
     return bytes / largest;
 }
 
@@ -195,23 +195,30 @@ static int ha_name_piece(const ha_leaf *leaf, const char **path, int *subscript,
     return 1;
 }
 
-static void ha_put_leaf_name(ha_writer *w, const ha_record *record, const ha_leaf *leaf) {
+static void ha_put_leaf_name(ha_text *w, const ha_record *record, const ha_leaf *leaf) {
     const char *path = record->field[leaf->field].path, *piece;
     char number[24];
     size_t length;
     int k = 0;
     while (ha_name_piece(leaf, &path, &k, number, &piece, &length))
-        ha_put_text(w, "%.*s", (int)length, piece);
+        ha_print(w, "%.*s", (int)length, piece);
+}
+
+static void ha_put_json_leaf_name(ha_json *j, const ha_record *record, const ha_leaf *leaf) {
+    ha_json_key(j, "name");
+    ha_print(&j->text, "\"");
+    ha_put_leaf_name(&j->text, record, leaf); /* letters, digits and . [ ] _ */
+    ha_print(&j->text, "\"");
 }
 
 HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char *buffer,
                                    size_t size) {
-    ha_writer w = ha_writer_to(buffer, size);
+    ha_text w = ha_text_into(buffer, size);
     ha_leaf leaf;
     const ha_status s = ha_record_leaf(record, number, &leaf);
     if (s) return -1;
     ha_put_leaf_name(&w, record, &leaf);
-    return w.length;
+    return (int64_t)w.length;
 }
 
 /* Is it what this path means, or below it? The path ends before `end`. */

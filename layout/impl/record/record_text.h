@@ -4,19 +4,19 @@
 
 #include "record.h"
 
-#define HA_SCALAR_WORDS_ "a type (bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128)"
+#define HA_DTYPE_WORDS_ "a type (bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128)"
 
-static ha_scalar ha_read_scalar(ha_reader *r) {
-#define HA_SCALAR_WORD_(name, text, T, size, alignment)                                            \
-    if (ha_accept_word(r, text)) return name;
-    HA_SCALARS(HA_SCALAR_WORD_)
-#undef HA_SCALAR_WORD_
-    return HA_NO_SCALAR;
+static ha_dtype ha_read_scalar(ha_reader *r) {
+#define HA_DTYPE_WORD_(name, T, kind, text)                                                        \
+    if (ha_accept_word(r, text)) return HA_DTYPE_##name;
+    HA_DTYPES(HA_DTYPE_WORD_)
+#undef HA_DTYPE_WORD_
+    return HA_DTYPE_NONE;
 }
 
 /* Reads one field; path and *path_end: where its path begins and ends. */
 static ha_status ha_read_field(ha_reader *r, const char **path, const char **path_end,
-                               ha_scalar *scalar, int64_t *count, int *counts) {
+                               ha_dtype *scalar, int64_t *count, int *counts) {
     ha_status s;
     *path = r->at;
     s = ha_read_path(r, 1, count, counts);
@@ -24,8 +24,8 @@ static ha_status ha_read_field(ha_reader *r, const char **path, const char **pat
     *path_end = r->at;
     if (*r->at != ':') return ha_expected(r, "':', '.' or '['");
     r->at++;
-    *scalar = ha_is_blank(*r->at) ? HA_NO_SCALAR : ha_read_scalar(r);
-    if (*scalar == HA_NO_SCALAR) return ha_expected(r, HA_SCALAR_WORDS_);
+    *scalar = ha_is_blank(*r->at) ? HA_DTYPE_NONE : ha_read_scalar(r);
+    if (*scalar == HA_DTYPE_NONE) return ha_expected(r, HA_DTYPE_WORDS_);
     if (*r->at && !ha_is_blank(*r->at)) return ha_expected(r, "a blank or the end");
     ha_skip_blanks(r);
     return HA_OK;
@@ -39,7 +39,7 @@ static ha_status ha_count_fields(const char *text, const ha_asked *asked, int64_
     ha_skip_blanks(&r);
     do {
         const char *path, *path_end;
-        ha_scalar scalar;
+        ha_dtype scalar;
         int counts;
         int64_t more = 1;
         const ha_status s = ha_read_field(&r, &path, &path_end, &scalar, count, &counts);
@@ -55,8 +55,8 @@ static ha_status ha_count_fields(const char *text, const ha_asked *asked, int64_
 
 /* Places a field in the struct, behind what is there. Small numbers: nothing overflows. */
 static void ha_place_field(ha_record *record, ha_field *field, const int64_t *count, int counts) {
-    const int64_t alignment = ha_scalar_alignment(field->scalar);
-    int64_t bytes = ha_scalar_size(field->scalar);
+    const int64_t alignment = (int64_t)ha_dtype_alignment(field->type);
+    int64_t bytes = (int64_t)ha_dtype_size(field->type);
     field->offset = (record->size + alignment - 1) / alignment * alignment;
     for (int k = HA_MOST_SUBSCRIPTS; k-- > 0;) {
         field->stride[k] = k < counts ? bytes : 0;
@@ -76,7 +76,7 @@ static void ha_fill_fields(ha_record *record, ha_field *field, char *copy) {
         const char *path_end = copy;
         int counts = 0;
         /* known to be right */
-        if (ha_read_field(&r, &field[f].path, &path_end, &field[f].scalar, count, &counts)) return;
+        if (ha_read_field(&r, &field[f].path, &path_end, &field[f].type, count, &counts)) return;
         copy[path_end - copy] = 0;
         ha_place_field(record, &field[f], count, counts);
     }

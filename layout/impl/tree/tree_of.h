@@ -62,28 +62,28 @@ static ha_status ha_tree_of(const ha_mapping *m, int32_t number, int with_branch
 /* ---- as text ----------------------------------------------------------------------------------- */
 
 /* Goes down to a child, on to a sibling, or up until there is one. -1: that was the last. */
-static int64_t ha_next_node(const ha_grown_tree *t, int64_t node, ha_writer *w) {
+static int64_t ha_next_node(const ha_grown_tree *t, int64_t node, ha_text *w) {
     if (t->node[node].first >= 0) {
-        ha_put_text(w, "[");
+        ha_print(w, "[");
         return t->node[node].first;
     }
     while (node >= 0 && t->node[node].next < 0) {
         node = t->node[node].parent;
-        if (node >= 0) ha_put_text(w, "]");
+        if (node >= 0) ha_print(w, "]");
     }
     if (node < 0) return -1;
-    ha_put_text(w, ", ");
+    ha_print(w, ", ");
     return t->node[node].next;
 }
 
-static ha_status ha_put_tree(ha_writer *w, const ha_mapping *m, int32_t number) {
+static ha_status ha_put_tree(ha_text *w, const ha_mapping *m, int32_t number) {
     const ha_asked nobody = {0};
     ha_tree_maker made;
     const ha_status s = ha_tree_of(m, number, 0, &made, &nobody);
     for (int64_t k = 0; !s && k >= 0; k = ha_next_node(&made.t, k, w)) {
         const ha_node *n = &made.t.node[k];
-        ha_put_text(w, "%lld", (long long)n->copies);
-        if (n->name) ha_put_text(w, " %.*s", (int)n->length, n->name);
+        ha_print(w, "%lld", (long long)n->copies);
+        if (n->name) ha_print(w, " %.*s", (int)n->length, n->name);
     }
     HA_LAYOUT_FREE_(made.t.node);
     return s;
@@ -91,9 +91,9 @@ static ha_status ha_put_tree(ha_writer *w, const ha_mapping *m, int32_t number) 
 
 HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, char *buffer,
                                     size_t size) {
-    ha_writer w = ha_writer_to(buffer, size);
+    ha_text w = ha_text_into(buffer, size);
     if (number < 0 || number >= mapping->trees) return -1;
-    return ha_put_tree(&w, mapping, number) ? -1 : w.length;
+    return ha_put_tree(&w, mapping, number) ? -1 : (int64_t)w.length;
 }
 
 #endif

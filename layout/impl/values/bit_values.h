@@ -75,15 +75,15 @@ typedef struct ha_integer_bits {
 
 /* By type, of which these are the first. */
 static const ha_integer_bits ha_bits_of_integers[] = {
-    [HA_BOOL] = {ha_uint8_t_to_bits, ha_bool_of_bits},
-    [HA_I8] = {ha_int8_t_to_bits, ha_int8_t_of_bits},
-    [HA_I16] = {ha_int16_t_to_bits, ha_int16_t_of_bits},
-    [HA_I32] = {ha_int32_t_to_bits, ha_int32_t_of_bits},
-    [HA_I64] = {ha_int64_t_to_bits, ha_int64_t_of_bits},
-    [HA_U8] = {ha_uint8_t_to_bits, ha_uint8_t_of_bits},
-    [HA_U16] = {ha_uint16_t_to_bits, ha_uint16_t_of_bits},
-    [HA_U32] = {ha_uint32_t_to_bits, ha_uint32_t_of_bits},
-    [HA_U64] = {ha_uint64_t_to_bits, ha_uint64_t_of_bits},
+    [HA_DTYPE_bool] = {ha_uint8_t_to_bits, ha_bool_of_bits},
+    [HA_DTYPE_int8_t] = {ha_int8_t_to_bits, ha_int8_t_of_bits},
+    [HA_DTYPE_int16_t] = {ha_int16_t_to_bits, ha_int16_t_of_bits},
+    [HA_DTYPE_int32_t] = {ha_int32_t_to_bits, ha_int32_t_of_bits},
+    [HA_DTYPE_int64_t] = {ha_int64_t_to_bits, ha_int64_t_of_bits},
+    [HA_DTYPE_uint8_t] = {ha_uint8_t_to_bits, ha_uint8_t_of_bits},
+    [HA_DTYPE_uint16_t] = {ha_uint16_t_to_bits, ha_uint16_t_of_bits},
+    [HA_DTYPE_uint32_t] = {ha_uint32_t_to_bits, ha_uint32_t_of_bits},
+    [HA_DTYPE_uint64_t] = {ha_uint64_t_to_bits, ha_uint64_t_of_bits},
 };
 
 /* ---- floats ---------------------------------------------------------------------------------- */
@@ -151,11 +151,13 @@ HA_FLOAT_CODES_(bf16, uint16_t, uint32_t, int32_t, 8, 7)
 HA_FLOAT_CODES_(f32, uint32_t, uint32_t, int32_t, 8, 23)
 HA_FLOAT_CODES_(f64, uint64_t, uint64_t, int64_t, 11, 52)
 
-static int ha_own_exponent(ha_scalar type) { return type == HA_F16 ? 5 : type == HA_F64 ? 11 : 8; }
+static int ha_own_exponent(ha_dtype type) {
+    return type == HA_DTYPE_half ? 5 : type == HA_DTYPE_double ? 11 : 8;
+}
 
 /* The type by way of which values get their bits: their own, or one whose exponents are as wide. */
-static ha_scalar ha_bits_by(const ha_coding *c) {
-    return c->exponent > ha_own_exponent(c->stored) ? HA_F64 : c->stored;
+static ha_dtype ha_bits_by(const ha_coding *c) {
+    return c->exponent > ha_own_exponent(c->stored) ? HA_DTYPE_double : c->stored;
 }
 
 typedef struct ha_float_bits {
@@ -164,10 +166,10 @@ typedef struct ha_float_bits {
 } ha_float_bits;
 
 static const ha_float_bits ha_bits_of_floats[] = {
-    [HA_F16] = {ha_f16_to_bits, ha_f16_of_bits},
-    [HA_BF16] = {ha_bf16_to_bits, ha_bf16_of_bits},
-    [HA_F32] = {ha_f32_to_bits, ha_f32_of_bits},
-    [HA_F64] = {ha_f64_to_bits, ha_f64_of_bits},
+    [HA_DTYPE_half] = {ha_f16_to_bits, ha_f16_of_bits},
+    [HA_DTYPE_bfloat16] = {ha_bf16_to_bits, ha_bf16_of_bits},
+    [HA_DTYPE_float] = {ha_f32_to_bits, ha_f32_of_bits},
+    [HA_DTYPE_double] = {ha_f64_to_bits, ha_f64_of_bits},
 };
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -179,7 +181,7 @@ static void ha_values_to_bits(uint64_t *code, const void *values, const ha_codin
         ha_bits_of_integers[c->stored].to(code, (const char *)values, n, c->bits);
         return;
     }
-    const ha_scalar by = ha_bits_by(c);
+    const ha_dtype by = ha_bits_by(c);
     if (by != c->stored) ha_change_values(wide, by, values, c->stored, n);
     ha_bits_of_floats[by].to(code, (const char *)(by == c->stored ? values : wide), n, c->exponent,
                              c->mantissa);
@@ -191,7 +193,7 @@ static void ha_values_of_bits(void *values, const uint64_t *code, const ha_codin
         ha_bits_of_integers[c->stored].of((char *)values, code, n, c->bits);
         return;
     }
-    const ha_scalar by = ha_bits_by(c);
+    const ha_dtype by = ha_bits_by(c);
     ha_bits_of_floats[by].of((char *)(by == c->stored ? values : wide), code, n, c->exponent,
                              c->mantissa);
     if (by != c->stored) ha_change_values(values, c->stored, wide, by, n);

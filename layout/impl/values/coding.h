@@ -63,8 +63,10 @@ static double ha_odd_integer(int64_t x) {
 
 /* ---- to what is midway ----------------------------------------------------------------------- */
 
-static ha_scalar ha_type_of_part(ha_scalar scalar) {
-    return scalar == HA_C64 ? HA_F32 : scalar == HA_C128 ? HA_F64 : scalar;
+static ha_dtype ha_type_of_part(ha_dtype scalar) {
+    return scalar == HA_DTYPE_c64    ? HA_DTYPE_float
+           : scalar == HA_DTYPE_c128 ? HA_DTYPE_double
+                                     : scalar;
 }
 
 #define HA_LOADED_(j)                                                                              \
@@ -98,43 +100,43 @@ HA_LOADER_(bf16, ha_bfloat16, double)
 #undef HA_MADE_
 
 /* Numbers that are not complex; which member of `to` they are in. */
-static ha_scalar ha_load_midway(ha_midway *to, ha_scalar type, const char *from, int64_t n) {
+static ha_dtype ha_load_midway(ha_midway *to, ha_dtype type, const char *from, int64_t n) {
     switch (type) {
-    case HA_F64:
-    case HA_I64:
-    case HA_U64:
+    case HA_DTYPE_double:
+    case HA_DTYPE_int64_t:
+    case HA_DTYPE_uint64_t:
         memcpy(to, from, (size_t)n * 8);
         return type;
-    case HA_F32:
+    case HA_DTYPE_float:
         ha_load_f32(to->real, from, n);
-        return HA_F64;
-    case HA_F16:
+        return HA_DTYPE_double;
+    case HA_DTYPE_half:
         ha_load_f16(to->real, from, n);
-        return HA_F64;
-    case HA_BF16:
+        return HA_DTYPE_double;
+    case HA_DTYPE_bfloat16:
         ha_load_bf16(to->real, from, n);
-        return HA_F64;
-    case HA_I8:
+        return HA_DTYPE_double;
+    case HA_DTYPE_int8_t:
         ha_load_i8(to->integer, from, n);
-        return HA_I64;
-    case HA_I16:
+        return HA_DTYPE_int64_t;
+    case HA_DTYPE_int16_t:
         ha_load_i16(to->integer, from, n);
-        return HA_I64;
-    case HA_I32:
+        return HA_DTYPE_int64_t;
+    case HA_DTYPE_int32_t:
         ha_load_i32(to->integer, from, n);
-        return HA_I64;
-    case HA_U8:
+        return HA_DTYPE_int64_t;
+    case HA_DTYPE_uint8_t:
         ha_load_u8(to->integer, from, n);
-        return HA_I64;
-    case HA_U16:
+        return HA_DTYPE_int64_t;
+    case HA_DTYPE_uint16_t:
         ha_load_u16(to->integer, from, n);
-        return HA_I64;
-    case HA_U32:
+        return HA_DTYPE_int64_t;
+    case HA_DTYPE_uint32_t:
         ha_load_u32(to->integer, from, n);
-        return HA_I64;
+        return HA_DTYPE_int64_t;
     default:
         ha_load_bool(to->integer, from, n);
-        return HA_I64;
+        return HA_DTYPE_int64_t;
     }
 }
 
@@ -188,41 +190,41 @@ HA_STORER_(integer_u16, uint16_t, int64_t)
 HA_STORER_(integer_u32, uint32_t, int64_t)
 #undef HA_MADE_
 
-static void ha_store_reals(char *to, ha_scalar type, const double *from, int64_t n) {
-    if (type == HA_F32)
+static void ha_store_reals(char *to, ha_dtype type, const double *from, int64_t n) {
+    if (type == HA_DTYPE_float)
         ha_store_double_f32(to, from, n);
-    else if (type == HA_F16)
+    else if (type == HA_DTYPE_half)
         ha_store_double_f16(to, from, n);
-    else if (type == HA_BF16)
+    else if (type == HA_DTYPE_bfloat16)
         ha_store_double_bf16(to, from, n);
     else
         memcpy(to, from, (size_t)n * sizeof *from);
 }
 
-static void ha_store_integers(char *to, ha_scalar type, const int64_t *from, int64_t n) {
+static void ha_store_integers(char *to, ha_dtype type, const int64_t *from, int64_t n) {
     switch (type) {
-    case HA_I8:
+    case HA_DTYPE_int8_t:
         ha_store_integer_i8(to, from, n);
         break;
-    case HA_I16:
+    case HA_DTYPE_int16_t:
         ha_store_integer_i16(to, from, n);
         break;
-    case HA_I32:
+    case HA_DTYPE_int32_t:
         ha_store_integer_i32(to, from, n);
         break;
-    case HA_I64:
+    case HA_DTYPE_int64_t:
         memcpy(to, from, (size_t)n * sizeof *from);
         break;
-    case HA_U8:
+    case HA_DTYPE_uint8_t:
         ha_store_integer_u8(to, from, n);
         break;
-    case HA_U16:
+    case HA_DTYPE_uint16_t:
         ha_store_integer_u16(to, from, n);
         break;
-    case HA_U32:
+    case HA_DTYPE_uint32_t:
         ha_store_integer_u32(to, from, n);
         break;
-    case HA_U64:
+    case HA_DTYPE_uint64_t:
         ha_store_integer_u64(to, from, n);
         break;
     default:
@@ -232,30 +234,30 @@ static void ha_store_integers(char *to, ha_scalar type, const int64_t *from, int
 }
 
 /* What is midway as integers, if it is not. */
-static void ha_midway_integers(ha_midway *v, ha_scalar is, int64_t n) {
-    if (is == HA_F64)
+static void ha_midway_integers(ha_midway *v, ha_dtype is, int64_t n) {
+    if (is == HA_DTYPE_double)
         for (int64_t k = 0; k < n; k++) v->integer[k] = ha_near_integer(v->real[k]);
-    if (is == HA_U64) ha_store_natural_i64((char *)v->integer, v->natural, n);
+    if (is == HA_DTYPE_uint64_t) ha_store_natural_i64((char *)v->integer, v->natural, n);
 }
 
 /* … as numbers whose rounding to this type is rounding once. */
-static void ha_midway_reals(ha_midway *v, ha_scalar is, ha_scalar to, int64_t n) {
-    for (int64_t k = 0; k < n && is == HA_I64; k++)
-        v->real[k] = to == HA_F64 ? (double)v->integer[k] : ha_odd_integer(v->integer[k]);
-    for (int64_t k = 0; k < n && is == HA_U64; k++)
-        v->real[k] = to == HA_F64 ? (double)v->natural[k] : ha_odd_natural(v->natural[k]);
+static void ha_midway_reals(ha_midway *v, ha_dtype is, ha_dtype to, int64_t n) {
+    for (int64_t k = 0; k < n && is == HA_DTYPE_int64_t; k++)
+        v->real[k] = to == HA_DTYPE_double ? (double)v->integer[k] : ha_odd_integer(v->integer[k]);
+    for (int64_t k = 0; k < n && is == HA_DTYPE_uint64_t; k++)
+        v->real[k] = to == HA_DTYPE_double ? (double)v->natural[k] : ha_odd_natural(v->natural[k]);
 }
 
-static void ha_store_midway(char *to, ha_scalar type, ha_midway *v, ha_scalar is, int64_t n) {
+static void ha_store_midway(char *to, ha_dtype type, ha_midway *v, ha_dtype is, int64_t n) {
     if (ha_is_floating(type)) {
         ha_midway_reals(v, is, type, n);
         ha_store_reals(to, type, v->real, n);
-    } else if (type == HA_BOOL && is == HA_F64) {
+    } else if (type == HA_DTYPE_bool && is == HA_DTYPE_double) {
         ha_store_double_bool(to, v->real, n);
-    } else if (type == HA_U64 && is == HA_F64) {
+    } else if (type == HA_DTYPE_uint64_t && is == HA_DTYPE_double) {
         for (int64_t k = 0; k < n; k++) v->natural[k] = ha_near_natural(v->real[k]);
         memcpy(to, v->natural, (size_t)n * sizeof *v->natural);
-    } else if (type == HA_U64 && is == HA_U64) {
+    } else if (type == HA_DTYPE_uint64_t && is == HA_DTYPE_uint64_t) {
         memcpy(to, v->natural, (size_t)n * sizeof *v->natural);
     } else {
         ha_midway_integers(v, is, n);
@@ -267,19 +269,19 @@ static void ha_store_midway(char *to, ha_scalar type, ha_midway *v, ha_scalar is
 
 /* Up to HA_PORTION values, dense and perhaps misaligned, as those of another type; both are complex, or
  * none is. */
-static void ha_change_values(void *to, ha_scalar to_type, const void *from, ha_scalar from_type,
+static void ha_change_values(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
                              int64_t n) {
     ha_midway v;
     if (to_type == from_type) {
-        memcpy(to, from, (size_t)(n * ha_scalar_size(to_type)));
+        memcpy(to, from, (size_t)(n * (int64_t)ha_dtype_size(to_type)));
         return;
     }
     if (ha_is_complex(to_type)) n *= 2;
-    const ha_scalar f = ha_type_of_part(from_type), t = ha_type_of_part(to_type);
+    const ha_dtype f = ha_type_of_part(from_type), t = ha_type_of_part(to_type);
     if (ha_is_floating(f) && ha_is_floating(t) &&
         ha_convert_scalars_directly(to, t, from, f, (size_t)n))
         return;
-    const ha_scalar is = ha_load_midway(&v, f, (const char *)from, n);
+    const ha_dtype is = ha_load_midway(&v, f, (const char *)from, n);
     ha_store_midway((char *)to, t, &v, is, n);
 }
 
@@ -306,7 +308,7 @@ HA_SWAPPER_(8, uint64_t)
 #undef HA_MADE_
 
 /* The other byte order, of dense values of more than a byte. */
-static void ha_swap_values(void *at, ha_scalar type, int64_t n) {
+static void ha_swap_values(void *at, ha_dtype type, int64_t n) {
     const int64_t size = ha_part_size(type);
     if (ha_is_complex(type)) n *= 2;
     if (size == 2)

@@ -110,20 +110,20 @@ static void ha_keep_raw(ha_along *a, int64_t size, const char *values, int64_t e
 
 /* Has it values of a byte, of which so few bits are stored that eight fit into a word? */
 static int ha_is_small(const ha_coding *c, int64_t step) {
-    return ha_scalar_size(c->stored) == 1 && c->bits <= 7 && step == c->bits &&
-           (c->stored != HA_BOOL || c->bits == 1);
+    return ha_dtype_size(c->stored) == 1 && c->bits <= 7 && step == c->bits &&
+           (c->stored != HA_DTYPE_bool || c->bits == 1);
 }
 
 /* Up to HA_PORTION values of bits: from memory, and to memory. */
 static void ha_fetch_bits(const ha_coding *c, ha_along *a, char *stored, int64_t n) {
-    const int64_t size = ha_scalar_size(c->stored);
+    const int64_t size = (int64_t)ha_dtype_size(c->stored);
     uint64_t code[HA_PORTION];
     for (int64_t at, step, here; n > 0; n -= here, stored += here * size) {
         int64_t done = 0;
         here = ha_along_next(a, n, &at, &step);
         ha_bit_run run = {at, step, c->bits};
         if (ha_is_small(c, step))
-            done = ha_bits_read_small(a->blob, run, c->stored == HA_I8, stored, here);
+            done = ha_bits_read_small(a->blob, run, c->stored == HA_DTYPE_int8_t, stored, here);
         run.at += done * step;
         if (done == here) continue;
         ha_bits_read(a->blob, run, code, here - done);
@@ -132,14 +132,14 @@ static void ha_fetch_bits(const ha_coding *c, ha_along *a, char *stored, int64_t
 }
 
 static void ha_keep_bits(const ha_coding *c, ha_along *a, const char *stored, int64_t n) {
-    const int64_t size = ha_scalar_size(c->stored);
+    const int64_t size = (int64_t)ha_dtype_size(c->stored);
     uint64_t code[HA_PORTION];
     for (int64_t at, step, here; n > 0; n -= here, stored += here * size) {
         int64_t done = 0;
         here = ha_along_next(a, n, &at, &step);
         ha_bit_run run = {at, step, c->bits};
         if (ha_is_small(c, step))
-            done = ha_bits_write_small(a->blob, run, c->stored == HA_I8, stored, here);
+            done = ha_bits_write_small(a->blob, run, c->stored == HA_DTYPE_int8_t, stored, here);
         run.at += done * step;
         if (done == here) continue;
         ha_values_to_bits(code, stored + done * size, c, here - done);
@@ -150,7 +150,7 @@ static void ha_keep_bits(const ha_coding *c, ha_along *a, const char *stored, in
 /* The same of values as they are stored, whatever that is. */
 static void ha_fetch_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
                             int64_t n) {
-    const int64_t size = ha_scalar_size(c->stored);
+    const int64_t size = (int64_t)ha_dtype_size(c->stored);
     for (int64_t b = 0; b < c->bytes; b++) {
         const ha_row *row = &a->mapping->byte_row[c->byte_row + b];
         ha_along byte = ha_along_of(records, row, a->index, a->dimension);
@@ -167,7 +167,7 @@ static void ha_fetch_stored(const ha_mapped *records, const ha_coding *c, ha_alo
 
 static void ha_keep_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
                            int64_t n) {
-    const int64_t size = ha_scalar_size(c->stored);
+    const int64_t size = (int64_t)ha_dtype_size(c->stored);
     if (c->swapped) ha_swap_values(stored, c->stored, n);
     for (int64_t b = 0; b < c->bytes; b++) {
         const ha_row *row = &a->mapping->byte_row[c->byte_row + b];
@@ -185,11 +185,11 @@ static void ha_keep_stored(const ha_mapped *records, const ha_coding *c, ha_alon
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* The type of a leaf's values. Tables that were written by hand need not say it in the row. */
-static ha_scalar ha_mapped_type(const ha_mapping *m, int64_t leaf) {
-    ha_leaf described = {.scalar = HA_NO_SCALAR};
-    if (m->row[leaf].scalar != HA_NO_SCALAR) return (ha_scalar)m->row[leaf].scalar;
+static ha_dtype ha_mapped_type(const ha_mapping *m, int64_t leaf) {
+    ha_leaf described = {.type = HA_DTYPE_NONE};
+    if (m->row[leaf].type != HA_DTYPE_NONE) return (ha_dtype)m->row[leaf].type;
     (void)!ha_record_leaf(m->record, leaf, &described);
-    return described.scalar;
+    return described.type;
 }
 
 /* What ha_mapped_get_run and ha_mapped_set_run do, without anything being counted. */
@@ -198,8 +198,8 @@ static void ha_fetch_run(const ha_mapped *records, int64_t leaf, const int64_t *
     const ha_mapping *m = records->mapping;
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
-    const ha_scalar type = ha_mapped_type(m, leaf);
-    const int64_t size = ha_scalar_size(type);
+    const ha_dtype type = ha_mapped_type(m, leaf);
+    const int64_t size = (int64_t)ha_dtype_size(type);
     ha_along a = ha_along_of(records, row, index, dimension);
     uint64_t stored[2 * HA_PORTION];
     if (row->blob < 0) {
@@ -221,8 +221,8 @@ static void ha_keep_run(const ha_mapped *records, int64_t leaf, const int64_t *i
     const ha_mapping *m = records->mapping;
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
-    const ha_scalar type = ha_mapped_type(m, leaf);
-    const int64_t size = ha_scalar_size(type);
+    const ha_dtype type = ha_mapped_type(m, leaf);
+    const int64_t size = (int64_t)ha_dtype_size(type);
     ha_along a = ha_along_of(records, row, index, dimension);
     uint64_t stored[2 * HA_PORTION];
     if (row->blob < 0) return;

@@ -193,32 +193,32 @@ HA_API ha_status ha_layout_advise(const ha_record *record, int rank, const int64
 /* ---- as a table ------------------------------------------------------------------------------ */
 
 /* Three digits, and the unit that fits. */
-static void ha_put_seconds(ha_writer *w, double seconds) {
+static void ha_put_seconds(ha_text *w, double seconds) {
     static const char *const unit[] = {"s ", "ms", "us", "ns"};
     int k = 0;
     while (seconds < 1 && k < 3) seconds *= 1000, k++;
-    ha_put_text(w, "%8.3g %s", seconds, unit[k]);
+    ha_print(w, "%8.3g %s", seconds, unit[k]);
 }
 
 HA_API int64_t ha_advice_text(const ha_advice *advice, int count, char *buffer, size_t size) {
-    ha_writer w = ha_writer_to(buffer, size);
+    ha_text w = ha_text_into(buffer, size);
     int wide = 6;
     for (int k = 0; k < count; k++)
         if ((int)strlen(advice[k].layout) > wide) wide = (int)strlen(advice[k].layout);
-    ha_put_text(&w, "%-*s         best       median  ratio         bytes\n", wide, "layout");
+    ha_print(&w, "%-*s         best       median  ratio         bytes\n", wide, "layout");
     for (int k = 0; k < count; k++) {
         const ha_advice *a = &advice[k];
-        ha_put_text(&w, "%-*s  ", wide, a->layout);
+        ha_print(&w, "%-*s  ", wide, a->layout);
         if (a->status) {
-            ha_put_text(&w, "%s\n", a->why);
+            ha_print(&w, "%s\n", a->why);
             continue;
         }
         ha_put_seconds(&w, a->best);
-        ha_put_text(&w, "  ");
+        ha_print(&w, "  ");
         ha_put_seconds(&w, a->median);
-        ha_put_text(&w, "  %5.2f  %12lld\n", a->ratio, (long long)a->bytes);
+        ha_print(&w, "  %5.2f  %12lld\n", a->ratio, (long long)a->bytes);
     }
-    return w.length;
+    return (int64_t)w.length;
 }
 
 #endif

@@ -27,14 +27,14 @@ static ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_co
         snprintf(text, sizeof text, "is stored as %d bits: no view has it", (int)c->bits);
     else
         snprintf(text, sizeof text, "is stored as %s%s%s: no view has it",
-                 ha_scalar_name(c->stored), c->swapped ? ", swapped" : "",
+                 ha_dtype_short_name(c->stored), c->swapped ? ", swapped" : "",
                  c->bytes > 0 ? ", byte by byte" : "");
     return ha_refuse_leaf(m, leaf, text);
 }
 
 /* Of a leaf that is there. */
 static ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
-    ha_leaf leaf = {.scalar = HA_NO_SCALAR};
+    ha_leaf leaf = {.type = HA_DTYPE_NONE};
     (void)!ha_record_leaf(record, number, &leaf);
     return leaf;
 }
@@ -51,7 +51,7 @@ static ha_status ha_match_record(const ha_matching *m) {
                          (long long)ha_record_leaves(theirs), (long long)leaves);
     for (int64_t i = 0; i < leaves; i++) {
         char name[200], other[200];
-        if (ha_leaf_of(m->record, i).scalar != ha_leaf_of(theirs, i).scalar ||
+        if (ha_leaf_of(m->record, i).type != ha_leaf_of(theirs, i).type ||
             ha_record_leaf_name(m->record, i, name, sizeof name) !=
                 ha_record_leaf_name(theirs, i, other, sizeof other) ||
             strcmp(name, other) != 0)
@@ -126,13 +126,13 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
             return ha_refuse_leaf(m, i, "has another order than the first field");
         ha_row_strides(row, m->lanes, stride + 2 * i);
         leaf[i] = (char *)((uintptr_t)blobs[row->blob] + (uintptr_t)row->base); /* of none: NULL */
-        const int64_t alignment = ha_scalar_alignment(described.scalar);
+        const int64_t alignment = (int64_t)ha_dtype_alignment(described.type);
         if ((int64_t)((uintptr_t)leaf[i] % (uintptr_t)alignment) != 0 ||
             stride[2 * i] % alignment != 0 || stride[2 * i + 1] % alignment != 0)
             return ha_refuse_leaf(m, i,
                                   "may be misaligned: take the layout 'aligned', or a view "
                                   "that has it at compile time, with _get and _set");
-        m->packed += ha_scalar_size(described.scalar);
+        m->packed += (int64_t)ha_dtype_size(described.type);
     }
     return HA_OK;
 }
@@ -146,7 +146,7 @@ static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
     if ((m->lanes != 1) != (kind == HA_AOSOA_)) return false;
     for (int64_t i = 0; i < m->mapping->rows; i++) {
         const ha_leaf described = ha_leaf_of(m->record, i);
-        const int64_t size = ha_scalar_size(described.scalar);
+        const int64_t size = (int64_t)ha_dtype_size(described.type);
         const bool own = kind == HA_AOS_ || kind == HA_ONE_;
         const int64_t lane = kind == HA_AOS_      ? m->record->size
                              : kind == HA_ONE_    ? 0
@@ -163,9 +163,9 @@ static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
     return true;
 }
 
-HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
-                               const ha_record *record, int rank, int kind, ha_matched_ *matched,
-                               char **leaf, ptrdiff_t *stride, ha_error *error) {
+HA_API ha_status ha_view_match_(const ha_mapping *mapping, void *const *blobs,
+                                const ha_record *record, int rank, int kind, ha_matched_ *matched,
+                                char **leaf, ptrdiff_t *stride, ha_error *error) {
     const int kinds[] = {kind, HA_SOA_, HA_AOS_, HA_PACKED_, HA_AOSOA_, HA_ONE_};
     ha_matching m = {.mapping = mapping, .record = record, .asked = ha_ask("view_from", error)};
     if (mapping->rank != rank)
@@ -197,7 +197,7 @@ HA_API ha_status ha_view_match(const ha_mapping *mapping, void *const *blobs,
     return HA_OK;
 }
 
-HA_API ha_status ha_view_differs(const ha_mapping *mapping, const char *view, ha_error *error) {
+HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, ha_error *error) {
     const ha_asked asked = ha_ask("view_from", error);
     return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s is not the layout of the view %s",
                      mapping->text ? mapping->text : "the mapping", view);
@@ -208,7 +208,7 @@ HA_API void *ha_mapping_memory(const ha_mapping *mapping, void **blob, ha_error 
     size_t room = HA_BLOB_ALIGN;
     for (int32_t b = 0; b < mapping->blobs; b++)
         room = ha_plus_(room, ha_whole_lines_((size_t)mapping->blob[b].bytes));
-    char *memory = (char *)ha_blob_new(room), *next = memory;
+    char *memory = (char *)ha_blob_new_(room), *next = memory;
     if (!memory) {
         ha_no_memory(&asked, room);
         return NULL;

@@ -73,7 +73,7 @@ static char *ha_part_address(const ha_view_part_ *part, const ha_leaf *leaf, int
                              int64_t before, int64_t packed, ptrdiff_t block, ptrdiff_t lane) {
     const ha_spot_ spot = {block, lane};
     return ha_address_(part->blob, part->stride, part->kind, part->shape.lanes, packed, before,
-                       number, ha_scalar_size(leaf->scalar), spot);
+                       number, (int64_t)ha_dtype_size(leaf->type), spot);
 }
 
 /* The row of a leaf, in a blob of its own that begins with its first byte, and that blob. */
@@ -96,13 +96,13 @@ static void ha_hand_row(const ha_view_part_ *part, const ha_record *record, int6
     *row = (ha_row){.blob = (int32_t)number, .lanes = lanes, .section = -1};
     row->lane_stride = lane - first;
     row->block_stride = next - first;
-    row->scalar = (int32_t)leaf.scalar;
-    extent.size = ha_scalar_size(leaf.scalar);
+    row->type = (int32_t)leaf.type;
+    extent.size = (int64_t)ha_dtype_size(leaf.type);
     if (h->linearizer.count == 0 || !ha_find_extent(&extent, row, h->linearizer.count - 1))
         extent = (ha_extent_of){.begin = 0};
     row->base = -extent.begin;
     *at = first + extent.begin;
-    *blob = (ha_blob){extent.end - extent.begin, ha_scalar_alignment(leaf.scalar)};
+    *blob = (ha_blob){extent.end - extent.begin, (int64_t)ha_dtype_alignment(leaf.type)};
 }
 
 /* A table by hand, its list of blobs behind its rows. */
@@ -119,10 +119,11 @@ static ha_mapping *ha_hand_mapping(const ha_asked *asked, const ha_view_part_ *p
     ha_blob *blob = (ha_blob *)(void *)(h->row + n);
     h->linearizer = ha_part_linearizer(part);
     for (int64_t f = 0; f < record->fields; f++)
-        packed += ha_field_leaves(&record->field[f]) * ha_scalar_size(record->field[f].scalar);
+        packed += ha_field_leaves(&record->field[f]) *
+                  (int64_t)ha_dtype_size(record->field[f].type);
     for (int64_t k = 0; k < n; k++) {
         ha_hand_row(part, record, k, before, packed, h, &blob[k], &at[k]);
-        before += ha_scalar_size((ha_scalar)h->row[k].scalar);
+        before += (int64_t)ha_dtype_size((ha_dtype)h->row[k].type);
     }
     h->mapping = (ha_mapping){.record = record,
                               .rank = part->shape.rank,
@@ -193,8 +194,8 @@ static ha_mapping *ha_part_mapping(const ha_record *record, const ha_layout *lay
     return ha_mapping_new(record, layout, shape->rank, extent, error);
 }
 
-HA_API ha_mapped *ha_view_mapped(const ha_view_part_ *view, const ha_record *record,
-                                 ha_error *error) {
+HA_API ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *record,
+                                  ha_error *error) {
     const ha_asked asked = ha_ask("view_mapped", error);
     ha_layout layout;
     int64_t leaves;
@@ -227,22 +228,22 @@ HA_API void ha_mapped_free(const ha_mapped *records) {
 /* ---- split views ----------------------------------------------------------------------------- */
 
 /* The fields as text. */
-static void ha_put_fields(ha_writer *w, const ha_typed_path_ *path, ptrdiff_t paths) {
+static void ha_put_fields(ha_text *w, const ha_typed_path_ *path, ptrdiff_t paths) {
     for (ptrdiff_t k = 0; k < paths; k++)
-        ha_put_text(w, "%s%s:%s", k > 0 ? " " : "", path[k].path, ha_scalar_name(path[k].scalar));
+        ha_print(w, "%s%s:%s", k > 0 ? " " : "", path[k].path, ha_dtype_short_name(path[k].type));
 }
 
 /* The first leaves as the paths of a split. */
-static void ha_put_leaves(ha_writer *w, const ha_record *record, ptrdiff_t leaves) {
+static void ha_put_leaves(ha_text *w, const ha_record *record, ptrdiff_t leaves) {
     for (ptrdiff_t k = 0; k < leaves; k++) {
         const ha_leaf leaf = ha_leaf_of(record, k);
-        if (k > 0) ha_put_text(w, "+");
+        if (k > 0) ha_print(w, "+");
         ha_put_leaf_name(w, record, &leaf);
     }
 }
 
 /* One of the two texts; leaves 0: the fields. */
-static void ha_put_split(ha_writer *w, const ha_record *record, ptrdiff_t leaves,
+static void ha_put_split(ha_text *w, const ha_record *record, ptrdiff_t leaves,
                          const ha_typed_path_ *path, ptrdiff_t paths) {
     if (leaves > 0)
         ha_put_leaves(w, record, leaves);
@@ -253,15 +254,15 @@ static void ha_put_split(ha_writer *w, const ha_record *record, ptrdiff_t leaves
 /* Writes that into new memory. */
 static char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdiff_t leaves,
                            const ha_typed_path_ *path, ptrdiff_t paths) {
-    ha_writer w = {0};
+    ha_text w = {0};
     ha_put_split(&w, record, leaves, path, paths);
-    const size_t bytes = (size_t)w.length + 1;
+    const size_t bytes = w.length + 1;
     char *text = (char *)HA_LAYOUT_MALLOC_(bytes);
     if (!text) {
         ha_no_memory(asked, bytes);
         return NULL;
     }
-    w = ha_writer_to(text, bytes);
+    w = ha_text_into(text, bytes);
     ha_put_split(&w, record, leaves, path, paths);
     return text;
 }
@@ -270,7 +271,7 @@ static ha_record *ha_split_record(const ha_asked *asked, const ha_typed_path_ *p
                                   ptrdiff_t paths) {
     ha_record *record = NULL;
     for (ptrdiff_t k = 0; k < paths; k++)
-        if (path[k].scalar == HA_NO_SCALAR) {
+        if (path[k].type == HA_DTYPE_NONE) {
             (void)ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s has a type that is none", path[k].path);
             return NULL;
         }
@@ -298,8 +299,8 @@ static ha_mapping *ha_split_mapping(const ha_asked *asked, const ha_view_part_ *
     return mapping;
 }
 
-HA_API ha_mapped *ha_view_split_mapped(const ha_view_part_ *part, const ha_typed_path_ *path,
-                                       ptrdiff_t paths, ha_error *error) {
+HA_API ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part, const ha_typed_path_ *path,
+                                        ptrdiff_t paths, ha_error *error) {
     const ha_asked asked = ha_ask("view_mapped", error);
     ha_record *record = ha_split_record(&asked, path, paths);
     if (!record) return NULL;
