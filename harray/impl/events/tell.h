@@ -5,18 +5,13 @@
 #include "trace.h"
 
 static void ha_record_tell(ha_event_record *r) {
-    const ha_event_taker *taker = __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE);
     if (ha_listener.call) ha_listener.call(&r->info, ha_listener.user);
-    if (taker)
-        taker->take(r);
-    else
-        HARRAY_FREE(r);
+    ha_trace_take(r);
 }
 
 static void ha_call_leave(void) {
     if (--ha_pending_events.depth || ha_pending_events.telling) return;
-    if (ha_pending_events.stamps)
-        __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE)->abandon(ha_pending_events.stamps);
+    ha_stamps_abandon(ha_pending_events.stamps);
     ha_pending_events.stamps = NULL;
     ha_event_record *r = ha_pending_events.first;
     ha_pending_events.first = NULL;

@@ -106,6 +106,8 @@ static void ha_trace_flush(void) {
     ha_trace.used = 0;
 }
 
+/* Writes it, while there is a trace; the record is its own from then. What was noted for a trace may come
+ * later than its end. */
 static void ha_trace_take(ha_event_record *r) {
     ha_stamps *s = r->stamps;
     int tracing = (__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS) != 0;
@@ -161,8 +163,6 @@ static ha_status ha_trace_open_file(const char *path) {
     return HA_OK;
 }
 
-static const ha_event_taker ha_trace_taker = {ha_trace_take, ha_stamps_abandon};
-
 /* In a child of fork(): what is in the buffer is the parent's to write. */
 static void ha_trace_forked(void) {
     if (!ha_trace.file) return;
@@ -185,7 +185,6 @@ static ha_status ha_trace_start(const char *path) {
         ha_trace_name("process_name", HA_TRACE_THREADS, 0, "threads");
         ha_trace_name("process_name", HA_TRACE_QUEUES, 0, "queues");
         ha_trace_name("process_name", HA_TRACE_MEMORIES, 0, "memory handed out");
-        __atomic_store_n(&ha_taker, &ha_trace_taker, __ATOMIC_RELEASE);
         ha_listen(HA_TRACE_LISTENS, 1);
     }
     pthread_mutex_unlock(&ha_trace.lock);
