@@ -73,6 +73,14 @@ static void have_a_child(void) {
     HA_CHECK(waitpid(child, NULL, 0) == child ? HA_OK : HA_ERR_STATE);
 }
 
+/* The first call that may cause events is a child's, and refused. */
+static void have_a_child_first(void) {
+    pid_t child = fork();
+    if (child == 0) exit(harray_double_zeros(N).array != NULL);
+    HA_CHECK(waitpid(child, NULL, 0) == child ? HA_OK : HA_ERR_STATE);
+    do_known_things();
+}
+
 static void *use_shared(void *argument) {
     harray_double *shared = (harray_double *)argument;
     for (int i = 0; i < ROUNDS; i++) {
@@ -189,6 +197,8 @@ int main(int argc, char **argv) {
         crash();
     else if (!strcmp(what, "child"))
         have_a_child();
+    else if (!strcmp(what, "child first"))
+        have_a_child_first();
     else if (!strcmp(what, "threads"))
         have_threads(file);
     else if (!strcmp(what, "held"))

@@ -168,8 +168,10 @@ def check_variable(program, folder, file):
     trace = Trace(read(file), ended=False)
     require(len(trace.records) > 100, "a crash leaves what was written")
     run(program, "exit", file, variable=os.path.join(folder, "process-%p.json"))
-    named = [f for f in os.listdir(folder) if re.fullmatch(r"process-\d+\.json", f)]
-    require(len(named) == 1, f"files of processes: {named}")
+    run(program, "child first", file, variable=os.path.join(folder, "first-%p.json"))
+    for name in "process", "first":
+        named = [f for f in os.listdir(folder) if re.fullmatch(name + r"-\d+\.json", f)]
+        require(len(named) == 1, f"files of processes: {named}")
     told = run(program, "exit", file, variable="/no/such/folder/file.json")
     require(told.startswith("harray: HARRAY_TRACE: ") and told.count("\n") == 1, told)
 

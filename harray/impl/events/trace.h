@@ -215,9 +215,10 @@ static void ha_trace_from_environment(void) {
 
 static pthread_once_t ha_trace_once = PTHREAD_ONCE_INIT;
 
-/* HARRAY_TRACE is read where watching begins: at the first call that may cause events. */
+/* HARRAY_TRACE is read where watching begins: at the first call that may cause events; not in a child of
+ * fork() whose parent has called before: the file is the parent's. */
 static void ha_trace_ask(void) {
-    if (!(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_UNASKED)) return;
+    if (ha_forked || !(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_UNASKED)) return;
     pthread_once(&ha_trace_once, ha_trace_from_environment);
     __atomic_fetch_and(&ha_listeners, ~(unsigned)HA_TRACE_UNASKED, __ATOMIC_RELEASE);
 }
