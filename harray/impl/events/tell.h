@@ -4,12 +4,12 @@
 
 #include "trace.h"
 
-static void ha_record_tell(ha_event_record *r) {
+HA_IN_ void ha_record_tell(ha_event_record *r) {
     if (ha_listener.call) ha_listener.call(&r->info, ha_listener.user);
     ha_trace_take(r);
 }
 
-static void ha_call_leave(void) {
+HA_IN_ void ha_call_leave(void) {
     if (--ha_pending_events.depth || ha_pending_events.telling) return;
     ha_stamps_abandon(ha_pending_events.stamps);
     ha_pending_events.stamps = NULL;
@@ -23,7 +23,7 @@ static void ha_call_leave(void) {
     ha_pending_events.telling = 0;
 }
 
-static int ha_call_count(void) {
+HA_IN_ int ha_call_count(void) {
     ha_trace_ask();
     if (!ha_is_listening()) return 0;
     ha_pending_events.depth++;
