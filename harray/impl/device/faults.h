@@ -51,7 +51,7 @@ typedef struct ha_known {
     ha_guarded *guarded;   /* NULL: memory of a device */
     pthread_mutex_t lock;  /* of those below; the handler does without */
     size_t element;
-    char label[112], where[48];
+    char label[120], where[48];
     ha_known_access access[HA_KNOWN_ACCESSES];
     ha_known_late late[HA_KNOWN_LATE]; /* their pages are still open */
     uint64_t opened;                   /* the next one is access[opened % …], if that is closed */
