@@ -285,6 +285,23 @@ static int expect_best(const char *expected) {
 
 static int count_devices(const char *kind) { return ha_context_count(kind); }
 
+static void count_event(HA_UNUSED const ha_event_info *e, void *count) { ++*(int *)count; }
+
+/* Exit status 0 when a child may call, and is told what happens, if its parent has only set a handler. */
+static int fork_first(void) {
+    int told = 0, status = -1;
+    ha_set_event_handler(count_event, &told);
+    const pid_t child = fork();
+    if (child == 0) {
+        harray_double x = harray_double_zeros(1000);
+        _exit(harray_double_free(&x) != HA_OK || told == 0);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) return 1;
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+TEST(fork_before_the_first_call) { assert_int_equal(run_again("fork", NULL, NULL), 0); }
+
 /* Without the fake CUDA driver that Meson names; */
 TEST(chosen_by_the_environment) {
     const char *given = getenv("HARRAY_CUDA");
@@ -326,9 +343,11 @@ int main(int argc, char **argv) {
         CASE(registering),
         CASE(devices_that_cannot_be_opened),
         CASE(chosen_by_the_environment),
+        CASE(fork_before_the_first_call),
     };
     int failed = 0;
     program = argv[0];
+    if (argc > 1 && !strcmp(argv[1], "fork")) return fork_first();
     if (argc > 1 && !strcmp(argv[1], "devices")) return count_devices("sim");
     if (argc > 1 && !strcmp(argv[1], "GPUs")) return count_devices("cuda");
     if (argc > 1) return expect_best(argv[1]);

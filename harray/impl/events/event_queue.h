@@ -46,8 +46,12 @@ static inline int ha_is_listening(void) {
     return (__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_LISTENERS) != 0;
 }
 
-/* In a child of fork(), where nothing may be called, nobody listens. */
-HA_IN_ void ha_listen_forked(void) { __atomic_store_n(&ha_listeners, 0, __ATOMIC_RELAXED); }
+/* In a child of fork() nobody listens, as nothing may be called there; unless its parent has only set a
+ * handler, and made no call. */
+HA_IN_ void ha_listen_forked(void) {
+    if (__atomic_load_n(&ha_threads, __ATOMIC_RELAXED))
+        __atomic_store_n(&ha_listeners, 0, __ATOMIC_RELAXED);
+}
 
 HA_IN_ void ha_listen_atfork(void) { pthread_atfork(NULL, NULL, ha_listen_forked); }
 
