@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
     w.converted = ha_records_new(record, 1, &n, "aos");
     w.plain = ha_records_new(record, 1, &n, "soa");
     bench_require(w.device && w.from && w.to && w.converted && w.plain, "making");
-    require(ha_records_layout_(w.converted, w.device, "soa", HA_SITE), "layout");
+    require(ha_records_layout(w.converted, w.device, "soa"), "layout");
     make_blobs(w.from, w.source);
     make_blobs(w.to, w.target);
     write_at(w.converted, ha_host());

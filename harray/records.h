@@ -1,7 +1,7 @@
 /* Record arrays: coherent arrays of records, each memory with a layout of its own.
  *
  *     ha_records *r = ha_records_new(&body_record, 1, &n, NULL);        // an array of structs everywhere
- *     HA_CHECK(ha_records_layout_(r, gpu, "soa", HA_SITE));             // but one array a field there
+ *     HA_CHECK(ha_records_layout(r, gpu, "soa"));                       // but one array a field there
  *     ha_records_access v;
  *     if (ha_records_open(&v, r, gpu, "read pos+mass, write vel", 0, HA_END) == HA_OK) {
  *         … v.blob[b] are the blobs of v.mapping: pointers into the memory of gpu …
@@ -60,16 +60,15 @@ HA_API HA_MUST_CHECK ha_status ha_records_sync_(ha_records *records, const char 
 
 /* The layout in a context's memory. No value is lost: on the host they are converted, and stay valid. From
  * a device what is valid only there is brought to the host; the device has none then until they are asked
- * for there. `array` points at a handle with a member `records`, as
- * HA_RECORDS makes them; the function below takes the record array itself.
+ * for there.
  *   HA_ERR_ARGUMENT     the text is no layout; or one that does not keep every value by itself: null, one
  *                       (of several records), values of fewer bits or another type than the field's
  *                       that does not have all its values
  *   HA_ERR_STATE        the memory there is the caller's, whether accesses are open or not
  *   HA_ERR_CONFLICT     accesses are open
  *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER  as when opening there */
-#define ha_records_layout(array, context, layout)                                                  \
-    ha_records_layout_((array)->records, context, layout, HA_SITE)
+#define ha_records_layout(records, context, layout)                                                \
+    ha_records_layout_(records, context, layout, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_layout_(ha_records *records, ha_context *context,
                                                   const char *layout, const char *site);
 

@@ -7,7 +7,7 @@
  *     HA_QUEUED(drift, sky, double)          // drift can be run on a device's queue
  *     …
  *     bodies r = bodies_new(n);              // an array of body on every memory, unless
- *     HA_CHECK(ha_records_layout(&r, gpu, "soa")); // it is to be something else there
+ *     HA_CHECK(ha_records_layout(r.records, gpu, "soa")); // it is to be something else there
  *     HA_USING(v, r, ha_host(), "overwrite") fill(v);
  *     HA_USING(v, r, gpu, "read vel, write pos") HA_RUN_VIEW(drift, v, 0.1);
  *     HA_USING(v, r, ha_host(), "read pos") print(v);
@@ -46,7 +46,7 @@
  *     sky bodies_here(queue, v)                 in a function on a queue: the view that it was given, as
  *                                               it is to be used there
  *
- * All other functions (records.h) take r.records, or r as ha_records_layout does. Errors as there.
+ * All other functions (records.h) take r.records. Errors as there.
  *
  * ---- layouts. A view HA_ANY has whatever layout the memory has, if it is one for views (any.h). A
  * view with a layout, HA_SOA say, can be opened only where the memory has the same: else

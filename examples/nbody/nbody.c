@@ -231,7 +231,7 @@ static bool fill(bodies r, const body *all, int64_t n, const options *o) {
 }
 
 static bool lay_out(bodies r, ha_context *where, const char *option, const char *layout) {
-    return ha_records_layout(&r, where, layout) == HA_OK ||
+    return ha_records_layout(r.records, where, layout) == HA_OK ||
            complain("%s %s: %s", option, layout, ha_take_error().text);
 }
 

@@ -242,7 +242,7 @@ static ha_status makes(thing *t, atoms r) {
 }
 
 static void lays_out(thing *t, ha_context *c, const char *layout) {
-    STEP(t->name, ha_records_layout(&t->r, c, layout));
+    STEP(t->name, ha_records_layout(t->r.records, c, layout));
     EXPECT(!strcmp(ha_records_mapping(t->r.records, c)->text, layout), "another layout");
 }
 
@@ -452,7 +452,7 @@ static void play_widely(void) {
     for (int i = 0; i < 70; i++) arrays[i] = mine[i];
     STEP("wide_new", (r = some_wide_new(N)).records ? HA_OK : ha_first_error.status);
     STEP("(wide[6])", uses(r, context[2]));
-    STEP("(wide[6])", ha_records_layout(&r, context[1], "soa"));
+    STEP("(wide[6])", ha_records_layout(r.records, context[1], "soa"));
     STEP("(wide[6])", uses(r, context[1]));
     SURELY(some_wide_free(&r));
     STEP("wide_on", (r = some_wide_on(arrays, N)).records ? HA_OK : ha_first_error.status);

@@ -379,8 +379,8 @@ static void touch(atoms r, ha_context *c, const char *what) {
 static atoms made(int64_t n, const char *host, ha_context *c, const char *device) {
     atoms r = atoms_new(n);
     assert_non_null(r.records);
-    fine(ha_records_layout(&r, ha_host(), host));
-    fine(ha_records_layout(&r, c, device));
+    fine(ha_records_layout(r.records, ha_host(), host));
+    fine(ha_records_layout(r.records, c, device));
     return r;
 }
 
@@ -460,7 +460,7 @@ TEST(of_two_dimensions) {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         ha_records_access v;
         ha_records *r = ha_records_new(&atom_record, 2, extent, "aos");
-        fine(ha_records_layout_(r, c, layouts[i], HA_SITE));
+        fine(ha_records_layout(r, c, layouts[i]));
         fine(ha_records_open(&v, r, ha_host(), "overwrite", 0, HA_END));
         const ha_mapped m = {v.mapping, v.blob};
         for (int64_t leaf = 0; leaf < LEAVES; leaf++)
@@ -528,7 +528,7 @@ TEST(records_with_much_padding) {
     ha_records *r = ha_records_new(record, 1, &n, "aos");
     ha_records_access v;
     assert_non_null(r);
-    fine(ha_records_layout_(r, c, "soa", HA_SITE));
+    fine(ha_records_layout(r, c, "soa"));
     fine(ha_records_open(&v, r, ha_host(), "overwrite", 0, HA_END));
     fine(ha_records_close(&v));
     fine(ha_records_open(&v, r, c, "write", 0, HA_END));
@@ -554,7 +554,7 @@ TEST(blocks_of_the_caller) {
     set_records(&memory, 0, N, 1);
     atoms r = {.records = ha_records_wrap(&memory, NULL, 0)};
     assert_non_null(r.records);
-    fine(ha_records_layout(&r, c, "soa"));
+    fine(ha_records_layout(r.records, c, "soa"));
     touch(r, c, "write");
     atoms other = made(2 * N, "aos", c, "soa"); /* is in the chunk then */
     set_on_host(other, 2);
@@ -579,7 +579,7 @@ TEST(padding_of_the_caller) {
     memset(mine, 0x5A, sizeof mine);
     atoms r = atoms_of(mine, N);
     assert_non_null(r.records);
-    fine(ha_records_layout(&r, c, "soa"));
+    fine(ha_records_layout(r.records, c, "soa"));
     set_on_host(r, 1);
     touch(r, c, "write");
     fine(atoms_sync(r));
@@ -717,7 +717,7 @@ TEST(between_devices) {
     static const char *const layouts[] = {"aosoa(16)", "aosoa(16)", "byteswap(soa)"};
     for (int i = 0; i < 3; i++) {
         atoms r = made(N, "aos", one, "soa");
-        fine(ha_records_layout(&r, two, layouts[i]));
+        fine(ha_records_layout(r.records, two, layouts[i]));
         set_on_host(r, i);
         touch(r, one, "write");
         assert_false(ha_records_valid(r.records, ha_host(), "pos", 0, HA_END));
