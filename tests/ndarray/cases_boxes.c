@@ -285,7 +285,7 @@ TEST(a_line_over_gaps) {
 }
 
 /* Nothing makes such views, but whoever changes their numbers. */
-static void expect_astray(ha_status s) {
+static void expect_off_grid(ha_status s) {
     const ha_error e = ha_take_error();
     assert_int_equal(s, HA_ERR_ARGUMENT);
     assert_int_equal(e.status, HA_ERR_ARGUMENT);
@@ -294,16 +294,16 @@ static void expect_astray(ha_status s) {
 
 static void nobody_opens(darray y, darray x) {
     ha_access v, w;
-    expect_astray(open_view(&v, y, H, HA_READ)); /* also where all is valid */
-    expect_astray(open_view(&v, y, H, HA_WRITE));
-    expect_astray(open_view(&v, y, C, HA_READ));
-    expect_astray(open_view(&v, y, C, HA_OVERWRITE));
-    expect_astray(darray_prefetch(y, M1));
-    expect_astray(darray_fill(y, ha_dvalue_of_double(2), C));
-    expect_astray(darray_copy(y, y, C));
+    expect_off_grid(open_view(&v, y, H, HA_READ)); /* also where all is valid */
+    expect_off_grid(open_view(&v, y, H, HA_WRITE));
+    expect_off_grid(open_view(&v, y, C, HA_READ));
+    expect_off_grid(open_view(&v, y, C, HA_OVERWRITE));
+    expect_off_grid(darray_prefetch(y, M1));
+    expect_off_grid(darray_fill(y, ha_dvalue_of_double(2), C));
+    expect_off_grid(darray_copy(y, y, C));
     ha_request both[] = {{.access = &v, .context = C, .how = HA_READ, .view = &x},
                          {.access = &w, .context = C, .how = HA_READ, .view = &y}};
-    expect_astray(ha_open_many(both, 2));
+    expect_off_grid(ha_open_many(both, 2));
 }
 
 TEST(elements_between_rows) {

@@ -23,12 +23,12 @@ typedef struct thing {
 } thing;
 
 /* What can be seen of one. */
-typedef struct sight {
+typedef struct array_snapshot {
     int64_t size;
     uint64_t version;
     char layout[CONTEXTS][48];
     char valid[CONTEXTS][LEAVES][MOST];
-} sight;
+} array_snapshot;
 
 static ha_context *context[CONTEXTS]; /* host, sim, private, CUDA */
 static int contexts;
@@ -37,7 +37,7 @@ static struct {
     const char *step;
     long point;
     int sticky, spent, unified, strides;
-    sight before[ARRAYS];
+    array_snapshot before[ARRAYS];
 } round_;
 static uint32_t counter;
 
@@ -77,7 +77,7 @@ static int is_valid(const ha_records *r, int c, int leaf, int64_t i) {
     return in && ha_set_contains(&in->valid, ha_field_box_range(a, &b));
 }
 
-static void look(const thing *t, sight *s) {
+static void look(const thing *t, array_snapshot *s) {
     memset(s, 0, sizeof *s);
     s->size = ha_records_size(t->r.records);
     s->version = ha_records_version(t->r.records);
@@ -91,7 +91,7 @@ static void look(const thing *t, sight *s) {
     }
 }
 
-static void look_at_all(sight *s) {
+static void look_at_all(array_snapshot *s) {
     const long points = faulty_points(), first = faulty_pause();
     for (int k = 0; k < ARRAYS; k++)
         if (things[k].r.records) look(&things[k], &s[k]);
@@ -100,7 +100,8 @@ static void look_at_all(sight *s) {
 
 /* More may be valid than before: copies of what is valid; and a layout may be known where it was not asked
  * for before. Nothing else is different. */
-static void check_unchanged(const sight *before, const sight *now, const char *name) {
+static void check_unchanged(const array_snapshot *before, const array_snapshot *now,
+                            const char *name) {
     EXPECT(now->size == before->size, "%s has another size", name);
     EXPECT(now->version == before->version, "%s has another version", name);
     for (int c = 0; c < contexts; c++) {
@@ -135,7 +136,7 @@ static ha_status expected_status(void) {
 /* Whether the step has to be repeated. */
 static int end_step(ha_status s, const char *name) {
     const ha_error e = ha_take_error();
-    static sight now[ARRAYS];
+    static array_snapshot now[ARRAYS];
     if (s == HA_OK) {
         EXPECT(!e.status, "it succeeded with an error: %s", e.text);
         return 0;

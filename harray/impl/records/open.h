@@ -172,7 +172,7 @@ static void ha_records_show(ha_records_access *x, ha_array *a) {
     ha_unlock(a);
 }
 
-/* Opens what is has_target at, and fills *x. */
+/* Opens the boxes of an opening, and fills *x. */
 static ha_status ha_records_grant(ha_records_access *x, ha_records *r,
                                   const ha_records_opening *opening, ha_request *q) {
     ha_status s = HA_OK;

@@ -20,26 +20,26 @@ static int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_ho
 static ha_status ha_records_transfer_make(ha_records_transfer *c) {
     const ha_records_state *state = ha_records_state_of(c->array);
     const ha_mapping *m = c->here.mapping;
-    const size_t leaves = (size_t)ha_leaf_values_count(m, 0, state->leaves),
+    const size_t columns = (size_t)ha_column_count(m, 0, state->leaves),
                  rows = (size_t)state->leaves;
     const size_t byte_rows = (size_t)m->byte_rows;
     char *memory = (char *)HARRAY_MALLOC(
-        leaves * (sizeof *c->leaf_values + sizeof *c->merged_copy + sizeof(ha_linearizer)) +
+        columns * (sizeof *c->column + sizeof *c->merged_copy + sizeof(ha_linearizer)) +
         (2 * rows + byte_rows) * sizeof(ha_row));
     if (!memory) return HA_ERR_MEMORY;
-    c->leaf_values = (ha_leaf_values *)(void *)memory;
-    c->merged_copy = (ha_merged_copy *)(void *)(c->leaf_values + leaves);
-    c->chunk.linearizer = (ha_linearizer *)(void *)(c->merged_copy + leaves);
-    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + leaves);
+    c->column = (ha_column *)(void *)memory;
+    c->merged_copy = (ha_merged_copy *)(void *)(c->column + columns);
+    c->chunk.linearizer = (ha_linearizer *)(void *)(c->merged_copy + columns);
+    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + columns);
     c->chunk.byte_row = c->chunk.row + rows;
     c->host.row = c->chunk.byte_row + byte_rows;
     return HA_OK;
 }
 
 static void ha_records_transfer_end(ha_records_transfer *c) {
-    HARRAY_FREE(c->scatter.leaf_values);
-    HARRAY_FREE(c->leaf_values);
-    c->leaf_values = NULL;
+    HARRAY_FREE(c->scatter.column);
+    HARRAY_FREE(c->column);
+    c->column = NULL;
     c->scatter = (ha_device_scatter){.queue = NULL};
     c->asked = 0;
 }
