@@ -1,8 +1,8 @@
 /* clang-format off */
 /* harray: arrays that live on host and device at once, for C.
  *
- * 1. Copy this file into your tree. Unless it is the one-file version, which tools/bundle makes:
- *    harray_impl.h, harray/, backends/, layout/ and LICENSE, too (and layout.h and harray_records.h, if you want these).
+ * 1. Copy this file into your tree, and with it harray_impl.h, harray/, backends/, layout/ and LICENSE; for
+ *    records also layout.h and harray_records.h. (tools/bundle makes one file of all.)
  * 2. In ONE C file:       #define HARRAY_IMPLEMENTATION
  *                         #include "harray.h"          // before every system header
  *    Everywhere else:     #include "harray.h"          // C11, C++17, nvcc

@@ -1,5 +1,6 @@
-/* The implementation: included by harray.h in the one file that defines HARRAY_IMPLEMENTATION. This is its map:
- * each layer knows those above it in this list, and no other. docs/engine.md tells how it works. */
+/* The implementation: included by harray.h in the one file that defines HARRAY_IMPLEMENTATION. This is
+ * its map: each layer knows those above it in this list, and no other. docs/engine.md tells how it
+ * works. */
 #ifndef HARRAY_IMPL_H
 #define HARRAY_IMPL_H
 

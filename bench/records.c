@@ -1,9 +1,9 @@
 /* Record arrays that are an array of structs on the host and a structure of arrays on the device: what
  * converting on the way costs, against doing nothing but the longer one of both.
  *
- * The reference times a conversion on the host alone (ha_mapped_copy), and a transfer of the same values
- * between two equal layouts alone, and gives the longer time: what is overlapped as well as it can be takes
- * as long, and one part more. */
+ * The reference times a conversion on the host alone (ha_mapped_copy), and a transfer of the same
+ * values between two equal layouts alone, and gives the longer time: what is overlapped as well as
+ * it can be takes as long, and one part more. */
 #define _GNU_SOURCE
 #define HARRAY_IMPLEMENTATION
 #include "../harray_records.h"

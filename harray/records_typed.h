@@ -109,14 +109,15 @@
 
 /* ---- functions on a queue -------------------------------------------------------------------- */
 
-/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, can be enqueued. The
- * types of up to six arguments behind the view, each one word or a pointer. Arguments are copied when it
- * is enqueued; what pointers point at has to be there when it runs, and where. Inside, f knows the
- * layout as behind HA_WITH.
+/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, can be
+ * enqueued. The types of up to six arguments behind the view, each one word or a pointer. Arguments
+ * are copied when it is enqueued; what pointers point at has to be there when it runs, and where.
+ * Inside, f knows the layout as behind HA_WITH.
  *
- * HA_RUN_VIEW(f, v, arguments…) enqueues f on the context of the scope that has declared v, and returns. The
- * status may be ignored: a failure also stands in HA_USED(v).status and in ha_take_error(). For GPUs,
- * launch a kernel instead, which is given v: kernel<<<…, (cudaStream_t)ha_context_stream(gpu)>>>(v, …). */
+ * HA_RUN_VIEW(f, v, arguments…) enqueues f on the context of the scope that has declared v, and
+ * returns. The status may be ignored: a failure also stands in HA_USED(v).status and in
+ * ha_take_error(). For GPUs, launch a kernel instead, which is given v: kernel<<<…,
+ * (cudaStream_t)ha_context_stream(gpu)>>>(v, …). */
 #define HA_QUEUED(f, ...) HA_VARIANT_(HA_QUEUED_, HA_COUNT_OF_(__VA_ARGS__))(f, __VA_ARGS__)
 #define HA_RUN_VIEW(f, ...) f##_run_(HA_RUN_USED_(__VA_ARGS__, ~), __VA_ARGS__)
 #define HA_RUN_USED_(v, ...) &HA_USED(v)
@@ -150,8 +151,8 @@
 
 /* ---- what the macros are made of -------------------------------------------------------------- */
 
-/* Of a type of record arrays: how its views are laid out, and made of what is open. The kinds, flags and
- * orders are those of layout/detail/layouts.h. */
+/* Of a type of record arrays: how its views are laid out, and made of what is open. The kinds,
+ * flags and orders are those of layout/detail/layouts.h. */
 typedef struct ha_records_type_ {
     const char *view; /* its name */
     int rank, kind, flags, order;

@@ -10,10 +10,11 @@
  *                                                         or more was moved than has to be
  *
  * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
- * aosoa(16), ... What to look at: kick() and drift() in sky.h, the loops. They are written once, and know
- * of no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of layout; kick_all()
- * and drift_all() here say which fields they read and write, and where. So the bodies are an array of structs
- * on the host and an array for each field on the device, and what moves is what the host looks at.
+ * aosoa(16), ... What to look at: kick() and drift() in sky.h, the loops. They are written once,
+ * and know of no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of
+ * layout; kick_all() and drift_all() here say which fields they read and write, and where. So the
+ * bodies are an array of structs on the host and an array for each field on the device, and what
+ * moves is what the host looks at.
  *
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
  * drift away, however long it runs. */

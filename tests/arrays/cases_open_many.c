@@ -1,5 +1,5 @@
-/* Opening many arrays at once: all or nothing, in a global order. On the contexts of support/matrix.h, and
- * with held queues (support/held.h). */
+/* Opening many arrays at once: all or nothing, in a global order. On the contexts of
+ * support/matrix.h, and with held queues (support/held.h). */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"

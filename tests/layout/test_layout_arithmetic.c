@@ -1,6 +1,6 @@
 /* Arithmetic with whole views, against a model that goes value by value through ha_mapped_get and
- * ha_mapped_set, and computes in C: every byte of the left side is as it has to be, and the right one is as
- * it was. */
+ * ha_mapped_set, and computes in C: every byte of the left side is as it has to be, and the right
+ * one is as it was. */
 #include "../support/layout_memory.h"
 
 #include "arithmetic_loops.h"
@@ -167,8 +167,8 @@ static void test_records(void **state) {
 
 enum { MOST_NEIGHBOURS = 70 };
 
-/* So many fields of one type that follow each other, all of a record or behind another one: with values, with
- * the same layout, and with arrays. */
+/* So many fields of one type that follow each other, all of a record or behind another one: with
+ * values, with the same layout, and with arrays. */
 static void check_neighbours(const char *type_name, int fields, bool all, const char *text,
                              ha_operator op) {
     const int64_t n[] = {83}, zero[] = {0};

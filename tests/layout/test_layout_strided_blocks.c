@@ -1,6 +1,6 @@
-/* Strided blocks (layout/impl/simd/strided_blocks.h): every way to move them that this processor has, with every size, number
- * of leaves and of lanes, at any address and with any strides, does what moving one value after the other
- * does, and touches nothing else. */
+/* Strided blocks (layout/impl/simd/strided_blocks.h): every way to move them that this processor
+ * has, with every size, number of leaves and of lanes, at any address and with any strides, does
+ * what moving one value after the other does, and touches nothing else. */
 #include "../support/layout_memory.h"
 #include "../../layout.h"
 

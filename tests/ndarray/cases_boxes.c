@@ -1,5 +1,5 @@
-/* Boxes: what a view of a table or a cube moves, in how many calls; which views exclude each other; what
- * is said about a box, and what of it is lost. */
+/* Boxes: what a view of a table or a cube moves, in how many calls; which views exclude each other;
+ * what is said about a box, and what of it is lost. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -109,8 +109,8 @@ static double value_at(darray x, size_t i) {
 
 /* ---- what moves ----------------------------------------------------------------------------- */
 
-/* Reading the view at C moves its elements and no others, in so many calls: of copy_strided, where C has that;
- * else of copy. */
+/* Reading the view at C moves its elements and no others, in so many calls: of copy_strided, where
+ * C has that; else of copy. */
 static void expect_cost(darray view, int pieces, int copies) {
     const ha_statistics before = ha_array_statistics(view.array);
     begin_counting(0);

@@ -1,5 +1,5 @@
-/* Record arrays: what harray/records.h and harray/records_typed.h promise, on the contexts of support/matrix.h; and
- * random work against an oracle (records_steps.h).
+/* Record arrays: what harray/records.h and harray/records_typed.h promise, on the contexts of
+ * support/matrix.h; and random work against an oracle (records_steps.h).
  *
  *     cases_records NAME    tests whose names match
  *     HARRAY_FUZZ_OPS=n     n / 40 steps on each row, instead of 1000 (HARRAY_TEST_LONG=1: 300000)

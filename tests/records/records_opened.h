@@ -371,8 +371,8 @@ TEST(functions_on_queues_may_ask) {
     free_atoms(&r);
 }
 
-/* A layout that has changed since it was looked at: once before anything is opened, once before the view is
- * made. Whoever makes views is asked a few times, and then says no. */
+/* A layout that has changed since it was looked at: once before anything is opened, once before the
+ * view is made. Whoever makes views is asked a few times, and then says no. */
 static int fitting_views;
 static ha_status fits_for_a_while(const ha_mapping *m, void *const *blob, int own, void *view,
                                   ha_error *error) {

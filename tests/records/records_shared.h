@@ -143,8 +143,9 @@ TEST(threads_with_a_field_each) {
     free_atoms(&r);
 }
 
-/* Records of which the host has several fields at work: what comes to one of them from elsewhere, in large
- * parts, leaves the bytes of the others alone; and those who convert share the few chunks that there are. */
+/* Records of which the host has several fields at work: what comes to one of them from elsewhere,
+ * in large parts, leaves the bytes of the others alone; and those who convert share the few chunks
+ * that there are. */
 enum { MANY = 6000, PASSES = 6 };
 
 HA_FN void add_id(cloud v, int32_t n) { HA_EACH(cloud, v, at) * cloud_id(v, at) += n; }

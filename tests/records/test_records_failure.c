@@ -1,7 +1,8 @@
-/* Failure loop (see failure/test_failure.c) of record arrays: every allocation and every call of a backend fails in
- * turn, and then with all behind it. When a call fails, what can be seen of the array must be as before, but
- * for values that came to the host on their way, or on which nothing was asked but to be there; then it is
- * repeated, and must succeed; at the end all values are there, and everything has been given back. */
+/* Failure loop (see failure/test_failure.c) of record arrays: every allocation and every call of a
+ * backend fails in turn, and then with all behind it. When a call fails, what can be seen of the
+ * array must be as before, but for values that came to the host on their way, or on which nothing
+ * was asked but to be there; then it is repeated, and must succeed; at the end all values are
+ * there, and everything has been given back. */
 #include "../support/failure_engine.h"
 #include "../../harray_records.h"
 
@@ -98,8 +99,8 @@ static void look_at_all(array_snapshot *s) {
     faulty_resume(first, points);
 }
 
-/* More may be valid than before: copies of what is valid; and a layout may be known where it was not asked
- * for before. Nothing else is different. */
+/* More may be valid than before: copies of what is valid; and a layout may be known where it was
+ * not asked for before. Nothing else is different. */
 static void check_unchanged(const array_snapshot *before, const array_snapshot *now,
                             const char *name) {
     EXPECT(now->size == before->size, "%s has another size", name);
@@ -381,8 +382,8 @@ static void play_adopting(void) {
     }
 }
 
-/* The same on the host and one device, in a few steps of which each point is played: what takes memory for
- * itself, and goes on with several ranges. */
+/* The same on the host and one device, in a few steps of which each point is played: what takes
+ * memory for itself, and goes on with several ranges. */
 static void play_shortly(void) {
     thing *t = &things[0];
     ha_context *h = context[0], *n = context[1];

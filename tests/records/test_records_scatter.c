@@ -1,6 +1,6 @@
-/* Values that a device puts into place: strided copies by the host, the simulated device, and the kernel of
- * the CUDA backend over the fake driver, against a naive model; and when record arrays use them, what
- * happens when they cannot, and that it all arrives. */
+/* Values that a device puts into place: strided copies by the host, the simulated device, and the
+ * kernel of the CUDA backend over the fake driver, against a naive model; and when record arrays
+ * use them, what happens when they cannot, and that it all arrives. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_RECORDS_PART_BYTES_ (128 << 10) /* so that there are several parts */
@@ -38,8 +38,9 @@ static size_t pick(size_t n) {
     return (size_t)(random_state >> 33) % n;
 }
 
-/* Of 0 to 4 levels, with counts that are odd as often as not; aligned or not. Its values take their turns in
- * `bytes` bytes of the target from `first` on; the source's may lie anywhere, and be read twice. */
+/* Of 0 to 4 levels, with counts that are odd as often as not; aligned or not. Its values take their
+ * turns in `bytes` bytes of the target from `first` on; the source's may lie anywhere, and be read
+ * twice. */
 static ha_strided_copy any_copy(unsigned char *to, size_t room, const unsigned char *from) {
     static const size_t sizes[] = {1, 2, 4, 8, 16, 8, 4, 3, 12, 5};
     const size_t bytes = sizes[pick(sizeof sizes / sizeof *sizes)], unit = pick(2) ? bytes : 1;
@@ -492,8 +493,8 @@ TEST(of_two_dimensions) {
     c->ops = counted.ops;
 }
 
-/* Only what was asked for moves: from an array of structs the host gathers it, whole fields the device puts
- * into place; and what the device has of the others stays. */
+/* Only what was asked for moves: from an array of structs the host gathers it, whole fields the
+ * device puts into place; and what the device has of the others stays. */
 TEST(only_what_is_asked_for) {
     ha_context *c = counted_at(sim());
     atoms r = made(N, "aos", c, "soa");
@@ -595,8 +596,8 @@ TEST(padding_of_the_caller) {
 
 /* ---- record arrays: what goes wrong ---------------------------------------------------------- */
 
-/* The device finds out too late that it cannot: the host converts. What is an error stays one, and nothing
- * else has changed. */
+/* The device finds out too late that it cannot: the host converts. What is an error stays one, and
+ * nothing else has changed. */
 TEST(devices_that_fail_to) {
     static const ha_status late[] = {HA_ERR_UNSUPPORTED, HA_ERR_MEMORY};
     ha_context *c = counted_at(sim());

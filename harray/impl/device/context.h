@@ -1,5 +1,5 @@
-/* What the memories and contexts of the process are, and where they are listed. The lists only grow, until
- * ha_shutdown, so that they can be walked unlocked (registry.h). */
+/* What the memories and contexts of the process are, and where they are listed. The lists only
+ * grow, until ha_shutdown, so that they can be walked unlocked (registry.h). */
 #ifndef HARRAY_IMPL_DEVICE_CONTEXT_H
 #define HARRAY_IMPL_DEVICE_CONTEXT_H
 

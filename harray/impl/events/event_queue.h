@@ -42,8 +42,8 @@ static struct {
     void *user;
 } ha_listener;
 
-/* Who is given each event behind the handler. Set when the trace first starts (trace.h), and for good: what
- * was noted for it may come later than its end. */
+/* Who is given each event behind the handler. Set when the trace first starts (trace.h), and for
+ * good: what was noted for it may come later than its end. */
 typedef struct ha_event_taker {
     void (*take)(ha_event_record *r); /* the record is the taker's from then */
     void (*abandon)(struct ha_stamps *s);

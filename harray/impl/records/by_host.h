@@ -1,5 +1,5 @@
-/* Parts of a record array that the host converts, by way of staging chunks. A chunk is not waited for while
- * another one is held. */
+/* Parts of a record array that the host converts, by way of staging chunks. A chunk is not waited
+ * for while another one is held. */
 #ifndef HARRAY_IMPL_RECORDS_BY_HOST_H
 #define HARRAY_IMPL_RECORDS_BY_HOST_H
 

@@ -1,5 +1,5 @@
-/* The part of a box that is converted at once: what of a chunk of the host's memory is like the device's,
- * described as a mapping, so that a copy between layouts fills or reads it. */
+/* The part of a box that is converted at once: what of a chunk of the host's memory is like the
+ * device's, described as a mapping, so that a copy between layouts fills or reads it. */
 #ifndef HARRAY_IMPL_RECORDS_CHUNK_MAPPING_H
 #define HARRAY_IMPL_RECORDS_CHUNK_MAPPING_H
 

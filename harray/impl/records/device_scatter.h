@@ -1,9 +1,10 @@
 /* Values that a device puts into place itself.
  *
- * Where two memories have different layouts, values can travel as they lie in the far one (the host, or
- * another device), into a chunk of the device's memory; from there the device's own copies bring each value
- * to its place, by one call of the queue for all columns. And back the same way. So the host has nothing to
- * convert, where its pieces are long: whole records of an array of structs, or whole fields.
+ * Where two memories have different layouts, values can travel as they lie in the far one (the
+ * host, or another device), into a chunk of the device's memory; from there the device's own copies
+ * bring each value to its place, by one call of the queue for all columns. And back the same way.
+ * So the host has nothing to convert, where its pieces are long: whole records of an array of
+ * structs, or whole fields.
  *
  * Only values that were asked for travel, and padding that is nobody's. */
 #ifndef HARRAY_IMPL_RECORDS_DEVICE_SCATTER_H
@@ -29,8 +30,8 @@ typedef struct ha_device_scatter {
     size_t bytes;          /* of the chunk */
 } ha_device_scatter;
 
-/* A queue of a device that does this; NULL: there is none. One that turns out to have failed leaves it to
- * another one. */
+/* A queue of a device that does this; NULL: there is none. One that turns out to have failed leaves
+ * it to another one. */
 static ha_context *ha_device_scatter_queue(const ha_memory *m) {
     for (;;) {
         ha_context *c = ha_memory_queue(m);
@@ -87,8 +88,8 @@ static int ha_stride_pattern_counts_like(const ha_stride_pattern *p, const ha_li
     return 1;
 }
 
-/* Whether strided copies bring a column from one stride pattern to the other one. fills: what is behind the
- * last record in its block may be written. */
+/* Whether strided copies bring a column from one stride pattern to the other one. fills: what is
+ * behind the last record in its block may be written. */
 static int ha_column_scatter(const ha_column *s, const ha_mapping *far, const ha_mapping *near,
                              const ha_field_box *b, int fills) {
     if (ha_stride_patterns_match(&s->pattern, &s->other)) return 1;
@@ -124,9 +125,9 @@ static uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
     return bytes;
 }
 
-/* Looks at a box with these columns in the near memory. Gives what it costs; UINT64_MAX: it cannot be done,
- * or more than a quarter above the `values` bytes of the values would travel. loose: as for merged
- * copies. */
+/* Looks at a box with these columns in the near memory. Gives what it costs; UINT64_MAX: it cannot
+ * be done, or more than a quarter above the `values` bytes of the values would travel. loose: as
+ * for merged copies. */
 static uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_column *s, int64_t columns,
                                         const ha_mapped *far, const ha_mapping *near,
                                         const ha_field_box *b, uint64_t values, int loose,
@@ -152,8 +153,8 @@ typedef struct ha_device_scatter_side {
     int64_t behind; /* from the first value to the first one behind the full blocks */
 } ha_device_scatter_side;
 
-/* In the order of another one. lanes: 0, or values are counted in blocks of so many, of which `full` are
- * full. */
+/* In the order of another one. lanes: 0, or values are counted in blocks of so many, of which
+ * `full` are full. */
 static ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern *p,
                                                         const ha_stride_pattern *order,
                                                         int64_t lanes, int64_t full) {

@@ -1,5 +1,5 @@
-/* How a box of a record array is moved: in which parts, and each part by which method, namely the one that
- * is estimated to be the fastest. */
+/* How a box of a record array is moved: in which parts, and each part by which method, namely the
+ * one that is estimated to be the fastest. */
 #ifndef HARRAY_IMPL_RECORDS_METHOD_H
 #define HARRAY_IMPL_RECORDS_METHOD_H
 
@@ -45,7 +45,8 @@ typedef struct ha_records_transfer {
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* The columns of a box, with their stride patterns. 0: cut the box. *pair: they are alike in both memories. */
+/* The columns of a box, with their stride patterns. 0: cut the box. *pair: they are alike in both
+ * memories. */
 static int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_box *b, int *pair,
                                         ha_cut *cut) {
     const ha_records_state *state = ha_records_state_of(c->array);

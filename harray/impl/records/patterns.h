@@ -1,10 +1,10 @@
 /* How a box of a record array lies in memory: as equally spaced pieces, which queues copy.
  *
- * A box consists of columns. A column is the values of one leaf; of a leaf that is stored byte by byte
- * each byte of the values is a column of its own. In one mapping a column has a stride pattern: its values
- * lie at equal distances, on some levels. Where they do not (between the blocks of aosoa, in Morton order)
- * the box is cut. Columns that lie beside each other, with stride patterns of the same levels, are merged
- * into one copy, of larger pieces. */
+ * A box consists of columns. A column is the values of one leaf; of a leaf that is stored byte by
+ * byte each byte of the values is a column of its own. In one mapping a column has a stride
+ * pattern: its values lie at equal distances, on some levels. Where they do not (between the blocks
+ * of aosoa, in Morton order) the box is cut. Columns that lie beside each other, with stride
+ * patterns of the same levels, are merged into one copy, of larger pieces. */
 #ifndef HARRAY_IMPL_RECORDS_PATTERNS_H
 #define HARRAY_IMPL_RECORDS_PATTERNS_H
 
@@ -286,9 +286,9 @@ static int64_t ha_packed_step(const ha_strided_copy *copy, int64_t step) {
 
 /* ---- what copies cost ------------------------------------------------------------------------ */
 
-/* An estimate in nanoseconds, to choose between copying pieces and converting on the host: of a call of a
- * queue, of a piece in it, and of converting 1024 bytes. Of the order of what a driver and one core take;
- * what matters is that pieces of single values lose, and long ones win. */
+/* An estimate in nanoseconds, to choose between copying pieces and converting on the host: of a
+ * call of a queue, of a piece in it, and of converting 1024 bytes. Of the order of what a driver
+ * and one core take; what matters is that pieces of single values lose, and long ones win. */
 enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
 
 static uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const ha_context *queue) {

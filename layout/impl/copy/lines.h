@@ -1,5 +1,5 @@
-/* Large copies between arrays and blocks of lanes, or blocks of other lanes, by whole lines of the target
- * (simd/cache_lines.h). */
+/* Large copies between arrays and blocks of lanes, or blocks of other lanes, by whole lines of the
+ * target (simd/cache_lines.h). */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_LINES_H
 #define HARRAY_LAYOUT_IMPL_COPY_LINES_H
 

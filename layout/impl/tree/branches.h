@@ -66,8 +66,8 @@ static void ha_move_steps(const ha_tree_maker *w, int64_t node, int64_t every) {
     }
 }
 
-/* All indices from this node upwards go to the leaves below it: first to the nodes between, from the root
- * on. Nodes farther down than the deepest one are there once, and have the index 0. */
+/* All indices from this node upwards go to the leaves below it: first to the nodes between, from
+ * the root on. Nodes farther down than the deepest one are there once, and have the index 0. */
 static void ha_fold_steps(const ha_tree_maker *w, int64_t node) {
     const ha_grown_tree *t = &w->t;
     int64_t to = t->node[node].first, above[HA_TREE_NODES];
