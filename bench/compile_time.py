@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What harray costs to compile: the include, one HARRAY(T), and the implementation.
+"""What harray costs to compile: the include, one HARRAY(T), and the implementation, of harray.h alone, with layout.h
+and with harray_records.h; and of the latter how large the code is.
 
 Each figure compiles a file with and a file without what is measured, in turns; the time is the
 median of the differences. It is processor time, which hardly depends on what else is running.
@@ -25,6 +26,20 @@ TYPES = 200
 INSTANCES = "".join(f"typedef struct {{ double x; }} type_{i};\nHARRAY(type_{i});\n"
                     for i in range(TYPES))
 EMPTY = "typedef int nothing;\n"
+
+# The implementation, with what is included behind it; and a program that calls little of it.
+IMPLEMENTATION = "#define HARRAY_IMPLEMENTATION\n" + INCLUDE
+WITH_LAYOUT = IMPLEMENTATION + '#include "layout.h"\n'
+WITH_RECORDS = WITH_LAYOUT + '#include "harray_records.h"\n'
+PROGRAM = IMPLEMENTATION + """
+int main(void) {
+    harray_double x = harray_double_zeros(1000);
+    HA_WRITING(v, x, ha_host()) v.data[999] = 1;
+    HA_READING(v, x, ha_host()) printf("%g\\n", v.data[999]);
+    harray_double_free(&x);
+    return 0;
+}
+"""
 
 # The loops of bench/nbody, as they are written once for each layout, and by hand for one.
 BODY = """#include "bench/nbody/body.h"
@@ -101,8 +116,13 @@ FIGURES = [
     ("ready-made arrays of n dimensions", INCLUDE, WITHOUT_ARRAYS, "include without them",
      ["-fsyntax-only"], 1, 0.1),
     ("one HARRAY(T)", INCLUDE + INSTANCES, INCLUDE, "include", ["-fsyntax-only"], TYPES, None),
-    ("implementation -O2", "#define HARRAY_IMPLEMENTATION\n" + INCLUDE, EMPTY, "empty file",
-     ["-O2"], 1, 2.0),
+    *((f"implementation{name} {level}", text, EMPTY, "empty file", [level], 1, None)
+      for level in ("-O0", "-O2")
+      for name, text in (("", IMPLEMENTATION), (" with layouts", WITH_LAYOUT),
+                         (" with record arrays", WITH_RECORDS))),
+    *((f"a small program{name} {level}", PROGRAM, EMPTY, "empty file", [level, *options], 1, None)
+      for level in ("-O0", "-O2")
+      for name, options in (("", []), (", HARRAY_STATIC", ["-DHARRAY_STATIC"]))),
     ("n-body by hand, -O3", BY_HAND, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, None),
     ("n-body in three layouts, -O3", THREE, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, 0.5),
     ("60 fields in six layouts", SIXTY, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.3),
@@ -118,6 +138,12 @@ def compile_ns(compiler, options, source, output):
     if process.returncode != 0:
         sys.exit(f"{compiler} failed with exit status {process.returncode}")
     return (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+def text_bytes(output):
+    """Code and constants of an object file, as `size` tells it."""
+    told = subprocess.run(["size", output], capture_output=True, text=True, check=True).stdout
+    return int(told.splitlines()[1].split()[0])
 
 
 def measure(figure, compiler, pairs, folder):
@@ -138,6 +164,8 @@ def measure(figure, compiler, pairs, folder):
         "ratio": round(statistics.median(ratio), 3), "ratio_min": round(min(ratio), 3),
         "ratio_max": round(max(ratio), 3), "pairs": pairs,
     }
+    if "-fsyntax-only" not in options:
+        line["text_bytes"] = text_bytes(output)
     if bound is not None:
         line["bound_ns"] = round(bound * 1e9)
     print(json.dumps(line), flush=True)

@@ -18,8 +18,17 @@
 #else
 #define HA_VISIBLE_
 #endif
+/* Functions that are the implementation's own. Gcc without optimisation keeps those that nobody calls,
+ * unless they are inline. */
+#if defined HARRAY_STATIC && !defined __OPTIMIZE__
+#define HA_IN_ static inline
+#define HA_NOINLINE_
+#else
+#define HA_IN_ static
+#define HA_NOINLINE_ __attribute__((__noinline__))
+#endif
 #ifdef HARRAY_STATIC
-#define HA_API static HA_UNUSED
+#define HA_API HA_IN_ HA_UNUSED
 #elif defined __cplusplus
 #define HA_API extern "C" HA_VISIBLE_
 #else

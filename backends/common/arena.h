@@ -27,9 +27,9 @@ typedef struct ha_arena {
     size_t count, room; /* of holes; room > blocks */
 } ha_arena;
 
-static size_t ha_round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+HA_IN_ size_t ha_round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-static ha_status ha_arena_create(ha_arena *arena, size_t capacity, size_t unit) {
+HA_IN_ ha_status ha_arena_create(ha_arena *arena, size_t capacity, size_t unit) {
     size_t room = 16;
     ha_hole *holes = (ha_hole *)HARRAY_MALLOC(room * sizeof *holes);
     if (holes == NULL) return HA_ERR_MEMORY;
@@ -40,13 +40,13 @@ static ha_status ha_arena_create(ha_arena *arena, size_t capacity, size_t unit) 
     return HA_OK;
 }
 
-static void ha_arena_destroy(ha_arena *arena) {
+HA_IN_ void ha_arena_destroy(ha_arena *arena) {
     pthread_mutex_destroy(&arena->lock);
     HARRAY_FREE(arena->holes);
 }
 
 /* Room for the holes that one more block can make. */
-static int ha_arena_reserve(ha_arena *arena) {
+HA_IN_ int ha_arena_reserve(ha_arena *arena) {
     size_t room = 2 * arena->room;
     ha_hole *holes;
     if (arena->blocks + 2 <= arena->room) return 1;
@@ -57,19 +57,19 @@ static int ha_arena_reserve(ha_arena *arena) {
     return 1;
 }
 
-static void ha_arena_remove(ha_arena *arena, size_t i) {
+HA_IN_ void ha_arena_remove(ha_arena *arena, size_t i) {
     ha_hole *hole = &arena->holes[i];
     memmove(hole, hole + 1, (--arena->count - i) * sizeof *hole);
 }
 
-static void ha_arena_insert(ha_arena *arena, size_t i, ha_hole fresh) {
+HA_IN_ void ha_arena_insert(ha_arena *arena, size_t i, ha_hole fresh) {
     ha_hole *hole = &arena->holes[i];
     memmove(hole + 1, hole, (arena->count++ - i) * sizeof *hole);
     *hole = fresh;
 }
 
 /* Takes `bytes` bytes from the front of a hole. */
-static size_t ha_arena_cut(ha_arena *arena, size_t i, size_t bytes) {
+HA_IN_ size_t ha_arena_cut(ha_arena *arena, size_t i, size_t bytes) {
     ha_hole *hole = &arena->holes[i];
     size_t first = hole->first;
     hole->first += bytes;
@@ -81,7 +81,7 @@ static size_t ha_arena_cut(ha_arena *arena, size_t i, size_t bytes) {
 }
 
 /* *first = where a fresh block is. HA_ERR_MEMORY when no hole is large enough. */
-static ha_status ha_arena_take(ha_arena *arena, size_t bytes, size_t *first) {
+HA_IN_ ha_status ha_arena_take(ha_arena *arena, size_t bytes, size_t *first) {
     ha_status status = HA_ERR_MEMORY;
     size_t i = 0;
     if (bytes > arena->capacity) return status;
@@ -96,7 +96,7 @@ static ha_status ha_arena_take(ha_arena *arena, size_t bytes, size_t *first) {
     return status;
 }
 
-static HA_UNUSED size_t ha_arena_used(ha_arena *arena) {
+HA_IN_ HA_UNUSED size_t ha_arena_used(ha_arena *arena) {
     size_t used;
     pthread_mutex_lock(&arena->lock);
     used = arena->used;
@@ -105,7 +105,7 @@ static HA_UNUSED size_t ha_arena_used(ha_arena *arena) {
 }
 
 /* The first hole behind an address. */
-static size_t ha_arena_find(const ha_arena *arena, size_t address) {
+HA_IN_ size_t ha_arena_find(const ha_arena *arena, size_t address) {
     size_t low = 0, high = arena->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -117,7 +117,7 @@ static size_t ha_arena_find(const ha_arena *arena, size_t address) {
     return low;
 }
 
-static void ha_arena_give(ha_arena *arena, size_t first, size_t bytes) {
+HA_IN_ void ha_arena_give(ha_arena *arena, size_t first, size_t bytes) {
     size_t i;
     ha_hole *before, *behind;
     bytes = ha_round_up(bytes, arena->unit);

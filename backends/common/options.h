@@ -45,7 +45,7 @@ typedef struct ha_option_value {
 } ha_option_value;
 
 /* Nonzero when all numbers are in their ranges; else the text names the first that is not. */
-static int ha_options_in_range(const ha_option_keys *keys, const uint64_t *numbers,
+HA_IN_ int ha_options_in_range(const ha_option_keys *keys, const uint64_t *numbers,
                                ha_option_text *wrong) {
     for (int k = 0; k < keys->count; k++) {
         const ha_option_key *key = &keys->key[k];
@@ -57,12 +57,12 @@ static int ha_options_in_range(const ha_option_keys *keys, const uint64_t *numbe
     return 1;
 }
 
-static int ha_option_is(const char *word, const char *text, size_t length) {
+HA_IN_ int ha_option_is(const char *word, const char *text, size_t length) {
     return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
 /* Digits and a unit, nothing else, within the limits. */
-static int ha_option_number(const ha_option_key *key, ha_option_value *value) {
+HA_IN_ int ha_option_number(const ha_option_key *key, ha_option_value *value) {
     uint64_t number = 0;
     size_t digits = 0;
     for (; digits < value->length && value->text[digits] >= '0' && value->text[digits] <= '9';
@@ -82,7 +82,7 @@ static int ha_option_number(const ha_option_key *key, ha_option_value *value) {
 }
 
 /* Whether the text of a value has the form of its key; sets its number. */
-static int ha_option_read(const ha_option_key *key, ha_option_value *value) {
+HA_IN_ int ha_option_read(const ha_option_key *key, ha_option_value *value) {
     if (key->units != NULL) return ha_option_number(key, value);
     for (uint64_t i = 0; key->words != NULL && key->words[i] != NULL; i++) {
         if (!ha_option_is(key->words[i], value->text, value->length)) continue;
@@ -92,7 +92,7 @@ static int ha_option_read(const ha_option_key *key, ha_option_value *value) {
     return key->words == NULL && value->length >= key->least && value->length <= key->most;
 }
 
-static void ha_option_unknown(const ha_option_keys *keys, const char *item, int shown,
+HA_IN_ void ha_option_unknown(const ha_option_keys *keys, const char *item, int shown,
                               ha_option_text *wrong) {
     size_t n = (size_t)snprintf(wrong->text, sizeof wrong->text,
                                 "%s: \"%.*s\": unknown key; there are", keys->variable, shown,
@@ -103,7 +103,7 @@ static void ha_option_unknown(const ha_option_keys *keys, const char *item, int 
 }
 
 /* One "key=value" into its place in `values`. */
-static int ha_option_item(const ha_option_keys *keys, const char *item, size_t length,
+HA_IN_ int ha_option_item(const ha_option_keys *keys, const char *item, size_t length,
                           ha_option_value *values, ha_option_text *wrong) {
     const char *equals = (const char *)memchr(item, '=', length);
     size_t name = equals != NULL ? (size_t)(equals - item) : length;
@@ -126,7 +126,7 @@ static int ha_option_item(const ha_option_keys *keys, const char *item, size_t l
 }
 
 /* Reads a whole text. Returns 0, with the reason in *wrong, when any part of it is wrong. */
-static int ha_options_parse(const ha_option_keys *keys, const char *text, ha_option_value *values,
+HA_IN_ int ha_options_parse(const ha_option_keys *keys, const char *text, ha_option_value *values,
                             ha_option_text *wrong) {
     while (*text != '\0') {
         size_t length = strcspn(text, ",");

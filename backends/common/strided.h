@@ -6,7 +6,7 @@
 
 /* Repeats the copy n times, so many bytes apart: one more level, unless what is repeated follows itself
  * without a gap on both sides. Then pieces become longer, or the outermost level does. */
-static HA_UNUSED void ha_strided_repeat(ha_strided_copy *s, size_t n, size_t to_step,
+HA_IN_ HA_UNUSED void ha_strided_repeat(ha_strided_copy *s, size_t n, size_t to_step,
                                         size_t from_step) {
     const int k = s->levels - 1;
     if (n == 1) return;
@@ -23,7 +23,7 @@ static HA_UNUSED void ha_strided_repeat(ha_strided_copy *s, size_t n, size_t to_
 }
 
 /* The same copy, of as few pieces on as few levels as there can be. */
-static HA_UNUSED ha_strided_copy ha_strided_fold(const ha_strided_copy *s) {
+HA_IN_ HA_UNUSED ha_strided_copy ha_strided_fold(const ha_strided_copy *s) {
     ha_strided_copy folded = {.to = s->to, .from = s->from, .bytes = s->bytes};
     for (int k = 0; k < s->levels; k++)
         ha_strided_repeat(&folded, s->count[k], s->to_step[k], s->from_step[k]);
@@ -31,26 +31,26 @@ static HA_UNUSED ha_strided_copy ha_strided_fold(const ha_strided_copy *s) {
 }
 
 /* Bytes, of all pieces. */
-static HA_UNUSED size_t ha_strided_total(const ha_strided_copy *s) {
+HA_IN_ HA_UNUSED size_t ha_strided_total(const ha_strided_copy *s) {
     size_t bytes = s->bytes;
     for (int k = 0; k < s->levels; k++) bytes *= s->count[k];
     return bytes;
 }
 
 /* Whether rows lie behind each other, and planes a whole number of rows apart, on one side. */
-static int ha_strided_side_is_pitched(const ha_strided_copy *s, const size_t *step) {
+HA_IN_ int ha_strided_side_is_pitched(const ha_strided_copy *s, const size_t *step) {
     if (s->levels > 0 && step[0] < s->bytes) return 0;
     return s->levels < 2 || (step[1] % step[0] == 0 && step[1] / step[0] >= s->count[0]);
 }
 
 /* Whether it is what drivers call a pitched copy: of rows, or of planes of rows. */
-static HA_UNUSED int ha_strided_is_pitched(const ha_strided_copy *s) {
+HA_IN_ HA_UNUSED int ha_strided_is_pitched(const ha_strided_copy *s) {
     return s->levels <= 2 && ha_strided_side_is_pitched(s, s->to_step) &&
            ha_strided_side_is_pitched(s, s->from_step);
 }
 
 /* Whether it may be one of several in a call: of small values. */
-static HA_UNUSED int ha_strided_is_scatter(const ha_strided_copy *s) {
+HA_IN_ HA_UNUSED int ha_strided_is_scatter(const ha_strided_copy *s) {
     return s->bytes <= HA_SCATTER_BYTES && s->levels <= HA_SCATTER_LEVELS;
 }
 

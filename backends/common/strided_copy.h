@@ -16,7 +16,7 @@ typedef struct ha_strided_cursor {
 } ha_strided_cursor;
 
 /* At a piece, counted along the innermost level first. */
-static ha_strided_cursor ha_strided_seek(const ha_strided_copy *s, size_t piece) {
+HA_IN_ ha_strided_cursor ha_strided_seek(const ha_strided_copy *s, size_t piece) {
     ha_strided_cursor c = {.copy = s, .to = (char *)s->to, .from = (const char *)s->from};
     for (int k = 0; k < s->levels; k++) {
         c.index[k] = piece % s->count[k];
@@ -28,7 +28,7 @@ static ha_strided_cursor ha_strided_seek(const ha_strided_copy *s, size_t piece)
 }
 
 /* n pieces further, at most to the end of the innermost level; from there on to the next row of them. */
-static void ha_strided_advance(ha_strided_cursor *c, size_t n) {
+HA_IN_ void ha_strided_advance(ha_strided_cursor *c, size_t n) {
     const ha_strided_copy *s = c->copy;
     for (int k = 0; k < s->levels; k++, n = 1) {
         c->index[k] += n;
@@ -45,7 +45,7 @@ static void ha_strided_advance(ha_strided_cursor *c, size_t n) {
     for (size_t i = 0; i < n; i++) memcpy(c->to + i * to_step, c->from + i * from_step, constant)
 
 /* n whole pieces of the innermost level; values of the usual sizes without a call for each. */
-static void ha_strided_copy_row(const ha_strided_cursor *c, size_t n) {
+HA_IN_ void ha_strided_copy_row(const ha_strided_cursor *c, size_t n) {
     const size_t to_step = c->copy->to_step[0], from_step = c->copy->from_step[0];
     switch (c->copy->bytes) {
     case 1:
@@ -72,7 +72,7 @@ static void ha_strided_copy_row(const ha_strided_cursor *c, size_t n) {
 #undef HA_STRIDED_PIECES_OF_
 
 /* The bytes from `first` to before `last`. */
-static void ha_strided_copy_part(const ha_strided_copy *s, size_t first, size_t last) {
+HA_IN_ void ha_strided_copy_part(const ha_strided_copy *s, size_t first, size_t last) {
     ha_strided_cursor c = ha_strided_seek(s, first / s->bytes);
     size_t at = first % s->bytes; /* in the first piece */
     while (first < last) {
@@ -95,7 +95,7 @@ static void ha_strided_copy_part(const ha_strided_copy *s, size_t first, size_t 
 }
 
 /* All of n copies, one after the other. */
-static HA_UNUSED void ha_strided_copy_all(const ha_strided_copy *copies, size_t n) {
+HA_IN_ HA_UNUSED void ha_strided_copy_all(const ha_strided_copy *copies, size_t n) {
     for (size_t i = 0; i < n; i++)
         ha_strided_copy_part(&copies[i], 0, ha_strided_total(&copies[i]));
 }

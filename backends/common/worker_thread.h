@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* As pthread_create; `stack` in bytes. */
-static int ha_quiet_thread(pthread_t *thread, size_t stack, void *(*main)(void *argument),
+HA_IN_ int ha_quiet_thread(pthread_t *thread, size_t stack, void *(*main)(void *argument),
                            void *argument) {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t blocked, before;

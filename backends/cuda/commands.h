@@ -8,7 +8,7 @@
 /* ---- copies ---- */
 
 /* What memory is, for the driver. That of which only the beginning is pinned counts as pageable. */
-static ha_status ha_cuda_look_at(ha_cuda_device *device, const void *pointer, size_t bytes,
+HA_IN_ ha_status ha_cuda_look_at(ha_cuda_device *device, const void *pointer, size_t bytes,
                                  ha_cuda_pointer *found) {
     ha_cu_result code = ha_cuda_look(pointer, found);
     if (code == HA_CU_SUCCESS && found->kind == HA_MEMORY_PINNED)
@@ -16,15 +16,15 @@ static ha_status ha_cuda_look_at(ha_cuda_device *device, const void *pointer, si
     return ha_cuda_check(device, code, ha_cuda_names.PointerGetAttributes);
 }
 
-static int ha_cuda_is_on_host(const ha_cuda_pointer *p) {
+HA_IN_ int ha_cuda_is_on_host(const ha_cuda_pointer *p) {
     return p->kind == HA_MEMORY_HOST || p->kind == HA_MEMORY_PINNED;
 }
 
-static int ha_cuda_is_own(const ha_cuda_device *device, const ha_cuda_pointer *p) {
+HA_IN_ int ha_cuda_is_own(const ha_cuda_device *device, const ha_cuda_pointer *p) {
     return !ha_cuda_is_on_host(p) && p->number == device->number;
 }
 
-static ha_cu_result ha_cuda_copy_one(const ha_strided_copy *box, ha_cu_stream stream,
+HA_IN_ ha_cu_result ha_cuda_copy_one(const ha_strided_copy *box, ha_cu_stream stream,
                                      const char **name) {
     ha_cu_copy3d copy;
     *name = ha_cuda_names.MemcpyAsync;
@@ -36,7 +36,7 @@ static ha_cu_result ha_cuda_copy_one(const ha_strided_copy *box, ha_cu_stream st
 }
 
 /* By the driver. *refused: it takes no memory of the host of which only parts are pinned. */
-static ha_status ha_cuda_copy_directly(ha_cuda_queue *queue, const ha_strided_copy *box,
+HA_IN_ ha_status ha_cuda_copy_directly(ha_cuda_queue *queue, const ha_strided_copy *box,
                                        int on_host, int *refused) {
     ha_cuda_cut cut = {box->bytes, box->count[HA_CUDA_ROWS], box->count[HA_CUDA_PLANES]};
     ha_cu_result code = HA_CU_SUCCESS;
@@ -55,7 +55,7 @@ static ha_status ha_cuda_copy_directly(ha_cuda_queue *queue, const ha_strided_co
 }
 
 /* Rows and planes of them, by the driver or through chunks. */
-static ha_status ha_cuda_copy_pitched(ha_cuda_queue *queue, const ha_strided_copy *copy,
+HA_IN_ ha_status ha_cuda_copy_pitched(ha_cuda_queue *queue, const ha_strided_copy *copy,
                                       const ha_cuda_pointer *to, const ha_cuda_pointer *from) {
     const ha_strided_copy box = ha_cuda_box_of(copy);
     const int down = ha_cuda_is_on_host(to), up = ha_cuda_is_on_host(from);
@@ -68,7 +68,7 @@ static ha_status ha_cuda_copy_pitched(ha_cuda_queue *queue, const ha_strided_cop
 }
 
 /* Small pieces within the device by the kernel, unless that cannot. In the device's context. */
-static ha_status ha_cuda_copy_by_kind(ha_cuda_queue *queue, const ha_strided_copy *copy) {
+HA_IN_ ha_status ha_cuda_copy_by_kind(ha_cuda_queue *queue, const ha_strided_copy *copy) {
     ha_cuda_device *device = queue->device;
     const size_t to_bytes = ha_cuda_extent(copy, copy->to_step);
     const size_t from_bytes = ha_cuda_extent(copy, copy->from_step);
@@ -86,7 +86,7 @@ static ha_status ha_cuda_copy_by_kind(ha_cuda_queue *queue, const ha_strided_cop
     return ha_cuda_copy_pitched(queue, copy, &to, &from);
 }
 
-static ha_status ha_cuda_copy_strided(void *handle, const ha_strided_copy *copies, size_t n) {
+HA_IN_ ha_status ha_cuda_copy_strided(void *handle, const ha_strided_copy *copies, size_t n) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     ha_strided_copy one = {.levels = 0};
     ha_status status;
@@ -102,7 +102,7 @@ static ha_status ha_cuda_copy_strided(void *handle, const ha_strided_copy *copie
     return status;
 }
 
-static ha_status ha_cuda_copy(void *queue, void *to, const void *from, size_t bytes) {
+HA_IN_ ha_status ha_cuda_copy(void *queue, void *to, const void *from, size_t bytes) {
     return ha_cuda_copy_strided(queue, &(ha_strided_copy){.to = to, .from = from, .bytes = bytes},
                                 1);
 }
@@ -111,7 +111,7 @@ static ha_status ha_cuda_copy(void *queue, void *to, const void *from, size_t by
 
 /* The length of the shortest unit of 1, 2 or 4 bytes that a value is made of, and that `to` is aligned
  * to; 0: none. */
-static size_t ha_cuda_unit_of(const void *to, const unsigned char *value, size_t bytes) {
+HA_IN_ size_t ha_cuda_unit_of(const void *to, const unsigned char *value, size_t bytes) {
     for (size_t unit = 1; unit <= 4; unit *= 2) {
         if (bytes % unit != 0 || (uintptr_t)to % unit != 0) continue;
         if (memcmp(value, value + unit, bytes - unit) == 0) return unit;
@@ -120,7 +120,7 @@ static size_t ha_cuda_unit_of(const void *to, const unsigned char *value, size_t
 }
 
 /* In the device's context. */
-static ha_status ha_cuda_fill_units(ha_cuda_queue *queue, void *to, const void *value, size_t unit,
+HA_IN_ ha_status ha_cuda_fill_units(ha_cuda_queue *queue, void *to, const void *value, size_t unit,
                                     size_t count) {
     ha_cuda_device *device = queue->device;
     uint16_t two;
@@ -137,7 +137,7 @@ static ha_status ha_cuda_fill_units(ha_cuda_queue *queue, void *to, const void *
 }
 
 /* HA_ERR_UNSUPPORTED: a value that is wider, or a target that only the host knows. */
-static ha_status ha_cuda_fill(void *handle, void *to, const void *value, size_t bytes,
+HA_IN_ ha_status ha_cuda_fill(void *handle, void *to, const void *value, size_t bytes,
                               size_t count) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     size_t unit = ha_cuda_unit_of(to, (const unsigned char *)value, bytes);
@@ -155,7 +155,7 @@ static ha_status ha_cuda_fill(void *handle, void *to, const void *value, size_t 
 
 /* ---- functions on the host ---- */
 
-static ha_status ha_cuda_launch(ha_cuda_queue *queue, ha_cuda_task *task) {
+HA_IN_ ha_status ha_cuda_launch(ha_cuda_queue *queue, ha_cuda_task *task) {
     int pushed;
     ha_status status = ha_cuda_begin(queue, &pushed);
     if (status == HA_OK) {
@@ -167,7 +167,7 @@ static ha_status ha_cuda_launch(ha_cuda_queue *queue, ha_cuda_task *task) {
 }
 
 /* Only where the host may touch the device's memory while the device works. */
-static ha_status ha_cuda_call(void *handle, ha_function f, const void *argument, size_t bytes) {
+HA_IN_ ha_status ha_cuda_call(void *handle, ha_function f, const void *argument, size_t bytes) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     ha_cuda_task *task;
     if (queue->device->settings.memory != HA_CUDA_MANAGED || !queue->device->concurrent) {
@@ -182,7 +182,7 @@ static ha_status ha_cuda_call(void *handle, ha_function f, const void *argument,
     return ha_cuda_launch(queue, task);
 }
 
-static ha_status ha_cuda_stamp(void *queue, uint64_t *ns) {
+HA_IN_ ha_status ha_cuda_stamp(void *queue, uint64_t *ns) {
     ha_cuda_task *task = ha_cuda_task_make(ha_cuda_run_stamp, 0);
     if (task == NULL) return HA_ERR_MEMORY;
     task->ns = ns;

@@ -43,7 +43,7 @@ typedef struct ha_cuda_team {
 
 /* Takes a part, when there is any, and copies it. The lock is let go meanwhile.
  * Cuts are between pages of the target, if that is one piece, and leave no small rest. */
-static int ha_cuda_team_part(ha_cuda_team *team) HA_REQUIRES_(team->lock) {
+HA_IN_ int ha_cuda_team_part(ha_cuda_team *team) HA_REQUIRES_(team->lock) {
     const ha_strided_copy copy = team->copy;
     const size_t first = team->next;
     size_t bytes = team->end - first;
@@ -57,7 +57,7 @@ static int ha_cuda_team_part(ha_cuda_team *team) HA_REQUIRES_(team->lock) {
     return 1;
 }
 
-static void *ha_cuda_team_main(void *argument) {
+HA_IN_ void *ha_cuda_team_main(void *argument) {
     ha_cuda_team *team = (ha_cuda_team *)argument;
     pthread_mutex_lock(&team->lock);
     while (!team->ending) {
@@ -74,7 +74,7 @@ static void *ha_cuda_team_main(void *argument) {
 /* ---- copies ---- */
 
 /* Nonzero: the caller has the team for this copy. */
-static int ha_cuda_team_take(ha_cuda_team *team, const ha_strided_copy *copy) {
+HA_IN_ int ha_cuda_team_take(ha_cuda_team *team, const ha_strided_copy *copy) {
     const size_t bytes = ha_strided_total(copy), parts = bytes / HA_CUDA_TEAM_PART_;
     int wanted;
     pthread_mutex_lock(&team->lock);
@@ -91,7 +91,7 @@ static int ha_cuda_team_take(ha_cuda_team *team, const ha_strided_copy *copy) {
 }
 
 /* Between memories of the host. The team may be NULL. */
-static void ha_cuda_team_copy(ha_cuda_team *team, const ha_strided_copy *copy) {
+HA_IN_ void ha_cuda_team_copy(ha_cuda_team *team, const ha_strided_copy *copy) {
     const size_t bytes = ha_strided_total(copy);
     if (team == NULL || bytes < 2 * HA_CUDA_TEAM_PART_ || !ha_cuda_team_take(team, copy)) {
         ha_strided_copy_part(copy, 0, bytes);
@@ -107,7 +107,7 @@ static void ha_cuda_team_copy(ha_cuda_team *team, const ha_strided_copy *copy) {
 /* ---- beginning and ending ---- */
 
 /* Half of the processors that the caller may use, and so the threads that it makes. */
-static int ha_cuda_team_usual(void) {
+HA_IN_ int ha_cuda_team_usual(void) {
     cpu_set_t set;
     int most = HA_CUDA_TEAM_USUAL, half = most;
     if (sched_getaffinity(0, sizeof set, &set) == 0) half = CPU_COUNT(&set) / 2;
@@ -115,7 +115,7 @@ static int ha_cuda_team_usual(void) {
 }
 
 /* `size`: 0 is the default. Makes no thread yet. */
-static void ha_cuda_team_create(ha_cuda_team *team, int size) {
+HA_IN_ void ha_cuda_team_create(ha_cuda_team *team, int size) {
     *team = (ha_cuda_team){.size = size > 0 ? size : ha_cuda_team_usual()};
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->work, NULL);
@@ -123,7 +123,7 @@ static void ha_cuda_team_create(ha_cuda_team *team, int size) {
 }
 
 /* Nobody copies any more. */
-static void ha_cuda_team_destroy(ha_cuda_team *team) {
+HA_IN_ void ha_cuda_team_destroy(ha_cuda_team *team) {
     pthread_mutex_lock(&team->lock);
     team->ending = 1;
     pthread_cond_broadcast(&team->work);
@@ -136,7 +136,7 @@ static void ha_cuda_team_destroy(ha_cuda_team *team) {
 
 /* The team, with its threads, for a copy of so many bytes; NULL: it is not worth it. Those threads
  * that the system refuses are not there. */
-static ha_cuda_team *ha_cuda_team_for(ha_cuda_team *team, size_t bytes) {
+HA_IN_ ha_cuda_team *ha_cuda_team_for(ha_cuda_team *team, size_t bytes) {
     if (team->size < 2 || bytes < HA_CUDA_TEAM_LARGE_) return NULL;
     pthread_mutex_lock(&team->lock);
     while (!team->made && team->threads < team->size - 1 &&

@@ -74,7 +74,7 @@ static struct {
 /* ---- options, and whether there are devices ---- */
 
 /* Lock held. Reads HARRAY_CUDA unless options are known. */
-static void ha_cuda_know_options(void) {
+HA_IN_ void ha_cuda_know_options(void) {
     if (ha_cuda_shared.known) return;
     ha_cuda_shared.wrong.text[0] = '\0';
     if (!ha_cuda_settings_from(getenv("HARRAY_CUDA"), &ha_cuda_shared.settings,
@@ -84,7 +84,7 @@ static void ha_cuda_know_options(void) {
 }
 
 /* Lock held. */
-static void ha_cuda_use_settings(const ha_cuda_settings *settings) {
+HA_IN_ void ha_cuda_use_settings(const ha_cuda_settings *settings) {
     if (!ha_cuda_shared.known || strcmp(settings->library, ha_cuda_shared.settings.library) != 0)
         ha_cuda_shared.tried = ha_cuda_shared.loaded = 0;
     ha_cuda_shared.settings = *settings;
@@ -93,7 +93,7 @@ static void ha_cuda_use_settings(const ha_cuda_settings *settings) {
 }
 
 /* What ha_cuda_configure() does. */
-static HA_UNUSED ha_status ha_cuda_set_options(const ha_cuda_options *options) {
+HA_IN_ HA_UNUSED ha_status ha_cuda_set_options(const ha_cuda_options *options) {
     static const ha_cuda_options defaults;
     ha_cuda_settings settings;
     ha_option_text wrong;
@@ -112,7 +112,7 @@ static HA_UNUSED ha_status ha_cuda_set_options(const ha_cuda_options *options) {
 }
 
 /* Lock held. Nonzero when there is a driver; looks for it once. */
-static int ha_cuda_is_loaded(void) {
+HA_IN_ int ha_cuda_is_loaded(void) {
     ha_cuda_know_options();
     if (ha_cuda_shared.wrong.text[0] != '\0') {
         snprintf(ha_cuda_shared.why.text, sizeof ha_cuda_shared.why.text, "%s",
@@ -126,7 +126,7 @@ static int ha_cuda_is_loaded(void) {
 }
 
 /* Lock held. -1: the options are wrong. */
-static int ha_cuda_devices(void) {
+HA_IN_ int ha_cuda_devices(void) {
     int count = 0;
     ha_cu_result code;
     if (!ha_cuda_is_loaded()) return ha_cuda_shared.wrong.text[0] != '\0' ? -1 : 0;
@@ -141,7 +141,7 @@ static int ha_cuda_devices(void) {
     return count < HA_CUDA_MOST_DEVICES_ ? count : HA_CUDA_MOST_DEVICES_;
 }
 
-static int ha_cuda_count(void) {
+HA_IN_ int ha_cuda_count(void) {
     int count;
     pthread_mutex_lock(&ha_cuda_shared.lock);
     count = ha_cuda_devices();
@@ -150,12 +150,12 @@ static int ha_cuda_count(void) {
 }
 
 /* Of the last count. */
-static const char *ha_cuda_missing(void) { return ha_cuda_shared.why.text; }
+HA_IN_ const char *ha_cuda_missing(void) { return ha_cuda_shared.why.text; }
 
 /* ---- errors ---- */
 
 /* Errors after which a context does nothing any more. */
-static int ha_cuda_is_final(ha_cu_result code) {
+HA_IN_ int ha_cuda_is_final(ha_cu_result code) {
     switch ((int)code) {
     case HA_CU_DEINITIALIZED:
     case HA_CU_INVALID_CONTEXT: /* somebody has reset the device */
@@ -175,7 +175,7 @@ static int ha_cuda_is_final(ha_cu_result code) {
     return (int)code >= HA_CU_HARDWARE_STACK_ERROR && (int)code <= HA_CU_LAUNCH_FAILED;
 }
 
-static void ha_cuda_tell(const ha_cuda_device *device, ha_cu_result code, const char *function) {
+HA_IN_ void ha_cuda_tell(const ha_cuda_device *device, ha_cu_result code, const char *function) {
     char text[240];
     snprintf(text, sizeof text, "cuda:%d: %s: %.180s", device->number, function,
              ha_cuda_describe(&ha_cu, code).text);
@@ -185,7 +185,7 @@ static void ha_cuda_tell(const ha_cuda_device *device, ha_cu_result code, const 
 /* ---- the context ---- */
 
 /* *pushed: it was another one. */
-static ha_cu_result ha_cuda_push_context(const ha_cuda_device *device, int *pushed,
+HA_IN_ ha_cu_result ha_cuda_push_context(const ha_cuda_device *device, int *pushed,
                                          const char **name) {
     ha_cu_context current = NULL;
     ha_cu_result code = ha_cu.CtxGetCurrent(&current);
@@ -198,7 +198,7 @@ static ha_cu_result ha_cuda_push_context(const ha_cuda_device *device, int *push
     return code;
 }
 
-static void ha_cuda_pop_context(int pushed) {
+HA_IN_ void ha_cuda_pop_context(int pushed) {
     ha_cu_context popped;
     if (pushed) (void)ha_cu.CtxPopCurrent(&popped);
 }
@@ -206,7 +206,7 @@ static void ha_cuda_pop_context(int pushed) {
 /* What the thread had before: its context, its mode for captures. 0: nothing has changed. */
 enum { HA_CUDA_PUSHED = 1, HA_CUDA_RELAXED = 2, HA_CUDA_MODE = 4 /* times the mode */ };
 
-static void ha_cuda_leave(int before) {
+HA_IN_ void ha_cuda_leave(int before) {
     ha_cu_capture_mode mode = (ha_cu_capture_mode)(before / HA_CUDA_MODE);
     ha_cuda_pop_context(before & HA_CUDA_PUSHED);
     if (before & HA_CUDA_RELAXED) (void)ha_cu.ThreadExchangeStreamCaptureMode(&mode);
@@ -217,7 +217,7 @@ static void ha_cuda_leave(int before) {
  *
  * While any thread captures a stream, for a graph, allocations and queries would fail, and break what
  * is captured, as that may depend on them. On harray's it never does: so the mode is relaxed. */
-static ha_cu_result ha_cuda_push(const ha_cuda_device *device, int *before, const char **name) {
+HA_IN_ ha_cu_result ha_cuda_push(const ha_cuda_device *device, int *before, const char **name) {
     ha_cu_capture_mode mode = (ha_cu_capture_mode)HA_CU_CAPTURE_RELAXED;
     ha_cu_result code = ha_cu.ThreadExchangeStreamCaptureMode(&mode);
     int pushed;
@@ -233,7 +233,7 @@ static ha_cu_result ha_cuda_push(const ha_cuda_device *device, int *before, cons
 }
 
 /* For what cannot fail: so it is tried again. */
-static void ha_cuda_enter_quietly(const ha_cuda_device *device, int *pushed) {
+HA_IN_ void ha_cuda_enter_quietly(const ha_cuda_device *device, int *pushed) {
     const char *name;
     if (ha_cuda_push(device, pushed, &name) != HA_CU_SUCCESS)
         (void)ha_cuda_push(device, pushed, &name);
@@ -243,7 +243,7 @@ static void ha_cuda_enter_quietly(const ha_cuda_device *device, int *pushed) {
 
 /* Whether an error means that the device has failed for good. It may be another device that has,
  * whose memory or event was used; so this one is asked, too. */
-static int ha_cuda_has_failed(ha_cuda_device *device, ha_cu_result code) {
+HA_IN_ int ha_cuda_has_failed(ha_cuda_device *device, ha_cu_result code) {
     const char *name;
     int pushed;
     ha_cu_result own;
@@ -257,7 +257,7 @@ static int ha_cuda_has_failed(ha_cuda_device *device, ha_cu_result code) {
 }
 
 /* The status of a driver's call for a queue; tells what failed. */
-static ha_status ha_cuda_check(ha_cuda_device *device, ha_cu_result code, const char *function) {
+HA_IN_ ha_status ha_cuda_check(ha_cuda_device *device, ha_cu_result code, const char *function) {
     if (code == HA_CU_SUCCESS) return HA_OK;
     ha_cuda_tell(device, code, function);
     if (ha_cuda_has_failed(device, code)) return HA_ERR_LOST;
@@ -270,12 +270,12 @@ static ha_status ha_cuda_check(ha_cuda_device *device, ha_cu_result code, const 
     ha_cuda_check(device, ha_cu.field(__VA_ARGS__), ha_cuda_names.field)
 
 /* Only queues are lost. */
-static ha_status ha_cuda_not_lost(ha_status status) {
+HA_IN_ ha_status ha_cuda_not_lost(ha_status status) {
     return status == HA_ERR_LOST ? HA_ERR_BACKEND : status;
 }
 
 /* HA_ERR_LOST when the device has failed before. */
-static ha_status ha_cuda_alive(ha_cuda_device *device) {
+HA_IN_ ha_status ha_cuda_alive(ha_cuda_device *device) {
     int code = atomic_load(&device->lost);
     if (code == 0) return HA_OK;
     ha_cuda_tell(device, (ha_cu_result)code, "the device failed earlier");
@@ -283,7 +283,7 @@ static ha_status ha_cuda_alive(ha_cuda_device *device) {
 }
 
 /* The beginning of what needs the context, and can fail. */
-static ha_status ha_cuda_enter(ha_cuda_device *device, int *pushed) {
+HA_IN_ ha_status ha_cuda_enter(ha_cuda_device *device, int *pushed) {
     const char *name;
     ha_cu_result code = ha_cuda_push(device, pushed, &name);
     return ha_cuda_check(device, code, name);

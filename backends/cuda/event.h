@@ -15,7 +15,7 @@ typedef struct ha_cuda_event {
 } ha_cuda_event;
 
 /* In the device's context. */
-static ha_status ha_cuda_event_make(ha_cuda_device *device, ha_cuda_event **made) {
+HA_IN_ ha_status ha_cuda_event_make(ha_cuda_device *device, ha_cuda_event **made) {
     ha_status status;
     ha_cuda_event *event = (ha_cuda_event *)HARRAY_MALLOC(sizeof *event);
     if (event == NULL) return HA_ERR_MEMORY;
@@ -29,7 +29,7 @@ static ha_status ha_cuda_event_make(ha_cuda_device *device, ha_cuda_event **made
 }
 
 /* NULL: there is none. */
-static ha_cuda_event *ha_cuda_event_from_pool(ha_cuda_device *device) {
+HA_IN_ ha_cuda_event *ha_cuda_event_from_pool(ha_cuda_device *device) {
     ha_cuda_event *event;
     pthread_mutex_lock(&device->events.lock);
     event = device->events.free;
@@ -39,14 +39,14 @@ static ha_cuda_event *ha_cuda_event_from_pool(ha_cuda_device *device) {
 }
 
 /* In the device's context. */
-static ha_status ha_cuda_event_take(ha_cuda_device *device, ha_cuda_event **taken) {
+HA_IN_ ha_status ha_cuda_event_take(ha_cuda_device *device, ha_cuda_event **taken) {
     ha_cuda_event *event = ha_cuda_event_from_pool(device);
     if (event == NULL) return ha_cuda_event_make(device, taken);
     *taken = event;
     return HA_OK;
 }
 
-static void ha_cuda_event_give(ha_cuda_event *event) {
+HA_IN_ void ha_cuda_event_give(ha_cuda_event *event) {
     ha_cuda_device *device = event->device;
     if (event->callers) {
         HARRAY_FREE(event);
@@ -59,7 +59,7 @@ static void ha_cuda_event_give(ha_cuda_event *event) {
 }
 
 /* For closing the device, in its context. */
-static void ha_cuda_events_destroy(ha_cuda_device *device) {
+HA_IN_ void ha_cuda_events_destroy(ha_cuda_device *device) {
     while (device->events.free != NULL) {
         ha_cuda_event *event = device->events.free;
         device->events.free = event->next;
@@ -72,7 +72,7 @@ static void ha_cuda_events_destroy(ha_cuda_device *device) {
 
 /* Asks the device itself, and tells nothing. By an event, for the legacy stream may be in the way of
  * captures. */
-static int ha_cuda_still_works(ha_cuda_device *device) {
+HA_IN_ int ha_cuda_still_works(ha_cuda_device *device) {
     ha_cuda_event *event = ha_cuda_event_from_pool(device);
     ha_cu_event made = NULL;
     ha_cu_result code;
@@ -90,7 +90,7 @@ static int ha_cuda_still_works(ha_cuda_device *device) {
 }
 
 /* For an event that has happened. HA_ERR_LOST: it may only seem so. */
-static ha_status ha_cuda_trust(const ha_cuda_event *event) {
+HA_IN_ ha_status ha_cuda_trust(const ha_cuda_event *event) {
     ha_cuda_foreign *foreign = event->foreign;
     uint64_t devices = foreign != NULL ? atomic_load(&foreign->devices) : 0;
     if (devices == 0) return HA_OK;
@@ -104,9 +104,9 @@ static ha_status ha_cuda_trust(const ha_cuda_event *event) {
 
 /* ---- slots ---- */
 
-static void ha_cuda_forget(ha_event *event) { ha_cuda_event_give((ha_cuda_event *)event->object); }
+HA_IN_ void ha_cuda_forget(ha_event *event) { ha_cuda_event_give((ha_cuda_event *)event->object); }
 
-static ha_status ha_cuda_finish(const ha_event *handle) {
+HA_IN_ ha_status ha_cuda_finish(const ha_event *handle) {
     const ha_cuda_event *event = (const ha_cuda_event *)handle->object;
     int pushed;
     ha_status status = ha_cuda_enter(event->device, &pushed);
@@ -117,7 +117,7 @@ static ha_status ha_cuda_finish(const ha_event *handle) {
 }
 
 /* Of an error that is not final it is not known what it means for the event. */
-static int ha_cuda_done(const ha_event *handle) {
+HA_IN_ int ha_cuda_done(const ha_event *handle) {
     const ha_cuda_event *event = (const ha_cuda_event *)handle->object;
     int pushed;
     ha_cuda_enter_quietly(event->device, &pushed); /* older drivers ask for one */

@@ -15,7 +15,7 @@
 #error "define HARRAY_DLOPEN, HARRAY_DLSYM and HARRAY_DLERROR, or none of them"
 #endif
 #ifdef HARRAY_DLOPEN
-static int ha_cuda_is_static(void) { return 0; }
+HA_IN_ int ha_cuda_is_static(void) { return 0; }
 #else
 #include <dlfcn.h>
 #include <link.h>
@@ -23,7 +23,7 @@ static int ha_cuda_is_static(void) { return 0; }
 #define HARRAY_DLSYM(library, symbol) dlsym(library, symbol)
 #define HARRAY_DLERROR() dlerror()
 
-static int ha_cuda_look_for_linker(struct dl_phdr_info *program, size_t bytes, void *found) {
+HA_IN_ int ha_cuda_look_for_linker(struct dl_phdr_info *program, size_t bytes, void *found) {
     (void)bytes;
     for (size_t i = 0; i < program->dlpi_phnum; i++)
         if (program->dlpi_phdr[i].p_type == PT_INTERP) *(int *)found = 1;
@@ -32,7 +32,7 @@ static int ha_cuda_look_for_linker(struct dl_phdr_info *program, size_t bytes, v
 
 /* Whether the program was linked with -static. There glibc's dlopen loads libraries without their
  * thread-local variables: the driver would crash when it is first called. */
-static int ha_cuda_is_static(void) {
+HA_IN_ int ha_cuda_is_static(void) {
     int linker = 0;
     (void)dl_iterate_phdr(ha_cuda_look_for_linker, &linker);
     return !linker;
@@ -58,7 +58,7 @@ static const struct {
 };
 
 /* Fills the table. Returns the name of the first required function that is missing; NULL: none. */
-static const char *ha_cuda_find_functions(void *library, ha_cuda_driver *driver) {
+HA_IN_ const char *ha_cuda_find_functions(void *library, ha_cuda_driver *driver) {
     const char *missing = NULL;
     void *found;
 #define HA_CUDA_FIND_(field, symbol, parameters, required, since, hip)                             \
@@ -71,7 +71,7 @@ static const char *ha_cuda_find_functions(void *library, ha_cuda_driver *driver)
 }
 
 /* "CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected" */
-static ha_cuda_text ha_cuda_describe(const ha_cuda_driver *driver, ha_cu_result code) {
+HA_IN_ ha_cuda_text ha_cuda_describe(const ha_cuda_driver *driver, ha_cu_result code) {
     ha_cuda_text described;
     const char *name = NULL, *text = NULL;
     if (driver->GetErrorString(code, &text) != HA_CU_SUCCESS || text == NULL) text = "";
@@ -85,7 +85,7 @@ static ha_cuda_text ha_cuda_describe(const ha_cuda_driver *driver, ha_cu_result 
 
 /* Whether the driver is one that can be used. An old one may lack functions, and the toolkit's stub
  * has all of them, so its version is asked for first. */
-static int ha_cuda_is_usable(ha_cuda_driver *driver, const char *missing, const char *name,
+HA_IN_ int ha_cuda_is_usable(ha_cuda_driver *driver, const char *missing, const char *name,
                              ha_cuda_text *why) {
     enum { ROOM = sizeof why->text };
     ha_cu_result code = HA_CU_SUCCESS;
@@ -116,7 +116,7 @@ static int ha_cuda_is_usable(ha_cuda_driver *driver, const char *missing, const 
 
 /* Loads a driver into ha_cu. Returns 0, with the reason in *why, when there is none that can be
  * used. */
-static int ha_cuda_load(const char *name, ha_cuda_text *why) {
+HA_IN_ int ha_cuda_load(const char *name, ha_cuda_text *why) {
     ha_cuda_driver fresh;
     const char *missing, *error;
     void *library;

@@ -4,22 +4,22 @@
 
 #include "slab.h"
 
-static ha_status ha_cuda_allocate(void *memory, size_t bytes, void **block) {
+HA_IN_ ha_status ha_cuda_allocate(void *memory, size_t bytes, void **block) {
     ha_cuda_device *device = (ha_cuda_device *)memory;
     return ha_cuda_take(device, &device->memory, bytes, block);
 }
 
-static void ha_cuda_release(void *memory, void *block, size_t bytes) {
+HA_IN_ void ha_cuda_release(void *memory, void *block, size_t bytes) {
     ha_cuda_device *device = (ha_cuda_device *)memory;
     ha_cuda_give(device, &device->memory, block, bytes);
 }
 
-static ha_status ha_cuda_pinned_allocate(void *memory, size_t bytes, void **block) {
+HA_IN_ ha_status ha_cuda_pinned_allocate(void *memory, size_t bytes, void **block) {
     ha_cuda_device *device = (ha_cuda_device *)memory;
     return ha_cuda_take(device, &device->pinned, bytes, block);
 }
 
-static void ha_cuda_pinned_release(void *memory, void *block, size_t bytes) {
+HA_IN_ void ha_cuda_pinned_release(void *memory, void *block, size_t bytes) {
     ha_cuda_device *device = (ha_cuda_device *)memory;
     ha_cuda_give(device, &device->pinned, block, bytes);
 }
@@ -27,7 +27,7 @@ static void ha_cuda_pinned_release(void *memory, void *block, size_t bytes) {
 /* ---- paths to others ---- */
 
 /* Lets queues of `device` use the memory of `peer`. */
-static int ha_cuda_enable_peer(ha_cuda_device *device, ha_cuda_device *peer) {
+HA_IN_ int ha_cuda_enable_peer(ha_cuda_device *device, ha_cuda_device *peer) {
     int can = 0, pushed;
     ha_cu_result code;
     if (ha_cu.DeviceCanAccessPeer(&can, device->handle, peer->handle) != HA_CU_SUCCESS || !can)
@@ -40,7 +40,7 @@ static int ha_cuda_enable_peer(ha_cuda_device *device, ha_cuda_device *peer) {
 
 /* Both ways, so that it does not matter whose queue copies. Asked once; what the device's default
  * pool gives is not shared by this. */
-static int ha_cuda_reaches_peer(ha_cuda_device *device, ha_cuda_device *peer) {
+HA_IN_ int ha_cuda_reaches_peer(ha_cuda_device *device, ha_cuda_device *peer) {
     int reached;
     if (device->settings.memory == HA_CUDA_ASYNC) return 0;
     pthread_mutex_lock(&ha_cuda_shared.lock);
@@ -53,7 +53,7 @@ static int ha_cuda_reaches_peer(ha_cuda_device *device, ha_cuda_device *peer) {
     return reached > 0;
 }
 
-static int ha_cuda_reaches(void *memory, const ha_place *other) {
+HA_IN_ int ha_cuda_reaches(void *memory, const ha_place *other) {
     const char *kind = other->backend->kind;
     if (strcmp(kind, "cuda") == 0)
         return ha_cuda_reaches_peer((ha_cuda_device *)memory, (ha_cuda_device *)other->memory);
@@ -63,7 +63,7 @@ static int ha_cuda_reaches(void *memory, const ha_place *other) {
 /* Nanoseconds for 1 MiB, roughly: NVLink, PCI Express between devices (the driver ranks links, the
  * best is 0), PCI Express to the host, the memory that an integrated device shares with it. What
  * ha_context_measure() finds is better. */
-static uint64_t ha_cuda_cost(void *memory, const ha_place *other) {
+HA_IN_ uint64_t ha_cuda_cost(void *memory, const ha_place *other) {
     enum { BEST = 5000, RANK = 15000, LAST = 2, HOST = 50000, INTEGRATED = 20000 };
     const ha_cuda_device *device = (const ha_cuda_device *)memory;
     int rank = LAST;
@@ -84,7 +84,7 @@ typedef struct ha_cuda_pointer {
 } ha_cuda_pointer;
 
 /* In any context. Pointers that the driver does not know are no error. */
-static ha_cu_result ha_cuda_look(const void *pointer, ha_cuda_pointer *found) {
+HA_IN_ ha_cu_result ha_cuda_look(const void *pointer, ha_cuda_pointer *found) {
     ha_cu_pointer_attribute asked[] = {HA_CU_POINTER_MEMORY_TYPE, HA_CU_POINTER_IS_MANAGED,
                                        HA_CU_POINTER_DEVICE_ORDINAL};
     unsigned type = 0, managed = 0;
@@ -104,7 +104,7 @@ static ha_cu_result ha_cuda_look(const void *pointer, ha_cuda_pointer *found) {
 }
 
 /* For what cannot fail: so it is tried again. */
-static ha_cuda_pointer ha_cuda_look_from(ha_cuda_device *device, const void *pointer) {
+HA_IN_ ha_cuda_pointer ha_cuda_look_from(ha_cuda_device *device, const void *pointer) {
     int pushed;
     ha_cuda_pointer found;
     ha_cuda_enter_quietly(device, &pushed);
@@ -113,7 +113,7 @@ static ha_cuda_pointer ha_cuda_look_from(ha_cuda_device *device, const void *poi
     return found;
 }
 
-static int ha_cuda_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
+HA_IN_ int ha_cuda_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
     ha_cuda_device *device = (ha_cuda_device *)memory;
     ha_cuda_pointer found = ha_cuda_look_from(device, pointer);
     if (found.kind == HA_MEMORY_HOST || found.number != device->number) return 0;
@@ -123,14 +123,14 @@ static int ha_cuda_knows(void *memory, const void *pointer, ha_memory_kind *kind
 
 /* ---- working on host memory in place ---- */
 
-static int ha_cuda_zero_copy(void *handle) {
+HA_IN_ int ha_cuda_zero_copy(void *handle) {
     const ha_cuda_device *device = (const ha_cuda_device *)handle;
     if (!device->maps_host || !device->unified) return 0;
     return device->integrated ? 2 : 1;
 }
 
 /* Kernels have to find it by the same address: some pinned memory of others' they do not. */
-static int ha_cuda_maps(void *handle, const void *pointer) {
+HA_IN_ int ha_cuda_maps(void *handle, const void *pointer) {
     ha_cuda_device *device = (ha_cuda_device *)handle;
     ha_cu_pointer_attribute asked[] = {HA_CU_POINTER_DEVICE_POINTER};
     ha_cu_pointer there = 0;

@@ -6,7 +6,7 @@
 #include "slab.h"
 
 /* 0 when the driver does not know the attribute. What else fails must not look like a lesser device. */
-static ha_status ha_cuda_read_attribute(ha_cuda_device *device, ha_cu_attribute attribute,
+HA_IN_ ha_status ha_cuda_read_attribute(ha_cuda_device *device, ha_cu_attribute attribute,
                                         int *value) {
     ha_cu_result code = ha_cu.DeviceGetAttribute(value, attribute, device->handle);
     if (code != HA_CU_SUCCESS) *value = 0;
@@ -14,7 +14,7 @@ static ha_status ha_cuda_read_attribute(ha_cuda_device *device, ha_cu_attribute 
     return ha_cuda_check(device, code, ha_cuda_names.DeviceGetAttribute);
 }
 
-static ha_status ha_cuda_read_attributes(ha_cuda_device *device) {
+HA_IN_ ha_status ha_cuda_read_attributes(ha_cuda_device *device) {
     const struct {
         int attribute, *value;
     } all[] = {
@@ -33,7 +33,7 @@ static ha_status ha_cuda_read_attributes(ha_cuda_device *device) {
 }
 
 /* Whether the device has the kind of memory that was asked for. */
-static ha_status ha_cuda_check_kind(const ha_cuda_device *device) {
+HA_IN_ ha_status ha_cuda_check_kind(const ha_cuda_device *device) {
     const char *why = NULL;
     if (device->settings.memory == HA_CUDA_MANAGED && !device->managed)
         why = "cuda: memory=managed: the device has no managed memory";
@@ -48,12 +48,12 @@ static ha_status ha_cuda_check_kind(const ha_cuda_device *device) {
     return HA_ERR_UNSUPPORTED;
 }
 
-static void ha_cuda_slabs_create(ha_cuda_slabs *slabs, ha_cuda_kind kind) {
+HA_IN_ void ha_cuda_slabs_create(ha_cuda_slabs *slabs, ha_cuda_kind kind) {
     *slabs = (ha_cuda_slabs){.kind = kind};
     pthread_mutex_init(&slabs->lock, NULL);
 }
 
-static ha_cuda_device *ha_cuda_device_make(int number) {
+HA_IN_ ha_cuda_device *ha_cuda_device_make(int number) {
     ha_cuda_device *device = (ha_cuda_device *)HARRAY_MALLOC(sizeof *device);
     if (device == NULL) return NULL;
     memset(device, 0, sizeof *device);
@@ -68,7 +68,7 @@ static ha_cuda_device *ha_cuda_device_make(int number) {
     return device;
 }
 
-static void ha_cuda_device_free(ha_cuda_device *device) {
+HA_IN_ void ha_cuda_device_free(ha_cuda_device *device) {
     ha_cuda_team_destroy(&device->team);
     pthread_mutex_destroy(&device->strides.lock);
     pthread_mutex_destroy(&device->events.lock);
@@ -78,7 +78,7 @@ static void ha_cuda_device_free(ha_cuda_device *device) {
 }
 
 /* What lives in the context, when that is retained. */
-static ha_status ha_cuda_device_furnish(ha_cuda_device *device) {
+HA_IN_ ha_status ha_cuda_device_furnish(ha_cuda_device *device) {
     int pushed;
     ha_status status = HA_OK;
     if (device->settings.memory != HA_CUDA_ASYNC) return status;
@@ -89,7 +89,7 @@ static ha_status ha_cuda_device_furnish(ha_cuda_device *device) {
     return status;
 }
 
-static ha_status ha_cuda_device_start(ha_cuda_device *device) {
+HA_IN_ ha_status ha_cuda_device_start(ha_cuda_device *device) {
     ha_status status = HA_CUDA_TRY_(device, DeviceGet, &device->handle, device->number);
     if (status == HA_OK) status = ha_cuda_read_attributes(device);
     if (status == HA_OK)
@@ -104,7 +104,7 @@ static ha_status ha_cuda_device_start(ha_cuda_device *device) {
 }
 
 /* Lock held. */
-static ha_status ha_cuda_device_open(int number, ha_cuda_device **opened) {
+HA_IN_ ha_status ha_cuda_device_open(int number, ha_cuda_device **opened) {
     ha_cuda_device *device;
     ha_status status;
     if (number >= ha_cuda_devices()) {
@@ -123,7 +123,7 @@ static ha_status ha_cuda_device_open(int number, ha_cuda_device **opened) {
     return status;
 }
 
-static ha_status ha_cuda_open(int number, void **device, void **memory) {
+HA_IN_ ha_status ha_cuda_open(int number, void **device, void **memory) {
     ha_cuda_device *opened = NULL;
     ha_status status;
     pthread_mutex_lock(&ha_cuda_shared.lock);
@@ -134,7 +134,7 @@ static ha_status ha_cuda_open(int number, void **device, void **memory) {
 }
 
 /* Nobody has peer access to it any more when it is opened again. */
-static void ha_cuda_unlist(const ha_cuda_device *device) {
+HA_IN_ void ha_cuda_unlist(const ha_cuda_device *device) {
     pthread_mutex_lock(&ha_cuda_shared.lock);
     ha_cuda_shared.open[device->number] = NULL;
     ha_cuda_shared.opened--;
@@ -144,7 +144,7 @@ static void ha_cuda_unlist(const ha_cuda_device *device) {
 }
 
 /* Whatever the driver says: it may be gone already. */
-static void ha_cuda_close(void *handle) {
+HA_IN_ void ha_cuda_close(void *handle) {
     ha_cuda_device *device = (ha_cuda_device *)handle;
     int pushed;
     ha_cuda_unlist(device);

@@ -42,7 +42,7 @@ static const ha_option_keys ha_cuda_option_keys = {"HARRAY_CUDA", "cuda", ha_cud
                                                    HA_CUDA_KEYS};
 
 /* Defaults where a number is 0, or the name is not given. */
-static ha_cuda_settings ha_cuda_complete(ha_cuda_memory memory, uint64_t slab, const char *library,
+HA_IN_ ha_cuda_settings ha_cuda_complete(ha_cuda_memory memory, uint64_t slab, const char *library,
                                          size_t length, int copy_threads) {
     ha_cuda_settings settings = {memory, slab ? (size_t)slab : (size_t)32 << 20, "libcuda.so.1",
                                  copy_threads};
@@ -53,7 +53,7 @@ static ha_cuda_settings ha_cuda_complete(ha_cuda_memory memory, uint64_t slab, c
 }
 
 /* What a call has set. Returns 0, with the reason in *wrong, when a field is out of range. */
-static int ha_cuda_settings_of(const ha_cuda_options *options, ha_cuda_settings *settings,
+HA_IN_ int ha_cuda_settings_of(const ha_cuda_options *options, ha_cuda_settings *settings,
                                ha_option_text *wrong) {
     size_t length = options->library != NULL ? strnlen(options->library, HA_CUDA_NAME_BYTES) : 1;
     const uint64_t numbers[HA_CUDA_KEYS] = {
@@ -70,7 +70,7 @@ static int ha_cuda_settings_of(const ha_cuda_options *options, ha_cuda_settings 
 
 /* What HARRAY_CUDA says: "memory=managed,slab=64M,library=/opt/lib/libcuda.so.1". NULL: defaults.
  * Returns 0, with the reason in *wrong, when any part of it is wrong. */
-static int ha_cuda_settings_from(const char *text, ha_cuda_settings *settings,
+HA_IN_ int ha_cuda_settings_from(const char *text, ha_cuda_settings *settings,
                                  ha_option_text *wrong) {
     ha_option_value v[HA_CUDA_KEYS] = {{0, NULL, 0}};
     if (text != NULL && !ha_options_parse(&ha_cuda_option_keys, text, v, wrong)) return 0;

@@ -32,7 +32,7 @@ enum { HA_CUDA_BATCHES = 8 };
 /* ---- chunks and lanes: with their lock held, in the device's context ---- */
 
 /* Both chunks, or none. */
-static ha_cu_result ha_cuda_chunks_take(ha_cuda_queue *queue, size_t bytes, const char **name) {
+HA_IN_ ha_cu_result ha_cuda_chunks_take(ha_cuda_queue *queue, size_t bytes, const char **name) {
     ha_cuda_device *device = queue->device;
     void *chunk[2] = {NULL, NULL};
     ha_cu_result code = ha_cuda_try_take(device, &device->pinned, bytes, &chunk[0], name);
@@ -48,7 +48,7 @@ static ha_cu_result ha_cuda_chunks_take(ha_cuda_queue *queue, size_t bytes, cons
     return code;
 }
 
-static ha_status ha_cuda_chunks_make(ha_cuda_queue *queue) {
+HA_IN_ ha_status ha_cuda_chunks_make(ha_cuda_queue *queue) {
     const char *name = NULL;
     ha_cu_result code = HA_CU_OUT_OF_MEMORY;
     const size_t most = queue->device->team.size > 1 ? HA_CUDA_TEAM_CHUNK_ : HA_CUDA_CHUNK_;
@@ -60,7 +60,7 @@ static ha_status ha_cuda_chunks_make(ha_cuda_queue *queue) {
 }
 
 /* The second lane. What is made stays, also when the rest fails. */
-static ha_status ha_cuda_side_make(ha_cuda_queue *queue) {
+HA_IN_ ha_status ha_cuda_side_make(ha_cuda_queue *queue) {
     ha_cuda_device *device = queue->device;
     ha_cu_stream side = NULL;
     ha_status status = HA_OK;
@@ -75,7 +75,7 @@ static ha_status ha_cuda_side_make(ha_cuda_queue *queue) {
 }
 
 /* `waiter` goes on behind what `stream` has now. */
-static ha_status ha_cuda_follow(ha_cuda_device *device, ha_cu_stream waiter, ha_cu_stream stream,
+HA_IN_ ha_status ha_cuda_follow(ha_cuda_device *device, ha_cu_stream waiter, ha_cu_stream stream,
                                 ha_cu_event event) {
     ha_status status = HA_CUDA_TRY_(device, EventRecord, event, stream);
     return status != HA_OK ? status : HA_CUDA_TRY_(device, StreamWaitEvent, waiter, event, 0);
@@ -94,7 +94,7 @@ typedef struct ha_cuda_transfer {
     int begun;           /* something of it is enqueued */
 } ha_cuda_transfer;
 
-static void ha_cuda_transfer_free(ha_cuda_transfer *transfer) {
+HA_IN_ void ha_cuda_transfer_free(ha_cuda_transfer *transfer) {
     while (transfer->tasks != NULL) {
         ha_cuda_task *task = transfer->tasks;
         transfer->tasks = task->next;
@@ -103,14 +103,14 @@ static void ha_cuda_transfer_free(ha_cuda_transfer *transfer) {
 }
 
 /* `least`, `most`: bytes of a batch, of a chunk. */
-static size_t ha_cuda_step_of(size_t bytes, size_t least, size_t most) {
+HA_IN_ size_t ha_cuda_step_of(size_t bytes, size_t least, size_t most) {
     size_t step = ha_round_up(bytes / HA_CUDA_BATCHES, HA_CUDA_LEAST_CHUNK_);
     if (step < least) step = least;
     return step < most ? step : most;
 }
 
 /* Into what fits in a chunk, and what the driver takes in one go; the host's rows do not matter. */
-static void ha_cuda_transfer_cut(ha_cuda_transfer *transfer, size_t chunk) {
+HA_IN_ void ha_cuda_transfer_cut(ha_cuda_transfer *transfer, size_t chunk) {
     const ha_strided_copy *box = &transfer->box;
     const size_t least = transfer->team ? HA_CUDA_TEAM_BATCH_ : HA_CUDA_LEAST_BATCH_;
     transfer->cut = ha_cuda_cut_of(box, ha_cuda_step_of(ha_strided_total(box), least, chunk));
@@ -119,7 +119,7 @@ static void ha_cuda_transfer_cut(ha_cuda_transfer *transfer, size_t chunk) {
     transfer->batches = ha_cuda_batches(box, &transfer->cut);
 }
 
-static ha_status ha_cuda_transfer_reserve(ha_cuda_transfer *transfer) {
+HA_IN_ ha_status ha_cuda_transfer_reserve(ha_cuda_transfer *transfer) {
     for (size_t i = 0; i < transfer->batches && !transfer->at_once; i++) {
         ha_cuda_task *task = ha_cuda_task_make(ha_cuda_run_copy, 0);
         if (task == NULL) {
@@ -135,7 +135,7 @@ static ha_status ha_cuda_transfer_reserve(ha_cuda_transfer *transfer) {
 /* ---- the batches ---- */
 
 /* Between pageable memory and a chunk. */
-static ha_status ha_cuda_batch_task(ha_cuda_queue *queue, ha_cuda_transfer *transfer,
+HA_IN_ ha_status ha_cuda_batch_task(ha_cuda_queue *queue, ha_cuda_transfer *transfer,
                                     ha_cu_stream stream, const ha_strided_copy *box) {
     ha_cuda_task *task = transfer->tasks, *others = task->next;
     ha_status status;
@@ -153,7 +153,7 @@ static ha_status ha_cuda_batch_task(ha_cuda_queue *queue, ha_cuda_transfer *tran
 }
 
 /* Between a chunk and the device. */
-static ha_status ha_cuda_batch_send(ha_cuda_device *device, ha_cu_stream stream,
+HA_IN_ ha_status ha_cuda_batch_send(ha_cuda_device *device, ha_cu_stream stream,
                                     const ha_strided_copy *batch, int up) {
     const ha_strided_copy box = ha_cuda_box_of(batch);
     ha_cu_copy3d copy;
@@ -168,7 +168,7 @@ static ha_status ha_cuda_batch_send(ha_cuda_device *device, ha_cu_stream stream,
     return HA_CUDA_TRY_(device, Memcpy3DAsync, &copy, stream);
 }
 
-static ha_status ha_cuda_batch(ha_cuda_queue *queue, ha_cuda_transfer *transfer, size_t number) {
+HA_IN_ ha_status ha_cuda_batch(ha_cuda_queue *queue, ha_cuda_transfer *transfer, size_t number) {
     const ha_strided_copy box = ha_cuda_batch_of(&transfer->box, &transfer->cut, number);
     int odd = number % 2;
     ha_cu_stream stream = odd ? queue->lanes.side : queue->stream;
@@ -188,7 +188,7 @@ static ha_status ha_cuda_batch(ha_cuda_queue *queue, ha_cuda_transfer *transfer,
     return ha_cuda_batch_task(queue, transfer, stream, &out);
 }
 
-static ha_status ha_cuda_all_batches(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
+HA_IN_ ha_status ha_cuda_all_batches(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
     int two = transfer->batches > 1;
     ha_status status = HA_OK;
     if (two)
@@ -204,28 +204,28 @@ static ha_status ha_cuda_all_batches(ha_cuda_queue *queue, ha_cuda_transfer *tra
 
 /* Nothing of a copy that failed is under way any more. Nobody else is waited for, who may wait for the
  * lanes, which this thread has. */
-static ha_status ha_cuda_copy_end(ha_cuda_queue *queue, int begun, ha_status status) {
+HA_IN_ ha_status ha_cuda_copy_end(ha_cuda_queue *queue, int begun, ha_status status) {
     if (status == HA_OK || !begun) return status;
     ha_cuda_drain_now(queue);
     return atomic_load(&queue->failed) ? HA_ERR_LOST : status;
 }
 
 /* Where nothing is in front of a copy, it does not matter that its source is read now. */
-static ha_status ha_cuda_is_idle(ha_cuda_queue *queue, int *idle) {
+HA_IN_ ha_status ha_cuda_is_idle(ha_cuda_queue *queue, int *idle) {
     ha_cu_result code = ha_cu.StreamQuery(queue->stream);
     *idle = code != HA_CU_NOT_READY;
     return *idle ? ha_cuda_check(queue->device, code, ha_cuda_names.StreamQuery) : HA_OK;
 }
 
 /* Of one batch: nobody uses the chunk of an idle queue. With the lanes' lock held. */
-static ha_status ha_cuda_transfer_now(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
+HA_IN_ ha_status ha_cuda_transfer_now(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
     const ha_strided_copy *box = &transfer->box;
     if (!transfer->up || ha_cuda_is_one(box) || transfer->batches > 1) return HA_OK;
     if (ha_strided_total(box) > HA_CUDA_SMALL_) return HA_OK;
     return ha_cuda_is_idle(queue, &transfer->at_once);
 }
 
-static ha_status ha_cuda_copy_in_batches(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
+HA_IN_ ha_status ha_cuda_copy_in_batches(ha_cuda_queue *queue, ha_cuda_transfer *transfer) {
     const size_t total = ha_strided_total(&transfer->box);
     ha_status status;
     pthread_mutex_lock(&queue->lanes.lock);
@@ -247,7 +247,7 @@ static ha_status ha_cuda_copy_in_batches(ha_cuda_queue *queue, ha_cuda_transfer 
 }
 
 /* By the driver, which reads the source now. */
-static ha_status ha_cuda_copy_small_up(ha_cuda_queue *queue, const ha_strided_copy *box,
+HA_IN_ ha_status ha_cuda_copy_small_up(ha_cuda_queue *queue, const ha_strided_copy *box,
                                        int *done) {
     ha_cu_result code;
     ha_status status = ha_cuda_is_idle(queue, done);
@@ -259,7 +259,7 @@ static ha_status ha_cuda_copy_small_up(ha_cuda_queue *queue, const ha_strided_co
 
 /* ---- copies that touch pageable memory ---- */
 
-static ha_status ha_cuda_copy_pageable(ha_cuda_queue *queue, const ha_strided_copy *box, int up) {
+HA_IN_ ha_status ha_cuda_copy_pageable(ha_cuda_queue *queue, const ha_strided_copy *box, int up) {
     ha_cuda_transfer transfer = {.box = *box, .up = up};
     ha_status status;
     int done = 0;
@@ -271,7 +271,7 @@ static ha_status ha_cuda_copy_pageable(ha_cuda_queue *queue, const ha_strided_co
 }
 
 /* Between host memories the driver would copy while the caller waits, also pinned ones: a task. */
-static ha_status ha_cuda_copy_on_host(ha_cuda_queue *queue, const ha_strided_copy *box) {
+HA_IN_ ha_status ha_cuda_copy_on_host(ha_cuda_queue *queue, const ha_strided_copy *box) {
     ha_cuda_task *task = ha_cuda_task_make(ha_cuda_run_copy, 0);
     ha_status status;
     if (task == NULL) return HA_ERR_MEMORY;

@@ -17,7 +17,7 @@ typedef struct ha_cuda_foreign {
     _Atomic int lost;         /* one of the devices failed first */
 } ha_cuda_foreign;
 
-static void ha_cuda_foreign_create(ha_cuda_foreign *foreign) {
+HA_IN_ void ha_cuda_foreign_create(ha_cuda_foreign *foreign) {
     memset(foreign, 0, sizeof *foreign);
     atomic_init(&foreign->devices, 0);
     atomic_init(&foreign->lost, 0);
@@ -29,7 +29,7 @@ typedef struct ha_cuda_foreign_wait {
 } ha_cuda_foreign_wait;
 
 /* Before a wait is enqueued. */
-static ha_cuda_foreign_wait ha_cuda_foreign_begin(ha_cuda_foreign *foreign, uint64_t devices) {
+HA_IN_ ha_cuda_foreign_wait ha_cuda_foreign_begin(ha_cuda_foreign *foreign, uint64_t devices) {
     ha_cuda_foreign_wait wait;
     pthread_mutex_lock(&foreign->lock);
     wait.before = atomic_fetch_or(&foreign->devices, devices);
@@ -39,14 +39,14 @@ static ha_cuda_foreign_wait ha_cuda_foreign_begin(ha_cuda_foreign *foreign, uint
 }
 
 /* The wait is enqueued. */
-static void ha_cuda_foreign_end(ha_cuda_foreign *foreign) {
+HA_IN_ void ha_cuda_foreign_end(ha_cuda_foreign *foreign) {
     pthread_mutex_lock(&foreign->lock);
     foreign->ended++;
     pthread_mutex_unlock(&foreign->lock);
 }
 
 /* It was not. Where others wait meanwhile, the devices stay. */
-static void ha_cuda_foreign_fail(ha_cuda_foreign *foreign, ha_cuda_foreign_wait wait) {
+HA_IN_ void ha_cuda_foreign_fail(ha_cuda_foreign *foreign, ha_cuda_foreign_wait wait) {
     pthread_mutex_lock(&foreign->lock);
     foreign->ended++;
     if (foreign->begun == wait.number) atomic_store(&foreign->devices, wait.before);
@@ -54,7 +54,7 @@ static void ha_cuda_foreign_fail(ha_cuda_foreign *foreign, ha_cuda_foreign_wait 
 }
 
 /* How many waits are in front of what is enqueued now. */
-static uint64_t ha_cuda_foreign_waits(ha_cuda_foreign *foreign) {
+HA_IN_ uint64_t ha_cuda_foreign_waits(ha_cuda_foreign *foreign) {
     pthread_mutex_lock(&foreign->lock);
     const uint64_t waits = foreign->ended;
     pthread_mutex_unlock(&foreign->lock);
@@ -63,21 +63,21 @@ static uint64_t ha_cuda_foreign_waits(ha_cuda_foreign *foreign) {
 
 /* Behind so many waits everything has happened: if these are all, the devices do not matter any more.
  * Waits that begin later are counted anew. */
-static void ha_cuda_foreign_forget(ha_cuda_foreign *foreign, uint64_t waits) {
+HA_IN_ void ha_cuda_foreign_forget(ha_cuda_foreign *foreign, uint64_t waits) {
     pthread_mutex_lock(&foreign->lock);
     if (foreign->begun == waits) atomic_store(&foreign->devices, 0);
     pthread_mutex_unlock(&foreign->lock);
 }
 
 /* NULL: it is closed. */
-static ha_cuda_device *ha_cuda_foreign_device(int number) {
+HA_IN_ ha_cuda_device *ha_cuda_foreign_device(int number) {
     pthread_mutex_lock(&ha_cuda_shared.lock);
     ha_cuda_device *device = ha_cuda_shared.open[number];
     pthread_mutex_unlock(&ha_cuda_shared.lock);
     return device;
 }
 
-static ha_status ha_cuda_foreign_lost(const ha_cuda_foreign *foreign) {
+HA_IN_ ha_status ha_cuda_foreign_lost(const ha_cuda_foreign *foreign) {
     if (!atomic_load(&foreign->lost)) return HA_OK;
     ha_backend_report(0, "cuda: another device has failed, for which the queue waited");
     return HA_ERR_LOST;

@@ -13,7 +13,7 @@
 enum { HA_CUDA_ROWS, HA_CUDA_PLANES };
 
 /* A pitched copy, of as few pieces as there can be. */
-static ha_strided_copy ha_cuda_box_of(const ha_strided_copy *copy) {
+HA_IN_ ha_strided_copy ha_cuda_box_of(const ha_strided_copy *copy) {
     ha_strided_copy box = ha_strided_fold(copy);
     for (int k = box.levels; k < 2; k++) {
         box.count[k] = 1;
@@ -24,28 +24,28 @@ static ha_strided_copy ha_cuda_box_of(const ha_strided_copy *copy) {
     return box;
 }
 
-static int ha_cuda_is_one(const ha_strided_copy *s) { return ha_strided_total(s) == s->bytes; }
+HA_IN_ int ha_cuda_is_one(const ha_strided_copy *s) { return ha_strided_total(s) == s->bytes; }
 
 /* What it spans on one side. */
-static size_t ha_cuda_extent(const ha_strided_copy *s, const size_t *step) {
+HA_IN_ size_t ha_cuda_extent(const ha_strided_copy *s, const size_t *step) {
     size_t bytes = s->bytes;
     for (int k = 0; k < s->levels; k++) bytes += (s->count[k] - 1) * step[k];
     return bytes;
 }
 
-static void ha_cuda_pack(const ha_strided_copy *box, size_t *step) {
+HA_IN_ void ha_cuda_pack(const ha_strided_copy *box, size_t *step) {
     step[HA_CUDA_ROWS] = box->bytes;
     step[HA_CUDA_PLANES] = box->bytes * box->count[HA_CUDA_ROWS];
 }
 
 /* The target, or the source, is a chunk in which the pieces lie behind each other. */
-static ha_strided_copy ha_cuda_box_to(ha_strided_copy box, void *chunk) {
+HA_IN_ ha_strided_copy ha_cuda_box_to(ha_strided_copy box, void *chunk) {
     box.to = chunk;
     ha_cuda_pack(&box, box.to_step);
     return box;
 }
 
-static ha_strided_copy ha_cuda_box_from(ha_strided_copy box, const void *chunk) {
+HA_IN_ ha_strided_copy ha_cuda_box_from(ha_strided_copy box, const void *chunk) {
     box.from = chunk;
     ha_cuda_pack(&box, box.from_step);
     return box;
@@ -53,7 +53,7 @@ static ha_strided_copy ha_cuda_box_from(ha_strided_copy box, const void *chunk) 
 
 /* ---- the driver's description ---- */
 
-static ha_cu_copy3d ha_cuda_copy3d_of(const ha_strided_copy *box) {
+HA_IN_ ha_cu_copy3d ha_cuda_copy3d_of(const ha_strided_copy *box) {
     ha_cu_copy3d copy;
     memset(&copy, 0, sizeof copy);
     copy.srcMemoryType = copy.dstMemoryType = HA_CU_MEMORY_UNIFIED;
@@ -70,7 +70,7 @@ static ha_cu_copy3d ha_cuda_copy3d_of(const ha_strided_copy *box) {
 }
 
 /* Whether it takes rows only one by one that are so far apart. */
-static int ha_cuda_is_far(const size_t *step) { return step[HA_CUDA_ROWS] > HA_CUDA_MOST_PITCH_; }
+HA_IN_ int ha_cuda_is_far(const size_t *step) { return step[HA_CUDA_ROWS] > HA_CUDA_MOST_PITCH_; }
 
 /* ---- batches ---- */
 
@@ -79,11 +79,11 @@ typedef struct ha_cuda_cut {
     size_t bytes, rows, planes;
 } ha_cuda_cut;
 
-static size_t ha_cuda_parts(size_t all, size_t each) { return (all - 1) / each + 1; }
+HA_IN_ size_t ha_cuda_parts(size_t all, size_t each) { return (all - 1) / each + 1; }
 
 /* Batches of up to `most` bytes: of whole planes; of rows of one plane, each as many; of a part of one
  * piece. */
-static ha_cuda_cut ha_cuda_cut_of(const ha_strided_copy *box, size_t most) {
+HA_IN_ ha_cuda_cut ha_cuda_cut_of(const ha_strided_copy *box, size_t most) {
     const size_t rows = box->count[HA_CUDA_ROWS], plane = box->bytes * rows;
     if (box->bytes > most) return (ha_cuda_cut){most, 1, 1};
     if (plane <= most) {
@@ -94,15 +94,15 @@ static ha_cuda_cut ha_cuda_cut_of(const ha_strided_copy *box, size_t most) {
                          1};
 }
 
-static size_t ha_cuda_batches(const ha_strided_copy *box, const ha_cuda_cut *cut) {
+HA_IN_ size_t ha_cuda_batches(const ha_strided_copy *box, const ha_cuda_cut *cut) {
     return ha_cuda_parts(box->bytes, cut->bytes) *
            ha_cuda_parts(box->count[HA_CUDA_ROWS], cut->rows) *
            ha_cuda_parts(box->count[HA_CUDA_PLANES], cut->planes);
 }
 
-static size_t ha_cuda_at_most(size_t bytes, size_t most) { return bytes < most ? bytes : most; }
+HA_IN_ size_t ha_cuda_at_most(size_t bytes, size_t most) { return bytes < most ? bytes : most; }
 
-static ha_strided_copy ha_cuda_batch_of(const ha_strided_copy *box, const ha_cuda_cut *cut,
+HA_IN_ ha_strided_copy ha_cuda_batch_of(const ha_strided_copy *box, const ha_cuda_cut *cut,
                                         size_t number) {
     const size_t across = ha_cuda_parts(box->bytes, cut->bytes);
     const size_t down = ha_cuda_parts(box->count[HA_CUDA_ROWS], cut->rows);

@@ -36,7 +36,7 @@ typedef struct ha_cuda_queue {
 
 static ha_cuda_queue *ha_cuda_kept; /* shared.lock */
 
-static void ha_cuda_keep(ha_cuda_queue *queue) {
+HA_IN_ void ha_cuda_keep(ha_cuda_queue *queue) {
     pthread_mutex_lock(&ha_cuda_shared.lock);
     queue->next = ha_cuda_kept;
     ha_cuda_kept = queue;
@@ -44,7 +44,7 @@ static void ha_cuda_keep(ha_cuda_queue *queue) {
 }
 
 /* Whether anything can be enqueued. */
-static ha_status ha_cuda_usable(ha_cuda_queue *queue) {
+HA_IN_ ha_status ha_cuda_usable(ha_cuda_queue *queue) {
     ha_status status = ha_cuda_alive(queue->device);
     if (status == HA_OK) status = ha_cuda_foreign_lost(&queue->foreign);
     if (status != HA_OK || !atomic_load(&queue->failed)) return status;
@@ -54,7 +54,7 @@ static ha_status ha_cuda_usable(ha_cuda_queue *queue) {
 
 /* The beginning of every slot that enqueues: what it needs is there until ha_cuda_end, which is not
  * needed after a failure. Who counts itself after the queue was lost sees that it was. */
-static ha_status ha_cuda_begin(ha_cuda_queue *queue, int *pushed) {
+HA_IN_ ha_status ha_cuda_begin(ha_cuda_queue *queue, int *pushed) {
     ha_status status;
     atomic_fetch_add(&queue->inside, 1);
     status = ha_cuda_usable(queue);
@@ -63,14 +63,14 @@ static ha_status ha_cuda_begin(ha_cuda_queue *queue, int *pushed) {
     return status;
 }
 
-static void ha_cuda_end(ha_cuda_queue *queue, int pushed) {
+HA_IN_ void ha_cuda_end(ha_cuda_queue *queue, int pushed) {
     ha_cuda_leave(pushed);
     atomic_fetch_sub(&queue->inside, 1);
 }
 
 /* ---- making and ending ---- */
 
-static ha_cuda_queue *ha_cuda_queue_make(ha_cuda_device *device) {
+HA_IN_ ha_cuda_queue *ha_cuda_queue_make(ha_cuda_device *device) {
     ha_cuda_queue *queue = (ha_cuda_queue *)HARRAY_MALLOC(sizeof *queue);
     if (queue == NULL) return NULL;
     memset(queue, 0, sizeof *queue);
@@ -83,14 +83,14 @@ static ha_cuda_queue *ha_cuda_queue_make(ha_cuda_device *device) {
     return queue;
 }
 
-static void ha_cuda_queue_free(ha_cuda_queue *queue) {
+HA_IN_ void ha_cuda_queue_free(ha_cuda_queue *queue) {
     pthread_mutex_destroy(&queue->lanes.lock);
     pthread_mutex_destroy(&queue->foreign.lock);
     ha_cuda_tasks_destroy(&queue->tasks);
     HARRAY_FREE(queue);
 }
 
-static ha_status ha_cuda_create(void *handle, void **made) {
+HA_IN_ ha_status ha_cuda_create(void *handle, void **made) {
     ha_cuda_device *device = (ha_cuda_device *)handle;
     ha_cuda_queue *queue = ha_cuda_queue_make(device);
     int pushed;
@@ -109,7 +109,7 @@ static ha_status ha_cuda_create(void *handle, void **made) {
 }
 
 /* Whether a stream of the caller's is one of this device, in the context that harray uses. */
-static ha_status ha_cuda_check_stream(ha_cuda_device *device, ha_cu_stream stream) {
+HA_IN_ ha_status ha_cuda_check_stream(ha_cuda_device *device, ha_cu_stream stream) {
     ha_cu_context context = NULL;
     ha_cu_result code;
     if (stream == HA_CU_STREAM_LEGACY_) return HA_OK; /* every device has its own */
@@ -126,7 +126,7 @@ static ha_status ha_cuda_check_stream(ha_cuda_device *device, ha_cu_stream strea
     return code == HA_CU_SUCCESS && context == device->context ? HA_OK : HA_ERR_ARGUMENT;
 }
 
-static ha_status ha_cuda_adopt(void *handle, void *native, void **made) {
+HA_IN_ ha_status ha_cuda_adopt(void *handle, void *native, void **made) {
     ha_cuda_device *device = (ha_cuda_device *)handle;
     ha_cu_stream stream = native != NULL ? (ha_cu_stream)native : HA_CU_STREAM_LEGACY_;
     ha_cuda_queue *queue;
@@ -146,7 +146,7 @@ static ha_status ha_cuda_adopt(void *handle, void *native, void **made) {
 }
 
 /* Nonzero: the stream is idle. Tries again, unless the device has failed. */
-static int ha_cuda_synchronize(ha_cuda_device *device, ha_cu_stream stream) {
+HA_IN_ int ha_cuda_synchronize(ha_cuda_device *device, ha_cu_stream stream) {
     ha_cu_result code = ha_cu.StreamSynchronize(stream);
     if (code != HA_CU_SUCCESS && !ha_cuda_has_failed(device, code))
         code = ha_cu.StreamSynchronize(stream);
@@ -154,13 +154,13 @@ static int ha_cuda_synchronize(ha_cuda_device *device, ha_cu_stream stream) {
 }
 
 /* Nonzero: nothing of the queue is under way any more. In the device's context. */
-static int ha_cuda_is_over(ha_cuda_queue *queue) {
+HA_IN_ int ha_cuda_is_over(ha_cuda_queue *queue) {
     ha_cu_stream side = __atomic_load_n(&queue->lanes.side, __ATOMIC_ACQUIRE);
     int idle = side == NULL || ha_cuda_synchronize(queue->device, side);
     return idle & ha_cuda_synchronize(queue->device, queue->stream);
 }
 
-static void ha_cuda_lanes_free(ha_cuda_queue *queue) {
+HA_IN_ void ha_cuda_lanes_free(ha_cuda_queue *queue) {
     ha_cuda_device *device = queue->device;
     for (int i = 0; i < 2; i++)
         if (queue->lanes.chunk[i] != NULL)
@@ -172,7 +172,7 @@ static void ha_cuda_lanes_free(ha_cuda_queue *queue) {
 
 /* The driver may still run tasks of a queue that could not be drained, and use its chunks, unless all
  * of the device has failed: then it is kept, for ever. */
-static void ha_cuda_destroy(void *handle) {
+HA_IN_ void ha_cuda_destroy(void *handle) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     int pushed, over = 1;
     ha_cuda_enter_quietly(queue->device, &pushed);
@@ -188,12 +188,12 @@ static void ha_cuda_destroy(void *handle) {
 }
 
 /* A default stream by the name that means the same in every file, however that was compiled. */
-static void *ha_cuda_native(void *queue) { return ((ha_cuda_queue *)queue)->stream; }
+HA_IN_ void *ha_cuda_native(void *queue) { return ((ha_cuda_queue *)queue)->stream; }
 
 /* ---- draining ---- */
 
 /* What is enqueued now; also for who is inside itself. */
-static void ha_cuda_drain_now(ha_cuda_queue *queue) {
+HA_IN_ void ha_cuda_drain_now(ha_cuda_queue *queue) {
     int pushed, over;
     ha_cuda_enter_quietly(queue->device, &pushed);
     over = ha_cuda_is_over(queue);
@@ -204,7 +204,7 @@ static void ha_cuda_drain_now(ha_cuda_queue *queue) {
 }
 
 /* No more is enqueued on a queue that is lost, once those have left who found that it was not. */
-static void ha_cuda_drain(void *handle) {
+HA_IN_ void ha_cuda_drain(void *handle) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     if (atomic_load(&queue->foreign.lost) || atomic_load(&queue->failed))
         while (atomic_load(&queue->inside) > 0) sched_yield();
@@ -213,7 +213,7 @@ static void ha_cuda_drain(void *handle) {
 
 /* ---- events ---- */
 
-static ha_status ha_cuda_record(void *handle, ha_event *recorded) {
+HA_IN_ ha_status ha_cuda_record(void *handle, ha_event *recorded) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     ha_cuda_event *event = NULL;
     int pushed;
@@ -232,14 +232,14 @@ static ha_status ha_cuda_record(void *handle, ha_event *recorded) {
 }
 
 /* The devices that a queue comes after when it waits for an event, but its own. */
-static uint64_t ha_cuda_devices_behind(const ha_cuda_queue *queue, const ha_cuda_event *event) {
+HA_IN_ uint64_t ha_cuda_devices_behind(const ha_cuda_queue *queue, const ha_cuda_event *event) {
     uint64_t devices = event->foreign != NULL ? atomic_load(&event->foreign->devices) : 0;
     devices |= UINT64_C(1) << event->device->number;
     return devices & ~(UINT64_C(1) << queue->device->number);
 }
 
 /* In the device's context. */
-static ha_status ha_cuda_await_others(ha_cuda_queue *queue, const ha_cuda_event *event,
+HA_IN_ ha_status ha_cuda_await_others(ha_cuda_queue *queue, const ha_cuda_event *event,
                                       uint64_t devices) {
     const ha_cuda_foreign_wait wait = ha_cuda_foreign_begin(&queue->foreign, devices);
     ha_status status = HA_CUDA_TRY_(queue->device, StreamWaitEvent, queue->stream, event->handle,
@@ -253,7 +253,7 @@ static ha_status ha_cuda_await_others(ha_cuda_queue *queue, const ha_cuda_event 
 
 /* An event of a device that has failed never happens; a queue that is told so is not lost for that, one
  * that waits already is (peers.h). */
-static ha_status ha_cuda_await(void *handle, const ha_event *awaited) {
+HA_IN_ ha_status ha_cuda_await(void *handle, const ha_event *awaited) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     const ha_cuda_event *event = (const ha_cuda_event *)awaited->object;
     int pushed;
@@ -270,7 +270,7 @@ static ha_status ha_cuda_await(void *handle, const ha_event *awaited) {
     return status;
 }
 
-static ha_cu_result ha_cuda_ask_event(const ha_cuda_device *device, ha_cu_event event) {
+HA_IN_ ha_cu_result ha_cuda_ask_event(const ha_cuda_device *device, ha_cu_event event) {
     const char *name;
     int pushed;
     ha_cu_result code = ha_cuda_push(device, &pushed, &name);
@@ -280,7 +280,7 @@ static ha_cu_result ha_cuda_ask_event(const ha_cuda_device *device, ha_cu_event 
     return code;
 }
 
-static ha_status ha_cuda_adopt_event(void *handle, void *native, ha_event *adopted) {
+HA_IN_ ha_status ha_cuda_adopt_event(void *handle, void *native, ha_event *adopted) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     ha_cuda_event *event;
     ha_cu_result code = ha_cuda_ask_event(queue->device, (ha_cu_event)native);

@@ -22,7 +22,7 @@ typedef struct ha_cuda_slab {
 
 /* ---- the driver's memory ---- */
 
-static void ha_cuda_raw_put(ha_cuda_device *device, ha_cuda_kind kind, uintptr_t first) {
+HA_IN_ void ha_cuda_raw_put(ha_cuda_device *device, ha_cuda_kind kind, uintptr_t first) {
     if (kind == HA_CUDA_KIND_PINNED)
         (void)ha_cu.MemFreeHost((void *)first);
     else if (kind == HA_CUDA_KIND_ASYNC)
@@ -32,7 +32,7 @@ static void ha_cuda_raw_put(ha_cuda_device *device, ha_cuda_kind kind, uintptr_t
 }
 
 /* *name: the function that was called last. */
-static ha_cu_result ha_cuda_raw_async(ha_cuda_device *device, ha_cu_pointer *pointer, size_t bytes,
+HA_IN_ ha_cu_result ha_cuda_raw_async(ha_cuda_device *device, ha_cu_pointer *pointer, size_t bytes,
                                       const char **name) {
     ha_cu_result code = ha_cu.MemAllocAsync(pointer, bytes, device->stream);
     *name = ha_cuda_names.MemAllocAsync;
@@ -44,7 +44,7 @@ static ha_cu_result ha_cuda_raw_async(ha_cuda_device *device, ha_cu_pointer *poi
 }
 
 /* *name: as above. */
-static ha_cu_result ha_cuda_raw_get(ha_cuda_device *device, ha_cuda_kind kind, size_t bytes,
+HA_IN_ ha_cu_result ha_cuda_raw_get(ha_cuda_device *device, ha_cuda_kind kind, size_t bytes,
                                     uintptr_t *first, const char **name) {
     ha_cu_pointer pointer = 0;
     ha_cu_result code = HA_CU_INVALID_VALUE;
@@ -75,7 +75,7 @@ static ha_cu_result ha_cuda_raw_get(ha_cuda_device *device, ha_cuda_kind kind, s
 /* ---- slabs: with the lock held, in the device's context ---- */
 
 /* Takes a slab off the list and gives it back to the driver. */
-static void ha_cuda_slab_drop(ha_cuda_device *device, ha_cuda_slabs *slabs, ha_cuda_slab **link) {
+HA_IN_ void ha_cuda_slab_drop(ha_cuda_device *device, ha_cuda_slabs *slabs, ha_cuda_slab **link) {
     ha_cuda_slab *slab = *link;
     *link = slab->next;
     ha_cuda_raw_put(device, slabs->kind, slab->first);
@@ -84,7 +84,7 @@ static void ha_cuda_slab_drop(ha_cuda_device *device, ha_cuda_slabs *slabs, ha_c
 }
 
 /* Drops slabs without blocks, but `keep` of them. Returns how many. */
-static int ha_cuda_slabs_drop(ha_cuda_device *device, ha_cuda_slabs *slabs, int keep) {
+HA_IN_ int ha_cuda_slabs_drop(ha_cuda_device *device, ha_cuda_slabs *slabs, int keep) {
     ha_cuda_slab **link = &slabs->first;
     int dropped = 0;
     while (*link != NULL) {
@@ -99,7 +99,7 @@ static int ha_cuda_slabs_drop(ha_cuda_device *device, ha_cuda_slabs *slabs, int 
 }
 
 /* One more slab, in front. */
-static ha_status ha_cuda_slab_add(ha_cuda_device *device, ha_cuda_slabs *slabs) {
+HA_IN_ ha_status ha_cuda_slab_add(ha_cuda_device *device, ha_cuda_slabs *slabs) {
     size_t bytes = ha_round_up(device->settings.slab, HA_CUDA_ALIGN_);
     const char *name;
     ha_cuda_slab *slab = (ha_cuda_slab *)HARRAY_MALLOC(sizeof *slab);
@@ -117,7 +117,7 @@ static ha_status ha_cuda_slab_add(ha_cuda_device *device, ha_cuda_slabs *slabs) 
 }
 
 /* From a slab that has room, else from a new one. Fails silently: the exact size may fit. */
-static ha_status ha_cuda_take_part(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
+HA_IN_ ha_status ha_cuda_take_part(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
                                    uintptr_t *first) {
     ha_cuda_slab *slab = slabs->first;
     size_t place;
@@ -132,7 +132,7 @@ static ha_status ha_cuda_take_part(ha_cuda_device *device, ha_cuda_slabs *slabs,
 }
 
 /* Of the driver alone. Without the lock. */
-static ha_cu_result ha_cuda_take_whole(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
+HA_IN_ ha_cu_result ha_cuda_take_whole(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
                                        uintptr_t *first, const char **name) {
     ha_cu_result code = ha_cuda_raw_get(device, slabs->kind, bytes, first, name);
     int dropped;
@@ -146,7 +146,7 @@ static ha_cu_result ha_cuda_take_whole(ha_cuda_device *device, ha_cuda_slabs *sl
 /* ---- blocks ---- */
 
 /* Tells nothing. *name: the driver's function that failed. */
-static ha_cu_result ha_cuda_try_take(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
+HA_IN_ ha_cu_result ha_cuda_try_take(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
                                      void **block, const char **name) {
     uintptr_t first = 0;
     int pushed;
@@ -164,7 +164,7 @@ static ha_cu_result ha_cuda_try_take(ha_cuda_device *device, ha_cuda_slabs *slab
     return code;
 }
 
-static ha_status ha_cuda_take(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
+HA_IN_ ha_status ha_cuda_take(ha_cuda_device *device, ha_cuda_slabs *slabs, size_t bytes,
                               void **block) {
     const char *name;
     ha_cu_result code;
@@ -173,7 +173,7 @@ static ha_status ha_cuda_take(ha_cuda_device *device, ha_cuda_slabs *slabs, size
     return ha_cuda_not_lost(ha_cuda_check(device, code, name));
 }
 
-static void ha_cuda_give(ha_cuda_device *device, ha_cuda_slabs *slabs, void *block, size_t bytes) {
+HA_IN_ void ha_cuda_give(ha_cuda_device *device, ha_cuda_slabs *slabs, void *block, size_t bytes) {
     uintptr_t first = (uintptr_t)block;
     ha_cuda_slab *slab;
     int pushed;

@@ -12,7 +12,7 @@ enum { HA_CUDA_STRIDES_BLOCKS = 1024 }; /* for one copy, at most: they go on in 
 /* ---- the module ---- */
 
 /* In the device's context, lock held. */
-static ha_cu_result ha_cuda_strides_load(ha_cuda_device *device, const char **name) {
+HA_IN_ ha_cu_result ha_cuda_strides_load(ha_cuda_device *device, const char **name) {
     ha_cu_module module = NULL;
     ha_cu_result code = ha_cu.ModuleLoadData(&module, ha_cuda_strides_ptx);
     *name = ha_cuda_names.ModuleLoadData;
@@ -28,7 +28,7 @@ static ha_cu_result ha_cuda_strides_load(ha_cuda_device *device, const char **na
 
 /* In the device's context. HA_ERR_UNSUPPORTED, HA_ERR_MEMORY: there is no kernel, or no room for it
  * now; nothing is told, for there are other ways. */
-static ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
+HA_IN_ ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
     const char *name = NULL;
     ha_cu_result code = HA_CU_SUCCESS;
     int refused;
@@ -46,7 +46,7 @@ static ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
 /* ---- tables ---- */
 
 /* How many values a copy has; 0: more than the kernel counts. */
-static unsigned ha_cuda_stride_values(const ha_strided_copy *s) {
+HA_IN_ unsigned ha_cuda_stride_values(const ha_strided_copy *s) {
     size_t n = 1;
     for (int k = 0; k < s->levels; k++)
         if (__builtin_mul_overflow(n, s->count[k], &n) || n > INT32_MAX) return 0;
@@ -54,18 +54,18 @@ static unsigned ha_cuda_stride_values(const ha_strided_copy *s) {
 }
 
 /* Whether a single copy is for the kernel. */
-static int ha_cuda_strides_takes(const ha_strided_copy *s) {
+HA_IN_ int ha_cuda_strides_takes(const ha_strided_copy *s) {
     return s->levels > 0 && ha_strided_is_scatter(s) && ha_cuda_stride_values(s) > 0;
 }
 
 /* The largest unit of a value that all addresses are multiples of. */
-static unsigned ha_cuda_stride_unit_of(const ha_strided_copy *s) {
+HA_IN_ unsigned ha_cuda_stride_unit_of(const ha_strided_copy *s) {
     uintptr_t all = (uintptr_t)s->to | (uintptr_t)s->from | s->bytes | 8;
     for (int k = 0; k < s->levels; k++) all |= s->to_step[k] | s->from_step[k];
     return (unsigned)(all & -all);
 }
 
-static ha_cuda_stride ha_cuda_stride_of(const ha_strided_copy *s) {
+HA_IN_ ha_cuda_stride ha_cuda_stride_of(const ha_strided_copy *s) {
     ha_cuda_stride copy;
     memset(&copy, 0, sizeof copy);
     copy.to = (uintptr_t)s->to;
@@ -81,7 +81,7 @@ static ha_cuda_stride ha_cuda_stride_of(const ha_strided_copy *s) {
 }
 
 /* As many copies as one launch takes. In the device's context. */
-static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_strided_copy *table,
+HA_IN_ ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_strided_copy *table,
                                         unsigned n) {
     ha_cuda_strides_table copies;
     void *parameters[] = {&copies};
@@ -99,7 +99,7 @@ static ha_status ha_cuda_strides_launch(ha_cuda_queue *queue, const ha_strided_c
 }
 
 /* In the device's context. HA_ERR_UNSUPPORTED: the kernel does not take them all, or there is none. */
-static ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_strided_copy *table,
+HA_IN_ ha_status ha_cuda_strides_enqueue(ha_cuda_queue *queue, const ha_strided_copy *table,
                                          size_t n) {
     ha_status status = ha_cuda_strides_ready(queue->device);
     size_t done = 0;

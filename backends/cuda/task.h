@@ -33,20 +33,20 @@ typedef struct ha_cuda_task {
     _Alignas(max_align_t) unsigned char argument[];
 } ha_cuda_task;
 
-static void ha_cuda_tasks_create(ha_cuda_tasks *tasks) {
+HA_IN_ void ha_cuda_tasks_create(ha_cuda_tasks *tasks) {
     *tasks = (ha_cuda_tasks){.first = NULL};
     pthread_mutex_init(&tasks->lock, NULL);
     pthread_cond_init(&tasks->change, NULL);
 }
 
 /* Lock held. */
-static void ha_cuda_task_unlist(ha_cuda_task *task) {
+HA_IN_ void ha_cuda_task_unlist(ha_cuda_task *task) {
     *task->link = task->next;
     if (task->next != NULL) task->next->link = task->link;
 }
 
 /* For a queue that is drained, in a context where nothing happens any more. */
-static void ha_cuda_tasks_destroy(ha_cuda_tasks *tasks) {
+HA_IN_ void ha_cuda_tasks_destroy(ha_cuda_tasks *tasks) {
     while (tasks->first != NULL) {
         ha_cuda_task *task = tasks->first;
         ha_cuda_task_unlist(task);
@@ -57,7 +57,7 @@ static void ha_cuda_tasks_destroy(ha_cuda_tasks *tasks) {
 }
 
 /* No task touches memory any more when this returns, nor later. */
-static void ha_cuda_tasks_close(ha_cuda_tasks *tasks) {
+HA_IN_ void ha_cuda_tasks_close(ha_cuda_tasks *tasks) {
     pthread_mutex_lock(&tasks->lock);
     tasks->closed = 1;
     while (tasks->running > 0) pthread_cond_wait(&tasks->change, &tasks->lock);
@@ -65,7 +65,7 @@ static void ha_cuda_tasks_close(ha_cuda_tasks *tasks) {
 }
 
 /* The function that the driver is given. */
-static void ha_cuda_task_begin(void *argument) {
+HA_IN_ void ha_cuda_task_begin(void *argument) {
     ha_cuda_task *task = (ha_cuda_task *)argument;
     ha_cuda_tasks *tasks = task->list;
     int closed;
@@ -83,7 +83,7 @@ static void ha_cuda_task_begin(void *argument) {
 }
 
 /* Enqueues a task, which is its own from then on. When that fails the task is the caller's. */
-static ha_status ha_cuda_task_launch(ha_cuda_device *device, ha_cuda_tasks *tasks,
+HA_IN_ ha_status ha_cuda_task_launch(ha_cuda_device *device, ha_cuda_tasks *tasks,
                                      ha_cu_stream stream, ha_cuda_task *task) {
     ha_status status;
     pthread_mutex_lock(&tasks->lock);
@@ -103,9 +103,9 @@ static ha_status ha_cuda_task_launch(ha_cuda_device *device, ha_cuda_tasks *task
 
 /* ---- what tasks do ---- */
 
-static void ha_cuda_run_copy(ha_cuda_task *task) { ha_cuda_team_copy(task->team, &task->copy); }
+HA_IN_ void ha_cuda_run_copy(ha_cuda_task *task) { ha_cuda_team_copy(task->team, &task->copy); }
 
-static void ha_cuda_run_stamp(ha_cuda_task *task) {
+HA_IN_ void ha_cuda_run_stamp(ha_cuda_task *task) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     __atomic_store_n(task->ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
@@ -113,13 +113,13 @@ static void ha_cuda_run_stamp(ha_cuda_task *task) {
 }
 
 /* Managed memory has the same addresses everywhere. */
-static void ha_cuda_run_call(ha_cuda_task *task) {
+HA_IN_ void ha_cuda_run_call(ha_cuda_task *task) {
     static const ha_queue here = {0};
     ha_queue_run(task->f, &here, task->bytes ? task->argument : NULL);
 }
 
 /* NULL: no memory. */
-static ha_cuda_task *ha_cuda_task_make(void (*run)(ha_cuda_task *task), size_t argument) {
+HA_IN_ ha_cuda_task *ha_cuda_task_make(void (*run)(ha_cuda_task *task), size_t argument) {
     ha_cuda_task *task;
     if (argument > SIZE_MAX - sizeof *task) return NULL;
     task = (ha_cuda_task *)HARRAY_MALLOC(sizeof *task + argument);

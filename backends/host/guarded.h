@@ -55,21 +55,21 @@ static struct {
     size_t oldest, count, bytes;
 } ha_guards = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static size_t ha_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+HA_IN_ size_t ha_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-static size_t ha_pages(size_t bytes) { return (bytes + ha_page_bytes() - 1) / ha_page_bytes(); }
+HA_IN_ size_t ha_pages(size_t bytes) { return (bytes + ha_page_bytes() - 1) / ha_page_bytes(); }
 
 /* ---- allocating and releasing ------------------------------------------------------------- */
 
 /* More than there is could be mapped, and would then end the program when it is touched. */
-static int ha_guarded_fits(size_t bytes) {
+HA_IN_ int ha_guarded_fits(size_t bytes) {
     long pages = sysconf(_SC_PHYS_PAGES);
     if (bytes > PTRDIFF_MAX / 4) return 0;
     return pages <= 0 || bytes / ha_page_bytes() <= (size_t)pages;
 }
 
 /* Pages without a name; -1: none to be had. */
-static int ha_guarded_file(void) {
+HA_IN_ int ha_guarded_file(void) {
 #ifdef MFD_CLOEXEC
     return memfd_create("harray", MFD_CLOEXEC);
 #else
@@ -82,7 +82,7 @@ static int ha_guarded_file(void) {
 }
 
 /* The two mappings, behind a header in `base`. */
-static int ha_guarded_map(char *base, size_t header, size_t pages) {
+HA_IN_ int ha_guarded_map(char *base, size_t header, size_t pages) {
     size_t bytes = pages * ha_page_bytes(), guard = HA_GUARD_PAGES * ha_page_bytes();
     int memory = ha_guarded_file(), shared = MAP_SHARED | MAP_FIXED, done;
     char *users = base + header + bytes;
@@ -97,7 +97,7 @@ static int ha_guarded_map(char *base, size_t header, size_t pages) {
     return done;
 }
 
-static void ha_guarded_list(ha_guarded *g) {
+HA_IN_ void ha_guarded_list(ha_guarded *g) {
     pthread_mutex_lock(&ha_guards.lock);
     g->previous = NULL;
     g->next = ha_guards.first;
@@ -106,7 +106,7 @@ static void ha_guarded_list(ha_guarded *g) {
     pthread_mutex_unlock(&ha_guards.lock);
 }
 
-static void ha_guarded_unlist(ha_guarded *g) {
+HA_IN_ void ha_guarded_unlist(ha_guarded *g) {
     pthread_mutex_lock(&ha_guards.lock);
     if (g->next) g->next->previous = g->previous;
     if (g->previous)
@@ -117,13 +117,13 @@ static void ha_guarded_unlist(ha_guarded *g) {
 }
 
 /* The part of the first page in front of the block, and of the last one behind it. */
-static size_t ha_guarded_front(const ha_guarded *g) { return (size_t)(g->data - g->first); }
+HA_IN_ size_t ha_guarded_front(const ha_guarded *g) { return (size_t)(g->data - g->first); }
 
-static size_t ha_guarded_rear(const ha_guarded *g) {
+HA_IN_ size_t ha_guarded_rear(const ha_guarded *g) {
     return g->pages * ha_page_bytes() - ha_guarded_front(g) - g->bytes;
 }
 
-static ha_status ha_guarded_allocate(void *memory, size_t bytes, void **block) {
+HA_IN_ ha_status ha_guarded_allocate(void *memory, size_t bytes, void **block) {
     (void)memory;
     if (!ha_guarded_fits(bytes)) return HA_ERR_MEMORY;
     size_t page = ha_page_bytes(), pages = ha_pages(bytes);
@@ -155,7 +155,7 @@ static ha_status ha_guarded_allocate(void *memory, size_t bytes, void **block) {
 }
 
 /* Keeps the addresses, not the memory. */
-static void ha_guarded_keep_addresses(void *mapping, size_t bytes) {
+HA_IN_ void ha_guarded_keep_addresses(void *mapping, size_t bytes) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
     if (bytes > HA_GUARDS_RELEASED_BYTES_ ||
         mmap(mapping, bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED) {
@@ -177,7 +177,7 @@ static void ha_guarded_keep_addresses(void *mapping, size_t bytes) {
     pthread_mutex_unlock(&ha_guards.lock);
 }
 
-static void ha_guarded_release(void *memory, void *block, size_t bytes) {
+HA_IN_ void ha_guarded_release(void *memory, void *block, size_t bytes) {
     size_t page = ha_page_bytes(), pages = ha_pages(bytes);
     size_t header = ha_pages(sizeof(ha_guarded) + pages * sizeof(ha_guarded_page)) * page;
     char *first = (char *)block - (uintptr_t)block % page;
@@ -189,7 +189,7 @@ static void ha_guarded_release(void *memory, void *block, size_t bytes) {
 }
 
 /* The guarded block at an address of the engine's; NULL when it is none: another allocator's. */
-static HA_UNUSED ha_guarded *ha_guarded_find(const void *data) {
+HA_IN_ HA_UNUSED ha_guarded *ha_guarded_find(const void *data) {
     pthread_mutex_lock(&ha_guards.lock);
     ha_guarded *g = ha_guards.first;
     while (g && g->data != data) g = g->next;
@@ -199,14 +199,14 @@ static HA_UNUSED ha_guarded *ha_guarded_find(const void *data) {
 
 /* ---- opening and closing ------------------------------------------------------------------ */
 
-static int ha_guarded_protection(const ha_guarded_page *p) {
+HA_IN_ int ha_guarded_protection(const ha_guarded_page *p) {
     if (p->writers) return PROT_READ | PROT_WRITE;
     return p->readers ? PROT_READ : PROT_NONE;
 }
 
 /* Gives pages [from, to) the same protection. Each change of it in the middle of a mapping makes
  * one more mapping, and these may run out: then nothing is protected any more. */
-static void ha_guarded_protect(ha_guarded *g, size_t from, size_t to, int protection) {
+HA_IN_ void ha_guarded_protect(ha_guarded *g, size_t from, size_t to, int protection) {
     size_t page = ha_page_bytes();
     char *users = g->first + g->shift;
     if (g->given_up || from == to) return;
@@ -215,7 +215,7 @@ static void ha_guarded_protect(ha_guarded *g, size_t from, size_t to, int protec
 }
 
 /* One access more (by = 1) or less (by = -1) on bytes [from, to), from < to. */
-static HA_UNUSED void ha_guarded_count(ha_guarded *g, size_t from, size_t to, int write, int by) {
+HA_IN_ HA_UNUSED void ha_guarded_count(ha_guarded *g, size_t from, size_t to, int write, int by) {
     size_t page = ha_page_bytes(), front = ha_guarded_front(g);
     size_t run = 0, end = (front + to - 1) / page + 1; /* run: pages that change, before i */
     int next = PROT_NONE;
@@ -239,7 +239,7 @@ static HA_UNUSED void ha_guarded_count(ha_guarded *g, size_t from, size_t to, in
 /* ---- what was written beside a block ------------------------------------------------------ */
 
 /* Whether the pattern is not there any more; puts it back, so that it is told once. */
-static int ha_guarded_repair(char *at, size_t bytes) {
+HA_IN_ int ha_guarded_repair(char *at, size_t bytes) {
     int damaged = 0;
     for (size_t i = 0; i < bytes; i++) {
         damaged |= at[i] != (char)HA_GUARD_PATTERN;
@@ -249,7 +249,7 @@ static int ha_guarded_repair(char *at, size_t bytes) {
 }
 
 /* 1: behind it, 2: in front of it, 3: both; 0: nothing was. */
-static HA_UNUSED int ha_guarded_damage(ha_guarded *g) {
+HA_IN_ HA_UNUSED int ha_guarded_damage(ha_guarded *g) {
     pthread_mutex_lock(&g->lock);
     int behind = ha_guarded_repair(g->data + g->bytes, ha_guarded_rear(g));
     int before = ha_guarded_repair(g->first, ha_guarded_front(g));

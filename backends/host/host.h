@@ -23,7 +23,7 @@
  * a processor takes loads for dependent on stores that they have nothing to do with, and loops take
  * up to a quarter longer (bench/cg.c). So a block of a page or more begins a few cache lines behind
  * what was allocated, each at another distance, which is little compared to its size. */
-static size_t ha_host_distance(size_t bytes) {
+HA_IN_ size_t ha_host_distance(size_t bytes) {
     static uint32_t ha_host_turn;
     size_t lines = bytes / 8 / HA_HOST_LINE_;
     if (bytes < HA_HOST_PAGE_) return 0;
@@ -34,7 +34,7 @@ static size_t ha_host_distance(size_t bytes) {
 
 /* Large blocks ask for huge pages: their first touch is several times faster. The advice may be
  * refused, which only costs time. What was allocated is noted in front of the block. */
-static ha_status ha_host_allocate(void *memory, size_t bytes, void **block) {
+HA_IN_ ha_status ha_host_allocate(void *memory, size_t bytes, void **block) {
     int large = bytes >= HA_HOST_HUGE_PAGE_;
     size_t distance = ha_host_distance(bytes);
     void *fresh;
@@ -50,20 +50,20 @@ static ha_status ha_host_allocate(void *memory, size_t bytes, void **block) {
     return HA_OK;
 }
 
-static void ha_host_release(void *memory, void *block, size_t bytes) {
+HA_IN_ void ha_host_release(void *memory, void *block, size_t bytes) {
     (void)memory;
     free(bytes < HA_HOST_PAGE_ ? block : ((void **)block)[-1]);
 }
 #endif
 
 /* The host has no queue that could copy: others copy to it and from it. */
-static int ha_host_reaches(void *memory, const ha_place *other) {
+HA_IN_ int ha_host_reaches(void *memory, const ha_place *other) {
     (void)memory;
     (void)other;
     return 0;
 }
 
-static int ha_host_count(void) { return 1; }
+HA_IN_ int ha_host_count(void) { return 1; }
 
 static const ha_memory_ops ha_host_memory_ops = {
     .bytes = sizeof(ha_memory_ops),

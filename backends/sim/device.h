@@ -50,7 +50,7 @@ static struct {
 
 /* Reads HARRAY_SIM unless options are known. A wrong text gives the defaults, and a message that
  * whoever opens a device gets. */
-static void ha_sim_know_options(void) {
+HA_IN_ void ha_sim_know_options(void) {
     const char *text = getenv("HARRAY_SIM");
     ha_sim_options options = {0};
     if (ha_sim_shared.known) return;
@@ -60,7 +60,7 @@ static void ha_sim_know_options(void) {
 }
 
 /* What ha_sim_configure() does. */
-static HA_UNUSED ha_status ha_sim_set_options(const ha_sim_options *options) {
+HA_IN_ HA_UNUSED ha_status ha_sim_set_options(const ha_sim_options *options) {
     static const ha_sim_options defaults;
     ha_status status = HA_OK;
     ha_option_text wrong;
@@ -82,7 +82,7 @@ static HA_UNUSED ha_status ha_sim_set_options(const ha_sim_options *options) {
     return status;
 }
 
-static int ha_sim_count(void) {
+HA_IN_ int ha_sim_count(void) {
     int count;
     pthread_mutex_lock(&ha_sim_shared.lock);
     ha_sim_know_options();
@@ -95,7 +95,7 @@ static int ha_sim_count(void) {
 
 /* Both halves begin on a huge page, as blocks of the host do: copies are faster for it. The second
  * one is mapped again, in place; mprotect() would do, but valgrind takes seconds for that. */
-static ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
+HA_IN_ ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
     size_t half = ha_round_up(capacity, HA_SIM_HUGE_PAGE_);
     size_t bytes = 2 * half + HA_SIM_HUGE_PAGE_;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -121,7 +121,7 @@ static ha_status ha_sim_map(ha_sim_device *device, size_t capacity) {
     return HA_OK;
 }
 
-static ha_status ha_sim_device_create(ha_sim_device **made, int number) {
+HA_IN_ ha_status ha_sim_device_create(ha_sim_device **made, int number) {
     ha_sim_device *device = (ha_sim_device *)HARRAY_MALLOC(sizeof *device);
     ha_status status = HA_ERR_MEMORY;
     if (device == NULL) return status;
@@ -141,7 +141,7 @@ static ha_status ha_sim_device_create(ha_sim_device **made, int number) {
     return status;
 }
 
-static ha_status ha_sim_open(int number, void **device, void **memory) {
+HA_IN_ ha_status ha_sim_open(int number, void **device, void **memory) {
     ha_sim_device *fresh = NULL;
     ha_status status = HA_ERR_BACKEND;
     pthread_mutex_lock(&ha_sim_shared.lock);
@@ -160,7 +160,7 @@ static ha_status ha_sim_open(int number, void **device, void **memory) {
     return status;
 }
 
-static void ha_sim_close(void *handle) {
+HA_IN_ void ha_sim_close(void *handle) {
     ha_sim_device *device = (ha_sim_device *)handle;
     pthread_mutex_lock(&ha_sim_shared.lock);
     ha_sim_shared.open[device->number] = NULL;
@@ -177,7 +177,7 @@ static void ha_sim_close(void *handle) {
 
 /* ---- memory ---- */
 
-static ha_status ha_sim_allocate(void *memory, size_t bytes, void **block) {
+HA_IN_ ha_status ha_sim_allocate(void *memory, size_t bytes, void **block) {
     ha_sim_device *device = (ha_sim_device *)memory;
     size_t first;
     ha_status status = ha_arena_take(&device->arena, bytes, &first);
@@ -194,28 +194,28 @@ static ha_status ha_sim_allocate(void *memory, size_t bytes, void **block) {
 
 /* Gives the pages of a large block back, before anyone else can get it. Its neighbours have parts
  * of those at its ends. */
-static void ha_sim_empty_pages(uintptr_t first, size_t bytes) {
+HA_IN_ void ha_sim_empty_pages(uintptr_t first, size_t bytes) {
     uintptr_t end = first + bytes;
     first = ha_round_up(first, HA_SIM_HUGE_PAGE_);
     end -= end % HA_SIM_HUGE_PAGE_;
     (void)madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
-static void ha_sim_release(void *memory, void *block, size_t bytes) {
+HA_IN_ void ha_sim_release(void *memory, void *block, size_t bytes) {
     ha_sim_device *device = (ha_sim_device *)memory;
     if (bytes >= HA_SIM_LARGE_) ha_sim_empty_pages((uintptr_t)block + device->here.shift, bytes);
     ha_arena_give(&device->arena, (uintptr_t)block - device->here.first, bytes);
 }
 
 /* The host always; other simulated devices when they are peers. */
-static int ha_sim_reaches(void *memory, const ha_place *other) {
+HA_IN_ int ha_sim_reaches(void *memory, const ha_place *other) {
     const char *kind = other->backend->kind;
     if (strcmp(kind, "sim") == 0) return ((ha_sim_device *)memory)->options.peers != 0;
     return strcmp(kind, "host") == 0;
 }
 
 /* Nanoseconds for 1 MiB, whichever end is meant: both go over this device's link. */
-static uint64_t ha_sim_cost(void *memory, const ha_place *other) {
+HA_IN_ uint64_t ha_sim_cost(void *memory, const ha_place *other) {
     const ha_sim_options *options = &((ha_sim_device *)memory)->options;
     uint64_t usual = 100000;
     (void)other;

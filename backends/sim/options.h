@@ -9,7 +9,7 @@
 #define HA_SIM_MOST_DEVICES_ 64
 
 /* Defaults where a field is 0. */
-static ha_sim_options ha_sim_complete(const ha_sim_options *given) {
+HA_IN_ ha_sim_options ha_sim_complete(const ha_sim_options *given) {
     ha_sim_options options = *given;
     if (options.devices == 0) options.devices = 2;
     if (options.capacity == 0) options.capacity = (size_t)1 << 30;
@@ -56,7 +56,7 @@ static const ha_option_key ha_sim_keys[HA_SIM_KEYS] = {
 static const ha_option_keys ha_sim_option_keys = {"HARRAY_SIM", "sim", ha_sim_keys, HA_SIM_KEYS};
 
 /* Nonzero when every field is in its range; else the text names the first that is not. */
-static int ha_sim_in_range(const ha_sim_options *options, ha_option_text *wrong) {
+HA_IN_ int ha_sim_in_range(const ha_sim_options *options, ha_option_text *wrong) {
     const uint64_t numbers[HA_SIM_KEYS] = {
         [HA_SIM_DEVICES] = options->devices < 0 ? UINT64_MAX : (uint64_t)options->devices,
         [HA_SIM_CAPACITY] = options->capacity,
@@ -68,7 +68,7 @@ static int ha_sim_in_range(const ha_sim_options *options, ha_option_text *wrong)
 
 /* Reads "devices=4,capacity=256M,latency=5us". Returns 0, with the reason in *wrong and *options
  * untouched, when any part of it is wrong. */
-static int ha_sim_parse(const char *text, ha_sim_options *options, ha_option_text *wrong) {
+HA_IN_ int ha_sim_parse(const char *text, ha_sim_options *options, ha_option_text *wrong) {
     ha_option_value values[HA_SIM_KEYS] = {{0, NULL, 0}};
     if (!ha_options_parse(&ha_sim_option_keys, text, values, wrong)) return 0;
     *options = (ha_sim_options){

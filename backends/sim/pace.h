@@ -12,16 +12,16 @@
 #define HA_SIM_SECOND_ 1000000000u
 #define HA_SIM_PIECE_ ((size_t)256 << 10) /* of a slow copy */
 
-static uint64_t ha_sim_now(void) {
+HA_IN_ uint64_t ha_sim_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * HA_SIM_SECOND_ + (uint64_t)now.tv_nsec;
 }
 
 /* Sleeps of this thread end on time: without it the kernel may add 50 us to each. */
-static void ha_sim_be_punctual(void) { (void)prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul); }
+HA_IN_ void ha_sim_be_punctual(void) { (void)prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul); }
 
-static void ha_sim_sleep_until(uint64_t time) {
+HA_IN_ void ha_sim_sleep_until(uint64_t time) {
     struct timespec until;
     if (time <= ha_sim_now()) return;
     until.tv_sec = (time_t)(time / HA_SIM_SECOND_);
@@ -30,7 +30,7 @@ static void ha_sim_sleep_until(uint64_t time) {
 }
 
 /* Numbers that look random and are the same for the same seed: xorshift64*. */
-static uint64_t ha_sim_random(uint64_t *state) {
+HA_IN_ uint64_t ha_sim_random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
     *state ^= *state >> 27;
@@ -39,7 +39,7 @@ static uint64_t ha_sim_random(uint64_t *state) {
 
 /* A copy at `bandwidth` bytes per second; gaps between pieces take no time. Each part is moved when its
  * time is over, so that what was not waited for is not there. */
-static void ha_sim_copy_slowly(const ha_strided_copy *copy, uint64_t bandwidth) {
+HA_IN_ void ha_sim_copy_slowly(const ha_strided_copy *copy, uint64_t bandwidth) {
     const size_t total = ha_strided_total(copy);
     uint64_t start = ha_sim_now();
     for (size_t done = 0; done < total;) {
@@ -52,7 +52,7 @@ static void ha_sim_copy_slowly(const ha_strided_copy *copy, uint64_t bandwidth) 
 }
 
 /* `count` copies of a value. What was filled first serves as the source, and stays in the cache. */
-static void ha_sim_fill_bytes(char *to, const void *value, size_t bytes, size_t count) {
+HA_IN_ void ha_sim_fill_bytes(char *to, const void *value, size_t bytes, size_t count) {
     size_t total = bytes * count, filled = bytes, piece = bytes;
     memcpy(to, value, bytes);
     while (filled < total) {

@@ -7,7 +7,7 @@
 #include "device.h"
 
 /* The range is there when this returns HA_OK. */
-static ha_status ha_sim_pinned_make(ha_sim_device *device) {
+HA_IN_ ha_status ha_sim_pinned_make(ha_sim_device *device) {
     size_t capacity = device->options.capacity;
     size_t bytes = ha_round_up(capacity, HA_SIM_HUGE_PAGE_) + HA_SIM_HUGE_PAGE_;
     void *mapping;
@@ -30,7 +30,7 @@ static ha_status ha_sim_pinned_make(ha_sim_device *device) {
     return status;
 }
 
-static ha_status ha_sim_pinned_allocate(void *memory, size_t bytes, void **block) {
+HA_IN_ ha_status ha_sim_pinned_allocate(void *memory, size_t bytes, void **block) {
     ha_sim_device *device = (ha_sim_device *)memory;
     size_t first;
     ha_status status;
@@ -46,14 +46,14 @@ static ha_status ha_sim_pinned_allocate(void *memory, size_t bytes, void **block
     return status;
 }
 
-static void ha_sim_pinned_release(void *memory, void *block, size_t bytes) {
+HA_IN_ void ha_sim_pinned_release(void *memory, void *block, size_t bytes) {
     ha_sim_device *device = (ha_sim_device *)memory;
     if (bytes >= HA_SIM_LARGE_) ha_sim_empty_pages((uintptr_t)block, bytes);
     ha_arena_give(&device->pinned.arena, (uintptr_t)block - device->pinned.first, bytes);
 }
 
 /* The users' half of the device's memory, and its pinned memory. */
-static int ha_sim_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
+HA_IN_ int ha_sim_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
     ha_sim_device *device = (ha_sim_device *)memory;
     int pinned;
     if ((uintptr_t)pointer - device->here.first < device->here.bytes) {
@@ -69,7 +69,7 @@ static int ha_sim_knows(void *memory, const void *pointer, ha_memory_kind *kind)
 }
 
 /* A unified device works on host memory best. */
-static int ha_sim_zero_copy(void *device) {
+HA_IN_ int ha_sim_zero_copy(void *device) {
     return ((ha_sim_device *)device)->options.unified ? 2 : 0;
 }
 

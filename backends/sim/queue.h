@@ -61,29 +61,29 @@ struct ha_sim_queue {
 
 /* ---- waiting ---- */
 
-static int ha_sim_has_happened(const ha_event *event) {
+HA_IN_ int ha_sim_has_happened(const ha_event *event) {
     ha_sim_queue *queue = (ha_sim_queue *)event->object;
     return atomic_load_explicit(&queue->finished, memory_order_acquire) >= event->value;
 }
 
-static int ha_sim_never_happens(const ha_event *event) {
+HA_IN_ int ha_sim_never_happens(const ha_event *event) {
     ha_sim_queue *queue = (ha_sim_queue *)event->object;
     return atomic_load_explicit(&queue->limit, memory_order_acquire) < event->value;
 }
 
-static int ha_sim_has_failed(ha_sim_queue *queue) {
+HA_IN_ int ha_sim_has_failed(ha_sim_queue *queue) {
     return atomic_load_explicit(&queue->limit, memory_order_acquire) != UINT64_MAX;
 }
 
 /* Until the queue gets as far as `position`, or fails. */
-static void ha_sim_wait_progress(ha_sim_queue *queue, uint64_t position) HA_REQUIRES_(queue->lock) {
+HA_IN_ void ha_sim_wait_progress(ha_sim_queue *queue, uint64_t position) HA_REQUIRES_(queue->lock) {
     if (queue->wanted > position) queue->wanted = position;
     pthread_cond_wait(&queue->progress, &queue->lock);
 }
 
 /* waiter: the queue that waits, NULL: none does. HA_ERR_LOST: that queue has failed, or the event's
  * has, and it never happens. */
-static ha_status ha_sim_wait(const ha_event *event, ha_sim_queue *waiter) {
+HA_IN_ ha_status ha_sim_wait(const ha_event *event, ha_sim_queue *waiter) {
     ha_sim_queue *queue = (ha_sim_queue *)event->object;
     ha_status status = HA_OK;
     if (ha_sim_has_happened(event)) return status;
@@ -101,7 +101,7 @@ static ha_status ha_sim_wait(const ha_event *event, ha_sim_queue *waiter) {
 
 /* ---- failing ---- */
 
-static void ha_sim_disown(ha_sim_queue *queue) {
+HA_IN_ void ha_sim_disown(ha_sim_queue *queue) {
     if (atomic_fetch_sub_explicit(&queue->owners, 1, memory_order_acq_rel) != 1) return;
     pthread_cond_destroy(&queue->progress);
     pthread_cond_destroy(&queue->work);
@@ -109,13 +109,13 @@ static void ha_sim_disown(ha_sim_queue *queue) {
     HARRAY_FREE(queue);
 }
 
-static void ha_sim_discard(ha_sim_command *command) {
+HA_IN_ void ha_sim_discard(ha_sim_command *command) {
     if (command->kind == HA_SIM_AWAIT) ha_sim_disown((ha_sim_queue *)command->event.object);
     HARRAY_FREE(command);
 }
 
 /* Nothing that has not started will happen, nor a wait that is running. */
-static void ha_sim_break(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
+HA_IN_ void ha_sim_break(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
     uint64_t limit = atomic_load_explicit(&queue->finished, memory_order_relaxed);
     if (ha_sim_has_failed(queue)) return;
     if (queue->running != NULL && queue->running->kind != HA_SIM_AWAIT) limit++;
@@ -130,7 +130,7 @@ static void ha_sim_break(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
 }
 
 /* What ha_sim_fail() does. A wait that is running is told by the queue that it waits for. */
-static HA_UNUSED void ha_sim_fail_queue(void *handle) {
+HA_IN_ HA_UNUSED void ha_sim_fail_queue(void *handle) {
     ha_sim_queue *queue = (ha_sim_queue *)handle, *awaited = NULL;
     pthread_mutex_lock(&queue->lock);
     ha_sim_break(queue);
@@ -148,14 +148,14 @@ static HA_UNUSED void ha_sim_fail_queue(void *handle) {
 
 /* ---- the thread ---- */
 
-static void ha_sim_pause(ha_sim_queue *queue) {
+HA_IN_ void ha_sim_pause(ha_sim_queue *queue) {
     const ha_sim_options *options = &queue->device->options;
     uint64_t pause = options->latency_ns;
     if (options->delay_ns > 0) pause += ha_sim_random(&queue->random) % (options->delay_ns + 1);
     if (pause > 0) ha_sim_sleep_until(ha_sim_now() + pause);
 }
 
-static void ha_sim_move(const ha_sim_command *command, const ha_sim_device *device) {
+HA_IN_ void ha_sim_move(const ha_sim_command *command, const ha_sim_device *device) {
     const ha_strided_copy *copies = (const ha_strided_copy *)(const void *)command->data;
     if (command->slow)
         ha_sim_copy_slowly(copies, device->options.bandwidth);
@@ -164,7 +164,7 @@ static void ha_sim_move(const ha_sim_command *command, const ha_sim_device *devi
 }
 
 /* HA_ERR_LOST: a wait for what never happens. */
-static ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
+HA_IN_ ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
     const ha_sim_device *device = queue->device;
     if (command->kind != HA_SIM_STAMP) ha_sim_pause(queue);
     switch (command->kind) {
@@ -187,7 +187,7 @@ static ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
 }
 
 /* The command that was running has ended. */
-static void ha_sim_command_ended(ha_sim_queue *queue, ha_status status) HA_REQUIRES_(queue->lock) {
+HA_IN_ void ha_sim_command_ended(ha_sim_queue *queue, ha_status status) HA_REQUIRES_(queue->lock) {
     uint64_t finished = atomic_load_explicit(&queue->finished, memory_order_relaxed) + 1;
     if (status != HA_OK) ha_sim_break(queue);
     ha_sim_discard(queue->running);
@@ -199,13 +199,13 @@ static void ha_sim_command_ended(ha_sim_queue *queue, ha_status status) HA_REQUI
     pthread_cond_broadcast(&queue->progress);
 }
 
-static int ha_sim_may_start(const ha_sim_queue *queue) {
+HA_IN_ int ha_sim_may_start(const ha_sim_queue *queue) {
     const ha_sim_command *next = queue->head;
     return next != NULL && (queue->credit != 0 || next->kind == HA_SIM_STAMP);
 }
 
 /* The next command that may start; NULL when the queue is closed. */
-static ha_sim_command *ha_sim_next(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
+HA_IN_ ha_sim_command *ha_sim_next(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
     ha_sim_command *command;
     while (!ha_sim_may_start(queue) && !queue->closing) {
         queue->idle = 1;
@@ -220,7 +220,7 @@ static ha_sim_command *ha_sim_next(ha_sim_queue *queue) HA_REQUIRES_(queue->lock
     return command;
 }
 
-static void *ha_sim_thread(void *handle) {
+HA_IN_ void *ha_sim_thread(void *handle) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
     ha_sim_command *command;
     ha_sim_be_punctual();
@@ -240,7 +240,7 @@ static void *ha_sim_thread(void *handle) {
 enum { HA_SIM_STACK = 8 << 20 }; /* bytes; musl would give 128 KiB */
 
 /* Different for every queue of every device, and never 0. */
-static uint64_t ha_sim_seed(ha_sim_device *device) {
+HA_IN_ uint64_t ha_sim_seed(ha_sim_device *device) {
     uint64_t queue;
     pthread_mutex_lock(&ha_sim_shared.lock);
     queue = device->queues++;
@@ -250,7 +250,7 @@ static uint64_t ha_sim_seed(ha_sim_device *device) {
     return queue != 0 ? queue : 1;
 }
 
-static ha_status ha_sim_create(void *device, void **made) {
+HA_IN_ ha_status ha_sim_create(void *device, void **made) {
     ha_sim_queue *queue = (ha_sim_queue *)HARRAY_MALLOC(sizeof *queue);
     int error;
     if (queue == NULL) return HA_ERR_MEMORY;
@@ -276,7 +276,7 @@ static ha_status ha_sim_create(void *device, void **made) {
     return HA_OK;
 }
 
-static void ha_sim_destroy(void *handle) {
+HA_IN_ void ha_sim_destroy(void *handle) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
     pthread_mutex_lock(&queue->lock);
     queue->closing = 1;
@@ -288,13 +288,13 @@ static void ha_sim_destroy(void *handle) {
 
 /* ---- enqueueing ---- */
 
-static ha_status ha_sim_lost(void) {
+HA_IN_ ha_status ha_sim_lost(void) {
     ha_backend_report(0, "sim: the queue has failed");
     return HA_ERR_LOST;
 }
 
 /* Appends a command with a copy of the `bytes` bytes at `data`. */
-static ha_status ha_sim_enqueue(ha_sim_queue *queue, const ha_sim_command *model, const void *data,
+HA_IN_ ha_status ha_sim_enqueue(ha_sim_queue *queue, const ha_sim_command *model, const void *data,
                                 size_t bytes) {
     ha_sim_command *command;
     int wake, failed;
@@ -326,7 +326,7 @@ static ha_status ha_sim_enqueue(ha_sim_queue *queue, const ha_sim_command *model
 }
 
 /* Where the bytes of a pointer are. Peers also see each other's memory. */
-static void *ha_sim_locate(const ha_sim_device *device, const void *pointer) {
+HA_IN_ void *ha_sim_locate(const ha_sim_device *device, const void *pointer) {
     void *located = ha_here_(&device->here, pointer);
     if (located != pointer || !device->options.peers) return located;
     pthread_mutex_lock(&ha_sim_shared.lock);
@@ -339,19 +339,19 @@ static void *ha_sim_locate(const ha_sim_device *device, const void *pointer) {
 }
 
 /* Whether a copy leaves the device, or comes from outside. */
-static int ha_sim_crosses_link(const ha_sim_device *device, const void *to, const void *from) {
+HA_IN_ int ha_sim_crosses_link(const ha_sim_device *device, const void *to, const void *from) {
     return (ha_here_(&device->here, to) != to) != (ha_here_(&device->here, from) != from);
 }
 
 /* With the places of the bytes. */
-static ha_strided_copy ha_sim_located(const ha_sim_device *device, const ha_strided_copy *given) {
+HA_IN_ ha_strided_copy ha_sim_located(const ha_sim_device *device, const ha_strided_copy *given) {
     ha_strided_copy copy = *given;
     copy.to = ha_sim_locate(device, given->to);
     copy.from = ha_sim_locate(device, given->from);
     return copy;
 }
 
-static ha_status ha_sim_enqueue_copy(ha_sim_queue *queue, const ha_strided_copy *given) {
+HA_IN_ ha_status ha_sim_enqueue_copy(ha_sim_queue *queue, const ha_strided_copy *given) {
     const ha_sim_device *device = queue->device;
     const ha_strided_copy copy = ha_sim_located(device, given);
     const ha_sim_command command = {
@@ -363,13 +363,13 @@ static ha_status ha_sim_enqueue_copy(ha_sim_queue *queue, const ha_strided_copy 
     return ha_sim_enqueue(queue, &command, &copy, sizeof copy);
 }
 
-static ha_status ha_sim_copy(void *queue, void *to, const void *from, size_t bytes) {
+HA_IN_ ha_status ha_sim_copy(void *queue, void *to, const void *from, size_t bytes) {
     const ha_strided_copy copy = {.to = to, .from = from, .bytes = bytes};
     return ha_sim_enqueue_copy((ha_sim_queue *)queue, &copy);
 }
 
 /* Several, as one command. */
-static ha_status ha_sim_scatter(ha_sim_queue *queue, const ha_strided_copy *copies, size_t n) {
+HA_IN_ ha_status ha_sim_scatter(ha_sim_queue *queue, const ha_strided_copy *copies, size_t n) {
     const ha_sim_command command = {.kind = HA_SIM_COPY, .count = n};
     ha_strided_copy *located;
     ha_status status;
@@ -385,7 +385,7 @@ static ha_status ha_sim_scatter(ha_sim_queue *queue, const ha_strided_copy *copi
 }
 
 /* One copy of what a GPU takes: rows and planes anywhere, and small pieces within the device. */
-static ha_status ha_sim_copy_strided(void *handle, const ha_strided_copy *copies, size_t n) {
+HA_IN_ ha_status ha_sim_copy_strided(void *handle, const ha_strided_copy *copies, size_t n) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
     if (n != 1) return ha_sim_scatter(queue, copies, n);
     if (ha_strided_is_pitched(copies)) return ha_sim_enqueue_copy(queue, copies);
@@ -394,12 +394,12 @@ static ha_status ha_sim_copy_strided(void *handle, const ha_strided_copy *copies
     return ha_sim_scatter(queue, copies, n);
 }
 
-static ha_status ha_sim_call(void *queue, ha_function f, const void *argument, size_t bytes) {
+HA_IN_ ha_status ha_sim_call(void *queue, ha_function f, const void *argument, size_t bytes) {
     ha_sim_command call = {.kind = HA_SIM_CALL, .bytes = bytes, .f = f};
     return ha_sim_enqueue((ha_sim_queue *)queue, &call, argument, bytes);
 }
 
-static ha_status ha_sim_fill(void *handle, void *to, const void *value, size_t bytes,
+HA_IN_ ha_status ha_sim_fill(void *handle, void *to, const void *value, size_t bytes,
                              size_t count) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
     ha_sim_command fill = {
@@ -411,19 +411,19 @@ static ha_status ha_sim_fill(void *handle, void *to, const void *value, size_t b
     return ha_sim_enqueue(queue, &fill, value, bytes);
 }
 
-static ha_status ha_sim_await(void *queue, const ha_event *event) {
+HA_IN_ ha_status ha_sim_await(void *queue, const ha_event *event) {
     ha_sim_command await = {.kind = HA_SIM_AWAIT, .event = *event};
     return ha_sim_enqueue((ha_sim_queue *)queue, &await, NULL, 0);
 }
 
-static ha_status ha_sim_stamp(void *queue, uint64_t *ns) {
+HA_IN_ ha_status ha_sim_stamp(void *queue, uint64_t *ns) {
     ha_sim_command stamp = {.kind = HA_SIM_STAMP, .ns = ns};
     return ha_sim_enqueue((ha_sim_queue *)queue, &stamp, NULL, 0);
 }
 
 /* ---- events ---- */
 
-static ha_status ha_sim_record(void *handle, ha_event *event) {
+HA_IN_ ha_status ha_sim_record(void *handle, ha_event *event) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
     if (ha_sim_has_failed(queue)) return ha_sim_lost();
     pthread_mutex_lock(&queue->lock);
@@ -432,17 +432,17 @@ static ha_status ha_sim_record(void *handle, ha_event *event) {
     return HA_OK;
 }
 
-static ha_status ha_sim_finish(const ha_event *event) {
+HA_IN_ ha_status ha_sim_finish(const ha_event *event) {
     return ha_sim_wait(event, NULL) == HA_OK ? HA_OK : ha_sim_lost();
 }
 
-static int ha_sim_done(const ha_event *event) {
+HA_IN_ int ha_sim_done(const ha_event *event) {
     if (ha_sim_has_happened(event)) return 1;
     return ha_sim_never_happens(event) ? -1 : 0;
 }
 
 /* Not by an event: of a queue that fails meanwhile, the command that runs is waited for. */
-static void ha_sim_drain(void *handle) {
+HA_IN_ void ha_sim_drain(void *handle) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
     pthread_mutex_lock(&queue->lock);
     for (uint64_t end = queue->enqueued;;) {
@@ -458,7 +458,7 @@ static void ha_sim_drain(void *handle) {
 
 /* What ha_sim_hold() and ha_sim_step() do: 0 stops the queue before its next command; a positive
  * number lets a stopped one run that many more; a negative one lets it run freely. */
-static HA_UNUSED ha_status ha_sim_set_credit(void *handle, int64_t commands) {
+HA_IN_ HA_UNUSED ha_status ha_sim_set_credit(void *handle, int64_t commands) {
     ha_sim_queue *queue = (ha_sim_queue *)handle;
     pthread_mutex_lock(&queue->lock);
     if (commands <= 0) {

@@ -142,9 +142,9 @@ TEST(freed) {
     atom a = atom_of(1);
     char text[50];
     ha_records_set_name(r.records, "u");
-    const size_t arrays = ha_freed_arrays.next, handles = ha_freed_handles.next;
+    const size_t frees = ha_freed_arrays.next, handles = ha_freed_handles.next;
     SUCCEEDS(atoms_free(&r));
-    assert_int_equal(ha_freed_arrays.next, arrays + 1); /* one place of each */
+    assert_int_equal(ha_freed_arrays.next, frees + 1); /* one place of each */
     assert_int_equal(ha_freed_handles.next, handles + 1);
     int elsewhere = 0;
     HA_USING(v, u, H, "overwrite") fail();

@@ -8,7 +8,7 @@
 
 /* ---- admission ----------------------------------------------------------------------------- */
 
-static void ha_holder_place(ha_array *a, const ha_lock_request *request) HA_REQUIRES_(a->lock) {
+HA_IN_ void ha_holder_place(ha_array *a, const ha_lock_request *request) HA_REQUIRES_(a->lock) {
     a->holder[a->holders++] = (ha_holder){.thread = ha_self.id,
                                           .ticket = ++a->tickets,
                                           .range = request->range,
@@ -18,7 +18,7 @@ static void ha_holder_place(ha_array *a, const ha_lock_request *request) HA_REQU
 }
 
 /* More room for holders. No lock held; another thread may do the same. */
-static ha_status ha_holder_grow(ha_array *a) {
+HA_IN_ ha_status ha_holder_grow(ha_array *a) {
     ha_lock(a);
     uint32_t capacity = a->holder_capacity;
     ha_unlock(a);
@@ -38,7 +38,7 @@ static ha_status ha_holder_grow(ha_array *a) {
 }
 
 /* One request: HA_OK: its holder is in place. */
-static ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *request,
+HA_IN_ ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *request,
                                      const ha_waiter *slow, ha_holder *other)
     HA_REQUIRES_(a->lock) {
     ha_grant grant = ha_judge(a, request, other);
@@ -54,7 +54,7 @@ static ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *request
 /* One attempt at all of the requests: HA_OK: in place, busy is ours; *ticket: of the first, the
  * others follow. Else none is. HA_RETRY_: has to wait; *blocker says for whom. HA_ERR_MEMORY: the
  * table of holders is full. */
-static ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const ha_waiter *slow,
+HA_IN_ ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const ha_waiter *slow,
                               uint64_t *ticket, ha_blocker *blocker) {
     ha_status s = HA_OK;
     ha_lock(a);
@@ -84,7 +84,7 @@ typedef struct ha_blocked {
     int verbose;          /* somebody is to be told then */
 } ha_blocked;
 
-static void ha_note_blocked(ha_blocked *blocked, const ha_blocker *blocker) {
+HA_IN_ void ha_note_blocked(ha_blocked *blocked, const ha_blocker *blocker) {
     if (blocked->since) return;
     blocked->blocker = *blocker;
     blocked->since = ha_now();
@@ -95,7 +95,7 @@ static void ha_note_blocked(ha_blocked *blocked, const ha_blocker *blocker) {
     blocked->late.tv_nsec = (long)(ns % 1000000000);
 }
 
-static void ha_say_late(ha_array *a, ha_blocked *blocked) {
+HA_IN_ void ha_say_late(ha_array *a, ha_blocked *blocked) {
     const ha_lock_request *request = blocked->blocker.request;
     const ha_holder *h = &blocked->blocker.holder;
     blocked->verbose = 0;
@@ -107,7 +107,7 @@ static void ha_say_late(ha_array *a, ha_blocked *blocked) {
 }
 
 /* Until something changes that waiters of the array look at. */
-static void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES_(ha_slow.lock)
+HA_IN_ void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES_(ha_slow.lock)
     HA_RELEASE_(b->lock) {
     int late = 0;
     ha_slow.sleeps++;
@@ -122,19 +122,19 @@ static void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES
 }
 
 /* While waiters is raised, whoever changes something wakes the bucket, and no fast path passes. */
-static void ha_waiters_add(ha_array *a, uint32_t by) {
+HA_IN_ void ha_waiters_add(ha_array *a, uint32_t by) {
     ha_lock(a);
     a->waiters += by;
     ha_unlock(a);
 }
 
-static void ha_waiter_list(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
+HA_IN_ void ha_waiter_list(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
     w->next = ha_slow.first;
     w->number = ha_slow.listed++;
     ha_slow.first = w;
 }
 
-static void ha_waiter_unlist(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
+HA_IN_ void ha_waiter_unlist(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
     ha_waiter **at = &ha_slow.first;
     while (*at != w) at = &(*at)->next;
     *at = w->next;
@@ -142,7 +142,7 @@ static void ha_waiter_unlist(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
 
 /* Waits until the requests can be granted: HA_OK, HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY (when
  * `trying`), HA_ERR_MEMORY (the table of holders is full). */
-static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int trying,
+HA_IN_ ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int trying,
                                uint64_t *ticket, ha_blocker *blocker, ha_blocked *blocked) {
     ha_bucket *b = ha_bucket_of(a);
     ha_waiter me = {.thread = ha_self.id,
@@ -181,7 +181,7 @@ static ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int 
 }
 
 /* What no waiting would change: of an array in the caller's memory. */
-static ha_status ha_refuse_lock_requests(ha_array *a, const ha_lock_request *request,
+HA_IN_ ha_status ha_refuse_lock_requests(ha_array *a, const ha_lock_request *request,
                                          const char *operation, const ha_lock_request **refused) {
     ha_status s = HA_OK;
     for (; request && !s; request = request->next) {
@@ -194,7 +194,7 @@ static ha_status ha_refuse_lock_requests(ha_array *a, const ha_lock_request *req
 }
 
 /* Waiting for others, and being refused, are events. */
-static void ha_tell_conflict(ha_array *a, const ha_blocker *blocker, const ha_blocked *blocked,
+HA_IN_ void ha_tell_conflict(ha_array *a, const ha_blocker *blocker, const ha_blocked *blocked,
                              ha_status s) {
     int refused = s == HA_ERR_CONFLICT || s == HA_ERR_DEADLOCK;
     if (!refused && !blocked->since) return;
@@ -207,7 +207,7 @@ static void ha_tell_conflict(ha_array *a, const ha_blocker *blocker, const ha_bl
 /* Admits a request with all that follow it: on HA_OK their holders are in place, and the array is busy
  * for this thread. *ticket: of the first, the others follow. Else *refused is the one that is not
  * granted. */
-static ha_status ha_admit_all(ha_array *a, const ha_lock_request *request, int trying,
+HA_IN_ ha_status ha_admit_all(ha_array *a, const ha_lock_request *request, int trying,
                               const char *operation, uint64_t *ticket,
                               const ha_lock_request **refused) {
     ha_blocker blocker;
@@ -237,7 +237,7 @@ static ha_status ha_admit_all(ha_array *a, const ha_lock_request *request, int t
     return s;
 }
 
-static ha_status ha_admit(ha_array *a, const ha_lock_request *request, int trying,
+HA_IN_ ha_status ha_admit(ha_array *a, const ha_lock_request *request, int trying,
                           const char *operation, uint64_t *ticket) {
     const ha_lock_request *refused;
     return ha_admit_all(a, request, trying, operation, ticket, &refused);
@@ -245,7 +245,7 @@ static ha_status ha_admit(ha_array *a, const ha_lock_request *request, int tryin
 
 /* ---- busy ---------------------------------------------------------------------------------- */
 
-static void ha_busy_end(ha_array *a) {
+HA_IN_ void ha_busy_end(ha_array *a) {
     ha_lock(a);
     a->busy = 0;
     uint32_t waiters = a->waiters & HA_WAITING;
@@ -253,7 +253,7 @@ static void ha_busy_end(ha_array *a) {
     if (waiters) ha_wake(a);
 }
 
-static void ha_holder_remove(ha_array *a, uint64_t ticket) {
+HA_IN_ void ha_holder_remove(ha_array *a, uint64_t ticket) {
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, ticket);
     *h = a->holder[--a->holders];
@@ -261,13 +261,13 @@ static void ha_holder_remove(ha_array *a, uint64_t ticket) {
 }
 
 /* Ends what ha_admit began, without an access. */
-static void ha_admit_end(ha_array *a, uint64_t ticket) {
+HA_IN_ void ha_admit_end(ha_array *a, uint64_t ticket) {
     ha_holder_remove(a, ticket);
     ha_busy_end(a);
 }
 
 /* HA_RETRY_: another thread has it. `waits`: is woken then. */
-static ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *other) {
+HA_IN_ ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *other) {
     ha_status s = HA_OK;
     ha_lock(a);
     if (a->busy) {
@@ -283,7 +283,7 @@ static ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *o
 }
 
 /* Takes busy; waits for it, which is short. exclusive: refuses while accesses are open. */
-static ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
+HA_IN_ ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
     ha_status s = ha_busy_try(a, exclusive, 0, other);
     if (s != HA_RETRY_) return s;
     ha_bucket *b = ha_bucket_of(a);
@@ -297,7 +297,7 @@ static ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
 }
 
 /* The array for this thread alone, for an operation on it as a whole; ended by ha_busy_end. */
-static ha_status ha_claim(ha_array *a, const char *operation) {
+HA_IN_ ha_status ha_claim(ha_array *a, const char *operation) {
     ha_holder other;
     ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
     if (s) return s;
@@ -309,7 +309,7 @@ static ha_status ha_claim(ha_array *a, const char *operation) {
 }
 
 /* The same for an operation that takes the memory away from the array: not the caller's. */
-static ha_status ha_claim_own(ha_array *a, const char *operation) {
+HA_IN_ ha_status ha_claim_own(ha_array *a, const char *operation) {
     ha_status s = a ? ha_enter(operation) : HA_OK;
     if (!s && a) s = ha_refuse_parting(a, operation);
     return s ? s : ha_claim(a, operation);
@@ -317,7 +317,7 @@ static ha_status ha_claim_own(ha_array *a, const char *operation) {
 
 #ifdef HARRAY_TESTING
 /* How often a thread went to sleep on an array. */
-static HA_UNUSED uint64_t ha_test_sleeps_(void) {
+HA_IN_ HA_UNUSED uint64_t ha_test_sleeps_(void) {
     pthread_mutex_lock(&ha_slow.lock);
     uint64_t n = ha_slow.sleeps;
     pthread_mutex_unlock(&ha_slow.lock);

@@ -34,20 +34,20 @@ static struct {
     ha_bucket bucket[HA_BUCKETS];
 } ha_slow = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
-static void ha_slow_start(void) {
+HA_IN_ void ha_slow_start(void) {
     for (int i = 0; i < HA_BUCKETS; i++) {
         pthread_mutex_init(&ha_slow.bucket[i].lock, NULL);
         pthread_cond_init(&ha_slow.bucket[i].change, NULL);
     }
 }
 
-static ha_bucket *ha_bucket_of(const ha_array *a) {
+HA_IN_ ha_bucket *ha_bucket_of(const ha_array *a) {
     pthread_once(&ha_slow.once, ha_slow_start);
     return &ha_slow.bucket[((uintptr_t)a >> 6) * 0x9E3779B97F4A7C15u >> 58];
 }
 
 /* Something changed that waiters of the array look at. Only needed when it has waiters. */
-static void ha_wake(const ha_array *a) {
+HA_IN_ void ha_wake(const ha_array *a) {
     ha_bucket *b = ha_bucket_of(a);
     pthread_mutex_lock(&b->lock);
     pthread_cond_broadcast(&b->change);
@@ -96,7 +96,7 @@ static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_lock_requ
 }
 
 /* *other: the access that is in the way. */
-static ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder *other)
+HA_IN_ ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder *other)
     HA_REQUIRES_(a->lock) {
     ha_grant grant = HA_GRANTED;
     int changes = (request->sets_size && request->new_size != a->size) || ha_moves(a, request);
@@ -117,7 +117,7 @@ static ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder 
  * would never have its turn. And only if it holds nothing: then nobody waits for it, and no deadlock
  * runs through the queue. number: the reader's own, UINT64_MAX before it is listed. ha_slow.lock
  * held. */
-static int ha_queues_behind(const ha_array *a, const ha_lock_request *request, uint64_t number) {
+HA_IN_ int ha_queues_behind(const ha_array *a, const ha_lock_request *request, uint64_t number) {
     if (request->writes || ha_self.held) return 0;
     for (const ha_waiter *o = ha_slow.first; o; o = o->next)
         for (const ha_lock_request *its = o->requests; its && o->array == a; its = its->next)
@@ -128,12 +128,12 @@ static int ha_queues_behind(const ha_array *a, const ha_lock_request *request, u
 }
 
 /* How an access that is in the way came there. */
-static const char *ha_came_by(const ha_holder *h) {
+HA_IN_ const char *ha_came_by(const ha_holder *h) {
     return h->thread & HA_TOKEN_ ? "detached into a token" : "opened";
 }
 
 /* " vel.x[0, 7)" of a record array; "" of others, whose ranges say less than where it was opened. */
-static ha_part_label ha_lock_request_label(const ha_array *a, const ha_lock_request *request) {
+HA_IN_ ha_part_label ha_lock_request_label(const ha_array *a, const ha_lock_request *request) {
     ha_part_label l = {""};
     if (!a->ops || !a->grid) return l;
     const ha_part_label part = ha_part_label_of(a, request->range);
@@ -141,7 +141,7 @@ static ha_part_label ha_lock_request_label(const ha_array *a, const ha_lock_requ
     return l;
 }
 
-static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const char *operation) {
+HA_IN_ ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const char *operation) {
     const ha_lock_request *request = blocker->request;
     const ha_holder *other = &blocker->holder;
     const char *why, *advice = "";
@@ -170,12 +170,12 @@ static ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const 
 /* ---- deadlocks ------------------------------------------------------------------------------- */
 
 /* The waiters that thread `t` is are reached. */
-static void ha_reach(uint64_t t) HA_REQUIRES_(ha_slow.lock) {
+HA_IN_ void ha_reach(uint64_t t) HA_REQUIRES_(ha_slow.lock) {
     for (ha_waiter *w = ha_slow.first; w; w = w->next)
         if (w->thread == t && !w->reached && !w->trying) w->reached = 1;
 }
 
-static int ha_waits_for(ha_array *a, const ha_waiter *w, const ha_holder *h) HA_REQUIRES_(a->lock) {
+HA_IN_ int ha_waits_for(ha_array *a, const ha_waiter *w, const ha_holder *h) HA_REQUIRES_(a->lock) {
     for (const ha_lock_request *its = w->requests; its && h->thread != w->thread; its = its->next)
         if (ha_collide(a, h, its)) return 1;
     return 0;
@@ -183,7 +183,7 @@ static int ha_waits_for(ha_array *a, const ha_waiter *w, const ha_holder *h) HA_
 
 /* Whether somebody that w waits for is thread `me`; reaches the others. A token is nobody's: any
  * thread may end it. */
-static int ha_follow(ha_waiter *w, uint64_t me) HA_REQUIRES_(ha_slow.lock) {
+HA_IN_ int ha_follow(ha_waiter *w, uint64_t me) HA_REQUIRES_(ha_slow.lock) {
     int deadlock = 0;
     ha_array *a = w->array;
     ha_lock(a);
@@ -198,7 +198,7 @@ static int ha_follow(ha_waiter *w, uint64_t me) HA_REQUIRES_(ha_slow.lock) {
 }
 
 /* `mine` is listed. Would waiting come back to this thread? */
-static int ha_would_deadlock(ha_waiter *mine) HA_REQUIRES_(ha_slow.lock) {
+HA_IN_ int ha_would_deadlock(ha_waiter *mine) HA_REQUIRES_(ha_slow.lock) {
     int again = 1, deadlock = 0;
     for (ha_waiter *w = ha_slow.first; w; w = w->next) w->reached = w == mine;
     while (again && !deadlock) {

@@ -8,7 +8,7 @@
 /* ---- giving an array its grid -------------------------------------------------------------- */
 
 /* pitch: descending. HA_ERR_ARGUMENT: there is no such grid. */
-static ha_status ha_grid_make(ha_grid *g, int rank, const int64_t *extent, const int64_t *pitch) {
+HA_IN_ ha_status ha_grid_make(ha_grid *g, int rank, const int64_t *extent, const int64_t *pitch) {
     size_t inner = 1; /* elements up to the last one of an index of the dimension before */
     if (rank < 1 || rank > HA_MOST_RANK) return HA_ERR_ARGUMENT;
     memset(g, 0, sizeof *g);
@@ -27,14 +27,14 @@ static ha_status ha_grid_make(ha_grid *g, int rank, const int64_t *extent, const
     return HA_OK;
 }
 
-static int ha_grids_equal(const ha_grid *x, const ha_grid *y) {
+HA_IN_ int ha_grids_equal(const ha_grid *x, const ha_grid *y) {
     if (!x || !y) return x == y;
     return x->rank == y->rank && !memcmp(x->extent, y->extent, sizeof x->extent) &&
            !memcmp(x->pitch, y->pitch, sizeof x->pitch);
 }
 
 /* a is new: nobody knows it yet. */
-static ha_status ha_grid_give(ha_array *a, const ha_grid *g) {
+HA_IN_ ha_status ha_grid_give(ha_array *a, const ha_grid *g) {
     ha_grid *own = (ha_grid *)HARRAY_MALLOC(sizeof *own);
     if (!own) return HA_ERR_MEMORY;
     *own = *g;
@@ -47,7 +47,7 @@ static ha_status ha_grid_give(ha_array *a, const ha_grid *g) {
 /* a is new, and has as many elements as the grid: index i, j, … is element i * pitch[0] + …, with
  * pitches that descend. From now on it keeps its size. HA_ERR_ARGUMENT: that is no grid, or not one
  * of the array's size; HA_ERR_MEMORY. */
-static ha_status ha_array_grid(ha_array *a, int rank, const int64_t *extent, const int64_t *pitch) {
+HA_IN_ ha_status ha_array_grid(ha_array *a, int rank, const int64_t *extent, const int64_t *pitch) {
     ha_grid g;
     ha_status s = ha_grid_make(&g, rank, extent, pitch);
     if (!s && g.size != a->size) s = HA_ERR_ARGUMENT;
@@ -64,7 +64,7 @@ typedef struct ha_pattern {
     size_t extent[HA_MOST_RANK], stride[HA_MOST_RANK];
 } ha_pattern;
 
-static void ha_pattern_insert(ha_pattern *p, size_t extent, size_t stride) {
+HA_IN_ void ha_pattern_insert(ha_pattern *p, size_t extent, size_t stride) {
     int k = p->rank++;
     for (; k > 0 && p->stride[k - 1] < stride; k--) {
         p->extent[k] = p->extent[k - 1];
@@ -76,7 +76,7 @@ static void ha_pattern_insert(ha_pattern *p, size_t extent, size_t stride) {
 }
 
 /* A view has been checked: its elements are inside the storage, and what is computed here fits. */
-static ha_pattern ha_pattern_of(const darray *v) {
+HA_IN_ ha_pattern ha_pattern_of(const darray *v) {
     ha_pattern p = {.first = (size_t)v->offset, .count = 1};
     for (int d = 0; d < v->rank; d++)
         if (!v->extent[d]) p.count = 0;
@@ -91,14 +91,14 @@ static ha_pattern ha_pattern_of(const darray *v) {
     return p;
 }
 
-static size_t ha_pattern_last(const ha_pattern *p) {
+HA_IN_ size_t ha_pattern_last(const ha_pattern *p) {
     size_t last = p->first;
     for (int k = 0; k < p->rank; k++) last += (p->extent[k] - 1) * p->stride[k];
     return last;
 }
 
 /* Whether no element is there twice, as far as is easily seen. */
-static int ha_pattern_is_plain(const ha_pattern *p) {
+HA_IN_ int ha_pattern_is_plain(const ha_pattern *p) {
     size_t reach = 0;
     for (int k = p->rank; k-- > 0;) {
         if (p->stride[k] <= reach) return 0;
@@ -109,7 +109,7 @@ static int ha_pattern_is_plain(const ha_pattern *p) {
 
 /* Adds to a box, so far its lowest corner, how far the pattern goes in each dimension of the grid.
  * 0: it leaves a row at its end for the next one. */
-static int ha_pattern_box(const ha_grid *g, const ha_pattern *p, ha_box *box) {
+HA_IN_ int ha_pattern_box(const ha_grid *g, const ha_pattern *p, ha_box *box) {
     for (int d = 0; d < g->rank; d++) box->last[d] = box->first[d] + 1;
     for (int k = 0; k < p->rank; k++) {
         size_t stride = p->stride[k];
@@ -128,7 +128,7 @@ static int ha_pattern_box(const ha_grid *g, const ha_pattern *p, ha_box *box) {
 }
 
 /* *r = the smallest box that is easily found with all elements of a view. 1: it has no others. */
-static int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
+HA_IN_ int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
     const ha_pattern p = ha_pattern_of(v);
     const size_t last = p.count ? ha_pattern_last(&p) : 0;
     ha_box box;
@@ -151,7 +151,7 @@ static int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
 
 /* As ha_view_cover, of a view that goes along dimensions of the grid step by step, as most do. 0: this
  * one does not. */
-static int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) {
+HA_IN_ int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) {
     size_t index[HA_MOST_RANK], last = (size_t)v->offset, rest = last;
     int off_grid = 0, i = 0;
     do {
@@ -174,19 +174,19 @@ static int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) 
 
 /* Whether what a view covers is a box of the grid. No function makes other views, but their numbers can
  * be changed: what lies between the rows cannot be told apart by boxes. */
-static int ha_cover_is_box(const ha_grid *g, ha_range cover) {
+HA_IN_ int ha_cover_is_box(const ha_grid *g, ha_range cover) {
     if (!g || ha_is_empty(cover)) return 1;
     return ha_is_on_grid(g, cover.first) && ha_is_on_grid(g, cover.last - 1);
 }
 
-static size_t ha_view_size(const darray *v) {
+HA_IN_ size_t ha_view_size(const darray *v) {
     size_t n = 1;
     for (int d = 0; d < v->rank; d++) n *= (size_t)v->extent[d];
     return n;
 }
 
 /* Whether some of its indices are the same element. */
-static int ha_view_repeats(const darray *v) {
+HA_IN_ int ha_view_repeats(const darray *v) {
     int repeats = 0;
     for (int d = 0; d < v->rank; d++) repeats |= v->extent[d] > 1 && !v->stride[d];
     return repeats && ha_view_size(v);
@@ -194,7 +194,7 @@ static int ha_view_repeats(const darray *v) {
 
 /* ---- whether a view has elements in a box -------------------------------------------------- */
 
-static int ha_is_in_box(const ha_grid *g, const ha_box *box, size_t element) {
+HA_IN_ int ha_is_in_box(const ha_grid *g, const ha_box *box, size_t element) {
     size_t index[HA_MOST_RANK];
     ha_grid_index(g, element, index);
     for (int d = 0; d < g->rank; d++)
@@ -208,7 +208,7 @@ typedef struct ha_course {
 } ha_course;
 
 /* 0: it goes across, or from one row to the next. */
-static int ha_course_of(const ha_grid *g, const ha_pattern *p, ha_course *c) {
+HA_IN_ int ha_course_of(const ha_grid *g, const ha_pattern *p, ha_course *c) {
     ha_grid_index(g, p->first, c->first);
     for (int d = 0; d < g->rank; d++) c->step[d] = c->count[d] = 1;
     for (int k = 0; k < p->rank; k++) {
@@ -225,7 +225,7 @@ static int ha_course_of(const ha_grid *g, const ha_pattern *p, ha_course *c) {
     return 1;
 }
 
-static int ha_course_hits(const ha_grid *g, const ha_course *c, const ha_box *box) {
+HA_IN_ int ha_course_hits(const ha_grid *g, const ha_course *c, const ha_box *box) {
     for (int d = 0; d < g->rank; d++) {
         const size_t first = c->first[d], step = c->step[d], low = box->first[d];
         const size_t i = first < low ? (low - first - 1) / step + 1
@@ -236,7 +236,7 @@ static int ha_course_hits(const ha_grid *g, const ha_course *c, const ha_box *bo
 }
 
 /* Goes through the elements one by one where there is no other way: for errors and rare cases. */
-static int ha_view_hits(const ha_grid *g, const darray *v, ha_range r) {
+HA_IN_ int ha_view_hits(const ha_grid *g, const darray *v, ha_range r) {
     const ha_pattern p = ha_pattern_of(v);
     size_t index[HA_MOST_RANK] = {0}, at = p.first;
     ha_course course;

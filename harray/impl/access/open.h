@@ -101,12 +101,12 @@ HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, h
     return 1;
 }
 
-static ha_status ha_no_access(const char *operation) {
+HA_IN_ ha_status ha_no_access(const char *operation) {
     return ha_fail(HA_ERR_ARGUMENT, operation, "no access: the pointer to it is NULL");
 }
 
 /* No array, a forked process, a queued function: what can be said before looking at the array. */
-static ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *operation,
+HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *operation,
                                 const char *site) {
     ha_status s = ha_enter(operation);
     if (s) return s;
@@ -118,9 +118,8 @@ static ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
 }
 
 /* On its own, so that the fast path needs no room for an opening. */
-__attribute__((noinline)) static ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context *c,
-                                                        unsigned how, ha_range range, size_t n,
-                                                        const char *site) {
+HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context *c, unsigned how,
+                                           ha_range range, size_t n, const char *site) {
     ha_opening o = {.array = a,
                     .context = c,
                     .operation = n == HA_END ? "ha_open" : "ha_overwrite",
@@ -140,7 +139,7 @@ __attribute__((noinline)) static ha_status ha_open_slow(ha_access *x, ha_array *
 }
 
 /* What a view that repeats itself is not opened for. */
-static ha_status ha_view_refuse(const darray *v, unsigned how, const char *operation,
+HA_IN_ ha_status ha_view_refuse(const darray *v, unsigned how, const char *operation,
                                 const char *site) {
     if ((how & ~(unsigned)HA_TRY) == HA_READ || !ha_view_repeats(v)) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, operation,
@@ -172,7 +171,7 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
 
 /* ---- closing ------------------------------------------------------------------------------- */
 
-static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
+HA_IN_ ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
     if (!a) return ha_fail(HA_ERR_STATE, operation, "the access is not open");
     return ha_fail(HA_ERR_STATE, operation, "array %s: %s", ha_label_of(a).text,
                    foreign ? "another thread holds the access; ha_move it to this one first"
@@ -180,7 +179,7 @@ static ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign)
 }
 
 /* The holder of an access; NULL when it was closed or detached. */
-static ha_holder *ha_access_find(ha_array *a, uint64_t ticket) HA_REQUIRES_(a->lock) {
+HA_IN_ ha_holder *ha_access_find(ha_array *a, uint64_t ticket) HA_REQUIRES_(a->lock) {
     ha_holder *h = ha_holder_find(a, ticket);
     return h && h->thread & HA_TOKEN_ ? NULL : h;
 }
@@ -205,7 +204,7 @@ static inline ha_status ha_close_end(ha_access *x) {
 
 /* Drops the lock. Takes a holder away, where somebody may wait, or watch. The array may be
  * gone when it is unlocked. */
-static void ha_holder_end(ha_array *a, ha_holder *h) HA_RELEASE_(a->lock) {
+HA_IN_ void ha_holder_end(ha_array *a, ha_holder *h) HA_RELEASE_(a->lock) {
     uint32_t waiters = a->waiters & HA_WAITING;
     int watched = a->watched != NULL;
     ha_holder closed = *h;
@@ -217,7 +216,7 @@ static void ha_holder_end(ha_array *a, ha_holder *h) HA_RELEASE_(a->lock) {
     if (watched) ha_on_access(HA_EVENT_CLOSE, a, &snapshot, &closed);
 }
 
-__attribute__((noinline)) static ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h)
+HA_NOINLINE_ HA_IN_ ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder *h)
     HA_RELEASE_(a->lock) {
     HA_TELLS_EVENTS_;
     ha_holder_end(a, h);

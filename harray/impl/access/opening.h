@@ -15,7 +15,7 @@
 #include "prepare.h"
 
 /* Whether another access, or one that is being opened, uses r in this memory. */
-static int ha_used_by_others(const ha_array *a, const ha_opening *o, const ha_incarnation *in,
+HA_IN_ int ha_used_by_others(const ha_array *a, const ha_opening *o, const ha_incarnation *in,
                              ha_range r) HA_REQUIRES_(a->lock) {
     int used = 0;
     for (uint32_t i = 0; i < a->holders; i++) {
@@ -27,7 +27,7 @@ static int ha_used_by_others(const ha_array *a, const ha_opening *o, const ha_in
 }
 
 /* Gives back a block that this opening took and that came to no use. */
-static void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
+HA_IN_ void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
     ha_array *a = o->array;
     ha_lock(a);
     int useless = in->block && !in->valid.n && !ha_used_by_others(a, o, in, HA_WHOLE_);
@@ -37,7 +37,7 @@ static void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
 
 /* Takes back what was made valid of r. Where its source has failed since, this is the only copy, and
  * stays; as it does (as one more copy) where there is no memory to note less. */
-static void ha_opening_take_back(const ha_opening *o, ha_range r) {
+HA_IN_ void ha_opening_take_back(const ha_opening *o, ha_range r) {
     ha_array *a = o->array;
     ha_set *valid = &o->in->valid;
     for (const ha_incarnation *other = &a->first; other; other = other->next)
@@ -53,7 +53,7 @@ static void ha_opening_take_back(const ha_opening *o, ha_range r) {
 
 /* Takes back what was made valid, so that a failed opening leaves no trace. It stays (as one more
  * valid copy) where others came to use it while the host waited. */
-static void ha_opening_undo(ha_opening *o) {
+HA_IN_ void ha_opening_undo(ha_opening *o) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
     if (!in) return;
@@ -70,14 +70,14 @@ static void ha_opening_undo(ha_opening *o) {
     ha_set_free(&o->brought);
 }
 
-static void ha_opening_abort(ha_opening *o) {
+HA_IN_ void ha_opening_abort(ha_opening *o) {
     ha_opening_undo(o);
     ha_admit_end(o->array, o->ticket);
 }
 
 /* Tells why; after abort, so that the handler may use the array. Of record arrays a part says it
  * all: they have no elements of one size. */
-static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
+HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     ha_array *a = o->array;
     const ha_label label = ha_subject_of(a);
     const ha_part_label part = ha_part_label_of(a, o->never);
@@ -109,7 +109,7 @@ static ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
                    all);
 }
 
-static ha_lock_request ha_opening_lock_request(const ha_opening *o) {
+HA_IN_ ha_lock_request ha_opening_lock_request(const ha_opening *o) {
     return (ha_lock_request){.context = o->context,
                              .range = o->range,
                              .writes = ha_opening_writes(o),
@@ -124,7 +124,7 @@ static ha_lock_request ha_opening_lock_request(const ha_opening *o) {
 typedef ha_status ha_preparation(ha_opening *o, ha_attempt *attempt);
 
 /* Admitted. Prepares until there is nothing more to wait for. */
-static ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
+HA_IN_ ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
     ha_attempt attempt = {.site = o->site};
     ha_status s = ha_opening_range(o);
     while (!s && (s = prepare(o, &attempt)) == HA_RETRY_) {
@@ -137,14 +137,14 @@ static ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
 }
 
 /* Aborted, to be begun again. */
-static void ha_opening_renew(ha_opening *o) {
+HA_IN_ void ha_opening_renew(ha_opening *o) {
     o->in = NULL;
     o->replacement = NULL;
     o->fresh = o->host_fresh = o->promised = 0;
     memset(&o->brought, 0, sizeof o->brought);
 }
 
-static ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *prepare) {
+HA_IN_ ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *prepare) {
     ha_status target = ha_opening_target(o);
     if (target) return ha_opening_fail(o, target);
     for (;;) {
@@ -159,12 +159,12 @@ static ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *pre
     }
 }
 
-static ha_status ha_opening_begin(ha_opening *o, int trying) {
+HA_IN_ ha_status ha_opening_begin(ha_opening *o, int trying) {
     return ha_opening_start(o, trying, ha_opening_prepare);
 }
 
 /* Moves what is missing, and ends: no access comes of it. */
-static ha_status ha_opening_prefetch(ha_opening *o) {
+HA_IN_ ha_status ha_opening_prefetch(ha_opening *o) {
     ha_status s = ha_opening_start(o, 1, ha_opening_fetch);
     if (s) return s;
     ha_set_free(&o->brought);
@@ -173,7 +173,7 @@ static ha_status ha_opening_prefetch(ha_opening *o) {
 }
 
 /* Nothing here can fail. */
-static void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
+HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
     if (o->sets_size) a->size = o->size;
     if (ha_opening_writes(o)) {
         a->version++;
@@ -194,7 +194,7 @@ static void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
 }
 
 /* Commits, and stays busy. What it displaces is in o->replacement and *ops. */
-static void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
+HA_IN_ void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
     if (o->replacement) o->replacement = ha_block_exchange(a, in, o->replacement, o->size, ops);
@@ -215,14 +215,14 @@ static void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
 }
 
 /* No longer busy: gives back what was displaced. */
-static void ha_opening_settle(const ha_opening *o, ha_ops *ops) {
+HA_IN_ void ha_opening_settle(const ha_opening *o, ha_ops *ops) {
     if (o->replacement)
         ha_block_retire(o->replacement, ops);
     else
         ha_ops_free(ops);
 }
 
-static void ha_opening_commit(ha_opening *o, ha_access *x) {
+HA_IN_ void ha_opening_commit(ha_opening *o, ha_access *x) {
     ha_ops ops = {0};
     ha_opening_grant(o, x, &ops);
     ha_busy_end(o->array);

@@ -8,7 +8,7 @@
 
 /* Whether another access uses the block; those that are opened together with this one have
  * no pointer yet. */
-static int ha_opening_is_shared(const ha_array *a, const ha_opening *o) HA_REQUIRES_(a->lock) {
+HA_IN_ int ha_opening_is_shared(const ha_array *a, const ha_opening *o) HA_REQUIRES_(a->lock) {
     int shared = 0;
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
@@ -18,14 +18,14 @@ static int ha_opening_is_shared(const ha_array *a, const ha_opening *o) HA_REQUI
     return shared;
 }
 
-static int ha_opening_is_mapped(const ha_opening *o) {
+HA_IN_ int ha_opening_is_mapped(const ha_opening *o) {
     const ha_array *a = o->array;
     if (a->ops && o->in->wrapped) return a->ops->maps(a, o->in, o->context);
     return ha_maps(o->context, o->in->block);
 }
 
 /* A zero-copy context may be unable to work on the block there is: then it is exchanged. */
-static ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
     const size_t n = o->size > in->capacity ? o->size : in->capacity;
@@ -46,7 +46,7 @@ static ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);
 }
 
-static ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
     if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, attempt);
     /* The old values have to stay until nothing can fail any more. */
@@ -54,7 +54,7 @@ static ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
     return ha_incarnation_take(a, o->in, o->context, o->size, &o->replacement, attempt);
 }
 
-static ha_status ha_opening_room(ha_opening *o, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_room(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
     o->trouble = "no memory there";
     if (!o->in) {
@@ -71,7 +71,7 @@ static ha_status ha_opening_room(ha_opening *o, ha_attempt *attempt) {
 }
 
 /* Whether a part of what is opened matters: not when it lies between the elements to be read. */
-static int ha_opening_uses(const ha_opening *o, ha_range r) {
+HA_IN_ int ha_opening_uses(const ha_opening *o, ha_range r) {
     const darray flat = {
         .rank = 1, .offset = (int64_t)o->at, .extent = {(int64_t)o->count}, .stride = {1}};
     if (ha_is_empty(r)) return 0;
@@ -80,7 +80,7 @@ static int ha_opening_uses(const ha_opening *o, ha_range r) {
 }
 
 /* The first part of r that is lost and matters; empty: none. */
-static ha_range ha_opening_lost(const ha_opening *o, ha_range r) {
+HA_IN_ ha_range ha_opening_lost(const ha_opening *o, ha_range r) {
     const ha_set *lost = &o->array->lost;
     for (uint32_t i = 0; i < lost->n; i++) {
         const ha_range x = ha_intersect(lost->grid, ha_set_ranges(lost)[i], r);
@@ -90,7 +90,7 @@ static ha_range ha_opening_lost(const ha_opening *o, ha_range r) {
 }
 
 /* What the caller must not find missing: lost elements; and to read, those never written. */
-static ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
+HA_IN_ ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
     const ha_range *missing = ha_set_ranges(&plan->missing);
     for (uint32_t i = 0; i < plan->missing.n; i++) {
         o->never = ha_opening_lost(o, missing[i]);
@@ -113,7 +113,7 @@ static ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
 
 /* A device may have failed since this attempt has looked: then what only it had would pass for never
  * written. */
-static int ha_opening_overlooked(const ha_opening *o, ha_attempt *attempt) {
+HA_IN_ int ha_opening_overlooked(const ha_opening *o, ha_attempt *attempt) {
     for (const ha_incarnation *in = &o->array->first; in; in = in->next) {
         if (!in->valid.n || !ha_is_dead(in->memory)) continue;
         attempt->point = (ha_timepoint){in->memory->primary, ha_sequence(in->memory->primary)};
@@ -123,7 +123,7 @@ static int ha_opening_overlooked(const ha_opening *o, ha_attempt *attempt) {
 }
 
 /* Makes valid what is missing. all: what is valid nowhere is looked at, too. */
-static ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
     ha_array *a = o->array;
     ha_plan plan;
     o->trouble = "moving its data there failed";
@@ -141,13 +141,13 @@ static ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
 
 /* Room for what commit changes in a set. Each commit may add one range to it; with a grid, see
  * ndarray/open_many.h. */
-static ha_status ha_opening_grow(const ha_opening *o, ha_set *set, int adding) {
+HA_IN_ ha_status ha_opening_grow(const ha_opening *o, ha_set *set, int adding) {
     size_t more = set->grid ? ha_set_growth(set, o->need, adding) : (size_t)o->peers + 1;
     return ha_set_reserve(o->array, set, more);
 }
 
 /* Room for everything that commit and close will note. */
-static ha_status ha_opening_reserve(ha_opening *o) {
+HA_IN_ ha_status ha_opening_reserve(ha_opening *o) {
     ha_array *a = o->array;
     o->trouble = "no memory for its records";
     if (ha_debug_reserve(o->in, o->replacement ? o->replacement : o->in->block))
@@ -169,7 +169,7 @@ static ha_status ha_opening_reserve(ha_opening *o) {
 }
 
 /* What failed since the last attempt is taken into account; a queue that failed is of no use. */
-static ha_status ha_opening_look(ha_opening *o) {
+HA_IN_ ha_status ha_opening_look(ha_opening *o) {
     ha_status s = ha_settle(o->array);
     o->trouble = "the context was given back";
     if (o->context->ended) return HA_ERR_STATE;
@@ -183,7 +183,7 @@ static ha_status ha_opening_look(ha_opening *o) {
     return HA_ERR_BACKEND;
 }
 
-static ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
     if (!s && o->mode != HA_OVERWRITE) s = ha_opening_bring(o, 1, attempt);
@@ -196,7 +196,7 @@ static ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
 }
 
 /* What a prefetch does instead: moves what there is, and waits for nobody. */
-static ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
     if (ha_is_empty(o->need)) return HA_OK;
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);

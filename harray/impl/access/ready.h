@@ -6,7 +6,7 @@
 
 /* Whether all is valid at `in` that has a value. Between the elements of a view there may
  * be some that never had one. */
-static int ha_is_all_there(ha_array *a, const ha_incarnation *in, ha_range r)
+HA_IN_ int ha_is_all_there(ha_array *a, const ha_incarnation *in, ha_range r)
     HA_REQUIRES_(a->lock) {
     int all = !ha_set_overlaps(&a->lost, r);
     for (const ha_incarnation *other = &a->first; other && all; other = other->next)
@@ -18,7 +18,7 @@ static int ha_is_all_there(ha_array *a, const ha_incarnation *in, ha_range r)
 
 /* Whether what an open access covers is there, now that nothing of it is outstanding. Not when a
  * queue has failed that was to write it, whoever found that out first (state/lost.h). */
-static int ha_is_there(ha_array *a, ha_incarnation *in, ha_range r, int writes) {
+HA_IN_ int ha_is_there(ha_array *a, ha_incarnation *in, ha_range r, int writes) {
     int there = !ha_is_dead(in->memory);
     ha_lock(a);
     if (r.last > a->size) r.last = a->size;
@@ -32,7 +32,7 @@ static int ha_is_there(ha_array *a, ha_incarnation *in, ha_range r, int writes) 
 
 /* Until everything has happened that an access to r at `in` comes after; what its own queue has
  * still to do, too. While it is open, nobody adds to that. */
-static ha_status ha_wait_ready(ha_array *a, ha_incarnation *in, ha_range r, int writes,
+HA_IN_ ha_status ha_wait_ready(ha_array *a, ha_incarnation *in, ha_range r, int writes,
                                const char *site) {
     ha_timepoint p = {NULL, 0};
     ha_status s = HA_OK;
@@ -40,7 +40,7 @@ static ha_status ha_wait_ready(ha_array *a, ha_incarnation *in, ha_range r, int 
     return s || ha_is_there(a, in, r, writes) ? s : HA_ERR_LOST;
 }
 
-static ha_status ha_fail_waiting(ha_status s, const char *operation, ha_array *a,
+HA_IN_ ha_status ha_fail_waiting(ha_status s, const char *operation, ha_array *a,
                                  const ha_context *c, const char *site) {
     return ha_fail(s, operation, "%s: array %s at %s: %s", site, ha_label_of(a).text, c->name,
                    s == HA_ERR_LOST ? "a queue has failed before it had written the elements"
@@ -68,7 +68,7 @@ ha_status ha_wait_(ha_access *x, const char *site) {
 
 /* Where r is valid as a whole: the host, else the memory whose bytes reach it most cheaply; NULL:
  * nowhere. Busy. */
-static ha_context *ha_valid_place(ha_array *a, ha_range r) {
+HA_IN_ ha_context *ha_valid_place(ha_array *a, ha_range r) {
     const ha_incarnation *best = NULL;
     uint64_t best_cost = 0;
     int staged;
@@ -87,7 +87,7 @@ static ha_context *ha_valid_place(ha_array *a, ha_range r) {
 
 /* Prepares, at first at the place that is best now. The holder is in place already, so the range
  * stays valid there: nobody writes it, and nobody takes back a copy that somebody holds there. */
-static ha_status ha_opening_anywhere(ha_opening *o, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_anywhere(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
     ha_status s = ha_settle(a);
     o->trouble = "no memory to note what was lost";
@@ -101,7 +101,7 @@ static ha_status ha_opening_anywhere(ha_opening *o, ha_attempt *attempt) {
     return ha_opening_prepare(o, attempt);
 }
 
-static ha_status ha_open_anywhere(ha_access *x, ha_opening *o) {
+HA_IN_ ha_status ha_open_anywhere(ha_access *x, ha_opening *o) {
     ha_status s = ha_opening_start(o, 0, ha_opening_anywhere);
     if (s) return x->status = s;
     ha_opening_commit(o, x);

@@ -5,7 +5,7 @@
 #include "open.h"
 
 /* Why a write access cannot resize; NULL: it can. */
-static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *s)
+HA_IN_ const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *s)
     HA_REQUIRES_(a->lock) {
     const ha_holder *h = ha_access_find(a, x->ticket);
     *s = HA_ERR_STATE;
@@ -22,7 +22,7 @@ static const char *ha_cannot_resize(ha_array *a, const ha_access *x, ha_status *
 }
 
 /* Busy. Room for n elements in the block of an access; *why: why not. */
-static ha_status ha_access_grow(const ha_access *x, size_t n, const char **why,
+HA_IN_ ha_status ha_access_grow(const ha_access *x, size_t n, const char **why,
                                 ha_attempt *attempt) {
     ha_array *a = x->array;
     ha_status s;
@@ -51,7 +51,7 @@ static ha_status ha_access_grow(const ha_access *x, size_t n, const char **why,
 }
 
 /* Busy, and there is room. The whole array is this access's. */
-static void ha_access_update(ha_access *x, int resizes, size_t n, const char *site) {
+HA_IN_ void ha_access_update(ha_access *x, int resizes, size_t n, const char *site) {
     ha_array *a = x->array;
     ha_access before = *x;
     ha_lock(a);
@@ -69,7 +69,7 @@ static void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
 }
 
 /* Room for `room` elements, then size n. */
-static ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
+HA_IN_ ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n,
                                 const char *operation, const char *site) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter(operation);

@@ -36,10 +36,10 @@ typedef struct ha_opening {
     const char *trouble;   /* what was going on when it failed */
 } ha_opening;
 
-static int ha_opening_writes(const ha_opening *o) { return o->mode != HA_READ; }
+HA_IN_ int ha_opening_writes(const ha_opening *o) { return o->mode != HA_READ; }
 
 /* The elements that are meant, now that the size stands still. */
-static ha_status ha_opening_range(ha_opening *o) {
+HA_IN_ ha_status ha_opening_range(ha_opening *o) {
     if (!o->sets_size) o->size = o->array->size;
     o->need = o->range;
     o->brought.grid = o->array->grid;
@@ -54,7 +54,7 @@ static ha_status ha_opening_range(ha_opening *o) {
 
 /* Of an array with a grid, a range of elements is opened as the smallest box around it. What lies
  * between is kept, so that is no overwriting. */
-static ha_status ha_opening_flat(ha_opening *o) {
+HA_IN_ ha_status ha_opening_flat(ha_opening *o) {
     const ha_grid *g = o->array->grid;
     size_t first = o->range.first, last = o->range.last < g->size ? o->range.last : g->size;
     o->need = o->range;
@@ -74,7 +74,7 @@ static ha_status ha_opening_flat(ha_opening *o) {
 
 /* The access is to what a view covers. When that is more than the view, overwriting it keeps the
  * rest: so it is writing. */
-static void ha_opening_view(ha_opening *o, const darray *view) {
+HA_IN_ void ha_opening_view(ha_opening *o, const darray *view) {
     const int exact = ha_view_cover(o->array->grid, view, &o->range);
     if (!exact && o->mode == HA_OVERWRITE) o->mode = HA_WRITE;
     if (!exact) o->view = view;
@@ -85,7 +85,7 @@ static void ha_opening_view(ha_opening *o, const darray *view) {
 }
 
 /* Before it is admitted. */
-static ha_status ha_opening_target(ha_opening *o) {
+HA_IN_ ha_status ha_opening_target(ha_opening *o) {
     o->trouble = "the range is not inside the array";
     if (o->off_grid) return HA_ERR_ARGUMENT;
     return o->array->grid && !o->has_target && !ha_is_whole(o->range) ? ha_opening_flat(o) : HA_OK;

@@ -35,21 +35,21 @@ ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
 
 /* ---- ending -------------------------------------------------------------------------------- */
 
-static ha_status ha_token_check(const ha_token *t, const char *operation) {
+HA_IN_ ha_status ha_token_check(const ha_token *t, const char *operation) {
     ha_status s = ha_enter(operation);
     if (!s && !t) return ha_fail(HA_ERR_ARGUMENT, operation, "no token");
     if (s || t->array) return s;
     return ha_fail(HA_ERR_STATE, operation, "the token is not in use");
 }
 
-static ha_status ha_token_fail_ended(const char *operation) {
+HA_IN_ ha_status ha_token_fail_ended(const char *operation) {
     return ha_fail(HA_ERR_STATE, operation, "the token has ended already, through a copy of it");
 }
 
 /* There is room. What may still work on what the token covered: its own context up
  * to `own`, and another queue up to `other`. Nothing orders the second behind the first, so it does
  * not take its place, as ha_ops_note would have it. */
-static void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_timepoint other)
+HA_IN_ void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_timepoint other)
     HA_REQUIRES_(a->lock) {
     ha_incarnation *in = ha_incarnation_find(a, h->context->memory);
     if (ha_is_empty(h->range)) return;
@@ -62,7 +62,7 @@ static void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_
 }
 
 /* HA_ERR_STATE, untold, when it has ended already. The array may be gone when this returns. */
-static ha_status ha_token_release(ha_token *t, ha_timepoint own, ha_timepoint other) {
+HA_IN_ ha_status ha_token_release(ha_token *t, ha_timepoint own, ha_timepoint other) {
     ha_array *a = t->array;
     ha_debug_close(a, t->ticket, HA_TOKEN_, other);
     ha_lock(a);
@@ -79,7 +79,7 @@ static ha_status ha_token_release(ha_token *t, ha_timepoint own, ha_timepoint ot
     return HA_OK;
 }
 
-static ha_timepoint ha_token_position(const ha_token *t) {
+HA_IN_ ha_timepoint ha_token_position(const ha_token *t) {
     return (ha_timepoint){t->context, t->context->ops ? ha_sequence(t->context) : 0};
 }
 
@@ -113,7 +113,7 @@ void ha_token_close_scope_(ha_token *t) {
 /* ---- ending at a position of another queue ------------------------------------------------- */
 
 /* With room for the position, which only the thread that has the array busy can make. */
-static ha_status ha_token_end_behind(ha_token *t, ha_timepoint other, const char *operation) {
+HA_IN_ ha_status ha_token_end_behind(ha_token *t, ha_timepoint other, const char *operation) {
     ha_array *a = t->array;
     ha_label label = ha_label_of(a);
     ha_context *c = t->context;
@@ -139,7 +139,7 @@ ha_status ha_token_end_at(ha_token *t, ha_context *c) {
 
 /* A queue of c's device that does nothing but wait for events: in c itself, later work would wait,
  * too. Each is used again when what it waited for has happened. */
-static ha_context *ha_event_queue_take(const ha_context *c, ha_failure *failure) {
+HA_IN_ ha_context *ha_event_queue_take(const ha_context *c, ha_failure *failure) {
     ha_poll_all();
     pthread_mutex_lock(&ha_registry.lock);
     ha_context *q = ha_registry.contexts;
@@ -155,7 +155,7 @@ static ha_context *ha_event_queue_take(const ha_context *c, ha_failure *failure)
     return q;
 }
 
-static void ha_event_queue_give(ha_context *q, uint64_t waits_until) {
+HA_IN_ void ha_event_queue_give(ha_context *q, uint64_t waits_until) {
     pthread_mutex_lock(&ha_registry.lock);
     q->waits_until = waits_until;
     pthread_mutex_unlock(&ha_registry.lock);
@@ -163,7 +163,7 @@ static void ha_event_queue_give(ha_context *q, uint64_t waits_until) {
 
 /* q waits for the event; *behind: where it has. It has a fence at once: nobody may ever wait for
  * it, and then polling would not learn that the queue is free again. */
-static ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_timepoint *behind) {
+HA_IN_ ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_timepoint *behind) {
     ha_fence *fence;
     ha_status s = ha_or_backend(q, q->ops->await(q->queue, event));
     if (s) return s;
@@ -174,7 +174,7 @@ static ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_ti
 }
 
 /* A queue of c's device that waits for the event, taken; NULL: *failure. */
-static ha_context *ha_event_queue_behind(const ha_context *c, const ha_event *event,
+HA_IN_ ha_context *ha_event_queue_behind(const ha_context *c, const ha_event *event,
                                          ha_timepoint *behind, ha_failure *failure) {
     ha_context *q = ha_event_queue_take(c, failure);
     if (!q) return NULL;
@@ -186,7 +186,7 @@ static ha_context *ha_event_queue_behind(const ha_context *c, const ha_event *ev
 }
 
 /* The backend's event may be forgotten when this returns. */
-static ha_status ha_token_end_after_event(ha_token *t, const ha_context *c, const ha_event *event,
+HA_IN_ ha_status ha_token_end_after_event(ha_token *t, const ha_context *c, const ha_event *event,
                                           const char *operation) {
     ha_failure failure = {HA_OK, NULL};
     ha_timepoint behind;

@@ -23,7 +23,7 @@ ha_status ha_type_find(const char *name, ha_type *type) {
 }
 
 /* No elements, no memory, not counted yet. */
-static ha_array *ha_array_record(ha_type type, ha_context *c) {
+HA_IN_ ha_array *ha_array_record(ha_type type, ha_context *c) {
     size_t zeroed = offsetof(ha_array, first_holders);
     ha_array *a = (ha_array *)HARRAY_MALLOC(sizeof *a);
     if (!a) return NULL;
@@ -41,7 +41,7 @@ static ha_array *ha_array_record(ha_type type, ha_context *c) {
 }
 
 /* No elements, no memory yet. */
-static ha_array *ha_array_make(ha_type type, ha_context *c) {
+HA_IN_ ha_array *ha_array_make(ha_type type, ha_context *c) {
     ha_array *a = ha_array_record(type, c);
     if (!a) return NULL;
     ha_pool_count(c->memory, 1);
@@ -49,7 +49,7 @@ static ha_array *ha_array_make(ha_type type, ha_context *c) {
     return a;
 }
 
-static void ha_incarnation_end(ha_incarnation *in) {
+HA_IN_ void ha_incarnation_end(ha_incarnation *in) {
     if (in->block)
         ha_block_retire(in->block, &in->ops);
     else
@@ -58,7 +58,7 @@ static void ha_incarnation_end(ha_incarnation *in) {
 }
 
 /* With nobody using it: so nothing is locked. */
-static void ha_array_destroy(ha_array *a) {
+HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_memory *home = a->first_touch->memory; /* where it is counted */
     ha_block *block = a->first.block;
     while (a->first.next) {
@@ -82,7 +82,7 @@ static void ha_array_destroy(ha_array *a) {
 }
 
 /* The same for one that others have known. */
-static void ha_array_end(ha_array *a) {
+HA_IN_ void ha_array_end(ha_array *a) {
     void (*release)(void *) = a->release;
     void *user = a->release_user;
     ha_array_destroy(a);
@@ -90,7 +90,7 @@ static void ha_array_end(ha_array *a) {
 }
 
 /* The memory of n elements; the array is counted from here on. */
-static ha_status ha_array_first_block(ha_array *a, size_t n) {
+HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
     ha_memory *m = a->first.memory;
     ha_block *block = NULL;
     size_t bytes;
@@ -152,7 +152,7 @@ ha_type ha_array_type(const ha_array *a) {
 }
 
 /* Whether looking at an array makes sense: there is one, and this process may. */
-static int ha_may_look_at(const ha_array *a, const char *operation) {
+HA_IN_ int ha_may_look_at(const ha_array *a, const char *operation) {
     return a && !ha_forked && !ha_debug_freed(a, operation);
 }
 
@@ -208,7 +208,7 @@ size_t ha_array_capacity(const ha_array *a, const ha_context *c) {
 }
 
 /* Lock held. r: elements, in the order in which they are in memory. */
-static int ha_all_there(const ha_set *valid, ha_range r) {
+HA_IN_ int ha_all_there(const ha_set *valid, ha_range r) {
     const ha_grid *g = valid->grid;
     if (!g) return ha_set_contains(valid, r);
     if (ha_is_on_grid(g, r.first) && ha_is_on_grid(g, r.last - 1) &&
@@ -261,7 +261,7 @@ ha_context *ha_array_valid_context(const ha_array *a) {
 
 /* Whether this only gives up what is lost: that writes nothing, and const memory of the caller's
  * can be handed back then. */
-static int ha_gives_up(ha_array *a, size_t n) {
+HA_IN_ int ha_gives_up(ha_array *a, size_t n) {
     ha_lock(a);
     int lost = a->lost.n > 0;
     ha_unlock(a);
@@ -269,7 +269,7 @@ static int ha_gives_up(ha_array *a, size_t n) {
 }
 
 /* What clearing is where the size stays: the values go. */
-static ha_status ha_array_forget(ha_array *a) {
+HA_IN_ ha_status ha_array_forget(ha_array *a) {
     ha_status s = ha_claim(a, "ha_array_clear");
     if (s) return s;
     ha_lock(a);
@@ -334,7 +334,7 @@ ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
 }
 
 /* Claimed. Memory goes back, also where work is still enqueued: when that is done. */
-static void ha_array_empty(ha_array *a) {
+HA_IN_ void ha_array_empty(ha_array *a) {
     for (ha_incarnation *in = &a->first; in; in = in->next) {
         ha_lock(a);
         in->valid.n = 0;
@@ -359,7 +359,7 @@ ha_status ha_array_purge(ha_array *a) {
 
 /* ---- exchanging ---------------------------------------------------------------------------- */
 
-static ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
+HA_IN_ ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
     ha_status s = ha_enter(operation);
     if (s) return s;
     if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "no array");
@@ -374,7 +374,7 @@ static ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
 }
 
 /* Claims two arrays, always in order of their addresses. */
-static ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
+HA_IN_ ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
     int swapped = (uintptr_t)a > (uintptr_t)b;
     ha_array *low = swapped ? b : a, *high = swapped ? a : b;
     ha_status s = ha_check_two(a, b, operation);
@@ -387,13 +387,13 @@ static ha_status ha_claim_two(ha_array *a, ha_array *b, const char *operation) {
 
 /* Its sets come from an array with an equal grid. Its own one stays, for it is looked at
  * without the lock. */
-static void ha_array_own_grid(ha_array *a) HA_REQUIRES_(a->lock) {
+HA_IN_ void ha_array_own_grid(ha_array *a) HA_REQUIRES_(a->lock) {
     a->lost.grid = a->grid;
     for (ha_incarnation *in = &a->first; in; in = in->next) in->valid.grid = in->ops.grid = a->grid;
 }
 
 /* Both claimed. The locks are for those who look; no other place takes two. */
-static void ha_array_exchange(ha_array *a, ha_array *b) HA_UNCHECKED_ {
+HA_IN_ void ha_array_exchange(ha_array *a, ha_array *b) HA_UNCHECKED_ {
     int swapped = (uintptr_t)a > (uintptr_t)b;
     ha_array *low = swapped ? b : a, *high = swapped ? a : b;
     ha_lock(low);

@@ -6,13 +6,13 @@
 #include "array.h"
 
 /* Where the opening's elements will be. */
-static char *ha_opening_data(const ha_opening *o) {
+HA_IN_ char *ha_opening_data(const ha_opening *o) {
     char *data = o->replacement ? (char *)o->replacement->data : o->in->data;
     return data + o->at * o->array->element;
 }
 
 /* Commits or aborts, and closes. What was enqueued counts as the access's own work. */
-static ha_status ha_opening_end(ha_opening *o, ha_status s) {
+HA_IN_ ha_status ha_opening_end(ha_opening *o, ha_status s) {
     ha_access x;
     if (s) {
         ha_opening_abort(o);
@@ -25,7 +25,7 @@ static ha_status ha_opening_end(ha_opening *o, ha_status s) {
 /* ---- values from the host ------------------------------------------------------------------ */
 
 /* `count` times the `bytes` bytes at `value`; NULL: zeros. */
-static void ha_repeat(char *to, const void *value, size_t bytes, size_t count) {
+HA_IN_ void ha_repeat(char *to, const void *value, size_t bytes, size_t count) {
     if (!value)
         memset(to, 0, bytes * count);
     else
@@ -33,7 +33,7 @@ static void ha_repeat(char *to, const void *value, size_t bytes, size_t count) {
 }
 
 /* Through a block on the host, which is given back when the copy has happened: no waiting. */
-static ha_status ha_upload(ha_opening *o, const void *value, size_t bytes, size_t count) {
+HA_IN_ ha_status ha_upload(ha_opening *o, const void *value, size_t bytes, size_t count) {
     ha_block *block;
     ha_ops ops = {0};
     ha_context *c = o->context;
@@ -48,7 +48,7 @@ static ha_status ha_upload(ha_opening *o, const void *value, size_t bytes, size_
 }
 
 /* By the queue. HA_ERR_UNSUPPORTED: it cannot fill, or not with such a value. */
-static ha_status ha_queue_fill(ha_context *c, void *to, const void *value, size_t bytes,
+HA_IN_ ha_status ha_queue_fill(ha_context *c, void *to, const void *value, size_t bytes,
                                size_t count) {
     static const char zero = 0;
     if (!HA_HAS_(c->ops, ha_queue_ops, fill)) return HA_ERR_UNSUPPORTED;
@@ -57,7 +57,7 @@ static ha_status ha_queue_fill(ha_context *c, void *to, const void *value, size_
 }
 
 /* Fills what the opening covers with `count` times the value. */
-static ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes, size_t count) {
+HA_IN_ ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes, size_t count) {
     ha_context *c = o->context;
     o->trouble = "filling it failed";
     if (!count) return HA_OK;
@@ -72,7 +72,7 @@ static ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes,
 }
 
 /* A new array with `count` times a value of `bytes` bytes as its contents. */
-static ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void *value,
+HA_IN_ ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void *value,
                                size_t bytes, size_t count, const char *operation) {
     HA_TELLS_EVENTS_;
     ha_array *a = ha_array_new(type, n, c);
@@ -116,7 +116,7 @@ ha_array *ha_array_of(ha_type type, size_t n, const void *values, ha_context *c)
 /* ---- copies -------------------------------------------------------------------------------- */
 
 /* The valid ranges of an incarnation of a, in the same memory of b, which nobody knows yet. */
-static ha_status ha_copy_incarnation(ha_array *a, ha_incarnation *in, ha_array *b,
+HA_IN_ ha_status ha_copy_incarnation(ha_array *a, ha_incarnation *in, ha_array *b,
                                      ha_attempt *attempt) {
     ha_incarnation *copy = ha_incarnation_add(b, in->memory);
     ha_block *block;
@@ -132,7 +132,7 @@ static ha_status ha_copy_incarnation(ha_array *a, ha_incarnation *in, ha_array *
 }
 
 /* One try. A lost element cannot be read, so it cannot be copied either. */
-static ha_status ha_copy_try(ha_array *a, ha_incarnation *in, ha_array *b, ha_attempt *attempt) {
+HA_IN_ ha_status ha_copy_try(ha_array *a, ha_incarnation *in, ha_array *b, ha_attempt *attempt) {
     ha_status s = ha_settle(a);
     if (!s && a->lost.n) s = HA_ERR_LOST;
     if (s || !in->valid.n) return s;
@@ -140,7 +140,7 @@ static ha_status ha_copy_try(ha_array *a, ha_incarnation *in, ha_array *b, ha_at
 }
 
 /* A is held for reading, and busy. */
-static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operation) {
+HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operation) {
     ha_status s = HA_OK;
     ha_attempt attempt = {.site = operation};
     if (a->grid && ha_grid_give(b, a->grid)) return HA_ERR_MEMORY;
@@ -158,7 +158,7 @@ static ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
 }
 
 /* Holds a for reading, so that nobody writes it meanwhile. */
-static ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
+HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
     ha_lock_request request = {.context = ha_host(), .range = HA_WHOLE_, .site = operation};
     uint64_t ticket;
     ha_status s = ha_enter(operation);
@@ -193,14 +193,14 @@ ha_array *ha_array_copy(ha_array *a) {
 }
 
 /* Inside the memory of a context. */
-static ha_status ha_copy_there(ha_context *c, void *to, const void *from, size_t bytes) {
+HA_IN_ ha_status ha_copy_there(ha_context *c, void *to, const void *from, size_t bytes) {
     if (c->ops) return ha_or_backend(c, c->ops->copy(c->queue, to, from, bytes));
     memcpy(to, from, bytes);
     return HA_OK;
 }
 
 /* Into the memory that `to` has at c, if it suffices. */
-static ha_status ha_assign_into(ha_array *to, ha_array *from, ha_context *c,
+HA_IN_ ha_status ha_assign_into(ha_array *to, ha_array *from, ha_context *c,
                                 const char *operation) {
     ha_access x;
     ha_status s = ha_open_(&x, from, c, HA_READ, 0, HA_END, operation);
@@ -250,7 +250,7 @@ ha_status ha_array_assign_at(ha_array *to, ha_array *from, ha_context *c) {
 
 /* The context where element i is used best: the host when it is valid there, else a device where it
  * is, else where the array was first touched. */
-static ha_context *ha_element_context(ha_array *a, size_t i) {
+HA_IN_ ha_context *ha_element_context(ha_array *a, size_t i) {
     ha_context *c = NULL;
     ha_lock(a);
     for (ha_incarnation *in = &a->first; in; in = in->next) {
@@ -263,7 +263,7 @@ static ha_context *ha_element_context(ha_array *a, size_t i) {
     return c ? c : a->first_touch;
 }
 
-static ha_status ha_element_check(ha_array *a, size_t i, const void *value, const char *operation) {
+HA_IN_ ha_status ha_element_check(ha_array *a, size_t i, const void *value, const char *operation) {
     ha_status s = ha_enter(operation);
     if (s) return s;
     if (!a || !value)
@@ -277,7 +277,7 @@ static ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
 
 /* Copies one element from a device, and waits for it; nothing touches *value afterwards.
  * HA_ERR_LOST: the queue failed. */
-static ha_status ha_download(const ha_access *x, void *value) {
+HA_IN_ ha_status ha_download(const ha_access *x, void *value) {
     ha_context *c = x->context;
     if (!ha_queue_reaches_host(c)) return HA_ERR_UNSUPPORTED;
     ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
@@ -289,7 +289,7 @@ static ha_status ha_download(const ha_access *x, void *value) {
 }
 
 /* Reads the element of an open access. */
-static ha_status ha_element_read(const ha_access *x, void *value) {
+HA_IN_ ha_status ha_element_read(const ha_access *x, void *value) {
     if (x->context->ops) return ha_self.no_transfers ? HA_ERR_TRANSFER : ha_download(x, value);
     memcpy(value, x->data, x->array->element);
     return HA_OK;

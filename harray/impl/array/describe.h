@@ -4,7 +4,7 @@
 
 #include "array.h"
 
-static void ha_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
+HA_IN_ void ha_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
     const char *whose = !in->wrapped      ? ""
                         : ha_is_const(in) ? "the caller's, const, "
                                           : "the caller's, ";

@@ -6,7 +6,7 @@
 #include "array.h"
 
 /* The next incarnation in the caller's memory behind `in`; NULL: the first one. */
-static ha_incarnation *ha_next_wrapped(ha_array *a, ha_incarnation *in) {
+HA_IN_ ha_incarnation *ha_next_wrapped(ha_array *a, ha_incarnation *in) {
     ha_lock(a);
     in = in ? in->next : &a->first;
     while (in && !in->wrapped) in = in->next;
@@ -17,7 +17,7 @@ static ha_incarnation *ha_next_wrapped(ha_array *a, ha_incarnation *in) {
 /* ---- handing back -------------------------------------------------------------------------- */
 
 /* Nobody else uses the array any more: the memory is the caller's again. */
-static void ha_wrap_leave(ha_array *a) {
+HA_IN_ void ha_wrap_leave(ha_array *a) {
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
         ha_ops ops = {0};
         ha_block *block = ha_block_exchange(a, in, NULL, 0, &ops);
@@ -36,7 +36,7 @@ static void ha_wrap_leave(ha_array *a) {
 /* ---- taking -------------------------------------------------------------------------------- */
 
 /* What drivers know better. A device's memory is its own also while it shares the host's. */
-static const char *ha_wrap_misplaced(const ha_wrapped *p) {
+HA_IN_ const char *ha_wrap_misplaced(const ha_wrapped *p) {
     const ha_memory *m = ha_resolve(p->context)->memory;
     ha_context *owner;
     const ha_memory_kind kind = ha_pointer_kind(p->data, &owner);
@@ -47,7 +47,7 @@ static const char *ha_wrap_misplaced(const ha_wrapped *p) {
     return NULL;
 }
 
-static const char *ha_wrap_objection(ha_type type, size_t n, const ha_wrapped *pieces,
+HA_IN_ const char *ha_wrap_objection(ha_type type, size_t n, const ha_wrapped *pieces,
                                      size_t count) {
     const unsigned const_unwritten = HA_WRAP_CONST | HA_WRAP_UNWRITTEN;
     if (!type.size) return "its elements have no size";
@@ -67,13 +67,13 @@ static const char *ha_wrap_objection(ha_type type, size_t n, const ha_wrapped *p
 }
 
 /* What cannot be told from the array: it does not exist yet. */
-static ha_status ha_wrap_fail(ha_status s, ha_type type, size_t n, const char *why) {
+HA_IN_ ha_status ha_wrap_fail(ha_status s, ha_type type, size_t n, const char *why) {
     return ha_fail(s, "ha_array_wrap", "%zu elements of type %.32s (%zu bytes each): %s", n,
                    type.name ? type.name : "?", type.size, why);
 }
 
 /* The bytes become the array's alone. */
-static ha_status ha_wrap_own(ha_array *a, const ha_wrapped *piece, size_t bytes) {
+HA_IN_ ha_status ha_wrap_own(ha_array *a, const ha_wrapped *piece, size_t bytes) {
     const uintptr_t first = (uintptr_t)piece->data;
     const ha_type type = {a->type, a->element};
     const ha_array *other = NULL;
@@ -90,7 +90,7 @@ static ha_status ha_wrap_own(ha_array *a, const ha_wrapped *piece, size_t bytes)
 }
 
 /* One more incarnation of an array that nobody knows yet. */
-static ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
+HA_IN_ ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
     ha_memory *m = ha_resolve(piece->context)->memory;
     const size_t bytes = a->size * a->element;
     ha_incarnation *in = ha_incarnation_add(a, m);
@@ -113,7 +113,7 @@ static ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
 }
 
 /* Readers pass, writers meet this. */
-static void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
+HA_IN_ void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
     if (a->read_only || !ha_is_const(in)) return;
     a->holder[a->holders++] = (ha_holder){.ticket = ++a->tickets,
                                           .range = HA_WHOLE_,
@@ -170,7 +170,7 @@ ha_status ha_array_set_release(ha_array *a, void (*release)(void *user), void *u
 
 /* What an opening does for a sync: moves what there is to the caller's memory, and waits until it
  * has arrived, also on a device. */
-static ha_status ha_opening_sync(ha_opening *o, ha_attempt *attempt) {
+HA_IN_ ha_status ha_opening_sync(ha_opening *o, ha_attempt *attempt) {
     ha_status s = ha_opening_fetch(o, attempt);
     if (s || !o->in) return s;
     o->never = ha_set_first_in(&o->array->lost, o->need);
@@ -180,7 +180,7 @@ static ha_status ha_opening_sync(ha_opening *o, ha_attempt *attempt) {
 }
 
 /* As a read that is open while it moves and waits. */
-static ha_status ha_wrap_sync(ha_array *a, const char *operation, const char *site) {
+HA_IN_ ha_status ha_wrap_sync(ha_array *a, const char *operation, const char *site) {
     ha_status s = HA_OK;
     for (ha_incarnation *in = NULL; !s && (in = ha_next_wrapped(a, in));) {
         ha_opening o = {.array = a,
@@ -206,7 +206,7 @@ ha_status ha_sync_(ha_array *a, const char *site) {
 
 /* Claimed. Whether a piece has every value that there is, and nothing more is on its way there.
  * What is lost is for the sync to tell. */
-static int ha_wrap_is_synced(ha_array *a, ha_incarnation *in) {
+HA_IN_ int ha_wrap_is_synced(ha_array *a, ha_incarnation *in) {
     ha_range all = {0, a->size};
     ha_timepoint p = {NULL, 0};
     int synced = !ha_set_overlaps(&a->lost, all);
@@ -217,7 +217,7 @@ static int ha_wrap_is_synced(ha_array *a, ha_incarnation *in) {
 }
 
 /* Claimed. Whether a queue still works with a piece, also behind the end: up to *p at least. */
-static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_timepoint *p) {
+HA_IN_ int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_timepoint *p) {
     *p = (ha_timepoint){NULL, 0};
     while (ha_next_conflict(a, in, HA_WHOLE_, 1, NULL, p))
         if (!ha_passed(p->queue, p->seq)) return 1;
@@ -227,7 +227,7 @@ static int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_timepoint *p) {
 typedef enum ha_wrap_state { HA_WRAP_STALE, HA_WRAP_USED, HA_WRAP_FREE } ha_wrap_state;
 
 /* Claimed. USED: up to *p at least. */
-static ha_wrap_state ha_wrap_look(ha_array *a, ha_timepoint *p) {
+HA_IN_ ha_wrap_state ha_wrap_look(ha_array *a, ha_timepoint *p) {
     ha_wrap_state state = HA_WRAP_FREE;
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
         if (!ha_is_const(in) && !ha_wrap_is_synced(a, in)) return HA_WRAP_STALE;
@@ -237,14 +237,14 @@ static ha_wrap_state ha_wrap_look(ha_array *a, ha_timepoint *p) {
 }
 
 /* Waits, whatever it takes. */
-static void ha_wrap_drain(ha_array *a) {
+HA_IN_ void ha_wrap_drain(ha_array *a) {
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));)
         for (ha_timepoint p = {NULL, 0}; ha_next_conflict(a, in, HA_WHOLE_, 1, NULL, &p);)
             ha_drain(p);
 }
 
 /* The array for its only owner. Who still waits for it would wait for nothing. */
-static ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *site) {
+HA_IN_ ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *site) {
     ha_status s = ha_claim(a, operation);
     if (s) return s;
     uint64_t owners = __atomic_load_n(&a->references, __ATOMIC_ACQUIRE);
@@ -262,7 +262,7 @@ static ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *s
 
 /* Syncs and frees; also in between nothing is held while the host waits. A queue that cannot tell
  * how far it is is drained. */
-static ha_status ha_wrap_end(ha_array *a, const char *operation, const char *site) {
+HA_IN_ ha_status ha_wrap_end(ha_array *a, const char *operation, const char *site) {
     ha_timepoint p;
     int can_tell = 1;
     for (;;) {

@@ -54,7 +54,7 @@ static inline void ha_grid_index(const ha_grid *g, size_t element, size_t *index
     while (++d < g->rank);
 }
 
-static int ha_is_on_grid(const ha_grid *g, size_t element) {
+HA_IN_ int ha_is_on_grid(const ha_grid *g, size_t element) {
     for (int d = 0; d < g->rank; d++)
         if (ha_grid_take(g, d, &element) >= g->extent[d]) return 0;
     return !element;
@@ -91,7 +91,7 @@ static inline ha_range ha_between(ha_range x, ha_range y) {
 static inline int ha_is_whole(ha_range r) { return r.first == 0 && r.last == SIZE_MAX; }
 
 /* How many elements of box a are in y, whose corners are looked at only as far as need be. */
-static size_t ha_box_shared(const ha_grid *g, const ha_box *a, ha_range y) {
+HA_IN_ size_t ha_box_shared(const ha_grid *g, const ha_box *a, ha_range y) {
     size_t low = y.first, high = ha_last_in(g, y), n = 1;
     for (int d = 0; d < g->rank; d++) {
         size_t first = ha_grid_take(g, d, &low), last = ha_grid_take(g, d, &high);
@@ -103,7 +103,7 @@ static size_t ha_box_shared(const ha_grid *g, const ha_box *a, ha_range y) {
     return n;
 }
 
-static int ha_boxes_meet(const ha_grid *g, ha_range x, ha_range y) {
+HA_IN_ int ha_boxes_meet(const ha_grid *g, ha_range x, ha_range y) {
     size_t a = x.first, b = y.first, a_last = ha_last_in(g, x), b_last = ha_last_in(g, y);
     if (ha_is_whole(x) || ha_is_whole(y)) return 1;
     for (int d = 0; d < g->rank; d++) {
@@ -119,7 +119,7 @@ static inline int ha_overlap(const ha_grid *g, ha_range x, ha_range y) {
     return !g || ha_boxes_meet(g, x, y);
 }
 
-static ha_range ha_boxes_common(const ha_grid *g, ha_range x, ha_range y) {
+HA_IN_ ha_range ha_boxes_common(const ha_grid *g, ha_range x, ha_range y) {
     ha_box a, b;
     ha_box_of(g, x, &a);
     ha_box_of(g, y, &b);
@@ -138,7 +138,7 @@ static inline ha_range ha_intersect(const ha_grid *g, ha_range x, ha_range y) {
 }
 
 /* The corners are looked at only as far as need be. */
-static int ha_box_covers(const ha_grid *g, ha_range outer, ha_range inner) {
+HA_IN_ int ha_box_covers(const ha_grid *g, ha_range outer, ha_range inner) {
     size_t a = outer.first, b = inner.first, a_last = ha_last_in(g, outer),
            b_last = ha_last_in(g, inner);
     if (ha_is_whole(outer)) return 1;
@@ -157,7 +157,7 @@ static inline int ha_covers(const ha_grid *g, ha_range outer, ha_range inner) {
 }
 
 /* The smallest one with all elements of two, which are not empty. */
-static ha_range ha_around(const ha_grid *g, ha_range x, ha_range y) {
+HA_IN_ ha_range ha_around(const ha_grid *g, ha_range x, ha_range y) {
     ha_box a, b;
     if (ha_is_whole(x) || ha_is_whole(y)) return HA_WHOLE_;
     if (!g)
@@ -172,13 +172,13 @@ static ha_range ha_around(const ha_grid *g, ha_range x, ha_range y) {
 }
 
 /* How many elements it has. */
-static size_t ha_box_size(const ha_grid *g, const ha_box *box) {
+HA_IN_ size_t ha_box_size(const ha_grid *g, const ha_box *box) {
     size_t n = 1;
     for (int d = 0; d < g->rank; d++) n *= box->last[d] - box->first[d];
     return n;
 }
 
-static size_t ha_elements(const ha_grid *g, ha_range r) {
+HA_IN_ size_t ha_elements(const ha_grid *g, ha_range r) {
     ha_box box;
     if (ha_is_empty(r)) return 0;
     if (!g) return r.last - r.first;
@@ -189,7 +189,7 @@ static size_t ha_elements(const ha_grid *g, ha_range r) {
 /* ---- cutting ------------------------------------------------------------------------------- */
 
 /* Box x without box y, with which it overlaps, in at most 2 * rank pieces. Their number. */
-static uint32_t ha_box_without(const ha_grid *g, ha_range x, ha_range y, ha_range *pieces) {
+HA_IN_ uint32_t ha_box_without(const ha_grid *g, ha_range x, ha_range y, ha_range *pieces) {
     ha_box rest, hole;
     uint32_t n = 0;
     ha_box_of(g, x, &rest);
@@ -213,7 +213,7 @@ static uint32_t ha_box_without(const ha_grid *g, ha_range x, ha_range y, ha_rang
 }
 
 /* Cuts r, of two elements at least, in two: across its longest way from row to row. */
-static void ha_box_halve(const ha_grid *g, ha_range r, ha_range halves[2]) {
+HA_IN_ void ha_box_halve(const ha_grid *g, ha_range r, ha_range halves[2]) {
     ha_box low = {{0}, {0}}, high; /* gcc does not know that a grid has dimensions */
     int d = 0;
     ha_box_of(g, r, &low);
@@ -225,7 +225,7 @@ static void ha_box_halve(const ha_grid *g, ha_range r, ha_range halves[2]) {
 }
 
 /* Whether two boxes that do not overlap are one. */
-static int ha_boxes_join(const ha_grid *g, ha_range x, ha_range y) {
+HA_IN_ int ha_boxes_join(const ha_grid *g, ha_range x, ha_range y) {
     ha_box a, b;
     int touching = 0;
     ha_box_of(g, x, &a);
@@ -240,7 +240,7 @@ static int ha_boxes_join(const ha_grid *g, ha_range x, ha_range y) {
 /* ---- from the order of the elements in memory ----------------------------------------------- */
 
 /* The smallest box with the elements first … last of the grid and all between them. */
-static ha_range ha_grid_around(const ha_grid *g, size_t first, size_t last) {
+HA_IN_ ha_range ha_grid_around(const ha_grid *g, size_t first, size_t last) {
     ha_box box;
     int d = 0;
     ha_grid_index(g, first, box.first);

@@ -73,9 +73,9 @@ void ha_backend_report(int64_t code, const char *text) {
 }
 
 /* A backend failed, and the engine found another way: nothing to tell. */
-static void ha_forget_note(void) { ha_backend_note = (ha_note){0}; }
+HA_IN_ void ha_forget_note(void) { ha_backend_note = (ha_note){0}; }
 
-static int ha_verbose(void) {
+HA_IN_ int ha_verbose(void) {
     static int verbose; /* 0: not read yet, 1: no, 2: yes */
     int v = __atomic_load_n(&verbose, __ATOMIC_RELAXED);
     if (!v) {
@@ -86,7 +86,7 @@ static int ha_verbose(void) {
     return v == 2;
 }
 
-static void ha_tell(const ha_error *e) {
+HA_IN_ void ha_tell(const ha_error *e) {
     if (ha_first_error.status == HA_OK) ha_first_error = *e;
     if (ha_verbose())
         fprintf(stderr, "harray: %s: %s: %s\n", e->operation, ha_status_name(e->status), e->text);
@@ -100,9 +100,9 @@ static _Thread_local struct {
     ha_error error;
 } ha_later_error;
 
-static void ha_tell_later(void) { ha_later_error.on = 1; }
+HA_IN_ void ha_tell_later(void) { ha_later_error.on = 1; }
 
-static void ha_tell_now(void) {
+HA_IN_ void ha_tell_now(void) {
     ha_error e = ha_later_error.error;
     ha_later_error.on = 0;
     ha_later_error.error.status = HA_OK;
@@ -110,7 +110,7 @@ static void ha_tell_now(void) {
 }
 
 /* Records an error and returns its status. Never called with a lock held. */
-__attribute__((format(printf, 3, 4))) static ha_status ha_fail(ha_status status,
+__attribute__((format(printf, 3, 4))) HA_IN_ ha_status ha_fail(ha_status status,
                                                                const char *operation,
                                                                const char *format, ...) {
     ha_error e = {.status = status, .operation = operation, .code = ha_backend_note.code};

@@ -20,7 +20,7 @@ static inline const ha_range *ha_set_ranges(const ha_set *s) { return s->heap ? 
 static inline ha_range *ha_set_edit(ha_set *s) { return s->heap ? s->heap : &s->one; }
 
 /* Room for `more` further ranges. On failure nothing changed. */
-static ha_status ha_set_room(ha_set *s, size_t more) {
+HA_IN_ ha_status ha_set_room(ha_set *s, size_t more) {
     size_t need = s->n + more;
     if (need <= (s->heap ? s->capacity : 1)) return HA_OK;
     if (need > UINT32_MAX / 2) return HA_ERR_MEMORY;
@@ -33,7 +33,7 @@ static ha_status ha_set_room(ha_set *s, size_t more) {
     return HA_OK;
 }
 
-static void ha_set_free(ha_set *s) {
+HA_IN_ void ha_set_free(ha_set *s) {
     if (s->heap) HARRAY_FREE(s->heap);
     memset(s, 0, sizeof *s);
 }
@@ -41,7 +41,7 @@ static void ha_set_free(ha_set *s) {
 /* ---- ranges -------------------------------------------------------------------------------- */
 
 /* The first range that ends behind `index`: n when there is none. Binary search. */
-static uint32_t ha_set_find(const ha_set *s, size_t index) {
+HA_IN_ uint32_t ha_set_find(const ha_set *s, size_t index) {
     const ha_range *v = ha_set_ranges(s);
     uint32_t low = 0, high = s->n;
     while (low < high) {
@@ -55,14 +55,14 @@ static uint32_t ha_set_find(const ha_set *s, size_t index) {
 }
 
 /* Replaces ranges [i, j) by the k given. */
-static void ha_set_splice(ha_set *s, uint32_t i, uint32_t j, const ha_range *by, uint32_t k) {
+HA_IN_ void ha_set_splice(ha_set *s, uint32_t i, uint32_t j, const ha_range *by, uint32_t k) {
     ha_range *v = ha_set_edit(s);
     if (s->n > j) memmove(v + i + k, v + j, (s->n - j) * sizeof *v);
     for (uint32_t m = 0; m < k; m++) v[i + m] = by[m];
     s->n = s->n - (j - i) + k;
 }
 
-static void ha_ranges_add(ha_set *s, ha_range r) {
+HA_IN_ void ha_ranges_add(ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     uint32_t i = ha_set_find(s, r.first);
     if (i > 0 && v[i - 1].last == r.first) i--; /* touching ranges become one */
@@ -75,7 +75,7 @@ static void ha_ranges_add(ha_set *s, ha_range r) {
     ha_set_splice(s, i, j, &r, 1);
 }
 
-static void ha_ranges_remove(ha_set *s, ha_range r) {
+HA_IN_ void ha_ranges_remove(ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     uint32_t i = ha_set_find(s, r.first), j = i, k = 0;
     ha_range rest[2];
@@ -89,7 +89,7 @@ static void ha_ranges_remove(ha_set *s, ha_range r) {
 /* ---- boxes --------------------------------------------------------------------------------- */
 
 /* From the last to the first: what takes the place of one has been looked at already. */
-static void ha_boxes_remove(ha_set *s, ha_range r) {
+HA_IN_ void ha_boxes_remove(ha_set *s, ha_range r) {
     ha_range *v = ha_set_edit(s), pieces[HA_MOST_PIECES];
     for (uint32_t i = s->n; i-- > 0;) {
         if (!ha_overlap(s->grid, v[i], r)) continue;
@@ -100,7 +100,7 @@ static void ha_boxes_remove(ha_set *s, ha_range r) {
 }
 
 /* Makes one of two as long as that is possible. r: the box that was added last, and is in front. */
-static void ha_boxes_join_all(ha_set *s) {
+HA_IN_ void ha_boxes_join_all(ha_set *s) {
     ha_range *v = ha_set_edit(s);
     for (uint32_t i = 1; i < s->n; i++) {
         if (!ha_boxes_join(s->grid, v[0], v[i])) continue;
@@ -110,7 +110,7 @@ static void ha_boxes_join_all(ha_set *s) {
     }
 }
 
-static void ha_boxes_add(ha_set *s, ha_range r) {
+HA_IN_ void ha_boxes_add(ha_set *s, ha_range r) {
     ha_range *v = ha_set_edit(s);
     for (uint32_t i = 0; i < s->n; i++)
         if (ha_covers(s->grid, v[i], r)) return;
@@ -122,7 +122,7 @@ static void ha_boxes_add(ha_set *s, ha_range r) {
 }
 
 /* Whether r is one of them: boxes that are used again and again mostly are. */
-static int ha_boxes_have(const ha_set *s, ha_range r) {
+HA_IN_ int ha_boxes_have(const ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     uint32_t i = 0;
     while (i < s->n && (v[i].first != r.first || v[i].last != r.last)) i++;
@@ -130,7 +130,7 @@ static int ha_boxes_have(const ha_set *s, ha_range r) {
 }
 
 /* They do not overlap, so it is enough to count. */
-static int ha_boxes_contain(const ha_set *s, ha_range r) {
+HA_IN_ int ha_boxes_contain(const ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     ha_box box;
     ha_box_of(s->grid, r, &box);
@@ -141,7 +141,7 @@ static int ha_boxes_contain(const ha_set *s, ha_range r) {
 }
 
 /* The first one that overlaps with r: n when there is none. */
-static uint32_t ha_boxes_find(const ha_set *s, ha_range r) {
+HA_IN_ uint32_t ha_boxes_find(const ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     uint32_t i = 0;
     ha_box box;
@@ -160,25 +160,25 @@ static inline uint32_t ha_set_find_in(const ha_set *s, ha_range r) {
     return i < s->n && ha_set_ranges(s)[i].first < r.last ? i : s->n;
 }
 
-static int ha_set_contains(const ha_set *s, ha_range r) {
+HA_IN_ int ha_set_contains(const ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return 1;
     if (s->grid) return ha_boxes_have(s, r) || ha_boxes_contain(s, r);
     uint32_t i = ha_set_find_in(s, r);
     return i < s->n && ha_covers(NULL, ha_set_ranges(s)[i], r);
 }
 
-static int ha_set_overlaps(const ha_set *s, ha_range r) {
+HA_IN_ int ha_set_overlaps(const ha_set *s, ha_range r) {
     return !ha_is_empty(r) && ha_set_find_in(s, r) < s->n;
 }
 
 /* The first part of r that is in the set; empty when there is none. */
-static ha_range ha_set_first_in(const ha_set *s, ha_range r) {
+HA_IN_ ha_range ha_set_first_in(const ha_set *s, ha_range r) {
     uint32_t i = ha_is_empty(r) ? s->n : ha_set_find_in(s, r);
     return i < s->n ? ha_intersect(s->grid, ha_set_ranges(s)[i], r) : (ha_range){0, 0};
 }
 
 /* By how many ranges the set may grow when r is added, or removed. */
-static size_t ha_set_growth(const ha_set *s, ha_range r, int adding) {
+HA_IN_ size_t ha_set_growth(const ha_set *s, ha_range r, int adding) {
     const ha_range *v = ha_set_ranges(s);
     size_t n = (size_t)adding;
     if (!s->grid) return 1;
@@ -191,7 +191,7 @@ static size_t ha_set_growth(const ha_set *s, ha_range r, int adding) {
 }
 
 /* Needs room for as many more ranges as ha_set_growth says. */
-static void ha_set_add(ha_set *s, ha_range r) {
+HA_IN_ void ha_set_add(ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return;
     if (s->grid)
         ha_boxes_add(s, r);
@@ -200,7 +200,7 @@ static void ha_set_add(ha_set *s, ha_range r) {
 }
 
 /* Needs the same room, except when r reaches to the end or beyond. */
-static void ha_set_remove(ha_set *s, ha_range r) {
+HA_IN_ void ha_set_remove(ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return;
     if (s->grid)
         ha_boxes_remove(s, r);
@@ -209,20 +209,20 @@ static void ha_set_remove(ha_set *s, ha_range r) {
 }
 
 /* The same, making that room. */
-static ha_status ha_set_put(ha_set *s, ha_range r) {
+HA_IN_ ha_status ha_set_put(ha_set *s, ha_range r) {
     if (ha_set_room(s, ha_set_growth(s, r, 1))) return HA_ERR_MEMORY;
     ha_set_add(s, r);
     return HA_OK;
 }
 
-static ha_status ha_set_drop(ha_set *s, ha_range r) {
+HA_IN_ ha_status ha_set_drop(ha_set *s, ha_range r) {
     if (ha_set_room(s, ha_set_growth(s, r, 0))) return HA_ERR_MEMORY;
     ha_set_remove(s, r);
     return HA_OK;
 }
 
 /* *out = r without what is in s. *out is empty before. */
-static ha_status ha_set_missing(const ha_set *s, ha_range r, ha_set *out) {
+HA_IN_ ha_status ha_set_missing(const ha_set *s, ha_range r, ha_set *out) {
     const ha_range *v = ha_set_ranges(s);
     out->grid = s->grid;
     ha_status status = ha_set_put(out, r);
@@ -240,7 +240,7 @@ static inline void ha_set_exchange(ha_set *x, ha_set *y) {
 }
 
 /* *copy = s. *copy is empty before. */
-static ha_status ha_set_copy(ha_set *copy, const ha_set *s) {
+HA_IN_ ha_status ha_set_copy(ha_set *copy, const ha_set *s) {
     if (ha_set_room(copy, s->n)) return HA_ERR_MEMORY;
     memcpy(ha_set_edit(copy), ha_set_ranges(s), s->n * sizeof *copy->heap);
     copy->n = s->n;

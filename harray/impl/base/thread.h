@@ -57,15 +57,15 @@ static uint64_t ha_threads;
 static int ha_forked; /* 1 in a child of fork(): locks and queue threads of the parent are gone */
 static pthread_once_t ha_atfork_once = PTHREAD_ONCE_INIT;
 
-static void ha_child_after_fork(void) {
+HA_IN_ void ha_child_after_fork(void) {
     ha_forked = 1;
     ha_self.id = 0;
 }
 
-static void ha_register_atfork(void) { pthread_atfork(NULL, NULL, ha_child_after_fork); }
+HA_IN_ void ha_register_atfork(void) { pthread_atfork(NULL, NULL, ha_child_after_fork); }
 
 /* Every call that locks or waits passes here, or found ha_self.id set by an earlier one. */
-static ha_status ha_enter(const char *operation) {
+HA_IN_ ha_status ha_enter(const char *operation) {
     if (ha_self.id) return HA_OK;
     if (ha_forked)
         return ha_fail(HA_ERR_STATE, operation,

@@ -6,7 +6,7 @@
 
 /* ---- the account --------------------------------------------------------------------------- */
 
-static ha_memory_usage ha_memory_usage_of(ha_memory *m) {
+HA_IN_ ha_memory_usage ha_memory_usage_of(ha_memory *m) {
     ha_pool *p = &m->pool;
     ha_memory_usage u = {0};
     if (ha_forked) return u;
@@ -37,7 +37,7 @@ ha_memory_usage ha_context_pinned_memory(const ha_context *c) {
     return m ? ha_memory_usage_of(m) : (ha_memory_usage){0};
 }
 
-static uint64_t ha_memory_trim_one(ha_memory *m, uint64_t keep) {
+HA_IN_ uint64_t ha_memory_trim_one(ha_memory *m, uint64_t keep) {
     uint64_t released;
     ha_staging_trim(m);
     ha_device_staging_trim(m);
@@ -53,7 +53,7 @@ uint64_t ha_memory_trim(ha_context *c, uint64_t keep) {
     return pinned ? bytes + ha_memory_trim_one(pinned, keep) : bytes;
 }
 
-static void ha_memory_limit(ha_memory *m, uint64_t most) {
+HA_IN_ void ha_memory_limit(ha_memory *m, uint64_t most) {
     ha_spin_lock(&m->pool.lock);
     m->pool.most = most;
     ha_block *picked = ha_pool_pick(&m->pool, most);
@@ -108,11 +108,11 @@ static struct {
     ha_block *bucket[HA_LOOSE_BUCKETS]; /* hashed by address */
 } ha_loose = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static ha_block **ha_loose_bucket(const void *data) {
+HA_IN_ ha_block **ha_loose_bucket(const void *data) {
     return &ha_loose.bucket[((uintptr_t)data >> 6) * 0x9E3779B97F4A7C15u >> 56];
 }
 
-static void ha_loose_add(ha_block *b) {
+HA_IN_ void ha_loose_add(ha_block *b) {
     ha_block **bucket = ha_loose_bucket(b->data);
     pthread_mutex_lock(&ha_loose.lock);
     b->next = *bucket;
@@ -122,7 +122,7 @@ static void ha_loose_add(ha_block *b) {
 }
 
 /* NULL: there is no such block of the context. */
-static ha_block *ha_loose_take(const ha_context *c, const void *data) {
+HA_IN_ ha_block *ha_loose_take(const ha_context *c, const void *data) {
     ha_block **at = ha_loose_bucket(data), *b;
     pthread_mutex_lock(&ha_loose.lock);
     while ((b = *at) &&
@@ -136,7 +136,7 @@ static ha_block *ha_loose_take(const ha_context *c, const void *data) {
     return b;
 }
 
-static uint64_t ha_loose_blocks(void) {
+HA_IN_ uint64_t ha_loose_blocks(void) {
     pthread_mutex_lock(&ha_loose.lock);
     uint64_t blocks = ha_loose.blocks;
     pthread_mutex_unlock(&ha_loose.lock);
@@ -144,7 +144,7 @@ static uint64_t ha_loose_blocks(void) {
 }
 
 /* Where a device works on host memory, it reaches its pinned memory best. */
-static ha_status ha_loose_get(ha_context *c, size_t bytes, ha_block **b) {
+HA_IN_ ha_status ha_loose_get(ha_context *c, size_t bytes, ha_block **b) {
     if (bytes > PTRDIFF_MAX) return HA_ERR_MEMORY;
     if (c->ops && !c->memory->primary) return ha_shared_block_get(c, bytes, b);
     return ha_block_get(c->memory, bytes, b);

@@ -27,7 +27,7 @@ typedef struct ha_arrays_seen {
 
 /* ---- looking ------------------------------------------------------------------------------- */
 
-static ha_sites_seen ha_look_at_sites(void) {
+HA_IN_ ha_sites_seen ha_look_at_sites(void) {
     ha_sites_seen seen = {NULL, ha_sites(NULL, 0), 1};
     if (!seen.n) return seen;
     seen.list = (ha_site_statistics *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
@@ -37,7 +37,7 @@ static ha_sites_seen ha_look_at_sites(void) {
     return seen;
 }
 
-static int ha_report_row_compare(const void *first, const void *second) {
+HA_IN_ int ha_report_row_compare(const void *first, const void *second) {
     const ha_report_row *a = (const ha_report_row *)first, *b = (const ha_report_row *)second;
     if (a->moved.bytes != b->moved.bytes) return a->moved.bytes > b->moved.bytes ? -1 : 1;
     if (a->accesses != b->accesses) return a->accesses > b->accesses ? -1 : 1;
@@ -45,7 +45,7 @@ static int ha_report_row_compare(const void *first, const void *second) {
 }
 
 /* Writes at most `most` of the watched arrays; returns how many there are. */
-static size_t ha_copy_watched(ha_report_row *list, size_t most) {
+HA_IN_ size_t ha_copy_watched(ha_report_row *list, size_t most) {
     size_t n = 0;
     pthread_mutex_lock(&ha_watch_list.lock);
     for (const ha_watched *w = ha_watch_list.first; w; w = w->next, n++) {
@@ -61,7 +61,7 @@ static size_t ha_copy_watched(ha_report_row *list, size_t most) {
 }
 
 /* By bytes moved, most first. */
-static ha_arrays_seen ha_look_at_arrays(void) {
+HA_IN_ ha_arrays_seen ha_look_at_arrays(void) {
     ha_arrays_seen seen = {NULL, ha_copy_watched(NULL, 0), 1};
     if (!seen.n) return seen;
     seen.list = (ha_report_row *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
@@ -73,7 +73,7 @@ static ha_arrays_seen ha_look_at_arrays(void) {
 }
 
 /* The memory that was opened next after m; NULL as m: the host's. */
-static ha_memory *ha_next_memory(const ha_memory *m) {
+HA_IN_ ha_memory *ha_next_memory(const ha_memory *m) {
     if (!m) return &ha_host_memory;
     ha_memory *next = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE), *last = NULL;
     for (; next && next != m; next = next->next) last = next; /* the newest is the first */
@@ -89,7 +89,7 @@ typedef struct ha_short {
 } ha_short;
 
 /* "1.5 MiB" */
-static ha_short ha_human_bytes(uint64_t bytes) {
+HA_IN_ ha_short ha_human_bytes(uint64_t bytes) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     ha_short s;
     double value = (double)bytes;
@@ -100,7 +100,7 @@ static ha_short ha_human_bytes(uint64_t bytes) {
 }
 
 /* "1.5 ms" */
-static ha_short ha_human_time(uint64_t ns) {
+HA_IN_ ha_short ha_human_time(uint64_t ns) {
     static const char *const units[] = {"ns", "us", "ms", "s"};
     ha_short s;
     double value = (double)ns;
@@ -111,14 +111,14 @@ static ha_short ha_human_time(uint64_t ns) {
 }
 
 /* "1.5 MiB in 3" */
-static ha_short ha_human_copies(uint64_t bytes, uint64_t copies) {
+HA_IN_ ha_short ha_human_copies(uint64_t bytes, uint64_t copies) {
     ha_short s;
     snprintf(s.text, sizeof s.text, "%.10s in %llu", ha_human_bytes(bytes).text,
              (unsigned long long)copies);
     return s;
 }
 
-static void ha_report_memories(FILE *file) {
+HA_IN_ void ha_report_memories(FILE *file) {
     fprintf(file, "%-20s %10s %10s %10s %10s %10s %12s %12s %10s %22s %22s\n", "memory", "live",
             "cached", "retired", "staging", "high water", "allocations", "releases", "reused",
             "copied in", "copied out");
@@ -135,12 +135,12 @@ static void ha_report_memories(FILE *file) {
     }
 }
 
-static void ha_report_more(FILE *file, size_t n, int complete) {
+HA_IN_ void ha_report_more(FILE *file, size_t n, int complete) {
     if (n > HA_REPORT_ROWS) fprintf(file, "and %zu more\n", n - HA_REPORT_ROWS);
     if (!complete) fprintf(file, "(no memory to list them)\n");
 }
 
-static void ha_report_sites(FILE *file) {
+HA_IN_ void ha_report_sites(FILE *file) {
     ha_sites_seen seen = ha_look_at_sites();
     fprintf(file, "\n%10s %10s %10s %10s %10s  %s\n", "transfers", "bytes", "waits", "waited",
             "accesses", "call site");
@@ -156,12 +156,12 @@ static void ha_report_sites(FILE *file) {
 }
 
 /* A name on one line of a table. */
-static void ha_make_plain(char *name) {
+HA_IN_ void ha_make_plain(char *name) {
     for (; *name; name++)
         if ((unsigned char)*name < 0x20) *name = '?';
 }
 
-static void ha_report_arrays(FILE *file) {
+HA_IN_ void ha_report_arrays(FILE *file) {
     ha_arrays_seen seen = ha_look_at_arrays();
     if (seen.n || !seen.complete)
         fprintf(file, "\n%10s %10s %10s  %s\n", "transfers", "bytes", "accesses", "watched array");
@@ -203,7 +203,7 @@ typedef struct ha_report_object {
 } ha_report_object;
 
 /* {"first": "text", "key": 1, … */
-static void ha_object_begin(ha_report_object *o, const char *first, const char *text,
+HA_IN_ void ha_object_begin(ha_report_object *o, const char *first, const char *text,
                             const ha_member *members, size_t n) {
     o->json = ha_json_into(o->buffer, sizeof o->buffer);
     ha_json_open(&o->json, NULL, '{');
@@ -212,7 +212,7 @@ static void ha_object_begin(ha_report_object *o, const char *first, const char *
 }
 
 /* Writes it, behind a comma unless it is the first one of its list. */
-static void ha_object_end(ha_report_object *o, FILE *file, size_t place) {
+HA_IN_ void ha_object_end(ha_report_object *o, FILE *file, size_t place) {
     ha_json_close(&o->json, '}');
     fprintf(file, "%s%s", place ? ", " : "", o->buffer);
 }
@@ -220,7 +220,7 @@ static void ha_object_end(ha_report_object *o, FILE *file, size_t place) {
 #define HA_MEMBER(u, name)                                                                         \
     { #name, (u).name }
 
-static void ha_json_memories(FILE *file) {
+HA_IN_ void ha_json_memories(FILE *file) {
     size_t place = 0;
     for (ha_memory *m = NULL; (m = ha_next_memory(m)); place++) {
         ha_memory_usage u = ha_memory_usage_of(m);
@@ -238,7 +238,7 @@ static void ha_json_memories(FILE *file) {
     }
 }
 
-static void ha_json_sites(FILE *file) {
+HA_IN_ void ha_json_sites(FILE *file) {
     ha_sites_seen seen = ha_look_at_sites();
     for (size_t i = 0; i < seen.n; i++) {
         const ha_site_statistics *s = &seen.list[i];
@@ -252,7 +252,7 @@ static void ha_json_sites(FILE *file) {
     HARRAY_FREE(seen.list);
 }
 
-static void ha_json_arrays(FILE *file) {
+HA_IN_ void ha_json_arrays(FILE *file) {
     ha_arrays_seen seen = ha_look_at_arrays();
     for (size_t i = 0; i < seen.n; i++) {
         const ha_report_row *s = &seen.list[i];
@@ -287,7 +287,7 @@ void ha_report_json(FILE *file) {
 
 /* ---- resetting ----------------------------------------------------------------------------- */
 
-static void ha_memory_forget_transfers(ha_memory *m) {
+HA_IN_ void ha_memory_forget_transfers(ha_memory *m) {
     __atomic_store_n(&m->transfers_in, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&m->bytes_in, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&m->transfers_out, 0, __ATOMIC_RELAXED);

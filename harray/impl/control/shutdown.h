@@ -4,20 +4,20 @@
 
 #include "report.h"
 
-static void ha_context_close(ha_context *c) {
+HA_IN_ void ha_context_close(ha_context *c) {
     ha_fence_release(c, c->watched);
     ha_fence_release(c, c->latest);
     if (!c->ended) c->ops->destroy(c->queue);
     pthread_mutex_destroy(&c->lock);
 }
 
-static void ha_memory_empty(ha_memory *m) {
+HA_IN_ void ha_memory_empty(ha_memory *m) {
     (void)ha_memory_sweep(m);
     (void)ha_memory_shrink(m, 0);
 }
 
 /* Every queue is drained, so every retired block may go. */
-static void ha_contexts_close(void) {
+HA_IN_ void ha_contexts_close(void) {
     for (ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (!c->ended) c->ops->drain(c->queue);
         ha_fence_done(c, ha_sequence(c));
@@ -34,7 +34,7 @@ typedef struct ha_watched_text {
     char text[256];
 } ha_watched_text;
 
-static uint64_t ha_living_arrays(void) {
+HA_IN_ uint64_t ha_living_arrays(void) {
     const ha_memory *m = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
     uint64_t arrays = ha_host_memory.pool.arrays;
     for (; m; m = m->next) arrays += m->pool.arrays;
@@ -42,7 +42,7 @@ static uint64_t ha_living_arrays(void) {
 }
 
 /* "; 'u' (double[100]), …": some of those that are watched. */
-static ha_watched_text ha_some_watched(void) {
+HA_IN_ ha_watched_text ha_some_watched(void) {
     ha_watched_text l = {""};
     ha_text t = {l.text, sizeof l.text, 0};
     int n = 0;

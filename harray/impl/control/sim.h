@@ -13,7 +13,7 @@ ha_status ha_sim_configure(const ha_sim_options *options) {
     return s ? ha_fail(s, "ha_sim_configure", "these options cannot be set") : HA_OK;
 }
 
-static ha_status ha_sim_check(const ha_context *c, const char *operation) {
+HA_IN_ ha_status ha_sim_check(const ha_context *c, const char *operation) {
     ha_status s = ha_enter(operation);
     if (s || !strcmp(c->backend->kind, ha_backend_sim.kind)) return s;
     return ha_fail(HA_ERR_ARGUMENT, operation, "%s is not a simulated device", c->name);

@@ -14,14 +14,14 @@ int ha_context_is_zero_copy(const ha_context *c) {
 }
 
 /* Forks and adopted contexts of a device that are in use. */
-static int ha_device_has_more(const ha_context *primary) HA_REQUIRES_(ha_registry.lock) {
+HA_IN_ int ha_device_has_more(const ha_context *primary) HA_REQUIRES_(ha_registry.lock) {
     for (const ha_context *c = ha_registry.contexts; c; c = c->next)
         if (c->primary == primary && c != primary && !c->given_back && !c->for_events) return 1;
     return 0;
 }
 
 /* Also of the contexts that were given back: they may be used again. */
-static void ha_device_work_on(const ha_context *primary, ha_memory *m)
+HA_IN_ void ha_device_work_on(const ha_context *primary, ha_memory *m)
     HA_REQUIRES_(ha_registry.lock) {
     for (ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (c->primary != primary) continue;
@@ -31,7 +31,7 @@ static void ha_device_work_on(const ha_context *primary, ha_memory *m)
 }
 
 /* *why: what is in the way. */
-static ha_status ha_zero_copy_set(ha_context *c, int on, const char **why)
+HA_IN_ ha_status ha_zero_copy_set(ha_context *c, int on, const char **why)
     HA_REQUIRES_(ha_registry.lock) {
     const ha_backend *b = c->backend;
     ha_memory *wanted = on ? &ha_host_memory : c->home;

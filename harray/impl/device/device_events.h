@@ -10,7 +10,7 @@ typedef struct ha_memory_text {
 } ha_memory_text;
 
 /* "host", "sim:0", "sim:0 pinned" */
-static ha_memory_text ha_memory_label(const ha_memory *m) {
+HA_IN_ ha_memory_text ha_memory_label(const ha_memory *m) {
     ha_memory_text l = {"host"};
     const ha_memory *device = m->primary ? m : NULL;
     if (!m->primary) device = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
@@ -22,7 +22,7 @@ static ha_memory_text ha_memory_label(const ha_memory *m) {
 }
 
 /* The backend (or the allocator) gave a block, or got it back. */
-static void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, uint64_t balance) {
+HA_IN_ void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, uint64_t balance) {
     ha_event_record *r = ha_record_add(kind, "", ha_memory_label(m).text);
     if (!r) return;
     r->info.bytes = bytes;
@@ -31,7 +31,7 @@ static void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, 
 
 /* A transfer is about to be enqueued: when does it begin? A device that cannot say is no reason to
  * fail, nor to tell anything. */
-static void ha_stamps_begin(ha_context *queue) {
+HA_IN_ void ha_stamps_begin(ha_context *queue) {
     ha_stamps_abandon(ha_pending_events.stamps); /* of a transfer that failed */
     ha_pending_events.stamps = NULL;
     if (!(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS)) return;
@@ -48,7 +48,7 @@ static void ha_stamps_begin(ha_context *queue) {
 }
 
 /* It was enqueued. NULL: its times are not known. */
-static ha_stamps *ha_stamps_end(ha_context *queue) {
+HA_IN_ ha_stamps *ha_stamps_end(ha_context *queue) {
     ha_stamps *s = ha_pending_events.stamps;
     if (!s) return NULL;
     ha_pending_events.stamps = NULL;

@@ -67,10 +67,10 @@ static struct {
     struct sigaction segv, bus; /* what was there before */
 } ha_faults = {.lock = PTHREAD_MUTEX_INITIALIZER, .newest = &ha_faults.oldest_gone};
 
-static void ha_fault_install(void) HA_REQUIRES_(ha_faults.lock);
+HA_IN_ void ha_fault_install(void) HA_REQUIRES_(ha_faults.lock);
 
 /* A fresh record, or the one whose block is gone for longest. */
-static ha_known *ha_known_obtain(void) HA_REQUIRES_(ha_faults.lock) {
+HA_IN_ ha_known *ha_known_obtain(void) HA_REQUIRES_(ha_faults.lock) {
     ha_known *k = ha_faults.oldest_gone;
     if (k && ha_faults.gone > HA_KNOWN_GONE_KEPT) {
         __atomic_store_n(&k->state, HA_KNOWN_UNUSED, __ATOMIC_RELEASE);
@@ -88,7 +88,7 @@ static ha_known *ha_known_obtain(void) HA_REQUIRES_(ha_faults.lock) {
 }
 
 /* A record of a block that begins at `data`, as the engine sees it. */
-static ha_known *ha_known_make(void *data, size_t bytes, ha_guarded *g) {
+HA_IN_ ha_known *ha_known_make(void *data, size_t bytes, ha_guarded *g) {
     pthread_mutex_lock(&ha_faults.lock);
     if (!ha_faults.installed) ha_fault_install();
     ha_known *k = ha_known_obtain();
@@ -109,7 +109,7 @@ static ha_known *ha_known_make(void *data, size_t bytes, ha_guarded *g) {
 }
 
 /* Notes an access that is opened, in the place of one that is closed, if there is any. */
-static void ha_known_open(ha_known *k, ha_known_access access, const char *label, size_t element,
+HA_IN_ void ha_known_open(ha_known *k, ha_known_access access, const char *label, size_t element,
                           const char *where) {
     pthread_mutex_lock(&k->lock);
     uint64_t at = k->opened;
@@ -123,7 +123,7 @@ static void ha_known_open(ha_known *k, ha_known_access access, const char *label
 }
 
 /* Returns where it was opened; NULL when that is forgotten. */
-static const char *ha_known_close(ha_known *k, uint64_t ticket) {
+HA_IN_ const char *ha_known_close(ha_known *k, uint64_t ticket) {
     const char *site = NULL;
     pthread_mutex_lock(&k->lock);
     for (int i = 0; i < HA_KNOWN_ACCESSES; i++) {
@@ -142,11 +142,11 @@ typedef struct ha_fault_line {
     size_t n;
 } ha_fault_line;
 
-static void ha_line_add(ha_fault_line *l, const char *text) {
+HA_IN_ void ha_line_add(ha_fault_line *l, const char *text) {
     while (*text && l->n < sizeof l->text - 1) l->text[l->n++] = *text++;
 }
 
-static void ha_line_number(ha_fault_line *l, uintptr_t number, unsigned base) {
+HA_IN_ void ha_line_number(ha_fault_line *l, uintptr_t number, unsigned base) {
     char digits[24];
     size_t i = sizeof digits - 1;
     digits[i] = 0;
@@ -156,7 +156,7 @@ static void ha_line_number(ha_fault_line *l, uintptr_t number, unsigned base) {
 }
 
 /* With one system call, so that lines of several threads do not mix. */
-static void ha_line_print(ha_fault_line *l) {
+HA_IN_ void ha_line_print(ha_fault_line *l) {
     l->text[l->n++] = '\n';
     __atomic_fetch_add(&ha_faults.told, 1, __ATOMIC_RELAXED);
     ssize_t written = write(STDERR_FILENO, l->text, l->n);
@@ -168,7 +168,7 @@ static void ha_line_print(ha_fault_line *l) {
 enum { HA_CLOSED, HA_OPEN, HA_ANY };
 
 /* Of the accesses that cover an element (of all: HA_END) the latest that is open, closed or any. */
-static const ha_known_access *ha_known_find(const ha_known *k, size_t element, int state) {
+HA_IN_ const ha_known_access *ha_known_find(const ha_known *k, size_t element, int state) {
     for (uint64_t i = 1; i <= HA_KNOWN_ACCESSES; i++) {
         const ha_known_access *x = &k->access[(k->opened - i) % HA_KNOWN_ACCESSES];
         int covers = element == HA_END || (x->range.first <= element && element < x->range.last);
@@ -177,13 +177,13 @@ static const ha_known_access *ha_known_find(const ha_known *k, size_t element, i
     return NULL;
 }
 
-static void ha_line_site(ha_fault_line *l, const char *words, const ha_known_access *x) {
+HA_IN_ void ha_line_site(ha_fault_line *l, const char *words, const ha_known_access *x) {
     ha_line_add(l, words);
     ha_line_add(l, x && x->site ? x->site : "an unknown place");
 }
 
 /* On the host, inside the array's own bytes. */
-static void ha_line_inside(ha_fault_line *l, const ha_known *k, size_t element) {
+HA_IN_ void ha_line_inside(ha_fault_line *l, const ha_known *k, size_t element) {
     const ha_known_access *x = ha_known_find(k, element, HA_OPEN), *other;
     if (x && !x->writes) {
         ha_line_add(l, "a write through a read access of array ");
@@ -212,7 +212,7 @@ static void ha_line_inside(ha_fault_line *l, const ha_known *k, size_t element) 
 }
 
 /* Beside the bytes: what was meant is the latest access. */
-static void ha_line_beside(ha_fault_line *l, const ha_known *k, const char *where) {
+HA_IN_ void ha_line_beside(ha_fault_line *l, const ha_known *k, const char *where) {
     const ha_known_access *x = ha_known_find(k, HA_END, HA_OPEN);
     ha_line_add(l, "touched ");
     ha_line_add(l, where);
@@ -221,7 +221,7 @@ static void ha_line_beside(ha_fault_line *l, const ha_known *k, const char *wher
     ha_line_site(l, ", opened at ", x ? x : ha_known_find(k, HA_END, HA_CLOSED));
 }
 
-static void ha_line_device(ha_fault_line *l, const ha_known *k, uintptr_t address) {
+HA_IN_ void ha_line_device(ha_fault_line *l, const ha_known *k, uintptr_t address) {
     const ha_known_access *x = ha_known_find(k, HA_END, HA_OPEN);
     ha_line_add(l, "address 0x");
     ha_line_number(l, address, 16);
@@ -235,7 +235,7 @@ static void ha_line_device(ha_fault_line *l, const ha_known *k, uintptr_t addres
                 "the host");
 }
 
-static void ha_line_gone(ha_fault_line *l, const ha_known *k) {
+HA_IN_ void ha_line_gone(ha_fault_line *l, const ha_known *k) {
     ha_line_add(l, "array ");
     ha_line_add(l, k->label);
     ha_line_add(l, " was touched where its memory was: it was given back since, by freeing, "
@@ -244,7 +244,7 @@ static void ha_line_gone(ha_fault_line *l, const ha_known *k) {
 }
 
 /* Tells what an address is. Called by the handler. */
-static void ha_fault_tell(const ha_known *k, uintptr_t address) {
+HA_IN_ void ha_fault_tell(const ha_known *k, uintptr_t address) {
     ha_fault_line line = {.n = 0};
     uintptr_t at = address < k->data && address + k->shift < k->data + k->bytes
                        ? address + k->shift /* the engine's: a queue's, of a zero-copy context */
@@ -264,7 +264,7 @@ static void ha_fault_tell(const ha_known *k, uintptr_t address) {
 }
 
 /* What was written beside a block without touching another page; site: NULL, of the last access. */
-static void ha_known_check(ha_known *k, const char *site) {
+HA_IN_ void ha_known_check(ha_known *k, const char *site) {
     ha_fault_line line = {.n = 0};
     int damage = k->guarded ? ha_guarded_damage(k->guarded) : 0;
     if (!damage) return;
@@ -285,7 +285,7 @@ static void ha_known_check(ha_known *k, const char *site) {
 }
 
 /* The block is about to be released. NULL: nobody ever opened it. */
-static void ha_known_gone(ha_known *k) {
+HA_IN_ void ha_known_gone(ha_known *k) {
     if (!k) return;
     ha_known_check(k, NULL);
     k->guarded = NULL;
@@ -300,7 +300,7 @@ static void ha_known_gone(ha_known *k) {
 /* ---- the handler --------------------------------------------------------------------------- */
 
 /* The block of an address: a living one rather than one that once was there. */
-static const ha_known *ha_known_at(uintptr_t address) {
+HA_IN_ const ha_known *ha_known_at(uintptr_t address) {
     const ha_known *gone = NULL;
     for (const ha_known *k = __atomic_load_n(&ha_faults.first, __ATOMIC_ACQUIRE); k; k = k->next) {
         ha_known_state state = __atomic_load_n(&k->state, __ATOMIC_ACQUIRE);
@@ -313,7 +313,7 @@ static const ha_known *ha_known_at(uintptr_t address) {
 
 /* What would have happened: another handler, or the default: that comes when the instruction that
  * faulted is tried again. */
-static void ha_fault_pass_on(int signal, siginfo_t *info, void *context) {
+HA_IN_ void ha_fault_pass_on(int signal, siginfo_t *info, void *context) {
     const struct sigaction *before = signal == SIGBUS ? &ha_faults.bus : &ha_faults.segv;
     if (before->sa_flags & SA_SIGINFO)
         before->sa_sigaction(signal, info, context);
@@ -325,7 +325,7 @@ static void ha_fault_pass_on(int signal, siginfo_t *info, void *context) {
     }
 }
 
-static void ha_fault_handler(int signal, siginfo_t *info, void *context) {
+HA_IN_ void ha_fault_handler(int signal, siginfo_t *info, void *context) {
     int error = errno;
     const ha_known *k = info->si_code > 0 ? ha_known_at((uintptr_t)info->si_addr) : NULL;
     if (k) ha_fault_tell(k, (uintptr_t)info->si_addr);
@@ -333,7 +333,7 @@ static void ha_fault_handler(int signal, siginfo_t *info, void *context) {
     ha_fault_pass_on(signal, info, context);
 }
 
-static void ha_fault_install(void) {
+HA_IN_ void ha_fault_install(void) {
     struct sigaction ours;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = ha_fault_handler;
@@ -346,7 +346,7 @@ static void ha_fault_install(void) {
 }
 
 /* Unless somebody has put another handler on top, which may call this one. */
-static void ha_fault_remove_from(int signal, const struct sigaction *before) {
+HA_IN_ void ha_fault_remove_from(int signal, const struct sigaction *before) {
     struct sigaction now;
     if (sigaction(signal, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
         now.sa_sigaction == ha_fault_handler)
@@ -356,7 +356,7 @@ static void ha_fault_remove_from(int signal, const struct sigaction *before) {
 }
 
 /* No block that was opened is left. */
-static void ha_fault_end(void) {
+HA_IN_ void ha_fault_end(void) {
     pthread_mutex_lock(&ha_faults.lock);
     if (ha_faults.installed > 0) {
         ha_faults.installed = 0;

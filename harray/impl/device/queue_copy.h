@@ -11,7 +11,7 @@
 _Static_assert((int)HA_MOST_RANK <= (int)HA_STRIDED_LEVELS, "a box is one strided copy");
 
 /* Of r, not empty, between memories that have the array's grid; `to` and `from` are where it begins. */
-static ha_strided_copy ha_box_copy(const ha_grid *g, ha_range r, size_t element, void *to,
+HA_IN_ ha_strided_copy ha_box_copy(const ha_grid *g, ha_range r, size_t element, void *to,
                                    const void *from) {
     ha_strided_copy copy = {.to = to, .from = from, .bytes = element};
     ha_box box;
@@ -28,7 +28,7 @@ static ha_strided_copy ha_box_copy(const ha_grid *g, ha_range r, size_t element,
 }
 
 /* The distances of the same pieces, one behind the other. */
-static void ha_strided_pack(const ha_strided_copy *copy, size_t *step) {
+HA_IN_ void ha_strided_pack(const ha_strided_copy *copy, size_t *step) {
     size_t bytes = copy->bytes;
     for (int k = 0; k < copy->levels; k++) {
         step[k] = bytes;
@@ -43,13 +43,13 @@ typedef struct ha_mover {
     int levels; /* more were refused in one call */
 } ha_mover;
 
-static ha_status ha_mover_check(ha_mover *m, ha_status s) {
+HA_IN_ ha_status ha_mover_check(ha_mover *m, ha_status s) {
     s = ha_queue_status(m->queue, s);
     m->some |= !s;
     return s;
 }
 
-static ha_status ha_move_piece(ha_mover *m, void *to, const void *from, size_t bytes) {
+HA_IN_ ha_status ha_move_piece(ha_mover *m, void *to, const void *from, size_t bytes) {
     if (m->queue->ops)
         return ha_mover_check(m, m->queue->ops->copy(m->queue->queue, to, from, bytes));
     memcpy(to, from, bytes);
@@ -57,7 +57,7 @@ static ha_status ha_move_piece(ha_mover *m, void *to, const void *from, size_t b
 }
 
 /* HA_ERR_UNSUPPORTED: not in one call. */
-static ha_status ha_move_at_once(ha_mover *m, const ha_strided_copy *copy) {
+HA_IN_ ha_status ha_move_at_once(ha_mover *m, const ha_strided_copy *copy) {
     const ha_context *queue = m->queue;
     ha_status s = HA_ERR_UNSUPPORTED;
     if (copy->levels > m->levels) return s;
@@ -70,7 +70,7 @@ static ha_status ha_move_at_once(ha_mover *m, const ha_strided_copy *copy) {
 }
 
 /* At once, or part by part of the outermost level, down to pieces. */
-static ha_status ha_move_levels(ha_mover *m, const ha_strided_copy *copy) {
+HA_IN_ ha_status ha_move_levels(ha_mover *m, const ha_strided_copy *copy) {
     if (!copy->levels) return ha_move_piece(m, copy->to, copy->from, copy->bytes);
     ha_status s = ha_move_at_once(m, copy);
     if (s != HA_ERR_UNSUPPORTED) return s;
@@ -87,7 +87,7 @@ static ha_status ha_move_levels(ha_mover *m, const ha_strided_copy *copy) {
 
 /* Enqueues the pieces on `queue`; on the host (no queue) copies them now. HA_ERR_LOST: the queue has
  * failed. *some: also when it fails, whether any were enqueued. */
-static ha_status ha_move_copy(ha_context *queue, const ha_strided_copy *copy, int *some) {
+HA_IN_ ha_status ha_move_copy(ha_context *queue, const ha_strided_copy *copy, int *some) {
     ha_mover m = {queue, 0, HA_STRIDED_LEVELS};
     ha_status s = ha_move_levels(&m, copy);
     *some = m.some;

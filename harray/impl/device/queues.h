@@ -40,7 +40,7 @@ ha_context *ha_context_fork(ha_context *c) {
 
 /* The context that has a queue of the caller's already; NULL: none. Devices may have queues of
  * the same name each, as default streams have. */
-static const ha_context *ha_native_find(const ha_context *primary, const void *native)
+HA_IN_ const ha_context *ha_native_find(const ha_context *primary, const void *native)
     HA_REQUIRES_(ha_registry.lock) {
     const ha_backend *b = primary->backend;
     for (const ha_context *c = ha_registry.contexts; c; c = c->next) {
@@ -54,14 +54,14 @@ static const ha_context *ha_native_find(const ha_context *primary, const void *n
 }
 
 /* A context of the device whose adopted queue has gone; NULL: none. */
-static ha_context *ha_ended_find(const ha_context *primary) HA_REQUIRES_(ha_registry.lock) {
+HA_IN_ ha_context *ha_ended_find(const ha_context *primary) HA_REQUIRES_(ha_registry.lock) {
     ha_context *c = ha_registry.contexts;
     while (c && !(c->primary == primary && !c->queue && !ha_has_failed(c))) c = c->next;
     return c;
 }
 
 /* The context has a queue again. */
-static ha_status ha_ended_reuse(ha_context *c, void *native) HA_REQUIRES_(ha_registry.lock) {
+HA_IN_ ha_status ha_ended_reuse(ha_context *c, void *native) HA_REQUIRES_(ha_registry.lock) {
     c->native = native;
     ha_status s = ha_context_queue(c);
     if (s) return s;
@@ -74,7 +74,7 @@ static ha_status ha_ended_reuse(ha_context *c, void *native) HA_REQUIRES_(ha_reg
     return HA_OK;
 }
 
-static ha_context *ha_adopt(ha_context *primary, void *native, ha_failure *failure)
+HA_IN_ ha_context *ha_adopt(ha_context *primary, void *native, ha_failure *failure)
     HA_REQUIRES_(ha_registry.lock) {
     ha_context *c = ha_ended_find(primary);
     if (c) {
@@ -114,7 +114,7 @@ ha_context *ha_context_adopt(ha_context *device, void *stream) {
 /* ---- giving back --------------------------------------------------------------------------- */
 
 /* No more pins from now on. */
-static void ha_adopted_close(ha_context *c) {
+HA_IN_ void ha_adopted_close(ha_context *c) {
     __atomic_store_n(&c->easy, NULL, __ATOMIC_RELAXED);
     pthread_mutex_lock(&c->lock);
     c->ended = 1;
@@ -122,7 +122,7 @@ static void ha_adopted_close(ha_context *c) {
 }
 
 /* The last pin may have recorded one more event: so they go when all pins have left. */
-static void ha_adopted_forget(ha_context *c) {
+HA_IN_ void ha_adopted_forget(ha_context *c) {
     pthread_mutex_lock(&c->lock);
     ha_fence *watched = c->watched, *latest = c->latest;
     c->watched = c->latest = NULL;
@@ -132,7 +132,7 @@ static void ha_adopted_forget(ha_context *c) {
     ha_fence_done(c, ha_sequence(c));
 }
 
-static int ha_pins(ha_context *c) {
+HA_IN_ int ha_pins(ha_context *c) {
     pthread_mutex_lock(&c->lock);
     int pins = c->pins;
     pthread_mutex_unlock(&c->lock);
@@ -140,7 +140,7 @@ static int ha_pins(ha_context *c) {
 }
 
 /* Nobody enqueues on it any more. When this returns, nothing uses the caller's queue. */
-static void ha_adopted_end(ha_context *c) {
+HA_IN_ void ha_adopted_end(ha_context *c) {
     ha_drain((ha_timepoint){c, ha_sequence(c)});
     ha_fence_done(c, ha_sequence(c));
     ha_adopted_close(c);
@@ -153,7 +153,7 @@ static void ha_adopted_end(ha_context *c) {
 }
 
 /* 1: it is given back by this call. */
-static int ha_give_back(ha_context *c) {
+HA_IN_ int ha_give_back(ha_context *c) {
     pthread_mutex_lock(&ha_registry.lock);
     int first = !c->given_back;
     c->given_back = 1;

@@ -29,18 +29,18 @@ void *ha_context_stream(const ha_context *c) {
 
 /* ---- backends ----------------------------------------------------------------------------- */
 
-static int ha_is_kind_char(char c) {
+HA_IN_ int ha_is_kind_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static int ha_is_kind(const char *text) {
+HA_IN_ int ha_is_kind(const char *text) {
     size_t n = 0;
     while (ha_is_kind_char(text[n])) n++;
     return n > 0 && n < 24 && !text[n];
 }
 
 /* NULL when unknown. */
-static const ha_backend *ha_backend_find(const char *kind) HA_REQUIRES_(ha_registry.lock) {
+HA_IN_ const ha_backend *ha_backend_find(const char *kind) HA_REQUIRES_(ha_registry.lock) {
     for (int i = 0; i < HA_BUILT_IN; i++)
         if (!strcmp(ha_built_in[i]->kind, kind)) return ha_built_in[i];
     for (ha_kind *k = ha_registry.kinds; k; k = k->next)
@@ -52,7 +52,7 @@ static const ha_backend *ha_backend_find(const char *kind) HA_REQUIRES_(ha_regis
 #define HA_REACHES_(table, type, slot)                                                             \
     ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot))
 
-static const char *ha_backend_lacks(const ha_backend *b) {
+HA_IN_ const char *ha_backend_lacks(const ha_backend *b) {
     const ha_memory_ops *m;
     const ha_queue_ops *q;
     if (!b) return "no backend";
@@ -118,7 +118,7 @@ typedef struct ha_failure {
 } ha_failure;
 
 /* One more context of c's device, to be named and added. */
-static ha_context ha_context_like(const ha_context *c) {
+HA_IN_ ha_context ha_context_like(const ha_context *c) {
     return (ha_context){.ops = c->ops,
                         .device = c->device,
                         .memory = c->memory,
@@ -129,13 +129,13 @@ static ha_context ha_context_like(const ha_context *c) {
 }
 
 /* A queue of its own, or around the caller's. */
-static ha_status ha_context_queue(ha_context *c) HA_REQUIRES_(ha_registry.lock) {
+HA_IN_ ha_status ha_context_queue(ha_context *c) HA_REQUIRES_(ha_registry.lock) {
     if (c->adopted) return c->ops->adopt(c->device, c->native, &c->queue);
     return c->ops->create(c->device, &c->queue);
 }
 
 /* Adds a context with a queue. */
-static ha_context *ha_context_add(ha_context like, ha_failure *failure)
+HA_IN_ ha_context *ha_context_add(ha_context like, ha_failure *failure)
     HA_REQUIRES_(ha_registry.lock) {
     ha_context *c = (ha_context *)HARRAY_MALLOC(sizeof *c);
     if (!c) {
@@ -158,14 +158,14 @@ static ha_context *ha_context_add(ha_context like, ha_failure *failure)
     return c;
 }
 
-static ha_memory *ha_memory_make(const ha_backend *b, const ha_memory_ops *ops) {
+HA_IN_ ha_memory *ha_memory_make(const ha_backend *b, const ha_memory_ops *ops) {
     ha_memory *m = (ha_memory *)HARRAY_MALLOC(sizeof *m);
     if (m) *m = (ha_memory){.backend = b, .ops = ops, .pool = {.most = UINT64_MAX}};
     return m;
 }
 
 /* From now on it is known. NULL: nothing to add. */
-static void ha_memory_list(ha_memory *m, void *handle) HA_REQUIRES_(ha_registry.lock) {
+HA_IN_ void ha_memory_list(ha_memory *m, void *handle) HA_REQUIRES_(ha_registry.lock) {
     if (!m) return;
     m->handle = handle;
     pthread_mutex_init(&m->lock, NULL);
@@ -174,7 +174,7 @@ static void ha_memory_list(ha_memory *m, void *handle) HA_REQUIRES_(ha_registry.
 }
 
 /* What HARRAY_ZERO_COPY says: 0 or 1, -1: nothing. */
-static ha_status ha_zero_copy_option(int *option) {
+HA_IN_ ha_status ha_zero_copy_option(int *option) {
     const char *text = getenv("HARRAY_ZERO_COPY");
     char why[100];
     *option = -1;
@@ -187,14 +187,14 @@ static ha_status ha_zero_copy_option(int *option) {
 }
 
 /* The memory that the queues of a device work on. Who cannot is not asked to share the host's. */
-static ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory *own, int option) {
+HA_IN_ ha_memory *ha_device_memory(const ha_backend *b, void *device, ha_memory *own, int option) {
     int can = HA_HAS_(b, ha_backend, zero_copy) ? b->zero_copy(device) : 0;
     int shares = option >= 0 ? option && can : can == 2;
     return shares ? &ha_host_memory : own;
 }
 
 /* Opens a device: its handle and first queue. */
-static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m, void **handle,
+HA_IN_ ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m, void **handle,
                                    ha_failure *failure) HA_REQUIRES_(ha_registry.lock) {
     void *device = NULL;
     int option;
@@ -217,7 +217,7 @@ static ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
 }
 
 /* Opens a device with all that belongs to it. */
-static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure)
+HA_IN_ ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure)
     HA_REQUIRES_(ha_registry.lock) {
     const ha_memory_ops *host = HA_HAS_(b, ha_backend, pinned) ? b->pinned : NULL;
     ha_memory *m = ha_memory_make(b, NULL), *pinned = host ? ha_memory_make(b, host) : NULL;
@@ -238,7 +238,7 @@ static ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *f
 }
 
 /* Tells why there is no device of a kind, if its backend says so: 1. */
-static int ha_note_missing(const ha_backend *b) HA_REQUIRES_(ha_registry.lock) {
+HA_IN_ int ha_note_missing(const ha_backend *b) HA_REQUIRES_(ha_registry.lock) {
     const char *why = HA_HAS_(b, ha_backend, missing) ? b->missing() : NULL;
     if (!why || !*why) return 0;
     ha_backend_report(0, why);
@@ -250,7 +250,7 @@ typedef struct ha_kinds {
 } ha_kinds;
 
 /* Those that there are, for messages. */
-static ha_kinds ha_kinds_known(void) {
+HA_IN_ ha_kinds ha_kinds_known(void) {
     ha_kinds kinds;
     ha_text t = ha_text_into(kinds.text, sizeof kinds.text);
     pthread_mutex_lock(&ha_registry.lock);
@@ -262,7 +262,7 @@ static ha_kinds ha_kinds_known(void) {
 }
 
 /* from: where the name comes from, for messages. */
-static ha_context *ha_context_open(const char *kind, int number, const char *operation,
+HA_IN_ ha_context *ha_context_open(const char *kind, int number, const char *operation,
                                    const char *from) {
     ha_failure failure = {HA_OK, NULL};
     int devices = 0, told = 0;
@@ -292,7 +292,7 @@ static ha_context *ha_context_open(const char *kind, int number, const char *ope
     return NULL;
 }
 
-static ha_context *ha_context_at(const char *kind, int number, const char *operation,
+HA_IN_ ha_context *ha_context_at(const char *kind, int number, const char *operation,
                                  const char *from) {
     if (strcmp(kind, "host") != 0) return ha_context_open(kind, number, operation, from);
     if (number == 0) return ha_host();
@@ -309,7 +309,7 @@ ha_context *ha_context_get(const char *kind, int number) {
 }
 
 /* "kind" or "kind:number". Returns 0 when the text is neither. */
-static int ha_parse_context(const char *text, char kind[24], int *number) {
+HA_IN_ int ha_parse_context(const char *text, char kind[24], int *number) {
     size_t n = 0;
     while (n < 23 && ha_is_kind_char(text[n])) n++;
     memcpy(kind, text, n);
@@ -325,7 +325,7 @@ static int ha_parse_context(const char *text, char kind[24], int *number) {
     return !text[n];
 }
 
-static ha_context *ha_context_named(const char *text, const char *operation, const char *from) {
+HA_IN_ ha_context *ha_context_named(const char *text, const char *operation, const char *from) {
     char kind[24];
     int number;
     if (text && ha_parse_context(text, kind, &number))
@@ -344,7 +344,7 @@ ha_context *ha_context_find(const char *text) {
 
 /* The first kind that may be taken unasked and has a device, or would have one if the user's options
  * for it were right: to be told, not to be passed over. */
-static const char *ha_best_kind(void) {
+HA_IN_ const char *ha_best_kind(void) {
     const char *kind = NULL;
     pthread_mutex_lock(&ha_registry.lock);
     for (int i = 0; i < HA_BUILT_IN && !kind; i++) {

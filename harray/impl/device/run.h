@@ -5,7 +5,7 @@
 #include "timeline.h"
 
 /* On the host: at once, with a copy of the argument as everywhere. */
-static ha_status ha_call_here(ha_function f, const void *argument, size_t bytes) {
+HA_IN_ ha_status ha_call_here(ha_function f, const void *argument, size_t bytes) {
     static const ha_queue nowhere = {0, 0, 0};
     _Alignas(max_align_t) char small[256];
     void *copy = small;
@@ -17,7 +17,7 @@ static ha_status ha_call_here(ha_function f, const void *argument, size_t bytes)
 }
 
 /* Tells nothing: the caller knows more. */
-static ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *argument,
+HA_IN_ ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *argument,
                                     size_t bytes) {
     if (ha_is_host(c)) return ha_call_here(f, argument, bytes);
     return ha_queue_status(c, c->ops->call(c->queue, f, argument, bytes));

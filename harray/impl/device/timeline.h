@@ -35,7 +35,7 @@ static inline int ha_passed(const ha_context *c, uint64_t seq) {
     return __atomic_load_n(&c->done, __ATOMIC_ACQUIRE) >= seq;
 }
 
-static void ha_fence_done(ha_context *c, uint64_t covers) {
+HA_IN_ void ha_fence_done(ha_context *c, uint64_t covers) {
     uint64_t done = __atomic_load_n(&c->done, __ATOMIC_RELAXED);
     while (done < covers && !__atomic_compare_exchange_n(&c->done, &done, covers, 1,
                                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
@@ -52,14 +52,14 @@ static inline int ha_serves(const ha_context *c, const ha_memory *m) {
 
 /* Whether another queue can still get at a memory. Its device's contexts are never taken off the
  * list. */
-static int ha_has_queue(const ha_memory *m) {
+HA_IN_ int ha_has_queue(const ha_memory *m) {
     const ha_context *c = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
     while (c && !ha_serves(c, m)) c = c->next;
     return c != NULL;
 }
 
 /* Under the lock under which a fork revives it. */
-static void ha_memory_look_dead(ha_memory *m) {
+HA_IN_ void ha_memory_look_dead(ha_memory *m) {
     if (!m->primary) return;
     pthread_mutex_lock(&ha_registry.lock);
     if (!ha_has_queue(m)) __atomic_store_n(&m->dead, 1, __ATOMIC_RELEASE);
@@ -68,7 +68,7 @@ static void ha_memory_look_dead(ha_memory *m) {
 
 /* An adopted queue goes while operations still name its context (queues.h). So whoever uses it for
  * one of them pins it for that time. 0: it has gone, and everything there has happened. */
-static int ha_context_pin(ha_context *c) {
+HA_IN_ int ha_context_pin(ha_context *c) {
     if (!c->adopted) return 1;
     pthread_mutex_lock(&c->lock);
     int stays = !c->ended;
@@ -79,7 +79,7 @@ static int ha_context_pin(ha_context *c) {
     return stays;
 }
 
-static void ha_context_unpin(ha_context *c) {
+HA_IN_ void ha_context_unpin(ha_context *c) {
     if (!c->adopted) return;
     pthread_mutex_lock(&c->lock);
     c->pins--;
@@ -88,7 +88,7 @@ static void ha_context_unpin(ha_context *c) {
 
 /* The queue that fails kept others in order: what a write of it has replaced in a list (memory/block.h)
  * may still run on a queue that it came after. So all that it could come after is drained. */
-static void ha_drain_all_like(const ha_context *c) {
+HA_IN_ void ha_drain_all_like(const ha_context *c) {
     ha_context *other = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
     for (; other; other = other->next) {
         if (other->backend != c->backend || !ha_context_pin(other)) continue;
@@ -100,7 +100,7 @@ static void ha_drain_all_like(const ha_context *c) {
 /* The device said that the queue has failed for good: what has not happened never will (state/lost.h
  * finds what that was). When the queue no longer touches memory, all of it counts as passed, so
  * nobody waits for it again. Does not fail; from any thread, as often as it is found out. */
-static void ha_context_fail(ha_context *c) {
+HA_IN_ void ha_context_fail(ha_context *c) {
     pthread_mutex_lock(&c->lock);
     if (!c->failed) c->lost_after = __atomic_load_n(&c->done, __ATOMIC_ACQUIRE);
     __atomic_store_n(&c->failed, 1, __ATOMIC_RELEASE);
@@ -117,13 +117,13 @@ static inline int ha_has_failed(const ha_context *c) {
 }
 
 /* Notices from the status of a queue's own function that it has failed. */
-static ha_status ha_queue_status(ha_context *c, ha_status s) {
+HA_IN_ ha_status ha_queue_status(ha_context *c, ha_status s) {
     if (s == HA_ERR_LOST) ha_context_fail(c);
     return s;
 }
 
 /* The oldest known event that covers `seq`, to be released; NULL when there is none. */
-static ha_fence *ha_fence_find(ha_context *c, uint64_t seq) {
+HA_IN_ ha_fence *ha_fence_find(ha_context *c, uint64_t seq) {
     pthread_mutex_lock(&c->lock);
     ha_fence *fence = c->watched && c->watched->covers >= seq ? c->watched : c->latest;
     if (fence && fence->covers >= seq)
@@ -134,7 +134,7 @@ static ha_fence *ha_fence_find(ha_context *c, uint64_t seq) {
     return fence;
 }
 
-static void ha_fence_release(ha_context *c, ha_fence *fence) {
+HA_IN_ void ha_fence_release(ha_context *c, ha_fence *fence) {
     if (!fence) return;
     pthread_mutex_lock(&c->lock);
     int last = --fence->users == 0;
@@ -145,7 +145,7 @@ static void ha_fence_release(ha_context *c, ha_fence *fence) {
 }
 
 /* Makes m the context's newest event, if it is. The context becomes one more user. */
-static void ha_fence_publish(ha_context *c, ha_fence *fence) {
+HA_IN_ void ha_fence_publish(ha_context *c, ha_fence *fence) {
     ha_fence *old = NULL;
     pthread_mutex_lock(&c->lock);
     if (!c->latest || c->latest->covers < fence->covers) {
@@ -158,7 +158,7 @@ static void ha_fence_publish(ha_context *c, ha_fence *fence) {
 }
 
 /* *out = an event behind operation `seq` of c; to be released. */
-static ha_status ha_cover(ha_context *c, uint64_t seq, ha_fence **out) {
+HA_IN_ ha_status ha_cover(ha_context *c, uint64_t seq, ha_fence **out) {
     if ((*out = ha_fence_find(c, seq))) return HA_OK;
     ha_fence *fence = (ha_fence *)HARRAY_MALLOC(sizeof *fence);
     if (!fence) return HA_ERR_MEMORY;
@@ -180,7 +180,7 @@ static inline int ha_is_lost(ha_timepoint p) {
 }
 
 /* Blocks until an event has happened. */
-static ha_status ha_fence_wait(ha_context *c, const ha_fence *fence, const char *site) {
+HA_IN_ ha_status ha_fence_wait(ha_context *c, const ha_fence *fence, const char *site) {
     uint64_t start = ha_now();
     ha_status s = ha_queue_status(c, c->ops->finish(&fence->event));
     ha_on_wait(c->name, site, start);
@@ -188,7 +188,7 @@ static ha_status ha_fence_wait(ha_context *c, const ha_fence *fence, const char 
     return s;
 }
 
-static ha_status ha_wait_for_event(ha_timepoint p, const char *site) {
+HA_IN_ ha_status ha_wait_for_event(ha_timepoint p, const char *site) {
     ha_fence *fence;
     ha_status s = ha_cover(p.queue, p.seq, &fence);
     if (s) return s;
@@ -199,7 +199,7 @@ static ha_status ha_wait_for_event(ha_timepoint p, const char *site) {
 
 /* Blocks the calling thread until operation p has happened. HA_ERR_LOST when it never will. site:
  * of the call that waits. */
-static ha_status ha_wait_at(ha_timepoint p, const char *site) {
+HA_IN_ ha_status ha_wait_at(ha_timepoint p, const char *site) {
     if (ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue))
         return ha_is_lost(p) ? HA_ERR_LOST : HA_OK;
     ha_status s = ha_wait_for_event(p, site);
@@ -207,10 +207,10 @@ static ha_status ha_wait_at(ha_timepoint p, const char *site) {
     return s;
 }
 
-static ha_status ha_wait_for(ha_timepoint p) { return ha_wait_at(p, ""); }
+HA_IN_ ha_status ha_wait_for(ha_timepoint p) { return ha_wait_at(p, ""); }
 
 /* The same for those who then look again at what there is: lost is over, too. */
-static ha_status ha_wait_past(ha_timepoint p, const char *site) {
+HA_IN_ ha_status ha_wait_past(ha_timepoint p, const char *site) {
     ha_note note = ha_backend_note;
     ha_status s = ha_wait_at(p, site);
     if (s != HA_ERR_LOST) return s;
@@ -224,7 +224,7 @@ static inline int ha_can_await(const ha_context *waiter, const ha_context *queue
 }
 
 /* What is enqueued on `waiter` from now on happens after p. */
-static ha_status ha_await(ha_context *waiter, ha_timepoint p) {
+HA_IN_ ha_status ha_await(ha_context *waiter, ha_timepoint p) {
     ha_fence *fence;
     if (waiter == p.queue || ha_passed(p.queue, p.seq) || !ha_context_pin(p.queue)) return HA_OK;
     ha_status s = ha_cover(p.queue, p.seq, &fence);
@@ -238,7 +238,7 @@ static ha_status ha_await(ha_context *waiter, ha_timepoint p) {
 
 /* The event to ask about. It stays the same until it has happened: where work never ends, the
  * newest event never has. To be released. */
-static ha_fence *ha_fence_watch(ha_context *c) {
+HA_IN_ ha_fence *ha_fence_watch(ha_context *c) {
     pthread_mutex_lock(&c->lock);
     if (!c->watched && c->latest && !ha_passed(c, c->latest->covers)) {
         c->watched = c->latest;
@@ -250,7 +250,7 @@ static ha_fence *ha_fence_watch(ha_context *c) {
     return fence;
 }
 
-static void ha_fence_unwatch(ha_context *c, ha_fence *fence) {
+HA_IN_ void ha_fence_unwatch(ha_context *c, ha_fence *fence) {
     pthread_mutex_lock(&c->lock);
     int watched = c->watched == fence;
     if (watched) c->watched = NULL;
@@ -259,7 +259,7 @@ static void ha_fence_unwatch(ha_context *c, ha_fence *fence) {
 }
 
 /* Learns, without blocking, how far a queue has come. */
-static void ha_poll(ha_context *c) {
+HA_IN_ void ha_poll(ha_context *c) {
     ha_note note = ha_backend_note;
     if (!ha_context_pin(c)) return;
     for (ha_fence *fence; (fence = ha_fence_watch(c));) {
@@ -277,14 +277,14 @@ static void ha_poll(ha_context *c) {
     ha_backend_note = note;
 }
 
-static void ha_poll_all(void) {
+HA_IN_ void ha_poll_all(void) {
     ha_context *c = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
     for (; c; c = c->next) ha_poll(c);
 }
 
 /* Waits until p touches memory no more, whatever it takes: for freeing. Cannot fail. It may not
  * have happened, if the device failed; so nobody else learns from this that it has. */
-static void ha_drain(ha_timepoint p) {
+HA_IN_ void ha_drain(ha_timepoint p) {
     ha_note note = ha_backend_note; /* of what failed before */
     if (ha_wait_past(p, "") == HA_OK) return;
     ha_backend_note = note;

@@ -12,7 +12,7 @@ ha_type ha_dtype_to_type(ha_dtype type) {
 }
 
 /* HA_DTYPE_NONE: there is none. */
-static ha_dtype ha_dtype_named(const char *name) {
+HA_IN_ ha_dtype ha_dtype_named(const char *name) {
     static const struct {
         const char *name;
         ha_dtype type;
@@ -29,7 +29,7 @@ static ha_dtype ha_dtype_named(const char *name) {
 
 /* As NumPy calls it. Types of the user's own that have such a name are something else: so only who
  * asks for a name gets these. */
-static ha_dtype ha_dtype_named_by_numpy(const char *name) {
+HA_IN_ ha_dtype ha_dtype_named_by_numpy(const char *name) {
     static const struct {
         const char *name;
         ha_dtype type;
@@ -82,13 +82,13 @@ typedef struct ha_wide {
     double re, im;     /* when it is none */
 } ha_wide;
 
-static ha_wide ha_wide_integer(ha_int128 integer) {
+HA_IN_ ha_wide ha_wide_integer(ha_int128 integer) {
     return (ha_wide){.is_integer = 1, .integer = integer};
 }
 
-static ha_wide ha_wide_real(double re) { return (ha_wide){.re = re}; }
+HA_IN_ ha_wide ha_wide_real(double re) { return (ha_wide){.re = re}; }
 
-static ha_wide ha_widen(const ha_dvalue *v) {
+HA_IN_ ha_wide ha_widen(const ha_dvalue *v) {
     switch (v->type) {
     case HA_DTYPE_half:
         return ha_wide_real(ha_half_to_double(v->as_half));
@@ -127,14 +127,14 @@ static ha_wide ha_widen(const ha_dvalue *v) {
 }
 
 /* What has an imaginary part; a NaN is one. */
-static int ha_is_imaginary(const ha_wide *w) { return !w->is_integer && !(w->im == 0); }
+HA_IN_ int ha_is_imaginary(const ha_wide *w) { return !w->is_integer && !(w->im == 0); }
 
 /* ---- conversions ---------------------------------------------------------------------------- */
 
 static const double ha_2_to_64 = 0x1p64;
 
 /* Of |x| < 2^64, to the nearest, of two equally near ones to the even. */
-static ha_int128 ha_round_to_integer(double x) {
+HA_IN_ ha_int128 ha_round_to_integer(double x) {
     ha_int128 below = (ha_int128)x;                              /* towards 0 */
     double rest = x < 0 ? (double)below - x : x - (double)below; /* exact */
     int away = rest > 0.5 || (rest == 0.5 && (below & 1));
@@ -143,7 +143,7 @@ static ha_int128 ha_round_to_integer(double x) {
 
 /* An integer of up to 64 bits with only so many of its upper binary digits, rounded; it fits a
  * double, which has 53. */
-static double ha_round_to_digits(ha_int128 integer, int digits) {
+HA_IN_ double ha_round_to_digits(ha_int128 integer, int digits) {
     uint64_t magnitude = (uint64_t)(integer < 0 ? -integer : integer);
     int surplus = magnitude ? 64 - __builtin_clzll(magnitude) - digits : 0;
     double x = (double)magnitude; /* exact where there is no surplus */
@@ -154,12 +154,12 @@ static double ha_round_to_digits(ha_int128 integer, int digits) {
 }
 
 /* Rounded, if it is an integer, to what a real type with so many digits can hold. */
-static double ha_wide_to_real(const ha_wide *w, int digits) {
+HA_IN_ double ha_wide_to_real(const ha_wide *w, int digits) {
     return w->is_integer ? ha_round_to_digits(w->integer, digits) : w->re;
 }
 
 /* Returns whether there is such an integer. */
-static int ha_wide_to_integer(const ha_wide *w, size_t size, ha_number_kind kind,
+HA_IN_ int ha_wide_to_integer(const ha_wide *w, size_t size, ha_number_kind kind,
                               ha_int128 *integer) {
     int bits = (int)(8 * size), is_signed = kind == HA_KIND_SIGNED;
     ha_int128 end = (ha_int128)1 << (is_signed ? bits - 1 : bits), first = is_signed ? -end : 0;
@@ -173,7 +173,7 @@ static int ha_wide_to_integer(const ha_wide *w, size_t size, ha_number_kind kind
 }
 
 /* Of an integer that fits: its lower bytes. */
-static void ha_put_integer(ha_int128 integer, ha_dvalue *v) {
+HA_IN_ void ha_put_integer(ha_int128 integer, ha_dvalue *v) {
     switch (ha_dtype_size(v->type)) {
     case 1:
         v->as_uint8_t = (uint8_t)integer;
@@ -189,7 +189,7 @@ static void ha_put_integer(ha_int128 integer, ha_dvalue *v) {
     }
 }
 
-static void ha_put_real(const ha_wide *w, ha_dvalue *v) {
+HA_IN_ void ha_put_real(const ha_wide *w, ha_dvalue *v) {
     if (v->type == HA_DTYPE_half)
         v->as_half = ha_half_of_double(ha_wide_to_real(w, 11));
     else if (v->type == HA_DTYPE_bfloat16)
@@ -200,7 +200,7 @@ static void ha_put_real(const ha_wide *w, ha_dvalue *v) {
         v->as_double = ha_wide_to_real(w, 53);
 }
 
-static void ha_put_complex(const ha_wide *w, ha_dvalue *v) {
+HA_IN_ void ha_put_complex(const ha_wide *w, ha_dvalue *v) {
     double im = w->is_integer ? 0 : w->im;
     if (v->type == HA_DTYPE_c64)
         v->as_c64 = ha_c64_make((float)ha_wide_to_real(w, 24), (float)im);
@@ -209,7 +209,7 @@ static void ha_put_complex(const ha_wide *w, ha_dvalue *v) {
 }
 
 /* NULL, or what is wrong. */
-static const char *ha_put(const ha_wide *w, ha_dvalue *v) {
+HA_IN_ const char *ha_put(const ha_wide *w, ha_dvalue *v) {
     const ha_number_kind kind = ha_dtype_kind(v->type);
     ha_int128 integer;
     if (kind == HA_KIND_COMPLEX) {
@@ -227,7 +227,7 @@ static const char *ha_put(const ha_wide *w, ha_dvalue *v) {
     return NULL;
 }
 
-static ha_status ha_convert(const ha_dvalue *value, ha_dtype type, ha_dvalue *result,
+HA_IN_ ha_status ha_convert(const ha_dvalue *value, ha_dtype type, ha_dvalue *result,
                             const char *operation) {
     ha_dvalue v;
     char text[80];
@@ -278,15 +278,15 @@ ha_dvalue ha_dvalue_load(ha_dtype type, const void *address) {
 
 /* ---- comparisons ---------------------------------------------------------------------------- */
 
-static ha_comparison ha_compare_doubles(double a, double b) {
+HA_IN_ ha_comparison ha_compare_doubles(double a, double b) {
     return a < b ? HA_LESS : a > b ? HA_GREATER : a == b ? HA_EQUAL : HA_UNORDERED;
 }
 
-static ha_comparison ha_compare_integers(ha_int128 a, ha_int128 b) {
+HA_IN_ ha_comparison ha_compare_integers(ha_int128 a, ha_int128 b) {
     return a < b ? HA_LESS : a > b ? HA_GREATER : HA_EQUAL;
 }
 
-static ha_comparison ha_compare_mixed(ha_int128 a, double b) {
+HA_IN_ ha_comparison ha_compare_mixed(ha_int128 a, double b) {
     if (!(b > -ha_2_to_64 && b < ha_2_to_64)) return ha_compare_doubles(0, b);
     ha_int128 cut = (ha_int128)b; /* towards 0 */
     ha_comparison c = ha_compare_integers(a, cut);
@@ -309,7 +309,7 @@ ha_comparison ha_dvalue_compare(ha_dvalue x, ha_dvalue y) {
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* As a real of a type; c64 and c128 consist of such. */
-static double ha_rounded_as(ha_dtype type, double x) {
+HA_IN_ double ha_rounded_as(ha_dtype type, double x) {
     if (type == HA_DTYPE_half) return ha_half_to_double(ha_half_of_double(x));
     if (type == HA_DTYPE_bfloat16) return ha_bfloat16_to_double(ha_bfloat16_of_double(x));
     if (type == HA_DTYPE_float || type == HA_DTYPE_c64) return (double)(float)x;
@@ -317,14 +317,14 @@ static double ha_rounded_as(ha_dtype type, double x) {
 }
 
 /* Whatever the locale writes for it becomes a point. */
-static void ha_point_decimals(char *text) {
+HA_IN_ void ha_point_decimals(char *text) {
     size_t before = strspn(text, "0123456789+-e"), sign = strcspn(text + before, "0123456789");
     if (!sign) return;
     text[before] = '.';
     memmove(text + before + 1, text + before + sign, strlen(text + before + sign) + 1);
 }
 
-static void ha_print_real(ha_text *t, ha_dtype type, double x) {
+HA_IN_ void ha_print_real(ha_text *t, ha_dtype type, double x) {
     char text[64];
     double read = 0;
     int digits = 0;

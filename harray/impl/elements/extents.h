@@ -6,7 +6,7 @@
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-static int ha_rank_is_valid(int rank) { return rank >= 0 && rank <= HA_MOST_RANK; }
+HA_IN_ int ha_rank_is_valid(int rank) { return rank >= 0 && rank <= HA_MOST_RANK; }
 
 size_t ha_extents_print(int rank, const int64_t *numbers, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
@@ -20,14 +20,14 @@ typedef struct ha_numbers_shown {
     char text[HA_MOST_RANK * sizeof ", -9223372036854775808"];
 } ha_numbers_shown;
 
-static ha_numbers_shown ha_show(int rank, const int64_t *numbers) {
+HA_IN_ ha_numbers_shown ha_show(int rank, const int64_t *numbers) {
     ha_numbers_shown shown;
     ha_extents_print(rank, numbers, shown.text, sizeof shown.text);
     return shown;
 }
 
 /* `missing`: a pointer is NULL that may not be. */
-static ha_status ha_extents_valid(int rank, int missing, const char *operation) {
+HA_IN_ ha_status ha_extents_valid(int rank, int missing, const char *operation) {
     if (!ha_rank_is_valid(rank))
         return ha_fail(HA_ERR_ARGUMENT, operation, "a rank of %d is not in 0 ... %d", rank,
                        HA_MOST_RANK);
@@ -35,14 +35,14 @@ static ha_status ha_extents_valid(int rank, int missing, const char *operation) 
     return HA_OK;
 }
 
-static int ha_any_negative(int rank, const int64_t *extent) {
+HA_IN_ int ha_any_negative(int rank, const int64_t *extent) {
     for (int d = 0; d < rank; d++)
         if (extent[d] < 0) return 1;
     return 0;
 }
 
 /* With extents that are not negative. */
-static ha_status ha_extents_sizes(int rank, const int64_t *extent, int missing,
+HA_IN_ ha_status ha_extents_sizes(int rank, const int64_t *extent, int missing,
                                   const char *operation) {
     ha_status s = ha_extents_valid(rank, missing || (rank && !extent), operation);
     if (s) return s;
@@ -52,34 +52,34 @@ static ha_status ha_extents_sizes(int rank, const int64_t *extent, int missing,
     return HA_OK;
 }
 
-static ha_status ha_order_valid(ha_order order, const char *operation) {
+HA_IN_ ha_status ha_order_valid(ha_order order, const char *operation) {
     if (order == HA_ROW_MAJOR || order == HA_COLUMN_MAJOR) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, operation, "%d is neither row- nor column-major", (int)order);
 }
 
 /* ---- extents -------------------------------------------------------------------------------- */
 
-static int ha_any_zero(int rank, const int64_t *extent) {
+HA_IN_ int ha_any_zero(int rank, const int64_t *extent) {
     for (int d = 0; d < rank; d++)
         if (!extent[d]) return 1;
     return 0;
 }
 
 /* Extents of 0 count as 1. Returns whether it fits. */
-static int ha_product_above_0(int rank, const int64_t *extent, int64_t *count) {
+HA_IN_ int ha_product_above_0(int rank, const int64_t *extent, int64_t *count) {
     *count = 1;
     for (int d = 0; d < rank; d++)
         if (extent[d] && __builtin_mul_overflow(*count, extent[d], count)) return 0;
     return 1;
 }
 
-static ha_status ha_product_fail(int rank, const int64_t *extent, const char *operation) {
+HA_IN_ ha_status ha_product_fail(int rank, const int64_t *extent, const char *operation) {
     return ha_fail(HA_ERR_MEMORY, operation, "the number of elements of (%s) overflows 64 bits",
                    ha_show(rank, extent).text);
 }
 
 /* Checks everything of extents that are to be counted. */
-static ha_status ha_extents_count(int rank, const int64_t *extent, int missing, int64_t *count,
+HA_IN_ ha_status ha_extents_count(int rank, const int64_t *extent, int missing, int64_t *count,
                                   const char *operation) {
     ha_status s = ha_extents_sizes(rank, extent, missing, operation);
     if (s) return s;
@@ -96,7 +96,7 @@ ha_status ha_extents_product(int rank, const int64_t *extent, int64_t *count) {
 }
 
 /* The dimension that is the nth fastest in memory. */
-static int ha_nth_fastest(int n, int rank, ha_order order) {
+HA_IN_ int ha_nth_fastest(int n, int rank, ha_order order) {
     return order == HA_ROW_MAJOR ? rank - 1 - n : n;
 }
 
@@ -133,14 +133,14 @@ int ha_extents_contiguous(int rank, const int64_t *extent, const int64_t *stride
 }
 
 /* Adds factor * stride to what it belongs to, lowest or highest. Returns whether it fits. */
-static int ha_reach_add(int64_t factor, int64_t stride, int64_t *lowest, int64_t *highest) {
+HA_IN_ int ha_reach_add(int64_t factor, int64_t stride, int64_t *lowest, int64_t *highest) {
     int64_t part, *sum = stride < 0 ? lowest : highest;
     return !__builtin_mul_overflow(factor, stride, &part) &&
            !__builtin_add_overflow(*sum, part, sum);
 }
 
 /* Of extents that were checked. */
-static int ha_reach_fits(int rank, const int64_t *extent, const int64_t *stride, int64_t *lowest,
+HA_IN_ int ha_reach_fits(int rank, const int64_t *extent, const int64_t *stride, int64_t *lowest,
                          int64_t *highest) {
     *lowest = 0;
     *highest = -1;
@@ -151,7 +151,7 @@ static int ha_reach_fits(int rank, const int64_t *extent, const int64_t *stride,
     return 1;
 }
 
-static ha_status ha_reach_of(int rank, const int64_t *extent, const int64_t *stride, int missing,
+HA_IN_ ha_status ha_reach_of(int rank, const int64_t *extent, const int64_t *stride, int missing,
                              int64_t *lowest, int64_t *highest, const char *operation) {
     ha_status s = ha_extents_sizes(rank, extent, missing || (rank && !stride), operation);
     if (s || ha_reach_fits(rank, extent, stride, lowest, highest)) return s;
@@ -196,7 +196,7 @@ int ha_extents_equal(int rank, const int64_t *a, int other_rank, const int64_t *
 
 /* ---- dimension by dimension ----------------------------------------------------------------- */
 
-static ha_status ha_elementwise_fail(int rank, const int64_t *a, const char *sign, const int64_t *b,
+HA_IN_ ha_status ha_elementwise_fail(int rank, const int64_t *a, const char *sign, const int64_t *b,
                                      const char *operation) {
     return ha_fail(HA_ERR_MEMORY, operation, "(%s) %s (%s) overflows 64 bits",
                    ha_show(rank, a).text, sign, ha_show(rank, b).text);
@@ -226,11 +226,11 @@ ha_status ha_extents_multiply(int rank, const int64_t *a, const int64_t *b, int6
     return HA_OK;
 }
 
-static int ha_dimension_exists(int rank, int dimension) {
+HA_IN_ int ha_dimension_exists(int rank, int dimension) {
     return ha_rank_is_valid(rank) && dimension >= 0 && dimension < rank;
 }
 
-static ha_status ha_dimension_fail(int rank, int dimension, int missing, const char *operation) {
+HA_IN_ ha_status ha_dimension_fail(int rank, int dimension, int missing, const char *operation) {
     ha_status s = ha_extents_valid(rank, missing, operation);
     return s ? s
              : ha_fail(HA_ERR_ARGUMENT, operation, "there is no dimension %d, the rank is %d",
@@ -253,7 +253,7 @@ ha_status ha_extents_set(int rank, int64_t *numbers, int dimension, int64_t valu
 
 /* ---- indices -------------------------------------------------------------------------------- */
 
-static ha_status ha_index_valid(int rank, const int64_t *index, const int64_t *extent,
+HA_IN_ ha_status ha_index_valid(int rank, const int64_t *index, const int64_t *extent,
                                 const char *operation) {
     if (ha_contained(rank, index, extent)) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, operation, "there is no index (%s), the extents are (%s)",

@@ -28,7 +28,7 @@ typedef struct ha_strided {
 /* ---- normalising ---------------------------------------------------------------------------- */
 
 /* Returns 0 when there is no element. Strides in elements of so many bytes. */
-static int ha_strided_gather(ha_strided *s, int rank, const int64_t *extent,
+HA_IN_ int ha_strided_gather(ha_strided *s, int rank, const int64_t *extent,
                              const int64_t *to_stride, size_t to_size, const int64_t *from_stride,
                              size_t from_size) {
     s->rank = 0;
@@ -52,7 +52,7 @@ static int ha_strided_gather(ha_strided *s, int rank, const int64_t *extent,
 }
 
 /* Neighbours, where the one goes on behind the end of the other on both sides. */
-static void ha_strided_merge(ha_strided *s) {
+HA_IN_ void ha_strided_merge(ha_strided *s) {
     int kept = 0;
     for (int d = 1; d < s->rank; d++) {
         ha_dimension *last = &s->at[kept], *x = &s->at[d];
@@ -64,7 +64,7 @@ static void ha_strided_merge(ha_strided *s) {
     if (s->rank) s->rank = kept + 1;
 }
 
-static ha_dimension ha_strided_remove(ha_strided *s, int d) {
+HA_IN_ ha_dimension ha_strided_remove(ha_strided *s, int d) {
     const ha_dimension removed = s->at[d];
     s->rank--;
     for (; d < s->rank; d++) s->at[d] = s->at[d + 1];
@@ -72,17 +72,17 @@ static ha_dimension ha_strided_remove(ha_strided *s, int d) {
 }
 
 /* After merging, only the first dimension can have no gaps. */
-static void ha_strided_grow_run(ha_strided *s) {
+HA_IN_ void ha_strided_grow_run(ha_strided *s) {
     if (!s->rank || s->at[0].to != (int64_t)s->run || s->at[0].from != (int64_t)s->run) return;
     s->run *= (size_t)s->at[0].extent;
     (void)ha_strided_remove(s, 0);
 }
 
-static int64_t ha_magnitude(int64_t x) { return x < 0 ? -x : x; }
+HA_IN_ int64_t ha_magnitude(int64_t x) { return x < 0 ? -x : x; }
 
 /* The dimension with the nearest neighbours in the source; elements that are repeated are no nearer
  * than those of the first dimension. */
-static int ha_strided_nearest(const ha_strided *s) {
+HA_IN_ int ha_strided_nearest(const ha_strided *s) {
     int nearest = 0;
     for (int d = 1; d < s->rank && s->at[0].from; d++)
         if (s->at[d].from && ha_magnitude(s->at[d].from) < ha_magnitude(s->at[nearest].from))
@@ -100,7 +100,7 @@ typedef struct ha_strided_row {
 } ha_strided_row;
 
 #define HA_COPY_ROW_(name, bytes)                                                                  \
-    static void ha_copy_row_##name(const ha_strided_row *r) {                                      \
+    HA_IN_ void ha_copy_row_##name(const ha_strided_row *r) {                                      \
         char *to = r->to;                                                                          \
         const char *from = r->from;                                                                \
         for (int64_t i = 0; i < r->count; i++, to += r->to_step, from += r->from_step)             \
@@ -114,7 +114,7 @@ HA_COPY_ROW_(16, 16)
 HA_COPY_ROW_(run, r->run)
 
 /* One element many times, without gaps: what is there already is copied behind itself. */
-static void ha_fill_row(const ha_strided_row *r) {
+HA_IN_ void ha_fill_row(const ha_strided_row *r) {
     enum { most = 4096 }; /* stays in the first cache */
     const size_t bytes = r->run * (size_t)r->count;
     if (r->run == 1) {
@@ -129,7 +129,7 @@ static void ha_fill_row(const ha_strided_row *r) {
     }
 }
 
-static void ha_copy_row(const ha_strided_row *r) {
+HA_IN_ void ha_copy_row(const ha_strided_row *r) {
     if (!r->from_step && r->to_step == (int64_t)r->run) {
         ha_fill_row(r);
         return;
@@ -165,7 +165,7 @@ typedef struct ha_plane {
 } ha_plane;
 
 /* A tile: along the longer of its sides. */
-static void ha_copy_tile(const ha_strided *s, ha_dimension a, ha_dimension b, char *to,
+HA_IN_ void ha_copy_tile(const ha_strided *s, ha_dimension a, ha_dimension b, char *to,
                          const char *from) {
     if (a.extent < b.extent) {
         const ha_dimension longer = b;
@@ -176,9 +176,9 @@ static void ha_copy_tile(const ha_strided *s, ha_dimension a, ha_dimension b, ch
     for (int64_t j = 0; j < b.extent; j++, row.to += b.to, row.from += b.from) ha_copy_row(&row);
 }
 
-static int64_t ha_least(int64_t a, int64_t b) { return a < b ? a : b; }
+HA_IN_ int64_t ha_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static void ha_copy_plane(const ha_strided *s, const ha_plane *p, char *to, const char *from) {
+HA_IN_ void ha_copy_plane(const ha_strided *s, const ha_plane *p, char *to, const char *from) {
     const ha_dimension *a = &p->a, *b = &p->b;
     if (p->transposes) {
         const ha_tile whole = {to, from, b->to, a->from, (size_t)a->extent, (size_t)b->extent,
@@ -196,7 +196,7 @@ static void ha_copy_plane(const ha_strided *s, const ha_plane *p, char *to, cons
 }
 
 /* The two dimensions, taken out of s. */
-static ha_plane ha_strided_plane(ha_strided *s) {
+HA_IN_ ha_plane ha_strided_plane(ha_strided *s) {
     enum { tile = 64, long_run = 512 };
     const int64_t run = (int64_t)s->run;
     int b = ha_strided_nearest(s), tiled = b != 0 && s->run < long_run;
@@ -216,7 +216,7 @@ static ha_plane ha_strided_plane(ha_strided *s) {
 /* ---- the rest ------------------------------------------------------------------------------- */
 
 /* Every index of the dimensions below d. */
-static void ha_copy_planes(const ha_strided *s, const ha_plane *p, int d, char *to,
+HA_IN_ void ha_copy_planes(const ha_strided *s, const ha_plane *p, int d, char *to,
                            const char *from) {
     if (d == 0) {
         ha_copy_plane(s, p, to, from);
@@ -230,7 +230,7 @@ static void ha_copy_planes(const ha_strided *s, const ha_plane *p, int d, char *
 /* All elements, of `element` bytes each: extent[rank] on both sides; strides in elements. Those of the
  * source may be 0. No two elements of the target are the same memory, and none is one of the source.
  * The addresses are those of index 0, 0, …; all indices were checked. */
-static void ha_copy_strided(int rank, const int64_t *extent, void *to, const int64_t *to_stride,
+HA_IN_ void ha_copy_strided(int rank, const int64_t *extent, void *to, const int64_t *to_stride,
                             const void *from, const int64_t *from_stride, size_t element) {
     ha_strided s = {.run = element};
     if (!ha_strided_gather(&s, rank, extent, to_stride, element, from_stride, element)) return;
@@ -252,7 +252,7 @@ static void ha_copy_strided(int rank, const int64_t *extent, void *to, const int
 }
 
 /* The same value everywhere. */
-HA_UNUSED static void ha_strided_fill(int rank, const int64_t *extent, void *to,
+HA_UNUSED HA_IN_ void ha_strided_fill(int rank, const int64_t *extent, void *to,
                                       const int64_t *to_stride, const void *value, size_t element) {
     static const int64_t none[HA_MOST_RANK] = {0};
     ha_copy_strided(rank, extent, to, to_stride, value, none, element);

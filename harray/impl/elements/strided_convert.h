@@ -31,7 +31,7 @@ typedef struct ha_portion {
 } ha_portion;
 
 /* The nearest neighbours of both sides stay together, as far as there is room. */
-static void ha_portions_cut(ha_portions *p) {
+HA_IN_ void ha_portions_cut(ha_portions *p) {
     const ha_strided *s = &p->both;
     const size_t size = p->first_size > p->second_size ? p->first_size : p->second_size;
     const int nearest = s->rank ? ha_strided_nearest(s) : 0;
@@ -49,7 +49,7 @@ static void ha_portions_cut(ha_portions *p) {
 }
 
 /* Returns 0 when there is no element. */
-static int ha_portions_make(ha_portions *p, int rank, const int64_t *extent, char *first,
+HA_IN_ int ha_portions_make(ha_portions *p, int rank, const int64_t *extent, char *first,
                             const int64_t *first_stride, const char *second,
                             const int64_t *second_stride) {
     if (!ha_strided_gather(&p->both, rank, extent, first_stride, p->first_size, second_stride,
@@ -69,7 +69,7 @@ static int ha_portions_make(ha_portions *p, int rank, const int64_t *extent, cha
 /* 0: the rest need not be seen. */
 typedef int ha_portion_work(const ha_portions *p, const ha_portion *piece);
 
-static int ha_portions_from(const ha_portions *p, int d, const ha_portion *outer,
+HA_IN_ int ha_portions_from(const ha_portions *p, int d, const ha_portion *outer,
                             ha_portion_work *work) {
     if (d == 0) return work(p, outer);
     const ha_dimension *x = &p->both.at[d - 1];
@@ -84,13 +84,13 @@ static int ha_portions_from(const ha_portions *p, int d, const ha_portion *outer
     return 1;
 }
 
-static int ha_portions_all(const ha_portions *p, ha_portion_work *work) {
+HA_IN_ int ha_portions_all(const ha_portions *p, ha_portion_work *work) {
     const ha_portion whole = {p->first, p->second, {0}, 1};
     return ha_portions_from(p, p->both.rank, &whole, work);
 }
 
 /* The strides of a piece without gaps, first dimension nearest. */
-static void ha_portion_strides(const ha_portions *p, const ha_portion *piece, int64_t *stride) {
+HA_IN_ void ha_portion_strides(const ha_portions *p, const ha_portion *piece, int64_t *stride) {
     int64_t next = 1;
     for (int d = 0; d < p->both.rank; d++) {
         stride[d] = next;
@@ -98,7 +98,7 @@ static void ha_portion_strides(const ha_portions *p, const ha_portion *piece, in
     }
 }
 
-static int ha_portion_is_dense(const ha_portions *p, const ha_portion *piece,
+HA_IN_ int ha_portion_is_dense(const ha_portions *p, const ha_portion *piece,
                                const int64_t *stride) {
     int64_t dense[HA_MOST_RANK];
     ha_portion_strides(p, piece, dense);
@@ -108,7 +108,7 @@ static int ha_portion_is_dense(const ha_portions *p, const ha_portion *piece,
 }
 
 /* The elements of a piece, in its order: where they are if that is so, else in the buffer. */
-static const void *ha_portion_dense(const ha_portions *p, const ha_portion *piece, const void *from,
+HA_IN_ const void *ha_portion_dense(const ha_portions *p, const ha_portion *piece, const void *from,
                                     const int64_t *stride, size_t size, void *buffer) {
     int64_t dense[HA_MOST_RANK];
     if (ha_portion_is_dense(p, piece, stride)) return from;
@@ -120,7 +120,7 @@ static const void *ha_portion_dense(const ha_portions *p, const ha_portion *piec
 /* ---- conversions ---------------------------------------------------------------------------- */
 
 /* The first is the target. */
-static int ha_portion_check(const ha_portions *p, const ha_portion *piece) {
+HA_IN_ int ha_portion_check(const ha_portions *p, const ha_portion *piece) {
     _Alignas(16) char source[HA_PORTION_BYTES];
     return ha_scalars_fit(
         p->first_type,
@@ -128,7 +128,7 @@ static int ha_portion_check(const ha_portions *p, const ha_portion *piece) {
         p->second_type, piece->count);
 }
 
-static int ha_portion_convert(const ha_portions *p, const ha_portion *piece) {
+HA_IN_ int ha_portion_convert(const ha_portions *p, const ha_portion *piece) {
     _Alignas(16) char source[HA_PORTION_BYTES], target[HA_PORTION_BYTES];
     const int in_place = ha_portion_is_dense(p, piece, p->first_stride);
     int64_t dense[HA_MOST_RANK];
@@ -151,13 +151,13 @@ typedef struct ha_misfit {
 } ha_misfit;
 
 /* The next index, last dimension fastest; 0 behind the last. */
-static int ha_next_index(int rank, const int64_t *extent, int64_t *index) {
+HA_IN_ int ha_next_index(int rank, const int64_t *extent, int64_t *index) {
     for (int d = rank; d-- > 0; index[d] = 0)
         if (++index[d] < extent[d]) return 1;
     return 0;
 }
 
-static void ha_find_misfit(int rank, const int64_t *extent, ha_dtype to_type, const char *from,
+HA_IN_ void ha_find_misfit(int rank, const int64_t *extent, ha_dtype to_type, const char *from,
                            const int64_t *from_stride, ha_dtype from_type, ha_misfit *misfit) {
     ha_dvalue converted = {.type = to_type};
     memset(misfit, 0, sizeof *misfit);
@@ -171,7 +171,7 @@ static void ha_find_misfit(int rank, const int64_t *extent, ha_dtype to_type, co
 
 /* As ha_copy_strided, with strides in elements of either type; both addresses are aligned for their
  * types. HA_ERR_ARGUMENT: *misfit tells which element does not fit, and nothing was written. */
-HA_UNUSED static ha_status ha_strided_convert(int rank, const int64_t *extent, void *to,
+HA_UNUSED HA_IN_ ha_status ha_strided_convert(int rank, const int64_t *extent, void *to,
                                               const int64_t *to_stride, ha_dtype to_type,
                                               const void *from, const int64_t *from_stride,
                                               ha_dtype from_type, ha_misfit *misfit) {

@@ -6,7 +6,7 @@
 #include "strided_convert.h"
 
 #define HA_EQUAL_EACH_(T)                                                                          \
-    static int ha_equal_##T##s(const void *a, const void *b, size_t n) {                           \
+    HA_IN_ int ha_equal_##T##s(const void *a, const void *b, size_t n) {                           \
         int differ = 0;                                                                            \
         for (size_t i = 0; i < n; i++) {                                                           \
             T x, y;                                                                                \
@@ -20,7 +20,7 @@ HA_EQUAL_EACH_(float)
 HA_EQUAL_EACH_(double)
 
 /* Integers of 64 bits and doubles. */
-static int ha_equal_wide(const void *a, ha_dtype type, const double *b, size_t n) {
+HA_IN_ int ha_equal_wide(const void *a, ha_dtype type, const double *b, size_t n) {
     const int is_signed = type == HA_DTYPE_int64_t;
     const double least = is_signed ? -0x1p63 : 0, end = is_signed ? 0x1p63 : 0x1p64;
     int differ = 0;
@@ -36,7 +36,7 @@ static int ha_equal_wide(const void *a, ha_dtype type, const double *b, size_t n
     return !differ;
 }
 
-static int ha_equal_reals(const void *a, const void *b, ha_dtype type, size_t n) {
+HA_IN_ int ha_equal_reals(const void *a, const void *b, ha_dtype type, size_t n) {
     float x[HA_HUB], y[HA_HUB];
     switch (type) {
     case HA_DTYPE_double:
@@ -54,7 +54,7 @@ static int ha_equal_reals(const void *a, const void *b, ha_dtype type, size_t n)
     }
 }
 
-static int ha_equal_complex(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
+HA_IN_ int ha_equal_complex(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
                             size_t n) {
     ha_c128 x[HA_HUB], y[HA_HUB];
     (void)ha_convert_scalars_directly(x, HA_DTYPE_c128, a, a_type, n);
@@ -63,7 +63,7 @@ static int ha_equal_complex(const void *a, ha_dtype a_type, const void *b, ha_dt
 }
 
 /* Up to HA_HUB numbers of different types. */
-static int ha_equal_mixed(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
+HA_IN_ int ha_equal_mixed(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
                           size_t n) {
     int64_t i[HA_HUB], j[HA_HUB];
     double x[HA_HUB], y[HA_HUB];
@@ -79,7 +79,7 @@ static int ha_equal_mixed(const void *a, ha_dtype a_type, const void *b, ha_dtyp
            ha_equal_doubles(x, y, n);
 }
 
-static int ha_equal_many(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
+HA_IN_ int ha_equal_many(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
                          size_t size, size_t n) {
     const size_t a_size = size, b_size = a_type == b_type ? size : ha_dtype_size(b_type);
     if (a_type == b_type && (a_type == HA_DTYPE_NONE || ha_is_integer(a_type)))
@@ -95,7 +95,7 @@ static int ha_equal_many(const void *a, ha_dtype a_type, const void *b, ha_dtype
     return 1;
 }
 
-static int ha_portion_equal(const ha_portions *p, const ha_portion *piece) {
+HA_IN_ int ha_portion_equal(const ha_portions *p, const ha_portion *piece) {
     _Alignas(16) char first[HA_PORTION_BYTES], second[HA_PORTION_BYTES];
     const void *a = ha_portion_dense(p, piece, piece->first, p->first_stride, p->first_size, first);
     const void *b = ha_portion_dense(p, piece, piece->second, p->second_stride, p->second_size,
@@ -104,7 +104,7 @@ static int ha_portion_equal(const ha_portions *p, const ha_portion *piece) {
 }
 
 /* Large elements of a user's own type do not fit into pieces. */
-static int ha_equal_each(int rank, const int64_t *extent, const char *a, const int64_t *a_stride,
+HA_IN_ int ha_equal_each(int rank, const int64_t *extent, const char *a, const int64_t *a_stride,
                          const char *b, const int64_t *b_stride, size_t element) {
     int64_t index[HA_MOST_RANK] = {0};
     do {
@@ -116,7 +116,7 @@ static int ha_equal_each(int rank, const int64_t *extent, const char *a, const i
 
 /* Strides in elements, which may be 0 on both sides. `element`: the bytes of elements of a user's own
  * type; others know theirs. Without elements, all are equal. */
-HA_UNUSED static int ha_strided_equal(int rank, const int64_t *extent, const void *a,
+HA_UNUSED HA_IN_ int ha_strided_equal(int rank, const int64_t *extent, const void *a,
                                       const int64_t *a_stride, ha_dtype a_type, const void *b,
                                       const int64_t *b_stride, ha_dtype b_type, size_t element) {
     ha_portions p = {.first_type = a_type,

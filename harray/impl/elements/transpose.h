@@ -65,7 +65,7 @@ __attribute__((always_inline)) static inline void ha_prefetch_rows(const ha_tile
 }
 
 #define HA_TRANSPOSE_(bytes)                                                                       \
-    static void ha_transpose_##bytes(const ha_tile *t) {                                           \
+    HA_IN_ void ha_transpose_##bytes(const ha_tile *t) {                                           \
         enum { lanes = 16 / bytes };                                                               \
         const size_t whole_m = t->m - t->m % lanes, whole_n = t->n - t->n % lanes;                 \
         for (size_t i = 0; i < whole_m; i += lanes) {                                              \
@@ -90,7 +90,7 @@ HA_TRANSPOSE_(4)
 HA_TRANSPOSE_(8)
 HA_TRANSPOSE_(16)
 
-static void ha_transpose(const ha_tile *t, size_t bytes) {
+HA_IN_ void ha_transpose(const ha_tile *t, size_t bytes) {
     switch (bytes) {
     case 1:
         ha_transpose_1(t);
@@ -132,7 +132,7 @@ typedef struct ha_band {
 
 /* Of a row of a tile, which begins at `to`, the whole lines; the rest is kept for the next tile, unless
  * this is the last one. */
-static void ha_band_row_past(char *buffer, char *to, size_t bytes, int is_first, int is_last) {
+HA_IN_ void ha_band_row_past(char *buffer, char *to, size_t bytes, int is_first, int is_last) {
     const size_t before = (uintptr_t)to % HA_LINE;
     const char *from = buffer + HA_LINE;
     if (!is_first) {
@@ -156,7 +156,7 @@ static void ha_band_row_past(char *buffer, char *to, size_t bytes, int is_first,
 
 /* Through the buffer, as rows a power of two apart push each other out of the first cache while they
  * are written piece by piece. */
-static void ha_band_tile(ha_band *band, const ha_tile *t, const ha_transposition *p, int is_first,
+HA_IN_ void ha_band_tile(ha_band *band, const ha_tile *t, const ha_transposition *p, int is_first,
                          int is_last) {
     const size_t bytes = t->m * p->bytes;
     ha_tile inner = *t;
@@ -173,7 +173,7 @@ static void ha_band_tile(ha_band *band, const ha_tile *t, const ha_transposition
     }
 }
 
-static void ha_transpose_tile(ha_band *band, const ha_transposition *p, size_t i, size_t j) {
+HA_IN_ void ha_transpose_tile(ha_band *band, const ha_transposition *p, size_t i, size_t j) {
     const ha_tile *w = &p->whole;
     const size_t m = w->m - i, n = w->n - j, row = HA_TILE_ROW / p->bytes;
     ha_tile t = *w;
@@ -194,7 +194,7 @@ static void ha_transpose_tile(ha_band *band, const ha_transposition *p, size_t i
 }
 
 /* A whole transposition of elements of 1, 2, 4, 8 or 16 bytes. */
-static void ha_transpose_all(const ha_tile *whole, size_t bytes, int large, int past) {
+HA_IN_ void ha_transpose_all(const ha_tile *whole, size_t bytes, int large, int past) {
     const ptrdiff_t reach = whole->to_step < 0 ? -whole->to_step : whole->to_step;
     const ptrdiff_t source = whole->from_step < 0 ? -whole->from_step : whole->from_step;
     const size_t row = HA_TILE_ROW / bytes;

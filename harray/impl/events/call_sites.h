@@ -18,20 +18,20 @@ static struct {
     ha_site_entry *bucket[HA_SITE_BUCKETS];
 } ha_site_table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t ha_now(void) {
+HA_IN_ uint64_t ha_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static size_t ha_site_hash(const char *text) {
+HA_IN_ size_t ha_site_hash(const char *text) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
     return (hash ^ hash >> 16) % HA_SITE_BUCKETS;
 }
 
 /* NULL: there is no memory for one more. */
-static ha_site_entry *ha_site_find(const char *text) HA_REQUIRES_(ha_site_table.lock) {
+HA_IN_ ha_site_entry *ha_site_find(const char *text) HA_REQUIRES_(ha_site_table.lock) {
     ha_site_entry **bucket = &ha_site_table.bucket[ha_site_hash(text)];
     for (ha_site_entry *e = *bucket; e; e = e->next)
         if (!strcmp(e->text, text)) return e;
@@ -48,7 +48,7 @@ static ha_site_entry *ha_site_find(const char *text) HA_REQUIRES_(ha_site_table.
 
 /* Adds to a site's sums. Without memory for a new site nothing is counted: statistics are no reason
  * to fail. */
-static void ha_site_add(const char *site, const ha_site_statistics *more) {
+HA_IN_ void ha_site_add(const char *site, const ha_site_statistics *more) {
     pthread_mutex_lock(&ha_site_table.lock);
     ha_site_entry *e = ha_site_find(site ? site : "");
     if (e) {
@@ -62,7 +62,7 @@ static void ha_site_add(const char *site, const ha_site_statistics *more) {
 }
 
 /* The texts stay: somebody may have got them from ha_sites(). */
-static void ha_sites_reset(void) {
+HA_IN_ void ha_sites_reset(void) {
     pthread_mutex_lock(&ha_site_table.lock);
     for (size_t i = 0; i < HA_SITE_BUCKETS; i++)
         for (ha_site_entry *e = ha_site_table.bucket[i]; e; e = e->next)
@@ -70,7 +70,7 @@ static void ha_sites_reset(void) {
     pthread_mutex_unlock(&ha_site_table.lock);
 }
 
-static void ha_sites_clear(void) {
+HA_IN_ void ha_sites_clear(void) {
     pthread_mutex_lock(&ha_site_table.lock);
     for (size_t i = 0; i < HA_SITE_BUCKETS; i++)
         while (ha_site_table.bucket[i]) {
@@ -84,7 +84,7 @@ static void ha_sites_clear(void) {
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* By bytes, then waiting time, then accesses, most first; equal ones by name. */
-static int ha_site_before(const ha_site_statistics *a, const ha_site_statistics *b) {
+HA_IN_ int ha_site_before(const ha_site_statistics *a, const ha_site_statistics *b) {
     if (a->bytes != b->bytes) return a->bytes > b->bytes;
     if (a->wait_ns != b->wait_ns) return a->wait_ns > b->wait_ns;
     if (a->accesses != b->accesses) return a->accesses > b->accesses;
@@ -92,7 +92,7 @@ static int ha_site_before(const ha_site_statistics *a, const ha_site_statistics 
 }
 
 /* Puts a site in its place among the first n, of which `most` are kept. */
-static void ha_site_insert(ha_site_statistics *sites, size_t n, size_t most,
+HA_IN_ void ha_site_insert(ha_site_statistics *sites, size_t n, size_t most,
                            const ha_site_statistics *s) {
     size_t i = n < most ? n : most;
     if (i == most && (!most || !ha_site_before(s, &sites[most - 1]))) return;

@@ -56,11 +56,11 @@ static inline int ha_is_listening(void) {
 }
 
 /* In a child of fork(), where nothing may be called, nobody listens. */
-static void ha_listen_forked(void) { __atomic_store_n(&ha_listeners, 0, __ATOMIC_RELAXED); }
+HA_IN_ void ha_listen_forked(void) { __atomic_store_n(&ha_listeners, 0, __ATOMIC_RELAXED); }
 
-static void ha_listen_atfork(void) { pthread_atfork(NULL, NULL, ha_listen_forked); }
+HA_IN_ void ha_listen_atfork(void) { pthread_atfork(NULL, NULL, ha_listen_forked); }
 
-static void ha_listen(unsigned who, int on) {
+HA_IN_ void ha_listen(unsigned who, int on) {
     pthread_once(&ha_listen_once, ha_listen_atfork);
     if (on)
         __atomic_fetch_or(&ha_listeners, who, __ATOMIC_RELEASE);
@@ -70,14 +70,14 @@ static void ha_listen(unsigned who, int on) {
 
 /* ---- noting -------------------------------------------------------------------------------- */
 
-static void ha_text_copy(char *to, size_t bytes, const char *from) {
+HA_IN_ void ha_text_copy(char *to, size_t bytes, const char *from) {
     size_t n = from ? strnlen(from, bytes - 1) : 0;
     if (n) memcpy(to, from, n);
     to[n] = 0;
 }
 
 /* One more event of this call, to be filled in. NULL: nobody listens, or there is no memory. */
-static ha_event_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
+HA_IN_ ha_event_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
     if (!ha_is_listening() || ha_pending_events.telling) return NULL;
     ha_event_record *r = (ha_event_record *)HARRAY_MALLOC(sizeof *r);
     if (!r) {
@@ -101,7 +101,7 @@ static ha_event_record *ha_record_add(ha_event_kind kind, const char *site, cons
 }
 
 /* The host waited for a queue since `start`. */
-static void ha_on_wait(const char *queue, const char *site, uint64_t start) {
+HA_IN_ void ha_on_wait(const char *queue, const char *site, uint64_t start) {
     uint64_t end = ha_now();
     ha_site_add(site, &(ha_site_statistics){.waits = 1, .wait_ns = end - start});
     ha_event_record *r = ha_record_add(HA_EVENT_WAIT, site, "host");

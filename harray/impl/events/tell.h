@@ -4,7 +4,7 @@
 
 #include "trace.h"
 
-static void ha_record_tell(ha_event_record *r) {
+HA_IN_ void ha_record_tell(ha_event_record *r) {
     const ha_event_taker *taker = __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE);
     if (ha_listener.call) ha_listener.call(&r->info, ha_listener.user);
     if (taker)
@@ -13,7 +13,7 @@ static void ha_record_tell(ha_event_record *r) {
         HARRAY_FREE(r);
 }
 
-static void ha_call_leave(void) {
+HA_IN_ void ha_call_leave(void) {
     if (--ha_pending_events.depth || ha_pending_events.telling) return;
     if (ha_pending_events.stamps)
         __atomic_load_n(&ha_taker, __ATOMIC_ACQUIRE)->abandon(ha_pending_events.stamps);
@@ -28,7 +28,7 @@ static void ha_call_leave(void) {
     ha_pending_events.telling = 0;
 }
 
-static int ha_call_count(void) {
+HA_IN_ int ha_call_count(void) {
     ha_trace_ask();
     if (!ha_is_listening()) return 0;
     ha_pending_events.depth++;

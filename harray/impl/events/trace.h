@@ -13,12 +13,12 @@
 
 /* ---- times on the device ------------------------------------------------------------------- */
 
-static void ha_stamps_free(ha_stamps *s) {
+HA_IN_ void ha_stamps_free(ha_stamps *s) {
     HARRAY_FREE(s->record);
     HARRAY_FREE(s);
 }
 
-static void ha_stamps_keep(ha_stamps *s) {
+HA_IN_ void ha_stamps_keep(ha_stamps *s) {
     s->next = NULL;
     if (ha_trace.pending)
         ha_trace.youngest->next = s;
@@ -28,13 +28,13 @@ static void ha_stamps_keep(ha_stamps *s) {
 }
 
 /* The device writes them. */
-static int ha_stamps_are_known(const ha_stamps *s) {
+HA_IN_ int ha_stamps_are_known(const ha_stamps *s) {
     if (!__atomic_load_n(&s->begin, __ATOMIC_ACQUIRE)) return 0;
     return !s->ends || __atomic_load_n(&s->end, __ATOMIC_ACQUIRE);
 }
 
 /* Writes those that are known by now. most: gives up after so many that are not. */
-static void ha_trace_look(size_t most) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_look(size_t most) HA_REQUIRES_(ha_trace.lock) {
     ha_stamps **at = &ha_trace.pending, *s, *last = NULL;
     while ((s = *at)) {
         if (ha_stamps_are_known(s)) {
@@ -51,7 +51,7 @@ static void ha_trace_look(size_t most) HA_REQUIRES_(ha_trace.lock) {
 }
 
 /* Writes what is still pending, as far as it is known. */
-static void ha_trace_give_up(void) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_give_up(void) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_look(SIZE_MAX);
     for (ha_stamps *s = ha_trace.pending; s; s = s->next) {
         if (s->record && ha_trace.file) ha_trace_transfer(s->record, 0);
@@ -61,7 +61,7 @@ static void ha_trace_give_up(void) HA_REQUIRES_(ha_trace.lock) {
 }
 
 /* What it is about came to nothing: only kept for the device's sake. */
-static void ha_stamps_abandon(ha_stamps *s) {
+HA_IN_ void ha_stamps_abandon(ha_stamps *s) {
     if (!s) return;
     pthread_mutex_lock(&ha_trace.lock);
     ha_stamps_keep(s);
@@ -70,7 +70,7 @@ static void ha_stamps_abandon(ha_stamps *s) {
 
 /* ---- taking events ------------------------------------------------------------------------- */
 
-static void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     switch (r->info.kind) {
     case HA_EVENT_ALLOCATE:
     case HA_EVENT_FREE:
@@ -98,7 +98,7 @@ static void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock
 
 /* What is older than a while is there after a crash. Between records that belong together nothing
  * is flushed. */
-static void ha_trace_flush(void) {
+HA_IN_ void ha_trace_flush(void) {
     uint64_t now = ha_now();
     if (!ha_trace.file || now - ha_trace.flushed < HA_TRACE_PATIENCE) return;
     ha_trace.flushed = now;
@@ -106,7 +106,7 @@ static void ha_trace_flush(void) {
     ha_trace.used = 0;
 }
 
-static void ha_trace_take(ha_event_record *r) {
+HA_IN_ void ha_trace_take(ha_event_record *r) {
     ha_stamps *s = r->stamps;
     int tracing = (__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS) != 0;
     if (!tracing && !s) {
@@ -129,7 +129,7 @@ static void ha_trace_take(ha_event_record *r) {
 /* ---- beginning and ending ------------------------------------------------------------------ */
 
 /* Every queue is drained: no time is written any more. */
-static void ha_trace_drained(void) {
+HA_IN_ void ha_trace_drained(void) {
     pthread_mutex_lock(&ha_trace.lock);
     ha_trace_give_up();
     while (ha_trace.pending) {
@@ -142,7 +142,7 @@ static void ha_trace_drained(void) {
     pthread_mutex_unlock(&ha_trace.lock);
 }
 
-static ha_status ha_trace_open_file(const char *path) {
+HA_IN_ ha_status ha_trace_open_file(const char *path) {
     char *buffer = (char *)HARRAY_MALLOC(HA_TRACE_BUFFER);
     if (!buffer) return HA_ERR_MEMORY;
     FILE *file = fopen(path, "we"); /* e: not inherited by programs that are started */
@@ -164,7 +164,7 @@ static ha_status ha_trace_open_file(const char *path) {
 static const ha_event_taker ha_trace_taker = {ha_trace_take, ha_stamps_abandon};
 
 /* In a child of fork(): what is in the buffer is the parent's to write. */
-static void ha_trace_forked(void) {
+HA_IN_ void ha_trace_forked(void) {
     if (!ha_trace.file) return;
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere < 0) return;
@@ -172,11 +172,11 @@ static void ha_trace_forked(void) {
     (void)close(nowhere);
 }
 
-static void ha_trace_atfork(void) { pthread_atfork(NULL, NULL, ha_trace_forked); }
+HA_IN_ void ha_trace_atfork(void) { pthread_atfork(NULL, NULL, ha_trace_forked); }
 
 static pthread_once_t ha_trace_atfork_once = PTHREAD_ONCE_INIT;
 
-static ha_status ha_trace_start(const char *path) {
+HA_IN_ ha_status ha_trace_start(const char *path) {
     pthread_once(&ha_trace_atfork_once, ha_trace_atfork);
     pthread_mutex_lock(&ha_trace.lock);
     ha_status s = ha_trace.file ? HA_ERR_STATE : ha_trace_open_file(path);
@@ -195,7 +195,7 @@ static ha_status ha_trace_start(const char *path) {
 /* ---- HARRAY_TRACE -------------------------------------------------------------------------- */
 
 /* A path in which %p is the number of the process: programs of several processes need it. */
-static void ha_trace_path(char *path, size_t bytes, const char *wanted) {
+HA_IN_ void ha_trace_path(char *path, size_t bytes, const char *wanted) {
     ha_text t = {path, bytes, 0};
     for (const char *c = wanted; *c; c++)
         if (c[0] == '%' && c[1] == 'p') {
@@ -205,7 +205,7 @@ static void ha_trace_path(char *path, size_t bytes, const char *wanted) {
             ha_print(&t, "%c", *c);
 }
 
-static void ha_trace_from_environment(void) {
+HA_IN_ void ha_trace_from_environment(void) {
     char path[4096] = "";
     const char *wanted = getenv("HARRAY_TRACE");
     if (!wanted || !*wanted) return;
@@ -217,7 +217,7 @@ static void ha_trace_from_environment(void) {
 static pthread_once_t ha_trace_once = PTHREAD_ONCE_INIT;
 
 /* HARRAY_TRACE is read where watching begins: at the first call that may cause events. */
-static void ha_trace_ask(void) {
+HA_IN_ void ha_trace_ask(void) {
     if (!(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_UNASKED)) return;
     pthread_once(&ha_trace_once, ha_trace_from_environment);
     __atomic_fetch_and(&ha_listeners, ~(unsigned)HA_TRACE_UNASKED, __ATOMIC_RELEASE);
@@ -235,7 +235,7 @@ ha_status ha_trace_begin(const char *path) {
     return HA_OK;
 }
 
-static void ha_trace_forget(void) {
+HA_IN_ void ha_trace_forget(void) {
     while (ha_trace.track) {
         ha_track *t = ha_trace.track;
         ha_trace.track = t->next;

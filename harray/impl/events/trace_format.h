@@ -56,13 +56,13 @@ static _Thread_local uint64_t ha_named_in; /* number of the trace that knows thi
 
 /* What is written up to here is in the file, unless so many bytes
  * more still fit the buffer. */
-static void ha_trace_room(size_t bytes) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_room(size_t bytes) HA_REQUIRES_(ha_trace.lock) {
     if (ha_trace.used + bytes <= HA_TRACE_BUFFER - 64) return; /* stdio may want some for itself */
     ha_trace.failed |= fflush(ha_trace.file) != 0;
     ha_trace.used = 0;
 }
 
-static void ha_trace_write(const char *text, size_t bytes) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_write(const char *text, size_t bytes) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_room(bytes);
     ha_trace.failed |= fwrite(text, 1, bytes, ha_trace.file) != bytes;
     ha_trace.used += bytes;
@@ -74,7 +74,7 @@ typedef struct ha_trace_line {
 } ha_trace_line;
 
 /* Ends the arguments and the record. */
-static void ha_line_end(ha_trace_line *l) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_line_end(ha_trace_line *l) HA_REQUIRES_(ha_trace.lock) {
     ha_json_close(&l->json, '}');
     ha_json_close(&l->json, '}');
     if (l->json.text.length >= sizeof l->buffer) {
@@ -86,12 +86,12 @@ static void ha_line_end(ha_trace_line *l) HA_REQUIRES_(ha_trace.lock) {
 }
 
 /* Microseconds. */
-static void ha_line_time(ha_trace_line *l, const char *key, uint64_t ns) {
+HA_IN_ void ha_line_time(ha_trace_line *l, const char *key, uint64_t ns) {
     ha_json_key(&l->json, key);
     ha_print(&l->json.text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-static void ha_line_head(ha_trace_line *l, const char *name, const char *phase, uint64_t process,
+HA_IN_ void ha_line_head(ha_trace_line *l, const char *name, const char *phase, uint64_t process,
                          uint64_t track) HA_REQUIRES_(ha_trace.lock) {
     l->json = ha_json_into(l->buffer, sizeof l->buffer);
     ha_print(&l->json.text, "%s", ha_trace.records ? ",\n" : "");
@@ -103,7 +103,7 @@ static void ha_line_head(ha_trace_line *l, const char *name, const char *phase, 
 }
 
 /* Names a process, or a track of it. */
-static void ha_trace_name(const char *what, uint64_t process, uint64_t track, const char *name)
+HA_IN_ void ha_trace_name(const char *what, uint64_t process, uint64_t track, const char *name)
     HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, what, "M", process, track);
@@ -112,7 +112,7 @@ static void ha_trace_name(const char *what, uint64_t process, uint64_t track, co
     ha_line_end(&l);
 }
 
-static void ha_trace_know_thread(uint64_t thread) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_know_thread(uint64_t thread) HA_REQUIRES_(ha_trace.lock) {
     char name[32];
     if (ha_named_in == ha_trace.number) return;
     ha_named_in = ha_trace.number;
@@ -121,7 +121,7 @@ static void ha_trace_know_thread(uint64_t thread) HA_REQUIRES_(ha_trace.lock) {
 }
 
 /* NULL: no memory for one more. */
-static ha_track *ha_trace_track(const char *name) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ ha_track *ha_trace_track(const char *name) HA_REQUIRES_(ha_trace.lock) {
     ha_track *t = ha_trace.track;
     while (t && strcmp(t->name, name) != 0) t = t->next;
     if (t) return t;
@@ -137,7 +137,7 @@ static ha_track *ha_trace_track(const char *name) HA_REQUIRES_(ha_trace.lock) {
 /* ---- records ------------------------------------------------------------------------------- */
 
 /* Everything up to the arguments. */
-static void ha_line_slice(ha_trace_line *l, const char *name, const ha_event_info *e,
+HA_IN_ void ha_line_slice(ha_trace_line *l, const char *name, const ha_event_info *e,
                           uint64_t process, uint64_t track) HA_REQUIRES_(ha_trace.lock) {
     ha_line_head(l, name, "X", process, track);
     ha_json_string(&l->json, "cat",
@@ -147,7 +147,7 @@ static void ha_line_slice(ha_trace_line *l, const char *name, const ha_event_inf
     ha_json_open(&l->json, "args", '{');
 }
 
-static void ha_line_array(ha_trace_line *l, const ha_event_info *e) {
+HA_IN_ void ha_line_array(ha_trace_line *l, const ha_event_info *e) {
     ha_json_string(&l->json, "array", e->array);
     ha_json_string(&l->json, "type", e->type);
     ha_json_string(&l->json, "site", e->site);
@@ -156,11 +156,11 @@ static void ha_line_array(ha_trace_line *l, const ha_event_info *e) {
 }
 
 /* The array's name, or what it is made of. */
-static const char *ha_event_subject(const ha_event_info *e) {
+HA_IN_ const char *ha_event_subject(const ha_event_info *e) {
     return *e->array ? e->array : *e->type ? e->type : "array";
 }
 
-static void ha_trace_transfer(const ha_event_record *r, int timed) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_transfer(const ha_event_record *r, int timed) HA_REQUIRES_(ha_trace.lock) {
     const ha_event_info *e = &r->info;
     ha_event_info shown = *e;
     ha_trace_line l;
@@ -186,7 +186,7 @@ static void ha_trace_transfer(const ha_event_record *r, int timed) HA_REQUIRES_(
     ha_line_end(&l);
 }
 
-static void ha_trace_wait(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_wait(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     char name[64];
     snprintf(name, sizeof name, "wait for %s", e->from);
@@ -196,7 +196,7 @@ static void ha_trace_wait(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_line_end(&l);
 }
 
-static void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_trace_know_thread(e->thread);
     ha_line_slice(&l, e->status ? "refused" : "wait for another access", e, HA_TRACE_THREADS,
@@ -207,7 +207,7 @@ static void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock
     ha_line_end(&l);
 }
 
-static void ha_trace_block(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_block(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, r->info.at, "C", HA_TRACE_MEMORIES, 0);
     ha_line_time(&l, "ts", r->info.start);
@@ -218,7 +218,7 @@ static void ha_trace_block(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock)
 
 /* ---- accesses ------------------------------------------------------------------------------ */
 
-static void ha_trace_opened(const ha_event_record *r) {
+HA_IN_ void ha_trace_opened(const ha_event_record *r) {
     ha_trace_access *a = (ha_trace_access *)HARRAY_MALLOC(sizeof *a);
     if (!a) return;
     *a = (ha_trace_access){ha_trace.access, r->subject, r->info.thread, r->ticket};
@@ -226,7 +226,7 @@ static void ha_trace_opened(const ha_event_record *r) {
 }
 
 /* Forgets it. Whether all that its thread opened later is closed: slices on a track must nest. */
-static int ha_trace_nests(const ha_event_record *r) {
+HA_IN_ int ha_trace_nests(const ha_event_record *r) {
     int later = 0;
     for (ha_trace_access **at = &ha_trace.access; *at; at = &(*at)->next) {
         ha_trace_access *a = *at;
@@ -241,7 +241,7 @@ static int ha_trace_nests(const ha_event_record *r) {
     return 0;
 }
 
-static void ha_line_access(ha_trace_line *l, const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_line_access(ha_trace_line *l, const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_line_array(l, e);
     ha_json_string(&l->json, "at", e->at);
     ha_json_string(&l->json, "mode", e->writes ? "write" : "read");
@@ -250,7 +250,7 @@ static void ha_line_access(ha_trace_line *l, const ha_event_info *e) HA_REQUIRES
 }
 
 /* The beginning ("b") or the end ("e") of what needs a track of its own. */
-static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_t time)
+HA_IN_ void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_t time)
     HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, ha_event_subject(e), phase, HA_TRACE_THREADS, e->thread);
@@ -261,7 +261,7 @@ static void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_
     ha_line_access(&l, e);
 }
 
-static void ha_trace_closed(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
+HA_IN_ void ha_trace_closed(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     const ha_event_info *e = &r->info;
     ha_trace_line l;
     ha_trace_know_thread(e->thread);

@@ -20,7 +20,7 @@ _Static_assert(offsetof(ha_cuda_array_interface, read_only) ==
 /* ---- of an open access ---------------------------------------------------------------------- */
 
 /* 0: there is none for NumPy. */
-static int ha_typestr_of(ha_dtype type, char *text, size_t bytes) {
+HA_IN_ int ha_typestr_of(ha_dtype type, char *text, size_t bytes) {
     int i = 0;
     while (i < HA_NPY_TYPES && ha_npy_types[i].type != type) i++;
     if (i == HA_NPY_TYPES) return 0;
@@ -37,12 +37,12 @@ typedef struct ha_interface_request {
     const char *operation;
 } ha_interface_request;
 
-static ha_status ha_interface_fail(const ha_interface_request *r, ha_status s, const char *why) {
+HA_IN_ ha_status ha_interface_fail(const ha_interface_request *r, ha_status s, const char *why) {
     return ha_fail(s, r->operation, "array %s: %s", ha_label_of(r->x->array).text, why);
 }
 
 /* What the access may do with which elements. */
-static ha_status ha_interface_holder(const ha_interface_request *r, ha_range *range, int *writes) {
+HA_IN_ ha_status ha_interface_holder(const ha_interface_request *r, ha_range *range, int *writes) {
     ha_array *a = r->x->array;
     if (!r->access->array) return ha_interface_fail(r, HA_ERR_STATE, "the access is not open");
     if (r->access->array != a)
@@ -58,7 +58,7 @@ static ha_status ha_interface_holder(const ha_interface_request *r, ha_range *ra
 }
 
 /* Its place relative to that of the access: all of it is in there. */
-static ha_status ha_interface_data(const ha_interface_request *r, ha_range open, void **data) {
+HA_IN_ ha_status ha_interface_data(const ha_interface_request *r, ha_range open, void **data) {
     const darray *x = r->x;
     const ha_grid *g = x->array->grid;
     ha_range covered;
@@ -72,7 +72,7 @@ static ha_status ha_interface_data(const ha_interface_request *r, ha_range open,
     return HA_OK;
 }
 
-static ha_status ha_interface_strides(const ha_interface_request *r, ha_array_interface *out) {
+HA_IN_ ha_status ha_interface_strides(const ha_interface_request *r, ha_array_interface *out) {
     const darray *x = r->x;
     const int64_t unit = r->unit ? (int64_t)r->unit : 1;
     out->has_strides = !ha_extents_contiguous(x->rank, x->extent, x->stride, HA_ROW_MAJOR);
@@ -82,7 +82,7 @@ static ha_status ha_interface_strides(const ha_interface_request *r, ha_array_in
     return HA_OK;
 }
 
-static ha_status ha_interface_fill(const ha_interface_request *r, ha_array_interface *out) {
+HA_IN_ ha_status ha_interface_fill(const ha_interface_request *r, ha_array_interface *out) {
     const darray *x = r->x;
     ha_range open = {0, 0};
     int writes = 0;
@@ -119,7 +119,7 @@ ha_status darray_to_array_interface_(darray x, const ha_access *access, ha_array
     return HA_OK;
 }
 
-static int ha_is_cuda(const ha_context *c) { return c->ops && !strcmp(c->backend->kind, "cuda"); }
+HA_IN_ int ha_is_cuda(const ha_context *c) { return c->ops && !strcmp(c->backend->kind, "cuda"); }
 
 ha_status darray_to_cuda_array_interface_(darray x, const ha_access *access,
                                           ha_cuda_array_interface *out) {
@@ -163,13 +163,13 @@ typedef struct ha_interface_taken {
     const char *operation;
 } ha_interface_taken;
 
-static ha_status ha_taken_fail(const ha_interface_taken *t, ha_status s, const char *why) {
+HA_IN_ ha_status ha_taken_fail(const ha_interface_taken *t, ha_status s, const char *why) {
     return ha_fail(s, t->operation, "version %d, typestr '%.7s': %s", t->in.version, t->in.typestr,
                    why);
 }
 
 /* Of extents below 2 they do not matter. */
-static ha_status ha_taken_strides(ha_interface_taken *t, size_t unit) {
+HA_IN_ ha_status ha_taken_strides(ha_interface_taken *t, size_t unit) {
     for (int d = 0; t->in.has_strides && d < t->in.rank; d++) {
         const int64_t given = t->in.strides[d], bytes = (int64_t)unit;
         if (t->in.shape[d] > 1 && given % bytes)
@@ -181,7 +181,7 @@ static ha_status ha_taken_strides(ha_interface_taken *t, size_t unit) {
 }
 
 /* in: what begins as the first of them; NULL: refused. elements: strides are in those. */
-static ha_status ha_taken_look(ha_interface_taken *t, const void *in, int elements) {
+HA_IN_ ha_status ha_taken_look(ha_interface_taken *t, const void *in, int elements) {
     int swapped = 0;
     ha_foreign *f = &t->foreign;
     ha_status s = ha_enter(t->operation);
@@ -206,7 +206,7 @@ static ha_status ha_taken_look(ha_interface_taken *t, const void *in, int elemen
     return ha_taken_strides(t, elements ? 1 : ha_dtype_size(f->type));
 }
 
-static darray ha_taken_wrap(ha_interface_taken *t, ha_status s) {
+HA_IN_ darray ha_taken_wrap(ha_interface_taken *t, ha_status s) {
     return s ? (darray){.rank = 0} : ha_foreign_wrap(&t->foreign, t->operation);
 }
 
@@ -219,7 +219,7 @@ darray darray_from_array_interface(const ha_array_interface *in) {
 }
 
 /* Orders the device's queue behind the stream. */
-static ha_status ha_taken_stream(ha_interface_taken *t, uintptr_t stream) {
+HA_IN_ ha_status ha_taken_stream(ha_interface_taken *t, uintptr_t stream) {
     if (!stream)
         return ha_taken_fail(t, HA_ERR_ARGUMENT, "stream 0 could be one or the other default one");
     if (stream == (uintptr_t)HA_DL_STREAM_PER_THREAD)
@@ -244,7 +244,7 @@ darray darray_from_cuda_array_interface(const ha_cuda_array_interface *in, ha_co
 }
 
 /* The first element is so many elements behind the address. */
-static ha_status ha_taken_move(ha_interface_taken *t, int64_t offset) {
+HA_IN_ ha_status ha_taken_move(ha_interface_taken *t, int64_t offset) {
     const uintptr_t from = t->foreign.data;
     int64_t bytes = 0;
     if (!from) return HA_OK; /* refused, unless there is no element */

@@ -23,14 +23,14 @@ static const uint8_t ha_dl_codes[] = {
 };
 
 /* Of a type that is one. */
-static ha_dl_data_type ha_dl_type_of(ha_dtype type) {
+HA_IN_ ha_dl_data_type ha_dl_type_of(ha_dtype type) {
     ha_dl_data_type t = {ha_dl_codes[ha_dtype_kind(type)], (uint8_t)(8 * ha_dtype_size(type)), 1};
     if (type == HA_DTYPE_bfloat16) t.code = HA_DL_BFLOAT;
     return t;
 }
 
 /* HA_DTYPE_NONE: there is none for it. */
-static ha_dtype ha_dtype_of_dl(ha_dl_data_type t) {
+HA_IN_ ha_dtype ha_dtype_of_dl(ha_dl_data_type t) {
     static const ha_dtype types[] = {
 #define HA_DTYPE_ENTRY_(name, T, kind, text) HA_DTYPE_##name,
         HA_DTYPES(HA_DTYPE_ENTRY_)
@@ -55,7 +55,7 @@ ha_dl_device ha_context_dl_device(ha_context *c) {
 }
 
 /* The context whose memory a device's is; NULL: told. */
-static ha_context *ha_context_of_dl(ha_dl_device device, const char *operation) {
+HA_IN_ ha_context *ha_context_of_dl(ha_dl_device device, const char *operation) {
     switch (device.device_type) {
     case HA_DL_CPU:
     case HA_DL_CUDA_HOST:
@@ -97,7 +97,7 @@ typedef struct ha_export_request {
 } ha_export_request;
 
 /* Whatever happens, the token has ended when this returns. */
-static void ha_export_finish(ha_export *e, const char *operation) {
+HA_IN_ void ha_export_finish(ha_export *e, const char *operation) {
     if (e->behind)
         HA_IGNORE(ha_token_end_at(&e->token, e->behind));
     else if (e->default_stream)
@@ -107,7 +107,7 @@ static void ha_export_finish(ha_export *e, const char *operation) {
     HA_IGNORE(ha_token_finish(&e->token));
 }
 
-static void ha_export_end(void *manager) {
+HA_IN_ void ha_export_end(void *manager) {
     static const char operation[] = "the deleter of a DLPack tensor";
     ha_export *e = (ha_export *)manager;
     if (ha_enter(operation)) return;
@@ -116,11 +116,11 @@ static void ha_export_end(void *manager) {
     HARRAY_FREE(e);
 }
 
-static void ha_export_delete(ha_dl_managed_tensor_versioned *t) { ha_export_end(t->manager_ctx); }
-static void ha_export_delete_legacy(ha_dl_managed_tensor *t) { ha_export_end(t->manager_ctx); }
+HA_IN_ void ha_export_delete(ha_dl_managed_tensor_versioned *t) { ha_export_end(t->manager_ctx); }
+HA_IN_ void ha_export_delete_legacy(ha_dl_managed_tensor *t) { ha_export_end(t->manager_ctx); }
 
 /* The consumer's stream comes after what the access waits for; if it has none, this does. */
-static ha_status ha_export_order(ha_export *e, ha_access *v, const ha_export_request *r) {
+HA_IN_ ha_status ha_export_order(ha_export *e, ha_access *v, const ha_export_request *r) {
     ha_context *c = v->context;
     const void *stream = r->stream;
     if (ha_is_host(c) || stream == HA_DL_STREAM_UNORDERED) return HA_OK;
@@ -137,7 +137,7 @@ static ha_status ha_export_order(ha_export *e, ha_access *v, const ha_export_req
                    r->site, ha_label_of(v->array).text, c->name);
 }
 
-static void ha_export_fill(ha_export *e, const darray *x, ha_dl_tensor *t, void *data) {
+HA_IN_ void ha_export_fill(ha_export *e, const darray *x, ha_dl_tensor *t, void *data) {
     for (int d = 0; d < x->rank; d++) {
         e->extent[d] = x->extent[d];
         e->stride[d] = x->stride[d];
@@ -150,7 +150,7 @@ static void ha_export_fill(ha_export *e, const darray *x, ha_dl_tensor *t, void 
     e->array = ha_array_retain(x->array);
 }
 
-static ha_status ha_export_open(ha_export *e, const ha_export_request *r, ha_dl_tensor *t) {
+HA_IN_ ha_status ha_export_open(ha_export *e, const ha_export_request *r, ha_dl_tensor *t) {
     ha_access v = {0};
     ha_status s = ha_open_darray(&v, &r->x, r->context, r->how, r->operation, r->site);
     void *data = v.data;
@@ -164,7 +164,7 @@ static ha_status ha_export_open(ha_export *e, const ha_export_request *r, ha_dl_
     return s;
 }
 
-static ha_status ha_export_refuse(const ha_export_request *r) {
+HA_IN_ ha_status ha_export_refuse(const ha_export_request *r) {
     ha_status s = ha_enter(r->operation);
     if (s) return s;
     if (!r->has_place)
@@ -183,7 +183,7 @@ static ha_status ha_export_refuse(const ha_export_request *r) {
 }
 
 /* What stands around the tensor. */
-static void ha_export_sign(ha_export *e, const ha_export_request *r) {
+HA_IN_ void ha_export_sign(ha_export *e, const ha_export_request *r) {
     if (!r->versioned) {
         e->legacy.manager_ctx = e;
         e->legacy.deleter = ha_export_delete_legacy;
@@ -196,7 +196,7 @@ static void ha_export_sign(ha_export *e, const ha_export_request *r) {
 }
 
 /* NULL: *s says why. */
-static ha_export *ha_export_make(ha_export_request r, ha_status *s) {
+HA_IN_ ha_export *ha_export_make(ha_export_request r, ha_status *s) {
     if ((*s = ha_export_refuse(&r))) return NULL;
     r.context = ha_resolve(r.context);
     const ha_dl_device device = ha_context_dl_device(r.context);
@@ -243,7 +243,7 @@ ha_status darray_to_dlpack_legacy_(darray x, ha_context *c, unsigned how, const 
 /* ---- taking --------------------------------------------------------------------------------- */
 
 /* What is wrong with a tensor in itself; NULL: nothing. */
-static const char *ha_dl_objection(const ha_dl_tensor *t) {
+HA_IN_ const char *ha_dl_objection(const ha_dl_tensor *t) {
     if (t->ndim < 0) return "its number of dimensions is negative";
     if (t->ndim && !t->shape) return "it has no shape";
     for (int d = 0; d < t->ndim && d < HA_MOST_RANK; d++)
@@ -253,7 +253,7 @@ static const char *ha_dl_objection(const ha_dl_tensor *t) {
     return NULL;
 }
 
-static ha_status ha_dl_check(const ha_dl_tensor *t, const char *operation) {
+HA_IN_ ha_status ha_dl_check(const ha_dl_tensor *t, const char *operation) {
     const char *objection = ha_dl_objection(t);
     if (objection) return ha_fail(HA_ERR_ARGUMENT, operation, "the tensor: %s", objection);
     if (t->ndim > HA_MOST_RANK)
@@ -266,7 +266,7 @@ static ha_status ha_dl_check(const ha_dl_tensor *t, const char *operation) {
                    t->dtype.code, t->dtype.bits, t->dtype.lanes);
 }
 
-static darray ha_dl_wrap(const ha_dl_tensor *t, int read_only, ha_context *context,
+HA_IN_ darray ha_dl_wrap(const ha_dl_tensor *t, int read_only, ha_context *context,
                          const char *operation) {
     const darray none = {.rank = 0};
     if (ha_enter(operation) || ha_dl_check(t, operation)) return none;
@@ -281,18 +281,18 @@ static darray ha_dl_wrap(const ha_dl_tensor *t, int read_only, ha_context *conte
     return f.place ? ha_foreign_wrap(&f, operation) : none;
 }
 
-static void ha_dl_delete(void *tensor) {
+HA_IN_ void ha_dl_delete(void *tensor) {
     ha_dl_managed_tensor_versioned *t = (ha_dl_managed_tensor_versioned *)tensor;
     if (t->deleter) t->deleter(t);
 }
 
-static void ha_dl_delete_legacy(void *tensor) {
+HA_IN_ void ha_dl_delete_legacy(void *tensor) {
     ha_dl_managed_tensor *t = (ha_dl_managed_tensor *)tensor;
     if (t->deleter) t->deleter(t);
 }
 
 /* The array keeps the tensor; without one it goes at once. */
-static darray ha_dl_keep(darray x, void (*release)(void *), void *tensor) {
+HA_IN_ darray ha_dl_keep(darray x, void (*release)(void *), void *tensor) {
     if (x.array)
         HA_IGNORE(ha_array_set_release(x.array, release, tensor));
     else
@@ -301,7 +301,7 @@ static darray ha_dl_keep(darray x, void (*release)(void *), void *tensor) {
 }
 
 /* Of another major version nothing may be looked at but the deleter. */
-static darray ha_dl_wrap_versioned(const ha_dl_managed_tensor_versioned *t, ha_context *context,
+HA_IN_ darray ha_dl_wrap_versioned(const ha_dl_managed_tensor_versioned *t, ha_context *context,
                                    const char *operation) {
     if (t->version.major == HA_DL_MAJOR)
         return ha_dl_wrap(&t->dl_tensor, (t->flags & HA_DL_READ_ONLY) != 0, context, operation);
@@ -310,7 +310,7 @@ static darray ha_dl_wrap_versioned(const ha_dl_managed_tensor_versioned *t, ha_c
     return (darray){.rank = 0};
 }
 
-static darray ha_dl_no_tensor(const char *operation) {
+HA_IN_ darray ha_dl_no_tensor(const char *operation) {
     ha_fail(HA_ERR_ARGUMENT, operation, "no tensor");
     return (darray){.rank = 0};
 }

@@ -18,17 +18,17 @@ typedef struct ha_foreign {
     ha_context *behind; /* whose queue has brought the values in order; the host: they are there */
 } ha_foreign;
 
-static ha_status ha_foreign_fail(const ha_foreign *f, ha_status s, const char *operation,
+HA_IN_ ha_status ha_foreign_fail(const ha_foreign *f, ha_status s, const char *operation,
                                  const char *why) {
     return ha_fail(s, operation, "%s (%s) at %s: %s", ha_dtype_name(f->type),
                    ha_show(f->rank, f->extent).text, f->place->name, why);
 }
 
-static int ha_foreign_repeats(const ha_foreign *f, int d) {
+HA_IN_ int ha_foreign_repeats(const ha_foreign *f, int d) {
     return f->stride && !f->stride[d] && f->extent[d] > 1;
 }
 
-static ha_status ha_foreign_check(const ha_foreign *f, const char *operation) {
+HA_IN_ ha_status ha_foreign_check(const ha_foreign *f, const char *operation) {
     int64_t count;
     ha_status s = ha_extents_count(f->rank, f->extent, 0, &count, operation);
     if (s || !count) return s;
@@ -40,7 +40,7 @@ static ha_status ha_foreign_check(const ha_foreign *f, const char *operation) {
 }
 
 /* Dimensions in which elements repeat themselves are ones of the view alone. */
-static darray ha_foreign_view(const ha_foreign *f) {
+HA_IN_ darray ha_foreign_view(const ha_foreign *f) {
     int64_t extent[HA_MOST_RANK];
     for (int d = 0; d < f->rank; d++) extent[d] = ha_foreign_repeats(f, d) ? 1 : f->extent[d];
     darray x = darray_wrap(f->type, f->rank, extent, f->stride, (void *)f->data, f->place,
@@ -55,7 +55,7 @@ static darray ha_foreign_view(const ha_foreign *f) {
 
 /* All that is done with the array comes after what its place's queue has got so far: as behind a
  * write there. Nobody knows the array yet. */
-static ha_status ha_foreign_order(ha_array *a, const ha_foreign *f, const char *operation) {
+HA_IN_ ha_status ha_foreign_order(ha_array *a, const ha_foreign *f, const char *operation) {
     ha_context *q = f->behind;
     if (!q->ops || !f->place->ops || !a->size) return HA_OK;
     ha_incarnation *in = ha_incarnation_find(a, f->place->memory);
@@ -71,7 +71,7 @@ static ha_status ha_foreign_order(ha_array *a, const ha_foreign *f, const char *
 }
 
 /* array: NULL on failure, and nothing has happened to the memory. */
-static darray ha_foreign_wrap(const ha_foreign *f, const char *operation) {
+HA_IN_ darray ha_foreign_wrap(const ha_foreign *f, const char *operation) {
     if (ha_foreign_check(f, operation)) return (darray){.rank = 0};
     darray x = ha_foreign_view(f);
     if (!x.array || !ha_foreign_order(x.array, f, operation)) return x;

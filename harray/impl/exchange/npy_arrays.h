@@ -8,7 +8,7 @@
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static ha_status ha_npy_describe(const darray *x, ha_npy_header *h, const char *operation) {
+HA_IN_ ha_status ha_npy_describe(const darray *x, ha_npy_header *h, const char *operation) {
     if (!x->array)
         return ha_fail(HA_ERR_ARGUMENT, operation,
                        "no array: it was freed, or refused (an earlier error says why)");
@@ -24,7 +24,7 @@ static ha_status ha_npy_describe(const darray *x, ha_npy_header *h, const char *
 }
 
 /* Its values are the same from the first to the last byte: one access holds them. */
-static ha_status ha_npy_save(const ha_npy_file *f, const darray *x, ha_npy_header *h) {
+HA_IN_ ha_status ha_npy_save(const ha_npy_file *f, const darray *x, ha_npy_header *h) {
     ha_access v = {0};
     ha_status s = ha_open_darray(&v, x, ha_host(), HA_READ, f->operation, f->operation);
     if (s) return s;
@@ -56,7 +56,7 @@ ha_status darray_write_npy(darray x, FILE *file) {
 static const darray ha_no_darray; /* what is refused */
 
 /* The values come to the host first, and are then on their way to where they are to be. */
-static ha_status ha_npy_fill(const ha_npy_file *f, const ha_npy_header *h, const darray *x,
+HA_IN_ ha_status ha_npy_fill(const ha_npy_file *f, const ha_npy_header *h, const darray *x,
                              ha_context *context) {
     ha_access v = {0};
     ha_status s = ha_open_darray(&v, x, ha_host(), HA_OVERWRITE, f->operation, f->operation);
@@ -66,7 +66,7 @@ static ha_status ha_npy_fill(const ha_npy_file *f, const ha_npy_header *h, const
     return s ? s : ha_prefetch_darray(x, context, f->operation);
 }
 
-static darray ha_npy_load(const ha_npy_file *f, ha_context *context) {
+HA_IN_ darray ha_npy_load(const ha_npy_file *f, ha_context *context) {
     ha_npy_header h;
     ha_status s = ha_npy_read_header(f, &h);
     if (!s) s = ha_npy_measure_file(f, &h, f->path != NULL);

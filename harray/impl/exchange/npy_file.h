@@ -18,10 +18,10 @@ typedef struct ha_npy_file {
     const char *path, *operation;
 } ha_npy_file;
 
-static const char *ha_npy_path(const ha_npy_file *f) { return f->path ? f->path : "a .npy file"; }
+HA_IN_ const char *ha_npy_path(const ha_npy_file *f) { return f->path ? f->path : "a .npy file"; }
 
 /* With the system's reason, which is errno. */
-static ha_status ha_npy_fail(const ha_npy_file *f, ha_status s, const char *what) {
+HA_IN_ ha_status ha_npy_fail(const ha_npy_file *f, ha_status s, const char *what) {
     ha_backend_report(errno, strerror(errno));
     return ha_fail(s, f->operation, "%.200s %s", ha_npy_path(f), what);
 }
@@ -37,7 +37,7 @@ typedef struct ha_npy_new {
 static uint32_t ha_npy_new_files; /* so far: for their names */
 
 /* A name in the same folder, of its own; opened. -1 and errno: it cannot be. */
-static int ha_npy_open_beside(ha_npy_new *n, mode_t mode) {
+HA_IN_ int ha_npy_open_beside(ha_npy_new *n, mode_t mode) {
     const char *slash = strrchr(n->final, '/');
     const int folder = slash ? (int)(slash + 1 - n->final) : 0;
     int fd;
@@ -53,7 +53,7 @@ static int ha_npy_open_beside(ha_npy_new *n, mode_t mode) {
 }
 
 /* Where links lead, also when nothing is there yet. Returns whether they end. */
-static int ha_npy_follow(char *path) {
+HA_IN_ int ha_npy_follow(char *path) {
     enum { MOST_LINKS = 40 };
     char target[PATH_MAX];
     for (int i = 0; i < MOST_LINKS; i++) {
@@ -71,7 +71,7 @@ static int ha_npy_follow(char *path) {
 }
 
 /* What a link points to is replaced, not the link. */
-static FILE *ha_npy_new_open(ha_npy_new *n, const char *path) {
+HA_IN_ FILE *ha_npy_new_open(ha_npy_new *n, const char *path) {
     struct stat old;
     const int is_there = !stat(path, &old);
     const size_t length = strlen(path);
@@ -93,7 +93,7 @@ static FILE *ha_npy_new_open(ha_npy_new *n, const char *path) {
     return NULL;
 }
 
-static ha_status ha_npy_new_begin(ha_npy_new *n, const char *path, const char *operation) {
+HA_IN_ ha_status ha_npy_new_begin(ha_npy_new *n, const char *path, const char *operation) {
     n->to = (ha_npy_file){NULL, path, operation};
     if (!path) return ha_fail(HA_ERR_ARGUMENT, operation, "the path is NULL");
     n->to.file = ha_npy_new_open(n, path);
@@ -101,7 +101,7 @@ static ha_status ha_npy_new_begin(ha_npy_new *n, const char *path, const char *o
 }
 
 /* `s`: how it went so far. The file is there as a whole, or not at all and an older one still. */
-static ha_status ha_npy_new_end(ha_npy_new *n, ha_status s) {
+HA_IN_ ha_status ha_npy_new_end(ha_npy_new *n, ha_status s) {
     errno = 0;
     const int closed = !fclose(n->to.file);
     if (!s && !closed) s = ha_npy_fail(&n->to, HA_ERR_BACKEND, "could not be written");
@@ -124,7 +124,7 @@ typedef struct ha_npy_blocks {
 } ha_npy_blocks;
 
 /* With at least one element; data points to index 0, 0, ... */
-static ha_npy_blocks ha_npy_blocks_of(const void *data, const ha_npy_header *h,
+HA_IN_ ha_npy_blocks ha_npy_blocks_of(const void *data, const ha_npy_header *h,
                                       const int64_t *stride) {
     ha_npy_blocks b = {.data = (const char *)data, .block = ha_dtype_size(h->type)};
     const int64_t size = (int64_t)b.block;
@@ -141,12 +141,12 @@ static ha_npy_blocks ha_npy_blocks_of(const void *data, const ha_npy_header *h,
 
 enum { HA_NPY_BUFFER = 1 << 16, HA_NPY_SMALL_BLOCK = 1 << 12 };
 
-static int ha_npy_put(const ha_npy_file *f, const void *bytes, size_t n) {
+HA_IN_ int ha_npy_put(const ha_npy_file *f, const void *bytes, size_t n) {
     return fwrite(bytes, 1, n, f->file) == n;
 }
 
 /* A size that is known copies by one instruction. */
-static void ha_npy_gather(char *to, const char *from, int64_t stride, size_t block, size_t n) {
+HA_IN_ void ha_npy_gather(char *to, const char *from, int64_t stride, size_t block, size_t n) {
 #define HA_NPY_GATHER_(size)                                                                       \
     case size:                                                                                     \
         for (size_t i = 0; i < n; i++) memcpy(to + i * (size), from + (int64_t)i * stride, size);  \
@@ -164,7 +164,7 @@ static void ha_npy_gather(char *to, const char *from, int64_t stride, size_t blo
 }
 
 /* A row of small blocks, through a buffer. */
-static int ha_npy_put_row(const ha_npy_file *f, const ha_npy_blocks *b, const char *row) {
+HA_IN_ int ha_npy_put_row(const ha_npy_file *f, const ha_npy_blocks *b, const char *row) {
     char buffer[HA_NPY_BUFFER];
     const size_t most = sizeof buffer / b->block, all = (size_t)b->extent[b->rank - 1];
     const int64_t stride = b->stride[b->rank - 1];
@@ -177,7 +177,7 @@ static int ha_npy_put_row(const ha_npy_file *f, const ha_npy_blocks *b, const ch
 }
 
 /* Of dimensions d and beyond. */
-static int ha_npy_put_part(const ha_npy_file *f, const ha_npy_blocks *b, int d, const char *at) {
+HA_IN_ int ha_npy_put_part(const ha_npy_file *f, const ha_npy_blocks *b, int d, const char *at) {
     if (d == b->rank) return ha_npy_put(f, at, b->block);
     if (d == b->rank - 1 && b->block < HA_NPY_SMALL_BLOCK) return ha_npy_put_row(f, b, at);
     for (int64_t i = 0; i < b->extent[d]; i++)
@@ -186,7 +186,7 @@ static int ha_npy_put_part(const ha_npy_file *f, const ha_npy_blocks *b, int d, 
 }
 
 /* Header and elements; data points to index 0, 0, ..., strides are in elements. */
-static ha_status ha_npy_write(const ha_npy_file *f, ha_npy_header *h, const void *data,
+HA_IN_ ha_status ha_npy_write(const ha_npy_file *f, ha_npy_header *h, const void *data,
                               const int64_t *stride) {
     char head[HA_NPY_MOST_BYTES];
     ha_status s = ha_npy_print(h, head, sizeof head);
@@ -202,7 +202,7 @@ static ha_status ha_npy_write(const ha_npy_file *f, ha_npy_header *h, const void
 
 /* Those of a view as they follow each other in memory, if they do, else as far as possible: nothing
  * is turned around that need not be. */
-static ha_order ha_npy_order(int rank, const int64_t *extent, const int64_t *stride) {
+HA_IN_ ha_order ha_npy_order(int rank, const int64_t *extent, const int64_t *stride) {
     if (ha_extents_contiguous(rank, extent, stride, HA_ROW_MAJOR)) return HA_ROW_MAJOR;
     int64_t last = 0;
     int dimensions = 0;
@@ -218,13 +218,13 @@ static ha_order ha_npy_order(int rank, const int64_t *extent, const int64_t *str
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static ha_status ha_npy_cut(const ha_npy_file *f, uint64_t there, uint64_t wanted) {
+HA_IN_ ha_status ha_npy_cut(const ha_npy_file *f, uint64_t there, uint64_t wanted) {
     return ha_fail(HA_ERR_ARGUMENT, f->operation, "%.200s is cut: %llu bytes of %llu are there",
                    ha_npy_path(f), (unsigned long long)there, (unsigned long long)wanted);
 }
 
 /* Bytes from here on; how many were read before is for messages. */
-static ha_status ha_npy_get(const ha_npy_file *f, void *bytes, size_t n, size_t before) {
+HA_IN_ ha_status ha_npy_get(const ha_npy_file *f, void *bytes, size_t n, size_t before) {
     errno = 0;
     const size_t got = fread(bytes, 1, n, f->file);
     if (got == n) return HA_OK;
@@ -233,7 +233,7 @@ static ha_status ha_npy_get(const ha_npy_file *f, void *bytes, size_t n, size_t 
 }
 
 /* An error of the header says which file's it is. */
-static ha_status ha_npy_parse_named(const ha_npy_file *f, const void *bytes, size_t count,
+HA_IN_ ha_status ha_npy_parse_named(const ha_npy_file *f, const void *bytes, size_t count,
                                     ha_npy_header *h) {
     ha_npy_header parsed;
     ha_tell_later();
@@ -247,7 +247,7 @@ static ha_status ha_npy_parse_named(const ha_npy_file *f, const void *bytes, siz
 }
 
 /* The header that begins here. */
-static ha_status ha_npy_read_header(const ha_npy_file *f, ha_npy_header *h) {
+HA_IN_ ha_status ha_npy_read_header(const ha_npy_file *f, ha_npy_header *h) {
     enum { HEAD = 12 };
     char head[HEAD], *all;
     size_t length = HEAD;
@@ -267,7 +267,7 @@ static ha_status ha_npy_read_header(const ha_npy_file *f, ha_npy_header *h) {
     return s;
 }
 
-static size_t ha_npy_bytes(const ha_npy_header *h) {
+HA_IN_ size_t ha_npy_bytes(const ha_npy_header *h) {
     size_t bytes = ha_dtype_size(h->type);
     for (int d = 0; d < h->rank; d++) bytes *= (size_t)h->extent[d];
     return bytes;
@@ -275,7 +275,7 @@ static size_t ha_npy_bytes(const ha_npy_header *h) {
 
 /* Before memory is taken for the elements: are there as many in an ordinary file? exactly: and
  * nothing else behind them. */
-static ha_status ha_npy_measure_file(const ha_npy_file *f, const ha_npy_header *h, int exactly) {
+HA_IN_ ha_status ha_npy_measure_file(const ha_npy_file *f, const ha_npy_header *h, int exactly) {
     struct stat file;
     const off_t at = ftello(f->file);
     if (fstat(fileno(f->file), &file) || !S_ISREG(file.st_mode) || at < 0) return HA_OK;
@@ -288,14 +288,14 @@ static ha_status ha_npy_measure_file(const ha_npy_file *f, const ha_npy_header *
 }
 
 /* The same of what is no ordinary file: when its elements have been read. */
-static ha_status ha_npy_at_end(const ha_npy_file *f) {
+HA_IN_ ha_status ha_npy_at_end(const ha_npy_file *f) {
     if (getc(f->file) == EOF) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, f->operation, "%.200s has bytes behind its last element",
                    ha_npy_path(f));
 }
 
 /* Numbers of 2, 4 or 8 bytes in the other order of bytes. */
-static void ha_npy_swap(void *data, size_t bytes, size_t width) {
+HA_IN_ void ha_npy_swap(void *data, size_t bytes, size_t width) {
     char *at = (char *)data, *end = at + bytes;
 #define HA_NPY_SWAP_(bits)                                                                         \
     for (; width == (bits) / 8 && at < end; at += (bits) / 8) {                                    \
@@ -311,7 +311,7 @@ static void ha_npy_swap(void *data, size_t bytes, size_t width) {
 }
 
 /* The elements, as numbers of this machine. */
-static ha_status ha_npy_read_elements(const ha_npy_file *f, const ha_npy_header *h, void *data) {
+HA_IN_ ha_status ha_npy_read_elements(const ha_npy_file *f, const ha_npy_header *h, void *data) {
     const size_t bytes = ha_npy_bytes(h), size = ha_dtype_size(h->type);
     ha_status s = bytes ? ha_npy_get(f, data, bytes, h->bytes) : HA_OK;
     if (!s && bytes && h->swapped)
@@ -321,7 +321,7 @@ static ha_status ha_npy_read_elements(const ha_npy_file *f, const ha_npy_header 
     return s;
 }
 
-static ha_status ha_npy_open(ha_npy_file *f, const char *path, const char *operation) {
+HA_IN_ ha_status ha_npy_open(ha_npy_file *f, const char *path, const char *operation) {
     *f = (ha_npy_file){NULL, path, operation};
     if (!path) return ha_fail(HA_ERR_ARGUMENT, operation, "the path is NULL");
     f->file = fopen(path, "re");

@@ -31,7 +31,7 @@ static const char ha_npy_ours = '>', ha_npy_others = '<';
 #endif
 
 /* Returns whether there is such a type. */
-static int ha_npy_find_type(const char *text, ha_dtype *type, int *swapped) {
+HA_IN_ int ha_npy_find_type(const char *text, ha_dtype *type, int *swapped) {
     for (int i = 0; *text && i < HA_NPY_TYPES; i++) {
         if (strcmp(text + 1, ha_npy_types[i].name)) continue;
         size_t size = ha_dtype_size(ha_npy_types[i].type);
@@ -50,20 +50,20 @@ typedef struct ha_npy_text {
 } ha_npy_text;
 
 /* The byte at hand; 0 behind the last one, which is refused wherever it stands. */
-static char ha_npy_here(const ha_npy_text *t) { return t->at < t->end ? *t->at : (char)0; }
+HA_IN_ char ha_npy_here(const ha_npy_text *t) { return t->at < t->end ? *t->at : (char)0; }
 
-static ha_status ha_npy_expected(const ha_npy_text *t, const char *what) {
+HA_IN_ ha_status ha_npy_expected(const ha_npy_text *t, const char *what) {
     return ha_fail(HA_ERR_ARGUMENT, ha_npy_parsing, "%s is missing at byte %zu of the .npy header",
                    what, (size_t)(t->at - t->first));
 }
 
-static void ha_npy_skip(ha_npy_text *t) {
+HA_IN_ void ha_npy_skip(ha_npy_text *t) {
     while (t->at < t->end && (*t->at == ' ' || *t->at == '\t' || *t->at == '\n' || *t->at == '\r'))
         t->at++;
 }
 
 /* Takes a character, with space around it, if it is there. */
-static int ha_npy_take(ha_npy_text *t, char c) {
+HA_IN_ int ha_npy_take(ha_npy_text *t, char c) {
     ha_npy_skip(t);
     if (t->at == t->end || *t->at != c) return 0;
     t->at++;
@@ -72,7 +72,7 @@ static int ha_npy_take(ha_npy_text *t, char c) {
 }
 
 /* Takes a word that is not the beginning of a longer one. */
-static int ha_npy_take_word(ha_npy_text *t, const char *word) {
+HA_IN_ int ha_npy_take_word(ha_npy_text *t, const char *word) {
     size_t n = strlen(word);
     if ((size_t)(t->end - t->at) <= n || memcmp(t->at, word, n)) return 0;
     if (!strchr(" \t\r\n,}", t->at[n])) return 0;
@@ -80,7 +80,7 @@ static int ha_npy_take_word(ha_npy_text *t, const char *word) {
     return 1;
 }
 
-static ha_status ha_npy_string(ha_npy_text *t, char *string, size_t bytes) {
+HA_IN_ ha_status ha_npy_string(ha_npy_text *t, char *string, size_t bytes) {
     const char quote = ha_npy_here(t);
     size_t n = 0;
     if (quote != '\'' && quote != '"') return ha_npy_expected(t, "a quote");
@@ -97,7 +97,7 @@ static ha_status ha_npy_string(ha_npy_text *t, char *string, size_t bytes) {
     return HA_OK;
 }
 
-static ha_status ha_npy_number(ha_npy_text *t, int64_t *number) {
+HA_IN_ ha_status ha_npy_number(ha_npy_text *t, int64_t *number) {
     const char *first = t->at;
     int64_t n = 0;
     for (; ha_npy_here(t) >= '0' && ha_npy_here(t) <= '9'; t->at++)
@@ -114,7 +114,7 @@ static ha_status ha_npy_number(ha_npy_text *t, int64_t *number) {
 
 /* ---- its values ----------------------------------------------------------------------------- */
 
-static ha_status ha_npy_descr(ha_npy_text *t, ha_npy_header *h) {
+HA_IN_ ha_status ha_npy_descr(ha_npy_text *t, ha_npy_header *h) {
     char name[40];
     if (ha_npy_here(t) == '[' || ha_npy_here(t) == '(')
         return ha_fail(HA_ERR_UNSUPPORTED, ha_npy_parsing,
@@ -125,7 +125,7 @@ static ha_status ha_npy_descr(ha_npy_text *t, ha_npy_header *h) {
                    "there is no element type for NumPy's '%s' here", name);
 }
 
-static ha_status ha_npy_fortran_order(ha_npy_text *t, ha_npy_header *h) {
+HA_IN_ ha_status ha_npy_fortran_order(ha_npy_text *t, ha_npy_header *h) {
     if (ha_npy_take_word(t, "True"))
         h->order = HA_COLUMN_MAJOR;
     else if (ha_npy_take_word(t, "False"))
@@ -135,7 +135,7 @@ static ha_status ha_npy_fortran_order(ha_npy_text *t, ha_npy_header *h) {
     return HA_OK;
 }
 
-static ha_status ha_npy_shape(ha_npy_text *t, ha_npy_header *h) {
+HA_IN_ ha_status ha_npy_shape(ha_npy_text *t, ha_npy_header *h) {
     int comma = 1;
     h->rank = 0;
     if (!ha_npy_take(t, '(')) return ha_npy_expected(t, "'('");
@@ -151,7 +151,7 @@ static ha_status ha_npy_shape(ha_npy_text *t, ha_npy_header *h) {
     return h->rank == 1 && !comma ? ha_npy_expected(t, "','") : HA_OK; /* (3) is no tuple */
 }
 
-static ha_status ha_npy_item(ha_npy_text *t, ha_npy_header *h, int *seen) {
+HA_IN_ ha_status ha_npy_item(ha_npy_text *t, ha_npy_header *h, int *seen) {
     static const struct {
         const char *name;
         ha_status (*parse)(ha_npy_text *, ha_npy_header *);
@@ -170,7 +170,7 @@ static ha_status ha_npy_item(ha_npy_text *t, ha_npy_header *h, int *seen) {
                    name);
 }
 
-static ha_status ha_npy_dictionary(ha_npy_text *t, ha_npy_header *h) {
+HA_IN_ ha_status ha_npy_dictionary(ha_npy_text *t, ha_npy_header *h) {
     int seen = 0, comma = 1;
     if (!ha_npy_take(t, '{')) return ha_npy_expected(t, "'{'");
     while (!ha_npy_take(t, '}')) {
@@ -184,7 +184,7 @@ static ha_status ha_npy_dictionary(ha_npy_text *t, ha_npy_header *h) {
 
 /* ---- the whole header ----------------------------------------------------------------------- */
 
-static ha_status ha_npy_bytes_fit(const ha_npy_header *h, const char *operation) {
+HA_IN_ ha_status ha_npy_bytes_fit(const ha_npy_header *h, const char *operation) {
     int64_t count, bytes;
     ha_status s = ha_extents_count(h->rank, h->extent, 0, &count, operation);
     if (s || !__builtin_mul_overflow(count, (int64_t)ha_dtype_size(h->type), &bytes)) return s;
@@ -193,12 +193,12 @@ static ha_status ha_npy_bytes_fit(const ha_npy_header *h, const char *operation)
 }
 
 /* Of the magic and the length; 0: other versions. */
-static size_t ha_npy_head(const unsigned char *b) {
+HA_IN_ size_t ha_npy_head(const unsigned char *b) {
     if (b[7] || b[6] < 1 || b[6] > 3) return 0;
     return b[6] == 1 ? 10 : 12;
 }
 
-static ha_status ha_npy_length(const unsigned char *b, size_t count, size_t *head, size_t *length,
+HA_IN_ ha_status ha_npy_length(const unsigned char *b, size_t count, size_t *head, size_t *length,
                                const char *operation) {
     if (!b || count < 8 || memcmp(b, ha_npy_magic, HA_NPY_MAGIC))
         return ha_fail(HA_ERR_ARGUMENT, operation, "these %zu bytes begin no .npy file", count);
@@ -245,13 +245,13 @@ ha_status ha_npy_parse(const void *bytes, size_t count, ha_npy_header *header) {
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static const char *ha_npy_type_name(ha_dtype type) {
+HA_IN_ const char *ha_npy_type_name(ha_dtype type) {
     for (int i = 0; i < HA_NPY_TYPES; i++)
         if (ha_npy_types[i].type == type) return ha_npy_types[i].name;
     return NULL;
 }
 
-static ha_status ha_npy_printable(const ha_npy_header *h, const char *operation) {
+HA_IN_ ha_status ha_npy_printable(const ha_npy_header *h, const char *operation) {
     if (!ha_dtype_size(h->type))
         return ha_fail(HA_ERR_ARGUMENT, operation, "there is no element type %d", (int)h->type);
     if (!ha_npy_type_name(h->type))

@@ -11,14 +11,14 @@ typedef struct ha_npy_map {
     size_t bytes;
 } ha_npy_map;
 
-static void ha_npy_unmap(void *user) {
+HA_IN_ void ha_npy_unmap(void *user) {
     ha_npy_map *m = (ha_npy_map *)user;
     munmap(m->first, m->bytes);
     HARRAY_FREE(m);
 }
 
 /* All of an ordinary file. */
-static ha_status ha_npy_map_file(const ha_npy_file *f, unsigned flags, ha_npy_map *m) {
+HA_IN_ ha_status ha_npy_map_file(const ha_npy_file *f, unsigned flags, ha_npy_map *m) {
     const int writes = flags & HA_MAP_COPY_ON_WRITE ? PROT_WRITE : 0;
     struct stat file;
     if (fstat(fileno(f->file), &file)) return ha_npy_fail(f, HA_ERR_BACKEND, "cannot be mapped");
@@ -34,7 +34,7 @@ static ha_status ha_npy_map_file(const ha_npy_file *f, unsigned flags, ha_npy_ma
 }
 
 /* What must be as it is in memory. */
-static ha_status ha_npy_mappable(const ha_npy_file *f, const ha_npy_header *h,
+HA_IN_ ha_status ha_npy_mappable(const ha_npy_file *f, const ha_npy_header *h,
                                  const ha_npy_map *m) {
     const uint64_t wanted = h->bytes + ha_npy_bytes(h);
     if (m->bytes < wanted) return ha_npy_cut(f, m->bytes, wanted);
@@ -54,7 +54,7 @@ static ha_status ha_npy_mappable(const ha_npy_file *f, const ha_npy_header *h,
 }
 
 /* The map is the array's from here on, if there is one. */
-static darray ha_npy_wrap(const ha_npy_file *f, const ha_npy_header *h, unsigned flags,
+HA_IN_ darray ha_npy_wrap(const ha_npy_file *f, const ha_npy_header *h, unsigned flags,
                           ha_npy_map *m) {
     int64_t stride[HA_MOST_RANK];
     ha_npy_map *kept = (ha_npy_map *)HARRAY_MALLOC(sizeof *kept);
@@ -72,7 +72,7 @@ static darray ha_npy_wrap(const ha_npy_file *f, const ha_npy_header *h, unsigned
     return ha_no_darray;
 }
 
-static darray ha_npy_map_open(const ha_npy_file *f, unsigned flags) {
+HA_IN_ darray ha_npy_map_open(const ha_npy_file *f, unsigned flags) {
     ha_npy_header h;
     ha_npy_map m;
     darray x = ha_no_darray;

@@ -8,7 +8,7 @@
 
 /* The context whose own queue the stream is; NULL: none's. Its queue may go, unless its user keeps
  * it meanwhile; the context stays. */
-static ha_context *ha_stream_context(const ha_context *c, const void *stream) {
+HA_IN_ ha_context *ha_stream_context(const ha_context *c, const void *stream) {
     pthread_mutex_lock(&ha_registry.lock);
     ha_context *q = ha_registry.contexts;
     for (; q; q = q->next) {
@@ -19,12 +19,12 @@ static ha_context *ha_stream_context(const ha_context *c, const void *stream) {
     return q;
 }
 
-static int ha_knows_streams(const ha_context *c) {
+HA_IN_ int ha_knows_streams(const ha_context *c) {
     return c->ops && HA_HAS_(c->ops, ha_queue_ops, adopt);
 }
 
 /* *queue = one around a stream of c's device. */
-static ha_status ha_stream_enter(const ha_context *c, const void *stream, void **queue) {
+HA_IN_ ha_status ha_stream_enter(const ha_context *c, const void *stream, void **queue) {
     pthread_mutex_lock(&ha_registry.lock);
     ha_status s = c->ops->adopt(c->primary->device, (void *)(uintptr_t)stream, queue);
     pthread_mutex_unlock(&ha_registry.lock);
@@ -32,18 +32,18 @@ static ha_status ha_stream_enter(const ha_context *c, const void *stream, void *
 }
 
 /* Events that were recorded there are forgotten before. */
-static void ha_stream_leave(const ha_context *c, void *queue) {
+HA_IN_ void ha_stream_leave(const ha_context *c, void *queue) {
     pthread_mutex_lock(&ha_registry.lock);
     c->ops->destroy(queue);
     pthread_mutex_unlock(&ha_registry.lock);
 }
 
-static void ha_event_forget(const ha_context *c, ha_event *event) {
+HA_IN_ void ha_event_forget(const ha_context *c, ha_event *event) {
     if (HA_HAS_(c->ops, ha_queue_ops, forget)) c->ops->forget(event);
 }
 
 /* What is enqueued on the stream from now on comes after all that was enqueued on c. */
-static ha_status ha_stream_follow(ha_context *c, const void *stream) {
+HA_IN_ ha_status ha_stream_follow(ha_context *c, const void *stream) {
     void *queue;
     ha_fence *m;
     ha_status s = ha_stream_enter(c, stream, &queue);
@@ -58,7 +58,7 @@ static ha_status ha_stream_follow(ha_context *c, const void *stream) {
 }
 
 /* What is enqueued on c from now on comes after all that was enqueued on the stream. */
-static ha_status ha_stream_lead(ha_context *c, const void *stream) {
+HA_IN_ ha_status ha_stream_lead(ha_context *c, const void *stream) {
     ha_context *q = ha_stream_context(c, stream);
     void *queue;
     ha_event event;
@@ -76,7 +76,7 @@ static ha_status ha_stream_lead(ha_context *c, const void *stream) {
 
 /* Ends a token when all that was enqueued on the stream has happened; without waiting, if the
  * driver lets it. */
-static void ha_stream_end_token(ha_token *t, const void *stream, const char *operation) {
+HA_IN_ void ha_stream_end_token(ha_token *t, const void *stream, const char *operation) {
     ha_context *c = t->context;
     void *queue;
     ha_event event;

@@ -55,7 +55,7 @@ static inline int ha_lost_write(const ha_operation *o) { return o->write && ha_i
 
 /* Drops what has happened, as far as is known. keep_lost: but for lost writes; of a block that
  * nobody will read it only counts that queues are off it. */
-static void ha_ops_prune(ha_ops *o, int keep_lost) {
+HA_IN_ void ha_ops_prune(ha_ops *o, int keep_lost) {
     ha_operation *list = ha_ops_list(o);
     uint32_t k = 0;
     for (uint32_t i = 0; i < o->n; i++) {
@@ -66,14 +66,14 @@ static void ha_ops_prune(ha_ops *o, int keep_lost) {
 }
 
 /* Widens *into to cover o as well: more is waited for than need be, never less. */
-static void ha_operation_merge(const ha_grid *g, ha_operation *into, const ha_operation *o) {
+HA_IN_ void ha_operation_merge(const ha_grid *g, ha_operation *into, const ha_operation *o) {
     into->range = ha_around(g, into->range, o->range);
     if (o->at.seq > into->at.seq) into->at.seq = o->at.seq;
     into->write |= o->write;
 }
 
 /* One entry a queue. */
-static void ha_ops_merge(ha_ops *o) {
+HA_IN_ void ha_ops_merge(ha_ops *o) {
     ha_operation *list = ha_ops_list(o);
     uint32_t k = 0;
     for (uint32_t i = 0; i < o->n; i++) {
@@ -93,7 +93,7 @@ static void ha_ops_merge(ha_ops *o) {
  * meanwhile others read. (Its parts, not an ha_operation, so that they come in registers: gcc would
  * store an ha_operation in words and load it in pairs of words, which takes 10 ns of closing an
  * access.) */
-static void ha_ops_note(ha_ops *o, ha_timepoint at, size_t first, size_t last, int write,
+HA_IN_ void ha_ops_note(ha_ops *o, ha_timepoint at, size_t first, size_t last, int write,
                         const char *site) {
     ha_operation *list = ha_ops_list(o);
     uint32_t k = 0;
@@ -114,7 +114,7 @@ static void ha_ops_note(ha_ops *o, ha_timepoint at, size_t first, size_t last, i
     o->n = k + 1;
 }
 
-static void ha_ops_free(ha_ops *o) {
+HA_IN_ void ha_ops_free(ha_ops *o) {
     if (o->heap) HARRAY_FREE(o->heap);
     o->heap = NULL;
     o->n = o->capacity = o->promised = 0;

@@ -118,7 +118,7 @@ static inline ha_block *ha_pool_find(const ha_pool *p, size_t bytes) HA_REQUIRES
 
 /* Takes the oldest blocks out of the cache until at most `keep` bytes are in it. They are handed
  * out no more: ha_blocks_release() has to follow. */
-static ha_block *ha_pool_pick(ha_pool *p, uint64_t keep) HA_REQUIRES_(p->lock) {
+HA_IN_ ha_block *ha_pool_pick(ha_pool *p, uint64_t keep) HA_REQUIRES_(p->lock) {
     ha_block *picked = NULL, **last = &picked;
     while (p->bytes[HA_CACHED] > keep) {
         ha_block *b = p->oldest;
@@ -133,7 +133,7 @@ static ha_block *ha_pool_pick(ha_pool *p, uint64_t keep) HA_REQUIRES_(p->lock) {
 }
 
 /* The same of a block that is too large to be cached. */
-static ha_block *ha_pool_refuse(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
+HA_IN_ ha_block *ha_pool_refuse(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
     p->bytes[HA_CACHED] -= b->bytes;
     p->returning++;
     b->next = NULL;
@@ -143,7 +143,7 @@ static ha_block *ha_pool_refuse(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
 /* ---- the backend; nothing locked ----------------------------------------------------------- */
 
 /* The user's allocator may not be what it should. */
-static ha_status ha_allocator_call(const ha_allocator *from, size_t bytes, void **data) {
+HA_IN_ ha_status ha_allocator_call(const ha_allocator *from, size_t bytes, void **data) {
     void *block = NULL;
     ha_status s = from->allocate(from->user, bytes, &block);
     if (s) return s;
@@ -157,13 +157,13 @@ static ha_status ha_allocator_call(const ha_allocator *from, size_t bytes, void 
     return HA_OK;
 }
 
-static ha_status ha_memory_call(ha_memory *m, size_t bytes, void **data) {
+HA_IN_ ha_status ha_memory_call(ha_memory *m, size_t bytes, void **data) {
     if (m->allocator.allocate) return ha_allocator_call(&m->allocator, bytes, data);
     return ha_memory_table(m)->allocate(m->handle, bytes, data);
 }
 
 /* The backend has given bytes, or got them back. */
-static void ha_tell_block(ha_event_kind kind, ha_memory *m, uint64_t bytes) {
+HA_IN_ void ha_tell_block(ha_event_kind kind, ha_memory *m, uint64_t bytes) {
     if (!ha_is_listening()) return;
     ha_spin_lock(&m->pool.lock);
     uint64_t balance = ha_pool_handed_out(&m->pool);
@@ -171,7 +171,7 @@ static void ha_tell_block(ha_event_kind kind, ha_memory *m, uint64_t bytes) {
     ha_on_block(kind, m, bytes, balance);
 }
 
-static void ha_block_release(ha_block *b) {
+HA_IN_ void ha_block_release(ha_block *b) {
     ha_memory *m = b->memory;
     HA_DEBUG_(ha_known_gone(b->known);)
     ha_block_poison(b, b->bytes);
@@ -184,7 +184,7 @@ static void ha_block_release(ha_block *b) {
 }
 
 /* What ha_pool_pick() took out. Returns how many bytes that are. */
-static uint64_t ha_blocks_release(ha_memory *m, ha_block *picked) {
+HA_IN_ uint64_t ha_blocks_release(ha_memory *m, ha_block *picked) {
     uint64_t bytes = 0, n = 0;
     if (!picked) return 0;
     for (ha_block *b = picked, *next; b; b = next, n++) {
@@ -201,7 +201,7 @@ static uint64_t ha_blocks_release(ha_memory *m, ha_block *picked) {
 }
 
 /* Gives back what is in the cache beyond `keep` bytes. */
-static uint64_t ha_memory_shrink(ha_memory *m, uint64_t keep) {
+HA_IN_ uint64_t ha_memory_shrink(ha_memory *m, uint64_t keep) {
     ha_spin_lock(&m->pool.lock);
     ha_block *picked = ha_pool_pick(&m->pool, keep);
     ha_spin_unlock(&m->pool.lock);
@@ -209,7 +209,7 @@ static uint64_t ha_memory_shrink(ha_memory *m, uint64_t keep) {
 }
 
 /* Asks the backend for b->bytes bytes. What is cached makes way, as far as the high water says. */
-static ha_status ha_block_ask(ha_block *b) {
+HA_IN_ ha_status ha_block_ask(ha_block *b) {
     ha_memory *m = b->memory;
     ha_pool *p = &m->pool;
     ha_spin_lock(&p->lock);
@@ -271,33 +271,33 @@ static inline uint64_t ha_block_give(ha_block *b, uint32_t arrays) {
 }
 
 /* An array without a block begins or ends. */
-static void ha_pool_count(ha_memory *m, int by) {
+HA_IN_ void ha_pool_count(ha_memory *m, int by) {
     ha_spin_lock(&m->pool.lock);
     m->pool.arrays += (uint64_t)(int64_t)by;
     ha_spin_unlock(&m->pool.lock);
 }
 
 /* A thread starts (1) or ends (-1) giving blocks back one by one. */
-static void ha_pool_return(ha_memory *m, int by) {
+HA_IN_ void ha_pool_return(ha_memory *m, int by) {
     ha_spin_lock(&m->pool.lock);
     m->pool.returning += (uint32_t)by;
     ha_spin_unlock(&m->pool.lock);
 }
 
-static void ha_pool_retire(ha_block *b) {
+HA_IN_ void ha_pool_retire(ha_block *b) {
     ha_spin_lock(&b->memory->pool.lock);
     ha_pool_move(&b->memory->pool, b, HA_RETIRED);
     ha_spin_unlock(&b->memory->pool.lock);
 }
 
-static uint64_t ha_pool_bytes(ha_memory *m, ha_use use) {
+HA_IN_ uint64_t ha_pool_bytes(ha_memory *m, ha_use use) {
     ha_spin_lock(&m->pool.lock);
     uint64_t bytes = m->pool.bytes[use];
     ha_spin_unlock(&m->pool.lock);
     return bytes;
 }
 
-static int ha_pool_caches(ha_memory *m) {
+HA_IN_ int ha_pool_caches(ha_memory *m) {
     ha_spin_lock(&m->pool.lock);
     int caches = m->pool.most > 0;
     ha_spin_unlock(&m->pool.lock);

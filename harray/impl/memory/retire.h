@@ -9,7 +9,7 @@
 #include "pool.h"
 
 /* Takes off the list what no queue uses any more. */
-static ha_block *ha_take_passed(ha_memory *m) {
+HA_IN_ ha_block *ha_take_passed(ha_memory *m) {
     ha_block *passed = NULL;
     pthread_mutex_lock(&m->lock);
     m->youngest = NULL;
@@ -32,7 +32,7 @@ static ha_block *ha_take_passed(ha_memory *m) {
 /* Gives back what no queue uses any more, without blocking. Returns whether that was anything;
  * *released: the bytes that went to the backend, not to the cache. Meanwhile these blocks are
  * neither retired nor cached: so it counts as returning them. */
-static int ha_memory_collect(ha_memory *m, uint64_t *released) {
+HA_IN_ int ha_memory_collect(ha_memory *m, uint64_t *released) {
     *released = 0;
     if (!ha_pool_bytes(m, HA_RETIRED)) return 0;
     ha_poll_all();
@@ -47,13 +47,13 @@ static int ha_memory_collect(ha_memory *m, uint64_t *released) {
     return passed != NULL;
 }
 
-static int ha_memory_sweep(ha_memory *m) {
+HA_IN_ int ha_memory_sweep(ha_memory *m) {
     uint64_t released;
     return ha_memory_collect(m, &released);
 }
 
 /* The oldest operation that keeps a retired block, if that was there at the first attempt. */
-static int ha_memory_pending(ha_memory *m, ha_attempt *attempt) {
+HA_IN_ int ha_memory_pending(ha_memory *m, ha_attempt *attempt) {
     if (!attempt->retired)
         attempt->retired = __atomic_load_n(&ha_retirements, __ATOMIC_ACQUIRE) + 1;
     pthread_mutex_lock(&m->lock);
@@ -68,7 +68,7 @@ enum { HA_ATTEMPTS = 1000 }; /* with other threads giving blocks back in between
 
 /* How many blocks came back so far; waits for those that other threads are just giving back, which
  * waits for nobody. */
-static uint64_t ha_memory_returned(ha_memory *m, uint64_t seen) {
+HA_IN_ uint64_t ha_memory_returned(ha_memory *m, uint64_t seen) {
     for (;;) {
         ha_spin_lock(&m->pool.lock);
         uint64_t returned = m->pool.returned;
@@ -80,14 +80,14 @@ static uint64_t ha_memory_returned(ha_memory *m, uint64_t seen) {
 }
 
 /* Has what was kept back for staging in a memory given to it again. */
-static void ha_memory_reclaim(ha_memory *m) {
+HA_IN_ void ha_memory_reclaim(ha_memory *m) {
     void (*reclaim)(ha_memory *) = __atomic_load_n(&m->reclaim, __ATOMIC_ACQUIRE);
     if (reclaim) reclaim(m);
 }
 
 /* Gets b->data from the backend: `bytes` bytes at least, more when that is to be cached. A memory
  * that is full is asked again when something came back, from the cache first of all. */
-static ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt) {
+HA_IN_ ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt) {
     ha_memory *m = b->memory;
     for (int i = 0;; i++) {
         uint64_t seen = ha_memory_returned(m, UINT64_MAX);
@@ -108,7 +108,7 @@ static ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt)
 }
 
 /* A block that is not from the cache. */
-static ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block **out,
+HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block **out,
                               ha_attempt *attempt) {
     ha_block *b = (ha_block *)HARRAY_MALLOC(sizeof *b);
     if (!b) return HA_ERR_MEMORY;
@@ -127,19 +127,19 @@ static ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block *
 }
 
 /* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has happened. */
-static ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
+HA_IN_ ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
     if ((*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
     if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
     return ha_block_new(m, bytes, use, out, attempt);
 }
 
-static int ha_bytes_of(size_t n, size_t element, size_t *bytes) {
+HA_IN_ int ha_bytes_of(size_t n, size_t element, size_t *bytes) {
     return !__builtin_mul_overflow(n, element, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
 /* The same, waiting for retired blocks if need be. */
-static ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
+HA_IN_ ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
     ha_attempt attempt = {0};
     ha_status s;
     while ((s = ha_block_take_for(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY_)
@@ -149,7 +149,7 @@ static ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
 
 /* Makes sure that it will be known when these operations have happened. Waits for a queue that
  * cannot record an event. */
-static void ha_ops_cover(ha_ops *o) {
+HA_IN_ void ha_ops_cover(ha_ops *o) {
     ha_note note = ha_backend_note; /* what failed before is still to be told */
     ha_operation *list = ha_ops_list(o);
     for (uint32_t i = 0; i < o->n; i++) {
@@ -169,7 +169,7 @@ static void ha_ops_cover(ha_ops *o) {
 }
 
 /* Puts it on the list of its memory. */
-static void ha_block_wait(ha_block *b) {
+HA_IN_ void ha_block_wait(ha_block *b) {
     ha_memory *m = b->memory;
     pthread_mutex_lock(&m->lock);
     b->next = NULL;
@@ -186,7 +186,7 @@ static void ha_block_wait(ha_block *b) {
 
 /* Gives a block back once `ops` have happened; takes them over. Does not wait, except for a queue
  * that cannot record an event. Cannot fail. */
-static void ha_block_retire(ha_block *b, ha_ops *ops) {
+HA_IN_ void ha_block_retire(ha_block *b, ha_ops *ops) {
     if (ops->n) ha_ops_cover(ops);
     if (!ops->n) {
         ha_ops_free(ops);

@@ -14,7 +14,7 @@ static const char ha_plan_name[] = "ha_copy_plan";
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-static ha_status ha_pair_check(const ha_copy_pair *pair, size_t i) {
+HA_IN_ ha_status ha_pair_check(const ha_copy_pair *pair, size_t i) {
     char site[40];
     snprintf(site, sizeof site, "pair %zu", i);
     ha_status s = ha_copy_check(&pair->to, &pair->from, ha_plan_name, site);
@@ -25,7 +25,7 @@ static ha_status ha_pair_check(const ha_copy_pair *pair, size_t i) {
 }
 
 /* No two targets meet, nor a target and a source. */
-static ha_status ha_pairs_check(const ha_copy_pair *pair, size_t count) {
+HA_IN_ ha_status ha_pairs_check(const ha_copy_pair *pair, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++) {
             const int from = ha_views_meet(&pair[i].to, &pair[k].from);
@@ -75,7 +75,7 @@ typedef struct ha_pair_run {
     ha_access read, write;
 } ha_pair_run;
 
-static ha_status ha_pair_copy(const ha_copy_pair *pair, const ha_pair_run *run) {
+HA_IN_ ha_status ha_pair_copy(const ha_copy_pair *pair, const ha_pair_run *run) {
     ha_context *c = run->write.context;
     ha_misfit misfit;
     ha_strided_copy copy;
@@ -89,7 +89,7 @@ static ha_status ha_pair_copy(const ha_copy_pair *pair, const ha_pair_run *run) 
 }
 
 /* The devices first: they work while the host copies. */
-static ha_status ha_plan_copy(const ha_copy_plan *plan, const ha_pair_run *run, const char *site) {
+HA_IN_ ha_status ha_plan_copy(const ha_copy_plan *plan, const ha_pair_run *run, const char *site) {
     for (int on_host = 0; on_host < 2; on_host++)
         for (size_t i = 0; i < plan->count; i++) {
             if (ha_is_host(run[i].write.context) != on_host) continue;
@@ -102,7 +102,7 @@ static ha_status ha_plan_copy(const ha_copy_plan *plan, const ha_pair_run *run, 
     return HA_OK;
 }
 
-static void ha_plan_requests(const ha_copy_plan *plan, ha_pair_run *run, ha_request *requests) {
+HA_IN_ void ha_plan_requests(const ha_copy_plan *plan, ha_pair_run *run, ha_request *requests) {
     memset(requests, 0, 2 * plan->count * sizeof *requests);
     for (size_t i = 0; i < plan->count; i++, requests += 2) {
         const ha_copy_pair *pair = &plan->pair[i];

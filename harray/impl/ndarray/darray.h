@@ -18,22 +18,22 @@ typedef struct ha_plot {
 } ha_plot;
 
 /* Of a type of an array; HA_DTYPE_NONE where it is the user's own. */
-static ha_dtype ha_dtype_quietly(ha_type type) {
+HA_IN_ ha_dtype ha_dtype_quietly(ha_type type) {
     ha_dtype dtype = ha_dtype_named(type.name);
     return ha_dtype_size(dtype) == type.size ? dtype : HA_DTYPE_NONE;
 }
 
 /* Elements from one aligned address to the next. */
-static int64_t ha_alignment_unit(size_t alignment, size_t element) {
+HA_IN_ int64_t ha_alignment_unit(size_t alignment, size_t element) {
     size_t common = alignment;
     while (element % common) common /= 2;
     return (int64_t)(alignment / common);
 }
 
 /* *sum += more, of what is not negative. Returns whether it fits. */
-static int ha_grow(int64_t *sum, int64_t more) { return !__builtin_add_overflow(*sum, more, sum); }
+HA_IN_ int ha_grow(int64_t *sum, int64_t more) { return !__builtin_add_overflow(*sum, more, sum); }
 
-static ha_status ha_shape_valid(const ha_shape *shape, int rank, const char *operation) {
+HA_IN_ ha_status ha_shape_valid(const ha_shape *shape, int rank, const char *operation) {
     ha_status s = ha_extents_sizes(rank, shape->extent, 0, operation);
     if (!s) s = ha_order_valid(shape->order, operation);
     if (s) return s;
@@ -50,7 +50,7 @@ static ha_status ha_shape_valid(const ha_shape *shape, int rank, const char *ope
 
 /* The elements of one row with what is free before and behind it, so that the first interior one of
  * each is aligned: rows are multiples of a unit. Returns whether that fits. */
-static int ha_plot_align(ha_plot *plot, const ha_shape *shape, int64_t ghosts, int64_t *width) {
+HA_IN_ int ha_plot_align(ha_plot *plot, const ha_shape *shape, int64_t ghosts, int64_t *width) {
     const int64_t unit = ha_alignment_unit(shape->alignment, plot->type.size);
     plot->view.offset = (unit - ghosts % unit) % unit;
     if (!ha_grow(width, plot->view.offset + unit - 1)) return 0;
@@ -59,7 +59,7 @@ static int ha_plot_align(ha_plot *plot, const ha_shape *shape, int64_t ghosts, i
 }
 
 /* From the fastest dimension to the slowest. Returns whether all fits 64 bits. */
-static int ha_plot_lay(ha_plot *plot, const ha_shape *shape) {
+HA_IN_ int ha_plot_lay(ha_plot *plot, const ha_shape *shape) {
     darray *x = &plot->view;
     int64_t next = 1, count;
     for (int n = 0; n < x->rank; n++) {
@@ -79,7 +79,7 @@ static int ha_plot_lay(ha_plot *plot, const ha_shape *shape) {
 }
 
 /* Into the grid, by descending pitch. Of a dimension of one index the pitch does not matter. */
-static void ha_plot_insert(ha_plot *plot, int64_t extent, int64_t stride) {
+HA_IN_ void ha_plot_insert(ha_plot *plot, int64_t extent, int64_t stride) {
     int k = plot->rank;
     if (extent == 1) return;
     const int64_t pitch = stride < 0 ? -stride : stride;
@@ -94,7 +94,7 @@ static void ha_plot_insert(ha_plot *plot, int64_t extent, int64_t stride) {
 
 /* The grid of all that the strides reach, whose sizes fit. `row`: the dimension whose rows begin
  * with what is free before the first element; that belongs to the grid, and is never used. */
-static void ha_plot_grid(ha_plot *plot, int row) {
+HA_IN_ void ha_plot_grid(ha_plot *plot, int row) {
     const darray *x = &plot->view;
     plot->rank = 0;
     plot->size = !ha_view_is_empty(x);
@@ -103,7 +103,7 @@ static void ha_plot_grid(ha_plot *plot, int row) {
     if (plot->rank == 1 && plot->pitch[0] == 1) plot->rank = 0; /* a line: it needs none */
 }
 
-static ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_shape *shape,
+HA_IN_ ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_shape *shape,
                               const char *operation) {
     memset(plot, 0, sizeof *plot);
     ha_status s = ha_enter(operation);
@@ -125,7 +125,7 @@ static ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_sh
 }
 
 /* Of extents alone. */
-static ha_status ha_plot_plain(ha_plot *plot, ha_order order, ha_type type, int rank,
+HA_IN_ ha_status ha_plot_plain(ha_plot *plot, ha_order order, ha_type type, int rank,
                                const int64_t *extent, const char *operation) {
     ha_shape shape = {.rank = rank, .order = order};
     ha_status s = ha_extents_valid(rank, rank && !extent, operation);
@@ -135,7 +135,7 @@ static ha_status ha_plot_plain(ha_plot *plot, ha_order order, ha_type type, int 
 }
 
 /* An array that nobody knows yet, or none, becomes the storage. */
-static darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *operation) {
+HA_IN_ darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *operation) {
     darray x = ha_view_done(plot->view);
     if (!storage) return (darray){.rank = 0};
     x.array = storage;
@@ -275,7 +275,7 @@ typedef struct ha_typed {
     int64_t offset, numbers[3 * HA_MOST_RANK];
 } ha_typed;
 
-static size_t ha_typed_bytes(int rank) {
+HA_IN_ size_t ha_typed_bytes(int rank) {
     return offsetof(ha_typed, numbers) + 3 * (size_t)rank * sizeof(int64_t);
 }
 
@@ -291,7 +291,7 @@ darray darray_of_typed_(const void *typed, ha_dtype dtype, int rank) {
     return x;
 }
 
-static int ha_type_is(const ha_array *a, ha_type type) {
+HA_IN_ int ha_type_is(const ha_array *a, ha_type type) {
     return a->element == type.size && (a->type == type.name || !strcmp(a->type, type.name));
 }
 

@@ -10,14 +10,14 @@
 /* ---- filling -------------------------------------------------------------------------------- */
 
 /* Whether its elements are all that lies between the first and the last of them in memory. */
-static int ha_view_has_no_gaps(const darray *x) {
+HA_IN_ int ha_view_has_no_gaps(const darray *x) {
     int64_t low, high;
     return !ha_extents_reach(x->rank, x->extent, x->stride, &low, &high) &&
            high - low + 1 == darray_size(*x);
 }
 
 /* Its first element is the first in memory. */
-static darray ha_view_forwards(darray x) {
+HA_IN_ darray ha_view_forwards(darray x) {
     for (int d = 0; d < x.rank; d++) {
         if (x.stride[d] >= 0 || x.extent[d] == 1) continue;
         x.offset = ha_go(x.offset, x.extent[d] - 1, x.stride[d]);
@@ -26,7 +26,7 @@ static darray ha_view_forwards(darray x) {
     return x;
 }
 
-static ha_status ha_fill_on_device(const darray *x, const void *value, ha_context *c,
+HA_IN_ ha_status ha_fill_on_device(const darray *x, const void *value, ha_context *c,
                                    const char *operation, const char *site) {
     const darray forwards = ha_view_forwards(*x);
     ha_opening o = {.array = x->array,
@@ -41,7 +41,7 @@ static ha_status ha_fill_on_device(const darray *x, const void *value, ha_contex
     return ha_opening_end(&o, ha_opening_fill(&o, value, x->array->element, o.count));
 }
 
-static ha_status ha_fill_on_host(const darray *x, const void *value, const char *operation,
+HA_IN_ ha_status ha_fill_on_host(const darray *x, const void *value, const char *operation,
                                  const char *site) {
     ha_access v;
     ha_status s = ha_open_darray(&v, x, ha_host(), HA_OVERWRITE, operation, site);
@@ -63,7 +63,7 @@ ha_status darray_fill_element_(darray x, const void *value, ha_context *context,
 }
 
 /* A number that the view's type has, refused as the view. */
-static ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *converted,
+HA_IN_ ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *converted,
                                 const char *operation) {
     ha_status s = ha_view_check(x, operation);
     if (s) return s;
@@ -79,7 +79,7 @@ ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const cha
 
 /* ---- single elements ------------------------------------------------------------------------ */
 
-static ha_status ha_view_element(const darray *x, const int64_t *index, const void *value,
+HA_IN_ ha_status ha_view_element(const darray *x, const int64_t *index, const void *value,
                                  size_t *element, const char *operation) {
     int64_t at = x->offset;
     ha_status s = ha_view_check(x, operation);

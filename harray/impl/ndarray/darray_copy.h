@@ -8,20 +8,20 @@
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 /* Numbers, or elements of the user's own type. */
-static int ha_views_match(const darray *a, const darray *b) {
+HA_IN_ int ha_views_match(const darray *a, const darray *b) {
     const ha_type x = ha_array_type(a->array), y = ha_array_type(b->array);
     if (a->type && b->type) return 1;
     return !a->type && !b->type && x.size == y.size && !strcmp(x.name, y.name);
 }
 
-static ha_status ha_views_refuse(const darray *x, const darray *y, const char *reason,
+HA_IN_ ha_status ha_views_refuse(const darray *x, const darray *y, const char *reason,
                                  const char *operation, const char *site) {
     char other[256];
     darray_print_shape(*y, other, sizeof other);
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%s: %.160s: %s", site, other, reason);
 }
 
-static ha_status ha_copy_check(const darray *to, const darray *from, const char *operation,
+HA_IN_ ha_status ha_copy_check(const darray *to, const darray *from, const char *operation,
                                const char *site) {
     ha_status s = ha_view_check(to, operation);
     if (!s) s = ha_view_check(from, operation);
@@ -38,7 +38,7 @@ static ha_status ha_copy_check(const darray *to, const darray *from, const char 
 }
 
 /* Whether they may have elements in common: as far as accesses tell them apart. */
-static int ha_views_meet(const darray *x, const darray *y) {
+HA_IN_ int ha_views_meet(const darray *x, const darray *y) {
     ha_range a, b;
     if (x->array != y->array) return 0;
     (void)ha_view_cover(x->array->grid, x, &a);
@@ -46,7 +46,7 @@ static int ha_views_meet(const darray *x, const darray *y) {
     return ha_overlap(x->array->grid, a, b);
 }
 
-static int ha_view_is_valid_at(const darray *v, const ha_context *c) {
+HA_IN_ int ha_view_is_valid_at(const darray *v, const ha_context *c) {
     ha_range r;
     (void)ha_view_cover(v->array->grid, v, &r);
     ha_lock(v->array);
@@ -60,7 +60,7 @@ static int ha_view_is_valid_at(const darray *v, const ha_context *c) {
 
 /* Pieces that a queue can copy by one command: rows or planes of them, forwards. The data are those
  * of the first elements; NULL: to ask only. */
-static int ha_pieces_between(const darray *to, char *to_data, const darray *from,
+HA_IN_ int ha_pieces_between(const darray *to, char *to_data, const darray *from,
                              const char *from_data, ha_strided_copy *copy) {
     const size_t size = to->array->element;
     ha_strided s = {.run = size};
@@ -77,7 +77,7 @@ static int ha_pieces_between(const darray *to, char *to_data, const darray *from
     return ha_strided_is_pitched(copy);
 }
 
-static ha_status ha_move_once(ha_context *c, const ha_strided_copy *copy) {
+HA_IN_ ha_status ha_move_once(ha_context *c, const ha_strided_copy *copy) {
     ha_mover m = {c, 0, HA_STRIDED_LEVELS};
     if (!c->ops) return HA_ERR_UNSUPPORTED;
     if (copy->levels) return ha_move_at_once(&m, copy);
@@ -88,11 +88,11 @@ typedef struct ha_device_copy {
     const darray *to, *from;
 } ha_device_copy;
 
-static char *ha_part_data(const ha_open_part *p) {
+HA_IN_ char *ha_part_data(const ha_open_part *p) {
     return p->opening.in->data + p->opening.at * p->opening.array->element;
 }
 
-static ha_status ha_device_copy_work(ha_open_set *t, void *argument) {
+HA_IN_ ha_status ha_device_copy_work(ha_open_set *t, void *argument) {
     const ha_device_copy *copy = (const ha_device_copy *)argument;
     const int to_first = t->part[0].place == 1;
     ha_open_part *to = &t->part[!to_first], *from = &t->part[to_first];
@@ -106,7 +106,7 @@ static ha_status ha_device_copy_work(ha_open_set *t, void *argument) {
 }
 
 /* HA_ERR_UNSUPPORTED, untold: not there. */
-static ha_status ha_copy_on_device(const darray *to, const darray *from, ha_context *c,
+HA_IN_ ha_status ha_copy_on_device(const darray *to, const darray *from, ha_context *c,
                                    const char *operation, const char *site) {
     ha_device_copy copy = {to, from};
     ha_open_set t = {
@@ -123,7 +123,7 @@ static ha_status ha_copy_on_device(const darray *to, const darray *from, ha_cont
 }
 
 /* Whether it is worth trying. */
-static int ha_copy_fits_device(const darray *to, const darray *from, const ha_context *c) {
+HA_IN_ int ha_copy_fits_device(const darray *to, const darray *from, const ha_context *c) {
     ha_strided_copy pieces;
     return c->ops && to->type == from->type && ha_view_is_valid_at(from, c) &&
            ha_pieces_between(to, NULL, from, NULL, &pieces);
@@ -132,7 +132,7 @@ static int ha_copy_fits_device(const darray *to, const darray *from, const ha_co
 /* ---- on the host ---------------------------------------------------------------------------- */
 
 /* Both are open. Neither fails unless the conversion can. */
-static ha_status ha_copy_opened(const darray *to, void *to_data, const darray *from,
+HA_IN_ ha_status ha_copy_opened(const darray *to, void *to_data, const darray *from,
                                 const void *from_data, ha_misfit *misfit) {
     if (to->type)
         return ha_strided_convert(to->rank, to->extent, to_data, to->stride, to->type, from_data,
@@ -142,7 +142,7 @@ static ha_status ha_copy_opened(const darray *to, void *to_data, const darray *f
     return HA_OK;
 }
 
-static ha_status ha_open_to_copy(const darray *to, ha_access *write, const darray *from,
+HA_IN_ ha_status ha_open_to_copy(const darray *to, ha_access *write, const darray *from,
                                  ha_access *read, const char *operation, const char *site) {
     ha_open_set t = {.operation = operation, .views_checked = 1};
     ha_request requests[] = {
@@ -153,7 +153,7 @@ static ha_status ha_open_to_copy(const darray *to, ha_access *write, const darra
 }
 
 /* They have nothing in common, and the conversion cannot fail. */
-static ha_status ha_copy_on_host(const darray *to, const darray *from, const char *operation,
+HA_IN_ ha_status ha_copy_on_host(const darray *to, const darray *from, const char *operation,
                                  const char *site) {
     ha_access read, write;
     ha_misfit misfit;
@@ -164,7 +164,7 @@ static ha_status ha_copy_on_host(const darray *to, const darray *from, const cha
     return ha_close_(&write);
 }
 
-static ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_misfit *misfit,
+HA_IN_ ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_misfit *misfit,
                                 const char *operation, const char *site) {
     int64_t index[HA_MOST_RANK];
     char value[80];
@@ -176,7 +176,7 @@ static ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_m
 }
 
 /* All of `from`, into something that nobody else knows. */
-static ha_status ha_copy_out(const darray *to, const darray *from, const char *operation,
+HA_IN_ ha_status ha_copy_out(const darray *to, const darray *from, const char *operation,
                              const char *site) {
     ha_access read, write;
     ha_misfit misfit;
@@ -189,7 +189,7 @@ static ha_status ha_copy_out(const darray *to, const darray *from, const char *o
 }
 
 /* What else has the room for all of `from`. Errors are about what was to be copied. */
-static ha_status ha_copy_between(darray *between, const darray *to, const darray *from,
+HA_IN_ ha_status ha_copy_between(darray *between, const darray *to, const darray *from,
                                  const char *operation, const char *site) {
     ha_tell_later();
     *between = darray_new_(HA_ROW_MAJOR, ha_array_type(to->array), to->rank, to->extent, ha_host());
@@ -206,7 +206,7 @@ static ha_status ha_copy_between(darray *between, const darray *to, const darray
 }
 
 /* Through a copy of its own: what can fail has then happened, and what is the same storage is not. */
-static ha_status ha_copy_through(const darray *to, const darray *from, const char *operation,
+HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, const char *operation,
                                  const char *site) {
     darray between;
     ha_status s = ha_copy_between(&between, to, from, operation, site);
@@ -220,7 +220,7 @@ static ha_status ha_copy_through(const darray *to, const darray *from, const cha
 /* ---- either --------------------------------------------------------------------------------- */
 
 /* Checked. */
-static ha_status ha_copy_views(const darray *to, const darray *from, ha_context *c,
+HA_IN_ ha_status ha_copy_views(const darray *to, const darray *from, ha_context *c,
                                const char *operation, const char *site) {
     if (ha_view_is_empty(to)) return HA_OK;
     if (ha_views_meet(to, from) || ha_scalars_may_misfit(from->type, to->type))
@@ -242,7 +242,7 @@ ha_status darray_copy_(darray to, darray from, ha_context *context, const char *
 /* ---- new arrays ----------------------------------------------------------------------------- */
 
 /* type and dtype: the storage's, and what the view says of its elements. */
-static darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_order order,
+HA_IN_ darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_order order,
                              ha_context *c, const char *operation) {
     darray copy = {.rank = 0};
     if (ha_view_check(x, operation)) return copy;

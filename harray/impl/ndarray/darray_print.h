@@ -11,14 +11,14 @@
 
 /* ---- what an array is ----------------------------------------------------------------------- */
 
-static void ha_print_type(ha_text *t, const darray *x) {
+HA_IN_ void ha_print_type(ha_text *t, const darray *x) {
     if (!x->array)
         ha_print(t, "no array");
     else
         ha_print(t, "%.32s %d", ha_view_type_name(x), x->rank);
 }
 
-static void ha_print_numbers(ha_text *t, const char *before, const darray *x,
+HA_IN_ void ha_print_numbers(ha_text *t, const char *before, const darray *x,
                              const int64_t *numbers) {
     ha_print(t, "%s[%s]", before, ha_show(x->rank, numbers).text);
 }
@@ -29,7 +29,7 @@ size_t darray_print_type(darray x, char *text, size_t bytes) {
     return t.length;
 }
 
-static const char *ha_order_name(const darray *x) {
+HA_IN_ const char *ha_order_name(const darray *x) {
     const int row = ha_extents_contiguous(x->rank, x->extent, x->stride, HA_ROW_MAJOR);
     const int column = ha_extents_contiguous(x->rank, x->extent, x->stride, HA_COLUMN_MAJOR);
     return row && column ? "without gaps"
@@ -38,7 +38,7 @@ static const char *ha_order_name(const darray *x) {
                          : "with gaps";
 }
 
-static void ha_print_valid(ha_text *t, const darray *x) {
+HA_IN_ void ha_print_valid(ha_text *t, const darray *x) {
     const char *before = ", valid on ";
     ha_range box;
     ha_array *a = ha_lockable(x->array);
@@ -78,7 +78,7 @@ typedef struct ha_shown_box {
     int64_t first[HA_MOST_RANK]; /* where it begins among what is shown */
 } ha_shown_box;
 
-static ha_shown_box ha_shown_box_of(const darray *x, const ha_shown *s, unsigned last) {
+HA_IN_ ha_shown_box ha_shown_box_of(const darray *x, const ha_shown *s, unsigned last) {
     ha_shown_box b = {.view = *x};
     for (int d = 0; d < x->rank; d++) {
         b.view.extent[d] = s->first[d];
@@ -91,7 +91,7 @@ static ha_shown_box ha_shown_box_of(const darray *x, const ha_shown *s, unsigned
 }
 
 /* From an open access to their places among what is shown. */
-static void ha_shown_take(const ha_shown *s, const ha_shown_box *b, const void *data,
+HA_IN_ void ha_shown_take(const ha_shown *s, const ha_shown_box *b, const void *data,
                           char *values) {
     const size_t size = ha_dtype_size(b->view.type);
     const char *first = (const char *)data;
@@ -106,7 +106,7 @@ static void ha_shown_take(const ha_shown *s, const ha_shown_box *b, const void *
     }
 }
 
-static ha_status ha_shown_fetch(const darray *x, const ha_shown *s, char *values,
+HA_IN_ ha_status ha_shown_fetch(const darray *x, const ha_shown *s, char *values,
                                 const char *operation) {
     for (unsigned last = 0; last < 1u << s->rank; last++) {
         ha_access v = {0};
@@ -123,7 +123,7 @@ static ha_status ha_shown_fetch(const darray *x, const ha_shown *s, char *values
 }
 
 /* The values that are shown, to be freed. */
-static ha_status ha_shown_values(const darray *x, ha_shown *s, char **values,
+HA_IN_ ha_status ha_shown_values(const darray *x, ha_shown *s, char **values,
                                  const char *operation) {
     *values = NULL;
     if (!x->array)
@@ -147,7 +147,7 @@ static ha_status ha_shown_values(const darray *x, ha_shown *s, char **values,
 }
 
 /* Above it the extents, when they cannot be seen. */
-static void ha_darray_text(const darray *x, const ha_shown *s, const char *values, ha_text *t) {
+HA_IN_ void ha_darray_text(const darray *x, const ha_shown *s, const char *values, ha_text *t) {
     if (s->is_cut || !s->count) {
         ha_print_type(t, x);
         ha_print_numbers(t, " ", x, x->extent);
@@ -166,7 +166,7 @@ size_t darray_print(darray x, char *text, size_t bytes) {
     return t.length;
 }
 
-static ha_status ha_darray_write(const darray *x, const ha_shown *s, const char *values,
+HA_IN_ ha_status ha_darray_write(const darray *x, const ha_shown *s, const char *values,
                                  FILE *file) {
     ha_text t = {0};
     ha_darray_text(x, s, values, &t);

@@ -21,7 +21,7 @@ typedef struct ha_shown {
     int is_cut;             /* there are others */
 } ha_shown;
 
-static void ha_shown_cut(ha_shown *s, int d, int64_t extent, int64_t edge) {
+HA_IN_ void ha_shown_cut(ha_shown *s, int d, int64_t extent, int64_t edge) {
     int cut = extent > 2 * edge;
     s->first[d] = cut ? edge : extent;
     s->last[d] = cut ? edge : 0;
@@ -29,13 +29,13 @@ static void ha_shown_cut(ha_shown *s, int d, int64_t extent, int64_t edge) {
 }
 
 /* At most 10 in each dimension: 10^8 do not overflow. */
-static int64_t ha_shown_count(const ha_shown *s) {
+HA_IN_ int64_t ha_shown_count(const ha_shown *s) {
     int64_t count = 1;
     for (int d = 0; d < s->rank; d++) count *= s->first[d] + s->last[d];
     return count;
 }
 
-static ha_shown ha_shown_of(int rank, const int64_t *extent) {
+HA_IN_ ha_shown ha_shown_of(int rank, const int64_t *extent) {
     ha_shown s = {.rank = rank};
     for (int d = 0; d < rank; d++) ha_shown_cut(&s, d, extent[d], HA_SHOWN_EDGE);
     for (int d = 0; d < rank - 2 && ha_shown_count(&s) > HA_SHOWN_MOST; d++)
@@ -60,7 +60,7 @@ typedef struct ha_cell {
     int before, behind; /* behind < 0: with exponents, complex, nan: aligned are the ends */
 } ha_cell;
 
-static ha_cell ha_table_cell(const ha_table *t, int64_t i) {
+HA_IN_ ha_cell ha_table_cell(const ha_table *t, int64_t i) {
     ha_cell c;
     const char *at = t->values + (size_t)i * ha_dtype_size(t->type);
     int length = (int)ha_dvalue_print(ha_dvalue_load(t->type, at), c.text, sizeof c.text);
@@ -70,7 +70,7 @@ static ha_cell ha_table_cell(const ha_table *t, int64_t i) {
     return c;
 }
 
-static void ha_table_measure(ha_table *t) {
+HA_IN_ void ha_table_measure(ha_table *t) {
     for (int64_t i = 0; i < t->shown->count; i++) {
         const ha_cell c = ha_table_cell(t, i);
         if (c.behind < 0) {
@@ -83,7 +83,7 @@ static void ha_table_measure(ha_table *t) {
     if (t->before + t->behind > t->width) t->width = t->before + t->behind;
 }
 
-static void ha_table_print(const ha_table *t, int64_t i, ha_text *text) {
+HA_IN_ void ha_table_print(const ha_table *t, int64_t i, ha_text *text) {
     const ha_cell c = ha_table_cell(t, i);
     const int right = c.behind < 0 ? 0 : t->behind - c.behind;
     ha_print(text, "%*s%*s", t->width - right, c.text, right, "");
@@ -93,14 +93,14 @@ static void ha_table_print(const ha_table *t, int64_t i, ha_text *text) {
 
 /* What stands between two parts of dimension d: a space, or as many ends of lines as there are
  * dimensions inside them, and the brackets' indent. */
-static void ha_rows_separate(const ha_table *t, int d, ha_text *text) {
+HA_IN_ void ha_rows_separate(const ha_table *t, int d, ha_text *text) {
     const int inside = t->shown->rank - 1 - d;
     for (int n = 0; n < inside; n++) ha_print(text, "\n");
     ha_print(text, "%*s", inside ? d + 1 : 1, "");
 }
 
 /* The part that begins with value *at, of dimensions d and beyond. */
-static void ha_rows_print(const ha_table *t, int d, int64_t *at, ha_text *text) {
+HA_IN_ void ha_rows_print(const ha_table *t, int d, int64_t *at, ha_text *text) {
     const ha_shown *s = t->shown;
     if (d == s->rank) {
         ha_table_print(t, (*at)++, text);
@@ -119,7 +119,7 @@ static void ha_rows_print(const ha_table *t, int d, int64_t *at, ha_text *text) 
 }
 
 /* `values`: those that are shown, without gaps. An end of line stands behind the last bracket. */
-static void ha_shown_print(const ha_shown *s, ha_dtype type, const void *values, ha_text *text) {
+HA_IN_ void ha_shown_print(const ha_shown *s, ha_dtype type, const void *values, ha_text *text) {
     ha_table t = {.shown = s, .type = type, .values = (const char *)values};
     int64_t at = 0;
     ha_table_measure(&t);

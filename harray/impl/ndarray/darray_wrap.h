@@ -6,7 +6,7 @@
 
 /* What stands between the lowest and the highest address belongs to the storage; the grid keeps what
  * is not the array's from being touched. `low`: of index 0, 0, …, from there. */
-static ha_status ha_plot_strides(ha_plot *plot, const int64_t *stride, int64_t *low,
+HA_IN_ ha_status ha_plot_strides(ha_plot *plot, const int64_t *stride, int64_t *low,
                                  const char *operation) {
     darray *x = &plot->view;
     int64_t high, size;

@@ -6,13 +6,13 @@
 #include "open_view.h"
 
 /* The rank of an array_T_D of this size. */
-static int ha_typed_rank(size_t bytes) {
+HA_IN_ int ha_typed_rank(size_t bytes) {
     return (int)((bytes - offsetof(ha_typed, numbers)) / (3 * sizeof(int64_t)));
 }
 
 /* The type is the storage's, whose name is as good in messages. Of a typed one, numbers behind the rank
  * are left as they are, for nobody looks at them: setting them, too, would take half of the time. */
-static void ha_view_of_any(darray *x, const void *array, size_t bytes) {
+HA_IN_ void ha_view_of_any(darray *x, const void *array, size_t bytes) {
     const char *from = (const char *)array;
     if (bytes == sizeof *x) {
         memcpy(x, array, sizeof *x);
@@ -46,7 +46,7 @@ darray darray_of_any_(const void *array, size_t bytes) {
 }
 
 /* Where index 0, 0, … would be. */
-static char *ha_span_data(const ha_access *x, const darray *view) {
+HA_IN_ char *ha_span_data(const ha_access *x, const darray *view) {
     int64_t lowest = 0;
     if (!x->data) return NULL;
     for (int d = 0; d < view->rank; d++) lowest = ha_go(lowest, view->origin[d], view->stride[d]);
@@ -54,7 +54,7 @@ static char *ha_span_data(const ha_access *x, const darray *view) {
 }
 
 /* The span behind the head of an access: of a typed one, or of one to a darray. */
-static void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) {
+HA_IN_ void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) {
     char *data = ha_span_data(x, view), *span = (char *)x + sizeof *x;
     if (access_bytes == sizeof(ha_write_darray)) {
         dspan s = {.data = data, .type = view->type, .rank = view->rank};
@@ -75,12 +75,12 @@ static void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) 
 }
 
 /* An access that was not opened has nothing but its status. */
-static ha_status ha_span_fail(ha_access *x, size_t access_bytes, ha_status s) {
+HA_IN_ ha_status ha_span_fail(ha_access *x, size_t access_bytes, ha_status s) {
     memset(x, 0, access_bytes);
     return x->status = s;
 }
 
-static ha_status ha_open_any_check(const darray *view, unsigned how, const char *operation,
+HA_IN_ ha_status ha_open_any_check(const darray *view, unsigned how, const char *operation,
                                    const char *site) {
     ha_status s = ha_view_check(view, operation);
     if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;

@@ -42,11 +42,11 @@ struct ha_open_set {
 
 /* ---- the requests -------------------------------------------------------------------------- */
 
-static ha_array *ha_request_array(const ha_request *r) {
+HA_IN_ ha_array *ha_request_array(const ha_request *r) {
     return r->view ? r->view->array : r->array;
 }
 
-static ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, const char *site) {
+HA_IN_ ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, const char *site) {
     const char *const operation = t->operation;
     ha_status s = ha_open_refuse(ha_request_array(r), r->how, operation, site);
     if (!s && r->view && !t->views_checked) s = ha_view_check(r->view, operation);
@@ -60,7 +60,7 @@ static ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, co
 
 /* Zeroes the accesses; refuses lists where one is missing or stands twice: each leaves its number
  * in its access, and has to find it there. */
-static ha_status ha_requests_clear(const ha_request *r, size_t count, const char *operation,
+HA_IN_ ha_status ha_requests_clear(const ha_request *r, size_t count, const char *operation,
                                    const char *site) {
     size_t lost = 0;
     for (size_t i = 0; i < count; i++)
@@ -76,7 +76,7 @@ static ha_status ha_requests_clear(const ha_request *r, size_t count, const char
     return ha_fail(HA_ERR_ARGUMENT, operation, "%s: an access is in the list twice", site);
 }
 
-static ha_open_part ha_part_of(const ha_request *r, size_t place, const char *operation,
+HA_IN_ ha_open_part ha_part_of(const ha_request *r, size_t place, const char *operation,
                                const char *site) {
     ha_opening o = {.array = ha_request_array(r),
                     .context = ha_resolve(r->context),
@@ -94,7 +94,7 @@ static ha_open_part ha_part_of(const ha_request *r, size_t place, const char *op
         .opening = o, .attempt = {.site = site}, .access = r->access, .place = place};
 }
 
-static int ha_part_compare(const void *first, const void *second) {
+HA_IN_ int ha_part_compare(const void *first, const void *second) {
     const ha_open_part *x = (const ha_open_part *)first, *y = (const ha_open_part *)second;
     uintptr_t a = (uintptr_t)x->opening.array, b = (uintptr_t)y->opening.array;
     int reads = ha_opening_writes(&x->opening), writes = ha_opening_writes(&y->opening);
@@ -104,7 +104,7 @@ static int ha_part_compare(const void *first, const void *second) {
 }
 
 /* t->part, to be freed in any case. */
-static ha_status ha_open_many_make(ha_open_set *t, const ha_request *r, size_t count,
+HA_IN_ ha_status ha_open_many_make(ha_open_set *t, const ha_request *r, size_t count,
                                    const char *site) {
     size_t bytes;
     if (!__builtin_mul_overflow(count, sizeof *t->part, &bytes) && bytes <= PTRDIFF_MAX)
@@ -121,7 +121,7 @@ static ha_status ha_open_many_make(ha_open_set *t, const ha_request *r, size_t c
 /* ---- begin --------------------------------------------------------------------------------- */
 
 /* Behind the last part of the same array. */
-static size_t ha_group_end(const ha_open_set *t, size_t first) {
+HA_IN_ size_t ha_group_end(const ha_open_set *t, size_t first) {
     size_t end = first + 1;
     while (end < t->count && t->part[end].opening.array == t->part[first].opening.array) end++;
     return end;
@@ -129,7 +129,7 @@ static size_t ha_group_end(const ha_open_set *t, size_t first) {
 
 /* All that is asked of one array is admitted at once: two threads that both want to read it and
  * then to write it would else wait for each other. */
-static ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int trying) {
+HA_IN_ ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int trying) {
     ha_open_part *part = t->part;
     const ha_lock_request *refused = NULL;
     ha_lock_request moves = {.moves = NULL};
@@ -154,13 +154,13 @@ static ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int tr
 }
 
 /* Told at once, with what the backend said about it; the handler hears of it when all is undone. */
-static ha_status ha_open_many_fail(const ha_open_set *t, ha_status s) {
+HA_IN_ ha_status ha_open_many_fail(const ha_open_set *t, ha_status s) {
     return s == HA_RETRY_ALONE_ ? s : ha_opening_fail(&t->at->opening, s);
 }
 
 /* Busy. Whether a part of a record array asks for what is valid nowhere. No memory to find out:
  * then not. */
-static int ha_part_lacks(const ha_open_part *part) {
+HA_IN_ int ha_part_lacks(const ha_open_part *part) {
     const ha_opening *o = &part->opening;
     const ha_array *a = o->array;
     ha_set missing = {.grid = a->grid};
@@ -176,7 +176,7 @@ static int ha_part_lacks(const ha_open_part *part) {
 
 /* Admitted. Parts of record arrays that may be refused for what was never written are the first, so
  * that nothing has moved then. */
-static ha_status ha_group_prepare(ha_open_set *t, size_t first, size_t end) {
+HA_IN_ ha_status ha_group_prepare(ha_open_set *t, size_t first, size_t end) {
     ha_status s = HA_OK;
     for (size_t i = first; i < end; i++)
         t->part[i].lacks = end - first > 1 && ha_part_lacks(&t->part[i]);
@@ -189,7 +189,7 @@ static ha_status ha_group_prepare(ha_open_set *t, size_t first, size_t end) {
     return s;
 }
 
-static ha_status ha_group_begin(ha_open_set *t, size_t first, size_t end, int trying) {
+HA_IN_ ha_status ha_group_begin(ha_open_set *t, size_t first, size_t end, int trying) {
     ha_status s = ha_group_admit(t, first, end, trying);
     if (s) return s;
     t->admitted = end;
@@ -199,7 +199,7 @@ static ha_status ha_group_begin(ha_open_set *t, size_t first, size_t end, int tr
     return s ? ha_open_many_fail(t, s) : HA_OK;
 }
 
-static ha_status ha_open_many_begin(ha_open_set *t, int trying) {
+HA_IN_ ha_status ha_open_many_begin(ha_open_set *t, int trying) {
     ha_status s = HA_OK;
     for (size_t first = 0, end; first < t->count && !s; first = end) {
         end = ha_group_end(t, first);
@@ -212,7 +212,7 @@ static ha_status ha_open_many_begin(ha_open_set *t, int trying) {
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
 /* How many ranges a set may have while these parts are committed, one after the other. */
-static ha_status ha_group_rehearse(const ha_open_part *part, size_t n, ha_set *set, size_t *most) {
+HA_IN_ ha_status ha_group_rehearse(const ha_open_part *part, size_t n, ha_set *set, size_t *most) {
     ha_set trial = {0};
     ha_status s = ha_set_copy(&trial, set);
     *most = set->n;
@@ -228,7 +228,7 @@ static ha_status ha_group_rehearse(const ha_open_part *part, size_t n, ha_set *s
     return s;
 }
 
-static ha_status ha_group_reserve_set(ha_open_part *part, size_t n, ha_set *set) {
+HA_IN_ ha_status ha_group_reserve_set(ha_open_part *part, size_t n, ha_set *set) {
     size_t most;
     ha_status s = ha_group_rehearse(part, n, set, &most);
     return s ? s : ha_set_reserve(part->opening.array, set, most - set->n);
@@ -236,7 +236,7 @@ static ha_status ha_group_reserve_set(ha_open_part *part, size_t n, ha_set *set)
 
 /* Several writes to one array cut its boxes one after the other: so the room that all of them need
  * is more than what each has reserved for itself. All are prepared. */
-static ha_status ha_group_reserve(ha_open_set *t, size_t first, size_t end) {
+HA_IN_ ha_status ha_group_reserve(ha_open_set *t, size_t first, size_t end) {
     ha_array *a = t->part[first].opening.array;
     t->at = &t->part[first];
     t->at->opening.trouble = "no memory for its records";
@@ -246,7 +246,7 @@ static ha_status ha_group_reserve(ha_open_set *t, size_t first, size_t end) {
     return s;
 }
 
-static ha_status ha_open_many_reserve(ha_open_set *t) {
+HA_IN_ ha_status ha_open_many_reserve(ha_open_set *t) {
     ha_status s = HA_OK;
     for (size_t first = 0, end; first < t->count && !s; first = end) {
         end = ha_group_end(t, first);
@@ -258,25 +258,25 @@ static ha_status ha_open_many_reserve(ha_open_set *t) {
 
 /* ---- prepare, commit, abort ---------------------------------------------------------------- */
 
-static void ha_open_many_busy(const ha_open_set *t) {
+HA_IN_ void ha_open_many_busy(const ha_open_set *t) {
     for (size_t i = 0; i < t->count; i = ha_group_end(t, i))
         (void)ha_busy_begin(t->part[i].opening.array, 0, NULL);
 }
 
-static void ha_open_many_idle(const ha_open_set *t) {
+HA_IN_ void ha_open_many_idle(const ha_open_set *t) {
     for (size_t i = 0; i < t->count; i = ha_group_end(t, i)) ha_busy_end(t->part[i].opening.array);
 }
 
 /* Waits for what one part has to wait for. The others keep no chunks: two threads might each wait
  * for those of the other one. */
-static ha_status ha_open_many_wait(ha_open_set *t) {
+HA_IN_ ha_status ha_open_many_wait(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++)
         if (&t->part[i] != t->at) ha_attempt_end(&t->part[i].attempt);
     return ha_attempt_wait(&t->at->attempt);
 }
 
 /* HA_OK: nothing more to wait for, and all are busy. */
-static ha_status ha_open_many_prepare(ha_open_set *t) {
+HA_IN_ ha_status ha_open_many_prepare(ha_open_set *t) {
     ha_status s;
     do {
         s = HA_OK;
@@ -292,7 +292,7 @@ static ha_status ha_open_many_prepare(ha_open_set *t) {
     return ha_open_many_fail(t, s);
 }
 
-static void ha_open_many_commit(ha_open_set *t) {
+HA_IN_ void ha_open_many_commit(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++)
         ha_opening_grant(&t->part[i].opening, t->part[i].access, &t->part[i].displaced);
     ha_open_many_idle(t);
@@ -301,7 +301,7 @@ static void ha_open_many_commit(ha_open_set *t) {
 }
 
 /* The last first, as each may stand on what the ones before it have brought. */
-static void ha_open_many_abort(ha_open_set *t) {
+HA_IN_ void ha_open_many_abort(ha_open_set *t) {
     while (t->admitted) {
         ha_array *a = t->part[t->admitted - 1].opening.array;
         (void)ha_busy_begin(a, 0, NULL);
@@ -315,14 +315,14 @@ static void ha_open_many_abort(ha_open_set *t) {
 }
 
 /* All are prepared, and busy. */
-static ha_status ha_open_many_work(ha_open_set *t) {
+HA_IN_ ha_status ha_open_many_work(ha_open_set *t) {
     ha_status s = t->work ? t->work(t, t->argument) : HA_OK;
     if (!s) return HA_OK;
     ha_open_many_idle(t);
     return s == HA_ERR_UNSUPPORTED ? s : ha_open_many_fail(t, s);
 }
 
-static ha_status ha_open_many_try(ha_open_set *t, int trying) {
+HA_IN_ ha_status ha_open_many_try(ha_open_set *t, int trying) {
     ha_status s = ha_open_many_begin(t, trying);
     if (!s) s = ha_open_many_prepare(t);
     if (!s) s = ha_open_many_work(t);
@@ -336,7 +336,7 @@ static ha_status ha_open_many_try(ha_open_set *t, int trying) {
 
 /* Aborted, for a block that has to be exchanged and was in use. What was to be exchanged in this array
  * before that has gone. */
-static void ha_open_many_renew(ha_open_set *t) {
+HA_IN_ void ha_open_many_renew(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++) {
         ha_opening *o = &t->part[i].opening;
         if (o != &t->at->opening && o->array == t->at->opening.array) o->moved = NULL;
@@ -345,7 +345,7 @@ static void ha_open_many_renew(ha_open_set *t) {
     }
 }
 
-static ha_status ha_open_many_target(ha_open_set *t) {
+HA_IN_ ha_status ha_open_many_target(ha_open_set *t) {
     ha_status s = HA_OK;
     for (size_t i = 0; i < t->count && !s; i++) {
         t->at = &t->part[i];
@@ -355,7 +355,7 @@ static ha_status ha_open_many_target(ha_open_set *t) {
 }
 
 /* No error is told while anything is held. */
-static ha_status ha_open_many_open(ha_open_set *t, int trying) {
+HA_IN_ ha_status ha_open_many_open(ha_open_set *t, int trying) {
     ha_tell_later();
     ha_status s = ha_open_many_target(t);
     while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE_) {
@@ -367,7 +367,7 @@ static ha_status ha_open_many_open(ha_open_set *t, int trying) {
     return s;
 }
 
-static ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count, const char *site) {
+HA_IN_ ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count, const char *site) {
     ha_status s = ha_enter(t->operation);
     if (s || !count) return s;
     if (!requests) return ha_fail(HA_ERR_ARGUMENT, t->operation, "%s: no requests", site);

@@ -5,7 +5,7 @@
 #include "../access/all.h"
 
 /* Where everything is valid and nobody is in the way. */
-static int ha_open_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
+HA_IN_ int ha_open_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
                              const char *site) {
     ha_array *a = v->array;
     ha_range box;
@@ -20,10 +20,9 @@ static int ha_open_view_fast(ha_access *x, const darray *v, ha_context *c, int w
     return 1;
 }
 
-__attribute__((noinline)) static ha_status ha_open_view_slow(ha_access *x, const darray *v,
-                                                             ha_context *c, unsigned how,
-                                                             const char *operation,
-                                                             const char *site) {
+HA_NOINLINE_ HA_IN_ ha_status ha_open_view_slow(ha_access *x, const darray *v, ha_context *c,
+                                                unsigned how, const char *operation,
+                                                const char *site) {
     ha_array *a = v->array;
     ha_opening o = {.array = a,
                     .context = c,
@@ -43,7 +42,7 @@ __attribute__((noinline)) static ha_status ha_open_view_slow(ha_access *x, const
 
 /* As ha_open, for what a view covers: x->data is its first element, x->first where that is in the
  * storage, x->size how many it has. */
-static ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, unsigned how,
+HA_IN_ ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, unsigned how,
                                 const char *operation, const char *site) {
     const unsigned mode = how & ~(unsigned)HA_TRY;
     c = ha_resolve(c);
@@ -54,7 +53,7 @@ static ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, un
 }
 
 /* As ha_read_anywhere. */
-static ha_status ha_read_darray_anywhere(ha_access *x, const darray *v, ha_context *otherwise,
+HA_IN_ ha_status ha_read_darray_anywhere(ha_access *x, const darray *v, ha_context *otherwise,
                                          const char *operation, const char *site) {
     HA_TELLS_EVENTS_;
     ha_array *a = v->array;
@@ -71,7 +70,7 @@ static ha_status ha_read_darray_anywhere(ha_access *x, const darray *v, ha_conte
 }
 
 /* As ha_array_prefetch. */
-static ha_status ha_prefetch_darray(const darray *v, ha_context *c, const char *site) {
+HA_IN_ ha_status ha_prefetch_darray(const darray *v, ha_context *c, const char *site) {
     HA_TELLS_EVENTS_;
     ha_array *a = v->array;
     ha_opening o = {.array = a,

@@ -10,7 +10,7 @@
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-static const char *ha_view_type_name(const darray *x) {
+HA_IN_ const char *ha_view_type_name(const darray *x) {
     return x->type || !x->array ? ha_dtype_name(x->type) : x->array->type;
 }
 
@@ -21,7 +21,7 @@ size_t darray_print_shape(darray x, char *text, size_t bytes) {
 }
 
 /* With the array's shape and name in front. */
-__attribute__((format(printf, 4, 5))) static ha_status ha_view_fail(ha_status s,
+__attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_view_fail(ha_status s,
                                                                     const char *operation,
                                                                     const darray *x,
                                                                     const char *format, ...) {
@@ -37,17 +37,17 @@ __attribute__((format(printf, 4, 5))) static ha_status ha_view_fail(ha_status s,
 
 #define HA_REFUSED(...) (ha_view_fail(HA_ERR_ARGUMENT, __VA_ARGS__), (darray){.rank = 0})
 
-static int ha_view_is_empty(const darray *x) { return ha_any_zero(x->rank, x->extent); }
+HA_IN_ int ha_view_is_empty(const darray *x) { return ha_any_zero(x->rank, x->extent); }
 
 /* Elements of its storage. If that has a grid, the size stays, and nothing is locked to see it. */
-static int64_t ha_view_room(const darray *x) {
+HA_IN_ int64_t ha_view_room(const darray *x) {
     const ha_grid *g = x->array->grid;
     return (int64_t)(g ? g->size : ha_array_size(x->array));
 }
 
 /* Whether it has elements, and nothing is wrong with any of its numbers: all at once, without a
  * branch, for each opening asks. 0: ha_view_numbers knows what is. */
-static int ha_view_is_sound(const darray *x) {
+HA_IN_ int ha_view_is_sound(const darray *x) {
     int64_t low = x->offset, high = low, count = 1, way, end;
     int wrong = 0;
     if (!ha_rank_is_valid(x->rank)) return 0;
@@ -64,7 +64,7 @@ static int ha_view_is_sound(const darray *x) {
 }
 
 /* HA_OK: all that is computed with its numbers fits 64 bits. */
-static ha_status ha_view_numbers(const darray *x, const char *operation) {
+HA_IN_ ha_status ha_view_numbers(const darray *x, const char *operation) {
     int64_t low, high, first, last, end, count;
     if (!ha_rank_is_valid(x->rank))
         return ha_fail(HA_ERR_ARGUMENT, operation, "a rank of %d is not in 0 ... %d", x->rank,
@@ -88,7 +88,7 @@ static ha_status ha_view_numbers(const darray *x, const char *operation) {
 }
 
 /* Can it be made a view of? */
-static ha_status ha_view_check(const darray *x, const char *operation) {
+HA_IN_ ha_status ha_view_check(const darray *x, const char *operation) {
     ha_status s = ha_enter(operation);
     if (s) return s;
     if (!x->array)
@@ -101,7 +101,7 @@ static ha_status ha_view_check(const darray *x, const char *operation) {
                         x->array->element);
 }
 
-static ha_status ha_view_dimension(const darray *x, int dimension, const char *operation) {
+HA_IN_ ha_status ha_view_dimension(const darray *x, int dimension, const char *operation) {
     if (dimension >= 0 && dimension < x->rank) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "there is no dimension %d", dimension);
 }
@@ -109,18 +109,18 @@ static ha_status ha_view_dimension(const darray *x, int dimension, const char *o
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 /* offset + count * stride, which fits where there are elements; elsewhere it does not matter. */
-static int64_t ha_go(int64_t offset, int64_t count, int64_t stride) {
+HA_IN_ int64_t ha_go(int64_t offset, int64_t count, int64_t stride) {
     return (int64_t)((uint64_t)offset + (uint64_t)count * (uint64_t)stride);
 }
 
 /* What no view looks at is always the same. */
-static darray ha_view_done(darray x) {
+HA_IN_ darray ha_view_done(darray x) {
     for (int d = x.rank; d < HA_MOST_RANK; d++) x.extent[d] = x.stride[d] = x.origin[d] = 0;
     if (ha_view_is_empty(&x)) x.offset = 0;
     return x;
 }
 
-static void ha_view_remove(darray *x, int dimension) {
+HA_IN_ void ha_view_remove(darray *x, int dimension) {
     x->rank--;
     for (int d = dimension; d < x->rank; d++) {
         x->extent[d] = x->extent[d + 1];
@@ -140,10 +140,10 @@ int darray_is_contiguous(darray x, ha_order order) {
     return x.array && ha_extents_contiguous(x.rank, x.extent, x.stride, order);
 }
 
-static uint64_t ha_stride_size(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+HA_IN_ uint64_t ha_stride_size(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
 
 /* Whether each stride goes beyond all that the later ones reach, as in C's order. */
-static int ha_strides_descend(int rank, const int64_t *extent, const int64_t *stride) {
+HA_IN_ int ha_strides_descend(int rank, const int64_t *extent, const int64_t *stride) {
     uint64_t reach = 0;
     for (int d = rank; d-- > 0;) {
         const uint64_t size = ha_stride_size(stride[d]);
@@ -156,7 +156,7 @@ static int ha_strides_descend(int rank, const int64_t *extent, const int64_t *st
 
 /* Strides that grow beyond all that the smaller ones reach never meet. Views of arrays without
  * repetition have no others; of what else there is, nobody is told that it repeats nothing. */
-static int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *stride) {
+HA_IN_ int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *stride) {
     uint64_t reach = 0;
     unsigned done = 0;
     if (ha_any_zero(rank, extent) || ha_strides_descend(rank, extent, stride)) return 0;
@@ -190,7 +190,7 @@ typedef struct ha_steps {
     int64_t start, step, count;
 } ha_steps;
 
-static ha_status ha_steps_of(const darray *x, int d, int64_t start, int64_t stop, int64_t step,
+HA_IN_ ha_status ha_steps_of(const darray *x, int d, int64_t start, int64_t stop, int64_t step,
                              ha_steps *steps, const char *operation) {
     const int64_t lowest = x->origin[d], end = lowest + x->extent[d];
     const int down = step < 0;
@@ -213,7 +213,7 @@ static ha_status ha_steps_of(const darray *x, int d, int64_t start, int64_t stop
     return HA_OK;
 }
 
-static void ha_view_take(darray *x, int d, ha_steps steps) {
+HA_IN_ void ha_view_take(darray *x, int d, ha_steps steps) {
     x->offset = ha_go(x->offset, steps.start, x->stride[d]);
     if (steps.count > 1) x->stride[d] = ha_go(0, steps.step, x->stride[d]);
     x->extent[d] = steps.count;
@@ -339,7 +339,7 @@ darray darray_diagonal(darray x, int first, int second, int64_t shift) {
 }
 
 /* Whether loops can compute how far it is, in bytes, from index 0, 0, … to all others. */
-static int ha_view_indices_fit(const darray *x) {
+HA_IN_ int ha_view_indices_fit(const darray *x) {
     int64_t reach = 0, way; /* below 0: so all strides have an opposite */
     for (int d = 0; d < x->rank && !ha_view_is_empty(x); d++) {
         const int64_t low = x->origin[d], high = low + (x->extent[d] - 1), stride = x->stride[d];
@@ -351,7 +351,7 @@ static int ha_view_indices_fit(const darray *x) {
     return !__builtin_mul_overflow(reach, (int64_t)x->array->element, &reach);
 }
 
-static darray ha_view_with_origin(darray x, const int64_t *origin, const char *operation) {
+HA_IN_ darray ha_view_with_origin(darray x, const int64_t *origin, const char *operation) {
     for (int d = 0; d < x.rank; d++) x.origin[d] = origin[d];
     if (ha_view_numbers(&x, operation)) return (darray){.rank = 0};
     if (ha_view_indices_fit(&x)) return ha_view_done(x);

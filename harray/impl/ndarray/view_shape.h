@@ -13,7 +13,7 @@ typedef struct ha_run {
 } ha_run;
 
 /* The runs of x, the fastest in this order first. Returns how many. */
-static int ha_runs_of(const darray *x, ha_order order, ha_run *runs) {
+HA_IN_ int ha_runs_of(const darray *x, ha_order order, ha_run *runs) {
     int n = 0;
     for (int k = 0; k < x->rank; k++) {
         const int d = ha_nth_fastest(k, x->rank, order);
@@ -28,7 +28,7 @@ static int ha_runs_of(const darray *x, ha_order order, ha_run *runs) {
 
 /* A dimension that leads across the end of a run would need two strides. Returns whether none
  * does. The extents have as many elements as the runs. */
-static int ha_runs_cut(const ha_run *runs, int n, int rank, const int64_t *extent, ha_order order,
+HA_IN_ int ha_runs_cut(const ha_run *runs, int n, int rank, const int64_t *extent, ha_order order,
                        int64_t *stride) {
     ha_run left = n ? runs[0] : (ha_run){1, 1};
     int next = 1;
@@ -44,7 +44,7 @@ static int ha_runs_cut(const ha_run *runs, int n, int rank, const int64_t *exten
 }
 
 /* Why these extents cannot be of as many elements as x; HA_OK: they are. */
-static ha_status ha_reshape_count(const darray *x, int rank, const int64_t *extent,
+HA_IN_ ha_status ha_reshape_count(const darray *x, int rank, const int64_t *extent,
                                   const char *operation) {
     int64_t count;
     ha_status s = ha_extents_count(rank, extent, 0, &count, operation);

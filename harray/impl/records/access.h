@@ -4,7 +4,7 @@
 
 #include "open.h"
 
-static ha_status ha_records_not_open(const ha_records_access *x, const char *operation) {
+HA_IN_ ha_status ha_records_not_open(const ha_records_access *x, const char *operation) {
     if (!x) return ha_no_access(operation);
     return x->records ? HA_OK : ha_fail_closed(operation, NULL, 0);
 }
@@ -47,7 +47,7 @@ ha_status ha_records_wait_(ha_records_access *x, const char *site) {
 /* ---- without an access ----------------------------------------------------------------------- */
 
 /* Moves what there is of a box to a context. */
-static ha_status ha_records_fetch(ha_array *a, ha_context *c, ha_range range, const char *operation,
+HA_IN_ ha_status ha_records_fetch(ha_array *a, ha_context *c, ha_range range, const char *operation,
                                   const char *site) {
     ha_opening o = {.array = a,
                     .context = c,

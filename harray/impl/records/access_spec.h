@@ -35,12 +35,12 @@ typedef struct ha_spec_text {
     const char *why;          /* it is not understood */
 } ha_spec_text;
 
-static void ha_spec_blanks(ha_spec_text *t) {
+HA_IN_ void ha_spec_blanks(ha_spec_text *t) {
     while (*t->at == ' ' || *t->at == '\t' || *t->at == '\n') t->at++;
 }
 
 /* A word: up to a blank or a sign between words. */
-static void ha_spec_word(ha_spec_text *t) {
+HA_IN_ void ha_spec_word(ha_spec_text *t) {
     size_t n = 0;
     ha_spec_blanks(t);
     while (*t->at && !strchr(" \t\n,+", *t->at) && n + 1 < sizeof t->path) t->path[n++] = *t->at++;
@@ -48,7 +48,7 @@ static void ha_spec_word(ha_spec_text *t) {
     ha_spec_blanks(t);
 }
 
-static unsigned ha_spec_mode(const char *word) {
+HA_IN_ unsigned ha_spec_mode(const char *word) {
     return !strcmp(word, "read")        ? HA_READ
            : !strcmp(word, "write")     ? HA_WRITE
            : !strcmp(word, "overwrite") ? HA_OVERWRITE
@@ -56,7 +56,7 @@ static unsigned ha_spec_mode(const char *word) {
 }
 
 /* All leaves below the path get the mode; an empty one: all leaves. */
-static const char *ha_spec_set(ha_spec_text *t, unsigned mode) {
+HA_IN_ const char *ha_spec_set(ha_spec_text *t, unsigned mode) {
     int64_t from = 0, leaf;
     while (from < t->leaves) {
         if (!*t->path)
@@ -71,7 +71,7 @@ static const char *ha_spec_set(ha_spec_text *t, unsigned mode) {
 }
 
 /* "pos+mass"; empty: all leaves. */
-static const char *ha_spec_paths(ha_spec_text *t, unsigned mode) {
+HA_IN_ const char *ha_spec_paths(ha_spec_text *t, unsigned mode) {
     ha_spec_word(t);
     if (!*t->path && *t->at == '+') return "is no field: '+' has to be between two";
     if ((t->why = ha_spec_set(t, mode))) return t->why;
@@ -85,7 +85,7 @@ static const char *ha_spec_paths(ha_spec_text *t, unsigned mode) {
 }
 
 /* NULL, or why not, of the word in w->path. */
-static const char *ha_spec_read(ha_spec_text *t, int *trying) {
+HA_IN_ const char *ha_spec_read(ha_spec_text *t, int *trying) {
     const char *why, *other = "is not read, write or overwrite";
     ha_spec_word(t);
     if ((*trying = !strcmp(t->path, "try"))) ha_spec_word(t);
@@ -105,7 +105,7 @@ static const char *ha_spec_read(ha_spec_text *t, int *trying) {
 }
 
 /* Runs of leaves with the same mode: their number; written when `run` is given. */
-static int32_t ha_spec_runs(const ha_spec_text *t, ha_field_run *run) {
+HA_IN_ int32_t ha_spec_runs(const ha_spec_text *t, ha_field_run *run) {
     int32_t n = 0;
     for (int64_t leaf = 0; leaf < t->leaves; leaf++) {
         const uint8_t mode = t->mode[leaf];
@@ -118,7 +118,7 @@ static int32_t ha_spec_runs(const ha_spec_text *t, ha_field_run *run) {
     return n;
 }
 
-static ha_access_spec *ha_access_spec_make(const ha_spec_text *t, const char *text, int trying) {
+HA_IN_ ha_access_spec *ha_access_spec_make(const ha_spec_text *t, const char *text, int trying) {
     const int32_t n = ha_spec_runs(t, NULL);
     const size_t runs = (size_t)n * sizeof(ha_field_run), length = strlen(text) + 1;
     ha_access_spec *spec = (ha_access_spec *)HARRAY_MALLOC(sizeof *spec + runs + length);
@@ -132,7 +132,7 @@ static ha_access_spec *ha_access_spec_make(const ha_spec_text *t, const char *te
 
 /* ---- texts that are known -------------------------------------------------------------------- */
 
-static ha_access_spec *ha_access_spec_find(ha_records *r, const char *text) {
+HA_IN_ ha_access_spec *ha_access_spec_find(ha_records *r, const char *text) {
     ha_spin_lock(&r->specs_lock);
     ha_access_spec *spec = r->specs;
     while (spec && strcmp(spec->text, text)) spec = spec->next;
@@ -141,7 +141,7 @@ static ha_access_spec *ha_access_spec_find(ha_records *r, const char *text) {
 }
 
 /* Another thread may have the same one: both may stay. */
-static void ha_access_spec_keep(ha_records *r, ha_access_spec *spec) {
+HA_IN_ void ha_access_spec_keep(ha_records *r, ha_access_spec *spec) {
     ha_spin_lock(&r->specs_lock);
     if ((spec->kept = r->spec_count < HA_SPECS_KEPT)) {
         spec->next = r->specs;
@@ -151,12 +151,12 @@ static void ha_access_spec_keep(ha_records *r, ha_access_spec *spec) {
     ha_spin_unlock(&r->specs_lock);
 }
 
-static void ha_access_spec_end(ha_access_spec *spec) {
+HA_IN_ void ha_access_spec_end(ha_access_spec *spec) {
     if (spec && !spec->kept) HARRAY_FREE(spec);
 }
 
 /* What a text says; to be ended. paths: it is "pos+mass", without a mode. */
-static ha_status ha_access_spec_get(ha_records *r, const char *text, int paths,
+HA_IN_ ha_status ha_access_spec_get(ha_records *r, const char *text, int paths,
                                     const char *operation, const char *site, ha_access_spec **out) {
     const ha_records_state *state = ha_records_state_of(r->array);
     ha_spec_text t = {.record = state->record, .at = text, .leaves = state->leaves};

@@ -7,7 +7,7 @@
 #include "../../../layout/copy.h"
 
 /* Copies between a chunk and the host's records. */
-static ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *chunk,
+HA_IN_ ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *chunk,
                                              const ha_field_box *b) {
     const ha_records_state *state = ha_records_state_of(c->array);
     const ha_copying how = {.first = b->first, .last = b->last};
@@ -24,7 +24,7 @@ static ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *c
 }
 
 /* Whether the queue is done with a chunk. If not, the attempt knows what to wait for. */
-static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
+HA_IN_ int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
     ha_context *c = chunk->last.queue;
     if (!c || ha_passed(c, chunk->last.seq)) return 1;
     if (chunk->fence && ha_context_pin(c)) {
@@ -47,7 +47,7 @@ static int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
 /* What was enqueued with a chunk is followed by an event, so that its end is known before that of what
  * comes later. Without one it is found out by what comes later. The caller's queue may go before the
  * chunk is used again, and its events with it. */
-static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
+HA_IN_ void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
     const ha_note note = ha_backend_note;
     ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
     if (queue->adopted) return;
@@ -58,7 +58,7 @@ static void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
 }
 
 /* The queue works on a part of the device's memory, and on a chunk. */
-static void ha_records_transfer_follow(ha_records_transfer *c, ha_chunk *chunk, ha_context *queue,
+HA_IN_ void ha_records_transfer_follow(ha_records_transfer *c, ha_chunk *chunk, ha_context *queue,
                                        ha_range r) {
     ha_incarnation *device = c->here_is_to ? c->to : c->from;
     ha_lock(c->array);
@@ -70,7 +70,7 @@ static void ha_records_transfer_follow(ha_records_transfer *c, ha_chunk *chunk, 
 /* ---- to a device ----------------------------------------------------------------------------- */
 
 /* A chunk for the host to write. */
-static ha_status ha_records_transfer_idle_chunk(ha_records_transfer *c, ha_context *queue,
+HA_IN_ ha_status ha_records_transfer_idle_chunk(ha_records_transfer *c, ha_context *queue,
                                                 ha_chunk **chunk) {
     ha_status s = ha_chunk_take(queue->home->pinned, c->bytes, c->attempt, chunk);
     if (s == HA_RETRY_ && c->attempt->for_chunk) ha_attempt_end(c->attempt);
@@ -79,7 +79,7 @@ static ha_status ha_records_transfer_idle_chunk(ha_records_transfer *c, ha_conte
     return HA_RETRY_;
 }
 
-static ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_box *b, ha_range r) {
+HA_IN_ ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_box *b, ha_range r) {
     ha_array *a = c->array;
     ha_context *queue = ha_records_transfer_queue(c, r);
     ha_chunk *chunk;
@@ -101,14 +101,14 @@ static ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_b
 /* ---- from a device --------------------------------------------------------------------------- */
 
 /* They stay in the order in which they were fetched. */
-static void ha_in_flight_end(ha_attempt *attempt, struct ha_in_flight *at) {
+HA_IN_ void ha_in_flight_end(ha_attempt *attempt, struct ha_in_flight *at) {
     ha_chunk_give(at->chunk);
     for (; at + 1 < attempt->in_flight + HA_IN_FLIGHT; at++) at[0] = at[1];
     at->chunk = NULL;
 }
 
 /* Enqueues what is in `here` on its way into a chunk. */
-static ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_in_flight *at,
+HA_IN_ ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_in_flight *at,
                                            ha_range r) {
     ha_array *a = c->array;
     ha_context *queue = ha_records_transfer_queue(c, r);
@@ -139,7 +139,7 @@ static ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_in_
 
 /* While a part comes, the next one is enqueued, if that needs no waiting. What fails here is found out
  * when that part is asked for. */
-static void ha_records_transfer_fetch_more(ha_records_transfer *c) {
+HA_IN_ void ha_records_transfer_fetch_more(ha_records_transfer *c) {
     ha_field_box b[HA_IN_FLIGHT];
     int n = 0, more = 1;
     while (more && n < HA_IN_FLIGHT && ha_records_transfer_next(c, &b[n])) {
@@ -155,7 +155,7 @@ static void ha_records_transfer_fetch_more(ha_records_transfer *c) {
 
 /* Fetches a part that is not on its way. Others that are, from elsewhere, make room; nobody waits for a
  * chunk while holding one. */
-static ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_in_flight **at,
+HA_IN_ ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_in_flight **at,
                                            ha_range r) {
     while (!(*at = ha_records_transfer_place(c, NULL)))
         ha_in_flight_end(c->attempt, c->attempt->in_flight);
@@ -164,7 +164,7 @@ static ha_status ha_records_transfer_begin(ha_records_transfer *c, struct ha_in_
     return s;
 }
 
-static ha_status ha_records_transfer_down(ha_records_transfer *c, const ha_field_box *b,
+HA_IN_ ha_status ha_records_transfer_down(ha_records_transfer *c, const ha_field_box *b,
                                           ha_range r) {
     ha_array *a = c->array;
     struct ha_in_flight *at = ha_records_transfer_place(c, &r);

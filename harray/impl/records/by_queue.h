@@ -8,7 +8,7 @@
 /* ---- by the queue ---------------------------------------------------------------------------- */
 
 /* The other way round; `from` is not only the caller's to read. */
-static ha_strided_copy ha_strided_turn(const ha_strided_copy *copy) {
+HA_IN_ ha_strided_copy ha_strided_turn(const ha_strided_copy *copy) {
     ha_strided_copy turned = *copy;
     turned.to = (void *)copy->from;
     turned.from = copy->to;
@@ -19,7 +19,7 @@ static ha_strided_copy ha_strided_turn(const ha_strided_copy *copy) {
 
 /* Enqueues n merged copies; chunk NULL: between the two memories. here_is_to: to where they were
  * merged. *some: set when any were enqueued, also when it fails. */
-static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *queue,
+HA_IN_ ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *queue,
                                           const ha_merged_copy *b, int64_t n, char *chunk,
                                           int here_is_to, int *some) {
     ha_status s = HA_OK;
@@ -35,27 +35,27 @@ static ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *qu
     return s;
 }
 
-static ha_status ha_records_transfer_merged(ha_records_transfer *c, ha_context *queue, char *chunk,
+HA_IN_ ha_status ha_records_transfer_merged(ha_records_transfer *c, ha_context *queue, char *chunk,
                                             int *some) {
     return ha_records_transfer_some(c, queue, c->merged_copy, c->merged_copies, chunk,
                                     c->here_is_to, some);
 }
 
 /* The queue of the transfer; NULL: its device has failed, and the attempt has to begin again. */
-static ha_context *ha_records_transfer_queue(ha_records_transfer *c, ha_range r) {
+HA_IN_ ha_context *ha_records_transfer_queue(ha_records_transfer *c, ha_range r) {
     ha_context *queue = ha_transfer_queue(c->array, c->from, c->to, r, c->context);
     const ha_memory *dead = ha_is_dead(c->from->memory) ? c->from->memory : c->to->memory;
     if (!queue) c->attempt->point = (ha_timepoint){ha_memory_context(dead), 0};
     return queue;
 }
 
-static void ha_records_transfer_arrived(ha_records_transfer *c, ha_context *queue, ha_range r) {
+HA_IN_ void ha_records_transfer_arrived(ha_records_transfer *c, ha_context *queue, ha_range r) {
     ha_transfer_note(c->array, c->to, r);
     ha_transferred(c->array, c->from->memory, c->to->memory, queue, r, c->attempt->site);
     if (c->brought) ha_set_add(c->brought, r);
 }
 
-static ha_status ha_records_transfer_plain(ha_records_transfer *c, ha_range r) {
+HA_IN_ ha_status ha_records_transfer_plain(ha_records_transfer *c, ha_range r) {
     ha_array *a = c->array;
     ha_context *queue = ha_records_transfer_queue(c, r);
     int some = 0;
@@ -72,7 +72,7 @@ static ha_status ha_records_transfer_plain(ha_records_transfer *c, ha_range r) {
 /* ---- put into place by the device ------------------------------------------------------------- */
 
 /* Enqueues both ways through a chunk of the device. HA_ERR_UNSUPPORTED: the device cannot, for now. */
-static ha_status ha_records_transfer_through(ha_records_transfer *c, ha_context *queue, char *chunk,
+HA_IN_ ha_status ha_records_transfer_through(ha_records_transfer *c, ha_context *queue, char *chunk,
                                              int *some) {
     const int out = !c->here_is_to;
     ha_device_scatter *x = &c->scatter;
@@ -91,7 +91,7 @@ static ha_status ha_records_transfer_through(ha_records_transfer *c, ha_context 
 }
 
 /* The same with a chunk that queues used before. */
-static ha_status ha_records_transfer_in_chunk(ha_records_transfer *c, ha_context *queue,
+HA_IN_ ha_status ha_records_transfer_in_chunk(ha_records_transfer *c, ha_context *queue,
                                               ha_chunk *chunk, ha_range r) {
     const ha_timepoint last = chunk->last;
     ha_status s = HA_OK;
@@ -106,7 +106,7 @@ static ha_status ha_records_transfer_in_chunk(ha_records_transfer *c, ha_context
 }
 
 /* HA_ERR_UNSUPPORTED: nothing has changed; there is no chunk, or the device cannot. */
-static ha_status ha_records_transfer_scatter(ha_records_transfer *c, ha_range r) {
+HA_IN_ ha_status ha_records_transfer_scatter(ha_records_transfer *c, ha_range r) {
     ha_array *a = c->array;
     ha_memory *near = c->here_is_to ? c->to->memory : c->from->memory;
     ha_context *queue = ha_records_transfer_queue(c, r);

@@ -14,7 +14,7 @@ typedef struct ha_staged_tables {
 } ha_staged_tables;
 
 /* All leaves: not stored. */
-static void ha_tables_clear(ha_staged_tables *h, const ha_mapping *like) {
+HA_IN_ void ha_tables_clear(ha_staged_tables *h, const ha_mapping *like) {
     h->mapping = *like;
     h->mapping.counts = NULL;
     h->mapping.row = h->row;
@@ -23,13 +23,13 @@ static void ha_tables_clear(ha_staged_tables *h, const ha_mapping *like) {
 }
 
 /* Some leaves as in a mapping. */
-static void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t leaf, int64_t end) {
+HA_IN_ void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t leaf, int64_t end) {
     ha_tables_clear(h, like);
     for (; leaf < end; leaf++) h->row[leaf] = like->row[leaf];
 }
 
 /* The linearizer of a column in a chunk, where neighbouring values are `*unit` bytes apart. */
-static ha_linearizer ha_chunk_linearizer(const ha_column *s, const ha_mapping *device,
+HA_IN_ ha_linearizer ha_chunk_linearizer(const ha_column *s, const ha_mapping *device,
                                          const ha_strided_copy *copy, int64_t *unit) {
     const ha_stride_pattern *p = &s->pattern;
     ha_linearizer z = {.rank = device->rank, .count = INT64_MAX};
@@ -47,7 +47,7 @@ static ha_linearizer ha_chunk_linearizer(const ha_column *s, const ha_mapping *d
 }
 
 /* Adds a linearizer, unless it is the one before; its number. */
-static int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z) {
+HA_IN_ int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z) {
     const int32_t n = h->mapping.linearizers;
     if (n && !memcmp(&h->linearizer[n - 1], z, sizeof *z)) return n - 1;
     h->linearizer[h->mapping.linearizers++] = *z;
@@ -55,7 +55,7 @@ static int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z)
 }
 
 /* The row of a column in a chunk. Its base is such that the array's own indices hold. */
-static ha_row ha_chunk_row(ha_staged_tables *h, const ha_column *s, const ha_merged_copy *b,
+HA_IN_ ha_row ha_chunk_row(ha_staged_tables *h, const ha_column *s, const ha_merged_copy *b,
                            const ha_mapping *device, const ha_field_box *box) {
     const ha_strided_copy *copy = &b->copy;
     ha_row row = *s->here;
@@ -79,7 +79,7 @@ static ha_row ha_chunk_row(ha_staged_tables *h, const ha_column *s, const ha_mer
 }
 
 /* The mapping of a chunk of so many bytes, with these merged copies. */
-static void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_column *s, int64_t columns,
+HA_IN_ void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_column *s, int64_t columns,
                          const ha_merged_copy *b, const ha_mapping *device,
                          const ha_field_box *box) {
     ha_tables_clear(h, device);

@@ -9,13 +9,13 @@
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-static void ha_records_disown(ha_array *a, const ha_incarnation *in) {
+HA_IN_ void ha_records_disown(ha_array *a, const ha_incarnation *in) {
     const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     for (int32_t b = 0; b < p->mapping->blobs; b++)
         if (p->mapping->blob[b].bytes) ha_owners_remove((uintptr_t)p->caller[b]);
 }
 
-static int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha_context *c) {
+HA_IN_ int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha_context *c) {
     const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     int maps = 1;
     for (int32_t b = 0; b < p->mapping->blobs; b++) {
@@ -36,7 +36,7 @@ static const ha_array_ops ha_records_ops = {.block_bytes = ha_records_block_byte
                                             .end = ha_records_end};
 
 /* NULL: no memory. The record is a right one. */
-static ha_records_state *ha_records_state_make(const ha_record *record, int rank,
+HA_IN_ ha_records_state *ha_records_state_make(const ha_record *record, int rank,
                                                const int64_t *extent, const char *layout) {
     const int64_t leaves = ha_record_leaves(record);
     const size_t text = strlen(layout) + 1, sums = (size_t)(leaves + 1) * sizeof(int64_t);
@@ -58,7 +58,7 @@ static ha_records_state *ha_records_state_make(const ha_record *record, int rank
 }
 
 /* The array of a state, which it takes over, also when it fails. NULL: no memory. */
-static ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
+HA_IN_ ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
     const char *name = state->record->name;
     const ha_type type = {name && *name ? name : "record", 0};
     int64_t extent[HA_MAPPING_RANK + 1], pitch[HA_MAPPING_RANK + 1], records = 1;
@@ -84,7 +84,7 @@ static ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
 }
 
 /* The handle of an array, which it takes over, also when it fails. NULL: no memory. */
-static ha_records *ha_records_handle(ha_array *a) {
+HA_IN_ ha_records *ha_records_handle(ha_array *a) {
     ha_records *r = (ha_records *)HARRAY_MALLOC(sizeof *r);
     if (!r) {
         ha_wrap_leave(a);
@@ -101,13 +101,13 @@ static ha_records *ha_records_handle(ha_array *a) {
 /* ---- making ---------------------------------------------------------------------------------- */
 
 /* site: the function of the user's that was called; NULL: the operation itself. */
-static ha_records *ha_records_refused(const char *operation, const char *site,
+HA_IN_ ha_records *ha_records_refused(const char *operation, const char *site,
                                       const ha_error *error) {
     ha_fail(error->status, operation, "%s%s%s", site ? site : "", site ? ": " : "", error->text);
     return NULL;
 }
 
-static ha_status ha_records_check(const ha_record *record, int rank, const int64_t *extent,
+HA_IN_ ha_status ha_records_check(const ha_record *record, int rank, const int64_t *extent,
                                   const char *layout, ha_error *error) {
     if (!record || !extent) {
         snprintf(error->text, sizeof error->text, "no record, or no extents");
@@ -120,7 +120,7 @@ static ha_status ha_records_check(const ha_record *record, int rank, const int64
 }
 
 /* An array of records and its placement in a memory; NULL with why in *error. */
-static ha_array *ha_records_plain(const ha_record *record, int rank, const int64_t *extent,
+HA_IN_ ha_array *ha_records_plain(const ha_record *record, int rank, const int64_t *extent,
                                   const char *layout, ha_context *c, ha_error *error) {
     ha_placement *p;
     if (ha_records_check(record, rank, extent, layout, error)) return NULL;
@@ -138,7 +138,7 @@ static ha_array *ha_records_plain(const ha_record *record, int rank, const int64
     return ha_records_array(state, c);
 }
 
-static ha_records *ha_records_new_at(const ha_record *record, int rank, const int64_t *extent,
+HA_IN_ ha_records *ha_records_new_at(const ha_record *record, int rank, const int64_t *extent,
                                      const char *layout, const char *site) {
     static const char operation[] = "ha_records_new";
     ha_error error = {0};
@@ -158,7 +158,7 @@ ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *ext
 /* ---- freeing --------------------------------------------------------------------------------- */
 
 /* What is said of it when it has gone. */
-static ha_label ha_records_last_label(const ha_records *r) {
+HA_IN_ ha_label ha_records_last_label(const ha_records *r) {
 #ifdef HARRAY_DEBUG
     return ha_label_of(r->array);
 #else
@@ -168,7 +168,7 @@ static ha_label ha_records_last_label(const ha_records *r) {
 }
 
 /* The array has gone. */
-static void ha_records_handle_free(ha_records *r, ha_label label) {
+HA_IN_ void ha_records_handle_free(ha_records *r, ha_label label) {
     while (r->specs) {
         ha_access_spec *spec = r->specs;
         r->specs = spec->next;

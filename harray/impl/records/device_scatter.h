@@ -32,7 +32,7 @@ typedef struct ha_device_scatter {
 
 /* A queue of a device that does this; NULL: there is none. One that turns out to have failed leaves
  * it to another one. */
-static ha_context *ha_device_scatter_queue(const ha_memory *m) {
+HA_IN_ ha_context *ha_device_scatter_queue(const ha_memory *m) {
     for (;;) {
         ha_context *c = ha_memory_queue(m);
         if (!HA_HAS_(c->ops, ha_queue_ops, copy_strided)) return NULL;
@@ -44,7 +44,7 @@ static ha_context *ha_device_scatter_queue(const ha_memory *m) {
 }
 
 /* Room for so many columns; without memory for that the device is not used so. */
-static void ha_device_scatter_make(ha_device_scatter *x, const ha_memory *near, int64_t columns) {
+HA_IN_ void ha_device_scatter_make(ha_device_scatter *x, const ha_memory *near, int64_t columns) {
     const size_t each = sizeof *x->column + sizeof *x->merged_copy + 2 * sizeof *x->copy;
     x->queue = ha_device_scatter_queue(near);
     if (!x->queue) return;
@@ -60,7 +60,7 @@ static void ha_device_scatter_make(ha_device_scatter *x, const ha_memory *near, 
 /* ---- what it is -------------------------------------------------------------------------------- */
 
 /* The level of a stride pattern that an index goes along: there is one. */
-static int ha_stride_pattern_along(const ha_stride_pattern *p, int dimension) {
+HA_IN_ int ha_stride_pattern_along(const ha_stride_pattern *p, int dimension) {
     int k = 0;
     while (p->dimension[k] != dimension) k++;
     return k;
@@ -68,13 +68,13 @@ static int ha_stride_pattern_along(const ha_stride_pattern *p, int dimension) {
 
 /* Whether two stride patterns of a box have the same levels, in any order. They have, but for blocks of
  * lanes. */
-static int ha_stride_patterns_match(const ha_stride_pattern *x, const ha_stride_pattern *y) {
+HA_IN_ int ha_stride_patterns_match(const ha_stride_pattern *x, const ha_stride_pattern *y) {
     return (!x->blocks && !y->blocks) || ha_stride_patterns_alike(x, y);
 }
 
 /* Whether the records of a box lie at equal distances, with the indices in the order in which blocks of
  * lanes count them. */
-static int ha_stride_pattern_counts_like(const ha_stride_pattern *p, const ha_linearizer *blocks,
+HA_IN_ int ha_stride_pattern_counts_like(const ha_stride_pattern *p, const ha_linearizer *blocks,
                                          const ha_field_box *b) {
     int level = 0;
     if (p->blocks) return 0;
@@ -90,7 +90,7 @@ static int ha_stride_pattern_counts_like(const ha_stride_pattern *p, const ha_li
 
 /* Whether strided copies bring a column from one stride pattern to the other one. fills: what is
  * behind the last record in its block may be written. */
-static int ha_column_scatter(const ha_column *s, const ha_mapping *far, const ha_mapping *near,
+HA_IN_ int ha_column_scatter(const ha_column *s, const ha_mapping *far, const ha_mapping *near,
                              const ha_field_box *b, int fills) {
     if (ha_stride_patterns_match(&s->pattern, &s->other)) return 1;
     if (!s->pattern.blocks)
@@ -101,7 +101,7 @@ static int ha_column_scatter(const ha_column *s, const ha_mapping *far, const ha
 }
 
 /* The columns of a box, with far and near exchanged. 0: strided copies do not connect them. */
-static int ha_device_scatter_columns(ha_device_scatter *x, const ha_column *s, const ha_mapped *far,
+HA_IN_ int ha_device_scatter_columns(ha_device_scatter *x, const ha_column *s, const ha_mapped *far,
                                      const ha_mapping *near, const ha_field_box *b, int fills) {
     ha_cut unused;
     for (int64_t i = 0; i < x->columns; i++) {
@@ -119,7 +119,7 @@ static int ha_device_scatter_columns(ha_device_scatter *x, const ha_column *s, c
     return 1;
 }
 
-static uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
+HA_IN_ uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
     uint64_t bytes = 0;
     for (int64_t i = 0; i < n; i++) bytes += ha_strided_total(&b[i].copy);
     return bytes;
@@ -128,7 +128,7 @@ static uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
 /* Looks at a box with these columns in the near memory. Gives what it costs; UINT64_MAX: it cannot
  * be done, or more than a quarter above the `values` bytes of the values would travel. loose: as
  * for merged copies. */
-static uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_column *s, int64_t columns,
+HA_IN_ uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_column *s, int64_t columns,
                                         const ha_mapped *far, const ha_mapping *near,
                                         const ha_field_box *b, uint64_t values, int loose,
                                         int fills) {
@@ -155,7 +155,7 @@ typedef struct ha_device_scatter_side {
 
 /* In the order of another one. lanes: 0, or values are counted in blocks of so many, of which
  * `full` are full. */
-static ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern *p,
+HA_IN_ ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern *p,
                                                         const ha_stride_pattern *order,
                                                         int64_t lanes, int64_t full) {
     ha_device_scatter_side side = {.at = p->at};
@@ -169,7 +169,7 @@ static ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern 
 }
 
 /* The same in a chunk. */
-static void ha_device_scatter_pack(ha_device_scatter_side *side, const ha_merged_copy *b,
+HA_IN_ void ha_device_scatter_pack(ha_device_scatter_side *side, const ha_merged_copy *b,
                                    char *chunk) {
     side->at = chunk + b->packed + (side->at - ha_merged_copy_here(b));
     side->behind = ha_packed_step(&b->copy, side->behind);
@@ -178,7 +178,7 @@ static void ha_device_scatter_pack(ha_device_scatter_side *side, const ha_merged
 }
 
 /* count: of levels. */
-static ha_strided_copy ha_device_scatter_copy(size_t bytes, const ha_device_scatter_side *to,
+HA_IN_ ha_strided_copy ha_device_scatter_copy(size_t bytes, const ha_device_scatter_side *to,
                                               const ha_device_scatter_side *from, int levels,
                                               const int64_t *count) {
     ha_strided_copy s = {.to = to->at, .from = from->at, .bytes = bytes, .levels = levels};
@@ -191,7 +191,7 @@ static ha_strided_copy ha_device_scatter_copy(size_t bytes, const ha_device_scat
 }
 
 /* The copies of a column, from the chunk to its place (out: back); how many. */
-static int64_t ha_device_scatter_column(const ha_device_scatter *x, const ha_column *s, char *chunk,
+HA_IN_ int64_t ha_device_scatter_column(const ha_device_scatter *x, const ha_column *s, char *chunk,
                                         int out, ha_strided_copy *copy) {
     const ha_stride_pattern *far = &s->pattern, *near = &s->other;
     const ha_stride_pattern *blocks = ha_stride_patterns_match(far, near) ? NULL
@@ -216,7 +216,7 @@ static int64_t ha_device_scatter_column(const ha_device_scatter *x, const ha_col
 }
 
 /* Enqueues them all. */
-static ha_status ha_device_scatter_enqueue(ha_device_scatter *x, ha_context *queue, char *chunk,
+HA_IN_ ha_status ha_device_scatter_enqueue(ha_device_scatter *x, ha_context *queue, char *chunk,
                                            int out) {
     int64_t n = 0;
     for (int64_t i = 0; i < x->columns; i++)

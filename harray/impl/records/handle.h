@@ -25,7 +25,7 @@ struct ha_records {
 };
 
 /* Whether it was freed, which is known with HARRAY_DEBUG only; tells it. */
-static int ha_records_freed(const ha_records *r, const char *operation) {
+HA_IN_ int ha_records_freed(const ha_records *r, const char *operation) {
 #ifdef HARRAY_DEBUG
     if (__atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) {
         ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
@@ -37,30 +37,30 @@ static int ha_records_freed(const ha_records *r, const char *operation) {
 }
 
 /* The array stays the same one until the end. Between both one may wait. */
-static ha_array *ha_records_begin(ha_records *r) {
+HA_IN_ ha_array *ha_records_begin(ha_records *r) {
     pthread_rwlock_rdlock(&r->lock);
     return r->array;
 }
 
-static void ha_records_leave(ha_records *r) { pthread_rwlock_unlock(&r->lock); }
+HA_IN_ void ha_records_leave(ha_records *r) { pthread_rwlock_unlock(&r->lock); }
 
 /* The same to look at something. Between both nothing is waited for, and no error told. */
-static ha_array *ha_records_ask(const ha_records *r) {
+HA_IN_ ha_array *ha_records_ask(const ha_records *r) {
     pthread_rwlock_rdlock(&((ha_records *)(uintptr_t)r)->asking);
     return r->array;
 }
 
-static void ha_records_asked(const ha_records *r) {
+HA_IN_ void ha_records_asked(const ha_records *r) {
     pthread_rwlock_unlock(&((ha_records *)(uintptr_t)r)->asking);
 }
 
-static ha_label ha_records_label(const ha_records *r) {
+HA_IN_ ha_label ha_records_label(const ha_records *r) {
     const ha_label label = ha_label_of(ha_records_ask(r));
     ha_records_asked(r);
     return label;
 }
 
-static ha_status ha_records_enter(const ha_records *r, const char *operation, const char *site) {
+HA_IN_ ha_status ha_records_enter(const ha_records *r, const char *operation, const char *site) {
     ha_status s = ha_enter(operation);
     if (s) return s;
     if (!r) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no records", site);

@@ -47,7 +47,7 @@ typedef struct ha_records_transfer {
 
 /* The columns of a box, with their stride patterns. 0: cut the box. *pair: they are alike in both
  * memories. */
-static int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_box *b, int *pair,
+HA_IN_ int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_box *b, int *pair,
                                         ha_cut *cut) {
     const ha_records_state *state = ha_records_state_of(c->array);
     ha_cut unused;
@@ -68,7 +68,7 @@ static int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_b
 }
 
 /* A part that is small enough: across the slowest index, where blocks of lanes begin. */
-static int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_field_box *b,
+HA_IN_ int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_field_box *b,
                                         ha_cut *cut) {
     int k = 0;
     if (c->bytes <= HA_RECORDS_PART_BYTES_ || ha_field_box_records(b) == 1) return 1;
@@ -84,7 +84,7 @@ static int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_f
 }
 
 /* What it costs when the device puts values into place, which it is asked about the first time. */
-static uint64_t ha_records_transfer_scatter_cost(ha_records_transfer *c, const ha_field_box *b,
+HA_IN_ uint64_t ha_records_transfer_scatter_cost(ha_records_transfer *c, const ha_field_box *b,
                                                  uint64_t values, int loose) {
     const ha_records_state *state = ha_records_state_of(c->array);
     if (!c->asked && !c->attempt->no_scatter)
@@ -96,14 +96,14 @@ static uint64_t ha_records_transfer_scatter_cost(ha_records_transfer *c, const h
 }
 
 /* To or from a chunk that the host converts. */
-static void ha_records_transfer_stage(ha_records_transfer *c, int loose) {
+HA_IN_ void ha_records_transfer_stage(ha_records_transfer *c, int loose) {
     c->merged_copies = ha_merged_copies_make(c->column, c->columns, 0, loose, c->merged_copy);
     c->bytes = ha_merged_copies_pack(c->merged_copy, c->merged_copies);
     c->method = HA_BY_HOST;
 }
 
 /* Whichever method is the cheapest. plain: what it costs to copy the pieces; UINT64_MAX: it cannot be. */
-static void ha_records_transfer_choose(ha_records_transfer *c, const ha_field_box *b,
+HA_IN_ void ha_records_transfer_choose(ha_records_transfer *c, const ha_field_box *b,
                                        const ha_context *queue, uint64_t plain, int loose) {
     const uint64_t values = (uint64_t)ha_field_box_bytes(ha_records_state_of(c->array), b);
     ha_records_transfer_stage(c, loose);
@@ -121,12 +121,12 @@ static void ha_records_transfer_choose(ha_records_transfer *c, const ha_field_bo
 }
 
 /* Whether padding is copied with a box, where there is any. */
-static int ha_records_transfer_is_loose(const ha_records_transfer *c, const ha_field_box *b) {
+HA_IN_ int ha_records_transfer_is_loose(const ha_records_transfer *c, const ha_field_box *b) {
     return c->loose && b->leaf == 0 && b->end == ha_records_state_of(c->array)->leaves;
 }
 
 /* Decides how a box is moved. 0: cut it first. */
-static int ha_records_transfer_shape(ha_records_transfer *c, const ha_field_box *b, ha_cut *cut) {
+HA_IN_ int ha_records_transfer_shape(ha_records_transfer *c, const ha_field_box *b, ha_cut *cut) {
     const ha_context *queue = c->context;
     const int loose = ha_records_transfer_is_loose(c, b);
     uint64_t plain = UINT64_MAX;
@@ -147,14 +147,14 @@ static int ha_records_transfer_shape(ha_records_transfer *c, const ha_field_box 
     return 1;
 }
 
-static int ha_is_in_flight(const struct ha_in_flight *at, const ha_records_transfer *c,
+HA_IN_ int ha_is_in_flight(const struct ha_in_flight *at, const ha_records_transfer *c,
                            ha_range r) {
     return at->chunk && at->from == c->from && at->range.first == r.first &&
            at->range.last == r.last;
 }
 
 /* The place of a part that is on its way; r NULL: one that is free. NULL: there is none. */
-static struct ha_in_flight *ha_records_transfer_place(ha_records_transfer *c, const ha_range *r) {
+HA_IN_ struct ha_in_flight *ha_records_transfer_place(ha_records_transfer *c, const ha_range *r) {
     struct ha_in_flight *at = c->attempt->in_flight;
     for (int i = 0; i < HA_IN_FLIGHT; i++)
         if (r ? ha_is_in_flight(&at[i], c, *r) : !at[i].chunk) return &at[i];
@@ -162,7 +162,7 @@ static struct ha_in_flight *ha_records_transfer_place(ha_records_transfer *c, co
 }
 
 /* A part that is on its way stays one that is converted, whatever else there may be by now. */
-static int ha_records_transfer_is_coming(ha_records_transfer *c, const ha_field_box *b) {
+HA_IN_ int ha_records_transfer_is_coming(ha_records_transfer *c, const ha_field_box *b) {
     const ha_range r = ha_field_box_range(c->array, b);
     ha_cut unused;
     int pair;
@@ -173,7 +173,7 @@ static int ha_records_transfer_is_coming(ha_records_transfer *c, const ha_field_
 }
 
 /* The next part; 0: there is none. */
-static int ha_records_transfer_next(ha_records_transfer *c, ha_field_box *b) {
+HA_IN_ int ha_records_transfer_next(ha_records_transfer *c, ha_field_box *b) {
     ha_cut cut;
     if (!c->n) return 0;
     *b = c->pending[--c->n];

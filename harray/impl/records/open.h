@@ -6,10 +6,10 @@
 #include "../../records.h"
 #include "../ndarray/all.h"
 
-static ha_access *ha_records_parts(ha_records_access *x) { return x->more_ ? x->more_ : x->part_; }
+HA_IN_ ha_access *ha_records_parts(ha_records_access *x) { return x->more_ ? x->more_ : x->part_; }
 
 /* The box of a run and a range of the slowest index, neither empty. */
-static ha_range ha_records_range(const ha_array *a, const ha_field_run *run, int64_t first,
+HA_IN_ ha_range ha_records_range(const ha_array *a, const ha_field_run *run, int64_t first,
                                  int64_t last) {
     const ha_records_state *state = ha_records_state_of(a);
     ha_field_box b = {.leaf = run->leaf, .end = run->end};
@@ -42,7 +42,7 @@ typedef struct ha_records_opening {
 } ha_records_opening;
 
 /* All of them when all are easy, or nothing. */
-static int ha_records_open_fast(const ha_records_opening *opening, ha_access *part) {
+HA_IN_ int ha_records_open_fast(const ha_records_opening *opening, ha_access *part) {
     ha_array *a = opening->array;
     ha_incarnation *in = NULL;
     size_t n = 0;
@@ -72,7 +72,7 @@ static int ha_records_open_fast(const ha_records_opening *opening, ha_access *pa
 }
 
 /* All are prepared, and busy: the layout stays from now on, and what is overwritten is still there. */
-static ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
+HA_IN_ ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
     const ha_records_opening *opening = (const ha_records_opening *)argument;
     ha_array *a = opening->array;
     (void)t;
@@ -85,7 +85,7 @@ static ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
 }
 
 /* One access for each box, all or none. `q` has room for the requests. */
-static ha_status ha_records_open_slow(const ha_records_opening *opening, ha_access *part,
+HA_IN_ ha_status ha_records_open_slow(const ha_records_opening *opening, ha_access *part,
                                       ha_request *q) {
     ha_open_set t = {.operation = opening->operation,
                      .work = opening->fitting ? ha_records_still_fit : NULL,
@@ -123,7 +123,7 @@ typedef struct ha_records_room {
 /* The boxes of what a text asks for: w->range, w->mode, w->n; *room is to be freed. An array
  * without records has no boxes: it is opened as a whole, in the way that excludes most. A range
  * without records is opened, too, so that the layout stays; it is in nobody's way. */
-static ha_status ha_records_target(ha_records_opening *opening, const ha_access_spec *spec,
+HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_spec *spec,
                                    int64_t first, int64_t last, ha_records_room *room,
                                    ha_request **q) {
     const size_t n = (size_t)spec->runs;
@@ -159,7 +159,7 @@ static ha_status ha_records_target(ha_records_opening *opening, const ha_access_
 }
 
 /* Where the blobs are, for the user. */
-static void ha_records_show(ha_records_access *x, ha_array *a) {
+HA_IN_ void ha_records_show(ha_records_access *x, ha_array *a) {
     const ha_memory *m = x->context->memory;
     ha_lock(a);
     ha_placement *p = ha_placement_find(ha_records_state_of(a), m);
@@ -173,7 +173,7 @@ static void ha_records_show(ha_records_access *x, ha_array *a) {
 }
 
 /* Opens the boxes of an opening, and fills *x. */
-static ha_status ha_records_grant(ha_records_access *x, ha_records *r,
+HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
                                   const ha_records_opening *opening, ha_request *q) {
     ha_status s = HA_OK;
     if (opening->n > sizeof x->part_ / sizeof *x->part_ &&
@@ -194,14 +194,14 @@ static ha_status ha_records_grant(ha_records_access *x, ha_records *r,
 }
 
 /* The range, with an end; 0: it is not inside. */
-static int ha_records_inside(const ha_array *a, size_t *first, size_t *last) {
+HA_IN_ int ha_records_inside(const ha_array *a, size_t *first, size_t *last) {
     const size_t n = (size_t)ha_records_state_of(a)->extent[0];
     if (*last == HA_END) *last = n;
     return *first <= *last && *last <= n;
 }
 
 /* What is said of records before anything is done there: the placement is there then. */
-static ha_status ha_records_ready(ha_array *a, ha_context *c, size_t *first, size_t *last,
+HA_IN_ ha_status ha_records_ready(ha_array *a, ha_context *c, size_t *first, size_t *last,
                                   const char *operation, const char *site) {
     ha_placement *p;
     const size_t from = *first, to = *last;
@@ -215,7 +215,7 @@ static ha_status ha_records_ready(ha_array *a, ha_context *c, size_t *first, siz
                    site, ha_label_of(a).text, c->name, ha_records_state_of(a)->layout);
 }
 /* The array is r's for now. */
-static ha_status ha_records_open_spec(ha_records_access *x, ha_records *r,
+HA_IN_ ha_status ha_records_open_spec(ha_records_access *x, ha_records *r,
                                       const ha_access_spec *spec, ha_records_opening *opening,
                                       size_t first, size_t last) {
     ha_records_room room;
@@ -232,7 +232,7 @@ static ha_status ha_records_open_spec(ha_records_access *x, ha_records *r,
 }
 
 /* fitting: NULL, or what is asked unless all is valid there: then nothing is lost either. */
-static ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_context *c,
+HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_context *c,
                                     const char *what, size_t first, size_t last, const char *site,
                                     ha_fitting *fitting) {
     static const char operation[] = "ha_records_open";

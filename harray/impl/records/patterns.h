@@ -44,10 +44,10 @@ typedef struct ha_cut {
 
 /* ---- stride patterns -------------------------------------------------------------------------- */
 
-static int64_t ha_box_extent(const ha_field_box *b, int d) { return b->last[d] - b->first[d]; }
+HA_IN_ int64_t ha_box_extent(const ha_field_box *b, int d) { return b->last[d] - b->first[d]; }
 
 /* In halves across the slowest index that has more than one value. */
-static int ha_cut_in_halves(const ha_linearizer *z, const ha_field_box *b, ha_cut *cut) {
+HA_IN_ int ha_cut_in_halves(const ha_linearizer *z, const ha_field_box *b, ha_cut *cut) {
     int k = 0;
     while (ha_box_extent(b, z->dimension[k]) == 1) k++;
     cut->dimension = z->dimension[k];
@@ -55,7 +55,7 @@ static int ha_cut_in_halves(const ha_linearizer *z, const ha_field_box *b, ha_cu
     return 0;
 }
 
-static void ha_stride_pattern_level(ha_stride_pattern *p, int64_t count, int64_t step,
+HA_IN_ void ha_stride_pattern_level(ha_stride_pattern *p, int64_t count, int64_t step,
                                     int dimension) {
     if (count == 1) return;
     p->count[p->levels] = count;
@@ -65,7 +65,7 @@ static void ha_stride_pattern_level(ha_stride_pattern *p, int64_t count, int64_t
 
 /* Whether the linear indices of a box follow each other; *dimension: the slowest index with more than
  * one value. *single: it is the only one. */
-static int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *dimension,
+HA_IN_ int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *dimension,
                         int *single) {
     int64_t width = 1;
     *single = 1;
@@ -82,7 +82,7 @@ static int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *dime
 
 /* A box over several blocks of lanes: whole blocks, or it is cut. What is behind the last record in the
  * last block is nobody's. */
-static int ha_stride_pattern_blocks(const ha_row *row, const ha_linearizer *z,
+HA_IN_ int ha_stride_pattern_blocks(const ha_row *row, const ha_linearizer *z,
                                     const ha_field_box *b, int64_t end, ha_stride_pattern *p,
                                     ha_cut *cut) {
     const int64_t head = p->linear % row->lanes, tail = end == z->count ? 0 : end % row->lanes;
@@ -102,7 +102,7 @@ static int ha_stride_pattern_blocks(const ha_row *row, const ha_linearizer *z,
 }
 
 /* Values that lie nowhere in particular: only one record has a stride pattern. */
-static int ha_stride_pattern_single(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
+HA_IN_ int ha_stride_pattern_single(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
                                     ha_stride_pattern *p, ha_cut *cut) {
     int d = 0;
     p->levels = p->blocks = 0;
@@ -114,7 +114,7 @@ static int ha_stride_pattern_single(const ha_mapped *m, const ha_row *row, const
 }
 
 /* 0: there is none, *cut says where to cut the box. */
-static int ha_stride_pattern_of(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
+HA_IN_ int ha_stride_pattern_of(const ha_mapped *m, const ha_row *row, const ha_field_box *b,
                                 ha_stride_pattern *p, ha_cut *cut) {
     if (row->linearizer < 0 || m->mapping->linearizer[row->linearizer].morton)
         return ha_stride_pattern_single(m, row, b, p, cut);
@@ -136,7 +136,7 @@ static int ha_stride_pattern_of(const ha_mapped *m, const ha_row *row, const ha_
 }
 
 /* Whether two stride patterns have the same levels. */
-static int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_pattern *y) {
+HA_IN_ int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_pattern *y) {
     if (x->levels != y->levels || x->blocks != y->blocks) return 0;
     for (int k = 0; k < x->levels; k++)
         if (x->count[k] != y->count[k] || x->dimension[k] != y->dimension[k]) return 0;
@@ -146,7 +146,7 @@ static int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_
 /* ---- columns -------------------------------------------------------------------------------- */
 
 /* How many columns the leaves [leaf, end) have. */
-static int64_t ha_column_count(const ha_mapping *m, int64_t leaf, int64_t end) {
+HA_IN_ int64_t ha_column_count(const ha_mapping *m, int64_t leaf, int64_t end) {
     int64_t n = 0;
     for (; leaf < end; leaf++) {
         const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
@@ -156,14 +156,14 @@ static int64_t ha_column_count(const ha_mapping *m, int64_t leaf, int64_t end) {
 }
 
 /* Whether both mappings store a leaf as the same bytes. */
-static int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_dtype own) {
+HA_IN_ int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_dtype own) {
     const ha_dtype stored = x ? x->stored : own, other = y ? y->stored : own;
     const int swapped = x && x->swapped, other_swapped = y && y->swapped;
     return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
 }
 
 /* The columns of a leaf. Their number. */
-static int64_t ha_columns_of_leaf(const ha_records_state *state, const ha_mapping *here,
+HA_IN_ int64_t ha_columns_of_leaf(const ha_records_state *state, const ha_mapping *here,
                                   const ha_mapping *there, int64_t leaf, ha_column *s) {
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
     const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
@@ -184,7 +184,7 @@ static int64_t ha_columns_of_leaf(const ha_records_state *state, const ha_mappin
     return bytes;
 }
 
-static int ha_column_compare(const void *first, const void *second) {
+HA_IN_ int ha_column_compare(const void *first, const void *second) {
     const uintptr_t x = (uintptr_t)((const ha_column *)first)->pattern.at;
     const uintptr_t y = (uintptr_t)((const ha_column *)second)->pattern.at;
     return (x > y) - (x < y);
@@ -193,7 +193,7 @@ static int ha_column_compare(const void *first, const void *second) {
 /* ---- merged copies ---------------------------------------------------------------------------- */
 
 /* The pieces of one column. pair: in both memories, else only here. */
-static ha_strided_copy ha_column_copy(const ha_column *s, int pair) {
+HA_IN_ ha_strided_copy ha_column_copy(const ha_column *s, int pair) {
     const ha_stride_pattern *here = &s->pattern, *there = pair ? &s->other : here;
     ha_strided_copy copy = {.to = here->at, .from = pair ? there->at : NULL, .bytes = s->bytes};
     for (int k = 0; k < here->levels; k++)
@@ -202,21 +202,21 @@ static ha_strided_copy ha_column_copy(const ha_column *s, int pair) {
     return copy;
 }
 
-static char *ha_merged_copy_here(const ha_merged_copy *b) { return (char *)b->copy.to; }
-static const char *ha_merged_copy_there(const ha_merged_copy *b) {
+HA_IN_ char *ha_merged_copy_here(const ha_merged_copy *b) { return (char *)b->copy.to; }
+HA_IN_ const char *ha_merged_copy_there(const ha_merged_copy *b) {
     return (const char *)b->copy.from;
 }
 
 /* Whether the bytes between two columns are padding inside the records of an array of structs. When all
  * leaves are in the box, that is nobody's, and may be copied with them. */
-static int ha_is_padding(const ha_merged_copy *b, const ha_column *s, const ha_strided_copy *copy) {
+HA_IN_ int ha_is_padding(const ha_merged_copy *b, const ha_column *s, const ha_strided_copy *copy) {
     const ptrdiff_t size = s->pattern.at + s->bytes - ha_merged_copy_here(b);
     return s->here->section >= 0 && s->here->section == b->first->here->section &&
            s->here->lanes == 1 && copy->bytes == s->bytes && size <= s->here->block_stride;
 }
 
 /* Whether a copy goes on with a column. loose: as below. */
-static int ha_merged_copy_takes(const ha_merged_copy *b, const ha_column *s,
+HA_IN_ int ha_merged_copy_takes(const ha_merged_copy *b, const ha_column *s,
                                 const ha_strided_copy *copy, int pair, int loose) {
     const ha_strided_copy *all = &b->copy;
     const ptrdiff_t size = s->pattern.at - ha_merged_copy_here(b),
@@ -234,7 +234,7 @@ static int ha_merged_copy_takes(const ha_merged_copy *b, const ha_column *s,
 }
 
 /* Whole records with the padding at their ends. */
-static void ha_merged_copy_round(ha_merged_copy *b, const ha_column *first, int pair) {
+HA_IN_ void ha_merged_copy_round(ha_merged_copy *b, const ha_column *first, int pair) {
     ha_strided_copy *copy = &b->copy;
     const ha_row *row = first->here;
     const size_t record = (size_t)row->block_stride;
@@ -247,7 +247,7 @@ static void ha_merged_copy_round(ha_merged_copy *b, const ha_column *first, int 
 
 /* Merges the copies of columns, which are sorted by their address. loose: all leaves of the record are
  * there, and padding between them is nobody's. Gives how many copies are left. */
-static int64_t ha_merged_copies_make(ha_column *s, int64_t columns, int pair, int loose,
+HA_IN_ int64_t ha_merged_copies_make(ha_column *s, int64_t columns, int pair, int loose,
                                      ha_merged_copy *b) {
     int64_t n = 0;
     for (int64_t i = 0; i < columns; i++) {
@@ -265,7 +265,7 @@ static int64_t ha_merged_copies_make(ha_column *s, int64_t columns, int pair, in
 }
 
 /* Places merged copies one behind the other in a chunk; gives how many bytes that takes. */
-static size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
+HA_IN_ size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
     size_t end = 0;
     for (int64_t i = 0; i < n; i++) {
         const size_t bytes = ha_strided_total(&b[i].copy);
@@ -277,7 +277,7 @@ static size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
 }
 
 /* What is `step` bytes away here is so far away in the chunk. */
-static int64_t ha_packed_step(const ha_strided_copy *copy, int64_t step) {
+HA_IN_ int64_t ha_packed_step(const ha_strided_copy *copy, int64_t step) {
     int k = copy->levels - 1;
     if ((size_t)step < copy->bytes || k < 0) return step;
     while (k > 0 && copy->to_step[k] > (size_t)step) k--;
@@ -291,7 +291,7 @@ static int64_t ha_packed_step(const ha_strided_copy *copy, int64_t step) {
  * and one core take; what matters is that pieces of single values lose, and long ones win. */
 enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
 
-static uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const ha_context *queue) {
+HA_IN_ uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const ha_context *queue) {
     const int at_once = HA_HAS_(queue->ops, ha_queue_ops, copy_strided) ? 2
                                                                         : 0; /* planes of rows */
     uint64_t ns = 0;

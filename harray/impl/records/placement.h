@@ -27,7 +27,7 @@ struct ha_placement {
 /* ---- mappings that serve --------------------------------------------------------------------- */
 
 /* Whether every number of one type is one of another. */
-static int ha_dtype_holds(ha_dtype wide, ha_dtype narrow) {
+HA_IN_ int ha_dtype_holds(ha_dtype wide, ha_dtype narrow) {
     static const int8_t digits[] = {0, 1, 7, 15, 31, 63, 8, 16, 32, 64, 11, 8, 24, 53, 24, 53};
     static const int8_t range[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 8, 8, 11, 8, 11};
     const int complex_wide = wide >= HA_DTYPE_c64, complex_narrow = narrow >= HA_DTYPE_c64;
@@ -41,14 +41,14 @@ static int ha_dtype_holds(ha_dtype wide, ha_dtype narrow) {
 }
 
 /* Whether a row of more than one record has less than one place for each. */
-static int ha_row_is_shared(const ha_mapping *m, const ha_row *row) {
+HA_IN_ int ha_row_is_shared(const ha_mapping *m, const ha_row *row) {
     if (row->linearizer < 0) return 0;
     if (row->lanes > 1 && !row->lane_stride) return 1;
     return !row->block_stride && m->linearizer[row->linearizer].count > row->lanes;
 }
 
 /* Why values of a leaf are not kept; NULL: they are. */
-static const char *ha_row_objection(const ha_records_state *state, const ha_mapping *m,
+HA_IN_ const char *ha_row_objection(const ha_records_state *state, const ha_mapping *m,
                                     int64_t leaf, int64_t records) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
@@ -62,14 +62,14 @@ static const char *ha_row_objection(const ha_records_state *state, const ha_mapp
     return NULL;
 }
 
-static int64_t ha_records_count(const ha_records_state *state) {
+HA_IN_ int64_t ha_records_count(const ha_records_state *state) {
     int64_t n = 1;
     for (int d = 0; d < state->rank; d++) n *= state->extent[d];
     return n;
 }
 
 /* HA_OK when the mapping keeps every value by itself; else with why in *error. */
-static ha_status ha_records_accept(const ha_records_state *state, const ha_mapping *m,
+HA_IN_ ha_status ha_records_accept(const ha_records_state *state, const ha_mapping *m,
                                    ha_error *error) {
     const int64_t records = ha_records_count(state);
     for (int64_t leaf = 0; leaf < m->rows; leaf++) {
@@ -86,7 +86,7 @@ static ha_status ha_records_accept(const ha_records_state *state, const ha_mappi
 
 /* ---- placements -------------------------------------------------------------------------------- */
 
-static void ha_placement_free(ha_placement *p) {
+HA_IN_ void ha_placement_free(ha_placement *p) {
     if (!p) return;
     if (p->copied)
         HARRAY_FREE(p->mapping);
@@ -96,7 +96,7 @@ static void ha_placement_free(ha_placement *p) {
 }
 
 /* Where the blobs are in a block. HA_ERR_MEMORY: beyond what can be counted. */
-static ha_status ha_placement_place(ha_placement *p) {
+HA_IN_ ha_status ha_placement_place(ha_placement *p) {
     size_t end = 0;
     for (int32_t b = 0; b < p->mapping->blobs; b++) {
         p->start[b] = end;
@@ -109,7 +109,7 @@ static ha_status ha_placement_place(ha_placement *p) {
 }
 
 /* Takes the mapping over, also when it fails. NULL: no memory. */
-static ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, int copied) {
+HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, int copied) {
     const size_t blobs = (size_t)m->blobs;
     const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 2 * sizeof(void *));
     ha_placement *p = (ha_placement *)HARRAY_MALLOC(bytes);
@@ -133,7 +133,7 @@ static ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, i
 }
 
 /* Another one with a layout given as text; *l NULL when it fails, with why in *error. */
-static ha_status ha_placement_parse(const ha_records_state *state, const ha_memory *memory,
+HA_IN_ ha_status ha_placement_parse(const ha_records_state *state, const ha_memory *memory,
                                     const char *layout, ha_placement **p, ha_error *error) {
     *p = NULL;
     ha_mapping *m = ha_mapping_parse(state->record, layout, state->rank, state->extent, error);
@@ -150,14 +150,14 @@ static ha_status ha_placement_parse(const ha_records_state *state, const ha_memo
 }
 
 /* Lock held, or busy. */
-static ha_placement *ha_placement_find(const ha_records_state *state, const ha_memory *m) {
+HA_IN_ ha_placement *ha_placement_find(const ha_records_state *state, const ha_memory *m) {
     ha_placement *p = state->placements;
     while (p && p->memory != m) p = p->next;
     return p;
 }
 
 /* The placement in a memory, made if need be: *l. */
-static ha_status ha_placement_get(ha_array *a, const ha_memory *memory, ha_placement **p) {
+HA_IN_ ha_status ha_placement_get(ha_array *a, const ha_memory *memory, ha_placement **p) {
     ha_records_state *state = ha_records_state_of(a);
     ha_placement *fresh;
     ha_error error;
@@ -180,7 +180,7 @@ static ha_status ha_placement_get(ha_array *a, const ha_memory *memory, ha_place
 
 /* Another one in the place of what there is for that memory, if anything; gives that. The array is
  * claimed. */
-static ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
+HA_IN_ ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
     ha_records_state *state = ha_records_state_of(a);
     ha_lock(a);
     ha_placement **at = &state->placements;
@@ -194,7 +194,7 @@ static ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
 
 /* The blobs of an incarnation, as the engine sees them. Nobody uses the table when the block is another
  * one than before. Lock held. */
-static void *const *ha_placement_blobs(ha_placement *p, const char *data) {
+HA_IN_ void *const *ha_placement_blobs(ha_placement *p, const char *data) {
     if (p->caller) return p->caller;
     if (p->data != data) {
         for (int32_t b = 0; b < p->mapping->blobs; b++)
@@ -206,7 +206,7 @@ static void *const *ha_placement_blobs(ha_placement *p, const char *data) {
 }
 
 /* As users see them: `shift` bytes further. Lock held. */
-static void *const *ha_placement_shown(ha_placement *p, const char *data, uintptr_t shift) {
+HA_IN_ void *const *ha_placement_shown(ha_placement *p, const char *data, uintptr_t shift) {
     void *const *blob = ha_placement_blobs(p, data);
     if (!shift) return blob;
     if (p->shift != shift) {
@@ -218,7 +218,7 @@ static void *const *ha_placement_shown(ha_placement *p, const char *data, uintpt
 }
 
 /* The records of an incarnation with a block. Busy. */
-static ha_mapped ha_records_at(ha_array *a, const ha_incarnation *in) {
+HA_IN_ ha_mapped ha_records_at(ha_array *a, const ha_incarnation *in) {
     ha_lock(a);
     ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     const ha_mapped records = {p->mapping, ha_placement_blobs(p, in->data)};
@@ -226,7 +226,7 @@ static ha_mapped ha_records_at(ha_array *a, const ha_incarnation *in) {
     return records;
 }
 
-static ha_status ha_records_block_bytes(ha_array *a, ha_memory *m, size_t *bytes) {
+HA_IN_ ha_status ha_records_block_bytes(ha_array *a, ha_memory *m, size_t *bytes) {
     ha_placement *p;
     ha_status s = ha_placement_get(a, m, &p);
     if (!s) *bytes = p->bytes;
@@ -235,7 +235,7 @@ static ha_status ha_records_block_bytes(ha_array *a, ha_memory *m, size_t *bytes
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void ha_records_state_free(ha_records_state *state) {
+HA_IN_ void ha_records_state_free(ha_records_state *state) {
     while (state->placements) {
         ha_placement *p = state->placements;
         state->placements = p->next;
@@ -244,7 +244,7 @@ static void ha_records_state_free(ha_records_state *state) {
     HARRAY_FREE(state);
 }
 
-static void ha_records_end(ha_array *a) {
+HA_IN_ void ha_records_end(ha_array *a) {
     ha_records_state_free(ha_records_state_of(a));
     a->ops = NULL;
 }

@@ -102,7 +102,7 @@ int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths
     return valid;
 }
 
-static void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in)
+HA_IN_ void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in)
     HA_REQUIRES_(a->lock) {
     const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     const ha_range *v = ha_set_ranges(&in->valid);
@@ -138,7 +138,7 @@ size_t ha_records_describe(const ha_records *r, char *text, size_t bytes) {
 /* ---- single records -------------------------------------------------------------------------- */
 
 /* The box of one record; empty: there is no such index. */
-static ha_range ha_records_one(const ha_array *a, const int64_t *index) {
+HA_IN_ ha_range ha_records_one(const ha_array *a, const int64_t *index) {
     const ha_records_state *state = ha_records_state_of(a);
     ha_field_box b = {.end = state->leaves};
     for (int d = 0; d < HA_MAPPING_RANK; d++) {
@@ -149,7 +149,7 @@ static ha_range ha_records_one(const ha_array *a, const int64_t *index) {
     return ha_field_box_range(a, &b);
 }
 
-static ha_status ha_records_no_index(ha_array *a, const int64_t *index, const char *operation) {
+HA_IN_ ha_status ha_records_no_index(ha_array *a, const int64_t *index, const char *operation) {
     char numbers[100];
     ha_text t = ha_text_into(numbers, sizeof numbers);
     for (int d = 0; d < ha_records_state_of(a)->rank; d++)
@@ -159,7 +159,7 @@ static ha_status ha_records_no_index(ha_array *a, const int64_t *index, const ch
 }
 
 /* Opens one record on the host: all of it. */
-static ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_array *a,
+HA_IN_ ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_array *a,
                                      const int64_t *index, unsigned mode, const char *operation) {
     const ha_range range = ha_records_one(a, index);
     const ha_records_opening opening = {.array = a,
@@ -177,7 +177,7 @@ static ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_arr
 }
 
 /* Copies one record between the array and the struct that describes it. */
-static ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *value,
+HA_IN_ ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *value,
                                      unsigned mode, const char *operation) {
     ha_records_access x = {.parts_ = 0};
     ha_status s = ha_records_enter(r, operation, operation);

@@ -7,7 +7,7 @@
 #include "create.h"
 
 /* Claimed. What is valid at `in` (NULL: anywhere) is valid on the host. */
-static int ha_records_on_host(ha_array *a, const ha_incarnation *only) {
+HA_IN_ int ha_records_on_host(ha_array *a, const ha_incarnation *only) {
     const ha_incarnation *host = ha_incarnation_find(a, &ha_host_memory);
     for (const ha_incarnation *in = &a->first; in; in = in->next)
         for (uint32_t i = 0; i < in->valid.n && (!only || in == only); i++)
@@ -16,7 +16,7 @@ static int ha_records_on_host(ha_array *a, const ha_incarnation *only) {
 }
 
 /* Claimed. HA_OK: what is valid in a memory (NULL: in any) is on the host, and has arrived there. */
-static ha_status ha_records_look(ha_array *a, const ha_memory *only, int *there,
+HA_IN_ ha_status ha_records_look(ha_array *a, const ha_memory *only, int *there,
                                  ha_attempt *attempt) {
     ha_status s = ha_settle(a);
     const ha_incarnation *in = only ? ha_incarnation_find(a, only) : NULL;
@@ -27,7 +27,7 @@ static ha_status ha_records_look(ha_array *a, const ha_memory *only, int *there,
 }
 
 /* Claims the array, with all that is valid in a memory (NULL: anywhere) on the host. */
-static ha_status ha_records_gather(ha_array *a, const ha_memory *only, const char *operation,
+HA_IN_ ha_status ha_records_gather(ha_array *a, const ha_memory *only, const char *operation,
                                    const char *site) {
     ha_attempt attempt = {.site = site};
     for (;;) {
@@ -48,7 +48,7 @@ static ha_status ha_records_gather(ha_array *a, const ha_memory *only, const cha
 
 /* Copies a box on the host, from one layout to another one. rows: room for those of two mappings;
  * extent: what both have at least. */
-static ha_status ha_records_copy(const ha_mapped *to, const ha_mapped *from, const ha_field_box *b,
+HA_IN_ ha_status ha_records_copy(const ha_mapped *to, const ha_mapped *from, const ha_field_box *b,
                                  ha_row *rows, const int64_t *extent) {
     const ha_copying how = {.first = b->first, .last = b->last};
     ha_staged_tables target = {.row = rows}, source = {.row = rows + to->mapping->rows};
@@ -63,7 +63,7 @@ static ha_status ha_records_copy(const ha_mapped *to, const ha_mapped *from, con
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 /* Claimed. A block with the values of the host's one in another layout. */
-static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_placement *p,
+HA_IN_ ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_placement *p,
                                     ha_block **block, ha_attempt *attempt) {
     const ha_records_state *state = ha_records_state_of(a);
     const ha_mapped from = ha_records_at(a, in);
@@ -84,7 +84,7 @@ static ha_status ha_records_convert(ha_array *a, ha_incarnation *in, ha_placemen
 }
 
 /* Claimed. Puts the layout in the place of the one before, with the values that the host has. */
-static ha_status ha_records_settle_in(ha_array *a, ha_placement *p, ha_attempt *attempt) {
+HA_IN_ ha_status ha_records_settle_in(ha_array *a, ha_placement *p, ha_attempt *attempt) {
     ha_incarnation *in = ha_incarnation_find(a, p->memory);
     ha_block *block = NULL;
     ha_ops ops = {0};
@@ -106,7 +106,7 @@ static ha_status ha_records_settle_in(ha_array *a, ha_placement *p, ha_attempt *
 }
 
 /* Whether there is nothing to do, or nothing can be done. */
-static ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *p, ha_context *c,
+HA_IN_ ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *p, ha_context *c,
                                           int *same, const char *operation, const char *site) {
     ha_lock(a);
     const ha_placement *old = ha_placement_find(ha_records_state_of(a), c->memory);
@@ -120,7 +120,7 @@ static ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *p, ha
 }
 
 /* Takes the placement over when it succeeds. */
-static ha_status ha_records_change_layout(ha_array *a, ha_placement *p, ha_context *c,
+HA_IN_ ha_status ha_records_change_layout(ha_array *a, ha_placement *p, ha_context *c,
                                           const char *operation, const char *site) {
     ha_attempt attempt = {.site = site};
     for (;;) {
@@ -159,7 +159,7 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
 /* ---- extents --------------------------------------------------------------------------------- */
 
 /* A state with other extents, and the same layouts. */
-static ha_records_state *ha_records_state_like(ha_array *a, const int64_t *extent,
+HA_IN_ ha_records_state *ha_records_state_like(ha_array *a, const int64_t *extent,
                                                ha_error *error) {
     const ha_records_state *old = ha_records_state_of(a);
     ha_records_state *state = ha_records_state_make(old->record, old->rank, extent, old->layout);
@@ -183,7 +183,7 @@ static ha_records_state *ha_records_state_like(ha_array *a, const int64_t *exten
 }
 
 /* What of a box of one array is in another one; 0: nothing. */
-static int ha_records_clip(const ha_array *to, ha_field_box *b) {
+HA_IN_ int ha_records_clip(const ha_array *to, ha_field_box *b) {
     const ha_records_state *state = ha_records_state_of(to);
     if (!to->grid) return 0;
     for (int d = 0; d < HA_MAPPING_RANK; d++) {
@@ -194,7 +194,7 @@ static int ha_records_clip(const ha_array *to, ha_field_box *b) {
 }
 
 /* The ranges of a set, as far as they are in another array, in a set of that. */
-static ha_status ha_records_clip_set(const ha_array *from, const ha_set *set, const ha_array *to,
+HA_IN_ ha_status ha_records_clip_set(const ha_array *from, const ha_set *set, const ha_array *to,
                                      ha_set *out) {
     ha_status s = HA_OK;
     for (uint32_t i = 0; i < set->n && !s; i++) {
@@ -205,7 +205,7 @@ static ha_status ha_records_clip_set(const ha_array *from, const ha_set *set, co
 }
 
 /* Both claimed, or known to nobody. The values that `from` has on the host, as far as `to` has them. */
-static ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt *attempt) {
+HA_IN_ ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt *attempt) {
     const ha_records_state *state = ha_records_state_of(from), *g = ha_records_state_of(to);
     ha_incarnation *source = &from->first,
                    *target = &to->first; /* made on the host, as all of them */
@@ -229,7 +229,7 @@ static ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt
 }
 
 /* All else that stays the same. */
-static ha_status ha_records_take_rest(ha_array *to, ha_array *from) {
+HA_IN_ ha_status ha_records_take_rest(ha_array *to, ha_array *from) {
     if (ha_records_clip_set(from, &from->lost, to, &to->lost)) return HA_ERR_MEMORY;
     ha_lock(from);
     memcpy(to->name, from->name, sizeof to->name);
@@ -242,7 +242,7 @@ static ha_status ha_records_take_rest(ha_array *to, ha_array *from) {
 }
 
 /* The second array takes the first one's place. */
-static ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b) {
+HA_IN_ ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b) {
     pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
     ha_status s = ha_records_take_rest(b, a);
     if (!s) r->array = b;
@@ -252,7 +252,7 @@ static ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b) {
 
 /* One try. A block with values waits for none of its own, which is empty: so its room is made before
  * anything is valid. */
-static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, const char *operation,
+HA_IN_ ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, const char *operation,
                                        const char *site, ha_attempt *attempt) {
     ha_array *a = r->array, *b = NULL;
     ha_error error = {0};
@@ -275,7 +275,7 @@ static ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
     return ha_fail(s, operation, "%s: records %s: no room for as many", site, ha_label_of(a).text);
 }
 
-static ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, const char *operation,
+HA_IN_ ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, const char *operation,
                                        const char *site) {
     const ha_records_state *state = ha_records_state_of(r->array);
     ha_attempt attempt = {.site = site};

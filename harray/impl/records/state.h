@@ -19,7 +19,7 @@ typedef struct ha_records_state {
     ha_placement *placements;
 } ha_records_state;
 
-static ha_records_state *ha_records_state_of(const ha_array *a) {
+HA_IN_ ha_records_state *ha_records_state_of(const ha_array *a) {
     return (ha_records_state *)(uintptr_t)a->ops;
 }
 
@@ -31,7 +31,7 @@ typedef struct ha_field_box {
     int64_t first[HA_MAPPING_RANK], last[HA_MAPPING_RANK];
 } ha_field_box;
 
-static ha_field_box ha_field_box_of(const ha_array *a, ha_range r) {
+HA_IN_ ha_field_box ha_field_box_of(const ha_array *a, ha_range r) {
     const ha_records_state *state = ha_records_state_of(a);
     ha_field_box b = {.leaf = 0};
     ha_box box = {{0}, {0}};
@@ -45,7 +45,7 @@ static ha_field_box ha_field_box_of(const ha_array *a, ha_range r) {
     return b;
 }
 
-static ha_range ha_field_box_range(const ha_array *a, const ha_field_box *b) {
+HA_IN_ ha_range ha_field_box_range(const ha_array *a, const ha_field_box *b) {
     ha_box box = {{(size_t)b->leaf}, {(size_t)b->end}};
     for (int d = 1; d < a->grid->rank; d++) {
         box.first[d] = (size_t)b->first[d - 1];
@@ -54,17 +54,17 @@ static ha_range ha_field_box_range(const ha_array *a, const ha_field_box *b) {
     return ha_box_range(a->grid, &box);
 }
 
-static int64_t ha_field_box_records(const ha_field_box *b) {
+HA_IN_ int64_t ha_field_box_records(const ha_field_box *b) {
     int64_t n = 1;
     for (int d = 0; d < HA_MAPPING_RANK; d++) n *= b->last[d] - b->first[d];
     return n;
 }
 
-static int64_t ha_field_box_bytes(const ha_records_state *state, const ha_field_box *b) {
+HA_IN_ int64_t ha_field_box_bytes(const ha_records_state *state, const ha_field_box *b) {
     return (state->before[b->end] - state->before[b->leaf]) * ha_field_box_records(b);
 }
 
-static uint64_t ha_records_value_bytes(const ha_array *a, ha_range r) {
+HA_IN_ uint64_t ha_records_value_bytes(const ha_array *a, ha_range r) {
     if (!a->grid || ha_is_empty(r)) return 0;
     const ha_field_box b = ha_field_box_of(a, r);
     return (uint64_t)ha_field_box_bytes(ha_records_state_of(a), &b);
@@ -72,14 +72,14 @@ static uint64_t ha_records_value_bytes(const ha_array *a, ha_range r) {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void ha_records_print_extents(const ha_array *a, ha_text *t) {
+HA_IN_ void ha_records_print_extents(const ha_array *a, ha_text *t) {
     const ha_records_state *state = ha_records_state_of(a);
     for (int d = 0; d < state->rank; d++)
         ha_print(t, "%s%lld", d ? ", " : "", (long long)state->extent[d]);
 }
 
 /* "pos.x[3, 7)", "pos.x … vel.z[3, 7) x [0, 2)". */
-static void ha_records_print_part(const ha_array *a, ha_range r, ha_text *t) {
+HA_IN_ void ha_records_print_part(const ha_array *a, ha_range r, ha_text *t) {
     const ha_records_state *state = ha_records_state_of(a);
     const ha_field_box b = ha_field_box_of(a, r);
     char name[48] = "";

@@ -15,9 +15,9 @@
 
 #include "by_host.h"
 
-static int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_host_memory; }
+HA_IN_ int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_host_memory; }
 
-static ha_status ha_records_transfer_make(ha_records_transfer *c) {
+HA_IN_ ha_status ha_records_transfer_make(ha_records_transfer *c) {
     const ha_records_state *state = ha_records_state_of(c->array);
     const ha_mapping *m = c->here.mapping;
     const size_t columns = (size_t)ha_column_count(m, 0, state->leaves),
@@ -36,7 +36,7 @@ static ha_status ha_records_transfer_make(ha_records_transfer *c) {
     return HA_OK;
 }
 
-static void ha_records_transfer_end(ha_records_transfer *c) {
+HA_IN_ void ha_records_transfer_end(ha_records_transfer *c) {
     HARRAY_FREE(c->scatter.column);
     HARRAY_FREE(c->column);
     c->column = NULL;
@@ -44,12 +44,12 @@ static void ha_records_transfer_end(ha_records_transfer *c) {
     c->asked = 0;
 }
 
-static ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+HA_IN_ ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incarnation *to,
                                      ha_range r, ha_context *c, ha_set *brought,
                                      ha_attempt *attempt);
 
 /* A part for which it has been decided how. */
-static ha_status ha_records_transfer_part(ha_records_transfer *c, const ha_field_box *b) {
+HA_IN_ ha_status ha_records_transfer_part(ha_records_transfer *c, const ha_field_box *b) {
     const ha_range r = ha_field_box_range(c->array, b);
     ha_status s;
     switch (c->method) {
@@ -72,14 +72,14 @@ static ha_status ha_records_transfer_part(ha_records_transfer *c, const ha_field
 
 /* Whether a part is on its way to the host, where it is still missing: somebody else may have been
  * faster. */
-static int ha_records_transfer_awaits(const ha_records_transfer *c, const struct ha_in_flight *at) {
+HA_IN_ int ha_records_transfer_awaits(const ha_records_transfer *c, const struct ha_in_flight *at) {
     return at->chunk && at->from == c->from && !ha_set_overlaps(&c->to->valid, at->range);
 }
 
 /* What is still to be moved of r: the parts that are pending, and *rest. What is on its way to the
  * host comes first, also where it is not in r: the attempt before this one may have found the same
  * missing, cut in other pieces. So nothing is fetched twice. */
-static ha_status ha_records_transfer_rest(ha_records_transfer *c, ha_range r, ha_set *rest) {
+HA_IN_ ha_status ha_records_transfer_rest(ha_records_transfer *c, ha_range r, ha_set *rest) {
     const struct ha_in_flight *at = c->attempt->in_flight;
     rest->grid = c->array->grid;
     if (!ha_is_on_host(c->to)) return ha_set_put(rest, r);
@@ -94,7 +94,7 @@ static ha_status ha_records_transfer_rest(ha_records_transfer *c, ha_range r, ha
     return HA_OK;
 }
 
-static ha_status ha_records_transfer_out(ha_records_transfer *c, ha_range r) {
+HA_IN_ ha_status ha_records_transfer_out(ha_records_transfer *c, ha_range r) {
     ha_set rest = {.n = 0};
     ha_field_box b;
     ha_status s = ha_records_transfer_make(c);
@@ -108,11 +108,11 @@ static ha_status ha_records_transfer_out(ha_records_transfer *c, ha_range r) {
     return s;
 }
 
-static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
+HA_IN_ ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                                  ha_context *context, ha_set *brought, ha_attempt *attempt);
 
 /* By way of the host's incarnation. */
-static ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+HA_IN_ ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incarnation *to,
                                      ha_range r, ha_context *c, ha_set *brought,
                                      ha_attempt *attempt) {
     ha_incarnation *host;
@@ -127,7 +127,7 @@ static ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incar
 }
 
 /* Whether one of two devices puts a whole box into place that the other one has. */
-static int ha_records_transfer_is_direct(ha_records_transfer *c, ha_range r) {
+HA_IN_ int ha_records_transfer_is_direct(ha_records_transfer *c, ha_range r) {
     const ha_field_box b = ha_field_box_of(c->array, r);
     ha_cut cut;
     int pair;
@@ -139,7 +139,7 @@ static int ha_records_transfer_is_direct(ha_records_transfer *c, ha_range r) {
     return direct;
 }
 
-static ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
+HA_IN_ ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                                  ha_context *context, ha_set *brought, ha_attempt *attempt) {
     const ha_mapped source = ha_records_at(a, from), target = ha_records_at(a, to);
     const int devices = !ha_is_on_host(from) && !ha_is_on_host(to);

@@ -7,7 +7,7 @@
 #include "../../records_typed.h"
 
 /* The view's own layout, as ha_mapping has it as text; NULL: it has none. */
-static const char *ha_own_layout(const ha_records_type_ *type, char *text, size_t bytes) {
+HA_IN_ const char *ha_own_layout(const ha_records_type_ *type, char *text, size_t bytes) {
     static const char *const orders[] = {"", "@col", "@morton"};
     const char *name = "aos", *order = orders[type->order];
     if (type->kind == HA_PACKED_) name = "aos(packed)";
@@ -25,7 +25,7 @@ static const char *ha_own_layout(const ha_records_type_ *type, char *text, size_
 }
 
 /* Makes the view, or says why not: one that has a layout is of that, or of one that comes to the same. */
-static ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m, void *const *blob,
+HA_IN_ ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m, void *const *blob,
                               void *view, ha_error *error) {
     char text[64];
     const char *layout = ha_own_layout(type, text, sizeof text);
@@ -34,7 +34,7 @@ static ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m,
 }
 
 /* Whether views fit the mapping, wherever its blobs are. */
-static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, void *view,
+HA_IN_ ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, void *view,
                              ha_error *error) {
     void *few[64] = {NULL};
     const size_t blobs = (size_t)m->blobs;
@@ -50,7 +50,7 @@ static ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, 
 }
 
 /* Why there is no view, of records that are laid out as `there`. */
-static ha_status ha_view_refused(ha_records *r, const ha_records_type_ *type, const ha_context *c,
+HA_IN_ ha_status ha_view_refused(ha_records *r, const ha_records_type_ *type, const ha_context *c,
                                  const char *there, const ha_error *error, const char *site) {
     static const char operation[] = "ha_records_open";
     char text[64];
@@ -65,7 +65,7 @@ static ha_status ha_view_refused(ha_records *r, const ha_records_type_ *type, co
 }
 
 /* Before anything is opened; layouts do not change while it looks. */
-static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_context *c,
+HA_IN_ ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_context *c,
                                 void *view, const char *site) {
     ha_error error = {0};
     char there[64] = "of no layout";
@@ -87,7 +87,7 @@ static ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
 }
 
 /* The same, while it is being opened. */
-static int ha_view_fits(ha_fitting *f, const ha_mapping *m) {
+HA_IN_ int ha_view_fits(ha_fitting *f, const ha_mapping *m) {
     return ha_try_view((const ha_records_type_ *)f->type, m, f->view, &f->error) == HA_OK;
 }
 

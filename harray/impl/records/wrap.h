@@ -5,7 +5,7 @@
 #include "create.h"
 
 /* A mapping with all its tables, in one block. NULL: no memory. */
-static ha_mapping *ha_mapping_duplicated(const ha_mapping *m) {
+HA_IN_ ha_mapping *ha_mapping_duplicated(const ha_mapping *m) {
     const size_t rows = (size_t)m->rows, byte_rows = (size_t)m->byte_rows;
     const size_t codings = (size_t)m->codings, linearizers = (size_t)m->linearizers;
     const char *text = m->text ? m->text : "";
@@ -35,7 +35,7 @@ static ha_mapping *ha_mapping_duplicated(const ha_mapping *m) {
     return copy;
 }
 
-static const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, unsigned flags) {
+HA_IN_ const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, unsigned flags) {
     const unsigned const_unwritten = HA_WRAP_CONST | HA_WRAP_UNWRITTEN;
     if (!m || !m->mapping || !m->mapping->record || !m->blob) return "no mapping, or no blobs";
     if (flags & ~const_unwritten) return "unknown flags";
@@ -55,7 +55,7 @@ static const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
 }
 
 /* The bytes of all blobs become the array's alone; all or none. */
-static ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *error) {
+HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *error) {
     ha_status s = HA_OK;
     int32_t b = 0;
     for (; b < p->mapping->blobs && !s; b++) {
@@ -83,7 +83,7 @@ static ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *er
 }
 
 /* The incarnation of the caller's memory, in an array that nobody knows yet. */
-static ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, unsigned flags,
+HA_IN_ ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, unsigned flags,
                                   ha_error *error) {
     ha_memory *m = c->memory;
     ha_incarnation *in = ha_incarnation_add(a, m);
@@ -112,7 +112,7 @@ static ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, u
 }
 
 /* An array whose placement at c is the caller's memory. */
-static ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsigned flags,
+HA_IN_ ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsigned flags,
                                    ha_error *error) {
     const ha_mapping *m = memory->mapping;
     if (ha_records_check(m->record, m->rank, m->extent, "aos", error)) return NULL;
@@ -135,7 +135,7 @@ static ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsig
     return NULL;
 }
 
-static ha_records *ha_records_wrap_at(const ha_mapped *memory, ha_context *c, unsigned flags,
+HA_IN_ ha_records *ha_records_wrap_at(const ha_mapped *memory, ha_context *c, unsigned flags,
                                       const char *site) {
     static const char operation[] = "ha_records_wrap";
     ha_error error = {0};

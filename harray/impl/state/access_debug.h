@@ -19,7 +19,7 @@
 /* ---- accesses ------------------------------------------------------------------------------ */
 
 /* Before anything is changed: what opening a block of the incarnation will need. */
-static ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
+HA_IN_ ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
     if (!b || b->known) return HA_OK;
     ha_guarded *g = in->wrapped ? NULL : ha_guarded_find(b->data);
     if (!g && in->memory == &ha_host_memory) return HA_OK; /* not protected: nothing to tell */
@@ -28,7 +28,7 @@ static ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
 }
 
 /* The pages of the elements r, for one access more or less. */
-static void ha_debug_count(const ha_array *a, const ha_known *k, const ha_context *c, ha_range r,
+HA_IN_ void ha_debug_count(const ha_array *a, const ha_known *k, const ha_context *c, ha_range r,
                            int writes, int by) {
     if (!k->guarded || !ha_is_host(c) || ha_is_empty(r)) return;
     if (a->ops) /* its fields lie anywhere */
@@ -38,7 +38,7 @@ static void ha_debug_count(const ha_array *a, const ha_known *k, const ha_contex
 }
 
 /* Closes what queues were to work on when it was closed, and have by now. */
-static void ha_debug_close_late(const ha_array *a, ha_known *k) {
+HA_IN_ void ha_debug_close_late(const ha_array *a, ha_known *k) {
     for (int i = 0; i < HA_KNOWN_LATE; i++) {
         pthread_mutex_lock(&k->lock);
         ha_known_late late = k->late[i];
@@ -50,7 +50,7 @@ static void ha_debug_close_late(const ha_array *a, ha_known *k) {
 }
 
 /* Leaves pages open until a queue is done with them; for good, when there is too much of that. */
-static void ha_debug_keep(ha_known *k, ha_known_late late) {
+HA_IN_ void ha_debug_keep(ha_known *k, ha_known_late late) {
     pthread_mutex_lock(&k->lock);
     for (int i = 0; i < HA_KNOWN_LATE && late.queue; i++) {
         if (k->late[i].queue) continue;
@@ -61,7 +61,7 @@ static void ha_debug_keep(ha_known *k, ha_known_late late) {
 }
 
 /* An access to r is open: *x gets the pointer for users. Busy. */
-static void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, ha_range r,
+HA_IN_ void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, ha_range r,
                           int writes, const char *site) {
     ha_known *k = in->block ? in->block->known : NULL;
     int host = ha_is_host(x->context);
@@ -75,7 +75,7 @@ static void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, h
 
 /* The access of a thread is about to be closed, or a token to end (thread: HA_TOKEN_), its holder
  * still in place. behind: another queue may work on its data until then; queue NULL: none does. */
-static void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread, ha_timepoint behind) {
+HA_IN_ void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread, ha_timepoint behind) {
     ha_known *k = NULL;
     ha_lock(a);
     ha_holder *found = ha_holder_find(a, ticket), h = {0};
@@ -97,7 +97,7 @@ static void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread, ha_tim
 
 /* The write access *x to the whole array, which was *before, has another size, or another block.
  * Busy. What is new is opened first: other threads of its user may be at work in the old. */
-static void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
+HA_IN_ void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
                             const ha_access *before, const char *site) {
     const ha_known *k = in->block ? in->block->known : NULL;
     int same = k && (uintptr_t)before->data == (uintptr_t)in->data + k->shift;
@@ -119,7 +119,7 @@ static ha_freed_list ha_freed_arrays = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static ha_freed_list ha_freed_handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Instead of freeing it. */
-static void ha_freed_list_add(ha_freed_list *g, void *memory) {
+HA_IN_ void ha_freed_list_add(ha_freed_list *g, void *memory) {
     pthread_mutex_lock(&g->lock);
     void **slot = &g->memory[g->next++ % HA_FREED_KEPT], *old = *slot;
     *slot = memory;
@@ -128,7 +128,7 @@ static void ha_freed_list_add(ha_freed_list *g, void *memory) {
 }
 
 /* Instead of freeing its record: whoever comes with it is told. An array without owners is dead. */
-static void ha_debug_note_freed(ha_array *a) {
+HA_IN_ void ha_debug_note_freed(ha_array *a) {
     a->first = (ha_incarnation){.memory = a->first.memory};
     a->recent = &a->first;
     a->holder = a->first_holders;
@@ -143,7 +143,7 @@ static void ha_debug_note_freed(ha_array *a) {
 }
 
 /* Whether an array was freed; tells it. a: may be NULL. */
-static int ha_debug_freed(const ha_array *a, const char *operation) {
+HA_IN_ int ha_debug_freed(const ha_array *a, const char *operation) {
     if (!a || __atomic_load_n(&a->references, __ATOMIC_ACQUIRE)) return 0;
     ha_fail(HA_ERR_STATE, operation, "array %s was freed",
             ha_label_of((ha_array *)(uintptr_t)a).text);
@@ -152,7 +152,7 @@ static int ha_debug_freed(const ha_array *a, const char *operation) {
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-static void ha_freed_list_end(ha_freed_list *g) {
+HA_IN_ void ha_freed_list_end(ha_freed_list *g) {
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < HA_FREED_KEPT; i++) {
         HARRAY_FREE(g->memory[i]);
@@ -161,7 +161,7 @@ static void ha_freed_list_end(ha_freed_list *g) {
     pthread_mutex_unlock(&g->lock);
 }
 
-static void ha_debug_end(void) {
+HA_IN_ void ha_debug_end(void) {
     ha_fault_end();
     ha_freed_list_end(&ha_freed_arrays);
     ha_freed_list_end(&ha_freed_handles);

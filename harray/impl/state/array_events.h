@@ -11,7 +11,7 @@ typedef struct ha_array_snapshot {
     uint64_t accessed; /* bytes of the access in question */
 } ha_array_snapshot;
 
-static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapshot)
+HA_IN_ void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapshot)
     HA_REQUIRES_(a->lock) {
     memcpy(snapshot->name, a->name, sizeof snapshot->name);
     ha_text_copy(snapshot->type, sizeof snapshot->type, a->type);
@@ -20,14 +20,14 @@ static void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapsho
 }
 
 /* The same, with an access to r. */
-static void ha_array_snapshot_access(const ha_array *a, ha_array_snapshot *snapshot, ha_range r)
+HA_IN_ void ha_array_snapshot_access(const ha_array *a, ha_array_snapshot *snapshot, ha_range r)
     HA_REQUIRES_(a->lock) {
     ha_array_snapshot_take(a, snapshot);
     if (r.last > snapshot->size) r.last = snapshot->size;
     snapshot->accessed = ha_value_bytes(a, r);
 }
 
-static void ha_record_snapshot(ha_event_record *r, const ha_array_snapshot *snapshot,
+HA_IN_ void ha_record_snapshot(ha_event_record *r, const ha_array_snapshot *snapshot,
                                ha_range range) {
     memcpy(r->array, snapshot->name, sizeof r->array);
     memcpy(r->type, snapshot->type, sizeof r->type);
@@ -37,7 +37,7 @@ static void ha_record_snapshot(ha_event_record *r, const ha_array_snapshot *snap
     r->info.range = range;
 }
 
-static void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
+HA_IN_ void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
     ha_array_snapshot snapshot;
     ha_lock(a);
     ha_array_snapshot_take(a, &snapshot);
@@ -52,7 +52,7 @@ static inline void ha_transfer_begins(ha_context *queue) {
     if (ha_is_listening() && !ha_pending_events.telling) ha_stamps_begin(queue);
 }
 
-static void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, const char *site) {
+HA_IN_ void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, const char *site) {
     __atomic_fetch_add(&from->transfers_out, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&from->bytes_out, bytes, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->transfers_in, 1, __ATOMIC_RELAXED);
@@ -62,7 +62,7 @@ static void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, co
 
 /* A copy of r from one memory to another was enqueued on `queue` (the host's: it has happened). The
  * array is busy, nothing is locked. */
-static void ha_transferred(ha_array *a, ha_memory *from, ha_memory *to, ha_context *queue,
+HA_IN_ void ha_transferred(ha_array *a, ha_memory *from, ha_memory *to, ha_context *queue,
                            ha_range r, const char *site) {
     uint64_t bytes = ha_value_bytes(a, r);
     ha_transfer_count(from, to, bytes, site);
@@ -113,7 +113,7 @@ static inline void ha_watch_begin(ha_array *a) {
     pthread_mutex_unlock(&ha_watch_list.lock);
 }
 
-static void ha_watch_end(ha_array *a) {
+HA_IN_ void ha_watch_end(ha_array *a) {
     ha_watched *w = a->watched;
     if (!w) return;
     pthread_mutex_lock(&ha_watch_list.lock);
@@ -126,7 +126,7 @@ static void ha_watch_end(ha_array *a) {
 }
 
 /* Nothing locked. The array itself may be gone when an access was closed. */
-static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_array_snapshot *snapshot,
+HA_IN_ void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_array_snapshot *snapshot,
                          const ha_holder *h) {
     ha_event_record *r = ha_record_add(kind, h->site, h->context->name);
     if (!r) return;
@@ -140,7 +140,7 @@ static void ha_on_access(ha_event_kind kind, const ha_array *a, const ha_array_s
 }
 
 /* A thread has just opened an access to a watched array: nobody else takes that away. */
-static void ha_watch_opened(ha_array *a, uint64_t ticket) {
+HA_IN_ void ha_watch_opened(ha_array *a, uint64_t ticket) {
     ha_array_snapshot snapshot;
     uint64_t now = ha_now();
     ha_lock(a);
@@ -158,7 +158,7 @@ static void ha_watch_opened(ha_array *a, uint64_t ticket) {
 
 /* A thread waited for another one's access since `start`, or was refused: `other` is that access,
  * thread 0 when it waited behind a writer. */
-static void ha_on_conflict(ha_array *a, ha_range range, const char *site, const char *at,
+HA_IN_ void ha_on_conflict(ha_array *a, ha_range range, const char *site, const char *at,
                            const ha_holder *other, uint64_t start, ha_status s) {
     ha_event_record *r = ha_record_add(HA_EVENT_CONFLICT, site, at);
     if (!r) return;

@@ -89,7 +89,7 @@ static inline ha_holder *ha_holder_find(ha_array *a, uint64_t ticket) HA_REQUIRE
 }
 
 /* The incarnation of a memory, made if need be; NULL when there is no memory for it. Busy. */
-static ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
+HA_IN_ ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
     ha_incarnation *in = ha_incarnation_find(a, m);
     if (in) return in;
     in = (ha_incarnation *)HARRAY_MALLOC(sizeof *in);
@@ -106,14 +106,14 @@ static ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
 }
 
 /* The bytes of the values in r. */
-static uint64_t ha_value_bytes(const ha_array *a, ha_range r) {
+HA_IN_ uint64_t ha_value_bytes(const ha_array *a, ha_range r) {
     if (a->ops) return a->ops->value_bytes(a, r);
     return ha_elements(a->grid, r) * a->element;
 }
 
 /* Room for `more` further ranges in a set of an incarnation. Sets change only under busy and lock
  * together, and are looked at under the lock: so the new memory is put in under the lock. */
-static ha_status ha_set_reserve(ha_array *a, ha_set *set, size_t more) {
+HA_IN_ ha_status ha_set_reserve(ha_array *a, ha_set *set, size_t more) {
     ha_set grown = {.one = set->one, .n = set->n, .grid = set->grid};
     if (set->n + more <= (set->heap ? set->capacity : 1)) return HA_OK;
     if (ha_set_room(&grown, set->capacity + more)) return HA_ERR_MEMORY;

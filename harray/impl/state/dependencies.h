@@ -6,7 +6,7 @@
 #include "array_state.h"
 
 /* Room for one more operation on an incarnation, keeping promises. Busy; takes memory unlocked. */
-static ha_status ha_ops_reserve(ha_array *a, ha_ops *o, uint32_t more) {
+HA_IN_ ha_status ha_ops_reserve(ha_array *a, ha_ops *o, uint32_t more) {
     ha_lock(a);
     if (!ha_ops_has_room(o, more)) ha_ops_prune(o, 1);
     if (!ha_ops_has_room(o, more) && o->n > HA_MERGE_ABOVE) ha_ops_merge(o);
@@ -28,7 +28,7 @@ static ha_status ha_ops_reserve(ha_array *a, ha_ops *o, uint32_t more) {
 }
 
 /* Notes an operation of `queue`; the host's are over when they are noted. Lock held. */
-static void ha_note_operation(ha_ops *o, ha_context *queue, ha_range r, int write,
+HA_IN_ void ha_note_operation(ha_ops *o, ha_context *queue, ha_range r, int write,
                               const char *site) {
     if (!queue->ops) return;
     ha_ops_note(o, (ha_timepoint){queue, ha_sequence(queue)}, r.first, r.last, write, site);
@@ -37,7 +37,7 @@ static void ha_note_operation(ha_ops *o, ha_context *queue, ha_range r, int writ
 /* The next queue, in order of address behind p->queue, with an operation that an access to r has to
  * come after; *p is the last of these. 0 when there is none. Not by index: while the lock is
  * dropped between two calls, others may note operations and so move the entries of the list. */
-static int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int write,
+HA_IN_ int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int write,
                             const ha_context *queue, ha_timepoint *p) {
     ha_timepoint best = {NULL, 0};
     ha_lock(a);
@@ -62,7 +62,7 @@ static int ha_next_conflict(ha_array *a, ha_incarnation *in, ha_range r, int wri
 /* Work enqueued on `queue` (or, for the host, done by this thread) from now on comes after p.
  * HA_RETRY_ when the host would have to wait, or when a queue turns out to have failed: then what
  * there is has to be looked at again. */
-static ha_status ha_come_after_timepoint(ha_context *queue, ha_timepoint p, ha_attempt *attempt) {
+HA_IN_ ha_status ha_come_after_timepoint(ha_context *queue, ha_timepoint p, ha_attempt *attempt) {
     ha_poll(p.queue);
     if (ha_passed(p.queue, p.seq) && !ha_is_lost(p)) return HA_OK;
     ha_status s = ha_can_await(queue, p.queue) && !ha_is_lost(p) ? ha_await(queue, p) : HA_RETRY_;
@@ -72,7 +72,7 @@ static ha_status ha_come_after_timepoint(ha_context *queue, ha_timepoint p, ha_a
 }
 
 /* Work on `queue` from now on comes after every conflicting operation on `in`. */
-static ha_status ha_come_after(ha_array *a, ha_incarnation *in, ha_range r, int write,
+HA_IN_ ha_status ha_come_after(ha_array *a, ha_incarnation *in, ha_range r, int write,
                                ha_context *queue, ha_attempt *attempt) {
     ha_timepoint p = {NULL, 0};
     ha_status s = HA_OK;

@@ -9,7 +9,7 @@ typedef struct ha_label {
     char text[120];
 } ha_label;
 
-static ha_label ha_label_of(ha_array *a) {
+HA_IN_ ha_label ha_label_of(ha_array *a) {
     ha_label l;
     char name[sizeof a->name];
     ha_lock(a);
@@ -30,7 +30,7 @@ static ha_label ha_label_of(ha_array *a) {
 }
 
 /* "array 'u' (double[1000])", or "records 'v' (body[1000])". */
-static ha_label ha_subject_of(ha_array *a) {
+HA_IN_ ha_label ha_subject_of(ha_array *a) {
     const ha_label label = ha_label_of(a);
     ha_label subject;
     ha_text t = ha_text_into(subject.text, sizeof subject.text);
@@ -43,7 +43,7 @@ typedef struct ha_part_label {
     char text[112];
 } ha_part_label;
 
-static ha_part_label ha_part_label_of(const ha_array *a, ha_range r) {
+HA_IN_ ha_part_label ha_part_label_of(const ha_array *a, ha_range r) {
     ha_part_label l = {""};
     ha_text t = {l.text, sizeof l.text, 0};
     ha_box box = {{r.first}, {r.last}};

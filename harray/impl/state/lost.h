@@ -22,7 +22,7 @@ static inline int ha_is_dead(const ha_memory *m) {
 /* The first lost write on an incarnation; the whole of one whose memory is dead, by no queue. Not
  * one whose queue is still being drained: it may touch the block until then, so it stays in the
  * list. */
-static int ha_lost_find(ha_array *a, ha_incarnation *in, ha_operation *lost) {
+HA_IN_ int ha_lost_find(ha_array *a, ha_incarnation *in, ha_operation *lost) {
     int found = 0;
     ha_lock(a);
     const ha_operation *list = ha_ops_list(&in->ops);
@@ -39,14 +39,14 @@ static int ha_lost_find(ha_array *a, ha_incarnation *in, ha_operation *lost) {
 
 /* Lock held. Whether what an access has outlives `lost`: it overwrites, so nothing of that is in
  * it, and its queue came after that, so it would have failed, too, had that not happened. */
-static int ha_outlives(const ha_holder *h, const ha_incarnation *in, const ha_operation *lost) {
+HA_IN_ int ha_outlives(const ha_holder *h, const ha_incarnation *in, const ha_operation *lost) {
     return h->overwrites && lost->at.queue && h->context->memory == in->memory &&
            !ha_has_failed(h->context);
 }
 
 /* *spared = the ranges of the accesses that outlive `lost`, to be freed; *n of them. Busy, so that
  * accesses are closed meanwhile, not opened. */
-static ha_status ha_lost_spared(ha_array *a, const ha_incarnation *in, const ha_operation *lost,
+HA_IN_ ha_status ha_lost_spared(ha_array *a, const ha_incarnation *in, const ha_operation *lost,
                                 ha_range **spared, uint32_t *n) {
     ha_lock(a);
     uint32_t most = a->holders;
@@ -62,7 +62,7 @@ static ha_status ha_lost_spared(ha_array *a, const ha_incarnation *in, const ha_
 }
 
 /* *taken = what `lost` takes from `in`. */
-static ha_status ha_lost_range(ha_array *a, const ha_incarnation *in, const ha_operation *lost,
+HA_IN_ ha_status ha_lost_range(ha_array *a, const ha_incarnation *in, const ha_operation *lost,
                                ha_set *taken) {
     const ha_range *v = ha_set_ranges(&in->valid);
     ha_range *spared;
@@ -77,7 +77,7 @@ static ha_status ha_lost_range(ha_array *a, const ha_incarnation *in, const ha_o
 }
 
 /* *gone = what of *taken is valid nowhere but at `in`. */
-static ha_status ha_lost_values(ha_array *a, const ha_incarnation *in, const ha_set *taken,
+HA_IN_ ha_status ha_lost_values(ha_array *a, const ha_incarnation *in, const ha_set *taken,
                                 ha_set *gone) {
     if (ha_set_copy(gone, taken)) return HA_ERR_MEMORY;
     for (const ha_incarnation *other = &a->first; other; other = other->next)
@@ -87,7 +87,7 @@ static ha_status ha_lost_values(ha_array *a, const ha_incarnation *in, const ha_
 }
 
 /* *result = set without, or with, the ranges of another one. */
-static ha_status ha_set_edited(const ha_set *set, const ha_set *by, int adding, ha_set *result) {
+HA_IN_ ha_status ha_set_edited(const ha_set *set, const ha_set *by, int adding, ha_set *result) {
     ha_status s = ha_set_copy(result, set);
     for (uint32_t i = 0; i < by->n && !s; i++) {
         const ha_range r = ha_set_ranges(by)[i];
@@ -97,7 +97,7 @@ static ha_status ha_set_edited(const ha_set *set, const ha_set *by, int adding, 
 }
 
 /* Takes entries of a lost operation off the list. Lock held. */
-static void ha_lost_forget(ha_ops *o, const ha_operation *lost) {
+HA_IN_ void ha_lost_forget(ha_ops *o, const ha_operation *lost) {
     ha_operation *list = ha_ops_list(o);
     uint32_t k = 0;
     for (uint32_t i = 0; i < o->n; i++) {
@@ -110,7 +110,7 @@ static void ha_lost_forget(ha_ops *o, const ha_operation *lost) {
 }
 
 /* Busy. One lost operation. Nothing has changed when it fails. */
-static ha_status ha_lose(ha_array *a, ha_incarnation *in, const ha_operation *lost) {
+HA_IN_ ha_status ha_lose(ha_array *a, ha_incarnation *in, const ha_operation *lost) {
     ha_set taken = {0}, gone = {0}, valid = {0}, all_lost = {0};
     ha_status s = ha_lost_range(a, in, lost, &taken);
     if (!s) s = ha_lost_values(a, in, &taken, &gone);
@@ -137,7 +137,7 @@ static ha_status ha_lose(ha_array *a, ha_incarnation *in, const ha_operation *lo
 /* Busy. After this no operation in any list is lost, and the valid sets are right; but for queues
  * that are still being drained: whoever meets one of their operations waits for that, and looks
  * again. */
-static ha_status ha_settle(ha_array *a) {
+HA_IN_ ha_status ha_settle(ha_array *a) {
     ha_operation lost = {0};
     ha_status s = HA_OK;
     if (!__atomic_load_n(&ha_failures, __ATOMIC_ACQUIRE)) return HA_OK;
@@ -151,7 +151,7 @@ typedef struct ha_lost_label {
     char text[160];
 } ha_lost_label;
 
-static ha_lost_label ha_lost_label_of(ha_array *a) {
+HA_IN_ ha_lost_label ha_lost_label_of(ha_array *a) {
     ha_lost_label l;
     ha_lock(a);
     const char *where = a->lost_where, *site = a->lost_site;

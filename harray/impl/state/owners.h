@@ -29,7 +29,7 @@ static struct {
 } ha_owners = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The first one that ends behind an address: n when there is none. */
-static size_t ha_owners_find(uintptr_t address) HA_REQUIRES_(ha_owners.lock) {
+HA_IN_ size_t ha_owners_find(uintptr_t address) HA_REQUIRES_(ha_owners.lock) {
     size_t low = 0, high = ha_owners.n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -41,7 +41,7 @@ static size_t ha_owners_find(uintptr_t address) HA_REQUIRES_(ha_owners.lock) {
     return low;
 }
 
-static ha_status ha_owners_room(void) HA_REQUIRES_(ha_owners.lock) {
+HA_IN_ ha_status ha_owners_room(void) HA_REQUIRES_(ha_owners.lock) {
     if (ha_owners.n < ha_owners.capacity) return HA_OK;
     size_t capacity = 2 * ha_owners.capacity + 8;
     ha_owned *list = (ha_owned *)HARRAY_REALLOC(ha_owners.list, capacity * sizeof *list);
@@ -52,7 +52,7 @@ static ha_status ha_owners_room(void) HA_REQUIRES_(ha_owners.lock) {
 }
 
 /* HA_ERR_STATE: *other owns some of it already, who is *label. */
-static ha_status ha_owners_add(ha_array *a, uintptr_t first, uintptr_t last, const ha_array **other,
+HA_IN_ ha_status ha_owners_add(ha_array *a, uintptr_t first, uintptr_t last, const ha_array **other,
                                ha_label *label) {
     pthread_mutex_lock(&ha_owners.lock);
     ha_status s = ha_owners_room();
@@ -72,7 +72,7 @@ static ha_status ha_owners_add(ha_array *a, uintptr_t first, uintptr_t last, con
 }
 
 /* The one that begins there. With the last one goes the list. */
-static void ha_owners_remove(uintptr_t first) {
+HA_IN_ void ha_owners_remove(uintptr_t first) {
     pthread_mutex_lock(&ha_owners.lock);
     ha_owned *at = ha_owners.list + ha_owners_find(first);
     memmove(at, at + 1, (size_t)(ha_owners.list + --ha_owners.n - at) * sizeof *at);
@@ -95,7 +95,7 @@ static inline int ha_is_const(const ha_incarnation *in) {
 }
 
 /* site: NULL when the operation is told none. */
-static ha_status ha_refuse_growth(ha_array *a, size_t n, const char *operation, const char *site) {
+HA_IN_ ha_status ha_refuse_growth(ha_array *a, size_t n, const char *operation, const char *site) {
     if (a->grid && n != a->size)
         return ha_fail(HA_ERR_STATE, operation,
                        "%s%sarray %s: it has a shape, so it keeps its size: %zu elements, not %zu",
@@ -108,14 +108,14 @@ static ha_status ha_refuse_growth(ha_array *a, size_t n, const char *operation, 
         site ? site : "", site ? ": " : "", ha_label_of(a).text, a->wrapped, n);
 }
 
-static ha_status ha_refuse_change(ha_array *a, const char *operation, const char *site) {
+HA_IN_ ha_status ha_refuse_change(ha_array *a, const char *operation, const char *site) {
     if (!a->read_only) return HA_OK;
     return ha_fail(HA_ERR_STATE, operation,
                    "%s%s%s: const memory of the caller's is wrapped, which can only be read",
                    site ? site : "", site ? ": " : "", ha_subject_of(a).text);
 }
 
-static ha_status ha_refuse_parting(ha_array *a, const char *operation) {
+HA_IN_ ha_status ha_refuse_parting(ha_array *a, const char *operation) {
     if (!a->wrapped) return HA_OK;
     return ha_fail(HA_ERR_STATE, operation,
                    "array %s: its memory is the caller's, and stays with it until ha_unwrap",

@@ -21,7 +21,7 @@ static struct {
     ha_chunk chunk[HA_CHUNKS];
 } ha_staging = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
-static void ha_chunk_give(ha_chunk *chunk) {
+HA_IN_ void ha_chunk_give(ha_chunk *chunk) {
     pthread_mutex_lock(&ha_staging.lock);
     chunk->taken = 0;
     pthread_cond_broadcast(&ha_staging.change);
@@ -30,7 +30,7 @@ static void ha_chunk_give(ha_chunk *chunk) {
 
 /* The best one that is free: with a block that nobody uses, else without a block (unless no_new),
  * else one that is still in use; of one queue, the one that is free first. */
-static ha_chunk *ha_chunk_best(size_t bytes, int no_new) HA_REQUIRES_(ha_staging.lock) {
+HA_IN_ ha_chunk *ha_chunk_best(size_t bytes, int no_new) HA_REQUIRES_(ha_staging.lock) {
     ha_chunk *best = NULL;
     int best_grade = 0;
     for (int i = 0; i < HA_CHUNKS; i++) {
@@ -49,7 +49,7 @@ static ha_chunk *ha_chunk_best(size_t bytes, int no_new) HA_REQUIRES_(ha_staging
 }
 
 /* How many other threads have. */
-static int ha_chunks_taken(void) HA_REQUIRES_(ha_staging.lock) {
+HA_IN_ int ha_chunks_taken(void) HA_REQUIRES_(ha_staging.lock) {
     int n = 0;
     for (int i = 0; i < HA_CHUNKS; i++) n += ha_staging.chunk[i].taken;
     return n;
@@ -57,7 +57,7 @@ static int ha_chunks_taken(void) HA_REQUIRES_(ha_staging.lock) {
 
 /* A chunk for this thread. HA_RETRY_: when one is given back. Not waited for here, for the array is
  * busy, and whoever has the chunk may need it. HA_ERR_MEMORY: none will ever be that large. */
-static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, ha_chunk **out) {
+HA_IN_ ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, ha_chunk **out) {
     ha_status s = HA_OK;
     pthread_mutex_lock(&ha_staging.lock);
     *out = ha_chunk_best(bytes, no_new);
@@ -71,14 +71,14 @@ static ha_status ha_chunk_choose(size_t bytes, int no_new, ha_attempt *attempt, 
 }
 
 /* The chunk is used up to there. */
-static void ha_chunk_use(ha_chunk *chunk, ha_timepoint last) {
+HA_IN_ void ha_chunk_use(ha_chunk *chunk, ha_timepoint last) {
     if (chunk->fence) ha_fence_release(chunk->last.queue, chunk->fence);
     chunk->fence = NULL;
     chunk->last = last;
 }
 
 /* Gives a chunk's block back, when its last use has happened. */
-static void ha_chunk_empty(ha_chunk *chunk) {
+HA_IN_ void ha_chunk_empty(ha_chunk *chunk) {
     ha_ops ops = {0};
     if (!chunk->block) return;
     if (chunk->last.queue) ha_ops_note(&ops, chunk->last, 0, SIZE_MAX, 1, NULL);
@@ -88,7 +88,7 @@ static void ha_chunk_empty(ha_chunk *chunk) {
 }
 
 /* *out = a chunk of at least `bytes` bytes, for this thread. pinned: where it best comes from. */
-static ha_status ha_chunk_take(ha_memory *pinned, size_t bytes, ha_attempt *attempt,
+HA_IN_ ha_status ha_chunk_take(ha_memory *pinned, size_t bytes, ha_attempt *attempt,
                                ha_chunk **out) {
     ha_status s = ha_chunk_choose(bytes, 0, attempt, out);
     if (s || ((*out)->block && (*out)->block->bytes >= bytes)) return s;
@@ -104,7 +104,7 @@ static ha_status ha_chunk_take(ha_memory *pinned, size_t bytes, ha_attempt *atte
 }
 
 /* A chunk with a block of m that nobody uses, taken; NULL: none. */
-static ha_chunk *ha_chunk_idle(const ha_memory *m) {
+HA_IN_ ha_chunk *ha_chunk_idle(const ha_memory *m) {
     ha_chunk *idle = NULL;
     pthread_mutex_lock(&ha_staging.lock);
     for (int i = 0; i < HA_CHUNKS && !idle; i++) {
@@ -118,7 +118,7 @@ static ha_chunk *ha_chunk_idle(const ha_memory *m) {
 }
 
 /* Puts the blocks of chunks that nobody uses into the cache of their memory. */
-static void ha_staging_trim(const ha_memory *m) {
+HA_IN_ void ha_staging_trim(const ha_memory *m) {
     for (ha_chunk *chunk; (chunk = ha_chunk_idle(m));) {
         ha_chunk_empty(chunk);
         ha_chunk_give(chunk);
@@ -126,14 +126,14 @@ static void ha_staging_trim(const ha_memory *m) {
 }
 
 /* For ha_shutdown: every queue is drained. */
-static void ha_staging_empty(void) {
+HA_IN_ void ha_staging_empty(void) {
     for (int i = 0; i < HA_CHUNKS; i++) ha_chunk_empty(&ha_staging.chunk[i]);
 }
 
 /* ---- attempts ------------------------------------------------------------------------------ */
 
 /* For an event that is known: what was enqueued behind it is not waited for. */
-static ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
+HA_IN_ ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
     ha_context *c = attempt->point.queue;
     ha_fence *fence = attempt->fence;
     attempt->fence = NULL;
@@ -146,7 +146,7 @@ static ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
 }
 
 /* What an attempt that returned HA_RETRY_ has to wait for. Nothing is held, but perhaps a chunk. */
-static ha_status ha_attempt_wait(ha_attempt *attempt) {
+HA_IN_ ha_status ha_attempt_wait(ha_attempt *attempt) {
     if (attempt->fence) return ha_attempt_wait_fence(attempt);
     if (!attempt->for_chunk) return ha_wait_past(attempt->point, attempt->site);
     attempt->for_chunk = 0;
@@ -157,7 +157,7 @@ static ha_status ha_attempt_wait(ha_attempt *attempt) {
 }
 
 /* Ends what an attempt may hold from one try to the next. */
-static void ha_attempt_end(ha_attempt *attempt) {
+HA_IN_ void ha_attempt_end(ha_attempt *attempt) {
     if (attempt->chunk) ha_chunk_give(attempt->chunk);
     attempt->chunk = NULL;
     for (int i = 0; i < HA_IN_FLIGHT; i++) {

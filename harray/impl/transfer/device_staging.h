@@ -11,7 +11,7 @@
 enum { HA_DEVICE_STAGING_USED_ = 2 }; /* `taken`, with a block */
 
 /* Puts the block back: into the cache when its last use has happened. */
-static void ha_device_staging_trim(ha_memory *m) {
+HA_IN_ void ha_device_staging_trim(ha_memory *m) {
     pthread_mutex_lock(&ha_staging.lock);
     while (m->device_staging && m->device_staging->taken == HA_DEVICE_STAGING_USED_)
         pthread_cond_wait(&ha_staging.change, &ha_staging.lock);
@@ -24,7 +24,7 @@ static void ha_device_staging_trim(ha_memory *m) {
 }
 
 /* The memory's chunk, taken by this thread; NULL: there is none, or another thread has it. */
-static ha_chunk *ha_device_staging_choose(ha_memory *m) {
+HA_IN_ ha_chunk *ha_device_staging_choose(ha_memory *m) {
     pthread_mutex_lock(&ha_staging.lock);
     if (!m->device_staging) {
         m->device_staging = (ha_chunk *)HARRAY_MALLOC(sizeof *m->device_staging);
@@ -39,7 +39,7 @@ static ha_chunk *ha_device_staging_choose(ha_memory *m) {
 }
 
 /* It has a block, or is NULL. */
-static ha_chunk *ha_device_staging_use(ha_chunk *chunk) {
+HA_IN_ ha_chunk *ha_device_staging_use(ha_chunk *chunk) {
     if (!chunk) return NULL;
     pthread_mutex_lock(&ha_staging.lock);
     chunk->taken = HA_DEVICE_STAGING_USED_;
@@ -49,7 +49,7 @@ static ha_chunk *ha_device_staging_use(ha_chunk *chunk) {
 
 /* The same, with a block of at least `bytes` bytes; to be given back by ha_chunk_give. NULL: none
  * can be had now. */
-static HA_UNUSED ha_chunk *ha_device_staging_take(ha_memory *m, size_t bytes, const char *site) {
+HA_IN_ HA_UNUSED ha_chunk *ha_device_staging_take(ha_memory *m, size_t bytes, const char *site) {
     ha_attempt once = {.site = site};
     ha_chunk *chunk = ha_device_staging_choose(m);
     if (!chunk || (chunk->block && chunk->block->bytes >= bytes))
@@ -64,7 +64,7 @@ static HA_UNUSED ha_chunk *ha_device_staging_take(ha_memory *m, size_t bytes, co
 }
 
 /* For ha_shutdown: every queue is drained. */
-static void ha_device_staging_end(ha_memory *m) {
+HA_IN_ void ha_device_staging_end(ha_memory *m) {
     if (!m->device_staging) return;
     ha_chunk_empty(m->device_staging);
     HARRAY_FREE(m->device_staging);

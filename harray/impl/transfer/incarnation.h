@@ -9,7 +9,7 @@
 /* ---- new blocks ---------------------------------------------------------------------------- */
 
 /* Host memory, pinned if there is any: a lack of that is no reason to fail, nor to wait. */
-static ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes, ha_block **block,
+HA_IN_ ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes, ha_block **block,
                                     ha_attempt *attempt) {
     ha_attempt once = {.site = attempt->site};
     if (HA_DEBUGGING_ && use == HA_LIVE) pinned = NULL; /* only pageable memory is protected */
@@ -19,7 +19,7 @@ static ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes,
 }
 
 /* The same for the host, waiting for retired blocks if need be. */
-static ha_status ha_host_block_get(ha_memory *pinned, size_t bytes, ha_block **block) {
+HA_IN_ ha_status ha_host_block_get(ha_memory *pinned, size_t bytes, ha_block **block) {
     ha_attempt attempt = {0};
     ha_status s;
     while ((s = ha_host_block_take(HA_LIVE, pinned, bytes, block, &attempt)) == HA_RETRY_)
@@ -28,14 +28,14 @@ static ha_status ha_host_block_get(ha_memory *pinned, size_t bytes, ha_block **b
 }
 
 /* The same for a zero-copy context's work. Where that asks, pinned memory alone is sure to do. */
-static ha_status ha_shared_block_get(const ha_context *c, size_t bytes, ha_block **block) {
+HA_IN_ ha_status ha_shared_block_get(const ha_context *c, size_t bytes, ha_block **block) {
     ha_memory *pinned = c->home->pinned;
     if (pinned && ha_asks(c)) return ha_block_get(pinned, bytes, block);
     return ha_host_block_get(pinned, bytes, block);
 }
 
 /* Whether the queue of a context that asks can work on a block. */
-static int ha_maps(const ha_context *c, const ha_block *b) {
+HA_IN_ int ha_maps(const ha_context *c, const ha_block *b) {
     const ha_backend *backend = c->backend;
     const char *data = (const char *)b->data;
     if (b->memory == c->home->pinned) return 1;
@@ -44,7 +44,7 @@ static int ha_maps(const ha_context *c, const ha_block *b) {
 
 /* A block for an incarnation. On the host it is pinned by the device whose queue c works there, else by
  * the one that touched the array first. */
-static ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnation *in,
+HA_IN_ ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnation *in,
                                            const ha_context *c, size_t bytes, ha_block **block,
                                            ha_attempt *attempt) {
     if (in->memory != &ha_host_memory)
@@ -56,7 +56,7 @@ static ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnati
 }
 
 /* For n elements. */
-static ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, const ha_context *c,
+HA_IN_ ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, const ha_context *c,
                                      size_t n, ha_block **block, ha_attempt *attempt) {
     size_t bytes;
     if (a->ops) {
@@ -71,7 +71,7 @@ static ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, cons
 
 /* Puts a block in the place of the incarnation's, and the operations on it. Returns the old
  * ones. */
-static ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *block, size_t n,
+HA_IN_ ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *block, size_t n,
                                    ha_ops *ops) {
     ha_lock(a);
     ha_block *old = in->block;
@@ -88,7 +88,7 @@ static ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *bl
 }
 
 /* Takes the block away; it goes back when its operations have happened. Cannot fail. */
-static void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
+HA_IN_ void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
     ha_ops ops = {0};
     ha_block *old = ha_block_exchange(a, in, NULL, 0, &ops);
     if (old)
@@ -98,7 +98,7 @@ static void ha_incarnation_drop(ha_array *a, ha_incarnation *in) {
 }
 
 /* The same of a record array: all of the block, for nobody else uses it. */
-static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
+HA_IN_ ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
                                ha_ops *ops, ha_attempt *attempt) {
     ha_strided_copy copy = {.to = to->data, .from = in->data};
     int some;
@@ -114,7 +114,7 @@ static ha_status ha_copy_block(ha_array *a, ha_incarnation *in, ha_block *to, ha
 
 /* Enqueues the valid ranges from the old block to the new one; notes on `ops`, of the new one, what
  * was enqueued also when it fails half-way. */
-static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
+HA_IN_ ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, ha_context *queue,
                                 ha_ops *ops, ha_attempt *attempt) {
     ha_status s = HA_OK;
     const ha_range *v = ha_set_ranges(&in->valid);
@@ -137,7 +137,7 @@ static ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
 }
 
 /* A new block for n elements, with the valid ones enqueued into it; *ops: what works on it. */
-static ha_status ha_block_with_values(ha_array *a, ha_incarnation *in, size_t n, ha_context *queue,
+HA_IN_ ha_status ha_block_with_values(ha_array *a, ha_incarnation *in, size_t n, ha_context *queue,
                                       ha_block **block, ha_ops *ops, ha_attempt *attempt) {
     ha_status s = ha_ops_reserve(a, &in->ops, 1);
     if (!s && in->valid.n) s = ha_come_after(a, in, HA_WHOLE_, 0, queue, attempt);
@@ -149,7 +149,7 @@ static ha_status ha_block_with_values(ha_array *a, ha_incarnation *in, size_t n,
 }
 
 /* A new block for n elements, keeping the valid ones. c: whose queue may copy them. */
-static ha_status ha_incarnation_renew(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
+HA_IN_ ha_status ha_incarnation_renew(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
                                       ha_attempt *attempt) {
     ha_block *block;
     ha_ops ops = {0};
@@ -163,7 +163,7 @@ static ha_status ha_incarnation_renew(ha_array *a, ha_incarnation *in, ha_contex
     return HA_OK;
 }
 
-static ha_status ha_incarnation_room(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
+HA_IN_ ha_status ha_incarnation_room(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
                                      ha_attempt *attempt) {
     return n <= in->capacity ? HA_OK : ha_incarnation_renew(a, in, c, n, attempt);
 }

@@ -13,31 +13,31 @@ typedef struct ha_link {
 
 enum { HA_DEFAULT_COST = 100000 }; /* ns for 1 MiB, about 10 GB/s: backend.h says so */
 
-static int ha_device_reaches(const ha_memory *device, const ha_memory *other) {
+HA_IN_ int ha_device_reaches(const ha_memory *device, const ha_memory *other) {
     ha_place place = {other->backend, other->handle};
     if (!device->primary || ha_is_dead(device) || ha_is_dead(other)) return 0;
     return ha_memory_table(device)->reaches(device->handle, &place);
 }
 
 /* Whether a queue can copy from and to the host. */
-static int ha_queue_reaches_host(const ha_context *c) {
+HA_IN_ int ha_queue_reaches_host(const ha_context *c) {
     return c->memory == &ha_host_memory || ha_device_reaches(c->memory, &ha_host_memory);
 }
 
 /* The memory whose device can copy from -> to; NULL when there is none. */
-static const ha_memory *ha_link_device(const ha_memory *from, const ha_memory *to) {
+HA_IN_ const ha_memory *ha_link_device(const ha_memory *from, const ha_memory *to) {
     if (ha_device_reaches(to, from)) return to;
     return ha_device_reaches(from, to) ? from : NULL;
 }
 
-static ha_link *ha_link_find(const ha_memory *device, const ha_memory *other) {
+HA_IN_ ha_link *ha_link_find(const ha_memory *device, const ha_memory *other) {
     ha_link *l = __atomic_load_n(&device->links, __ATOMIC_ACQUIRE);
     while (l && l->other != other) l = l->next;
     return l;
 }
 
 /* What the backend says. */
-static uint64_t ha_declared_cost(const ha_memory *device, const ha_memory *other) {
+HA_IN_ uint64_t ha_declared_cost(const ha_memory *device, const ha_memory *other) {
     const ha_memory_ops *ops = ha_memory_table(device);
     ha_place place = {other->backend, other->handle};
     uint64_t cost = HA_HAS_(ops, ha_memory_ops, cost) ? ops->cost(device->handle, &place)
@@ -46,7 +46,7 @@ static uint64_t ha_declared_cost(const ha_memory *device, const ha_memory *other
 }
 
 /* 0: no direct path. */
-static uint64_t ha_direct_cost(const ha_memory *from, const ha_memory *to) {
+HA_IN_ uint64_t ha_direct_cost(const ha_memory *from, const ha_memory *to) {
     const ha_memory *device = ha_link_device(from, to);
     if (!device) return 0;
     const ha_memory *other = device == to ? from : to;
@@ -66,7 +66,7 @@ uint64_t ha_link_cost(const ha_context *from, const ha_context *to) {
 enum { HA_MEASURED_BYTES = 1 << 20, HA_MEASURED_COPIES = 8, HA_MEASURED_ROUNDS = 3 };
 
 /* One round of copies in a row, from an empty queue to an empty queue. */
-static ha_status ha_measure_round(ha_context *c, void *to, const void *from, uint64_t *ns) {
+HA_IN_ ha_status ha_measure_round(ha_context *c, void *to, const void *from, uint64_t *ns) {
     ha_status s = ha_wait_for((ha_timepoint){c, ha_sequence(c)});
     uint64_t start = ha_now();
     for (int i = 0; i < HA_MEASURED_COPIES && !s; i++)
@@ -77,7 +77,7 @@ static ha_status ha_measure_round(ha_context *c, void *to, const void *from, uin
 }
 
 /* The best of some rounds; the first one touches the memory. */
-static ha_status ha_measure_copies(ha_context *c, void *to, const void *from, uint64_t *ns) {
+HA_IN_ ha_status ha_measure_copies(ha_context *c, void *to, const void *from, uint64_t *ns) {
     ha_status s = ha_measure_round(c, to, from, ns);
     *ns = UINT64_MAX;
     for (int i = 0; i < HA_MEASURED_ROUNDS && !s; i++) {
@@ -90,7 +90,7 @@ static ha_status ha_measure_copies(ha_context *c, void *to, const void *from, ui
 }
 
 /* Both directions of one link. */
-static ha_status ha_measure_link(ha_context *c, ha_memory *other, uint64_t *in, uint64_t *out) {
+HA_IN_ ha_status ha_measure_link(ha_context *c, ha_memory *other, uint64_t *in, uint64_t *out) {
     ha_block *here, *there;
     ha_ops none = {0};
     ha_status s = ha_block_get(c->memory, HA_MEASURED_BYTES, &here);
@@ -109,7 +109,7 @@ static ha_status ha_measure_link(ha_context *c, ha_memory *other, uint64_t *in, 
 }
 
 /* Stores what was measured. The list only grows, under the registry's lock. */
-static ha_status ha_link_set(ha_memory *device, const ha_memory *other, uint64_t in, uint64_t out) {
+HA_IN_ ha_status ha_link_set(ha_memory *device, const ha_memory *other, uint64_t in, uint64_t out) {
     ha_link *fresh = (ha_link *)HARRAY_MALLOC(sizeof *fresh);
     if (!fresh) return HA_ERR_MEMORY;
     *fresh = (ha_link){NULL, other, in, out};
@@ -127,7 +127,7 @@ static ha_status ha_link_set(ha_memory *device, const ha_memory *other, uint64_t
     return HA_OK;
 }
 
-static ha_status ha_measure_with(ha_context *c, ha_memory *other) {
+HA_IN_ ha_status ha_measure_with(ha_context *c, ha_memory *other) {
     uint64_t in, out;
     if (other == c->memory || !ha_device_reaches(c->memory, other)) return HA_OK;
     ha_status s = ha_measure_link(c, other, &in, &out);

@@ -22,7 +22,7 @@ typedef struct ha_plan {
 } ha_plan;
 
 /* 0: no path at all. */
-static uint64_t ha_route_cost(const ha_memory *from, const ha_memory *to, int *staged) {
+HA_IN_ uint64_t ha_route_cost(const ha_memory *from, const ha_memory *to, int *staged) {
     uint64_t cost = ha_direct_cost(from, to), up, down;
     *staged = !cost;
     if (cost) return cost;
@@ -33,7 +33,7 @@ static uint64_t ha_route_cost(const ha_memory *from, const ha_memory *to, int *s
 
 /* The next cheapest source behind (*cost, *source); NULL when all were looked at. Equal costs go by
  * the order of the incarnations. */
-static ha_incarnation *ha_next_source(ha_array *a, const ha_incarnation *to, uint64_t *cost,
+HA_IN_ ha_incarnation *ha_next_source(ha_array *a, const ha_incarnation *to, uint64_t *cost,
                                       const ha_incarnation *last, int *staged) {
     ha_incarnation *best = NULL;
     uint64_t best_cost = 0;
@@ -53,7 +53,7 @@ static ha_incarnation *ha_next_source(ha_array *a, const ha_incarnation *to, uin
     return best;
 }
 
-static ha_status ha_plan_take(ha_plan *p, ha_incarnation *from, int staged) {
+HA_IN_ ha_status ha_plan_take(ha_plan *p, ha_incarnation *from, int staged) {
     const ha_range *v = ha_set_ranges(&from->valid);
     for (uint32_t i = 0; i < from->valid.n; i++)
         for (ha_range x; x = ha_set_first_in(&p->missing, v[i]), !ha_is_empty(x);) {
@@ -66,14 +66,14 @@ static ha_status ha_plan_take(ha_plan *p, ha_incarnation *from, int staged) {
     return HA_OK;
 }
 
-static void ha_plan_free(ha_plan *p) {
+HA_IN_ void ha_plan_free(ha_plan *p) {
     HARRAY_FREE(p->pieces);
     ha_set_free(&p->missing);
 }
 
 /* What is missing of r at `to`, and where to take it. Busy, so that the sets stand still. *plan is
  * to be freed in any case. */
-static ha_status ha_plan_make(ha_array *a, const ha_incarnation *to, ha_range r, ha_plan *plan) {
+HA_IN_ ha_status ha_plan_make(ha_array *a, const ha_incarnation *to, ha_range r, ha_plan *plan) {
     uint64_t cost = 0;
     int staged = 0;
     memset(plan, 0, sizeof *plan);

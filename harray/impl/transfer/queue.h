@@ -7,7 +7,7 @@
 
 /* Enqueues the pieces on `queue`; on the host (no queue) does it now. HA_RETRY_ when the
  * queue turns out to have failed. *some: whether any were enqueued, also when it fails. */
-static ha_status ha_move_pieces(ha_context *queue, const ha_strided_copy *copy, int *some,
+HA_IN_ ha_status ha_move_pieces(ha_context *queue, const ha_strided_copy *copy, int *some,
                                 ha_attempt *attempt) {
     ha_status s = ha_move_copy(queue, copy, some);
     if (s != HA_ERR_LOST) return s;
@@ -16,12 +16,12 @@ static ha_status ha_move_pieces(ha_context *queue, const ha_strided_copy *copy, 
     return HA_RETRY_;
 }
 
-static ha_context *ha_memory_context(const ha_memory *m) {
+HA_IN_ ha_context *ha_memory_context(const ha_memory *m) {
     return m->primary ? m->primary : &ha_host_context;
 }
 
 /* A queue of the memory's device that works: the primary one, unless that has failed. */
-static ha_context *ha_memory_queue(const ha_memory *m) {
+HA_IN_ ha_context *ha_memory_queue(const ha_memory *m) {
     ha_context *c = ha_memory_context(m);
     if (!ha_has_failed(c)) return c;
     ha_context *other = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
@@ -30,18 +30,18 @@ static ha_context *ha_memory_queue(const ha_memory *m) {
 }
 
 /* For those who have no other way to try: a queue that has failed is a backend's failure. */
-static ha_status ha_or_backend(ha_context *c, ha_status s) {
+HA_IN_ ha_status ha_or_backend(ha_context *c, ha_status s) {
     return ha_queue_status(c, s) == HA_ERR_LOST ? HA_ERR_BACKEND : s;
 }
 
 /* The queue for work inside one memory: c, when it is there. */
-static ha_context *ha_local_queue(const ha_incarnation *in, ha_context *c) {
+HA_IN_ ha_context *ha_local_queue(const ha_incarnation *in, ha_context *c) {
     return c->memory == in->memory ? c : ha_memory_queue(in->memory);
 }
 
 /* The queue whose work last wrote r on a device: following it there needs no event. The primary one
  * when there are several or none. */
-static ha_context *ha_writer_queue(ha_array *a, ha_incarnation *in, ha_range r) {
+HA_IN_ ha_context *ha_writer_queue(ha_array *a, ha_incarnation *in, ha_range r) {
     ha_context *queue = NULL;
     int several = 0;
     ha_lock(a);
@@ -57,7 +57,7 @@ static ha_context *ha_writer_queue(ha_array *a, ha_incarnation *in, ha_range r) 
 }
 
 /* NULL: one of the devices has failed since the transfer was planned, and no path is left. */
-static ha_context *ha_transfer_queue(ha_array *a, ha_incarnation *from, const ha_incarnation *to,
+HA_IN_ ha_context *ha_transfer_queue(ha_array *a, ha_incarnation *from, const ha_incarnation *to,
                                      ha_range r, ha_context *c) {
     const ha_memory *device = ha_link_device(from->memory, to->memory);
     if (!device) return NULL;

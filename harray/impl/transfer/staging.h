@@ -15,13 +15,13 @@
 /* ---- one piece, through a chunk ------------------------------------------------------------ */
 
 /* Whether the attempt before this one brought r into the chunk that it still holds. */
-static int ha_is_staged(const ha_attempt *attempt, const ha_incarnation *from, ha_range r) {
+HA_IN_ int ha_is_staged(const ha_attempt *attempt, const ha_incarnation *from, ha_range r) {
     return attempt->chunk && attempt->staged_from == from && attempt->staged.first == r.first &&
            attempt->staged.last == r.last && !ha_is_lost(attempt->chunk->last);
 }
 
 /* The first hop: from the incarnation to a chunk, which the attempt then holds. */
-static ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_attempt *attempt) {
+HA_IN_ ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_attempt *attempt) {
     ha_context *queue = ha_writer_queue(a, from, r);
     ha_strided_copy copy = ha_box_copy(a->grid, r, a->element, NULL,
                                        from->data + r.first * a->element);
@@ -60,7 +60,7 @@ static ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_a
 }
 
 /* The second hop: from the chunk to where it is to be. */
-static ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_context *queue,
+HA_IN_ ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_context *queue,
                               ha_attempt *attempt) {
     ha_chunk *chunk = attempt->chunk;
     ha_strided_copy copy = ha_box_copy(a->grid, r, a->element, to->data + r.first * a->element,
@@ -82,7 +82,7 @@ static ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_co
     return s;
 }
 
-static ha_status ha_transfer_chunk(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+HA_IN_ ha_status ha_transfer_chunk(ha_array *a, ha_incarnation *from, ha_incarnation *to,
                                    ha_range r, ha_context *c, ha_set *brought,
                                    ha_attempt *attempt) {
     ha_context *queue = c->memory == to->memory ? c : ha_memory_queue(to->memory);
@@ -99,7 +99,7 @@ static ha_status ha_transfer_chunk(ha_array *a, ha_incarnation *from, ha_incarna
 /* ---- a whole transfer ---------------------------------------------------------------------- */
 
 /* The host incarnation to pass through; NULL when there is no room for it. */
-static ha_status ha_staging_host(ha_array *a, ha_context *c, ha_incarnation **host,
+HA_IN_ ha_status ha_staging_host(ha_array *a, ha_context *c, ha_incarnation **host,
                                  ha_attempt *attempt) {
     *host = ha_incarnation_add(a, &ha_host_memory);
     if (!*host) return HA_ERR_MEMORY;
@@ -111,7 +111,7 @@ static ha_status ha_staging_host(ha_array *a, ha_context *c, ha_incarnation **ho
 }
 
 /* In pieces, where no queue has to wait by way of the host. */
-static size_t ha_staging_step(const ha_array *a, const ha_incarnation *from,
+HA_IN_ size_t ha_staging_step(const ha_array *a, const ha_incarnation *from,
                               const ha_incarnation *to, const ha_incarnation *host) {
     size_t step = HA_CHUNK_BYTES / a->element;
     if (host && from->memory->backend != to->memory->backend) return SIZE_MAX;
@@ -126,7 +126,7 @@ typedef struct ha_via_host {
     ha_set *brought;
 } ha_via_host;
 
-static ha_status ha_transfer_part(ha_array *a, const ha_via_host *via, ha_range r,
+HA_IN_ ha_status ha_transfer_part(ha_array *a, const ha_via_host *via, ha_range r,
                                   ha_attempt *attempt) {
     ha_context *c = via->context;
     if (!via->host) return ha_transfer_chunk(a, via->from, via->to, r, c, via->brought, attempt);
@@ -135,7 +135,7 @@ static ha_status ha_transfer_part(ha_array *a, const ha_via_host *via, ha_range 
 }
 
 /* A range in steps, a box in halves, until its parts are small enough. */
-static ha_status ha_transfer_parts(ha_array *a, const ha_via_host *via, ha_range r,
+HA_IN_ ha_status ha_transfer_parts(ha_array *a, const ha_via_host *via, ha_range r,
                                    ha_attempt *attempt) {
     ha_range parts[2];
     ha_status s = HA_OK;
@@ -153,7 +153,7 @@ static ha_status ha_transfer_parts(ha_array *a, const ha_via_host *via, ha_range
 }
 
 /* A piece that has no direct path. */
-static ha_status ha_transfer_staged(ha_array *a, const ha_piece *piece, ha_incarnation *to,
+HA_IN_ ha_status ha_transfer_staged(ha_array *a, const ha_piece *piece, ha_incarnation *to,
                                     ha_context *c, ha_set *brought, ha_attempt *attempt) {
     ha_via_host via = {.from = piece->from, .to = to, .context = c, .brought = brought};
     ha_status s = ha_staging_host(a, c, &via.host, attempt);
@@ -162,7 +162,7 @@ static ha_status ha_transfer_staged(ha_array *a, const ha_piece *piece, ha_incar
 }
 
 /* Enqueues every piece of the plan. */
-static ha_status ha_plan_execute(ha_array *a, const ha_plan *plan, ha_incarnation *to,
+HA_IN_ ha_status ha_plan_execute(ha_array *a, const ha_plan *plan, ha_incarnation *to,
                                  ha_context *c, ha_set *brought, ha_attempt *attempt) {
     ha_status s = HA_OK;
     for (size_t i = 0; i < plan->n && !s; i++) {

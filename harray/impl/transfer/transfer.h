@@ -7,7 +7,7 @@
 
 /* Room for what a transfer of r will note. What was brought before may have been lost since, and so
  * come once more, in other pieces. */
-static ha_status ha_transfer_reserve(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+HA_IN_ ha_status ha_transfer_reserve(ha_array *a, ha_incarnation *from, ha_incarnation *to,
                                      ha_range r, ha_set *brought) {
     if (ha_ops_reserve(a, &from->ops, 1) || ha_ops_reserve(a, &to->ops, 1) ||
         ha_set_reserve(a, &to->valid, ha_set_growth(&to->valid, r, 1)) ||
@@ -17,7 +17,7 @@ static ha_status ha_transfer_reserve(ha_array *a, ha_incarnation *from, ha_incar
 }
 
 /* What was enqueued is valid from now on, and counted. */
-static void ha_transfer_note(ha_array *a, ha_incarnation *to, ha_range r) {
+HA_IN_ void ha_transfer_note(ha_array *a, ha_incarnation *to, ha_range r) {
     ha_lock(a);
     ha_set_add(&to->valid, r);
     a->statistics.transfers++;
@@ -26,7 +26,7 @@ static void ha_transfer_note(ha_array *a, ha_incarnation *to, ha_range r) {
 }
 
 /* Reads and writes of a queue are under way. There is room. */
-static void ha_transfer_outstanding(ha_array *a, ha_incarnation *from, ha_incarnation *to,
+HA_IN_ void ha_transfer_outstanding(ha_array *a, ha_incarnation *from, ha_incarnation *to,
                                     ha_context *queue, ha_range r, const char *site) {
     ha_lock(a);
     ha_note_operation(&from->ops, queue, r, 0, site);
@@ -36,7 +36,7 @@ static void ha_transfer_outstanding(ha_array *a, ha_incarnation *from, ha_incarn
 
 /* Enqueues the copy of r; from then on it is valid at `to`. Adds it to *brought, if that is
  * given. */
-static ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
+HA_IN_ ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                              ha_context *c, ha_set *brought, ha_attempt *attempt) {
     ha_context *queue = ha_transfer_queue(a, from, to, r, c);
     const size_t at = r.first * a->element;

@@ -26,7 +26,7 @@ typedef struct ha_apply_asked {
     ha_dtype number_type;
 } ha_apply_asked;
 
-static ha_status ha_apply_refuse(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
+HA_IN_ ha_status ha_apply_refuse(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
                                  const char *why) {
     char name[128];
     (void)ha_record_leaf_name(m->record, leaf, name, sizeof name);
@@ -36,7 +36,7 @@ static ha_status ha_apply_refuse(const ha_asked *asked, const ha_mapping *m, int
 /* ---- where ----------------------------------------------------------------------------------- */
 
 /* The indices of dimension d that are inside of both sides. */
-static void ha_apply_clip(ha_apply_plan *p, const ha_applying *how, int d) {
+HA_IN_ void ha_apply_clip(ha_apply_plan *p, const ha_applying *how, int d) {
     int64_t first = 0, last = p->left->mapping->extent[d];
     const int64_t shift = how->shift && p->right ? how->shift[d] : 0;
     if (how->first) first = ha_larger(first, how->first[d]);
@@ -52,7 +52,7 @@ static void ha_apply_clip(ha_apply_plan *p, const ha_applying *how, int d) {
     p->shift[d] = shift;
 }
 
-static ha_status ha_apply_region(const ha_asked *asked, ha_apply_plan *p, const ha_applying *how) {
+HA_IN_ ha_status ha_apply_region(const ha_asked *asked, ha_apply_plan *p, const ha_applying *how) {
     const ha_mapping *m = p->left->mapping;
     if (p->right && p->right->mapping->rank != m->rank)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the left side has rank %d, the right one %d",
@@ -70,7 +70,7 @@ static ha_status ha_apply_region(const ha_asked *asked, ha_apply_plan *p, const 
 /* ---- memory in common ------------------------------------------------------------------------ */
 
 /* One row of both sides: are its blobs the same ones? */
-static int ha_apply_same_blobs(const ha_apply_plan *p, const ha_row *row) {
+HA_IN_ int ha_apply_same_blobs(const ha_apply_plan *p, const ha_row *row) {
     const ha_mapping *m = p->left->mapping;
     const ha_coding *coding = ha_row_coding(m, row);
     int same = p->left->blob[row->blob] == p->right->blob[row->blob];
@@ -82,7 +82,7 @@ static int ha_apply_same_blobs(const ha_apply_plan *p, const ha_row *row) {
 }
 
 /* Does the row have the same values at the same places on both sides, whatever the index? */
-static int ha_apply_is_itself(const ha_apply_plan *p, const ha_leaf_pair *pair) {
+HA_IN_ int ha_apply_is_itself(const ha_apply_plan *p, const ha_leaf_pair *pair) {
     const ha_mapping *l = p->left->mapping, *r = p->right->mapping;
     const ha_row *a = &l->row[pair->to_number], *b = &r->row[pair->from_number];
     for (int d = 0; d < l->rank; d++)
@@ -97,7 +97,7 @@ static int ha_apply_is_itself(const ha_apply_plan *p, const ha_leaf_pair *pair) 
            ha_copy_same_order(&l->linearizer[a->linearizer], &r->linearizer[b->linearizer]);
 }
 
-static ha_status ha_apply_check_memory(const ha_apply_asked *a, const ha_apply_plan *p) {
+HA_IN_ ha_status ha_apply_check_memory(const ha_apply_asked *a, const ha_apply_plan *p) {
     int apart = 0;
     ha_blob_overlap overlap = {.is_there = 0};
     for (int64_t k = 0; k < a->pairs; k++)
@@ -114,7 +114,7 @@ static ha_status ha_apply_check_memory(const ha_apply_asked *a, const ha_apply_p
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 /* The number, as a constant for a leaf of this type. */
-static ha_constant ha_apply_number_for(double number, ha_dtype type) {
+HA_IN_ ha_constant ha_apply_number_for(double number, ha_dtype type) {
     ha_constant c = {.type = HA_DTYPE_double};
     memcpy(c.value, &number, sizeof number);
     if (ha_is_floating(ha_type_of_part(type))) {
@@ -130,7 +130,7 @@ static ha_constant ha_apply_number_for(double number, ha_dtype type) {
     return c;
 }
 
-static void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_apply_leaf *leaf) {
+HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_apply_leaf *leaf) {
     const ha_apply_right *right = a->right;
     leaf->left = pair->to_number;
     leaf->left_type = pair->to.type;
@@ -153,7 +153,7 @@ static void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_a
 }
 
 /* Why an operation cannot be done with this leaf; NULL: it can. */
-static const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf *leaf) {
+HA_IN_ const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf *leaf) {
     const ha_mapping *m = p->left->mapping;
     const ha_row *row = &m->row[leaf->left];
     if (ha_is_complex(leaf->right_type) && !ha_is_complex(leaf->left_type))
@@ -174,7 +174,7 @@ static const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
     return NULL;
 }
 
-static ha_status ha_apply_add_leaves(ha_apply_asked *a, ha_apply_plan *p) {
+HA_IN_ ha_status ha_apply_add_leaves(ha_apply_asked *a, ha_apply_plan *p) {
     for (int64_t k = 0; k < a->pairs; k++) {
         if (!a->pair[k].is_chosen) continue;
         ha_apply_leaf *leaf = &p->leaf[p->leaves]; /* one more than is there yet */
@@ -187,7 +187,7 @@ static ha_status ha_apply_add_leaves(ha_apply_asked *a, ha_apply_plan *p) {
 }
 
 /* Each leaf of the left side with itself: of one value for all, and of the same record. */
-static int64_t ha_apply_pair_all(const ha_mapping *m, ha_leaf_pair *pair) {
+HA_IN_ int64_t ha_apply_pair_all(const ha_mapping *m, ha_leaf_pair *pair) {
     int64_t number = 0;
     for (int64_t f = 0; f < m->record->fields; f++) {
         const int64_t leaves = ha_field_leaves(&m->record->field[f]);
@@ -203,7 +203,7 @@ static int64_t ha_apply_pair_all(const ha_mapping *m, ha_leaf_pair *pair) {
     return number;
 }
 
-static ha_status ha_apply_match(ha_apply_asked *a, ha_apply_plan *p, int64_t right_leaves) {
+HA_IN_ ha_status ha_apply_match(ha_apply_asked *a, ha_apply_plan *p, int64_t right_leaves) {
     const ha_mapping *m = p->left->mapping;
     const ha_record *other = a->right->view ? a->right->view->mapping->record : a->right->record;
     a->pairs = other && other != m->record
@@ -219,7 +219,7 @@ static ha_status ha_apply_match(ha_apply_asked *a, ha_apply_plan *p, int64_t rig
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static ha_status ha_apply_work(const ha_asked *asked, ha_apply_plan *p, int threads) {
+HA_IN_ ha_status ha_apply_work(const ha_asked *asked, ha_apply_plan *p, int threads) {
     const int64_t useful = p->records / 16384 + 1; /* no more threads than there is work for */
     const int64_t most = ha_smaller(ha_larger(threads, 1), HA_APPLY_MOST_THREADS);
     const int64_t workers = ha_smaller(most, useful);
@@ -242,7 +242,7 @@ static ha_status ha_apply_work(const ha_asked *asked, ha_apply_plan *p, int thre
 }
 
 /* With room for all of the plan, and for what is needed to make it. */
-static ha_status ha_apply_planned(ha_apply_asked *a, ha_apply_plan *p, int64_t right_leaves) {
+HA_IN_ ha_status ha_apply_planned(ha_apply_asked *a, ha_apply_plan *p, int64_t right_leaves) {
     const size_t n = (size_t)p->left->mapping->rows, both = n + (size_t)right_leaves;
     const size_t bytes = n * (2 * sizeof *p->part + sizeof *p->leaf + sizeof *p->walk +
                               sizeof *a->pair) +
@@ -261,7 +261,7 @@ static ha_status ha_apply_planned(ha_apply_asked *a, ha_apply_plan *p, int64_t r
     return s;
 }
 
-static ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_operator operation,
+HA_IN_ ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_operator operation,
                           const ha_apply_right *right, const ha_applying *how) {
     static const ha_applying everything;
     ha_apply_plan p = {.left = left, .right = right->view, .operation = operation};

@@ -6,13 +6,13 @@
 #include "plan.h"
 
 /* Goes to the next row of values along the last index; 0 behind the last one. */
-static int ha_apply_next_row(const ha_apply_plan *p, int64_t *index) {
+HA_IN_ int ha_apply_next_row(const ha_apply_plan *p, int64_t *index) {
     int d = p->left->mapping->rank - 2;
     for (; d >= 0 && ++index[d] == p->last[d]; d--) index[d] = p->first[d];
     return d >= 0;
 }
 
-static void ha_apply_count_leaf(const ha_apply_plan *p, const ha_leaf_pair *pair) {
+HA_IN_ void ha_apply_count_leaf(const ha_apply_plan *p, const ha_leaf_pair *pair) {
     const ha_mapping *m = p->left->mapping;
     const int along = m->rank - 1;
     const int64_t n = p->last[along] - p->first[along];
@@ -27,7 +27,7 @@ static void ha_apply_count_leaf(const ha_apply_plan *p, const ha_leaf_pair *pair
 }
 
 /* Of what has been done. What the left side does not store is not read from the right one. */
-static void ha_apply_count_values(const ha_apply_plan *p, const ha_leaf_pair *pair, int64_t pairs) {
+HA_IN_ void ha_apply_count_values(const ha_apply_plan *p, const ha_leaf_pair *pair, int64_t pairs) {
     const ha_mapping *m = p->left->mapping;
     if (p->records == 0 || (!m->counts && (!p->right || !p->right->mapping->counts))) return;
     for (int64_t k = 0; k < pairs; k++)

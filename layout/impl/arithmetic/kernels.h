@@ -101,7 +101,7 @@ typedef struct ha_kernel {
 #define HA_READ_TWO_AT_ONCE_(R) HA_READ_VECTOR_(ha_other_two, both, 0)
 #define HA_APPLY_TWO_AT_ONCE_(T, R, C, F, AS) HA_APPLY_VECTOR_(ha_two, ha_twice, F, AS, both, 0)
 #define HA_FEW_(name, T, R, C, F, AS, TWO, EACH)                                                   \
-    static void name##_few(const ha_apply_pieces *p, ha_apply_form form) {                         \
+    HA_IN_ void name##_few(const ha_apply_pieces *p, ha_apply_form form) {                         \
         HA_APPLY_TYPE_(T, ha_two, 2);                                                              \
         HA_APPLY_TYPE_(R, ha_other_two, 2);                                                        \
         HA_APPLY_TYPE_(C, ha_twice, 2);                                                            \
@@ -151,7 +151,7 @@ typedef struct ha_kernel {
         break;
 #define HA_NO_MORE_VECTORS_(F, AS, EACH)
 #define HA_WIDE_(name, attribute, T, R, C, F, AS, lanes, EACH, MORE)                               \
-    attribute static void name##_wide(const ha_apply_pieces *p, ha_apply_form form) {              \
+    attribute HA_IN_ void name##_wide(const ha_apply_pieces *p, ha_apply_form form) {              \
         HA_APPLY_TYPE_(T, ha_v, lanes);                                                            \
         HA_APPLY_TYPE_(R, ha_w, lanes);                                                            \
         HA_APPLY_TYPE_(C, ha_d, lanes);                                                            \
@@ -170,7 +170,7 @@ typedef struct ha_kernel {
 
 /* Integers are divided one by one: no processor has vectors for it. */
 #define HA_DIVISION_(name, T, C, F)                                                                \
-    static void name##_each(const ha_apply_pieces *p, ha_apply_form form) {                        \
+    HA_IN_ void name##_each(const ha_apply_pieces *p, ha_apply_form form) {                        \
         T y;                                                                                       \
         (void)form;                                                                                \
         HA_APPLY_ROUNDS_(HA_APPLY_EACH_(HA_READ_ONE_(T, y, 0), HA_APPLY_ONE_(T, T, C, F, y, 0)))   \
@@ -212,7 +212,7 @@ HA_INTEGERS_(multiply, HA_APPLY_MULTIPLY_)
              HA_APPLY_BOTH_, HA_TWO_AND_THREE_VECTORS_)
 #define HA_WIDER_KERNEL_(name, few, T)                                                             \
     { few##_few, name##_wider_wide, sizeof(T), sizeof(T), 32 / sizeof(T), 4, 4 }
-static int ha_has_wider_kernels(void) {
+HA_IN_ int ha_has_wider_kernels(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") != 0;
 }
@@ -220,7 +220,7 @@ static int ha_has_wider_kernels(void) {
 #define HA_WIDER_(name, T, F, lanes)
 #define HA_WIDER_KERNEL_(name, few, T)                                                             \
     { few##_few, name##_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4 }
-static int ha_has_wider_kernels(void) { return 0; }
+HA_IN_ int ha_has_wider_kernels(void) { return 0; }
 #endif
 
 /* Of anything, by its size; vectors are the same for all. */
@@ -269,7 +269,7 @@ HA_REALS_(divide, HA_APPLY_DIVIDE_)
 /* ---- which one ------------------------------------------------------------------------------- */
 
 /* For real floating-point numbers; of two types, too. */
-static const ha_kernel *ha_real_kernel(ha_operator operation, ha_dtype left, ha_dtype right,
+HA_IN_ const ha_kernel *ha_real_kernel(ha_operator operation, ha_dtype left, ha_dtype right,
                                        int is_wider) {
     static const ha_kernel *const same[2][4] = {
         {ha_add_f32, ha_subtract_f32, ha_multiply_f32, ha_divide_f32},
@@ -283,12 +283,12 @@ static const ha_kernel *ha_real_kernel(ha_operator operation, ha_dtype left, ha_
     return left == right ? same[is_double][operation - 1] + is_wider : mixed[is_double][operation];
 }
 
-static int ha_is_single_or_double(ha_dtype type) {
+HA_IN_ int ha_is_single_or_double(ha_dtype type) {
     return type == HA_DTYPE_float || type == HA_DTYPE_double;
 }
 
 /* For sides of these types, which are not complex; NULL: there is none. */
-static const ha_kernel *ha_kernel_of(ha_operator operation, ha_dtype left, ha_dtype right) {
+HA_IN_ const ha_kernel *ha_kernel_of(ha_operator operation, ha_dtype left, ha_dtype right) {
     static const ha_kernel *const division[] = {
         [HA_DTYPE_int8_t] = &ha_divide_i8,    [HA_DTYPE_int16_t] = &ha_divide_i16,
         [HA_DTYPE_int32_t] = &ha_divide_i32,  [HA_DTYPE_int64_t] = &ha_divide_i64,

@@ -61,12 +61,12 @@ typedef struct ha_apply_plan {
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static int ha_apply_is_plain(const ha_row *row) {
+HA_IN_ int ha_apply_is_plain(const ha_row *row) {
     return row->blob >= 0 && row->linearizer >= 0 && row->coding == 0;
 }
 
 /* Which walk goes along both, perhaps a new one; -1: none, as it is not even. */
-static int32_t ha_apply_find_walk(ha_apply_plan *p, const ha_linearizer *left,
+HA_IN_ int32_t ha_apply_find_walk(ha_apply_plan *p, const ha_linearizer *left,
                                   const ha_linearizer *right) {
     int64_t from[HA_MAPPING_RANK] = {0};
     if (left->morton != 0 || right->morton != 0) return -1;
@@ -81,7 +81,7 @@ static int32_t ha_apply_find_walk(ha_apply_plan *p, const ha_linearizer *left,
 }
 
 /* One value over and over: from a register, as what was written by smaller pieces is not read soon. */
-static void ha_apply_splat(char *to, const char *value, int32_t size) {
+HA_IN_ void ha_apply_splat(char *to, const char *value, int32_t size) {
     uint8_t one;
     uint16_t two;
     uint32_t four;
@@ -98,7 +98,7 @@ static void ha_apply_splat(char *to, const char *value, int32_t size) {
 }
 
 /* Number `part` of a leaf, with part `from` of the right one, or with the constant. */
-static void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int part, int from,
+HA_IN_ void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int part, int from,
                               const ha_kernel *kernel, int32_t walk) {
     const ha_row *row = &p->left->mapping->row[leaf->left];
     const int64_t size = ha_part_size(leaf->left_type);
@@ -121,7 +121,7 @@ static void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int p
 }
 
 /* Makes parts of a leaf; 0: it has to go by runs. */
-static int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
+HA_IN_ int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
     const ha_mapping *m = p->left->mapping;
     const ha_row *row = &m->row[leaf->left];
     const ha_row *other = leaf->right < 0 ? row : &p->right->mapping->row[leaf->right];
@@ -146,7 +146,7 @@ static int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
 }
 
 /* The leaf that was put behind those there are. */
-static void ha_apply_add_leaf(ha_apply_plan *p) {
+HA_IN_ void ha_apply_add_leaf(ha_apply_plan *p) {
     ha_apply_leaf *leaf = &p->leaf[p->leaves];
     if (p->left->mapping->row[leaf->left].blob < 0) return;
     if (!ha_apply_as_parts(p, leaf)) p->leaves++;
@@ -154,19 +154,19 @@ static void ha_apply_add_leaf(ha_apply_plan *p) {
 
 /* ---- parts together -------------------------------------------------------------------------- */
 
-static int ha_apply_by_place(const void *first, const void *second) {
+HA_IN_ int ha_apply_by_place(const void *first, const void *second) {
     const ha_apply_part *a = (const ha_apply_part *)first, *b = (const ha_apply_part *)second;
     if (a->walk != b->walk) return a->walk < b->walk ? -1 : 1;
     if (a->left == b->left) return 0;
     return HA_NUMBER_(a->left) < HA_NUMBER_(b->left) ? -1 : 1;
 }
 
-static int ha_apply_same_shape(const ha_copy_shape *a, const ha_copy_shape *b) {
+HA_IN_ int ha_apply_same_shape(const ha_copy_shape *a, const ha_copy_shape *b) {
     return a->lanes == b->lanes && a->lane == b->lane && a->block == b->block;
 }
 
 /* Does b lie right behind a on both sides? */
-static int ha_apply_follows(const ha_apply_part *a, const ha_apply_part *b) {
+HA_IN_ int ha_apply_follows(const ha_apply_part *a, const ha_apply_part *b) {
     const int64_t lanes = a->left_shape.lanes;
     return a->walk == b->walk && a->kernel == b->kernel &&
            ha_apply_same_shape(&a->left_shape, &b->left_shape) &&
@@ -180,17 +180,17 @@ static int ha_apply_follows(const ha_apply_part *a, const ha_apply_part *b) {
 }
 
 /* Bytes that so many parts take of each block, on the left. */
-static int64_t ha_apply_bytes(const ha_apply_part *part, int64_t parts) {
+HA_IN_ int64_t ha_apply_bytes(const ha_apply_part *part, int64_t parts) {
     return parts * part->size * part->left_shape.lanes;
 }
 
 /* Values that parts together have in each block. */
-static int64_t ha_apply_values(const ha_apply_part *part) {
+HA_IN_ int64_t ha_apply_values(const ha_apply_part *part) {
     return part->together * part->left_shape.lanes;
 }
 
 /* How many parts from this one on follow each other in each block; 1: it is alone. */
-static int64_t ha_apply_neighbours(const ha_apply_part *part, int64_t parts) {
+HA_IN_ int64_t ha_apply_neighbours(const ha_apply_part *part, int64_t parts) {
     const ha_copy_shape *shape = &part->left_shape;
     int64_t n = 1;
     if (shape->lanes > 1 && shape->lane != part->size) return 1;
@@ -202,13 +202,13 @@ static int64_t ha_apply_neighbours(const ha_apply_part *part, int64_t parts) {
 }
 
 /* Is it a field of structs, with an array on the right? */
-static int ha_apply_is_mixed(const ha_apply_part *part) {
+HA_IN_ int ha_apply_is_mixed(const ha_apply_part *part) {
     return part->right && part->left_shape.lanes == 1 && part->left_shape.block > part->size &&
            part->right_shape.lanes == 1 && part->right_shape.block == part->right_size;
 }
 
 /* How many of these follow each other in each struct. */
-static int64_t ha_apply_mixed_neighbours(const ha_apply_part *part, int64_t parts) {
+HA_IN_ int64_t ha_apply_mixed_neighbours(const ha_apply_part *part, int64_t parts) {
     int64_t n = 1;
     if (!ha_apply_is_mixed(part)) return 1;
     while (n < ha_smaller(parts, HA_STRIDED_LEAVES) && ha_apply_is_mixed(&part[n]) &&
@@ -219,7 +219,7 @@ static int64_t ha_apply_mixed_neighbours(const ha_apply_part *part, int64_t part
     return n;
 }
 
-static void ha_apply_find_together(ha_apply_plan *p) {
+HA_IN_ void ha_apply_find_together(ha_apply_plan *p) {
     int is_sorted = 1;
     for (int64_t k = 1; k < p->parts; k++)
         is_sorted &= ha_apply_by_place(&p->part[k - 1], &p->part[k]) <= 0;
@@ -238,7 +238,7 @@ static void ha_apply_find_together(ha_apply_plan *p) {
 }
 
 /* Have parts together all the same value? */
-static int ha_apply_is_uniform(const ha_apply_part *part) {
+HA_IN_ int ha_apply_is_uniform(const ha_apply_part *part) {
     for (int64_t k = 1; k < part->together; k++)
         if (memcmp(part->value, part[k].value, (size_t)part->right_size) != 0) return 0;
     return 1;
@@ -246,7 +246,7 @@ static int ha_apply_is_uniform(const ha_apply_part *part) {
 
 /* Blocks of their values: one, or so many that four vectors have an end where the last one has, if
  * that is not too much; then records are one array. */
-static int64_t ha_apply_pattern_blocks(ha_apply_part *part) {
+HA_IN_ int64_t ha_apply_pattern_blocks(ha_apply_part *part) {
     int64_t blocks = 1;
     if (part->right || part->together == 1 || ha_apply_is_uniform(part)) return 0;
     if (!part->is_filled) return 1;
@@ -257,7 +257,7 @@ static int64_t ha_apply_pattern_blocks(ha_apply_part *part) {
     return part->is_filled ? blocks : 1;
 }
 
-static void ha_apply_make_pattern(ha_apply_part *part, char *at) {
+HA_IN_ void ha_apply_make_pattern(ha_apply_part *part, char *at) {
     const int64_t lanes = part->left_shape.lanes;
     part->pattern = at;
     for (int64_t b = 0; b < part->patterns; b++)
@@ -267,11 +267,11 @@ static void ha_apply_make_pattern(ha_apply_part *part, char *at) {
 }
 
 /* Bytes of them, so many that others behind them begin where vectors do. */
-static int64_t ha_apply_pattern_bytes(const ha_apply_part *part) {
+HA_IN_ int64_t ha_apply_pattern_bytes(const ha_apply_part *part) {
     return (part->patterns * ha_apply_values(part) * part->right_size + 63) / 64 * 64;
 }
 
-static ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p) {
+HA_IN_ ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < p->parts; k += p->part[k].together) {
         p->part[k].patterns = ha_apply_pattern_blocks(&p->part[k]);
@@ -292,19 +292,19 @@ static ha_status ha_apply_make_patterns(const ha_asked *asked, ha_apply_plan *p)
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 /* Bytes from record to record that it shares with other parts; 0: none. */
-static int64_t ha_apply_shared(const ha_copy_shape *s, int64_t size) {
+HA_IN_ int64_t ha_apply_shared(const ha_copy_shape *s, int64_t size) {
     const int64_t each = s->block / s->lanes;
     return each == size ? 0 : each < 0 ? -each : each;
 }
 
-static int ha_apply_is_large(const ha_copy_shape *s, int64_t records) {
+HA_IN_ int ha_apply_is_large(const ha_copy_shape *s, int64_t records) {
     const int64_t each = s->block / s->lanes;
     return each > 0 && records >= HA_APPLY_LARGE / each;
 }
 
 /* Bytes on both sides from record to record, of parts of which each takes a few; and how often
  * lines are gone through, at least: once for each alone or neighbours that are one piece. */
-static int64_t ha_apply_lines(const ha_apply_plan *p, const ha_apply_walk *w, int64_t *times) {
+HA_IN_ int64_t ha_apply_lines(const ha_apply_plan *p, const ha_apply_walk *w, int64_t *times) {
     int64_t shared = 0;
     int is_one = 1; /* one piece of each run */
     *times = 0;
@@ -325,7 +325,7 @@ static int64_t ha_apply_lines(const ha_apply_plan *p, const ha_apply_walk *w, in
 }
 
 /* Tiles are as long as their lines stay in the nearest cache, if that matters, and at least as a block. */
-static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
+HA_IN_ void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
     const ha_copy_walk *walk = &w->walk;
     const int64_t count = walk->loop[walk->rank - 1].count;
     int64_t lanes = 1, outer = 1, times;
@@ -350,7 +350,7 @@ static void ha_apply_make_tiles(const ha_apply_plan *p, ha_apply_walk *w) {
     w->units = outer * w->tiles;
 }
 
-static ha_status ha_apply_complete(const ha_asked *asked, ha_apply_plan *p) {
+HA_IN_ ha_status ha_apply_complete(const ha_asked *asked, ha_apply_plan *p) {
     int64_t k = 0;
     ha_apply_find_together(p);
     const ha_status s = ha_apply_make_patterns(asked, p);

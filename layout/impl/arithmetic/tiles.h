@@ -16,7 +16,7 @@ typedef struct ha_apply_row {
 /* ---- one part -------------------------------------------------------------------------------- */
 
 /* Whole blocks, if the row begins with one; where only one side has blocks, by these. 0: it does not. */
-static int ha_apply_blocks(const ha_apply_part *p, const ha_apply_row *row, int64_t left_lanes,
+HA_IN_ int ha_apply_blocks(const ha_apply_part *p, const ha_apply_row *row, int64_t left_lanes,
                            int64_t right_lanes, ha_span *s) {
     const int64_t lanes = left_lanes > 0 ? left_lanes : right_lanes;
     if (right_lanes > 0 && right_lanes != lanes) return 0;
@@ -31,7 +31,7 @@ static int ha_apply_blocks(const ha_apply_part *p, const ha_apply_row *row, int6
 }
 
 /* The first records of a row that one span is made of; gives how many. */
-static int64_t ha_apply_span(const ha_apply_part *p, const ha_apply_row *row, ha_span *s) {
+HA_IN_ int64_t ha_apply_span(const ha_apply_part *p, const ha_apply_row *row, ha_span *s) {
     const ha_copy_shape *a = &p->left_shape, *b = &p->right_shape;
     const int left_even = ha_copy_is_even(a, row->left_step);
     const int right_even = ha_copy_is_even(b, row->right_step);
@@ -50,7 +50,7 @@ static int64_t ha_apply_span(const ha_apply_part *p, const ha_apply_row *row, ha
     return s->n;
 }
 
-static void ha_apply_alone_row(const ha_apply_part *p, ha_apply_row row) {
+HA_IN_ void ha_apply_alone_row(const ha_apply_part *p, ha_apply_row row) {
     for (int64_t n; row.n > 0; row.n -= n) {
         ha_span s;
         n = ha_apply_span(p, &row, &s);
@@ -61,7 +61,7 @@ static void ha_apply_alone_row(const ha_apply_part *p, ha_apply_row row) {
 }
 
 /* Equal distances on both sides, so that all rows are one span. */
-static void ha_apply_flat(const ha_apply_part *p, const ha_apply_row *row) {
+HA_IN_ void ha_apply_flat(const ha_apply_part *p, const ha_apply_row *row) {
     const int64_t left = p->left_shape.block, right = p->right_shape.block;
     ha_apply_kernel(p->kernel,
                     &(ha_span){.left = p->left + row->left * left,
@@ -75,7 +75,7 @@ static void ha_apply_flat(const ha_apply_part *p, const ha_apply_row *row) {
                                .is_splat = !p->right});
 }
 
-static void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
+HA_IN_ void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
     if (p->left_shape.lanes == 1 && p->right_shape.lanes == 1) {
         ha_apply_flat(p, &row);
         return;
@@ -90,12 +90,12 @@ static void ha_apply_alone(const ha_apply_part *p, ha_apply_row row) {
 /* ---- parts together -------------------------------------------------------------------------- */
 
 /* What parts together meet on the right, or its beginning. */
-static const char *ha_apply_right_of(const ha_apply_part *p) {
+HA_IN_ const char *ha_apply_right_of(const ha_apply_part *p) {
     return p->right ? p->right : p->pattern ? p->pattern : p->value;
 }
 
 /* So many whole blocks: as one array if they are filled, else by what follows each other in each. */
-static void ha_apply_whole(const ha_apply_part *p, const ha_apply_row *row, int64_t blocks) {
+HA_IN_ void ha_apply_whole(const ha_apply_part *p, const ha_apply_row *row, int64_t blocks) {
     const int64_t each = ha_apply_values(p), right = p->right ? p->right_shape.block : 0;
     const int is_filled = p->is_filled && row->left_step == 1 &&
                           (!p->right || row->right_step == 1);
@@ -116,14 +116,14 @@ static void ha_apply_whole(const ha_apply_part *p, const ha_apply_row *row, int6
 }
 
 /* One after the other, n records. */
-static void ha_apply_each(const ha_apply_part *p, ha_apply_row row, int64_t n) {
+HA_IN_ void ha_apply_each(const ha_apply_part *p, ha_apply_row row, int64_t n) {
     row.n = n;
     for (int64_t k = 0; k < p->together && n > 0; k++) ha_apply_alone(&p[k], row);
 }
 
 /* So many records, of structs on the left and arrays on the right: as structs that the arrays are first
  * interleaved to, some at a time. */
-static void ha_apply_interleaved(const ha_apply_part *p, const ha_apply_row *row) {
+HA_IN_ void ha_apply_interleaved(const ha_apply_part *p, const ha_apply_row *row) {
     _Alignas(64) char interleaved[HA_APPLY_INTERLEAVED];
     const char *column[HA_STRIDED_LEAVES];
     int64_t leaves = p->together; /* where there are gaps, as many as interleaving is fast with */
@@ -154,7 +154,7 @@ static void ha_apply_interleaved(const ha_apply_part *p, const ha_apply_row *row
     }
 }
 
-static void ha_apply_together_row(const ha_apply_part *p, ha_apply_row row) {
+HA_IN_ void ha_apply_together_row(const ha_apply_part *p, ha_apply_row row) {
     const int64_t lanes = p->left_shape.lanes;
     const int is_even = row.left_step == 1 && (!p->right || row.right_step == 1);
     if (is_even && p->is_interleaved) {
@@ -181,7 +181,7 @@ static void ha_apply_together_row(const ha_apply_part *p, ha_apply_row row) {
     ha_apply_each(p, row, rest);
 }
 
-static void ha_apply_together(const ha_apply_part *p, ha_apply_row row) {
+HA_IN_ void ha_apply_together(const ha_apply_part *p, ha_apply_row row) {
     const int64_t rows = row.rows;
     row.rows = 1;
     for (int64_t k = 0; k < rows; k++) {
@@ -193,7 +193,7 @@ static void ha_apply_together(const ha_apply_part *p, ha_apply_row row) {
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-static void ha_apply_tile(const ha_apply_plan *p, const ha_apply_walk *w, int64_t unit) {
+HA_IN_ void ha_apply_tile(const ha_apply_plan *p, const ha_apply_walk *w, int64_t unit) {
     const ha_copy_walk *walk = &w->walk;
     const ha_copy_loop *last = &walk->loop[walk->rank - 1];
     const int64_t begin = w->tiles > 1 ? unit % w->tiles * w->tile : 0;
@@ -228,18 +228,18 @@ static void ha_apply_tile(const ha_apply_plan *p, const ha_apply_walk *w, int64_
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* Along which index the left one's values are nearest. */
-static int ha_apply_along(const ha_mapping *m, int64_t leaf) {
+HA_IN_ int ha_apply_along(const ha_mapping *m, int64_t leaf) {
     const int32_t number = m->row[leaf].linearizer;
     return number < 0 ? m->rank - 1 : m->linearizer[number].dimension[m->rank - 1];
 }
 
 /* Runs there are of a leaf. */
-static int64_t ha_apply_runs_of(const ha_apply_plan *p, int along) {
+HA_IN_ int64_t ha_apply_runs_of(const ha_apply_plan *p, int along) {
     const int64_t length = p->last[along] - p->first[along];
     return p->records / length * (length / HA_PORTION + (length % HA_PORTION != 0));
 }
 
-static void ha_apply_run(const ha_apply_plan *p, const ha_apply_leaf *leaf, int along,
+HA_IN_ void ha_apply_run(const ha_apply_plan *p, const ha_apply_leaf *leaf, int along,
                          int64_t number, ha_operands *o) {
     const int64_t length = p->last[along] - p->first[along];
     const int64_t runs = length / HA_PORTION + (length % HA_PORTION != 0);
@@ -266,7 +266,7 @@ static void ha_apply_run(const ha_apply_plan *p, const ha_apply_leaf *leaf, int 
 }
 
 /* Neighbours' bits are in the same bytes: only one thread may write them. */
-static int ha_apply_shares_bytes(const ha_apply_plan *p, const ha_apply_leaf *leaf) {
+HA_IN_ int ha_apply_shares_bytes(const ha_apply_plan *p, const ha_apply_leaf *leaf) {
     const ha_mapping *m = p->left->mapping;
     const ha_coding *coding = ha_row_coding(m, &m->row[leaf->left]);
     return coding && coding->bits > 0;
@@ -283,7 +283,7 @@ typedef struct ha_apply_worker {
 } ha_apply_worker;
 
 /* Share number k of n of the leaves that go by runs, those that share bytes with others or the rest. */
-static void ha_apply_leaves(ha_apply_worker *w, int shared, int64_t number, int64_t workers) {
+HA_IN_ void ha_apply_leaves(ha_apply_worker *w, int shared, int64_t number, int64_t workers) {
     const ha_apply_plan *p = w->plan;
     for (int64_t k = 0; k < p->leaves; k++) {
         const ha_apply_leaf *leaf = &p->leaf[k];
@@ -298,7 +298,7 @@ static void ha_apply_leaves(ha_apply_worker *w, int shared, int64_t number, int6
     }
 }
 
-static void ha_apply_share(ha_apply_worker *w, int64_t number) {
+HA_IN_ void ha_apply_share(ha_apply_worker *w, int64_t number) {
     const ha_apply_plan *p = w->plan;
     for (int64_t k = 0; k < p->walks; k++) {
         const int64_t end = ha_copy_share(p->walk[k].units, number + 1, w->workers);
@@ -308,7 +308,7 @@ static void ha_apply_share(ha_apply_worker *w, int64_t number) {
     ha_apply_leaves(w, 0, number, w->workers);
 }
 
-static void *ha_apply_thread(void *worker) {
+HA_IN_ void *ha_apply_thread(void *worker) {
     ha_apply_worker *w = (ha_apply_worker *)worker;
     ha_apply_share(w, w->number);
     return NULL;
@@ -316,7 +316,7 @@ static void *ha_apply_thread(void *worker) {
 
 /* This thread takes the first share, those of threads that cannot be started, and, when all others are
  * done, the leaves of bits. */
-static void ha_apply_all(ha_apply_worker *worker, int64_t workers) {
+HA_IN_ void ha_apply_all(ha_apply_worker *worker, int64_t workers) {
     for (int64_t k = 1; k < workers; k++)
         worker[k].is_started = ha_has_threads() && !ha_start_thread_(&worker[k].thread, NULL,
                                                                      ha_apply_thread, &worker[k]);

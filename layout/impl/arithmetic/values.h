@@ -15,14 +15,14 @@ typedef struct ha_operands {
 /* ---- integers -------------------------------------------------------------------------------- */
 
 /* A quotient of numbers that have a sign, or none, cut off towards 0. */
-static uint64_t ha_quotient(uint64_t x, int x_has_sign, uint64_t y, int y_has_sign) {
+HA_IN_ uint64_t ha_quotient(uint64_t x, int x_has_sign, uint64_t y, int y_has_sign) {
     const int x_negative = x_has_sign && (int64_t)x < 0, y_negative = y_has_sign && (int64_t)y < 0;
     if (y == 0) return 0;
     const uint64_t q = (x_negative ? 0 - x : x) / (y_negative ? 0 - y : y);
     return x_negative != y_negative ? 0 - q : q;
 }
 
-static void ha_operate_integers(ha_operator operation, uint64_t *x, int x_has_sign,
+HA_IN_ void ha_operate_integers(ha_operator operation, uint64_t *x, int x_has_sign,
                                 const uint64_t *y, int y_has_sign, int64_t n) {
     const ha_span span = {.left = (char *)x,
                           .right = (const char *)y,
@@ -37,7 +37,7 @@ static void ha_operate_integers(ha_operator operation, uint64_t *x, int x_has_si
 }
 
 /* The lowest bits of each. */
-static void ha_store_lowest(char *to, ha_dtype type, const uint64_t *from, int64_t n) {
+HA_IN_ void ha_store_lowest(char *to, ha_dtype type, const uint64_t *from, int64_t n) {
     const int64_t size = (int64_t)ha_dtype_size(type);
     for (int64_t k = 0; k < n; k++) {
         const uint8_t one = (uint8_t)from[k];
@@ -54,7 +54,7 @@ static void ha_store_lowest(char *to, ha_dtype type, const uint64_t *from, int64
 
 /* ---- complex numbers ------------------------------------------------------------------------- */
 
-static void ha_operate_complex(ha_operator operation, double *x, const double *y, int64_t n) {
+HA_IN_ void ha_operate_complex(ha_operator operation, double *x, const double *y, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         double _Complex a, b;
         memcpy(&a, x + 2 * k, sizeof a);
@@ -65,7 +65,7 @@ static void ha_operate_complex(ha_operator operation, double *x, const double *y
 }
 
 /* With real numbers, of which there are half as many. */
-static void ha_operate_parts(ha_operator operation, double *x, const double *y, int64_t n) {
+HA_IN_ void ha_operate_parts(ha_operator operation, double *x, const double *y, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         if (operation == HA_ADD) x[2 * k] += y[k];
         if (operation == HA_SUBTRACT) x[2 * k] -= y[k];
@@ -79,7 +79,7 @@ static void ha_operate_parts(ha_operator operation, double *x, const double *y, 
 
 /* ---- any ------------------------------------------------------------------------------------- */
 
-static void ha_operate_reals(ha_operator operation, ha_operands *o, int64_t n) {
+HA_IN_ void ha_operate_reals(ha_operator operation, ha_operands *o, int64_t n) {
     const int is_complex = ha_is_complex(o->left_type), both = ha_is_complex(o->right_type);
     const ha_span span = {.left = (char *)o->left.real,
                           .right = (const char *)o->right.real,
@@ -96,7 +96,7 @@ static void ha_operate_reals(ha_operator operation, ha_operands *o, int64_t n) {
 }
 
 /* The values on the right as those of the left's type, in left_values. */
-static void ha_assign_values(ha_operands *o, int64_t n) {
+HA_IN_ void ha_assign_values(ha_operands *o, int64_t n) {
     const ha_dtype left = ha_type_of_part(o->left_type), right = ha_type_of_part(o->right_type);
     const int64_t size = (int64_t)ha_dtype_size(left);
     const int both = ha_is_complex(o->right_type);
@@ -115,7 +115,7 @@ static void ha_assign_values(ha_operands *o, int64_t n) {
 }
 
 /* left_values op= right_values, n of each. */
-static void ha_operate(ha_operator operation, ha_operands *o, int64_t n) {
+HA_IN_ void ha_operate(ha_operator operation, ha_operands *o, int64_t n) {
     const ha_dtype left = ha_type_of_part(o->left_type), right = ha_type_of_part(o->right_type);
     const int64_t lefts = ha_is_complex(o->left_type) ? 2 * n : n;
     const int64_t rights = ha_is_complex(o->right_type) ? 2 * n : n;
@@ -146,13 +146,13 @@ typedef struct ha_constant {
 } ha_constant;
 
 /* Of two integers midway: are they the same number? The same bits are not when one has a sign. */
-static int ha_same_integer(uint64_t x, int x_has_sign, uint64_t y, int y_has_sign) {
+HA_IN_ int ha_same_integer(uint64_t x, int x_has_sign, uint64_t y, int y_has_sign) {
     return x == y && (x_has_sign == y_has_sign || (int64_t)x >= 0);
 }
 
 /* As a number of type `to`, neither of them complex: 0, and as it was, when an operation with that
  * would give something else than with the number itself. */
-static int ha_constant_as(ha_constant *c, ha_operator operation, ha_dtype to) {
+HA_IN_ int ha_constant_as(ha_constant *c, ha_operator operation, ha_dtype to) {
     ha_midway v, back;
     char value[16];
     const ha_dtype is = ha_load_midway(&v, c->type, c->value, 1);
@@ -176,7 +176,7 @@ static int ha_constant_as(ha_constant *c, ha_operator operation, ha_dtype to) {
     return 1;
 }
 
-static int ha_constant_is_zero(const ha_constant *c) {
+HA_IN_ int ha_constant_is_zero(const ha_constant *c) {
     ha_midway v;
     const ha_dtype is = ha_load_midway(&v, ha_type_of_part(c->type), c->value, 1);
     return is == HA_DTYPE_double ? v.real[0] == 0 : v.natural[0] == 0;

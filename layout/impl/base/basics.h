@@ -20,19 +20,19 @@
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* *result = a + b, a * b, a rounded up to a multiple of b > 0: 0 when that does not fit. a, b >= 0. */
-static int ha_sum(int64_t a, int64_t b, int64_t *result) {
+HA_IN_ int ha_sum(int64_t a, int64_t b, int64_t *result) {
     return !__builtin_add_overflow(a, b, result);
 }
-static int ha_product(int64_t a, int64_t b, int64_t *result) {
+HA_IN_ int ha_product(int64_t a, int64_t b, int64_t *result) {
     return !__builtin_mul_overflow(a, b, result);
 }
-static int ha_round_to(int64_t a, int64_t b, int64_t *result) {
+HA_IN_ int ha_round_to(int64_t a, int64_t b, int64_t *result) {
     const int64_t rest = a % b;
     return ha_sum(a, rest == 0 ? 0 : b - rest, result);
 }
 
-static int64_t ha_larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t ha_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+HA_IN_ int64_t ha_larger(int64_t a, int64_t b) { return a > b ? a : b; }
+HA_IN_ int64_t ha_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- failure --------------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ typedef struct ha_asked {
 } ha_asked;
 
 /* Notes a failure and gives its status. */
-__attribute__((format(printf, 4, 5))) static ha_status ha_refuse(const ha_asked *asked,
+__attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_refuse(const ha_asked *asked,
                                                                  ha_status status, int64_t position,
                                                                  const char *format, ...) {
     ha_error *e = asked->error;
@@ -59,12 +59,12 @@ __attribute__((format(printf, 4, 5))) static ha_status ha_refuse(const ha_asked 
     return status;
 }
 
-static ha_status ha_no_memory(const ha_asked *asked, size_t bytes) {
+HA_IN_ ha_status ha_no_memory(const ha_asked *asked, size_t bytes) {
     return ha_refuse(asked, HA_ERR_MEMORY, 0, "there is no memory for %zu bytes", bytes);
 }
 
 /* Before anything else: what is asked now has not failed yet. */
-static ha_asked ha_ask(const char *operation, ha_error *error) {
+HA_IN_ ha_asked ha_ask(const char *operation, ha_error *error) {
     if (error) memset(error, 0, sizeof *error);
     return (ha_asked){.operation = operation, .error = error};
 }

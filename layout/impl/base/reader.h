@@ -10,20 +10,20 @@ typedef struct ha_reader {
     const ha_asked *asked;
 } ha_reader;
 
-static int ha_is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-static int ha_is_digit(char c) { return c >= '0' && c <= '9'; }
-static int ha_begins_name(char c) {
+HA_IN_ int ha_is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+HA_IN_ int ha_is_digit(char c) { return c >= '0' && c <= '9'; }
+HA_IN_ int ha_begins_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-static int ha_in_name(char c) { return ha_begins_name(c) || ha_is_digit(c); }
+HA_IN_ int ha_in_name(char c) { return ha_begins_name(c) || ha_is_digit(c); }
 
 /* Points at a character of the text. */
-static ha_status ha_refuse_at(const ha_reader *r, const char *at, const char *why) {
+HA_IN_ ha_status ha_refuse_at(const ha_reader *r, const char *at, const char *why) {
     return ha_refuse(r->asked, HA_ERR_ARGUMENT, at - r->text, "at character %td: %s", at - r->text,
                      why);
 }
 
-static ha_status ha_expected(const ha_reader *r, const char *what) {
+HA_IN_ ha_status ha_expected(const ha_reader *r, const char *what) {
     char found[16] = "the end";
     const unsigned char c = (unsigned char)*r->at;
     if (c >= ' ' && c < 127)
@@ -34,24 +34,24 @@ static ha_status ha_expected(const ha_reader *r, const char *what) {
                      "at character %td: expected %s, found %s", r->at - r->text, what, found);
 }
 
-static void ha_skip_blanks(ha_reader *r) {
+HA_IN_ void ha_skip_blanks(ha_reader *r) {
     while (ha_is_blank(*r->at)) r->at++;
 }
 
 /* Goes behind this character when it is there. */
-static int ha_accept(ha_reader *r, char c) {
+HA_IN_ int ha_accept(ha_reader *r, char c) {
     ha_skip_blanks(r);
     if (*r->at != c) return 0;
     r->at++;
     return 1;
 }
 
-static ha_status ha_expect(ha_reader *r, char c, const char *what) {
+HA_IN_ ha_status ha_expect(ha_reader *r, char c, const char *what) {
     return ha_accept(r, c) ? HA_OK : ha_expected(r, what);
 }
 
 /* Goes behind this whole word when it is there. */
-static int ha_accept_word(ha_reader *r, const char *word) {
+HA_IN_ int ha_accept_word(ha_reader *r, const char *word) {
     const size_t n = strlen(word);
     ha_skip_blanks(r);
     if (strncmp(r->at, word, n) != 0 || ha_in_name(r->at[n])) return 0;
@@ -60,7 +60,7 @@ static int ha_accept_word(ha_reader *r, const char *word) {
 }
 
 /* A number from `least` to `most`. */
-static ha_status ha_read_number(ha_reader *r, const char *what, int64_t least, int64_t most,
+HA_IN_ ha_status ha_read_number(ha_reader *r, const char *what, int64_t least, int64_t most,
                                 int64_t *number) {
     const char *start;
     int64_t n = 0;
@@ -80,7 +80,7 @@ static ha_status ha_read_number(ha_reader *r, const char *what, int64_t least, i
 
 /* A path: names with subscripts, between dots. The numbers of the subscripts, which are at least
  * `least`, go to count[], as far as count is not NULL; *counts says how many. */
-static ha_status ha_read_path(ha_reader *r, int64_t least, int64_t *count, int *counts) {
+HA_IN_ ha_status ha_read_path(ha_reader *r, int64_t least, int64_t *count, int *counts) {
     *counts = 0;
     do {
         if (!ha_begins_name(*r->at)) return ha_expected(r, "a name");

@@ -13,13 +13,13 @@ typedef struct ha_text {
 } ha_text;
 
 /* Into a buffer as snprintf's: NULL, whatever its size, only counts. */
-static ha_text ha_text_into(char *text, size_t bytes) {
+HA_IN_ ha_text ha_text_into(char *text, size_t bytes) {
     if (!text) bytes = 0;
     if (bytes) text[0] = 0;
     return (ha_text){text, bytes, 0};
 }
 
-__attribute__((format(printf, 2, 3))) static void ha_print(ha_text *t, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) HA_IN_ void ha_print(ha_text *t, const char *format, ...) {
     va_list args;
     size_t left = t->length < t->bytes ? t->bytes - t->length : 0;
     va_start(args, format);

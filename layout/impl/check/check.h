@@ -27,7 +27,7 @@ typedef struct ha_checker {
 
 /* ---- the table itself ------------------------------------------------------------------------ */
 
-static const char *ha_linearizer_mistake(const ha_mapping *m, const ha_linearizer *l) {
+HA_IN_ const char *ha_linearizer_mistake(const ha_mapping *m, const ha_linearizer *l) {
     int seen = 0, dimensions = 0;
     if (l->rank != m->rank || l->morton < 0 || l->morton > 1) return "a linearizer makes no sense";
     for (int d = 0; d < l->rank; d++) {
@@ -41,7 +41,7 @@ static const char *ha_linearizer_mistake(const ha_mapping *m, const ha_linearize
     return l->morton == 1 && seen != (1 << l->rank) - 1 ? "a stride is there twice" : NULL;
 }
 
-static const char *ha_row_mistake(const ha_mapping *m, const ha_row *row) {
+HA_IN_ const char *ha_row_mistake(const ha_mapping *m, const ha_row *row) {
     if (row->blob >= m->blobs) return "a row is in a blob that does not exist";
     if (row->blob >= 0 && row->linearizer < 0 && m->trees > 0) return ha_tree_row_mistake(m, row);
     if (row->blob >= 0 && (row->linearizer < 0 || row->linearizer >= m->linearizers))
@@ -51,7 +51,7 @@ static const char *ha_row_mistake(const ha_mapping *m, const ha_row *row) {
     return row->lanes < 1 ? "a row has no lanes" : NULL;
 }
 
-static const char *ha_table_mistake(const ha_mapping *m) {
+HA_IN_ const char *ha_table_mistake(const ha_mapping *m) {
     const char *mistake = NULL;
     for (int k = 0; k < m->linearizers && !mistake; k++)
         mistake = ha_linearizer_mistake(m, &m->linearizer[k]);
@@ -66,7 +66,7 @@ static const char *ha_table_mistake(const ha_mapping *m) {
 /* ---- rows as wholes -------------------------------------------------------------------------- */
 
 /* The largest linear index; 0: it overflows. There are records. */
-static int ha_last_linear(const ha_mapping *m, const ha_linearizer *l, int64_t *last) {
+HA_IN_ int ha_last_linear(const ha_mapping *m, const ha_linearizer *l, int64_t *last) {
     *last = 0;
     for (int d = 0; d < l->rank; d++) {
         int64_t part;
@@ -86,7 +86,7 @@ static int ha_last_linear(const ha_mapping *m, const ha_linearizer *l, int64_t *
 }
 
 /* Widens what a row takes by the value in this block and lane; 0: it overflows. */
-static int ha_extent_add(ha_extent_of *e, const ha_row *row, int64_t block, int64_t lane) {
+HA_IN_ int ha_extent_add(ha_extent_of *e, const ha_row *row, int64_t block, int64_t lane) {
     int64_t far, at, end;
     if (__builtin_mul_overflow(block, row->block_stride, &far) ||
         __builtin_mul_overflow(lane, row->lane_stride, &at) ||
@@ -99,7 +99,7 @@ static int ha_extent_add(ha_extent_of *e, const ha_row *row, int64_t block, int6
 }
 
 /* All that a row takes, for linear indices from 0 to `last`. */
-static int ha_find_extent(ha_extent_of *e, const ha_row *row, int64_t last) {
+HA_IN_ int ha_find_extent(ha_extent_of *e, const ha_row *row, int64_t last) {
     const int64_t block = last / row->lanes, lane = last % row->lanes;
     e->begin = INT64_MAX;
     e->end = INT64_MIN;
@@ -110,7 +110,7 @@ static int ha_find_extent(ha_extent_of *e, const ha_row *row, int64_t last) {
 }
 
 /* A row of a tree takes all of that, as others of it are everywhere between its values. */
-static int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_checked_row *r) {
+HA_IN_ int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_checked_row *r) {
     const ha_row *row = r->origin;
     const ha_checked_tree *t = &c->tree[c->mapping->branch[-1 - row->linearizer].tree];
     int64_t size;
@@ -120,13 +120,13 @@ static int ha_find_tree_extent(const ha_checker *c, ha_extent_of *e, const ha_ch
 }
 
 /* Where the blob ends, in units, as far as they can tell. */
-static int64_t ha_blob_end(const ha_checker *c, int32_t blob) {
+HA_IN_ int64_t ha_blob_end(const ha_checker *c, int32_t blob) {
     int64_t end;
     return ha_product(c->mapping->blob[blob].bytes, c->unit, &end) ? end : INT64_MAX;
 }
 
 /* One row of a leaf, whose values take `size` units each. */
-static ha_status ha_check_row(ha_checker *c, const ha_row *row, int64_t leaf, int64_t scale,
+HA_IN_ ha_status ha_check_row(ha_checker *c, const ha_row *row, int64_t leaf, int64_t scale,
                               int64_t size, int64_t *rows) {
     const ha_mapping *m = c->mapping;
     ha_checked_row *r = &c->checked[*rows];
@@ -151,7 +151,7 @@ static ha_status ha_check_row(ha_checker *c, const ha_row *row, int64_t leaf, in
     return HA_OK;
 }
 
-static ha_status ha_check_leaf(ha_checker *c, int64_t number, const ha_leaf *leaf, int64_t *rows) {
+HA_IN_ ha_status ha_check_leaf(ha_checker *c, int64_t number, const ha_leaf *leaf, int64_t *rows) {
     const ha_mapping *m = c->mapping;
     const ha_row *row = &m->row[number];
     const ha_coding *coding = ha_row_coding(m, row);
@@ -176,13 +176,13 @@ static ha_status ha_check_leaf(ha_checker *c, int64_t number, const ha_leaf *lea
 
 /* ---- overlaps -------------------------------------------------------------------------------- */
 
-static int ha_by_begin(const void *first, const void *second) {
+HA_IN_ int ha_by_begin(const void *first, const void *second) {
     const ha_extent_of *x = (const ha_extent_of *)first, *y = (const ha_extent_of *)second;
     if (x->blob != y->blob) return x->blob < y->blob ? -1 : 1;
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-static ha_status ha_tell_overlap(const ha_checker *c, int64_t one, int64_t other, int64_t at) {
+HA_IN_ ha_status ha_tell_overlap(const ha_checker *c, int64_t one, int64_t other, int64_t at) {
     char names[2][128];
     const int64_t number[2] = {c->checked[one].leaf, c->checked[other].leaf};
     for (int k = 0; k < 2; k++)
@@ -192,7 +192,7 @@ static ha_status ha_tell_overlap(const ha_checker *c, int64_t one, int64_t other
 }
 
 /* Looks at all values of some rows, one by one. */
-static ha_status ha_check_values(const ha_checker *c, const ha_extent_of *row, int64_t rows) {
+HA_IN_ ha_status ha_check_values(const ha_checker *c, const ha_extent_of *row, int64_t rows) {
     const ha_mapping *m = c->mapping;
     int64_t records = 1, bytes, n = 0;
     ha_status s = HA_OK;
@@ -222,7 +222,7 @@ static ha_status ha_check_values(const ha_checker *c, const ha_extent_of *row, i
 
 /* Are all indices different linear indices for certain? From the smallest stride on, each has to be
  * larger than all before together. */
-static int ha_is_injective(const ha_mapping *m, const ha_linearizer *l) {
+HA_IN_ int ha_is_injective(const ha_mapping *m, const ha_linearizer *l) {
     int64_t reach = 0;
     int left = (1 << l->rank) - 1;
     if (l->morton == 1) return 1;
@@ -240,7 +240,7 @@ static int ha_is_injective(const ha_mapping *m, const ha_linearizer *l) {
 
 /* Rows of which all lanes are neighbours and all blocks equally far apart: values cannot overlap when
  * their blocks do not on a circle of that length. 0: not known. */
-static int ha_apart_on_circle(const ha_checker *c, ha_extent_of *row, int64_t rows) {
+HA_IN_ int ha_apart_on_circle(const ha_checker *c, ha_extent_of *row, int64_t rows) {
     const ha_mapping *m = c->mapping;
     const ha_row *first = &c->checked[row->row].row;
     const int64_t circle = first->block_stride;
@@ -262,7 +262,7 @@ static int ha_apart_on_circle(const ha_checker *c, ha_extent_of *row, int64_t ro
 }
 
 /* Does it have one place for all records? There are more than one. */
-static int ha_is_shared(const ha_checker *c, const ha_extent_of *row) {
+HA_IN_ int ha_is_shared(const ha_checker *c, const ha_extent_of *row) {
     const ha_row *r = &c->checked[row->row].row;
     int64_t records = 1;
     for (int d = 0; d < c->mapping->rank; d++) records |= c->mapping->extent[d];
@@ -270,7 +270,7 @@ static int ha_is_shared(const ha_checker *c, const ha_extent_of *row) {
 }
 
 /* Are all rows of the same tree, whose values are apart? */
-static int ha_is_one_tree(const ha_checker *c, const ha_extent_of *row, int64_t rows) {
+HA_IN_ int ha_is_one_tree(const ha_checker *c, const ha_extent_of *row, int64_t rows) {
     const ha_mapping *m = c->mapping;
     for (int64_t k = 0; k < rows; k++) {
         const ha_row *first = c->checked[row->row].origin, *other = c->checked[row[k].row].origin;
@@ -282,7 +282,7 @@ static int ha_is_one_tree(const ha_checker *c, const ha_extent_of *row, int64_t 
 }
 
 /* Rows whose addresses mingle. */
-static ha_status ha_check_group(const ha_checker *c, ha_extent_of *row, int64_t rows) {
+HA_IN_ ha_status ha_check_group(const ha_checker *c, ha_extent_of *row, int64_t rows) {
     if (ha_is_one_tree(c, row, rows)) return HA_OK;
     for (int64_t k = 0; k < rows; k++)
         if (ha_is_shared(c, &row[k]))
@@ -290,7 +290,7 @@ static ha_status ha_check_group(const ha_checker *c, ha_extent_of *row, int64_t 
     return ha_apart_on_circle(c, row, rows) ? HA_OK : ha_check_values(c, row, rows);
 }
 
-static ha_status ha_check_overlaps(const ha_checker *c, int64_t rows) {
+HA_IN_ ha_status ha_check_overlaps(const ha_checker *c, int64_t rows) {
     ha_status s = HA_OK;
     int64_t first = 0;
     qsort(c->row, (size_t)rows, sizeof *c->row, ha_by_begin);
@@ -306,7 +306,7 @@ static ha_status ha_check_overlaps(const ha_checker *c, int64_t rows) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static ha_status ha_check_rows(ha_checker *c) {
+HA_IN_ ha_status ha_check_rows(ha_checker *c) {
     const ha_record *record = c->mapping->record;
     int64_t number = 0, rows = 0;
     for (int64_t f = 0; f < record->fields; f++) {
@@ -323,7 +323,7 @@ static ha_status ha_check_rows(ha_checker *c) {
 }
 
 /* How many rows of values and of bytes there are. */
-static int64_t ha_rows_to_check(const ha_mapping *m) {
+HA_IN_ int64_t ha_rows_to_check(const ha_mapping *m) {
     int64_t rows = 0;
     for (int64_t k = 0; k < m->rows; k++) {
         const ha_coding *c = ha_row_coding(m, &m->row[k]);
@@ -333,7 +333,7 @@ static int64_t ha_rows_to_check(const ha_mapping *m) {
 }
 
 /* A table that makes sense, with records. */
-static ha_status ha_check_filled(ha_checker *c) {
+HA_IN_ ha_status ha_check_filled(ha_checker *c) {
     const ha_mapping *m = c->mapping;
     const size_t rows = (size_t)ha_rows_to_check(m);
     const size_t bytes = rows * (sizeof *c->row + sizeof *c->checked) +

@@ -12,7 +12,7 @@ typedef struct ha_checked_row {
     int64_t leaf, scale; /* of units to the row's own */
 } ha_checked_row;
 
-static const char *ha_bits_mistake(const ha_coding *c) {
+HA_IN_ const char *ha_bits_mistake(const ha_coding *c) {
     const int is_float = c->exponent != 0 || c->mantissa != 0;
     if (c->bits < 0 || c->bits > 64) return "a coding has a number of bits that cannot be";
     if (is_float && (c->exponent < 1 || c->exponent > 11 || c->mantissa < 0 || c->mantissa > 52 ||
@@ -24,7 +24,7 @@ static const char *ha_bits_mistake(const ha_coding *c) {
     return NULL;
 }
 
-static const char *ha_coding_mistake(const ha_mapping *m, const ha_coding *c) {
+HA_IN_ const char *ha_coding_mistake(const ha_mapping *m, const ha_coding *c) {
     if (ha_dtype_size(c->stored) == 0) return "a coding has a type that is none";
     if (c->swapped < 0 || c->swapped > 1 || (c->swapped && ha_part_size(c->stored) == 1))
         return "a coding cannot be swapped so";
@@ -39,14 +39,14 @@ static const char *ha_coding_mistake(const ha_mapping *m, const ha_coding *c) {
 }
 
 /* How many units a byte has. */
-static int64_t ha_units(const ha_mapping *m) {
+HA_IN_ int64_t ha_units(const ha_mapping *m) {
     for (int32_t k = 0; k < m->codings; k++)
         if (m->coding[k].bits > 0) return 8;
     return 1;
 }
 
 /* A row in units; 0: it overflows. */
-static int ha_scale_row(ha_checked_row *r) {
+HA_IN_ int ha_scale_row(ha_checked_row *r) {
     ha_row *row = &r->row;
     *row = *r->origin;
     return r->scale == 1 ||

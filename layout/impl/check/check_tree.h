@@ -10,7 +10,7 @@ typedef struct ha_checked_tree {
     int64_t start, bytes;
 } ha_checked_tree;
 
-static const char *ha_tree_row_mistake(const ha_mapping *m, const ha_row *row) {
+HA_IN_ const char *ha_tree_row_mistake(const ha_mapping *m, const ha_row *row) {
     const int32_t number = -1 - row->linearizer;
     if (number < 0 || number >= m->branches) return "a row is of a branch that does not exist";
     if (m->branch[number].tree < 0 || m->branch[number].tree >= m->trees)
@@ -18,7 +18,7 @@ static const char *ha_tree_row_mistake(const ha_mapping *m, const ha_row *row) {
     return NULL;
 }
 
-static const char *ha_tree_mistake(const ha_mapping *m, const ha_tree *tree) {
+HA_IN_ const char *ha_tree_mistake(const ha_mapping *m, const ha_tree *tree) {
     int seen = 0;
     if (!tree->functors) return "a tree has no functors, not even an empty text";
     for (int d = 0; d < m->rank; d++) {
@@ -28,7 +28,7 @@ static const char *ha_tree_mistake(const ha_mapping *m, const ha_tree *tree) {
     return seen != (1 << m->rank) - 1 ? "a dimension of a tree is there twice" : NULL;
 }
 
-static int ha_same_branch(const ha_mapping *m, const ha_branch *said, const ha_tree_maker *w,
+HA_IN_ int ha_same_branch(const ha_mapping *m, const ha_branch *said, const ha_tree_maker *w,
                           const ha_branch *made) {
     int same = said->nodes == made->nodes && said->steps == made->steps;
     for (int k = 0; same && k < made->nodes - 1; k++) same = said->stride[k] == made->stride[k];
@@ -41,7 +41,7 @@ static int ha_same_branch(const ha_mapping *m, const ha_branch *said, const ha_t
     return same;
 }
 
-static ha_status ha_check_grown(const ha_mapping *m, const ha_tree_maker *w,
+HA_IN_ ha_status ha_check_grown(const ha_mapping *m, const ha_tree_maker *w,
                                 ha_checked_tree *found) {
     int32_t blob = -1;
     found->bytes = w->t.bytes;
@@ -62,7 +62,7 @@ static ha_status ha_check_grown(const ha_mapping *m, const ha_tree_maker *w,
     return HA_OK;
 }
 
-static ha_status ha_check_tree(const ha_mapping *m, int32_t number, const ha_asked *asked,
+HA_IN_ ha_status ha_check_tree(const ha_mapping *m, int32_t number, const ha_asked *asked,
                                ha_checked_tree *found) {
     ha_tree_maker w;
     const char *mistake = ha_tree_mistake(m, &m->tree[number]);

@@ -6,18 +6,18 @@
 #include "values.h"
 
 /* Does a value change on its way, but for the order of its bytes? */
-static int ha_is_changed(const ha_coding *c, const ha_row *row) {
+HA_IN_ int ha_is_changed(const ha_coding *c, const ha_row *row) {
     return c && (c->bits > 0 || (int32_t)c->stored != row->type);
 }
 
-static int ha_any_is_changed(const ha_mapping *m) {
+HA_IN_ int ha_any_is_changed(const ha_mapping *m) {
     for (int64_t k = 0; k < m->rows; k++)
         if (ha_is_changed(ha_row_coding(m, &m->row[k]), &m->row[k])) return 1;
     return 0;
 }
 
 /* Are its bytes in several blobs? */
-static int ha_is_scattered(const ha_mapping *m, const ha_coding *c) {
+HA_IN_ int ha_is_scattered(const ha_mapping *m, const ha_coding *c) {
     for (int64_t b = 1; c && b < c->bytes; b++)
         if (m->byte_row[c->byte_row + b].blob != m->byte_row[c->byte_row].blob) return 1;
     return 0;
@@ -26,7 +26,7 @@ static int ha_is_scattered(const ha_mapping *m, const ha_coding *c) {
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 /* "const name_GLOBAL unsigned char *blob, ", or a pointer for each byte. */
-static void ha_put_blobs(ha_device_writer *w, const ha_coding *c, const char *qualifier) {
+HA_IN_ void ha_put_blobs(ha_device_writer *w, const ha_coding *c, const char *qualifier) {
     if (!ha_is_scattered(w->mapping, c)) {
         ha_put_code(w, "%s$_GLOBAL unsigned char *blob, ", qualifier);
         return;
@@ -38,12 +38,12 @@ static void ha_put_blobs(ha_device_writer *w, const ha_coding *c, const char *qu
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Byte b of a value is which of those that are stored. */
-static int ha_stored_byte(const ha_coding *c, int b) {
+HA_IN_ int ha_stored_byte(const ha_coding *c, int b) {
     return c->swapped ? b ^ ((int)ha_part_size(c->stored) - 1) : b;
 }
 
 /* Those of each part backwards if they are swapped. */
-static void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_dtype stored) {
+HA_IN_ void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_dtype stored) {
     const int size = (int)ha_dtype_size(stored), swap = c ? ha_stored_byte(c, 0) : 0;
     if (swap)
         ha_put_code(w, "    for (int b = 0; b < %d; b++) to[b] = from[b ^ %d];\n", size, swap);
@@ -52,7 +52,7 @@ static void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_dtype 
 }
 
 /* All bytes of what is stored, to `to`. */
-static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *leaf) {
+HA_IN_ void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_dtype stored = c ? c->stored : w->type;
     const int scattered = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
@@ -68,7 +68,7 @@ static void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *le
 }
 
 /* … and from `from`. */
-static void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *leaf) {
+HA_IN_ void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_dtype stored = c ? c->stored : w->type;
     const int scattered = ha_is_scattered(w->mapping, c);
     if (c && c->bytes > 0) {
@@ -85,12 +85,12 @@ static void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *lea
 /* ---- values that are changed ----------------------------------------------------------------- */
 
 /* The member of name_value that has numbers, or parts, of this type as their bits. */
-static void ha_put_member(ha_device_writer *w, const char *value, ha_dtype type, int part) {
+HA_IN_ void ha_put_member(ha_device_writer *w, const char *value, ha_dtype type, int part) {
     ha_put_code(w, "%s.i%d[%d]", value, (int)ha_part_size(type), part);
 }
 
 /* x as that member. */
-static void ha_put_assigned(ha_device_writer *w, const char *value, ha_dtype type, int part) {
+HA_IN_ void ha_put_assigned(ha_device_writer *w, const char *value, ha_dtype type, int part) {
     static const char *const types[] = {"unsigned char", "unsigned short", "unsigned int"};
     const int64_t size = ha_part_size(type);
     ha_put_code(w, "        ");
@@ -102,7 +102,7 @@ static void ha_put_assigned(ha_device_writer *w, const char *value, ha_dtype typ
 }
 
 /* Part by part, from one of these values to the other. */
-static void ha_put_all_changed(ha_device_writer *w, const char *from, ha_dtype from_type,
+HA_IN_ void ha_put_all_changed(ha_device_writer *w, const char *from, ha_dtype from_type,
                                const char *to, ha_dtype to_type) {
     for (int part = 0; part <= ha_is_complex(from_type); part++) {
         ha_put_code(w, "    {\n        $_unsigned x = ");
@@ -116,7 +116,7 @@ static void ha_put_all_changed(ha_device_writer *w, const char *from, ha_dtype f
 }
 
 /* Gives what is in `made`. */
-static void ha_put_return(ha_device_writer *w) {
+HA_IN_ void ha_put_return(ha_device_writer *w) {
     const ha_dtype type = w->type;
     const int size = (int)ha_part_size(type);
     if (ha_is_complex(type))
@@ -131,7 +131,7 @@ static void ha_put_return(ha_device_writer *w) {
 }
 
 /* What is set, to `given`. */
-static void ha_put_given(ha_device_writer *w) {
+HA_IN_ void ha_put_given(ha_device_writer *w) {
     const ha_dtype type = w->type;
     const int size = (int)ha_part_size(type);
     ha_put_code(w, "    $_value given, stored;\n");
@@ -144,7 +144,7 @@ static void ha_put_given(ha_device_writer *w) {
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
-static void ha_put_get_bits(ha_device_writer *w, const ha_coding *c, const char *leaf) {
+HA_IN_ void ha_put_get_bits(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     ha_put_code(w, "    $_value made;\n    const $_int at = $_%s_offset(@i);\n", leaf);
     ha_put_code(w, "    const $_GLOBAL unsigned char *from = blob + at / 8;\n"
                    "    {\n        $_unsigned x = ($_unsigned)*from >> at %% 8;\n");
@@ -159,7 +159,7 @@ static void ha_put_get_bits(ha_device_writer *w, const ha_coding *c, const char 
     ha_put_return(w);
 }
 
-static void ha_put_set_bits(ha_device_writer *w, const ha_coding *c, const char *leaf) {
+HA_IN_ void ha_put_set_bits(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     ha_put_given(w);
     ha_put_code(w, "    const $_int at = $_%s_offset(@i);\n", leaf);
     ha_put_code(w, "    $_GLOBAL unsigned char *to = blob + at / 8;\n"

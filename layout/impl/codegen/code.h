@@ -18,7 +18,7 @@ typedef struct ha_device_writer {
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* The name of a leaf as a part of C names: pos_x, link_0_e_2_1_re. Gives its whole length. */
-static int64_t ha_c_name(const ha_record *record, const ha_leaf *leaf, char *name, size_t size) {
+HA_IN_ int64_t ha_c_name(const ha_record *record, const ha_leaf *leaf, char *name, size_t size) {
     ha_text w = ha_text_into(name, size);
     size_t to = 0;
     ha_put_leaf_name(&w, record, leaf);
@@ -29,7 +29,7 @@ static int64_t ha_c_name(const ha_record *record, const ha_leaf *leaf, char *nam
 }
 
 /* Is this how the leaf is called in C? */
-static int ha_is_c_name(const ha_record *record, const ha_leaf *leaf, const char *name) {
+HA_IN_ int ha_is_c_name(const ha_record *record, const ha_leaf *leaf, const char *name) {
     const char *path = record->field[leaf->field].path, *piece;
     char number[24];
     size_t length;
@@ -43,7 +43,7 @@ static int ha_is_c_name(const ha_record *record, const ha_leaf *leaf, const char
 }
 
 /* Goes to the next leaf; 0 behind the last. Starts with zeros, and `rest` 0. */
-static int ha_next_leaf(const ha_record *record, int64_t *field, int64_t *rest, ha_leaf *leaf) {
+HA_IN_ int ha_next_leaf(const ha_record *record, int64_t *field, int64_t *rest, ha_leaf *leaf) {
     if (*rest == ha_field_leaves(&record->field[*field])) {
         *rest = 0;
         if (++*field == record->fields) return 0;
@@ -52,7 +52,7 @@ static int ha_next_leaf(const ha_record *record, int64_t *field, int64_t *rest, 
     return 1;
 }
 
-static int ha_c_names_differ(const ha_record *record) {
+HA_IN_ int ha_c_names_differ(const ha_record *record) {
     char name[HA_LONGEST_NAME];
     ha_leaf one, other;
     for (int64_t field = 0, rest = 0; ha_next_leaf(record, &field, &rest, &one);) {
@@ -64,7 +64,7 @@ static int ha_c_names_differ(const ha_record *record) {
     return 1;
 }
 
-static int ha_is_name(const char *name) {
+HA_IN_ int ha_is_name(const char *name) {
     if (!ha_begins_name(*name)) return 0;
     while (ha_in_name(*name)) name++;
     return !*name;
@@ -72,7 +72,7 @@ static int ha_is_name(const char *name) {
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-static const char *ha_device_type(ha_dtype scalar) {
+HA_IN_ const char *ha_device_type(ha_dtype scalar) {
     switch (scalar) {
     case HA_DTYPE_int8_t:
         return "signed char";
@@ -104,13 +104,13 @@ static const char *ha_device_type(ha_dtype scalar) {
 }
 
 /* "i0, i1", each with this before it. */
-static void ha_put_names(ha_device_writer *w, int typed, char letter) {
+HA_IN_ void ha_put_names(ha_device_writer *w, int typed, char letter) {
     for (int d = 0; d < w->mapping->rank; d++)
         ha_print(&w->to, "%s%s%s%c%d", d ? ", " : "", typed ? w->name : "", typed ? "_int " : "",
                  letter, d);
 }
 
-static void ha_put_symbol(ha_device_writer *w, char symbol) {
+HA_IN_ void ha_put_symbol(ha_device_writer *w, char symbol) {
     const char *type = ha_device_type(w->type);
     switch (symbol) {
     case 'P':
@@ -134,7 +134,7 @@ static void ha_put_symbol(ha_device_writer *w, char symbol) {
 /* Writes code, in which $ stands for the name, @P and @E for the declarations of all parameters and of
  * the extents, @i and @n for their names, @T for the type of the leaf. What the format inserts is
  * shorter than a name may be. */
-__attribute__((format(printf, 2, 3))) static void ha_put_code(ha_device_writer *w,
+__attribute__((format(printf, 2, 3))) HA_IN_ void ha_put_code(ha_device_writer *w,
                                                               const char *format, ...) {
     char code[2 * HA_LONGEST_NAME];
     va_list rest;
@@ -151,18 +151,18 @@ __attribute__((format(printf, 2, 3))) static void ha_put_code(ha_device_writer *
 }
 
 /* Quiet about parameters that are not used. */
-static void ha_put_unused(ha_device_writer *w, char letter) {
+HA_IN_ void ha_put_unused(ha_device_writer *w, char letter) {
     for (int d = 0; d < w->mapping->rank; d++) ha_put_code(w, "    (void)%c%d;\n", letter, d);
 }
 
-static int ha_uses(const ha_record *record, ha_dtype scalar) {
+HA_IN_ int ha_uses(const ha_record *record, ha_dtype scalar) {
     for (int64_t f = 0; f < record->fields; f++)
         if (record->field[f].type == scalar) return 1;
     return 0;
 }
 
 /* A complex type, which all texts share, and layout/detail/number.h if it comes before them. */
-static void ha_put_complex_type(ha_device_writer *w, ha_dtype scalar, const char *name,
+HA_IN_ void ha_put_complex_type(ha_device_writer *w, ha_dtype scalar, const char *name,
                                 const char *part) {
     if (ha_uses(w->mapping->record, scalar))
         ha_put_code(w,
@@ -173,7 +173,7 @@ static void ha_put_complex_type(ha_device_writer *w, ha_dtype scalar, const char
                     name, name, name, part, name);
 }
 
-static void ha_put_device_head(ha_device_writer *w) {
+HA_IN_ void ha_put_device_head(ha_device_writer *w) {
     ha_print(&w->to, "/* Where leaves of records lie: %s, rank %d. Made by harray. */\n",
              w->mapping->text, (int)w->mapping->rank);
     ha_put_code(w, "#if defined __OPENCL_C_VERSION__\n"

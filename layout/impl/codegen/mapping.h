@@ -8,7 +8,7 @@
 /* ---- linear indices -------------------------------------------------------------------------- */
 
 /* "n1", or padded to whole blocks. */
-static void ha_put_extent(ha_device_writer *w, const ha_linearizer *l, int k) {
+HA_IN_ void ha_put_extent(ha_device_writer *w, const ha_linearizer *l, int k) {
     const int d = (int)l->dimension[k];
     const long long pad = (long long)l->pad;
     if (k == l->rank - 1 && pad > 1)
@@ -17,7 +17,7 @@ static void ha_put_extent(ha_device_writer *w, const ha_linearizer *l, int k) {
         ha_put_code(w, "n%d", d);
 }
 
-static void ha_put_strided(ha_device_writer *w, const ha_linearizer *l) {
+HA_IN_ void ha_put_strided(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, "    return ");
     for (int k = 1; k < l->rank; k++) ha_put_code(w, "(");
     ha_put_code(w, "i%d", (int)l->dimension[0]);
@@ -29,7 +29,7 @@ static void ha_put_strided(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, ";\n");
 }
 
-static void ha_put_strided_count(ha_device_writer *w, const ha_linearizer *l) {
+HA_IN_ void ha_put_strided_count(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, "    return ");
     for (int k = 0; k < l->rank; k++) {
         ha_put_code(w, k ? " * " : "");
@@ -38,7 +38,7 @@ static void ha_put_strided_count(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, ";\n");
 }
 
-static void ha_put_morton(ha_device_writer *w, const ha_linearizer *l) {
+HA_IN_ void ha_put_morton(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, "    $_int linear = 0;\n    for (int b = 0; ((i0");
     for (int d = 1; d < l->rank; d++) ha_put_code(w, " | i%d", d);
     ha_put_code(w, ") >> b) != 0; b++)\n        linear |= ");
@@ -48,7 +48,7 @@ static void ha_put_morton(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, ";\n    return linear;\n");
 }
 
-static void ha_put_morton_count(ha_device_writer *w, const ha_linearizer *l) {
+HA_IN_ void ha_put_morton_count(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, "    $_int count = 1, side = 1;\n    while (side < n0");
     for (int d = 1; d < l->rank; d++) ha_put_code(w, " || side < n%d", d);
     ha_put_code(w, ") {\n        side *= 2;\n        count *= %d;\n    }\n    return n0 > 0",
@@ -57,7 +57,7 @@ static void ha_put_morton_count(ha_device_writer *w, const ha_linearizer *l) {
     ha_put_code(w, " ? count : 0;\n");
 }
 
-static void ha_put_linearizer(ha_device_writer *w, int number) {
+HA_IN_ void ha_put_linearizer(ha_device_writer *w, int number) {
     const ha_linearizer *l = &w->mapping->linearizer[number];
     ha_put_code(w, "$_FN $_int $_linear_%d(@P) {\n", number);
     ha_put_unused(w, 'n');
@@ -76,13 +76,13 @@ static void ha_put_linearizer(ha_device_writer *w, int number) {
 /* ---- sections -------------------------------------------------------------------------------- */
 
 /* The section before it in its blob; -1: it is the first. */
-static int ha_section_before(const ha_mapping *m, int number) {
+HA_IN_ int ha_section_before(const ha_mapping *m, int number) {
     int before = number - 1;
     while (before >= 0 && m->section[before].blob != m->section[number].blob) before--;
     return before;
 }
 
-static void ha_put_section(ha_device_writer *w, int number) {
+HA_IN_ void ha_put_section(ha_device_writer *w, int number) {
     const ha_section *s = &w->mapping->section[number];
     const int before = ha_section_before(w->mapping, number);
     const long long a = (long long)s->alignment, lanes = (long long)s->lanes;
@@ -108,7 +108,7 @@ static void ha_put_section(ha_device_writer *w, int number) {
     ha_put_code(w, "%lld;\n}\n", (long long)s->bytes);
 }
 
-static void ha_put_blob_bytes(ha_device_writer *w, int blob) {
+HA_IN_ void ha_put_blob_bytes(ha_device_writer *w, int blob) {
     int last = (int)w->mapping->sections - 1;
     while (w->mapping->section[last].blob != blob) last--; /* each blob has one at least */
     ha_put_code(w, "$_FN $_int $_blob_bytes_%d(@E) {\n    return $_end_%d(@n);\n}\n", blob, last);
@@ -117,7 +117,7 @@ static void ha_put_blob_bytes(ha_device_writer *w, int blob) {
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 /* Of a tree or not, in its section. Numbers behind those of leaves are bytes'. */
-static void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf,
+HA_IN_ void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf,
                           const char *behind) {
     const ha_mapping *m = w->mapping;
     const ha_row *row = number < m->rows ? &m->row[number] : &m->byte_row[number - m->rows];
@@ -147,12 +147,12 @@ static void ha_put_offset(ha_device_writer *w, int64_t number, const char *leaf,
 }
 
 /* May a value be misaligned for some extents? */
-static int ha_is_misaligned(const ha_device_writer *w, const ha_row *row) {
+HA_IN_ int ha_is_misaligned(const ha_device_writer *w, const ha_row *row) {
     return row->packed != 0 || row->coding != 0 ||
            (row->linearizer < 0 && ha_dtype_alignment(w->type) > 1);
 }
 
-static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf) {
+HA_IN_ void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf) {
     const ha_coding *c = ha_row_coding(w->mapping, row);
     ha_put_code(w, "$_FN @T $_%s_get(", leaf);
     ha_put_blobs(w, c, "const ");
@@ -181,7 +181,7 @@ static void ha_put_get(ha_device_writer *w, const ha_row *row, const char *leaf)
     }
 }
 
-static void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf) {
+HA_IN_ void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf) {
     const ha_coding *c = ha_row_coding(w->mapping, row);
     ha_put_code(w, "$_FN void $_%s_set(", leaf);
     ha_put_blobs(w, c, "");
@@ -210,7 +210,7 @@ static void ha_put_set(ha_device_writer *w, const ha_row *row, const char *leaf)
 }
 
 /* Where each byte is, of a leaf that is stored byte by byte; the leaf's own place is the first one's. */
-static int64_t ha_put_bytes(ha_device_writer *w, const ha_coding *c, const char *leaf) {
+HA_IN_ int64_t ha_put_bytes(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_mapping *m = w->mapping;
     for (int64_t b = 0; b < c->bytes; b++) {
         char behind[24];
@@ -222,7 +222,7 @@ static int64_t ha_put_bytes(ha_device_writer *w, const ha_coding *c, const char 
     return m->rows + c->byte_row;
 }
 
-static void ha_put_leaf(ha_device_writer *w, int64_t number, const ha_leaf *leaf) {
+HA_IN_ void ha_put_leaf(ha_device_writer *w, int64_t number, const ha_leaf *leaf) {
     const ha_row *row = &w->mapping->row[number];
     const ha_coding *c = ha_row_coding(w->mapping, row);
     char name[HA_LONGEST_NAME];
@@ -238,7 +238,7 @@ static void ha_put_leaf(ha_device_writer *w, int64_t number, const ha_leaf *leaf
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* Was it made by ha_mapping_new, which says where in which section every row is? */
-static int ha_has_sections(const ha_mapping *m) {
+HA_IN_ int ha_has_sections(const ha_mapping *m) {
     for (int64_t k = 0; k < m->rows; k++)
         if (m->row[k].blob >= 0 && m->row[k].section < 0) return 0;
     for (int64_t k = 0; k < m->byte_rows; k++)

@@ -22,7 +22,7 @@ typedef struct ha_tree_writer {
 
 /* ---- functors ---------------------------------------------------------------------------------- */
 
-static void ha_put_move_down(const ha_tree_writer *x, int d, int64_t every) {
+HA_IN_ void ha_put_move_down(const ha_tree_writer *x, int d, int64_t every) {
     const long long k = (long long)every;
     if (x->with_index && d < x->depth)
         ha_put_code(x->to, "    a%d += a%d %% %lld * c[%d];\n", d + 1, d, k, d + 1);
@@ -34,7 +34,7 @@ static void ha_put_move_down(const ha_tree_writer *x, int d, int64_t every) {
                 k, d, d, k, d, k);
 }
 
-static void ha_put_leaf_only(const ha_tree_writer *x) {
+HA_IN_ void ha_put_leaf_only(const ha_tree_writer *x) {
     const int last = x->depth;
     for (int d = 0; d < last && x->with_index; d++)
         ha_put_code(x->to, "    a%d += a%d * c[%d];\n    a%d = 0;\n", d + 1, d, d + 1, d);
@@ -48,7 +48,7 @@ static void ha_put_leaf_only(const ha_tree_writer *x) {
     if (x->with_index) ha_put_code(x->to, "    w = g[%d];\n", last);
 }
 
-static ha_status ha_put_functor(void *writer, const ha_functor *f) {
+HA_IN_ ha_status ha_put_functor(void *writer, const ha_functor *f) {
     ha_tree_writer *x = (ha_tree_writer *)writer;
     int wrong;
     if (f->kind == HA_LEAF_ONLY_) {
@@ -62,7 +62,7 @@ static ha_status ha_put_functor(void *writer, const ha_functor *f) {
 }
 
 /* All numbers from the root to this node, as the functors make them. */
-static void ha_put_numbers(ha_tree_writer *x, int64_t node, int with_index) {
+HA_IN_ void ha_put_numbers(ha_tree_writer *x, int64_t node, int with_index) {
     const ha_asked nobody = {0};
     ha_reader functors = {.text = x->functors, .at = x->functors, .asked = &nobody};
     const ha_grown_tree *t = x->t;
@@ -90,7 +90,7 @@ static void ha_put_numbers(ha_tree_writer *x, int64_t node, int with_index) {
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
 /* "g2 * 20 + name_node_0_5(1, n0, n1)": the children of a node that come before this one (-1: all). */
-static void ha_put_children(const ha_tree_writer *x, int64_t node, int64_t before, int32_t tree) {
+HA_IN_ void ha_put_children(const ha_tree_writer *x, int64_t node, int64_t before, int32_t tree) {
     int64_t units = before < 0 ? x->t->node[node].bytes : x->t->node[before].before;
     const int depth = (int)x->t->node[node].depth;
     for (int64_t k = x->t->node[node].first; k != before && k >= 0; k = x->t->node[k].next)
@@ -101,7 +101,7 @@ static void ha_put_children(const ha_tree_writer *x, int64_t node, int64_t befor
             ha_put_code(x->to, " + $_node_%d_%lld(1, @n)", (int)tree, (long long)k);
 }
 
-static void ha_put_node(ha_tree_writer *x, int64_t node, int32_t tree) {
+HA_IN_ void ha_put_node(ha_tree_writer *x, int64_t node, int32_t tree) {
     ha_put_code(x->to, "$_FN $_int $_node_%d_%lld(int copies, @E) {\n", (int)tree, (long long)node);
     ha_put_numbers(x, node, 0);
     ha_put_code(x->to, "    return (copies ? c[%d] : 1) * (", x->depth);
@@ -110,7 +110,7 @@ static void ha_put_node(ha_tree_writer *x, int64_t node, int32_t tree) {
 }
 
 /* Of leaf number k, which is this node. */
-static void ha_put_tree_leaf(ha_tree_writer *x, int64_t node, int64_t k, int32_t tree) {
+HA_IN_ void ha_put_tree_leaf(ha_tree_writer *x, int64_t node, int64_t k, int32_t tree) {
     const ha_node *all = x->t->node;
     int64_t unit = node, inside = 0;
     for (; !all[all[unit].parent].is_named; unit = all[unit].parent) inside += all[unit].before;
@@ -129,7 +129,7 @@ static void ha_put_tree_leaf(ha_tree_writer *x, int64_t node, int64_t k, int32_t
 /* ---- all --------------------------------------------------------------------------------------- */
 
 /* 0: there is no memory. */
-static int ha_put_tree_functions(ha_device_writer *w, int32_t tree) {
+HA_IN_ int ha_put_tree_functions(ha_device_writer *w, int32_t tree) {
     const ha_asked nobody = {0};
     ha_tree_maker made;
     const ha_status s = ha_tree_of(w->mapping, tree, 0, &made, &nobody);

@@ -7,8 +7,8 @@
 #include "code.h"
 #include "../values/all.h"
 
-static int ha_bits_of_exponent(ha_dtype type) { return ha_own_exponent(type); }
-static int ha_bits_of_mantissa(ha_dtype type) {
+HA_IN_ int ha_bits_of_exponent(ha_dtype type) { return ha_own_exponent(type); }
+HA_IN_ int ha_bits_of_mantissa(ha_dtype type) {
     return type == HA_DTYPE_half       ? 10
            : type == HA_DTYPE_bfloat16 ? 7
            : type == HA_DTYPE_float    ? 23
@@ -19,7 +19,7 @@ static int ha_bits_of_mantissa(ha_dtype type) {
 
 /* Numbers of E bits for the exponent and M for the mantissa, as their bits; those of doubles are
  * between all others. */
-static void ha_put_float_functions(ha_device_writer *w) {
+HA_IN_ void ha_put_float_functions(ha_device_writer *w) {
     ha_put_code(w,
                 "typedef union $_value {\n    unsigned char bytes[16];\n    unsigned char i1[2];\n"
                 "    unsigned short i2[2];\n    unsigned int i4[2];\n    $_unsigned i8[2];\n"
@@ -76,7 +76,7 @@ static void ha_put_float_functions(ha_device_writer *w) {
 }
 
 /* To integers: x as far as it is there, at most `below` below 0 and `above` above. */
-static void ha_put_integer_functions(ha_device_writer *w) {
+HA_IN_ void ha_put_integer_functions(ha_device_writer *w) {
     ha_put_code(w,
                 "$_FN $_unsigned $_kept($_unsigned x, int negative, $_unsigned below, $_unsigned "
                 "above) {\n"
@@ -94,7 +94,7 @@ static void ha_put_integer_functions(ha_device_writer *w) {
 }
 
 /* To e bits for the exponent and m for the mantissa, cut off, and back (values/bit_values.h). */
-static void ha_put_bit_functions(ha_device_writer *w) {
+HA_IN_ void ha_put_bit_functions(ha_device_writer *w) {
     ha_put_code(w, "$_FN $_unsigned $_cut($_unsigned x, int E, int M, int e, int m) {\n"
                    "    const int digits = m < M ? m : M;\n"
                    "    const $_unsigned one = ($_unsigned)1 << M, infinite = ((($_unsigned)1 << "
@@ -128,7 +128,7 @@ static void ha_put_bit_functions(ha_device_writer *w) {
                    "    return r | (all >> (e + digits) & 1) << (E + M);\n}\n");
 }
 
-static void ha_put_value_functions(ha_device_writer *w) {
+HA_IN_ void ha_put_value_functions(ha_device_writer *w) {
     ha_put_float_functions(w);
     ha_put_integer_functions(w);
     ha_put_bit_functions(w);
@@ -136,19 +136,19 @@ static void ha_put_value_functions(ha_device_writer *w) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static int ha_has_sign(ha_dtype type) {
+HA_IN_ int ha_has_sign(ha_dtype type) {
     return type >= HA_DTYPE_int8_t && type <= HA_DTYPE_int64_t;
 }
 
 /* Completes x, whose lowest bits a number of this type is; the others are 0. */
-static void ha_put_extended(ha_device_writer *w, ha_dtype type) {
+HA_IN_ void ha_put_extended(ha_device_writer *w, ha_dtype type) {
     const int rest = 64 - 8 * (int)ha_dtype_size(type);
     if (ha_has_sign(type) && rest > 0)
         ha_put_code(w, "        x = ($_unsigned)(($_int)(x << %d) >> %d);\n", rest, rest);
 }
 
 /* The numbers that are asked for of integers of this type. */
-static void ha_put_limits(ha_device_writer *w, ha_dtype type) {
+HA_IN_ void ha_put_limits(ha_device_writer *w, ha_dtype type) {
     const int bits = 8 * (int)ha_dtype_size(type), sign = ha_has_sign(type);
     if (sign)
         ha_put_code(w, "($_unsigned)1 << %d", bits - 1);
@@ -158,7 +158,7 @@ static void ha_put_limits(ha_device_writer *w, ha_dtype type) {
 }
 
 /* x, completed, as the bits of another type; none of the two is complex. */
-static void ha_put_change(ha_device_writer *w, ha_dtype from, ha_dtype to) {
+HA_IN_ void ha_put_change(ha_device_writer *w, ha_dtype from, ha_dtype to) {
     const char *negative = ha_has_sign(from) ? "(int)(x >> 63)" : "0";
     const int real = ha_is_floating(to);
     if (from == to) return;
@@ -185,7 +185,7 @@ static void ha_put_change(ha_device_writer *w, ha_dtype from, ha_dtype to) {
 
 /* x, completed, as the bits that are stored of it, and back, of floats by way of a type that is
  * wide enough. */
-static void ha_put_cut(ha_device_writer *w, const ha_coding *c) {
+HA_IN_ void ha_put_cut(ha_device_writer *w, const ha_coding *c) {
     const int sign = (int)c->bits - 1;
     if (c->exponent > 0) {
         const ha_dtype by = ha_bits_by(c);
@@ -200,7 +200,7 @@ static void ha_put_cut(ha_device_writer *w, const ha_coding *c) {
     }
 }
 
-static void ha_put_uncut(ha_device_writer *w, const ha_coding *c) {
+HA_IN_ void ha_put_uncut(ha_device_writer *w, const ha_coding *c) {
     const int size = 8 * (int)ha_dtype_size(c->stored); /* of integers of more bits, the lowest */
     const int is_cut = c->exponent == 0 && c->stored != HA_DTYPE_bool && c->bits > size;
     const int rest = 64 - (is_cut ? size : (int)c->bits);

@@ -179,7 +179,7 @@ HA_AVX2_INLINE_ void ha_step_double_to_bfloat16_avx2(char *to, const char *from,
  * caches these must be aligned: up to the first such place it goes into them. */
 #define HA_CONVERT_X86_(target, name, step, width, From, To)                                       \
     HA_CONVERT_STEPS_(target, name##_cached, step, width, From, To)                                \
-    target static void name(void *to, const void *from, size_t n) {                                \
+    target HA_IN_ void name(void *to, const void *from, size_t n) {                                \
         const char *f = (const char *)from;                                                        \
         char *t = (char *)to;                                                                      \
         const size_t ahead = (0 - (uintptr_t)to) % (2 * width);                                    \

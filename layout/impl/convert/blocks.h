@@ -13,7 +13,7 @@ enum { HA_BLOCK = 64 };
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-static int ha_is_integer(ha_dtype scalar) {
+HA_IN_ int ha_is_integer(ha_dtype scalar) {
     const ha_number_kind sort = ha_dtype_kind(scalar);
     return sort == HA_KIND_SIGNED || sort == HA_KIND_UNSIGNED;
 }
@@ -30,7 +30,7 @@ static int ha_is_integer(ha_dtype scalar) {
     } while (0)
 #define HA_CONVERT_BLOCKS_(...) HA_CONVERT_BLOCKS_BY_(, HA_BLOCK, __VA_ARGS__)
 #define HA_CONVERT_BLOCKS_BY_(target, block, name, function, From, To)                             \
-    target static void name(void *__restrict to, const void *__restrict from, size_t n) {          \
+    target HA_IN_ void name(void *__restrict to, const void *__restrict from, size_t n) {          \
         const char *__restrict f = (const char *)from;                                             \
         char *__restrict t = (char *)to;                                                           \
         for (; n >= block; n -= block) {                                                           \
@@ -45,7 +45,7 @@ static int ha_is_integer(ha_dtype scalar) {
 
 /* (All numbers + bias) with a bit set in any of them from `bits` on. */
 #define HA_ANY_BEYOND_(T)                                                                          \
-    static int ha_any_beyond_##T(const void *from, size_t n, uint64_t bias, int bits) {            \
+    HA_IN_ int ha_any_beyond_##T(const void *from, size_t n, uint64_t bias, int bits) {            \
         const char *f = (const char *)from;                                                        \
         const T more = (T)bias;                                                                    \
         T x, seen = 0;                                                                             \
@@ -67,7 +67,7 @@ HA_ANY_BEYOND_(uint64_t)
 
 /* Whether all integers of a type can be of another one. Those of `width` bits that are signed fit less
  * signed ones when they are, moved by half of those, below all of them. */
-static int ha_integers_fit(ha_dtype to_type, const void *from, ha_dtype from_type, size_t n) {
+HA_IN_ int ha_integers_fit(ha_dtype to_type, const void *from, ha_dtype from_type, size_t n) {
     const int width = (int)(8 * ha_dtype_size(from_type)),
               to_width = (int)(8 * ha_dtype_size(to_type));
     const int is_signed = ha_dtype_kind(from_type) == HA_KIND_SIGNED;
@@ -109,7 +109,7 @@ HA_CONVERT_BLOCKS_(ha_widen_signed_2_8, , int16_t, int64_t)
 HA_CONVERT_BLOCKS_(ha_widen_signed_4_8, , int32_t, int64_t)
 
 /* Of integers that fit. */
-static void ha_integers_to_integers(void *to, ha_dtype to_type, const void *from,
+HA_IN_ void ha_integers_to_integers(void *to, ha_dtype to_type, const void *from,
                                     ha_dtype from_type, size_t n) {
     /* by the binary logarithms of the sizes, from and to */
     static ha_conversion *const without_sign[4][4] = {
@@ -134,7 +134,7 @@ static void ha_integers_to_integers(void *to, ha_dtype to_type, const void *from
 /* ---- doubles to integers -------------------------------------------------------------------- */
 
 /* Of -2^63 <= x < 2^63: to the nearest, of two equally near ones to the even. */
-static int64_t ha_nearest_int64(double x) {
+HA_IN_ int64_t ha_nearest_int64(double x) {
     const int64_t below = (int64_t)x; /* towards 0 */
     const double rest = x - (double)below;
     const int is_odd = (int)(below & 1);
@@ -143,12 +143,12 @@ static int64_t ha_nearest_int64(double x) {
 }
 
 /* Of -0.5 <= x < 2^64. From 2^63 on these are integers. */
-static uint64_t ha_nearest_uint64(double x) {
+HA_IN_ uint64_t ha_nearest_uint64(double x) {
     return x < 0x1p63 ? (uint64_t)ha_nearest_int64(x) : (uint64_t)x;
 }
 
 /* What processors are told to do, and hardly ever told otherwise. */
-static int ha_rounds_to_nearest(void) {
+HA_IN_ int ha_rounds_to_nearest(void) {
     const volatile double large = 0x1p53, one = 1, three = 3;
     return large + one == 0x1p53 && large + three == 0x1p53 + 4 && -large - one == -0x1p53;
 }
@@ -167,7 +167,7 @@ typedef uint64_t ha_two_counts __attribute__((vector_size(16)));
 
 /* Whether all are in [least, end); none that is no number is. (In vectors by hand, for gcc makes none of
  * this; and it counts, for of masks that are gathered by and gcc makes numbers one by one.) */
-static int ha_doubles_between(const double *x, size_t n, double least, double end) {
+HA_IN_ int ha_doubles_between(const double *x, size_t n, double least, double end) {
     const ha_two_doubles low = {least, least}, high = {end, end};
     ha_two_counts holding = {0, 0}; /* what holds counts as -1 */
     const size_t pairs = n / 2;
@@ -183,7 +183,7 @@ static int ha_doubles_between(const double *x, size_t n, double least, double en
 
 /* Whether all, rounded, are integers of the type. Halves of what is even are rounded to that, those of
  * what is odd are not: the least of each type is even, the greatest odd. */
-static int ha_doubles_fit(ha_dtype type, const double *x, size_t n) {
+HA_IN_ int ha_doubles_fit(ha_dtype type, const double *x, size_t n) {
     const int width = (int)(8 * ha_dtype_size(type));
     const int is_signed = ha_dtype_kind(type) == HA_KIND_SIGNED;
     const double end = (double)((uint64_t)1 << (width - 1)) * (is_signed ? 1 : 2);
@@ -202,7 +202,7 @@ HA_FROM_DOUBLES_(int64_t, ha_nearest_int64)
 HA_CONVERT_BLOCKS_(ha_double_to_uint64_t_slowly, ha_nearest_uint64, double, uint64_t)
 
 /* Up to 32 bits. Signed or not, the lower bytes are the same. */
-static void ha_doubles_to_narrow(void *to, size_t size, const double *from, size_t n) {
+HA_IN_ void ha_doubles_to_narrow(void *to, size_t size, const double *from, size_t n) {
     static ha_conversion *const conversions[2][3] = {
         {ha_double_to_int8_t_slowly, ha_double_to_int16_t_slowly, ha_double_to_int32_t_slowly},
         {ha_double_to_int8_t_by_sum, ha_double_to_int16_t_by_sum, ha_double_to_int32_t_by_sum}};
@@ -210,7 +210,7 @@ static void ha_doubles_to_narrow(void *to, size_t size, const double *from, size
 }
 
 /* Of 64 bits: those of a block that are not all small go the long way. */
-static void ha_doubles_to_wide(void *to, int is_signed, const double *from, size_t n) {
+HA_IN_ void ha_doubles_to_wide(void *to, int is_signed, const double *from, size_t n) {
     const int quickly = ha_rounds_to_nearest();
     char *t = (char *)to;
     for (size_t piece; n; n -= piece, from += piece, t += piece * sizeof(uint64_t)) {
@@ -225,7 +225,7 @@ static void ha_doubles_to_wide(void *to, int is_signed, const double *from, size
 }
 
 /* Returns whether all fit; if not, nothing was written. */
-static int ha_doubles_to_integers(void *to, ha_dtype type, const double *from, size_t n) {
+HA_IN_ int ha_doubles_to_integers(void *to, ha_dtype type, const double *from, size_t n) {
     if (!ha_doubles_fit(type, from, n)) return 0;
     if (ha_dtype_size(type) == 8)
         ha_doubles_to_wide(to, ha_dtype_kind(type) == HA_KIND_SIGNED, from, n);

@@ -97,7 +97,7 @@ static inline void ha_step_float_to_bfloat16_neon(char *to, const char *from, in
 
 #define HA_CONVERT_NEON_(name, From, To)                                                           \
     HA_CONVERT_STEPS_(, ha_##name##_stepped, ha_step_##name##_neon, HA_NEON_WIDTH, From, To)       \
-    static void ha_##name##_neon(void *to, const void *from, size_t n) {                           \
+    HA_IN_ void ha_##name##_neon(void *to, const void *from, size_t n) {                           \
         if (ha_neon_is_ieee())                                                                     \
             ha_##name##_stepped(to, from, n);                                                      \
         else                                                                                       \

@@ -27,7 +27,7 @@ typedef struct ha_conversions {
     }
 
 #define HA_CONVERT_EACH_(name, function, From, To)                                                 \
-    static void name(void *to, const void *from, size_t n) {                                       \
+    HA_IN_ void name(void *to, const void *from, size_t n) {                                       \
         for (size_t i = 0; i < n; i++) {                                                           \
             From x;                                                                                \
             memcpy(&x, (const char *)from + i * sizeof x, sizeof x);                               \
@@ -49,7 +49,7 @@ static const ha_conversions ha_conversions_portable HA_UNUSED = HA_CONVERSIONS_(
 /* A conversion that takes steps of `width` numbers. What is left over at the end goes through a buffer,
  * behind zeros. */
 #define HA_CONVERT_STEPS_(target, name, step, width, From, To)                                     \
-    target static void name(void *to, const void *from, size_t n) {                                \
+    target HA_IN_ void name(void *to, const void *from, size_t n) {                                \
         const char *f = (const char *)from;                                                        \
         char *t = (char *)to;                                                                      \
         From rest[width] = {0};                                                                    \

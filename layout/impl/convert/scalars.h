@@ -33,22 +33,22 @@ HA_CONVERT_BLOCKS_BY_(HA_AVX2_, 16, ha_double_to_float_avx2, (float), double, fl
 #define ha_double_to_float_avx2 ha_double_to_float_plainly
 #endif
 
-static void ha_float_to_double_(void *to, const void *from, size_t n) {
+HA_IN_ void ha_float_to_double_(void *to, const void *from, size_t n) {
     const int has_more = ha_best_conversions() != &ha_conversions_portable;
     (has_more ? ha_float_to_double_avx2 : ha_float_to_double_plainly)(to, from, n);
 }
-static void ha_double_to_float_(void *to, const void *from, size_t n) {
+HA_IN_ void ha_double_to_float_(void *to, const void *from, size_t n) {
     const int has_more = ha_best_conversions() != &ha_conversions_portable;
     (has_more ? ha_double_to_float_avx2 : ha_double_to_float_plainly)(to, from, n);
 }
 
 /* Rounded to odd: the last of the 53 bits is set when something is cut off. Rounding that to a type of
  * at most 51 bits is rounding once. */
-static double ha_odd_of_uint64(uint64_t x) {
+HA_IN_ double ha_odd_of_uint64(uint64_t x) {
     const uint64_t cut = x >> 53 ? x & 2047 : 0;
     return (double)((x - cut) | (uint64_t)(cut != 0) << 11);
 }
-static double ha_odd_of_int64(int64_t x) {
+HA_IN_ double ha_odd_of_int64(int64_t x) {
     return x < 0 ? -ha_odd_of_uint64(0 - (uint64_t)x) : ha_odd_of_uint64((uint64_t)x);
 }
 HA_CONVERT_EACH_(ha_int64_t_to_odd_, ha_odd_of_int64, int64_t, double)
@@ -58,7 +58,7 @@ HA_CONVERT_EACH_(ha_uint64_t_to_odd_, ha_odd_of_uint64, uint64_t, double)
 typedef enum ha_hub_use { HA_HUB_NEAREST, HA_HUB_ROUNDED_LATER, HA_HUB_TRUTH } ha_hub_use;
 
 /* Returns whether all could be: a number with an imaginary part cannot, except as a truth value. */
-static int ha_complex_to_doubles(double *to, const void *from, ha_dtype type, size_t n,
+HA_IN_ int ha_complex_to_doubles(double *to, const void *from, ha_dtype type, size_t n,
                                  ha_hub_use use) {
     int imaginary = 0;
     for (size_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static int ha_complex_to_doubles(double *to, const void *from, ha_dtype type, si
     return use == HA_HUB_TRUTH || !imaginary;
 }
 
-static int ha_scalars_to_doubles(double *to, const void *from, ha_dtype type, size_t n,
+HA_IN_ int ha_scalars_to_doubles(double *to, const void *from, ha_dtype type, size_t n,
                                  ha_hub_use use) {
     static ha_conversion *const conversions[] = {
         [HA_DTYPE_float] = ha_float_to_double_,       [HA_DTYPE_int8_t] = ha_int8_t_to_double_,
@@ -101,7 +101,7 @@ static int ha_scalars_to_doubles(double *to, const void *from, ha_dtype type, si
 
 /* ---- from double ---------------------------------------------------------------------------- */
 
-static void ha_doubles_to_complex(void *to, const double *from, ha_dtype type, size_t n) {
+HA_IN_ void ha_doubles_to_complex(void *to, const double *from, ha_dtype type, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const ha_c128 x = {from[i], 0};
         const ha_c64 y = {(float)from[i], 0};
@@ -114,7 +114,7 @@ static void ha_doubles_to_complex(void *to, const double *from, ha_dtype type, s
 
 HA_CONVERT_BLOCKS_(ha_double_to_bool_, HA_NOT_ZERO_, double, uint8_t)
 
-static int ha_scalars_from_doubles(void *to, ha_dtype type, const double *from, size_t n) {
+HA_IN_ int ha_scalars_from_doubles(void *to, ha_dtype type, const double *from, size_t n) {
     const ha_number_kind kind = ha_dtype_kind(type);
     if (ha_is_integer(type)) return ha_doubles_to_integers(to, type, from, n);
     if (kind == HA_KIND_COMPLEX)
@@ -137,7 +137,7 @@ static int ha_scalars_from_doubles(void *to, ha_dtype type, const double *from, 
 HA_CONVERT_BLOCKS_(ha_bool_to_int64_, HA_NOT_ZERO_, uint8_t, int64_t)
 
 /* Returns whether all fit; if not, nothing was written. */
-static int ha_to_integers(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
+HA_IN_ int ha_to_integers(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
                           size_t n) {
     if (!ha_integers_fit(to_type, from, from_type, n)) return 0;
     ha_integers_to_integers(to, to_type, from, from_type, n);
@@ -147,7 +147,7 @@ static int ha_to_integers(void *to, ha_dtype to_type, const void *from, ha_dtype
 /* ---- any ------------------------------------------------------------------------------------ */
 
 /* Whether there are values that the other type has no place for. */
-static int ha_scalars_may_misfit(ha_dtype from, ha_dtype to) {
+HA_IN_ int ha_scalars_may_misfit(ha_dtype from, ha_dtype to) {
     const ha_number_kind source = ha_dtype_kind(from), target = ha_dtype_kind(to);
     if (from == to || source == HA_KIND_BOOL) return 0;
     if (target == HA_KIND_REAL) return source == HA_KIND_COMPLEX;
@@ -159,7 +159,7 @@ static int ha_scalars_may_misfit(ha_dtype from, ha_dtype to) {
 }
 
 /* Without a way through something else; returns whether there is such. */
-static int ha_convert_scalars_directly(void *to, ha_dtype to_type, const void *from,
+HA_IN_ int ha_convert_scalars_directly(void *to, ha_dtype to_type, const void *from,
                                        ha_dtype from_type, size_t n) {
     const ha_dtype f = from_type, t = to_type;
     if (f == t)
@@ -186,7 +186,7 @@ static int ha_convert_scalars_directly(void *to, ha_dtype to_type, const void *f
 }
 
 /* Up to HA_HUB numbers. Returns whether all fit. */
-static int ha_convert_scalars_through(void *to, ha_dtype to_type, const void *from,
+HA_IN_ int ha_convert_scalars_through(void *to, ha_dtype to_type, const void *from,
                                       ha_dtype from_type, size_t n) {
     int64_t integers[HA_HUB];
     double doubles[HA_HUB];
@@ -203,7 +203,7 @@ static int ha_convert_scalars_through(void *to, ha_dtype to_type, const void *fr
 }
 
 /* n numbers, at aligned addresses. Returns whether all fit; some may be converted when one does not. */
-static int ha_convert_scalars(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
+HA_IN_ int ha_convert_scalars(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
                               size_t n) {
     const size_t from_size = ha_dtype_size(from_type), to_size = ha_dtype_size(to_type);
     if (ha_convert_scalars_directly(to, to_type, from, from_type, n)) return 1;
@@ -221,7 +221,7 @@ static int ha_convert_scalars(void *to, ha_dtype to_type, const void *from, ha_d
 }
 
 /* Whether all fit, of types of which some may not: without writing anything. */
-static int ha_scalars_fit(ha_dtype to_type, const void *from, ha_dtype from_type, size_t n) {
+HA_IN_ int ha_scalars_fit(ha_dtype to_type, const void *from, ha_dtype from_type, size_t n) {
     const size_t from_size = ha_dtype_size(from_type);
     double doubles[HA_HUB];
     if (ha_is_integer(from_type)) return ha_integers_fit(to_type, from, from_type, n);

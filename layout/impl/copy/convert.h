@@ -13,7 +13,7 @@ enum { HA_COPY_LEAST_ROW = 64 /* values: their lines are whole, whatever their s
 
 /* What is stored as values, these as the target's, and these as they are stored there: up to HA_PORTION.
  * Each step that is none costs nothing. The source is changed if its bytes are swapped. */
-static void ha_copy_change_portion(const ha_copy_leaf *leaf, char *to, char *from, int64_t n) {
+HA_IN_ void ha_copy_change_portion(const ha_copy_leaf *leaf, char *to, char *from, int64_t n) {
     _Alignas(64) char first[HA_PORTION * 16], second[HA_PORTION * 16];
     const ha_dtype f = leaf->from_scalar, t = leaf->to_scalar;
     char *values = from;
@@ -31,13 +31,13 @@ static void ha_copy_change_portion(const ha_copy_leaf *leaf, char *to, char *fro
     if (leaf->to_swapped) ha_swap_values(to, leaf->to_stored, n);
 }
 
-static int ha_copy_only_converts(const ha_copy_leaf *leaf) {
+HA_IN_ int ha_copy_only_converts(const ha_copy_leaf *leaf) {
     return leaf->from_stored == leaf->from_scalar && leaf->to_stored == leaf->to_scalar &&
            !leaf->from_swapped && !leaf->to_swapped;
 }
 
 /* A row of one leaf: both at aligned addresses. */
-static void ha_copy_change_row(const ha_copy_leaf *leaf, char *to, char *from, int64_t n) {
+HA_IN_ void ha_copy_change_row(const ha_copy_leaf *leaf, char *to, char *from, int64_t n) {
     if (ha_copy_only_converts(leaf)) {
         (void)ha_convert_scalars(to, leaf->to_scalar, from, leaf->from_scalar, (size_t)n);
         return;
@@ -66,7 +66,7 @@ typedef struct ha_copy_rows {
     int64_t apart, lanes, blocks;
 } ha_copy_rows;
 
-static void ha_copy_move_blocks(const ha_copy_side *s, const ha_copy_rows *r, int64_t offset,
+HA_IN_ void ha_copy_move_blocks(const ha_copy_side *s, const ha_copy_rows *r, int64_t offset,
                                 int is_kept) {
     const int64_t bytes = r->lanes * s->size;
     const ha_run_nest nest = {.blocks = r->blocks, .times = 1};
@@ -78,7 +78,7 @@ static void ha_copy_move_blocks(const ha_copy_side *s, const ha_copy_rows *r, in
     }
 }
 
-static void ha_copy_move_strided(const ha_copy_side *s, const ha_copy_rows *r, int64_t offset,
+HA_IN_ void ha_copy_move_strided(const ha_copy_side *s, const ha_copy_rows *r, int64_t offset,
                                  int64_t lane, int is_kept) {
     char *place[HA_COPY_AT_ONCE], *row[HA_COPY_AT_ONCE];
     const int64_t row_block = r->lanes * s->size;
@@ -99,7 +99,7 @@ static void ha_copy_move_strided(const ha_copy_side *s, const ha_copy_rows *r, i
 
 /* n values of each leaf from linear index `at` on: to the buffer, or from it, where a leaf's are
  * `apart` bytes behind those of the last one. */
-static void ha_copy_move_side(const ha_copy_side *s, int64_t at, int64_t n, char *buffer,
+HA_IN_ void ha_copy_move_side(const ha_copy_side *s, int64_t at, int64_t n, char *buffer,
                               int64_t apart, int is_kept) {
     const int is_even = ha_copy_is_even(s->shape, s->step);
     const int64_t lanes = is_even ? n : s->shape->lanes;
@@ -126,7 +126,7 @@ typedef struct ha_copy_sides {
 
 /* Leaves of the group from number `first` on: as many as can be together in a row each of the buffers.
  * (What is read is changed in the buffer only.) */
-static void ha_copy_find_sides(ha_copy_sides *s, const ha_copy_group *g, int64_t first,
+HA_IN_ void ha_copy_find_sides(ha_copy_sides *s, const ha_copy_group *g, int64_t first,
                                const ha_copy_loop *along) {
     const ha_copy_leaf *leaf = &g->leaf[first];
     const int64_t larger = ha_larger(g->size, g->from_size);
@@ -144,7 +144,7 @@ static void ha_copy_find_sides(ha_copy_sides *s, const ha_copy_group *g, int64_t
 }
 
 /* So many rows of n values. */
-static void ha_copy_convert_rows(ha_copy_worker *w, const ha_copy_sides *s,
+HA_IN_ void ha_copy_convert_rows(ha_copy_worker *w, const ha_copy_sides *s,
                                  const ha_copy_leaf *leaf, int64_t to, int64_t from, int64_t n) {
     const int64_t to_at = ha_copy_offset(s->to.shape, to);
     const int64_t from_at = ha_copy_offset(s->from.shape, from);
@@ -175,7 +175,7 @@ static void ha_copy_convert_rows(ha_copy_worker *w, const ha_copy_sides *s,
 }
 
 /* `count` records of a group along a loop. */
-static void ha_copy_convert_line(ha_copy_worker *w, const ha_copy_group *g,
+HA_IN_ void ha_copy_convert_line(ha_copy_worker *w, const ha_copy_group *g,
                                  const ha_copy_loop *along, int64_t to, int64_t from,
                                  int64_t count) {
     ha_copy_sides s;

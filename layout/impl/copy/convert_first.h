@@ -17,7 +17,7 @@ enum {
 
 /* Has the leaf values that are to be converted first? `step` of the source along the last loop. Rows to
  * rows are not, and what is turned around on its way. */
-static int ha_copy_may_change(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
+HA_IN_ int ha_copy_may_change(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
     const ha_copy_walk *walk = &p->walk[leaf->walk];
     if (leaf->method != HA_COPY_CONVERTED || walk->is_turned) return 0;
     const ha_copy_loop *last = &walk->loop[walk->rank - 1];
@@ -28,7 +28,7 @@ static int ha_copy_may_change(const ha_layout_plan *p, const ha_copy_leaf *leaf)
            leaf->from_shape.lanes <= HA_COPY_CHANGED_LANES;
 }
 
-static int ha_copy_changes_alike(const ha_copy_leaf *a, const ha_copy_leaf *b) {
+HA_IN_ int ha_copy_changes_alike(const ha_copy_leaf *a, const ha_copy_leaf *b) {
     const ha_copy_shape *x = &a->from_shape, *y = &b->from_shape;
     return a->walk == b->walk && a->to_scalar == b->to_scalar && a->from_scalar == b->from_scalar &&
            a->to_stored == b->to_stored && a->from_stored == b->from_stored &&
@@ -37,7 +37,7 @@ static int ha_copy_changes_alike(const ha_copy_leaf *a, const ha_copy_leaf *b) {
 }
 
 /* How many leaves from this one on, the first of `left`, are changed together; 0: not even this one. */
-static int64_t ha_copy_changed_leaves(const ha_layout_plan *p, const ha_copy_leaf *leaf,
+HA_IN_ int64_t ha_copy_changed_leaves(const ha_layout_plan *p, const ha_copy_leaf *leaf,
                                       int64_t left) {
     const ha_copy_walk *walk = &p->walk[leaf->walk];
     int64_t n = 1;
@@ -54,7 +54,7 @@ static int64_t ha_copy_changed_leaves(const ha_layout_plan *p, const ha_copy_lea
 }
 
 /* Reads what was changed from there on. */
-static void ha_copy_read_changed(ha_copy_leaf *leaf, const ha_copy_change *c, int64_t number,
+HA_IN_ void ha_copy_read_changed(ha_copy_leaf *leaf, const ha_copy_change *c, int64_t number,
                                  const ha_copy_loop *last) {
     const int64_t size = leaf->size;
     const int is_even = ha_copy_is_even(&leaf->from_shape, last->from);
@@ -69,13 +69,13 @@ static void ha_copy_read_changed(ha_copy_leaf *leaf, const ha_copy_change *c, in
 }
 
 /* Bytes of so many records of some leaves, the first of blocks perhaps from its last lane on. */
-static int64_t ha_copy_changed_bytes(const ha_copy_leaf *leaf, int64_t leaves, int64_t records) {
+HA_IN_ int64_t ha_copy_changed_bytes(const ha_copy_leaf *leaf, int64_t leaves, int64_t records) {
     const int64_t lanes = leaf->from_shape.lanes, bytes = leaves * leaf->size;
     return (lanes == 1 ? records * bytes : (records / lanes + 2) * lanes * bytes) / 64 * 64 + 64;
 }
 
 /* Of all leaves there is room for; others are converted as they are moved. */
-static void ha_copy_find_changes(ha_layout_plan *p, char *room) {
+HA_IN_ void ha_copy_find_changes(ha_layout_plan *p, char *room) {
     int64_t bytes = 1, n;
     char *const end = room + HA_COPY_CHANGED;
     for (int64_t k = 0; k < p->leaves; k++)
@@ -105,7 +105,7 @@ static void ha_copy_find_changes(ha_layout_plan *p, char *room) {
 /* ---- doing them ------------------------------------------------------------------------------ */
 
 /* Values that follow each other in the source; those that lie `ahead` of them are read the next time. */
-static void ha_copy_change_here(ha_copy_worker *w, const ha_copy_leaf *leaf, char *to,
+HA_IN_ void ha_copy_change_here(ha_copy_worker *w, const ha_copy_leaf *leaf, char *to,
                                 const char *from, int64_t n, int64_t ahead) {
     const int64_t size = leaf->from_size, most = HA_COPY_VALUES / size;
     ha_fetch_ahead(from, n * size, &(ha_run_nest){.ahead = w->plan->stream ? ahead : 0});
@@ -121,7 +121,7 @@ static void ha_copy_change_here(ha_copy_worker *w, const ha_copy_leaf *leaf, cha
 }
 
 /* n runs of so many values each, which go together first. */
-static void ha_copy_change_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, char *to,
+HA_IN_ void ha_copy_change_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, char *to,
                                 const char *from, int64_t apart, int64_t values, int64_t n) {
     const int64_t bytes = values * leaf->from_size, most = HA_COPY_VALUES / bytes;
     ha_run_nest nest = {.times = 1, .ahead = w->plan->stream ? n * apart : 0};
@@ -134,7 +134,7 @@ static void ha_copy_change_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, cha
 }
 
 /* Of lanes in the middle of a block, or of whole blocks; gives how many. */
-static int64_t ha_copy_change_lanes(ha_copy_worker *w, const ha_copy_change *c, char *to,
+HA_IN_ int64_t ha_copy_change_lanes(ha_copy_worker *w, const ha_copy_change *c, char *to,
                                     int64_t from, int64_t n) {
     const ha_copy_leaf *leaf = &c->leaf;
     const ha_copy_shape *s = &leaf->from_shape;
@@ -160,7 +160,7 @@ static int64_t ha_copy_change_lanes(ha_copy_worker *w, const ha_copy_change *c, 
 }
 
 /* n records from this linear index on. */
-static void ha_copy_change_part(ha_copy_worker *w, const ha_copy_change *c, int64_t step,
+HA_IN_ void ha_copy_change_part(ha_copy_worker *w, const ha_copy_change *c, int64_t step,
                                 int64_t from, int64_t n) {
     const ha_copy_leaf *leaf = &c->leaf;
     const ha_copy_shape *s = &leaf->from_shape;
@@ -181,7 +181,7 @@ static void ha_copy_change_part(ha_copy_worker *w, const ha_copy_change *c, int6
 }
 
 /* All that a pass reads of n records from here on. */
-static void ha_copy_change_all(ha_copy_worker *w, const ha_copy_pass *pass, int64_t from,
+HA_IN_ void ha_copy_change_all(ha_copy_worker *w, const ha_copy_pass *pass, int64_t from,
                                int64_t n) {
     const ha_layout_plan *p = w->plan;
     for (int64_t k = 0; k < p->changes; k++)

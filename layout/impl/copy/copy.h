@@ -15,7 +15,7 @@ enum { HA_COPY_MOST_THREADS = 256 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-static ha_status ha_copy_check_extents(const ha_asked *asked, const ha_mapping *to,
+HA_IN_ ha_status ha_copy_check_extents(const ha_asked *asked, const ha_mapping *to,
                                        const ha_mapping *from) {
     if (to->rank != from->rank)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the target has rank %d, the source %d",
@@ -29,7 +29,7 @@ static ha_status ha_copy_check_extents(const ha_asked *asked, const ha_mapping *
 }
 
 /* *records: how many there are in the region. */
-static ha_status ha_copy_check_region(const ha_asked *asked, const ha_mapping *m,
+HA_IN_ ha_status ha_copy_check_region(const ha_asked *asked, const ha_mapping *m,
                                       const int64_t *first, const int64_t *last, int64_t *records) {
     int is_empty = 0;
     *records = 1;
@@ -46,7 +46,7 @@ static ha_status ha_copy_check_region(const ha_asked *asked, const ha_mapping *m
     return HA_OK;
 }
 
-static ha_status ha_copy_check_blobs(const ha_asked *asked, const ha_mapped *to,
+HA_IN_ ha_status ha_copy_check_blobs(const ha_asked *asked, const ha_mapped *to,
                                      const ha_mapped *from) {
     ha_blob_overlap overlap = {.is_there = 0};
     const ha_status s = ha_find_overlap(asked, to, from, &overlap);
@@ -58,7 +58,7 @@ static ha_status ha_copy_check_blobs(const ha_asked *asked, const ha_mapped *to,
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static ha_status ha_copy_refuse_leaf(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
+HA_IN_ ha_status ha_copy_refuse_leaf(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
                                      const char *why) {
     char name[128];
     (void)ha_record_leaf_name(m->record, leaf, name, sizeof name);
@@ -66,12 +66,12 @@ static ha_status ha_copy_refuse_leaf(const ha_asked *asked, const ha_mapping *m,
 }
 
 /* Has the row the same place for several records of the region? */
-static int ha_copy_is_shared(const ha_mapping *m, const ha_row *row, int64_t records) {
+HA_IN_ int ha_copy_is_shared(const ha_mapping *m, const ha_row *row, int64_t records) {
     return records > 1 && row->blob >= 0 && row->linearizer >= 0 && row->block_stride == 0 &&
            (row->lanes == 1 || row->lane_stride == 0) && m->blob[row->blob].bytes > 0;
 }
 
-static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan *p,
+HA_IN_ ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan *p,
                                     const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
     const ha_row *to = &t->row[pair->to_number], *from = &f->row[pair->from_number];
@@ -86,7 +86,7 @@ static ha_status ha_copy_check_pair(const ha_asked *asked, const ha_layout_plan 
     return HA_OK;
 }
 
-static ha_status ha_copy_add_leaves(const ha_asked *asked, ha_layout_plan *p,
+HA_IN_ ha_status ha_copy_add_leaves(const ha_asked *asked, ha_layout_plan *p,
                                     const ha_leaf_pair *pair, int64_t pairs) {
     for (int64_t k = 0; k < pairs; k++) {
         const ha_status s = pair[k].is_chosen ? ha_copy_check_pair(asked, p, &pair[k]) : HA_OK;
@@ -98,7 +98,7 @@ static ha_status ha_copy_add_leaves(const ha_asked *asked, ha_layout_plan *p,
     return HA_OK;
 }
 
-static ha_status ha_copy_match(const ha_asked *asked, ha_layout_plan *p, const char *paths,
+HA_IN_ ha_status ha_copy_match(const ha_asked *asked, ha_layout_plan *p, const char *paths,
                                ha_named_leaf *named, ha_leaf_pair *pair) {
     const ha_mapping *to = p->to->mapping, *from = p->from->mapping;
     const int64_t pairs = ha_pair_leaves(to->record, to->rows, from->record, from->rows, named,
@@ -113,7 +113,7 @@ static ha_status ha_copy_match(const ha_asked *asked, ha_layout_plan *p, const c
 /* ---- the copy -------------------------------------------------------------------------------- */
 
 /* Room for a plan of so many leaves, and for what is needed to make it. */
-static char *ha_copy_room(ha_layout_plan *p, int64_t n, int64_t both, ha_named_leaf **named,
+HA_IN_ char *ha_copy_room(ha_layout_plan *p, int64_t n, int64_t both, ha_named_leaf **named,
                           ha_leaf_pair **pair, size_t *bytes) {
     const size_t each = 2 * sizeof *p->leaf + sizeof *p->walk + sizeof *p->group + sizeof *p->pass +
                         sizeof *p->change + sizeof **pair;
@@ -133,20 +133,20 @@ static char *ha_copy_room(ha_layout_plan *p, int64_t n, int64_t both, ha_named_l
 }
 
 /* No more threads than there is work for. */
-static int ha_copy_threads(const ha_layout_plan *p, int asked) {
+HA_IN_ int ha_copy_threads(const ha_layout_plan *p, int asked) {
     const int64_t useful = p->records / (4 * HA_COPY_LIST) + 1;
     int64_t threads = ha_smaller(ha_larger(asked, 1), HA_COPY_MOST_THREADS);
     return (int)ha_smaller(threads, useful);
 }
 
-static int ha_copy_is_large(const ha_layout_plan *p) {
+HA_IN_ int ha_copy_is_large(const ha_layout_plan *p) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < p->leaves; k++) bytes += p->leaf[k].size;
     return !ha_product(bytes, p->records, &bytes) || bytes >= HA_COPY_LARGE_;
 }
 
 /* Before anything is written. */
-static ha_status ha_copy_check_values(const ha_asked *asked, ha_copy_worker *w) {
+HA_IN_ ha_status ha_copy_check_values(const ha_asked *asked, ha_copy_worker *w) {
     const ha_layout_plan *p = w->plan;
     for (int64_t k = 0; k < p->leaves; k++) {
         const ha_copy_leaf *leaf = &p->leaf[k];
@@ -164,7 +164,7 @@ static ha_status ha_copy_check_values(const ha_asked *asked, ha_copy_worker *w) 
     return HA_OK;
 }
 
-static ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int threads) {
+HA_IN_ ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int threads) {
     const int workers = ha_copy_threads(p, threads);
     const size_t bytes = (size_t)workers * sizeof(ha_copy_worker) + 63;
     char *memory;
@@ -194,7 +194,7 @@ static ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int thre
     return s;
 }
 
-static ha_status ha_copy_planned(const ha_asked *asked, ha_layout_plan *p, const ha_copying *how) {
+HA_IN_ ha_status ha_copy_planned(const ha_asked *asked, ha_layout_plan *p, const ha_copying *how) {
     const int64_t n = p->to->mapping->rows, both = n + p->from->mapping->rows;
     ha_named_leaf *named;
     ha_leaf_pair *pair;

@@ -6,17 +6,17 @@
 #include "convert_first.h"
 
 /* Of so many records of a leaf as all lines are made for: how many follow each other there. */
-static int64_t ha_copy_in_line(const ha_copy_shape *s, int64_t records) {
+HA_IN_ int64_t ha_copy_in_line(const ha_copy_shape *s, int64_t records) {
     return s->lanes == 1 ? records : s->lanes;
 }
 
 /* From one time to the next. */
-static int64_t ha_copy_line_step(const ha_copy_shape *s, int64_t records) {
+HA_IN_ int64_t ha_copy_line_step(const ha_copy_shape *s, int64_t records) {
     return records / s->lanes * s->block;
 }
 
 /* One block of a leaf, or all that there is. */
-static int ha_copy_add_block(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t records,
+HA_IN_ int ha_copy_add_block(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t records,
                              int64_t to, int64_t from, int64_t block) {
     const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
     const int64_t step = leaf->is_changed ? 0 : ha_copy_line_step(f, records);
@@ -32,7 +32,7 @@ static int ha_copy_add_block(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_
 }
 
 /* Of all leaves, from these linear indices on; 0: it cannot be done. */
-static int ha_copy_make_lines(ha_copy_worker *w, const ha_copy_pass *pass, int64_t to,
+HA_IN_ int ha_copy_make_lines(ha_copy_worker *w, const ha_copy_pass *pass, int64_t to,
                               int64_t from) {
     ha_line_program *p = &w->lines;
     const int64_t records = pass->lined;
@@ -49,7 +49,7 @@ static int ha_copy_make_lines(ha_copy_worker *w, const ha_copy_pass *pass, int64
 }
 
 /* As many records of a tile as are done by lines, from this one on: 0 if that cannot be. */
-static int64_t ha_copy_lines(ha_copy_worker *w, const ha_copy_pass *pass, int64_t to, int64_t from,
+HA_IN_ int64_t ha_copy_lines(ha_copy_worker *w, const ha_copy_pass *pass, int64_t to, int64_t from,
                              int64_t count) {
     const ha_interleavers *interleavers = ha_best_interleavers();
     const int64_t times = count / pass->lined, once = pass->changed ? 1 : times;

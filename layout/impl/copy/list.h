@@ -13,7 +13,7 @@ typedef struct ha_copy_counter {
     int64_t stride, first, now;
 } ha_copy_counter;
 
-static ha_copy_counter ha_copy_count_from(const ha_linearizer *l, int dimension, int64_t first,
+HA_IN_ ha_copy_counter ha_copy_count_from(const ha_linearizer *l, int dimension, int64_t first,
                                           int64_t index) {
     int64_t at[HA_MAPPING_RANK] = {0};
     ha_copy_counter c = {.stride = l->stride[dimension]};
@@ -27,7 +27,7 @@ static ha_copy_counter ha_copy_count_from(const ha_linearizer *l, int dimension,
 }
 
 /* Bits that are not the index's are all ones when one is added, which carries through them. */
-static void ha_copy_count(ha_copy_counter *c) {
+HA_IN_ void ha_copy_count(ha_copy_counter *c) {
     if (c->mask != 0)
         c->now = (int64_t)((((uint64_t)c->now | ~c->mask) + 1) & c->mask);
     else
@@ -42,7 +42,7 @@ typedef struct ha_copy_cursor {
 } ha_copy_cursor;
 
 /* At record number `number` of the region, the target's order being the one that is gone by. */
-static ha_copy_cursor ha_copy_cursor_at(const ha_layout_plan *p, const ha_copy_walk *w,
+HA_IN_ ha_copy_cursor ha_copy_cursor_at(const ha_layout_plan *p, const ha_copy_walk *w,
                                         int64_t number) {
     const ha_linearizer *to = w->to_linearizer, *from = w->from_linearizer;
     ha_copy_cursor c = {.rank = to->rank};
@@ -59,7 +59,7 @@ static ha_copy_cursor ha_copy_cursor_at(const ha_layout_plan *p, const ha_copy_w
 }
 
 /* The next n linear indices of both. */
-static void ha_copy_fill(ha_copy_worker *w, ha_copy_cursor *c, int64_t n) {
+HA_IN_ void ha_copy_fill(ha_copy_worker *w, ha_copy_cursor *c, int64_t n) {
     const int last = c->rank - 1;
     ha_copy_counter *to = &c->to[last], *from = &c->from[last];
     int64_t k = 0;
@@ -92,7 +92,7 @@ static void ha_copy_fill(ha_copy_worker *w, ha_copy_cursor *c, int64_t n) {
 
 /* From one list of offsets to another; without one, the values follow each other there. */
 #define HA_MOVE_LISTED_(bytes)                                                                     \
-    static void ha_move_listed_##bytes(char *to, const int64_t *to_at, const char *from,           \
+    HA_IN_ void ha_move_listed_##bytes(char *to, const int64_t *to_at, const char *from,           \
                                        const int64_t *from_at, int64_t n) {                        \
         for (int64_t i = 0; i < n; i++)                                                            \
             memcpy(to + (to_at ? to_at[i] : i * bytes), from + (from_at ? from_at[i] : i * bytes), \
@@ -104,7 +104,7 @@ HA_MOVE_LISTED_(4)
 HA_MOVE_LISTED_(8)
 HA_MOVE_LISTED_(16)
 
-static void ha_move_listed(char *to, const int64_t *to_at, const char *from, const int64_t *from_at,
+HA_IN_ void ha_move_listed(char *to, const int64_t *to_at, const char *from, const int64_t *from_at,
                            int64_t n, int64_t size) {
     if (size == 8)
         ha_move_listed_8(to, to_at, from, from_at, n);
@@ -118,12 +118,12 @@ static void ha_move_listed(char *to, const int64_t *to_at, const char *from, con
         ha_move_listed_16(to, to_at, from, from_at, n);
 }
 
-static void ha_copy_offsets(const ha_copy_shape *s, const int64_t *linear, int64_t *at, int64_t n) {
+HA_IN_ void ha_copy_offsets(const ha_copy_shape *s, const int64_t *linear, int64_t *at, int64_t n) {
     for (int64_t i = 0; i < n; i++) at[i] = ha_copy_offset(s, linear[i]);
 }
 
 /* Do n values of this size follow each other, at an address that is a multiple of it? */
-static int ha_copy_is_row(const char *base, const int64_t *at, int64_t n, int64_t size) {
+HA_IN_ int ha_copy_is_row(const char *base, const int64_t *at, int64_t n, int64_t size) {
     if (HA_NUMBER_(base + at[0]) % (uint64_t)size != 0) return 0;
     for (int64_t i = 1; i < n; i++)
         if (at[i] - at[i - 1] != size) return 0;
@@ -131,7 +131,7 @@ static int ha_copy_is_row(const char *base, const int64_t *at, int64_t n, int64_
 }
 
 /* The values go together, are converted, and go where they belong. */
-static void ha_copy_converted(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t n) {
+HA_IN_ void ha_copy_converted(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t n) {
     const int64_t to_size = (int64_t)ha_dtype_size(leaf->to_scalar);
     const int64_t from_size = (int64_t)ha_dtype_size(leaf->from_scalar);
     const int to_row = ha_copy_is_row(leaf->to, w->to_at, n, to_size);
@@ -143,7 +143,7 @@ static void ha_copy_converted(ha_copy_worker *w, const ha_copy_leaf *leaf, int64
     if (!to_row) ha_move_listed(leaf->to, w->to_at, w->values[1], NULL, n, to_size);
 }
 
-static void ha_copy_listed_group(ha_copy_worker *w, const ha_copy_group *g, int64_t n) {
+HA_IN_ void ha_copy_listed_group(ha_copy_worker *w, const ha_copy_group *g, int64_t n) {
     ha_copy_offsets(&g->leaf->to_shape, w->to_linear, w->to_at, n);
     ha_copy_offsets(&g->leaf->from_shape, w->from_linear, w->from_at, n);
     for (int64_t k = 0; k < g->leaves && g->is_converted; k++) ha_copy_converted(w, &g->leaf[k], n);
@@ -153,7 +153,7 @@ static void ha_copy_listed_group(ha_copy_worker *w, const ha_copy_group *g, int6
 }
 
 /* Records from number `first` to before `last`. */
-static void ha_copy_listed(ha_copy_worker *w, const ha_copy_pass *pass, int64_t first,
+HA_IN_ void ha_copy_listed(ha_copy_worker *w, const ha_copy_pass *pass, int64_t first,
                            int64_t last) {
     ha_copy_cursor c;
     if (first >= last) return;

@@ -11,7 +11,7 @@ typedef struct ha_named_leaf {
     int64_t number;
 } ha_named_leaf;
 
-static uint64_t ha_leaf_hash(const ha_record *record, const ha_leaf *leaf) {
+HA_IN_ uint64_t ha_leaf_hash(const ha_record *record, const ha_leaf *leaf) {
     const char *path = record->field[leaf->field].path, *piece;
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     char number[24];
@@ -23,7 +23,7 @@ static uint64_t ha_leaf_hash(const ha_record *record, const ha_leaf *leaf) {
     return hash;
 }
 
-static void ha_name_leaves(const ha_record *record, ha_named_leaf *named) {
+HA_IN_ void ha_name_leaves(const ha_record *record, ha_named_leaf *named) {
     int64_t number = 0;
     for (int64_t f = 0; f < record->fields; f++) {
         const int64_t leaves = ha_field_leaves(&record->field[f]);
@@ -35,14 +35,14 @@ static void ha_name_leaves(const ha_record *record, ha_named_leaf *named) {
     }
 }
 
-static int ha_by_hash(const void *first, const void *second) {
+HA_IN_ int ha_by_hash(const void *first, const void *second) {
     const uint64_t x = ((const ha_named_leaf *)first)->hash;
     const uint64_t y = ((const ha_named_leaf *)second)->hash;
     return x < y ? -1 : x > y;
 }
 
 /* Names end their pieces at the same places when they are the same. */
-static int ha_same_leaf_name(const ha_record *one, const ha_leaf *a, const ha_record *other,
+HA_IN_ int ha_same_leaf_name(const ha_record *one, const ha_leaf *a, const ha_record *other,
                              const ha_leaf *b) {
     const char *path[2] = {one->field[a->field].path, other->field[b->field].path}, *piece[2];
     char number[2][24];
@@ -58,7 +58,7 @@ static int ha_same_leaf_name(const ha_record *one, const ha_leaf *a, const ha_re
 
 /* The leaf of `record`, whose n are sorted by hash, of the same name as this one of another; NULL:
  * there is none. */
-static const ha_named_leaf *ha_find_namesake(const ha_record *record, const ha_named_leaf *sorted,
+HA_IN_ const ha_named_leaf *ha_find_namesake(const ha_record *record, const ha_named_leaf *sorted,
                                              int64_t n, const ha_record *other,
                                              const ha_named_leaf *wanted) {
     int64_t low = 0, high = n;
@@ -83,7 +83,7 @@ typedef struct ha_leaf_pair {
 } ha_leaf_pair;
 
 /* Have both the same fields in the same order, perhaps of other types? Then they need not be looked for. */
-static int ha_same_fields(const ha_record *to, const ha_record *from) {
+HA_IN_ int ha_same_fields(const ha_record *to, const ha_record *from) {
     if (to == from) return 1;
     if (to->fields != from->fields) return 0;
     for (int64_t f = 0; f < to->fields; f++)
@@ -92,14 +92,14 @@ static int ha_same_fields(const ha_record *to, const ha_record *from) {
 }
 
 /* The first leaf of a field, and from one to the next: faster than one by one by their numbers. */
-static void ha_start_leaf(const ha_record *record, int64_t f, ha_leaf *leaf) {
+HA_IN_ void ha_start_leaf(const ha_record *record, int64_t f, ha_leaf *leaf) {
     leaf->field = f;
     for (int k = 0; k < HA_MOST_SUBSCRIPTS; k++) leaf->subscript[k] = 0;
     leaf->type = record->field[f].type;
     leaf->offset = record->field[f].offset;
 }
 
-static void ha_step_leaf(const ha_field *field, const int64_t *count, int counts, ha_leaf *leaf) {
+HA_IN_ void ha_step_leaf(const ha_field *field, const int64_t *count, int counts, ha_leaf *leaf) {
     for (int k = counts - 1; k >= 0; k--) {
         leaf->offset += field->stride[k];
         if (++leaf->subscript[k] < count[k]) return;
@@ -108,7 +108,7 @@ static void ha_step_leaf(const ha_field *field, const int64_t *count, int counts
     }
 }
 
-static int64_t ha_pair_in_order(const ha_record *to, const ha_record *from, ha_leaf_pair *pair) {
+HA_IN_ int64_t ha_pair_in_order(const ha_record *to, const ha_record *from, ha_leaf_pair *pair) {
     int64_t pairs = 0;
     for (int64_t f = 0; f < to->fields; f++) {
         int64_t count[HA_MOST_SUBSCRIPTS], leaves = 1;
@@ -132,7 +132,7 @@ static int64_t ha_pair_in_order(const ha_record *to, const ha_record *from, ha_l
 }
 
 /* All pairs, in the order of the target's leaves; `work` has room for the named leaves of both. */
-static int64_t ha_pair_leaves(const ha_record *to, int64_t to_leaves, const ha_record *from,
+HA_IN_ int64_t ha_pair_leaves(const ha_record *to, int64_t to_leaves, const ha_record *from,
                               int64_t from_leaves, ha_named_leaf *work, ha_leaf_pair *pair) {
     ha_named_leaf *targets = work, *sources = work + to_leaves;
     int64_t pairs = 0;
@@ -148,7 +148,7 @@ static int64_t ha_pair_leaves(const ha_record *to, int64_t to_leaves, const ha_r
 }
 
 /* Marks the pairs below one path; 0: there are none. */
-static int ha_choose_pairs(const ha_record *to, ha_leaf_pair *pair, int64_t pairs, const char *path,
+HA_IN_ int ha_choose_pairs(const ha_record *to, ha_leaf_pair *pair, int64_t pairs, const char *path,
                            const char *end) {
     int found = 0;
     for (int64_t k = 0; k < pairs; k++)
@@ -157,7 +157,7 @@ static int ha_choose_pairs(const ha_record *to, ha_leaf_pair *pair, int64_t pair
 }
 
 /* Marks the pairs below all paths, "pos + vel"; NULL: all pairs. `where` they were looked for. */
-static ha_status ha_choose_paths(const ha_asked *asked, const ha_record *to, ha_leaf_pair *pair,
+HA_IN_ ha_status ha_choose_paths(const ha_asked *asked, const ha_record *to, ha_leaf_pair *pair,
                                  int64_t pairs, const char *paths, const char *where) {
     if (!paths)
         for (int64_t k = 0; k < pairs; k++) pair[k].is_chosen = 1;

@@ -20,14 +20,14 @@ typedef struct ha_blob_overlap {
     int32_t blob[2];
 } ha_blob_overlap;
 
-static int ha_by_address(const void *first, const void *second) {
+HA_IN_ int ha_by_address(const void *first, const void *second) {
     const ha_placed_blob *x = (const ha_placed_blob *)first, *y = (const ha_placed_blob *)second;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
     if (x->side != y->side) return x->side < y->side ? -1 : 1;
     return x->blob < y->blob ? -1 : x->blob > y->blob;
 }
 
-static int64_t ha_place_blobs(const ha_mapped *records, int32_t side, ha_placed_blob *placed) {
+HA_IN_ int64_t ha_place_blobs(const ha_mapped *records, int32_t side, ha_placed_blob *placed) {
     const ha_mapping *m = records->mapping;
     int64_t n = 0;
     for (int32_t b = 0; b < m->blobs; b++) {
@@ -39,7 +39,7 @@ static int64_t ha_place_blobs(const ha_mapped *records, int32_t side, ha_placed_
 }
 
 /* Of blobs in order: does one begin before all of the other side that began before it have ended? */
-static ha_blob_overlap ha_overlap_of(const ha_placed_blob *placed, int64_t n) {
+HA_IN_ ha_blob_overlap ha_overlap_of(const ha_placed_blob *placed, int64_t n) {
     const ha_placed_blob *last[2] = {NULL, NULL}; /* that ends last, of each side */
     for (const ha_placed_blob *next = placed; next < placed + n; next++) {
         const ha_placed_blob *other = last[1 - next->side], **own = &last[next->side];
@@ -56,7 +56,7 @@ static ha_blob_overlap ha_overlap_of(const ha_placed_blob *placed, int64_t n) {
 
 /* Of a few blobs, those of one side before those of the other: has none a byte in common with one
  * there? Faster than sorting. */
-static int ha_all_apart(const ha_placed_blob *placed, int64_t first_side, int64_t n) {
+HA_IN_ int ha_all_apart(const ha_placed_blob *placed, int64_t first_side, int64_t n) {
     for (const ha_placed_blob *x = placed; x < placed + first_side; x++)
         for (const ha_placed_blob *y = placed + first_side; y < placed + n; y++)
             if (x->begin < y->end && y->begin < x->end) return 0;
@@ -64,7 +64,7 @@ static int ha_all_apart(const ha_placed_blob *placed, int64_t first_side, int64_
 }
 
 /* HA_ERR_MEMORY: many blobs, and there is no memory to sort them. */
-static ha_status ha_find_overlap(const ha_asked *asked, const ha_mapped *one,
+HA_IN_ ha_status ha_find_overlap(const ha_asked *asked, const ha_mapped *one,
                                  const ha_mapped *other, ha_blob_overlap *found) {
     ha_placed_blob few[48], *placed = few;
     const size_t blobs = (size_t)one->mapping->blobs + (size_t)other->mapping->blobs;

@@ -34,7 +34,7 @@ typedef struct ha_copy_piece {
 
 #define HA_COPY_ON_ INT64_MIN /* the next block goes on where the lanes end */
 
-static int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
+HA_IN_ int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;
     while (y != 0) {
         const int64_t rest = x % y;
@@ -45,7 +45,7 @@ static int64_t ha_copy_common_multiple(int64_t a, int64_t b) {
 }
 
 /* Tiles end where blocks do, of both sides if that can be. */
-static int64_t ha_copy_find_align(const ha_copy_pass *pass) {
+HA_IN_ int64_t ha_copy_find_align(const ha_copy_pass *pass) {
     int64_t align = 1;
     for (int64_t g = 0; g < pass->groups; g++) {
         const ha_copy_leaf *leaf = pass->group[g].leaf;
@@ -61,7 +61,7 @@ static int64_t ha_copy_find_align(const ha_copy_pass *pass) {
 }
 
 /* Bytes that are copied of each record. */
-static int64_t ha_copy_record_bytes(const ha_copy_pass *pass) {
+HA_IN_ int64_t ha_copy_record_bytes(const ha_copy_pass *pass) {
     int64_t bytes = 0;
     for (int64_t g = 0; g < pass->groups; g++)
         for (int64_t k = 0; k < pass->group[g].leaves; k++) bytes += pass->group[g].leaf[k].size;
@@ -69,7 +69,7 @@ static int64_t ha_copy_record_bytes(const ha_copy_pass *pass) {
 }
 
 /* Is all of the group's values one run of memory on both sides? */
-static int ha_copy_is_run(const ha_copy_pass *pass) {
+HA_IN_ int ha_copy_is_run(const ha_copy_pass *pass) {
     const ha_copy_group *g = pass->group;
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
     const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
@@ -80,7 +80,7 @@ static int ha_copy_is_run(const ha_copy_pass *pass) {
 
 /* Does the pass fill all bytes of the target's records, so that tiles of it can be put together
  * elsewhere and be written as a whole? */
-static void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
+HA_IN_ void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
     const ha_copy_leaf *first = pass->group->leaf;
     const ha_copy_shape *shape = &first->to_shape;
     char *begin = first->to, *end = begin;
@@ -106,7 +106,7 @@ static void ha_copy_find_window(ha_copy_pass *pass, int64_t bytes) {
 
 /* Runs of lanes go from one side to the other, and all blocks end after `records`. (Blocks of as many
  * lanes are better moved as wholes, if they are all that is moved.) */
-static int ha_copy_moves_lanes(const ha_copy_pass *pass, int64_t records) {
+HA_IN_ int ha_copy_moves_lanes(const ha_copy_pass *pass, int64_t records) {
     const int64_t lanes = pass->group->leaf->to_shape.lanes;
     for (int64_t g = 0; g < pass->groups; g++) {
         const ha_copy_leaf *leaf = pass->group[g].leaf;
@@ -121,7 +121,7 @@ static int ha_copy_moves_lanes(const ha_copy_pass *pass, int64_t records) {
 
 /* Can large copies be done by lines (simd/cache_lines.h)? Those that follow each other along the
  * last loop on both sides. Their tiles are larger. */
-static void ha_copy_find_lines(ha_copy_pass *pass, int64_t bytes, int threads) {
+HA_IN_ void ha_copy_find_lines(ha_copy_pass *pass, int64_t bytes, int threads) {
     const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
     int64_t records = 64, all;
     while (records * bytes < HA_COPY_LINED_ONCE) records *= 2;
@@ -136,13 +136,13 @@ static void ha_copy_find_lines(ha_copy_pass *pass, int64_t bytes, int threads) {
 }
 
 /* Lanes of a side whose rows are dense, 1 where they go on from end to end; 0: they are not dense. */
-static int64_t ha_copy_row_lanes(const ha_copy_shape *s, int64_t step, int32_t size) {
+HA_IN_ int64_t ha_copy_row_lanes(const ha_copy_shape *s, int64_t step, int32_t size) {
     if (!ha_copy_is_dense(s, step, size)) return 0;
     return ha_copy_is_even(s, step) ? 1 : s->lanes;
 }
 
 /* Does the pass go between records and rows in all its groups? If so, records of its least tiles. */
-static int64_t ha_copy_find_fine(const ha_copy_pass *pass, int64_t bytes) {
+HA_IN_ int64_t ha_copy_find_fine(const ha_copy_pass *pass, int64_t bytes) {
     const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
     int64_t records = HA_COPY_FINE, leaves = 0;
     while (records * bytes < HA_COPY_FINE_BYTES) records *= 2;
@@ -165,7 +165,7 @@ static int64_t ha_copy_find_fine(const ha_copy_pass *pass, int64_t bytes) {
 }
 
 /* How many records a tile has along each of the two last loops. */
-static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
+HA_IN_ void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
     const ha_copy_walk *w = pass->walk;
     const int64_t bytes = ha_copy_record_bytes(pass), count = w->loop[w->rank - 1].count;
     int64_t records = 64;
@@ -189,18 +189,18 @@ static void ha_copy_find_tile(ha_copy_pass *pass, int threads, int is_large) {
 }
 
 /* Tiles along the last loop, of which the first may be shorter. */
-static int64_t ha_copy_tiles(const ha_copy_pass *pass) {
+HA_IN_ int64_t ha_copy_tiles(const ha_copy_pass *pass) {
     const int64_t count = pass->walk->loop[pass->walk->rank - 1].count + pass->align - 1;
     return count / pass->tile[1] + (count % pass->tile[1] != 0);
 }
 
-static int64_t ha_copy_tile_rows(const ha_copy_pass *pass) {
+HA_IN_ int64_t ha_copy_tile_rows(const ha_copy_pass *pass) {
     const ha_copy_walk *w = pass->walk;
     const int64_t count = w->is_turned ? w->loop[w->rank - 2].count : 1;
     return count / pass->tile[0] + (count % pass->tile[0] != 0);
 }
 
-static void ha_copy_cut_pass(const ha_layout_plan *p, ha_copy_pass *pass, int threads) {
+HA_IN_ void ha_copy_cut_pass(const ha_layout_plan *p, ha_copy_pass *pass, int threads) {
     const ha_copy_walk *w = pass->walk;
     if (pass->method >= HA_COPY_LISTED) { /* lists, or all that there is of runs */
         pass->units = p->records / HA_COPY_LIST + (p->records % HA_COPY_LIST != 0);
@@ -211,7 +211,7 @@ static void ha_copy_cut_pass(const ha_layout_plan *p, ha_copy_pass *pass, int th
     for (int k = 0; k < w->rank - 1 - w->is_turned; k++) pass->units *= w->loop[k].count;
 }
 
-static void ha_copy_find_passes(ha_layout_plan *p, int threads) {
+HA_IN_ void ha_copy_find_passes(ha_layout_plan *p, int threads) {
     for (int64_t g = 0; g < p->groups;) {
         const ha_copy_group *first = &p->group[g];
         ha_copy_pass *pass = &p->pass[p->passes++];

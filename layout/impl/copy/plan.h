@@ -102,30 +102,30 @@ typedef struct ha_layout_plan {
 /* ---- methods --------------------------------------------------------------------------------- */
 
 /* Is this row there as bytes of its stored values, at places that its numbers say? */
-static int ha_row_is_plain(const ha_mapping *m, const ha_row *row) {
+HA_IN_ int ha_row_is_plain(const ha_mapping *m, const ha_row *row) {
     const ha_coding *coding = ha_row_coding(m, row);
     return row->blob >= 0 && row->linearizer >= 0 &&
            (!coding || (coding->bits == 0 && coding->bytes == 0));
 }
 
 /* Are values stored alike, so that what is stored can be moved as it is? */
-static int ha_same_coding(const ha_coding *a, const ha_coding *b) {
+HA_IN_ int ha_same_coding(const ha_coding *a, const ha_coding *b) {
     return a == b || (a && b && a->stored == b->stored && a->swapped == b->swapped);
 }
 
 /* Do the lanes follow each other? `step` of the last loop. */
-static int ha_copy_is_dense(const ha_copy_shape *s, int64_t step, int32_t size) {
+HA_IN_ int ha_copy_is_dense(const ha_copy_shape *s, int64_t step, int32_t size) {
     if (s->lanes > 1 && step == 1) return s->lane == size;
     return ha_copy_is_even(s, step) && ha_copy_stride(s, step) == size;
 }
 
 /* Do all values follow each other, from end to end? */
-static int ha_copy_is_row_along(const ha_copy_shape *s, int64_t step, int32_t size) {
+HA_IN_ int ha_copy_is_row_along(const ha_copy_shape *s, int64_t step, int32_t size) {
     return ha_copy_is_even(s, step) && ha_copy_stride(s, step) == size;
 }
 
 /* The method for what is stored alike on both sides, along the last loop. */
-static ha_copy_method ha_copy_method_along(const ha_copy_leaf *leaf, const ha_copy_loop *last) {
+HA_IN_ ha_copy_method ha_copy_method_along(const ha_copy_leaf *leaf, const ha_copy_loop *last) {
     const ha_copy_shape *to = &leaf->to_shape, *from = &leaf->from_shape;
     const int to_even = ha_copy_is_even(to, last->to),
               to_dense = ha_copy_is_dense(to, last->to, leaf->size);
@@ -137,7 +137,7 @@ static ha_copy_method ha_copy_method_along(const ha_copy_leaf *leaf, const ha_co
 }
 
 /* `is_alike`: what is stored can be moved as it is. */
-static ha_copy_method ha_copy_method_of(const ha_copy_leaf *leaf, const ha_copy_walk *w,
+HA_IN_ ha_copy_method ha_copy_method_of(const ha_copy_leaf *leaf, const ha_copy_walk *w,
                                         int is_alike) {
     if (!w->is_even) return HA_COPY_LISTED; /* where all is even there is a loop */
     const ha_copy_method method = ha_copy_method_along(leaf, &w->loop[w->rank - 1]);
@@ -146,9 +146,9 @@ static ha_copy_method ha_copy_method_of(const ha_copy_leaf *leaf, const ha_copy_
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-static int ha_copy_compare(int64_t x, int64_t y) { return x < y ? -1 : x > y; }
+HA_IN_ int ha_copy_compare(int64_t x, int64_t y) { return x < y ? -1 : x > y; }
 
-static int ha_copy_compare_shapes(const ha_copy_leaf *a, const ha_copy_leaf *b, int with_lane) {
+HA_IN_ int ha_copy_compare_shapes(const ha_copy_leaf *a, const ha_copy_leaf *b, int with_lane) {
     const ha_copy_shape *x[2] = {&b->to_shape, &b->from_shape}; /* what is large comes first */
     const ha_copy_shape *y[2] = {&a->to_shape, &a->from_shape};
     int c = 0;
@@ -163,12 +163,12 @@ static int ha_copy_compare_shapes(const ha_copy_leaf *a, const ha_copy_leaf *b, 
 }
 
 /* What is copied by tiles is done together. */
-static int ha_copy_is_tiled(ha_copy_method method) {
+HA_IN_ int ha_copy_is_tiled(ha_copy_method method) {
     return method == HA_COPY_RECORDS || method == HA_COPY_BLOCKS || method == HA_COPY_STRIDED ||
            method == HA_COPY_CONVERTED;
 }
 
-static int ha_copy_compare_passes(const ha_copy_leaf *a, const ha_copy_leaf *b) {
+HA_IN_ int ha_copy_compare_passes(const ha_copy_leaf *a, const ha_copy_leaf *b) {
     const int tiled = ha_copy_is_tiled(a->method);
     int c = ha_copy_compare(a->walk, b->walk);
     if (!c) c = ha_copy_compare(ha_copy_is_tiled(b->method), tiled);
@@ -176,14 +176,14 @@ static int ha_copy_compare_passes(const ha_copy_leaf *a, const ha_copy_leaf *b) 
 }
 
 /* May what is next to each other on both sides be moved as one? In records, and in blocks alike. */
-static int ha_copy_may_merge(const ha_copy_leaf *leaf) {
+HA_IN_ int ha_copy_may_merge(const ha_copy_leaf *leaf) {
     const int64_t lanes = leaf->to_shape.lanes;
     if (leaf->from_shape.lanes != lanes) return 0;
     return leaf->method == HA_COPY_BLOCKS || (leaf->method == HA_COPY_RECORDS && lanes == 1);
 }
 
 /* Quick to see: of one group, as they differ in nothing that it is made for. */
-static int ha_copy_same_kind(const ha_copy_leaf *a, const ha_copy_leaf *b) {
+HA_IN_ int ha_copy_same_kind(const ha_copy_leaf *a, const ha_copy_leaf *b) {
     const ha_copy_shape *t = &a->to_shape, *f = &a->from_shape;
     const ha_copy_shape *u = &b->to_shape, *g = &b->from_shape;
     return a->method == b->method && a->walk == b->walk && a->is_changed == b->is_changed &&
@@ -194,7 +194,7 @@ static int ha_copy_same_kind(const ha_copy_leaf *a, const ha_copy_leaf *b) {
 }
 
 /* 0: of one group. */
-static int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) {
+HA_IN_ int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) {
     const int by_size = a->method >= HA_COPY_STRIDED || a->is_changed; /* and not runs */
     if (ha_copy_same_kind(a, b)) return 0;
     int c = ha_copy_compare_passes(a, b);
@@ -207,7 +207,7 @@ static int ha_copy_compare_groups(const ha_copy_leaf *a, const ha_copy_leaf *b) 
     return c || !by_size ? c : ha_copy_compare(b->from_size, a->from_size);
 }
 
-static int ha_copy_by_group(const void *first, const void *second) {
+HA_IN_ int ha_copy_by_group(const void *first, const void *second) {
     const ha_copy_leaf *a = (const ha_copy_leaf *)first, *b = (const ha_copy_leaf *)second;
     int c = ha_copy_compare_groups(a, b);
     if (!c) c = ha_copy_compare(a->to_blob, b->to_blob);
@@ -218,7 +218,7 @@ static int ha_copy_by_group(const void *first, const void *second) {
 /* ---- leaves and groups ----------------------------------------------------------------------- */
 
 /* Which walk it is, perhaps a new one. */
-static int32_t ha_copy_find_walk(ha_layout_plan *p, const ha_linearizer *to,
+HA_IN_ int32_t ha_copy_find_walk(ha_layout_plan *p, const ha_linearizer *to,
                                  const ha_linearizer *from) {
     for (int32_t k = 0; k < p->walks; k++) {
         const ha_copy_walk *w = &p->walk[k];
@@ -233,7 +233,7 @@ static int32_t ha_copy_find_walk(ha_layout_plan *p, const ha_linearizer *to,
 }
 
 /* Where the values are, of a row on each side that says so by its numbers, and how they go. */
-static void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_row *to,
+HA_IN_ void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_row *to,
                                const ha_row *from) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
     const ha_coding *to_coding = ha_row_coding(t, to), *from_coding = ha_row_coding(f, from);
@@ -258,7 +258,7 @@ static void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_r
 
 /* (One by one: compilers make an instruction of an assignment of so many zeros that takes longer
  * than all else that is done for a leaf.) */
-static void ha_copy_clear_leaf(ha_copy_leaf *leaf) {
+HA_IN_ void ha_copy_clear_leaf(ha_copy_leaf *leaf) {
     leaf->to = NULL;
     leaf->from = NULL;
     leaf->to_stored = leaf->from_stored = HA_DTYPE_NONE;
@@ -270,7 +270,7 @@ static void ha_copy_clear_leaf(ha_copy_leaf *leaf) {
 }
 
 /* Blobs are there when there is something to copy. */
-static void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
+HA_IN_ void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
     const ha_mapping *t = p->to->mapping, *f = p->from->mapping;
     const ha_row *to = &t->row[pair->to_number], *from = &f->row[pair->from_number];
     ha_copy_leaf *leaf = &p->leaf[p->leaves];
@@ -286,7 +286,7 @@ static void ha_copy_add_leaf(ha_layout_plan *p, const ha_leaf_pair *pair) {
 }
 
 /* Makes the list of what is moved as one, in `room`; gives what is left of that. */
-static ha_copy_leaf *ha_copy_merge_leaves(ha_copy_group *g, ha_copy_leaf *room) {
+HA_IN_ ha_copy_leaf *ha_copy_merge_leaves(ha_copy_group *g, ha_copy_leaf *room) {
     const int64_t lanes = g->leaf->to_shape.lanes;
     g->merged = room;
     g->merges = 0;
@@ -304,7 +304,7 @@ static ha_copy_leaf *ha_copy_merge_leaves(ha_copy_group *g, ha_copy_leaf *room) 
 }
 
 /* Of strided ones: where the leaves are, if they are at equal distances. */
-static void ha_copy_find_distances(ha_copy_group *g) {
+HA_IN_ void ha_copy_find_distances(ha_copy_group *g) {
     g->is_spaced = g->method == HA_COPY_STRIDED;
     if (!g->is_spaced || g->leaves == 1) return;
     g->to_apart = (int64_t)(HA_NUMBER_(g->leaf[1].to) - HA_NUMBER_(g->leaf[0].to));
@@ -318,17 +318,17 @@ static void ha_copy_find_distances(ha_copy_group *g) {
 }
 
 /* The loop in the linear indices of what the group reads: those of what was converted follow each other. */
-static ha_copy_loop ha_copy_group_loop(const ha_copy_group *g, const ha_copy_loop *along) {
+HA_IN_ ha_copy_loop ha_copy_group_loop(const ha_copy_group *g, const ha_copy_loop *along) {
     return (ha_copy_loop){along->count, along->to, g->is_changed ? 1 : along->from};
 }
 
 /* … and the index there, where the source's is this, which is the first of a part. */
-static int64_t ha_copy_group_from(const ha_copy_group *g, int64_t from) {
+HA_IN_ int64_t ha_copy_group_from(const ha_copy_group *g, int64_t from) {
     return g->is_changed ? from % g->leaf->from_shape.lanes : from;
 }
 
 /* Mostly leaves come in their order. */
-static void ha_copy_sort(ha_layout_plan *p) {
+HA_IN_ void ha_copy_sort(ha_layout_plan *p) {
     for (int64_t k = 1; k < p->leaves; k++)
         if (ha_copy_by_group(&p->leaf[k - 1], &p->leaf[k]) > 0) {
             qsort(p->leaf, (size_t)p->leaves, sizeof *p->leaf, ha_copy_by_group);
@@ -336,7 +336,7 @@ static void ha_copy_sort(ha_layout_plan *p) {
         }
 }
 
-static void ha_copy_find_groups(ha_layout_plan *p) {
+HA_IN_ void ha_copy_find_groups(ha_layout_plan *p) {
     ha_copy_leaf *room = p->merged;
     ha_copy_sort(p);
     for (int64_t k = 0; k < p->leaves;) {

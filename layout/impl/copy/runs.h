@@ -7,14 +7,14 @@
 #include "../values/all.h"
 
 /* Along which index the target's values are nearest. */
-static int ha_copy_run_dimension(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
+HA_IN_ int ha_copy_run_dimension(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
     const ha_mapping *m = p->to->mapping;
     const int32_t number = m->row[leaf->to_number].linearizer;
     return number < 0 ? m->rank - 1 : m->linearizer[number].dimension[m->rank - 1];
 }
 
 /* The index of record number `number` of the region, index `along` being the fastest. */
-static void ha_copy_index(const ha_layout_plan *p, int along, int64_t number, int64_t *index) {
+HA_IN_ void ha_copy_index(const ha_layout_plan *p, int along, int64_t number, int64_t *index) {
     const int rank = p->to->mapping->rank;
     for (int k = rank; k >= 0; k--) {
         const int d = k == rank ? along : k;
@@ -32,7 +32,7 @@ typedef struct ha_copy_run {
     int64_t count;
 } ha_copy_run;
 
-static ha_copy_run ha_copy_run_at(const ha_layout_plan *p, const ha_copy_leaf *leaf, int64_t first,
+HA_IN_ ha_copy_run ha_copy_run_at(const ha_layout_plan *p, const ha_copy_leaf *leaf, int64_t first,
                                   int64_t last) {
     ha_copy_run run = {.along = ha_copy_run_dimension(p, leaf)};
     ha_copy_index(p, run.along, first, run.index);
@@ -41,7 +41,7 @@ static ha_copy_run ha_copy_run_at(const ha_layout_plan *p, const ha_copy_leaf *l
     return run;
 }
 
-static void ha_copy_leaf_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t first,
+HA_IN_ void ha_copy_leaf_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t first,
                               int64_t last) {
     const ha_layout_plan *p = w->plan;
     const int is_same = leaf->to_scalar == leaf->from_scalar;
@@ -57,7 +57,7 @@ static void ha_copy_leaf_runs(ha_copy_worker *w, const ha_copy_leaf *leaf, int64
 }
 
 /* Neighbours' bits are in the same bytes. */
-static int ha_copy_shares_bytes(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
+HA_IN_ int ha_copy_shares_bytes(const ha_layout_plan *p, const ha_copy_leaf *leaf) {
     const ha_mapping *m = p->to->mapping;
     const ha_coding *coding = ha_row_coding(m, &m->row[leaf->to_number]);
     return coding && coding->bits > 0;
@@ -65,7 +65,7 @@ static int ha_copy_shares_bytes(const ha_layout_plan *p, const ha_copy_leaf *lea
 
 /* Records from number `first` to before `last`, of leaves for which others may do the rest at the same
  * time; or of all others. */
-static void ha_copy_runs(ha_copy_worker *w, const ha_copy_pass *pass, int shared, int64_t first,
+HA_IN_ void ha_copy_runs(ha_copy_worker *w, const ha_copy_pass *pass, int shared, int64_t first,
                          int64_t last) {
     for (int64_t g = 0; g < pass->groups; g++)
         for (int64_t k = 0; k < pass->group[g].leaves; k++) {
@@ -78,7 +78,7 @@ static void ha_copy_runs(ha_copy_worker *w, const ha_copy_pass *pass, int shared
 /* ---- before and behind it -------------------------------------------------------------------- */
 
 /* Can all values be converted? If not, `misfit` is where the first is that cannot. */
-static int ha_copy_leaf_fits(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_copy_run *misfit) {
+HA_IN_ int ha_copy_leaf_fits(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_copy_run *misfit) {
     const ha_layout_plan *p = w->plan;
     const size_t size = ha_dtype_size(leaf->from_scalar);
     int64_t fitting = 0;
@@ -97,7 +97,7 @@ static int ha_copy_leaf_fits(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_cop
 }
 
 /* Tells instruments of what was read and written, each value once. */
-static void ha_copy_count_values(const ha_layout_plan *p) {
+HA_IN_ void ha_copy_count_values(const ha_layout_plan *p) {
     if (!p->to->mapping->counts && !p->from->mapping->counts) return;
     for (int64_t k = 0; k < p->leaves; k++) {
         const ha_copy_leaf *leaf = &p->leaf[k];

@@ -65,7 +65,7 @@ static inline void ha_fetch_ahead(const char *from, int64_t bytes, const ha_run_
 }
 
 /* Block by block, all runs of each. */
-static void ha_move_by_blocks(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
+HA_IN_ void ha_move_by_blocks(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
     for (int64_t n = 0; n < nest->times; n++)
         for (int64_t b = 0; b < nest->blocks; b++)
             for (int64_t k = 0; k < runs; k++) {
@@ -95,7 +95,7 @@ HA_MOVE_BLOCKS_(16)
 HA_MOVE_BLOCKS_(32)
 HA_MOVE_BLOCKS_(64)
 
-static void ha_move_blocks(const ha_short_run *c, char *to, const char *from,
+HA_IN_ void ha_move_blocks(const ha_short_run *c, char *to, const char *from,
                            const ha_run_nest *nest) {
     const int64_t bytes = c->bytes;
     if (bytes >= 4 && bytes <= 8)
@@ -114,7 +114,7 @@ static void ha_move_blocks(const ha_short_run *c, char *to, const char *from,
 }
 
 /* Run by run, all blocks of each. */
-static void ha_move_by_runs(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
+HA_IN_ void ha_move_by_runs(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
     for (int64_t n = 0; n < nest->times; n++)
         for (int64_t k = 0; k < runs; k++) {
             char *to = c[k].to + n * nest->to_again;
@@ -127,7 +127,7 @@ static void ha_move_by_runs(const ha_short_run *c, int64_t runs, const ha_run_ne
 }
 
 /* Some blocks of all runs, then the next: few enough to stay in the first cache. */
-static void ha_move_by_turns(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
+HA_IN_ void ha_move_by_turns(const ha_short_run *c, int64_t runs, const ha_run_nest *nest) {
     enum { most = 32 };
     for (int64_t n = 0; n < nest->times; n++)
         for (int64_t b = 0; b < nest->blocks; b += most) {

@@ -15,7 +15,7 @@ typedef struct ha_copy_shape {
     int64_t lanes, lane, block; /* bytes from lane to lane, and from block to block */
 } ha_copy_shape;
 
-static ha_copy_shape ha_copy_shape_of(const ha_row *row) {
+HA_IN_ ha_copy_shape ha_copy_shape_of(const ha_row *row) {
     const int64_t n = row->lanes, lane = row->lane_stride, block = row->block_stride;
     if (n > HA_COPY_MOST_LANES_) return (ha_copy_shape){1, 0, lane};
     if (n == 1) return (ha_copy_shape){1, 0, block};
@@ -28,26 +28,26 @@ typedef struct ha_copy_place {
     int64_t block, lane;
 } ha_copy_place;
 
-static ha_copy_place ha_copy_place_of(const ha_copy_shape *s, int64_t linear) {
+HA_IN_ ha_copy_place ha_copy_place_of(const ha_copy_shape *s, int64_t linear) {
     if (s->lanes == 1) return (ha_copy_place){linear, 0};
     return (ha_copy_place){linear / s->lanes, linear % s->lanes};
 }
 
-static int64_t ha_copy_distance(const ha_copy_shape *s, ha_copy_place p) {
+HA_IN_ int64_t ha_copy_distance(const ha_copy_shape *s, ha_copy_place p) {
     return p.block * s->block + p.lane * s->lane;
 }
 
-static int64_t ha_copy_offset(const ha_copy_shape *s, int64_t linear) {
+HA_IN_ int64_t ha_copy_offset(const ha_copy_shape *s, int64_t linear) {
     return ha_copy_distance(s, ha_copy_place_of(s, linear));
 }
 
 /* Do linear indices this far apart lie at equal distances? */
-static int ha_copy_is_even(const ha_copy_shape *s, int64_t step) {
+HA_IN_ int ha_copy_is_even(const ha_copy_shape *s, int64_t step) {
     return s->lanes == 1 || step % s->lanes == 0;
 }
 
 /* Which distance. */
-static int64_t ha_copy_stride(const ha_copy_shape *s, int64_t step) {
+HA_IN_ int64_t ha_copy_stride(const ha_copy_shape *s, int64_t step) {
     return step / s->lanes * s->block;
 }
 
@@ -68,14 +68,14 @@ typedef struct ha_copy_walk {
     ha_copy_loop loop[HA_MAPPING_RANK];
 } ha_copy_walk;
 
-static int ha_copy_same_order(const ha_linearizer *a, const ha_linearizer *b) {
+HA_IN_ int ha_copy_same_order(const ha_linearizer *a, const ha_linearizer *b) {
     if (a->morton != b->morton || a->rank != b->rank) return 0;
     return !memcmp(a->stride, b->stride, sizeof a->stride) &&
            !memcmp(a->dimension, b->dimension, sizeof a->dimension);
 }
 
 /* Sorts by the target's steps, the longest first. */
-static void ha_copy_add_loop(ha_copy_walk *w, ha_copy_loop loop) {
+HA_IN_ void ha_copy_add_loop(ha_copy_walk *w, ha_copy_loop loop) {
     int k = w->rank++;
     for (; k > 0 && (w->loop[k - 1].to < loop.to ||
                      (w->loop[k - 1].to == loop.to && w->loop[k - 1].from < loop.from));
@@ -85,7 +85,7 @@ static void ha_copy_add_loop(ha_copy_walk *w, ha_copy_loop loop) {
 }
 
 /* Makes one loop of two where the inner one ends at the outer one's next step. */
-static void ha_copy_merge_loops(ha_copy_walk *w) {
+HA_IN_ void ha_copy_merge_loops(ha_copy_walk *w) {
     int last = 0;
     for (int k = 1; k < w->rank; k++) {
         ha_copy_loop *outer = &w->loop[last];
@@ -99,7 +99,7 @@ static void ha_copy_merge_loops(ha_copy_walk *w) {
 }
 
 /* The loop along which the source's values are nearest comes last but one, if it is not the last. */
-static void ha_copy_turn(ha_copy_walk *w) {
+HA_IN_ void ha_copy_turn(ha_copy_walk *w) {
     int nearest = w->rank - 1;
     for (int k = w->rank - 1; k >= 0; k--)
         if (w->loop[k].from < w->loop[nearest].from) nearest = k;
@@ -111,7 +111,7 @@ static void ha_copy_turn(ha_copy_walk *w) {
 }
 
 /* All of the region from first[] to before last[], in which there are records. */
-static ha_copy_walk ha_copy_walk_of(const ha_linearizer *to, const ha_linearizer *from,
+HA_IN_ ha_copy_walk ha_copy_walk_of(const ha_linearizer *to, const ha_linearizer *from,
                                     const int64_t *first, const int64_t *last) {
     ha_copy_walk w = {.to_linearizer = to, .from_linearizer = from};
     w.to = ha_linear(to, first);

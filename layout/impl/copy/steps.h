@@ -25,14 +25,14 @@ typedef struct ha_copy_program {
     ha_strided_blocks strided[HA_COPY_STEPS];
 } ha_copy_program;
 
-static char *ha_copy_program_target(const ha_copy_program *p, char *to) {
+HA_IN_ char *ha_copy_program_target(const ha_copy_program *p, char *to) {
     return p->window ? p->worker->stage + (to - p->window) : to;
 }
 
 /* ---- finding the steps ----------------------------------------------------------------------- */
 
 /* Leaves from number `first` on that are neighbours in the records. */
-static int64_t ha_copy_neighbours(const ha_copy_group *g, int64_t first, int is_gathered) {
+HA_IN_ int64_t ha_copy_neighbours(const ha_copy_group *g, int64_t first, int is_gathered) {
     const int64_t most = ha_smaller(g->leaves - first, HA_STRIDED_LEAVES);
     const ha_copy_leaf *leaf = &g->leaf[first];
     int64_t n = 1;
@@ -43,7 +43,7 @@ static int64_t ha_copy_neighbours(const ha_copy_group *g, int64_t first, int is_
 }
 
 /* Past the caches, if that is wanted and whole lines of rows are written. */
-static void ha_copy_find_interleaver(ha_copy_step *s, ha_strided_blocks *strided, int32_t size,
+HA_IN_ void ha_copy_find_interleaver(ha_copy_step *s, ha_strided_blocks *strided, int32_t size,
                                      int is_gathered, int is_past) {
     const ha_interleavers *interleavers = ha_best_interleavers();
     const int kind = ha_strided_blocks_kind(size);
@@ -60,7 +60,7 @@ static void ha_copy_find_interleaver(ha_copy_step *s, ha_strided_blocks *strided
 }
 
 /* Leaves of a group: rows on one side, records on the other. 0: there is no room for them. */
-static int ha_copy_add_step(ha_copy_program *p, const ha_copy_pass *pass, const ha_copy_group *g,
+HA_IN_ int ha_copy_add_step(ha_copy_program *p, const ha_copy_pass *pass, const ha_copy_group *g,
                             int64_t first, int64_t leaves, const ha_copy_piece *tile, int is_past) {
     const ha_copy_loop own = ha_copy_group_loop(g, &pass->walk->loop[pass->walk->rank - 1]);
     const ha_copy_leaf *leaf = &g->leaf[first];
@@ -96,7 +96,7 @@ static int ha_copy_add_step(ha_copy_program *p, const ha_copy_pass *pass, const 
     return 1;
 }
 
-static int ha_copy_make_program(ha_copy_program *p, const ha_copy_pass *pass,
+HA_IN_ int ha_copy_make_program(ha_copy_program *p, const ha_copy_pass *pass,
                                 const ha_copy_piece *tile, int is_past) {
     const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
     for (int64_t k = 0; k < pass->groups; k++) {
@@ -115,7 +115,7 @@ static int ha_copy_make_program(ha_copy_program *p, const ha_copy_pass *pass,
 
 /* ---- taking them ----------------------------------------------------------------------------- */
 
-static void ha_copy_take_step(ha_copy_step *s) {
+HA_IN_ void ha_copy_take_step(ha_copy_step *s) {
     ha_interleave w = s->interleave;
     if (s->strided) {
         ha_strided_blocks_set set = {
@@ -130,7 +130,7 @@ static void ha_copy_take_step(ha_copy_step *s) {
     s->interleave.record += s->record_tile;
 }
 
-static void ha_copy_run_program(ha_copy_program *p, const ha_copy_pass *pass,
+HA_IN_ void ha_copy_run_program(ha_copy_program *p, const ha_copy_pass *pass,
                                 const ha_copy_piece *tile, int64_t tiles) {
     const int64_t step = pass->walk->loop[pass->walk->rank - 1].from * pass->fine;
     const int64_t bytes = pass->fine / ha_larger(pass->lanes, 1) * pass->block;
@@ -143,7 +143,7 @@ static void ha_copy_run_program(ha_copy_program *p, const ha_copy_pass *pass,
 }
 
 /* How many of the tile's records, from the first on, are copied then. */
-static int64_t ha_copy_fine_tiles(ha_copy_worker *w, const ha_copy_pass *pass,
+HA_IN_ int64_t ha_copy_fine_tiles(ha_copy_worker *w, const ha_copy_pass *pass,
                                   const ha_copy_piece *tile) {
     ha_copy_program p;
     const int64_t tiles = pass->fine > 0 ? tile->lanes / pass->fine : 0;

@@ -13,20 +13,20 @@
 #if defined __APPLE__
 #define ha_start_thread_ pthread_create
 #define ha_join_thread_ pthread_join
-static int ha_has_threads(void) { return 1; }
+HA_IN_ int ha_has_threads(void) { return 1; }
 #else
 static __typeof__(pthread_create) ha_start_thread_ __attribute__((__weakref__("pthread_create")));
 static __typeof__(pthread_join) ha_join_thread_ __attribute__((__weakref__("pthread_join")));
-static int ha_has_threads(void) { return ha_start_thread_ && ha_join_thread_; }
+HA_IN_ int ha_has_threads(void) { return ha_start_thread_ && ha_join_thread_; }
 #endif
 
 /* Where share number k of n begins. */
-static int64_t ha_copy_share(int64_t units, int64_t k, int64_t n) {
+HA_IN_ int64_t ha_copy_share(int64_t units, int64_t k, int64_t n) {
     return units / n * k + ha_smaller(k, units % n);
 }
 
 /* Share number k of n of everything but of what must not be shared. */
-static void ha_copy_do(ha_copy_worker *w, int64_t k, int64_t n) {
+HA_IN_ void ha_copy_do(ha_copy_worker *w, int64_t k, int64_t n) {
     const ha_layout_plan *p = w->plan;
     for (int64_t i = 0; i < p->passes; i++) {
         const ha_copy_pass *pass = &p->pass[i];
@@ -44,7 +44,7 @@ static void ha_copy_do(ha_copy_worker *w, int64_t k, int64_t n) {
     if (p->stream) ha_end_of_stream();
 }
 
-static void *ha_copy_thread(void *worker) {
+HA_IN_ void *ha_copy_thread(void *worker) {
     ha_copy_worker *w = (ha_copy_worker *)worker;
     ha_copy_do(w, w->number, w->workers);
     return NULL;
@@ -52,7 +52,7 @@ static void *ha_copy_thread(void *worker) {
 
 /* This thread takes the first share, those of threads that cannot be started, and, when all others are
  * done, what must not be shared: bits are written by words, which may have other leaves' bytes in them. */
-static void ha_copy_do_all(ha_copy_worker *worker, int workers) {
+HA_IN_ void ha_copy_do_all(ha_copy_worker *worker, int workers) {
     for (int k = 1; k < workers; k++)
         worker[k].is_started = ha_has_threads() && !ha_start_thread_(&worker[k].thread, NULL,
                                                                      ha_copy_thread, &worker[k]);

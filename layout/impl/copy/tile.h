@@ -7,18 +7,18 @@
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-static int64_t ha_copy_apart(int64_t apart, int64_t all_lanes) {
+HA_IN_ int64_t ha_copy_apart(int64_t apart, int64_t all_lanes) {
     return apart == HA_COPY_ON_ ? all_lanes : apart;
 }
 
 /* Of records from these linear indices on, as far as they are at equal distances. */
-static ha_copy_piece ha_copy_single_piece(int64_t to, int64_t from, int64_t lanes) {
+HA_IN_ ha_copy_piece ha_copy_single_piece(int64_t to, int64_t from, int64_t lanes) {
     return (ha_copy_piece){to, from, lanes, 1, HA_COPY_ON_, HA_COPY_ON_, 1, 0, 0};
 }
 
 /* Whole blocks of both sides, which begin here on both; 0: there are none among `left` records. 0
  * lanes: that side has no blocks. */
-static int ha_copy_whole_blocks(const ha_copy_leaf *leaf, int64_t to_lanes, int64_t from_lanes,
+HA_IN_ int ha_copy_whole_blocks(const ha_copy_leaf *leaf, int64_t to_lanes, int64_t from_lanes,
                                 int64_t left, ha_copy_piece *piece) {
     const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
     const int64_t larger = ha_larger(to_lanes, from_lanes);
@@ -37,7 +37,7 @@ static int ha_copy_whole_blocks(const ha_copy_leaf *leaf, int64_t to_lanes, int6
 }
 
 /* The longest piece of `left` records along a loop. */
-static ha_copy_piece ha_copy_next_piece(const ha_copy_leaf *leaf, const ha_copy_loop *along,
+HA_IN_ ha_copy_piece ha_copy_next_piece(const ha_copy_leaf *leaf, const ha_copy_loop *along,
                                         int64_t to, int64_t from, int64_t left) {
     const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
     const int64_t to_lanes = ha_copy_is_even(t, along->to) ? 0 : t->lanes;
@@ -55,13 +55,13 @@ static ha_copy_piece ha_copy_next_piece(const ha_copy_leaf *leaf, const ha_copy_
 }
 
 /* From lane to lane. */
-static int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
+HA_IN_ int64_t ha_copy_lane(const ha_copy_shape *s, int64_t step) {
     return ha_copy_is_even(s, step) ? ha_copy_stride(s, step) : s->lane;
 }
 
 /* ---- strided blocks -------------------------------------------------------------------------- */
 
-static void ha_copy_some_strided(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strided_blocks *s,
+HA_IN_ void ha_copy_some_strided(ha_copy_worker *w, const ha_copy_leaf *leaf, ha_strided_blocks *s,
                                  int64_t to, int64_t from) {
     s->to = ha_copy_target(w, leaf->to + to);
     s->from = ha_copy_source(w, leaf) + from;
@@ -73,7 +73,7 @@ static void ha_copy_some_strided(ha_copy_worker *w, const ha_copy_leaf *leaf, ha
     ha_strided_blocks_move(s);
 }
 
-static void ha_copy_strided_blocks(ha_copy_worker *w, const ha_copy_group *g,
+HA_IN_ void ha_copy_strided_blocks(ha_copy_worker *w, const ha_copy_group *g,
                                    const ha_copy_loop *along, const ha_copy_piece *piece) {
     const ha_copy_leaf *leaf = g->leaf;
     ha_strided_blocks s = {.lanes = piece->lanes, .blocks = piece->blocks, .size = g->size};
@@ -100,14 +100,14 @@ static void ha_copy_strided_blocks(ha_copy_worker *w, const ha_copy_group *g,
 /* ---- records and blocks ---------------------------------------------------------------------- */
 
 /* Of one block. */
-static int64_t ha_copy_bytes_of_runs(const ha_short_run *c, int64_t runs) {
+HA_IN_ int64_t ha_copy_bytes_of_runs(const ha_short_run *c, int64_t runs) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < runs; k++) bytes += c[k].bytes;
     return bytes;
 }
 
 /* Rows of the target, one for each run, are put together in the stage, and written past the caches. */
-static void ha_copy_staged_rows(ha_copy_worker *w, int64_t runs, int64_t blocks) {
+HA_IN_ void ha_copy_staged_rows(ha_copy_worker *w, int64_t runs, int64_t blocks) {
     ha_short_run *c = w->chunk;
     char *target[HA_COPY_AT_ONCE], *row = w->stage;
     ha_run_nest nest = {.times = 1, .ahead = HA_COPY_AHEAD};
@@ -130,7 +130,7 @@ static void ha_copy_staged_rows(ha_copy_worker *w, int64_t runs, int64_t blocks)
 
 /* So that the source is read from one end to the other: runs that follow each other there as
  * wholes, others block by block. */
-static void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy_piece *piece) {
+HA_IN_ void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy_piece *piece) {
     const int is_large = w->plan->stream && !w->window;
     const ha_run_nest nest = {.blocks = piece->blocks,
                               .times = piece->times,
@@ -149,7 +149,7 @@ static void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy
 }
 
 /* Of these leaves, or of what was merged of some. */
-static void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t leaves,
+HA_IN_ void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t leaves,
                            const ha_copy_piece *piece) {
     const ha_copy_place to = ha_copy_place_of(&leaf->to_shape, piece->to);
     const ha_copy_place from = ha_copy_place_of(&leaf->from_shape, piece->from);
@@ -169,7 +169,7 @@ static void ha_copy_chunks(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t 
     }
 }
 
-static void ha_copy_records(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
+HA_IN_ void ha_copy_records(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *along,
                             int64_t to, int64_t from, int64_t count) {
     const int64_t to_apart = ha_copy_stride(&g->leaf->to_shape, along->to);
     const int64_t from_apart = ha_copy_stride(&g->leaf->from_shape, along->from);
@@ -177,7 +177,7 @@ static void ha_copy_records(ha_copy_worker *w, const ha_copy_group *g, const ha_
     ha_copy_chunks(w, g->merged, g->merges, &piece);
 }
 
-static void ha_copy_whole(const ha_copy_group *g, int64_t to, int64_t from, int64_t count) {
+HA_IN_ void ha_copy_whole(const ha_copy_group *g, int64_t to, int64_t from, int64_t count) {
     for (int64_t k = 0; k < g->leaves; k++) {
         const ha_copy_leaf *leaf = &g->leaf[k];
         memcpy(leaf->to + ha_copy_offset(&leaf->to_shape, to),
@@ -188,7 +188,7 @@ static void ha_copy_whole(const ha_copy_group *g, int64_t to, int64_t from, int6
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 /* `count` records along the last loop of all. */
-static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *last,
+HA_IN_ void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_copy_loop *last,
                          int64_t to, int64_t from, int64_t count) {
     const ha_copy_loop own = ha_copy_group_loop(g, last), *along = &own;
     from = ha_copy_group_from(g, from);
@@ -221,7 +221,7 @@ static void ha_copy_line(ha_copy_worker *w, const ha_copy_group *g, const ha_cop
 
 /* Where the source's values are nearest along another loop than the target's: what is at equal
  * distances along both is as if the outer loop's were leaves. */
-static int ha_copy_turned_strided(const ha_copy_group *g, const ha_copy_loop *rows,
+HA_IN_ int ha_copy_turned_strided(const ha_copy_group *g, const ha_copy_loop *rows,
                                   const ha_copy_loop *along, const ha_copy_piece *tile) {
     const ha_copy_shape *to = &g->leaf->to_shape, *from = &g->leaf->from_shape;
     ha_strided_blocks s = {
@@ -242,7 +242,7 @@ static int ha_copy_turned_strided(const ha_copy_group *g, const ha_copy_loop *ro
     return 1;
 }
 
-static void ha_copy_turned(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
+HA_IN_ void ha_copy_turned(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
     const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1], *rows = along - 1;
     for (int64_t k = 0; k < pass->groups; k++) {
         const ha_copy_group *g = &pass->group[k];
@@ -256,7 +256,7 @@ static void ha_copy_turned(ha_copy_worker *w, const ha_copy_pass *pass, const ha
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 /* As many records at once as are converted at once, if any are. */
-static void ha_copy_parts(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
+HA_IN_ void ha_copy_parts(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
     const ha_copy_loop *along = &pass->walk->loop[pass->walk->rank - 1];
     for (int64_t i = 0, n; i < tile->lanes; i += n) {
         const int64_t to = tile->to + i * along->to, from = tile->from + i * along->from;
@@ -268,7 +268,7 @@ static void ha_copy_parts(ha_copy_worker *w, const ha_copy_pass *pass, const ha_
 }
 
 /* A tile that is put together in the stage first, if it consists of whole blocks. */
-static void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
+HA_IN_ void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
                              const ha_copy_piece *tile) {
     const int is_staged = w->plan->stream && pass->window && tile->to % pass->lanes == 0 &&
                           tile->lanes % pass->lanes == 0 &&
@@ -283,7 +283,7 @@ static void ha_copy_straight(ha_copy_worker *w, const ha_copy_pass *pass,
 }
 
 /* In the middle of a block on either side there are no lines to be written at once. */
-static int64_t ha_copy_until_lines(const ha_copy_pass *pass, int64_t to, int64_t from) {
+HA_IN_ int64_t ha_copy_until_lines(const ha_copy_pass *pass, int64_t to, int64_t from) {
     const int64_t head = (pass->lined - to % pass->lined) % pass->lined;
     for (int64_t g = 0; g < pass->groups; g++)
         if ((from + head) % pass->group[g].leaf->from_shape.lanes != 0) return INT64_MAX;
@@ -291,7 +291,7 @@ static int64_t ha_copy_until_lines(const ha_copy_pass *pass, int64_t to, int64_t
 }
 
 /* A large tile: by lines as far as can be. */
-static void ha_copy_lined(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
+HA_IN_ void ha_copy_lined(ha_copy_worker *w, const ha_copy_pass *pass, const ha_copy_piece *tile) {
     ha_copy_piece part = *tile;
     int64_t head = ha_copy_until_lines(pass, tile->to, tile->from);
     for (int64_t left = tile->lanes; left > 0; left -= part.lanes) {
@@ -309,7 +309,7 @@ static void ha_copy_lined(ha_copy_worker *w, const ha_copy_pass *pass, const ha_
 
 /* The tile of this number: records along the last loop are its lanes, along the one before its
  * blocks. */
-static void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_t number) {
+HA_IN_ void ha_copy_one_tile(ha_copy_worker *w, const ha_copy_pass *pass, int64_t number) {
     const ha_copy_walk *walk = pass->walk;
     const int64_t tiles = ha_copy_tiles(pass), rows = ha_copy_tile_rows(pass);
     const ha_copy_loop *along = &walk->loop[walk->rank - 1], *outer = along - 1;

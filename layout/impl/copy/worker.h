@@ -32,12 +32,12 @@ typedef struct ha_copy_worker {
     pthread_t thread;
 } ha_copy_worker;
 
-static char *ha_copy_target(ha_copy_worker *w, char *to) {
+HA_IN_ char *ha_copy_target(ha_copy_worker *w, char *to) {
     return w->window ? w->stage + (to - w->window) : to;
 }
 
 /* Where what a leaf reads is for this worker. */
-static const char *ha_copy_source(const ha_copy_worker *w, const ha_copy_leaf *leaf) {
+HA_IN_ const char *ha_copy_source(const ha_copy_worker *w, const ha_copy_leaf *leaf) {
     return leaf->is_changed ? leaf->from + (size_t)w->number * sizeof *w : leaf->from;
 }
 

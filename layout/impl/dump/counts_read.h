@@ -13,7 +13,7 @@ typedef struct ha_counts_reader {
     int64_t granularity;
 } ha_counts_reader;
 
-static ha_status ha_read_word(ha_reader *r, const char *word) {
+HA_IN_ ha_status ha_read_word(ha_reader *r, const char *word) {
     ha_skip_blanks(r);
     for (const char *w = word; *w; w++, r->at++)
         if (*r->at != *w) return ha_expected(r, word);
@@ -21,7 +21,7 @@ static ha_status ha_read_word(ha_reader *r, const char *word) {
 }
 
 /* "word": and a number, behind a comma. */
-static ha_status ha_read_member(ha_reader *r, const char *word, uint64_t *number) {
+HA_IN_ ha_status ha_read_member(ha_reader *r, const char *word, uint64_t *number) {
     int64_t n = 0;
     ha_status s = ha_expect(r, ',', "','");
     if (!s) s = ha_read_word(r, word);
@@ -32,7 +32,7 @@ static ha_status ha_read_member(ha_reader *r, const char *word, uint64_t *number
 }
 
 /* {"name": "pos.x", "reads": 0, "writes": 0, "pointers": 7} */
-static ha_status ha_read_tally(ha_reader *r, const ha_record *record, const ha_leaf *leaf,
+HA_IN_ ha_status ha_read_tally(ha_reader *r, const ha_record *record, const ha_leaf *leaf,
                                ha_tally *t) {
     char name[512];
     ha_text w = ha_text_into(name, sizeof name);
@@ -49,7 +49,7 @@ static ha_status ha_read_tally(ha_reader *r, const ha_record *record, const ha_l
     return s ? s : ha_expect(r, '}', "'}'");
 }
 
-static ha_status ha_read_tallies(ha_counts_reader *c) {
+HA_IN_ ha_status ha_read_tallies(ha_counts_reader *c) {
     ha_reader *r = &c->reader;
     ha_leaf_walk walk = ha_walk_leaves(c->mapping->record);
     ha_status s = ha_expect(r, ':', "':'");
@@ -65,7 +65,7 @@ static ha_status ha_read_tallies(ha_counts_reader *c) {
 }
 
 /* [7, 7, 0, …]: as many as the blob has granules. */
-static ha_status ha_read_heat(ha_counts_reader *c, int64_t blob) {
+HA_IN_ ha_status ha_read_heat(ha_counts_reader *c, int64_t blob) {
     ha_reader *r = &c->reader;
     const size_t bytes = (size_t)c->mapping->blob[blob].bytes;
     const int64_t granules = (int64_t)ha_granules_(bytes, c->granularity);
@@ -79,7 +79,7 @@ static ha_status ha_read_heat(ha_counts_reader *c, int64_t blob) {
     return s ? s : ha_expect(r, ']', "']', as the blob ends here");
 }
 
-static ha_status ha_read_heats(ha_counts_reader *c) {
+HA_IN_ ha_status ha_read_heats(ha_counts_reader *c) {
     ha_reader *r = &c->reader;
     ha_status s = ha_expect(r, ':', "':'");
     if (!s) s = ha_read_number(r, "a number of bytes", 1, HA_LARGEST_GRANULE, &c->granularity);
@@ -95,7 +95,7 @@ static ha_status ha_read_heats(ha_counts_reader *c) {
 }
 
 /* The whole object. */
-static ha_status ha_read_counts(ha_counts_reader *c, const char *json) {
+HA_IN_ ha_status ha_read_counts(ha_counts_reader *c, const char *json) {
     ha_reader *r = &c->reader;
     ha_status s;
     int more;

@@ -5,11 +5,11 @@
 #include "../../counts.h"
 #include "../record/all.h"
 
-static uint64_t ha_count_now(const uint64_t *count) {
+HA_IN_ uint64_t ha_count_now(const uint64_t *count) {
     return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
-static ha_tally ha_tally_now(const ha_tally *t) {
+HA_IN_ ha_tally ha_tally_now(const ha_tally *t) {
     return (ha_tally){ha_count_now(&t->reads), ha_count_now(&t->writes),
                       ha_count_now(&t->pointers)};
 }
@@ -21,12 +21,12 @@ typedef struct ha_leaf_walk {
     ha_leaf leaf;
 } ha_leaf_walk;
 
-static ha_leaf_walk ha_walk_leaves(const ha_record *record) {
+HA_IN_ ha_leaf_walk ha_walk_leaves(const ha_record *record) {
     return (ha_leaf_walk){.record = record, .field = -1};
 }
 
 /* Goes to the next leaf, of which there is one. */
-static const ha_leaf *ha_following_leaf(ha_leaf_walk *walk) {
+HA_IN_ const ha_leaf *ha_following_leaf(ha_leaf_walk *walk) {
     int64_t leaves;
     if (walk->left == 0) walk->left = ha_field_leaves(&walk->record->field[++walk->field]);
     leaves = ha_field_leaves(&walk->record->field[walk->field]);
@@ -41,7 +41,7 @@ typedef struct ha_columns {
 } ha_columns;
 
 /* As wide as what stands in them. */
-static ha_columns ha_columns_of(const ha_counts *c) {
+HA_IN_ ha_columns ha_columns_of(const ha_counts *c) {
     ha_columns wide = {5, 8};
     ha_leaf_walk walk = ha_walk_leaves(c->record);
     char digits[24];
@@ -58,7 +58,7 @@ static ha_columns ha_columns_of(const ha_counts *c) {
     return wide;
 }
 
-static void ha_put_leaf_table(ha_text *w, const ha_counts *c) {
+HA_IN_ void ha_put_leaf_table(ha_text *w, const ha_counts *c) {
     const ha_columns wide = ha_columns_of(c);
     ha_leaf_walk walk = ha_walk_leaves(c->record);
     ha_print(w, "%-*s  %*s  %*s  %*s\n", wide.name, "field", wide.number, "reads", wide.number,
@@ -73,7 +73,7 @@ static void ha_put_leaf_table(ha_text *w, const ha_counts *c) {
     }
 }
 
-static void ha_put_heat_table(ha_text *w, const ha_counts *c) {
+HA_IN_ void ha_put_heat_table(ha_text *w, const ha_counts *c) {
     ha_print(w, "blob  granules  touched  most often (granules of %lld bytes)\n",
              (long long)c->granularity);
     for (int64_t b = 0; b < c->blobs; b++) {
@@ -102,7 +102,7 @@ HA_API int64_t ha_counts_text(const ha_counts *counts, char *buffer, size_t size
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void ha_put_json_tallies(ha_json *j, const ha_counts *c) {
+HA_IN_ void ha_put_json_tallies(ha_json *j, const ha_counts *c) {
     ha_leaf_walk walk = ha_walk_leaves(c->record);
     ha_json_open(j, "fields", '[');
     for (int64_t k = 0; k < c->leaves; k++) {
@@ -117,7 +117,7 @@ static void ha_put_json_tallies(ha_json *j, const ha_counts *c) {
     ha_json_close(j, ']');
 }
 
-static void ha_put_json_heat(ha_json *j, const ha_counts *c) {
+HA_IN_ void ha_put_json_heat(ha_json *j, const ha_counts *c) {
     ha_json_number(j, "granularity", c->granularity);
     ha_json_open(j, "blobs", '[');
     for (int64_t b = 0; b < c->blobs; b++) {

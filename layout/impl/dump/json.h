@@ -4,14 +4,14 @@
 
 #include "../tree/all.h"
 
-static int ha_index_inside(const ha_mapping *m, const int64_t *index) {
+HA_IN_ int ha_index_inside(const ha_mapping *m, const int64_t *index) {
     for (int d = 0; d < m->rank; d++)
         if (index[d] < 0 || index[d] >= m->extent[d]) return 0;
     return 1;
 }
 
 /* Where a value is that is stored byte by byte. */
-static void ha_put_json_bytes(ha_json *j, const ha_mapping *m, const int64_t *index,
+HA_IN_ void ha_put_json_bytes(ha_json *j, const ha_mapping *m, const int64_t *index,
                               const ha_coding *c) {
     ha_json_word(j, "blob", "null");
     ha_json_word(j, "offset", "null");
@@ -27,7 +27,7 @@ static void ha_put_json_bytes(ha_json *j, const ha_mapping *m, const int64_t *in
 }
 
 /* What is there instead of the value itself. */
-static void ha_put_json_coding(ha_json *j, const ha_coding *c, ha_dtype type) {
+HA_IN_ void ha_put_json_coding(ha_json *j, const ha_coding *c, ha_dtype type) {
     if (c->stored != type) ha_json_string(j, "stored", ha_dtype_short_name(c->stored));
     if (c->swapped) ha_json_word(j, "swapped", "true");
     if (c->bits > 0) ha_json_number(j, "bits", c->bits);
@@ -35,7 +35,7 @@ static void ha_put_json_coding(ha_json *j, const ha_coding *c, ha_dtype type) {
     if (c->exponent > 0) ha_json_number(j, "mantissa", c->mantissa);
 }
 
-static void ha_put_json_leaf(ha_json *j, const ha_mapping *m, const int64_t *index, int64_t number,
+HA_IN_ void ha_put_json_leaf(ha_json *j, const ha_mapping *m, const int64_t *index, int64_t number,
                              const ha_leaf *leaf) {
     const ha_row *row = &m->row[number];
     const ha_coding *c = ha_row_coding(m, row);
@@ -56,7 +56,7 @@ static void ha_put_json_leaf(ha_json *j, const ha_mapping *m, const int64_t *ind
 }
 
 /* Returns whether there was memory. */
-static int ha_put_json_trees(ha_json *j, const ha_mapping *m) {
+HA_IN_ int ha_put_json_trees(ha_json *j, const ha_mapping *m) {
     ha_json_open(j, "trees", '[');
     for (int32_t t = 0; t < m->trees; t++) {
         ha_json_key(j, NULL);
@@ -68,7 +68,7 @@ static int ha_put_json_trees(ha_json *j, const ha_mapping *m) {
     return 1;
 }
 
-static void ha_put_json_fields(ha_json *j, const ha_mapping *m, const int64_t *index) {
+HA_IN_ void ha_put_json_fields(ha_json *j, const ha_mapping *m, const int64_t *index) {
     int64_t number = 0;
     ha_json_open(j, "fields", '[');
     for (int64_t f = 0; f < m->record->fields; f++) {

@@ -38,28 +38,28 @@ typedef struct ha_picture {
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-static int ha_compare_lines(const void *first, const void *second) {
+HA_IN_ int ha_compare_lines(const void *first, const void *second) {
     const ha_shown_line *x = (const ha_shown_line *)first, *y = (const ha_shown_line *)second;
     if (x->blob != y->blob) return x->blob < y->blob ? -1 : 1;
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static int ha_compare_values(const void *first, const void *second) {
+HA_IN_ int ha_compare_values(const void *first, const void *second) {
     const ha_shown_value *x = (const ha_shown_value *)first, *y = (const ha_shown_value *)second;
     if (x->blob != y->blob) return x->blob < y->blob ? -1 : 1;
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static int ha_is_shown(const ha_picture *p, int64_t blob, int64_t line) {
+HA_IN_ int ha_is_shown(const ha_picture *p, int64_t blob, int64_t line) {
     const ha_shown_line l = {blob, line};
     return bsearch(&l, p->line, (size_t)p->lines, sizeof l, ha_compare_lines) != NULL;
 }
 
 /* Units of a line. */
-static int64_t ha_line_length(const ha_picture *p) { return HA_SVG_BYTES * p->unit; }
+HA_IN_ int64_t ha_line_length(const ha_picture *p) { return HA_SVG_BYTES * p->unit; }
 
 /* The line or lines of a value of one of the first records. */
-static void ha_show_lines(ha_picture *p, const ha_shown_value *v) {
+HA_IN_ void ha_show_lines(ha_picture *p, const ha_shown_value *v) {
     const int64_t blob = v->blob, length = ha_line_length(p);
     const int64_t last = (v->offset + v->size - 1) / length;
     for (int64_t at = v->offset / length; at <= last && p->lines < HA_SVG_LINES; at++)
@@ -67,7 +67,7 @@ static void ha_show_lines(ha_picture *p, const ha_shown_value *v) {
             p->line[p->lines++] = (ha_shown_line){blob, at};
 }
 
-static void ha_show_value(ha_picture *p, const ha_shown_value *v) {
+HA_IN_ void ha_show_value(ha_picture *p, const ha_shown_value *v) {
     const int64_t length = ha_line_length(p), last = (v->offset + v->size - 1) / length;
     if (p->values == HA_SVG_VALUES) return;
     if (ha_is_shown(p, v->blob, v->offset / length) || ha_is_shown(p, v->blob, last))
@@ -75,7 +75,7 @@ static void ha_show_value(ha_picture *p, const ha_shown_value *v) {
 }
 
 /* Calls this for a leaf, or a byte of it, at all indices of a box at the beginning. */
-static void ha_show_box(ha_picture *p, ha_shown_value *v, const int64_t *side,
+HA_IN_ void ha_show_box(ha_picture *p, ha_shown_value *v, const int64_t *side,
                         void (*show)(ha_picture *, const ha_shown_value *)) {
     const ha_mapping *m = p->mapping;
     int d = m->rank;
@@ -90,7 +90,7 @@ static void ha_show_box(ha_picture *p, ha_shown_value *v, const int64_t *side,
     }
 }
 
-static void ha_show_leaf(ha_picture *p, ha_shown_value *v, const int64_t *side,
+HA_IN_ void ha_show_leaf(ha_picture *p, ha_shown_value *v, const int64_t *side,
                          void (*show)(ha_picture *, const ha_shown_value *)) {
     const ha_mapping *m = p->mapping;
     const ha_coding *c;
@@ -113,7 +113,7 @@ static void ha_show_leaf(ha_picture *p, ha_shown_value *v, const int64_t *side,
     }
 }
 
-static void ha_show_leaves(ha_picture *p, const int64_t *side,
+HA_IN_ void ha_show_leaves(ha_picture *p, const int64_t *side,
                            void (*show)(ha_picture *, const ha_shown_value *)) {
     const ha_record *record = p->mapping->record;
     ha_shown_value v = {0};
@@ -127,7 +127,7 @@ static void ha_show_leaves(ha_picture *p, const int64_t *side,
 }
 
 /* Finds the lines of the first records; then all that is in them, as far as its indices are small. */
-static void ha_show_all(ha_picture *p) {
+HA_IN_ void ha_show_all(ha_picture *p) {
     static const int64_t few[HA_MAPPING_RANK][HA_MAPPING_RANK] = {
         {16}, {2, 4}, {2, 2, 2}, {1, 2, 2, 2}};
     static const int64_t many[HA_MAPPING_RANK] = {128, 64, 16, 8};
@@ -158,7 +158,7 @@ static const char *const ha_svg_colours[HA_SVG_COLOURS] = {
 static const char *const ha_svg_patterns[HA_SVG_PATTERNS] = {
     "", "M0 6L6 0", "M0 0L6 6", "M0 3H6", "M3 0V6", "M0 0L6 6M0 6L6 0", "M0 3H6M3 0V6", "M2 3H4"};
 
-static void ha_put_svg_head(ha_text *w, const ha_picture *p, int64_t height) {
+HA_IN_ void ha_put_svg_head(ha_text *w, const ha_picture *p, int64_t height) {
     const ha_mapping *m = p->mapping;
     const int right = p->counted.granularity > 0 && !ha_is_fine(&p->counted) ? 60 : 20;
     const int width = HA_SVG_LEFT + HA_SVG_BYTES * HA_SVG_BYTE + right;
@@ -179,7 +179,7 @@ static void ha_put_svg_head(ha_text *w, const ha_picture *p, int64_t height) {
     ha_print(w, "</text>\n");
 }
 
-static void ha_put_svg_rect(ha_text *w, int64_t x, int64_t y, int64_t width, int64_t field) {
+HA_IN_ void ha_put_svg_rect(ha_text *w, int64_t x, int64_t y, int64_t width, int64_t field) {
     const int pattern = (int)(field % HA_SVG_PATTERNS);
     const char *place = "<rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"34\" ";
     ha_print(w, place, (long long)x, (long long)y, (long long)width);
@@ -190,13 +190,13 @@ static void ha_put_svg_rect(ha_text *w, int64_t x, int64_t y, int64_t width, int
 }
 
 /* The last letters of a text that is too long for its room. */
-static const char *ha_svg_tail(const char *text, int64_t room) {
+HA_IN_ const char *ha_svg_tail(const char *text, int64_t room) {
     const int64_t length = (int64_t)strlen(text);
     return length > room ? text + length - room : text;
 }
 
 /* A name and an index in a box, upright in narrow ones. */
-static void ha_put_svg_label(ha_text *w, int64_t x, int64_t y, int64_t width, const char *name,
+HA_IN_ void ha_put_svg_label(ha_text *w, int64_t x, int64_t y, int64_t width, const char *name,
                              const char *index) {
     if (width >= 4 * HA_SVG_BYTE) {
         const int64_t room = width / 6;
@@ -224,14 +224,14 @@ static void ha_put_svg_label(ha_text *w, int64_t x, int64_t y, int64_t width, co
 }
 
 /* What a box is called: "pos.x", and of its third byte "pos.x:2". */
-static void ha_svg_name(const ha_mapping *m, const ha_shown_value *v, char name[160]) {
+HA_IN_ void ha_svg_name(const ha_mapping *m, const ha_shown_value *v, char name[160]) {
     char leaf[128], byte[24] = "";
     if (v->byte >= 0) snprintf(byte, sizeof byte, ":%lld", (long long)v->byte);
     (void)ha_record_leaf_name(m->record, v->leaf, leaf, sizeof leaf);
     snprintf(name, 160, "%s%s", leaf, byte);
 }
 
-static void ha_put_svg_value(ha_text *w, const ha_picture *p, const ha_shown_value *v, int64_t line,
+HA_IN_ void ha_put_svg_value(ha_text *w, const ha_picture *p, const ha_shown_value *v, int64_t line,
                              int64_t y) {
     const ha_mapping *m = p->mapping;
     const int64_t length = ha_line_length(p), begin = line * length;
@@ -254,7 +254,7 @@ static void ha_put_svg_value(ha_text *w, const ha_picture *p, const ha_shown_val
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void ha_put_svg_blob(ha_text *w, const ha_mapping *m, int64_t blob, int64_t *y) {
+HA_IN_ void ha_put_svg_blob(ha_text *w, const ha_mapping *m, int64_t blob, int64_t *y) {
     *y += 22;
     ha_print(w, "<text x=\"10\" y=\"%lld\" font-weight=\"bold\">blob %lld: %lld bytes</text>\n",
              (long long)*y, (long long)blob, (long long)m->blob[blob].bytes);
@@ -262,7 +262,7 @@ static void ha_put_svg_blob(ha_text *w, const ha_mapping *m, int64_t blob, int64
 }
 
 /* The address at the left, and the memory that the line stands for. */
-static void ha_put_svg_line(ha_text *w, const ha_picture *p, int64_t blob, int64_t line,
+HA_IN_ void ha_put_svg_line(ha_text *w, const ha_picture *p, int64_t blob, int64_t line,
                             int64_t y) {
     const int64_t begin = line * HA_SVG_BYTES;
     const int64_t bytes = ha_smaller(p->mapping->blob[blob].bytes - begin, HA_SVG_BYTES);
@@ -276,14 +276,14 @@ static void ha_put_svg_line(ha_text *w, const ha_picture *p, int64_t blob, int64
     if (p->counted.granularity > 0) ha_put_svg_heat(w, &p->counted, blob, begin, bytes, y);
 }
 
-static void ha_put_svg_gap(ha_text *w, int64_t *y) {
+HA_IN_ void ha_put_svg_gap(ha_text *w, int64_t *y) {
     ha_print(w, "<text x=\"%d\" y=\"%lld\" text-anchor=\"end\">\xe2\x80\xa6</text>\n",
              HA_SVG_LEFT - 8, (long long)(*y + 8));
     *y += 16;
 }
 
 /* The values in a line, from number *first on, which comes closer to those of the next line. */
-static void ha_put_svg_values(ha_text *w, const ha_picture *p, const ha_shown_line *l, int64_t y,
+HA_IN_ void ha_put_svg_values(ha_text *w, const ha_picture *p, const ha_shown_line *l, int64_t y,
                               int64_t *first) {
     const int64_t begin = l->line * ha_line_length(p), end = begin + ha_line_length(p);
     const int64_t longest = 16 * p->unit;
@@ -295,7 +295,7 @@ static void ha_put_svg_values(ha_text *w, const ha_picture *p, const ha_shown_li
 }
 
 /* Gives the height; a writer without room finds that. */
-static int64_t ha_put_svg_lines(ha_text *w, const ha_picture *p) {
+HA_IN_ int64_t ha_put_svg_lines(ha_text *w, const ha_picture *p) {
     int64_t y = 30, first = 0;
     const ha_counts *counts = p->counted.counts;
     ha_put_svg_legend(w, &p->counted, &y);

@@ -25,7 +25,7 @@ typedef struct ha_shown_counts {
     uint64_t hottest;
 } ha_shown_counts;
 
-static ha_shown_counts ha_shown_counts_of(const ha_counts *c) {
+HA_IN_ ha_shown_counts ha_shown_counts_of(const ha_counts *c) {
     ha_shown_counts s = {.counts = c, .granularity = c ? c->granularity : 0};
     for (int64_t b = 0; c && b < c->blobs; b++)
         for (int64_t g = 0; g < c->blob[b].granules; g++) {
@@ -36,11 +36,11 @@ static ha_shown_counts ha_shown_counts_of(const ha_counts *c) {
 }
 
 /* Are there several granules in a line? Their numbers stand in it then, else at its end. */
-static int ha_is_fine(const ha_shown_counts *s) {
+HA_IN_ int ha_is_fine(const ha_shown_counts *s) {
     return s->granularity > 0 && s->granularity < HA_SVG_BYTES;
 }
 
-static int64_t ha_svg_box_height(const ha_shown_counts *s) {
+HA_IN_ int64_t ha_svg_box_height(const ha_shown_counts *s) {
     return ha_is_fine(s) ? HA_SVG_BOX + HA_SVG_COUNT : HA_SVG_BOX;
 }
 
@@ -51,20 +51,20 @@ static const char *const ha_svg_shades[HA_SVG_SHADES] = {"#ffffff", "#fdf0d5", "
                                                          "#f5b971", "#ec9455", "#dc6b45"};
 
 /* The most accesses that still have this shade: none, then a fifth more of the most each time. */
-static uint64_t ha_shade_end(const ha_shown_counts *s, int shade) {
+HA_IN_ uint64_t ha_shade_end(const ha_shown_counts *s, int shade) {
     const uint64_t fifths = HA_SVG_SHADES - 1;
     const uint64_t whole = s->hottest / fifths, rest = s->hottest % fifths;
     return whole * (uint64_t)shade + rest * (uint64_t)shade / fifths;
 }
 
-static int ha_shade_of(const ha_shown_counts *s, uint64_t count) {
+HA_IN_ int ha_shade_of(const ha_shown_counts *s, uint64_t count) {
     int shade = count > 0;
     while (shade < HA_SVG_SHADES - 1 && count > ha_shade_end(s, shade)) shade++;
     return shade;
 }
 
 /* In full where there is room for seven digits, else in four letters at most. */
-static void ha_put_short_number(ha_text *w, uint64_t n, int room) {
+HA_IN_ void ha_put_short_number(ha_text *w, uint64_t n, int room) {
     static const char unit[] = "kMGTPE";
     int k = -1;
     uint64_t rest = 0;
@@ -81,13 +81,13 @@ static void ha_put_short_number(ha_text *w, uint64_t n, int room) {
         ha_print(w, "%d%c", (int)n, unit[k]);
 }
 
-static uint64_t ha_heat_at(const ha_shown_counts *s, int64_t blob, int64_t byte) {
+HA_IN_ uint64_t ha_heat_at(const ha_shown_counts *s, int64_t blob, int64_t byte) {
     const ha_heat *h = &s->counts->blob[blob];
     return ha_count_now(&h->touched[byte / s->granularity]);
 }
 
 /* Calls this for `bytes` bytes of a blob in pieces of the same granule. */
-static void ha_put_svg_heat(ha_text *w, const ha_shown_counts *s, int64_t blob, int64_t from,
+HA_IN_ void ha_put_svg_heat(ha_text *w, const ha_shown_counts *s, int64_t blob, int64_t from,
                             int64_t bytes, int64_t y) {
     for (int64_t at = from; at < from + bytes;) {
         const int64_t end = ha_smaller(from + bytes,
@@ -111,7 +111,7 @@ static void ha_put_svg_heat(ha_text *w, const ha_shown_counts *s, int64_t blob, 
 
 /* The frame of a value, which has a part in bytes [first, last) of a blob, and how often the hottest of
  * them was touched. */
-static void ha_put_svg_heated(ha_text *w, const ha_shown_counts *s, int64_t blob, int64_t first,
+HA_IN_ void ha_put_svg_heated(ha_text *w, const ha_shown_counts *s, int64_t blob, int64_t first,
                               int64_t last, int64_t x, int64_t width, int64_t y) {
     uint64_t most = 0;
     ha_print(w,
@@ -133,7 +133,7 @@ static void ha_put_svg_heated(ha_text *w, const ha_shown_counts *s, int64_t blob
 }
 
 /* Which shade means how many accesses. */
-static void ha_put_svg_legend(ha_text *w, const ha_shown_counts *s, int64_t *y) {
+HA_IN_ void ha_put_svg_legend(ha_text *w, const ha_shown_counts *s, int64_t *y) {
     if (s->granularity == 0) return;
     *y += 14;
     ha_print(w, "<text x=\"10\" y=\"%lld\">accesses to each ", (long long)*y);
@@ -166,7 +166,7 @@ static const struct ha_svg_access {
 
 enum { HA_SVG_COLUMN = 330, HA_SVG_COLUMNS = 90, HA_SVG_BARS = 560 }; /* where they are */
 
-static void ha_put_svg_swatch(ha_text *w, int kind, int64_t x, int64_t y, int64_t width) {
+HA_IN_ void ha_put_svg_swatch(ha_text *w, int kind, int64_t x, int64_t y, int64_t width) {
     const struct ha_svg_access *a = &ha_svg_accesses[kind];
     const char *place = "<rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"12\" ";
     ha_print(w, place, (long long)x, (long long)y, (long long)width);
@@ -176,13 +176,13 @@ static void ha_put_svg_swatch(ha_text *w, int kind, int64_t x, int64_t y, int64_
     ha_print(w, "fill=\"url(#p%d)\"/>\n", a->pattern);
 }
 
-static void ha_put_svg_number(ha_text *w, int64_t x, int64_t y, uint64_t number) {
+HA_IN_ void ha_put_svg_number(ha_text *w, int64_t x, int64_t y, uint64_t number) {
     ha_print(w, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"end\">%llu</text>\n", (long long)x,
              (long long)y, (unsigned long long)number);
 }
 
 /* Reads, writes and pointers, and a bar of these one behind the other. */
-static void ha_put_svg_tally(ha_text *w, ha_tally t, uint64_t most, int64_t y) {
+HA_IN_ void ha_put_svg_tally(ha_text *w, ha_tally t, uint64_t most, int64_t y) {
     const uint64_t number[3] = {t.reads, t.writes, t.pointers};
     int64_t x = HA_SVG_BARS;
     for (int k = 0; k < 3; k++) {
@@ -194,7 +194,7 @@ static void ha_put_svg_tally(ha_text *w, ha_tally t, uint64_t most, int64_t y) {
     }
 }
 
-static uint64_t ha_most_accesses(const ha_counts *c) {
+HA_IN_ uint64_t ha_most_accesses(const ha_counts *c) {
     uint64_t most = 0;
     for (int64_t k = 0; k < c->leaves; k++) {
         const ha_tally t = ha_tally_now(&c->leaf[k]);
@@ -205,7 +205,7 @@ static uint64_t ha_most_accesses(const ha_counts *c) {
 }
 
 /* A table of all leaves. */
-static void ha_put_svg_bars(ha_text *w, const ha_counts *c, int64_t *y) {
+HA_IN_ void ha_put_svg_bars(ha_text *w, const ha_counts *c, int64_t *y) {
     const uint64_t most = ha_most_accesses(c);
     ha_leaf_walk walk = ha_walk_leaves(c->record);
     *y += 22;

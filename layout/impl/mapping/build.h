@@ -6,7 +6,7 @@
 #include "split.h"
 #include "tree_build.h"
 
-static ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
+HA_IN_ ha_status ha_build(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                           int64_t *offset) {
     switch (layout->kind) {
     case HA_LAYOUT_NULL:

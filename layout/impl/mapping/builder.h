@@ -40,27 +40,27 @@ typedef struct ha_builder {
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
-static int64_t ha_position_of(const ha_builder *b, const ha_layout *layout) {
+HA_IN_ int64_t ha_position_of(const ha_builder *b, const ha_layout *layout) {
     return b->origin ? ((const ha_layout_node *)(const void *)layout)->position : 0;
 }
 
-static ha_status ha_refuse_layout(const ha_builder *b, int64_t position, const char *why) {
+HA_IN_ ha_status ha_refuse_layout(const ha_builder *b, int64_t position, const char *why) {
     return b->origin ? ha_refuse(b->asked, HA_ERR_ARGUMENT, position, "at character %lld: %s",
                                  (long long)position, why)
                      : ha_refuse(b->asked, HA_ERR_ARGUMENT, 0, "%s", why);
 }
 
-static ha_status ha_too_large(const ha_builder *b) {
+HA_IN_ ha_status ha_too_large(const ha_builder *b) {
     return ha_refuse(b->asked, HA_ERR_MEMORY, 0, "more than 2^63 - 1 bytes");
 }
 
 /* How many layouts are inside one of this kind. */
-static int ha_layouts_inside(ha_layout_kind kind) {
+HA_IN_ int ha_layouts_inside(ha_layout_kind kind) {
     if (kind == HA_LAYOUT_SPLIT) return 2;
     return kind > HA_LAYOUT_NULL && kind != HA_LAYOUT_TREE;
 }
 
-static const char *ha_flags_mistake(const ha_layout *layout) {
+HA_IN_ const char *ha_flags_mistake(const ha_layout *layout) {
     const uint32_t flags = layout->flags;
     uint32_t allowed = layout->kind == HA_LAYOUT_SPLIT ? (uint32_t)HA_LAYOUT_SEPARATE : 0;
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_options); k++) {
@@ -73,13 +73,13 @@ static const char *ha_flags_mistake(const ha_layout *layout) {
     return (flags & ~allowed) != 0 ? "a flag does not fit the kind of layout" : NULL;
 }
 
-static int ha_are_changes(const char *text) {
+HA_IN_ int ha_are_changes(const char *text) {
     const ha_asked nobody = {0};
     ha_reader r = {.text = text, .at = text, .asked = &nobody};
     return !ha_read_changes(&r) && !*r.at;
 }
 
-static const char *ha_computed_mistake(const ha_layout *layout) {
+HA_IN_ const char *ha_computed_mistake(const ha_layout *layout) {
     const int is_int = layout->kind == HA_LAYOUT_BITINT;
     const int is_float = layout->kind == HA_LAYOUT_BITFLOAT;
     const int is_change = layout->kind == HA_LAYOUT_CHANGETYPE;
@@ -99,7 +99,7 @@ static const char *ha_computed_mistake(const ha_layout *layout) {
 }
 
 /* Of layouts by functions: what text cannot say. */
-static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
+HA_IN_ const char *ha_layout_mistake(const ha_layout *layout, int rank) {
     const int is_leaf = layout->kind <= HA_LAYOUT_ONE;
     int inside, seen = 0;
     const char *mistake;
@@ -130,7 +130,7 @@ static const char *ha_layout_mistake(const ha_layout *layout, int rank) {
 }
 
 /* Of those: does what counts stand outside of all others, and each of both once? */
-static const char *ha_inside_mistake(const ha_layout *layout) {
+HA_IN_ const char *ha_inside_mistake(const ha_layout *layout) {
     const int counts = ha_is_instrument(layout->kind);
     const ha_layout *in = layout->first, *other = layout->second;
     if (counts && in->kind == layout->kind) return "an instrument is there twice";
@@ -144,7 +144,7 @@ static const char *ha_inside_mistake(const ha_layout *layout) {
 enum { HA_MOST_LAYOUTS = 65536 }; /* in a tree: a graph may unfold to no end */
 
 /* Is the whole tree of layouts right, as far as this can be said without the record? */
-static ha_status ha_check_layout(const ha_builder *b, const ha_layout *layout, int rank, int depth,
+HA_IN_ ha_status ha_check_layout(const ha_builder *b, const ha_layout *layout, int rank, int depth,
                                  int *layouts) {
     const char *mistake = depth == HA_LAYOUT_DEPTH || ++*layouts > HA_MOST_LAYOUTS
                               ? "there are too many layouts inside others"
@@ -159,7 +159,7 @@ static ha_status ha_check_layout(const ha_builder *b, const ha_layout *layout, i
 
 /* ---- linearizers ----------------------------------------------------------------------------- */
 
-static ha_status ha_strides(const ha_builder *b, ha_linearizer *l) {
+HA_IN_ ha_status ha_strides(const ha_builder *b, ha_linearizer *l) {
     const int64_t *extent = b->mapping->extent;
     int64_t count = 1;
     for (int k = l->rank; k-- > 0;) {
@@ -173,7 +173,7 @@ static ha_status ha_strides(const ha_builder *b, ha_linearizer *l) {
     return HA_OK;
 }
 
-static ha_status ha_morton(const ha_builder *b, ha_linearizer *l, int empty) {
+HA_IN_ ha_status ha_morton(const ha_builder *b, ha_linearizer *l, int empty) {
     int64_t largest = 1;
     int bits = 0;
     for (int d = 0; d < l->rank; d++) largest = ha_larger(largest, b->mapping->extent[d]);
@@ -185,7 +185,7 @@ static ha_status ha_morton(const ha_builder *b, ha_linearizer *l, int empty) {
     return HA_OK;
 }
 
-static int ha_same_linearizer(const ha_linearizer *x, const ha_linearizer *y) {
+HA_IN_ int ha_same_linearizer(const ha_linearizer *x, const ha_linearizer *y) {
     int same = x->morton == y->morton && x->pad == y->pad;
     for (int d = 0; d < HA_MAPPING_RANK; d++)
         same = same && x->dimension[d] == y->dimension[d] && x->stride[d] == y->stride[d];
@@ -193,7 +193,7 @@ static int ha_same_linearizer(const ha_linearizer *x, const ha_linearizer *y) {
 }
 
 /* The number of the linearizer for a layout. */
-static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout,
                                    const ha_layout_part *part, int32_t *number) {
     ha_mapping *m = b->mapping;
     ha_linearizer *l = &b->linearizer[m->linearizers];
@@ -221,7 +221,7 @@ static ha_status ha_add_linearizer(ha_builder *b, const ha_layout *layout,
 /* ---- sections and rows ------------------------------------------------------------------------- */
 
 /* A new section, in the blob that is open or in a new one, which is open from then on. */
-static ha_section *ha_add_section(ha_builder *b, int32_t linearizer, int64_t lanes, int64_t bytes,
+HA_IN_ ha_section *ha_add_section(ha_builder *b, int32_t linearizer, int64_t lanes, int64_t bytes,
                                   int64_t alignment) {
     ha_mapping *m = b->mapping;
     ha_section *p = &b->section[m->sections++];
@@ -238,7 +238,7 @@ static ha_section *ha_add_section(ha_builder *b, int32_t linearizer, int64_t lan
 }
 
 /* A leaf in the section that was added last. */
-static void ha_add_row(ha_builder *b, int32_t leaf, int64_t offset, int64_t lane_stride) {
+HA_IN_ void ha_add_row(ha_builder *b, int32_t leaf, int64_t offset, int64_t lane_stride) {
     const int32_t number = b->mapping->sections - 1;
     const ha_section *p = &b->section[number];
     const int64_t alignment = (int64_t)ha_dtype_alignment(b->leaf[leaf].type);
@@ -261,7 +261,7 @@ typedef struct ha_struct {
     int64_t size, alignment;
 } ha_struct;
 
-static int64_t ha_struct_add(ha_struct *s, ha_dtype scalar, int packed) {
+HA_IN_ int64_t ha_struct_add(ha_struct *s, ha_dtype scalar, int packed) {
     const int64_t alignment = packed ? 1 : (int64_t)ha_dtype_alignment(scalar);
     const int64_t offset = (s->size + alignment - 1) / alignment * alignment;
     s->size = offset + (int64_t)ha_dtype_size(scalar);
@@ -270,7 +270,7 @@ static int64_t ha_struct_add(ha_struct *s, ha_dtype scalar, int packed) {
 }
 
 /* Goes through the leaves; with minalign first through those of alignment 1, then 2, and so on. */
-static ha_struct ha_struct_of(const ha_builder *b, const ha_layout_part *part, uint32_t flags,
+HA_IN_ ha_struct ha_struct_of(const ha_builder *b, const ha_layout_part *part, uint32_t flags,
                               int64_t *offset) {
     const int packed = (flags & HA_LAYOUT_PACKED) != 0;
     const int sorted = (flags & HA_LAYOUT_MINALIGN) != 0;
@@ -284,14 +284,14 @@ static ha_struct ha_struct_of(const ha_builder *b, const ha_layout_part *part, u
     return s;
 }
 
-static int64_t ha_padded_size(ha_struct s) {
+HA_IN_ int64_t ha_padded_size(ha_struct s) {
     return (s.size + s.alignment - 1) / s.alignment * s.alignment;
 }
 
 /* ---- each kind of layout --------------------------------------------------------------------- */
 
 /* aos and one of whole records: the C struct, of which "one" needs no more than its last leaf. */
-static void ha_build_c_structs(ha_builder *b, const ha_layout_part *part, int32_t linearizer,
+HA_IN_ void ha_build_c_structs(ha_builder *b, const ha_layout_part *part, int32_t linearizer,
                                int one) {
     const ha_record *record = b->mapping->record;
     int64_t end = 0;
@@ -305,7 +305,7 @@ static void ha_build_c_structs(ha_builder *b, const ha_layout_part *part, int32_
 }
 
 /* aos, one, and aosoa: a struct of all leaves, times the lanes. */
-static ha_status ha_build_structs(ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_build_structs(ha_builder *b, const ha_layout *layout,
                                   const ha_layout_part *part, int32_t linearizer, int64_t *offset) {
     const int one = layout->kind == HA_LAYOUT_ONE, blocks = layout->kind == HA_LAYOUT_AOSOA;
     const int packed = blocks ? (layout->flags & HA_LAYOUT_ALIGNED) == 0 : 0;
@@ -323,7 +323,7 @@ static ha_status ha_build_structs(ha_builder *b, const ha_layout *layout,
 }
 
 /* soa: a section for each leaf. */
-static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
+HA_IN_ void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                             int32_t linearizer) {
     const int single = (layout->flags & HA_LAYOUT_SINGLE) != 0;
     const int packed = single && (layout->flags & HA_LAYOUT_ALIGNED) == 0;
@@ -337,7 +337,7 @@ static void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_lay
 }
 
 /* Is it the whole record, as it is in C? */
-static int ha_is_c_struct(const ha_builder *b, const ha_layout_part *part) {
+HA_IN_ int ha_is_c_struct(const ha_builder *b, const ha_layout_part *part) {
     int whole = part->leaves == b->mapping->rows && !part->bytes;
     for (int64_t k = 0; k < part->leaves && whole; k++) {
         const ha_leaf *leaf = &b->leaf[part->leaf[k]];
@@ -346,7 +346,7 @@ static int ha_is_c_struct(const ha_builder *b, const ha_layout_part *part) {
     return whole;
 }
 
-static ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
                                       const ha_layout_part *part, int64_t *offset) {
     int32_t linearizer;
     const ha_status s = ha_add_linearizer(b, layout, part, &linearizer);
@@ -362,12 +362,12 @@ static ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
     return HA_OK;
 }
 
-static void ha_build_null(ha_builder *b, const ha_layout_part *part) {
+HA_IN_ void ha_build_null(ha_builder *b, const ha_layout_part *part) {
     for (int64_t k = 0; k < part->leaves; k++)
         b->row[part->leaf[k]] = (ha_row){.blob = -1, .lanes = 1, .section = -1};
 }
 
-static ha_status ha_build_permuted(ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_build_permuted(ha_builder *b, const ha_layout *layout,
                                    const ha_layout_part *part, int64_t *offset) {
     ha_layout_part inner = *part;
     for (int k = 0; k < b->mapping->rank; k++)

@@ -11,7 +11,7 @@ typedef struct ha_change {
     ha_dtype to;
 } ha_change;
 
-static ha_dtype ha_dtype_of_word(const char *word, const char *end) {
+HA_IN_ ha_dtype ha_dtype_of_word(const char *word, const char *end) {
     for (int k = HA_DTYPE_NONE + 1; *ha_dtype_short_name((ha_dtype)k); k++) {
         const char *name = ha_dtype_short_name((ha_dtype)k);
         if (strlen(name) == (size_t)(end - word) && strncmp(name, word, strlen(name)) == 0)
@@ -20,7 +20,7 @@ static ha_dtype ha_dtype_of_word(const char *word, const char *end) {
     return HA_DTYPE_NONE;
 }
 
-static ha_status ha_read_change(ha_reader *r, ha_change *c) {
+HA_IN_ ha_status ha_read_change(ha_reader *r, ha_change *c) {
     ha_status s;
     int counts;
     ha_skip_blanks(r);
@@ -38,7 +38,7 @@ static ha_status ha_read_change(ha_reader *r, ha_change *c) {
 }
 
 /* All of them; what follows is the caller's to look at. */
-static ha_status ha_read_changes(ha_reader *r) {
+HA_IN_ ha_status ha_read_changes(ha_reader *r) {
     ha_change c;
     ha_status s = HA_OK;
     ha_skip_blanks(r);
@@ -49,7 +49,7 @@ static ha_status ha_read_changes(ha_reader *r) {
 }
 
 /* Goes through changes that are known to be right: 0 behind the last. */
-static int ha_next_change(const char **at, ha_change *c) {
+HA_IN_ int ha_next_change(const char **at, ha_change *c) {
     const ha_asked nobody = {0};
     ha_reader r = {.text = *at, .at = *at, .asked = &nobody};
     if (ha_read_change(&r, c)) return 0;
@@ -58,7 +58,7 @@ static int ha_next_change(const char **at, ha_change *c) {
     return 1;
 }
 
-static void ha_put_changes(ha_text *w, const char *changes) {
+HA_IN_ void ha_put_changes(ha_text *w, const char *changes) {
     const char *before = "";
     ha_change c;
     while (ha_next_change(&changes, &c)) {

@@ -5,26 +5,26 @@
 
 #include "builder.h"
 
-static int ha_contains(const ha_layout *layout, ha_layout_kind kind) {
+HA_IN_ int ha_contains(const ha_layout *layout, ha_layout_kind kind) {
     return layout && (layout->kind == kind || ha_contains(layout->first, kind) ||
                       ha_contains(layout->second, kind));
 }
 
-static int ha_is_complex(ha_dtype scalar) {
+HA_IN_ int ha_is_complex(ha_dtype scalar) {
     return scalar == HA_DTYPE_c64 || scalar == HA_DTYPE_c128;
 }
-static int ha_is_floating(ha_dtype scalar) {
+HA_IN_ int ha_is_floating(ha_dtype scalar) {
     return scalar == HA_DTYPE_half || scalar == HA_DTYPE_bfloat16 || scalar == HA_DTYPE_float ||
            scalar == HA_DTYPE_double;
 }
 
 /* Bytes of a number, of a part of a complex one: what is swapped. */
-static int64_t ha_part_size(ha_dtype scalar) {
+HA_IN_ int64_t ha_part_size(ha_dtype scalar) {
     return (int64_t)ha_dtype_size(scalar) / (ha_is_complex(scalar) ? 2 : 1);
 }
 
 /* Why a leaf cannot be stored so: "its name, and why". */
-static ha_status ha_refuse_stored(const ha_builder *b, int64_t position, int32_t leaf,
+HA_IN_ ha_status ha_refuse_stored(const ha_builder *b, int64_t position, int32_t leaf,
                                   const char *why, const char *more) {
     char text[300];
     ha_text w = ha_text_into(text, sizeof text);
@@ -33,19 +33,19 @@ static ha_status ha_refuse_stored(const ha_builder *b, int64_t position, int32_t
     return ha_refuse_layout(b, position, text);
 }
 
-static ha_status ha_refuse_bytes(const ha_builder *b, const ha_layout *layout) {
+HA_IN_ ha_status ha_refuse_bytes(const ha_builder *b, const ha_layout *layout) {
     return ha_refuse_layout(b, ha_position_of(b, layout),
                             "inside bytesplit there are bytes only: this belongs around it");
 }
 
 /* ---- changetype ------------------------------------------------------------------------------ */
 
-static int64_t ha_position_in(const ha_builder *b, const char *at) {
+HA_IN_ int64_t ha_position_in(const ha_builder *b, const char *at) {
     return b->origin ? at - b->origin : 0;
 }
 
 /* Is one of the changes before this one for the same? */
-static int ha_is_repeated(const char *changes, const ha_change *change) {
+HA_IN_ int ha_is_repeated(const char *changes, const ha_change *change) {
     const size_t length = (size_t)(change->end - change->path);
     ha_change c;
     while (ha_next_change(&changes, &c) && c.path != change->path)
@@ -55,7 +55,7 @@ static int ha_is_repeated(const char *changes, const ha_change *change) {
 }
 
 /* Are they right, as far as this can be said of each alone? */
-static ha_status ha_check_changes(const ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_check_changes(const ha_builder *b, const ha_layout *layout,
                                   const ha_layout_part *part) {
     const char *at = layout->changes;
     ha_change c;
@@ -74,7 +74,7 @@ static ha_status ha_check_changes(const ha_builder *b, const ha_layout *layout,
 }
 
 /* The change that counts for a leaf: the longest path, else the type. 0: there is none. */
-static int ha_find_change(const ha_builder *b, const ha_layout *layout, const ha_leaf *leaf,
+HA_IN_ int ha_find_change(const ha_builder *b, const ha_layout *layout, const ha_leaf *leaf,
                           ha_change *change) {
     const char *at = layout->changes;
     int64_t longest = -1;
@@ -90,7 +90,7 @@ static int ha_find_change(const ha_builder *b, const ha_layout *layout, const ha
     return longest >= 0;
 }
 
-static ha_status ha_change_leaf(const ha_builder *b, const ha_layout *layout, int32_t number) {
+HA_IN_ ha_status ha_change_leaf(const ha_builder *b, const ha_layout *layout, int32_t number) {
     ha_leaf *leaf = &b->leaf[number];
     ha_change c;
     if (!ha_find_change(b, layout, leaf, &c) || c.to == leaf->type) return HA_OK;
@@ -105,7 +105,7 @@ static ha_status ha_change_leaf(const ha_builder *b, const ha_layout *layout, in
     return HA_OK;
 }
 
-static ha_status ha_build_changed(ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_build_changed(ha_builder *b, const ha_layout *layout,
                                   const ha_layout_part *part, int64_t *offset) {
     ha_status s = part->bytes ? ha_refuse_bytes(b, layout) : ha_check_changes(b, layout, part);
     for (int64_t k = 0; k < part->leaves && !s; k++) s = ha_change_leaf(b, layout, part->leaf[k]);
@@ -114,7 +114,7 @@ static ha_status ha_build_changed(ha_builder *b, const ha_layout *layout,
 
 /* ---- byteswap and bytesplit ------------------------------------------------------------------ */
 
-static ha_status ha_build_swapped(ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_build_swapped(ha_builder *b, const ha_layout *layout,
                                   const ha_layout_part *part, int64_t *offset) {
     if (part->bytes) return ha_refuse_bytes(b, layout);
     for (int64_t k = 0; k < part->leaves; k++) b->coding[part->leaf[k]].swapped ^= 1;
@@ -122,7 +122,7 @@ static ha_status ha_build_swapped(ha_builder *b, const ha_layout *layout,
 }
 
 /* The bytes of a leaf as leaves of their own; of one byte, itself. Gives the end of the list. */
-static int32_t *ha_add_bytes(ha_builder *b, int32_t leaf, int32_t *list) {
+HA_IN_ int32_t *ha_add_bytes(ha_builder *b, int32_t leaf, int32_t *list) {
     const int32_t size = (int32_t)ha_dtype_size(b->leaf[leaf].type);
     if (size == 1) {
         *list++ = leaf;
@@ -139,7 +139,7 @@ static int32_t *ha_add_bytes(ha_builder *b, int32_t leaf, int32_t *list) {
     return list;
 }
 
-static ha_status ha_build_bytes(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
+HA_IN_ ha_status ha_build_bytes(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                                 int64_t *offset) {
     int32_t *list = b->spare, *end = list;
     ha_layout_part inner = *part;
@@ -157,7 +157,7 @@ static ha_status ha_build_bytes(ha_builder *b, const ha_layout *layout, const ha
 
 /* ---- bitint and bitfloat --------------------------------------------------------------------- */
 
-static ha_status ha_check_bits(const ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_check_bits(const ha_builder *b, const ha_layout *layout,
                                const ha_layout_part *part, int64_t bits, int64_t *word) {
     const int64_t position = ha_position_of(b, layout);
     const int is_float = layout->kind == HA_LAYOUT_BITFLOAT;
@@ -181,7 +181,7 @@ static ha_status ha_check_bits(const ha_builder *b, const ha_layout *layout,
     return HA_OK;
 }
 
-static void ha_add_bits(ha_builder *b, const ha_layout *layout, int32_t leaf, int64_t offset,
+HA_IN_ void ha_add_bits(ha_builder *b, const ha_layout *layout, int32_t leaf, int64_t offset,
                         int64_t bits) {
     const ha_section *p = &b->section[b->mapping->sections - 1];
     ha_coding *c = &b->coding[leaf];
@@ -198,7 +198,7 @@ static void ha_add_bits(ha_builder *b, const ha_layout *layout, int32_t leaf, in
                             .offset = offset};
 }
 
-static ha_status ha_build_bits(ha_builder *b, const ha_layout *layout, const ha_layout_part *part) {
+HA_IN_ ha_status ha_build_bits(ha_builder *b, const ha_layout *layout, const ha_layout_part *part) {
     const int64_t bits = layout->kind == HA_LAYOUT_BITINT ? layout->bits
                                                           : 1 + layout->exponent + layout->mantissa;
     const int is_aos = layout->first->kind == HA_LAYOUT_AOS;
@@ -219,7 +219,7 @@ static ha_status ha_build_bits(ha_builder *b, const ha_layout *layout, const ha_
 /* ---- codings --------------------------------------------------------------------------------- */
 
 /* Is a value just there, as it is? */
-static int ha_is_plain(const ha_builder *b, int64_t leaf, ha_coding *c) {
+HA_IN_ int ha_is_plain(const ha_builder *b, int64_t leaf, ha_coding *c) {
     const ha_dtype scalar = b->mapping->record->field[b->leaf[leaf].field].type;
     if (ha_part_size(c->stored) == 1) c->swapped = 0;
     return b->row[leaf].blob < 0 ||
@@ -227,7 +227,7 @@ static int ha_is_plain(const ha_builder *b, int64_t leaf, ha_coding *c) {
 }
 
 /* Completes the rows by what is stored; equal codings are one. Each comes not behind where it was. */
-static void ha_place_codings(ha_builder *b) {
+HA_IN_ void ha_place_codings(ha_builder *b) {
     ha_mapping *m = b->mapping;
     for (int64_t k = 0; k < m->rows + b->bytes; k++) {
         b->row[k].type = (int32_t)(k < m->rows ? m->record->field[b->leaf[k].field].type

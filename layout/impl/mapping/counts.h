@@ -8,7 +8,7 @@
 /* ---- counting -------------------------------------------------------------------------------- */
 
 /* The heat of one value, as it is stored. */
-static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *index) {
+HA_IN_ void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *index) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *coding = row->coding > 0 ? &m->coding[row->coding - 1] : NULL;
     const ha_heat_place_ *place = &m->counts->place[leaf]; /* of a view's counters: not its own */
@@ -32,7 +32,7 @@ static void ha_count_heat(const ha_mapping *m, int64_t leaf, const int64_t *inde
 
 /* `count` values of a leaf are read or written, from this index on along a dimension. Who gets and
  * sets values of a mapping says so here, once for each of them. */
-static void ha_count_run(const ha_mapping *m, int64_t leaf, const int64_t *index, int dimension,
+HA_IN_ void ha_count_run(const ha_mapping *m, int64_t leaf, const int64_t *index, int dimension,
                          int64_t count, int what) {
     int64_t at[HA_MAPPING_RANK] = {0};
     if (!m->counts || count <= 0) return;
@@ -45,7 +45,7 @@ static void ha_count_run(const ha_mapping *m, int64_t leaf, const int64_t *index
 /* ---- their memory ---------------------------------------------------------------------------- */
 
 /* Of the blobs of a mapping. */
-static ha_counts_plan_ ha_counts_plan_of(const ha_mapping *m, int counted, int64_t granularity) {
+HA_IN_ ha_counts_plan_ ha_counts_plan_of(const ha_mapping *m, int counted, int64_t granularity) {
     ha_counts_plan_ p = {.counted = counted != 0, .granularity = granularity};
     p.leaves = (size_t)m->rows;
     p.blobs = granularity > 0 ? (size_t)m->blobs : 0;
@@ -55,7 +55,7 @@ static ha_counts_plan_ ha_counts_plan_of(const ha_mapping *m, int counted, int64
 }
 
 /* Counters in a memory of this plan, which is zeroed. */
-static ha_counts *ha_counts_of_mapping(const ha_mapping *m, ha_counts_plan_ p, void *memory) {
+HA_IN_ ha_counts *ha_counts_of_mapping(const ha_mapping *m, ha_counts_plan_ p, void *memory) {
     ha_counts *c;
     memset(memory, 0, ha_counts_bytes_(p));
     c = ha_counts_in_(memory, m->record, p);
@@ -67,7 +67,7 @@ static ha_counts *ha_counts_of_mapping(const ha_mapping *m, ha_counts_plan_ p, v
 }
 
 /* What the outermost layouts want to be counted. */
-static ha_status ha_add_counts(const ha_asked *asked, const ha_layout *layout, ha_mapping *m) {
+HA_IN_ ha_status ha_add_counts(const ha_asked *asked, const ha_layout *layout, ha_mapping *m) {
     int64_t granularity = 0;
     int counted = 0;
     ha_counts_plan_ plan;

@@ -56,10 +56,10 @@ static const struct ha_layout_option {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result);
+HA_IN_ ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result);
 
 /* One word of the options that may follow; "" behind the last. */
-static ha_status ha_read_option(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_option(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     const char *start;
     ha_skip_blanks(r);
@@ -81,7 +81,7 @@ static ha_status ha_read_option(ha_layout_reader *l, ha_layout *layout) {
 }
 
 /* "(…)" behind aos, soa, aosoa and one. */
-static ha_status ha_read_options(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_options(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     int more = ha_accept(r, '(');
     if (layout->kind == HA_LAYOUT_AOSOA) {
@@ -101,7 +101,7 @@ static ha_status ha_read_options(ha_layout_reader *l, ha_layout *layout) {
     return HA_OK;
 }
 
-static ha_status ha_read_order(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_order(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     const char *start;
     if (!ha_accept(r, '@')) return HA_OK;
@@ -120,13 +120,13 @@ static ha_status ha_read_order(ha_layout_reader *l, ha_layout *layout) {
     return HA_OK;
 }
 
-static ha_status ha_read_leaf_layout(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_leaf_layout(ha_layout_reader *l, ha_layout *layout) {
     const ha_status s = ha_read_options(l, layout);
     return s ? s : ha_read_order(l, layout);
 }
 
 /* "PATH+PATH…:" */
-static ha_status ha_read_paths(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_paths(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     ha_status s;
     int counts;
@@ -144,7 +144,7 @@ static ha_status ha_read_paths(ha_layout_reader *l, ha_layout *layout) {
 }
 
 /* "(separate; PATHS: A, B)" */
-static ha_status ha_read_split(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_split(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     ha_status s = ha_expect(r, '(', "'('");
     const char *start = r->at;
@@ -161,7 +161,7 @@ static ha_status ha_read_split(ha_layout_reader *l, ha_layout *layout) {
 }
 
 /* "(P0,P1,…, A)" */
-static ha_status ha_read_permute(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_permute(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     ha_status s = ha_expect(r, '(', "'('");
     int seen = 0;
@@ -183,12 +183,12 @@ static ha_status ha_read_permute(ha_layout_reader *l, ha_layout *layout) {
 
 enum { HA_CACHE_LINE = 64, HA_LARGEST_GRANULE = 1048576 }; /* bytes of a heatmap's granules */
 
-static int ha_is_instrument(ha_layout_kind kind) {
+HA_IN_ int ha_is_instrument(ha_layout_kind kind) {
     return kind == HA_LAYOUT_COUNT || kind == HA_LAYOUT_HEATMAP;
 }
 
 /* "(A)" and "(BYTES; A)" of count and heatmap, whose word starts at this position. */
-static ha_status ha_read_instrument(ha_layout_reader *l, ha_layout *layout, int64_t position) {
+HA_IN_ ha_status ha_read_instrument(ha_layout_reader *l, ha_layout *layout, int64_t position) {
     ha_reader *r = &l->reader;
     int *seen = layout->kind == HA_LAYOUT_COUNT ? &l->counted : &l->heated;
     ha_status s = HA_OK;
@@ -209,19 +209,19 @@ static ha_status ha_read_instrument(ha_layout_reader *l, ha_layout *layout, int6
 }
 
 /* "M)" */
-static ha_status ha_read_inside(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_inside(ha_layout_reader *l, ha_layout *layout) {
     const ha_status s = ha_read_layout(l, &layout->first);
     return s ? s : ha_expect(&l->reader, ')', "')'");
 }
 
 /* "(M)" */
-static ha_status ha_read_wrapper(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_wrapper(ha_layout_reader *l, ha_layout *layout) {
     const ha_status s = ha_expect(&l->reader, '(', "'('");
     return s ? s : ha_read_inside(l, layout);
 }
 
 /* "(FROM:TO, …; M)" */
-static ha_status ha_read_changetype(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_changetype(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     ha_status s = ha_expect(r, '(', "'('");
     layout->changes = r->at;
@@ -233,7 +233,7 @@ static ha_status ha_read_changetype(ha_layout_reader *l, ha_layout *layout) {
 }
 
 /* "(BITS; M)" and "(EXPONENT,MANTISSA; M)", M being soa or aos. */
-static ha_status ha_read_bits(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_bits(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     const char *start;
     int64_t first = 0, second = 0;
@@ -262,7 +262,7 @@ static ha_status ha_read_bits(ha_layout_reader *l, ha_layout *layout) {
 }
 
 /* "", or "(F, F, …)" */
-static ha_status ha_read_tree(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_tree(ha_layout_reader *l, ha_layout *layout) {
     ha_reader *r = &l->reader;
     ha_status s;
     if (!ha_accept(r, '(')) return HA_OK;
@@ -273,7 +273,7 @@ static ha_status ha_read_tree(ha_layout_reader *l, ha_layout *layout) {
     return s;
 }
 
-static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
+HA_IN_ ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_names); k++)
         if (ha_accept_word(&l->reader, ha_layout_names[k].name)) {
             layout->kind = ha_layout_names[k].kind;
@@ -284,7 +284,7 @@ static ha_status ha_read_kind(ha_layout_reader *l, ha_layout *layout) {
                        "changetype, byteswap, bytesplit, bitint, bitfloat, count, heatmap)");
 }
 
-static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
+HA_IN_ ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
     ha_layout_node *node;
     ha_status s;
     ha_skip_blanks(&l->reader);
@@ -334,12 +334,12 @@ static ha_status ha_read_layout(ha_layout_reader *l, const ha_layout **result) {
 }
 
 /* The whole text as a layout. In `memory`, of ha_layout_reader_bytes, is room for all of it. */
-static size_t ha_layout_reader_bytes(const char *text) {
+HA_IN_ size_t ha_layout_reader_bytes(const char *text) {
     const size_t length = strlen(text);
     return (length / 3 + 1) * sizeof(ha_layout_node) + length + 1;
 }
 
-static ha_status ha_read_whole_layout(ha_layout_reader *l, const char *text, int rank,
+HA_IN_ ha_status ha_read_whole_layout(ha_layout_reader *l, const char *text, int rank,
                                       const ha_asked *asked, void *memory,
                                       const ha_layout **layout) {
     const size_t length = strlen(text);
@@ -358,13 +358,13 @@ static ha_status ha_read_whole_layout(ha_layout_reader *l, const char *text, int
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static const char *ha_layout_kind_name(ha_layout_kind kind) {
+HA_IN_ const char *ha_layout_kind_name(ha_layout_kind kind) {
     for (size_t k = 0; k < HA_ENTRIES_(ha_layout_names); k++)
         if (ha_layout_names[k].kind == kind) return ha_layout_names[k].name;
     return NULL;
 }
 
-static void ha_put_options(ha_text *w, const ha_layout *layout) {
+HA_IN_ void ha_put_options(ha_text *w, const ha_layout *layout) {
     const char *before = "(";
     if (layout->kind == HA_LAYOUT_AOSOA) {
         ha_print(w, "(%lld", (long long)layout->lanes);
@@ -383,7 +383,7 @@ static void ha_put_options(ha_text *w, const ha_layout *layout) {
 }
 
 /* What stands in the parentheses before the layouts inside. */
-static void ha_put_arguments(ha_text *w, const ha_layout *layout, int rank) {
+HA_IN_ void ha_put_arguments(ha_text *w, const ha_layout *layout, int rank) {
     switch (layout->kind) {
     case HA_LAYOUT_SPLIT:
         ha_print(w, "%s", (layout->flags & HA_LAYOUT_SEPARATE) != 0 ? "separate; " : "");
@@ -413,14 +413,14 @@ static void ha_put_arguments(ha_text *w, const ha_layout *layout, int rank) {
     }
 }
 
-static void ha_put_functors(ha_text *w, const char *functors) {
+HA_IN_ void ha_put_functors(ha_text *w, const char *functors) {
     ha_print(w, "(");
     for (const char *p = functors ? functors : ""; *p; p++)
         if (!ha_is_blank(*p)) ha_print(w, *p == ',' ? "%c " : "%c", *p);
     ha_print(w, ")");
 }
 
-static void ha_put_layout(ha_text *w, const ha_layout *layout, int rank) {
+HA_IN_ void ha_put_layout(ha_text *w, const ha_layout *layout, int rank) {
     ha_print(w, "%s", ha_layout_kind_name(layout->kind));
     if (layout->kind == HA_LAYOUT_TREE) ha_put_functors(w, layout->functors);
     if (!layout->first) {

@@ -7,7 +7,7 @@
 #include "place.h"
 #include "tree_run.h"
 
-static ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t *extent) {
+HA_IN_ ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t *extent) {
     if (rank < 1 || rank > HA_MAPPING_RANK)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "rank %d is not from 1 to %d", rank,
                          HA_MAPPING_RANK);
@@ -21,7 +21,7 @@ static ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* How many leaves and bytes of leaves there may be. */
-static int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t leaves) {
+HA_IN_ int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t leaves) {
     const int by_bytes = ha_contains(layout, HA_LAYOUT_BYTESPLIT);
     const int changed = ha_contains(layout, HA_LAYOUT_CHANGETYPE);
     int64_t room = leaves;
@@ -34,7 +34,7 @@ static int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t
 
 /* Room for making it: lists of leaves, one for all and those of splits inside each other. Not on
  * the stack, which may be small. */
-static size_t ha_work_bytes(const ha_builder *b) {
+HA_IN_ size_t ha_work_bytes(const ha_builder *b) {
     const size_t room = (size_t)b->room;
     return ha_tree_bytes(b) +
            room * (sizeof(ha_leaf) + sizeof(ha_row) + sizeof(ha_linearizer) + sizeof(ha_section) +
@@ -42,7 +42,7 @@ static size_t ha_work_bytes(const ha_builder *b) {
                    (HA_LAYOUT_DEPTH * sizeof(int32_t)) + sizeof(int8_t));
 }
 
-static void ha_lay_out_work(ha_builder *b, void *work, int64_t **offset, int32_t **all) {
+HA_IN_ void ha_lay_out_work(ha_builder *b, void *work, int64_t **offset, int32_t **all) {
     const int64_t n = b->room;
     b->leaf = (ha_leaf *)work;
     b->row = (ha_row *)(void *)(b->leaf + n);
@@ -58,7 +58,7 @@ static void ha_lay_out_work(ha_builder *b, void *work, int64_t **offset, int32_t
 }
 
 /* Copies an array behind what is in the block already. */
-static void *ha_append(char **end, const void *array, int64_t n, size_t size) {
+HA_IN_ void *ha_append(char **end, const void *array, int64_t n, size_t size) {
     void *copy = *end;
     memcpy(copy, array, (size_t)n * size);
     *end += (size_t)n * size;
@@ -66,7 +66,7 @@ static void *ha_append(char **end, const void *array, int64_t n, size_t size) {
 }
 
 /* The mapping in one block of memory, with room for its text. */
-static ha_mapping *ha_mapping_copied(const ha_builder *b, int64_t text) {
+HA_IN_ ha_mapping *ha_mapping_copied(const ha_builder *b, int64_t text) {
     const ha_mapping *draft = b->mapping;
     const int64_t steps = draft->branches * b->tree_room;
     const size_t bytes = sizeof *draft + (size_t)(draft->rows + b->bytes) * sizeof(ha_row) +
@@ -104,7 +104,7 @@ static ha_mapping *ha_mapping_copied(const ha_builder *b, int64_t text) {
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, void *work) {
+HA_IN_ ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, void *work) {
     const int64_t n = b->mapping->rows;
     int64_t *offset;
     int32_t *all;
@@ -127,13 +127,13 @@ static ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, void *w
     return HA_OK;
 }
 
-static void ha_mapping_release(ha_mapping *m) {
+HA_IN_ void ha_mapping_release(ha_mapping *m) {
     if (m) HA_LAYOUT_FREE_(m->counts);
     HA_LAYOUT_FREE_(m);
 }
 
 /* The mapping, of what is checked. */
-static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64_t n,
+HA_IN_ ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64_t n,
                                    const ha_layout *layout, int rank, const int64_t *extent) {
     ha_mapping draft = {.record = record, .rows = n, .rank = rank}, *m = NULL;
     ha_text text = {0};
@@ -165,7 +165,7 @@ static ha_mapping *ha_mapping_make(ha_builder *b, const ha_record *record, int64
 }
 
 /* Checks all but the layout: how many leaves there are. */
-static ha_status ha_check_arguments(const ha_asked *asked, const ha_record *record, int rank,
+HA_IN_ ha_status ha_check_arguments(const ha_asked *asked, const ha_record *record, int rank,
                                     const int64_t *extent, int64_t *leaves) {
     const ha_status s = ha_check_extents(asked, rank, extent);
     return s ? s : ha_check_record(asked, record, leaves);
@@ -205,14 +205,12 @@ HA_API ha_mapping *ha_mapping_parse(const ha_record *record, const char *text, i
 
 /* Not inlined: views may hold the counters of a mapping, NULL for most of them, and gcc would warn
  * of all that are used when theirs has been freed. */
-HA_API __attribute__((__noinline__)) void ha_mapping_free(ha_mapping *mapping) {
-    ha_mapping_release(mapping);
-}
+HA_API HA_NOINLINE_ void ha_mapping_free(ha_mapping *mapping) { ha_mapping_release(mapping); }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* Of values at equal distances, with the fastest index of the linearizer going on. */
-static void ha_find_run(const ha_row *row, const ha_linearizer *l, int64_t linear, int64_t index,
+HA_IN_ void ha_find_run(const ha_row *row, const ha_linearizer *l, int64_t linear, int64_t index,
                         int64_t left, ha_run_of_values *run) {
     const int64_t lane = linear % row->lanes;
     const int64_t step = l->morton == 0 ? l->stride[run->dimension] : 1;

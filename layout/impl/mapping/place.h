@@ -4,7 +4,7 @@
 
 #include "tree_build.h"
 
-static ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int64_t *bytes) {
+HA_IN_ ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int64_t *bytes) {
     int64_t blocks = 1;
     if (p->bits > 0) {
         const int64_t word = 8 * p->alignment; /* in bits */
@@ -23,7 +23,7 @@ static ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int6
 }
 
 /* Each section behind the one before it in its blob. */
-static ha_status ha_place_sections(const ha_builder *b) {
+HA_IN_ ha_status ha_place_sections(const ha_builder *b) {
     for (int32_t k = 0; k < b->mapping->sections; k++) {
         ha_section *p = &b->section[k];
         int64_t *end = &b->blob[p->blob].bytes, bytes = 0;
@@ -37,7 +37,7 @@ static ha_status ha_place_sections(const ha_builder *b) {
 }
 
 /* The largest power of two, up to 64, of which it is a multiple. */
-static int64_t ha_multiple_of(int64_t number) {
+HA_IN_ int64_t ha_multiple_of(int64_t number) {
     int64_t power = 1;
     while (power < 64 && number % (power * 2) == 0) power *= 2;
     return power;
@@ -51,7 +51,7 @@ typedef struct ha_known_end {
 } ha_known_end;
 
 /* Adds a section; gives of what power of two its start is a multiple for all extents. */
-static int64_t ha_known_start(ha_known_end *e, const ha_section *p) {
+HA_IN_ int64_t ha_known_start(ha_known_end *e, const ha_section *p) {
     const int goes_on = p->alignment == 1 && e->lanes == p->lanes && e->linearizer == p->linearizer;
     const int64_t here = ha_smaller(e->known, ha_multiple_of(e->unit));
     if (goes_on) {
@@ -67,7 +67,7 @@ static int64_t ha_known_start(ha_known_end *e, const ha_section *p) {
 }
 
 /* Of what power of two the start of section number `last` is a multiple. */
-static int64_t ha_section_alignment(const ha_builder *b, int32_t last) {
+HA_IN_ int64_t ha_section_alignment(const ha_builder *b, int32_t last) {
     ha_known_end end = {.known = 64, .lanes = -1};
     int64_t known = 64;
     for (int32_t p = 0; p <= last; p++)
@@ -77,7 +77,7 @@ static int64_t ha_section_alignment(const ha_builder *b, int32_t last) {
 }
 
 /* Completes the rows of leaves and of their bytes. */
-static void ha_place_rows(const ha_builder *b) {
+HA_IN_ void ha_place_rows(const ha_builder *b) {
     int64_t known = 64;
     int32_t section = -1;
     for (int64_t k = 0; k < b->mapping->rows + b->bytes; k++) {

@@ -5,7 +5,7 @@
 #include "builder.h"
 
 /* Marks the leaves below one path; 0: there are none. */
-static int ha_choose(const ha_builder *b, const ha_layout_part *part, const char *path,
+HA_IN_ int ha_choose(const ha_builder *b, const ha_layout_part *part, const char *path,
                      const char *end) {
     int found = 0;
     for (int64_t k = 0; k < part->leaves; k++)
@@ -17,7 +17,7 @@ static int ha_choose(const ha_builder *b, const ha_layout_part *part, const char
 }
 
 /* Marks the leaves below all paths, "pos + vel". */
-static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout,
+HA_IN_ ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout,
                                const ha_layout_part *part) {
     const char *p = layout->paths;
     for (;;) {
@@ -36,20 +36,20 @@ static ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout,
 }
 
 /* Do all sections from this one on lie in one blob? */
-static int ha_one_blob(const ha_builder *b, int32_t first) {
+HA_IN_ int ha_one_blob(const ha_builder *b, int32_t first) {
     for (int32_t p = first + 1; p < b->mapping->sections; p++)
         if (b->section[p].blob != b->section[first].blob) return 0;
     return 1;
 }
 
 /* The second part begins at a multiple of the alignment of all that is in it. */
-static void ha_align_part(ha_builder *b, int32_t first) {
+HA_IN_ void ha_align_part(ha_builder *b, int32_t first) {
     for (int32_t p = first + 1; p < b->mapping->sections; p++)
         b->section[first].alignment = ha_larger(b->section[first].alignment,
                                                 b->section[p].alignment);
 }
 
-static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha_layout_part *first,
+HA_IN_ ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha_layout_part *first,
                                 const ha_layout_part *second, int64_t *offset) {
     const int separate = (layout->flags & HA_LAYOUT_SEPARATE) != 0;
     const int32_t begin = b->mapping->sections;
@@ -69,7 +69,7 @@ static ha_status ha_build_parts(ha_builder *b, const ha_layout *layout, const ha
 }
 
 /* The chosen leaves first, then the others; both in the order that they had. */
-static ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
+HA_IN_ ha_status ha_build_split(ha_builder *b, const ha_layout *layout, const ha_layout_part *part,
                                 int64_t *offset) {
     int32_t *list = b->spare;
     ha_layout_part first = *part, second = *part;

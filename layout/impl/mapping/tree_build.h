@@ -7,7 +7,7 @@
 /* ---- room -------------------------------------------------------------------------------------- */
 
 /* How many trees are in a layout, and how many steps a branch of them may have. */
-static void ha_find_trees(ha_builder *b, const ha_layout *layout) {
+HA_IN_ void ha_find_trees(ha_builder *b, const ha_layout *layout) {
     if (layout->kind == HA_LAYOUT_TREE) {
         b->trees++;
         b->tree_room = ha_larger(b->tree_room, ha_tree_room(layout->functors));
@@ -17,21 +17,21 @@ static void ha_find_trees(ha_builder *b, const ha_layout *layout) {
 }
 
 /* All of these numbers are small. */
-static size_t ha_tree_bytes(const ha_builder *b) {
+HA_IN_ size_t ha_tree_bytes(const ha_builder *b) {
     const size_t branches = b->trees > 0 ? (size_t)b->room : 0;
     return (size_t)b->trees * sizeof(ha_tree) +
            branches * (sizeof(ha_branch) + (size_t)b->tree_room * sizeof(ha_tree_step));
 }
 
 /* Memory of that many bytes. */
-static void ha_give_trees(ha_builder *b, void *memory) {
+HA_IN_ void ha_give_trees(ha_builder *b, void *memory) {
     b->tree = (ha_tree *)memory;
     b->branch = (ha_branch *)(void *)(b->tree + b->trees);
     b->tree_step = (ha_tree_step *)(void *)(b->branch + (b->trees > 0 ? b->room : 0));
 }
 
 /* Where in the text of the whole mapping the functors of each tree stand. */
-static void ha_point_at_functors(const ha_mapping *m) {
+HA_IN_ void ha_point_at_functors(const ha_mapping *m) {
     ha_tree *tree = (ha_tree *)m->tree;
     const char *at = m->text;
     for (int32_t k = 0; k < m->trees; k++) { /* no path is followed by "(" */
@@ -43,13 +43,13 @@ static void ha_point_at_functors(const ha_mapping *m) {
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 /* Is a place in the tree, whatever the indices, a multiple of this? Its leaves' own strides aside. */
-static int ha_branch_is_aligned(const ha_branch *branch, int64_t alignment) {
+HA_IN_ int ha_branch_is_aligned(const ha_branch *branch, int64_t alignment) {
     int64_t all = 0;
     for (int k = 0; k < branch->nodes - 1; k++) all |= branch->stride[k];
     return all % alignment == 0;
 }
 
-static void ha_add_tree_rows(ha_builder *b, const ha_tree_maker *w, const ha_layout_part *part) {
+HA_IN_ void ha_add_tree_rows(ha_builder *b, const ha_tree_maker *w, const ha_layout_part *part) {
     ha_add_section(b, -1 - w->tree, 0, w->t.bytes, 1);
     for (int64_t k = 0; k < w->t.nodes; k++) {
         const ha_node *n = &w->t.node[k];
@@ -61,7 +61,7 @@ static void ha_add_tree_rows(ha_builder *b, const ha_tree_maker *w, const ha_lay
 }
 
 /* Which byte of its leaf this one is, when leaves are split into bytes; else -1. These are neighbours. */
-static int64_t ha_byte_of_leaf(const ha_builder *b, const ha_layout_part *part, int64_t k) {
+HA_IN_ int64_t ha_byte_of_leaf(const ha_builder *b, const ha_layout_part *part, int64_t k) {
     const int32_t number = part->leaf[k];
     if (!part->bytes || number < b->mapping->rows) return -1;
     for (int64_t first = k; first > 0; first--) {
@@ -73,7 +73,7 @@ static int64_t ha_byte_of_leaf(const ha_builder *b, const ha_layout_part *part, 
     return k;
 }
 
-static ha_status ha_build_grown(ha_builder *b, ha_tree_maker *w, const ha_layout *layout,
+HA_IN_ ha_status ha_build_grown(ha_builder *b, ha_tree_maker *w, const ha_layout *layout,
                                 const ha_layout_part *part) {
     ha_mapping *m = b->mapping;
     ha_status s;
@@ -93,7 +93,7 @@ static ha_status ha_build_grown(ha_builder *b, ha_tree_maker *w, const ha_layout
     return HA_OK;
 }
 
-static ha_status ha_build_tree(ha_builder *b, const ha_layout *layout, const ha_layout_part *part) {
+HA_IN_ ha_status ha_build_tree(ha_builder *b, const ha_layout *layout, const ha_layout_part *part) {
     const ha_mapping *m = b->mapping;
     int64_t nodes = HA_MAPPING_RANK;
     size_t bytes;

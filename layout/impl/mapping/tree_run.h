@@ -12,7 +12,7 @@ typedef struct ha_growth {
 
 /* Divides one of them by `every`. Gives how many times the record's index can go on before the rest
  * begins again; INT64_MAX: it does not. */
-static int64_t ha_divide_growth(ha_growth *g, int32_t from, int64_t every, int64_t *rest,
+HA_IN_ int64_t ha_divide_growth(ha_growth *g, int32_t from, int64_t every, int64_t *rest,
                                 int64_t *rest_by) {
     const int64_t by = g->by[from];
     *rest = g->at[from] % every;
@@ -24,7 +24,7 @@ static int64_t ha_divide_growth(ha_growth *g, int32_t from, int64_t every, int64
 
 /* *stride: from this value of a leaf to the next along a dimension; gives for how many values more that
  * is known to be so. */
-static int64_t ha_even_values(const ha_mapping *m, const ha_row *row, const int64_t *index,
+HA_IN_ int64_t ha_even_values(const ha_mapping *m, const ha_row *row, const int64_t *index,
                               int dimension, int64_t *stride) {
     const ha_branch *b = &m->branch[-1 - row->linearizer];
     ha_growth g = {{0}, {0}};
@@ -45,7 +45,7 @@ static int64_t ha_even_values(const ha_mapping *m, const ha_row *row, const int6
 
 /* The run from this index on, of which run->dimension and run->offset are said; `left` values are to
  * the end of the extent. Even pieces that fit to each other are one run. */
-static void ha_find_tree_run(const ha_mapping *m, const ha_row *row, const int64_t *index,
+HA_IN_ void ha_find_tree_run(const ha_mapping *m, const ha_row *row, const int64_t *index,
                              int64_t left, ha_run_of_values *run) {
     int64_t at[HA_MAPPING_RANK] = {0}, stride = 0, all = 0, here = run->offset;
     for (int d = 0; d < m->rank; d++) at[d] = index[d];

@@ -7,7 +7,7 @@
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 /* The subscripts of a field that is known to be right: how many, and their counts. */
-static int ha_field_counts(const ha_field *field, int64_t count[HA_MOST_SUBSCRIPTS]) {
+HA_IN_ int ha_field_counts(const ha_field *field, int64_t count[HA_MOST_SUBSCRIPTS]) {
     if (!strchr(field->path, '[')) return 0;
     const ha_asked nobody = {0};
     ha_reader r = {.text = field->path, .at = field->path, .asked = &nobody};
@@ -17,7 +17,7 @@ static int ha_field_counts(const ha_field *field, int64_t count[HA_MOST_SUBSCRIP
     return s ? 0 : counts;
 }
 
-static int64_t ha_field_leaves(const ha_field *field) {
+HA_IN_ int64_t ha_field_leaves(const ha_field *field) {
     int64_t count[HA_MOST_SUBSCRIPTS], leaves = 1;
     const int counts = ha_field_counts(field, count);
     for (int k = 0; k < counts; k++) leaves *= count[k];
@@ -26,7 +26,7 @@ static int64_t ha_field_leaves(const ha_field *field) {
 
 /* Could not both be members of one struct: the same path, one that is part of the other, or the same
  * name with other subscripts. */
-static int ha_paths_conflict(const char *a, const char *b) {
+HA_IN_ int ha_paths_conflict(const char *a, const char *b) {
     const char *start = a;
     for (; *a == *b; a++, b++)
         if (!*a) return 1;
@@ -36,7 +36,7 @@ static int ha_paths_conflict(const char *a, const char *b) {
 }
 
 /* Do all leaves lie inside the struct? */
-static int ha_field_inside(const ha_record *record, const ha_field *field, const int64_t *count,
+HA_IN_ int ha_field_inside(const ha_record *record, const ha_field *field, const int64_t *count,
                            int counts) {
     int64_t low = field->offset, high;
     if (!ha_sum(low, (int64_t)ha_dtype_size(field->type), &high)) return 0;
@@ -48,7 +48,7 @@ static int ha_field_inside(const ha_record *record, const ha_field *field, const
     return low >= 0 && high <= record->size;
 }
 
-static ha_status ha_check_field(const ha_asked *asked, const ha_record *record, int64_t number,
+HA_IN_ ha_status ha_check_field(const ha_asked *asked, const ha_record *record, int64_t number,
                                 int64_t *leaves) {
     const ha_field *field = &record->field[number];
     int64_t count[HA_MOST_SUBSCRIPTS];
@@ -74,7 +74,7 @@ static ha_status ha_check_field(const ha_asked *asked, const ha_record *record, 
 }
 
 /* All but whether paths conflict. */
-static ha_status ha_check_fields(const ha_asked *asked, const ha_record *record, int64_t *leaves) {
+HA_IN_ ha_status ha_check_fields(const ha_asked *asked, const ha_record *record, int64_t *leaves) {
     *leaves = 0;
     if (!record || !record->field || record->fields < 1)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the record has no fields");
@@ -96,7 +96,7 @@ static ha_status ha_check_fields(const ha_asked *asked, const ha_record *record,
 }
 
 /* Two fields that cannot both be there: *first < *second; 0 when there are none. */
-static int ha_find_conflict(const ha_record *record, int64_t *first, int64_t *second) {
+HA_IN_ int ha_find_conflict(const ha_record *record, int64_t *first, int64_t *second) {
     for (*second = 1; *second < record->fields; ++*second)
         for (*first = 0; *first < *second; ++*first)
             if (ha_paths_conflict(record->field[*first].path, record->field[*second].path))
@@ -104,7 +104,7 @@ static int ha_find_conflict(const ha_record *record, int64_t *first, int64_t *se
     return 0;
 }
 
-static ha_status ha_check_record(const ha_asked *asked, const ha_record *record, int64_t *leaves) {
+HA_IN_ ha_status ha_check_record(const ha_asked *asked, const ha_record *record, int64_t *leaves) {
     int64_t first, second;
     const ha_status s = ha_check_fields(asked, record, leaves);
     if (s) return s;
@@ -129,7 +129,7 @@ HA_API int64_t ha_record_leaves(const ha_record *record) {
 }
 
 /* The leaf that is number `rest` of its field. */
-static void ha_leaf_of_field(const ha_record *record, int64_t number, int64_t rest, ha_leaf *leaf) {
+HA_IN_ void ha_leaf_of_field(const ha_record *record, int64_t number, int64_t rest, ha_leaf *leaf) {
     const ha_field *field = &record->field[number];
     int64_t count[HA_MOST_SUBSCRIPTS];
     int counts = ha_field_counts(field, count);
@@ -157,7 +157,7 @@ HA_API ha_status ha_record_leaf(const ha_record *record, int64_t number, ha_leaf
 }
 
 /* All leaves of a right record. */
-static void ha_all_leaves(const ha_record *record, ha_leaf *leaf) {
+HA_IN_ void ha_all_leaves(const ha_record *record, ha_leaf *leaf) {
     for (int64_t f = 0; f < record->fields; f++) {
         const int64_t leaves = ha_field_leaves(&record->field[f]);
         for (int64_t k = 0; k < leaves; k++) ha_leaf_of_field(record, f, k, leaf++);
@@ -176,7 +176,7 @@ HA_API int64_t ha_record_lanes(const ha_record *record, int64_t bytes) {
 
 /* Goes through the name of a leaf: the next piece of it, which is a subscript or up to the next one;
  * 0 at its end. `path` and `subscript` start at the field's path and at 0. */
-static int ha_name_piece(const ha_leaf *leaf, const char **path, int *subscript, char number[24],
+HA_IN_ int ha_name_piece(const ha_leaf *leaf, const char **path, int *subscript, char number[24],
                          const char **piece, size_t *length) {
     const char *p = *path;
     if (!*p) return 0;
@@ -195,7 +195,7 @@ static int ha_name_piece(const ha_leaf *leaf, const char **path, int *subscript,
     return 1;
 }
 
-static void ha_put_leaf_name(ha_text *w, const ha_record *record, const ha_leaf *leaf) {
+HA_IN_ void ha_put_leaf_name(ha_text *w, const ha_record *record, const ha_leaf *leaf) {
     const char *path = record->field[leaf->field].path, *piece;
     char number[24];
     size_t length;
@@ -204,7 +204,7 @@ static void ha_put_leaf_name(ha_text *w, const ha_record *record, const ha_leaf 
         ha_print(w, "%.*s", (int)length, piece);
 }
 
-static void ha_put_json_leaf_name(ha_json *j, const ha_record *record, const ha_leaf *leaf) {
+HA_IN_ void ha_put_json_leaf_name(ha_json *j, const ha_record *record, const ha_leaf *leaf) {
     ha_json_key(j, "name");
     ha_print(&j->text, "\"");
     ha_put_leaf_name(&j->text, record, leaf); /* letters, digits and . [ ] _ */
@@ -222,7 +222,7 @@ HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char
 }
 
 /* Is it what this path means, or below it? The path ends before `end`. */
-static int ha_leaf_below(const ha_record *record, const ha_leaf *leaf, const char *path,
+HA_IN_ int ha_leaf_below(const ha_record *record, const ha_leaf *leaf, const char *path,
                          const char *end) {
     const char *rest = record->field[leaf->field].path, *piece;
     char number[24];

@@ -6,7 +6,7 @@
 
 #define HA_DTYPE_WORDS_ "a type (bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128)"
 
-static ha_dtype ha_read_scalar(ha_reader *r) {
+HA_IN_ ha_dtype ha_read_scalar(ha_reader *r) {
 #define HA_DTYPE_WORD_(name, T, kind, text)                                                        \
     if (ha_accept_word(r, text)) return HA_DTYPE_##name;
     HA_DTYPES(HA_DTYPE_WORD_)
@@ -15,7 +15,7 @@ static ha_dtype ha_read_scalar(ha_reader *r) {
 }
 
 /* Reads one field; path and *path_end: where its path begins and ends. */
-static ha_status ha_read_field(ha_reader *r, const char **path, const char **path_end,
+HA_IN_ ha_status ha_read_field(ha_reader *r, const char **path, const char **path_end,
                                ha_dtype *scalar, int64_t *count, int *counts) {
     ha_status s;
     *path = r->at;
@@ -32,7 +32,7 @@ static ha_status ha_read_field(ha_reader *r, const char **path, const char **pat
 }
 
 /* Are these words fields, and how many? */
-static ha_status ha_count_fields(const char *text, const ha_asked *asked, int64_t *fields) {
+HA_IN_ ha_status ha_count_fields(const char *text, const ha_asked *asked, int64_t *fields) {
     ha_reader r = {.text = text, .at = text, .asked = asked};
     int64_t count[HA_MOST_SUBSCRIPTS], leaves = 0;
     *fields = 0;
@@ -54,7 +54,7 @@ static ha_status ha_count_fields(const char *text, const ha_asked *asked, int64_
 }
 
 /* Places a field in the struct, behind what is there. Small numbers: nothing overflows. */
-static void ha_place_field(ha_record *record, ha_field *field, const int64_t *count, int counts) {
+HA_IN_ void ha_place_field(ha_record *record, ha_field *field, const int64_t *count, int counts) {
     const int64_t alignment = (int64_t)ha_dtype_alignment(field->type);
     int64_t bytes = (int64_t)ha_dtype_size(field->type);
     field->offset = (record->size + alignment - 1) / alignment * alignment;
@@ -67,7 +67,7 @@ static void ha_place_field(ha_record *record, ha_field *field, const int64_t *co
 }
 
 /* Fills the fields of a text that is known to be right; `copy` is its copy, from now on the paths. */
-static void ha_fill_fields(ha_record *record, ha_field *field, char *copy) {
+HA_IN_ void ha_fill_fields(ha_record *record, ha_field *field, char *copy) {
     const ha_asked nobody = {0};
     ha_reader r = {.text = copy, .at = copy, .asked = &nobody};
     int64_t count[HA_MOST_SUBSCRIPTS];

@@ -37,7 +37,7 @@ typedef struct ha_line_program {
 /* ---- making a program ------------------------------------------------------------------------ */
 
 /* 0: there is no room, or the piece does not go on where the last one ended. */
-static int ha_add_line_piece(ha_line_program *p, char *to, int64_t to_step, ha_line_piece piece,
+HA_IN_ int ha_add_line_piece(ha_line_program *p, char *to, int64_t to_step, ha_line_piece piece,
                              int64_t bytes) {
     ha_line *line = &p->line[p->filled ? p->lines - 1 : p->lines];
     int *half = &line->half[p->filled / 32];
@@ -58,7 +58,7 @@ static int ha_add_line_piece(ha_line_program *p, char *to, int64_t to_step, ha_l
 }
 
 /* `bytes` at once on both sides, in pieces; 0: it cannot be done. */
-static int ha_add_line_run(ha_line_program *p, char *to, int64_t to_step, const char *from,
+HA_IN_ int ha_add_line_run(ha_line_program *p, char *to, int64_t to_step, const char *from,
                            int64_t from_step, int64_t bytes) {
     while (bytes > 0) {
         int64_t n = 64;
@@ -74,7 +74,7 @@ static int ha_add_line_run(ha_line_program *p, char *to, int64_t to_step, const 
 
 /* Do the pieces together cover one run of memory, and the next time the one behind it? Then that is
  * fetched from one end to the other. */
-static void ha_find_line_sequence(ha_line_program *p) {
+HA_IN_ void ha_find_line_sequence(ha_line_program *p) {
     const int64_t bytes = 64 * p->lines;
     const char *first = p->piece->from;
     int is_even = 1;
@@ -143,7 +143,7 @@ HA_INTERLEAVE_AVX512_ __attribute__((always_inline)) static inline void ha_do_li
 
 /* All lines once. */
 #define HA_DO_LINES_(target, isa, name, in_sequence)                                               \
-    target static void name(ha_line_program *p) {                                                  \
+    target HA_IN_ void name(ha_line_program *p) {                                                  \
         ha_line_piece *next = p->piece;                                                            \
         const char *ahead = p->ahead;                                                              \
         for (ha_line *line = p->line, *end = line + p->lines; line < end; line++) {                \
@@ -159,9 +159,9 @@ HA_DO_LINES_(HA_INTERLEAVE_AVX2_, avx2, ha_do_sequence_avx2, 1)
 HA_DO_LINES_(HA_INTERLEAVE_AVX512_, avx512, ha_do_lines_avx512, 0)
 HA_DO_LINES_(HA_INTERLEAVE_AVX512_, avx512, ha_do_sequence_avx512, 1)
 
-static int ha_has_lines(const ha_interleavers *w) { return w != &ha_interleavers_portable; }
+HA_IN_ int ha_has_lines(const ha_interleavers *w) { return w != &ha_interleavers_portable; }
 
-static void ha_do_lines(const ha_interleavers *w, ha_line_program *p, int64_t times) {
+HA_IN_ void ha_do_lines(const ha_interleavers *w, ha_line_program *p, int64_t times) {
     const int is_wide = w == &ha_interleavers_avx512;
     void (*const lines)(ha_line_program *) = is_wide ? ha_do_lines_avx512 : ha_do_lines_avx2;
     void (*const sequence)(ha_line_program *) = is_wide ? ha_do_sequence_avx512
@@ -174,11 +174,11 @@ static void ha_do_lines(const ha_interleavers *w, ha_line_program *p, int64_t ti
 }
 
 #else
-static int ha_has_lines(const ha_interleavers *w) {
+HA_IN_ int ha_has_lines(const ha_interleavers *w) {
     (void)w;
     return 0;
 }
-static void ha_do_lines(const ha_interleavers *w, ha_line_program *p, int64_t times) {
+HA_IN_ void ha_do_lines(const ha_interleavers *w, ha_line_program *p, int64_t times) {
     (void)w;
     (void)p;
     (void)times;

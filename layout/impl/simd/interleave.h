@@ -37,7 +37,7 @@ static inline ha_interleave ha_interleave_rest(const ha_interleave *w, int64_t l
 
 /* One leaf after the other, one value after the other. */
 #define HA_INTERLEAVE_EACH_(bytes)                                                                 \
-    static void ha_gather_each_##bytes(const ha_interleave *w) {                                   \
+    HA_IN_ void ha_gather_each_##bytes(const ha_interleave *w) {                                   \
         for (int64_t f = 0; f < w->leaves; f++) {                                                  \
             char *to = w->row[f] + w->at;                                                          \
             const char *from = w->record + f * bytes;                                              \
@@ -45,7 +45,7 @@ static inline ha_interleave ha_interleave_rest(const ha_interleave *w, int64_t l
                 memcpy(to, from, bytes);                                                           \
         }                                                                                          \
     }                                                                                              \
-    static void ha_scatter_each_##bytes(const ha_interleave *w) {                                  \
+    HA_IN_ void ha_scatter_each_##bytes(const ha_interleave *w) {                                  \
         for (int64_t f = 0; f < w->leaves; f++) {                                                  \
             char *to = w->record + f * bytes;                                                      \
             const char *from = w->row[f] + w->at;                                                  \
@@ -61,7 +61,7 @@ HA_INTERLEAVE_EACH_(16)
 
 /* Blocks of as many leaves as lanes; the last leaves' block begins among those before. */
 #define HA_INTERLEAVE_(bytes)                                                                      \
-    static void ha_gather_##bytes(const ha_interleave *w) {                                        \
+    HA_IN_ void ha_gather_##bytes(const ha_interleave *w) {                                        \
         enum { n = 16 / bytes };                                                                   \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % n;                         \
         for (int64_t i = 0; i < whole; i += n) {                                                   \
@@ -82,7 +82,7 @@ HA_INTERLEAVE_EACH_(16)
         const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         ha_gather_each_##bytes(&rest);                                                             \
     }                                                                                              \
-    static void ha_scatter_##bytes(const ha_interleave *w) {                                       \
+    HA_IN_ void ha_scatter_##bytes(const ha_interleave *w) {                                       \
         enum { n = 16 / bytes };                                                                   \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % n;                         \
         for (int64_t i = 0; i < whole; i += n) {                                                   \
@@ -129,7 +129,7 @@ __attribute__((always_inline)) static inline uint32_t ha_load_four(const char *f
     return four;
 }
 
-static void ha_gather_few_1(const ha_interleave *w) {
+HA_IN_ void ha_gather_few_1(const ha_interleave *w) {
     const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 16, step = w->step;
     for (int64_t i = 0; i < whole; i += 16)
         for (int64_t f = 0; f < w->leaves; f += 4) {
@@ -146,7 +146,7 @@ static void ha_gather_few_1(const ha_interleave *w) {
     ha_gather_each_1(&rest);
 }
 
-static void ha_scatter_few_1(const ha_interleave *w) {
+HA_IN_ void ha_scatter_few_1(const ha_interleave *w) {
     const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 16;
     for (int64_t i = 0; i < whole; i += 16)
         for (int64_t f = 0; f < w->leaves; f += 4) {
@@ -164,13 +164,13 @@ static void ha_scatter_few_1(const ha_interleave *w) {
     ha_scatter_each_1(&rest);
 }
 
-static void ha_gather_bytes(const ha_interleave *w) {
+HA_IN_ void ha_gather_bytes(const ha_interleave *w) {
     if (w->leaves < 16)
         ha_gather_few_1(w);
     else
         ha_gather_1(w);
 }
-static void ha_scatter_bytes(const ha_interleave *w) {
+HA_IN_ void ha_scatter_bytes(const ha_interleave *w) {
     if (w->leaves < 16)
         ha_scatter_few_1(w);
     else

@@ -89,7 +89,7 @@ HA_TRANSPOSE_BYTES_WIDE_(HA_INTERLEAVE_AVX512_, avx512, __m512i, _mm512)
 
 /* What is in the last block and in the one before it is stored once. */
 #define HA_GATHER_WIDE_(target, isa, V, width, bytes, name, store, others)                         \
-    target static void name(const ha_interleave *w) {                                              \
+    target HA_IN_ void name(const ha_interleave *w) {                                              \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
         for (int64_t i = 0; i < whole; i += lanes) {                                               \
@@ -120,7 +120,7 @@ HA_TRANSPOSE_BYTES_WIDE_(HA_INTERLEAVE_AVX512_, avx512, __m512i, _mm512)
                     others)                                                                        \
     HA_GATHER_WIDE_(target, isa, V, width, bytes, ha_gather_##bytes##_past_##isa,                  \
                     ha_store_past_##isa, others)                                                   \
-    target static void ha_scatter_##bytes##_##isa(const ha_interleave *w) {                        \
+    target HA_IN_ void ha_scatter_##bytes##_##isa(const ha_interleave *w) {                        \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
         const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
         for (int64_t i = 0; i < whole; i += lanes) {                                               \
@@ -158,7 +158,7 @@ HA_INTERLEAVE_AVX2_ __attribute__((always_inline)) static inline __m256i ha_tran
 }
 
 /* Fewer than 16 leaves, four at a time, of eight lanes: what blocks of eight lanes have. */
-HA_INTERLEAVE_AVX2_ static void ha_gather_few_1_avx2(const ha_interleave *w) {
+HA_INTERLEAVE_AVX2_ HA_IN_ void ha_gather_few_1_avx2(const ha_interleave *w) {
     const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 8, step = w->step;
     for (int64_t i = 0; i < whole; i += 8)
         for (int64_t f = 0; f < w->leaves; f += 4) {
@@ -184,7 +184,7 @@ HA_INTERLEAVE_AVX2_ static void ha_gather_few_1_avx2(const ha_interleave *w) {
     HA_END_OF_WIDE_();
     ha_gather_each_1(&rest);
 }
-HA_INTERLEAVE_AVX2_ static void ha_scatter_few_1_avx2(const ha_interleave *w) {
+HA_INTERLEAVE_AVX2_ HA_IN_ void ha_scatter_few_1_avx2(const ha_interleave *w) {
     const int64_t whole = w->leaves < 4 ? 0 : w->lanes - w->lanes % 8;
     for (int64_t i = 0; i < whole; i += 8)
         for (int64_t f = 0; f < w->leaves; f += 4) {
@@ -208,13 +208,13 @@ HA_INTERLEAVE_AVX2_ static void ha_scatter_few_1_avx2(const ha_interleave *w) {
     ha_scatter_each_1(&rest);
 }
 
-HA_INTERLEAVE_AVX2_ static void ha_gather_1_avx2(const ha_interleave *w) {
+HA_INTERLEAVE_AVX2_ HA_IN_ void ha_gather_1_avx2(const ha_interleave *w) {
     if (w->leaves < 16 && w->lanes < 16)
         ha_gather_few_1_avx2(w);
     else
         ha_gather_bytes(w);
 }
-HA_INTERLEAVE_AVX2_ static void ha_scatter_1_avx2(const ha_interleave *w) {
+HA_INTERLEAVE_AVX2_ HA_IN_ void ha_scatter_1_avx2(const ha_interleave *w) {
     if (w->leaves < 16 && w->lanes < 16)
         ha_scatter_few_1_avx2(w);
     else
@@ -223,11 +223,11 @@ HA_INTERLEAVE_AVX2_ static void ha_scatter_1_avx2(const ha_interleave *w) {
 
 /* ---- past the caches ------------------------------------------------------------------------- */
 
-HA_INTERLEAVE_AVX2_ static void ha_lines_past_avx2(char *to, const char *from, size_t bytes) {
+HA_INTERLEAVE_AVX2_ HA_IN_ void ha_lines_past_avx2(char *to, const char *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 32)
         _mm256_stream_si256((__m256i *)(void *)(to + i), ha_load_row_avx2(from + i));
 }
-HA_INTERLEAVE_AVX512_ static void ha_lines_past_avx512(char *to, const char *from, size_t bytes) {
+HA_INTERLEAVE_AVX512_ HA_IN_ void ha_lines_past_avx512(char *to, const char *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64)
         _mm512_stream_si512((__m512i *)(void *)(to + i), ha_load_row_avx512(from + i));
 }
@@ -244,19 +244,19 @@ HA_INTERLEAVE_AVX512_ static void ha_lines_past_avx512(char *to, const char *fro
 static const ha_interleavers ha_interleavers_avx2 = HA_INTERLEAVERS_(avx2);
 static const ha_interleavers ha_interleavers_avx512 = HA_INTERLEAVERS_(avx512);
 
-static int ha_interleave_avx2(void) { return __builtin_cpu_supports("avx2") != 0; }
-static int ha_interleave_avx512(void) {
+HA_IN_ int ha_interleave_avx2(void) { return __builtin_cpu_supports("avx2") != 0; }
+HA_IN_ int ha_interleave_avx512(void) {
     return ha_interleave_avx2() && __builtin_cpu_supports("avx512f") != 0;
 }
 
-static const ha_interleavers *ha_find_interleavers(void) {
+HA_IN_ const ha_interleavers *ha_find_interleavers(void) {
     __builtin_cpu_init(); /* a constructor may copy before libgcc's own has run */
     return ha_interleave_avx512() ? &ha_interleavers_avx512
            : ha_interleave_avx2() ? &ha_interleavers_avx2
                                   : &ha_interleavers_portable;
 }
 #else
-static const ha_interleavers *ha_find_interleavers(void) { return &ha_interleavers_portable; }
+HA_IN_ const ha_interleavers *ha_find_interleavers(void) { return &ha_interleavers_portable; }
 #endif
 
 #endif

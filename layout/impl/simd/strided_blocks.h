@@ -26,17 +26,17 @@ typedef struct ha_strided_blocks {
     int32_t stream; /* 1: what is written is not read soon, and may go past the caches */
 } ha_strided_blocks;
 
-static char *ha_strided_blocks_to(const ha_strided_blocks *s, int64_t leaf) {
+HA_IN_ char *ha_strided_blocks_to(const ha_strided_blocks *s, int64_t leaf) {
     return s->to_table ? s->to_table[leaf] : s->to + leaf * s->to_leaf;
 }
 
-static const char *ha_strided_blocks_from(const ha_strided_blocks *s, int64_t leaf) {
+HA_IN_ const char *ha_strided_blocks_from(const ha_strided_blocks *s, int64_t leaf) {
     return s->from_table ? s->from_table[leaf] : s->from + leaf * s->from_leaf;
 }
 
 /* One leaf at a time, with a loop for each size so that copies of single values are moves. */
 #define HA_MOVE_LANES_(bytes)                                                                      \
-    static void ha_move_lanes_##bytes(char *to, int64_t to_lane, const char *from,                 \
+    HA_IN_ void ha_move_lanes_##bytes(char *to, int64_t to_lane, const char *from,                 \
                                       int64_t from_lane, int64_t lanes) {                          \
         for (int64_t i = 0; i < lanes; i++) memcpy(to + i * to_lane, from + i * from_lane, bytes); \
     }
@@ -46,7 +46,7 @@ HA_MOVE_LANES_(4)
 HA_MOVE_LANES_(8)
 HA_MOVE_LANES_(16)
 
-static void ha_move_lanes(char *to, int64_t to_lane, const char *from, int64_t from_lane,
+HA_IN_ void ha_move_lanes(char *to, int64_t to_lane, const char *from, int64_t from_lane,
                           int64_t lanes, int32_t size) {
     if (to_lane == size && from_lane == size)
         memcpy(to, from, (size_t)(lanes * size));
@@ -66,7 +66,7 @@ static void ha_move_lanes(char *to, int64_t to_lane, const char *from, int64_t f
  * same. */
 static _Atomic(const ha_interleavers *) ha_chosen_interleavers;
 
-static const ha_interleavers *ha_best_interleavers(void) {
+HA_IN_ const ha_interleavers *ha_best_interleavers(void) {
     const ha_interleavers *best = atomic_load_explicit(&ha_chosen_interleavers,
                                                        memory_order_relaxed);
     if (!best) {
@@ -79,7 +79,7 @@ static const ha_interleavers *ha_best_interleavers(void) {
 /* ---- past the caches ------------------------------------------------------------------------- */
 
 /* A part of a large target as a whole, past the caches where that can be. */
-static void ha_move_past_caches(char *to, const char *from, int64_t bytes) {
+HA_IN_ void ha_move_past_caches(char *to, const char *from, int64_t bytes) {
     const int64_t before = (int64_t)((0 - (uintptr_t)to) % 64);
     const int64_t head = ha_smaller(before, bytes), lines = (bytes - head) / 64 * 64;
     if (head) memcpy(to, from, (size_t)head);
@@ -89,7 +89,7 @@ static void ha_move_past_caches(char *to, const char *from, int64_t bytes) {
 }
 
 /* When all is written that was, or may have been, past the caches: others see it from here on. */
-static void ha_end_of_stream(void) { ha_rows_past_end(); }
+HA_IN_ void ha_end_of_stream(void) { ha_rows_past_end(); }
 
 /* ---- strided blocks of one kind -------------------------------------------------------------- */
 
@@ -104,12 +104,12 @@ typedef struct ha_strided_blocks_set {
     char *row[HA_STRIDED_LEAVES];
 } ha_strided_blocks_set;
 
-static int ha_strided_blocks_kind(int32_t size) {
+HA_IN_ int ha_strided_blocks_kind(int32_t size) {
     return size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : size == 1 ? 0 : 4;
 }
 
 /* So many leaves from this one on as are neighbours in the records. */
-static int64_t ha_strided_blocks_neighbours(const ha_strided_blocks *s, int64_t first,
+HA_IN_ int64_t ha_strided_blocks_neighbours(const ha_strided_blocks *s, int64_t first,
                                             int is_gathered) {
     const int64_t most = ha_smaller(s->leaves - first, HA_STRIDED_LEAVES);
     int64_t n = 1;
@@ -125,7 +125,7 @@ static int64_t ha_strided_blocks_neighbours(const ha_strided_blocks *s, int64_t 
 }
 
 /* Rows are put together in a buffer, each as it lies in its lines, and written past the caches. */
-static void ha_gather_past(ha_strided_blocks_set *set, const ha_interleave *all) {
+HA_IN_ void ha_gather_past(ha_strided_blocks_set *set, const ha_interleave *all) {
     _Alignas(64) char buffer[HA_STRIDED_LEAVES][HA_STRIDED_BYTES + 64];
     char *row[HA_STRIDED_LEAVES];
     const int64_t size = set->blocks->size, most = HA_STRIDED_BYTES / size;
@@ -144,7 +144,7 @@ static void ha_gather_past(ha_strided_blocks_set *set, const ha_interleave *all)
 }
 
 /* Can whole lines of all rows be written at once? */
-static int ha_gathers_lines(const ha_strided_blocks_set *set, const ha_interleave *w) {
+HA_IN_ int ha_gathers_lines(const ha_strided_blocks_set *set, const ha_interleave *w) {
     const int64_t size = set->blocks->size;
     uintptr_t all = (uintptr_t)(w->lanes * size);
     if (!set->interleavers->gather_past[set->kind] || w->leaves * size < 16) return 0;
@@ -153,11 +153,11 @@ static int ha_gathers_lines(const ha_strided_blocks_set *set, const ha_interleav
 }
 
 /* Where the next blocks are going to be read, if they lie behind these: so far ahead. */
-static int64_t ha_strided_blocks_ahead(const ha_strided_blocks *s, int64_t lane) {
+HA_IN_ int64_t ha_strided_blocks_ahead(const ha_strided_blocks *s, int64_t lane) {
     return s->blocks > 1 ? s->blocks * s->from_block : s->lanes * lane;
 }
 
-static void ha_gather_set(ha_strided_blocks_set *set) {
+HA_IN_ void ha_gather_set(ha_strided_blocks_set *set) {
     const ha_strided_blocks *s = set->blocks;
     const int64_t bytes = s->lanes * s->size;
     ha_interleave w = {
@@ -176,7 +176,7 @@ static void ha_gather_set(ha_strided_blocks_set *set) {
     }
 }
 
-static void ha_scatter_set(ha_strided_blocks_set *set) {
+HA_IN_ void ha_scatter_set(ha_strided_blocks_set *set) {
     const ha_strided_blocks *s = set->blocks;
     ha_interleave w = {
         .row = set->row, .step = s->to_lane, .leaves = set->leaves, .lanes = s->lanes};
@@ -190,7 +190,7 @@ static void ha_scatter_set(ha_strided_blocks_set *set) {
     }
 }
 
-static void ha_strided_blocks_move_each(const ha_strided_blocks *s) {
+HA_IN_ void ha_strided_blocks_move_each(const ha_strided_blocks *s) {
     for (int64_t b = 0; b < s->blocks; b++)
         for (int64_t f = 0; f < s->leaves; f++)
             ha_move_lanes(ha_strided_blocks_to(s, f) + b * s->to_block, s->to_lane,
@@ -198,7 +198,7 @@ static void ha_strided_blocks_move_each(const ha_strided_blocks *s) {
                           s->size);
 }
 
-static void ha_strided_blocks_move(const ha_strided_blocks *s) {
+HA_IN_ void ha_strided_blocks_move(const ha_strided_blocks *s) {
     const int is_gathered = s->to_lane == s->size && s->from_lane != s->size;
     const int is_scattered = s->to_lane != s->size && s->from_lane == s->size;
     ha_strided_blocks_set set = {.blocks = s, .kind = ha_strided_blocks_kind(s->size)};

@@ -39,7 +39,7 @@ HA_UNUSED static inline void ha_lines_past(char *to, const char *from, size_t by
 #endif
 }
 
-HA_UNUSED static void ha_rows_past_end(void) {
+HA_UNUSED HA_IN_ void ha_rows_past_end(void) {
 #ifdef HA_STORE_PAST_
     HA_STORE_PAST_END_();
 #endif

@@ -17,7 +17,7 @@ typedef struct ha_tree_maker {
 } ha_tree_maker;
 
 /* How many steps a branch may have, by the text of a list of functors. */
-static int64_t ha_tree_room(const char *functors) {
+HA_IN_ int64_t ha_tree_room(const char *functors) {
     const char *p = functors ? functors : "";
     int64_t room = 0;
     if (strstr(p, "leafonly")) room = HA_TREE_NODES;
@@ -28,18 +28,18 @@ static int64_t ha_tree_room(const char *functors) {
 /* ---- steps ------------------------------------------------------------------------------------- */
 
 /* Which of its branch's indices is that of a node. */
-static int32_t ha_node_slot(const ha_grown_tree *t, const ha_node *n) {
+HA_IN_ int32_t ha_node_slot(const ha_grown_tree *t, const ha_node *n) {
     if (n->depth < t->rank) return t->dimension[n->depth];
     return (int32_t)ha_smaller(n->depth, t->deepest + 1);
 }
 
-static void ha_add_step(const ha_tree_maker *w, int32_t branch, ha_tree_step step) {
+HA_IN_ void ha_add_step(const ha_tree_maker *w, int32_t branch, ha_tree_step step) {
     ha_branch *b = &w->branch[branch];
     w->step[b->first_step + b->steps++] = step;
 }
 
 /* The children of a node take what is left of its index. */
-static void ha_move_step(const ha_tree_maker *w, int64_t node, int64_t child, int64_t every,
+HA_IN_ void ha_move_step(const ha_tree_maker *w, int64_t node, int64_t child, int64_t every,
                          int32_t branch) {
     const ha_grown_tree *t = &w->t;
     if (t->is_leaf_only) return; /* the index of each node is 0 */
@@ -49,7 +49,7 @@ static void ha_move_step(const ha_tree_maker *w, int64_t node, int64_t child, in
 }
 
 /* For each branch at or below a node; nothing has been moved down yet. */
-static void ha_move_steps(const ha_tree_maker *w, int64_t node, int64_t every) {
+HA_IN_ void ha_move_steps(const ha_tree_maker *w, int64_t node, int64_t every) {
     const ha_grown_tree *t = &w->t;
     for (int64_t k = node; k < t->nodes; k++) {
         const int32_t branch = t->node[k].branch;
@@ -68,7 +68,7 @@ static void ha_move_steps(const ha_tree_maker *w, int64_t node, int64_t every) {
 
 /* All indices from this node upwards go to the leaves below it: first to the nodes between, from
  * the root on. Nodes farther down than the deepest one are there once, and have the index 0. */
-static void ha_fold_steps(const ha_tree_maker *w, int64_t node) {
+HA_IN_ void ha_fold_steps(const ha_tree_maker *w, int64_t node) {
     const ha_grown_tree *t = &w->t;
     int64_t to = t->node[node].first, above[HA_TREE_NODES];
     int n = 0;
@@ -87,12 +87,12 @@ static void ha_fold_steps(const ha_tree_maker *w, int64_t node) {
 
 /* ---- functors ---------------------------------------------------------------------------------- */
 
-static ha_status ha_tree_too_large(const ha_tree_maker *w) {
+HA_IN_ ha_status ha_tree_too_large(const ha_tree_maker *w) {
     return ha_refuse(w->asked, HA_ERR_MEMORY, 0, "more than 2^63 - 1 bytes");
 }
 
 /* Finds how far down indices go. */
-static ha_status ha_look_at_functor(void *maker, const ha_functor *f) {
+HA_IN_ ha_status ha_look_at_functor(void *maker, const ha_functor *f) {
     ha_tree_maker *w = (ha_tree_maker *)maker;
     int wrong;
     int64_t node;
@@ -106,7 +106,7 @@ static ha_status ha_look_at_functor(void *maker, const ha_functor *f) {
     return HA_OK;
 }
 
-static ha_status ha_apply_functor(void *maker, const ha_functor *f) {
+HA_IN_ ha_status ha_apply_functor(void *maker, const ha_functor *f) {
     ha_tree_maker *w = (ha_tree_maker *)maker;
     ha_grown_tree *t = &w->t;
     int good = 1, wrong;
@@ -125,7 +125,7 @@ static ha_status ha_apply_functor(void *maker, const ha_functor *f) {
 /* ---- branches ---------------------------------------------------------------------------------- */
 
 /* A branch for each node above leaves. */
-static void ha_begin_branches(ha_tree_maker *w) {
+HA_IN_ void ha_begin_branches(ha_tree_maker *w) {
     ha_grown_tree *t = &w->t;
     for (int64_t k = 0; k < t->nodes; k++) {
         ha_node *above = t->node[k].leaf >= 0 ? &t->node[t->node[k].parent] : NULL;
@@ -138,7 +138,7 @@ static void ha_begin_branches(ha_tree_maker *w) {
 }
 
 /* When all nodes are measured. */
-static void ha_end_branches(const ha_tree_maker *w) {
+HA_IN_ void ha_end_branches(const ha_tree_maker *w) {
     const ha_grown_tree *t = &w->t;
     for (int64_t k = 0; k < t->nodes; k++) {
         const int32_t branch = t->node[k].branch;
@@ -150,7 +150,7 @@ static void ha_end_branches(const ha_tree_maker *w) {
 
 /* From a tree that has grown: applies the functors that `reader` is at, and measures. `origin` is what
  * positions count from. */
-static ha_status ha_make_branches(ha_tree_maker *w, const char *origin, const char *functors) {
+HA_IN_ ha_status ha_make_branches(ha_tree_maker *w, const char *origin, const char *functors) {
     const ha_reader start = {.text = origin ? origin : functors, .at = functors, .asked = w->asked};
     ha_status s;
     w->reader = start;

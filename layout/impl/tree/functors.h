@@ -17,7 +17,7 @@ typedef struct ha_functor {
 } ha_functor;
 
 /* "C0/C1/…;K)" */
-static ha_status ha_read_move_down(ha_reader *r, ha_functor *f) {
+HA_IN_ ha_status ha_read_move_down(ha_reader *r, ha_functor *f) {
     ha_status s = ha_expect(r, '(', "'('");
     int more = 0;
     if (s) return s;
@@ -42,7 +42,7 @@ static ha_status ha_read_move_down(ha_reader *r, ha_functor *f) {
 }
 
 /* The next functor of a list; *more: there is one behind it. */
-static ha_status ha_read_functor(ha_reader *r, ha_functor *f, int *more) {
+HA_IN_ ha_status ha_read_functor(ha_reader *r, ha_functor *f, int *more) {
     ha_status s = HA_OK;
     memset(f, 0, sizeof *f);
     ha_skip_blanks(r);
@@ -59,13 +59,13 @@ static ha_status ha_read_functor(ha_reader *r, ha_functor *f, int *more) {
 }
 
 /* Is the list over, or empty from its beginning? */
-static int ha_functors_end(ha_reader *r) {
+HA_IN_ int ha_functors_end(ha_reader *r) {
     ha_skip_blanks(r);
     return *r->at == ')' || !*r->at;
 }
 
 /* Goes through a whole list, up to its end or a ")", calling this for each. */
-static ha_status ha_each_functor(ha_reader *r, ha_status (*each)(void *, const ha_functor *),
+HA_IN_ ha_status ha_each_functor(ha_reader *r, ha_status (*each)(void *, const ha_functor *),
                                  void *of) {
     int more = !ha_functors_end(r);
     for (int k = 0; more; k++) {

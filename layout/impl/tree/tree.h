@@ -34,7 +34,7 @@ typedef struct ha_grown_tree {
 /* ---- from paths ------------------------------------------------------------------------------ */
 
 /* The next name or subscript of a leaf's path; 0 at its end. */
-static int ha_path_step(const ha_leaf *leaf, const char **path, int *subscripts, ha_node *step) {
+HA_IN_ int ha_path_step(const ha_leaf *leaf, const char **path, int *subscripts, ha_node *step) {
     const char *p = *path;
     step->name = NULL;
     if (*p == '.') p++;
@@ -52,19 +52,19 @@ static int ha_path_step(const ha_leaf *leaf, const char **path, int *subscripts,
 }
 
 /* At most this many nodes a leaf adds to a tree, with one for it as one of the bytes of a value. */
-static int64_t ha_path_steps(const ha_record *record, const ha_leaf *leaf) {
+HA_IN_ int64_t ha_path_steps(const ha_record *record, const ha_leaf *leaf) {
     int64_t steps = 2;
     for (const char *p = record->field[leaf->field].path; *p; p++) steps += *p == '.' || *p == '[';
     return steps;
 }
 
-static int ha_same_step(const ha_node *a, const ha_node *b) {
+HA_IN_ int ha_same_step(const ha_node *a, const ha_node *b) {
     if (!a->name || !b->name) return !a->name && !b->name && a->subscript == b->subscript;
     return a->length == b->length && memcmp(a->name, b->name, (size_t)a->length) == 0;
 }
 
 /* The child that `step` describes, a new one if there is none. */
-static int64_t ha_node_below(ha_grown_tree *t, int64_t parent, const ha_node *step) {
+HA_IN_ int64_t ha_node_below(ha_grown_tree *t, int64_t parent, const ha_node *step) {
     ha_node *above = parent < 0 ? NULL : &t->node[parent], *node = &t->node[t->nodes];
     if (above && above->last >= 0 && ha_same_step(&t->node[above->last], step)) return above->last;
     for (int64_t k = above ? above->first : -1; k >= 0; k = t->node[k].next)
@@ -87,7 +87,7 @@ static int64_t ha_node_below(ha_grown_tree *t, int64_t parent, const ha_node *st
 }
 
 /* The nodes of the dimensions; without records each is there 0 times, as then extents may be anything. */
-static void ha_grow_dimensions(ha_grown_tree *t, const ha_mapping *m, const int32_t *dimension) {
+HA_IN_ void ha_grow_dimensions(ha_grown_tree *t, const ha_mapping *m, const int32_t *dimension) {
     int empty = 0;
     t->rank = m->rank;
     t->deepest = m->rank - 1;
@@ -102,7 +102,7 @@ static void ha_grow_dimensions(ha_grown_tree *t, const ha_mapping *m, const int3
 }
 
 /* A leaf of so many bytes. byte >= 0: it is that byte of a value, which is then a node above it. */
-static void ha_grow_leaf(ha_grown_tree *t, const ha_record *record, const ha_leaf *leaf,
+HA_IN_ void ha_grow_leaf(ha_grown_tree *t, const ha_record *record, const ha_leaf *leaf,
                          int64_t number, int64_t bytes, int64_t byte) {
     const char *path = record->field[leaf->field].path;
     int64_t node = t->rank - 1;
@@ -118,7 +118,7 @@ static void ha_grow_leaf(ha_grown_tree *t, const ha_record *record, const ha_lea
 /* ---- functors ---------------------------------------------------------------------------------- */
 
 /* The node that a functor names; -1, *wrong: which number of the path there is no child for. */
-static int64_t ha_named_node(const ha_grown_tree *t, const ha_functor *f, int *wrong) {
+HA_IN_ int64_t ha_named_node(const ha_grown_tree *t, const ha_functor *f, int *wrong) {
     int64_t node = 0;
     for (*wrong = 0; *wrong < f->children; ++*wrong) {
         node = t->node[node].first;
@@ -129,10 +129,10 @@ static int64_t ha_named_node(const ha_grown_tree *t, const ha_functor *f, int *w
 }
 
 /* *number *= by; 0: too large. */
-static int ha_times(int64_t *number, int64_t by) { return ha_product(*number, by, number); }
+HA_IN_ int ha_times(int64_t *number, int64_t by) { return ha_product(*number, by, number); }
 
 /* Of a node with children. 0: too large. */
-static int ha_move_down(ha_grown_tree *t, int64_t node, int64_t every) {
+HA_IN_ int ha_move_down(ha_grown_tree *t, int64_t node, int64_t every) {
     ha_node *n = &t->node[node];
     n->copies = n->copies / every + (n->copies % every != 0);
     for (int64_t k = n->first; k >= 0; k = t->node[k].next)
@@ -140,7 +140,7 @@ static int ha_move_down(ha_grown_tree *t, int64_t node, int64_t every) {
     return 1;
 }
 
-static int ha_leaf_only(ha_grown_tree *t) {
+HA_IN_ int ha_leaf_only(ha_grown_tree *t) {
     for (int64_t k = 0; k < t->nodes; k++) {
         ha_node *n = &t->node[k];
         for (int64_t c = n->first; c >= 0; c = t->node[c].next)
@@ -154,7 +154,7 @@ static int ha_leaf_only(ha_grown_tree *t) {
 /* ---- sizes ------------------------------------------------------------------------------------- */
 
 /* When all functors have been: how long each node is, and where in its parent. 0: too large. */
-static int ha_measure(ha_grown_tree *t) {
+HA_IN_ int ha_measure(ha_grown_tree *t) {
     for (int64_t k = t->nodes; k-- > 0;) {
         ha_node *n = &t->node[k];
         if (n->leaf < 0) n->bytes = 0;
@@ -170,7 +170,7 @@ static int ha_measure(ha_grown_tree *t) {
 }
 
 /* From the beginning of the tree to a node's first copy. Less than all bytes of the tree. */
-static int64_t ha_node_offset(const ha_grown_tree *t, int64_t node) {
+HA_IN_ int64_t ha_node_offset(const ha_grown_tree *t, int64_t node) {
     int64_t offset = 0;
     for (; node >= 0; node = t->node[node].parent) offset += t->node[node].before;
     return offset;

@@ -6,16 +6,16 @@
 #include "../record/all.h"
 
 /* A row of a tree: number of the record's leaf, or, from m->rows on, of one of its bytes. */
-static const ha_row *ha_row_of_tree(const ha_mapping *m, int64_t number) {
+HA_IN_ const ha_row *ha_row_of_tree(const ha_mapping *m, int64_t number) {
     return number < m->rows ? &m->row[number] : &m->byte_row[number - m->rows];
 }
 
-static int ha_is_of_tree(const ha_mapping *m, const ha_row *row, int32_t tree) {
+HA_IN_ int ha_is_of_tree(const ha_mapping *m, const ha_row *row, int32_t tree) {
     return row->blob >= 0 && row->linearizer < 0 && m->branch[-1 - row->linearizer].tree == tree;
 }
 
 /* Goes through the leaves of a tree and grows them; without nodes, gives how many these may be. */
-static int64_t ha_grow_again(const ha_mapping *m, int32_t tree, ha_grown_tree *t) {
+HA_IN_ int64_t ha_grow_again(const ha_mapping *m, int32_t tree, ha_grown_tree *t) {
     const ha_record *record = m->record;
     int64_t nodes = HA_MAPPING_RANK, number = 0;
     for (int64_t f = 0; f < record->fields; f++) {
@@ -40,7 +40,7 @@ static int64_t ha_grow_again(const ha_mapping *m, int32_t tree, ha_grown_tree *t
 
 /* What is grown is freed by HA_LAYOUT_FREE_(w->t.node), whatever the status is. With branches there
  * are also these. */
-static ha_status ha_tree_of(const ha_mapping *m, int32_t number, int with_branches,
+HA_IN_ ha_status ha_tree_of(const ha_mapping *m, int32_t number, int with_branches,
                             ha_tree_maker *w, const ha_asked *asked) {
     const ha_tree *tree = &m->tree[number];
     *w = (ha_tree_maker){.asked = asked, .tree = number, .room = ha_tree_room(tree->functors)};
@@ -62,7 +62,7 @@ static ha_status ha_tree_of(const ha_mapping *m, int32_t number, int with_branch
 /* ---- as text ----------------------------------------------------------------------------------- */
 
 /* Goes down to a child, on to a sibling, or up until there is one. -1: that was the last. */
-static int64_t ha_next_node(const ha_grown_tree *t, int64_t node, ha_text *w) {
+HA_IN_ int64_t ha_next_node(const ha_grown_tree *t, int64_t node, ha_text *w) {
     if (t->node[node].first >= 0) {
         ha_print(w, "[");
         return t->node[node].first;
@@ -76,7 +76,7 @@ static int64_t ha_next_node(const ha_grown_tree *t, int64_t node, ha_text *w) {
     return t->node[node].next;
 }
 
-static ha_status ha_put_tree(ha_text *w, const ha_mapping *m, int32_t number) {
+HA_IN_ ha_status ha_put_tree(ha_text *w, const ha_mapping *m, int32_t number) {
     const ha_asked nobody = {0};
     ha_tree_maker made;
     const ha_status s = ha_tree_of(m, number, 0, &made, &nobody);

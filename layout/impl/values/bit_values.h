@@ -32,23 +32,23 @@
     } while (0)
 
 #define HA_SIGNED_CODES_(Type)                                                                     \
-    static void ha_##Type##_to_bits(uint64_t *code, const char *values, int64_t n, int bits) {     \
+    HA_IN_ void ha_##Type##_to_bits(uint64_t *code, const char *values, int64_t n, int bits) {     \
         typedef Type T;                                                                            \
         const uint64_t sign = (uint64_t)1 << (bits - 1), low = sign - 1;                           \
         HA_EACH_OF_(n, HA_SIGNED_BITS_);                                                           \
     }                                                                                              \
-    static void ha_##Type##_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {     \
+    HA_IN_ void ha_##Type##_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {     \
         typedef Type T;                                                                            \
         const int left = 64 - bits;                                                                \
         HA_EACH_OF_(n, HA_SIGNED_VALUE_);                                                          \
     }
 #define HA_UNSIGNED_CODES_(Type)                                                                   \
-    static void ha_##Type##_to_bits(uint64_t *code, const char *values, int64_t n, int bits) {     \
+    HA_IN_ void ha_##Type##_to_bits(uint64_t *code, const char *values, int64_t n, int bits) {     \
         typedef Type T;                                                                            \
         const uint64_t mask = ha_bit_mask(bits);                                                   \
         HA_EACH_OF_(n, HA_UNSIGNED_BITS_);                                                         \
     }                                                                                              \
-    static void ha_##Type##_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {     \
+    HA_IN_ void ha_##Type##_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {     \
         typedef Type T;                                                                            \
         (void)bits;                                                                                \
         HA_EACH_OF_(n, HA_UNSIGNED_VALUE_);                                                        \
@@ -63,7 +63,7 @@ HA_UNSIGNED_CODES_(uint32_t)
 HA_UNSIGNED_CODES_(uint64_t)
 
 /* Only the lowest bit is ever set, but memory may have others. */
-static void ha_bool_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {
+HA_IN_ void ha_bool_of_bits(char *values, const uint64_t *code, int64_t n, int bits) {
     (void)bits;
     for (int64_t k = 0; k < n; k++) values[k] = code[k] != 0;
 }
@@ -124,7 +124,7 @@ static const ha_integer_bits ha_bits_of_integers[] = {
     } while (0)
 
 #define HA_FLOAT_CODES_(name, RawType, Unsigned, Signed, EXPONENT, MANTISSA)                       \
-    static void ha_##name##_to_bits(uint64_t *code, const char *values, int64_t n, int exponent,   \
+    HA_IN_ void ha_##name##_to_bits(uint64_t *code, const char *values, int64_t n, int exponent,   \
                                     int mantissa) {                                                \
         typedef RawType Raw;                                                                       \
         typedef Unsigned U;                                                                        \
@@ -135,7 +135,7 @@ static const ha_integer_bits ha_bits_of_integers[] = {
         const U most = shift + ((((U)1 << exponent) - 1) << (MANTISSA));                           \
         HA_EACH_OF_(n, HA_FLOAT_BITS_);                                                            \
     }                                                                                              \
-    static void ha_##name##_of_bits(char *values, const uint64_t *code, int64_t n, int exponent,   \
+    HA_IN_ void ha_##name##_of_bits(char *values, const uint64_t *code, int64_t n, int exponent,   \
                                     int mantissa) {                                                \
         typedef RawType Raw;                                                                       \
         typedef Unsigned U;                                                                        \
@@ -151,12 +151,12 @@ HA_FLOAT_CODES_(bf16, uint16_t, uint32_t, int32_t, 8, 7)
 HA_FLOAT_CODES_(f32, uint32_t, uint32_t, int32_t, 8, 23)
 HA_FLOAT_CODES_(f64, uint64_t, uint64_t, int64_t, 11, 52)
 
-static int ha_own_exponent(ha_dtype type) {
+HA_IN_ int ha_own_exponent(ha_dtype type) {
     return type == HA_DTYPE_half ? 5 : type == HA_DTYPE_double ? 11 : 8;
 }
 
 /* The type by way of which values get their bits: their own, or one whose exponents are as wide. */
-static ha_dtype ha_bits_by(const ha_coding *c) {
+HA_IN_ ha_dtype ha_bits_by(const ha_coding *c) {
     return c->exponent > ha_own_exponent(c->stored) ? HA_DTYPE_double : c->stored;
 }
 
@@ -175,7 +175,7 @@ static const ha_float_bits ha_bits_of_floats[] = {
 /* ---- both ------------------------------------------------------------------------------------ */
 
 /* Up to HA_PORTION values of the type that is stored. */
-static void ha_values_to_bits(uint64_t *code, const void *values, const ha_coding *c, int64_t n) {
+HA_IN_ void ha_values_to_bits(uint64_t *code, const void *values, const ha_coding *c, int64_t n) {
     double wide[HA_PORTION];
     if (c->exponent == 0) {
         ha_bits_of_integers[c->stored].to(code, (const char *)values, n, c->bits);
@@ -187,7 +187,7 @@ static void ha_values_to_bits(uint64_t *code, const void *values, const ha_codin
                              c->mantissa);
 }
 
-static void ha_values_of_bits(void *values, const uint64_t *code, const ha_coding *c, int64_t n) {
+HA_IN_ void ha_values_of_bits(void *values, const uint64_t *code, const ha_coding *c, int64_t n) {
     double wide[HA_PORTION];
     if (c->exponent == 0) {
         ha_bits_of_integers[c->stored].of((char *)values, code, n, c->bits);

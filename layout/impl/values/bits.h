@@ -13,10 +13,10 @@ typedef struct ha_bit_run {
     int32_t bits; /* 1 to 64 */
 } ha_bit_run;
 
-static uint64_t ha_bit_mask(int bits) { return UINT64_MAX >> (64 - bits); }
+HA_IN_ uint64_t ha_bit_mask(int bits) { return UINT64_MAX >> (64 - bits); }
 
 /* Eight bytes, the first of which is the lowest. */
-static uint64_t ha_bits_word(const unsigned char *at) {
+HA_IN_ uint64_t ha_bits_word(const unsigned char *at) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -25,7 +25,7 @@ static uint64_t ha_bits_word(const unsigned char *at) {
     return word;
 }
 
-static void ha_bits_put_word(unsigned char *at, uint64_t word) {
+HA_IN_ void ha_bits_put_word(unsigned char *at, uint64_t word) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
@@ -34,7 +34,7 @@ static void ha_bits_put_word(unsigned char *at, uint64_t word) {
 
 /* ---- one number ------------------------------------------------------------------------------ */
 
-static uint64_t ha_bits_get(const unsigned char *blob, int64_t at, int bits) {
+HA_IN_ uint64_t ha_bits_get(const unsigned char *blob, int64_t at, int bits) {
     const unsigned char *byte = blob + at / 8;
     int have = 8 - (int)(at % 8);
     uint64_t value = *byte >> (at % 8);
@@ -43,7 +43,7 @@ static uint64_t ha_bits_get(const unsigned char *blob, int64_t at, int bits) {
 }
 
 /* The value has no more bits than these. */
-static void ha_bits_set(unsigned char *blob, int64_t at, int bits, uint64_t value) {
+HA_IN_ void ha_bits_set(unsigned char *blob, int64_t at, int bits, uint64_t value) {
     unsigned char *byte = blob + at / 8;
     int first = (int)(at % 8);
     while (bits > 0) {
@@ -60,7 +60,7 @@ static void ha_bits_set(unsigned char *blob, int64_t at, int bits, uint64_t valu
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* How many of them, from the first on, begin in a byte before this one. */
-static int64_t ha_bits_before(ha_bit_run r, int64_t byte, int64_t n) {
+HA_IN_ int64_t ha_bits_before(ha_bit_run r, int64_t byte, int64_t n) {
     if (r.step <= 0 || r.at >= 8 * byte) return 0;
     return ha_smaller(n, (8 * byte - 1 - r.at) / r.step + 1);
 }
@@ -78,7 +78,7 @@ __attribute__((always_inline)) static inline int64_t ha_bits_read_group(
     return k;
 }
 
-static int64_t ha_bits_read_dense(const unsigned char *blob, ha_bit_run r, uint64_t *value,
+HA_IN_ int64_t ha_bits_read_dense(const unsigned char *blob, ha_bit_run r, uint64_t *value,
                                   int64_t by_words) {
     return r.bits <= 7    ? ha_bits_read_group(blob, r, value, by_words, 8)
            : r.bits <= 14 ? ha_bits_read_group(blob, r, value, by_words, 4)
@@ -86,7 +86,7 @@ static int64_t ha_bits_read_dense(const unsigned char *blob, ha_bit_run r, uint6
                           : 0;
 }
 
-static void ha_bits_read(const unsigned char *blob, ha_bit_run r, uint64_t *value, int64_t n) {
+HA_IN_ void ha_bits_read(const unsigned char *blob, ha_bit_run r, uint64_t *value, int64_t n) {
     const int64_t behind = (r.at + (n - 1) * r.step + r.bits + 7) / 8; /* the last byte of all */
     const int wide = r.bits > 57;
     const int64_t by_words = ha_bits_before(r, behind - (wide ? 8 : 7), n);
@@ -132,7 +132,7 @@ __attribute__((always_inline)) static inline int64_t ha_bits_write_group(unsigne
     return k;
 }
 
-static int64_t ha_bits_write_dense(unsigned char *blob, ha_bit_run r, const uint64_t *value,
+HA_IN_ int64_t ha_bits_write_dense(unsigned char *blob, ha_bit_run r, const uint64_t *value,
                                    int64_t n) {
     return r.bits <= 7    ? ha_bits_write_group(blob, r, value, n, 8)
            : r.bits <= 14 ? ha_bits_write_group(blob, r, value, n, 4)
@@ -141,7 +141,7 @@ static int64_t ha_bits_write_dense(unsigned char *blob, ha_bit_run r, const uint
 }
 
 /* Any others: words from the first byte on, each read and written once. */
-static int64_t ha_bits_write_apart(unsigned char *blob, ha_bit_run r, const uint64_t *value,
+HA_IN_ int64_t ha_bits_write_apart(unsigned char *blob, ha_bit_run r, const uint64_t *value,
                                    int64_t n) {
     const int64_t behind = (r.at + (n - 1) * r.step + r.bits + 7) / 8;
     const uint64_t mask = ha_bit_mask(r.bits);
@@ -173,7 +173,7 @@ static int64_t ha_bits_write_apart(unsigned char *blob, ha_bit_run r, const uint
 }
 
 /* The values have no more bits than these. */
-static void ha_bits_write(unsigned char *blob, ha_bit_run r, const uint64_t *value, int64_t n) {
+HA_IN_ void ha_bits_write(unsigned char *blob, ha_bit_run r, const uint64_t *value, int64_t n) {
     const int dense = r.step == r.bits && r.bits <= 56;
     int64_t k = dense ? ha_bits_write_dense(blob, r, value, n)
                       : ha_bits_write_apart(blob, r, value, n);
@@ -183,14 +183,14 @@ static void ha_bits_write(unsigned char *blob, ha_bit_run r, const uint64_t *val
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Eight numbers of up to 7 bits, each in a byte: one behind the other, and back. */
-static uint64_t ha_bits_of_bytes(uint64_t x, int bits) {
+HA_IN_ uint64_t ha_bits_of_bytes(uint64_t x, int bits) {
     const uint64_t one = 0x00ff00ff00ff00ff, two = 0x0000ffff0000ffff, four = 0x00000000ffffffff;
     x = (x & one) | (x >> 8 & one) << bits;
     x = (x & two) | (x >> 16 & two) << 2 * bits;
     return (x & four) | (x >> 32) << 4 * bits;
 }
 
-static uint64_t ha_bytes_of_bits(uint64_t x, int bits) {
+HA_IN_ uint64_t ha_bytes_of_bits(uint64_t x, int bits) {
     const uint64_t two = ha_bit_mask(2 * bits) * 0x0000000100000001;
     const uint64_t one = ha_bit_mask(bits) * 0x0001000100010001;
     x = (x & ha_bit_mask(4 * bits)) | (x >> 4 * bits & ha_bit_mask(4 * bits)) << 32;
@@ -200,7 +200,7 @@ static uint64_t ha_bytes_of_bits(uint64_t x, int bits) {
 
 /* Values of one byte that have up to 7 bits, as they are in memory, neighbours without gaps: as many as
  * there are whole words for. With a sign this is the highest of the bits. */
-static int64_t ha_bits_read_small(const unsigned char *blob, ha_bit_run r, int has_sign,
+HA_IN_ int64_t ha_bits_read_small(const unsigned char *blob, ha_bit_run r, int has_sign,
                                   char *value, int64_t n) {
     const int64_t by_words = ha_bits_before(r, (r.at + n * r.bits + 7) / 8 - 7, n);
     const uint64_t ones = 0x0101010101010101;
@@ -214,7 +214,7 @@ static int64_t ha_bits_read_small(const unsigned char *blob, ha_bit_run r, int h
     return k;
 }
 
-static int64_t ha_bits_write_small(unsigned char *blob, ha_bit_run r, int has_sign,
+HA_IN_ int64_t ha_bits_write_small(unsigned char *blob, ha_bit_run r, int has_sign,
                                    const char *value, int64_t n) {
     const int64_t by_words = ha_bits_before(r, (r.at + n * r.bits) / 8 - 7, n);
     const uint64_t ones = 0x0101010101010101, sign = ones << (r.bits - 1);

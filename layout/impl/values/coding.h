@@ -29,7 +29,7 @@ typedef union ha_midway {
 
 /* ---- single numbers -------------------------------------------------------------------------- */
 
-static int64_t ha_near_integer(double x) {
+HA_IN_ int64_t ha_near_integer(double x) {
     int64_t below;
     double rest;
     if (!(x > -0x1p63)) return x <= -0x1p63 ? INT64_MIN : 0; /* or NaN */
@@ -41,29 +41,29 @@ static int64_t ha_near_integer(double x) {
 }
 
 /* From 2^63 on these are integers. */
-static uint64_t ha_near_natural(double x) {
+HA_IN_ uint64_t ha_near_natural(double x) {
     if (x >= 0x1p64) return UINT64_MAX;
     if (x >= 0x1p63) return (uint64_t)x;
     const int64_t integer = ha_near_integer(x);
     return integer < 0 ? 0 : (uint64_t)integer;
 }
 
-static int64_t ha_clamped(int64_t x, int64_t least, int64_t most) {
+HA_IN_ int64_t ha_clamped(int64_t x, int64_t least, int64_t most) {
     return x < least ? least : x > most ? most : x;
 }
 
 /* Rounded to odd: what is cut off sets the last bit. Rounding that to few bits is rounding once. */
-static double ha_odd_natural(uint64_t x) {
+HA_IN_ double ha_odd_natural(uint64_t x) {
     const uint64_t cut = x >> 53 ? x & 2047 : 0;
     return (double)((x - cut) | (uint64_t)(cut != 0) << 11);
 }
-static double ha_odd_integer(int64_t x) {
+HA_IN_ double ha_odd_integer(int64_t x) {
     return x < 0 ? -ha_odd_natural(0 - (uint64_t)x) : ha_odd_natural((uint64_t)x);
 }
 
 /* ---- to what is midway ----------------------------------------------------------------------- */
 
-static ha_dtype ha_type_of_part(ha_dtype scalar) {
+HA_IN_ ha_dtype ha_type_of_part(ha_dtype scalar) {
     return scalar == HA_DTYPE_c64    ? HA_DTYPE_float
            : scalar == HA_DTYPE_c128 ? HA_DTYPE_double
                                      : scalar;
@@ -76,7 +76,7 @@ static ha_dtype ha_type_of_part(ha_dtype scalar) {
         to[j] = HA_MADE_(x);                                                                       \
     } while (0)
 #define HA_LOADER_(name, Type, Midway)                                                             \
-    static void ha_load_##name(Midway *to, const char *from, int64_t n) {                          \
+    HA_IN_ void ha_load_##name(Midway *to, const char *from, int64_t n) {                          \
         typedef Type T;                                                                            \
         HA_EACH_OF_(n, HA_LOADED_);                                                                \
     }
@@ -100,7 +100,7 @@ HA_LOADER_(bf16, ha_bfloat16, double)
 #undef HA_MADE_
 
 /* Numbers that are not complex; which member of `to` they are in. */
-static ha_dtype ha_load_midway(ha_midway *to, ha_dtype type, const char *from, int64_t n) {
+HA_IN_ ha_dtype ha_load_midway(ha_midway *to, ha_dtype type, const char *from, int64_t n) {
     switch (type) {
     case HA_DTYPE_double:
     case HA_DTYPE_int64_t:
@@ -148,7 +148,7 @@ static ha_dtype ha_load_midway(ha_midway *to, ha_dtype type, const char *from, i
         memcpy(to + (j) * (int64_t)sizeof x, &x, sizeof x);                                        \
     } while (0)
 #define HA_STORER_(name, Type, Midway)                                                             \
-    static void ha_store_##name(char *to, const Midway *from, int64_t n) {                         \
+    HA_IN_ void ha_store_##name(char *to, const Midway *from, int64_t n) {                         \
         typedef Type T;                                                                            \
         HA_EACH_OF_(n, HA_STORED_);                                                                \
     }
@@ -190,7 +190,7 @@ HA_STORER_(integer_u16, uint16_t, int64_t)
 HA_STORER_(integer_u32, uint32_t, int64_t)
 #undef HA_MADE_
 
-static void ha_store_reals(char *to, ha_dtype type, const double *from, int64_t n) {
+HA_IN_ void ha_store_reals(char *to, ha_dtype type, const double *from, int64_t n) {
     if (type == HA_DTYPE_float)
         ha_store_double_f32(to, from, n);
     else if (type == HA_DTYPE_half)
@@ -201,7 +201,7 @@ static void ha_store_reals(char *to, ha_dtype type, const double *from, int64_t 
         memcpy(to, from, (size_t)n * sizeof *from);
 }
 
-static void ha_store_integers(char *to, ha_dtype type, const int64_t *from, int64_t n) {
+HA_IN_ void ha_store_integers(char *to, ha_dtype type, const int64_t *from, int64_t n) {
     switch (type) {
     case HA_DTYPE_int8_t:
         ha_store_integer_i8(to, from, n);
@@ -234,21 +234,21 @@ static void ha_store_integers(char *to, ha_dtype type, const int64_t *from, int6
 }
 
 /* What is midway as integers, if it is not. */
-static void ha_midway_integers(ha_midway *v, ha_dtype is, int64_t n) {
+HA_IN_ void ha_midway_integers(ha_midway *v, ha_dtype is, int64_t n) {
     if (is == HA_DTYPE_double)
         for (int64_t k = 0; k < n; k++) v->integer[k] = ha_near_integer(v->real[k]);
     if (is == HA_DTYPE_uint64_t) ha_store_natural_i64((char *)v->integer, v->natural, n);
 }
 
 /* … as numbers whose rounding to this type is rounding once. */
-static void ha_midway_reals(ha_midway *v, ha_dtype is, ha_dtype to, int64_t n) {
+HA_IN_ void ha_midway_reals(ha_midway *v, ha_dtype is, ha_dtype to, int64_t n) {
     for (int64_t k = 0; k < n && is == HA_DTYPE_int64_t; k++)
         v->real[k] = to == HA_DTYPE_double ? (double)v->integer[k] : ha_odd_integer(v->integer[k]);
     for (int64_t k = 0; k < n && is == HA_DTYPE_uint64_t; k++)
         v->real[k] = to == HA_DTYPE_double ? (double)v->natural[k] : ha_odd_natural(v->natural[k]);
 }
 
-static void ha_store_midway(char *to, ha_dtype type, ha_midway *v, ha_dtype is, int64_t n) {
+HA_IN_ void ha_store_midway(char *to, ha_dtype type, ha_midway *v, ha_dtype is, int64_t n) {
     if (ha_is_floating(type)) {
         ha_midway_reals(v, is, type, n);
         ha_store_reals(to, type, v->real, n);
@@ -269,7 +269,7 @@ static void ha_store_midway(char *to, ha_dtype type, ha_midway *v, ha_dtype is, 
 
 /* Up to HA_PORTION values, dense and perhaps misaligned, as those of another type; both are complex, or
  * none is. */
-static void ha_change_values(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
+HA_IN_ void ha_change_values(void *to, ha_dtype to_type, const void *from, ha_dtype from_type,
                              int64_t n) {
     ha_midway v;
     if (to_type == from_type) {
@@ -293,7 +293,7 @@ static void ha_change_values(void *to, ha_dtype to_type, const void *from, ha_dt
         memcpy(at + (j) * (int64_t)sizeof x, &x, sizeof x);                                        \
     } while (0)
 #define HA_SWAPPER_(name, Type)                                                                    \
-    static void ha_swap_##name(char *at, int64_t n) {                                              \
+    HA_IN_ void ha_swap_##name(char *at, int64_t n) {                                              \
         typedef Type T;                                                                            \
         HA_EACH_OF_(n, HA_SWAPPED_);                                                               \
     }
@@ -308,7 +308,7 @@ HA_SWAPPER_(8, uint64_t)
 #undef HA_MADE_
 
 /* The other byte order, of dense values of more than a byte. */
-static void ha_swap_values(void *at, ha_dtype type, int64_t n) {
+HA_IN_ void ha_swap_values(void *at, ha_dtype type, int64_t n) {
     const int64_t size = ha_part_size(type);
     if (ha_is_complex(type)) n *= 2;
     if (size == 2)

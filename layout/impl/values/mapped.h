@@ -6,7 +6,7 @@
 #include "../../mapped.h"
 
 /* Are the blobs there in which the row's values are? */
-static int ha_has_blobs(const ha_mapped *records, const ha_row *row) {
+HA_IN_ int ha_has_blobs(const ha_mapped *records, const ha_row *row) {
     const ha_mapping *m = records->mapping;
     const ha_coding *coding = ha_row_coding(m, row);
     if (row->blob >= 0 && !records->blob[row->blob]) return 0;
@@ -26,7 +26,7 @@ typedef struct ha_along {
     int dimension;
 } ha_along;
 
-static ha_along ha_along_of(const ha_mapped *records, const ha_row *row, const int64_t *index,
+HA_IN_ ha_along ha_along_of(const ha_mapped *records, const ha_row *row, const int64_t *index,
                             int dimension) {
     const ha_mapping *m = records->mapping;
     ha_along a = {.mapping = m, .row = row, .dimension = dimension};
@@ -37,7 +37,7 @@ static ha_along ha_along_of(const ha_mapped *records, const ha_row *row, const i
 
 /* The next values that are at equal distances: where the first is, how far it is from one to the next,
  * and how many, at most n. Goes on behind them. */
-static int64_t ha_along_next(ha_along *a, int64_t n, int64_t *at, int64_t *step) {
+HA_IN_ int64_t ha_along_next(ha_along *a, int64_t n, int64_t *at, int64_t *step) {
     const ha_row *row = a->row;
     const ha_linearizer *l;
     int64_t linear, by;
@@ -72,7 +72,7 @@ static int64_t ha_along_next(ha_along *a, int64_t n, int64_t *at, int64_t *step)
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Values of this size, from one distance to another. */
-static void ha_move_strided(char *to, int64_t to_step, const char *from, int64_t from_step,
+HA_IN_ void ha_move_strided(char *to, int64_t to_step, const char *from, int64_t from_step,
                             int64_t size, int64_t n) {
 #define HA_MOVE_OF_(bytes)                                                                         \
     for (int64_t k = 0; k < n; k++) memcpy(to + k * to_step, from + k * from_step, bytes)
@@ -92,14 +92,14 @@ static void ha_move_strided(char *to, int64_t to_step, const char *from, int64_t
 }
 
 /* n values of this size from memory to a list, in which they are `every` bytes apart; goes on. */
-static void ha_fetch_raw(ha_along *a, int64_t size, char *values, int64_t every, int64_t n) {
+HA_IN_ void ha_fetch_raw(ha_along *a, int64_t size, char *values, int64_t every, int64_t n) {
     for (int64_t at, step, here; n > 0; n -= here, values += here * every) {
         here = ha_along_next(a, n, &at, &step);
         ha_move_strided(values, every, (const char *)a->blob + at, step, size, here);
     }
 }
 
-static void ha_keep_raw(ha_along *a, int64_t size, const char *values, int64_t every, int64_t n) {
+HA_IN_ void ha_keep_raw(ha_along *a, int64_t size, const char *values, int64_t every, int64_t n) {
     for (int64_t at, step, here; n > 0; n -= here, values += here * every) {
         here = ha_along_next(a, n, &at, &step);
         ha_move_strided((char *)a->blob + at, step, values, every, size, here);
@@ -109,13 +109,13 @@ static void ha_keep_raw(ha_along *a, int64_t size, const char *values, int64_t e
 /* ---- what is stored -------------------------------------------------------------------------- */
 
 /* Has it values of a byte, of which so few bits are stored that eight fit into a word? */
-static int ha_is_small(const ha_coding *c, int64_t step) {
+HA_IN_ int ha_is_small(const ha_coding *c, int64_t step) {
     return ha_dtype_size(c->stored) == 1 && c->bits <= 7 && step == c->bits &&
            (c->stored != HA_DTYPE_bool || c->bits == 1);
 }
 
 /* Up to HA_PORTION values of bits: from memory, and to memory. */
-static void ha_fetch_bits(const ha_coding *c, ha_along *a, char *stored, int64_t n) {
+HA_IN_ void ha_fetch_bits(const ha_coding *c, ha_along *a, char *stored, int64_t n) {
     const int64_t size = (int64_t)ha_dtype_size(c->stored);
     uint64_t code[HA_PORTION];
     for (int64_t at, step, here; n > 0; n -= here, stored += here * size) {
@@ -131,7 +131,7 @@ static void ha_fetch_bits(const ha_coding *c, ha_along *a, char *stored, int64_t
     }
 }
 
-static void ha_keep_bits(const ha_coding *c, ha_along *a, const char *stored, int64_t n) {
+HA_IN_ void ha_keep_bits(const ha_coding *c, ha_along *a, const char *stored, int64_t n) {
     const int64_t size = (int64_t)ha_dtype_size(c->stored);
     uint64_t code[HA_PORTION];
     for (int64_t at, step, here; n > 0; n -= here, stored += here * size) {
@@ -148,7 +148,7 @@ static void ha_keep_bits(const ha_coding *c, ha_along *a, const char *stored, in
 }
 
 /* The same of values as they are stored, whatever that is. */
-static void ha_fetch_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
+HA_IN_ void ha_fetch_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
                             int64_t n) {
     const int64_t size = (int64_t)ha_dtype_size(c->stored);
     for (int64_t b = 0; b < c->bytes; b++) {
@@ -165,7 +165,7 @@ static void ha_fetch_stored(const ha_mapped *records, const ha_coding *c, ha_alo
     if (c->swapped) ha_swap_values(stored, c->stored, n);
 }
 
-static void ha_keep_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
+HA_IN_ void ha_keep_stored(const ha_mapped *records, const ha_coding *c, ha_along *a, void *stored,
                            int64_t n) {
     const int64_t size = (int64_t)ha_dtype_size(c->stored);
     if (c->swapped) ha_swap_values(stored, c->stored, n);
@@ -185,7 +185,7 @@ static void ha_keep_stored(const ha_mapped *records, const ha_coding *c, ha_alon
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* The type of a leaf's values. Tables that were written by hand need not say it in the row. */
-static ha_dtype ha_mapped_type(const ha_mapping *m, int64_t leaf) {
+HA_IN_ ha_dtype ha_mapped_type(const ha_mapping *m, int64_t leaf) {
     ha_leaf described = {.type = HA_DTYPE_NONE};
     if (m->row[leaf].type != HA_DTYPE_NONE) return (ha_dtype)m->row[leaf].type;
     (void)!ha_record_leaf(m->record, leaf, &described);
@@ -193,7 +193,7 @@ static ha_dtype ha_mapped_type(const ha_mapping *m, int64_t leaf) {
 }
 
 /* What ha_mapped_get_run and ha_mapped_set_run do, without anything being counted. */
-static void ha_fetch_run(const ha_mapped *records, int64_t leaf, const int64_t *index,
+HA_IN_ void ha_fetch_run(const ha_mapped *records, int64_t leaf, const int64_t *index,
                          int dimension, int64_t count, void *values) {
     const ha_mapping *m = records->mapping;
     const ha_row *row = &m->row[leaf];
@@ -216,7 +216,7 @@ static void ha_fetch_run(const ha_mapped *records, int64_t leaf, const int64_t *
     }
 }
 
-static void ha_keep_run(const ha_mapped *records, int64_t leaf, const int64_t *index, int dimension,
+HA_IN_ void ha_keep_run(const ha_mapped *records, int64_t leaf, const int64_t *index, int dimension,
                         int64_t count, const void *values) {
     const ha_mapping *m = records->mapping;
     const ha_row *row = &m->row[leaf];

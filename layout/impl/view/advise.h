@@ -30,7 +30,7 @@ typedef struct ha_adviser {
 } ha_adviser;
 
 /* C's own; it may be set meanwhile: what seems to have ended before it began counts as long. */
-static double ha_advised_clock(const ha_advising *how) {
+HA_IN_ double ha_advised_clock(const ha_advising *how) {
     struct timespec t = {0};
     if (how->clock) return how->clock(how->user);
     (void)!timespec_get(&t, TIME_UTC);
@@ -39,7 +39,7 @@ static double ha_advised_clock(const ha_advising *how) {
 
 /* ---- one candidate --------------------------------------------------------------------------- */
 
-static void ha_candidate_free(ha_candidate *c) {
+HA_IN_ void ha_candidate_free(ha_candidate *c) {
     ha_mapping_free(c->mapping);
     ha_blob_free(c->memory);
     HA_LAYOUT_FREE_(c->blob);
@@ -48,7 +48,7 @@ static void ha_candidate_free(ha_candidate *c) {
 }
 
 /* It is out, and why. */
-static void ha_refuse_candidate(ha_adviser *a, int k, ha_status status, const ha_error *why) {
+HA_IN_ void ha_refuse_candidate(ha_adviser *a, int k, ha_status status, const ha_error *why) {
     a->advice[k].status = status;
     snprintf(a->advice[k].why, sizeof a->advice[k].why, "%.*s", (int)sizeof a->advice[k].why - 1,
              why->text);
@@ -56,7 +56,7 @@ static void ha_refuse_candidate(ha_adviser *a, int k, ha_status status, const ha
 }
 
 /* Mapping and memory. */
-static ha_status ha_candidate_make(ha_adviser *a, int k, ha_error *why) {
+HA_IN_ ha_status ha_candidate_make(ha_adviser *a, int k, ha_error *why) {
     ha_candidate *c = &a->candidate[k];
     const ha_asked asked = ha_ask("ha_layout_advise", why);
     const size_t times = (size_t)a->rounds * sizeof *c->seconds;
@@ -73,7 +73,7 @@ static ha_status ha_candidate_make(ha_adviser *a, int k, ha_error *why) {
 }
 
 /* Runs so many times; gives the seconds of one run. */
-static ha_status ha_candidate_time(const ha_adviser *a, const ha_candidate *c, int64_t repeats,
+HA_IN_ ha_status ha_candidate_time(const ha_adviser *a, const ha_candidate *c, int64_t repeats,
                                    double *seconds, ha_error *why) {
     const ha_mapped records = {c->mapping, c->blob};
     const double start = ha_advised_clock(a->how);
@@ -88,7 +88,7 @@ static ha_status ha_candidate_time(const ha_adviser *a, const ha_candidate *c, i
 }
 
 /* Values to begin with, a first run for what is only slow once, and how long one takes. */
-static ha_status ha_candidate_prepare(ha_adviser *a, int k, ha_error *why) {
+HA_IN_ ha_status ha_candidate_prepare(ha_adviser *a, int k, ha_error *why) {
     ha_candidate *c = &a->candidate[k];
     const double shortest = a->how->shortest > 0 ? a->how->shortest : 0.002;
     double seconds = 0;
@@ -108,13 +108,13 @@ static ha_status ha_candidate_prepare(ha_adviser *a, int k, ha_error *why) {
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static int ha_compare_seconds(const void *first, const void *second) {
+HA_IN_ int ha_compare_seconds(const void *first, const void *second) {
     const double x = *(const double *)first, y = *(const double *)second;
     return x < y ? -1 : x > y;
 }
 
 /* In turns, so that all meet the same disturbances. */
-static void ha_advise_rounds(ha_adviser *a) {
+HA_IN_ void ha_advise_rounds(ha_adviser *a) {
     for (int r = 0; r < a->rounds; r++)
         for (int k = 0; k < a->count; k++) {
             ha_candidate *c = &a->candidate[k];
@@ -127,12 +127,12 @@ static void ha_advise_rounds(ha_adviser *a) {
 }
 
 /* Sorted: what was timed by its best time, then what was refused. */
-static int ha_advice_before(const ha_advice *x, const ha_advice *y) {
+HA_IN_ int ha_advice_before(const ha_advice *x, const ha_advice *y) {
     if (!x->status != !y->status) return !x->status;
     return !x->status && x->best < y->best;
 }
 
-static void ha_advise_sort(ha_adviser *a) {
+HA_IN_ void ha_advise_sort(ha_adviser *a) {
     for (int k = 1; k < a->count; k++) {
         const ha_advice advice = a->advice[k];
         int at = k;
@@ -142,7 +142,7 @@ static void ha_advise_sort(ha_adviser *a) {
     }
 }
 
-static void ha_advise_sum_up(ha_adviser *a) {
+HA_IN_ void ha_advise_sum_up(ha_adviser *a) {
     double best = 0;
     for (int k = 0; k < a->count; k++) {
         ha_candidate *c = &a->candidate[k];
@@ -193,7 +193,7 @@ HA_API ha_status ha_layout_advise(const ha_record *record, int rank, const int64
 /* ---- as a table ------------------------------------------------------------------------------ */
 
 /* Three digits, and the unit that fits. */
-static void ha_put_seconds(ha_text *w, double seconds) {
+HA_IN_ void ha_put_seconds(ha_text *w, double seconds) {
     static const char *const unit[] = {"s ", "ms", "us", "ns"};
     int k = 0;
     while (seconds < 1 && k < 3) seconds *= 1000, k++;

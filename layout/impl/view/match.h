@@ -14,14 +14,14 @@ typedef struct ha_matching {
     int64_t lanes, packed; /* common lanes, 1: flat; bytes of the packed record */
 } ha_matching;
 
-static ha_status ha_refuse_leaf(const ha_matching *m, int64_t leaf, const char *why) {
+HA_IN_ ha_status ha_refuse_leaf(const ha_matching *m, int64_t leaf, const char *why) {
     char name[200];
     (void)ha_record_leaf_name(m->record, leaf, name, sizeof name);
     return ha_refuse(&m->asked, HA_ERR_ARGUMENT, leaf, "%s %s", name, why);
 }
 
 /* A view has values as they are. */
-static ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_coding *c) {
+HA_IN_ ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_coding *c) {
     char text[80];
     if (c->bits > 0)
         snprintf(text, sizeof text, "is stored as %d bits: no view has it", (int)c->bits);
@@ -33,14 +33,14 @@ static ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_co
 }
 
 /* Of a leaf that is there. */
-static ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
+HA_IN_ ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
     ha_leaf leaf = {.type = HA_DTYPE_NONE};
     (void)!ha_record_leaf(record, number, &leaf);
     return leaf;
 }
 
 /* Is the view's record a right one, and are the leaves of the mapping's record the same? */
-static ha_status ha_match_record(const ha_matching *m) {
+HA_IN_ ha_status ha_match_record(const ha_matching *m) {
     const ha_record *theirs = m->mapping->record;
     const ha_status s = ha_record_check(m->record, m->asked.error);
     if (s != HA_OK || theirs == m->record) return s;
@@ -60,7 +60,7 @@ static ha_status ha_match_record(const ha_matching *m) {
     return HA_OK;
 }
 
-static bool ha_same_linear(const ha_linearizer *a, const ha_linearizer *b) {
+HA_IN_ bool ha_same_linear(const ha_linearizer *a, const ha_linearizer *b) {
     if (a == b) return true;
     if (a->morton != b->morton || a->pad != b->pad || a->rank != b->rank) return false;
     for (int d = 0; d < a->rank; d++)
@@ -69,7 +69,7 @@ static bool ha_same_linear(const ha_linearizer *a, const ha_linearizer *b) {
 }
 
 /* The order, if it is one of a view's. Where extents of 1 leave a choice, the one that is meant. */
-static bool ha_match_order(const ha_mapping *mapping, const ha_linearizer *l,
+HA_IN_ bool ha_match_order(const ha_mapping *mapping, const ha_linearizer *l,
                            ha_matched_ *matched) {
     const int rank = mapping->rank;
     const int likely = rank > 1 && l->dimension[rank - 1] == 0 ? HA_COL : HA_ROW;
@@ -92,19 +92,19 @@ static bool ha_match_order(const ha_mapping *mapping, const ha_linearizer *l,
 }
 
 /* Lanes in which the row is not just flat. */
-static int64_t ha_lanes_of_row(const ha_row *row) {
+HA_IN_ int64_t ha_lanes_of_row(const ha_row *row) {
     return row->block_stride == row->lanes * row->lane_stride ? 1 : row->lanes;
 }
 
 /* A row's strides from block to block and from lane to lane, in the common lanes. */
-static void ha_row_strides(const ha_row *row, int64_t lanes, ptrdiff_t *stride) {
+HA_IN_ void ha_row_strides(const ha_row *row, int64_t lanes, ptrdiff_t *stride) {
     const bool flat = row->lanes == 1 || ha_lanes_of_row(row) == 1;
     const int64_t step = row->lanes == 1 ? row->block_stride : row->lane_stride;
     stride[0] = flat ? step * (lanes == 1 ? 1 : lanes) : row->block_stride;
     stride[1] = flat ? step : row->lane_stride;
 }
 
-static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, ptrdiff_t *stride,
+HA_IN_ ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, ptrdiff_t *stride,
                                const ha_linearizer *linear) {
     const ha_mapping *mapping = m->mapping;
     m->lanes = 1;
@@ -138,7 +138,7 @@ static ha_status ha_match_rows(ha_matching *m, void *const *blobs, char **leaf, 
 }
 
 /* Are all leaves where this kind has them? Counted from where the first one makes its blob begin. */
-static bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
+HA_IN_ bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
                           const ptrdiff_t *stride) {
     const int64_t lanes = kind == HA_AOSOA_ ? m->lanes : 1;
     uintptr_t begin = 0; /* numbers: there may be no memory for no records */

@@ -17,7 +17,7 @@ typedef struct ha_mapped_own {
 /* ---- by layout ------------------------------------------------------------------------------- */
 
 /* The layout of a part; 0: it has none, but strides. */
-static int ha_part_layout(const ha_view_part_ *part, ha_layout *layout) {
+HA_IN_ int ha_part_layout(const ha_view_part_ *part, ha_layout *layout) {
     const int is_blocks = part->kind == HA_AOSOA_;
     const int is_rows = is_blocks && part->shape.multiple == part->shape.lanes;
     const ptrdiff_t multiple = part->shape.multiple;
@@ -56,7 +56,7 @@ typedef struct ha_hand {
     ha_row row[];
 } ha_hand;
 
-static ha_linearizer ha_part_linearizer(const ha_view_part_ *part) {
+HA_IN_ ha_linearizer ha_part_linearizer(const ha_view_part_ *part) {
     const ha_shape_ s = part->shape;
     const int is_morton = s.order == HA_MORTON, is_column = s.order == HA_COL;
     ha_linearizer l = {.morton = is_morton, .rank = s.rank, .pad = is_morton ? 1 : s.multiple};
@@ -69,7 +69,7 @@ static ha_linearizer ha_part_linearizer(const ha_view_part_ *part) {
 }
 
 /* Where leaf number `leaf` lies, by ha_address_; of the kinds that are the C struct by that. */
-static char *ha_part_address(const ha_view_part_ *part, const ha_leaf *leaf, int64_t number,
+HA_IN_ char *ha_part_address(const ha_view_part_ *part, const ha_leaf *leaf, int64_t number,
                              int64_t before, int64_t packed, ptrdiff_t block, ptrdiff_t lane) {
     const ha_spot_ spot = {block, lane};
     return ha_address_(part->blob, part->stride, part->kind, part->shape.lanes, packed, before,
@@ -77,7 +77,7 @@ static char *ha_part_address(const ha_view_part_ *part, const ha_leaf *leaf, int
 }
 
 /* The row of a leaf, in a blob of its own that begins with its first byte, and that blob. */
-static void ha_hand_row(const ha_view_part_ *part, const ha_record *record, int64_t number,
+HA_IN_ void ha_hand_row(const ha_view_part_ *part, const ha_record *record, int64_t number,
                         int64_t before, int64_t packed, ha_hand *h, ha_blob *blob, void **at) {
     ha_leaf leaf;
     ha_row *row = &h->row[number];
@@ -106,7 +106,7 @@ static void ha_hand_row(const ha_view_part_ *part, const ha_record *record, int6
 }
 
 /* A table by hand, its list of blobs behind its rows. */
-static ha_mapping *ha_hand_mapping(const ha_asked *asked, const ha_view_part_ *part,
+HA_IN_ ha_mapping *ha_hand_mapping(const ha_asked *asked, const ha_view_part_ *part,
                                    const ha_record *record, void **at) {
     const int64_t n = part->leaves;
     const size_t bytes = sizeof(ha_hand) + (size_t)n * (sizeof(ha_row) + sizeof(ha_blob));
@@ -139,14 +139,14 @@ static ha_mapping *ha_hand_mapping(const ha_asked *asked, const ha_view_part_ *p
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
-static int ha_part_is_null(const ha_view_part_ *part) {
+HA_IN_ int ha_part_is_null(const ha_view_part_ *part) {
     ptrdiff_t count = 1;
     for (int d = 0; d < HA_MOST_DIMENSIONS_; d++) count = count && part->shape.extent[d];
     return count && !part->blob[0];
 }
 
 /* The object, with room behind it for the blobs and places of so many leaves; nothing else in it yet. */
-static ha_mapped_own *ha_mapped_object(const ha_asked *asked, int64_t leaves) {
+HA_IN_ ha_mapped_own *ha_mapped_object(const ha_asked *asked, int64_t leaves) {
     const size_t bytes = sizeof(ha_mapped_own) +
                          (size_t)leaves * (sizeof(void *) + sizeof(ha_heat_place_));
     ha_mapped_own *own = (ha_mapped_own *)HA_LAYOUT_MALLOC_(bytes);
@@ -158,11 +158,11 @@ static ha_mapped_own *ha_mapped_object(const ha_asked *asked, int64_t leaves) {
     return own;
 }
 
-static void **ha_mapped_blobs(ha_mapped_own *own) { return (void **)(void *)(own + 1); }
+HA_IN_ void **ha_mapped_blobs(ha_mapped_own *own) { return (void **)(void *)(own + 1); }
 
 /* The mapping counts as the view does. A view whose leaves have pointers of their own may be made
  * of another mapping, by whose blobs it counts. */
-static void ha_share_counts(ha_mapped_own *own, const ha_counts *counts, int by_leaf) {
+HA_IN_ void ha_share_counts(ha_mapped_own *own, const ha_counts *counts, int by_leaf) {
     const int64_t leaves = own->mapping->rows;
     const ha_row *row = own->mapping->row;
     if (!counts) return;
@@ -175,7 +175,7 @@ static void ha_share_counts(ha_mapped_own *own, const ha_counts *counts, int by_
 }
 
 /* With its mapping: the object as the user has it; without: nothing. */
-static ha_mapped *ha_mapped_complete(ha_mapped_own *own, ha_mapping *mapping,
+HA_IN_ ha_mapped *ha_mapped_complete(ha_mapped_own *own, ha_mapping *mapping,
                                      const ha_counts *counts, int by_leaf) {
     if (!mapping) {
         ha_mapped_free(&own->mapped);
@@ -187,7 +187,7 @@ static ha_mapped *ha_mapped_complete(ha_mapped_own *own, ha_mapping *mapping,
     return &own->mapped;
 }
 
-static ha_mapping *ha_part_mapping(const ha_record *record, const ha_layout *layout,
+HA_IN_ ha_mapping *ha_part_mapping(const ha_record *record, const ha_layout *layout,
                                    const ha_shape_ *shape, ha_error *error) {
     int64_t extent[HA_MAPPING_RANK];
     for (int d = 0; d < HA_MAPPING_RANK; d++) extent[d] = shape->extent[d];
@@ -228,13 +228,13 @@ HA_API void ha_mapped_free(const ha_mapped *records) {
 /* ---- split views ----------------------------------------------------------------------------- */
 
 /* The fields as text. */
-static void ha_put_fields(ha_text *w, const ha_typed_path_ *path, ptrdiff_t paths) {
+HA_IN_ void ha_put_fields(ha_text *w, const ha_typed_path_ *path, ptrdiff_t paths) {
     for (ptrdiff_t k = 0; k < paths; k++)
         ha_print(w, "%s%s:%s", k > 0 ? " " : "", path[k].path, ha_dtype_short_name(path[k].type));
 }
 
 /* The first leaves as the paths of a split. */
-static void ha_put_leaves(ha_text *w, const ha_record *record, ptrdiff_t leaves) {
+HA_IN_ void ha_put_leaves(ha_text *w, const ha_record *record, ptrdiff_t leaves) {
     for (ptrdiff_t k = 0; k < leaves; k++) {
         const ha_leaf leaf = ha_leaf_of(record, k);
         if (k > 0) ha_print(w, "+");
@@ -243,7 +243,7 @@ static void ha_put_leaves(ha_text *w, const ha_record *record, ptrdiff_t leaves)
 }
 
 /* One of the two texts; leaves 0: the fields. */
-static void ha_put_split(ha_text *w, const ha_record *record, ptrdiff_t leaves,
+HA_IN_ void ha_put_split(ha_text *w, const ha_record *record, ptrdiff_t leaves,
                          const ha_typed_path_ *path, ptrdiff_t paths) {
     if (leaves > 0)
         ha_put_leaves(w, record, leaves);
@@ -252,7 +252,7 @@ static void ha_put_split(ha_text *w, const ha_record *record, ptrdiff_t leaves,
 }
 
 /* Writes that into new memory. */
-static char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdiff_t leaves,
+HA_IN_ char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdiff_t leaves,
                            const ha_typed_path_ *path, ptrdiff_t paths) {
     ha_text w = {0};
     ha_put_split(&w, record, leaves, path, paths);
@@ -267,7 +267,7 @@ static char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdi
     return text;
 }
 
-static ha_record *ha_split_record(const ha_asked *asked, const ha_typed_path_ *path,
+HA_IN_ ha_record *ha_split_record(const ha_asked *asked, const ha_typed_path_ *path,
                                   ptrdiff_t paths) {
     ha_record *record = NULL;
     for (ptrdiff_t k = 0; k < paths; k++)
@@ -281,7 +281,7 @@ static ha_record *ha_split_record(const ha_asked *asked, const ha_typed_path_ *p
     return record;
 }
 
-static ha_mapping *ha_split_mapping(const ha_asked *asked, const ha_view_part_ *part,
+HA_IN_ ha_mapping *ha_split_mapping(const ha_asked *asked, const ha_view_part_ *part,
                                     const ha_record *record) {
     ha_layout layout[3];
     ha_mapping *mapping = NULL;
