@@ -189,7 +189,7 @@ typedef struct ha_backend {
     uint32_t version;
 
     /* The first part of context names: letters, digits, '_'. Unique. Lives as long as the
-     * backend.*/
+     * backend. */
     const char *kind;
 
     /* Nonzero: ha_context_best() does not take it unless it is named. */
