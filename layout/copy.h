@@ -8,7 +8,7 @@
  *
  * The two may differ in everything: layout, order of the indices, record. What is fast where a copy is
  * larger than the caches (bench/layout_copy.c measures it):
- *     the same layout, record and order   as whole stretches of memory, at the speed of memcpy; structs
+ *     the same layout, record and order   as whole runs of memory, at the speed of memcpy; structs
  *                                         with gaps field by field
  *     aos, soa, aosoa of any lanes        by tiles that fit the first cache, turned around by vectors, at
  *                                         0.7 to 1 of the rate of memcpy; blocks of lanes of which one
