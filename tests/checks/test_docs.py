@@ -30,6 +30,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FRONT = ROOT / "README.md"
 PAGES = [FRONT, *sorted((ROOT / "docs").glob("*.md"))]
+MADE = "api.md"
 MOST_BYTES = 6144  # of README.md
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 C = ["cc", "-std=c11", *WARNINGS, "-Wconversion", f"-I{ROOT}"]
@@ -195,7 +196,8 @@ def checks_of_text(all_blocks):
                                          if match[1] not in CODE + OTHERS))
     for page in PAGES:
         yield judged(f"{page.name}: links", dead_links(page))
-        yield judged(f"{page.name}: names", tree.unknown(page))
+        if page.name != MADE: # from the headers, and compared with them by tools/api
+            yield judged(f"{page.name}: names", tree.unknown(page))
 
 
 def main():

@@ -13,8 +13,8 @@ READ, WRITE, OVERWRITE = 0, 1, 2
 SITE = b"exchange.py"
 CPU, CUDA = 1, 2
 READ_ONLY = 1
-TYPES = ["half", "bfloat16", "float", "double", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
-         "uint16_t", "uint32_t", "uint64_t", "c64", "c128", "bool"]
+TYPES = ["bool", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+         "half", "bfloat16", "float", "double", "c64", "c128"]
 
 Pointer, Size, Text, Int64 = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_int64
 Numbers = Int64 * MOST_RANK
