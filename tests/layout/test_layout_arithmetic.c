@@ -223,7 +223,7 @@ static void test_neighbours(void **state) {
                 check_neighbours(of_type[t], fields, all, turn % 3 ? "aosoa(8)" : "aosoa(32)",
                                  (ha_operator)(turn / 2 % 5));
             }
-        /* so many that columns are more than are interleaved at once, and values more than come again */
+        /* more columns than are interleaved at once, and more values than come again */
         check_neighbours(of_type[t], 67, true, "aos", HA_SUBTRACT);
         check_neighbours(of_type[t], 67, false, "aos", HA_ADD);
     }
