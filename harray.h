@@ -1,8 +1,8 @@
 /* clang-format off */
 /* harray: arrays that live on host and device at once, for C.
  *
- * 1. Copy this file into your tree. Unless it is the one-file version, which tools/bundle makes:
- *    harray_impl.h, harray/, backends/, layout/ and LICENSE, too (and layout.h and harray_records.h, if you want these).
+ * 1. Copy this file into your tree, and with it harray_impl.h, harray/, backends/, layout/ and LICENSE; for
+ *    records also layout.h and harray_records.h. (tools/bundle makes one file of all.)
  * 2. In ONE C file:       #define HARRAY_IMPLEMENTATION
  *                         #include "harray.h"          // before every system header
  *    Everywhere else:     #include "harray.h"          // C11, C++17, nvcc
@@ -30,7 +30,7 @@
  *         With -fvisibility=hidden: the functions of harray are visible all the same.
  *     HARRAY_STATIC
  *         For programs of which one file uses harray: its functions are that file's own, and those
- *         that it does not call are not compiled. A small program takes 2 s then instead of 14.
+ *         that it does not call are not compiled (docs/costs.md says what that saves).
  *     HARRAY_MALLOC(size), HARRAY_REALLOC(pointer, size), HARRAY_FREE(pointer)
  *         All three or none, as the standard's, from any thread. They serve the library's own
  *         records, not the arrays' elements (those come from the backends).

@@ -1,5 +1,5 @@
-/* The implementation: included by harray.h in the one file that defines HARRAY_IMPLEMENTATION. This is its map:
- * each layer knows those above it in this list, and no other. docs/engine.md tells how it works. */
+/* The implementation: included by harray.h in the one file that defines HARRAY_IMPLEMENTATION. This is
+ * its map: each layer knows those above it, and no other. docs/engine.md tells how they work. */
 #ifndef HARRAY_IMPL_H
 #define HARRAY_IMPL_H
 
@@ -16,8 +16,8 @@
 #include "harray/impl/elements/all.h" /* element types, extents, strided copies on the host */
 #include "harray/impl/device/all.h"   /* contexts, queues and their order; faults */
 #include "harray/impl/memory/all.h"   /* blocks: cache, account, retirement, trying again */
-#include "harray/impl/state/all.h" /* the array: incarnations, holders, what is valid, lost, outstanding */
-#include "harray/impl/transfer/all.h" /* from where, on which link, by which queue, through which chunk */
+#include "harray/impl/state/all.h"    /* the array: incarnations, holders, what is valid and lost */
+#include "harray/impl/transfer/all.h" /* from where, on which link, by which queue, in which chunk */
 #include "harray/impl/access/all.h"   /* conflicts, admission, opening and closing, tokens */
 #include "harray/impl/array/all.h"    /* arrays as a whole, their contents, the caller's memory */
 #include "harray/impl/ndarray/all.h"  /* views, dimensions, many at once, printing */

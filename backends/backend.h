@@ -2,9 +2,9 @@
  *
  * A backend is one file that fills three small tables of functions: ha_memory_ops (one address
  * space), ha_queue_ops (one in-order queue of work) and ha_backend (the devices of a kind). It
- * includes this header and nothing of impl/. host/host.h is the smallest one, sim/sim.h a complete one, and
- * examples/device/device.h one made by a user. Hand it in with ha_backend_register(), or add it to
- * backends/list.h; then "kind:0" is a context.
+ * includes this header and nothing of impl/. host/host.h is the smallest one, sim/sim.h a complete
+ * one, and examples/device/device.h one made by a user. Hand it in with ha_backend_register(), or
+ * add it to backends/list.h; then "kind:0" is a context.
  *
  * What holds for every function:
  *  - It may be called from any thread, also for one queue from several threads at once. The engine
@@ -84,11 +84,11 @@ typedef struct ha_memory_ops {
     int (*knows)(void *memory, const void *pointer, ha_memory_kind *kind);
 } ha_memory_ops;
 
-/* A copy of equally spaced pieces of `bytes` bytes: count[0] of them, to_step[0] bytes apart at the target
- * and from_step[0] bytes apart at the source; that count[1] times, to_step[1] and from_step[1] bytes apart,
- * and so on, on `levels` levels, the innermost first. Without levels it is one piece. All counts are at
- * least 1; nothing is aligned. No two pieces meet at the target, nor do target and source; at the source they
- * may. What lies between the pieces is not touched. */
+/* A copy of equally spaced pieces of `bytes` bytes: count[0] of them, to_step[0] bytes apart at the
+ * target and from_step[0] bytes apart at the source; that count[1] times, to_step[1] and
+ * from_step[1] bytes apart, and so on, on `levels` levels, the innermost first. Without levels it
+ * is one piece. All counts are at least 1; nothing is aligned. No two pieces meet at the target,
+ * nor do target and source; at the source they may. What lies between the pieces is not touched. */
 enum {
     HA_STRIDED_LEVELS = 8, /* at most */
     HA_SCATTER_LEVELS = 4, /* at most, where several copies are asked for at once; */
@@ -189,7 +189,7 @@ typedef struct ha_backend {
     uint32_t version;
 
     /* The first part of context names: letters, digits, '_'. Unique. Lives as long as the
-     * backend.*/
+     * backend. */
     const char *kind;
 
     /* Nonzero: ha_context_best() does not take it unless it is named. */

@@ -16,8 +16,8 @@
  * A figure times both in turns, at least 15 times, and prints one JSON line: the medians of both
  * times, and the median, least and greatest of the ratios within a pair. What is timed runs often
  * enough for 5 ms. Options of every benchmark: --smoke (one short pass, says nothing about speed),
- * --pairs N, --only TEXT (figures whose name contains it). The including file defines _GNU_SOURCE.
- */
+ * --pairs N, --only TEXT (figures whose name contains it). The including file defines
+ * _GNU_SOURCE. */
 #ifndef BENCH_H
 #define BENCH_H
 

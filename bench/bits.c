@@ -1,6 +1,6 @@
-/* Runs of values that are stored as few bits (layout/mapped.h), written and read: gigabytes of what they
- * are without that in a second, against memcpy of as many bytes, and against the same one by one. In the
- * first cache, and a run a blob (soa) or strided (aos, of three fields). */
+/* Runs of values that are stored as few bits (layout/mapped.h), written and read: gigabytes of what
+ * they are without that in a second, against memcpy of as many bytes, and against the same one by
+ * one. In the first cache, and a run a blob (soa) or strided (aos, of three fields). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

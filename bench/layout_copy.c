@@ -1,8 +1,9 @@
-/* Copies between layouts (layout/copy.h) of 512 x 512 x 16 particles with 20 fields: all pairs of the
- * layouts that LLAMA's own benchmark has, against memcpy of as many bytes and against loops by hand.
- * Mixed: fields of 1, 4 and 8 bytes, 96 a particle, no gaps. Floats: 20 of them. Padded: mixed with one
- * float less, so that 4 bytes of each struct are no field's. Narrow, wide: to a record that has floats where
- * the source has doubles, and back, against memcpy that reads and writes as many bytes together. */
+/* Copies between layouts (layout/copy.h) of 512 x 512 x 16 particles with 20 fields: all pairs of
+ * the layouts that LLAMA's own benchmark has, against memcpy of as many bytes and against loops by
+ * hand. Mixed: fields of 1, 4 and 8 bytes, 96 a particle, no gaps. Floats: 20 of them. Padded:
+ * mixed with one float less, so that 4 bytes of each struct are no field's. Narrow, wide: to a
+ * record that has floats where the source has doubles, and back, against memcpy that reads and
+ * writes as many bytes together. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

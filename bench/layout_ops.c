@@ -1,7 +1,7 @@
-/* Arithmetic with whole views (layout/arithmetic.h) against the loops that one would write by hand for
- * the layout: a body of 7 floats and a pixel of 4, all of their fields or the first three; so few that
- * they stay in the cache of the second level, and so many that they do not fit any; and so few that it shows
- * what a call costs before it begins. */
+/* Arithmetic with whole views (layout/arithmetic.h) against the loops that one would write by hand
+ * for the layout: a body of 7 floats and a pixel of 4, all of their fields or the first three; so
+ * few that they stay in the cache of the second level, and so many that they do not fit any; and so
+ * few that it shows what a call costs before it begins. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,9 +1,9 @@
 /* Record arrays that are an array of structs on the host and a structure of arrays on the device: what
  * converting on the way costs, against doing nothing but the longer one of both.
  *
- * The reference times a conversion on the host alone (ha_mapped_copy), and a transfer of the same values
- * between two equal layouts alone, and gives the longer time: what is overlapped as well as it can be takes
- * as long, and one part more. */
+ * The reference times a conversion on the host alone (ha_mapped_copy), and a transfer of the same
+ * values between two equal layouts alone, and gives the longer time: what is overlapped as well as
+ * it can be takes as long, and one part more. */
 #define _GNU_SOURCE
 #define HARRAY_IMPLEMENTATION
 #include "../harray_records.h"
@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
     w.converted = ha_records_new(record, 1, &n, "aos");
     w.plain = ha_records_new(record, 1, &n, "soa");
     bench_require(w.device && w.from && w.to && w.converted && w.plain, "making");
-    require(ha_records_layout_(w.converted, w.device, "soa", HA_SITE), "layout");
+    require(ha_records_layout(w.converted, w.device, "soa"), "layout");
     make_blobs(w.from, w.source);
     make_blobs(w.to, w.target);
     write_at(w.converted, ha_host());

@@ -230,7 +230,8 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
     HA_SCOPE_(v, x, write_, ha_open(&v, HA_PLAIN_(x), ctx, HA_OVERWRITE, first, last))
 
 /* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
- * span if it has one. The status may be ignored: a failure also stands in v.status and in ha_take_error(). */
+ * span if it has one. The status may be ignored: a failure also stands in v.status and in
+ * ha_take_error(). */
 #define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v))
 HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes);
 

@@ -3,9 +3,9 @@
  * instructions for it (x86-64 with AVX2 and F16C or AVX-512, aarch64), which is found out at run time.
  *
  * On the host. `from` is n numbers, `to` has room for n; both may have any alignment, but may not
- * overlap. With n = 0 neither is touched, and both may be NULL. They cannot fail. Like any conversion
- * they may raise floating-point exceptions (inexact, overflow, underflow, invalid). What is large (32 MiB
- * with `from`) is written past the caches, as by memcpy. */
+ * overlap. With n = 0 neither is touched, and both may be NULL. They cannot fail. Like any
+ * conversion they may raise floating-point exceptions (inexact, overflow, underflow, invalid). What
+ * is large (32 MiB with `from`) is written past the caches, as by memcpy. */
 #ifndef HARRAY_CONVERT_H
 #define HARRAY_CONVERT_H
 

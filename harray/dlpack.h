@@ -9,10 +9,11 @@
  *     darray_free(&y);                                          // brings the values back, and calls
  *                                                               // tensor->deleter(tensor)
  *
- * The structs here are those of the DLPack specification, version 1 (https://dmlc.github.io/dlpack),
- * under names of our own, so that dlpack/dlpack.h can be included, too: the layout is the same, and
- * a pointer to one may be cast to a pointer to the other. In Python a tensor travels in a capsule
- * called "dltensor_versioned", or "dltensor" for the older kind; tests/exchange/exchange.py shows how. */
+ * The structs here are those of the DLPack specification, version 1
+ * (https://dmlc.github.io/dlpack), under names of our own, so that dlpack/dlpack.h can be included,
+ * too: the layout is the same, and a pointer to one may be cast to a pointer to the other. In
+ * Python a tensor travels in a capsule called "dltensor_versioned", or "dltensor" for the older
+ * kind; tests/exchange/exchange.py shows how. */
 #ifndef HARRAY_DLPACK_H
 #define HARRAY_DLPACK_H
 

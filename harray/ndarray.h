@@ -72,10 +72,10 @@ HA_FN int64_t ha_checked_index_(int64_t index, int64_t origin, int64_t extent, i
  *         if (a) … a[k][j][i] …
  *     }
  *
- * declares a pointer for an open access of rank 2, 3 or 4. NULL unless the memory is the host's, the
- * last index has stride 1, and each stride is a multiple of the next one: as in every row-major
- * array, and in parts of one. With lowest indices other than 0 the inner ones leave what C takes for the
- * bounds of its inner arrays: compilers count on as meant, -fsanitize=bounds objects. */
+ * declares a pointer for an open access of rank 2, 3 or 4. NULL unless the memory is the host's,
+ * the last index has stride 1, and each stride is a multiple of the next one: as in every row-major
+ * array, and in parts of one. With lowest indices other than 0 the inner ones leave what C takes
+ * for the bounds of its inner arrays: compilers count on as meant, -fsanitize=bounds objects. */
 #define HA_NATIVE_2(a, v)                                                                          \
     HA_NATIVE_(a, v, 2);                                                                           \
     __typeof__ (*(v).span.data)(*a)[a##_sizes_[0]] = a##_data_

@@ -40,11 +40,11 @@ HA_API HA_MUST_CHECK ha_status darray_save_npy(darray x, const char *path);
 /* The same into an open file, where it is: several arrays may follow each other. */
 HA_API HA_MUST_CHECK ha_status darray_write_npy(darray x, FILE *file);
 
-/* A new array with what a file holds, in the order in which it is there; the caller owns it. Numbers
- * with their bytes in the other order are converted, and what is true in bool becomes 1. `context`: where it is to be; the values are on
- * their way there. HA_ERR_NOT_FOUND: the file cannot be opened; HA_ERR_BACKEND: not read; as
- * ha_npy_parse and darray_new; HA_ERR_ARGUMENT, too, when elements are missing, or something stands
- * behind the last one. */
+/* A new array with what a file holds, in the order in which it is there; the caller owns it.
+ * Numbers with their bytes in the other order are converted, and what is true in bool becomes 1.
+ * `context`: where it is to be; the values are on their way there. HA_ERR_NOT_FOUND: the file
+ * cannot be opened; HA_ERR_BACKEND: not read; as ha_npy_parse and darray_new; HA_ERR_ARGUMENT, too,
+ * when elements are missing, or something stands behind the last one. */
 HA_API darray darray_load_npy(const char *path, ha_context *context);
 
 /* The same from an open file, where it is; it is then behind the last element, and what stands there

@@ -1,24 +1,25 @@
 /* Record arrays: coherent arrays of records, each memory with a layout of its own.
  *
  *     ha_records *r = ha_records_new(&body_record, 1, &n, NULL);        // an array of structs everywhere
- *     HA_CHECK(ha_records_layout_(r, gpu, "soa", HA_SITE));             // but one array a field there
+ *     HA_CHECK(ha_records_layout(r, gpu, "soa"));                       // but one array a field there
  *     ha_records_access v;
  *     if (ha_records_open(&v, r, gpu, "read pos+mass, write vel", 0, HA_END) == HA_OK) {
  *         … v.blob[b] are the blobs of v.mapping: pointers into the memory of gpu …
  *         ha_records_close(&v);
  *     }
  *
- * All that access.h says of accesses holds here, for each leaf field and each range of records: what is
- * read is made valid, and only that is moved, from the layout that it has to the one that it is to have.
- * Two accesses conflict when one of them writes, and they have a field and a record in common.
+ * All that access.h says of accesses holds here, for each leaf field and each range of records:
+ * what is read is made valid, and only that is moved, from the layout that it has to the one that
+ * it is to have. Two accesses conflict when one of them writes, and they have a field and a record
+ * in common.
  *
- * Ranges are of the slowest index, the first one: of an array of 10 x 20 records, [2, 4) are those whose
- * first index is 2 or 3. Any layout of layout/mapping.h serves that keeps every value and lets none
- * share a byte with another one (see ha_records_layout).
+ * Ranges are of the slowest index, the first one: of an array of 10 x 20 records, [2, 4) are those
+ * whose first index is 2 or 3. Any layout of layout/mapping.h serves that keeps every value and
+ * lets none share a byte with another one (see ha_records_layout).
  *
- * Every function may be called from any thread, at any time; what only asks also from functions on queues: it
- * waits for nobody, even while another thread resizes. A call that fails changes nothing. Errors are told as
- * everywhere (status.h), and name the field. */
+ * Every function may be called from any thread, at any time; what only asks also from functions on
+ * queues: it waits for nobody, even while another thread resizes. A call that fails changes
+ * nothing. Errors are told as everywhere (status.h), and name the field. */
 #ifndef HARRAY_RECORDS_H
 #define HARRAY_RECORDS_H
 
@@ -60,21 +61,20 @@ HA_API HA_MUST_CHECK ha_status ha_records_sync_(ha_records *records, const char 
 
 /* The layout in a context's memory. No value is lost: on the host they are converted, and stay valid. From
  * a device what is valid only there is brought to the host; the device has none then until they are asked
- * for there. `array` points at a handle with a member `records`, as
- * HA_RECORDS makes them; the function below takes the record array itself.
+ * for there.
  *   HA_ERR_ARGUMENT     the text is no layout; or one that does not keep every value by itself: null, one
  *                       (of several records), values of fewer bits or another type than the field's
  *                       that does not have all its values
  *   HA_ERR_STATE        the memory there is the caller's, whether accesses are open or not
  *   HA_ERR_CONFLICT     accesses are open
  *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER  as when opening there */
-#define ha_records_layout(array, context, layout)                                                  \
-    ha_records_layout_((array)->records, context, layout, HA_SITE)
+#define ha_records_layout(records, context, layout)                                                \
+    ha_records_layout_(records, context, layout, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_layout_(ha_records *records, ha_context *context,
                                                   const char *layout, const char *site);
 
-/* Where the fields lie in a context's memory. Lives until the layout there or the extents change, or the
- * array goes. NULL: there is no memory for it. */
+/* Where the fields lie in a context's memory. Lives until the layout there or the extents change,
+ * or the array goes. NULL: there is no memory for it. */
 HA_API const ha_mapping *ha_records_mapping(ha_records *records, ha_context *context);
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -90,9 +90,9 @@ ha_records_version(const ha_records *records); /* raised by every write and resi
 HA_API void ha_records_set_name(ha_records *records, const char *name);
 HA_API const char *ha_records_name(const ha_records *records); /* valid until set anew */
 
-/* Nonzero when the fields below these paths ("pos+mass"; NULL: all) of the records [first, last) (HA_END:
- * to the end) are valid at the context, so that reading them there moves nothing. 0 when that is no
- * value at all, or a path is not in the record. */
+/* Nonzero when the fields below these paths ("pos+mass"; NULL: all) of the records [first, last)
+ * (HA_END: to the end) are valid at the context, so that reading them there moves nothing. 0 when
+ * that is no value at all, or a path is not in the record. */
 HA_API int ha_records_valid(const ha_records *records, const ha_context *context, const char *paths,
                             size_t first, size_t last);
 
@@ -154,10 +154,10 @@ HA_API ha_status ha_records_open_(ha_records_access *access, ha_records *records
 #define ha_records_close(access) ha_records_close_(access)
 HA_API ha_status ha_records_close_(ha_records_access *access);
 
-/* Calls f(here, argument) on the context's queue, with a copy of `bytes` bytes of argument: as ha_enqueue.
- * The blobs may be used in it, if the context can run functions on its data; their addresses have to be in
- * the argument, for mapping and table of blobs may be gone when it runs. The status is also in
- * access->status when it is a failure. */
+/* Calls f(here, argument) on the context's queue, with a copy of `bytes` bytes of argument: as
+ * ha_enqueue. The blobs may be used in it, if the context can run functions on its data; their
+ * addresses have to be in the argument, for mapping and table of blobs may be gone when it runs.
+ * The status is also in access->status when it is a failure. */
 HA_API ha_status ha_records_run(ha_function f, ha_records_access *access, const void *argument,
                                 size_t bytes);
 
@@ -165,8 +165,8 @@ HA_API ha_status ha_records_run(ha_function f, ha_records_access *access, const 
 #define ha_records_wait(access) ha_records_wait_(access, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_wait_(ha_records_access *access, const char *site);
 
-/* Starts moving fields ("pos+mass"; NULL: all) to a context, as ha_array_prefetch. When it fails, some may
- * have been moved. */
+/* Starts moving fields ("pos+mass"; NULL: all) to a context, as ha_array_prefetch. When it fails,
+ * some may have been moved. */
 #define ha_records_prefetch(records, context, paths, first, last)                                  \
     ha_records_prefetch_(records, context, paths, first, last, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_prefetch_(ha_records *records, ha_context *context,

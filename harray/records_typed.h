@@ -7,7 +7,7 @@
  *     HA_QUEUED(drift, sky, double)          // drift can be run on a device's queue
  *     …
  *     bodies r = bodies_new(n);              // an array of body on every memory, unless
- *     HA_CHECK(ha_records_layout(&r, gpu, "soa")); // it is to be something else there
+ *     HA_CHECK(ha_records_layout(r.records, gpu, "soa")); // it is to be something else there
  *     HA_USING(v, r, ha_host(), "overwrite") fill(v);
  *     HA_USING(v, r, gpu, "read vel, write pos") HA_RUN_VIEW(drift, v, 0.1);
  *     HA_USING(v, r, ha_host(), "read pos") print(v);
@@ -46,7 +46,7 @@
  *     sky bodies_here(queue, v)                 in a function on a queue: the view that it was given, as
  *                                               it is to be used there
  *
- * All other functions (records.h) take r.records, or r as ha_records_layout does. Errors as there.
+ * All other functions (records.h) take r.records. Errors as there.
  *
  * ---- layouts. A view HA_ANY has whatever layout the memory has, if it is one for views (any.h). A
  * view with a layout, HA_SOA say, can be opened only where the memory has the same: else
@@ -109,14 +109,15 @@
 
 /* ---- functions on a queue -------------------------------------------------------------------- */
 
-/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, can be enqueued. The
- * types of up to six arguments behind the view, each one word or a pointer. Arguments are copied when it
- * is enqueued; what pointers point at has to be there when it runs, and where. Inside, f knows the
- * layout as behind HA_WITH.
+/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, can be
+ * enqueued. The types of up to six arguments behind the view, each one word or a pointer. Arguments
+ * are copied when it is enqueued; what pointers point at has to be there when it runs, and where.
+ * Inside, f knows the layout as behind HA_WITH.
  *
- * HA_RUN_VIEW(f, v, arguments…) enqueues f on the context of the scope that has declared v, and returns. The
- * status may be ignored: a failure also stands in HA_USED(v).status and in ha_take_error(). For GPUs,
- * launch a kernel instead, which is given v: kernel<<<…, (cudaStream_t)ha_context_stream(gpu)>>>(v, …). */
+ * HA_RUN_VIEW(f, v, arguments…) enqueues f on the context of the scope that has declared v, and
+ * returns. The status may be ignored: a failure also stands in HA_USED(v).status and in
+ * ha_take_error(). For GPUs, launch a kernel instead, which is given v: kernel<<<…,
+ * (cudaStream_t)ha_context_stream(gpu)>>>(v, …). */
 #define HA_QUEUED(f, ...) HA_VARIANT_(HA_QUEUED_, HA_COUNT_OF_(__VA_ARGS__))(f, __VA_ARGS__)
 #define HA_RUN_VIEW(f, ...) f##_run_(HA_RUN_USED_(__VA_ARGS__, ~), __VA_ARGS__)
 #define HA_RUN_USED_(v, ...) &HA_USED(v)
@@ -150,8 +151,8 @@
 
 /* ---- what the macros are made of -------------------------------------------------------------- */
 
-/* Of a type of record arrays: how its views are laid out, and made of what is open. The kinds, flags and
- * orders are those of layout/detail/layouts.h. */
+/* Of a type of record arrays: how its views are laid out, and made of what is open. The kinds,
+ * flags and orders are those of layout/detail/layouts.h. */
 typedef struct ha_records_type_ {
     const char *view; /* its name */
     int rank, kind, flags, order;

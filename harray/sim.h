@@ -29,9 +29,9 @@ typedef struct ha_sim_options {
 /* Sets the options for sim devices opened later; NULL sets the defaults. Without a call they come
  * from the environment: HARRAY_SIM="devices=4,capacity=256M,bandwidth=12G,latency=5us,
  * delay=100us,seed=7,peers=1,unified=0,strides=0"; K, M and G are powers of 1024, times need a unit
- * (ns, us, ms, s); what is wrong in it is told when a device is opened. HA_ERR_STATE when a sim device is
- * open already (ha_shutdown closes them), HA_ERR_ARGUMENT when there are more than 64 devices, 1
- * TiB or an hour. */
+ * (ns, us, ms, s); what is wrong in it is told when a device is opened. HA_ERR_STATE when a sim
+ * device is open already (ha_shutdown closes them), HA_ERR_ARGUMENT when there are more than 64
+ * devices, 1 TiB or an hour. */
 HA_API HA_MUST_CHECK ha_status ha_sim_configure(const ha_sim_options *options);
 
 /* Stops the queue of a sim context before its next command: copies, functions, waits for other

@@ -1,4 +1,5 @@
-/* Which harray this is: of the headers, known to the preprocessor, and of the library a program is linked with. */
+/* Which harray this is: of the headers, known to the preprocessor, and of the library a program is
+ * linked with. */
 #ifndef HARRAY_VERSION_H
 #define HARRAY_VERSION_H
 
@@ -15,8 +16,9 @@
     HA_STRING_(HARRAY_VERSION_MAJOR)                                                               \
     "." HA_STRING_(HARRAY_VERSION_MINOR) "." HA_STRING_(HARRAY_VERSION_PATCH)
 
-/* HARRAY_VERSION of the file that was compiled with HARRAY_IMPLEMENTATION. Another one than that of the headers:
- * a program was compiled with headers of one version, and linked with a library of another. */
+/* HARRAY_VERSION of the file that was compiled with HARRAY_IMPLEMENTATION. Another one than that of
+ * the headers: a program was compiled with headers of one version, and linked with a library of
+ * another. */
 HA_API const char *ha_version(void);
 
 #endif

@@ -22,11 +22,11 @@
  *     HA_ERR_MEMORY    there is no memory
  * From any thread.
  *
- * What HA_WITH does not compile for (splits, strides, lanes other than 4, 8, 16, 32 and 64) is about ten
- * times slower. And subscripts of array fields should be constants: a loop over them inside HA_EACH
- * is unrolled too late, and each access copies the view, which is again ten times slower or more. Write
- * the elements out, or put #pragma GCC unroll 3 (clang: #pragma clang loop unroll(full)) in front of it.
- * Views whose layout is known at compile time do not mind. */
+ * What HA_WITH does not compile for (splits, strides, lanes other than 4, 8, 16, 32 and 64) is
+ * about ten times slower. And subscripts of array fields should be constants: a loop over them
+ * inside HA_EACH is unrolled too late, and each access copies the view, which is again ten times
+ * slower or more. Write the elements out, or put #pragma GCC unroll 3 (clang: #pragma clang loop
+ * unroll(full)) in front of it. Views whose layout is known at compile time do not mind. */
 #ifndef HARRAY_LAYOUT_ANY_H
 #define HARRAY_LAYOUT_ANY_H
 

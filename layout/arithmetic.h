@@ -1,6 +1,7 @@
 /* Arithmetic with whole views, or parts of them, described at run time (mapped.h).
  *
- * Each returns a status that has to be looked at, if (ha_mapped_apply_…) puts(error.text), left out here:
+ * Each returns a status that has to be looked at, if (ha_mapped_apply_…) puts(error.text), left out
+ * here:
  *
  *     ha_mapped *a = sky_mapped(v, &error);                            a view: detail/view_mapped.h
  *     ha_mapped_apply_number(a, HA_MULTIPLY, 0.5, NULL, &error);       every field of every record *= 0.5
@@ -21,15 +22,15 @@
  * A bool may only be assigned, to a real number no complex one. Zeros are read from fields that are not
  * stored, and nothing is written to them.
  *
- * Where both sides have the same types and lie in memory as they are, loops take 0.2 to 1.1 times as long
- * as those by hand for 16-byte vectors (bench/layout_ops.c), most of them less than 1.05 times; assignments
- * to a few fields 1.1 to 1.3 times, floats from doubles up to 1.3, structs from arrays 1.2 to 1.6, in
- * cache; a few fields of large blocks that are in no cache 1.3, from doubles 2.2. Half and bfloat16, other
- * types and computed layouts go through a buffer. A call takes 0.3 to 0.8 microseconds before it begins: as
- * long as a loop over some hundred records.
+ * Where both sides have the same types and lie in memory as they are, loops take 0.2 to 1.1 times
+ * as long as those by hand for 16-byte vectors (bench/layout_ops.c), most of them less than 1.05
+ * times; assignments to a few fields 1.1 to 1.3 times, floats from doubles up to 1.3, structs from
+ * arrays 1.2 to 1.6, in cache; a few fields of large blocks that are in no cache 1.3, from doubles
+ * 2.2. Half and bfloat16, other types and computed layouts go through a buffer. A call takes 0.3 to
+ * 0.8 microseconds before it begins: as long as a loop over some hundred records.
  *
- * Counters (counts.h) count each value once: as read on the right, and on the left as written, and as read
- * but when it is assigned. */
+ * Counters (counts.h) count each value once: as read on the right, and on the left as written, and
+ * as read but when it is assigned. */
 #ifndef HARRAY_LAYOUT_ARITHMETIC_H
 #define HARRAY_LAYOUT_ARITHMETIC_H
 
@@ -74,8 +75,8 @@ HA_API HA_MUST_CHECK ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_
                                                       ha_dtype type, const void *value,
                                                       const ha_applying *how, ha_error *error);
 
-/* The same with a number that is first rounded to the type of each field, as in C x += (float)number; of
- * integers it stays as it is, so that they can be multiplied by 0.5. */
+/* The same with a number that is first rounded to the type of each field, as in C x +=
+ * (float)number; of integers it stays as it is, so that they can be multiplied by 0.5. */
 HA_API HA_MUST_CHECK ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operator operation,
                                                       double number, const ha_applying *how,
                                                       ha_error *error);

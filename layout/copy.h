@@ -8,7 +8,7 @@
  *
  * The two may differ in everything: layout, order of the indices, record. What is fast where a copy is
  * larger than the caches (bench/layout_copy.c measures it):
- *     the same layout, record and order   as whole stretches of memory, at the speed of memcpy; structs
+ *     the same layout, record and order   as whole runs of memory, at the speed of memcpy; structs
  *                                         with gaps field by field
  *     aos, soa, aosoa of any lanes        by tiles that fit the first cache, turned around by vectors, at
  *                                         0.7 to 1 of the rate of memcpy; blocks of lanes of which one
@@ -37,17 +37,19 @@ typedef struct ha_copying {
     int threads; /* how many may work on it, this one included; 0: 1 */
 } ha_copying;
 
-/* `to` has the values of `from` then. Leaves are matched by their names, whatever their order; every byte
- * of `to` that is not one of a copied value stays as it is: other fields, what lies between fields,
- * records outside the region. So a struct may have members that its record does not know.
+/* `to` has the values of `from` then. Leaves are matched by their names, whatever their order;
+ * every byte of `to` that is not one of a copied value stays as it is: other fields, what lies
+ * between fields, records outside the region. So a struct may have members that its record does not
+ * know.
  *
- * Where a leaf's types differ, its values are converted as harray/dtype.h says: rounded once, to the nearest,
- * of two equally near ones to the even; what is too large for a real type becomes infinite; to bool all
- * but 0 becomes 1. Integers that do not fit, NaN as an integer, and imaginary parts that would get lost
- * are refused, after all values have been looked at and before any is written.
+ * Where a leaf's types differ, its values are converted as harray/dtype.h says: rounded once, to
+ * the nearest, of two equally near ones to the even; what is too large for a real type becomes
+ * infinite; to bool all but 0 becomes 1. Integers that do not fit, NaN as an integer, and imaginary
+ * parts that would get lost are refused, after all values have been looked at and before any is
+ * written.
  *
- * What `to` does not store is left out. What `from` does not store is zero. From "one" every record gets the
- * same; to "one" several records are refused, as there is one place for all their values.
+ * What `to` does not store is left out. What `from` does not store is zero. From "one" every record
+ * gets the same; to "one" several records are refused, as there is one place for all their values.
  *
  * Counters of both mappings (counts.h) count each value once, as read and as written.
  *

@@ -4,8 +4,9 @@
  *     HA_VIEW(sky, body, 1, HA_HEATMAP(HA_AOS))          accesses to each line of 64 bytes
  *     HA_VIEW(sky, body, 1, HA_HEATMAP(HA_AOS, 1))       to each byte; or to this many, up to 1 MiB
  *
- * The word of the layout is all that changes, and one may stand in the other. At run time it is the text
- * of the mapping: count(M), heatmap(M), heatmap(BYTES; M), also for views that are HA_ANY. Then:
+ * The word of the layout is all that changes, and one may stand in the other. At run time it is the
+ * text of the mapping: count(M), heatmap(M), heatmap(BYTES; M), also for views that are HA_ANY.
+ * Then:
  *
  *     sky v = sky_new(1000);
  *     …
@@ -26,17 +27,17 @@
  * value is read and written once each, whatever they do with it on its way; x += y is one read of each,
  * and one write of x. Not counted: code on devices.
  *
- * The counters of sky_new lie in the view's own memory. A view on memory of the caller's has none until it
- * is given some:
+ * The counters of sky_new lie in the view's own memory. A view on memory of the caller's has none
+ * until it is given some:
  *
  *     sky v = HA_COUNTING(sky, sky_of(array, n));        HA_COUNTS(sky, v) is NULL if there is no memory
  *     …
  *     ha_counts_free(HA_COUNTS(sky, v));
  *
- * Copies of a view share its counters. Those of a mapping belong to it: it has to outlive views that
- * are made of it. Any number of threads may count at the same time; what is read meanwhile, or lost to a
- * reset, is of some moment. Counting takes an atomic addition an access, and no loop is a vector then.
- * Views whose layout is not wrapped so are what they are without this file. */
+ * Copies of a view share its counters. Those of a mapping belong to it: it has to outlive views
+ * that are made of it. Any number of threads may count at the same time; what is read meanwhile, or
+ * lost to a reset, is of some moment. Counting takes an atomic addition an access, and no loop is a
+ * vector then. Views whose layout is not wrapped so are what they are without this file. */
 #ifndef HARRAY_LAYOUT_COUNTS_H
 #define HARRAY_LAYOUT_COUNTS_H
 
@@ -179,8 +180,8 @@ HA_HOST_FN_ void *ha_counts_memory_(size_t bytes) {
 /* The counters of a view; NULL: it has none. */
 #define HA_COUNTS(V, v) (V##_counts_(v))
 
-/* A view on memory of the caller's with counters of its own, all 0, to be freed by ha_counts_free. A view
- * whose layout counts nothing, and when there is no memory, as it is. */
+/* A view on memory of the caller's with counters of its own, all 0, to be freed by ha_counts_free.
+ * A view whose layout counts nothing, and when there is no memory, as it is. */
 #define HA_COUNTING(V, v) (V##_with_counts_(v))
 
 /* ---- what was counted ------------------------------------------------------------------------ */

@@ -22,9 +22,9 @@
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* The types on the way to a field get the names R_path_1, R_path_2, …: gcc, when it finds no such member,
- * tells the name of the type in which it looked. clang does in initializers only; in C++ the path is in
- * an assertion. */
+/* The types on the way to a field get the names R_path_1, R_path_2, …: gcc, when it finds no such
+ * member, tells the name of the type in which it looked. clang does in initializers only; in C++
+ * the path is in an assertion. */
 /* clang-format off */
 #define HA_STEP_(N, p, q, x) HA_VARIANT_(HA_STEP_, HA_IS_PAREN_(x))(N, p, q, x)
 #define HA_STEP_0_(N, p, q, x) HA_HAS_MEMBER_(N##p, x) typedef HA_TYPEOF_(HA_NO_POINTER_(N##p)->x) N##q;

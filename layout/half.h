@@ -1,10 +1,11 @@
 /* Half precision as storage: the 16 bits of an IEEE 754 binary16. Arithmetic is done in float.
  *
- * The conversions are right for every value: rounded once, to the nearest, of two equally near ones to
- * the even (from double too, never by way of float), infinities, subnormal numbers and signs of zeros
- * included, whatever the rounding mode and flushing to zero of the processor. A NaN keeps its sign and
- * the upper bits of its payload and becomes quiet, as by the instructions of x86 (F16C) and Arm. (CUDA's
- * own conversion makes 0x7fff of every NaN; these here give the same bits on all devices.)
+ * The conversions are right for every value: rounded once, to the nearest, of two equally near ones
+ * to the even (from double too, never by way of float), infinities, subnormal numbers and signs of
+ * zeros included, whatever the rounding mode and flushing to zero of the processor. A NaN keeps its
+ * sign and the upper bits of its payload and becomes quiet, as by the instructions of x86 (F16C)
+ * and Arm. (CUDA's own conversion makes 0x7fff of every NaN; these here give the same bits on all
+ * devices.)
  *
  * For whole arrays there is harray/convert.h. */
 #ifndef HARRAY_LAYOUT_HALF_H

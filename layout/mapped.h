@@ -24,8 +24,8 @@ typedef struct ha_mapped {
     void *const *blob; /* one for each of the mapping's */
 } ha_mapped;
 
-/* Frees what the function of a view made (detail/view_mapped.h), with its mapping, but not the memory of the
- * values; NULL is nothing to free. */
+/* Frees what the function of a view made (detail/view_mapped.h), with its mapping, but not the
+ * memory of the values; NULL is nothing to free. */
 HA_API void ha_mapped_free(const ha_mapped *records);
 
 /* One value, by memcpy: it may be misaligned on both sides. */

@@ -108,10 +108,10 @@ typedef struct ha_coding {
     int64_t byte_row;
 } ha_coding;
 
-/* Blobs consist of sections: `bytes` for every `lanes` linear indices, or bytes as such when lanes is 0.
- * A section starts where the section before it in the blob ends, at a multiple of its alignment. So text
- * for devices can find the sections for extents that are not known yet. linearizer < 0: it is tree number
- * -1 - linearizer, of so many bytes for the mapping's extents. */
+/* Blobs consist of sections: `bytes` for every `lanes` linear indices, or bytes as such when lanes
+ * is 0. A section starts where the section before it in the blob ends, at a multiple of its
+ * alignment. So text for devices can find the sections for extents that are not known yet.
+ * linearizer < 0: it is tree number -1 - linearizer, of so many bytes for the mapping's extents. */
 typedef struct ha_section {
     int32_t blob, linearizer;
     int64_t lanes, bytes, alignment;
@@ -268,9 +268,10 @@ typedef struct ha_run_of_values {
     int64_t count;  /* at least 1 */
 } ha_run_of_values;
 
-/* The longest run that begins at `index` and goes along the fastest dimension of the leaf's linearizer
- * (of a tree: the one farthest from its root),
- * at most to the end of the extent. Of a leaf that is stored byte by byte it is one of its first bytes. HA_ERR_ARGUMENT, *run untouched: there is no such leaf or index. */
+/* The longest run that begins at `index` and goes along the fastest dimension of the leaf's
+ * linearizer (of a tree: the one farthest from its root), at most to the end of the extent. Of a
+ * leaf that is stored byte by byte it is one of its first bytes. HA_ERR_ARGUMENT, *run untouched:
+ * there is no such leaf or index. */
 HA_API HA_MUST_CHECK ha_status ha_mapping_run_of_values(const ha_mapping *mapping, int64_t leaf,
                                                         const int64_t *index,
                                                         ha_run_of_values *run);
@@ -317,24 +318,24 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
                                       size_t size);
 
 /* One JSON object: {"mapping": …, "extents": […], "blobs": [bytes, …], "fields": [{"name": "pos.x",
- * "type": "f64", "blob": 0, "offset": 56}, …]}: the offsets for the record with this index (NULL: the
- * first). "blob" and "offset" are null where nothing is stored. Of few bits, "bit_offset" stands in place
- * of "offset"; with them "bits", and of floats "exponent" and "mantissa". Of what is stored byte by byte,
- * "blob" and "offset" are null, and "bytes": [{"blob": 0, "offset": 7}, …] follows. What is stored as
- * another type has "stored": "f32", in the other byte order "swapped": true. -1: there is no such
- * index. */
+ * "type": "f64", "blob": 0, "offset": 56}, …]}: the offsets for the record with this index (NULL:
+ * the first). "blob" and "offset" are null where nothing is stored. Of few bits, "bit_offset"
+ * stands in place of "offset"; with them "bits", and of floats "exponent" and "mantissa". Of what
+ * is stored byte by byte, "blob" and "offset" are null, and "bytes": [{"blob": 0, "offset": 7}, …]
+ * follows. What is stored as another type has "stored": "f32", in the other byte order "swapped":
+ * true. -1: there is no such index. */
 HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, char *buffer,
                                size_t size);
 
-/* A tree of the mapping, from number 0 on, as text: the number of each node with its name behind it, and
- * its children in brackets, "16[4[4 pos[1 x, 1 y, 1 z], 4 mass]]". Dimensions and what a subscript names
- * have no name. -1: there is no such tree, or no memory. */
+/* A tree of the mapping, from number 0 on, as text: the number of each node with its name behind
+ * it, and its children in brackets, "16[4[4 pos[1 x, 1 y, 1 z], 4 mass]]". Dimensions and what a
+ * subscript names have no name. -1: there is no such tree, or no memory. */
 HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, char *buffer,
                                     size_t size);
 
-/* A picture, as SVG: the lines of memory of 64 bytes in which the first records lie, each value a box with
- * its name and index, its field told by colour and by hatching, and addresses at the left. Dashed:
- * what no value uses. -1: there is no memory. */
+/* A picture, as SVG: the lines of memory of 64 bytes in which the first records lie, each value a
+ * box with its name and index, its field told by colour and by hatching, and addresses at the left.
+ * Dashed: what no value uses. -1: there is no memory. */
 HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t size);
 
 #endif

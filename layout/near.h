@@ -14,8 +14,8 @@
 
 #include "each.h"
 
-/* Lanes [first, last) of a block in three pieces: edge -1, its first lane; 0, those between; 1, its last
- * lane. A flat layout has the piece 0 alone, with all. */
+/* Lanes [first, last) of a block in three pieces: edge -1, its first lane; 0, those between; 1, its
+ * last lane. A flat layout has the piece 0 alone, with all. */
 HA_FN ptrdiff_t ha_near_first_(ha_walk_ w, ptrdiff_t first, int edge) {
     return w.lanes == 0 || edge < 0 ? first : ha_max_(first, edge == 0 ? 1 : w.lanes - 1);
 }
@@ -47,10 +47,10 @@ HA_FN ha_cursor ha_in_piece_(ha_cursor row, ptrdiff_t lanes, ptrdiff_t block, in
     HA_INDEPENDENT_ for (at.lane = ha_##at##_0; at.lane < ha_##at##_1; at.lane++)
 /* clang-format on */
 
-/* Part number `part` of `parts` of a region, for threads: the parts are disjoint and together all of
- * it; some may be empty. It is cut along its first dimension that is long enough, else along its longest
- * one. A region of one dimension is cut at multiples of 64, so that no block of up to 64 lanes has two
- * owners, if it is long enough for that. 0 <= part < parts. */
+/* Part number `part` of `parts` of a region, for threads: the parts are disjoint and together all
+ * of it; some may be empty. It is cut along its first dimension that is long enough, else along its
+ * longest one. A region of one dimension is cut at multiples of 64, so that no block of up to 64
+ * lanes has two owners, if it is long enough for that. 0 <= part < parts. */
 HA_FN ha_region ha_part(ha_region region, ptrdiff_t part, ptrdiff_t parts) {
     int cut = -1, longest = 0, used = 0;
     for (int d = 0; d < HA_MOST_DIMENSIONS_; d++) {

@@ -94,8 +94,8 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 #define HA_COUNTED_FLAGS_(f, g) \
     ((f) % HA_GRANULE_ + ((g) & ~(f) & HA_COUNTED_) + ((f) / HA_GRANULE_ > (g) / HA_GRANULE_ ? (f) / HA_GRANULE_ : (g) / HA_GRANULE_) * HA_GRANULE_)
 
-/* Counters of both parts: those of the first are also those of all, and those of the second begin behind
- * them. The record is for the names of the leaves only. */
+/* Counters of both parts: those of the first are also those of all, and those of the second begin
+ * behind them. The record is for the names of the leaves only. */
 #define HA_NAMED_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_DTYPE_OF(T), 0, {0}},
 #define HA_SPLIT_COUNTS_(V, S1, S2) \
     static const ha_field V##_field_[] HA_UNUSED = { \

@@ -44,8 +44,8 @@ typedef struct ha_tree_step {
     int64_t every, copies;
 } ha_tree_step;
 
-/* All leaves that are children of one node. Their nodes' indices are those of the record in the array, by
- * dimension, then zeros, and then what the steps make of them. A leaf lies at the sum of
+/* All leaves that are children of one node. Their nodes' indices are those of the record in the
+ * array, by dimension, then zeros, and then what the steps make of them. A leaf lies at the sum of
  * index * stride; its own index is the last, its stride its row's lane_stride. */
 typedef struct ha_branch {
     int32_t tree;         /* which of the mapping's */

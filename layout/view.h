@@ -45,8 +45,8 @@
  *     sky_mapped                           the view as a mapping with blobs, for copies between views and
  *                                          arithmetic with them: detail/view_mapped.h
  *
- * So no field at the top of a record can have one of these names: at, blobs, bytes, const, free, from, in,
- * load, mapped, new, new_from, null, of, on, reading, region, room, store.
+ * So no field at the top of a record can have one of these names: at, blobs, bytes, const, free,
+ * from, in, load, mapped, new, new_from, null, of, on, reading, region, room, store.
  *
  * A view given by value to a function that is not inlined costs clang what it knows of the aliases
  * of a second one, and so half the width of its vectors: declare such functions HA_FN, or give
@@ -172,8 +172,8 @@
     } \
     enum { V##_each_ = sizeof(R) > sizeof(R##_packed_) ? sizeof(R) : sizeof(R##_packed_) };
 
-/* Counters of a view: bytes of them, 0 if it counts nothing; the view with its counters in a memory, which
- * is all zeros; and these. */
+/* Counters of a view: bytes of them, 0 if it counts nothing; the view with its counters in a
+ * memory, which is all zeros; and these. */
 #define HA_VIEW_COUNTS_(V, R) \
     HA_HOST_FN_ size_t V##_counts_bytes_(V ha_v) { \
         if (HA_TO_(int, V##_flags_) < HA_COUNTED_) return 0; \

@@ -3,11 +3,11 @@
  *     harray-layout --record "pos.x:f64 mass:f32" --mapping "aosoa(8)" --extents 16x16
  *                   [--at 0,1] [--svg FILE [--counts FILE]]
  *
- * layout/record.h and layout/mapping.h say how records and mappings are written. The offsets are those
- * of the record at this index; of the first one without --at. The picture shows also what was counted, of
- * the same layout, as ha_counts_json wrote it to the file of --counts (layout/counts.h). Exit status: 0; 2 when the arguments make
- * no sense or are too large, with a message that points at the character; 1 when what was asked for
- * could not be written. */
+ * layout/record.h and layout/mapping.h say how records and mappings are written. The offsets are
+ * those of the record at this index; of the first one without --at. The picture shows also what was
+ * counted, of the same layout, as ha_counts_json wrote it to the file of --counts
+ * (layout/counts.h). Exit status: 0; 2 when the arguments make no sense or are too large, with a
+ * message that points at the character; 1 when what was asked for could not be written. */
 #define HA_LAYOUT_IMPLEMENTATION
 #include "../layout.h"
 

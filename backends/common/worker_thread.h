@@ -3,6 +3,8 @@
 #ifndef HARRAY_BACKENDS_COMMON_WORKER_THREAD_H
 #define HARRAY_BACKENDS_COMMON_WORKER_THREAD_H
 
+#include "../backend.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>

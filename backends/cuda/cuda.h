@@ -1,21 +1,21 @@
 /* NVIDIA GPUs, as harray/cuda.h promises them, by the driver alone.
  *
- *     driver.h     the driver's functions
- *     options.h    defaults, limits, HARRAY_CUDA
- *     load.h       finding the driver
- *     device.h     what devices share, errors, the primary context
- *     slab.h       blocks, from slabs
- *     memory.h     memories, paths between them, pointers
- *     peers.h    what a queue waits for on other devices
- *     event.h      events, from a pool
- *     copy_threads.h       threads that share large copies on the host
- *     task.h       functions that the driver runs on the host
- *     queue.h      streams: making, ending, ordering, draining
- *     pieces.h     pitched copies, as the driver takes them; batches
- *     pageable.h   copies from and to memory that the driver does not know
- *     strides.h    copies of small pieces, by a kernel: strides_kernel.h, strides_ptx.h
- *     commands.h   what is enqueued
- *     open.h       opening and closing
+ *     driver.h          the driver's functions
+ *     options.h         defaults, limits, HARRAY_CUDA
+ *     load.h            finding the driver
+ *     device.h          what devices share, errors, the primary context
+ *     slab.h            blocks, from slabs
+ *     memory.h          memories, paths between them, pointers
+ *     peers.h           what a queue waits for on other devices
+ *     event.h           events, from a pool
+ *     copy_threads.h    threads that share large copies on the host
+ *     task.h            functions that the driver runs on the host
+ *     queue.h           streams: making, ending, ordering, draining
+ *     pieces.h          pitched copies, as the driver takes them; batches
+ *     pageable.h        copies from and to memory that the driver does not know
+ *     strides.h         copies of small pieces, by a kernel: strides_kernel.h, strides_ptx.h
+ *     commands.h        what is enqueued
+ *     open.h            opening and closing
  *
  * It installs nothing global; once loaded, the driver stays. */
 #ifndef HARRAY_BACKENDS_CUDA_CUDA_H

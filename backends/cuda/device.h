@@ -212,8 +212,8 @@ HA_IN_ void ha_cuda_leave(int before) {
     if (before & HA_CUDA_RELAXED) (void)ha_cu.ThreadExchangeStreamCaptureMode(&mode);
 }
 
-/* Makes the device's context current, until ha_cuda_leave(*before), which is not needed after a failure.
- * Tells nothing; *name: the driver's function that failed.
+/* Makes the device's context current, until ha_cuda_leave(*before), which is not needed after a
+ * failure. Tells nothing; *name: the driver's function that failed.
  *
  * While any thread captures a stream, for a graph, allocations and queries would fail, and break what
  * is captured, as that may depend on them. On harray's it never does: so the mode is relaxed. */

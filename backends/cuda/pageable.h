@@ -1,13 +1,13 @@
 /* Copies between pageable host memory and a CUDA device.
  *
- * The driver would read a small source when the copy is enqueued, not when its turn comes, and would
- * let the caller wait for a large one, or for any target. So such copies pass through pinned chunks
- * of the queue: a task (task.h) copies between pageable memory and a chunk, of large copies with
- * a team (copy_threads.h), the driver between the chunk and the device. In a chunk, pieces of memory lie
- * behind each other. There are two lanes, each with a chunk: the queue's own stream, and one beside it,
- * which begins behind the queue's position and which the queue then waits for. Batches (pieces.h)
- * take them in turn, so that the task of one runs while the other's bytes move. Whatever uses a chunk
- * is in the queue's order, so it is never used twice at once.
+ * The driver would read a small source when the copy is enqueued, not when its turn comes, and
+ * would let the caller wait for a large one, or for any target. So such copies pass through pinned
+ * chunks of the queue: a task (task.h) copies between pageable memory and a chunk, of large copies
+ * with a team (copy_threads.h), the driver between the chunk and the device. In a chunk, pieces of
+ * memory lie behind each other. There are two lanes, each with a chunk: the queue's own stream, and
+ * one beside it, which begins behind the queue's position and which the queue then waits for.
+ * Batches (pieces.h) take them in turn, so that the task of one runs while the other's bytes move.
+ * Whatever uses a chunk is in the queue's order, so it is never used twice at once.
  *
  * Where chunks cannot be had, smaller ones are tried, and then the copy fails with HA_ERR_MEMORY:
  * everything else would make the caller wait. When it fails after its first batch, the queue is

@@ -1,5 +1,5 @@
-/* Strided copies within a CUDA device's memory, by a kernel: its module is loaded when it is first asked
- * for, and goes with the device. A driver that does not take it is not asked again. */
+/* Strided copies within a CUDA device's memory, by a kernel: its module is loaded when it is first
+ * asked for, and goes with the device. A driver that does not take it is not asked again. */
 #ifndef HARRAY_BACKENDS_CUDA_STRIDES_H
 #define HARRAY_BACKENDS_CUDA_STRIDES_H
 
@@ -26,8 +26,8 @@ HA_IN_ ha_cu_result ha_cuda_strides_load(ha_cuda_device *device, const char **na
     return code;
 }
 
-/* In the device's context. HA_ERR_UNSUPPORTED, HA_ERR_MEMORY: there is no kernel, or no room for it now;
- * nothing is told, for there are other ways. */
+/* In the device's context. HA_ERR_UNSUPPORTED, HA_ERR_MEMORY: there is no kernel, or no room for it
+ * now; nothing is told, for there are other ways. */
 HA_IN_ ha_status ha_cuda_strides_ready(ha_cuda_device *device) {
     const char *name = NULL;
     ha_cu_result code = HA_CU_SUCCESS;

@@ -18,10 +18,8 @@
 
 #define HA_SIM_ALIGN_ ((size_t)64) /* of blocks */
 #define HA_SIM_HUGE_PAGE_ ((size_t)2 << 20)
-#define HA_SIM_LARGE_                                                                              \
-    ((size_t)4                                                                                     \
-     << 20) /* a block whose pages are given back when it is released                    \
-                       */
+/* Blocks from this size on give their pages back when they are released. */
+#define HA_SIM_LARGE_ ((size_t)4 << 20)
 
 typedef struct ha_sim_device {
     int number;

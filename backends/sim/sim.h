@@ -1,11 +1,11 @@
 /* The simulated device, as harray/sim.h promises it: a discrete device without a GPU.
  *
- *     options.h   defaults, limits, HARRAY_SIM
- *     common/arena.h         the allocator: which parts of a device's memory are free
- *     device.h    the memory that faults when the host touches it; opening and closing
- *     pinned.h    host memory that belongs to a device; what a pointer is
- *     pace.h      pauses and slow copies
- *     queue.h     commands and the threads that run them; events; holding; failing
+ *     options.h         defaults, limits, HARRAY_SIM
+ *     common/arena.h    the allocator: which parts of a device's memory are free
+ *     device.h          the memory that faults when the host touches it; opening and closing
+ *     pinned.h          host memory that belongs to a device; what a pointer is
+ *     pace.h            pauses and slow copies
+ *     queue.h           commands and the threads that run them; events; holding; failing
  *
  * It installs nothing global: no signal handler, nothing at fork or exit. */
 #ifndef HARRAY_BACKENDS_SIM_SIM_H

@@ -10,10 +10,11 @@
  *                                                         or more was moved than has to be
  *
  * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
- * aosoa(16), ... What to look at: kick() and drift() in sky.h, the loops. They are written once, and know
- * of no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of layout; kick_all()
- * and drift_all() here say which fields they read and write, and where. So the bodies are an array of structs
- * on the host and an array for each field on the device, and what moves is what the host looks at.
+ * aosoa(16), ... What to look at: kick() and drift() in sky.h, the loops. They are written once,
+ * and know of no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of
+ * layout; kick_all() and drift_all() here say which fields they read and write, and where. So the
+ * bodies are an array of structs on the host and an array for each field on the device, and what
+ * moves is what the host looks at.
  *
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
  * drift away, however long it runs. */
@@ -231,7 +232,7 @@ static bool fill(bodies r, const body *all, int64_t n, const options *o) {
 }
 
 static bool lay_out(bodies r, ha_context *where, const char *option, const char *layout) {
-    return ha_records_layout(&r, where, layout) == HA_OK ||
+    return ha_records_layout(r.records, where, layout) == HA_OK ||
            complain("%s %s: %s", option, layout, ha_take_error().text);
 }
 

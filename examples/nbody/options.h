@@ -13,8 +13,8 @@ typedef struct options {
     bool check, advise;
 } options;
 
-/* Reads them, and fills in what fits. Negative: run; else the exit status to end with: 0 after --help, 2 for
- * what is no option, which has been said. */
+/* Reads them, and fills in what fits. Negative: run; else the exit status to end with: 0 after
+ * --help, 2 for what is no option, which has been said. */
 int options_read(options *o, int argc, char **argv);
 
 /* A line on stderr; false. */

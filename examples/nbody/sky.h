@@ -1,5 +1,5 @@
-/* How bodies pull each other: the loops, written once for any layout of any memory. They are all that knows
- * physics. */
+/* How bodies pull each other: the loops, written once for any layout of any memory. They are all
+ * that knows physics. */
 #ifndef NBODY_SKY_H
 #define NBODY_SKY_H
 

@@ -1,5 +1,5 @@
-/* Which locks a function of the implementation needs: annotations that clang checks, with -Wthread-safety
- * and HA_CHECK_LOCKS_ (tools/compile-matrix); otherwise they are nothing.
+/* Which locks a function of the implementation needs: annotations that clang checks, with
+ * -Wthread-safety and HA_CHECK_LOCKS_ (tools/compile-matrix); otherwise they are nothing.
  *
  *     HA_REQUIRES_(lock)   the caller holds it, and still does afterwards
  *     HA_ACQUIRE_(lock)    holds it afterwards

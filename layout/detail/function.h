@@ -1,6 +1,6 @@
-/* What small functions for host and device are made of. What uses nothing else of harray than this file
- * (half.h, bfloat16.h, harray/complex.h) is C11, C++17, CUDA (also for NVRTC, which has no standard headers)
- * and OpenCL C at once: the same text is included by all. */
+/* What small functions for host and device are made of. What uses nothing else of harray than this
+ * file (half.h, bfloat16.h, harray/complex.h) is C11, C++17, CUDA (also for NVRTC, which has no
+ * standard headers) and OpenCL C at once: the same text is included by all. */
 #ifndef HARRAY_LAYOUT_DETAIL_FUNCTION_H
 #define HARRAY_LAYOUT_DETAIL_FUNCTION_H
 

@@ -1,6 +1,6 @@
-/* Lists of fields: HA_FOR_FIELDS_(M, C, list) expands to M(C, type, path…) for each tuple
- * (type, path…) of a list of up to 64. Empty places in the list are passed over, so that lists
- * compose: `HOT_FIELDS, COLD_FIELDS`, where either may be empty. What is neither stays as it is: HA_RECORD
+/* Lists of fields: HA_FOR_FIELDS_(M, C, list) expands to M(C, type, path…) for each tuple (type,
+ * path…) of a list of up to 64. Empty places in the list are passed over, so that lists compose:
+ * `HOT_FIELDS, COLD_FIELDS`, where either may be empty. What is neither stays as it is: HA_RECORD
  * refuses it. */
 #ifndef HARRAY_LAYOUT_DETAIL_LIST_H
 #define HARRAY_LAYOUT_DETAIL_LIST_H

@@ -1,5 +1,5 @@
-/* The run-time part of layouts: included by layout.h in the one file that asks for it. This is its map: each
- * layer knows those above it in this list, and no other. */
+/* The run-time part of layouts: included by layout.h in the one file that asks for it. This is its
+ * map: each layer knows those above it in this list, and no other. */
 #ifndef HARRAY_LAYOUT_IMPL_ALL_H
 #define HARRAY_LAYOUT_IMPL_ALL_H
 

@@ -93,8 +93,8 @@ TEST(contexts_are_found_by_name) {
     assert_string_equal(ha_context_name(ha_context_find("sim:1")), "sim:1");
 }
 
-TEST(
-    first_touch_is_the_current_context) { /* kinds; the current context is the host, or that of the scope around */
+/* The current context is the host, or that of the scope around. */
+TEST(first_touch_is_the_current_context) {
     ha_context *const sim = ha_context_find("sim:0");
     assert_string_equal(ha_context_kind(sim), ha_context_kind(ha_context_find("sim:1")));
     assert_true(strcmp(ha_context_kind(sim), ha_context_kind(H)) != 0);

@@ -66,8 +66,8 @@ TEST(growth_on_the_host_keeps_the_old_block) {
     drop(y);
 }
 
-/* An access that shrinks to nothing and grows again: what was enqueued before is still to happen.
- */
+/* An access that shrinks to nothing and grows again: what was enqueued before is still to
+ * happen. */
 TEST(regrowth_under_work) {
     harray_double x = everywhere(), y = keep(harray_double_new_at(0, F));
     hold(C);

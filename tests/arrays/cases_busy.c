@@ -1,5 +1,6 @@
-/* While one thread prepares an array, nobody else comes between, and whoever waited for that is told
- * when it is over. The other thread begins in the middle of a transfer. On the contexts of support/matrix.h. */
+/* While one thread prepares an array, nobody else comes between, and whoever waited for that is
+ * told when it is over. The other thread begins in the middle of a transfer. On the contexts of
+ * support/matrix.h. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"

@@ -411,8 +411,8 @@ TEST(readers_pass_later_writers) {
     drop(x);
 }
 
-/* Another thread holds x. Its request for an access to y, which this thread holds, closes a circle
- * when it waits for that; not when it only tries, and sleeps because y is busy. */
+/* Another thread holds x. Its request for an access to y, which this thread holds, would
+ * deadlock when it waits for that; not when it only tries, and sleeps because y is busy. */
 TEST(who_tries_does_not_wait) {
     const uint64_t thread = UINT64_MAX & ~HA_TOKEN_; /* nobody's */
     const ha_lock_request request = {.range = HA_WHOLE_, .writes = 1};

@@ -1,5 +1,5 @@
-/* Opening many arrays at once: all or nothing, in a global order. On the contexts of support/matrix.h, and
- * with held queues (support/held.h). */
+/* Opening many arrays at once: all or nothing, in a global order. On the contexts of
+ * support/matrix.h, and with held queues (support/held.h). */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -409,8 +409,8 @@ TEST(one_array_is_asked_for_at_once) {
     drop_three(&t);
 }
 
-/* A plain access that closes a circle is refused, or makes the other one be. */
-TEST(circles_with_others) {
+/* A plain access that would deadlock is refused, or makes the other one be. */
+TEST(deadlocks_with_others) {
     trio t = three(H);
     ha_access mine, more;
     pair_opener p;
@@ -424,8 +424,8 @@ TEST(circles_with_others) {
     drop_three(&t);
 }
 
-/* A circle through what is asked for beside the first: it has x, and waits to write y. */
-TEST(circles_through_a_group) {
+/* A deadlock through what is asked for beside the first: it has x, and waits to write y. */
+TEST(deadlocks_through_a_group) {
     trio t = three(H);
     ha_access mine, more;
     pair_opener p;
@@ -620,8 +620,8 @@ int main(void) {
         CASE(trying),
         CASE(waits_for_others),
         CASE(one_array_is_asked_for_at_once),
-        CASE(circles_with_others),
-        CASE(circles_through_a_group),
+        CASE(deadlocks_with_others),
+        CASE(deadlocks_through_a_group),
         CASE(does_not_queue_with_arrays_in_hand),
         CASE(random_sets),
     };

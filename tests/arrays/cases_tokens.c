@@ -1,4 +1,5 @@
-/* Tokens: accesses that outlive their scope, and what ends them. On the contexts of support/matrix.h, and with held queues (support/held.h). */
+/* Tokens: accesses that outlive their scope, and what ends them. On the contexts of
+ * support/matrix.h, and with held queues (support/held.h). */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"

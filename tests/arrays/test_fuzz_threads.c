@@ -6,8 +6,7 @@
  * deadlocks come up, and must be refused. The number of operations is bounded; when a thread waits
  * for ever, the test does not end.
  *
- *     HARRAY_THREAD_OPS=n    operations of each thread, not 10000 (HARRAY_TEST_LONG=1: 200000)
- */
+ *     HARRAY_THREAD_OPS=n    operations of each thread, not 10000 (HARRAY_TEST_LONG=1: 200000) */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"

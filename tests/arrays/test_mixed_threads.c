@@ -9,8 +9,7 @@
  * waits for ever, the test does not end.
  *
  *     HARRAY_THREAD_OPS=n    operations of each thread, instead of 4000 (HARRAY_TEST_LONG=1: 50000)
- *     HARRAY_SEED=n          other operations
- */
+ *     HARRAY_SEED=n          other operations */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"

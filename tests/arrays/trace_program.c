@@ -1,5 +1,5 @@
-/* What tests/checks/test_trace.py looks at: a program that does known things, traced or reported, and ends
- * in different ways.
+/* What tests/checks/test_trace.py looks at: a program that does known things, traced or reported,
+ * and ends in different ways.
  *
  * usage: trace_program WHAT FILE */
 #define HARRAY_IMPLEMENTATION

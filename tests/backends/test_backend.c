@@ -2,9 +2,10 @@
  * memory), the simulated device, fast and slow, the private backend, both behind the fault injection
  * with nothing armed, and the CUDA backend where the fake driver is.
  *
- * Of one kind alone with HARRAY_TEST_KIND=KIND. That may be any kind of backends/list.h, or the one whose
- * header the program is compiled with (see test_kind.h): then the tests of what is optional are run where
- * the backend has it. A kind that is always to be tested is one more row of `subjects`.
+ * Of one kind alone with HARRAY_TEST_KIND=KIND. That may be any kind of backends/list.h, or the one
+ * whose header the program is compiled with (see test_kind.h): then the tests of what is optional
+ * are run where the backend has it. A kind that is always to be tested is one more row of
+ * `subjects`.
  *
  * After each test everything must have been given back, to the last record. */
 #include "../support/faulty_backend.h"

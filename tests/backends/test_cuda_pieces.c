@@ -149,8 +149,8 @@ TEST(large_pieces_of_an_idle_queue) {
     give(block, 310000);
 }
 
-/* Pieces of pinned memory and of the device: one call. Those without gaps are one piece; small ones within
- * the device are for the kernel. */
+/* Pieces of pinned memory and of the device: one call. Those without gaps are one piece; small ones
+ * within the device are for the kernel. */
 TEST(pieces_by_the_driver) {
     const ha_strided_copy p = PITCHED(3, 4, 2, 10, 50, 3, 12), one = PITCHED(3, 4, 2, 3, 12, 3, 12),
                           wide = PITCHED(17, 2, 1, 50, 100, 50, 100);

@@ -183,8 +183,8 @@ TEST(closing_unmaps_pinned_memory) {
     assert_false(is_mapped(block));
 }
 
-/* ---- the allocator, against a model that marks each unit of 64 bytes --------------------------
- */
+/* ---- the allocator, against a model that marks each unit of 64 bytes
+ * -------------------------- */
 
 enum { UNITS = 256, BLOCKS = 60 };
 

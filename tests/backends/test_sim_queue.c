@@ -63,8 +63,8 @@ TEST(pieces_are_one_command) {
     memory_ops->release(memory, block, 64);
 }
 
-/* What GPUs do: a copy engine takes rows and planes anywhere; a kernel takes small pieces, of the device's own
- * memory. */
+/* What GPUs do: a copy engine takes rows and planes anywhere; a kernel takes small pieces, of the
+ * device's own memory. */
 TEST(what_a_device_takes) {
     char text[64] = "0123456789abcdef", back[64] = "", *block;
     void *made;

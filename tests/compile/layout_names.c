@@ -1,5 +1,5 @@
-/* Records, types of fields and variables of the program with names that the macros of layout.h could have
- * used themselves. */
+/* Records, types of fields and variables of the program with names that the macros of layout.h
+ * could have used themselves. */
 #include <layout.h>
 
 typedef float at;

@@ -1,5 +1,5 @@
-/* Uses every macro of views, in the subset that C11, C++17 and CUDA share. The beginning is the sample of
- * the manual. */
+/* Uses every macro of views, in the subset that C11, C++17 and CUDA share. The beginning is the
+ * sample of the manual. */
 #ifndef COMPILE_LAYOUT_VIEWS_H
 #define COMPILE_LAYOUT_VIEWS_H
 

@@ -148,7 +148,7 @@ int use_records(ha_context *context) {
     int failed = 0;
     bodies stars = bodies_new(4), others = bodies_new(4);
     r named = r_new(2);
-    failed += ha_records_layout(&stars, context, "aosoa(4)") != HA_OK;
+    failed += ha_records_layout(stars.records, context, "aosoa(4)") != HA_OK;
     failed += use_scopes(stars, others, context);
     failed += bodies_resize(stars, 9) != HA_OK || ha_records_size(stars.records) != 9;
     failed += bodies_free(&stars) != HA_OK || bodies_free(&others) != HA_OK;

@@ -1,6 +1,7 @@
-/* convert.h: every way to convert whole arrays that this processor has gives the bits that the functions
- * of half.h and bfloat16.h give (test_half has these against a second opinion), at any alignment and
- * length, whatever the rounding mode and flushing to zero. All floats when HARRAY_TEST_LONG is set. */
+/* convert.h: every way to convert whole arrays that this processor has gives the bits that the
+ * functions of half.h and bfloat16.h give (test_half has these against a second opinion), at any
+ * alignment and length, whatever the rounding mode and flushing to zero. All floats when
+ * HARRAY_TEST_LONG is set. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_PAST_CACHES_ 4096

@@ -1,6 +1,6 @@
-/* harray/impl/elements/strided.h: copies between boxes with any strides give what a copy of single elements gives, and
- * touch nothing else; so do conversions and comparisons. Sizes that matter are made small here, so that
- * every path is taken. */
+/* harray/impl/elements/strided.h: copies between boxes with any strides give what a copy of single
+ * elements gives, and touch nothing else; so do conversions and comparisons. Sizes that matter are
+ * made small here, so that every path is taken. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_PAST_CACHES_ 65536

@@ -1,8 +1,8 @@
 /* For test_npy.py. With paths, in pairs: loads an array from the first one and saves it under the
  * second one; and, with .view.npy behind that, its transposed view of every second index of the
- * first dimension, backwards. Also prints it. Otherwise: reads a .npy file from standard input, says on standard error what its header
- * holds, and writes the same elements behind a header of its own to standard output. Exit status: 2
- * for a header that is refused, whose error it says. */
+ * first dimension, backwards. Also prints it. Otherwise: reads a .npy file from standard input,
+ * says on standard error what its header holds, and writes the same elements behind a header of its
+ * own to standard output. Exit status: 2 for a header that is refused, whose error it says. */
 #define HARRAY_IMPLEMENTATION
 #include "../../harray.h"
 

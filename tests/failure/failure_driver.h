@@ -1,5 +1,5 @@
-/* The failure loop at the calls of the CUDA driver (test_failure.c): its points are these instead of the
- * backend's slots, and a point gives an error that says nothing about the device.
+/* The failure loop at the calls of the CUDA driver (test_failure.c): its points are these instead
+ * of the backend's slots, and a point gives an error that says nothing about the device.
  *
  * What a call did not do because of that, the backend must not take for done; and what it does not
  * report it must do all the same. So these calls are no points:

@@ -52,7 +52,7 @@ typedef struct sum_result {
 } sum_result;
 
 /* What can be seen of an array. */
-typedef struct sight {
+typedef struct array_snapshot {
     const ha_grid *grid;
     size_t size;
     uint64_t version;
@@ -62,7 +62,7 @@ typedef struct sight {
         size_t capacity, ranges;
         ha_range valid[MOST_ELEMENTS];
     } at[MEMORIES];
-} sight;
+} array_snapshot;
 
 typedef struct chapter {
     const char *name;
@@ -95,7 +95,7 @@ static struct {
     const model *source;  /* what may have become valid at `where`, also when the call failed */
     const model *lets_go; /* whose access ends, also when the call fails */
     int told;             /* errors that the handler was told of */
-    sight before[ARRAYS];
+    array_snapshot before[ARRAYS];
 } run;
 
 static model models[ARRAYS];
@@ -195,7 +195,7 @@ static const ha_context *place(size_t i) {
     return all[i];
 }
 
-static void look(const ha_array *a, sight *s) {
+static void look(const ha_array *a, array_snapshot *s) {
     s->grid = a->grid;
     s->size = ha_array_size(a);
     s->version = ha_array_version(a);
@@ -210,7 +210,7 @@ static void look(const ha_array *a, sight *s) {
 }
 
 /* Whether element i was valid at one of the memories [first, last). */
-static int was_valid(const sight *s, size_t i, size_t first, size_t last) {
+static int was_valid(const array_snapshot *s, size_t i, size_t first, size_t last) {
     for (size_t k = first; k < last; k++)
         for (size_t r = 0; r < s->at[k].ranges; r++)
             if (is_in(s->grid, s->at[k].valid[r], i)) return 1;
@@ -219,7 +219,7 @@ static int was_valid(const sight *s, size_t i, size_t first, size_t last) {
 
 /* How many elements became valid at memory k, as copies of what was valid somewhere. -1 when
  * anything else has changed. */
-static int gained(const sight *before, const sight *now, size_t k) {
+static int gained(const array_snapshot *before, const array_snapshot *now, size_t k) {
     int more = 0;
     for (size_t i = 0; i < MOST_ELEMENTS; i++) {
         int was = was_valid(before, i, k, k + 1), is = was_valid(now, i, k, k + 1);
@@ -230,8 +230,8 @@ static int gained(const sight *before, const sight *now, size_t k) {
     return more;
 }
 
-static void check_memory_unchanged(const model *m, const sight *before, const sight *now,
-                                   size_t k) {
+static void check_memory_unchanged(const model *m, const array_snapshot *before,
+                                   const array_snapshot *now, size_t k) {
     const ha_context *c = place(k), *where = run.where;
     size_t was = before->at[k].capacity, is = now->at[k].capacity;
     int more = gained(before, now, k);
@@ -245,8 +245,8 @@ static void check_memory_unchanged(const model *m, const sight *before, const si
            m->array->name, c->name, was, is);
 }
 
-static void check_unchanged(const model *m, const sight *before) {
-    sight now = {0};
+static void check_unchanged(const model *m, const array_snapshot *before) {
+    array_snapshot now = {0};
     look(m->array, &now);
     const char *name = m->array->name;
     EXPECT(now.size == before->size, "array '%s': the size has changed", name);

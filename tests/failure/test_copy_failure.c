@@ -1,6 +1,6 @@
-/* Failure loop (test_failure.c) with work on views: copies on devices, on the host and through copies of
- * their own; filling, single elements, comparing, new arrays, plans. A name as argument plays the
- * chapters that match it. */
+/* Failure loop (test_failure.c) with work on views: copies on devices, on the host and through
+ * copies of their own; filling, single elements, comparing, new arrays, plans. A name as argument
+ * plays the chapters that match it. */
 #include "../support/failure_engine.h"
 #include "failure_views.h"
 

@@ -35,8 +35,8 @@ static void run_count(HA_UNUSED const ha_queue *queue, void *argument) {
     ++*big->count;
 }
 
-/* Enqueues a function with an argument that is too large for a buffer on the stack; it runs once.
- */
+/* Enqueues a function with an argument that is too large for a buffer on the stack; it runs
+ * once. */
 static void enqueue_big(ha_context *c) {
     int count = 0;
     const big_argument big = {&count, ""};

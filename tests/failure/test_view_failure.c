@@ -1,6 +1,6 @@
-/* Failure loop (test_failure.c) with views: boxes of tables and cubes to and from devices, those without
- * copy_strided, too; through chunks; sets that grow; several views of one array opened together. A name as
- * argument plays the chapters that match it. */
+/* Failure loop (test_failure.c) with views: boxes of tables and cubes to and from devices, those
+ * without copy_strided, too; through chunks; sets that grow; several views of one array opened
+ * together. A name as argument plays the chapters that match it. */
 #include "../support/faulty_backend.h"
 #include "../../backends/host/host.h"
 

@@ -24,8 +24,8 @@ static void same_nan(ha_dtype type, char *expected, const char *made) {
     if (isnan(c) && isnan(d)) memcpy(expected, made, sizeof c);
 }
 
-/* Runs of n values, some steps of their size apart, of which the right side's may all be the same one (0), or
- * come again after a period. */
+/* Runs of n values, some steps of their size apart, of which the right side's may all be the same
+ * one (0), or come again after a period. */
 static void check_span(const span_test *t, int64_t n, int64_t left, int64_t right, int64_t runs,
                        int64_t period, int in_order) {
     static char is[SPAN_VALUES * 8 + 8], expected[SPAN_VALUES * 8 + 8];
@@ -109,8 +109,8 @@ static void set_real(ha_dtype type, char *at, double x) {
     memcpy(at, &x, type == HA_DTYPE_double ? sizeof x : 0);
 }
 
-/* Pieces of one form, with a value between them that stays; two rounds of them, as far apart. On the right is
- * the same for all of a round (right 0), or a piece for each (1). */
+/* Pieces of one form, with a value between them that stays; two rounds of them, as far apart. On
+ * the right is the same for all of a round (right 0), or a piece for each (1). */
 static void check_form(const span_test *t, ha_apply_form form, int64_t n, int right) {
     enum { PIECES = 10, MOST = PIECES * 4 * 32 + PIECES * 8 };
     const ha_kernel *kernel = t->kernel;

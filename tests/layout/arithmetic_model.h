@@ -1,5 +1,5 @@
-/* What arithmetic with whole views should do: values that operations say something with, and a model that goes
- * value by value, and computes in C. */
+/* What arithmetic with whole views should do: values that operations say something with, and a
+ * model that goes value by value, and computes in C. */
 #ifndef HARRAY_TESTS_LAYOUT_ARITHMETIC_MODEL_H
 #define HARRAY_TESTS_LAYOUT_ARITHMETIC_MODEL_H
 

@@ -89,7 +89,7 @@ static void test_pictures(void **state) {
     ha_record_free(r);
 }
 
-static void test_stretch(void **state) {
+static void test_run_of_bits(void **state) {
     (void)state;
     const int64_t n[] = {3, 7}, at[] = {1, 2};
     ha_record *r = ha_record_parse("x:i32 y:i32", NULL);

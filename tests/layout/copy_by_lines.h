@@ -26,8 +26,8 @@ static const ha_interleavers *way_of(int number) {
     return number == 0 ? &ha_interleavers_portable : NULL;
 }
 
-/* Lanes that fill lines, parts of lines and several of them; records of whole lines and others; from the
- * first record, the middle of a block, the middle of a line. */
+/* Lanes that fill lines, parts of lines and several of them; records of whole lines and others;
+ * from the first record, the middle of a block, the middle of a line. */
 static void test_lines(void **state) {
     (void)state;
     static const char *const all[] = {"soa",       "aosoa(8)",         "aosoa(32)",
@@ -50,8 +50,8 @@ static void test_lines(void **state) {
 }
 
 /* Each field fills lines; one between others is not copied, and stays as it is. */
-/* Lines of fields of 8, 16 and 32 bytes in each order, of arrays, and of blocks that are read from one end to the
- * other. */
+/* Lines of fields of 8, 16 and 32 bytes in each order, of arrays, and of blocks that are read from
+ * one end to the other. */
 static void test_mixed_lines(void **state) {
     (void)state;
     static const char *const of[] = {"a:u8 b:u8 c:u16 d:f32",

@@ -1,5 +1,5 @@
-/* Copies between layouts: what is copied, and a model that moves value by value to where ha_mapping_offset
- * says. Included by test_layout_copy.c. */
+/* Copies between layouts: what is copied, and a model that moves value by value to where
+ * ha_mapping_offset says. Included by test_layout_copy.c. */
 #ifndef HARRAY_TESTS_LAYOUT_COPY_MODEL_H
 #define HARRAY_TESTS_LAYOUT_COPY_MODEL_H
 

@@ -96,8 +96,8 @@ static void test_ways(void **state) {
     atomic_store(&ha_chosen_interleavers, best);
 }
 
-/* What tiles have no room for: many leaves, long ones, sizes by turns, blocks that are longer than tiles and
- * end nowhere together; several orders at once. */
+/* What tiles have no room for: many leaves, long ones, sizes by turns, blocks that are longer than
+ * tiles and end nowhere together; several orders at once. */
 static void test_unusual(void **state) {
     (void)state;
     static const struct {
@@ -211,7 +211,8 @@ static void test_no_end(void **state) {
     ha_record_free(r);
 }
 
-/* Thousands of blobs on both sides, by turns, of which one reaches into the next; and no memory to find it. */
+/* Thousands of blobs on both sides, by turns, of which one reaches into the next; and no memory to
+ * find it. */
 static void test_many_blobs(void **state) {
     (void)state;
     enum { LEAVES = 4000, EACH = 8 };

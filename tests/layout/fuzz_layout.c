@@ -1,9 +1,9 @@
-/* For libFuzzer: bytes are pieces of text, of a record and then of a layout, or pieces of layouts of the
- * particle that fit each other; then extents, and another layout. What is parsed is right: it is written
- * and parsed again to the same, values do not overlap unless "one" says so, all texts can be made of it,
- * values that were read are read again after they have been written, and copies between the two layouts
- * leave in every byte what values that are got and set one by one leave. What is refused points into
- * the text.
+/* For libFuzzer: bytes are pieces of text, of a record and then of a layout, or pieces of layouts
+ * of the particle that fit each other; then extents, and another layout. What is parsed is right:
+ * it is written and parsed again to the same, values do not overlap unless "one" says so, all texts
+ * can be made of it, values that were read are read again after they have been written, and copies
+ * between the two layouts leave in every byte what values that are got and set one by one leave.
+ * What is refused points into the text.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined tests/layout/fuzz_layout.c -o fuzz
  *     ./fuzz -max_len=200 -max_total_time=600 corpus/ */

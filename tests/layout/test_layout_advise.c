@@ -1,5 +1,5 @@
-/* What layouts are advised: by loops whose time is made up by a clock that only these loops move, so that
- * nothing depends on how fast anything is. */
+/* What layouts are advised: by loops whose time is made up by a clock that only these loops move,
+ * so that nothing depends on how fast anything is. */
 #include "../support/layout_memory.h"
 
 static int no_blob;

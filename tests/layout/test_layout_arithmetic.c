@@ -1,6 +1,6 @@
 /* Arithmetic with whole views, against a model that goes value by value through ha_mapped_get and
- * ha_mapped_set, and computes in C: every byte of the left side is as it has to be, and the right one is as
- * it was. */
+ * ha_mapped_set, and computes in C: every byte of the left side is as it has to be, and the right
+ * one is as it was. */
 #include "../support/layout_memory.h"
 
 #include "arithmetic_loops.h"
@@ -167,8 +167,8 @@ static void test_records(void **state) {
 
 enum { MOST_NEIGHBOURS = 70 };
 
-/* So many fields of one type that follow each other, all of a record or behind another one: with values, with
- * the same layout, and with arrays. */
+/* So many fields of one type that follow each other, all of a record or behind another one: with
+ * values, with the same layout, and with arrays. */
 static void check_neighbours(const char *type_name, int fields, bool all, const char *text,
                              ha_operator op) {
     const int64_t n[] = {83}, zero[] = {0};
@@ -223,7 +223,7 @@ static void test_neighbours(void **state) {
                 check_neighbours(of_type[t], fields, all, turn % 3 ? "aosoa(8)" : "aosoa(32)",
                                  (ha_operator)(turn / 2 % 5));
             }
-        /* so many that columns are more than are woven, and values more than come again */
+        /* more columns than are interleaved at once, and more values than come again */
         check_neighbours(of_type[t], 67, true, "aos", HA_SUBTRACT);
         check_neighbours(of_type[t], 67, false, "aos", HA_ADD);
     }

@@ -38,7 +38,7 @@ int main(void) {
         cmocka_unit_test(test_failing_memory),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_stretch),
+        cmocka_unit_test(test_run_of_bits),
         cmocka_unit_test(test_no_view),
         cmocka_unit_test(test_wrong_codings),
         cmocka_unit_test(test_mixed_tables),

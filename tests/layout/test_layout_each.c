@@ -1,5 +1,5 @@
-/* Loops over views: each index once and in order of memory, in every layout and for odd extents; regions
- * of every kind; leaving a loop; neighbours; parts for threads. */
+/* Loops over views: each index once and in order of memory, in every layout and for odd extents;
+ * regions of every kind; leaving a loop; neighbours; parts for threads. */
 #define HA_LAYOUT_IMPLEMENTATION
 #include "../../layout.h"
 

@@ -1,5 +1,5 @@
-/* Mappings as JSON, pictures and device text: what stands in them, how they are cut where the buffer ends,
- * and when there are none. What device text does is shown by test_layout_text. */
+/* Mappings as JSON, pictures and device text: what stands in them, how they are cut where the
+ * buffer ends, and when there are none. What device text does is shown by test_layout_text. */
 #include "../support/layout_memory.h"
 #include "../../layout.h"
 

@@ -1,6 +1,6 @@
-/* Strided blocks (layout/impl/simd/strided_blocks.h): every way to move them that this processor has, with every size, number
- * of leaves and of lanes, at any address and with any strides, does what moving one value after the other
- * does, and touches nothing else. */
+/* Strided blocks (layout/impl/simd/strided_blocks.h): every way to move them that this processor
+ * has, with every size, number of leaves and of lanes, at any address and with any strides, does
+ * what moving one value after the other does, and touches nothing else. */
 #include "../support/layout_memory.h"
 #include "../../layout.h"
 
@@ -164,7 +164,7 @@ static void test_leaves_and_lanes(void **state) {
         for (int64_t leaves = 1; leaves <= 20; leaves++) try_size(size, leaves, 1, 70);
 }
 
-/* More leaves than are woven at once, and longer rows. */
+/* More leaves than are interleaved at once, and longer rows. */
 static void test_many(void **state) {
     (void)state;
     for (int32_t size = 1; size <= 16; size *= 2)

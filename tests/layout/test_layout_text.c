@@ -1,7 +1,8 @@
-/* The text that layouts make for devices. As OpenCL C it is built and run on the first OpenCL device: records
- * are copied from one layout to another there, for extents that the text was not made for, and every
- * byte is what the host makes of the same values. With "nvrtc" as argument: CUDA's run-time compiler accepts
- * it, which takes no GPU. Skipped where there is no OpenCL, no NVRTC. */
+/* The text that layouts make for devices. As OpenCL C it is built and run on the first OpenCL
+ * device: records are copied from one layout to another there, for extents that the text was not
+ * made for, and every byte is what the host makes of the same values. With "nvrtc" as argument:
+ * CUDA's run-time compiler accepts it, which takes no GPU. Skipped where there is no OpenCL, no
+ * NVRTC. */
 #define HA_LAYOUT_IMPLEMENTATION
 #include "../../layout.h"
 
@@ -201,8 +202,8 @@ static uint32_t random_bits(void) {
     return (uint32_t)(seed >> 32);
 }
 
-/* A number that conversions have something to do with: small ones, halves, what is just between two, the ends of
- * types, and anything. As the type that it is of. */
+/* A number that conversions have something to do with: small ones, halves, what is just between
+ * two, the ends of types, and anything. As the type that it is of. */
 static void any_value(ha_dtype type, unsigned char *value) {
     static const double between[] = {0,         -0.0,     0.5,     -1.5,  2.5,    0x1p-24,
                                      0x1.8p-25, 0x1p-133, 255,     127.5, -128.5, 1e30,

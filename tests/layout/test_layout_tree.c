@@ -1,6 +1,6 @@
-/* The layout "tree": expected offsets and trees as literals, which are those of LLAMA's own tests of its
- * tree mapping; random functors for odd extents against a model that follows the rules index by index;
- * what is refused, and where; tables by hand. */
+/* The layout "tree": expected offsets and trees as literals, which are those of LLAMA's own tests
+ * of its tree mapping; random functors for odd extents against a model that follows the rules index
+ * by index; what is refused, and where; tables by hand. */
 #include "../support/layout_memory.h"
 #include "../../layout.h"
 

@@ -1,5 +1,5 @@
-/* Boxes: what a view of a table or a cube moves, in how many calls; which views exclude each other; what
- * is said about a box, and what of it is lost. */
+/* Boxes: what a view of a table or a cube moves, in how many calls; which views exclude each other;
+ * what is said about a box, and what of it is lost. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -109,8 +109,8 @@ static double value_at(darray x, size_t i) {
 
 /* ---- what moves ----------------------------------------------------------------------------- */
 
-/* Reading the view at C moves its elements and no others, in so many calls: of copy_strided, where C has that;
- * else of copy. */
+/* Reading the view at C moves its elements and no others, in so many calls: of copy_strided, where
+ * C has that; else of copy. */
 static void expect_cost(darray view, int pieces, int copies) {
     const ha_statistics before = ha_array_statistics(view.array);
     begin_counting(0);
@@ -285,7 +285,7 @@ TEST(a_line_over_gaps) {
 }
 
 /* Nothing makes such views, but whoever changes their numbers. */
-static void expect_astray(ha_status s) {
+static void expect_off_grid(ha_status s) {
     const ha_error e = ha_take_error();
     assert_int_equal(s, HA_ERR_ARGUMENT);
     assert_int_equal(e.status, HA_ERR_ARGUMENT);
@@ -294,16 +294,16 @@ static void expect_astray(ha_status s) {
 
 static void nobody_opens(darray y, darray x) {
     ha_access v, w;
-    expect_astray(open_view(&v, y, H, HA_READ)); /* also where all is valid */
-    expect_astray(open_view(&v, y, H, HA_WRITE));
-    expect_astray(open_view(&v, y, C, HA_READ));
-    expect_astray(open_view(&v, y, C, HA_OVERWRITE));
-    expect_astray(darray_prefetch(y, M1));
-    expect_astray(darray_fill(y, ha_dvalue_of_double(2), C));
-    expect_astray(darray_copy(y, y, C));
+    expect_off_grid(open_view(&v, y, H, HA_READ)); /* also where all is valid */
+    expect_off_grid(open_view(&v, y, H, HA_WRITE));
+    expect_off_grid(open_view(&v, y, C, HA_READ));
+    expect_off_grid(open_view(&v, y, C, HA_OVERWRITE));
+    expect_off_grid(darray_prefetch(y, M1));
+    expect_off_grid(darray_fill(y, ha_dvalue_of_double(2), C));
+    expect_off_grid(darray_copy(y, y, C));
     ha_request both[] = {{.access = &v, .context = C, .how = HA_READ, .view = &x},
                          {.access = &w, .context = C, .how = HA_READ, .view = &y}};
-    expect_astray(ha_open_many(both, 2));
+    expect_off_grid(ha_open_many(both, 2));
 }
 
 TEST(elements_between_rows) {

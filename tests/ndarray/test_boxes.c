@@ -1,5 +1,5 @@
-/* Boxes of a grid and sets of them (harray/impl/base/box.h, harray/impl/base/range_set.h, harray/impl/device/queue_copy.h), against sets of
- * elements that are kept one by one. */
+/* Boxes of a grid and sets of them (harray/impl/base/box.h, harray/impl/base/range_set.h,
+ * harray/impl/device/queue_copy.h), against sets of elements that are kept one by one. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"

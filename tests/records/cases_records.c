@@ -1,5 +1,5 @@
-/* Record arrays: what harray/records.h and harray/records_typed.h promise, on the contexts of support/matrix.h; and
- * random work against an oracle (records_steps.h).
+/* Record arrays: what harray/records.h and harray/records_typed.h promise, on the contexts of
+ * support/matrix.h; and random work against an oracle (records_steps.h).
  *
  *     cases_records NAME    tests whose names match
  *     HARRAY_FUZZ_OPS=n     n / 40 steps on each row, instead of 1000 (HARRAY_TEST_LONG=1: 300000)
@@ -123,7 +123,7 @@ TEST(only_fields_that_are_read_move) {
     atoms r = made_at(H);
     const uint64_t own = !shares_memory(C);
     assert_int_equal(moved(r.records), 0);
-    SUCCEEDS(ha_records_layout(&r, C, own ? "soa" : "aos"));
+    SUCCEEDS(ha_records_layout(r.records, C, own ? "soa" : "aos"));
     HA_USING(v, r, C, "read pos") SUCCEEDS(ha_context_finish(C));
     else fail();
     assert_int_equal(moved(r.records), own * N * POS_BYTES);
@@ -146,7 +146,7 @@ TEST(only_fields_that_are_read_move) {
 
 TEST(what_is_written_elsewhere_comes_back_alone) {
     atoms r = made_at(H);
-    SUCCEEDS(ha_records_layout(&r, M1, "soa"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "soa"));
     HA_USING(v, r, M1, "read vel, write pos.x") SUCCEEDS(HA_RUN_VIEW(move_all, v, 0.5));
     else fail();
     assert_false(valid(r, H, "pos.x"));
@@ -175,7 +175,7 @@ TEST(overwriting_moves_nothing) {
 
 TEST(elsewhere_by_the_host) {
     atoms r = made_at(M1);
-    SUCCEEDS(ha_records_layout(&r, M2, "aosoa(8)"));
+    SUCCEEDS(ha_records_layout(r.records, M2, "aosoa(8)"));
     HA_USING(v, r, M2, "read pos.x+vel") {
         double sum = 0;
         SUCCEEDS(HA_RUN_VIEW(sum_x, v, &sum));
@@ -197,7 +197,7 @@ TEST(all_pairs_of_layouts) {
             int64_t n = N;
             ha_records *r = ha_records_new(&atom_record, 1, &n, atom_layouts[i]);
             assert_non_null(r);
-            SUCCEEDS(ha_records_layout_(r, M1, atom_layouts[k], HA_SITE));
+            SUCCEEDS(ha_records_layout(r, M1, atom_layouts[k]));
             assert_string_equal(ha_records_mapping(r, M1)->text, atom_layouts[k]);
             assert_string_equal(ha_records_mapping(r, H)->text, atom_layouts[i]);
             for (int64_t j = 0; j < N; j++) {
@@ -222,9 +222,9 @@ TEST(layouts_change_while_values_stay) {
     HA_USING(v, r, M1, "write vel") {}
     else fail();
     for (size_t i = 0; i < ATOM_LAYOUTS; i++) {
-        SUCCEEDS(ha_records_layout(&r, C, atom_layouts[i]));
+        SUCCEEDS(ha_records_layout(r.records, C, atom_layouts[i]));
         assert_string_equal(ha_records_mapping(r.records, C)->text, atom_layouts[i]);
-        SUCCEEDS(ha_records_layout(&r, H, atom_layouts[(i + 3) % ATOM_LAYOUTS]));
+        SUCCEEDS(ha_records_layout(r.records, H, atom_layouts[(i + 3) % ATOM_LAYOUTS]));
         for (int64_t j = 0; j < N; j += 7) {
             const atom b = atom_of(j);
             atom a;
@@ -232,7 +232,7 @@ TEST(layouts_change_while_values_stay) {
             expect_atom(&a, &b);
         }
     }
-    SUCCEEDS(ha_records_layout(&r, H, "soa"));
+    SUCCEEDS(ha_records_layout(r.records, H, "soa"));
     expect_atoms(r, 0);
     free_atoms(&r);
 }
@@ -242,15 +242,15 @@ TEST(layouts_that_do_not_do) {
                                       "soa(", "",    "split(nosuch: aos, soa)"};
     atoms r = made_at(H);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        REFUSED(HA_ERR_ARGUMENT, ha_records_layout(&r, M1, bad[i]));
-    REFUSED(HA_ERR_ARGUMENT, ha_records_layout(&r, M1, NULL));
-    REFUSED_SAYING(HA_ERR_ARGUMENT, "pos.x", ha_records_layout(&r, M1, "null"));
-    HA_USING(v, r, M1, "read") REFUSED(HA_ERR_CONFLICT, ha_records_layout(&r, M1, "soa"));
+        REFUSED(HA_ERR_ARGUMENT, ha_records_layout(r.records, M1, bad[i]));
+    REFUSED(HA_ERR_ARGUMENT, ha_records_layout(r.records, M1, NULL));
+    REFUSED_SAYING(HA_ERR_ARGUMENT, "pos.x", ha_records_layout(r.records, M1, "null"));
+    HA_USING(v, r, M1, "read") REFUSED(HA_ERR_CONFLICT, ha_records_layout(r.records, M1, "soa"));
     else fail();
     assert_string_equal(ha_records_mapping(r.records, M1)->text, "aos");
     expect_atoms(r, 0);
     free_atoms(&r);
-    REFUSED(HA_ERR_ARGUMENT, ha_records_layout(&r, M1, "soa"));
+    REFUSED(HA_ERR_ARGUMENT, ha_records_layout(r.records, M1, "soa"));
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */
@@ -262,7 +262,7 @@ TEST(views_with_a_layout) {
     HA_USING(v, f, H, "overwrite")
     for (int64_t i = 0; i < N; i++) fields_store(v, fields_at(v, i), atom_of(i));
     else fail();
-    SUCCEEDS(ha_records_layout(&f, M1, "aosoa(8)"));
+    SUCCEEDS(ha_records_layout(f.records, M1, "aosoa(8)"));
     const uint64_t version = ha_records_version(f.records);
     HA_USING(v, f, M1, "overwrite") fail();
     else {
@@ -293,7 +293,7 @@ TEST(views_of_packed_records) {
     expect_atom(&a, &b);
     SUCCEEDS(packed_atoms_free(&p));
     atoms r = made_at(H);
-    SUCCEEDS(ha_records_layout(&r, H, "aos(packed)"));
+    SUCCEEDS(ha_records_layout(r.records, H, "aos(packed)"));
     HA_USING(v, r, H, "overwrite") fail();
     else REFUSED(HA_ERR_ARGUMENT, HA_USED(v).status);
     assert_true(valid(r, H, NULL));
@@ -313,7 +313,7 @@ HA_QUEUED(add_to_part, plane, int64_t, int64_t);
 
 TEST(of_two_dimensions) {
     plane_atoms r = plane_atoms_new(HA_DIM(4, 5));
-    SUCCEEDS(ha_records_layout(&r, M1, "aosoa(8)@col"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(8)@col"));
     HA_USING(v, r, M1, "overwrite") SUCCEEDS(HA_RUN_VIEW(number, v));
     else fail();
     HA_USING_PART(v, r, M1, "write mass", 1, 3) {

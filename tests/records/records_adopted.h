@@ -15,10 +15,10 @@ TEST(array_of_structs_adopted) {
     assert_true(valid(r, H, NULL));
     HA_USING(v, r, H, "read pos") assert_ptr_equal(cloud_pos_x(v, cloud_at(v, 3)), &mine[3].pos.x);
     else fail();
-    SUCCEEDS(ha_records_layout(&r, M1, "soa"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "soa"));
     HA_USING(v, r, M1, "read vel, write pos.x") SUCCEEDS(HA_RUN_VIEW(move_all, v, 2.0));
     else fail();
-    REFUSED(HA_ERR_STATE, ha_records_layout(&r, H, "soa"));
+    REFUSED(HA_ERR_STATE, ha_records_layout(r.records, H, "soa"));
     REFUSED(HA_ERR_STATE, atoms_resize(r, N + 1));
     const uint64_t there = moved(r.records);
     SUCCEEDS(atoms_sync(r));
@@ -53,7 +53,7 @@ TEST(arrays_adopted) {
         assert_ptr_equal(fields_pos_z(v, fields_at(v, 2)), &pos[2][2]);
     }
     else fail();
-    SUCCEEDS(ha_records_layout(&r, M1, "aos"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "aos"));
     HA_USING(v, r, M1, "write mass") fail(); /* which are views of arrays */
     else REFUSED(HA_ERR_ARGUMENT, HA_USED(v).status);
     SUCCEEDS(try_open(r.records, M1, "write", 0, HA_END));
@@ -98,7 +98,7 @@ TEST(resizing_keeps_values) {
     atoms r = made_at(C);
     HA_USING(v, r, M1, "write vel") {}
     else fail();
-    SUCCEEDS(ha_records_layout(&r, M1, "aosoa(8)"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(8)"));
     SUCCEEDS(atoms_resize(r, 3 * N));
     assert_int_equal(ha_records_size(r.records), 3 * N);
     for (int64_t i = 0; i < N; i++) {
@@ -156,7 +156,7 @@ TEST(freed) {
     FREED("ha_records_sync", atoms_sync(u));
     FREED("ha_records_get", atoms_get(u, 0, &a));
     FREED("ha_records_resize", atoms_resize(u, 3));
-    FREED("ha_records_layout", ha_records_layout(&u, M1, "soa"));
+    FREED("ha_records_layout", ha_records_layout(u.records, M1, "soa"));
     FREED("ha_records_prefetch", ha_records_prefetch(u.records, M1, NULL, 0, HA_END));
     FREED_0("ha_records_size", ha_records_size(u.records));
     FREED_0("ha_records_rank", ha_records_rank(u.records));
@@ -176,7 +176,7 @@ TEST(freed) {
 TEST(described) {
     atoms r = made_at(H);
     char text[2000], few[10];
-    SUCCEEDS(ha_records_layout(&r, M1, "aosoa(4)"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(4)"));
     SUCCEEDS(try_open(r.records, M1, "read pos.y", 2, 7));
     const size_t n = ha_records_describe(r.records, text, sizeof text);
     assert_int_equal(n, strlen(text));
@@ -209,7 +209,7 @@ TEST(adopted_memory_used_elsewhere) {
     field_atoms f = field_atoms_on(field_of, N);
     HA_USING(v, r, C, "read vel, write pos.x") SUCCEEDS(HA_RUN_VIEW(move_all, v, 3.0));
     else fail();
-    SUCCEEDS(ha_records_layout(&f, M1, "aos"));
+    SUCCEEDS(ha_records_layout(f.records, M1, "aos"));
     SUCCEEDS(try_open(f.records, C, "write", 0, HA_END));
     SUCCEEDS(try_open(f.records, M1, "write pos", 0, HA_END));
     SUCCEEDS(atoms_unwrap(&r));
@@ -267,9 +267,10 @@ TEST(messages) {
     REFUSED_SAYING(HA_ERR_STATE, "records 'mine' (atom[20]): their memory is the caller's",
                    atoms_resize(r, N + 1));
     REFUSED_SAYING(HA_ERR_ARGUMENT, "count, heatmap), found 'n'",
-                   ha_records_layout(&r, M1, "nosuch"));
+                   ha_records_layout(r.records, M1, "nosuch"));
     HA_USING(v, r, M1, "read")
-    REFUSED_SAYING(HA_ERR_CONFLICT, "records 'mine' (atom[20])", ha_records_layout(&r, M2, "soa"));
+    REFUSED_SAYING(HA_ERR_CONFLICT, "records 'mine' (atom[20])",
+                   ha_records_layout(r.records, M2, "soa"));
     else fail();
     SUCCEEDS(atoms_unwrap(&r));
     r = made_at(H);
@@ -341,7 +342,7 @@ TEST(described_wherever_they_are) {
     SUCCEEDS(try_open(r.records, M1, "read pos.x+flag", 3, 9));
     (void)ha_records_describe(r.records, text, sizeof text);
     assert_true(strstr(text, "pos.x[3, 9)") && strstr(text, "flag[3, 9)") && strstr(text, "), "));
-    SUCCEEDS(ha_records_layout(&r, M1, "soa")); /* which takes the block away */
+    SUCCEEDS(ha_records_layout(r.records, M1, "soa")); /* which takes the block away */
     (void)ha_records_describe(r.records, text, sizeof text);
     assert_null(strstr(text, "soa"));
     free_atoms(&r);

@@ -1,5 +1,5 @@
-/* Cases of test_record_array.c: memory of the caller's that no text describes, records of unusual sizes, and
- * what of them is refused. */
+/* Cases of test_record_array.c: memory of the caller's that no text describes, records of unusual
+ * sizes, and what of them is refused. */
 #ifndef HARRAY_TESTS_RECORDS_RECORDS_BY_HAND_H
 #define HARRAY_TESTS_RECORDS_RECORDS_BY_HAND_H
 
@@ -120,7 +120,8 @@ static void pictures_on_a_device(void **state) {
     fine(ha_memory_release(sim, blob));
 }
 
-/* Of an array of structs with a hole in each, and padding behind each row. A blob of no bytes is no memory. */
+/* Of an array of structs with a hole in each, and padding behind each row. A blob of no bytes is no
+ * memory. */
 static void rows_with_a_pitch(void **state) {
     (void)state;
     enum { ROW = WIDE * 16 + 16 };

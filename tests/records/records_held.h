@@ -1,5 +1,6 @@
-/* Cases of test_record_array.c: devices that are late or fail while records are converted, that reach each
- * other, and threads that want the same chunks. Each with devices of its own: one that has failed stays so. */
+/* Cases of test_record_array.c: devices that are late or fail while records are converted, that
+ * reach each other, and threads that want the same chunks. Each with devices of its own: one that
+ * has failed stays so. */
 #ifndef HARRAY_TESTS_RECORDS_RECORDS_HELD_H
 #define HARRAY_TESTS_RECORDS_RECORDS_HELD_H
 
@@ -299,8 +300,8 @@ static void all_chunks_are_taken(void **state) {
 
 /* ---- at any time ------------------------------------------------------------------------------ */
 
-/* The library is called from the allocator here, which programs must not do: it may hold locks then, in an
- * order that ThreadSanitizer rightly does not like. */
+/* The library is called from the allocator here, which programs must not do: it may hold locks
+ * then, in an order that ThreadSanitizer rightly does not like. */
 #ifdef __has_feature
 #define SANITIZES_THREADS __has_feature(thread_sanitizer)
 #elif defined __SANITIZE_THREAD__

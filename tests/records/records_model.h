@@ -1,5 +1,6 @@
-/* Record arrays against an oracle: one copy of the values, and for each field of each record a bit for every
- * memory where it is valid. Random fields, ranges, contexts, layouts and extents; one thread.
+/* Record arrays against an oracle: one copy of the values, and for each field of each record a bit
+ * for every memory where it is valid. Random fields, ranges, contexts, layouts and extents; one
+ * thread.
  *
  * Behind support/matrix.h and records_atom.h. A failure prints the seed and the last steps. */
 #ifndef HARRAY_TESTS_RECORDS_RECORDS_MODEL_H

@@ -6,7 +6,7 @@
 
 TEST(conflicts_go_by_field_and_range) {
     atoms r = made_at(H);
-    SUCCEEDS(ha_records_layout(&r, M1, "soa"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "soa"));
     HA_USING(v, r, H, "write pos, read mass") {
         HA_USING(w, r, M1, "write vel, read mass+id") { /* another field, at another place */
             REFUSED_SAYING(HA_ERR_CONFLICT, "vel", try_open(r.records, H, "read vel", 0, HA_END));
@@ -15,7 +15,7 @@ TEST(conflicts_go_by_field_and_range) {
             SUCCEEDS(try_open(r.records, M2, "write tag", 0, HA_END));
             REFUSED(HA_ERR_CONFLICT, try_open(r.records, H, "read tag+pos.z", 0, HA_END));
             REFUSED(HA_ERR_CONFLICT, atoms_resize(r, N + 1));
-            REFUSED(HA_ERR_CONFLICT, ha_records_layout(&r, M2, "soa"));
+            REFUSED(HA_ERR_CONFLICT, ha_records_layout(r.records, M2, "soa"));
             REFUSED(HA_ERR_CONFLICT, atoms_free(&r));
             atom a;
             REFUSED(HA_ERR_CONFLICT, atoms_get(r, 0, &a));
@@ -111,7 +111,7 @@ TEST(never_written) {
 TEST(never_a_view_of_what_is_refused) {
     static const char zeros[sizeof(fields)];
     field_atoms fresh = field_atoms_new(N), other = field_atoms_new(N);
-    SUCCEEDS(ha_records_layout(&other, M1, "aosoa(8)"));
+    SUCCEEDS(ha_records_layout(other.records, M1, "aosoa(8)"));
     const struct {
         ha_records *records;
         ha_context *at;
@@ -179,7 +179,7 @@ TEST(the_queue_of_the_caller_goes) {
     ha_context *mine = ha_context_adopt(device, queue);
     assert_non_null(mine);
     atoms r = made_at(H);
-    SUCCEEDS(ha_records_layout(&r, device, "soa"));
+    SUCCEEDS(ha_records_layout(r.records, device, "soa"));
     for (int i = 0; i < 3; i++) {
         HA_USING(v, r, mine, "write") SUCCEEDS(HA_RUN_VIEW(move_all, v, 1.0));
         else fail();
@@ -200,7 +200,7 @@ TEST(no_records_of_some) {
     SUCCEEDS(ha_records_open(&a, r.records, C, "write pos, read id", 4, 4));
     assert_true(a.records && a.mapping && a.first == 4 && a.last == 4);
     SUCCEEDS(try_open(r.records, M1, "write", 0, HA_END));
-    REFUSED(HA_ERR_CONFLICT, ha_records_layout(&r, C, "soa"));
+    REFUSED(HA_ERR_CONFLICT, ha_records_layout(r.records, C, "soa"));
     REFUSED(HA_ERR_CONFLICT, atoms_resize(r, N + 1));
     assert_int_equal(a.mapping->rows, LEAVES);
     SUCCEEDS(ha_records_close(&a));
@@ -279,7 +279,7 @@ static void call_all(const ha_queue *queue, void *argument) {
         if (i == 1) s = ha_records_close(o->access);
         if (i == 2) s = ha_records_wait(o->access);
         if (i == 3) s = ha_records_get(r, &one, &a);
-        if (i == 4) s = ha_records_layout_(r, H, "soa", HA_SITE);
+        if (i == 4) s = ha_records_layout(r, H, "soa");
         if (i == 5) s = ha_records_resize(r, &one);
         if (i == 6) s = ha_records_sync(r);
         if (i == 7) s = ha_records_prefetch(r, H, NULL, 0, HA_END);
@@ -371,8 +371,8 @@ TEST(functions_on_queues_may_ask) {
     free_atoms(&r);
 }
 
-/* A layout that has changed since it was looked at: once before anything is opened, once before the view is
- * made. Whoever makes views is asked a few times, and then says no. */
+/* A layout that has changed since it was looked at: once before anything is opened, once before the
+ * view is made. Whoever makes views is asked a few times, and then says no. */
 static int fitting_views;
 static ha_status fits_for_a_while(const ha_mapping *m, void *const *blob, int own, void *view,
                                   ha_error *error) {

@@ -121,8 +121,8 @@ TEST(threads_with_a_field_each) {
     ha_context *const places[] = {C, M1, M2};
     const int leaves[] = {MASS, ID, POS};
     adder a[3];
-    SUCCEEDS(ha_records_layout(&r, C, "soa"));
-    SUCCEEDS(ha_records_layout(&r, M1, "aosoa(8)"));
+    SUCCEEDS(ha_records_layout(r.records, C, "soa"));
+    SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(8)"));
     for (int i = 0; i < 3; i++) {
         a[i] = (adder){.r = r, .context = places[i], .leaf = leaves[i]};
         assert_int_equal(pthread_create(&a[i].thread, NULL, adder_main, &a[i]), 0);
@@ -143,8 +143,9 @@ TEST(threads_with_a_field_each) {
     free_atoms(&r);
 }
 
-/* Records of which the host has several fields at work: what comes to one of them from elsewhere, in large
- * parts, leaves the bytes of the others alone; and those who convert share the few chunks that there are. */
+/* Records of which the host has several fields at work: what comes to one of them from elsewhere,
+ * in large parts, leaves the bytes of the others alone; and those who convert share the few chunks
+ * that there are. */
 enum { MANY = 6000, PASSES = 6 };
 
 HA_FN void add_id(cloud v, int32_t n) { HA_EACH(cloud, v, at) * cloud_id(v, at) += n; }
@@ -187,8 +188,8 @@ TEST(neighbours_in_a_record_are_left_alone) {
         assert_non_null(r[k].records);
         HA_USING(v, r[k], H, "overwrite") store_all(v);
         else fail();
-        SUCCEEDS(ha_records_layout(&r[k], M1, "soa"));
-        SUCCEEDS(ha_records_layout(&r[k], M2, "aosoa(8)"));
+        SUCCEEDS(ha_records_layout(r[k].records, M1, "soa"));
+        SUCCEEDS(ha_records_layout(r[k].records, M2, "aosoa(8)"));
     }
     for (int i = 0; i < 6; i++) {
         a[i] = (adder){.r = r[i / 3], .context = places[i % 3], .leaf = leaves[i % 3]};

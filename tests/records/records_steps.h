@@ -224,7 +224,7 @@ static void step_layout(void) {
     const int callers = world.wrapped && world.memory[p] == world.memory[world.wrapped_place];
     ha_status wanted = callers ? HA_ERR_STATE : is_any_open() && !same ? HA_ERR_CONFLICT : HA_OK;
     world_note("\n  %s at %s", layout, ha_context_name(world.context[p]));
-    const ha_status got = ha_records_layout_(world.r, world.context[p], layout, HA_SITE);
+    const ha_status got = ha_records_layout(world.r, world.context[p], layout);
     if (callers && got == HA_ERR_CONFLICT && is_any_open()) wanted = got;
     expect_status(got, wanted, "layout");
     if (got) return;
@@ -307,8 +307,8 @@ static void step_nonsense(void) {
     WORLD(a.status == HA_ERR_ARGUMENT && !a.records, "open all the same");
     expect_status(ha_records_open(&a, world.r, H, "read", (size_t)world.rows + 1, HA_END),
                   HA_ERR_ARGUMENT, "behind the end");
-    expect_status(ha_records_layout_(world.r, world.context[pick(PLACES)], "null", HA_SITE),
-                  HA_ERR_ARGUMENT, "null");
+    expect_status(ha_records_layout(world.r, world.context[pick(PLACES)], "null"), HA_ERR_ARGUMENT,
+                  "null");
 }
 
 /* ---- worlds ---------------------------------------------------------------------------------- */

@@ -680,7 +680,7 @@ static void views_of_many_blobs(void **state) {
     wide one, found;
     some_wide r = some_wide_new(3);
     assert_non_null(r.records);
-    fine(ha_records_layout(&r, NULL, "soa"));
+    fine(ha_records_layout(r.records, NULL, "soa"));
     assert_int_equal(70, ha_records_mapping(r.records, NULL)->blobs);
     for (int k = 0; k < 70; k++) one.x[k] = (float)k;
     HA_USING(v, r, ha_host(), "overwrite") HA_EACH(some, v, at) some_store(v, at, one);

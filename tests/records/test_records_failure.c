@@ -1,7 +1,8 @@
-/* Failure loop (see failure/test_failure.c) of record arrays: every allocation and every call of a backend fails in
- * turn, and then with all behind it. When a call fails, what can be seen of the array must be as before, but
- * for values that came to the host on their way, or on which nothing was asked but to be there; then it is
- * repeated, and must succeed; at the end all values are there, and everything has been given back. */
+/* Failure loop (see failure/test_failure.c) of record arrays: every allocation and every call of a
+ * backend fails in turn, and then with all behind it. When a call fails, what can be seen of the
+ * array must be as before, but for values that came to the host on their way, or on which nothing
+ * was asked but to be there; then it is repeated, and must succeed; at the end all values are
+ * there, and everything has been given back. */
 #include "../support/failure_engine.h"
 #include "../../harray_records.h"
 
@@ -23,12 +24,12 @@ typedef struct thing {
 } thing;
 
 /* What can be seen of one. */
-typedef struct sight {
+typedef struct array_snapshot {
     int64_t size;
     uint64_t version;
     char layout[CONTEXTS][48];
     char valid[CONTEXTS][LEAVES][MOST];
-} sight;
+} array_snapshot;
 
 static ha_context *context[CONTEXTS]; /* host, sim, private, CUDA */
 static int contexts;
@@ -37,7 +38,7 @@ static struct {
     const char *step;
     long point;
     int sticky, spent, unified, strides;
-    sight before[ARRAYS];
+    array_snapshot before[ARRAYS];
 } round_;
 static uint32_t counter;
 
@@ -77,7 +78,7 @@ static int is_valid(const ha_records *r, int c, int leaf, int64_t i) {
     return in && ha_set_contains(&in->valid, ha_field_box_range(a, &b));
 }
 
-static void look(const thing *t, sight *s) {
+static void look(const thing *t, array_snapshot *s) {
     memset(s, 0, sizeof *s);
     s->size = ha_records_size(t->r.records);
     s->version = ha_records_version(t->r.records);
@@ -91,16 +92,17 @@ static void look(const thing *t, sight *s) {
     }
 }
 
-static void look_at_all(sight *s) {
+static void look_at_all(array_snapshot *s) {
     const long points = faulty_points(), first = faulty_pause();
     for (int k = 0; k < ARRAYS; k++)
         if (things[k].r.records) look(&things[k], &s[k]);
     faulty_resume(first, points);
 }
 
-/* More may be valid than before: copies of what is valid; and a layout may be known where it was not asked
- * for before. Nothing else is different. */
-static void check_unchanged(const sight *before, const sight *now, const char *name) {
+/* More may be valid than before: copies of what is valid; and a layout may be known where it was
+ * not asked for before. Nothing else is different. */
+static void check_unchanged(const array_snapshot *before, const array_snapshot *now,
+                            const char *name) {
     EXPECT(now->size == before->size, "%s has another size", name);
     EXPECT(now->version == before->version, "%s has another version", name);
     for (int c = 0; c < contexts; c++) {
@@ -135,7 +137,7 @@ static ha_status expected_status(void) {
 /* Whether the step has to be repeated. */
 static int end_step(ha_status s, const char *name) {
     const ha_error e = ha_take_error();
-    static sight now[ARRAYS];
+    static array_snapshot now[ARRAYS];
     if (s == HA_OK) {
         EXPECT(!e.status, "it succeeded with an error: %s", e.text);
         return 0;
@@ -242,7 +244,7 @@ static ha_status makes(thing *t, atoms r) {
 }
 
 static void lays_out(thing *t, ha_context *c, const char *layout) {
-    STEP(t->name, ha_records_layout(&t->r, c, layout));
+    STEP(t->name, ha_records_layout(t->r.records, c, layout));
     EXPECT(!strcmp(ha_records_mapping(t->r.records, c)->text, layout), "another layout");
 }
 
@@ -380,8 +382,8 @@ static void play_adopting(void) {
     }
 }
 
-/* The same on the host and one device, in a few steps of which each point is played: what takes memory for
- * itself, and goes on with several ranges. */
+/* The same on the host and one device, in a few steps of which each point is played: what takes
+ * memory for itself, and goes on with several ranges. */
 static void play_shortly(void) {
     thing *t = &things[0];
     ha_context *h = context[0], *n = context[1];
@@ -452,7 +454,7 @@ static void play_widely(void) {
     for (int i = 0; i < 70; i++) arrays[i] = mine[i];
     STEP("wide_new", (r = some_wide_new(N)).records ? HA_OK : ha_first_error.status);
     STEP("(wide[6])", uses(r, context[2]));
-    STEP("(wide[6])", ha_records_layout(&r, context[1], "soa"));
+    STEP("(wide[6])", ha_records_layout(r.records, context[1], "soa"));
     STEP("(wide[6])", uses(r, context[1]));
     SURELY(some_wide_free(&r));
     STEP("wide_on", (r = some_wide_on(arrays, N)).records ? HA_OK : ha_first_error.status);

@@ -1,6 +1,6 @@
-/* Values that a device puts into place: strided copies by the host, the simulated device, and the kernel of
- * the CUDA backend over the fake driver, against a naive model; and when record arrays use them, what
- * happens when they cannot, and that it all arrives. */
+/* Values that a device puts into place: strided copies by the host, the simulated device, and the
+ * kernel of the CUDA backend over the fake driver, against a naive model; and when record arrays
+ * use them, what happens when they cannot, and that it all arrives. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_RECORDS_PART_BYTES_ (128 << 10) /* so that there are several parts */
@@ -38,8 +38,9 @@ static size_t pick(size_t n) {
     return (size_t)(random_state >> 33) % n;
 }
 
-/* Of 0 to 4 levels, with counts that are odd as often as not; aligned or not. Its values take their turns in
- * `bytes` bytes of the target from `first` on; the source's may lie anywhere, and be read twice. */
+/* Of 0 to 4 levels, with counts that are odd as often as not; aligned or not. Its values take their
+ * turns in `bytes` bytes of the target from `first` on; the source's may lie anywhere, and be read
+ * twice. */
 static ha_strided_copy any_copy(unsigned char *to, size_t room, const unsigned char *from) {
     static const size_t sizes[] = {1, 2, 4, 8, 16, 8, 4, 3, 12, 5};
     const size_t bytes = sizes[pick(sizeof sizes / sizeof *sizes)], unit = pick(2) ? bytes : 1;
@@ -379,8 +380,8 @@ static void touch(atoms r, ha_context *c, const char *what) {
 static atoms made(int64_t n, const char *host, ha_context *c, const char *device) {
     atoms r = atoms_new(n);
     assert_non_null(r.records);
-    fine(ha_records_layout(&r, ha_host(), host));
-    fine(ha_records_layout(&r, c, device));
+    fine(ha_records_layout(r.records, ha_host(), host));
+    fine(ha_records_layout(r.records, c, device));
     return r;
 }
 
@@ -460,7 +461,7 @@ TEST(of_two_dimensions) {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         ha_records_access v;
         ha_records *r = ha_records_new(&atom_record, 2, extent, "aos");
-        fine(ha_records_layout_(r, c, layouts[i], HA_SITE));
+        fine(ha_records_layout(r, c, layouts[i]));
         fine(ha_records_open(&v, r, ha_host(), "overwrite", 0, HA_END));
         const ha_mapped m = {v.mapping, v.blob};
         for (int64_t leaf = 0; leaf < LEAVES; leaf++)
@@ -492,8 +493,8 @@ TEST(of_two_dimensions) {
     c->ops = counted.ops;
 }
 
-/* Only what was asked for moves: from an array of structs the host gathers it, whole fields the device puts
- * into place; and what the device has of the others stays. */
+/* Only what was asked for moves: from an array of structs the host gathers it, whole fields the
+ * device puts into place; and what the device has of the others stays. */
 TEST(only_what_is_asked_for) {
     ha_context *c = counted_at(sim());
     atoms r = made(N, "aos", c, "soa");
@@ -528,7 +529,7 @@ TEST(records_with_much_padding) {
     ha_records *r = ha_records_new(record, 1, &n, "aos");
     ha_records_access v;
     assert_non_null(r);
-    fine(ha_records_layout_(r, c, "soa", HA_SITE));
+    fine(ha_records_layout(r, c, "soa"));
     fine(ha_records_open(&v, r, ha_host(), "overwrite", 0, HA_END));
     fine(ha_records_close(&v));
     fine(ha_records_open(&v, r, c, "write", 0, HA_END));
@@ -554,7 +555,7 @@ TEST(blocks_of_the_caller) {
     set_records(&memory, 0, N, 1);
     atoms r = {.records = ha_records_wrap(&memory, NULL, 0)};
     assert_non_null(r.records);
-    fine(ha_records_layout(&r, c, "soa"));
+    fine(ha_records_layout(r.records, c, "soa"));
     touch(r, c, "write");
     atoms other = made(2 * N, "aos", c, "soa"); /* is in the chunk then */
     set_on_host(other, 2);
@@ -579,7 +580,7 @@ TEST(padding_of_the_caller) {
     memset(mine, 0x5A, sizeof mine);
     atoms r = atoms_of(mine, N);
     assert_non_null(r.records);
-    fine(ha_records_layout(&r, c, "soa"));
+    fine(ha_records_layout(r.records, c, "soa"));
     set_on_host(r, 1);
     touch(r, c, "write");
     fine(atoms_sync(r));
@@ -595,8 +596,8 @@ TEST(padding_of_the_caller) {
 
 /* ---- record arrays: what goes wrong ---------------------------------------------------------- */
 
-/* The device finds out too late that it cannot: the host converts. What is an error stays one, and nothing
- * else has changed. */
+/* The device finds out too late that it cannot: the host converts. What is an error stays one, and
+ * nothing else has changed. */
 TEST(devices_that_fail_to) {
     static const ha_status late[] = {HA_ERR_UNSUPPORTED, HA_ERR_MEMORY};
     ha_context *c = counted_at(sim());
@@ -717,7 +718,7 @@ TEST(between_devices) {
     static const char *const layouts[] = {"aosoa(16)", "aosoa(16)", "byteswap(soa)"};
     for (int i = 0; i < 3; i++) {
         atoms r = made(N, "aos", one, "soa");
-        fine(ha_records_layout(&r, two, layouts[i]));
+        fine(ha_records_layout(r.records, two, layouts[i]));
         set_on_host(r, i);
         touch(r, one, "write");
         assert_false(ha_records_valid(r.records, ha_host(), "pos", 0, HA_END));

@@ -1,6 +1,6 @@
-/* The CUDA backend alone, over the fake driver (backends/fake_libcuda.h): for backends/test_cuda.c and its peers. To be
- * included first. Each test says what the fake's options are; after each test everything must
- * have been given back, to the driver and to the last record. */
+/* The CUDA backend alone, over the fake driver (backends/fake_libcuda.h): for backends/test_cuda.c
+ * and its peers. To be included first. Each test says what the fake's options are; after each test
+ * everything must have been given back, to the driver and to the last record. */
 #ifndef HARRAY_TESTS_SUPPORT_CUDA_ALONE_H
 #define HARRAY_TESTS_SUPPORT_CUDA_ALONE_H
 

@@ -1,5 +1,6 @@
-/* The engine of the failure loop (failure/test_failure.c): with a host and devices whose calls fail on demand.
- * To be included first. FAILURE_HOST: the host that fails, if it is not the usual one. */
+/* The engine of the failure loop (failure/test_failure.c): with a host and devices whose calls fail
+ * on demand. To be included first. FAILURE_HOST: the host that fails, if it is not the usual
+ * one. */
 #ifndef HARRAY_TESTS_SUPPORT_FAILURE_ENGINE_H
 #define HARRAY_TESTS_SUPPORT_FAILURE_ENGINE_H
 

@@ -18,8 +18,8 @@ typedef struct memory {
     ha_mapped mapped;
 } memory;
 
-/* Exactly as much memory as there is, so that sanitizers see what goes beyond: from an address on that is a
- * multiple of this, or anywhere (0). */
+/* Exactly as much memory as there is, so that sanitizers see what goes beyond: from an address on
+ * that is a multiple of this, or anywhere (0). */
 static void *new_blob(int64_t bytes, size_t alignment) {
     const size_t size = (size_t)bytes;
     void *blob = alignment ? aligned_alloc(alignment, size / alignment * alignment + alignment)

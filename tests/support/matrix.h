@@ -13,8 +13,8 @@
  *      private:0   cuda:0      cuda:1       managed memory
  *      launch:0    private:0   private:1    CUDA's device memory; functions are kernels
  *
- * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with that kind,
- * and where there are none these instead:
+ * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with
+ * that kind, and where there are none these instead:
  *
  *      KIND:0      private:0   private:1
  *      private:0   KIND:0      KIND:1       if it has two devices
@@ -86,8 +86,8 @@ static const matrix_row matrix[] = {
 };
 enum { MATRIX_ROWS = sizeof matrix / sizeof *matrix };
 
-/* The name may have a word behind it, which says how the devices are set up. Kind "named" is the one that
- * is tested. */
+/* The name may have a word behind it, which says how the devices are set up. Kind "named" is the
+ * one that is tested. */
 static inline ha_context *require_context(const char *name) {
     const int is_named = strncmp(name, "named:", 6) == 0;
     char copy[80];

@@ -1,6 +1,6 @@
 /* A second opinion on half and bfloat16, and values that are hard to convert. To be included behind
- * harray.h. The opinion comes from the list of all values of the format as doubles, in which the nearest
- * is looked up, and knows nothing of bits but how the 16 of a number are read. */
+ * harray.h. The opinion comes from the list of all values of the format as doubles, in which the
+ * nearest is looked up, and knows nothing of bits but how the 16 of a number are read. */
 #ifndef HARRAY_TESTS_SUPPORT_NUMBERS_H
 #define HARRAY_TESTS_SUPPORT_NUMBERS_H
 

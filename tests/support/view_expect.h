@@ -1,5 +1,6 @@
-/* What ndarray/test_view_fuzz.c does on open views, and what it expects of opening them: the accesses that are
- * open, what queues read from them, conflicts, the elements that have to be moved. */
+/* What ndarray/test_view_fuzz.c does on open views, and what it expects of opening them: the
+ * accesses that are open, what queues read from them, conflicts, the elements that have to be
+ * moved. */
 #ifndef HARRAY_TESTS_SUPPORT_VIEW_EXPECT_H
 #define HARRAY_TESTS_SUPPORT_VIEW_EXPECT_H
 

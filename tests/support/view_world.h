@@ -1,5 +1,6 @@
-/* The world of ndarray/test_view_fuzz.c: contexts of several kinds, arrays of one to four dimensions with one
- * plain copy of their elements each, views, and the sets of elements that these are about.
+/* The world of ndarray/test_view_fuzz.c: contexts of several kinds, arrays of one to four
+ * dimensions with one plain copy of their elements each, views, and the sets of elements that these
+ * are about.
  *
  * The copy is all that there is to compare with: for each element of a storage a value, or that it was
  * never written, or that it counts as written while nobody knows its value. */

@@ -2,8 +2,8 @@
  *
  * The budget of the fast path is 7 times a bare lock and unlock for open and close together, 10 on
  * a device. It takes two locks, so what stands here is all it may do: anything else (statistics,
- * traces, checks for debugging) belongs into opening.h, behind a condition that is already there.
- */
+ * traces, checks for debugging) belongs into opening.h, behind a condition that is already
+ * there. */
 #ifndef HARRAY_IMPL_ACCESS_OPEN_H
 #define HARRAY_IMPL_ACCESS_OPEN_H
 

@@ -6,8 +6,8 @@
  *
  * Whoever has more to enqueue before the access counts (filling, copying) does it between begin and
  * commit. When the host has to wait for a device, busy is dropped for that time, and preparing
- * starts again with what then is there; the holder stays in place, so nobody can touch the range.
- */
+ * starts again with what then is there; the holder stays in place, so nobody can touch the
+ * range. */
 #ifndef HARRAY_IMPL_ACCESS_OPENING_H
 #define HARRAY_IMPL_ACCESS_OPENING_H
 
@@ -75,8 +75,8 @@ HA_IN_ void ha_opening_abort(ha_opening *o) {
     ha_admit_end(o->array, o->ticket);
 }
 
-/* Tells why; after abort, so that the handler may use the array. Of record arrays a part says it all: they
- * have no elements of one size. */
+/* Tells why; after abort, so that the handler may use the array. Of record arrays a part says it
+ * all: they have no elements of one size. */
 HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     ha_array *a = o->array;
     const ha_label label = ha_subject_of(a);

@@ -1,5 +1,6 @@
-/* Preparing what an opening needs, while the array is busy: a block, the values in it, room for what will be
- * noted, and an order behind what is outstanding. What would make the host wait returns HA_RETRY_. */
+/* Preparing what an opening needs, while the array is busy: a block, the values in it, room for
+ * what will be noted, and an order behind what is outstanding. What would make the host wait
+ * returns HA_RETRY_. */
 #ifndef HARRAY_IMPL_ACCESS_PREPARE_H
 #define HARRAY_IMPL_ACCESS_PREPARE_H
 

@@ -1,5 +1,5 @@
-/* What is being opened: the elements that the caller means, and the part of the array that is locked for
- * them. */
+/* What is being opened: the elements that the caller means, and the part of the array that is
+ * locked for them. */
 #ifndef HARRAY_IMPL_ACCESS_TARGET_H
 #define HARRAY_IMPL_ACCESS_TARGET_H
 

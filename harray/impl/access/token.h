@@ -161,8 +161,8 @@ HA_IN_ void ha_event_queue_give(ha_context *q, uint64_t waits_until) {
     pthread_mutex_unlock(&ha_registry.lock);
 }
 
-/* q waits for the event; *behind: where it has. It has a fence at once: nobody may ever wait for it, and
- * then polling would not learn that the queue is free again. */
+/* q waits for the event; *behind: where it has. A fence is made at once: nobody else may ever wait
+ * there, and then polling would not learn that the queue is free again. */
 HA_IN_ ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_timepoint *behind) {
     ha_fence *fence;
     ha_status s = ha_or_backend(q, q->ops->await(q->queue, event));

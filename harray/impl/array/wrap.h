@@ -1,5 +1,5 @@
-/* The caller's memory as an array: taking it, keeping it up to date, handing it back. state/owners.h has
- * what is refused in between. */
+/* The caller's memory as an array: taking it, keeping it up to date, handing it back.
+ * state/owners.h has what is refused in between. */
 #ifndef HARRAY_IMPL_ARRAY_WRAP_H
 #define HARRAY_IMPL_ARRAY_WRAP_H
 

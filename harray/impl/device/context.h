@@ -1,5 +1,5 @@
-/* What the memories and contexts of the process are, and where they are listed. The lists only grow, until
- * ha_shutdown, so that they can be walked unlocked (registry.h). */
+/* What the memories and contexts of the process are, and where they are listed. The lists only
+ * grow, until ha_shutdown, so that they can be walked unlocked (registry.h). */
 #ifndef HARRAY_IMPL_DEVICE_CONTEXT_H
 #define HARRAY_IMPL_DEVICE_CONTEXT_H
 
@@ -49,8 +49,8 @@ typedef struct ha_memory {
     ha_allocator allocator;   /* of the user: takes the table's place; no functions: none */
     ha_pool pool;
     pthread_mutex_t lock; /* guards those below */
-    struct ha_chunk *
-        device_staging; /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/chunks.h */
+    /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/chunks.h */
+    struct ha_chunk *device_staging;
     void (*reclaim)(struct ha_memory *); /* gives back what is kept for staging; NULL: nothing is */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */

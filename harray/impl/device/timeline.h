@@ -12,8 +12,8 @@
 #include "context.h"
 #include "../events/all.h"
 
-/* An event, shared by those who wait for it. Freed by the last of them once a newer one is there.
- */
+/* An event, shared by those who wait for it. Freed by the last of them once a newer one is
+ * there. */
 typedef struct ha_fence {
     ha_event event;
     uint64_t covers; /* operations with a sequence number up to this */

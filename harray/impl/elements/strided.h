@@ -6,8 +6,7 @@
  *                 on both sides becomes one larger element, the run
  *     choose      dimension a has the nearest neighbours in the target, b in the source
  *     copy        a and b the same, or long runs: row by row. Else tile by tile, so that no line of
- *                 memory is fetched twice; turned around by vectors where both sides are dense
- */
+ *                 memory is fetched twice; turned around by vectors where both sides are dense */
 #ifndef HARRAY_IMPL_ELEMENTS_STRIDED_H
 #define HARRAY_IMPL_ELEMENTS_STRIDED_H
 

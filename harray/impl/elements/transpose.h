@@ -1,9 +1,9 @@
-/* Transposing copies on the host: where the target's neighbours lie apart in the source, and the source's
- * in the target. Memory moves in lines of 64 bytes, and each should be used whole while it is in a
- * cache: so a tile is read, turned around by vectors into a buffer, and written row by row, past the
- * caches where the whole is large (as memcpy does it). Vectors of 16 bytes are enough for that: it is
- * memory that takes the time, and wider ones read more rows at once, which push each other out of the
- * first cache where they are a power of two apart. */
+/* Transposing copies on the host: where the target's neighbours lie apart in the source, and the
+ * source's in the target. Memory moves in lines of 64 bytes, and each should be used whole while it
+ * is in a cache: so a tile is read, turned around by vectors into a buffer, and written row by row,
+ * past the caches where the whole is large (as memcpy does it). Vectors of 16 bytes are enough for
+ * that: it is memory that takes the time, and wider ones read more rows at once, which push each
+ * other out of the first cache where they are a power of two apart. */
 #ifndef HARRAY_IMPL_ELEMENTS_TRANSPOSE_H
 #define HARRAY_IMPL_ELEMENTS_TRANSPOSE_H
 
@@ -115,10 +115,10 @@ enum {
     HA_TILE_ROWS = 64  /* of them */
 };
 
-/* How a whole transposition is done. Large: read ahead; past: the caches. Where whole lines of the target
- * are whole lines of tiles, tiles go along the rows of the source. Elsewhere they go along bands,
- * HA_TILE_ROWS rows of the target from their beginning to their end: what is no whole line at the
- * end of a tile is written with the next one. */
+/* How a whole transposition is done. Large: read ahead; past: the caches. Where whole lines of the
+ * target are whole lines of tiles, tiles go along the rows of the source. Elsewhere they go along
+ * bands, HA_TILE_ROWS rows of the target from their beginning to their end: what is no whole line
+ * at the end of a tile is written with the next one. */
 typedef struct ha_transposition {
     ha_tile whole;
     size_t bytes; /* of an element */

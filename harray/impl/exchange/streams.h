@@ -1,6 +1,6 @@
 /* Streams of others, for a moment: who takes or gives memory on a stream says so by its handle, and
- * may destroy it soon after. So they do not become contexts (device/queues.h does that, and waits for their
- * end): a queue is put around the stream, an event passes, and the queue goes again. */
+ * may destroy it soon after. So they do not become contexts (device/queues.h does that, and waits
+ * for their end): a queue is put around the stream, an event passes, and the queue goes again. */
 #ifndef HARRAY_IMPL_EXCHANGE_STREAMS_H
 #define HARRAY_IMPL_EXCHANGE_STREAMS_H
 

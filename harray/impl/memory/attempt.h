@@ -16,21 +16,21 @@ typedef struct ha_attempt {
     ha_timepoint point;
     uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
                          or a request that never fits could wait for ever; 0: first attempt */
-    int for_chunk;    /* HA_RETRY_: wait for a chunk to be given back, not for the point */
+    int for_chunk;    /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
     ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;
     ha_range staged;
-    struct ha_fence
-        *fence; /* HA_RETRY_: the event behind the point, if it is known; to be released */
+    /* HA_RETRY_: the event behind `point`, if it is known; to be released */
+    struct ha_fence *fence;
     struct ha_in_flight { /* the same of record arrays: what is on its way to be converted */
         ha_chunk *chunk;
         const struct ha_incarnation *from;
         ha_range range;
     } in_flight[HA_IN_FLIGHT]; /* first those that were fetched first */
-    int no_scatter; /* the device could not put them into place: they are cut otherwise then */
+    int no_scatter; /* the device could not put them into place, so another method moves them */
 } ha_attempt;
 
-/* Not a status for users: try again after waiting for a point, with nothing held. */
+/* Not a status for users: try again after waiting for attempt->point, with nothing held. */
 #define HA_RETRY_ ((ha_status)-1)
 
 /* Nor this: the block has to be exchanged, so no other access to it may be open. */

@@ -79,7 +79,7 @@ HA_IN_ uint64_t ha_memory_returned(ha_memory *m, uint64_t seen) {
     }
 }
 
-/* Has what was kept back for staging in a memory given to it again. */
+/* Has what is kept for staging in a memory given back to it. */
 HA_IN_ void ha_memory_reclaim(ha_memory *m) {
     void (*reclaim)(ha_memory *) = __atomic_load_n(&m->reclaim, __ATOMIC_ACQUIRE);
     if (reclaim) reclaim(m);
@@ -126,7 +126,7 @@ HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block *
     return HA_OK;
 }
 
-/* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has happened. */
+/* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has passed. */
 HA_IN_ ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
     if ((*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;

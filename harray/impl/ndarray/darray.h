@@ -100,7 +100,7 @@ HA_IN_ void ha_plot_grid(ha_plot *plot, int row) {
     plot->size = !ha_view_is_empty(x);
     for (int d = 0; plot->size && d < x->rank; d++)
         ha_plot_insert(plot, x->extent[d] + (d == row ? x->offset : 0), x->stride[d]);
-    if (plot->rank == 1 && plot->pitch[0] == 1) plot->rank = 0; /* a line: it needs none */
+    if (plot->rank == 1 && plot->pitch[0] == 1) plot->rank = 0; /* without gaps: it needs none */
 }
 
 HA_IN_ ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_shape *shape,

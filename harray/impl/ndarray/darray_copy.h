@@ -58,8 +58,8 @@ HA_IN_ int ha_view_is_valid_at(const darray *v, const ha_context *c) {
 
 /* ---- on a device ---------------------------------------------------------------------------- */
 
-/* Pieces that a queue can copy by one command: rows or planes of them, forwards. The data are those of the
- * first elements; NULL: to ask only. */
+/* Pieces that a queue can copy by one command: rows or planes of them, forwards. The data are those
+ * of the first elements; NULL: to ask only. */
 HA_IN_ int ha_pieces_between(const darray *to, char *to_data, const darray *from,
                              const char *from_data, ha_strided_copy *copy) {
     const size_t size = to->array->element;

@@ -158,7 +158,8 @@ HA_IN_ ha_status ha_open_many_fail(const ha_open_set *t, ha_status s) {
     return s == HA_RETRY_ALONE_ ? s : ha_opening_fail(&t->at->opening, s);
 }
 
-/* Busy. Whether a part of a record array asks for what is valid nowhere. No memory to find out: then not. */
+/* Busy. Whether a part of a record array asks for what is valid nowhere. No memory to find out:
+ * then not. */
 HA_IN_ int ha_part_lacks(const ha_open_part *part) {
     const ha_opening *o = &part->opening;
     const ha_array *a = o->array;
@@ -173,8 +174,8 @@ HA_IN_ int ha_part_lacks(const ha_open_part *part) {
     return lacks;
 }
 
-/* Admitted. Parts of record arrays that may be refused for what was never written are the first, so that
- * nothing has moved then. */
+/* Admitted. Parts of record arrays that may be refused for what was never written are the first, so
+ * that nothing has moved then. */
 HA_IN_ ha_status ha_group_prepare(ha_open_set *t, size_t first, size_t end) {
     ha_status s = HA_OK;
     for (size_t i = first; i < end; i++)
@@ -266,8 +267,8 @@ HA_IN_ void ha_open_many_idle(const ha_open_set *t) {
     for (size_t i = 0; i < t->count; i = ha_group_end(t, i)) ha_busy_end(t->part[i].opening.array);
 }
 
-/* Waits for what one part has to wait for. The others keep no chunks: two threads might each wait for those
- * of the other one. */
+/* Waits for what one part has to wait for. The others keep no chunks: two threads might each wait
+ * for those of the other one. */
 HA_IN_ ha_status ha_open_many_wait(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++)
         if (&t->part[i] != t->at) ha_attempt_end(&t->part[i].attempt);

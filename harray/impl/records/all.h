@@ -1,9 +1,9 @@
-/* Record arrays: included by harray_records.h in the one file that defines HARRAY_IMPLEMENTATION. state/array_ops.h says what
- * the engine knows of them.
+/* Record arrays: included by harray_records.h in the one file that defines HARRAY_IMPLEMENTATION.
+ * state/array_ops.h says what the engine knows of them.
  *
  *     state.h           what a record array is; boxes of fields
  *     placement.h       a mapping and the places of its blobs for each memory
- *     patterns.h        how a box lies in memory: stride patterns, merged copies
+ *     patterns.h        how a box lies in memory: columns, stride patterns, merged copies
  *     chunk_mapping.h   what is converted at once, as a mapping
  *     device_scatter.h  what a device puts into place itself, by strided copies
  *     method.h          in which parts a box is moved, and how
@@ -17,7 +17,8 @@
  *     create.h          making, freeing
  *     wrap.h            the caller's memory
  *     relayout.h        other layouts, other extents
- *     query.h           questions, single records */
+ *     query.h           questions, single records
+ *     typed.h           what the macros of harray/records_typed.h call */
 #ifndef HARRAY_IMPL_RECORDS_ALL_H
 #define HARRAY_IMPL_RECORDS_ALL_H
 

@@ -1,5 +1,5 @@
-/* Parts of a record array that the host converts, by way of staging chunks. A chunk is not waited for while
- * another one is held. */
+/* Parts of a record array that the host converts, by way of staging chunks. A chunk is not waited
+ * for while another one is held. */
 #ifndef HARRAY_IMPL_RECORDS_BY_HOST_H
 #define HARRAY_IMPL_RECORDS_BY_HOST_H
 
@@ -13,8 +13,7 @@ HA_IN_ ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *c
     const ha_copying how = {.first = b->first, .last = b->last};
     void *const blob = chunk->block->data;
     ha_tables_take(&c->host, c->there.mapping, b->leaf, b->end);
-    ha_chunk_map(&c->chunk, c->bytes, c->leaf_values, c->leaves, c->merged_copy, c->here.mapping,
-                 b);
+    ha_chunk_map(&c->chunk, c->bytes, c->column, c->columns, c->merged_copy, c->here.mapping, b);
     const ha_mapped staged = {&c->chunk.mapping, &blob};
     const ha_mapped host = {state->leaves == b->end - b->leaf && !c->there.mapping->counts
                                 ? c->there.mapping

@@ -1,5 +1,5 @@
-/* Parts of a record array that travel between two memories without the host: copied by the queue, or by it and
- * the device, which puts them into place. */
+/* Parts of a record array that travel between two memories without the host: copied by the queue,
+ * or by it and the device, which puts them into place. */
 #ifndef HARRAY_IMPL_RECORDS_BY_QUEUE_H
 #define HARRAY_IMPL_RECORDS_BY_QUEUE_H
 
@@ -17,8 +17,8 @@ HA_IN_ ha_strided_copy ha_strided_turn(const ha_strided_copy *copy) {
     return turned;
 }
 
-/* Enqueues n merged copies; chunk NULL: between the two memories. here_is_to: to where they were merged.
- * *some: set when any were enqueued, also when it fails. */
+/* Enqueues n merged copies; chunk NULL: between the two memories. here_is_to: to where they were
+ * merged. *some: set when any were enqueued, also when it fails. */
 HA_IN_ ha_status ha_records_transfer_some(ha_records_transfer *c, ha_context *queue,
                                           const ha_merged_copy *b, int64_t n, char *chunk,
                                           int here_is_to, int *some) {

@@ -1,5 +1,5 @@
-/* The part of a box that is converted at once: what of a chunk of the host's memory is like the device's,
- * described as a mapping, so that a copy between layouts fills or reads it. */
+/* The part of a box that is converted at once: what of a chunk of the host's memory is like the
+ * device's, described as a mapping, so that a copy between layouts fills or reads it. */
 #ifndef HARRAY_IMPL_RECORDS_CHUNK_MAPPING_H
 #define HARRAY_IMPL_RECORDS_CHUNK_MAPPING_H
 
@@ -28,10 +28,10 @@ HA_IN_ void ha_tables_take(ha_staged_tables *h, const ha_mapping *like, int64_t 
     for (; leaf < end; leaf++) h->row[leaf] = like->row[leaf];
 }
 
-/* The linearizer of the values of a leaf in a chunk, which are `*unit` bytes apart for neighbours. */
-HA_IN_ ha_linearizer ha_chunk_linearizer(const ha_leaf_values *s, const ha_mapping *device,
+/* The linearizer of a column in a chunk, where neighbouring values are `*unit` bytes apart. */
+HA_IN_ ha_linearizer ha_chunk_linearizer(const ha_column *s, const ha_mapping *device,
                                          const ha_strided_copy *copy, int64_t *unit) {
-    const ha_stride_pattern *p = &s->stride_pattern;
+    const ha_stride_pattern *p = &s->pattern;
     ha_linearizer z = {.rank = device->rank, .count = INT64_MAX};
     for (int d = 0; d < z.rank; d++) z.dimension[d] = d;
     if (s->here->linearizer >= 0) z = device->linearizer[s->here->linearizer];
@@ -54,19 +54,19 @@ HA_IN_ int32_t ha_tables_linearizer(ha_staged_tables *h, const ha_linearizer *z)
     return n;
 }
 
-/* The row of the values of a leaf in a chunk. Its base is such that the array's own indices hold. */
-HA_IN_ ha_row ha_chunk_row(ha_staged_tables *h, const ha_leaf_values *s, const ha_merged_copy *b,
+/* The row of a column in a chunk. Its base is such that the array's own indices hold. */
+HA_IN_ ha_row ha_chunk_row(ha_staged_tables *h, const ha_column *s, const ha_merged_copy *b,
                            const ha_mapping *device, const ha_field_box *box) {
     const ha_strided_copy *copy = &b->copy;
     ha_row row = *s->here;
     ha_linearizer z;
     row.blob = 0;
     row.section = -1;
-    row.base = (int64_t)b->packed + (s->stride_pattern.at - ha_merged_copy_here(b));
-    if (s->stride_pattern.blocks) {
-        row.lane_stride = ha_packed_step(copy, s->stride_pattern.step[0]);
-        row.block_stride = ha_packed_step(copy, s->stride_pattern.step[1]);
-        row.base -= s->stride_pattern.linear / row.lanes * row.block_stride;
+    row.base = (int64_t)b->packed + (s->pattern.at - ha_merged_copy_here(b));
+    if (s->pattern.blocks) {
+        row.lane_stride = ha_packed_step(copy, s->pattern.step[0]);
+        row.block_stride = ha_packed_step(copy, s->pattern.step[1]);
+        row.base -= s->pattern.linear / row.lanes * row.block_stride;
         z = device->linearizer[row.linearizer];
     } else {
         z = ha_chunk_linearizer(s, device, copy, &row.block_stride);
@@ -79,7 +79,7 @@ HA_IN_ ha_row ha_chunk_row(ha_staged_tables *h, const ha_leaf_values *s, const h
 }
 
 /* The mapping of a chunk of so many bytes, with these merged copies. */
-HA_IN_ void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_leaf_values *s, int64_t leaves,
+HA_IN_ void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_column *s, int64_t columns,
                          const ha_merged_copy *b, const ha_mapping *device,
                          const ha_field_box *box) {
     ha_tables_clear(h, device);
@@ -92,7 +92,7 @@ HA_IN_ void ha_chunk_map(ha_staged_tables *h, size_t bytes, const ha_leaf_values
     h->mapping.sections = 0;
     h->mapping.section = NULL;
     h->mapping.text = "";
-    for (int64_t i = 0; i < leaves; i++) {
+    for (int64_t i = 0; i < columns; i++) {
         const ha_row row = ha_chunk_row(h, &s[i], &b[s[i].merged_copy], device, box);
         if (s[i].byte >= 0) h->byte_row[s[i].byte] = row;
         const ha_row *leaf = &device->row[s[i].leaf];

@@ -1,9 +1,10 @@
 /* Values that a device puts into place itself.
  *
- * What the two memories keep in other places can travel as the far one (the host, or another device) has
- * it, into a chunk of the device's memory; from there the device's own copies bring each value to its
- * place: one call of the queue for all leaves. And back the same way. So the host has nothing to convert,
- * where its pieces are long: whole records of an array of structs, or whole fields.
+ * Where two memories have different layouts, values can travel as they lie in the far one (the
+ * host, or another device), into a chunk of the device's memory; from there the device's own copies
+ * bring each value to its place, by one call of the queue for all columns. And back the same way.
+ * So the host has nothing to convert, where its pieces are long: whole records of an array of
+ * structs, or whole fields.
  *
  * Only values that were asked for travel, and padding that is nobody's. */
 #ifndef HARRAY_IMPL_RECORDS_DEVICE_SCATTER_H
@@ -20,18 +21,17 @@ _Static_assert((int)HA_PATTERN_LEVELS <= (int)HA_SCATTER_LEVELS,
 
 typedef struct ha_device_scatter {
     ha_context *queue; /* of the device; NULL: it cannot, or there is no chunk */
-    ha_leaf_values
-        *leaf_values; /* as the far memory has them: `here` is there, and the other way round */
-    int64_t leaves;
+    ha_column *column; /* as the far memory has them: `here` is there, and the other way round */
+    int64_t columns;
     ha_merged_copy *merged_copy; /* of these: what travels; `packed`: where in the chunk */
     int64_t merged_copies;
-    ha_strided_copy *copy; /* room for two of each leaf */
+    ha_strided_copy *copy; /* room for two of each column */
     int64_t records;       /* of the box */
     size_t bytes;          /* of the chunk */
 } ha_device_scatter;
 
-/* A queue of a device that does this; NULL: there is none. One that turns out to have failed leaves it to
- * another one. */
+/* A queue of a device that does this; NULL: there is none. One that turns out to have failed leaves
+ * it to another one. */
 HA_IN_ ha_context *ha_device_scatter_queue(const ha_memory *m) {
     for (;;) {
         ha_context *c = ha_memory_queue(m);
@@ -43,18 +43,18 @@ HA_IN_ ha_context *ha_device_scatter_queue(const ha_memory *m) {
     }
 }
 
-/* Room for so many leaves; without memory for that the device is not used so. */
-HA_IN_ void ha_device_scatter_make(ha_device_scatter *x, const ha_memory *near, int64_t leaves) {
-    const size_t each = sizeof *x->leaf_values + sizeof *x->merged_copy + 2 * sizeof *x->copy;
+/* Room for so many columns; without memory for that the device is not used so. */
+HA_IN_ void ha_device_scatter_make(ha_device_scatter *x, const ha_memory *near, int64_t columns) {
+    const size_t each = sizeof *x->column + sizeof *x->merged_copy + 2 * sizeof *x->copy;
     x->queue = ha_device_scatter_queue(near);
     if (!x->queue) return;
-    x->leaf_values = (ha_leaf_values *)HARRAY_MALLOC((size_t)leaves * each);
-    if (!x->leaf_values) {
+    x->column = (ha_column *)HARRAY_MALLOC((size_t)columns * each);
+    if (!x->column) {
         x->queue = NULL;
         return;
     }
-    x->merged_copy = (ha_merged_copy *)(void *)(x->leaf_values + leaves);
-    x->copy = (ha_strided_copy *)(void *)(x->merged_copy + leaves);
+    x->merged_copy = (ha_merged_copy *)(void *)(x->column + columns);
+    x->copy = (ha_strided_copy *)(void *)(x->merged_copy + columns);
 }
 
 /* ---- what it is -------------------------------------------------------------------------------- */
@@ -88,35 +88,34 @@ HA_IN_ int ha_stride_pattern_counts_like(const ha_stride_pattern *p, const ha_li
     return 1;
 }
 
-/* Whether strided copies bring values from one stride pattern to the other one. fills: what is behind the last
- * record in its block may be written. */
-HA_IN_ int ha_leaf_values_scatter(const ha_leaf_values *s, const ha_mapping *far,
-                                  const ha_mapping *near, const ha_field_box *b, int fills) {
-    if (ha_stride_patterns_match(&s->stride_pattern, &s->other)) return 1;
-    if (!s->stride_pattern.blocks)
-        return ha_stride_pattern_counts_like(&s->stride_pattern,
-                                             &near->linearizer[s->there->linearizer], b);
-    if (!fills && ha_field_box_records(b) % s->stride_pattern.count[0]) return 0;
+/* Whether strided copies bring a column from one stride pattern to the other one. fills: what is
+ * behind the last record in its block may be written. */
+HA_IN_ int ha_column_scatter(const ha_column *s, const ha_mapping *far, const ha_mapping *near,
+                             const ha_field_box *b, int fills) {
+    if (ha_stride_patterns_match(&s->pattern, &s->other)) return 1;
+    if (!s->pattern.blocks)
+        return ha_stride_pattern_counts_like(&s->pattern, &near->linearizer[s->there->linearizer],
+                                             b);
+    if (!fills && ha_field_box_records(b) % s->pattern.count[0]) return 0;
     return ha_stride_pattern_counts_like(&s->other, &far->linearizer[s->here->linearizer], b);
 }
 
-/* The leaves of a box, turned round. 0: copies do not connect their stride patterns. */
-HA_IN_ int ha_device_scatter_leaves(ha_device_scatter *x, const ha_leaf_values *s,
-                                    const ha_mapped *far, const ha_mapping *near,
-                                    const ha_field_box *b, int fills) {
+/* The columns of a box, with far and near exchanged. 0: strided copies do not connect them. */
+HA_IN_ int ha_device_scatter_columns(ha_device_scatter *x, const ha_column *s, const ha_mapped *far,
+                                     const ha_mapping *near, const ha_field_box *b, int fills) {
     ha_cut unused;
-    for (int64_t i = 0; i < x->leaves; i++) {
-        ha_leaf_values *turned = &x->leaf_values[i];
+    for (int64_t i = 0; i < x->columns; i++) {
+        ha_column *turned = &x->column[i];
         if (!s[i].there) return 0;
         *turned = s[i];
         turned->here = s[i].there;
         turned->there = s[i].here;
-        turned->other = s[i].stride_pattern;
-        if (!ha_stride_pattern_of(far, turned->here, b, &turned->stride_pattern, &unused) ||
-            !ha_leaf_values_scatter(turned, far->mapping, near, b, fills))
+        turned->other = s[i].pattern;
+        if (!ha_stride_pattern_of(far, turned->here, b, &turned->pattern, &unused) ||
+            !ha_column_scatter(turned, far->mapping, near, b, fills))
             return 0;
     }
-    qsort(x->leaf_values, (size_t)x->leaves, sizeof *x->leaf_values, ha_leaf_values_compare);
+    qsort(x->column, (size_t)x->columns, sizeof *x->column, ha_column_compare);
     return 1;
 }
 
@@ -126,17 +125,18 @@ HA_IN_ uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
     return bytes;
 }
 
-/* Looks at a box whose leaves have these stride patterns in the near memory. What it costs; UINT64_MAX: it
- * cannot be, or a quarter more than the `values` bytes of the values would travel. loose: as of merged copies. */
-HA_IN_ uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_leaf_values *s,
-                                        int64_t leaves, const ha_mapped *far,
-                                        const ha_mapping *near, const ha_field_box *b,
-                                        uint64_t values, int loose, int fills) {
+/* Looks at a box with these columns in the near memory. Gives what it costs; UINT64_MAX: it cannot
+ * be done, or more than a quarter above the `values` bytes of the values would travel. loose: as
+ * for merged copies. */
+HA_IN_ uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_column *s, int64_t columns,
+                                        const ha_mapped *far, const ha_mapping *near,
+                                        const ha_field_box *b, uint64_t values, int loose,
+                                        int fills) {
     if (!x->queue) return UINT64_MAX;
-    x->leaves = leaves;
+    x->columns = columns;
     x->records = ha_field_box_records(b);
-    if (!ha_device_scatter_leaves(x, s, far, near, b, fills)) return UINT64_MAX;
-    x->merged_copies = ha_merged_copies_make(x->leaf_values, leaves, 0, loose, x->merged_copy);
+    if (!ha_device_scatter_columns(x, s, far, near, b, fills)) return UINT64_MAX;
+    x->merged_copies = ha_merged_copies_make(x->column, columns, 0, loose, x->merged_copy);
     const uint64_t travels = ha_merged_copies_bytes(x->merged_copy, x->merged_copies);
     if (travels > values + values / 4) return UINT64_MAX;
     x->bytes = ha_merged_copies_pack(x->merged_copy, x->merged_copies);
@@ -153,8 +153,8 @@ typedef struct ha_device_scatter_side {
     int64_t behind; /* from the first value to the first one behind the full blocks */
 } ha_device_scatter_side;
 
-/* In the order of another one. lanes: 0, or values are counted in blocks of so many, of which `full` are
- * full. */
+/* In the order of another one. lanes: 0, or values are counted in blocks of so many, of which
+ * `full` are full. */
 HA_IN_ ha_device_scatter_side ha_device_scatter_side_of(const ha_stride_pattern *p,
                                                         const ha_stride_pattern *order,
                                                         int64_t lanes, int64_t full) {
@@ -190,10 +190,10 @@ HA_IN_ ha_strided_copy ha_device_scatter_copy(size_t bytes, const ha_device_scat
     return s;
 }
 
-/* The copies of the values of a leaf, from the chunk to its place (out: back); how many. */
-HA_IN_ int64_t ha_device_scatter_leaf(const ha_device_scatter *x, const ha_leaf_values *s,
-                                      char *chunk, int out, ha_strided_copy *copy) {
-    const ha_stride_pattern *far = &s->stride_pattern, *near = &s->other;
+/* The copies of a column, from the chunk to its place (out: back); how many. */
+HA_IN_ int64_t ha_device_scatter_column(const ha_device_scatter *x, const ha_column *s, char *chunk,
+                                        int out, ha_strided_copy *copy) {
+    const ha_stride_pattern *far = &s->pattern, *near = &s->other;
     const ha_stride_pattern *blocks = ha_stride_patterns_match(far, near) ? NULL
                                       : far->blocks                       ? far
                                                                           : near;
@@ -219,8 +219,8 @@ HA_IN_ int64_t ha_device_scatter_leaf(const ha_device_scatter *x, const ha_leaf_
 HA_IN_ ha_status ha_device_scatter_enqueue(ha_device_scatter *x, ha_context *queue, char *chunk,
                                            int out) {
     int64_t n = 0;
-    for (int64_t i = 0; i < x->leaves; i++)
-        n += ha_device_scatter_leaf(x, &x->leaf_values[i], chunk, out, &x->copy[n]);
+    for (int64_t i = 0; i < x->columns; i++)
+        n += ha_device_scatter_column(x, &x->column[i], chunk, out, &x->copy[n]);
     return ha_queue_status(queue, queue->ops->copy_strided(queue->queue, x->copy, (size_t)n));
 }
 

@@ -9,10 +9,10 @@ struct ha_access_spec;
 
 struct ha_records {
     ha_array *array; /* another one when the extents change */
-    /* To read `array`, one of these is read-locked; to change it both are locked for writing. Whoever opens
-     * or changes something has the first one, and may wait for queues meanwhile; so does a resize. Whoever
-     * only asks has the second one, for a moment: so functions on queues may ask anything while somebody
-     * waits for them. */
+    /* To read `array`, one of these is read-locked; to change it both are locked for writing.
+     * Whoever opens or changes something has the first one, and may wait for queues meanwhile; so
+     * does a resize. Whoever only asks has the second one, for a moment: so functions on queues may
+     * ask anything while somebody waits for them. */
     pthread_rwlock_t lock, asking;
     char name[sizeof((ha_array *)0)->name]; /* as the array's, which may go */
     uint32_t specs_lock;

@@ -1,5 +1,5 @@
-/* How a box of a record array is to be moved: in which parts, and each by which method, the one that is estimated
- * to be the fastest. */
+/* How a box of a record array is moved: in which parts, and each part by which method, namely the
+ * one that is estimated to be the fastest. */
 #ifndef HARRAY_IMPL_RECORDS_METHOD_H
 #define HARRAY_IMPL_RECORDS_METHOD_H
 
@@ -30,8 +30,8 @@ typedef struct ha_records_transfer {
     int via_host;   /* `there` is another device: what the host would convert goes through it */
     int loose;      /* padding may be copied */
     ha_mapped here, there;
-    ha_leaf_values *leaf_values;
-    int64_t leaves;
+    ha_column *column;
+    int64_t columns;
     ha_merged_copy *merged_copy;
     int64_t merged_copies;
     size_t bytes;     /* in a chunk */
@@ -45,24 +45,25 @@ typedef struct ha_records_transfer {
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* The stride patterns of all leaves. 0: cut the box. *pair: they are alike in both memories. */
+/* The columns of a box, with their stride patterns. 0: cut the box. *pair: they are alike in both
+ * memories. */
 HA_IN_ int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_box *b, int *pair,
                                         ha_cut *cut) {
     const ha_records_state *state = ha_records_state_of(c->array);
     ha_cut unused;
-    c->leaves = 0;
+    c->columns = 0;
     *pair = 1;
     for (int64_t leaf = b->leaf; leaf < b->end; leaf++)
-        c->leaves += ha_leaf_values_of(state, c->here.mapping, c->there.mapping, leaf,
-                                       &c->leaf_values[c->leaves]);
-    for (int64_t i = 0; i < c->leaves; i++) {
-        ha_leaf_values *s = &c->leaf_values[i];
-        if (!ha_stride_pattern_of(&c->here, s->here, b, &s->stride_pattern, cut)) return 0;
+        c->columns += ha_columns_of_leaf(state, c->here.mapping, c->there.mapping, leaf,
+                                         &c->column[c->columns]);
+    for (int64_t i = 0; i < c->columns; i++) {
+        ha_column *s = &c->column[i];
+        if (!ha_stride_pattern_of(&c->here, s->here, b, &s->pattern, cut)) return 0;
         *pair = *pair && s->there &&
                 ha_stride_pattern_of(&c->there, s->there, b, &s->other, &unused) &&
-                ha_stride_patterns_alike(&s->stride_pattern, &s->other);
+                ha_stride_patterns_alike(&s->pattern, &s->other);
     }
-    qsort(c->leaf_values, (size_t)c->leaves, sizeof *c->leaf_values, ha_leaf_values_compare);
+    qsort(c->column, (size_t)c->columns, sizeof *c->column, ha_column_compare);
     return 1;
 }
 
@@ -71,7 +72,7 @@ HA_IN_ int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_f
                                         ha_cut *cut) {
     int k = 0;
     if (c->bytes <= HA_RECORDS_PART_BYTES_ || ha_field_box_records(b) == 1) return 1;
-    const ha_linearizer *z = &c->here.mapping->linearizer[c->leaf_values[0].here->linearizer];
+    const ha_linearizer *z = &c->here.mapping->linearizer[c->column[0].here->linearizer];
     while (ha_box_extent(b, z->dimension[k]) == 1) k++;
     const int d = z->dimension[k];
     const int64_t each = (int64_t)c->bytes / ha_box_extent(b, d) + 1;
@@ -82,21 +83,21 @@ HA_IN_ int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_f
     return 0;
 }
 
-/* What a device that puts values into place costs. It is asked when that is first looked at. */
+/* What it costs when the device puts values into place, which it is asked about the first time. */
 HA_IN_ uint64_t ha_records_transfer_scatter_cost(ha_records_transfer *c, const ha_field_box *b,
                                                  uint64_t values, int loose) {
     const ha_records_state *state = ha_records_state_of(c->array);
     if (!c->asked && !c->attempt->no_scatter)
         ha_device_scatter_make(&c->scatter, (c->here_is_to ? c->to : c->from)->memory,
-                               ha_leaf_values_count(c->here.mapping, 0, state->leaves));
+                               ha_column_count(c->here.mapping, 0, state->leaves));
     c->asked = 1;
-    return ha_device_scatter_shape(&c->scatter, c->leaf_values, c->leaves, &c->there,
-                                   c->here.mapping, b, values, loose, c->loose);
+    return ha_device_scatter_shape(&c->scatter, c->column, c->columns, &c->there, c->here.mapping,
+                                   b, values, loose, c->loose);
 }
 
 /* To or from a chunk that the host converts. */
 HA_IN_ void ha_records_transfer_stage(ha_records_transfer *c, int loose) {
-    c->merged_copies = ha_merged_copies_make(c->leaf_values, c->leaves, 0, loose, c->merged_copy);
+    c->merged_copies = ha_merged_copies_make(c->column, c->columns, 0, loose, c->merged_copy);
     c->bytes = ha_merged_copies_pack(c->merged_copy, c->merged_copies);
     c->method = HA_BY_HOST;
 }
@@ -135,15 +136,14 @@ HA_IN_ int ha_records_transfer_shape(ha_records_transfer *c, const ha_field_box 
         queue = ha_memory_context(c->from->memory); /* to a device it is always of that */
     c->method = HA_BY_QUEUE;
     if (pair) {
-        c->merged_copies = ha_merged_copies_make(c->leaf_values, c->leaves, 1, loose,
-                                                 c->merged_copy);
+        c->merged_copies = ha_merged_copies_make(c->column, c->columns, 1, loose, c->merged_copy);
         if (!c->converts) return 1;
         plain = ha_merged_copies_cost(c->merged_copy, c->merged_copies, queue);
         if (plain <= 2 * (uint64_t)HA_CALL_NS) return 1;
     }
     ha_records_transfer_choose(c, b, queue, plain, loose);
     if (c->method != HA_BY_QUEUE) return ha_records_transfer_is_small(c, b, cut);
-    c->merged_copies = ha_merged_copies_make(c->leaf_values, c->leaves, 1, loose, c->merged_copy);
+    c->merged_copies = ha_merged_copies_make(c->column, c->columns, 1, loose, c->merged_copy);
     return 1;
 }
 

@@ -120,9 +120,9 @@ typedef struct ha_records_room {
     void *heap;
 } ha_records_room;
 
-/* The boxes of what a text asks for: w->range, w->mode, w->n; *room is to be freed. An array without records has
- * no boxes: it is opened as a whole, in the way that excludes most. A range without records is opened, too,
- * so that the layout stays; it is in nobody's way. */
+/* The boxes of what a text asks for: w->range, w->mode, w->n; *room is to be freed. An array
+ * without records has no boxes: it is opened as a whole, in the way that excludes most. A range
+ * without records is opened, too, so that the layout stays; it is in nobody's way. */
 HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_spec *spec,
                                    int64_t first, int64_t last, ha_records_room *room,
                                    ha_request **q) {
@@ -172,7 +172,7 @@ HA_IN_ void ha_records_show(ha_records_access *x, ha_array *a) {
     ha_unlock(a);
 }
 
-/* Opens what is has_target at, and fills *x. */
+/* Opens the boxes of an opening, and fills *x. */
 HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
                                   const ha_records_opening *opening, ha_request *q) {
     ha_status s = HA_OK;

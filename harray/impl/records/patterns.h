@@ -1,10 +1,10 @@
 /* How a box of a record array lies in memory: as equally spaced pieces, which queues copy.
  *
- * A box has leaves: of each leaf the values, or, of one that is stored byte by byte, the bytes of this
- * number of all values. In one mapping the values of a leaf have a stride pattern: they lie at equal
- * distances, on some levels. Where they do not (between the blocks of aosoa, in Morton order) the box is
- * cut. Leaves that lie beside each other, with stride patterns of the same levels, are one merged copy: of
- * larger pieces. */
+ * A box consists of columns. A column is the values of one leaf; of a leaf that is stored byte by
+ * byte each byte of the values is a column of its own. In one mapping a column has a stride
+ * pattern: its values lie at equal distances, on some levels. Where they do not (between the blocks
+ * of aosoa, in Morton order) the box is cut. Columns that lie beside each other, with stride
+ * patterns of the same levels, are merged into one copy, of larger pieces. */
 #ifndef HARRAY_IMPL_RECORDS_PATTERNS_H
 #define HARRAY_IMPL_RECORDS_PATTERNS_H
 
@@ -21,19 +21,19 @@ typedef struct ha_stride_pattern {
     int dimension[HA_PATTERN_LEVELS];
 } ha_stride_pattern;
 
-typedef struct ha_leaf_values {
+typedef struct ha_column {
     int64_t leaf;
     int64_t byte;               /* < 0: whole values; else the row of bytes */
     size_t bytes;               /* of a value */
     const ha_row *here, *there; /* in the two mappings; there NULL: not of the same kind */
-    ha_stride_pattern stride_pattern, other;
+    ha_stride_pattern pattern, other;
     int64_t merged_copy;
-} ha_leaf_values;
+} ha_column;
 
 typedef struct ha_merged_copy {
     ha_strided_copy copy; /* to here; from the other memory, or (NULL) from a chunk */
     size_t packed;        /* where it is in a chunk */
-    const ha_leaf_values *first;
+    const ha_column *first;
 } ha_merged_copy;
 
 /* Where a box has to be cut in two. */
@@ -143,10 +143,10 @@ HA_IN_ int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_
     return 1;
 }
 
-/* ---- leaves --------------------------------------------------------------------------------- */
+/* ---- columns -------------------------------------------------------------------------------- */
 
-/* How many leaves the leaves [leaf, end) have. */
-HA_IN_ int64_t ha_leaf_values_count(const ha_mapping *m, int64_t leaf, int64_t end) {
+/* How many columns the leaves [leaf, end) have. */
+HA_IN_ int64_t ha_column_count(const ha_mapping *m, int64_t leaf, int64_t end) {
     int64_t n = 0;
     for (; leaf < end; leaf++) {
         const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
@@ -162,9 +162,9 @@ HA_IN_ int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_dtype own)
     return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
 }
 
-/* The leaves of a leaf. Their number. */
-HA_IN_ int64_t ha_leaf_values_of(const ha_records_state *state, const ha_mapping *here,
-                                 const ha_mapping *there, int64_t leaf, ha_leaf_values *s) {
+/* The columns of a leaf. Their number. */
+HA_IN_ int64_t ha_columns_of_leaf(const ha_records_state *state, const ha_mapping *here,
+                                  const ha_mapping *there, int64_t leaf, ha_column *s) {
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
     const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
     const int64_t bytes = c && c->bytes ? c->bytes : 1;
@@ -172,7 +172,7 @@ HA_IN_ int64_t ha_leaf_values_of(const ha_records_state *state, const ha_mapping
     (void)!ha_record_leaf(state->record, leaf, &described);
     const int alike = ha_stored_alike(c, other, described.type);
     for (int64_t b = 0; b < bytes; b++) {
-        s[b] = (ha_leaf_values){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
+        s[b] = (ha_column){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
         s[b].bytes = ha_dtype_size(c ? c->stored : described.type);
         if (alike) s[b].there = &there->row[leaf];
         if (!c || !c->bytes) continue;
@@ -184,17 +184,17 @@ HA_IN_ int64_t ha_leaf_values_of(const ha_records_state *state, const ha_mapping
     return bytes;
 }
 
-HA_IN_ int ha_leaf_values_compare(const void *first, const void *second) {
-    const uintptr_t x = (uintptr_t)((const ha_leaf_values *)first)->stride_pattern.at;
-    const uintptr_t y = (uintptr_t)((const ha_leaf_values *)second)->stride_pattern.at;
+HA_IN_ int ha_column_compare(const void *first, const void *second) {
+    const uintptr_t x = (uintptr_t)((const ha_column *)first)->pattern.at;
+    const uintptr_t y = (uintptr_t)((const ha_column *)second)->pattern.at;
     return (x > y) - (x < y);
 }
 
 /* ---- merged copies ---------------------------------------------------------------------------- */
 
-/* The pieces of the values of one leaf. pair: in both memories, else only here. */
-HA_IN_ ha_strided_copy ha_leaf_values_copy(const ha_leaf_values *s, int pair) {
-    const ha_stride_pattern *here = &s->stride_pattern, *there = pair ? &s->other : here;
+/* The pieces of one column. pair: in both memories, else only here. */
+HA_IN_ ha_strided_copy ha_column_copy(const ha_column *s, int pair) {
+    const ha_stride_pattern *here = &s->pattern, *there = pair ? &s->other : here;
     ha_strided_copy copy = {.to = here->at, .from = pair ? there->at : NULL, .bytes = s->bytes};
     for (int k = 0; k < here->levels; k++)
         ha_strided_repeat(&copy, (size_t)here->count[k], (size_t)here->step[k],
@@ -207,20 +207,19 @@ HA_IN_ const char *ha_merged_copy_there(const ha_merged_copy *b) {
     return (const char *)b->copy.from;
 }
 
-/* Padding inside a record of an array of structs: from one leaf to the next, when all leaves are in the
- * box. So it is nobody's, and may be copied with them. */
-HA_IN_ int ha_is_padding(const ha_merged_copy *b, const ha_leaf_values *s,
-                         const ha_strided_copy *copy) {
-    const ptrdiff_t size = s->stride_pattern.at + s->bytes - ha_merged_copy_here(b);
+/* Whether the bytes between two columns are padding inside the records of an array of structs. When all
+ * leaves are in the box, that is nobody's, and may be copied with them. */
+HA_IN_ int ha_is_padding(const ha_merged_copy *b, const ha_column *s, const ha_strided_copy *copy) {
+    const ptrdiff_t size = s->pattern.at + s->bytes - ha_merged_copy_here(b);
     return s->here->section >= 0 && s->here->section == b->first->here->section &&
            s->here->lanes == 1 && copy->bytes == s->bytes && size <= s->here->block_stride;
 }
 
-/* loose: as below. */
-HA_IN_ int ha_merged_copy_takes(const ha_merged_copy *b, const ha_leaf_values *s,
+/* Whether a copy goes on with a column. loose: as below. */
+HA_IN_ int ha_merged_copy_takes(const ha_merged_copy *b, const ha_column *s,
                                 const ha_strided_copy *copy, int pair, int loose) {
     const ha_strided_copy *all = &b->copy;
-    const ptrdiff_t size = s->stride_pattern.at - ha_merged_copy_here(b),
+    const ptrdiff_t size = s->pattern.at - ha_merged_copy_here(b),
                     gap = size - (ptrdiff_t)all->bytes;
     if (all->levels != copy->levels || gap < 0) return 0;
     for (int k = 0; k < copy->levels; k++)
@@ -235,7 +234,7 @@ HA_IN_ int ha_merged_copy_takes(const ha_merged_copy *b, const ha_leaf_values *s
 }
 
 /* Whole records with the padding at their ends. */
-HA_IN_ void ha_merged_copy_round(ha_merged_copy *b, const ha_leaf_values *first, int pair) {
+HA_IN_ void ha_merged_copy_round(ha_merged_copy *b, const ha_column *first, int pair) {
     ha_strided_copy *copy = &b->copy;
     const ha_row *row = first->here;
     const size_t record = (size_t)row->block_stride;
@@ -246,16 +245,16 @@ HA_IN_ void ha_merged_copy_round(ha_merged_copy *b, const ha_leaf_values *first,
     copy->bytes = record;
 }
 
-/* Merges the copies of leaves, which are sorted by their address. loose: all leaves of the record are there,
- * and padding between them is nobody's. How many are left. */
-HA_IN_ int64_t ha_merged_copies_make(ha_leaf_values *s, int64_t leaves, int pair, int loose,
+/* Merges the copies of columns, which are sorted by their address. loose: all leaves of the record are
+ * there, and padding between them is nobody's. Gives how many copies are left. */
+HA_IN_ int64_t ha_merged_copies_make(ha_column *s, int64_t columns, int pair, int loose,
                                      ha_merged_copy *b) {
     int64_t n = 0;
-    for (int64_t i = 0; i < leaves; i++) {
-        const ha_strided_copy copy = ha_leaf_values_copy(&s[i], pair);
+    for (int64_t i = 0; i < columns; i++) {
+        const ha_strided_copy copy = ha_column_copy(&s[i], pair);
         if (n && ha_merged_copy_takes(&b[n - 1], &s[i], &copy, pair, loose))
-            b[n - 1].copy.bytes =
-                (size_t)(s[i].stride_pattern.at - ha_merged_copy_here(&b[n - 1])) + copy.bytes;
+            b[n - 1].copy.bytes = (size_t)(s[i].pattern.at - ha_merged_copy_here(&b[n - 1])) +
+                                  copy.bytes;
         else
             b[n++] = (ha_merged_copy){.copy = copy, .first = &s[i]};
         s[i].merged_copy = n - 1;
@@ -287,9 +286,9 @@ HA_IN_ int64_t ha_packed_step(const ha_strided_copy *copy, int64_t step) {
 
 /* ---- what copies cost ------------------------------------------------------------------------ */
 
-/* An estimate in nanoseconds, to choose between copying pieces and converting on the host: of a call of a
- * queue, of a piece in it, and of converting 1024 bytes. Of the order of what a driver and one core take;
- * what matters is that pieces of single values lose, and long ones win. */
+/* An estimate in nanoseconds, to choose between copying pieces and converting on the host: of a
+ * call of a queue, of a piece in it, and of converting 1024 bytes. Of the order of what a driver
+ * and one core take; what matters is that pieces of single values lose, and long ones win. */
 enum { HA_CALL_NS = 2000, HA_PIECE_NS = 40, HA_CONVERT_NS = 250 };
 
 HA_IN_ uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const ha_context *queue) {

@@ -1,5 +1,5 @@
-/* Where records lie in one memory: a mapping that keeps every value by itself, and the places of its blobs
- * in a block, or in memory of the caller's. */
+/* Where records lie in one memory: a mapping that keeps every value by itself, and the places of
+ * its blobs in a block, or in memory of the caller's. */
 #ifndef HARRAY_IMPL_RECORDS_PLACEMENT_H
 #define HARRAY_IMPL_RECORDS_PLACEMENT_H
 
@@ -8,8 +8,8 @@
 /* Bytes to which each blob is aligned in a block, and blocks by every backend. No layout asks for more. */
 enum { HA_BLOB_ALIGNMENT = 64 };
 
-/* What all records have in one memory. Made when it is first needed; goes with the array, or for another
- * one while nobody uses the array. Lists and tables change under the array's lock. */
+/* What all records have in one memory. Made when it is first needed; goes with the array, or for
+ * another one while nobody uses the array. Lists and tables change under the array's lock. */
 struct ha_placement {
     ha_placement *next;
     const ha_memory *memory;

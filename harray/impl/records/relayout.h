@@ -1,5 +1,5 @@
-/* Other layouts, and other extents. Both are made beside what there is, from the values on the host, and
- * take its place when nothing can fail any more. */
+/* Other layouts, and other extents. Both are made beside what there is, from the values on the
+ * host, and take its place when nothing can fail any more. */
 #ifndef HARRAY_IMPL_RECORDS_RELAYOUT_H
 #define HARRAY_IMPL_RECORDS_RELAYOUT_H
 

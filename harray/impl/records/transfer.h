@@ -1,13 +1,13 @@
 /* Moving a box of a record array from one memory to another one.
  *
- * Where its values lie in pieces of good length in both, and in the same order, the queue copies them.
- * Where that is true of the far memory's alone, they travel as they are there, and the device puts them into
- * place (device_scatter.h). Else the host converts, in parts that fit into a staging chunk: to a device
- * it gathers a part into a chunk, as the device will have it, and while that travels the next one; from a
- * device it scatters a part while the next one comes. A part is valid as soon as it is enqueued, or
- * scattered: so whoever has to wait drops everything, and begins again with what is then missing. Between
- * two devices without a direct path, or whose layouts differ so that neither puts the values into place,
- * all goes through the host's incarnation.
+ * Where its values lie in pieces of good length in both, and in the same order, the queue copies
+ * them. Where that is true of the far memory's alone, they travel as they are there, and the device
+ * puts them into place (device_scatter.h). Else the host converts, in parts that fit into a staging
+ * chunk: to a device it gathers a part into a chunk, as the device will have it, and while that
+ * travels the next one; from a device it scatters a part while the next one comes. A part is valid
+ * as soon as it is enqueued, or scattered: so whoever has to wait drops everything, and begins
+ * again with what is then missing. Between two devices without a direct path, or whose layouts
+ * differ so that neither puts the values into place, all goes through the host's incarnation.
  *
  * Nothing but values of the box is written at the target, and padding that is nobody's. */
 #ifndef HARRAY_IMPL_RECORDS_TRANSFER_H
@@ -20,26 +20,26 @@ HA_IN_ int ha_is_on_host(const ha_incarnation *in) { return in->memory == &ha_ho
 HA_IN_ ha_status ha_records_transfer_make(ha_records_transfer *c) {
     const ha_records_state *state = ha_records_state_of(c->array);
     const ha_mapping *m = c->here.mapping;
-    const size_t leaves = (size_t)ha_leaf_values_count(m, 0, state->leaves),
+    const size_t columns = (size_t)ha_column_count(m, 0, state->leaves),
                  rows = (size_t)state->leaves;
     const size_t byte_rows = (size_t)m->byte_rows;
     char *memory = (char *)HARRAY_MALLOC(
-        leaves * (sizeof *c->leaf_values + sizeof *c->merged_copy + sizeof(ha_linearizer)) +
+        columns * (sizeof *c->column + sizeof *c->merged_copy + sizeof(ha_linearizer)) +
         (2 * rows + byte_rows) * sizeof(ha_row));
     if (!memory) return HA_ERR_MEMORY;
-    c->leaf_values = (ha_leaf_values *)(void *)memory;
-    c->merged_copy = (ha_merged_copy *)(void *)(c->leaf_values + leaves);
-    c->chunk.linearizer = (ha_linearizer *)(void *)(c->merged_copy + leaves);
-    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + leaves);
+    c->column = (ha_column *)(void *)memory;
+    c->merged_copy = (ha_merged_copy *)(void *)(c->column + columns);
+    c->chunk.linearizer = (ha_linearizer *)(void *)(c->merged_copy + columns);
+    c->chunk.row = (ha_row *)(void *)(c->chunk.linearizer + columns);
     c->chunk.byte_row = c->chunk.row + rows;
     c->host.row = c->chunk.byte_row + byte_rows;
     return HA_OK;
 }
 
 HA_IN_ void ha_records_transfer_end(ha_records_transfer *c) {
-    HARRAY_FREE(c->scatter.leaf_values);
-    HARRAY_FREE(c->leaf_values);
-    c->leaf_values = NULL;
+    HARRAY_FREE(c->scatter.column);
+    HARRAY_FREE(c->column);
+    c->column = NULL;
     c->scatter = (ha_device_scatter){.queue = NULL};
     c->asked = 0;
 }
@@ -70,14 +70,15 @@ HA_IN_ ha_status ha_records_transfer_part(ha_records_transfer *c, const ha_field
     return c->here_is_to ? ha_records_transfer_up(c, b, r) : ha_records_transfer_down(c, b, r);
 }
 
-/* Whether a part is on its way to the host, where it is still missing: somebody else may have been faster. */
+/* Whether a part is on its way to the host, where it is still missing: somebody else may have been
+ * faster. */
 HA_IN_ int ha_records_transfer_awaits(const ha_records_transfer *c, const struct ha_in_flight *at) {
     return at->chunk && at->from == c->from && !ha_set_overlaps(&c->to->valid, at->range);
 }
 
-/* What is still to be moved of r: the parts that are pending, and *rest. What is on its way to the host
- * comes first, also where it is not in r: the attempt before this one may have found the same missing, cut
- * in other pieces. So nothing is fetched twice. */
+/* What is still to be moved of r: the parts that are pending, and *rest. What is on its way to the
+ * host comes first, also where it is not in r: the attempt before this one may have found the same
+ * missing, cut in other pieces. So nothing is fetched twice. */
 HA_IN_ ha_status ha_records_transfer_rest(ha_records_transfer *c, ha_range r, ha_set *rest) {
     const struct ha_in_flight *at = c->attempt->in_flight;
     rest->grid = c->array->grid;

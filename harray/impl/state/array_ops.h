@@ -1,11 +1,12 @@
-/* Arrays whose elements are not one size, nor at one place in every memory: record arrays. What the engine
- * otherwise finds by multiplying it asks the array's operations. Ordinary arrays have none (NULL).
+/* Arrays whose elements are not one size, nor at one place in every memory: record arrays. What the
+ * engine otherwise finds by multiplying it asks the array's operations. Ordinary arrays have none
+ * (NULL).
  *
- * The array lies on a grid, whose first dimension are the leaf fields of the record and whose others are
- * its extents, so an element is one leaf of one record, and a box the neighbouring leaves of a block of
- * records. Sets, holders, outstanding operations and plans are those of any array. Its `element` is 0 bytes,
- * so that every access points to the beginning of the block. The functions are in records/, and only come
- * with it. */
+ * The array lies on a grid, whose first dimension are the leaf fields of the record and whose
+ * others are its extents, so an element is one leaf of one record, and a box the neighbouring
+ * leaves of a block of records. Sets, holders, outstanding operations and plans are those of any
+ * array. Its `element` is 0 bytes, so that every access points to the beginning of the block. The
+ * functions are in records/, and only come with it. */
 #ifndef HARRAY_IMPL_STATE_ARRAY_OPS_H
 #define HARRAY_IMPL_STATE_ARRAY_OPS_H
 

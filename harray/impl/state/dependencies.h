@@ -1,5 +1,5 @@
-/* What work on an incarnation comes after: the operations that are outstanding on it, of all queues. Room
- * for one is reserved before it is enqueued, so that noting it cannot fail. */
+/* What work on an incarnation comes after: the operations that are outstanding on it, of all
+ * queues. Room for one is reserved before it is enqueued, so that noting it cannot fail. */
 #ifndef HARRAY_IMPL_STATE_DEPENDENCIES_H
 #define HARRAY_IMPL_STATE_DEPENDENCIES_H
 

@@ -1,15 +1,15 @@
 /* What is lost when a queue fails: found out, taken out of the valid sets, told.
  *
  * A transfer or a write is valid from the moment it is enqueued; the outstanding operation is what
- * makes that true. When its queue fails (device/timeline.h), the operation stays in its list as a lost one,
- * and whoever next prepares the array settles: what lost operations were to write is not valid
- * there. What of it is valid nowhere else is lost, until it is overwritten. When all queues of a
- * device have failed, nothing can be had from its memory, so all of that counts as lost there.
+ * makes that true. When its queue fails (device/timeline.h), the operation stays in its list as a
+ * lost one, and whoever next prepares the array settles: what lost operations were to write is not
+ * valid there. What of it is valid nowhere else is lost, until it is overwritten. When all queues
+ * of a device have failed, nothing can be had from its memory, so all of that counts as lost there.
  *
  * What an open access overwrites is not taken from it: there is nothing in it of what was lost.
  *
- * Entries of one queue may have been merged (memory/block.h): then more is taken for lost than was, never
- * less. */
+ * Entries of one queue may have been merged (memory/block.h): then more is taken for lost than was,
+ * never less. */
 #ifndef HARRAY_IMPL_STATE_LOST_H
 #define HARRAY_IMPL_STATE_LOST_H
 

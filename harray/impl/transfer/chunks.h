@@ -1,5 +1,5 @@
-/* Chunks: a few blocks of the host that all arrays share for staging. One thread at a time enqueues with one;
- * who finds all of them taken waits, with nothing held, until one is given back. */
+/* Chunks: a few blocks of the host that all arrays share for staging. One thread at a time enqueues
+ * with one; who finds all of them taken waits, with nothing held, until one is given back. */
 #ifndef HARRAY_IMPL_TRANSFER_CHUNKS_H
 #define HARRAY_IMPL_TRANSFER_CHUNKS_H
 

@@ -47,8 +47,8 @@ HA_IN_ ha_chunk *ha_device_staging_use(ha_chunk *chunk) {
     return chunk;
 }
 
-/* The same, with a block of at least `bytes` bytes; to be given back by ha_chunk_give. NULL: none can be
- * had now. */
+/* The same, with a block of at least `bytes` bytes; to be given back by ha_chunk_give. NULL: none
+ * can be had now. */
 HA_IN_ HA_UNUSED ha_chunk *ha_device_staging_take(ha_memory *m, size_t bytes, const char *site) {
     ha_attempt once = {.site = site};
     ha_chunk *chunk = ha_device_staging_choose(m);

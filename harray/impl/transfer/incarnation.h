@@ -1,5 +1,6 @@
-/* The blocks of incarnations: where they come from, and how one grows or moves with its values. Called by the
- * thread that has the array busy, without the lock. What would make the host wait returns HA_RETRY_. */
+/* The blocks of incarnations: where they come from, and how one grows or moves with its values.
+ * Called by the thread that has the array busy, without the lock. What would make the host wait
+ * returns HA_RETRY_. */
 #ifndef HARRAY_IMPL_TRANSFER_INCARNATION_H
 #define HARRAY_IMPL_TRANSFER_INCARNATION_H
 
@@ -68,8 +69,8 @@ HA_IN_ ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, cons
 
 /* ---- in the place of others ---------------------------------------------------------------- */
 
-/* Puts a block in the place of the incarnation's, and the operations on it. Returns the old ones.
- */
+/* Puts a block in the place of the incarnation's, and the operations on it. Returns the old
+ * ones. */
 HA_IN_ ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *block, size_t n,
                                    ha_ops *ops) {
     ha_lock(a);

@@ -2,8 +2,8 @@
  * costs, and moves nothing.
  *
  * Each missing element is taken from the cheapest incarnation where it is valid. A source without a
- * direct path goes through the host: two links. What is valid nowhere is left over: never written.
- */
+ * direct path goes through the host: two links. What is valid nowhere is left over: never
+ * written. */
 #ifndef HARRAY_IMPL_TRANSFER_PLAN_H
 #define HARRAY_IMPL_TRANSFER_PLAN_H
 

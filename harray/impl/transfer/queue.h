@@ -1,5 +1,5 @@
-/* By which queue: one of the memory's device that works, and where it can be the one that need not wait for
- * another. */
+/* By which queue: one of the memory's device that works, and where it can be the one that need not
+ * wait for another. */
 #ifndef HARRAY_IMPL_TRANSFER_QUEUE_H
 #define HARRAY_IMPL_TRANSFER_QUEUE_H
 

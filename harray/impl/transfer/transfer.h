@@ -34,8 +34,8 @@ HA_IN_ void ha_transfer_outstanding(ha_array *a, ha_incarnation *from, ha_incarn
     ha_unlock(a);
 }
 
-/* Enqueues the copy of r; from then on it is valid at `to`. Adds it to *brought, if that is given.
- */
+/* Enqueues the copy of r; from then on it is valid at `to`. Adds it to *brought, if that is
+ * given. */
 HA_IN_ ha_status ha_transfer(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                              ha_context *c, ha_set *brought, ha_attempt *attempt) {
     ha_context *queue = ha_transfer_queue(a, from, to, r, c);

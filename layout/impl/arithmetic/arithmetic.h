@@ -26,13 +26,6 @@ typedef struct ha_apply_asked {
     ha_dtype number_type;
 } ha_apply_asked;
 
-HA_IN_ ha_status ha_apply_refuse(const ha_asked *asked, const ha_mapping *m, int64_t leaf,
-                                 const char *why) {
-    char name[128];
-    (void)ha_record_leaf_name(m->record, leaf, name, sizeof name);
-    return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s: %s", name, why);
-}
-
 /* ---- where ----------------------------------------------------------------------------------- */
 
 /* The indices of dimension d that are inside of both sides. */
@@ -180,7 +173,7 @@ HA_IN_ ha_status ha_apply_add_leaves(ha_apply_asked *a, ha_apply_plan *p) {
         ha_apply_leaf *leaf = &p->leaf[p->leaves]; /* one more than is there yet */
         ha_apply_make_leaf(a, &a->pair[k], leaf);
         const char *mistake = ha_apply_mistake(p, leaf);
-        if (mistake) return ha_apply_refuse(a->asked, p->left->mapping, leaf->left, mistake);
+        if (mistake) return ha_copy_refuse_leaf(a->asked, p->left->mapping, leaf->left, mistake);
         if (p->records > 0) ha_apply_add_leaf(p);
     }
     return HA_OK;

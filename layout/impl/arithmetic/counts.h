@@ -1,5 +1,5 @@
-/* What an operation reads and writes, told to the counters of both sides (mapping/counts.h): each value once, as a loop
- * by hand would. */
+/* What an operation reads and writes, told to the counters of both sides (mapping/counts.h): each
+ * value once, as a loop by hand would. */
 #ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_COUNTS_H
 #define HARRAY_LAYOUT_IMPL_ARITHMETIC_COUNTS_H
 

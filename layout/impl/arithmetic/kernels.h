@@ -1,5 +1,5 @@
-/* Loops over values of one type: an operation with other values of it, or float with double. Vectors are
- * written out, as gcc makes none of such loops at -O2, and may begin anywhere. */
+/* Loops over values of one type: an operation with other values of it, or float with double.
+ * Vectors are written out, as gcc makes none of such loops at -O2, and may begin anywhere. */
 #ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_KERNELS_H
 #define HARRAY_LAYOUT_IMPL_ARITHMETIC_KERNELS_H
 
@@ -58,8 +58,8 @@ typedef struct ha_kernel {
         READ OPERATE                                                                               \
     }
 
-/* What all pieces of a round meet is read once, which a compiler cannot do by itself, as it might be changed
- * by what is written. */
+/* What all pieces of a round meet is read once, which a compiler cannot do by itself, as it might
+ * be changed by what is written. */
 #define HA_APPLY_BOTH_(READ, OPERATE)                                                              \
     if (b != 0) {                                                                                  \
         HA_APPLY_EACH_(READ, OPERATE)                                                              \

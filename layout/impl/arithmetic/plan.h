@@ -1,9 +1,9 @@
 /* The plan of an operation: parts that go by kernels, and leaves that go by runs through a buffer.
  *
- * A part is a leaf, or one of the two numbers of a complex one, that lies in memory as it is and at equal
- * distances, or equal ones in each block; the right side has the same type, or is one number. Parts that
- * follow each other in each record or block are done together, as one array where they fill them, with the
- * numbers on the right repeated as they come. */
+ * A part is a leaf, or one of the two numbers of a complex one, that lies in memory as it is and at
+ * equal distances, or equal ones in each block; the right side has the same type, or is one number.
+ * Parts that follow each other in each record or block are done together, as one array where they
+ * fill them, with the numbers on the right repeated as they come. */
 #ifndef HARRAY_LAYOUT_IMPL_ARITHMETIC_PLAN_H
 #define HARRAY_LAYOUT_IMPL_ARITHMETIC_PLAN_H
 
@@ -244,8 +244,8 @@ HA_IN_ int ha_apply_is_uniform(const ha_apply_part *part) {
     return 1;
 }
 
-/* Blocks of their values: one, or so many that four vectors have an end where the last one has, if that is
- * not too much; then records are one array. */
+/* Blocks of their values: one, or so many that four vectors have an end where the last one has, if
+ * that is not too much; then records are one array. */
 HA_IN_ int64_t ha_apply_pattern_blocks(ha_apply_part *part) {
     int64_t blocks = 1;
     if (part->right || part->together == 1 || ha_apply_is_uniform(part)) return 0;
@@ -302,8 +302,8 @@ HA_IN_ int ha_apply_is_large(const ha_copy_shape *s, int64_t records) {
     return each > 0 && records >= HA_APPLY_LARGE / each;
 }
 
-/* Bytes on both sides from record to record, of parts of which each takes a few; and how often lines are
- * gone through, at least: once for each alone or neighbours that are one piece. */
+/* Bytes on both sides from record to record, of parts of which each takes a few; and how often
+ * lines are gone through, at least: once for each alone or neighbours that are one piece. */
 HA_IN_ int64_t ha_apply_lines(const ha_apply_plan *p, const ha_apply_walk *w, int64_t *times) {
     int64_t shared = 0;
     int is_one = 1; /* one piece of each run */

@@ -35,9 +35,9 @@ HA_IN_ ha_apply_form ha_form_within(const ha_kernel *kernel, int64_t n, int64_t 
     return (ha_apply_form)(HA_FORM_VECTOR - 1 + vectors);
 }
 
-/* Are so many pieces done along each run? Else all first ones are, then all second ones, as the end of a
- * loop costs as much as some pieces, and values on the right that are the same in all runs stay in
- * registers. */
+/* Are so many pieces done along each run? Else all first ones are, then all second ones, as the end
+ * of a loop costs as much as some pieces, and values on the right that are the same in all runs
+ * stay in registers. */
 HA_IN_ int ha_goes_along(int64_t runs, int64_t count, int is_same) {
     return runs == 1 || count >= (is_same ? 16 : 8);
 }
@@ -72,8 +72,8 @@ HA_IN_ void ha_apply_form_of_runs(const ha_kernel *kernel, const ha_span *s, ha_
     (form < HA_FORM_VECTOR ? kernel->few : kernel->wide)(&p, form);
 }
 
-/* Values next to each other: what is left behind the largest pieces by smaller ones, all runs by one form
- * after the other. Those of a tile stay in the nearest cache meanwhile. */
+/* Values next to each other: what is left behind the largest pieces by smaller ones, all runs by
+ * one form after the other. Those of a tile stay in the nearest cache meanwhile. */
 HA_IN_ void ha_apply_dense(const ha_kernel *kernel, const ha_span *s) {
     for (int64_t at = 0, values, count; at < s->n; at += count * values) {
         const ha_apply_form form = ha_form_within(kernel, s->n - at, &values);
@@ -97,8 +97,8 @@ HA_IN_ void ha_apply_aligned(const ha_kernel *kernel, const ha_span *s) {
     ha_apply_dense(kernel, &part);
 }
 
-/* One run, for which the values on the right come again and again: as runs that meet the same, so many at
- * a time that they stay in the nearest cache. */
+/* One run, for which the values on the right come again and again: as runs that meet the same, so
+ * many at a time that they stay in the nearest cache. */
 HA_IN_ void ha_apply_periods(const ha_kernel *kernel, const ha_span *s) {
     const int64_t period = s->in_order ? s->period : s->least, bytes = period * kernel->size;
     int64_t times = s->n / period;

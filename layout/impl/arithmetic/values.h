@@ -150,8 +150,8 @@ HA_IN_ int ha_same_integer(uint64_t x, int x_has_sign, uint64_t y, int y_has_sig
     return x == y && (x_has_sign == y_has_sign || (int64_t)x >= 0);
 }
 
-/* As a number of type `to`, neither of them complex: 0, and as it was, when an operation with that would
- * give something else than with the number itself. */
+/* As a number of type `to`, neither of them complex: 0, and as it was, when an operation with that
+ * would give something else than with the number itself. */
 HA_IN_ int ha_constant_as(ha_constant *c, ha_operator operation, ha_dtype to) {
     ha_midway v, back;
     char value[16];

@@ -63,6 +63,10 @@ HA_IN_ ha_status ha_no_memory(const ha_asked *asked, size_t bytes) {
     return ha_refuse(asked, HA_ERR_MEMORY, 0, "there is no memory for %zu bytes", bytes);
 }
 
+HA_IN_ ha_status ha_too_large(const ha_asked *asked) {
+    return ha_refuse(asked, HA_ERR_MEMORY, 0, "more than 2^63 - 1 bytes");
+}
+
 /* Before anything else: what is asked now has not failed yet. */
 HA_IN_ ha_asked ha_ask(const char *operation, ha_error *error) {
     if (error) memset(error, 0, sizeof *error);

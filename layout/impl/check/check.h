@@ -1,8 +1,8 @@
 /* Does a table make sense: is each value inside its blob, and does none overlap another?
  *
- * Rows are looked at as wholes: those whose addresses do not mingle with others' cannot overlap them. What
- * mingles with the same distance from block to block overlaps nowhere when it does not on a circle of
- * that length. Where this does not help, all values are looked at, one by one. */
+ * Rows are looked at as wholes: those whose addresses do not mingle with others' cannot overlap
+ * them. What mingles with the same distance from block to block overlaps nowhere when it does not
+ * on a circle of that length. Where this does not help, all values are looked at, one by one. */
 #ifndef HARRAY_LAYOUT_IMPL_CHECK_CHECK_H
 #define HARRAY_LAYOUT_IMPL_CHECK_CHECK_H
 

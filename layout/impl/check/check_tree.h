@@ -1,5 +1,5 @@
-/* Are rows of trees what the functors make of the record? Then no two values of a tree overlap: each node
- * is divided among its copies and children, and indices stay different. */
+/* Are rows of trees what the functors make of the record? Then no two values of a tree overlap:
+ * each node is divided among its copies and children, and indices stay different. */
 #ifndef HARRAY_LAYOUT_IMPL_CHECK_CHECK_TREE_H
 #define HARRAY_LAYOUT_IMPL_CHECK_CHECK_TREE_H
 

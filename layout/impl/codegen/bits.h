@@ -1,5 +1,5 @@
-/* Functions for devices that read and write values which are not stored as they are: in the other byte order,
- * byte by byte, as another type, or as few bits. */
+/* Functions for devices that read and write values which are not stored as they are: in the other
+ * byte order, byte by byte, as another type, or as few bits. */
 #ifndef HARRAY_LAYOUT_IMPL_CODEGEN_BITS_H
 #define HARRAY_LAYOUT_IMPL_CODEGEN_BITS_H
 

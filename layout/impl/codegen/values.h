@@ -1,6 +1,6 @@
-/* Values of one type as values of another, as code for devices: as values/coding.h has them, bit for bit, but by their
- * bits alone. So no device needs double for values that are stored as that, and none is asked how it
- * rounds, or what it makes of small numbers and of NaN. */
+/* Values of one type as values of another, as code for devices: as values/coding.h has them, bit
+ * for bit, but by their bits alone. So no device needs double for values that are stored as that,
+ * and none is asked how it rounds, or what it makes of small numbers and of NaN. */
 #ifndef HARRAY_LAYOUT_IMPL_CODEGEN_VALUES_H
 #define HARRAY_LAYOUT_IMPL_CODEGEN_VALUES_H
 
@@ -17,8 +17,8 @@ HA_IN_ int ha_bits_of_mantissa(ha_dtype type) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* Numbers of E bits for the exponent and M for the mantissa, as their bits; those of doubles are between all
- * others. */
+/* Numbers of E bits for the exponent and M for the mantissa, as their bits; those of doubles are
+ * between all others. */
 HA_IN_ void ha_put_float_functions(ha_device_writer *w) {
     ha_put_code(w,
                 "typedef union $_value {\n    unsigned char bytes[16];\n    unsigned char i1[2];\n"
@@ -183,7 +183,8 @@ HA_IN_ void ha_put_change(ha_device_writer *w, ha_dtype from, ha_dtype to) {
     ha_put_limits(w, to);
 }
 
-/* x, completed, as the bits that are stored of it, and back, of floats by way of a type that is wide enough. */
+/* x, completed, as the bits that are stored of it, and back, of floats by way of a type that is
+ * wide enough. */
 HA_IN_ void ha_put_cut(ha_device_writer *w, const ha_coding *c) {
     const int sign = (int)c->bits - 1;
     if (c->exponent > 0) {

@@ -1,6 +1,6 @@
-/* Values that are not stored alike on both sides: by rows that stay in the first cache. What is not a row
- * in memory is put together as one, many leaves at a time; each row is converted as a whole; and what
- * does not go into a row of the target is taken apart again. */
+/* Values that are not stored alike on both sides: by rows that stay in the first cache. What is not
+ * a row in memory is put together as one, many leaves at a time; each row is converted as a whole;
+ * and what does not go into a row of the target is taken apart again. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_CONVERT_H
 #define HARRAY_LAYOUT_IMPL_COPY_CONVERT_H
 
@@ -97,8 +97,8 @@ HA_IN_ void ha_copy_move_strided(const ha_copy_side *s, const ha_copy_rows *r, i
     ha_strided_blocks_move(&m);
 }
 
-/* n values of each leaf from linear index `at` on: to the buffer, or from it, where a leaf's are `apart`
- * bytes behind those of the last one. */
+/* n values of each leaf from linear index `at` on: to the buffer, or from it, where a leaf's are
+ * `apart` bytes behind those of the last one. */
 HA_IN_ void ha_copy_move_side(const ha_copy_side *s, int64_t at, int64_t n, char *buffer,
                               int64_t apart, int is_kept) {
     const int is_even = ha_copy_is_even(s->shape, s->step);

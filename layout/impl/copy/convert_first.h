@@ -1,7 +1,7 @@
-/* Conversions that come before a copy: part by part to memory of the worker's, from where the values go on as
- * if they had been stored there as they are in the target, by all that copies have for that. There leaves
- * that are neighbours in the source's records or blocks are neighbours, too, so that nothing has to be
- * turned around. */
+/* Conversions that come before a copy: part by part to memory of the worker's, from where the
+ * values go on as if they had been stored there as they are in the target, by all that copies have
+ * for that. There leaves that are neighbours in the source's records or blocks are neighbours, too,
+ * so that nothing has to be turned around. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_CONVERT_FIRST_H
 #define HARRAY_LAYOUT_IMPL_COPY_CONVERT_FIRST_H
 

@@ -1,5 +1,5 @@
-/* Large copies between arrays and blocks of lanes, or blocks of other lanes, by whole lines of the target
- * (simd/cache_lines.h). */
+/* Large copies between arrays and blocks of lanes, or blocks of other lanes, by whole lines of the
+ * target (simd/cache_lines.h). */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_LINES_H
 #define HARRAY_LAYOUT_IMPL_COPY_LINES_H
 
@@ -10,23 +10,18 @@ HA_IN_ int64_t ha_copy_in_line(const ha_copy_shape *s, int64_t records) {
     return s->lanes == 1 ? records : s->lanes;
 }
 
-/* From one time to the next. */
-HA_IN_ int64_t ha_copy_line_step(const ha_copy_shape *s, int64_t records) {
-    return records / s->lanes * s->block;
-}
-
 /* One block of a leaf, or all that there is. */
 HA_IN_ int ha_copy_add_block(ha_copy_worker *w, const ha_copy_leaf *leaf, int64_t records,
                              int64_t to, int64_t from, int64_t block) {
     const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
-    const int64_t step = leaf->is_changed ? 0 : ha_copy_line_step(f, records);
+    const int64_t step = leaf->is_changed ? 0 : ha_copy_stride(f, records);
     const char *source = ha_copy_source(w, leaf);
     const int64_t lanes = ha_copy_in_line(t, records);
     const int64_t unit = ha_smaller(lanes, ha_copy_in_line(f, records));
     for (int64_t i = block * lanes; i < (block + 1) * lanes; i += unit)
         if (!ha_add_line_run(&w->lines, leaf->to + ha_copy_offset(t, to + i),
-                             ha_copy_line_step(t, records), source + ha_copy_offset(f, from + i),
-                             step, unit * leaf->size))
+                             ha_copy_stride(t, records), source + ha_copy_offset(f, from + i), step,
+                             unit * leaf->size))
             return 0;
     return 1;
 }

@@ -1,5 +1,5 @@
-/* Do two descriptions of records share memory? All blobs are looked at in the order of their addresses, as
- * there may be thousands. */
+/* Do two descriptions of records share memory? All blobs are looked at in the order of their
+ * addresses, as there may be thousands. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_OVERLAP_H
 #define HARRAY_LAYOUT_IMPL_COPY_OVERLAP_H
 
@@ -54,8 +54,8 @@ HA_IN_ ha_blob_overlap ha_overlap_of(const ha_placed_blob *placed, int64_t n) {
     return (ha_blob_overlap){.is_there = 0};
 }
 
-/* Of a few blobs, those of one side before those of the other: has none a byte in common with one there? Faster
- * than sorting. */
+/* Of a few blobs, those of one side before those of the other: has none a byte in common with one
+ * there? Faster than sorting. */
 HA_IN_ int ha_all_apart(const ha_placed_blob *placed, int64_t first_side, int64_t n) {
     for (const ha_placed_blob *x = placed; x < placed + first_side; x++)
         for (const ha_placed_blob *y = placed + first_side; y < placed + n; y++)

@@ -119,8 +119,8 @@ HA_IN_ int ha_copy_moves_lanes(const ha_copy_pass *pass, int64_t records) {
     return 1;
 }
 
-/* Can large copies be done by lines (simd/cache_lines.h)? Those that follow each other along the last loop on both
- * sides. Their tiles are larger. */
+/* Can large copies be done by lines (simd/cache_lines.h)? Those that follow each other along the
+ * last loop on both sides. Their tiles are larger. */
 HA_IN_ void ha_copy_find_lines(ha_copy_pass *pass, int64_t bytes, int threads) {
     const ha_copy_loop *last = &pass->walk->loop[pass->walk->rank - 1];
     int64_t records = 64, all;

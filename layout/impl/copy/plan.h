@@ -9,8 +9,8 @@
  *     listed    by lists of offsets: Morton order, and steps that blocks are not made for
  *     runs      what is not stored as it is, or by a tree, or not at all: values/mapped.h
  *
- * Records, blocks, strided ones and what is converted are done by tiles, all leaves of one before the next, so that what the
- * leaves share of the caches' lines is fetched once. */
+ * Records, blocks, strided ones and what is converted are done by tiles, all leaves of one before
+ * the next, so that what the leaves share of the caches' lines is fetched once. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_PLAN_H
 #define HARRAY_LAYOUT_IMPL_COPY_PLAN_H
 
@@ -45,8 +45,8 @@ typedef struct ha_copy_leaf {
     ha_copy_method method;
 } ha_copy_leaf;
 
-/* Leaves that are neighbours in the source, and are converted alike, before they are moved as what is stored
- * in the target is moved: part by part, to memory of the worker's. */
+/* Leaves that are neighbours in the source, and are converted alike, before they are moved as what
+ * is stored in the target is moved: part by part, to memory of the worker's. */
 typedef struct ha_copy_change {
     ha_copy_leaf leaf; /* the first, as it is in the source */
     int64_t leaves;
@@ -256,8 +256,8 @@ HA_IN_ void ha_copy_place_leaf(ha_layout_plan *p, ha_copy_leaf *leaf, const ha_r
         leaf->method = HA_COPY_RUNS;
 }
 
-/* (One by one: compilers make an instruction of an assignment of so many zeros that takes longer than all
- * else that is done for a leaf.) */
+/* (One by one: compilers make an instruction of an assignment of so many zeros that takes longer
+ * than all else that is done for a leaf.) */
 HA_IN_ void ha_copy_clear_leaf(ha_copy_leaf *leaf) {
     leaf->to = NULL;
     leaf->from = NULL;

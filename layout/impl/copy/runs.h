@@ -1,4 +1,5 @@
-/* Values that are not there as they are: by runs through a buffer, decoded and encoded by values/mapped.h. */
+/* Values that are not there as they are: by runs through a buffer, decoded and encoded by
+ * values/mapped.h. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_RUNS_H
 #define HARRAY_LAYOUT_IMPL_COPY_RUNS_H
 

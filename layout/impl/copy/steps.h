@@ -1,6 +1,6 @@
-/* Between records and rows, tile by tile: what is to be done for a tile is found once, as a list of steps,
- * and each tile that follows takes the same steps some bytes further on. So tiles can be small: all their
- * lines stay in the first cache, and the next ones are on their way. */
+/* Between records and rows, tile by tile: what is to be done for a tile is found once, as a list of
+ * steps, and each tile that follows takes the same steps some bytes further on. So tiles can be
+ * small: all their lines stay in the first cache, and the next ones are on their way. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_STEPS_H
 #define HARRAY_LAYOUT_IMPL_COPY_STEPS_H
 

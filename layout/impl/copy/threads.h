@@ -1,5 +1,5 @@
-/* Who does which part of a plan. Threads need no library where the C library has them (glibc from 2.34 on,
- * musl); where a program lacks them, the one that asks does everything. */
+/* Who does which part of a plan. Threads need no library where the C library has them (glibc from
+ * 2.34 on, musl); where a program lacks them, the one that asks does everything. */
 #ifndef HARRAY_LAYOUT_IMPL_COPY_THREADS_H
 #define HARRAY_LAYOUT_IMPL_COPY_THREADS_H
 

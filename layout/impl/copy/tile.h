@@ -16,8 +16,8 @@ HA_IN_ ha_copy_piece ha_copy_single_piece(int64_t to, int64_t from, int64_t lane
     return (ha_copy_piece){to, from, lanes, 1, HA_COPY_ON_, HA_COPY_ON_, 1, 0, 0};
 }
 
-/* Whole blocks of both sides, which begin here on both; 0: there are none among `left` records. 0 lanes:
- * that side has no blocks. */
+/* Whole blocks of both sides, which begin here on both; 0: there are none among `left` records. 0
+ * lanes: that side has no blocks. */
 HA_IN_ int ha_copy_whole_blocks(const ha_copy_leaf *leaf, int64_t to_lanes, int64_t from_lanes,
                                 int64_t left, ha_copy_piece *piece) {
     const ha_copy_shape *t = &leaf->to_shape, *f = &leaf->from_shape;
@@ -128,8 +128,8 @@ HA_IN_ void ha_copy_staged_rows(ha_copy_worker *w, int64_t runs, int64_t blocks)
     }
 }
 
-/* So that the source is read from one end to the other: runs that follow each other there as wholes, others
- * block by block. */
+/* So that the source is read from one end to the other: runs that follow each other there as
+ * wholes, others block by block. */
 HA_IN_ void ha_copy_runs_of_piece(ha_copy_worker *w, int64_t runs, const ha_copy_piece *piece) {
     const int is_large = w->plan->stream && !w->window;
     const ha_run_nest nest = {.blocks = piece->blocks,

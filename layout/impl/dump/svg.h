@@ -1,5 +1,5 @@
-/* Mappings as pictures: the first records of an array, as boxes in lines of memory, and what lies beside
- * them. */
+/* Mappings as pictures: the first records of an array, as boxes in lines of memory, and what lies
+ * beside them. */
 #ifndef HARRAY_LAYOUT_IMPL_DUMP_SVG_H
 #define HARRAY_LAYOUT_IMPL_DUMP_SVG_H
 

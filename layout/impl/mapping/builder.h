@@ -50,10 +50,6 @@ HA_IN_ ha_status ha_refuse_layout(const ha_builder *b, int64_t position, const c
                      : ha_refuse(b->asked, HA_ERR_ARGUMENT, 0, "%s", why);
 }
 
-HA_IN_ ha_status ha_too_large(const ha_builder *b) {
-    return ha_refuse(b->asked, HA_ERR_MEMORY, 0, "more than 2^63 - 1 bytes");
-}
-
 /* How many layouts are inside one of this kind. */
 HA_IN_ int ha_layouts_inside(ha_layout_kind kind) {
     if (kind == HA_LAYOUT_SPLIT) return 2;
@@ -165,9 +161,9 @@ HA_IN_ ha_status ha_strides(const ha_builder *b, ha_linearizer *l) {
     for (int k = l->rank; k-- > 0;) {
         const int32_t d = l->dimension[k];
         int64_t padded = extent[d];
-        if (k == l->rank - 1 && !ha_round_to(padded, l->pad, &padded)) return ha_too_large(b);
+        if (k == l->rank - 1 && !ha_round_to(padded, l->pad, &padded)) return ha_too_large(b->asked);
         l->stride[d] = count;
-        if (!ha_product(count, padded, &count)) return ha_too_large(b);
+        if (!ha_product(count, padded, &count)) return ha_too_large(b->asked);
     }
     l->count = count;
     return HA_OK;
@@ -178,7 +174,7 @@ HA_IN_ ha_status ha_morton(const ha_builder *b, ha_linearizer *l, int empty) {
     int bits = 0;
     for (int d = 0; d < l->rank; d++) largest = ha_larger(largest, b->mapping->extent[d]);
     while (bits < 62 && (int64_t)1 << bits < largest) bits++;
-    if (!empty && (bits * l->rank > 62 || (int64_t)1 << bits < largest)) return ha_too_large(b);
+    if (!empty && (bits * l->rank > 62 || (int64_t)1 << bits < largest)) return ha_too_large(b->asked);
     l->morton = 1;
     l->count = empty ? 0 : (int64_t)1 << bits * l->rank;
     for (int k = 0; k < l->rank; k++) l->stride[l->dimension[k]] = l->rank - 1 - k;
@@ -313,7 +309,7 @@ HA_IN_ ha_status ha_build_structs(ha_builder *b, const ha_layout *layout,
     const ha_struct s = ha_struct_of(b, part, flags, offset);
     const int64_t lanes = blocks ? layout->lanes : 1;
     int64_t bytes;
-    if (!ha_product(one ? s.size : ha_padded_size(s), lanes, &bytes)) return ha_too_large(b);
+    if (!ha_product(one ? s.size : ha_padded_size(s), lanes, &bytes)) return ha_too_large(b->asked);
     ha_add_section(b, linearizer, one ? 0 : lanes, bytes, s.alignment);
     for (int64_t k = 0; k < part->leaves; k++) {
         const int64_t size = (int64_t)ha_dtype_size(b->leaf[part->leaf[k]].type);

@@ -32,8 +32,8 @@ HA_IN_ int64_t ha_room(const ha_record *record, const ha_layout *layout, int64_t
     return room;
 }
 
-/* Room for making it: lists of leaves, one for all and those of splits inside each other. Not on the stack,
- * which may be small. */
+/* Room for making it: lists of leaves, one for all and those of splits inside each other. Not on
+ * the stack, which may be small. */
 HA_IN_ size_t ha_work_bytes(const ha_builder *b) {
     const size_t room = (size_t)b->room;
     return ha_tree_bytes(b) +
@@ -203,8 +203,8 @@ HA_API ha_mapping *ha_mapping_parse(const ha_record *record, const char *text, i
     return m;
 }
 
-/* Not inlined: views may hold the counters of a mapping, NULL for most of them, and gcc would warn of all
- * that are used when theirs has been freed. */
+/* Not inlined: views may hold the counters of a mapping, NULL for most of them, and gcc would warn
+ * of all that are used when theirs has been freed. */
 HA_API HA_NOINLINE_ void ha_mapping_free(ha_mapping *mapping) { ha_mapping_release(mapping); }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

@@ -11,7 +11,7 @@ HA_IN_ ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int6
         int64_t bits;
         if (!ha_product(b->linearizer[p->linearizer].count, p->bits, &bits) ||
             !ha_round_to(bits, word, &bits))
-            return ha_too_large(b);
+            return ha_too_large(b->asked);
         *bytes = bits / 8;
         return HA_OK;
     }
@@ -19,7 +19,7 @@ HA_IN_ ha_status ha_section_bytes(const ha_builder *b, const ha_section *p, int6
         const int64_t count = b->linearizer[p->linearizer].count;
         blocks = count / p->lanes + (count % p->lanes != 0);
     }
-    return ha_product(blocks, p->bytes, bytes) ? HA_OK : ha_too_large(b);
+    return ha_product(blocks, p->bytes, bytes) ? HA_OK : ha_too_large(b->asked);
 }
 
 /* Each section behind the one before it in its blob. */
@@ -30,8 +30,9 @@ HA_IN_ ha_status ha_place_sections(const ha_builder *b) {
         const ha_status s = ha_section_bytes(b, p, &bytes);
         if (s) return s;
         if (!ha_round_to(*end, p->alignment, &p->start) || !ha_sum(p->start, bytes, end))
-            return ha_too_large(b);
-        if (p->bits > 0 && *end > INT64_MAX / 8) return ha_too_large(b); /* as rows count bits */
+            return ha_too_large(b->asked);
+        if (p->bits > 0 && *end > INT64_MAX / 8)
+            return ha_too_large(b->asked); /* as rows count bits */
     }
     return HA_OK;
 }

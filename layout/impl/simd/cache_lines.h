@@ -1,5 +1,6 @@
-/* Whole lines of a large target, put together in registers from pieces of 8 to 64 bytes and written past the
- * caches: how values go between arrays and blocks of lanes, where nothing has to be turned around. */
+/* Whole lines of a large target, put together in registers from pieces of 8 to 64 bytes and written
+ * past the caches: how values go between arrays and blocks of lanes, where nothing has to be turned
+ * around. */
 #ifndef HARRAY_LAYOUT_IMPL_SIMD_CACHE_LINES_H
 #define HARRAY_LAYOUT_IMPL_SIMD_CACHE_LINES_H
 
@@ -13,8 +14,8 @@ typedef struct ha_line_piece {
     int64_t step;
 } ha_line_piece;
 
-/* What each half of a line consists of: one piece of 32 bytes, or two parts of 16, each of which may be two
- * pieces of 8. Or the line is a single piece. */
+/* What each half of a line consists of: one piece of 32 bytes, or two parts of 16, each of which
+ * may be two pieces of 8. Or the line is a single piece. */
 enum { HA_HALF_PARTS = 1, HA_HALF_FIRST_PAIR = 2, HA_HALF_SECOND_PAIR = 4, HA_LINE_SINGLE = 8 };
 
 typedef struct ha_line {
@@ -23,8 +24,8 @@ typedef struct ha_line {
     int half[2];
 } ha_line;
 
-/* Lines in the order in which they are written, each with the next of the pieces. All that is done again
- * and again, a step further on each time. */
+/* Lines in the order in which they are written, each with the next of the pieces. All that is done
+ * again and again, a step further on each time. */
 typedef struct ha_line_program {
     int64_t lines, pieces;
     int64_t filled;    /* while it is made: bytes of the last line, 0 if it is complete */

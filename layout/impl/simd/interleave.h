@@ -1,6 +1,6 @@
-/* Between records and rows: of leaves that are neighbours in a record, all of one size, each has its values
- * in a row of its own on the other side. By vectors of 16 bytes, which every processor has that has any;
- * interleave_x86.h has wider ones. */
+/* Between records and rows: of leaves that are neighbours in a record, all of one size, each has
+ * its values in a row of its own on the other side. By vectors of 16 bytes, which every processor
+ * has that has any; interleave_x86.h has wider ones. */
 #ifndef HARRAY_LAYOUT_IMPL_SIMD_INTERLEAVE_H
 #define HARRAY_LAYOUT_IMPL_SIMD_INTERLEAVE_H
 

@@ -1,6 +1,6 @@
-/* Between records and rows (interleave.h) with AVX2 and AVX-512: blocks of 16 bytes of the records as before,
- * but two or four of them side by side in a vector, so that fewer and longer pieces of the rows are read
- * and written. */
+/* Between records and rows (interleave.h) with AVX2 and AVX-512: blocks of 16 bytes of the records
+ * as before, but two or four of them side by side in a vector, so that fewer and longer pieces of
+ * the rows are read and written. */
 #ifndef HARRAY_LAYOUT_IMPL_SIMD_INTERLEAVE_X86_H
 #define HARRAY_LAYOUT_IMPL_SIMD_INTERLEAVE_X86_H
 
@@ -12,9 +12,9 @@
 #define HA_INTERLEAVE_AVX2_ __attribute__((target("avx2")))
 #define HA_INTERLEAVE_AVX512_ __attribute__((target("avx512f,avx2")))
 
-/* Behind wide vectors, before anything else: what is left in their upper halves makes all SSE instructions of
- * the program wait for them from there on (four times as long for a loop over structs). gcc 12 does not see
- * to it where a function ends with a call. */
+/* Behind wide vectors, before anything else: what is left in their upper halves makes all SSE
+ * instructions of the program wait for them from there on (four times as long for a loop over
+ * structs). gcc 12 does not see to it where a function ends with a call. */
 #define HA_END_OF_WIDE_() _mm256_zeroupper()
 
 /* ---- vectors of several blocks --------------------------------------------------------------- */

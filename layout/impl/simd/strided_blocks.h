@@ -1,5 +1,5 @@
-/* Strided blocks: values of some leaves of one size, for some records that follow each other, moved from one
- * arrangement to another. What every fast copy between layouts consists of. */
+/* Strided blocks: values of some leaves of one size, for some records that follow each other, moved
+ * from one arrangement to another. What every fast copy between layouts consists of. */
 #ifndef HARRAY_LAYOUT_IMPL_SIMD_STRIDED_BLOCKS_H
 #define HARRAY_LAYOUT_IMPL_SIMD_STRIDED_BLOCKS_H
 

@@ -55,9 +55,9 @@ HA_UNUSED HA_IN_ void ha_rows_past_end(void) {
 #define HA_UNROLL_ _Pragma("GCC unroll 16")
 #endif
 
-/* ha_transpose_lanes_BYTES: as many vectors as one has lanes, rows become columns. Each round pairs row i with the
- * one half of all further down, and lays their elements out in turns: after log2(lanes) rounds each
- * element is where it belongs. */
+/* ha_transpose_lanes_BYTES: as many vectors as one has lanes, rows become columns. Each round pairs
+ * row i with the one half of all further down, and lays their elements out in turns: after
+ * log2(lanes) rounds each element is where it belongs. */
 #define HA_TRANSPOSE_BYTES_(bytes, T, low, high)                                                   \
     typedef T ha_vector_##bytes __attribute__((vector_size(16)));                                  \
     HA_UNUSED                                                                                      \

@@ -66,8 +66,8 @@ HA_IN_ void ha_move_steps(const ha_tree_maker *w, int64_t node, int64_t every) {
     }
 }
 
-/* All indices from this node upwards go to the leaves below it: first to the nodes between, from the root
- * on. Nodes farther down than the deepest one are there once, and have the index 0. */
+/* All indices from this node upwards go to the leaves below it: first to the nodes between, from
+ * the root on. Nodes farther down than the deepest one are there once, and have the index 0. */
 HA_IN_ void ha_fold_steps(const ha_tree_maker *w, int64_t node) {
     const ha_grown_tree *t = &w->t;
     int64_t to = t->node[node].first, above[HA_TREE_NODES];
@@ -86,10 +86,6 @@ HA_IN_ void ha_fold_steps(const ha_tree_maker *w, int64_t node) {
 }
 
 /* ---- functors ---------------------------------------------------------------------------------- */
-
-HA_IN_ ha_status ha_tree_too_large(const ha_tree_maker *w) {
-    return ha_refuse(w->asked, HA_ERR_MEMORY, 0, "more than 2^63 - 1 bytes");
-}
 
 /* Finds how far down indices go. */
 HA_IN_ ha_status ha_look_at_functor(void *maker, const ha_functor *f) {
@@ -119,7 +115,7 @@ HA_IN_ ha_status ha_apply_functor(void *maker, const ha_functor *f) {
             if (t->node[k].branch >= 0) ha_fold_steps(w, k);
         good = ha_leaf_only(t);
     }
-    return good ? HA_OK : ha_tree_too_large(w);
+    return good ? HA_OK : ha_too_large(w->asked);
 }
 
 /* ---- branches ---------------------------------------------------------------------------------- */
@@ -161,7 +157,7 @@ HA_IN_ ha_status ha_make_branches(ha_tree_maker *w, const char *origin, const ch
     w->reader = start;
     s = ha_each_functor(&w->reader, ha_apply_functor, w);
     if (s) return s;
-    if (!ha_measure(&w->t)) return ha_tree_too_large(w);
+    if (!ha_measure(&w->t)) return ha_too_large(w->asked);
     if (w->branch) ha_end_branches(w);
     return HA_OK;
 }

@@ -1,7 +1,7 @@
-/* Numbers of a few bits each, at equal distances in memory, read and written many at a time: words of
- * eight bytes where these lie between the first and the last bit of them all, and single bytes at both
- * ends. The lowest bit of a byte comes first. Bits that belong to none of the numbers keep their values,
- * and no byte without any of them is touched but between them.*/
+/* Numbers of a few bits each, at equal distances in memory, read and written many at a time: words
+ * of eight bytes where these lie between the first and the last bit of them all, and single bytes
+ * at both ends. The lowest bit of a byte comes first. Bits that belong to none of the numbers keep
+ * their values, and no byte without any of them is touched but between them. */
 #ifndef HARRAY_LAYOUT_IMPL_VALUES_BITS_H
 #define HARRAY_LAYOUT_IMPL_VALUES_BITS_H
 
@@ -65,8 +65,8 @@ HA_IN_ int64_t ha_bits_before(ha_bit_run r, int64_t byte, int64_t n) {
     return ha_smaller(n, (8 * byte - 1 - r.at) / r.step + 1);
 }
 
-/* Neighbours without gaps, `group` of which have at most 56 bits: as many of them as whole words are there
- * for. Inlined for each group, whose loops are gone then. */
+/* Neighbours without gaps, `group` of which have at most 56 bits: as many of them as whole words
+ * are there for. Inlined for each group, whose loops are gone then. */
 __attribute__((always_inline)) static inline int64_t ha_bits_read_group(
     const unsigned char *blob, ha_bit_run r, uint64_t *value, int64_t by_words, int group) {
     const uint64_t mask = ha_bit_mask(r.bits);

@@ -52,15 +52,6 @@ HA_IN_ int64_t ha_clamped(int64_t x, int64_t least, int64_t most) {
     return x < least ? least : x > most ? most : x;
 }
 
-/* Rounded to odd: what is cut off sets the last bit. Rounding that to few bits is rounding once. */
-HA_IN_ double ha_odd_natural(uint64_t x) {
-    const uint64_t cut = x >> 53 ? x & 2047 : 0;
-    return (double)((x - cut) | (uint64_t)(cut != 0) << 11);
-}
-HA_IN_ double ha_odd_integer(int64_t x) {
-    return x < 0 ? -ha_odd_natural(0 - (uint64_t)x) : ha_odd_natural((uint64_t)x);
-}
-
 /* ---- to what is midway ----------------------------------------------------------------------- */
 
 HA_IN_ ha_dtype ha_type_of_part(ha_dtype scalar) {
@@ -243,9 +234,10 @@ HA_IN_ void ha_midway_integers(ha_midway *v, ha_dtype is, int64_t n) {
 /* … as numbers whose rounding to this type is rounding once. */
 HA_IN_ void ha_midway_reals(ha_midway *v, ha_dtype is, ha_dtype to, int64_t n) {
     for (int64_t k = 0; k < n && is == HA_DTYPE_int64_t; k++)
-        v->real[k] = to == HA_DTYPE_double ? (double)v->integer[k] : ha_odd_integer(v->integer[k]);
+        v->real[k] = to == HA_DTYPE_double ? (double)v->integer[k] : ha_odd_of_int64(v->integer[k]);
     for (int64_t k = 0; k < n && is == HA_DTYPE_uint64_t; k++)
-        v->real[k] = to == HA_DTYPE_double ? (double)v->natural[k] : ha_odd_natural(v->natural[k]);
+        v->real[k] = to == HA_DTYPE_double ? (double)v->natural[k]
+                                           : ha_odd_of_uint64(v->natural[k]);
 }
 
 HA_IN_ void ha_store_midway(char *to, ha_dtype type, ha_midway *v, ha_dtype is, int64_t n) {

@@ -160,8 +160,8 @@ HA_IN_ ha_mapped_own *ha_mapped_object(const ha_asked *asked, int64_t leaves) {
 
 HA_IN_ void **ha_mapped_blobs(ha_mapped_own *own) { return (void **)(void *)(own + 1); }
 
-/* The mapping counts as the view does. A view whose leaves have pointers of their own may be made of another
- * mapping, by whose blobs it counts. */
+/* The mapping counts as the view does. A view whose leaves have pointers of their own may be made
+ * of another mapping, by whose blobs it counts. */
 HA_IN_ void ha_share_counts(ha_mapped_own *own, const ha_counts *counts, int by_leaf) {
     const int64_t leaves = own->mapping->rows;
     const ha_row *row = own->mapping->row;
