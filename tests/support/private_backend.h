@@ -18,6 +18,7 @@
 typedef struct private_block {
     struct private_block *next;
     void *address; /* as users have it */
+    void *real;    /* where it is: what looks for leaks would find no pointer to it otherwise */
     size_t bytes;
 } private_block;
 
@@ -52,10 +53,10 @@ static _Noreturn void private_misused(const char *what, const void *address, siz
 
 /* ---- blocks, with the lock held -------------------------------------------------------------- */
 
-static void private_note_block(private_block **blocks, void *address, size_t bytes) {
+static void private_note_block(private_block **blocks, void *address, void *real, size_t bytes) {
     private_block *block = (private_block *)malloc(sizeof *block);
     if (block == NULL) private_misused("no memory for the note", address, bytes);
-    *block = (private_block){*blocks, address, bytes};
+    *block = (private_block){*blocks, address, real, bytes};
     *blocks = block;
 }
 
@@ -88,8 +89,9 @@ static ha_status private_allocate(void *memory, size_t bytes, void **address) {
     if (bytes <= private_capacity && used <= private_capacity - bytes)
         status = example_allocate(memory, bytes, address);
     if (status == HA_OK) {
-        memset(ha_here_(&device->device.here, *address), 0xA5, bytes);
-        private_note_block(&device->blocks, *address, bytes);
+        void *real = ha_here_(&device->device.here, *address);
+        memset(real, 0xA5, bytes);
+        private_note_block(&device->blocks, *address, real, bytes);
     }
     pthread_mutex_unlock(&private_lock);
     return status;
@@ -262,7 +264,7 @@ static ha_status private_pin(void *memory, size_t bytes, void **address) {
     if (bytes <= private_pinned_capacity && private_pinned.used <= private_pinned_capacity - bytes)
         data = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (data != NULL) {
-        private_note_block(&private_pinned.blocks, data, bytes);
+        private_note_block(&private_pinned.blocks, data, data, bytes);
         private_pinned.used += bytes;
         *address = data;
     }
