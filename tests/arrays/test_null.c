@@ -72,6 +72,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(array_reserve, ha_array_reserve(NO, NO, 1))                                                  \
     S(clear, ha_array_clear(NO))                                                                   \
     S(purge, ha_array_purge(NO))                                                                   \
+    S(evict, ha_array_evict(NO, NO))                                                               \
     S(swap, ha_array_swap(line.array, NO))                                                         \
     S(assign, ha_array_assign(line.array, NO))                                                     \
     S(assign_at, ha_array_assign_at(NO, line.array, NO))                                           \
@@ -245,6 +246,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(valid_ranges, 1, ha_array_valid_ranges(line.array, NO, NO, 9))                               \
     S(first_touch, 1, ha_array_first_touch(NO) == ha_host())                                       \
     S(valid_context, 1, ha_array_valid_context(NO) == ha_host())                                   \
+    S(residency, 1, ha_array_residency(line.array, NO, 9))                                         \
     S(statistics, 0, ha_array_statistics(NO).bytes)                                                \
     S(describe, sizeof "no array\n" - 1, ha_describe(NO, NO, 9))                                   \
     S(kinds, 0, ha_context_count(NO))                                                              \
