@@ -72,7 +72,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(array_reserve, ha_array_reserve(NO, NO, 1))                                                  \
     S(clear, ha_array_clear(NO))                                                                   \
     S(purge, ha_array_purge(NO))                                                                   \
-    S(evict, ha_array_evict_(NO, NO, NO))                                                         \
+    S(evict, ha_array_evict_(NO, NO, NO))                                                          \
     S(swap, ha_array_swap(line.array, NO))                                                         \
     S(assign, ha_array_assign(line.array, NO))                                                     \
     S(assign_at, ha_array_assign_at(NO, line.array, NO))                                           \
