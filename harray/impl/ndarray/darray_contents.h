@@ -114,19 +114,27 @@ ha_status darray_set_element_(darray x, const int64_t *index, const void *value)
     return s ? s : ha_array_set(x.array, element, value);
 }
 
-ha_status darray_get(darray x, const int64_t *index, ha_dvalue *value) {
+/* The index has as many numbers as the view has dimensions. */
+HA_IN_ ha_status ha_view_rank(const darray *x, int rank, const char *operation) {
+    if (rank == x->rank) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "an index of %d numbers, not of %d", rank,
+                        x->rank);
+}
+
+ha_status darray_get(darray x, int rank, const int64_t *index, ha_dvalue *value) {
     unsigned char bytes[16];
     ha_dvalue none;
     ha_status s = ha_view_number(&x, ha_dvalue_of_bool(0), &none, "darray_get");
-    if (s) return s;
-    if ((s = darray_get_element_(x, index, value ? bytes : NULL))) return s;
-    *value = ha_dvalue_load(x.type, bytes);
-    return HA_OK;
+    if (!s) s = ha_view_rank(&x, rank, "darray_get");
+    if (!s) s = darray_get_element_(x, index, value ? bytes : NULL);
+    if (!s) *value = ha_dvalue_load(x.type, bytes);
+    return s;
 }
 
-ha_status darray_set(darray x, const int64_t *index, ha_dvalue value) {
+ha_status darray_set(darray x, int rank, const int64_t *index, ha_dvalue value) {
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_set");
+    if (!s) s = ha_view_rank(&x, rank, "darray_set");
     return s ? s : darray_set_element_(x, index, converted.bytes);
 }
 
