@@ -44,7 +44,7 @@ HA_IN_ ha_array *ha_array_record(ha_type type, ha_context *c) {
 HA_IN_ ha_array *ha_array_make(ha_type type, ha_context *c) {
     ha_array *a = ha_array_record(type, c);
     if (!a) return NULL;
-    ha_pool_count(c->memory, 1);
+    ha_memory_begin(c->memory, &a->alive);
     ha_watch_begin(a);
     return a;
 }
@@ -61,7 +61,12 @@ HA_IN_ void ha_incarnation_end(ha_incarnation *in) {
 HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_memory *home = a->first_touch->memory; /* where it is counted */
     ha_block *block = a->first.block;
-    while (a->first.next) {
+    if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
+        (void)ha_block_give(block, &a->alive);
+        a->first.block = NULL;
+    } else
+        ha_memory_end(home, &a->alive);
+    while (a->first.next) { /* nobody finds it any more */
         ha_incarnation *in = a->first.next;
         a->first.next = in->next;
         ha_incarnation_end(in);
@@ -96,19 +101,19 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
     size_t bytes;
     int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
     if (n && !ha_bytes_of(n, a->element, &bytes)) return HA_ERR_MEMORY;
-    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, 1);
+    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, &a->alive);
     if (!block) {
         ha_status s = HA_OK;
         if (n)
             s = plain ? ha_block_get(m, bytes, &block)
                       : ha_shared_block_get(a->first_touch, bytes, &block);
         if (s) return s;
-        ha_pool_count(m, 1);
+        ha_memory_begin(m, &a->alive);
         if (!n) return HA_OK;
     }
-    a->first.block = block;
     a->first.data = (char *)block->data;
     a->first.capacity = a->size = n;
+    __atomic_store_n(&a->first.block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     return HA_OK;
 }
 
