@@ -132,8 +132,6 @@ HA_API ha_context *ha_context_current(void);
          s.once = 0)                                                                               \
         if (s.entered)
 
-#define HA_NAME__(a, b) a##b
-#define HA_NAME_(a, b) HA_NAME__(a, b)
 typedef struct ha_scope_ {
     ha_context *outer;
     int once, entered;

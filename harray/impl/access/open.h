@@ -102,7 +102,8 @@ HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, h
 }
 
 HA_IN_ ha_status ha_no_access(const char *operation) {
-    return ha_fail(HA_ERR_ARGUMENT, operation, "no access: the pointer to it is NULL");
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no access: the pointer to it is NULL",
+                   operation);
 }
 
 /* No array, a forked process, a queued function: what can be said before looking at the array. */
@@ -155,6 +156,7 @@ HA_IN_ ha_status ha_view_refuse(const darray *v, unsigned how, const char *opera
 
 ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
                    size_t last, const char *site) {
+    site = ha_from(site);
     unsigned mode = how & ~(unsigned)HA_TRY;
     ha_range range = {first, last};
     c = ha_resolve(c);
@@ -166,6 +168,7 @@ ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_
 
 ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsigned how,
                         const char *site) {
+    site = ha_from(site);
     c = ha_resolve(c);
     if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
     if (a && x && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
@@ -177,7 +180,7 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
 /* ---- closing ------------------------------------------------------------------------------- */
 
 HA_IN_ ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
-    if (!a) return ha_fail(HA_ERR_STATE, operation, "the access is not open");
+    if (!a) return ha_fail(HA_ERR_STATE, operation, "%s: the access is not open", operation);
     return ha_fail(HA_ERR_STATE, operation, "array %s: %s", ha_label_of(a).text,
                    foreign ? "another thread holds the access; ha_move it to this one first"
                            : "the access was closed, moved or detached before");

@@ -75,12 +75,31 @@ HA_IN_ void ha_opening_abort(ha_opening *o) {
     ha_admit_end(o->array, o->ticket);
 }
 
+/* A part of what is opened as the user's indices say it: "[-1, 0) x [0, 3)" of a view. Where it has no
+ * shape that a view's indices have, or has been opened otherwise, as those of the storage do. */
+HA_IN_ ha_part_label ha_opening_label(const ha_opening *o, ha_range r) {
+    int64_t low[HA_MOST_RANK], high[HA_MOST_RANK];
+    const ha_array *a = o->array;
+    const darray *v = o->seen_by;
+    if (a->ops || !v || ha_is_empty(r) || !(a->grid || v->rank == 1) ||
+        !ha_view_index(v, r.first, low) || !ha_view_index(v, r.last - 1, high))
+        return ha_part_label_of(a, r);
+    ha_part_label l = {""};
+    ha_text t = {l.text, sizeof l.text, 0};
+    for (int d = 0; d < v->rank; d++) {
+        const int down = v->stride[d] < 0;
+        ha_print(&t, "%s[%lld, %lld)", d ? " x " : "", (long long)(down ? high : low)[d],
+                 (long long)(down ? low : high)[d] + 1);
+    }
+    return l;
+}
+
 /* Tells why; after abort, so that the handler may use the array. Of record arrays a part says it
  * all: they have no elements of one size. */
 HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     ha_array *a = o->array;
     const ha_label label = ha_subject_of(a);
-    const ha_part_label part = ha_part_label_of(a, o->never);
+    const ha_part_label part = ha_opening_label(o, o->never);
     const char *name = o->context->name, *elements = a->ops ? "" : "elements ";
     char each[64] = "", all[80] = "";
     if (!a->ops) {

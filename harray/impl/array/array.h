@@ -72,11 +72,6 @@ HA_IN_ void ha_array_destroy(ha_array *a) {
         ha_incarnation_end(in);
         HARRAY_FREE(in);
     }
-    if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
-        a->first.block = NULL;
-        (void)ha_block_give(block, 1);
-    } else
-        ha_pool_count(home, -1);
     ha_incarnation_end(&a->first);
     ha_set_free(&a->lost);
     if (a->ops) a->ops->end(a);
@@ -142,7 +137,7 @@ ha_array *ha_array_like(const ha_array *a) {
     ha_array *like = NULL;
     if (ha_enter("ha_array_like")) return NULL;
     if (!a)
-        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "no array");
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "ha_array_like: no array");
     else if (!ha_debug_freed(a, "ha_array_like") &&
              !(like = ha_array_make((ha_type){a->type, a->element}, a->first_touch)))
         ha_fail(HA_ERR_MEMORY, "ha_array_like", "no memory for one more array like %s",
@@ -315,7 +310,7 @@ ha_status ha_array_clear(ha_array *a) { return ha_array_resize(a, 0); }
 
 ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
     HA_TELLS_EVENTS_;
-    ha_attempt attempt = {.site = "ha_array_reserve"};
+    ha_attempt attempt = {.site = ha_from("ha_array_reserve")};
     const char *why;
     ha_status s = ha_enter("ha_array_reserve");
     if (!s && a)
@@ -367,7 +362,7 @@ ha_status ha_array_purge(ha_array *a) {
 HA_IN_ ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
     if (ha_debug_freed(a, operation) || ha_debug_freed(b, operation)) return HA_ERR_STATE;
     if (!ha_grids_equal(a->grid, b->grid))
         return ha_fail(HA_ERR_ARGUMENT, operation, "arrays %s and %s have different shapes",

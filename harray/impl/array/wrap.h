@@ -124,7 +124,7 @@ HA_IN_ void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
     a->holder[a->holders++] = (ha_holder){.ticket = ++a->tickets,
                                           .range = HA_WHOLE_,
                                           .context = ha_memory_context(in->memory),
-                                          .site = "ha_array_wrap"};
+                                          .site = ha_from("ha_array_wrap")};
     a->read_only = 1;
 }
 
@@ -159,7 +159,8 @@ ha_status ha_array_set_release(ha_array *a, void (*release)(void *user), void *u
     static const char operation[] = "ha_array_set_release";
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (!a || !release) return ha_fail(HA_ERR_ARGUMENT, operation, "no array, or no function");
+    if (!a || !release)
+        return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array, or no function", operation);
     if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
     ha_lock(a);
     int first = !a->release;
@@ -203,6 +204,7 @@ HA_IN_ ha_status ha_wrap_sync(ha_array *a, const char *operation, const char *si
 }
 
 ha_status ha_sync_(ha_array *a, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_open_refuse(a, HA_READ, "ha_sync", site);
     return s ? s : ha_wrap_sync(a, "ha_sync", site);
@@ -288,6 +290,7 @@ HA_IN_ ha_status ha_wrap_end(ha_array *a, const char *operation, const char *sit
 }
 
 ha_status ha_unwrap_(ha_array *a, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = a ? ha_enter("ha_unwrap") : HA_OK;
     if (s || !a) return s;

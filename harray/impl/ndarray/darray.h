@@ -226,7 +226,7 @@ darray darray_from(ha_array *array, int rank, const int64_t *extent) {
     ha_plot plot;
     if (ha_enter(operation)) return (darray){.rank = 0};
     if (!array) {
-        ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+        ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
         return (darray){.rank = 0};
     }
     if (ha_debug_freed(array, operation) ||

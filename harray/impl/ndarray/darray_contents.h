@@ -9,13 +9,6 @@
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-/* Whether its elements are all that lies between the first and the last of them in memory. */
-HA_IN_ int ha_view_has_no_gaps(const darray *x) {
-    int64_t low, high;
-    return !ha_extents_reach(x->rank, x->extent, x->stride, &low, &high) &&
-           high - low + 1 == darray_size(*x);
-}
-
 /* Its first element is the first in memory. */
 HA_IN_ darray ha_view_forwards(darray x) {
     for (int d = 0; d < x.rank; d++) {
@@ -51,6 +44,7 @@ HA_IN_ ha_status ha_fill_on_host(const darray *x, const void *value, const char 
 }
 
 ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_fill";
     ha_context *c = ha_resolve(context);
@@ -72,6 +66,7 @@ HA_IN_ ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *con
 }
 
 ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const char *site) {
+    site = ha_from(site);
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_fill");
     return s ? s : darray_fill_element_(x, converted.bytes, context, site);
@@ -141,6 +136,7 @@ ha_status darray_set(darray x, int rank, const int64_t *index, ha_dvalue value) 
 /* ---- comparing ------------------------------------------------------------------------------ */
 
 ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_equal";
     ha_open_set t = {.operation = operation, .views_checked = 1};

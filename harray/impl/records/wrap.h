@@ -163,6 +163,7 @@ ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *c, unsigned fla
 /* ---- handing back ---------------------------------------------------------------------------- */
 
 ha_status ha_records_unwrap_(ha_records *r, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_unwrap";
     if (!r) return HA_OK;
@@ -180,6 +181,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
 }
 
 ha_status ha_records_sync_(ha_records *r, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(r, "ha_records_sync", site);
     if (s) return s;
