@@ -99,7 +99,7 @@ HA_IN_ ha_part_label ha_opening_label(const ha_opening *o, ha_range r) {
 HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
     ha_array *a = o->array;
     const ha_label label = ha_subject_of(a);
-    const ha_part_label part = ha_opening_label(o, o->never);
+    const ha_part_label part = ha_part_label_of(a, o->never);
     const char *name = o->context->name, *elements = a->ops ? "" : "elements ";
     char each[64] = "", all[80] = "";
     if (!a->ops) {
@@ -116,7 +116,7 @@ HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
                        o->site, label.text, name, elements, part.text, each, o->source);
     if (s == HA_ERR_STATE && !ha_is_empty(o->never))
         return ha_fail(s, o->operation, "%s: %s at %s: %s%s were never written", o->site,
-                       label.text, name, elements, part.text);
+                       label.text, name, elements, ha_opening_label(o, o->never).text);
     if (s == HA_ERR_ARGUMENT && o->off_grid)
         return ha_fail(s, o->operation,
                        "%s: %s at %s: the view has elements between the rows of its storage",
