@@ -76,7 +76,7 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     h->ticket = ticket;
     h->range = locked;
     h->context = c;
-    h->site = site;
+    h->site = ha_from(site);
     h->writes = write;
     h->overwrites = 0; /* not behind other queues */
     if (c->ops) in->ops.promised++;
@@ -126,6 +126,7 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
 /* On its own, so that the fast path needs no room for an opening. */
 HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context *c, unsigned how,
                                            ha_range range, size_t n, const char *site) {
+    site = ha_from(site);
     ha_opening o = {.array = a,
                     .context = c,
                     .operation = n == HA_END ? "ha_open" : "ha_overwrite",
@@ -156,7 +157,6 @@ HA_IN_ ha_status ha_view_refuse(const darray *v, unsigned how, const char *opera
 
 ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
                    size_t last, const char *site) {
-    site = ha_from(site);
     unsigned mode = how & ~(unsigned)HA_TRY;
     ha_range range = {first, last};
     c = ha_resolve(c);
@@ -168,7 +168,6 @@ ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_
 
 ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsigned how,
                         const char *site) {
-    site = ha_from(site);
     c = ha_resolve(c);
     if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
     if (a && x && ha_self.id && !(how & ~(unsigned)HA_TRY) &&

@@ -79,9 +79,9 @@ HA_IN_ void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) 
  * pointer was cast. */
 HA_IN_ ha_status ha_span_check(size_t access_bytes, size_t array_bytes, const darray *view,
                                const char *operation) {
-    const size_t numbers = 3 * sizeof(int64_t) * (size_t)view->rank;
+    const size_t typed = array_bytes - offsetof(ha_typed, numbers) + sizeof(void *);
     const size_t fits = array_bytes == sizeof *view ? sizeof(ha_write_darray)
-                                                    : sizeof(ha_access) + sizeof(void *) + numbers;
+                                                    : sizeof(ha_access) + typed;
     if (access_bytes == fits || access_bytes == sizeof(ha_access)) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, view,
                         "the access is not of its type: it has a span of another rank");
@@ -99,13 +99,12 @@ HA_IN_ ha_status ha_open_any_check(const darray *view, unsigned how, const char 
     if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;
     if (!ha_strides_repeat(view->rank, view->extent, view->stride)) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, view,
-                        "%s: it repeats elements (strides %s), and can only be read", site,
+                        "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
                         ha_show(view->rank, view->stride).text);
 }
 
 ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes,
                        ha_context *c, unsigned how, const char *site) {
-    site = ha_from(site);
     const char *const operation = "ha_open";
     darray view;
     if (!x) return ha_no_access(operation);
