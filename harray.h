@@ -67,8 +67,11 @@
 
 #ifndef HARRAY_H
 #define HARRAY_H
-#if !defined __cplusplus && (!defined __STDC_VERSION__ || __STDC_VERSION__ < 199901L)
+#if !defined __cplusplus && (!defined __STDC_VERSION__ || __STDC_VERSION__ < 201112L)
 #error "harray.h needs -std=c11 or later"
+#endif
+#if defined __cplusplus && __cplusplus < 201703L
+#error "harray.h needs -std=c++17 or later"
 #endif
 #include "harray/version.h"
 #include "harray/status.h"

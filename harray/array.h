@@ -169,7 +169,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
  * others). What has no typed form (clear, purge, reserve, prefetch, describe, statistics, …) takes
- * x.array. Once per program part: for a type that several headers share, use
+ * x.array. Elements are no arrays (typedef double real3[3] does not compile), but structs may have
+ * some. Once per program part: for a type that several headers share, use
  *     #ifndef HA_HAS_point
  *     #define HA_HAS_point
  *     HARRAY(point);
@@ -179,6 +180,9 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* The same under another name: HARRAY_NAMED(cell, struct cell); makes harray_cell. */
 #define HARRAY_NAMED(name, T)                                                                      \
+    HA_STATIC_ASSERT_(!HA_IS_ARRAY_(T),                                                            \
+                      "HARRAY: " #T " is an array, which C cannot pass by value: "                 \
+                      "make it a member of a struct");                                             \
     typedef struct ha_read_##name {                                                                \
         T const *data;                                                                             \
         size_t size, first;                                                                        \

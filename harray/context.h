@@ -41,8 +41,9 @@ HA_API ha_context *ha_context_fork(ha_context *context);
 
 /* Gives a fork back: the next ha_context_fork of its device may return it again. The caller has no
  * further use for it; work enqueued on it still happens. An adopted context is waited for instead,
- * and its stream is the caller's alone again: no access on it may be open. HA_ERR_ARGUMENT when it
- * is no fork and not adopted, HA_ERR_STATE when it was given back already. */
+ * and its stream is the caller's alone again: no access on it may be open. The host, which is its own
+ * fork, stays as it is. HA_ERR_ARGUMENT when it is no fork and not adopted, HA_ERR_STATE when it was
+ * given back already. */
 HA_API HA_MUST_CHECK ha_status ha_context_unfork(ha_context *context);
 
 /* The caller's own queue of a device (a CUstream, …) as a context: work that the caller enqueues
@@ -131,8 +132,6 @@ HA_API ha_context *ha_context_current(void);
          s.once = 0)                                                                               \
         if (s.entered)
 
-#define HA_NAME__(a, b) a##b
-#define HA_NAME_(a, b) HA_NAME__(a, b)
 typedef struct ha_scope_ {
     ha_context *outer;
     int once, entered;

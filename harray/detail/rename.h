@@ -172,6 +172,8 @@
 #define ha_extents_reach HA_RENAME_(ha_extents_reach)
 #define ha_extents_set HA_RENAME_(ha_extents_set)
 #define ha_extents_strides HA_RENAME_(ha_extents_strides)
+#define ha_from_begin_ HA_RENAME_(ha_from_begin_)
+#define ha_from_end_ HA_RENAME_(ha_from_end_)
 #define ha_host HA_RENAME_(ha_host)
 #define ha_index_failed_ HA_RENAME_(ha_index_failed_)
 #define ha_index_of_linear HA_RENAME_(ha_index_of_linear)

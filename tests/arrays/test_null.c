@@ -91,9 +91,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
 
 #define VIEWS(S)                                                                                   \
     S(equal, darray_equal_(table, table, NO, SITE))                                                \
-    S(view_get, darray_get(table, two_by_two, NO))                                                 \
-    S(view_get_at, darray_get(table, NO, (ha_dvalue[]){ONE}))                                      \
-    S(view_set_at, darray_set(table, NO, ONE))                                                     \
+    S(view_get, darray_get(table, table.rank, two_by_two, NO))                                     \
+    S(view_get_at, darray_get(table, table.rank, NO, (ha_dvalue[]){ONE}))                          \
+    S(view_set_at, darray_set(table, table.rank, NO, ONE))                                         \
     S(element, darray_get_element_(table, (int64_t[]){0, 0}, NO))                                  \
     S(set_element, darray_set_element_(table, (int64_t[]){0, 0}, NO))                              \
     S(fill, darray_fill_element_(table, NO, NO, SITE))                                             \

@@ -358,6 +358,44 @@ static void test_any_refused(void **state) {
     ha_mapping_free(m);
 }
 
+/* What ha_mapping_parse gives for a text that is none. */
+static void test_any_of_no_mapping(void **state) {
+    (void)state;
+    const int64_t n[] = {3, 4, 5};
+    void *blob[1] = {NULL};
+    ha_error error;
+    ha_mapping *m = ha_mapping_parse(&particle_record, "no layout", 3, n, NULL);
+    assert_null(m);
+    assert_true(any_null(any_new_from(m, &error)));
+    assert_int_equal(error.status, HA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "NULL"));
+    assert_true(any_null(any_new_from(m, NULL)));
+    assert_true(fixed_null(fixed_new_from(m, NULL)));
+    memset(&error, 0, sizeof error);
+    assert_true(any_null(any_from(m, blob, &error)));
+    assert_int_equal(error.status, HA_ERR_ARGUMENT);
+    assert_null(ha_mapping_memory(m, blob, &error));
+}
+
+/* With more blobs than a view of this record can have: nothing is written behind the room for them. */
+static void test_any_of_a_larger_record(void **state) {
+    (void)state;
+    char text[2000] = "";
+    const int64_t n[] = {3, 4};
+    ha_error error;
+    for (int k = 0; k < 200; k++) snprintf(text + strlen(text), 10, "%sf%d:f32", k ? " " : "", k);
+    ha_record *large = ha_record_parse(text, &error);
+    assert_non_null(large);
+    ha_mapping *m = ha_mapping_parse(large, "soa", 2, n, &error);
+    if (!m) fail_msg("%s", error.text);
+    assert_true(m->blobs == 200);
+    assert_true(bodies_null(bodies_new_from(m, &error)));
+    assert_int_equal(error.status, HA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "another record"));
+    ha_mapping_free(m);
+    ha_record_free(large);
+}
+
 static void test_any_of_another_record(void **state) {
     (void)state;
     const int64_t n[] = {3, 4};
@@ -726,6 +764,8 @@ int main(void) {
         cmocka_unit_test(test_split_in_with),
         cmocka_unit_test(test_any_layout),
         cmocka_unit_test(test_any_refused),
+        cmocka_unit_test(test_any_of_no_mapping),
+        cmocka_unit_test(test_any_of_a_larger_record),
         cmocka_unit_test(test_any_of_another_record),
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_by_hand_refused),

@@ -285,8 +285,15 @@ static inline void check_memory(ha_memory *m, ha_array *const *arrays, size_t co
     for (size_t i = 0; i < count; i++) {
         const ha_incarnation *in = arrays[i] ? &arrays[i]->first : NULL;
         for (; in; in = in->next)
-            if (in->block && in->block->memory == m && !in->wrapped) live += in->block->bytes;
+            if (in->block && in->block->memory == m && !in->wrapped) {
+                live += in->block->bytes;
+                if (ha_tree_find(m->pool.tree, (uintptr_t)in->block->data) != in->block)
+                    invariant_broken(NULL, "a block is not known by its address");
+            }
     }
+    uint64_t arrays_alive = 0;
+    for (const ha_alive *a = m->pool.alive; a; a = a->next) arrays_alive++;
+    if (arrays_alive != m->pool.arrays) invariant_broken(NULL, "the living arrays are miscounted");
     if (bytes_of_backend(m) >= 0 && bytes_of_backend(m) != (int64_t)ha_pool_handed_out(&m->pool))
         invariant_broken(NULL, "the backend has handed out something else");
     if (live == ha_pool_bytes(m, HA_LIVE)) return;

@@ -299,7 +299,8 @@ HA_IN_ ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
 /* The array for this thread alone, for an operation on it as a whole; ended by ha_busy_end. */
 HA_IN_ ha_status ha_claim(ha_array *a, const char *operation) {
     ha_holder other;
-    ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    ha_status s = a ? ha_enter(operation)
+                    : ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
     if (s) return s;
     if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
     if (!(s = ha_busy_begin(a, 1, &other))) return HA_OK;

@@ -159,6 +159,8 @@ HA_IN_ ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const 
         advice = "; end the token first";
     else if (request->moves && !other->writes)
         advice = "; open it at the device first, or create it there: its memory is then pinned";
+    else if (other->writes && other->context != request->context && !request->alone)
+        advice = "; close that one first";
     else if (other->writes && !request->writes && !request->alone)
         advice = "; open the read before the write";
     return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s%s at %s: %s, %s at %s on %s%s",

@@ -76,7 +76,7 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     h->ticket = ticket;
     h->range = locked;
     h->context = c;
-    h->site = site;
+    h->site = ha_from(site);
     h->writes = write;
     h->overwrites = 0; /* not behind other queues */
     if (c->ops) in->ops.promised++;
@@ -102,7 +102,8 @@ HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, h
 }
 
 HA_IN_ ha_status ha_no_access(const char *operation) {
-    return ha_fail(HA_ERR_ARGUMENT, operation, "no access: the pointer to it is NULL");
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no access: the pointer to it is NULL",
+                   operation);
 }
 
 /* No array, a forked process, a queued function: what can be said before looking at the array. */
@@ -110,8 +111,13 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
                                 const char *site) {
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", site);
+    if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s: no array", site, operation);
     if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (how & HA_READS_ONLY_)
+        return ha_fail(HA_ERR_ARGUMENT, operation,
+                       "%s: array %s: the access is of a type to read (ha_read_...), and was to be "
+                       "opened for writing",
+                       site, ha_label_of((ha_array *)(uintptr_t)a).text);
     if ((how & ~(unsigned)HA_TRY) > HA_OVERWRITE)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no way to open: %u", site, how);
     return HA_OK;
@@ -120,6 +126,7 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
 /* On its own, so that the fast path needs no room for an opening. */
 HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context *c, unsigned how,
                                            ha_range range, size_t n, const char *site) {
+    site = ha_from(site);
     ha_opening o = {.array = a,
                     .context = c,
                     .operation = n == HA_END ? "ha_open" : "ha_overwrite",
@@ -172,7 +179,7 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
 /* ---- closing ------------------------------------------------------------------------------- */
 
 HA_IN_ ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
-    if (!a) return ha_fail(HA_ERR_STATE, operation, "the access is not open");
+    if (!a) return ha_fail(HA_ERR_STATE, operation, "%s: the access is not open", operation);
     return ha_fail(HA_ERR_STATE, operation, "array %s: %s", ha_label_of(a).text,
                    foreign ? "another thread holds the access; ha_move it to this one first"
                            : "the access was closed, moved or detached before");

@@ -75,6 +75,25 @@ HA_IN_ void ha_opening_abort(ha_opening *o) {
     ha_admit_end(o->array, o->ticket);
 }
 
+/* A part of what is opened as the user's indices say it: "[-1, 0) x [0, 3)" of a view. Where it has no
+ * shape that a view's indices have, or has been opened otherwise, as those of the storage do. */
+HA_IN_ ha_part_label ha_opening_label(const ha_opening *o, ha_range r) {
+    int64_t low[HA_MOST_RANK], high[HA_MOST_RANK];
+    const ha_array *a = o->array;
+    const darray *v = o->seen_by;
+    if (a->ops || !v || ha_is_empty(r) || !(a->grid || v->rank == 1) ||
+        !ha_view_index(v, r.first, low) || !ha_view_index(v, r.last - 1, high))
+        return ha_part_label_of(a, r);
+    ha_part_label l = {""};
+    ha_text t = {l.text, sizeof l.text, 0};
+    for (int d = 0; d < v->rank; d++) {
+        const int down = v->stride[d] < 0;
+        ha_print(&t, "%s[%lld, %lld)", d ? " x " : "", (long long)(down ? high : low)[d],
+                 (long long)(down ? low : high)[d] + 1);
+    }
+    return l;
+}
+
 /* Tells why; after abort, so that the handler may use the array. Of record arrays a part says it
  * all: they have no elements of one size. */
 HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
@@ -97,7 +116,7 @@ HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
                        o->site, label.text, name, elements, part.text, each, o->source);
     if (s == HA_ERR_STATE && !ha_is_empty(o->never))
         return ha_fail(s, o->operation, "%s: %s at %s: %s%s were never written", o->site,
-                       label.text, name, elements, part.text);
+                       label.text, name, elements, ha_opening_label(o, o->never).text);
     if (s == HA_ERR_ARGUMENT && o->off_grid)
         return ha_fail(s, o->operation,
                        "%s: %s at %s: the view has elements between the rows of its storage",

@@ -48,6 +48,7 @@ HA_IN_ ha_status ha_fail_waiting(ha_status s, const char *operation, ha_array *a
 }
 
 ha_status ha_wait_(ha_access *x, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_wait");
     if (s) return s;
@@ -114,6 +115,7 @@ HA_IN_ ha_status ha_open_anywhere(ha_access *x, ha_opening *o) {
 
 ha_status ha_read_anywhere_(ha_access *x, ha_array *a, ha_context *otherwise, size_t first,
                             size_t last, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_opening o = {.array = a,
                     .context = ha_resolve(otherwise),

@@ -93,10 +93,12 @@ HA_IN_ ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
 }
 
 ha_status ha_access_resize_(ha_access *x, size_t n, const char *site) {
+    site = ha_from(site);
     return ha_access_room(x, n, 1, n, "ha_access_resize", site);
 }
 
 ha_status ha_access_reserve_(ha_access *x, size_t n, const char *site) {
+    site = ha_from(site);
     return ha_access_room(x, n, 0, 0, "ha_access_reserve", site);
 }
 

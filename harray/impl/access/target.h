@@ -13,6 +13,7 @@ typedef struct ha_opening {
     unsigned mode;         /* HA_READ, HA_WRITE, HA_OVERWRITE */
     ha_range range;        /* to be locked */
     const darray *view;    /* for whose elements; NULL: for all of the range */
+    const darray *seen_by; /* by whose indices the user knows them; NULL: by those of the array */
     int has_target;        /* `at` and `count` are set */
     int off_grid;          /* they are not all on the array's grid */
     int is_flat;           /* the elements are those one behind the other from there */
@@ -78,6 +79,7 @@ HA_IN_ void ha_opening_view(ha_opening *o, const darray *view) {
     const int exact = ha_view_cover(o->array->grid, view, &o->range);
     if (!exact && o->mode == HA_OVERWRITE) o->mode = HA_WRITE;
     if (!exact) o->view = view;
+    o->seen_by = view;
     o->at = (size_t)view->offset;
     o->count = ha_view_size(view);
     o->has_target = 1;

@@ -10,6 +10,7 @@
 #include "../../token.h"
 
 ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
+    site = ha_from(site);
     ha_status s = ha_enter("ha_detach");
     if (s) return s;
     if (!t) return ha_fail(HA_ERR_ARGUMENT, "ha_detach", "%s: no token", site);
@@ -37,9 +38,9 @@ ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
 
 HA_IN_ ha_status ha_token_check(const ha_token *t, const char *operation) {
     ha_status s = ha_enter(operation);
-    if (!s && !t) return ha_fail(HA_ERR_ARGUMENT, operation, "no token");
+    if (!s && !t) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no token", operation);
     if (s || t->array) return s;
-    return ha_fail(HA_ERR_STATE, operation, "the token is not in use");
+    return ha_fail(HA_ERR_STATE, operation, "%s: the token is not in use", operation);
 }
 
 HA_IN_ ha_status ha_token_fail_ended(const char *operation) {
@@ -98,7 +99,7 @@ ha_status ha_token_wait(ha_token *t) {
     ha_label label = ha_label_of(t->array);
     ha_context *c = t->context;
     ha_timepoint own = ha_token_position(t);
-    if (c->ops) s = ha_wait_at(own, "ha_token_wait");
+    if (c->ops) s = ha_wait_at(own, ha_from("ha_token_wait"));
     if (ha_token_release(t, own, (ha_timepoint){NULL, 0}))
         return ha_token_fail_ended("ha_token_wait");
     if (!s) return HA_OK;

@@ -44,7 +44,7 @@ HA_IN_ ha_array *ha_array_record(ha_type type, ha_context *c) {
 HA_IN_ ha_array *ha_array_make(ha_type type, ha_context *c) {
     ha_array *a = ha_array_record(type, c);
     if (!a) return NULL;
-    ha_pool_count(c->memory, 1);
+    ha_memory_begin(c->memory, &a->alive);
     ha_watch_begin(a);
     return a;
 }
@@ -61,17 +61,17 @@ HA_IN_ void ha_incarnation_end(ha_incarnation *in) {
 HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_memory *home = a->first_touch->memory; /* where it is counted */
     ha_block *block = a->first.block;
-    while (a->first.next) {
+    if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
+        (void)ha_block_give(block, &a->alive);
+        a->first.block = NULL;
+    } else
+        ha_memory_end(home, &a->alive);
+    while (a->first.next) { /* nobody finds it any more */
         ha_incarnation *in = a->first.next;
         a->first.next = in->next;
         ha_incarnation_end(in);
         HARRAY_FREE(in);
     }
-    if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
-        a->first.block = NULL;
-        (void)ha_block_give(block, 1);
-    } else
-        ha_pool_count(home, -1);
     ha_incarnation_end(&a->first);
     ha_set_free(&a->lost);
     if (a->ops) a->ops->end(a);
@@ -96,19 +96,19 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
     size_t bytes;
     int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
     if (n && !ha_bytes_of(n, a->element, &bytes)) return HA_ERR_MEMORY;
-    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, 1);
+    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, &a->alive);
     if (!block) {
         ha_status s = HA_OK;
         if (n)
             s = plain ? ha_block_get(m, bytes, &block)
                       : ha_shared_block_get(a->first_touch, bytes, &block);
         if (s) return s;
-        ha_pool_count(m, 1);
+        ha_memory_begin(m, &a->alive);
         if (!n) return HA_OK;
     }
-    a->first.block = block;
     a->first.data = (char *)block->data;
     a->first.capacity = a->size = n;
+    __atomic_store_n(&a->first.block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     return HA_OK;
 }
 
@@ -137,7 +137,7 @@ ha_array *ha_array_like(const ha_array *a) {
     ha_array *like = NULL;
     if (ha_enter("ha_array_like")) return NULL;
     if (!a)
-        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "no array");
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "ha_array_like: no array");
     else if (!ha_debug_freed(a, "ha_array_like") &&
              !(like = ha_array_make((ha_type){a->type, a->element}, a->first_touch)))
         ha_fail(HA_ERR_MEMORY, "ha_array_like", "no memory for one more array like %s",
@@ -310,7 +310,7 @@ ha_status ha_array_clear(ha_array *a) { return ha_array_resize(a, 0); }
 
 ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
     HA_TELLS_EVENTS_;
-    ha_attempt attempt = {.site = "ha_array_reserve"};
+    ha_attempt attempt = {.site = ha_from("ha_array_reserve")};
     const char *why;
     ha_status s = ha_enter("ha_array_reserve");
     if (!s && a)
@@ -362,7 +362,7 @@ ha_status ha_array_purge(ha_array *a) {
 HA_IN_ ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
     if (ha_debug_freed(a, operation) || ha_debug_freed(b, operation)) return HA_ERR_STATE;
     if (!ha_grids_equal(a->grid, b->grid))
         return ha_fail(HA_ERR_ARGUMENT, operation, "arrays %s and %s have different shapes",

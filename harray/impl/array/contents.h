@@ -80,7 +80,7 @@ HA_IN_ ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),
                     .operation = operation,
-                    .site = "new array",
+                    .site = ha_from("new array"),
                     .mode = HA_OVERWRITE,
                     .range = {0, HA_END}};
     ha_status s = ha_opening_begin(&o, 0);
@@ -142,7 +142,7 @@ HA_IN_ ha_status ha_copy_try(ha_array *a, ha_incarnation *in, ha_array *b, ha_at
 /* A is held for reading, and busy. */
 HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operation) {
     ha_status s = HA_OK;
-    ha_attempt attempt = {.site = operation};
+    ha_attempt attempt = {.site = ha_from(operation)};
     if (a->grid && ha_grid_give(b, a->grid)) return HA_ERR_MEMORY;
     b->uneven = a->uneven;
     ha_lock(b); /* a report may look at it: it may be watched */
@@ -151,7 +151,7 @@ HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     for (ha_incarnation *in = &a->first; in && !s; in = in->next)
         while (!s && (s = ha_copy_try(a, in, b, &attempt)) == HA_RETRY_) {
             ha_busy_end(a);
-            s = ha_wait_past(attempt.point, operation);
+            s = ha_wait_past(attempt.point, ha_from(operation));
             (void)ha_busy_begin(a, 0, NULL);
         }
     return s;
@@ -159,7 +159,8 @@ HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
 
 /* Holds a for reading, so that nobody writes it meanwhile. */
 HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
-    ha_lock_request request = {.context = ha_host(), .range = HA_WHOLE_, .site = operation};
+    ha_lock_request request = {
+        .context = ha_host(), .range = HA_WHOLE_, .site = ha_from(operation)};
     uint64_t ticket;
     ha_status s = ha_enter(operation);
     if (s) return s;
@@ -186,7 +187,7 @@ ha_array *ha_array_copy(ha_array *a) {
     HA_TELLS_EVENTS_;
     ha_array *copy = NULL;
     if (!a)
-        ha_fail(HA_ERR_ARGUMENT, "ha_array_copy", "no array");
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_copy", "ha_array_copy: no array");
     else if (ha_array_duplicate(a, "ha_array_copy", &copy))
         return NULL;
     return copy;
@@ -209,7 +210,7 @@ HA_IN_ ha_status ha_assign_into(ha_array *to, ha_array *from, ha_context *c,
     ha_opening o = {.array = to,
                     .context = c,
                     .operation = operation,
-                    .site = operation,
+                    .site = ha_from(operation),
                     .mode = HA_OVERWRITE,
                     .range = {0, HA_END},
                     .sets_size = 1,
@@ -283,7 +284,7 @@ HA_IN_ ha_status ha_download(const ha_access *x, void *value) {
     ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
     if (s) return s;
     ha_timepoint p = {c, ha_sequence(c)};
-    s = ha_wait_at(p, "ha_array_get");
+    s = ha_wait_at(p, ha_from("ha_array_get"));
     if (s) ha_drain(p);
     return s;
 }
@@ -322,7 +323,7 @@ ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
     ha_opening o = {.array = a,
                     .context = ha_element_context(a, i),
                     .operation = "ha_array_set",
-                    .site = "ha_array_set",
+                    .site = ha_from("ha_array_set"),
                     .mode = HA_OVERWRITE,
                     .range = {i, i + 1}};
     if ((s = ha_opening_begin(&o, 0))) return s;
@@ -338,6 +339,7 @@ ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
 
 ha_status ha_array_prefetch_(ha_array *a, ha_context *c, size_t first, size_t last,
                              const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),

@@ -21,7 +21,7 @@ ha_status ha_array_free(ha_array *a) {
         if (__atomic_compare_exchange_n(&a->references, &n, n - 1, 1, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             return HA_OK;
-    if (a->wrapped) return ha_wrap_end(a, "ha_array_free", "ha_array_free");
+    if (a->wrapped) return ha_wrap_end(a, "ha_array_free", ha_from("ha_array_free"));
     if ((s = ha_claim(a, "ha_array_free"))) return s;
     ha_array_end(a);
     return HA_OK;

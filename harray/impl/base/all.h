@@ -5,6 +5,7 @@
 #include "box.h"
 #include "error.h"
 #include "range_set.h"
+#include "self.h"
 #include "thread.h"
 #include "version.h"
 

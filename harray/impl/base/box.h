@@ -29,6 +29,9 @@ enum { HA_MOST_PIECES = 2 * HA_MOST_RANK }; /* of a box without another one */
 
 #define HA_WHOLE_ ((ha_range){0, SIZE_MAX})
 
+/* How far it is from one index to the next, in whichever direction. */
+static inline uint64_t ha_stride_size(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+
 /* ---- corners ------------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 ha_uint128;

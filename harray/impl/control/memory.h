@@ -114,6 +114,7 @@ HA_IN_ ha_block **ha_loose_bucket(const void *data) {
 
 HA_IN_ void ha_loose_add(ha_block *b) {
     ha_block **bucket = ha_loose_bucket(b->data);
+    b->loose = 1;
     pthread_mutex_lock(&ha_loose.lock);
     b->next = *bucket;
     *bucket = b;
@@ -174,6 +175,7 @@ ha_status ha_memory_release(ha_context *c, void *block) {
         return ha_fail(HA_ERR_ARGUMENT, "ha_memory_release",
                        "%s: %p is no block of ha_memory_allocate there, or was released before",
                        c->name, block);
+    b->loose = 0;
     ha_note_operation(&ops, c, HA_WHOLE_, 1, "ha_memory_release");
     ha_block_retire(b, &ops);
     return HA_OK;

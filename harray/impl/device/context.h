@@ -22,6 +22,11 @@ typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_u
 enum { HA_SIZE_CLASSES = 8 * (64 - 6) }; /* memory/pool.h: eight a doubling, from 64 bytes on */
 
 /* The cache of a memory, and the account of what the backend has handed out: the sum of `bytes`. */
+/* The beginning of an array: its place in the list of a pool. */
+typedef struct ha_alive {
+    struct ha_alive *next, **link; /* link: what points here */
+} ha_alive;
+
 typedef struct ha_pool {
     uint32_t lock;      /* a spin lock, of all of this */
     uint32_t returning; /* threads that are just giving blocks back */
@@ -31,6 +36,8 @@ typedef struct ha_pool {
     uint64_t most; /* bytes to keep cached */
     uint64_t high_water, allocations, releases, reused;
     uint64_t arrays;                          /* living ones, that were first touched here */
+    struct ha_alive *alive;                   /* the same, as a list: the youngest first */
+    struct ha_block *tree;                    /* what the backend has handed out, by address */
     struct ha_block *oldest, *youngest;       /* of the cached ones */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
 } ha_pool;

@@ -25,11 +25,13 @@ typedef struct ha_block {
     struct ha_block *next;            /* retired: the next younger one; cached: of its class */
     struct ha_block *previous;        /* cached: of its class */
     struct ha_block *older, *younger; /* cached */
+    struct ha_block *below, *above;   /* in the pool's tree: what is left and right of it there */
     uint64_t number;                  /* retired: how many were before it */
     ha_memory *memory;
     void *data;
     size_t bytes;
     ha_use use;
+    int loose;                  /* the user's own, from ha_memory_allocate: no array's */
     ha_ops ops;                 /* retired; else empty */
     HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */
 } ha_block;

@@ -41,7 +41,7 @@ HA_IN_ int ha_memory_collect(ha_memory *m, uint64_t *released) {
     for (ha_block *b = passed, *next; b; b = next) {
         next = b->next;
         ha_ops_free(&b->ops);
-        *released += ha_block_give(b, 0);
+        *released += ha_block_give(b, NULL);
     }
     ha_pool_return(m, -1);
     return passed != NULL;
@@ -129,8 +129,8 @@ HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block *
 /* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has passed. */
 HA_IN_ ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
-    if ((*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
-    if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
+    if ((*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;
+    if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;
     return ha_block_new(m, bytes, use, out, attempt);
 }
 
@@ -190,7 +190,7 @@ HA_IN_ void ha_block_retire(ha_block *b, ha_ops *ops) {
     if (ops->n) ha_ops_cover(ops);
     if (!ops->n) {
         ha_ops_free(ops);
-        (void)ha_block_give(b, 0);
+        (void)ha_block_give(b, NULL);
         return;
     }
     b->ops = *ops;

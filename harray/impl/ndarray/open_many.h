@@ -381,6 +381,7 @@ HA_IN_ ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count,
 }
 
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = "ha_open_many"};
     return ha_open_all(&t, requests, count, site);

@@ -24,6 +24,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_view_slow(ha_access *x, const darray *v, h
                                                 unsigned how, const char *operation,
                                                 const char *site) {
     ha_array *a = v->array;
+    site = ha_from(site);
     ha_opening o = {.array = a,
                     .context = c,
                     .operation = operation,

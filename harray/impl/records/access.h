@@ -37,6 +37,7 @@ ha_status ha_records_run(ha_function f, ha_records_access *x, const void *argume
 }
 
 ha_status ha_records_wait_(ha_records_access *x, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_wait");
     if (!s) s = ha_records_not_open(x, "ha_records_wait");
@@ -62,6 +63,7 @@ HA_IN_ ha_status ha_records_fetch(ha_array *a, ha_context *c, ha_range range, co
 
 ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, size_t first,
                                size_t last, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_prefetch";
     ha_access_spec *spec = NULL;

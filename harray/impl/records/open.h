@@ -258,6 +258,7 @@ HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
 
 ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
                            size_t first, size_t last, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     return ha_records_open_if(x, r, c, what, first, last, site, NULL);
 }

@@ -168,7 +168,7 @@ HA_IN_ ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_arr
                                         .mode = &mode,
                                         .n = 1,
                                         .operation = operation,
-                                        .site = operation};
+                                        .site = ha_from(operation)};
     ha_request request;
     size_t first = 0, last = HA_END;
     if (ha_is_empty(range)) return ha_records_no_index(a, index, operation);

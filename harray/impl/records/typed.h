@@ -95,6 +95,7 @@ ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                           const ha_records_type_ *type, void *view, size_t view_bytes,
                           ha_context *context, const char *what, size_t first, size_t last,
                           const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_error error = {0};
     memset(access, 0, sizeof *access);
@@ -121,6 +122,7 @@ void ha_records_close_scope_(void *access) {
 
 ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent,
                                   const char *site) {
+    site = ha_from(site);
     char text[64];
     return ha_records_new_at(type->record(), type->rank, extent,
                              ha_own_layout(type, text, sizeof text), site);
@@ -129,6 +131,7 @@ ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *e
 ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
                                    const char *layout, void *const *blob, unsigned flags,
                                    const char *site) {
+    site = ha_from(site);
     ha_error error;
     ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
     if (!m) return ha_records_refused("ha_records_wrap", site, &error);

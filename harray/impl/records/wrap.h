@@ -55,7 +55,7 @@ HA_IN_ const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
 }
 
 /* The bytes of all blobs become the array's alone; all or none. */
-HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *error) {
+HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_memory *m, ha_error *error) {
     ha_status s = HA_OK;
     int32_t b = 0;
     for (; b < p->mapping->blobs && !s; b++) {
@@ -65,11 +65,12 @@ HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *er
         ha_label label;
         if (!bytes) continue;
         s = bytes > UINTPTR_MAX - first ? HA_ERR_ARGUMENT
-                                        : ha_owners_add(a, first, first + bytes, &other, &label);
+                                        : ha_owners_add(a, m, first, first + bytes, &other, &label);
         if (s == HA_ERR_STATE && other == a) s = HA_ERR_ARGUMENT;
         if (s == HA_ERR_STATE)
             snprintf(error->text, sizeof error->text,
-                     "%s owns some of blob %d at %p: unwrap it first", label.text, b, p->caller[b]);
+                     "%s owns some of blob %d at %p: unwrap or free it first", label.text, b,
+                     p->caller[b]);
         else if (s)
             snprintf(error->text, sizeof error->text, "blob %d at %p: %s", b, p->caller[b],
                      s == HA_ERR_MEMORY ? "no memory for its records"
@@ -90,7 +91,7 @@ HA_IN_ ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, u
     ha_block *block = in ? (ha_block *)HARRAY_MALLOC(sizeof *block) : NULL;
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!block) return HA_ERR_MEMORY;
-    ha_status s = ha_records_own(a, p, error);
+    ha_status s = ha_records_own(a, p, m, error);
     if (s) {
         HARRAY_FREE(block);
         return s;
@@ -99,7 +100,7 @@ HA_IN_ ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, u
     while (!p->mapping->blob[b].bytes) b++;
     *block = (ha_block){
         .memory = m, .data = p->caller[b], .bytes = (size_t)p->mapping->blob[b].bytes};
-    in->block = block;
+    __atomic_store_n(&in->block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     in->data = (char *)block->data;
     in->capacity = a->size;
     in->wrapped = HA_CALLERS | (flags & HA_WRAP_CONST);
@@ -162,6 +163,7 @@ ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *c, unsigned fla
 /* ---- handing back ---------------------------------------------------------------------------- */
 
 ha_status ha_records_unwrap_(ha_records *r, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_unwrap";
     if (!r) return HA_OK;
@@ -179,6 +181,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
 }
 
 ha_status ha_records_sync_(ha_records *r, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(r, "ha_records_sync", site);
     if (s) return s;

@@ -105,6 +105,16 @@ HA_IN_ void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
     if (same) ha_debug_count(a, k, x->context, (ha_range){0, before->size}, 1, -1);
 }
 
+/* From the engine's addresses to those of users, at one of these. */
+HA_IN_ uintptr_t ha_debug_shift(uintptr_t address) {
+    const ha_known *k = __atomic_load_n(&ha_faults.first, __ATOMIC_ACQUIRE);
+    for (; k; k = k->next)
+        if (__atomic_load_n(&k->state, __ATOMIC_ACQUIRE) == HA_KNOWN_ALIVE && k->shift &&
+            address - k->data < k->bytes)
+            return k->shift;
+    return 0;
+}
+
 /* ---- arrays that were freed ---------------------------------------------------------------- */
 
 enum { HA_FREED_KEPT = 10000 }; /* beyond that, the oldest ones are forgotten */
@@ -187,6 +197,11 @@ static inline void ha_debug_close(ha_array *a, uint64_t ticket, uint64_t thread,
 static inline void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
                                    const ha_access *before, const char *site) {
     (void)a, (void)in, (void)x, (void)before, (void)site;
+}
+
+static inline uintptr_t ha_debug_shift(uintptr_t address) {
+    (void)address;
+    return 0;
 }
 
 static inline void ha_debug_note_freed(ha_array *a) { HARRAY_FREE(a); }

@@ -61,6 +61,7 @@ struct ha_array {
     const ha_array_ops *ops;     /* of a record array: the head of its state; NULL: none */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
+    ha_alive alive; /* in the list of the memory where it was first touched */
     char name[48];
     ha_holder first_holders[2]; /* last: this alone is not zeroed in a new array */
 };
@@ -71,6 +72,10 @@ enum { HA_WATCHED = 1 << 30, HA_WAITING = (1 << 24) - 1 };
 static inline void ha_lock(ha_array *a) HA_ACQUIRE_(a->lock) { ha_spin_lock(&a->lock); }
 
 static inline void ha_unlock(ha_array *a) HA_RELEASE_(a->lock) { ha_spin_unlock(&a->lock); }
+
+static inline ha_array *ha_array_of_alive(ha_alive *alive) {
+    return (ha_array *)(void *)((char *)alive - offsetof(ha_array, alive));
+}
 
 /* The lock is needed for looking, too; it is not part of what an array says. */
 static inline ha_array *ha_lockable(const ha_array *a) { return (ha_array *)(uintptr_t)a; }
