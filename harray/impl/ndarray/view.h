@@ -94,7 +94,7 @@ HA_IN_ ha_status ha_view_check(const darray *x, const char *operation) {
     if (!x->array)
         return ha_fail(HA_ERR_ARGUMENT, operation,
                        "no array: it was freed, or refused (an earlier error says why)");
-    if (ha_debug_freed(x->array, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(x->array, operation)) return HA_ERR_STATE;
     if (!ha_view_is_sound(x)) s = ha_view_numbers(x, operation);
     if (s || !x->type || ha_dtype_size(x->type) == x->array->element) return s;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "its storage has elements of %zu bytes",
