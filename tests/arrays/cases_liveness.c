@@ -530,8 +530,8 @@ TEST(who_tries_does_not_wait) {
     x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE_, H, HA_SITE, 1, 0, 0};
     x.array->holders = 1;
     pthread_mutex_lock(&ha_slow.lock);
-    ha_waiter_list(&its, NULL);
-    ha_waiter_list(&me, NULL);
+    ha_waiter_list(&its);
+    ha_waiter_list(&me);
     const int deadlock = ha_would_deadlock(&me);
     its.trying = 1;
     const int deadlock_when_trying = ha_would_deadlock(&me);

@@ -127,12 +127,10 @@ HA_IN_ void ha_waiters_add(ha_array *a, uint32_t by) {
     ha_unlock(a);
 }
 
-/* held: the bucket that is locked; NULL: none. */
-HA_IN_ void ha_waiter_list(ha_waiter *w, const ha_bucket *held) HA_REQUIRES_(ha_slow.lock) {
+HA_IN_ void ha_waiter_list(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
     w->next = ha_slow.first;
     w->number = ha_slow.listed++;
     ha_slow.first = w;
-    if (ha_wait_needs_token(w)) ha_wake_queued(held);
 }
 
 HA_IN_ void ha_waiter_unlist(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
@@ -161,8 +159,13 @@ HA_IN_ ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int 
         ha_queue_up(&me);
         s = ha_try_admit(a, request, &me, ticket, blocker);
         if (s != HA_RETRY_) break;
-        if (!listed) ha_waiter_list(&me, b);
-        listed = 1;
+        if (!listed) {
+            listed = 1;
+            ha_waiter_list(&me);
+            pthread_mutex_unlock(&b->lock); /* no two of them at once */
+            if (ha_wait_needs_token(&me)) ha_wake_queued();
+            continue;
+        }
         int by_another = other->thread || me.behind == blocker->request;
         if (trying && by_another)
             s = HA_ERR_BUSY;

@@ -276,16 +276,10 @@ HA_IN_ void ha_queue_up(ha_waiter *mine) HA_REQUIRES_(ha_slow.lock) {
         if (ha_queues(mine, its)) mine->behind = its;
 }
 
-/* Somebody waits for a token now, perhaps by way of others: who queues behind that looks again.
- * held: the bucket that is locked already; NULL: none. */
-HA_IN_ void ha_wake_queued(const ha_bucket *held) HA_REQUIRES_(ha_slow.lock) HA_UNCHECKED_ {
-    for (const ha_waiter *o = ha_slow.first; o; o = o->next) {
-        ha_bucket *b = ha_bucket_of(o->array);
-        if (!o->behind) continue;
-        if (b != held) pthread_mutex_lock(&b->lock);
-        pthread_cond_broadcast(&b->change);
-        if (b != held) pthread_mutex_unlock(&b->lock);
-    }
+/* Somebody waits for a token now, perhaps by way of others: who queues behind that looks again. */
+HA_IN_ void ha_wake_queued(void) HA_REQUIRES_(ha_slow.lock) {
+    for (const ha_waiter *o = ha_slow.first; o; o = o->next)
+        if (o->behind) ha_wake(o->array);
 }
 
 #endif

@@ -12,7 +12,7 @@
 /* Who waits for the access waits for a token now. */
 HA_IN_ void ha_detach_wake(void) {
     pthread_mutex_lock(&ha_slow.lock);
-    ha_wake_queued(NULL);
+    ha_wake_queued();
     pthread_mutex_unlock(&ha_slow.lock);
 }
 
