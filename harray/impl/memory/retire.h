@@ -11,7 +11,6 @@
 
 #include "attempt.h"
 #include "pool.h"
-#include "../base/steps.h"
 
 /* ---- what is due first --------------------------------------------------------------------- */
 

@@ -8,7 +8,6 @@
 #define HARRAY_IMPL_STATE_HOLDERS_H
 
 #include "array_state.h"
-#include "../base/steps.h"
 
 /* Behind the table, one for each place in it, if there can be many. Places in nodes count from 1, and 0 is
  * none. */
