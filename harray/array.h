@@ -42,7 +42,8 @@ HA_API ha_array *ha_array_retain(ha_array *array);
 /* One owner less; the last one's call frees the array, after work still enqueued on it (without
  * waiting for that). NULL is fine. HA_ERR_CONFLICT while accesses are open: the array stays. Of an
  * array that wraps the caller's memory the last one's call is as ha_unwrap, and may fail as
- * that. */
+ * that. Whoever comes with another copy of the handle afterwards gets HA_ERR_STATE; a new array takes its
+ * place only when 256 others have been freed after it. */
 HA_API ha_status ha_array_free(ha_array *array);
 
 /* ---- asking ------------------------------------------------------------------------------- */

@@ -486,13 +486,14 @@ int main(int argc, char **argv) {
         CASE(adopted_memory_used_elsewhere),
         CASE(memory_of_one_array_at_a_time),
         CASE(resizing_keeps_values),
-#ifdef HARRAY_DEBUG
         CASE(freed),
-#endif
         CASE(described),
         CASE(described_wherever_they_are),
         CASE(messages),
         CASE(ranges_without_records),
+        CASE(no_records_beside_a_first_opening),
+        CASE(extents_beyond_counting),
+        CASE(another_layout_while_somebody_writes),
         CASE(after_a_fork),
         CASE(threads_on_other_fields_do_not_wait),
         CASE(writers_wait_for_readers_of_their_fields),

@@ -117,7 +117,6 @@ TEST(resizing_keeps_values) {
     free_atoms(&r);
 }
 
-#ifdef HARRAY_DEBUG
 static void expect_freed(const char *operation) {
     const ha_error e = ha_take_error();
     assert_int_equal(e.status, HA_ERR_STATE);
@@ -142,10 +141,10 @@ TEST(freed) {
     atom a = atom_of(1);
     char text[50];
     ha_records_set_name(r.records, "u");
-    const size_t frees = ha_freed_arrays.next, handles = ha_freed_handles.next;
+    const size_t frees = ha_freed_arrays.n, handles = ha_freed_handles.n;
     SUCCEEDS(atoms_free(&r));
-    assert_int_equal(ha_freed_arrays.next, frees + 1); /* one place of each */
-    assert_int_equal(ha_freed_handles.next, handles + 1);
+    assert_int_equal(ha_freed_arrays.n, frees + 1); /* one place of each */
+    assert_int_equal(ha_freed_handles.n, handles + 1);
     int elsewhere = 0;
     HA_USING(v, u, H, "overwrite") fail();
     else elsewhere = HA_USED(v).status == HA_ERR_STATE;
@@ -171,7 +170,6 @@ TEST(freed) {
     (void)ha_records_describe(u.records, text, sizeof text);
     expect_freed("ha_records_describe");
 }
-#endif
 
 TEST(described) {
     atoms r = made_at(H);
@@ -283,16 +281,23 @@ TEST(messages) {
 }
 
 /* A child knows nothing of them. */
+/* Nobody knows what locks other threads of the parent had. */
 TEST(after_a_fork) {
     atoms r = made_at(H);
+    pthread_rwlock_wrlock(&r.records->asking);
     const pid_t child = fork();
     if (!child) {
         char text[40];
-        const int knows = valid(r, H, "pos") ||
+        const int knows = valid(r, H, "pos") || ha_records_size(r.records) ||
+                          ha_records_rank(r.records) || ha_records_extent(r.records, 0) ||
+                          ha_records_version(r.records) || ha_records_record(r.records) ||
+                          ha_records_statistics(r.records).bytes ||
                           ha_records_describe(r.records, text, sizeof text) != strlen(text) ||
                           strcmp(text, "no records\n") != 0;
+        ha_records_set_name(r.records, "child");
         _exit(knows);
     }
+    pthread_rwlock_unlock(&r.records->asking);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -324,6 +329,31 @@ TEST(ranges_without_records) {
     ha_watch(0);
     ha_set_event_handler(NULL, NULL);
     SUCCEEDS(plane_atoms_free(&r));
+}
+
+/* Of a range without records nobody is told where blobs are: another thread may be about to find out. */
+TEST(no_records_beside_a_first_opening) {
+    atoms r = made_at(C);
+    HA_USING_PART(v, r, M1, "read pos", 3, 3) {
+        const ha_records_access *x = &HA_USED(v);
+        void *const *const blob = x->blob;
+        assert_null(blob[0]);
+        SUCCEEDS(try_open(r.records, M1, "read pos", 0, HA_END));
+        assert_ptr_equal(x->blob, blob);
+        assert_null(blob[0]);
+    }
+    else fail();
+    free_atoms(&r);
+}
+
+/* No records, whatever the other extents come to. */
+TEST(extents_beyond_counting) {
+    static const int64_t extent[] = {(int64_t)1 << 40, (int64_t)1 << 40, 0};
+    ha_records *r = ha_records_new(&atom_record, 3, extent, "aos");
+    assert_non_null(r);
+    assert_int_equal(ha_records_size(r), 0);
+    SUCCEEDS(try_open(r, M1, "overwrite", 0, 5));
+    SUCCEEDS(ha_records_free(r));
 }
 
 /* In each memory that has a block. */

@@ -238,9 +238,13 @@ static inline const char *broken_pool(const ha_pool *p, int quiet) {
 
 static inline uint64_t bytes_retired(ha_memory *m) {
     uint64_t bytes = 0;
+    int linked = 1;
     pthread_mutex_lock(&m->lock);
-    for (const ha_block *b = m->retired; b; b = b->next) bytes += b->bytes;
-    if (bytes != ha_pool_bytes(m, HA_RETIRED)) bytes = UINT64_MAX;
+    for (const ha_block *b = m->retired; b; b = b->next) {
+        linked &= b->next ? b->next->previous == b : m->youngest == b;
+        bytes += b->bytes;
+    }
+    if (!linked || bytes != ha_pool_bytes(m, HA_RETIRED)) bytes = UINT64_MAX;
     pthread_mutex_unlock(&m->lock);
     return bytes;
 }

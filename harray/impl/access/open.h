@@ -58,7 +58,7 @@ HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_ra
     *found = in;
     if (r.first >= r.last || !ha_all_valid(&in->valid, r)) return 0;
     /* A block that is still to grow after a resize must not have an open access. */
-    if (a->size > in->capacity || a->holders == a->holder_capacity) return 0;
+    if (a->size > in->capacity || a->holders == a->holders_easy) return 0;
     if (in->ops.n && ha_has_conflict(&in->ops, locked, write, c)) return 0;
     if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
     if (a->holders && ha_is_held(a, c, locked, write)) return 0;
@@ -112,7 +112,7 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
     ha_status s = ha_enter(operation);
     if (s) return s;
     if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s: no array", site, operation);
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     if (how & HA_READS_ONLY_)
         return ha_fail(HA_ERR_ARGUMENT, operation,
                        "%s: array %s: the access is of a type to read (ha_read_...), and was to be "
@@ -216,7 +216,7 @@ HA_IN_ void ha_holder_end(ha_array *a, ha_holder *h) HA_RELEASE_(a->lock) {
     int watched = a->watched != NULL;
     ha_holder closed = *h;
     ha_array_snapshot snapshot;
-    *h = a->holder[--a->holders];
+    ha_holder_take_out(a, h);
     ha_array_snapshot_access(a, &snapshot, closed.range);
     ha_unlock(a);
     if (waiters) ha_wake(a);
@@ -257,6 +257,27 @@ void ha_close_scope_(void *access) {
     if (x->array) (void)ha_close_(x);
 }
 
+/* Whether an access of another thread must not become this one's: that has more open on the same
+ * elements, and one of both writes them. *beside: what that is. */
+HA_IN_ int ha_stays_beside(const ha_array *a, const ha_holder *h, ha_holder *beside)
+    HA_REQUIRES_(a->lock) {
+    for (const ha_holder *o = NULL; (o = ha_holder_across(a, h->range, h->writes, o));) {
+        if (o == h || (o->thread & ~HA_TOKEN_) == ha_self.id || !(o->writes | h->writes)) continue;
+        if (!ha_overlap(a->grid, o->range, h->range)) continue;
+        *beside = *o;
+        return 1;
+    }
+    return 0;
+}
+
+HA_IN_ ha_status ha_fail_move(ha_array *a, const ha_holder *beside) {
+    return ha_fail(HA_ERR_CONFLICT, "ha_move",
+                   "%s: its thread also %s the same elements, %s at %s on %s: two threads would "
+                   "use them at once; close one of both first",
+                   ha_subject_of(a).text, beside->writes ? "writes" : "reads", ha_came_by(beside),
+                   beside->site, beside->context->name);
+}
+
 ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_bytes) {
     ha_status s = ha_enter("ha_move");
     if (s) return s;
@@ -265,12 +286,16 @@ ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_
     if (to == from) return ha_fail(HA_ERR_ARGUMENT, "ha_move", "an access moved to itself");
     if (!a) return ha_fail_closed("ha_move", a, 0);
     ha_lock(a);
-    ha_holder *h = ha_access_find(a, from->ticket);
-    int other = h && h->thread != ha_self.id;
-    if (h) h->thread = ha_self.id;
+    ha_holder *h = ha_access_find(a, from->ticket), beside = {0};
+    const uint64_t before = h ? h->thread : 0;
+    if (h && before != ha_self.id && !ha_stays_beside(a, h, &beside)) h->thread = ha_self.id;
     ha_unlock(a);
     if (!h) return ha_fail_closed("ha_move", a, 0);
-    if (other) ha_self.held++; /* the other thread's count stays: it just queues less politely */
+    if (beside.site) return ha_fail_move(a, &beside);
+    if (before != ha_self.id) {
+        ha_self.held++;
+        ha_held_less(before);
+    }
     memset(to, 0, to_bytes);
     memcpy(to, from, to_bytes == from_bytes ? to_bytes : sizeof *to); /* behind it: the span */
     memset(from, 0, from_bytes);

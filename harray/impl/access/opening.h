@@ -164,6 +164,7 @@ HA_IN_ void ha_opening_renew(ha_opening *o) {
 }
 
 HA_IN_ ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *prepare) {
+    HA_UNCANCELLED_;
     ha_status target = ha_opening_target(o);
     if (target) return ha_opening_fail(o, target);
     for (;;) {

@@ -59,6 +59,7 @@ HA_IN_ ha_status ha_queue_fill(ha_context *c, void *to, const void *value, size_
 /* Fills what the opening covers with `count` times the value. */
 HA_IN_ ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes, size_t count) {
     ha_context *c = o->context;
+    HA_UNCANCELLED_;
     o->trouble = "filling it failed";
     if (!count) return HA_OK;
     if (ha_is_host(c)) {
@@ -164,7 +165,7 @@ HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
     uint64_t ticket;
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     ha_array *b = ha_array_make((ha_type){a->type, a->element}, a->first_touch);
     if (!b)
         return ha_fail(HA_ERR_MEMORY, operation, "array %s: no memory for one more array",
@@ -269,7 +270,7 @@ HA_IN_ ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
     if (s) return s;
     if (!a || !value)
         return ha_fail(HA_ERR_ARGUMENT, operation, "no %s", a ? "place for the value" : "array");
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     size_t n = ha_array_size(a);
     if (i < n) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, operation, "array %s: no element %zu in %zu",
@@ -280,6 +281,7 @@ HA_IN_ ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
  * HA_ERR_LOST: the queue failed. */
 HA_IN_ ha_status ha_download(const ha_access *x, void *value) {
     ha_context *c = x->context;
+    HA_UNCANCELLED_;
     if (!ha_queue_reaches_host(c)) return HA_ERR_UNSUPPORTED;
     ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
     if (s) return s;

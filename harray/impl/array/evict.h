@@ -77,7 +77,7 @@ ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
     ha_range only;
     ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
     if (s) return s;
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     c = ha_resolve(c);
     while ((s = ha_evict_try(a, c, &only, &other)) == HA_RETRY_)
         if ((s = ha_bring_home(a, c, only, site))) return s;

@@ -161,7 +161,7 @@ ha_status ha_array_set_release(ha_array *a, void (*release)(void *user), void *u
     if (s) return s;
     if (!a || !release)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array, or no function", operation);
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     ha_lock(a);
     int first = !a->release;
     if (first) {
@@ -294,7 +294,7 @@ ha_status ha_unwrap_(ha_array *a, const char *site) {
     HA_TELLS_EVENTS_;
     ha_status s = a ? ha_enter("ha_unwrap") : HA_OK;
     if (s || !a) return s;
-    if (ha_debug_freed(a, "ha_unwrap")) return HA_ERR_STATE;
+    if (ha_was_freed(a, "ha_unwrap")) return HA_ERR_STATE;
     if (a->wrapped || !ha_array_size(a)) return ha_wrap_end(a, "ha_unwrap", site);
     return ha_fail(HA_ERR_STATE, "ha_unwrap",
                    "%s: array %s wraps nothing: its values would be lost; ha_array_free frees it",

@@ -15,8 +15,8 @@
 
 typedef struct ha_thread {
     uint64_t id;         /* never reused; 0: unknown, so that fast paths take the slow one */
-    uint64_t held;       /* open accesses and tokens on any array; too high, for good, after one was
-                            moved away or ended by another thread: this one only queues less */
+    uint64_t held;       /* open accesses and tokens on any array, with those that others have taken
+                            or ended since ha_held looked */
     ha_context *current; /* innermost HA_ON; NULL: none */
     const char *from;    /* outermost HA_FROM; NULL: none */
     int no_transfers;    /* HA_NO_TRANSFERS scopes around this call */

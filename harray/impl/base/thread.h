@@ -69,6 +69,67 @@ ha_from_scope_ ha_from_begin_(const char *site) {
 
 void ha_from_end_(ha_from_scope_ *scope) { ha_self.from = scope->outer; }
 
+/* ---- what a thread holds ------------------------------------------------------------------- */
+
+/* What others have taken over or ended of a thread's accesses and tokens, and it does not know yet:
+ * so that counting its own costs next to nothing. Threads share places. Where a later one takes it
+ * from an earlier one, that counts too many: it only queues less. */
+enum { HA_FEWER_PLACES = 1024 };
+static struct {
+    uint32_t lock;
+    struct {
+        uint64_t thread, n;
+    } place[HA_FEWER_PLACES];
+} ha_fewer;
+
+/* A thread holds one less than it did. */
+HA_IN_ void ha_held_less(uint64_t thread) {
+    const size_t i = thread % HA_FEWER_PLACES;
+    if (thread == ha_self.id) {
+        ha_self.held -= ha_self.held > 0;
+        return;
+    }
+    ha_spin_lock(&ha_fewer.lock);
+    if (ha_fewer.place[i].thread != thread) ha_fewer.place[i].n = 0;
+    ha_fewer.place[i].thread = thread;
+    ha_fewer.place[i].n++;
+    ha_spin_unlock(&ha_fewer.lock);
+}
+
+/* How many accesses and tokens this thread holds. */
+HA_IN_ uint64_t ha_held(void) {
+    const size_t i = ha_self.id % HA_FEWER_PLACES;
+    if (!ha_self.held) return 0;
+    ha_spin_lock(&ha_fewer.lock);
+    if (ha_fewer.place[i].thread == ha_self.id) {
+        const uint64_t n = ha_fewer.place[i].n;
+        ha_self.held -= n < ha_self.held ? n : ha_self.held;
+        ha_fewer.place[i].n = 0;
+    }
+    ha_spin_unlock(&ha_fewer.lock);
+    return ha_self.held;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+/* While a thread is on its way through what locks or waits, pthread_cancel does not end it: it would
+ * leave that locked. It ends later, where the program says so. */
+#define HA_UNCANCELLED_                                                                            \
+    int ha_cancel_ __attribute__((cleanup(ha_cancel_end), unused)) = ha_cancel_begin()
+
+HA_IN_ int ha_cancel_begin(void) {
+    int before = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+HA_IN_ void ha_cancel_end(const int *before) {
+    int disabled;
+    (void)pthread_setcancelstate(*before, &disabled);
+}
+
+/* ---- scopes -------------------------------------------------------------------------------- */
+
 int ha_no_transfers_begin_(void) {
     ha_self.no_transfers++;
     return 1;

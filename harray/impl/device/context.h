@@ -60,6 +60,7 @@ typedef struct ha_memory {
     struct ha_chunk *device_staging;
     void (*reclaim)(struct ha_memory *); /* gives back what is kept for staging; NULL: nothing is */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
+    struct ha_block *due;                /* of these, what is due first, of each queue */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
 } ha_memory;
 

@@ -229,7 +229,7 @@ darray darray_from(ha_array *array, int rank, const int64_t *extent) {
         ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
         return (darray){.rank = 0};
     }
-    if (ha_debug_freed(array, operation) ||
+    if (ha_was_freed(array, operation) ||
         ha_plot_plain(&plot, HA_ROW_MAJOR, ha_array_type(array), rank, extent, operation))
         return (darray){.rank = 0};
     const size_t size = ha_array_size(array);

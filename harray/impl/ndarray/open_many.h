@@ -356,6 +356,7 @@ HA_IN_ ha_status ha_open_many_target(ha_open_set *t) {
 
 /* No error is told while anything is held. */
 HA_IN_ ha_status ha_open_many_open(ha_open_set *t, int trying) {
+    HA_UNCANCELLED_;
     ha_tell_later();
     ha_status s = ha_open_many_target(t);
     while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE_) {

@@ -95,7 +95,7 @@ HA_IN_ ha_status ha_view_check(const darray *x, const char *operation) {
         return ha_fail(HA_ERR_ARGUMENT, operation,
                        "%s: no array: it was freed, or refused (an earlier error says why)",
                        operation);
-    if (ha_debug_freed(x->array, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(x->array, operation)) return HA_ERR_STATE;
     if (!ha_view_is_sound(x)) s = ha_view_numbers(x, operation);
     if (s || !x->type || ha_dtype_size(x->type) == x->array->element) return s;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "its storage has elements of %zu bytes",

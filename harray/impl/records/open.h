@@ -166,7 +166,7 @@ HA_IN_ void ha_records_show(ha_records_access *x, ha_array *a) {
     const ha_incarnation *in = ha_incarnation_find(a, m);
     const char *data = (const char *)ha_records_parts(x)[0].data;
     x->mapping = p->mapping;
-    x->blob = p->caller ? p->caller : p->blob;
+    x->blob = p->caller ? p->caller : p->none;
     if (data && !p->caller)
         x->blob = ha_placement_shown(p, in->data, (uintptr_t)data - (uintptr_t)in->data);
     ha_unlock(a);

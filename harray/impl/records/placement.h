@@ -21,6 +21,7 @@ struct ha_placement {
     void **blob;      /* where the blobs are, for the engine and most users */
     const char *data; /* the block for which that is so */
     void **shown;     /* with HARRAY_DEBUG: what users on the host get instead */
+    void **none;      /* NULLs: what users of no records get, whom the lock does not keep in step */
     uintptr_t shift;  /* the distance between both */
 };
 
@@ -62,8 +63,12 @@ HA_IN_ const char *ha_row_objection(const ha_records_state *state, const ha_mapp
     return NULL;
 }
 
+/* A layout for them was found, so they can be counted: unless there are none, and what the other extents
+ * come to does not matter. */
 HA_IN_ int64_t ha_records_count(const ha_records_state *state) {
     int64_t n = 1;
+    for (int d = 0; d < state->rank; d++)
+        if (!state->extent[d]) return 0;
     for (int d = 0; d < state->rank; d++) n *= state->extent[d];
     return n;
 }
@@ -111,7 +116,7 @@ HA_IN_ ha_status ha_placement_place(ha_placement *p) {
 /* Takes the mapping over, also when it fails. NULL: no memory. */
 HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, int copied) {
     const size_t blobs = (size_t)m->blobs;
-    const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 2 * sizeof(void *));
+    const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 3 * sizeof(void *));
     ha_placement *p = (ha_placement *)HARRAY_MALLOC(bytes);
     if (!p) {
         if (copied)
@@ -127,6 +132,7 @@ HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, i
     p->start = (size_t *)(void *)(p + 1);
     p->blob = (void **)(void *)(p->start + blobs);
     p->shown = p->blob + blobs;
+    p->none = p->shown + blobs;
     if (ha_placement_place(p) == HA_OK) return p;
     ha_placement_free(p);
     return NULL;

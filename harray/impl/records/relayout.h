@@ -39,7 +39,7 @@ HA_IN_ ha_status ha_records_gather(ha_array *a, const ha_memory *only, const cha
         ha_busy_end(a);
         if (!s) {
             s = ha_records_fetch(a, ha_host(), HA_WHOLE_, operation, site);
-            if (s) return s;
+            if (s && s != HA_ERR_BUSY) return s; /* else claiming finds the access that has come */
         } else if (s != HA_RETRY_ || (s = ha_wait_past(attempt.point, site)))
             return ha_fail(s, operation, "%s: records %s: bringing them to the host failed", site,
                            ha_label_of(a).text);

@@ -174,7 +174,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
                        "%s: records %s have no memory of the caller's: their values would be lost; "
                        "ha_records_free frees them",
                        site, ha_label_of(r->array).text);
-    const ha_label label = ha_records_last_label(r);
+    const ha_label label = ha_label_of(r->array);
     s = ha_wrap_end(r->array, operation, site);
     if (!s) ha_records_handle_free(r, label);
     return s;

@@ -115,67 +115,9 @@ HA_IN_ uintptr_t ha_debug_shift(uintptr_t address) {
     return 0;
 }
 
-/* ---- arrays that were freed ---------------------------------------------------------------- */
-
-enum { HA_FREED_KEPT = 10000 }; /* beyond that, the oldest ones are forgotten */
-typedef struct ha_freed_list {
-    pthread_mutex_t lock;
-    void *memory[HA_FREED_KEPT];
-    size_t next;
-} ha_freed_list;
-
-/* Arrays, and the handles of record arrays: the one that a handle had lies among the arrays. */
-static ha_freed_list ha_freed_arrays = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static ha_freed_list ha_freed_handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Instead of freeing it. */
-HA_IN_ void ha_freed_list_add(ha_freed_list *g, void *memory) {
-    pthread_mutex_lock(&g->lock);
-    void **slot = &g->memory[g->next++ % HA_FREED_KEPT], *old = *slot;
-    *slot = memory;
-    pthread_mutex_unlock(&g->lock);
-    HARRAY_FREE(old);
-}
-
-/* Instead of freeing its record: whoever comes with it is told. An array without owners is dead. */
-HA_IN_ void ha_debug_note_freed(ha_array *a) {
-    a->first = (ha_incarnation){.memory = a->first.memory};
-    a->recent = &a->first;
-    a->holder = a->first_holders;
-    a->holders = 0;
-    a->holder_capacity = 0;
-    a->read_only = a->busy = 0;
-    a->wrapped = 0;
-    a->grid = NULL;
-    a->ops = NULL;
-    __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
-    ha_freed_list_add(&ha_freed_arrays, a);
-}
-
-/* Whether an array was freed; tells it. a: may be NULL. */
-HA_IN_ int ha_debug_freed(const ha_array *a, const char *operation) {
-    if (!a || __atomic_load_n(&a->references, __ATOMIC_ACQUIRE)) return 0;
-    ha_fail(HA_ERR_STATE, operation, "array %s was freed",
-            ha_label_of((ha_array *)(uintptr_t)a).text);
-    return 1;
-}
-
 /* ---- the end ------------------------------------------------------------------------------- */
 
-HA_IN_ void ha_freed_list_end(ha_freed_list *g) {
-    pthread_mutex_lock(&g->lock);
-    for (size_t i = 0; i < HA_FREED_KEPT; i++) {
-        HARRAY_FREE(g->memory[i]);
-        g->memory[i] = NULL;
-    }
-    pthread_mutex_unlock(&g->lock);
-}
-
-HA_IN_ void ha_debug_end(void) {
-    ha_fault_end();
-    ha_freed_list_end(&ha_freed_arrays);
-    ha_freed_list_end(&ha_freed_handles);
-}
+HA_IN_ void ha_debug_end(void) { ha_fault_end(); }
 
 #else
 
@@ -201,13 +143,6 @@ static inline void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_acc
 
 static inline uintptr_t ha_debug_shift(uintptr_t address) {
     (void)address;
-    return 0;
-}
-
-static inline void ha_debug_note_freed(ha_array *a) { HARRAY_FREE(a); }
-
-static inline int ha_debug_freed(const ha_array *a, const char *operation) {
-    (void)a, (void)operation;
     return 0;
 }
 
