@@ -88,14 +88,15 @@
     (N, __VA_ARGS__)                                                                               \
         HA_STATIC_ASSERT_(HA_IS_OF_(T, found),                                                     \
                           "HA_RECORD(" #R "): " HA_PATH_TEXT_(__VA_ARGS__) " is not of type " #T); \
-    HA_STATIC_ASSERT_(                                                                             \
-        HA_DTYPE_OF(T) != HA_DTYPE_NONE,                                                           \
-        "HA_RECORD(" #R "): " HA_PATH_TEXT_(                                                       \
-            __VA_ARGS__) ": " #T                                                                   \
-                         " is not a scalar; of an array write the type of its elements and "       \
-                         "its extents, as (real_t, r, (3)); of a struct its members; pointers "    \
-                         "are no "                                                                 \
-                         "fields");
+    HA_SCALAR_FIELD_(R, T, __VA_ARGS__)
+
+/* Numbers, not arrays, structs and pointers. */
+#define HA_SCALAR_FIELD_(R, T, ...)                                                                \
+    HA_STATIC_ASSERT_(HA_DTYPE_OF(T) != HA_DTYPE_NONE,                                             \
+                      HA_PATH_TEXT_(__VA_ARGS__) ": " #T HA_NO_SCALAR_);
+#define HA_NO_SCALAR_                                                                              \
+    " is not a scalar; of an array write the type of its elements and its extents, "               \
+    "as (real_t, r, (3)); of a struct its members; pointers are no fields"
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
