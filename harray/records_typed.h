@@ -34,8 +34,8 @@
  *                                               "aos". Nothing has values yet
  *     bodies bodies_of(body *records, n)        lives on the host in this existing array of structs
  *     bodies bodies_of_const(const body *, n)   whose values are never written
- *     bodies bodies_on(void *const *arrays, n)  in existing arrays, one for each field (for each element
- *                                               of an array field), in the order of the list
+ *     bodies bodies_on(void *const *arrays, count, n)  in so many existing arrays, one for each field (for
+ *                                               each element of an array field), in the order of the list
  *     ha_status bodies_sync(r)                  brings all values into memory that was adopted
  *     ha_status bodies_unwrap(&r)               the same, and lets go of it: r.records is NULL then
  *     ha_status bodies_free(&r)
@@ -167,8 +167,8 @@ typedef struct ha_records_type_ {
 HA_API ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent,
                                          const char *site);
 HA_API ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
-                                          const char *layout, void *const *blob, unsigned flags,
-                                          const char *site);
+                                          const char *layout, void *const *blob, size_t blobs,
+                                          unsigned flags, const char *site);
 
 /* Opens, and makes the view, which is all zeros when that fails. */
 HA_API ha_status ha_records_use_(ha_records_access *access, ha_records *records,
@@ -234,11 +234,11 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
 
 #define HA_RECORDS_MAKERS_(name, V)                                                                \
     HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_t, void *const *ha_b,         \
-                                unsigned ha_flags, const char *ha_s) {                             \
+                                size_t ha_bs, unsigned ha_flags, const char *ha_s) {               \
         int64_t ha_e[4];                                                                           \
         memcpy(ha_e, &ha_n, sizeof ha_n);                                                          \
         return name##_from_(                                                                       \
-            ha_records_typed_wrap_(&name##_type_, ha_e, ha_t, ha_b, ha_flags, ha_s));              \
+            ha_records_typed_wrap_(&name##_type_, ha_e, ha_t, ha_b, ha_bs, ha_flags, ha_s));       \
     }                                                                                              \
     HA_TYPED_ name name##_new(name##_numbers_ ha_n) {                                              \
         int64_t ha_e[4];                                                                           \
@@ -247,14 +247,14 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
     }                                                                                              \
     HA_TYPED_ name name##_of(V##_value_ *ha_rs, name##_numbers_ ha_n) {                            \
         void *const ha_b = ha_rs;                                                                  \
-        return name##_wrap_(ha_n, "aos", &ha_b, 0, #name "_of");                                   \
+        return name##_wrap_(ha_n, "aos", &ha_b, 1, 0, #name "_of");                                \
     }                                                                                              \
     HA_TYPED_ name name##_of_const(const V##_value_ *ha_rs, name##_numbers_ ha_n) {                \
         void *const ha_b = HA_ADDRESS_(HA_NUMBER_(ha_rs));                                         \
-        return name##_wrap_(ha_n, "aos", &ha_b, HA_WRAP_CONST, #name "_of_const");                 \
+        return name##_wrap_(ha_n, "aos", &ha_b, 1, HA_WRAP_CONST, #name "_of_const");              \
     }                                                                                              \
-    HA_TYPED_ name name##_on(void *const *ha_arrays, name##_numbers_ ha_n) {                       \
-        return name##_wrap_(ha_n, "soa", ha_arrays, 0, #name "_on");                               \
+    HA_TYPED_ name name##_on(void *const *ha_arrays, size_t ha_count, name##_numbers_ ha_n) {      \
+        return name##_wrap_(ha_n, "soa", ha_arrays, ha_count, 0, #name "_on");                     \
     }
 
 #define HA_RECORDS_WHOLE_(name, V)                                                                 \

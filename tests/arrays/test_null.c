@@ -215,8 +215,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_wrap, ha_records_wrap(NO, NO, 0))                                                    \
     S(records_of, pairs_of(NO, 3).records)                                                         \
     S(records_of_const, pairs_of_const(NO, 3).records)                                             \
-    S(records_on, pairs_on(NO, 3).records)                                                         \
-    S(records_wrap_typed, ha_records_typed_wrap_(records.type_, two_by_two, "soa", NO, 0, SITE))   \
+    S(records_on, pairs_on(NO, 2, 3).records)                                                      \
+    S(records_wrap_typed,                                                                          \
+      ha_records_typed_wrap_(records.type_, two_by_two, "soa", NO, 2, 0, SITE))                    \
     S(records_mapping, ha_records_mapping(NO, NO))                                                 \
     S(report, (ha_report(NO), NULL))                                                               \
     S(report_json, (ha_report_json(NO), NULL))

@@ -9,6 +9,11 @@ import compile_errors  # pylint: disable=wrong-import-position
 
 PROGRAM = """\
 #include "layout.h"
+typedef double real3[3];
+typedef double *address;
+typedef long double wide;
+typedef enum colour {{ BLUE, PINK }} colour;
+typedef struct {{ double x; }} box;
 typedef struct body {{
     struct {{ double x, y; }} pos;
     float mass;{member}
@@ -26,6 +31,9 @@ HA_FN double f(sky v, body *b) {{
 """
 
 GOOD = {"extra": "", "member": "", "layout": "HA_SOA", "use": "*sky_pos_x(v, at)"}
+GOOD_CASES = [
+    ("an enum", {"member": "colour paint;", "extra": ", (colour, paint)"}, None),
+]
 CASES = [
     ("a member that is not there", {"extra": ", (double, pos, w)"}, ["body_pos_w"]),
     ("a struct that is not there", {"extra": ", (double, poz, x)"}, ["body_poz_x"]),
@@ -33,6 +41,16 @@ CASES = [
     ("another type", {"extra": ", (float, pos, y)"}, ["pos", "y", "is not of type", "float"]),
     ("a struct as a number", {"extra": ", (double, pos)"}, ["pos", "is not of type", "double"]),
     ("an array as a number", {"extra": ", (double, link, (4), e)"}, ["link", "e", "is not of type"]),
+    ("a pointer", {"member": "address p;", "extra": ", (address, p)"},
+     ["p: address is not a scalar", "pointers are no fields"]),
+    ("an array that is a type", {"member": "real3 r;", "extra": ", (real3, r)"},
+     ["r: real3 is not a scalar", "as (real_t, r, (3))"]),
+    ("arrays that are a type", {"member": "real3 r[2];", "extra": ", (real3, r, (2))"},
+     ["r[2]: real3 is not a scalar"]),
+    ("a struct that is a type", {"member": "box b;", "extra": ", (box, b)"},
+     ["b: box is not a scalar", "of a struct its members"]),
+    ("a number that no dtype is", {"member": "long double far;", "extra": ", (wide, far)"},
+     ["far: wide is not a scalar"]),
     ("other extents", {"extra": ", (double, link, (5), e, (3, 3))"},
      ["body_link_e", "other extents", "5"]),
     ("more subscripts", {"extra": ", (float, mass, (1))"}, ["body_mass"]),
@@ -57,4 +75,4 @@ CASES = [
 
 
 if __name__ == "__main__":
-    compile_errors.check(PROGRAM, GOOD, CASES)
+    compile_errors.check(PROGRAM, GOOD, [*GOOD_CASES, *CASES])

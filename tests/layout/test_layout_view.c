@@ -585,34 +585,6 @@ static void test_by_hand_backwards(void **state) {
     assert_mapped_as(mapped, &h.mapping, h.blobs);
 }
 
-/* A record that a list of fields makes, but that is none at run time. */
-typedef struct {
-    void *p;
-} holder;
-typedef void *address;
-#define holder_FIELDS (address, p)
-HA_RECORD(holder)
-HA_VIEW(holders, holder, 1, HA_ANY)
-#define ONE_FIELDS (float, x)
-HA_VIEW_SPLIT(held, 1, ONE, HA_SOA, holder, HA_AOS)
-
-static void test_record_of_no_scalars(void **state) {
-    (void)state;
-    by_hand h;
-    ha_error error;
-    make_by_hand(&h);
-    h.mapping.record = &holder_record;
-    h.mapping.rows = 1;
-    assert_true(holders_null(holders_from(&h.mapping, h.blobs, &error)));
-    assert_int_equal(error.status, HA_ERR_ARGUMENT);
-    assert_null(holders_mapped(holders_from(&h.mapping, h.blobs, NULL), &error));
-    assert_string_equal(error.text, "p has a type that is none");
-    const held v = held_new(3);
-    assert_null(held_mapped(v, &error));
-    assert_string_equal(error.text, "p has a type that is none");
-    held_free(v);
-}
-
 /* Views without memory, or without room for saying what they are. */
 static void test_not_mapped(void **state) {
     (void)state;
@@ -773,7 +745,6 @@ int main(void) {
         cmocka_unit_test(test_by_hand_padded),
         cmocka_unit_test(test_by_hand_backwards),
         cmocka_unit_test(test_not_mapped),
-        cmocka_unit_test(test_record_of_no_scalars),
         cmocka_unit_test(test_any_that_is_one),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_existing_structs),

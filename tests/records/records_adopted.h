@@ -46,7 +46,7 @@ TEST(arrays_adopted) {
         pos[0][i] = pos[1][i] = pos[2][i] = vel[0][i] = vel[1][i] = (float)i;
         id[i] = i;
     }
-    field_atoms r = field_atoms_on(mine, N);
+    field_atoms r = field_atoms_on(mine, LEAVES, N);
     assert_non_null(r.records);
     HA_USING(v, r, H, "read id+pos.z") {
         assert_ptr_equal(fields_id(v, fields_at(v, 0)), id);
@@ -204,7 +204,7 @@ TEST(adopted_memory_used_elsewhere) {
     for (int l = 0; l < LEAVES; l++) field_of[l] = values[l];
     for (int64_t i = 0; i < N; i++) mine[i] = atom_of(i);
     atoms r = atoms_of(mine, N);
-    field_atoms f = field_atoms_on(field_of, N);
+    field_atoms f = field_atoms_on(field_of, LEAVES, N);
     HA_USING(v, r, C, "read vel, write pos.x") SUCCEEDS(HA_RUN_VIEW(move_all, v, 3.0));
     else fail();
     SUCCEEDS(ha_records_layout(f.records, M1, "aos"));
@@ -223,7 +223,7 @@ TEST(the_callers_memory_is_not_mapped) {
     for (int l = 0; l < LEAVES; l++) field_of[l] = values[l];
     private_map(NULL, 0);
     atoms r = atoms_of(mine, N);
-    field_atoms f = field_atoms_on(field_of, N);
+    field_atoms f = field_atoms_on(field_of, LEAVES, N);
     REFUSED_SAYING(HA_ERR_UNSUPPORTED, "records (atom[20])",
                    try_open(r.records, C, "write id", 0, HA_END));
     private_map(mine, sizeof mine);
@@ -256,9 +256,11 @@ TEST(messages) {
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "array_atoms_of: a blob at NULL");
     assert_null(array_atoms_of_const(NULL, N).records);
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "array_atoms_of_const: a blob at NULL");
-    assert_null(field_atoms_on(none, N).records);
+    assert_null(field_atoms_on(none, LEAVES, N).records);
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "field_atoms_on: a blob at NULL");
-    assert_null(field_atoms_on(none, -1).records);
+    assert_null(field_atoms_on(none, LEAVES - 1, N).records); /* which does not read behind them */
+    expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "field_atoms_on: 10 arrays for the 11 of atom");
+    assert_null(field_atoms_on(none, LEAVES, -1).records);
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "field_atoms_on: ");
     atoms r = atoms_of(mine, N);
     ha_records_set_name(r.records, "mine");

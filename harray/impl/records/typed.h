@@ -128,15 +128,28 @@ ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *e
                              ha_own_layout(type, text, sizeof text), site);
 }
 
+/* As many arrays as the layout has, or none is read. */
+HA_IN_ ha_status ha_count_blobs(const ha_mapping *m, size_t blobs, ha_error *error) {
+    if (blobs == (size_t)m->blobs) return HA_OK;
+    (void)snprintf(error->text, sizeof error->text,
+                   "%zu arrays for the %d of %s: one for each field, of an array field for each "
+                   "element",
+                   blobs, (int)m->blobs, m->record->name);
+    return error->status = HA_ERR_ARGUMENT;
+}
+
 ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
-                                   const char *layout, void *const *blob, unsigned flags,
-                                   const char *site) {
+                                   const char *layout, void *const *blob, size_t blobs,
+                                   unsigned flags, const char *site) {
+    static const char operation[] = "ha_records_wrap";
     site = ha_from(site);
     ha_error error;
     ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
-    if (!m) return ha_records_refused("ha_records_wrap", site, &error);
+    if (!m) return ha_records_refused(operation, site, &error);
     const ha_mapped memory = {m, blob};
-    ha_records *r = ha_records_wrap_at(&memory, ha_host(), flags, site);
+    ha_records *r = ha_count_blobs(m, blobs, &error)
+                        ? ha_records_refused(operation, site, &error)
+                        : ha_records_wrap_at(&memory, ha_host(), flags, site);
     ha_mapping_free(m);
     return r;
 }

@@ -31,7 +31,8 @@ HA_IN_ ha_mapping *ha_mapping_duplicated(const ha_mapping *m) {
     copy->sections = 0;
     copy->section = NULL;
     copy->counts = NULL;
-    for (size_t i = 0; i < rows; i++) row[i].section = -1;
+    for (size_t i = 0; i < rows + byte_rows; i++)
+        row[i].section = -1; /* what is between is not said */
     return copy;
 }
 
