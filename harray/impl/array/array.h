@@ -61,6 +61,7 @@ HA_IN_ void ha_incarnation_end(ha_incarnation *in) {
 HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_memory *home = a->first_touch->memory; /* where it is counted */
     ha_block *block = a->first.block;
+    ha_strict_unlist(a);
     while (a->first.next) {
         ha_incarnation *in = a->first.next;
         a->first.next = in->next;

@@ -94,6 +94,9 @@ ha_status ha_shutdown(void) {
     ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE_};
     ha_host_memory.allocator = (ha_allocator){0};
     ha_memory_forget_transfers(&ha_host_memory);
+    ha_fault_signals_end();
+    ha_windows_end();
+    ha_strict_contexts = 0;
     ha_debug_end();
     return HA_OK;
 }

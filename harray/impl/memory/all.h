@@ -5,5 +5,6 @@
 #include "block.h"
 #include "pool.h"
 #include "retire.h"
+#include "loose.h"
 
 #endif

@@ -8,6 +8,8 @@
 #include "access_debug.h"
 #include "array_events.h"
 #include "lost.h"
+#include "write_errors.h"
+#include "strict.h"
 #include "owners.h"
 
 #endif
