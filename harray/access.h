@@ -240,9 +240,9 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
 
 /* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
  * span if it has one. The status may be ignored: a failure also stands in v.status and in
- * ha_take_error(). */
-#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v))
-HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes);
+ * ha_take_error(). What fails inside f is told later: see ha_enqueue. */
+#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), HA_SITE)
+HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *site);
 
 /* Is v an access of x's own type, to read or to write? x: a harray_T, an array_T_D or a darray. */
 #define HA_READS_(v, x) HA_IS_OF_(__typeof__(v), __typeof__(*(x).read_))

@@ -109,8 +109,8 @@
 
 /* ---- functions on a queue -------------------------------------------------------------------- */
 
-/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, can be
- * enqueued. The types of up to six arguments behind the view, each one word or a pointer. Arguments
+/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, and returns
+ * nothing (else a compile error), can be enqueued. The types of up to six arguments behind the view, each one word or a pointer. Arguments
  * are copied when it is enqueued; what pointers point at has to be there when it runs, and where.
  * Inside, f knows the layout as behind HA_WITH.
  *
@@ -119,7 +119,7 @@
  * ha_take_error(). For GPUs, launch a kernel instead, which is given v: kernel<<<…,
  * (cudaStream_t)ha_context_stream(gpu)>>>(v, …). */
 #define HA_QUEUED(f, ...) HA_VARIANT_(HA_QUEUED_, HA_COUNT_OF_(__VA_ARGS__))(f, __VA_ARGS__)
-#define HA_RUN_VIEW(f, ...) f##_run_(HA_RUN_USED_(__VA_ARGS__, ~), __VA_ARGS__)
+#define HA_RUN_VIEW(f, ...) f##_run_(HA_SITE, HA_RUN_USED_(__VA_ARGS__, ~), __VA_ARGS__)
 #define HA_RUN_USED_(v, ...) &HA_USED(v)
 
 /* clang-format off */
@@ -132,6 +132,17 @@
 #define HA_QUEUED_7_(f, V, A, B, C, D, E, F) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d; E ha_e; F ha_f;), (, A ha_a, B ha_b, C ha_c, D ha_d, E ha_e, F ha_f), (, ha_a, ha_b, ha_c, ha_d, ha_e, ha_f), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d, ha_g->ha_e, ha_g->ha_f))
 /* clang-format on */
 
+/* Nobody would get what a function returns. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename T> struct ha_is_void_ { static constexpr bool value = false; };
+template <> struct ha_is_void_<void> { static constexpr bool value = true; };
+}
+#define HA_GIVES_NOTHING_(call) ha_is_void_<decltype(call)>::value
+#else
+#define HA_GIVES_NOTHING_(call) __builtin_types_compatible_p(__typeof__(call), void)
+#endif
+
 /* What is enqueued begins with the view. */
 #define HA_QUEUED_OF_(f, V, members, parameters, given, stored)                                    \
     typedef struct f##_given_ {                                                                    \
@@ -141,11 +152,15 @@
     HA_UNUSED static void f##_queued_(const ha_queue *ha_q, void *ha_argument) {                   \
         const f##_given_ *ha_g = HA_CAST_(const f##_given_ *, ha_argument);                        \
         V ha_v = V##_shifted_(ha_g->ha_view, ha_q->first, ha_q->bytes, ha_q->shift);               \
+        HA_STATIC_ASSERT_(HA_GIVES_NOTHING_(f(ha_v HA_BARE_ stored)),                              \
+                          "HA_QUEUED: a function on a queue returns nothing, for it runs later: "  \
+                          "give it a pointer to where its result is to be");                       \
         HA_WITH(ha_v, f(ha_v HA_BARE_ stored));                                                    \
     }                                                                                              \
-    HA_HOST_FN_ ha_status f##_run_(ha_records_access *ha_x, V ha_v HA_BARE_ parameters) {          \
+    HA_HOST_FN_ ha_status f##_run_(const char *ha_site, ha_records_access *ha_x,                   \
+                                   V ha_v HA_BARE_ parameters) {                                   \
         const f##_given_ ha_g = {ha_v HA_BARE_ given};                                             \
-        return ha_records_run(f##_queued_, ha_x, &ha_g, sizeof ha_g);                              \
+        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g, ha_site);                    \
     }                                                                                              \
     struct ha_semicolon_
 

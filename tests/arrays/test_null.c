@@ -54,8 +54,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(resize, ha_access_resize_(NO, 1, SITE))                                                      \
     S(reserve, ha_access_reserve_(NO, 1, SITE))                                                    \
     S(wait, ha_wait_(NO, SITE))                                                                    \
-    S(run, ha_run_(nothing, NO, 0))                                                                \
-    S(run_nothing, ha_run_(NULL, ACCESS, sizeof open_table))                                       \
+    S(run, ha_run_(nothing, NO, 0, SITE))                                                          \
+    S(run_nothing, ha_run_(NULL, ACCESS, sizeof open_table, SITE))                                 \
     S(detach_nothing, ha_detach_(&token, NO, SITE))                                                \
     S(detach_nowhere, ha_detach_(NO, ACCESS, SITE))                                                \
     S(finish, ha_token_finish(NO))                                                                 \

@@ -326,7 +326,8 @@ static inline void check_owners(ha_array *const *arrays, size_t count) {
 }
 
 static inline void check_ledger(ha_array *const *arrays, size_t count) {
-    HA_DEBUG_(if (ha_faults.told) invariant_broken(NULL, "HARRAY_DEBUG has told of a mistake");)
+    HA_DEBUG_(if (ha_fault_signals.told)
+                  invariant_broken(NULL, "HARRAY_DEBUG has told of a mistake");)
     uint64_t living = 0;
     for (size_t i = 0; i < count; i++) living += arrays[i] != NULL;
     if (living != ha_living_arrays()) invariant_broken(NULL, "the number of living arrays");

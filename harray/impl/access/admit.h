@@ -68,6 +68,7 @@ HA_IN_ ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const
     while (s && a->holders > before) ha_holder_take_out(a, &a->holder[a->holders - 1]);
     if (!s) a->busy = 1;
     ha_unlock(a);
+    if (!s) ha_debug_busy(a);
     return s;
 }
 
@@ -252,6 +253,7 @@ HA_IN_ ha_status ha_admit(ha_array *a, const ha_lock_request *request, int tryin
 /* ---- busy ---------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_busy_end(ha_array *a) {
+    ha_debug_idle(a);
     ha_lock(a);
     a->busy = 0;
     uint32_t waiters = a->waiters & HA_WAITING;
@@ -286,6 +288,7 @@ HA_IN_ ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *o
     } else
         a->busy = 1;
     ha_unlock(a);
+    if (!s) ha_debug_busy(a);
     return s;
 }
 

@@ -8,6 +8,7 @@
 #define HARRAY_IMPL_ACCESS_OPEN_H
 
 #include "opening.h"
+#include "run.h"
 
 /* gcc would call them: with two callers they look big. */
 #define HA_FAST_ __attribute__((always_inline)) static inline
@@ -79,7 +80,10 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     h->site = ha_from(site);
     h->writes = write;
     h->overwrites = 0; /* not behind other queues */
-    if (c->ops) in->ops.promised++;
+    if (c->ops) {
+        in->ops.promised++;
+        h->since = ha_sequence(c);
+    }
     *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
 }
 
@@ -134,7 +138,8 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context
                     .mode = how & ~(unsigned)HA_TRY,
                     .range = range,
                     .sets_size = n != HA_END,
-                    .size = n};
+                    .size = n,
+                    .for_user = 1};
     HA_TELLS_EVENTS_;
     if (!x) return ha_no_access(o.operation);
     memset(x, 0, sizeof *x);
@@ -198,7 +203,7 @@ static inline void ha_note_access(ha_array *a, const ha_holder *h) HA_REQUIRES_(
     if (ha_is_empty(h->range)) return;
     if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
     in->ops.promised--;
-    ha_note_operation(&in->ops, h->context, h->range, h->writes, h->site);
+    ha_note_closed(&in->ops, h, ha_sequence(h->context));
 }
 
 static inline ha_status ha_close_end(ha_access *x) {
@@ -303,12 +308,12 @@ ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_
     return HA_OK;
 }
 
-ha_status ha_run_(ha_function f, ha_access *x, size_t bytes) {
+ha_status ha_run_(ha_function f, ha_access *x, size_t bytes, const char *site) {
     ha_status s = ha_enter("HA_RUN");
     if (!x) return s ? s : ha_no_access("HA_RUN");
     if (!s && !x->array) s = ha_fail_closed("HA_RUN", NULL, 0);
     if (s) return x->status = s;
-    s = f ? ha_enqueue_quietly(x->context, f, x, bytes) : HA_ERR_ARGUMENT;
+    s = f ? ha_enqueue_quietly(x->context, f, x, bytes, site) : HA_ERR_ARGUMENT;
     if (!s) return HA_OK;
     return x->status = ha_fail(s, "HA_RUN", "array %s at %s: %s", ha_label_of(x->array).text,
                                x->context->name,

@@ -13,18 +13,7 @@
 
 #include "admit.h"
 #include "prepare.h"
-
-/* Whether another access, or one that is being opened, uses r in this memory. */
-HA_IN_ int ha_used_by_others(const ha_array *a, const ha_opening *o, const ha_incarnation *in,
-                             ha_range r) HA_REQUIRES_(a->lock) {
-    int used = 0;
-    for (uint32_t i = 0; i < a->holders; i++) {
-        const ha_holder *h = &a->holder[i];
-        used |= h->ticket != o->ticket && h->context->memory == in->memory &&
-                ha_overlap(a->grid, h->range, r);
-    }
-    return used;
-}
+#include "unwritten.h"
 
 /* Gives back a block that this opening took and that came to no use. */
 HA_IN_ void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
@@ -106,6 +95,7 @@ HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
         (void)snprintf(each, sizeof each, " (%zu bytes each)", a->element);
         (void)snprintf(all, sizeof all, " (%zu elements of %zu bytes)", o->size, a->element);
     }
+    if (o->error.what) return ha_write_error_fail(a, &o->error, o->operation, o->site);
     if (s == HA_ERR_LOST)
         return ha_fail(s, o->operation, "%s: %s at %s: %s%s were lost: %s; overwrite them first",
                        o->site, label.text, name, elements, part.text, ha_lost_label_of(a).text);
@@ -208,7 +198,9 @@ HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
                 ha_set_remove(&in->valid, o->need);
         ha_set_add(&o->in->valid, o->need);
         ha_holder_find(a, o->ticket)->overwrites = o->mode == HA_OVERWRITE;
+        if (o->mode == HA_OVERWRITE) ha_write_errors_end(a, o->in, o->need);
     }
+    if (o->context->ops) ha_holder_find(a, o->ticket)->since = ha_sequence(o->context);
     ha_ops_prune(&o->in->ops, 1); /* so that the next opening may take the fast path */
     a->recent = o->in;
 }
@@ -218,6 +210,7 @@ HA_IN_ void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
     if (o->replacement) o->replacement = ha_block_exchange(a, in, o->replacement, o->size, ops);
+    if (o->for_user && ha_poisons(o->context)) ha_opening_poison(o);
     ha_lock(a);
     ha_opening_apply(a, o);
     x->size = o->count;

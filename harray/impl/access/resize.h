@@ -56,6 +56,7 @@ HA_IN_ void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
     ha_access before = *x;
     ha_lock(a);
     ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    const size_t before_size = a->size;
     if (resizes && n != a->size) {
         in->valid.n = 0;
         ha_set_add(&in->valid, (ha_range){0, n});
@@ -65,6 +66,8 @@ HA_IN_ void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
     x->size = a->size;
     x->data = x->size ? in->data : NULL;
     ha_unlock(a);
+    if (ha_poisons(x->context) && before_size < x->size)
+        ha_poison_elements(a, in, x->context, (ha_range){before_size, x->size});
     ha_debug_resize(a, in, x, &before, site);
 }
 

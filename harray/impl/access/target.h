@@ -20,6 +20,7 @@ typedef struct ha_opening {
     size_t at, count;      /* the first element that is meant, and how many */
     int sets_size;         /* overwrite with a new size: nothing of the old values is kept */
     size_t size;           /* of the array when it is open */
+    int for_user;          /* who writes what has no value; else the engine has done that already */
     int alone;             /* refused while any access is open */
     const ha_block *moved; /* has to be exchanged: no other access to it may be open; NULL: none */
     ha_range need;         /* within the size */
@@ -34,6 +35,7 @@ typedef struct ha_opening {
     ha_block *replacement; /* takes the place of the block at commit */
     ha_range never;        /* what is not there, when that is the failure */
     const char *source;    /* where it would have come from, when copying was forbidden */
+    ha_write_error error;  /* the function that may have written it and failed */
     const char *trouble;   /* what was going on when it failed */
 } ha_opening;
 

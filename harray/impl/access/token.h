@@ -67,10 +67,11 @@ HA_IN_ void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_
     if (ha_is_empty(h->range)) return;
     if (h->context->ops) {
         in->ops.promised--;
-        ha_ops_note(&in->ops, own, h->range.first, h->range.last, h->writes, h->site);
+        ha_note_closed(&in->ops, h, own.seq);
     }
     if (other.queue)
-        ha_ops_list(&in->ops)[in->ops.n++] = (ha_operation){other, h->range, h->writes, h->site};
+        ha_ops_list(&in->ops)[in->ops.n++] = (ha_operation){other, h->range, h->writes, h->site,
+                                                            HA_NO_ACCESS_};
 }
 
 /* HA_ERR_STATE, untold, when it has ended already. The array may be gone when this returns. */

@@ -64,6 +64,7 @@ HA_IN_ void ha_incarnation_end(ha_incarnation *in) {
 HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_memory *home = a->first_touch->memory; /* where it is counted */
     ha_block *block = a->first.block;
+    ha_strict_unlist(a);
     if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
         (void)ha_block_give(block, &a->alive);
         a->first.block = NULL;

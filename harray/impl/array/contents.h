@@ -312,6 +312,8 @@ ha_status ha_array_get(ha_array *a, size_t i, void *value) {
         s = ha_element_read(&x, value);
         HA_IGNORE(ha_close_(&x));
     } while (s == HA_ERR_LOST);
+    const ha_write_error error = ha_write_error_take(a, (ha_range){i, i + 1});
+    if (!s && error.what) return ha_write_error_fail(a, &error, operation, operation);
     if (!s) return HA_OK;
     return ha_fail(s, operation, "array %s: reading element %zu at %s failed%s",
                    ha_label_of(a).text, i, c->name,

@@ -29,7 +29,7 @@ HA_IN_ void ha_wrap_leave(ha_array *a) {
         in->valid.n = 0;
         in->wrapped = 0;
         ha_ops_free(&ops);
-        HA_DEBUG_(ha_known_gone(block->known);)
+        ha_debug_unwrap(block);
         HARRAY_FREE(block);
     }
 }
@@ -115,6 +115,7 @@ HA_IN_ ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
     in->capacity = a->size;
     in->wrapped = HA_CALLERS | (piece->flags & HA_WRAP_CONST);
     if (!(piece->flags & HA_WRAP_UNWRITTEN)) ha_set_add(&in->valid, (ha_range){0, a->size});
+    ha_debug_wrap(a, in);
     return HA_OK;
 }
 
@@ -183,7 +184,8 @@ HA_IN_ ha_status ha_opening_sync(ha_opening *o, ha_attempt *attempt) {
     o->never = ha_set_first_in(&o->array->lost, o->need);
     if (!ha_is_empty(o->never)) return HA_ERR_LOST;
     o->trouble = "waiting for work that writes it failed";
-    return ha_come_after(o->array, o->in, o->need, 0, ha_host(), attempt);
+    s = ha_come_after(o->array, o->in, o->need, 0, ha_host(), attempt);
+    return s ? s : ha_opening_trust(o);
 }
 
 /* As a read that is open while it moves and waits. */
@@ -207,7 +209,9 @@ ha_status ha_sync_(ha_array *a, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_open_refuse(a, HA_READ, "ha_sync", site);
-    return s ? s : ha_wrap_sync(a, "ha_sync", site);
+    if (!s) s = ha_wrap_sync(a, "ha_sync", site);
+    if (!s) ha_debug_synced(a, 1);
+    return s;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */

@@ -99,6 +99,9 @@ ha_status ha_shutdown(void) {
     ha_host_memory.allocator = (ha_allocator){0};
     ha_memory_forget_transfers(&ha_host_memory);
     ha_freed_end();
+    ha_fault_signals_end();
+    ha_windows_end();
+    ha_strict_contexts = 0;
     ha_debug_end();
     return HA_OK;
 }

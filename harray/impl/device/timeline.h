@@ -296,19 +296,4 @@ HA_IN_ void ha_drain(ha_timepoint p) {
     ha_context_unpin(p.queue);
 }
 
-ha_status ha_context_finish(ha_context *c) {
-    HA_TELLS_EVENTS_;
-    ha_status s = ha_enter("ha_context_finish");
-    if (s) return s;
-    c = ha_resolve(c);
-    if (ha_is_host(c)) return HA_OK;
-    s = ha_wait_at((ha_timepoint){c, ha_sequence(c)}, ha_from("ha_context_finish"));
-    if (s == HA_ERR_LOST)
-        return ha_fail(s, "ha_context_finish",
-                       "%s has failed, and what it was to do is lost; ha_shutdown ends that",
-                       c->name);
-    if (s) return ha_fail(s, "ha_context_finish", "%s: waiting for its work failed", c->name);
-    return HA_OK;
-}
-
 #endif

@@ -6,5 +6,6 @@
 #include "block_tree.h"
 #include "pool.h"
 #include "retire.h"
+#include "loose.h"
 
 #endif

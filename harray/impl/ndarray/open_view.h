@@ -29,7 +29,8 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_view_slow(ha_access *x, const darray *v, h
                     .context = c,
                     .operation = operation,
                     .site = site,
-                    .mode = how & ~(unsigned)HA_TRY};
+                    .mode = how & ~(unsigned)HA_TRY,
+                    .for_user = 1};
     HA_TELLS_EVENTS_;
     memset(x, 0, sizeof *x);
     ha_status s = ha_open_refuse(a, how, operation, site);

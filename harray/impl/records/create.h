@@ -29,6 +29,7 @@ HA_IN_ int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha
 static const ha_array_ops ha_records_ops = {.block_bytes = ha_records_block_bytes,
                                             .value_bytes = ha_records_value_bytes,
                                             .move = ha_records_move,
+                                            .reach = ha_records_reach,
                                             .print_extents = ha_records_print_extents,
                                             .print_part = ha_records_print_part,
                                             .disown = ha_records_disown,

@@ -89,7 +89,8 @@ HA_IN_ ha_status ha_records_open_slow(const ha_records_opening *opening, ha_acce
                                       ha_request *q) {
     ha_open_set t = {.operation = opening->operation,
                      .work = opening->fitting ? ha_records_still_fit : NULL,
-                     .argument = (void *)(uintptr_t)opening};
+                     .argument = (void *)(uintptr_t)opening,
+                     .for_user = 1};
     for (size_t i = 0; i < opening->n; i++)
         q[i] = (ha_request){.access = &part[i],
                             .array = opening->array,

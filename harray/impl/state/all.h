@@ -10,6 +10,8 @@
 #include "freed.h"
 #include "array_events.h"
 #include "lost.h"
+#include "write_errors.h"
+#include "strict.h"
 #include "owners.h"
 
 #endif

@@ -31,6 +31,7 @@ typedef struct ha_holder {
     const char *site;
     int writes;
     int overwrites;  /* open, and began with no values: none that it has can be lost by others */
+    uint64_t since;  /* open on a device: its epoch then */
     uint64_t opened; /* when, if the array is watched; else undefined */
 } ha_holder;
 
@@ -53,12 +54,13 @@ struct ha_array {
     uint32_t read_only; /* owners.h: 1: the first holder is nobody's access and keeps writers out */
     uint32_t uneven;    /* 1: not as many ghost cells behind as before the interior, somewhere */
     ha_statistics statistics;
-    ha_set lost;                 /* lost.h: written once, and valid nowhere any more */
-    const char *lost_where;      /* the context whose failure that was */
-    const char *lost_site;       /* what it was to write them for; NULL: unknown */
-    struct ha_watched *watched;  /* array_events.h; NULL: it is not */
-    ha_grid *grid;               /* on which its elements lie; NULL: one behind the other */
-    const ha_array_ops *ops;     /* of a record array: the head of its state; NULL: none */
+    ha_set lost;                /* lost.h: written once, and valid nowhere any more */
+    const char *lost_where;     /* the context whose failure that was */
+    const char *lost_site;      /* what it was to write them for; NULL: unknown */
+    struct ha_watched *watched; /* array_events.h; NULL: it is not */
+    ha_grid *grid;              /* on which its elements lie; NULL: one behind the other */
+    const ha_array_ops *ops;    /* of a record array: the head of its state; NULL: none */
+    struct ha_array *strict_next, **strict_link; /* strict.h; link NULL: it is not listed */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
     ha_alive alive; /* in the list of the memory where it was first touched */
