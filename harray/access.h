@@ -63,8 +63,8 @@ typedef struct __attribute__((__may_alias__)) ha_access {
  * resizing. The status is returned and stands in access->status. Failing changes nothing: no lock
  * is held, sizes, version and values are as before.
  *   HA_ERR_ARGUMENT  no array, or the range is not inside it
- *   HA_ERR_STATE     a read of elements that were never written; a call from a queued function or
- *                    a forked process
+ *   HA_ERR_STATE     a read of elements that were never written; an array that was freed; a call from
+ *                    a queued function or a forked process
  *   HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY   see above
  *   HA_ERR_MEMORY    no room at the context (or on the host, to pass through)
  *   HA_ERR_BACKEND   the device refused a transfer or a wait
