@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#include "../../harray.h"
+#include "../../harray_records.h"
 
 #include "../support/mistakes.h"
 #include <math.h>
@@ -241,6 +241,21 @@ GOES_ON(adding_to_what_is_overwritten) {
     CHECK(isnan(v.data[4]) && isnan(v.data[5]) && isnan(v.data[6]) && v.data[7] == 0);
 }
 
+/* Who waits for what the access depends on waits for the poison, too. */
+GOES_ON(poison_is_work_of_the_queue) {
+    ha_context *c = strict();
+    harray_double x = named("x", N);
+    HA_WRITING(v, x, c) CHECK(v.data);
+    CHECK(ha_context_finish(c) == HA_OK && ha_sim_hold(c) == HA_OK);
+    HA_OVERWRITING_ALL(v, x, c) {
+        ha_ops *ops = &ha_incarnation_find(x.array, c->memory)->ops;
+        CHECK(ops->n == 1 && !ha_passed(c, ha_ops_list(ops)->at.seq));
+        CHECK(ha_sim_step(c, -1) == HA_OK && ha_wait(&v) == HA_OK);
+        enqueue(c, set, (task){.data = v.data, .size = N, .value = 2});
+    }
+    HA_READING(v, x, ha_host()) CHECK(v.data[N - 1] == 2);
+}
+
 /* Within the access values stay, of function after function; and what the thread reads itself. */
 GOES_ON(what_has_a_value_keeps_it) {
     ha_context *c = strict();
@@ -292,6 +307,65 @@ GOES_ON(patterns) {
     POISONED(uint64_t, uint64_t, p[8] == 0xDBDBDBDBDBDBDBDB);
 }
 
+/* ---- records -------------------------------------------------------------------------------- */
+
+typedef struct motion {
+    double r, p;
+    float m;
+} motion;
+#define motion_FIELDS (double, r), (double, p), (float, m)
+HA_RECORD(motion)
+HA_VIEW(path, motion, 1, HA_ANY)
+HA_RECORDS(motions, path);
+
+HA_FN void move_on(path v, double dt) {
+    HA_EACH(path, v, at) * path_r(v, at) += dt * *path_p(v, at);
+}
+HA_QUEUED(move_on, path, double);
+
+/* A field that is used but not named has no value, whatever the layout. */
+GOES_ON(fields_that_are_not_named) {
+    static const char *const layouts[] = {"aos", "soa", "aosoa(4)", "aosoa(16)"};
+    ha_context *c = strict();
+    for (int i = 0; i < 4; i++) {
+        motions r = motions_new(20); /* in one page; a page without named fields would fault */
+        CHECK(ha_records_layout(r.records, c, layouts[i]) == HA_OK);
+        HA_USING(v, r, ha_host(), "overwrite") HA_EACH(path, v, at) {
+            *path_r(v, at) = 1;
+            *path_p(v, at) = 2;
+            *path_m(v, at) = 3;
+        }
+        HA_USING(v, r, c, "read p, write r") HA_RUN_VIEW(move_on, v, 0.25);
+        HA_USING(v, r, ha_host(), "read")
+        HA_EACH(path, v, at) CHECK(*path_r(v, at) == 1.5 && *path_p(v, at) == 2);
+        HA_USING(v, r, c, "write r") HA_RUN_VIEW(move_on, v, 0.25);
+        HA_USING(v, r, ha_host(), "read")
+        HA_EACH(path, v, at) CHECK(isnan(*path_r(v, at)) && *path_m(v, at) == 3);
+        HA_USING(v, r, c, "read p, overwrite r") HA_RUN_VIEW(move_on, v, 0.25);
+        HA_USING(v, r, ha_host(), "read")
+        HA_EACH(path, v, at) CHECK(isnan(*path_r(v, at)) && *path_p(v, at) == 2);
+        CHECK(motions_free(&r) == HA_OK);
+    }
+    CHECK(ha_take_error().status == HA_OK);
+}
+
+/* Nor is it written. */
+GOES_ON(writing_a_field_that_is_only_read) {
+    ha_context *c = strict();
+    motions r = motions_new(7);
+    ha_records_set_name(r.records, "r");
+    HA_USING(v, r, ha_host(), "overwrite") HA_EACH(path, v, at) {
+        *path_r(v, at) = 1;
+        *path_p(v, at) = 2;
+        *path_m(v, at) = 3;
+    }
+    HA_USING(v, r, c, "read r+p, write m") HA_RUN_VIEW(move_on, v, 0.25);
+    CHECK(ha_context_finish(c) == HA_ERR_STATE);
+    check_error(HA_ERR_STATE, "wrote some of records 'r' (motion[7]) through a read access");
+    HA_USING(v, r, ha_host(), "read r") HA_EACH(path, v, at) CHECK(*path_r(v, at) == 1);
+    CHECK(motions_free(&r) == HA_OK);
+}
+
 /* ---- who is strict -------------------------------------------------------------------------- */
 
 GOES_ON(by_the_environment) {
@@ -324,9 +398,12 @@ int main(void) {
         cmocka_unit_test(after_the_access),
         cmocka_unit_test(an_address_of_the_host),
         cmocka_unit_test(adding_to_what_is_overwritten),
+        cmocka_unit_test(poison_is_work_of_the_queue),
         cmocka_unit_test(what_has_a_value_keeps_it),
         cmocka_unit_test(what_was_never_written),
         cmocka_unit_test(patterns),
+        cmocka_unit_test(fields_that_are_not_named),
+        cmocka_unit_test(writing_a_field_that_is_only_read),
         cmocka_unit_test(by_the_environment),
         cmocka_unit_test(not_by_itself),
     };

@@ -177,7 +177,7 @@ HA_IN_ ha_status ha_opening_reserve(ha_opening *o) {
     }
     /* Closing an empty range notes nothing. */
     if (ha_is_host(o->context) || o->promised || ha_is_empty(o->range)) return HA_OK;
-    if (ha_ops_reserve(a, &o->in->ops, 1)) return HA_ERR_MEMORY;
+    if (ha_ops_reserve(a, &o->in->ops, ha_poisons(o->context) ? 2 : 1)) return HA_ERR_MEMORY;
     ha_lock(a);
     o->in->ops.promised++;
     ha_unlock(a);

@@ -1,6 +1,6 @@
-/* What a function on a strict device may touch: the accesses that are open there when it is enqueued,
- * of whatever thread, as pieces of memory (device/window.h). And what it may not carry in its
- * argument: addresses of arrays on the host. */
+/* What a function on a strict device may touch: the accesses that are open in its memory when it is
+ * enqueued, of whatever thread and queue (a token may end at another one), as pieces
+ * (device/window.h). And what it may not carry in its argument: addresses of arrays on the host. */
 #ifndef HARRAY_IMPL_ACCESS_REACH_H
 #define HARRAY_IMPL_ACCESS_REACH_H
 
@@ -85,7 +85,7 @@ HA_IN_ void ha_touchable_add_array(ha_touchable_list *l, ha_array *a, const ha_c
     ha_holder *h = ha_holders_of(a, &holders);
     if (!h) l->status = HA_ERR_MEMORY;
     for (uint32_t i = 0; h && i < holders && !l->status; i++)
-        if (h[i].context == c) ha_touchable_add_access(l, a, &in, &h[i], &block);
+        if (h[i].context->memory == c->memory) ha_touchable_add_access(l, a, &in, &h[i], &block);
     HARRAY_FREE(h);
 }
 

@@ -12,7 +12,8 @@ typedef struct ha_queued {
     uint64_t epoch;    /* at which it was enqueued */
     const char *site;  /* of the call that enqueued it */
     size_t bytes;      /* of the argument; 0: none */
-    size_t touchables; /* on a strict device; there may be none */
+    int strict;        /* the device was, then */
+    size_t touchables; /* if so; there may be none */
 } ha_queued;
 
 /* Of the argument, up to what comes behind it. */
@@ -26,7 +27,7 @@ HA_IN_ void ha_queued_call(const ha_queue *here, ha_queued *q) {
     const char *behind = (const char *)(q + 1) + ha_queued_room(q->bytes);
     const ha_touchables touchables = {(const ha_touchable *)(const void *)behind, q->touchables,
                                       q->context->name, q->site};
-    if (q->context->strict)
+    if (q->strict)
         ha_window_run(&q->context->window, here, &touchables, q->f, argument);
     else
         q->f(here, argument);
@@ -90,6 +91,7 @@ HA_IN_ ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *ar
     if (ha_is_host(c)) return ha_call_here(f, argument, bytes);
     ha_queued head = {
         .f = f, .context = c, .epoch = ha_function_epoch(c), .site = site, .bytes = bytes};
+    head.strict = c->strict;
     return c->strict ? ha_call_strictly(&head, argument) : ha_call_there(&head, argument, NULL);
 }
 

@@ -6,8 +6,6 @@
 
 #include "target.h"
 
-static inline int ha_poisons(const ha_context *c) { return HA_DEBUGGING_ || c->strict; }
-
 typedef struct ha_poisoner {
     ha_context *context;
     const ha_touchable *touchable;
@@ -59,31 +57,46 @@ HA_IN_ int ha_used_by_others(const ha_array *a, const ha_opening *o, const ha_in
     return used;
 }
 
+/* Whether all that is outstanding on a block is work of one queue: so its next work comes behind. */
+HA_IN_ int ha_ops_are_of(ha_ops *ops, const ha_context *queue) {
+    const ha_operation *list = ha_ops_list(ops);
+    int are = 1;
+    for (uint32_t i = 0; i < ops->n; i++)
+        are &= list[i].at.queue == queue || ha_passed(list[i].at.queue, list[i].at.seq);
+    return are;
+}
+
+/* Whether r may be poisoned now; `beyond`: others may use some of it. On a device that is work of its queue, which is noted, as that of accesses
+ * is only when they end; there may be no room for it. */
+HA_IN_ int ha_may_poison(ha_array *a, ha_incarnation *in, ha_context *c, ha_range r, int beyond,
+                         const char *site) {
+    ha_lock(a);
+    const int may = (!beyond || ha_ops_are_of(&in->ops, c)) &&
+                    (!c->ops || ha_ops_has_room(&in->ops, 1));
+    if (may) ha_note_operation(&in->ops, c, r, 1, site);
+    ha_unlock(a);
+    return may;
+}
+
 /* What has no value of what is opened; of a block that is new, everywhere. */
 HA_IN_ ha_status ha_opening_bare(const ha_opening *o, ha_set *bare) {
     const ha_range all = {0, o->array->grid ? o->array->grid->size : o->size};
     bare->grid = o->array->grid;
-    if (o->fresh && !o->sets_size) return ha_set_missing(&o->in->valid, all, bare);
+    if (o->fresh && !o->sets_size &&
+        ha_may_poison(o->array, o->in, o->context, HA_WHOLE_, 1, o->site))
+        return ha_set_missing(&o->in->valid, all, bare);
     if (o->mode == HA_READ || ha_is_empty(o->need)) return HA_OK;
-    if (o->mode == HA_OVERWRITE) return ha_set_put(bare, o->need);
-    return ha_set_missing(&o->in->valid, o->need, bare);
+    ha_status s = o->mode == HA_OVERWRITE ? ha_set_put(bare, o->need)
+                                          : ha_set_missing(&o->in->valid, o->need, bare);
+    if (bare->n && !ha_may_poison(o->array, o->in, o->context, o->need, 0, o->site)) bare->n = 0;
+    return s;
 }
 
-/* Of an access that is about to be committed; what is read or opened by others meanwhile stays. Beyond
- * the access the queue's work has to be noted, if there is room. */
+/* Of an access that is about to be committed; what is read or opened by others meanwhile stays. */
 HA_IN_ void ha_opening_poison(const ha_opening *o) {
     ha_array *a = o->array;
-    ha_ops *ops = &o->in->ops;
     ha_set bare = {0};
     ha_status s = ha_opening_bare(o, &bare);
-    ha_lock(a);
-    if (o->fresh && o->context->ops && bare.n && !s) {
-        if (ha_ops_has_room(ops, 1))
-            ha_note_operation(ops, o->context, HA_WHOLE_, 1, o->site);
-        else
-            bare.n = 0;
-    }
-    ha_unlock(a);
     for (uint32_t i = 0; i < bare.n && !s; i++) {
         const ha_range r = ha_set_ranges(&bare)[i];
         ha_lock(a);

@@ -8,6 +8,8 @@
 #include "timeline.h"
 #include "../elements/all.h"
 
+static inline int ha_poisons(const ha_context *c) { return HA_DEBUGGING_ || c->strict; }
+
 /* The pattern repeats after one, two or four bytes, which is what every device can fill with. */
 typedef struct ha_poison {
     unsigned char bytes[4];
