@@ -80,32 +80,37 @@
 #define HA_SCOPED_USE(v, r, ctx, what)                                                             \
     ha_records_access HA_USED_(v)                                                                  \
         __attribute__((__cleanup__(ha_records_close_scope_))) = HA_CLOSED_;                        \
-    __typeof__(*(r).view_) v HA_UNUSED = HA_OPEN_RECORDS_(__typeof__(*(r).view_), v, r, ctx, what, \
-                                                          0, HA_END)
+    __typeof__(*(r).view_) v##_made_;                                                              \
+    __typeof__(*(r).view_) v HA_UNUSED = (HA_OPEN_RECORDS_(v, r, ctx, what, 0, HA_END), v##_made_)
 
 /* The access of a view that one of these has declared: a ha_records_access. */
 #define HA_USED(v) HA_USED_(v)
 #define HA_USED_(v) v##_used_
 
+/* The view is a copy, whose address nobody else has: compilers know then that loops do not change it. */
 #define HA_USING_(v, r, kind, ctx, what, first, last)                                              \
-    for (ha_records_access HA_USED_(v)                                                             \
-             __attribute__((__cleanup__(ha_records_close_scope_))) = HA_CLOSED_,                   \
-             *v##_once_ = &HA_USED_(v);                                                            \
+    for (ha_records_access HA_USED_(v) __attribute__((__cleanup__(ha_records_close_scope_))),      \
+         *v##_once_ = ha_records_not_used_(&HA_USED_(v));                                          \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
-        for (__typeof__(*(r).kind) v HA_UNUSED =                                                   \
-                 HA_OPEN_RECORDS_(__typeof__(*(r).kind), v, r, ctx, what, first, last);            \
-             v##_once_; v##_once_ = HA_NULL_)                                                      \
-            if (HA_USED_(v).status == HA_OK)
+        for (__typeof__(*(r).kind) v##_made_; v##_once_; v##_once_ = HA_NULL_)                     \
+            for (__typeof__(*(r).kind) v HA_UNUSED =                                               \
+                     (HA_OPEN_RECORDS_(v, r, ctx, what, first, last), v##_made_);                  \
+                 v##_once_; v##_once_ = HA_NULL_)                                                  \
+                if (HA_USED_(v).status == HA_OK)
 
-/* The view, whose address nobody else has: compilers know then that loops do not change it. */
-#define HA_OPEN_RECORDS_(V, v, r, ctx, what, first, last)                                          \
+/* Makes v_made_. */
+#define HA_OPEN_RECORDS_(v, r, ctx, what, first, last)                                             \
     __extension__({                                                                                \
         const __typeof__(r) ha_r_ = (r);                                                           \
-        V ha_v_;                                                                                   \
-        HA_IGNORE(ha_records_use_(&HA_USED_(v), ha_r_.records, ha_r_.type_, &ha_v_, sizeof ha_v_,  \
-                                  ctx, what, first, last, HA_SITE));                               \
-        ha_v_;                                                                                     \
+        HA_IGNORE(ha_records_use_(&HA_USED_(v), ha_r_.records, ha_r_.type_, &v##_made_,            \
+                                  sizeof v##_made_, ctx, what, first, last, HA_SITE));             \
     })
+
+/* For scopes: an access that is not open, and sets the rest when it is opened. */
+HA_TYPED_ ha_records_access *ha_records_not_used_(ha_records_access *access) {
+    access->records = HA_NULL_;
+    return access;
+}
 
 /* ---- functions on a queue -------------------------------------------------------------------- */
 

@@ -17,8 +17,9 @@ ha_status ha_records_close_(ha_records_access *x) {
     ha_access *part = ha_records_parts(x);
     for (int i = 0; i < x->parts_ && !s; i++) s = ha_close_(&part[i]); /* all are one thread's */
     if (s) return s;
-    HARRAY_FREE(x->more_);
-    memset(x, 0, sizeof *x);
+    if (x->more_) HARRAY_FREE(x->more_);
+    x->more_ = NULL;
+    memset(x, 0, offsetof(ha_records_access, part_)); /* parts that are closed say so themselves */
     return HA_OK;
 }
 

@@ -88,31 +88,57 @@ HA_IN_ ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
 
 /* The same, while it is being opened. */
 HA_IN_ int ha_view_fits(ha_fitting *f, const ha_mapping *m) {
-    return ha_try_view((const ha_records_type_ *)f->type, m, f->view, &f->error) == HA_OK;
+    return ha_try_view((const ha_records_type_ *)f->type, m, f->view, f->error) == HA_OK;
+}
+
+/* Keeps the view for the next access, as long as the blobs are where they are. Without memory for it that
+ * makes it anew. */
+HA_IN_ void ha_records_keep_view(const ha_records_access *x, const ha_fitting *fitting) {
+    ha_array *a = ha_records_parts((ha_records_access *)(uintptr_t)x)->array;
+    ha_kept_view *fresh = (ha_kept_view *)HARRAY_MALLOC(sizeof *fresh + fitting->bytes);
+    ha_lock(a);
+    ha_placement *p = ha_placement_find(ha_records_state_of(a), x->context->memory);
+    fresh = ha_placement_keep(p, fresh, fitting->type, x->blob, fitting->view, fitting->bytes);
+    ha_unlock(a);
+    HARRAY_FREE(fresh);
+}
+
+HA_NOINLINE_ HA_IN_ ha_status ha_records_use_first(ha_records_access *access, ha_records *records,
+                                                   ha_fitting *fitting, ha_context *context,
+                                                   const char *what, size_t first, size_t last,
+                                                   const char *site) {
+    HA_TELLS_EVENTS_;
+    const ha_records_type_ *type = (const ha_records_type_ *)fitting->type;
+    void *view = fitting->view;
+    ha_error error = {0};
+    fitting->error = &error;
+    memset(access, 0, sizeof *access);
+    ha_status s = ha_records_enter(records, "ha_records_open", site);
+    if (!s) s = ha_records_fit(records, type, context, view, site);
+    memset(view, 0, fitting->bytes);
+    if (s) return access->status = s;
+    s = ha_records_open_if(access, records, context, what, first, last, site, fitting);
+    if (!s) s = ha_make_view(type, access->mapping, access->blob, view, &error);
+    if (!s) {
+        if (!HA_DEBUGGING_) ha_records_keep_view(access, fitting);
+        return HA_OK;
+    }
+    memset(view, 0, fitting->bytes);
+    if (!fitting->misfit && !access->records) return s;
+    if (access->records) (void)ha_records_close_(access); /* the layout has changed in between */
+    return access->status = ha_view_refused(records, type, context, "changing", &error, site);
 }
 
 ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                           const ha_records_type_ *type, void *view, size_t view_bytes,
                           ha_context *context, const char *what, size_t first, size_t last,
                           const char *site) {
+    ha_fitting fitting = {.fits = ha_view_fits, .type = type, .view = view, .bytes = view_bytes};
     site = ha_from(site);
-    HA_TELLS_EVENTS_;
-    ha_error error = {0};
-    memset(access, 0, sizeof *access);
     context = ha_resolve(context);
-    ha_status s = ha_records_enter(records, "ha_records_open", site);
-    if (!s) s = ha_records_fit(records, type, context, view, site);
-    memset(view, 0, view_bytes);
-    if (s) return access->status = s;
-    ha_fitting fitting = {.fits = ha_view_fits, .type = type, .view = view};
-    s = ha_records_open_if(access, records, context, what, first, last, site, &fitting);
-    if (!s) s = ha_make_view(type, access->mapping, access->blob, view, &error);
-    if (!s) return HA_OK;
-    memset(view, 0, view_bytes);
-    if (!fitting.misfit && !access->records) return s;
-    if (fitting.misfit) error = fitting.error;
-    if (access->records) (void)ha_records_close_(access); /* the layout has changed in between */
-    return access->status = ha_view_refused(records, type, context, "changing", &error, site);
+    if (ha_records_open_again(access, records, context, what, first, last, site, &fitting))
+        return HA_OK;
+    return ha_records_use_first(access, records, &fitting, context, what, first, last, site);
 }
 
 void ha_records_close_scope_(void *access) {

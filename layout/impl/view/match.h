@@ -4,7 +4,7 @@
 
 #include "../../any.h"
 #include "../../detail/layouts.h"
-#include "../base/all.h"
+#include "../record/all.h"
 
 /* What is asked: of each leaf in turn, the row with all lanes alike. */
 typedef struct ha_matching {
@@ -32,10 +32,15 @@ HA_IN_ ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_co
     return ha_refuse_leaf(m, leaf, text);
 }
 
-/* Of a leaf that is there. */
+/* Of a leaf that is there, in a record that was checked. */
 HA_IN_ ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
-    ha_leaf leaf = {.type = HA_DTYPE_NONE};
-    (void)!ha_record_leaf(record, number, &leaf);
+    ha_leaf leaf;
+    int64_t f = 0, leaves;
+    while ((leaves = ha_field_leaves(&record->field[f])) <= number) {
+        number -= leaves;
+        f++;
+    }
+    ha_leaf_of_field(record, f, number, &leaf);
     return leaf;
 }
 
