@@ -35,7 +35,8 @@
  *     bodies bodies_of(body *records, n)        lives on the host in this existing array of structs
  *     bodies bodies_of_const(const body *, n)   whose values are never written
  *     bodies bodies_on(void *const *arrays, count, n)  in so many existing arrays, one for each field (for
- *                                               each element of an array field), in the order of the list
+ *                                               each element of an array field, unless the view is
+ *                                               HA_SOA_FIELDS), in the order of the list
  *     ha_status bodies_sync(r)                  brings all values into memory that was adopted
  *     ha_status bodies_unwrap(&r)               the same, and lets go of it: r.records is NULL then
  *     ha_status bodies_free(&r)

@@ -54,6 +54,20 @@ typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear
 /* The type of an expression, no reference. */
 #define HA_TYPEOF_(expression) __typeof__(expression)
 
+/* Does the compiler know this number, after what is inlined? (nvcc is asked too early.) */
+#if defined __CUDACC__
+#define HA_KNOWN_(number) 1
+#else
+#define HA_KNOWN_(number) __builtin_constant_p(number)
+#endif
+
+/* For functions that are rarely called, but from many places. */
+#if defined __CUDACC__
+#define HA_APART_ static __noinline__ __host__ __device__ __attribute__((__unused__))
+#else
+#define HA_APART_ static __attribute__((__noinline__, __unused__))
+#endif
+
 /* HA_INDEPENDENT_ in front of a loop: no iteration needs what another one writes. (And gcc would take
  * one of few lanes apart, lane by lane, before it could vectorise it.) HA_UNROLLED_: a loop of up to
  * three phases, to be unrolled in full before anything else is done with it. */

@@ -16,6 +16,7 @@
     X(aos_##D##o, D, HA_AOS, order, "aos" at) \
     X(packed_##D##o, D, HA_AOS_PACKED, order, "aos(packed)" at) \
     X(soa_##D##o, D, HA_SOA, order, "soa" at) \
+    X(fields_##D##o, D, HA_SOA_FIELDS, order, "soa(fields)" at) \
     X(single_##D##o, D, HA_SOA_SINGLE, order, "soa(single)" at) \
     X(aligned_##D##o, D, HA_SOA_SINGLE_ALIGNED, order, "soa(single,aligned)" at) \
     X(b1_##D##o, D, HA_AOSOA(1), order, "aosoa(1)" at) \
@@ -266,6 +267,9 @@ static const char *const any_texts[] = {"aos",
                                         "aos(minalign)",
                                         "aos@col",
                                         "soa",
+                                        "soa(fields)",
+                                        "soa(fields)@col",
+                                        "soa(fields)@morton",
                                         "soa(single)",
                                         "soa(single)@col",
                                         "soa@morton",

@@ -6,6 +6,15 @@
 #include "wrap.h"
 #include "../../records_typed.h"
 
+/* Of a view known at run time only: the layout that its arrays begin with, one of its own. */
+HA_IN_ const char *ha_first_layout(const ha_records_type_ *type) {
+    static const char *const layouts[] = {"aos",         "aos(packed)", "soa",
+                                          "soa(fields)", "aosoa(4)",    "aosoa(8)",
+                                          "aosoa(16)",   "aosoa(32)",   "aosoa(64)"};
+    const unsigned cases = type->kind < HA_ANY_ ? (unsigned)(HA_ANY_ - type->kind) : HA_ALL_CASES_;
+    return layouts[__builtin_ctz(cases)];
+}
+
 /* The view's own layout, as ha_mapping has it as text; NULL: it has none. */
 HA_IN_ const char *ha_own_layout(const ha_records_type_ *type, char *text, size_t bytes) {
     static const char *const orders[] = {"", "@col", "@morton"};
@@ -16,6 +25,7 @@ HA_IN_ const char *ha_own_layout(const ha_records_type_ *type, char *text, size_
         name = type->flags & HA_ALIGNED_  ? "soa(single,aligned)"
                : type->flags & HA_SINGLE_ ? "soa(single)"
                                           : "soa";
+    if (type->kind == HA_FIELDS_) name = "soa(fields)";
     if (type->kind == HA_AOSOA_)
         (void)snprintf(text, bytes, "aosoa(%td%s)%s", type->lanes,
                        type->flags & HA_ROWS ? ",rows" : "", order);
@@ -150,8 +160,9 @@ ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *e
                                   const char *site) {
     site = ha_from(site);
     char text[64];
-    return ha_records_new_at(type->record(), type->rank, extent,
-                             ha_own_layout(type, text, sizeof text), site);
+    const char *own = ha_own_layout(type, text, sizeof text);
+    return ha_records_new_at(type->record(), type->rank, extent, own ? own : ha_first_layout(type),
+                             site);
 }
 
 /* As many arrays as the layout has, or none is read. */
@@ -170,6 +181,7 @@ ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *
     static const char operation[] = "ha_records_wrap";
     site = ha_from(site);
     ha_error error;
+    if (type->kind == HA_FIELDS_ && !strcmp(layout, "soa")) layout = "soa(fields)";
     ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
     if (!m) return ha_records_refused(operation, site, &error);
     const ha_mapped memory = {m, blob};
