@@ -73,8 +73,8 @@ HA_IN_ ha_status ha_bring_home(ha_array *a, const ha_context *from, ha_range r, 
 ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
     HA_TELLS_EVENTS_;
     static const char *const operation = "ha_array_evict";
-    ha_holder other;
-    ha_range only;
+    ha_holder other = {0};
+    ha_range only = {0, 0};
     ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
     if (s) return s;
     if (ha_was_freed(a, operation)) return HA_ERR_STATE;
