@@ -101,7 +101,7 @@ TEST(views_of_some_layouts) {
     either_atoms r = either_atoms_new(N);
     assert_string_equal(ha_records_mapping(r.records, H)->text, "soa");
     HA_USING(v, r, H, "overwrite mass")
-        HA_EACH(either, v, at) * either_mass(v, at) = (double)ha_index(at);
+    HA_EACH(either, v, at) * either_mass(v, at) = (double)ha_index(at);
     else fail();
     SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(8)"));
     HA_USING(v, r, M1, "write mass") SUCCEEDS(HA_RUN_VIEW(double_mass, v));
