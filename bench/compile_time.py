@@ -195,17 +195,21 @@ def measure(figure, compiler, pairs, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--smoke", action="store_true", help="one pair each")
+    parser.add_argument("--smoke", action="store_true",
+                        help="one pair each of what compiles quickly, with one compiler")
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--only", default="", help="figures whose name contains this")
     parser.add_argument("compilers", nargs="*", default=["gcc", "clang"])
     arguments = parser.parse_args()
+    compilers, figures = list(filter(shutil.which, arguments.compilers)), FIGURES
+    if arguments.smoke:
+        arguments.pairs, compilers = 1, compilers[:1]
+        figures = [figure for figure in FIGURES if "-O2" not in figure[4]]
     with tempfile.TemporaryDirectory() as folder:
-        for compiler in filter(shutil.which, arguments.compilers):
-            for figure in FIGURES:
+        for compiler in compilers:
+            for figure in figures:
                 if arguments.only in figure[0]:
-                    measure(figure, compiler, 1 if arguments.smoke else arguments.pairs,
-                            pathlib.Path(folder))
+                    measure(figure, compiler, arguments.pairs, pathlib.Path(folder))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@
  *
  * They need the mapping no more when they are back, unless it counts (counts.h). sky_null(v) on failure, with why in *error (NULL:
  * nobody wants to know):
- *     HA_ERR_ARGUMENT  the mapping is of another record or rank; a field is not stored, may be
+ *     HA_ERR_ARGUMENT  the mapping is NULL, or of another record or rank; a field is not stored, may be
  *                      misaligned, or has other lanes or another order than the rest; the dimensions
  *                      are permuted; or the view's own layout, if it is not HA_ANY, is another one
  *     HA_ERR_MEMORY    there is no memory
@@ -54,9 +54,13 @@ HA_API HA_MUST_CHECK ha_status ha_view_match_(const ha_mapping *mapping, void *c
                                               ha_error *error);
 
 /* Memory for all blobs of a mapping, each at a multiple of HA_BLOB_ALIGN, and where they are; NULL when
- * there is none. Freed by ha_blob_free. */
+ * there is none, or no mapping. Freed by ha_blob_free. */
 HA_API HA_MUST_CHECK void *ha_mapping_memory(const ha_mapping *mapping, void **blob,
                                              ha_error *error);
+
+/* The same for a view: a mapping with more blobs than `most` is not of its record. */
+HA_API HA_MUST_CHECK void *ha_view_memory_(const ha_mapping *mapping, void **blob, int32_t most,
+                                           ha_error *error);
 
 /* Says that the mapping is none of the view's own layouts, of which there are one or more. */
 HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, int layouts,
@@ -142,14 +146,15 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
         return ha_v;                                                                               \
     }                                                                                              \
     HA_HOST_FN_ V V##_from(const ha_mapping *ha_m, void *const *ha_bs, ha_error *ha_e) {           \
-        V ha_v = V##_empty_(ha_m->extent[0], ha_m->extent[1], ha_m->extent[2], ha_m->extent[3]);   \
-        const V ha_none = ha_v;                                                                    \
+        const V ha_none = V##_empty_(0, 0, 0, 0);                                                  \
+        V ha_v;                                                                                    \
         char *ha_leaf_at[V##_leaves_];                                                             \
         ptrdiff_t ha_stride[2 * V##_leaves_];                                                      \
         ha_matched_ ha_found = {0, 0, 0, 0, HA_NULL_};                                             \
         if (ha_view_match_(ha_m, ha_bs, &R##_record, D, V##_kind_, &ha_found, ha_leaf_at,          \
                            ha_stride, ha_e) != HA_OK)                                              \
             return ha_none;                                                                        \
+        ha_v = V##_empty_(ha_m->extent[0], ha_m->extent[1], ha_m->extent[2], ha_m->extent[3]);     \
         if (HA_TO_(int, V##_kind_) >= 0 &&                                                         \
             (ha_found.kind != ha_v.kind || ha_found.lanes != ha_v.lanes ||                         \
              (D > 1 && ha_found.order != ha_v.order) || ha_found.multiple != ha_v.multiple ||      \
@@ -177,7 +182,7 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
     HA_HOST_FN_ V V##_new_from(const ha_mapping *ha_m, ha_error *ha_e) {                           \
         void *ha_b[2 * V##_leaves_ + 1];                                                           \
         V ha_v = V##_empty_(0, 0, 0, 0);                                                           \
-        void *const ha_mem = ha_mapping_memory(ha_m, ha_b, ha_e);                                  \
+        void *const ha_mem = ha_view_memory_(ha_m, ha_b, 2 * V##_leaves_ + 1, ha_e);               \
         if (ha_mem == HA_NULL_) return ha_v;                                                       \
         ha_v = V##_from(ha_m, ha_b, ha_e);                                                         \
         if (V##_null(ha_v))                                                                        \

@@ -338,7 +338,7 @@ HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, c
 
 /* A picture, as SVG: the lines of memory of 64 bytes in which the first records lie, each value a
  * box with its name and index, its field told by colour and by hatching, and addresses at the left.
- * Dashed: what no value uses. -1: there is no memory. */
+ * Dashed: what no value uses; "…": there is more than is shown. -1: there is no memory. */
 HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t size);
 
 #endif

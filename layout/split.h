@@ -63,6 +63,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 
 /* A record of a list alone, R, as HA_RECORD makes it of a struct. */
 #define HA_FLAT_RECORD_(R, S) \
+    HA_FOR_FIELDS_(HA_SCALAR_FIELD_, R, S##_FIELDS) \
     typedef struct { HA_FOR_FIELDS_(HA_FLAT_FIELD_, R, S##_FIELDS) } R; \
     typedef struct { HA_FOR_FIELDS_(HA_PACKED_FIELD_, R, S##_FIELDS) } R##_packed_; \
     typedef struct { HA_FOR_FIELDS_(HA_LEAF_FIELD_, R, S##_FIELDS) } R##_leaf_; \

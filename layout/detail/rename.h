@@ -47,6 +47,7 @@
 #define ha_view_differs_ HA_RENAME_(ha_view_differs_)
 #define ha_view_mapped_ HA_RENAME_(ha_view_mapped_)
 #define ha_view_match_ HA_RENAME_(ha_view_match_)
+#define ha_view_memory_ HA_RENAME_(ha_view_memory_)
 #define ha_view_split_mapped_ HA_RENAME_(ha_view_split_mapped_)
 
 #endif

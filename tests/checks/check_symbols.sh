@@ -29,13 +29,13 @@ result() { # NAME OFFENDERS
 build() {
     output=$1
     shift
-    $compiler -std=c11 -O0 -I. -pthread "$@" backends/library.c -o "$folder/$output"
+    $compiler -std=c11 -O0 -I. -fPIC -fvisibility=hidden "$@" -c backends/library.c -o "$folder/$output"
 }
 
-# exported FLAG...: the names that a shared object with hidden visibility exports, one a line. The
-# others of a library without any are the linker's own.
+# exported OBJECT: the names that a shared object made of it exports, one a line. The others of a
+# library without any are the linker's own.
 exported() {
-    build shared.so -shared -fPIC -fvisibility=hidden "$@"
+    $compiler -shared -pthread "$folder/$1" -o "$folder/shared.so"
     nm -D --defined-only "$folder/shared.so" | awk '$3 !~ /^_/ { print $3 }'
 }
 
@@ -50,7 +50,8 @@ for compiler in gcc clang; do
     for prefix in '' mylib_; do
         flag=${prefix:+-DHARRAY_PREFIX=$prefix}
         name="$compiler${prefix:+, with prefix}"
-        build unit.o -c ${flag:+"$flag"}
+        build unit.o ${flag:+"$flag"}
+        build export.o -DHARRAY_EXPORT ${flag:+"$flag"}
         symbols=$(nm --defined-only "$folder/unit.o")
         [ -n "$symbols" ]
         # the second field of nm: upper case is global; b and d are data that can be written. Gcc
@@ -63,9 +64,9 @@ for compiler in gcc clang; do
             "$(echo "$symbols" | awk '$2 ~ /[bdgs]/ && $3 !~ /^'$prefix'ha_|^ha_|\.[0-9]+$/')"
         result "$name: what the library uses of itself is in it" \
             "$(nm -u "$folder/unit.o" | grep ha_ || :)"
-        result "$name: hidden visibility exports nothing" "$(exported ${flag:+"$flag"})"
+        result "$name: hidden visibility exports nothing" "$(exported unit.o)"
         result "$name: HARRAY_EXPORT exports what is declared, nothing else" \
-            "$(not_in "$(exported -DHARRAY_EXPORT ${flag:+"$flag"})" "$(declared "$prefix")")"
+            "$(not_in "$(exported export.o)" "$(declared "$prefix")")"
     done
 done
 echo "1..$count"

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Are the loops of the layout benchmarks vectorised? test_layout_vectorised.py COMPILER [PROGRAM ...]
+"""Are the loops of the layout benchmarks vectorised?
+
+usage: test_layout_vectorised.py COMPILER LIBRARY [PROGRAM ...]    (LIBRARY: libharray.a, of any compiler)
 
 Builds bench/nbody, stencil and lattice small, runs them under callgrind, which counts how often each
 instruction is executed, and looks each of them up in the disassembly. Of every loop it says how much
@@ -20,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPTIONS = ["-std=c11", "-O3", "-march=x86-64-v3", "-fno-math-errno", "-no-pie", "-w", f"-I{ROOT}",
-           "-lm", "-pthread"]
+           "-DBENCH_LINKED"]
 SMALL = {"nbody": ["-DBODIES=259"], "stencil": ["-DPLANES=5", "-DROWS=5"],
          "lattice": ["-DPLANES=4", "-DROWS=4"]}
 
@@ -107,10 +109,10 @@ def looked_up(counts, calls, lanes):
     return loops
 
 
-def measure(compiler, name, folder):
+def measure(compiler, library, name, folder):
     program = folder / name
-    subprocess.run([compiler, *SMALL[name], ROOT / "bench" / name / (name + ".c"), "-o", program,
-                    *OPTIONS], check=True)
+    subprocess.run([compiler, *OPTIONS, *SMALL[name], ROOT / "bench" / name / (name + ".c"), library,
+                    "-lm", "-ldl", "-pthread", "-o", program], check=True)
     return looked_up(*executed(program, folder), disassembled(program))
 
 
@@ -141,7 +143,7 @@ def judge(report, name, loops):
 
 
 def main():
-    compiler, names = sys.argv[1], sys.argv[2:] or list(LOOPS)
+    compiler, library, *names = sys.argv[1:]
     missing = [p for p in (compiler, "valgrind", "objdump") if not shutil.which(p)]
     if missing or platform.machine() != "x86_64":
         print("1..0 # SKIP", ", ".join(missing) or platform.machine())
@@ -149,7 +151,8 @@ def main():
     report = Report()
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {n: pool.submit(measure, compiler, n, pathlib.Path(folder)) for n in names}
+        jobs = {n: pool.submit(measure, compiler, library, n, pathlib.Path(folder))
+                for n in names or LOOPS}
         for name, job in jobs.items():
             judge(report, name, job.result())
     print(f"1..{report.count}")

@@ -46,9 +46,26 @@ HA_IN_ ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);
 }
 
+/* Room for the whole array, which has grown. What is read and lies in the block that there is can do
+ * without: when there is no room for a larger one, and when somebody does so, who must keep it. */
+HA_IN_ ha_status ha_opening_enlarge(ha_opening *o, ha_attempt *attempt) {
+    ha_array *a = o->array;
+    const int fits = o->mode == HA_READ && o->need.last <= o->in->capacity;
+    ha_lock(a);
+    int shared = ha_opening_is_shared(a, o);
+    ha_unlock(a);
+    if (shared && fits) return HA_OK;
+    if (shared) o->moved = o->in->block;
+    ha_status s = shared ? HA_RETRY_ALONE_
+                         : ha_incarnation_renew(a, o->in, o->context, o->size, attempt);
+    if (s != HA_ERR_MEMORY || !fits) return s;
+    ha_forget_note();
+    return HA_OK;
+}
+
 HA_IN_ ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
-    if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, attempt);
+    if (!o->sets_size) return o->size <= o->in->capacity ? HA_OK : ha_opening_enlarge(o, attempt);
     /* The old values have to stay until nothing can fail any more. */
     if (o->size <= o->in->capacity || o->replacement) return HA_OK;
     return ha_incarnation_take(a, o->in, o->context, o->size, &o->replacement, attempt);
@@ -160,7 +177,7 @@ HA_IN_ ha_status ha_opening_reserve(ha_opening *o) {
     }
     /* Closing an empty range notes nothing. */
     if (ha_is_host(o->context) || o->promised || ha_is_empty(o->range)) return HA_OK;
-    if (ha_ops_reserve(a, &o->in->ops, 1)) return HA_ERR_MEMORY;
+    if (ha_ops_reserve(a, &o->in->ops, ha_poisons(o->context) ? 2 : 1)) return HA_ERR_MEMORY;
     ha_lock(a);
     o->in->ops.promised++;
     ha_unlock(a);
@@ -170,6 +187,7 @@ HA_IN_ ha_status ha_opening_reserve(ha_opening *o) {
 
 /* What failed since the last attempt is taken into account; a queue that failed is of no use. */
 HA_IN_ ha_status ha_opening_look(ha_opening *o) {
+    ha_strict_list(o->array);
     ha_status s = ha_settle(o->array);
     o->trouble = "the context was given back";
     if (o->context->ended) return HA_ERR_STATE;
@@ -183,6 +201,14 @@ HA_IN_ ha_status ha_opening_look(ha_opening *o) {
     return HA_ERR_BACKEND;
 }
 
+/* Whether a function has failed that may have written what is opened. At last, when what the host
+ * waits for has run. */
+HA_IN_ ha_status ha_opening_trust(ha_opening *o) {
+    if (o->mode == HA_OVERWRITE || ha_is_empty(o->need)) return HA_OK;
+    o->error = ha_write_error_take(o->array, o->need);
+    return o->error.what ? o->error.what->error.status : HA_OK;
+}
+
 HA_IN_ ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
@@ -192,7 +218,8 @@ HA_IN_ ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
     o->trouble = "waiting for work that uses it failed";
     /* Behind the whole locked range, as that is what closing notes: also behind what is left of
      * times when the array was longer. */
-    return ha_come_after(o->array, o->in, o->range, ha_opening_writes(o), o->context, attempt);
+    s = ha_come_after(o->array, o->in, o->range, ha_opening_writes(o), o->context, attempt);
+    return s ? s : ha_opening_trust(o);
 }
 
 /* What a prefetch does instead: moves what there is, and waits for nobody. */
@@ -200,7 +227,9 @@ HA_IN_ ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
     if (ha_is_empty(o->need)) return HA_OK;
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
-    if (s == HA_RETRY_ALONE_) s = HA_OK; /* whoever opens it there will exchange the block */
+    if (s == HA_RETRY_ALONE_) /* whoever opens it there will exchange the block */
+        s = HA_OK;
+    if (!s && o->need.last > o->in->capacity) return HA_OK;
     return s ? s : ha_opening_bring(o, 0, attempt);
 }
 

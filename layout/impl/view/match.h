@@ -32,10 +32,15 @@ HA_IN_ ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_co
     return ha_refuse_leaf(m, leaf, text);
 }
 
-/* Of a leaf that is there. */
+/* Of a leaf that is there, in a record that was checked. */
 HA_IN_ ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
-    ha_leaf leaf = {.type = HA_DTYPE_NONE};
-    (void)!ha_record_leaf(record, number, &leaf);
+    ha_leaf leaf;
+    int64_t f = 0, leaves;
+    while ((leaves = ha_field_leaves(&record->field[f])) <= number) {
+        number -= leaves;
+        f++;
+    }
+    ha_leaf_of_field(record, f, number, &leaf);
     return leaf;
 }
 
@@ -169,11 +174,16 @@ HA_IN_ bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
     return true;
 }
 
+HA_IN_ ha_status ha_refuse_no_mapping(const ha_asked *asked) {
+    return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "there is no mapping: it is NULL");
+}
+
 HA_API ha_status ha_view_match_(const ha_mapping *mapping, void *const *blobs,
                                 const ha_record *record, int rank, int kind, ha_matched_ *matched,
                                 char **leaf, ptrdiff_t *stride, ha_error *error) {
     const int kinds[] = {kind, HA_SOA_, HA_AOS_, HA_PACKED_, HA_FIELDS_, HA_AOSOA_, HA_ONE_};
     ha_matching m = {.mapping = mapping, .record = record, .asked = ha_ask("view_from", error)};
+    if (!mapping) return ha_refuse_no_mapping(&m.asked);
     if (mapping->rank != rank)
         return ha_refuse(&m.asked, HA_ERR_ARGUMENT, 0, "the mapping has rank %d, the view %d",
                          mapping->rank, rank);
@@ -227,6 +237,10 @@ HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, i
 HA_API void *ha_mapping_memory(const ha_mapping *mapping, void **blob, ha_error *error) {
     const ha_asked asked = ha_ask("view_new_from", error);
     size_t room = HA_BLOB_ALIGN;
+    if (!mapping) {
+        ha_refuse_no_mapping(&asked);
+        return NULL;
+    }
     for (int32_t b = 0; b < mapping->blobs; b++)
         room = ha_plus_(room, ha_whole_lines_((size_t)mapping->blob[b].bytes));
     char *memory = (char *)ha_blob_new_(room), *next = memory;
@@ -239,6 +253,16 @@ HA_API void *ha_mapping_memory(const ha_mapping *mapping, void **blob, ha_error 
         next += ha_whole_lines_((size_t)mapping->blob[b].bytes);
     }
     return memory;
+}
+
+HA_API void *ha_view_memory_(const ha_mapping *mapping, void **blob, int32_t most,
+                             ha_error *error) {
+    const ha_asked asked = ha_ask("view_new_from", error);
+    if (!mapping || mapping->blobs <= most) return ha_mapping_memory(mapping, blob, error);
+    ha_refuse(&asked, HA_ERR_ARGUMENT, 0,
+              "the mapping is of another record: it has %d blobs, and the view's at most %d",
+              (int)mapping->blobs, (int)most);
+    return NULL;
 }
 
 #endif

@@ -276,11 +276,6 @@ HA_IN_ char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdi
 HA_IN_ ha_record *ha_split_record(const ha_asked *asked, const ha_typed_path_ *path,
                                   ptrdiff_t paths) {
     ha_record *record = NULL;
-    for (ptrdiff_t k = 0; k < paths; k++)
-        if (path[k].type == HA_DTYPE_NONE) {
-            (void)ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s has a type that is none", path[k].path);
-            return NULL;
-        }
     char *text = ha_split_text(asked, NULL, 0, path, paths);
     if (text) record = ha_record_parse(text, asked->error);
     HA_LAYOUT_FREE_(text);
