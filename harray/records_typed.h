@@ -34,9 +34,10 @@
  *                                               "aos". Nothing has values yet
  *     bodies bodies_of(body *records, n)        lives on the host in this existing array of structs
  *     bodies bodies_of_const(const body *, n)   whose values are never written
- *     bodies bodies_on(void *const *arrays, count, n)  in so many existing arrays, one for each field (for
- *                                               each element of an array field, unless the view is
- *                                               HA_SOA_FIELDS), in the order of the list
+ *     bodies bodies_on(void *const *arrays, count, n)  in so many existing arrays, in the order of the
+ *                                               list: one for each field, which for an array field has
+ *                                               its elements side by side (HA_SOA_FIELDS, or HA_ANY), or
+ *                                               one for each element of it, too (HA_SOA, or HA_ANY)
  *     ha_status bodies_sync(r)                  brings all values into memory that was adopted
  *     ha_status bodies_unwrap(&r)               the same, and lets go of it: r.records is NULL then
  *     ha_status bodies_free(&r)

@@ -149,6 +149,9 @@ static void test_swapped_elements(void **state) {
     if (any_null(v)) fail_msg("%s", error.text);
     HA_WITH(v, set_all(v, 5));
     assert_true(r[34][1] == 5. * 340 && r[34][0] == 5. * 341);
+    ha_mapped *mapped = any_mapped(v, NULL);
+    assert_null(mapped->mapping->text);
+    ha_mapped_free(mapped);
     ha_mapping_free(m);
 }
 

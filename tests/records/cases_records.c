@@ -15,6 +15,10 @@ HA_VIEW(ranks, atom, 1, HA_AOS)
 HA_RECORDS(array_atoms, ranks);
 HA_VIEW(fields, atom, 1, HA_SOA)
 HA_RECORDS(field_atoms, fields);
+HA_VIEW(vectors, atom, 1, HA_SOA_FIELDS)
+HA_RECORDS(vector_atoms, vectors);
+HA_VIEW(either, atom, 1, HA_ANY_OF(HA_SOA, HA_AOSOA(8)))
+HA_RECORDS(either_atoms, either);
 HA_VIEW(packed, atom, 1, HA_AOS_PACKED)
 HA_RECORDS(packed_atoms, packed);
 HA_VIEW(plane, atom, 2, HA_ANY)
@@ -485,6 +489,8 @@ int main(int argc, char **argv) {
         CASE(functions_on_queues_may_ask),
         CASE(array_of_structs_adopted),
         CASE(arrays_adopted),
+        CASE(arrays_of_fields_adopted),
+        CASE(views_of_some_layouts),
         CASE(constant_memory),
         CASE(adopted_memory_used_elsewhere),
         CASE(memory_of_one_array_at_a_time),

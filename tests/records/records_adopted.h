@@ -63,6 +63,65 @@ TEST(arrays_adopted) {
     assert_true(pos[1][4] == 4.5 && id[4] == 28 && id[5] == 5 && tag[2][4] == 42);
 }
 
+HA_FN void count_tags(vectors v) {
+    const uint16_t more[] = {1, 2, 3};
+    HA_EACH(vectors, v, at) vectors_tag_add(v, at, more);
+}
+HA_QUEUED(count_tags, vectors);
+
+/* One array for each field, whose elements lie side by side. */
+TEST(arrays_of_fields_adopted) {
+    static double pos[3][N], mass[N];
+    static float vel[2][N];
+    static uint16_t tag[N][3];
+    static int32_t id[N];
+    static uint8_t flag[N];
+    void *const mine[] = {pos[0], pos[1], pos[2], vel[0], vel[1], mass, tag, id, flag};
+    memset(tag, 0, sizeof tag);
+    vector_atoms r = vector_atoms_on(mine, 9, N);
+    assert_non_null(r.records);
+    assert_string_equal(ha_records_mapping(r.records, H)->text, "soa(fields)");
+    SUCCEEDS(ha_records_layout(r.records, M1, "soa(fields)"));
+    HA_USING(v, r, M1, "write tag") SUCCEEDS(HA_RUN_VIEW(count_tags, v));
+    else fail();
+    HA_USING(v, r, H, "write tag") {
+        assert_ptr_equal(vectors_tag(v, vectors_at(v, 2), 1), &tag[2][1]);
+        count_tags(v);
+    }
+    else fail();
+    SUCCEEDS(vector_atoms_unwrap(&r));
+    for (int i = 0; i < N; i++) assert_true(tag[i][0] == 2 && tag[i][1] == 4 && tag[i][2] == 6);
+    atoms any = atoms_on(mine, 9, N); /* whose view says nothing: so many are those of fields */
+    assert_string_equal(ha_records_mapping(any.records, H)->text, "soa(fields)");
+    HA_USING(v, any, H, "read tag") assert_true(*cloud_tag(v, cloud_at(v, 3), 2) == 6);
+    else fail();
+    SUCCEEDS(atoms_unwrap(&any));
+    assert_null(atoms_on(mine, 8, N).records);
+    assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+}
+
+HA_FN void double_mass(either v) { HA_EACH(either, v, at) * either_mass(v, at) *= 2; }
+HA_QUEUED(double_mass, either);
+
+/* A view of some layouts begins with one of them, and takes no other. */
+TEST(views_of_some_layouts) {
+    either_atoms r = either_atoms_new(N);
+    assert_string_equal(ha_records_mapping(r.records, H)->text, "soa");
+    HA_USING(v, r, H, "overwrite mass")
+    HA_EACH(either, v, at) * either_mass(v, at) = (double)ha_index(at);
+    else fail();
+    SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(8)"));
+    HA_USING(v, r, M1, "write mass") SUCCEEDS(HA_RUN_VIEW(double_mass, v));
+    else fail();
+    HA_USING(v, r, H, "read mass") assert_true(*either_mass(v, either_at(v, N - 1)) == 2 * (N - 1));
+    else fail();
+    SUCCEEDS(ha_records_layout(r.records, M1, "aos"));
+    HA_USING(v, r, M1, "write mass") fail();
+    else REFUSED_SAYING(HA_ERR_ARGUMENT, "aos is not one of the layouts of the view either",
+                        HA_USED(v).status);
+    SUCCEEDS(either_atoms_free(&r));
+}
+
 TEST(constant_memory) {
     static atom mine[N];
     for (int64_t i = 0; i < N; i++) mine[i] = atom_of(i);

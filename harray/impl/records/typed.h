@@ -165,6 +165,13 @@ ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *e
                              site);
 }
 
+/* What so many arrays are, where the view does not say it. */
+HA_IN_ const char *ha_layout_of_arrays(const ha_records_type_ *type, size_t arrays) {
+    const ha_record *r = type->record();
+    const bool of_fields = arrays == (size_t)r->fields && r->fields != ha_record_leaves(r);
+    return type->kind == HA_FIELDS_ || (type->kind < 0 && of_fields) ? "soa(fields)" : "soa";
+}
+
 /* As many arrays as the layout has, or none is read. */
 HA_IN_ ha_status ha_count_blobs(const ha_mapping *m, size_t blobs, ha_error *error) {
     if (blobs == (size_t)m->blobs) return HA_OK;
@@ -181,7 +188,7 @@ ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *
     static const char operation[] = "ha_records_wrap";
     site = ha_from(site);
     ha_error error;
-    if (type->kind == HA_FIELDS_ && !strcmp(layout, "soa")) layout = "soa(fields)";
+    if (!strcmp(layout, "soa")) layout = ha_layout_of_arrays(type, blobs);
     ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
     if (!m) return ha_records_refused(operation, site, &error);
     const ha_mapped memory = {m, blob};
