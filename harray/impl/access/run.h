@@ -36,7 +36,7 @@ HA_IN_ void ha_queued_call(const ha_queue *here, ha_queued *q) {
 /* Runs on the queue's own thread, whose first error is nobody else's. */
 HA_IN_ void ha_queued_run(const ha_queue *here, void *message) {
     ha_queued *q = (ha_queued *)message;
-    ha_error before = {HA_OK};
+    ha_error before = {.status = HA_OK};
     if (ha_first_error.status) before = ha_take_error();
     ha_queued_call(here, q);
     if (ha_first_error.status) ha_queue_error_add(q->context, q->epoch, q->site, &ha_first_error);
