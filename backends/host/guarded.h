@@ -18,6 +18,7 @@
 #define HARRAY_BACKENDS_HOST_GUARDED_H
 
 #include "../backend.h"
+#include "../../harray/detail/locks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,13 +104,13 @@ HA_IN_ void ha_guarded_part(ha_guarded *g) {
         (void)mprotect(users + i * page, page, ha_guarded_protection(&g->page[i]));
 }
 
-HA_IN_ void ha_guards_before_fork(void) {
+HA_IN_ void ha_guards_before_fork(void) HA_ACQUIRE_(ha_guards.lock) {
     pthread_mutex_lock(&ha_guards.lock);
     ha_guards_fork.waits = ha_guards.first && !ha_guards_fork.copied &&
                            pipe2(ha_guards_fork.pipe, O_CLOEXEC) == 0;
 }
 
-HA_IN_ void ha_guards_in_parent(void) {
+HA_IN_ void ha_guards_in_parent(void) HA_RELEASE_(ha_guards.lock) {
     char none;
     if (ha_guards_fork.waits) {
         close(ha_guards_fork.pipe[1]);
@@ -119,7 +120,7 @@ HA_IN_ void ha_guards_in_parent(void) {
     pthread_mutex_unlock(&ha_guards.lock);
 }
 
-HA_IN_ void ha_guards_in_child(void) {
+HA_IN_ void ha_guards_in_child(void) HA_RELEASE_(ha_guards.lock) {
     for (ha_guarded *g = ha_guards.first; g && !ha_guards_fork.copied; g = g->next)
         ha_guarded_part(g);
     ha_guards_fork.copied = 1;

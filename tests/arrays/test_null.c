@@ -81,8 +81,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(set_release, ha_array_set_release(line.array, NULL, NO))                                     \
     S(sync, ha_sync_(NO, SITE))                                                                    \
     S(type_find, ha_type_find("double", NO))                                                       \
-    S(enqueue, ha_enqueue(NO, NULL, NO, 0))                                                        \
-    S(enqueue_argument, ha_enqueue(NO, nothing, NO, 8))                                            \
+    S(enqueue, ha_enqueue_(NO, NULL, NO, 0, SITE))                                                 \
+    S(enqueue_argument, ha_enqueue_(NO, nothing, NO, 8, SITE))                                     \
     S(unfork, ha_context_unfork(NO))                                                               \
     S(sim_hold, ha_sim_hold(NO))                                                                   \
     S(sim_step, ha_sim_step(NO, 1))                                                                \
@@ -127,9 +127,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_open_nothing,                                                                        \
       ha_records_open_(&no_records, records.records, NO, NO, 0, HA_END, SITE))                     \
     S(records_close, ha_records_close_(NO))                                                        \
-    S(records_run, ha_records_run(nothing, NO, NO, 0))                                             \
-    S(records_run_nothing, ha_records_run(NULL, &open_records, NO, 0))                             \
-    S(records_run_argument, ha_records_run(nothing, &open_records, NO, 8))                         \
+    S(records_run, ha_records_run_(nothing, NO, NO, 0, SITE))                                      \
+    S(records_run_nothing, ha_records_run_(NULL, &open_records, NO, 0, SITE))                      \
+    S(records_run_argument, ha_records_run_(nothing, &open_records, NO, 8, SITE))                  \
     S(records_wait, ha_records_wait_(NO, SITE))                                                    \
     S(records_prefetch, ha_records_prefetch_(NO, NO, NO, 0, HA_END, SITE))                         \
     S(records_use,                                                                                 \
