@@ -86,8 +86,8 @@ HA_IN_ ha_status ha_move_levels(ha_mover *m, const ha_strided_copy *copy) {
     const int k = --part.levels;
     s = HA_OK;
     for (size_t i = 0; i < copy->count[k] && !s; i++) {
-        part.to = (char *)copy->to + i * copy->to_step[k];
-        part.from = (const char *)copy->from + i * copy->from_step[k];
+        part.to = (char *)copy->to + (ptrdiff_t)i * (ptrdiff_t)copy->to_step[k];
+        part.from = (const char *)copy->from + (ptrdiff_t)i * (ptrdiff_t)copy->from_step[k];
         s = ha_move_levels(m, &part);
     }
     return s;
