@@ -354,38 +354,6 @@ TEST(allocator_while_handed_out) {
     leave_pool();
 }
 
-/* An array has grown, and there is no room for the larger block: what the old one has can be read. */
-TEST(what_is_there_is_read_without_room) {
-    use_pool(4 * KI);
-    harray_double x = keep(harray_double_filled_at(100, 3, C));
-    SUCCEEDS(harray_double_resize(x, 10000));
-    assert_true(sum_range(x, C, 0, 100) == 300);
-    assert_int_equal(CAPACITY(x, C), 100);
-    HA_READING_RANGE(v, x, C, 10, 20) {
-        const void *const data = v.data;
-        pool.most = MI;
-        assert_true(sum_range(x, C, 5, 25) == 60); /* a block with an access stays */
-        assert_int_equal(CAPACITY(x, C), 100);
-        HA_OVERWRITING_RANGE(w, x, C, 100, 200) fail();
-        else REFUSED(HA_ERR_CONFLICT, w.status);
-        SUCCEEDS(ha_array_prefetch(x.array, C, 0, HA_END));
-        assert_ptr_equal(v.data, data);
-    }
-    else fail();
-    pool.most = 4 * KI;
-    HA_OVERWRITING_RANGE(w, x, C, 100, 200) fail();
-    else REFUSED(HA_ERR_MEMORY, w.status);
-    HA_WRITING_RANGE(w, x, C, 0, 100) fail();
-    else REFUSED(HA_ERR_MEMORY, w.status);
-    pool.most = MI;
-    HA_OVERWRITING_RANGE(w, x, C, 100, 200) fill(&w, 1);
-    else fail();
-    assert_int_equal(CAPACITY(x, C), 10000);
-    assert_true(sum_range(x, C, 0, 200) == 400);
-    drop(x);
-    leave_pool();
-}
-
 TEST(allocator_is_forgotten) {
     use_pool(MI);
     give(take(10));
@@ -578,7 +546,6 @@ int main(void) {
         FRESH(allocator_serves_everything),
         FRESH(allocator_lacks_a_function),
         FRESH(allocator_while_handed_out),
-        FRESH(what_is_there_is_read_without_room),
         FRESH(allocator_is_forgotten),
         FRESH(allocator_fails),
         FRESH(cached_blocks_make_way),

@@ -46,26 +46,9 @@ HA_IN_ ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);
 }
 
-/* Room for the whole array, which has grown. What is read and lies in the block that there is can do
- * without: when there is no room for a larger one, and when somebody does so, who must keep it. */
-HA_IN_ ha_status ha_opening_enlarge(ha_opening *o, ha_attempt *attempt) {
-    ha_array *a = o->array;
-    const int fits = o->mode == HA_READ && o->need.last <= o->in->capacity;
-    ha_lock(a);
-    int shared = ha_opening_is_shared(a, o);
-    ha_unlock(a);
-    if (shared && fits) return HA_OK;
-    if (shared) o->moved = o->in->block;
-    ha_status s = shared ? HA_RETRY_ALONE_
-                         : ha_incarnation_renew(a, o->in, o->context, o->size, attempt);
-    if (s != HA_ERR_MEMORY || !fits) return s;
-    ha_forget_note();
-    return HA_OK;
-}
-
 HA_IN_ ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
-    if (!o->sets_size) return o->size <= o->in->capacity ? HA_OK : ha_opening_enlarge(o, attempt);
+    if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, attempt);
     /* The old values have to stay until nothing can fail any more. */
     if (o->size <= o->in->capacity || o->replacement) return HA_OK;
     return ha_incarnation_take(a, o->in, o->context, o->size, &o->replacement, attempt);
@@ -227,9 +210,7 @@ HA_IN_ ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
     if (ha_is_empty(o->need)) return HA_OK;
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
-    if (s == HA_RETRY_ALONE_) /* whoever opens it there will exchange the block */
-        s = HA_OK;
-    if (!s && o->need.last > o->in->capacity) return HA_OK;
+    if (s == HA_RETRY_ALONE_) s = HA_OK; /* whoever opens it there will exchange the block */
     return s ? s : ha_opening_bring(o, 0, attempt);
 }
 
