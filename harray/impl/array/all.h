@@ -5,7 +5,6 @@
 #include "contents.h"
 #include "describe.h"
 #include "wrap.h"
-#include "evict.h"
 #include "free.h"
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef HARRAY_IMPL_STATE_ARRAY_EVENTS_H
 #define HARRAY_IMPL_STATE_ARRAY_EVENTS_H
 
-#include "holders.h"
+#include "array_state.h"
 
 /* What an event says of an array. */
 typedef struct ha_array_snapshot {

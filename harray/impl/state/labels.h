@@ -2,7 +2,7 @@
 #ifndef HARRAY_IMPL_STATE_LABELS_H
 #define HARRAY_IMPL_STATE_LABELS_H
 
-#include "holders.h"
+#include "array_state.h"
 
 /* "'u' (double[1000])" for messages. */
 typedef struct ha_label {
