@@ -53,7 +53,7 @@
  *         In a shared library that is linked, not dlopened: accesses open some nanoseconds faster.
  *
  * It prints nothing (unless HARRAY_VERBOSE asks), never aborts or exits, installs no signal handler
- * (but with HARRAY_DEBUG) and no atexit function. Threads must not be cancelled (pthread_cancel)
+ * (but with HARRAY_DEBUG, and for functions on strict simulated devices) and no atexit function. Threads must not be cancelled (pthread_cancel)
  * inside its calls. Linux, gcc or clang; the implementation is C11, not C++.
  *
  * MIT licence; see LICENSE. */
@@ -67,8 +67,11 @@
 
 #ifndef HARRAY_H
 #define HARRAY_H
-#if !defined __cplusplus && (!defined __STDC_VERSION__ || __STDC_VERSION__ < 199901L)
+#if !defined __cplusplus && (!defined __STDC_VERSION__ || __STDC_VERSION__ < 201112L)
 #error "harray.h needs -std=c11 or later"
+#endif
+#if defined __cplusplus && __cplusplus < 201703L
+#error "harray.h needs -std=c++17 or later"
 #endif
 #include "harray/version.h"
 #include "harray/status.h"

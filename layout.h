@@ -41,6 +41,12 @@
 /* clang-format on */
 #ifndef HARRAY_LAYOUT_H
 #define HARRAY_LAYOUT_H
+#if !defined __cplusplus && (!defined __STDC_VERSION__ || __STDC_VERSION__ < 201112L)
+#error "layout.h needs -std=c11 or later"
+#endif
+#if defined __cplusplus && __cplusplus < 201703L
+#error "layout.h needs -std=c++17 or later"
+#endif
 
 #include "layout/status.h"
 #include "layout/detail/number.h"

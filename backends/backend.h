@@ -8,7 +8,7 @@
  *
  * What holds for every function:
  *  - It may be called from any thread, also for one queue from several threads at once. The engine
- *    holds none of its locks; only count, open, close, zero_copy, create, adopt and destroy are
+ *    holds none of its locks; only count, open, close, zero_copy, strict, create, adopt and destroy are
  *    called one at a time. It must not call back into harray, except ha_backend_report and
  *    ha_queue_run.
  *  - A failing call has done nothing: nothing enqueued, nothing allocated, outputs untouched. It
@@ -229,6 +229,13 @@ typedef struct ha_backend {
     /* Optional: why count() gives none, for messages; "" when that needs no reason. The text stays
      * until the next call. */
     const char *(*missing)(void);
+
+    /* Optional, for finding mistakes: nonzero when functions on the device's queues are to reach only
+     * what the accesses cover that are open when they are enqueued. Then the engine runs them with
+     * another ha_queue than the one that ha_queue_run is given, whose addresses are its own; so this
+     * is for devices whose functions find their data by `shift`, and run one at a time on a queue.
+     * 2: nor may their arguments hold the address of an array on the host. Missing: 0. */
+    int (*strict)(void *device);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

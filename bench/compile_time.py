@@ -103,6 +103,25 @@ void run_NAME(NAME v) {
 THREE = RECORD + "".join(MAPPED.replace("LAYOUT", layout).replace("NAME", name) for name, layout in
                          [("aos", "HA_AOS"), ("soa", "HA_SOA"), ("blocks", "HA_AOSOA(16)")])
 
+# The force loop of bench/md for a layout that is known when it is compiled, and for one that is known at
+# run time only: one of two, and any.
+FORCES = """#include "layout.h"
+#include "bench/md/particle.h"
+#define particle_FIELDS \\
+    (double, r, (3)), (double, p, (3)), (double, f, (3)), (double, charge), (double, energy), (int, type)
+HA_RECORD(particle)
+HA_VIEW(sky, particle, 1, LAYOUT)
+#define VIEW sky
+#include "bench/md/through_view.h"
+void forces(const sky *p, const md *s, md_sums *sums);
+void forces(const sky *p, const md *s, md_sums *sums) {
+    sky v = *p;
+    HA_WITH(v, forces_sky(v, s, sums));
+}
+"""
+FORCES_IN = {name: FORCES.replace("LAYOUT", name)
+             for name in ("HA_AOS", "HA_SOA_FIELDS", "HA_ANY_OF(HA_AOS, HA_SOA_FIELDS)", "HA_ANY")}
+
 # Sixty fields, and a view of them in each of six layouts.
 LAYOUTS = ["HA_AOS", "HA_AOS_PACKED", "HA_SOA", "HA_SOA_SINGLE", "HA_AOSOA(8)", "HA_AOSOA(16)"]
 SIXTY = ('#include "layout.h"\ntypedef struct wide { double '
@@ -125,6 +144,9 @@ FIGURES = [
       for name, options in (("", []), (", HARRAY_STATIC", ["-DHARRAY_STATIC"]))),
     ("n-body by hand, -O3", BY_HAND, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, None),
     ("n-body in three layouts, -O3", THREE, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, 0.5),
+    *((f"a force loop of 200 lines, {layout}", text, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1,
+       2 if "_OF" in layout else None)
+      for layout, text in FORCES_IN.items()),
     ("60 fields in six layouts", SIXTY, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.3),
     ("60 fields in six layouts, -O2", SIXTY, EMPTY, "empty file", ["-O2"], 1, 0.3),
 ]

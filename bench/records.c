@@ -1,7 +1,8 @@
 /* Record arrays that are an array of structs on the host and a structure of arrays on the device: what
- * converting on the way costs, against doing nothing but the longer one of both.
+ * converting on the way costs, against doing nothing but the longer one of both. And what it costs
+ * to open and close an access where all is valid.
  *
- * The reference times a conversion on the host alone (ha_mapped_copy), and a transfer of the same
+ * The reference of a transfer times a conversion on the host alone (ha_mapped_copy), and a transfer of the same
  * values between two equal layouts alone, and gives the longer time: what is overlapped as well as
  * it can be takes as long, and one part more. */
 #define _GNU_SOURCE
@@ -11,6 +12,19 @@
 #include "bench.h"
 
 enum { RECORDS = 1 << 20, PARTS = 20 };
+
+typedef struct body {
+    struct {
+        double x, y, z;
+    } pos, vel;
+    float mass, charge;
+} body;
+#define body_FIELDS                                                                                \
+    (double, pos, x), (double, pos, y), (double, pos, z), (double, vel, x), (double, vel, y),      \
+        (double, vel, z), (float, mass), (float, charge)
+HA_RECORD(body)
+HA_VIEW(sky, body, 1, HA_ANY)
+HA_RECORDS(bodies, sky);
 
 static const char particle[] =
     "pos.x:f64 pos.y:f64 pos.z:f64 vel.x:f64 vel.y:f64 vel.z:f64 mass:f32 charge:f32 id:i32 "
@@ -85,10 +99,72 @@ static void measure(world *w, const char *name, const char *what, int down, size
                               time_longer, w, .bound = 1.11, .bytes = bytes * RECORDS});
 }
 
+/* ---- what is valid already ------------------------------------------------------------------- */
+
+typedef struct opened {
+    bodies r;
+    harray_double x;
+    const char *what;
+} opened;
+
+static double time_using(void *data, size_t count) {
+    const opened *o = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++) {
+        HA_USING(v, o->r, ha_host(), o->what) bench_use(&v);
+        else bench_require(0, "using");
+    }
+    return bench_now() - start;
+}
+
+static double time_untyped(void *data, size_t count) {
+    const opened *o = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++) {
+        ha_records_access v;
+        require(ha_records_open(&v, o->r.records, ha_host(), o->what, 0, HA_END), "open");
+        bench_use(&v);
+        require(ha_records_close(&v), "close");
+    }
+    return bench_now() - start;
+}
+
+static double time_array(void *data, size_t count) {
+    const opened *o = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++) {
+        HA_READING(v, o->x, ha_host()) bench_use(&v);
+        else bench_require(0, "reading");
+    }
+    return bench_now() - start;
+}
+
+static void measure_opening(opened *o, const char *typed, const char *untyped, const char *what) {
+    o->what = what;
+    bench_run(
+        &(bench_figure){typed, time_using, o, "the untyped opening", time_untyped, o, .bound = 2});
+    bench_run(&(bench_figure){untyped, time_untyped, o, "opening an array", time_array, o,
+                              .bound_ns = 50});
+}
+
+static void measure_valid(void) {
+    enum { FEW = 1000 };
+    opened o = {.r = bodies_new(FEW), .x = harray_double_new(FEW)};
+    bench_require(o.r.records != NULL, "making");
+    HA_USING(v, o.r, ha_host(), "overwrite")(void) v;
+    HA_OVERWRITING(v, o.x, ha_host(), FEW)(void) v;
+    measure_opening(&o, "HA_USING, valid", "opening, valid", "read pos");
+    measure_opening(&o, "HA_USING, two fields, valid", "opening two fields, valid",
+                    "read vel, write pos");
+    require(bodies_free(&o.r), "free");
+    require(harray_double_free(&o.x), "free");
+}
+
 int main(int argc, char **argv) {
     const int64_t n = RECORDS;
     world w = {.device = ha_context_find("sim:0")};
     bench_begin(argc, argv, "included");
+    measure_valid();
     ha_record *record = ha_record_parse(particle, NULL);
     w.from = ha_mapping_parse(record, "aos", 1, &n, NULL);
     w.to = ha_mapping_parse(record, "soa", 1, &n, NULL);

@@ -26,6 +26,7 @@
 #ifndef HARRAY_ACCESS_H
 #define HARRAY_ACCESS_H
 
+#include "../layout/detail/assert.h"
 #include "context.h"
 
 typedef struct ha_array ha_array;
@@ -62,8 +63,8 @@ typedef struct __attribute__((__may_alias__)) ha_access {
  * resizing. The status is returned and stands in access->status. Failing changes nothing: no lock
  * is held, sizes, version and values are as before.
  *   HA_ERR_ARGUMENT  no array, or the range is not inside it
- *   HA_ERR_STATE     a read of elements that were never written; a call from a queued function or
- *                    a forked process
+ *   HA_ERR_STATE     a read of elements that were never written; an array that was freed; a call from
+ *                    a queued function or a forked process
  *   HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY   see above
  *   HA_ERR_MEMORY    no room at the context (or on the host, to pass through)
  *   HA_ERR_BACKEND   the device refused a transfer or a wait
@@ -76,8 +77,10 @@ HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *contex
                           size_t first, size_t last, const char *site);
 
 /* Opens what a view x covers (an array_T_D or a darray; of a harray_T all), as a scope does, and fills
- * the span: for accesses that are closed somewhere else, by ha_close. Its type has to be the one
- * that belongs to x and `how`: ha_read_T_D or ha_write_T_D, ha_read_darray or ha_write_darray. (By
+ * the span: for accesses that are closed somewhere else, by ha_close. *access is of a type of x's own:
+ * ha_read_T_D, to read only, or ha_write_T_D (ha_read_darray, ha_write_darray; ha_read_T,
+ * ha_write_T), or a ha_access, which gets no span; another one is an error at compile time. So is
+ * opening one to read for writing; HA_ERR_ARGUMENT where `how` is known at run time only. (By
  * ha_open an access gets elements, and no span.) Errors as ha_open; HA_ERR_ARGUMENT, too, when x was
  * refused, or repeats elements and is not to be read. */
 #define ha_open_view(access, x, context, how) HA_OPEN_(*(access), x, context, how)
@@ -100,8 +103,9 @@ HA_API ha_status ha_close_(ha_access *access);
 /* Moves an access: *to is what *from was, *from is closed without unlocking, and the calling thread
  * holds it from now on. So a thread can be handed an access: it calls this. *to must not be
  * open. The span of an access to a view moves with it, if both are of one type; else *to has none
- * (see ha_span_of). HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same;
- * then nothing changes. */
+ * (see ha_span_of). HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same,
+ * HA_ERR_CONFLICT when the other thread reads and writes the same elements, and so would go on using
+ * what this one gets; then nothing changes. */
 #define ha_move(to, from) ha_move_(HA_ACCESS_(to), sizeof *(to), HA_ACCESS_(from), sizeof *(from))
 HA_API HA_MUST_CHECK ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from,
                                         size_t from_bytes);
@@ -148,8 +152,13 @@ typedef struct ha_request {
 HA_API ha_status ha_open_many_(ha_request *requests, size_t count, const char *site);
 
 /* Fills the span of an open access to a view x, a variable of type array_T_D or darray: for those
- * that ha_open_many opened. HA_ERR_ARGUMENT when it is not open, or on something else. */
-#define ha_span_of(access, x) ha_span_of_(HA_ACCESS_(access), sizeof *(access), &(x), sizeof(x))
+ * that ha_open_many opened. *access is of a type of x's own, as for ha_open_view, with a span.
+ * HA_ERR_ARGUMENT when it is not open, or on something else. */
+#define ha_span_of(access, x)                                                                      \
+    (HA_REQUIRE_(HA_READS_(*(access), x) || HA_WRITES_(*(access), x),                              \
+                 "ha_span_of: the access is of no type of the view, ha_read_T_D or "               \
+                 "ha_write_T_D of an array_T_D, ha_read_darray or ha_write_darray of a darray"),   \
+     ha_span_of_(HA_ACCESS_(access), sizeof *(access), &(x), sizeof(x)))
 HA_API HA_MUST_CHECK ha_status ha_span_of_(ha_access *access, size_t access_bytes,
                                            const void *array, size_t array_bytes);
 
@@ -231,18 +240,36 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
 
 /* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
  * span if it has one. The status may be ignored: a failure also stands in v.status and in
- * ha_take_error(). */
-#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v))
-HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes);
+ * ha_take_error(). What fails inside f is told later: see ha_enqueue. */
+#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), HA_SITE)
+HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *site);
+
+/* Is v an access of x's own type, to read or to write? x: a harray_T, an array_T_D or a darray. */
+#define HA_READS_(v, x) HA_IS_OF_(__typeof__(v), __typeof__(*(x).read_))
+#define HA_WRITES_(v, x) HA_IS_OF_(__typeof__(v), __typeof__(*(x).write_))
 
 /* Opens all of x: what it is is known from its size, to the compiler, too. */
 #define HA_OPEN_(v, x, ctx, how)                                                                   \
     __extension__({                                                                                \
         __typeof__(x) ha_x_ = (x);                                                                 \
+        const unsigned ha_how_ = (how);                                                            \
+        HA_STATIC_ASSERT_(HA_READS_(v, ha_x_) || HA_WRITES_(v, ha_x_) ||                           \
+                              HA_IS_OF_(__typeof__(v), ha_access),                                 \
+                          "the access is of no type of the array: ha_read_T or ha_write_T of "     \
+                          "a harray_T, ha_read_T_D or ha_write_T_D of an array_T_D, "              \
+                          "ha_read_darray or ha_write_darray of a darray; or a ha_access, "        \
+                          "without a span");                                                       \
+        HA_STATIC_ASSERT_(!HA_READS_(v, ha_x_) || (HA_IF_CONSTANT_(how) & 3) == HA_READ,           \
+                          "an access to read (ha_read_...) is opened for writing");                \
         sizeof ha_x_ == sizeof(void *)                                                             \
-            ? ha_open_(HA_ACCESS_(&v), ha_x_.array, ctx, how, 0, HA_END, HA_SITE)                  \
-            : ha_open_any_(HA_ACCESS_(&v), sizeof v, &ha_x_, sizeof ha_x_, ctx, how, HA_SITE);     \
+            ? ha_open_(HA_ACCESS_(&v), ha_x_.array, ctx, HA_HOW_(ha_how_, HA_READS_(v, ha_x_)), 0, \
+                       HA_END, HA_SITE)                                                            \
+            : ha_open_any_(HA_ACCESS_(&v), sizeof v, &ha_x_, sizeof ha_x_, ctx,                    \
+                           HA_HOW_(ha_how_, HA_READS_(v, ha_x_)), HA_SITE);                        \
     })
+/* What is no way to open is refused, with its reason; but HA_TRY stays as it is. */
+#define HA_HOW_(how, reads) ((reads) && ((how)&3u) != HA_READ ? (how) | HA_READS_ONLY_ : (how))
+enum { HA_READS_ONLY_ = 1 << 8 };
 HA_API ha_status ha_open_any_(ha_access *access, size_t access_bytes, const void *array,
                               size_t array_bytes, ha_context *context, unsigned how,
                               const char *site);
@@ -257,8 +284,12 @@ HA_API ha_status ha_open_any_(ha_access *access, size_t access_bytes, const void
 HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, const void *array,
                                        size_t array_bytes, const char *site);
 
-/* An array of negative size, for what is no harray_T. */
-#define HA_PLAIN_(x) ((void)sizeof(char[sizeof(x) == sizeof(void *) ? 1 : -1]), (x).array)
+#define HA_PLAIN_(x)                                                                               \
+    (HA_REQUIRE_(                                                                                  \
+         sizeof(x) == sizeof(void *),                                                              \
+         "of a harray_T only: an array_T_D or a darray keeps its size. HA_OVERWRITING_ALL "        \
+         "overwrites it, and of a part of it make a view"),                                        \
+     (x).array)
 
 #define HA_SCOPED_(v, x, kind)                                                                     \
     __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))) = HA_CLOSED_

@@ -42,7 +42,8 @@ HA_API ha_array *ha_array_retain(ha_array *array);
 /* One owner less; the last one's call frees the array, after work still enqueued on it (without
  * waiting for that). NULL is fine. HA_ERR_CONFLICT while accesses are open: the array stays. Of an
  * array that wraps the caller's memory the last one's call is as ha_unwrap, and may fail as
- * that. */
+ * that. Whoever comes with another copy of the handle afterwards gets HA_ERR_STATE; a new array takes its
+ * place only when 256 others have been freed after it. */
 HA_API ha_status ha_array_free(ha_array *array);
 
 /* ---- asking ------------------------------------------------------------------------------- */
@@ -85,6 +86,19 @@ typedef struct ha_statistics {
 } ha_statistics;
 HA_API ha_statistics ha_array_statistics(const ha_array *array);
 
+/* What an array has in one memory. */
+typedef struct ha_residency {
+    ha_context *context; /* of the memory: of several, the device's first */
+    uint64_t bytes;      /* of its block there */
+    size_t capacity;     /* elements that fit into it */
+    size_t valid;        /* elements that are valid there */
+    int is_callers;      /* 1: the block is memory that was wrapped */
+} ha_residency;
+
+/* Where an array has memory, in the order in which it came to be: writes at most `most` of them to
+ * `list` (NULL when most is 0), and returns how many there are. */
+HA_API size_t ha_array_residency(const ha_array *array, ha_residency *list, size_t most);
+
 /* The state as text, one line for the array and one for each incarnation that has memory, in the
  * order in which they came to be: memory, capacity, valid ranges. As snprintf: at most `bytes` with
  * the final zero, returns the length it would need. */
@@ -110,6 +124,19 @@ HA_API HA_MUST_CHECK ha_status ha_array_reserve(ha_array *array, ha_context *con
 
 HA_API HA_MUST_CHECK ha_status ha_array_clear(ha_array *array); /* size 0, memory kept */
 HA_API HA_MUST_CHECK ha_status ha_array_purge(ha_array *array); /* size 0, memory given back */
+
+/* Gives back the array's memory at a context, without losing a value: what is valid nowhere else is
+ * copied to the host first, and waited for; what is valid elsewhere, or nowhere, costs nothing. Size,
+ * values and version stay; the next access there takes memory again. Without memory there: nothing
+ * happens. Any thread may call it.
+ *   HA_ERR_CONFLICT  an access is open in that memory, or what has to be copied is open for writing by
+ *                    this thread
+ *   HA_ERR_STATE     the memory is the caller's; or the context is the host, and elements are valid
+ *                    nowhere else
+ *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER   as reading it on the host */
+#define ha_array_evict(array, context) ha_array_evict_(array, context, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_array_evict_(ha_array *array, ha_context *context,
+                                               const char *site);
 
 /* Exchanges sizes, values and memory; names and owners stay. Nothing is moved. HA_ERR_ARGUMENT
  * when the element sizes differ. */
@@ -142,7 +169,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
  * others). What has no typed form (clear, purge, reserve, prefetch, describe, statistics, …) takes
- * x.array. Once per program part: for a type that several headers share, use
+ * x.array. Elements are no arrays (typedef double real3[3] does not compile), but structs may have
+ * some. Once per program part: for a type that several headers share, use
  *     #ifndef HA_HAS_point
  *     #define HA_HAS_point
  *     HARRAY(point);
@@ -152,6 +180,9 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* The same under another name: HARRAY_NAMED(cell, struct cell); makes harray_cell. */
 #define HARRAY_NAMED(name, T)                                                                      \
+    HA_STATIC_ASSERT_(!HA_IS_ARRAY_(T),                                                            \
+                      "HARRAY: " #T " is an array, which C cannot pass by value: "                 \
+                      "make it a member of a struct");                                             \
     typedef struct ha_read_##name {                                                                \
         T const *data;                                                                             \
         size_t size, first;                                                                        \

@@ -41,8 +41,9 @@ HA_API ha_context *ha_context_fork(ha_context *context);
 
 /* Gives a fork back: the next ha_context_fork of its device may return it again. The caller has no
  * further use for it; work enqueued on it still happens. An adopted context is waited for instead,
- * and its stream is the caller's alone again: no access on it may be open. HA_ERR_ARGUMENT when it
- * is no fork and not adopted, HA_ERR_STATE when it was given back already. */
+ * and its stream is the caller's alone again: no access on it may be open. The host, which is its own
+ * fork, stays as it is. HA_ERR_ARGUMENT when it is no fork and not adopted, HA_ERR_STATE when it was
+ * given back already. */
 HA_API HA_MUST_CHECK ha_status ha_context_unfork(ha_context *context);
 
 /* The caller's own queue of a device (a CUstream, …) as a context: work that the caller enqueues
@@ -79,7 +80,8 @@ HA_API void *ha_context_stream(const ha_context *context);
 
 /* Blocks until everything enqueued so far has happened. HA_ERR_LOST when the device failed before
  * it had: what it had not written yet is lost, and the context cannot be used until ha_shutdown.
- * HA_ERR_BACKEND when waiting itself failed. */
+ * HA_ERR_BACKEND when waiting itself failed. When a call of harray has failed inside a function that
+ * has run there, its error, once: the text says where the function was enqueued. */
 HA_API HA_MUST_CHECK ha_status ha_context_finish(ha_context *context);
 
 /* Gives back every device, queue and cached block: for leak checkers, and before dlclose. Refused
@@ -101,12 +103,23 @@ typedef struct ha_queue {
  * return (no longjmp, no exception out of it). */
 typedef void (*ha_function)(const ha_queue *queue, void *argument);
 
-/* Enqueues f(queue, argument) behind everything enqueued before; `bytes` bytes of *argument are
- * copied now, and aligned as malloc does; with 0 bytes f gets NULL. On the host f has returned when
- * this returns. HA_ERR_UNSUPPORTED where the device cannot run host functions (a GPU, unless cuda.h's
- * managed memory is chosen), HA_ERR_MEMORY, HA_ERR_BACKEND: then f is never run. */
-HA_API HA_MUST_CHECK ha_status ha_enqueue(ha_context *context, ha_function f, const void *argument,
-                                          size_t bytes);
+/* ha_enqueue(context, f, argument, bytes) enqueues f(queue, argument) behind everything enqueued
+ * before; `bytes` bytes of *argument are copied now, and aligned as malloc does; with 0 bytes f gets
+ * NULL. On the host f has returned when this returns. HA_ERR_UNSUPPORTED where the device cannot run
+ * host functions (a GPU, unless cuda.h's managed memory is chosen), HA_ERR_MEMORY, HA_ERR_BACKEND:
+ * then f is never run.
+ *
+ * A call of harray that fails inside f, because it is refused there, or for another reason, makes f
+ * one that has failed, unless f itself takes the error (ha_take_error). On the host the error is then
+ * the calling thread's. On a device it is told twice, once it has happened: by ha_context_finish, and
+ * by the next opening of elements that were open for writing there when f was enqueued: that opening
+ * fails with the error's status and a text that says where f was enqueued. An opening on the host
+ * always waits for f; one on a device does not, and may come too early to know. Elements are then as
+ * f left them, and open as usual the next time. What is overwritten is opened at once. (More may be told
+ * than was wrong: other functions of that time may have written these elements, and later ones over them.) */
+#define ha_enqueue(...) ha_enqueue_(__VA_ARGS__, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_enqueue_(ha_context *context, ha_function f, const void *argument,
+                                           size_t bytes, const char *site);
 
 static inline HA_UNUSED void *ha_here_(const ha_queue *queue, const void *pointer) {
     uintptr_t p = HA_NUMBER_(pointer);
@@ -131,8 +144,6 @@ HA_API ha_context *ha_context_current(void);
          s.once = 0)                                                                               \
         if (s.entered)
 
-#define HA_NAME__(a, b) a##b
-#define HA_NAME_(a, b) HA_NAME__(a, b)
 typedef struct ha_scope_ {
     ha_context *outer;
     int once, entered;

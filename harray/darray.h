@@ -259,10 +259,13 @@ HA_API HA_MUST_CHECK ha_status darray_fill_(darray x, ha_dvalue value, ha_contex
 HA_API HA_MUST_CHECK ha_status darray_equal_(darray a, darray b, int *equal, const char *site);
 
 /* One element at index[rank], wherever it is valid: nothing else is moved. As ha_array_get and
- * ha_array_set; the value is converted. HA_ERR_ARGUMENT: there is no such element, or the type is
- * the user's own (typed arrays have functions for that). */
-HA_API HA_MUST_CHECK ha_status darray_get(darray x, const int64_t *index, ha_dvalue *value);
-HA_API HA_MUST_CHECK ha_status darray_set(darray x, const int64_t *index, ha_dvalue value);
+ * ha_array_set; the value is converted. HA_ERR_ARGUMENT: `rank`, how many numbers the index has, is
+ * not x's, there is no such element, or the type is the user's own (typed arrays have functions for
+ * that). */
+HA_API HA_MUST_CHECK ha_status darray_get(darray x, int rank, const int64_t *index,
+                                          ha_dvalue *value);
+HA_API HA_MUST_CHECK ha_status darray_set(darray x, int rank, const int64_t *index,
+                                          ha_dvalue value);
 
 /* A new array with the elements, extents and origin of x, without gaps in this order. */
 HA_API darray darray_contiguous(darray x, ha_order order, ha_context *context);

@@ -102,7 +102,7 @@ HA_API HA_MUST_CHECK ha_status ha_trace_end(void);
 HA_API void ha_report(FILE *file);
 
 /* The same as one JSON object; keys are the names of the members of ha_memory_usage and of
- * ha_site_statistics. */
+ * ha_site_statistics; "accesses" of a site is there if it has any. */
 HA_API void ha_report_json(FILE *file);
 
 /* What the transfers of one call site came to. */
@@ -110,7 +110,7 @@ typedef struct ha_site_statistics {
     const char *site;          /* lives until ha_shutdown */
     uint64_t transfers, bytes; /* as ha_statistics */
     uint64_t waits, wait_ns;   /* of the host for devices */
-    uint64_t accesses;         /* with HA_WATCH_ACCESSES */
+    uint64_t accesses;         /* of arrays with HA_WATCH_ACCESSES; of others nobody counts them */
 } ha_site_statistics;
 
 /* The sites, by bytes, most first: writes at most `most` of them and returns how many there are. */

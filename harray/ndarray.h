@@ -22,15 +22,19 @@
 
 #include "darray.h"
 
-/* The element of a span at an index of as many numbers as its rank; it can be assigned to, except in
- * a cspan. In C, C++ and device code. Nothing is checked, except on the host with HARRAY_DEBUG: an
- * index that is none says where, and aborts.
+/* The element of a span at an index of as many numbers as its rank (others do not compile); it can be
+ * assigned to, except in a cspan. In C, C++ and device code. The numbers are not checked, except on the
+ * host with HARRAY_DEBUG: an index that is none says where, and aborts.
  *
  * `s` is best a local variable (span_double_2 s = v.span): of what others may change, the compiler
  * reads the strides again and again. */
 #define HA_AT(s, ...)                                                                              \
-    (s).data[HA_AT_COUNT_(__VA_ARGS__, HA_AT_8_, HA_AT_7_, HA_AT_6_, HA_AT_5_, HA_AT_4_, HA_AT_3_, \
-                          HA_AT_2_, HA_AT_1_, ~)(s, __VA_ARGS__)]
+    (s).data[(                                                                                     \
+        HA_REQUIRE_(sizeof((s).extent) ==                                                          \
+                        sizeof(int64_t) * HA_AT_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, ~),    \
+                    "HA_AT: an index has one number for each dimension of the span"),              \
+        HA_AT_COUNT_(__VA_ARGS__, HA_AT_8_, HA_AT_7_, HA_AT_6_, HA_AT_5_, HA_AT_4_, HA_AT_3_,      \
+                     HA_AT_2_, HA_AT_1_, ~)(s, __VA_ARGS__))]
 
 #define HA_AT_COUNT_(a, b, c, d, e, f, g, h, at, ...) at
 #define HA_AT_1_(s, i) HA_AT_OFFSET_(s, 0, i)

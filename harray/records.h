@@ -154,12 +154,13 @@ HA_API ha_status ha_records_open_(ha_records_access *access, ha_records *records
 #define ha_records_close(access) ha_records_close_(access)
 HA_API ha_status ha_records_close_(ha_records_access *access);
 
-/* Calls f(here, argument) on the context's queue, with a copy of `bytes` bytes of argument: as
- * ha_enqueue. The blobs may be used in it, if the context can run functions on its data; their
+/* ha_records_run(f, access, argument, bytes) calls f(here, argument) on the context's queue, with a copy
+ * of `bytes` bytes of argument: as ha_enqueue. The blobs may be used in it, if the context can run functions on its data; their
  * addresses have to be in the argument, for mapping and table of blobs may be gone when it runs.
  * The status is also in access->status when it is a failure. */
-HA_API ha_status ha_records_run(ha_function f, ha_records_access *access, const void *argument,
-                                size_t bytes);
+#define ha_records_run(...) ha_records_run_(__VA_ARGS__, HA_SITE)
+HA_API ha_status ha_records_run_(ha_function f, ha_records_access *access, const void *argument,
+                                 size_t bytes, const char *site);
 
 /* As ha_wait: until all that the access depends on has happened. */
 #define ha_records_wait(access) ha_records_wait_(access, HA_SITE)

@@ -24,7 +24,7 @@
  *     "read pos+mass, write vel, overwrite acc"      pos: all fields below it
  *     "overwrite"                                    a mode without fields: all of them
  * Fields that are not named must not be touched through the view: they may have any value, and may be
- * another thread's.
+ * another thread's. On a strict device (sim.h) they have none.
  *
  * ---- what HA_RECORDS(bodies, sky) makes. n: of rank 1 a number, else HA_DIM(n, m, …); i likewise
  *
@@ -34,8 +34,10 @@
  *                                               "aos". Nothing has values yet
  *     bodies bodies_of(body *records, n)        lives on the host in this existing array of structs
  *     bodies bodies_of_const(const body *, n)   whose values are never written
- *     bodies bodies_on(void *const *arrays, n)  in existing arrays, one for each field (for each element
- *                                               of an array field), in the order of the list
+ *     bodies bodies_on(void *const *arrays, count, n)  in so many existing arrays, in the order of the
+ *                                               list: one for each field, which for an array field has
+ *                                               its elements side by side (HA_SOA_FIELDS, or HA_ANY), or
+ *                                               one for each element of it, too (HA_SOA, or HA_ANY)
  *     ha_status bodies_sync(r)                  brings all values into memory that was adopted
  *     ha_status bodies_unwrap(&r)               the same, and lets go of it: r.records is NULL then
  *     ha_status bodies_free(&r)
@@ -80,37 +82,42 @@
 #define HA_SCOPED_USE(v, r, ctx, what)                                                             \
     ha_records_access HA_USED_(v)                                                                  \
         __attribute__((__cleanup__(ha_records_close_scope_))) = HA_CLOSED_;                        \
-    __typeof__(*(r).view_) v HA_UNUSED = HA_OPEN_RECORDS_(__typeof__(*(r).view_), v, r, ctx, what, \
-                                                          0, HA_END)
+    __typeof__(*(r).view_) v##_made_;                                                              \
+    __typeof__(*(r).view_) v HA_UNUSED = (HA_OPEN_RECORDS_(v, r, ctx, what, 0, HA_END), v##_made_)
 
 /* The access of a view that one of these has declared: a ha_records_access. */
 #define HA_USED(v) HA_USED_(v)
 #define HA_USED_(v) v##_used_
 
+/* The view is a copy, whose address nobody else has: compilers know then that loops do not change it. */
 #define HA_USING_(v, r, kind, ctx, what, first, last)                                              \
-    for (ha_records_access HA_USED_(v)                                                             \
-             __attribute__((__cleanup__(ha_records_close_scope_))) = HA_CLOSED_,                   \
-             *v##_once_ = &HA_USED_(v);                                                            \
+    for (ha_records_access HA_USED_(v) __attribute__((__cleanup__(ha_records_close_scope_))),      \
+         *v##_once_ = ha_records_not_used_(&HA_USED_(v));                                          \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
-        for (__typeof__(*(r).kind) v HA_UNUSED =                                                   \
-                 HA_OPEN_RECORDS_(__typeof__(*(r).kind), v, r, ctx, what, first, last);            \
-             v##_once_; v##_once_ = HA_NULL_)                                                      \
-            if (HA_USED_(v).status == HA_OK)
+        for (__typeof__(*(r).kind) v##_made_; v##_once_; v##_once_ = HA_NULL_)                     \
+            for (__typeof__(*(r).kind) v HA_UNUSED =                                               \
+                     (HA_OPEN_RECORDS_(v, r, ctx, what, first, last), v##_made_);                  \
+                 v##_once_; v##_once_ = HA_NULL_)                                                  \
+                if (HA_USED_(v).status == HA_OK)
 
-/* The view, whose address nobody else has: compilers know then that loops do not change it. */
-#define HA_OPEN_RECORDS_(V, v, r, ctx, what, first, last)                                          \
+/* Makes v_made_. */
+#define HA_OPEN_RECORDS_(v, r, ctx, what, first, last)                                             \
     __extension__({                                                                                \
         const __typeof__(r) ha_r_ = (r);                                                           \
-        V ha_v_;                                                                                   \
-        HA_IGNORE(ha_records_use_(&HA_USED_(v), ha_r_.records, ha_r_.type_, &ha_v_, sizeof ha_v_,  \
-                                  ctx, what, first, last, HA_SITE));                               \
-        ha_v_;                                                                                     \
+        HA_IGNORE(ha_records_use_(&HA_USED_(v), ha_r_.records, ha_r_.type_, &v##_made_,            \
+                                  sizeof v##_made_, ctx, what, first, last, HA_SITE));             \
     })
+
+/* For scopes: an access that is not open, and sets the rest when it is opened. */
+HA_TYPED_ ha_records_access *ha_records_not_used_(ha_records_access *access) {
+    access->records = HA_NULL_;
+    return access;
+}
 
 /* ---- functions on a queue -------------------------------------------------------------------- */
 
-/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, can be
- * enqueued. The types of up to six arguments behind the view, each one word or a pointer. Arguments
+/* HA_QUEUED(f, sky, T…): the function f(sky, T…), which is HA_FN or may be inlined, and returns
+ * nothing (else a compile error), can be enqueued. The types of up to six arguments behind the view, each one word or a pointer. Arguments
  * are copied when it is enqueued; what pointers point at has to be there when it runs, and where.
  * Inside, f knows the layout as behind HA_WITH.
  *
@@ -119,7 +126,7 @@
  * ha_take_error(). For GPUs, launch a kernel instead, which is given v: kernel<<<…,
  * (cudaStream_t)ha_context_stream(gpu)>>>(v, …). */
 #define HA_QUEUED(f, ...) HA_VARIANT_(HA_QUEUED_, HA_COUNT_OF_(__VA_ARGS__))(f, __VA_ARGS__)
-#define HA_RUN_VIEW(f, ...) f##_run_(HA_RUN_USED_(__VA_ARGS__, ~), __VA_ARGS__)
+#define HA_RUN_VIEW(f, ...) f##_run_(HA_SITE, HA_RUN_USED_(__VA_ARGS__, ~), __VA_ARGS__)
 #define HA_RUN_USED_(v, ...) &HA_USED(v)
 
 /* clang-format off */
@@ -132,6 +139,17 @@
 #define HA_QUEUED_7_(f, V, A, B, C, D, E, F) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d; E ha_e; F ha_f;), (, A ha_a, B ha_b, C ha_c, D ha_d, E ha_e, F ha_f), (, ha_a, ha_b, ha_c, ha_d, ha_e, ha_f), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d, ha_g->ha_e, ha_g->ha_f))
 /* clang-format on */
 
+/* Nobody would get what a function returns. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename T> struct ha_is_void_ { static constexpr bool value = false; };
+template <> struct ha_is_void_<void> { static constexpr bool value = true; };
+}
+#define HA_GIVES_NOTHING_(call) ha_is_void_<decltype(call)>::value
+#else
+#define HA_GIVES_NOTHING_(call) __builtin_types_compatible_p(__typeof__(call), void)
+#endif
+
 /* What is enqueued begins with the view. */
 #define HA_QUEUED_OF_(f, V, members, parameters, given, stored)                                    \
     typedef struct f##_given_ {                                                                    \
@@ -141,11 +159,15 @@
     HA_UNUSED static void f##_queued_(const ha_queue *ha_q, void *ha_argument) {                   \
         const f##_given_ *ha_g = HA_CAST_(const f##_given_ *, ha_argument);                        \
         V ha_v = V##_shifted_(ha_g->ha_view, ha_q->first, ha_q->bytes, ha_q->shift);               \
+        HA_STATIC_ASSERT_(HA_GIVES_NOTHING_(f(ha_v HA_BARE_ stored)),                              \
+                          "HA_QUEUED: a function on a queue returns nothing, for it runs later: "  \
+                          "give it a pointer to where its result is to be");                       \
         HA_WITH(ha_v, f(ha_v HA_BARE_ stored));                                                    \
     }                                                                                              \
-    HA_HOST_FN_ ha_status f##_run_(ha_records_access *ha_x, V ha_v HA_BARE_ parameters) {          \
+    HA_HOST_FN_ ha_status f##_run_(const char *ha_site, ha_records_access *ha_x,                   \
+                                   V ha_v HA_BARE_ parameters) {                                   \
         const f##_given_ ha_g = {ha_v HA_BARE_ given};                                             \
-        return ha_records_run(f##_queued_, ha_x, &ha_g, sizeof ha_g);                              \
+        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g, ha_site);                    \
     }                                                                                              \
     struct ha_semicolon_
 
@@ -167,8 +189,8 @@ typedef struct ha_records_type_ {
 HA_API ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent,
                                          const char *site);
 HA_API ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *extent,
-                                          const char *layout, void *const *blob, unsigned flags,
-                                          const char *site);
+                                          const char *layout, void *const *blob, size_t blobs,
+                                          unsigned flags, const char *site);
 
 /* Opens, and makes the view, which is all zeros when that fails. */
 HA_API ha_status ha_records_use_(ha_records_access *access, ha_records *records,
@@ -234,11 +256,11 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
 
 #define HA_RECORDS_MAKERS_(name, V)                                                                \
     HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_t, void *const *ha_b,         \
-                                unsigned ha_flags, const char *ha_s) {                             \
+                                size_t ha_bs, unsigned ha_flags, const char *ha_s) {               \
         int64_t ha_e[4];                                                                           \
         memcpy(ha_e, &ha_n, sizeof ha_n);                                                          \
         return name##_from_(                                                                       \
-            ha_records_typed_wrap_(&name##_type_, ha_e, ha_t, ha_b, ha_flags, ha_s));              \
+            ha_records_typed_wrap_(&name##_type_, ha_e, ha_t, ha_b, ha_bs, ha_flags, ha_s));       \
     }                                                                                              \
     HA_TYPED_ name name##_new(name##_numbers_ ha_n) {                                              \
         int64_t ha_e[4];                                                                           \
@@ -247,14 +269,14 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
     }                                                                                              \
     HA_TYPED_ name name##_of(V##_value_ *ha_rs, name##_numbers_ ha_n) {                            \
         void *const ha_b = ha_rs;                                                                  \
-        return name##_wrap_(ha_n, "aos", &ha_b, 0, #name "_of");                                   \
+        return name##_wrap_(ha_n, "aos", &ha_b, 1, 0, #name "_of");                                \
     }                                                                                              \
     HA_TYPED_ name name##_of_const(const V##_value_ *ha_rs, name##_numbers_ ha_n) {                \
         void *const ha_b = HA_ADDRESS_(HA_NUMBER_(ha_rs));                                         \
-        return name##_wrap_(ha_n, "aos", &ha_b, HA_WRAP_CONST, #name "_of_const");                 \
+        return name##_wrap_(ha_n, "aos", &ha_b, 1, HA_WRAP_CONST, #name "_of_const");              \
     }                                                                                              \
-    HA_TYPED_ name name##_on(void *const *ha_arrays, name##_numbers_ ha_n) {                       \
-        return name##_wrap_(ha_n, "soa", ha_arrays, 0, #name "_on");                               \
+    HA_TYPED_ name name##_on(void *const *ha_arrays, size_t ha_count, name##_numbers_ ha_n) {      \
+        return name##_wrap_(ha_n, "soa", ha_arrays, ha_count, 0, #name "_on");                     \
     }
 
 #define HA_RECORDS_WHOLE_(name, V)                                                                 \

@@ -24,11 +24,14 @@ typedef struct ha_sim_options {
                             zero-copy unless that is switched off */
     int strides; /* nonzero: the devices put values of record arrays into their places, as GPUs
                             do; else the host converts them */
+    int strict; /* nonzero: functions reach only what the accesses cover that are open when they are
+                            enqueued, and are given no address of an array on the host
+                            (docs/debugging.md). The former always with HARRAY_DEBUG */
 } ha_sim_options;
 
 /* Sets the options for sim devices opened later; NULL sets the defaults. Without a call they come
  * from the environment: HARRAY_SIM="devices=4,capacity=256M,bandwidth=12G,latency=5us,
- * delay=100us,seed=7,peers=1,unified=0,strides=0"; K, M and G are powers of 1024, times need a unit
+ * delay=100us,seed=7,peers=1,unified=0,strides=0,strict=0"; K, M and G are powers of 1024, times need a unit
  * (ns, us, ms, s); what is wrong in it is told when a device is opened. HA_ERR_STATE when a sim
  * device is open already (ha_shutdown closes them), HA_ERR_ARGUMENT when there are more than 64
  * devices, 1 TiB or an hour. */

@@ -34,6 +34,30 @@ static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const
     if (status != HA_OK) ha_check_failed_(status, site, expr);
 }
 
+/* HA_FROM(site) { … }: in the block, errors and reports give `site` as the place of all calls of this
+ * thread, and not the line of each. So a function that calls harray for others can name their line:
+ *
+ *     #define store(x) store_(x, HA_SITE)
+ *     ha_status store_(harray_double x, const char *site) { HA_FROM(site) { … } … }
+ *
+ * and functions that are no macros (harray_T_resize, …), which know their own names alone, get a line:
+ * HA_FROM(HA_SITE) HA_CHECK(harray_double_resize(x, 5)). `site` is a text that stays, such as HA_SITE.
+ * Of several around each other the outermost counts. Left by any way out of the block (`break` leaves
+ * the block). */
+#define HA_FROM(site) HA_FROM_(site, HA_NAME_(ha_from_, __COUNTER__))
+#define HA_FROM_(site, s)                                                                          \
+    for (ha_from_scope_ s __attribute__((__cleanup__(ha_from_end_))) = ha_from_begin_(site);       \
+         s.once; s.once = 0)
+typedef struct ha_from_scope_ {
+    const char *outer;
+    int once;
+} ha_from_scope_;
+HA_API ha_from_scope_ ha_from_begin_(const char *site);
+HA_API void ha_from_end_(ha_from_scope_ *scope);
+
+#define HA_NAME__(a, b) a##b
+#define HA_NAME_(a, b) HA_NAME__(a, b)
+
 /* Prints the kept error and aborts, if there is one: the one check at the end of a run of calls. */
 #define HA_CHECK_ERRORS() ha_check_errors_(HA_SITE)
 HA_API void ha_check_errors_(const char *site);

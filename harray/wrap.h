@@ -39,8 +39,9 @@ typedef struct ha_wrapped {
  * first piece's context is where the array was first touched. With n = 0 it is an ordinary empty
  * array, of which ha_unwrap hands back nothing. NULL on failure:
  *   HA_ERR_ARGUMENT  a NULL pointer, no piece, two pieces in one memory or overlapping, bad flags,
- *                    no element size, memory that is known to be of another kind than the context's
- *   HA_ERR_STATE     another array owns some of it: the message says which
+ *                    no element size, memory that is known to be of another kind than the context's,
+ *                    or not aligned for a type of HA_PREMADE_TYPES
+ *   HA_ERR_STATE     another array owns some of it, wrapped or its own: the message says which
  *   HA_ERR_MEMORY    also when n times the element size overflows */
 HA_API ha_array *ha_array_wrap(ha_type type, size_t n, const ha_wrapped *pieces, size_t count);
 

@@ -76,7 +76,10 @@ HA_API HA_MUST_CHECK ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_
                                                       const ha_applying *how, ha_error *error);
 
 /* The same with a number that is first rounded to the type of each field, as in C x +=
- * (float)number; of integers it stays as it is, so that they can be multiplied by 0.5. */
+ * (float)number. Integers are computed with it in double, whether it is whole or not, and rounded to
+ * the nearest (of two equally near ones to the even one), at most to the largest and the least that
+ * there are: an int8_t of 100 plus 100 is 127, 7 / 2 is 4. (For C's arithmetic of integers take
+ * ha_mapped_apply_scalar with one.) */
 HA_API HA_MUST_CHECK ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operator operation,
                                                       double number, const ha_applying *how,
                                                       ha_error *error);

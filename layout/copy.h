@@ -33,8 +33,9 @@
 typedef struct ha_copying {
     const char *paths; /* "pos+mass"; NULL: all fields that both records have */
     const int64_t *first,
-        *last;   /* only the indices [first[d], last[d]); NULL: from 0, to the extent */
-    int threads; /* how many may work on it, this one included; 0: 1 */
+        *last;        /* only the indices [first[d], last[d]); NULL: from 0, to the extent */
+    int threads;      /* how many may work on it, this one included; 0: 1 */
+    int past_caches_; /* it is a part of a copy that is larger than the caches */
 } ha_copying;
 
 /* `to` has the values of `from` then. Leaves are matched by their names, whatever their order;

@@ -127,6 +127,11 @@ HA_FN void ha_tally_(void *counts, ptrdiff_t leaf, int what, bool by_leaf, ptrdi
 #endif
 }
 
+HA_APART_ void ha_tally_apart_(void *counts, ptrdiff_t leaf, int what, bool by_leaf, ptrdiff_t from,
+                               ptrdiff_t size) {
+    ha_tally_(counts, leaf, what, by_leaf, from, size);
+}
+
 /* ---- their memory ---------------------------------------------------------------------------- */
 
 /* What counters are made for. Granules are those of all blobs. */

@@ -74,10 +74,16 @@ typedef enum ha_dtype {
 #define HA_DTYPE_OF_CHAR_ HA_DTYPE_uint8_t
 #endif
 
-/* The enumerator of a C type, a constant; HA_DTYPE_NONE for every other type. */
+/* The enumerator of a C type, a constant; HA_DTYPE_NONE for every other type. That of an enum is that of
+ * its integers. */
 #ifdef __cplusplus
 extern "C++" {
-template <typename T> struct ha_dtype_of_ { static constexpr ha_dtype value = HA_DTYPE_NONE; };
+template <typename T, bool is_enum = __is_enum(T)> struct ha_dtype_of_ {
+    static constexpr ha_dtype value = HA_DTYPE_NONE;
+};
+template <typename T> struct ha_dtype_of_<T, true> {
+    static constexpr ha_dtype value = ha_dtype_of_<__underlying_type(T)>::value;
+};
 #define HA_DTYPE_TRAIT_(T, name)                                                                   \
     template <> struct ha_dtype_of_<T> { static constexpr ha_dtype value = name; };
 HA_DTYPES_OF_C_(HA_DTYPE_TRAIT_)

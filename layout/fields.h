@@ -12,8 +12,8 @@
  * #define body_FIELDS HOT_FIELDS, COLD_FIELDS, where either may be empty.
  *
  * What is wrong with a list is told at compile time, by the first error: a member that is not there
- * names the record and the path, as body_pos_w; a wrong type, extents that are not the array's, a
- * field listed twice, and what is no tuple say which it is in words. */
+ * names the record and the path, as body_pos_w; a wrong type, one that is no scalar (dtype.h), extents
+ * that are not the array's, a field listed twice, and what is no tuple say which it is in words. */
 #ifndef HARRAY_LAYOUT_FIELDS_H
 #define HARRAY_LAYOUT_FIELDS_H
 
@@ -87,7 +87,16 @@
     HA_VARIANT_(HA_STEPS_, items)                                                                  \
     (N, __VA_ARGS__)                                                                               \
         HA_STATIC_ASSERT_(HA_IS_OF_(T, found),                                                     \
-                          "HA_RECORD(" #R "): " HA_PATH_TEXT_(__VA_ARGS__) " is not of type " #T);
+                          "HA_RECORD(" #R "): " HA_PATH_TEXT_(__VA_ARGS__) " is not of type " #T); \
+    HA_SCALAR_FIELD_(R, T, __VA_ARGS__)
+
+/* Numbers, not arrays, structs and pointers. */
+#define HA_SCALAR_FIELD_(R, T, ...)                                                                \
+    HA_STATIC_ASSERT_(HA_DTYPE_OF(T) != HA_DTYPE_NONE,                                             \
+                      HA_PATH_TEXT_(__VA_ARGS__) ": " #T HA_NO_SCALAR_);
+#define HA_NO_SCALAR_                                                                              \
+    " is not a scalar; of an array write the type of its elements and its extents, "               \
+    "as (real_t, r, (3)); of a struct its members; pointers are no fields"
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 

@@ -17,6 +17,8 @@
  *     aos(packed)         without gaps: most leaves are then misaligned
  *     aos(minalign)       leaves sorted by their alignment, so that hardly a gap remains
  *     soa                 an array for each leaf, each in a blob of its own
+ *     soa(fields)         an array for each field, in which the elements of an array field are neighbours,
+ *                         each in a blob of its own: double r[n][3], m[n]
  *     soa(single)         these arrays one after the other in one blob, without gaps
  *     soa(single,aligned) each begins at a multiple of its alignment
  *     aosoa(N)            blocks of N records, in each of which a leaf's N values are neighbours
@@ -175,7 +177,8 @@ enum { /* flags of a layout; which fit which kind is said above */
        HA_LAYOUT_SINGLE = 4,
        HA_LAYOUT_ALIGNED = 8,
        HA_LAYOUT_ROWS = 16,
-       HA_LAYOUT_SEPARATE = 32
+       HA_LAYOUT_SEPARATE = 32,
+       HA_LAYOUT_FIELDS = 64
 };
 
 /* A layout without extents and record: all zeros is aos. Members that its kind has no use for have
@@ -335,7 +338,7 @@ HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, c
 
 /* A picture, as SVG: the lines of memory of 64 bytes in which the first records lie, each value a
  * box with its name and index, its field told by colour and by hatching, and addresses at the left.
- * Dashed: what no value uses. -1: there is no memory. */
+ * Dashed: what no value uses; "…": there is more than is shown. -1: there is no memory. */
 HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t size);
 
 #endif

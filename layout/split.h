@@ -63,6 +63,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 
 /* A record of a list alone, R, as HA_RECORD makes it of a struct. */
 #define HA_FLAT_RECORD_(R, S) \
+    HA_FOR_FIELDS_(HA_SCALAR_FIELD_, R, S##_FIELDS) \
     typedef struct { HA_FOR_FIELDS_(HA_FLAT_FIELD_, R, S##_FIELDS) } R; \
     typedef struct { HA_FOR_FIELDS_(HA_PACKED_FIELD_, R, S##_FIELDS) } R##_packed_; \
     typedef struct { HA_FOR_FIELDS_(HA_LEAF_FIELD_, R, S##_FIELDS) } R##_leaf_; \
@@ -80,13 +81,14 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
     HA_VIEW_PLAN_(V, R, D, O)
 
 /* A field of the split view is one of its part P. */
-#define HA_SPLIT_FIELD_(A, T, ...) HA_SPLIT_FIELD_1_(HA_BARE_ A, T, HA_NAME_OF_(__VA_ARGS__), (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
+#define HA_SPLIT_FIELD_(A, T, ...) HA_SPLIT_FIELD_1_(HA_BARE_ A, T, HA_NAME_OF_(__VA_ARGS__), (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)), __VA_ARGS__)
 #define HA_SPLIT_FIELD_1_(...) HA_SPLIT_FIELD_2_(__VA_ARGS__)
-#define HA_SPLIT_FIELD_2_(V, P, part, T, name, parameters, arguments) \
+#define HA_SPLIT_FIELD_2_(V, P, part, T, name, parameters, arguments, ...) \
     typedef P##_##name##_type_ V##_##name##_type_; \
     HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_cursor ha_c HA_BARE_ parameters) { \
         return P##_##name##_spot_(ha_v.part, ha_what, ha_c HA_BARE_ arguments); \
     } \
+    HA_VECTOR_(V, T, name, __VA_ARGS__) \
     HA_FIELD_ACCESS_(V, T, name, parameters, arguments)
 
 /* The layout M, counting also what N does. */
@@ -148,7 +150,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
         V##_pointers_ = HA_TO_(int, V##_first__pointers_) + HA_TO_(int, V##_second__pointers_) + 1 \
     }; \
     typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; void *memory; \
-        int kind, order; ptrdiff_t lanes, multiple, stride[1]; /* what HA_WITH looks at */ } V; \
+        int kind, order, as; ptrdiff_t lanes, multiple; char (*cases)[1]; /* what HA_WITH looks at */ } V; \
     HA_VIEW_SHAPE_FIXED_(V, D, O) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_first_, first), S1##_FIELDS) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_second_, second), S2##_FIELDS) \

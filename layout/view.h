@@ -5,13 +5,16 @@
  * Layouts:  HA_AOS                 the struct itself, one after the other: an existing array of it
  *           HA_AOS_PACKED          its listed fields without gaps
  *           HA_SOA                 a blob for each field (of an array: for each element)
- *           HA_SOA_SINGLE          the same in one blob without gaps
+ *           HA_SOA_FIELDS          a blob for each field, the elements of an array field side by side:
+ *                                  double r[n][3], m[n]
+ *           HA_SOA_SINGLE          as HA_SOA, in one blob without gaps
  *           HA_SOA_SINGLE_ALIGNED  each field's part begins at a multiple of its alignment
  *           HA_AOSOA(L)            blocks of L records, in each L of one field side by side
  *           HA_AOSOA(L, HA_ROWS)   rows padded to whole blocks, so that neighbours in other rows have
  *                                  the same lane
  *           HA_ONE                 one record that all indices share
  *           HA_ANY                 known at run time only: any.h; sky_new and so on make it HA_SOA
+ *           HA_ANY_OF(layouts)     the same, and it is one of these
  *           HA_COUNTED(layout), HA_HEATMAP(layout)  the same, and what is accessed is counted: counts.h
  * Orders:   HA_ROW (default), HA_COL, HA_MORTON (not for loops that should be fast)
  *
@@ -25,9 +28,13 @@
  *     void sky_pos_x_set(v, at, value)     storing it: also where the layout may misalign the field;
  *                                          there is no pointer then: it is of an unusable type, that is
  *                                          named after its reason
+ *     void sky_vel_load(v, at, float *all) all elements of an array field, say (float, vel, (3)), in
+ *     void sky_vel_store(v, at, all)       list order: into an array of yours, from it, and
+ *     void sky_vel_add(v, at, all)         adding it. Loops over elements, which cost nothing here
  *     ha_cursor sky_at(v, i…)                  the cursor of an index
  *     body sky_load(v, at)                 the whole record; what is not in the list is zero
  *     void sky_store(v, at, record)        what is not in the list is left out
+ *                                          (of a shorter list, say what is open: HA_VIEW_LIST below)
  *     ha_region sky_region(v)              all indices
  *     sky sky_on(blobs, extents…)          a view on your memory: void *blobs[sky_blobs]
  *     sky sky_in(memory, extents…)         the same, blobs one after the other in one memory, each at
@@ -45,8 +52,10 @@
  *     sky_mapped                           the view as a mapping with blobs, for copies between views and
  *                                          arithmetic with them: detail/view_mapped.h
  *
- * So no field at the top of a record can have one of these names: at, blobs, bytes, const, free,
- * from, in, load, mapped, new, new_from, null, of, on, reading, region, room, store.
+ *     sky_apply                            += and the like for some fields of all records, there, too
+ *
+ * So no field at the top of a record can have one of these names: apply, at, blobs, bytes, const,
+ * free, from, in, load, mapped, new, new_from, null, of, on, reading, region, room, store.
  *
  * A view given by value to a function that is not inlined costs clang what it knows of the aliases
  * of a second one, and so half the width of its vectors: declare such functions HA_FN, or give
@@ -64,6 +73,7 @@
 #include "any.h"
 #include "each.h"
 #include "detail/layouts.h"
+#include "detail/vectors.h"
 #include "detail/view_mapped.h"
 
 /* Names of parameters and variables begin with ha_ wherever a name of the user's follows: a record or a
@@ -101,14 +111,18 @@
 #define HA_VIEW_TYPE_(V, R, K, L, F) \
     enum { \
         V##_kind_ = K, V##_lanes_ = L, V##_flags_ = F, \
+        V##_cases_ = (K) >= 0 ? 0 : (K) == HA_ANY_ ? HA_TO_(int, HA_ALL_CASES_) : HA_TO_(int, HA_ANY_) - HA_TO_(int, K), \
         V##_leaves_ = sizeof(R##_leaf_), \
+        V##_struct_ = (K) < 0 ? sizeof(R##_leaf_) : 0, /* which pointer is to C structs */ \
         V##_counting_ = (K) < 0 || (F) / HA_COUNTED_ != 0 ? 1 : 0, \
         V##_multiple_ = ((F) & HA_ROWS) != 0 && (L) > 0 ? (L) : 1, \
-        V##_pointers_ = (K) == HA_SOA_ || (K) < 0 ? sizeof(R##_leaf_) : 1, \
+        V##_pointers_ = (K) < 0 ? sizeof(R##_leaf_) + 1 : (K) == HA_SOA_ || (K) == HA_FIELDS_ ? sizeof(R##_leaf_) : 1, \
         V##_last_ = V##_pointers_ + V##_counting_ - 1, \
         V##_strides_ = (K) < 0 ? 2 * sizeof(R##_leaf_) : 1, \
-        V##_blobs = (K) < 0 || ((K) == HA_SOA_ && ((F) & HA_SINGLE_) == 0) ? sizeof(R##_leaf_) : 1 \
+        V##_blobs = (K) < 0 || ((K) == HA_SOA_ && ((F) & HA_SINGLE_) == 0) ? sizeof(R##_leaf_) \
+                    : (K) == HA_FIELDS_ ? sizeof R##_sizes_ / sizeof R##_sizes_[0] : 1 \
     }; \
+    HA_STATIC_ASSERT_(HA_TO_(int, K) + HA_TO_(int, HA_ALL_CASES_) >= HA_TO_(int, HA_ANY_), "HA_ANY_OF: " HA_CASES_TEXT_); \
     HA_STATIC_ASSERT_((K) >= 0 || HA_TO_(int, V##_flags_) == 0, "HA_ANY: what is counted is said by the mapping, as count(aos)"); \
     HA_STATIC_ASSERT_(HA_TO_(int, V##_flags_) >= 0 && HA_TO_(int, V##_flags_) / HA_GRANULE_ <= HA_MOST_GRANULE_, "HA_HEATMAP: 1 to 1048576 bytes"); \
     typedef struct V { \
@@ -118,12 +132,16 @@
         int kind, order;                        /* the rest is for HA_ANY, and its choice of layout */ \
         ptrdiff_t lanes, multiple; \
         ptrdiff_t stride[V##_strides_]; \
-        void *memory;                           /* what V_free frees */ \
+        int as;                                 /* the kind by which values are found: a constant in HA_WITH */ \
+        union { \
+            void *memory;                       /* what V_free frees */ \
+            char (*cases)[V##_cases_ + 1];      /* never followed: its type says what HA_WITH compiles */ \
+        }; \
     } V;
 
 /* The same for every layout. */
 #define HA_VIEW_SHAPE_(V, D, O) \
-    HA_VIEW_SHAPE_OF_(V, D, HA_CHOICE_(V, O, ha_v.order), HA_CHOICE_(V, V##_lanes_, ha_v.lanes), HA_CHOICE_(V, V##_multiple_, ha_v.multiple))
+    HA_VIEW_SHAPE_OF_(V, D, HA_CHOICE_(V, O, D == 1 ? HA_ROW + 0 : ha_v.order), HA_CHOICE_(V, V##_lanes_, ha_v.lanes), HA_CHOICE_(V, V##_multiple_, ha_v.multiple))
 #define HA_VIEW_SHAPE_FIXED_(V, D, O) HA_VIEW_SHAPE_OF_(V, D, O, V##_lanes_, V##_multiple_)
 #define HA_VIEW_SHAPE_OF_(V, D, order, lanes, multiple) \
     typedef struct V##_const { V view; } V##_const; \
@@ -159,15 +177,20 @@
         ha_v.order = O; \
         ha_v.lanes = V##_lanes_; \
         ha_v.multiple = V##_multiple_; \
+        ha_v.as = HA_STRIDED_; \
         return ha_v; \
     } \
     HA_HOST_FN_ size_t V##_blob_bytes_(V ha_v, int ha_b) { \
         return ha_blob_bytes_(V##_plan_(), ha_places_checked_(V##_shape_(ha_v)), ha_b); \
     } \
     HA_HOST_FN_ V V##_placed_(V ha_v, void *const *ha_bs) { \
-        for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) ha_v.blob[ha_j] = HA_POINTER_(char, ha_bs[ha_j]); \
+        if (HA_TO_(int, V##_kind_) == HA_FIELDS_) \
+            ha_field_leaves_(V##_plan_(), ha_bs, ha_v.blob); \
+        else \
+            for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) ha_v.blob[ha_j] = HA_POINTER_(char, ha_bs[ha_j]); \
         if (HA_TO_(int, V##_flags_) & HA_SINGLE_) \
             ha_single_(V##_plan_(), ha_places_checked_(V##_shape_(ha_v)), ha_v.blob[0], ha_v.blob); \
+        if (HA_TO_(int, V##_kind_) < 0) ha_leaf_strides_(V##_plan_(), ha_v.stride); \
         return ha_v; \
     } \
     enum { V##_each_ = sizeof(R) > sizeof(R##_packed_) ? sizeof(R) : sizeof(R##_packed_) };
@@ -251,25 +274,32 @@
 #define HA_VIEW_FIELD_2_(V, R, M, T, name, ...) \
     HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_cursor ha_c HA_PARAMETERS_(__VA_ARGS__)) { \
         const ha_spot_ ha_spot = ha_spot_of_(V##_shape_(ha_v), ha_c); \
+        const int ha_as = HA_ADDRESSED_(V, ha_v); \
         char *ha_p; \
         ptrdiff_t ha_k = 0; \
         HA_ELEMENT_NUMBER_(__VA_ARGS__) \
-        if (HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_AOS_ || HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_) \
-            ha_p = HA_BYTES_(&HA_POINTER_(R, ha_v.blob[0])[HA_CHOICE_(V, V##_kind_, ha_v.kind) == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
+        if (ha_as == HA_AOS_ || ha_as == HA_ONE_) \
+            ha_p = HA_BYTES_(&HA_POINTER_(R, ha_v.blob[V##_struct_])[ha_as == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
         else \
-            ha_p = ha_address_(ha_v.blob, ha_v.stride, HA_CHOICE_(V, V##_kind_, ha_v.kind), HA_CHOICE_(V, V##_lanes_, ha_v.lanes), sizeof(R##_packed_), \
-                           HA_OFFSET_(R##_packed_, name) + ha_k * HA_SIZE_(T), HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T), ha_spot); \
+            ha_p = ha_address_(ha_v.blob, ha_v.stride, ha_as, HA_CHOICE_(V, V##_lanes_, ha_v.lanes), sizeof(R##_packed_), \
+                           HA_OFFSET_(R##_packed_, name), HA_OFFSET_(R##_leaf_, name), ha_k, HA_ELEMENTS_(__VA_ARGS__), sizeof(T), ha_spot); \
         HA_TALLY_(V, HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T)) \
         return ha_p; \
     } \
+    HA_VECTOR_(V, T, name, __VA_ARGS__) \
     HA_FIELD_FUNCTIONS_(V, HA_MAY_MISALIGN_(HA_TO_(int, V##_kind_), HA_TO_(int, V##_lanes_), HA_TO_(int, V##_flags_), sizeof(R##_packed_), offsetof(R##_packed_, name), HA_ALIGNOF_(T)), T, name, (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
 
 /* Counts, if that is what the layout is for; of HA_ANY, it is HA_STRIDED_ then. */
 #define HA_TALLY_(V, leaf, size) \
-    if (HA_TO_(int, V##_counting_) && HA_CHOICE_(V, HA_STRIDED_, ha_v.kind) == HA_STRIDED_) \
-        ha_tally_(ha_v.blob[V##_last_], leaf, ha_what, HA_BY_LEAF_(V), ha_p - ha_v.blob[HA_BY_LEAF_(V) ? leaf : 0], size);
+    if (HA_TO_(int, V##_counting_) && HA_CHOICE_(V, HA_STRIDED_, ha_as) == HA_STRIDED_ && __builtin_expect(ha_v.blob[V##_last_] != HA_NULL_, V##_kind_ >= 0)) \
+        HA_TALLY_ONE_(HA_TO_(int, V##_kind_) < 0, (ha_v.blob[V##_last_], leaf, ha_what, HA_BY_LEAF_(V), ha_p - ha_v.blob[HA_BY_LEAF_(V) ? leaf : 0], size))
+#define HA_TALLY_ONE_(apart, arguments) \
+    { \
+        if (apart) ha_tally_apart_ arguments; \
+        else ha_tally_ arguments; \
+    }
 #define HA_BY_LEAF_(V) \
-    ((HA_TO_(int, V##_kind_) == HA_SOA_ || HA_TO_(int, V##_kind_) < 0) && !(HA_TO_(int, V##_flags_) & HA_SINGLE_))
+    ((HA_TO_(int, V##_kind_) == HA_SOA_ || HA_TO_(int, V##_kind_) == HA_FIELDS_ || HA_TO_(int, V##_kind_) < 0) && !(HA_TO_(int, V##_flags_) & HA_SINGLE_))
 
 #define HA_FIELD_FUNCTIONS_(...) HA_FIELD_FUNCTIONS_1_(__VA_ARGS__)
 #define HA_FIELD_FUNCTIONS_1_(V, misaligns, T, name, parameters, arguments) \
@@ -320,6 +350,18 @@
     } \
     HA_FN void V##_store(V ha_v, ha_cursor ha_c, R ha_r) { HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, HA_MEMBER_), R##_FIELDS) } \
     HA_FN R V##_const_load(V##_const ha_w, ha_cursor ha_c) { return V##_load(ha_w.view, ha_c); }
+
+/* A list of some fields, motion_FIELDS, of the view's record: makes sky_motion_load and
+ * sky_motion_store, which are sky_load and sky_store of these fields alone. At file scope. */
+#define HA_VIEW_LIST(V, list) \
+    HA_FN V##_value_ V##_##list##_load(V ha_v, ha_cursor ha_c) { \
+        V##_value_ ha_r; \
+        memset(&ha_r, 0, sizeof ha_r); \
+        HA_FOR_FIELDS_(HA_VIEW_LOAD_, (V, HA_MEMBER_), list##_FIELDS) \
+        return ha_r; \
+    } \
+    HA_FN void V##_##list##_store(V ha_v, ha_cursor ha_c, V##_value_ ha_r) { HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, HA_MEMBER_), list##_FIELDS) } \
+    HA_FN V##_value_ V##_const_##list##_load(V##_const ha_w, ha_cursor ha_c) { return V##_##list##_load(ha_w.view, ha_c); }
 /* clang-format on */
 
 #endif

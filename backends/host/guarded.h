@@ -9,11 +9,16 @@
  * filled with a pattern: whoever wrote there is found out later. The addresses of released blocks
  * stay reserved for a while, so that a pointer into one of them faults, too.
  *
- * A forked child shares these bytes with its parent, which it would not with usual memory. */
+ * The caller's memory, which arrays wrap, is protected where it is: those of its pages that are all the
+ * array's. There is only one mapping of them, so they are also opened for the engine.
+ *
+ * A forked child has a copy of these bytes, as of usual memory: made when it begins, while its parent
+ * waits in fork(). */
 #ifndef HARRAY_BACKENDS_HOST_GUARDED_H
 #define HARRAY_BACKENDS_HOST_GUARDED_H
 
 #include "../backend.h"
+#include "../../harray/detail/locks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,11 +42,12 @@ typedef struct ha_guarded {
     char *first;          /* the engine's first page */
     size_t pages, mapped; /* of one mapping; bytes of it all */
     int given_up;         /* the system has no room for more mappings: all of it is open for good */
+    int in_place;         /* the caller's memory: pages that are not all of it stay open */
     pthread_mutex_t lock; /* of the counts and what follows from them */
     ha_guarded_page page[];
 } ha_guarded;
 
-enum { HA_GUARD_PAGES = 16, HA_GUARD_ALIGN = 64, HA_GUARD_PATTERN = 0xDB };
+enum { HA_GUARD_PAGES = 64, HA_GUARD_ALIGN = 64, HA_GUARD_PATTERN = 0xDB };
 enum { HA_GUARDS_RELEASED = 1000 };
 #define HA_GUARDS_RELEASED_BYTES_ ((size_t)1 << 30)
 
@@ -58,6 +64,76 @@ static struct {
 HA_IN_ size_t ha_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 HA_IN_ size_t ha_pages(size_t bytes) { return (bytes + ha_page_bytes() - 1) / ha_page_bytes(); }
+
+/* ---- fork ----------------------------------------------------------------------------------- */
+
+/* Around a fork the list is locked, and a pipe tells the parent when the child has its copy. */
+static struct {
+    pthread_once_t once;
+    int pipe[2], waits, copied; /* copied: this process is a child, and shares nothing */
+} ha_guards_fork = {.once = PTHREAD_ONCE_INIT};
+
+HA_IN_ int ha_guarded_protection(const ha_guarded_page *p) {
+    if (p->writers) return PROT_READ | PROT_WRITE;
+    return p->readers ? PROT_READ : PROT_NONE;
+}
+
+/* Gives a mapping of the block pages of its own. 0: there is no memory for them. */
+HA_IN_ int ha_guarded_copy(const ha_guarded *g, char *mapping) {
+    const size_t bytes = g->pages * ha_page_bytes();
+    void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) return 0;
+    memcpy(copy, g->first, bytes);
+    if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, mapping) != MAP_FAILED) return 1;
+    munmap(copy, bytes);
+    return 0;
+}
+
+/* In a child: the users' mapping first, while the engine's still is what it was. What cannot be copied is
+ * closed: better no bytes than the parent's. */
+HA_IN_ void ha_guarded_part(ha_guarded *g) {
+    const size_t page = ha_page_bytes();
+    char *users = g->first + g->shift;
+    if (g->in_place) {
+        (void)mprotect(g->first, g->pages * page, PROT_READ | PROT_WRITE);
+        return;
+    }
+    if (!ha_guarded_copy(g, users)) (void)mprotect(users, g->pages * page, PROT_NONE);
+    if (!ha_guarded_copy(g, g->first)) (void)mprotect(g->first, g->pages * page, PROT_NONE);
+    for (size_t i = 0; i < g->pages && !g->given_up; i++)
+        (void)mprotect(users + i * page, page, ha_guarded_protection(&g->page[i]));
+}
+
+HA_IN_ void ha_guards_before_fork(void) HA_ACQUIRE_(ha_guards.lock) {
+    pthread_mutex_lock(&ha_guards.lock);
+    ha_guards_fork.waits = ha_guards.first && !ha_guards_fork.copied &&
+                           pipe2(ha_guards_fork.pipe, O_CLOEXEC) == 0;
+}
+
+HA_IN_ void ha_guards_in_parent(void) HA_RELEASE_(ha_guards.lock) {
+    char none;
+    if (ha_guards_fork.waits) {
+        close(ha_guards_fork.pipe[1]);
+        while (read(ha_guards_fork.pipe[0], &none, 1) < 0 && errno == EINTR) {}
+        close(ha_guards_fork.pipe[0]);
+    }
+    pthread_mutex_unlock(&ha_guards.lock);
+}
+
+HA_IN_ void ha_guards_in_child(void) HA_RELEASE_(ha_guards.lock) {
+    for (ha_guarded *g = ha_guards.first; g && !ha_guards_fork.copied; g = g->next)
+        ha_guarded_part(g);
+    ha_guards_fork.copied = 1;
+    if (ha_guards_fork.waits) {
+        close(ha_guards_fork.pipe[0]);
+        close(ha_guards_fork.pipe[1]);
+    }
+    pthread_mutex_unlock(&ha_guards.lock);
+}
+
+HA_IN_ void ha_guards_watch_forks(void) {
+    pthread_atfork(ha_guards_before_fork, ha_guards_in_parent, ha_guards_in_child);
+}
 
 /* ---- allocating and releasing ------------------------------------------------------------- */
 
@@ -126,6 +202,7 @@ HA_IN_ size_t ha_guarded_rear(const ha_guarded *g) {
 HA_IN_ ha_status ha_guarded_allocate(void *memory, size_t bytes, void **block) {
     (void)memory;
     if (!ha_guarded_fits(bytes)) return HA_ERR_MEMORY;
+    pthread_once(&ha_guards_fork.once, ha_guards_watch_forks);
     size_t page = ha_page_bytes(), pages = ha_pages(bytes);
     size_t header = ha_pages(sizeof(ha_guarded) + pages * sizeof(ha_guarded_page)) * page;
     size_t mapped = header + 2 * (pages + HA_GUARD_PAGES) * page;
@@ -199,11 +276,6 @@ HA_IN_ HA_UNUSED ha_guarded *ha_guarded_find(const void *data) {
 
 /* ---- opening and closing ------------------------------------------------------------------ */
 
-HA_IN_ int ha_guarded_protection(const ha_guarded_page *p) {
-    if (p->writers) return PROT_READ | PROT_WRITE;
-    return p->readers ? PROT_READ : PROT_NONE;
-}
-
 /* Gives pages [from, to) the same protection. Each change of it in the middle of a mapping makes
  * one more mapping, and these may run out: then nothing is protected any more. */
 HA_IN_ void ha_guarded_protect(ha_guarded *g, size_t from, size_t to, int protection) {
@@ -236,6 +308,49 @@ HA_IN_ HA_UNUSED void ha_guarded_count(ha_guarded *g, size_t from, size_t to, in
     pthread_mutex_unlock(&g->lock);
 }
 
+/* ---- the caller's memory -------------------------------------------------------------------- */
+
+/* Closes the whole pages of memory that an array wraps from now on. NULL: there are none, or no memory
+ * to note them. */
+HA_IN_ HA_UNUSED ha_guarded *ha_guarded_in_place(void *data, size_t bytes) {
+    const size_t page = ha_page_bytes(), front = (uintptr_t)data % page;
+    const size_t pages = ha_pages(front + bytes), rear = (front + bytes) % page;
+    const size_t first = front != 0, end = pages - (rear != 0);
+    if (first >= end) return NULL;
+    const size_t size = sizeof(ha_guarded) + pages * sizeof(ha_guarded_page);
+    ha_guarded *g = (ha_guarded *)HARRAY_MALLOC(size);
+    if (!g) return NULL;
+    memset(g, 0, size);
+    g->data = (char *)data;
+    g->bytes = bytes;
+    g->first = g->data - front;
+    g->pages = pages;
+    g->in_place = 1;
+    pthread_mutex_init(&g->lock, NULL);
+    if (front) g->page[0].writers = 1;
+    if (rear) g->page[pages - 1].writers = 1;
+    pthread_once(&ha_guards_fork.once, ha_guards_watch_forks);
+    ha_guarded_list(g);
+    ha_guarded_protect(g, first, end, PROT_NONE);
+    return g;
+}
+
+/* Opens all of it for good. */
+HA_IN_ HA_UNUSED void ha_guarded_give_up(ha_guarded *g) {
+    pthread_mutex_lock(&g->lock);
+    ha_guarded_protect(g, 0, g->pages, PROT_READ | PROT_WRITE);
+    g->given_up = 1;
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* The memory is the caller's again. */
+HA_IN_ HA_UNUSED void ha_guarded_leave(ha_guarded *g) {
+    ha_guarded_give_up(g);
+    ha_guarded_unlist(g);
+    pthread_mutex_destroy(&g->lock);
+    HARRAY_FREE(g);
+}
+
 /* ---- what was written beside a block ------------------------------------------------------ */
 
 /* Whether the pattern is not there any more; puts it back, so that it is told once. */
@@ -250,6 +365,7 @@ HA_IN_ int ha_guarded_repair(char *at, size_t bytes) {
 
 /* 1: behind it, 2: in front of it, 3: both; 0: nothing was. */
 HA_IN_ HA_UNUSED int ha_guarded_damage(ha_guarded *g) {
+    if (g->in_place) return 0;
     pthread_mutex_lock(&g->lock);
     int behind = ha_guarded_repair(g->data + g->bytes, ha_guarded_rear(g));
     int before = ha_guarded_repair(g->first, ha_guarded_front(g));

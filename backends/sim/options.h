@@ -29,6 +29,7 @@ enum {
     HA_SIM_PEERS,
     HA_SIM_UNIFIED,
     HA_SIM_STRIDES,
+    HA_SIM_STRICT,
     HA_SIM_KEYS
 };
 
@@ -51,6 +52,7 @@ static const ha_option_key ha_sim_keys[HA_SIM_KEYS] = {
     [HA_SIM_PEERS] = HA_SIM_KEY_("peers", ha_option_plain, 1, "0 or 1"),
     [HA_SIM_UNIFIED] = HA_SIM_KEY_("unified", ha_option_plain, 1, "0 or 1"),
     [HA_SIM_STRIDES] = HA_SIM_KEY_("strides", ha_option_plain, 1, "0 or 1"),
+    [HA_SIM_STRICT] = HA_SIM_KEY_("strict", ha_option_plain, 1, "0 or 1"),
 };
 
 static const ha_option_keys ha_sim_option_keys = {"HARRAY_SIM", "sim", ha_sim_keys, HA_SIM_KEYS};
@@ -81,6 +83,7 @@ HA_IN_ int ha_sim_parse(const char *text, ha_sim_options *options, ha_option_tex
         .peers = (int)values[HA_SIM_PEERS].number,
         .unified = (int)values[HA_SIM_UNIFIED].number,
         .strides = (int)values[HA_SIM_STRIDES].number,
+        .strict = (int)values[HA_SIM_STRICT].number,
     };
     return 1;
 }

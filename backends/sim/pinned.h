@@ -68,6 +68,16 @@ HA_IN_ int ha_sim_knows(void *memory, const void *pointer, ha_memory_kind *kind)
     return pinned;
 }
 
+#ifdef HARRAY_DEBUG
+enum { HA_SIM_ALWAYS_STRICT = 1 };
+#else
+enum { HA_SIM_ALWAYS_STRICT = 0 };
+#endif
+
+HA_IN_ int ha_sim_strict(void *device) {
+    return ((ha_sim_device *)device)->options.strict ? 2 : HA_SIM_ALWAYS_STRICT;
+}
+
 /* A unified device works on host memory best. */
 HA_IN_ int ha_sim_zero_copy(void *device) {
     return ((ha_sim_device *)device)->options.unified ? 2 : 0;

@@ -28,6 +28,7 @@ static const ha_backend ha_backend_sim HA_UNUSED = {
     .queue = &ha_sim_queue_ops,
     .pinned = &ha_sim_pinned_ops,
     .zero_copy = ha_sim_zero_copy,
+    .strict = ha_sim_strict,
 };
 
 #endif

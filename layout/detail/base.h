@@ -1,5 +1,5 @@
-/* What the layouts ask of the compiler: small functions for host and device, checks at compile time
- * that C and C++ both know, and the words that make loops vectorise. */
+/* What the layouts ask of the compiler: small functions for host and device, and the words that make
+ * loops vectorise. */
 #ifndef HARRAY_LAYOUT_DETAIL_BASE_H
 #define HARRAY_LAYOUT_DETAIL_BASE_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "assert.h"
 #include "number.h"
 
 /* How indices become places: the last index fastest (C), the first one (Fortran), or the bits of all
@@ -45,27 +46,26 @@ typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear
 #define HA_SIZE_(T) HA_TO_(ptrdiff_t, sizeof(T))
 
 #ifdef __cplusplus
-#define HA_STATIC_ASSERT_(condition, text) static_assert(condition, text)
 #define HA_ALIGNOF_(T) alignof(T)
 #else
-#define HA_STATIC_ASSERT_(condition, text) _Static_assert(condition, text)
 #define HA_ALIGNOF_(T) _Alignof(T)
 #endif
 
-/* Are the types A and B the same? A constant. HA_TYPEOF_ is the type of an expression, no reference. */
+/* The type of an expression, no reference. */
 #define HA_TYPEOF_(expression) __typeof__(expression)
-#ifdef __cplusplus
-extern "C++" {
-template <class A, class B> struct ha_same_ {
-    enum { value = 0 };
-};
-template <class A> struct ha_same_<A, A> {
-    enum { value = 1 };
-};
-}
-#define HA_IS_OF_(A, B) (ha_same_<A, B>::value == 1)
+
+/* Does the compiler know this number, after what is inlined? (nvcc is asked too early.) */
+#if defined __CUDACC__
+#define HA_KNOWN_(number) 1
 #else
-#define HA_IS_OF_(A, B) _Generic((A *)0, B * : 1, default : 0)
+#define HA_KNOWN_(number) __builtin_constant_p(number)
+#endif
+
+/* For functions that are rarely called, but from many places. */
+#if defined __CUDACC__
+#define HA_APART_ static __noinline__ __host__ __device__ __attribute__((__unused__))
+#else
+#define HA_APART_ static __attribute__((__noinline__, __unused__))
 #endif
 
 /* HA_INDEPENDENT_ in front of a loop: no iteration needs what another one writes. (And gcc would take

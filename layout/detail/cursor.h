@@ -211,17 +211,23 @@ typedef struct ha_spot_ {
     ptrdiff_t block, lane; /* of a flat view: the place is their sum */
 } ha_spot_;
 
+/* The place in a view of this shape that has the coordinates of the cursor. */
+HA_FN ptrdiff_t ha_place_like_(ha_shape_ s, ha_cursor at) {
+    return ha_place_(s, ha_coordinate(at, 0), s.rank > 1 ? ha_coordinate(at, 1) : 0,
+                     s.rank > 2 ? ha_coordinate(at, 2) : 0, s.rank > 3 ? ha_coordinate(at, 3) : 0);
+}
+HA_APART_ ptrdiff_t ha_place_apart_(ha_shape_ s, ha_cursor at) { return ha_place_like_(s, at); }
+
 /* A cursor of the same shape says it; any other one of a view with the same extents is looked up by its
- * coordinates. Which it is, is known at compile time. */
+ * coordinates. Which it is, is known at compile time, but for HA_ANY outside of HA_WITH's cases. */
 HA_FN ha_spot_ ha_spot_of_(ha_shape_ s, ha_cursor at) {
-    const bool same = at.order == s.order && at.multiple == s.multiple;
+    const bool same = s.order != HA_MORTON && at.order == (s.order == HA_COL ? HA_COL : HA_ROW) &&
+                      at.multiple == s.multiple;
     ha_spot_ spot = {at.block, at.lane};
     if (same && at.lanes == s.lanes) return spot;
-    const ptrdiff_t place = same ? ha_cursor_place_(at)
-                                 : ha_place_(s, ha_coordinate(at, 0),
-                                             s.rank > 1 ? ha_coordinate(at, 1) : 0,
-                                             s.rank > 2 ? ha_coordinate(at, 2) : 0,
-                                             s.rank > 3 ? ha_coordinate(at, 3) : 0);
+    const ptrdiff_t place = same                 ? ha_cursor_place_(at)
+                            : HA_KNOWN_(s.order) ? ha_place_like_(s, at)
+                                                 : ha_place_apart_(s, at);
     const uint64_t lanes = s.lanes ? HA_TO_(uint64_t, s.lanes) : 1;
     spot.block = HA_TO_(ptrdiff_t, HA_TO_(uint64_t, place) / lanes);
     spot.lane = HA_TO_(ptrdiff_t, HA_TO_(uint64_t, place) % lanes);

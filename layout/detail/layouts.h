@@ -17,7 +17,8 @@ enum {
     HA_SOA_ = 2, /* a single blob, too: where each leaf begins is found when the view is made */
     HA_AOSOA_ = 3,
     HA_ONE_ = 4,
-    HA_STRIDED_ = 5 /* at run time only: steps from lane to lane and block to block, by leaf */
+    HA_STRIDED_ = 5, /* at run time only: steps from lane to lane and block to block, by leaf */
+    HA_FIELDS_ = 6   /* as HA_SOA_, with the elements of an array field side by side */
 };
 enum {
     HA_ROWS = 1,
@@ -35,6 +36,7 @@ enum {
 #define HA_SOA_SINGLE_ALIGNED (HA_SOA_, 0, HA_SINGLE_ | HA_ALIGNED_)
 #define HA_AOSOA(...) HA_AOSOA_FLAGS_(__VA_ARGS__, 0, )
 #define HA_AOSOA_FLAGS_(L, flags, ...) ((L) > 1 ? HA_AOSOA_ : HA_PACKED_, (L) > 1 ? (L) : 0, flags)
+#define HA_SOA_FIELDS (HA_FIELDS_, 0, 0)
 #define HA_ONE (HA_ONE_, 0, 0)
 #define HA_ANY (HA_ANY_, 0, 0)
 #define HA_COUNTED(M) (HA_KIND_OF_ M, HA_LANES_OF_ M, (HA_FLAGS_OF_ M) | HA_COUNTED_)
@@ -44,17 +46,52 @@ enum {
      (HA_FLAGS_OF_ M) % HA_GRANULE_ +                                                              \
          HA_GRANULE_ *                                                                             \
              ((bytes) < 1 || (bytes) > HA_MOST_GRANULE_ ? HA_MOST_GRANULE_ + 1 : (bytes)))
+/* HA_ANY_OF is HA_ANY with fewer cases: the kind also says which. */
+#define HA_ANY_OF(...) (HA_ANY_ + 0 - HA_CASES_OF_(__VA_ARGS__), 0, 0)
+#define HA_CASES_OF_(...) (0 HA_FOR_FIELDS_(HA_OR_CASE_, , __VA_ARGS__))
+#define HA_OR_CASE_(C, k, l, f) | ((f) < HA_COUNTED_ ? HA_CASE_(k, l) : HA_NO_CASE_ + 0)
+
 #define HA_KIND_OF_(k, l, f) (k)
 #define HA_LANES_OF_(k, l, f) (l)
 #define HA_FLAGS_OF_(k, l, f) (f)
 
+/* The layouts that code is compiled for where a view's is known at run time only, as sets of bits: */
+enum {
+    HA_CASE_OTHERS_ = 512, /* all but these, by strides */
+    HA_NO_CASE_ = 1024,
+    HA_ALL_CASES_ = 1023
+};
+#define HA_CASE_(kind, lanes)                                                                      \
+    ((kind) == HA_AOS_      ? 1                                                                    \
+     : (kind) == HA_PACKED_ ? 2                                                                    \
+     : (kind) == HA_SOA_    ? 4                                                                    \
+     : (kind) == HA_FIELDS_ ? 8                                                                    \
+     : (kind) != HA_AOSOA_  ? HA_NO_CASE_ + 0                                                      \
+     : (lanes) == 4         ? 16                                                                   \
+     : (lanes) == 8         ? 32                                                                   \
+     : (lanes) == 16        ? 64                                                                   \
+     : (lanes) == 32        ? 128                                                                  \
+     : (lanes) == 64        ? 256                                                                  \
+                            : HA_NO_CASE_ + 0)
+
+#define HA_CASES_TEXT_                                                                             \
+    "one of HA_AOS, HA_AOS_PACKED, HA_SOA, HA_SOA_FIELDS, HA_AOSOA of 4, 8, 16, 32 or 64"
+
+HA_HOST_FN_ bool ha_is_one_of_(int cases, int kind, ptrdiff_t lanes, int order) {
+    return order != HA_MORTON && (cases & HA_CASE_(kind, lanes)) != 0;
+}
+
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* Of the leaf number `leaf` (of `size` bytes, `offset` in the packed record of `packed` bytes), in the
- * kinds in which it is not a member of the user's struct. The stride is for HA_STRIDED_ alone. */
+/* Of an element of a field whose first leaf is number `leaf` and lies at `offset` in the packed record
+ * of `packed` bytes, each element having `size` bytes; in the kinds in which it is not a member of the
+ * user's struct. The stride is for HA_STRIDED_ alone. */
 HA_FN char *ha_address_(char *const *blob, const ptrdiff_t *stride, int kind, ptrdiff_t lanes,
-                        ptrdiff_t packed, ptrdiff_t offset, ptrdiff_t leaf, ptrdiff_t size,
-                        ha_spot_ at) {
+                        ptrdiff_t packed, ptrdiff_t offset, ptrdiff_t leaf, ptrdiff_t element,
+                        ptrdiff_t elements, ptrdiff_t size, ha_spot_ at) {
+    if (kind == HA_FIELDS_) return blob[leaf] + ((at.block + at.lane) * elements + element) * size;
+    leaf += element;
+    offset += element * size;
     if (kind == HA_SOA_) return blob[leaf] + (at.block + at.lane) * size;
     if (kind == HA_PACKED_) return blob[0] + (at.block + at.lane) * packed + offset;
     if (kind == HA_AOSOA_)
@@ -127,6 +164,8 @@ HA_HOST_FN_ size_t ha_blob_bytes_(ha_plan_ p, size_t places, int blob) {
         return ha_times_(blocks, ha_times_(lanes, HA_TO_(size_t, p.packed)));
     }
     if (p.flags & HA_SINGLE_) return ha_single_(p, places, HA_NULL_, HA_NULL_);
+    if (p.kind == HA_FIELDS_ && blob < p.fields)
+        return ha_times_(places, HA_TO_(size_t, p.size[blob].size * p.size[blob].elements));
     for (ptrdiff_t f = 0, l = 0; f < p.fields; l += p.size[f].elements, f++) {
         if (p.kind == HA_SOA_ && blob >= l && blob < l + p.size[f].elements)
             return ha_times_(places, HA_TO_(size_t, p.size[f].size));
@@ -172,7 +211,10 @@ HA_HOST_FN_ ha_counts_plan_ ha_view_counts_(ha_plan_ p, size_t places) {
     c.counted = (p.flags & HA_COUNTED_) != 0;
     c.granularity = p.flags / HA_GRANULE_;
     for (ptrdiff_t f = 0; f < p.fields; f++) c.leaves += HA_TO_(size_t, p.size[f].elements);
-    if (c.granularity != 0) c.blobs = p.kind == HA_SOA_ && !(p.flags & HA_SINGLE_) ? c.leaves : 1;
+    if (c.granularity != 0)
+        c.blobs = p.kind == HA_FIELDS_                           ? HA_TO_(size_t, p.fields)
+                  : p.kind == HA_SOA_ && !(p.flags & HA_SINGLE_) ? c.leaves
+                                                                 : 1;
     for (size_t b = 0; b < c.blobs; b++)
         c.granules = ha_plus_(
             c.granules, ha_granules_(ha_blob_bytes_(p, places, HA_TO_(int, b)), c.granularity));
@@ -186,8 +228,13 @@ HA_HOST_FN_ void ha_view_counted_(ha_counts *c, ha_plan_ p, size_t places, size_
     for (size_t b = 0; b < own.blobs; b++)
         ha_counts_blob_(c, HA_TO_(int64_t, blob + b),
                         ha_granules_(ha_blob_bytes_(p, places, HA_TO_(int, b)), c->granularity));
-    for (size_t k = 0; k < own.leaves; k++)
-        c->place[leaf + k].blob = HA_TO_(ptrdiff_t, own.blobs > 1 ? k : 0);
+    size_t k = leaf;
+    for (ptrdiff_t f = 0; f < p.fields; f++)
+        for (ptrdiff_t e = 0; e < p.size[f].elements; e++, k++) {
+            const bool is_field = p.kind == HA_FIELDS_;
+            c->place[k].blob = is_field ? f : HA_TO_(ptrdiff_t, own.blobs > 1 ? k - leaf : 0);
+            if (is_field) c->place[k].base = e * p.size[f].size;
+        }
 }
 
 /* Blobs one after the other in one memory begin at multiples of HA_BLOB_ALIGN. */
@@ -199,7 +246,26 @@ HA_HOST_FN_ char *ha_next_line_(char *p) {
     return p + (HA_BLOB_ALIGN - HA_NUMBER_(p) % HA_BLOB_ALIGN) % HA_BLOB_ALIGN;
 }
 
+/* Where each leaf begins in blobs of a field each. */
+HA_HOST_FN_ void ha_field_leaves_(ha_plan_ p, void *const *blob, char **leaf) {
+    for (ptrdiff_t f = 0; f < p.fields; f++)
+        for (ptrdiff_t e = 0; e < p.size[f].elements; e++)
+            *leaf++ = HA_POINTER_(
+                char, HA_ADDRESS_(HA_NUMBER_(blob[f]) + HA_TO_(uintptr_t, e * p.size[f].size)));
+}
+
+/* The strides of each leaf in arrays of its own. */
+HA_HOST_FN_ void ha_leaf_strides_(ha_plan_ p, ptrdiff_t *stride) {
+    for (ptrdiff_t f = 0; f < p.fields; f++)
+        for (ptrdiff_t e = 0; e < p.size[f].elements; e++, stride += 2)
+            stride[0] = stride[1] = p.size[f].size;
+}
+
 /* What is known at compile time, or what the view says. */
 #define HA_CHOICE_(V, known, said) (HA_TO_(int, V##_kind_) >= 0 ? (known) + 0 : (said))
+
+/* How accessors find values. HA_ANY: in HA_WITH's cases by their layout, else by strides, which
+ * is right for all of them: so no code is made for layouts that are not asked for. */
+#define HA_ADDRESSED_(V, v) HA_CHOICE_(V, V##_kind_, HA_KNOWN_((v).as) ? (v).as : HA_STRIDED_ + 0)
 
 #endif

@@ -34,6 +34,7 @@
 #define ha_mapping_run_of_values HA_RENAME_(ha_mapping_run_of_values)
 #define ha_mapping_svg HA_RENAME_(ha_mapping_svg)
 #define ha_mapping_tree_text HA_RENAME_(ha_mapping_tree_text)
+#define ha_no_case_ HA_RENAME_(ha_no_case_)
 #define ha_record_check HA_RENAME_(ha_record_check)
 #define ha_record_find HA_RENAME_(ha_record_find)
 #define ha_record_free HA_RENAME_(ha_record_free)
@@ -42,9 +43,11 @@
 #define ha_record_leaf_name HA_RENAME_(ha_record_leaf_name)
 #define ha_record_leaves HA_RENAME_(ha_record_leaves)
 #define ha_record_parse HA_RENAME_(ha_record_parse)
+#define ha_view_apply_ HA_RENAME_(ha_view_apply_)
 #define ha_view_differs_ HA_RENAME_(ha_view_differs_)
 #define ha_view_mapped_ HA_RENAME_(ha_view_mapped_)
 #define ha_view_match_ HA_RENAME_(ha_view_match_)
+#define ha_view_memory_ HA_RENAME_(ha_view_memory_)
 #define ha_view_split_mapped_ HA_RENAME_(ha_view_split_mapped_)
 
 #endif

@@ -19,10 +19,16 @@
  * NULL on failure, with why in *error (NULL: nobody wants to know):
  *     HA_ERR_ARGUMENT  the view is null, or the type of a field is none of dtype.h
  *     HA_ERR_MEMORY    there is no memory
- * From any thread. */
+ * From any thread.
+ *
+ * For short, with the status and errors of ha_mapped_apply_number (arithmetic.h):
+ *
+ *     sky_apply(v, "pos+mass", HA_MULTIPLY, 5, &error)     these fields of all records *= 5
+ *     sky_apply(v, "", HA_ASSIGN, 0, &error)               "": all fields */
 #ifndef HARRAY_LAYOUT_DETAIL_VIEW_MAPPED_H
 #define HARRAY_LAYOUT_DETAIL_VIEW_MAPPED_H
 
+#include "../arithmetic.h"
 #include "../counts.h"
 #include "cursor.h"
 #include "../mapped.h"
@@ -32,9 +38,11 @@ typedef struct ha_view_part_ {
     ha_shape_ shape;
     int kind, flags; /* those of layouts.h */
     ptrdiff_t leaves;
-    char *const *blob;
-    const ptrdiff_t *stride; /* of kinds that need them */
-    ha_counts *counts;       /* of the whole view, in its first part; NULL: none */
+    char *const *blob; /* of the layout */
+    char *const
+        *leaf; /* of a view known at run time only: where each leaf begins, and its strides */
+    const ptrdiff_t *stride;
+    ha_counts *counts; /* of the whole view, in its first part; NULL: none */
 } ha_view_part_;
 
 /* A field by its path and type. */
@@ -46,6 +54,11 @@ typedef struct ha_typed_path_ {
 HA_API HA_MUST_CHECK ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *record,
                                                 ha_error *error);
 
+/* Does that with a view that was made, and frees it; of none says why it was not. */
+HA_API HA_MUST_CHECK ha_status ha_view_apply_(const ha_mapped *view, const char *paths,
+                                              ha_operator operation, double number,
+                                              const ha_error *why_not, ha_error *error);
+
 /* Of two parts, whose fields are those of `path`, one part's after the other's. */
 HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part,
                                                       const ha_typed_path_ *path, ptrdiff_t paths,
@@ -53,13 +66,23 @@ HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part,
 
 /* clang-format off */
 #define HA_VIEW_PART_(V, v, counts) \
-    {V##_shape_(v), HA_CHOICE_(V, V##_kind_, (v).kind), V##_flags_, V##_leaves_, (v).blob, (v).stride, counts}
+    {V##_shape_(v), HA_CHOICE_(V, V##_kind_, (v).kind), V##_flags_, V##_leaves_, \
+     (v).blob + (HA_CHOICE_(V, -1, (v).kind) == HA_AOS_ || HA_CHOICE_(V, -1, (v).kind) == HA_ONE_ ? V##_struct_ + 0 : 0), \
+     (v).blob, (v).stride, counts}
+
+#define HA_VIEW_APPLY_(V) \
+    HA_HOST_FN_ HA_MUST_CHECK ha_status V##_apply(V ha_v, const char *ha_paths, ha_operator ha_op, double ha_x, ha_error *ha_e) { \
+        ha_error ha_why; \
+        const ha_mapped *const ha_m = V##_mapped(ha_v, &ha_why); \
+        return ha_view_apply_(ha_m, ha_paths, ha_op, ha_x, &ha_why, ha_e); \
+    }
 
 #define HA_VIEW_MAPPED_(V, R) \
     HA_HOST_FN_ ha_mapped *V##_mapped(V ha_v, ha_error *ha_e) { \
         const ha_view_part_ ha_p = HA_VIEW_PART_(V, ha_v, V##_counts_(ha_v)); \
         return ha_view_mapped_(&ha_p, &R##_record, ha_e); \
     } \
+    HA_VIEW_APPLY_(V) \
     HA_HOST_FN_ const ha_mapped *V##_const_mapped(V##_const ha_w, ha_error *ha_e) { return V##_mapped(ha_w.view, ha_e); }
 
 #define HA_TYPED_PATH_FIELD_(C, T, ...) {HA_PATH_TEXT_(__VA_ARGS__), HA_DTYPE_OF(T)},
@@ -70,6 +93,7 @@ HA_API HA_MUST_CHECK ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part,
         const ha_view_part_ ha_p[2] = {HA_VIEW_PART_(V##_first_, ha_v.first, V##_counts_(ha_v)), HA_VIEW_PART_(V##_second_, ha_v.second, HA_NULL_)}; \
         return ha_view_split_mapped_(ha_p, V##_paths_, sizeof V##_paths_ / sizeof V##_paths_[0], ha_e); \
     } \
+    HA_VIEW_APPLY_(V) \
     HA_HOST_FN_ const ha_mapped *V##_const_mapped(V##_const ha_w, ha_error *ha_e) { return V##_mapped(ha_w.view, ha_e); }
 /* clang-format on */
 

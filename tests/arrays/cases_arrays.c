@@ -609,6 +609,114 @@ TEST(opened_without_a_scope) {
     drop_array(x.array);
 }
 
+/* The text of the error of the read that failed, and nothing has values now. */
+static void is_missing(darray x, const char *part) {
+    ha_read_darray v;
+    char expected[80];
+    snprintf(expected, sizeof expected, "elements %s were never written", part);
+    assert_int_equal(ha_open_view(&v, x, C, HA_READ), HA_ERR_STATE);
+    const ha_error e = ha_take_error();
+    if (!strstr(e.text, expected)) fail_msg("%s: %s", expected, e.text);
+}
+
+/* By the indices of what was opened: a ghost's are below 0. */
+TEST(missing_elements_by_their_indices) {
+    const ha_shape shape = {
+        .rank = 2, .extent = {2, 3}, .ghost_low = {1, 1}, .ghost_high = {1, 1}, .alignment = 64};
+    darray x = darray_make(HA_DTYPE_double, &shape, H), flat;
+    keep_array(x.array);
+    HA_OVERWRITING_ALL(v, darray_slice(x, 0, 0, 3, 1), C) {} /* all but row -1 */
+    is_missing(x, "[-1, 0) x [-1, 4)");
+    is_missing(darray_transpose(x), "[-1, 4) x [-1, 0)");
+    is_missing(darray_flip(x, 0), "[3, 4) x [-1, 4)");
+    is_missing(darray_flip(x, 1), "[-1, 0) x [0, 5)");
+    is_missing(darray_fix(x, 0, -1), "[-1, 4)");
+    is_missing(darray_with_origin(x, (const int64_t[]){10, 20}), "[10, 11) x [20, 25)");
+    is_missing(darray_slice(darray_fix(x, 1, 2), 0, -1, 2, 1), "[0, 1)");
+    drop_array(x.array);
+    harray_double list = harray_double_new(6);
+    keep_array(list.array);
+    flat = darray_from(list.array, 1, (const int64_t[]){6});
+    HA_OVERWRITING_RANGE(v, list, H, 0, 4) {}
+    is_missing(flat, "[4, 6)");
+    is_missing(darray_flip(flat, 0), "[0, 2)");
+    is_missing(darray_slice(flat, 0, 2, 6, 1), "[2, 4)");
+    SUCCEEDS(darray_free(&flat));
+    drop_array(list.array);
+}
+
+/* Nothing behind an access is written, whatever it is opened for. */
+#define BEHIND(access)                                                                             \
+    struct {                                                                                       \
+        access v;                                                                                  \
+        unsigned char behind[256];                                                                 \
+    }
+static void is_untouched(const unsigned char *behind) {
+    for (int i = 0; i < 256; i++) assert_int_equal(behind[i], 0xA5);
+}
+
+TEST(opened_without_a_span) {
+    array_double_2 x = keep_2(array_double_2_zeros(HA_DIM(3, 4), H));
+    BEHIND(ha_access) plain;
+    memset(&plain, 0xA5, sizeof plain);
+    SUCCEEDS(ha_open_view(&plain.v, x, H, HA_WRITE));
+    assert_int_equal(plain.v.size, 12);
+    REFUSED(HA_ERR_ARGUMENT, ha_span_of_(&plain.v, sizeof plain.v, &x, sizeof x));
+    assert_int_equal(plain.v.size, 12); /* still open */
+    SUCCEEDS(ha_close(&plain.v));
+    SUCCEEDS(ha_open_view(&plain.v, array_double_2_to_darray(x), C, HA_READ));
+    SUCCEEDS(ha_close(&plain.v));
+    SUCCEEDS(ha_open_view(&plain.v, array_double_2_array(x), C, HA_READ));
+    SUCCEEDS(ha_close(&plain.v));
+    is_untouched(plain.behind);
+    drop_array(x.array);
+}
+
+/* The compiler refuses them (test_access_errors), unless a pointer was cast. */
+TEST(opened_by_another_type) {
+    array_double_2 x = keep_2(array_double_2_zeros(HA_DIM(3, 4), H));
+    const darray d = array_double_2_to_darray(x);
+    BEHIND(ha_write_double_1) small;
+    BEHIND(ha_write_double_2) fitting;
+    memset(&small, 0xA5, sizeof small);
+    REFUSED(HA_ERR_ARGUMENT,
+            ha_open_any_(HA_ACCESS(&small.v), sizeof small.v, &x, sizeof x, H, HA_READ, "here"));
+    assert_null(small.v.array);
+    assert_int_equal(small.v.status, HA_ERR_ARGUMENT);
+    REFUSED(HA_ERR_ARGUMENT,
+            ha_open_any_(HA_ACCESS(&small.v), sizeof small.v, &d, sizeof d, H, HA_READ, "here"));
+    REFUSED(HA_ERR_ARGUMENT,
+            ha_read_anywhere_any_(HA_ACCESS(&small.v), sizeof small.v, &x, sizeof x, "here"));
+    is_untouched(small.behind);
+    memset(&fitting, 0xA5, sizeof fitting);
+    SUCCEEDS(ha_open_view(&fitting.v, x, H, HA_WRITE)); /* nobody else has it */
+    REFUSED(HA_ERR_ARGUMENT, ha_span_of_(HA_ACCESS(&fitting.v), sizeof fitting.v, &d, sizeof d));
+    SUCCEEDS(ha_close(&fitting.v));
+    is_untouched(fitting.behind);
+    drop_array(x.array);
+}
+
+/* Also where the compiler does not know what it is opened for. */
+TEST(opened_to_read_for_writing) {
+    array_double_2 x = keep_2(array_double_2_zeros(HA_DIM(3, 4), H));
+    const harray_double list = array_double_2_array(x);
+    static volatile unsigned write = HA_WRITE, overwrite_at_once = HA_OVERWRITE | HA_TRY;
+    ha_read_double_2 v;
+    ha_read_double of_list;
+    const uint64_t version = ha_array_version(x.array);
+    REFUSED(HA_ERR_ARGUMENT, ha_open_view(&v, x, H, write));
+    REFUSED(HA_ERR_ARGUMENT, ha_open_view(&v, x, H, overwrite_at_once));
+    assert_null(v.array);
+    assert_int_equal(ha_open_view(&of_list, list, H, write), HA_ERR_ARGUMENT);
+    assert_non_null(strstr(ha_take_error().text, "of a type to read"));
+    assert_true(ha_array_version(x.array) == version);
+    write = HA_READ | HA_TRY;
+    SUCCEEDS(ha_open_view(&v, x, H, write));
+    SUCCEEDS(ha_close(&v));
+    write = HA_WRITE;
+    drop_array(x.array);
+}
+
 TEST(moved_without_its_span) {
     array_double_2 x = keep_2(array_double_2_zeros(HA_DIM(3, 4), H));
     ha_access plain;
@@ -844,6 +952,10 @@ int main(void) {
         CASE(prefetched),
         CASE(of_ones_own_type),
         CASE(opened_without_a_scope),
+        CASE(missing_elements_by_their_indices),
+        CASE(opened_without_a_span),
+        CASE(opened_by_another_type),
+        CASE(opened_to_read_for_writing),
         CASE(moved_without_its_span),
         CASE(names_of_typed_functions),
         CASE(wrapped_and_handed_back),

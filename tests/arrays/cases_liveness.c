@@ -356,6 +356,112 @@ TEST(memory_on_its_way_back) {
     SUCCEEDS(ha_memory_set_cache(C, UINT64_MAX));
 }
 
+/* Frees n arrays while a queue is behind, which comes on by one command each time; gives the steps. */
+static uint64_t steps_of_freeing(size_t n) {
+    harray_double *x = (harray_double *)calloc(n, sizeof *x);
+    assert_non_null(x);
+    ha_context *fork = ha_context_fork(C);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = harray_double_new_at(SMALL, C);
+        HA_CHECK(ha_enqueue(C, do_nothing, NULL, 0));
+        HA_OVERWRITING_ALL(v, x[i], i % 3 ? C : fork) fill(&v, 1);
+        else fail();
+    }
+    const uint64_t before = ha_steps_;
+    for (size_t i = 0; i < n; i++) {
+        HA_CHECK(harray_double_free(&x[i * 7919 % n])); /* in some other order */
+        run_all_but(C, 2 * (n - i));
+    }
+    const uint64_t steps = ha_steps_ - before;
+    run_all_but(C, 0);
+    run_all_but(fork, 0);
+    ha_memory_sweep(C->memory);
+    assert_null(C->memory->retired);
+    assert_null(C->memory->due);
+    SUCCEEDS(ha_context_unfork(fork));
+    free(x);
+    return steps;
+}
+
+/* However many blocks wait already. */
+TEST(freeing_behind_a_queue_does_not_grow) {
+    const uint64_t few = steps_of_freeing(200), many = steps_of_freeing(800);
+    assert_true(few > 200);
+    assert_true(many < 4 * few * 3 / 2);
+}
+
+/* ---- many accesses at once ------------------------------------------------------------------ */
+
+/* Opens so many at once, of their own elements or all of the same, and closes them in some other order;
+ * gives the steps. */
+static uint64_t steps_of_opening(harray_double x, size_t n, unsigned how) {
+    ha_access *open = (ha_access *)calloc(n, sizeof *open);
+    assert_non_null(open);
+    const uint64_t before = ha_steps_;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = k * 7919 % n;
+        if (how == HA_READ)
+            HA_CHECK(ha_open(&open[i], x.array, H, HA_READ, 0, HA_END));
+        else
+            HA_CHECK(ha_open(&open[i], x.array, H, how, 2 * i, 2 * i + 2));
+    }
+    for (size_t k = 0; k < n; k++) HA_CHECK(ha_close(&open[k * 104729 % n]));
+    free(open);
+    return ha_steps_ - before;
+}
+
+/* However many are open already. */
+TEST(opening_among_many_does_not_grow) {
+    enum { FEW = 500, MANY = 4000 };
+    harray_double x = ramp(2 * MANY);
+    for (unsigned how = HA_READ; how <= HA_OVERWRITE; how++) {
+        const uint64_t few = steps_of_opening(x, FEW, how);
+        const uint64_t many = steps_of_opening(x, MANY, how);
+        assert_true(few > FEW);
+        assert_true(many < MANY / FEW * few * 2); /* n log n is less, n^2 8 times as much */
+    }
+    assert_false(ha_is_indexed(x.array));
+    drop(x);
+}
+
+/* Conflicts are those that there are among few. */
+TEST(conflicts_among_many) {
+    enum { MANY = 200, ELEMENTS = 1000 };
+    harray_double x = ramp(ELEMENTS);
+    ha_access open[MANY] = {{0}};
+    size_t first[MANY], last[MANY];
+    unsigned how[MANY] = {0}, refused = 0, granted = 0;
+    uint32_t random = 1;
+    for (int turn = 0; turn < 20000; turn++) {
+        const size_t i = (random = random * 1664525 + 1013904223) >> 16;
+        ha_access *it = &open[i % MANY];
+        if (it->array) {
+            HA_CHECK(ha_close(it));
+            continue;
+        }
+        random = random * 1664525 + 1013904223;
+        const size_t from = (random >> 8) % (ELEMENTS - 10), to = from + 1 + (random >> 4) % 9;
+        const unsigned mode = (random >> 20) % 4 ? HA_READ : HA_WRITE;
+        ha_status expected = HA_OK;
+        for (size_t k = 0; k < MANY; k++) {
+            const int overlap = open[k].array && from < last[k] && first[k] < to;
+            if (overlap && how[k] == HA_WRITE) expected = HA_ERR_CONFLICT;
+        }
+        assert_int_equal(ha_open(it, x.array, H, mode, from, to), expected);
+        first[i % MANY] = from;
+        last[i % MANY] = to;
+        how[i % MANY] = mode;
+        granted += expected == HA_OK;
+        refused += expected != HA_OK;
+        (void)ha_take_error();
+        if (turn % 500 == 0) step();
+    }
+    assert_true(granted > 1000 && refused > 1000);
+    for (size_t k = 0; k < MANY; k++)
+        if (open[k].array) HA_CHECK(ha_close(&open[k]));
+    drop(x);
+}
+
 /* Growing copies range by range; the block that goes needs one entry for that. */
 TEST(growth_notes_one_read) {
     enum { RANGES = 12 };
@@ -421,7 +527,7 @@ TEST(who_tries_does_not_wait) {
     SUCCEEDS(ha_open(&mine, y.array, H, HA_WRITE, 0, HA_END));
     ha_waiter its = {.thread = thread, .array = y.array, .requests = &request};
     ha_waiter me = {.thread = ha_self.id, .array = x.array, .requests = &request};
-    x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE_, H, HA_SITE, 1, 0, 0};
+    x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE_, H, HA_SITE, 1, 0, 0, 0};
     x.array->holders = 1;
     pthread_mutex_lock(&ha_slow.lock);
     ha_waiter_list(&its);
@@ -455,6 +561,9 @@ int main(void) {
         LATE(too_large_while_others_free),
         LATE(all_that_was_retired),
         LATE(memory_on_its_way_back),
+        LATE(freeing_behind_a_queue_does_not_grow),
+        LATE(opening_among_many_does_not_grow),
+        LATE(conflicts_among_many),
         LATE(growth_notes_one_read),
         LATE(readers_pass_later_writers),
         LATE(who_tries_does_not_wait),

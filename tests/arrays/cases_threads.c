@@ -450,6 +450,64 @@ TEST(handed_over) {
     drop(h.x);
 }
 
+static void *take(void *argument) {
+    hand_over *h = (hand_over *)argument;
+    ha_access mine;
+    h->status = ha_move(&mine, &h->access);
+    (void)ha_take_error();
+    if (h->status == HA_OK) HA_IGNORE(ha_close(&mine));
+    return NULL;
+}
+
+static ha_status taken_elsewhere(ha_access *access) {
+    hand_over h = {.access = *access, .status = HA_OK};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, take, &h), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    *access = h.access;
+    return h.status;
+}
+
+/* A thread reads what it also writes. Another thread that took one of both would use the same elements at
+ * the same time. */
+TEST(no_move_from_beside_a_write) {
+    harray_double x = list_at(C);
+    ha_access r, w, beside;
+    SUCCEEDS(ha_open(&r, x.array, C, HA_READ, 0, 3));
+    SUCCEEDS(ha_open(&w, x.array, C, HA_WRITE, 2, 5));
+    assert_int_equal(taken_elsewhere(&r), HA_ERR_CONFLICT);
+    assert_int_equal(taken_elsewhere(&w), HA_ERR_CONFLICT);
+    SUCCEEDS(ha_open(&beside, x.array, C, HA_WRITE, 0, 2));
+    assert_int_equal(taken_elsewhere(&r), HA_ERR_CONFLICT);
+    SUCCEEDS(ha_close(&w));
+    SUCCEEDS(ha_close(&beside)); /* all of them are open still, and ours */
+    SUCCEEDS(ha_open(&w, x.array, C, HA_WRITE, 3, 5));
+    assert_int_equal(taken_elsewhere(&r), HA_OK); /* other elements */
+    SUCCEEDS(ha_move(&beside, &w));               /* to the same thread */
+    SUCCEEDS(ha_close(&beside));
+    SUCCEEDS(ha_array_clear(x.array));
+    drop(x);
+}
+
+/* Who took an access counts it, and who had it no longer does. */
+TEST(moved_accesses_are_counted_once) {
+    harray_double x = list_at(C);
+    hand_over h = {.x = x, .status = HA_ERR_BACKEND};
+    pthread_t thread;
+    ha_access a;
+    const uint64_t held = ha_held();
+    SUCCEEDS(ha_open(&a, x.array, C, HA_WRITE, 0, 2));
+    assert_int_equal(taken_elsewhere(&a), HA_OK);
+    assert_int_equal(ha_held(), held);
+    assert_int_equal(pthread_create(&thread, NULL, open_and_exit, &h), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    SUCCEEDS(ha_move(&a, &h.access));
+    assert_int_equal(ha_held(), held + 1);
+    SUCCEEDS(ha_close(&a));
+    assert_int_equal(ha_held(), held);
+    drop(x);
+}
+
 /* Resizing through an access belongs to its thread, too. */
 static void *resize_elsewhere(void *argument) {
     hand_over *h = (hand_over *)argument;
@@ -585,6 +643,8 @@ int main(void) {
         CASE(holders_do_not_queue),
         CASE(left_behind),
         CASE(handed_over),
+        CASE(no_move_from_beside_a_write),
+        CASE(moved_accesses_are_counted_once),
         CASE(resized_elsewhere),
         CASE(any_mix_of_calls),
     };

@@ -338,15 +338,152 @@ TEST(no_circle_through_a_token) {
 /* Ending its own token lets a thread queue behind waiting writers again, as closing does. */
 TEST(ending_counts_as_closing) {
     harray_double x = list_at(C);
-    const uint64_t held = ha_self.held;
+    const uint64_t held = ha_held();
     ha_status (*const ends[])(ha_token *) = {ha_token_finish, ha_token_wait, end_at_m1};
     for (size_t i = 0; i < 3; i++) {
         ha_token token = token_of(x.array, C, HA_WRITE, 0, HA_END);
-        assert_int_equal(ha_self.held, held + 1);
+        assert_int_equal(ha_held(), held + 1);
         SUCCEEDS(ends[i](&token));
-        assert_int_equal(ha_self.held, held);
+        assert_int_equal(ha_held(), held);
+        token = token_of(x.array, C, HA_WRITE, 0, HA_END);
+        assert_int_equal(ha_held(), held + 1);
+        end_elsewhere(&token, ends[i]);
+        assert_int_equal(ha_held(), held);
     }
     drop(x);
+}
+
+/* So does a thread whose tokens others have ended: its reads let a writer go first. */
+TEST(fair_after_others_have_ended_its_tokens) {
+    harray_double x = list_at(C), y = list_at(C);
+    opener reader, writer;
+    ha_access a;
+    for (int i = 0; i < 3; i++) {
+        ha_token token = token_of(y.array, C, HA_WRITE, 0, HA_END);
+        end_elsewhere(&token, ha_token_finish);
+    }
+    const uint64_t sleeps = ha_test_sleeps_();
+    start_open(&reader, x.array, C, HA_READ, 0, HA_END);
+    assert_int_equal(wait_opened(&reader), HA_OK);
+    start_open(&writer, x.array, C, HA_WRITE, 0, HA_END);
+    until_asleep(sleeps + 1);
+    REFUSED(HA_ERR_BUSY, ha_open(&a, x.array, C, HA_READ | HA_TRY, 0, HA_END));
+    ha_token token = token_of(y.array, C, HA_WRITE, 0, HA_END); /* now it holds something */
+    SUCCEEDS(ha_open(&a, x.array, C, HA_READ | HA_TRY, 0, HA_END));
+    SUCCEEDS(ha_close(&a));
+    finish_token(&token);
+    finish(&reader);
+    assert_int_equal(wait_opened(&writer), HA_OK);
+    finish(&writer);
+    drop(x);
+    drop(y);
+}
+
+/* ---- queues and tokens ---------------------------------------------------------------------- */
+
+/* A writer waits for a token. Readers do not queue behind it: they may be those who end the token. */
+TEST(readers_pass_a_writer_that_waits_for_a_token) {
+    harray_double x = list_at(C);
+    opener reader, writer;
+    const uint64_t sleeps = ha_test_sleeps_();
+    ha_token token = token_of(x.array, C, HA_READ, 0, HA_END);
+    start_open(&writer, x.array, C, HA_WRITE, 0, HA_END);
+    until_asleep(sleeps + 1);
+    start_open(&reader, x.array, C, HA_READ, 0, HA_END);
+    until_quiet();
+    assert_true(has_opened(&reader));
+    assert_int_equal(wait_opened(&reader), HA_OK);
+    finish(&reader);
+    assert_false(has_opened(&writer));
+    finish_token(&token);
+    assert_int_equal(wait_opened(&writer), HA_OK);
+    finish(&writer);
+    drop(x);
+}
+
+/* Nor behind one that comes to wait for a token while they queue. */
+TEST(readers_pass_a_writer_that_comes_to_wait_for_a_token) {
+    harray_double x = list_at(C);
+    opener reader, writer;
+    ha_access a;
+    ha_token token = {NULL, NULL, 0};
+    const uint64_t sleeps = ha_test_sleeps_();
+    SUCCEEDS(ha_open(&a, x.array, C, HA_READ, 0, HA_END));
+    start_open(&writer, x.array, C, HA_WRITE, 0, HA_END);
+    until_asleep(sleeps + 1);
+    start_open(&reader, x.array, C, HA_READ, 0, HA_END);
+    until_asleep(sleeps + 2);
+    assert_false(has_opened(&reader));
+    SUCCEEDS(ha_detach(&token, &a));
+    until_quiet();
+    assert_true(has_opened(&reader));
+    assert_int_equal(wait_opened(&reader), HA_OK);
+    finish(&reader);
+    finish_token(&token);
+    assert_int_equal(wait_opened(&writer), HA_OK);
+    finish(&writer);
+    drop(x);
+}
+
+/* Reads x, and then waits for what is told. */
+typedef struct two_step {
+    ha_array *x, *y;
+    atomic_int opened, may_go_on;
+    ha_status first, second;
+} two_step;
+
+static void *read_then_write(void *argument) {
+    two_step *t = (two_step *)argument;
+    ha_access a, b;
+    t->first = ha_open(&a, t->x, C, HA_READ, 0, HA_END);
+    raise_flag(&t->opened);
+    await_flag(&t->may_go_on);
+    t->second = ha_open(&b, t->y, C, HA_WRITE, 0, HA_END);
+    if (t->second == HA_OK) HA_IGNORE(ha_close(&b));
+    if (t->first == HA_OK) HA_IGNORE(ha_close(&a));
+    return NULL;
+}
+
+/* The writer of x waits for a thread that waits for a token on y. early: it does already when the
+ * reader comes. */
+static void pass_by_way_of_another(int early) {
+    harray_double x = list_at(C), y = list_at(C);
+    opener reader, writer;
+    two_step between = {.x = x.array, .y = y.array};
+    pthread_t thread;
+    const uint64_t sleeps = ha_test_sleeps_();
+    ha_token token = token_of(y.array, C, HA_WRITE, 0, HA_END);
+    assert_int_equal(pthread_create(&thread, NULL, read_then_write, &between), 0);
+    await_flag(&between.opened);
+    start_open(&writer, x.array, C, HA_WRITE, 0, HA_END);
+    until_asleep(sleeps + 1);
+    if (early) {
+        raise_flag(&between.may_go_on);
+        until_asleep(sleeps + 2);
+    }
+    start_open(&reader, x.array, C, HA_READ, 0, HA_END);
+    if (!early) {
+        until_asleep(sleeps + 2);
+        assert_false(has_opened(&reader));
+        raise_flag(&between.may_go_on);
+    }
+    until_quiet();
+    assert_true(has_opened(&reader));
+    assert_int_equal(wait_opened(&reader), HA_OK);
+    finish(&reader);
+    finish_token(&token);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(between.first, HA_OK);
+    assert_int_equal(between.second, HA_OK);
+    assert_int_equal(wait_opened(&writer), HA_OK);
+    finish(&writer);
+    drop(x);
+    drop(y);
+}
+
+TEST(readers_pass_by_way_of_another_thread) {
+    pass_by_way_of_another(1);
+    pass_by_way_of_another(0);
 }
 
 /* ---- order: with held queues ---------------------------------------------------------------- */
@@ -641,6 +778,10 @@ int main(void) {
         CASE(other_threads_wait),
         CASE(no_circle_through_a_token),
         CASE(ending_counts_as_closing),
+        CASE(fair_after_others_have_ended_its_tokens),
+        CASE(readers_pass_a_writer_that_waits_for_a_token),
+        CASE(readers_pass_a_writer_that_comes_to_wait_for_a_token),
+        CASE(readers_pass_by_way_of_another_thread),
     };
     const struct CMUnitTest ordered[] = {
         ORDER(finish_orders_and_does_not_block),

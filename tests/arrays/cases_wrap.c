@@ -359,6 +359,66 @@ TEST(senseless_wraps) {
     device_release(M1, data, N);
 }
 
+/* Bytes that an array has from harray are no one else's; what ha_memory_allocate gave is the user's. */
+TEST(memory_of_another_array) {
+    const ha_type type = harray_double_type();
+    harray_double x = keep(harray_double_new_at(N, C)), y;
+    harray_double_set_name(x, "x");
+    HA_OVERWRITING_ALL(v, x, C) {
+        const ha_wrapped all = {v.data, C, 0}, behind = {v.data + N - 1, C, 0};
+        refuse_wrap(HA_ERR_STATE, type, N, &all, 1, "array 'x' (double[10]) owns some");
+        refuse_wrap(HA_ERR_STATE, type, 1, &behind, 1, "array 'x'");
+    }
+    else fail();
+    HA_OVERWRITING_ALL(v, x, H) {
+        const ha_wrapped middle = {v.data + 3, H, HA_WRAP_CONST};
+        refuse_wrap(HA_ERR_STATE, type, 2, &middle, 1, "array 'x'");
+    }
+    else fail();
+    double *own = (double *)ha_memory_allocate(C, N * sizeof *own);
+    y = harray_double_wrap_at(own, N, C);
+    keep_array(y.array);
+    drop(y);
+    SUCCEEDS(ha_memory_release(C, own));
+    drop(x);
+}
+
+/* However many there are, and whatever came and went between. */
+TEST(memory_of_one_of_many_arrays) {
+    enum { MANY = 60 };
+    harray_double x[MANY];
+    double *data[MANY];
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < MANY; i++) {
+            x[i] = harray_double_new_at(1 + 700 * (i * 7 % MANY), H);
+            HA_OVERWRITING_ALL(v, x[i], H) data[i] = v.data;
+        }
+        for (size_t i = 0; i < MANY; i += 3) SUCCEEDS(harray_double_free(&x[i]));
+        for (size_t i = 0; i < MANY; i++) {
+            if (!x[i].array) continue;
+            const ha_wrapped last = {data[i] + harray_double_size(x[i]) - 1, H, 0};
+            assert_null(ha_array_wrap(harray_double_type(), 1, &last, 1));
+            assert_int_equal(ha_take_error().status, HA_ERR_STATE);
+        }
+        for (size_t i = 0; i < MANY; i++) SUCCEEDS(harray_double_free(&x[i]));
+        if (round == 0) (void)ha_memory_trim(H, 0);
+    }
+}
+
+TEST(misaligned_memory) {
+    _Alignas(16) static char bytes[64];
+    const ha_wrapped four = {bytes + 4, H, 0}, one = {bytes + 1, H, 0};
+    const ha_type three_bytes = {"three bytes", 3};
+    refuse_wrap(HA_ERR_ARGUMENT, harray_double_type(), 2, &four, 1, "not aligned for its type");
+    refuse_wrap(HA_ERR_ARGUMENT, harray_c64_type(), 2, &one, 1, "not aligned for its type");
+    ha_array *x = ha_array_wrap(harray_c64_type(), 2, &four, 1); /* two floats */
+    assert_non_null(x);
+    SUCCEEDS(ha_unwrap(x));
+    x = ha_array_wrap(three_bytes, 5, &one, 1); /* whose alignment nobody knows */
+    assert_non_null(x);
+    SUCCEEDS(ha_unwrap(x));
+}
+
 /* Where a driver knows what a pointer is. */
 TEST(misplaced_memory) {
     const ha_type type = harray_double_type();
@@ -409,6 +469,9 @@ int main(void) {
         CASE(const_memory_with_room_on_a_device),
         CASE(const_memory_on_a_device),
         CASE(senseless_wraps),
+        CASE(memory_of_another_array),
+        CASE(memory_of_one_of_many_arrays),
+        CASE(misaligned_memory),
         CASE(misplaced_memory),
         CASE(described),
     };

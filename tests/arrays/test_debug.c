@@ -37,132 +37,9 @@ static int failing_memfd_create(const char *name, unsigned flags) {
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "../support/mistakes.h"
 
-/* ---- in the child --------------------------------------------------------------------------- */
-
-/* Announces a line that is to come from harray. */
-__attribute__((format(printf, 1, 2))) static void expect(const char *format, ...) {
-    char text[600] = "expected: ";
-    size_t n = strlen(text);
-    va_list args;
-    va_start(args, format);
-    n += (size_t)vsnprintf(text + n, sizeof text - n, format, args);
-    va_end(args);
-    text[n++] = '\n';
-    if (write(STDERR_FILENO, text, n) != (ssize_t)n) _exit(2);
-}
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (condition) break;                                                                      \
-        fprintf(stderr, "%s: not so: %s\n", HA_SITE, #condition);                                  \
-        _exit(3);                                                                                  \
-    } while (0)
-
-/* Stays reachable, for valgrind. */
-static harray_double named(const char *name, size_t n) {
-    static ha_array *volatile kept[8];
-    static size_t count;
-    harray_double x = harray_double_zeros(n);
-    CHECK(x.array && count < sizeof kept / sizeof *kept);
-    kept[count++] = x.array;
-    harray_double_set_name(x, name);
-    return x;
-}
-
-static double peek(const double *p) { return *(const volatile double *)p; }
-
-static void poke(const double *p) { *(volatile double *)(uintptr_t)p = 1; }
-
-/* ---- the parent ----------------------------------------------------------------------------- */
-
-enum { OUTPUT = 16000 };
-
-typedef struct outcome {
-    int status;
-    char text[OUTPUT];
-} outcome;
-
-/* As a program of its own would begin: cmocka has put handlers in place. */
-static void begin_child(int output) {
-    const struct rlimit no_core = {0, 0};
-    signal(SIGSEGV, SIG_DFL);
-    signal(SIGBUS, SIG_DFL);
-    signal(SIGABRT, SIG_DFL);
-    setrlimit(RLIMIT_CORE, &no_core);
-    dup2(output, STDERR_FILENO);
-    close(output);
-}
-
-static outcome run_child(void (*f)(void)) {
-    outcome o = {.status = 0};
-    int ends[2];
-    size_t length = 0;
-    assert_int_equal(pipe(ends), 0);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        close(ends[0]);
-        begin_child(ends[1]);
-        f();
-        _exit(0);
-    }
-    close(ends[1]);
-    for (ssize_t n; (n = read(ends[0], o.text + length, OUTPUT - 1 - length)) > 0;)
-        length += (size_t)n;
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &o.status, 0), child);
-    return o;
-}
-
-static size_t lines_with(const char *text, const char *begin) {
-    size_t n = 0;
-    for (const char *at = text; (at = strstr(at, begin)); at++) n += at == text || at[-1] == '\n';
-    return n;
-}
-
-/* Every line that was announced came once. Returns how many were. */
-static size_t check_lines(const outcome *o) {
-    const char announce[] = "expected: ";
-    size_t n = 0;
-    for (const char *at = o->text; (at = strstr(at, announce)); n++) {
-        char line[OUTPUT] = "harray: ";
-        at += strlen(announce);
-        size_t length = strcspn(at, "\n");
-        memcpy(line + strlen(line), at, length);
-        strcat(line, "\n");
-        if (lines_with(o->text, line) != 1) fail_msg("missing: %sin:\n%s", line, o->text);
-    }
-    if (lines_with(o->text, "harray: ") != n) fail_msg("too many lines:\n%s", o->text);
-    return n;
-}
-
-/* The child told what it announced, and died as it would have. */
-static void crashes(void (*f)(void)) {
-    const outcome o = run_child(f);
-    if (!WIFSIGNALED(o.status) || WTERMSIG(o.status) != SIGSEGV)
-        fail_msg("status %x:\n%s", (unsigned)o.status, o.text);
-    assert_int_equal(check_lines(&o), 1);
-}
-
-/* The child told what it announced, and went on. */
-static void goes_on(void (*f)(void), int code) {
-    const outcome o = run_child(f);
-    if (!WIFEXITED(o.status) || WEXITSTATUS(o.status) != code)
-        fail_msg("status %x:\n%s", (unsigned)o.status, o.text);
-    (void)check_lines(&o);
-}
-
-#define CRASHES(name)                                                                              \
-    static void name##_fault(void);                                                                \
-    static void name(HA_UNUSED void **state) { crashes(name##_fault); }                            \
-    static void name##_fault(void)
-#define GOES_ON_TO(code, name)                                                                     \
-    static void name##_child(void);                                                                \
-    static void name(HA_UNUSED void **state) { goes_on(name##_child, code); }                      \
-    static void name##_child(void)
-#define GOES_ON(name) GOES_ON_TO(0, name)
+static void plain(int signal) { _exit(signal == SIGSEGV ? 7 : 8); }
 
 /* ---- on the host ---------------------------------------------------------------------------- */
 
@@ -240,6 +117,34 @@ CRASHES(of_two_the_one_that_reads) {
                __FILE__, __LINE__ - 2);
         poke(w.data + 1000);
         poke(v.data + 1000);
+    }
+}
+
+/* Behind what is reserved for it. */
+CRASHES(far_behind_the_end) {
+    harray_double v = named("v", 1000);
+    HA_READING(r, v, ha_host()) {
+        expect("touched behind the end of array 'v' (double[1000]), opened at %s:%d", __FILE__,
+               __LINE__ - 2);
+        peek(r.data + 20000);
+    }
+}
+
+/* Nothing is known of the address, but what is near. */
+CRASHES(near_no_array) {
+    harray_double v = named("v", 1000);
+    const size_t far = (size_t)64 << 20;
+    char *alone = (char *)mmap(NULL, 2 * far, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    HA_READING(r, v, ha_host()) {
+        char *address = alone + far;
+        const char *data = (const char *)r.data;
+        const int behind = address > data;
+        expect("touched what is %zu bytes %s of the nearest array, 'v' (double[1000]), opened at "
+               "%s:%d",
+               behind ? (size_t)(address - data) - 8000 : (size_t)(data - address),
+               behind ? "behind the end" : "before the beginning", __FILE__, __LINE__ - 7);
+        peek((const double *)(const void *)address);
     }
 }
 
@@ -427,11 +332,11 @@ GOES_ON(asking_a_freed_array) {
     check_freed("ha_array_valid_context");
 }
 
-/* The records of the last arrays are kept, not of all. */
+/* For so many further ones nobody takes another array for it. */
 GOES_ON(many_freed_arrays) {
     harray_double u = named("u", 10), x = u;
     CHECK(harray_double_free(&u) == HA_OK);
-    for (int i = 1; i < HA_FREED_KEPT; i++)
+    for (int i = 1; i < HA_KEPT; i++)
         CHECK(ha_array_free(ha_array_new(harray_double_type(), 0, NULL)) == HA_OK);
     FREED("ha_array_free", ha_array_free(x.array));
 }
@@ -449,6 +354,118 @@ GOES_ON(many_freed_blocks) {
         CHECK(big.array && harray_double_free(&big) == HA_OK);
     }
     CHECK(ha_guards.bytes <= HA_GUARDS_RELEASED_BYTES_ && ha_guards.count < HA_GUARDS_RELEASED);
+}
+
+/* ---- the caller's memory -------------------------------------------------------------------- */
+
+enum { WRAPPED = 5000 };
+
+static double *own_memory(void) {
+    double *p = (double *)mmap(NULL, WRAPPED * sizeof *p, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(p != MAP_FAILED);
+    for (size_t i = 0; i < WRAPPED; i++) p[i] = (double)i;
+    return p;
+}
+
+CRASHES(wrapped_memory_without_an_access) {
+    double *own = own_memory();
+    harray_double x = harray_double_wrap(own, WRAPPED);
+    harray_double_set_name(x, "x");
+    HA_WRITING(v, x, ha_host()) CHECK(v.data == own && peek(own + 2000) == 2000);
+    expect("array 'x' (double[5000]) was touched without an open access; the last one was opened "
+           "at %s:%d and closed",
+           __FILE__, __LINE__ - 3);
+    peek(own + 2000);
+}
+
+CRASHES(wrapped_memory_that_was_never_opened) {
+    double *own = own_memory();
+    harray_double x = harray_double_wrap(own, WRAPPED);
+    expect("array (double[5000]) was touched without an open access; none was opened on the host "
+           "yet");
+    CHECK(x.array);
+    poke(own + 2000);
+}
+
+CRASHES(a_write_through_a_read_of_wrapped_memory) {
+    double *own = own_memory();
+    harray_double x = harray_double_wrap(own, WRAPPED);
+    HA_READING(v, x, ha_host()) {
+        expect("a write through a read access of array (double[5000]), opened at %s:%d", __FILE__,
+               __LINE__ - 2);
+        CHECK(peek(own + 2000) == 2000);
+        poke(v.data + 2000);
+    }
+}
+
+CRASHES(wrapped_memory_that_a_device_writes) {
+    double *own = own_memory();
+    harray_double x = harray_double_wrap(own, WRAPPED);
+    CHECK(harray_double_sync(x) == HA_OK && peek(own + 2000) == 2000); /* it may be read */
+    HA_WRITING(v, x, ha_context_find("sim:0")) {
+        expect("array (double[5000]) was touched without an open access; none was opened on the "
+               "host yet");
+        CHECK(ha_wait(&v) == HA_OK);
+    }
+    HA_WRITING(v, x, ha_context_find("sim:0")) CHECK(v.data); /* by now the copy has happened */
+    peek(own + 2000);
+}
+
+/* The engine reaches it, a sync and the end open it, and its neighbours were never closed. */
+GOES_ON(wrapped_memory_is_used) {
+    double *own = own_memory(), value;
+    harray_double x = harray_double_wrap(own + 3, WRAPPED - 6);
+    ha_context *sim = ha_context_find("sim:0");
+    CHECK(peek(own + 2) == 2 && peek(own + WRAPPED - 3) == WRAPPED - 3);
+    for (int i = 0; i < 3; i++) {
+        HA_WRITING(v, x, sim) CHECK(v.size == WRAPPED - 6);
+        HA_WRITING_RANGE(v, x, ha_host(), 1000, 3000) poke(v.data + 1000);
+        CHECK(harray_double_get(x, 4000, &value) == HA_OK && value == 4003);
+        CHECK(harray_double_set(x, 4000, 4003) == HA_OK);
+        harray_double y = harray_double_copy(x);
+        CHECK(harray_double_free(&y) == HA_OK);
+    }
+    CHECK(harray_double_sync(x) == HA_OK && peek(own + 2003) == 1);
+    HA_WRITING(v, x, sim) CHECK(v.data);
+    CHECK(harray_double_unwrap(&x) == HA_OK);
+    poke(own + 2500);
+    harray_double z = harray_double_wrap_const(own, WRAPPED);
+    CHECK(peek(own + 2500) == 1);
+    CHECK(harray_double_unwrap(&z) == HA_OK && ha_shutdown() == HA_OK);
+    poke(own + 2500);
+}
+
+/* ---- fork ----------------------------------------------------------------------------------- */
+
+/* A child has a copy, in which it may touch what is open, and nothing else. */
+GOES_ON(a_child_has_its_own_bytes) {
+    int status = 0;
+    double *own = own_memory();
+    harray_double u = named("u", 5000), x = harray_double_wrap(own, WRAPPED);
+    HA_WRITING(v, u, ha_host()) {
+        v.data[17] = 4;
+        const pid_t child = fork();
+        if (child == 0) {
+            const int same = v.data[17] == 4 && v.data[4999] == 0 && peek(own + 2000) == 2000;
+            v.data[17] = v.data[4000] = 5;
+            poke(own + 2000);
+            _exit(same && v.data[17] == 5 ? 6 : 1);
+        }
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 6);
+        CHECK(v.data[17] == 4 && v.data[4000] == 0);
+    }
+    HA_READING(v, x, ha_host()) CHECK(v.data[2000] == 2000);
+    HA_READING(v, u, ha_host()) {
+        const pid_t child = fork();
+        if (child == 0) {
+            signal(SIGSEGV, plain);
+            poke(v.data + 17);
+            _exit(1);
+        }
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    }
+    CHECK(harray_double_unwrap(&x) == HA_OK && harray_double_free(&u) == HA_OK);
 }
 
 /* ---- what is not to be told ----------------------------------------------------------------- */
@@ -635,8 +652,6 @@ static void informed(int signal, siginfo_t *info, HA_UNUSED void *context) {
     siglongjmp(back, signal);
 }
 
-static void plain(int signal) { _exit(signal == SIGSEGV ? 7 : 8); }
-
 /* It is called, and the program goes on as it likes. */
 GOES_ON(a_handler_that_comes_back) {
     struct sigaction action = {.sa_sigaction = informed, .sa_flags = SA_SIGINFO};
@@ -745,6 +760,14 @@ int main(void) {
         cmocka_unit_test(behind_the_end),
         cmocka_unit_test(before_the_beginning),
         cmocka_unit_test(outside_a_range),
+        cmocka_unit_test(far_behind_the_end),
+        cmocka_unit_test(near_no_array),
+        cmocka_unit_test(wrapped_memory_without_an_access),
+        cmocka_unit_test(wrapped_memory_that_was_never_opened),
+        cmocka_unit_test(a_write_through_a_read_of_wrapped_memory),
+        cmocka_unit_test(wrapped_memory_that_a_device_writes),
+        cmocka_unit_test(wrapped_memory_is_used),
+        cmocka_unit_test(a_child_has_its_own_bytes),
         cmocka_unit_test(of_two_the_one_that_reads),
         cmocka_unit_test(many_accesses),
         cmocka_unit_test(after_freeing),

@@ -110,7 +110,8 @@ TEST(texts_of_openings) {
         HA_READING_RANGE(w, x, M1, 1, 3) fail();
         snprintf(site[0], sizeof site[0], "%s:%d", __FILE__, __LINE__ - 1);
         WORDS(HA_ERR_CONFLICT, "ha_open", "pressure", "double", ha_context_name(C),
-              ha_context_name(M1), site[0], site[1], "open the read before the write");
+              ha_context_name(M1), site[0], site[1],
+              C == M1 ? "open the read before the write" : "close that one first");
         assert_int_equal(ha_array_clear(x.array), HA_ERR_CONFLICT);
         WORDS(HA_ERR_CONFLICT, NULL, "pressure", ha_context_name(C), site[1]);
         assert_int_equal(ha_array_prefetch(x.array, M1, 0, HA_END), HA_ERR_CONFLICT);
@@ -474,6 +475,104 @@ TEST(printing) {
     assert_non_null(strstr(check.text, "no kind of context"));
 }
 
+/* ---- in the place of others ------------------------------------------------------------------ */
+
+/* As a library would do it: its own lines are no news for who calls it. */
+static ha_status grow(harray_double x, const char *site) {
+    ha_status s = HA_OK;
+    HA_FROM(site) s = harray_double_resize(x, 9);
+    return s;
+}
+
+static void begins_with(const char *site) {
+    const ha_error e = ha_take_error();
+    if (strncmp(e.text, site, strlen(site)) != 0 || strncmp(e.text + strlen(site), ": ", 2) != 0)
+        fail_msg("not from %s: %s", site, e.text);
+    if (strstr(e.text + strlen(site), site)) fail_msg("twice: %s", e.text);
+}
+
+TEST(errors_from_another_place) {
+    harray_double x = named_list();
+    double value;
+    ha_access a, b;
+    HA_READING(v, x, C) {
+        assert_int_equal(grow(x, "main.c:7"), HA_ERR_CONFLICT);
+        begins_with("main.c:7");
+        HA_FROM("main.c:8") {
+            assert_int_equal(harray_double_get(x, 99, &value), HA_ERR_ARGUMENT);
+            begins_with("main.c:8");
+            assert_int_equal(ha_open(&a, x.array, C, HA_READ, 2, 99), HA_ERR_ARGUMENT);
+            begins_with("main.c:8");
+            assert_int_equal(grow(x, "library.c:1"), HA_ERR_CONFLICT); /* which calls another one */
+            begins_with("main.c:8");
+            break;
+        }
+    }
+    else fail();
+    assert_int_equal(ha_open(&a, x.array, C, HA_READ, 2, 99), HA_ERR_ARGUMENT);
+    assert_null(strstr(ha_take_error().text, "main.c"));
+    HA_FROM("main.c:9") SUCCEEDS(ha_open(&a, x.array, C, HA_WRITE, 0, HA_END));
+    assert_int_equal(ha_open(&b, x.array, C, HA_WRITE, 0, HA_END), HA_ERR_CONFLICT);
+    assert_non_null(strstr(ha_take_error().text, "opened at main.c:9"));
+    SUCCEEDS(ha_close(&a));
+    HA_FROM(NULL) {
+        assert_int_equal(ha_array_resize(NULL, 3), HA_ERR_ARGUMENT);
+        assert_string_equal(ha_take_error().text, "ha_array_resize: no array");
+    }
+    drop(x);
+}
+
+/* What is asked for without a line moves bytes on behalf of one. */
+TEST(sites_from_another_place) {
+    ha_site_statistics sites[64];
+    harray_double x = list_at(C), y = list_at(H);
+    array_double_1 from = array_double_1_from(x, HA_DIM(5)), to = array_double_1_from(y, HA_DIM(5));
+    int copied = 0, read = 0;
+    ha_report_reset();
+    HA_FROM("main.c:21") SUCCEEDS(array_double_1_copy(to, from, H));
+    HA_WRITING(v, x, C) {}
+    HA_FROM("main.c:22") HA_READING(v, x, H) {}
+    const size_t n = ha_sites(sites, 64);
+    for (size_t i = 0; i < n && i < 64; i++) {
+        copied |= !strcmp(sites[i].site, "main.c:21");
+        read |= !strcmp(sites[i].site, "main.c:22");
+        assert_null(strstr(sites[i].site, "array_double"));
+    }
+    if (!shares_memory(C)) assert_true(copied && read);
+    SUCCEEDS(array_double_1_free(&from));
+    SUCCEEDS(array_double_1_free(&to));
+    drop(x);
+    drop(y);
+}
+
+TEST(who_has_no_array) {
+    ha_access a = {0};
+    ha_token t = {0};
+    assert_int_equal(ha_close(&a), HA_ERR_STATE);
+    assert_string_equal(ha_take_error().text, "ha_close: the access is not open");
+    assert_int_equal(ha_access_resize(&a, 1), HA_ERR_STATE);
+    assert_string_equal(ha_take_error().text, "ha_access_resize: the access is not open");
+    assert_int_equal(ha_array_purge(NULL), HA_ERR_ARGUMENT);
+    assert_string_equal(ha_take_error().text, "ha_array_purge: no array");
+    assert_int_equal(ha_array_swap(NULL, NULL), HA_ERR_ARGUMENT);
+    assert_string_equal(ha_take_error().text, "ha_array_swap: no array");
+    assert_int_equal(ha_token_finish(&t), HA_ERR_STATE);
+    assert_string_equal(ha_take_error().text, "ha_token_finish: the token is not in use");
+}
+
+TEST(living_arrays_are_named) {
+    harray_double x = named_list(), more[4];
+    assert_int_equal(ha_shutdown(), HA_ERR_STATE);
+    assert_non_null(strstr(ha_take_error().text, "'pressure' (double[5])"));
+    for (int i = 0; i < 4; i++) more[i] = harray_double_new_at((size_t)i, C);
+    assert_int_equal(ha_shutdown(), HA_ERR_STATE);
+    const ha_error e = ha_take_error(); /* some of them */
+    assert_non_null(strstr(e.text, "(double["));
+    assert_non_null(strstr(e.text, ", ..."));
+    for (int i = 0; i < 4; i++) SUCCEEDS(harray_double_free(&more[i]));
+    drop(x);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         CASE(the_first_is_kept),
@@ -489,6 +588,10 @@ int main(int argc, char **argv) {
         CASE(overflowing_accesses),
         CASE(resized_beyond_memory),
         CASE(no_arguments),
+        CASE(errors_from_another_place),
+        CASE(sites_from_another_place),
+        CASE(who_has_no_array),
+        CASE(living_arrays_are_named),
     };
     const struct CMUnitTest once[] = {CASE(status_names), CASE(full_memory), CASE(printing)};
     int failed = 0;

@@ -92,6 +92,77 @@ TEST(stale_accesses) {
     assert_int_equal(harray_double_free(&x), HA_OK);
 }
 
+/* ---- arrays that were freed ------------------------------------------------------------------ */
+
+/* Whoever comes with another copy of the handle is told, also long after. */
+static void expect_freed(ha_array *x) {
+    double d = 0;
+    ha_access v;
+    ha_request request = {.access = &v, .array = x, .last = HA_END};
+    REFUSED(HA_ERR_STATE, ha_open(&v, x, NULL, HA_READ, 0, HA_END));
+    REFUSED(HA_ERR_STATE, ha_open(&v, x, NULL, HA_WRITE | HA_TRY, 0, 1));
+    REFUSED(HA_ERR_STATE, ha_overwrite(&v, x, NULL, 3, HA_WAIT));
+    REFUSED(HA_ERR_STATE, ha_read_anywhere(&v, x, NULL, 0, HA_END));
+    REFUSED(HA_ERR_STATE, ha_open_many(&request, 1));
+    REFUSED(HA_ERR_STATE, ha_array_prefetch(x, NULL, 0, 1));
+    REFUSED(HA_ERR_STATE, ha_array_get(x, 0, &d));
+    REFUSED(HA_ERR_STATE, ha_array_set(x, 0, &d));
+    REFUSED(HA_ERR_STATE, ha_array_resize(x, 4));
+    REFUSED(HA_ERR_STATE, ha_array_purge(x));
+    REFUSED(HA_ERR_STATE, ha_sync(x));
+    REFUSED(HA_ERR_STATE, ha_unwrap(x));
+    assert_int_equal(ha_array_size(x), 0);
+    assert_int_equal(ha_take_error().status, HA_ERR_STATE);
+    assert_int_equal(ha_array_free(x), HA_ERR_STATE);
+    const ha_error e = ha_take_error();
+    assert_int_equal(e.status, HA_ERR_STATE);
+    assert_string_equal(e.text, "array 'u' (double[3]) was freed");
+}
+
+TEST(freed_arrays) {
+    harray_double x = three(), copy = x;
+    ha_access v, stale;
+    harray_double_set_name(x, "u");
+    assert_int_equal(ha_open(&v, x.array, NULL, HA_WRITE, 0, HA_END), HA_OK);
+    stale = v;
+    assert_int_equal(ha_close(&v), HA_OK);
+    assert_int_equal(harray_double_free(&x), HA_OK);
+    expect_freed(copy.array);
+    for (int i = 1; i < HA_KEPT; i++) {
+        harray_double other = three();
+        assert_ptr_not_equal(other.array, copy.array);
+        assert_int_equal(harray_double_free(&other), HA_OK);
+    }
+    expect_freed(copy.array);
+    v = stale;
+    REFUSED(HA_ERR_STATE, ha_close(&v));
+}
+
+/* In the end the record is another array's. Accesses of the old one are none of it. */
+TEST(freed_long_ago) {
+    enum { MANY = 3 * HA_KEPT };
+    harray_double x = three();
+    ha_array *const before = x.array;
+    ha_access v;
+    assert_int_equal(ha_open(&v, x.array, NULL, HA_WRITE, 0, HA_END), HA_OK);
+    ha_access stale = v;
+    assert_int_equal(ha_close(&v), HA_OK);
+    assert_int_equal(harray_double_free(&x), HA_OK);
+    int round = 0;
+    for (; round < MANY && !x.array; round++) {
+        harray_double other = three();
+        if (other.array == before)
+            x = other;
+        else
+            assert_int_equal(harray_double_free(&other), HA_OK);
+    }
+    assert_true(round >= HA_KEPT && x.array);
+    assert_int_equal(ha_open(&v, x.array, NULL, HA_WRITE, 0, HA_END), HA_OK);
+    REFUSED(HA_ERR_STATE, ha_close(&stale));
+    assert_int_equal(ha_close(&v), HA_OK);
+    assert_int_equal(harray_double_free(&x), HA_OK);
+}
+
 TEST(ways_to_open) {
     harray_double x = three();
     ha_access v;
@@ -343,6 +414,8 @@ int main(void) {
         cmocka_unit_test(asking_no_array),
         cmocka_unit_test(types_without_name),
         cmocka_unit_test(stale_accesses),
+        cmocka_unit_test(freed_arrays),
+        cmocka_unit_test(freed_long_ago),
         cmocka_unit_test(ways_to_open),
         cmocka_unit_test(odd_names),
         cmocka_unit_test(optional_slots),

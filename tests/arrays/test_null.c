@@ -54,8 +54,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(resize, ha_access_resize_(NO, 1, SITE))                                                      \
     S(reserve, ha_access_reserve_(NO, 1, SITE))                                                    \
     S(wait, ha_wait_(NO, SITE))                                                                    \
-    S(run, ha_run_(nothing, NO, 0))                                                                \
-    S(run_nothing, ha_run_(NULL, ACCESS, sizeof open_table))                                       \
+    S(run, ha_run_(nothing, NO, 0, SITE))                                                          \
+    S(run_nothing, ha_run_(NULL, ACCESS, sizeof open_table, SITE))                                 \
     S(detach_nothing, ha_detach_(&token, NO, SITE))                                                \
     S(detach_nowhere, ha_detach_(NO, ACCESS, SITE))                                                \
     S(finish, ha_token_finish(NO))                                                                 \
@@ -72,6 +72,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(array_reserve, ha_array_reserve(NO, NO, 1))                                                  \
     S(clear, ha_array_clear(NO))                                                                   \
     S(purge, ha_array_purge(NO))                                                                   \
+    S(evict, ha_array_evict_(NO, NO, NO))                                                          \
     S(swap, ha_array_swap(line.array, NO))                                                         \
     S(assign, ha_array_assign(line.array, NO))                                                     \
     S(assign_at, ha_array_assign_at(NO, line.array, NO))                                           \
@@ -80,8 +81,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(set_release, ha_array_set_release(line.array, NULL, NO))                                     \
     S(sync, ha_sync_(NO, SITE))                                                                    \
     S(type_find, ha_type_find("double", NO))                                                       \
-    S(enqueue, ha_enqueue(NO, NULL, NO, 0))                                                        \
-    S(enqueue_argument, ha_enqueue(NO, nothing, NO, 8))                                            \
+    S(enqueue, ha_enqueue_(NO, NULL, NO, 0, SITE))                                                 \
+    S(enqueue_argument, ha_enqueue_(NO, nothing, NO, 8, SITE))                                     \
     S(unfork, ha_context_unfork(NO))                                                               \
     S(sim_hold, ha_sim_hold(NO))                                                                   \
     S(sim_step, ha_sim_step(NO, 1))                                                                \
@@ -90,9 +91,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
 
 #define VIEWS(S)                                                                                   \
     S(equal, darray_equal_(table, table, NO, SITE))                                                \
-    S(view_get, darray_get(table, two_by_two, NO))                                                 \
-    S(view_get_at, darray_get(table, NO, (ha_dvalue[]){ONE}))                                      \
-    S(view_set_at, darray_set(table, NO, ONE))                                                     \
+    S(view_get, darray_get(table, table.rank, two_by_two, NO))                                     \
+    S(view_get_at, darray_get(table, table.rank, NO, (ha_dvalue[]){ONE}))                          \
+    S(view_set_at, darray_set(table, table.rank, NO, ONE))                                         \
     S(element, darray_get_element_(table, (int64_t[]){0, 0}, NO))                                  \
     S(set_element, darray_set_element_(table, (int64_t[]){0, 0}, NO))                              \
     S(fill, darray_fill_element_(table, NO, NO, SITE))                                             \
@@ -126,9 +127,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_open_nothing,                                                                        \
       ha_records_open_(&no_records, records.records, NO, NO, 0, HA_END, SITE))                     \
     S(records_close, ha_records_close_(NO))                                                        \
-    S(records_run, ha_records_run(nothing, NO, NO, 0))                                             \
-    S(records_run_nothing, ha_records_run(NULL, &open_records, NO, 0))                             \
-    S(records_run_argument, ha_records_run(nothing, &open_records, NO, 8))                         \
+    S(records_run, ha_records_run_(nothing, NO, NO, 0, SITE))                                      \
+    S(records_run_nothing, ha_records_run_(NULL, &open_records, NO, 0, SITE))                      \
+    S(records_run_argument, ha_records_run_(nothing, &open_records, NO, 8, SITE))                  \
     S(records_wait, ha_records_wait_(NO, SITE))                                                    \
     S(records_prefetch, ha_records_prefetch_(NO, NO, NO, 0, HA_END, SITE))                         \
     S(records_use,                                                                                 \
@@ -214,8 +215,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_wrap, ha_records_wrap(NO, NO, 0))                                                    \
     S(records_of, pairs_of(NO, 3).records)                                                         \
     S(records_of_const, pairs_of_const(NO, 3).records)                                             \
-    S(records_on, pairs_on(NO, 3).records)                                                         \
-    S(records_wrap_typed, ha_records_typed_wrap_(records.type_, two_by_two, "soa", NO, 0, SITE))   \
+    S(records_on, pairs_on(NO, 2, 3).records)                                                      \
+    S(records_wrap_typed,                                                                          \
+      ha_records_typed_wrap_(records.type_, two_by_two, "soa", NO, 2, 0, SITE))                    \
     S(records_mapping, ha_records_mapping(NO, NO))                                                 \
     S(report, (ha_report(NO), NULL))                                                               \
     S(report_json, (ha_report_json(NO), NULL))
@@ -245,6 +247,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(valid_ranges, 1, ha_array_valid_ranges(line.array, NO, NO, 9))                               \
     S(first_touch, 1, ha_array_first_touch(NO) == ha_host())                                       \
     S(valid_context, 1, ha_array_valid_context(NO) == ha_host())                                   \
+    S(residency, 1, ha_array_residency(line.array, NO, 9))                                         \
     S(statistics, 0, ha_array_statistics(NO).bytes)                                                \
     S(describe, sizeof "no array\n" - 1, ha_describe(NO, NO, 9))                                   \
     S(kinds, 0, ha_context_count(NO))                                                              \

@@ -210,6 +210,7 @@ static int calls_in_child(harray_double x, harray_double y) {
     CHILD(ha_array_reserve(x.array, C, 9) == HA_ERR_STATE);
     CHILD(ha_array_clear(x.array) == HA_ERR_STATE);
     CHILD(ha_array_purge(x.array) == HA_ERR_STATE);
+    CHILD(ha_array_evict(x.array, C) == HA_ERR_STATE);
     CHILD(ha_array_prefetch(x.array, C, 0, HA_END) == HA_ERR_STATE);
     CHILD(harray_double_zeros(3).array == NULL);
     CHILD(ha_array_copy(x.array) == NULL);

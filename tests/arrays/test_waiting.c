@@ -39,25 +39,32 @@ typedef struct opener {
     pthread_t thread;
     ha_array *array;
     unsigned how;
+    size_t first, last;
     atomic_int opened, may_close;
 } opener;
 
 static void *open_and_close(void *argument) {
     opener *o = (opener *)argument;
     ha_access v;
-    HA_CHECK(ha_open(&v, o->array, ha_host(), o->how, 0, HA_END));
+    HA_CHECK(ha_open(&v, o->array, ha_host(), o->how, o->first, o->last));
     atomic_store(&o->opened, 1);
     await_flag(&o->may_close);
     HA_CHECK(ha_close(&v));
     return NULL;
 }
 
-static void start(opener *o, ha_array *array, unsigned how) {
+static void start_part(opener *o, ha_array *array, unsigned how, size_t first, size_t last) {
     o->array = array;
     o->how = how;
+    o->first = first;
+    o->last = last;
     atomic_store(&o->opened, 0);
     atomic_store(&o->may_close, 0);
     assert_int_equal(pthread_create(&o->thread, NULL, open_and_close, o), 0);
+}
+
+static void start(opener *o, ha_array *array, unsigned how) {
+    start_part(o, array, how, 0, HA_END);
 }
 
 static void end(opener *o) {
@@ -91,6 +98,250 @@ static void readers_have_their_turn(HA_UNUSED void **state) {
     end(&writers[(round + 1) % 2]);
     HA_CHECK(ha_array_free(array));
     HA_CHECK(ha_shutdown()); /* no block stays behind that the next test does not know */
+}
+
+/* Here the reader has only to be told: a writer that comes in that moment lets it go first. Not one that
+ * writes other elements, nor one that holds something. */
+static void a_reader_before_later_writers(HA_UNUSED void **state) {
+    const ha_lock_request read = {.range = {0, SIZE / 2}};
+    ha_array *array = zeros(), *other = zeros();
+    ha_waiter reader = {.thread = UINT64_MAX & ~HA_TOKEN_, .array = array, .requests = &read};
+    ha_access v, w;
+    pthread_mutex_lock(&ha_slow.lock);
+    ha_waiter_list(&reader);
+    pthread_mutex_unlock(&ha_slow.lock);
+    ha_waiters_add(array, 1);
+    assert_int_equal(ha_open(&v, array, NULL, HA_WRITE | HA_TRY, 0, 1), HA_ERR_BUSY);
+    assert_int_equal(ha_open(&v, array, NULL, HA_OVERWRITE | HA_TRY, 0, HA_END), HA_ERR_BUSY);
+    HA_CHECK(ha_open(&v, array, NULL, HA_WRITE | HA_TRY, SIZE / 2, SIZE)); /* other elements */
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_open(&v, array, NULL, HA_READ | HA_TRY, 0, SIZE));
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_open(&w, other, NULL, HA_READ, 0, HA_END));
+    HA_CHECK(ha_open(&v, array, NULL, HA_WRITE | HA_TRY, 0, SIZE));
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_close(&w));
+    reader.trying = 1; /* it is there for a moment only */
+    HA_CHECK(ha_open(&v, array, NULL, HA_WRITE | HA_TRY, 0, SIZE));
+    HA_CHECK(ha_close(&v));
+    pthread_mutex_lock(&ha_slow.lock);
+    ha_waiter_unlist(&reader);
+    pthread_mutex_unlock(&ha_slow.lock);
+    ha_waiters_add(array, (uint32_t)-1);
+    HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_array_free(other));
+    HA_CHECK(ha_shutdown());
+}
+
+/* Threads write a part each, and may wait for each other there: so none of them waits for a reader that the
+ * other one holds up, itself or by holding up a writer that the reader lets go first. */
+static void no_turn_for_a_reader_that_is_held_up(HA_UNUSED void **state) {
+    static opener writer, reader, first;
+    ha_array *array = zeros();
+    ha_access v;
+    for (unsigned by_a_writer = 0; by_a_writer < 2; by_a_writer++) {
+        start_part(&writer, array, HA_WRITE, 0, 2);
+        while (!atomic_load(&writer.opened)) sched_yield();
+        if (by_a_writer) start_part(&first, array, HA_WRITE, 0, 5);
+        until_listed(array, by_a_writer);
+        start_part(&reader, array, HA_READ, by_a_writer ? 4 : 0, SIZE);
+        until_listed(array, by_a_writer + 1);
+        HA_CHECK(ha_open(&v, array, NULL, HA_WRITE | HA_TRY, SIZE / 2, SIZE));
+        HA_CHECK(ha_close(&v));
+        end(&writer);
+        if (by_a_writer) end(&first);
+        end(&reader);
+    }
+    HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_shutdown());
+}
+
+/* Writers take turns and never end. A reader that comes again and again has its turn after those that
+ * waited when it came. */
+static void every_reader_has_its_turn(HA_UNUSED void **state) {
+    static opener reader, writers[3];
+    ha_array *array = zeros();
+    start(&writers[0], array, HA_WRITE);
+    while (!atomic_load(&writers[0].opened)) sched_yield();
+    for (unsigned round = 0; round < 3; round++) {
+        start(&writers[1], array, HA_WRITE); /* before the reader */
+        until_listed(array, 1);
+        start(&reader, array, HA_READ);
+        until_listed(array, 2);
+        start(&writers[2], array, HA_WRITE); /* behind it */
+        until_listed(array, 3);
+        end(&writers[0]);
+        while (!atomic_load(&writers[1].opened)) sched_yield();
+        assert_false(atomic_load(&reader.opened) || atomic_load(&writers[2].opened));
+        end(&writers[1]);
+        while (!atomic_load(&reader.opened)) sched_yield();
+        until_quiet();
+        assert_false(atomic_load(&writers[2].opened));
+        end(&reader);
+        while (!atomic_load(&writers[2].opened)) sched_yield();
+        end(&writers[2]);
+        start(&writers[0], array, HA_WRITE);
+        while (!atomic_load(&writers[0].opened)) sched_yield();
+    }
+    end(&writers[0]);
+    HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_shutdown());
+}
+
+/* ---- threads that are cancelled ------------------------------------------------------------ */
+
+HA_NOINLINE_ static void open_one(ha_array *array) {
+    ha_access v;
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_WRITE, 0, HA_END));
+    HA_CHECK(ha_close(&v));
+}
+
+HA_NOINLINE_ static void open_many(ha_array *array) {
+    ha_access v;
+    ha_request request = {.access = &v, .array = array, .how = HA_WRITE, .last = HA_END};
+    HA_CHECK(ha_open_many(&request, 1));
+    HA_CHECK(ha_close(&v));
+}
+
+/* With no variables of their own: AddressSanitizer does not see that these end by cancelling. */
+static void *open_until_cancelled(void *array) {
+    open_one((ha_array *)array);
+    pthread_testcancel();
+    return array;
+}
+
+static void *open_many_until_cancelled(void *array) {
+    open_many((ha_array *)array);
+    pthread_testcancel();
+    return array;
+}
+
+HA_NOINLINE_ static void clear(ha_array *array) { HA_CHECK(ha_array_clear(array)); }
+
+static void *clear_until_cancelled(void *array) {
+    clear((ha_array *)array);
+    pthread_testcancel();
+    return array;
+}
+
+HA_NOINLINE_ static void finish(ha_context *context) { HA_CHECK(ha_context_finish(context)); }
+
+static void *finish_until_cancelled(void *context) {
+    finish((ha_context *)context);
+    pthread_testcancel();
+    return context;
+}
+
+/* Cancels a thread that waits. It has locked nothing, and goes on waiting. */
+static pthread_t cancelled(void *(*run)(void *), void *argument) {
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
+    until_quiet();
+    assert_int_equal(pthread_cancel(thread), 0);
+    until_quiet();
+    return thread;
+}
+
+static void ends_by_cancelling(pthread_t thread) {
+    void *result;
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_true(result == PTHREAD_CANCELED);
+}
+
+static void expect_unlocked(const ha_array *array) {
+    ha_bucket *b = ha_bucket_of(array);
+    assert_int_equal(pthread_mutex_trylock(&b->lock), 0);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void cancelled_while_it_waits(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    ha_access v;
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_READ, 0, HA_END));
+    const pthread_t opens = cancelled(open_until_cancelled, array);
+    const pthread_t opens_many = cancelled(open_many_until_cancelled, array);
+    expect_unlocked(array);
+    HA_CHECK(ha_close(&v));
+    ends_by_cancelling(opens);
+    ends_by_cancelling(opens_many);
+    (void)ha_busy_begin(array, 0, NULL);
+    const pthread_t clears = cancelled(clear_until_cancelled, array);
+    expect_unlocked(array);
+    ha_busy_end(array);
+    ends_by_cancelling(clears);
+    HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_shutdown());
+}
+
+static void do_nothing(HA_UNUSED const ha_queue *queue, HA_UNUSED void *argument) {}
+
+static void cancelled_while_it_waits_for_a_queue(HA_UNUSED void **state) {
+    ha_context *sim = ha_context_find("sim:0");
+    HA_CHECK(ha_sim_hold(sim));
+    HA_CHECK(ha_enqueue(sim, do_nothing, NULL, 0));
+    const pthread_t finishes = cancelled(finish_until_cancelled, sim);
+    HA_CHECK(ha_sim_step(sim, -1));
+    ends_by_cancelling(finishes);
+    HA_CHECK(ha_context_finish(sim));
+    HA_CHECK(ha_shutdown());
+}
+
+/* ---- arrays that are freed under threads that wait ----------------------------------------- */
+
+static ha_status refused;
+static ha_error told;
+
+static void *open_what_is_freed(void *array) {
+    ha_access v;
+    refused = ha_open(&v, (ha_array *)array, ha_host(), HA_WRITE, 0, HA_END);
+    told = ha_take_error();
+    return NULL;
+}
+
+static void *free_what_is_freed(void *array) {
+    refused = ha_array_free((ha_array *)array);
+    told = ha_take_error();
+    return NULL;
+}
+
+static void expect_told(pthread_t thread) {
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(refused, HA_ERR_STATE);
+    assert_string_equal(told.text, "array (uint32_t[10]) was freed");
+}
+
+/* It wakes, but before it can look, the array has gone. */
+static void freed_while_a_thread_waits(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    pthread_t thread;
+    ha_access v;
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_READ, 0, HA_END));
+    assert_int_equal(pthread_create(&thread, NULL, open_what_is_freed, array), 0);
+    until_listed(array, 1);
+    until_quiet();
+    pthread_mutex_lock(&ha_slow.lock);
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_array_free(array));
+    for (int i = 0; i < 2 * HA_KEPT; i++) { /* nobody gets the record while it waits */
+        ha_array *another = zeros();
+        assert_ptr_not_equal(another, array);
+        HA_CHECK(ha_array_free(another));
+    }
+    pthread_mutex_unlock(&ha_slow.lock);
+    expect_told(thread);
+    HA_CHECK(ha_shutdown());
+}
+
+/* Two threads free the same array: one of them is told. */
+static void freed_by_two_at_once(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    pthread_t thread;
+    (void)ha_busy_begin(array, 0, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, free_what_is_freed, array), 0);
+    until_quiet();
+    ha_array_end(array);
+    expect_told(thread);
+    HA_CHECK(ha_shutdown());
 }
 
 /* ---- a thread that only tries -------------------------------------------------------------- */
@@ -151,6 +402,13 @@ int main(void) {
     order_reset();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_have_their_turn),
+        cmocka_unit_test(a_reader_before_later_writers),
+        cmocka_unit_test(no_turn_for_a_reader_that_is_held_up),
+        cmocka_unit_test(every_reader_has_its_turn),
+        cmocka_unit_test(cancelled_while_it_waits),
+        cmocka_unit_test(cancelled_while_it_waits_for_a_queue),
+        cmocka_unit_test(freed_while_a_thread_waits),
+        cmocka_unit_test(freed_by_two_at_once),
         cmocka_unit_test(trying_is_not_waiting),
     };
     return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);

@@ -156,9 +156,10 @@ TEST(a_bad_environment_fails_to_open) {
                                        "us, ms or s; up to an hour");
     begin_with("colour=red");
     assert_int_equal(ha_sim_open(0, &opened, &its_memory), HA_ERR_BACKEND);
-    assert_string_equal(reported.text,
-                        "HARRAY_SIM: \"colour=red\": unknown key; there are devices, "
-                        "capacity, bandwidth, latency, delay, seed, peers, unified, strides");
+    assert_string_equal(
+        reported.text,
+        "HARRAY_SIM: \"colour=red\": unknown key; there are devices, "
+        "capacity, bandwidth, latency, delay, seed, peers, unified, strides, strict");
     SUCCEEDS(ha_sim_set_options(NULL)); /* a call outweighs the environment */
     SUCCEEDS(ha_sim_open(0, &opened, &its_memory));
     ha_sim_close(opened);

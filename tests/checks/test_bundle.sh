@@ -40,6 +40,13 @@ result "it includes no file but the system's" $?
     cmp -s harray.h "$folder/before.h"
 result "it is not written over its source" $?
 
+# What is no option is no file either.
+mkdir "$folder/empty"
+(cd "$folder/empty" && ! "$root/tools/bundle" --foo && ! "$root/tools/bundle" -l &&
+    ! "$root/tools/bundle" --layout --records) >"$folder/log" 2>&1 &&
+    [ "$(grep -c "^usage:" "$folder/log")" = 3 ] && [ -z "$(ls "$folder/empty")" ]
+result "an option that is none" $?
+
 # Layouts alone, as one file: it compiles where nothing else of harray is, and works.
 mkdir "$folder/layouts"
 tools/bundle --layout "$folder/layouts/layout.h" || exit

@@ -132,8 +132,48 @@ static int use_advice(void) {
     return failed;
 }
 
+/* Some layouts of many, fields that are arrays, and a part of the fields. */
+HA_VIEW(site_few, site, 2, HA_ANY_OF(HA_SOA, HA_SOA_FIELDS, HA_AOSOA(8)))
+HA_VIEW(site_fields, site, 2, HA_SOA_FIELDS)
+HA_VIEW_LIST(site_few, EARLY)
+typedef struct mixed {
+    ha_half h[2];
+    ha_c64 z[3];
+    bool flag[6];
+} mixed;
+#define mixed_FIELDS (ha_half, h, (2)), (ha_c64, z, (3)), (bool, flag, (6))
+HA_RECORD(mixed)
+HA_VIEW(mixed_fields, mixed, 1, HA_SOA_FIELDS)
+
+HA_FN int add_early(site_few v) {
+    const double more[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    float re[4];
+    HA_EACH(site_few, v, at) site_few_e_add(v, at, more);
+    site_few_link_re_load(v, site_few_at(v, 1, 1), re);
+    return HA_TO_(int, re[3] + HA_TO_(float, site_few_EARLY_load(v, site_few_at(v, 2, 3)).e[2][2]));
+}
+
+static int use_fields(void) {
+    int failed = 0;
+    site_few v = site_few_new(3, 4);
+    const site_fields w = site_fields_new(3, 4);
+    const mixed_fields m = mixed_fields_new(5);
+    ha_c64 z[3];
+    HA_WITH(v, failed += add_early(v) != 9);
+    HA_WITH_ONLY(v, (HA_SOA), failed += add_early(v) != 18);
+    failed += site_fields_apply(w, "e", HA_ASSIGN, 5, HA_NULL_) != HA_OK;
+    failed += HA_TO_(int, site_fields_e_get(w, site_fields_at(w, 2, 3), 1, 1)) != 5;
+    mixed_fields_z_load(m, mixed_fields_at(m, 4), z);
+    mixed_fields_z_store(m, mixed_fields_at(m, 3), z);
+    failed += HA_TO_(int, z[2].im) != 0;
+    mixed_fields_free(m);
+    site_fields_free(w);
+    site_few_free(v);
+    return failed;
+}
+
 static int use_layouts_of_views(void) {
-    int failed = use_short_names() + use_counts() + use_advice();
+    int failed = use_short_names() + use_counts() + use_advice() + use_fields();
     site s = {{{0}}, {{0, 0}}, 7};
     const site_rows r = site_rows_new(3, 4, 9);
     for (ptrdiff_t part = 0; part < 2; part++)
@@ -175,6 +215,8 @@ __global__ void smooth_there(site_rows v, site_any a, site_both b) {
     HA_WITH(a, site_any_tag_set(a, site_any_at(a, 0, 0), look(a)));
     site_both_store(b, site_both_at(b, 0, 0, 0), site_rows_load(v, site_rows_at(v, 0, 0, 0)));
 }
+__global__ void early_there(site_few v, int *sum);
+__global__ void early_there(site_few v, int *sum) { HA_WITH(v, *sum = add_early(v)); }
 __global__ void count_there(site_counted v); /* does not, but runs */
 __global__ void count_there(site_counted v) { *site_counted_tag(v, site_counted_at(v, 0, 0)) = 1; }
 #endif

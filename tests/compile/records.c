@@ -131,7 +131,7 @@ static int use_memory(ha_context *context) {
     void *const arrays[] = {f[0], f[1], f[2], f[3], f[4], f[5], f[6]};
     body structs[3] = {{{1, 2, 3}, {4, 5, 6}, 8}};
     bodies mine = bodies_of(structs, 3);
-    fixed_bodies fields = fixed_bodies_on(arrays, 3);
+    fixed_bodies fields = fixed_bodies_on(arrays, sizeof arrays / sizeof *arrays, 3);
     HA_USING(view, mine, context, "read vel, write pos") HA_RUN_VIEW(drift, view, 1);
     failed += bodies_sync(mine) != HA_OK || structs[0].pos.x < 5;
     f[6][1] = 4;

@@ -97,7 +97,7 @@ static int use_functions(harray_double x, ha_context *context) {
     failed += ha_move(&w, &v) != HA_OK || ha_close(&w) != HA_OK;
     failed += ha_overwrite(&v, x.array, context, 4, HA_WAIT) != HA_OK || ha_close(&v) != HA_OK;
     failed += ha_array_valid_ranges(x.array, context, &range, 1) != 1 || range.last != 4;
-    HA_IGNORE(harray_double_set(x, 99, 0.0));
+    HA_FROM(HA_SITE) HA_IGNORE(harray_double_set(x, 99, 0.0));
     failed += ha_take_error().status != HA_ERR_ARGUMENT;
     HA_CHECK(ha_context_finish(context));
     return failed;
@@ -208,6 +208,9 @@ static void add_one_to_view(const ha_queue *queue, void *argument) {
 /* The accesses of arrays of n dimensions: scopes, and declarations. */
 static int use_view_accesses(array_double_2 a, ha_context *context) {
     int failed = 0;
+    ha_read_double_2 read;
+    failed += ha_open_view(&read, a, ha_host(), HA_READ) != HA_OK || HA_AT(read.span, 0, 0) > 0;
+    failed += ha_span_of(&read, a) != HA_OK || ha_close(&read) != HA_OK;
     darray d = array_double_2_to_darray(a);
     HA_OVERWRITING_ALL(v, a, ha_host()) {
         for (int i = 0; i < 3; i++)

@@ -50,7 +50,8 @@ static void fill_with(model *m, darray view, ha_context *c, double value) {
 static void set_at(model *m, darray d, int64_t i, int64_t j, double value) {
     const int64_t index[] = {i, j};
     const size_t at = (size_t)(d.offset + ha_offset(2, index, d.stride));
-    STEP(m, ha_element_context(m->array, at), darray_set(d, index, ha_dvalue_of_double(value)));
+    STEP(m, ha_element_context(m->array, at),
+         darray_set(d, d.rank, index, ha_dvalue_of_double(value)));
     m->value[at] = value;
 }
 
@@ -58,7 +59,7 @@ static void get_at(model *m, darray d, int64_t i, int64_t j) {
     const int64_t index[] = {i, j};
     const size_t at = (size_t)(d.offset + ha_offset(2, index, d.stride));
     ha_dvalue value = ha_dvalue_of_bool(0);
-    STEP(m, ha_element_context(m->array, at), darray_get(d, index, &value));
+    STEP(m, ha_element_context(m->array, at), darray_get(d, d.rank, index, &value));
     EXPECT(value.type == HA_DTYPE_double && value.as_double == m->value[at],
            "element %zu is another", at);
 }

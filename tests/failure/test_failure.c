@@ -423,6 +423,7 @@ static void play_prefetching(void) {
     for (size_t i = 0; i < 32; i += 8) prefetch(x, i % 16 ? N2 : F2, i, i + 8);
     change(x, N2, 0, HA_END, 1, 1);
     prefetch(x, F1_fork, 0, HA_END);
+    STEP(x, H, ha_array_evict(x->array, F1));
     prefetch(x, F1, 4, 6);
     sum(x, F1, 0, HA_END);
     change(x, F1, 5, 9, 1, 1);

@@ -13,6 +13,8 @@ static const char *const layouts[] = {
     "aos@morton",
     "soa",
     "soa@col",
+    "soa(fields)",
+    "soa(fields)@col",
     "soa(single)",
     "soa(single)@morton",
     "soa(single,aligned)",

@@ -122,6 +122,7 @@ static const char *const whole[] = {
     "one",
     "null",
     "soa(single)",
+    "soa(fields)",
     "soa@morton",
     "aos(packed)@col",
     "aosoa(3,rows)",

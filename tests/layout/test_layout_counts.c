@@ -156,6 +156,7 @@ TESTED(aos, HA_AOS, HA_ROW, 1, POINTERS, "aos")
 TESTED(col, HA_AOS, HA_COL, 64, POINTERS, "aos@col")
 TESTED(packed, HA_AOS_PACKED, HA_ROW, 1, NO_POINTERS, "aos(packed)")
 TESTED(soa, HA_SOA, HA_ROW, 16, POINTERS, "soa")
+TESTED(fields, HA_SOA_FIELDS, HA_ROW, 16, POINTERS, "soa(fields)")
 TESTED(morton, HA_SOA, HA_MORTON, 4, POINTERS, "soa@morton")
 TESTED(single, HA_SOA_SINGLE, HA_ROW, 3, NO_POINTERS, "soa(single)")
 TESTED(aligned, HA_SOA_SINGLE_ALIGNED, HA_COL, 64, POINTERS, "soa(single,aligned)@col")
@@ -169,6 +170,7 @@ static void test_views(void **state) {
     col_test();
     packed_test();
     soa_test();
+    fields_test();
     morton_test();
     single_test();
     aligned_test();
@@ -329,6 +331,7 @@ static void test_mapped(void **state) {
     (void)state;
     static const char *const layouts[] = {"aos",
                                           "soa(single)",
+                                          "soa(fields)",
                                           "aosoa(4,rows)",
                                           "soa@morton",
                                           "split(pos: aosoa(4), aos@col)",

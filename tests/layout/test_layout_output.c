@@ -137,6 +137,29 @@ static void test_large_pictures(void **state) {
     free(text);
 }
 
+/* Wherever memory is left out, and at the end where values are, there is a sign for that. */
+static void check_cut(const char *record, const char *layout, int rank, const int64_t *extent,
+                      int signs) {
+    char *text = picture(record, layout, rank, extent);
+    assert_int_equal(count_of(text, "\xe2\x80\xa6"), signs);
+    free(text);
+}
+
+static void test_cut_pictures(void **state) {
+    (void)state;
+    const int64_t few[] = {4}, some[] = {40}, many[] = {100000}, plane[] = {16, 16}, none[] = {0};
+    check_cut("a:f64 b:f32", "aos", 1, few, 0);
+    check_cut("a:f64 b:f32", "soa", 1, few, 0);
+    check_cut("a:f64 b:f32", "aos", 1, none, 0);
+    check_cut("a:f64 b:bool", "one", 1, some, 0);
+    check_cut("a:f64 b:f32", "aos", 1, some, 1);  /* 4 lines of 10 */
+    check_cut("a:f64 b:bool", "soa", 1, some, 1); /* 2 of 5, and 1 of 1 */
+    check_cut("a:c128", "soa@col", 2, plane, 4);  /* lines 0, 4, 8 and 12 of 64 */
+    check_cut("a:f64 b:f64", "permute(1,0,split(a: soa, soa))", 2, plane, 4 + 4);
+    check_cut("a[600]:f64", "soa", 1, many, 512 + 1); /* each blob that is shown, and the others */
+    check_cut("a[300]:u8", "soa", 1, (const int64_t[]){64}, 1); /* not all values */
+}
+
 /* ---- device text ----------------------------------------------------------------------------- */
 
 static void check_text(const char *record, const char *layout, int rank,
@@ -283,10 +306,15 @@ static void test_failing_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),           cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_large_pictures), cmocka_unit_test(test_device_text),
-        cmocka_unit_test(test_device_values),  cmocka_unit_test(test_no_bytes_device_text),
-        cmocka_unit_test(test_device_parts),   cmocka_unit_test(test_no_device_text),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_large_pictures),
+        cmocka_unit_test(test_cut_pictures),
+        cmocka_unit_test(test_device_text),
+        cmocka_unit_test(test_device_values),
+        cmocka_unit_test(test_no_bytes_device_text),
+        cmocka_unit_test(test_device_parts),
+        cmocka_unit_test(test_no_device_text),
         cmocka_unit_test(test_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

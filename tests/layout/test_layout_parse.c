@@ -235,7 +235,11 @@ static const refusal bad_layouts[] = {
     {"aos(packed", 10, "expected ')' or ',', found the end"},
     {"aos(packed;", 10, "found ';'"},
     {"soa(aligned)", 4, "needs \"single\""},
-    {"soa(packed)", 4, "expected single or aligned"},
+    {"soa(packed)", 4, "expected single, aligned or fields"},
+    {"soa(fields,single)", 11, "single and fields exclude each other"},
+    {"soa(single,fields)", 11, "single and fields exclude each other"},
+    {"soa(fields,aligned)", 11, "needs \"single\""},
+    {"bitint(3; soa(fields))", 10, "without options"},
     {"aosoa", 5, "expected '(' and a number of lanes"},
     {"aosoa()", 6, "expected a number of lanes, found ')'"},
     {"aosoa(0)", 6, "a number of lanes, from 1"},
@@ -306,6 +310,7 @@ static void test_good_layouts(void **state) {
         {" aos @ row ", "aos"},
         {"aos ( packed )@col", "aos(packed)@col"},
         {"soa(single , aligned)", "soa(single,aligned)"},
+        {"soa( fields )@col", "soa(fields)@col"},
         {"aosoa( 8,rows, aligned)", "aosoa(8,aligned,rows)"},
         {"aosoa(16) @morton", "aosoa(16)@morton"},
         {"null", "null"},
@@ -406,6 +411,7 @@ static void test_functions(void **state) {
     (void)state;
     static const ha_layout aos = {.flags = HA_LAYOUT_PACKED, .order = HA_COL};
     static const ha_layout soa = {.kind = HA_LAYOUT_SOA, .flags = HA_LAYOUT_SINGLE};
+    static const ha_layout fields = {.kind = HA_LAYOUT_SOA, .flags = HA_LAYOUT_FIELDS};
     static const ha_layout blocks = {.kind = HA_LAYOUT_AOSOA, .flags = HA_LAYOUT_ROWS, .lanes = 8};
     static const ha_layout nothing = {.kind = HA_LAYOUT_NULL};
     static const ha_layout one = {.kind = HA_LAYOUT_ONE, .flags = HA_LAYOUT_MINALIGN};
@@ -418,6 +424,7 @@ static void test_functions(void **state) {
     ha_layout permute = {.kind = HA_LAYOUT_PERMUTE, .dimension = {1, 0}, .first = &split};
     check_layout(r, &(ha_layout){0}, "aos", NULL);
     check_layout(r, &aos, "aos(packed)@col", NULL);
+    check_layout(r, &fields, "soa(fields)", NULL);
     check_layout(r, &blocks, "aosoa(8,rows)", NULL);
     check_layout(r, &one, "one(minalign)", NULL);
     check_layout(r, &split, "split(separate; pos+vel: soa(single), null)", NULL);

@@ -9,24 +9,26 @@
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-enum { MOST = 16, KINDS = 15 };
+enum { MOST = 16, KINDS = 16 };
 
 /* A record as a list of sizes and alignments, which are the same for all these types. */
 typedef struct model_record {
     const char *text;
     int leaves;
     int64_t size[MOST];
+    int first[MOST]; /* which leaf its field begins with */
 } model_record;
 
 static const model_record records[] = {
     {"pos.x:f64 pos.y:f64 pos.z:f64 mass:f32 vel.x:f64 vel.y:f64 vel.z:f64 flags[4]:bool",
      11,
-     {8, 8, 8, 4, 8, 8, 8, 1, 1, 1, 1}},
-    {"a:u8 b:i64 c[2].d:f16 e:u32", 5, {1, 8, 2, 2, 4}},
-    {"only:f32", 1, {4}},
+     {8, 8, 8, 4, 8, 8, 8, 1, 1, 1, 1},
+     {0, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7}},
+    {"a:u8 b:i64 c[2].d:f16 e:u32", 5, {1, 8, 2, 2, 4}, {0, 1, 2, 2, 4}},
+    {"only:f32", 1, {4}, {0}},
 };
 
-typedef enum model_kind { AOS, SOA, AOSOA, ONE } model_kind;
+typedef enum model_kind { AOS, SOA, FIELDS, AOSOA, ONE } model_kind;
 
 static const struct leaf_layout {
     const char *text;
@@ -38,6 +40,7 @@ static const struct leaf_layout {
     {"aos(packed)", AOS, 0, 0, 0, 0, 1},
     {"aos(minalign)", AOS, 1, 1, 0, 0, 1},
     {"soa", SOA, 1, 0, 0, 0, 1},
+    {"soa(fields)", FIELDS, 1, 0, 0, 0, 1},
     {"soa(single)", SOA, 0, 0, 1, 0, 1},
     {"soa(single,aligned)", SOA, 1, 0, 1, 0, 1},
     {"aosoa(1)", AOSOA, 0, 0, 0, 0, 1},
@@ -114,6 +117,19 @@ typedef struct place {
     int64_t offset;
 } place;
 
+/* How many fields there are before that of a leaf; and how many leaves that has. */
+static int fields_before(const model_record *r, int leaf) {
+    int fields = 0;
+    for (int k = 0; k < r->first[leaf]; k++) fields += r->first[k] == k;
+    return fields;
+}
+
+static int64_t elements_of(const model_record *r, int leaf) {
+    int64_t elements = 0;
+    for (int k = 0; k < r->leaves; k++) elements += r->first[k] == r->first[leaf];
+    return elements;
+}
+
 /* Where a leaf is by the rules; `linear` of `count`. */
 static place model_place(const model_record *r, const struct leaf_layout *l, int leaf,
                          int64_t linear, int64_t count) {
@@ -125,6 +141,9 @@ static place model_place(const model_record *r, const struct leaf_layout *l, int
         return (place){0, linear * size + offset[leaf]};
     case ONE:
         return (place){0, offset[leaf]};
+    case FIELDS:
+        return (place){fields_before(r, leaf),
+                       (linear * elements_of(r, leaf) + leaf - r->first[leaf]) * width};
     case AOSOA:
         return (place){0, size * lanes * (linear / lanes) + offset[leaf] * lanes +
                               width * (linear % lanes)};
@@ -246,13 +265,20 @@ static void check_bytes(const ha_mapping *m, const model_record *model, const st
     const int64_t size = struct_offsets(model, l->aligned, l->sorted, l->kind != ONE, offset);
     const int last = model->leaves - 1;
     (void)position(s, order, l->rows ? l->lanes : 1, zeros, &count);
-    assert_int_equal(m->blobs, l->kind == SOA && !l->single ? model->leaves : 1);
+    assert_int_equal(m->blobs, l->kind == FIELDS              ? fields_before(model, last) + 1
+                               : l->kind == SOA && !l->single ? model->leaves
+                                                              : 1);
     switch (l->kind) {
     case AOS:
         assert_int_equal(m->blob->bytes, count * size);
         break;
     case ONE:
         assert_int_equal(m->blob->bytes, size);
+        break;
+    case FIELDS:
+        for (int k = 0; k <= last; k++)
+            assert_int_equal(m->blob[fields_before(model, k)].bytes,
+                             count * elements_of(model, k) * model->size[k]);
         break;
     case AOSOA:
         assert_int_equal(m->blob->bytes, up(count, l->lanes) * size);
@@ -348,7 +374,8 @@ static void test_splits(void **state) {
         for (int b = 0; b < KINDS; b++)
             for (int separate = 0; separate < 2; separate++) {
                 const struct leaf_layout *x = &layouts[a], *y = &layouts[b];
-                const int several = (x->kind == SOA && !x->single) ||
+                const int several = x->kind == FIELDS || y->kind == FIELDS ||
+                                    (x->kind == SOA && !x->single) ||
                                     (y->kind == SOA && !y->single);
                 const int order = x->rows ? 1 : (a + b) % 3;
                 if (several && !separate) continue;

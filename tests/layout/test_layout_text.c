@@ -23,6 +23,7 @@ static char all_types[5000], all_changes[8000];
 
 static const pair pairs[] = {
     {"aos", "soa(single)", 1, {13}},
+    {"soa(fields)", "soa(fields)@col", 2, {5, 7}},
     {"soa(single)", "aosoa(4)", 2, {5, 7}},
     {"aosoa(8,rows)@col", "aos(packed)@morton", 2, {11, 3}},
     {"soa(single,aligned)@morton", "permute(2,0,1, aosoa(4,aligned))", 3, {3, 2, 5}},

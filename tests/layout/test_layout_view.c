@@ -16,6 +16,7 @@
     X(aos_##D##o, D, HA_AOS, order, "aos" at) \
     X(packed_##D##o, D, HA_AOS_PACKED, order, "aos(packed)" at) \
     X(soa_##D##o, D, HA_SOA, order, "soa" at) \
+    X(fields_##D##o, D, HA_SOA_FIELDS, order, "soa(fields)" at) \
     X(single_##D##o, D, HA_SOA_SINGLE, order, "soa(single)" at) \
     X(aligned_##D##o, D, HA_SOA_SINGLE_ALIGNED, order, "soa(single,aligned)" at) \
     X(b1_##D##o, D, HA_AOSOA(1), order, "aosoa(1)" at) \
@@ -266,6 +267,9 @@ static const char *const any_texts[] = {"aos",
                                         "aos(minalign)",
                                         "aos@col",
                                         "soa",
+                                        "soa(fields)",
+                                        "soa(fields)@col",
+                                        "soa(fields)@morton",
                                         "soa(single)",
                                         "soa(single)@col",
                                         "soa@morton",
@@ -356,6 +360,44 @@ static void test_any_refused(void **state) {
     assert_true(any_null(any_new_from(m, &error)));
     assert_string_equal(error.text, "the mapping has rank 2, the view 3");
     ha_mapping_free(m);
+}
+
+/* What ha_mapping_parse gives for a text that is none. */
+static void test_any_of_no_mapping(void **state) {
+    (void)state;
+    const int64_t n[] = {3, 4, 5};
+    void *blob[1] = {NULL};
+    ha_error error;
+    ha_mapping *m = ha_mapping_parse(&particle_record, "no layout", 3, n, NULL);
+    assert_null(m);
+    assert_true(any_null(any_new_from(m, &error)));
+    assert_int_equal(error.status, HA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "NULL"));
+    assert_true(any_null(any_new_from(m, NULL)));
+    assert_true(fixed_null(fixed_new_from(m, NULL)));
+    memset(&error, 0, sizeof error);
+    assert_true(any_null(any_from(m, blob, &error)));
+    assert_int_equal(error.status, HA_ERR_ARGUMENT);
+    assert_null(ha_mapping_memory(m, blob, &error));
+}
+
+/* With more blobs than a view of this record can have: nothing is written behind the room for them. */
+static void test_any_of_a_larger_record(void **state) {
+    (void)state;
+    char text[2000] = "";
+    const int64_t n[] = {3, 4};
+    ha_error error;
+    for (int k = 0; k < 200; k++) snprintf(text + strlen(text), 10, "%sf%d:f32", k ? " " : "", k);
+    ha_record *large = ha_record_parse(text, &error);
+    assert_non_null(large);
+    ha_mapping *m = ha_mapping_parse(large, "soa", 2, n, &error);
+    if (!m) fail_msg("%s", error.text);
+    assert_true(m->blobs == 200);
+    assert_true(bodies_null(bodies_new_from(m, &error)));
+    assert_int_equal(error.status, HA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "another record"));
+    ha_mapping_free(m);
+    ha_record_free(large);
 }
 
 static void test_any_of_another_record(void **state) {
@@ -547,34 +589,6 @@ static void test_by_hand_backwards(void **state) {
     assert_mapped_as(mapped, &h.mapping, h.blobs);
 }
 
-/* A record that a list of fields makes, but that is none at run time. */
-typedef struct {
-    void *p;
-} holder;
-typedef void *address;
-#define holder_FIELDS (address, p)
-HA_RECORD(holder)
-HA_VIEW(holders, holder, 1, HA_ANY)
-#define ONE_FIELDS (float, x)
-HA_VIEW_SPLIT(held, 1, ONE, HA_SOA, holder, HA_AOS)
-
-static void test_record_of_no_scalars(void **state) {
-    (void)state;
-    by_hand h;
-    ha_error error;
-    make_by_hand(&h);
-    h.mapping.record = &holder_record;
-    h.mapping.rows = 1;
-    assert_true(holders_null(holders_from(&h.mapping, h.blobs, &error)));
-    assert_int_equal(error.status, HA_ERR_ARGUMENT);
-    assert_null(holders_mapped(holders_from(&h.mapping, h.blobs, NULL), &error));
-    assert_string_equal(error.text, "p has a type that is none");
-    const held v = held_new(3);
-    assert_null(held_mapped(v, &error));
-    assert_string_equal(error.text, "p has a type that is none");
-    held_free(v);
-}
-
 /* Views without memory, or without room for saying what they are. */
 static void test_not_mapped(void **state) {
     (void)state;
@@ -726,6 +740,8 @@ int main(void) {
         cmocka_unit_test(test_split_in_with),
         cmocka_unit_test(test_any_layout),
         cmocka_unit_test(test_any_refused),
+        cmocka_unit_test(test_any_of_no_mapping),
+        cmocka_unit_test(test_any_of_a_larger_record),
         cmocka_unit_test(test_any_of_another_record),
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_by_hand_refused),
@@ -733,7 +749,6 @@ int main(void) {
         cmocka_unit_test(test_by_hand_padded),
         cmocka_unit_test(test_by_hand_backwards),
         cmocka_unit_test(test_not_mapped),
-        cmocka_unit_test(test_record_of_no_scalars),
         cmocka_unit_test(test_any_that_is_one),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_existing_structs),

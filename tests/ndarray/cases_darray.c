@@ -103,7 +103,7 @@ TEST(names_and_sizes_of_types) { /* names and sizes of types */
 
 static ha_dvalue element(darray x, int64_t i, int64_t j) {
     ha_dvalue v;
-    SUCCEEDS(darray_get(x, EXTENT(i, j), &v));
+    SUCCEEDS(darray_get(x, x.rank, EXTENT(i, j), &v));
     return v;
 }
 
@@ -115,22 +115,22 @@ static const char *printed(ha_dvalue v) {
 
 TEST(setting_and_getting_an_element) {
     darray x = two_by_three();
-    SUCCEEDS(darray_set(x, EXTENT(1, 1), ha_dvalue_of_float(120)));
+    SUCCEEDS(darray_set(x, x.rank, EXTENT(1, 1), ha_dvalue_of_float(120)));
     assert_true(element(x, 1, 1).type == HA_DTYPE_float && element(x, 1, 1).as_float == 120);
     drop_array(x.array);
 }
 
 TEST(setting_converts) { /* a double becomes what the array has */
     darray x = two_by_three();
-    SUCCEEDS(darray_set(x, EXTENT(1, 2), ha_dvalue_of_double(3)));
+    SUCCEEDS(darray_set(x, x.rank, EXTENT(1, 2), ha_dvalue_of_double(3)));
     assert_true(element(x, 1, 2).as_float == 3);
     drop_array(x.array);
 }
 
 TEST(printing_an_element) { /* elements print as they are */
     darray x = two_by_three();
-    SUCCEEDS(darray_set(x, EXTENT(1, 2), ha_dvalue_of_double(3)));
-    SUCCEEDS(darray_set(x, EXTENT(1, 1), ha_dvalue_of_float(120)));
+    SUCCEEDS(darray_set(x, x.rank, EXTENT(1, 2), ha_dvalue_of_double(3)));
+    SUCCEEDS(darray_set(x, x.rank, EXTENT(1, 1), ha_dvalue_of_float(120)));
     assert_string_equal(printed(element(x, 1, 2)), "3");
     assert_string_equal(printed(element(x, 1, 1)), "120");
     drop_array(x.array);
@@ -139,7 +139,7 @@ TEST(printing_an_element) { /* elements print as they are */
 TEST(setting_where_it_is_valid) { /* the same where the only valid values are elsewhere */
     darray x = two_by_three();
     HA_WRITING(v, x, M1) {}
-    SUCCEEDS(darray_set(x, EXTENT(0, 1), ha_dvalue_of_float(56)));
+    SUCCEEDS(darray_set(x, x.rank, EXTENT(0, 1), ha_dvalue_of_float(56)));
     assert_true(ha_dvalue_equal(element(x, 0, 1), ha_dvalue_of_float(56)));
     assert_true(ha_array_valid(x.array, M1, 1, 2));
     drop_array(x.array);
@@ -148,7 +148,7 @@ TEST(setting_where_it_is_valid) { /* the same where the only valid values are el
 TEST(element_that_is_not_there) { /* what is no element is told with type, extents and index */
     darray x = two_by_three();
     ha_dvalue v;
-    assert_int_equal(darray_get(x, EXTENT(1, 3), &v), HA_ERR_ARGUMENT);
+    assert_int_equal(darray_get(x, x.rank, EXTENT(1, 3), &v), HA_ERR_ARGUMENT);
     const ha_error e = ha_take_error();
     assert_non_null(strstr(e.text, "float"));
     assert_non_null(strstr(e.text, "2, 3"));

@@ -43,7 +43,7 @@ static darray counting(ha_dtype type, int rank, const int64_t *extent, ha_contex
 
 static double number_at(darray x, const int64_t *index) {
     ha_dvalue v;
-    assert_int_equal(darray_get(x, index, &v), HA_OK);
+    assert_int_equal(darray_get(x, x.rank, index, &v), HA_OK);
     assert_int_equal(v.type, x.type);
     assert_int_equal(ha_dvalue_convert(v, HA_DTYPE_double, &v), HA_OK);
     return v.as_double;
@@ -168,16 +168,16 @@ TEST(conversions_that_fail) {
     darray y = counting(HA_DTYPE_int8_t, 2, LIST(3, 4), M1);
     darray shifted = darray_with_origin(x, LIST(-1, 10));
     ha_array_set_name(x.array, "wide");
-    SUCCEEDS(darray_set(x, LIST(1, 2), ha_dvalue_of_double(__builtin_nan(""))));
+    SUCCEEDS(darray_set(x, x.rank, LIST(1, 2), ha_dvalue_of_double(__builtin_nan(""))));
     SUCCEEDS(darray_fill(y, ha_dvalue_of_int64_t(7), C));
     is_told(darray_copy(y, shifted, C), "darray_copy", "double (3, 4) of array 'wide'",
             "nan at index (0, 12) as int8_t: does not fit; nothing was written");
-    SUCCEEDS(darray_set(x, LIST(1, 2), ha_dvalue_of_double(1e6)));
+    SUCCEEDS(darray_set(x, x.rank, LIST(1, 2), ha_dvalue_of_double(1e6)));
     is_told(darray_copy(y, x, C), "darray_copy", "1e+06 at index (1, 2)", "int8_t");
     NUMBERS(y, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7);
     assert_null(darray_convert(x, HA_DTYPE_int8_t, C).array);
     is_told(HA_ERR_ARGUMENT, "darray_convert", "1e+06", "int8_t");
-    SUCCEEDS(darray_set(x, LIST(1, 2), ha_dvalue_of_double(-0.5)));
+    SUCCEEDS(darray_set(x, x.rank, LIST(1, 2), ha_dvalue_of_double(-0.5)));
     SUCCEEDS(darray_copy(y, x, C));
     NUMBERS(darray_fix(y, 0, 1), 4, 5, 0, 7);
     drop_array(x.array);
@@ -314,11 +314,11 @@ TEST(fills) {
 TEST(
     setting_elements_of_views) { /* elements of device arrays from the host; 60, 73, 74: converted */
     darray x = kept(darray_filled(HA_DTYPE_float, 2, LIST(2, 3), ha_dvalue_of_int64_t(0), C));
-    SUCCEEDS(darray_set(x, LIST(1, 1), ha_dvalue_of_int64_t(3)));
-    SUCCEEDS(darray_set(darray_transpose(x), LIST(2, 1), ha_dvalue_of_double(3.5)));
+    SUCCEEDS(darray_set(x, x.rank, LIST(1, 1), ha_dvalue_of_int64_t(3)));
+    SUCCEEDS(darray_set(darray_transpose(x), 2, LIST(2, 1), ha_dvalue_of_double(3.5)));
     NUMBERS(x, 0, 0, 0, 0, 3, 3.5);
     darray shifted = darray_with_origin(x, LIST(-1, 10));
-    SUCCEEDS(darray_set(shifted, LIST(-1, 12), ha_dvalue_of_double(8)));
+    SUCCEEDS(darray_set(shifted, shifted.rank, LIST(-1, 12), ha_dvalue_of_double(8)));
     assert_true(number_at(x, LIST(0, 2)) == 8);
     assert_true(shares_memory(C) || ha_array_valid(x.array, C, 0, 6));
     drop_array(x.array);
@@ -330,19 +330,24 @@ TEST(elements_outside_of_views) { /* elements that are not there, and what else 
         darray_make_of((ha_type){"pair", 8}, &(ha_shape){.rank = 1, .extent = {4}}, C));
     ha_dvalue v = ha_dvalue_of_double(5);
     ha_array_set_name(x.array, "small");
-    is_told(darray_get(x, LIST(2, 0), &v), "darray_get", "int8_t (2, 3) of array 'small'",
+    is_told(darray_get(x, x.rank, LIST(2, 0), &v), "darray_get", "int8_t (2, 3) of array 'small'",
             "no element (2, 0): indices of dimension 0 are 0 to 1");
-    is_told(darray_get(x, LIST(0, -1), &v), "darray_get", "(0, -1)", "dimension 1 are 0 to 2");
-    is_told(darray_set(x, LIST(0, 3), v), "darray_set", "(0, 3)", "0 to 2");
-    is_told(darray_set(x, LIST(0, 0), ha_dvalue_of_double(1e5)), "darray_set", "100000",
+    is_told(darray_get(x, x.rank, LIST(0, -1), &v), "darray_get", "(0, -1)",
+            "dimension 1 are 0 to 2");
+    is_told(darray_set(x, x.rank, LIST(0, 3), v), "darray_set", "(0, 3)", "0 to 2");
+    is_told(darray_set(x, x.rank, LIST(0, 0), ha_dvalue_of_double(1e5)), "darray_set", "100000",
             "does not fit");
-    is_told(darray_set(darray_broadcast(x, 3, LIST(2, 2, 3)), LIST(0, 0, 0), v), "darray_set",
+    is_told(darray_set(darray_broadcast(x, 3, LIST(2, 2, 3)), 3, LIST(0, 0, 0), v), "darray_set",
             "repeats", "");
-    is_told(darray_get(x, NULL, &v), "darray_get", "NULL", "");
-    is_told(darray_get(x, LIST(0, 0), NULL), "darray_get", "NULL", "");
-    is_told(darray_get(own, LIST(0), &v), "darray_get", "pair (4)", "no numbers");
-    is_told(darray_set(own, LIST(0), v), "darray_set", "pair (4)", "no numbers");
-    is_told(darray_get((darray){.rank = 0}, LIST(0), &v), "darray_get", "no array", "");
+    is_told(darray_get(x, x.rank, NULL, &v), "darray_get", "NULL", "");
+    is_told(darray_get(x, x.rank, LIST(0, 0), NULL), "darray_get", "NULL", "");
+    is_told(darray_get(x, 1, LIST(0), &v), "darray_get", "int8_t (2, 3) of array 'small'",
+            "an index of 1 numbers, not of 2");
+    is_told(darray_set(x, 3, LIST(0, 0, 0), v), "darray_set", "an index of 3 numbers, not of 2",
+            "");
+    is_told(darray_get(own, own.rank, LIST(0), &v), "darray_get", "pair (4)", "no numbers");
+    is_told(darray_set(own, own.rank, LIST(0), v), "darray_set", "pair (4)", "no numbers");
+    is_told(darray_get((darray){.rank = 0}, 0, LIST(0), &v), "darray_get", "no array", "");
     assert_true(v.type == HA_DTYPE_double && v.as_double == 5);
     NUMBERS(x, 0, 1, 2, 3, 4, 5);
     drop_array(x.array);
@@ -358,14 +363,14 @@ TEST(equality) {
         darray_make_of((ha_type){"pair", 8}, &(ha_shape){.rank = 1, .extent = {3}}, C));
     int result = 5;
     assert_false(equal(x, y));
-    SUCCEEDS(darray_set(y, LIST(2), ha_dvalue_of_int64_t(9007199254740992)));
+    SUCCEEDS(darray_set(y, y.rank, LIST(2), ha_dvalue_of_int64_t(9007199254740992)));
     assert_true(equal(x, y));
     assert_true(equal(y, x));
-    SUCCEEDS(darray_set(x, LIST(0), ha_dvalue_of_double(-0.0)));
+    SUCCEEDS(darray_set(x, x.rank, LIST(0), ha_dvalue_of_double(-0.0)));
     assert_true(equal(x, y));
     assert_true(equal(x, x));
     assert_false(equal(x, darray_flip(x, 0)));
-    SUCCEEDS(darray_set(x, LIST(0), ha_dvalue_of_double(__builtin_nan(""))));
+    SUCCEEDS(darray_set(x, x.rank, LIST(0), ha_dvalue_of_double(__builtin_nan(""))));
     assert_false(equal(x, x));
     is_told(darray_equal(x, own, &result), "darray_equal", "pair (3)", "cannot be compared");
     is_told(darray_equal(x, x, NULL), "darray_equal", "NULL", "");

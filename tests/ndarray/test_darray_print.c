@@ -293,6 +293,20 @@ TEST(described_in_a_line) {
                  "'u': double 1 [4], strides [1], without gaps, offset 4, valid on host");
     IS_DESCRIBED(darray_with_origin(darray_slice(x, 1, 0, 4, 2), EXTENT(-1, 0)),
                  "'u': double 2 [3, 2], strides [4, 2], with gaps, origin [-1, 0], valid on host");
+    IS_DESCRIBED(darray_flip(x, 1),
+                 "'u': double 2 [3, 4], strides [4, -1], without gaps, offset 3, valid on host");
+    IS_DESCRIBED(darray_flip(darray_flip(x, 0), 1),
+                 "'u': double 2 [3, 4], strides [-4, -1], without gaps, offset 11, valid on host");
+    IS_DESCRIBED(darray_flip(darray_slice(x, 1, 0, 4, 2), 0),
+                 "'u': double 2 [3, 2], strides [-4, 2], with gaps, offset 8, valid on host");
+    IS_DESCRIBED(
+        darray_broadcast(darray_fix(x, 0, 1), 2, EXTENT(2, 4)),
+        "'u': double 2 [2, 4], strides [0, 1], repeating elements, offset 4, valid on host");
+    darray cube = darray_zeros(HA_DTYPE_double, 3, EXTENT(2, 3, 4), ha_host());
+    keep_array(cube.array);
+    IS_DESCRIBED(darray_permute(cube, EXTENT(1, 0, 2)),
+                 "double 3 [3, 2, 4], strides [4, 12, 1], without gaps, valid on host");
+    drop_array(cube.array);
     IS_DESCRIBED(none, "no array");
     if (!shares_memory(C)) {
         snprintf(printed, sizeof printed, "%s", ha_context_name(C));

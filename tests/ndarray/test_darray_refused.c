@@ -39,8 +39,8 @@ static void use_arrays(const ha_queue *queue, void *argument) {
     REFUSED(HA_ERR_STATE, darray_copy(s->x, s->x, NULL));
     REFUSED(HA_ERR_STATE, darray_fill(s->x, value, NULL));
     REFUSED(HA_ERR_STATE, darray_equal(s->x, s->x, &equal));
-    REFUSED(HA_ERR_STATE, darray_get(s->x, LIST(0, 0), &value));
-    REFUSED(HA_ERR_STATE, darray_set(s->x, LIST(0, 0), value));
+    REFUSED(HA_ERR_STATE, darray_get(s->x, s->x.rank, LIST(0, 0), &value));
+    REFUSED(HA_ERR_STATE, darray_set(s->x, s->x.rank, LIST(0, 0), value));
     REFUSED(HA_ERR_STATE, darray_prefetch(s->x, NULL));
     REFUSED(HA_ERR_STATE, darray_save_npy(s->x, "/dev/null"));
     REFUSED(HA_ERR_STATE, darray_to_dlpack(s->x, NULL, HA_READ, NULL, &tensor));
@@ -115,10 +115,10 @@ TEST(ghosts_and_padding_without_end) {
 TEST(elements_that_are_none) {
     darray x = darray_zeros(HA_DTYPE_double, 2, LIST(2, 3), NULL), none = {.rank = 0};
     ha_dvalue value = ha_dvalue_of_double(1);
-    REFUSED(HA_ERR_ARGUMENT, darray_get(x, NULL, &value));
-    REFUSED(HA_ERR_ARGUMENT, darray_get(x, LIST(0, 0), NULL));
-    REFUSED(HA_ERR_ARGUMENT, darray_get(none, LIST(0, 0), &value));
-    REFUSED(HA_ERR_ARGUMENT, darray_set(none, LIST(0, 0), value));
+    REFUSED(HA_ERR_ARGUMENT, darray_get(x, x.rank, NULL, &value));
+    REFUSED(HA_ERR_ARGUMENT, darray_get(x, x.rank, LIST(0, 0), NULL));
+    REFUSED(HA_ERR_ARGUMENT, darray_get(none, none.rank, LIST(0, 0), &value));
+    REFUSED(HA_ERR_ARGUMENT, darray_set(none, none.rank, LIST(0, 0), value));
     NONE(HA_ERR_ARGUMENT, ha_copy_plan_new(NULL, 1));
     FINE(darray_free(&x));
     FINE(darray_free(&x)); /* no owner any more */

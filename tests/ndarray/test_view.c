@@ -465,8 +465,8 @@ static void no_function_takes(darray x, const char *why) {
     REFUSES(!darray_to_dlpack(x, NULL, HA_READ, NULL, &tensor));
     REFUSES(!ha_open_many(&request, 1));
     assert_int_equal(v.status, HA_ERR_ARGUMENT);
-    REFUSES(!darray_get(x, LIST(0), &value));
-    REFUSES(!darray_set(x, LIST(0), ha_dvalue_of_double(1)));
+    REFUSES(!darray_get(x, x.rank, LIST(0), &value));
+    REFUSES(!darray_set(x, x.rank, LIST(0), ha_dvalue_of_double(1)));
     REFUSES(!darray_fill(x, ha_dvalue_of_double(1), NULL));
     REFUSES(!darray_equal(x, x, &equal));
     REFUSES(!darray_copy(x, x, NULL));

@@ -15,6 +15,10 @@ HA_VIEW(ranks, atom, 1, HA_AOS)
 HA_RECORDS(array_atoms, ranks);
 HA_VIEW(fields, atom, 1, HA_SOA)
 HA_RECORDS(field_atoms, fields);
+HA_VIEW(vectors, atom, 1, HA_SOA_FIELDS)
+HA_RECORDS(vector_atoms, vectors);
+HA_VIEW(either, atom, 1, HA_ANY_OF(HA_SOA, HA_AOSOA(8)))
+HA_RECORDS(either_atoms, either);
 HA_VIEW(packed, atom, 1, HA_AOS_PACKED)
 HA_RECORDS(packed_atoms, packed);
 HA_VIEW(plane, atom, 2, HA_ANY)
@@ -471,6 +475,9 @@ int main(int argc, char **argv) {
         CASE(texts_that_open_nothing),
         CASE(never_written),
         CASE(never_a_view_of_what_is_refused),
+        CASE(again_as_another_view),
+        CASE(again_as_many_views),
+        CASE(again_where_the_blobs_have_moved),
         CASE(never_a_view_of_another_layout),
         CASE(never_written_moves_nothing),
         CASE(an_overwrite_that_does_not_fit_any_more),
@@ -482,17 +489,20 @@ int main(int argc, char **argv) {
         CASE(functions_on_queues_may_ask),
         CASE(array_of_structs_adopted),
         CASE(arrays_adopted),
+        CASE(arrays_of_fields_adopted),
+        CASE(views_of_some_layouts),
         CASE(constant_memory),
         CASE(adopted_memory_used_elsewhere),
         CASE(memory_of_one_array_at_a_time),
         CASE(resizing_keeps_values),
-#ifdef HARRAY_DEBUG
         CASE(freed),
-#endif
         CASE(described),
         CASE(described_wherever_they_are),
         CASE(messages),
         CASE(ranges_without_records),
+        CASE(no_records_beside_a_first_opening),
+        CASE(extents_beyond_counting),
+        CASE(another_layout_while_somebody_writes),
         CASE(after_a_fork),
         CASE(threads_on_other_fields_do_not_wait),
         CASE(writers_wait_for_readers_of_their_fields),

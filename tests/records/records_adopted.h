@@ -46,7 +46,7 @@ TEST(arrays_adopted) {
         pos[0][i] = pos[1][i] = pos[2][i] = vel[0][i] = vel[1][i] = (float)i;
         id[i] = i;
     }
-    field_atoms r = field_atoms_on(mine, N);
+    field_atoms r = field_atoms_on(mine, LEAVES, N);
     assert_non_null(r.records);
     HA_USING(v, r, H, "read id+pos.z") {
         assert_ptr_equal(fields_id(v, fields_at(v, 0)), id);
@@ -61,6 +61,65 @@ TEST(arrays_adopted) {
     SUCCEEDS(field_atoms_set(r, 4, atom_of(4)));
     SUCCEEDS(field_atoms_unwrap(&r));
     assert_true(pos[1][4] == 4.5 && id[4] == 28 && id[5] == 5 && tag[2][4] == 42);
+}
+
+HA_FN void count_tags(vectors v) {
+    const uint16_t more[] = {1, 2, 3};
+    HA_EACH(vectors, v, at) vectors_tag_add(v, at, more);
+}
+HA_QUEUED(count_tags, vectors);
+
+/* One array for each field, whose elements lie side by side. */
+TEST(arrays_of_fields_adopted) {
+    static double pos[3][N], mass[N];
+    static float vel[2][N];
+    static uint16_t tag[N][3];
+    static int32_t id[N];
+    static uint8_t flag[N];
+    void *const mine[] = {pos[0], pos[1], pos[2], vel[0], vel[1], mass, tag, id, flag};
+    memset(tag, 0, sizeof tag);
+    vector_atoms r = vector_atoms_on(mine, 9, N);
+    assert_non_null(r.records);
+    assert_string_equal(ha_records_mapping(r.records, H)->text, "soa(fields)");
+    SUCCEEDS(ha_records_layout(r.records, M1, "soa(fields)"));
+    HA_USING(v, r, M1, "write tag") SUCCEEDS(HA_RUN_VIEW(count_tags, v));
+    else fail();
+    HA_USING(v, r, H, "write tag") {
+        assert_ptr_equal(vectors_tag(v, vectors_at(v, 2), 1), &tag[2][1]);
+        count_tags(v);
+    }
+    else fail();
+    SUCCEEDS(vector_atoms_unwrap(&r));
+    for (int i = 0; i < N; i++) assert_true(tag[i][0] == 2 && tag[i][1] == 4 && tag[i][2] == 6);
+    atoms any = atoms_on(mine, 9, N); /* whose view says nothing: so many are those of fields */
+    assert_string_equal(ha_records_mapping(any.records, H)->text, "soa(fields)");
+    HA_USING(v, any, H, "read tag") assert_true(*cloud_tag(v, cloud_at(v, 3), 2) == 6);
+    else fail();
+    SUCCEEDS(atoms_unwrap(&any));
+    assert_null(atoms_on(mine, 8, N).records);
+    assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+}
+
+HA_FN void double_mass(either v) { HA_EACH(either, v, at) * either_mass(v, at) *= 2; }
+HA_QUEUED(double_mass, either);
+
+/* A view of some layouts begins with one of them, and takes no other. */
+TEST(views_of_some_layouts) {
+    either_atoms r = either_atoms_new(N);
+    assert_string_equal(ha_records_mapping(r.records, H)->text, "soa");
+    HA_USING(v, r, H, "overwrite mass")
+    HA_EACH(either, v, at) * either_mass(v, at) = (double)ha_index(at);
+    else fail();
+    SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(8)"));
+    HA_USING(v, r, M1, "write mass") SUCCEEDS(HA_RUN_VIEW(double_mass, v));
+    else fail();
+    HA_USING(v, r, H, "read mass") assert_true(*either_mass(v, either_at(v, N - 1)) == 2 * (N - 1));
+    else fail();
+    SUCCEEDS(ha_records_layout(r.records, M1, "aos"));
+    HA_USING(v, r, M1, "write mass") fail();
+    else REFUSED_SAYING(HA_ERR_ARGUMENT, "aos is not one of the layouts of the view either",
+                        HA_USED(v).status);
+    SUCCEEDS(either_atoms_free(&r));
 }
 
 TEST(constant_memory) {
@@ -117,7 +176,6 @@ TEST(resizing_keeps_values) {
     free_atoms(&r);
 }
 
-#ifdef HARRAY_DEBUG
 static void expect_freed(const char *operation) {
     const ha_error e = ha_take_error();
     assert_int_equal(e.status, HA_ERR_STATE);
@@ -142,10 +200,10 @@ TEST(freed) {
     atom a = atom_of(1);
     char text[50];
     ha_records_set_name(r.records, "u");
-    const size_t frees = ha_freed_arrays.next, handles = ha_freed_handles.next;
+    const size_t frees = ha_freed_arrays.n, handles = ha_freed_handles.n;
     SUCCEEDS(atoms_free(&r));
-    assert_int_equal(ha_freed_arrays.next, frees + 1); /* one place of each */
-    assert_int_equal(ha_freed_handles.next, handles + 1);
+    assert_int_equal(ha_freed_arrays.n, frees + 1); /* one place of each */
+    assert_int_equal(ha_freed_handles.n, handles + 1);
     int elsewhere = 0;
     HA_USING(v, u, H, "overwrite") fail();
     else elsewhere = HA_USED(v).status == HA_ERR_STATE;
@@ -171,7 +229,6 @@ TEST(freed) {
     (void)ha_records_describe(u.records, text, sizeof text);
     expect_freed("ha_records_describe");
 }
-#endif
 
 TEST(described) {
     atoms r = made_at(H);
@@ -206,7 +263,7 @@ TEST(adopted_memory_used_elsewhere) {
     for (int l = 0; l < LEAVES; l++) field_of[l] = values[l];
     for (int64_t i = 0; i < N; i++) mine[i] = atom_of(i);
     atoms r = atoms_of(mine, N);
-    field_atoms f = field_atoms_on(field_of, N);
+    field_atoms f = field_atoms_on(field_of, LEAVES, N);
     HA_USING(v, r, C, "read vel, write pos.x") SUCCEEDS(HA_RUN_VIEW(move_all, v, 3.0));
     else fail();
     SUCCEEDS(ha_records_layout(f.records, M1, "aos"));
@@ -225,7 +282,7 @@ TEST(the_callers_memory_is_not_mapped) {
     for (int l = 0; l < LEAVES; l++) field_of[l] = values[l];
     private_map(NULL, 0);
     atoms r = atoms_of(mine, N);
-    field_atoms f = field_atoms_on(field_of, N);
+    field_atoms f = field_atoms_on(field_of, LEAVES, N);
     REFUSED_SAYING(HA_ERR_UNSUPPORTED, "records (atom[20])",
                    try_open(r.records, C, "write id", 0, HA_END));
     private_map(mine, sizeof mine);
@@ -258,9 +315,11 @@ TEST(messages) {
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "array_atoms_of: a blob at NULL");
     assert_null(array_atoms_of_const(NULL, N).records);
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "array_atoms_of_const: a blob at NULL");
-    assert_null(field_atoms_on(none, N).records);
+    assert_null(field_atoms_on(none, LEAVES, N).records);
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "field_atoms_on: a blob at NULL");
-    assert_null(field_atoms_on(none, -1).records);
+    assert_null(field_atoms_on(none, LEAVES - 1, N).records); /* which does not read behind them */
+    expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "field_atoms_on: 10 arrays for the 11 of atom");
+    assert_null(field_atoms_on(none, LEAVES, -1).records);
     expect_told(HA_ERR_ARGUMENT, "ha_records_wrap", "field_atoms_on: ");
     atoms r = atoms_of(mine, N);
     ha_records_set_name(r.records, "mine");
@@ -283,16 +342,23 @@ TEST(messages) {
 }
 
 /* A child knows nothing of them. */
+/* Nobody knows what locks other threads of the parent had. */
 TEST(after_a_fork) {
     atoms r = made_at(H);
+    pthread_rwlock_wrlock(&r.records->asking);
     const pid_t child = fork();
     if (!child) {
         char text[40];
-        const int knows = valid(r, H, "pos") ||
+        const int knows = valid(r, H, "pos") || ha_records_size(r.records) ||
+                          ha_records_rank(r.records) || ha_records_extent(r.records, 0) ||
+                          ha_records_version(r.records) || ha_records_record(r.records) ||
+                          ha_records_statistics(r.records).bytes ||
                           ha_records_describe(r.records, text, sizeof text) != strlen(text) ||
                           strcmp(text, "no records\n") != 0;
+        ha_records_set_name(r.records, "child");
         _exit(knows);
     }
+    pthread_rwlock_unlock(&r.records->asking);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -324,6 +390,31 @@ TEST(ranges_without_records) {
     ha_watch(0);
     ha_set_event_handler(NULL, NULL);
     SUCCEEDS(plane_atoms_free(&r));
+}
+
+/* Of a range without records nobody is told where blobs are: another thread may be about to find out. */
+TEST(no_records_beside_a_first_opening) {
+    atoms r = made_at(C);
+    HA_USING_PART(v, r, M1, "read pos", 3, 3) {
+        const ha_records_access *x = &HA_USED(v);
+        void *const *const blob = x->blob;
+        assert_null(blob[0]);
+        SUCCEEDS(try_open(r.records, M1, "read pos", 0, HA_END));
+        assert_ptr_equal(x->blob, blob);
+        assert_null(blob[0]);
+    }
+    else fail();
+    free_atoms(&r);
+}
+
+/* No records, whatever the other extents come to. */
+TEST(extents_beyond_counting) {
+    static const int64_t extent[] = {(int64_t)1 << 40, (int64_t)1 << 40, 0};
+    ha_records *r = ha_records_new(&atom_record, 3, extent, "aos");
+    assert_non_null(r);
+    assert_int_equal(ha_records_size(r), 0);
+    SUCCEEDS(try_open(r, M1, "overwrite", 0, 5));
+    SUCCEEDS(ha_records_free(r));
 }
 
 /* In each memory that has a block. */

@@ -40,6 +40,7 @@ static const char *const atom_layouts[] = {
     "split(separate; pos: soa, aos)",
     "split(separate; mass+tag: aos, aosoa(8))",
     "soa@morton",
+    "soa(fields)",
 };
 enum { ATOM_LAYOUTS = sizeof atom_layouts / sizeof *atom_layouts };
 

@@ -138,6 +138,100 @@ TEST(never_a_view_of_what_is_refused) {
     SUCCEEDS(field_atoms_free(&other));
 }
 
+/* ---- views that were made before --------------------------------------------------------------- */
+
+static const ha_kept_view *kept_view(atoms r, const ha_records_type_ *type) {
+    ha_array *a = r.records->array;
+    ha_lock(a);
+    ha_placement *p = ha_placement_find(ha_records_state_of(a), &ha_host_memory);
+    const ha_kept_view *kept = ha_placement_view(p, type, p->blob);
+    ha_unlock(a);
+    return kept;
+}
+
+/* A view of structs, smaller than the one that was made before, with room behind it. */
+static void open_as_structs(array_atoms r) {
+    union {
+        ranks v;
+        char room[sizeof(cloud) + sizeof(ranks)];
+    } u;
+    ha_records_access a;
+    memset(&u, 0x5A, sizeof u);
+    SUCCEEDS(
+        ha_records_use_(&a, r.records, r.type_, &u.v, sizeof u.v, H, "read", 0, HA_END, HA_SITE));
+    assert_int_equal(u.v.count, N);
+    for (size_t i = sizeof u.v; i < sizeof u; i++) assert_int_equal(u.room[i], 0x5A);
+    SUCCEEDS(ha_records_close(&a));
+}
+
+/* Through handles of several types, and in another layout. */
+TEST(again_as_another_view) {
+    atoms r = made_at(H);
+    array_atoms structs = array_atoms_from_(r.records);
+    expect_atoms(r, 0);
+    open_as_structs(structs);
+    open_as_structs(structs);
+    for (int i = 0; i < 3; i++) {
+        void *x = NULL;
+        HA_USING(v, r, H, "read pos") x = cloud_pos_x(v, cloud_at(v, 2));
+        else fail();
+        HA_USING(v, structs, H, "read pos") {
+            assert_ptr_equal(ranks_pos_x(v, ranks_at(v, 2)), x);
+            assert_int_equal(v.count, N);
+        }
+        else fail();
+        HA_READING_RECORDS(v, r, H, "pos") {
+            assert_ptr_equal(cloud_const_pos_x(v, cloud_const_at(v, 2)), x);
+            assert_int_equal(v.view.count, N);
+        }
+        else fail();
+    }
+    assert_true(HA_DEBUGGING_ || kept_view(r, r.type_));
+    SUCCEEDS(ha_records_layout(r.records, H, "soa"));
+    HA_USING(v, structs, H, "read pos") fail();
+    else REFUSED(HA_ERR_ARGUMENT, HA_USED(v).status);
+    expect_atoms(r, 0);
+    expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
+/* As many types as are remembered, and more. */
+TEST(again_as_many_views) {
+    enum { TYPES = HA_VIEWS_KEPT + 2 };
+    ha_records_type_ type[TYPES];
+    atoms r = made_at(H);
+    for (int i = 0; i < 2 * TYPES; i++) {
+        ha_records_access a;
+        cloud v;
+        type[i % TYPES] = *r.type_;
+        memset(&v, 0xFF, sizeof v);
+        SUCCEEDS(ha_records_use_(&a, r.records, &type[i % TYPES], &v, sizeof v, H, "write id", 0,
+                                 HA_END, HA_SITE));
+        assert_int_equal(*cloud_id(v, cloud_at(v, 3)), 21);
+        SUCCEEDS(ha_records_close(&a));
+    }
+    free_atoms(&r);
+}
+
+/* When the blobs are somewhere else, so is the view. */
+TEST(again_where_the_blobs_have_moved) {
+    atoms r = made_at(H);
+    expect_atoms(r, 0);
+    if (!HA_DEBUGGING_) {
+        ha_array *a = r.records->array;
+        assert_non_null(kept_view(r, r.type_));
+        ha_lock(a);
+        ha_placement *p = ha_placement_find(ha_records_state_of(a), &ha_host_memory);
+        const char *data = p->data;
+        (void)ha_placement_blobs(p, data + 64);
+        (void)ha_placement_blobs(p, data);
+        ha_unlock(a);
+        assert_null(kept_view(r, r.type_));
+    }
+    expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
 /* Nothing moves for an opening that is refused. */
 TEST(never_written_moves_nothing) {
     atoms r = atoms_new(N);

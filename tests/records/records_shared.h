@@ -83,6 +83,43 @@ TEST(writers_wait_for_readers_of_their_fields) {
     free_atoms(&r);
 }
 
+static void *change_layout(void *argument) {
+    visitor *o = (visitor *)argument;
+    o->status = ha_records_layout(o->r, o->context, o->what);
+    o->error = ha_take_error();
+    return NULL;
+}
+
+/* Somebody who wants to write them comes while they are brought to the host, to be laid out anew: that
+ * is refused, and says why. Both threads wait until the array is no longer busy, then for the list of those
+ * who wait; whoever is first then, the writer comes before what is brought. */
+TEST(another_layout_while_somebody_writes) {
+    atoms r = made_at(H);
+    visitor writer, changer = {.r = r.records, .context = M1, .what = "aosoa(4)"};
+    SUCCEEDS(ha_records_layout(r.records, M1, "soa"));
+    SUCCEEDS(
+        try_open(r.records, M1, "write pos", 0, HA_END)); /* valid there, and not on the host */
+    const uint64_t sleeps = ha_test_sleeps_();
+    (void)ha_busy_begin(r.records->array, 0, NULL);
+    visit(&writer, r.records, M2, "write mass");
+    until_asleep(sleeps + 1);
+    assert_int_equal(pthread_create(&changer.thread, NULL, change_layout, &changer), 0);
+    until_quiet();
+    pthread_mutex_lock(&ha_slow.lock);
+    ha_busy_end(r.records->array);
+    until_quiet();
+    pthread_mutex_unlock(&ha_slow.lock);
+    assert_int_equal(pthread_join(changer.thread, NULL), 0);
+    assert_int_equal(changer.status, HA_ERR_CONFLICT);
+    assert_non_null(strstr(changer.error.text, "there are open accesses"));
+    await_flag(&writer.opened);
+    assert_int_equal(writer.status, HA_OK);
+    leave(&writer);
+    SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(4)"));
+    expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
 /* Each adds to a field of its own, at a place of its own, again and again. */
 enum { ROUNDS = 40 };
 typedef struct adder {

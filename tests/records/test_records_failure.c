@@ -365,7 +365,7 @@ static void play_adopting(void) {
     thing *t = &things[0], *u = &things[1];
     ha_context *n = context[1], *f = context[contexts - 1];
     STEP(NULL, makes(t, atoms_of(mine, N)));
-    STEP(NULL, makes(u, atoms_on(arrays, N)));
+    STEP(NULL, makes(u, atoms_on(arrays, LEAVES, N)));
     if (!round_.unified) lays_out(t, n, "soa");
     change(t, n, "write pos+id", 0, HA_END, POS, 3, "");
     change(u, f, "overwrite tag", 0, HA_END, TAG, 3, "");
@@ -457,7 +457,7 @@ static void play_widely(void) {
     STEP("(wide[6])", ha_records_layout(r.records, context[1], "soa"));
     STEP("(wide[6])", uses(r, context[1]));
     SURELY(some_wide_free(&r));
-    STEP("wide_on", (r = some_wide_on(arrays, N)).records ? HA_OK : ha_first_error.status);
+    STEP("wide_on", (r = some_wide_on(arrays, 70, N)).records ? HA_OK : ha_first_error.status);
     STEP("(wide[6])", uses(r, context[0]));
     STEP("(wide[6])", some_wide_unwrap(&r));
 }

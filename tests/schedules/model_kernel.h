@@ -76,6 +76,7 @@ static void kernel_writes(kernel *k, model_contents *is, size_t first, uint32_t 
 /* On the host it runs now, and the host's use of the bytes is noted here. */
 static ha_status kernel_enqueue(kernel *k, int context) {
     k->step = hb.step;
+    order_head = sizeof(ha_queued);
     if (context == 0)
         for (uint32_t i = 0; i < k->touches.n; i++)
             hb_touch(HB_HOST, k->touches.touch[i].data, k->touches.touch[i].bytes,

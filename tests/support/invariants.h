@@ -238,9 +238,13 @@ static inline const char *broken_pool(const ha_pool *p, int quiet) {
 
 static inline uint64_t bytes_retired(ha_memory *m) {
     uint64_t bytes = 0;
+    int linked = 1;
     pthread_mutex_lock(&m->lock);
-    for (const ha_block *b = m->retired; b; b = b->next) bytes += b->bytes;
-    if (bytes != ha_pool_bytes(m, HA_RETIRED)) bytes = UINT64_MAX;
+    for (const ha_block *b = m->retired; b; b = b->next) {
+        linked &= b->next ? b->next->previous == b : m->youngest == b;
+        bytes += b->bytes;
+    }
+    if (!linked || bytes != ha_pool_bytes(m, HA_RETIRED)) bytes = UINT64_MAX;
     pthread_mutex_unlock(&m->lock);
     return bytes;
 }
@@ -285,8 +289,15 @@ static inline void check_memory(ha_memory *m, ha_array *const *arrays, size_t co
     for (size_t i = 0; i < count; i++) {
         const ha_incarnation *in = arrays[i] ? &arrays[i]->first : NULL;
         for (; in; in = in->next)
-            if (in->block && in->block->memory == m && !in->wrapped) live += in->block->bytes;
+            if (in->block && in->block->memory == m && !in->wrapped) {
+                live += in->block->bytes;
+                if (ha_tree_find(m->pool.tree, (uintptr_t)in->block->data) != in->block)
+                    invariant_broken(NULL, "a block is not known by its address");
+            }
     }
+    uint64_t arrays_alive = 0;
+    for (const ha_alive *a = m->pool.alive; a; a = a->next) arrays_alive++;
+    if (arrays_alive != m->pool.arrays) invariant_broken(NULL, "the living arrays are miscounted");
     if (bytes_of_backend(m) >= 0 && bytes_of_backend(m) != (int64_t)ha_pool_handed_out(&m->pool))
         invariant_broken(NULL, "the backend has handed out something else");
     if (live == ha_pool_bytes(m, HA_LIVE)) return;
@@ -315,7 +326,8 @@ static inline void check_owners(ha_array *const *arrays, size_t count) {
 }
 
 static inline void check_ledger(ha_array *const *arrays, size_t count) {
-    HA_DEBUG_(if (ha_faults.told) invariant_broken(NULL, "HARRAY_DEBUG has told of a mistake");)
+    HA_DEBUG_(if (ha_fault_signals.told)
+                  invariant_broken(NULL, "HARRAY_DEBUG has told of a mistake");)
     uint64_t living = 0;
     for (size_t i = 0; i < count; i++) living += arrays[i] != NULL;
     if (living != ha_living_arrays()) invariant_broken(NULL, "the number of living arrays");

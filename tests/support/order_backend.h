@@ -16,7 +16,7 @@
  * real one plus a constant, so that the host cannot touch it.
  *
  * What a function touches is not known from outside: the argument of each one that is enqueued
- * begins with an order_touches that says it. */
+ * begins with an order_touches that says it, behind order_head bytes of the engine's. */
 #ifndef HARRAY_TESTS_SUPPORT_ORDER_BACKEND_H
 #define HARRAY_TESTS_SUPPORT_ORDER_BACKEND_H
 
@@ -46,6 +46,8 @@ typedef struct order_touches {
         hb_pieces pieces; /* of 0 bytes: all of `bytes` in one; else `bytes` does not matter */
     } touch[ORDER_TOUCHES];
 } order_touches;
+
+static size_t order_head; /* 0: functions are not enqueued by the engine */
 
 typedef enum { ORDER_COPY, ORDER_PIECES, ORDER_FILL, ORDER_CALL, ORDER_AWAIT } order_kind;
 
@@ -386,7 +388,8 @@ static ha_status order_fill(void *handle, void *to, const void *value, size_t by
 
 static ha_status order_call(void *handle, ha_function f, const void *argument, size_t bytes) {
     order_queue *queue = (order_queue *)handle;
-    const order_touches *touches = (const order_touches *)argument;
+    const char *its = (const char *)argument + order_head;
+    const order_touches *touches = (const order_touches *)(const void *)its;
     const order_command call = {.kind = ORDER_CALL, .f = f};
     ha_status status = order_enqueue(queue, &call, argument, bytes);
     for (uint32_t i = 0; status == HA_OK && i < touches->n; i++) {

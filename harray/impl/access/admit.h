@@ -9,12 +9,13 @@
 /* ---- admission ----------------------------------------------------------------------------- */
 
 HA_IN_ void ha_holder_place(ha_array *a, const ha_lock_request *request) HA_REQUIRES_(a->lock) {
-    a->holder[a->holders++] = (ha_holder){.thread = ha_self.id,
-                                          .ticket = ++a->tickets,
-                                          .range = request->range,
-                                          .context = request->context,
-                                          .site = request->site,
-                                          .writes = request->writes};
+    const ha_holder holder = {.thread = ha_self.id,
+                              .ticket = ++a->tickets,
+                              .range = request->range,
+                              .context = request->context,
+                              .site = request->site,
+                              .writes = request->writes};
+    ha_holder_add(a, &holder);
 }
 
 /* More room for holders. No lock held; another thread may do the same. */
@@ -22,14 +23,13 @@ HA_IN_ ha_status ha_holder_grow(ha_array *a) {
     ha_lock(a);
     uint32_t capacity = a->holder_capacity;
     ha_unlock(a);
-    ha_holder *more = (ha_holder *)HARRAY_MALLOC(2 * capacity * sizeof *more), *old = NULL;
+    ha_holder *more = (ha_holder *)HARRAY_MALLOC(ha_holder_bytes(2 * (size_t)capacity)),
+              *old = NULL;
     if (!more) return HA_ERR_MEMORY;
     ha_lock(a);
     if (a->holder_capacity == capacity) {
-        memcpy(more, a->holder, a->holders * sizeof *more);
         old = a->holder == a->first_holders ? NULL : a->holder;
-        a->holder = more;
-        a->holder_capacity = 2 * capacity;
+        ha_holder_exchange(a, more, 2 * capacity);
     } else
         old = more; /* somebody was faster */
     ha_unlock(a);
@@ -37,14 +37,15 @@ HA_IN_ ha_status ha_holder_grow(ha_array *a) {
     return HA_OK;
 }
 
-/* One request: HA_OK: its holder is in place. */
+/* One request: HA_OK: its holder is in place. HA_ERR_STATE: the array was freed. */
 HA_IN_ ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *request,
                                      const ha_waiter *slow, ha_holder *other)
     HA_REQUIRES_(a->lock) {
+    if (ha_is_freed(a)) return HA_ERR_STATE;
     ha_grant grant = ha_judge(a, request, other);
     if (grant == HA_REFUSED) return HA_ERR_CONFLICT;
     if (grant == HA_MUST_WAIT || a->busy ||
-        ((a->waiters & HA_WAITING) && (!slow || ha_queues_behind(a, request, slow->number))))
+        ((a->waiters & HA_WAITING) && (!slow || slow->behind == request)))
         return HA_RETRY_;
     if (a->holders == a->holder_capacity) return HA_ERR_MEMORY;
     ha_holder_place(a, request);
@@ -53,7 +54,7 @@ HA_IN_ ha_status ha_try_lock_request(ha_array *a, const ha_lock_request *request
 
 /* One attempt at all of the requests: HA_OK: in place, busy is ours; *ticket: of the first, the
  * others follow. Else none is. HA_RETRY_: has to wait; *blocker says for whom. HA_ERR_MEMORY: the
- * table of holders is full. */
+ * table of holders is full. HA_ERR_STATE: while this thread waited, the array was freed. */
 HA_IN_ ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const ha_waiter *slow,
                               uint64_t *ticket, ha_blocker *blocker) {
     ha_status s = HA_OK;
@@ -64,11 +65,10 @@ HA_IN_ ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const
         *blocker = (ha_blocker){.request = request};
         s = ha_try_lock_request(a, request, slow, &blocker->holder);
     }
-    if (s)
-        a->holders = before;
-    else
-        a->busy = 1;
+    while (s && a->holders > before) ha_holder_take_out(a, &a->holder[a->holders - 1]);
+    if (!s) a->busy = 1;
     ha_unlock(a);
+    if (!s) ha_debug_busy(a);
     return s;
 }
 
@@ -101,7 +101,7 @@ HA_IN_ void ha_say_late(ha_array *a, ha_blocked *blocked) {
     blocked->verbose = 0;
     fprintf(stderr, "harray: %s: %s at %s: still waiting for %s", request->site,
             ha_subject_of(a).text, request->context->name,
-            h->thread ? "the access " : "a writer's turn");
+            h->thread ? "the access " : "another thread's turn");
     if (h->thread) fprintf(stderr, "%s at %s on %s", ha_came_by(h), h->site, h->context->name);
     fprintf(stderr, "\n");
 }
@@ -141,7 +141,7 @@ HA_IN_ void ha_waiter_unlist(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
 }
 
 /* Waits until the requests can be granted: HA_OK, HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY (when
- * `trying`), HA_ERR_MEMORY (the table of holders is full). */
+ * `trying`), HA_ERR_MEMORY (the table of holders is full), HA_ERR_STATE (the array was freed). */
 HA_IN_ ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int trying,
                                uint64_t *ticket, ha_blocker *blocker, ha_blocked *blocked) {
     ha_bucket *b = ha_bucket_of(a);
@@ -157,11 +157,17 @@ HA_IN_ ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int 
     pthread_mutex_lock(&ha_slow.lock);
     for (;;) {
         pthread_mutex_lock(&b->lock);
+        ha_queue_up(&me);
         s = ha_try_admit(a, request, &me, ticket, blocker);
         if (s != HA_RETRY_) break;
-        if (!listed) ha_waiter_list(&me);
-        listed = 1;
-        int by_another = other->thread || ha_queues_behind(a, blocker->request, me.number);
+        if (!listed) {
+            listed = 1;
+            ha_waiter_list(&me);
+            pthread_mutex_unlock(&b->lock); /* no two of them at once */
+            if (ha_wait_needs_token(&me)) ha_wake_queued();
+            continue;
+        }
+        int by_another = other->thread || me.behind == blocker->request;
         if (trying && by_another)
             s = HA_ERR_BUSY;
         else if (other->thread && ha_would_deadlock(&me))
@@ -173,7 +179,7 @@ HA_IN_ ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int 
     ha_waiters_add(a, (uint32_t)-1);
     if (listed) {
         ha_waiter_unlist(&me);
-        pthread_cond_broadcast(&b->change); /* readers may have queued behind us */
+        pthread_cond_broadcast(&b->change); /* others may have queued behind us */
     }
     pthread_mutex_unlock(&b->lock);
     pthread_mutex_unlock(&ha_slow.lock);
@@ -224,6 +230,7 @@ HA_IN_ ha_status ha_admit_all(ha_array *a, const ha_lock_request *request, int t
             return ha_fail(s, operation, "%s: %s: no memory for one more open access",
                            request->site, ha_subject_of(a).text);
     }
+    if (s == HA_ERR_STATE) return ha_fail_freed(a, operation);
     ha_tell_conflict(a, &blocker, &blocked, s);
     if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &blocker, operation);
     request = blocker.request;
@@ -246,6 +253,7 @@ HA_IN_ ha_status ha_admit(ha_array *a, const ha_lock_request *request, int tryin
 /* ---- busy ---------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_busy_end(ha_array *a) {
+    ha_debug_idle(a);
     ha_lock(a);
     a->busy = 0;
     uint32_t waiters = a->waiters & HA_WAITING;
@@ -255,8 +263,7 @@ HA_IN_ void ha_busy_end(ha_array *a) {
 
 HA_IN_ void ha_holder_remove(ha_array *a, uint64_t ticket) {
     ha_lock(a);
-    ha_holder *h = ha_holder_find(a, ticket);
-    *h = a->holder[--a->holders];
+    ha_holder_take_out(a, ha_holder_find(a, ticket));
     ha_unlock(a);
 }
 
@@ -266,11 +273,13 @@ HA_IN_ void ha_admit_end(ha_array *a, uint64_t ticket) {
     ha_busy_end(a);
 }
 
-/* HA_RETRY_: another thread has it. `waits`: is woken then. */
+/* HA_RETRY_: another thread has it. `waits`: is woken then. HA_ERR_STATE: the array was freed. */
 HA_IN_ ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *other) {
     ha_status s = HA_OK;
     ha_lock(a);
-    if (a->busy) {
+    if (ha_is_freed(a)) {
+        s = HA_ERR_STATE;
+    } else if (a->busy) {
         a->waiters += (uint32_t)waits;
         s = HA_RETRY_;
     } else if (exclusive && a->holders > a->read_only) {
@@ -279,6 +288,7 @@ HA_IN_ ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *o
     } else
         a->busy = 1;
     ha_unlock(a);
+    if (!s) ha_debug_busy(a);
     return s;
 }
 
@@ -287,6 +297,7 @@ HA_IN_ ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
     ha_status s = ha_busy_try(a, exclusive, 0, other);
     if (s != HA_RETRY_) return s;
     ha_bucket *b = ha_bucket_of(a);
+    HA_UNCANCELLED_;
     pthread_mutex_lock(&b->lock);
     while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_RETRY_) {
         pthread_cond_wait(&b->change, &b->lock);
@@ -299,10 +310,12 @@ HA_IN_ ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
 /* The array for this thread alone, for an operation on it as a whole; ended by ha_busy_end. */
 HA_IN_ ha_status ha_claim(ha_array *a, const char *operation) {
     ha_holder other;
-    ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    ha_status s = a ? ha_enter(operation)
+                    : ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
     if (s) return s;
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
-    if (!(s = ha_busy_begin(a, 1, &other))) return HA_OK;
+    s = ha_busy_begin(a, 1, &other);
+    if (!s) return HA_OK;
+    if (s == HA_ERR_STATE) return ha_fail_freed(a, operation);
     ha_on_conflict(a, HA_WHOLE_, operation, "", &other, 0, s);
     return ha_fail(s, operation, "%s: there are open accesses, one %s at %s on %s",
                    ha_subject_of(a).text, ha_came_by(&other), other.site, other.context->name);

@@ -3,7 +3,8 @@
  * Waiting threads are listed, each with what it requests. Before a thread sleeps, it follows from
  * itself: I wait for these holders; those of them that sleep wait for those holders; … If that
  * leads back, it is refused. As all this happens under one mutex, of several threads that would
- * deadlock exactly the last one is refused. Sleeping itself goes through hashed buckets.
+ * deadlock exactly the last one is refused. Who holds nothing lets others go first that came before.
+ * Sleeping itself goes through hashed buckets.
  * Order of locks: slow, bucket, array. */
 #ifndef HARRAY_IMPL_ACCESS_CONFLICT_H
 #define HARRAY_IMPL_ACCESS_CONFLICT_H
@@ -15,7 +16,8 @@ typedef struct ha_waiter { /* on the sleeper's stack */
     uint64_t thread, number; /* numbers grow in the order of listing */
     ha_array *array;
     const struct ha_lock_request *requests;
-    int trying; /* is there for busy only: it never waits for an access */
+    const struct ha_lock_request *behind; /* which of them queues; NULL: none */
+    int trying;                           /* is there for busy only: it never waits for an access */
     int reached;
 } ha_waiter;
 
@@ -30,6 +32,7 @@ static struct {
     ha_waiter *first;
     uint64_t listed; /* so far */
     uint64_t sleeps; /* how often a thread went to sleep: tests wait for it */
+    uint64_t tokens; /* that have not ended, of all arrays; atomic */
     pthread_once_t once;
     ha_bucket bucket[HA_BUCKETS];
 } ha_slow = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
@@ -95,13 +98,21 @@ static inline int ha_collide(ha_array *a, const ha_holder *h, const ha_lock_requ
     return (h->writes | request->writes) && ha_overlap(a->grid, h->range, request->range);
 }
 
+/* The holders that may be in the way, one after the other, and perhaps others. */
+HA_IN_ const ha_holder *ha_next_to_judge(const ha_array *a, const ha_lock_request *request,
+                                         const ha_holder *before) HA_REQUIRES_(a->lock) {
+    const int all = request->alone || request->moves;
+    if (!all) return ha_holder_across(a, request->range, request->writes, before);
+    const ha_holder *next = before ? before + 1 : a->holder;
+    return next < a->holder + a->holders ? next : NULL;
+}
+
 /* *other: the access that is in the way. */
 HA_IN_ ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder *other)
     HA_REQUIRES_(a->lock) {
     ha_grant grant = HA_GRANTED;
     int changes = (request->sets_size && request->new_size != a->size) || ha_moves(a, request);
-    for (uint32_t i = 0; i < a->holders; i++) {
-        const ha_holder *h = &a->holder[i];
+    for (const ha_holder *h = NULL; (h = ha_next_to_judge(a, request, h));) {
         if (!ha_collide(a, h, request) && !request->alone) continue;
         int mine = (h->thread & ~HA_TOKEN_) == ha_self.id;
         int aliases = mine && !h->writes && h->context == request->context; /* y = f(y) */
@@ -111,20 +122,6 @@ HA_IN_ ha_grant ha_judge(ha_array *a, const ha_lock_request *request, ha_holder 
         grant = HA_MUST_WAIT;
     }
     return grant;
-}
-
-/* A reader lets a writer go first that waits already when it comes; not one that comes later, or it
- * would never have its turn. And only if it holds nothing: then nobody waits for it, and no deadlock
- * runs through the queue. number: the reader's own, UINT64_MAX before it is listed. ha_slow.lock
- * held. */
-HA_IN_ int ha_queues_behind(const ha_array *a, const ha_lock_request *request, uint64_t number) {
-    if (request->writes || ha_self.held) return 0;
-    for (const ha_waiter *o = ha_slow.first; o; o = o->next)
-        for (const ha_lock_request *its = o->requests; its && o->array == a; its = its->next)
-            if ((its->writes || its->moves) && o->number < number &&
-                ha_overlap(a->grid, its->range, request->range))
-                return 1;
-    return 0;
 }
 
 /* How an access that is in the way came there. */
@@ -159,6 +156,8 @@ HA_IN_ ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const 
         advice = "; end the token first";
     else if (request->moves && !other->writes)
         advice = "; open it at the device first, or create it there: its memory is then pinned";
+    else if (other->writes && other->context != request->context && !request->alone)
+        advice = "; close that one first";
     else if (other->writes && !request->writes && !request->alone)
         advice = "; open the read before the write";
     return ha_fail(HA_ERR_CONFLICT, operation, "%s: %s%s at %s: %s, %s at %s on %s%s",
@@ -167,7 +166,7 @@ HA_IN_ ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const 
                    other->context->name, advice);
 }
 
-/* ---- deadlocks ------------------------------------------------------------------------------- */
+/* ---- who waits for whom --------------------------------------------------------------------- */
 
 /* The waiters that thread `t` is are reached. */
 HA_IN_ void ha_reach(uint64_t t) HA_REQUIRES_(ha_slow.lock) {
@@ -181,36 +180,108 @@ HA_IN_ int ha_waits_for(ha_array *a, const ha_waiter *w, const ha_holder *h) HA_
     return 0;
 }
 
-/* Whether somebody that w waits for is thread `me`; reaches the others. A token is nobody's: any
- * thread may end it. */
-HA_IN_ int ha_follow(ha_waiter *w, uint64_t me) HA_REQUIRES_(ha_slow.lock) {
-    int deadlock = 0;
+/* Whether somebody that w waits for is `whom`: a thread, or HA_TOKEN_ for any token; reaches the
+ * others. A token is nobody's: any thread may end it. */
+HA_IN_ int ha_follow(ha_waiter *w, uint64_t whom) HA_REQUIRES_(ha_slow.lock) {
+    int found = 0;
     ha_array *a = w->array;
     ha_lock(a);
     for (uint32_t i = 0; i < a->holders; i++) {
         const ha_holder *h = &a->holder[i];
         if (!ha_waits_for(a, w, h)) continue;
-        deadlock |= h->thread == me;
+        found |= h->thread == whom || (h->thread & whom & HA_TOKEN_);
         ha_reach(h->thread);
     }
     ha_unlock(a);
-    return deadlock;
+    return found;
 }
 
-/* `mine` is listed. Would waiting come back to this thread? */
-HA_IN_ int ha_would_deadlock(ha_waiter *mine) HA_REQUIRES_(ha_slow.lock) {
-    int again = 1, deadlock = 0;
-    for (ha_waiter *w = ha_slow.first; w; w = w->next) w->reached = w == mine;
-    while (again && !deadlock) {
+/* `from` is listed. Does it wait for `whom`, or for a thread that does, or … ? */
+HA_IN_ int ha_leads_to(const ha_waiter *from, uint64_t whom) HA_REQUIRES_(ha_slow.lock) {
+    int again = 1, found = 0;
+    for (ha_waiter *w = ha_slow.first; w; w = w->next) w->reached = w == from;
+    while (again && !found) {
         again = 0;
-        for (ha_waiter *w = ha_slow.first; w && !deadlock; w = w->next) {
+        for (ha_waiter *w = ha_slow.first; w && !found; w = w->next) {
             if (w->reached != 1) continue;
             w->reached = 2; /* followed */
             again = 1;
-            deadlock = ha_follow(w, mine->thread);
+            found = ha_follow(w, whom);
         }
     }
-    return deadlock;
+    return found;
+}
+
+/* `mine` is listed. Would waiting come back to this thread? */
+HA_IN_ int ha_would_deadlock(const ha_waiter *mine) HA_REQUIRES_(ha_slow.lock) {
+    return ha_leads_to(mine, mine->thread);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+HA_IN_ int ha_excludes(const ha_lock_request *request) { return request->writes || request->moves; }
+
+/* Whether a waiter came before, and may be let go first: a writer by readers, and a reader by
+ * writers. Not one that comes later, or nobody would ever have a turn. */
+HA_IN_ int ha_comes_first(const ha_waiter *o, const ha_waiter *mine,
+                          const ha_lock_request *request) {
+    if (o->array != mine->array || o->number >= mine->number || o->trying) return 0;
+    for (const ha_lock_request *its = o->requests; its; its = its->next)
+        if (ha_excludes(its) != ha_excludes(request) &&
+            ha_overlap(mine->array->grid, its->range, request->range))
+            return 1;
+    return 0;
+}
+
+HA_IN_ int ha_wait_needs_token(const ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
+    return __atomic_load_n(&ha_slow.tokens, __ATOMIC_ACQUIRE) && ha_leads_to(w, HA_TOKEN_);
+}
+
+HA_IN_ int ha_is_held_up(const ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
+    ha_array *a = w->array;
+    int held_up = 0;
+    ha_lock(a);
+    for (uint32_t i = 0; i < a->holders && !held_up; i++)
+        held_up = ha_waits_for(a, w, &a->holder[i]);
+    ha_unlock(a);
+    return held_up;
+}
+
+/* Whether a reader that waits is about to have its turn: no access is in its way any more, nor in
+ * that of a writer that it lets go first. */
+HA_IN_ int ha_is_next(const ha_waiter *reader) HA_REQUIRES_(ha_slow.lock) {
+    if (ha_is_held_up(reader)) return 0;
+    for (const ha_lock_request *its = reader->requests; its; its = its->next)
+        for (const ha_waiter *o = ha_slow.first; o; o = o->next)
+            if (ha_comes_first(o, reader, its) && ha_is_held_up(o)) return 0;
+    return 1;
+}
+
+/* Readers queue behind a writer until it has had its turn; but not behind one that waits for a token
+ * in the end, which this thread may be the one to end. Writers only let go whom nothing holds up: or
+ * those who write parts of an array would wait for each other when somebody wants to read all. */
+HA_IN_ int ha_queues(const ha_waiter *mine, const ha_lock_request *request)
+    HA_REQUIRES_(ha_slow.lock) {
+    for (const ha_waiter *o = ha_slow.first; o; o = o->next) {
+        if (!ha_comes_first(o, mine, request)) continue;
+        if (ha_excludes(request) ? ha_is_next(o) : !ha_wait_needs_token(o)) return 1;
+    }
+    return 0;
+}
+
+/* Notes which request of a waiter queues behind others. None, when its thread holds anything: so
+ * nobody waits for a thread that queues, and no circle runs through the queue. */
+HA_IN_ void ha_queue_up(ha_waiter *mine) HA_REQUIRES_(ha_slow.lock) {
+    mine->behind = NULL;
+    if (ha_held()) return;
+    for (const ha_lock_request *its = mine->requests; its && !mine->behind; its = its->next)
+        if (ha_queues(mine, its)) mine->behind = its;
+}
+
+/* Somebody waits for a token now, perhaps by way of others: who queues behind that looks again. */
+HA_IN_ void ha_wake_queued(void) HA_REQUIRES_(ha_slow.lock) {
+    for (const ha_waiter *o = ha_slow.first; o; o = o->next)
+        if (o->behind) ha_wake(o->array);
 }
 
 #endif

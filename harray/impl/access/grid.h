@@ -256,4 +256,36 @@ HA_IN_ int ha_view_hits(const ha_grid *g, const darray *v, ha_range r) {
     return 0;
 }
 
+/* ---- indices of views ------------------------------------------------------------------------ */
+
+/* The dimension with the longest stride below `longest`, of those that lead anywhere; -1: none. */
+HA_IN_ int ha_view_longest(const darray *v, unsigned done) {
+    int found = -1;
+    for (int d = 0; d < v->rank; d++) {
+        const uint64_t size = ha_stride_size(v->stride[d]);
+        if (done >> d & 1 || !size || v->extent[d] < 2) continue;
+        if (found < 0 || size > ha_stride_size(v->stride[found])) found = d;
+    }
+    return found;
+}
+
+/* The index that an element of the storage has in a view. 0: none, or strides mingle too much to
+ * tell. */
+HA_IN_ int ha_view_index(const darray *v, size_t element, int64_t *index) {
+    int64_t rest = (int64_t)element - v->offset;
+    unsigned done = 0;
+    for (int d = 0; d < v->rank; d++) {
+        index[d] = v->origin[d];
+        if (v->stride[d] < 0) rest -= (v->extent[d] - 1) * v->stride[d];
+    }
+    if (rest < 0) return 0;
+    for (int d; (d = ha_view_longest(v, done)) >= 0; done |= 1u << d) {
+        const int64_t size = (int64_t)ha_stride_size(v->stride[d]), most = v->extent[d] - 1;
+        const int64_t steps = rest / size < most ? rest / size : most;
+        rest -= steps * size;
+        index[d] += v->stride[d] < 0 ? most - steps : steps;
+    }
+    return !rest;
+}
+
 #endif

@@ -8,6 +8,7 @@
 #define HARRAY_IMPL_ACCESS_OPEN_H
 
 #include "opening.h"
+#include "run.h"
 
 /* gcc would call them: with two callers they look big. */
 #define HA_FAST_ __attribute__((always_inline)) static inline
@@ -58,7 +59,7 @@ HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_ra
     *found = in;
     if (r.first >= r.last || !ha_all_valid(&in->valid, r)) return 0;
     /* A block that is still to grow after a resize must not have an open access. */
-    if (a->size > in->capacity || a->holders == a->holder_capacity) return 0;
+    if (a->size > in->capacity || a->holders == a->holders_easy) return 0;
     if (in->ops.n && ha_has_conflict(&in->ops, locked, write, c)) return 0;
     if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
     if (a->holders && ha_is_held(a, c, locked, write)) return 0;
@@ -76,10 +77,13 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     h->ticket = ticket;
     h->range = locked;
     h->context = c;
-    h->site = site;
+    h->site = ha_from(site);
     h->writes = write;
     h->overwrites = 0; /* not behind other queues */
-    if (c->ops) in->ops.promised++;
+    if (c->ops) {
+        in->ops.promised++;
+        h->since = ha_sequence(c);
+    }
     *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
 }
 
@@ -102,7 +106,8 @@ HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, h
 }
 
 HA_IN_ ha_status ha_no_access(const char *operation) {
-    return ha_fail(HA_ERR_ARGUMENT, operation, "no access: the pointer to it is NULL");
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no access: the pointer to it is NULL",
+                   operation);
 }
 
 /* No array, a forked process, a queued function: what can be said before looking at the array. */
@@ -110,8 +115,13 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
                                 const char *site) {
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", site);
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s: no array", site, operation);
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
+    if (how & HA_READS_ONLY_)
+        return ha_fail(HA_ERR_ARGUMENT, operation,
+                       "%s: array %s: the access is of a type to read (ha_read_...), and was to be "
+                       "opened for writing",
+                       site, ha_label_of((ha_array *)(uintptr_t)a).text);
     if ((how & ~(unsigned)HA_TRY) > HA_OVERWRITE)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no way to open: %u", site, how);
     return HA_OK;
@@ -120,6 +130,7 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
 /* On its own, so that the fast path needs no room for an opening. */
 HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context *c, unsigned how,
                                            ha_range range, size_t n, const char *site) {
+    site = ha_from(site);
     ha_opening o = {.array = a,
                     .context = c,
                     .operation = n == HA_END ? "ha_open" : "ha_overwrite",
@@ -127,7 +138,8 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context
                     .mode = how & ~(unsigned)HA_TRY,
                     .range = range,
                     .sets_size = n != HA_END,
-                    .size = n};
+                    .size = n,
+                    .for_user = 1};
     HA_TELLS_EVENTS_;
     if (!x) return ha_no_access(o.operation);
     memset(x, 0, sizeof *x);
@@ -172,7 +184,7 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
 /* ---- closing ------------------------------------------------------------------------------- */
 
 HA_IN_ ha_status ha_fail_closed(const char *operation, ha_array *a, int foreign) {
-    if (!a) return ha_fail(HA_ERR_STATE, operation, "the access is not open");
+    if (!a) return ha_fail(HA_ERR_STATE, operation, "%s: the access is not open", operation);
     return ha_fail(HA_ERR_STATE, operation, "array %s: %s", ha_label_of(a).text,
                    foreign ? "another thread holds the access; ha_move it to this one first"
                            : "the access was closed, moved or detached before");
@@ -191,7 +203,7 @@ static inline void ha_note_access(ha_array *a, const ha_holder *h) HA_REQUIRES_(
     if (ha_is_empty(h->range)) return;
     if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
     in->ops.promised--;
-    ha_note_operation(&in->ops, h->context, h->range, h->writes, h->site);
+    ha_note_closed(&in->ops, h, ha_sequence(h->context));
 }
 
 static inline ha_status ha_close_end(ha_access *x) {
@@ -209,7 +221,7 @@ HA_IN_ void ha_holder_end(ha_array *a, ha_holder *h) HA_RELEASE_(a->lock) {
     int watched = a->watched != NULL;
     ha_holder closed = *h;
     ha_array_snapshot snapshot;
-    *h = a->holder[--a->holders];
+    ha_holder_take_out(a, h);
     ha_array_snapshot_access(a, &snapshot, closed.range);
     ha_unlock(a);
     if (waiters) ha_wake(a);
@@ -250,6 +262,27 @@ void ha_close_scope_(void *access) {
     if (x->array) (void)ha_close_(x);
 }
 
+/* Whether an access of another thread must not become this one's: that has more open on the same
+ * elements, and one of both writes them. *beside: what that is. */
+HA_IN_ int ha_stays_beside(const ha_array *a, const ha_holder *h, ha_holder *beside)
+    HA_REQUIRES_(a->lock) {
+    for (const ha_holder *o = NULL; (o = ha_holder_across(a, h->range, h->writes, o));) {
+        if (o == h || (o->thread & ~HA_TOKEN_) == ha_self.id || !(o->writes | h->writes)) continue;
+        if (!ha_overlap(a->grid, o->range, h->range)) continue;
+        *beside = *o;
+        return 1;
+    }
+    return 0;
+}
+
+HA_IN_ ha_status ha_fail_move(ha_array *a, const ha_holder *beside) {
+    return ha_fail(HA_ERR_CONFLICT, "ha_move",
+                   "%s: its thread also %s the same elements, %s at %s on %s: two threads would "
+                   "use them at once; close one of both first",
+                   ha_subject_of(a).text, beside->writes ? "writes" : "reads", ha_came_by(beside),
+                   beside->site, beside->context->name);
+}
+
 ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_bytes) {
     ha_status s = ha_enter("ha_move");
     if (s) return s;
@@ -258,12 +291,16 @@ ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_
     if (to == from) return ha_fail(HA_ERR_ARGUMENT, "ha_move", "an access moved to itself");
     if (!a) return ha_fail_closed("ha_move", a, 0);
     ha_lock(a);
-    ha_holder *h = ha_access_find(a, from->ticket);
-    int other = h && h->thread != ha_self.id;
-    if (h) h->thread = ha_self.id;
+    ha_holder *h = ha_access_find(a, from->ticket), beside = {0};
+    const uint64_t before = h ? h->thread : 0;
+    if (h && before != ha_self.id && !ha_stays_beside(a, h, &beside)) h->thread = ha_self.id;
     ha_unlock(a);
     if (!h) return ha_fail_closed("ha_move", a, 0);
-    if (other) ha_self.held++; /* the other thread's count stays: it just queues less politely */
+    if (beside.site) return ha_fail_move(a, &beside);
+    if (before != ha_self.id) {
+        ha_self.held++;
+        ha_held_less(before);
+    }
     memset(to, 0, to_bytes);
     memcpy(to, from, to_bytes == from_bytes ? to_bytes : sizeof *to); /* behind it: the span */
     memset(from, 0, from_bytes);
@@ -271,12 +308,12 @@ ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_
     return HA_OK;
 }
 
-ha_status ha_run_(ha_function f, ha_access *x, size_t bytes) {
+ha_status ha_run_(ha_function f, ha_access *x, size_t bytes, const char *site) {
     ha_status s = ha_enter("HA_RUN");
     if (!x) return s ? s : ha_no_access("HA_RUN");
     if (!s && !x->array) s = ha_fail_closed("HA_RUN", NULL, 0);
     if (s) return x->status = s;
-    s = f ? ha_enqueue_quietly(x->context, f, x, bytes) : HA_ERR_ARGUMENT;
+    s = f ? ha_enqueue_quietly(x->context, f, x, bytes, site) : HA_ERR_ARGUMENT;
     if (!s) return HA_OK;
     return x->status = ha_fail(s, "HA_RUN", "array %s at %s: %s", ha_label_of(x->array).text,
                                x->context->name,

@@ -13,18 +13,7 @@
 
 #include "admit.h"
 #include "prepare.h"
-
-/* Whether another access, or one that is being opened, uses r in this memory. */
-HA_IN_ int ha_used_by_others(const ha_array *a, const ha_opening *o, const ha_incarnation *in,
-                             ha_range r) HA_REQUIRES_(a->lock) {
-    int used = 0;
-    for (uint32_t i = 0; i < a->holders; i++) {
-        const ha_holder *h = &a->holder[i];
-        used |= h->ticket != o->ticket && h->context->memory == in->memory &&
-                ha_overlap(a->grid, h->range, r);
-    }
-    return used;
-}
+#include "unwritten.h"
 
 /* Gives back a block that this opening took and that came to no use. */
 HA_IN_ void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
@@ -75,6 +64,25 @@ HA_IN_ void ha_opening_abort(ha_opening *o) {
     ha_admit_end(o->array, o->ticket);
 }
 
+/* A part of what is opened as the user's indices say it: "[-1, 0) x [0, 3)" of a view. Where it has no
+ * shape that a view's indices have, or has been opened otherwise, as those of the storage do. */
+HA_IN_ ha_part_label ha_opening_label(const ha_opening *o, ha_range r) {
+    int64_t low[HA_MOST_RANK], high[HA_MOST_RANK];
+    const ha_array *a = o->array;
+    const darray *v = o->seen_by;
+    if (a->ops || !v || ha_is_empty(r) || !(a->grid || v->rank == 1) ||
+        !ha_view_index(v, r.first, low) || !ha_view_index(v, r.last - 1, high))
+        return ha_part_label_of(a, r);
+    ha_part_label l = {""};
+    ha_text t = {l.text, sizeof l.text, 0};
+    for (int d = 0; d < v->rank; d++) {
+        const int down = v->stride[d] < 0;
+        ha_print(&t, "%s[%lld, %lld)", d ? " x " : "", (long long)(down ? high : low)[d],
+                 (long long)(down ? low : high)[d] + 1);
+    }
+    return l;
+}
+
 /* Tells why; after abort, so that the handler may use the array. Of record arrays a part says it
  * all: they have no elements of one size. */
 HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
@@ -87,6 +95,7 @@ HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
         (void)snprintf(each, sizeof each, " (%zu bytes each)", a->element);
         (void)snprintf(all, sizeof all, " (%zu elements of %zu bytes)", o->size, a->element);
     }
+    if (o->error.what) return ha_write_error_fail(a, &o->error, o->operation, o->site);
     if (s == HA_ERR_LOST)
         return ha_fail(s, o->operation, "%s: %s at %s: %s%s were lost: %s; overwrite them first",
                        o->site, label.text, name, elements, part.text, ha_lost_label_of(a).text);
@@ -97,7 +106,7 @@ HA_IN_ ha_status ha_opening_fail(const ha_opening *o, ha_status s) {
                        o->site, label.text, name, elements, part.text, each, o->source);
     if (s == HA_ERR_STATE && !ha_is_empty(o->never))
         return ha_fail(s, o->operation, "%s: %s at %s: %s%s were never written", o->site,
-                       label.text, name, elements, part.text);
+                       label.text, name, elements, ha_opening_label(o, o->never).text);
     if (s == HA_ERR_ARGUMENT && o->off_grid)
         return ha_fail(s, o->operation,
                        "%s: %s at %s: the view has elements between the rows of its storage",
@@ -145,6 +154,7 @@ HA_IN_ void ha_opening_renew(ha_opening *o) {
 }
 
 HA_IN_ ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *prepare) {
+    HA_UNCANCELLED_;
     ha_status target = ha_opening_target(o);
     if (target) return ha_opening_fail(o, target);
     for (;;) {
@@ -188,7 +198,9 @@ HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
                 ha_set_remove(&in->valid, o->need);
         ha_set_add(&o->in->valid, o->need);
         ha_holder_find(a, o->ticket)->overwrites = o->mode == HA_OVERWRITE;
+        if (o->mode == HA_OVERWRITE) ha_write_errors_end(a, o->in, o->need);
     }
+    if (o->context->ops) ha_holder_find(a, o->ticket)->since = ha_sequence(o->context);
     ha_ops_prune(&o->in->ops, 1); /* so that the next opening may take the fast path */
     a->recent = o->in;
 }
@@ -198,6 +210,7 @@ HA_IN_ void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
     if (o->replacement) o->replacement = ha_block_exchange(a, in, o->replacement, o->size, ops);
+    if (o->for_user && ha_poisons(o->context)) ha_opening_poison(o);
     ha_lock(a);
     ha_opening_apply(a, o);
     x->size = o->count;

@@ -160,7 +160,7 @@ HA_IN_ ha_status ha_opening_reserve(ha_opening *o) {
     }
     /* Closing an empty range notes nothing. */
     if (ha_is_host(o->context) || o->promised || ha_is_empty(o->range)) return HA_OK;
-    if (ha_ops_reserve(a, &o->in->ops, 1)) return HA_ERR_MEMORY;
+    if (ha_ops_reserve(a, &o->in->ops, ha_poisons(o->context) ? 2 : 1)) return HA_ERR_MEMORY;
     ha_lock(a);
     o->in->ops.promised++;
     ha_unlock(a);
@@ -170,6 +170,7 @@ HA_IN_ ha_status ha_opening_reserve(ha_opening *o) {
 
 /* What failed since the last attempt is taken into account; a queue that failed is of no use. */
 HA_IN_ ha_status ha_opening_look(ha_opening *o) {
+    ha_strict_list(o->array);
     ha_status s = ha_settle(o->array);
     o->trouble = "the context was given back";
     if (o->context->ended) return HA_ERR_STATE;
@@ -183,6 +184,14 @@ HA_IN_ ha_status ha_opening_look(ha_opening *o) {
     return HA_ERR_BACKEND;
 }
 
+/* Whether a function has failed that may have written what is opened. At last, when what the host
+ * waits for has run. */
+HA_IN_ ha_status ha_opening_trust(ha_opening *o) {
+    if (o->mode == HA_OVERWRITE || ha_is_empty(o->need)) return HA_OK;
+    o->error = ha_write_error_take(o->array, o->need);
+    return o->error.what ? o->error.what->error.status : HA_OK;
+}
+
 HA_IN_ ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
@@ -192,7 +201,8 @@ HA_IN_ ha_status ha_opening_prepare(ha_opening *o, ha_attempt *attempt) {
     o->trouble = "waiting for work that uses it failed";
     /* Behind the whole locked range, as that is what closing notes: also behind what is left of
      * times when the array was longer. */
-    return ha_come_after(o->array, o->in, o->range, ha_opening_writes(o), o->context, attempt);
+    s = ha_come_after(o->array, o->in, o->range, ha_opening_writes(o), o->context, attempt);
+    return s ? s : ha_opening_trust(o);
 }
 
 /* What a prefetch does instead: moves what there is, and waits for nobody. */

@@ -48,6 +48,7 @@ HA_IN_ ha_status ha_fail_waiting(ha_status s, const char *operation, ha_array *a
 }
 
 ha_status ha_wait_(ha_access *x, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_wait");
     if (s) return s;
@@ -61,7 +62,9 @@ ha_status ha_wait_(ha_access *x, const char *site) {
     ha_unlock(a);
     if (!h) return ha_fail_closed("ha_wait", a, 0);
     s = ha_wait_ready(a, in, open.range, open.writes, site);
-    return s ? ha_fail_waiting(s, "ha_wait", a, open.context, site) : HA_OK;
+    if (s) return ha_fail_waiting(s, "ha_wait", a, open.context, site);
+    const ha_write_error error = ha_write_error_take(a, open.range);
+    return error.what ? ha_write_error_fail(a, &error, "ha_wait", site) : HA_OK;
 }
 
 /* ---- reading anywhere ---------------------------------------------------------------------- */
@@ -106,14 +109,18 @@ HA_IN_ ha_status ha_open_anywhere(ha_access *x, ha_opening *o) {
     if (s) return x->status = s;
     ha_opening_commit(o, x);
     s = ha_wait_ready(o->array, o->in, o->range, 0, o->site);
+    if (!s) s = ha_opening_trust(o);
     if (!s) return HA_OK;
     HA_IGNORE(ha_close_(x));
     memset(x, 0, sizeof *x);
+    if (o->error.what)
+        return x->status = ha_write_error_fail(o->array, &o->error, o->operation, o->site);
     return x->status = ha_fail_waiting(s, o->operation, o->array, o->context, o->site);
 }
 
 ha_status ha_read_anywhere_(ha_access *x, ha_array *a, ha_context *otherwise, size_t first,
                             size_t last, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_opening o = {.array = a,
                     .context = ha_resolve(otherwise),

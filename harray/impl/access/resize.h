@@ -41,7 +41,7 @@ HA_IN_ ha_status ha_access_grow(const ha_access *x, size_t n, const char **why,
     /* What was enqueued in this access is work on the block that may go. As when closing, it takes
      * the place of what was before, also where that has been lost since. */
     if (x->context->ops) {
-        if (ha_ops_reserve(a, &in->ops, 1)) return HA_ERR_MEMORY;
+        if (ha_ops_reserve(a, &in->ops, ha_poisons(x->context) ? 2 : 1)) return HA_ERR_MEMORY;
         ha_lock(a);
         ha_note_operation(&in->ops, x->context, HA_WHOLE_, 1, attempt->site);
         ha_unlock(a);
@@ -56,6 +56,7 @@ HA_IN_ void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
     ha_access before = *x;
     ha_lock(a);
     ha_incarnation *in = ha_incarnation_find(a, x->context->memory);
+    const size_t before_size = a->size;
     if (resizes && n != a->size) {
         in->valid.n = 0;
         ha_set_add(&in->valid, (ha_range){0, n});
@@ -65,6 +66,10 @@ HA_IN_ void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
     x->size = a->size;
     x->data = x->size ? in->data : NULL;
     ha_unlock(a);
+    const ha_range fresh = {before_size, x->size};
+    if (ha_poisons(x->context) && !ha_is_empty(fresh) &&
+        ha_may_poison(a, in, x->context, fresh, 0, site))
+        ha_poison_elements(a, in, x->context, fresh);
     ha_debug_resize(a, in, x, &before, site);
 }
 
@@ -93,10 +98,12 @@ HA_IN_ ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
 }
 
 ha_status ha_access_resize_(ha_access *x, size_t n, const char *site) {
+    site = ha_from(site);
     return ha_access_room(x, n, 1, n, "ha_access_resize", site);
 }
 
 ha_status ha_access_reserve_(ha_access *x, size_t n, const char *site) {
+    site = ha_from(site);
     return ha_access_room(x, n, 0, 0, "ha_access_reserve", site);
 }
 

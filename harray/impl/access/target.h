@@ -13,12 +13,14 @@ typedef struct ha_opening {
     unsigned mode;         /* HA_READ, HA_WRITE, HA_OVERWRITE */
     ha_range range;        /* to be locked */
     const darray *view;    /* for whose elements; NULL: for all of the range */
+    const darray *seen_by; /* by whose indices the user knows them; NULL: by those of the array */
     int has_target;        /* `at` and `count` are set */
     int off_grid;          /* they are not all on the array's grid */
     int is_flat;           /* the elements are those one behind the other from there */
     size_t at, count;      /* the first element that is meant, and how many */
     int sets_size;         /* overwrite with a new size: nothing of the old values is kept */
     size_t size;           /* of the array when it is open */
+    int for_user;          /* who writes what has no value; else the engine has done that already */
     int alone;             /* refused while any access is open */
     const ha_block *moved; /* has to be exchanged: no other access to it may be open; NULL: none */
     ha_range need;         /* within the size */
@@ -33,6 +35,7 @@ typedef struct ha_opening {
     ha_block *replacement; /* takes the place of the block at commit */
     ha_range never;        /* what is not there, when that is the failure */
     const char *source;    /* where it would have come from, when copying was forbidden */
+    ha_write_error error;  /* the function that may have written it and failed */
     const char *trouble;   /* what was going on when it failed */
 } ha_opening;
 
@@ -78,6 +81,7 @@ HA_IN_ void ha_opening_view(ha_opening *o, const darray *view) {
     const int exact = ha_view_cover(o->array->grid, view, &o->range);
     if (!exact && o->mode == HA_OVERWRITE) o->mode = HA_WRITE;
     if (!exact) o->view = view;
+    o->seen_by = view;
     o->at = (size_t)view->offset;
     o->count = ha_view_size(view);
     o->has_target = 1;

@@ -9,23 +9,35 @@
 #include "open.h"
 #include "../../token.h"
 
+/* Who waits for the access waits for a token now. */
+HA_IN_ void ha_detach_wake(void) {
+    pthread_mutex_lock(&ha_slow.lock);
+    ha_wake_queued();
+    pthread_mutex_unlock(&ha_slow.lock);
+}
+
 ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
+    site = ha_from(site);
     ha_status s = ha_enter("ha_detach");
     if (s) return s;
     if (!t) return ha_fail(HA_ERR_ARGUMENT, "ha_detach", "%s: no token", site);
     if (!x) return ha_no_access("ha_detach");
     ha_array *a = x->array;
+    (void)ha_held(); /* so that not too much has to be noted for a thread that never waits */
     if (t->array) return ha_fail(HA_ERR_STATE, "ha_detach", "%s: the token is in use", site);
     if (!a) return ha_fail_closed("ha_detach", a, 0);
     ha_lock(a);
     ha_holder *h = ha_access_find(a, x->ticket);
     int foreign = h && h->thread != ha_self.id;
     if (h && !foreign) {
+        __atomic_fetch_add(&ha_slow.tokens, 1, __ATOMIC_RELEASE);
         h->thread |= HA_TOKEN_;
         h->site = site;
     }
+    uint32_t waiters = a->waiters & HA_WAITING;
     ha_unlock(a);
     if (!h || foreign) return ha_fail_closed("ha_detach", a, foreign);
+    if (waiters) ha_detach_wake();
     *t = (ha_token){a, x->context, x->ticket};
     x->data = NULL;
     x->size = 0;
@@ -37,9 +49,9 @@ ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
 
 HA_IN_ ha_status ha_token_check(const ha_token *t, const char *operation) {
     ha_status s = ha_enter(operation);
-    if (!s && !t) return ha_fail(HA_ERR_ARGUMENT, operation, "no token");
+    if (!s && !t) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no token", operation);
     if (s || t->array) return s;
-    return ha_fail(HA_ERR_STATE, operation, "the token is not in use");
+    return ha_fail(HA_ERR_STATE, operation, "%s: the token is not in use", operation);
 }
 
 HA_IN_ ha_status ha_token_fail_ended(const char *operation) {
@@ -55,10 +67,11 @@ HA_IN_ void ha_token_note(ha_array *a, const ha_holder *h, ha_timepoint own, ha_
     if (ha_is_empty(h->range)) return;
     if (h->context->ops) {
         in->ops.promised--;
-        ha_ops_note(&in->ops, own, h->range.first, h->range.last, h->writes, h->site);
+        ha_note_closed(&in->ops, h, own.seq);
     }
     if (other.queue)
-        ha_ops_list(&in->ops)[in->ops.n++] = (ha_operation){other, h->range, h->writes, h->site};
+        ha_ops_list(&in->ops)[in->ops.n++] = (ha_operation){other, h->range, h->writes, h->site,
+                                                            HA_NO_ACCESS_};
 }
 
 /* HA_ERR_STATE, untold, when it has ended already. The array may be gone when this returns. */
@@ -71,10 +84,11 @@ HA_IN_ ha_status ha_token_release(ha_token *t, ha_timepoint own, ha_timepoint ot
         ha_unlock(a);
         return HA_ERR_STATE;
     }
-    int mine = (h->thread & ~HA_TOKEN_) == ha_self.id;
+    const uint64_t thread = h->thread & ~HA_TOKEN_;
     ha_token_note(a, h, own, other);
+    __atomic_fetch_sub(&ha_slow.tokens, 1, __ATOMIC_RELEASE);
     ha_holder_end(a, h);
-    ha_self.held -= mine && ha_self.held > 0;
+    ha_held_less(thread);
     memset(t, 0, sizeof *t);
     return HA_OK;
 }
@@ -98,7 +112,7 @@ ha_status ha_token_wait(ha_token *t) {
     ha_label label = ha_label_of(t->array);
     ha_context *c = t->context;
     ha_timepoint own = ha_token_position(t);
-    if (c->ops) s = ha_wait_at(own, "ha_token_wait");
+    if (c->ops) s = ha_wait_at(own, ha_from("ha_token_wait"));
     if (ha_token_release(t, own, (ha_timepoint){NULL, 0}))
         return ha_token_fail_ended("ha_token_wait");
     if (!s) return HA_OK;

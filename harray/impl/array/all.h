@@ -5,6 +5,7 @@
 #include "contents.h"
 #include "describe.h"
 #include "wrap.h"
+#include "evict.h"
 #include "free.h"
 
 #endif

@@ -25,17 +25,20 @@ ha_status ha_type_find(const char *name, ha_type *type) {
 /* No elements, no memory, not counted yet. */
 HA_IN_ ha_array *ha_array_record(ha_type type, ha_context *c) {
     size_t zeroed = offsetof(ha_array, first_holders);
-    ha_array *a = (ha_array *)HARRAY_MALLOC(sizeof *a);
+    ha_array *a = ha_array_again();
+    const uint64_t tickets = a ? a->tickets : 0;
+    if (!a) a = (ha_array *)HARRAY_MALLOC(sizeof *a);
     if (!a) return NULL;
     __asm__("" : "+r"(zeroed)); /* where gcc knows the size, it zeroes 10 ns more slowly */
     memset(a, 0, zeroed);
     a->holder = a->first_holders;
-    a->holder_capacity = sizeof a->first_holders / sizeof *a->first_holders;
+    a->holder_capacity = a->holders_easy = sizeof a->first_holders / sizeof *a->first_holders;
     a->first.memory = c->memory;
     a->recent = &a->first;
     a->first_touch = c->adopted ? c->primary : c; /* that may be gone before the array */
     a->type = type.name ? type.name : "?";
     a->element = type.size;
+    a->tickets = tickets;
     a->references = 1;
     return a;
 }
@@ -44,7 +47,7 @@ HA_IN_ ha_array *ha_array_record(ha_type type, ha_context *c) {
 HA_IN_ ha_array *ha_array_make(ha_type type, ha_context *c) {
     ha_array *a = ha_array_record(type, c);
     if (!a) return NULL;
-    ha_pool_count(c->memory, 1);
+    ha_memory_begin(c->memory, &a->alive);
     ha_watch_begin(a);
     return a;
 }
@@ -61,24 +64,25 @@ HA_IN_ void ha_incarnation_end(ha_incarnation *in) {
 HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_memory *home = a->first_touch->memory; /* where it is counted */
     ha_block *block = a->first.block;
-    while (a->first.next) {
+    ha_strict_unlist(a);
+    if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
+        (void)ha_block_give(block, &a->alive);
+        a->first.block = NULL;
+    } else
+        ha_memory_end(home, &a->alive);
+    while (a->first.next) { /* nobody finds it any more */
         ha_incarnation *in = a->first.next;
         a->first.next = in->next;
         ha_incarnation_end(in);
         HARRAY_FREE(in);
     }
-    if (block && block->memory == home && !a->first.ops.n) { /* the usual case: one lock for both */
-        a->first.block = NULL;
-        (void)ha_block_give(block, 1);
-    } else
-        ha_pool_count(home, -1);
     ha_incarnation_end(&a->first);
     ha_set_free(&a->lost);
     if (a->ops) a->ops->end(a);
     HARRAY_FREE(a->grid);
     if (a->holder != a->first_holders) HARRAY_FREE(a->holder);
     ha_watch_end(a);
-    ha_debug_note_freed(a);
+    if (ha_array_keep(a)) ha_wake(a);
 }
 
 /* The same for one that others have known. */
@@ -96,19 +100,19 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
     size_t bytes;
     int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
     if (n && !ha_bytes_of(n, a->element, &bytes)) return HA_ERR_MEMORY;
-    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, 1);
+    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, &a->alive);
     if (!block) {
         ha_status s = HA_OK;
         if (n)
             s = plain ? ha_block_get(m, bytes, &block)
                       : ha_shared_block_get(a->first_touch, bytes, &block);
         if (s) return s;
-        ha_pool_count(m, 1);
+        ha_memory_begin(m, &a->alive);
         if (!n) return HA_OK;
     }
-    a->first.block = block;
     a->first.data = (char *)block->data;
     a->first.capacity = a->size = n;
+    __atomic_store_n(&a->first.block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     return HA_OK;
 }
 
@@ -137,8 +141,8 @@ ha_array *ha_array_like(const ha_array *a) {
     ha_array *like = NULL;
     if (ha_enter("ha_array_like")) return NULL;
     if (!a)
-        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "no array");
-    else if (!ha_debug_freed(a, "ha_array_like") &&
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "ha_array_like: no array");
+    else if (!ha_was_freed(a, "ha_array_like") &&
              !(like = ha_array_make((ha_type){a->type, a->element}, a->first_touch)))
         ha_fail(HA_ERR_MEMORY, "ha_array_like", "no memory for one more array like %s",
                 ha_label_of((ha_array *)(uintptr_t)a).text);
@@ -153,7 +157,7 @@ ha_type ha_array_type(const ha_array *a) {
 
 /* Whether looking at an array makes sense: there is one, and this process may. */
 HA_IN_ int ha_may_look_at(const ha_array *a, const char *operation) {
-    return a && !ha_forked && !ha_debug_freed(a, operation);
+    return a && !ha_forked && !ha_was_freed(a, operation);
 }
 
 #define ha_may_look_(a) ha_may_look_at(a, __func__)
@@ -286,7 +290,7 @@ ha_status ha_array_resize(ha_array *a, size_t n) {
     size_t bytes;
     ha_status s = ha_enter("ha_array_resize");
     if (s) return s;
-    if (ha_debug_freed(a, "ha_array_resize")) return HA_ERR_STATE;
+    if (ha_was_freed(a, "ha_array_resize")) return HA_ERR_STATE;
     if (a && !ha_bytes_of(n, a->element, &bytes))
         return ha_fail(HA_ERR_MEMORY, "ha_array_resize",
                        "array %s: %zu elements of %zu bytes overflow", ha_label_of(a).text, n,
@@ -310,7 +314,7 @@ ha_status ha_array_clear(ha_array *a) { return ha_array_resize(a, 0); }
 
 ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
     HA_TELLS_EVENTS_;
-    ha_attempt attempt = {.site = "ha_array_reserve"};
+    ha_attempt attempt = {.site = ha_from("ha_array_reserve")};
     const char *why;
     ha_status s = ha_enter("ha_array_reserve");
     if (!s && a)
@@ -362,8 +366,8 @@ ha_status ha_array_purge(ha_array *a) {
 HA_IN_ ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "no array");
-    if (ha_debug_freed(a, operation) || ha_debug_freed(b, operation)) return HA_ERR_STATE;
+    if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
+    if (ha_was_freed(a, operation) || ha_was_freed(b, operation)) return HA_ERR_STATE;
     if (!ha_grids_equal(a->grid, b->grid))
         return ha_fail(HA_ERR_ARGUMENT, operation, "arrays %s and %s have different shapes",
                        ha_label_of(a).text, ha_label_of(b).text);

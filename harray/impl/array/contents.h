@@ -59,6 +59,7 @@ HA_IN_ ha_status ha_queue_fill(ha_context *c, void *to, const void *value, size_
 /* Fills what the opening covers with `count` times the value. */
 HA_IN_ ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes, size_t count) {
     ha_context *c = o->context;
+    HA_UNCANCELLED_;
     o->trouble = "filling it failed";
     if (!count) return HA_OK;
     if (ha_is_host(c)) {
@@ -80,7 +81,7 @@ HA_IN_ ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),
                     .operation = operation,
-                    .site = "new array",
+                    .site = ha_from("new array"),
                     .mode = HA_OVERWRITE,
                     .range = {0, HA_END}};
     ha_status s = ha_opening_begin(&o, 0);
@@ -142,7 +143,7 @@ HA_IN_ ha_status ha_copy_try(ha_array *a, ha_incarnation *in, ha_array *b, ha_at
 /* A is held for reading, and busy. */
 HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operation) {
     ha_status s = HA_OK;
-    ha_attempt attempt = {.site = operation};
+    ha_attempt attempt = {.site = ha_from(operation)};
     if (a->grid && ha_grid_give(b, a->grid)) return HA_ERR_MEMORY;
     b->uneven = a->uneven;
     ha_lock(b); /* a report may look at it: it may be watched */
@@ -151,7 +152,7 @@ HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     for (ha_incarnation *in = &a->first; in && !s; in = in->next)
         while (!s && (s = ha_copy_try(a, in, b, &attempt)) == HA_RETRY_) {
             ha_busy_end(a);
-            s = ha_wait_past(attempt.point, operation);
+            s = ha_wait_past(attempt.point, ha_from(operation));
             (void)ha_busy_begin(a, 0, NULL);
         }
     return s;
@@ -159,11 +160,12 @@ HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
 
 /* Holds a for reading, so that nobody writes it meanwhile. */
 HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array **out) {
-    ha_lock_request request = {.context = ha_host(), .range = HA_WHOLE_, .site = operation};
+    ha_lock_request request = {
+        .context = ha_host(), .range = HA_WHOLE_, .site = ha_from(operation)};
     uint64_t ticket;
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     ha_array *b = ha_array_make((ha_type){a->type, a->element}, a->first_touch);
     if (!b)
         return ha_fail(HA_ERR_MEMORY, operation, "array %s: no memory for one more array",
@@ -186,7 +188,7 @@ ha_array *ha_array_copy(ha_array *a) {
     HA_TELLS_EVENTS_;
     ha_array *copy = NULL;
     if (!a)
-        ha_fail(HA_ERR_ARGUMENT, "ha_array_copy", "no array");
+        ha_fail(HA_ERR_ARGUMENT, "ha_array_copy", "ha_array_copy: no array");
     else if (ha_array_duplicate(a, "ha_array_copy", &copy))
         return NULL;
     return copy;
@@ -209,7 +211,7 @@ HA_IN_ ha_status ha_assign_into(ha_array *to, ha_array *from, ha_context *c,
     ha_opening o = {.array = to,
                     .context = c,
                     .operation = operation,
-                    .site = operation,
+                    .site = ha_from(operation),
                     .mode = HA_OVERWRITE,
                     .range = {0, HA_END},
                     .sets_size = 1,
@@ -268,7 +270,7 @@ HA_IN_ ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
     if (s) return s;
     if (!a || !value)
         return ha_fail(HA_ERR_ARGUMENT, operation, "no %s", a ? "place for the value" : "array");
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     size_t n = ha_array_size(a);
     if (i < n) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, operation, "array %s: no element %zu in %zu",
@@ -279,11 +281,12 @@ HA_IN_ ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
  * HA_ERR_LOST: the queue failed. */
 HA_IN_ ha_status ha_download(const ha_access *x, void *value) {
     ha_context *c = x->context;
+    HA_UNCANCELLED_;
     if (!ha_queue_reaches_host(c)) return HA_ERR_UNSUPPORTED;
     ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
     if (s) return s;
     ha_timepoint p = {c, ha_sequence(c)};
-    s = ha_wait_at(p, "ha_array_get");
+    s = ha_wait_at(p, ha_from("ha_array_get"));
     if (s) ha_drain(p);
     return s;
 }
@@ -309,6 +312,8 @@ ha_status ha_array_get(ha_array *a, size_t i, void *value) {
         s = ha_element_read(&x, value);
         HA_IGNORE(ha_close_(&x));
     } while (s == HA_ERR_LOST);
+    const ha_write_error error = ha_write_error_take(a, (ha_range){i, i + 1});
+    if (!s && error.what) return ha_write_error_fail(a, &error, operation, operation);
     if (!s) return HA_OK;
     return ha_fail(s, operation, "array %s: reading element %zu at %s failed%s",
                    ha_label_of(a).text, i, c->name,
@@ -322,7 +327,7 @@ ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
     ha_opening o = {.array = a,
                     .context = ha_element_context(a, i),
                     .operation = "ha_array_set",
-                    .site = "ha_array_set",
+                    .site = ha_from("ha_array_set"),
                     .mode = HA_OVERWRITE,
                     .range = {i, i + 1}};
     if ((s = ha_opening_begin(&o, 0))) return s;
@@ -338,6 +343,7 @@ ha_status ha_array_set(ha_array *a, size_t i, const void *value) {
 
 ha_status ha_array_prefetch_(ha_array *a, ha_context *c, size_t first, size_t last,
                              const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),

@@ -1,8 +1,32 @@
-/* The state of an array as text. */
+/* The state of an array, as a list and as text. */
 #ifndef HARRAY_IMPL_ARRAY_DESCRIBE_H
 #define HARRAY_IMPL_ARRAY_DESCRIBE_H
 
 #include "array.h"
+
+HA_IN_ ha_residency ha_residency_of(const ha_array *a, const ha_incarnation *in) {
+    ha_residency r = {.context = ha_memory_context(in->memory),
+                      .bytes = in->block->bytes,
+                      .capacity = in->capacity,
+                      .is_callers = in->wrapped != 0};
+    const ha_range *v = ha_set_ranges(&in->valid);
+    for (uint32_t i = 0; i < in->valid.n; i++) r.valid += ha_elements(a->grid, v[i]);
+    return r;
+}
+
+size_t ha_array_residency(const ha_array *a, ha_residency *list, size_t most) {
+    size_t n = 0;
+    if (!ha_may_look_(a)) return 0;
+    ha_array *m = ha_lockable(a);
+    ha_lock(m);
+    for (const ha_incarnation *in = &m->first; in; in = in->next) {
+        if (!in->block) continue;
+        if (list && n < most) list[n] = ha_residency_of(m, in);
+        n++;
+    }
+    ha_unlock(m);
+    return n;
+}
 
 HA_IN_ void ha_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in) {
     const char *whose = !in->wrapped      ? ""

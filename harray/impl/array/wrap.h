@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_ARRAY_WRAP_H
 
 #include "array.h"
+#include "../elements/all.h"
 
 /* The next incarnation in the caller's memory behind `in`; NULL: the first one. */
 HA_IN_ ha_incarnation *ha_next_wrapped(ha_array *a, ha_incarnation *in) {
@@ -28,7 +29,7 @@ HA_IN_ void ha_wrap_leave(ha_array *a) {
         in->valid.n = 0;
         in->wrapped = 0;
         ha_ops_free(&ops);
-        HA_DEBUG_(ha_known_gone(block->known);)
+        ha_debug_unwrap(block);
         HARRAY_FREE(block);
     }
 }
@@ -50,14 +51,18 @@ HA_IN_ const char *ha_wrap_misplaced(const ha_wrapped *p) {
 HA_IN_ const char *ha_wrap_objection(ha_type type, size_t n, const ha_wrapped *pieces,
                                      size_t count) {
     const unsigned const_unwritten = HA_WRAP_CONST | HA_WRAP_UNWRITTEN;
+    const ha_dtype known = ha_dtype_quietly(type);
     if (!type.size) return "its elements have no size";
     if (!pieces || !count) return "no piece of memory";
     for (size_t i = 0; i < count; i++) {
         const ha_wrapped *p = &pieces[i];
         const ha_memory *m = ha_resolve(p->context)->memory;
         if (n && !p->data) return "a piece of memory at NULL";
-        if (p->flags & ~const_unwritten) return "unknown flags";
-        if (p->flags == const_unwritten) return "const memory that has no values never gets any";
+        if (n && known && (uintptr_t)p->data % ha_dtype_alignment(known))
+            return "a piece of memory is not aligned for its type";
+        if (p->flags & ~(const_unwritten | HA_WRAP_EXPORTED_)) return "unknown flags";
+        if ((p->flags & const_unwritten) == const_unwritten)
+            return "const memory that has no values never gets any";
         for (size_t j = 0; j < i; j++)
             if (ha_resolve(pieces[j].context)->memory == m) return "two pieces in one memory";
         const char *misplaced = n ? ha_wrap_misplaced(p) : NULL;
@@ -80,12 +85,13 @@ HA_IN_ ha_status ha_wrap_own(ha_array *a, const ha_wrapped *piece, size_t bytes)
     ha_label label;
     if (bytes > UINTPTR_MAX - first)
         return ha_wrap_fail(HA_ERR_ARGUMENT, type, a->size, "they go beyond the last address");
-    ha_status s = ha_owners_add(a, first, first + bytes, &other, &label);
+    ha_memory *m = piece->flags & HA_WRAP_EXPORTED_ ? NULL : ha_resolve(piece->context)->memory;
+    ha_status s = ha_owners_add(a, m, first, first + bytes, &other, &label);
     if (s == HA_ERR_MEMORY) return ha_wrap_fail(s, type, a->size, "no memory for its records");
     if (!s) return HA_OK;
     if (other == a) return ha_wrap_fail(HA_ERR_ARGUMENT, type, a->size, "two pieces overlap");
     return ha_fail(s, "ha_array_wrap",
-                   "%s owns some of the %zu elements of %zu bytes at %p: unwrap it first",
+                   "%s owns some of the %zu elements of %zu bytes at %p: unwrap or free it first",
                    label.text, a->size, a->element, piece->data);
 }
 
@@ -104,11 +110,12 @@ HA_IN_ ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
         return s;
     }
     *block = (ha_block){.memory = m, .data = piece->data, .bytes = bytes};
-    in->block = block;
+    __atomic_store_n(&in->block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     in->data = (char *)piece->data;
     in->capacity = a->size;
     in->wrapped = HA_CALLERS | (piece->flags & HA_WRAP_CONST);
     if (!(piece->flags & HA_WRAP_UNWRITTEN)) ha_set_add(&in->valid, (ha_range){0, a->size});
+    ha_debug_wrap(a, in);
     return HA_OK;
 }
 
@@ -118,7 +125,7 @@ HA_IN_ void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
     a->holder[a->holders++] = (ha_holder){.ticket = ++a->tickets,
                                           .range = HA_WHOLE_,
                                           .context = ha_memory_context(in->memory),
-                                          .site = "ha_array_wrap"};
+                                          .site = ha_from("ha_array_wrap")};
     a->read_only = 1;
 }
 
@@ -153,8 +160,9 @@ ha_status ha_array_set_release(ha_array *a, void (*release)(void *user), void *u
     static const char operation[] = "ha_array_set_release";
     ha_status s = ha_enter(operation);
     if (s) return s;
-    if (!a || !release) return ha_fail(HA_ERR_ARGUMENT, operation, "no array, or no function");
-    if (ha_debug_freed(a, operation)) return HA_ERR_STATE;
+    if (!a || !release)
+        return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array, or no function", operation);
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     ha_lock(a);
     int first = !a->release;
     if (first) {
@@ -176,7 +184,8 @@ HA_IN_ ha_status ha_opening_sync(ha_opening *o, ha_attempt *attempt) {
     o->never = ha_set_first_in(&o->array->lost, o->need);
     if (!ha_is_empty(o->never)) return HA_ERR_LOST;
     o->trouble = "waiting for work that writes it failed";
-    return ha_come_after(o->array, o->in, o->need, 0, ha_host(), attempt);
+    s = ha_come_after(o->array, o->in, o->need, 0, ha_host(), attempt);
+    return s ? s : ha_opening_trust(o);
 }
 
 /* As a read that is open while it moves and waits. */
@@ -197,9 +206,12 @@ HA_IN_ ha_status ha_wrap_sync(ha_array *a, const char *operation, const char *si
 }
 
 ha_status ha_sync_(ha_array *a, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_open_refuse(a, HA_READ, "ha_sync", site);
-    return s ? s : ha_wrap_sync(a, "ha_sync", site);
+    if (!s) s = ha_wrap_sync(a, "ha_sync", site);
+    if (!s) ha_debug_synced(a, 1);
+    return s;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
@@ -282,10 +294,11 @@ HA_IN_ ha_status ha_wrap_end(ha_array *a, const char *operation, const char *sit
 }
 
 ha_status ha_unwrap_(ha_array *a, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = a ? ha_enter("ha_unwrap") : HA_OK;
     if (s || !a) return s;
-    if (ha_debug_freed(a, "ha_unwrap")) return HA_ERR_STATE;
+    if (ha_was_freed(a, "ha_unwrap")) return HA_ERR_STATE;
     if (a->wrapped || !ha_array_size(a)) return ha_wrap_end(a, "ha_unwrap", site);
     return ha_fail(HA_ERR_STATE, "ha_unwrap",
                    "%s: array %s wraps nothing: its values would be lost; ha_array_free frees it",

@@ -4,7 +4,10 @@
 #include "../../../layout/impl/base/json.h"
 #include "box.h"
 #include "error.h"
+#include "kept_list.h"
 #include "range_set.h"
+#include "self.h"
+#include "steps.h"
 #include "thread.h"
 #include "version.h"
 

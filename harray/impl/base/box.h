@@ -29,6 +29,9 @@ enum { HA_MOST_PIECES = 2 * HA_MOST_RANK }; /* of a box without another one */
 
 #define HA_WHOLE_ ((ha_range){0, SIZE_MAX})
 
+/* How far it is from one index to the next, in whichever direction. */
+static inline uint64_t ha_stride_size(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+
 /* ---- corners ------------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 ha_uint128;
@@ -141,7 +144,6 @@ static inline ha_range ha_intersect(const ha_grid *g, ha_range x, ha_range y) {
 HA_IN_ int ha_box_covers(const ha_grid *g, ha_range outer, ha_range inner) {
     size_t a = outer.first, b = inner.first, a_last = ha_last_in(g, outer),
            b_last = ha_last_in(g, inner);
-    if (ha_is_whole(outer)) return 1;
     for (int d = 0; d < g->rank; d++) {
         if (ha_grid_take(g, d, &a) > ha_grid_take(g, d, &b)) return 0;
         if (ha_grid_take(g, d, &a_last) < ha_grid_take(g, d, &b_last)) return 0;
@@ -153,6 +155,7 @@ HA_IN_ int ha_box_covers(const ha_grid *g, ha_range outer, ha_range inner) {
 static inline int ha_covers(const ha_grid *g, ha_range outer, ha_range inner) {
     if (outer.first > inner.first || inner.last > outer.last) return 0;
     if (!g || (outer.first == inner.first && inner.last == outer.last)) return 1;
+    if (!outer.first && outer.last >= g->size) return 1; /* all of it, as most often */
     return ha_box_covers(g, outer, inner);
 }
 

@@ -4,6 +4,7 @@
 
 #include "../../../backends/backend.h"
 #include "../../detail/locks.h"
+#include "self.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,6 +110,14 @@ HA_IN_ void ha_tell_now(void) {
     if (e.status) ha_tell(&e);
 }
 
+/* Inside HA_FROM each text begins with its site. */
+HA_IN_ void ha_error_from(ha_error *e) {
+    char text[sizeof e->text];
+    if (!ha_self.from || strncmp(e->text, ha_self.from, strlen(ha_self.from)) == 0) return;
+    memcpy(text, e->text, sizeof text);
+    snprintf(e->text, sizeof e->text, "%.120s: %.270s", ha_self.from, text);
+}
+
 /* Records an error and returns its status. Never called with a lock held. */
 __attribute__((format(printf, 3, 4))) HA_IN_ ha_status ha_fail(ha_status status,
                                                                const char *operation,
@@ -121,6 +130,7 @@ __attribute__((format(printf, 3, 4))) HA_IN_ ha_status ha_fail(ha_status status,
     if (*ha_backend_note.text && length >= 0 && (size_t)length < sizeof e.text)
         snprintf(e.text + length, sizeof e.text - (size_t)length, ": %s", ha_backend_note.text);
     ha_forget_note();
+    ha_error_from(&e);
     if (ha_later_error.on)
         ha_later_error.error = e;
     else

@@ -1,5 +1,5 @@
-/* Who is calling: a number for each thread, the accesses it holds, its current context; and whether
- * it may call at all (not in a forked child, not from a function running on a queue). */
+/* Threads: a number for each; whether one may call at all (not in a forked child, not from a function
+ * running on a queue); and for whom its calls are made. */
 #ifndef HARRAY_IMPL_BASE_THREAD_H
 #define HARRAY_IMPL_BASE_THREAD_H
 
@@ -34,25 +34,6 @@ static inline void ha_spin_unlock(uint32_t *lock) HA_RELEASE_(lock) HA_UNCHECKED
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-/* In a shared object, one load instead of a call; but then it cannot be dlopened reliably, as all
- * of its thread-local variables have to fit into a small reserve. In a program it makes no
- * difference. */
-#ifdef HARRAY_STATIC_TLS
-#define HA_TLS_MODEL_ __attribute__((tls_model("initial-exec")))
-#else
-#define HA_TLS_MODEL_
-#endif
-
-typedef struct ha_thread {
-    uint64_t id;         /* never reused; 0: unknown, so that fast paths take the slow one */
-    uint64_t held;       /* open accesses and tokens on any array; too high, for good, after one was
-                            moved away or ended by another thread: this one only queues less */
-    ha_context *current; /* innermost HA_ON; NULL: none */
-    int no_transfers;    /* HA_NO_TRANSFERS scopes around this call */
-    int on_queue;        /* inside a function that runs on a queue */
-} ha_thread;
-
-static _Thread_local ha_thread ha_self HA_TLS_MODEL_;
 static uint64_t ha_threads;
 static int ha_forked; /* 1 in a child of fork(): locks and queue threads of the parent are gone */
 static pthread_once_t ha_atfork_once = PTHREAD_ONCE_INIT;
@@ -79,6 +60,75 @@ HA_IN_ ha_status ha_enter(const char *operation) {
     ha_self.id = __atomic_add_fetch(&ha_threads, 1, __ATOMIC_RELAXED);
     return HA_OK;
 }
+
+ha_from_scope_ ha_from_begin_(const char *site) {
+    const ha_from_scope_ scope = {ha_self.from, 1};
+    if (!ha_self.from) ha_self.from = site;
+    return scope;
+}
+
+void ha_from_end_(ha_from_scope_ *scope) { ha_self.from = scope->outer; }
+
+/* ---- what a thread holds ------------------------------------------------------------------- */
+
+/* What others have taken over or ended of a thread's accesses and tokens, and it does not know yet:
+ * so that counting its own costs next to nothing. Threads share places. Where a later one takes it
+ * from an earlier one, that counts too many: it only queues less. */
+enum { HA_FEWER_PLACES = 1024 };
+static struct {
+    uint32_t lock;
+    struct {
+        uint64_t thread, n;
+    } place[HA_FEWER_PLACES];
+} ha_fewer;
+
+/* A thread holds one less than it did. */
+HA_IN_ void ha_held_less(uint64_t thread) {
+    const size_t i = thread % HA_FEWER_PLACES;
+    if (thread == ha_self.id) {
+        ha_self.held -= ha_self.held > 0;
+        return;
+    }
+    ha_spin_lock(&ha_fewer.lock);
+    if (ha_fewer.place[i].thread != thread) ha_fewer.place[i].n = 0;
+    ha_fewer.place[i].thread = thread;
+    ha_fewer.place[i].n++;
+    ha_spin_unlock(&ha_fewer.lock);
+}
+
+/* How many accesses and tokens this thread holds. */
+HA_IN_ uint64_t ha_held(void) {
+    const size_t i = ha_self.id % HA_FEWER_PLACES;
+    if (!ha_self.held) return 0;
+    ha_spin_lock(&ha_fewer.lock);
+    if (ha_fewer.place[i].thread == ha_self.id) {
+        const uint64_t n = ha_fewer.place[i].n;
+        ha_self.held -= n < ha_self.held ? n : ha_self.held;
+        ha_fewer.place[i].n = 0;
+    }
+    ha_spin_unlock(&ha_fewer.lock);
+    return ha_self.held;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+/* While a thread is on its way through what locks or waits, pthread_cancel does not end it: it would
+ * leave that locked. It ends later, where the program says so. */
+#define HA_UNCANCELLED_                                                                            \
+    int ha_cancel_ __attribute__((cleanup(ha_cancel_end), unused)) = ha_cancel_begin()
+
+HA_IN_ int ha_cancel_begin(void) {
+    int before = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+HA_IN_ void ha_cancel_end(const int *before) {
+    int disabled;
+    (void)pthread_setcancelstate(*before, &disabled);
+}
+
+/* ---- scopes -------------------------------------------------------------------------------- */
 
 int ha_no_transfers_begin_(void) {
     ha_self.no_transfers++;

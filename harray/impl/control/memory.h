@@ -101,48 +101,6 @@ ha_status ha_memory_set_allocator(ha_context *c, const ha_allocator *allocator) 
 
 /* ---- without an array ---------------------------------------------------------------------- */
 
-enum { HA_LOOSE_BUCKETS = 256 };
-static struct {
-    pthread_mutex_t lock;
-    uint64_t blocks;
-    ha_block *bucket[HA_LOOSE_BUCKETS]; /* hashed by address */
-} ha_loose = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-HA_IN_ ha_block **ha_loose_bucket(const void *data) {
-    return &ha_loose.bucket[((uintptr_t)data >> 6) * 0x9E3779B97F4A7C15u >> 56];
-}
-
-HA_IN_ void ha_loose_add(ha_block *b) {
-    ha_block **bucket = ha_loose_bucket(b->data);
-    pthread_mutex_lock(&ha_loose.lock);
-    b->next = *bucket;
-    *bucket = b;
-    ha_loose.blocks++;
-    pthread_mutex_unlock(&ha_loose.lock);
-}
-
-/* NULL: there is no such block of the context. */
-HA_IN_ ha_block *ha_loose_take(const ha_context *c, const void *data) {
-    ha_block **at = ha_loose_bucket(data), *b;
-    pthread_mutex_lock(&ha_loose.lock);
-    while ((b = *at) &&
-           (b->data != data || (b->memory != c->memory && b->memory != c->home->pinned)))
-        at = &b->next;
-    if (b) {
-        *at = b->next;
-        ha_loose.blocks--;
-    }
-    pthread_mutex_unlock(&ha_loose.lock);
-    return b;
-}
-
-HA_IN_ uint64_t ha_loose_blocks(void) {
-    pthread_mutex_lock(&ha_loose.lock);
-    uint64_t blocks = ha_loose.blocks;
-    pthread_mutex_unlock(&ha_loose.lock);
-    return blocks;
-}
-
 /* Where a device works on host memory, it reaches its pinned memory best. */
 HA_IN_ ha_status ha_loose_get(ha_context *c, size_t bytes, ha_block **b) {
     if (bytes > PTRDIFF_MAX) return HA_ERR_MEMORY;
@@ -174,6 +132,7 @@ ha_status ha_memory_release(ha_context *c, void *block) {
         return ha_fail(HA_ERR_ARGUMENT, "ha_memory_release",
                        "%s: %p is no block of ha_memory_allocate there, or was released before",
                        c->name, block);
+    b->loose = 0;
     ha_note_operation(&ops, c, HA_WHOLE_, 1, "ha_memory_release");
     ha_block_retire(b, &ops);
     return HA_OK;

@@ -140,15 +140,22 @@ HA_IN_ void ha_report_more(FILE *file, size_t n, int complete) {
     if (!complete) fprintf(file, "(no memory to list them)\n");
 }
 
+/* Those of watched arrays only are counted: "-" where there were none of these. */
+HA_IN_ ha_short ha_counted_accesses(const ha_site_statistics *s) {
+    ha_short text = {"-"};
+    if (s->accesses) snprintf(text.text, sizeof text.text, "%llu", (unsigned long long)s->accesses);
+    return text;
+}
+
 HA_IN_ void ha_report_sites(FILE *file) {
     ha_sites_seen seen = ha_look_at_sites();
     fprintf(file, "\n%10s %10s %10s %10s %10s  %s\n", "transfers", "bytes", "waits", "waited",
             "accesses", "call site");
     for (size_t i = 0; i < seen.n && i < HA_REPORT_ROWS; i++) {
         const ha_site_statistics *s = &seen.list[i];
-        fprintf(file, "%10llu %10s %10llu %10s %10llu  %s\n", (unsigned long long)s->transfers,
+        fprintf(file, "%10llu %10s %10llu %10s %10s  %s\n", (unsigned long long)s->transfers,
                 ha_human_bytes(s->bytes).text, (unsigned long long)s->waits,
-                ha_human_time(s->wait_ns).text, (unsigned long long)s->accesses,
+                ha_human_time(s->wait_ns).text, ha_counted_accesses(s).text,
                 *s->site ? s->site : "(unknown)");
     }
     ha_report_more(file, seen.n, seen.complete);
@@ -246,7 +253,8 @@ HA_IN_ void ha_json_sites(FILE *file) {
                                      HA_MEMBER(*s, waits), HA_MEMBER(*s, wait_ns),
                                      HA_MEMBER(*s, accesses)};
         ha_report_object o;
-        ha_object_begin(&o, "site", s->site, members, sizeof members / sizeof *members);
+        const size_t n = sizeof members / sizeof *members;
+        ha_object_begin(&o, "site", s->site, members, s->accesses ? n : n - 1); /* the last one */
         ha_object_end(&o, file, i);
     }
     HARRAY_FREE(seen.list);

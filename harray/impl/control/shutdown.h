@@ -30,27 +30,31 @@ HA_IN_ void ha_contexts_close(void) {
     for (ha_context *c = ha_registry.contexts; c; c = c->next) ha_context_close(c);
 }
 
-typedef struct ha_watched_text {
-    char text[256];
-} ha_watched_text;
+typedef struct ha_living_text {
+    char text[320];
+} ha_living_text;
 
-HA_IN_ uint64_t ha_living_arrays(void) {
-    const ha_memory *m = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
-    uint64_t arrays = ha_host_memory.pool.arrays;
-    for (; m; m = m->next) arrays += m->pool.arrays;
-    return arrays;
+/* ": 'u' (double[100]), …": some of the arrays of a memory, from number *n on. */
+HA_IN_ void ha_name_living(ha_memory *m, ha_text *t, int *n) {
+    ha_spin_lock(&m->pool.lock);
+    for (ha_alive *a = m->pool.alive; a && *n < 4; a = a->next, ++*n)
+        ha_print(t, "%s%s", *n == 0 ? ": " : ", ",
+                 *n < 3 ? ha_label_of(ha_array_of_alive(a)).text : "...");
+    ha_spin_unlock(&m->pool.lock);
 }
 
-/* "; 'u' (double[100]), …": some of those that are watched. */
-HA_IN_ ha_watched_text ha_some_watched(void) {
-    ha_watched_text l = {""};
+HA_IN_ ha_living_text ha_some_living(void) {
+    ha_living_text l = {""};
     ha_text t = {l.text, sizeof l.text, 0};
     int n = 0;
-    pthread_mutex_lock(&ha_watch_list.lock);
-    for (const ha_watched *w = ha_watch_list.first; w && n < 3; w = w->next, n++)
-        ha_print(&t, "%s%s", n ? ", " : "; watched: ", ha_label_of(w->array).text);
-    pthread_mutex_unlock(&ha_watch_list.lock);
+    for (ha_memory *m = NULL; (m = ha_next_memory(m));) ha_name_living(m, &t, &n);
     return l;
+}
+
+HA_IN_ uint64_t ha_living_arrays(void) {
+    uint64_t arrays = 0;
+    for (ha_memory *m = NULL; (m = ha_next_memory(m));) arrays += m->pool.arrays;
+    return arrays;
 }
 
 ha_status ha_shutdown(void) {
@@ -63,7 +67,7 @@ ha_status ha_shutdown(void) {
                        "%llu arrays are still alive, and %llu blocks of ha_memory_allocate: free "
                        "them first%s",
                        (unsigned long long)arrays, (unsigned long long)loose,
-                       ha_some_watched().text);
+                       ha_some_living().text);
     pthread_mutex_lock(&ha_registry.lock);
     ha_contexts_close();
     while (ha_registry.memories) {
@@ -94,6 +98,10 @@ ha_status ha_shutdown(void) {
     ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE_};
     ha_host_memory.allocator = (ha_allocator){0};
     ha_memory_forget_transfers(&ha_host_memory);
+    ha_freed_end();
+    ha_fault_signals_end();
+    ha_windows_end();
+    ha_strict_contexts = 0;
     ha_debug_end();
     return HA_OK;
 }

@@ -1,14 +1,17 @@
 #ifndef HARRAY_IMPL_DEVICE_ALL_H
 #define HARRAY_IMPL_DEVICE_ALL_H
 
+#include "fault_handler.h"
 #include "faults.h"
 #include "context.h"
 #include "device_events.h"
 #include "pointer_kind.h"
 #include "timeline.h"
+#include "queue_errors.h"
+#include "poison.h"
+#include "window.h"
 #include "queue_copy.h"
 #include "registry.h"
 #include "queues.h"
-#include "run.h"
 
 #endif

@@ -22,6 +22,11 @@ typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_u
 enum { HA_SIZE_CLASSES = 8 * (64 - 6) }; /* memory/pool.h: eight a doubling, from 64 bytes on */
 
 /* The cache of a memory, and the account of what the backend has handed out: the sum of `bytes`. */
+/* The beginning of an array: its place in the list of a pool. */
+typedef struct ha_alive {
+    struct ha_alive *next, **link; /* link: what points here */
+} ha_alive;
+
 typedef struct ha_pool {
     uint32_t lock;      /* a spin lock, of all of this */
     uint32_t returning; /* threads that are just giving blocks back */
@@ -31,6 +36,8 @@ typedef struct ha_pool {
     uint64_t most; /* bytes to keep cached */
     uint64_t high_water, allocations, releases, reused;
     uint64_t arrays;                          /* living ones, that were first touched here */
+    struct ha_alive *alive;                   /* the same, as a list: the youngest first */
+    struct ha_block *tree;                    /* what the backend has handed out, by address */
     struct ha_block *oldest, *youngest;       /* of the cached ones */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
 } ha_pool;
@@ -53,8 +60,20 @@ typedef struct ha_memory {
     struct ha_chunk *device_staging;
     void (*reclaim)(struct ha_memory *); /* gives back what is kept for staging; NULL: nothing is */
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
+    struct ha_block *due;                /* of these, what is due first, of each queue */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
 } ha_memory;
+
+/* Functions of a queue inside which a call of harray failed (queue_errors.h). */
+typedef struct ha_queue_error {
+    uint64_t first, last; /* the epochs that they were enqueued at; usually it is one function */
+    const char *site;     /* of the call that enqueued the first of them */
+    ha_error error;       /* the first one in there */
+} ha_queue_error;
+
+enum {
+    HA_QUEUE_ERRORS = 4
+}; /* told one by one, of each queue; the last stands for all that follow */
 
 struct ha_context {
     struct ha_context *next;
@@ -63,14 +82,19 @@ struct ha_context {
     ha_memory *memory; /* that it works on */
     ha_memory *home;   /* of its device */
     const ha_memory
-        *easy; /* the memory, for the fast path; NULL: the queue has failed, or it asks */
+        *easy; /* the memory, for the fast path; NULL: the queue, or a function on it, has failed,
+                  or it asks, or is strict */
     const ha_backend *backend;
     struct ha_context *primary; /* the context that this one was forked from, or itself */
     int number, forks, adoptions;
     struct ha_context *unused; /* given back: the next one; of a primary: the first one */
     int given_back;
-    int adopted;          /* queues.h: around a queue of the caller's, */
-    void *native;         /* which is this one */
+    int adopted;  /* queues.h: around a queue of the caller's, */
+    void *native; /* which is this one */
+    int strict; /* functions reach only what accesses cover that are open when they are enqueued; 2:
+                   and are given no address of an array on the host */
+    struct ha_window
+        *window;          /* window.h; NULL: no function needed it yet. Of the function that runs */
     int ended;            /* adopted, and given back: there is no queue any more */
     int pins;             /* threads that are about to use the queue, while it is adopted */
     int for_events;       /* access/token.h: a queue that only waits for events of the caller … */
@@ -80,7 +104,11 @@ struct ha_context {
     uint64_t done;        /* timeline.h: everything up to this number has happened */
     int failed;           /* state/lost.h: nothing more will happen */
     uint64_t lost_after;  /* state/lost.h: what has a higher number never happened */
-    pthread_mutex_t lock; /* guards the two below, and `ended` and `pins` */
+    uint64_t called;      /* queue_errors.h: the epoch of the latest function */
+    uint32_t errors;      /* queue_errors.h: how many there are; they never change but for `last` */
+    uint32_t errors_told; /* how many of them ha_context_finish has told */
+    ha_queue_error error[HA_QUEUE_ERRORS];
+    pthread_mutex_t lock; /* guards the two below, `ended`, `pins`, and the errors' growth */
     struct ha_fence *latest,
         *watched; /* timeline.h: the newest event; an older one that is polled */
 };
@@ -109,6 +137,8 @@ static ha_context ha_host_context = {.name = "host",
                                      .backend = &HARRAY_HOST_BACKEND,
                                      .primary = &ha_host_context,
                                      .lock = PTHREAD_MUTEX_INITIALIZER};
+static int ha_strict_contexts; /* so far: nonzero from the first one on */
+
 /* Whether an optional slot of a versioned table is there. */
 #define HA_HAS_(table, type, slot)                                                                 \
     ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot) && (table)->slot)
@@ -126,7 +156,7 @@ static inline int ha_asks(const ha_context *c) {
 }
 
 static inline const ha_memory *ha_easy_memory(const ha_context *c) {
-    return ha_asks(c) ? NULL : c->memory;
+    return ha_asks(c) || c->errors || c->strict ? NULL : c->memory;
 }
 
 /* NULL means the current context, else the host. */

@@ -1,14 +1,10 @@
 /* Touching what is not open, with HARRAY_DEBUG: what is known of the blocks that users have
- * pointers into, and the signal handler that tells it.
- *
- * The handler may come at any time: inside malloc, inside this library with a lock held, in several
- * threads at once. So it takes no lock, and looks only at records that are never freed while it is
- * installed: it walks a list that only grows, and a text that is just being changed is printed as
- * it is, within its bounds. It prints one line, and passes on what it got: the program ends, or
- * goes on, as it would have. */
+ * pointers into, and what the signal handler (fault_handler.h) tells of it. Records are never freed while
+ * that is in place. */
 #ifndef HARRAY_IMPL_DEVICE_FAULTS_H
 #define HARRAY_IMPL_DEVICE_FAULTS_H
 
+#include "fault_handler.h"
 #include "../../access.h"
 
 #ifndef HARRAY_DEBUG
@@ -18,7 +14,6 @@
 #define HA_DEBUGGING_ 1
 #define HA_DEBUG_(...) __VA_ARGS__
 #include "../../../backends/host/guarded.h"
-#include <signal.h>
 
 /* ---- what is known of a block ------------------------------------------------------------- */
 
@@ -49,6 +44,7 @@ typedef struct ha_known {
     uintptr_t data, bytes; /* as users see it */
     uintptr_t shift;       /* from the engine's addresses to these */
     ha_guarded *guarded;   /* NULL: memory of a device */
+    int engine, synced;    /* of the caller's memory: open for the engine; readable since a sync */
     pthread_mutex_t lock;  /* of those below; the handler does without */
     size_t element;
     char label[120], where[48];
@@ -62,12 +58,8 @@ static struct {
     ha_known *first;                 /* of all */
     ha_known *oldest_gone, **newest; /* told a while longer, then used again */
     size_t gone;
-    int installed;
-    uint64_t told;              /* lines so far: tests look at it */
-    struct sigaction segv, bus; /* what was there before */
+    int begun; /* the handler is told of them */
 } ha_faults = {.lock = PTHREAD_MUTEX_INITIALIZER, .newest = &ha_faults.oldest_gone};
-
-HA_IN_ void ha_fault_install(void) HA_REQUIRES_(ha_faults.lock);
 
 /* A fresh record, or the one whose block is gone for longest. */
 HA_IN_ ha_known *ha_known_obtain(void) HA_REQUIRES_(ha_faults.lock) {
@@ -84,27 +76,6 @@ HA_IN_ ha_known *ha_known_obtain(void) HA_REQUIRES_(ha_faults.lock) {
     pthread_mutex_init(&k->lock, NULL);
     k->next = ha_faults.first;
     __atomic_store_n(&ha_faults.first, k, __ATOMIC_RELEASE);
-    return k;
-}
-
-/* A record of a block that begins at `data`, as the engine sees it. */
-HA_IN_ ha_known *ha_known_make(void *data, size_t bytes, ha_guarded *g) {
-    pthread_mutex_lock(&ha_faults.lock);
-    if (!ha_faults.installed) ha_fault_install();
-    ha_known *k = ha_known_obtain();
-    pthread_mutex_unlock(&ha_faults.lock);
-    if (!k) return NULL;
-    k->guarded = g;
-    k->shift = g ? g->shift : 0;
-    k->data = (uintptr_t)data + k->shift;
-    k->bytes = bytes;
-    k->first = g ? (uintptr_t)g : k->data;
-    k->end = k->first + (g ? g->mapped : bytes);
-    k->behind = NULL;
-    memset(k->access, 0, sizeof k->access);
-    memset(k->late, 0, sizeof k->late);
-    *k->label = *k->where = 0;
-    __atomic_store_n(&k->state, HA_KNOWN_ALIVE, __ATOMIC_RELEASE);
     return k;
 }
 
@@ -135,34 +106,6 @@ HA_IN_ const char *ha_known_close(ha_known *k, uint64_t ticket) {
     return site;
 }
 
-/* ---- one line of text, without malloc ------------------------------------------------------ */
-
-typedef struct ha_fault_line {
-    char text[480];
-    size_t n;
-} ha_fault_line;
-
-HA_IN_ void ha_line_add(ha_fault_line *l, const char *text) {
-    while (*text && l->n < sizeof l->text - 1) l->text[l->n++] = *text++;
-}
-
-HA_IN_ void ha_line_number(ha_fault_line *l, uintptr_t number, unsigned base) {
-    char digits[24];
-    size_t i = sizeof digits - 1;
-    digits[i] = 0;
-    do digits[--i] = "0123456789abcdef"[number % base];
-    while (number /= base);
-    ha_line_add(l, digits + i);
-}
-
-/* With one system call, so that lines of several threads do not mix. */
-HA_IN_ void ha_line_print(ha_fault_line *l) {
-    l->text[l->n++] = '\n';
-    __atomic_fetch_add(&ha_faults.told, 1, __ATOMIC_RELAXED);
-    ssize_t written = write(STDERR_FILENO, l->text, l->n);
-    (void)written;
-}
-
 /* ---- what was touched ---------------------------------------------------------------------- */
 
 enum { HA_CLOSED, HA_OPEN, HA_ANY };
@@ -180,6 +123,18 @@ HA_IN_ const ha_known_access *ha_known_find(const ha_known *k, size_t element, i
 HA_IN_ void ha_line_site(ha_fault_line *l, const char *words, const ha_known_access *x) {
     ha_line_add(l, words);
     ha_line_add(l, x && x->site ? x->site : "an unknown place");
+}
+
+/* Far from any block: the nearest one may be meant. */
+HA_IN_ void ha_line_far(ha_fault_line *l, const ha_known *k, uintptr_t address) {
+    const int behind = address >= k->data;
+    ha_line_add(l, "touched what is ");
+    ha_line_number(l, behind ? address - k->data - k->bytes : k->data - address, 10);
+    ha_line_add(l, behind ? " bytes behind the end" : " bytes before the beginning");
+    ha_line_add(l, " of the nearest array, ");
+    ha_line_add(l, k->label);
+    const ha_known_access *x = ha_known_find(k, HA_END, HA_OPEN);
+    ha_line_site(l, ", opened at ", x ? x : ha_known_find(k, HA_END, HA_CLOSED));
 }
 
 /* On the host, inside the array's own bytes. */
@@ -205,9 +160,10 @@ HA_IN_ void ha_line_inside(ha_fault_line *l, const ha_known *k, size_t element) 
         ha_line_site(l, "), opened at ", other);
     } else {
         x = ha_known_find(k, element, HA_CLOSED);
-        ha_line_add(l, "without an open access; the last one was opened at ");
-        ha_line_site(l, "", x ? x : ha_known_find(k, HA_END, HA_CLOSED));
-        ha_line_add(l, " and closed");
+        if (!x) x = ha_known_find(k, HA_END, HA_CLOSED);
+        ha_line_add(l, "without an open access; ");
+        if (x) ha_line_site(l, "the last one was opened at ", x);
+        ha_line_add(l, x ? " and closed" : "none was opened on the host yet");
     }
 }
 
@@ -297,8 +253,6 @@ HA_IN_ void ha_known_gone(ha_known *k) {
     pthread_mutex_unlock(&ha_faults.lock);
 }
 
-/* ---- the handler --------------------------------------------------------------------------- */
-
 /* The block of an address: a living one rather than one that once was there. */
 HA_IN_ const ha_known *ha_known_at(uintptr_t address) {
     const ha_known *gone = NULL;
@@ -311,58 +265,63 @@ HA_IN_ const ha_known *ha_known_at(uintptr_t address) {
     return gone;
 }
 
-/* What would have happened: another handler, or the default: that comes when the instruction that
- * faulted is tried again. */
-HA_IN_ void ha_fault_pass_on(int signal, siginfo_t *info, void *context) {
-    const struct sigaction *before = signal == SIGBUS ? &ha_faults.bus : &ha_faults.segv;
-    if (before->sa_flags & SA_SIGINFO)
-        before->sa_sigaction(signal, info, context);
-    else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
-        before->sa_handler(signal);
-    else if (info->si_code > 0 || before->sa_handler == SIG_DFL) {
-        sigaction(signal, before, NULL);
-        if (info->si_code <= 0) raise(signal); /* was sent, and would not come again */
+#define HA_KNOWN_NEAR_ ((uintptr_t)256 << 20)
+
+/* The living block that is nearest to an address; NULL: all are far away. */
+HA_IN_ const ha_known *ha_known_near(uintptr_t address) {
+    const ha_known *nearest = NULL;
+    uintptr_t least = HA_KNOWN_NEAR_;
+    for (const ha_known *k = __atomic_load_n(&ha_faults.first, __ATOMIC_ACQUIRE); k; k = k->next) {
+        const uintptr_t away = address < k->first ? k->first - address : address - k->end;
+        if (__atomic_load_n(&k->state, __ATOMIC_ACQUIRE) != HA_KNOWN_ALIVE || away >= least)
+            continue;
+        nearest = k;
+        least = away;
     }
+    return nearest;
 }
 
-HA_IN_ void ha_fault_handler(int signal, siginfo_t *info, void *context) {
-    int error = errno;
-    const ha_known *k = info->si_code > 0 ? ha_known_at((uintptr_t)info->si_addr) : NULL;
-    if (k) ha_fault_tell(k, (uintptr_t)info->si_addr);
-    errno = error;
-    ha_fault_pass_on(signal, info, context);
+/* What the handler asks. */
+HA_IN_ int ha_known_tell(uintptr_t address) {
+    const ha_known *k = ha_known_at(address), *near = k ? NULL : ha_known_near(address);
+    ha_fault_line line = {.n = 0};
+    if (k) ha_fault_tell(k, address);
+    if (near) {
+        ha_line_add(&line, "harray: ");
+        ha_line_far(&line, near, address);
+        ha_line_print(&line);
+    }
+    return k || near;
 }
 
-HA_IN_ void ha_fault_install(void) {
-    struct sigaction ours;
-    memset(&ours, 0, sizeof ours);
-    ours.sa_sigaction = ha_fault_handler;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&ours.sa_mask);
-    ha_faults.installed = sigaction(SIGSEGV, NULL, &ha_faults.segv) == 0 &&
-                          sigaction(SIGBUS, NULL, &ha_faults.bus) == 0 &&
-                          sigaction(SIGSEGV, &ours, NULL) == 0 &&
-                          sigaction(SIGBUS, &ours, NULL) == 0;
-}
-
-/* Unless somebody has put another handler on top, which may call this one. */
-HA_IN_ void ha_fault_remove_from(int signal, const struct sigaction *before) {
-    struct sigaction now;
-    if (sigaction(signal, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-        now.sa_sigaction == ha_fault_handler)
-        sigaction(signal, before, NULL);
-    else
-        ha_faults.installed = -1;
+/* A record of a block that begins at `data`, as the engine sees it. */
+HA_IN_ ha_known *ha_known_make(void *data, size_t bytes, ha_guarded *g) {
+    pthread_mutex_lock(&ha_faults.lock);
+    const int begins = !ha_faults.begun;
+    ha_faults.begun = 1;
+    ha_known *k = ha_known_obtain();
+    pthread_mutex_unlock(&ha_faults.lock);
+    if (begins) ha_fault_begin(ha_known_tell);
+    if (!k) return NULL;
+    k->guarded = g;
+    k->shift = g ? g->shift : 0;
+    k->data = (uintptr_t)data + k->shift;
+    k->bytes = bytes;
+    k->first = g && !g->in_place ? (uintptr_t)g : k->data;
+    k->end = k->first + (g && !g->in_place ? g->mapped : bytes);
+    k->engine = k->synced = 0;
+    k->behind = NULL;
+    memset(k->access, 0, sizeof k->access);
+    memset(k->late, 0, sizeof k->late);
+    *k->label = *k->where = 0;
+    __atomic_store_n(&k->state, HA_KNOWN_ALIVE, __ATOMIC_RELEASE);
+    return k;
 }
 
 /* No block that was opened is left. */
 HA_IN_ void ha_fault_end(void) {
     pthread_mutex_lock(&ha_faults.lock);
-    if (ha_faults.installed > 0) {
-        ha_faults.installed = 0;
-        ha_fault_remove_from(SIGSEGV, &ha_faults.segv);
-        ha_fault_remove_from(SIGBUS, &ha_faults.bus);
-    }
+    ha_faults.begun = 0;
     while (ha_faults.first) {
         ha_known *k = ha_faults.first;
         __atomic_store_n(&ha_faults.first, k->next, __ATOMIC_RELEASE);

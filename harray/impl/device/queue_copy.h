@@ -56,11 +56,19 @@ HA_IN_ ha_status ha_move_piece(ha_mover *m, void *to, const void *from, size_t b
     return HA_OK;
 }
 
+/* Whether some level goes backwards on one side, as in records of the caller's that lie behind each
+ * other the other way round. Backends know no such copies. */
+HA_IN_ int ha_strided_is_backwards(const ha_strided_copy *copy) {
+    for (int k = 0; k < copy->levels; k++)
+        if (copy->to_step[k] > PTRDIFF_MAX || copy->from_step[k] > PTRDIFF_MAX) return 1;
+    return 0;
+}
+
 /* HA_ERR_UNSUPPORTED: not in one call. */
 HA_IN_ ha_status ha_move_at_once(ha_mover *m, const ha_strided_copy *copy) {
     const ha_context *queue = m->queue;
     ha_status s = HA_ERR_UNSUPPORTED;
-    if (copy->levels > m->levels) return s;
+    if (copy->levels > m->levels || ha_strided_is_backwards(copy)) return s;
     if (queue->ops && HA_HAS_(queue->ops, ha_queue_ops, copy_strided)) {
         s = ha_mover_check(m, queue->ops->copy_strided(queue->queue, copy, 1));
         if (s == HA_ERR_UNSUPPORTED) ha_forget_note();
@@ -78,8 +86,8 @@ HA_IN_ ha_status ha_move_levels(ha_mover *m, const ha_strided_copy *copy) {
     const int k = --part.levels;
     s = HA_OK;
     for (size_t i = 0; i < copy->count[k] && !s; i++) {
-        part.to = (char *)copy->to + i * copy->to_step[k];
-        part.from = (const char *)copy->from + i * copy->from_step[k];
+        part.to = (char *)copy->to + (ptrdiff_t)i * (ptrdiff_t)copy->to_step[k];
+        part.from = (const char *)copy->from + (ptrdiff_t)i * (ptrdiff_t)copy->from_step[k];
         s = ha_move_levels(m, &part);
     }
     return s;

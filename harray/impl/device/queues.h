@@ -168,6 +168,7 @@ HA_IN_ int ha_give_back(ha_context *c) {
 ha_status ha_context_unfork(ha_context *c) {
     ha_status s = ha_enter("ha_context_unfork");
     if (s) return s;
+    if (c && ha_is_host(c)) return HA_OK; /* it is its own fork */
     if (!c || c->primary == c)
         return ha_fail(HA_ERR_ARGUMENT, "ha_context_unfork", "%s is no fork of a context",
                        c ? c->name : "NULL");

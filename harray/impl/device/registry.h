@@ -150,6 +150,8 @@ HA_IN_ ha_context *ha_context_add(ha_context like, ha_failure *failure)
         return NULL;
     }
     if (!c->primary) c->primary = c;
+    c->strict = HA_HAS_(c->backend, ha_backend, strict) ? c->backend->strict(c->device) : 0;
+    if (c->strict) __atomic_store_n(&ha_strict_contexts, 1, __ATOMIC_RELAXED);
     c->easy = ha_easy_memory(c);
     c->issued = 1;
     pthread_mutex_init(&c->lock, NULL);

@@ -89,6 +89,7 @@ HA_IN_ void ha_context_unpin(ha_context *c) {
 /* The queue that fails kept others in order: what a write of it has replaced in a list (memory/block.h)
  * may still run on a queue that it came after. So all that it could come after is drained. */
 HA_IN_ void ha_drain_all_like(const ha_context *c) {
+    HA_UNCANCELLED_;
     ha_context *other = __atomic_load_n(&ha_registry.contexts, __ATOMIC_ACQUIRE);
     for (; other; other = other->next) {
         if (other->backend != c->backend || !ha_context_pin(other)) continue;
@@ -182,6 +183,7 @@ static inline int ha_is_lost(ha_timepoint p) {
 /* Blocks until an event has happened. */
 HA_IN_ ha_status ha_fence_wait(ha_context *c, const ha_fence *fence, const char *site) {
     uint64_t start = ha_now();
+    HA_UNCANCELLED_;
     ha_status s = ha_queue_status(c, c->ops->finish(&fence->event));
     ha_on_wait(c->name, site, start);
     if (!s) ha_fence_done(c, fence->covers);
@@ -285,27 +287,13 @@ HA_IN_ void ha_poll_all(void) {
 /* Waits until p touches memory no more, whatever it takes: for freeing. Cannot fail. It may not
  * have happened, if the device failed; so nobody else learns from this that it has. */
 HA_IN_ void ha_drain(ha_timepoint p) {
+    HA_UNCANCELLED_;
     ha_note note = ha_backend_note; /* of what failed before */
     if (ha_wait_past(p, "") == HA_OK) return;
     ha_backend_note = note;
     if (!ha_context_pin(p.queue)) return;
     p.queue->ops->drain(p.queue->queue);
     ha_context_unpin(p.queue);
-}
-
-ha_status ha_context_finish(ha_context *c) {
-    HA_TELLS_EVENTS_;
-    ha_status s = ha_enter("ha_context_finish");
-    if (s) return s;
-    c = ha_resolve(c);
-    if (ha_is_host(c)) return HA_OK;
-    s = ha_wait_at((ha_timepoint){c, ha_sequence(c)}, "ha_context_finish");
-    if (s == HA_ERR_LOST)
-        return ha_fail(s, "ha_context_finish",
-                       "%s has failed, and what it was to do is lost; ha_shutdown ends that",
-                       c->name);
-    if (s) return ha_fail(s, "ha_context_finish", "%s: waiting for its work failed", c->name);
-    return HA_OK;
 }
 
 #endif

@@ -60,10 +60,16 @@ ha_status ha_dtype_find(const char *name, ha_dtype *type) {
     return HA_OK;
 }
 
+/* Of a type of an array; HA_DTYPE_NONE where it is the user's own. */
+HA_IN_ ha_dtype ha_dtype_quietly(ha_type type) {
+    ha_dtype dtype = ha_dtype_named(type.name);
+    return ha_dtype_size(dtype) == type.size ? dtype : HA_DTYPE_NONE;
+}
+
 ha_status ha_dtype_of_type(ha_type type, ha_dtype *dtype) {
-    ha_dtype found = ha_dtype_named(type.name);
+    ha_dtype found = ha_dtype_quietly(type);
     if (!dtype) return ha_fail(HA_ERR_ARGUMENT, "ha_dtype_of_type", "no place for the type");
-    if (!found || ha_dtype_size(found) != type.size)
+    if (!found)
         return ha_fail(HA_ERR_NOT_FOUND, "ha_dtype_of_type",
                        "'%.40s' of %zu bytes is none of the element types known at run time",
                        type.name ? type.name : "(null)", type.size);

@@ -10,6 +10,7 @@ HA_IN_ void ha_record_tell(ha_event_record *r) {
 }
 
 HA_IN_ void ha_call_leave(void) {
+    HA_UNCANCELLED_; /* the trace is locked while it is written */
     if (--ha_pending_events.depth || ha_pending_events.telling) return;
     ha_stamps_abandon(ha_pending_events.stamps);
     ha_pending_events.stamps = NULL;

@@ -38,7 +38,8 @@ typedef struct ha_interface_request {
 } ha_interface_request;
 
 HA_IN_ ha_status ha_interface_fail(const ha_interface_request *r, ha_status s, const char *why) {
-    return ha_fail(s, r->operation, "array %s: %s", ha_label_of(r->x->array).text, why);
+    return ha_fail(s, r->operation, "%s: array %s: %s", r->operation, ha_label_of(r->x->array).text,
+                   why);
 }
 
 /* What the access may do with which elements. */

@@ -169,7 +169,8 @@ HA_IN_ ha_status ha_export_refuse(const ha_export_request *r) {
     if (s) return s;
     if (!r->has_place)
         return ha_fail(HA_ERR_ARGUMENT, r->operation, "%s: no place for the tensor", r->site);
-    if (!r->x.array) return ha_fail(HA_ERR_ARGUMENT, r->operation, "%s: no array", r->site);
+    if (!r->x.array)
+        return ha_fail(HA_ERR_ARGUMENT, r->operation, "%s: %s: no array", r->site, r->operation);
     if (!ha_dtype_size(r->x.type))
         return ha_fail(HA_ERR_UNSUPPORTED, r->operation,
                        "%s: array %s: DLPack has no name for elements of a user's type", r->site,
@@ -221,6 +222,7 @@ HA_IN_ ha_export *ha_export_make(ha_export_request r, ha_status *s) {
 
 ha_status darray_to_dlpack_(darray x, ha_context *c, unsigned how, const void *stream,
                             ha_dl_managed_tensor_versioned **out, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s;
     ha_export *e = ha_export_make(
@@ -231,6 +233,7 @@ ha_status darray_to_dlpack_(darray x, ha_context *c, unsigned how, const void *s
 
 ha_status darray_to_dlpack_legacy_(darray x, ha_context *c, unsigned how, const void *stream,
                                    ha_dl_managed_tensor **out, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s;
     ha_export *e = ha_export_make(

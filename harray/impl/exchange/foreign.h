@@ -44,7 +44,7 @@ HA_IN_ darray ha_foreign_view(const ha_foreign *f) {
     int64_t extent[HA_MOST_RANK];
     for (int d = 0; d < f->rank; d++) extent[d] = ha_foreign_repeats(f, d) ? 1 : f->extent[d];
     darray x = darray_wrap(f->type, f->rank, extent, f->stride, (void *)f->data, f->place,
-                           f->read_only ? HA_WRAP_CONST : 0);
+                           (f->read_only ? HA_WRAP_CONST : 0) | HA_WRAP_EXPORTED_);
     for (int d = 0; x.array && d < f->rank; d++) {
         if (!ha_foreign_repeats(f, d)) continue;
         x.extent[d] = f->extent[d];

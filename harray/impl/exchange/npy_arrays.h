@@ -11,7 +11,8 @@
 HA_IN_ ha_status ha_npy_describe(const darray *x, ha_npy_header *h, const char *operation) {
     if (!x->array)
         return ha_fail(HA_ERR_ARGUMENT, operation,
-                       "no array: it was freed, or refused (an earlier error says why)");
+                       "%s: no array: it was freed, or refused (an earlier error says why)",
+                       operation);
     if (!x->type)
         return ha_fail(HA_ERR_UNSUPPORTED, operation, "NumPy has no elements of type %.32s",
                        ha_array_type(x->array).name);

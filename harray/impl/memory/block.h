@@ -10,7 +10,11 @@ typedef struct ha_operation {
     ha_range range;
     int write;
     const char *site; /* the call in the user's source that it was enqueued for */
+    uint64_t
+        since; /* functions of a later epoch may be a part of it; HA_NO_ACCESS_: there are none */
 } ha_operation;
+
+#define HA_NO_ACCESS_ UINT64_MAX
 
 /* The outstanding operations on a block. n + promised <= capacity always: an open access on a
  * device has been promised the entry that closing it needs, so that closing cannot fail. */
@@ -23,13 +27,18 @@ typedef struct ha_ops {
 
 typedef struct ha_block {
     struct ha_block *next;            /* retired: the next younger one; cached: of its class */
-    struct ha_block *previous;        /* cached: of its class */
+    struct ha_block *previous;        /* retired: the next older one; cached: of its class */
     struct ha_block *older, *younger; /* cached */
+    struct ha_block *below, *above;   /* in the pool's tree: what is left and right of it there */
     uint64_t number;                  /* retired: how many were before it */
+    struct ha_block *left, *right;    /* retired: of the same queue, and later (retire.h) */
+    struct ha_block *next_due;        /* retired, the first of its queue: that of the next one */
+    int depth;                        /* retired: how many there are on the way to the right */
     ha_memory *memory;
     void *data;
     size_t bytes;
     ha_use use;
+    int loose;                  /* the user's own, from ha_memory_allocate: no array's */
     ha_ops ops;                 /* retired; else empty */
     HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */
 } ha_block;
@@ -53,14 +62,21 @@ static inline int ha_conflicts(const ha_grid *g, const ha_operation *o, ha_range
 /* A write that was lost: it is over, but not forgotten before state/lost.h has seen it. */
 static inline int ha_lost_write(const ha_operation *o) { return o->write && ha_is_lost(o->at); }
 
-/* Drops what has happened, as far as is known. keep_lost: but for lost writes; of a block that
- * nobody will read it only counts that queues are off it. */
+/* An error in a function that may have been a part of a write; NULL: none that is known. */
+static inline const ha_queue_error *ha_error_in(const ha_operation *o) {
+    if (!o->write || o->since >= o->at.seq) return NULL;
+    return ha_queue_error_between(o->at.queue, o->since, o->at.seq);
+}
+
+/* Drops what has happened, as far as is known. keep_lost: but for writes that are lost, or had an
+ * error; of a block that nobody will read it only counts that queues are off it. */
 HA_IN_ void ha_ops_prune(ha_ops *o, int keep_lost) {
     ha_operation *list = ha_ops_list(o);
     uint32_t k = 0;
     for (uint32_t i = 0; i < o->n; i++) {
         int passed = ha_passed(list[i].at.queue, list[i].at.seq);
-        if (!passed || (keep_lost && ha_lost_write(&list[i]))) list[k++] = list[i];
+        int stays = keep_lost && (ha_lost_write(&list[i]) || ha_error_in(&list[i]));
+        if (!passed || stays) list[k++] = list[i];
     }
     o->n = k;
 }
@@ -69,6 +85,7 @@ HA_IN_ void ha_ops_prune(ha_ops *o, int keep_lost) {
 HA_IN_ void ha_operation_merge(const ha_grid *g, ha_operation *into, const ha_operation *o) {
     into->range = ha_around(g, into->range, o->range);
     if (o->at.seq > into->at.seq) into->at.seq = o->at.seq;
+    if (o->write && (!into->write || o->since < into->since)) into->since = o->since;
     into->write |= o->write;
 }
 
@@ -111,7 +128,19 @@ HA_IN_ void ha_ops_note(ha_ops *o, ha_timepoint at, size_t first, size_t last, i
     list[k].range.last = last;
     list[k].write = write;
     list[k].site = site;
+    list[k].since = HA_NO_ACCESS_;
     o->n = k + 1;
+}
+
+/* The earliest epoch whose functions may have a part in what a write of the queue over r leaves: it takes
+ * the place of earlier ones, and keeps what they wrote. */
+HA_IN_ uint64_t ha_ops_since(ha_ops *o, const ha_context *queue, ha_range r, uint64_t since) {
+    const ha_operation *list = ha_ops_list(o);
+    for (uint32_t i = 0; i < o->n; i++)
+        if (list[i].write && list[i].at.queue == queue && list[i].since < since &&
+            ha_overlap(o->grid, list[i].range, r))
+            since = list[i].since;
+    return since;
 }
 
 HA_IN_ void ha_ops_free(ha_ops *o) {

@@ -11,7 +11,7 @@
 #ifndef HARRAY_IMPL_MEMORY_POOL_H
 #define HARRAY_IMPL_MEMORY_POOL_H
 
-#include "block.h"
+#include "block_tree.h"
 
 enum { HA_SIZE_LEAST = 64, HA_SIZE_STEP_MOST = 2 << 20, HA_LOOKS = 8 };
 
@@ -174,6 +174,9 @@ HA_IN_ void ha_tell_block(ha_event_kind kind, ha_memory *m, uint64_t bytes) {
 HA_IN_ void ha_block_release(ha_block *b) {
     ha_memory *m = b->memory;
     HA_DEBUG_(ha_known_gone(b->known);)
+    ha_spin_lock(&m->pool.lock);
+    ha_tree_remove(&m->pool.tree, b);
+    ha_spin_unlock(&m->pool.lock);
     ha_block_poison(b, b->bytes);
     if (m->allocator.release)
         m->allocator.release(m->allocator.user, b->data, b->bytes);
@@ -224,6 +227,7 @@ HA_IN_ ha_status ha_block_ask(ha_block *b) {
     if (!s) {
         p->bytes[b->use] += b->bytes;
         p->allocations++;
+        ha_tree_add(&p->tree, b);
         uint64_t handed_out = ha_pool_handed_out(p);
         if (p->high_water < handed_out) p->high_water = handed_out;
     }
@@ -234,8 +238,21 @@ HA_IN_ ha_status ha_block_ask(ha_block *b) {
 
 /* ---- taking from the cache, and giving back ------------------------------------------------ */
 
-/* A cached block; NULL: there is none. arrays: how many begin with it, 0 or 1. */
-static inline ha_block *ha_block_reuse(ha_memory *m, size_t bytes, ha_use use, uint32_t arrays) {
+static inline void ha_pool_begin(ha_pool *p, ha_alive *array) HA_REQUIRES_(p->lock) {
+    p->arrays++;
+    array->link = &p->alive;
+    if ((array->next = p->alive)) array->next->link = &array->next;
+    p->alive = array;
+}
+
+static inline void ha_pool_end(ha_pool *p, ha_alive *array) HA_REQUIRES_(p->lock) {
+    p->arrays--;
+    *array->link = array->next;
+    if (array->next) array->next->link = array->link;
+}
+
+/* A cached block; NULL: there is none. array: it begins with the block; NULL: none does. */
+static inline ha_block *ha_block_reuse(ha_memory *m, size_t bytes, ha_use use, ha_alive *array) {
     ha_pool *p = &m->pool;
     ha_spin_lock(&p->lock);
     ha_block *b = ha_pool_find(p, bytes);
@@ -243,22 +260,22 @@ static inline ha_block *ha_block_reuse(ha_memory *m, size_t bytes, ha_use use, u
         ha_pool_unlink(p, b);
         ha_pool_move(p, b, use);
         p->reused++;
-        p->arrays += arrays;
+        if (array) ha_pool_begin(p, array);
     }
     ha_spin_unlock(&p->lock);
     if (b) ha_block_poison(b, bytes);
     return b;
 }
 
-/* Gives a block back that no queue uses. arrays: how many end with it, 0 or 1. Returns how many
- * bytes went to the backend for it. */
-static inline uint64_t ha_block_give(ha_block *b, uint32_t arrays) {
+/* Gives a block back that no queue uses. array: it ends with the block; NULL: none does. Returns how
+ * many bytes went to the backend for it. */
+static inline uint64_t ha_block_give(ha_block *b, ha_alive *array) {
     ha_memory *m = b->memory;
     ha_pool *p = &m->pool;
     ha_block *picked = NULL;
     ha_block_poison(b, 0);
     ha_spin_lock(&p->lock);
-    p->arrays -= arrays;
+    if (array) ha_pool_end(p, array);
     p->returned++;
     ha_pool_move(p, b, HA_CACHED);
     if (b->bytes <= p->most)
@@ -270,11 +287,26 @@ static inline uint64_t ha_block_give(ha_block *b, uint32_t arrays) {
     return picked ? ha_blocks_release(m, picked) : 0;
 }
 
-/* An array without a block begins or ends. */
-HA_IN_ void ha_pool_count(ha_memory *m, int by) {
+/* An array begins without a block, or ends. */
+HA_IN_ void ha_memory_begin(ha_memory *m, ha_alive *array) {
     ha_spin_lock(&m->pool.lock);
-    m->pool.arrays += (uint64_t)(int64_t)by;
+    ha_pool_begin(&m->pool, array);
     ha_spin_unlock(&m->pool.lock);
+}
+
+HA_IN_ void ha_memory_end(ha_memory *m, ha_alive *array) {
+    ha_spin_lock(&m->pool.lock);
+    ha_pool_end(&m->pool, array);
+    ha_spin_unlock(&m->pool.lock);
+}
+
+/* A block with bytes in [first, last) that is not the user's own; NULL: none. */
+HA_IN_ const ha_block *ha_memory_block_at(ha_memory *m, uintptr_t first, uintptr_t last) {
+    ha_spin_lock(&m->pool.lock);
+    const ha_block *b = ha_tree_find(m->pool.tree, first);
+    while (b && b->loose) b = ha_tree_find(m->pool.tree, (uintptr_t)b->data + b->bytes);
+    ha_spin_unlock(&m->pool.lock);
+    return b && (uintptr_t)b->data < last ? b : NULL;
 }
 
 /* A thread starts (1) or ends (-1) giving blocks back one by one. */

@@ -1,33 +1,96 @@
 /* Blocks that outlive their use, and where new ones come from.
  *
  * Freeing never waits. A block whose operations have not all happened is retired: it stays on its
- * memory's list until they have, and is given back by whoever next allocates or frees there. */
+ * memory's list until they have, and is given back by whoever next allocates or frees there.
+ *
+ * Each retired block is also in a heap of the queue that it waits for, by the number of the operation
+ * there; when that has happened and others have not, in that of the next queue. So whoever sweeps looks
+ * at blocks that can go, and at one more of each queue, however many there are. */
 #ifndef HARRAY_IMPL_MEMORY_RETIRE_H
 #define HARRAY_IMPL_MEMORY_RETIRE_H
 
 #include "attempt.h"
 #include "pool.h"
 
-/* Takes off the list what no queue uses any more. */
-HA_IN_ ha_block *ha_take_passed(ha_memory *m) {
+/* ---- what is due first --------------------------------------------------------------------- */
+
+/* What a retired block waits for. */
+static inline ha_timepoint ha_block_due(ha_block *b) { return ha_ops_list(&b->ops)[0].at; }
+
+static inline int ha_heap_depth(const ha_block *b) { return b ? b->depth : 0; }
+
+/* Leftist heaps: on the way to the right there are no more than the logarithm of all. */
+HA_IN_ ha_block *ha_heap_join(ha_block *x, ha_block *y) {
+    HA_COUNT_STEP_();
+    if (!x || !y) return x ? x : y;
+    ha_block *first = ha_block_due(y).seq < ha_block_due(x).seq ? y : x;
+    ha_block *left = first->left, *right = ha_heap_join(first->right, first == x ? y : x);
+    const int deeper = ha_heap_depth(left) < right->depth;
+    first->left = deeper ? right : left;
+    first->right = deeper ? left : right;
+    first->depth = ha_heap_depth(first->right) + 1;
+    return first;
+}
+
+HA_IN_ void ha_due_add(ha_memory *m, ha_block *b) HA_REQUIRES_(m->lock) {
+    ha_block **at = &m->due;
+    b->left = b->right = b->next_due = NULL;
+    b->depth = 1;
+    while (*at && ha_block_due(*at).queue != ha_block_due(b).queue) at = &(*at)->next_due;
+    ha_block *next = *at ? (*at)->next_due : NULL;
+    *at = ha_heap_join(*at, b);
+    (*at)->next_due = next;
+}
+
+/* The next one in the heap at `at` takes its place. */
+HA_IN_ void ha_due_remove(ha_block **at) {
+    ha_block *b = *at, *rest = ha_heap_join(b->left, b->right);
+    if (rest) rest->next_due = b->next_due;
+    *at = rest ? rest : b->next_due;
+}
+
+/* What is due and has happened, as a list by next_due. */
+HA_IN_ ha_block *ha_due_passed(ha_memory *m) HA_REQUIRES_(m->lock) {
     ha_block *passed = NULL;
-    pthread_mutex_lock(&m->lock);
-    m->youngest = NULL;
-    for (ha_block **at = &m->retired; *at;) {
+    for (ha_block **at = &m->due; *at;) {
         ha_block *b = *at;
-        ha_ops_prune(&b->ops, 0);
-        if (b->ops.n) {
-            m->youngest = b;
-            at = &b->next;
+        HA_COUNT_STEP_();
+        if (!ha_passed(ha_block_due(b).queue, ha_block_due(b).seq)) {
+            at = &b->next_due;
             continue;
         }
-        *at = b->next;
-        b->next = passed;
+        ha_due_remove(at);
+        b->next_due = passed;
         passed = b;
     }
-    pthread_mutex_unlock(&m->lock);
     return passed;
 }
+
+HA_IN_ void ha_retired_remove(ha_memory *m, ha_block *b) HA_REQUIRES_(m->lock) {
+    *(b->previous ? &b->previous->next : &m->retired) = b->next;
+    *(b->next ? &b->next->previous : &m->youngest) = b->previous;
+}
+
+/* Takes off the list what no queue uses any more. */
+HA_IN_ ha_block *ha_take_passed(ha_memory *m) {
+    ha_block *unused = NULL;
+    pthread_mutex_lock(&m->lock);
+    for (ha_block *b = ha_due_passed(m), *next; b; b = next) {
+        next = b->next_due;
+        ha_ops_prune(&b->ops, 0);
+        if (b->ops.n) {
+            ha_due_add(m, b);
+            continue;
+        }
+        ha_retired_remove(m, b);
+        b->next = unused;
+        unused = b;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return unused;
+}
+
+/* ---- giving back ---------------------------------------------------------------------------- */
 
 /* Gives back what no queue uses any more, without blocking. Returns whether that was anything;
  * *released: the bytes that went to the backend, not to the cache. Meanwhile these blocks are
@@ -41,7 +104,7 @@ HA_IN_ int ha_memory_collect(ha_memory *m, uint64_t *released) {
     for (ha_block *b = passed, *next; b; b = next) {
         next = b->next;
         ha_ops_free(&b->ops);
-        *released += ha_block_give(b, 0);
+        *released += ha_block_give(b, NULL);
     }
     ha_pool_return(m, -1);
     return passed != NULL;
@@ -129,8 +192,8 @@ HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block *
 /* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has passed. */
 HA_IN_ ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
-    if ((*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
-    if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, 0))) return HA_OK;
+    if ((*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;
+    if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;
     return ha_block_new(m, bytes, use, out, attempt);
 }
 
@@ -173,12 +236,11 @@ HA_IN_ void ha_block_wait(ha_block *b) {
     ha_memory *m = b->memory;
     pthread_mutex_lock(&m->lock);
     b->next = NULL;
+    b->previous = m->youngest;
     b->number = __atomic_fetch_add(&ha_retirements, 1, __ATOMIC_ACQ_REL);
-    if (m->youngest)
-        m->youngest->next = b;
-    else
-        m->retired = b;
+    *(m->youngest ? &m->youngest->next : &m->retired) = b;
     m->youngest = b;
+    ha_due_add(m, b);
     ha_pool_retire(b);
     pthread_mutex_unlock(&m->lock);
     (void)ha_memory_sweep(m);
@@ -190,7 +252,7 @@ HA_IN_ void ha_block_retire(ha_block *b, ha_ops *ops) {
     if (ops->n) ha_ops_cover(ops);
     if (!ops->n) {
         ha_ops_free(ops);
-        (void)ha_block_give(b, 0);
+        (void)ha_block_give(b, NULL);
         return;
     }
     b->ops = *ops;

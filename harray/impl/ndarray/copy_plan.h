@@ -116,6 +116,7 @@ HA_IN_ void ha_plan_requests(const ha_copy_plan *plan, ha_pair_run *run, ha_requ
 }
 
 ha_status ha_copy_plan_run_(const ha_copy_plan *plan, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = ha_plan_name, .views_checked = 1};
     ha_status s = ha_enter(ha_plan_name);

@@ -17,12 +17,6 @@ typedef struct ha_plot {
     int64_t extent[HA_MOST_RANK], pitch[HA_MOST_RANK];
 } ha_plot;
 
-/* Of a type of an array; HA_DTYPE_NONE where it is the user's own. */
-HA_IN_ ha_dtype ha_dtype_quietly(ha_type type) {
-    ha_dtype dtype = ha_dtype_named(type.name);
-    return ha_dtype_size(dtype) == type.size ? dtype : HA_DTYPE_NONE;
-}
-
 /* Elements from one aligned address to the next. */
 HA_IN_ int64_t ha_alignment_unit(size_t alignment, size_t element) {
     size_t common = alignment;
@@ -232,10 +226,10 @@ darray darray_from(ha_array *array, int rank, const int64_t *extent) {
     ha_plot plot;
     if (ha_enter(operation)) return (darray){.rank = 0};
     if (!array) {
-        ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+        ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
         return (darray){.rank = 0};
     }
-    if (ha_debug_freed(array, operation) ||
+    if (ha_was_freed(array, operation) ||
         ha_plot_plain(&plot, HA_ROW_MAJOR, ha_array_type(array), rank, extent, operation))
         return (darray){.rank = 0};
     const size_t size = ha_array_size(array);

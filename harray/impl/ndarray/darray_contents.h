@@ -9,13 +9,6 @@
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-/* Whether its elements are all that lies between the first and the last of them in memory. */
-HA_IN_ int ha_view_has_no_gaps(const darray *x) {
-    int64_t low, high;
-    return !ha_extents_reach(x->rank, x->extent, x->stride, &low, &high) &&
-           high - low + 1 == darray_size(*x);
-}
-
 /* Its first element is the first in memory. */
 HA_IN_ darray ha_view_forwards(darray x) {
     for (int d = 0; d < x.rank; d++) {
@@ -51,6 +44,7 @@ HA_IN_ ha_status ha_fill_on_host(const darray *x, const void *value, const char 
 }
 
 ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_fill";
     ha_context *c = ha_resolve(context);
@@ -72,6 +66,7 @@ HA_IN_ ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *con
 }
 
 ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const char *site) {
+    site = ha_from(site);
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_fill");
     return s ? s : darray_fill_element_(x, converted.bytes, context, site);
@@ -114,25 +109,34 @@ ha_status darray_set_element_(darray x, const int64_t *index, const void *value)
     return s ? s : ha_array_set(x.array, element, value);
 }
 
-ha_status darray_get(darray x, const int64_t *index, ha_dvalue *value) {
+/* The index has as many numbers as the view has dimensions. */
+HA_IN_ ha_status ha_view_rank(const darray *x, int rank, const char *operation) {
+    if (rank == x->rank) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "an index of %d numbers, not of %d", rank,
+                        x->rank);
+}
+
+ha_status darray_get(darray x, int rank, const int64_t *index, ha_dvalue *value) {
     unsigned char bytes[16];
     ha_dvalue none;
     ha_status s = ha_view_number(&x, ha_dvalue_of_bool(0), &none, "darray_get");
-    if (s) return s;
-    if ((s = darray_get_element_(x, index, value ? bytes : NULL))) return s;
-    *value = ha_dvalue_load(x.type, bytes);
-    return HA_OK;
+    if (!s) s = ha_view_rank(&x, rank, "darray_get");
+    if (!s) s = darray_get_element_(x, index, value ? bytes : NULL);
+    if (!s) *value = ha_dvalue_load(x.type, bytes);
+    return s;
 }
 
-ha_status darray_set(darray x, const int64_t *index, ha_dvalue value) {
+ha_status darray_set(darray x, int rank, const int64_t *index, ha_dvalue value) {
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_set");
+    if (!s) s = ha_view_rank(&x, rank, "darray_set");
     return s ? s : darray_set_element_(x, index, converted.bytes);
 }
 
 /* ---- comparing ------------------------------------------------------------------------------ */
 
 ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_equal";
     ha_open_set t = {.operation = operation, .views_checked = 1};

@@ -233,6 +233,7 @@ HA_IN_ ha_status ha_copy_views(const darray *to, const darray *from, ha_context 
 }
 
 ha_status darray_copy_(darray to, darray from, ha_context *context, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_copy";
     ha_status s = ha_copy_check(&to, &from, operation, site);

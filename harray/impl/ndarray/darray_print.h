@@ -32,10 +32,9 @@ size_t darray_print_type(darray x, char *text, size_t bytes) {
 HA_IN_ const char *ha_order_name(const darray *x) {
     const int row = ha_extents_contiguous(x->rank, x->extent, x->stride, HA_ROW_MAJOR);
     const int column = ha_extents_contiguous(x->rank, x->extent, x->stride, HA_COLUMN_MAJOR);
-    return row && column ? "without gaps"
-           : row         ? "row-major"
-           : column      ? "column-major"
-                         : "with gaps";
+    if (row != column) return row ? "row-major" : "column-major";
+    if (row || ha_view_has_no_gaps(x)) return "without gaps";
+    return darray_repeats(*x) ? "repeating elements" : "with gaps";
 }
 
 HA_IN_ void ha_print_valid(ha_text *t, const darray *x) {
@@ -128,7 +127,8 @@ HA_IN_ ha_status ha_shown_values(const darray *x, ha_shown *s, char **values,
     *values = NULL;
     if (!x->array)
         return ha_fail(HA_ERR_ARGUMENT, operation,
-                       "no array: it was freed, or refused (an earlier error says why)");
+                       "%s: no array: it was freed, or refused (an earlier error says why)",
+                       operation);
     if (!x->type)
         return ha_fail(HA_ERR_UNSUPPORTED, operation,
                        "elements of type %.32s: harray does not know what is in them",

@@ -53,8 +53,9 @@ HA_IN_ char *ha_span_data(const ha_access *x, const darray *view) {
     return (char *)((uintptr_t)x->data - (uintptr_t)lowest * x->array->element);
 }
 
-/* The span behind the head of an access: of a typed one, or of one to a darray. */
+/* The span behind the head of an access: of a typed one, or of one to a darray; ha_access has none. */
 HA_IN_ void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) {
+    if (access_bytes == sizeof *x) return;
     char *data = ha_span_data(x, view), *span = (char *)x + sizeof *x;
     if (access_bytes == sizeof(ha_write_darray)) {
         dspan s = {.data = data, .type = view->type, .rank = view->rank};
@@ -74,6 +75,18 @@ HA_IN_ void ha_span_fill(ha_access *x, size_t access_bytes, const darray *view) 
     }
 }
 
+/* Whether an access has a span for this view, or none; the compiler has refused others, but not where a
+ * pointer was cast. */
+HA_IN_ ha_status ha_span_check(size_t access_bytes, size_t array_bytes, const darray *view,
+                               const char *operation) {
+    const size_t typed = array_bytes - offsetof(ha_typed, numbers) + sizeof(void *);
+    const size_t fits = array_bytes == sizeof *view ? sizeof(ha_write_darray)
+                                                    : sizeof(ha_access) + typed;
+    if (access_bytes == fits || access_bytes == sizeof(ha_access)) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, view,
+                        "the access is not of its type: it has a span of another rank");
+}
+
 /* An access that was not opened has nothing but its status. */
 HA_IN_ ha_status ha_span_fail(ha_access *x, size_t access_bytes, ha_status s) {
     memset(x, 0, access_bytes);
@@ -86,7 +99,7 @@ HA_IN_ ha_status ha_open_any_check(const darray *view, unsigned how, const char 
     if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;
     if (!ha_strides_repeat(view->rank, view->extent, view->stride)) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, view,
-                        "%s: it repeats elements (strides %s), and can only be read", site,
+                        "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
                         ha_show(view->rank, view->stride).text);
 }
 
@@ -97,6 +110,7 @@ ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, siz
     if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_open_any_check(&view, how, operation, site);
+    if (!s) s = ha_span_check(access_bytes, array_bytes, &view, operation);
     if (!s) s = ha_open_darray(x, &view, c, how, operation, site);
     if (s) return ha_span_fail(x, access_bytes, s);
     ha_span_fill(x, access_bytes, &view);
@@ -105,11 +119,13 @@ ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, siz
 
 ha_status ha_read_anywhere_any_(ha_access *x, size_t access_bytes, const void *array,
                                 size_t array_bytes, const char *site) {
+    site = ha_from(site);
     const char *const operation = "ha_read_anywhere";
     darray view;
     if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_view_check(&view, operation);
+    if (!s) s = ha_span_check(access_bytes, array_bytes, &view, operation);
     if (!s) s = ha_read_darray_anywhere(x, &view, NULL, operation, site);
     if (s) return ha_span_fail(x, access_bytes, s);
     ha_span_fill(x, access_bytes, &view);
@@ -122,7 +138,10 @@ ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size
     if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_view_check(&view, operation);
+    if (!s) s = ha_span_check(access_bytes, array_bytes, &view, operation);
     if (s) return s;
+    if (access_bytes == sizeof *x)
+        return ha_view_fail(HA_ERR_ARGUMENT, operation, &view, "a ha_access has no span");
     const size_t first = view.offset < 0 ? SIZE_MAX : (size_t)view.offset;
     if (x->array != view.array || x->size != (size_t)darray_size(view) ||
         (x->size && x->first != first))
@@ -134,6 +153,7 @@ ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size
 /* ---- beside accesses ----------------------------------------------------------------------- */
 
 ha_status darray_prefetch_(darray x, ha_context *c, const char *site) {
+    site = ha_from(site);
     ha_status s = ha_view_check(&x, "darray_prefetch");
     return s ? s : ha_prefetch_darray(&x, c, site);
 }

@@ -38,6 +38,7 @@ struct ha_open_set {
     ha_status (*work)(ha_open_set *t, void *argument);
     void *argument;
     int views_checked; /* by whoever made the requests */
+    int for_user;      /* the accesses are; else something is done with them here */
 };
 
 /* ---- the requests -------------------------------------------------------------------------- */
@@ -293,6 +294,7 @@ HA_IN_ ha_status ha_open_many_prepare(ha_open_set *t) {
 }
 
 HA_IN_ void ha_open_many_commit(ha_open_set *t) {
+    for (size_t i = 0; i < t->count; i++) t->part[i].opening.for_user = t->for_user;
     for (size_t i = 0; i < t->count; i++)
         ha_opening_grant(&t->part[i].opening, t->part[i].access, &t->part[i].displaced);
     ha_open_many_idle(t);
@@ -356,6 +358,7 @@ HA_IN_ ha_status ha_open_many_target(ha_open_set *t) {
 
 /* No error is told while anything is held. */
 HA_IN_ ha_status ha_open_many_open(ha_open_set *t, int trying) {
+    HA_UNCANCELLED_;
     ha_tell_later();
     ha_status s = ha_open_many_target(t);
     while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE_) {
@@ -381,8 +384,9 @@ HA_IN_ ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count,
 }
 
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
-    ha_open_set t = {.operation = "ha_open_many"};
+    ha_open_set t = {.operation = "ha_open_many", .for_user = 1};
     return ha_open_all(&t, requests, count, site);
 }
 

@@ -24,11 +24,13 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_view_slow(ha_access *x, const darray *v, h
                                                 unsigned how, const char *operation,
                                                 const char *site) {
     ha_array *a = v->array;
+    site = ha_from(site);
     ha_opening o = {.array = a,
                     .context = c,
                     .operation = operation,
                     .site = site,
-                    .mode = how & ~(unsigned)HA_TRY};
+                    .mode = how & ~(unsigned)HA_TRY,
+                    .for_user = 1};
     HA_TELLS_EVENTS_;
     memset(x, 0, sizeof *x);
     ha_status s = ha_open_refuse(a, how, operation, site);

@@ -93,8 +93,9 @@ HA_IN_ ha_status ha_view_check(const darray *x, const char *operation) {
     if (s) return s;
     if (!x->array)
         return ha_fail(HA_ERR_ARGUMENT, operation,
-                       "no array: it was freed, or refused (an earlier error says why)");
-    if (ha_debug_freed(x->array, operation)) return HA_ERR_STATE;
+                       "%s: no array: it was freed, or refused (an earlier error says why)",
+                       operation);
+    if (ha_was_freed(x->array, operation)) return HA_ERR_STATE;
     if (!ha_view_is_sound(x)) s = ha_view_numbers(x, operation);
     if (s || !x->type || ha_dtype_size(x->type) == x->array->element) return s;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "its storage has elements of %zu bytes",
@@ -140,8 +141,6 @@ int darray_is_contiguous(darray x, ha_order order) {
     return x.array && ha_extents_contiguous(x.rank, x.extent, x.stride, order);
 }
 
-HA_IN_ uint64_t ha_stride_size(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
-
 /* Whether each stride goes beyond all that the later ones reach, as in C's order. */
 HA_IN_ int ha_strides_descend(int rank, const int64_t *extent, const int64_t *stride) {
     uint64_t reach = 0;
@@ -174,6 +173,14 @@ HA_IN_ int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *str
         reach += (uint64_t)(extent[smallest] - 1) * least;
         done |= 1u << smallest;
     }
+}
+
+/* Whether its elements are all that lies between the first and the last of them in memory. */
+HA_IN_ int ha_view_has_no_gaps(const darray *x) {
+    int64_t low, high;
+    if (ha_view_is_empty(x)) return 1;
+    return ha_reach_fits(x->rank, x->extent, x->stride, &low, &high) &&
+           high - low + 1 == darray_size(*x) && !ha_strides_repeat(x->rank, x->extent, x->stride);
 }
 
 int darray_repeats(darray x) {

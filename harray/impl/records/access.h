@@ -17,18 +17,20 @@ ha_status ha_records_close_(ha_records_access *x) {
     ha_access *part = ha_records_parts(x);
     for (int i = 0; i < x->parts_ && !s; i++) s = ha_close_(&part[i]); /* all are one thread's */
     if (s) return s;
-    HARRAY_FREE(x->more_);
-    memset(x, 0, sizeof *x);
+    if (x->more_) HARRAY_FREE(x->more_);
+    x->more_ = NULL;
+    memset(x, 0, offsetof(ha_records_access, part_)); /* parts that are closed say so themselves */
     return HA_OK;
 }
 
-ha_status ha_records_run(ha_function f, ha_records_access *x, const void *argument, size_t bytes) {
+ha_status ha_records_run_(ha_function f, ha_records_access *x, const void *argument, size_t bytes,
+                          const char *site) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_run");
     if (!s) s = ha_records_not_open(x, "ha_records_run");
     if (!x) return s;
     if (s) return x->status = s;
-    s = f && (argument || !bytes) ? ha_enqueue_quietly(x->context, f, argument, bytes)
+    s = f && (argument || !bytes) ? ha_enqueue_quietly(x->context, f, argument, bytes, site)
                                   : HA_ERR_ARGUMENT;
     if (!s) return HA_OK;
     return x->status = ha_fail(s, "ha_records_run", "records %s at %s: %s",
@@ -37,6 +39,7 @@ ha_status ha_records_run(ha_function f, ha_records_access *x, const void *argume
 }
 
 ha_status ha_records_wait_(ha_records_access *x, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_wait");
     if (!s) s = ha_records_not_open(x, "ha_records_wait");
@@ -62,6 +65,7 @@ HA_IN_ ha_status ha_records_fetch(ha_array *a, ha_context *c, ha_range range, co
 
 ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, size_t first,
                                size_t last, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_prefetch";
     ha_access_spec *spec = NULL;

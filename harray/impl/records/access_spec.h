@@ -132,11 +132,10 @@ HA_IN_ ha_access_spec *ha_access_spec_make(const ha_spec_text *t, const char *te
 
 /* ---- texts that are known -------------------------------------------------------------------- */
 
+/* Without a lock: what is in the list stays there. */
 HA_IN_ ha_access_spec *ha_access_spec_find(ha_records *r, const char *text) {
-    ha_spin_lock(&r->specs_lock);
-    ha_access_spec *spec = r->specs;
+    ha_access_spec *spec = __atomic_load_n(&r->specs, __ATOMIC_ACQUIRE);
     while (spec && strcmp(spec->text, text)) spec = spec->next;
-    ha_spin_unlock(&r->specs_lock);
     return spec;
 }
 
@@ -145,7 +144,7 @@ HA_IN_ void ha_access_spec_keep(ha_records *r, ha_access_spec *spec) {
     ha_spin_lock(&r->specs_lock);
     if ((spec->kept = r->spec_count < HA_SPECS_KEPT)) {
         spec->next = r->specs;
-        r->specs = spec;
+        __atomic_store_n(&r->specs, spec, __ATOMIC_RELEASE);
         r->spec_count++;
     }
     ha_spin_unlock(&r->specs_lock);

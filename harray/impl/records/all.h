@@ -5,6 +5,7 @@
  *     placement.h       a mapping and the places of its blobs for each memory
  *     patterns.h        how a box lies in memory: columns, stride patterns, merged copies
  *     chunk_mapping.h   what is converted at once, as a mapping
+ *     reach.h           where the values of a box lie, for functions on strict devices
  *     device_scatter.h  what a device puts into place itself, by strided copies
  *     method.h          in which parts a box is moved, and how
  *     by_queue.h        what travels as it is
@@ -29,6 +30,7 @@
 #include "open.h"
 #include "access.h"
 #include "patterns.h"
+#include "reach.h"
 #include "device_scatter.h"
 #include "chunk_mapping.h"
 #include "method.h"

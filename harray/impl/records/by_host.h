@@ -6,11 +6,24 @@
 #include "by_queue.h"
 #include "../../../layout/copy.h"
 
+/* From so many bytes on, the host's records are more than its caches keep. */
+#ifndef HA_RECORDS_LARGE_ /* tests have less */
+#define HA_RECORDS_LARGE_ (16 << 20)
+#endif
+
+/* Whether what a whole part writes on the host is written past the caches: the next parts would displace
+ * it anyway, and nothing is read for it then. */
+HA_IN_ int ha_records_transfer_is_past_caches(const ha_records_transfer *c) {
+    return !c->here_is_to && 2 * c->bytes > HA_RECORDS_PART_BYTES_ &&
+           c->to->block->bytes >= HA_RECORDS_LARGE_;
+}
+
 /* Copies between a chunk and the host's records. */
 HA_IN_ ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *chunk,
                                              const ha_field_box *b) {
     const ha_records_state *state = ha_records_state_of(c->array);
-    const ha_copying how = {.first = b->first, .last = b->last};
+    const ha_copying how = {
+        .first = b->first, .last = b->last, .past_caches_ = ha_records_transfer_is_past_caches(c)};
     void *const blob = chunk->block->data;
     ha_tables_take(&c->host, c->there.mapping, b->leaf, b->end);
     ha_chunk_map(&c->chunk, c->bytes, c->column, c->columns, c->merged_copy, c->here.mapping, b);

@@ -29,6 +29,7 @@ HA_IN_ int ha_records_maps(const ha_array *a, const ha_incarnation *in, const ha
 static const ha_array_ops ha_records_ops = {.block_bytes = ha_records_block_bytes,
                                             .value_bytes = ha_records_value_bytes,
                                             .move = ha_records_move,
+                                            .reach = ha_records_reach,
                                             .print_extents = ha_records_print_extents,
                                             .print_part = ha_records_print_part,
                                             .disown = ha_records_disown,
@@ -61,20 +62,20 @@ HA_IN_ ha_records_state *ha_records_state_make(const ha_record *record, int rank
 HA_IN_ ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
     const char *name = state->record->name;
     const ha_type type = {name && *name ? name : "record", 0};
-    int64_t extent[HA_MAPPING_RANK + 1], pitch[HA_MAPPING_RANK + 1], records = 1;
+    int64_t extent[HA_MAPPING_RANK + 1], pitch[HA_MAPPING_RANK + 1];
+    const int64_t records = ha_records_count(state);
     ha_array *a = ha_array_make(type, c);
     if (!a) {
         ha_records_state_free(state);
         return NULL;
     }
     a->ops = &state->ops;
-    for (int d = state->rank; d > 0; d--) {
-        extent[d] = state->extent[d - 1];
-        pitch[d] = records;
-        records *= extent[d]; /* a layout for them was found, so they can be counted */
-    }
     extent[0] = state->leaves;
     pitch[0] = records;
+    for (int d = 1; d <= state->rank; d++) {
+        extent[d] = state->extent[d - 1];
+        pitch[d] = records ? pitch[d - 1] / extent[d] : 0;
+    }
     ha_lock(a); /* a report may look at it: it may be watched */
     a->size = (size_t)(state->leaves * records);
     ha_unlock(a);
@@ -85,7 +86,8 @@ HA_IN_ ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
 
 /* The handle of an array, which it takes over, also when it fails. NULL: no memory. */
 HA_IN_ ha_records *ha_records_handle(ha_array *a) {
-    ha_records *r = (ha_records *)HARRAY_MALLOC(sizeof *r);
+    ha_records *r = (ha_records *)(void *)ha_kept_take(&ha_freed_handles);
+    if (!r) r = (ha_records *)HARRAY_MALLOC(sizeof *r);
     if (!r) {
         ha_wrap_leave(a);
         ha_array_destroy(a);
@@ -157,17 +159,7 @@ ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *ext
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* What is said of it when it has gone. */
-HA_IN_ ha_label ha_records_last_label(const ha_records *r) {
-#ifdef HARRAY_DEBUG
-    return ha_label_of(r->array);
-#else
-    (void)r;
-    return (ha_label){{0}};
-#endif
-}
-
-/* The array has gone. */
+/* The array has gone. label: what it is called, by whoever comes with the handle again. */
 HA_IN_ void ha_records_handle_free(ha_records *r, ha_label label) {
     while (r->specs) {
         ha_access_spec *spec = r->specs;
@@ -176,14 +168,9 @@ HA_IN_ void ha_records_handle_free(ha_records *r, ha_label label) {
     }
     pthread_rwlock_destroy(&r->lock);
     pthread_rwlock_destroy(&r->asking);
-#ifdef HARRAY_DEBUG
     r->label = label;
     __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
-    ha_freed_list_add(&ha_freed_handles, r);
-#else
-    (void)label;
-    HARRAY_FREE(r);
-#endif
+    ha_kept_add(&ha_freed_handles, &r->kept);
 }
 
 ha_status ha_records_free(ha_records *r) {
@@ -193,7 +180,7 @@ ha_status ha_records_free(ha_records *r) {
     ha_status s = ha_records_enter(r, operation, operation);
     if (s) return s;
     ha_array *a = r->array;
-    const ha_label label = ha_records_last_label(r);
+    const ha_label label = ha_label_of(a);
     if (a->wrapped)
         s = ha_wrap_end(a, operation, operation);
     else if (!(s = ha_claim(a, operation)))

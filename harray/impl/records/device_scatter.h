@@ -88,21 +88,27 @@ HA_IN_ int ha_stride_pattern_counts_like(const ha_stride_pattern *p, const ha_li
     return 1;
 }
 
-/* Whether strided copies bring a column from one stride pattern to the other one. fills: what is
- * behind the last record in its block may be written. */
+HA_IN_ int ha_stride_pattern_is_backwards(const ha_stride_pattern *p) {
+    int backwards = 0;
+    for (int k = 0; k < p->levels; k++) backwards |= p->step[k] < 0;
+    return backwards;
+}
+
+/* Whether strided copies bring a column from one stride pattern to the other one. */
 HA_IN_ int ha_column_scatter(const ha_column *s, const ha_mapping *far, const ha_mapping *near,
-                             const ha_field_box *b, int fills) {
+                             const ha_field_box *b) {
+    if (ha_stride_pattern_is_backwards(&s->pattern) || ha_stride_pattern_is_backwards(&s->other))
+        return 0;
     if (ha_stride_patterns_match(&s->pattern, &s->other)) return 1;
     if (!s->pattern.blocks)
         return ha_stride_pattern_counts_like(&s->pattern, &near->linearizer[s->there->linearizer],
                                              b);
-    if (!fills && ha_field_box_records(b) % s->pattern.count[0]) return 0;
     return ha_stride_pattern_counts_like(&s->other, &far->linearizer[s->here->linearizer], b);
 }
 
 /* The columns of a box, with far and near exchanged. 0: strided copies do not connect them. */
 HA_IN_ int ha_device_scatter_columns(ha_device_scatter *x, const ha_column *s, const ha_mapped *far,
-                                     const ha_mapping *near, const ha_field_box *b, int fills) {
+                                     const ha_mapping *near, const ha_field_box *b) {
     ha_cut unused;
     for (int64_t i = 0; i < x->columns; i++) {
         ha_column *turned = &x->column[i];
@@ -112,7 +118,7 @@ HA_IN_ int ha_device_scatter_columns(ha_device_scatter *x, const ha_column *s, c
         turned->there = s[i].here;
         turned->other = s[i].pattern;
         if (!ha_stride_pattern_of(far, turned->here, b, &turned->pattern, &unused) ||
-            !ha_column_scatter(turned, far->mapping, near, b, fills))
+            !ha_column_scatter(turned, far->mapping, near, b))
             return 0;
     }
     qsort(x->column, (size_t)x->columns, sizeof *x->column, ha_column_compare);
@@ -130,12 +136,11 @@ HA_IN_ uint64_t ha_merged_copies_bytes(const ha_merged_copy *b, int64_t n) {
  * for merged copies. */
 HA_IN_ uint64_t ha_device_scatter_shape(ha_device_scatter *x, const ha_column *s, int64_t columns,
                                         const ha_mapped *far, const ha_mapping *near,
-                                        const ha_field_box *b, uint64_t values, int loose,
-                                        int fills) {
+                                        const ha_field_box *b, uint64_t values, int loose) {
     if (!x->queue) return UINT64_MAX;
     x->columns = columns;
     x->records = ha_field_box_records(b);
-    if (!ha_device_scatter_columns(x, s, far, near, b, fills)) return UINT64_MAX;
+    if (!ha_device_scatter_columns(x, s, far, near, b)) return UINT64_MAX;
     x->merged_copies = ha_merged_copies_make(x->column, columns, 0, loose, x->merged_copy);
     const uint64_t travels = ha_merged_copies_bytes(x->merged_copy, x->merged_copies);
     if (travels > values + values / 4) return UINT64_MAX;

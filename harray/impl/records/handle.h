@@ -8,6 +8,7 @@
 struct ha_access_spec;
 
 struct ha_records {
+    ha_kept kept;    /* state/freed.h: with others that were freed */
     ha_array *array; /* another one when the extents change */
     /* To read `array`, one of these is read-locked; to change it both are locked for writing.
      * Whoever opens or changes something has the first one, and may wait for queues meanwhile; so
@@ -18,22 +19,21 @@ struct ha_records {
     uint32_t specs_lock;
     int32_t spec_count;
     struct ha_access_spec *specs; /* texts that are known */
-#ifdef HARRAY_DEBUG
     int freed;
     ha_label label; /* of the array that it was */
-#endif
 };
 
-/* Whether it was freed, which is known with HARRAY_DEBUG only; tells it. */
+/* Whether it was freed; tells it. */
 HA_IN_ int ha_records_freed(const ha_records *r, const char *operation) {
-#ifdef HARRAY_DEBUG
-    if (__atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) {
-        ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
-        return 1;
-    }
-#endif
-    (void)r, (void)operation;
-    return 0;
+    if (!__atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) return 0;
+    (void)!ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
+    return 1;
+}
+
+/* Whether looking at records makes sense: there are some, and this process may. In a child of
+ * fork(), another thread of the parent may have had the lock. */
+HA_IN_ int ha_may_ask_records(const ha_records *r, const char *operation) {
+    return r && !ha_forked && !ha_records_freed(r, operation);
 }
 
 /* The array stays the same one until the end. Between both one may wait. */

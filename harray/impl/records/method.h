@@ -28,7 +28,6 @@ typedef struct ha_records_transfer {
     int here_is_to; /* `here`, whose layout says what the pieces are, is the target */
     int converts;   /* the layouts may differ */
     int via_host;   /* `there` is another device: what the host would convert goes through it */
-    int loose;      /* padding may be copied */
     ha_mapped here, there;
     ha_column *column;
     int64_t columns;
@@ -45,12 +44,18 @@ typedef struct ha_records_transfer {
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
+/* Whether both memories have as many lanes, and only the last block there, which is not full, is in the
+ * way: the others are moved by themselves. */
+HA_IN_ int ha_column_ends_in_block(const ha_column *s, const ha_cut *there) {
+    return s->pattern.blocks && s->here->lanes == s->there->lanes && there->behind_blocks;
+}
+
 /* The columns of a box, with their stride patterns. 0: cut the box. *pair: they are alike in both
  * memories. */
 HA_IN_ int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_box *b, int *pair,
                                         ha_cut *cut) {
+    ha_cut other;
     const ha_records_state *state = ha_records_state_of(c->array);
-    ha_cut unused;
     c->columns = 0;
     *pair = 1;
     for (int64_t leaf = b->leaf; leaf < b->end; leaf++)
@@ -59,11 +64,16 @@ HA_IN_ int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_b
     for (int64_t i = 0; i < c->columns; i++) {
         ha_column *s = &c->column[i];
         if (!ha_stride_pattern_of(&c->here, s->here, b, &s->pattern, cut)) return 0;
-        *pair = *pair && s->there &&
-                ha_stride_pattern_of(&c->there, s->there, b, &s->other, &unused) &&
-                ha_stride_patterns_alike(&s->pattern, &s->other);
+        if (!*pair || !(*pair = s->there != NULL)) continue;
+        if (ha_stride_pattern_of(&c->there, s->there, b, &s->other, &other))
+            *pair = ha_stride_patterns_alike(&s->pattern, &s->other);
+        else if (ha_column_ends_in_block(s, &other)) {
+            *cut = other;
+            return 0;
+        } else
+            *pair = 0;
     }
-    qsort(c->column, (size_t)c->columns, sizeof *c->column, ha_column_compare);
+    ha_columns_sort(c->column, c->columns, *pair);
     return 1;
 }
 
@@ -79,7 +89,8 @@ HA_IN_ int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_f
     int64_t index = b->first[d] + HA_RECORDS_PART_BYTES_ / each;
     if (index / 64 * 64 > b->first[d]) index = index / 64 * 64;
     if (index <= b->first[d]) index = b->first[d] + 1;
-    *cut = (ha_cut){d, index}; /* before the last one: all of them are more than a part */
+    *cut = (ha_cut){.dimension = d,
+                    .index = index}; /* before the last one: all of them are more than a part */
     return 0;
 }
 
@@ -92,7 +103,7 @@ HA_IN_ uint64_t ha_records_transfer_scatter_cost(ha_records_transfer *c, const h
                                ha_column_count(c->here.mapping, 0, state->leaves));
     c->asked = 1;
     return ha_device_scatter_shape(&c->scatter, c->column, c->columns, &c->there, c->here.mapping,
-                                   b, values, loose, c->loose);
+                                   b, values, loose);
 }
 
 /* To or from a chunk that the host converts. */
@@ -122,7 +133,7 @@ HA_IN_ void ha_records_transfer_choose(ha_records_transfer *c, const ha_field_bo
 
 /* Whether padding is copied with a box, where there is any. */
 HA_IN_ int ha_records_transfer_is_loose(const ha_records_transfer *c, const ha_field_box *b) {
-    return c->loose && b->leaf == 0 && b->end == ha_records_state_of(c->array)->leaves;
+    return b->leaf == 0 && b->end == ha_records_state_of(c->array)->leaves;
 }
 
 /* Decides how a box is moved. 0: cut it first. */

@@ -8,25 +8,27 @@
 
 HA_IN_ ha_access *ha_records_parts(ha_records_access *x) { return x->more_ ? x->more_ : x->part_; }
 
-/* The box of a run and a range of the slowest index, neither empty. */
+/* The box of a run and a range of the slowest index, neither empty: its corners, of all other indices. */
 HA_IN_ ha_range ha_records_range(const ha_array *a, const ha_field_run *run, int64_t first,
                                  int64_t last) {
-    const ha_records_state *state = ha_records_state_of(a);
-    ha_field_box b = {.leaf = run->leaf, .end = run->end};
-    for (int d = 0; d < state->rank; d++) b.last[d] = state->extent[d];
-    b.first[0] = first;
-    b.last[0] = last;
-    return ha_field_box_range(a, &b);
+    const ha_grid *g = a->grid;
+    ha_range r = {(size_t)run->leaf * g->pitch[0] + (size_t)first * g->pitch[1],
+                  (size_t)(run->end - 1) * g->pitch[0] + (size_t)(last - 1) * g->pitch[1] + 1};
+    for (int d = 2; d < g->rank; d++) r.last += (g->extent[d] - 1) * g->pitch[d];
+    return r;
 }
+
+enum { HA_RECORDS_PARTS = sizeof((ha_records_access *)0)->part_ / sizeof(ha_access) };
 
 /* What has to be so of the layout, or nothing is opened. */
 typedef struct ha_fitting ha_fitting;
 struct ha_fitting {
     int (*fits)(ha_fitting *f, const ha_mapping *mapping);
-    const void *type;
+    const void *type; /* of view */
     void *view;
-    ha_error error; /* why it does not */
-    int misfit;     /* that is why nothing was opened; it was not told */
+    size_t bytes;
+    ha_error *error; /* why it does not */
+    int misfit;      /* that is why nothing was opened; it was not told */
 };
 
 /* Which boxes are opened, and how. */
@@ -41,30 +43,56 @@ typedef struct ha_records_opening {
     ha_fitting *fitting; /* NULL: any layout will do */
 } ha_records_opening;
 
-/* All of them when all are easy, or nothing. */
-HA_IN_ int ha_records_open_fast(const ha_records_opening *opening, ha_access *part) {
+/* Takes back what was held easily, of which nobody has seen anything. Lock held. */
+HA_IN_ void ha_records_let_go(ha_array *a, const ha_context *c, ha_incarnation *in, size_t n)
+    HA_REQUIRES_(a->lock) {
+    a->holders -= (uint32_t)n;
+    if (n && c->ops) in->ops.promised -= (uint32_t)n;
+}
+
+/* Where the placement and, if one is asked for, the view of it are known: *p, and what there is in the
+ * memory; NULL: they are not. Lock held. */
+HA_IN_ ha_incarnation *ha_records_known(const ha_records_opening *opening, ha_placement **p) {
+    const ha_fitting *fitting = opening->fitting;
+    const ha_memory *m = opening->context->memory;
     ha_array *a = opening->array;
-    ha_incarnation *in = NULL;
+    ha_incarnation *in = a->recent->memory == m ? a->recent : ha_incarnation_find(a, m);
+    *p = ha_placement_find(ha_records_state_of(a), m);
+    if (!in || !in->block || !*p) return NULL;
+    if (!fitting) return in;
+    const ha_kept_view *kept = ha_placement_view(*p, fitting->type,
+                                                 ha_placement_blobs(*p, in->data));
+    if (!kept) return NULL;
+    memcpy(fitting->view, kept->view, kept->bytes);
+    return in;
+}
+
+/* All of them when all are easy, or nothing. */
+HA_IN_ int ha_records_open_fast(const ha_records_opening *opening, ha_records_access *x,
+                                ha_access *part) {
+    ha_array *a = opening->array;
+    ha_context *c = opening->context;
+    ha_placement *p;
     size_t n = 0;
     int writes = 0;
     if (!a->grid) return 0;
     ha_lock(a);
-    for (; n < opening->n; n++) {
+    ha_incarnation *in = ha_records_known(opening, &p);
+    for (; in && n < opening->n; n++) {
         const int write = opening->mode[n] != HA_READ;
-        if (!ha_is_easy(a, opening->context, opening->range[n], opening->range[n], write, 1, &in))
-            break;
-        ha_hold_easily(&part[n], a, in, opening->context, write, opening->range[n],
-                       opening->range[n], opening->site);
+        const ha_range r = opening->range[n];
+        if (!ha_is_easy(a, c, r, r, write, 1, &in)) break;
+        ha_hold_easily(&part[n], a, in, c, write, r, r, opening->site);
         writes |= write;
     }
     const int all = n == opening->n;
     if (all) {
         a->recent = in;
         a->version += (uint64_t)writes;
-    } else { /* nobody has seen them */
-        a->holders -= (uint32_t)n;
-        if (n && opening->context->ops)
-            ha_incarnation_find(a, opening->context->memory)->ops.promised -= (uint32_t)n;
+        x->mapping = p->mapping;
+        x->blob = ha_placement_blobs(p, in->data);
+    } else if (in) {
+        ha_records_let_go(a, c, in, n);
     }
     ha_unlock(a);
     if (all) ha_self.held += n;
@@ -89,7 +117,8 @@ HA_IN_ ha_status ha_records_open_slow(const ha_records_opening *opening, ha_acce
                                       ha_request *q) {
     ha_open_set t = {.operation = opening->operation,
                      .work = opening->fitting ? ha_records_still_fit : NULL,
-                     .argument = (void *)(uintptr_t)opening};
+                     .argument = (void *)(uintptr_t)opening,
+                     .for_user = 1};
     for (size_t i = 0; i < opening->n; i++)
         q[i] = (ha_request){.access = &part[i],
                             .array = opening->array,
@@ -114,9 +143,9 @@ HA_IN_ ha_status ha_records_open_slow(const ha_records_opening *opening, ha_acce
 
 /* Ranges, modes and requests for more parts than usual. */
 typedef struct ha_records_room {
-    ha_range range[4];
-    unsigned mode[4];
-    ha_request request[4];
+    ha_range range[HA_RECORDS_PARTS];
+    unsigned mode[HA_RECORDS_PARTS];
+    ha_request request[HA_RECORDS_PARTS];
     void *heap;
 } ha_records_room;
 
@@ -131,7 +160,7 @@ HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_
     unsigned *mode = room->mode;
     *q = room->request;
     room->heap = NULL;
-    if (n > 4) {
+    if (n > HA_RECORDS_PARTS) {
         room->heap = HARRAY_MALLOC(n * (sizeof **q + sizeof *range + sizeof *mode));
         if (!room->heap)
             return ha_fail(HA_ERR_MEMORY, opening->operation,
@@ -166,7 +195,7 @@ HA_IN_ void ha_records_show(ha_records_access *x, ha_array *a) {
     const ha_incarnation *in = ha_incarnation_find(a, m);
     const char *data = (const char *)ha_records_parts(x)[0].data;
     x->mapping = p->mapping;
-    x->blob = p->caller ? p->caller : p->blob;
+    x->blob = p->caller ? p->caller : p->none;
     if (data && !p->caller)
         x->blob = ha_placement_shown(p, in->data, (uintptr_t)data - (uintptr_t)in->data);
     ha_unlock(a);
@@ -176,12 +205,13 @@ HA_IN_ void ha_records_show(ha_records_access *x, ha_array *a) {
 HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
                                   const ha_records_opening *opening, ha_request *q) {
     ha_status s = HA_OK;
-    if (opening->n > sizeof x->part_ / sizeof *x->part_ &&
+    if (opening->n > HA_RECORDS_PARTS &&
         !(x->more_ = (ha_access *)HARRAY_MALLOC(opening->n * sizeof *x->more_)))
         return ha_fail(HA_ERR_MEMORY, opening->operation, "%s: records %s: no memory to open them",
                        opening->site, ha_label_of(opening->array).text);
     ha_access *part = ha_records_parts(x);
-    if (!ha_records_open_fast(opening, part)) s = ha_records_open_slow(opening, part, q);
+    const int fast = ha_records_open_fast(opening, x, part);
+    if (!fast) s = ha_records_open_slow(opening, part, q);
     if (s) {
         HARRAY_FREE(x->more_);
         return s;
@@ -189,7 +219,7 @@ HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
     x->records = r;
     x->context = opening->context;
     x->parts_ = (int)opening->n;
-    ha_records_show(x, opening->array);
+    if (!fast) ha_records_show(x, opening->array);
     return HA_OK;
 }
 
@@ -256,9 +286,56 @@ HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
     return x->status = s;
 }
 
-ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
-                           size_t first, size_t last, const char *site) {
+/* Once more what was opened before by the same text, where all of it is easy: the rest is looked at with
+ * more care. 0: it is not. */
+HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context *c,
+                                 const char *what, size_t first, size_t last, const char *site,
+                                 ha_fitting *fitting) {
+    ha_range range[HA_RECORDS_PARTS];
+    unsigned mode[HA_RECORDS_PARTS];
+    int done = 0;
+    if (HA_DEBUGGING_ || !x || !r || !what || !ha_self.id) return 0;
+    ha_array *a = ha_records_begin(r);
+    const ha_access_spec *spec = ha_access_spec_find(r, what);
+    if (spec && spec->runs <= HA_RECORDS_PARTS && a->grid && ha_records_inside(a, &first, &last) &&
+        first < last) {
+        const ha_records_opening opening = {.array = a,
+                                            .context = c,
+                                            .range = range,
+                                            .mode = mode,
+                                            .n = (size_t)spec->runs,
+                                            .site = site,
+                                            .fitting = fitting};
+        for (int32_t i = 0; i < spec->runs; i++) {
+            range[i] = ha_records_range(a, &spec->run[i], (int64_t)first, (int64_t)last);
+            mode[i] = spec->run[i].mode;
+        }
+        done = ha_records_open_fast(&opening, x, x->part_);
+        x->parts_ = spec->runs;
+    }
+    ha_records_leave(r);
+    if (!done) return 0;
+    x->records = r;
+    x->context = c;
+    x->first = (int64_t)first;
+    x->last = (int64_t)last;
+    x->status = HA_OK;
+    x->more_ = NULL;
+    return 1;
+}
+
+HA_NOINLINE_ HA_IN_ ha_status ha_records_open_first(ha_records_access *x, ha_records *r,
+                                                    ha_context *c, const char *what, size_t first,
+                                                    size_t last, const char *site) {
     HA_TELLS_EVENTS_;
     return ha_records_open_if(x, r, c, what, first, last, site, NULL);
+}
+
+ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
+                           size_t first, size_t last, const char *site) {
+    site = ha_from(site);
+    c = ha_resolve(c);
+    if (ha_records_open_again(x, r, c, what, first, last, site, NULL)) return HA_OK;
+    return ha_records_open_first(x, r, c, what, first, last, site);
 }
 #endif

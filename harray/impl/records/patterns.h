@@ -16,6 +16,7 @@ typedef struct ha_stride_pattern {
     char *at; /* the first value */
     int levels;
     int blocks; /* the levels are lanes and blocks; else each is a dimension */
+    int order; /* of blocks: the dimensions in the order in which records are counted; digits from 1 */
     int64_t linear;
     int64_t count[HA_PATTERN_LEVELS], step[HA_PATTERN_LEVELS]; /* the innermost first */
     int dimension[HA_PATTERN_LEVELS];
@@ -27,6 +28,7 @@ typedef struct ha_column {
     size_t bytes;               /* of a value */
     const ha_row *here, *there; /* in the two mappings; there NULL: not of the same kind */
     ha_stride_pattern pattern, other;
+    int64_t place; /* of a pair: how many columns begin before it in the other memory */
     int64_t merged_copy;
 } ha_column;
 
@@ -40,6 +42,7 @@ typedef struct ha_merged_copy {
 typedef struct ha_cut {
     int dimension;
     int64_t index;
+    int behind_blocks; /* in front of it are whole blocks of lanes */
 } ha_cut;
 
 /* ---- stride patterns -------------------------------------------------------------------------- */
@@ -50,8 +53,8 @@ HA_IN_ int64_t ha_box_extent(const ha_field_box *b, int d) { return b->last[d] -
 HA_IN_ int ha_cut_in_halves(const ha_linearizer *z, const ha_field_box *b, ha_cut *cut) {
     int k = 0;
     while (ha_box_extent(b, z->dimension[k]) == 1) k++;
-    cut->dimension = z->dimension[k];
-    cut->index = b->first[cut->dimension] + ha_box_extent(b, cut->dimension) / 2;
+    const int d = z->dimension[k];
+    *cut = (ha_cut){.dimension = d, .index = b->first[d] + ha_box_extent(b, d) / 2};
     return 0;
 }
 
@@ -63,37 +66,46 @@ HA_IN_ void ha_stride_pattern_level(ha_stride_pattern *p, int64_t count, int64_t
     p->dimension[p->levels++] = dimension;
 }
 
-/* Whether the linear indices of a box follow each other; *dimension: the slowest index with more than
- * one value. *single: it is the only one. */
-HA_IN_ int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *dimension,
-                        int *single) {
+/* Whether the linear indices of a box follow each other; *order: the dimensions with more than one
+ * value, the fastest first, as digits from 1; 0: there is none. */
+HA_IN_ int ha_is_linear(const ha_linearizer *z, const ha_field_box *b, int *order) {
     int64_t width = 1;
-    *single = 1;
+    *order = 0;
     for (int k = z->rank - 1; k >= 0; k--) {
         const int d = z->dimension[k];
         if (ha_box_extent(b, d) == 1) continue;
         if (z->stride[d] != width) return 0;
-        *single = width == 1;
-        *dimension = d;
+        *order = *order * 8 + d + 1;
         width *= ha_box_extent(b, d);
     }
     return 1;
 }
 
+/* A box that begins or ends within a block of lanes is cut between blocks: where its only index, or else its
+ * slowest one, goes on to another block; in halves where that does not begin a block. */
+HA_IN_ int ha_cut_at_blocks(const ha_row *row, const ha_linearizer *z, const ha_field_box *b,
+                            int order, const ha_stride_pattern *p, ha_cut *cut) {
+    const int64_t lanes = row->lanes, head = p->linear % lanes;
+    const int d = order % 8 - 1;
+    const int64_t n = ha_box_extent(b, d), step = z->stride[d];
+    for (int64_t k = 1; k <= lanes && k < n; k++) {
+        const int64_t at = head ? k : n - k; /* as large a part as can be of whole blocks */
+        if ((p->linear + at * step) % lanes) continue;
+        *cut = (ha_cut){d, b->first[d] + at, !head};
+        return 0;
+    }
+    return ha_cut_in_halves(z, b, cut);
+}
+
 /* A box over several blocks of lanes: whole blocks, or it is cut. What is behind the last record in the
- * last block is nobody's. */
+ * last block is nobody's, but in memory of the caller's. */
 HA_IN_ int ha_stride_pattern_blocks(const ha_row *row, const ha_linearizer *z,
                                     const ha_field_box *b, int64_t end, ha_stride_pattern *p,
                                     ha_cut *cut) {
-    const int64_t head = p->linear % row->lanes, tail = end == z->count ? 0 : end % row->lanes;
-    int d = 0, single;
-    if (!ha_is_linear(z, b, &d, &single)) return ha_cut_in_halves(z, b, cut);
-    if (head || tail) {
-        if (!single) return ha_cut_in_halves(z, b, cut);
-        cut->dimension = d;
-        cut->index = head ? b->first[d] + row->lanes - head : b->last[d] - tail;
-        return 0;
-    }
+    const int fills = end == z->count && row->section >= 0;
+    if (!ha_is_linear(z, b, &p->order)) return ha_cut_in_halves(z, b, cut);
+    if (p->linear % row->lanes || (end % row->lanes && !fills))
+        return ha_cut_at_blocks(row, z, b, p->order, p, cut);
     p->blocks = 1;
     ha_stride_pattern_level(p, row->lanes, row->lane_stride, -1);
     ha_stride_pattern_level(p, (end - p->linear + row->lanes - 1) / row->lanes, row->block_stride,
@@ -109,7 +121,7 @@ HA_IN_ int ha_stride_pattern_single(const ha_mapped *m, const ha_row *row, const
     p->at = (char *)m->blob[row->blob] + ha_row_at(m->mapping, row, b->first);
     while (d < HA_MAPPING_RANK && ha_box_extent(b, d) == 1) d++;
     if (d == HA_MAPPING_RANK) return 1;
-    *cut = (ha_cut){d, b->first[d] + ha_box_extent(b, d) / 2};
+    *cut = (ha_cut){.dimension = d, .index = b->first[d] + ha_box_extent(b, d) / 2};
     return 0;
 }
 
@@ -135,9 +147,10 @@ HA_IN_ int ha_stride_pattern_of(const ha_mapped *m, const ha_row *row, const ha_
     return 1;
 }
 
-/* Whether two stride patterns have the same levels. */
+/* Whether two stride patterns have the same levels, and on each the same records. */
 HA_IN_ int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_pattern *y) {
     if (x->levels != y->levels || x->blocks != y->blocks) return 0;
+    if (x->blocks && x->order != y->order) return 0;
     for (int k = 0; k < x->levels; k++)
         if (x->count[k] != y->count[k] || x->dimension[k] != y->dimension[k]) return 0;
     return 1;
@@ -190,6 +203,21 @@ HA_IN_ int ha_column_compare(const void *first, const void *second) {
     return (x > y) - (x < y);
 }
 
+HA_IN_ int ha_column_compare_other(const void *first, const void *second) {
+    const uintptr_t x = (uintptr_t)((const ha_column *)first)->other.at;
+    const uintptr_t y = (uintptr_t)((const ha_column *)second)->other.at;
+    return (x > y) - (x < y);
+}
+
+/* Sorts columns by where they begin. pair: each knows its place in the other memory. */
+HA_IN_ void ha_columns_sort(ha_column *s, int64_t columns, int pair) {
+    if (pair) {
+        qsort(s, (size_t)columns, sizeof *s, ha_column_compare_other);
+        for (int64_t i = 0; i < columns; i++) s[i].place = i;
+    }
+    qsort(s, (size_t)columns, sizeof *s, ha_column_compare);
+}
+
 /* ---- merged copies ---------------------------------------------------------------------------- */
 
 /* The pieces of one column. pair: in both memories, else only here. */
@@ -207,15 +235,23 @@ HA_IN_ const char *ha_merged_copy_there(const ha_merged_copy *b) {
     return (const char *)b->copy.from;
 }
 
-/* Whether the bytes between two columns are padding inside the records of an array of structs. When all
- * leaves are in the box, that is nobody's, and may be copied with them. */
-HA_IN_ int ha_is_padding(const ha_merged_copy *b, const ha_column *s, const ha_strided_copy *copy) {
-    const ptrdiff_t size = s->pattern.at + s->bytes - ha_merged_copy_here(b);
-    return s->here->section >= 0 && s->here->section == b->first->here->section &&
-           s->here->lanes == 1 && copy->bytes == s->bytes && size <= s->here->block_stride;
+/* Whether the bytes between two columns that follow each other are padding inside the records of an
+ * array of structs, from the one's first byte to the other's last so many bytes. When all leaves are
+ * in the box, that is nobody's, and may be copied with them. */
+HA_IN_ int ha_is_padding(const ha_row *first, const ha_row *row, ptrdiff_t bytes) {
+    return row->section >= 0 && row->section == first->section && row->lanes == 1 &&
+           bytes <= row->block_stride;
 }
 
-/* Whether a copy goes on with a column. loose: as below. */
+/* Whether a gap before a column is padding here and, of a pair, there. */
+HA_IN_ int ha_merged_copy_pads(const ha_merged_copy *b, const ha_column *s, ptrdiff_t bytes,
+                               int pair) {
+    if (!ha_is_padding(b->first->here, s->here, bytes)) return 0;
+    return !pair ||
+           (s[0].place == s[-1].place + 1 && ha_is_padding(b->first->there, s->there, bytes));
+}
+
+/* Whether a copy goes on with a column, which is behind its last one. loose: as below. */
 HA_IN_ int ha_merged_copy_takes(const ha_merged_copy *b, const ha_column *s,
                                 const ha_strided_copy *copy, int pair, int loose) {
     const ha_strided_copy *all = &b->copy;
@@ -230,18 +266,27 @@ HA_IN_ int ha_merged_copy_takes(const ha_merged_copy *b, const ha_column *s,
     if (pair &&
         (s->other.at - ha_merged_copy_there(b) != size || s->there->blob != b->first->there->blob))
         return 0;
-    return !gap || (loose && ha_is_padding(b, s, copy));
+    if (!gap) return 1;
+    return loose && copy->bytes == s->bytes &&
+           ha_merged_copy_pads(b, s, size + (ptrdiff_t)s->bytes, pair);
+}
+
+/* Whether a row is of an array of structs of so many bytes, and where in it. */
+HA_IN_ int ha_is_in_struct(const ha_row *row, size_t bytes, int64_t offset) {
+    return row->section >= 0 && row->lanes == 1 && (size_t)row->block_stride == bytes &&
+           row->offset == offset;
 }
 
 /* Whole records with the padding at their ends. */
 HA_IN_ void ha_merged_copy_round(ha_merged_copy *b, const ha_column *first, int pair) {
     ha_strided_copy *copy = &b->copy;
-    const ha_row *row = first->here;
-    const size_t record = (size_t)row->block_stride;
-    if (row->section < 0 || row->lanes != 1 || !copy->levels || copy->to_step[0] != record) return;
-    if (pair && (copy->from_step[0] != record || first->there->offset != row->offset)) return;
-    copy->to = ha_merged_copy_here(b) - row->offset;
-    if (pair) copy->from = ha_merged_copy_there(b) - row->offset;
+    const int64_t offset = first->here->offset;
+    const size_t record = copy->levels ? copy->to_step[0] : 0;
+    if (!record || !ha_is_in_struct(first->here, record, offset)) return;
+    if (pair && (copy->from_step[0] != record || !ha_is_in_struct(first->there, record, offset)))
+        return;
+    copy->to = ha_merged_copy_here(b) - offset;
+    if (pair) copy->from = ha_merged_copy_there(b) - offset;
     copy->bytes = record;
 }
 
@@ -276,11 +321,13 @@ HA_IN_ size_t ha_merged_copies_pack(ha_merged_copy *b, int64_t n) {
     return end;
 }
 
-/* What is `step` bytes away here is so far away in the chunk. */
+HA_IN_ int64_t ha_distance(int64_t step) { return step < 0 ? -step : step; }
+
+/* What is `step` bytes away here is so far away in the chunk. Steps may be negative. */
 HA_IN_ int64_t ha_packed_step(const ha_strided_copy *copy, int64_t step) {
     int k = copy->levels - 1;
-    if ((size_t)step < copy->bytes || k < 0) return step;
-    while (k > 0 && copy->to_step[k] > (size_t)step) k--;
+    if (k < 0 || (step >= 0 && step < (int64_t)copy->bytes)) return step;
+    while (k > 0 && ha_distance((int64_t)copy->to_step[k]) > ha_distance(step)) k--;
     return step / (int64_t)copy->to_step[k] * (int64_t)copy->from_step[k];
 }
 
@@ -297,9 +344,10 @@ HA_IN_ uint64_t ha_merged_copies_cost(const ha_merged_copy *b, int64_t n, const 
     uint64_t ns = 0;
     for (int64_t i = 0; i < n; i++) {
         uint64_t calls = 1, pieces = 1;
+        const int levels = ha_strided_is_backwards(&b[i].copy) ? 0 : at_once;
         for (int k = 0; k < b[i].copy.levels; k++) {
             pieces *= b[i].copy.count[k];
-            if (k >= at_once) calls *= b[i].copy.count[k];
+            if (k >= levels) calls *= b[i].copy.count[k];
         }
         ns += calls * HA_CALL_NS + pieces * HA_PIECE_NS;
     }

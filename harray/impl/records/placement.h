@@ -21,8 +21,21 @@ struct ha_placement {
     void **blob;      /* where the blobs are, for the engine and most users */
     const char *data; /* the block for which that is so */
     void **shown;     /* with HARRAY_DEBUG: what users on the host get instead */
+    void **none;      /* NULLs: what users of no records get, whom the lock does not keep in step */
     uintptr_t shift;  /* the distance between both */
+    struct ha_kept_view *views; /* that were made of it */
 };
+
+/* A view of a placement, for whoever opens the next one of its type. */
+typedef struct ha_kept_view {
+    struct ha_kept_view *next;
+    const void *type;
+    void *const *blob; /* the blobs of which it is; NULL: they have moved */
+    size_t bytes;
+    char view[];
+} ha_kept_view;
+
+enum { HA_VIEWS_KEPT = 8 }; /* types of views that a placement remembers */
 
 /* ---- mappings that serve --------------------------------------------------------------------- */
 
@@ -62,8 +75,12 @@ HA_IN_ const char *ha_row_objection(const ha_records_state *state, const ha_mapp
     return NULL;
 }
 
+/* A layout for them was found, so they can be counted: unless there are none, and what the other extents
+ * come to does not matter. */
 HA_IN_ int64_t ha_records_count(const ha_records_state *state) {
     int64_t n = 1;
+    for (int d = 0; d < state->rank; d++)
+        if (!state->extent[d]) return 0;
     for (int d = 0; d < state->rank; d++) n *= state->extent[d];
     return n;
 }
@@ -88,6 +105,11 @@ HA_IN_ ha_status ha_records_accept(const ha_records_state *state, const ha_mappi
 
 HA_IN_ void ha_placement_free(ha_placement *p) {
     if (!p) return;
+    while (p->views) {
+        ha_kept_view *v = p->views;
+        p->views = v->next;
+        HARRAY_FREE(v);
+    }
     if (p->copied)
         HARRAY_FREE(p->mapping);
     else
@@ -111,7 +133,7 @@ HA_IN_ ha_status ha_placement_place(ha_placement *p) {
 /* Takes the mapping over, also when it fails. NULL: no memory. */
 HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, int copied) {
     const size_t blobs = (size_t)m->blobs;
-    const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 2 * sizeof(void *));
+    const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 3 * sizeof(void *));
     ha_placement *p = (ha_placement *)HARRAY_MALLOC(bytes);
     if (!p) {
         if (copied)
@@ -127,6 +149,7 @@ HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, i
     p->start = (size_t *)(void *)(p + 1);
     p->blob = (void **)(void *)(p->start + blobs);
     p->shown = p->blob + blobs;
+    p->none = p->shown + blobs;
     if (ha_placement_place(p) == HA_OK) return p;
     ha_placement_free(p);
     return NULL;
@@ -192,6 +215,11 @@ HA_IN_ ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
     return old;
 }
 
+/* The blobs have other addresses. Lock held. */
+HA_IN_ void ha_placement_moved(ha_placement *p) {
+    for (ha_kept_view *v = p->views; v; v = v->next) v->blob = NULL;
+}
+
 /* The blobs of an incarnation, as the engine sees them. Nobody uses the table when the block is another
  * one than before. Lock held. */
 HA_IN_ void *const *ha_placement_blobs(ha_placement *p, const char *data) {
@@ -201,6 +229,7 @@ HA_IN_ void *const *ha_placement_blobs(ha_placement *p, const char *data) {
             p->blob[b] = (void *)(uintptr_t)(data + p->start[b]);
         p->data = data;
         p->shift = 0;
+        ha_placement_moved(p);
     }
     return p->blob;
 }
@@ -213,8 +242,35 @@ HA_IN_ void *const *ha_placement_shown(ha_placement *p, const char *data, uintpt
         for (int32_t b = 0; b < p->mapping->blobs; b++)
             p->shown[b] = (void *)((uintptr_t)blob[b] + shift);
         p->shift = shift;
+        ha_placement_moved(p);
     }
     return p->shown;
+}
+
+/* The view of a type of these blobs; NULL: none was made. Lock held. */
+HA_IN_ const ha_kept_view *ha_placement_view(const ha_placement *p, const void *type,
+                                             void *const *blob) {
+    const ha_kept_view *v = p->views;
+    while (v && v->type != type) v = v->next;
+    return v && v->blob == blob ? v : NULL;
+}
+
+/* Keeps a view of these blobs. `fresh` may be used for it, and is given back if it is not. Lock held. */
+HA_IN_ ha_kept_view *ha_placement_keep(ha_placement *p, ha_kept_view *fresh, const void *type,
+                                       void *const *blob, const void *view, size_t bytes) {
+    ha_kept_view *v = p->views;
+    int n = 0;
+    for (; v && v->type != type; v = v->next) n++;
+    if (!v && n < HA_VIEWS_KEPT && fresh) {
+        v = fresh;
+        fresh = NULL;
+        *v = (ha_kept_view){.next = p->views, .type = type, .bytes = bytes};
+        p->views = v;
+    }
+    if (!v) return fresh;
+    v->blob = blob;
+    memcpy(v->view, view, bytes);
+    return fresh;
 }
 
 /* The records of an incarnation with a block. Busy. */

@@ -5,21 +5,21 @@
 #include "open.h"
 
 const ha_record *ha_records_record(const ha_records *r) {
-    if (!r || ha_records_freed(r, "ha_records_record")) return NULL;
+    if (!ha_may_ask_records(r, "ha_records_record")) return NULL;
     const ha_record *record = ha_records_state_of(ha_records_ask(r))->record;
     ha_records_asked(r);
     return record;
 }
 
 int ha_records_rank(const ha_records *r) {
-    if (!r || ha_records_freed(r, "ha_records_rank")) return 0;
+    if (!ha_may_ask_records(r, "ha_records_rank")) return 0;
     const int rank = ha_records_state_of(ha_records_ask(r))->rank;
     ha_records_asked(r);
     return rank;
 }
 
 int64_t ha_records_extent(const ha_records *r, int d) {
-    if (!r || ha_records_freed(r, "ha_records_extent")) return 0;
+    if (!ha_may_ask_records(r, "ha_records_extent")) return 0;
     const ha_records_state *state = ha_records_state_of(ha_records_ask(r));
     const int64_t extent = d >= 0 && d < state->rank ? state->extent[d] : 0;
     ha_records_asked(r);
@@ -27,28 +27,28 @@ int64_t ha_records_extent(const ha_records *r, int d) {
 }
 
 int64_t ha_records_size(const ha_records *r) {
-    if (!r || ha_records_freed(r, "ha_records_size")) return 0;
+    if (!ha_may_ask_records(r, "ha_records_size")) return 0;
     const int64_t n = ha_records_count(ha_records_state_of(ha_records_ask(r)));
     ha_records_asked(r);
     return n;
 }
 
 uint64_t ha_records_version(const ha_records *r) {
-    if (!r || ha_records_freed(r, "ha_records_version")) return 0;
+    if (!ha_may_ask_records(r, "ha_records_version")) return 0;
     const uint64_t version = ha_array_version(ha_records_ask(r));
     ha_records_asked(r);
     return version;
 }
 
 ha_statistics ha_records_statistics(const ha_records *r) {
-    if (!r || ha_records_freed(r, "ha_records_statistics")) return (ha_statistics){0, 0};
+    if (!ha_may_ask_records(r, "ha_records_statistics")) return (ha_statistics){0, 0};
     const ha_statistics s = ha_array_statistics(ha_records_ask(r));
     ha_records_asked(r);
     return s;
 }
 
 void ha_records_set_name(ha_records *r, const char *name) {
-    if (!r || ha_records_freed(r, "ha_records_set_name")) return;
+    if (!ha_may_ask_records(r, "ha_records_set_name")) return;
     ha_array *a = ha_records_ask(r);
     ha_array_set_name(a, name);
     ha_lock(a);
@@ -84,7 +84,7 @@ int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths
                      size_t last) {
     ha_records *m = (ha_records *)(uintptr_t)r;
     ha_access_spec *spec = NULL;
-    if (!r || ha_forked || ha_records_freed(r, "ha_records_valid")) return 0;
+    if (!ha_may_ask_records(r, "ha_records_valid")) return 0;
     ha_array *a = ha_records_ask(m);
     ha_tell_later(); /* what is no path is just not valid */
     int valid = ha_records_inside(a, &first, &last) && first < last && a->grid &&
@@ -119,7 +119,7 @@ HA_IN_ void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha
 
 size_t ha_records_describe(const ha_records *r, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
-    if (!r || ha_forked || ha_records_freed(r, "ha_records_describe")) {
+    if (!ha_may_ask_records(r, "ha_records_describe")) {
         ha_print(&t, "no records\n");
         return t.length;
     }
@@ -168,7 +168,7 @@ HA_IN_ ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_arr
                                         .mode = &mode,
                                         .n = 1,
                                         .operation = operation,
-                                        .site = operation};
+                                        .site = ha_from(operation)};
     ha_request request;
     size_t first = 0, last = HA_END;
     if (ha_is_empty(range)) return ha_records_no_index(a, index, operation);

@@ -39,7 +39,7 @@ HA_IN_ ha_status ha_records_gather(ha_array *a, const ha_memory *only, const cha
         ha_busy_end(a);
         if (!s) {
             s = ha_records_fetch(a, ha_host(), HA_WHOLE_, operation, site);
-            if (s) return s;
+            if (s && s != HA_ERR_BUSY) return s; /* else claiming finds the access that has come */
         } else if (s != HA_RETRY_ || (s = ha_wait_past(attempt.point, site)))
             return ha_fail(s, operation, "%s: records %s: bringing them to the host failed", site,
                            ha_label_of(a).text);
@@ -136,6 +136,7 @@ HA_IN_ ha_status ha_records_change_layout(ha_array *a, ha_placement *p, ha_conte
 }
 
 ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_layout";
     ha_placement *p = NULL;
@@ -301,6 +302,7 @@ HA_IN_ ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
 }
 
 ha_status ha_records_resize_(ha_records *r, const int64_t *extent, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_resize";
     ha_status s = ha_records_enter(r, operation, site);

@@ -154,8 +154,7 @@ HA_IN_ ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnati
                              .converts = !devices || differ,
                              .via_host = devices,
                              .here_is_to = devices && differ ? link == to->memory
-                                                             : !ha_is_on_host(to),
-                             .loose = !from->wrapped && !to->wrapped};
+                                                             : !ha_is_on_host(to)};
     c.here = c.here_is_to ? target : source;
     c.there = c.here_is_to ? source : target;
     if (devices && (!link || (differ && !ha_records_transfer_is_direct(&c, r))))

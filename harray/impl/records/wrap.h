@@ -31,7 +31,8 @@ HA_IN_ ha_mapping *ha_mapping_duplicated(const ha_mapping *m) {
     copy->sections = 0;
     copy->section = NULL;
     copy->counts = NULL;
-    for (size_t i = 0; i < rows; i++) row[i].section = -1;
+    for (size_t i = 0; i < rows + byte_rows; i++)
+        row[i].section = -1; /* what is between is not said */
     return copy;
 }
 
@@ -55,7 +56,7 @@ HA_IN_ const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
 }
 
 /* The bytes of all blobs become the array's alone; all or none. */
-HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *error) {
+HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_memory *m, ha_error *error) {
     ha_status s = HA_OK;
     int32_t b = 0;
     for (; b < p->mapping->blobs && !s; b++) {
@@ -65,11 +66,12 @@ HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_error *er
         ha_label label;
         if (!bytes) continue;
         s = bytes > UINTPTR_MAX - first ? HA_ERR_ARGUMENT
-                                        : ha_owners_add(a, first, first + bytes, &other, &label);
+                                        : ha_owners_add(a, m, first, first + bytes, &other, &label);
         if (s == HA_ERR_STATE && other == a) s = HA_ERR_ARGUMENT;
         if (s == HA_ERR_STATE)
             snprintf(error->text, sizeof error->text,
-                     "%s owns some of blob %d at %p: unwrap it first", label.text, b, p->caller[b]);
+                     "%s owns some of blob %d at %p: unwrap or free it first", label.text, b,
+                     p->caller[b]);
         else if (s)
             snprintf(error->text, sizeof error->text, "blob %d at %p: %s", b, p->caller[b],
                      s == HA_ERR_MEMORY ? "no memory for its records"
@@ -90,7 +92,7 @@ HA_IN_ ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, u
     ha_block *block = in ? (ha_block *)HARRAY_MALLOC(sizeof *block) : NULL;
     *error = (ha_error){.status = HA_ERR_MEMORY, .text = "no memory for its records"};
     if (!block) return HA_ERR_MEMORY;
-    ha_status s = ha_records_own(a, p, error);
+    ha_status s = ha_records_own(a, p, m, error);
     if (s) {
         HARRAY_FREE(block);
         return s;
@@ -99,7 +101,7 @@ HA_IN_ ha_status ha_records_adopt(ha_array *a, ha_placement *p, ha_context *c, u
     while (!p->mapping->blob[b].bytes) b++;
     *block = (ha_block){
         .memory = m, .data = p->caller[b], .bytes = (size_t)p->mapping->blob[b].bytes};
-    in->block = block;
+    __atomic_store_n(&in->block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     in->data = (char *)block->data;
     in->capacity = a->size;
     in->wrapped = HA_CALLERS | (flags & HA_WRAP_CONST);
@@ -162,6 +164,7 @@ ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *c, unsigned fla
 /* ---- handing back ---------------------------------------------------------------------------- */
 
 ha_status ha_records_unwrap_(ha_records *r, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_unwrap";
     if (!r) return HA_OK;
@@ -172,13 +175,14 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
                        "%s: records %s have no memory of the caller's: their values would be lost; "
                        "ha_records_free frees them",
                        site, ha_label_of(r->array).text);
-    const ha_label label = ha_records_last_label(r);
+    const ha_label label = ha_label_of(r->array);
     s = ha_wrap_end(r->array, operation, site);
     if (!s) ha_records_handle_free(r, label);
     return s;
 }
 
 ha_status ha_records_sync_(ha_records *r, const char *site) {
+    site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(r, "ha_records_sync", site);
     if (s) return s;

@@ -8,11 +8,14 @@
  * it, and the array's lock is not held in a system call.
  *
  * What is opened on a zero-copy context stays the engine's mapping: its queue works on after
- * closing. Memory of other allocators, and the caller's own, is not protected. */
+ * closing. The caller's memory has no other mapping: it is open while the array is busy, and until
+ * queues are done with it; what is opened there on a zero-copy context ends its protection. Memory of
+ * other allocators is not protected, nor what record arrays adopt. */
 #ifndef HARRAY_IMPL_STATE_ACCESS_DEBUG_H
 #define HARRAY_IMPL_STATE_ACCESS_DEBUG_H
 
 #include "labels.h"
+#include "../../wrap.h"
 
 #ifdef HARRAY_DEBUG
 
@@ -25,6 +28,71 @@ HA_IN_ ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
     if (!g && in->memory == &ha_host_memory) return HA_OK; /* not protected: nothing to tell */
     b->known = ha_known_make(b->data, b->bytes, g);
     return b->known ? HA_OK : HA_ERR_MEMORY;
+}
+
+/* Memory of the caller's that is protected from now on; it need not be. */
+HA_IN_ void ha_debug_wrap(ha_array *a, const ha_incarnation *in) {
+    ha_block *b = in->block;
+    ha_guarded *g = NULL;
+    if (in->memory == &ha_host_memory && !(in->wrapped & HA_WRAP_CONST) &&
+        ha_pointer_kind(b->data, NULL) == HA_MEMORY_HOST)
+        g = ha_guarded_in_place(b->data, b->bytes);
+    if (!g) return;
+    b->known = ha_known_make(b->data, b->bytes, g);
+    if (b->known)
+        snprintf(b->known->label, sizeof b->known->label, "%s", ha_label_of(a).text);
+    else
+        ha_guarded_leave(g);
+}
+
+/* The memory is the caller's again. */
+HA_IN_ void ha_debug_unwrap(ha_block *b) {
+    ha_guarded *g = b->known ? b->known->guarded : NULL;
+    ha_known_gone(b->known);
+    if (g) ha_guarded_leave(g);
+}
+
+/* What is known of the caller's memory that is protected; NULL: there is none. */
+HA_IN_ ha_known *ha_debug_wrapped(ha_array *a) {
+    if (!a->wrapped) return NULL;
+    ha_lock(a);
+    const ha_incarnation *in = ha_incarnation_find(a, &ha_host_memory);
+    ha_known *k = in && in->wrapped && in->block ? in->block->known : NULL;
+    ha_unlock(a);
+    return k && k->guarded && k->guarded->in_place ? k : NULL;
+}
+
+/* The array has become busy. */
+HA_IN_ void ha_debug_busy(ha_array *a) {
+    ha_known *k = ha_debug_wrapped(a);
+    if (!k || k->engine) return;
+    k->engine = 1;
+    ha_guarded_count(k->guarded, 0, k->bytes, 1, 1);
+}
+
+/* It is about to be no longer. */
+HA_IN_ void ha_debug_idle(ha_array *a) {
+    ha_known *k = ha_debug_wrapped(a);
+    int used = 0;
+    if (!k || !k->engine) return;
+    ha_lock(a);
+    ha_incarnation *in = ha_incarnation_find(a, &ha_host_memory);
+    for (uint32_t i = 0; i < in->ops.n; i++) {
+        const ha_operation *o = &ha_ops_list(&in->ops)[i];
+        used |= !ha_passed(o->at.queue, o->at.seq);
+    }
+    ha_unlock(a);
+    if (used) return;
+    k->engine = 0;
+    ha_guarded_count(k->guarded, 0, k->bytes, 1, -1);
+}
+
+/* The caller may read its memory, up to the next write. */
+HA_IN_ void ha_debug_synced(ha_array *a, int synced) {
+    ha_known *k = ha_debug_wrapped(a);
+    if (!k || k->synced == synced) return;
+    k->synced = synced;
+    ha_guarded_count(k->guarded, 0, k->bytes, 0, synced ? 1 : -1);
 }
 
 /* The pages of the elements r, for one access more or less. */
@@ -65,7 +133,9 @@ HA_IN_ void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, h
                           int writes, const char *site) {
     ha_known *k = in->block ? in->block->known : NULL;
     int host = ha_is_host(x->context);
+    if (writes && !ha_is_empty(r)) ha_debug_synced(a, 0);
     if (!k || !x->size) return;
+    if (!host && k->guarded && k->guarded->in_place) ha_guarded_give_up(k->guarded);
     ha_debug_close_late(a, k);
     ha_known_access access = {r, site, x->ticket, writes, host || !k->guarded};
     ha_known_open(k, access, ha_label_of(a).text, a->element, x->context->name);
@@ -105,67 +175,19 @@ HA_IN_ void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_access *x,
     if (same) ha_debug_count(a, k, x->context, (ha_range){0, before->size}, 1, -1);
 }
 
-/* ---- arrays that were freed ---------------------------------------------------------------- */
-
-enum { HA_FREED_KEPT = 10000 }; /* beyond that, the oldest ones are forgotten */
-typedef struct ha_freed_list {
-    pthread_mutex_t lock;
-    void *memory[HA_FREED_KEPT];
-    size_t next;
-} ha_freed_list;
-
-/* Arrays, and the handles of record arrays: the one that a handle had lies among the arrays. */
-static ha_freed_list ha_freed_arrays = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static ha_freed_list ha_freed_handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Instead of freeing it. */
-HA_IN_ void ha_freed_list_add(ha_freed_list *g, void *memory) {
-    pthread_mutex_lock(&g->lock);
-    void **slot = &g->memory[g->next++ % HA_FREED_KEPT], *old = *slot;
-    *slot = memory;
-    pthread_mutex_unlock(&g->lock);
-    HARRAY_FREE(old);
-}
-
-/* Instead of freeing its record: whoever comes with it is told. An array without owners is dead. */
-HA_IN_ void ha_debug_note_freed(ha_array *a) {
-    a->first = (ha_incarnation){.memory = a->first.memory};
-    a->recent = &a->first;
-    a->holder = a->first_holders;
-    a->holders = 0;
-    a->holder_capacity = 0;
-    a->read_only = a->busy = 0;
-    a->wrapped = 0;
-    a->grid = NULL;
-    a->ops = NULL;
-    __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
-    ha_freed_list_add(&ha_freed_arrays, a);
-}
-
-/* Whether an array was freed; tells it. a: may be NULL. */
-HA_IN_ int ha_debug_freed(const ha_array *a, const char *operation) {
-    if (!a || __atomic_load_n(&a->references, __ATOMIC_ACQUIRE)) return 0;
-    ha_fail(HA_ERR_STATE, operation, "array %s was freed",
-            ha_label_of((ha_array *)(uintptr_t)a).text);
-    return 1;
+/* From the engine's addresses to those of users, at one of these. */
+HA_IN_ uintptr_t ha_debug_shift(uintptr_t address) {
+    const ha_known *k = __atomic_load_n(&ha_faults.first, __ATOMIC_ACQUIRE);
+    for (; k; k = k->next)
+        if (__atomic_load_n(&k->state, __ATOMIC_ACQUIRE) == HA_KNOWN_ALIVE && k->shift &&
+            address - k->data < k->bytes)
+            return k->shift;
+    return 0;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-HA_IN_ void ha_freed_list_end(ha_freed_list *g) {
-    pthread_mutex_lock(&g->lock);
-    for (size_t i = 0; i < HA_FREED_KEPT; i++) {
-        HARRAY_FREE(g->memory[i]);
-        g->memory[i] = NULL;
-    }
-    pthread_mutex_unlock(&g->lock);
-}
-
-HA_IN_ void ha_debug_end(void) {
-    ha_fault_end();
-    ha_freed_list_end(&ha_freed_arrays);
-    ha_freed_list_end(&ha_freed_handles);
-}
+HA_IN_ void ha_debug_end(void) { ha_fault_end(); }
 
 #else
 
@@ -173,6 +195,16 @@ static inline ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) 
     (void)in, (void)b;
     return HA_OK;
 }
+
+static inline void ha_debug_wrap(ha_array *a, const ha_incarnation *in) { (void)a, (void)in; }
+
+static inline void ha_debug_unwrap(ha_block *b) { (void)b; }
+
+static inline void ha_debug_busy(ha_array *a) { (void)a; }
+
+static inline void ha_debug_idle(ha_array *a) { (void)a; }
+
+static inline void ha_debug_synced(ha_array *a, int synced) { (void)a, (void)synced; }
 
 static inline void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, ha_range r,
                                  int writes, const char *site) {
@@ -189,10 +221,8 @@ static inline void ha_debug_resize(ha_array *a, const ha_incarnation *in, ha_acc
     (void)a, (void)in, (void)x, (void)before, (void)site;
 }
 
-static inline void ha_debug_note_freed(ha_array *a) { HARRAY_FREE(a); }
-
-static inline int ha_debug_freed(const ha_array *a, const char *operation) {
-    (void)a, (void)operation;
+static inline uintptr_t ha_debug_shift(uintptr_t address) {
+    (void)address;
     return 0;
 }
 

@@ -3,11 +3,15 @@
 
 #include "array_ops.h"
 #include "array_state.h"
+#include "holders.h"
 #include "labels.h"
 #include "dependencies.h"
 #include "access_debug.h"
+#include "freed.h"
 #include "array_events.h"
 #include "lost.h"
+#include "write_errors.h"
+#include "strict.h"
 #include "owners.h"
 
 #endif

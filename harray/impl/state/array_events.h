@@ -2,7 +2,7 @@
 #ifndef HARRAY_IMPL_STATE_ARRAY_EVENTS_H
 #define HARRAY_IMPL_STATE_ARRAY_EVENTS_H
 
-#include "array_state.h"
+#include "holders.h"
 
 /* What an event says of an array. */
 typedef struct ha_array_snapshot {

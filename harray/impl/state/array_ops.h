@@ -24,6 +24,11 @@ typedef struct ha_array_ops {
     /* As ha_transfer, also where there is no direct path. */
     ha_status (*move)(struct ha_array *a, struct ha_incarnation *from, struct ha_incarnation *to,
                       ha_range r, ha_context *c, ha_set *brought, struct ha_attempt *attempt);
+    /* For functions on strict devices: adds one like *touchable with the pieces of each part of a box that
+     * lies in equal distances. Nothing changes meanwhile. */
+    ha_status (*reach)(struct ha_array *a, const struct ha_incarnation *in, ha_range r,
+                       const ha_touchable *touchable, void *list,
+                       void (*add)(void *list, const ha_touchable *));
     /* For messages: the extents behind the name; a box. */
     void (*print_extents)(const struct ha_array *a, ha_text *t);
     void (*print_part)(const struct ha_array *a, ha_range r, ha_text *t);

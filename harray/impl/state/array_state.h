@@ -31,6 +31,7 @@ typedef struct ha_holder {
     const char *site;
     int writes;
     int overwrites;  /* open, and began with no values: none that it has can be lost by others */
+    uint64_t since;  /* open on a device: its epoch then */
     uint64_t opened; /* when, if the array is watched; else undefined */
 } ha_holder;
 
@@ -39,7 +40,7 @@ struct ha_array {
     uint32_t busy;    /* a thread prepares or changes the array with the lock dropped */
     uint32_t waiters; /* threads that wait for a change here, or queue for it; and flags: while it
                          is not 0, opening and closing take the slow way */
-    uint32_t holders, holder_capacity;
+    uint32_t holders, holders_easy; /* up to so many have a fast path */
     ha_holder *holder;
     ha_incarnation *recent; /* where the last access went */
     size_t size;
@@ -48,29 +49,39 @@ struct ha_array {
     ha_incarnation first; /* where it was first touched; the others follow by `next` */
     ha_context *first_touch;
     const char *type;
-    uint64_t references;
-    size_t wrapped;     /* owners.h: elements of the caller's memory; 0: it has none of that */
+    uint64_t references; /* owners; 0: it was freed */
+    size_t wrapped;      /* owners.h: elements of the caller's memory; 0: it has none of that */
     uint32_t read_only; /* owners.h: 1: the first holder is nobody's access and keeps writers out */
     uint32_t uneven;    /* 1: not as many ghost cells behind as before the interior, somewhere */
     ha_statistics statistics;
-    ha_set lost;                 /* lost.h: written once, and valid nowhere any more */
-    const char *lost_where;      /* the context whose failure that was */
-    const char *lost_site;       /* what it was to write them for; NULL: unknown */
-    struct ha_watched *watched;  /* array_events.h; NULL: it is not */
-    ha_grid *grid;               /* on which its elements lie; NULL: one behind the other */
-    const ha_array_ops *ops;     /* of a record array: the head of its state; NULL: none */
+    ha_set lost;                /* lost.h: written once, and valid nowhere any more */
+    const char *lost_where;     /* the context whose failure that was */
+    const char *lost_site;      /* what it was to write them for; NULL: unknown */
+    struct ha_watched *watched; /* array_events.h; NULL: it is not */
+    ha_grid *grid;              /* on which its elements lie; NULL: one behind the other */
+    const ha_array_ops *ops;    /* of a record array: the head of its state; NULL: none */
+    struct ha_array *strict_next, **strict_link; /* strict.h; link NULL: it is not listed */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
+    ha_alive alive; /* in the list of the memory where it was first touched */
+    uint32_t holder_capacity, holder_tree; /* holders.h */
+    ha_kept kept;                          /* freed.h: with others that were freed */
     char name[48];
     ha_holder first_holders[2]; /* last: this alone is not zeroed in a new array */
 };
 
 /* In `waiters`: flags, and the threads. */
-enum { HA_WATCHED = 1 << 30, HA_WAITING = (1 << 24) - 1 };
+enum { HA_WATCHED = 1 << 30, HA_INDEXED = 1 << 29, HA_WAITING = (1 << 24) - 1 };
+
+enum { HA_FEW_HOLDERS = 64 }; /* more than that are indexed (holders.h) */
 
 static inline void ha_lock(ha_array *a) HA_ACQUIRE_(a->lock) { ha_spin_lock(&a->lock); }
 
 static inline void ha_unlock(ha_array *a) HA_RELEASE_(a->lock) { ha_spin_unlock(&a->lock); }
+
+static inline ha_array *ha_array_of_alive(ha_alive *alive) {
+    return (ha_array *)(void *)((char *)alive - offsetof(ha_array, alive));
+}
 
 /* The lock is needed for looking, too; it is not part of what an array says. */
 static inline ha_array *ha_lockable(const ha_array *a) { return (ha_array *)(uintptr_t)a; }
@@ -79,13 +90,6 @@ static inline ha_incarnation *ha_incarnation_find(ha_array *a, const ha_memory *
     ha_incarnation *in = &a->first;
     while (in && in->memory != m) in = in->next;
     return in;
-}
-
-/* The holder of an access: NULL when it is closed. Usually the last one. */
-static inline ha_holder *ha_holder_find(ha_array *a, uint64_t ticket) HA_REQUIRES_(a->lock) {
-    for (uint32_t i = a->holders; i > 0; i--)
-        if (a->holder[i - 1].ticket == ticket) return &a->holder[i - 1];
-    return NULL;
 }
 
 /* The incarnation of a memory, made if need be; NULL when there is no memory for it. Busy. */

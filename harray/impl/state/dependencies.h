@@ -34,6 +34,16 @@ HA_IN_ void ha_note_operation(ha_ops *o, ha_context *queue, ha_range r, int writ
     ha_ops_note(o, (ha_timepoint){queue, ha_sequence(queue)}, r.first, r.last, write, site);
 }
 
+/* Notes what an access on a device was, now that it ends. */
+HA_IN_ void ha_note_closed(ha_ops *o, const ha_holder *h, uint64_t seq) {
+    const uint64_t called = __atomic_load_n(&h->context->called, __ATOMIC_ACQUIRE);
+    uint64_t since = called > h->since ? h->since : HA_NO_ACCESS_;
+    if (h->writes && !h->overwrites) since = ha_ops_since(o, h->context, h->range, since);
+    ha_ops_note(o, (ha_timepoint){h->context, seq}, h->range.first, h->range.last, h->writes,
+                h->site);
+    ha_ops_list(o)[o->n - 1].since = since;
+}
+
 /* The next queue, in order of address behind p->queue, with an operation that an access to r has to
  * come after; *p is the last of these. 0 when there is none. Not by index: while the lock is
  * dropped between two calls, others may note operations and so move the entries of the list. */

@@ -2,7 +2,7 @@
 #ifndef HARRAY_IMPL_STATE_LABELS_H
 #define HARRAY_IMPL_STATE_LABELS_H
 
-#include "array_state.h"
+#include "holders.h"
 
 /* "'u' (double[1000])" for messages. */
 typedef struct ha_label {

@@ -8,9 +8,53 @@
 #ifndef HARRAY_IMPL_STATE_OWNERS_H
 #define HARRAY_IMPL_STATE_OWNERS_H
 
-#include "labels.h"
+#include "access_debug.h"
 
-enum { HA_CALLERS = 4 }; /* of an incarnation: beside the flags in array/wrap.h */
+enum {
+    HA_CALLERS = 4, /* of an incarnation: beside the flags in array/wrap.h */
+    HA_WRAP_EXPORTED_ =
+        1 << 16 /* as a flag of a piece: from a producer, who may have it from harray */
+};
+
+/* ---- whose a block is ---------------------------------------------------------------------- */
+
+/* Whether an array has this block; an array's lock comes behind a pool's. */
+HA_IN_ int ha_has_block(ha_array *a, const ha_block *b) {
+    ha_lock(a);
+    const ha_incarnation *in = &a->first;
+    while (in && __atomic_load_n(&in->block, __ATOMIC_ACQUIRE) != b) in = in->next;
+    ha_unlock(a);
+    return in != NULL;
+}
+
+/* What a block is, for messages: "array 'u' (double[100])". Looks at all arrays that begin in a memory. */
+HA_IN_ int ha_name_block(ha_memory *m, const ha_block *b, ha_label *label) {
+    ha_spin_lock(&m->pool.lock);
+    ha_alive *a = m->pool.alive;
+    while (a && !ha_has_block(ha_array_of_alive(a), b)) a = a->next;
+    if (a) *label = ha_subject_of(ha_array_of_alive(a));
+    ha_spin_unlock(&m->pool.lock);
+    return a != NULL;
+}
+
+/* In all memories. */
+HA_IN_ ha_label ha_label_of_block(const ha_block *b) {
+    ha_label label = {"harray"}; /* a block that is cached, or on its way back */
+    ha_memory *m = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
+    if (ha_name_block(&ha_host_memory, b, &label)) return label;
+    while (m && !ha_name_block(m, b, &label)) m = m->next;
+    return label;
+}
+
+/* The engine's own block with some of these bytes of a memory; NULL: none. Pinned memory is the host's,
+ * too. */
+HA_IN_ const ha_block *ha_own_block(ha_memory *in, uintptr_t first, uintptr_t last) {
+    const ha_block *b = ha_memory_block_at(in, first, last);
+    ha_memory *m = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
+    for (; m && !b && in == &ha_host_memory; m = m->next)
+        if (!m->primary) b = ha_memory_block_at(m, first, last);
+    return b;
+}
 
 /* ---- who owns what ------------------------------------------------------------------------- */
 
@@ -51,9 +95,16 @@ HA_IN_ ha_status ha_owners_room(void) HA_REQUIRES_(ha_owners.lock) {
     return HA_OK;
 }
 
-/* HA_ERR_STATE: *other owns some of it already, who is *label. */
-HA_IN_ ha_status ha_owners_add(ha_array *a, uintptr_t first, uintptr_t last, const ha_array **other,
-                               ha_label *label) {
+/* HA_ERR_STATE: *other owns some of it already, who is *label; NULL: it is the engine's own memory.
+ * in: where it is; NULL: that may be the engine's own. */
+HA_IN_ ha_status ha_owners_add(ha_array *a, ha_memory *in, uintptr_t first, uintptr_t last,
+                               const ha_array **other, ha_label *label) {
+    const uintptr_t shift = ha_debug_shift(first);
+    const ha_block *own = in ? ha_own_block(in, first - shift, last - shift) : NULL;
+    if (own) {
+        *label = ha_label_of_block(own);
+        return HA_ERR_STATE;
+    }
     pthread_mutex_lock(&ha_owners.lock);
     ha_status s = ha_owners_room();
     size_t i = ha_owners_find(first);

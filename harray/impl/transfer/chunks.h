@@ -150,6 +150,7 @@ HA_IN_ ha_status ha_attempt_wait(ha_attempt *attempt) {
     if (attempt->fence) return ha_attempt_wait_fence(attempt);
     if (!attempt->for_chunk) return ha_wait_past(attempt->point, attempt->site);
     attempt->for_chunk = 0;
+    HA_UNCANCELLED_;
     pthread_mutex_lock(&ha_staging.lock);
     while (ha_chunks_taken() == HA_CHUNKS) pthread_cond_wait(&ha_staging.change, &ha_staging.lock);
     pthread_mutex_unlock(&ha_staging.lock);

@@ -106,21 +106,22 @@ HA_IN_ ha_status ha_apply_check_memory(const ha_apply_asked *a, const ha_apply_p
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-/* The number, as a constant for a leaf of this type. */
+/* The number, as a constant for a leaf of this type. With integers it stays a double, also if it is
+ * whole: what is computed must not depend on that. */
 HA_IN_ ha_constant ha_apply_number_for(double number, ha_dtype type) {
     ha_constant c = {.type = HA_DTYPE_double};
+    ha_midway v;
     memcpy(c.value, &number, sizeof number);
-    if (ha_is_floating(ha_type_of_part(type))) {
-        ha_midway v;
-        v.real[0] = number;
-        c.type = ha_type_of_part(type);
-        ha_store_midway(c.value, c.type, &v, HA_DTYPE_double, 1);
-    } else if (number >= -0x1p63 && number < 0x1p63 && (double)(int64_t)number == number) {
-        const int64_t whole = (int64_t)number;
-        c.type = HA_DTYPE_int64_t;
-        memcpy(c.value, &whole, sizeof whole);
-    }
+    if (!ha_is_floating(ha_type_of_part(type))) return c;
+    v.real[0] = number;
+    c.type = ha_type_of_part(type);
+    ha_store_midway(c.value, c.type, &v, HA_DTYPE_double, 1);
     return c;
+}
+
+/* Is the right side a number, as that of ha_mapped_apply_number? */
+HA_IN_ int ha_apply_is_number(const ha_apply_right *right) {
+    return !right->view && !right->record && right->type == HA_DTYPE_NONE;
 }
 
 HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_apply_leaf *leaf) {
@@ -132,7 +133,7 @@ HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_a
         leaf->right_type = pair->from.type;
         return;
     }
-    if (right->type == HA_DTYPE_NONE && !right->record) {
+    if (ha_apply_is_number(right)) {
         if (a->number_type != leaf->left_type)
             a->number = ha_apply_number_for(right->number, leaf->left_type);
         a->number_type = leaf->left_type;
@@ -146,7 +147,8 @@ HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_a
 }
 
 /* Why an operation cannot be done with this leaf; NULL: it can. */
-HA_IN_ const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf *leaf) {
+HA_IN_ const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf *leaf,
+                                    const ha_apply_right *right) {
     const ha_mapping *m = p->left->mapping;
     const ha_row *row = &m->row[leaf->left];
     if (ha_is_complex(leaf->right_type) && !ha_is_complex(leaf->left_type))
@@ -154,7 +156,8 @@ HA_IN_ const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
     if (leaf->left_type == HA_DTYPE_bool && p->operation != HA_ASSIGN)
         return "a bool can be assigned only";
     if (leaf->right < 0 && p->operation == HA_DIVIDE && ha_constant_is_zero(&leaf->constant) &&
-        !ha_is_floating(ha_type_of_part(leaf->left_type)) && !ha_is_floating(leaf->right_type))
+        !ha_is_floating(ha_type_of_part(leaf->left_type)) &&
+        (ha_apply_is_number(right) || !ha_is_floating(leaf->right_type)))
         return "an integer cannot be divided by 0";
     if (row->blob < 0) return NULL;
     if (p->records > 1 && row->linearizer >= 0 && row->block_stride == 0 &&
@@ -172,7 +175,7 @@ HA_IN_ ha_status ha_apply_add_leaves(ha_apply_asked *a, ha_apply_plan *p) {
         if (!a->pair[k].is_chosen) continue;
         ha_apply_leaf *leaf = &p->leaf[p->leaves]; /* one more than is there yet */
         ha_apply_make_leaf(a, &a->pair[k], leaf);
-        const char *mistake = ha_apply_mistake(p, leaf);
+        const char *mistake = ha_apply_mistake(p, leaf, a->right);
         if (mistake) return ha_copy_refuse_leaf(a->asked, p->left->mapping, leaf->left, mistake);
         if (p->records > 0) ha_apply_add_leaf(p);
     }

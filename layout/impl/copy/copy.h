@@ -164,8 +164,8 @@ HA_IN_ ha_status ha_copy_check_values(const ha_asked *asked, ha_copy_worker *w) 
     return HA_OK;
 }
 
-HA_IN_ ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int threads) {
-    const int workers = ha_copy_threads(p, threads);
+HA_IN_ ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, const ha_copying *how) {
+    const int workers = ha_copy_threads(p, how->threads);
     const size_t bytes = (size_t)workers * sizeof(ha_copy_worker) + 63;
     char *memory;
     ha_copy_worker *worker;
@@ -174,7 +174,7 @@ HA_IN_ ha_status ha_copy_work(const ha_asked *asked, ha_layout_plan *p, int thre
     memory = (char *)HA_LAYOUT_MALLOC_(bytes);
     if (!memory) return ha_no_memory(asked, bytes);
     worker = (ha_copy_worker *)(void *)(memory + (64 - HA_NUMBER_(memory) % 64) % 64);
-    p->stream = ha_copy_is_large(p);
+    p->stream = how->past_caches_ || ha_copy_is_large(p);
     ha_copy_find_changes(p, worker->changed);
     ha_copy_find_groups(p);
     ha_copy_find_passes(p, workers);
@@ -203,7 +203,7 @@ HA_IN_ ha_status ha_copy_planned(const ha_asked *asked, ha_layout_plan *p, const
     ha_status s;
     if (!room) return ha_no_memory(asked, bytes);
     s = ha_copy_match(asked, p, how->paths, named, pair);
-    if (!s) s = ha_copy_work(asked, p, how->threads);
+    if (!s) s = ha_copy_work(asked, p, how);
     HA_LAYOUT_FREE_(room);
     return s;
 }

@@ -276,6 +276,7 @@ HA_IN_ void ha_put_svg_line(ha_text *w, const ha_picture *p, int64_t blob, int64
     if (p->counted.granularity > 0) ha_put_svg_heat(w, &p->counted, blob, begin, bytes, y);
 }
 
+/* Memory that is not shown. */
 HA_IN_ void ha_put_svg_gap(ha_text *w, int64_t *y) {
     ha_print(w, "<text x=\"%d\" y=\"%lld\" text-anchor=\"end\">\xe2\x80\xa6</text>\n",
              HA_SVG_LEFT - 8, (long long)(*y + 8));
@@ -294,21 +295,41 @@ HA_IN_ void ha_put_svg_values(ha_text *w, const ha_picture *p, const ha_shown_li
         if (v->offset + v->size > begin) ha_put_svg_value(w, p, v, l->line, y);
 }
 
+HA_IN_ int64_t ha_blob_lines(const ha_mapping *m, int64_t blob) {
+    return m->blob[blob].bytes / HA_SVG_BYTES + (m->blob[blob].bytes % HA_SVG_BYTES > 0);
+}
+
+/* Are there blobs with bytes from number `first` on, before number `last`? */
+HA_IN_ int ha_has_bytes(const ha_mapping *m, int64_t first, int64_t last) {
+    for (int64_t b = first; b < last; b++)
+        if (m->blob[b].bytes > 0) return 1;
+    return 0;
+}
+
 /* Gives the height; a writer without room finds that. */
 HA_IN_ int64_t ha_put_svg_lines(ha_text *w, const ha_picture *p) {
-    int64_t y = 30, first = 0;
+    int64_t y = 30, first = 0, next_blob = 0, next_line = 0;
     const ha_counts *counts = p->counted.counts;
     ha_put_svg_legend(w, &p->counted, &y);
     for (int64_t k = 0; k < p->lines; k++) {
         const ha_shown_line *l = &p->line[k];
-        if (k == 0 || l[-1].blob != l->blob)
+        if (k == 0 || l[-1].blob != l->blob) {
+            if (ha_has_bytes(p->mapping, next_blob, l->blob)) ha_put_svg_gap(w, &y);
             ha_put_svg_blob(w, p->mapping, l->blob, &y);
-        else if (l[-1].line + 1 != l->line)
-            ha_put_svg_gap(w, &y);
+            next_line = 0;
+        }
+        if (l->line != next_line) ha_put_svg_gap(w, &y);
         ha_put_svg_line(w, p, l->blob, l->line, y);
         ha_put_svg_values(w, p, l, y, &first);
         y += HA_SVG_LINE - HA_SVG_BOX + ha_svg_box_height(&p->counted);
+        next_line = l->line + 1;
+        next_blob = l->blob + 1;
+        if ((k + 1 == p->lines || l[1].blob != l->blob) &&
+            next_line < ha_blob_lines(p->mapping, l->blob))
+            ha_put_svg_gap(w, &y);
     }
+    if (ha_has_bytes(p->mapping, next_blob, p->mapping->blobs) || p->values == HA_SVG_VALUES)
+        ha_put_svg_gap(w, &y);
     if (counts && counts->leaves > 0) ha_put_svg_bars(w, counts, &y);
     return y;
 }

@@ -332,6 +332,25 @@ HA_IN_ void ha_build_arrays(ha_builder *b, const ha_layout *layout, const ha_lay
     }
 }
 
+/* soa(fields): a section for the leaves of each field, as a struct of them. */
+HA_IN_ void ha_build_fields(ha_builder *b, const ha_layout_part *part, int32_t linearizer,
+                            int64_t *offset) {
+    ha_layout_part one = *part;
+    for (int64_t k = 0; k < part->leaves; k += one.leaves) {
+        const int64_t field = b->leaf[part->leaf[k]].field;
+        one.leaf = part->leaf + k;
+        one.leaves = 1;
+        while (k + one.leaves < part->leaves && b->leaf[one.leaf[one.leaves]].field == field)
+            one.leaves++;
+        const ha_struct s = ha_struct_of(b, &one, 0, offset);
+        const int64_t bytes = ha_padded_size(s);
+        if (k > 0) b->into = -1;
+        ha_add_section(b, linearizer, 1, bytes, s.alignment);
+        for (int64_t e = 0; e < one.leaves; e++)
+            ha_add_row(b, one.leaf[e], offset[e], bytes);
+    }
+}
+
 /* Is it the whole record, as it is in C? */
 HA_IN_ int ha_is_c_struct(const ha_builder *b, const ha_layout_part *part) {
     int whole = part->leaves == b->mapping->rows && !part->bytes;
@@ -348,7 +367,9 @@ HA_IN_ ha_status ha_build_leaf_layout(ha_builder *b, const ha_layout *layout,
     const ha_status s = ha_add_linearizer(b, layout, part, &linearizer);
     const int whole = ha_is_c_struct(b, part);
     if (s) return s;
-    if (layout->kind == HA_LAYOUT_SOA) {
+    if (layout->flags & HA_LAYOUT_FIELDS) {
+        ha_build_fields(b, part, linearizer, offset);
+    } else if (layout->kind == HA_LAYOUT_SOA) {
         ha_build_arrays(b, layout, part, linearizer);
     } else if (layout->kind != HA_LAYOUT_AOSOA && layout->flags == 0 && whole) {
         ha_build_c_structs(b, part, linearizer, layout->kind == HA_LAYOUT_ONE);

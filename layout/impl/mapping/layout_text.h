@@ -44,8 +44,9 @@ static const struct ha_layout_option {
 } ha_layout_options[] = {
     {HA_LAYOUT_AOS, "packed", HA_LAYOUT_PACKED, 0, HA_LAYOUT_MINALIGN},
     {HA_LAYOUT_AOS, "minalign", HA_LAYOUT_MINALIGN, 0, HA_LAYOUT_PACKED},
-    {HA_LAYOUT_SOA, "single", HA_LAYOUT_SINGLE, 0, 0},
+    {HA_LAYOUT_SOA, "single", HA_LAYOUT_SINGLE, 0, HA_LAYOUT_FIELDS},
     {HA_LAYOUT_SOA, "aligned", HA_LAYOUT_ALIGNED, HA_LAYOUT_SINGLE, 0},
+    {HA_LAYOUT_SOA, "fields", HA_LAYOUT_FIELDS, 0, HA_LAYOUT_SINGLE},
     {HA_LAYOUT_AOSOA, "aligned", HA_LAYOUT_ALIGNED, 0, 0},
     {HA_LAYOUT_AOSOA, "rows", HA_LAYOUT_ROWS, 0, 0},
     {HA_LAYOUT_ONE, "packed", HA_LAYOUT_PACKED, 0, HA_LAYOUT_MINALIGN},
@@ -71,11 +72,14 @@ HA_IN_ ha_status ha_read_option(ha_layout_reader *l, ha_layout *layout) {
         if ((layout->flags & o->with) != o->with)
             return ha_refuse_at(r, start, "this needs \"single\" before it");
         if ((layout->flags & o->without) != 0)
-            return ha_refuse_at(r, start, "packed and minalign exclude each other");
+            return ha_refuse_at(r, start,
+                                layout->kind == HA_LAYOUT_SOA
+                                    ? "single and fields exclude each other"
+                                    : "packed and minalign exclude each other");
         layout->flags |= o->flag;
         return HA_OK;
     }
-    return ha_expected(r, layout->kind == HA_LAYOUT_SOA     ? "single or aligned"
+    return ha_expected(r, layout->kind == HA_LAYOUT_SOA     ? "single, aligned or fields"
                           : layout->kind == HA_LAYOUT_AOSOA ? "aligned or rows"
                                                             : "packed or minalign");
 }

@@ -4,7 +4,7 @@
 
 #include "../../any.h"
 #include "../../detail/layouts.h"
-#include "../base/all.h"
+#include "../record/all.h"
 
 /* What is asked: of each leaf in turn, the row with all lanes alike. */
 typedef struct ha_matching {
@@ -32,10 +32,15 @@ HA_IN_ ha_status ha_refuse_coded(const ha_matching *m, int64_t leaf, const ha_co
     return ha_refuse_leaf(m, leaf, text);
 }
 
-/* Of a leaf that is there. */
+/* Of a leaf that is there, in a record that was checked. */
 HA_IN_ ha_leaf ha_leaf_of(const ha_record *record, int64_t number) {
-    ha_leaf leaf = {.type = HA_DTYPE_NONE};
-    (void)!ha_record_leaf(record, number, &leaf);
+    ha_leaf leaf;
+    int64_t f = 0, leaves;
+    while ((leaves = ha_field_leaves(&record->field[f])) <= number) {
+        number -= leaves;
+        f++;
+    }
+    ha_leaf_of_field(record, f, number, &leaf);
     return leaf;
 }
 
@@ -148,26 +153,37 @@ HA_IN_ bool ha_match_kind(const ha_matching *m, int kind, char *const *leaf,
         const ha_leaf described = ha_leaf_of(m->record, i);
         const int64_t size = (int64_t)ha_dtype_size(described.type);
         const bool own = kind == HA_AOS_ || kind == HA_ONE_;
+        const int64_t elements = ha_field_leaves(&m->record->field[described.field]);
         const int64_t lane = kind == HA_AOS_      ? m->record->size
                              : kind == HA_ONE_    ? 0
                              : kind == HA_PACKED_ ? m->packed
+                             : kind == HA_FIELDS_ ? size * elements
                                                   : size;
+        const bool goes_on = i > 0 && ha_leaf_of(m->record, i - 1).field == described.field;
         if (stride[2 * i + 1] != lane) return false;
         if (kind == HA_AOSOA_ && stride[2 * i] != m->packed * lanes) return false;
         const int64_t before = own ? described.offset : packed * lanes;
         const uintptr_t first = (uintptr_t)leaf[i] - (uintptr_t)before;
-        if (begin != 0 && first != begin && kind != HA_SOA_) return false;
+        if (kind == HA_FIELDS_ && goes_on &&
+            (uintptr_t)leaf[i] - (uintptr_t)leaf[i - 1] != (uintptr_t)size)
+            return false;
+        if (begin != 0 && first != begin && kind != HA_SOA_ && kind != HA_FIELDS_) return false;
         begin = first;
         packed += size;
     }
     return true;
 }
 
+HA_IN_ ha_status ha_refuse_no_mapping(const ha_asked *asked) {
+    return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "there is no mapping: it is NULL");
+}
+
 HA_API ha_status ha_view_match_(const ha_mapping *mapping, void *const *blobs,
                                 const ha_record *record, int rank, int kind, ha_matched_ *matched,
                                 char **leaf, ptrdiff_t *stride, ha_error *error) {
-    const int kinds[] = {kind, HA_SOA_, HA_AOS_, HA_PACKED_, HA_AOSOA_, HA_ONE_};
+    const int kinds[] = {kind, HA_SOA_, HA_AOS_, HA_PACKED_, HA_FIELDS_, HA_AOSOA_, HA_ONE_};
     ha_matching m = {.mapping = mapping, .record = record, .asked = ha_ask("view_from", error)};
+    if (!mapping) return ha_refuse_no_mapping(&m.asked);
     if (mapping->rank != rank)
         return ha_refuse(&m.asked, HA_ERR_ARGUMENT, 0, "the mapping has rank %d, the view %d",
                          mapping->rank, rank);
@@ -185,27 +201,46 @@ HA_API ha_status ha_view_match_(const ha_mapping *mapping, void *const *blobs,
                          "the mapping permutes its dimensions: no view does");
     matched->lanes = m.lanes == 1 ? 0 : m.lanes;
     matched->kind = HA_STRIDED_;
+    matched->structs = NULL;
     if (kind < 0 && mapping->counts) return HA_OK; /* no other one of these counts */
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         if (kinds[k] < 0 || !ha_match_kind(&m, kinds[k], leaf, stride)) continue;
         matched->kind = kinds[k];
         const uintptr_t before = (uintptr_t)ha_leaf_of(record, 0).offset;
         if (kinds[k] == HA_AOS_ || kinds[k] == HA_ONE_)
-            leaf[0] = (char *)((uintptr_t)leaf[0] - before);
+            matched->structs = (char *)((uintptr_t)leaf[0] - before);
         break;
     }
     return HA_OK;
 }
 
-HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, ha_error *error) {
+HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, const char *site) {
+    static const char *const names[] = {"aos", "aos(packed)",         "soa",        "aosoa",
+                                        "one", "none but by strides", "soa(fields)"};
+    fprintf(stderr, "harray: %s: %s: the view's layout is ", site, with);
+    if (kind == HA_AOSOA_)
+        fprintf(stderr, "aosoa(%td)", lanes);
+    else
+        fputs(names[kind], stderr);
+    fprintf(stderr, "%s\n", order == HA_COL ? "@col" : order == HA_MORTON ? "@morton" : "");
+    abort();
+}
+
+HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, int layouts,
+                                  ha_error *error) {
     const ha_asked asked = ha_ask("view_from", error);
-    return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s is not the layout of the view %s",
-                     mapping->text ? mapping->text : "the mapping", view);
+    return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s is not %s of the view %s",
+                     mapping->text ? mapping->text : "the mapping",
+                     layouts == 1 ? "the layout" : "one of the layouts", view);
 }
 
 HA_API void *ha_mapping_memory(const ha_mapping *mapping, void **blob, ha_error *error) {
     const ha_asked asked = ha_ask("view_new_from", error);
     size_t room = HA_BLOB_ALIGN;
+    if (!mapping) {
+        ha_refuse_no_mapping(&asked);
+        return NULL;
+    }
     for (int32_t b = 0; b < mapping->blobs; b++)
         room = ha_plus_(room, ha_whole_lines_((size_t)mapping->blob[b].bytes));
     char *memory = (char *)ha_blob_new_(room), *next = memory;
@@ -218,6 +253,16 @@ HA_API void *ha_mapping_memory(const ha_mapping *mapping, void **blob, ha_error 
         next += ha_whole_lines_((size_t)mapping->blob[b].bytes);
     }
     return memory;
+}
+
+HA_API void *ha_view_memory_(const ha_mapping *mapping, void **blob, int32_t most,
+                             ha_error *error) {
+    const ha_asked asked = ha_ask("view_new_from", error);
+    if (!mapping || mapping->blobs <= most) return ha_mapping_memory(mapping, blob, error);
+    ha_refuse(&asked, HA_ERR_ARGUMENT, 0,
+              "the mapping is of another record: it has %d blobs, and the view's at most %d",
+              (int)mapping->blobs, (int)most);
+    return NULL;
 }
 
 #endif

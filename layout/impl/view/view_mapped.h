@@ -38,6 +38,10 @@ HA_IN_ int ha_part_layout(const ha_view_part_ *part, ha_layout *layout) {
         layout->lanes = part->shape.lanes;
         if (is_rows && multiple != 1) layout->flags = HA_LAYOUT_ROWS;
         break;
+    case HA_FIELDS_:
+        layout->kind = HA_LAYOUT_SOA;
+        layout->flags = HA_LAYOUT_FIELDS;
+        break;
     case HA_ONE_:
         layout->kind = HA_LAYOUT_ONE;
         break;
@@ -68,40 +72,22 @@ HA_IN_ ha_linearizer ha_part_linearizer(const ha_view_part_ *part) {
     return l;
 }
 
-/* Where leaf number `leaf` lies, by ha_address_; of the kinds that are the C struct by that. */
-HA_IN_ char *ha_part_address(const ha_view_part_ *part, const ha_leaf *leaf, int64_t number,
-                             int64_t before, int64_t packed, ptrdiff_t block, ptrdiff_t lane) {
-    const ha_spot_ spot = {block, lane};
-    return ha_address_(part->blob, part->stride, part->kind, part->shape.lanes, packed, before,
-                       number, (int64_t)ha_dtype_size(leaf->type), spot);
-}
-
 /* The row of a leaf, in a blob of its own that begins with its first byte, and that blob. */
 HA_IN_ void ha_hand_row(const ha_view_part_ *part, const ha_record *record, int64_t number,
-                        int64_t before, int64_t packed, ha_hand *h, ha_blob *blob, void **at) {
-    ha_leaf leaf;
+                        ha_hand *h, ha_blob *blob, void **at) {
+    const ha_leaf leaf = ha_leaf_of(record, number);
     ha_row *row = &h->row[number];
     ha_extent_of extent = {.size = 0};
     const ptrdiff_t lanes = part->shape.lanes > 1 ? part->shape.lanes : 1;
-    (void)!ha_record_leaf(record, number, &leaf);
-    char *first, *next, *lane;
-    if (part->kind == HA_AOS_) {
-        first = part->blob[0] + leaf.offset;
-        next = lane = first + record->size;
-    } else {
-        first = ha_part_address(part, &leaf, number, before, packed, 0, 0);
-        next = ha_part_address(part, &leaf, number, before, packed, 1, 0);
-        lane = ha_part_address(part, &leaf, number, before, packed, 0, 1);
-    }
     *row = (ha_row){.blob = (int32_t)number, .lanes = lanes, .section = -1};
-    row->lane_stride = lane - first;
-    row->block_stride = next - first;
+    row->block_stride = part->stride[2 * number];
+    row->lane_stride = part->stride[2 * number + 1];
     row->type = (int32_t)leaf.type;
     extent.size = (int64_t)ha_dtype_size(leaf.type);
     if (h->linearizer.count == 0 || !ha_find_extent(&extent, row, h->linearizer.count - 1))
         extent = (ha_extent_of){.begin = 0};
     row->base = -extent.begin;
-    *at = first + extent.begin;
+    *at = part->leaf[number] + extent.begin;
     *blob = (ha_blob){extent.end - extent.begin, (int64_t)ha_dtype_alignment(leaf.type)};
 }
 
@@ -111,20 +97,13 @@ HA_IN_ ha_mapping *ha_hand_mapping(const ha_asked *asked, const ha_view_part_ *p
     const int64_t n = part->leaves;
     const size_t bytes = sizeof(ha_hand) + (size_t)n * (sizeof(ha_row) + sizeof(ha_blob));
     ha_hand *h = (ha_hand *)HA_LAYOUT_MALLOC_(bytes);
-    int64_t packed = 0, before = 0;
     if (!h) {
         ha_no_memory(asked, bytes);
         return NULL;
     }
     ha_blob *blob = (ha_blob *)(void *)(h->row + n);
     h->linearizer = ha_part_linearizer(part);
-    for (int64_t f = 0; f < record->fields; f++)
-        packed += ha_field_leaves(&record->field[f]) *
-                  (int64_t)ha_dtype_size(record->field[f].type);
-    for (int64_t k = 0; k < n; k++) {
-        ha_hand_row(part, record, k, before, packed, h, &blob[k], &at[k]);
-        before += (int64_t)ha_dtype_size((ha_dtype)h->row[k].type);
-    }
+    for (int64_t k = 0; k < n; k++) ha_hand_row(part, record, k, h, &blob[k], &at[k]);
     h->mapping = (ha_mapping){.record = record,
                               .rank = part->shape.rank,
                               .blobs = (int32_t)n,
@@ -194,11 +173,27 @@ HA_IN_ ha_mapping *ha_part_mapping(const ha_record *record, const ha_layout *lay
     return ha_mapping_new(record, layout, shape->rank, extent, error);
 }
 
+/* Its blobs, of a part that begins with field number *field, which goes on; gives how many. */
+HA_IN_ int64_t ha_part_blobs(const ha_view_part_ *part, const ha_record *record, int64_t *field,
+                             void **blob) {
+    const int by_leaf = part->kind == HA_SOA_ && (part->flags & HA_SINGLE_) == 0;
+    const int by_field = part->kind == HA_FIELDS_;
+    int64_t blobs = 0, leaf = 0;
+    for (; leaf < part->leaves; ++*field) {
+        const int64_t leaves = ha_field_leaves(&record->field[*field]);
+        for (int64_t k = 0; k < leaves; k++)
+            if (by_leaf || (by_field && k == 0) || leaf + k == 0)
+                blob[blobs++] = part->blob[leaf + k];
+        leaf += leaves;
+    }
+    return blobs;
+}
+
 HA_API ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *record,
                                   ha_error *error) {
     const ha_asked asked = ha_ask("view_mapped", error);
     ha_layout layout;
-    int64_t leaves;
+    int64_t leaves, field = 0;
     if (ha_check_record(&asked, record, &leaves)) return NULL;
     if (ha_part_is_null(view)) {
         (void)ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "the view is null");
@@ -210,8 +205,7 @@ HA_API ha_mapped *ha_view_mapped_(const ha_view_part_ *view, const ha_record *re
         return ha_mapped_complete(own, ha_hand_mapping(&asked, view, record, ha_mapped_blobs(own)),
                                   view->counts, 1);
     const int by_leaf = view->kind == HA_SOA_ && (view->flags & HA_SINGLE_) == 0;
-    const int64_t pointers = view->kind == HA_SOA_ ? leaves : 1;
-    for (int64_t k = 0; k < pointers; k++) ha_mapped_blobs(own)[k] = view->blob[k];
+    (void)ha_part_blobs(view, record, &field, ha_mapped_blobs(own));
     return ha_mapped_complete(own, ha_part_mapping(record, &layout, &view->shape, error),
                               view->counts, by_leaf);
 }
@@ -223,6 +217,18 @@ HA_API void ha_mapped_free(const ha_mapped *records) {
     ha_mapping_free(own->mapping);
     ha_record_free(own->record);
     HA_LAYOUT_FREE_((void *)(uintptr_t)own);
+}
+
+HA_API ha_status ha_view_apply_(const ha_mapped *view, const char *paths, ha_operator operation,
+                                double number, const ha_error *why_not, ha_error *error) {
+    const ha_applying how = {.paths = paths && *paths ? paths : NULL};
+    if (!view) {
+        if (error) *error = *why_not;
+        return why_not->status;
+    }
+    const ha_status s = ha_mapped_apply_number(view, operation, number, &how, error);
+    ha_mapped_free(view);
+    return s;
 }
 
 /* ---- split views ----------------------------------------------------------------------------- */
@@ -270,11 +276,6 @@ HA_IN_ char *ha_split_text(const ha_asked *asked, const ha_record *record, ptrdi
 HA_IN_ ha_record *ha_split_record(const ha_asked *asked, const ha_typed_path_ *path,
                                   ptrdiff_t paths) {
     ha_record *record = NULL;
-    for (ptrdiff_t k = 0; k < paths; k++)
-        if (path[k].type == HA_DTYPE_NONE) {
-            (void)ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s has a type that is none", path[k].path);
-            return NULL;
-        }
     char *text = ha_split_text(asked, NULL, 0, path, paths);
     if (text) record = ha_record_parse(text, asked->error);
     HA_LAYOUT_FREE_(text);
@@ -315,12 +316,9 @@ HA_API ha_mapped *ha_view_split_mapped_(const ha_view_part_ *part, const ha_type
         return NULL;
     }
     own->record = record;
-    int64_t blob = 0;
-    for (int p = 0; p < 2; p++) {
-        const int by_leaf = part[p].kind == HA_SOA_ && (part[p].flags & HA_SINGLE_) == 0;
-        const int64_t pointers = by_leaf ? part[p].leaves : 1;
-        for (int64_t k = 0; k < pointers; k++) ha_mapped_blobs(own)[blob++] = part[p].blob[k];
-    }
+    int64_t blob = 0, field = 0;
+    for (int p = 0; p < 2; p++)
+        blob += ha_part_blobs(&part[p], record, &field, ha_mapped_blobs(own) + blob);
     return ha_mapped_complete(own, ha_split_mapping(&asked, part, record), part->counts, 0);
 }
 

@@ -1,0 +1,95 @@
+/* Giving back an array's memory in one place, without losing a value: what only that place has is
+ * brought to the host first and waited for, then the block goes. */
+#ifndef HARRAY_IMPL_ARRAY_EVICT_H
+#define HARRAY_IMPL_ARRAY_EVICT_H
+
+#include "array.h"
+
+/* Whether a range has arrived in another memory: valid there, and no write to it outstanding. Busy. */
+HA_IN_ int ha_has_arrived(ha_incarnation *in, ha_range r) {
+    if (ha_is_dead(in->memory) || !ha_set_contains(&in->valid, r)) return 0;
+    const ha_operation *list = ha_ops_list(&in->ops);
+    for (uint32_t i = 0; i < in->ops.n; i++)
+        if (list[i].write && ha_overlap(in->ops.grid, list[i].range, r) &&
+            (ha_lost_write(&list[i]) || !ha_passed(list[i].at.queue, list[i].at.seq)))
+            return 0;
+    return 1;
+}
+
+/* The first valid range of an incarnation that has not arrived anywhere else; empty: none. Busy. */
+HA_IN_ ha_range ha_only_there(ha_array *a, const ha_incarnation *there) {
+    for (uint32_t i = 0; i < there->valid.n; i++) {
+        const ha_range r = ha_set_ranges(&there->valid)[i];
+        ha_incarnation *in = &a->first;
+        while (in && (in == there || !ha_has_arrived(in, r))) in = in->next;
+        if (!in) return r;
+    }
+    return (ha_range){0, 0};
+}
+
+/* An open access there; NULL: none. */
+HA_IN_ const ha_holder *ha_held_there(const ha_array *a, const ha_memory *m) HA_REQUIRES_(a->lock) {
+    for (uint32_t i = a->read_only; i < a->holders; i++)
+        if (a->holder[i].context->memory == m) return &a->holder[i];
+    return NULL;
+}
+
+/* One try. HA_RETRY_: *only is to be brought elsewhere first. */
+HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, ha_holder *other) {
+    (void)ha_busy_begin(a, 0, NULL);
+    ha_incarnation *in = ha_incarnation_find(a, c->memory);
+    ha_lock(a);
+    const ha_holder *held = ha_held_there(a, c->memory);
+    if (held) *other = *held;
+    ha_unlock(a);
+    ha_status s = held ? HA_ERR_CONFLICT : HA_OK;
+    if (!s && in && in->wrapped) s = HA_ERR_STATE;
+    if (!s && in && in->block && !(s = ha_settle(a))) {
+        *only = ha_only_there(a, in);
+        if (!ha_is_empty(*only)) {
+            s = HA_RETRY_;
+        } else {
+            ha_lock(a);
+            in->valid.n = 0;
+            ha_unlock(a);
+            ha_incarnation_drop(a, in);
+        }
+    }
+    ha_busy_end(a);
+    return s;
+}
+
+/* Reads a range on the host, which waits until it is there. */
+HA_IN_ ha_status ha_bring_home(ha_array *a, const ha_context *from, ha_range r, const char *site) {
+    ha_access x;
+    if (from->memory == &ha_host_memory)
+        return ha_fail(HA_ERR_STATE, "ha_array_evict",
+                       "%s: array %s at %s: elements %s are valid nowhere else", site,
+                       ha_label_of(a).text, from->name, ha_part_label_of(a, r).text);
+    ha_status s = ha_open_(&x, a, ha_host(), HA_READ, r.first, r.last, site);
+    return s ? s : ha_close_(&x);
+}
+
+ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
+    HA_TELLS_EVENTS_;
+    static const char *const operation = "ha_array_evict";
+    ha_holder other = {0};
+    ha_range only = {0, 0};
+    ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    if (s) return s;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
+    c = ha_resolve(c);
+    while ((s = ha_evict_try(a, c, &only, &other)) == HA_RETRY_)
+        if ((s = ha_bring_home(a, c, only, site))) return s;
+    if (s == HA_ERR_CONFLICT)
+        return ha_fail(s, operation, "%s: array %s at %s: there is an open access, %s at %s", site,
+                       ha_label_of(a).text, c->name, ha_came_by(&other), other.site);
+    if (s == HA_ERR_STATE)
+        return ha_fail(s, operation, "%s: array %s at %s: its memory there is the caller's", site,
+                       ha_label_of(a).text, c->name);
+    return s ? ha_fail(s, operation, "%s: array %s at %s: no memory to note what was lost", site,
+                       ha_label_of(a).text, c->name)
+             : HA_OK;
+}
+
+#endif

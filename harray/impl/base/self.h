@@ -1,0 +1,34 @@
+/* What is known of the thread that calls. */
+#ifndef HARRAY_IMPL_BASE_SELF_H
+#define HARRAY_IMPL_BASE_SELF_H
+
+#include "../../context.h"
+
+/* In a shared object, one load instead of a call; but then it cannot be dlopened reliably, as all
+ * of its thread-local variables have to fit into a small reserve. In a program it makes no
+ * difference. */
+#ifdef HARRAY_STATIC_TLS
+#define HA_TLS_MODEL_ __attribute__((tls_model("initial-exec")))
+#else
+#define HA_TLS_MODEL_
+#endif
+
+typedef struct ha_thread {
+    uint64_t id;         /* never reused; 0: unknown, so that fast paths take the slow one */
+    uint64_t held;       /* open accesses and tokens on any array, with those that others have taken
+                            or ended since ha_held looked */
+    ha_context *current; /* innermost HA_ON; NULL: none */
+    const char *from;    /* outermost HA_FROM; NULL: none */
+    int no_transfers;    /* HA_NO_TRANSFERS scopes around this call */
+    int on_queue;        /* inside a function that runs on a queue */
+} ha_thread;
+
+static _Thread_local ha_thread ha_self HA_TLS_MODEL_;
+
+/* Where a call comes from, as errors and reports say it: `site`, the place of the call itself, unless
+ * HA_FROM tells another one. */
+static inline const char *ha_from(const char *site) {
+    return __builtin_expect(ha_self.from != NULL, 0) ? ha_self.from : site;
+}
+
+#endif

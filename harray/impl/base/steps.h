@@ -1,0 +1,14 @@
+/* Steps: what grows with how much there is, counted for tests. Elsewhere it is nothing. */
+#ifndef HARRAY_IMPL_BASE_STEPS_H
+#define HARRAY_IMPL_BASE_STEPS_H
+
+#include <stdint.h>
+
+#ifdef HARRAY_TESTING
+static uint64_t ha_steps_;
+#define HA_COUNT_STEP_() ((void)__atomic_fetch_add(&ha_steps_, 1, __ATOMIC_RELAXED))
+#else
+#define HA_COUNT_STEP_() ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+/* Where the values of a box lie, for functions on strict devices and for poison: pieces in equal
+ * distances, those of each leaf by itself. */
+#ifndef HARRAY_IMPL_RECORDS_REACH_H
+#define HARRAY_IMPL_RECORDS_REACH_H
+
+#include "patterns.h"
+
+typedef struct ha_reaching {
+    const ha_mapped *records;
+    ha_touchable touchable;
+    void *list;
+    void (*add)(void *list, const ha_touchable *touchable);
+} ha_reaching;
+
+/* Of one row of the mapping; where the values do not lie in equal distances, of parts of the box. */
+HA_IN_ void ha_touchable_row(ha_reaching *g, const ha_row *row, size_t bytes,
+                             const ha_field_box *b) {
+    ha_stride_pattern p;
+    ha_cut cut;
+    if (ha_stride_pattern_of(g->records, row, b, &p, &cut)) {
+        g->touchable.pieces = (ha_strided_copy){.from = p.at, .bytes = bytes};
+        for (int k = 0; k < p.levels; k++)
+            ha_strided_repeat(&g->touchable.pieces, (size_t)p.count[k], (size_t)p.step[k],
+                              (size_t)p.step[k]);
+        g->add(g->list, &g->touchable);
+        return;
+    }
+    ha_field_box low = *b, high = *b;
+    low.last[cut.dimension] = high.first[cut.dimension] = cut.index;
+    ha_touchable_row(g, row, bytes, &low);
+    ha_touchable_row(g, row, bytes, &high);
+}
+
+HA_IN_ void ha_touchable_leaf(ha_reaching *g, const ha_records_state *state, int64_t leaf,
+                              const ha_field_box *b) {
+    const ha_mapping *m = g->records->mapping;
+    const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
+    ha_leaf described = {.type = HA_DTYPE_NONE};
+    (void)!ha_record_leaf(state->record, leaf, &described);
+    const ha_dtype type = c ? c->stored : described.type;
+    const int whole = !c || (!c->bytes && !c->swapped);
+    g->touchable.poison = ha_poison_of(whole ? ha_dtype_name(type) : "",
+                                       whole ? ha_dtype_size(type) : 1);
+    if (!c || !c->bytes) ha_touchable_row(g, &m->row[leaf], ha_dtype_size(type), b);
+    for (int64_t i = 0; c && i < c->bytes; i++)
+        ha_touchable_row(g, &m->byte_row[c->byte_row + i], 1, b);
+}
+
+HA_IN_ ha_status ha_records_reach(ha_array *a, const ha_incarnation *in, ha_range r,
+                                  const ha_touchable *touchable, void *list,
+                                  void (*add)(void *list, const ha_touchable *touchable)) {
+    if (!a->grid || ha_is_empty(r)) return HA_OK;
+    const ha_mapped records = ha_records_at(a, in);
+    const ha_field_box b = ha_field_box_of(a, r);
+    ha_reaching g = {&records, *touchable, list, add};
+    for (int64_t leaf = b.leaf; leaf < b.end; leaf++)
+        ha_touchable_leaf(&g, ha_records_state_of(a), leaf, &b);
+    return HA_OK;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* Arrays that were freed: whoever comes with another copy of the handle is told.
+ *
+ * The record of a freed array is kept (base/kept_list.h), with no owners, nothing valid and no
+ * accesses: so the fast path lets nobody pass, and whoever looks on the slow way finds it freed. A
+ * new array that takes the record goes on counting tickets, so that no access of the old one is
+ * taken for one of its own. */
+#ifndef HARRAY_IMPL_STATE_FREED_H
+#define HARRAY_IMPL_STATE_FREED_H
+
+#include "labels.h"
+
+static ha_kept_list ha_freed_arrays = {.last = &ha_freed_arrays.first};
+
+/* The handles of record arrays (records/handle.h), which begin with their ha_kept. The array that a
+ * handle had is among the arrays. */
+static ha_kept_list ha_freed_handles = {.last = &ha_freed_handles.first};
+
+/* a: may be NULL. */
+static inline int ha_is_freed(const ha_array *a) {
+    return a && !__atomic_load_n(&a->references, __ATOMIC_ACQUIRE);
+}
+
+HA_IN_ ha_status ha_fail_freed(ha_array *a, const char *operation) {
+    return ha_fail(HA_ERR_STATE, operation, "array %s was freed", ha_label_of(a).text);
+}
+
+/* Whether an array was freed; tells it. a: may be NULL. */
+HA_IN_ int ha_was_freed(const ha_array *a, const char *operation) {
+    if (!ha_is_freed(a)) return 0;
+    (void)!ha_fail_freed(ha_lockable(a), operation);
+    return 1;
+}
+
+/* Keeps the record of an array that has gone. Its name, type and size stay, for messages. Whether
+ * somebody waits for it, and is to be woken. */
+HA_IN_ int ha_array_keep(ha_array *a) {
+    ha_lock(a);
+    a->first = (ha_incarnation){.memory = a->first.memory};
+    a->recent = &a->first;
+    a->holder = a->first_holders;
+    a->holders = 0;
+    a->holder_capacity = a->holders_easy = 0;
+    a->waiters &= ~(uint32_t)HA_INDEXED;
+    a->read_only = a->busy = 0;
+    a->wrapped = 0;
+    a->grid = NULL;
+    a->ops = NULL;
+    __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
+    const int awaited = (a->waiters & HA_WAITING) != 0;
+    ha_unlock(a);
+    ha_kept_add(&ha_freed_arrays, &a->kept);
+    return awaited;
+}
+
+/* The record of an array that was freed long ago; NULL: there is none. */
+HA_IN_ ha_array *ha_array_again(void) {
+    ha_kept *kept = ha_kept_take(&ha_freed_arrays);
+    if (!kept) return NULL;
+    ha_array *a = (ha_array *)(void *)((char *)kept - offsetof(ha_array, kept));
+    if (!__atomic_load_n(&a->waiters, __ATOMIC_ACQUIRE)) return a;
+    ha_kept_add(&ha_freed_arrays, kept); /* a thread that waited for it has still to be told */
+    return NULL;
+}
+
+/* For ha_shutdown: nobody has a handle any more. */
+HA_IN_ void ha_freed_end(void) {
+    ha_kept_end(&ha_freed_arrays, offsetof(ha_array, kept));
+    ha_kept_end(&ha_freed_handles, 0);
+}
+
+#endif

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Checks what is refused when it is compiled, in words that say what is meant. Prints TAP.
+
+usage: test_refused.py
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECORDS = """#include "harray_records.h"
+typedef struct { double r, p; } motion;
+#define motion_FIELDS (double, r), (double, p)
+HA_RECORD(motion)
+HA_VIEW(path, motion, 1, HA_ANY)
+HA_RECORDS(motions, path);
+HA_FN %s sum(path v) { %s; }
+HA_QUEUED(sum, path);
+"""
+NOTHING = "returns nothing"
+# name, program, words of the error: none where it compiles
+CASES = [
+    ("a function without a result", RECORDS % ("void", "(void)v"), None),
+    ("a function that returns something", RECORDS % ("double", "(void)v; return 1"), NOTHING),
+]
+COMPILERS = [("C", ["cc", "-std=c11"], ".c"), ("C++", ["c++", "-std=c++17"], ".cpp")]
+
+
+def compile_error(command, suffix, program, folder):
+    source = pathlib.Path(folder) / f"program{suffix}"
+    source.write_text(program, encoding="utf-8")
+    run = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT}", str(source)],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return run.stdout if run.returncode else None
+
+
+def main():
+    cases = [(f"{name}, in {language}", program, words, command, suffix)
+             for name, program, words in CASES for language, command, suffix in COMPILERS]
+    failed = 0
+    print(f"1..{len(cases)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, program, words, command, suffix) in enumerate(cases, 1):
+            error = compile_error(command, suffix, program, folder)
+            good = error is None if words is None else error is not None and words in error
+            failed += not good
+            print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
+            if not good:
+                print(error, file=sys.stderr)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

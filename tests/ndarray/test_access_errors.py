@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Programs with one access of a type that does not fit what it is to open, or one index of another rank:
+the first error says so."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import compile_errors  # pylint: disable=wrong-import-position
+
+PROGRAM = """\
+#include "harray.h"
+typedef double real3[3];
+typedef struct {{ real3 at; }} point;
+typedef void (*call)(int);
+HARRAY(point);
+HARRAY(call);
+HARRAY_NAMED(of_type, {type});
+int f(harray_double list, array_double_2 matrix, darray x, unsigned mode);
+int f(harray_double list, array_double_2 matrix, darray x, unsigned mode) {{
+    const unsigned read = HA_READ;
+    {access} v;
+    ha_write_double_2 w;
+    ha_read_darray of_any;
+    ha_access plain;
+    (void)list, (void)matrix, (void)x;
+    int failed = ha_open_view(&v, {view}, HA_NULL_, {how}) != HA_OK;
+    failed += ha_open_view(&w, matrix, HA_NULL_, mode) != HA_OK;
+    failed += ha_open_view(&w, matrix, HA_NULL_, HA_OVERWRITE | HA_TRY) != HA_OK;
+    failed += ha_open_view(&of_any, x, HA_NULL_, read) != HA_OK;
+    failed += ha_open_view(&plain, x, HA_NULL_, HA_WRITE) != HA_OK;
+    failed += ha_span_of(&{spanned}, {seen}) != HA_OK;
+    {opening} {{
+        const double element = HA_AT(u.span, {index});
+        failed += element > 1;
+    }}
+    {overwriting} v1.data[0] = 1;
+    {part} failed += v2.data[0] > 1;
+    return failed;
+}}
+"""
+
+GOOD = {"access": "ha_read_double_2", "view": "matrix", "how": "HA_READ", "spanned": "w",
+        "seen": "matrix", "opening": "HA_READING(u, matrix, HA_NULL_)", "index": "0, 1",
+        "overwriting": "HA_OVERWRITING(v1, list, HA_NULL_, 5)",
+        "part": "HA_READING_RANGE(v2, list, HA_NULL_, 0, 1)", "type": "const char *"}
+OWN = ["of no type of the array"]
+SPAN = ["of no type of the view"]
+READS = ["is opened for writing"]
+RANK = ["one number for each dimension"]
+LIST = ["of a harray_T only"]
+CASES = [
+    ("a list's access for a matrix", {"access": "ha_read_double"}, OWN),
+    ("another rank", {"access": "ha_read_double_3"}, OWN),
+    ("another type", {"access": "ha_read_float_2"}, OWN),
+    ("a darray's for a matrix", {"access": "ha_read_darray"}, OWN),
+    ("a matrix's for a darray", {"view": "x"}, OWN),
+    ("a matrix's for a list", {"view": "list"}, OWN),
+    ("a list's for a darray", {"access": "ha_write_double", "view": "x"}, OWN),
+    ("one to read for writing", {"how": "HA_WRITE"}, READS),
+    ("one to read for overwriting", {"how": "HA_OVERWRITE"}, READS),
+    ("one to read for trying to write", {"how": "HA_WRITE | HA_TRY"}, READS),
+    ("the span of another rank", {"spanned": "of_any"}, SPAN),
+    ("the span of another array", {"seen": "x"}, SPAN),
+    ("the span of what has none", {"spanned": "plain"}, SPAN),
+    ("fewer numbers than dimensions", {"index": "1"}, RANK),
+    ("more numbers than dimensions", {"index": "1, 2, 3"}, RANK),
+    ("a matrix to be overwritten with a size",
+     {"overwriting": "HA_OVERWRITING(v1, matrix, HA_NULL_, 5)"}, LIST),
+    ("a darray to be tried with a size", {"overwriting": "HA_TRY_OVERWRITING(v1, x, HA_NULL_, 5)"}, LIST),
+    ("elements that are arrays", {"type": "real3"}, ["HARRAY: real3 is an array"]),
+    ("a matrix's range", {"part": "HA_READING_RANGE(v2, matrix, HA_NULL_, 0, 1)"}, LIST),
+]
+
+if __name__ == "__main__":
+    compile_errors.check(PROGRAM, GOOD, CASES)
