@@ -119,7 +119,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_set(ha_array *array, size_t index, const
  * grow when next opened, and do not shrink. HA_ERR_MEMORY when the size overflows. */
 HA_API HA_MUST_CHECK ha_status ha_array_resize(ha_array *array, size_t n);
 
-/* Makes room for n elements at a context; size and values stay. */
+/* Makes room for n elements at a context; size and values stay. As long as no element has a value there,
+ * another array may get the memory when there is no other left. */
 HA_API HA_MUST_CHECK ha_status ha_array_reserve(ha_array *array, ha_context *context, size_t n);
 
 HA_API HA_MUST_CHECK ha_status ha_array_clear(ha_array *array); /* size 0, memory kept */

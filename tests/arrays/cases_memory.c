@@ -527,6 +527,142 @@ TEST(two_threads_and_one_that_trims) {
     assert_int_equal(usage().handed_out, 0);
 }
 
+/* ---- what nobody has a value in gives way ---------------------------------------------------- */
+
+enum { LARGE = 1000 }; /* elements: of two such arrays one fits */
+
+static void use_small_pool(void) { use_pool(LARGE * sizeof(double) * 3 / 2); }
+
+static void drop_all(void) {
+    for (size_t i = 0; i < MOST_ARRAYS; i++)
+        if (arrays[i]) drop_array(arrays[i]);
+    leave_pool();
+}
+
+static harray_double filled_at(size_t n, double value, ha_context *c) {
+    harray_double x = keep(harray_double_new_at(n, c));
+    HA_OVERWRITING_ALL(v, x, c) fill(&v, value);
+    else fail();
+    return x;
+}
+
+/* Opens x for reading, for which there is no memory. */
+static void expect_no_room(harray_double x) {
+    ha_read_double v;
+    REFUSED(HA_ERR_MEMORY, ha_open(&v, x.array, C, HA_READ, 0, HA_END));
+}
+
+TEST(full_of_values) {
+    use_small_pool();
+    harray_double x = filled_at(LARGE, 3, C), y = filled_at(LARGE, 4, M1);
+    touch(x, M1); /* so that they are elsewhere, too */
+    expect_no_room(y);
+    assert_int_equal(CAPACITY(x, C), LARGE);
+    assert_true(VALID(x, C));
+    drop_all();
+}
+
+TEST(full_of_what_was_written_elsewhere) {
+    use_small_pool();
+    harray_double x = filled_at(LARGE, 3, C), y = filled_at(LARGE, 4, M1);
+    assert_true(sum_at(x, C) == 3. * LARGE);
+    touch(x, M1);
+    add_at(x, M1, 2);
+    assert_int_equal(CAPACITY(x, C), LARGE);
+    assert_true(sum_at(y, C) == 4. * LARGE);
+    assert_int_equal(CAPACITY(x, C), 0);
+    add_at(y, M1, 2);
+    assert_true(sum_at(x, C) == 5. * LARGE);
+    assert_int_equal(CAPACITY(y, C), 0);
+    assert_true(sum_at(y, M1) == 6. * LARGE);
+    drop_all();
+}
+
+/* Two blocks that two queues still read: they keep their values until they have, and are both waited for. */
+TEST(full_of_what_is_still_read) {
+    enum { HALF = LARGE * 6 / 10 };
+    use_small_pool();
+    ha_context *reader[2] = {ha_context_fork(C), C};
+    harray_double x[2] = {filled_at(HALF, 3, C), filled_at(HALF, 5, C)};
+    harray_double y = filled_at(LARGE, 4, M1);
+    double sum[2] = {0, 0};
+    for (int i = 0; i < 2; i++) touch(x[i], M1);
+    SUCCEEDS(ha_context_finish(M1));
+    for (int i = 0; i < 2; i++) {
+        HA_READING(v, x[i], reader[i]) start_sum(&v, &sum[i]);
+        else fail();
+        HA_OVERWRITING_ALL(v, x[i], M1) fill(&v, 1);
+        else fail();
+    }
+    assert_true(sum_at(y, C) == 4. * LARGE);
+    assert_true(sum[0] == 3. * HALF && sum[1] == 5. * HALF);
+    assert_int_equal(CAPACITY(x[0], C) + CAPACITY(x[1], C), 0);
+    SUCCEEDS(ha_context_unfork(reader[0]));
+    drop_all();
+}
+
+TEST(full_of_what_is_open) {
+    use_small_pool();
+    harray_double x = keep(harray_double_new_at(LARGE, C)), y = filled_at(LARGE, 4, M1);
+    HA_OVERWRITING_ALL(v, x, C) {
+        expect_no_room(y);
+        fill(&v, 2);
+    }
+    else fail();
+    assert_true(sum_at(x, C) == 2. * LARGE);
+    drop_all();
+}
+
+TEST(full_of_what_is_open_without_a_value) {
+    use_small_pool();
+    harray_double x = keep(harray_double_new_at(0, C)), y = filled_at(LARGE, 4, M1);
+    SUCCEEDS(ha_array_reserve(x.array, C, LARGE));
+    HA_OVERWRITING(v, x, C, 0) expect_no_room(y);
+    else fail();
+    assert_int_equal(CAPACITY(x, C), LARGE);
+    drop_all();
+}
+
+/* Memory that was asked for ahead is kept while there is other memory. */
+TEST(full_of_what_was_reserved) {
+    use_small_pool();
+    harray_double x = keep(harray_double_new_at(0, C)), y = filled_at(LARGE / 4, 4, M1);
+    SUCCEEDS(ha_array_reserve(x.array, C, LARGE));
+    assert_true(sum_at(y, C) == 4. * LARGE / 4);
+    assert_int_equal(CAPACITY(x, C), LARGE);
+    assert_true(sum_at(filled_at(LARGE, 2, M1), C) == 2. * LARGE);
+    assert_int_equal(CAPACITY(x, C), 0);
+    drop_all();
+}
+
+/* While values are on their way into a block, it is its array's, though they do not count as valid yet. */
+static harray_double in_between;
+static const ha_queue_ops *usual;
+
+static ha_status copy_and_look(void *queue, void *to, const void *from, size_t bytes) {
+    ha_context *c = C;
+    ha_read_double v;
+    c->ops = usual;
+    assert_int_equal(ha_open(&v, in_between.array, c, HA_READ, 0, HA_END), HA_ERR_MEMORY);
+    assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+    return usual->copy(queue, to, from, bytes);
+}
+
+TEST(full_of_what_arrives) {
+    use_small_pool();
+    if (!C->ops) skip(); /* the host's */
+    harray_double x = filled_at(LARGE, 3, H);
+    in_between = filled_at(LARGE, 4, H);
+    ha_queue_ops watched = *C->ops;
+    usual = C->ops;
+    watched.copy = copy_and_look;
+    C->ops = &watched;
+    SUCCEEDS(ha_array_prefetch(x.array, C, 0, HA_END));
+    assert_ptr_equal(C->ops, usual);
+    assert_true(sum_at(x, C) == 3. * LARGE);
+    drop_all();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FRESH(high_water_rises),
@@ -549,6 +685,13 @@ int main(void) {
         FRESH(allocator_is_forgotten),
         FRESH(allocator_fails),
         FRESH(cached_blocks_make_way),
+        FRESH(full_of_values),
+        FRESH(full_of_what_was_written_elsewhere),
+        FRESH(full_of_what_is_still_read),
+        FRESH(full_of_what_is_open),
+        FRESH(full_of_what_is_open_without_a_value),
+        FRESH(full_of_what_was_reserved),
+        FRESH(full_of_what_arrives),
         FRESH(exact_when_it_has_to_be),
         FRESH(allocate_and_release),
         FRESH(allocated_memory_is_usable),

@@ -72,14 +72,6 @@ HA_IN_ ha_arrays_seen ha_look_at_arrays(void) {
     return seen;
 }
 
-/* The memory that was opened next after m; NULL as m: the host's. */
-HA_IN_ ha_memory *ha_next_memory(const ha_memory *m) {
-    if (!m) return &ha_host_memory;
-    ha_memory *next = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE), *last = NULL;
-    for (; next && next != m; next = next->next) last = next; /* the newest is the first */
-    return last;
-}
-
 /* ---- the table ----------------------------------------------------------------------------- */
 
 enum { HA_REPORT_ROWS = 20 };

@@ -381,4 +381,12 @@ ha_scope_ ha_on_begin_(ha_context *c) {
 
 void ha_on_end_(ha_scope_ *s) { ha_self.current = s->outer; }
 
+/* The memory that was opened next after m; NULL as m: the host's. */
+HA_IN_ ha_memory *ha_next_memory(const ha_memory *m) {
+    if (!m) return &ha_host_memory;
+    ha_memory *next = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE), *last = NULL;
+    for (; next && next != m; next = next->next) last = next; /* the newest is the first */
+    return last;
+}
+
 #endif

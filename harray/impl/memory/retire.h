@@ -201,15 +201,6 @@ HA_IN_ int ha_bytes_of(size_t n, size_t element, size_t *bytes) {
     return !__builtin_mul_overflow(n, element, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
-/* The same, waiting for retired blocks if need be. */
-HA_IN_ ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
-    ha_attempt attempt = {0};
-    ha_status s;
-    while ((s = ha_block_take_for(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY_)
-        if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
-    return s;
-}
-
 /* Makes sure that it will be known when these operations have happened. Waits for a queue that
  * cannot record an event. */
 HA_IN_ void ha_ops_cover(ha_ops *o) {

@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_RECORDS_CREATE_H
 
 #include "access_spec.h"
+#include "reach.h"
 #include "transfer.h"
 #include "../../records.h"
 #include "../array/all.h"

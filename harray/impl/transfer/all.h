@@ -1,6 +1,7 @@
 #ifndef HARRAY_IMPL_TRANSFER_ALL_H
 #define HARRAY_IMPL_TRANSFER_ALL_H
 
+#include "reclaim.h"
 #include "links.h"
 #include "plan.h"
 #include "queue.h"

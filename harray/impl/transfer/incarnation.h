@@ -5,6 +5,7 @@
 #define HARRAY_IMPL_TRANSFER_INCARNATION_H
 
 #include "queue.h"
+#include "reclaim.h"
 
 /* ---- new blocks ---------------------------------------------------------------------------- */
 
@@ -15,7 +16,7 @@ HA_IN_ ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes,
     if (HA_DEBUGGING_ && use == HA_LIVE) pinned = NULL; /* only pageable memory is protected */
     if (pinned && !ha_block_take_for(use, pinned, bytes, block, &once)) return HA_OK;
     if (pinned) ha_forget_note();
-    return ha_block_take_for(use, &ha_host_memory, bytes, block, attempt);
+    return ha_block_take(use, &ha_host_memory, bytes, block, attempt);
 }
 
 /* The same for the host, waiting for retired blocks if need be. */
@@ -48,10 +49,10 @@ HA_IN_ ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnati
                                            const ha_context *c, size_t bytes, ha_block **block,
                                            ha_attempt *attempt) {
     if (in->memory != &ha_host_memory)
-        return ha_block_take_for(HA_LIVE, in->memory, bytes, block, attempt);
+        return ha_block_take(HA_LIVE, in->memory, bytes, block, attempt);
     if (!c->ops || c->memory != in->memory) c = a->first_touch;
     if (c->home->pinned && ha_asks(c))
-        return ha_block_take_for(HA_LIVE, c->home->pinned, bytes, block, attempt);
+        return ha_block_take(HA_LIVE, c->home->pinned, bytes, block, attempt);
     return ha_host_block_take(HA_LIVE, c->home->pinned, bytes, block, attempt);
 }
 

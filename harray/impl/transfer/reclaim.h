@@ -1,0 +1,89 @@
+/* Room in a memory that is full: blocks of arrays in which nothing is valid there, because it was written
+ * elsewhere since, or never. Called by a thread that has another array busy, and holds no lock. */
+#ifndef HARRAY_IMPL_TRANSFER_RECLAIM_H
+#define HARRAY_IMPL_TRANSFER_RECLAIM_H
+
+#include "../state/all.h"
+
+/* Whether the block can be taken away at once, as nobody works on it or would miss an error of it. */
+HA_IN_ int ha_is_unused(const ha_array *a, ha_incarnation *in) HA_REQUIRES_(a->lock) {
+    if (!in->block || in->wrapped || in->valid.n || in->ops.promised) return 0;
+    for (uint32_t i = a->read_only; i < a->holders; i++)
+        if (a->holder[i].context->memory == in->memory) return 0;
+    for (uint32_t i = 0; i < in->ops.n; i++) {
+        const ha_operation *o = &ha_ops_list(&in->ops)[i];
+        if (ha_lost_write(o) || ha_error_in(o)) return 0;
+    }
+    return 1;
+}
+
+/* Takes the block away, with the operations on it. */
+HA_IN_ ha_block *ha_unused_take(ha_incarnation *in) {
+    ha_block *b = in->block;
+    b->ops = in->ops;
+    in->ops = (ha_ops){.grid = in->ops.grid};
+    in->block = NULL;
+    in->data = NULL;
+    in->capacity = 0;
+    return b;
+}
+
+/* The array's unused blocks of a memory, in front of `list`. An array that is busy keeps its own. */
+HA_IN_ ha_block *ha_unused_of(ha_array *a, const ha_memory *m, ha_block *list) {
+    ha_lock(a);
+    for (ha_incarnation *in = &a->first; in && !a->busy; in = in->next) {
+        if (!in->block || in->block->memory != m || !ha_is_unused(a, in)) continue;
+        ha_block *b = ha_unused_take(in);
+        b->next = list;
+        list = b;
+    }
+    ha_unlock(a);
+    return list;
+}
+
+/* Those of all arrays that were first touched in a memory. */
+HA_IN_ ha_block *ha_unused_of_all(ha_memory *first, const ha_memory *m, ha_block *list) {
+    ha_spin_lock(&first->pool.lock);
+    for (ha_alive *a = first->pool.alive; a; a = a->next)
+        list = ha_unused_of(ha_array_of_alive(a), m, list);
+    ha_spin_unlock(&first->pool.lock);
+    return list;
+}
+
+/* Gives back the blocks of a memory that no array has a value in. Returns whether there were any; the
+ * attempt then waits for the operations on them, too. */
+HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
+    ha_block *list = ha_unused_of_all(&ha_host_memory, m, NULL);
+    for (ha_memory *first = NULL; (first = ha_next_memory(first));)
+        list = ha_unused_of_all(first, m, list);
+    if (!list) return 0;
+    for (ha_block *b = list, *next; b; b = next) {
+        ha_ops ops = b->ops;
+        next = b->next;
+        memset(&b->ops, 0, sizeof b->ops);
+        ha_block_retire(b, &ops);
+    }
+    attempt->retired = 0;
+    return 1;
+}
+
+/* A block of so many bytes. A memory that is full is asked again without what is unused there. HA_RETRY_ when
+ * there may be room once attempt->point has passed. */
+HA_IN_ ha_status ha_block_take(ha_use use, ha_memory *m, size_t bytes, ha_block **block,
+                               ha_attempt *attempt) {
+    ha_status s;
+    do s = ha_block_take_for(use, m, bytes, block, attempt);
+    while (s == HA_ERR_MEMORY && ha_memory_reclaim_unused(m, attempt));
+    return s;
+}
+
+/* The same, waiting for retired blocks if need be. */
+HA_IN_ ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
+    ha_attempt attempt = {0};
+    ha_status s;
+    while ((s = ha_block_take(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY_)
+        if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
+    return s;
+}
+
+#endif
