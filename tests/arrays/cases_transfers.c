@@ -308,10 +308,13 @@ TEST(cheapest_source) {
     HA_CHECK(ha_link_set((ha_memory *)(uintptr_t)device, M1->memory, 5000, 5000));
     HA_CHECK(ha_link_set((ha_memory *)(uintptr_t)device, &ha_host_memory, 9000, 9000));
     SUCCEEDS(ha_context_finish(M1));
-    hold(M1); /* a copy from the peer runs on C's own queue, so it is not held up */
+    hold(M1); /* a copy from the peer runs on C's own queue: it waits for C alone */
+    hold(C);
     touch(x, C);
     const ha_incarnation *peer = ha_incarnation_find(x.array, M1->memory);
     assert_true(peer->ops.n > 0 && peer->ops.two[0].at.queue == C);
+    let_go(C);
+    SUCCEEDS(ha_context_finish(C));
     let_go(M1);
     drop(x);
     SUCCEEDS(ha_shutdown());
