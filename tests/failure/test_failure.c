@@ -8,6 +8,7 @@
  * array. What cannot fail (closing, freeing, shutting down) goes on while failures are armed.
  *
  * What a failed call may leave behind, and nothing else:
+ *   - no capacity where an array had no value, as that is asked for when there is no memory
  *   - more capacity where the array already had some, or where a staging copy stays
  *   - on the way to a device: one more valid copy on the host, of what another device has
  *   - ha_array_assign_at: one more valid copy of the source, at the context

@@ -72,8 +72,9 @@ HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
 HA_IN_ ha_status ha_block_take(ha_use use, ha_memory *m, size_t bytes, ha_block **block,
                                ha_attempt *attempt) {
     ha_status s;
-    do s = ha_block_take_for(use, m, bytes, block, attempt);
-    while (s == HA_ERR_MEMORY && ha_memory_reclaim_unused(m, attempt));
+    while ((s = ha_block_take_for(use, m, bytes, block, attempt)) == HA_ERR_MEMORY &&
+           ha_memory_reclaim_unused(m, attempt))
+        ha_forget_note();
     return s;
 }
 
