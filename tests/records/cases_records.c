@@ -6,6 +6,7 @@
  *     HARRAY_SEED=n         the first world */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+#define HA_LAYOUT_TESTING
 #include "../../harray_records.h"
 #include "../support/matrix.h"
 #include "records_steps.h"
@@ -315,6 +316,42 @@ HA_FN void add_to_part(plane v, int64_t first, int64_t last) {
 }
 HA_QUEUED(add_to_part, plane, int64_t, int64_t);
 
+/* ---- many fields ------------------------------------------------------------------------------ */
+
+/* Makes an array of records of so many fields, of one type or in one array field, and opens every other
+ * one; gives the steps that looking for them takes. */
+static uint64_t steps_of_fields(int n, int in_one) {
+    char *text = (char *)malloc(32 * (size_t)n + 32), *what = (char *)malloc(32 * (size_t)n + 32);
+    int64_t extent = 2;
+    assert_true(text && what);
+    int t = in_one ? sprintf(text, "f[%d]:f32", n) : 0, w = sprintf(what, "overwrite");
+    for (int i = 0; i < n; i++) {
+        const int k = i * 7919 % n; /* in some other order */
+        if (!in_one) t += sprintf(text + t, "f%d:f32 ", k);
+        if (i % 2) w += sprintf(what + w, in_one ? "%sf[%d]" : "%sf%d", i > 1 ? "+" : " ", k);
+    }
+    ha_record *record = ha_record_parse(text, NULL);
+    assert_non_null(record);
+    const uint64_t before = ha_layout_steps_;
+    ha_records *r = ha_records_new(record, 1, &extent, "soa(single)");
+    assert_non_null(r);
+    SUCCEEDS(try_open(r, H, what, 0, HA_END));
+    const uint64_t steps = ha_layout_steps_ - before;
+    SUCCEEDS(ha_records_free(r));
+    ha_record_free(record);
+    free(text);
+    free(what);
+    return steps;
+}
+
+TEST(many_fields_are_found_among_many) {
+    for (int in_one = 0; in_one <= 1; in_one++) {
+        const uint64_t few = steps_of_fields(100, in_one), many = steps_of_fields(800, in_one);
+        assert_true(few > 50);
+        if (many >= 8 * few * 2) fail_msg("%d steps, then %d", (int)few, (int)many);
+    }
+}
+
 /* ---- boxes ------------------------------------------------------------------------------------ */
 
 /* Cells with room for more records than they have, and a row of ghost cells at each side. */
@@ -568,6 +605,7 @@ int main(int argc, char **argv) {
         CASE(layouts_that_do_not_do),
         CASE(views_with_a_layout),
         CASE(views_of_packed_records),
+        CASE(many_fields_are_found_among_many),
         CASE(boxes_move_only_what_is_occupied),
         CASE(boxes_lock_nothing_else),
         CASE(boxes_that_are_not_inside),

@@ -190,9 +190,7 @@ HA_IN_ ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *
     s = ha_records_open_one(&x, r, a, index, mode, operation);
     for (int64_t leaf = 0; leaf < state->leaves && !s; leaf++) {
         const ha_mapped records = {x.mapping, x.blob};
-        ha_leaf described = {.type = HA_DTYPE_NONE};
-        (void)!ha_record_leaf(state->record, leaf, &described);
-        char *at = (char *)value + described.offset;
+        char *at = (char *)value + state->leaf[leaf].offset;
         if (mode == HA_READ)
             ha_mapped_get(&records, leaf, index, at);
         else
