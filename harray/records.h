@@ -161,8 +161,8 @@ HA_API ha_status ha_records_open_(ha_records_access *access, ha_records *records
 /* Records [first, last) of the slowest index. In a box HA_TO_END_ as `last` is the extent. */
 #define HA_TO_END_ PTRDIFF_MIN
 HA_UNUSED static inline ha_region ha_records_rows_(size_t first, size_t last) {
-    return ha_box4((ptrdiff_t)first, last == HA_END ? HA_TO_END_ : (ptrdiff_t)last, 0, HA_TO_END_,
-                   0, HA_TO_END_, 0, HA_TO_END_);
+    return ha_box4(HA_TO_(ptrdiff_t, first), last == HA_END ? HA_TO_END_ : HA_TO_(ptrdiff_t, last),
+                   0, HA_TO_END_, 0, HA_TO_END_, 0, HA_TO_END_);
 }
 
 /* Ends it, by the thread that opened it: as ha_close. */

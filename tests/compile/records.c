@@ -14,6 +14,7 @@ typedef struct {
 HA_RECORD(body)
 HA_VIEW(sky, body, 1, HA_ANY)
 HA_RECORDS(bodies, sky);
+HA_VIEW_DEBUG(sky, body)
 HA_VIEW(fixed, body, 1, HA_SOA)
 HA_RECORDS(fixed_bodies, fixed);
 HA_VIEW(grid, body, 2, HA_AOSOA(8, HA_ROWS), HA_COL)
