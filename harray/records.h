@@ -23,6 +23,7 @@
 #ifndef HARRAY_RECORDS_H
 #define HARRAY_RECORDS_H
 
+#include "../layout/each.h"
 #include "../layout/mapped.h"
 #include "access.h"
 #include "array.h"
@@ -130,6 +131,7 @@ typedef struct ha_records_access {
     const ha_mapping *mapping; /* of all records, whatever the range; until it is closed */
     void *const *blob;   /* its blobs, in the context's memory; the table until it is closed */
     int64_t first, last; /* of the slowest index */
+    ha_region box;       /* of all indices; [0, 1) where there is none */
     ha_status status;    /* of the opening */
     int parts_;          /* accesses to fields that are neighbours, and opened alike */
     ha_access part_[4], *more_;
@@ -145,10 +147,23 @@ typedef struct ha_records_access {
  * whole: there two accesses conflict whatever their fields, when one of them writes. Errors as ha_open, and
  * HA_ERR_ARGUMENT when `what` is no such text, names what the record does not have, or a field twice. */
 #define ha_records_open(access, records, context, what, first, last)                               \
-    ha_records_open_(access, records, context, what, first, last, HA_SITE)
+    ha_records_open_(access, records, context, what, ha_records_rows_(first, last), HA_SITE)
+
+/* The same of a box of indices, such as ha_box2(1, n - 1, 1, m - 1): only these records are locked, moved
+ * and, when they are written, valid nowhere else any more. HA_ERR_ARGUMENT when it is not inside the
+ * extents, or has an index of a dimension that the records do not have. */
+#define ha_records_open_box(access, records, context, what, box)                                   \
+    ha_records_open_(access, records, context, what, box, HA_SITE)
 HA_API ha_status ha_records_open_(ha_records_access *access, ha_records *records,
-                                  ha_context *context, const char *what, size_t first, size_t last,
+                                  ha_context *context, const char *what, ha_region box,
                                   const char *site);
+
+/* Records [first, last) of the slowest index. In a box HA_TO_END_ as `last` is the extent. */
+#define HA_TO_END_ PTRDIFF_MIN
+HA_UNUSED static inline ha_region ha_records_rows_(size_t first, size_t last) {
+    return ha_box4(HA_TO_(ptrdiff_t, first), last == HA_END ? HA_TO_END_ : HA_TO_(ptrdiff_t, last),
+                   0, HA_TO_END_, 0, HA_TO_END_, 0, HA_TO_END_);
+}
 
 /* Ends it, by the thread that opened it: as ha_close. */
 #define ha_records_close(access) ha_records_close_(access)

@@ -68,44 +68,54 @@
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 
-#define HA_USING(v, r, ctx, what) HA_USING_(v, r, view_, ctx, what, 0, HA_END)
+#define HA_USING(v, r, ctx, what) HA_USING_(v, r, view_, ctx, what, ha_records_rows_(0, HA_END))
 
-/* Records [first, last) of the slowest index only. The view has all indices all the same; loops go over
- * its part: HA_EACH_IN(sky, v, at, HA_USED_REGION(sky, v)). */
-#define HA_USING_PART(v, r, ctx, what, first, last) HA_USING_(v, r, view_, ctx, what, first, last)
-#define HA_USED_REGION(V, v) (V##_part_(v, HA_USED(v).first, HA_USED(v).last))
+/* Records [first, last) of the slowest index only. The view has all indices all the same: loops go over
+ * what is open. */
+#define HA_USING_PART(v, r, ctx, what, first, last)                                                \
+    HA_USING_(v, r, view_, ctx, what, ha_records_rows_(first, last))
+
+/* Records of a box of indices only (layout/each.h). Of cells with room for more records than they have, or
+ * with others around them, that is what is there: HA_USING_BOX(v, r, ctx, "read pos", ha_box2(1, n - 1, 0, 20)).
+ * Errors as ha_records_open_box. */
+#define HA_USING_BOX(v, r, ctx, what, box) HA_USING_(v, r, view_, ctx, what, box)
+
+/* The indices that a scope has opened, for loops: HA_EACH_IN(sky, v, at, HA_USED_REGION(sky, v)). */
+#define HA_USED_REGION(V, v) (HA_USED(v).box)
 
 /* To read only: v is a sky_const. `paths` is a text in quotes: "pos+mass", or "" for all. */
-#define HA_READING_RECORDS(v, r, ctx, paths) HA_USING_(v, r, const_, ctx, "read " paths, 0, HA_END)
+#define HA_READING_RECORDS(v, r, ctx, paths)                                                       \
+    HA_USING_(v, r, const_, ctx, "read " paths, ha_records_rows_(0, HA_END))
 
 /* As a declaration: open to the end of the enclosing block. Look at HA_USED(v).status. */
 #define HA_SCOPED_USE(v, r, ctx, what)                                                             \
     ha_records_access HA_USED_(v)                                                                  \
         __attribute__((__cleanup__(ha_records_close_scope_))) = HA_CLOSED_;                        \
     __typeof__(*(r).view_) v##_made_;                                                              \
-    __typeof__(*(r).view_) v HA_UNUSED = (HA_OPEN_RECORDS_(v, r, ctx, what, 0, HA_END), v##_made_)
+    __typeof__(*(r).view_) v HA_UNUSED =                                                           \
+        (HA_OPEN_RECORDS_(v, r, ctx, what, ha_records_rows_(0, HA_END)), v##_made_)
 
 /* The access of a view that one of these has declared: a ha_records_access. */
 #define HA_USED(v) HA_USED_(v)
 #define HA_USED_(v) v##_used_
 
 /* The view is a copy, whose address nobody else has: compilers know then that loops do not change it. */
-#define HA_USING_(v, r, kind, ctx, what, first, last)                                              \
+#define HA_USING_(v, r, kind, ctx, what, box)                                                      \
     for (ha_records_access HA_USED_(v) __attribute__((__cleanup__(ha_records_close_scope_))),      \
          *v##_once_ = ha_records_not_used_(&HA_USED_(v));                                          \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
         for (__typeof__(*(r).kind) v##_made_; v##_once_; v##_once_ = HA_NULL_)                     \
             for (__typeof__(*(r).kind) v HA_UNUSED =                                               \
-                     (HA_OPEN_RECORDS_(v, r, ctx, what, first, last), v##_made_);                  \
+                     (HA_OPEN_RECORDS_(v, r, ctx, what, box), v##_made_);                          \
                  v##_once_; v##_once_ = HA_NULL_)                                                  \
                 if (HA_USED_(v).status == HA_OK)
 
 /* Makes v_made_. */
-#define HA_OPEN_RECORDS_(v, r, ctx, what, first, last)                                             \
+#define HA_OPEN_RECORDS_(v, r, ctx, what, box)                                                     \
     __extension__({                                                                                \
         const __typeof__(r) ha_r_ = (r);                                                           \
         HA_IGNORE(ha_records_use_(&HA_USED_(v), ha_r_.records, ha_r_.type_, &v##_made_,            \
-                                  sizeof v##_made_, ctx, what, first, last, HA_SITE));             \
+                                  sizeof v##_made_, ctx, what, box, HA_SITE));                     \
     })
 
 /* For scopes: an access that is not open, and sets the rest when it is opened. */
@@ -195,7 +205,7 @@ HA_API ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const in
 /* Opens, and makes the view, which is all zeros when that fails. */
 HA_API ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                                  const ha_records_type_ *type, void *view, size_t view_bytes,
-                                 ha_context *context, const char *what, size_t first, size_t last,
+                                 ha_context *context, const char *what, ha_region box,
                                  const char *site);
 HA_API void ha_records_close_scope_(void *access); /* closes it if it is open */
 

@@ -130,12 +130,6 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
     typedef R V##_value_;                                                                          \
     enum { V##_rank_ = D, V##_order_ = O };                                                        \
     HA_HOST_FN_ const ha_record *V##_described_(void) { return &R##_record; }                      \
-    HA_HOST_FN_ ha_region V##_part_(V ha_v, ptrdiff_t ha_first, ptrdiff_t ha_last) {               \
-        ha_region ha_r = V##_region(ha_v);                                                         \
-        ha_r.first[0] = ha_first;                                                                  \
-        ha_r.last[0] = ha_last;                                                                    \
-        return ha_r;                                                                               \
-    }                                                                                              \
     HA_HOST_FN_ V V##_shifted_(V ha_v, uintptr_t ha_first, uintptr_t ha_bytes,                     \
                                uintptr_t ha_shift) {                                               \
         for (int ha_j = 0; ha_j < HA_TO_(int, V##_pointers_); ha_j++) {                            \

@@ -11,6 +11,10 @@
  * for numbers, as the path becomes a text, too. A list may leave fields out. Lists compose:
  * #define body_FIELDS HOT_FIELDS, COLD_FIELDS, where either may be empty.
  *
+ * Fields are scalars (dtype.h). Of a member whose type is a typedef of a struct list the members,
+ * (float, pos, x) and so on; of one that is a typedef of an array its elements, with the extents: (double,
+ * r, (3)), not (real3, r). Pointers are refused: what they point at has no layout. Leave them out.
+ *
  * What is wrong with a list is told at compile time, by the first error: a member that is not there
  * names the record and the path, as body_pos_w; a wrong type, one that is no scalar (dtype.h), extents
  * that are not the array's, a field listed twice, and what is no tuple say which it is in words. */

@@ -89,6 +89,18 @@ HA_API int64_t ha_record_lanes(const ha_record *record, int64_t bytes);
 HA_API HA_MUST_CHECK ha_status ha_record_find(const ha_record *record, const char *path,
                                               int64_t from, int64_t *first);
 
+/* For who looks for many paths in a right record: its fields, `sorted`, by their paths; and, with *at < 0 at
+ * first, the next leaves below a path, neighbours: [*first, *end); 0: there are no more. */
+typedef struct ha_sorted_field_ {
+    uint16_t field, leaf; /* its number, and that of its first leaf */
+} ha_sorted_field_;
+HA_API void ha_record_sort_(const ha_record *record, ha_sorted_field_ *sorted);
+HA_API int ha_record_below_(const ha_record *record, const ha_sorted_field_ *sorted,
+                            const char *path, int64_t *at, int64_t *first, int64_t *end);
+
+/* All leaves of a right record. */
+HA_API void ha_record_all_leaves_(const ha_record *record, ha_leaf *leaf);
+
 /* HA_OK for a right record: names are right and none is part of another, scalars are known, all
  * leaves lie inside the struct, and there are at least one and at most HA_MOST_LEAVES of them. Else
  * HA_ERR_ARGUMENT, with why in *error. */

@@ -362,6 +362,22 @@
     } \
     HA_FN void V##_##list##_store(V ha_v, ha_cursor ha_c, V##_value_ ha_r) { HA_FOR_FIELDS_(HA_VIEW_STORE_, (V, HA_MEMBER_), list##_FIELDS) } \
     HA_FN V##_value_ V##_const_##list##_load(V##_const ha_w, ha_cursor ha_c) { return V##_##list##_load(ha_w.view, ha_c); }
+
+/* For debuggers, in one file, at file scope: the view's functions and those of the record's fields are
+ * there to be called, also where compilers have put all of them into loops. */
+#define HA_VIEW_DEBUG(V, R) \
+    static void (*const V##_debug_[])(void) __attribute__((__used__)) = { \
+        HA_KEPT_FUNCTION_(V##_at), HA_KEPT_FUNCTION_(V##_load), HA_KEPT_FUNCTION_(V##_store) \
+        HA_FOR_FIELDS_(HA_KEPT_FIELD_, V, R##_FIELDS)};
+#define HA_KEPT_FIELD_(V, T, ...) HA_KEPT_FIELD_1_(V, HA_NAME_OF_(__VA_ARGS__))
+#define HA_KEPT_FIELD_1_(V, name) HA_KEPT_FIELD_2_(V, name)
+#define HA_KEPT_FIELD_2_(V, name) \
+    , HA_KEPT_FUNCTION_(V##_##name), HA_KEPT_FUNCTION_(V##_##name##_get), HA_KEPT_FUNCTION_(V##_##name##_set)
+#ifdef __cplusplus
+#define HA_KEPT_FUNCTION_(f) reinterpret_cast<void (*)(void)>(f)
+#else
+#define HA_KEPT_FUNCTION_(f) (void (*)(void))f
+#endif
 /* clang-format on */
 
 #endif

@@ -35,6 +35,7 @@ static void *volatile nowhere; /* so that no compiler knows, and warns */
 #define ACCESS HA_ACCESS_(&open_table)
 #define SITE "tests"
 #define NO nowhere
+#define ALL ha_records_rows_(0, HA_END)
 
 static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)argument; }
 
@@ -122,10 +123,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_set, ha_records_set(NO, &number, &one_pair))                                         \
     S(records_set_at, ha_records_set(records.records, NO, &one_pair))                              \
     S(records_set_to, ha_records_set(records.records, &number, NO))                                \
-    S(records_open, ha_records_open_(&no_records, NO, NO, "read", 0, HA_END, SITE))                \
-    S(records_open_into, ha_records_open_(NO, records.records, NO, "overwrite", 0, HA_END, SITE))  \
-    S(records_open_nothing,                                                                        \
-      ha_records_open_(&no_records, records.records, NO, NO, 0, HA_END, SITE))                     \
+    S(records_open, ha_records_open_(&no_records, NO, NO, "read", ALL, SITE))                      \
+    S(records_open_into, ha_records_open_(NO, records.records, NO, "overwrite", ALL, SITE))        \
+    S(records_open_nothing, ha_records_open_(&no_records, records.records, NO, NO, ALL, SITE))     \
     S(records_close, ha_records_close_(NO))                                                        \
     S(records_run, ha_records_run_(nothing, NO, NO, 0, SITE))                                      \
     S(records_run_nothing, ha_records_run_(NULL, &open_records, NO, 0, SITE))                      \
@@ -133,9 +133,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_wait, ha_records_wait_(NO, SITE))                                                    \
     S(records_prefetch, ha_records_prefetch_(NO, NO, NO, 0, HA_END, SITE))                         \
     S(records_use,                                                                                 \
-      ha_records_use_(&no_records, NO, NO, &view, sizeof view, NO, "read", 0, HA_END, SITE))       \
+      ha_records_use_(&no_records, NO, NO, &view, sizeof view, NO, "read", ALL, SITE))             \
     S(records_use_nothing, ha_records_use_(&no_records, records.records, records.type_, &view,     \
-                                           sizeof view, NO, NO, 0, HA_END, SITE))
+                                           sizeof view, NO, NO, ALL, SITE))
 
 #define NUMBERS(S)                                                                                 \
     S(dtype_find, ha_dtype_find("double", NO))                                                     \

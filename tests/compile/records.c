@@ -14,6 +14,7 @@ typedef struct {
 HA_RECORD(body)
 HA_VIEW(sky, body, 1, HA_ANY)
 HA_RECORDS(bodies, sky);
+HA_VIEW_DEBUG(sky, body)
 HA_VIEW(fixed, body, 1, HA_SOA)
 HA_RECORDS(fixed_bodies, fixed);
 HA_VIEW(grid, body, 2, HA_AOSOA(8, HA_ROWS), HA_COL)
@@ -83,6 +84,8 @@ static int use_scopes(bodies stars, bodies others, ha_context *context) {
     }
     HA_USING_PART(view, stars, ha_host(), "write pos", 1, 3)
     HA_EACH_IN(sky, view, at, HA_USED_REGION(sky, view)) * sky_pos_y(view, at) = 9;
+    HA_USING_BOX(view, stars, ha_host(), "write mass", ha_box1(1, 2))
+    HA_EACH_IN(sky, view, at, HA_USED_REGION(sky, view)) * sky_mass(view, at) += 0;
     HA_READING_RECORDS(view, stars, ha_host(), "pos+mass") {
         const ha_cursor at = sky_const_at(view, 2);
         failed += *sky_const_pos_x(view, at) < 3 || *sky_const_pos_y(view, at) < 9;

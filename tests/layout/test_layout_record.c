@@ -221,12 +221,73 @@ static void test_sixty_four_fields(void **state) {
     wides_free(v);
 }
 
+static char names[64][40];
+static int64_t named;
+
+/* The first leaf of this name, or below it, at or behind `from`; by their names alone. */
+static int64_t found_by_name(const char *path, int64_t from) {
+    const size_t n = strlen(path);
+    for (int64_t leaf = from; leaf < named; leaf++) {
+        const char *name = names[leaf];
+        if (n && !strncmp(name, path, n) && (!name[n] || name[n] == '.' || name[n] == '['))
+            return leaf;
+    }
+    return -1;
+}
+
+static void find_alike(const ha_record *r, const char *path) {
+    ha_sorted_field_ sorted[HA_MOST_LEAVES];
+    int64_t at = -1, first, end, leaf, found = 0, all = 0;
+    for (int64_t from = 0; from <= named; from++) {
+        const int64_t expect = found_by_name(path, from);
+        all += expect == from && from < named;
+        if (from % 7 && expect >= 0) continue;
+        leaf = -1;
+        const ha_status s = ha_record_find(r, path, from, &leaf);
+        if (leaf != expect || (s == HA_OK) != (expect >= 0))
+            fail_msg("'%s' from %d: %d, not %d", path, (int)from, (int)leaf, (int)expect);
+    }
+    if (!*path) return;
+    ha_record_sort_(r, sorted);
+    while (ha_record_below_(r, sorted, path, &at, &first, &end))
+        for (leaf = first; leaf < end; leaf++, found++)
+            assert_int_equal(found_by_name(path, leaf), leaf);
+    if (found != all) fail_msg("'%s': %d leaves, not %d", path, (int)found, (int)all);
+}
+
+/* Whatever part of a name the path is, whatever stands behind it. */
+static void test_paths(void **state) {
+    (void)state;
+    static const char *const records[] = {
+        "pos.x:f32 mass:f32 pos2:u8 pos.yy:f32 po.s:f64 posx.x:f32 pos_[3]:u8 pos.y:f32 P:i8 p:i8",
+        "a[2].b[2][3].c:f32 ab[2].c:f32 a[2].b[2][3].d:u8 a1[2]:f32 a_.b:f32 b[11]:u8 a0:u8"};
+    static const char *const behind[] = {"",    "x",    "0",    "[", "[0", "[0]",
+                                         "[1]", "[00]", "[12]", ".", ".b", "]"};
+    for (size_t k = 0; k < 2; k++) {
+        ha_record *r = ha_record_parse(records[k], NULL);
+        assert_non_null(r);
+        named = ha_record_leaves(r);
+        assert_in_range(named, 1, 64);
+        for (int64_t leaf = 0; leaf < named; leaf++)
+            (void)ha_record_leaf_name(r, leaf, names[leaf], sizeof names[leaf]);
+        for (int64_t leaf = 0; leaf < named; leaf += 1 + leaf / 9) {
+            char path[60];
+            for (int n = 0; n <= (int)strlen(names[leaf]); n++)
+                for (size_t b = 0; b < sizeof behind / sizeof *behind; b++) {
+                    snprintf(path, sizeof path, "%.*s%s", n, names[leaf], behind[b]);
+                    find_alike(r, path);
+                }
+        }
+        ha_record_free(r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptor),        cmocka_unit_test(test_subscripts),
-        cmocka_unit_test(test_six_subscripts),    cmocka_unit_test(test_fields_left_out),
-        cmocka_unit_test(test_pointers),          cmocka_unit_test(test_other_types),
-        cmocka_unit_test(test_sixty_four_fields),
+        cmocka_unit_test(test_paths),           cmocka_unit_test(test_descriptor),
+        cmocka_unit_test(test_subscripts),      cmocka_unit_test(test_six_subscripts),
+        cmocka_unit_test(test_fields_left_out), cmocka_unit_test(test_pointers),
+        cmocka_unit_test(test_other_types),     cmocka_unit_test(test_sixty_four_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* The layout "tree": expected offsets and trees as literals, which are those of LLAMA's own tests
  * of its tree mapping; random functors for odd extents against a model that follows the rules index
  * by index; what is refused, and where; tables by hand. */
+#define HA_LAYOUT_TESTING
 #include "../support/layout_memory.h"
 #include "../../layout.h"
 
@@ -360,6 +361,42 @@ static void test_runs(void **state) {
     check_run("permute(1,0, tree(movedown(;2)))", 2, box, 0, (const int64_t[]){1, 2}, 3, 9);
     check_run("permute(1,0, tree(movedown(0;2), movedown(;3)))", 2, box, 1, (const int64_t[]){1, 0},
               1, 0);
+}
+
+/* Steps that a run from each index on takes, on the way through all values. */
+static uint64_t steps_of_runs(const char *layout, int64_t n, int64_t *runs) {
+    ha_record *r = ha_record_parse("a:f64 b.c:u8 b.d:f32", NULL);
+    ha_mapping *m = parsed(r, layout, 1, &n);
+    const uint64_t before = ha_layout_steps_;
+    for (int64_t leaf = 0; leaf < m->rows; leaf++)
+        for (int64_t i = 0; i < n; i++, ++*runs) {
+            ha_run_of_values run;
+            assert_int_equal(ha_mapping_run_of_values(m, leaf, &i, &run), HA_OK);
+        }
+    ha_mapping_free(m);
+    ha_record_free(r);
+    return ha_layout_steps_ - before;
+}
+
+/* However long a run is, that lies in many pieces of the tree. */
+static void test_runs_are_found_at_once(void **state) {
+    (void)state;
+    static const char *const layouts[] = {"tree()",
+                                          "tree(movedown(;2))",
+                                          "tree(movedown(;8))",
+                                          "tree(leafonly)",
+                                          "tree(movedown(;2), movedown(1;2))",
+                                          "tree(movedown(1;2), leafonly)",
+                                          "tree(movedown(;4), movedown(1;2), leafonly)",
+                                          "tree(movedown(;1), movedown(1;3))"};
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++)
+        for (int64_t n = 100; n <= 1600; n *= 4) {
+            int64_t runs = 0;
+            const uint64_t steps = steps_of_runs(layouts[k], n, &runs);
+            if (steps < (uint64_t)runs / 2 || steps > 2 * (uint64_t)runs)
+                fail_msg("%s of %d: %d steps for %d runs", layouts[k], (int)n, (int)steps,
+                         (int)runs);
+        }
 }
 
 /* ---- inside others ----------------------------------------------------------------------------- */
@@ -771,14 +808,23 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),      cmocka_unit_test(test_ragged),
-        cmocka_unit_test(test_runs),        cmocka_unit_test(test_random_functors),
-        cmocka_unit_test(test_inside),      cmocka_unit_test(test_computed),
-        cmocka_unit_test(test_users),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_deep),        cmocka_unit_test(test_many_functors),
-        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_beside),
-        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_behind),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_ragged),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs_are_found_at_once),
+        cmocka_unit_test(test_random_functors),
+        cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_computed),
+        cmocka_unit_test(test_users),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_many_functors),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_behind),
         cmocka_unit_test(test_device_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

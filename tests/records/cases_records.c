@@ -6,6 +6,7 @@
  *     HARRAY_SEED=n         the first world */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+#define HA_LAYOUT_TESTING
 #include "../../harray_records.h"
 #include "../support/matrix.h"
 #include "records_steps.h"
@@ -315,6 +316,143 @@ HA_FN void add_to_part(plane v, int64_t first, int64_t last) {
 }
 HA_QUEUED(add_to_part, plane, int64_t, int64_t);
 
+/* ---- many fields ------------------------------------------------------------------------------ */
+
+/* Makes an array of records of so many fields, of one type or in one array field, and opens every other
+ * one; gives the steps that looking for them takes. */
+static uint64_t steps_of_fields(int n, int in_one) {
+    char *text = (char *)malloc(32 * (size_t)n + 32), *what = (char *)malloc(32 * (size_t)n + 32);
+    int64_t extent = 2;
+    assert_true(text && what);
+    int t = in_one ? sprintf(text, "f[%d]:f32", n) : 0, w = sprintf(what, "overwrite");
+    for (int i = 0; i < n; i++) {
+        const int k = i * 7919 % n; /* in some other order */
+        if (!in_one) t += sprintf(text + t, "f%d:f32 ", k);
+        if (i % 2) w += sprintf(what + w, in_one ? "%sf[%d]" : "%sf%d", i > 1 ? "+" : " ", k);
+    }
+    ha_record *record = ha_record_parse(text, NULL);
+    assert_non_null(record);
+    const uint64_t before = ha_layout_steps_;
+    ha_records *r = ha_records_new(record, 1, &extent, "soa(single)");
+    assert_non_null(r);
+    SUCCEEDS(try_open(r, H, what, 0, HA_END));
+    const uint64_t steps = ha_layout_steps_ - before;
+    SUCCEEDS(ha_records_free(r));
+    ha_record_free(record);
+    free(text);
+    free(what);
+    return steps;
+}
+
+TEST(many_fields_are_found_among_many) {
+    for (int in_one = 0; in_one <= 1; in_one++) {
+        const uint64_t few = steps_of_fields(100, in_one), many = steps_of_fields(800, in_one);
+        assert_true(few > 50);
+        if (many >= 8 * few * 2) fail_msg("%d steps, then %d", (int)few, (int)many);
+    }
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------ */
+
+/* Cells with room for more records than they have, and a row of ghost cells at each side. */
+enum { CELL_ROWS = 6, CELL_ROOM = 8, OCCUPIED = 3 };
+
+HA_FN void drift_in(plane v, ha_region box, double dt) {
+    HA_EACH_IN(plane, v, at, box) * plane_pos_x(v, at) += dt * (double)*plane_vel_x(v, at);
+}
+HA_QUEUED(drift_in, plane, ha_region, double);
+
+static ha_region occupied(void) { return ha_box2(1, CELL_ROWS - 1, 0, OCCUPIED); }
+
+static int is_occupied(int64_t i, int64_t j) { return i >= 1 && i < CELL_ROWS - 1 && j < OCCUPIED; }
+
+static plane_atoms padded_cells(const char *layout) {
+    plane_atoms r = plane_atoms_new(HA_DIM(CELL_ROWS, CELL_ROOM));
+    SUCCEEDS(ha_records_layout(r.records, C, layout));
+    HA_USING_BOX(v, r, H, "overwrite", occupied()) {
+        HA_EACH_IN(plane, v, at, HA_USED_REGION(plane, v))
+        plane_store(v, at, atom_of(10 * ha_coordinate(at, 0) + ha_coordinate(at, 1)));
+    }
+    else fail();
+    return r;
+}
+
+static void expect_padded_cells(plane_atoms r, double moved) {
+    for (int64_t i = 0; i < CELL_ROWS; i++)
+        for (int64_t j = 0; j < CELL_ROOM; j++) {
+            atom a, b = atom_of(10 * i + j);
+            const ha_status s = plane_atoms_get(r, HA_DIM(i, j), &a);
+            b.pos.x += moved * (double)b.vel.x;
+            if (is_occupied(i, j)) {
+                SUCCEEDS(s);
+                expect_atom(&a, &b);
+            } else {
+                REFUSED(HA_ERR_STATE, s); /* never written */
+            }
+        }
+}
+
+TEST(boxes_move_only_what_is_occupied) {
+    static const char *const layouts[] = {"aos", "soa", "aosoa(8)", "aosoa(8,rows)", "soa@col"};
+    const uint64_t cells = shares_memory(C) ? 0 : (CELL_ROWS - 2) * OCCUPIED;
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+        plane_atoms r = padded_cells(layouts[k]);
+        HA_USING_BOX(v, r, C, "read vel, write pos", occupied()) {
+            assert_true(HA_USED(v).first == 1 && HA_USED(v).last == CELL_ROWS - 1);
+            assert_int_equal(HA_USED_REGION(plane, v).last[1], OCCUPIED);
+            SUCCEEDS(HA_RUN_VIEW(drift_in, v, HA_USED_REGION(plane, v), 0.5));
+        }
+        else fail();
+        assert_int_equal(moved(r.records), cells * (POS_BYTES + VEL_BYTES));
+        HA_USING_BOX(v, r, H, "read pos", occupied()) {}
+        else fail();
+        assert_int_equal(moved(r.records), cells * (2 * POS_BYTES + VEL_BYTES));
+        expect_padded_cells(r, 0.5);
+        SUCCEEDS(plane_atoms_free(&r));
+    }
+}
+
+static ha_status try_box(ha_records *r, ha_context *c, const char *what, ha_region box) {
+    ha_records_access a;
+    const ha_status s = ha_records_open_box(&a, r, c, what, box);
+    assert_int_equal(a.status, s);
+    if (s == HA_OK) assert_int_equal(ha_records_close(&a), HA_OK);
+    return s;
+}
+
+TEST(boxes_lock_nothing_else) {
+    plane_atoms r = padded_cells("soa");
+    HA_USING_BOX(v, r, H, "write pos", ha_box2(2, 4, 1, 3)) {
+        SUCCEEDS(try_box(r.records, M1, "write pos", ha_box2(2, 4, 0, 1)));
+        SUCCEEDS(try_box(r.records, M1, "write pos", ha_box2(4, 5, 0, 3)));
+        SUCCEEDS(try_box(r.records, M1, "overwrite pos", ha_box2(2, 4, 3, CELL_ROOM)));
+        SUCCEEDS(try_box(r.records, M1, "write vel", ha_box2(2, 4, 1, 3)));
+        SUCCEEDS(try_box(r.records, M1, "read pos", ha_box2(2, 2, 1, 3))); /* nothing */
+        REFUSED_SAYING(HA_ERR_CONFLICT, "[3, 4) x [2, 8)",
+                       try_box(r.records, M1, "overwrite pos", ha_box2(3, 4, 2, CELL_ROOM)));
+    }
+    else fail();
+    SUCCEEDS(plane_atoms_free(&r));
+}
+
+TEST(boxes_that_are_not_inside) {
+    const ha_region bad[] = {ha_box2(0, CELL_ROWS + 1, 0, 1),
+                             ha_box2(0, 1, 0, CELL_ROOM + 1),
+                             ha_box2(-1, 1, 0, 1),
+                             ha_box2(0, 1, 3, 2),
+                             ha_box3(0, 1, 0, 1, 0, 2),
+                             ha_box4(0, 1, 0, 1, 0, 1, 1, 2)};
+    plane_atoms r = padded_cells("soa");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        REFUSED(HA_ERR_ARGUMENT, try_box(r.records, M1, "read pos", bad[i]));
+    REFUSED_SAYING(HA_ERR_ARGUMENT, "no range [0, 1) x [0, 9) in 6, 8",
+                   try_box(r.records, H, "read pos", bad[1]));
+    REFUSED_SAYING(HA_ERR_ARGUMENT, "no range [0, 1) x [0, 1) x [0, 2) in 6, 8",
+                   try_box(r.records, H, "read pos", bad[4]));
+    expect_padded_cells(r, 0);
+    SUCCEEDS(plane_atoms_free(&r));
+}
+
 TEST(of_two_dimensions) {
     plane_atoms r = plane_atoms_new(HA_DIM(4, 5));
     SUCCEEDS(ha_records_layout(r.records, M1, "aosoa(8)@col"));
@@ -467,6 +605,10 @@ int main(int argc, char **argv) {
         CASE(layouts_that_do_not_do),
         CASE(views_with_a_layout),
         CASE(views_of_packed_records),
+        CASE(many_fields_are_found_among_many),
+        CASE(boxes_move_only_what_is_occupied),
+        CASE(boxes_lock_nothing_else),
+        CASE(boxes_that_are_not_inside),
         CASE(of_two_dimensions),
         CASE(scopes_close_however_they_are_left),
         CASE(no_array_no_view),

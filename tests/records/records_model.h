@@ -28,7 +28,7 @@ typedef struct cell {
 typedef struct opened {
     ha_records_access access;
     int open, place;
-    int64_t first, last;
+    ha_region box;
     int mode[LEAVES]; /* 0: not opened; else 1 + how */
 } opened;
 
@@ -38,7 +38,8 @@ typedef struct work {
     const ha_mapping *mapping;
     void *blob[64];
     int rank;
-    int64_t extent[3], first, last;
+    int64_t extent[3];
+    ha_region box;
     int checks[LEAVES][CELLS], writes[LEAVES];
     double before[LEAVES][CELLS], after[LEAVES][CELLS];
 } work;
@@ -148,9 +149,37 @@ static cell *cell_at(int leaf, int64_t row, int64_t k) {
         for (int64_t k_ = 0; k_ < world.inner; k_++)                                               \
             for (cell *c = cell_at(leaf, row_, k_); c; c = NULL)
 
+static void index_of(int64_t row, int64_t k, int64_t *index) {
+    index[0] = row;
+    index[1] = world.rank > 2 ? k / world.extent[2] : k;
+    index[2] = world.rank > 2 ? k % world.extent[2] : 0;
+    index[3] = 0;
+}
+
+static int is_inside(const ha_region *box, const int64_t *index) {
+    int inside = 1;
+    for (int d = 0; d < 4; d++) inside &= index[d] >= box->first[d] && index[d] < box->last[d];
+    return inside;
+}
+
+static int is_meant(const opened *o, int64_t row, int64_t k) {
+    int64_t index[HA_MAPPING_RANK];
+    index_of(row, k, index);
+    return is_inside(&o->box, index);
+}
+
+#define EACH_OPENED(c, leaf, o)                                                                    \
+    EACH_CELL(c, leaf, (o)->box.first[0], (o)->box.last[0]) if (is_meant(o, row_, k_))
+
+static ha_region rows_of(int64_t first, int64_t last) {
+    const ptrdiff_t inner = world.rank > 1 ? (ptrdiff_t)world.extent[1] : 1;
+    return ha_box3((ptrdiff_t)first, (ptrdiff_t)last, 0, inner, 0,
+                   world.rank > 2 ? (ptrdiff_t)world.extent[2] : 1);
+}
+
 static void apply_opening(const opened *o) {
     const int memory = world.memory[o->place];
-    for (int l = 0; l < LEAVES; l++) EACH_CELL(c, l, o->first, o->last) {
+    for (int l = 0; l < LEAVES; l++) EACH_OPENED(c, l, o) {
             if (o->mode[l] == 1 + HA_READ || o->mode[l] == 1 + HA_WRITE) bring(l, c, memory);
             if (o->mode[l] > 1 + HA_READ) claim(c, memory);
             if (o->mode[l] == 1 + HA_OVERWRITE) c->state = CELL_UNDEFINED;
@@ -170,7 +199,8 @@ static int conflicts_as_whole(const opened *a, const opened *b) {
 
 static int conflicts(const opened *a, const opened *b) {
     if (world.rows == 0) return conflicts_as_whole(a, b);
-    if (a->first >= b->last || b->first >= a->last) return 0;
+    for (int d = 0; d < 4; d++)
+        if (a->box.first[d] >= b->box.last[d] || b->box.first[d] >= a->box.last[d]) return 0;
     for (int l = 0; l < LEAVES; l++) {
         const int had = a->mode[l], asked = b->mode[l];
         if (!had || !asked || (had == 1 + HA_READ && asked == 1 + HA_READ)) continue;
@@ -185,7 +215,7 @@ static unsigned expected_of(const opened *o) {
     for (int i = 0; i < OPENED; i++)
         if (world.opened[i].open && conflicts(&world.opened[i], o)) may |= 1u << HA_ERR_CONFLICT;
     for (int l = 0; l < LEAVES; l++)
-        if (o->mode[l] == 1 + HA_READ) EACH_CELL(c, l, o->first, o->last)
+        if (o->mode[l] == 1 + HA_READ) EACH_OPENED(c, l, o)
     if (c->state == CELL_NEVER) may |= 1u << HA_ERR_STATE;
     return may ? may : 1u << HA_OK;
 }
@@ -207,13 +237,6 @@ static int should_be_valid(int leaf, int64_t row, int place) {
     int all = world.inner > 0;
     EACH_CELL(c, leaf, row, row + 1) all &= c->valid[world.memory[place]];
     return all;
-}
-
-static void index_of(int64_t row, int64_t k, int64_t *index) {
-    index[0] = row;
-    index[1] = world.rank > 2 ? k / world.extent[2] : k;
-    index[2] = world.rank > 2 ? k % world.extent[2] : 0;
-    index[3] = 0;
 }
 
 /* Of one value, which only the engine knows. */
@@ -272,12 +295,13 @@ static void run_work(const ha_queue *queue, void *argument) {
     const ha_mapped here = {w->mapping, blob};
     const int64_t inner = w->rank > 1 ? w->extent[1] * (w->rank > 2 ? w->extent[2] : 1) : 1;
     for (int l = 0; l < LEAVES; l++)
-        for (int64_t row = w->first; row < w->last; row++)
+        for (int64_t row = w->box.first[0]; row < w->box.last[0]; row++)
             for (int64_t k = 0; k < inner; k++) {
                 const int64_t index[] = {row, w->rank > 2 ? k / w->extent[2] : k,
                                          w->rank > 2 ? k % w->extent[2] : 0, 0};
                 const int64_t at = row * INNER + k;
                 char value[8];
+                if (!is_inside(&w->box, index)) continue;
                 if (w->checks[l][at]) {
                     ha_mapped_get(&here, l, index, value);
                     const double found = leaf_number(l, value);
@@ -324,12 +348,11 @@ static void use(opened *o) {
     memcpy(w->blob, o->access.blob, (size_t)w->mapping->blobs * sizeof *w->blob);
     w->rank = world.rank;
     memcpy(w->extent, world.extent, sizeof w->extent);
-    w->first = o->first;
-    w->last = o->last;
+    w->box = o->box;
     for (int l = 0; l < LEAVES; l++) {
         if (!o->mode[l]) continue;
         w->writes[l] = o->mode[l] > 1 + HA_READ && pick(4);
-        EACH_CELL(c, l, o->first, o->last) {
+        EACH_OPENED(c, l, o) {
             const int64_t at = row_ * INNER + k_;
             w->checks[l][at] = c->state == CELL_KNOWN;
             w->before[l][at] = c->value;

@@ -129,7 +129,7 @@ TEST(never_a_view_of_what_is_refused) {
         memset(&a, 0xFF, sizeof a);
         REFUSED(refused[i].status,
                 ha_records_use_(&a, refused[i].records, fresh.type_, &v, sizeof v, refused[i].at,
-                                refused[i].what, 0, HA_END, HA_SITE));
+                                refused[i].what, ha_records_rows_(0, HA_END), HA_SITE));
         assert_memory_equal(&v, zeros, sizeof v);
         assert_int_equal(a.status, refused[i].status);
         assert_true(!a.records && !a.context && !a.mapping && !a.blob && !a.last);
@@ -157,8 +157,8 @@ static void open_as_structs(array_atoms r) {
     } u;
     ha_records_access a;
     memset(&u, 0x5A, sizeof u);
-    SUCCEEDS(
-        ha_records_use_(&a, r.records, r.type_, &u.v, sizeof u.v, H, "read", 0, HA_END, HA_SITE));
+    SUCCEEDS(ha_records_use_(&a, r.records, r.type_, &u.v, sizeof u.v, H, "read",
+                             ha_records_rows_(0, HA_END), HA_SITE));
     assert_int_equal(u.v.count, N);
     for (size_t i = sizeof u.v; i < sizeof u; i++) assert_int_equal(u.room[i], 0x5A);
     SUCCEEDS(ha_records_close(&a));
@@ -205,8 +205,8 @@ TEST(again_as_many_views) {
         cloud v;
         type[i % TYPES] = *r.type_;
         memset(&v, 0xFF, sizeof v);
-        SUCCEEDS(ha_records_use_(&a, r.records, &type[i % TYPES], &v, sizeof v, H, "write id", 0,
-                                 HA_END, HA_SITE));
+        SUCCEEDS(ha_records_use_(&a, r.records, &type[i % TYPES], &v, sizeof v, H, "write id",
+                                 ha_records_rows_(0, HA_END), HA_SITE));
         assert_int_equal(*cloud_id(v, cloud_at(v, 3)), 21);
         SUCCEEDS(ha_records_close(&a));
     }
@@ -256,9 +256,9 @@ TEST(an_overwrite_that_does_not_fit_any_more) {
     atoms r = made_at(H);
     ha_records_access a;
     ha_fitting fitting = {.fits = fits_never};
-    assert_int_equal(
-        ha_records_open_if(&a, r.records, M1, "overwrite", 0, HA_END, "here", &fitting),
-        HA_ERR_UNSUPPORTED);
+    const ha_region all = ha_records_rows_(0, HA_END);
+    assert_int_equal(ha_records_open_if(&a, r.records, M1, "overwrite", &all, "here", &fitting),
+                     HA_ERR_UNSUPPORTED);
     assert_true(fitting.misfit && !a.records);
     assert_int_equal(ha_take_error().status, HA_OK); /* whoever asks, tells it */
     assert_true(valid(r, H, NULL) && !valid(r, M1, "id"));
@@ -494,7 +494,7 @@ TEST(never_a_view_of_another_layout) {
         memset(&v, 0xFF, sizeof v);
         REFUSED_SAYING(HA_ERR_ARGUMENT, i < 3 ? "make them alike" : "another one now",
                        ha_records_use_(&a, r.records, &type, &v, sizeof v, when[i % 3].at, "read",
-                                       0, HA_END, HA_SITE));
+                                       ha_records_rows_(0, HA_END), HA_SITE));
         assert_memory_equal(&v, zeros, sizeof v);
         assert_null(a.records);
         SUCCEEDS(try_open(r.records, H, "write", 0, HA_END));

@@ -48,11 +48,29 @@ static void pick_fields(opened *o, char *text, size_t room) {
 }
 
 static void pick_rows(opened *o) {
-    o->first = 0;
-    o->last = world.rows;
+    o->box = rows_of(0, world.rows);
     if (world.rows == 0 || pick(2)) return;
-    o->first = pick((uint32_t)world.rows);
-    o->last = o->first + 1 + pick((uint32_t)(world.rows - o->first));
+    o->box.first[0] = (ptrdiff_t)pick((uint32_t)world.rows);
+    o->box.last[0] = o->box.first[0] + 1 +
+                     (ptrdiff_t)pick((uint32_t)(world.rows - o->box.first[0]));
+}
+
+/* Some of the other indices, too. */
+static void pick_box(opened *o) {
+    pick_rows(o);
+    for (int d = 1; d < world.rank && pick(4); d++) {
+        o->box.first[d] = (ptrdiff_t)pick((uint32_t)world.extent[d]);
+        o->box.last[d] = o->box.first[d] + 1 +
+                         (ptrdiff_t)pick((uint32_t)(world.extent[d] - o->box.first[d]));
+    }
+}
+
+static ha_status open_it(opened *o, const char *what, int boxed) {
+    ha_context *c = world.context[o->place];
+    const ptrdiff_t first = o->box.first[0], last = o->box.last[0];
+    if (boxed) return ha_records_open_box(&o->access, world.r, c, what, o->box);
+    return ha_records_open(&o->access, world.r, c, what, (size_t)first,
+                           last == world.rows && pick(2) ? HA_END : (size_t)last);
 }
 
 static void step_open(void) {
@@ -62,15 +80,21 @@ static void step_open(void) {
         if (!world.opened[i].open) o = &world.opened[i];
     if (!o) return;
     pick_fields(&asked, what, sizeof what);
-    pick_rows(&asked);
-    const size_t last = asked.last == world.rows && pick(2) ? HA_END : (size_t)asked.last;
-    world_note("\n  at %s: %s, [%lld, %lld)", ha_context_name(world.context[asked.place]), what,
-               (long long)asked.first, (long long)asked.last);
+    const int boxed = world.rank > 1 && pick(2);
+    if (boxed)
+        pick_box(&asked);
+    else
+        pick_rows(&asked);
+    const ha_region *box = &asked.box;
+    world_note("\n  at %s: %s, [%td, %td)", ha_context_name(world.context[asked.place]), what,
+               box->first[0], box->last[0]);
+    if (boxed)
+        world_note(" x [%td, %td) x [%td, %td)", box->first[1], box->last[1], box->first[2],
+                   box->last[2]);
     const unsigned may = expected_of(&asked);
     const uint64_t before = ha_records_statistics(world.r).bytes;
     world.bytes = 0;
-    const ha_status got = ha_records_open(&asked.access, world.r, world.context[asked.place], what,
-                                          (size_t)asked.first, last);
+    const ha_status got = open_it(&asked, what, boxed);
     const ha_error e = ha_take_error();
     WORLD(may >> got & 1, "%s: %s", ha_status_name(got), e.text);
     WORLD(asked.access.status == got, "the access has another status");
@@ -128,12 +152,12 @@ static void step_prefetch(void) {
         for (int l = 0; l < LEAVES; l++) other.mode[l] = other.mode[l] > 1 ? other.mode[l] : 0;
         busy |= other.open && world.rows > 0 && conflicts(&other, &all);
     }
-    world_note("\n  prefetch %s [%lld, %lld) to %s", g->path, (long long)all.first,
-               (long long)all.last, ha_context_name(world.context[all.place]));
+    world_note("\n  prefetch %s [%lld, %lld) to %s", g->path, (long long)all.box.first[0],
+               (long long)all.box.last[0], ha_context_name(world.context[all.place]));
     const uint64_t before = ha_records_statistics(world.r).bytes;
     world.bytes = 0;
-    expect_status(ha_records_prefetch(world.r, world.context[all.place], g->path, (size_t)all.first,
-                                      (size_t)all.last),
+    expect_status(ha_records_prefetch(world.r, world.context[all.place], g->path,
+                                      (size_t)all.box.first[0], (size_t)all.box.last[0]),
                   busy ? HA_ERR_CONFLICT : HA_OK, "prefetch");
     if (!busy) apply_opening(&all);
     check_bytes(before);
@@ -151,7 +175,12 @@ static int64_t inner_of(const int64_t *index) {
 
 /* Which errors an access of this record on the host may give. */
 static unsigned expected_of_record(const int64_t *index, int how) {
-    opened one = {.first = index[0], .last = index[0] + 1, .place = 0};
+    opened one = {.place = 0};
+    one.box = rows_of(index[0], index[0] + 1);
+    for (int d = 1; d < world.rank; d++) {
+        one.box.first[d] = (ptrdiff_t)index[d];
+        one.box.last[d] = one.box.first[d] + 1;
+    }
     unsigned may = 0;
     for (int l = 0; l < LEAVES; l++) one.mode[l] = 1 + how;
     for (int i = 0; i < OPENED; i++)
@@ -363,7 +392,7 @@ static void begin_world(uint64_t seed) {
 
 /* All that is known is there. */
 static void read_all(void) {
-    opened o = {.open = 1, .last = world.rows};
+    opened o = {.open = 1, .box = rows_of(0, world.rows)};
     for (int l = 0; l < LEAVES; l++) o.mode[l] = 1 + HA_READ;
     if (expected_of(&o) != 1u << HA_OK) return;
     expect_status(ha_records_open(&o.access, world.r, H, "read", 0, HA_END), HA_OK, "read all");

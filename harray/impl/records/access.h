@@ -68,17 +68,17 @@ ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, 
     site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_prefetch";
+    const ha_region rows = ha_records_rows_(first, last);
+    ha_region box;
     ha_access_spec *spec = NULL;
     ha_status s = ha_records_enter(r, operation, site);
     if (s) return s;
     ha_array *a = ha_records_begin(r);
     c = ha_resolve(c);
     s = ha_access_spec_get(r, paths ? paths : "", 1, operation, site, &spec);
-    if (!s) s = ha_records_ready(a, c, &first, &last, operation, site);
-    for (int32_t i = 0; !s && a->grid && first < last && i < spec->runs; i++)
-        s = ha_records_fetch(a, c,
-                             ha_records_range(a, &spec->run[i], (int64_t)first, (int64_t)last),
-                             operation, site);
+    if (!s) s = ha_records_ready(a, c, &rows, &box, operation, site);
+    for (int32_t i = 0; !s && a->grid && !ha_region_is_empty(&box) && i < spec->runs; i++)
+        s = ha_records_fetch(a, c, ha_records_range(a, &spec->run[i], &box), operation, site);
     ha_access_spec_end(spec);
     ha_records_leave(r);
     return s;

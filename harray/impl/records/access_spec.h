@@ -27,7 +27,7 @@ enum { HA_SPECS_KEPT = 32 }; /* texts that an array remembers */
 enum { HA_NOT_OPENED = 255, HA_FIELD_PATH = 512 };
 
 typedef struct ha_spec_text {
-    const ha_record *record;
+    const ha_records_state *records;
     const char *at;
     uint8_t *mode; /* of each leaf */
     int64_t leaves;
@@ -57,17 +57,20 @@ HA_IN_ unsigned ha_spec_mode(const char *word) {
 
 /* All leaves below the path get the mode; an empty one: all leaves. */
 HA_IN_ const char *ha_spec_set(ha_spec_text *t, unsigned mode) {
-    int64_t from = 0, leaf;
-    while (from < t->leaves) {
-        if (!*t->path)
-            leaf = from;
-        else if (ha_record_find(t->record, t->path, from, &leaf))
-            break;
-        if (t->mode[leaf] != HA_NOT_OPENED) return "has fields that come twice";
-        t->mode[leaf] = (uint8_t)mode;
-        from = leaf + 1;
+    const ha_records_state *records = t->records;
+    int64_t at = -1, leaf = 0, end = t->leaves;
+    int more = !*t->path ||
+               ha_record_below_(records->record, records->sorted, t->path, &at, &leaf, &end);
+    if (!more) return "is no field of it";
+    while (more) {
+        for (; leaf < end; leaf++) {
+            if (t->mode[leaf] != HA_NOT_OPENED) return "has fields that come twice";
+            t->mode[leaf] = (uint8_t)mode;
+        }
+        more = *t->path &&
+               ha_record_below_(records->record, records->sorted, t->path, &at, &leaf, &end);
     }
-    return from ? NULL : "is no field of it";
+    return NULL;
 }
 
 /* "pos+mass"; empty: all leaves. */
@@ -158,7 +161,7 @@ HA_IN_ void ha_access_spec_end(ha_access_spec *spec) {
 HA_IN_ ha_status ha_access_spec_get(ha_records *r, const char *text, int paths,
                                     const char *operation, const char *site, ha_access_spec **out) {
     const ha_records_state *state = ha_records_state_of(r->array);
-    ha_spec_text t = {.record = state->record, .at = text, .leaves = state->leaves};
+    ha_spec_text t = {.records = state, .at = text, .leaves = state->leaves};
     int trying = 0;
     if (!paths && (*out = ha_access_spec_find(r, text))) return HA_OK;
     *out = NULL;

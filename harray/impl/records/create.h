@@ -41,21 +41,26 @@ static const ha_array_ops ha_records_ops = {.block_bytes = ha_records_block_byte
 HA_IN_ ha_records_state *ha_records_state_make(const ha_record *record, int rank,
                                                const int64_t *extent, const char *layout) {
     const int64_t leaves = ha_record_leaves(record);
-    const size_t text = strlen(layout) + 1, sums = (size_t)(leaves + 1) * sizeof(int64_t);
-    ha_records_state *state = (ha_records_state *)HARRAY_MALLOC(sizeof *state + sums + text);
+    const size_t text = strlen(layout) + 1, sums = (size_t)(leaves + 1) * sizeof(int64_t),
+                 list = (size_t)leaves * sizeof(ha_leaf),
+                 sorted = (size_t)record->fields * sizeof(ha_sorted_field_);
+    ha_records_state *state = (ha_records_state *)HARRAY_MALLOC(sizeof *state + list + sums +
+                                                                sorted + text);
     if (!state) return NULL;
     *state = (ha_records_state){
         .ops = ha_records_ops, .record = record, .rank = rank, .leaves = leaves};
-    state->before = (int64_t *)(void *)(state + 1);
-    state->layout = (char *)(state->before + leaves + 1);
-    memcpy(state->before + leaves + 1, layout, text);
+    state->leaf = (ha_leaf *)(void *)(state + 1);
+    state->before = (int64_t *)(void *)(state->leaf + leaves);
+    state->sorted = (ha_sorted_field_ *)(void *)(state->before + leaves + 1);
+    state->layout = (char *)(state->sorted + record->fields);
+    memcpy(state->sorted + record->fields, layout, text);
+    ha_record_all_leaves_(record, state->leaf);
+    ha_record_sort_(record, state->sorted);
     for (int d = 0; d < HA_MAPPING_RANK; d++) state->extent[d] = d < rank ? extent[d] : 1;
     state->before[0] = 0;
-    for (int64_t leaf = 0; leaf < leaves; leaf++) {
-        ha_leaf described = {.type = HA_DTYPE_NONE};
-        (void)!ha_record_leaf(record, leaf, &described);
-        state->before[leaf + 1] = state->before[leaf] + (int64_t)ha_dtype_size(described.type);
-    }
+    for (int64_t leaf = 0; leaf < leaves; leaf++)
+        state->before[leaf + 1] = state->before[leaf] +
+                                  (int64_t)ha_dtype_size(state->leaf[leaf].type);
     return state;
 }
 

@@ -8,14 +8,21 @@
 
 HA_IN_ ha_access *ha_records_parts(ha_records_access *x) { return x->more_ ? x->more_ : x->part_; }
 
-/* The box of a run and a range of the slowest index, neither empty: its corners, of all other indices. */
-HA_IN_ ha_range ha_records_range(const ha_array *a, const ha_field_run *run, int64_t first,
-                                 int64_t last) {
+/* The box of a run and a box of indices, neither empty: its corners. */
+HA_IN_ ha_range ha_records_range(const ha_array *a, const ha_field_run *run, const ha_region *box) {
     const ha_grid *g = a->grid;
-    ha_range r = {(size_t)run->leaf * g->pitch[0] + (size_t)first * g->pitch[1],
-                  (size_t)(run->end - 1) * g->pitch[0] + (size_t)(last - 1) * g->pitch[1] + 1};
-    for (int d = 2; d < g->rank; d++) r.last += (g->extent[d] - 1) * g->pitch[d];
+    ha_range r = {(size_t)run->leaf * g->pitch[0], (size_t)(run->end - 1) * g->pitch[0] + 1};
+    for (int d = 1; d < g->rank; d++) {
+        r.first += (size_t)box->first[d - 1] * g->pitch[d];
+        r.last += (size_t)(box->last[d - 1] - 1) * g->pitch[d];
+    }
     return r;
+}
+
+HA_IN_ int ha_region_is_empty(const ha_region *box) {
+    for (int d = 0; d < HA_MAPPING_RANK; d++)
+        if (box->first[d] >= box->last[d]) return 1;
+    return 0;
 }
 
 enum { HA_RECORDS_PARTS = sizeof((ha_records_access *)0)->part_ / sizeof(ha_access) };
@@ -153,8 +160,7 @@ typedef struct ha_records_room {
  * without records has no boxes: it is opened as a whole, in the way that excludes most. A range
  * without records is opened, too, so that the layout stays; it is in nobody's way. */
 HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_spec *spec,
-                                   int64_t first, int64_t last, ha_records_room *room,
-                                   ha_request **q) {
+                                   const ha_region *box, ha_records_room *room, ha_request **q) {
     const size_t n = (size_t)spec->runs;
     ha_range *range = room->range;
     unsigned *mode = room->mode;
@@ -172,14 +178,14 @@ HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_
     }
     opening->range = range;
     opening->mode = mode;
-    const int boxes = opening->array->grid && first < last;
+    const int boxes = opening->array->grid && !ha_region_is_empty(box);
     opening->n = boxes ? n : 1;
     range[0] = opening->array->grid ? (ha_range){0, 0} : HA_WHOLE_;
     mode[0] = HA_READ;
     for (size_t i = 0; i < n; i++) {
         const unsigned how = spec->run[i].mode;
         if (boxes) {
-            range[i] = ha_records_range(opening->array, &spec->run[i], first, last);
+            range[i] = ha_records_range(opening->array, &spec->run[i], box);
             mode[i] = how;
         } else if (!opening->array->grid && how > mode[0])
             mode[0] = how;
@@ -223,39 +229,62 @@ HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
     return HA_OK;
 }
 
-/* The range, with an end; 0: it is not inside. */
-HA_IN_ int ha_records_inside(const ha_array *a, size_t *first, size_t *last) {
-    const size_t n = (size_t)ha_records_state_of(a)->extent[0];
-    if (*last == HA_END) *last = n;
-    return *first <= *last && *last <= n;
+/* What is asked for, with ends; 0: it is not inside. */
+HA_IN_ int ha_records_inside(const ha_array *a, const ha_region *asked, ha_region *box) {
+    const ha_records_state *state = ha_records_state_of(a);
+    int inside = 1;
+    for (int d = 0; d < HA_MAPPING_RANK; d++) {
+        const int64_t extent = state->extent[d], first = asked->first[d];
+        const int64_t last = asked->last[d] == HA_TO_END_ ? extent : asked->last[d];
+        box->first[d] = first;
+        box->last[d] = last;
+        inside &= first >= 0 && first <= last && last <= extent;
+    }
+    return inside;
+}
+
+HA_IN_ ha_status ha_records_no_box(ha_array *a, const ha_region *box, const char *operation,
+                                   const char *site) {
+    const int rank = ha_records_state_of(a)->rank;
+    char asked[200], extents[100];
+    ha_text t = ha_text_into(asked, sizeof asked), e = ha_text_into(extents, sizeof extents);
+    for (int d = 0; d < HA_MAPPING_RANK; d++)
+        if (d < rank || box->first[d] || box->last[d] != 1)
+            ha_print(&t, "%s[%td, %td)", d ? " x " : "", box->first[d], box->last[d]);
+    ha_records_print_extents(a, &e);
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: no range %s in %s", site,
+                   ha_label_of(a).text, asked, extents);
 }
 
 /* What is said of records before anything is done there: the placement is there then. */
-HA_IN_ ha_status ha_records_ready(ha_array *a, ha_context *c, size_t *first, size_t *last,
-                                  const char *operation, const char *site) {
+HA_IN_ ha_status ha_records_ready(ha_array *a, ha_context *c, const ha_region *asked,
+                                  ha_region *box, const char *operation, const char *site) {
     ha_placement *p;
-    const size_t from = *first, to = *last;
-    if (!ha_records_inside(a, first, last))
-        return ha_fail(HA_ERR_ARGUMENT, operation, "%s: records %s: no range [%zu, %zu) in %lld",
-                       site, ha_label_of(a).text, from, to,
-                       (long long)ha_records_state_of(a)->extent[0]);
+    if (!ha_records_inside(a, asked, box)) return ha_records_no_box(a, box, operation, site);
     ha_status s = ha_placement_get(a, c->memory, &p);
     if (!s) return HA_OK;
     return ha_fail(s, operation, "%s: records %s at %s: the layout \"%.80s\" cannot be had there",
                    site, ha_label_of(a).text, c->name, ha_records_state_of(a)->layout);
 }
+
+HA_IN_ void ha_records_bound(ha_records_access *x, const ha_region *box) {
+    x->first = box->first[0];
+    x->last = box->last[0];
+    x->box = *box;
+}
+
 /* The array is r's for now. */
 HA_IN_ ha_status ha_records_open_spec(ha_records_access *x, ha_records *r,
                                       const ha_access_spec *spec, ha_records_opening *opening,
-                                      size_t first, size_t last) {
+                                      const ha_region *asked) {
     ha_records_room room;
     ha_request *q;
-    ha_status s = ha_records_ready(opening->array, opening->context, &first, &last,
+    ha_region box;
+    ha_status s = ha_records_ready(opening->array, opening->context, asked, &box,
                                    opening->operation, opening->site);
     if (s) return s;
-    x->first = (int64_t)first;
-    x->last = (int64_t)last;
-    s = ha_records_target(opening, spec, (int64_t)first, (int64_t)last, &room, &q);
+    ha_records_bound(x, &box);
+    s = ha_records_target(opening, spec, &box, &room, &q);
     if (!s) s = ha_records_grant(x, r, opening, q);
     HARRAY_FREE(room.heap);
     return s;
@@ -263,7 +292,7 @@ HA_IN_ ha_status ha_records_open_spec(ha_records_access *x, ha_records *r,
 
 /* fitting: NULL, or what is asked unless all is valid there: then nothing is lost either. */
 HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_context *c,
-                                    const char *what, size_t first, size_t last, const char *site,
+                                    const char *what, const ha_region *box, const char *site,
                                     ha_fitting *fitting) {
     static const char operation[] = "ha_records_open";
     ha_access_spec *spec = NULL;
@@ -279,7 +308,7 @@ HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
                                   .fitting = fitting};
     s = ha_access_spec_get(r, what, 0, operation, site, &spec);
     if (!s) opening.trying = spec->trying;
-    if (!s) s = ha_records_open_spec(x, r, spec, &opening, first, last);
+    if (!s) s = ha_records_open_spec(x, r, spec, &opening, box);
     ha_access_spec_end(spec);
     ha_records_leave(r);
     if (s) memset(x, 0, sizeof *x);
@@ -289,16 +318,17 @@ HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
 /* Once more what was opened before by the same text, where all of it is easy: the rest is looked at with
  * more care. 0: it is not. */
 HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context *c,
-                                 const char *what, size_t first, size_t last, const char *site,
+                                 const char *what, const ha_region *asked, const char *site,
                                  ha_fitting *fitting) {
+    ha_region box;
     ha_range range[HA_RECORDS_PARTS];
     unsigned mode[HA_RECORDS_PARTS];
     int done = 0;
     if (HA_DEBUGGING_ || !x || !r || !what || !ha_self.id) return 0;
     ha_array *a = ha_records_begin(r);
     const ha_access_spec *spec = ha_access_spec_find(r, what);
-    if (spec && spec->runs <= HA_RECORDS_PARTS && a->grid && ha_records_inside(a, &first, &last) &&
-        first < last) {
+    if (spec && spec->runs <= HA_RECORDS_PARTS && a->grid && ha_records_inside(a, asked, &box) &&
+        !ha_region_is_empty(&box)) {
         const ha_records_opening opening = {.array = a,
                                             .context = c,
                                             .range = range,
@@ -307,7 +337,7 @@ HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context
                                             .site = site,
                                             .fitting = fitting};
         for (int32_t i = 0; i < spec->runs; i++) {
-            range[i] = ha_records_range(a, &spec->run[i], (int64_t)first, (int64_t)last);
+            range[i] = ha_records_range(a, &spec->run[i], &box);
             mode[i] = spec->run[i].mode;
         }
         done = ha_records_open_fast(&opening, x, x->part_);
@@ -317,25 +347,24 @@ HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context
     if (!done) return 0;
     x->records = r;
     x->context = c;
-    x->first = (int64_t)first;
-    x->last = (int64_t)last;
+    ha_records_bound(x, &box);
     x->status = HA_OK;
     x->more_ = NULL;
     return 1;
 }
 
 HA_NOINLINE_ HA_IN_ ha_status ha_records_open_first(ha_records_access *x, ha_records *r,
-                                                    ha_context *c, const char *what, size_t first,
-                                                    size_t last, const char *site) {
+                                                    ha_context *c, const char *what,
+                                                    const ha_region *box, const char *site) {
     HA_TELLS_EVENTS_;
-    return ha_records_open_if(x, r, c, what, first, last, site, NULL);
+    return ha_records_open_if(x, r, c, what, box, site, NULL);
 }
 
 ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
-                           size_t first, size_t last, const char *site) {
+                           ha_region box, const char *site) {
     site = ha_from(site);
     c = ha_resolve(c);
-    if (ha_records_open_again(x, r, c, what, first, last, site, NULL)) return HA_OK;
-    return ha_records_open_first(x, r, c, what, first, last, site);
+    if (ha_records_open_again(x, r, c, what, &box, site, NULL)) return HA_OK;
+    return ha_records_open_first(x, r, c, what, &box, site);
 }
 #endif

@@ -181,12 +181,11 @@ HA_IN_ int64_t ha_columns_of_leaf(const ha_records_state *state, const ha_mappin
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
     const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
     const int64_t bytes = c && c->bytes ? c->bytes : 1;
-    ha_leaf described = {.type = HA_DTYPE_NONE};
-    (void)!ha_record_leaf(state->record, leaf, &described);
-    const int alike = ha_stored_alike(c, other, described.type);
+    const ha_dtype type = state->leaf[leaf].type;
+    const int alike = ha_stored_alike(c, other, type);
     for (int64_t b = 0; b < bytes; b++) {
         s[b] = (ha_column){.leaf = leaf, .byte = -1, .here = &here->row[leaf]};
-        s[b].bytes = ha_dtype_size(c ? c->stored : described.type);
+        s[b].bytes = ha_dtype_size(c ? c->stored : type);
         if (alike) s[b].there = &there->row[leaf];
         if (!c || !c->bytes) continue;
         s[b].bytes = 1;

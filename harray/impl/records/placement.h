@@ -65,12 +65,10 @@ HA_IN_ const char *ha_row_objection(const ha_records_state *state, const ha_mapp
                                     int64_t leaf, int64_t records) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
-    ha_leaf described = {.type = HA_DTYPE_NONE};
-    (void)!ha_record_leaf(state->record, leaf, &described);
     if (row->blob < 0) return "it is not stored";
     if (records > 1 && ha_row_is_shared(m, row)) return "several records share one value";
     if (c && c->bits) return "values of bits share their bytes";
-    if (c && !ha_dtype_holds(c->stored, described.type))
+    if (c && !ha_dtype_holds(c->stored, state->leaf[leaf].type))
         return "not every value has one of the stored type";
     return NULL;
 }

@@ -83,19 +83,20 @@ const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
 int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths, size_t first,
                      size_t last) {
     ha_records *m = (ha_records *)(uintptr_t)r;
+    const ha_region rows = ha_records_rows_(first, last);
+    ha_region box;
     ha_access_spec *spec = NULL;
     if (!ha_may_ask_records(r, "ha_records_valid")) return 0;
     ha_array *a = ha_records_ask(m);
     ha_tell_later(); /* what is no path is just not valid */
-    int valid = ha_records_inside(a, &first, &last) && first < last && a->grid &&
+    int valid = ha_records_inside(a, &rows, &box) && a->grid && !ha_region_is_empty(&box) &&
                 !ha_access_spec_get(m, paths ? paths : "", 1, "ha_records_valid", "", &spec);
     ha_later_error.error.status = HA_OK;
     ha_tell_now();
     ha_lock(a);
     const ha_incarnation *in = ha_incarnation_find(a, ha_resolve_const(c)->memory);
     for (int32_t i = 0; valid && i < spec->runs; i++)
-        valid = in && ha_set_contains(&in->valid, ha_records_range(a, &spec->run[i], (int64_t)first,
-                                                                   (int64_t)last));
+        valid = in && ha_set_contains(&in->valid, ha_records_range(a, &spec->run[i], &box));
     ha_unlock(a);
     ha_access_spec_end(spec);
     ha_records_asked(m);
@@ -170,9 +171,10 @@ HA_IN_ ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_arr
                                         .operation = operation,
                                         .site = ha_from(operation)};
     ha_request request;
-    size_t first = 0, last = HA_END;
+    const ha_region all = ha_records_rows_(0, HA_END);
+    ha_region box;
     if (ha_is_empty(range)) return ha_records_no_index(a, index, operation);
-    ha_status s = ha_records_ready(a, opening.context, &first, &last, operation, operation);
+    ha_status s = ha_records_ready(a, opening.context, &all, &box, operation, operation);
     return s ? s : ha_records_grant(x, r, &opening, &request);
 }
 
@@ -188,9 +190,7 @@ HA_IN_ ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *
     s = ha_records_open_one(&x, r, a, index, mode, operation);
     for (int64_t leaf = 0; leaf < state->leaves && !s; leaf++) {
         const ha_mapped records = {x.mapping, x.blob};
-        ha_leaf described = {.type = HA_DTYPE_NONE};
-        (void)!ha_record_leaf(state->record, leaf, &described);
-        char *at = (char *)value + described.offset;
+        char *at = (char *)value + state->leaf[leaf].offset;
         if (mode == HA_READ)
             ha_mapped_get(&records, leaf, index, at);
         else

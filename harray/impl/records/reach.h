@@ -35,9 +35,7 @@ HA_IN_ void ha_touchable_leaf(ha_reaching *g, const ha_records_state *state, int
                               const ha_field_box *b) {
     const ha_mapping *m = g->records->mapping;
     const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
-    ha_leaf described = {.type = HA_DTYPE_NONE};
-    (void)!ha_record_leaf(state->record, leaf, &described);
-    const ha_dtype type = c ? c->stored : described.type;
+    const ha_dtype type = c ? c->stored : state->leaf[leaf].type;
     const int whole = !c || (!c->bytes && !c->swapped);
     g->touchable.poison = ha_poison_of(whole ? ha_dtype_name(type) : "",
                                        whole ? ha_dtype_size(type) : 1);

@@ -14,7 +14,9 @@ typedef struct ha_records_state {
     int rank;
     int64_t extent[HA_MAPPING_RANK];
     int64_t leaves;
-    int64_t *before; /* bytes of the leaves before each; and of all, at the end */
+    ha_leaf *leaf;            /* all of them */
+    ha_sorted_field_ *sorted; /* their fields, to be found by paths */
+    int64_t *before;          /* bytes of the leaves before each; and of all, at the end */
     const char *layout;
     ha_placement *placements;
 } ha_records_state;

@@ -115,7 +115,7 @@ HA_IN_ void ha_records_keep_view(const ha_records_access *x, const ha_fitting *f
 
 HA_NOINLINE_ HA_IN_ ha_status ha_records_use_first(ha_records_access *access, ha_records *records,
                                                    ha_fitting *fitting, ha_context *context,
-                                                   const char *what, size_t first, size_t last,
+                                                   const char *what, const ha_region *box,
                                                    const char *site) {
     HA_TELLS_EVENTS_;
     const ha_records_type_ *type = (const ha_records_type_ *)fitting->type;
@@ -127,7 +127,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_records_use_first(ha_records_access *access, ha
     if (!s) s = ha_records_fit(records, type, context, view, site);
     memset(view, 0, fitting->bytes);
     if (s) return access->status = s;
-    s = ha_records_open_if(access, records, context, what, first, last, site, fitting);
+    s = ha_records_open_if(access, records, context, what, box, site, fitting);
     if (!s) s = ha_make_view(type, access->mapping, access->blob, view, &error);
     if (!s) {
         if (!HA_DEBUGGING_) ha_records_keep_view(access, fitting);
@@ -141,14 +141,12 @@ HA_NOINLINE_ HA_IN_ ha_status ha_records_use_first(ha_records_access *access, ha
 
 ha_status ha_records_use_(ha_records_access *access, ha_records *records,
                           const ha_records_type_ *type, void *view, size_t view_bytes,
-                          ha_context *context, const char *what, size_t first, size_t last,
-                          const char *site) {
+                          ha_context *context, const char *what, ha_region box, const char *site) {
     ha_fitting fitting = {.fits = ha_view_fits, .type = type, .view = view, .bytes = view_bytes};
     site = ha_from(site);
     context = ha_resolve(context);
-    if (ha_records_open_again(access, records, context, what, first, last, site, &fitting))
-        return HA_OK;
-    return ha_records_use_first(access, records, &fitting, context, what, first, last, site);
+    if (ha_records_open_again(access, records, context, what, &box, site, &fitting)) return HA_OK;
+    return ha_records_use_first(access, records, &fitting, context, what, &box, site);
 }
 
 void ha_records_close_scope_(void *access) {

@@ -4,6 +4,7 @@
 #include "basics.h"
 #include "json.h"
 #include "reader.h"
+#include "steps.h"
 #include "text.h"
 
 #endif

@@ -111,7 +111,7 @@ HA_IN_ ha_status ha_fill_mapping(ha_builder *b, const ha_layout *layout, void *w
     ha_layout_part part = {.leaves = n};
     ha_status s;
     ha_lay_out_work(b, work, &offset, &all);
-    ha_all_leaves(b->mapping->record, b->leaf);
+    ha_record_all_leaves_(b->mapping->record, b->leaf);
     for (int64_t k = 0; k < n; k++) {
         all[k] = (int32_t)k;
         b->coding[k] = (ha_coding){.stored = b->leaf[k].type};

@@ -2,27 +2,9 @@
 #ifndef HARRAY_LAYOUT_IMPL_RECORD_RECORD_H
 #define HARRAY_LAYOUT_IMPL_RECORD_RECORD_H
 
-#include "../base/all.h"
+#include "paths.h"
 
 /* ---- fields ---------------------------------------------------------------------------------- */
-
-/* The subscripts of a field that is known to be right: how many, and their counts. */
-HA_IN_ int ha_field_counts(const ha_field *field, int64_t count[HA_MOST_SUBSCRIPTS]) {
-    if (!strchr(field->path, '[')) return 0;
-    const ha_asked nobody = {0};
-    ha_reader r = {.text = field->path, .at = field->path, .asked = &nobody};
-    int counts = 0;
-    if (!strchr(field->path, '[')) return 0; /* as most are: not worth reading */
-    const ha_status s = ha_read_path(&r, 1, count, &counts);
-    return s ? 0 : counts;
-}
-
-HA_IN_ int64_t ha_field_leaves(const ha_field *field) {
-    int64_t count[HA_MOST_SUBSCRIPTS], leaves = 1;
-    const int counts = ha_field_counts(field, count);
-    for (int k = 0; k < counts; k++) leaves *= count[k];
-    return leaves;
-}
 
 /* Could not both be members of one struct: the same path, one that is part of the other, or the same
  * name with other subscripts. */
@@ -50,6 +32,7 @@ HA_IN_ int ha_field_inside(const ha_record *record, const ha_field *field, const
 
 HA_IN_ ha_status ha_check_field(const ha_asked *asked, const ha_record *record, int64_t number,
                                 int64_t *leaves) {
+    HA_LAYOUT_STEP_();
     const ha_field *field = &record->field[number];
     int64_t count[HA_MOST_SUBSCRIPTS];
     int counts = 0;
@@ -95,13 +78,20 @@ HA_IN_ ha_status ha_check_fields(const ha_asked *asked, const ha_record *record,
     return HA_OK;
 }
 
-/* Two fields that cannot both be there: *first < *second; 0 when there are none. */
+/* Two fields that cannot both be there: *first < *second; 0 when there are none. In the order of their
+ * paths some two of them are neighbours. */
 HA_IN_ int ha_find_conflict(const ha_record *record, int64_t *first, int64_t *second) {
-    for (*second = 1; *second < record->fields; ++*second)
+    ha_sorted_field_ sorted[HA_MOST_LEAVES];
+    int any = 0;
+    ha_record_sort_(record, sorted);
+    for (int64_t f = 1; f < record->fields; f++)
+        any |= ha_paths_conflict(record->field[sorted[f - 1].field].path,
+                                 record->field[sorted[f].field].path);
+    if (!any) return 0;
+    for (*second = 1;; ++*second)
         for (*first = 0; *first < *second; ++*first)
             if (ha_paths_conflict(record->field[*first].path, record->field[*second].path))
                 return 1;
-    return 0;
 }
 
 HA_IN_ ha_status ha_check_record(const ha_asked *asked, const ha_record *record, int64_t *leaves) {
@@ -157,7 +147,7 @@ HA_API ha_status ha_record_leaf(const ha_record *record, int64_t number, ha_leaf
 }
 
 /* All leaves of a right record. */
-HA_IN_ void ha_all_leaves(const ha_record *record, ha_leaf *leaf) {
+HA_API void ha_record_all_leaves_(const ha_record *record, ha_leaf *leaf) {
     for (int64_t f = 0; f < record->fields; f++) {
         const int64_t leaves = ha_field_leaves(&record->field[f]);
         for (int64_t k = 0; k < leaves; k++) ha_leaf_of_field(record, f, k, leaf++);
@@ -234,26 +224,6 @@ HA_IN_ int ha_leaf_below(const ha_record *record, const ha_leaf *leaf, const cha
             if (*path != piece[i]) return 0;
         }
     return path == end;
-}
-
-HA_API ha_status ha_record_find(const ha_record *record, const char *path, int64_t from,
-                                int64_t *first) {
-    const int64_t leaves = ha_record_leaves(record);
-    const char *end = path + strlen(path);
-    int64_t number = 0;
-    if (leaves < 0 || path == end) return HA_ERR_NOT_FOUND;
-    for (int64_t f = 0; f < record->fields; f++) {
-        const int64_t n = ha_field_leaves(&record->field[f]);
-        for (int64_t k = 0; k < n; k++, number++) {
-            ha_leaf leaf;
-            ha_leaf_of_field(record, f, k, &leaf);
-            if (number >= from && ha_leaf_below(record, &leaf, path, end)) {
-                *first = number;
-                return HA_OK;
-            }
-        }
-    }
-    return HA_ERR_NOT_FOUND;
 }
 
 #endif
