@@ -18,7 +18,7 @@
 #endif
 
 enum { ELEMENTS = 1000 };
-static const double HOST_BOUND = 7, DEVICE_BOUND = 10, THREADS_BOUND = 7;
+static const double HOST_BOUND = 7, VIEW_BOUND = 10, DEVICE_BOUND = 10, THREADS_BOUND = 7;
 
 /* ---- ours --------------------------------------------------------------------------------- */
 
@@ -108,6 +108,27 @@ static double time_writing_scope(void *data, size_t count) {
     for (size_t i = 0; i < count; i++) {
         HA_WRITING(v, s->x, s->context) bench_use(v.data);
         else bench_require(0, "write in a scope");
+    }
+    return bench_now() - start;
+}
+
+/* An inner part of two dimensions, as a view. */
+static double time_reading_view(void *data, size_t count) {
+    const array_double_2 *x = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++) {
+        HA_READING(v, *x, ha_host()) bench_use(&v);
+        else bench_require(0, "read a view");
+    }
+    return bench_now() - start;
+}
+
+static double time_writing_view(void *data, size_t count) {
+    const array_double_2 *x = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++) {
+        HA_WRITING(v, *x, ha_host()) bench_use(&v);
+        else bench_require(0, "write a view");
     }
     return bench_now() - start;
 }
@@ -204,7 +225,7 @@ static guarded reference = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- figures ------------------------------------------------------------------------------ */
 
-static void against_lock(const char *name, bench_function *function, subject *s, double bound) {
+static void against_lock(const char *name, bench_function *function, void *s, double bound) {
     bench_run(&(bench_figure){name, function, s, "bare atomic lock + unlock", time_bare_lock,
                               &reference, .bound = bound});
 }
@@ -250,6 +271,17 @@ static void on_host(void) {
     against_mutex("host read", time_read, &s);
     against_mutex("host write", time_write, &s);
     HA_CHECK(harray_double_free(&s.x));
+}
+
+static void with_two_dimensions(void) {
+    array_double_2 whole = array_double_2_zeros(HA_DIM(40, 25), ha_host());
+    array_double_2 inner = array_double_2_part(whole, HA_DIM(1, 1), HA_DIM(39, 24));
+    bench_require(inner.array != NULL, "view");
+    subject storage = {{whole.array}, ha_host(), 0, HA_END};
+    against_lock("host read view", time_reading_view, &inner, VIEW_BOUND);
+    against_lock("host write view", time_writing_view, &inner, VIEW_BOUND);
+    against_lock("host read storage", time_read, &storage, HOST_BOUND);
+    HA_CHECK(array_double_2_free(&whole));
 }
 
 static void do_nothing(const ha_queue *queue, void *argument) {
@@ -312,6 +344,7 @@ static void taking_turns(void) {
 int main(int argc, char **argv) {
     bench_begin(argc, argv, VARIANT);
     on_host();
+    with_two_dimensions();
     on_sim();
     with_two_threads();
     taking_turns();

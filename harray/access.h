@@ -147,9 +147,13 @@ typedef struct ha_request {
  * in that access's `status`; the others' is HA_ERR_STATE then. Threads that open their arrays in
  * one call never deadlock each other, whatever the order in the list. The same array may be in
  * the list several times, as far as its accesses could be opened one after the other, reads
- * first. Errors as ha_open. Close each by ha_close. count = 0: HA_OK. */
+ * first. Errors as ha_open. Close each by ha_close, or all by ha_close_many. count = 0: HA_OK. */
 #define ha_open_many(requests, count) ha_open_many_(requests, count, HA_SITE)
 HA_API ha_status ha_open_many_(ha_request *requests, size_t count, const char *site);
+
+/* ha_close for the access of each request, in which nothing else is looked at. All are closed that can
+ * be; the first failure is returned. */
+HA_API ha_status ha_close_many(const ha_request *requests, size_t count);
 
 /* Fills the span of an open access to a view x, a variable of type array_T_D or darray: for those
  * that ha_open_many opened. *access is of a type of x's own, as for ha_open_view, with a span.
@@ -291,11 +295,14 @@ HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, c
          "overwrites it, and of a part of it make a view"),                                        \
      (x).array)
 
+/* Opening sets all of v; until then it is closed, for an exception may leave the scope. Zeroing all of
+ * an access with a span would take as long as opening it. */
 #define HA_SCOPED_(v, x, kind)                                                                     \
-    __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))) = HA_CLOSED_
+    __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_)));                         \
+    (v).array = HA_NULL_
 #define HA_SCOPE_(v, x, kind, opening)                                                             \
-    for (__typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))) = HA_CLOSED_,       \
-                                 *v##_once_ = ((void)(opening), &v);                               \
+    for (__typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))),                    \
+         *v##_once_ = ((v).array = HA_NULL_, (void)(opening), &v);                                 \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
         if (v.status == HA_OK)
 #ifdef __cplusplus
