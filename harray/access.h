@@ -102,11 +102,16 @@ HA_API ha_status ha_close_(ha_access *access);
 
 /* Moves an access: *to is what *from was, *from is closed without unlocking, and the calling thread
  * holds it from now on. So a thread can be handed an access: it calls this. *to must not be
- * open. The span of an access to a view moves with it, if both are of one type; else *to has none
- * (see ha_span_of). HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same,
+ * open. Both are of one type, and then the span of an access to a view moves with it; or one of them is a
+ * ha_access, and *to has no span (see ha_span_of). HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same,
  * HA_ERR_CONFLICT when the other thread reads and writes the same elements, and so would go on using
  * what this one gets; then nothing changes. */
-#define ha_move(to, from) ha_move_(HA_ACCESS_(to), sizeof *(to), HA_ACCESS_(from), sizeof *(from))
+#define ha_move(to, from)                                                                          \
+    (HA_REQUIRE_(HA_IS_OF_(__typeof__(*(to)), __typeof__(*(from))) ||                              \
+                     HA_IS_OF_(__typeof__(*(to)), ha_access) ||                                    \
+                     HA_IS_OF_(__typeof__(*(from)), ha_access),                                    \
+                 "ha_move: the accesses are of different types, and none is a ha_access"),         \
+     ha_move_(HA_ACCESS_(to), sizeof *(to), HA_ACCESS_(from), sizeof *(from)))
 HA_API HA_MUST_CHECK ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from,
                                         size_t from_bytes);
 
