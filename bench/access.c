@@ -310,6 +310,40 @@ static void on_sim(void) {
     HA_CHECK(harray_double_free(&s.x));
 }
 
+enum { BATCH = 32, ARGUMENT = 4 << 10 };
+
+/* The queue works while this goes on; waiting for it is not timed. */
+static double time_enqueue(ha_context *context, size_t bytes, size_t copied, size_t count) {
+    static char argument[ARGUMENT], copy[ARGUMENT];
+    double ns = 0;
+    for (size_t done = 0; done < count; done += BATCH) {
+        const size_t end = count - done < BATCH ? count : done + BATCH;
+        const double start = bench_now();
+        for (size_t i = done; i < end; i++) {
+            memcpy(copy, argument, copied);
+            bench_use(copy);
+            HA_CHECK(ha_enqueue(context, do_nothing, argument, bytes));
+        }
+        ns += bench_now() - start;
+        HA_CHECK(ha_context_finish(context));
+    }
+    return ns;
+}
+
+static double time_large_argument(void *data, size_t count) {
+    return time_enqueue(data, ARGUMENT, 0, count);
+}
+
+static double time_small_argument(void *data, size_t count) {
+    return time_enqueue(data, 16, ARGUMENT, count);
+}
+
+static void enqueueing(void) {
+    bench_run(&(bench_figure){"enqueue on sim, 4 KiB of argument", time_large_argument,
+                              ha_context_find("sim"), "memcpy of 4 KiB, enqueue of 16 bytes",
+                              time_small_argument, ha_context_find("sim"), .bound = 1.3});
+}
+
 static void with_two_threads(void) {
     subject low = {filled(), ha_host(), 0, 400};
     subject high = {low.x, low.context, 500, 900};
@@ -346,6 +380,7 @@ int main(int argc, char **argv) {
     on_host();
     with_two_dimensions();
     on_sim();
+    enqueueing();
     with_two_threads();
     taking_turns();
     HA_CHECK(ha_shutdown());
