@@ -18,7 +18,7 @@
 #endif
 
 enum { ELEMENTS = 1000 };
-static const double HOST_BOUND = 7, DEVICE_BOUND = 10, THREADS_BOUND = 7;
+static const double HOST_BOUND = 7, VIEW_BOUND = 10, DEVICE_BOUND = 10, THREADS_BOUND = 7;
 
 /* ---- ours --------------------------------------------------------------------------------- */
 
@@ -108,6 +108,27 @@ static double time_writing_scope(void *data, size_t count) {
     for (size_t i = 0; i < count; i++) {
         HA_WRITING(v, s->x, s->context) bench_use(v.data);
         else bench_require(0, "write in a scope");
+    }
+    return bench_now() - start;
+}
+
+/* An inner part of two dimensions, as a view. */
+static double time_reading_view(void *data, size_t count) {
+    const array_double_2 *x = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++) {
+        HA_READING(v, *x, ha_host()) bench_use(&v);
+        else bench_require(0, "read a view");
+    }
+    return bench_now() - start;
+}
+
+static double time_writing_view(void *data, size_t count) {
+    const array_double_2 *x = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++) {
+        HA_WRITING(v, *x, ha_host()) bench_use(&v);
+        else bench_require(0, "write a view");
     }
     return bench_now() - start;
 }
@@ -204,7 +225,7 @@ static guarded reference = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- figures ------------------------------------------------------------------------------ */
 
-static void against_lock(const char *name, bench_function *function, subject *s, double bound) {
+static void against_lock(const char *name, bench_function *function, void *s, double bound) {
     bench_run(&(bench_figure){name, function, s, "bare atomic lock + unlock", time_bare_lock,
                               &reference, .bound = bound});
 }
@@ -252,6 +273,17 @@ static void on_host(void) {
     HA_CHECK(harray_double_free(&s.x));
 }
 
+static void with_two_dimensions(void) {
+    array_double_2 whole = array_double_2_zeros(HA_DIM(40, 25), ha_host());
+    array_double_2 inner = array_double_2_part(whole, HA_DIM(1, 1), HA_DIM(39, 24));
+    bench_require(inner.array != NULL, "view");
+    subject storage = {{whole.array}, ha_host(), 0, HA_END};
+    against_lock("host read view", time_reading_view, &inner, VIEW_BOUND);
+    against_lock("host write view", time_writing_view, &inner, VIEW_BOUND);
+    against_lock("host read storage", time_read, &storage, HOST_BOUND);
+    HA_CHECK(array_double_2_free(&whole));
+}
+
 static void do_nothing(const ha_queue *queue, void *argument) {
     (void)queue;
     (void)argument;
@@ -276,6 +308,40 @@ static void on_sim(void) {
     HA_CHECK(ha_sim_step(s.context, -1));
     HA_CHECK(ha_context_finish(s.context));
     HA_CHECK(harray_double_free(&s.x));
+}
+
+enum { BATCH = 32, ARGUMENT = 4 << 10 };
+
+/* The queue works while this goes on; waiting for it is not timed. */
+static double time_enqueue(ha_context *context, size_t bytes, size_t copied, size_t count) {
+    static char argument[ARGUMENT], copy[ARGUMENT];
+    double ns = 0;
+    for (size_t done = 0; done < count; done += BATCH) {
+        const size_t end = count - done < BATCH ? count : done + BATCH;
+        const double start = bench_now();
+        for (size_t i = done; i < end; i++) {
+            memcpy(copy, argument, copied);
+            bench_use(copy);
+            HA_CHECK(ha_enqueue(context, do_nothing, argument, bytes));
+        }
+        ns += bench_now() - start;
+        HA_CHECK(ha_context_finish(context));
+    }
+    return ns;
+}
+
+static double time_large_argument(void *data, size_t count) {
+    return time_enqueue(data, ARGUMENT, 0, count);
+}
+
+static double time_small_argument(void *data, size_t count) {
+    return time_enqueue(data, 16, ARGUMENT, count);
+}
+
+static void enqueueing(void) {
+    bench_run(&(bench_figure){"enqueue on sim, 4 KiB of argument", time_large_argument,
+                              ha_context_find("sim"), "memcpy of 4 KiB, enqueue of 16 bytes",
+                              time_small_argument, ha_context_find("sim"), .bound = 1.3});
 }
 
 static void with_two_threads(void) {
@@ -312,7 +378,9 @@ static void taking_turns(void) {
 int main(int argc, char **argv) {
     bench_begin(argc, argv, VARIANT);
     on_host();
+    with_two_dimensions();
     on_sim();
+    enqueueing();
     with_two_threads();
     taking_turns();
     HA_CHECK(ha_shutdown());

@@ -102,11 +102,16 @@ HA_API ha_status ha_close_(ha_access *access);
 
 /* Moves an access: *to is what *from was, *from is closed without unlocking, and the calling thread
  * holds it from now on. So a thread can be handed an access: it calls this. *to must not be
- * open. The span of an access to a view moves with it, if both are of one type; else *to has none
- * (see ha_span_of). HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same,
+ * open. Both are of one type, and then the span of an access to a view moves with it; or one of them is a
+ * ha_access, and *to has no span (see ha_span_of). HA_ERR_STATE when *from is not open, HA_ERR_ARGUMENT when both are the same,
  * HA_ERR_CONFLICT when the other thread reads and writes the same elements, and so would go on using
  * what this one gets; then nothing changes. */
-#define ha_move(to, from) ha_move_(HA_ACCESS_(to), sizeof *(to), HA_ACCESS_(from), sizeof *(from))
+#define ha_move(to, from)                                                                          \
+    (HA_REQUIRE_(HA_IS_OF_(__typeof__(*(to)), __typeof__(*(from))) ||                              \
+                     HA_IS_OF_(__typeof__(*(to)), ha_access) ||                                    \
+                     HA_IS_OF_(__typeof__(*(from)), ha_access),                                    \
+                 "ha_move: the accesses are of different types, and none is a ha_access"),         \
+     ha_move_(HA_ACCESS_(to), sizeof *(to), HA_ACCESS_(from), sizeof *(from)))
 HA_API HA_MUST_CHECK ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from,
                                         size_t from_bytes);
 
@@ -147,9 +152,13 @@ typedef struct ha_request {
  * in that access's `status`; the others' is HA_ERR_STATE then. Threads that open their arrays in
  * one call never deadlock each other, whatever the order in the list. The same array may be in
  * the list several times, as far as its accesses could be opened one after the other, reads
- * first. Errors as ha_open. Close each by ha_close. count = 0: HA_OK. */
+ * first. Errors as ha_open. Close each by ha_close, or all by ha_close_many. count = 0: HA_OK. */
 #define ha_open_many(requests, count) ha_open_many_(requests, count, HA_SITE)
 HA_API ha_status ha_open_many_(ha_request *requests, size_t count, const char *site);
+
+/* ha_close for the access of each request, in which nothing else is looked at. All are closed that can
+ * be; the first failure is returned. */
+HA_API ha_status ha_close_many(const ha_request *requests, size_t count);
 
 /* Fills the span of an open access to a view x, a variable of type array_T_D or darray: for those
  * that ha_open_many opened. *access is of a type of x's own, as for ha_open_view, with a span.
@@ -291,11 +300,14 @@ HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, c
          "overwrites it, and of a part of it make a view"),                                        \
      (x).array)
 
+/* Opening sets all of v; until then it is closed, for an exception may leave the scope. Zeroing all of
+ * an access with a span would take as long as opening it. */
 #define HA_SCOPED_(v, x, kind)                                                                     \
-    __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))) = HA_CLOSED_
+    __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_)));                         \
+    (v).array = HA_NULL_
 #define HA_SCOPE_(v, x, kind, opening)                                                             \
-    for (__typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))) = HA_CLOSED_,       \
-                                 *v##_once_ = ((void)(opening), &v);                               \
+    for (__typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))),                    \
+         *v##_once_ = ((v).array = HA_NULL_, (void)(opening), &v);                                 \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
         if (v.status == HA_OK)
 #ifdef __cplusplus

@@ -38,8 +38,14 @@ typedef struct ha_sim_command {
     ha_function f;  /* call */
     ha_event event; /* await; its queue is owned until then */
     uint64_t *ns;   /* stamp */
+    int kept;       /* has room for HA_SIM_LARGE bytes, and is used again */
     _Alignas(max_align_t) unsigned char data[]; /* the argument, the value, or the copies */
 } ha_sim_command;
+
+/* Commands with more than a small and no more than a large argument are kept for the next ones: malloc
+ * gives memory of that size back to the system and takes it from there again, page by page, which takes ten
+ * times as long as copying the argument. */
+enum { HA_SIM_SMALL = 1000, HA_SIM_LARGE = 8 << 10, HA_SIM_SPARES = 64 };
 
 struct ha_sim_queue {
     ha_sim_device *device;
@@ -52,6 +58,8 @@ struct ha_sim_queue {
     pthread_cond_t work;         /* for the thread: there may be something to do */
     pthread_cond_t progress;     /* for waiters: `finished` has reached `wanted` */
     ha_sim_command *head, **tail, *running;
+    ha_sim_command *spare; /* kept; NULL: none */
+    int spares;            /* how many */
     uint64_t enqueued;
     uint64_t wanted; /* the first position that somebody waits for; UINT64_MAX: nobody does */
     int64_t credit;  /* commands that may start; negative: any number */
@@ -103,15 +111,25 @@ HA_IN_ ha_status ha_sim_wait(const ha_event *event, ha_sim_queue *waiter) {
 
 HA_IN_ void ha_sim_disown(ha_sim_queue *queue) {
     if (atomic_fetch_sub_explicit(&queue->owners, 1, memory_order_acq_rel) != 1) return;
+    for (ha_sim_command *next, *spare = queue->spare; spare != NULL; spare = next) {
+        next = spare->next;
+        HARRAY_FREE(spare);
+    }
     pthread_cond_destroy(&queue->progress);
     pthread_cond_destroy(&queue->work);
     pthread_mutex_destroy(&queue->lock);
     HARRAY_FREE(queue);
 }
 
-HA_IN_ void ha_sim_discard(ha_sim_command *command) {
+HA_IN_ void ha_sim_discard(ha_sim_queue *queue, ha_sim_command *command) HA_REQUIRES_(queue->lock) {
     if (command->kind == HA_SIM_AWAIT) ha_sim_disown((ha_sim_queue *)command->event.object);
-    HARRAY_FREE(command);
+    if (!command->kept || queue->spares == HA_SIM_SPARES) {
+        HARRAY_FREE(command);
+        return;
+    }
+    command->next = queue->spare;
+    queue->spare = command;
+    queue->spares++;
 }
 
 /* Nothing that has not started will happen, nor a wait that is running. */
@@ -123,7 +141,7 @@ HA_IN_ void ha_sim_break(ha_sim_queue *queue) HA_REQUIRES_(queue->lock) {
     while (queue->head != NULL) {
         ha_sim_command *command = queue->head;
         queue->head = command->next;
-        ha_sim_discard(command);
+        ha_sim_discard(queue, command);
     }
     queue->tail = &queue->head;
     pthread_cond_broadcast(&queue->progress);
@@ -190,7 +208,7 @@ HA_IN_ ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
 HA_IN_ void ha_sim_command_ended(ha_sim_queue *queue, ha_status status) HA_REQUIRES_(queue->lock) {
     uint64_t finished = atomic_load_explicit(&queue->finished, memory_order_relaxed) + 1;
     if (status != HA_OK) ha_sim_break(queue);
-    ha_sim_discard(queue->running);
+    ha_sim_discard(queue, queue->running);
     queue->running = NULL;
     if (finished > atomic_load_explicit(&queue->limit, memory_order_relaxed)) return;
     atomic_store_explicit(&queue->finished, finished, memory_order_release);
@@ -293,16 +311,38 @@ HA_IN_ ha_status ha_sim_lost(void) {
     return HA_ERR_LOST;
 }
 
+HA_IN_ ha_sim_command *ha_sim_take_spare(ha_sim_queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    ha_sim_command *spare = queue->spare;
+    if (spare != NULL) {
+        queue->spare = spare->next;
+        queue->spares--;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return spare;
+}
+
+/* A copy of a command, with room for so many bytes; NULL: no memory. */
+HA_IN_ ha_sim_command *ha_sim_command_like(ha_sim_queue *queue, const ha_sim_command *model,
+                                           size_t bytes) {
+    const int kept = bytes > HA_SIM_SMALL && bytes <= HA_SIM_LARGE;
+    ha_sim_command *command = kept ? ha_sim_take_spare(queue) : NULL;
+    if (bytes > SIZE_MAX - sizeof *command) return NULL;
+    if (command == NULL)
+        command = (ha_sim_command *)HARRAY_MALLOC(sizeof *command + (kept ? HA_SIM_LARGE : bytes));
+    if (command == NULL) return NULL;
+    *command = *model;
+    command->next = NULL;
+    command->kept = kept;
+    return command;
+}
+
 /* Appends a command with a copy of the `bytes` bytes at `data`. */
 HA_IN_ ha_status ha_sim_enqueue(ha_sim_queue *queue, const ha_sim_command *model, const void *data,
                                 size_t bytes) {
-    ha_sim_command *command;
+    ha_sim_command *command = ha_sim_command_like(queue, model, bytes);
     int wake, failed;
-    if (bytes > SIZE_MAX - sizeof *command) return HA_ERR_MEMORY;
-    command = (ha_sim_command *)HARRAY_MALLOC(sizeof *command + bytes);
     if (command == NULL) return HA_ERR_MEMORY;
-    *command = *model;
-    command->next = NULL;
     if (bytes > 0) memcpy(command->data, data, bytes);
     if (command->kind == HA_SIM_AWAIT) {
         ha_sim_queue *other = (ha_sim_queue *)command->event.object;
@@ -314,13 +354,11 @@ HA_IN_ ha_status ha_sim_enqueue(ha_sim_queue *queue, const ha_sim_command *model
         *queue->tail = command;
         queue->tail = &command->next;
         queue->enqueued++;
-    }
+    } else
+        ha_sim_discard(queue, command);
     wake = queue->idle && ha_sim_may_start(queue);
     pthread_mutex_unlock(&queue->lock);
-    if (failed) {
-        ha_sim_discard(command);
-        return ha_sim_lost();
-    }
+    if (failed) return ha_sim_lost();
     if (wake) pthread_cond_signal(&queue->work);
     return HA_OK;
 }

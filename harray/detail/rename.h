@@ -117,6 +117,7 @@
 #define ha_check_errors_ HA_RENAME_(ha_check_errors_)
 #define ha_check_failed_ HA_RENAME_(ha_check_failed_)
 #define ha_close_ HA_RENAME_(ha_close_)
+#define ha_close_many HA_RENAME_(ha_close_many)
 #define ha_close_scope_ HA_RENAME_(ha_close_scope_)
 #define ha_context_adopt HA_RENAME_(ha_context_adopt)
 #define ha_context_best HA_RENAME_(ha_context_best)

@@ -153,6 +153,45 @@ TEST(many_pieces_of_one_array) {
     drop(x);
 }
 
+/* Where all is valid and nobody is in the way, no call looks at more than the arrays it was given. */
+TEST(nobody_in_the_way) {
+    trio t = three(H);
+    ha_access a[3];
+    ha_request list[] = {request_all(&a[0], t.z, H, HA_READ),
+                         request(&a[1], t.x, H, HA_WRITE, 1, 3), request_size(&a[2], t.y, H, 5)};
+    const uint64_t versions[] = {ha_array_version(t.z.array), ha_array_version(t.x.array),
+                                 ha_array_version(t.y.array)};
+    const uint64_t before = ha_steps_, held = ha_self.held;
+    SUCCEEDS(ha_open_many(list, 3));
+    assert_int_equal(ha_self.held, held + 3);
+    assert_int_equal(a[0].size, 5);
+    assert_int_equal(a[1].first, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(ha_array_version(a[i].array), versions[i] + (i > 0));
+    SUCCEEDS(ha_close_many(list, 3));
+    if (!HA_DEBUGGING_) assert_int_equal(ha_steps_, before);
+    assert_int_equal(ha_self.held, held);
+    drop_three(&t);
+}
+
+/* All are closed that are open; the first failure is told. */
+TEST(closes_all) {
+    trio t = three(H);
+    ha_access a[3];
+    ha_request list[] = {request_all(&a[0], t.x, C, HA_READ), request_all(&a[1], t.y, C, HA_WRITE),
+                         request_all(&a[2], t.z, H, HA_READ)};
+    SUCCEEDS(ha_close_many(NULL, 0));
+    REFUSED(HA_ERR_ARGUMENT, ha_close_many(NULL, 1));
+    SUCCEEDS(ha_open_many(list, 3));
+    SUCCEEDS(ha_close_many(list, 3));
+    for (size_t i = 0; i < 3; i++) assert_null(a[i].array);
+    SUCCEEDS(ha_open_many(list, 3));
+    SUCCEEDS(ha_close(&a[1]));
+    REFUSED(HA_ERR_STATE, ha_close_many(list, 3));
+    for (size_t i = 0; i < 3; i++) assert_null(a[i].array);
+    drop_three(&t);
+}
+
 /* ---- or nothing ----------------------------------------------------------------------------- */
 
 /* Three arrays, of which the last cannot be had: nothing has changed, and nothing is held. */
@@ -249,6 +288,10 @@ TEST(requests_that_make_no_sense) {
     const snapshot before = snapshot_of(t.y);
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(list, 3));
     expect_not_open(&a[0], HA_ERR_STATE);
+    list[1].access = list[2].access = &a[1]; /* … with all others as they should be */
+    list[1].array = list[2].array = t.z.array;
+    list[1].how = HA_READ;
+    REFUSED(HA_ERR_ARGUMENT, ha_open_many(list, 3));
     list[2].access = NULL;
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(list, 3));
     expect_unchanged(t.y, &before);
@@ -321,6 +364,8 @@ TEST(trying) {
     ha_request list[] = {request_all(&a[0], t.x, C, HA_WRITE | HA_TRY),
                          request_all(&a[1], t.y, C, HA_WRITE), request_all(&a[2], t.z, C, HA_READ)};
     expect_nothing(&t, list, a, 3, 1, HA_ERR_BUSY);
+    for (size_t i = 0; i < 3; i++) list[i].context = H; /* where nothing hinders the others */
+    expect_nothing(&t, list, a, 3, 1, HA_ERR_BUSY);
     list[1].how = HA_READ;
     SUCCEEDS(ha_open_many(list, 3));
     close_all(a, 3);
@@ -370,6 +415,31 @@ static void finish_pair(pair_opener *p, ha_status expected) {
     assert_int_equal(pthread_join(p->thread, NULL), 0);
     assert_int_equal(p->status, expected);
     step();
+}
+
+/* What is held while others are tried, and given back, is had by whoever waits for it. */
+TEST(what_is_given_back_is_had_by_others) {
+    trio t = three(H);
+    ha_access a;
+    opener o;
+    const ha_request r = request_all(&a, t.x, C, HA_WRITE);
+    touch(t.x, H);
+    HA_WRITING(v, t.x, C) fill(&v, 1);
+    else fail();
+    step();
+    const uint64_t sleeps = ha_test_sleeps_();
+    const ha_ops *const ops = &ha_incarnation_find(t.x.array, C->memory)->ops;
+    const uint32_t promised = ops->promised;
+    if (ha_request_hold(&r, HA_SITE)) { /* nothing is easy on some contexts */
+        start_open(&o, t.x.array, H, HA_READ, 0, HA_END);
+        until_asleep(sleeps + 1);
+        ha_request_let_go(&r);
+        assert_int_equal(ops->promised, promised);
+        assert_int_equal(wait_opened(&o), HA_OK);
+        finish(&o);
+    } else
+        assert_true(C->strict || HA_DEBUGGING_ || shares_memory(C));
+    drop_three(&t);
 }
 
 /* It waits for the second with the first in hand, and gets both. */
@@ -611,6 +681,8 @@ int main(void) {
         CASE(nothing_to_open),
         CASE(one_array_several_times),
         CASE(many_pieces_of_one_array),
+        CASE(nobody_in_the_way),
+        CASE(closes_all),
         CASE(fails_at_any_place),
         CASE(own_accesses_conflict),
         CASE(requests_conflict),
@@ -618,6 +690,7 @@ int main(void) {
         CASE(requests_for_the_callers_memory),
         CASE(errors_are_told_when_nothing_is_held),
         CASE(trying),
+        CASE(what_is_given_back_is_had_by_others),
         CASE(waits_for_others),
         CASE(one_array_is_asked_for_at_once),
         CASE(deadlocks_with_others),

@@ -46,6 +46,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(overwrite, ha_overwrite_(NO, line.array, NO, 1, HA_WAIT, SITE))                              \
     S(open_any, ha_open_any_(NO, sizeof open_table, &table, sizeof table, NO, HA_READ, SITE))      \
     S(open_many, ha_open_many_(NO, 1, SITE))                                                       \
+    S(close_many, ha_close_many((const ha_request *)NO, 1))                                        \
     S(read_anywhere, ha_read_anywhere_(NO, line.array, NO, 0, HA_END, SITE))                       \
     S(read_any, ha_read_anywhere_any_(NO, sizeof open_table, &table, sizeof table, SITE))          \
     S(span_of, ha_span_of_(NO, sizeof open_table, &table, sizeof table))                           \

@@ -134,6 +134,37 @@ TEST(steps_add_up) {
     SUCCEEDS(ops->finish(&event));
 }
 
+static char wanted_argument[HA_SIM_LARGE];
+static size_t right_arguments;
+
+static void compare_argument(HA_UNUSED const ha_queue *here, void *argument) {
+    right_arguments += !memcmp(argument, wanted_argument, HA_SIM_LARGE / 2);
+}
+
+/* Memory of large arguments is used again, up to so much, and freed with the queue. */
+TEST(large_arguments_are_kept) {
+    enum { COMMANDS = HA_SIM_SPARES + 10 };
+    ha_sim_queue *q = (ha_sim_queue *)queue;
+    memset(wanted_argument, 7, sizeof wanted_argument);
+    right_arguments = 0;
+    for (int round = 0; round < 3; round++) {
+        SUCCEEDS(ops->call(queue, compare_argument, wanted_argument, HA_SIM_LARGE / 2));
+        SUCCEEDS(ops->call(queue, count_call, wanted_argument, HA_SIM_LARGE + 1));
+        ha_event end = record_on(queue);
+        SUCCEEDS(ops->finish(&end));
+        assert_int_equal(q->spares, 1);
+    }
+    SUCCEEDS(ha_sim_set_credit(queue, 0));
+    for (int i = 0; i < COMMANDS; i++)
+        SUCCEEDS(ops->call(queue, compare_argument, wanted_argument, HA_SIM_LARGE / 2));
+    assert_int_equal(q->spares, 0);
+    SUCCEEDS(ha_sim_set_credit(queue, -1));
+    ha_event end = record_on(queue);
+    SUCCEEDS(ops->finish(&end));
+    assert_int_equal(q->spares, HA_SIM_SPARES);
+    assert_int_equal(right_arguments, 3 + COMMANDS);
+}
+
 TEST(letting_go_runs_all) {
     calls = 0;
     SUCCEEDS(ha_sim_set_credit(queue, 0));
@@ -402,6 +433,7 @@ int main(void) {
         USUAL(what_a_device_takes),
         USUAL(gaps_take_no_time),
         USUAL(steps_add_up),
+        USUAL(large_arguments_are_kept),
         USUAL(letting_go_runs_all),
         USUAL(a_held_queue_can_be_destroyed),
         USUAL(a_queue_waits_for_a_held_one),

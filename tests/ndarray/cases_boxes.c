@@ -253,6 +253,51 @@ TEST(lines) {
     drop_array(x.array);
 }
 
+/* Opening all of the storage is as easy as opening an array without dimensions. */
+TEST(all_of_the_storage) {
+    const darray x = count_up(2, SIX_BY_EIGHT);
+    ha_access v, w;
+    touch_view(x, H);
+    HA_IGNORE(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
+    SUCCEEDS(ha_close(&v)); /* nothing is valid elsewhere now */
+    const size_t size = ha_array_size(x.array);
+    const uint64_t before = ha_steps_;
+    for (unsigned how = HA_READ; how <= HA_OVERWRITE; how++) {
+        SUCCEEDS(ha_open(&v, x.array, H, how, 0, HA_END));
+        assert_int_equal(v.size, size);
+        SUCCEEDS(ha_close(&v));
+    }
+    SUCCEEDS(ha_overwrite(&v, x.array, H, size, HA_WAIT));
+    SUCCEEDS(ha_close(&v));
+    if (!HA_DEBUGGING_) assert_int_equal(ha_steps_, before);
+    SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
+    REFUSED(HA_ERR_CONFLICT, open_view(&w, row(x, 3), H, HA_READ));
+    SUCCEEDS(ha_close(&v));
+    SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 13, 19)); /* but elements are the box around them */
+    REFUSED(HA_ERR_CONFLICT, open_view(&w, column(x, 0), H, HA_READ));
+    SUCCEEDS(ha_close(&v));
+    for (size_t i = 0; i < 13; i++) assert_true(value_at(x, i) == (double)i);
+    drop_array(x.array);
+}
+
+/* Numbers that make no view are refused, also where all is valid. */
+TEST(numbers_that_make_no_view) {
+    array_double_2 x = array_double_2_zeros(HA_DIM(3, 4), H);
+    ha_write_double_2 v;
+    array_double_2 bad[5] = {x, x, x, x, x};
+    bad[0].origin[1] = INT64_MAX;
+    bad[1].origin[0] = HA_ALL;
+    bad[2].offset = -1;
+    bad[3].extent[0] = 4;
+    bad[4].stride[0] = 0; /* to be read only */
+    for (size_t i = 0; i < 5; i++) REFUSED(HA_ERR_ARGUMENT, ha_open_view(&v, bad[i], H, HA_WRITE));
+    SUCCEEDS(ha_open_view(&v, x, H, HA_WRITE));
+    assert_int_equal(v.size, 12);
+    assert_int_equal(v.span.extent[1], 4);
+    SUCCEEDS(ha_close(&v));
+    SUCCEEDS(array_double_2_free(&x));
+}
+
 /* A part of a row and of the next one: all of both is locked, also where nothing is to be moved. */
 TEST(a_line_from_row_to_row) {
     const darray x = count_up(2, SIX_BY_EIGHT);
@@ -557,6 +602,8 @@ int main(void) {
         CASE(overwriting),
         CASE(between),
         CASE(lines),
+        CASE(all_of_the_storage),
+        CASE(numbers_that_make_no_view),
         CASE(half_a_copy),
         CASE(elements_between_rows),
         CASE(elements_between_steps),

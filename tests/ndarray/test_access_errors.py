@@ -29,6 +29,11 @@ int f(harray_double list, array_double_2 matrix, darray x, unsigned mode) {{
     failed += ha_open_view(&of_any, x, HA_NULL_, read) != HA_OK;
     failed += ha_open_view(&plain, x, HA_NULL_, HA_WRITE) != HA_OK;
     failed += ha_span_of(&{spanned}, {seen}) != HA_OK;
+    {moved} m;
+    ha_write_double_2 m_2;
+    failed += ha_move(&m, &w) != HA_OK;
+    failed += ha_move(&plain, &m) != HA_OK;
+    failed += ha_move(&m_2, &plain) != HA_OK;
     {opening} {{
         const double element = HA_AT(u.span, {index});
         failed += element > 1;
@@ -40,12 +45,14 @@ int f(harray_double list, array_double_2 matrix, darray x, unsigned mode) {{
 """
 
 GOOD = {"access": "ha_read_double_2", "view": "matrix", "how": "HA_READ", "spanned": "w",
+        "moved": "ha_write_double_2",
         "seen": "matrix", "opening": "HA_READING(u, matrix, HA_NULL_)", "index": "0, 1",
         "overwriting": "HA_OVERWRITING(v1, list, HA_NULL_, 5)",
         "part": "HA_READING_RANGE(v2, list, HA_NULL_, 0, 1)", "type": "const char *"}
 OWN = ["of no type of the array"]
 SPAN = ["of no type of the view"]
 READS = ["is opened for writing"]
+MOVED = ["the accesses are of different types"]
 RANK = ["one number for each dimension"]
 LIST = ["of a harray_T only"]
 CASES = [
@@ -62,6 +69,9 @@ CASES = [
     ("the span of another rank", {"spanned": "of_any"}, SPAN),
     ("the span of another array", {"seen": "x"}, SPAN),
     ("the span of what has none", {"spanned": "plain"}, SPAN),
+    ("a write moved into a read", {"moved": "ha_read_double_2"}, MOVED),
+    ("an access moved into one of another rank", {"moved": "ha_write_double_3"}, MOVED),
+    ("an access to a view moved into one to elements", {"moved": "ha_write_double"}, MOVED),
     ("fewer numbers than dimensions", {"index": "1"}, RANK),
     ("more numbers than dimensions", {"index": "1, 2, 3"}, RANK),
     ("a matrix to be overwritten with a size",

@@ -149,18 +149,19 @@ HA_IN_ int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
     return ha_elements(g, *r) == p.count && ha_pattern_is_plain(&p);
 }
 
-/* As ha_view_cover, of a view that goes along dimensions of the grid step by step, as most do. 0: this
- * one does not. */
-HA_IN_ int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) {
-    size_t index[HA_MOST_RANK], last = (size_t)v->offset, rest = last;
+/* As ha_view_cover, of the numbers of a view that goes along dimensions of the grid step by step, as most
+ * do. 0: this one does not, or has no elements, or repeats some, or they are not all in the storage. */
+HA_IN_ int ha_view_cover_simply(const ha_grid *g, size_t offset, int rank, const int64_t *extent,
+                                const int64_t *strides, ha_range *r) {
+    size_t index[HA_MOST_RANK], last = offset, rest = last;
     int off_grid = 0, i = 0;
     do {
         index[i] = ha_grid_take(g, i, &rest);
         off_grid |= index[i] >= g->extent[i];
     } while (++i < g->rank);
     if (off_grid || rest) return 0;
-    for (int d = 0, k = 0; d < v->rank; d++) {
-        const size_t way = (size_t)v->extent[d] - 1, stride = (size_t)v->stride[d];
+    for (int d = 0, k = 0; d < rank; d++) {
+        const size_t way = (size_t)extent[d] - 1, stride = (size_t)strides[d];
         if (!way) continue;
         for (k = k < g->rank && g->pitch[k] >= stride ? k : 0; k < g->rank; k++)
             if (g->pitch[k] == stride) break;
@@ -168,7 +169,7 @@ HA_IN_ int ha_view_cover_simply(const ha_grid *g, const darray *v, ha_range *r) 
         index[k] += way;
         last += way * stride;
     }
-    *r = (ha_range){(size_t)v->offset, last + 1};
+    *r = (ha_range){offset, last + 1};
     return 1;
 }
 

@@ -87,9 +87,10 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
 }
 
-/* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. */
-HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
-                          int boxed, size_t n, const char *site) {
+/* Where everything is valid, overwriting is writing. n: the size to have; HA_END: any. The thread does
+ * not count it as held yet. written: by how much the version grows. */
+HA_FAST_ int ha_hold_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
+                          int boxed, size_t n, uint64_t written, const char *site) {
     ha_incarnation *in;
     ha_lock(a);
     ha_range r = {locked.first, locked.last == HA_END ? a->size : locked.last};
@@ -99,10 +100,16 @@ HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, h
     }
     ha_hold_easily(x, a, in, c, write, locked, r, site);
     a->recent = in;
-    a->version += (uint64_t)write;
+    a->version += written;
     ha_unlock(a);
-    ha_self.held++;
     return 1;
+}
+
+HA_FAST_ int ha_open_fast(ha_access *x, ha_array *a, ha_context *c, int write, ha_range locked,
+                          int boxed, size_t n, const char *site) {
+    const int held = ha_hold_fast(x, a, c, write, locked, boxed, n, (uint64_t)write, site);
+    ha_self.held += (uint64_t)held;
+    return held;
 }
 
 HA_IN_ ha_status ha_no_access(const char *operation) {
@@ -166,7 +173,7 @@ ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_
     ha_range range = {first, last};
     c = ha_resolve(c);
     if (a && x && ha_self.id && mode <= HA_OVERWRITE &&
-        ha_open_fast(x, a, c, mode != HA_READ, range, 0, HA_END, site))
+        ha_open_fast(x, a, c, mode != HA_READ, range, ha_is_whole(range), HA_END, site))
         return HA_OK;
     return ha_open_slow(x, a, c, how, range, HA_END, site);
 }
@@ -176,7 +183,7 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
     c = ha_resolve(c);
     if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
     if (a && x && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
-        ha_open_fast(x, a, c, 1, HA_WHOLE_, 0, n, site))
+        ha_open_fast(x, a, c, 1, HA_WHOLE_, 1, n, site))
         return HA_OK;
     return ha_open_slow(x, a, c, how | HA_OVERWRITE, HA_WHOLE_, n, site);
 }

@@ -59,7 +59,7 @@ HA_IN_ ha_status ha_call_here(ha_function f, const void *argument, size_t bytes)
 HA_IN_ ha_status ha_call_there(const ha_queued *head, const void *argument,
                                const ha_touchable *touchable) {
     ha_context *c = head->context;
-    _Alignas(max_align_t) char small[1024];
+    _Alignas(max_align_t) char small[8192];
     const size_t room = touchable ? ha_queued_room(head->bytes) : head->bytes;
     const size_t bytes = sizeof *head + room + head->touchables * sizeof *touchable;
     char *message = small, *behind;

@@ -175,7 +175,7 @@ uint64_t ha_array_version(const ha_array *a) {
     if (!ha_may_look_(a)) return 0;
     ha_array *m = ha_lockable(a);
     ha_lock(m);
-    uint64_t n = m->version;
+    uint64_t n = __atomic_load_n(&m->version, __ATOMIC_RELAXED); /* open_many.h */
     ha_unlock(m);
     return n;
 }

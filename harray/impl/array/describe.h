@@ -50,7 +50,7 @@ size_t ha_describe(const ha_array *a, char *text, size_t bytes) {
     ha_array *m = ha_lockable(a);
     ha_lock(m);
     ha_print(&t, "%s%s%s[%zu], version %llu\n", m->name, *m->name ? ": " : "", m->type, m->size,
-             (unsigned long long)m->version);
+             (unsigned long long)__atomic_load_n(&m->version, __ATOMIC_RELAXED));
     for (const ha_incarnation *in = &m->first; in; in = in->next)
         if (in->block) ha_print_incarnation(&t, m, in);
     ha_unlock(m);

@@ -103,11 +103,64 @@ HA_IN_ ha_status ha_open_any_check(const darray *view, unsigned how, const char 
                         ha_show(view->rank, view->stride).text);
 }
 
-ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes,
-                       ha_context *c, unsigned how, const char *site) {
+/* An array_T_D, where it is. */
+typedef struct ha_typed_view {
+    ha_array *array;
+    int64_t offset;
+    int rank;
+    const int64_t *extent, *stride, *origin;
+} ha_typed_view;
+
+HA_IN_ ha_typed_view ha_typed_view_of(const void *array, size_t bytes) {
+    const char *from = (const char *)array;
+    ha_typed_view v = {.rank = ha_typed_rank(bytes)};
+    memcpy(&v.array, from + offsetof(ha_typed, array), sizeof v.array);
+    memcpy(&v.offset, from + offsetof(ha_typed, offset), sizeof v.offset);
+    v.extent = (const int64_t *)(const void *)(from + offsetof(ha_typed, numbers));
+    v.stride = v.extent + v.rank;
+    v.origin = v.stride + v.rank;
+    return v;
+}
+
+/* What the span has behind its data are these numbers, in this order. */
+HA_IN_ void ha_typed_span_fill(ha_access *x, const ha_typed_view *v) {
+    int64_t *span = (int64_t *)(void *)(x + 1), lowest = 0;
+    for (int d = 0; d < v->rank; d++) lowest = ha_go(lowest, v->origin[d], v->stride[d]);
+    char *data = (char *)((uintptr_t)x->data - (uintptr_t)lowest * x->array->element);
+    memcpy(span, &data, sizeof data);
+    memcpy(span + 1, v->extent, 3 * sizeof(int64_t) * (size_t)v->rank);
+}
+
+/* As most are opened: a part of a grid along its dimensions, where everything is valid and nobody is in
+ * the way. That it covers a box shows that nothing is wrong with its numbers, but for the origin. */
+HA_IN_ int ha_open_typed_fast(ha_access *x, size_t access_bytes, const ha_typed_view *v,
+                              ha_context *c, unsigned how, const char *site) {
+    const size_t with_span = sizeof *x + sizeof(void *) + 3 * sizeof(int64_t) * (size_t)v->rank;
+    ha_array *a = v->array;
+    size_t size = 1;
+    ha_range box;
+    int64_t end;
+    if (!ha_self.id || how > HA_OVERWRITE || !a || ha_is_freed(a) || !a->grid) return 0;
+    if (access_bytes != with_span && access_bytes != sizeof *x) return 0;
+    if (!ha_view_cover_simply(a->grid, (size_t)v->offset, v->rank, v->extent, v->stride, &box))
+        return 0;
+    for (int d = 0; d < v->rank; d++) {
+        if (v->origin[d] <= HA_ALL || __builtin_add_overflow(v->origin[d], v->extent[d], &end))
+            return 0;
+        size *= (size_t)v->extent[d];
+    }
+    if (!ha_open_fast(x, a, ha_resolve(c), how != HA_READ, box, 1, HA_END, site)) return 0;
+    x->size = size;
+    if (access_bytes == with_span) ha_typed_span_fill(x, v);
+    return 1;
+}
+
+/* On its own, so that the usual way needs no room for it. */
+HA_NOINLINE_ HA_IN_ ha_status ha_open_any_slow(ha_access *x, size_t access_bytes, const void *array,
+                                               size_t array_bytes, ha_context *c, unsigned how,
+                                               const char *site) {
     const char *const operation = "ha_open";
     darray view;
-    if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_open_any_check(&view, how, operation, site);
     if (!s) s = ha_span_check(access_bytes, array_bytes, &view, operation);
@@ -115,6 +168,16 @@ ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, siz
     if (s) return ha_span_fail(x, access_bytes, s);
     ha_span_fill(x, access_bytes, &view);
     return HA_OK;
+}
+
+ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes,
+                       ha_context *c, unsigned how, const char *site) {
+    if (!x) return ha_no_access("ha_open");
+    if (array_bytes < sizeof(darray)) {
+        const ha_typed_view view = ha_typed_view_of(array, array_bytes);
+        if (ha_open_typed_fast(x, access_bytes, &view, c, how, site)) return HA_OK;
+    }
+    return ha_open_any_slow(x, access_bytes, array, array_bytes, c, how, site);
 }
 
 ha_status ha_read_anywhere_any_(ha_access *x, size_t access_bytes, const void *array,

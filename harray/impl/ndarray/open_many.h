@@ -9,12 +9,15 @@
  * Opening a write cannot be taken back: it has made copies invalid. So all are prepared before the
  * first is committed. No deadlock comes of that: whoever has several arrays busy waits for nothing
  * but busy of a later one, and of those that open several at once, each waits only for an array
- * behind those that it holds. */
+ * behind those that it holds.
+ *
+ * Before that, all are tried in turn on the fast path, which waits for nobody. Where it does not open one
+ * of them, those before it are given back, and all begins as above. */
 #ifndef HARRAY_IMPL_NDARRAY_OPEN_MANY_H
 #define HARRAY_IMPL_NDARRAY_OPEN_MANY_H
 
+#include "open_view.h"
 #include "view.h"
-#include "../access/all.h"
 
 typedef struct ha_open_part {
     ha_opening opening;
@@ -383,11 +386,115 @@ HA_IN_ ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count,
     return s;
 }
 
-ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
-    site = ha_from(site);
+/* ---- where nobody is in the way -------------------------------------------------------------- */
+
+/* Each access gets the number of its request: of one that stands twice in the list, only one is right. */
+HA_IN_ int ha_requests_number(const ha_request *r, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!r[i].access) return 0;
+        r[i].access->ticket = i;
+    }
+    return 1;
+}
+
+HA_IN_ int ha_request_writes(const ha_request *r) {
+    return (r->how & ~(unsigned)HA_TRY) != HA_READ;
+}
+
+/* Whether a view can be opened in this way, without a word when it cannot. */
+HA_IN_ int ha_view_is_easy(const darray *v, int write) {
+    if (!v->array || ha_is_freed(v->array) || !ha_view_is_sound(v)) return 0;
+    if (v->type && ha_dtype_size(v->type) != v->array->element) return 0;
+    return !write || !ha_view_repeats(v);
+}
+
+HA_IN_ int ha_request_is_whole(const ha_request *r) {
+    return !r->view && !r->first && (r->last == HA_END || (r->sets_size && !r->last));
+}
+
+/* Opens one of them, but for the version and what the thread holds. 0: not on the fast path. */
+HA_IN_ int ha_request_hold(const ha_request *r, const char *site) {
+    const int write = ha_request_writes(r), whole = ha_request_is_whole(r);
+    const ha_range range = {r->first, whole ? HA_END : r->last};
+    ha_context *c = ha_resolve(r->context);
+    if ((r->how & ~(unsigned)HA_TRY) > HA_OVERWRITE) return 0;
+    if (r->view)
+        return !r->sets_size && ha_view_is_easy(r->view, write) &&
+               ha_hold_view_fast(r->access, r->view, c, write, 0, site);
+    if (!r->array) return 0;
+    if (!r->sets_size)
+        return ha_hold_fast(r->access, r->array, c, write, range, whole, HA_END, 0, site);
+    return whole && r->n != HA_END && (r->how & HA_OVERWRITE) &&
+           ha_hold_fast(r->access, r->array, c, write, range, whole, r->n, 0, site);
+}
+
+/* What others have asked for meanwhile they can have now. */
+HA_IN_ void ha_request_let_go(const ha_request *r) {
+    const ha_access *x = r->access;
+    ha_array *a = x->array;
+    ha_lock(a);
+    const uint32_t waiters = a->waiters & HA_WAITING;
+    if (x->context->ops) ha_incarnation_find(a, x->context->memory)->ops.promised--;
+    ha_holder_take_out(a, ha_holder_find(a, x->ticket));
+    ha_unlock(a);
+    if (waiters) ha_wake(a);
+}
+
+/* The array is held for writing. Who writes all of it is alone with it, but for those who ask. */
+HA_IN_ void ha_request_count(const ha_request *r) {
+    ha_array *a = r->access->array;
+    if (ha_request_is_whole(r)) {
+        __atomic_store_n(&a->version, a->version + 1, __ATOMIC_RELAXED);
+        return;
+    }
+    ha_lock(a);
+    a->version++;
+    ha_unlock(a);
+}
+
+/* All are held: what is written has a new version, which an opening that fails must not leave behind. */
+HA_IN_ void ha_requests_count(const ha_request *r, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (ha_request_writes(&r[i])) ha_request_count(&r[i]);
+    ha_self.held += count;
+}
+
+/* 0: nothing has changed but the accesses; whatever is wrong has not been told. */
+HA_IN_ int ha_open_many_fast(const ha_request *r, size_t count, const char *site) {
+    size_t n = 0;
+    if (!r || !ha_self.id || HA_DEBUGGING_ || !ha_requests_number(r, count)) return 0;
+    while (n < count && r[n].access->ticket == n && ha_request_hold(&r[n], site)) n++;
+    if (n == count) {
+        ha_requests_count(r, count);
+        return 1;
+    }
+    while (n > 0) ha_request_let_go(&r[--n]);
+    return 0;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+HA_NOINLINE_ HA_IN_ ha_status ha_open_many_slow(ha_request *requests, size_t count,
+                                                const char *site) {
     HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = "ha_open_many", .for_user = 1};
-    return ha_open_all(&t, requests, count, site);
+    return ha_open_all(&t, requests, count, ha_from(site));
+}
+
+ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
+    return ha_open_many_fast(requests, count, site) ? HA_OK
+                                                    : ha_open_many_slow(requests, count, site);
+}
+
+ha_status ha_close_many(const ha_request *requests, size_t count) {
+    ha_status first = HA_OK;
+    if (!requests && count)
+        return ha_fail(HA_ERR_ARGUMENT, "ha_close_many", "ha_close_many: no requests");
+    while (count-- > 0) { /* the last first, as it is easily found among those of its array */
+        const ha_status s = ha_close_(requests[count].access);
+        if (!first) first = s;
+    }
+    return first;
 }
 
 #endif

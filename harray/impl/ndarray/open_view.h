@@ -4,16 +4,17 @@
 
 #include "../access/all.h"
 
-/* Where everything is valid and nobody is in the way. */
-HA_IN_ int ha_open_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
-                             const char *site) {
+/* Where everything is valid and nobody is in the way. The view has been checked. As ha_hold_fast. */
+HA_IN_ int ha_hold_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
+                             uint64_t written, const char *site) {
     ha_array *a = v->array;
     ha_range box;
-    if (!a->grid || !ha_view_cover_simply(a->grid, v, &box)) {
+    if (!a->grid ||
+        !ha_view_cover_simply(a->grid, (size_t)v->offset, v->rank, v->extent, v->stride, &box)) {
         (void)ha_view_cover(a->grid, v, &box);
         if (!ha_cover_is_box(a->grid, box)) return 0; /* and the slow way refuses it */
     }
-    if (!ha_open_fast(x, a, c, write, box, 1, HA_END, site)) return 0;
+    if (!ha_hold_fast(x, a, c, write, box, 1, HA_END, written, site)) return 0;
     x->data = (char *)x->data + (v->offset - (int64_t)box.first) * (int64_t)a->element;
     x->first = (size_t)v->offset;
     x->size = ha_view_size(v);
@@ -48,9 +49,12 @@ HA_IN_ ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, un
                                 const char *operation, const char *site) {
     const unsigned mode = how & ~(unsigned)HA_TRY;
     c = ha_resolve(c);
-    if (ha_self.id && mode <= HA_OVERWRITE && (mode == HA_READ || !ha_view_repeats(v)) &&
-        ha_open_view_fast(x, v, c, mode != HA_READ, site))
+    const int write = mode != HA_READ;
+    if (ha_self.id && mode <= HA_OVERWRITE && (!write || !ha_view_repeats(v)) &&
+        ha_hold_view_fast(x, v, c, write, (uint64_t)write, site)) {
+        ha_self.held++;
         return HA_OK;
+    }
     return ha_open_view_slow(x, v, c, how, operation, site);
 }
 

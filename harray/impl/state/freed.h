@@ -31,11 +31,27 @@ HA_IN_ int ha_was_freed(const ha_array *a, const char *operation) {
     return 1;
 }
 
+/* It has no block and no valid elements any more. Only what is looked at, for zeroing all of it takes a
+ * tenth of making and freeing an array. */
+HA_IN_ void ha_incarnation_forget(ha_incarnation *in) {
+    in->data = NULL;
+    in->block = NULL;
+    in->capacity = 0;
+    in->wrapped = 0;
+    in->next = NULL;
+    in->valid.heap = NULL;
+    in->valid.grid = NULL;
+    in->valid.n = 0;
+    in->ops.heap = NULL;
+    in->ops.grid = NULL;
+    in->ops.n = in->ops.capacity = in->ops.promised = 0;
+}
+
 /* Keeps the record of an array that has gone. Its name, type and size stay, for messages. Whether
  * somebody waits for it, and is to be woken. */
 HA_IN_ int ha_array_keep(ha_array *a) {
     ha_lock(a);
-    a->first = (ha_incarnation){.memory = a->first.memory};
+    ha_incarnation_forget(&a->first);
     a->recent = &a->first;
     a->holder = a->first_holders;
     a->holders = 0;
@@ -52,11 +68,19 @@ HA_IN_ int ha_array_keep(ha_array *a) {
     return awaited;
 }
 
+/* The next one to be taken, into the processor's cache: it was last looked at when it was freed. */
+HA_IN_ void ha_array_fetch(const ha_kept *next) {
+    const char *record = (const char *)next - offsetof(ha_array, kept);
+    const size_t zeroed = offsetof(ha_array, first_holders);
+    for (size_t i = 0; i < zeroed; i += 64) __builtin_prefetch(record + i, 1);
+}
+
 /* The record of an array that was freed long ago; NULL: there is none. */
 HA_IN_ ha_array *ha_array_again(void) {
     ha_kept *kept = ha_kept_take(&ha_freed_arrays);
     if (!kept) return NULL;
     ha_array *a = (ha_array *)(void *)((char *)kept - offsetof(ha_array, kept));
+    ha_array_fetch(kept->next);
     if (!__atomic_load_n(&a->waiters, __ATOMIC_ACQUIRE)) return a;
     ha_kept_add(&ha_freed_arrays, kept); /* a thread that waited for it has still to be told */
     return NULL;
