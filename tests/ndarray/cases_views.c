@@ -799,6 +799,45 @@ TEST(plans_beside_other_threads) {
     drop_array(y.array);
 }
 
+static void *overwrite_all(void *data) {
+    harray_double x = harray_double_from((ha_array *)data);
+    HA_OVERWRITING_ALL(v, x, H) for (size_t i = 0; i < v.size; i++) v.data[i] = 9;
+    else fail();
+    return NULL;
+}
+
+static int is_held(ha_array *a) {
+    ha_lock(a);
+    const int held = a->holders > 0;
+    ha_unlock(a);
+    return held;
+}
+
+/* Whoever waits for a plan goes on behind it. The device is stopped while it takes the copy. */
+TEST(plans_wake_who_waits) {
+    ha_context *device = ha_context_find("private:0");
+    darray x = counting(HA_DTYPE_double, 1, LIST(4), device),
+           y = counting(HA_DTYPE_double, 1, LIST(4), device);
+    const ha_copy_pair pair = {y, x, device};
+    runner once = {ha_copy_plan_new(&pair, 1), 1};
+    pthread_t plan, other;
+    for (int i = 0; i < 2; i++) SUCCEEDS(ha_copy_plan_run(once.plan));
+    SUCCEEDS(ha_context_finish(device));
+    const uint64_t sleeps = ha_test_sleeps_();
+    pthread_mutex_lock(&example_lock);
+    assert_int_equal(pthread_create(&plan, NULL, run_often, &once), 0);
+    while (!is_held(y.array)) sched_yield();
+    assert_int_equal(pthread_create(&other, NULL, overwrite_all, y.array), 0);
+    while (ha_test_sleeps_() == sleeps) sched_yield();
+    pthread_mutex_unlock(&example_lock);
+    assert_int_equal(pthread_join(plan, NULL), 0);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    NUMBERS(y, 9, 9, 9, 9);
+    ha_copy_plan_free((ha_copy_plan *)(uintptr_t)once.plan);
+    drop_array(x.array);
+    drop_array(y.array);
+}
+
 static uint64_t commands_of(ha_context *c) {
     SUCCEEDS(ha_context_finish(c));
     return atomic_load(&((ha_sim_queue *)c->queue)->finished);
@@ -851,6 +890,7 @@ int main(void) {
         CASE(plans_lock_each_array_once),
         CASE(plans_that_are_in_the_way),
         CASE(plans_beside_other_threads),
+        CASE(plans_wake_who_waits),
     };
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);
