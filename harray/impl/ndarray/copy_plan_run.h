@@ -263,9 +263,10 @@ HA_IN_ ha_status ha_plan_copy_opened(const ha_plan_run *run, ha_pair_open *open)
     return s;
 }
 
-HA_IN_ ha_status ha_plan_no_memory(const ha_copy_plan *plan, const char *site) {
-    return ha_fail(HA_ERR_MEMORY, ha_plan_name, "%s: no memory to open %zu pairs", site,
-                   plan->count);
+HA_IN_ ha_status ha_plan_no_memory(const ha_plan_run *run) {
+    const ha_copy_plan *plan = run->plan;
+    return ha_fail(HA_ERR_MEMORY, ha_plan_name, "%s: no memory to open %zu pairs, array %s first",
+                   run->site, plan->count, ha_label_of(plan->pair[0].pair.to.array).text);
 }
 
 HA_IN_ ha_status ha_plan_run_slowly(const ha_plan_run *run) {
@@ -273,7 +274,7 @@ HA_IN_ ha_status ha_plan_run_slowly(const ha_plan_run *run) {
     ha_open_set t = {.operation = ha_plan_name, .views_checked = 1};
     ha_pair_open *open = (ha_pair_open *)HARRAY_MALLOC(count *
                                                        (sizeof *open + 2 * sizeof(ha_request)));
-    if (!open) return ha_plan_no_memory(run->plan, run->site);
+    if (!open) return ha_plan_no_memory(run);
     ha_request *requests = (ha_request *)(void *)(open + count);
     ha_plan_requests(run, open, requests);
     ha_status s = ha_open_all(&t, requests, 2 * count, run->site);
@@ -334,11 +335,11 @@ HA_IN_ ha_status ha_plan_replace_all(const ha_plan_run *run, ha_array *const *of
 /* HA_ERR_MEMORY: there is none; else run->table is to be freed. */
 HA_IN_ ha_status ha_plan_run_make(ha_plan_run *run) {
     const ha_copy_plan *plan = run->plan;
-    const size_t bytes = (plan->count + 1) * (sizeof *run->pair + sizeof *run->table) +
+    const size_t bytes = plan->count * (sizeof *run->pair + sizeof *run->table) +
                          plan->arrays * (sizeof *run->held + sizeof *run->array);
     run->table = (ha_strided_copy *)HARRAY_MALLOC(bytes);
-    if (!run->table) return ha_plan_no_memory(plan, run->site);
-    run->pair = (ha_pair_run *)(void *)(run->table + plan->count + 1);
+    if (!run->table) return ha_plan_no_memory(run);
+    run->pair = (ha_pair_run *)(void *)(run->table + plan->count);
     run->held = (ha_plan_held *)(void *)(run->pair + plan->count);
     run->array = (ha_array **)(void *)(run->held + plan->arrays);
     for (size_t i = 0; i < plan->arrays; i++) run->array[i] = plan->array[i].array;
@@ -364,11 +365,14 @@ ha_status ha_copy_plan_run_on_(const ha_copy_plan *plan, ha_array *const *of, ha
     if (s) return s;
     if (!plan) return ha_fail(HA_ERR_ARGUMENT, ha_plan_name, "%s: no plan", site);
     if (count && (!of || !by)) return ha_fail(HA_ERR_ARGUMENT, ha_plan_name, "%s: no arrays", site);
-    if (!plan->count && !count) return HA_OK;
+    if (!plan->count && count)
+        return ha_fail(HA_ERR_ARGUMENT, ha_plan_name,
+                       "%s: array 0: the plan was not made with it, nor with any other", site);
+    if (!plan->count) return HA_OK;
     s = ha_plan_run_make(&run);
     if (s) return s;
     s = ha_plan_replace_all(&run, of, by, count);
-    if (!s && plan->count) s = ha_plan_carry_out(&run);
+    if (!s) s = ha_plan_carry_out(&run);
     HARRAY_FREE(run.table);
     return s;
 }
