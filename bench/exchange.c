@@ -1,6 +1,9 @@
 /* What an exchange of ghost cells costs by a plan of copies: eight boxes of n x n x n doubles with one
  * ghost cell all around, two in each dimension, periodic; each face goes to the neighbour's ghosts. Against
  * the loops over the faces that one would write for that, over memory of one's own. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "../harray.h"
 
 #include "bench.h"
