@@ -287,8 +287,17 @@ HA_API ha_copy_plan *ha_copy_plan_new(const ha_copy_pair *pairs, size_t count);
 /* All of them, as darray_copy: opens everything or nothing, as ha_open_many, and copies. Any number of
  * threads may. When a device refuses its part (HA_ERR_BACKEND, HA_ERR_LOST), the values of the
  * targets are undefined. */
-#define ha_copy_plan_run(plan) ha_copy_plan_run_(plan, HA_SITE)
-HA_API HA_MUST_CHECK ha_status ha_copy_plan_run_(const ha_copy_plan *plan, const char *site);
+#define ha_copy_plan_run(plan) ha_copy_plan_run_on(plan, NULL, NULL, 0)
+
+/* The same with other arrays, as where two sets of blocks take turns: by[i] in the place of of[i], one
+ * of the arrays that the plan was made with (the `array` of a view); those that are not listed stay. Each has
+ * the type of the one in whose place it is, and as many elements in the same places of its storage
+ * (extents, order, ghost cells, alignment), or that is HA_ERR_ARGUMENT, as is one array in the places of
+ * two. The plan does not own them. */
+#define ha_copy_plan_run_on(plan, of, by, count) ha_copy_plan_run_on_(plan, of, by, count, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_copy_plan_run_on_(const ha_copy_plan *plan, ha_array *const *of,
+                                                    ha_array *const *by, size_t count,
+                                                    const char *site);
 HA_API void ha_copy_plan_free(ha_copy_plan *plan); /* NULL: nothing */
 
 /* ---- for ndarray.h -------------------------------------------------------------------------- */

@@ -390,6 +390,34 @@ TEST(freeing_behind_a_queue_does_not_grow) {
     assert_true(many < 4 * few * 3 / 2);
 }
 
+/* ---- many ranges ---------------------------------------------------------------------------- */
+
+/* Overwrites every other one of 2 n elements in some order, at one place and then at another; gives the
+ * steps. */
+static uint64_t steps_of_overwriting(size_t n) {
+    harray_double x = keep(harray_double_zeros(2 * n));
+    const uint64_t before = ha_steps_;
+    for (int round = 0; round < 2; round++)
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = k * 7919 % n;
+            ha_access access;
+            HA_CHECK(ha_open(&access, x.array, round ? H : C, HA_OVERWRITE, 2 * i, 2 * i + 1));
+            HA_CHECK(ha_close(&access));
+            if (k % 64 == 0) run_all_but(C, 0);
+        }
+    const uint64_t steps = ha_steps_ - before;
+    drop(x);
+    return steps;
+}
+
+/* However many ranges there are already. */
+TEST(overwriting_ranges_in_any_order_does_not_grow) {
+    enum { FEW = 500, MANY = 4000 };
+    const uint64_t few = steps_of_overwriting(FEW), many = steps_of_overwriting(MANY);
+    assert_true(few > FEW);
+    assert_true(many < MANY / FEW * few * 2); /* n log n is less, n^2 8 times as much */
+}
+
 /* ---- many accesses at once ------------------------------------------------------------------ */
 
 /* Opens so many at once, of their own elements or all of the same, and closes them in some other order;
@@ -562,6 +590,7 @@ int main(void) {
         LATE(all_that_was_retired),
         LATE(memory_on_its_way_back),
         LATE(freeing_behind_a_queue_does_not_grow),
+        LATE(overwriting_ranges_in_any_order_does_not_grow),
         LATE(opening_among_many_does_not_grow),
         LATE(conflicts_among_many),
         LATE(growth_notes_one_read),

@@ -99,7 +99,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(element, darray_get_element_(table, (int64_t[]){0, 0}, NO))                                  \
     S(set_element, darray_set_element_(table, (int64_t[]){0, 0}, NO))                              \
     S(fill, darray_fill_element_(table, NO, NO, SITE))                                             \
-    S(plan_run, ha_copy_plan_run_(NO, SITE))                                                       \
+    S(plan_run, ha_copy_plan_run_on_(NO, NO, NO, 0, SITE))                                         \
     S(save, darray_save_npy(table, NO))                                                            \
     S(write, darray_write_npy(table, NO))                                                          \
     S(fprint, darray_fprint(table, NO))                                                            \

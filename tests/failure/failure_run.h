@@ -150,6 +150,9 @@ static void play_all_points(void **state) {
         if (everything || k == 0) play_points(0, 1, 1);
         if (everything) play_points(1, 0, 1);
     }
+    run.cast = &casts[VALUES_CAST];
+    if (!strcmp(run.chapter->name, "plans there") && !everything)
+        play_points(0, 1, 0); /* one command */
     broken = 0;
 }
 

@@ -21,9 +21,13 @@ static const cast casts[] = {
      "faulty_sim",
      "faulty_private",
      {.capacity = 1 << 20, .delay_ns = 20000, .seed = 5}},
+    {"sim that puts values, private",
+     "faulty_sim",
+     "faulty_private",
+     {.capacity = 1 << 20, .strides = 1}},
     {"CUDA, private", "faulty_launch", "faulty_private", {.capacity = 1 << 20}},
 };
-enum { CASTS = sizeof casts / sizeof *casts, CUDA_CAST = CASTS - 1 };
+enum { CASTS = sizeof casts / sizeof *casts, CUDA_CAST = CASTS - 1, VALUES_CAST = CASTS - 2 };
 
 /* The host; two devices and another queue of the first; two devices of the other kind and another
  * queue of the first. */

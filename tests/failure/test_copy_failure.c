@@ -309,10 +309,36 @@ static void play_plans(void) {
     drop(z);
 }
 
+/* All of it on one device: by one command, where it has that; and where all is in place, without more ado. */
+static void play_plans_there(void) {
+    model *x = &models[0], *y = &models[1];
+    const darray d = begin_table(x, 2, six_by_eight, N1), e = begin_table(y, 2, six_by_eight, N1);
+    const plan_pair pairs[] = {
+        {y, x, row_of(e, 0), row_of(d, 1), N1},
+        {y, x, column_of(darray_slice(e, 0, 1, 6, 1), 0), column_of(darray_slice(d, 0, 0, 5, 1), 5),
+         N1},
+        {y, x, row_of(darray_slice(e, 1, 1, 8, 1), 3), row_of(darray_slice(d, 1, 1, 8, 1), 4), N1}};
+    const size_t n = sizeof pairs / sizeof *pairs;
+    ha_copy_plan *plan = NULL;
+    STEP(NULL, NULL, plans(&plan, pairs, n));
+    for (int i = 0; i < 2; i++) {
+        change_view(x, d, N1, 2, 1);
+        change_view(y, e, N1, 1, 1);
+        run_plan(plan, pairs, n, N1);
+        run_plan(plan, pairs, n, N1);
+        sum_view(y, e, N1);
+    }
+    ha_copy_plan_free(plan);
+    read_back(y);
+    drop(x);
+    drop(y);
+}
+
 static const chapter chapters[] = {
-    {"copies there", play_there, 0},     {"copies on the host", play_host, 0},
-    {"copies through", play_through, 0}, {"contents", play_contents, 0},
-    {"new arrays", play_new_arrays, 0},  {"plans", play_plans, 0},
+    {"copies there", play_there, 0},      {"copies on the host", play_host, 0},
+    {"copies through", play_through, 0},  {"contents", play_contents, 0},
+    {"new arrays", play_new_arrays, 0},   {"plans", play_plans, 0},
+    {"plans there", play_plans_there, 0},
 };
 enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 

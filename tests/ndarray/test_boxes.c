@@ -259,6 +259,90 @@ TEST(sets_of_boxes) {
     }
 }
 
+/* ---- sets of ranges ------------------------------------------------------------------------- */
+
+/* The runs of the elements that are in, in order: exactly those of the set. */
+static void expect_ranges(const ha_set *s, const char *in, size_t size) {
+    uint32_t i = ha_set_first(s), count = 0;
+    for (size_t first = 0, last; first < size; first = last) {
+        for (last = first + 1; last < size && in[last] == in[first];) last++;
+        if (!in[first]) continue;
+        assert_true(i < s->n);
+        assert_int_equal(ha_set_ranges(s)[i].first, first);
+        assert_int_equal(ha_set_ranges(s)[i].last, last);
+        i = ha_set_next(s, i);
+        count++;
+    }
+    assert_int_equal(i, s->n);
+    assert_int_equal(count, s->n);
+}
+
+static void expect_lookups(const ha_set *s, const char *in, size_t size) {
+    const size_t first = pick(size), last = first + 1 + pick(size - first);
+    const char *found = memchr(in + first, 1, last - first);
+    const ha_range r = {first, last}, part = ha_set_first_in(s, r);
+    ha_set missing = {.heap = NULL};
+    char not_in[MOST] = {0};
+    assert_int_equal(ha_set_contains(s, r), memchr(in + first, 0, last - first) == NULL);
+    assert_int_equal(ha_set_overlaps(s, r), found != NULL);
+    if (found) assert_int_equal(part.first, found - in);
+    for (size_t i = first; i < last; i++) not_in[i] = !in[i];
+    assert_int_equal(ha_set_missing(s, r, &missing), HA_OK);
+    expect_ranges(&missing, not_in, size);
+    ha_set_free(&missing);
+}
+
+/* From none to as many as there can be and back, several times: few are sorted, many indexed. */
+TEST(sets_of_ranges) {
+    enum { SIZE = 1200 };
+    char in[MOST] = {0};
+    ha_set s = {.heap = NULL}, copy;
+    uint32_t most = 0, turns = 0;
+    for (int round = 0; round < 40; round++)
+        for (int i = 0; i < 600; i++) {
+            const int adding = pick(8) ? round % 2 == 0 : round % 2;
+            const size_t first = pick(SIZE), length = 1 + (pick(adding ? 40 : 4) ? 0 : pick(40));
+            const ha_range r = {first, first + length < SIZE ? first + length : SIZE};
+            const uint32_t before = s.indexed;
+            assert_int_equal(ha_set_room(&s, 1), HA_OK);
+            if (adding)
+                ha_set_add(&s, r);
+            else
+                ha_set_remove(&s, i % 100 ? r : (ha_range){SIZE - 3, SIZE_MAX});
+            if (!adding && i % 100 == 0)
+                memset(in + SIZE - 3, 0, 3);
+            else
+                memset(in + r.first, adding, r.last - r.first);
+            turns += s.indexed != before;
+            if (s.n > most) most = s.n;
+            if (i % 7 == 0) expect_ranges(&s, in, SIZE);
+            expect_lookups(&s, in, SIZE);
+            if (i % 50) continue;
+            memset(&copy, 0, sizeof copy);
+            assert_int_equal(ha_set_copy(&copy, &s), HA_OK);
+            expect_ranges(&copy, in, SIZE);
+            assert_int_equal(ha_set_put(&copy, r), HA_OK);
+            ha_set_free(&copy);
+        }
+    assert_true(most > 2 * HA_FEW_RANGES_ + 2);
+    assert_true(turns > 4);
+    s.n = 0; /* as who gives all values up does */
+    memset(in, 0, sizeof in);
+    expect_lookups(&s, in, SIZE);
+    for (size_t k = 0; k < SIZE / 2; k++) {
+        const size_t i = k * 263 % (SIZE / 2) * 2;
+        assert_int_equal(ha_set_put(&s, (ha_range){i, i + 1}), HA_OK);
+        in[i] = 1;
+    }
+    expect_ranges(&s, in, SIZE);
+    harray_double x = harray_double_new(1); /* whose set it might be */
+    assert_int_equal(ha_set_reserve(x.array, &s, 2 * s.capacity), HA_OK);
+    expect_ranges(&s, in, SIZE);
+    expect_lookups(&s, in, SIZE);
+    assert_int_equal(harray_double_free(&x), HA_OK);
+    ha_set_free(&s);
+}
+
 /* What is cut in pieces and put together again is one box. */
 TEST(boxes_join_again) {
     const int64_t extent[] = {8, 8, 8}, pitch[] = {64, 8, 1};
@@ -469,6 +553,7 @@ int main(void) {
         cmocka_unit_test(division),
         cmocka_unit_test(no_grids),
         cmocka_unit_test(sets_of_boxes),
+        cmocka_unit_test(sets_of_ranges),
         cmocka_unit_test(boxes_join_again),
         cmocka_unit_test(pieces),
         cmocka_unit_test(levels),

@@ -36,10 +36,15 @@ static inline const char *broken_valid(const ha_incarnation *in, size_t size) {
     const ha_set *s = &in->valid;
     const ha_range *v = ha_set_ranges(s);
     if (s->n > (s->heap ? s->capacity : 1)) return "more valid ranges than there is room for";
+    uint32_t in_order = 0;
+    size_t before = 0;
+    for (uint32_t i = ha_set_first(s); i < s->n && !s->grid; i = ha_set_next(s, i)) {
+        if (in_order++ && before >= v[i].first) return "valid ranges touch or are out of order";
+        before = v[i].last;
+    }
+    if (!s->grid && in_order != s->n) return "a valid range is not found in order";
     for (uint32_t i = 0; i < s->n; i++) {
         if (v[i].first >= v[i].last) return "an empty valid range";
-        if (!s->grid && i > 0 && v[i - 1].last >= v[i].first)
-            return "valid ranges touch or are out of order";
         for (uint32_t j = 0; s->grid && j < i; j++)
             if (ha_overlap(s->grid, v[i], v[j])) return "valid boxes overlap";
         if (v[i].last > size) return "valid behind the array's end";

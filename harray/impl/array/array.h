@@ -241,7 +241,11 @@ size_t ha_array_valid_ranges(const ha_array *a, const ha_context *c, ha_range *r
     ha_lock(m);
     const ha_incarnation *in = ha_incarnation_find(m, ha_resolve_const(c)->memory);
     size_t n = in ? in->valid.n : 0;
-    for (size_t i = 0; ranges && i < n && i < most; i++) ranges[i] = ha_set_ranges(&in->valid)[i];
+    uint32_t place = in ? ha_set_first(&in->valid) : 0;
+    for (size_t i = 0; ranges && i < n && i < most; i++) {
+        ranges[i] = ha_set_ranges(&in->valid)[place];
+        place = ha_set_next(&in->valid, place);
+    }
     ha_unlock(m);
     return n;
 }

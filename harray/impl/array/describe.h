@@ -35,9 +35,11 @@ HA_IN_ void ha_print_incarnation(ha_text *t, const ha_array *a, const ha_incarna
     if (in->block->memory != in->memory) whose = "pinned, ";
     ha_print(t, "  %-10s %scapacity %zu, valid", ha_memory_context(in->memory)->name, whose,
              in->capacity);
-    const ha_range *v = ha_set_ranges(&in->valid);
-    for (uint32_t i = 0; i < in->valid.n; i++)
-        ha_print(t, "%s %s", i && a->grid ? "," : "", ha_part_label_of(a, v[i]).text);
+    const ha_set *valid = &in->valid;
+    const uint32_t first = ha_set_first(valid);
+    for (uint32_t i = first; i < valid->n; i = ha_set_next(valid, i))
+        ha_print(t, "%s %s", i != first && a->grid ? "," : "",
+                 ha_part_label_of(a, ha_set_ranges(valid)[i]).text);
     ha_print(t, "%s\n", in->valid.n ? "" : " nothing");
 }
 

@@ -1,23 +1,10 @@
-/* Sets of element indices: sorted, disjoint, non-touching half-open ranges; of an array with a grid,
- * disjoint boxes (box.h) in any order. The usual cases, none and one, need no memory. Editing
+/* Sets of element indices: disjoint, non-touching half-open ranges, sorted unless they are many
+ * (range_index.h); of an array with a grid, disjoint boxes (box.h) in any order. The usual cases, none and one, need no memory. Editing
  * cannot fail when room was made before with ha_set_room. */
 #ifndef HARRAY_IMPL_BASE_RANGE_SET_H
 #define HARRAY_IMPL_BASE_RANGE_SET_H
 
-#include "box.h"
-#include <string.h>
-#include "../../../backends/backend.h"
-
-typedef struct ha_set {
-    ha_range one;   /* the range, when heap is NULL */
-    ha_range *heap; /* more than one range, or room for it */
-    uint32_t n, capacity;
-    const ha_grid *grid; /* of the array; NULL: none */
-} ha_set;
-
-static inline const ha_range *ha_set_ranges(const ha_set *s) { return s->heap ? s->heap : &s->one; }
-
-static inline ha_range *ha_set_edit(ha_set *s) { return s->heap ? s->heap : &s->one; }
+#include "range_index.h"
 
 /* Room for `more` further ranges. On failure nothing changed. */
 HA_IN_ ha_status ha_set_room(ha_set *s, size_t more) {
@@ -25,11 +12,12 @@ HA_IN_ ha_status ha_set_room(ha_set *s, size_t more) {
     if (need <= (s->heap ? s->capacity : 1)) return HA_OK;
     if (need > UINT32_MAX / 2) return HA_ERR_MEMORY;
     size_t capacity = need < 8 ? 8 : 2 * need;
-    ha_range *heap = (ha_range *)HARRAY_REALLOC(s->heap, capacity * sizeof *heap);
+    ha_range *heap = (ha_range *)HARRAY_REALLOC(s->heap, ha_set_bytes(capacity));
     if (!heap) return HA_ERR_MEMORY;
     if (!s->heap && s->n) heap[0] = s->one;
     s->heap = heap;
     s->capacity = (uint32_t)capacity;
+    if (s->indexed) ha_set_index(s); /* behind the larger table */
     return HA_OK;
 }
 
@@ -44,6 +32,7 @@ HA_IN_ void ha_set_free(ha_set *s) {
 HA_IN_ uint32_t ha_set_find(const ha_set *s, size_t index) {
     const ha_range *v = ha_set_ranges(s);
     uint32_t low = 0, high = s->n;
+    if (s->indexed) return ha_index_find(s, index);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (v[middle].last > index)
@@ -54,12 +43,41 @@ HA_IN_ uint32_t ha_set_find(const ha_set *s, size_t index) {
     return low;
 }
 
+/* In order, the first range and the one behind range i: n when there is none. Boxes have no order. */
+static inline uint32_t ha_set_first(const ha_set *s) { return s->indexed ? ha_set_find(s, 0) : 0; }
+
+static inline uint32_t ha_set_next(const ha_set *s, uint32_t i) {
+    return s->indexed ? ha_set_find(s, s->heap[i].last) : i + 1;
+}
+
 /* Replaces ranges [i, j) by the k given. */
 HA_IN_ void ha_set_splice(ha_set *s, uint32_t i, uint32_t j, const ha_range *by, uint32_t k) {
     ha_range *v = ha_set_edit(s);
+    HA_COUNT_STEPS_(s->n - j);
     if (s->n > j) memmove(v + i + k, v + j, (s->n - j) * sizeof *v);
     for (uint32_t m = 0; m < k; m++) v[i + m] = by[m];
     s->n = s->n - (j - i) + k;
+}
+
+/* Touching ranges become one. */
+HA_IN_ void ha_indexed_add(ha_set *s, ha_range r) {
+    uint32_t i;
+    while ((i = ha_index_find(s, r.first ? r.first - 1 : 0)) < s->n && s->heap[i].first <= r.last) {
+        if (s->heap[i].first < r.first) r.first = s->heap[i].first;
+        if (s->heap[i].last > r.last) r.last = s->heap[i].last;
+        ha_index_take(s, i);
+    }
+    ha_index_put(s, r);
+}
+
+HA_IN_ void ha_indexed_remove(ha_set *s, ha_range r) {
+    uint32_t i;
+    while ((i = ha_index_find(s, r.first)) < s->n && s->heap[i].first < r.last) {
+        const ha_range x = s->heap[i];
+        ha_index_take(s, i);
+        if (x.first < r.first) ha_index_put(s, (ha_range){x.first, r.first});
+        if (x.last > r.last) ha_index_put(s, (ha_range){r.last, x.last});
+    }
 }
 
 HA_IN_ void ha_ranges_add(ha_set *s, ha_range r) {
@@ -193,19 +211,29 @@ HA_IN_ size_t ha_set_growth(const ha_set *s, ha_range r, int adding) {
 /* Needs room for as many more ranges as ha_set_growth says. */
 HA_IN_ void ha_set_add(ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return;
-    if (s->grid)
+    if (s->grid) {
         ha_boxes_add(s, r);
+        return;
+    }
+    if (ha_set_is_indexed(s))
+        ha_indexed_add(s, r);
     else
         ha_ranges_add(s, r);
+    (void)ha_set_is_indexed(s);
 }
 
 /* Needs the same room, except when r reaches to the end or beyond. */
 HA_IN_ void ha_set_remove(ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return;
-    if (s->grid)
+    if (s->grid) {
         ha_boxes_remove(s, r);
+        return;
+    }
+    if (ha_set_is_indexed(s))
+        ha_indexed_remove(s, r);
     else
         ha_ranges_remove(s, r);
+    (void)ha_set_is_indexed(s);
 }
 
 /* The same, making that room. */
@@ -226,7 +254,7 @@ HA_IN_ ha_status ha_set_missing(const ha_set *s, ha_range r, ha_set *out) {
     const ha_range *v = ha_set_ranges(s);
     out->grid = s->grid;
     ha_status status = ha_set_put(out, r);
-    for (uint32_t i = ha_set_find_in(s, r); i < s->n && !status; i++) {
+    for (uint32_t i = ha_set_find_in(s, r); i < s->n && !status; i = ha_set_next(s, i)) {
         if (!s->grid && v[i].first >= r.last) break;
         if (ha_overlap(s->grid, v[i], r)) status = ha_set_drop(out, v[i]);
     }
@@ -245,6 +273,7 @@ HA_IN_ ha_status ha_set_copy(ha_set *copy, const ha_set *s) {
     memcpy(ha_set_edit(copy), ha_set_ranges(s), s->n * sizeof *copy->heap);
     copy->n = s->n;
     copy->grid = s->grid;
+    if (s->indexed) ha_ranges_sort(copy);
     return HA_OK;
 }
 

@@ -6,9 +6,10 @@
 
 #ifdef HARRAY_TESTING
 static uint64_t ha_steps_;
-#define HA_COUNT_STEP_() ((void)__atomic_fetch_add(&ha_steps_, 1, __ATOMIC_RELAXED))
+#define HA_COUNT_STEPS_(n) ((void)__atomic_fetch_add(&ha_steps_, n, __ATOMIC_RELAXED))
 #else
-#define HA_COUNT_STEP_() ((void)0)
+#define HA_COUNT_STEPS_(n) ((void)0)
 #endif
+#define HA_COUNT_STEP_() HA_COUNT_STEPS_(1)
 
 #endif

@@ -92,66 +92,88 @@ HA_IN_ int ha_strided_nearest(const ha_strided *s) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-typedef struct ha_strided_row {
+/* Rows along a, as many as b has. */
+typedef struct ha_strided_tile {
     char *to;
     const char *from;
-    int64_t to_step, from_step, count;
+    ha_dimension a, b;
     size_t run;
-} ha_strided_row;
+} ha_strided_tile;
 
-#define HA_COPY_ROW_(name, bytes)                                                                  \
-    HA_IN_ void ha_copy_row_##name(const ha_strided_row *r) {                                      \
-        char *to = r->to;                                                                          \
-        const char *from = r->from;                                                                \
-        for (int64_t i = 0; i < r->count; i++, to += r->to_step, from += r->from_step)             \
-            memcpy(to, from, bytes);                                                               \
+#define HA_COPY_TILE_(name, bytes)                                                                 \
+    HA_IN_ void ha_copy_tile_##name(const ha_strided_tile *t) {                                    \
+        char *row_to = t->to;                                                                      \
+        const char *row_from = t->from;                                                            \
+        for (int64_t j = 0; j < t->b.extent; j++, row_to += t->b.to, row_from += t->b.from) {      \
+            char *to = row_to;                                                                     \
+            const char *from = row_from;                                                           \
+            for (int64_t i = 0; i < t->a.extent; i++, to += t->a.to, from += t->a.from)            \
+                memcpy(to, from, bytes);                                                           \
+        }                                                                                          \
     }
-HA_COPY_ROW_(1, 1)
-HA_COPY_ROW_(2, 2)
-HA_COPY_ROW_(4, 4)
-HA_COPY_ROW_(8, 8)
-HA_COPY_ROW_(16, 16)
-HA_COPY_ROW_(run, r->run)
+HA_COPY_TILE_(1, 1)
+HA_COPY_TILE_(2, 2)
+HA_COPY_TILE_(4, 4)
+HA_COPY_TILE_(8, 8)
+HA_COPY_TILE_(16, 16)
+HA_COPY_TILE_(32, 32)
+HA_COPY_TILE_(64, 64)
+HA_COPY_TILE_(128, 128)
+HA_COPY_TILE_(run, t->run)
 
 /* One element many times, without gaps: what is there already is copied behind itself. */
-HA_IN_ void ha_fill_row(const ha_strided_row *r) {
+HA_IN_ void ha_fill_row(char *to, const char *from, size_t run, size_t bytes) {
     enum { most = 4096 }; /* stays in the first cache */
-    const size_t bytes = r->run * (size_t)r->count;
-    if (r->run == 1) {
-        memset(r->to, *r->from, bytes);
+    if (run == 1) {
+        memset(to, *from, bytes);
         return;
     }
-    memcpy(r->to, r->from, r->run);
-    for (size_t done = r->run, piece = done; done < bytes; done += piece) {
+    memcpy(to, from, run);
+    for (size_t done = run, piece = done; done < bytes; done += piece) {
         if (done + done <= most) piece = done;
         if (piece > bytes - done) piece = bytes - done;
-        memcpy(r->to + done, r->to, piece);
+        memcpy(to + done, to, piece);
     }
 }
 
-HA_IN_ void ha_copy_row(const ha_strided_row *r) {
-    if (!r->from_step && r->to_step == (int64_t)r->run) {
-        ha_fill_row(r);
+HA_IN_ void ha_fill_tile(const ha_strided_tile *t) {
+    for (int64_t j = 0; j < t->b.extent; j++)
+        ha_fill_row(t->to + j * t->b.to, t->from + j * t->b.from, t->run,
+                    t->run * (size_t)t->a.extent);
+}
+
+HA_IN_ void ha_strided_tile_copy(const ha_strided_tile *t) {
+    if (!t->a.from && t->a.to == (int64_t)t->run) {
+        ha_fill_tile(t);
         return;
     }
-    switch (r->run) {
+    switch (t->run) {
     case 1:
-        ha_copy_row_1(r);
+        ha_copy_tile_1(t);
         break;
     case 2:
-        ha_copy_row_2(r);
+        ha_copy_tile_2(t);
         break;
     case 4:
-        ha_copy_row_4(r);
+        ha_copy_tile_4(t);
         break;
     case 8:
-        ha_copy_row_8(r);
+        ha_copy_tile_8(t);
         break;
     case 16:
-        ha_copy_row_16(r);
+        ha_copy_tile_16(t);
+        break;
+    case 32:
+        ha_copy_tile_32(t);
+        break;
+    case 64:
+        ha_copy_tile_64(t);
+        break;
+    case 128:
+        ha_copy_tile_128(t);
         break;
     default:
-        ha_copy_row_run(r);
+        ha_copy_tile_run(t);
     }
 }
 
@@ -172,8 +194,8 @@ HA_IN_ void ha_copy_tile(const ha_strided *s, ha_dimension a, ha_dimension b, ch
         b = a;
         a = longer;
     }
-    ha_strided_row row = {to, from, a.to, a.from, a.extent, s->run};
-    for (int64_t j = 0; j < b.extent; j++, row.to += b.to, row.from += b.from) ha_copy_row(&row);
+    const ha_strided_tile tile = {to, from, a, b, s->run};
+    ha_strided_tile_copy(&tile);
 }
 
 HA_IN_ int64_t ha_least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -227,28 +249,47 @@ HA_IN_ void ha_copy_planes(const ha_strided *s, const ha_plane *p, int d, char *
         ha_copy_planes(s, p, d - 1, to + i * x->to, from + i * x->from);
 }
 
+/* A copy as it will be carried out, from and to wherever the elements are then. */
+typedef struct ha_strided_rows {
+    int64_t to, from; /* bytes from index 0, 0, … to the first element in this order */
+    ha_strided rest;  /* the dimensions besides those of the plane */
+    ha_plane plane;
+    int none; /* there is no element */
+} ha_strided_rows;
+
+/* Of elements of `element` bytes each: extent[rank] on both sides; strides in elements. */
+HA_IN_ ha_strided_rows ha_strided_prepare(int rank, const int64_t *extent, const int64_t *to_stride,
+                                          const int64_t *from_stride, size_t element) {
+    ha_strided_rows r = {.rest = {.run = element}};
+    ha_strided *s = &r.rest;
+    r.none = !ha_strided_gather(s, rank, extent, to_stride, element, from_stride, element);
+    if (r.none) return r;
+    ha_strided_merge(s);
+    ha_strided_grow_run(s);
+    r.to = s->to;
+    r.from = s->from;
+    size_t bytes = 2 * s->run;
+    for (int d = 0; d < s->rank; d++) bytes *= (size_t)s->at[d].extent;
+    s->large = bytes >= HA_PAST_CACHES_ / 64;
+    s->past = bytes >= HA_PAST_CACHES_;
+    r.plane = ha_strided_plane(s);
+    return r;
+}
+
+HA_IN_ void ha_strided_carry_out(const ha_strided_rows *r, void *to, const void *from) {
+    if (r->none) return;
+    ha_copy_planes(&r->rest, &r->plane, r->rest.rank, (char *)to + r->to,
+                   (const char *)from + r->from);
+    if (r->rest.past) ha_rows_past_end();
+}
+
 /* All elements, of `element` bytes each: extent[rank] on both sides; strides in elements. Those of the
  * source may be 0. No two elements of the target are the same memory, and none is one of the source.
  * The addresses are those of index 0, 0, …; all indices were checked. */
 HA_IN_ void ha_copy_strided(int rank, const int64_t *extent, void *to, const int64_t *to_stride,
                             const void *from, const int64_t *from_stride, size_t element) {
-    ha_strided s = {.run = element};
-    if (!ha_strided_gather(&s, rank, extent, to_stride, element, from_stride, element)) return;
-    ha_strided_merge(&s);
-    ha_strided_grow_run(&s);
-    char *first_to = (char *)to + s.to;
-    const char *first_from = (const char *)from + s.from;
-    if (!s.rank) {
-        memcpy(first_to, first_from, s.run);
-        return;
-    }
-    size_t bytes = 2 * s.run;
-    for (int d = 0; d < s.rank; d++) bytes *= (size_t)s.at[d].extent;
-    s.large = bytes >= HA_PAST_CACHES_ / 64;
-    s.past = bytes >= HA_PAST_CACHES_;
-    const ha_plane p = ha_strided_plane(&s);
-    ha_copy_planes(&s, &p, s.rank, first_to, first_from);
-    if (s.past) ha_rows_past_end();
+    const ha_strided_rows r = ha_strided_prepare(rank, extent, to_stride, from_stride, element);
+    ha_strided_carry_out(&r, to, from);
 }
 
 /* The same value everywhere. */

@@ -5,6 +5,7 @@
 #include "open_many.h"
 #include "darray_copy.h"
 #include "copy_plan.h"
+#include "copy_plan_run.h"
 #include "darray.h"
 #include "open_view.h"
 #include "darray_contents.h"

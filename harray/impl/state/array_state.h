@@ -122,6 +122,7 @@ HA_IN_ ha_status ha_set_reserve(ha_array *a, ha_set *set, size_t more) {
     if (set->n + more <= (set->heap ? set->capacity : 1)) return HA_OK;
     if (ha_set_room(&grown, set->capacity + more)) return HA_ERR_MEMORY;
     memcpy(grown.heap, ha_set_ranges(set), set->n * sizeof *grown.heap);
+    if (set->indexed) ha_set_index(&grown);
     ha_lock(a);
     ha_range *old = set->heap;
     *set = grown;
