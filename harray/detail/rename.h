@@ -60,6 +60,7 @@
 #define darray_set HA_RENAME_(darray_set)
 #define darray_set_element_ HA_RENAME_(darray_set_element_)
 #define darray_share HA_RENAME_(darray_share)
+#define darray_shell HA_RENAME_(darray_shell)
 #define darray_size HA_RENAME_(darray_size)
 #define darray_slice HA_RENAME_(darray_slice)
 #define darray_to_array_interface_ HA_RENAME_(darray_to_array_interface_)

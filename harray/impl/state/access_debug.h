@@ -102,7 +102,8 @@ HA_IN_ void ha_debug_count(const ha_array *a, const ha_known *k, const ha_contex
     if (a->ops) /* its fields lie anywhere */
         ha_guarded_count(k->guarded, 0, k->bytes, writes, by);
     else
-        ha_guarded_count(k->guarded, r.first * a->element, r.last * a->element, writes, by);
+        ha_guarded_count(k->guarded, a->lead + r.first * a->element, a->lead + r.last * a->element,
+                         writes, by);
 }
 
 /* Closes what queues were to work on when it was closed, and have by now. */
@@ -138,7 +139,7 @@ HA_IN_ void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, h
     if (!host && k->guarded && k->guarded->in_place) ha_guarded_give_up(k->guarded);
     ha_debug_close_late(a, k);
     ha_known_access access = {r, site, x->ticket, writes, host || !k->guarded};
-    ha_known_open(k, access, ha_label_of(a).text, a->element, x->context->name);
+    ha_known_open(k, access, ha_label_of(a).text, a->lead, a->element, x->context->name);
     ha_debug_count(a, k, x->context, r, writes, 1);
     if (host) x->data = (char *)x->data + k->shift;
 }
