@@ -152,6 +152,7 @@
 #define ha_cuda_configure HA_RENAME_(ha_cuda_configure)
 #define ha_describe HA_RENAME_(ha_describe)
 #define ha_detach_ HA_RENAME_(ha_detach_)
+#define ha_discard_ HA_RENAME_(ha_discard_)
 #define ha_dtype_find HA_RENAME_(ha_dtype_find)
 #define ha_dtype_of_type HA_RENAME_(ha_dtype_of_type)
 #define ha_dtype_to_type HA_RENAME_(ha_dtype_to_type)

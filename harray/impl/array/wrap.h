@@ -238,11 +238,11 @@ HA_IN_ int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_timepoint *p) {
 
 typedef enum ha_wrap_state { HA_WRAP_STALE, HA_WRAP_USED, HA_WRAP_FREE } ha_wrap_state;
 
-/* Claimed. USED: up to *p at least. */
-HA_IN_ ha_wrap_state ha_wrap_look(ha_array *a, ha_timepoint *p) {
+/* Claimed. USED: up to *p at least. wanted: the values are. */
+HA_IN_ ha_wrap_state ha_wrap_look(ha_array *a, int wanted, ha_timepoint *p) {
     ha_wrap_state state = HA_WRAP_FREE;
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
-        if (!ha_is_const(in) && !ha_wrap_is_synced(a, in)) return HA_WRAP_STALE;
+        if (wanted && !ha_is_const(in) && !ha_wrap_is_synced(a, in)) return HA_WRAP_STALE;
         if (state == HA_WRAP_FREE && ha_wrap_is_used(a, in, p)) state = HA_WRAP_USED;
     }
     return state;
@@ -272,15 +272,15 @@ HA_IN_ ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *s
                    site, ha_label_of(a).text, (unsigned long long)owners);
 }
 
-/* Syncs and frees; also in between nothing is held while the host waits. A queue that cannot tell
- * how far it is is drained. */
-HA_IN_ ha_status ha_wrap_end(ha_array *a, const char *operation, const char *site) {
+/* Syncs, if the values are wanted, and frees; also in between nothing is held while the host waits. A queue
+ * that cannot tell how far it is is drained. */
+HA_IN_ ha_status ha_wrap_end(ha_array *a, int wanted, const char *operation, const char *site) {
     ha_timepoint p;
     int can_tell = 1;
     for (;;) {
         ha_status s = ha_wrap_claim(a, operation, site);
         if (s) return s;
-        ha_wrap_state state = ha_wrap_look(a, &p);
+        ha_wrap_state state = ha_wrap_look(a, wanted, &p);
         if (state == HA_WRAP_FREE || (state == HA_WRAP_USED && !can_tell)) break;
         ha_busy_end(a);
         if (state == HA_WRAP_STALE && (s = ha_wrap_sync(a, operation, site))) return s;
@@ -299,7 +299,7 @@ ha_status ha_unwrap_(ha_array *a, const char *site) {
     ha_status s = a ? ha_enter("ha_unwrap") : HA_OK;
     if (s || !a) return s;
     if (ha_was_freed(a, "ha_unwrap")) return HA_ERR_STATE;
-    if (a->wrapped || !ha_array_size(a)) return ha_wrap_end(a, "ha_unwrap", site);
+    if (a->wrapped || !ha_array_size(a)) return ha_wrap_end(a, 1, "ha_unwrap", site);
     return ha_fail(HA_ERR_STATE, "ha_unwrap",
                    "%s: array %s wraps nothing: its values would be lost; ha_array_free frees it",
                    site, ha_label_of(a).text);
