@@ -167,6 +167,13 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* ---- typed arrays ------------------------------------------------------------------------- */
 
+/* For functions that only read what they are given: harray_T_const has scopes and ha_open_view to read, and
+ * none that compile to write. harray_T_reading(x) is x as that, at no cost and for the same owner. (What
+ * takes x.array is not kept from anything.)
+ *
+ *     double sum(harray_double_const x) { HA_READING(v, x, ha_host()) … }
+ *     … sum(harray_double_reading(x)) … */
+
 /* HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
  * others). What has no typed form (clear, purge, reserve, prefetch, describe, statistics, …) takes
  * x.array. Elements are no arrays (typedef double real3[3] does not compile), but structs may have
@@ -205,6 +212,16 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
         ha_read_##name *read_;                                                                     \
         ha_write_##name *write_;                                                                   \
     } harray_##name;                                                                               \
+    typedef union harray_##name##_const {                                                          \
+        ha_array *array;                                                                           \
+        ha_read_##name *read_;                                                                     \
+        ha_write_nothing_ *write_;                                                                 \
+    } harray_##name##_const;                                                                       \
+    HA_TYPED_ harray_##name##_const harray_##name##_reading(harray_##name x) {                     \
+        harray_##name##_const c;                                                                   \
+        c.array = x.array;                                                                         \
+        return c;                                                                                  \
+    }                                                                                              \
     HA_TYPED_ harray_##name harray_##name##_from(ha_array *array) {                                \
         harray_##name x;                                                                           \
         x.array = array;                                                                           \

@@ -16,7 +16,8 @@
  *
  * An array_T_D is a darray (harray/darray.h) whose type and rank are known to the compiler, and what
  * is said there holds here: array_T_D_slice is darray_slice, and so on. The accesses are those of
- * harray/access.h; they lock and move what the view covers. */
+ * harray/access.h; they lock and move what the view covers. Those to an array_T_D_const can only read:
+ * array_T_D_reading(x), for functions that are given x for that. */
 #ifndef HARRAY_NDARRAY_H
 #define HARRAY_NDARRAY_H
 
@@ -157,6 +158,26 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
         };                                                                                         \
         int64_t offset, extent[D], stride[D], origin[D];                                           \
     } array##n##_##D;                                                                              \
+    /* as harray_T_const: accesses to it can only read */                                          \
+    typedef struct array##n##_##D##_const {                                                        \
+        union {                                                                                    \
+            ha_array *array;                                                                       \
+            ha_read##n##_##D *read_;                                                               \
+            ha_write_nothing_ *write_;                                                             \
+        };                                                                                         \
+        int64_t offset, extent[D], stride[D], origin[D];                                           \
+    } array##n##_##D##_const;                                                                      \
+    HA_TYPED_ array##n##_##D##_const array##n##_##D##_reading(array##n##_##D x) {                  \
+        array##n##_##D##_const c;                                                                  \
+        c.array = x.array;                                                                         \
+        c.offset = x.offset;                                                                       \
+        for (int d = 0; d < D; d++) {                                                              \
+            c.extent[d] = x.extent[d];                                                             \
+            c.stride[d] = x.stride[d];                                                             \
+            c.origin[d] = x.origin[d];                                                             \
+        }                                                                                          \
+        return c;                                                                                  \
+    }                                                                                              \
     HA_FN cspan##n##_##D span##n##_##D##_const(span##n##_##D s) {                                  \
         cspan##n##_##D c;                                                                          \
         c.data = s.data;                                                                           \

@@ -40,7 +40,7 @@ HA_IN_ void ha_wrap_leave(ha_array *a) {
 HA_IN_ const char *ha_wrap_misplaced(const ha_wrapped *p) {
     const ha_memory *m = ha_resolve(p->context)->memory;
     ha_context *owner;
-    const ha_memory_kind kind = ha_pointer_kind(p->data, &owner);
+    const ha_memory_kind kind = ha_pointer_owner(p->data, &owner);
     if (kind == HA_MEMORY_DEVICE && m != owner->home)
         return "a piece is memory of another device than its context's";
     if (kind == HA_MEMORY_HOST && m->primary && HA_HAS_(m->backend->memory, ha_memory_ops, knows))

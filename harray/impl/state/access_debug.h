@@ -34,8 +34,9 @@ HA_IN_ ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
 HA_IN_ void ha_debug_wrap(ha_array *a, const ha_incarnation *in) {
     ha_block *b = in->block;
     ha_guarded *g = NULL;
+    ha_context *owner;
     if (in->memory == &ha_host_memory && !(in->wrapped & HA_WRAP_CONST) &&
-        ha_pointer_kind(b->data, NULL) == HA_MEMORY_HOST)
+        ha_pointer_owner(b->data, &owner) == HA_MEMORY_HOST)
         g = ha_guarded_in_place(b->data, b->bytes);
     if (!g) return;
     b->known = ha_known_make(b->data, b->bytes, g);
