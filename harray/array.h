@@ -122,6 +122,13 @@ HA_API HA_MUST_CHECK ha_status ha_array_resize(ha_array *array, size_t n);
 /* Makes room for n elements at a context; size and values stay. */
 HA_API HA_MUST_CHECK ha_status ha_array_reserve(ha_array *array, ha_context *context, size_t n);
 
+/* From now on the array's memory on the host is pinned (page-locked) for a context's device, where that has
+ * such memory: transfers are faster then, and pass through nothing. What is there moves over, and blocks
+ * that come later are pinned, too. Elsewhere, and when there is no pinned memory left, it stays pageable. (An
+ * array that was first touched on the device is pinned without asking.) HA_ERR_STATE: its memory is the
+ * caller's; HA_ERR_MEMORY. */
+HA_API HA_MUST_CHECK ha_status ha_array_pin(ha_array *array, ha_context *context);
+
 HA_API HA_MUST_CHECK ha_status ha_array_clear(ha_array *array); /* size 0, memory kept */
 HA_API HA_MUST_CHECK ha_status ha_array_purge(ha_array *array); /* size 0, memory given back */
 

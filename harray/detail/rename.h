@@ -93,6 +93,7 @@
 #define ha_array_name HA_RENAME_(ha_array_name)
 #define ha_array_new HA_RENAME_(ha_array_new)
 #define ha_array_of HA_RENAME_(ha_array_of)
+#define ha_array_pin HA_RENAME_(ha_array_pin)
 #define ha_array_prefetch_ HA_RENAME_(ha_array_prefetch_)
 #define ha_array_purge HA_RENAME_(ha_array_purge)
 #define ha_array_reserve HA_RENAME_(ha_array_reserve)

@@ -343,6 +343,36 @@ ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
                    ha_label_of(a).text, c->name, why, n, a->element);
 }
 
+/* Claimed. Without pinned memory there is nothing to do. */
+HA_IN_ ha_status ha_pin_claimed(ha_array *a, ha_context *c, ha_attempt *attempt) {
+    ha_incarnation *in = ha_incarnation_find(a, &ha_host_memory);
+    ha_context *before = a->pinned_for;
+    if (!c->home->pinned) return HA_OK;
+    ha_status s = ha_settle(a);
+    if (s) return s;
+    a->pinned_for = c->adopted ? c->primary : c;
+    if (in && in->block && in->block->memory != c->home->pinned)
+        s = ha_incarnation_renew(a, in, ha_host(), in->capacity, attempt);
+    if (s) a->pinned_for = before;
+    return s;
+}
+
+ha_status ha_array_pin(ha_array *a, ha_context *c) {
+    HA_TELLS_EVENTS_;
+    const char *const operation = "ha_array_pin";
+    ha_attempt attempt = {.site = ha_from(operation)};
+    ha_status s;
+    c = ha_resolve(c);
+    do {
+        if ((s = ha_claim_own(a, operation))) return s;
+        s = ha_pin_claimed(a, c, &attempt);
+        ha_busy_end(a);
+    } while (s == HA_RETRY_ && !(s = ha_wait_past(attempt.point, attempt.site)));
+    if (!s) return HA_OK;
+    return ha_fail(s, operation, "array %s could not be pinned for %s", ha_label_of(a).text,
+                   c->name);
+}
+
 /* Claimed. Memory goes back, also where work is still enqueued: when that is done. */
 HA_IN_ void ha_array_empty(ha_array *a) {
     for (ha_incarnation *in = &a->first; in; in = in->next) {

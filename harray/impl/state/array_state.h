@@ -60,6 +60,7 @@ struct ha_array {
     struct ha_watched *watched; /* array_events.h; NULL: it is not */
     ha_grid *grid;              /* on which its elements lie; NULL: one behind the other */
     size_t lead;                /* bytes of each block before the first element, to align others */
+    ha_context *pinned_for;     /* whose device pins the host's block; NULL: as first_touch says */
     const ha_array_ops *ops;    /* of a record array: the head of its state; NULL: none */
     struct ha_array *strict_next, **strict_link; /* strict.h; link NULL: it is not listed */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */

@@ -43,13 +43,13 @@ HA_IN_ int ha_maps(const ha_context *c, const ha_block *b) {
 }
 
 /* A block for an incarnation. On the host it is pinned by the device whose queue c works there, else by
- * the one that touched the array first. */
+ * the one that it was to be pinned for, else by the one that touched the array first. */
 HA_IN_ ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnation *in,
                                            const ha_context *c, size_t bytes, ha_block **block,
                                            ha_attempt *attempt) {
     if (in->memory != &ha_host_memory)
         return ha_block_take_for(HA_LIVE, in->memory, bytes, block, attempt);
-    if (!c->ops || c->memory != in->memory) c = a->first_touch;
+    if (!c->ops || c->memory != in->memory) c = a->pinned_for ? a->pinned_for : a->first_touch;
     if (c->home->pinned && ha_asks(c))
         return ha_block_take_for(HA_LIVE, c->home->pinned, bytes, block, attempt);
     return ha_host_block_take(HA_LIVE, c->home->pinned, bytes, block, attempt);
