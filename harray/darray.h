@@ -109,6 +109,11 @@ HA_API int64_t darray_size(darray x);
 /* Do the elements lie without gaps in this order? Strides of extents of 1 do not matter. */
 HA_API int darray_is_contiguous(darray x, ha_order order);
 
+/* Are they the same elements of the same array in the same order: the same extents, and each index, counted
+ * from the origin, the same element? However the views were made; two without elements need the same
+ * extents. So what writes one of them writes the other. 0 for what was refused. */
+HA_API int darray_is_same(darray a, darray b);
+
 /* May two indices mean the same element, as after darray_broadcast? Such a view is for reading. */
 HA_API int darray_repeats(darray x);
 

@@ -34,6 +34,7 @@
 #define darray_get_element_ HA_RENAME_(darray_get_element_)
 #define darray_interior HA_RENAME_(darray_interior)
 #define darray_is_contiguous HA_RENAME_(darray_is_contiguous)
+#define darray_is_same HA_RENAME_(darray_is_same)
 #define darray_load_npy HA_RENAME_(darray_load_npy)
 #define darray_make HA_RENAME_(darray_make)
 #define darray_make_ HA_RENAME_(darray_make_)

@@ -678,6 +678,29 @@ HA_ARRAY(double, 8);
 
 #define TYPED(D, x) array_double_##D##_to_darray(x)
 
+TEST(the_same_elements) {
+    const darray row = darray_fix(flat, 0, 1), none = {.rank = 0};
+    darray one_more = darray_new(HA_DTYPE_double, 2, LIST(3, 4), NULL), forged = flat;
+    array_double_2 a = array_double_2_from_darray(flat);
+    assert_true(darray_is_same(flat, darray_transpose(darray_transpose(flat))));
+    assert_true(darray_is_same(flat, HA_DARRAY(a)));
+    assert_true(darray_is_same(flat, darray_with_origin(flat, LIST(-1, 5))));
+    assert_true(darray_is_same(row, darray_flip(darray_slice(row, 0, HA_LAST, HA_ALL, -1), 0)));
+    assert_true(darray_is_same(darray_expand(row, 0), darray_part(flat, LIST(1, 0), LIST(2, 4))));
+    assert_false(darray_is_same(flat, one_more));
+    assert_false(darray_is_same(flat, darray_flip(flat, 1)));
+    assert_false(darray_is_same(row, darray_fix(flat, 0, 2)));
+    assert_false(darray_is_same(row, darray_slice(row, 0, 0, 3, 1)));
+    assert_false(darray_is_same(flat, darray_flatten(flat)));
+    assert_false(
+        darray_is_same(darray_fix(flat, 1, 0), darray_slice(darray_fix(flat, 0, 0), 0, 0, 3, 1)));
+    assert_true(darray_is_same(darray_slice(row, 0, 1, 1, 1), darray_slice(row, 0, 4, 4, 1)));
+    assert_false(darray_is_same(none, none));
+    forged.rank = 99;
+    assert_false(darray_is_same(forged, forged));
+    assert_int_equal(darray_free(&one_more), HA_OK);
+}
+
 TEST(typed_views) {
     array_double_2 a = array_double_2_from_darray(flat);
     array_double_2 side[4];
@@ -827,6 +850,7 @@ int main(void) {
         T(views_of_none),
         T(storage_that_got_smaller),
         T(asking),
+        T(the_same_elements),
         T(typed_views),
         T(high_ranks),
         T(exact_conversions),

@@ -141,6 +141,14 @@ int darray_is_contiguous(darray x, ha_order order) {
     return x.array && ha_extents_contiguous(x.rank, x.extent, x.stride, order);
 }
 
+int darray_is_same(darray a, darray b) {
+    int same = a.offset == b.offset;
+    if (!a.array || a.array != b.array || !ha_rank_is_valid(a.rank)) return 0;
+    if (!ha_extents_equal(a.rank, a.extent, b.rank, b.extent)) return 0;
+    for (int d = 0; d < a.rank; d++) same &= a.extent[d] == 1 || a.stride[d] == b.stride[d];
+    return same || ha_view_is_empty(&a);
+}
+
 /* Whether each stride goes beyond all that the later ones reach, as in C's order. */
 HA_IN_ int ha_strides_descend(int rank, const int64_t *extent, const int64_t *stride) {
     uint64_t reach = 0;
