@@ -129,31 +129,33 @@ HA_IN_ void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
     a->read_only = 1;
 }
 
-ha_array *ha_array_wrap(ha_type type, size_t n, const ha_wrapped *pieces, size_t count) {
-    HA_TELLS_EVENTS_;
+HA_IN_ ha_status ha_wrap_make(ha_type type, size_t n, const ha_wrapped *pieces, size_t count,
+                              ha_array **out) {
     size_t bytes;
-    if (ha_enter("ha_array_wrap")) return NULL;
+    ha_status s = ha_enter("ha_array_wrap");
+    if (s) return s;
     const char *objection = ha_wrap_objection(type, n, pieces, count);
-    if (objection || __builtin_mul_overflow(n, type.size, &bytes) || bytes > PTRDIFF_MAX) {
-        ha_wrap_fail(objection ? HA_ERR_ARGUMENT : HA_ERR_MEMORY, type, n,
-                     objection ? objection : "their bytes overflow");
-        return NULL;
-    }
+    if (objection) return ha_wrap_fail(HA_ERR_ARGUMENT, type, n, objection);
+    if (__builtin_mul_overflow(n, type.size, &bytes) || bytes > PTRDIFF_MAX)
+        return ha_wrap_fail(HA_ERR_MEMORY, type, n, "their bytes overflow");
     ha_array *a = ha_array_make(type, ha_resolve(pieces[0].context));
-    if (!a) {
-        ha_wrap_fail(HA_ERR_MEMORY, type, n, "no memory for one more array");
-        return NULL;
-    }
-    ha_status s = HA_OK;
+    if (!a) return ha_wrap_fail(HA_ERR_MEMORY, type, n, "no memory for one more array");
     ha_lock(a); /* a report may look at it: it may be watched */
     a->size = a->wrapped = n;
     ha_unlock(a);
     for (size_t i = 0; i < count && n && !s; i++) s = ha_wrap_add(a, &pieces[i]);
     for (ha_incarnation *in = NULL; !s && (in = ha_next_wrapped(a, in));) ha_wrap_read_only(a, in);
-    if (!s) return a;
+    *out = a;
+    if (!s) return HA_OK;
     ha_wrap_leave(a);
     ha_array_destroy(a);
-    return NULL;
+    return s;
+}
+
+ha_array *ha_array_wrap(ha_type type, size_t n, const ha_wrapped *pieces, size_t count) {
+    HA_TELLS_EVENTS_;
+    ha_array *a;
+    return ha_wrap_make(type, n, pieces, count, &a) ? NULL : a;
 }
 
 ha_status ha_array_set_release(ha_array *a, void (*release)(void *user), void *user) {
