@@ -232,20 +232,20 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
 
 /* Of a harray_T only: it is overwritten, and its size becomes n. */
 #define HA_OVERWRITING(v, x, ctx, n)                                                               \
-    HA_SCOPE_(v, x, write_, ha_overwrite(&v, HA_PLAIN_(x), ctx, n, HA_WAIT))
+    HA_SCOPE_(v, x, write_, ha_overwrite(&v, HA_WRITTEN_(x), ctx, n, HA_WAIT))
 #define HA_TRY_OVERWRITING(v, x, ctx, n)                                                           \
-    HA_SCOPE_(v, x, write_, ha_overwrite(&v, HA_PLAIN_(x), ctx, n, HA_TRY))
+    HA_SCOPE_(v, x, write_, ha_overwrite(&v, HA_WRITTEN_(x), ctx, n, HA_TRY))
 #define HA_SCOPED_OVERWRITE(v, x, ctx, n)                                                          \
     HA_SCOPED_(v, x, write_);                                                                      \
-    HA_IGNORE(ha_overwrite(&v, HA_PLAIN_(x), ctx, n, HA_WAIT))
+    HA_IGNORE(ha_overwrite(&v, HA_WRITTEN_(x), ctx, n, HA_WAIT))
 
 /* Of a harray_T only: elements [first, last). */
 #define HA_READING_RANGE(v, x, ctx, first, last)                                                   \
     HA_SCOPE_(v, x, read_, ha_open(&v, HA_PLAIN_(x), ctx, HA_READ, first, last))
 #define HA_WRITING_RANGE(v, x, ctx, first, last)                                                   \
-    HA_SCOPE_(v, x, write_, ha_open(&v, HA_PLAIN_(x), ctx, HA_WRITE, first, last))
+    HA_SCOPE_(v, x, write_, ha_open(&v, HA_WRITTEN_(x), ctx, HA_WRITE, first, last))
 #define HA_OVERWRITING_RANGE(v, x, ctx, first, last)                                               \
-    HA_SCOPE_(v, x, write_, ha_open(&v, HA_PLAIN_(x), ctx, HA_OVERWRITE, first, last))
+    HA_SCOPE_(v, x, write_, ha_open(&v, HA_WRITTEN_(x), ctx, HA_OVERWRITE, first, last))
 
 /* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
  * span if it has one. The status may be ignored: a failure also stands in v.status and in
@@ -257,11 +257,25 @@ HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const c
 #define HA_READS_(v, x) HA_IS_OF_(__typeof__(v), __typeof__(*(x).read_))
 #define HA_WRITES_(v, x) HA_IS_OF_(__typeof__(v), __typeof__(*(x).write_))
 
+/* What a handle for reading only has in place of an access to write: it is never opened. */
+typedef struct ha_write_nothing_ {
+    const void *data;
+    size_t size, first;
+    ha_array *array;
+    ha_context *context;
+    uint64_t ticket;
+    ha_status status;
+} ha_write_nothing_;
+#define HA_WRITABLE_(x) (!HA_IS_OF_(__typeof__(*(x).write_), ha_write_nothing_))
+#define HA_FOR_READING_ONLY_ "the array is for reading only: a harray_T_const or an array_T_D_const"
+
 /* Opens all of x: what it is is known from its size, to the compiler, too. */
 #define HA_OPEN_(v, x, ctx, how)                                                                   \
     __extension__({                                                                                \
         __typeof__(x) ha_x_ = (x);                                                                 \
         const unsigned ha_how_ = (how);                                                            \
+        HA_STATIC_ASSERT_(HA_WRITABLE_(ha_x_) || (HA_IF_CONSTANT_(how) & 3) == HA_READ,            \
+                          HA_FOR_READING_ONLY_);                                                   \
         HA_STATIC_ASSERT_(HA_READS_(v, ha_x_) || HA_WRITES_(v, ha_x_) ||                           \
                               HA_IS_OF_(__typeof__(v), ha_access),                                 \
                           "the access is of no type of the array: ha_read_T or ha_write_T of "     \
@@ -271,13 +285,15 @@ HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const c
         HA_STATIC_ASSERT_(!HA_READS_(v, ha_x_) || (HA_IF_CONSTANT_(how) & 3) == HA_READ,           \
                           "an access to read (ha_read_...) is opened for writing");                \
         sizeof ha_x_ == sizeof(void *)                                                             \
-            ? ha_open_(HA_ACCESS_(&v), ha_x_.array, ctx, HA_HOW_(ha_how_, HA_READS_(v, ha_x_)), 0, \
-                       HA_END, HA_SITE)                                                            \
+            ? ha_open_(HA_ACCESS_(&v), ha_x_.array, ctx, HA_HOW_(ha_how_, v, ha_x_), 0, HA_END,    \
+                       HA_SITE)                                                                    \
             : ha_open_any_(HA_ACCESS_(&v), sizeof v, &ha_x_, sizeof ha_x_, ctx,                    \
-                           HA_HOW_(ha_how_, HA_READS_(v, ha_x_)), HA_SITE);                        \
+                           HA_HOW_(ha_how_, v, ha_x_), HA_SITE);                                   \
     })
 /* What is no way to open is refused, with its reason; but HA_TRY stays as it is. */
-#define HA_HOW_(how, reads) ((reads) && ((how)&3u) != HA_READ ? (how) | HA_READS_ONLY_ : (how))
+#define HA_HOW_(how, v, x)                                                                         \
+    ((HA_READS_(v, x) || !HA_WRITABLE_(x)) && ((how)&3u) != HA_READ ? (how) | HA_READS_ONLY_       \
+                                                                    : (how))
 enum { HA_READS_ONLY_ = 1 << 8 };
 HA_API ha_status ha_open_any_(ha_access *access, size_t access_bytes, const void *array,
                               size_t array_bytes, ha_context *context, unsigned how,
@@ -299,6 +315,8 @@ HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, c
          "of a harray_T only: an array_T_D or a darray keeps its size. HA_OVERWRITING_ALL "        \
          "overwrites it, and of a part of it make a view"),                                        \
      (x).array)
+
+#define HA_WRITTEN_(x) (HA_REQUIRE_(HA_WRITABLE_(x), HA_FOR_READING_ONLY_), HA_PLAIN_(x))
 
 /* Opening sets all of v; until then it is closed, for an exception may leave the scope. Zeroing all of
  * an access with a span would take as long as opening it. */

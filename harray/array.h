@@ -123,6 +123,13 @@ HA_API HA_MUST_CHECK ha_status ha_array_resize(ha_array *array, size_t n);
  * another array may get the memory when there is no other left. */
 HA_API HA_MUST_CHECK ha_status ha_array_reserve(ha_array *array, ha_context *context, size_t n);
 
+/* From now on the array's memory on the host is pinned (page-locked) for a context's device, where that has
+ * such memory: transfers are faster then, and pass through nothing. What is there moves over, and blocks
+ * that come later are pinned, too. Elsewhere, and when there is no pinned memory left, it stays pageable. (An
+ * array that was first touched on the device is pinned without asking.) HA_ERR_STATE: its memory is the
+ * caller's; HA_ERR_MEMORY. */
+HA_API HA_MUST_CHECK ha_status ha_array_pin(ha_array *array, ha_context *context);
+
 HA_API HA_MUST_CHECK ha_status ha_array_clear(ha_array *array); /* size 0, memory kept */
 HA_API HA_MUST_CHECK ha_status ha_array_purge(ha_array *array); /* size 0, memory given back */
 
@@ -168,6 +175,13 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* ---- typed arrays ------------------------------------------------------------------------- */
 
+/* For functions that only read what they are given: harray_T_const has scopes and ha_open_view to read, and
+ * none that compile to write. harray_T_reading(x) is x as that, at no cost and for the same owner. (What
+ * takes x.array is not kept from anything.)
+ *
+ *     double sum(harray_double_const x) { HA_READING(v, x, ha_host()) … }
+ *     … sum(harray_double_reading(x)) … */
+
 /* HARRAY(T); makes harray_T, ha_read_T and ha_write_T for a type named by one identifier (typedef
  * others). What has no typed form (clear, purge, reserve, prefetch, describe, statistics, …) takes
  * x.array. Elements are no arrays (typedef double real3[3] does not compile), but structs may have
@@ -206,6 +220,16 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
         ha_read_##name *read_;                                                                     \
         ha_write_##name *write_;                                                                   \
     } harray_##name;                                                                               \
+    typedef union harray_##name##_const {                                                          \
+        ha_array *array;                                                                           \
+        ha_read_##name *read_;                                                                     \
+        ha_write_nothing_ *write_;                                                                 \
+    } harray_##name##_const;                                                                       \
+    HA_TYPED_ harray_##name##_const harray_##name##_reading(harray_##name x) {                     \
+        harray_##name##_const c;                                                                   \
+        c.array = x.array;                                                                         \
+        return c;                                                                                  \
+    }                                                                                              \
     HA_TYPED_ harray_##name harray_##name##_from(ha_array *array) {                                \
         harray_##name x;                                                                           \
         x.array = array;                                                                           \

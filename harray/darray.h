@@ -109,6 +109,11 @@ HA_API int64_t darray_size(darray x);
 /* Do the elements lie without gaps in this order? Strides of extents of 1 do not matter. */
 HA_API int darray_is_contiguous(darray x, ha_order order);
 
+/* Are they the same elements of the same array in the same order: the same extents, and each index, counted
+ * from the origin, the same element? However the views were made; two without elements need the same
+ * extents. So what writes one of them writes the other. 0 for what was refused. */
+HA_API int darray_is_same(darray a, darray b);
+
 /* May two indices mean the same element, as after darray_broadcast? Such a view is for reading. */
 HA_API int darray_repeats(darray x);
 
@@ -141,9 +146,13 @@ typedef struct ha_shape {
     int64_t ghost_low[HA_MOST_RANK], ghost_high[HA_MOST_RANK];
     int64_t padding[HA_MOST_RANK]; /* elements of each dimension left free behind its last, before
                                       the next index of the slower one; the slowest has none */
-    size_t alignment;              /* bytes, a power of 2 up to 64; 0: no matter. The first interior
-                         element of each row has such an address: rows are padded for that. (A row
-                         runs along the dimension that is fastest in memory.) */
+    int64_t stride[HA_MOST_RANK]; /* elements from one index to the next, of one's own: all above 0,
+                                      so that no two elements meet; instead of order and padding.
+                                      All 0: as these say */
+    size_t alignment;             /* bytes, a power of 2 up to 64; 0: no matter. The first interior
+                         element of each row has such an address: for that the distance from row to row
+                         is rounded up, and nothing else. Strides of one's own have to be such distances.
+                         (A row runs along the dimension that is fastest in memory.) */
     ha_order order;
 } ha_shape;
 
@@ -178,14 +187,29 @@ HA_API ha_status darray_free(darray *x);
 /* As start or stop: from the beginning, or to the end, in the direction of the step. */
 #define HA_ALL INT64_MIN
 
+/* As an index: the last one of the dimension. HA_LAST - 1 is the one before, HA_LAST + 1 where a stop is at
+ * the end; negative numbers are ghost cells. Wherever a function takes an index of a dimension: slice,
+ * part, shell, fix, get, set. (Not HA_AT, which is for loops.) What is less than 2^61 from HA_LAST is counted
+ * so, but where a dimension itself goes that far. */
+#define HA_LAST (INT64_MAX / 2)
+
 /* Of one dimension: indices start, start + step, … before stop; with a negative step downwards,
- * above stop. They are the array's own indices: there are none that count from the end. Start and
- * stop must be inside, stop at most one step of 1 outside. start = stop: no element. */
+ * above stop. They are the array's own indices, or count from HA_LAST. Start and stop must be inside,
+ * stop at most one step of 1 outside. start = stop: no element. */
 HA_API darray darray_slice(darray x, int dimension, int64_t start, int64_t stop, int64_t step);
 
 /* Indices low[d] … high[d] - 1 of each dimension. HA_ALL as in darray_slice; both: that dimension
  * stays as it is. */
 HA_API darray darray_part(darray x, const int64_t *low, const int64_t *high);
+
+/* All elements but those of a part, given as for darray_part: what is around it, as 2 * rank views
+ * without a common element, some perhaps empty. side[2 * d] has the indices below low[d] in dimension d,
+ * side[2 * d + 1] those from high[d] on; of dimensions before d they have the part's, of later ones all
+ * (so corners belong to the first dimension). Their indices are those that they have in x. Each is a
+ * box, where x is one: ghost cells can be written while others use the interior. Refused as darray_part;
+ * HA_ERR_ARGUMENT, too, when side is NULL. */
+HA_API HA_MUST_CHECK ha_status darray_shell(darray x, const int64_t *low, const int64_t *high,
+                                            darray *side);
 
 /* One index of one dimension, which is gone then. */
 HA_API darray darray_fix(darray x, int dimension, int64_t index);

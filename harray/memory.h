@@ -18,16 +18,18 @@
 /* ---- what a pointer is -------------------------------------------------------------------- */
 
 typedef enum ha_memory_kind {
-    HA_MEMORY_HOST = 0, /* pageable: the process's own, as far as the open devices know */
+    HA_MEMORY_HOST = 0, /* pageable: the process's own */
     HA_MEMORY_PINNED,   /* of the host, and a device's queues reach it directly */
     HA_MEMORY_DEVICE,   /* only a device's queues can touch it */
-    HA_MEMORY_MANAGED   /* both can, and the driver moves its pages */
+    HA_MEMORY_MANAGED,  /* both can, and the driver moves its pages */
+    HA_MEMORY_UNKNOWN   /* no open device knows it, and the process has no memory there */
 } ha_memory_kind;
 
 HA_API const char *ha_memory_kind_name(ha_memory_kind kind); /* "host", "pinned", … */
 
 /* What memory a pointer points into. *context (may be NULL): the context of the device that it
- * belongs to, the host for pageable memory. Only devices that are open are asked. */
+ * belongs to, the host for pageable memory; NULL for what is unknown, as NULL and freed or unmapped memory
+ * are, or that of a device which is not open: only devices that are open are asked. */
 HA_API ha_memory_kind ha_pointer_kind(const void *pointer, ha_context **context);
 
 /* ---- the account -------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@
  *
  * An array_T_D is a darray (harray/darray.h) whose type and rank are known to the compiler, and what
  * is said there holds here: array_T_D_slice is darray_slice, and so on. The accesses are those of
- * harray/access.h; they lock and move what the view covers. */
+ * harray/access.h; they lock and move what the view covers. Those to an array_T_D_const can only read:
+ * array_T_D_reading(x), for functions that are given x for that. */
 #ifndef HARRAY_NDARRAY_H
 #define HARRAY_NDARRAY_H
 
@@ -157,6 +158,26 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
         };                                                                                         \
         int64_t offset, extent[D], stride[D], origin[D];                                           \
     } array##n##_##D;                                                                              \
+    /* as harray_T_const: accesses to it can only read */                                          \
+    typedef struct array##n##_##D##_const {                                                        \
+        union {                                                                                    \
+            ha_array *array;                                                                       \
+            ha_read##n##_##D *read_;                                                               \
+            ha_write_nothing_ *write_;                                                             \
+        };                                                                                         \
+        int64_t offset, extent[D], stride[D], origin[D];                                           \
+    } array##n##_##D##_const;                                                                      \
+    HA_TYPED_ array##n##_##D##_const array##n##_##D##_reading(array##n##_##D x) {                  \
+        array##n##_##D##_const c;                                                                  \
+        c.array = x.array;                                                                         \
+        c.offset = x.offset;                                                                       \
+        for (int d = 0; d < D; d++) {                                                              \
+            c.extent[d] = x.extent[d];                                                             \
+            c.stride[d] = x.stride[d];                                                             \
+            c.origin[d] = x.origin[d];                                                             \
+        }                                                                                          \
+        return c;                                                                                  \
+    }                                                                                              \
     HA_FN cspan##n##_##D span##n##_##D##_const(span##n##_##D s) {                                  \
         cspan##n##_##D c;                                                                          \
         c.data = s.data;                                                                           \
@@ -260,6 +281,13 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
                      dimension, start, stop, step)                                                 \
     HA_NDARRAY_VIEW_(n, D, part, (array##n##_##D x, ha_dim##D low, ha_dim##D high), low.at,        \
                      high.at)                                                                      \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_shell(                                      \
+        array##n##_##D x, ha_dim##D low, ha_dim##D high, array##n##_##D side[2 * D]) {             \
+        darray sides[2 * D];                                                                       \
+        ha_status status = darray_shell(array##n##_##D##_to_darray(x), low.at, high.at, sides);    \
+        for (int i = 0; i < 2 * D; i++) side[i] = array##n##_##D##_from_darray(sides[i]);          \
+        return status;                                                                             \
+    }                                                                                              \
     HA_NDARRAY_VIEW_(n, D, permute, (array##n##_##D x, ha_dim##D order), order.at)                 \
     HA_NDARRAY_VIEW_(n, D, flip, (array##n##_##D x, int dimension), dimension)                     \
     HA_NDARRAY_VIEW_(n, D, with_origin, (array##n##_##D x, ha_dim##D origin), origin.at)           \

@@ -8,7 +8,8 @@
  *
  * The memory serves as the array's incarnation where it is: never reallocated, never freed. While
  * it is wrapped, touch it through accesses only (after ha_sync it may be read until the next
- * write access). It must stay until the array is unwrapped or freed.
+ * write access). It must stay until the array is unwrapped or freed. Freeing brings the values back, too;
+ * where nobody wants them any more, as at the end of a program, ha_discard(&x) does not.
  *
  * What would reallocate it or hand it to another array is refused (HA_ERR_STATE): growing beyond
  * n, purge, swap, take. Assigning to the array copies into its memory (ha_array_assign as
@@ -69,5 +70,23 @@ HA_API HA_MUST_CHECK ha_status ha_sync_(ha_array *array, const char *site);
  * only the last owner's call does it.) */
 #define ha_unwrap(array) ha_unwrap_(array, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_unwrap_(ha_array *array, const char *site);
+
+/* ha_discard(&x): frees an array (a harray_T, array_T_D or darray) as its own _free does, without its
+ * values: nothing is moved, lost ones do not matter, and memory that was wrapped has whatever it has. It is the
+ * caller's again when this returns, and no queue uses it any more: that is waited for. On success
+ * x.array is NULL. HA_ERR_CONFLICT, HA_ERR_STATE as ha_array_free. */
+#define ha_discard(x) ha_discard_(&(x)->array, HA_SITE)
+HA_API ha_status ha_discard_(ha_array **array, const char *site);
+
+/* Copies bytes between pieces of the caller's memory, each at a context, on the way that values of an
+ * array take: directly, by way of the host, in chunks. Comes after what was enqueued on both
+ * contexts, and returns when the bytes are there. For data of an array there are accesses, and
+ * ha_array_assign or darray_copy. HA_ERR_ARGUMENT: a NULL pointer, or memory of another kind than its
+ * context's; HA_ERR_STATE: an array has some of it (as the target or the source has, when both overlap);
+ * and as ha_unwrap. The target's bytes are undefined then. 0 bytes: nothing. */
+#define ha_copy(to, to_context, from, from_context, bytes)                                         \
+    ha_copy_(to, to_context, from, from_context, bytes, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_copy_(void *to, ha_context *to_context, const void *from,
+                                        ha_context *from_context, size_t bytes, const char *site);
 
 #endif

@@ -374,6 +374,93 @@ TEST(rank_0) {
     drop_array(x.array);
 }
 
+/* Opens it at a context and back at the host, where each row of the interior has such an address. */
+static void rows_are_aligned(array_double_2 x, ha_context *c, size_t alignment) {
+    HA_WRITING(v, x, c) assert_int_equal((uintptr_t)&HA_AT(v.span, 0, 0) % alignment, 0);
+    else fail();
+    HA_READING(v, x, H)
+    for (int64_t i = x.origin[0]; i < x.origin[0] + x.extent[0]; i++)
+        assert_int_equal((uintptr_t)&HA_AT(v.span, i, 0) % alignment, 0);
+    else fail();
+}
+
+/* Nothing is added to rows that follow each other at a good distance by themselves. */
+TEST(aligned_rows_are_rounded_alone) {
+    const ha_shape shape = {
+        .extent = {3, 32}, .ghost_low = {2, 2}, .ghost_high = {2, 2}, .alignment = 32};
+    array_double_2 x = keep_2(array_double_2_make(&shape, C)), y = x, z;
+    assert_true(x.stride[0] == 36 && x.offset == 0);
+    assert_int_equal(ha_array_size(x.array), 7 * 36);
+    HA_OVERWRITING_ALL(v, x, C) SUCCEEDS(HA_RUN(number_job, v));
+    else fail();
+    rows_are_aligned(x, C, 32);
+    rows_are_aligned(x, M1, 32);
+    y.array = ha_array_copy(x.array); /* its blocks begin as those of x */
+    keep_array(y.array);
+    rows_are_aligned(y, M2, 32);
+    int same = 0;
+    SUCCEEDS(array_double_2_equal(x, y, &same));
+    assert_true(same);
+    SUCCEEDS(ha_array_purge(x.array));
+    SUCCEEDS(array_double_2_fill(x, 3, C));
+    rows_are_aligned(x, M2, 32);
+    SUCCEEDS(ha_array_swap(x.array, y.array));
+    rows_are_aligned(x, C, 32);
+    rows_are_aligned(y, C, 32);
+    HA_READING(v, x, H) assert_true(HA_AT(v.span, 2, 3) == 2 * 100 + 3);
+    else fail();
+    z = keep_2(array_double_2_make(
+        &(ha_shape){.extent = {3, 32}, .ghost_low = {2, 2}, .ghost_high = {2, 2}}, C));
+    REFUSED(HA_ERR_ARGUMENT, ha_array_swap(x.array, z.array)); /* it is not aligned */
+    drop_array(x.array);
+    drop_array(y.array);
+    drop_array(z.array);
+}
+
+TEST(strides_of_ones_own) {
+    const int64_t strides[][2] = {{8, 1}, {1, 7}, {2, 11}, {16, 3}};
+    for (int i = 0; i < 4; i++) {
+        const ha_shape shape = {.extent = {3, 4},
+                                .ghost_low = {1, 1},
+                                .stride = {strides[i][0], strides[i][1]},
+                                .order = i % 2 ? HA_COLUMN_MAJOR : HA_ROW_MAJOR};
+        array_double_2 x = keep_2(array_double_2_make(&shape, C));
+        assert_true(x.stride[0] == strides[i][0] && x.stride[1] == strides[i][1]);
+        assert_true((int64_t)ha_array_size(x.array) == 3 * strides[i][0] + 4 * strides[i][1] + 1);
+        HA_OVERWRITING_ALL(v, x, C) SUCCEEDS(HA_RUN(number_job, v));
+        else fail();
+        HA_READING(v, x, H) assert_true(HA_AT(v.span, 2, 3) == 203 && HA_AT(v.span, -1, 3) == -97);
+        else fail();
+        drop_array(x.array);
+    }
+    array_double_2 y = keep_2(array_double_2_make(
+        &(ha_shape){.extent = {3, 5}, .ghost_low = {0, 1}, .stride = {16, 1}, .alignment = 64}, C));
+    SUCCEEDS(array_double_2_fill(y, 1, C));
+    rows_are_aligned(y, C, 64);
+    drop_array(y.array);
+}
+
+static void expect_no_strides(int64_t first, int64_t second, size_t alignment, ha_status status,
+                              const char *text) {
+    const ha_shape shape = {
+        .rank = 2, .extent = {3, 5}, .stride = {first, second}, .alignment = alignment};
+    expect_none(darray_make(HA_DTYPE_double, &shape, C).array, status, text);
+}
+
+TEST(strides_that_cannot_be) {
+    ha_shape shape = {.rank = 2, .extent = {3, 5}, .stride = {8, 1}, .padding = {0, 3}};
+    expect_none(darray_make(HA_DTYPE_double, &shape, C).array, HA_ERR_ARGUMENT,
+                "(8, 1) leave nothing for padding");
+    expect_no_strides(4, 1, 0, HA_ERR_ARGUMENT, "(4, 1) let elements overlap");
+    expect_no_strides(3, 2, 0, HA_ERR_ARGUMENT, "(3, 2) let elements overlap, or lie on no grid");
+    expect_no_strides(8, 0, 0, HA_ERR_ARGUMENT, "(8, 0) are not all above 0");
+    expect_no_strides(8, -1, 0, HA_ERR_ARGUMENT, "(8, -1) are not all above 0");
+    expect_no_strides(12, 1, 64, HA_ERR_ARGUMENT, "(12, 1) lead to rows without this alignment");
+    expect_no_strides(INT64_MAX, 1, 0, HA_ERR_MEMORY, "overflows 64 bits");
+    expect_no_strides(INT64_MAX / 2, 1, 0, HA_ERR_MEMORY, "overflows 64 bits");
+    expect_no_strides(INT64_MAX / 4, 1, 0, HA_ERR_MEMORY, "no memory");
+}
+
 TEST(what_is_not_made) {
     const int64_t extent[] = {2, -1}, good[] = {2, 3};
     ha_shape shape = {.rank = 2, .extent = {2, 3}, .alignment = 48};
@@ -925,6 +1012,9 @@ int main(void) {
         CASE(sizes_that_nobody_has),
         CASE(shared_arrays_live_on),
         CASE(alignment_and_ghosts),
+        CASE(aligned_rows_are_rounded_alone),
+        CASE(strides_of_ones_own),
+        CASE(strides_that_cannot_be),
         CASE(one_element_of_a_part),
         CASE(single_elements),
         CASE(flattened_it_is_the_same_memory),

@@ -1,4 +1,5 @@
-/* Where an array has memory, and giving it back in one place. On the contexts of support/matrix.h. */
+/* Where an array has memory, pinning it, and giving it back in one place. On the contexts of
+ * support/matrix.h. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
@@ -185,6 +186,49 @@ TEST(what_is_on_its_way_has_not_arrived) {
     HA_CHECK(ha_sim_configure(NULL));
 }
 
+/* ---- pinned memory -------------------------------------------------------------------------- */
+
+/* Where the device has pinned memory (and nothing is protected instead). */
+static void host_block_is_pinned(harray_double x) {
+    const ha_incarnation *in = ha_incarnation_find(x.array, &ha_host_memory);
+    ha_memory *pinned = HA_DEBUGGING_ ? NULL : C->home->pinned;
+    assert_non_null(in->block);
+    assert_ptr_equal(in->block->memory, pinned ? pinned : &ha_host_memory);
+}
+
+TEST(pinned_when_asked_for) {
+    const double values[] = {1, 2, 3, 4};
+    harray_double x = keep(harray_double_of_at(4, values, H));
+    const uint64_t version = ha_array_version(x.array);
+    SUCCEEDS(ha_array_pin(x.array, H)); /* has none of that */
+    SUCCEEDS(ha_array_pin(x.array, C));
+    host_block_is_pinned(x);
+    assert_int_equal(ha_array_version(x.array), version);
+    assert_int_equal(ha_array_statistics(x.array).transfers, 0);
+    HA_READING(v, x, H) assert_memory_equal(v.data, values, sizeof values);
+    else fail();
+    SUCCEEDS(ha_array_pin(x.array, C)); /* it is already */
+    HA_READING(v, x, C) { REFUSED(HA_ERR_CONFLICT, ha_array_pin(x.array, C)); }
+    else fail();
+    SUCCEEDS(ha_array_purge(x.array));
+    HA_OVERWRITING(v, x, H, 9) for (size_t i = 0; i < v.size; i++) v.data[i] = (double)i;
+    else fail();
+    host_block_is_pinned(x); /* those that come later, too */
+    HA_WRITING(v, x, M1) SUCCEEDS(ha_wait(&v));
+    else fail();
+    HA_READING(v, x, H) assert_true(v.data[8] == 8);
+    else fail();
+    drop(x);
+}
+
+TEST(memory_of_others_is_not_pinned) {
+    double memory[4] = {0};
+    harray_double x = keep(harray_double_wrap(memory, 4));
+    REFUSED(HA_ERR_STATE, ha_array_pin(x.array, C));
+    REFUSED(HA_ERR_ARGUMENT, ha_array_pin(NULL, C));
+    drop(x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(copied_elsewhere_it_goes_for_nothing),
@@ -196,6 +240,8 @@ int main(void) {
         CASE(what_is_written_elsewhere_meanwhile),
         CASE(where_it_is),
         CASE(the_memory_is_the_callers),
+        CASE(pinned_when_asked_for),
+        CASE(memory_of_others_is_not_pinned),
     };
     const struct CMUnitTest of_devices[] = {cmocka_unit_test(what_is_on_its_way_has_not_arrived)};
     int failed = cmocka_run_group_tests(of_devices, NULL, NULL);

@@ -146,9 +146,49 @@ TEST(half_and_complex) {
 HA_PREMADE_TYPES(ROUND_TRIP)
 
 #define CALL_ROUND_TRIP(name, T) round_trip_##name();
-TEST(every_ready_made_type){HA_PREMADE_TYPES(CALL_ROUND_TRIP)}
+TEST(every_ready_made_type) { HA_PREMADE_TYPES(CALL_ROUND_TRIP) }
 
 /* A type whose size is known at run time only. */
+static double added_up(harray_double_const x, ha_context *c) {
+    double sum = -1;
+    HA_READING(v, x, c) SUCCEEDS(ha_wait(&v));
+    else fail();
+    HA_READING(v, x, H) {
+        sum = 0;
+        for (size_t i = 0; i < v.size; i++) sum += v.data[i];
+    }
+    return sum;
+}
+
+/* Test_access_errors has what does not compile. */
+TEST(for_reading_only) {
+    const double values[] = {1, 2, 3, 4, 5, 6};
+    harray_double x = keep(harray_double_of_at(6, values, M1));
+    const harray_double_const kept = harray_double_reading(x);
+    assert_true(added_up(kept, C) == 21);
+    assert_ptr_equal(kept.array, x.array);
+    HA_READING_RANGE(v, kept, C, 2, 4) assert_int_equal(v.size, 2);
+    else fail();
+    HA_READING_ANYWHERE(v, kept) assert_int_equal(v.size, 6);
+    else fail();
+    array_double_2 table = array_double_2_from(x, HA_DIM(2, 3));
+    const array_double_2_const part = array_double_2_reading(
+        array_double_2_part(table, HA_DIM(0, 1), HA_DIM(2, 3)));
+    ha_read_double_2 r;
+    SUCCEEDS(ha_open_view(&r, part, C, HA_READ));
+    assert_int_equal(r.size, 4);
+    SUCCEEDS(ha_close(&r));
+    HA_READING(v, part, H) assert_true(HA_AT(v.span, 0, 1) == 3 && HA_AT(v.span, 1, 0) == 5);
+    else fail();
+    ha_access plain;
+    unsigned how = HA_WRITE; /* which the compiler need not know */
+    __asm__("" : "+r"(how));
+    REFUSED(HA_ERR_ARGUMENT, ha_open_view(&plain, part, C, how));
+    REFUSED(HA_ERR_ARGUMENT, ha_open_view(&plain, kept, C, how));
+    SUCCEEDS(array_double_2_free(&table));
+    drop(x);
+}
+
 TEST(untyped) {
     unsigned char value[7] = "abcdef", got[7] = {0};
     const ha_type type = {"seven bytes", 7};
@@ -414,6 +454,7 @@ int main(void) {
         CASE(pointers_as_elements),
         CASE(half_and_complex),
         CASE(every_ready_made_type),
+        CASE(for_reading_only),
         CASE(untyped),
         CASE(ways_out_of_scopes),
         CASE(nested_scopes),

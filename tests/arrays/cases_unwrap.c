@@ -163,6 +163,65 @@ TEST(unwrap_waits_for_writes_behind_the_end) {
     BUFFER(1, 1);
 }
 
+/* ---- giving the values up ------------------------------------------------------------------- */
+
+/* Gives the memory back without its values, and the test has one array less. */
+static ha_status discard(harray_double *x) {
+    ha_array *array = x->array;
+    const ha_status s = ha_discard(x);
+    for (size_t i = 0; i < MOST_ARRAYS && !s; i++)
+        if (arrays[i] == array) arrays[i] = NULL;
+    step();
+    check_ledger(arrays, MOST_ARRAYS);
+    return s;
+}
+
+TEST(discarding_moves_nothing) {
+    harray_double x = wrapped(), plain = list_at(C);
+    array_double_2 table = {.array = NULL};
+    add_at(x, C, 1);
+    HA_READING(v, x, C) {
+        REFUSED(HA_ERR_CONFLICT, discard(&x));
+        assert_non_null(x.array);
+    }
+    else fail();
+    HA_NO_TRANSFERS SUCCEEDS(discard(&x));
+    assert_null(x.array);
+    expect_unused(buffer, sizeof buffer);
+    BUFFER(shares_memory(C) ? 1 : 0, 1);
+    SUCCEEDS(discard(&plain));    /* as any other array */
+    SUCCEEDS(ha_discard(&plain)); /* none */
+    SUCCEEDS(ha_discard(&table));
+    x = wrapped(); /* the memory is the caller's again */
+    drop(x);
+}
+
+TEST(discarding_by_one_of_two_owners) {
+    harray_double x = wrapped(), owner = harray_double_retain(x);
+    add_at(x, C, 1);
+    SUCCEEDS(ha_discard(&owner));
+    assert_null(owner.array);
+    SUCCEEDS(part(&x)); /* who wants them has them */
+    BUFFER(1, 1);
+}
+
+/* What is on its way there arrives first. */
+TEST(discarding_waits_for_queues) {
+    ha_context *places[] = {C, M1, M2};
+    for (size_t i = 0; i < 3; i++) {
+        harray_double x = wrapped();
+        SUCCEEDS(ha_array_prefetch(x.array, places[i], 0, HA_END)); /* reads it */
+        SUCCEEDS(discard(&x));
+        expect_unused(buffer, sizeof buffer);
+        x = wrapped();
+        add_at(x, places[i], 1);
+        SUCCEEDS(ha_array_prefetch(x.array, H, 0, HA_END)); /* writes it */
+        SUCCEEDS(discard(&x));
+        expect_unused(buffer, sizeof buffer);
+        BUFFER(1, 1);
+    }
+}
+
 /* ---- one owner ------------------------------------------------------------------------------ */
 
 TEST(second_owners_are_refused) {
@@ -400,6 +459,16 @@ TEST(lost_on_the_way_back) {
     BUFFER(0, 1);
 }
 
+TEST(lost_values_do_not_matter) {
+    harray_double x = wrapped();
+    SUCCEEDS(ha_sim_hold(C));
+    add_at(x, C, 1);
+    SUCCEEDS(ha_sim_fail(C));
+    REFUSED(HA_ERR_LOST, harray_double_unwrap(&x));
+    SUCCEEDS(discard(&x));
+    BUFFER(0, 1);
+}
+
 /* A device that fails while it only reads takes nothing with it. */
 TEST(failing_readers) {
     harray_double x = wrapped(), y = keep(harray_double_wrap_const(constants, 5));
@@ -465,7 +534,7 @@ static int run_failing(void) {
         SIM_CASE(lost_values_are_given_up), SIM_CASE(lost_values_are_overwritten),
         SIM_CASE(lost_on_the_way_back),     SIM_CASE(failing_readers),
         SIM_CASE(failed_device_memory),     SIM_CASE(failed_const_memory),
-        SIM_CASE(lost_const_memory),
+        SIM_CASE(lost_const_memory),        SIM_CASE(lost_values_do_not_matter),
     };
     return cmocka_run_group_tests_name("failing devices", tests, NULL, NULL);
 }
@@ -482,6 +551,9 @@ int main(void) {
         CASE(unwrap_is_refused_while_others_need_it),
         CASE(unwrap_waits_for_queues),
         CASE(unwrap_waits_for_writes_behind_the_end),
+        CASE(discarding_moves_nothing),
+        CASE(discarding_by_one_of_two_owners),
+        CASE(discarding_waits_for_queues),
         CASE(second_owners_are_refused),
         CASE(many_owners),
         CASE(sync_waits_for_a_writer),

@@ -450,10 +450,56 @@ TEST(described) {
     drop(y);
 }
 
+/* ---- without an array ----------------------------------------------------------------------- */
+
+/* From the host through each of two places and back, by pointers alone. */
+static void copy_around(ha_context *one, ha_context *two) {
+    double *a = device_memory(one, N), *b = device_memory(two, N), back[N] = {0};
+    fill_buffer();
+    SUCCEEDS(ha_copy(a, one, buffer, H, sizeof buffer));
+    SUCCEEDS(ha_copy(b, two, a, one, sizeof buffer));
+    SUCCEEDS(ha_copy(back, H, b, two, sizeof buffer));
+    memory_is(back, N, 0, 1);
+    SUCCEEDS(ha_copy(back + 1, NULL, b + 3, two, 2 * sizeof *b)); /* NULL as usual */
+    assert_true(back[0] == 0 && back[1] == 3 && back[2] == 4 && back[3] == 3);
+    BUFFER(0, 1);
+    device_release(one, a, N);
+    device_release(two, b, N);
+}
+
+TEST(bytes_by_pointers) {
+    copy_around(C, M1);
+    copy_around(C, C);
+    copy_around(M1, M2);
+    copy_around(H, C);
+}
+
+TEST(bytes_that_are_not_copied) {
+    double other[N] = {0};
+    harray_double x = wrapped();
+    REFUSED(HA_ERR_STATE, ha_copy(other, H, buffer, H, 8));
+    REFUSED(HA_ERR_STATE, ha_copy(buffer, H, other, H, 8));
+    drop(x);
+    REFUSED(HA_ERR_STATE, ha_copy(buffer, H, (char *)buffer + 1, H, 8)); /* both overlap */
+    REFUSED(HA_ERR_ARGUMENT, ha_copy(NULL, H, buffer, C, 8));
+    REFUSED(HA_ERR_ARGUMENT, ha_copy(buffer, H, NULL, C, 8));
+    SUCCEEDS(ha_copy(NULL, C, NULL, H, 0));
+    SUCCEEDS(ha_copy(other, H, buffer, H, sizeof buffer)); /* nothing was left behind */
+    memory_is(other, N, 0, 1);
+    if (!shares_memory(C)) {
+        double *data = device_memory(C, N);
+        HA_NO_TRANSFERS REFUSED(HA_ERR_TRANSFER, ha_copy(data, C, buffer, H, sizeof buffer));
+        SUCCEEDS(ha_copy(data, C, buffer, H, sizeof buffer));
+        device_release(C, data, N);
+    }
+}
+
 int main(void) {
     int failures = 0;
     const struct CMUnitTest tests[] = {
         CASE(wrapped_memory_is_used),
+        CASE(bytes_by_pointers),
+        CASE(bytes_that_are_not_copied),
         CASE(wrapped_memory_does_not_grow),
         CASE(constant_memory_is_only_read),
         CASE(freeing_brings_values_back),

@@ -5,6 +5,8 @@
 #define HARRAY_TESTING
 #include "../../harray.h"
 #include "../support/refusals.h"
+#include <errno.h>
+#include <sys/mman.h>
 
 static ha_context *sim(void) {
     ha_context *c = ha_context_find("sim");
@@ -219,14 +221,14 @@ TEST(tokens_without_elements) {
 /* ---- memory.h ------------------------------------------------------------------------------ */
 
 TEST(kinds_of_pointers) {
-    static const char *const names[] = {"host", "pinned", "device", "managed"};
+    static const char *const names[] = {"host", "pinned", "device", "managed", "unknown"};
     static int in_the_program;
     ha_context *c = NULL;
     void *p = malloc(1);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         assert_string_equal(ha_memory_kind_name((ha_memory_kind)i), names[i]);
     assert_non_null(ha_memory_kind_name((ha_memory_kind)99));
-    const void *const pointers[] = {NULL, &c, &in_the_program, p, (void *)UINTPTR_MAX};
+    const void *const pointers[] = {&c, &in_the_program, p, names};
     for (size_t i = 0; i < sizeof pointers / sizeof *pointers; i++) {
         c = NULL;
         assert_int_equal(ha_pointer_kind(pointers[i], &c), HA_MEMORY_HOST);
@@ -234,6 +236,18 @@ TEST(kinds_of_pointers) {
         assert_int_equal(ha_pointer_kind(pointers[i], NULL), HA_MEMORY_HOST);
     }
     free(p);
+    p = mmap(NULL, 1 << 16, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(ha_pointer_kind(p, NULL), HA_MEMORY_HOST); /* whoever may touch it */
+    munmap(p, 1 << 16);
+    const void *const nowhere[] = {NULL, (char *)p + 1, (void *)1, (void *)UINTPTR_MAX};
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        c = ha_host();
+        errno = EDOM;
+        assert_int_equal(ha_pointer_kind(nowhere[i], &c), HA_MEMORY_UNKNOWN);
+        assert_null(c);
+        assert_int_equal(errno, EDOM);
+        assert_int_equal(ha_pointer_kind(nowhere[i], NULL), HA_MEMORY_UNKNOWN);
+    }
     assert_int_equal(ha_take_error().status, HA_OK);
 }
 

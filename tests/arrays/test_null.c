@@ -262,7 +262,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(link_cost, 0, ha_link_cost(NO, NO))                                                          \
     S(handlers, 0, (ha_set_event_handler(NULL, NO), ha_set_error_handler(NULL, NO), 0))            \
     S(sites, 0, ha_sites(NO, 9) > 1000)                                                            \
-    S(pointer_kind, HA_MEMORY_HOST, ha_pointer_kind(NO, NO))                                       \
+    S(pointer_kind, HA_MEMORY_UNKNOWN, ha_pointer_kind(NO, NO))                                    \
     S(device, HA_DL_CPU, ha_context_dl_device(NO).device_type)                                     \
     S(print_shape, sizeof "double (2, 2)" - 1, darray_print_shape(table, NO, 99))                  \
     S(print_type, sizeof "double 2" - 1, darray_print_type(table, NO, 99))                         \

@@ -329,6 +329,42 @@ TEST(a_line_over_gaps) {
     drop_array(x.array);
 }
 
+/* Ghost cells are written where the interior is not looked at, and somebody else uses it meanwhile. */
+TEST(ghosts_alone) {
+    const ha_shape shape = {
+        .rank = 2, .extent = {4, 5}, .ghost_low = {1, 1}, .ghost_high = {1, 1}, .padding = {0, 3}};
+    const int64_t low[] = {0, 0}, high[] = {HA_LAST, HA_LAST};
+    const size_t sizes[] = {7, 7, 4, 4};
+    const darray x = darray_make(HA_DTYPE_double, &shape, H);
+    darray side[4];
+    ha_access v, w;
+    keep_array(x.array);
+    SUCCEEDS(darray_fill(x, ha_dvalue_of_double(1), H));
+    SUCCEEDS(darray_shell(x, low, high, side));
+    SUCCEEDS(open_view(&v, darray_part(x, low, high), H, HA_WRITE));
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(darray_size(side[i]), sizes[i]);
+        SUCCEEDS(open_view(&w, side[i], C, HA_WRITE));
+        add_to(&w, side[i], 2 + i);
+        SUCCEEDS(ha_close(&w));
+    }
+    *(double *)v.data = 9; /* at index 0, 0 */
+    SUCCEEDS(ha_close(&v));
+    const size_t moved = shares_memory(C) ? 0 : 22 * sizeof(double);
+    assert_int_equal(ha_array_statistics(x.array).bytes, moved);
+    HA_NO_TRANSFERS touch_view(darray_part(x, low, high), H);
+    for (int64_t i = -1; i < 5; i++)
+        for (int64_t j = -1; j < 6; j++) {
+            const int64_t index[] = {i, j};
+            const int is_low = i<0, is_high = i> 3, is_left = j<0, is_right = j> 4;
+            const double added = is_low ? 2 : is_high ? 3 : is_left ? 4 : is_right ? 5 : 0;
+            ha_dvalue value;
+            SUCCEEDS(darray_get(x, 2, index, &value));
+            assert_true(value.as_double == (!i && !j ? 9 : 1 + added));
+        }
+    drop_array(x.array);
+}
+
 /* Nothing makes such views, but whoever changes their numbers. */
 static void expect_off_grid(ha_status s) {
     const ha_error e = ha_take_error();
@@ -610,6 +646,7 @@ int main(void) {
         CASE(a_line_alone),
         CASE(a_line_from_row_to_row),
         CASE(a_line_over_gaps),
+        CASE(ghosts_alone),
         CASE(two_threads),
         CASE(no_transfers),
         CASE(many_in_one_call),

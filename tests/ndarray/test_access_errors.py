@@ -40,6 +40,15 @@ int f(harray_double list, array_double_2 matrix, darray x, unsigned mode) {{
     }}
     {overwriting} v1.data[0] = 1;
     {part} failed += v2.data[0] > 1;
+    const harray_double_const kept = harray_double_reading(list);
+    const array_double_2_const table = array_double_2_reading(matrix);
+    failed += ha_open_view(&plain, {only}, HA_NULL_, {kept_how}) != HA_OK;
+    failed += ha_open_view(&plain, table, HA_NULL_, mode) != HA_OK;
+    HA_READING(k0, kept, HA_NULL_) failed += k0.data[0] > 1;
+    HA_READING_RANGE(k3, kept, HA_NULL_, 0, 1) failed += k3.data[0] > 1;
+    HA_READING(k4, table, HA_NULL_) failed += HA_AT(k4.span, 0, 0) > 1;
+    {kept} failed += k1.data != HA_NULL_;
+    {table} failed += k2.data != HA_NULL_;
     return failed;
 }}
 """
@@ -48,12 +57,15 @@ GOOD = {"access": "ha_read_double_2", "view": "matrix", "how": "HA_READ", "spann
         "moved": "ha_write_double_2",
         "seen": "matrix", "opening": "HA_READING(u, matrix, HA_NULL_)", "index": "0, 1",
         "overwriting": "HA_OVERWRITING(v1, list, HA_NULL_, 5)",
+        "only": "kept", "kept_how": "HA_READ", "kept": "HA_READING(k1, kept, HA_NULL_)",
+        "table": "HA_READING_ANYWHERE(k2, table)",
         "part": "HA_READING_RANGE(v2, list, HA_NULL_, 0, 1)", "type": "const char *"}
 OWN = ["of no type of the array"]
 SPAN = ["of no type of the view"]
 READS = ["is opened for writing"]
 MOVED = ["the accesses are of different types"]
 RANK = ["one number for each dimension"]
+KEPT = ["for reading only"]
 LIST = ["of a harray_T only"]
 CASES = [
     ("a list's access for a matrix", {"access": "ha_read_double"}, OWN),
@@ -77,6 +89,15 @@ CASES = [
     ("a matrix to be overwritten with a size",
      {"overwriting": "HA_OVERWRITING(v1, matrix, HA_NULL_, 5)"}, LIST),
     ("a darray to be tried with a size", {"overwriting": "HA_TRY_OVERWRITING(v1, x, HA_NULL_, 5)"}, LIST),
+    ("a const list to be opened for writing", {"kept_how": "HA_WRITE"}, KEPT),
+    ("a const matrix to be opened for overwriting", {"only": "table", "kept_how": "HA_OVERWRITE"}, KEPT),
+    ("a const list to be written", {"kept": "HA_WRITING(k1, kept, HA_NULL_)"}, KEPT),
+    ("a const list to be tried", {"kept": "HA_TRY_WRITING(k1, kept, HA_NULL_)"}, KEPT),
+    ("a const list to be overwritten", {"kept": "HA_OVERWRITING(k1, kept, HA_NULL_, 5)"}, KEPT),
+    ("a const list's range", {"kept": "HA_WRITING_RANGE(k1, kept, HA_NULL_, 0, 1)"}, KEPT),
+    ("a const list's overwritten range", {"kept": "HA_OVERWRITING_RANGE(k1, kept, HA_NULL_, 0, 1)"}, KEPT),
+    ("a const matrix to be written", {"table": "HA_WRITING(k2, table, HA_NULL_)"}, KEPT),
+    ("a const matrix to be overwritten", {"table": "HA_OVERWRITING_ALL(k2, table, HA_NULL_)"}, KEPT),
     ("elements that are arrays", {"type": "real3"}, ["HARRAY: real3 is an array"]),
     ("a matrix's range", {"part": "HA_READING_RANGE(v2, matrix, HA_NULL_, 0, 1)"}, LIST),
 ]

@@ -118,6 +118,84 @@ TEST(slices_that_are_refused) {
     NO_VIEW(name, "no dimension -1", "flat", darray_slice(flat, -1, 0, 1, 1));
 }
 
+TEST(indices_from_the_last) {
+    const int64_t all = HA_ALL, last = HA_LAST;
+    ha_dvalue value;
+    view_is(darray_slice(flat, 1, 1, last, 1), 2, 1, LIST(3, 2), LIST(4, 1), LIST(0, 0));
+    view_is(darray_slice(flat, 1, last - 1, last + 1, 1), 2, 2, LIST(3, 2), LIST(4, 1), LIST(0, 0));
+    view_is(darray_slice(flat, 1, last, all, -1), 2, 3, LIST(3, 4), LIST(4, -1), LIST(0, 0));
+    view_is(darray_slice(flat, 1, last, last - 2, -1), 2, 3, LIST(3, 2), LIST(4, -1), LIST(0, 0));
+    view_is(darray_fix(flat, 0, last - 2), 1, 0, LIST(4), LIST(1), LIST(0));
+    view_is(darray_fix(ghosts, 1, last), 2, 24, LIST(4, 6), LIST(30, 1), LIST(-1, -1));
+    view_is(darray_part(ghosts, LIST(0, 0, last), LIST(last, last, last + 1)), 3, 41, LIST(2, 3, 1),
+            LIST(30, 6, 1), LIST(0, 0, 0));
+    NO_VIEW("darray_fix", "-1 in dimension 0", "0 to 2", darray_fix(flat, 0, last - 3));
+    NO_VIEW("darray_slice", "0 to before 5 of dimension 1", "",
+            darray_slice(flat, 1, 0, last + 2, 1));
+    NO_VIEW("darray_fix", "in dimension 0", "0 to 2", darray_fix(flat, 0, last - last / 2));
+    NO_VIEW("darray_fix", "in dimension 0", "0 to 2", darray_fix(flat, 0, last + last / 2));
+    assert_int_equal(darray_set(ghosts, 3, LIST(last, last - 1, -1), ha_dvalue_of_float(7)), HA_OK);
+    assert_int_equal(darray_get(ghosts, 3, LIST(2, 2, last - 5), &value), HA_OK);
+    assert_true(value.as_float == 7);
+    assert_int_equal(darray_get(ghosts, 3, LIST(2, 2, last - 6), &value), HA_ERR_ARGUMENT);
+    assert_non_null(strstr(ha_take_error().text, "indices of dimension 2 are -1 to 4"));
+}
+
+TEST(indices_of_dimensions_that_go_that_far) {
+    darray x = darray_broadcast(darray_fix(darray_fix(flat, 0, 0), 0, 3), 1, LIST(HA_LAST / 2 + 2));
+    view_is(darray_fix(x, 0, HA_LAST / 2 + 1), 0, 3, LIST(0), LIST(0), LIST(0));
+    NO_VIEW("darray_fix", "in dimension 0", "", darray_fix(x, 0, HA_LAST));
+    x.extent[0]--;
+    view_is(darray_fix(x, 0, HA_LAST / 2), 0, 3, LIST(0), LIST(0), LIST(0));
+    NO_VIEW("darray_fix", "in dimension 0", "", darray_fix(x, 0, HA_LAST));
+    x.extent[0]--;
+    view_is(darray_fix(x, 0, HA_LAST), 0, 3, LIST(0), LIST(0), LIST(0));
+    NO_VIEW("darray_fix", "in dimension 0", "", darray_fix(x, 0, HA_LAST + 1));
+}
+
+TEST(shell) {
+    darray side[6], column = darray_broadcast(darray_fix(flat, 1, 0), 2, LIST(4, 3));
+    const int64_t all = HA_ALL, last = HA_LAST;
+    assert_int_equal(darray_shell(ghosts, LIST(0, 0, 0), LIST(last, last, last), side), HA_OK);
+    view_is(side[0], 3, 0, LIST(1, 5, 6), LIST(30, 6, 1), LIST(-1, -1, -1));
+    view_is(side[1], 3, 90, LIST(1, 5, 6), LIST(30, 6, 1), LIST(2, -1, -1));
+    view_is(side[2], 3, 30, LIST(2, 1, 6), LIST(30, 6, 1), LIST(0, -1, -1));
+    view_is(side[3], 3, 54, LIST(2, 1, 6), LIST(30, 6, 1), LIST(0, 3, -1));
+    view_is(side[4], 3, 36, LIST(2, 3, 1), LIST(30, 6, 1), LIST(0, 0, -1));
+    view_is(side[5], 3, 41, LIST(2, 3, 1), LIST(30, 6, 1), LIST(0, 0, 4));
+    assert_int_equal(darray_shell(flat, LIST(1, all), LIST(3, all), side), HA_OK);
+    view_is(side[0], 2, 0, LIST(1, 4), LIST(4, 1), LIST(0, 0));
+    for (int i = 1; i < 4; i++) assert_int_equal(darray_size(side[i]), 0);
+    assert_int_equal(darray_shell(column, LIST(1, 1), LIST(4, 2), side), HA_OK);
+    view_is(side[2], 2, 0, LIST(3, 1), LIST(0, 4), LIST(1, 0));
+    view_is(side[3], 2, 8, LIST(3, 1), LIST(0, 4), LIST(1, 2));
+    assert_int_equal(darray_shell(flat, LIST(2, 1), LIST(2, 1), side), HA_OK); /* around nothing */
+    assert_int_equal(darray_size(side[0]) + darray_size(side[1]), 12);
+}
+
+static void no_shell(darray x, const int64_t *low, const int64_t *high, const char *text) {
+    darray side[6];
+    memset(side, 1, sizeof side);
+    assert_int_equal(darray_shell(x, low, high, side), HA_ERR_ARGUMENT);
+    const ha_error e = ha_take_error();
+    assert_string_equal(e.operation, "darray_shell");
+    if (!strstr(e.text, text)) fail_msg("%s", e.text);
+    if (x.rank == 2)
+        for (int i = 0; i < 4; i++) assert_null(side[i].array);
+}
+
+TEST(shells_that_are_refused) {
+    darray forged = flat, none = {.rank = 2};
+    no_shell(flat, LIST(0, 0), LIST(3, 5), "0 to before 5 of dimension 1");
+    no_shell(flat, LIST(2, 0), LIST(1, 4), "no step of 1 leads from 2 to 1 in dimension 0");
+    no_shell(flat, NULL, LIST(1, 4), "NULL");
+    no_shell(none, LIST(0, 0), LIST(1, 4), "no array");
+    forged.rank = 99;
+    no_shell(forged, LIST(0, 0), LIST(1, 4), "rank of 99");
+    assert_int_equal(darray_shell(flat, LIST(0, 0), LIST(1, 1), NULL), HA_ERR_ARGUMENT);
+    assert_non_null(strstr(ha_take_error().text, "no place for the sides"));
+}
+
 TEST(part) {
     view_is(darray_part(flat, LIST(1, 2), LIST(3, 4)), 2, 6, LIST(2, 2), LIST(4, 1), LIST(0, 0));
     view_is(darray_part(flat, LIST(1, HA_ALL), LIST(3, 2)), 2, 4, LIST(2, 2), LIST(4, 1),
@@ -600,9 +678,39 @@ HA_ARRAY(double, 8);
 
 #define TYPED(D, x) array_double_##D##_to_darray(x)
 
+TEST(the_same_elements) {
+    const darray row = darray_fix(flat, 0, 1), none = {.rank = 0};
+    darray one_more = darray_new(HA_DTYPE_double, 2, LIST(3, 4), NULL), forged = flat;
+    array_double_2 a = array_double_2_from_darray(flat);
+    assert_true(darray_is_same(flat, darray_transpose(darray_transpose(flat))));
+    assert_true(darray_is_same(flat, HA_DARRAY(a)));
+    assert_true(darray_is_same(flat, darray_with_origin(flat, LIST(-1, 5))));
+    assert_true(darray_is_same(row, darray_flip(darray_slice(row, 0, HA_LAST, HA_ALL, -1), 0)));
+    assert_true(darray_is_same(darray_expand(row, 0), darray_part(flat, LIST(1, 0), LIST(2, 4))));
+    assert_false(darray_is_same(flat, one_more));
+    assert_false(darray_is_same(flat, darray_flip(flat, 1)));
+    assert_false(darray_is_same(row, darray_fix(flat, 0, 2)));
+    assert_false(darray_is_same(row, darray_slice(row, 0, 0, 3, 1)));
+    assert_false(darray_is_same(flat, darray_flatten(flat)));
+    assert_false(
+        darray_is_same(darray_fix(flat, 1, 0), darray_slice(darray_fix(flat, 0, 0), 0, 0, 3, 1)));
+    assert_true(darray_is_same(darray_slice(row, 0, 1, 1, 1), darray_slice(row, 0, 4, 4, 1)));
+    assert_false(darray_is_same(none, none));
+    forged.rank = 99;
+    assert_false(darray_is_same(forged, forged));
+    assert_int_equal(darray_free(&one_more), HA_OK);
+}
+
 TEST(typed_views) {
     array_double_2 a = array_double_2_from_darray(flat);
+    array_double_2 side[4];
     array_double_3 b = array_double_3_expand(a, 0);
+    assert_int_equal(array_double_2_shell(a, HA_DIM(1, 1), HA_DIM(HA_LAST, HA_LAST), side), HA_OK);
+    view_is(TYPED(2, side[1]), 2, 8, LIST(1, 4), LIST(4, 1), LIST(2, 0));
+    view_is(TYPED(2, side[3]), 2, 7, LIST(1, 1), LIST(4, 1), LIST(1, 3));
+    assert_int_equal(array_double_2_shell(a, HA_DIM(1, 1), HA_DIM(4, 4), side), HA_ERR_ARGUMENT);
+    assert_non_null(strstr(ha_take_error().text, "1 to before 4 of dimension 0"));
+    for (int i = 0; i < 4; i++) assert_null(side[i].array);
     view_is(TYPED(2, a), 2, 0, LIST(3, 4), LIST(4, 1), LIST(0, 0));
     view_is(TYPED(2, array_double_2_slice(a, 1, 3, 0, -1)), 2, 3, LIST(3, 3), LIST(4, -1),
             LIST(0, 0));
@@ -714,6 +822,10 @@ int main(void) {
         T(steps_longer_than_what_there_is),
         T(slices_without_elements),
         T(slices_that_are_refused),
+        T(indices_from_the_last),
+        T(indices_of_dimensions_that_go_that_far),
+        T(shell),
+        T(shells_that_are_refused),
         T(part),
         T(fix),
         T(flip),
@@ -738,6 +850,7 @@ int main(void) {
         T(views_of_none),
         T(storage_that_got_smaller),
         T(asking),
+        T(the_same_elements),
         T(typed_views),
         T(high_ranks),
         T(exact_conversions),

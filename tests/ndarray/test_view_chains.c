@@ -387,6 +387,19 @@ static const step_function steps[] = {
 };
 enum { KINDS = sizeof steps / sizeof *steps };
 
+/* Strides with room between the elements, and without. */
+static void choose_strides(ha_shape *shape) {
+    int64_t next = 1;
+    shape->alignment = 0;
+    for (int n = 0; n < shape->rank; n++) {
+        const int d = shape->order == HA_ROW_MAJOR ? shape->rank - 1 - n : n;
+        const int64_t width = shape->extent[d] + shape->ghost_low[d] + shape->ghost_high[d];
+        shape->padding[d] = 0;
+        shape->stride[d] = next + (int64_t)draw(2);
+        next = shape->stride[d] * (width ? width : 1);
+    }
+}
+
 /* An array with all that a shape can have, and its model; each element is its place. */
 static darray make_array(model *m) {
     ha_shape shape = {.rank = (int)draw(DEEPEST + 1),
@@ -397,6 +410,7 @@ static darray make_array(model *m) {
         if (!draw(4)) shape.ghost_low[d] = shape.ghost_high[d] = 1;
         if (!draw(4)) shape.padding[d] = draw(3);
     }
+    if (!draw(4)) choose_strides(&shape);
     darray x = darray_make(HA_DTYPE_int64_t, &shape, NULL);
     int64_t index[HA_MOST_RANK] = {0}, i = 0;
     assert_non_null(x.array);

@@ -53,15 +53,17 @@ static inline const char *broken_valid(const ha_incarnation *in, size_t size) {
     return s->n && !in->block ? "valid without a block" : NULL;
 }
 
-static inline const char *broken_block(const ha_incarnation *in, size_t element) {
+static inline const char *broken_block(const ha_array *a, const ha_incarnation *in) {
     const ha_block *b = in->block;
     if (!b) return in->capacity || in->data ? "a capacity without a block" : NULL;
     if (!in->capacity) return "a block without a capacity";
-    if (in->data != b->data) return "the data are not the block's";
+    if (in->data != (char *)b->data + a->lead) return "the data are not where the block's begin";
     if (b->memory != in->memory && (b->memory->primary || in->memory != &ha_host_memory))
         return "a block of another memory"; /* not just a device's pinned part of the host's */
-    if (!element) return NULL;              /* of a record array: that has blobs in its block */
-    return in->capacity > b->bytes / element ? "the capacity is larger than the block" : NULL;
+    if (a->ops) return NULL;                /* of a record array: that has blobs in its block */
+    return in->capacity > (b->bytes - a->lead) / a->element
+               ? "the capacity is larger than the block"
+               : NULL;
 }
 
 /* The caller's memory is all there for ever; of const memory every element, as nobody writes it. */
@@ -91,7 +93,7 @@ static inline const char *broken_operations(ha_ops *o) {
 
 static inline const char *broken_incarnation(const ha_array *a, ha_incarnation *in) {
     const char *why = broken_valid(in, a->size);
-    if (!why) why = broken_block(in, a->element);
+    if (!why) why = broken_block(a, in);
     if (!why) why = broken_wrapped(a, in);
     if (!why) why = broken_operations(&in->ops);
     for (const ha_incarnation *other = in->next; other && !why; other = other->next)

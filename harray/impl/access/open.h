@@ -125,10 +125,11 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
     if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s: no array", site, operation);
     if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     if (how & HA_READS_ONLY_)
-        return ha_fail(HA_ERR_ARGUMENT, operation,
-                       "%s: array %s: the access is of a type to read (ha_read_...), and was to be "
-                       "opened for writing",
-                       site, ha_label_of((ha_array *)(uintptr_t)a).text);
+        return ha_fail(
+            HA_ERR_ARGUMENT, operation,
+            "%s: array %s: the access is of a type to read (ha_read_...), or the array is "
+            "one (harray_T_const), and was to be opened for writing",
+            site, ha_label_of((ha_array *)(uintptr_t)a).text);
     if ((how & ~(unsigned)HA_TRY) > HA_OVERWRITE)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no way to open: %u", site, how);
     return HA_OK;

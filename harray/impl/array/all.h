@@ -7,5 +7,6 @@
 #include "wrap.h"
 #include "evict.h"
 #include "free.h"
+#include "copy.h"
 
 #endif

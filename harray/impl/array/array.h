@@ -99,7 +99,7 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
     ha_block *block = NULL;
     size_t bytes;
     int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
-    if (n && !ha_bytes_of(n, a->element, &bytes)) return HA_ERR_MEMORY;
+    if (n && !ha_block_bytes(a, n, &bytes)) return HA_ERR_MEMORY;
     if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, &a->alive);
     if (!block) {
         ha_status s = HA_OK;
@@ -110,13 +110,14 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
         ha_memory_begin(m, &a->alive);
         if (!n) return HA_OK;
     }
-    a->first.data = (char *)block->data;
+    a->first.data = (char *)block->data + a->lead;
     a->first.capacity = a->size = n;
     __atomic_store_n(&a->first.block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     return HA_OK;
 }
 
-ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
+/* Its memory begins `lead` bytes before its first element, wherever it has some. */
+HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_context *c) {
     HA_TELLS_EVENTS_;
     if (ha_enter("ha_array_new")) return NULL;
     c = ha_resolve(c);
@@ -126,6 +127,7 @@ ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
         return NULL;
     }
     ha_array *a = ha_array_record(type, c);
+    if (a) a->lead = lead;
     ha_status s = a ? ha_array_first_block(a, n) : HA_ERR_MEMORY;
     if (!s) {
         ha_watch_begin(a);
@@ -135,6 +137,10 @@ ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
     ha_fail(s, "ha_array_new", "no memory at %s for %zu elements of type %.32s (%zu bytes each)",
             c->name, n, type.name ? type.name : "?", type.size);
     return NULL;
+}
+
+ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
+    return ha_array_new_behind(type, n, 0, c);
 }
 
 ha_array *ha_array_like(const ha_array *a) {
@@ -341,6 +347,36 @@ ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
                    ha_label_of(a).text, c->name, why, n, a->element);
 }
 
+/* Claimed. Without pinned memory there is nothing to do. */
+HA_IN_ ha_status ha_pin_claimed(ha_array *a, ha_context *c, ha_attempt *attempt) {
+    ha_incarnation *in = ha_incarnation_find(a, &ha_host_memory);
+    ha_context *before = a->pinned_for;
+    if (!c->home->pinned) return HA_OK;
+    ha_status s = ha_settle(a);
+    if (s) return s;
+    a->pinned_for = c->adopted ? c->primary : c;
+    if (in && in->block && in->block->memory != c->home->pinned)
+        s = ha_incarnation_renew(a, in, ha_host(), in->capacity, attempt);
+    if (s) a->pinned_for = before;
+    return s;
+}
+
+ha_status ha_array_pin(ha_array *a, ha_context *c) {
+    HA_TELLS_EVENTS_;
+    const char *const operation = "ha_array_pin";
+    ha_attempt attempt = {.site = ha_from(operation)};
+    ha_status s;
+    c = ha_resolve(c);
+    do {
+        if ((s = ha_claim_own(a, operation))) return s;
+        s = ha_pin_claimed(a, c, &attempt);
+        ha_busy_end(a);
+    } while (s == HA_RETRY_ && !(s = ha_wait_past(attempt.point, attempt.site)));
+    if (!s) return HA_OK;
+    return ha_fail(s, operation, "array %s could not be pinned for %s", ha_label_of(a).text,
+                   c->name);
+}
+
 /* Claimed. Memory goes back, also where work is still enqueued: when that is done. */
 HA_IN_ void ha_array_empty(ha_array *a) {
     for (ha_incarnation *in = &a->first; in; in = in->next) {
@@ -372,7 +408,7 @@ HA_IN_ ha_status ha_check_two(ha_array *a, ha_array *b, const char *operation) {
     if (s) return s;
     if (!a || !b) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
     if (ha_was_freed(a, operation) || ha_was_freed(b, operation)) return HA_ERR_STATE;
-    if (!ha_grids_equal(a->grid, b->grid))
+    if (!ha_grids_equal(a->grid, b->grid) || a->lead != b->lead)
         return ha_fail(HA_ERR_ARGUMENT, operation, "arrays %s and %s have different shapes",
                        ha_label_of(a).text, ha_label_of(b).text);
     if (a->element == b->element) return HA_OK;

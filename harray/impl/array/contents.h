@@ -7,8 +7,9 @@
 
 /* Where the opening's elements will be. */
 HA_IN_ char *ha_opening_data(const ha_opening *o) {
-    char *data = o->replacement ? (char *)o->replacement->data : o->in->data;
-    return data + o->at * o->array->element;
+    const ha_array *a = o->array;
+    char *data = o->replacement ? (char *)o->replacement->data + a->lead : o->in->data;
+    return data + o->at * a->element;
 }
 
 /* Commits or aborts, and closes. What was enqueued counts as the access's own work. */
@@ -146,6 +147,7 @@ HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     ha_attempt attempt = {.site = ha_from(operation)};
     if (a->grid && ha_grid_give(b, a->grid)) return HA_ERR_MEMORY;
     b->uneven = a->uneven;
+    b->lead = a->lead;
     ha_lock(b); /* a report may look at it: it may be watched */
     b->size = a->size;
     ha_unlock(b);

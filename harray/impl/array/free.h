@@ -10,21 +10,32 @@ ha_array *ha_array_retain(ha_array *a) {
     return a;
 }
 
-ha_status ha_array_free(ha_array *a) {
-    HA_TELLS_EVENTS_;
-    if (!a) return HA_OK;
-    ha_status s = ha_enter("ha_array_free");
+/* wanted: the caller's memory gets the values. */
+HA_IN_ ha_status ha_array_leave(ha_array *a, int wanted, const char *operation, const char *site) {
+    ha_status s = ha_enter(operation);
     if (s) return s;
-    if (ha_was_freed(a, "ha_array_free")) return HA_ERR_STATE;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     uint64_t n = __atomic_load_n(&a->references, __ATOMIC_ACQUIRE);
     while (n > 1)
         if (__atomic_compare_exchange_n(&a->references, &n, n - 1, 1, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             return HA_OK;
-    if (a->wrapped) return ha_wrap_end(a, "ha_array_free", ha_from("ha_array_free"));
-    if ((s = ha_claim(a, "ha_array_free"))) return s;
+    if (a->wrapped) return ha_wrap_end(a, wanted, operation, site);
+    if ((s = ha_claim(a, operation))) return s;
     ha_array_end(a);
     return HA_OK;
+}
+
+ha_status ha_array_free(ha_array *a) {
+    HA_TELLS_EVENTS_;
+    return a ? ha_array_leave(a, 1, "ha_array_free", ha_from("ha_array_free")) : HA_OK;
+}
+
+ha_status ha_discard_(ha_array **a, const char *site) {
+    HA_TELLS_EVENTS_;
+    ha_status s = *a ? ha_array_leave(*a, 0, "ha_discard", ha_from(site)) : HA_OK;
+    if (!s) *a = NULL;
+    return s;
 }
 
 #endif

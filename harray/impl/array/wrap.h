@@ -40,7 +40,7 @@ HA_IN_ void ha_wrap_leave(ha_array *a) {
 HA_IN_ const char *ha_wrap_misplaced(const ha_wrapped *p) {
     const ha_memory *m = ha_resolve(p->context)->memory;
     ha_context *owner;
-    const ha_memory_kind kind = ha_pointer_kind(p->data, &owner);
+    const ha_memory_kind kind = ha_pointer_owner(p->data, &owner);
     if (kind == HA_MEMORY_DEVICE && m != owner->home)
         return "a piece is memory of another device than its context's";
     if (kind == HA_MEMORY_HOST && m->primary && HA_HAS_(m->backend->memory, ha_memory_ops, knows))
@@ -129,31 +129,33 @@ HA_IN_ void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
     a->read_only = 1;
 }
 
-ha_array *ha_array_wrap(ha_type type, size_t n, const ha_wrapped *pieces, size_t count) {
-    HA_TELLS_EVENTS_;
+HA_IN_ ha_status ha_wrap_make(ha_type type, size_t n, const ha_wrapped *pieces, size_t count,
+                              ha_array **out) {
     size_t bytes;
-    if (ha_enter("ha_array_wrap")) return NULL;
+    ha_status s = ha_enter("ha_array_wrap");
+    if (s) return s;
     const char *objection = ha_wrap_objection(type, n, pieces, count);
-    if (objection || __builtin_mul_overflow(n, type.size, &bytes) || bytes > PTRDIFF_MAX) {
-        ha_wrap_fail(objection ? HA_ERR_ARGUMENT : HA_ERR_MEMORY, type, n,
-                     objection ? objection : "their bytes overflow");
-        return NULL;
-    }
+    if (objection) return ha_wrap_fail(HA_ERR_ARGUMENT, type, n, objection);
+    if (__builtin_mul_overflow(n, type.size, &bytes) || bytes > PTRDIFF_MAX)
+        return ha_wrap_fail(HA_ERR_MEMORY, type, n, "their bytes overflow");
     ha_array *a = ha_array_make(type, ha_resolve(pieces[0].context));
-    if (!a) {
-        ha_wrap_fail(HA_ERR_MEMORY, type, n, "no memory for one more array");
-        return NULL;
-    }
-    ha_status s = HA_OK;
+    if (!a) return ha_wrap_fail(HA_ERR_MEMORY, type, n, "no memory for one more array");
     ha_lock(a); /* a report may look at it: it may be watched */
     a->size = a->wrapped = n;
     ha_unlock(a);
     for (size_t i = 0; i < count && n && !s; i++) s = ha_wrap_add(a, &pieces[i]);
     for (ha_incarnation *in = NULL; !s && (in = ha_next_wrapped(a, in));) ha_wrap_read_only(a, in);
-    if (!s) return a;
+    *out = a;
+    if (!s) return HA_OK;
     ha_wrap_leave(a);
     ha_array_destroy(a);
-    return NULL;
+    return s;
+}
+
+ha_array *ha_array_wrap(ha_type type, size_t n, const ha_wrapped *pieces, size_t count) {
+    HA_TELLS_EVENTS_;
+    ha_array *a;
+    return ha_wrap_make(type, n, pieces, count, &a) ? NULL : a;
 }
 
 ha_status ha_array_set_release(ha_array *a, void (*release)(void *user), void *user) {
@@ -238,11 +240,11 @@ HA_IN_ int ha_wrap_is_used(ha_array *a, ha_incarnation *in, ha_timepoint *p) {
 
 typedef enum ha_wrap_state { HA_WRAP_STALE, HA_WRAP_USED, HA_WRAP_FREE } ha_wrap_state;
 
-/* Claimed. USED: up to *p at least. */
-HA_IN_ ha_wrap_state ha_wrap_look(ha_array *a, ha_timepoint *p) {
+/* Claimed. USED: up to *p at least. wanted: the values are. */
+HA_IN_ ha_wrap_state ha_wrap_look(ha_array *a, int wanted, ha_timepoint *p) {
     ha_wrap_state state = HA_WRAP_FREE;
     for (ha_incarnation *in = NULL; (in = ha_next_wrapped(a, in));) {
-        if (!ha_is_const(in) && !ha_wrap_is_synced(a, in)) return HA_WRAP_STALE;
+        if (wanted && !ha_is_const(in) && !ha_wrap_is_synced(a, in)) return HA_WRAP_STALE;
         if (state == HA_WRAP_FREE && ha_wrap_is_used(a, in, p)) state = HA_WRAP_USED;
     }
     return state;
@@ -272,15 +274,15 @@ HA_IN_ ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *s
                    site, ha_label_of(a).text, (unsigned long long)owners);
 }
 
-/* Syncs and frees; also in between nothing is held while the host waits. A queue that cannot tell
- * how far it is is drained. */
-HA_IN_ ha_status ha_wrap_end(ha_array *a, const char *operation, const char *site) {
+/* Syncs, if the values are wanted, and frees; also in between nothing is held while the host waits. A queue
+ * that cannot tell how far it is is drained. */
+HA_IN_ ha_status ha_wrap_end(ha_array *a, int wanted, const char *operation, const char *site) {
     ha_timepoint p;
     int can_tell = 1;
     for (;;) {
         ha_status s = ha_wrap_claim(a, operation, site);
         if (s) return s;
-        ha_wrap_state state = ha_wrap_look(a, &p);
+        ha_wrap_state state = ha_wrap_look(a, wanted, &p);
         if (state == HA_WRAP_FREE || (state == HA_WRAP_USED && !can_tell)) break;
         ha_busy_end(a);
         if (state == HA_WRAP_STALE && (s = ha_wrap_sync(a, operation, site))) return s;
@@ -299,7 +301,7 @@ ha_status ha_unwrap_(ha_array *a, const char *site) {
     ha_status s = a ? ha_enter("ha_unwrap") : HA_OK;
     if (s || !a) return s;
     if (ha_was_freed(a, "ha_unwrap")) return HA_ERR_STATE;
-    if (a->wrapped || !ha_array_size(a)) return ha_wrap_end(a, "ha_unwrap", site);
+    if (a->wrapped || !ha_array_size(a)) return ha_wrap_end(a, 1, "ha_unwrap", site);
     return ha_fail(HA_ERR_STATE, "ha_unwrap",
                    "%s: array %s wraps nothing: its values would be lost; ha_array_free frees it",
                    site, ha_label_of(a).text);

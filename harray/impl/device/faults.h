@@ -46,7 +46,7 @@ typedef struct ha_known {
     ha_guarded *guarded;   /* NULL: memory of a device */
     int engine, synced;    /* of the caller's memory: open for the engine; readable since a sync */
     pthread_mutex_t lock;  /* of those below; the handler does without */
-    size_t element;
+    size_t lead, element;  /* bytes before the first element, and of each */
     char label[120], where[48];
     ha_known_access access[HA_KNOWN_ACCESSES];
     ha_known_late late[HA_KNOWN_LATE]; /* their pages are still open */
@@ -80,13 +80,14 @@ HA_IN_ ha_known *ha_known_obtain(void) HA_REQUIRES_(ha_faults.lock) {
 }
 
 /* Notes an access that is opened, in the place of one that is closed, if there is any. */
-HA_IN_ void ha_known_open(ha_known *k, ha_known_access access, const char *label, size_t element,
-                          const char *where) {
+HA_IN_ void ha_known_open(ha_known *k, ha_known_access access, const char *label, size_t lead,
+                          size_t element, const char *where) {
     pthread_mutex_lock(&k->lock);
     uint64_t at = k->opened;
     while (k->access[at % HA_KNOWN_ACCESSES].open && at < k->opened + HA_KNOWN_ACCESSES) at++;
     k->access[at % HA_KNOWN_ACCESSES] = access;
     k->opened = at + 1;
+    k->lead = lead;
     k->element = element;
     snprintf(k->label, sizeof k->label, "%s", label);
     snprintf(k->where, sizeof k->where, "%s", where);
@@ -129,7 +130,7 @@ HA_IN_ void ha_line_site(ha_fault_line *l, const char *words, const ha_known_acc
 HA_IN_ void ha_line_far(ha_fault_line *l, const ha_known *k, uintptr_t address) {
     const int behind = address >= k->data;
     ha_line_add(l, "touched what is ");
-    ha_line_number(l, behind ? address - k->data - k->bytes : k->data - address, 10);
+    ha_line_number(l, behind ? address - k->data - k->bytes : k->data + k->lead - address, 10);
     ha_line_add(l, behind ? " bytes behind the end" : " bytes before the beginning");
     ha_line_add(l, " of the nearest array, ");
     ha_line_add(l, k->label);
@@ -210,12 +211,12 @@ HA_IN_ void ha_fault_tell(const ha_known *k, uintptr_t address) {
         ha_line_gone(&line, k);
     else if (!k->guarded)
         ha_line_device(&line, k, address);
-    else if (at < k->data)
+    else if (at < k->data + k->lead)
         ha_line_beside(&line, k, "before the beginning");
     else if (at >= k->data + k->bytes)
         ha_line_beside(&line, k, "behind the end");
     else
-        ha_line_inside(&line, k, k->element ? (at - k->data) / k->element : 0);
+        ha_line_inside(&line, k, k->element ? (at - k->data - k->lead) / k->element : 0);
     ha_line_print(&line);
 }
 

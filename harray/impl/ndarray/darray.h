@@ -13,6 +13,8 @@ typedef struct ha_plot {
     ha_type type;
     darray view;  /* without a storage yet */
     int64_t size; /* of the storage */
+    int64_t unit; /* elements from one aligned address to the next */
+    int64_t lead; /* elements of memory to leave free before it */
     int rank;     /* of the grid that its elements lie on; 0: none, they lie without gaps */
     int64_t extent[HA_MOST_RANK], pitch[HA_MOST_RANK];
 } ha_plot;
@@ -42,34 +44,85 @@ HA_IN_ ha_status ha_shape_valid(const ha_shape *shape, int rank, const char *ope
     return HA_OK;
 }
 
-/* The elements of one row with what is free before and behind it, so that the first interior one of
- * each is aligned: rows are multiples of a unit. Returns whether that fits. */
-HA_IN_ int ha_plot_align(ha_plot *plot, const ha_shape *shape, int64_t ghosts, int64_t *width) {
-    const int64_t unit = ha_alignment_unit(shape->alignment, plot->type.size);
-    plot->view.offset = (unit - ghosts % unit) % unit;
-    if (!ha_grow(width, plot->view.offset + unit - 1)) return 0;
-    *width -= *width % unit;
+HA_IN_ ha_status ha_plot_overflow(const ha_plot *plot, const ha_shape *shape,
+                                  const char *operation) {
+    return ha_fail(HA_ERR_MEMORY, operation, "%.32s (%s) overflows 64 bits", plot->type.name,
+                   ha_show(plot->view.rank, shape->extent).text);
+}
+
+/* The extents with their ghost cells. Returns whether all fits 64 bits. */
+HA_IN_ int ha_plot_extents(ha_plot *plot, const ha_shape *shape) {
+    darray *x = &plot->view;
+    int64_t count;
+    for (int d = 0; d < x->rank; d++) {
+        x->origin[d] = -shape->ghost_low[d];
+        x->extent[d] = shape->extent[d];
+        if (!ha_grow(&x->extent[d], shape->ghost_low[d]) ||
+            !ha_grow(&x->extent[d], shape->ghost_high[d]))
+            return 0;
+    }
+    return ha_product_above_0(x->rank, x->extent, &count);
+}
+
+/* Strides by order, padding and alignment, from the fastest dimension to the slowest. Returns whether all
+ * fits 64 bits. */
+HA_IN_ int ha_plot_lay(ha_plot *plot, const ha_shape *shape) {
+    darray *x = &plot->view;
+    int64_t next = 1;
+    for (int n = 0; n < x->rank; n++) {
+        const int d = ha_nth_fastest(n, x->rank, shape->order);
+        int64_t width = x->extent[d] ? x->extent[d] : 1;
+        x->stride[d] = next;
+        if (!ha_grow(&width, shape->padding[d] + (n ? 0 : plot->unit - 1))) return 0;
+        if (!n) width -= width % plot->unit;
+        if (__builtin_mul_overflow(next, width, &next)) return 0;
+    }
     return 1;
 }
 
-/* From the fastest dimension to the slowest. Returns whether all fits 64 bits. */
-HA_IN_ int ha_plot_lay(ha_plot *plot, const ha_shape *shape) {
-    darray *x = &plot->view;
-    int64_t next = 1, count;
-    for (int n = 0; n < x->rank; n++) {
-        const int d = ha_nth_fastest(n, x->rank, shape->order);
-        int64_t width = shape->extent[d];
-        if (!ha_grow(&width, shape->ghost_low[d]) || !ha_grow(&width, shape->ghost_high[d]))
-            return 0;
-        x->origin[d] = -shape->ghost_low[d];
-        x->extent[d] = width;
-        x->stride[d] = next;
-        if (!ha_grow(&width, shape->padding[d])) return 0;
-        if (!n && shape->alignment && !ha_plot_align(plot, shape, shape->ghost_low[d], &width))
-            return 0;
-        if (__builtin_mul_overflow(next, width ? width : 1, &next)) return 0;
+/* Why strides of one's own cannot be; NULL: they can. */
+HA_IN_ const char *ha_plot_objection(const ha_plot *plot, const ha_shape *shape) {
+    const darray *x = &plot->view;
+    int row = x->rank - 1;
+    for (int d = 0; d < x->rank; d++) {
+        if (shape->padding[d]) return "leave nothing for padding to say";
+        if (x->stride[d] <= 0) return "are not all above 0";
+        if (x->stride[d] < x->stride[row]) row = d;
     }
-    return ha_product_above_0(x->rank, x->extent, &count);
+    if (ha_strides_repeat(x->rank, x->extent, x->stride))
+        return "let elements overlap, or lie on no grid";
+    for (int d = 0; d < x->rank; d++)
+        if (d != row && x->extent[d] > 1 && x->stride[d] % plot->unit)
+            return "lead to rows without this alignment";
+    return NULL;
+}
+
+HA_IN_ int ha_has_own_strides(int rank, const ha_shape *shape) {
+    int some = 0;
+    for (int d = 0; d < rank; d++) some |= shape->stride[d] != 0;
+    return some;
+}
+
+HA_IN_ ha_status ha_plot_own(ha_plot *plot, const ha_shape *shape, const char *operation) {
+    darray *x = &plot->view;
+    int64_t low, high;
+    for (int d = 0; d < x->rank; d++) x->stride[d] = shape->stride[d];
+    if (!ha_reach_fits(x->rank, x->extent, x->stride, &low, &high) || high == INT64_MAX)
+        return ha_plot_overflow(plot, shape, operation);
+    const char *objection = ha_plot_objection(plot, shape);
+    if (!objection) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%.32s (%s): strides (%s) %s", plot->type.name,
+                   ha_show(x->rank, x->extent).text, ha_show(x->rank, x->stride).text, objection);
+}
+
+/* Where the storage begins, seen from an aligned address, so that the first interior element is at one: so
+ * are those of all other rows. */
+HA_IN_ int64_t ha_plot_lead(const ha_plot *plot, const ha_shape *shape) {
+    const int64_t unit = plot->unit;
+    int64_t inside = 0;
+    for (int d = 0; d < plot->view.rank; d++)
+        inside += shape->ghost_low[d] % unit * (plot->view.stride[d] % unit);
+    return (unit - inside % unit) % unit;
 }
 
 /* Into the grid, by descending pitch. Of a dimension of one index the pitch does not matter. */
@@ -86,14 +139,13 @@ HA_IN_ void ha_plot_insert(ha_plot *plot, int64_t extent, int64_t stride) {
     plot->size += (extent - 1) * pitch;
 }
 
-/* The grid of all that the strides reach, whose sizes fit. `row`: the dimension whose rows begin
- * with what is free before the first element; that belongs to the grid, and is never used. */
-HA_IN_ void ha_plot_grid(ha_plot *plot, int row) {
+/* The grid of all that the strides reach, whose sizes fit. */
+HA_IN_ void ha_plot_grid(ha_plot *plot) {
     const darray *x = &plot->view;
     plot->rank = 0;
     plot->size = !ha_view_is_empty(x);
     for (int d = 0; plot->size && d < x->rank; d++)
-        ha_plot_insert(plot, x->extent[d] + (d == row ? x->offset : 0), x->stride[d]);
+        ha_plot_insert(plot, x->extent[d], x->stride[d]);
     if (plot->rank == 1 && plot->pitch[0] == 1) plot->rank = 0; /* without gaps: it needs none */
 }
 
@@ -110,12 +162,14 @@ HA_IN_ ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_sh
     plot->type = type;
     plot->view.type = ha_dtype_quietly(type);
     plot->view.rank = rank;
-    if (ha_plot_lay(plot, shape)) {
-        ha_plot_grid(plot, ha_nth_fastest(0, rank, shape->order));
-        return HA_OK;
-    }
-    return ha_fail(HA_ERR_MEMORY, operation, "%.32s (%s) overflows 64 bits", type.name,
-                   ha_show(rank, shape->extent).text);
+    plot->unit = shape->alignment ? ha_alignment_unit(shape->alignment, type.size) : 1;
+    const int is_own = ha_has_own_strides(rank, shape);
+    if (!ha_plot_extents(plot, shape) || (!is_own && !ha_plot_lay(plot, shape)))
+        return ha_plot_overflow(plot, shape, operation);
+    if (is_own && (s = ha_plot_own(plot, shape, operation))) return s;
+    ha_plot_grid(plot);
+    plot->lead = ha_plot_lead(plot, shape);
+    return HA_OK;
 }
 
 /* Of extents alone. */
@@ -182,7 +236,8 @@ darray darray_make_(ha_type type, int rank, const ha_shape *shape, ha_context *c
         return (darray){.rank = 0};
     }
     if (ha_plot_make(&plot, type, rank, shape, operation)) return (darray){.rank = 0};
-    darray x = ha_plot_on(&plot, ha_array_new(type, (size_t)plot.size, c), operation);
+    const size_t lead = (size_t)plot.lead * type.size;
+    darray x = ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, lead, c), operation);
     for (int d = 0; x.array && d < rank; d++)
         x.array->uneven |= shape->ghost_low[d] != shape->ghost_high[d];
     return x;

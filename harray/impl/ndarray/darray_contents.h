@@ -83,13 +83,14 @@ HA_IN_ ha_status ha_view_element(const darray *x, const int64_t *index, const vo
         return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "a pointer is NULL");
     for (int d = 0; d < x->rank; d++) {
         const int64_t lowest = x->origin[d], end = lowest + x->extent[d];
-        if (index[d] < lowest || index[d] >= end)
+        const int64_t i = ha_index_in(x, d, index[d]);
+        if (i < lowest || i >= end)
             return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
                                 "there is no element (%s): indices of dimension %d are %lld to "
                                 "%lld",
                                 ha_show(x->rank, index).text, d, (long long)lowest,
                                 (long long)end - 1);
-        at = ha_go(at, index[d] - lowest, x->stride[d]);
+        at = ha_go(at, i - lowest, x->stride[d]);
     }
     *element = (size_t)at;
     return HA_OK;

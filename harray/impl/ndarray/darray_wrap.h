@@ -22,7 +22,7 @@ HA_IN_ ha_status ha_plot_strides(ha_plot *plot, const int64_t *stride, int64_t *
                        plot->type.name, ha_show(x->rank, x->extent).text,
                        ha_show(x->rank, stride).text);
     x->offset = -*low;
-    ha_plot_grid(plot, -1);
+    ha_plot_grid(plot);
     return HA_OK;
 }
 

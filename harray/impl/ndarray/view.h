@@ -141,6 +141,14 @@ int darray_is_contiguous(darray x, ha_order order) {
     return x.array && ha_extents_contiguous(x.rank, x.extent, x.stride, order);
 }
 
+int darray_is_same(darray a, darray b) {
+    int same = a.offset == b.offset;
+    if (!a.array || a.array != b.array || !ha_rank_is_valid(a.rank)) return 0;
+    if (!ha_extents_equal(a.rank, a.extent, b.rank, b.extent)) return 0;
+    for (int d = 0; d < a.rank; d++) same &= a.extent[d] == 1 || a.stride[d] == b.stride[d];
+    return same || ha_view_is_empty(&a);
+}
+
 /* Whether each stride goes beyond all that the later ones reach, as in C's order. */
 HA_IN_ int ha_strides_descend(int rank, const int64_t *extent, const int64_t *stride) {
     uint64_t reach = 0;
@@ -192,6 +200,15 @@ int darray_repeats(darray x) {
 
 /* ---- one dimension -------------------------------------------------------------------------- */
 
+/* An index that was given for a dimension, counted as the dimension's own are: HA_LAST - 1 is the last
+ * but one. What a dimension that is farther than that from 0 calls its own is not counted otherwise. */
+HA_IN_ int64_t ha_index_in(const darray *x, int d, int64_t index) {
+    const int64_t last = x->origin[d] + (x->extent[d] - 1);
+    const int from_last = index >= HA_LAST / 2 && index <= HA_LAST + HA_LAST / 2;
+    if (!from_last || last >= HA_LAST / 2) return index;
+    return ha_go(last, 1, index - HA_LAST);
+}
+
 /* Relative to the origin, in the extent of a dimension. */
 typedef struct ha_steps {
     int64_t start, step, count;
@@ -201,8 +218,8 @@ HA_IN_ ha_status ha_steps_of(const darray *x, int d, int64_t start, int64_t stop
                              ha_steps *steps, const char *operation) {
     const int64_t lowest = x->origin[d], end = lowest + x->extent[d];
     const int down = step < 0;
-    const int64_t from = start != HA_ALL ? start : down ? end - 1 : lowest;
-    const int64_t to = stop != HA_ALL ? stop : down ? lowest - 1 : end;
+    const int64_t from = start != HA_ALL ? ha_index_in(x, d, start) : down ? end - 1 : lowest;
+    const int64_t to = stop != HA_ALL ? ha_index_in(x, d, stop) : down ? lowest - 1 : end;
     const uint64_t width = down ? -(uint64_t)step : (uint64_t)step;
     if (!step) return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "steps of 0 lead nowhere");
     if (down ? from > end - 1 || to < lowest - 1 : from < lowest || to > end)
@@ -237,18 +254,48 @@ darray darray_slice(darray x, int dimension, int64_t start, int64_t stop, int64_
     return ha_view_done(x);
 }
 
+/* Of each dimension the steps of a box with these corners. */
+HA_IN_ ha_status ha_box_steps(const darray *x, const int64_t *low, const int64_t *high,
+                              ha_steps *steps, const char *operation) {
+    ha_status s = ha_view_check(x, operation);
+    if (!s && x->rank && (!low || !high))
+        return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "a pointer is NULL");
+    for (int d = 0; !s && d < x->rank; d++)
+        s = ha_steps_of(x, d, low[d], high[d], 1, &steps[d], operation);
+    return s;
+}
+
 darray darray_part(darray x, const int64_t *low, const int64_t *high) {
-    const char *const operation = "darray_part";
-    darray part = x;
-    if (ha_view_check(&x, operation)) return (darray){.rank = 0};
-    if (x.rank && (!low || !high)) return HA_REFUSED(operation, &x, "a pointer is NULL");
-    for (int d = 0; d < x.rank; d++) {
-        ha_steps steps = {0, 1, 0};
-        if (low[d] == HA_ALL && high[d] == HA_ALL) continue;
-        if (ha_steps_of(&x, d, low[d], high[d], 1, &steps, operation)) return (darray){.rank = 0};
-        ha_view_take(&part, d, steps);
+    ha_steps steps[HA_MOST_RANK];
+    if (ha_box_steps(&x, low, high, steps, "darray_part")) return (darray){.rank = 0};
+    for (int d = 0; d < x.rank; d++)
+        if (low[d] != HA_ALL || high[d] != HA_ALL) ha_view_take(&x, d, steps[d]);
+    return ha_view_done(x);
+}
+
+/* So many indices of a dimension, from the one that is `first` behind its lowest, and called as before. */
+HA_IN_ darray ha_view_keep(darray x, int d, int64_t first, int64_t count) {
+    const int64_t lowest = x.origin[d];
+    ha_view_take(&x, d, (ha_steps){first, 1, count});
+    x.origin[d] = lowest + first;
+    return x;
+}
+
+ha_status darray_shell(darray x, const int64_t *low, const int64_t *high, darray *side) {
+    const char *const operation = "darray_shell";
+    ha_steps steps[HA_MOST_RANK];
+    ha_status s = ha_box_steps(&x, low, high, steps, operation);
+    if (!s && x.rank && !side)
+        return ha_view_fail(HA_ERR_ARGUMENT, operation, &x, "no place for the sides");
+    for (int d = 0; side && ha_rank_is_valid(x.rank) && d < x.rank; d++) {
+        const int64_t end = steps[d].start + steps[d].count;
+        side[2 * d] = side[2 * d + 1] = (darray){.rank = 0};
+        if (s) continue;
+        side[2 * d] = ha_view_done(ha_view_keep(x, d, 0, steps[d].start));
+        side[2 * d + 1] = ha_view_done(ha_view_keep(x, d, end, x.extent[d] - end));
+        x = ha_view_keep(x, d, steps[d].start, steps[d].count);
     }
-    return ha_view_done(part);
+    return s;
 }
 
 darray darray_fix(darray x, int dimension, int64_t index) {
@@ -256,6 +303,7 @@ darray darray_fix(darray x, int dimension, int64_t index) {
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, dimension, operation))
         return (darray){.rank = 0};
     const int64_t lowest = x.origin[dimension], end = lowest + x.extent[dimension];
+    index = ha_index_in(&x, dimension, index);
     if (index < lowest || index >= end)
         return HA_REFUSED(operation, &x, "%lld in dimension %d: its indices are %lld to %lld",
                           (long long)index, dimension, (long long)lowest, (long long)end - 1);

@@ -188,7 +188,7 @@ ha_status ha_records_free(ha_records *r) {
     ha_array *a = r->array;
     const ha_label label = ha_label_of(a);
     if (a->wrapped)
-        s = ha_wrap_end(a, operation, operation);
+        s = ha_wrap_end(a, 1, operation, operation);
     else if (!(s = ha_claim(a, operation)))
         ha_array_end(a);
     if (!s) ha_records_handle_free(r, label);

@@ -176,7 +176,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
                        "ha_records_free frees them",
                        site, ha_label_of(r->array).text);
     const ha_label label = ha_label_of(r->array);
-    s = ha_wrap_end(r->array, operation, site);
+    s = ha_wrap_end(r->array, 1, operation, site);
     if (!s) ha_records_handle_free(r, label);
     return s;
 }

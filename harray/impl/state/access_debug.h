@@ -34,8 +34,9 @@ HA_IN_ ha_status ha_debug_reserve(const ha_incarnation *in, ha_block *b) {
 HA_IN_ void ha_debug_wrap(ha_array *a, const ha_incarnation *in) {
     ha_block *b = in->block;
     ha_guarded *g = NULL;
+    ha_context *owner;
     if (in->memory == &ha_host_memory && !(in->wrapped & HA_WRAP_CONST) &&
-        ha_pointer_kind(b->data, NULL) == HA_MEMORY_HOST)
+        ha_pointer_owner(b->data, &owner) == HA_MEMORY_HOST)
         g = ha_guarded_in_place(b->data, b->bytes);
     if (!g) return;
     b->known = ha_known_make(b->data, b->bytes, g);
@@ -102,7 +103,8 @@ HA_IN_ void ha_debug_count(const ha_array *a, const ha_known *k, const ha_contex
     if (a->ops) /* its fields lie anywhere */
         ha_guarded_count(k->guarded, 0, k->bytes, writes, by);
     else
-        ha_guarded_count(k->guarded, r.first * a->element, r.last * a->element, writes, by);
+        ha_guarded_count(k->guarded, a->lead + r.first * a->element, a->lead + r.last * a->element,
+                         writes, by);
 }
 
 /* Closes what queues were to work on when it was closed, and have by now. */
@@ -138,7 +140,7 @@ HA_IN_ void ha_debug_open(ha_array *a, const ha_incarnation *in, ha_access *x, h
     if (!host && k->guarded && k->guarded->in_place) ha_guarded_give_up(k->guarded);
     ha_debug_close_late(a, k);
     ha_known_access access = {r, site, x->ticket, writes, host || !k->guarded};
-    ha_known_open(k, access, ha_label_of(a).text, a->element, x->context->name);
+    ha_known_open(k, access, ha_label_of(a).text, a->lead, a->element, x->context->name);
     ha_debug_count(a, k, x->context, r, writes, 1);
     if (host) x->data = (char *)x->data + k->shift;
 }

@@ -59,6 +59,8 @@ struct ha_array {
     const char *lost_site;      /* what it was to write them for; NULL: unknown */
     struct ha_watched *watched; /* array_events.h; NULL: it is not */
     ha_grid *grid;              /* on which its elements lie; NULL: one behind the other */
+    size_t lead;                /* bytes of each block before the first element, to align others */
+    ha_context *pinned_for;     /* whose device pins the host's block; NULL: as first_touch says */
     const ha_array_ops *ops;    /* of a record array: the head of its state; NULL: none */
     struct ha_array *strict_next, **strict_link; /* strict.h; link NULL: it is not listed */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
@@ -113,6 +115,11 @@ HA_IN_ ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
 HA_IN_ uint64_t ha_value_bytes(const ha_array *a, ha_range r) {
     if (a->ops) return a->ops->value_bytes(a, r);
     return ha_elements(a->grid, r) * a->element;
+}
+
+/* The bytes of a block for n elements. Returns whether they fit. */
+HA_IN_ int ha_block_bytes(const ha_array *a, size_t n, size_t *bytes) {
+    return ha_bytes_of(n, a->element, bytes) && !__builtin_add_overflow(*bytes, a->lead, bytes);
 }
 
 /* Room for `more` further ranges in a set of an incarnation. Sets change only under busy and lock

@@ -44,13 +44,13 @@ HA_IN_ int ha_maps(const ha_context *c, const ha_block *b) {
 }
 
 /* A block for an incarnation. On the host it is pinned by the device whose queue c works there, else by
- * the one that touched the array first. */
+ * the one that it was to be pinned for, else by the one that touched the array first. */
 HA_IN_ ha_status ha_incarnation_take_bytes(const ha_array *a, const ha_incarnation *in,
                                            const ha_context *c, size_t bytes, ha_block **block,
                                            ha_attempt *attempt) {
     if (in->memory != &ha_host_memory)
         return ha_block_take(HA_LIVE, in->memory, bytes, block, attempt);
-    if (!c->ops || c->memory != in->memory) c = a->first_touch;
+    if (!c->ops || c->memory != in->memory) c = a->pinned_for ? a->pinned_for : a->first_touch;
     if (c->home->pinned && ha_asks(c))
         return ha_block_take(HA_LIVE, c->home->pinned, bytes, block, attempt);
     return ha_host_block_take(HA_LIVE, c->home->pinned, bytes, block, attempt);
@@ -63,7 +63,7 @@ HA_IN_ ha_status ha_incarnation_take(ha_array *a, const ha_incarnation *in, cons
     if (a->ops) {
         ha_status s = a->ops->block_bytes(a, in->memory, &bytes);
         if (s) return s;
-    } else if (!ha_bytes_of(n, a->element, &bytes))
+    } else if (!ha_block_bytes(a, n, &bytes))
         return HA_ERR_MEMORY;
     return ha_incarnation_take_bytes(a, in, c, bytes, block, attempt);
 }
@@ -78,7 +78,7 @@ HA_IN_ ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *bl
     ha_block *old = in->block;
     ha_ops old_ops = in->ops;
     in->block = block;
-    in->data = block ? (char *)block->data : NULL;
+    in->data = block ? (char *)block->data + a->lead : NULL;
     in->capacity = n;
     in->ops = *ops;
     in->ops.promised = old_ops.promised;
@@ -123,8 +123,8 @@ HA_IN_ ha_status ha_copy_values(ha_array *a, ha_incarnation *in, ha_block *to, h
     if (a->ops) return in->valid.n ? ha_copy_block(a, in, to, queue, ops, attempt) : HA_OK;
     for (uint32_t i = 0; i < in->valid.n && !s; i++) {
         const size_t at = v[i].first * a->element;
-        const ha_strided_copy copy = ha_box_copy(a->grid, v[i], a->element, (char *)to->data + at,
-                                                 in->data + at);
+        const ha_strided_copy copy = ha_box_copy(a->grid, v[i], a->element,
+                                                 (char *)to->data + a->lead + at, in->data + at);
         int some;
         s = ha_move_pieces(queue, &copy, &some, attempt);
         if (!some) continue;
