@@ -72,6 +72,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(set_of, ha_array_set(NO, 0, &number))                                                        \
     S(array_resize, ha_array_resize(NO, 1))                                                        \
     S(array_reserve, ha_array_reserve(NO, NO, 1))                                                  \
+    S(shell, darray_shell(table, NO, two_by_two, NO))                                              \
+    S(copy_bytes, ha_copy_(NO, NO, &number, NO, sizeof number, SITE))                              \
     S(clear, ha_array_clear(NO))                                                                   \
     S(purge, ha_array_purge(NO))                                                                   \
     S(evict, ha_array_evict_(NO, NO, NO))                                                          \
@@ -232,6 +234,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(free_view, 0, darray_free(NO))                                                               \
     S(free_typed, 0, array_double_2_free(NO))                                                      \
     S(free_plan, 0, (ha_copy_plan_free(NO), 0))                                                    \
+    S(discard, 0, ha_discard_(NO, SITE))                                                           \
     S(unwrap, 0, ha_unwrap_(NO, SITE))                                                             \
     S(unwrap_handle, 0, harray_double_unwrap(NO))                                                  \
     S(unwrap_typed, 0, array_double_2_unwrap(NO))                                                  \

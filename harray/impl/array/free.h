@@ -33,8 +33,8 @@ ha_status ha_array_free(ha_array *a) {
 
 ha_status ha_discard_(ha_array **a, const char *site) {
     HA_TELLS_EVENTS_;
-    ha_status s = *a ? ha_array_leave(*a, 0, "ha_discard", ha_from(site)) : HA_OK;
-    if (!s) *a = NULL;
+    ha_status s = a && *a ? ha_array_leave(*a, 0, "ha_discard", ha_from(site)) : HA_OK;
+    if (a && !s) *a = NULL;
     return s;
 }
 

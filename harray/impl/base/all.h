@@ -5,6 +5,7 @@
 #include "box.h"
 #include "error.h"
 #include "kept_list.h"
+#include "range_index.h"
 #include "range_set.h"
 #include "self.h"
 #include "steps.h"
