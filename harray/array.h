@@ -119,8 +119,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_set(ha_array *array, size_t index, const
  * grow when next opened, and do not shrink. HA_ERR_MEMORY when the size overflows. */
 HA_API HA_MUST_CHECK ha_status ha_array_resize(ha_array *array, size_t n);
 
-/* Makes room for n elements at a context; size and values stay. As long as no element has a value there,
- * another array may get the memory when there is no other left. */
+/* Makes room for n elements at a context; size and values stay. An array that was never written keeps it;
+ * where it had values that are now elsewhere, another array may get the memory when there is no other. */
 HA_API HA_MUST_CHECK ha_status ha_array_reserve(ha_array *array, ha_context *context, size_t n);
 
 /* From now on the array's memory on the host is pinned (page-locked) for a context's device, where that has

@@ -6,7 +6,7 @@
  *     handed_out = live + cached + retired + staging = what the backend gave and has not got back
  *
  * When a memory is full, cached and retired blocks are given back to it, then the blocks of arrays that have
- * no value there (written elsewhere since, or never written) and no open access; what is in use by a queue is
+ * no value there any more (written elsewhere since, or cleared) and no open access; what is in use by a queue is
  * waited for. Only then an opening fails with HA_ERR_MEMORY.
  *
  * All functions may be called from any thread. A context stands for its memory; NULL as usual. */

@@ -73,6 +73,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(array_resize, ha_array_resize(NO, 1))                                                        \
     S(array_reserve, ha_array_reserve(NO, NO, 1))                                                  \
     S(shell, darray_shell(table, NO, two_by_two, NO))                                              \
+    S(pin, ha_array_pin(NO, NO))                                                                   \
     S(copy_bytes, ha_copy_(NO, NO, &number, NO, sizeof number, SITE))                              \
     S(clear, ha_array_clear(NO))                                                                   \
     S(purge, ha_array_purge(NO))                                                                   \

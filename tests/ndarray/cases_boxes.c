@@ -268,6 +268,7 @@ TEST(all_of_the_storage) {
         SUCCEEDS(ha_close(&v));
     }
     SUCCEEDS(ha_overwrite(&v, x.array, H, size, HA_WAIT));
+    for (size_t i = 0; i < size; i++) ((double *)v.data)[i] = (double)i;
     SUCCEEDS(ha_close(&v));
     if (!HA_DEBUGGING_) assert_int_equal(ha_steps_, before);
     SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));

@@ -1,5 +1,5 @@
 /* Room in a memory that is full: blocks of arrays in which nothing is valid there, because it was written
- * elsewhere since, or never. Called by a thread that has another array busy, and holds no lock. */
+ * elsewhere since, or cleared. Called by a thread that has another array busy, and holds no lock. */
 #ifndef HARRAY_IMPL_TRANSFER_RECLAIM_H
 #define HARRAY_IMPL_TRANSFER_RECLAIM_H
 
@@ -28,10 +28,16 @@ HA_IN_ ha_block *ha_unused_take(ha_incarnation *in) {
     return b;
 }
 
-/* The array's unused blocks of a memory, in front of `list`. An array that is busy keeps its own. */
+/* Whether somebody may just be working on its blocks: it is being made as long as it has no version, and then
+ * nobody locks it. What was asked for ahead is kept so, too. */
+HA_IN_ int ha_keeps_blocks(const ha_array *a) HA_REQUIRES_(a->lock) {
+    return a->busy || !__atomic_load_n(&a->version, __ATOMIC_RELAXED);
+}
+
+/* The array's unused blocks of a memory, in front of `list`. */
 HA_IN_ ha_block *ha_unused_of(ha_array *a, const ha_memory *m, ha_block *list) {
     ha_lock(a);
-    for (ha_incarnation *in = &a->first; in && !a->busy; in = in->next) {
+    for (ha_incarnation *in = &a->first; in && !ha_keeps_blocks(a); in = in->next) {
         if (!in->block || in->block->memory != m || !ha_is_unused(a, in)) continue;
         ha_block *b = ha_unused_take(in);
         b->next = list;
