@@ -2,6 +2,7 @@
 #ifndef HARRAY_IMPL_NDARRAY_DARRAY_H
 #define HARRAY_IMPL_NDARRAY_DARRAY_H
 
+#include "../array/all.h"
 #include "view.h"
 #include "../../ndarray.h"
 #include "../access/all.h"
