@@ -2,7 +2,7 @@
 #ifndef HARRAY_IMPL_TRANSFER_LINKS_H
 #define HARRAY_IMPL_TRANSFER_LINKS_H
 
-#include "../state/all.h"
+#include "reclaim.h"
 
 /* What copies between a device's memory and another one were measured to cost: ns for 1 MiB. */
 typedef struct ha_link {
