@@ -134,7 +134,7 @@ TEST(steps_add_up) {
     SUCCEEDS(ops->finish(&event));
 }
 
-static char wanted_argument[HA_SIM_LARGE];
+static char wanted_argument[HA_SIM_LARGE + 1];
 static size_t right_arguments;
 
 static void compare_argument(HA_UNUSED const ha_queue *here, void *argument) {
