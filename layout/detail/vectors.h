@@ -7,8 +7,10 @@
 #include "layouts.h"
 
 /* In front of a loop over elements; there may be many of them. */
-#if defined __CUDACC__
+#if defined __CUDA_ARCH__
 #define HA_ELEMENTWISE_ _Pragma("unroll")
+#elif defined __CUDACC__ /* for the host: nvcc knows no pragma of gcc's, nor gcc of nvcc's */
+#define HA_ELEMENTWISE_
 #elif defined __clang__
 #define HA_ELEMENTWISE_ _Pragma("clang loop unroll(full)")
 #else
