@@ -30,12 +30,12 @@
  * `s` is best a local variable (span_double_2 s = v.span): of what others may change, the compiler
  * reads the strides again and again. */
 #define HA_AT(s, ...)                                                                              \
-    (s).data[(                                                                                     \
-        HA_REQUIRE_(sizeof((s).extent) ==                                                          \
+    (*((s).data +                                                                                  \
+       (HA_REQUIRE_(sizeof((s).extent) ==                                                          \
                         sizeof(int64_t) * HA_AT_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, ~),    \
                     "HA_AT: an index has one number for each dimension of the span"),              \
         HA_AT_COUNT_(__VA_ARGS__, HA_AT_8_, HA_AT_7_, HA_AT_6_, HA_AT_5_, HA_AT_4_, HA_AT_3_,      \
-                     HA_AT_2_, HA_AT_1_, ~)(s, __VA_ARGS__))]
+                     HA_AT_2_, HA_AT_1_, ~)(s, __VA_ARGS__))))
 
 #define HA_AT_COUNT_(a, b, c, d, e, f, g, h, at, ...) at
 #define HA_AT_1_(s, i) HA_AT_OFFSET_(s, 0, i)

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include "../support/cuda_launch.h"
+#include "../support/share.h"
 #include "cuda_failure_steps.h"
 
 typedef struct chapter {
@@ -345,7 +346,7 @@ static int broken; /* a chapter was left half-way */
 
 static void play_all_points(void **state) {
     const chapter *c = (const chapter *)*state;
-    const long step = point_stride();
+    const long step = test_stride();
     long n = 0;
     if (broken || !cuda_fake()) skip();
     broken = 1;

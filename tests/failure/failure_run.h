@@ -5,6 +5,7 @@
 
 #include "failure_driver.h"
 #include "failure_gone.h"
+#include "../support/share.h"
 
 static ha_status find_and_enter(const char *name) {
     ha_status s = HA_ERR_STATE;
@@ -101,7 +102,7 @@ static void play_points_by(int step, int sticky, int looks, int caches) {
 }
 
 static void play_points(int sticky, int looks, int caches) {
-    play_points_by(point_stride(), sticky, looks, caches);
+    play_points_by(test_stride(), sticky, looks, caches);
 }
 
 /* The points are calls of the CUDA driver, each `stride`th of them. */
@@ -118,7 +119,7 @@ static void play_driver_points(int code, driver_calls calls, ha_cuda_memory memo
 }
 
 static void play_all_driver_points(int everything) {
-    const int all = point_stride(), some = everything ? 1 : 3 * all, few = everything ? 1 : 7 * all;
+    const int all = test_stride(), some = everything ? 1 : 3 * all, few = everything ? 1 : 7 * all;
     play_driver_points(HA_CU_INVALID_VALUE, WORKING, HA_CUDA_DEVICE, all);
     play_driver_points(HA_CU_INVALID_VALUE, ENTERING, HA_CUDA_DEVICE, few);
     play_driver_points(HA_CU_INVALID_VALUE, GIVING_BACK, HA_CUDA_DEVICE, some);

@@ -325,7 +325,7 @@ static void a_device_dies_at_any_time(void **state) {
     static const char *const layout[] = {"soa", "aos"}; /* converted, or not */
     if (SANITIZES_THREADS) skip();
     for (int way = 0; way < 4; way++)
-        for (long n = 1; n > 0; n++) {
+        for (long n = 1, there = 1; there; n += test_stride()) {
             ha_context *host = ha_host(), *sim = ha_context_find("sim:0");
             ha_records *r = some_records("aos", layout[way / 2]);
             ha_records_access v;
@@ -334,7 +334,7 @@ static void a_device_dies_at_any_time(void **state) {
             at_allocation = dies;
             until_allocation = n;
             const ha_status got = ha_records_open(&v, r, way % 2 ? host : sim, "read", 0, HA_END);
-            n = until_allocation > 0 ? -1 : n;
+            there = until_allocation <= 0;
             until_allocation = 0;
             at_allocation = NULL;
             if (!got) fine(ha_records_close(&v));

@@ -7,6 +7,7 @@
 #include "../../harray_records.h"
 
 #include "../support/invariants.h"
+#include "../support/share.h"
 #include "records_atom.h"
 
 enum { N = 6, MOST = 12, CONTEXTS = 4, ARRAYS = 2 };
@@ -514,12 +515,6 @@ static int play(void (*chapter)(void), long n) {
     return there;
 }
 
-static long stride(void) {
-    const char *text = getenv("HARRAY_POINT_STRIDE");
-    const long n = text ? strtol(text, NULL, 10) : 1;
-    return n > 1 ? n : 1;
-}
-
 typedef struct chapter {
     void (*play)(void);
     int all; /* points: there are few */
@@ -527,7 +522,7 @@ typedef struct chapter {
 
 static void play_all(void **state) {
     const chapter *what = (const chapter *)*state;
-    const long each = what->all ? 1 : stride();
+    const long each = what->all ? 1 : test_stride();
     static const struct {
         int sticky, unified, strides, step;
     } rounds[] = {{0, 0, 0, 1}, {1, 0, 0, 2}, {0, 1, 0, 2}, {0, 0, 1, 1}, {1, 0, 1, 3}};

@@ -458,7 +458,7 @@ static void known_pairs(ha_context *other) {
 /* Many of them, or the one that is asked for. */
 static void many_arrays(ha_context *one, ha_context *other, uint64_t group) {
     const char *only = getenv("HARRAY_PAIR"), *operations = getenv("HARRAY_FUZZ_OPS");
-    const uint64_t n = operations ? strtoull(operations, NULL, 10) / 40 : ARRAYS_EACH;
+    const uint64_t n = operations ? strtoull(operations, NULL, 10) / 200 : ARRAYS_EACH;
     for (uint64_t i = 0; i < n; i++) {
         start_pair(group * 1000000 + i);
         if (only && strtoull(only, NULL, 10) != pair_number) continue;

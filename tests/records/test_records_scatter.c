@@ -12,6 +12,7 @@
 #include "../support/cuda_launch.h"
 #include "../support/invariants.h"
 #include "../support/quiet.h"
+#include "../support/share.h"
 #include "records_atom.h"
 
 #define TEST(name) static void name(HA_UNUSED void **state)
@@ -434,6 +435,7 @@ static void pairs_at(ha_context *c) {
     (void)counted_at(c);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int k = 0; k < 3; k++) {
+            if (!is_tried((int)i, k)) continue;
             atoms r = made(sizes[k], pairs[i].host, c, pairs[i].device);
             const int scatters = pairs[i].scatters && k ? -1 : pairs[i].scatters;
             there_and_back(r, c, 1, 0, scatters, 1);

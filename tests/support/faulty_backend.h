@@ -459,12 +459,4 @@ static HA_UNUSED void faulty_close(faulty_ledger *ledger, void *device) {
         .stamp = name##_stamp,                                                                     \
     };
 
-/* Of the points, each how manyth is played: where the tests are built in several ways, one of them
- * plays all, and HARRAY_POINT_STRIDE is set for the others. */
-static HA_UNUSED int point_stride(void) {
-    const char *text = getenv("HARRAY_TEST_LONG") != NULL ? NULL : getenv("HARRAY_POINT_STRIDE");
-    const int stride = text != NULL ? atoi(text) : 1;
-    return stride > 0 ? stride : 1;
-}
-
 #endif

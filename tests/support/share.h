@@ -1,0 +1,21 @@
+/* The share of the work that a test does. Where the tests are built in several ways, one of them does all of it,
+ * and HARRAY_TEST_STRIDE=n is set for the others: of all pairs of layouts and points of failure they try each
+ * n-th, and of random operations the n-th part. With HARRAY_TEST_LONG all do all. */
+#ifndef TESTS_SUPPORT_SHARE_H
+#define TESTS_SUPPORT_SHARE_H
+
+#include <stdlib.h>
+
+static inline int test_stride(void) {
+    const char *text = getenv("HARRAY_TEST_LONG") != NULL ? NULL : getenv("HARRAY_TEST_STRIDE");
+    const int stride = text != NULL ? atoi(text) : 1;
+    return stride > 0 ? stride : 1;
+}
+
+/* Is the pair of the i-th and the j-th tried? Each i and each j is in some pair. */
+static inline int is_tried(int i, int j) { return (i + j) % test_stride() == 0; }
+
+/* How many of so many random operations. */
+static inline int share_of(int all) { return (all + test_stride() - 1) / test_stride(); }
+
+#endif
