@@ -320,9 +320,9 @@ TEST(cheapest_source) {
     touch(x, C);
     const int taken = is_used_by(ha_incarnation_find(x.array, M1->memory), C);
     let_go(C);
-    assert_true(taken);
-    SUCCEEDS(ha_context_finish(C));
+    if (taken) SUCCEEDS(ha_context_finish(C)); /* otherwise this would never end */
     let_go(M1);
+    assert_true(taken);
     drop(x);
     SUCCEEDS(ha_shutdown());
     HA_CHECK(ha_sim_configure(NULL));
