@@ -40,13 +40,14 @@ typedef struct ha_records ha_records;
 HA_API ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *extent,
                                   const char *layout);
 
-/* The caller's memory as a record array, without a copy: an array of structs, an array for each field,
- * or any other mapping, in the memory of a context (NULL as usual). Mapping and table of blobs are copied;
+/* The caller's memory as a record array, without a copy: an array of structs, an array for each field
+ * (also of one grid in several allocations: docs/records.md), or any other mapping, in the memory of a
+ * context (NULL as usual). Mapping and table of blobs are copied;
  * the record and the memory have to stay until ha_records_unwrap. Everywhere else the layout is "aos"
  * until ha_records_layout says something else. flags: as ha_wrap_flags (wrap.h). What is said there holds
  * here. NULL on failure:
- *   HA_ERR_ARGUMENT  no mapping, or one of a tree; a blob
- *                    with bytes at NULL; two that overlap; bad flags; what ha_records_layout refuses
+ *   HA_ERR_ARGUMENT  no mapping, or one of a tree; a blob with bytes at NULL, or not aligned as the mapping
+ *                    says; two that overlap; bad flags; what ha_records_layout refuses
  *   HA_ERR_STATE     another array owns some of it
  *   HA_ERR_MEMORY */
 HA_API ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *context, unsigned flags);
@@ -66,7 +67,8 @@ HA_API HA_MUST_CHECK ha_status ha_records_sync_(ha_records *records, const char 
  *   HA_ERR_ARGUMENT     the text is no layout; or one that does not keep every value by itself: null, one
  *                       (of several records), values of fewer bits or another type than the field's
  *                       that does not have all its values
- *   HA_ERR_STATE        the memory there is the caller's, whether accesses are open or not
+ *   HA_ERR_STATE        the memory there is the caller's and has another layout, whether accesses are open
+ *                       or not
  *   HA_ERR_CONFLICT     accesses are open
  *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER  as when opening there */
 #define ha_records_layout(records, context, layout)                                                \

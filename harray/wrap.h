@@ -15,6 +15,8 @@
  * n, purge, swap, take. Assigning to the array copies into its memory (ha_array_assign as
  * ha_array_assign_at where it was first touched). Copies of the array have memory of their own.
  *
+ * Several allocations are one array as fields of records: ha_records_wrap (records.h).
+ *
  * All functions may be called from any thread. */
 #ifndef HARRAY_WRAP_H
 #define HARRAY_WRAP_H

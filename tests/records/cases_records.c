@@ -579,6 +579,7 @@ TEST(without_a_record) {
 #include "records_opened.h"
 #include "records_adopted.h"
 #include "records_shared.h"
+#include "records_pieces.h"
 
 /* ---- the oracle ------------------------------------------------------------------------------ */
 
@@ -653,6 +654,14 @@ int main(int argc, char **argv) {
         CASE(no_resize_while_somebody_is_about_to_open),
         CASE(threads_with_a_field_each),
         CASE(neighbours_in_a_record_are_left_alone),
+        CASE(pieces_are_where_they_were),
+        CASE(pieces_without_gaps),
+        CASE(pieces_move_that_are_missing),
+        CASE(pieces_conflict_by_piece),
+        CASE(pieces_are_the_callers),
+        CASE(pieces_that_do_not_do),
+        CASE(pieces_in_another_order),
+        CASE(pieces_at_random),
         CASE(oracle),
     };
     int failed = 0;

@@ -251,7 +251,10 @@ static void step_layout(void) {
     const char *layout = atom_layouts[pick(ATOM_LAYOUTS)];
     const int same = !strcmp(ha_records_mapping(world.r, world.context[p])->text, layout);
     const int callers = world.wrapped && world.memory[p] == world.memory[world.wrapped_place];
-    ha_status wanted = callers ? HA_ERR_STATE : is_any_open() && !same ? HA_ERR_CONFLICT : HA_OK;
+    ha_status wanted = same            ? HA_OK
+                       : callers       ? HA_ERR_STATE
+                       : is_any_open() ? HA_ERR_CONFLICT
+                                       : HA_OK;
     world_note("\n  %s at %s", layout, ha_context_name(world.context[p]));
     const ha_status got = ha_records_layout(world.r, world.context[p], layout);
     if (callers && got == HA_ERR_CONFLICT && is_any_open()) wanted = got;

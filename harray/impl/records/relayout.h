@@ -105,15 +105,36 @@ HA_IN_ ha_status ha_records_settle_in(ha_array *a, ha_placement *p, ha_attempt *
     return HA_OK;
 }
 
-/* Whether there is nothing to do, or nothing can be done. */
+HA_IN_ int ha_rows_alike(const ha_row *a, const ha_row *b, int64_t n) {
+    int alike = 1;
+    for (; alike && n-- > 0; a++, b++)
+        alike = a->blob == b->blob && a->linearizer == b->linearizer && a->base == b->base &&
+                a->lane_stride == b->lane_stride && a->block_stride == b->block_stride &&
+                a->lanes == b->lanes && a->coding == b->coding;
+    return alike;
+}
+
+/* Whether two tables of a record, of which neither is a tree, put every value in the same place. */
+HA_IN_ int ha_tables_alike(const ha_mapping *a, const ha_mapping *b) {
+    return !b->trees && a->rows == b->rows && a->linearizers == b->linearizers &&
+           a->codings == b->codings && a->byte_rows == b->byte_rows &&
+           !memcmp(a->linearizer, b->linearizer, (size_t)a->linearizers * sizeof *a->linearizer) &&
+           (!a->codings || !memcmp(a->coding, b->coding, (size_t)a->codings * sizeof *a->coding)) &&
+           ha_rows_alike(a->row, b->row, a->rows) &&
+           ha_rows_alike(a->byte_row, b->byte_row, a->byte_rows);
+}
+
+/* Whether there is nothing to do, or nothing can be done. What is the caller's stays as it is; a table that
+ * was written by hand may have got the text of another one. */
 HA_IN_ ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *p, ha_context *c,
                                           int *same, const char *operation, const char *site) {
     ha_lock(a);
     const ha_placement *old = ha_placement_find(ha_records_state_of(a), c->memory);
     const int callers = old && old->caller;
-    *same = old && !callers && !strcmp(old->mapping->text, p->mapping->text);
+    *same = old && !strcmp(old->mapping->text, p->mapping->text);
     ha_unlock(a);
-    if (!callers) return HA_OK;
+    if (callers) *same = *same && ha_tables_alike(old->mapping, p->mapping);
+    if (!callers || *same) return HA_OK;
     return ha_fail(HA_ERR_STATE, operation,
                    "%s: records %s at %s: its memory is the caller's, and keeps its layout", site,
                    ha_label_of(a).text, c->name);

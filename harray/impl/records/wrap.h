@@ -36,7 +36,17 @@ HA_IN_ ha_mapping *ha_mapping_duplicated(const ha_mapping *m) {
     return copy;
 }
 
-HA_IN_ const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, unsigned flags) {
+/* Why a blob cannot be one of the mapping's; NULL: it can. */
+HA_IN_ const char *ha_blob_objection(const ha_blob *b, const ha_wrapped *piece) {
+    const uintptr_t alignment = b->alignment > 0 ? (uintptr_t)b->alignment : 1;
+    if (!b->bytes) return NULL;
+    if (!piece->data) return "a blob at NULL";
+    if ((uintptr_t)piece->data % alignment)
+        return "a blob that is not aligned as its layout asks for";
+    return ha_wrap_misplaced(piece);
+}
+
+HA_IN_ const char *ha_records_wrap_objection(const ha_mapped *m, unsigned flags) {
     const unsigned const_unwritten = HA_WRAP_CONST | HA_WRAP_UNWRITTEN;
     if (!m || !m->mapping || !m->mapping->record || !m->blob) return "no mapping, or no blobs";
     if (flags & ~const_unwritten) return "unknown flags";
@@ -45,14 +55,25 @@ HA_IN_ const char *ha_records_wrap_objection(const ha_mapped *m, ha_context *c, 
     if (m->mapping->trees) return "a tree, which cannot be adopted";
     if (m->mapping->rows != ha_record_leaves(m->mapping->record))
         return "a mapping whose rows are not the leaves of its record";
+    return NULL;
+}
+
+/* HA_OK, or HA_ERR_ARGUMENT with what is wrong with the mapping, or with which blob, in *error. */
+HA_IN_ ha_status ha_records_wrap_check(const ha_mapped *m, ha_context *c, unsigned flags,
+                                       ha_error *error) {
+    const char *why = ha_records_wrap_objection(m, flags);
+    if (why) {
+        (void)snprintf(error->text, sizeof error->text, "%s", why);
+        return error->status = HA_ERR_ARGUMENT;
+    }
     for (int32_t b = 0; b < m->mapping->blobs; b++) {
         const ha_wrapped piece = {m->blob[b], c, flags};
-        if (!m->mapping->blob[b].bytes) continue;
-        if (!piece.data) return "a blob at NULL";
-        const char *misplaced = ha_wrap_misplaced(&piece);
-        if (misplaced) return misplaced;
+        if (!(why = ha_blob_objection(&m->mapping->blob[b], &piece))) continue;
+        (void)snprintf(error->text, sizeof error->text, "%s (blob %d of %d, at %p)", why, b,
+                       m->mapping->blobs, m->blob[b]);
+        return error->status = HA_ERR_ARGUMENT;
     }
-    return NULL;
+    return HA_OK;
 }
 
 /* The bytes of all blobs become the array's alone; all or none. */
@@ -143,12 +164,8 @@ HA_IN_ ha_records *ha_records_wrap_at(const ha_mapped *memory, ha_context *c, un
     ha_error error = {0};
     if (ha_enter(operation)) return NULL;
     c = ha_resolve(c);
-    const char *objection = ha_records_wrap_objection(memory, c, flags);
-    if (objection) {
-        error.status = HA_ERR_ARGUMENT;
-        (void)snprintf(error.text, sizeof error.text, "%s", objection);
+    if (ha_records_wrap_check(memory, c, flags, &error))
         return ha_records_refused(operation, site, &error);
-    }
     ha_array *a = ha_records_around(memory, c, flags, &error);
     if (!a) return ha_records_refused(operation, site, &error);
     ha_records *r = ha_records_handle(a);
