@@ -36,7 +36,8 @@
  *     void sky_store(v, at, record)        what is not in the list is left out
  *                                          (of a shorter list, say what is open: HA_VIEW_LIST below)
  *     ha_region sky_region(v)              all indices
- *     sky sky_on(blobs, extents…)          a view on your memory: void *blobs[sky_blobs]
+ *     sky sky_on(blobs, extents…)          a view on your memory: void *blobs[sky_blobs]; compilers of C
+ *                                          warn where an array of fewer is given
  *     sky sky_in(memory, extents…)         the same, blobs one after the other in one memory, each at
  *                                          a multiple of HA_BLOB_ALIGN
  *     size_t sky_bytes(blob, extents…)     bytes of a blob; SIZE_MAX: more than can be, or an
@@ -234,10 +235,10 @@
     HA_ONCE_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D##_(ha_n)) { \
         return V##_blob_bytes_(V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)), ha_b); \
     } \
-    HA_ONCE_FN_ V V##_on(void *const *ha_bs, HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ V V##_on(void *const ha_bs[HA_AT_LEAST_(V##_blobs)], HA_INDICES_##D##_(ha_n)) { \
         return V##_placed_(V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)), ha_bs); \
     } \
-    HA_ONCE_FN_ V##_const V##_const_on(const void *const *ha_bs, HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ V##_const V##_const_on(const void *const ha_bs[HA_AT_LEAST_(V##_blobs)], HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs]; \
         memcpy(ha_b, ha_bs, sizeof ha_b); \
         return V##_reading(V##_on(ha_b, HA_GIVEN_##D##_(ha_n))); \

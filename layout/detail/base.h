@@ -58,6 +58,13 @@ typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear
 #define HA_ALIGNOF_(T) _Alignof(T)
 #endif
 
+/* How long an array is at least that a function is given: compilers of C warn of a shorter one. */
+#ifdef __cplusplus
+#define HA_AT_LEAST_(elements)
+#else
+#define HA_AT_LEAST_(elements) static elements
+#endif
+
 /* The type of an expression, no reference. */
 #define HA_TYPEOF_(expression) __typeof__(expression)
 
