@@ -18,8 +18,8 @@ LAYOUTS = ["HA_AOS", "HA_AOS_PACKED", "HA_SOA", "HA_SOA_FIELDS", "HA_SOA_SINGLE"
 PROGRAM = """\
 #include "layout.h"
 typedef struct { struct { float x, y, z; } pos, vel; double mass[3]; unsigned id; } body;
-#define BODY (float, pos, x), (float, pos, y), (float, pos, z), (float, vel, x), (float, vel, y), (float, vel, z)
-#define HOT_FIELDS BODY
+#define HOT_FIELDS (float, pos, x), (float, pos, y), (float, pos, z), \\
+                   (float, vel, x), (float, vel, y), (float, vel, z)
 #define COLD_FIELDS (double, mass, (3)), (unsigned, id)
 #define body_FIELDS HOT_FIELDS, COLD_FIELDS
 HA_RECORD(body)
