@@ -119,6 +119,22 @@ typedef struct ha_sizes_ {
     {sizeof(T), HA_ALIGNOF_(T), HA_ELEMENTS_(__VA_ARGS__),                                         \
      offsetof(R, HA_LAST_MEMBER_(__VA_ARGS__)) + sizeof(T)},
 
+/* The table of a record's sizes. Functions of CUDA devices know no tables but their own. */
+#define HA_TABLE_OF_SIZES_(R, ...)                                                                 \
+    static const ha_sizes_ R##_sizes_[] HA_UNUSED = {__VA_ARGS__};                                 \
+    HA_TABLE_THERE_(R, __VA_ARGS__)
+#if defined __CUDACC__
+#define HA_SIZES_OF_(R) R##_all_sizes_()
+#define HA_TABLE_THERE_(R, ...)                                                                    \
+    HA_FN const ha_sizes_ *R##_all_sizes_(void) {                                                  \
+        static const ha_sizes_ ha_s[] = {__VA_ARGS__};                                             \
+        return ha_s;                                                                               \
+    }
+#else
+#define HA_SIZES_OF_(R) R##_sizes_
+#define HA_TABLE_THERE_(R, ...)
+#endif
+
 /* ---- the record at run time ------------------------------------------------------------------ */
 
 /* The bytes from one subscript to the next, by the types of the checks. */
@@ -168,8 +184,7 @@ typedef struct ha_sizes_ {
     typedef struct {                                                                               \
         HA_FOR_FIELDS_(HA_LEAF_FIELD_, R, R##_FIELDS)                                              \
     } R##_leaf_;                                                                                   \
-    static const ha_sizes_ R##_sizes_[] HA_UNUSED = {                                              \
-        HA_FOR_FIELDS_(HA_SIZES_FIELD_, R, R##_FIELDS)};                                           \
+    HA_TABLE_OF_SIZES_(R, HA_FOR_FIELDS_(HA_SIZES_FIELD_, R, R##_FIELDS))                          \
     static const ha_field R##_field_[] HA_UNUSED = {                                               \
         HA_FOR_FIELDS_(HA_DESCRIBED_FIELD_, R, R##_FIELDS)};                                       \
     static const ha_record R##_record HA_UNUSED = {                                                \

@@ -302,9 +302,9 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  *     long name_pos_x_offset(long i0, long i1, long n0, long n1)       bytes in that blob
  *     double name_pos_x_get(const unsigned char *blob, i0, i1, n0, n1)
  *     void name_pos_x_set(unsigned char *blob, i0, i1, n0, n1, double value)
- * blob being a __global pointer in OpenCL; f16 and bf16 are the bits as unsigned short, bool is an
- * unsigned char, complex numbers are the structs ha_c64 and ha_c128 (if the program needs layout/detail/number.h,
- * too, that comes first). Subscripts in names of leaves become _0_1. A leaf that is not stored gives 0, and
+ * In OpenCL blob points to name_GLOBAL memory, which is __global unless the program defines that macro before
+ * the text. f16 and bf16 are the bits as unsigned short, bool is an unsigned char, complex numbers are the
+ * structs ha_c64 and ha_c128 (if the program needs layout/detail/number.h, too, that comes first). Subscripts in names of leaves become _0_1. A leaf that is not stored gives 0, and
  * takes what it is given. Computed layouts give and take the values that ha_mapped_get and ha_mapped_set
  * (mapped.h) would, bit for bit, on any device. Of values of few bits the offset is in bits, and _set also
  * writes what it has read of the bytes that it shares with neighbours: no two threads at once. Of what is
@@ -313,7 +313,11 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
  *     long name_pos_x_offset_3(long i0, long i1, long n0, long n1)
  * are where byte 3 of what is stored is, and where that is not one blob for all of them, _get and _set have
  * a pointer for each, in order, in place of `blob`.
- * name_blob_bytes_B(long n0, long n1) is how long blob number B is.
+ * name_blob_bytes_B(long n0, long n1) is how long blob number B is; name_BLOB_BYTES_B is that for the
+ * mapping's own extents, as a constant. So records may lie in what a block or work group shares, with
+ * a text for a mapping of as many as it shares:
+ *     #define tile_GLOBAL __local                               (OpenCL, before the text; not in CUDA)
+ *     __local unsigned char tile[tile_BLOB_BYTES_0] __attribute__((aligned(16)));     or __shared__
  * -1: `name` is no name in C, or two leaves have the same name then, or one of more than 511 letters, or
  * the mapping was not made by ha_mapping_new or ha_mapping_parse; or there is no memory for the trees.
  * Values in trees are read and written byte by byte, as extents decide where they lie. */

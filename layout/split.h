@@ -67,7 +67,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
     typedef struct { HA_FOR_FIELDS_(HA_FLAT_FIELD_, R, S##_FIELDS) } R; \
     typedef struct { HA_FOR_FIELDS_(HA_PACKED_FIELD_, R, S##_FIELDS) } R##_packed_; \
     typedef struct { HA_FOR_FIELDS_(HA_LEAF_FIELD_, R, S##_FIELDS) } R##_leaf_; \
-    static const ha_sizes_ R##_sizes_[] HA_UNUSED = {HA_FOR_FIELDS_(HA_FLAT_SIZES_, R, S##_FIELDS)};
+    HA_TABLE_OF_SIZES_(R, HA_FOR_FIELDS_(HA_FLAT_SIZES_, R, S##_FIELDS))
 
 /* A view of it, V, without what only users need. */
 #define HA_FLAT_VIEW_(V, R, S, D, M, O) HA_FLAT_VIEW_1_(V, R, S, D, HA_KIND_OF_ M, HA_LANES_OF_ M, HA_FLAGS_OF_ M, O)
@@ -77,7 +77,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
     HA_FLAT_RECORD_(R, S) \
     HA_VIEW_TYPE_(V, R, K, L, F) \
     HA_VIEW_SHAPE_(V, D, O) \
-    HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_FLAT_MEMBER_), S##_FIELDS) \
+    HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_FLAT_MEMBER_, HA_FLAT_LAST_), S##_FIELDS) \
     HA_VIEW_PLAN_(V, R, D, O)
 
 /* A field of the split view is one of its part P. */
@@ -147,6 +147,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
         V##_lanes_ = HA_TO_(int, V##_first__lanes_) != 0 ? HA_TO_(int, V##_first__lanes_) : HA_TO_(int, V##_second__lanes_), \
         V##_multiple_ = HA_TO_(int, V##_first__lanes_) != 0 ? HA_TO_(int, V##_first__multiple_) : HA_TO_(int, V##_second__multiple_), \
         V##_each_ = HA_TO_(int, V##_first__each_) + HA_TO_(int, V##_second__each_), \
+        V##_more_ = HA_TO_(int, V##_first__more_) > HA_TO_(int, V##_second__more_) ? HA_TO_(int, V##_first__more_) : HA_TO_(int, V##_second__more_), \
         V##_pointers_ = HA_TO_(int, V##_first__pointers_) + HA_TO_(int, V##_second__pointers_) + 1 \
     }; \
     typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; void *memory; \
@@ -154,7 +155,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
     HA_VIEW_SHAPE_FIXED_(V, D, O) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_first_, first), S1##_FIELDS) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_second_, second), S2##_FIELDS) \
-    HA_HOST_FN_ V V##_empty_(ptrdiff_t ha_n0, ptrdiff_t ha_n1, ptrdiff_t ha_n2, ptrdiff_t ha_n3) { \
+    HA_ONCE_FN_ V V##_empty_(ptrdiff_t ha_n0, ptrdiff_t ha_n1, ptrdiff_t ha_n2, ptrdiff_t ha_n3) { \
         V ha_v; \
         memset(&ha_v, 0, sizeof ha_v); \
         ha_v.first = V##_first__empty_(ha_n0, ha_n1, ha_n2, ha_n3); \
@@ -163,11 +164,11 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
         ha_v.count = ha_v.first.count; \
         return ha_v; \
     } \
-    HA_HOST_FN_ size_t V##_blob_bytes_(V ha_v, int ha_b) { \
+    HA_ONCE_FN_ size_t V##_blob_bytes_(V ha_v, int ha_b) { \
         return ha_b < HA_TO_(int, V##_first__blobs) ? V##_first__blob_bytes_(ha_v.first, ha_b) \
                                                     : V##_second__blob_bytes_(ha_v.second, ha_b - HA_TO_(int, V##_first__blobs)); \
     } \
-    HA_HOST_FN_ V V##_placed_(V ha_v, void *const *ha_bs) { \
+    HA_ONCE_FN_ V V##_placed_(V ha_v, void *const *ha_bs) { \
         ha_v.first = V##_first__placed_(ha_v.first, ha_bs); \
         ha_v.second = V##_second__placed_(ha_v.second, ha_bs + HA_TO_(int, V##_first__blobs)); \
         return ha_v; \

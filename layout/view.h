@@ -36,7 +36,8 @@
  *     void sky_store(v, at, record)        what is not in the list is left out
  *                                          (of a shorter list, say what is open: HA_VIEW_LIST below)
  *     ha_region sky_region(v)              all indices
- *     sky sky_on(blobs, extents…)          a view on your memory: void *blobs[sky_blobs]
+ *     sky sky_on(blobs, extents…)          a view on your memory: void *blobs[sky_blobs]; compilers of C
+ *                                          warn where an array of fewer is given
  *     sky sky_in(memory, extents…)         the same, blobs one after the other in one memory, each at
  *                                          a multiple of HA_BLOB_ALIGN
  *     size_t sky_bytes(blob, extents…)     bytes of a blob; SIZE_MAX: more than can be, or an
@@ -53,6 +54,16 @@
  *                                          arithmetic with them: detail/view_mapped.h
  *
  *     sky_apply                            += and the like for some fields of all records, there, too
+ *
+ * In kernels of CUDA, sky_in, sky_on, sky_of, sky_bytes and sky_room are device functions as well (a number
+ * of bytes that overflows is not told there). So what a block shares can be a view in any layout:
+ *
+ *     __shared__ char memory[HA_ROOM(sky, 64)];    or extern, of the sky_room(n) bytes of the launch
+ *     const sky tile = sky_in(memory, 64);         each thread makes it for itself; it is in registers
+ *     sky_store(tile, sky_at(tile, threadIdx.x), sky_load(v, at));
+ *     __syncthreads();
+ *
+ * The memory may be aligned to anything, holds what it held before, and is freed by nobody.
  *
  * So no field at the top of a record can have one of these names: apply, at, blobs, bytes, const,
  * free, from, in, load, mapped, new, new_from, null, of, on, reading, region, room, store.
@@ -158,14 +169,14 @@
     HA_FN ha_walk_ V##_const_walk_(V##_const ha_w, ha_region ha_r) { return V##_walk_(ha_w.view, ha_r); }
 
 /* A view that is all zeros but for its extents, the bytes of a blob, and a view on blobs, for any rank:
- * what views differ in on the host. */
+ * what the making of views differs in. */
 #define HA_VIEW_PLAN_(V, R, D, O) \
-    HA_HOST_FN_ ha_plan_ V##_plan_(void) { \
+    HA_ONCE_FN_ ha_plan_ V##_plan_(void) { \
         const ha_plan_ ha_p = {HA_TO_(int, V##_kind_) < 0 ? HA_SOA_ + 0 : V##_kind_ + 0, V##_flags_, V##_lanes_, sizeof(R), sizeof(R##_packed_), \
-                            sizeof R##_sizes_ / sizeof R##_sizes_[0], R##_sizes_}; \
+                            sizeof R##_sizes_ / sizeof R##_sizes_[0], HA_SIZES_OF_(R)}; \
         return ha_p; \
     } \
-    HA_HOST_FN_ V V##_empty_(ptrdiff_t ha_n0, ptrdiff_t ha_n1, ptrdiff_t ha_n2, ptrdiff_t ha_n3) { \
+    HA_ONCE_FN_ V V##_empty_(ptrdiff_t ha_n0, ptrdiff_t ha_n1, ptrdiff_t ha_n2, ptrdiff_t ha_n3) { \
         V ha_v; \
         memset(&ha_v, 0, sizeof ha_v); \
         ha_v.extent[0] = ha_n0; \
@@ -180,10 +191,10 @@
         ha_v.as = HA_STRIDED_; \
         return ha_v; \
     } \
-    HA_HOST_FN_ size_t V##_blob_bytes_(V ha_v, int ha_b) { \
+    HA_ONCE_FN_ size_t V##_blob_bytes_(V ha_v, int ha_b) { \
         return ha_blob_bytes_(V##_plan_(), ha_places_checked_(V##_shape_(ha_v)), ha_b); \
     } \
-    HA_HOST_FN_ V V##_placed_(V ha_v, void *const *ha_bs) { \
+    HA_ONCE_FN_ V V##_placed_(V ha_v, void *const *ha_bs) { \
         if (HA_TO_(int, V##_kind_) == HA_FIELDS_) \
             ha_field_leaves_(V##_plan_(), ha_bs, ha_v.blob); \
         else \
@@ -193,7 +204,10 @@
         if (HA_TO_(int, V##_kind_) < 0) ha_leaf_strides_(V##_plan_(), ha_v.stride); \
         return ha_v; \
     } \
-    enum { V##_each_ = sizeof(R) > sizeof(R##_packed_) ? sizeof(R) : sizeof(R##_packed_) };
+    enum { \
+        V##_each_ = sizeof(R) > sizeof(R##_packed_) ? sizeof(R) : sizeof(R##_packed_), \
+        V##_more_ = HA_TO_(int, V##_kind_) == HA_ONE_ ? 1 : V##_lanes_ + 0 \
+    };
 
 /* Counters of a view: bytes of them, 0 if it counts nothing; the view with its counters in a
  * memory, which is all zeros; and these. */
@@ -218,24 +232,24 @@
     HA_HOST_FN_ V V##_with_counts_(V ha_v) { \
         return V##_counting_in_(ha_v, ha_counts_memory_(V##_counts_bytes_(ha_v))); \
     } \
-    HA_HOST_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ size_t V##_bytes(int ha_b, HA_INDICES_##D##_(ha_n)) { \
         return V##_blob_bytes_(V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)), ha_b); \
     } \
-    HA_HOST_FN_ V V##_on(void *const *ha_bs, HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ V V##_on(void *const ha_bs[HA_AT_LEAST_(V##_blobs)], HA_INDICES_##D##_(ha_n)) { \
         return V##_placed_(V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)), ha_bs); \
     } \
-    HA_HOST_FN_ V##_const V##_const_on(const void *const *ha_bs, HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ V##_const V##_const_on(const void *const ha_bs[HA_AT_LEAST_(V##_blobs)], HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs]; \
         memcpy(ha_b, ha_bs, sizeof ha_b); \
         return V##_reading(V##_on(ha_b, HA_GIVEN_##D##_(ha_n))); \
     } \
-    HA_HOST_FN_ size_t V##_room(HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ size_t V##_room(HA_INDICES_##D##_(ha_n)) { \
         size_t ha_sum = HA_BLOB_ALIGN; \
         for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) \
             ha_sum = ha_plus_(ha_sum, ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D##_(ha_n)))); \
         return ha_sum; \
     } \
-    HA_HOST_FN_ V V##_in(void *ha_m, HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ V V##_in(void *ha_m, HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs]; \
         char *ha_next = ha_next_line_(HA_POINTER_(char, ha_m)); \
         for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) { \
@@ -256,22 +270,23 @@
 
 /* An existing array of structs; in other layouts its parameter fits nothing. */
 #define HA_VIEW_OF_RECORDS_(V, R, D) \
-    HA_HOST_FN_ V V##_of(HA_POINTEE_(HA_TO_(int, V##_kind_) != HA_AOS_, ha_only_an_aos_view_is_of_records_, R) *ha_rs, HA_INDICES_##D##_(ha_n)) { \
+    HA_ONCE_FN_ V V##_of(HA_POINTEE_(HA_TO_(int, V##_kind_) != HA_AOS_, ha_only_an_aos_view_is_of_records_, R) *ha_rs, HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs] = {ha_rs}; \
         return V##_on(ha_b, HA_GIVEN_##D##_(ha_n)); \
     } \
     HA_HOST_FN_ void V##_free(V ha_v) { ha_blob_free(ha_v.memory); } \
     HA_FN bool V##_null(V ha_v) { return ha_v.blob[0] == HA_NULL_; }
 
-/* Bytes for `count` indices in any layout but with HA_ROWS and in HA_MORTON's order, as a constant if
- * count is one: _Alignas(HA_BLOB_ALIGN) char memory[HA_ROOM(sky, 100)]; */
+/* Bytes for sky_in, wherever they begin, of `count` indices in any layout but with HA_ROWS and in
+ * HA_MORTON's order; a constant if count is one: char memory[HA_ROOM(sky, 100)]. Also in kernels. */
 #define HA_ROOM(V, count) \
-    ((HA_TO_(size_t, count) + V##_lanes_) * V##_each_ + (V##_pointers_ + HA_TO_(size_t, 1)) * HA_BLOB_ALIGN)
+    ((HA_TO_(size_t, count) + V##_more_) * V##_each_ + (V##_pointers_ + HA_TO_(size_t, 1)) * HA_BLOB_ALIGN)
 
-/* One field: A is (V, R, M), M making the member of the struct from the path. */
+/* One field: A is (V, R, M, L), M making the member of the struct from the path, and L that of its last
+ * elements. */
 #define HA_VIEW_FIELD_(A, T, ...) HA_VIEW_FIELD_1_(HA_BARE_ A, T, HA_NAME_OF_(__VA_ARGS__), __VA_ARGS__)
 #define HA_VIEW_FIELD_1_(...) HA_VIEW_FIELD_2_(__VA_ARGS__)
-#define HA_VIEW_FIELD_2_(V, R, M, T, name, ...) \
+#define HA_VIEW_FIELD_2_(V, R, M, L, T, name, ...) \
     HA_FN char *V##_##name##_spot_(V ha_v, int ha_what, ha_cursor ha_c HA_PARAMETERS_(__VA_ARGS__)) { \
         const ha_spot_ ha_spot = ha_spot_of_(V##_shape_(ha_v), ha_c); \
         const int ha_as = HA_ADDRESSED_(V, ha_v); \
@@ -284,10 +299,18 @@
             ha_p = ha_address_(ha_v.blob, ha_v.stride, ha_as, HA_CHOICE_(V, V##_lanes_, ha_v.lanes), sizeof(R##_packed_), \
                            HA_OFFSET_(R##_packed_, name), HA_OFFSET_(R##_leaf_, name), ha_k, HA_ELEMENTS_(__VA_ARGS__), sizeof(T), ha_spot); \
         HA_TALLY_(V, HA_OFFSET_(R##_leaf_, name) + ha_k, sizeof(T)) \
-        return ha_p; \
+        return HA_ALIGNED_TO_(HA_FIELD_MISALIGNS_(V, R, T, name) || HA_MEMBER_MISALIGNS_(V, R, T, L(__VA_ARGS__)) ? 1 : HA_ALIGNOF_(T), ha_p); \
     } \
     HA_VECTOR_(V, T, name, __VA_ARGS__) \
-    HA_FIELD_FUNCTIONS_(V, HA_MAY_MISALIGN_(HA_TO_(int, V##_kind_), HA_TO_(int, V##_lanes_), HA_TO_(int, V##_flags_), sizeof(R##_packed_), offsetof(R##_packed_, name), HA_ALIGNOF_(T)), T, name, (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
+    HA_FIELD_FUNCTIONS_(V, HA_FIELD_MISALIGNS_(V, R, T, name), T, name, (HA_PARAMETERS_(__VA_ARGS__)), (HA_ARGUMENTS_(__VA_ARGS__)))
+
+#define HA_FIELD_MISALIGNS_(V, R, T, name) \
+    HA_MAY_MISALIGN_(HA_TO_(int, V##_kind_), HA_TO_(int, V##_lanes_), HA_TO_(int, V##_flags_), sizeof(R##_packed_), offsetof(R##_packed_, name), HA_ALIGNOF_(T))
+
+/* Of structs that are packed. */
+#define HA_MEMBER_MISALIGNS_(V, R, T, member) \
+    ((HA_TO_(int, V##_kind_) == HA_AOS_ || HA_TO_(int, V##_kind_) == HA_ONE_) && \
+     (HA_ALIGNOF_(R) % HA_ALIGNOF_(T) != 0 || offsetof(R, member) % HA_ALIGNOF_(T) != 0))
 
 /* Counts, if that is what the layout is for; of HA_ANY, it is HA_STRIDED_ then. */
 #define HA_TALLY_(V, leaf, size) \
@@ -341,7 +364,7 @@
 #define HA_FIELD_SPOT_1_(V, name) V##_##name##_spot_
 
 #define HA_VIEW_FIELDS_(V, R) \
-    HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_MEMBER_), R##_FIELDS) \
+    HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_MEMBER_, HA_LAST_MEMBER_), R##_FIELDS) \
     HA_FN R V##_load(V ha_v, ha_cursor ha_c) { \
         R ha_r; \
         memset(&ha_r, 0, sizeof ha_r); \

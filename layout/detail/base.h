@@ -18,6 +18,13 @@ typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear
 /* Like HA_FN, for the host alone, and not necessarily inlined. */
 #define HA_HOST_FN_ static inline __attribute__((__unused__))
 
+/* Like HA_HOST_FN_, and in CUDA a device function as well: how views are made. */
+#if defined __CUDACC__
+#define HA_ONCE_FN_ HA_FN
+#else
+#define HA_ONCE_FN_ HA_HOST_FN_
+#endif
+
 #ifndef HA_TO_
 #ifdef __cplusplus /* quiet under -Wold-style-cast */
 #define HA_TO_(T, value) (static_cast<T>(value))
@@ -49,6 +56,13 @@ typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear
 #define HA_ALIGNOF_(T) alignof(T)
 #else
 #define HA_ALIGNOF_(T) _Alignof(T)
+#endif
+
+/* How long an array is at least that a function is given: compilers of C warn of a shorter one. */
+#ifdef __cplusplus
+#define HA_AT_LEAST_(elements)
+#else
+#define HA_AT_LEAST_(elements) static elements
 #endif
 
 /* The type of an expression, no reference. */

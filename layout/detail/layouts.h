@@ -106,6 +106,13 @@ HA_FN char *ha_address_(char *const *blob, const ptrdiff_t *stride, int kind, pt
          ? (offset) * (lanes) % (align) != 0 || (packed) * (lanes) % (align) != 0                  \
          : ((flags) & (HA_SINGLE_ | HA_ALIGNED_)) == HA_SINGLE_ && (offset) % (align) != 0)
 
+/* An address of that alignment: CUDA's compiler has to be told, or copies values byte by byte. */
+#ifdef __CUDA_ARCH__
+#define HA_ALIGNED_TO_(align, p) HA_POINTER_(char, __builtin_assume_aligned(p, align))
+#else
+#define HA_ALIGNED_TO_(align, p) (p)
+#endif
+
 /* T, or where there is a reason against it, a type that fits nothing and is named after the reason. */
 struct ha_may_misalign_so_use_get_and_set_;
 struct ha_only_an_aos_view_is_of_records_;
@@ -132,16 +139,23 @@ typedef struct ha_plan_ {
     const ha_sizes_ *size;
 } ha_plan_;
 
+/* *c = a * b; is that too much? A device has no such memory, nor a function that would say so. */
+#ifdef __CUDA_ARCH__
+#define HA_TIMES_OVERFLOWS_(a, b, c) (*(c) = (a) * (b), false)
+#else
+#define HA_TIMES_OVERFLOWS_(a, b, c) __builtin_mul_overflow(a, b, c)
+#endif
+
 /* a * b, or SIZE_MAX where that or one of them is too much. */
-HA_HOST_FN_ size_t ha_times_(size_t a, size_t b) {
+HA_ONCE_FN_ size_t ha_times_(size_t a, size_t b) {
     size_t product;
-    return a == SIZE_MAX || b == SIZE_MAX || __builtin_mul_overflow(a, b, &product) ? SIZE_MAX
-                                                                                    : product;
+    return a == SIZE_MAX || b == SIZE_MAX || HA_TIMES_OVERFLOWS_(a, b, &product) ? SIZE_MAX
+                                                                                 : product;
 }
-HA_HOST_FN_ size_t ha_plus_(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
+HA_ONCE_FN_ size_t ha_plus_(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 
 /* Where each leaf begins in a single blob of the field's parts, and where the last one ends. */
-HA_HOST_FN_ size_t ha_single_(ha_plan_ p, size_t places, char *first, char **leaf) {
+HA_ONCE_FN_ size_t ha_single_(ha_plan_ p, size_t places, char *first, char **leaf) {
     size_t end = 0;
     for (ptrdiff_t f = 0, l = 0; f < p.fields; f++)
         for (ptrdiff_t e = 0; e < p.size[f].elements; e++, l++) {
@@ -154,7 +168,7 @@ HA_HOST_FN_ size_t ha_single_(ha_plan_ p, size_t places, char *first, char **lea
 }
 
 /* Bytes of a blob; SIZE_MAX: more than can be. */
-HA_HOST_FN_ size_t ha_blob_bytes_(ha_plan_ p, size_t places, int blob) {
+HA_ONCE_FN_ size_t ha_blob_bytes_(ha_plan_ p, size_t places, int blob) {
     size_t end = 0;
     if (p.kind == HA_AOS_) return ha_times_(places, HA_TO_(size_t, p.record));
     if (p.kind == HA_PACKED_) return ha_times_(places, HA_TO_(size_t, p.packed));
@@ -176,16 +190,16 @@ HA_HOST_FN_ size_t ha_blob_bytes_(ha_plan_ p, size_t places, int blob) {
 }
 
 /* How many indices there are; 0 where that is more than fit, as no memory is either. */
-HA_HOST_FN_ ptrdiff_t ha_count_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) {
+HA_ONCE_FN_ ptrdiff_t ha_count_(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, ptrdiff_t n3) {
     ptrdiff_t a, b, count;
-    return __builtin_mul_overflow(n0, n1, &a) || __builtin_mul_overflow(n2, n3, &b) ||
-                   __builtin_mul_overflow(a, b, &count)
+    return HA_TIMES_OVERFLOWS_(n0, n1, &a) || HA_TIMES_OVERFLOWS_(n2, n3, &b) ||
+                   HA_TIMES_OVERFLOWS_(a, b, &count)
                ? 0
                : count;
 }
 
 /* The places of a shape, or SIZE_MAX, also where an extent is negative. */
-HA_HOST_FN_ size_t ha_places_checked_(ha_shape_ s) {
+HA_ONCE_FN_ size_t ha_places_checked_(ha_shape_ s) {
     size_t places = 1, longest = 1;
     for (int q = 0; q < s.rank; q++) {
         size_t n = HA_TO_(size_t, ha_extent_(s, s.order, q));
@@ -238,16 +252,16 @@ HA_HOST_FN_ void ha_view_counted_(ha_counts *c, ha_plan_ p, size_t places, size_
 }
 
 /* Blobs one after the other in one memory begin at multiples of HA_BLOB_ALIGN. */
-HA_HOST_FN_ size_t ha_whole_lines_(size_t bytes) {
+HA_ONCE_FN_ size_t ha_whole_lines_(size_t bytes) {
     const size_t lines = ha_plus_(bytes, HA_BLOB_ALIGN - 1) / HA_BLOB_ALIGN;
     return bytes == SIZE_MAX ? SIZE_MAX : lines * HA_BLOB_ALIGN;
 }
-HA_HOST_FN_ char *ha_next_line_(char *p) {
+HA_ONCE_FN_ char *ha_next_line_(char *p) {
     return p + (HA_BLOB_ALIGN - HA_NUMBER_(p) % HA_BLOB_ALIGN) % HA_BLOB_ALIGN;
 }
 
 /* Where each leaf begins in blobs of a field each. */
-HA_HOST_FN_ void ha_field_leaves_(ha_plan_ p, void *const *blob, char **leaf) {
+HA_ONCE_FN_ void ha_field_leaves_(ha_plan_ p, void *const *blob, char **leaf) {
     for (ptrdiff_t f = 0; f < p.fields; f++)
         for (ptrdiff_t e = 0; e < p.size[f].elements; e++)
             *leaf++ = HA_POINTER_(
@@ -255,7 +269,7 @@ HA_HOST_FN_ void ha_field_leaves_(ha_plan_ p, void *const *blob, char **leaf) {
 }
 
 /* The strides of each leaf in arrays of its own. */
-HA_HOST_FN_ void ha_leaf_strides_(ha_plan_ p, ptrdiff_t *stride) {
+HA_ONCE_FN_ void ha_leaf_strides_(ha_plan_ p, ptrdiff_t *stride) {
     for (ptrdiff_t f = 0; f < p.fields; f++)
         for (ptrdiff_t e = 0; e < p.size[f].elements; e++, stride += 2)
             stride[0] = stride[1] = p.size[f].size;

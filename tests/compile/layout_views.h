@@ -217,6 +217,44 @@ __global__ void smooth_there(site_rows v, site_any a, site_both b) {
 }
 __global__ void early_there(site_few v, int *sum);
 __global__ void early_there(site_few v, int *sum) { HA_WITH(v, *sum = add_early(v)); }
+/* Views of what a block shares: in memory whose bytes are counted when it is compiled, or launched, of
+ * structs, and of arrays. */
+enum { SHARED = 64 };
+__global__ void mirror_there(sky v);
+__global__ void mirror_there(sky v) {
+    __shared__ char memory[HA_ROOM(sky, SHARED)];
+    const sky tile = sky_in(memory, SHARED);
+    const ha_cursor at = sky_at(v, blockIdx.x * SHARED + threadIdx.x);
+    sky_store(tile, sky_at(tile, threadIdx.x), sky_load(v, at));
+    __syncthreads();
+    sky_store(v, at, sky_load(tile, sky_at(tile, SHARED - 1 - threadIdx.x)));
+}
+__global__ void share_there(site_any v, site_two w, ptrdiff_t n);
+__global__ void share_there(site_any v, site_two w, ptrdiff_t n) {
+    extern __shared__ char rooms[]; /* site_any_room(n, 4) and site_two_room(n, 4) bytes */
+    const site_any any = site_any_in(rooms, n, 4);
+    const site_two two = site_two_in(rooms + site_any_room(n, 4), n, 4);
+    const site_any_const same = site_any_reading(any);
+    site_any_store(any, site_any_at(any, 0, threadIdx.x), site_any_load(v, site_any_at(v, 0, 0)));
+    site_two_store(two, site_two_at(two, 0, 1), site_two_load(w, site_two_at(w, 0, 0)));
+    __syncthreads();
+    *site_any_tag(v, site_any_at(v, 0, 0)) = *site_any_const_tag(same, site_any_at(any, 0, 1)) +
+                                             site_two_tag_get(two, site_two_at(two, 0, 1));
+}
+__global__ void adopt_there(p *all);
+__global__ void adopt_there(p *all) {
+    __shared__ p tile[2];
+    __shared__ double far[50][2];
+    __shared__ spot x[2];
+    void *blobs[p_soa_blobs];
+    for (int b = 0; b < 50; b++) blobs[b] = far[b];
+    blobs[50] = x;
+    const p_soa columns = p_soa_on(blobs, 2);
+    const p_aos records = p_aos_of(tile, 2);
+    p_aos_store(records, p_aos_at(records, 1), all[0]);
+    p_soa_store(columns, p_soa_at(columns, 1), p_aos_load(records, p_aos_at(records, 1)));
+    all[1] = p_soa_load(columns, p_soa_at(columns, 1));
+}
 __global__ void count_there(site_counted v); /* does not, but runs */
 __global__ void count_there(site_counted v) { *site_counted_tag(v, site_counted_at(v, 0, 0)) = 1; }
 #endif

@@ -193,7 +193,7 @@ static void test_device_parts(void **state) {
                                 "    return sky_start_1(n0) + (sky_count_0(n0) + 0) / 1 * 24;\n",
                                 "typedef struct ha_c128 { double re, im; } ha_c128;\n",
                                 "sky_blob_bytes_0(sky_int n0) {\n    return sky_end_1(n0);\n",
-                                NULL});
+                                "#define sky_BLOB_BYTES_0 32\n", "#ifndef sky_GLOBAL\n", NULL});
     check_text("a:i64 b:i32 c:u32 d:u64", "one(packed)@morton", 3,
                (const char *[]){"    return sky_start_0(n0, n1, n2) + 16;\n",
                                 "linear |= (i0 >> b & 1) << (b * 3 + 2) | (i1 >> b & 1)",

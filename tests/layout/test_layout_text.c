@@ -94,14 +94,19 @@ static ha_mapping *mapping(const ha_record *r, const char *text, int rank, const
     return m;
 }
 
-/* The functions of a layout, made for extents that nobody has. */
-static ha_mapping *add_functions(const ha_record *r, const char *text, int rank, const char *name) {
-    static const int64_t one[] = {1, 1, 1};
-    ha_mapping *m = mapping(r, text, rank, one);
+static ha_mapping *add_functions_for(const ha_record *r, const char *text, int rank,
+                                     const int64_t *extent, const char *name) {
+    ha_mapping *m = mapping(r, text, rank, extent);
     const int64_t bytes = ha_mapping_device_text(m, name, source + length, sizeof source - length);
     require(bytes > 0 && (size_t)bytes < sizeof source - length, "text for devices");
     length += (size_t)bytes;
     return m;
+}
+
+/* The functions of a layout, made for extents that nobody has. */
+static ha_mapping *add_functions(const ha_record *r, const char *text, int rank, const char *name) {
+    static const int64_t one[] = {1, 1, 1};
+    return add_functions_for(r, text, rank, one, name);
 }
 
 static void add_names(int rank, const char *format) {
@@ -109,8 +114,8 @@ static void add_names(int rank, const char *format) {
 }
 
 /* "b_pos_x_set(b0", or with a pointer for each byte, if these are in several blobs. */
-static void add_call(const ha_mapping *m, char letter, const char *name, const char *what,
-                     int64_t leaf) {
+static void add_blobs_of(const ha_mapping *m, char letter, const char *name, const char *what,
+                         int64_t leaf) {
     const ha_row *row = &m->row[leaf];
     const ha_coding *c = ha_row_coding(m, row);
     int spread = 0;
@@ -123,18 +128,29 @@ static void add_call(const ha_mapping *m, char letter, const char *name, const c
         add("BLOB(%c, %c_%s_blob)", letter, letter, name);
     for (int b = 0; spread && b < (int)c->bytes; b++)
         add("%sBLOB(%c, %c_%s_blob_%d)", b ? ", " : "", letter, letter, name, b);
+}
+
+static void add_call(const ha_mapping *m, char letter, const char *name, const char *what,
+                     int64_t leaf) {
+    add_blobs_of(m, letter, name, what, leaf);
     add_names(m->rank, ", i%d");
     add_names(m->rank, ", n%d");
+}
+
+/* The name of a leaf in C; room for 100. */
+static void name_of(const ha_mapping *m, int64_t leaf, char *name) {
+    char path[100];
+    size_t n = 0;
+    (void)ha_record_leaf_name(m->record, leaf, path, sizeof path);
+    for (const char *p = path; *p; p++)
+        if (*p != ']') name[n++] = *p == '.' || *p == '[' ? '_' : *p;
+    name[n] = 0;
 }
 
 /* "b_pos_x_set(b0, i0, n0, a_pos_x_get(a0, i0, n0));" */
 static void add_copy(const ha_mapping *from, const ha_mapping *to, int64_t leaf) {
     char name[100];
-    size_t n = 0;
-    (void)ha_record_leaf_name(from->record, leaf, name, sizeof name);
-    for (const char *p = name; *p; p++)
-        if (*p != ']') name[n++] = *p == '.' || *p == '[' ? '_' : *p;
-    name[n] = 0;
+    name_of(from, leaf, name);
     add("        ");
     add_call(to, 'b', name, "set", leaf);
     add(", ");
@@ -328,6 +344,110 @@ static void test_pair(const ha_record *r, const pair *p, void *device) {
     printf("%.100s to %.100s: ok\n", p->from, p->to);
 }
 
+/* ---- what a work group shares ------------------------------------------------------------------ */
+
+/* Each work group turns its records round, through a layout in memory that it shares: the text's functions
+ * are of that memory, and its blobs are as long as the text says. */
+enum { SHARED = 8 };
+static const pair shared_pairs[] = {
+    {"aos", "soa(single)", 1, {3 * SHARED}},
+    {"soa(fields)", "aos(packed)", 1, {SHARED}},
+    {"aosoa(4)", "aos", 1, {2 * SHARED}},
+};
+static const char *const tiles[] = {"soa",
+                                    "aos",
+                                    "aosoa(3)",
+                                    "split(separate; z+pos: aosoa(8), byteswap(aos))",
+                                    "tree(movedown(;4))",
+                                    "split(separate; w: bytesplit(soa), changetype(i32:i64; soa))"};
+enum { SHARED_PAIRS = sizeof shared_pairs / sizeof *shared_pairs };
+enum { TILES = sizeof tiles / sizeof *tiles };
+
+/* "b_pos_x_set(b0, ME, n0, t_pos_x_get(t0, other, 8));", with what is between. */
+static void add_value(const ha_mapping *m, char letter, const char *name, const char *what,
+                      int64_t leaf, const char *index, const char *extent) {
+    add_blobs_of(m, letter, name, what, leaf);
+    add(", %s, %s", index, extent);
+}
+
+static void add_turning_kernel(const ha_mapping *from, const ha_mapping *to, const ha_mapping *t) {
+    char name[100];
+    add("#define BLOB(letter, number) BLOB_(letter, number)\n#define BLOB_(letter, number) "
+        "letter##number\nKERNEL void turn(");
+    for (int k = 0; k < from->blobs; k++) add("GLOBAL unsigned char *a%d, ", k);
+    for (int k = 0; k < to->blobs; k++) add("GLOBAL unsigned char *b%d, ", k);
+    add("a_int n0) {\n    const a_int other = %d - LANE;\n", SHARED - 1);
+    for (int k = 0; k < t->blobs; k++)
+        add("    LOCAL unsigned char t%d[t_BLOB_BYTES_%d] __attribute__((aligned(16)));\n", k, k);
+    for (int64_t leaf = 0; leaf < from->rows; leaf++) {
+        name_of(from, leaf, name);
+        add("    ");
+        add_value(t, 't', name, "set", leaf, "LANE", "SHARED");
+        add(", ");
+        add_value(from, 'a', name, "get", leaf, "ME", "n0");
+        add("));\n");
+    }
+    add("    BARRIER;\n");
+    for (int64_t leaf = 0; leaf < from->rows; leaf++) {
+        name_of(from, leaf, name);
+        add("    ");
+        add_value(to, 'b', name, "set", leaf, "ME", "n0");
+        add(", ");
+        add_value(t, 't', name, "get", leaf, "other", "SHARED");
+        add("));\n");
+    }
+    add("}\n");
+}
+
+static void write_turning(const ha_record *r, const pair *p, const char *tile, const char *kernel) {
+    static const int64_t shared[] = {SHARED};
+    length = 0;
+    add("#define SHARED %d\n%s", SHARED, kernel);
+    ha_mapping *from = add_functions(r, p->from, 1, "a"), *to = add_functions(r, p->to, 1, "b");
+    ha_mapping *t = add_functions_for(r, tile, 1, shared, "t");
+    add_turning_kernel(from, to, t);
+    ha_mapping_free(from);
+    ha_mapping_free(to);
+    ha_mapping_free(t);
+}
+
+static void run_turning(memory *from, memory *to, const pair *p) {
+    int32_t error = 0;
+    uint32_t number = 0;
+    const size_t n = (size_t)p->extent[0], lanes = SHARED;
+    void *kernel = cl.kernel(program, "turn", &error);
+    require(error == 0, "kernel");
+    for (int k = 0; k < from->m->blobs; k++) set_argument(kernel, &number, &from->buffer[k]);
+    for (int k = 0; k < to->m->blobs; k++) set_argument(kernel, &number, &to->buffer[k]);
+    set_argument(kernel, &number, &p->extent[0]);
+    require(cl.run(queue, kernel, 1, NULL, &n, &lanes, 0, NULL, NULL) == 0, "run");
+    for (int k = 0; k < to->m->blobs; k++)
+        read_back(to->buffer[k], (size_t)to->m->blob[k].bytes, to->host[k]);
+}
+
+static void test_turning(const ha_record *r, const pair *p, const char *tile, void *device) {
+    write_turning(r, p, tile,
+                  "#define KERNEL __kernel\n#define GLOBAL __global\n#define LOCAL __local\n"
+                  "#define t_GLOBAL __local\n#define ME (a_int)get_global_id(0)\n"
+                  "#define LANE (t_int)get_local_id(0)\n#define BARRIER "
+                  "barrier(CLK_LOCAL_MEM_FENCE)\n");
+    build(device, source, "-cl-std=CL1.2");
+    memory from = make_memory(r, p->from, p), to = make_memory(r, p->to, p);
+    run_turning(&from, &to, p);
+    const ha_mapped origin = {from.m, blobs_of(&from)}, target = {to.m, blobs_of(&to)};
+    for (int64_t i = 0; i < p->extent[0]; i++)
+        for (int64_t leaf = 0; leaf < from.m->rows; leaf++) {
+            const int64_t other = i / SHARED * SHARED + SHARED - 1 - i % SHARED;
+            unsigned char expected[16] = {0}, got[16] = {0};
+            ha_mapped_get(&origin, leaf, &other, expected);
+            ha_mapped_get(&target, leaf, &i, got);
+            require(!memcmp(got, expected, sizeof got), "a record comes out of shared memory");
+        }
+    free_memory(&from);
+    free_memory(&to);
+    printf("%s to %s through %s: ok\n", p->from, p->to, tile);
+}
+
 /* ---- NVRTC ----------------------------------------------------------------------------------- */
 
 static struct {
@@ -353,12 +473,13 @@ static void load_nvrtc(void) {
     find(library, "nvrtcDestroyProgram", &nvrtc.destroy);
 }
 
-static void compile_pair(const ha_record *r, const pair *p) {
+#define CUDA_WORDS                                                                                 \
+    "#define KERNEL extern \"C\" __global__\n#define GLOBAL\n"                                     \
+    "#define ME ((a_int)blockIdx.x * blockDim.x + threadIdx.x)\n"
+
+static void compile(const char *from, const char *to) {
     void *unit = NULL;
     size_t bytes = 0;
-    write_program(r, p,
-                  "#define KERNEL extern \"C\" __global__\n#define GLOBAL\n"
-                  "#define ME ((a_int)blockIdx.x * blockDim.x + threadIdx.x)\n");
     require(nvrtc.create(&unit, source, "copy.cu", 0, NULL, NULL) == 0, "program");
     const int error = nvrtc.compile(unit, 0, NULL);
     require(nvrtc.log_size(unit, &bytes) == 0, "log");
@@ -368,7 +489,19 @@ static void compile_pair(const ha_record *r, const pair *p) {
     require(error == 0 && strlen(log) == 0, "NVRTC accepts the text, without a warning");
     free(log);
     nvrtc.destroy(&unit);
-    printf("%.100s to %.100s: accepted\n", p->from, p->to);
+    printf("%.100s to %.100s: accepted\n", from, to);
+}
+
+static void compile_pair(const ha_record *r, const pair *p) {
+    write_program(r, p, CUDA_WORDS);
+    compile(p->from, p->to);
+}
+
+static void compile_turning(const ha_record *r, const pair *p, const char *tile) {
+    write_turning(r, p, tile,
+                  CUDA_WORDS "#define LOCAL __shared__\n#define LANE (t_int)threadIdx.x\n"
+                             "#define BARRIER __syncthreads()\n");
+    compile(p->from, tile);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -395,6 +528,13 @@ static void do_pair(const ha_record *r, const pair *p, void *device) {
         compile_pair(r, p);
 }
 
+static void do_turning(const ha_record *r, const pair *p, const char *tile, void *device) {
+    if (device)
+        test_turning(r, p, tile, device);
+    else
+        compile_turning(r, p, tile);
+}
+
 int main(int count, char **argument) {
     const int cuda = count > 1 && !strcmp(argument[1], "nvrtc");
     void *device = NULL;
@@ -410,6 +550,8 @@ int main(int count, char **argument) {
     for (size_t k = 0; k < PAIRS; k++) do_pair(r, &pairs[k], device);
     do_pair(types, &(pair){"aos", all_changes, 1, {300}}, device);
     do_pair(types, &(pair){all_changes, "aos", 1, {300}}, device);
+    for (size_t k = 0; k < TILES; k++)
+        do_turning(r, &shared_pairs[k % SHARED_PAIRS], tiles[k], device);
     ha_record_free(r);
     ha_record_free(types);
     return 0;

@@ -704,6 +704,28 @@ static void test_memory_of_the_stack(void **state) {
     }
 }
 
+/* HA_ROOM is a constant for all of these layouts, and not less than what it stands for. */
+HA_VIEW_SPLIT(narrow_wide, particle, 1, HOT, HA_AOSOA(2), COLD, HA_AOSOA(64))
+HA_VIEW_SPLIT(wide_narrow, 1, HOT, HA_AOSOA(32), COLD, HA_SOA)
+typedef struct spectrum {
+    double line[40];
+} spectrum;
+#define spectrum_FIELDS (double, line, (40))
+HA_RECORD(spectrum)
+HA_VIEW(one_spectrum, spectrum, 1, HA_ONE)
+#define ROOMS(X) LAYOUTS(X, 1, r, HA_ROW, ) X(narrow_wide) X(wide_narrow) X(one_spectrum)
+
+static void test_room_is_enough(void **state) {
+    (void)state;
+    for (ptrdiff_t n = 0; n < 140; n++) {
+#define ENOUGH(V, ...)                                                                             \
+    if (HA_ROOM(V, n) < V##_room(n))                                                               \
+        fail_msg("%s of %d: %d, not %d", #V, (int)n, (int)HA_ROOM(V, n), (int)V##_room(n));
+        ROOMS(ENOUGH)
+#undef ENOUGH
+    }
+}
+
 static void test_memory_of_its_own(void **state) {
     (void)state;
     const parts small = parts_new(0);
@@ -754,6 +776,7 @@ int main(void) {
         cmocka_unit_test(test_existing_structs),
         cmocka_unit_test(test_existing_arrays),
         cmocka_unit_test(test_memory_of_the_stack),
+        cmocka_unit_test(test_room_is_enough),
         cmocka_unit_test(test_memory_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

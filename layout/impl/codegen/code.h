@@ -178,7 +178,9 @@ HA_IN_ void ha_put_device_head(ha_device_writer *w) {
              w->mapping->text, (int)w->mapping->rank);
     ha_put_code(w, "#if defined __OPENCL_C_VERSION__\n"
                    "#define $_FN static inline __attribute__((unused))\n"
+                   "#ifndef $_GLOBAL\n"
                    "#define $_GLOBAL __global\n"
+                   "#endif\n"
                    "typedef long $_int;\n"
                    "typedef ulong $_unsigned;\n"
                    "#else\n");
@@ -187,7 +189,9 @@ HA_IN_ void ha_put_device_head(ha_device_writer *w) {
                    "#else\n"
                    "#define $_FN static inline __attribute__((unused))\n"
                    "#endif\n"
+                   "#ifndef $_GLOBAL\n"
                    "#define $_GLOBAL\n"
+                   "#endif\n"
                    "typedef long long $_int;\n"
                    "typedef unsigned long long $_unsigned;\n"
                    "#endif\n");

@@ -111,6 +111,7 @@ HA_IN_ void ha_put_section(ha_device_writer *w, int number) {
 HA_IN_ void ha_put_blob_bytes(ha_device_writer *w, int blob) {
     int last = (int)w->mapping->sections - 1;
     while (w->mapping->section[last].blob != blob) last--; /* each blob has one at least */
+    ha_put_code(w, "#define $_BLOB_BYTES_%d %lld\n", blob, (long long)w->mapping->blob[blob].bytes);
     ha_put_code(w, "$_FN $_int $_blob_bytes_%d(@E) {\n    return $_end_%d(@n);\n}\n", blob, last);
 }
 
