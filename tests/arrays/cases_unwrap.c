@@ -355,6 +355,35 @@ TEST(sync_does_not_stop_readers) {
     drop(x);
 }
 
+/* Wraps each of n elements in some order, and hands them back in another; gives the steps. */
+static uint64_t steps_of_wrapping(size_t n) {
+    double *memory = (double *)calloc(n, sizeof *memory);
+    harray_double *x = (harray_double *)calloc(n, sizeof *x);
+    assert_true(memory && x);
+    const uint64_t before = ha_steps_;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = k * 7919 % n;
+        x[i] = harray_double_wrap(memory + i, 1);
+        assert_non_null(x[i].array);
+    }
+    assert_null(harray_double_wrap(memory + n / 2, 2).array);
+    assert_int_equal(ha_take_error().status, HA_ERR_STATE);
+    for (size_t k = 0; k < n; k++) HA_CHECK(harray_double_unwrap(&x[k * 104729 % n]));
+    const uint64_t steps = ha_steps_ - before;
+    assert_null(ha_owners.tree);
+    free(x);
+    free(memory);
+    return steps;
+}
+
+/* However much is wrapped already. */
+TEST(wrapping_among_many_does_not_grow) {
+    enum { FEW = 500, MANY = 4000 };
+    const uint64_t few = steps_of_wrapping(FEW), many = steps_of_wrapping(MANY);
+    assert_true(few > FEW);
+    assert_true(many < MANY / FEW * few * 2); /* n log n is less, n^2 8 times as much */
+}
+
 /* Every thread wraps its own part of one buffer, over and over, and sometimes another's. */
 enum { PARTS = 4, ROUNDS = 200 };
 static double shared_buffer[PARTS];
@@ -559,6 +588,7 @@ int main(void) {
         CASE(sync_waits_for_a_writer),
         CASE(unwrap_beside_another_thread),
         CASE(sync_does_not_stop_readers),
+        CASE(wrapping_among_many_does_not_grow),
         CASE(threads_wrap_neighbours),
     };
     RUN_ON_MATRIX(failures, tests)
