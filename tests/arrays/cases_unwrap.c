@@ -558,12 +558,31 @@ TEST(lost_const_memory) {
     device_release(C, data, N);
 }
 
+/* Who ends the token is told, and both pieces are the caller's again. */
+TEST(failed_copies_of_bytes) {
+    double *data = device_memory(C, N);
+    ha_token token = {NULL, NULL, 0};
+    fill_buffer();
+    SUCCEEDS(ha_copy(data, C, buffer, H, sizeof buffer));
+    SUCCEEDS(ha_sim_hold(C));
+    SUCCEEDS(ha_copy_start(&token, buffer, H, data, C, sizeof buffer));
+    SUCCEEDS(ha_sim_fail(C));
+    SUCCEEDS(ha_context_finish(M1));
+    const ha_status s = ha_token_wait(&token);
+    assert_true(s == HA_ERR_LOST || s == HA_ERR_BACKEND);
+    assert_int_equal(ha_take_error().status, s);
+    assert_null(token.array);
+    assert_null(ha_owners.tree);
+    device_release(C, data, N);
+}
+
 static int run_failing(void) {
     const struct CMUnitTest tests[] = {
         SIM_CASE(lost_values_are_given_up), SIM_CASE(lost_values_are_overwritten),
         SIM_CASE(lost_on_the_way_back),     SIM_CASE(failing_readers),
         SIM_CASE(failed_device_memory),     SIM_CASE(failed_const_memory),
         SIM_CASE(lost_const_memory),        SIM_CASE(lost_values_do_not_matter),
+        SIM_CASE(failed_copies_of_bytes),
     };
     return cmocka_run_group_tests_name("failing devices", tests, NULL, NULL);
 }
