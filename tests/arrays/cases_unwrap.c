@@ -558,6 +558,33 @@ TEST(lost_const_memory) {
     device_release(C, data, N);
 }
 
+/* From another device's memory into the buffer, at C. */
+static void *copier_main(void *from) {
+    ha_token token = {NULL, NULL, 0};
+    HA_CHECK(ha_copy_start(&token, buffer, C, from, M2, sizeof buffer));
+    HA_CHECK(ha_token_wait(&token));
+    return NULL;
+}
+
+/* What is enqueued at C, which works on the host's memory in place, may still write there. */
+TEST(copies_come_after_work_in_place) {
+    pthread_t copier;
+    if (!C->ops || !shares_memory(C) || shares_memory(M2)) return;
+    double *data = device_memory(M2, N);
+    const job before = {buffer, N, 100};
+    fill_buffer();
+    SUCCEEDS(ha_copy(data, M2, buffer, H, sizeof buffer));
+    SUCCEEDS(ha_sim_hold(C));
+    SUCCEEDS(ha_enqueue(C, add_job, &before, sizeof before));
+    assert_int_equal(pthread_create(&copier, NULL, copier_main, data), 0);
+    until_quiet();
+    SUCCEEDS(ha_sim_step(C, -1));
+    assert_int_equal(pthread_join(copier, NULL), 0);
+    SUCCEEDS(ha_context_finish(C));
+    BUFFER(0, 1);
+    device_release(M2, data, N);
+}
+
 /* Who ends the token is told, and both pieces are the caller's again. */
 TEST(failed_copies_of_bytes) {
     double *data = device_memory(C, N);
@@ -609,6 +636,7 @@ int main(void) {
         CASE(sync_does_not_stop_readers),
         CASE(wrapping_among_many_does_not_grow),
         CASE(threads_wrap_neighbours),
+        CASE(copies_come_after_work_in_place),
     };
     RUN_ON_MATRIX(failures, tests)
     return failures;
