@@ -66,7 +66,9 @@ typedef struct __attribute__((__may_alias__)) ha_access {
  *   HA_ERR_STATE     a read of elements that were never written; an array that was freed; a call from
  *                    a queued function or a forked process
  *   HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY   see above
- *   HA_ERR_MEMORY    no room at the context (or on the host, to pass through)
+ *   HA_ERR_MEMORY    no room at the context (or on the host, to pass through). Of an array that has grown,
+ *                    the old block serves what lies inside of it where there is no room for all; as long as
+ *                    it does it stays, so that what needs a longer one is in conflict with that
  *   HA_ERR_BACKEND   the device refused a transfer or a wait
  *   HA_ERR_LOST      a device failed before it had written these elements: the message says which
  *                    and what wrote them. Until they are overwritten

@@ -116,7 +116,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_get(ha_array *array, size_t index, void 
 HA_API HA_MUST_CHECK ha_status ha_array_set(ha_array *array, size_t index, const void *value);
 
 /* New size. Values are kept; elements that are added were never written. Takes no memory: blocks
- * grow when next opened, and do not shrink. HA_ERR_MEMORY when the size overflows. */
+ * grow when next opened, and do not shrink; where there is no memory for that, what was there before can
+ * still be opened. HA_ERR_MEMORY when the size overflows. */
 HA_API HA_MUST_CHECK ha_status ha_array_resize(ha_array *array, size_t n);
 
 /* Makes room for n elements at a context; size and values stay. An array that was never written keeps it;

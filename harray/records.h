@@ -167,7 +167,9 @@ HA_UNUSED static inline ha_region ha_records_rows_(size_t first, size_t last) {
                    0, HA_TO_END_, 0, HA_TO_END_, 0, HA_TO_END_);
 }
 
-/* Ends it, by the thread that opened it: as ha_close. */
+/* Ends it, by the thread that opened it: as ha_close. With HARRAY_DEBUG, of records whose layout on the host
+ * counts (counts.h), HA_ERR_ARGUMENT when views of them have touched a field that no access named which was
+ * open beside this one, or have written one that was opened to be read: it is closed nevertheless. */
 #define ha_records_close(access) ha_records_close_(access)
 HA_API ha_status ha_records_close_(ha_records_access *access);
 

@@ -24,7 +24,8 @@
  *     "read pos+mass, write vel, overwrite acc"      pos: all fields below it
  *     "overwrite"                                    a mode without fields: all of them
  * Fields that are not named must not be touched through the view: they may have any value, and may be
- * another thread's. On a strict device (sim.h) they have none.
+ * another thread's. On a strict device (sim.h) they have none; with HARRAY_DEBUG and a layout that counts
+ * (counts.h) on the host, closing is an error that names them.
  *
  * ---- what HA_RECORDS(bodies, sky) makes. n: of rank 1 a number, else HA_DIM(n, m, …); i likewise
  *

@@ -555,7 +555,8 @@ TEST(who_tries_does_not_wait) {
     SUCCEEDS(ha_open(&mine, y.array, H, HA_WRITE, 0, HA_END));
     ha_waiter its = {.thread = thread, .array = y.array, .requests = &request};
     ha_waiter me = {.thread = ha_self.id, .array = x.array, .requests = &request};
-    x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE_, H, HA_SITE, 1, 0, 0, 0};
+    x.array->holder[0] = (ha_holder){thread, ++x.array->tickets, HA_WHOLE_, H, HA_SITE, 1, 0, 0, 0,
+                                     0};
     x.array->holders = 1;
     pthread_mutex_lock(&ha_slow.lock);
     ha_waiter_list(&its);

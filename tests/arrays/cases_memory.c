@@ -261,19 +261,25 @@ TEST(no_higher_water) {
 
 /* ---- allocators ------------------------------------------------------------------------------ */
 
+static ha_context *pool_of; /* NULL: C */
+
+static ha_memory *pool_memory(void) { return (pool_of ? pool_of : C)->memory; }
+
 /* What the context's memory has, but no more than `most` bytes of it. */
 typedef struct bounded {
     size_t most, used, blocks, calls;
+    size_t failures;      /* so many calls from now on fail */
     int misaligned, lies; /* gives a block that is not aligned; NULL without an error */
     ha_status fails;
 } bounded;
 
 static ha_status bounded_allocate(void *user, size_t bytes, void **block) {
     bounded *b = (bounded *)user;
-    const ha_memory *m = C->memory;
+    const ha_memory *m = pool_memory();
     b->calls++;
     if (b->fails || b->lies) return b->fails;
     if (bytes > b->most || b->used > b->most - bytes) return HA_ERR_MEMORY;
+    if (b->failures && b->failures--) return HA_ERR_MEMORY;
     ha_status s = ha_memory_table(m)->allocate(m->handle, bytes + 64, block);
     if (s) return s;
     if (b->misaligned) *block = (char *)*block + 1;
@@ -284,7 +290,7 @@ static ha_status bounded_allocate(void *user, size_t bytes, void **block) {
 
 static void bounded_release(void *user, void *block, size_t bytes) {
     bounded *b = (bounded *)user;
-    const ha_memory *m = C->memory;
+    const ha_memory *m = pool_memory();
     b->used -= bytes;
     b->blocks--;
     ha_memory_table(m)->release(m->handle, (char *)block - b->misaligned, bytes + 64);
@@ -664,6 +670,222 @@ TEST(full_of_what_arrives) {
     drop_all();
 }
 
+/* ---- blocks that are too short for an array that has grown ------------------------------------- */
+
+enum { GROWN = 2 * LARGE };
+
+/* Its block at C has the first half of it, which is 3; there is no memory for a longer one. */
+static harray_double grown(void) {
+    harray_double x = filled_at(LARGE, 3, C);
+    SUCCEEDS(ha_context_finish(C));
+    pool.most = pool.used + LARGE * sizeof(double);
+    SUCCEEDS(harray_double_resize(x, GROWN));
+    return x;
+}
+
+static void give_room(void) { pool.most = SIZE_MAX; }
+
+static void expect_sum(harray_double x, size_t first, size_t last, double sum) {
+    assert_true(sum_range(x, C, first, last) == sum);
+}
+
+TEST(short_block_serves_what_it_has) {
+    ha_access v;
+    double value;
+    use_small_pool();
+    harray_double x = grown();
+    expect_sum(x, 0, LARGE, 3. * LARGE);
+    SUCCEEDS(harray_double_get(x, LARGE - 1, &value));
+    assert_true(value == 3);
+    SUCCEEDS(ha_array_prefetch(x.array, C, 5, LARGE));
+    HA_WRITING_RANGE(w, x, M1, 0, 10) fill(&w, 5);
+    else fail();
+    expect_sum(x, 0, LARGE, 3. * LARGE + 20);
+    HA_OVERWRITING_RANGE(w, x, C, 10, 20) fill(&w, 7);
+    else fail();
+    expect_sum(x, 0, LARGE, 3. * LARGE + 20 + 40);
+    assert_int_equal(CAPACITY(x, C), LARGE);
+    const snapshot before = snapshot_of(x);
+    REFUSED(HA_ERR_MEMORY, ha_open(&v, x.array, C, HA_WRITE, LARGE - 1, LARGE + 1));
+    REFUSED(HA_ERR_MEMORY, ha_overwrite(&v, x.array, C, GROWN, HA_WAIT));
+    REFUSED(HA_ERR_MEMORY, ha_array_prefetch(x.array, C, 0, HA_END));
+    expect_unchanged(x, &before);
+    give_room();
+    expect_sum(x, 0, LARGE, 3. * LARGE + 20 + 40);
+    assert_int_equal(CAPACITY(x, C), GROWN);
+    drop_all();
+}
+
+/* What this thread uses there does not move; what lies in the block is served. */
+TEST(short_block_stays_under_its_own_accesses) {
+    ha_access w;
+    ha_error error;
+    ha_token token = {0};
+    use_small_pool();
+    harray_double x = grown();
+    HA_READING_RANGE(v, x, C, 0, 10) {
+        give_room();
+        assert_int_equal(ha_open(&w, x.array, C, HA_OVERWRITE, LARGE, LARGE + 1), HA_ERR_CONFLICT);
+        error = ha_take_error();
+        assert_int_equal(error.status, HA_ERR_CONFLICT);
+        assert_non_null(strstr(error.text, "has no room for all elements since it has grown"));
+        assert_non_null(strstr(error.text, "open all of it before"));
+        REFUSED(HA_ERR_CONFLICT, ha_overwrite(&w, x.array, C, GROWN, HA_WAIT));
+        REFUSED(HA_ERR_CONFLICT, ha_array_prefetch(x.array, C, 0, HA_END));
+        ha_access part;
+        ha_request all[] = {
+            {.access = &part, .array = x.array, .context = C, .how = HA_READ, .last = 10},
+            {.access = &w, .array = x.array, .context = C, .how = HA_READ, .last = HA_END},
+        };
+        assert_int_equal(ha_open_many(all, 2), HA_ERR_CONFLICT);
+        assert_non_null(strstr(ha_take_error().text, "has no room for all elements"));
+        SUCCEEDS(ha_open(&w, x.array, C, HA_WRITE, 5, LARGE));
+        assert_ptr_equal(w.data, v.data + 5);
+        SUCCEEDS(ha_close(&w));
+        HA_READING_RANGE(empty, x, C, LARGE + 5, LARGE + 5) assert_int_equal(empty.size, 0);
+        else fail();
+        SUCCEEDS(ha_array_prefetch(x.array, C, 20, 30));
+        assert_int_equal(CAPACITY(x, C), LARGE);
+    }
+    else fail();
+    pool.most = pool.used;
+    SUCCEEDS(ha_open(&w, x.array, C, HA_READ, 0, 10));
+    SUCCEEDS(ha_detach(&token, &w));
+    give_room();
+    REFUSED(HA_ERR_CONFLICT, ha_open(&w, x.array, C, HA_OVERWRITE, LARGE, LARGE + 1));
+    SUCCEEDS(ha_token_finish(&token));
+    SUCCEEDS(ha_open(&w, x.array, C, HA_OVERWRITE, LARGE, LARGE + 1));
+    SUCCEEDS(ha_close(&w));
+    assert_int_equal(CAPACITY(x, C), GROWN);
+    expect_sum(x, 0, LARGE, 3. * LARGE);
+    drop_all();
+}
+
+/* For other threads' accesses it is waited; who comes later waits behind that. */
+TEST(short_block_stays_under_accesses_of_others) {
+    ha_access w;
+    opener reader, longer;
+    use_small_pool();
+    harray_double x = grown();
+    start_open(&reader, x.array, C, HA_READ, 0, 10);
+    assert_int_equal(wait_opened(&reader), HA_OK);
+    give_room();
+    REFUSED(HA_ERR_BUSY, ha_open(&w, x.array, C, HA_OVERWRITE | HA_TRY, LARGE, GROWN));
+    REFUSED(HA_ERR_BUSY, ha_array_prefetch(x.array, C, 0, HA_END));
+    SUCCEEDS(ha_open(&w, x.array, C, HA_READ | HA_TRY, 5, LARGE));
+    SUCCEEDS(ha_close(&w));
+    const uint64_t sleeps = ha_test_sleeps_();
+    start_open(&longer, x.array, C, HA_OVERWRITE, LARGE, GROWN);
+    until_asleep(sleeps + 1);
+    assert_false(has_opened(&longer));
+    REFUSED(HA_ERR_BUSY, ha_open(&w, x.array, C, HA_READ | HA_TRY, 5, 20));
+    assert_int_equal(CAPACITY(x, C), LARGE);
+    finish(&reader);
+    assert_int_equal(wait_opened(&longer), HA_OK);
+    finish(&longer);
+    assert_int_equal(CAPACITY(x, C), GROWN);
+    expect_sum(x, 0, LARGE, 3. * LARGE);
+    drop_all();
+}
+
+/* Each of two threads reads one array, and wants more of the other one. */
+typedef struct crossing {
+    harray_double x, y;
+    atomic_int reads_y;
+    ha_status status;
+} crossing;
+
+static void *read_y_widen_x(void *argument) {
+    crossing *c = (crossing *)argument;
+    HA_READING_RANGE(v, c->y, C, 0, 10) {
+        ha_access w;
+        atomic_store(&c->reads_y, 1);
+        c->status = ha_open(&w, c->x.array, C, HA_OVERWRITE, LARGE, LARGE + 1);
+        if (c->status == HA_OK) HA_IGNORE(ha_close(&w));
+    }
+    return NULL;
+}
+
+TEST(short_blocks_in_a_circle) {
+    ha_access w;
+    pthread_t thread;
+    use_pool(SIZE_MAX);
+    crossing c = {.x = grown(), .y = grown()};
+    pool.most = pool.used;
+    HA_READING_RANGE(v, c.x, C, 0, 10) {
+        const uint64_t sleeps = ha_test_sleeps_();
+        assert_int_equal(pthread_create(&thread, NULL, read_y_widen_x, &c), 0);
+        while (!atomic_load(&c.reads_y)) sched_yield();
+        until_asleep(sleeps + 1);
+        REFUSED(HA_ERR_DEADLOCK, ha_open(&w, c.y.array, C, HA_OVERWRITE, LARGE, LARGE + 1));
+        give_room();
+    }
+    else fail();
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(c.status, HA_OK);
+    drop_all();
+}
+
+/* What is opened together has one block, at whichever try there is memory for a longer one. */
+TEST(short_block_for_many) {
+    for (pool.failures = 0; pool.failures < 12; pool.failures++) {
+        const size_t failures = pool.failures;
+        ha_access part[2];
+        use_small_pool();
+        harray_double x = grown();
+        give_room();
+        pool.failures = failures;
+        ha_request requests[] = {
+            {.access = &part[0], .array = x.array, .context = C, .how = HA_READ, .last = 10},
+            {.access = &part[1],
+             .array = x.array,
+             .context = C,
+             .how = HA_OVERWRITE,
+             .sets_size = 1,
+             .n = GROWN},
+        };
+        if (ha_open_many(requests, 2))
+            assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+        else {
+            assert_ptr_equal(part[0].data, part[1].data);
+            for (size_t i = 0; i < 2; i++) SUCCEEDS(ha_close(&part[i]));
+        }
+        pool.failures = 0;
+        drop_all();
+        pool.failures = failures;
+    }
+}
+
+/* What passes through the host goes past a short block that is in use there. */
+TEST(short_block_on_the_host_is_passed_by) {
+    if (C == H || shares_memory(C)) skip();
+    pool_of = H;
+    pool = (bounded){.most = SIZE_MAX};
+    SUCCEEDS(ha_memory_set_allocator(H, &bounded_allocator));
+    harray_double x = filled_at(LARGE, 3, H);
+    touch(x, M1);
+    SUCCEEDS(ha_context_finish(M1));
+    SUCCEEDS(harray_double_resize(x, GROWN));
+    pool.most = pool.used;
+    HA_READING_RANGE(v, x, H, 0, 10) {
+        pool.most = SIZE_MAX;
+        HA_OVERWRITING_RANGE(w, x, M1, LARGE, GROWN) fill(&w, 4);
+        else fail();
+        expect_sum(x, LARGE, GROWN, 4. * LARGE);
+        assert_int_equal(CAPACITY(x, H), LARGE);
+        HA_READING_RANGE(again, x, H, 0, 10) assert_ptr_equal(again.data, v.data);
+        else fail();
+        assert_true(v.data[9] == 3);
+    }
+    else fail();
+    for (size_t i = 0; i < MOST_ARRAYS; i++)
+        if (arrays[i]) drop_array(arrays[i]);
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_context_finish(M1));
+    SUCCEEDS(ha_memory_set_allocator(H, NULL));
+    pool_of = NULL;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FRESH(high_water_rises),
@@ -693,6 +915,12 @@ int main(void) {
         FRESH(full_of_what_is_open_without_a_value),
         FRESH(full_of_what_was_reserved),
         FRESH(full_of_what_arrives),
+        FRESH(short_block_serves_what_it_has),
+        FRESH(short_block_stays_under_its_own_accesses),
+        FRESH(short_block_stays_under_accesses_of_others),
+        FRESH(short_blocks_in_a_circle),
+        FRESH(short_block_for_many),
+        FRESH(short_block_on_the_host_is_passed_by),
         FRESH(exact_when_it_has_to_be),
         FRESH(allocate_and_release),
         FRESH(allocated_memory_is_usable),

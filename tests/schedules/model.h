@@ -129,6 +129,32 @@ static int memory_context(int memory) {
     return c;
 }
 
+/* ---- blocks -------------------------------------------------------------------------------- */
+
+/* How many elements the block of an array in a memory has. */
+static size_t capacity_in(const model_array *a, int memory) {
+    return ha_array_capacity(a->array, model.context[memory_context(memory)].context);
+}
+
+/* Whether an access is open on it though it is too short for the array: then it stays where it is.
+ * That happens only where a call of the backend has failed. */
+static int is_short_in_use(const model_array *a, int memory) {
+    if (capacity_in(a, memory) >= a->is.size) return 0;
+    for (int i = 0; i < MODEL_ACCESSES; i++) {
+        const model_access *x = &model.access[i];
+        if (x->progress >= OPEN && &model.array[x->array] == a &&
+            x->locked.first < x->locked.last && model.context[x->context].memory == memory)
+            return 1;
+    }
+    return 0;
+}
+
+static int is_short_anywhere(const model_array *a) {
+    int is_short = 0;
+    for (int m = 0; m < model.memories; m++) is_short |= is_short_in_use(a, m);
+    return is_short;
+}
+
 static int is_valid_anywhere(const model_contents *is, size_t i) {
     int valid = 0;
     for (int m = 0; m < model.memories; m++) valid |= is->valid[m][i];
@@ -138,17 +164,18 @@ static int is_valid_anywhere(const model_contents *is, size_t i) {
 /* ---- what happens to the contents ---------------------------------------------------------- */
 
 /* Element i becomes valid in a memory, if it is anywhere; without a direct path by way of the
- * host. */
-static void bring_element(model_contents *is, size_t i, int memory) {
+ * host, if that has room. */
+static void bring_element(model_contents *is, size_t i, int memory, int host_has_room) {
     int direct = 0;
     if (is->valid[memory][i] || !is_valid_anywhere(is, i)) return;
     for (int m = 0; m < model.memories; m++) direct |= is->valid[m][i] && is_direct(m, memory);
-    if (!direct) is->valid[0][i] = 1;
+    if (!direct && host_has_room) is->valid[0][i] = 1;
     is->valid[memory][i] = 1;
 }
 
-static void bring(model_contents *is, ha_range r, int memory) {
-    for (size_t i = r.first; i < r.last; i++) bring_element(is, i, memory);
+static void bring(model_array *a, ha_range r, int memory) {
+    const int host_has_room = !is_short_in_use(a, 0);
+    for (size_t i = r.first; i < r.last; i++) bring_element(&a->is, i, memory, host_has_room);
 }
 
 /* r is written in a memory: valid there alone. */
@@ -191,6 +218,25 @@ static int is_held(int array) {
     return 0;
 }
 
+/* Whether r would need a longer block in place of one that is in use. context: -1: perhaps any. */
+static ha_status expect_room(const model_array *a, int context, ha_range r) {
+    if (context < 0) return is_short_anywhere(a) ? HA_ERR_BUSY : HA_OK;
+    const int memory = model.context[context].memory;
+    const size_t last = r.last == HA_END ? a->is.size : r.last;
+    ha_status status = HA_OK;
+    if (r.first >= last || last <= capacity_in(a, memory) || !is_short_in_use(a, memory))
+        return HA_OK;
+    for (int i = 0; i < MODEL_ACCESSES; i++) {
+        const model_access *x = &model.access[i];
+        if (x->progress == CLOSED || &model.array[x->array] != a ||
+            x->locked.first >= x->locked.last || model.context[x->context].memory != memory)
+            continue;
+        if (x->thread == model.current) return HA_ERR_CONFLICT;
+        status = HA_ERR_BUSY;
+    }
+    return status;
+}
+
 /* The table in harray/access.h. HA_ERR_BUSY: it would wait for another thread. */
 static ha_status expect_admission(int array, int context, ha_range r, int writes, int resizes) {
     ha_status status = HA_OK;
@@ -203,7 +249,7 @@ static ha_status expect_admission(int array, int context, ha_range r, int writes
         else if (x->writes || x->context != context || resizes || x->progress >= DETACHED)
             return HA_ERR_CONFLICT;
     }
-    return status;
+    return status == HA_OK ? expect_room(&model.array[array], context, r) : status;
 }
 
 /* ---- the caller's memory -------------------------------------------------------------------- */
@@ -275,7 +321,7 @@ static void apply_opening(const model_opening *o) {
     if (o->sets_size) set_size(&a->is, 0);
     if (o->sets_size) set_size(&a->is, o->size);
     const ha_range r = opening_range(o);
-    if (o->mode != HA_OVERWRITE) bring(&a->is, r, memory);
+    if (o->mode != HA_OVERWRITE) bring(a, r, memory);
     if (o->mode == HA_READ) return;
     claim(&a->is, r, memory);
     if (o->mode == HA_OVERWRITE) become_undefined(&a->is, r);

@@ -62,6 +62,7 @@ static void step_read_anywhere(void) {
     o.sets_size = 0;
     const ha_status wanted = expect_opening(&o);
     if (wanted == HA_ERR_BUSY) return; /* it would wait for another thread */
+    if (is_short_anywhere(&model.array[o.array])) return;
     note("read anywhere, otherwise: ");
     note_opening(&o, 0);
     world_may_wait();

@@ -72,8 +72,8 @@ static void step_between(const char *slot) {
     const uint32_t step = hb.step;
     const int me = model.current;
     if (model.nested || model.failed || between_rarity == 0 || !pick_one_in(between_rarity)) return;
-    const int records_fail = order_records_fail, fail_in = order_fail_in;
-    order_records_fail = order_fail_in = 0;
+    const int records_fail = order_records_fail, full = order_full, fail_in = order_fail_in;
+    order_records_fail = order_full = order_fail_in = 0;
     model.nested = 1;
     model_become((me + 1 + (int)pick(MODEL_THREADS - 1)) % MODEL_THREADS);
     for (uint32_t n = 1 + pick(3); n > 0 && !model.failed; n--) run_step(MIXED);
@@ -81,6 +81,7 @@ static void step_between(const char *slot) {
     note("\n          ");
     model.nested = 0;
     order_records_fail = records_fail;
+    order_full = full;
     order_fail_in = fail_in;
     hb.step = step;
 }

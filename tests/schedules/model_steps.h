@@ -101,6 +101,20 @@ static void note_range(ha_range r) {
 
 /* ---- opening and closing ------------------------------------------------------------------- */
 
+/* Where a block that is too short is in use, often more than it has is asked for. */
+static void prefer_beyond_short(model_opening *o) {
+    for (int i = 0; i < MODEL_ACCESSES; i++) {
+        const model_access *x = &model.access[i];
+        const model_array *a = &model.array[x->array];
+        if (x->progress < OPEN || !is_usable(a)) continue;
+        const int memory = model.context[x->context].memory;
+        if (!is_short_in_use(a, memory) || !pick_one_in(4)) continue;
+        o->array = x->array;
+        o->context = x->context;
+        if (!o->sets_size) o->locked = (ha_range){capacity_in(a, memory), HA_END};
+    }
+}
+
 static int pick_opening(model_opening *o) {
     const model_array *a = pick_array();
     if (a == NULL) return 0;
@@ -108,6 +122,7 @@ static int pick_opening(model_opening *o) {
     o->sets_size = o->mode == HA_OVERWRITE && pick(2);
     if (o->sets_size) o->size = pick(2) ? a->is.size : pick_size();
     o->locked = o->sets_size ? HA_WHOLE_ : pick_range(a);
+    prefer_beyond_short(o);
     return 1;
 }
 
@@ -223,20 +238,36 @@ static ha_status open_or_prefetch(model_access *x, const model_opening *o, int p
     return ha_open(&x->access, array, context, o->mode, o->locked.first, o->locked.last);
 }
 
-/* One call of the backend fails, if there are so many. */
+/* All memories are full, or one call of the backend fails, if there are so many. */
+static void choose_failure(void) {
+    order_full = (int)pick(2);
+    order_fail_in = order_full ? 0 : 1 + (int)pick(6);
+    if (order_full)
+        note("without memory: ");
+    else
+        note("call %d fails: ", order_fail_in);
+}
+
 static ha_status open_and_fail(model_access *x, const model_opening *o, int prefetch, int *failed) {
     model_array *a = &model.array[o->array];
     a->reserved = o->sets_size;
-    order_fail_in = 1 + (int)pick(6);
-    note("call %d fails: %s", order_fail_in, prefetch ? "as a prefetch, " : "");
+    choose_failure();
+    if (prefetch) note("as a prefetch, ");
     note_opening(o, 0);
     const ha_status got = open_or_prefetch(x, o, prefetch);
     *failed = order_fail_in == 0;
-    order_fail_in = 0;
+    order_full = order_fail_in = 0;
     a->reserved = 0;
     expect(got, !*failed || got == HA_OK || got == HA_ERR_MEMORY ? got : HA_ERR_BACKEND);
     if (!*failed && got != HA_OK) model_fail("step %u: nothing has failed", hb.step);
     return got;
+}
+
+/* A block that is too short for the array may serve what lies inside of it: so often that is asked for. */
+static void prefer_inside_short(model_opening *o) {
+    const model_array *a = &model.array[o->array];
+    const size_t capacity = capacity_in(a, model.context[o->context].memory);
+    if (!o->sets_size && capacity < a->is.size && pick(2)) o->locked = pick_inside(capacity);
 }
 
 /* When the opening fails, nothing has changed. */
@@ -245,7 +276,9 @@ static void step_failing_open(void) {
     model_access *x = free_access();
     model_opening o;
     int failed = 0;
-    if (model.sim || x == NULL || !pick_opening(&o) || expect_opening(&o) != HA_OK) return;
+    if (model.sim || x == NULL || !pick_opening(&o)) return;
+    prefer_inside_short(&o);
+    if (expect_opening(&o) != HA_OK) return;
     const int prefetch = o.mode == HA_READ && pick(2);
     *x = model_access_of(&o, OPENING);
     const ha_status got = open_and_fail(x, &o, prefetch, &failed);
@@ -384,7 +417,7 @@ static void step_prefetch(void) {
     note(" at %s", context_name(o.context));
     opening_may_wait(&o);
     *x = model_access_of(&o, wanted == HA_OK ? OPENING : CLOSED);
-    if (wanted == HA_OK) bring(&a->is, opening_range(&o), model.context[o.context].memory);
+    if (wanted == HA_OK) bring(a, opening_range(&o), model.context[o.context].memory);
     const ha_status got = ha_array_prefetch(a->array, model.context[o.context].context,
                                             o.locked.first, o.locked.last);
     x->progress = CLOSED;
@@ -405,7 +438,7 @@ static void step_sync(void) {
     note("sync array %d", o.array);
     world_may_wait();
     *x = model_access_of(&o, reads && wanted == HA_OK ? OPENING : CLOSED);
-    if (reads && wanted == HA_OK) bring(&model.array[o.array].is, opening_range(&o), 0);
+    if (reads && wanted == HA_OK) bring(&model.array[o.array], opening_range(&o), 0);
     expect(ha_sync(a->array), wanted);
     x->progress = CLOSED;
     if (!a->wrapped || wanted != HA_OK) return;
@@ -474,7 +507,7 @@ static void step_set(void) {
     model_array *a = pick_array();
     int contexts[MODEL_MEMORIES];
     const uint32_t value = ++model.last_value * 100;
-    if (a == NULL || a->is.size == 0) return;
+    if (a == NULL || a->is.size == 0 || is_short_anywhere(a)) return;
     const size_t i = pick((uint32_t)a->is.size);
     const int n = element_contexts(a, i, contexts);
     const ha_status wanted = expect_set(a, i, contexts, n);

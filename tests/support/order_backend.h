@@ -100,6 +100,7 @@ static int order_peers;         /* order:0 and order:1 reach each other; 2: the 
 static int order_capacity;      /* blocks, on the host and on each device */
 static size_t order_least_host; /* the host has no room for smaller blocks */
 static int order_records_fail;  /* no queue can record an event */
+static int order_full;          /* no memory hands out a block */
 static int order_fail_in;       /* n > 0: the n-th call from now on that can fail does */
 /* Called in the middle of calls, with the name of the slot: another thread comes between. */
 static void (*order_disturb)(const char *slot);
@@ -132,7 +133,7 @@ static void *order_real(const void *address) {
 static ha_status order_take(int *blocks, size_t bytes, const char *memory, uintptr_t distance,
                             void **address) {
     void *real = NULL;
-    if (*blocks >= order_capacity || order_fails()) return HA_ERR_MEMORY;
+    if (order_full || *blocks >= order_capacity || order_fails()) return HA_ERR_MEMORY;
     if (posix_memalign(&real, 64, bytes) != 0) return HA_ERR_MEMORY;
     memset(real, 0xA5, bytes); /* so that a value nobody wrote is not right by chance */
     *address = (void *)((uintptr_t)real + distance);
@@ -556,7 +557,7 @@ static HA_UNUSED int order_blocks(void) {
 static void order_reset(void) {
     memset(&hb, 0, sizeof hb);
     snprintf(hb.name[HB_HOST], sizeof hb.name[HB_HOST], "the host");
-    order_peers = order_shared = order_records_fail = order_fail_in = 0;
+    order_peers = order_shared = order_records_fail = order_full = order_fail_in = 0;
     order_least_host = 0;
     order_disturb = NULL;
     order_capacity = 1000;

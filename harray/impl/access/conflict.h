@@ -72,6 +72,7 @@ typedef struct ha_lock_request {
     const ha_memory *moves; /* the block there will be exchanged: every access to it is in the way;
                                NULL: none will */
     const ha_block *moved;  /* that block; once it has gone, nothing is in the way any more */
+    int widens;             /* it is exchanged for a longer one */
     const char *site;
 } ha_lock_request;
 
@@ -144,6 +145,9 @@ HA_IN_ ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const 
     const char *why, *advice = "";
     if (request->alone)
         why = "it has an open access";
+    else if (request->widens)
+        why = "its block there has no room for all elements since it has grown, and does not move "
+              "while this thread uses a part of it";
     else if (other->thread & HA_TOKEN_)
         why = "this thread keeps it locked";
     else if (other->writes)
@@ -154,6 +158,8 @@ HA_IN_ ha_status ha_fail_conflict(ha_array *a, const ha_blocker *blocker, const 
         why = "this thread reads it, and its block would have to change";
     if (other->thread & HA_TOKEN_)
         advice = "; end the token first";
+    else if (request->widens)
+        advice = "; close that first, or open all of it before";
     else if (request->moves && !other->writes)
         advice = "; open it at the device first, or create it there: its memory is then pinned";
     else if (other->writes && other->context != request->context && !request->alone)
@@ -228,7 +234,8 @@ HA_IN_ int ha_comes_first(const ha_waiter *o, const ha_waiter *mine,
     if (o->array != mine->array || o->number >= mine->number || o->trying) return 0;
     for (const ha_lock_request *its = o->requests; its; its = its->next)
         if (ha_excludes(its) != ha_excludes(request) &&
-            ha_overlap(mine->array->grid, its->range, request->range))
+            (its->moves == request->context->memory ||
+             ha_overlap(mine->array->grid, its->range, request->range)))
             return 1;
     return 0;
 }

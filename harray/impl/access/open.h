@@ -58,7 +58,7 @@ HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_ra
     if (in->memory != memory && !(in = ha_incarnation_find(a, memory))) return 0;
     *found = in;
     if (r.first >= r.last || !ha_all_valid(&in->valid, r)) return 0;
-    /* A block that is still to grow after a resize must not have an open access. */
+    /* A block that is still to grow after a resize grows first, if there is memory for that. */
     if (a->size > in->capacity || a->holders == a->holders_easy) return 0;
     if (in->ops.n && ha_has_conflict(&in->ops, locked, write, c)) return 0;
     if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
@@ -80,6 +80,7 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     h->site = ha_from(site);
     h->writes = write;
     h->overwrites = 0; /* not behind other queues */
+    h->on_short = 0;
     if (c->ops) {
         in->ops.promised++;
         h->since = ha_sequence(c);

@@ -129,6 +129,7 @@ HA_IN_ ha_lock_request ha_opening_lock_request(const ha_opening *o) {
                              .alone = o->alone,
                              .moves = o->moved ? o->context->memory : NULL,
                              .moved = o->moved,
+                             .widens = o->moved && o->widens,
                              .site = o->site};
 }
 
@@ -202,6 +203,8 @@ HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
         ha_holder_find(a, o->ticket)->overwrites = o->mode == HA_OVERWRITE;
         if (o->mode == HA_OVERWRITE) ha_write_errors_end(a, o->in, o->need);
     }
+    if (o->size > o->in->capacity && !ha_is_empty(o->range))
+        ha_holder_find(a, o->ticket)->on_short = 1;
     if (o->context->ops) ha_holder_find(a, o->ticket)->since = ha_sequence(o->context);
     ha_ops_prune(&o->in->ops, 1); /* so that the next opening may take the fast path */
     a->recent = o->in;

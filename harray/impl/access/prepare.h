@@ -28,8 +28,8 @@ HA_IN_ int ha_opening_is_mapped(const ha_opening *o) {
 HA_IN_ ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
     ha_incarnation *in = o->in;
-    const size_t n = o->size > in->capacity ? o->size : in->capacity;
     if (!in->block || o->replacement || ha_opening_is_mapped(o)) return HA_OK;
+    o->widens = 0;
     o->trouble = "the device cannot work on the caller's memory in place: pin it (for CUDA with "
                  "cuMemHostRegister or cudaHostRegister), or let the context copy: "
                  "ha_context_set_zero_copy(context, 0)";
@@ -43,15 +43,32 @@ HA_IN_ ha_status ha_opening_map(ha_opening *o, ha_attempt *attempt) {
     int shared = ha_opening_is_shared(a, o);
     ha_unlock(a);
     if (shared) o->moved = in->block;
-    return shared ? HA_RETRY_ALONE_ : ha_incarnation_renew(a, in, o->context, n, attempt);
+    return shared ? HA_RETRY_ALONE_
+                  : ha_incarnation_renew(a, in, o->context, in->capacity, attempt);
 }
 
+/* A block for the whole array. One that is too short since the array has grown serves what lies inside of it
+ * where there is no memory for a longer one; as long as it does, it does not move. */
 HA_IN_ ha_status ha_opening_block(ha_opening *o, ha_attempt *attempt) {
     ha_array *a = o->array;
-    if (!o->sets_size) return ha_incarnation_room(a, o->in, o->context, o->size, attempt);
-    /* The old values have to stay until nothing can fail any more. */
-    if (o->size <= o->in->capacity || o->replacement) return HA_OK;
-    return ha_incarnation_take(a, o->in, o->context, o->size, &o->replacement, attempt);
+    ha_incarnation *in = o->in;
+    if (o->size <= in->capacity || o->replacement) return HA_OK;
+    const int inside = ha_is_empty(o->need) || o->need.last <= in->capacity;
+    const int serves = in->block && inside && !o->sets_size;
+    if (ha_is_short_in_use(a, in)) {
+        if (serves) return HA_OK;
+        o->moved = in->block;
+        o->widens = 1;
+        return HA_RETRY_ALONE_;
+    }
+    /* Of what gets another size the old values have to stay until nothing can fail any more. What is opened
+     * together has one block. */
+    ha_status s = o->sets_size && !o->peers
+                      ? ha_incarnation_take(a, in, o->context, o->size, &o->replacement, attempt)
+                      : ha_incarnation_renew(a, in, o->context, o->size, attempt);
+    if (s != HA_ERR_MEMORY || !serves) return s;
+    ha_forget_note();
+    return HA_OK;
 }
 
 HA_IN_ ha_status ha_opening_room(ha_opening *o, ha_attempt *attempt) {
@@ -211,7 +228,7 @@ HA_IN_ ha_status ha_opening_fetch(ha_opening *o, ha_attempt *attempt) {
     if (ha_is_empty(o->need)) return HA_OK;
     ha_status s = ha_opening_look(o);
     if (!s) s = ha_opening_room(o, attempt);
-    if (s == HA_RETRY_ALONE_) s = HA_OK; /* whoever opens it there will exchange the block */
+    if (s == HA_RETRY_ALONE_ && !o->widens) s = HA_OK; /* who opens it there exchanges the block */
     return s ? s : ha_opening_bring(o, 0, attempt);
 }
 

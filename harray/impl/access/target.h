@@ -23,6 +23,7 @@ typedef struct ha_opening {
     int for_user;          /* who writes what has no value; else the engine has done that already */
     int alone;             /* refused while any access is open */
     const ha_block *moved; /* has to be exchanged: no other access to it may be open; NULL: none */
+    int widens;            /* for a longer one */
     ha_range need;         /* within the size */
     uint64_t ticket;
     uint64_t group; /* the first ticket of those that are opened together */

@@ -146,6 +146,7 @@ HA_IN_ ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int tr
         if (part[i].request.moves) moves = part[i].request;
         part[i].request.moves = i == first ? moves.moves : NULL;
         part[i].request.moved = moves.moved;
+        part[i].request.widens = moves.widens;
     }
     ha_status s = ha_admit_all(part[first].opening.array, &part[first].request, trying,
                                t->operation, &ticket, &refused);

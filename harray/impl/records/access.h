@@ -15,12 +15,15 @@ ha_status ha_records_close_(ha_records_access *x) {
     if (!s) s = ha_records_not_open(x, "ha_records_close");
     if (s) return s;
     ha_access *part = ha_records_parts(x);
+    const ha_record *record = x->mapping->record;
+    const ha_unnamed unnamed = ha_named_close(x->mapping, x->context, part);
     for (int i = 0; i < x->parts_ && !s; i++) s = ha_close_(&part[i]); /* all are one thread's */
     if (s) return s;
+    if (unnamed.what) s = ha_named_fail(x->records, record, &unnamed);
     if (x->more_) HARRAY_FREE(x->more_);
     x->more_ = NULL;
     memset(x, 0, offsetof(ha_records_access, part_)); /* parts that are closed say so themselves */
-    return HA_OK;
+    return s;
 }
 
 ha_status ha_records_run_(ha_function f, ha_records_access *x, const void *argument, size_t bytes,

@@ -13,6 +13,7 @@
  *     transfer.h        a box from memory to memory
  *     handle.h          what users hold
  *     access_spec.h     what a text asks for
+ *     named.h           whether what was touched was named, with HARRAY_DEBUG
  *     open.h            opening accesses
  *     access.h          what is done with them; moving without one
  *     create.h          making, freeing
@@ -27,6 +28,7 @@
 #include "state.h"
 #include "placement.h"
 #include "access_spec.h"
+#include "named.h"
 #include "open.h"
 #include "access.h"
 #include "patterns.h"

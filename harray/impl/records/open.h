@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_RECORDS_OPEN_H
 
 #include "access_spec.h"
+#include "named.h"
 #include "../../records.h"
 #include "../ndarray/all.h"
 
@@ -226,6 +227,8 @@ HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
     x->context = opening->context;
     x->parts_ = (int)opening->n;
     if (!fast) ha_records_show(x, opening->array);
+    ha_named_open(opening->array, x->mapping, x->context, opening->range, opening->mode,
+                  opening->n);
     return HA_OK;
 }
 

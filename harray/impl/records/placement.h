@@ -8,6 +8,16 @@
 /* Bytes to which each blob is aligned in a block, and blocks by every backend. No layout asks for more. */
 enum { HA_BLOB_ALIGNMENT = 64 };
 
+/* named.h: what accesses have named of each leaf, as long as one is open. */
+typedef struct ha_named {
+    uint64_t open; /* accesses */
+    int queued;    /* some were a queue's */
+    struct ha_named_field {
+        ha_tally before; /* what was counted until the first of these accesses */
+        int how;
+    } leaf[];
+} ha_named;
+
 /* What all records have in one memory. Made when it is first needed; goes with the array, or for
  * another one while nobody uses the array. Lists and tables change under the array's lock. */
 struct ha_placement {
@@ -24,6 +34,7 @@ struct ha_placement {
     void **none;      /* NULLs: what users of no records get, whom the lock does not keep in step */
     uintptr_t shift;  /* the distance between both */
     struct ha_kept_view *views; /* that were made of it */
+    ha_named *named;            /* named.h; NULL: nothing is compared */
 };
 
 /* A view of a placement, for whoever opens the next one of its type. */
@@ -131,7 +142,9 @@ HA_IN_ ha_status ha_placement_place(ha_placement *p) {
 /* Takes the mapping over, also when it fails. NULL: no memory. */
 HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, int copied) {
     const size_t blobs = (size_t)m->blobs;
-    const size_t bytes = sizeof(ha_placement) + blobs * (sizeof(size_t) + 3 * sizeof(void *));
+    const size_t counted = HA_DEBUGGING_ && m->counts ? (size_t)m->counts->leaves : 0;
+    const size_t before = sizeof(ha_placement) + blobs * (sizeof(size_t) + 3 * sizeof(void *));
+    const size_t bytes = before + sizeof(ha_named) + counted * sizeof(struct ha_named_field);
     ha_placement *p = (ha_placement *)HARRAY_MALLOC(bytes);
     if (!p) {
         if (copied)
@@ -148,6 +161,7 @@ HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, i
     p->blob = (void **)(void *)(p->start + blobs);
     p->shown = p->blob + blobs;
     p->none = p->shown + blobs;
+    if (counted) p->named = (ha_named *)(void *)(p->none + blobs);
     if (ha_placement_place(p) == HA_OK) return p;
     ha_placement_free(p);
     return NULL;

@@ -30,9 +30,11 @@ typedef struct ha_holder {
     ha_context *context;
     const char *site;
     int writes;
-    int overwrites;  /* open, and began with no values: none that it has can be lost by others */
-    uint64_t since;  /* open on a device: its epoch then */
-    uint64_t opened; /* when, if the array is watched; else undefined */
+    uint16_t
+        overwrites;    /* open, and began with no values: none that it has can be lost by others */
+    uint16_t on_short; /* open, on a block that is shorter than the array */
+    uint64_t since;    /* open on a device: its epoch then */
+    uint64_t opened;   /* when, if the array is watched; else undefined */
 } ha_holder;
 
 struct ha_array {

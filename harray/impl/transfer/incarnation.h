@@ -164,6 +164,16 @@ HA_IN_ ha_status ha_incarnation_renew(ha_array *a, ha_incarnation *in, ha_contex
     return HA_OK;
 }
 
+/* Whether accesses are open on a block that is too short for the array, so that it must not move. */
+HA_IN_ int ha_is_short_in_use(ha_array *a, const ha_incarnation *in) {
+    int in_use = 0;
+    ha_lock(a);
+    for (uint32_t i = 0; i < a->holders; i++)
+        in_use |= a->holder[i].on_short && a->holder[i].context->memory == in->memory;
+    ha_unlock(a);
+    return in_use;
+}
+
 HA_IN_ ha_status ha_incarnation_room(ha_array *a, ha_incarnation *in, ha_context *c, size_t n,
                                      ha_attempt *attempt) {
     return n <= in->capacity ? HA_OK : ha_incarnation_renew(a, in, c, n, attempt);

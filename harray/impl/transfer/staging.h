@@ -103,7 +103,8 @@ HA_IN_ ha_status ha_staging_host(ha_array *a, ha_context *c, ha_incarnation **ho
                                  ha_attempt *attempt) {
     *host = ha_incarnation_add(a, &ha_host_memory);
     if (!*host) return HA_ERR_MEMORY;
-    ha_status s = ha_incarnation_room(a, *host, c, a->size, attempt);
+    ha_status s = ha_is_short_in_use(a, *host) ? HA_ERR_MEMORY
+                                               : ha_incarnation_room(a, *host, c, a->size, attempt);
     if (s != HA_ERR_MEMORY) return s;
     ha_forget_note();
     *host = NULL;
