@@ -27,6 +27,13 @@ HA_VIEW(plane, atom, 2, HA_ANY)
 HA_RECORDS(plane_atoms, plane);
 HA_VIEW(blocks, atom, 2, HA_AOSOA(8, HA_ROWS))
 HA_RECORDS(block_atoms, blocks);
+typedef struct couple {
+    double a, b;
+} couple;
+#define couple_FIELDS (double, a), (double, b)
+HA_RECORD(couple)
+HA_VIEW(pairs, couple, 1, HA_ANY)
+HA_RECORDS(couples, pairs);
 
 enum { N = 20 };
 
@@ -638,6 +645,7 @@ int main(int argc, char **argv) {
         CASE(views_of_some_layouts),
         CASE(constant_memory),
         CASE(adopted_memory_used_elsewhere),
+        CASE(misaligned_memory_loses_nothing),
         CASE(memory_of_one_array_at_a_time),
         CASE(resizing_keeps_values),
         CASE(freed),

@@ -245,8 +245,8 @@ TEST(never_written_moves_nothing) {
     free_atoms(&r);
 }
 
-static int fits_never(ha_fitting *f, const ha_mapping *mapping) {
-    assert_non_null(mapping);
+static int fits_never(ha_fitting *f, const ha_placement *p) {
+    assert_non_null(p);
     (void)f;
     return 0;
 }
