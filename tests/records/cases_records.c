@@ -635,6 +635,7 @@ int main(int argc, char **argv) {
         CASE(an_overwrite_that_does_not_fit_any_more),
         CASE(no_records_of_some),
         CASE(the_queue_of_the_caller_goes),
+        CASE(ranges_beyond_all_indices),
         CASE(copies_that_are_forbidden),
         CASE(nobody_else_closes_it),
         CASE(functions_on_queues_open_nothing),
