@@ -663,6 +663,7 @@ int main(int argc, char **argv) {
         CASE(no_resize_while_somebody_is_about_to_open),
         CASE(no_end_while_somebody_uses_the_handle),
         CASE(told_when_the_handle_is_free_again),
+        CASE(arrays_end_while_nobody_takes_their_blocks),
         CASE(threads_with_a_field_each),
         CASE(neighbours_in_a_record_are_left_alone),
         CASE(pieces_are_where_they_were),

@@ -316,4 +316,26 @@ TEST(told_when_the_handle_is_free_again) {
     free_atoms(&r);
 }
 
+static int ended, ended_busy;
+
+static void note_end(ha_array *a) {
+    ended++;
+    ended_busy += a->busy != 0;
+    ha_records_end(a);
+}
+
+/* Its blocks are given back without its lock: whoever needs room must not take them as unused ones. */
+TEST(arrays_end_while_nobody_takes_their_blocks) {
+    atoms r = made_at(M1);
+    ended = ended_busy = 0;
+    ha_records_state_of(r.records->array)->ops.end = note_end;
+    SUCCEEDS(atoms_resize(r, N + 1));
+    assert_true(ended == 1 && ended_busy == 1);
+    SUCCEEDS(atoms_resize(r, N));
+    expect_atoms(r, 0);
+    ha_records_state_of(r.records->array)->ops.end = note_end;
+    free_atoms(&r);
+    assert_true(ended == 2 && ended_busy == 2);
+}
+
 #endif

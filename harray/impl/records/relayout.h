@@ -291,7 +291,7 @@ HA_IN_ ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
     }
     s = ha_records_take_values(b, a, attempt);
     if (!s) s = ha_records_replace(r, a, b);
-    ha_busy_end(a);
+    if (s) ha_busy_end(a); /* else it ends busy: who looks for unused blocks leaves its own alone */
     ha_array_destroy(s ? b : a);
     if (!s || s == HA_RETRY_) return s;
     return ha_fail(s, operation, "%s: records %s: no room for as many", site, ha_label_of(a).text);
