@@ -52,9 +52,8 @@
  *     HARRAY_STATIC_TLS
  *         In a shared library that is linked, not dlopened: accesses open some nanoseconds faster.
  *
- * It prints nothing (unless HARRAY_VERBOSE asks), never aborts or exits, installs no signal handler
- * (but with HARRAY_DEBUG, and for functions on strict simulated devices) and no atexit function. Threads must not be cancelled (pthread_cancel)
- * inside its calls. Linux, gcc or clang; the implementation is C11, not C++.
+ * What it does to your process (signals, aborting, cancelled threads, fork): docs/using.md. Linux, gcc or
+ * clang; the implementation is C11, not C++.
  *
  * MIT licence; see LICENSE. */
 /* clang-format on */
