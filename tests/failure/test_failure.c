@@ -47,8 +47,6 @@ static void enqueue_big(ha_context *c) {
 }
 
 static void play_contexts(void) {
-    ha_type type = {NULL, 0};
-    SURELY(ha_type_find("double", &type));
     set_options();
     STEP(NULL, NULL, ha_backend_register(&faulty_sim));
     STEP(NULL, NULL, ha_backend_register(&faulty_private));
