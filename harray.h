@@ -20,41 +20,23 @@
  * topic, and the header of each. backends/backend.h is the manual for adding a device.
  *
  * Before including, every file may define (all files of a library the same)
- *     HARRAY_PREFIX
- *         Goes in front of every external name: with -DHARRAY_PREFIX=mylib_ the linker sees
- *         mylib_ha_host. Names in the source stay. So a library can have its own harray inside
- *         without knowing who else has. (Compiling it with -fvisibility=hidden does the same for a
- *         shared library.)
+ *     HARRAY_PREFIX           goes in front of every external name; names in the source stay
  * and the one implementation file may define
- *     HARRAY_EXPORT
- *         With -fvisibility=hidden: the functions of harray are visible all the same.
- *     HARRAY_STATIC
- *         For programs of which one file uses harray: its functions are that file's own, and those
- *         that it does not call are not compiled (docs/costs.md says what that saves).
+ *     HARRAY_STATIC           it is the only file that uses harray: functions are its own
+ *     HARRAY_EXPORT           with -fvisibility=hidden: harray's functions are visible all the same
+ *     HARRAY_DEBUG            protects what is not open (docs/debugging.md); also for other files
+ *     HARRAY_NO_CUDA          leaves the CUDA backend out, and with it dlopen
+ *     HARRAY_NO_SIMD          converts and copies by portable code alone: slower, compiled sooner
  *     HARRAY_MALLOC(size), HARRAY_REALLOC(pointer, size), HARRAY_FREE(pointer)
- *         All three or none, as the standard's, from any thread. They serve the library's own
- *         records, not the arrays' elements (those come from the backends).
- *     HARRAY_DEBUG
- *         For finding mistakes. What is closed is protected: a pointer kept past its access, a
- *         write through a read access, a write behind the end, host code that touches device
- *         memory, an array used after it was freed: each is told with the array and the places in
- *         your source (on stderr; the last one as HA_ERR_STATE), and then ends as it would have.
- *         Host arrays take whole pages and are neither cached nor pinned, opening costs
- *         microseconds, a handler for SIGSEGV and SIGBUS is installed, which calls the one before
- *         it. docs/debugging.md says what it does not see.
- *     HARRAY_NO_CUDA
- *         Leaves the CUDA backend out, and with it dlopen: there are no contexts "cuda:0".
- *     HARRAY_NO_SIMD
- *         Whole arrays of half and bfloat16 are converted, and whole views of records copied and
- *         added, by portable code alone: slower, and compiled in less time.
+ *                             as the standard's, all three or none, from any thread: memory for the
+ *                             library's own records, not for elements (the backends have that)
  *     HARRAY_DLOPEN(name), HARRAY_DLSYM(library, symbol), HARRAY_DLERROR()
- *         All three or none, as dlopen, dlsym and dlerror: how the CUDA driver is found.
- *     HARRAY_STATIC_TLS
- *         In a shared library that is linked, not dlopened: accesses open some nanoseconds faster.
+ *                             as dlopen's family, all three or none: how the CUDA driver is found
+ *     HARRAY_STATIC_TLS       in a linked, not dlopened shared library: accesses open sooner
+ * docs/using.md says more of each.
  *
- * It prints nothing (unless HARRAY_VERBOSE asks), never aborts or exits, installs no signal handler
- * (but with HARRAY_DEBUG, and for functions on strict simulated devices) and no atexit function. Threads must not be cancelled (pthread_cancel)
- * inside its calls. Linux, gcc or clang; the implementation is C11, not C++.
+ * What it does to your process (signals, aborting, cancelled threads, fork): docs/using.md. Linux, gcc or
+ * clang; the implementation is C11, not C++.
  *
  * MIT licence; see LICENSE. */
 /* clang-format on */

@@ -321,8 +321,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 
 /* HARRAY(T) looks at HA_PREMADE_T_: when that is a macro, the type is ready-made. Behind that: the
  * C type, and the element type known at run time. */
-#define HA_SECOND__(a, b, ...) b
-#define HA_SECOND_(...) HA_SECOND__(__VA_ARGS__, define, ~)
+#define HA_SECOND_OF_(a, b, ...) b
+#define HA_SECOND_(...) HA_SECOND_OF_(__VA_ARGS__, define, ~)
 #define HA_HARRAY_define_(T) HARRAY_NAMED(T, T)
 #define HA_HARRAY_made_(T) struct ha_semicolon_
 #define HA_HARRAY_boolean_(T) HARRAY_NAMED(bool, T)

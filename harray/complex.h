@@ -2,7 +2,7 @@
  * consecutive reals), in a form that C, C++ and device compilers all accept, and arithmetic on them that
  * is the same text for all.
  *
- * Products are by the formula of school: without C's Annex G, where an infinity times a NaN may still be
+ * Products are by the textbook formula: without C's Annex G, where an infinity times a NaN may still be
  * infinite, and a compiler may fuse a multiplication and an addition as in any other expression.
  * Quotients are in detail/complex_div.h. The absolute value is hypot, which C programs link with -lm. */
 #ifndef HARRAY_COMPLEX_H

@@ -138,7 +138,7 @@ HA_API ha_context *ha_context_current(void);
 /* HA_ON(ctx) { … } else { … }: inside the block, NULL as a context means ctx. Per thread; nests;
  * left by any way out of the block (`break` leaves the block). The else branch runs instead when
  * ctx is NULL, so HA_ON(ha_context_find("cuda:0")) does not fall back to the host in silence. */
-#define HA_ON(ctx) HA_ON_(ctx, HA_NAME_(ha_on_, __COUNTER__))
+#define HA_ON(ctx) HA_ON_(ctx, HA_JOIN_(ha_on_, __COUNTER__))
 #define HA_ON_(ctx, s)                                                                             \
     for (ha_scope_ s __attribute__((__cleanup__(ha_on_end_))) = ha_on_begin_(ctx); s.once;         \
          s.once = 0)                                                                               \

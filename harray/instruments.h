@@ -23,7 +23,7 @@
  * memories fails instead with HA_ERR_TRANSFER, naming the array, both memories and the size, and
  * changes nothing: opening, ha_array_get/set, prefetch, sync. Copies inside one memory are allowed,
  * and giving a new array its values. Nests; any way out of the block leaves it. */
-#define HA_NO_TRANSFERS HA_NO_TRANSFERS_(HA_NAME_(ha_no_transfers_, __COUNTER__))
+#define HA_NO_TRANSFERS HA_NO_TRANSFERS_(HA_JOIN_(ha_no_transfers_, __COUNTER__))
 #define HA_NO_TRANSFERS_(s)                                                                        \
     for (int s __attribute__((__cleanup__(ha_no_transfers_end_))) = ha_no_transfers_begin_(); s;   \
          s = 0)

@@ -368,10 +368,10 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
 #define HA_NDARRAY_LOWER_7_(n) HA_NDARRAY_BETWEEN_(n, 7, 6)
 #define HA_NDARRAY_LOWER_8_(n) HA_NDARRAY_BETWEEN_(n, 8, 7)
 
-#define HA_THIRD__(a, b, c, ...) c
-#define HA_THIRD_(...) HA_THIRD__(__VA_ARGS__, ~)
-#define HA_FOURTH__(a, b, c, d, ...) d
-#define HA_FOURTH_(...) HA_FOURTH__(__VA_ARGS__, ~)
+#define HA_THIRD_OF_(a, b, c, ...) c
+#define HA_THIRD_(...) HA_THIRD_OF_(__VA_ARGS__, ~)
+#define HA_FOURTH_OF_(a, b, c, d, ...) d
+#define HA_FOURTH_(...) HA_FOURTH_OF_(__VA_ARGS__, ~)
 
 /* ---- ready-made ------------------------------------------------------------------------------ */
 

@@ -44,7 +44,7 @@ static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const
  * HA_FROM(HA_SITE) HA_CHECK(harray_double_resize(x, 5)). `site` is a text that stays, such as HA_SITE.
  * Of several around each other the outermost counts. Left by any way out of the block (`break` leaves
  * the block). */
-#define HA_FROM(site) HA_FROM_(site, HA_NAME_(ha_from_, __COUNTER__))
+#define HA_FROM(site) HA_FROM_(site, HA_JOIN_(ha_from_, __COUNTER__))
 #define HA_FROM_(site, s)                                                                          \
     for (ha_from_scope_ s __attribute__((__cleanup__(ha_from_end_))) = ha_from_begin_(site);       \
          s.once; s.once = 0)
@@ -54,9 +54,6 @@ typedef struct ha_from_scope_ {
 } ha_from_scope_;
 HA_API ha_from_scope_ ha_from_begin_(const char *site);
 HA_API void ha_from_end_(ha_from_scope_ *scope);
-
-#define HA_NAME__(a, b) a##b
-#define HA_NAME_(a, b) HA_NAME__(a, b)
 
 /* Prints the kept error and aborts, if there is one: the one check at the end of a run of calls. */
 #define HA_CHECK_ERRORS() ha_check_errors_(HA_SITE)

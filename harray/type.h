@@ -37,8 +37,4 @@ static inline HA_UNUSED ha_type ha_type_of_(const char *name, size_t size) {
     X(c64, ha_c64)                                                                                 \
     X(c128, ha_c128)
 
-/* Looks up a ready-made type by its name ("float", "half", "int32_t", …): for arrays whose type is
- * known at run time only. HA_ERR_NOT_FOUND when there is none; *type is then untouched. */
-HA_API HA_MUST_CHECK ha_status ha_type_find(const char *name, ha_type *type);
-
 #endif

@@ -135,7 +135,7 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
         for (int ha_j = 0; ha_j < HA_TO_(int, V##_pointers_); ha_j++) {                            \
             const uintptr_t ha_p = HA_NUMBER_(ha_v.blob[ha_j]);                                    \
             if (ha_p - ha_first < ha_bytes)                                                        \
-                ha_v.blob[ha_j] = HA_POINTER_(char, HA_ADDRESS_(ha_p + ha_shift));                 \
+                ha_v.blob[ha_j] = HA_CAST_(char *, HA_ADDRESS_(ha_p + ha_shift));                  \
         }                                                                                          \
         return ha_v;                                                                               \
     }                                                                                              \
@@ -169,7 +169,7 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
              ha_j++)                                                                               \
             ha_v.blob[ha_j] = ha_leaf_at[ha_j];                                                    \
         if (ha_found.structs != HA_NULL_) ha_v.blob[V##_struct_] = ha_found.structs;               \
-        if (HA_TO_(int, V##_counting_)) ha_v.blob[V##_last_] = HA_POINTER_(char, ha_m->counts);    \
+        if (HA_TO_(int, V##_counting_)) ha_v.blob[V##_last_] = HA_CAST_(char *, ha_m->counts);     \
         if (HA_TO_(int, V##_kind_) < 0) memcpy(ha_v.stride, ha_stride, sizeof ha_v.stride);        \
         return ha_v;                                                                               \
     }                                                                                              \

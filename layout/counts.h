@@ -117,7 +117,7 @@ HA_FN void ha_tally_(void *counts, ptrdiff_t leaf, int what, bool by_leaf, ptrdi
 #ifdef __CUDA_ARCH__
     (void)counts, (void)leaf, (void)what, (void)by_leaf, (void)from, (void)size;
 #else
-    ha_counts *const c = HA_POINTER_(ha_counts, counts);
+    ha_counts *const c = HA_CAST_(ha_counts *, counts);
     if (c == HA_NULL_) return;
     ha_tally_leaf_(c, leaf, what, 1);
     if (by_leaf)
@@ -159,15 +159,15 @@ HA_HOST_FN_ size_t ha_counts_bytes_(ha_counts_plan_ p) {
 /* Counters in a memory of that size that is all zeros. Where blobs end and leaves lie is still to be
  * said. */
 HA_HOST_FN_ ha_counts *ha_counts_in_(void *memory, const ha_record *record, ha_counts_plan_ p) {
-    ha_counts *const c = HA_POINTER_(ha_counts, memory);
+    ha_counts *const c = HA_CAST_(ha_counts *, memory);
     c->record = record;
     c->leaves = p.counted ? HA_TO_(int64_t, p.leaves) : 0;
     c->granularity = p.granularity;
     c->blobs = p.granularity != 0 ? HA_TO_(int64_t, p.blobs) : 0;
-    c->leaf = HA_POINTER_(ha_tally, c + 1);
-    c->place = HA_POINTER_(ha_heat_place_, c->leaf + p.leaves);
-    c->blob = HA_POINTER_(ha_heat, c->place + p.leaves);
-    if (p.blobs > 0) c->blob[0].touched = HA_POINTER_(uint64_t, c->blob + p.blobs);
+    c->leaf = HA_CAST_(ha_tally *, c + 1);
+    c->place = HA_CAST_(ha_heat_place_ *, c->leaf + p.leaves);
+    c->blob = HA_CAST_(ha_heat *, c->place + p.leaves);
+    if (p.blobs > 0) c->blob[0].touched = HA_CAST_(uint64_t *, c->blob + p.blobs);
     return c;
 }
 

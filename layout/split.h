@@ -40,8 +40,8 @@ HA_HOST_FN_ ha_split_counts_ ha_split_counts_of_(ha_plan_ first, size_t first_pl
 HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
                                          ha_split_counts_ s) {
     ha_counts *const all = ha_counts_in_(memory, record, s.both);
-    ha_counts *const second = HA_POINTER_(ha_counts,
-                                          HA_POINTER_(char, memory) + ha_counts_bytes_(s.both));
+    ha_counts *const second = HA_CAST_(ha_counts *,
+                                       HA_CAST_(char *, memory) + ha_counts_bytes_(s.both));
     ha_view_counted_(all, s.plan[0], s.places[0], 0, 0);
     ha_view_counted_(all, s.plan[1], s.places[1], s.leaves, s.blobs);
     *second = *all;
@@ -113,12 +113,12 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
     } \
     HA_HOST_FN_ V V##_counting_in_(V ha_v, void *ha_m) { \
         if (HA_TO_(int, V##_first__flags_) < HA_COUNTED_ || ha_m == HA_NULL_) return ha_v; \
-        ha_v.first.blob[V##_first__last_] = HA_POINTER_(char, ha_m); \
-        ha_v.second.blob[V##_second__last_] = HA_POINTER_(char, ha_split_counted_(ha_m, &V##_named_, V##_split_counts_(ha_v))); \
+        ha_v.first.blob[V##_first__last_] = HA_CAST_(char *, ha_m); \
+        ha_v.second.blob[V##_second__last_] = HA_CAST_(char *, ha_split_counted_(ha_m, &V##_named_, V##_split_counts_(ha_v))); \
         return ha_v; \
     } \
     HA_HOST_FN_ ha_counts *V##_counts_(V ha_v) { \
-        return HA_TO_(int, V##_first__counting_) ? HA_POINTER_(ha_counts, ha_v.first.blob[V##_first__last_]) : HA_NULL_; \
+        return HA_TO_(int, V##_first__counting_) ? HA_CAST_(ha_counts *, ha_v.first.blob[V##_first__last_]) : HA_NULL_; \
     }
 
 #define HA_IS_RANK_(x) HA_IS_PAREN_2_2_(HA_VARIANT_(HA_RANK_, x), 0)

@@ -53,11 +53,13 @@
 
 #define HA_MUST_CHECK __attribute__((__warn_unused_result__))
 #define HA_UNUSED __attribute__((__unused__))
-#define HA_STRING__(x) #x
-#define HA_STRING_(x) HA_STRING__(x)
-#define HA_VARIANT__(name, which) name##which##_
-#define HA_VARIANT_(name, which) HA_VARIANT__(name, which) /* of HA_NAME_ and 2: HA_NAME_2_ */
-#define HA_SITE __FILE__ ":" HA_STRING_(__LINE__)          /* a call site, as text */
+#define HA_QUOTED_(x) #x
+#define HA_STRING_(x) HA_QUOTED_(x)
+#define HA_JOINED_(a, b) a##b
+#define HA_JOIN_(a, b) HA_JOINED_(a, b)
+#define HA_VARIANT_OF_(name, which) name##which##_
+#define HA_VARIANT_(name, which) HA_VARIANT_OF_(name, which) /* of HA_PATH_ and 2: HA_PATH_2_ */
+#define HA_SITE __FILE__ ":" HA_STRING_(__LINE__)            /* a call site, as text */
 
 /* 0 is success. Every other value has a stable name, which harray's ha_status_name() gives. */
 typedef enum ha_status {

@@ -198,7 +198,7 @@
         if (HA_TO_(int, V##_kind_) == HA_FIELDS_) \
             ha_field_leaves_(V##_plan_(), ha_bs, ha_v.blob); \
         else \
-            for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) ha_v.blob[ha_j] = HA_POINTER_(char, ha_bs[ha_j]); \
+            for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) ha_v.blob[ha_j] = HA_CAST_(char *, ha_bs[ha_j]); \
         if (HA_TO_(int, V##_flags_) & HA_SINGLE_) \
             ha_single_(V##_plan_(), ha_places_checked_(V##_shape_(ha_v)), ha_v.blob[0], ha_v.blob); \
         if (HA_TO_(int, V##_kind_) < 0) ha_leaf_strides_(V##_plan_(), ha_v.stride); \
@@ -220,11 +220,11 @@
         const size_t ha_places = ha_places_checked_(V##_shape_(ha_v)); \
         if (HA_TO_(int, V##_flags_) < HA_COUNTED_ || ha_m == HA_NULL_) return ha_v; \
         ha_view_counted_(ha_counts_in_(ha_m, &R##_record, ha_view_counts_(V##_plan_(), ha_places)), V##_plan_(), ha_places, 0, 0); \
-        ha_v.blob[V##_last_] = HA_POINTER_(char, ha_m); \
+        ha_v.blob[V##_last_] = HA_CAST_(char *, ha_m); \
         return ha_v; \
     } \
     HA_HOST_FN_ ha_counts *V##_counts_(V ha_v) { \
-        return HA_TO_(int, V##_counting_) ? HA_POINTER_(ha_counts, ha_v.blob[V##_last_]) : HA_NULL_; \
+        return HA_TO_(int, V##_counting_) ? HA_CAST_(ha_counts *, ha_v.blob[V##_last_]) : HA_NULL_; \
     }
 
 /* What users call, of V_empty_, V_blob_bytes_ and V_placed_. */
@@ -251,7 +251,7 @@
     } \
     HA_ONCE_FN_ V V##_in(void *ha_m, HA_INDICES_##D##_(ha_n)) { \
         void *ha_b[V##_blobs]; \
-        char *ha_next = ha_next_line_(HA_POINTER_(char, ha_m)); \
+        char *ha_next = ha_next_line_(HA_CAST_(char *, ha_m)); \
         for (int ha_j = 0; ha_j < HA_TO_(int, V##_blobs); ha_j++) { \
             ha_b[ha_j] = ha_next; \
             ha_next += ha_whole_lines_(V##_bytes(ha_j, HA_GIVEN_##D##_(ha_n))); \
@@ -261,7 +261,7 @@
     HA_HOST_FN_ V V##_new(HA_INDICES_##D##_(ha_n)) { \
         V ha_v = V##_empty_(HA_ALL_FOUR_##D##_(ha_n, 1)); \
         const size_t ha_room = V##_room(HA_GIVEN_##D##_(ha_n)), ha_more = V##_counts_bytes_(ha_v); \
-        char *const ha_m = HA_POINTER_(char, ha_blob_new_(ha_plus_(ha_room, ha_more))); \
+        char *const ha_m = HA_CAST_(char *, ha_blob_new_(ha_plus_(ha_room, ha_more))); \
         if (ha_m != HA_NULL_) \
             ha_v = V##_counting_in_(V##_in(ha_m, HA_GIVEN_##D##_(ha_n)), ha_more ? ha_m + ha_room : HA_NULL_); \
         ha_v.memory = ha_m; \
@@ -294,7 +294,7 @@
         ptrdiff_t ha_k = 0; \
         HA_ELEMENT_NUMBER_(__VA_ARGS__) \
         if (ha_as == HA_AOS_ || ha_as == HA_ONE_) \
-            ha_p = HA_BYTES_(&HA_POINTER_(R, ha_v.blob[V##_struct_])[ha_as == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
+            ha_p = HA_BYTES_(&HA_CAST_(R *, ha_v.blob[V##_struct_])[ha_as == HA_ONE_ ? 0 : ha_spot.block + ha_spot.lane].M(__VA_ARGS__)); \
         else \
             ha_p = ha_address_(ha_v.blob, ha_v.stride, ha_as, HA_CHOICE_(V, V##_lanes_, ha_v.lanes), sizeof(R##_packed_), \
                            HA_OFFSET_(R##_packed_, name), HA_OFFSET_(R##_leaf_, name), ha_k, HA_ELEMENTS_(__VA_ARGS__), sizeof(T), ha_spot); \
@@ -332,10 +332,10 @@
 /* What users call, of V_name_spot_ and V_name_type_. */
 #define HA_FIELD_ACCESS_(V, T, name, parameters, arguments) \
     HA_FN V##_##name##_type_ *V##_##name(V ha_v, ha_cursor ha_c HA_BARE_ parameters) { \
-        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_v, HA_POINTER_TO_, ha_c HA_BARE_ arguments)); \
+        return HA_CAST_(V##_##name##_type_ *, V##_##name##_spot_(ha_v, HA_POINTER_TO_, ha_c HA_BARE_ arguments)); \
     } \
     HA_FN const V##_##name##_type_ *V##_const_##name(V##_const ha_w, ha_cursor ha_c HA_BARE_ parameters) { \
-        return HA_POINTER_(V##_##name##_type_, V##_##name##_spot_(ha_w.view, HA_READ_, ha_c HA_BARE_ arguments)); \
+        return HA_CAST_(V##_##name##_type_ *, V##_##name##_spot_(ha_w.view, HA_READ_, ha_c HA_BARE_ arguments)); \
     } \
     HA_FN T V##_##name##_get(V ha_v, ha_cursor ha_c HA_BARE_ parameters) { \
         T ha_x; \

@@ -1,5 +1,5 @@
 /* Quotients of complex numbers: right to a few last places of the greater part wherever the parts can
- * be represented, which the formula of school is not: c*c + d*d overflows from 10^154 on.
+ * be represented, which the textbook formula is not: c*c + d*d overflows from 10^154 on.
  *
  * The algorithm is that of M. Baudin and R. L. Smith, "A robust complex division in Scilab"
  * (arXiv:1210.4539, 2012): R. L. Smith's of 1962, with the operands scaled first when they are near

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../status.h"
 #include "assert.h"
 #include "number.h"
 
@@ -23,21 +24,6 @@ typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear
 #define HA_ONCE_FN_ HA_FN
 #else
 #define HA_ONCE_FN_ HA_HOST_FN_
-#endif
-
-#ifndef HA_TO_
-#ifdef __cplusplus /* quiet under -Wold-style-cast */
-#define HA_TO_(T, value) (static_cast<T>(value))
-#else
-#define HA_TO_(T, value) ((T)(value))
-#endif
-#endif
-
-/* A pointer to void or character as a pointer to T. */
-#ifdef __cplusplus
-#define HA_POINTER_(T, p) (static_cast<T *>(static_cast<void *>(p)))
-#else
-#define HA_POINTER_(T, p) ((T *)(void *)(p))
 #endif
 
 /* A pointer to an object as one to its first byte; one to ask for types; offsets and sizes as signed

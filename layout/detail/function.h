@@ -6,14 +6,6 @@
 
 #include "number.h"
 
-#ifndef HA_TO_
-#ifdef __cplusplus /* quiet under -Wold-style-cast */
-#define HA_TO_(T, value) (static_cast<T>(value))
-#else
-#define HA_TO_(T, value) ((T)(value))
-#endif
-#endif
-
 /* ---- the bits of a number ------------------------------------------------------------------ */
 
 #if defined HA_OPENCL_

@@ -264,8 +264,8 @@ HA_ONCE_FN_ char *ha_next_line_(char *p) {
 HA_ONCE_FN_ void ha_field_leaves_(ha_plan_ p, void *const *blob, char **leaf) {
     for (ptrdiff_t f = 0; f < p.fields; f++)
         for (ptrdiff_t e = 0; e < p.size[f].elements; e++)
-            *leaf++ = HA_POINTER_(
-                char, HA_ADDRESS_(HA_NUMBER_(blob[f]) + HA_TO_(uintptr_t, e * p.size[f].size)));
+            *leaf++ = HA_CAST_(
+                char *, HA_ADDRESS_(HA_NUMBER_(blob[f]) + HA_TO_(uintptr_t, e * p.size[f].size)));
 }
 
 /* The strides of each leaf in arrays of its own. */

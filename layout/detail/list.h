@@ -7,8 +7,6 @@
 
 #include "../status.h"
 
-#define HA_JOINED_(a, b) a##b
-#define HA_JOIN_(a, b) HA_JOINED_(a, b)
 #define HA_BARE_(...) __VA_ARGS__
 #define HA_CALL_(M, ...) M(__VA_ARGS__)
 

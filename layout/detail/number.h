@@ -46,6 +46,12 @@ typedef uint64_t ha_bits64_;
 #endif
 #endif
 
+#ifdef __cplusplus /* quiet under -Wold-style-cast */
+#define HA_TO_(T, value) (static_cast<T>(value))
+#else
+#define HA_TO_(T, value) ((T)(value))
+#endif
+
 /* An OpenCL device need not have double; functions of it are left out there. */
 #if !defined HA_OPENCL_ || defined cl_khr_fp64 || defined __opencl_c_fp64
 #define HA_HAS_DOUBLE_ 1

@@ -83,7 +83,6 @@
 #define HA_ELEMENT_LOOPS_(...) HA_PATH_(HA_NONE_, HA_NONE_, HA_LOOP_, __VA_ARGS__)
 
 /* "link[4].e[3][3].re" */
-#define HA_QUOTED_(x) #x
 #define HA_TEXT_(p, x) HA_QUOTED_(x)
 #define HA_DOT_TEXT_(p, x) "." HA_QUOTED_(x)
 #define HA_TEXT_1_(p, a) "[" HA_QUOTED_(a) "]"

@@ -4,9 +4,7 @@
 #ifndef HARRAY_LAYOUT_DETAIL_RENAME_H
 #define HARRAY_LAYOUT_DETAIL_RENAME_H
 
-#define HA_RENAMED__(prefix, name) prefix##name
-#define HA_RENAMED_(prefix, name) HA_RENAMED__(prefix, name)
-#define HA_RENAME_(name) HA_RENAMED_(HARRAY_PREFIX, name)
+#define HA_RENAME_(name) HA_JOIN_(HARRAY_PREFIX, name) /* of layout/status.h */
 
 #define ha_advice_text HA_RENAME_(ha_advice_text)
 #define ha_counts_json HA_RENAME_(ha_counts_json)

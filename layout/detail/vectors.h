@@ -28,10 +28,10 @@
 #define HA_IS_LOOSE_(T) 1
 #endif
 #define HA_LOOSE_LOAD_(T, to, from)                                                                \
-    (HA_IS_LOOSE_(T) ? HA_TO_(void, *(to) = *HA_POINTER_(T, from))                                 \
+    (HA_IS_LOOSE_(T) ? HA_TO_(void, *(to) = *HA_CAST_(T *, from))                                  \
                      : HA_TO_(void, memcpy(to, from, sizeof(T))))
 #define HA_LOOSE_STORE_(T, to, from)                                                               \
-    (HA_IS_LOOSE_(T) ? HA_TO_(void, *HA_POINTER_(T, to) = *(from))                                 \
+    (HA_IS_LOOSE_(T) ? HA_TO_(void, *HA_CAST_(T *, to) = *(from))                                  \
                      : HA_TO_(void, memcpy(to, from, sizeof(T))))
 
 /* Is it a number that C adds? A constant. */

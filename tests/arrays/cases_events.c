@@ -9,7 +9,7 @@ enum { N = 1000 };
 
 /* ---- a handler that remembers --------------------------------------------------------------- */
 
-enum { MOST_EVENTS = 4096, ALL_KINDS = (1 << HA_EVENT_KINDS) - 1 };
+enum { MOST_EVENTS = 4096 };
 
 typedef struct seen_event {
     ha_event_info info; /* its texts are those below */
@@ -75,10 +75,6 @@ static void expect_events(const char *letters) {
     assert_int_equal(ha_pending_events.depth, 0);
     seen.n = 0;
 }
-
-/* Of the last statement on the line before. */
-#define SITE_OF(line) __FILE__ ":" SITE_TEXT(line)
-#define SITE_TEXT(line) #line
 
 static harray_double named(harray_double x, const char *name) {
     ha_array_set_name(x.array, name);

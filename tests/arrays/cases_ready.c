@@ -8,16 +8,6 @@
 
 enum { SMALL = 5 };
 
-static void mark_job(HA_UNUSED const ha_queue *queue, void *argument) {
-    atomic_store(*(atomic_int **)argument, 1);
-}
-
-/* Work that marks, behind everything that is enqueued on a context. */
-static void enqueue_mark(ha_context *context, atomic_int *done) {
-    atomic_store(done, 0);
-    SUCCEEDS(ha_enqueue(context, mark_job, &done, sizeof done));
-}
-
 /* Overwrites all with a value, and marks. */
 static void overwrite_and_mark(harray_double x, ha_context *context, double value,
                                atomic_int *done) {
@@ -375,17 +365,6 @@ TEST(waits_for_nothing_else) {
 }
 
 /* ---- queues that fail ----------------------------------------------------------------------- */
-
-static int begin_lost(void **state) {
-    enter();
-    return begin_case(state);
-}
-
-static int end_lost(void **state) {
-    const int failed = end_case(state);
-    return failed || leave_row() ? -1 : 0;
-}
-#define LOST(name) cmocka_unit_test_setup_teardown(name, begin_lost, end_lost)
 
 /* Whoever waits when the queue fails, or after, is told; the access stays open. */
 TEST(waiting_for_what_was_lost) {

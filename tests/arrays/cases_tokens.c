@@ -96,16 +96,6 @@ TEST(token_of_queued_work) {
     drop(x);
 }
 
-static void mark_job(HA_UNUSED const ha_queue *queue, void *argument) {
-    atomic_store(*(atomic_int **)argument, 1);
-}
-
-/* Work that marks, behind everything that is enqueued on a context. */
-static void enqueue_mark(ha_context *context, atomic_int *done) {
-    atomic_store(done, 0);
-    SUCCEEDS(ha_enqueue(context, mark_job, &done, sizeof done));
-}
-
 TEST(token_ends_with_its_scope) {
     harray_double x = list_at(C);
     atomic_int done;

@@ -112,11 +112,7 @@ TEST(half_and_complex) {
         T values[2], got;                                                                          \
         memset(values, 0x41, sizeof values);                                                       \
         memset(&values[1], 0x42, sizeof *values);                                                  \
-        ha_type type = {NULL, 0};                                                                  \
-        SUCCEEDS(ha_type_find(#id, &type));                                                        \
-        assert_string_equal(type.name, #id);                                                       \
         assert_string_equal(harray_##id##_type().name, #id);                                       \
-        assert_int_equal(type.size, sizeof(T));                                                    \
         assert_int_equal(harray_##id##_type().size, sizeof(T));                                    \
                                                                                                    \
         harray_##id x = harray_##id##_new(0), y = harray_##id##_new_at(1, C);                      \

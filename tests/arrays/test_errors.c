@@ -377,7 +377,6 @@ TEST(no_arguments) {
     REFUSED(HA_ERR_ARGUMENT, ha_array_assign_at(x.array, NULL, C));
     REFUSED(HA_ERR_ARGUMENT, ha_array_take(NULL, x.array));
     REFUSED(HA_ERR_ARGUMENT, ha_array_prefetch(NULL, C, 0, HA_END));
-    REFUSED(HA_ERR_NOT_FOUND, ha_type_find(NULL, &(ha_type){0}));
     VALUES(x, 5, 6, 2, 3, -5);
     drop(x);
 }

@@ -86,7 +86,6 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(prefetch, ha_array_prefetch_(NO, NO, 0, HA_END, SITE))                                       \
     S(set_release, ha_array_set_release(line.array, NULL, NO))                                     \
     S(sync, ha_sync_(NO, SITE))                                                                    \
-    S(type_find, ha_type_find("double", NO))                                                       \
     S(enqueue, ha_enqueue_(NO, NULL, NO, 0, SITE))                                                 \
     S(enqueue_argument, ha_enqueue_(NO, nothing, NO, 8, SITE))                                     \
     S(unfork, ha_context_unfork(NO))                                                               \

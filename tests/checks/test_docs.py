@@ -13,8 +13,9 @@ that ends the program is told as shells do), or in a ```text block where it diff
 A ```c block without a main is a part of a file of the tree, which the builds compile.
 
 The table of states is what examples/states.c prints. A relative link points to a file, and one with an
-anchor to a heading in it. A file or a name of harray's between backquotes is one that there is. The
-environment may have a driver with GPUs: what the programs do must not depend on that.
+anchor to a heading in it. A file or a name of harray's between backquotes is one that there is. All files of
+the engine stand in the list of its layers, and no others. The environment may have a driver with GPUs: what
+the programs do must not depend on that.
 """
 import concurrent.futures
 import os
@@ -179,6 +180,16 @@ class Tree:
                 yield block.name
 
 
+def layers_misnamed():
+    """Of the engine's layers: those whose files are not the ones that the row of docs/engine.md names."""
+    rows = {row[1]: re.findall(r"`([^`]+)`", row[2])
+            for row in re.finditer(r"^\| `(\w+)` \| (.*) \|$", read(ROOT / "docs" / "engine.md"), re.MULTILINE)}
+    for folder in sorted((ROOT / "harray" / "impl").iterdir()):
+        files = sorted(file.name for file in folder.glob("*.h") if file.name != "all.h")
+        if files != rows.get(folder.name):
+            yield f"harray/impl/{folder.name} has {', '.join(files)}"
+
+
 def judged(name, findings):
     """A check that has found nothing is passed."""
     findings = list(findings)
@@ -193,6 +204,7 @@ def checks_of_text(all_blocks):
     yield f"README.md has at most {MOST_BYTES} bytes: {size}", size <= MOST_BYTES
     yield judged("README.md links all pages",
                  (page.name for page in PAGES[1:] if f"(docs/{page.name})" not in read(FRONT)))
+    yield judged("docs/engine.md names the files of each layer", layers_misnamed())
     yield judged("parts of files", tree.stray(all_blocks))
     yield judged("languages of blocks", (f"{page.name}: {match[1]}" for page in PAGES
                                          for match in FENCED.finditer(read(page))

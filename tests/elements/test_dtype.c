@@ -254,11 +254,13 @@ TEST(ready_made_types) {
     };
     for (size_t i = 0; i < sizeof ready / sizeof *ready; i++) {
         ha_dtype dtype = HA_DTYPE_NONE;
-        ha_type type = {NULL, 0};
         FINE(ha_dtype_of_type(ready[i], &dtype));
-        FINE(ha_type_find(ready[i].name, &type));
-        assert_int_equal(ha_dtype_size(dtype), type.size);
-        assert_string_equal(ha_dtype_name(dtype), strcmp(type.name, "int") ? type.name : "int32_t");
+        assert_int_equal(ha_dtype_size(dtype), ready[i].size);
+        assert_string_equal(ha_dtype_name(dtype),
+                            strcmp(ready[i].name, "int") ? ready[i].name : "int32_t");
+        ha_dtype found = HA_DTYPE_NONE;
+        FINE(ha_dtype_find(ready[i].name, &found));
+        assert_int_equal(found, dtype);
     }
     ha_dtype dtype = HA_DTYPE_c64;
     REFUSED(HA_ERR_NOT_FOUND, ha_dtype_of_type((ha_type){"half", 4}, &dtype));

@@ -157,4 +157,15 @@ static void play_all_points(void **state) {
     broken = 0;
 }
 
+/* For main: each chapter is a test; an argument says which ones. */
+static int run_chapters(const char *name, const chapter *chapters, size_t n, int argc,
+                        char **argv) {
+    struct CMUnitTest tests[n];
+    for (size_t i = 0; i < n; i++)
+        tests[i] = (struct CMUnitTest){chapters[i].name, play_all_points, NULL, NULL,
+                                       (void *)(uintptr_t)&chapters[i]};
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests_name(name, tests, NULL, NULL);
+}
+
 #endif

@@ -340,13 +340,8 @@ static const chapter chapters[] = {
     {"new arrays", play_new_arrays, 0},   {"plans", play_plans, 0},
     {"plans there", play_plans_there, 0},
 };
-enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[CHAPTERS];
-    for (size_t i = 0; i < CHAPTERS; i++)
-        tests[i] = (struct CMUnitTest){chapters[i].name, play_all_points, NULL, NULL,
-                                       (void *)(uintptr_t)&chapters[i]};
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests_name("failure loop of copies", tests, NULL, NULL);
+    return run_chapters("failure loop of copies", chapters, sizeof chapters / sizeof *chapters,
+                        argc, argv);
 }

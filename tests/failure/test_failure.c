@@ -47,8 +47,6 @@ static void enqueue_big(ha_context *c) {
 }
 
 static void play_contexts(void) {
-    ha_type type = {NULL, 0};
-    SURELY(ha_type_find("double", &type));
     set_options();
     STEP(NULL, NULL, ha_backend_register(&faulty_sim));
     STEP(NULL, NULL, ha_backend_register(&faulty_private));
@@ -754,13 +752,7 @@ static const chapter chapters[] = {
     {"many at once", play_many, 0},       {"ready accesses", play_ready, 0},
     {"memory", play_memory, 0},           {"instruments", play_instruments, 0},
 };
-enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[CHAPTERS];
-    for (size_t i = 0; i < CHAPTERS; i++)
-        tests[i] = (struct CMUnitTest){chapters[i].name, play_all_points, NULL, NULL,
-                                       (void *)(uintptr_t)&chapters[i]};
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests_name("failure loop", tests, NULL, NULL);
+    return run_chapters("failure loop", chapters, sizeof chapters / sizeof *chapters, argc, argv);
 }

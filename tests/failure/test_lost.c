@@ -25,17 +25,6 @@ static void *failing_realloc(void *memory, size_t bytes) {
 #include "../support/held.h"
 #include <pthread.h>
 
-static int begin_lost(void **state) {
-    enter();
-    return begin_case(state);
-}
-
-static int end_lost(void **state) {
-    const int failed = end_case(state);
-    return failed || leave_row() ? -1 : 0;
-}
-#define LOST(name) cmocka_unit_test_setup_teardown(name, begin_lost, end_lost)
-
 /* Whatever is enqueued on the context from now on is lost. */
 static void break_down(ha_context *context) { SUCCEEDS(ha_sim_fail(context)); }
 

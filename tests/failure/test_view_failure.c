@@ -186,13 +186,8 @@ static const chapter chapters[] = {
     {"views together", play_together, 0},
     {"whole arrays", play_wholes, 0},
 };
-enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[CHAPTERS];
-    for (size_t i = 0; i < CHAPTERS; i++)
-        tests[i] = (struct CMUnitTest){chapters[i].name, play_all_points, NULL, NULL,
-                                       (void *)(uintptr_t)&chapters[i]};
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests_name("failure loop of views", tests, NULL, NULL);
+    return run_chapters("failure loop of views", chapters, sizeof chapters / sizeof *chapters, argc,
+                        argv);
 }

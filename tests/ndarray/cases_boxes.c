@@ -579,17 +579,6 @@ TEST(keeps_its_shape) {
 
 /* ---- what is lost --------------------------------------------------------------------------- */
 
-static int begin_lost(void **state) {
-    enter();
-    return begin_case(state);
-}
-
-static int end_lost(void **state) {
-    const int failed = end_case(state);
-    return failed || leave_row() ? -1 : 0;
-}
-#define LOST(name) cmocka_unit_test_setup_teardown(name, begin_lost, end_lost)
-
 TEST(one_face) {
     const darray x = count_up(2, SIX_BY_EIGHT);
     ha_access v;

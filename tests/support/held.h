@@ -46,6 +46,28 @@ static inline void enter(void) {
     if (!F) ha_check_failed_(HA_ERR_NOT_FOUND, HA_SITE, "fork");
 }
 
+/* A test whose queues fail: it has devices of its own. */
+static inline int begin_lost(void **state) {
+    enter();
+    return begin_case(state);
+}
+
+static inline int end_lost(void **state) {
+    const int failed = end_case(state);
+    return failed || leave_row() ? -1 : 0;
+}
+#define LOST(name) cmocka_unit_test_setup_teardown(name, begin_lost, end_lost)
+
+static inline void mark_job(HA_UNUSED const ha_queue *queue, void *argument) {
+    atomic_store(*(atomic_int **)argument, 1);
+}
+
+/* Work that marks, behind everything that is enqueued on a context. */
+static inline void enqueue_mark(ha_context *context, atomic_int *done) {
+    atomic_store(done, 0);
+    SUCCEEDS(ha_enqueue(context, mark_job, &done, sizeof done));
+}
+
 /* Runs an array of tests without and with random delays, and adds the failures to `failed`. */
 #define RUN_WITH_AND_WITHOUT_DELAYS(failed, tests)                                                 \
     enter();                                                                                       \

@@ -6,22 +6,6 @@
 
 /* ---- making and freeing -------------------------------------------------------------------- */
 
-ha_status ha_type_find(const char *name, ha_type *type) {
-    static const ha_type types[] = {
-#define HA_TYPE_ENTRY_(name, T) {#name, sizeof(T)},
-        HA_PREMADE_TYPES(HA_TYPE_ENTRY_)
-#undef HA_TYPE_ENTRY_
-    };
-    if (!type) return ha_fail(HA_ERR_ARGUMENT, "ha_type_find", "no place for the type");
-    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
-        if (!strcmp(types[i].name, name)) {
-            *type = types[i];
-            return HA_OK;
-        }
-    return ha_fail(HA_ERR_NOT_FOUND, "ha_type_find", "no ready-made type is called '%.40s'",
-                   name ? name : "(null)");
-}
-
 /* No elements, no memory, not counted yet. */
 HA_IN_ ha_array *ha_array_record(ha_type type, ha_context *c) {
     size_t zeroed = offsetof(ha_array, first_holders);

@@ -2,7 +2,6 @@
 #define HARRAY_IMPL_ELEMENTS_ALL_H
 
 #include "dtype.h"
-#include "dtype_convert.h"
 #include "extents.h"
 #include "half_arrays.h"
 #include "transpose.h"

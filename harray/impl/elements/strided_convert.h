@@ -4,8 +4,8 @@
 #ifndef HARRAY_IMPL_ELEMENTS_STRIDED_CONVERT_H
 #define HARRAY_IMPL_ELEMENTS_STRIDED_CONVERT_H
 
+#include "../../../layout/impl/convert/all.h"
 #include "dtype.h"
-#include "dtype_convert.h"
 #include "strided.h"
 
 /* ---- pieces --------------------------------------------------------------------------------- */

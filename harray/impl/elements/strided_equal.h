@@ -62,6 +62,26 @@ HA_IN_ int ha_equal_complex(const void *a, ha_dtype a_type, const void *b, ha_dt
     return ha_equal_doubles(x, y, 2 * n);
 }
 
+HA_IN_ int ha_is_wide_integer(ha_dtype type) {
+    return ha_is_integer(type) && ha_dtype_size(type) == 8;
+}
+
+HA_IN_ int ha_is_integer_or_bool(ha_dtype type) {
+    return ha_is_integer(type) || type == HA_DTYPE_bool;
+}
+
+/* What the doubles are for is to be looked at. */
+HA_IN_ int ha_to_doubles(double *to, const void *from, ha_dtype type, size_t n) {
+    return ha_scalars_to_doubles(to, from, type, n, HA_HUB_NEAREST);
+}
+
+/* Integers and truth values; returns whether all fit. */
+HA_IN_ int ha_to_int64s(int64_t *to, const void *from, ha_dtype type, size_t n) {
+    if (type != HA_DTYPE_bool) return ha_to_integers(to, HA_DTYPE_int64_t, from, type, n);
+    ha_bool_to_int64_(to, from, n);
+    return 1;
+}
+
 /* Up to HA_HUB numbers of different types. */
 HA_IN_ int ha_equal_mixed(const void *a, ha_dtype a_type, const void *b, ha_dtype b_type,
                           size_t n) {

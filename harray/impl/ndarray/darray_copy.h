@@ -152,18 +152,6 @@ HA_IN_ ha_status ha_open_to_copy(const darray *to, ha_access *write, const darra
     return ha_open_all(&t, requests, 2, site);
 }
 
-/* They have nothing in common, and the conversion cannot fail. */
-HA_IN_ ha_status ha_copy_on_host(const darray *to, const darray *from, const char *operation,
-                                 const char *site) {
-    ha_access read, write;
-    ha_misfit misfit;
-    ha_status s = ha_open_to_copy(to, &write, from, &read, operation, site);
-    if (s) return s;
-    (void)ha_copy_opened(to, write.data, from, read.data, &misfit);
-    HA_IGNORE(ha_close_(&read));
-    return ha_close_(&write);
-}
-
 HA_IN_ ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_misfit *misfit,
                                 const char *operation, const char *site) {
     int64_t index[HA_MOST_RANK];
@@ -175,17 +163,17 @@ HA_IN_ ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_m
         site, value, ha_show(from->rank, index).text, ha_dtype_name(to->type), misfit->objection);
 }
 
-/* All of `from`, into something that nobody else knows. */
-HA_IN_ ha_status ha_copy_out(const darray *to, const darray *from, const char *operation,
-                             const char *site) {
+/* They have nothing in common; where the conversion can fail, nobody else knows `to`. */
+HA_IN_ ha_status ha_copy_on_host(const darray *to, const darray *from, const char *operation,
+                                 const char *site) {
     ha_access read, write;
     ha_misfit misfit;
     ha_status s = ha_open_to_copy(to, &write, from, &read, operation, site);
     if (s) return s;
     s = ha_copy_opened(to, write.data, from, read.data, &misfit);
     HA_IGNORE(ha_close_(&read));
-    HA_IGNORE(ha_close_(&write));
-    return s ? ha_misfit_fail(to, from, &misfit, operation, site) : HA_OK;
+    const ha_status closed = ha_close_(&write);
+    return s ? ha_misfit_fail(to, from, &misfit, operation, site) : closed;
 }
 
 /* What else has the room for all of `from`. Errors are about what was to be copied. */
@@ -211,7 +199,7 @@ HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, const cha
     darray between;
     ha_status s = ha_copy_between(&between, to, from, operation, site);
     if (s) return s;
-    s = ha_copy_out(&between, from, operation, site);
+    s = ha_copy_on_host(&between, from, operation, site);
     if (!s) s = ha_copy_on_host(to, &between, operation, site);
     HA_IGNORE(darray_free(&between));
     return s;

@@ -103,4 +103,17 @@ HA_IN_ ha_status ha_read_path(ha_reader *r, int64_t least, int64_t *count, int *
     return HA_OK;
 }
 
+/* The next one of several paths, "pos + vel": from *path to *end, which may be nothing. *p goes behind it and
+ * its '+', or is NULL behind the last one. 0: *p is at something else than '+'. */
+HA_IN_ int ha_next_path(const char **p, const char **path, const char **end) {
+    const char *at = *p;
+    while (ha_is_blank(*at)) at++;
+    *path = at;
+    while (*at && *at != '+' && !ha_is_blank(*at)) at++;
+    *end = at;
+    while (ha_is_blank(*at)) at++;
+    *p = *at == '+' ? at + 1 : *at ? at : NULL;
+    return !*at || *at == '+';
+}
+
 #endif

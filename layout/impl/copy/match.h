@@ -163,19 +163,13 @@ HA_IN_ ha_status ha_choose_paths(const ha_asked *asked, const ha_record *to, ha_
         for (int64_t k = 0; k < pairs; k++) pair[k].is_chosen = 1;
     for (const char *p = paths; p;) {
         const char *path, *end;
-        while (ha_is_blank(*p)) p++;
-        path = p;
-        while (*p && *p != '+' && !ha_is_blank(*p)) p++;
-        end = p;
-        while (ha_is_blank(*p)) p++;
-        if (*p && *p != '+')
+        if (!ha_next_path(&p, &path, &end))
             return ha_refuse(asked, HA_ERR_ARGUMENT, p - paths,
                              "paths: at character %td: expected '+' or the end", p - paths);
         if (path == end || !ha_choose_pairs(to, pair, pairs, path, end))
             return ha_refuse(asked, HA_ERR_ARGUMENT, path - paths,
                              "paths: at character %td: there is no field \"%.*s\" in %s",
                              path - paths, (int)ha_smaller(end - path, 100), path, where);
-        p = *p ? p + 1 : NULL;
     }
     return HA_OK;
 }

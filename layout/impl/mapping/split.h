@@ -19,20 +19,11 @@ HA_IN_ int ha_choose(const ha_builder *b, const ha_layout_part *part, const char
 /* Marks the leaves below all paths, "pos + vel". */
 HA_IN_ ha_status ha_choose_all(const ha_builder *b, const ha_layout *layout,
                                const ha_layout_part *part) {
-    const char *p = layout->paths;
-    for (;;) {
-        const char *path, *end;
-        while (ha_is_blank(*p)) p++;
-        path = p;
-        while (*p && *p != '+' && !ha_is_blank(*p)) p++;
-        end = p;
-        while (ha_is_blank(*p)) p++;
-        if (path == end || (*p && *p != '+') || !ha_choose(b, part, path, end))
+    for (const char *p = layout->paths, *path, *end; p;)
+        if (!ha_next_path(&p, &path, &end) || path == end || !ha_choose(b, part, path, end))
             return ha_refuse_layout(b, b->origin ? path - b->origin : 0,
                                     "there is no such field here");
-        if (!*p) return HA_OK;
-        p++;
-    }
+    return HA_OK;
 }
 
 /* Do all sections from this one on lie in one blob? */
