@@ -108,7 +108,7 @@ HA_FN char *ha_address_(char *const *blob, const ptrdiff_t *stride, int kind, pt
 
 /* An address of that alignment: CUDA's compiler has to be told, or copies values byte by byte. */
 #ifdef __CUDA_ARCH__
-#define HA_ALIGNED_TO_(align, p) HA_POINTER_(char, __builtin_assume_aligned(p, align))
+#define HA_ALIGNED_TO_(align, p) HA_CAST_(char *, __builtin_assume_aligned(p, align))
 #else
 #define HA_ALIGNED_TO_(align, p) (p)
 #endif
