@@ -38,6 +38,7 @@ typedef struct worker {
     unsigned long operations;
     ha_access held[MOST];
     unsigned holds;
+    uint32_t (*mine)[PART]; /* two of them, nobody else's */
 } worker;
 
 static ha_context *contexts[CONTEXTS]; /* host, sim:0, a fork of it, sim:1 */
@@ -341,6 +342,13 @@ static void wrap(worker *w) {
     for (int i = 0; i < PART; i++) MUST(mine[i] == writes || !synced);
 }
 
+/* Memory of the program lies below all blocks: whose they are is looked at, and others free them. */
+static void copy_bytes(worker *w) {
+    for (int i = 0; i < PART; i++) w->mine[0][i] = pick(w, 1000);
+    if (!WENT(ha_copy(w->mine[1], NULL, w->mine[0], NULL, sizeof *w->mine))) return;
+    MUST(!memcmp(w->mine[1], w->mine[0], sizeof *w->mine));
+}
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 static void make(worker *w) {
@@ -444,7 +452,7 @@ static void operate(worker *w) {
         open_many, open_many,  detach,         detach,       read_anywhere,     prefetch, prefetch,
         get,       copy,       reserve,        ask,          without_transfers, wrap,     make,
         allocate,  keep_house, exchange_loose, change_loose, read_loose,        fork_one, look,
-        trace,
+        trace,     copy_bytes,
     };
     const uint32_t what = pick(w, 100);
     if (what < 20)
@@ -531,6 +539,7 @@ static unsigned long operation_count(void) {
 }
 
 static void run_world(const world *its, unsigned long operations) {
+    static uint32_t mine[THREADS + 1][2][PART];
     worker workers[THREADS + 1] = {{.random = 0}};
     now = its;
     atomic_store(&failing, 0);
@@ -543,6 +552,7 @@ static void run_world(const world *its, unsigned long operations) {
         worker *w = &workers[i];
         w->random = (seed + i + 1) * UINT64_C(0x9E3779B97F4A7C15);
         w->operations = operations;
+        w->mine = mine[i];
         assert_int_equal(pthread_create(&w->thread, NULL, i < THREADS ? work : end_tokens, w), 0);
     }
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
