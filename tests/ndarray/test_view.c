@@ -711,6 +711,8 @@ TEST(typed_views) {
     assert_int_equal(array_double_2_shell(a, HA_DIM(1, 1), HA_DIM(4, 4), side), HA_ERR_ARGUMENT);
     assert_non_null(strstr(ha_take_error().text, "1 to before 4 of dimension 0"));
     for (int i = 0; i < 4; i++) assert_null(side[i].array);
+    assert_int_equal(array_double_2_shell(a, HA_DIM(1, 1), HA_DIM(2, 2), NULL), HA_ERR_ARGUMENT);
+    assert_non_null(strstr(ha_take_error().text, "no place for the sides"));
     view_is(TYPED(2, a), 2, 0, LIST(3, 4), LIST(4, 1), LIST(0, 0));
     view_is(TYPED(2, array_double_2_slice(a, 1, 3, 0, -1)), 2, 3, LIST(3, 3), LIST(4, -1),
             LIST(0, 0));
