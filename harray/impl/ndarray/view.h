@@ -183,6 +183,17 @@ HA_IN_ int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *str
     }
 }
 
+/* Can it be opened? Only for reading, where it repeats elements. */
+HA_IN_ ha_status ha_view_check_opened(const darray *x, unsigned how, const char *operation,
+                                      const char *site) {
+    ha_status s = ha_view_check(x, operation);
+    if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;
+    if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
+                        "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
+                        ha_show(x->rank, x->stride).text);
+}
+
 /* Whether its elements are all that lies between the first and the last of them in memory. */
 HA_IN_ int ha_view_has_no_gaps(const darray *x) {
     int64_t low, high;
