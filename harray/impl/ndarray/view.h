@@ -299,9 +299,9 @@ ha_status darray_shell(darray x, const int64_t *low, const int64_t *high, darray
     if (!s && x.rank && !side)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, &x, "no place for the sides");
     for (int d = 0; side && ha_rank_is_valid(x.rank) && d < x.rank; d++) {
-        const int64_t end = steps[d].start + steps[d].count;
         side[2 * d] = side[2 * d + 1] = (darray){.rank = 0};
-        if (s) continue;
+        if (s) continue; /* and there are no steps */
+        const int64_t end = steps[d].start + steps[d].count;
         side[2 * d] = ha_view_done(ha_view_keep(x, d, 0, steps[d].start));
         side[2 * d + 1] = ha_view_done(ha_view_keep(x, d, end, x.extent[d] - end));
         x = ha_view_keep(x, d, steps[d].start, steps[d].count);
