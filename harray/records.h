@@ -52,7 +52,8 @@ HA_API ha_records *ha_records_new(const ha_record *record, int rank, const int64
  *   HA_ERR_MEMORY */
 HA_API ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *context, unsigned flags);
 
-/* As ha_array_free, ha_unwrap and ha_sync. NULL is nothing to free or unwrap. */
+/* As ha_array_free, ha_unwrap and ha_sync. NULL is nothing to free or unwrap. HA_ERR_CONFLICT also while
+ * another thread opens or resizes the records that are to be freed or unwrapped. */
 HA_API ha_status ha_records_free(ha_records *records);
 #define ha_records_unwrap(records) ha_records_unwrap_(records, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_unwrap_(ha_records *records, const char *site);

@@ -254,7 +254,7 @@ TEST(neighbours_in_a_record_are_left_alone) {
 }
 
 /* Somebody waits for it, and so has it in a way. */
-TEST(no_resize_while_somebody_is_about_to_open) {
+TEST(neither_resized_nor_freed_while_somebody_is_about_to_open) {
     atoms r = made_at(H);
     visitor a;
     HA_USING(v, r, C, "read pos") {
@@ -262,6 +262,8 @@ TEST(no_resize_while_somebody_is_about_to_open) {
         visit(&a, r.records, M1, "write pos");
         until_asleep(sleeps + 1);
         REFUSED_SAYING(HA_ERR_CONFLICT, "another thread is about to", atoms_resize(r, N + 1));
+        REFUSED_SAYING(HA_ERR_CONFLICT, "another thread is about to", ha_records_free(r.records));
+        REFUSED_SAYING(HA_ERR_CONFLICT, "another thread is about to", ha_records_unwrap(r.records));
     }
     else fail();
     await_flag(&a.opened);

@@ -67,4 +67,22 @@ HA_IN_ ha_status ha_records_enter(const ha_records *r, const char *operation, co
     return ha_records_freed(r, operation) ? HA_ERR_STATE : HA_OK;
 }
 
+/* As ha_records_enter, to change or free the array: nobody else has `lock` until ha_records_leave_alone. No
+ * error is told until then, for the handler may use the records. Others are not waited for: they may wait
+ * for this thread. */
+HA_IN_ ha_status ha_records_enter_alone(ha_records *r, const char *operation, const char *site) {
+    ha_status s = ha_records_enter(r, operation, site);
+    if (s) return s;
+    if (pthread_rwlock_trywrlock(&r->lock))
+        return ha_fail(HA_ERR_CONFLICT, operation, "%s: another thread is about to use the records",
+                       site);
+    ha_tell_later();
+    return HA_OK;
+}
+
+HA_IN_ void ha_records_leave_alone(ha_records *r) {
+    pthread_rwlock_unlock(&r->lock);
+    ha_tell_now();
+}
+
 #endif

@@ -326,16 +326,11 @@ ha_status ha_records_resize_(ha_records *r, const int64_t *extent, const char *s
     site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_resize";
-    ha_status s = ha_records_enter(r, operation, site);
-    if (!s && !extent) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no extents", site);
+    ha_status s = ha_records_enter_alone(r, operation, site);
     if (s) return s;
-    if (pthread_rwlock_trywrlock(&r->lock))
-        return ha_fail(HA_ERR_CONFLICT, operation, "%s: another thread is about to use the records",
-                       site);
-    ha_tell_later(); /* the handler may use the records */
-    s = ha_records_resize_now(r, extent, operation, site);
-    pthread_rwlock_unlock(&r->lock);
-    ha_tell_now();
+    s = extent ? ha_records_resize_now(r, extent, operation, site)
+               : ha_fail(HA_ERR_ARGUMENT, operation, "%s: no extents", site);
+    ha_records_leave_alone(r);
     return s;
 }
 
