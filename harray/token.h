@@ -41,7 +41,7 @@ typedef struct ha_token {
 #define ha_detach(token, access) ha_detach_(token, HA_ACCESS_(access), HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_detach_(ha_token *token, ha_access *access, const char *site);
 
-/* Each ends the token and zeroes it. HA_ERR_STATE without effect when it is not in use. */
+/* Each ends the token and zeroes it. (What ends a token of ha_copy_start is told there.) HA_ERR_STATE without effect when it is not in use. */
 HA_API HA_MUST_CHECK ha_status ha_token_finish(ha_token *token);
 
 /* HA_ERR_LOST, HA_ERR_MEMORY, HA_ERR_BACKEND when waiting failed: the token has ended all the

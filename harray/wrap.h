@@ -21,7 +21,7 @@
 #ifndef HARRAY_WRAP_H
 #define HARRAY_WRAP_H
 
-#include "access.h"
+#include "token.h"
 #include "type.h"
 
 enum ha_wrap_flags {
@@ -90,5 +90,19 @@ HA_API ha_status ha_discard_(ha_array **array, const char *site);
     ha_copy_(to, to_context, from, from_context, bytes, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_copy_(void *to, ha_context *to_context, const void *from,
                                         ha_context *from_context, size_t bytes, const char *site);
+
+/* Starts what ha_copy does: waits neither for what was enqueued on the contexts nor for the bytes, except
+ * where they pass through memory of the host on their way, or queues of two backends are to be ordered;
+ * inside the host's memory they are there at once.
+ * Until *token is ended, which must be ended or zero before, both pieces are the copy's, as those of an
+ * array that wraps them are. ha_token_wait and ha_token_finish, on any thread, end it when the bytes are
+ * there, or tell why they cannot be: HA_ERR_LOST, HA_ERR_MEMORY, HA_ERR_BACKEND; the token has ended all the
+ * same. ha_token_end_at and ha_token_end_after do not: HA_ERR_UNSUPPORTED. Errors as ha_copy, and
+ * HA_ERR_ARGUMENT without a token, HA_ERR_STATE for one that is in use; nothing has begun then. */
+#define ha_copy_start(token, to, to_context, from, from_context, bytes)                            \
+    ha_copy_start_(token, to, to_context, from, from_context, bytes, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_copy_start_(ha_token *token, void *to, ha_context *to_context,
+                                              const void *from, ha_context *from_context,
+                                              size_t bytes, const char *site);
 
 #endif

@@ -153,6 +153,7 @@
 #define ha_copy_plan_free HA_RENAME_(ha_copy_plan_free)
 #define ha_copy_plan_new HA_RENAME_(ha_copy_plan_new)
 #define ha_copy_plan_run_on_ HA_RENAME_(ha_copy_plan_run_on_)
+#define ha_copy_start_ HA_RENAME_(ha_copy_start_)
 #define ha_cuda_configure HA_RENAME_(ha_cuda_configure)
 #define ha_describe HA_RENAME_(ha_describe)
 #define ha_detach_ HA_RENAME_(ha_detach_)

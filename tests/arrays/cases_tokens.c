@@ -763,6 +763,65 @@ TEST(end_after_refuses) {
     drop(x);
 }
 
+/* Bytes are copied behind what was enqueued on both contexts, whichever comes first, and nobody waits for that
+ * but whoever ends the token. */
+TEST(copies_of_bytes_order_and_do_not_block) {
+    for (int first = 0; first < 2; first++) {
+        double values[SMALL] = {1, 2, 3, 4, 5}, back[SMALL] = {0};
+        double *a = (double *)ha_memory_allocate(C, sizeof values);
+        double *b = (double *)ha_memory_allocate(M1, sizeof values);
+        const job before = {a, SMALL, 1}, late = {b, SMALL, 100};
+        ha_token there = {NULL, NULL, 0}, home = {NULL, NULL, 0};
+        SUCCEEDS(ha_copy(a, C, values, H, sizeof values));
+        SUCCEEDS(ha_copy(b, M1, values, H, sizeof values));
+        hold(C);
+        hold(M1);
+        SUCCEEDS(ha_enqueue(C, add_job, &before, sizeof before));
+        SUCCEEDS(ha_enqueue(M1, add_job, &late, sizeof late));
+        SUCCEEDS(ha_copy_start(&there, b, M1, a, C, sizeof values));
+        let_go(first ? C : M1);
+        let_go(first ? M1 : C);
+        SUCCEEDS(ha_token_wait(&there));
+        expect_ended(&there);
+        hold(M1);
+        SUCCEEDS(ha_enqueue(M1, add_job, &late, sizeof late));
+        SUCCEEDS(ha_copy_start(&home, back, H, b, M1, sizeof values));
+        assert_true(back[0] == 0);
+        let_go(M1);
+        SUCCEEDS(ha_token_finish(&home));
+        for (int i = 0; i < SMALL; i++) assert_true(back[i] == i + 102);
+        SUCCEEDS(ha_memory_release(C, a));
+        SUCCEEDS(ha_memory_release(M1, b));
+    }
+}
+
+/* Inside a memory it is one queue that copies; another one of the device may be behind. */
+TEST(copies_inside_a_memory_do_not_block) {
+    double values[SMALL] = {1, 2, 3, 4, 5}, back[SMALL] = {0};
+    double *a = (double *)ha_memory_allocate(C, 2 * sizeof values);
+    const job before = {a, SMALL, 1};
+    SUCCEEDS(ha_copy(a, C, values, H, sizeof values));
+    hold(F);
+    SUCCEEDS(ha_enqueue(F, add_job, &before, sizeof before));
+    ha_token token = {NULL, NULL, 0};
+    SUCCEEDS(ha_copy_start(&token, a + SMALL, C, a, F, sizeof values));
+    let_go(F);
+    SUCCEEDS(ha_token_wait(&token));
+    SUCCEEDS(ha_copy(back, H, a + SMALL, C, sizeof values));
+    for (int i = 0; i < SMALL; i++) assert_true(back[i] == i + 2);
+    SUCCEEDS(ha_memory_release(C, a));
+}
+
+TEST(copies_of_no_bytes) {
+    ha_token token = {NULL, NULL, 0};
+    SUCCEEDS(ha_copy_start(&token, NULL, C, NULL, H, 0));
+    assert_non_null(token.array);
+    SUCCEEDS(ha_token_wait(&token));
+    REFUSED(HA_ERR_ARGUMENT, ha_copy_start(&token, NULL, C, &token, H, 8));
+    REFUSED(HA_ERR_ARGUMENT, ha_copy_start(NULL, NULL, C, NULL, H, 0));
+    expect_ended(&token);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(detached_access),
@@ -782,6 +841,7 @@ int main(void) {
         CASE(readers_pass_a_writer_that_waits_for_a_token),
         CASE(readers_pass_a_writer_that_comes_to_wait_for_a_token),
         CASE(readers_pass_by_way_of_another_thread),
+        CASE(copies_of_no_bytes),
     };
     const struct CMUnitTest ordered[] = {
         ORDER(finish_orders_and_does_not_block),
@@ -796,6 +856,8 @@ int main(void) {
         ORDER(event_queues_are_used_again),
         ORDER(event_queues_do_not_pile_up),
         ORDER(end_after_refuses),
+        ORDER(copies_of_bytes_order_and_do_not_block),
+        ORDER(copies_inside_a_memory_do_not_block),
     };
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);

@@ -355,6 +355,35 @@ TEST(sync_does_not_stop_readers) {
     drop(x);
 }
 
+/* Wraps each of n elements in some order, and hands them back in another; gives the steps. */
+static uint64_t steps_of_wrapping(size_t n) {
+    double *memory = (double *)calloc(n, sizeof *memory);
+    harray_double *x = (harray_double *)calloc(n, sizeof *x);
+    assert_true(memory && x);
+    const uint64_t before = ha_steps_;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = k * 7919 % n;
+        x[i] = harray_double_wrap(memory + i, 1);
+        assert_non_null(x[i].array);
+    }
+    assert_null(harray_double_wrap(memory + n / 2, 2).array);
+    assert_int_equal(ha_take_error().status, HA_ERR_STATE);
+    for (size_t k = 0; k < n; k++) HA_CHECK(harray_double_unwrap(&x[k * 104729 % n]));
+    const uint64_t steps = ha_steps_ - before;
+    assert_null(ha_owners.tree);
+    free(x);
+    free(memory);
+    return steps;
+}
+
+/* However much is wrapped already. */
+TEST(wrapping_among_many_does_not_grow) {
+    enum { FEW = 500, MANY = 4000 };
+    const uint64_t few = steps_of_wrapping(FEW), many = steps_of_wrapping(MANY);
+    assert_true(few > FEW);
+    assert_true(many < MANY / FEW * few * 2); /* n log n is less, n^2 8 times as much */
+}
+
 /* Every thread wraps its own part of one buffer, over and over, and sometimes another's. */
 enum { PARTS = 4, ROUNDS = 200 };
 static double shared_buffer[PARTS];
@@ -529,12 +558,58 @@ TEST(lost_const_memory) {
     device_release(C, data, N);
 }
 
+/* From another device's memory into the buffer, at C. */
+static void *copier_main(void *from) {
+    ha_token token = {NULL, NULL, 0};
+    HA_CHECK(ha_copy_start(&token, buffer, C, from, M2, sizeof buffer));
+    HA_CHECK(ha_token_wait(&token));
+    return NULL;
+}
+
+/* What is enqueued at C, which works on the host's memory in place, may still write there. */
+TEST(copies_come_after_work_in_place) {
+    pthread_t copier;
+    if (!C->ops || !shares_memory(C) || shares_memory(M2)) return;
+    double *data = device_memory(M2, N);
+    const job before = {buffer, N, 100};
+    fill_buffer();
+    SUCCEEDS(ha_copy(data, M2, buffer, H, sizeof buffer));
+    SUCCEEDS(ha_sim_hold(C));
+    SUCCEEDS(ha_enqueue(C, add_job, &before, sizeof before));
+    assert_int_equal(pthread_create(&copier, NULL, copier_main, data), 0);
+    until_quiet();
+    SUCCEEDS(ha_sim_step(C, -1));
+    assert_int_equal(pthread_join(copier, NULL), 0);
+    SUCCEEDS(ha_context_finish(C));
+    BUFFER(0, 1);
+    device_release(M2, data, N);
+}
+
+/* Who ends the token is told, and both pieces are the caller's again. */
+TEST(failed_copies_of_bytes) {
+    double *data = device_memory(C, N);
+    ha_token token = {NULL, NULL, 0};
+    fill_buffer();
+    SUCCEEDS(ha_copy(data, C, buffer, H, sizeof buffer));
+    SUCCEEDS(ha_sim_hold(C));
+    SUCCEEDS(ha_copy_start(&token, buffer, H, data, C, sizeof buffer));
+    SUCCEEDS(ha_sim_fail(C));
+    SUCCEEDS(ha_context_finish(M1));
+    const ha_status s = ha_token_wait(&token);
+    assert_true(s == HA_ERR_LOST || s == HA_ERR_BACKEND);
+    assert_int_equal(ha_take_error().status, s);
+    assert_null(token.array);
+    assert_null(ha_owners.tree);
+    device_release(C, data, N);
+}
+
 static int run_failing(void) {
     const struct CMUnitTest tests[] = {
         SIM_CASE(lost_values_are_given_up), SIM_CASE(lost_values_are_overwritten),
         SIM_CASE(lost_on_the_way_back),     SIM_CASE(failing_readers),
         SIM_CASE(failed_device_memory),     SIM_CASE(failed_const_memory),
         SIM_CASE(lost_const_memory),        SIM_CASE(lost_values_do_not_matter),
+        SIM_CASE(failed_copies_of_bytes),
     };
     return cmocka_run_group_tests_name("failing devices", tests, NULL, NULL);
 }
@@ -559,7 +634,9 @@ int main(void) {
         CASE(sync_waits_for_a_writer),
         CASE(unwrap_beside_another_thread),
         CASE(sync_does_not_stop_readers),
+        CASE(wrapping_among_many_does_not_grow),
         CASE(threads_wrap_neighbours),
+        CASE(copies_come_after_work_in_place),
     };
     RUN_ON_MATRIX(failures, tests)
     return failures;

@@ -494,12 +494,54 @@ TEST(bytes_that_are_not_copied) {
     }
 }
 
+static ha_status start(ha_token *t, void *to, ha_context *to_context, const void *from,
+                       ha_context *from_context, size_t bytes) {
+    return ha_copy_start(t, to, to_context, from, from_context, bytes);
+}
+
+/* As copy_around, each started, and two of them on their way at once. */
+static void start_around(ha_context *one, ha_context *two) {
+    double *a = device_memory(one, N), *b = device_memory(two, N), back[N] = {0};
+    ha_token t[2] = {{0}};
+    fill_buffer();
+    SUCCEEDS(start(&t[0], a, one, buffer, H, N / 2 * 8));
+    SUCCEEDS(start(&t[1], a + N / 2, one, buffer + N / 2, NULL, N / 2 * 8));
+    SUCCEEDS(ha_token_wait(&t[1]));
+    assert_null(t[1].array);
+    SUCCEEDS(ha_token_finish(&t[0]));
+    SUCCEEDS(start(&t[0], b, two, a, one, sizeof buffer));
+    SUCCEEDS(ha_token_wait(&t[0]));
+    SUCCEEDS(start(&t[0], back, H, b, two, sizeof buffer));
+    REFUSED(HA_ERR_STATE, start(&t[0], b, two, a, one, 8)); /* the token is in use */
+    REFUSED(HA_ERR_STATE, ha_copy(b + 1, two, a, one, 8));  /* and so is what it copies */
+    REFUSED(HA_ERR_STATE, ha_copy(a, one, back, H, 8));
+    REFUSED(HA_ERR_UNSUPPORTED, ha_token_end_at(&t[0], one));
+    REFUSED(HA_ERR_UNSUPPORTED, ha_token_end_after(&t[0], one, &t));
+    assert_non_null(t[0].array);
+    t[1] = t[0];
+    SUCCEEDS(ha_token_wait(&t[0]));
+    REFUSED(HA_ERR_STATE, ha_token_wait(&t[1])); /* it has ended */
+    memory_is(back, N, 0, 1);
+    SUCCEEDS(ha_copy(back, H, a + 1, one, 8)); /* nothing was left behind */
+    assert_true(back[0] == 1);
+    device_release(one, a, N);
+    device_release(two, b, N);
+}
+
+TEST(bytes_that_are_started) {
+    start_around(C, M1);
+    start_around(C, C);
+    start_around(M1, M2);
+    start_around(H, C);
+}
+
 int main(void) {
     int failures = 0;
     const struct CMUnitTest tests[] = {
         CASE(wrapped_memory_is_used),
         CASE(bytes_by_pointers),
         CASE(bytes_that_are_not_copied),
+        CASE(bytes_that_are_started),
         CASE(wrapped_memory_does_not_grow),
         CASE(constant_memory_is_only_read),
         CASE(freeing_brings_values_back),

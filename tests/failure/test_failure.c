@@ -551,7 +551,33 @@ static void play_wrapping_device(ha_context *c, ha_context *elsewhere) {
     SURELY(ha_memory_release(c, data));
 }
 
+/* Bytes by pointers: started, and ended by the token. */
+static ha_status copied(void *to, ha_context *to_context, const void *from,
+                        ha_context *from_context) {
+    ha_token token = {NULL, NULL, 0};
+    ha_status s = ha_copy_start(&token, to, to_context, from, from_context, 16 * sizeof(double));
+    EXPECT(!token.array == (s != HA_OK), "a token of what was not started");
+    if (!s) s = ha_token_wait(&token);
+    EXPECT(!token.array, "the token has something left");
+    return s;
+}
+
+static void play_bytes(ha_context *c, ha_context *elsewhere) {
+    double *data = device_memory(c, 32), *far = device_memory(elsewhere, 16);
+    for (size_t i = 0; i < 16; i++) callers[0][i] = (double)i;
+    memset(callers[1], 0, sizeof callers[1]);
+    STEP(NULL, c, copied(data, c, callers[0], H));
+    STEP(NULL, c, copied(data + 16, c, data, c));
+    STEP(NULL, elsewhere, copied(far, elsewhere, data + 16, c));
+    STEP(NULL, NULL, copied(callers[1], H, far, elsewhere));
+    for (size_t i = 0; i < 16; i++)
+        EXPECT(callers[1][i] == (double)i, "byte by byte, value %zu differs", i);
+    SURELY(ha_memory_release(c, data));
+    SURELY(ha_memory_release(elsewhere, far));
+}
+
 static void play_wrapping(void) {
+    play_bytes(F1, N2);
     play_wrapping_host(0);
     play_wrapping_host(1);
     if (!ha_context_is_zero_copy(N1))

@@ -629,6 +629,46 @@ TEST(around_what_is_overwritten) {
     drop_array(x.array);
 }
 
+/* ---- many boxes ------------------------------------------------------------------------------ */
+
+/* Every other box of a table, in each dimension, `across` of them beside each other; i-th of them. */
+static darray scattered(darray x, size_t i, int64_t across) {
+    const int64_t row = (int64_t)i / across, column = (int64_t)i % across;
+    const int64_t first[] = {4 * row, 3 * column}, last[] = {4 * row + 2, 3 * column + 2};
+    return darray_part(x, first, last);
+}
+
+/* Overwrites n boxes in some order at C, reads them on the host, and overwrites them there; gives the steps. */
+static uint64_t steps_of_scattering(size_t n, int64_t across) {
+    const int64_t extent[] = {4 * (int64_t)n / across, 3 * across};
+    darray x = darray_new(HA_DTYPE_double, 2, extent, H);
+    ha_access v;
+    keep_array(x.array);
+    const uint64_t before = ha_steps_;
+    for (size_t round = 0; round < 3; round++)
+        for (size_t k = 0; k < n; k++) {
+            const darray box = scattered(x, k * 7919 % n, across);
+            HA_CHECK(open_view(&v, box, round ? H : C, round == 1 ? HA_READ : HA_OVERWRITE));
+            HA_CHECK(ha_close(&v));
+            if (k % 64 == 0) HA_CHECK(ha_context_finish(C));
+        }
+    const uint64_t steps = ha_steps_ - before;
+    assert_int_equal(ha_incarnation_find(x.array, H->memory)->valid.n, n);
+    drop_array(x.array);
+    return steps;
+}
+
+/* However many there are already: squares, and columns, which all lie between the same elements. */
+TEST(scattered_boxes_do_not_grow) {
+    enum { FEW = 512, MANY = 2048 };
+    for (int columns = 0; columns < 2; columns++) {
+        const uint64_t few = steps_of_scattering(FEW, columns ? FEW : 16);
+        const uint64_t many = steps_of_scattering(MANY, columns ? MANY : 64);
+        assert_true(few > FEW);
+        assert_true(many < MANY / FEW * few * 2); /* n log n is less, n^2 4 times as much */
+    }
+}
+
 int main(void) {
     int failed = 0;
     const struct CMUnitTest tests[] = {
@@ -652,6 +692,7 @@ int main(void) {
         CASE(no_transfers),
         CASE(many_in_one_call),
         CASE(keeps_its_shape),
+        CASE(scattered_boxes_do_not_grow),
     };
     const struct CMUnitTest losses[] = {LOST(one_face), LOST(around_what_is_overwritten)};
     RUN_ON_MATRIX(failed, tests);

@@ -220,10 +220,8 @@ static void check_questions(const ha_set *s, const unsigned char *in) {
 }
 
 /* Editing stays within the room that ha_set_growth asks for. */
-static void edit(ha_set *s, unsigned char *in) {
+static void edit(ha_set *s, ha_range r, int adding, unsigned char *in) {
     static unsigned char c[MOST];
-    const ha_range r = random_box(s->grid);
-    const int adding = (int)pick(2);
     assert_int_equal(ha_set_room(s, ha_set_growth(s, r, adding)), HA_OK);
     const uint32_t room = s->heap ? s->capacity : 1;
     ha_range *heap = s->heap, guard = {77, 78};
@@ -248,7 +246,7 @@ TEST(sets_of_boxes) {
         ha_set s = {.grid = &g}, copy = {0};
         memset(in, 0, sizeof in);
         for (int k = 0; k < 25; k++) {
-            edit(&s, in);
+            edit(&s, random_box(&g), (int)pick(2), in);
             check_set(&s, in);
             check_questions(&s, in);
         }
@@ -256,6 +254,95 @@ TEST(sets_of_boxes) {
         check_set(&copy, in);
         ha_set_free(&copy);
         ha_set_free(&s);
+    }
+}
+
+/* What a branch of the index says is true of its boxes; gives their number. */
+static uint32_t check_branch(const ha_set *s, uint32_t place) {
+    if (!place) return 0;
+    const ha_range_node *n = ha_range_node_at(s, place);
+    const uint32_t child[] = {n->left, n->right};
+    ha_range around = s->heap[place - 1];
+    for (int k = 0; k < 2; k++) {
+        if (!child[k]) continue;
+        const ha_range below = ha_range_node_at(s, child[k])->around;
+        const size_t begin = ha_range_begin(s, place), other = ha_range_begin(s, child[k]);
+        assert_int_equal(ha_grid_precedes(s->grid, other, begin), k == 0);
+        assert_true(ha_range_height(s, child[k]) < ha_range_height(s, place));
+        around = ha_around(s->grid, around, below);
+    }
+    assert_true(n->around.first == around.first && n->around.last == around.last);
+    return check_branch(s, n->left) + 1 + check_branch(s, n->right);
+}
+
+/* A box that is mostly small, so that many are beside each other; sometimes one that covers many. */
+static ha_range scattered_box(const ha_grid *g, size_t most) {
+    ha_box box;
+    for (int d = 0; d < g->rank; d++) {
+        const size_t left = g->extent[d] - (box.first[d] = pick(g->extent[d]));
+        box.last[d] = box.first[d] + 1 + pick(left < most ? left : most);
+    }
+    return ha_box_range(g, &box);
+}
+
+static void check_many_boxes(const ha_set *s, const unsigned char *in) {
+    if (s->indexed && s->n) assert_int_equal(check_branch(s, s->root), s->n);
+    check_set(s, in);
+    check_questions(s, in);
+}
+
+/* From none to many and back, several times: few are in a table only, many are indexed. */
+TEST(sets_of_many_boxes) {
+    static const int64_t extents[][3] = {{40, 50}, {12, 13, 14}, {9, 9, 20}, {1000}};
+    static unsigned char in[MOST];
+    for (int shape = 0; shape < 4; shape++) {
+        const int64_t *extent = extents[shape];
+        const int rank = extent[2] ? 3 : extent[1] ? 2 : 1;
+        const int64_t pitch[] = {rank == 1   ? 3
+                                 : rank == 2 ? 60
+                                             : extent[1] * extent[2] + 2,
+                                 rank == 2 ? 1 : extent[2], 1};
+        uint32_t most = 0, turns = 0;
+        ha_grid g;
+        assert_int_equal(ha_grid_make(&g, rank, extent, pitch), HA_OK);
+        assert_true(g.size <= MOST);
+        ha_set s = {.grid = &g}, copy = {0};
+        memset(in, 0, sizeof in);
+        for (int i = 0; i < 1600; i++) {
+            const int growing = i / 200 % 2 == 0, adding = pick(6) ? growing : !growing;
+            const uint32_t before = s.indexed;
+            edit(&s, scattered_box(&g, growing ? 2 : adding ? 4 : 40), adding, in);
+            turns += s.indexed != before;
+            if (s.n > most) most = s.n;
+            if (i % 8 == 0) check_many_boxes(&s, in);
+            if (i % 200 != 150) continue;
+            assert_int_equal(ha_set_copy(&copy, &s), HA_OK);
+            check_many_boxes(&copy, in);
+            ha_set_free(&copy);
+        }
+        assert_true(most > HA_FEW_RANGES_ + 8);
+        assert_true(turns > 2);
+        assert_int_equal(ha_set_put(&s, HA_WHOLE_), HA_OK);
+        assert_int_equal(s.n, 1);
+        assert_int_equal(s.indexed, 0);
+        ha_set_free(&s);
+    }
+}
+
+/* Neighbouring boxes are in one branch mostly: in Z-order a square of 2^k is passed through as a whole. */
+TEST(z_order) {
+    const int64_t extent[] = {16, 16}, pitch[] = {20, 1};
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 2, extent, pitch), HA_OK);
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t at[2], order[2] = {0, 0};
+        for (int k = 0; k < 2; k++) {
+            const size_t row = pick(16), column = pick(16);
+            at[k] = row * 20 + column;
+            for (int bit = 0; bit < 4; bit++) /* their bits, one of each in turn */
+                order[k] |= (row >> bit & 1) << (2 * bit + 1) | (column >> bit & 1) << (2 * bit);
+        }
+        assert_int_equal(ha_grid_precedes(&g, at[0], at[1]), order[0] < order[1]);
     }
 }
 
@@ -356,6 +443,33 @@ TEST(boxes_join_again) {
         }
     assert_int_equal(s.n, 1);
     assert_true(s.heap[0].first == 0 && s.heap[0].last == 512);
+    ha_set_free(&s);
+}
+
+/* Also among many, from whichever side they come. */
+TEST(boxes_join_among_many) {
+    const int64_t extent[] = {40, 30}, pitch[] = {32, 1};
+    const ha_box all = {{22, 5}, {30, 25}};
+    uint32_t apart = 0;
+    ha_grid g;
+    assert_int_equal(ha_grid_make(&g, 2, extent, pitch), HA_OK);
+    ha_set s = {.grid = &g};
+    for (size_t i = 0; i < 20; i += 2)
+        for (size_t j = 0; j < 30; j += 2, apart++)
+            assert_int_equal(ha_set_put(&s, (ha_range){32 * i + j, 32 * i + j + 1}), HA_OK);
+    assert_int_equal(s.n, apart);
+    assert_true(s.indexed);
+    for (int way = 0; way < 4; way++) {
+        for (size_t i = 0; i < 8; i++)
+            for (size_t j = 0; j < 20; j++) {
+                const size_t at = 32 * (way & 1 ? 29 - i : 22 + i) + (way & 2 ? 24 - j : 5 + j);
+                assert_int_equal(ha_set_put(&s, (ha_range){at, at + 1}), HA_OK);
+            }
+        assert_int_equal(s.n, apart + 1);
+        assert_true(ha_set_contains(&s, ha_box_range(&g, &all)));
+        assert_int_equal(ha_set_drop(&s, ha_box_range(&g, &all)), HA_OK);
+        assert_int_equal(s.n, apart);
+    }
     ha_set_free(&s);
 }
 
@@ -554,7 +668,10 @@ int main(void) {
         cmocka_unit_test(no_grids),
         cmocka_unit_test(sets_of_boxes),
         cmocka_unit_test(sets_of_ranges),
+        cmocka_unit_test(sets_of_many_boxes),
+        cmocka_unit_test(z_order),
         cmocka_unit_test(boxes_join_again),
+        cmocka_unit_test(boxes_join_among_many),
         cmocka_unit_test(pieces),
         cmocka_unit_test(levels),
         cmocka_unit_test(views_are_covered),

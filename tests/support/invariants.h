@@ -298,7 +298,7 @@ static inline void check_memory(ha_memory *m, ha_array *const *arrays, size_t co
         for (; in; in = in->next)
             if (in->block && in->block->memory == m && !in->wrapped) {
                 live += in->block->bytes;
-                if (ha_tree_find(m->pool.tree, (uintptr_t)in->block->data) != in->block)
+                if (ha_block_behind(m, (uintptr_t)in->block->data) != in->block)
                     invariant_broken(NULL, "a block is not known by its address");
             }
     }
@@ -315,21 +315,22 @@ static inline void check_memory(ha_memory *m, ha_array *const *arrays, size_t co
 
 /* The caller's memory in these arrays is exactly what is listed as owned; in order, disjoint. */
 static inline void check_owners(ha_array *const *arrays, size_t count) {
-    size_t wrapped = 0;
-    const ha_owned *list = ha_owners.list;
+    size_t wrapped = 0, owned = 0;
     for (size_t i = 0; i < count; i++)
         for (ha_incarnation *in = arrays[i] ? &arrays[i]->first : NULL; in; in = in->next) {
-            size_t at = in->wrapped ? ha_owners_find((uintptr_t)in->data) : 0;
+            const ha_owned *o = in->wrapped ? ha_owners_find((uintptr_t)in->data) : NULL;
             wrapped += in->wrapped != 0;
-            if (in->wrapped && (at == ha_owners.n || list[at].owner != arrays[i] ||
-                                list[at].first != (uintptr_t)in->data ||
-                                list[at].last - list[at].first != in->block->bytes))
+            if (in->wrapped &&
+                (!o || o->owner != arrays[i] || o->place.first != (uintptr_t)in->data ||
+                 o->place.last - o->place.first != in->block->bytes))
                 invariant_broken(arrays[i], "the caller's memory is not listed as its");
         }
-    if (wrapped != ha_owners.n || !list != !ha_owners.n)
-        invariant_broken(NULL, "memory is listed that no array wraps");
-    for (size_t i = 1; i < ha_owners.n; i++)
-        if (list[i - 1].last > list[i].first) invariant_broken(NULL, "owned twice");
+    uintptr_t behind = 0; /* the one before */
+    for (const ha_owned *o = ha_owners_find(0); o; o = ha_owners_find(behind), owned++) {
+        if (o->place.first < behind) invariant_broken(NULL, "owned twice");
+        behind = o->place.last;
+    }
+    if (wrapped != owned) invariant_broken(NULL, "memory is listed that no array wraps");
 }
 
 static inline void check_ledger(ha_array *const *arrays, size_t count) {

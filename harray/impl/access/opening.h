@@ -29,15 +29,17 @@ HA_IN_ void ha_opening_drop(const ha_opening *o, ha_incarnation *in) {
 HA_IN_ void ha_opening_take_back(const ha_opening *o, ha_range r) {
     ha_array *a = o->array;
     ha_set *valid = &o->in->valid;
-    for (const ha_incarnation *other = &a->first; other; other = other->next)
-        for (uint32_t i = 0; i < other->valid.n && other != o->in; i++) {
-            const ha_range x = ha_intersect(valid->grid, ha_set_ranges(&other->valid)[i], r);
-            if (ha_is_empty(x)) continue;
+    for (const ha_incarnation *other = &a->first; other; other = other->next) {
+        const ha_set *set = &other->valid;
+        for (uint32_t i = ha_set_find_in(set, r); i < set->n && other != o->in;
+             i = ha_set_next_in(set, r, i)) {
+            const ha_range x = ha_intersect(valid->grid, ha_set_ranges(set)[i], r);
             if (ha_set_reserve(a, valid, ha_set_growth(valid, x, 0))) return;
             ha_lock(a);
             if (!ha_used_by_others(a, o, o->in, r)) ha_set_remove(valid, x);
             ha_unlock(a);
         }
+    }
 }
 
 /* Takes back what was made valid, so that a failed opening leaves no trace. It stays (as one more

@@ -82,7 +82,8 @@ HA_IN_ int ha_opening_uses(const ha_opening *o, ha_range r) {
 /* The first part of r that is lost and matters; empty: none. */
 HA_IN_ ha_range ha_opening_lost(const ha_opening *o, ha_range r) {
     const ha_set *lost = &o->array->lost;
-    for (uint32_t i = 0; i < lost->n; i++) {
+    if (ha_is_empty(r)) return r;
+    for (uint32_t i = ha_set_find_in(lost, r); i < lost->n; i = ha_set_next_in(lost, r, i)) {
         const ha_range x = ha_intersect(lost->grid, ha_set_ranges(lost)[i], r);
         if (ha_opening_uses(o, x)) return x;
     }

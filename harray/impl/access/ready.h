@@ -9,10 +9,13 @@
 HA_IN_ int ha_is_all_there(ha_array *a, const ha_incarnation *in, ha_range r)
     HA_REQUIRES_(a->lock) {
     int all = !ha_set_overlaps(&a->lost, r);
-    for (const ha_incarnation *other = &a->first; other && all; other = other->next)
-        for (uint32_t i = 0; i < other->valid.n && other != in; i++)
-            all &= ha_set_contains(&in->valid,
-                                   ha_intersect(a->grid, ha_set_ranges(&other->valid)[i], r));
+    for (const ha_incarnation *other = &a->first; other && all; other = other->next) {
+        const ha_set *set = &other->valid;
+        const ha_range *v = ha_set_ranges(set);
+        for (uint32_t i = ha_set_find_in(set, r); i < set->n && other != in;
+             i = ha_set_next_in(set, r, i))
+            all &= ha_set_contains(&in->valid, ha_intersect(a->grid, v[i], r));
+    }
     return all;
 }
 

@@ -97,10 +97,26 @@ HA_IN_ ha_timepoint ha_token_position(const ha_token *t) {
     return (ha_timepoint){t->context, t->context->ops ? ha_sequence(t->context) : 0};
 }
 
+/* The token is a copy of bytes (array/copy.h). Nothing was enqueued for it but the copy, which notes itself. */
+HA_IN_ ha_status ha_token_arrive(ha_token *t, const char *operation) {
+    ha_array *a = t->array;
+    const ha_timepoint nothing = {t->context, 0}, no_other = {NULL, 0};
+    if (ha_token_release(t, nothing, no_other)) return ha_token_fail_ended(operation);
+    return a->arrive(a, ha_from(operation));
+}
+
+HA_IN_ ha_status ha_token_refuse_position(const ha_token *t, const char *operation) {
+    if (!t->array->arrive) return HA_OK;
+    return ha_fail(HA_ERR_UNSUPPORTED, operation,
+                   "%s: bytes are being copied, which is over when they are there: ha_token_wait",
+                   operation);
+}
+
 ha_status ha_token_finish(ha_token *t) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_finish");
     if (s) return s;
+    if (t->array->arrive) return ha_token_arrive(t, "ha_token_finish");
     s = ha_token_release(t, ha_token_position(t), (ha_timepoint){NULL, 0});
     return s ? ha_token_fail_ended("ha_token_finish") : HA_OK;
 }
@@ -109,6 +125,7 @@ ha_status ha_token_wait(ha_token *t) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_wait");
     if (s) return s;
+    if (t->array->arrive) return ha_token_arrive(t, "ha_token_wait");
     ha_label label = ha_label_of(t->array);
     ha_context *c = t->context;
     ha_timepoint own = ha_token_position(t);
@@ -143,7 +160,7 @@ HA_IN_ ha_status ha_token_end_behind(ha_token *t, ha_timepoint other, const char
 ha_status ha_token_end_at(ha_token *t, ha_context *c) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_token_check(t, "ha_token_end_at");
-    if (s) return s;
+    if (s || (s = ha_token_refuse_position(t, "ha_token_end_at"))) return s;
     c = ha_resolve(c);
     if (ha_is_host(c) || c == t->context) return ha_token_finish(t);
     return ha_token_end_behind(t, (ha_timepoint){c, ha_sequence(c)}, "ha_token_end_at");
@@ -218,7 +235,7 @@ ha_status ha_token_end_after(ha_token *t, ha_context *c, void *native) {
     static const char operation[] = "ha_token_end_after";
     ha_event event;
     ha_status s = ha_token_check(t, operation);
-    if (s) return s;
+    if (s || (s = ha_token_refuse_position(t, operation))) return s;
     c = ha_resolve(c);
     if (ha_is_host(c)) return ha_token_finish(t);
     if (!HA_HAS_(c->ops, ha_queue_ops, adopt_event))

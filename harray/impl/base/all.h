@@ -2,6 +2,7 @@
 #define HARRAY_IMPL_BASE_ALL_H
 
 #include "../../../layout/impl/base/json.h"
+#include "address_tree.h"
 #include "box.h"
 #include "error.h"
 #include "kept_list.h"

@@ -83,6 +83,20 @@ static inline ha_range ha_box_range(const ha_grid *g, const ha_box *box) {
     return r;
 }
 
+/* Whether element x comes before y in Z-order: the dimension decides in which their indices first differ, bit
+ * by bit from the highest. What is beside each other in any dimension is mostly near in this order. */
+HA_IN_ int ha_grid_precedes(const ha_grid *g, size_t x, size_t y) {
+    size_t most = 0;
+    int before = 0;
+    for (int d = 0; d < g->rank; d++) {
+        const size_t i = ha_grid_take(g, d, &x), j = ha_grid_take(g, d, &y), differ = i ^ j;
+        if (most >= differ || most >= (most ^ differ)) continue; /* no higher bit */
+        most = differ;
+        before = i < j;
+    }
+    return before;
+}
+
 /* ---- comparing ----------------------------------------------------------------------------- */
 
 static inline int ha_is_empty(ha_range r) { return r.first >= r.last; }
@@ -119,7 +133,7 @@ HA_IN_ int ha_boxes_meet(const ha_grid *g, ha_range x, ha_range y) {
 /* Whether they have an element in common. Empty ones overlap nothing, wherever they lie. */
 static inline int ha_overlap(const ha_grid *g, ha_range x, ha_range y) {
     if (ha_is_empty(ha_between(x, y))) return 0;
-    return !g || ha_boxes_meet(g, x, y);
+    return !g || x.first == y.first || ha_boxes_meet(g, x, y); /* the lowest corner is in both */
 }
 
 HA_IN_ ha_range ha_boxes_common(const ha_grid *g, ha_range x, ha_range y) {

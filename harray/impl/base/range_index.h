@@ -1,6 +1,8 @@
 /* The ranges of a set: a sorted table when they are few, as usual. When they are many, the table is in no
  * order, and each of them is also in a tree, by where it begins: so one is put in or taken out without moving
- * the others. Boxes have no such index. */
+ * the others. Boxes are in no order in the table; in the tree they are in Z-order, and each branch knows the
+ * smallest box around all of its boxes, so that those which overlap with another one are found among any
+ * number. */
 #ifndef HARRAY_IMPL_BASE_RANGE_INDEX_H
 #define HARRAY_IMPL_BASE_RANGE_INDEX_H
 
@@ -25,6 +27,7 @@ typedef struct ha_set {
 /* Places count from 1; 0: none. */
 typedef struct ha_range_node {
     uint32_t left, right;
+    ha_range around; /* all of this branch */
 } ha_range_node;
 
 static inline const ha_range *ha_set_ranges(const ha_set *s) { return s->heap ? s->heap : &s->one; }
@@ -54,6 +57,20 @@ HA_IN_ uint64_t ha_range_height(const ha_set *s, uint32_t place) {
     return x ^ x >> 31;
 }
 
+/* Whether what begins at x comes before what begins at y. */
+HA_IN_ int ha_range_precedes(const ha_set *s, size_t x, size_t y) {
+    return s->grid ? ha_grid_precedes(s->grid, x, y) : x < y;
+}
+
+/* What is below it has changed. Gives the place back. */
+HA_IN_ uint32_t ha_range_update(const ha_set *s, uint32_t place) {
+    ha_range_node *n = ha_range_node_at(s, place);
+    n->around = s->heap[place - 1];
+    if (n->left) n->around = ha_around(s->grid, n->around, ha_range_node_at(s, n->left)->around);
+    if (n->right) n->around = ha_around(s->grid, n->around, ha_range_node_at(s, n->right)->around);
+    return place;
+}
+
 /* One tree of two; all of x precedes all of y. */
 HA_IN_ uint32_t ha_range_join(const ha_set *s, uint32_t x, uint32_t y) {
     HA_COUNT_STEP_();
@@ -64,39 +81,52 @@ HA_IN_ uint32_t ha_range_join(const ha_set *s, uint32_t x, uint32_t y) {
         p->right = ha_range_join(s, p->right, y);
     else
         q->left = ha_range_join(s, x, q->left);
-    return high ? x : y;
+    return ha_range_update(s, high ? x : y);
 }
 
-/* Two trees of one: what begins before `first`, and the rest. */
+/* Two trees of one: what precedes `first`, and the rest. */
 HA_IN_ void ha_range_cut(const ha_set *s, uint32_t tree, size_t first, uint32_t *low,
                          uint32_t *high) {
     HA_COUNT_STEP_();
     *low = *high = 0;
     if (!tree) return;
     ha_range_node *n = ha_range_node_at(s, tree);
-    if (ha_range_begin(s, tree) < first) {
+    if (ha_range_precedes(s, ha_range_begin(s, tree), first)) {
         *low = tree;
         ha_range_cut(s, n->right, first, &n->right, high);
     } else {
         *high = tree;
         ha_range_cut(s, n->left, first, low, &n->left);
     }
+    ha_range_update(s, tree);
 }
 
 HA_IN_ uint32_t *ha_range_branch(const ha_set *s, uint32_t tree, size_t first) {
     ha_range_node *n = ha_range_node_at(s, tree);
     HA_COUNT_STEP_();
-    return first < ha_range_begin(s, tree) ? &n->left : &n->right;
+    return ha_range_precedes(s, first, ha_range_begin(s, tree)) ? &n->left : &n->right;
 }
 
-HA_IN_ void ha_index_range(ha_set *s, uint32_t place) {
+/* The tree with a place in it. */
+HA_IN_ uint32_t ha_range_add(const ha_set *s, uint32_t tree, uint32_t place) {
     const size_t first = ha_range_begin(s, place);
-    const uint64_t height = ha_range_height(s, place);
-    uint32_t *at = &s->root;
-    while (*at && ha_range_height(s, *at) >= height) at = ha_range_branch(s, *at, first);
-    ha_range_node *n = ha_range_node_at(s, place);
-    ha_range_cut(s, *at, first, &n->left, &n->right);
-    *at = place;
+    if (!tree || ha_range_height(s, place) > ha_range_height(s, tree)) {
+        ha_range_node *n = ha_range_node_at(s, place);
+        ha_range_cut(s, tree, first, &n->left, &n->right);
+        return ha_range_update(s, place);
+    }
+    uint32_t *branch = ha_range_branch(s, tree, first);
+    *branch = ha_range_add(s, *branch, place);
+    return ha_range_update(s, tree);
+}
+
+/* The tree without a place that is in it. */
+HA_IN_ uint32_t ha_range_leave(const ha_set *s, uint32_t tree, uint32_t place) {
+    const ha_range_node *n = ha_range_node_at(s, tree);
+    if (tree == place) return ha_range_join(s, n->left, n->right);
+    uint32_t *branch = ha_range_branch(s, tree, ha_range_begin(s, place));
+    *branch = ha_range_leave(s, *branch, place);
+    return ha_range_update(s, tree);
 }
 
 HA_IN_ uint32_t *ha_range_link(ha_set *s, uint32_t place) {
@@ -105,13 +135,27 @@ HA_IN_ uint32_t *ha_range_link(ha_set *s, uint32_t place) {
     return at;
 }
 
+/* The first place of a branch, behind `after` (0: of all), that overlaps with r; 0: none. */
+HA_IN_ uint32_t ha_range_across(const ha_set *s, uint32_t tree, ha_range r, uint32_t after) {
+    if (!tree) return 0;
+    const ha_range_node *n = ha_range_node_at(s, tree);
+    HA_COUNT_STEP_();
+    if (!ha_overlap(s->grid, n->around, r)) return 0;
+    if (!after || ha_range_precedes(s, ha_range_begin(s, after), ha_range_begin(s, tree))) {
+        const uint32_t found = ha_range_across(s, n->left, r, after);
+        if (found) return found;
+        if (ha_overlap(s->grid, s->heap[tree - 1], r)) return tree;
+    }
+    return ha_range_across(s, n->right, r, after);
+}
+
 /* ---- the index ------------------------------------------------------------------------------ */
 
 /* Of all ranges, in place of the one there is. */
 HA_IN_ void ha_set_index(ha_set *s) {
     s->root = 0;
     s->indexed = 1;
-    for (uint32_t place = 1; place <= s->n; place++) ha_index_range(s, place);
+    for (uint32_t place = 1; place <= s->n; place++) s->root = ha_range_add(s, s->root, place);
 }
 
 HA_IN_ int ha_ranges_compare(const void *x, const void *y) {
@@ -126,7 +170,7 @@ HA_IN_ void ha_ranges_sort(ha_set *s) {
 
 /* After editing, and before it, as others may have emptied the table: whether there is an index. */
 HA_IN_ int ha_set_is_indexed(ha_set *s) {
-    if (!s->indexed && s->n > HA_FEW_RANGES_ && !s->grid) ha_set_index(s);
+    if (!s->indexed && s->n > HA_FEW_RANGES_) ha_set_index(s);
     if (s->indexed && s->n <= HA_FEW_RANGES_ / 2) ha_ranges_sort(s);
     return s->indexed != 0;
 }
@@ -144,16 +188,21 @@ HA_IN_ uint32_t ha_index_find(const ha_set *s, size_t index) {
     return found;
 }
 
+/* In some order, the first one that overlaps with r, or the one behind range i; n: no more. */
+HA_IN_ uint32_t ha_index_across(const ha_set *s, ha_range r, uint32_t i) {
+    const uint32_t place = ha_range_across(s, s->n ? s->root : 0, r, i < s->n ? i + 1 : 0);
+    return place ? place - 1 : s->n;
+}
+
 HA_IN_ void ha_index_put(ha_set *s, ha_range r) {
     s->heap[s->n++] = r;
-    ha_index_range(s, s->n);
+    s->root = ha_range_add(s, s->root, s->n);
 }
 
 /* The last one takes its place. */
 HA_IN_ void ha_index_take(ha_set *s, uint32_t i) {
     const uint32_t place = i + 1, last = s->n;
-    uint32_t *at = ha_range_link(s, place);
-    *at = ha_range_join(s, ha_range_node_at(s, place)->left, ha_range_node_at(s, place)->right);
+    s->root = ha_range_leave(s, s->root, place);
     if (place != last) {
         *ha_range_link(s, last) = place;
         *ha_range_node_at(s, place) = *ha_range_node_at(s, last);

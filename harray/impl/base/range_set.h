@@ -1,6 +1,6 @@
 /* Sets of element indices: disjoint, non-touching half-open ranges, sorted unless they are many
- * (range_index.h); of an array with a grid, disjoint boxes (box.h) in any order. The usual cases, none and one, need no memory. Editing
- * cannot fail when room was made before with ha_set_room. */
+ * (range_index.h); of an array with a grid, disjoint boxes (box.h) in any order. The usual cases, none and
+ * one, need no memory. Editing cannot fail when room was made before with ha_set_room. */
 #ifndef HARRAY_IMPL_BASE_RANGE_SET_H
 #define HARRAY_IMPL_BASE_RANGE_SET_H
 
@@ -44,10 +44,12 @@ HA_IN_ uint32_t ha_set_find(const ha_set *s, size_t index) {
 }
 
 /* In order, the first range and the one behind range i: n when there is none. Boxes have no order. */
-static inline uint32_t ha_set_first(const ha_set *s) { return s->indexed ? ha_set_find(s, 0) : 0; }
+static inline uint32_t ha_set_first(const ha_set *s) {
+    return s->indexed && !s->grid ? ha_set_find(s, 0) : 0;
+}
 
 static inline uint32_t ha_set_next(const ha_set *s, uint32_t i) {
-    return s->indexed ? ha_set_find(s, s->heap[i].last) : i + 1;
+    return s->indexed && !s->grid ? ha_set_find(s, s->heap[i].last) : i + 1;
 }
 
 /* Replaces ranges [i, j) by the k given. */
@@ -106,9 +108,21 @@ HA_IN_ void ha_ranges_remove(ha_set *s, ha_range r) {
 
 /* ---- boxes --------------------------------------------------------------------------------- */
 
+/* In some order, the first one that overlaps with r, or the one behind box i; n: no more. */
+HA_IN_ uint32_t ha_boxes_across(const ha_set *s, ha_range r, uint32_t i) {
+    const ha_range *v = ha_set_ranges(s);
+    const uint32_t begin = i < s->n ? i + 1 : 0;
+    if (s->indexed) return ha_index_across(s, r, i);
+    i = begin;
+    while (i < s->n && !ha_overlap(s->grid, v[i], r)) i++;
+    HA_COUNT_STEPS_(i - begin);
+    return i;
+}
+
 /* From the last to the first: what takes the place of one has been looked at already. */
 HA_IN_ void ha_boxes_remove(ha_set *s, ha_range r) {
     ha_range *v = ha_set_edit(s), pieces[HA_MOST_PIECES];
+    HA_COUNT_STEPS_(s->n);
     for (uint32_t i = s->n; i-- > 0;) {
         if (!ha_overlap(s->grid, v[i], r)) continue;
         uint32_t n = ha_box_without(s->grid, v[i], r, pieces);
@@ -120,6 +134,7 @@ HA_IN_ void ha_boxes_remove(ha_set *s, ha_range r) {
 /* Makes one of two as long as that is possible. r: the box that was added last, and is in front. */
 HA_IN_ void ha_boxes_join_all(ha_set *s) {
     ha_range *v = ha_set_edit(s);
+    HA_COUNT_STEPS_(s->n);
     for (uint32_t i = 1; i < s->n; i++) {
         if (!ha_boxes_join(s->grid, v[0], v[i])) continue;
         v[0] = ha_around(s->grid, v[0], v[i]);
@@ -143,6 +158,7 @@ HA_IN_ void ha_boxes_add(ha_set *s, ha_range r) {
 HA_IN_ int ha_boxes_have(const ha_set *s, ha_range r) {
     const ha_range *v = ha_set_ranges(s);
     uint32_t i = 0;
+    if (s->indexed) return 0; /* it is found as fast as what overlaps */
     while (i < s->n && (v[i].first != r.first || v[i].last != r.last)) i++;
     return i < s->n;
 }
@@ -153,28 +169,64 @@ HA_IN_ int ha_boxes_contain(const ha_set *s, ha_range r) {
     ha_box box;
     ha_box_of(s->grid, r, &box);
     size_t left = ha_box_size(s->grid, &box);
-    for (uint32_t i = 0; i < s->n && left; i++)
+    for (uint32_t i = 0; i < s->n && left && !s->indexed; i++)
         if (!ha_is_empty(ha_between(v[i], r))) left -= ha_box_shared(s->grid, &box, v[i]);
+    for (uint32_t i = s->n; s->indexed && left && (i = ha_index_across(s, r, i)) < s->n;)
+        left -= ha_box_shared(s->grid, &box, v[i]);
     return !left;
 }
 
-/* The first one that overlaps with r: n when there is none. */
-HA_IN_ uint32_t ha_boxes_find(const ha_set *s, ha_range r) {
-    const ha_range *v = ha_set_ranges(s);
-    uint32_t i = 0;
+/* ---- many boxes ----------------------------------------------------------------------------- */
+
+HA_IN_ void ha_indexed_boxes_remove(ha_set *s, ha_range r) {
+    ha_range pieces[HA_MOST_PIECES];
+    uint32_t i;
+    while ((i = ha_index_across(s, r, s->n)) < s->n) {
+        const uint32_t n = ha_box_without(s->grid, s->heap[i], r, pieces);
+        ha_index_take(s, i);
+        for (uint32_t k = 0; k < n; k++) ha_index_put(s, pieces[k]);
+    }
+}
+
+/* The box that is one with r, which overlaps with none, and lies before or behind it in dimension d; n:
+ * there is none. It has the element that is beside the lowest corner of r. */
+HA_IN_ uint32_t ha_boxes_beside(const ha_set *s, ha_range r, int d, int behind) {
+    const ha_grid *g = s->grid;
     ha_box box;
-    ha_box_of(s->grid, r, &box);
-    while (i < s->n && (ha_is_empty(ha_between(v[i], r)) || !ha_box_shared(s->grid, &box, v[i])))
-        i++;
-    return i;
+    ha_box_of(g, r, &box);
+    if (behind ? box.last[d] == g->extent[d] : !box.first[d]) return s->n;
+    const size_t length = box.last[d] - box.first[d];
+    const size_t at = behind ? r.first + length * g->pitch[d] : r.first - g->pitch[d];
+    const uint32_t i = ha_index_across(s, (ha_range){at, at + 1}, s->n);
+    return i < s->n && ha_boxes_join(g, r, s->heap[i]) ? i : s->n;
+}
+
+HA_IN_ void ha_indexed_boxes_add(ha_set *s, ha_range r) {
+    uint32_t i = ha_index_across(s, r, s->n);
+    if (i < s->n && ha_covers(s->grid, s->heap[i], r)) return;
+    ha_indexed_boxes_remove(s, r);
+    for (int side = 0; side < 2 * s->grid->rank; side++) {
+        if ((i = ha_boxes_beside(s, r, side / 2, side % 2)) == s->n) continue;
+        r = ha_around(s->grid, r, s->heap[i]);
+        ha_index_take(s, i);
+        side = -1; /* the larger one may fit to those that the smaller one did not */
+    }
+    ha_index_put(s, r);
 }
 
 /* ---- sets ---------------------------------------------------------------------------------- */
 
-/* The first one that overlaps with r: n when there is none. */
+/* The first one that overlaps with r, which is not empty: n when there is none. */
 static inline uint32_t ha_set_find_in(const ha_set *s, ha_range r) {
-    if (s->grid) return ha_boxes_find(s, r);
+    if (s->grid) return ha_boxes_across(s, r, s->n);
     uint32_t i = ha_set_find(s, r.first);
+    return i < s->n && ha_set_ranges(s)[i].first < r.last ? i : s->n;
+}
+
+/* The one behind range i that overlaps with r: n when there is none. */
+static inline uint32_t ha_set_next_in(const ha_set *s, ha_range r, uint32_t i) {
+    if (s->grid) return ha_boxes_across(s, r, i);
+    i = ha_set_next(s, i);
     return i < s->n && ha_set_ranges(s)[i].first < r.last ? i : s->n;
 }
 
@@ -200,8 +252,7 @@ HA_IN_ size_t ha_set_growth(const ha_set *s, ha_range r, int adding) {
     const ha_range *v = ha_set_ranges(s);
     size_t n = (size_t)adding;
     if (!s->grid) return 1;
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (!ha_overlap(s->grid, v[i], r)) continue;
+    for (uint32_t i = s->n; (i = ha_boxes_across(s, r, i)) < s->n;) {
         if (adding && ha_covers(s->grid, v[i], r)) return 0;
         if (!ha_covers(s->grid, r, v[i])) n += 2 * (size_t)s->grid->rank - 1;
     }
@@ -211,28 +262,20 @@ HA_IN_ size_t ha_set_growth(const ha_set *s, ha_range r, int adding) {
 /* Needs room for as many more ranges as ha_set_growth says. */
 HA_IN_ void ha_set_add(ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return;
-    if (s->grid) {
-        ha_boxes_add(s, r);
-        return;
-    }
     if (ha_set_is_indexed(s))
-        ha_indexed_add(s, r);
+        s->grid ? ha_indexed_boxes_add(s, r) : ha_indexed_add(s, r);
     else
-        ha_ranges_add(s, r);
+        s->grid ? ha_boxes_add(s, r) : ha_ranges_add(s, r);
     (void)ha_set_is_indexed(s);
 }
 
 /* Needs the same room, except when r reaches to the end or beyond. */
 HA_IN_ void ha_set_remove(ha_set *s, ha_range r) {
     if (ha_is_empty(r)) return;
-    if (s->grid) {
-        ha_boxes_remove(s, r);
-        return;
-    }
     if (ha_set_is_indexed(s))
-        ha_indexed_remove(s, r);
+        s->grid ? ha_indexed_boxes_remove(s, r) : ha_indexed_remove(s, r);
     else
-        ha_ranges_remove(s, r);
+        s->grid ? ha_boxes_remove(s, r) : ha_ranges_remove(s, r);
     (void)ha_set_is_indexed(s);
 }
 
@@ -254,10 +297,9 @@ HA_IN_ ha_status ha_set_missing(const ha_set *s, ha_range r, ha_set *out) {
     const ha_range *v = ha_set_ranges(s);
     out->grid = s->grid;
     ha_status status = ha_set_put(out, r);
-    for (uint32_t i = ha_set_find_in(s, r); i < s->n && !status; i = ha_set_next(s, i)) {
-        if (!s->grid && v[i].first >= r.last) break;
-        if (ha_overlap(s->grid, v[i], r)) status = ha_set_drop(out, v[i]);
-    }
+    if (ha_is_empty(r)) return status;
+    for (uint32_t i = ha_set_find_in(s, r); i < s->n && !status; i = ha_set_next_in(s, r, i))
+        status = ha_set_drop(out, v[i]);
     return status;
 }
 
@@ -273,7 +315,7 @@ HA_IN_ ha_status ha_set_copy(ha_set *copy, const ha_set *s) {
     memcpy(ha_set_edit(copy), ha_set_ranges(s), s->n * sizeof *copy->heap);
     copy->n = s->n;
     copy->grid = s->grid;
-    if (s->indexed) ha_ranges_sort(copy);
+    if (s->indexed && s->n) ha_set_index(copy);
     return HA_OK;
 }
 

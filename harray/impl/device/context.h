@@ -37,7 +37,7 @@ typedef struct ha_pool {
     uint64_t high_water, allocations, releases, reused;
     uint64_t arrays;                          /* living ones, that were first touched here */
     struct ha_alive *alive;                   /* the same, as a list: the youngest first */
-    struct ha_block *tree;                    /* what the backend has handed out, by address */
+    ha_piece_node *tree;                      /* what the backend has handed out, by address */
     struct ha_block *oldest, *youngest;       /* of the cached ones */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
 } ha_pool;

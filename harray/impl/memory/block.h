@@ -29,7 +29,7 @@ typedef struct ha_block {
     struct ha_block *next;            /* retired: the next younger one; cached: of its class */
     struct ha_block *previous;        /* retired: the next older one; cached: of its class */
     struct ha_block *older, *younger; /* cached */
-    struct ha_block *below, *above;   /* in the pool's tree: what is left and right of it there */
+    ha_piece_node address;            /* in the pool's tree */
     uint64_t number;                  /* retired: how many were before it */
     struct ha_block *left, *right;    /* retired: of the same queue, and later (retire.h) */
     struct ha_block *next_due;        /* retired, the first of its queue: that of the next one */

@@ -11,7 +11,7 @@
 #ifndef HARRAY_IMPL_MEMORY_POOL_H
 #define HARRAY_IMPL_MEMORY_POOL_H
 
-#include "block_tree.h"
+#include "block.h"
 
 enum { HA_SIZE_LEAST = 64, HA_SIZE_STEP_MOST = 2 << 20, HA_LOOKS = 8 };
 
@@ -175,7 +175,7 @@ HA_IN_ void ha_block_release(ha_block *b) {
     ha_memory *m = b->memory;
     HA_DEBUG_(ha_known_gone(b->known);)
     ha_spin_lock(&m->pool.lock);
-    ha_tree_remove(&m->pool.tree, b);
+    ha_tree_remove(&m->pool.tree, &b->address);
     ha_spin_unlock(&m->pool.lock);
     ha_block_poison(b, b->bytes);
     if (m->allocator.release)
@@ -227,7 +227,9 @@ HA_IN_ ha_status ha_block_ask(ha_block *b) {
     if (!s) {
         p->bytes[b->use] += b->bytes;
         p->allocations++;
-        ha_tree_add(&p->tree, b);
+        b->address.first = (uintptr_t)b->data;
+        b->address.last = b->address.first + b->bytes;
+        ha_tree_add(&p->tree, &b->address);
         uint64_t handed_out = ha_pool_handed_out(p);
         if (p->high_water < handed_out) p->high_water = handed_out;
     }
@@ -300,13 +302,20 @@ HA_IN_ void ha_memory_end(ha_memory *m, ha_alive *array) {
     ha_spin_unlock(&m->pool.lock);
 }
 
+/* The first block that ends behind an address; NULL: none does. The pool is locked. */
+HA_IN_ const ha_block *ha_block_behind(const ha_memory *m, uintptr_t address) {
+    const ha_piece_node *node = ha_tree_find(m->pool.tree, address);
+    return node ? (const ha_block *)(const void *)((const char *)node - offsetof(ha_block, address))
+                : NULL;
+}
+
 /* A block with bytes in [first, last) that is not the user's own; NULL: none. Another thread may free it at
  * once: so nobody looks into it. */
 HA_IN_ const ha_block *ha_memory_block_at(ha_memory *m, uintptr_t first, uintptr_t last) {
     ha_spin_lock(&m->pool.lock);
-    const ha_block *b = ha_tree_find(m->pool.tree, first);
+    const ha_block *b = ha_block_behind(m, first);
     while (b && __atomic_load_n(&b->loose, __ATOMIC_RELAXED))
-        b = ha_tree_find(m->pool.tree, (uintptr_t)b->data + b->bytes);
+        b = ha_block_behind(m, b->address.last);
     if (b && (uintptr_t)b->data >= last) b = NULL;
     ha_spin_unlock(&m->pool.lock);
     return b;

@@ -170,9 +170,12 @@ HA_IN_ int ha_part_lacks(const ha_open_part *part) {
     ha_set missing = {.grid = a->grid};
     if (!a->ops || !a->grid || o->mode == HA_OVERWRITE || ha_is_empty(o->range)) return 0;
     ha_status s = ha_set_put(&missing, o->range);
-    for (const ha_incarnation *in = &a->first; in; in = in->next)
-        for (uint32_t i = 0; i < in->valid.n && !s; i++)
-            s = ha_set_drop(&missing, ha_set_ranges(&in->valid)[i]);
+    for (const ha_incarnation *in = &a->first; in; in = in->next) {
+        const ha_set *valid = &in->valid;
+        for (uint32_t i = ha_set_find_in(valid, o->range); i < valid->n && !s;
+             i = ha_set_next_in(valid, o->range, i))
+            s = ha_set_drop(&missing, ha_set_ranges(valid)[i]);
+    }
     const int lacks = !s && missing.n;
     ha_set_free(&missing);
     return lacks;

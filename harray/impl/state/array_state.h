@@ -65,6 +65,8 @@ struct ha_array {
     struct ha_array *strict_next, **strict_link; /* strict.h; link NULL: it is not listed */
     void (*release)(void *user); /* to be called when it is gone; NULL: nothing is */
     void *release_user;
+    ha_status (*arrive)(struct ha_array *a,
+                        const char *site); /* ends it with its token, a copy of bytes; or NULL */
     ha_alive alive; /* in the list of the memory where it was first touched */
     uint32_t holder_capacity, holder_tree; /* holders.h */
     ha_kept kept;                          /* freed.h: with others that were freed */

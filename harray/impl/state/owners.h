@@ -58,41 +58,23 @@ HA_IN_ const ha_block *ha_own_block(ha_memory *in, uintptr_t first, uintptr_t la
 
 /* ---- who owns what ------------------------------------------------------------------------- */
 
-/* The bytes [first, last) belong to an array. */
+/* Bytes that belong to an array. */
 typedef struct ha_owned {
-    uintptr_t first, last;
+    ha_piece_node place; /* in the tree */
     ha_array *owner;
 } ha_owned;
 
-/* All of them, ascending. Devices and the host are taken to share one space of addresses, as they
- * do where the same bytes can be reached from both. Its lock comes before an array's. */
+/* All of them. Devices and the host are taken to share one space of addresses, as they do where the same
+ * bytes can be reached from both. Its lock comes before an array's. */
 static struct {
     pthread_mutex_t lock;
-    ha_owned *list; /* NULL: nobody wraps anything */
-    size_t n, capacity;
+    ha_piece_node *tree; /* NULL: nobody wraps anything */
 } ha_owners = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The first one that ends behind an address: n when there is none. */
-HA_IN_ size_t ha_owners_find(uintptr_t address) HA_REQUIRES_(ha_owners.lock) {
-    size_t low = 0, high = ha_owners.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ha_owners.list[middle].last > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-HA_IN_ ha_status ha_owners_room(void) HA_REQUIRES_(ha_owners.lock) {
-    if (ha_owners.n < ha_owners.capacity) return HA_OK;
-    size_t capacity = 2 * ha_owners.capacity + 8;
-    ha_owned *list = (ha_owned *)HARRAY_REALLOC(ha_owners.list, capacity * sizeof *list);
-    if (!list) return HA_ERR_MEMORY;
-    ha_owners.list = list;
-    ha_owners.capacity = capacity;
-    return HA_OK;
+/* The first one that ends behind an address; NULL: none does. */
+HA_IN_ ha_owned *ha_owners_find(uintptr_t address) HA_REQUIRES_(ha_owners.lock) {
+    ha_piece_node *node = ha_tree_find(ha_owners.tree, address);
+    return node ? (ha_owned *)(void *)((char *)node - offsetof(ha_owned, place)) : NULL;
 }
 
 /* HA_ERR_STATE: *other owns some of it already, who is *label; NULL: it is the engine's own memory.
@@ -105,34 +87,31 @@ HA_IN_ ha_status ha_owners_add(ha_array *a, ha_memory *in, uintptr_t first, uint
         *label = ha_label_of_block(own);
         return HA_ERR_STATE;
     }
+    ha_status s = HA_OK;
+    ha_owned *added = (ha_owned *)HARRAY_MALLOC(sizeof *added);
+    if (added) *added = (ha_owned){{first, last, NULL, NULL}, a};
     pthread_mutex_lock(&ha_owners.lock);
-    ha_status s = ha_owners_room();
-    size_t i = ha_owners_find(first);
-    if (i < ha_owners.n && ha_owners.list[i].first < last) {
+    const ha_owned *owned = ha_owners_find(first);
+    if (owned && owned->place.first < last) {
         s = HA_ERR_STATE;
-        *other = ha_owners.list[i].owner;
-        *label = ha_subject_of(
-            ha_owners.list[i].owner); /* it lives: it leaves before it is freed */
-    } else if (!s) {
-        ha_owned *at = ha_owners.list + i;
-        memmove(at + 1, at, (ha_owners.n++ - i) * sizeof *at);
-        *at = (ha_owned){first, last, a};
-    }
+        *other = owned->owner;
+        *label = ha_subject_of(owned->owner); /* it lives: it leaves before it is freed */
+    } else if (!added)
+        s = HA_ERR_MEMORY;
+    else
+        ha_tree_add(&ha_owners.tree, &added->place);
     pthread_mutex_unlock(&ha_owners.lock);
+    if (s) HARRAY_FREE(added);
     return s;
 }
 
-/* The one that begins there. With the last one goes the list. */
+/* The one that begins there. */
 HA_IN_ void ha_owners_remove(uintptr_t first) {
     pthread_mutex_lock(&ha_owners.lock);
-    ha_owned *at = ha_owners.list + ha_owners_find(first);
-    memmove(at, at + 1, (size_t)(ha_owners.list + --ha_owners.n - at) * sizeof *at);
-    if (!ha_owners.n) {
-        HARRAY_FREE(ha_owners.list);
-        ha_owners.list = NULL;
-        ha_owners.capacity = 0;
-    }
+    ha_owned *owned = ha_owners_find(first);
+    ha_tree_remove(&ha_owners.tree, &owned->place);
     pthread_mutex_unlock(&ha_owners.lock);
+    HARRAY_FREE(owned);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------- */

@@ -53,9 +53,12 @@ HA_IN_ ha_incarnation *ha_next_source(ha_array *a, const ha_incarnation *to, uin
     return best;
 }
 
-HA_IN_ ha_status ha_plan_take(ha_plan *p, ha_incarnation *from, int staged) {
-    const ha_range *v = ha_set_ranges(&from->valid);
-    for (uint32_t i = 0; i < from->valid.n; i++)
+/* Nothing beside r is missing. */
+HA_IN_ ha_status ha_plan_take(ha_plan *p, ha_incarnation *from, ha_range r, int staged) {
+    const ha_set *valid = &from->valid;
+    const ha_range *v = ha_set_ranges(valid);
+    for (uint32_t i = ha_set_find_in(valid, r); i < valid->n; i = ha_set_next_in(valid, r, i)) {
+        HA_COUNT_STEP_();
         for (ha_range x; x = ha_set_first_in(&p->missing, v[i]), !ha_is_empty(x);) {
             ha_piece *pieces = (ha_piece *)HARRAY_REALLOC(p->pieces, (p->n + 1) * sizeof *pieces);
             if (!pieces) return HA_ERR_MEMORY;
@@ -63,6 +66,7 @@ HA_IN_ ha_status ha_plan_take(ha_plan *p, ha_incarnation *from, int staged) {
             if (ha_set_drop(&p->missing, x)) return HA_ERR_MEMORY;
             p->pieces[p->n++] = (ha_piece){from, x, staged};
         }
+    }
     return HA_OK;
 }
 
@@ -80,7 +84,7 @@ HA_IN_ ha_status ha_plan_make(ha_array *a, const ha_incarnation *to, ha_range r,
     ha_status s = ha_set_missing(&to->valid, r, &plan->missing);
     ha_incarnation *source = NULL;
     while (!s && plan->missing.n && (source = ha_next_source(a, to, &cost, source, &staged)))
-        s = ha_plan_take(plan, source, staged);
+        s = ha_plan_take(plan, source, r, staged);
     return s;
 }
 
