@@ -98,8 +98,8 @@ typedef struct darray {
  * darray. For functions that have no typed form: darray_fprint(HA_DARRAY(a), stdout). */
 #define HA_DARRAY(x)                                                                               \
     __extension__({                                                                                \
-        __typeof__(x) ha_x_ = (x);                                                                 \
-        darray_of_any_(&ha_x_, sizeof ha_x_);                                                      \
+        __typeof__(x) ha_any_ = (x); /* in a scope, where other names of macros are in use */      \
+        darray_of_any_(&ha_any_, sizeof ha_any_);                                                  \
     })
 HA_API darray darray_of_any_(const void *array, size_t bytes);
 

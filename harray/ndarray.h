@@ -284,8 +284,9 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
     HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_shell(                                      \
         array##n##_##D x, ha_dim##D low, ha_dim##D high, array##n##_##D side[2 * D]) {             \
         darray sides[2 * D];                                                                       \
-        ha_status status = darray_shell(array##n##_##D##_to_darray(x), low.at, high.at, sides);    \
-        for (int i = 0; i < 2 * D; i++) side[i] = array##n##_##D##_from_darray(sides[i]);          \
+        ha_status status = darray_shell(array##n##_##D##_to_darray(x), low.at, high.at,            \
+                                        side ? sides : HA_NULL_);                                  \
+        for (int i = 0; side && i < 2 * D; i++) side[i] = array##n##_##D##_from_darray(sides[i]);  \
         return status;                                                                             \
     }                                                                                              \
     HA_NDARRAY_VIEW_(n, D, permute, (array##n##_##D x, ha_dim##D order), order.at)                 \

@@ -84,8 +84,8 @@ HA_API ha_status ha_discard_(ha_array **array, const char *site);
  * array take: directly, by way of the host, in chunks. Comes after what was enqueued on both
  * contexts, and returns when the bytes are there. For data of an array there are accesses, and
  * ha_array_assign or darray_copy. HA_ERR_ARGUMENT: a NULL pointer, or memory of another kind than its
- * context's; HA_ERR_STATE: an array has some of it (as the target or the source has, when both overlap);
- * and as ha_unwrap. The target's bytes are undefined then. 0 bytes: nothing. */
+ * context's; HA_ERR_STATE: an array has some of it, or another copy, unless both only read it (when both
+ * overlap, the source has some of the target); and as ha_unwrap. The target's bytes are undefined then. 0 bytes: nothing. */
 #define ha_copy(to, to_context, from, from_context, bytes)                                         \
     ha_copy_(to, to_context, from, from_context, bytes, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_copy_(void *to, ha_context *to_context, const void *from,

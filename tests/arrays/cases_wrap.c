@@ -499,6 +499,25 @@ static ha_status start(ha_token *t, void *to, ha_context *to_context, const void
     return ha_copy_start(t, to, to_context, from, from_context, bytes);
 }
 
+/* Who reads the same bytes at once is in nobody's way, who writes them is. */
+TEST(bytes_that_are_copied_twice_at_once) {
+    double *a = device_memory(C, N), *b = device_memory(M1, N);
+    ha_token t[2] = {{0}};
+    fill_buffer();
+    SUCCEEDS(start(&t[0], a, C, buffer, H, sizeof buffer));
+    SUCCEEDS(start(&t[1], b, M1, buffer + 1, H, sizeof buffer - 8));
+    for (int i = 0; i < 2; i++) {
+        REFUSED_NULL(HA_ERR_STATE, harray_double_wrap_const(buffer, N).array);
+        REFUSED(HA_ERR_STATE, ha_copy(buffer + 1, H, constants, H, 8));
+        SUCCEEDS(ha_token_wait(&t[i]));
+    }
+    harray_double x = wrapped();
+    REFUSED(HA_ERR_STATE, start(&t[0], a, C, buffer, H, 8));
+    drop(x);
+    device_release(C, a, N);
+    device_release(M1, b, N);
+}
+
 /* As copy_around, each started, and two of them on their way at once. */
 static void start_around(ha_context *one, ha_context *two) {
     double *a = device_memory(one, N), *b = device_memory(two, N), back[N] = {0};
@@ -541,6 +560,7 @@ int main(void) {
         CASE(wrapped_memory_is_used),
         CASE(bytes_by_pointers),
         CASE(bytes_that_are_not_copied),
+        CASE(bytes_that_are_copied_twice_at_once),
         CASE(bytes_that_are_started),
         CASE(wrapped_memory_does_not_grow),
         CASE(constant_memory_is_only_read),

@@ -163,6 +163,22 @@ TEST(freed_long_ago) {
     assert_int_equal(harray_double_free(&x), HA_OK);
 }
 
+/* The record was to be a new array's, for which there was no memory. */
+TEST(freed_and_nothing_made_of_it) {
+    harray_double x = three();
+    ha_array *const before = x.array;
+    assert_int_equal(harray_double_free(&x), HA_OK);
+    while (ha_freed_arrays.first != &before->kept || ha_freed_arrays.n <= HA_KEPT) {
+        harray_double other = three();
+        assert_int_equal(harray_double_free(&other), HA_OK);
+    }
+    NONE(HA_ERR_MEMORY, ha_array_new(ha_type_of_("double", 8), SIZE_MAX / 16, NULL));
+    assert_ptr_not_equal(ha_freed_arrays.first, &before->kept);
+    assert_int_equal(ha_array_size(before), 0);
+    assert_int_equal(ha_take_error().status, HA_ERR_STATE);
+    REFUSED(HA_ERR_STATE, ha_array_free(before));
+}
+
 TEST(ways_to_open) {
     harray_double x = three();
     ha_access v;
@@ -416,6 +432,7 @@ int main(void) {
         cmocka_unit_test(stale_accesses),
         cmocka_unit_test(freed_arrays),
         cmocka_unit_test(freed_long_ago),
+        cmocka_unit_test(freed_and_nothing_made_of_it),
         cmocka_unit_test(ways_to_open),
         cmocka_unit_test(odd_names),
         cmocka_unit_test(optional_slots),

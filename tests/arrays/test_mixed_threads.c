@@ -38,6 +38,7 @@ typedef struct worker {
     unsigned long operations;
     ha_access held[MOST];
     unsigned holds;
+    uint32_t (*mine)[PART]; /* two of them, nobody else's */
 } worker;
 
 static ha_context *contexts[CONTEXTS]; /* host, sim:0, a fork of it, sim:1 */
@@ -341,6 +342,16 @@ static void wrap(worker *w) {
     for (int i = 0; i < PART; i++) MUST(mine[i] == writes || !synced);
 }
 
+/* Memory of the program lies below all blocks: whose they are is looked at, and others free them. What is
+ * only read others may copy, too. */
+static void copy_bytes(worker *w) {
+    static const uint32_t common[PART] = {3, 1, 4, 1, 5, 9, 2, 6};
+    for (int i = 0; i < PART; i++) w->mine[0][i] = pick(w, 1000);
+    const uint32_t *from = pick(w, 2) ? w->mine[0] : common;
+    if (!WENT(ha_copy(w->mine[1], NULL, from, NULL, sizeof *w->mine))) return;
+    MUST(!memcmp(w->mine[1], from, sizeof *w->mine));
+}
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 static void make(worker *w) {
@@ -444,7 +455,7 @@ static void operate(worker *w) {
         open_many, open_many,  detach,         detach,       read_anywhere,     prefetch, prefetch,
         get,       copy,       reserve,        ask,          without_transfers, wrap,     make,
         allocate,  keep_house, exchange_loose, change_loose, read_loose,        fork_one, look,
-        trace,
+        trace,     copy_bytes,
     };
     const uint32_t what = pick(w, 100);
     if (what < 20)
@@ -531,6 +542,7 @@ static unsigned long operation_count(void) {
 }
 
 static void run_world(const world *its, unsigned long operations) {
+    static uint32_t mine[THREADS + 1][2][PART];
     worker workers[THREADS + 1] = {{.random = 0}};
     now = its;
     atomic_store(&failing, 0);
@@ -543,6 +555,7 @@ static void run_world(const world *its, unsigned long operations) {
         worker *w = &workers[i];
         w->random = (seed + i + 1) * UINT64_C(0x9E3779B97F4A7C15);
         w->operations = operations;
+        w->mine = mine[i];
         assert_int_equal(pthread_create(&w->thread, NULL, i < THREADS ? work : end_tokens, w), 0);
     }
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);

@@ -212,6 +212,8 @@ static int use_view_accesses(array_double_2 a, ha_context *context) {
     failed += ha_open_view(&read, a, ha_host(), HA_READ) != HA_OK || HA_AT(read.span, 0, 0) > 0;
     failed += ha_span_of(&read, a) != HA_OK || ha_close(&read) != HA_OK;
     darray d = array_double_2_to_darray(a);
+    HA_READING(v, HA_DARRAY(a), ha_host()) failed += v.size != 12;
+    else failed++;
     HA_OVERWRITING_ALL(v, a, ha_host()) {
         for (int i = 0; i < 3; i++)
             for (size_t j = 0; j < 4; j++) HA_AT(v.span, i, j) = 10 * i + (double)j;

@@ -165,6 +165,13 @@ TEST(nothing) {
                                  HA_DTYPE_int8_t, 0));
 }
 
+/* Of so many bytes that they overflow: nobody goes along them. */
+TEST(nothing_with_long_strides) {
+    const int64_t extent[] = {2, (int64_t)1 << 61, 0}, stride[] = {(int64_t)1 << 61, 1, 1};
+    ha_copy_strided(3, extent, NULL, stride, NULL, stride, 8);
+    ha_strided_fill(3, extent, NULL, stride, "12345678", 8);
+}
+
 TEST(fills) {
     static const size_t sizes[] = {1, 2, 3, 4, 8, 16, 40};
     int64_t extent[HA_MOST_RANK], index[HA_MOST_RANK] = {0};
@@ -479,17 +486,12 @@ TEST(equality_of_bytes) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies),
-        cmocka_unit_test(transpositions),
-        cmocka_unit_test(nothing),
-        cmocka_unit_test(fills),
-        cmocka_unit_test(conversions),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(edges_of_wide_integers),
-        cmocka_unit_test(rounding_modes),
-        cmocka_unit_test(rounded_once),
-        cmocka_unit_test(equality),
-        cmocka_unit_test(equality_of_bytes),
+        cmocka_unit_test(copies),         cmocka_unit_test(transpositions),
+        cmocka_unit_test(nothing),        cmocka_unit_test(nothing_with_long_strides),
+        cmocka_unit_test(fills),          cmocka_unit_test(conversions),
+        cmocka_unit_test(edges),          cmocka_unit_test(edges_of_wide_integers),
+        cmocka_unit_test(rounding_modes), cmocka_unit_test(rounded_once),
+        cmocka_unit_test(equality),       cmocka_unit_test(equality_of_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

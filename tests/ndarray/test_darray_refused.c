@@ -110,6 +110,10 @@ TEST(ghosts_and_padding_without_end) {
     s.extent[1] = INT64_MAX - 2;
     s.alignment = 64;
     NO_ARRAY(HA_ERR_MEMORY, darray_make(HA_DTYPE_double, &s, NULL));
+    s.extent[0] = 1; /* of which padding alone is too much */
+    s.extent[1] = 4;
+    s.padding[1] = INT64_MAX;
+    NO_ARRAY(HA_ERR_MEMORY, darray_make(HA_DTYPE_double, &s, NULL));
 }
 
 TEST(elements_that_are_none) {

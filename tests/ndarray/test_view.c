@@ -711,6 +711,8 @@ TEST(typed_views) {
     assert_int_equal(array_double_2_shell(a, HA_DIM(1, 1), HA_DIM(4, 4), side), HA_ERR_ARGUMENT);
     assert_non_null(strstr(ha_take_error().text, "1 to before 4 of dimension 0"));
     for (int i = 0; i < 4; i++) assert_null(side[i].array);
+    assert_int_equal(array_double_2_shell(a, HA_DIM(1, 1), HA_DIM(2, 2), NULL), HA_ERR_ARGUMENT);
+    assert_non_null(strstr(ha_take_error().text, "no place for the sides"));
     view_is(TYPED(2, a), 2, 0, LIST(3, 4), LIST(4, 1), LIST(0, 0));
     view_is(TYPED(2, array_double_2_slice(a, 1, 3, 0, -1)), 2, 3, LIST(3, 3), LIST(4, -1),
             LIST(0, 0));
@@ -732,6 +734,30 @@ TEST(typed_views) {
             LIST(-1, -1));
     view_is(TYPED(2, array_double_2_interior(array_double_2_with_origin(a, HA_DIM(-1, -1)))), 2, 5,
             LIST(1, 2), LIST(4, 1), LIST(0, 0));
+}
+
+/* Whichever way it is opened: elements 0 1 2 and 1 2 3. */
+TEST(numbers_that_repeat_are_for_reading) {
+    array_double_2 s = array_double_2_zeros(HA_DIM(3, 4), NULL), whole = s;
+    ha_dl_managed_tensor_versioned *tensor = NULL;
+    ha_access v;
+    s.extent[0] = 2;
+    s.extent[1] = 3;
+    s.stride[0] = s.stride[1] = 1;
+    const darray x = HA_DARRAY(s);
+    ha_request request = {.access = &v, .how = HA_READ, .view = &x};
+    HA_READING(r, s, NULL) assert_int_equal(r.size, 6);
+    else fail();
+    FINE(ha_open_many(&request, 1));
+    FINE(ha_close(&v));
+    HA_WRITING(w, s, NULL) fail();
+    assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+    HA_OVERWRITING_ALL(w, x, NULL) fail();
+    assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+    request.how = HA_WRITE;
+    REFUSED(HA_ERR_ARGUMENT, ha_open_many(&request, 1));
+    REFUSED(HA_ERR_ARGUMENT, darray_to_dlpack(x, NULL, HA_WRITE, HA_DL_STREAM_NONE, &tensor));
+    FINE(array_double_2_free(&whole));
 }
 
 TEST(high_ranks) {
@@ -853,6 +879,7 @@ int main(void) {
         T(the_same_elements),
         T(typed_views),
         T(high_ranks),
+        T(numbers_that_repeat_are_for_reading),
         T(exact_conversions),
         T(types_of_ones_own),
         T(spans_on_a_queue),

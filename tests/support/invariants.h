@@ -331,6 +331,7 @@ static inline void check_owners(ha_array *const *arrays, size_t count) {
         behind = o->place.last;
     }
     if (wrapped != owned) invariant_broken(NULL, "memory is listed that no array wraps");
+    if (ha_owners.sources) invariant_broken(NULL, "memory is listed that no copy reads");
 }
 
 static inline void check_ledger(ha_array *const *arrays, size_t count) {

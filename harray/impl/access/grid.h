@@ -166,7 +166,7 @@ HA_IN_ int ha_view_cover_simply(const ha_grid *g, size_t offset, int rank, const
         for (k = k < g->rank && g->pitch[k] >= stride ? k : 0; k < g->rank; k++)
             if (g->pitch[k] == stride) break;
         if (k == g->rank || way >= g->extent[k] - index[k]) return 0;
-        index[k] += way;
+        index[k] = g->extent[k] - 1; /* whoever goes along it once more repeats elements */
         last += way * stride;
     }
     *r = (ha_range){offset, last + 1};
@@ -184,13 +184,6 @@ HA_IN_ size_t ha_view_size(const darray *v) {
     size_t n = 1;
     for (int d = 0; d < v->rank; d++) n *= (size_t)v->extent[d];
     return n;
-}
-
-/* Whether some of its indices are the same element. */
-HA_IN_ int ha_view_repeats(const darray *v) {
-    int repeats = 0;
-    for (int d = 0; d < v->rank; d++) repeats |= v->extent[d] > 1 && !v->stride[d];
-    return repeats && ha_view_size(v);
 }
 
 /* ---- whether a view has elements in a box -------------------------------------------------- */

@@ -159,16 +159,6 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context
     return HA_OK;
 }
 
-/* What a view that repeats itself is not opened for. */
-HA_IN_ ha_status ha_view_refuse(const darray *v, unsigned how, const char *operation,
-                                const char *site) {
-    if ((how & ~(unsigned)HA_TRY) == HA_READ || !ha_view_repeats(v)) return HA_OK;
-    return ha_fail(HA_ERR_ARGUMENT, operation,
-                   "%s: array %s: the view has elements at several of its indices (it was "
-                   "broadcast), so it can only be read",
-                   site, ha_label_of(v->array).text);
-}
-
 ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
                    size_t last, const char *site) {
     unsigned mode = how & ~(unsigned)HA_TRY;

@@ -117,7 +117,7 @@ HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_con
         ha_watch_begin(a);
         return a;
     }
-    HARRAY_FREE(a);
+    if (a) (void)ha_array_keep(a); /* old handles may lead to its record */
     ha_fail(s, "ha_array_new", "no memory at %s for %zu elements of type %.32s (%zu bytes each)",
             c->name, n, type.name ? type.name : "?", type.size);
     return NULL;

@@ -98,11 +98,12 @@ HA_IN_ ha_status ha_bytes_check(const ha_byte_copy *b) {
 HA_IN_ ha_byte_copy ha_bytes_make(void *to, ha_context *to_context, const void *from,
                                   ha_context *from_context, size_t n, const char *operation,
                                   const char *site) {
-    return (ha_byte_copy){{to, ha_resolve(to_context), HA_WRAP_UNWRITTEN},
-                          {(void *)(uintptr_t)from, ha_resolve(from_context), HA_WRAP_CONST},
-                          n,
-                          operation,
-                          ha_from(site)};
+    return (ha_byte_copy){
+        {to, ha_resolve(to_context), HA_WRAP_UNWRITTEN},
+        {(void *)(uintptr_t)from, ha_resolve(from_context), HA_WRAP_CONST | HA_WRAP_COPIED_},
+        n,
+        operation,
+        ha_from(site)};
 }
 
 ha_status ha_copy_(void *to, ha_context *to_context, const void *from, ha_context *from_context,

@@ -24,6 +24,8 @@ HA_IN_ void ha_wrap_leave(ha_array *a) {
         ha_block *block = ha_block_exchange(a, in, NULL, 0, &ops);
         if (a->ops)
             a->ops->disown(a, in);
+        else if (in->wrapped & HA_WRAP_COPIED_)
+            ha_owners_remove_source(a);
         else
             ha_owners_remove((uintptr_t)block->data);
         in->valid.n = 0;
@@ -60,7 +62,8 @@ HA_IN_ const char *ha_wrap_objection(ha_type type, size_t n, const ha_wrapped *p
         if (n && !p->data) return "a piece of memory at NULL";
         if (n && known && (uintptr_t)p->data % ha_dtype_alignment(known))
             return "a piece of memory is not aligned for its type";
-        if (p->flags & ~(const_unwritten | HA_WRAP_EXPORTED_)) return "unknown flags";
+        if (p->flags & ~(const_unwritten | HA_WRAP_EXPORTED_ | HA_WRAP_COPIED_))
+            return "unknown flags";
         if ((p->flags & const_unwritten) == const_unwritten)
             return "const memory that has no values never gets any";
         for (size_t j = 0; j < i; j++)
@@ -86,7 +89,8 @@ HA_IN_ ha_status ha_wrap_own(ha_array *a, const ha_wrapped *piece, size_t bytes)
     if (bytes > UINTPTR_MAX - first)
         return ha_wrap_fail(HA_ERR_ARGUMENT, type, a->size, "they go beyond the last address");
     ha_memory *m = piece->flags & HA_WRAP_EXPORTED_ ? NULL : ha_resolve(piece->context)->memory;
-    ha_status s = ha_owners_add(a, m, first, first + bytes, &other, &label);
+    const int copied = (piece->flags & HA_WRAP_COPIED_) != 0;
+    ha_status s = ha_owners_add(a, m, first, first + bytes, copied, &other, &label);
     if (s == HA_ERR_MEMORY) return ha_wrap_fail(s, type, a->size, "no memory for its records");
     if (!s) return HA_OK;
     if (other == a) return ha_wrap_fail(HA_ERR_ARGUMENT, type, a->size, "two pieces overlap");
@@ -113,7 +117,7 @@ HA_IN_ ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
     __atomic_store_n(&in->block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
     in->data = (char *)piece->data;
     in->capacity = a->size;
-    in->wrapped = HA_CALLERS | (piece->flags & HA_WRAP_CONST);
+    in->wrapped = HA_CALLERS | (piece->flags & (HA_WRAP_CONST | HA_WRAP_COPIED_));
     if (!(piece->flags & HA_WRAP_UNWRITTEN)) ha_set_add(&in->valid, (ha_range){0, a->size});
     ha_debug_wrap(a, in);
     return HA_OK;

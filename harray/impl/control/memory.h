@@ -132,7 +132,7 @@ ha_status ha_memory_release(ha_context *c, void *block) {
         return ha_fail(HA_ERR_ARGUMENT, "ha_memory_release",
                        "%s: %p is no block of ha_memory_allocate there, or was released before",
                        c->name, block);
-    b->loose = 0;
+    __atomic_store_n(&b->loose, 0, __ATOMIC_RELAXED); /* as ha_loose_add */
     ha_note_operation(&ops, c, HA_WHOLE_, 1, "ha_memory_release");
     ha_block_retire(b, &ops);
     return HA_OK;

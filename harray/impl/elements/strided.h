@@ -33,8 +33,9 @@ HA_IN_ int ha_strided_gather(ha_strided *s, int rank, const int64_t *extent,
                              size_t from_size) {
     s->rank = 0;
     s->to = s->from = 0;
+    for (int d = 0; d < rank; d++)
+        if (extent[d] == 0) return 0; /* strides that lead nowhere may be any */
     for (int d = 0; d < rank; d++) {
-        if (extent[d] == 0) return 0;
         if (extent[d] == 1) continue;
         ha_dimension x = {extent[d], to_stride[d] * (int64_t)to_size,
                           from_stride[d] * (int64_t)from_size};

@@ -180,7 +180,7 @@ HA_IN_ ha_status ha_export_refuse(const ha_export_request *r) {
                        "%s: array %s: before version 1, DLPack cannot say that a tensor is for "
                        "reading only: open it for writing, or hand out a versioned one",
                        r->site, ha_label_of(r->x.array).text);
-    return ha_view_check(&r->x, r->operation);
+    return ha_view_check_opened(&r->x, r->how, r->operation, r->site);
 }
 
 /* What stands around the tensor. */

@@ -17,7 +17,8 @@ HA_IN_ ha_block **ha_loose_bucket(const void *data) {
 
 HA_IN_ void ha_loose_add(ha_block *b) {
     ha_block **bucket = ha_loose_bucket(b->data);
-    b->loose = 1;
+    __atomic_store_n(&b->loose, 1,
+                     __ATOMIC_RELAXED); /* others look at all blocks, with its pool's lock */
     pthread_mutex_lock(&ha_loose.lock);
     b->next = *bucket;
     *bucket = b;

@@ -309,13 +309,16 @@ HA_IN_ const ha_block *ha_block_behind(const ha_memory *m, uintptr_t address) {
                 : NULL;
 }
 
-/* A block with bytes in [first, last) that is not the user's own; NULL: none. */
+/* A block with bytes in [first, last) that is not the user's own; NULL: none. Another thread may free it at
+ * once: so nobody looks into it. */
 HA_IN_ const ha_block *ha_memory_block_at(ha_memory *m, uintptr_t first, uintptr_t last) {
     ha_spin_lock(&m->pool.lock);
     const ha_block *b = ha_block_behind(m, first);
-    while (b && b->loose) b = ha_block_behind(m, b->address.last);
+    while (b && __atomic_load_n(&b->loose, __ATOMIC_RELAXED))
+        b = ha_block_behind(m, b->address.last);
+    if (b && (uintptr_t)b->data >= last) b = NULL;
     ha_spin_unlock(&m->pool.lock);
-    return b && (uintptr_t)b->data < last ? b : NULL;
+    return b;
 }
 
 /* A thread starts (1) or ends (-1) giving blocks back one by one. */

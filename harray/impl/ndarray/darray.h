@@ -74,7 +74,8 @@ HA_IN_ int ha_plot_lay(ha_plot *plot, const ha_shape *shape) {
         const int d = ha_nth_fastest(n, x->rank, shape->order);
         int64_t width = x->extent[d] ? x->extent[d] : 1;
         x->stride[d] = next;
-        if (!ha_grow(&width, shape->padding[d] + (n ? 0 : plot->unit - 1))) return 0;
+        if (!ha_grow(&width, shape->padding[d])) return 0;
+        if (!n && !ha_grow(&width, plot->unit - 1)) return 0;
         if (!n) width -= width % plot->unit;
         if (__builtin_mul_overflow(next, width, &next)) return 0;
     }

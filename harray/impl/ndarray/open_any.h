@@ -93,16 +93,6 @@ HA_IN_ ha_status ha_span_fail(ha_access *x, size_t access_bytes, ha_status s) {
     return x->status = s;
 }
 
-HA_IN_ ha_status ha_open_any_check(const darray *view, unsigned how, const char *operation,
-                                   const char *site) {
-    ha_status s = ha_view_check(view, operation);
-    if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;
-    if (!ha_strides_repeat(view->rank, view->extent, view->stride)) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, view,
-                        "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
-                        ha_show(view->rank, view->stride).text);
-}
-
 /* An array_T_D, where it is. */
 typedef struct ha_typed_view {
     ha_array *array;
@@ -162,7 +152,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_any_slow(ha_access *x, size_t access_bytes
     const char *const operation = "ha_open";
     darray view;
     ha_view_of_any(&view, array, array_bytes);
-    ha_status s = ha_open_any_check(&view, how, operation, site);
+    ha_status s = ha_view_check_opened(&view, how, operation, site);
     if (!s) s = ha_span_check(access_bytes, array_bytes, &view, operation);
     if (!s) s = ha_open_darray(x, &view, c, how, operation, site);
     if (s) return ha_span_fail(x, access_bytes, s);

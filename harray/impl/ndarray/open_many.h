@@ -53,8 +53,8 @@ HA_IN_ ha_array *ha_request_array(const ha_request *r) {
 HA_IN_ ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, const char *site) {
     const char *const operation = t->operation;
     ha_status s = ha_open_refuse(ha_request_array(r), r->how, operation, site);
-    if (!s && r->view && !t->views_checked) s = ha_view_check(r->view, operation);
-    if (!s && r->view) s = ha_view_refuse(r->view, r->how, operation, site);
+    if (!s && r->view && !t->views_checked)
+        s = ha_view_check_opened(r->view, r->how, operation, site);
     int whole = !r->view && r->first == 0 && (r->last == 0 || r->last == HA_END);
     if (s || !r->sets_size || ((r->how & ~(unsigned)HA_TRY) == HA_OVERWRITE && whole)) return s;
     return ha_fail(HA_ERR_ARGUMENT, operation,
@@ -405,11 +405,10 @@ HA_IN_ int ha_request_writes(const ha_request *r) {
     return (r->how & ~(unsigned)HA_TRY) != HA_READ;
 }
 
-/* Whether a view can be opened in this way, without a word when it cannot. */
-HA_IN_ int ha_view_is_easy(const darray *v, int write) {
+/* Whether a view can be read in this way, without a word when it cannot. */
+HA_IN_ int ha_view_is_easy(const darray *v) {
     if (!v->array || ha_is_freed(v->array) || !ha_view_is_sound(v)) return 0;
-    if (v->type && ha_dtype_size(v->type) != v->array->element) return 0;
-    return !write || !ha_view_repeats(v);
+    return !v->type || ha_dtype_size(v->type) == v->array->element;
 }
 
 HA_IN_ int ha_request_is_whole(const ha_request *r) {
@@ -423,7 +422,7 @@ HA_IN_ int ha_request_hold(const ha_request *r, const char *site) {
     ha_context *c = ha_resolve(r->context);
     if ((r->how & ~(unsigned)HA_TRY) > HA_OVERWRITE) return 0;
     if (r->view)
-        return !r->sets_size && ha_view_is_easy(r->view, write) &&
+        return !r->sets_size && ha_view_is_easy(r->view) &&
                ha_hold_view_fast(r->access, r->view, c, write, 0, site);
     if (!r->array) return 0;
     if (!r->sets_size)

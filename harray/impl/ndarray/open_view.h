@@ -3,16 +3,19 @@
 #define HARRAY_IMPL_NDARRAY_OPEN_VIEW_H
 
 #include "../access/all.h"
+#include "view.h"
 
-/* Where everything is valid and nobody is in the way. The view has been checked. As ha_hold_fast. */
+/* Where everything is valid and nobody is in the way. The view has been checked, but for repeating
+ * elements: what goes along dimensions of the grid does not. As ha_hold_fast. */
 HA_IN_ int ha_hold_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
                              uint64_t written, const char *site) {
     ha_array *a = v->array;
     ha_range box;
     if (!a->grid ||
         !ha_view_cover_simply(a->grid, (size_t)v->offset, v->rank, v->extent, v->stride, &box)) {
+        if (write && ha_strides_repeat(v->rank, v->extent, v->stride)) return 0;
         (void)ha_view_cover(a->grid, v, &box);
-        if (!ha_cover_is_box(a->grid, box)) return 0; /* and the slow way refuses it */
+        if (!ha_cover_is_box(a->grid, box)) return 0; /* the slow way refuses both */
     }
     if (!ha_hold_fast(x, a, c, write, box, 1, HA_END, written, site)) return 0;
     x->data = (char *)x->data + (v->offset - (int64_t)box.first) * (int64_t)a->element;
@@ -35,7 +38,6 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_view_slow(ha_access *x, const darray *v, h
     HA_TELLS_EVENTS_;
     memset(x, 0, sizeof *x);
     ha_status s = ha_open_refuse(a, how, operation, site);
-    if (!s) s = ha_view_refuse(v, how, operation, site);
     if (s) return x->status = s;
     ha_opening_view(&o, v);
     if ((s = ha_opening_begin(&o, (how & HA_TRY) != 0))) return x->status = s;
@@ -43,14 +45,14 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_view_slow(ha_access *x, const darray *v, h
     return HA_OK;
 }
 
-/* As ha_open, for what a view covers: x->data is its first element, x->first where that is in the
+/* As ha_open, for what a view covers, which has been checked: x->data is its first element, x->first where that is in the
  * storage, x->size how many it has. */
 HA_IN_ ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, unsigned how,
                                 const char *operation, const char *site) {
     const unsigned mode = how & ~(unsigned)HA_TRY;
     c = ha_resolve(c);
     const int write = mode != HA_READ;
-    if (ha_self.id && mode <= HA_OVERWRITE && (!write || !ha_view_repeats(v)) &&
+    if (ha_self.id && mode <= HA_OVERWRITE &&
         ha_hold_view_fast(x, v, c, write, (uint64_t)write, site)) {
         ha_self.held++;
         return HA_OK;

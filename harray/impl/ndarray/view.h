@@ -183,6 +183,17 @@ HA_IN_ int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *str
     }
 }
 
+/* Can it be opened? Only for reading, where it repeats elements. */
+HA_IN_ ha_status ha_view_check_opened(const darray *x, unsigned how, const char *operation,
+                                      const char *site) {
+    ha_status s = ha_view_check(x, operation);
+    if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;
+    if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
+                        "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
+                        ha_show(x->rank, x->stride).text);
+}
+
 /* Whether its elements are all that lies between the first and the last of them in memory. */
 HA_IN_ int ha_view_has_no_gaps(const darray *x) {
     int64_t low, high;
@@ -288,9 +299,9 @@ ha_status darray_shell(darray x, const int64_t *low, const int64_t *high, darray
     if (!s && x.rank && !side)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, &x, "no place for the sides");
     for (int d = 0; side && ha_rank_is_valid(x.rank) && d < x.rank; d++) {
-        const int64_t end = steps[d].start + steps[d].count;
         side[2 * d] = side[2 * d + 1] = (darray){.rank = 0};
-        if (s) continue;
+        if (s) continue; /* and there are no steps */
+        const int64_t end = steps[d].start + steps[d].count;
         side[2 * d] = ha_view_done(ha_view_keep(x, d, 0, steps[d].start));
         side[2 * d + 1] = ha_view_done(ha_view_keep(x, d, end, x.extent[d] - end));
         x = ha_view_keep(x, d, steps[d].start, steps[d].count);

@@ -10,12 +10,13 @@ _Static_assert(sizeof(size_t) == 8, "harray counts elements in 64 bits");
 /* The array's bytes in one memory. Made at first use, lives as long as the array. */
 typedef struct ha_incarnation {
     ha_memory *memory;
-    char *data;       /* of the block; NULL: no block */
-    size_t capacity;  /* elements */
-    ha_set valid;     /* within the array's size */
-    ha_ops ops;       /* outstanding on the block */
-    ha_block *block;  /* NULL: none */
-    unsigned wrapped; /* owners.h: 0, or HA_CALLERS: the block is the caller's; | HA_WRAP_CONST */
+    char *data;      /* of the block; NULL: no block */
+    size_t capacity; /* elements */
+    ha_set valid;    /* within the array's size */
+    ha_ops ops;      /* outstanding on the block */
+    ha_block *block; /* NULL: none */
+    unsigned
+        wrapped; /* owners.h: 0, or HA_CALLERS: the block is the caller's; | flags of the piece */
     struct ha_incarnation *next;
 } ha_incarnation;
 

@@ -12,8 +12,9 @@
 
 enum {
     HA_CALLERS = 4, /* of an incarnation: beside the flags in array/wrap.h */
-    HA_WRAP_EXPORTED_ =
-        1 << 16 /* as a flag of a piece: from a producer, who may have it from harray */
+    /* As flags of a piece: */
+    HA_WRAP_EXPORTED_ = 1 << 16, /* from a producer, who may have it from harray */
+    HA_WRAP_COPIED_ = 1 << 17    /* const, and read by a copy, as by any number of others */
 };
 
 /* ---- whose a block is ---------------------------------------------------------------------- */
@@ -62,6 +63,7 @@ HA_IN_ const ha_block *ha_own_block(ha_memory *in, uintptr_t first, uintptr_t la
 typedef struct ha_owned {
     ha_piece_node place; /* in the tree */
     ha_array *owner;
+    struct ha_owned *next; /* of the sources of copies, in place of the tree */
 } ha_owned;
 
 /* All of them. Devices and the host are taken to share one space of addresses, as they do where the same
@@ -69,6 +71,7 @@ typedef struct ha_owned {
 static struct {
     pthread_mutex_t lock;
     ha_piece_node *tree; /* NULL: nobody wraps anything */
+    ha_owned *sources;   /* of copies under way, which are few: they may overlap each other */
 } ha_owners = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The first one that ends behind an address; NULL: none does. */
@@ -77,10 +80,20 @@ HA_IN_ ha_owned *ha_owners_find(uintptr_t address) HA_REQUIRES_(ha_owners.lock) 
     return node ? (ha_owned *)(void *)((char *)node - offsetof(ha_owned, place)) : NULL;
 }
 
+/* Who has some of these bytes; NULL: nobody. */
+HA_IN_ const ha_owned *ha_owners_of(uintptr_t first, uintptr_t last, int copied)
+    HA_REQUIRES_(ha_owners.lock) {
+    const ha_owned *owned = ha_owners_find(first);
+    if (owned && owned->place.first < last) return owned;
+    owned = copied ? NULL : ha_owners.sources;
+    while (owned && (owned->place.first >= last || owned->place.last <= first)) owned = owned->next;
+    return owned;
+}
+
 /* HA_ERR_STATE: *other owns some of it already, who is *label; NULL: it is the engine's own memory.
- * in: where it is; NULL: that may be the engine's own. */
+ * in: where it is; NULL: that may be the engine's own. copied: as HA_WRAP_COPIED_. */
 HA_IN_ ha_status ha_owners_add(ha_array *a, ha_memory *in, uintptr_t first, uintptr_t last,
-                               const ha_array **other, ha_label *label) {
+                               int copied, const ha_array **other, ha_label *label) {
     const uintptr_t shift = ha_debug_shift(first);
     const ha_block *own = in ? ha_own_block(in, first - shift, last - shift) : NULL;
     if (own) {
@@ -89,16 +102,19 @@ HA_IN_ ha_status ha_owners_add(ha_array *a, ha_memory *in, uintptr_t first, uint
     }
     ha_status s = HA_OK;
     ha_owned *added = (ha_owned *)HARRAY_MALLOC(sizeof *added);
-    if (added) *added = (ha_owned){{first, last, NULL, NULL}, a};
+    if (added) *added = (ha_owned){{first, last, NULL, NULL}, a, NULL};
     pthread_mutex_lock(&ha_owners.lock);
-    const ha_owned *owned = ha_owners_find(first);
-    if (owned && owned->place.first < last) {
+    const ha_owned *owned = ha_owners_of(first, last, copied);
+    if (owned) {
         s = HA_ERR_STATE;
         *other = owned->owner;
         *label = ha_subject_of(owned->owner); /* it lives: it leaves before it is freed */
     } else if (!added)
         s = HA_ERR_MEMORY;
-    else
+    else if (copied) {
+        added->next = ha_owners.sources;
+        ha_owners.sources = added;
+    } else
         ha_tree_add(&ha_owners.tree, &added->place);
     pthread_mutex_unlock(&ha_owners.lock);
     if (s) HARRAY_FREE(added);
@@ -110,6 +126,17 @@ HA_IN_ void ha_owners_remove(uintptr_t first) {
     pthread_mutex_lock(&ha_owners.lock);
     ha_owned *owned = ha_owners_find(first);
     ha_tree_remove(&ha_owners.tree, &owned->place);
+    pthread_mutex_unlock(&ha_owners.lock);
+    HARRAY_FREE(owned);
+}
+
+/* The source of a copy, which has one. */
+HA_IN_ void ha_owners_remove_source(const ha_array *a) {
+    pthread_mutex_lock(&ha_owners.lock);
+    ha_owned **at = &ha_owners.sources;
+    while ((*at)->owner != a) at = &(*at)->next;
+    ha_owned *owned = *at;
+    *at = owned->next;
     pthread_mutex_unlock(&ha_owners.lock);
     HARRAY_FREE(owned);
 }
