@@ -86,8 +86,9 @@ HA_IN_ ha_status ha_records_own(ha_array *a, const ha_placement *p, ha_memory *m
         const ha_array *other = NULL;
         ha_label label;
         if (!bytes) continue;
-        s = bytes > UINTPTR_MAX - first ? HA_ERR_ARGUMENT
-                                        : ha_owners_add(a, m, first, first + bytes, &other, &label);
+        s = bytes > UINTPTR_MAX - first
+                ? HA_ERR_ARGUMENT
+                : ha_owners_add(a, m, first, first + bytes, 0, &other, &label);
         if (s == HA_ERR_STATE && other == a) s = HA_ERR_ARGUMENT;
         if (s == HA_ERR_STATE)
             snprintf(error->text, sizeof error->text,
