@@ -232,6 +232,18 @@ static void *finish_until_cancelled(void *context) {
     return context;
 }
 
+HA_NOINLINE_ static void copy(ha_array *array) {
+    ha_array *copied = ha_array_copy(array);
+    assert_non_null(copied);
+    HA_CHECK(ha_array_free(copied));
+}
+
+static void *copy_until_cancelled(void *array) {
+    copy((ha_array *)array);
+    pthread_testcancel();
+    return array;
+}
+
 /* Cancels a thread that waits. It has locked nothing, and goes on waiting. */
 static pthread_t cancelled(void *(*run)(void *), void *argument) {
     pthread_t thread;
@@ -264,6 +276,11 @@ static void cancelled_while_it_waits(HA_UNUSED void **state) {
     HA_CHECK(ha_close(&v));
     ends_by_cancelling(opens);
     ends_by_cancelling(opens_many);
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_WRITE, 0, HA_END));
+    const pthread_t copies = cancelled(copy_until_cancelled, array);
+    expect_unlocked(array);
+    HA_CHECK(ha_close(&v));
+    ends_by_cancelling(copies);
     (void)ha_busy_begin(array, 0, NULL);
     const pthread_t clears = cancelled(clear_until_cancelled, array);
     expect_unlocked(array);
