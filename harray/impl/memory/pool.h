@@ -329,6 +329,14 @@ HA_IN_ uint64_t ha_pool_bytes(ha_memory *m, ha_use use) {
     return bytes;
 }
 
+/* How many blocks came back so far. */
+HA_IN_ uint64_t ha_pool_returned(ha_memory *m) {
+    ha_spin_lock(&m->pool.lock);
+    uint64_t returned = m->pool.returned;
+    ha_spin_unlock(&m->pool.lock);
+    return returned;
+}
+
 HA_IN_ int ha_pool_caches(ha_memory *m) {
     ha_spin_lock(&m->pool.lock);
     int caches = m->pool.most > 0;

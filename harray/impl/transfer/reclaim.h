@@ -57,31 +57,36 @@ HA_IN_ ha_block *ha_unused_of_all(ha_memory *first, const ha_memory *m, ha_block
 }
 
 /* Gives back the blocks of a memory that no array has a value in. Returns whether there were any; the
- * attempt then waits for the operations on them, too. */
+ * attempt then waits for the operations on them, too. Meanwhile they are on nobody's list, which counts as
+ * returning them: who finds the memory full waits for these. */
 HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
-    ha_block *list = ha_unused_of_all(&ha_host_memory, m, NULL);
+    ha_block *list = NULL;
+    ha_pool_return(m, 1);
     for (ha_memory *first = NULL; (first = ha_next_memory(first));)
         list = ha_unused_of_all(first, m, list);
-    if (!list) return 0;
+    const int some = list != NULL;
     for (ha_block *b = list, *next; b; b = next) {
         ha_ops ops = b->ops;
         next = b->next;
         memset(&b->ops, 0, sizeof b->ops);
         ha_block_retire(b, &ops);
     }
-    attempt->retired = 0;
-    return 1;
+    ha_pool_return(m, -1);
+    if (some) attempt->retired = 0;
+    return some;
 }
 
-/* A block of so many bytes. A memory that is full is asked again without what is unused there. HA_RETRY_ when
- * there may be room once attempt->point has passed. */
+/* A block of so many bytes. A memory that is full is asked again without what is unused there, and when other
+ * threads gave something back meanwhile. HA_RETRY_ when there may be room once attempt->point has passed. */
 HA_IN_ ha_status ha_block_take(ha_use use, ha_memory *m, size_t bytes, ha_block **block,
                                ha_attempt *attempt) {
-    ha_status s;
-    while ((s = ha_block_take_for(use, m, bytes, block, attempt)) == HA_ERR_MEMORY &&
-           ha_memory_reclaim_unused(m, attempt))
-        ha_forget_note();
-    return s;
+    for (;; ha_forget_note()) {
+        const uint64_t seen = ha_pool_returned(m);
+        ha_status s = ha_block_take_for(use, m, bytes, block, attempt);
+        if (s != HA_ERR_MEMORY || attempt->reclaims == HA_ATTEMPTS) return s;
+        attempt->reclaims++;
+        if (!ha_memory_reclaim_unused(m, attempt) && ha_memory_returned(m, seen) == seen) return s;
+    }
 }
 
 /* The same, waiting for retired blocks if need be. */
