@@ -818,6 +818,47 @@ TEST(full_for_one_who_asked_often) {
     drop_all();
 }
 
+/* ---- nobody else is kept from a memory in which many arrays are looked at ------------------------ */
+
+enum { CROWD = 1000 };
+static ha_array *crowd[CROWD];
+static int turns;
+
+/* Other threads have their turn: arrays are made, and freed, also what would be looked at next. */
+static void use_turn(void) {
+    assert_int_equal(ha_array_free(harray_double_new_at(0, C).array), HA_OK);
+    if (turns++ != 1) return;
+    const ha_array *next = ha_array_of_alive(C->memory->pool.walks->at);
+    for (size_t i = 0; i < CROWD; i++) {
+        if (i % 2 && crowd[i] != next) continue;
+        assert_int_equal(ha_array_free(crowd[i]), HA_OK);
+        crowd[i]->alive.next = NULL; /* nobody goes on from here */
+        crowd[i] = NULL;
+    }
+}
+
+/* The oldest array has what is unused, so all are looked at. */
+TEST(full_with_many_arrays) {
+    use_small_pool();
+    harray_double x = filled_at(LARGE, 3, C), y = filled_at(MEDIUM, 4, M1);
+    touch(x, M1);
+    add_at(x, M1, 2);
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_context_finish(M1));
+    for (size_t i = 0; i < CROWD; i++) {
+        crowd[i] = harray_double_new_at(0, C).array;
+        assert_non_null(crowd[i]);
+    }
+    turns = 0;
+    waiting = use_turn;
+    touch(y, C);
+    waiting = NULL;
+    assert_true(turns >= CROWD / 2 / HA_WALKED_AT_ONCE);
+    assert_int_equal(CAPACITY(x, C), 0);
+    for (size_t i = 0; i < CROWD; i++) assert_int_equal(ha_array_free(crowd[i]), HA_OK);
+    drop_all();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FRESH(high_water_rises),
@@ -850,6 +891,7 @@ int main(void) {
         FRESH(full_of_what_another_thread_gives_back),
         FRESH(full_until_another_thread_frees),
         FRESH(full_for_one_who_asked_often),
+        FRESH(full_with_many_arrays),
         FRESH(exact_when_it_has_to_be),
         FRESH(allocate_and_release),
         FRESH(allocated_memory_is_usable),

@@ -249,6 +249,24 @@ static inline void ha_pool_end(ha_pool *p, ha_alive *array) HA_REQUIRES_(p->lock
     p->arrays--;
     *array->link = array->next;
     if (array->next) array->next->link = array->link;
+    for (ha_walk *w = p->walks; w; w = w->next)
+        if (w->at == array) w->at = array->next;
+}
+
+/* Some arrays of a pool at a time, from the youngest on. One that begins meanwhile is not met. */
+HA_IN_ void ha_walk_begin(ha_pool *p, ha_walk *w) {
+    ha_spin_lock(&p->lock);
+    *w = (ha_walk){p->alive, p->walks};
+    p->walks = w;
+    ha_spin_unlock(&p->lock);
+}
+
+HA_IN_ void ha_walk_end(ha_pool *p, const ha_walk *w) {
+    ha_spin_lock(&p->lock);
+    ha_walk **at = &p->walks;
+    while (*at != w) at = &(*at)->next;
+    *at = w->next;
+    ha_spin_unlock(&p->lock);
 }
 
 /* A cached block; NULL: there is none. array: it begins with the block; NULL: none does. */
