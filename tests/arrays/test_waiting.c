@@ -362,6 +362,19 @@ static void *free_what_is_freed(void *array) {
     return NULL;
 }
 
+static void *evict_what_is_freed(void *array) {
+    refused = ha_array_evict((ha_array *)array, ha_host());
+    told = ha_take_error();
+    return NULL;
+}
+
+/* By an access that was closed. */
+static void *resize_what_is_freed(void *closed) {
+    refused = ha_access_resize((ha_access *)closed, SIZE + 1);
+    told = ha_take_error();
+    return NULL;
+}
+
 static void expect_told(pthread_t thread) {
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(refused, HA_ERR_STATE);
@@ -417,16 +430,34 @@ static void freed_while_a_thread_makes_room(HA_UNUSED void **state) {
     HA_CHECK(ha_shutdown());
 }
 
-/* Two threads free the same array: one of them is told. */
-static void freed_by_two_at_once(HA_UNUSED void **state) {
-    ha_array *array = zeros();
+/* The array goes while another thread waits for its turn with it: that one is told. */
+static void freed_before_its_turn(ha_array *array, void *(*run)(void *), void *argument) {
     pthread_t thread;
     (void)ha_busy_begin(array, 0, NULL);
-    assert_int_equal(pthread_create(&thread, NULL, free_what_is_freed, array), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
     until_quiet();
     ha_array_end(array);
     expect_told(thread);
     HA_CHECK(ha_shutdown());
+}
+
+static void freed_by_two_at_once(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    freed_before_its_turn(array, free_what_is_freed, array);
+}
+
+static void freed_before_it_is_evicted(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    freed_before_its_turn(array, evict_what_is_freed, array);
+}
+
+static void freed_before_it_is_resized(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    ha_access v;
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_WRITE, 0, HA_END));
+    ha_access closed = v;
+    HA_CHECK(ha_close(&v));
+    freed_before_its_turn(array, resize_what_is_freed, &closed);
 }
 
 /* ---- a thread that only tries -------------------------------------------------------------- */
@@ -495,6 +526,8 @@ int main(void) {
         cmocka_unit_test(freed_while_a_thread_waits),
         cmocka_unit_test(freed_while_a_thread_makes_room),
         cmocka_unit_test(freed_by_two_at_once),
+        cmocka_unit_test(freed_before_it_is_evicted),
+        cmocka_unit_test(freed_before_it_is_resized),
         cmocka_unit_test(trying_is_not_waiting),
     };
     return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);
