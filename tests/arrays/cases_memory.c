@@ -20,8 +20,8 @@ static int noted_yield(void);
 #undef sched_yield
 
 /* What other threads do meanwhile: when this record is given back, and when a thread waits for others. */
-static void (*meanwhile)(void), (*waiting)(void);
-static const void *until_freed, *block_record; /* the latter: of the block that was made last */
+static void (*_Atomic meanwhile)(void), (*_Atomic waiting)(void);
+static _Atomic(const void *) until_freed, block_record; /* the latter: of the block made last */
 
 static void *noted_malloc(size_t bytes) {
     void *record = malloc(bytes);
@@ -37,7 +37,8 @@ static void noted_free(void *record) {
 }
 
 static int noted_yield(void) {
-    if (waiting) waiting();
+    void (*run)(void) = waiting;
+    if (run) run();
     return sched_yield();
 }
 

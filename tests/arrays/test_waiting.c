@@ -8,10 +8,9 @@
 /* A block that is watched: a thread that asks for so many bytes has to wait, until the block `freed` is given
  * back. That one is kept, and counted. */
 static struct {
-    size_t bytes;
-    void *freed;
-    int times;
-    atomic_int may_go_on;
+    atomic_size_t bytes;
+    _Atomic(void *) freed;
+    atomic_int times, may_go_on;
 } table_block;
 
 static void *waiting_malloc(size_t bytes);
