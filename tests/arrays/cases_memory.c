@@ -1,8 +1,46 @@
 /* Memories: what is handed out, cached and given back, and the account of it. */
+#define _GNU_SOURCE 1
+#include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+static void *noted_malloc(size_t bytes);
+static void noted_free(void *record);
+static int noted_yield(void);
+#define HARRAY_MALLOC noted_malloc
+#define HARRAY_REALLOC realloc
+#define HARRAY_FREE noted_free
+#define sched_yield() noted_yield()
+
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
 #include "../support/threads.h"
+
+#undef sched_yield
+
+/* What other threads do meanwhile: when this record is given back, and when a thread waits for others. */
+static void (*_Atomic meanwhile)(void), (*_Atomic waiting)(void);
+static _Atomic(const void *) until_freed, block_record; /* the latter: of the block made last */
+
+static void *noted_malloc(size_t bytes) {
+    void *record = malloc(bytes);
+    if (bytes == sizeof(ha_block)) block_record = record;
+    return record;
+}
+
+static void noted_free(void *record) {
+    void (*run)(void) = record && record == until_freed ? meanwhile : NULL;
+    if (run) meanwhile = NULL;
+    if (run) run();
+    free(record);
+}
+
+static int noted_yield(void) {
+    void (*run)(void) = waiting;
+    if (run) run();
+    return sched_yield();
+}
 
 static const matrix_row *row;
 
@@ -271,6 +309,7 @@ typedef struct bounded {
     size_t failures;      /* so many calls from now on fail */
     int misaligned, lies; /* gives a block that is not aligned; NULL without an error */
     ha_status fails;
+    void (*refused)(void); /* called when there is no room */
 } bounded;
 
 static ha_status bounded_allocate(void *user, size_t bytes, void **block) {
@@ -278,7 +317,10 @@ static ha_status bounded_allocate(void *user, size_t bytes, void **block) {
     const ha_memory *m = pool_memory();
     b->calls++;
     if (b->fails || b->lies) return b->fails;
-    if (bytes > b->most || b->used > b->most - bytes) return HA_ERR_MEMORY;
+    if (bytes > b->most || b->used > b->most - bytes) {
+        if (b->refused) b->refused();
+        return HA_ERR_MEMORY;
+    }
     if (b->failures && b->failures--) return HA_ERR_MEMORY;
     ha_status s = ha_memory_table(m)->allocate(m->handle, bytes + 64, block);
     if (s) return s;
@@ -886,6 +928,160 @@ TEST(short_block_on_the_host_is_passed_by) {
     pool_of = NULL;
 }
 
+/* ---- what other threads give back meanwhile --------------------------------------------------- */
+
+enum { MEDIUM = LARGE * 6 / 10 }; /* two of these fit */
+
+/* Another thread, which reads an array when the memory is full. */
+static struct {
+    harray_double x;
+    pthread_t thread;
+    ha_status status;
+    atomic_int waits, ended;
+} other;
+
+static _Thread_local int is_other;
+
+static void note_waiting(void) {
+    if (is_other) atomic_store(&other.waits, 1);
+}
+
+static void *read_other(HA_UNUSED void *argument) {
+    ha_access a;
+    is_other = 1;
+    other.status = ha_open(&a, other.x.array, C, HA_READ, 0, HA_END);
+    if (!other.status) HA_CHECK(ha_close(&a));
+    (void)ha_take_error();
+    atomic_store(&other.ended, 1);
+    return NULL;
+}
+
+static void begin_other(void) {
+    atomic_store(&other.waits, 0);
+    atomic_store(&other.ended, 0);
+    assert_int_equal(pthread_create(&other.thread, NULL, read_other, NULL), 0);
+    while (!atomic_load(&other.waits) && !atomic_load(&other.ended)) sched_yield();
+}
+
+/* An array without a value at C, of whose block two queues have read so much that it has a list. */
+static harray_double unused_with_list(void) {
+    ha_context *reader[2] = {C, ha_context_fork(C)};
+    harray_double x = filled_at(LARGE, 3, C);
+    touch(x, M1);
+    for (size_t i = 0; i < 8; i++)
+        HA_READING_RANGE(v, x, reader[i % 2], 10 * i, 10 * i + 5) assert_int_equal(v.size, 5);
+    else fail();
+    add_at(x, M1, 2);
+    for (size_t i = 0; i < 2; i++) SUCCEEDS(ha_context_finish(reader[i]));
+    SUCCEEDS(ha_context_finish(M1));
+    SUCCEEDS(ha_context_unfork(reader[1]));
+    return x;
+}
+
+/* A thread has taken an unused block, and not yet given it back, when another one finds the memory full. */
+TEST(full_of_what_another_thread_gives_back) {
+    use_small_pool();
+    if (!C->ops) skip(); /* no queue reads the host's */
+    harray_double x = unused_with_list(), y = filled_at(MEDIUM, 4, M1);
+    other.x = filled_at(MEDIUM, 5, M1);
+    until_freed = ha_incarnation_find(x.array, C->memory)->ops.heap;
+    assert_non_null(until_freed);
+    meanwhile = begin_other;
+    waiting = note_waiting;
+    touch(y, C);
+    assert_null(meanwhile);
+    assert_int_equal(pthread_join(other.thread, NULL), 0);
+    waiting = NULL;
+    until_freed = NULL;
+    assert_int_equal(other.status, HA_OK);
+    assert_int_equal(CAPACITY(x, C), 0);
+    drop_all();
+}
+
+static ha_array *freed_meanwhile;
+
+static void free_it(void) { assert_int_equal(ha_array_free(freed_meanwhile), HA_OK); }
+
+static void expect_block_refused(void) {
+    until_freed = block_record;
+    meanwhile = free_it;
+    pool.refused = NULL;
+}
+
+/* The memory was full when it was asked, and before unused blocks are looked for, a block comes back. */
+TEST(full_until_another_thread_frees) {
+    use_small_pool();
+    harray_double y = filled_at(MEDIUM, 4, M1);
+    SUCCEEDS(ha_context_finish(M1));
+    freed_meanwhile = harray_double_zeros_at(LARGE, C).array;
+    SUCCEEDS(ha_context_finish(C));
+    pool.refused = expect_block_refused;
+    assert_true(sum_at(y, C) == 4. * MEDIUM);
+    assert_null(meanwhile);
+    until_freed = NULL;
+    drop_all();
+}
+
+/* Others may go on making unused blocks: what does not fit asks only so often. */
+TEST(full_for_one_who_asked_often) {
+    use_small_pool();
+    ha_attempt often = {.reclaims = HA_ATTEMPTS}, first = {0};
+    ha_block *block;
+    harray_double x = filled_at(LARGE, 3, C);
+    touch(x, M1);
+    add_at(x, M1, 2);
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_context_finish(M1));
+    const size_t bytes = MEDIUM * sizeof(double);
+    assert_int_equal(ha_block_take(HA_LIVE, C->memory, bytes, &block, &often), HA_ERR_MEMORY);
+    assert_int_equal(CAPACITY(x, C), LARGE);
+    assert_int_equal(ha_block_take(HA_LIVE, C->memory, bytes, &block, &first), HA_OK);
+    assert_int_equal(first.reclaims, 1);
+    assert_int_equal(ha_block_give(block, NULL), 0);
+    drop_all();
+}
+
+/* ---- nobody else is kept from a memory in which many arrays are looked at ------------------------ */
+
+enum { CROWD = 1000 };
+static ha_array *crowd[CROWD];
+static int turns;
+
+/* Other threads have their turn: arrays are made, and freed, also what would be looked at next. */
+static void use_turn(void) {
+    assert_int_equal(ha_array_free(harray_double_new_at(0, C).array), HA_OK);
+    if (turns++ != 1) return;
+    const ha_array *next = ha_array_of_alive(C->memory->pool.walks->at);
+    for (size_t i = 0; i < CROWD; i++) {
+        if (i % 2 && crowd[i] != next) continue;
+        assert_int_equal(ha_array_free(crowd[i]), HA_OK);
+        crowd[i]->alive.next = NULL; /* nobody goes on from here */
+        crowd[i] = NULL;
+    }
+}
+
+/* The oldest array has what is unused, so all are looked at. */
+TEST(full_with_many_arrays) {
+    use_small_pool();
+    harray_double x = filled_at(LARGE, 3, C), y = filled_at(MEDIUM, 4, M1);
+    touch(x, M1);
+    add_at(x, M1, 2);
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_context_finish(M1));
+    for (size_t i = 0; i < CROWD; i++) {
+        crowd[i] = harray_double_new_at(0, C).array;
+        assert_non_null(crowd[i]);
+    }
+    turns = 0;
+    waiting = use_turn;
+    touch(y, C);
+    waiting = NULL;
+    assert_true(turns >= CROWD / 2 / HA_WALKED_AT_ONCE);
+    assert_int_equal(CAPACITY(x, C), 0);
+    for (size_t i = 0; i < CROWD; i++) assert_int_equal(ha_array_free(crowd[i]), HA_OK);
+    drop_all();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FRESH(high_water_rises),
@@ -921,6 +1117,10 @@ int main(void) {
         FRESH(short_blocks_in_a_circle),
         FRESH(short_block_for_many),
         FRESH(short_block_on_the_host_is_passed_by),
+        FRESH(full_of_what_another_thread_gives_back),
+        FRESH(full_until_another_thread_frees),
+        FRESH(full_for_one_who_asked_often),
+        FRESH(full_with_many_arrays),
         FRESH(exact_when_it_has_to_be),
         FRESH(allocate_and_release),
         FRESH(allocated_memory_is_usable),

@@ -1,10 +1,25 @@
 /* Opening many arrays at once: all or nothing, in a global order. On the contexts of
  * support/matrix.h, and with held queues (support/held.h). */
+#define _GNU_SOURCE 1
+#include <sched.h>
+
+static int noted_yield(void);
+#define sched_yield() noted_yield()
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
 #include "../support/held.h"
 #include "../support/threads.h"
+
+#undef sched_yield
+
+static _Thread_local int is_noted;
+static atomic_int yields; /* of threads that are noted */
+
+static int noted_yield(void) {
+    if (is_noted) atomic_store(&yields, 1);
+    return sched_yield();
+}
 
 static ha_request request(ha_access *access, harray_double x, ha_context *context, unsigned how,
                           size_t first, size_t last) {
@@ -675,6 +690,61 @@ TEST(what_was_prepared_is_looked_at_again) {
     drop_three(&t);
 }
 
+/* ---- versions ------------------------------------------------------------------------------- */
+
+/* A thread that opens two arrays, on the fast path. */
+static struct {
+    harray_double x, y;
+    pthread_t thread;
+    atomic_int opened;
+} two;
+
+static void *open_two(HA_UNUSED void *argument) {
+    ha_access a[2];
+    ha_request r[] = {request_all(&a[0], two.x, H, HA_WRITE),
+                      request_all(&a[1], two.y, H, HA_WRITE)};
+    HA_CHECK(ha_open(&a[0], two.x.array, H, HA_READ, 0, HA_END)); /* now the thread has a number */
+    HA_CHECK(ha_close(&a[0]));
+    is_noted = 1;
+    HA_CHECK(ha_open_many(r, 2));
+    is_noted = 0;
+    atomic_store(&two.opened, 1);
+    HA_CHECK(ha_close(&a[0]));
+    HA_CHECK(ha_close(&a[1]));
+    return NULL;
+}
+
+static uint32_t holders_of(ha_array *a) {
+    ha_lock(a);
+    const uint32_t holders = a->holders;
+    ha_unlock(a);
+    return holders;
+}
+
+/* Beside one who writes all of an array, others may open nothing of it for writing: all are counted. */
+TEST(versions_are_counted_under_the_lock) {
+    two.x = ramp(10);
+    two.y = ramp(10);
+    ha_array *x = two.x.array, *y = two.y.array;
+    atomic_store(&yields, 0);
+    atomic_store(&two.opened, 0);
+    ha_lock(y);
+    assert_int_equal(pthread_create(&two.thread, NULL, open_two, NULL), 0);
+    while (!atomic_load(&yields)) sched_yield(); /* it has x, and wants y */
+    ha_lock(x);
+    const uint64_t version = x->version;
+    ha_unlock(y);
+    while (!holders_of(y)) sched_yield();
+    atomic_store(&yields, 0);
+    while (!atomic_load(&yields) && !atomic_load(&two.opened)) sched_yield();
+    assert_int_equal(x->version, version);
+    ha_unlock(x);
+    assert_int_equal(pthread_join(two.thread, NULL), 0);
+    assert_int_equal(ha_array_version(x), version + 1);
+    drop(two.x);
+    drop(two.y);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(opens_all),
@@ -697,6 +767,7 @@ int main(void) {
         CASE(deadlocks_through_a_group),
         CASE(does_not_queue_with_arrays_in_hand),
         CASE(random_sets),
+        CASE(versions_are_counted_under_the_lock),
     };
     const struct CMUnitTest ordered[] = {
         ORDER(waits_for_a_device_with_nothing_busy),

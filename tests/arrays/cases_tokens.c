@@ -812,6 +812,30 @@ TEST(copies_of_no_bytes) {
     expect_ended(&token);
 }
 
+/* The array has gone since, or has nothing there any more. */
+TEST(copies_of_tokens_of_the_past) {
+    harray_double x = list_at(C), y = list_at(H), z = list_at(H);
+    ha_event event = event_on(M2);
+    ha_token tokens[2] = {token_of(x.array, C, HA_WRITE, 0, HA_END),
+                          token_of(y.array, C, HA_READ, 0, HA_END)};
+    for (size_t i = 0; i < 2; i++) {
+        ha_token first = tokens[i];
+        finish_token(&first);
+    }
+    VALUES(x, 5, 6, 2, 3, -5); /* so that it may go from C */
+    drop(x);
+    SUCCEEDS(harray_double_swap(y, z));
+    assert_null(ha_incarnation_find(y.array, C->memory));
+    for (size_t i = 0; i < 2; i++) {
+        REFUSED(HA_ERR_STATE, ha_token_finish(&tokens[i]));
+        REFUSED(HA_ERR_STATE, ha_token_wait(&tokens[i]));
+        REFUSED(HA_ERR_STATE, ha_token_end_at(&tokens[i], M1));
+        REFUSED(HA_ERR_STATE, ha_token_end_after(&tokens[i], M2, &event));
+    }
+    drop(y);
+    drop(z);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(detached_access),
@@ -848,6 +872,7 @@ int main(void) {
         ORDER(end_after_refuses),
         ORDER(copies_of_bytes_order_and_do_not_block),
         ORDER(copies_inside_a_memory_do_not_block),
+        ORDER(copies_of_tokens_of_the_past),
     };
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);

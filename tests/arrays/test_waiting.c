@@ -1,5 +1,24 @@
 /* Waiting of threads where two orders of events are possible: each test tries many times, and the
  * rule must hold whichever comes about. */
+#define _GNU_SOURCE 1
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* A block that is watched: a thread that asks for so many bytes has to wait, until the block `freed` is given
+ * back. That one is kept, and counted. */
+static struct {
+    atomic_size_t bytes;
+    _Atomic(void *) freed;
+    atomic_int times, may_go_on;
+} table_block;
+
+static void *waiting_malloc(size_t bytes);
+static void waiting_free(void *block);
+
+#define HARRAY_MALLOC waiting_malloc
+#define HARRAY_REALLOC realloc
+#define HARRAY_FREE waiting_free
 #include "../support/order_backend.h"
 #define HARRAY_HOST_BACKEND order_host
 #define HARRAY_IMPLEMENTATION
@@ -9,11 +28,25 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdatomic.h>
 #include <cmocka.h>
 
 enum { ROUNDS = 60, SIZE = 10 };
+
+static void *waiting_malloc(size_t bytes) {
+    void *block = malloc(bytes);
+    if (bytes == table_block.bytes) await_flag(&table_block.may_go_on);
+    return block;
+}
+
+static void waiting_free(void *block) {
+    if (!block || block != table_block.freed) {
+        free(block);
+        return;
+    }
+    if (table_block.times++) return;
+    raise_flag(&table_block.may_go_on);
+    until_quiet();
+}
 
 static ha_array *zeros(void) {
     ha_array *array = ha_array_zeros(ha_type_of_("uint32_t", 4), SIZE, ha_host());
@@ -232,6 +265,18 @@ static void *finish_until_cancelled(void *context) {
     return context;
 }
 
+HA_NOINLINE_ static void copy(ha_array *array) {
+    ha_array *copied = ha_array_copy(array);
+    assert_non_null(copied);
+    HA_CHECK(ha_array_free(copied));
+}
+
+static void *copy_until_cancelled(void *array) {
+    copy((ha_array *)array);
+    pthread_testcancel();
+    return array;
+}
+
 /* Cancels a thread that waits. It has locked nothing, and goes on waiting. */
 static pthread_t cancelled(void *(*run)(void *), void *argument) {
     pthread_t thread;
@@ -264,6 +309,11 @@ static void cancelled_while_it_waits(HA_UNUSED void **state) {
     HA_CHECK(ha_close(&v));
     ends_by_cancelling(opens);
     ends_by_cancelling(opens_many);
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_WRITE, 0, HA_END));
+    const pthread_t copies = cancelled(copy_until_cancelled, array);
+    expect_unlocked(array);
+    HA_CHECK(ha_close(&v));
+    ends_by_cancelling(copies);
     (void)ha_busy_begin(array, 0, NULL);
     const pthread_t clears = cancelled(clear_until_cancelled, array);
     expect_unlocked(array);
@@ -298,8 +348,28 @@ static void *open_what_is_freed(void *array) {
     return NULL;
 }
 
+static void *read_what_is_freed(void *array) {
+    ha_access v;
+    refused = ha_open(&v, (ha_array *)array, ha_host(), HA_READ, 0, HA_END);
+    told = ha_take_error();
+    return NULL;
+}
+
 static void *free_what_is_freed(void *array) {
     refused = ha_array_free((ha_array *)array);
+    told = ha_take_error();
+    return NULL;
+}
+
+static void *evict_what_is_freed(void *array) {
+    refused = ha_array_evict((ha_array *)array, ha_host());
+    told = ha_take_error();
+    return NULL;
+}
+
+/* By an access that was closed. */
+static void *resize_what_is_freed(void *closed) {
+    refused = ha_access_resize((ha_access *)closed, SIZE + 1);
     told = ha_take_error();
     return NULL;
 }
@@ -332,16 +402,61 @@ static void freed_while_a_thread_waits(HA_UNUSED void **state) {
     HA_CHECK(ha_shutdown());
 }
 
-/* Two threads free the same array: one of them is told. */
-static void freed_by_two_at_once(HA_UNUSED void **state) {
+/* A thread finds the table of holders full, and is about to make more room. Before it does, those who held
+ * the array close it, and it is freed. */
+static void freed_while_a_thread_makes_room(HA_UNUSED void **state) {
     ha_array *array = zeros();
     pthread_t thread;
+    ha_access v[8];
+    size_t n = 0;
+    while (array->holder == array->first_holders || n < array->holder_capacity)
+        HA_CHECK(ha_open(&v[n++], array, ha_host(), HA_READ, 0, HA_END));
+    table_block.freed = array->holder;
+    table_block.times = 0;
+    table_block.bytes = ha_holder_bytes(2 * n);
+    atomic_store(&table_block.may_go_on, 0);
+    assert_int_equal(pthread_create(&thread, NULL, read_what_is_freed, array), 0);
+    until_quiet();
+    table_block.bytes = 0;
+    while (n) HA_CHECK(ha_close(&v[--n]));
+    HA_CHECK(ha_array_free(array));
+    expect_told(thread);
+    assert_int_equal(table_block.times, 1);
+    assert_int_equal(ha_holder_grow(array), HA_OK);
+    assert_ptr_equal(array->holder, array->first_holders);
+    free(table_block.freed);
+    table_block.freed = NULL;
+    HA_CHECK(ha_shutdown());
+}
+
+/* The array goes while another thread waits for its turn with it: that one is told. */
+static void freed_before_its_turn(ha_array *array, void *(*run)(void *), void *argument) {
+    pthread_t thread;
     (void)ha_busy_begin(array, 0, NULL);
-    assert_int_equal(pthread_create(&thread, NULL, free_what_is_freed, array), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
     until_quiet();
     ha_array_end(array);
     expect_told(thread);
     HA_CHECK(ha_shutdown());
+}
+
+static void freed_by_two_at_once(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    freed_before_its_turn(array, free_what_is_freed, array);
+}
+
+static void freed_before_it_is_evicted(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    freed_before_its_turn(array, evict_what_is_freed, array);
+}
+
+static void freed_before_it_is_resized(HA_UNUSED void **state) {
+    ha_array *array = zeros();
+    ha_access v;
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_WRITE, 0, HA_END));
+    ha_access closed = v;
+    HA_CHECK(ha_close(&v));
+    freed_before_its_turn(array, resize_what_is_freed, &closed);
 }
 
 /* ---- a thread that only tries -------------------------------------------------------------- */
@@ -408,7 +523,10 @@ int main(void) {
         cmocka_unit_test(cancelled_while_it_waits),
         cmocka_unit_test(cancelled_while_it_waits_for_a_queue),
         cmocka_unit_test(freed_while_a_thread_waits),
+        cmocka_unit_test(freed_while_a_thread_makes_room),
         cmocka_unit_test(freed_by_two_at_once),
+        cmocka_unit_test(freed_before_it_is_evicted),
+        cmocka_unit_test(freed_before_it_is_resized),
         cmocka_unit_test(trying_is_not_waiting),
     };
     return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);

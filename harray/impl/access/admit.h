@@ -18,11 +18,13 @@ HA_IN_ void ha_holder_place(ha_array *a, const ha_lock_request *request) HA_REQU
     ha_holder_add(a, &holder);
 }
 
-/* More room for holders. No lock held; another thread may do the same. */
+/* More room for holders. No lock held; another thread may do the same, or free the array: then there is no
+ * room, and none is made. */
 HA_IN_ ha_status ha_holder_grow(ha_array *a) {
     ha_lock(a);
     uint32_t capacity = a->holder_capacity;
     ha_unlock(a);
+    if (!capacity) return HA_OK;
     ha_holder *more = (ha_holder *)HARRAY_MALLOC(ha_holder_bytes(2 * (size_t)capacity)),
               *old = NULL;
     if (!more) return HA_ERR_MEMORY;
@@ -31,7 +33,7 @@ HA_IN_ ha_status ha_holder_grow(ha_array *a) {
         old = a->holder == a->first_holders ? NULL : a->holder;
         ha_holder_exchange(a, more, 2 * capacity);
     } else
-        old = more; /* somebody was faster */
+        old = more; /* somebody was faster, or has freed the array */
     ha_unlock(a);
     HARRAY_FREE(old);
     return HA_OK;

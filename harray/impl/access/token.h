@@ -148,8 +148,9 @@ HA_IN_ ha_status ha_token_end_behind(ha_token *t, ha_timepoint other, const char
     ha_array *a = t->array;
     ha_label label = ha_label_of(a);
     ha_context *c = t->context;
-    (void)ha_busy_begin(a, 0, NULL);
-    ha_status s = ha_ops_reserve(a, &ha_incarnation_find(a, c->memory)->ops, 1);
+    if (ha_busy_begin(a, 0, NULL)) return ha_token_fail_ended(operation); /* it was freed since */
+    ha_incarnation *in = ha_incarnation_find(a, c->memory);
+    ha_status s = in ? ha_ops_reserve(a, &in->ops, 1) : HA_ERR_STATE;
     if (!s) s = ha_token_release(t, ha_token_position(t), other);
     ha_busy_end(a);
     if (s == HA_ERR_STATE) return ha_token_fail_ended(operation);

@@ -64,7 +64,6 @@ HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_set_free(&a->lost);
     if (a->ops) a->ops->end(a);
     HARRAY_FREE(a->grid);
-    if (a->holder != a->first_holders) HARRAY_FREE(a->holder);
     ha_watch_end(a);
     if (ha_array_keep(a)) ha_wake(a);
 }

@@ -165,6 +165,7 @@ HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
     ha_lock_request request = {
         .context = ha_host(), .range = HA_WHOLE_, .site = ha_from(operation)};
     uint64_t ticket;
+    HA_UNCANCELLED_;
     ha_status s = ha_enter(operation);
     if (s) return s;
     if (ha_was_freed(a, operation)) return HA_ERR_STATE;

@@ -34,9 +34,10 @@ HA_IN_ const ha_holder *ha_held_there(const ha_array *a, const ha_memory *m) HA_
     return NULL;
 }
 
-/* One try. HA_RETRY_: *only is to be brought elsewhere first. */
+/* One try. HA_RETRY_: *only is to be brought elsewhere first. HA_ERR_STATE: the array was freed meanwhile, or
+ * the memory there is the caller's. */
 HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, ha_holder *other) {
-    (void)ha_busy_begin(a, 0, NULL);
+    if (ha_busy_begin(a, 0, NULL)) return HA_ERR_STATE;
     ha_incarnation *in = ha_incarnation_find(a, c->memory);
     ha_lock(a);
     const ha_holder *held = ha_held_there(a, c->memory);
@@ -84,6 +85,7 @@ ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
     if (s == HA_ERR_CONFLICT)
         return ha_fail(s, operation, "%s: array %s at %s: there is an open access, %s at %s", site,
                        ha_label_of(a).text, c->name, ha_came_by(&other), other.site);
+    if (s == HA_ERR_STATE && ha_was_freed(a, operation)) return s;
     if (s == HA_ERR_STATE)
         return ha_fail(s, operation, "%s: array %s at %s: its memory there is the caller's", site,
                        ha_label_of(a).text, c->name);

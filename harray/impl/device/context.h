@@ -27,6 +27,12 @@ typedef struct ha_alive {
     struct ha_alive *next, **link; /* link: what points here */
 } ha_alive;
 
+/* A thread on its way along such a list, with the pool's lock dropped from time to time. */
+typedef struct ha_walk {
+    ha_alive *at; /* comes next; NULL: the end */
+    struct ha_walk *next;
+} ha_walk;
+
 typedef struct ha_pool {
     uint32_t lock;      /* a spin lock, of all of this */
     uint32_t returning; /* threads that are just giving blocks back */
@@ -37,6 +43,7 @@ typedef struct ha_pool {
     uint64_t high_water, allocations, releases, reused;
     uint64_t arrays;                          /* living ones, that were first touched here */
     struct ha_alive *alive;                   /* the same, as a list: the youngest first */
+    struct ha_walk *walks;                    /* those who go along it */
     ha_piece_node *tree;                      /* what the backend has handed out, by address */
     struct ha_block *oldest, *youngest;       /* of the cached ones */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */

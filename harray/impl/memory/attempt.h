@@ -16,6 +16,7 @@ typedef struct ha_attempt {
     ha_timepoint point;
     uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
                          or a request that never fits could wait for ever; 0: first attempt */
+    int reclaims;     /* how often unused blocks were looked for; others may go on making such */
     int for_chunk;    /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
     ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;

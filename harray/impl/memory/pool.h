@@ -251,6 +251,24 @@ static inline void ha_pool_end(ha_pool *p, ha_alive *array) HA_REQUIRES_(p->lock
     p->arrays--;
     *array->link = array->next;
     if (array->next) array->next->link = array->link;
+    for (ha_walk *w = p->walks; w; w = w->next)
+        if (w->at == array) w->at = array->next;
+}
+
+/* Some arrays of a pool at a time, from the youngest on. One that begins meanwhile is not met. */
+HA_IN_ void ha_walk_begin(ha_pool *p, ha_walk *w) {
+    ha_spin_lock(&p->lock);
+    *w = (ha_walk){p->alive, p->walks};
+    p->walks = w;
+    ha_spin_unlock(&p->lock);
+}
+
+HA_IN_ void ha_walk_end(ha_pool *p, const ha_walk *w) {
+    ha_spin_lock(&p->lock);
+    ha_walk **at = &p->walks;
+    while (*at != w) at = &(*at)->next;
+    *at = w->next;
+    ha_spin_unlock(&p->lock);
 }
 
 /* A cached block; NULL: there is none. array: it begins with the block; NULL: none does. */
@@ -339,6 +357,14 @@ HA_IN_ uint64_t ha_pool_bytes(ha_memory *m, ha_use use) {
     uint64_t bytes = m->pool.bytes[use];
     ha_spin_unlock(&m->pool.lock);
     return bytes;
+}
+
+/* How many blocks came back so far. */
+HA_IN_ uint64_t ha_pool_returned(ha_memory *m) {
+    ha_spin_lock(&m->pool.lock);
+    uint64_t returned = m->pool.returned;
+    ha_spin_unlock(&m->pool.lock);
+    return returned;
 }
 
 HA_IN_ int ha_pool_caches(ha_memory *m) {

@@ -443,13 +443,10 @@ HA_IN_ void ha_request_let_go(const ha_request *r) {
     if (waiters) ha_wake(a);
 }
 
-/* The array is held for writing. Who writes all of it is alone with it, but for those who ask. */
+/* The array is held for writing. Others may be, too, and count: also beside one who writes all of it, when
+ * what they have is empty. */
 HA_IN_ void ha_request_count(const ha_request *r) {
     ha_array *a = r->access->array;
-    if (ha_request_is_whole(r)) {
-        __atomic_store_n(&a->version, a->version + 1, __ATOMIC_RELAXED);
-        return;
-    }
     ha_lock(a);
     a->version++;
     ha_unlock(a);

@@ -48,11 +48,13 @@ HA_IN_ void ha_incarnation_forget(ha_incarnation *in) {
 }
 
 /* Keeps the record of an array that has gone. Its name, type and size stay, for messages. Whether
- * somebody waits for it, and is to be woken. */
+ * somebody waits for it, and is to be woken. Up to then a thread that found the table of holders full may
+ * make more room in it (ha_holder_grow), so the table goes under the lock. */
 HA_IN_ int ha_array_keep(ha_array *a) {
     ha_lock(a);
     ha_incarnation_forget(&a->first);
     a->recent = &a->first;
+    ha_holder *table = a->holder == a->first_holders ? NULL : a->holder;
     a->holder = a->first_holders;
     a->holders = 0;
     a->holder_capacity = a->holders_easy = 0;
@@ -64,6 +66,7 @@ HA_IN_ int ha_array_keep(ha_array *a) {
     __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
     const int awaited = (a->waiters & HA_WAITING) != 0;
     ha_unlock(a);
+    if (table) HARRAY_FREE(table);
     ha_kept_add(&ha_freed_arrays, &a->kept);
     return awaited;
 }

@@ -47,41 +47,68 @@ HA_IN_ ha_block *ha_unused_of(ha_array *a, const ha_memory *m, ha_block *list) {
     return list;
 }
 
-/* Those of all arrays that were first touched in a memory. */
-HA_IN_ ha_block *ha_unused_of_all(ha_memory *first, const ha_memory *m, ha_block *list) {
+enum { HA_WALKED_AT_ONCE = 64 }; /* arrays: meanwhile nobody else gets or frees anything there */
+
+/* Those of the next arrays on a walk, as a list; *more: there are further ones. */
+HA_IN_ ha_block *ha_unused_of_some(ha_memory *first, ha_walk *w, const ha_memory *m, int *more) {
+    ha_block *list = NULL;
     ha_spin_lock(&first->pool.lock);
-    for (ha_alive *a = first->pool.alive; a; a = a->next)
-        list = ha_unused_of(ha_array_of_alive(a), m, list);
+    for (int i = 0; w->at && i < HA_WALKED_AT_ONCE; i++, w->at = w->at->next)
+        list = ha_unused_of(ha_array_of_alive(w->at), m, list);
+    *more = w->at != NULL;
     ha_spin_unlock(&first->pool.lock);
     return list;
+}
+
+HA_IN_ int ha_unused_retire(ha_block *list) {
+    const int some = list != NULL;
+    for (ha_block *next; list; list = next) {
+        ha_ops ops = list->ops;
+        next = list->next;
+        memset(&list->ops, 0, sizeof list->ops);
+        ha_block_retire(list, &ops);
+    }
+    return some;
+}
+
+/* Gives back the unused blocks of m in all arrays that were first touched in a memory. Returns whether there
+ * were any. Those that were just taken are on nobody's list, which counts as returning them: who finds the
+ * memory full waits for these. Others have their turn between. */
+HA_IN_ int ha_unused_return(ha_memory *first, ha_memory *m) {
+    ha_walk w;
+    int some = 0, more = 1;
+    ha_walk_begin(&first->pool, &w);
+    while (more) {
+        ha_pool_return(m, 1);
+        some |= ha_unused_retire(ha_unused_of_some(first, &w, m, &more));
+        ha_pool_return(m, -1);
+        if (more) sched_yield();
+    }
+    ha_walk_end(&first->pool, &w);
+    return some;
 }
 
 /* Gives back the blocks of a memory that no array has a value in. Returns whether there were any; the
  * attempt then waits for the operations on them, too. */
 HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
-    ha_block *list = ha_unused_of_all(&ha_host_memory, m, NULL);
+    int some = 0;
     for (ha_memory *first = NULL; (first = ha_next_memory(first));)
-        list = ha_unused_of_all(first, m, list);
-    if (!list) return 0;
-    for (ha_block *b = list, *next; b; b = next) {
-        ha_ops ops = b->ops;
-        next = b->next;
-        memset(&b->ops, 0, sizeof b->ops);
-        ha_block_retire(b, &ops);
-    }
-    attempt->retired = 0;
-    return 1;
+        some |= ha_unused_return(first, m);
+    if (some) attempt->retired = 0;
+    return some;
 }
 
-/* A block of so many bytes. A memory that is full is asked again without what is unused there. HA_RETRY_ when
- * there may be room once attempt->point has passed. */
+/* A block of so many bytes. A memory that is full is asked again without what is unused there, and when other
+ * threads gave something back meanwhile. HA_RETRY_ when there may be room once attempt->point has passed. */
 HA_IN_ ha_status ha_block_take(ha_use use, ha_memory *m, size_t bytes, ha_block **block,
                                ha_attempt *attempt) {
-    ha_status s;
-    while ((s = ha_block_take_for(use, m, bytes, block, attempt)) == HA_ERR_MEMORY &&
-           ha_memory_reclaim_unused(m, attempt))
-        ha_forget_note();
-    return s;
+    for (;; ha_forget_note()) {
+        const uint64_t seen = ha_pool_returned(m);
+        ha_status s = ha_block_take_for(use, m, bytes, block, attempt);
+        if (s != HA_ERR_MEMORY || attempt->reclaims == HA_ATTEMPTS) return s;
+        attempt->reclaims++;
+        if (!ha_memory_reclaim_unused(m, attempt) && ha_memory_returned(m, seen) == seen) return s;
+    }
 }
 
 /* The same, waiting for retired blocks if need be. */
