@@ -652,7 +652,6 @@ int main(int argc, char **argv) {
         CASE(threads_on_other_fields_do_not_wait),
         CASE(writers_wait_for_readers_of_their_fields),
         CASE(no_resize_while_somebody_is_about_to_open),
-        CASE(freed_while_somebody_waits_to_open),
         CASE(threads_with_a_field_each),
         CASE(neighbours_in_a_record_are_left_alone),
         CASE(pieces_are_where_they_were),

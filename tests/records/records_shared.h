@@ -253,43 +253,6 @@ TEST(neighbours_in_a_record_are_left_alone) {
     }
 }
 
-/* Whether one of the next handles is this one: all that were freed before are used again meanwhile. */
-static int comes_again(const ha_records *freed) {
-    int again = 0;
-    for (size_t left = HA_KEPT + ha_freed_handles.n + 2; left && !again; left--) {
-        atoms r = atoms_new(0);
-        again = r.records == freed;
-        free_atoms(&r);
-    }
-    return again;
-}
-
-/* They are freed while somebody waits to open them, who wakes, but cannot look before they have gone. */
-TEST(freed_while_somebody_waits_to_open) {
-    static const char what[] = "write pos";
-    atoms r = made_at(H);
-    ha_records *freed = r.records;
-    visitor o;
-    HA_USING(v, r, H, "read pos") {
-        const uint64_t sleeps = ha_test_sleeps_();
-        visit(&o, freed, H, what);
-        until_asleep(sleeps + 1);
-        until_quiet();
-        pthread_mutex_lock(&ha_slow.lock);
-    }
-    else fail();
-    SUCCEEDS(ha_records_free(freed));
-    assert_non_null(ha_access_spec_find(freed, what)); /* it may still look there */
-    assert_false(comes_again(freed));
-    pthread_mutex_unlock(&ha_slow.lock);
-    await_flag(&o.opened);
-    assert_int_equal(o.status, HA_ERR_STATE);
-    assert_non_null(strstr(o.error.text, "was freed"));
-    leave(&o);
-    REFUSED_SAYING(HA_ERR_STATE, "were freed", try_open(freed, H, what, 0, HA_END));
-    assert_true(comes_again(freed));
-}
-
 /* Somebody waits for it, and so has it in a way. */
 TEST(no_resize_while_somebody_is_about_to_open) {
     atoms r = made_at(H);

@@ -16,7 +16,6 @@ typedef struct ha_kept_list {
     uint32_t lock;
     size_t n;
     ha_kept *first, **last;
-    void (*end)(ha_kept *record); /* gives one back, with all that is its own */
 } ha_kept_list;
 
 /* For so many further ones nobody takes a new array for one that was freed. */
@@ -48,8 +47,8 @@ HA_IN_ ha_kept *ha_kept_take(ha_kept_list *l) {
     return record;
 }
 
-/* Gives all of them back. */
-HA_IN_ void ha_kept_end(ha_kept_list *l) {
+/* Gives all of them back. offset: of the ha_kept in each. */
+HA_IN_ void ha_kept_end(ha_kept_list *l, size_t offset) {
     ha_spin_lock(&l->lock);
     ha_kept *record = l->first;
     l->first = NULL;
@@ -58,7 +57,7 @@ HA_IN_ void ha_kept_end(ha_kept_list *l) {
     ha_spin_unlock(&l->lock);
     for (ha_kept *next; record; record = next) {
         next = record->next;
-        l->end(record);
+        HARRAY_FREE((char *)record - offset);
     }
 }
 

@@ -157,16 +157,6 @@ HA_IN_ void ha_access_spec_end(ha_access_spec *spec) {
     if (spec && !spec->kept) HARRAY_FREE(spec);
 }
 
-/* Nobody uses one of them. */
-HA_IN_ void ha_access_specs_free(ha_records *r) {
-    while (r->specs) {
-        ha_access_spec *spec = r->specs;
-        r->specs = spec->next;
-        HARRAY_FREE(spec);
-    }
-    r->spec_count = 0;
-}
-
 /* What a text says; to be ended. paths: it is "pos+mass", without a mode. */
 HA_IN_ ha_status ha_access_spec_get(ha_records *r, const char *text, int paths,
                                     const char *operation, const char *site, ha_access_spec **out) {

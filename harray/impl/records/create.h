@@ -90,42 +90,19 @@ HA_IN_ ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
     return NULL;
 }
 
-/* NULL: no memory. */
-HA_IN_ ha_records *ha_records_handle_new(void) {
-    ha_records *r = (ha_records *)HARRAY_MALLOC(sizeof *r);
-    if (!r) return NULL;
-    memset(r, 0, sizeof *r);
-    pthread_rwlock_init(&r->lock, NULL);
-    pthread_rwlock_init(&r->asking, NULL);
-    return r;
-}
-
-/* One that was freed long ago; NULL: there is none. A thread that waited for it may have the lock still,
- * and the text that it opens. */
-HA_IN_ ha_records *ha_records_handle_again(void) {
-    ha_records *r = (ha_records *)(void *)ha_kept_take(&ha_freed_handles);
-    if (!r) return NULL;
-    if (pthread_rwlock_trywrlock(&r->lock)) {
-        ha_kept_add(&ha_freed_handles, &r->kept);
-        return NULL;
-    }
-    ha_access_specs_free(r);
-    memset(r->name, 0, sizeof r->name);
-    pthread_rwlock_unlock(&r->lock);
-    return r;
-}
-
 /* The handle of an array, which it takes over, also when it fails. NULL: no memory. */
 HA_IN_ ha_records *ha_records_handle(ha_array *a) {
-    ha_records *r = ha_records_handle_again();
-    if (!r) r = ha_records_handle_new();
+    ha_records *r = (ha_records *)(void *)ha_kept_take(&ha_freed_handles);
+    if (!r) r = (ha_records *)HARRAY_MALLOC(sizeof *r);
     if (!r) {
         ha_wrap_leave(a);
         ha_array_destroy(a);
         return NULL;
     }
+    memset(r, 0, sizeof *r);
     r->array = a;
-    __atomic_store_n(&r->freed, 0, __ATOMIC_RELEASE);
+    pthread_rwlock_init(&r->lock, NULL);
+    pthread_rwlock_init(&r->asking, NULL);
     return r;
 }
 
@@ -188,20 +165,17 @@ ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *ext
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-HA_IN_ void ha_records_handle_end(ha_kept *kept) {
-    ha_records *r = (ha_records *)(void *)kept;
-    ha_access_specs_free(r);
+/* The array has gone. label: what it is called, by whoever comes with the handle again. */
+HA_IN_ void ha_records_handle_free(ha_records *r, ha_label label) {
+    while (r->specs) {
+        ha_access_spec *spec = r->specs;
+        r->specs = spec->next;
+        HARRAY_FREE(spec);
+    }
     pthread_rwlock_destroy(&r->lock);
     pthread_rwlock_destroy(&r->asking);
-    HARRAY_FREE(r);
-}
-
-/* The array has gone. label: what it is called, by whoever comes with the handle again. Locks and texts
- * stay, for threads that waited to open it. */
-HA_IN_ void ha_records_handle_free(ha_records *r, ha_label label) {
     r->label = label;
     __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&ha_freed_handles.end, ha_records_handle_end, __ATOMIC_RELAXED);
     ha_kept_add(&ha_freed_handles, &r->kept);
 }
 

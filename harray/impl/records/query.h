@@ -188,7 +188,7 @@ HA_IN_ ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *
     ha_array *a = ha_records_begin(r);
     const ha_records_state *state = ha_records_state_of(a);
     s = ha_records_open_one(&x, r, a, index, mode, operation);
-    for (int64_t leaf = 0; !s && leaf < state->leaves; leaf++) {
+    for (int64_t leaf = 0; leaf < state->leaves && !s; leaf++) {
         const ha_mapped records = {x.mapping, x.blob};
         char *at = (char *)value + state->leaf[leaf].offset;
         if (mode == HA_READ)

@@ -9,14 +9,10 @@
 
 #include "labels.h"
 
-HA_IN_ void ha_freed_array_end(ha_kept *kept) {
-    HARRAY_FREE((char *)kept - offsetof(ha_array, kept));
-}
-
-static ha_kept_list ha_freed_arrays = {.last = &ha_freed_arrays.first, .end = ha_freed_array_end};
+static ha_kept_list ha_freed_arrays = {.last = &ha_freed_arrays.first};
 
 /* The handles of record arrays (records/handle.h), which begin with their ha_kept. The array that a
- * handle had is among the arrays. How one ends is known to the code that frees them. */
+ * handle had is among the arrays. */
 static ha_kept_list ha_freed_handles = {.last = &ha_freed_handles.first};
 
 /* a: may be NULL. */
@@ -92,8 +88,8 @@ HA_IN_ ha_array *ha_array_again(void) {
 
 /* For ha_shutdown: nobody has a handle any more. */
 HA_IN_ void ha_freed_end(void) {
-    ha_kept_end(&ha_freed_arrays);
-    ha_kept_end(&ha_freed_handles);
+    ha_kept_end(&ha_freed_arrays, offsetof(ha_array, kept));
+    ha_kept_end(&ha_freed_handles, 0);
 }
 
 #endif
