@@ -52,7 +52,8 @@ HA_API ha_records *ha_records_new(const ha_record *record, int rank, const int64
  *   HA_ERR_MEMORY */
 HA_API ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *context, unsigned flags);
 
-/* As ha_array_free, ha_unwrap and ha_sync. NULL is nothing to free or unwrap. */
+/* As ha_array_free, ha_unwrap and ha_sync. NULL is nothing to free or unwrap. Freeing and unwrapping are also
+ * HA_ERR_CONFLICT while another thread resizes, syncs or lays out the records, or is about to open them. */
 HA_API ha_status ha_records_free(ha_records *records);
 #define ha_records_unwrap(records) ha_records_unwrap_(records, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_records_unwrap_(ha_records *records, const char *site);
@@ -155,16 +156,29 @@ typedef struct ha_records_access {
  * and, when they are written, valid nowhere else any more. HA_ERR_ARGUMENT when it is not inside the
  * extents, or has an index of a dimension that the records do not have. */
 #define ha_records_open_box(access, records, context, what, box)                                   \
-    ha_records_open_(access, records, context, what, box, HA_SITE)
+    ha_records_open_(access, records, context, what, ha_records_box_(box), HA_SITE)
 HA_API ha_status ha_records_open_(ha_records_access *access, ha_records *records,
                                   ha_context *context, const char *what, ha_region box,
                                   const char *site);
 
-/* Records [first, last) of the slowest index. In a box HA_TO_END_ as `last` is the extent. */
+/* What harray makes of ranges and boxes: there HA_TO_END_ as `last` is the extent, and no number of the
+ * user's comes to it. */
 #define HA_TO_END_ PTRDIFF_MIN
+HA_UNUSED static inline ptrdiff_t ha_records_index_(size_t i) {
+    return i > HA_TO_(size_t, PTRDIFF_MAX) ? PTRDIFF_MAX : HA_TO_(ptrdiff_t, i);
+}
+
+/* Records [first, last) of the slowest index. */
 HA_UNUSED static inline ha_region ha_records_rows_(size_t first, size_t last) {
-    return ha_box4(HA_TO_(ptrdiff_t, first), last == HA_END ? HA_TO_END_ : HA_TO_(ptrdiff_t, last),
+    return ha_box4(ha_records_index_(first), last == HA_END ? HA_TO_END_ : ha_records_index_(last),
                    0, HA_TO_END_, 0, HA_TO_END_, 0, HA_TO_END_);
+}
+
+/* A box of the user's. Where its end would be taken for that of the extent, one as impossible stands for it. */
+HA_UNUSED static inline ha_region ha_records_box_(ha_region box) {
+    for (int d = 0; d < HA_MOST_DIMENSIONS_; d++)
+        if (box.last[d] == HA_TO_END_) box.last[d]++;
+    return box;
 }
 
 /* Ends it, by the thread that opened it: as ha_close. */

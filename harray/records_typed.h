@@ -78,7 +78,7 @@
 /* Records of a box of indices only (layout/each.h). Of cells with room for more records than they have, or
  * with others around them, that is what is there: HA_USING_BOX(v, r, ctx, "read pos", ha_box2(1, n - 1, 0, 20)).
  * Errors as ha_records_open_box. */
-#define HA_USING_BOX(v, r, ctx, what, box) HA_USING_(v, r, view_, ctx, what, box)
+#define HA_USING_BOX(v, r, ctx, what, box) HA_USING_(v, r, view_, ctx, what, ha_records_box_(box))
 
 /* The indices that a scope has opened, for loops: HA_EACH_IN(sky, v, at, HA_USED_REGION(sky, v)). */
 #define HA_USED_REGION(V, v) (HA_USED(v).box)

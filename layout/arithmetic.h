@@ -55,7 +55,7 @@ typedef struct ha_applying {
  * have bytes in common only where each field meets itself, as in a += a.
  * Returns when it is done. Nothing is changed on failure, why being in *error (NULL: nobody wants to
  * know):
- *     HA_ERR_ARGUMENT  ranks differ; a path is in neither record, or no field in both; there is no such
+ *     HA_ERR_ARGUMENT  a side, its record or its value is NULL; ranks differ; a path is in neither record, or no field in both; there is no such
  *                      operation, or not for these types; memory overlaps; a layout on the left has one
  *                      place for all records; an integer is to be divided by a number that is 0
  *     HA_ERR_MEMORY    there is no memory for the plan: some 1200 bytes for each leaf, 17 KiB for each

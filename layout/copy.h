@@ -59,7 +59,7 @@ typedef struct ha_copying {
  * Blobs may have any alignment.
  *
  * HA_OK: done. Else nothing is changed, and *error (NULL: nobody wants to know) says why:
- *     HA_ERR_ARGUMENT  ranks or extents differ; the region is not inside them; there is no field of a
+ *     HA_ERR_ARGUMENT  a side is NULL; ranks or extents differ; the region is not inside them; there is no field of a
  *                      path in both records (error->code is its position in `paths`), or none in common
  *                      at all; a value cannot be converted: which; blobs of the two have bytes in
  *                      common: which; a blob that is needed is NULL; several records to one place

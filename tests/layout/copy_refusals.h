@@ -21,6 +21,11 @@ static void test_refusals(void **state) {
     make_memory(&line, r, "aos", 1, extent);
     make_memory(&one, r, "one", 2, extent);
     make_memory(&foreign, strange, "aos", 2, extent);
+    check_refused(NULL, &soa.mapped, NULL, "the target is NULL");
+    check_refused(&aos.mapped, NULL, NULL, "the source is NULL");
+    check_refused(&aos.mapped, &(ha_mapped){0}, NULL, "the source is NULL");
+    check_refused(&aos.mapped, &(ha_mapped){soa.mapping, NULL}, NULL,
+                  "the source has no table of blobs");
     check_refused(&aos.mapped, &line.mapped, NULL, "the target has rank 2, the source 1");
     check_refused(&aos.mapped, &smaller.mapped, NULL,
                   "extent 1 of the target is 5, of the source 4");

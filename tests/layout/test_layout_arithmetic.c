@@ -398,6 +398,38 @@ static void refused(ha_status s, const ha_error *error, const char *why) {
     if (!strstr(error->text, why)) fail_msg("%s, not %s", error->text, why);
 }
 
+/* What is not there is no number, not even 0. */
+static void test_absent(void **state) {
+    (void)state;
+    const int64_t n[] = {3};
+    const float one = 1;
+    ha_error e;
+    memory a;
+    ha_record *r = record_of("a:f32 b:i32");
+    make_memory(&a, r, "aos", 1, n);
+    char before[24];
+    assert_int_equal(a.mapping->blob[0].bytes, sizeof before);
+    memcpy(before, a.blob[0], sizeof before);
+    refused(ha_mapped_apply_view(&a.mapped, HA_ASSIGN, NULL, NULL, &e), &e,
+            "the right side is NULL");
+    refused(ha_mapped_apply_record(&a.mapped, HA_ASSIGN, NULL, &one, NULL, &e), &e,
+            "the record of the right side is NULL");
+    refused(ha_mapped_apply_record(&a.mapped, HA_ASSIGN, r, NULL, NULL, &e), &e,
+            "the value of the right side is NULL");
+    refused(ha_mapped_apply_scalar(&a.mapped, HA_ASSIGN, HA_DTYPE_float, NULL, NULL, &e), &e,
+            "the value of the right side is NULL");
+    refused(ha_mapped_apply_view(NULL, HA_ASSIGN, &a.mapped, NULL, &e), &e,
+            "the left side is NULL");
+    refused(ha_mapped_apply_record(NULL, HA_ASSIGN, r, &one, NULL, &e), &e,
+            "the left side is NULL");
+    refused(ha_mapped_apply_scalar(NULL, HA_ASSIGN, HA_DTYPE_float, &one, NULL, &e), &e,
+            "the left side is NULL");
+    refused(ha_mapped_apply_number(NULL, HA_ASSIGN, 1, NULL, &e), &e, "the left side is NULL");
+    assert_memory_equal(a.blob[0], before, sizeof before);
+    free_memory(&a);
+    ha_record_free(r);
+}
+
 static void test_refused(void **state) {
     (void)state;
     const int64_t n[] = {4, 3};
@@ -489,15 +521,16 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),     cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_records),   cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_windows),   cmocka_unit_test(test_matched_by_path),
-        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_integers_by_numbers),
-        cmocka_unit_test(test_itself),    cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_views),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_orders),    cmocka_unit_test(test_no_end),
+        cmocka_unit_test(test_types),      cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_records),    cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_windows),    cmocka_unit_test(test_matched_by_path),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_integers_by_numbers),
+        cmocka_unit_test(test_itself),     cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_views),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_absent),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_forms),      cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_no_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

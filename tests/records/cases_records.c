@@ -27,6 +27,13 @@ HA_VIEW(plane, atom, 2, HA_ANY)
 HA_RECORDS(plane_atoms, plane);
 HA_VIEW(blocks, atom, 2, HA_AOSOA(8, HA_ROWS))
 HA_RECORDS(block_atoms, blocks);
+typedef struct couple {
+    double a, b;
+} couple;
+#define couple_FIELDS (double, a), (double, b)
+HA_RECORD(couple)
+HA_VIEW(pairs, couple, 1, HA_ANY)
+HA_RECORDS(couples, pairs);
 
 enum { N = 20 };
 
@@ -628,6 +635,7 @@ int main(int argc, char **argv) {
         CASE(an_overwrite_that_does_not_fit_any_more),
         CASE(no_records_of_some),
         CASE(the_queue_of_the_caller_goes),
+        CASE(ranges_beyond_all_indices),
         CASE(copies_that_are_forbidden),
         CASE(nobody_else_closes_it),
         CASE(functions_on_queues_open_nothing),
@@ -638,6 +646,7 @@ int main(int argc, char **argv) {
         CASE(views_of_some_layouts),
         CASE(constant_memory),
         CASE(adopted_memory_used_elsewhere),
+        CASE(misaligned_memory_loses_nothing),
         CASE(memory_of_one_array_at_a_time),
         CASE(resizing_keeps_values),
         CASE(freed),
@@ -652,6 +661,9 @@ int main(int argc, char **argv) {
         CASE(threads_on_other_fields_do_not_wait),
         CASE(writers_wait_for_readers_of_their_fields),
         CASE(no_resize_while_somebody_is_about_to_open),
+        CASE(no_end_while_somebody_uses_the_handle),
+        CASE(told_when_the_handle_is_free_again),
+        CASE(arrays_end_while_nobody_takes_their_blocks),
         CASE(threads_with_a_field_each),
         CASE(neighbours_in_a_record_are_left_alone),
         CASE(pieces_are_where_they_were),

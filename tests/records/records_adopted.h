@@ -139,6 +139,42 @@ TEST(constant_memory) {
     assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
 }
 
+/* A table that was written by hand need not say how blobs are aligned: that a view cannot have them there is
+ * found out before anything is opened, and the values elsewhere are what they were. */
+TEST(misaligned_memory_loses_nothing) {
+    static _Alignas(8) char memory[N * sizeof(couple) + 16];
+    const int64_t extent[] = {N};
+    ha_mapping *aos = ha_mapping_parse(&couple_record, "aos", 1, extent, NULL);
+    assert_non_null(aos);
+    for (int64_t base = 0; base < 8; base += 4)
+        for (int64_t shift = 0; shift < 8; shift += 4) {
+            const int fits = (base + shift) % 8 == 0;
+            void *const mine = memory + shift;
+            const ha_blob blob = {.bytes = base + (int64_t)(N * sizeof(couple))};
+            ha_row rows[] = {aos->row[0], aos->row[1]};
+            for (int i = 0; i < 2; i++) rows[i].base += base;
+            ha_mapping by_hand = *aos;
+            by_hand.blob = &blob;
+            by_hand.row = rows;
+            couples r = couples_new(N);
+            SUCCEEDS(couples_free(&r));
+            r.records = ha_records_wrap(&(ha_mapped){&by_hand, &mine}, H, 0);
+            assert_non_null(r.records);
+            SUCCEEDS(try_open(r.records, M1, "write a", 0, HA_END));
+            const uint64_t version = ha_records_version(r.records);
+            HA_USING(v, r, H, "overwrite a") assert_true(fits);
+            else REFUSED_SAYING(HA_ERR_ARGUMENT, "may be misaligned", HA_USED(v).status);
+            assert_int_equal(ha_records_version(r.records), version + (uint64_t)fits);
+            assert_int_equal(ha_records_valid(r.records, M1, "a", 0, HA_END) != 0, !fits);
+            SUCCEEDS(couples_unwrap(&r));
+        }
+    ha_mapping_free(aos);
+    void *const apart[] = {memory + 4, memory + 8 * N}; /* of layouts it is known */
+    const couples none = couples_on(apart, 2, N / 2);
+    assert_null(none.records);
+    REFUSED_SAYING(HA_ERR_ARGUMENT, "not aligned", HA_ERR_ARGUMENT);
+}
+
 TEST(memory_of_one_array_at_a_time) {
     static atom mine[N];
     array_atoms r = array_atoms_of(mine, N);

@@ -245,8 +245,8 @@ TEST(never_written_moves_nothing) {
     free_atoms(&r);
 }
 
-static int fits_never(ha_fitting *f, const ha_mapping *mapping) {
-    assert_non_null(mapping);
+static int fits_never(ha_fitting *f, const ha_placement *p) {
+    assert_non_null(p);
     (void)f;
     return 0;
 }
@@ -301,6 +301,27 @@ TEST(no_records_of_some) {
     SUCCEEDS(atoms_resize(r, N + 1));
     SUCCEEDS(atoms_resize(r, N));
     expect_atoms(r, 0);
+    free_atoms(&r);
+}
+
+/* Of such numbers one is, as an index, what stands for the end. */
+TEST(ranges_beyond_all_indices) {
+    static const size_t far[] = {(size_t)1 << 63, ((size_t)1 << 63) - 1, ((size_t)1 << 63) + 1,
+                                 SIZE_MAX - 1};
+    atoms r = made_at(H);
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        REFUSED_SAYING(HA_ERR_ARGUMENT, "no range [0, 9223372036854775807) in 20",
+                       try_open(r.records, M1, "read pos", 0, far[i]));
+        REFUSED(HA_ERR_ARGUMENT, try_open(r.records, M1, "read pos", far[i], HA_END));
+        REFUSED(HA_ERR_ARGUMENT, ha_records_prefetch(r.records, M1, "pos", 0, far[i]));
+        assert_false(ha_records_valid(r.records, H, "pos", 0, far[i]));
+    }
+    ha_records_access a;
+    REFUSED(HA_ERR_ARGUMENT,
+            ha_records_open_box(&a, r.records, M1, "read", ha_box1(0, PTRDIFF_MIN)));
+    HA_USING_BOX(v, r, M1, "read", ha_box1(0, PTRDIFF_MIN)) fail();
+    else REFUSED(HA_ERR_ARGUMENT, HA_USED(v).status);
+    assert_int_equal(moved(r.records), 0);
     free_atoms(&r);
 }
 

@@ -270,4 +270,72 @@ TEST(no_resize_while_somebody_is_about_to_open) {
     free_atoms(&r);
 }
 
+/* A resize puts another array behind the handle; whoever opens has the old one for the moment. */
+TEST(no_end_while_somebody_uses_the_handle) {
+    static atom mine[N];
+    atoms made = made_at(H), wrapped = atoms_of(mine, N);
+    ha_records *const r[] = {made.records, wrapped.records};
+    for (int writes = 0; writes < 2; writes++)
+        for (int k = 0; k < 2; k++) {
+            (void)!(writes ? pthread_rwlock_wrlock(&r[k]->lock)
+                           : pthread_rwlock_rdlock(&r[k]->lock));
+            REFUSED_SAYING(HA_ERR_CONFLICT, "another thread is about to", ha_records_free(r[k]));
+            REFUSED_SAYING(HA_ERR_CONFLICT, "another thread is about to", ha_records_unwrap(r[k]));
+            ha_records_leave(r[k]);
+        }
+    expect_atoms(made, 0);
+    SUCCEEDS(try_open(wrapped.records, M1, "write", 0, HA_END));
+    SUCCEEDS(atoms_unwrap(&wrapped));
+    free_atoms(&made);
+}
+
+typedef struct told {
+    ha_records *records;
+    int times, free; /* nobody had the handle */
+} told;
+
+static void use_when_told(const ha_error *error, void *user) {
+    told *t = (told *)user;
+    (void)error;
+    t->times++;
+    if (pthread_rwlock_tryrdlock(&t->records->lock)) return;
+    t->free++;
+    ha_records_leave(t->records);
+}
+
+/* A handler of errors may use the records. */
+TEST(told_when_the_handle_is_free_again) {
+    atoms r = made_at(H);
+    told t = {.records = r.records};
+    ha_set_error_handler(use_when_told, &t);
+    REFUSED(HA_ERR_STATE, atoms_unwrap(&r));
+    HA_USING(v, r, H, "read") REFUSED(HA_ERR_CONFLICT, atoms_free(&r));
+    else fail();
+    ha_set_error_handler(NULL, NULL);
+    assert_true(t.times == 2 && t.free == 2);
+    free_atoms(&r);
+}
+
+static int ended, ended_busy;
+
+static void note_end(ha_array *a) {
+    ended++;
+    ended_busy += a->busy != 0;
+    ha_records_end(a);
+}
+
+/* Its blocks are given back without its lock: whoever needs room must not take them as unused ones. */
+TEST(arrays_end_while_nobody_takes_their_blocks) {
+    atoms r = made_at(M1);
+    ended = ended_busy = 0;
+    ha_records_state_of(r.records->array)->ops.end = note_end;
+    SUCCEEDS(atoms_resize(r, N + 1));
+    assert_true(ended == 1 && ended_busy == 1);
+    SUCCEEDS(atoms_resize(r, N));
+    expect_atoms(r, 0);
+    ha_records_state_of(r.records->array)->ops.end = note_end;
+    free_atoms(&r);
+    assert_true(ended == 2 && ended_busy == 2);
+}
+
 #endif

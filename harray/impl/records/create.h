@@ -184,6 +184,7 @@ ha_status ha_records_free(ha_records *r) {
     static const char operation[] = "ha_records_free";
     if (!r) return HA_OK;
     ha_status s = ha_records_enter(r, operation, operation);
+    if (!s) s = ha_records_alone(r, operation, operation);
     if (s) return s;
     ha_array *a = r->array;
     const ha_label label = ha_label_of(a);
@@ -191,6 +192,7 @@ ha_status ha_records_free(ha_records *r) {
         s = ha_wrap_end(a, 1, operation, operation);
     else if (!(s = ha_claim(a, operation)))
         ha_array_end(a);
+    ha_records_shared(r);
     if (!s) ha_records_handle_free(r, label);
     return s;
 }

@@ -12,7 +12,7 @@ struct ha_records {
     ha_array *array; /* another one when the extents change */
     /* To read `array`, one of these is read-locked; to change it both are locked for writing.
      * Whoever opens or changes something has the first one, and may wait for queues meanwhile; so
-     * does a resize. Whoever only asks has the second one, for a moment: so functions on queues may
+     * do resizing and freeing. Whoever only asks has the second one, for a moment: so functions on queues may
      * ask anything while somebody waits for them. */
     pthread_rwlock_t lock, asking;
     char name[sizeof((ha_array *)0)->name]; /* as the array's, which may go */
@@ -43,6 +43,21 @@ HA_IN_ ha_array *ha_records_begin(ha_records *r) {
 }
 
 HA_IN_ void ha_records_leave(ha_records *r) { pthread_rwlock_unlock(&r->lock); }
+
+/* The array for this thread alone; ended by ha_records_shared. It does not wait for others, who may be
+ * waiting for this thread. */
+HA_IN_ ha_status ha_records_alone(ha_records *r, const char *operation, const char *site) {
+    if (pthread_rwlock_trywrlock(&r->lock))
+        return ha_fail(HA_ERR_CONFLICT, operation, "%s: another thread is about to use the records",
+                       site);
+    ha_tell_later(); /* the handler may use the records */
+    return HA_OK;
+}
+
+HA_IN_ void ha_records_shared(ha_records *r) {
+    pthread_rwlock_unlock(&r->lock);
+    ha_tell_now();
+}
 
 /* The same to look at something. Between both nothing is waited for, and no error told. */
 HA_IN_ ha_array *ha_records_ask(const ha_records *r) {

@@ -30,7 +30,7 @@ enum { HA_RECORDS_PARTS = sizeof((ha_records_access *)0)->part_ / sizeof(ha_acce
 /* What has to be so of the layout, or nothing is opened. */
 typedef struct ha_fitting ha_fitting;
 struct ha_fitting {
-    int (*fits)(ha_fitting *f, const ha_mapping *mapping);
+    int (*fits)(ha_fitting *f, const ha_placement *p);
     const void *type; /* of view */
     void *view;
     size_t bytes;
@@ -112,10 +112,9 @@ HA_IN_ ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
     ha_array *a = opening->array;
     (void)t;
     ha_lock(a);
-    const ha_mapping *m =
-        ha_placement_find(ha_records_state_of(a), opening->context->memory)->mapping;
+    const ha_placement *p = ha_placement_find(ha_records_state_of(a), opening->context->memory);
     ha_unlock(a);
-    opening->fitting->misfit = !opening->fitting->fits(opening->fitting, m);
+    opening->fitting->misfit = !opening->fitting->fits(opening->fitting, p);
     return opening->fitting->misfit ? HA_ERR_UNSUPPORTED : HA_OK;
 }
 

@@ -300,7 +300,7 @@ HA_IN_ ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
     s = ha_records_take_values(b, a, &kept, attempt);
     if (!s) s = ha_records_replace(r, a, b, &kept);
     ha_set_free(&kept);
-    ha_busy_end(a);
+    if (s) ha_busy_end(a); /* else it ends busy: who looks for unused blocks leaves its own alone */
     ha_array_destroy(s ? b : a);
     if (!s || s == HA_RETRY_) return s;
     return ha_fail(s, operation, "%s: records %s: no room for as many", site, ha_label_of(a).text);
@@ -337,14 +337,10 @@ ha_status ha_records_resize_(ha_records *r, const int64_t *extent, const char *s
     static const char operation[] = "ha_records_resize";
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !extent) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no extents", site);
+    if (!s) s = ha_records_alone(r, operation, site);
     if (s) return s;
-    if (pthread_rwlock_trywrlock(&r->lock))
-        return ha_fail(HA_ERR_CONFLICT, operation, "%s: another thread is about to use the records",
-                       site);
-    ha_tell_later(); /* the handler may use the records */
     s = ha_records_resize_now(r, extent, operation, site);
-    pthread_rwlock_unlock(&r->lock);
-    ha_tell_now();
+    ha_records_shared(r);
     return s;
 }
 

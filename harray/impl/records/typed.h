@@ -43,9 +43,12 @@ HA_IN_ ha_status ha_make_view(const ha_records_type_ *type, const ha_mapping *m,
     return type->make(m, blob, layout && !strcmp(m->text, layout), view, error);
 }
 
-/* Whether views fit the mapping, wherever its blobs are. */
-HA_IN_ ha_status ha_try_view(const ha_records_type_ *type, const ha_mapping *m, void *view,
+/* Whether views fit a placement: where the caller's blobs are, or wherever a block is, as that is aligned
+ * for every layout. */
+HA_IN_ ha_status ha_try_view(const ha_records_type_ *type, const ha_placement *p, void *view,
                              ha_error *error) {
+    const ha_mapping *m = p->mapping;
+    if (p->caller) return ha_make_view(type, m, p->caller, view, error);
     void *few[64] = {NULL};
     const size_t blobs = (size_t)m->blobs;
     void **somewhere = blobs <= 64 ? few : (void **)HARRAY_MALLOC(blobs * sizeof *somewhere);
@@ -88,7 +91,7 @@ HA_IN_ ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
     } else {
         ha_lock(a);
         p = ha_placement_find(ha_records_state_of(a), c->memory);
-        s = ha_try_view(type, p->mapping, view, &error);
+        s = ha_try_view(type, p, view, &error);
         (void)snprintf(there, sizeof there, "%s", p->mapping->text);
         ha_unlock(a);
     }
@@ -97,8 +100,8 @@ HA_IN_ ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
 }
 
 /* The same, while it is being opened. */
-HA_IN_ int ha_view_fits(ha_fitting *f, const ha_mapping *m) {
-    return ha_try_view((const ha_records_type_ *)f->type, m, f->view, f->error) == HA_OK;
+HA_IN_ int ha_view_fits(ha_fitting *f, const ha_placement *p) {
+    return ha_try_view((const ha_records_type_ *)f->type, p, f->view, f->error) == HA_OK;
 }
 
 /* Keeps the view for the next access, as long as the blobs are where they are. Without memory for it that

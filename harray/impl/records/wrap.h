@@ -186,14 +186,18 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
     static const char operation[] = "ha_records_unwrap";
     if (!r) return HA_OK;
     ha_status s = ha_records_enter(r, operation, site);
+    if (!s) s = ha_records_alone(r, operation, site);
     if (s) return s;
-    if (r->array->size && !r->array->wrapped)
-        return ha_fail(HA_ERR_STATE, operation,
-                       "%s: records %s have no memory of the caller's: their values would be lost; "
-                       "ha_records_free frees them",
-                       site, ha_label_of(r->array).text);
-    const ha_label label = ha_label_of(r->array);
-    s = ha_wrap_end(r->array, 1, operation, site);
+    ha_array *a = r->array;
+    const ha_label label = ha_label_of(a);
+    if (a->size && !a->wrapped)
+        s = ha_fail(HA_ERR_STATE, operation,
+                    "%s: records %s have no memory of the caller's: their values would be lost; "
+                    "ha_records_free frees them",
+                    site, label.text);
+    else
+        s = ha_wrap_end(a, 1, operation, site);
+    ha_records_shared(r);
     if (!s) ha_records_handle_free(r, label);
     return s;
 }

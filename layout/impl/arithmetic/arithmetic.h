@@ -5,12 +5,20 @@
 #include "counts.h"
 #include "tiles.h"
 
-/* The right side, of one of four sorts. */
+typedef enum ha_apply_kind {
+    HA_RIGHT_VIEW,
+    HA_RIGHT_RECORD,
+    HA_RIGHT_SCALAR,
+    HA_RIGHT_NUMBER
+} ha_apply_kind;
+
+/* The right side; what its kind does not have is NULL. */
 typedef struct ha_apply_right {
+    ha_apply_kind kind;
     const ha_mapped *view;
-    const ha_record *record; /* and of a struct of it: */
+    const ha_record *record; /* of the struct at `value` */
     const char *value;
-    ha_dtype type; /* or the value is one for all fields; HA_DTYPE_NONE: `number` is */
+    ha_dtype type; /* of the value, if that is one for all fields */
     double number;
 } ha_apply_right;
 
@@ -119,11 +127,6 @@ HA_IN_ ha_constant ha_apply_number_for(double number, ha_dtype type) {
     return c;
 }
 
-/* Is the right side a number, as that of ha_mapped_apply_number? */
-HA_IN_ int ha_apply_is_number(const ha_apply_right *right) {
-    return !right->view && !right->record && right->type == HA_DTYPE_NONE;
-}
-
 HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_apply_leaf *leaf) {
     const ha_apply_right *right = a->right;
     leaf->left = pair->to_number;
@@ -133,7 +136,7 @@ HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_a
         leaf->right_type = pair->from.type;
         return;
     }
-    if (ha_apply_is_number(right)) {
+    if (right->kind == HA_RIGHT_NUMBER) {
         if (a->number_type != leaf->left_type)
             a->number = ha_apply_number_for(right->number, leaf->left_type);
         a->number_type = leaf->left_type;
@@ -157,7 +160,7 @@ HA_IN_ const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
         return "a bool can be assigned only";
     if (leaf->right < 0 && p->operation == HA_DIVIDE && ha_constant_is_zero(&leaf->constant) &&
         !ha_is_floating(ha_type_of_part(leaf->left_type)) &&
-        (ha_apply_is_number(right) || !ha_is_floating(leaf->right_type)))
+        (right->kind == HA_RIGHT_NUMBER || !ha_is_floating(leaf->right_type)))
         return "an integer cannot be divided by 0";
     if (row->blob < 0) return NULL;
     if (p->records > 1 && row->linearizer >= 0 && row->block_stride == 0 &&
@@ -257,16 +260,34 @@ HA_IN_ ha_status ha_apply_planned(ha_apply_asked *a, ha_apply_plan *p, int64_t r
     return s;
 }
 
+/* Is there all that the two sides have to have? */
+HA_IN_ ha_status ha_apply_check_sides(const ha_asked *asked, const ha_mapped *left,
+                                      const ha_apply_right *right) {
+    const int has_value = right->kind == HA_RIGHT_RECORD || right->kind == HA_RIGHT_SCALAR;
+    ha_status s = ha_check_mapped(asked, left, "the left side");
+    if (!s && right->kind == HA_RIGHT_VIEW)
+        s = ha_check_mapped(asked, right->view, "the right side");
+    if (s) return s;
+    if (right->kind == HA_RIGHT_RECORD && !right->record)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the record of the right side is NULL");
+    if (right->kind == HA_RIGHT_SCALAR && ha_dtype_size(right->type) == 0)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the value has a type that is none");
+    if (has_value && !right->value)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "the value of the right side is NULL");
+    return HA_OK;
+}
+
 HA_IN_ ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_operator operation,
                           const ha_apply_right *right, const ha_applying *how) {
     static const ha_applying everything;
     ha_apply_plan p = {.left = left, .right = right->view, .operation = operation};
     ha_apply_asked a = {.asked = asked, .right = right, .how = how ? how : &everything};
     int64_t right_leaves = 0;
+    ha_status s = ha_apply_check_sides(asked, left, right);
+    if (s) return s;
     if ((unsigned)operation > HA_DIVIDE)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "there is no operation %d", (int)operation);
     if (right->view) right_leaves = right->view->mapping->rows;
-    ha_status s = HA_OK;
     if (right->record == left->mapping->record)
         right_leaves = left->mapping->rows;
     else if (right->record)
@@ -279,14 +300,16 @@ HA_API ha_status ha_mapped_apply_view(const ha_mapped *left, ha_operator operati
                                       const ha_mapped *right, const ha_applying *how,
                                       ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_view", error);
-    return ha_apply(&asked, left, operation, &(ha_apply_right){.view = right}, how);
+    return ha_apply(&asked, left, operation,
+                    &(ha_apply_right){.kind = HA_RIGHT_VIEW, .view = right}, how);
 }
 
 HA_API ha_status ha_mapped_apply_record(const ha_mapped *left, ha_operator operation,
                                         const ha_record *record, const void *value,
                                         const ha_applying *how, ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_record", error);
-    const ha_apply_right right = {.record = record, .value = (const char *)value};
+    const ha_apply_right right = {
+        .kind = HA_RIGHT_RECORD, .record = record, .value = (const char *)value};
     return ha_apply(&asked, left, operation, &right, how);
 }
 
@@ -294,16 +317,16 @@ HA_API ha_status ha_mapped_apply_scalar(const ha_mapped *left, ha_operator opera
                                         const void *value, const ha_applying *how,
                                         ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_scalar", error);
-    const ha_apply_right right = {.type = type, .value = (const char *)value};
-    if (ha_dtype_size(type) == 0)
-        return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "the value has a type that is none");
+    const ha_apply_right right = {
+        .kind = HA_RIGHT_SCALAR, .type = type, .value = (const char *)value};
     return ha_apply(&asked, left, operation, &right, how);
 }
 
 HA_API ha_status ha_mapped_apply_number(const ha_mapped *left, ha_operator operation, double number,
                                         const ha_applying *how, ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapped_apply_number", error);
-    return ha_apply(&asked, left, operation, &(ha_apply_right){.number = number}, how);
+    return ha_apply(&asked, left, operation,
+                    &(ha_apply_right){.kind = HA_RIGHT_NUMBER, .number = number}, how);
 }
 
 #endif

@@ -213,12 +213,16 @@ HA_API ha_status ha_mapped_copy(const ha_mapped *to, const ha_mapped *from, cons
     static const ha_copying everything;
     static const int64_t zeros[HA_MAPPING_RANK];
     const ha_asked asked = ha_ask("ha_mapped_copy", error);
-    ha_layout_plan p = {.to = to, .from = from, .first = zeros, .last = to->mapping->extent};
-    ha_status s = ha_copy_check_extents(&asked, to->mapping, from->mapping);
+    ha_layout_plan p = {.to = to, .from = from, .first = zeros};
+    ha_status s = ha_check_mapped(&asked, to, "the target");
+    if (!s) s = ha_check_mapped(&asked, from, "the source");
+    if (!s) s = ha_copy_check_extents(&asked, to->mapping, from->mapping);
+    if (s) return s;
     if (!how) how = &everything;
+    p.last = to->mapping->extent;
     if (how->first) p.first = how->first;
     if (how->last) p.last = how->last;
-    if (!s) s = ha_copy_check_region(&asked, to->mapping, p.first, p.last, &p.records);
+    s = ha_copy_check_region(&asked, to->mapping, p.first, p.last, &p.records);
     if (!s) s = ha_copy_check_blobs(&asked, to, from);
     return s ? s : ha_copy_planned(&asked, &p, how);
 }

@@ -17,6 +17,16 @@ HA_IN_ int ha_has_blobs(const ha_mapped *records, const ha_row *row) {
     return 1;
 }
 
+/* Are there records to be looked at? `which` they are, is for the message. */
+HA_IN_ ha_status ha_check_mapped(const ha_asked *asked, const ha_mapped *records,
+                                 const char *which) {
+    if (!records || !records->mapping)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s is NULL", which);
+    if (!records->blob && records->mapping->blobs > 0)
+        return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "%s has no table of blobs", which);
+    return HA_OK;
+}
+
 /* A row's values along one dimension, from some index on. */
 typedef struct ha_along {
     const ha_mapping *mapping;
