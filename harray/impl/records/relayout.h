@@ -163,11 +163,12 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
     ha_placement *p = NULL;
     ha_error error = {0};
     int same = 0;
+    ha_array *a;
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !layout) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no layout", site);
+    if (!s) s = ha_records_begin_at(r, operation, &a);
     if (s) return s;
     c = ha_resolve(c);
-    ha_array *a = ha_records_begin(r);
     if ((s = ha_placement_parse(ha_records_state_of(a), c->memory, layout, &p, &error)))
         s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
                     ha_label_of(a).text, c->name, layout, error.text);
