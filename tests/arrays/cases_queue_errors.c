@@ -78,9 +78,22 @@ TEST(finishing_tells_several_at_once) {
     const char *const site = LINES_AGO(1);
     forget_own();
     REFUSED_AT(ha_context_finish(C), site, "; and in others");
-    SUCCEEDS(ha_enqueue(C, fail_job, NULL, 0));
-    forget_own();
     SUCCEEDS(ha_context_finish(C));
+}
+
+/* Also when there are more than openings are told one by one, each with the place where it was enqueued. */
+TEST(finishing_tells_each_one) {
+    for (int i = 0; i < HA_QUEUE_ERRORS + 2; i++) {
+        SUCCEEDS(ha_enqueue(C, fail_job, NULL, 0));
+        const char *const one = LINES_AGO(1);
+        forget_own();
+        REFUSED_AT(ha_context_finish(C), one, "ha_close failed: called from a function");
+        SUCCEEDS(ha_enqueue(C, fail_job, NULL, 0));
+        const char *const another = LINES_AGO(1);
+        forget_own();
+        REFUSED_AT(ha_context_finish(C), another, "ha_close failed: called from a function");
+        SUCCEEDS(ha_context_finish(C));
+    }
 }
 
 TEST(opening_tells_it_once) {
@@ -234,6 +247,7 @@ int main(void) {
         CASE(what_waits_tells_it),
         CASE(tokens_tell_it),
         CASE(finishing_tells_several_at_once),
+        CASE(finishing_tells_each_one),
     };
     int failed = 0;
     /* Each begins with a queue that has not met any error yet. */

@@ -664,6 +664,8 @@ int main(int argc, char **argv) {
         CASE(no_end_while_somebody_uses_the_handle),
         CASE(told_when_the_handle_is_free_again),
         CASE(arrays_end_while_nobody_takes_their_blocks),
+        CASE(opened_while_they_are_freed),
+        CASE(handles_come_again),
         CASE(threads_with_a_field_each),
         CASE(neighbours_in_a_record_are_left_alone),
         CASE(pieces_are_where_they_were),

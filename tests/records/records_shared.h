@@ -253,6 +253,51 @@ TEST(neighbours_in_a_record_are_left_alone) {
     }
 }
 
+static void *free_records(void *argument) {
+    visitor *o = (visitor *)argument;
+    o->status = ha_records_free(o->r);
+    o->error = ha_take_error();
+    return NULL;
+}
+
+/* Whoever comes while they are being freed waits for the handle, and is told. */
+TEST(opened_while_they_are_freed) {
+    atoms r = made_at(H);
+    ha_array *a = r.records->array;
+    visitor frees = {.r = r.records}, opens;
+    SUCCEEDS(try_open(r.records, H, "write pos", 0, HA_END));
+    (void)ha_busy_begin(a, 0, NULL); /* so that it takes some time */
+    assert_int_equal(pthread_create(&frees.thread, NULL, free_records, &frees), 0);
+    until_quiet();
+    visit(&opens, r.records, H, "write pos");
+    until_quiet();
+    ha_busy_end(a);
+    assert_int_equal(pthread_join(frees.thread, NULL), 0);
+    assert_int_equal(frees.status, HA_OK);
+    await_flag(&opens.opened);
+    assert_int_equal(opens.status, HA_ERR_STATE);
+    assert_non_null(strstr(opens.error.text, "were freed"));
+    leave(&opens);
+}
+
+/* A handle that comes again is as new. */
+TEST(handles_come_again) {
+    atoms r = made_at(H);
+    const ha_records *freed = r.records;
+    ha_records_set_name(r.records, "before");
+    SUCCEEDS(try_open(r.records, H, "write pos", 0, HA_END));
+    free_atoms(&r);
+    r = atoms_new(0);
+    for (size_t left = HA_KEPT + ha_freed_handles.n + 2; left && r.records != freed; left--) {
+        free_atoms(&r);
+        r = atoms_new(0);
+    }
+    assert_ptr_equal(r.records, freed);
+    assert_string_not_equal(ha_records_name(r.records), "before");
+    assert_null(ha_access_spec_find(r.records, "write pos"));
+    free_atoms(&r);
+}
+
 /* Somebody waits for it, and so has it in a way. */
 TEST(no_resize_while_somebody_is_about_to_open) {
     atoms r = made_at(H);

@@ -1,6 +1,7 @@
 /* Record arrays: what is moved, and that it arrives, between layouts of all kinds, on the host and on
  * simulated devices; chunks, ranges, other extents, the caller's memory. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdlib.h>
 
 static _Thread_local long until_allocation; /* n > 0: the n-th one from now on meets this */
@@ -14,9 +15,23 @@ static void *counted_realloc(void *memory, size_t bytes) {
     return realloc(memory, bytes);
 }
 
+static _Thread_local void (*at_free)(void), (*at_yield)(void); /* NULL: nothing */
+
+static void noted_free(void *memory) {
+    if (at_free) at_free();
+    free(memory);
+}
+
+/* Whoever finds a spin lock taken calls it now and then. */
+static int noted_yield(void) {
+    if (at_yield) at_yield();
+    return sched_yield();
+}
+
+#define sched_yield noted_yield
 #define HARRAY_MALLOC(bytes) counted_realloc(NULL, bytes)
 #define HARRAY_REALLOC counted_realloc
-#define HARRAY_FREE free
+#define HARRAY_FREE noted_free
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_RECORDS_PART_BYTES_ 4096 /* so that there are many parts */
@@ -344,6 +359,46 @@ static void what_lies_between_fields_stays(void **state) {
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
+
+static ha_array *looked_at; /* the array to be, locked by whoever looks for unused blocks */
+static uint64_t looked_version;
+static uint32_t looked_ranges;
+
+/* It has the values, and is going to take the place of the one before. */
+static void look_at_the_next(void) {
+    ha_array *a = ha_array_of_alive(ha_host_memory.pool.alive);
+    if (!a->first.block || a->version) return;
+    at_free = NULL;
+    looked_at = a;
+    ha_lock(a);
+}
+
+/* Somebody waits for the lock. */
+static void end_looking(void) {
+    ha_array *a = looked_at;
+    if (!a) return;
+    looked_at = NULL;
+    looked_version = a->version;
+    looked_ranges = a->first.valid.n;
+    ha_unlock(a);
+}
+
+/* All that says that there are values is changed under the lock, at once. */
+static void locked_when_it_gets_its_values(void **state) {
+    (void)state;
+    ha_records *r = ha_records_new(record, 1, (int64_t[]){10}, NULL);
+    run(r, ha_host(), "overwrite", 127, 0, 10, 1);
+    looked_version = looked_ranges = 1;
+    at_free = look_at_the_next;
+    at_yield = end_looking;
+    fine(ha_records_resize(r, (int64_t[]){8}));
+    at_free = at_yield = NULL;
+    assert_null(looked_at);
+    assert_int_equal(looked_version, 0);
+    assert_int_equal(looked_ranges, 0);
+    assert_int_equal(0, run(r, ha_host(), "read", 127, 0, 8, 1));
+    fine(ha_records_free(r));
+}
 
 static void other_extents_keep_values(void **state) {
     (void)state;
@@ -719,6 +774,7 @@ int main(void) {
         cmocka_unit_test(squares_and_cubes),
         cmocka_unit_test(several_arrays_are_one_record_array),
         cmocka_unit_test(what_lies_between_fields_stays),
+        cmocka_unit_test(locked_when_it_gets_its_values),
         cmocka_unit_test(other_extents_keep_values),
         cmocka_unit_test(another_layout_keeps_values),
         cmocka_unit_test(what_is_asked_for),

@@ -80,7 +80,7 @@ typedef struct ha_queue_error {
 
 enum {
     HA_QUEUE_ERRORS = 4
-}; /* told one by one, of each queue; the last stands for all that follow */
+}; /* told one by one to openings, of each queue; the last stands for all that follow */
 
 struct ha_context {
     struct ha_context *next;
@@ -107,15 +107,17 @@ struct ha_context {
     int for_events;       /* access/token.h: a queue that only waits for events of the caller … */
     uint64_t waits_until; /* … and is free again when it has passed this; registry's lock */
     char name[48];
-    uint64_t issued;      /* timeline.h: the number of the next event */
-    uint64_t done;        /* timeline.h: everything up to this number has happened */
-    int failed;           /* state/lost.h: nothing more will happen */
-    uint64_t lost_after;  /* state/lost.h: what has a higher number never happened */
-    uint64_t called;      /* queue_errors.h: the epoch of the latest function */
-    uint32_t errors;      /* queue_errors.h: how many there are; they never change but for `last` */
-    uint32_t errors_told; /* how many of them ha_context_finish has told */
+    uint64_t issued;     /* timeline.h: the number of the next event */
+    uint64_t done;       /* timeline.h: everything up to this number has happened */
+    int failed;          /* state/lost.h: nothing more will happen */
+    uint64_t lost_after; /* state/lost.h: what has a higher number never happened */
+    uint64_t called;     /* queue_errors.h: the epoch of the latest function */
+    uint32_t errors;     /* queue_errors.h: how many there are; they never change but for `last` */
     ha_queue_error error[HA_QUEUE_ERRORS];
-    pthread_mutex_t lock; /* guards the two below, `ended`, `pins`, and the errors' growth */
+    uint64_t untold; /* queue_errors.h: how many ha_context_finish has not told yet, … */
+    ha_queue_error first_untold; /* … and the first of these */
+    pthread_mutex_t
+        lock; /* guards the two above and below, `ended`, `pins`, and the errors' growth */
     struct ha_fence *latest,
         *watched; /* timeline.h: the newest event; an older one that is polled */
 };

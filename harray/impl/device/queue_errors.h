@@ -6,7 +6,7 @@
  * function may have written: an access that was open when it was enqueued leaves, when it is closed,
  * an operation that began before that epoch and ended at it or later (memory/block.h).
  *
- * Errors are only added, and read without a lock. */
+ * Errors are only added, and read without a lock; what ha_context_finish is to tell is read under one. */
 #ifndef HARRAY_IMPL_DEVICE_QUEUE_ERRORS_H
 #define HARRAY_IMPL_DEVICE_QUEUE_ERRORS_H
 
@@ -25,10 +25,12 @@ HA_IN_ uint64_t ha_function_epoch(ha_context *c) {
 /* From any thread; what was enqueued at `epoch` has just run. */
 HA_IN_ void ha_queue_error_add(ha_context *c, uint64_t epoch, const char *site,
                                const ha_error *error) {
+    const ha_queue_error fresh = {epoch, epoch, site, *error};
     pthread_mutex_lock(&c->lock);
     const uint32_t n = c->errors;
+    if (!c->untold++) c->first_untold = fresh;
     if (n < HA_QUEUE_ERRORS) {
-        c->error[n] = (ha_queue_error){epoch, epoch, site, *error};
+        c->error[n] = fresh;
         __atomic_store_n(&c->errors, n + 1, __ATOMIC_RELEASE);
     } else
         __atomic_store_n(&c->error[n - 1].last, epoch, __ATOMIC_RELEASE);
@@ -69,13 +71,13 @@ HA_IN_ ha_queue_error_label ha_queue_error_label_of(const ha_queue_error *e, con
 /* Tells those that it has not told yet, as one. */
 HA_IN_ ha_status ha_queue_errors_tell(ha_context *c, const char *operation) {
     pthread_mutex_lock(&c->lock);
-    const ha_queue_error *e = &c->error[c->errors_told];
-    const uint32_t n = c->errors - c->errors_told;
-    c->errors_told = c->errors;
+    const ha_queue_error first = c->first_untold;
+    const uint64_t n = c->untold;
+    c->untold = 0;
     pthread_mutex_unlock(&c->lock);
     if (!n) return HA_OK;
-    return ha_fail(e->error.status, operation, "%s%s", ha_queue_error_label_of(e, c->name).text,
-                   n > 1 ? "; and in others" : "");
+    return ha_fail(first.error.status, operation, "%s%s",
+                   ha_queue_error_label_of(&first, c->name).text, n > 1 ? "; and in others" : "");
 }
 
 ha_status ha_context_finish(ha_context *c) {

@@ -74,9 +74,10 @@ ha_status ha_records_prefetch_(ha_records *r, ha_context *c, const char *paths, 
     const ha_region rows = ha_records_rows_(first, last);
     ha_region box;
     ha_access_spec *spec = NULL;
+    ha_array *a;
     ha_status s = ha_records_enter(r, operation, site);
+    if (!s) s = ha_records_begin_at(r, operation, &a);
     if (s) return s;
-    ha_array *a = ha_records_begin(r);
     c = ha_resolve(c);
     s = ha_access_spec_get(r, paths ? paths : "", 1, operation, site, &spec);
     if (!s) s = ha_records_ready(a, c, &rows, &box, operation, site);

@@ -90,19 +90,31 @@ HA_IN_ ha_array *ha_records_array(ha_records_state *state, ha_context *c) {
     return NULL;
 }
 
+/* A handle of nothing, or one that was freed long ago. NULL: no memory. */
+HA_IN_ ha_records *ha_records_handle_take(void) {
+    ha_records *r = (ha_records *)(void *)ha_kept_take(&ha_freed_handles);
+    if (r || !(r = (ha_records *)HARRAY_MALLOC(sizeof *r))) return r;
+    memset(r, 0, sizeof *r);
+    pthread_rwlock_init(&r->lock, NULL);
+    pthread_rwlock_init(&r->asking, NULL);
+    return r;
+}
+
 /* The handle of an array, which it takes over, also when it fails. NULL: no memory. */
 HA_IN_ ha_records *ha_records_handle(ha_array *a) {
-    ha_records *r = (ha_records *)(void *)ha_kept_take(&ha_freed_handles);
-    if (!r) r = (ha_records *)HARRAY_MALLOC(sizeof *r);
+    ha_records *r = ha_records_handle_take();
     if (!r) {
         ha_wrap_leave(a);
         ha_array_destroy(a);
         return NULL;
     }
-    memset(r, 0, sizeof *r);
+    pthread_rwlock_wrlock(&r->lock); /* somebody may just be told that it was freed */
+    pthread_rwlock_wrlock(&r->asking);
     r->array = a;
-    pthread_rwlock_init(&r->lock, NULL);
-    pthread_rwlock_init(&r->asking, NULL);
+    memset(r->name, 0, sizeof r->name);
+    __atomic_store_n(&r->freed, 0, __ATOMIC_RELEASE);
+    pthread_rwlock_unlock(&r->asking);
+    pthread_rwlock_unlock(&r->lock);
     return r;
 }
 
@@ -165,15 +177,15 @@ ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *ext
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* The array has gone. label: what it is called, by whoever comes with the handle again. */
+/* The array has gone; `lock` is this thread's. label: what it is called, by whoever comes with the handle
+ * again. */
 HA_IN_ void ha_records_handle_free(ha_records *r, ha_label label) {
     while (r->specs) {
         ha_access_spec *spec = r->specs;
         r->specs = spec->next;
         HARRAY_FREE(spec);
     }
-    pthread_rwlock_destroy(&r->lock);
-    pthread_rwlock_destroy(&r->asking);
+    r->spec_count = 0;
     r->label = label;
     __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
     ha_kept_add(&ha_freed_handles, &r->kept);
@@ -192,8 +204,8 @@ ha_status ha_records_free(ha_records *r) {
         s = ha_wrap_end(a, 1, operation, operation);
     else if (!(s = ha_claim(a, operation)))
         ha_array_end(a);
-    ha_records_shared(r);
     if (!s) ha_records_handle_free(r, label);
+    ha_records_shared(r);
     return s;
 }
 #endif

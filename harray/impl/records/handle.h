@@ -19,7 +19,7 @@ struct ha_records {
     uint32_t specs_lock;
     int32_t spec_count;
     struct ha_access_spec *specs; /* texts that are known */
-    int freed;
+    int freed;      /* changes with `lock`, which stays: another thread may just come for it */
     ha_label label; /* of the array that it was */
 };
 
@@ -36,13 +36,24 @@ HA_IN_ int ha_may_ask_records(const ha_records *r, const char *operation) {
     return r && !ha_forked && !ha_records_freed(r, operation);
 }
 
-/* The array stays the same one until the end. Between both one may wait. */
+/* The array stays the same one until the end. Between both one may wait. NULL: it was freed, and there is
+ * nothing to end. */
 HA_IN_ ha_array *ha_records_begin(ha_records *r) {
     pthread_rwlock_rdlock(&r->lock);
-    return r->array;
+    if (!r->freed) return r->array;
+    pthread_rwlock_unlock(&r->lock);
+    return NULL;
 }
 
 HA_IN_ void ha_records_leave(ha_records *r) { pthread_rwlock_unlock(&r->lock); }
+
+/* The same where that is told: HA_ERR_STATE. */
+HA_IN_ ha_status ha_records_begin_at(ha_records *r, const char *operation, ha_array **a) {
+    *a = ha_records_begin(r);
+    if (*a) return HA_OK;
+    (void)ha_records_freed(r, operation);
+    return HA_ERR_STATE;
+}
 
 /* The array for this thread alone; ended by ha_records_shared. It does not wait for others, who may be
  * waiting for this thread. */
@@ -50,6 +61,10 @@ HA_IN_ ha_status ha_records_alone(ha_records *r, const char *operation, const ch
     if (pthread_rwlock_trywrlock(&r->lock))
         return ha_fail(HA_ERR_CONFLICT, operation, "%s: another thread is about to use the records",
                        site);
+    if (ha_records_freed(r, operation)) {
+        pthread_rwlock_unlock(&r->lock);
+        return HA_ERR_STATE;
+    }
     ha_tell_later(); /* the handler may use the records */
     return HA_OK;
 }

@@ -302,8 +302,10 @@ HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
     memset(x, 0, sizeof *x);
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !what) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: nothing to open", site);
+    ha_array *a;
+    if (!s) s = ha_records_begin_at(r, operation, &a);
     if (s) return x->status = s;
-    ha_records_opening opening = {.array = ha_records_begin(r),
+    ha_records_opening opening = {.array = a,
                                   .context = ha_resolve(c),
                                   .operation = operation,
                                   .site = site,
@@ -328,6 +330,7 @@ HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context
     int done = 0;
     if (HA_DEBUGGING_ || !x || !r || !what || !ha_self.id) return 0;
     ha_array *a = ha_records_begin(r);
+    if (!a) return 0;
     const ha_access_spec *spec = ha_access_spec_find(r, what);
     if (spec && spec->runs <= HA_RECORDS_PARTS && a->grid && ha_records_inside(a, asked, &box) &&
         !ha_region_is_empty(&box)) {

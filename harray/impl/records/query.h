@@ -184,8 +184,9 @@ HA_IN_ ha_status ha_records_exchange(ha_records *r, const int64_t *index, void *
     ha_records_access x = {.parts_ = 0};
     ha_status s = ha_records_enter(r, operation, operation);
     if (!s && (!index || !value)) s = ha_fail(HA_ERR_ARGUMENT, operation, "no index, or no value");
+    ha_array *a;
+    if (!s) s = ha_records_begin_at(r, operation, &a);
     if (s) return s;
-    ha_array *a = ha_records_begin(r);
     const ha_records_state *state = ha_records_state_of(a);
     s = ha_records_open_one(&x, r, a, index, mode, operation);
     for (int64_t leaf = 0; leaf < state->leaves && !s; leaf++) {

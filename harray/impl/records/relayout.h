@@ -163,11 +163,12 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
     ha_placement *p = NULL;
     ha_error error = {0};
     int same = 0;
+    ha_array *a;
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !layout) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no layout", site);
+    if (!s) s = ha_records_begin_at(r, operation, &a);
     if (s) return s;
     c = ha_resolve(c);
-    ha_array *a = ha_records_begin(r);
     if ((s = ha_placement_parse(ha_records_state_of(a), c->memory, layout, &p, &error)))
         s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
                     ha_label_of(a).text, c->name, layout, error.text);
@@ -226,49 +227,56 @@ HA_IN_ ha_status ha_records_clip_set(const ha_array *from, const ha_set *set, co
     return s;
 }
 
-/* Both claimed, or known to nobody. The values that `from` has on the host, as far as `to` has them. */
-HA_IN_ ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_attempt *attempt) {
+/* Both claimed, or known to nobody. The values that `from` has on the host, as far as `to` has them: *kept,
+ * which is empty before. */
+HA_IN_ ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_set *kept,
+                                        ha_attempt *attempt) {
     const ha_records_state *state = ha_records_state_of(from), *g = ha_records_state_of(to);
     ha_incarnation *source = &from->first,
                    *target = &to->first; /* made on the host, as all of them */
     int64_t extent[HA_MAPPING_RANK];
     if (!source->valid.n) return HA_OK;
-    ha_set kept = {.grid = to->grid};
     ha_row *rows = (ha_row *)HARRAY_MALLOC(2 * (size_t)state->leaves * sizeof *rows);
-    ha_status s = rows ? ha_records_clip_set(from, &source->valid, to, &kept) : HA_ERR_MEMORY;
-    if (!s && kept.n) s = ha_incarnation_room(to, target, ha_host(), to->size, attempt);
-    if (!s) ha_set_exchange(&target->valid, &kept);
-    ha_set_free(&kept);
+    ha_status s = rows ? ha_records_clip_set(from, &source->valid, to, kept) : HA_ERR_MEMORY;
+    if (!s && kept->n) s = ha_incarnation_room(to, target, ha_host(), to->size, attempt);
     for (int d = 0; d < HA_MAPPING_RANK; d++)
         extent[d] = state->extent[d] < g->extent[d] ? state->extent[d] : g->extent[d];
-    for (uint32_t i = 0; i < target->valid.n && !s; i++) {
+    for (uint32_t i = 0; i < kept->n && !s; i++) {
         const ha_mapped x = ha_records_at(to, target), y = ha_records_at(from, source);
-        const ha_field_box b = ha_field_box_of(to, ha_set_ranges(&target->valid)[i]);
+        const ha_field_box b = ha_field_box_of(to, ha_set_ranges(kept)[i]);
         s = ha_records_copy(&x, &y, &b, rows, extent);
     }
     HARRAY_FREE(rows);
     return s;
 }
 
-/* All else that stays the same. */
-HA_IN_ ha_status ha_records_take_rest(ha_array *to, ha_array *from) {
-    if (ha_records_clip_set(from, &from->lost, to, &to->lost)) return HA_ERR_MEMORY;
+/* What is valid now, and all else that stays the same, at once: a memory that is full takes no block of an
+ * array that has no version yet. *kept and *lost get what there was before: nothing. */
+HA_IN_ void ha_records_take_rest(ha_array *to, ha_array *from, ha_set *kept, ha_set *lost) {
     ha_lock(from);
+    ha_lock(to); /* of which nobody knows who could have locked it first */
+    ha_set_exchange(&to->first.valid, kept);
+    ha_set_exchange(&to->lost, lost);
     memcpy(to->name, from->name, sizeof to->name);
     to->statistics = from->statistics;
     to->version = from->version + 1;
     to->lost_where = from->lost_where;
     to->lost_site = from->lost_site;
+    ha_unlock(to);
     ha_unlock(from);
-    return HA_OK;
 }
 
-/* The second array takes the first one's place. */
-HA_IN_ ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b) {
-    pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
-    ha_status s = ha_records_take_rest(b, a);
-    if (!s) r->array = b;
-    pthread_rwlock_unlock(&r->asking);
+/* The second array takes the first one's place, with these values. */
+HA_IN_ ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b, ha_set *kept) {
+    ha_set lost = {.grid = b->grid};
+    ha_status s = ha_records_clip_set(a, &a->lost, b, &lost);
+    if (!s) {
+        pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
+        ha_records_take_rest(b, a, kept, &lost);
+        r->array = b;
+        pthread_rwlock_unlock(&r->asking);
+    }
+    ha_set_free(&lost);
     return s;
 }
 
@@ -289,8 +297,10 @@ HA_IN_ ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
         ha_array_destroy(b);
         return s;
     }
-    s = ha_records_take_values(b, a, attempt);
-    if (!s) s = ha_records_replace(r, a, b);
+    ha_set kept = {.grid = b->grid};
+    s = ha_records_take_values(b, a, &kept, attempt);
+    if (!s) s = ha_records_replace(r, a, b, &kept);
+    ha_set_free(&kept);
     if (s) ha_busy_end(a); /* else it ends busy: who looks for unused blocks leaves its own alone */
     ha_array_destroy(s ? b : a);
     if (!s || s == HA_RETRY_) return s;

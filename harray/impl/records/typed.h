@@ -83,8 +83,10 @@ HA_IN_ ha_status ha_records_fit(ha_records *r, const ha_records_type_ *type, ha_
     ha_error error = {0};
     char there[64] = "of no layout";
     ha_placement *p = NULL;
-    ha_array *a = ha_records_begin(r);
-    ha_status s = ha_placement_get(a, c->memory, &p);
+    ha_array *a;
+    ha_status s = ha_records_begin_at(r, "ha_records_open", &a);
+    if (s) return s;
+    s = ha_placement_get(a, c->memory, &p);
     if (s) {
         error.status = s;
         (void)snprintf(error.text, sizeof error.text, "there is no memory for its mapping");

@@ -198,17 +198,19 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
                     site, label.text);
     else
         s = ha_wrap_end(a, 1, operation, site);
-    ha_records_shared(r);
     if (!s) ha_records_handle_free(r, label);
+    ha_records_shared(r);
     return s;
 }
 
 ha_status ha_records_sync_(ha_records *r, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
+    ha_array *a;
     ha_status s = ha_records_enter(r, "ha_records_sync", site);
+    if (!s) s = ha_records_begin_at(r, "ha_records_sync", &a);
     if (s) return s;
-    s = ha_wrap_sync(ha_records_begin(r), "ha_records_sync", site);
+    s = ha_wrap_sync(a, "ha_records_sync", site);
     ha_records_leave(r);
     return s;
 }
