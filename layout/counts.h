@@ -71,6 +71,14 @@ typedef struct ha_counts {
     ha_heat_place_ *place; /* of each leaf of the record */
 } ha_counts;
 
+/* While others count. */
+HA_HOST_FN_ ha_tally ha_tally_now_(const ha_tally *t) {
+    const ha_tally now = {__atomic_load_n(&t->reads, __ATOMIC_RELAXED),
+                          __atomic_load_n(&t->writes, __ATOMIC_RELAXED),
+                          __atomic_load_n(&t->pointers, __ATOMIC_RELAXED)};
+    return now;
+}
+
 /* All to 0. NULL is nothing to reset. */
 HA_HOST_FN_ void ha_counts_reset(ha_counts *counts) {
     if (counts == HA_NULL_) return;

@@ -716,7 +716,8 @@ TEST(plans_on_arrays_that_do_not_fit) {
     drop_array(shape.array);
 }
 
-/* What is in place is opened by one locking of each array, without a look at each pair of views. */
+/* What is in place is opened by one locking of each array, without a look at each pair of views: each view
+ * alone is compared with a few boxes. */
 TEST(plans_lock_each_array_once) {
     static blocks b;
     make_blocks(&b, 0);
@@ -725,7 +726,7 @@ TEST(plans_lock_each_array_once) {
     SUCCEEDS(ha_copy_plan_run(plan));
     const uint64_t before = ha_steps_, version = ha_array_version(b.block[0].array);
     SUCCEEDS(ha_copy_plan_run(plan));
-    if (!HA_DEBUGGING_) assert_int_equal(ha_steps_ - before, 0);
+    if (!HA_DEBUGGING_) assert_in_range(ha_steps_ - before, 0, 4 * 2 * PLANNED);
     assert_true(ha_array_version(b.block[0].array) > version);
     ha_copy_plan_free(plan);
     drop_blocks(&b);

@@ -25,7 +25,7 @@ HA_IN_ int ha_is_compared(const ha_mapping *m, const ha_context *c) {
 
 HA_IN_ void ha_named_begin(ha_named *n, const ha_counts *c) {
     for (int64_t leaf = 0; leaf < c->leaves; leaf++)
-        n->leaf[leaf] = (struct ha_named_field){ha_tally_now(&c->leaf[leaf]), 0};
+        n->leaf[leaf] = (struct ha_named_field){ha_tally_now_(&c->leaf[leaf]), 0};
 }
 
 HA_IN_ void ha_named_add(ha_named *n, const ha_field_box *b, unsigned mode) {
@@ -53,7 +53,7 @@ HA_IN_ void ha_named_open(ha_array *a, const ha_mapping *m, const ha_context *c,
 HA_IN_ ha_unnamed ha_named_compare(const ha_named *n, const ha_counts *c) {
     ha_unnamed u = {.what = NULL};
     for (; u.leaf < c->leaves; u.leaf++) {
-        const ha_tally now = ha_tally_now(&c->leaf[u.leaf]), before = n->leaf[u.leaf].before;
+        const ha_tally now = ha_tally_now_(&c->leaf[u.leaf]), before = n->leaf[u.leaf].before;
         const int how = n->leaf[u.leaf].how;
         if (!how && now.reads > before.reads) {
             u.what = "read";

@@ -3,6 +3,7 @@
 #ifndef HARRAY_IMPL_RECORDS_PLACEMENT_H
 #define HARRAY_IMPL_RECORDS_PLACEMENT_H
 
+#include "../../../layout/counts.h"
 #include "state.h"
 
 /* Bytes to which each blob is aligned in a block, and blocks by every backend. No layout asks for more. */

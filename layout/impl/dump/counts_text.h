@@ -9,11 +9,6 @@ HA_IN_ uint64_t ha_count_now(const uint64_t *count) {
     return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
-HA_IN_ ha_tally ha_tally_now(const ha_tally *t) {
-    return (ha_tally){ha_count_now(&t->reads), ha_count_now(&t->writes),
-                      ha_count_now(&t->pointers)};
-}
-
 /* The leaves of a record, one after the other; of the record nothing but the paths matters. */
 typedef struct ha_leaf_walk {
     const ha_record *record;
@@ -46,7 +41,7 @@ HA_IN_ ha_columns ha_columns_of(const ha_counts *c) {
     ha_leaf_walk walk = ha_walk_leaves(c->record);
     char digits[24];
     for (int64_t k = 0; k < c->leaves; k++) {
-        const ha_tally t = ha_tally_now(&c->leaf[k]);
+        const ha_tally t = ha_tally_now_(&c->leaf[k]);
         const uint64_t most = t.reads > t.writes ? t.reads : t.writes;
         const int number = snprintf(digits, sizeof digits, "%llu",
                                     (unsigned long long)(most > t.pointers ? most : t.pointers));
@@ -64,7 +59,7 @@ HA_IN_ void ha_put_leaf_table(ha_text *w, const ha_counts *c) {
     ha_print(w, "%-*s  %*s  %*s  %*s\n", wide.name, "field", wide.number, "reads", wide.number,
              "writes", wide.number, "pointers");
     for (int64_t k = 0; k < c->leaves; k++) {
-        const ha_tally t = ha_tally_now(&c->leaf[k]);
+        const ha_tally t = ha_tally_now_(&c->leaf[k]);
         const size_t begin = w->length;
         ha_put_leaf_name(w, c->record, ha_following_leaf(&walk));
         ha_print(w, "%*s  %*llu  %*llu  %*llu\n", wide.name - (int)(w->length - begin), "",
@@ -106,7 +101,7 @@ HA_IN_ void ha_put_json_tallies(ha_json *j, const ha_counts *c) {
     ha_leaf_walk walk = ha_walk_leaves(c->record);
     ha_json_open(j, "fields", '[');
     for (int64_t k = 0; k < c->leaves; k++) {
-        const ha_tally t = ha_tally_now(&c->leaf[k]);
+        const ha_tally t = ha_tally_now_(&c->leaf[k]);
         ha_json_open(j, NULL, '{');
         ha_put_json_leaf_name(j, c->record, ha_following_leaf(&walk));
         ha_json_unsigned(j, "reads", t.reads);

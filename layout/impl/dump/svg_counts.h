@@ -197,7 +197,7 @@ HA_IN_ void ha_put_svg_tally(ha_text *w, ha_tally t, uint64_t most, int64_t y) {
 HA_IN_ uint64_t ha_most_accesses(const ha_counts *c) {
     uint64_t most = 0;
     for (int64_t k = 0; k < c->leaves; k++) {
-        const ha_tally t = ha_tally_now(&c->leaf[k]);
+        const ha_tally t = ha_tally_now_(&c->leaf[k]);
         const uint64_t sum = t.reads + t.writes + t.pointers;
         if (sum > most) most = sum;
     }
@@ -222,7 +222,7 @@ HA_IN_ void ha_put_svg_bars(ha_text *w, const ha_counts *c, int64_t *y) {
         ha_print(w, "<text x=\"10\" y=\"%lld\">", (long long)*y);
         ha_put_leaf_name(w, c->record, ha_following_leaf(&walk));
         ha_print(w, "</text>\n");
-        ha_put_svg_tally(w, ha_tally_now(&c->leaf[k]), most, *y);
+        ha_put_svg_tally(w, ha_tally_now_(&c->leaf[k]), most, *y);
     }
     if (c->leaves > HA_SVG_ROWS) {
         *y += HA_SVG_ROW;
