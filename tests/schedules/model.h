@@ -238,7 +238,7 @@ static ha_status expect_room(const model_array *a, int context, ha_range r) {
 }
 
 /* The table in harray/access.h. HA_ERR_BUSY: it would wait for another thread. */
-static ha_status expect_admission(int array, int context, ha_range r, int writes, int resizes) {
+static ha_status expect_rights(int array, int context, ha_range r, int writes, int resizes) {
     ha_status status = HA_OK;
     for (int i = 0; i < MODEL_ACCESSES; i++) {
         const model_access *x = &model.access[i];
@@ -249,6 +249,11 @@ static ha_status expect_admission(int array, int context, ha_range r, int writes
         else if (x->writes || x->context != context || resizes || x->progress >= DETACHED)
             return HA_ERR_CONFLICT;
     }
+    return status;
+}
+
+static ha_status expect_admission(int array, int context, ha_range r, int writes, int resizes) {
+    const ha_status status = expect_rights(array, context, r, writes, resizes);
     return status == HA_OK ? expect_room(&model.array[array], context, r) : status;
 }
 
@@ -294,9 +299,16 @@ static ha_status expect_refusal(const model_opening *o) {
     return o->sets_size && is_beyond(a, o->size) ? HA_ERR_STATE : HA_OK;
 }
 
-static ha_status expect_holder(const model_opening *o) {
+/* Whatever room there is. */
+static ha_status expect_holder_anyhow(const model_opening *o) {
     const int resizes = o->sets_size && o->size != model.array[o->array].is.size;
-    return expect_admission(o->array, o->context, o->locked, o->mode != HA_READ, resizes);
+    return expect_rights(o->array, o->context, o->locked, o->mode != HA_READ, resizes);
+}
+
+static ha_status expect_holder(const model_opening *o) {
+    const ha_status status = expect_holder_anyhow(o);
+    if (status != HA_OK) return status;
+    return expect_room(&model.array[o->array], o->context, o->locked);
 }
 
 static ha_status expect_contents(const model_opening *o) {

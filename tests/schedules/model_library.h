@@ -227,6 +227,16 @@ static size_t pick_requests(model_request *r) {
     return count;
 }
 
+/* Room is looked for when all of an array are admitted: whether one of these is refused before that. */
+static ha_status expect_group_anyhow(model_request *r, size_t count) {
+    ha_status status = HA_OK;
+    for (size_t i = 0; i < count && status == HA_OK; i++) {
+        status = expect_holder_anyhow(&r[i].opening);
+        if (status == HA_OK) *r[i].access = model_access_of(&r[i].opening, OPENING);
+    }
+    return status;
+}
+
 /* All of one array: refused, admitted one after the other, then looked at. The holders are left in
  * place. */
 static ha_status expect_group(model_request *r, size_t count) {
@@ -235,6 +245,8 @@ static ha_status expect_group(model_request *r, size_t count) {
     for (size_t i = 0; i < count && status == HA_OK; i++) {
         status = expect_holder(&r[i].opening);
         if (status == HA_OK) *r[i].access = model_access_of(&r[i].opening, OPENING);
+        if (status != HA_OK && expect_group_anyhow(&r[i], count - i) == HA_ERR_CONFLICT)
+            status = HA_ERR_CONFLICT;
     }
     for (size_t i = 0; i < count && status == HA_OK; i++) status = expect_contents(&r[i].opening);
     return status;
