@@ -267,11 +267,12 @@ HA_IN_ const ha_known *ha_known_at(uintptr_t address) {
 }
 
 #define HA_KNOWN_NEAR_ ((uintptr_t)256 << 20)
+#define HA_NO_ADDRESS_ ((uintptr_t)64 << 10) /* below that is no memory: a null pointer was meant */
 
 /* The living block that is nearest to an address; NULL: all are far away. */
 HA_IN_ const ha_known *ha_known_near(uintptr_t address) {
     const ha_known *nearest = NULL;
-    uintptr_t least = HA_KNOWN_NEAR_;
+    uintptr_t least = address < HA_NO_ADDRESS_ ? 0 : HA_KNOWN_NEAR_;
     for (const ha_known *k = __atomic_load_n(&ha_faults.first, __ATOMIC_ACQUIRE); k; k = k->next) {
         const uintptr_t away = address < k->first ? k->first - address : address - k->end;
         if (__atomic_load_n(&k->state, __ATOMIC_ACQUIRE) != HA_KNOWN_ALIVE || away >= least)

@@ -40,12 +40,13 @@ HA_IN_ ha_memory_kind ha_pointer_owner(const void *pointer, ha_context **owner) 
     return kind;
 }
 
-/* Whether the process has a page there. Flushing nothing at once is what asks for that and no more. */
+/* Whether the process has a page there. */
 HA_IN_ int ha_is_mapped(const void *pointer) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     const uintptr_t first = (uintptr_t)pointer / page * page;
     const int before = errno;
-    const int mapped = !msync((void *)first, page, MS_ASYNC) || errno != ENOMEM;
+    unsigned char resident;
+    const int mapped = !mincore((void *)first, page, &resident) || errno != ENOMEM;
     errno = before;
     return mapped;
 }
