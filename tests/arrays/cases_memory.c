@@ -20,7 +20,9 @@ static int noted_yield(void);
 #undef sched_yield
 
 /* What other threads do meanwhile: when this record is given back, and when a thread waits for others. */
-static void (*_Atomic meanwhile)(void), (*_Atomic waiting)(void);
+typedef void action(void);
+static action *_Atomic meanwhile, *_Atomic waiting;
+static action *const nothing;
 static _Atomic(const void *) until_freed, block_record; /* the latter: of the block made last */
 
 static void *noted_malloc(size_t bytes) {
@@ -30,14 +32,14 @@ static void *noted_malloc(size_t bytes) {
 }
 
 static void noted_free(void *record) {
-    void (*run)(void) = record && record == until_freed ? meanwhile : NULL;
-    if (run) meanwhile = NULL;
+    action *run = record && record == until_freed ? meanwhile : nothing;
+    if (run) meanwhile = nothing;
     if (run) run();
     free(record);
 }
 
 static int noted_yield(void) {
-    void (*run)(void) = waiting;
+    action *run = waiting;
     if (run) run();
     return sched_yield();
 }
@@ -991,7 +993,7 @@ TEST(full_of_what_another_thread_gives_back) {
     touch(y, C);
     assert_null(meanwhile);
     assert_int_equal(pthread_join(other.thread, NULL), 0);
-    waiting = NULL;
+    waiting = nothing;
     until_freed = NULL;
     assert_int_equal(other.status, HA_OK);
     assert_int_equal(CAPACITY(x, C), 0);
@@ -1075,7 +1077,7 @@ TEST(full_with_many_arrays) {
     turns = 0;
     waiting = use_turn;
     touch(y, C);
-    waiting = NULL;
+    waiting = nothing;
     assert_true(turns >= CROWD / 2 / HA_WALKED_AT_ONCE);
     assert_int_equal(CAPACITY(x, C), 0);
     for (size_t i = 0; i < CROWD; i++) assert_int_equal(ha_array_free(crowd[i]), HA_OK);
