@@ -236,6 +236,10 @@ typedef struct ha_backend {
      * is for devices whose functions find their data by `shift`, and run one at a time on a queue.
      * 2: nor may their arguments hold the address of an array on the host. Missing: 0. */
     int (*strict)(void *device);
+
+    /* Optional: the number of the device that ha_context_best() takes; negative: none. Asked only where
+     * count() found devices. Missing: 0. */
+    int (*best)(void);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

@@ -1,0 +1,204 @@
+/* Finding OpenCL while the program runs: the loader's library, its platforms, their devices. The library stays
+ * loaded until the end of the process, for its drivers cannot be unloaded. */
+#ifndef HARRAY_BACKENDS_OPENCL_LOAD_H
+#define HARRAY_BACKENDS_OPENCL_LOAD_H
+
+#include "../common/library.h"
+#include "options.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HA_CL_MOST_DEVICES = 64, HA_CL_MOST_PLATFORMS = 16 };
+
+/* A device that there is. */
+typedef struct ha_opencl_found {
+    ha_cl_platform platform;
+    ha_cl_device device;
+    uint64_t type;
+    int of_cuda; /* a GPU that contexts "cuda:0" and so on have, too */
+} ha_opencl_found;
+
+/* OpenCL in this process. Changes only while no device is open. */
+static ha_cl_functions ha_cl;
+
+static struct {
+    pthread_mutex_t lock;
+    int open; /* devices */
+    ha_opencl_settings settings;
+    ha_option_text wrong;          /* with HARRAY_OPENCL; "" when nothing is */
+    ha_option_text why;            /* there are no devices */
+    char loaded[HA_CL_TEXT_BYTES]; /* the library that ha_cl is of; "": none yet */
+    ha_opencl_found found[HA_CL_MOST_DEVICES];
+    int count;
+} ha_opencl_shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- the library ------------------------------------------------------------------------------ */
+
+/* Fills the table. Returns the name of the first function that is missing; NULL: none. */
+HA_IN_ const char *ha_opencl_find_functions(void *library, ha_cl_functions *functions) {
+    const char *missing = NULL;
+    void *found;
+#define HA_CL_FIND_(field, result, parameters)                                                     \
+    found = HARRAY_DLSYM(library, "cl" #field);                                                    \
+    memcpy(&functions->field, &found, sizeof found);                                               \
+    if (found == NULL && missing == NULL) missing = "cl" #field;
+    HA_CL_FUNCTIONS_(HA_CL_FIND_)
+#undef HA_CL_FIND_
+    return missing;
+}
+
+/* Lock held. Returns 0, with the reason in ha_opencl_shared.why, when there is no OpenCL that can be used. */
+HA_IN_ int ha_opencl_load(void) {
+    const char *name = ha_opencl_shared.settings.library, *missing;
+    ha_option_text *why = &ha_opencl_shared.why;
+    ha_cl_functions fresh;
+    void *library;
+    if (strcmp(ha_opencl_shared.loaded, name) == 0) return 1;
+    library = ha_library_load(name, why->text, sizeof why->text);
+    if (library == NULL) return 0;
+    missing = ha_opencl_find_functions(library, &fresh);
+    if (missing != NULL) {
+        snprintf(why->text, sizeof why->text, "%.150s: no function %s", name, missing);
+        return 0;
+    }
+    ha_cl = fresh;
+    memcpy(ha_opencl_shared.loaded, name, sizeof ha_opencl_shared.loaded);
+    return 1;
+}
+
+/* ---- why there is no platform ----------------------------------------------------------------- */
+
+/* Whether a file of the loader's folder names a library by its path that is not there; *library: that. */
+HA_IN_ int ha_opencl_names_nothing(const char *folder, const char *file, char *library, int room) {
+    char path[512];
+    FILE *icd;
+    int read;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    icd = fopen(path, "r");
+    if (icd == NULL) return 0;
+    read = fgets(library, room, icd) != NULL;
+    fclose(icd);
+    if (!read) return 0;
+    library[strcspn(library, "\r\n")] = '\0';
+    return library[0] == '/' && access(library, R_OK) != 0;
+}
+
+/* The loader tells of no mistake in the files that name the platforms' libraries. */
+HA_IN_ void ha_opencl_explain_no_platform(ha_option_text *why) {
+    const char *vendors = getenv("OCL_ICD_VENDORS");
+    const char *folder = vendors != NULL ? vendors : "/etc/OpenCL/vendors";
+    char library[120];
+    struct dirent *entry;
+    DIR *open = opendir(folder);
+    snprintf(why->text, sizeof why->text, "no platform: %.150s names no library that can be loaded",
+             folder);
+    if (open == NULL) return;
+    while ((entry = readdir(open)) != NULL) {
+        const size_t length = strlen(entry->d_name);
+        if (length < 4 || strcmp(entry->d_name + length - 4, ".icd") != 0) continue;
+        if (!ha_opencl_names_nothing(folder, entry->d_name, library, (int)sizeof library)) continue;
+        snprintf(why->text, sizeof why->text, "no platform: %.60s/%.40s names %.80s: not there",
+                 folder, entry->d_name, library);
+        break;
+    }
+    closedir(open);
+}
+
+/* ---- the devices ------------------------------------------------------------------------------ */
+
+/* A text that a platform or a device gives; "" when it gives none. */
+HA_IN_ void ha_opencl_platform_name(ha_cl_platform platform, char *text, size_t room) {
+    if (ha_cl.GetPlatformInfo(platform, HA_CL_PLATFORM_NAME, room - 1, text, NULL) != HA_CL_SUCCESS)
+        text[0] = '\0';
+    text[room - 1] = '\0';
+}
+
+/* A number that a device gives; 0 when it gives none. */
+HA_IN_ uint64_t ha_opencl_device_number(ha_cl_device device, uint32_t what) {
+    uint64_t number = 0; /* of 8 bytes, or less in its first ones */
+    return ha_cl.GetDeviceInfo(device, what, sizeof number, &number, NULL) == HA_CL_SUCCESS ? number
+                                                                                            : 0;
+}
+
+/* Lock held. */
+HA_IN_ void ha_opencl_look_at(ha_cl_platform platform) {
+    ha_cl_device devices[HA_CL_MOST_DEVICES];
+    uint32_t n = 0;
+    char name[HA_CL_TEXT_BYTES];
+    ha_opencl_platform_name(platform, name, sizeof name);
+    if (strstr(name, ha_opencl_shared.settings.platform) == NULL) return;
+    if (ha_cl.GetDeviceIDs(platform, ha_opencl_shared.settings.types, HA_CL_MOST_DEVICES, devices,
+                           &n) != HA_CL_SUCCESS)
+        return;
+    for (uint32_t i = 0; i < n && i < HA_CL_MOST_DEVICES; i++) {
+        ha_opencl_found found = {.platform = platform, .device = devices[i]};
+        if ((uint32_t)ha_opencl_device_number(devices[i], HA_CL_DEVICE_AVAILABLE) == 0) continue;
+        if (ha_opencl_shared.count == HA_CL_MOST_DEVICES) return;
+        found.type = ha_opencl_device_number(devices[i], HA_CL_DEVICE_TYPE);
+        found.of_cuda = strstr(name, "NVIDIA") != NULL;
+        ha_opencl_shared.found[ha_opencl_shared.count++] = found;
+    }
+}
+
+/* Lock held. */
+HA_IN_ void ha_opencl_look_for_devices(void) {
+    ha_cl_platform platforms[HA_CL_MOST_PLATFORMS];
+    uint32_t n = 0;
+    const ha_cl_code code = ha_cl.GetPlatformIDs(HA_CL_MOST_PLATFORMS, platforms, &n);
+    ha_opencl_shared.count = 0;
+    if (code != HA_CL_SUCCESS || n == 0) {
+        ha_opencl_explain_no_platform(&ha_opencl_shared.why);
+        return;
+    }
+    for (uint32_t i = 0; i < n && i < HA_CL_MOST_PLATFORMS; i++) ha_opencl_look_at(platforms[i]);
+    if (ha_opencl_shared.count == 0)
+        snprintf(ha_opencl_shared.why.text, sizeof ha_opencl_shared.why.text,
+                 "none of the devices of %u platforms is available, or the one that HARRAY_OPENCL "
+                 "asks for",
+                 n);
+}
+
+/* Lock held. Reads HARRAY_OPENCL and looks for devices, unless one is open. */
+HA_IN_ void ha_opencl_look(void) {
+    if (ha_opencl_shared.open > 0) return;
+    ha_opencl_shared.wrong.text[0] = ha_opencl_shared.why.text[0] = '\0';
+    ha_opencl_shared.count = 0;
+    if (!ha_opencl_settings_from(getenv("HARRAY_OPENCL"), &ha_opencl_shared.settings,
+                                 &ha_opencl_shared.wrong))
+        ha_opencl_shared.why = ha_opencl_shared.wrong;
+    else if (ha_opencl_load())
+        ha_opencl_look_for_devices();
+}
+
+HA_IN_ int ha_opencl_count(void) {
+    int count;
+    pthread_mutex_lock(&ha_opencl_shared.lock);
+    ha_opencl_look();
+    count = ha_opencl_shared.wrong.text[0] != '\0' ? -1 : ha_opencl_shared.count;
+    pthread_mutex_unlock(&ha_opencl_shared.lock);
+    return count;
+}
+
+/* Of the last count. */
+HA_IN_ const char *ha_opencl_missing(void) { return ha_opencl_shared.why.text; }
+
+/* The first GPU or accelerator, but none that CUDA has, too; negative: there is none. */
+HA_IN_ int ha_opencl_best(void) {
+    int best = -1, count;
+    pthread_mutex_lock(&ha_opencl_shared.lock);
+    ha_opencl_look();
+    count = ha_opencl_shared.count;
+    for (int i = 0; i < count && best < 0; i++) {
+        const ha_opencl_found *f = &ha_opencl_shared.found[i];
+        if ((f->type & (HA_CL_DEVICE_TYPE_GPU | HA_CL_DEVICE_TYPE_ACCELERATOR)) && !f->of_cuda)
+            best = i;
+    }
+    pthread_mutex_unlock(&ha_opencl_shared.lock);
+    return best;
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* Opening OpenCL devices and closing them. */
+#ifndef HARRAY_BACKENDS_OPENCL_OPEN_H
+#define HARRAY_BACKENDS_OPENCL_OPEN_H
+
+#include "commands.h"
+
+/* ---- whether functions of the host reach the device's memory ---------------------------------- */
+
+typedef struct ha_opencl_probe {
+    const void *expected;
+    int *same;
+    void *buffer; /* OpenCL puts the buffer's address here */
+} ha_opencl_probe;
+
+static void ha_opencl_compare_places(void *copied) {
+    const ha_opencl_probe *probe = (const ha_opencl_probe *)copied;
+    *probe->same = probe->buffer == probe->expected;
+}
+
+/* Runs a native kernel that is given the address of a buffer which lies in the host's memory. */
+HA_IN_ int ha_opencl_runs_on_host_memory(const ha_opencl_device *device) {
+    static _Alignas(4096) unsigned char bytes[4096];
+    int same = 0;
+    ha_cl_code code;
+    ha_cl_mem memory = ha_cl.CreateBuffer(
+        device->context, HA_CL_MEM_READ_WRITE | HA_CL_MEM_USE_HOST_PTR, sizeof bytes, bytes, &code);
+    ha_opencl_probe probe = {bytes, &same, NULL};
+    const void *place = &probe.buffer;
+    if (code != HA_CL_SUCCESS) return 0;
+    code = ha_cl.EnqueueNativeKernel(device->queue, ha_opencl_compare_places, &probe, sizeof probe,
+                                     1, &memory, &place, 0, NULL, NULL);
+    if (ha_cl.Finish(device->queue) != HA_CL_SUCCESS || code != HA_CL_SUCCESS) same = 0;
+    (void)ha_cl.ReleaseMemObject(memory);
+    return same;
+}
+
+/* ---- opening and closing ---------------------------------------------------------------------- */
+
+HA_IN_ void ha_opencl_device_end(ha_opencl_device *device) {
+    if (device->addresses.holes != NULL) ha_arena_destroy(&device->addresses);
+    if (device->mapping != NULL) munmap(device->mapping, device->mapped);
+    if (device->queue != NULL) (void)ha_cl.ReleaseCommandQueue(device->queue);
+    if (device->context != NULL) (void)ha_cl.ReleaseContext(device->context);
+    pthread_mutex_destroy(&device->lock);
+    HARRAY_FREE(device->chunk);
+    HARRAY_FREE(device);
+}
+
+HA_IN_ ha_status ha_opencl_device_start(ha_opencl_device *device) {
+    const uint64_t can = ha_opencl_device_number(device->found.device,
+                                                 HA_CL_DEVICE_EXECUTION_CAPABILITIES);
+    ha_cl_code code;
+    ha_status status;
+    device->context = ha_cl.CreateContext(NULL, 1, &device->found.device, NULL, NULL, &code);
+    status = ha_opencl_check(device, code, "CreateContext");
+    if (status != HA_OK) return status;
+    device->queue = ha_cl.CreateCommandQueue(device->context, device->found.device, 0, &code);
+    status = ha_opencl_check(device, code, "CreateCommandQueue");
+    if (status != HA_OK) return status;
+    device->native = (can & HA_CL_EXEC_NATIVE_KERNEL) != 0 && ha_opencl_runs_on_host_memory(device);
+    device->total = (size_t)ha_opencl_device_number(device->found.device,
+                                                    HA_CL_DEVICE_GLOBAL_MEM_SIZE);
+    device->largest = (size_t)ha_opencl_device_number(device->found.device,
+                                                      HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    return ha_opencl_reserve(device);
+}
+
+/* Lock held. */
+HA_IN_ ha_status ha_opencl_device_make(int number, ha_opencl_device **made) {
+    ha_status status;
+    ha_opencl_device *device = (ha_opencl_device *)HARRAY_MALLOC(sizeof *device);
+    if (device == NULL) return HA_ERR_MEMORY;
+    memset(device, 0, sizeof *device);
+    device->number = number;
+    device->found = ha_opencl_shared.found[number];
+    device->settings = ha_opencl_shared.settings;
+    pthread_mutex_init(&device->lock, NULL);
+    status = ha_opencl_device_start(device);
+    if (status == HA_OK)
+        *made = device;
+    else
+        ha_opencl_device_end(device);
+    return status;
+}
+
+HA_IN_ ha_status ha_opencl_open(int number, void **device, void **memory) {
+    ha_opencl_device *made = NULL;
+    ha_status status = HA_ERR_BACKEND;
+    pthread_mutex_lock(&ha_opencl_shared.lock);
+    ha_opencl_look();
+    if (number < ha_opencl_shared.count) status = ha_opencl_device_make(number, &made);
+    if (status == HA_OK) {
+        ha_opencl_shared.open++;
+        *device = *memory = made;
+    }
+    pthread_mutex_unlock(&ha_opencl_shared.lock);
+    return status;
+}
+
+HA_IN_ void ha_opencl_close(void *handle) {
+    ha_opencl_device *device = (ha_opencl_device *)handle;
+    pthread_mutex_lock(&device->lock);
+    (void)ha_opencl_chunks_drop(device, 0);
+    pthread_mutex_unlock(&device->lock);
+    ha_opencl_device_end(device);
+    pthread_mutex_lock(&ha_opencl_shared.lock);
+    ha_opencl_shared.open--;
+    pthread_mutex_unlock(&ha_opencl_shared.lock);
+}
+
+#endif
