@@ -17,6 +17,8 @@ typedef struct _cl_context *ha_cl_context;
 typedef struct _cl_command_queue *ha_cl_queue;
 typedef struct _cl_mem *ha_cl_mem;
 typedef struct _cl_event *ha_cl_event;
+typedef struct _cl_program *ha_cl_program;
+typedef struct _cl_kernel *ha_cl_kernel;
 typedef int32_t ha_cl_code; /* 0 or an error; in the same way the state of an event */
 
 /* What CL/cl.h calls CL_…. */
@@ -26,6 +28,10 @@ enum {
     HA_CL_OUT_OF_RESOURCES = -5,
     HA_CL_OUT_OF_HOST_MEMORY = -6,
     HA_CL_MEM_COPY_OVERLAP = -8,
+    HA_CL_BUILD_PROGRAM_FAILURE = -11,
+    HA_CL_INVALID_KERNEL_NAME = -46,
+    HA_CL_INVALID_WORK_GROUP_SIZE = -54,
+    HA_CL_INVALID_WORK_ITEM_SIZE = -55,
     HA_CL_INVALID_BUFFER_SIZE = -61,
     HA_CL_PLATFORM_NOT_FOUND = -1001, /* cl_khr_icd */
 
@@ -35,6 +41,18 @@ enum {
     HA_CL_DEVICE_GLOBAL_MEM_SIZE = 0x101F,
     HA_CL_DEVICE_AVAILABLE = 0x1027,
     HA_CL_DEVICE_EXECUTION_CAPABILITIES = 0x1029,
+    HA_CL_DEVICE_LOCAL_MEM_SIZE = 0x1023,
+    HA_CL_DEVICE_COMPILER_AVAILABLE = 0x1028,
+    HA_CL_DEVICE_NAME = 0x102B,
+    HA_CL_DRIVER_VERSION = 0x102D,
+    HA_CL_DEVICE_VERSION = 0x102F,
+    HA_CL_PLATFORM_VERSION = 0x0901,
+    HA_CL_PROGRAM_BINARY_SIZES = 0x1165,
+    HA_CL_PROGRAM_BINARIES = 0x1166,
+    HA_CL_PROGRAM_BUILD_LOG = 0x1183,
+    HA_CL_KERNEL_WORK_GROUP_SIZE = 0x11B0,
+    HA_CL_KERNEL_LOCAL_MEM_SIZE = 0x11B2,
+    HA_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE = 0x11B3,
     HA_CL_QUEUE_CONTEXT = 0x1090,
     HA_CL_QUEUE_PROPERTIES = 0x1093,
     HA_CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3,
@@ -111,7 +129,26 @@ enum {
       (ha_cl_event, ha_cl_code, void (*)(ha_cl_event, ha_cl_code, void *), void *))                \
     X(RetainEvent, ha_cl_code, (ha_cl_event))                                                      \
     X(ReleaseEvent, ha_cl_code, (ha_cl_event))                                                     \
-    X(GetExtensionFunctionAddressForPlatform, void *, (ha_cl_platform, const char *))
+    X(CreateProgramWithSource, ha_cl_program,                                                      \
+      (ha_cl_context, uint32_t, const char **, const size_t *, ha_cl_code *))                      \
+    X(CreateProgramWithBinary, ha_cl_program,                                                      \
+      (ha_cl_context, uint32_t, const ha_cl_device *, const size_t *, const unsigned char **,      \
+       ha_cl_code *, ha_cl_code *))                                                                \
+    X(BuildProgram, ha_cl_code,                                                                    \
+      (ha_cl_program, uint32_t, const ha_cl_device *, const char *,                                \
+       void (*)(ha_cl_program, void *), void *))                                                   \
+    X(GetProgramInfo, ha_cl_code, (ha_cl_program, uint32_t, size_t, void *, size_t *))             \
+    X(GetProgramBuildInfo, ha_cl_code,                                                             \
+      (ha_cl_program, ha_cl_device, uint32_t, size_t, void *, size_t *))                           \
+    X(ReleaseProgram, ha_cl_code, (ha_cl_program))                                                 \
+    X(CreateKernel, ha_cl_kernel, (ha_cl_program, const char *, ha_cl_code *))                     \
+    X(ReleaseKernel, ha_cl_code, (ha_cl_kernel))                                                   \
+    X(GetKernelWorkGroupInfo, ha_cl_code,                                                          \
+      (ha_cl_kernel, ha_cl_device, uint32_t, size_t, void *, size_t *))                            \
+    X(SetKernelArg, ha_cl_code, (ha_cl_kernel, uint32_t, size_t, const void *))                    \
+    X(EnqueueNDRangeKernel, ha_cl_code,                                                            \
+      (ha_cl_queue, ha_cl_kernel, uint32_t, const size_t *, const size_t *, const size_t *,        \
+       uint32_t, const ha_cl_event *, ha_cl_event *))
 
 typedef struct ha_cl_functions {
 #define HA_CL_FIELD_(field, result, parameters) result(*field) parameters;

@@ -3,7 +3,7 @@
 #define HARRAY_BACKENDS_OPENCL_COMMANDS_H
 
 #include "../common/strided.h"
-#include "queue.h"
+#include "program.h"
 
 /* ---- copies ----------------------------------------------------------------------------------- */
 
@@ -171,6 +171,7 @@ static const ha_queue_ops ha_opencl_queue_ops = {
     .adopt_event = ha_opencl_adopt_event,
     .copy_strided = ha_opencl_copy_strided,
     .stamp = ha_opencl_stamp_at,
+    .launch = ha_opencl_launch,
 };
 
 #endif

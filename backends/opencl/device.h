@@ -55,7 +55,7 @@ HA_IN_ ha_status ha_opencl_check(const ha_opencl_device *device, ha_cl_code code
     return ha_opencl_is_full(code) ? HA_ERR_MEMORY : HA_ERR_BACKEND;
 }
 
-/* Calls a function: HA_CL_TRY_(device, Flush, queue). */
-#define HA_CL_TRY_(device, field, ...) ha_opencl_check(device, ha_cl.field(__VA_ARGS__), #field)
+/* Calls a function: HA_OPENCL_TRY_(device, Flush, queue). */
+#define HA_OPENCL_TRY_(device, field, ...) ha_opencl_check(device, ha_cl.field(__VA_ARGS__), #field)
 
 #endif

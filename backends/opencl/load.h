@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HA_CL_MOST_DEVICES = 64, HA_CL_MOST_PLATFORMS = 16 };
+enum { HA_OPENCL_MOST_DEVICES = 64, HA_OPENCL_MOST_PLATFORMS = 16 };
 
 /* A device that there is. */
 typedef struct ha_opencl_found {
@@ -29,10 +29,10 @@ static struct {
     pthread_mutex_t lock;
     int open; /* devices */
     ha_opencl_settings settings;
-    ha_option_text wrong;          /* with HARRAY_OPENCL; "" when nothing is */
-    ha_option_text why;            /* there are no devices */
-    char loaded[HA_CL_TEXT_BYTES]; /* the library that ha_cl is of; "": none yet */
-    ha_opencl_found found[HA_CL_MOST_DEVICES];
+    ha_option_text wrong;              /* with HARRAY_OPENCL; "" when nothing is */
+    ha_option_text why;                /* there are no devices */
+    char loaded[HA_OPENCL_TEXT_BYTES]; /* the library that ha_cl is of; "": none yet */
+    ha_opencl_found found[HA_OPENCL_MOST_DEVICES];
     int count;
 } ha_opencl_shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -110,9 +110,11 @@ HA_IN_ void ha_opencl_explain_no_platform(ha_option_text *why) {
 
 /* ---- the devices ------------------------------------------------------------------------------ */
 
-/* A text that a platform or a device gives; "" when it gives none. */
-HA_IN_ void ha_opencl_platform_name(ha_cl_platform platform, char *text, size_t room) {
-    if (ha_cl.GetPlatformInfo(platform, HA_CL_PLATFORM_NAME, room - 1, text, NULL) != HA_CL_SUCCESS)
+/* A text that a platform gives; "" when it gives none, or a longer one. */
+HA_IN_ void ha_opencl_platform_text(ha_cl_platform platform, uint32_t what, char *text,
+                                    size_t room) {
+    text[0] = '\0';
+    if (ha_cl.GetPlatformInfo(platform, what, room - 1, text, NULL) != HA_CL_SUCCESS)
         text[0] = '\0';
     text[room - 1] = '\0';
 }
@@ -126,18 +128,18 @@ HA_IN_ uint64_t ha_opencl_device_number(ha_cl_device device, uint32_t what) {
 
 /* Lock held. */
 HA_IN_ void ha_opencl_look_at(ha_cl_platform platform) {
-    ha_cl_device devices[HA_CL_MOST_DEVICES];
+    ha_cl_device devices[HA_OPENCL_MOST_DEVICES];
     uint32_t n = 0;
-    char name[HA_CL_TEXT_BYTES];
-    ha_opencl_platform_name(platform, name, sizeof name);
+    char name[HA_OPENCL_TEXT_BYTES];
+    ha_opencl_platform_text(platform, HA_CL_PLATFORM_NAME, name, sizeof name);
     if (strstr(name, ha_opencl_shared.settings.platform) == NULL) return;
-    if (ha_cl.GetDeviceIDs(platform, ha_opencl_shared.settings.types, HA_CL_MOST_DEVICES, devices,
-                           &n) != HA_CL_SUCCESS)
+    if (ha_cl.GetDeviceIDs(platform, ha_opencl_shared.settings.types, HA_OPENCL_MOST_DEVICES,
+                           devices, &n) != HA_CL_SUCCESS)
         return;
-    for (uint32_t i = 0; i < n && i < HA_CL_MOST_DEVICES; i++) {
+    for (uint32_t i = 0; i < n && i < HA_OPENCL_MOST_DEVICES; i++) {
         ha_opencl_found found = {.platform = platform, .device = devices[i]};
         if ((uint32_t)ha_opencl_device_number(devices[i], HA_CL_DEVICE_AVAILABLE) == 0) continue;
-        if (ha_opencl_shared.count == HA_CL_MOST_DEVICES) return;
+        if (ha_opencl_shared.count == HA_OPENCL_MOST_DEVICES) return;
         found.type = ha_opencl_device_number(devices[i], HA_CL_DEVICE_TYPE);
         found.of_cuda = strstr(name, "NVIDIA") != NULL;
         ha_opencl_shared.found[ha_opencl_shared.count++] = found;
@@ -146,15 +148,16 @@ HA_IN_ void ha_opencl_look_at(ha_cl_platform platform) {
 
 /* Lock held. */
 HA_IN_ void ha_opencl_look_for_devices(void) {
-    ha_cl_platform platforms[HA_CL_MOST_PLATFORMS];
+    ha_cl_platform platforms[HA_OPENCL_MOST_PLATFORMS];
     uint32_t n = 0;
-    const ha_cl_code code = ha_cl.GetPlatformIDs(HA_CL_MOST_PLATFORMS, platforms, &n);
+    const ha_cl_code code = ha_cl.GetPlatformIDs(HA_OPENCL_MOST_PLATFORMS, platforms, &n);
     ha_opencl_shared.count = 0;
     if (code != HA_CL_SUCCESS || n == 0) {
         ha_opencl_explain_no_platform(&ha_opencl_shared.why);
         return;
     }
-    for (uint32_t i = 0; i < n && i < HA_CL_MOST_PLATFORMS; i++) ha_opencl_look_at(platforms[i]);
+    for (uint32_t i = 0; i < n && i < HA_OPENCL_MOST_PLATFORMS; i++)
+        ha_opencl_look_at(platforms[i]);
     if (ha_opencl_shared.count == 0)
         snprintf(ha_opencl_shared.why.text, sizeof ha_opencl_shared.why.text,
                  "none of the devices of %u platforms is available, or the one that HARRAY_OPENCL "

@@ -16,16 +16,16 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define HA_CL_ALIGN_ ((size_t)256)    /* of blocks */
-#define HA_CL_PAGE_ ((size_t)4096)    /* of chunks */
-#define HA_CL_HUGE_ ((size_t)2 << 20) /* of the range */
+#define HA_OPENCL_ALIGN_ ((size_t)256)    /* of blocks */
+#define HA_OPENCL_PAGE_ ((size_t)4096)    /* of chunks */
+#define HA_OPENCL_HUGE_ ((size_t)2 << 20) /* of the range */
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 /* Twice as many as there are bytes of memory, so that no gap between chunks matters. */
 HA_IN_ ha_status ha_opencl_reserve(ha_opencl_device *device) {
-    const size_t range = 2 * ha_round_up(device->total, HA_CL_HUGE_);
-    const size_t bytes = range * (device->native ? 2 : 1) + HA_CL_HUGE_;
+    const size_t range = 2 * ha_round_up(device->total, HA_OPENCL_HUGE_);
+    const size_t bytes = range * (device->native ? 2 : 1) + HA_OPENCL_HUGE_;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *mapping = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
     uintptr_t first;
@@ -35,14 +35,14 @@ HA_IN_ ha_status ha_opencl_reserve(ha_opencl_device *device) {
     }
     device->mapping = mapping;
     device->mapped = bytes;
-    first = ha_round_up((uintptr_t)mapping, HA_CL_HUGE_);
+    first = ha_round_up((uintptr_t)mapping, HA_OPENCL_HUGE_);
     device->here = (ha_queue){.first = first, .bytes = range, .shift = device->native ? range : 0};
     if (device->native && mmap((void *)(first + range), range, PROT_READ | PROT_WRITE,
                                flags | MAP_FIXED, -1, 0) == MAP_FAILED) {
         ha_backend_report(errno, "opencl: cannot make memory accessible");
         return HA_ERR_MEMORY;
     }
-    return ha_arena_create(&device->addresses, range, HA_CL_PAGE_);
+    return ha_arena_create(&device->addresses, range, HA_OPENCL_PAGE_);
 }
 
 HA_IN_ int ha_opencl_is_address(const ha_opencl_device *device, const void *pointer) {
@@ -53,9 +53,9 @@ HA_IN_ int ha_opencl_is_address(const ha_opencl_device *device, const void *poin
 
 /* Drivers take memory when a buffer is first used: so it is used here, and a full device says so now. */
 HA_IN_ ha_status ha_opencl_buffer_touch(const ha_opencl_device *device, ha_cl_mem memory) {
-    ha_status status = HA_CL_TRY_(device, EnqueueMigrateMemObjects, device->queue, 1, &memory,
-                                  HA_CL_MIGRATE_CONTENT_UNDEFINED, 0, NULL, NULL);
-    return status == HA_OK ? HA_CL_TRY_(device, Finish, device->queue) : status;
+    ha_status status = HA_OPENCL_TRY_(device, EnqueueMigrateMemObjects, device->queue, 1, &memory,
+                                      HA_CL_MIGRATE_CONTENT_UNDEFINED, 0, NULL, NULL);
+    return status == HA_OK ? HA_OPENCL_TRY_(device, Finish, device->queue) : status;
 }
 
 HA_IN_ ha_status ha_opencl_buffer_make(const ha_opencl_device *device, uintptr_t first,
@@ -90,7 +90,7 @@ HA_IN_ ha_status ha_opencl_chunk_fill(ha_opencl_device *device, ha_opencl_chunk 
     ha_status status = ha_arena_take(&device->addresses, chunk->bytes, &place);
     if (status != HA_OK) return status;
     chunk->first = device->here.first + place;
-    if (chunk->shared) status = ha_arena_create(&chunk->arena, chunk->bytes, HA_CL_ALIGN_);
+    if (chunk->shared) status = ha_arena_create(&chunk->arena, chunk->bytes, HA_OPENCL_ALIGN_);
     if (status == HA_OK) {
         status = ha_opencl_buffer_make(device, chunk->first, chunk->bytes, &chunk->memory);
         if (status == HA_OK) return status;
@@ -105,7 +105,7 @@ HA_IN_ ha_status ha_opencl_chunk_make(ha_opencl_device *device, size_t bytes, in
     ha_status status;
     ha_opencl_chunk *chunk = (ha_opencl_chunk *)HARRAY_MALLOC(sizeof *chunk);
     if (chunk == NULL) return HA_ERR_MEMORY;
-    *chunk = (ha_opencl_chunk){.bytes = ha_round_up(bytes, HA_CL_PAGE_), .shared = shared};
+    *chunk = (ha_opencl_chunk){.bytes = ha_round_up(bytes, HA_OPENCL_PAGE_), .shared = shared};
     status = ha_opencl_chunk_fill(device, chunk);
     if (status == HA_OK)
         *made = chunk;
@@ -283,6 +283,13 @@ HA_IN_ int ha_opencl_knows(void *memory, const void *pointer, ha_memory_kind *ki
     return 1;
 }
 
+/* OpenCL does not say what others have taken. */
+HA_IN_ ha_status ha_opencl_capacity(void *memory, uint64_t *total, uint64_t *unused) {
+    *total = ((const ha_opencl_device *)memory)->total;
+    *unused = UINT64_MAX;
+    return HA_OK;
+}
+
 static const ha_memory_ops ha_opencl_memory_ops = {
     .bytes = sizeof(ha_memory_ops),
     .version = HA_BACKEND_VERSION,
@@ -290,6 +297,7 @@ static const ha_memory_ops ha_opencl_memory_ops = {
     .release = ha_opencl_release,
     .reaches = ha_opencl_reaches,
     .knows = ha_opencl_knows,
+    .capacity = ha_opencl_capacity,
 };
 
 #endif

@@ -6,6 +6,7 @@
  *     device.h     what a device is, errors
  *     memory.h     blocks, and the addresses that stand for them
  *     queue.h      queues: making, ending, ordering, draining
+ *     program.h    programs and their kernels
  *     commands.h   what is enqueued
  *     open.h       opening and closing
  *
@@ -26,6 +27,12 @@ static const ha_backend ha_backend_opencl HA_UNUSED = {
     .queue = &ha_opencl_queue_ops,
     .missing = ha_opencl_missing,
     .best = ha_opencl_best,
+    .describe = ha_opencl_describe,
+    .language = ha_opencl_language,
+    .target = ha_opencl_target,
+    .build = ha_opencl_build,
+    .discard = ha_opencl_discard,
+    .kernel = ha_opencl_find_kernel,
 };
 
 #endif

@@ -5,31 +5,38 @@
 #include "../common/options.h"
 #include "api.h"
 
-enum { HA_CL_TEXT_BYTES = 201 };
+enum { HA_OPENCL_TEXT_BYTES = 201 };
 
 typedef struct ha_opencl_settings {
-    char platform[HA_CL_TEXT_BYTES]; /* part of its name; "": any */
-    uint64_t types;                  /* of devices */
+    char platform[HA_OPENCL_TEXT_BYTES]; /* part of its name; "": any */
+    uint64_t types;                      /* of devices */
     size_t slab; /* bytes that are asked of the driver at once for small blocks */
-    char library[HA_CL_TEXT_BYTES];
+    char library[HA_OPENCL_TEXT_BYTES];
 } ha_opencl_settings;
 
-enum { HA_CL_KEY_PLATFORM, HA_CL_KEY_TYPE, HA_CL_KEY_SLAB, HA_CL_KEY_LIBRARY, HA_CL_KEYS };
+enum {
+    HA_OPENCL_KEY_PLATFORM,
+    HA_OPENCL_KEY_TYPE,
+    HA_OPENCL_KEY_SLAB,
+    HA_OPENCL_KEY_LIBRARY,
+    HA_OPENCL_KEYS
+};
 
 static const char *const ha_opencl_type_names[] = {"any", "gpu", "cpu", "accelerator", NULL};
 
-static const ha_option_key ha_opencl_keys[HA_CL_KEYS] = {
-    [HA_CL_KEY_PLATFORM] = {"platform", NULL, NULL, 1, HA_CL_TEXT_BYTES - 1,
-                            "a part of the platform's name, up to 200 characters"},
-    [HA_CL_KEY_TYPE] = {"type", NULL, ha_opencl_type_names, 0, 3, "any, gpu, cpu or accelerator"},
-    [HA_CL_KEY_SLAB] = {"slab", ha_option_sizes, NULL, (uint64_t)1 << 20, (uint64_t)16 << 30,
-                        "bytes, or a number with K, M or G; 1M to 16G"},
-    [HA_CL_KEY_LIBRARY] = {"library", NULL, NULL, 1, HA_CL_TEXT_BYTES - 1,
-                           "a name of up to 200 characters"},
+static const ha_option_key ha_opencl_keys[HA_OPENCL_KEYS] = {
+    [HA_OPENCL_KEY_PLATFORM] = {"platform", NULL, NULL, 1, HA_OPENCL_TEXT_BYTES - 1,
+                                "a part of the platform's name, up to 200 characters"},
+    [HA_OPENCL_KEY_TYPE] = {"type", NULL, ha_opencl_type_names, 0, 3,
+                            "any, gpu, cpu or accelerator"},
+    [HA_OPENCL_KEY_SLAB] = {"slab", ha_option_sizes, NULL, (uint64_t)1 << 20, (uint64_t)16 << 30,
+                            "bytes, or a number with K, M or G; 1M to 16G"},
+    [HA_OPENCL_KEY_LIBRARY] = {"library", NULL, NULL, 1, HA_OPENCL_TEXT_BYTES - 1,
+                               "a name of up to 200 characters"},
 };
 
 static const ha_option_keys ha_opencl_option_keys = {"HARRAY_OPENCL", "opencl", ha_opencl_keys,
-                                                     HA_CL_KEYS};
+                                                     HA_OPENCL_KEYS};
 
 /* A given text, or what stands for none. */
 HA_IN_ void ha_opencl_take_text(char *text, const ha_option_value *value, const char *none) {
@@ -43,12 +50,13 @@ HA_IN_ int ha_opencl_settings_from(const char *text, ha_opencl_settings *setting
                                    ha_option_text *wrong) {
     static const uint64_t types[] = {HA_CL_DEVICE_TYPE_ALL, HA_CL_DEVICE_TYPE_GPU,
                                      HA_CL_DEVICE_TYPE_CPU, HA_CL_DEVICE_TYPE_ACCELERATOR};
-    ha_option_value v[HA_CL_KEYS] = {{0, NULL, 0}};
+    ha_option_value v[HA_OPENCL_KEYS] = {{0, NULL, 0}};
     if (text != NULL && !ha_options_parse(&ha_opencl_option_keys, text, v, wrong)) return 0;
-    ha_opencl_take_text(settings->platform, &v[HA_CL_KEY_PLATFORM], "");
-    ha_opencl_take_text(settings->library, &v[HA_CL_KEY_LIBRARY], "libOpenCL.so.1");
-    settings->types = types[v[HA_CL_KEY_TYPE].number];
-    settings->slab = v[HA_CL_KEY_SLAB].number ? (size_t)v[HA_CL_KEY_SLAB].number : (size_t)32 << 20;
+    ha_opencl_take_text(settings->platform, &v[HA_OPENCL_KEY_PLATFORM], "");
+    ha_opencl_take_text(settings->library, &v[HA_OPENCL_KEY_LIBRARY], "libOpenCL.so.1");
+    settings->types = types[v[HA_OPENCL_KEY_TYPE].number];
+    settings->slab = v[HA_OPENCL_KEY_SLAB].number ? (size_t)v[HA_OPENCL_KEY_SLAB].number
+                                                  : (size_t)32 << 20;
     return 1;
 }
 

@@ -183,8 +183,8 @@ HA_IN_ ha_status ha_opencl_import(const ha_opencl_queue *queue, ha_cl_event even
     ha_status status = ha_opencl_check(queue->device, code, "CreateUserEvent");
     if (status != HA_OK) return status;
     (void)ha_cl.RetainEvent(other); /* for the callback */
-    status = HA_CL_TRY_(queue->device, SetEventCallback, event, HA_CL_COMPLETE, ha_opencl_pass_on,
-                        other);
+    status = HA_OPENCL_TRY_(queue->device, SetEventCallback, event, HA_CL_COMPLETE,
+                            ha_opencl_pass_on, other);
     if (status == HA_OK) {
         *made = other;
         return status;
@@ -206,8 +206,8 @@ HA_IN_ ha_status ha_opencl_await(void *handle, const ha_event *awaited) {
     ha_cl_context context = NULL;
     ha_status status = ha_opencl_alive(queue);
     if (status == HA_OK)
-        status = HA_CL_TRY_(queue->device, GetEventInfo, event, HA_CL_EVENT_CONTEXT, sizeof context,
-                            &context, NULL);
+        status = HA_OPENCL_TRY_(queue->device, GetEventInfo, event, HA_CL_EVENT_CONTEXT,
+                                sizeof context, &context, NULL);
     if (status != HA_OK) return status;
     if (context == queue->device->context) return ha_opencl_wait(queue, event);
     status = ha_opencl_import(queue, event, &own);
@@ -266,8 +266,8 @@ HA_IN_ ha_status ha_opencl_stamp_at(void *handle, uint64_t *ns) {
     if (status == HA_OK) {
         *stamp = (ha_opencl_stamp){queue, ns};
         ha_opencl_stamps_change(queue, 1);
-        status = HA_CL_TRY_(queue->device, SetEventCallback, (ha_cl_event)marker.object,
-                            HA_CL_COMPLETE, ha_opencl_write_stamp, stamp);
+        status = HA_OPENCL_TRY_(queue->device, SetEventCallback, (ha_cl_event)marker.object,
+                                HA_CL_COMPLETE, ha_opencl_write_stamp, stamp);
         if (status != HA_OK) ha_opencl_stamps_change(queue, -1);
         ha_opencl_forget(&marker);
     }

@@ -1,0 +1,339 @@
+/* OpenCL devices, without the engine: why there are none, their memory, programs and kernels, waiting across
+ * devices. What every backend has to do is tested by test_backend. Skipped where there is no device. */
+#define _GNU_SOURCE
+#include "../../backends/opencl/opencl.h"
+#include "../support/backend_alone.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SKIPPED = 77, N = 1000 };
+
+static const ha_backend *const backend = &ha_backend_opencl;
+static void *device, *memory, *queue;
+
+static int begin(void **state) {
+    (void)state;
+    (void)unsetenv("HARRAY_OPENCL");
+    if (backend->count() < 1 || backend->open(0, &device, &memory) != HA_OK) return 1;
+    return backend->queue->create(device, &queue) != HA_OK;
+}
+
+static int end(void **state) {
+    (void)state;
+    backend->queue->drain(queue);
+    backend->queue->destroy(queue);
+    backend->close(device);
+    return 0;
+}
+
+/* ---- whether there are devices ------------------------------------------------------------------ */
+
+static int count_with(const char *options) {
+    int count;
+    assert_int_equal(setenv("HARRAY_OPENCL", options, 1), 0);
+    count = backend->count();
+    assert_int_equal(unsetenv("HARRAY_OPENCL"), 0);
+    return count;
+}
+
+static void expect_missing(const char *part) {
+    if (strstr(backend->missing(), part) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", backend->missing(), part);
+}
+
+TEST(no_library) {
+    assert_int_equal(count_with("library=libNothing.so.7"), 0);
+    expect_missing("libNothing.so.7");
+    assert_int_equal(count_with("library=libm.so.6"), 0);
+    expect_missing("libm.so.6: no function clGetPlatformIDs");
+    assert_true(backend->count() > 0);
+    assert_string_equal(backend->missing(), "");
+}
+
+TEST(wrong_options) {
+    assert_int_equal(count_with("type=quantum"), -1);
+    expect_missing("HARRAY_OPENCL: \"type=quantum\": type is any, gpu, cpu or accelerator");
+    assert_int_equal(count_with("colour=red"), -1);
+    expect_missing("unknown key; there are platform, type, slab, library");
+    assert_int_equal(count_with("slab=1"), -1);
+}
+
+TEST(devices_that_are_asked_for) {
+    const int all = backend->count();
+    int by_type = 0;
+    const char *const types[] = {"type=gpu", "type=cpu", "type=accelerator"};
+    for (int i = 0; i < 3; i++) by_type += count_with(types[i]);
+    assert_int_equal(by_type, all);
+    assert_int_equal(count_with("platform=No Such Maker"), 0);
+    expect_missing("or the one that HARRAY_OPENCL asks for");
+    assert_int_equal(count_with("platform="), -1);
+}
+
+/* The loader reads its files once, so this is another process. */
+static void in_a_child(void (*f)(void)) {
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        f();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static char vendors[] = "/tmp/harray-vendors-XXXXXX";
+
+static void expect_no_platform(void) {
+    (void)setenv("OCL_ICD_VENDORS", vendors, 1);
+    if (backend->count() != 0) _exit(1);
+    if (strstr(backend->missing(), "broken.icd names /nowhere/libmaker.so: not there") == NULL) {
+        fprintf(stderr, "%s\n", backend->missing());
+        _exit(2);
+    }
+}
+
+static void write_icd(const char *name, const char *line) {
+    char path[200];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/%s", vendors, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(line, file);
+    fclose(file);
+}
+
+static void remove_icd(const char *name) {
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", vendors, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+TEST(a_file_that_names_no_library) {
+    assert_non_null(mkdtemp(vendors));
+    write_icd("broken.icd", "/nowhere/libmaker.so\n");
+    write_icd("other.txt", "/nowhere/else.so\n");
+    in_a_child(expect_no_platform);
+    remove_icd("broken.icd");
+    remove_icd("other.txt");
+    assert_int_equal(rmdir(vendors), 0);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+TEST(blocks_have_addresses_that_nobody_else_has) {
+    void *block[20];
+    ha_memory_kind kind;
+    for (size_t i = 0; i < 20; i++) {
+        SUCCEEDS(backend->memory->allocate(memory, (size_t)1 << i, &block[i]));
+        assert_int_equal((uintptr_t)block[i] % 256, 0);
+        assert_true(backend->memory->knows(memory, block[i], &kind));
+        assert_int_equal(kind, HA_MEMORY_DEVICE);
+        for (size_t k = 0; k < i; k++)
+            assert_true((char *)block[k] + ((size_t)1 << k) <= (char *)block[i] ||
+                        (char *)block[i] + ((size_t)1 << i) <= (char *)block[k]);
+    }
+    assert_false(backend->memory->knows(memory, &kind, &kind));
+    for (size_t i = 20; i-- > 0;) backend->memory->release(memory, block[i], (size_t)1 << i);
+    assert_true(((ha_opencl_device *)device)->chunks <= 1);
+}
+
+TEST(more_than_a_buffer_can_have) {
+    void *block;
+    uint64_t total, unused;
+    SUCCEEDS(backend->memory->capacity(memory, &total, &unused));
+    assert_true(total > 0 && unused == UINT64_MAX);
+    assert_int_equal(backend->memory->allocate(memory, (size_t)1 << 60, &block), HA_ERR_MEMORY);
+    assert_non_null(strstr(reported.text, "CL_DEVICE_MAX_MEM_ALLOC_SIZE"));
+}
+
+/* ---- programs and kernels ------------------------------------------------------------------------ */
+
+static const char text[] =
+    "__kernel void axpy(float a, __global char *x, long at_x, __global char *y, long at_y,\n"
+    "                   long n) {\n"
+    "    size_t i = get_global_id(0);\n"
+    "    __global const float *from = (__global const float *)(x + at_x);\n"
+    "    __global float *to = (__global float *)(y + at_y);\n"
+    "    if (i < n) to[i] += a * from[i];\n"
+    "}\n"
+    "__kernel void empty(__global char *x, long at_x) { (void)x; (void)at_x; }\n";
+
+static void *block_of(const float *values, size_t n) {
+    void *block;
+    SUCCEEDS(backend->memory->allocate(memory, n * sizeof *values, &block));
+    SUCCEEDS(backend->queue->copy(queue, block, values, n * sizeof *values));
+    return block;
+}
+
+/* y += 2 x on all but the first element. */
+static void run_axpy(void *program) {
+    float x[N], y[N];
+    const float a = 2;
+    const int64_t n = N - 1;
+    ha_kernel_limits limits;
+    void *kernel, *again;
+    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = 1;
+    void *bx = block_of(x, N), *by = block_of(y, N);
+    SUCCEEDS(backend->kernel(program, "axpy", &limits, &kernel));
+    SUCCEEDS(backend->kernel(program, "axpy", &limits, &again));
+    assert_ptr_equal(kernel, again);
+    assert_true(limits.lanes >= 64 && limits.multiple >= 1 && limits.local_bytes > 0);
+    const ha_kernel_argument arguments[] = {
+        {sizeof a, &a}, {0, (float *)bx + 1}, {0, (float *)by + 1}, {sizeof n, &n}};
+    const ha_launch launch = {.kernel = kernel,
+                              .teams = {(N + 63) / 64, 1, 1},
+                              .lanes = {64, 1, 1},
+                              .argument = arguments,
+                              .arguments = 4};
+    SUCCEEDS(backend->queue->launch(queue, &launch));
+    SUCCEEDS(backend->queue->copy(queue, y, by, sizeof y));
+    backend->queue->drain(queue);
+    for (int i = 0; i < N; i++) assert_true(y[i] == (i > 0 ? 1 + 2 * (float)i : 1));
+    backend->memory->release(memory, bx, sizeof x);
+    backend->memory->release(memory, by, sizeof y);
+}
+
+TEST(a_program_from_text_and_from_its_binary) {
+    void *program;
+    ha_binary binary = {NULL, 0};
+    assert_int_equal(backend->language(device), HA_LANGUAGE_OPENCL_C);
+    SUCCEEDS(backend->build(device, &(ha_build){.text = text, .options = "-cl-std=CL1.2"}, &program,
+                            &binary));
+    run_axpy(program);
+    backend->discard(device, program);
+    assert_true(binary.bytes > 0);
+    SUCCEEDS(backend->build(
+        device, &(ha_build){.binary = binary.data, .binary_bytes = binary.bytes, .options = ""},
+        &program, NULL));
+    run_axpy(program);
+    backend->discard(device, program);
+    HARRAY_FREE(binary.data);
+}
+
+TEST(an_array_of_no_elements) {
+    void *program, *kernel;
+    ha_kernel_limits limits;
+    const ha_kernel_argument nothing = {0, NULL};
+    SUCCEEDS(backend->build(device, &(ha_build){.text = text, .options = ""}, &program, NULL));
+    SUCCEEDS(backend->kernel(program, "empty", &limits, &kernel));
+    SUCCEEDS(backend->queue->launch(queue, &(ha_launch){.kernel = kernel,
+                                                        .teams = {1, 1, 1},
+                                                        .lanes = {1, 1, 1},
+                                                        .argument = &nothing,
+                                                        .arguments = 1}));
+    backend->queue->drain(queue);
+    backend->discard(device, program);
+}
+
+TEST(what_cannot_be_built) {
+    void *program = &program, *kernel;
+    char log[4000];
+    ha_kernel_limits limits;
+    const ha_build wrong = {
+        .text = "__kernel void f(__global int *x) {\n    *x = undeclared_name;\n}\n",
+        .options = "",
+        .log = log,
+        .log_bytes = sizeof log};
+    assert_int_equal(backend->build(device, &wrong, &program, NULL), HA_ERR_COMPILE);
+    assert_ptr_equal(program, &program);
+    assert_non_null(strstr(log, "undeclared_name"));
+    assert_non_null(strstr(reported.text, "CL_BUILD_PROGRAM_FAILURE"));
+    const ha_build no_binary = {
+        .binary = "junk", .binary_bytes = 4, .options = "", .log = log, .log_bytes = sizeof log};
+    assert_true(backend->build(device, &no_binary, &program, NULL) == HA_ERR_BACKEND);
+    SUCCEEDS(backend->build(device, &(ha_build){.text = text, .options = ""}, &program, NULL));
+    assert_int_equal(backend->kernel(program, "none", &limits, &kernel), HA_ERR_NOT_FOUND);
+    SUCCEEDS(backend->kernel(program, "empty", &limits, &kernel));
+    const ha_kernel_argument nothing = {0, NULL};
+    const ha_launch large = {.kernel = kernel,
+                             .teams = {1, 1, 1},
+                             .lanes = {limits.lanes * 2, 1, 1},
+                             .argument = &nothing,
+                             .arguments = 1};
+    assert_int_equal(backend->queue->launch(queue, &large), HA_ERR_ARGUMENT);
+    backend->discard(device, program);
+}
+
+TEST(what_it_is) {
+    char name[300], target[900];
+    backend->describe(device, name, sizeof name);
+    backend->target(device, target, sizeof target);
+    assert_non_null(strstr(name, ": "));
+    assert_int_equal(strncmp(target, name, strlen(name)), 0);
+    assert_non_null(strstr(target, "driver "));
+}
+
+/* ---- queues -------------------------------------------------------------------------------------- */
+
+static void hold_up(const ha_queue *here, void *argument) {
+    (void)here;
+    while (__atomic_load_n(*(int **)argument, __ATOMIC_ACQUIRE)) usleep(100);
+}
+
+/* A context of another device, or of the same one once more, has other events. */
+TEST(waiting_for_a_queue_of_another_context) {
+    void *other, *other_memory, *later;
+    int held = 1, *hold = &held;
+    ha_event event, behind;
+    if (!((ha_opencl_device *)device)->native) skip();
+    SUCCEEDS(backend->open(0, &other, &other_memory));
+    SUCCEEDS(backend->queue->create(other, &later));
+    SUCCEEDS(backend->queue->call(queue, hold_up, &hold, sizeof hold));
+    SUCCEEDS(backend->queue->record(queue, &event));
+    SUCCEEDS(backend->queue->await(later, &event));
+    SUCCEEDS(backend->queue->record(later, &behind));
+    assert_int_equal(backend->queue->done(&behind), 0);
+    __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
+    SUCCEEDS(backend->queue->finish(&behind));
+    assert_int_equal(backend->queue->done(&event), 1);
+    backend->queue->forget(&event);
+    backend->queue->forget(&behind);
+    backend->queue->drain(later);
+    backend->queue->destroy(later);
+    backend->close(other);
+}
+
+TEST(queues_of_the_callers) {
+    ha_opencl_device *d = (ha_opencl_device *)device;
+    ha_cl_code code;
+    void *adopted;
+    ha_cl_queue own = ha_cl.CreateCommandQueue(d->context, d->found.device, 0, &code);
+    assert_int_equal(code, HA_CL_SUCCESS);
+    SUCCEEDS(backend->queue->adopt(device, own, &adopted));
+    assert_ptr_equal(backend->queue->native(adopted), own);
+    backend->queue->destroy(adopted);
+    assert_int_equal(ha_cl.Finish(own), HA_CL_SUCCESS); /* it is still there */
+    assert_int_equal(ha_cl.ReleaseCommandQueue(own), HA_CL_SUCCESS);
+    own = ha_cl.CreateCommandQueue(d->context, d->found.device, HA_CL_QUEUE_OUT_OF_ORDER, &code);
+    if (code == HA_CL_SUCCESS) {
+        assert_int_equal(backend->queue->adopt(device, own, &adopted), HA_ERR_ARGUMENT);
+        assert_string_equal(reported.text, "opencl: the queue is out of order");
+        assert_int_equal(ha_cl.ReleaseCommandQueue(own), HA_CL_SUCCESS);
+    }
+}
+
+int main(void) {
+#define OPEN(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_library),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(devices_that_are_asked_for),
+        OPEN(blocks_have_addresses_that_nobody_else_has),
+        OPEN(more_than_a_buffer_can_have),
+        OPEN(a_program_from_text_and_from_its_binary),
+        OPEN(an_array_of_no_elements),
+        OPEN(what_cannot_be_built),
+        OPEN(what_it_is),
+        OPEN(waiting_for_a_queue_of_another_context),
+        OPEN(queues_of_the_callers),
+    };
+    const struct CMUnitTest first[] = {cmocka_unit_test(a_file_that_names_no_library)};
+    int failed = 0;
+    if (getenv("HARRAY_OPENCL") == NULL) failed = cmocka_run_group_tests(first, NULL, NULL);
+    if (backend->count() < 1) {
+        printf("skipped: %s\n", backend->missing());
+        return failed > 0 ? failed : SKIPPED;
+    }
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
+}
