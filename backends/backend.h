@@ -63,7 +63,7 @@ typedef enum ha_language {
 } ha_language;
 
 /* A program to be made, from its text or from what an earlier build gave. */
-typedef struct ha_build {
+typedef struct ha_program_source {
     const char *text; /* ends with '\0'; NULL: from the binary */
     const void *binary;
     size_t binary_bytes;
@@ -71,7 +71,7 @@ typedef struct ha_build {
         *options; /* of the compiler, separated by spaces; part of what a binary is made of */
     char *log;    /* gets what the compiler said, at most log_bytes bytes with the '\0' */
     size_t log_bytes;
-} ha_build;
+} ha_program_source;
 
 /* What a build gave: bytes that are the caller's to free, by HARRAY_FREE. */
 typedef struct ha_binary {
@@ -310,7 +310,8 @@ typedef struct ha_backend {
     /* For kernels: makes a program; may be called from several threads at once. *made, unless NULL, gets the
      * binary, or no bytes where the device gives none. HA_ERR_COMPILE: the compiler refuses the text, and
      * its log says why; HA_ERR_BACKEND: the binary is not for this device. */
-    ha_status (*build)(void *device, const ha_build *build, void **program, ha_binary *made);
+    ha_status (*build)(void *device, const ha_program_source *build, void **program,
+                       ha_binary *made);
 
     /* For kernels: no queue uses the program any more. Its kernels go with it. */
     void (*discard)(void *device, void *program);

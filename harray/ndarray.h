@@ -198,6 +198,24 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
                           ha_span_here_(queue, s.data, sizeof(T), D, s.origin, s.stride));         \
         return s;                                                                                  \
     }                                                                                              \
+    /* as a parameter of a kernel (kernel.h): what is given, and what its body sees; `unit`: its    \
+     * last stride is 1 */                                                                         \
+    typedef array##n##_##D ha_given_array##n##_##D;                                                \
+    typedef T ha_element_array##n##_##D;                                                           \
+    typedef cspan##n##_##D ha_in_array##n##_##D;                                                   \
+    typedef span##n##_##D ha_out_array##n##_##D;                                                   \
+    HA_FN span##n##_##D ha_out_array##n##_##D##_(T *first, void *span, int unit) {           \
+        span##n##_##D s = *HA_CAST_(const span##n##_##D *, span);                                  \
+        s.data = first;                                                                            \
+        if (unit) s.stride[D - 1] = 1;                                                             \
+        return s;                                                                                  \
+    }                                                                                              \
+    HA_FN cspan##n##_##D ha_in_array##n##_##D##_(T const *first, void *span, int unit) {     \
+        cspan##n##_##D s = *HA_CAST_(const cspan##n##_##D *, span);                                \
+        s.data = first;                                                                            \
+        if (unit) s.stride[D - 1] = 1;                                                             \
+        return s;                                                                                  \
+    }                                                                                              \
     /* refused unless type and rank are the same */                                                \
     HA_TYPED_ array##n##_##D array##n##_##D##_from_darray(darray x) {                              \
         array##n##_##D typed;                                                                      \

@@ -62,7 +62,7 @@ HA_IN_ ha_language ha_opencl_language(void *handle) {
 
 /* ---- compiling --------------------------------------------------------------------------------- */
 
-HA_IN_ void ha_opencl_read_log(const ha_opencl_program *program, const ha_build *build) {
+HA_IN_ void ha_opencl_read_log(const ha_opencl_program *program, const ha_program_source *build) {
     if (build->log_bytes == 0) return;
     build->log[0] = '\0';
     char *whole;
@@ -83,8 +83,8 @@ HA_IN_ void ha_opencl_read_log(const ha_opencl_program *program, const ha_build 
     HARRAY_FREE(whole);
 }
 
-HA_IN_ ha_cl_program ha_opencl_create_program(const ha_opencl_device *device, const ha_build *build,
-                                              ha_cl_code *code) {
+HA_IN_ ha_cl_program ha_opencl_create_program(const ha_opencl_device *device,
+                                              const ha_program_source *build, ha_cl_code *code) {
     const char *text = build->text;
     const unsigned char *binary = (const unsigned char *)build->binary;
     ha_cl_code loaded = HA_CL_SUCCESS;
@@ -97,7 +97,8 @@ HA_IN_ ha_cl_program ha_opencl_create_program(const ha_opencl_device *device, co
 }
 
 /* Compiles, or links what is compiled. */
-HA_IN_ ha_status ha_opencl_program_build(ha_opencl_program *program, const ha_build *build) {
+HA_IN_ ha_status ha_opencl_program_build(ha_opencl_program *program,
+                                         const ha_program_source *build) {
     ha_cl_code code;
     program->program = ha_opencl_create_program(program->device, build, &code);
     ha_status status = ha_opencl_check(program->device, code,
@@ -145,7 +146,7 @@ HA_IN_ void ha_opencl_discard(void *device, void *handle) {
     HARRAY_FREE(program);
 }
 
-HA_IN_ ha_status ha_opencl_build(void *device, const ha_build *build, void **made,
+HA_IN_ ha_status ha_opencl_build(void *device, const ha_program_source *build, void **made,
                                  ha_binary *binary) {
     ha_binary got = {NULL, 0};
     ha_status status;

@@ -198,13 +198,14 @@ TEST(a_program_from_text_and_from_its_binary) {
     void *program;
     ha_binary binary = {NULL, 0};
     assert_int_equal(backend->language(device), HA_LANGUAGE_OPENCL_C);
-    SUCCEEDS(backend->build(device, &(ha_build){.text = text, .options = "-cl-std=CL1.2"}, &program,
-                            &binary));
+    SUCCEEDS(backend->build(device, &(ha_program_source){.text = text, .options = "-cl-std=CL1.2"},
+                            &program, &binary));
     run_axpy(program);
     backend->discard(device, program);
     assert_true(binary.bytes > 0);
     SUCCEEDS(backend->build(
-        device, &(ha_build){.binary = binary.data, .binary_bytes = binary.bytes, .options = ""},
+        device,
+        &(ha_program_source){.binary = binary.data, .binary_bytes = binary.bytes, .options = ""},
         &program, NULL));
     run_axpy(program);
     backend->discard(device, program);
@@ -215,7 +216,8 @@ TEST(an_array_of_no_elements) {
     void *program, *kernel;
     ha_kernel_limits limits;
     const ha_kernel_argument nothing = {0, NULL};
-    SUCCEEDS(backend->build(device, &(ha_build){.text = text, .options = ""}, &program, NULL));
+    SUCCEEDS(
+        backend->build(device, &(ha_program_source){.text = text, .options = ""}, &program, NULL));
     SUCCEEDS(backend->kernel(program, "empty", &limits, &kernel));
     SUCCEEDS(backend->queue->launch(queue, &(ha_launch){.kernel = kernel,
                                                         .teams = {1, 1, 1},
@@ -230,7 +232,7 @@ TEST(what_cannot_be_built) {
     void *program = &program, *kernel;
     char log[4000];
     ha_kernel_limits limits;
-    const ha_build wrong = {
+    const ha_program_source wrong = {
         .text = "__kernel void f(__global int *x) {\n    *x = undeclared_name;\n}\n",
         .options = "",
         .log = log,
@@ -239,10 +241,11 @@ TEST(what_cannot_be_built) {
     assert_ptr_equal(program, &program);
     assert_non_null(strstr(log, "undeclared_name"));
     assert_non_null(strstr(reported.text, "CL_BUILD_PROGRAM_FAILURE"));
-    const ha_build no_binary = {
+    const ha_program_source no_binary = {
         .binary = "junk", .binary_bytes = 4, .options = "", .log = log, .log_bytes = sizeof log};
     assert_true(backend->build(device, &no_binary, &program, NULL) == HA_ERR_BACKEND);
-    SUCCEEDS(backend->build(device, &(ha_build){.text = text, .options = ""}, &program, NULL));
+    SUCCEEDS(
+        backend->build(device, &(ha_program_source){.text = text, .options = ""}, &program, NULL));
     assert_int_equal(backend->kernel(program, "none", &limits, &kernel), HA_ERR_NOT_FOUND);
     SUCCEEDS(backend->kernel(program, "empty", &limits, &kernel));
     const ha_kernel_argument nothing = {0, NULL};
