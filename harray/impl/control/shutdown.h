@@ -78,6 +78,7 @@ ha_status ha_shutdown(void) {
             m->links = l->next;
             HARRAY_FREE(l);
         }
+        if (m->primary && m->primary->programs_end) m->primary->programs_end(m->primary);
         if (m->primary && m->backend->close) m->backend->close(m->primary->device);
         pthread_mutex_destroy(&m->lock);
         HARRAY_FREE(m);

@@ -1,6 +1,12 @@
 /* Kernels: included by harray_kernels.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
- *     launch.h   a launch: opening, running, closing */
+ *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
+ *     device_text.h  a kernel as text
+ *     programs.h     what has been compiled for a device
+ *     launching.h    what is given, and opening it
+ *     on_host.h      lanes as loops
+ *     on_device.h    lanes as teams of a device
+ *     launch.h       the call */
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 

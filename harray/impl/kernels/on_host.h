@@ -1,0 +1,86 @@
+/* The lanes as loops: here, or as a function on a queue that runs such. */
+#ifndef HARRAY_IMPL_KERNELS_ON_HOST_H
+#define HARRAY_IMPL_KERNELS_ON_HOST_H
+
+#include "launching.h"
+
+/* Spans, then values, behind each other; as what is enqueued. */
+typedef struct ha_kernel_call {
+    const ha_kernel *kernel;
+    ha_region box;
+    int apart;
+    struct {
+        void *data;
+        int64_t size;
+        size_t place; /* of the span or the value, in `behind` */
+    } argument[HA_MOST_PARAMETERS_];
+    _Alignas(max_align_t) char behind[];
+} ha_kernel_call;
+
+HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
+    ha_kernel_call *call = (ha_kernel_call *)message;
+    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
+    for (int i = 0; i < call->kernel->parameters; i++) {
+        const ha_kernel_parameter_ *p = &call->kernel->parameter[i];
+        char *place = call->behind + call->argument[i].place;
+        slot[i] = (ha_kernel_slot_){.size = call->argument[i].size};
+        if (ha_is_value(p))
+            slot[i].pointer = place;
+        else if (!p->rank)
+            slot[i].pointer = ha_here_(q, call->argument[i].data);
+        else {
+            const ha_kernel_span *s = (const ha_kernel_span *)(void *)place;
+            slot[i].span = place;
+            slot[i].pointer = ha_span_here_(q, call->argument[i].data, p->bytes, p->rank,
+                                            s->numbers + 2 * p->rank, s->numbers + p->rank);
+        }
+    }
+    call->kernel->loops(&call->box, call->apart, slot);
+}
+
+HA_IN_ size_t ha_kernel_room(const ha_kernel_parameter_ *p) {
+    const size_t bytes = ha_is_value(p) ? p->bytes
+                                        : offsetof(ha_kernel_span, numbers) +
+                                              3 * (size_t)p->rank * sizeof(int64_t);
+    return (bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
+}
+
+HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
+    const ha_kernel *k = l->kernel;
+    size_t bytes = sizeof(ha_kernel_call), at = 0;
+    for (int i = 0; i < k->parameters; i++) bytes += ha_kernel_room(&k->parameter[i]);
+    _Alignas(max_align_t) char small[1024];
+    ha_kernel_call *call = (ha_kernel_call *)(void *)small;
+    if (bytes > sizeof small && !(call = (ha_kernel_call *)HARRAY_MALLOC(bytes)))
+        return HA_ERR_MEMORY;
+    call->kernel = k;
+    call->box = l->box;
+    call->apart = ha_launch_is_apart(l);
+    for (int i = 0; i < k->parameters; i++) {
+        const ha_kernel_parameter_ *p = &k->parameter[i];
+        const ha_kernel_argument_ *a = &l->argument[i];
+        call->argument[i].data = ha_is_value(p) ? NULL : a->span.data;
+        call->argument[i].size = ha_is_value(p) ? 0 : a->size;
+        call->argument[i].place = at;
+        if (ha_is_value(p)) memcpy(call->behind + at, l->given[i], p->bytes);
+        if (p->rank) memcpy(call->behind + at, &a->span, ha_kernel_room(p));
+        at += ha_kernel_room(p);
+    }
+    const ha_status s = ha_enqueue_quietly(l->context, ha_kernel_queued, call, bytes, k->site);
+    if ((char *)call != small) HARRAY_FREE(call);
+    return s;
+}
+
+HA_IN_ void ha_launch_here(ha_launching *l) {
+    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
+    for (int i = 0; i < l->kernel->parameters; i++) {
+        ha_kernel_argument_ *a = &l->argument[i];
+        const int is_value = ha_is_value(&l->kernel->parameter[i]);
+        slot[i].pointer = is_value ? HA_ADDRESS_(HA_NUMBER_(l->given[i])) : a->span.data;
+        slot[i].span = is_value ? NULL : &a->span;
+        slot[i].size = is_value ? 0 : a->size;
+    }
+    l->kernel->loops(&l->box, ha_launch_is_apart(l), slot);
+}
+
+#endif

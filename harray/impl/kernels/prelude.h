@@ -1,0 +1,124 @@
+/* What stands in front of each kernel's text: the words of the language, so that the rest is the same in both,
+ * and names of C. */
+#ifndef HARRAY_IMPL_KERNELS_PRELUDE_H
+#define HARRAY_IMPL_KERNELS_PRELUDE_H
+
+#include "../control/all.h"
+#include "prelude_numbers.h"
+
+/* Contracting a * b + c is off, as on the host: the same bits everywhere. */
+static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
+                                      "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+                                      "#endif\n"
+                                      "#if defined cl_khr_fp64 || defined __opencl_c_fp64\n"
+                                      "#define HA_HAS_DOUBLES_ 1\n"
+                                      "#endif\n"
+                                      "#pragma OPENCL FP_CONTRACT OFF\n"
+                                      "#define HA_GLOBAL_ __global\n"
+                                      "#define HA_RESTRICT_ restrict\n"
+                                      "#define HA_BODY_ static inline __attribute__((unused))\n"
+                                      "#define HA_ENTRY_ __kernel void\n"
+                                      "#define HA_ITEM_(d) ((int64_t)get_global_id(d))\n"
+                                      "typedef char int8_t;\n"
+                                      "typedef short int16_t;\n"
+                                      "typedef int int32_t;\n"
+                                      "typedef long int64_t;\n"
+                                      "typedef uchar uint8_t;\n"
+                                      "typedef ushort uint16_t;\n"
+                                      "typedef uint uint32_t;\n"
+                                      "typedef ulong uint64_t;\n";
+
+static const char ha_words_cuda[] =
+    "#define HA_HAS_DOUBLES_ 1\n"
+    "#define HA_GLOBAL_\n"
+    "#define HA_RESTRICT_ __restrict__\n"
+    "#define HA_BODY_ static __device__ __forceinline__ __attribute__((unused))\n"
+    "#define HA_ENTRY_ extern \"C\" __global__ void\n"
+    "#define HA_ITEM_0_ ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)\n"
+    "#define HA_ITEM_1_ ((int64_t)blockIdx.y * blockDim.y + threadIdx.y)\n"
+    "#define HA_ITEM_2_ ((int64_t)blockIdx.z * blockDim.z + threadIdx.z)\n"
+    "#define HA_ITEM_(d) HA_ITEM_##d##_\n"
+    "typedef signed char int8_t;\n"
+    "typedef short int16_t;\n"
+    "typedef int int32_t;\n"
+    "typedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\n"
+    "typedef unsigned short uint16_t;\n"
+    "typedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\n";
+
+static const char ha_words_of_both[] =
+    "#define HA_SIZE(name) name##_size_\n"
+    "#define HA_AT_1_(s, i) (s).data[(i) * (s).stride[0]]\n"
+    "#define HA_AT_2_(s, i, j) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1]]\n"
+    "#define HA_AT_3_(s, i, j, k) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1] + "
+    "(k) * (s).stride[2]]\n"
+    "#define HA_AT_4_(s, i, j, k, l) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1] + "
+    "(k) * (s).stride[2] + (l) * (s).stride[3]]\n"
+    "#define HA_AT_5_(s, i, j, k, l, m) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1] + "
+    "(k) * (s).stride[2] + (l) * (s).stride[3] + (m) * (s).stride[4]]\n"
+    "#define HA_AT_6_(s, i, j, k, l, m, n) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1] + "
+    "(k) * (s).stride[2] + (l) * (s).stride[3] + (m) * (s).stride[4] + (n) * (s).stride[5]]\n"
+    "#define HA_AT_7_(s, i, j, k, l, m, n, o) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1] + "
+    "(k) * (s).stride[2] + (l) * (s).stride[3] + (m) * (s).stride[4] + (n) * (s).stride[5] + "
+    "(o) * (s).stride[6]]\n"
+    "#define HA_AT_8_(s, i, j, k, l, m, n, o, p) (s).data[(i) * (s).stride[0] + "
+    "(j) * (s).stride[1] + (k) * (s).stride[2] + (l) * (s).stride[3] + (m) * (s).stride[4] + "
+    "(n) * (s).stride[5] + (o) * (s).stride[6] + (p) * (s).stride[7]]\n";
+
+/* C's functions of floating point, by the number of their arguments. In C sqrt(x) is of double whatever x is,
+ * and sqrtf(x) of float; in OpenCL C and C++ sqrt(x) is of x's own type. */
+static const struct {
+    const char *name;
+    int arguments;
+} ha_math[] = {
+    {"acos", 1},  {"acosh", 1}, {"asin", 1},      {"asinh", 1}, {"atan", 1},      {"atanh", 1},
+    {"cbrt", 1},  {"ceil", 1},  {"cos", 1},       {"cosh", 1},  {"erf", 1},       {"erfc", 1},
+    {"exp", 1},   {"exp2", 1},  {"expm1", 1},     {"fabs", 1},  {"floor", 1},     {"lgamma", 1},
+    {"log", 1},   {"log10", 1}, {"log1p", 1},     {"log2", 1},  {"rint", 1},      {"round", 1},
+    {"sin", 1},   {"sinh", 1},  {"sqrt", 1},      {"tan", 1},   {"tanh", 1},      {"tgamma", 1},
+    {"trunc", 1}, {"atan2", 2}, {"copysign", 2},  {"fdim", 2},  {"fmax", 2},      {"fmin", 2},
+    {"fmod", 2},  {"hypot", 2}, {"nextafter", 2}, {"pow", 2},   {"remainder", 2}, {"fma", 3}};
+
+/* For what stands in the kernel's text: functions of harray's own, as the language's names may be macros. */
+HA_IN_ void ha_put_math_of(ha_text *to, const char *used_in, const char *type, const char *suffix) {
+    for (size_t i = 0; i < sizeof ha_math / sizeof *ha_math; i++) {
+        const char *f = ha_math[i].name;
+        const int n = ha_math[i].arguments;
+        if (!strstr(used_in, f)) continue;
+        ha_print(to, "HA_BODY_ %s ha_%s%s_(%s x", type, f, suffix, type);
+        if (n > 1) ha_print(to, ", %s y", type);
+        if (n > 2) ha_print(to, ", %s z", type);
+        ha_print(to, ") { return %s(x%s%s); }\n", f, n > 1 ? ", y" : "", n > 2 ? ", z" : "");
+    }
+}
+
+HA_IN_ void ha_put_math_names(ha_text *to, const char *used_in, const char *suffix) {
+    for (size_t i = 0; i < sizeof ha_math / sizeof *ha_math; i++) {
+        const char *f = ha_math[i].name;
+        if (!strstr(used_in, f)) continue;
+        ha_print(to, "#undef %s%s\n#define %s%s ha_%s%s_\n", f, suffix, f, suffix, f, suffix);
+    }
+}
+
+HA_IN_ void ha_put_math(ha_text *to, ha_language language, const char *used_in) {
+    const int opencl = language == HA_LANGUAGE_OPENCL_C;
+    if (opencl) ha_put_math_of(to, used_in, "float", "f");
+    ha_print(to, "#if HA_HAS_DOUBLES_\n");
+    ha_put_math_of(to, used_in, "double", "");
+    ha_put_math_names(to, used_in, "");
+    ha_print(to, "#endif\n");
+    if (opencl) ha_put_math_names(to, used_in, "f");
+}
+
+/* used_in: the text that comes behind it. */
+HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, int numbers, const char *used_in) {
+    ha_print(to, "%s%s", language == HA_LANGUAGE_CUDA ? ha_words_cuda : ha_words_opencl,
+             ha_words_of_both);
+    for (size_t i = 0; numbers && i < sizeof ha_prelude_numbers / sizeof *ha_prelude_numbers; i++)
+        ha_print(to, "%s", ha_prelude_numbers[i]);
+    ha_put_math(to, language,
+                used_in); /* behind the numbers, whose functions use the language's own */
+}
+
+#endif
