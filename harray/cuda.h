@@ -50,7 +50,9 @@ typedef struct ha_cuda_options {
     size_t slab;         /* bytes that are asked of the driver at once for small blocks (those up to
                             an eighth of it share slabs); default 32 MiB */
     const char *library; /* the driver; default "libcuda.so.1". Copied; up to 200 characters */
-    int copy_threads;    /* that may share a copy between a device and memory that is not pinned: 2
+    const char *nvrtc; /* the compiler for kernels; default libnvrtc.so.13, .12 or .11.2, the first
+                            that there is. Copied; up to 200 characters */
+    int copy_threads;  /* that may share a copy between a device and memory that is not pinned: 2
                             to 64, with the driver's own, so that one fewer is made; 1: none is.
                             Default: half of the processors that the thread which opens the device
                             may use, 8 at most. Made for each device when the first such copy of

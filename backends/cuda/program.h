@@ -1,0 +1,204 @@
+/* Kernels of CUDA devices: compiling their text, and launching them. */
+#ifndef HARRAY_BACKENDS_CUDA_PROGRAM_H
+#define HARRAY_BACKENDS_CUDA_PROGRAM_H
+
+#include "nvrtc.h"
+#include "queue.h"
+
+enum { HA_CUDA_MOST_LANES = 1024, HA_CUDA_MOST_OPTIONS = 16, HA_CUDA_OPTIONS_BYTES = 512 };
+
+/* ---- what the device is ------------------------------------------------------------------------ */
+
+HA_IN_ void ha_cuda_describe_device(void *handle, char *text, size_t bytes) {
+    const ha_cuda_device *device = (const ha_cuda_device *)handle;
+    char name[128] = "";
+    if (ha_cu.DeviceGetName(name, sizeof name, device->handle) != HA_CU_SUCCESS) name[0] = '\0';
+    snprintf(text, bytes, "%s", name);
+}
+
+HA_IN_ void ha_cuda_target(void *handle, char *text, size_t bytes) {
+    const ha_cuda_device *device = (const ha_cuda_device *)handle;
+    snprintf(text, bytes, "sm_%d; NVRTC %d.%d; driver %d", device->architecture, ha_nvrtc.major,
+             ha_nvrtc.minor, ha_cu.version);
+}
+
+HA_IN_ ha_language ha_cuda_language(void *handle) {
+    const ha_cuda_device *device = (const ha_cuda_device *)handle;
+    char text[160];
+    if (!ha_nvrtc_is_loaded(&device->settings)) return HA_LANGUAGE_NONE;
+    if (ha_nvrtc_architecture_for(device->architecture) > 0) return HA_LANGUAGE_CUDA;
+    snprintf(text, sizeof text, "cuda:%d: NVRTC %d.%d compiles for nothing as old as sm_%d",
+             device->number, ha_nvrtc.major, ha_nvrtc.minor, device->architecture);
+    ha_backend_report(0, text);
+    return HA_LANGUAGE_NONE;
+}
+
+/* ---- compiling --------------------------------------------------------------------------------- */
+
+typedef struct ha_cuda_compiler_options {
+    char text[HA_CUDA_OPTIONS_BYTES], architecture[48];
+    const char *option[HA_CUDA_MOST_OPTIONS];
+    int count;
+} ha_cuda_compiler_options;
+
+/* Machine code where the compiler knows the device; else text that the driver translates. */
+HA_IN_ int ha_cuda_is_known(const ha_cuda_device *device) {
+    return ha_nvrtc_architecture_for(device->architecture) == device->architecture;
+}
+
+HA_IN_ ha_status ha_cuda_split_options(const ha_cuda_device *device, const char *text,
+                                       ha_cuda_compiler_options *o) {
+    char *rest, *word;
+    const int known = ha_cuda_is_known(device);
+    if (snprintf(o->text, sizeof o->text, "%s", text) >= (int)sizeof o->text)
+        return HA_ERR_ARGUMENT;
+    snprintf(o->architecture, sizeof o->architecture, "--gpu-architecture=%s_%d",
+             known ? "sm" : "compute", ha_nvrtc_architecture_for(device->architecture));
+    o->count = 0;
+    o->option[o->count++] = o->architecture;
+    for (word = strtok_r(o->text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        if (o->count == HA_CUDA_MOST_OPTIONS) return HA_ERR_ARGUMENT;
+        o->option[o->count++] = word;
+    }
+    return HA_OK;
+}
+
+HA_IN_ ha_status ha_nvrtc_check(ha_nvrtc_result result, const char *what) {
+    char text[200];
+    if (result == HA_NVRTC_SUCCESS) return HA_OK;
+    snprintf(text, sizeof text, "cuda: %s: %s", what, ha_nvrtc.GetErrorString(result));
+    ha_backend_report(result, text);
+    if (result == HA_NVRTC_COMPILATION) return HA_ERR_COMPILE;
+    return result == HA_NVRTC_OUT_OF_MEMORY ? HA_ERR_MEMORY : HA_ERR_BACKEND;
+}
+
+HA_IN_ void ha_nvrtc_read_log(ha_nvrtc_program program, const ha_program_source *source) {
+    size_t bytes = 0;
+    char *whole;
+    if (source->log_bytes == 0) return;
+    source->log[0] = '\0';
+    if (ha_nvrtc.GetProgramLogSize(program, &bytes) != HA_NVRTC_SUCCESS || bytes == 0) return;
+    whole = (char *)HARRAY_MALLOC(bytes + 1);
+    if (whole == NULL) return;
+    whole[bytes] = '\0';
+    if (ha_nvrtc.GetProgramLog(program, whole) == HA_NVRTC_SUCCESS)
+        snprintf(source->log, source->log_bytes, "%s", whole);
+    HARRAY_FREE(whole);
+}
+
+/* What was compiled: machine code, or PTX, which ends with '\0'. */
+HA_IN_ ha_status ha_nvrtc_read_image(ha_nvrtc_program program, int is_code, ha_binary *image) {
+    ha_nvrtc_result result = is_code ? ha_nvrtc.GetCUBINSize(program, &image->bytes)
+                                     : ha_nvrtc.GetPTXSize(program, &image->bytes);
+    if (result != HA_NVRTC_SUCCESS) return ha_nvrtc_check(result, "the size of what was compiled");
+    image->data = HARRAY_MALLOC(image->bytes + 1);
+    if (image->data == NULL) return HA_ERR_MEMORY;
+    ((char *)image->data)[image->bytes] = '\0';
+    result = is_code ? ha_nvrtc.GetCUBIN(program, (char *)image->data)
+                     : ha_nvrtc.GetPTX(program, (char *)image->data);
+    if (result == HA_NVRTC_SUCCESS) return HA_OK;
+    HARRAY_FREE(image->data);
+    image->data = NULL;
+    return ha_nvrtc_check(result, "what was compiled");
+}
+
+HA_IN_ ha_status ha_cuda_compile(const ha_cuda_device *device, const ha_program_source *source,
+                                 ha_binary *image) {
+    ha_cuda_compiler_options options;
+    ha_nvrtc_program program = NULL;
+    ha_status status = ha_cuda_split_options(device, source->options, &options);
+    if (status == HA_OK)
+        status = ha_nvrtc_check(
+            ha_nvrtc.CreateProgram(&program, source->text, "kernel.cu", 0, NULL, NULL),
+            "nvrtcCreateProgram");
+    if (status != HA_OK) return status;
+    status = ha_nvrtc_check(ha_nvrtc.CompileProgram(program, options.count, options.option),
+                            "nvrtcCompileProgram");
+    if (status == HA_OK)
+        status = ha_nvrtc_read_image(program, ha_cuda_is_known(device), image);
+    else
+        ha_nvrtc_read_log(program, source);
+    (void)ha_nvrtc.DestroyProgram(&program);
+    return status;
+}
+
+HA_IN_ ha_status ha_cuda_load_module(ha_cuda_device *device, const void *image, void **program) {
+    ha_cu_module module = NULL;
+    int pushed;
+    ha_status status = ha_cuda_enter(device, &pushed);
+    if (status != HA_OK) return ha_cuda_not_lost(status);
+    status = HA_CUDA_TRY_(device, ModuleLoadData, &module, image);
+    ha_cuda_leave(pushed);
+    *program = module;
+    return ha_cuda_not_lost(status);
+}
+
+HA_IN_ ha_status ha_cuda_build(void *handle, const ha_program_source *source, void **program,
+                               ha_binary *made) {
+    ha_cuda_device *device = (ha_cuda_device *)handle;
+    ha_binary image = {NULL, 0};
+    ha_status status;
+    if (source->text == NULL) return ha_cuda_load_module(device, source->binary, program);
+    status = ha_cuda_compile(device, source, &image);
+    if (status != HA_OK) return status;
+    status = ha_cuda_load_module(device, image.data, program);
+    if (status == HA_OK && made != NULL)
+        *made = image;
+    else
+        HARRAY_FREE(image.data);
+    return status;
+}
+
+HA_IN_ void ha_cuda_discard(void *handle, void *program) {
+    ha_cuda_device *device = (ha_cuda_device *)handle;
+    int pushed;
+    ha_cuda_enter_quietly(device, &pushed);
+    (void)ha_cu.ModuleUnload((ha_cu_module)program);
+    ha_cuda_leave(pushed);
+}
+
+/* Lanes a team: what every device of CUDA has; a kernel that needs too many registers for that says so when
+ * it is launched. */
+HA_IN_ ha_status ha_cuda_find_kernel(void *program, const char *name, ha_kernel_limits *limits,
+                                     void **kernel) {
+    ha_cu_function function = NULL;
+    const ha_cu_result code = ha_cu.ModuleGetFunction(&function, (ha_cu_module)program, name);
+    if (code == HA_CU_NOT_FOUND) return HA_ERR_NOT_FOUND;
+    if (code != HA_CU_SUCCESS) {
+        ha_backend_report(code, ha_cuda_describe(&ha_cu, code).text);
+        return HA_ERR_BACKEND;
+    }
+    *limits = (ha_kernel_limits){HA_CUDA_MOST_LANES, 32, 48 << 10};
+    *kernel = function;
+    return HA_OK;
+}
+
+/* ---- launching --------------------------------------------------------------------------------- */
+
+/* An array is two parameters: where it begins, and 0 bytes behind that. */
+HA_IN_ ha_status ha_cuda_launch_kernel(void *handle, const ha_launch *launch) {
+    ha_cuda_queue *queue = (ha_cuda_queue *)handle;
+    const int64_t none = 0;
+    void **parameter = (void **)HARRAY_MALLOC(2 * launch->arguments * sizeof *parameter);
+    size_t n = 0;
+    int pushed;
+    ha_status status = parameter != NULL ? ha_cuda_begin(queue, &pushed) : HA_ERR_MEMORY;
+    for (size_t i = 0; i < launch->arguments && status == HA_OK; i++) {
+        const ha_kernel_argument *a = &launch->argument[i];
+        const void *value = a->bytes > 0 ? a->value : &a->value;
+        parameter[n++] = (void *)(uintptr_t)value;
+        if (a->bytes == 0) parameter[n++] = (void *)(uintptr_t)&none;
+    }
+    if (status == HA_OK) {
+        status = HA_CUDA_TRY_(queue->device, LaunchKernel, (ha_cu_function)launch->kernel,
+                              (unsigned)launch->teams[0], (unsigned)launch->teams[1],
+                              (unsigned)launch->teams[2], (unsigned)launch->lanes[0],
+                              (unsigned)launch->lanes[1], (unsigned)launch->lanes[2], 0,
+                              queue->stream, parameter, NULL);
+        ha_cuda_end(queue, pushed);
+    }
+    HARRAY_FREE(parameter);
+    return status;
+}
+
+#endif
