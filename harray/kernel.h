@@ -31,6 +31,7 @@
  *     out     T                                            T *name           written, and not read
  *     in      array_T_D     is given an array_T_D          cspan_T_D name    read
  *     inout, out  array_T_D                                span_T_D name     written
+ *     (uses, tag)           nothing                        what HA_DEVICE_… of this tag has declared
  *
  * Of `out` the old values are not moved when the lanes are exactly the elements (of a view: the indices);
  * otherwise the elements that no lane writes keep theirs. An array may be given twice, for `in` and for one
@@ -55,6 +56,21 @@
 /* In a body: how many elements an argument has. */
 #define HA_SIZE(name) name##_size_
 
+/* What stands in front of kernels that name it by (uses, tag), on devices too: functions, which are HA_FN, and
+ * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
+ * constants, HA_DEVICE_TABLE(weights, double, weight, {0.5, 0.25, 0.25}). A tag has no macro's name. */
+#define HA_DEVICE_CODE(tag, ...)                                                                   \
+    __VA_ARGS__ HA_UNUSED static const char ha_uses_##tag[] = #__VA_ARGS__;                        \
+    struct ha_semicolon_
+#define HA_DEVICE_CONST(tag, macro)                                                                \
+    HA_UNUSED static const char ha_uses_##tag[] = "\n#define " #macro " " HA_STRING_(macro) "\n";  \
+    struct ha_semicolon_
+#define HA_DEVICE_TABLE(tag, T, name, ...)                                                         \
+    HA_UNUSED static const T name[] = __VA_ARGS__;                                                 \
+    HA_UNUSED static const char ha_uses_##tag[] = "HA_TABLE_ " #T " " #name "[] = " #__VA_ARGS__   \
+                                                  ";";                                             \
+    struct ha_semicolon_
+
 #define HA_KERNEL(name, parameters, indices, ...)                                                  \
     HA_KERNEL_TEXT_(name, parameters, HA_KERNEL_INDICES_(indices), #indices, #__VA_ARGS__,         \
                     __VA_ARGS__)
@@ -62,6 +78,7 @@
 /* ---- what it is made of ------------------------------------------------------------------------ */
 
 typedef enum ha_kernel_mode_ {
+    HA_KERNEL_USES_,
     HA_KERNEL_VALUE_,
     HA_KERNEL_IN_,
     HA_KERNEL_INOUT_,
@@ -72,7 +89,7 @@ typedef struct ha_kernel_parameter_ {
     ha_kernel_mode_ mode;
     int rank;         /* of an array_T_D; 0 of a harray_T */
     size_t bytes;     /* of the value, or of one element */
-    const char *type; /* as it stands in the kernel */
+    const char *type; /* as it stands in the kernel; of what it uses the text */
     const char *name;
 } ha_kernel_parameter_;
 
@@ -131,18 +148,21 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 
 /* What each mode adds; all but the last two begin with their comma. C is the macro's second argument. */
 #define HA_MODE_GIVEN_(C, mode, ...) HA_MODE_GIVEN_##mode##_(__VA_ARGS__)
+#define HA_MODE_GIVEN_uses_(tag)
 #define HA_MODE_GIVEN_value_(T, n) , T n
 #define HA_MODE_GIVEN_in_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_inout_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_out_(T, n) , ha_given_##T n
 
 #define HA_MODE_SEEN_(C, mode, ...) HA_MODE_SEEN_##mode##_(__VA_ARGS__)
+#define HA_MODE_SEEN_uses_(tag)
 #define HA_MODE_SEEN_value_(T, n) , const T n
 #define HA_MODE_SEEN_in_(T, n) , const ha_in_##T n, HA_UNUSED const int64_t n##_size_
 #define HA_MODE_SEEN_inout_(T, n) , const ha_out_##T n, HA_UNUSED const int64_t n##_size_
 #define HA_MODE_SEEN_out_(T, n) , const ha_out_##T n, HA_UNUSED const int64_t n##_size_
 
 #define HA_MODE_LOOPED_(C, mode, ...) HA_MODE_LOOPED_##mode##_(C, __VA_ARGS__)
+#define HA_MODE_LOOPED_uses_(C, tag)
 #define HA_MODE_LOOPED_value_(C, T, n) , const T n
 #define HA_MODE_LOOPED_in_(C, T, n)                                                                \
     , ha_element_##T const *C n##_first_, const ha_kernel_slot_ *const n##_slot_
@@ -151,6 +171,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_LOOPED_out_(C, T, n) HA_MODE_LOOPED_inout_(C, T, n)
 
 #define HA_MODE_VARIABLE_(C, mode, ...) HA_MODE_VARIABLE_##mode##_(C, __VA_ARGS__)
+#define HA_MODE_VARIABLE_uses_(C, tag)
 #define HA_MODE_VARIABLE_value_(C, T, n)
 #define HA_MODE_VARIABLE_in_(C, T, n)                                                              \
     const ha_in_##T n = ha_in_##T##_(n##_first_, n##_slot_->span, C);                              \
@@ -161,22 +182,35 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_VARIABLE_out_(C, T, n) HA_MODE_VARIABLE_inout_(C, T, n)
 
 #define HA_MODE_NAMED_(C, mode, ...) HA_MODE_NAMED_##mode##_(__VA_ARGS__)
+#define HA_MODE_NAMED_uses_(tag)
 #define HA_MODE_NAMED_value_(T, n) , n
 #define HA_MODE_NAMED_in_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_inout_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_out_(T, n) , n, n##_size_
 
 #define HA_MODE_PASSED_(C, mode, ...) HA_MODE_PASSED_##mode##_(__VA_ARGS__)
+#define HA_MODE_PASSED_uses_(tag)
 #define HA_MODE_PASSED_value_(T, n) , *HA_CAST_(const T *, n##_slot_->pointer)
 #define HA_MODE_PASSED_in_(T, n) , HA_CAST_(ha_element_##T const *, n##_slot_->pointer), n##_slot_
 #define HA_MODE_PASSED_inout_(T, n) , HA_CAST_(ha_element_##T *, n##_slot_->pointer), n##_slot_
 #define HA_MODE_PASSED_out_(T, n) HA_MODE_PASSED_inout_(T, n)
 
-#define HA_MODE_ADDRESS_(C, mode, T, n) , &n
+#define HA_MODE_ADDRESS_(C, mode, ...) HA_MODE_ADDRESS_##mode##_(__VA_ARGS__)
+#define HA_MODE_ADDRESS_uses_(tag) , HA_NULL_
+#define HA_MODE_ADDRESS_value_(T, n) , &n
+#define HA_MODE_ADDRESS_in_(T, n) , &n
+#define HA_MODE_ADDRESS_inout_(T, n) , &n
+#define HA_MODE_ADDRESS_out_(T, n) , &n
 
-#define HA_MODE_SLOT_(C, mode, T, n) const ha_kernel_slot_ *const n##_slot_ = ha_slot_++;
+#define HA_MODE_SLOT_(C, mode, ...) HA_MODE_SLOT_##mode##_(__VA_ARGS__)
+#define HA_MODE_SLOT_uses_(tag) ha_slot_++;
+#define HA_MODE_SLOT_value_(T, n) const ha_kernel_slot_ *const n##_slot_ = ha_slot_++;
+#define HA_MODE_SLOT_in_(T, n) HA_MODE_SLOT_value_(T, n)
+#define HA_MODE_SLOT_inout_(T, n) HA_MODE_SLOT_value_(T, n)
+#define HA_MODE_SLOT_out_(T, n) HA_MODE_SLOT_value_(T, n)
 
 #define HA_MODE_ROW_(C, mode, ...) HA_MODE_ROW_##mode##_(__VA_ARGS__)
+#define HA_MODE_ROW_uses_(tag) {HA_KERNEL_USES_, 0, 0, ha_uses_##tag, #tag},
 #define HA_MODE_ROW_value_(T, n) {HA_KERNEL_VALUE_, 0, sizeof(T), #T, #n},
 #define HA_MODE_ROW_in_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_IN_, T, n)
 #define HA_MODE_ROW_inout_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_INOUT_, T, n)

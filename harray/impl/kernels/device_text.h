@@ -135,6 +135,7 @@ HA_IN_ void ha_put_body(ha_kernel_writer *w) {
     }
     for (int i = 0; i < k->parameters; i++) {
         const ha_kernel_parameter_ *p = &k->parameter[i];
+        if (p->mode == HA_KERNEL_USES_) continue;
         ha_print(&w->to, ", ");
         if (p->mode == HA_KERNEL_VALUE_) {
             ha_print(&w->to, "const %s %s", p->type, p->name);
@@ -160,6 +161,7 @@ HA_IN_ void ha_put_body(ha_kernel_writer *w) {
 
 HA_IN_ void ha_put_entry_parameter(ha_kernel_writer *w, const ha_kernel_parameter_ *p) {
     static const char *const number[] = {"extent", "stride", "origin"};
+    if (p->mode == HA_KERNEL_USES_) return;
     if (p->mode == HA_KERNEL_VALUE_) {
         ha_print(&w->to, ", const %s %s", p->type, p->name);
         return;
@@ -175,7 +177,7 @@ HA_IN_ void ha_put_entry_parameter(ha_kernel_writer *w, const ha_kernel_paramete
 /* The argument as the body sees it. */
 HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, const ha_kernel_parameter_ *p) {
     const char *n = p->name;
-    if (p->mode == HA_KERNEL_VALUE_) return;
+    if (p->mode == HA_KERNEL_VALUE_ || p->mode == HA_KERNEL_USES_) return;
     ha_print(&w->to, "    ");
     if (p->rank) {
         ha_put_span_name(w, p);
@@ -219,6 +221,7 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
     ha_print(&w->to, ") ha_body_%s(", k->name);
     for (int d = 0; d < k->rank; d++) ha_print(&w->to, "%sha_lane%d_", d ? ", " : "", d);
     for (int i = 0; i < k->parameters; i++) {
+        if (k->parameter[i].mode == HA_KERNEL_USES_) continue;
         ha_print(&w->to, ", %s", k->parameter[i].name);
         if (k->parameter[i].mode != HA_KERNEL_VALUE_)
             ha_print(&w->to, ", %s_size_", k->parameter[i].name);
@@ -226,20 +229,19 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
     ha_print(&w->to, ");\n}\n");
 }
 
-/* Does the kernel use numbers that C lacks? */
-HA_IN_ int ha_needs_numbers(const ha_kernel *k) {
-    static const char *const words[] = {"half", "bfloat16", "c64", "c128"};
-    for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
-        if (strstr(k->text, words[n])) return 1;
-        for (int i = 0; i < k->parameters; i++)
-            if (strstr(k->parameter[i].type, words[n])) return 1;
+/* Helper code, constants and tables, in the order of the parameters. */
+HA_IN_ void ha_put_uses(ha_kernel_writer *w) {
+    for (int i = 0; i < w->kernel->parameters; i++) {
+        if (w->kernel->parameter[i].mode != HA_KERNEL_USES_) continue;
+        ha_put_code_of_user(w, w->kernel->parameter[i].type);
+        ha_print(&w->to, "\n");
     }
-    return 0;
 }
 
 HA_IN_ void ha_put_kernel(ha_kernel_writer *w) {
-    ha_put_prelude(&w->to, w->language, ha_needs_numbers(w->kernel), w->kernel->text);
+    ha_put_prelude(&w->to, w->language, w->kernel);
     ha_put_spans(w);
+    ha_put_uses(w);
     ha_put_body(w);
     ha_put_entry(w);
 }

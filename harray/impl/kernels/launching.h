@@ -28,7 +28,7 @@ typedef struct ha_launching {
     size_t requests;
 } ha_launching;
 
-HA_IN_ int ha_is_value(const ha_kernel_parameter_ *p) { return p->mode == HA_KERNEL_VALUE_; }
+HA_IN_ int ha_is_array(const ha_kernel_parameter_ *p) { return p->mode >= HA_KERNEL_IN_; }
 
 /* ---- the lanes --------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
     const ha_kernel *k = l->kernel;
     int of = -1;
     for (int i = 0; i < k->parameters; i++) {
-        if (ha_is_value(&k->parameter[i])) continue;
+        if (!ha_is_array(&k->parameter[i])) continue;
         if (of < 0) of = i;
         if (l->argument[i].size != l->argument[of].size)
             return ha_fail(HA_ERR_ARGUMENT, k->name,
@@ -103,7 +103,7 @@ HA_IN_ ha_status ha_launch_take(ha_launching *l, int i) {
 
 HA_IN_ ha_status ha_launch_take_all(ha_launching *l) {
     for (int i = 0; i < l->kernel->parameters; i++) {
-        if (ha_is_value(&l->kernel->parameter[i])) continue;
+        if (!ha_is_array(&l->kernel->parameter[i])) continue;
         const ha_status s = ha_launch_take(l, i);
         if (s) return s;
     }
@@ -125,7 +125,7 @@ HA_IN_ unsigned ha_launch_how(const ha_launching *l, int i) {
 HA_IN_ void ha_launch_request(ha_launching *l) {
     for (int i = 0; i < l->kernel->parameters; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
-        if (ha_is_value(&l->kernel->parameter[i])) continue;
+        if (!ha_is_array(&l->kernel->parameter[i])) continue;
         a->access.array = NULL;
         l->request[l->requests++] = (ha_request){.access = &a->access,
                                                  .array = a->view.array,
@@ -156,7 +156,7 @@ HA_IN_ ha_status ha_launch_open(ha_launching *l) {
     const ha_status s = ha_open_many_(l->request, l->requests, l->kernel->site);
     for (int i = 0; i < l->kernel->parameters && !s; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
-        if (ha_is_value(&l->kernel->parameter[i])) continue;
+        if (!ha_is_array(&l->kernel->parameter[i])) continue;
         a->span.data = l->kernel->parameter[i].rank ? ha_span_data(&a->access, &a->view)
                                                     : a->access.data;
     }

@@ -29,8 +29,8 @@ HA_IN_ void ha_give_number(ha_device_launch *d, const void *number, size_t bytes
 HA_IN_ void ha_give_argument(ha_device_launch *d, const ha_launching *l, int i) {
     const ha_kernel_parameter_ *p = &l->kernel->parameter[i];
     const ha_kernel_argument_ *a = &l->argument[i];
-    if (ha_is_value(p)) {
-        ha_give_number(d, l->given[i], p->bytes);
+    if (!ha_is_array(p)) {
+        if (p->bytes) ha_give_number(d, l->given[i], p->bytes);
         return;
     }
     ha_give_number(d, a->access.data, 0);

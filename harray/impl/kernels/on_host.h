@@ -24,7 +24,7 @@ HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
         const ha_kernel_parameter_ *p = &call->kernel->parameter[i];
         char *place = call->behind + call->argument[i].place;
         slot[i] = (ha_kernel_slot_){.size = call->argument[i].size};
-        if (ha_is_value(p))
+        if (!ha_is_array(p))
             slot[i].pointer = place;
         else if (!p->rank)
             slot[i].pointer = ha_here_(q, call->argument[i].data);
@@ -39,9 +39,9 @@ HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
 }
 
 HA_IN_ size_t ha_kernel_room(const ha_kernel_parameter_ *p) {
-    const size_t bytes = ha_is_value(p) ? p->bytes
-                                        : offsetof(ha_kernel_span, numbers) +
-                                              3 * (size_t)p->rank * sizeof(int64_t);
+    const size_t bytes = !ha_is_array(p) ? p->bytes
+                                         : offsetof(ha_kernel_span, numbers) +
+                                               3 * (size_t)p->rank * sizeof(int64_t);
     return (bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
 }
 
@@ -59,10 +59,10 @@ HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
     for (int i = 0; i < k->parameters; i++) {
         const ha_kernel_parameter_ *p = &k->parameter[i];
         const ha_kernel_argument_ *a = &l->argument[i];
-        call->argument[i].data = ha_is_value(p) ? NULL : a->span.data;
-        call->argument[i].size = ha_is_value(p) ? 0 : a->size;
+        call->argument[i].data = ha_is_array(p) ? a->span.data : NULL;
+        call->argument[i].size = ha_is_array(p) ? a->size : 0;
         call->argument[i].place = at;
-        if (ha_is_value(p)) memcpy(call->behind + at, l->given[i], p->bytes);
+        if (!ha_is_array(p) && p->bytes) memcpy(call->behind + at, l->given[i], p->bytes);
         if (p->rank) memcpy(call->behind + at, &a->span, ha_kernel_room(p));
         at += ha_kernel_room(p);
     }
@@ -75,10 +75,10 @@ HA_IN_ void ha_launch_here(ha_launching *l) {
     ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
     for (int i = 0; i < l->kernel->parameters; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
-        const int is_value = ha_is_value(&l->kernel->parameter[i]);
-        slot[i].pointer = is_value ? HA_ADDRESS_(HA_NUMBER_(l->given[i])) : a->span.data;
-        slot[i].span = is_value ? NULL : &a->span;
-        slot[i].size = is_value ? 0 : a->size;
+        const int is_array = ha_is_array(&l->kernel->parameter[i]);
+        slot[i].pointer = is_array ? a->span.data : HA_ADDRESS_(HA_NUMBER_(l->given[i]));
+        slot[i].span = is_array ? &a->span : NULL;
+        slot[i].size = is_array ? a->size : 0;
     }
     l->kernel->loops(&l->box, ha_launch_is_apart(l), slot);
 }

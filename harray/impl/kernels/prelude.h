@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_KERNELS_PRELUDE_H
 
 #include "../control/all.h"
+#include "../../kernel.h"
 #include "prelude_numbers.h"
 
 /* Contracting a * b + c is off, as on the host: the same bits everywhere. */
@@ -17,6 +18,7 @@ static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
                                       "#define HA_GLOBAL_ __global\n"
                                       "#define HA_RESTRICT_ restrict\n"
                                       "#define HA_BODY_ static inline __attribute__((unused))\n"
+                                      "#define HA_TABLE_ __constant\n"
                                       "#define HA_ENTRY_ __kernel void\n"
                                       "#define HA_ITEM_(d) ((int64_t)get_global_id(d))\n"
                                       "typedef char int8_t;\n"
@@ -33,6 +35,7 @@ static const char ha_words_cuda[] =
     "#define HA_GLOBAL_\n"
     "#define HA_RESTRICT_ __restrict__\n"
     "#define HA_BODY_ static __device__ __forceinline__ __attribute__((unused))\n"
+    "#define HA_TABLE_ static __constant__ const\n"
     "#define HA_ENTRY_ extern \"C\" __global__ void\n"
     "#define HA_ITEM_0_ ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)\n"
     "#define HA_ITEM_1_ ((int64_t)blockIdx.y * blockDim.y + threadIdx.y)\n"
@@ -48,6 +51,7 @@ static const char ha_words_cuda[] =
     "typedef unsigned long long uint64_t;\n";
 
 static const char ha_words_of_both[] =
+    "#define HA_FN HA_BODY_\n"
     "#define HA_SIZE(name) name##_size_\n"
     "#define HA_AT_1_(s, i) (s).data[(i) * (s).stride[0]]\n"
     "#define HA_AT_2_(s, i, j) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1]]\n"
@@ -80,12 +84,28 @@ static const struct {
     {"trunc", 1}, {"atan2", 2}, {"copysign", 2},  {"fdim", 2},  {"fmax", 2},      {"fmin", 2},
     {"fmod", 2},  {"hypot", 2}, {"nextafter", 2}, {"pow", 2},   {"remainder", 2}, {"fma", 3}};
 
+/* Does a word stand in what the kernel is made of, in its types or in another word? */
+HA_IN_ int ha_kernel_mentions(const ha_kernel *k, const char *word) {
+    if (strstr(k->text, word)) return 1;
+    for (int i = 0; i < k->parameters; i++)
+        if (strstr(k->parameter[i].type, word)) return 1;
+    return 0;
+}
+
+/* Does the kernel use numbers that C lacks? */
+HA_IN_ int ha_kernel_needs_numbers(const ha_kernel *k) {
+    static const char *const words[] = {"half", "bfloat16", "c64", "c128"};
+    for (size_t n = 0; n < sizeof words / sizeof *words; n++)
+        if (ha_kernel_mentions(k, words[n])) return 1;
+    return 0;
+}
+
 /* For what stands in the kernel's text: functions of harray's own, as the language's names may be macros. */
-HA_IN_ void ha_put_math_of(ha_text *to, const char *used_in, const char *type, const char *suffix) {
+HA_IN_ void ha_put_math_of(ha_text *to, const ha_kernel *k, const char *type, const char *suffix) {
     for (size_t i = 0; i < sizeof ha_math / sizeof *ha_math; i++) {
         const char *f = ha_math[i].name;
         const int n = ha_math[i].arguments;
-        if (!strstr(used_in, f)) continue;
+        if (!ha_kernel_mentions(k, f)) continue;
         ha_print(to, "HA_BODY_ %s ha_%s%s_(%s x", type, f, suffix, type);
         if (n > 1) ha_print(to, ", %s y", type);
         if (n > 2) ha_print(to, ", %s z", type);
@@ -93,32 +113,31 @@ HA_IN_ void ha_put_math_of(ha_text *to, const char *used_in, const char *type, c
     }
 }
 
-HA_IN_ void ha_put_math_names(ha_text *to, const char *used_in, const char *suffix) {
+HA_IN_ void ha_put_math_names(ha_text *to, const ha_kernel *k, const char *suffix) {
     for (size_t i = 0; i < sizeof ha_math / sizeof *ha_math; i++) {
         const char *f = ha_math[i].name;
-        if (!strstr(used_in, f)) continue;
+        if (!ha_kernel_mentions(k, f)) continue;
         ha_print(to, "#undef %s%s\n#define %s%s ha_%s%s_\n", f, suffix, f, suffix, f, suffix);
     }
 }
 
-HA_IN_ void ha_put_math(ha_text *to, ha_language language, const char *used_in) {
+HA_IN_ void ha_put_math(ha_text *to, ha_language language, const ha_kernel *k) {
     const int opencl = language == HA_LANGUAGE_OPENCL_C;
-    if (opencl) ha_put_math_of(to, used_in, "float", "f");
+    if (opencl) ha_put_math_of(to, k, "float", "f");
     ha_print(to, "#if HA_HAS_DOUBLES_\n");
-    ha_put_math_of(to, used_in, "double", "");
-    ha_put_math_names(to, used_in, "");
+    ha_put_math_of(to, k, "double", "");
+    ha_put_math_names(to, k, "");
     ha_print(to, "#endif\n");
-    if (opencl) ha_put_math_names(to, used_in, "f");
+    if (opencl) ha_put_math_names(to, k, "f");
 }
 
-/* used_in: the text that comes behind it. */
-HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, int numbers, const char *used_in) {
+HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, const ha_kernel *k) {
+    const size_t lines = sizeof ha_prelude_numbers / sizeof *ha_prelude_numbers;
     ha_print(to, "%s%s", language == HA_LANGUAGE_CUDA ? ha_words_cuda : ha_words_opencl,
              ha_words_of_both);
-    for (size_t i = 0; numbers && i < sizeof ha_prelude_numbers / sizeof *ha_prelude_numbers; i++)
+    for (size_t i = 0; ha_kernel_needs_numbers(k) && i < lines; i++)
         ha_print(to, "%s", ha_prelude_numbers[i]);
-    ha_put_math(to, language,
-                used_in); /* behind the numbers, whose functions use the language's own */
+    ha_put_math(to, language, k); /* behind the numbers, whose functions use the language's own */
 }
 
 #endif
