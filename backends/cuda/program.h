@@ -7,6 +7,11 @@
 
 enum { HA_CUDA_MOST_LANES = 1024, HA_CUDA_MOST_OPTIONS = 16, HA_CUDA_OPTIONS_BYTES = 512 };
 
+typedef struct ha_cuda_program {
+    ha_cuda_device *device;
+    ha_cu_module module;
+} ha_cuda_program;
+
 /* ---- what the device is ------------------------------------------------------------------------ */
 
 HA_IN_ void ha_cuda_describe_device(void *handle, char *text, size_t bytes) {
@@ -122,14 +127,19 @@ HA_IN_ ha_status ha_cuda_compile(const ha_cuda_device *device, const ha_program_
     return status;
 }
 
-HA_IN_ ha_status ha_cuda_load_module(ha_cuda_device *device, const void *image, void **program) {
-    ha_cu_module module = NULL;
+HA_IN_ ha_status ha_cuda_load_module(ha_cuda_device *device, const void *image, void **made) {
+    ha_cuda_program *program = (ha_cuda_program *)HARRAY_MALLOC(sizeof *program);
     int pushed;
-    ha_status status = ha_cuda_enter(device, &pushed);
-    if (status != HA_OK) return ha_cuda_not_lost(status);
-    status = HA_CUDA_TRY_(device, ModuleLoadData, &module, image);
-    ha_cuda_leave(pushed);
-    *program = module;
+    ha_status status = program != NULL ? ha_cuda_enter(device, &pushed) : HA_ERR_MEMORY;
+    if (status == HA_OK) {
+        *program = (ha_cuda_program){device, NULL};
+        status = HA_CUDA_TRY_(device, ModuleLoadData, &program->module, image);
+        ha_cuda_leave(pushed);
+    }
+    if (status == HA_OK)
+        *made = program;
+    else
+        HARRAY_FREE(program);
     return ha_cuda_not_lost(status);
 }
 
@@ -149,28 +159,32 @@ HA_IN_ ha_status ha_cuda_build(void *handle, const ha_program_source *source, vo
     return status;
 }
 
-HA_IN_ void ha_cuda_discard(void *handle, void *program) {
-    ha_cuda_device *device = (ha_cuda_device *)handle;
+HA_IN_ void ha_cuda_discard(void *handle, void *made) {
+    ha_cuda_program *program = (ha_cuda_program *)made;
     int pushed;
-    ha_cuda_enter_quietly(device, &pushed);
-    (void)ha_cu.ModuleUnload((ha_cu_module)program);
+    (void)handle;
+    ha_cuda_enter_quietly(program->device, &pushed);
+    (void)ha_cu.ModuleUnload(program->module);
     ha_cuda_leave(pushed);
+    HARRAY_FREE(program);
 }
 
-/* Lanes a team: what every device of CUDA has; a kernel that needs too many registers for that says so when
- * it is launched. */
-HA_IN_ ha_status ha_cuda_find_kernel(void *program, const char *name, ha_kernel_limits *limits,
+/* Lanes a team: what every device of CUDA has; a kernel that needs too many registers for that says so
+ * when it is launched. */
+HA_IN_ ha_status ha_cuda_find_kernel(void *made, const char *name, ha_kernel_limits *limits,
                                      void **kernel) {
+    const ha_cuda_program *program = (const ha_cuda_program *)made;
     ha_cu_function function = NULL;
-    const ha_cu_result code = ha_cu.ModuleGetFunction(&function, (ha_cu_module)program, name);
+    ha_cu_result code;
+    int pushed;
+    ha_status status = ha_cuda_enter(program->device, &pushed);
+    if (status != HA_OK) return ha_cuda_not_lost(status);
+    code = ha_cu.ModuleGetFunction(&function, program->module, name);
+    ha_cuda_leave(pushed);
     if (code == HA_CU_NOT_FOUND) return HA_ERR_NOT_FOUND;
-    if (code != HA_CU_SUCCESS) {
-        ha_backend_report(code, ha_cuda_describe(&ha_cu, code).text);
-        return HA_ERR_BACKEND;
-    }
     *limits = (ha_kernel_limits){HA_CUDA_MOST_LANES, 32, 48 << 10};
     *kernel = function;
-    return HA_OK;
+    return ha_cuda_not_lost(ha_cuda_check(program->device, code, ha_cuda_names.ModuleGetFunction));
 }
 
 /* ---- launching --------------------------------------------------------------------------------- */

@@ -1,0 +1,81 @@
+/* Kernels on the fake CUDA driver: what is launched is what was compiled for a GPU, with its arguments as they
+ * are packed for it; what runs is the body compiled here.
+ *
+ *     KNOWN_KERNEL(axpy)                     behind HA_KERNEL(axpy, …)
+ *     know_kernel(&axpy_known);              before the first launch, after each reset of the driver */
+#ifndef HARRAY_TESTS_SUPPORT_FAKE_KERNELS_H
+#define HARRAY_TESTS_SUPPORT_FAKE_KERNELS_H
+
+#include "cuda_launch.h"
+
+typedef struct known_kernel {
+    const ha_kernel *kernel;
+    fake_cuda_body run;
+} known_kernel;
+
+#define KNOWN_KERNEL(name)                                                                         \
+    static void name##_run(void **given, const fake_cuda_launch *launch) {                         \
+        run_known_kernel(&name##_kernel, given, launch);                                           \
+    }                                                                                              \
+    static const known_kernel name##_known = {&name##_kernel, name##_run};
+
+static int64_t given_number(void ***given) {
+    int64_t number;
+    memcpy(&number, *(*given)++, sizeof number);
+    return number;
+}
+
+/* The order is that of the entry's parameters in the kernel's text. */
+static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_launch *launch) {
+    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
+    ha_kernel_span span[HA_MOST_PARAMETERS_];
+    ha_region box = ha_box1(0, 1);
+    int apart = 1;
+    for (int d = 0; d < k->rank; d++) {
+        box.first[d] = given_number(&given);
+        box.last[d] = given_number(&given);
+    }
+    for (int i = 0; i < k->parameters; i++) {
+        const ha_kernel_parameter_ *p = &k->parameter[i];
+        char *first;
+        slot[i] = (ha_kernel_slot_){.span = &span[i]};
+        if (!ha_is_array(p)) {
+            if (p->bytes) slot[i].pointer = *given++;
+            continue;
+        }
+        memcpy(&first, *given++, sizeof first);
+        first += given_number(&given);
+        slot[i].size = given_number(&given);
+        for (int n = 0; n < 3 * p->rank; n++) span[i].numbers[n] = given_number(&given);
+        first = HA_HERE(&launch->own, char, first);
+        for (int d = 0; d < p->rank; d++)
+            first -= span[i].numbers[2 * p->rank + d] * span[i].numbers[p->rank + d] *
+                     (int64_t)p->bytes;
+        if (p->rank) apart = 0;
+        slot[i].pointer = first;
+    }
+    k->loops(&box, apart && k->parameters == 1, slot);
+}
+
+/* The bytes of the entry's parameters. */
+static size_t known_sizes(const ha_kernel *k, size_t *sizes) {
+    size_t n = 0;
+    for (int d = 0; d < 2 * k->rank; d++) sizes[n++] = sizeof(int64_t);
+    for (int i = 0; i < k->parameters; i++) {
+        const ha_kernel_parameter_ *p = &k->parameter[i];
+        const size_t numbers = ha_is_array(p) ? 3 + 3 * (size_t)p->rank : 0;
+        if (!ha_is_array(p) && p->bytes) sizes[n++] = p->bytes;
+        for (size_t j = 0; j < numbers; j++) sizes[n++] = sizeof(int64_t);
+    }
+    return n;
+}
+
+static HA_UNUSED void know_kernel(const known_kernel *known) {
+    size_t sizes[HA_MOST_ARGUMENTS + HA_MOST_PARAMETERS_];
+    char entry[100];
+    if (!cuda_fake()) return;
+    snprintf(entry, sizeof entry, "ha_entry_%s", known->kernel->name);
+    cuda_fake()->register_kernel(entry, known->run, known_sizes(known->kernel, sizes), sizes);
+}
+
+#endif
