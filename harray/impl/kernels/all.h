@@ -2,6 +2,9 @@
  *
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
  *     device_text.h  a kernel as text
+ *     settings.h     what the environment says
+ *     sha256.h       digests
+ *     cache.h        compiled kernels on disk
  *     programs.h     what has been compiled for a device
  *     launching.h    what is given, and opening it
  *     on_host.h      lanes as loops

@@ -2,6 +2,7 @@
 #ifndef HARRAY_IMPL_KERNELS_PROGRAMS_H
 #define HARRAY_IMPL_KERNELS_PROGRAMS_H
 
+#include "cache.h"
 #include "device_text.h"
 
 typedef struct ha_compiled {
@@ -110,18 +111,50 @@ HA_IN_ ha_status ha_compile_fail(const ha_kernel *k, const ha_context *c, ha_sta
                    length < 250 ? length : 250, line);
 }
 
+/* Of all that a binary is made from. */
+HA_IN_ ha_digest ha_program_key(const ha_context *c, const ha_program_source *source) {
+    ha_sha256 h = ha_sha256_begin();
+    char target[1024];
+    c->backend->target(c->device, target, sizeof target);
+    ha_sha256_field(&h, HARRAY_VERSION, strlen(HARRAY_VERSION));
+    ha_sha256_field(&h, source->text, strlen(source->text));
+    ha_sha256_field(&h, source->options, strlen(source->options));
+    ha_sha256_field(&h, target, strlen(target));
+    return ha_sha256_end(&h);
+}
+
+/* From the cache; where that has none that the device takes, from its text. */
+HA_IN_ ha_status ha_program_make(const ha_context *c, const ha_program_source *source,
+                                 void **program) {
+    const ha_backend *b = c->backend;
+    const ha_digest key = ha_program_key(c, source);
+    ha_binary binary = {NULL, 0};
+    if (ha_cache_read(&key, &binary)) {
+        ha_program_source again = {
+            .binary = binary.data, .binary_bytes = binary.bytes, .options = source->options};
+        const ha_status s = b->build(c->device, &again, program, NULL);
+        HARRAY_FREE(binary.data);
+        if (!s) return s;
+        ha_forget_note();
+    }
+    binary = (ha_binary){NULL, 0};
+    const ha_status s = b->build(c->device, source, program, &binary);
+    if (!s && binary.bytes) ha_cache_write(&key, &binary);
+    HARRAY_FREE(binary.data);
+    return s;
+}
+
 HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const char *text,
                                  ha_compiled *made, char *log) {
     const ha_backend *b = c->backend;
-    const ha_language language = ha_language_of(c);
     const ha_program_source source = {.text = text,
-                                      .options = ha_compiler_options(language),
+                                      .options = ha_compiler_options(ha_language_of(c)),
                                       .log = log,
                                       .log_bytes = HA_LOG_BYTES};
     char entry[300];
     if (snprintf(entry, sizeof entry, "ha_entry_%s", k->name) >= (int)sizeof entry)
         return ha_fail(HA_ERR_ARGUMENT, "HA_KERNEL", "%s: the name is too long", k->site);
-    ha_status s = b->build(c->device, &source, &made->program, NULL);
+    ha_status s = ha_program_make(c, &source, &made->program);
     if (s) return ha_compile_fail(k, c, s, log);
     s = b->kernel(made->program, entry, &made->limits, &made->entry);
     if (!s) return s;
