@@ -56,6 +56,14 @@
 /* In a body: how many elements an argument has. */
 #define HA_SIZE(name) name##_size_
 
+/* Writes where a kernel runs when it is launched at a context, and why there, as snprintf does: "cuda:0:
+ * compiled for it: NVIDIA H100", "cuda:0: on the host: libnvrtc.so.13, …: not found". With
+ * HARRAY_KERNELS=strict in the environment launches that would not run on the device are refused, by
+ * HA_ERR_UNSUPPORTED. 0: HA_ERR_ARGUMENT when there is no kernel, HA_ERR_MEMORY. */
+typedef struct ha_kernel ha_kernel;
+HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char *text,
+                              size_t bytes);
+
 /* What stands in front of kernels that name it by (uses, tag), on devices too: functions, which are HA_FN, and
  * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
  * constants, HA_DEVICE_TABLE(weights, double, weight, {0.5, 0.25, 0.25}). A tag has no macro's name. */
@@ -104,13 +112,13 @@ typedef struct ha_kernel_slot_ {
  * strides of all views are 1. */
 typedef void (*ha_kernel_loops_)(const ha_region *box, int apart, const ha_kernel_slot_ *slot);
 
-typedef struct ha_kernel {
+struct ha_kernel {
     const char *name, *text, *indices, *site;
     int rank; /* indices */
     int parameters;
     const ha_kernel_parameter_ *parameter;
     ha_kernel_loops_ loops;
-} ha_kernel;
+};
 
 /* given: the addresses of the arguments, in their order. box: NULL for as many lanes as there are elements */
 HA_API ha_status ha_kernel_launch_(const ha_kernel *kernel, ha_context *context,

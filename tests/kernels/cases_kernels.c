@@ -316,6 +316,22 @@ TEST(conflicts_and_what_was_never_written) {
     drop(x), drop(y);
 }
 
+/* The place, and the reason where it is not the device's own compiler. */
+TEST(where_it_runs) {
+    char text[300];
+    const size_t length = ha_kernel_place(&axpy_kernel, C, text, sizeof text);
+    const char *kind = ha_context_kind(C);
+    assert_int_equal(length, strlen(text));
+    assert_int_equal(ha_kernel_place(&axpy_kernel, C, NULL, 0), length);
+    if (C == H) assert_string_equal(text, "host: as loops compiled here");
+    if (!strcmp(kind, "sim") || !strcmp(kind, "private")) {
+        assert_non_null(strstr(text, "on its queue, as loops compiled here: "));
+        assert_non_null(strstr(text, "its backend has no compiler"));
+    }
+    if (!strcmp(kind, "opencl")) assert_non_null(strstr(text, "opencl:0: compiled for it: "));
+    REFUSED(HA_ERR_ARGUMENT, ha_kernel_place(NULL, C, text, sizeof text) ? HA_OK : HA_ERR_ARGUMENT);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         KERNELS(of_any_number_of_lanes),
@@ -329,6 +345,7 @@ int main(int argc, char **argv) {
         KERNELS(numbers_that_C_lacks),
         KERNELS(the_same_bits_as_in_C),
         KERNELS(refused_with_the_name_of_the_argument),
+        KERNELS(where_it_runs),
         KERNELS(conflicts_and_what_was_never_written),
     };
     int failed = 0;

@@ -6,6 +6,7 @@
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
  *     programs.h     what has been compiled for a device
+ *     place.h        where kernels run, and why
  *     launching.h    what is given, and opening it
  *     on_host.h      lanes as loops
  *     on_device.h    lanes as teams of a device

@@ -5,6 +5,7 @@
 
 #include "on_device.h"
 #include "on_host.h"
+#include "place.h"
 
 HA_IN_ int ha_box_is_empty(const ha_launching *l) {
     for (int d = 0; d < l->kernel->rank; d++)
@@ -17,6 +18,21 @@ HA_IN_ ha_status ha_launch_run(ha_launching *l, const ha_compiled *compiled) {
     if (compiled) return ha_launch_on_device(l, compiled);
     if (!ha_is_host(l->context)) return ha_launch_queued(l);
     ha_launch_here(l);
+    return HA_OK;
+}
+
+/* On the host where the device cannot, unless that is forbidden. */
+HA_IN_ ha_status ha_launch_elsewhere(ha_launching *l, ha_kernel_way way) {
+    const ha_kernel *k = l->kernel;
+    if (ha_is_host(l->context)) return HA_OK;
+    if (way == HA_WAY_UNKNOWN) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory", k->site);
+    if (ha_kernel_settings_get()->strict)
+        return ha_fail(HA_ERR_UNSUPPORTED, k->name,
+                       "%s: %s does not compile kernels, and HARRAY_KERNELS=strict: %s", k->site,
+                       l->context->name, l->context->primary->programs->why);
+    if (way == HA_WAY_FUNCTION) return HA_OK;
+    l->context = ha_host();
+    for (size_t i = 0; i < l->requests; i++) l->request[i].context = l->context;
     return HA_OK;
 }
 
@@ -34,8 +50,11 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     if (!s) s = ha_box_check(&l);
     if (s) return s;
     ha_launch_request(&l);
-    if (ha_language_of(l.context))
+    const ha_kernel_way way = ha_way_of(l.context);
+    if (way == HA_WAY_COMPILED)
         s = ha_compiled_of(k, ha_launch_is_apart(&l), l.context, &compiled);
+    else
+        s = ha_launch_elsewhere(&l, way);
     if (!s) s = ha_launch_open(&l);
     if (s) return s;
     s = ha_launch_run(&l, compiled);

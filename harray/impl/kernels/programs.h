@@ -13,11 +13,22 @@ typedef struct ha_compiled {
     ha_kernel_limits limits;
 } ha_compiled;
 
+/* How kernels run for a context: place.h. */
+typedef enum ha_kernel_way {
+    HA_WAY_UNKNOWN = 0,
+    HA_WAY_HOST,
+    HA_WAY_FUNCTION,
+    HA_WAY_COMPILED
+} ha_kernel_way;
+
 enum { HA_PROGRAM_BUCKETS = 64, HA_LOG_BYTES = 1 << 16 };
 typedef struct ha_programs {
     pthread_mutex_t lock;      /* guards the lists */
     pthread_mutex_t compiling; /* one thread at a time compiles for a device */
     ha_compiled *bucket[HA_PROGRAM_BUCKETS];
+    int way;            /* a ha_kernel_way; set once */
+    int runs_functions; /* its queues run the host's: 0 is not known, -1 not */
+    char why[240];      /* it does not compile */
 } ha_programs;
 
 /* Does the device of a context compile kernels? */
