@@ -14,6 +14,17 @@
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
+#include "prelude_numbers.h"
+#include "prelude.h"
+#include "device_text.h"
+#include "settings.h"
+#include "sha256.h"
+#include "cache.h"
+#include "programs.h"
+#include "place.h"
+#include "launching.h"
+#include "on_host.h"
+#include "on_device.h"
 #include "launch.h"
 
 #endif
