@@ -314,15 +314,10 @@ typedef struct bounded {
     void (*refused)(void); /* called when there is no room */
 } bounded;
 
-static ha_status bounded_allocate(void *user, size_t bytes, void **block) {
-    bounded *b = (bounded *)user;
+static pthread_mutex_t of_bounded = PTHREAD_MUTEX_INITIALIZER;
+
+static ha_status bounded_make(bounded *b, size_t bytes, void **block) {
     const ha_memory *m = pool_memory();
-    b->calls++;
-    if (b->fails || b->lies) return b->fails;
-    if (bytes > b->most || b->used > b->most - bytes) {
-        if (b->refused) b->refused();
-        return HA_ERR_MEMORY;
-    }
     if (b->failures && b->failures--) return HA_ERR_MEMORY;
     ha_status s = ha_memory_table(m)->allocate(m->handle, bytes + 64, block);
     if (s) return s;
@@ -332,11 +327,25 @@ static ha_status bounded_allocate(void *user, size_t bytes, void **block) {
     return HA_OK;
 }
 
+static ha_status bounded_allocate(void *user, size_t bytes, void **block) {
+    bounded *b = (bounded *)user;
+    pthread_mutex_lock(&of_bounded);
+    b->calls++;
+    const int full = bytes > b->most || b->used > b->most - bytes;
+    ha_status s = b->fails;
+    if (!s && !b->lies) s = full ? HA_ERR_MEMORY : bounded_make(b, bytes, block);
+    pthread_mutex_unlock(&of_bounded);
+    if (full && !b->fails && !b->lies && b->refused) b->refused();
+    return s;
+}
+
 static void bounded_release(void *user, void *block, size_t bytes) {
     bounded *b = (bounded *)user;
     const ha_memory *m = pool_memory();
+    pthread_mutex_lock(&of_bounded);
     b->used -= bytes;
     b->blocks--;
+    pthread_mutex_unlock(&of_bounded);
     ha_memory_table(m)->release(m->handle, (char *)block - b->misaligned, bytes + 64);
 }
 

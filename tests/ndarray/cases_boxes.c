@@ -4,6 +4,7 @@
 #define HARRAY_TESTING
 #include "../../harray.h"
 #include "../support/held.h"
+#include "../support/share.h"
 #include <pthread.h>
 
 static const int64_t SIX_BY_EIGHT[] = {6, 8}, CUBE[] = {3, 4, 5};
@@ -649,12 +650,12 @@ static uint64_t steps_of_scattering(size_t n, int64_t across) {
 
 /* However many there are already: squares, and columns, which all lie between the same elements. */
 TEST(scattered_boxes_do_not_grow) {
-    enum { FEW = 512, MANY = 2048 };
+    const int side = test_stride() > 1 ? 12 : 16, n = side * side;
     for (int columns = 0; columns < 2; columns++) {
-        const uint64_t few = steps_of_scattering(FEW, columns ? FEW : 16);
-        const uint64_t many = steps_of_scattering(MANY, columns ? MANY : 64);
-        assert_true(few > FEW);
-        assert_true(many < MANY / FEW * few * 2); /* n log n is less, n^2 4 times as much */
+        const uint64_t few = steps_of_scattering((size_t)n, columns ? n : side);
+        const uint64_t many = steps_of_scattering((size_t)(4 * n), columns ? 4 * n : 2 * side);
+        assert_true(few > (uint64_t)n);
+        assert_true(many < 4 * few * 2); /* n log n is less, n^2 4 times as much */
     }
 }
 
