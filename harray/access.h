@@ -55,6 +55,25 @@ typedef struct __attribute__((__may_alias__)) ha_access {
     ha_status status;    /* of the opening */
 } ha_access;
 
+/* The size of the elements that an access points to; 0: of any, or more than 65,535 bytes. */
+enum { HA_BYTES_SHIFT_ = 16 };
+#ifdef __cplusplus
+extern "C++" {
+constexpr unsigned ha_bytes_of_(const void *) { return 0; }
+template <class T> constexpr unsigned ha_bytes_of_(const T *) {
+    return sizeof(T) < 65536 ? (unsigned)sizeof(T) : 0;
+}
+}
+#define HA_BYTES_OF_(v) (ha_bytes_of_((v).data))
+#else
+#define HA_POINTED_AT_(p) *_Generic(p, void * : "", const void * : "", default : p)
+#define HA_BYTES_OF_(v)                                                                            \
+    _Generic((v).data, void * : 0u, const void * : 0u, default                                     \
+             : sizeof(HA_POINTED_AT_((v).data)) < 65536                                            \
+                   ? (unsigned)sizeof(HA_POINTED_AT_((v).data))                                    \
+                   : 0u)
+#endif
+
 /* Any access, as ha_access *: a compile error for a pointer to something else. */
 #define HA_ACCESS_(access) ((void)sizeof((access)->ticket), HA_CAST_(ha_access *, access))
 
@@ -62,7 +81,8 @@ typedef struct __attribute__((__may_alias__)) ha_access {
  * 0 and last = HA_END: all of it, whatever its size, which also excludes every other writer and
  * resizing. The status is returned and stands in access->status. Failing changes nothing: no lock
  * is held, sizes, version and values are as before.
- *   HA_ERR_ARGUMENT  no array, or the range is not inside it
+ *   HA_ERR_ARGUMENT  no array, or the range is not inside it; the access is of a type (ha_read_T, ha_write_T) whose
+ *                    elements are longer or shorter than the array's
  *   HA_ERR_STATE     a read of elements that were never written; an array that was freed; a call from
  *                    a queued function or a forked process
  *   HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY   see above
@@ -74,7 +94,8 @@ typedef struct __attribute__((__may_alias__)) ha_access {
  *                    and what wrote them. Until they are overwritten
  *   HA_ERR_TRANSFER  a copy was needed inside HA_NO_TRANSFERS */
 #define ha_open(access, array, context, how, first, last)                                          \
-    ha_open_(HA_ACCESS_(access), array, context, how, first, last, HA_SITE)
+    ha_open_(HA_ACCESS_(access), array, context,                                                   \
+             (how) | HA_BYTES_OF_(*(access)) << HA_BYTES_SHIFT_, first, last, HA_SITE)
 HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *context, unsigned how,
                           size_t first, size_t last, const char *site);
 
