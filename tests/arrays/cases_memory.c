@@ -628,7 +628,8 @@ TEST(full_of_what_was_written_elsewhere) {
     drop_all();
 }
 
-/* Two blocks that two queues still read: they keep their values until they have, and are both waited for. */
+/* Two blocks that two queues still read, on a simulated device until they may go on: they keep their values
+ * until they have, and are both waited for. */
 TEST(full_of_what_is_still_read) {
     enum { HALF = LARGE * 6 / 10 };
     use_small_pool();
@@ -636,14 +637,27 @@ TEST(full_of_what_is_still_read) {
     harray_double x[2] = {filled_at(HALF, 3, C), filled_at(HALF, 5, C)};
     harray_double y = filled_at(LARGE, 4, M1);
     double sum[2] = {0, 0};
+    const int held = strncmp(row->c, "sim:", 4) == 0;
+    int waits[2] = {1, 1};
+    opener o;
     for (int i = 0; i < 2; i++) touch(x[i], M1);
     SUCCEEDS(ha_context_finish(M1));
     for (int i = 0; i < 2; i++) {
+        if (held) SUCCEEDS(ha_sim_hold(reader[i]));
         HA_READING(v, x[i], reader[i]) start_sum(&v, &sum[i]);
         else fail();
         HA_OVERWRITING_ALL(v, x[i], M1) fill(&v, 1);
         else fail();
     }
+    start_open(&o, y.array, C, HA_READ, 0, HA_END);
+    for (int i = 0; held && i < 2; i++) {
+        until_quiet();
+        waits[i] = !has_opened(&o);
+        HA_CHECK(ha_sim_step(reader[i], -1));
+    }
+    assert_int_equal(wait_opened(&o), HA_OK);
+    assert_true(waits[0] && waits[1]);
+    finish(&o);
     assert_true(sum_at(y, C) == 4. * LARGE);
     assert_true(sum[0] == 3. * HALF && sum[1] == 5. * HALF);
     assert_int_equal(CAPACITY(x[0], C) + CAPACITY(x[1], C), 0);
