@@ -102,6 +102,55 @@ GOES_ON(neighbours_on_another_queue) {
     HA_READING(v, x, ha_host()) for (int i = 0; i < 100; i++) CHECK(v.data[i] == 50);
 }
 
+/* ---- what ThreadSanitizer is to find nothing in ---------------------------------------------- */
+
+/* A function gets a copy of what others may be writing, as their accesses are open, too. */
+GOES_ON(accesses_on_two_queues) {
+    ha_context *c[2] = {strict(), ha_context_fork(ha_context_find("sim:0"))};
+    harray_double x = named("x", 100);
+    ha_access v[2];
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(ha_open(&v[i], x.array, c[i], HA_WRITE, 50 * i, 50 * i + 50) == HA_OK);
+        CHECK(ha_context_finish(c[i]) == HA_OK && ha_sim_hold(c[i]) == HA_OK);
+    }
+    for (int n = 0; n < 20; n++)
+        for (size_t i = 0; i < 2; i++)
+            enqueue(c[i], add, (task){.data = (double *)v[i].data, .size = 50});
+    for (size_t i = 0; i < 2; i++) CHECK(ha_sim_step(c[i], -1) == HA_OK);
+    for (size_t i = 0; i < 2; i++) CHECK(ha_close(&v[i]) == HA_OK);
+    HA_READING(r, x, ha_host()) for (int i = 0; i < 100; i++) CHECK(r.data[i] == 20);
+}
+
+typedef struct user {
+    ha_context *context;
+    harray_double x;
+    int turn;
+    pthread_t thread;
+} user;
+
+static int turns; /* that have been; it orders nothing but the turns themselves */
+
+static void *use_in_turn(void *argument) {
+    const user *u = (const user *)argument;
+    for (int n = 0; n < 2; n++) {
+        while (__atomic_load_n(&turns, __ATOMIC_RELAXED) != 2 * n + u->turn) sched_yield();
+        HA_WRITING(v, u->x, u->context) CHECK(v.size == N);
+        __atomic_fetch_add(&turns, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* They open arrays that were made when nothing was strict: these stand in a list from then on, the one beside
+ * the other. */
+GOES_ON(two_threads_with_an_array_each) {
+    user users[2] = {{.turn = 0, .x = named("x", N)}, {.turn = 1, .x = named("y", N)}};
+    users[0].context = strict();
+    users[1].context = ha_context_fork(users[0].context);
+    for (int i = 0; i < 2; i++)
+        CHECK(!pthread_create(&users[i].thread, NULL, use_in_turn, &users[i]));
+    for (int i = 0; i < 2; i++) CHECK(!pthread_join(users[i].thread, NULL));
+}
+
 /* ---- what is not covered -------------------------------------------------------------------- */
 
 /* Ghosts are no part of the interior, whether the device has them or not. */
@@ -389,6 +438,8 @@ int main(void) {
         cmocka_unit_test(what_is_covered),
         cmocka_unit_test(memory_without_an_array),
         cmocka_unit_test(neighbours_on_another_queue),
+        cmocka_unit_test(accesses_on_two_queues),
+        cmocka_unit_test(two_threads_with_an_array_each),
         cmocka_unit_test(ghosts_of_an_interior_access),
         cmocka_unit_test(a_write_beside_an_access),
         cmocka_unit_test(a_write_through_a_read_beside_a_write),

@@ -4,6 +4,26 @@
  *     cases_records NAME    tests whose names match
  *     HARRAY_FUZZ_OPS=n     n / 40 steps on each row, instead of 1000 (HARRAY_TEST_LONG=1: 300000)
  *     HARRAY_SEED=n         the first world */
+#define _GNU_SOURCE 1
+#include <pthread.h>
+
+/* What happens when somebody comes to this lock for reading, and when they have it: once. */
+static struct {
+    pthread_rwlock_t *at; /* NULL: nothing is to happen */
+    void (*before)(void), (*meanwhile)(void);
+} met;
+
+static int met_rdlock(pthread_rwlock_t *lock) {
+    void (*before)(void) = met.at == lock ? met.before : NULL;
+    void (*meanwhile)(void) = met.at == lock ? met.meanwhile : NULL;
+    if (met.at == lock) met.at = NULL;
+    if (before) before();
+    const int failed = pthread_rwlock_rdlock(lock);
+    if (meanwhile) meanwhile();
+    return failed;
+}
+
+#define pthread_rwlock_rdlock(lock) met_rdlock(lock)
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_LAYOUT_TESTING
@@ -651,6 +671,8 @@ int main(int argc, char **argv) {
         CASE(memory_of_one_array_at_a_time),
         CASE(resizing_keeps_values),
         CASE(freed),
+        CASE(freed_before_they_are_asked),
+        CASE(freed_while_they_are_asked),
         CASE(described),
         CASE(described_wherever_they_are),
         CASE(messages),
