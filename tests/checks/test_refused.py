@@ -32,6 +32,7 @@ CASES = [
     ("a function without a result", RECORDS % ("void", "(void)v"), None),
     ("a function that returns something", RECORDS % ("double", "(void)v; return 1"), NOTHING),
     ("arrays in scopes", ARRAYS % ("x", "a"), None),
+    ("a statement expression in a scope", ARRAYS % ("x", "HA_DARRAY(a)"), None),
     ("the untyped array of a handle in a scope", ARRAYS % ("x.array", "a"), ITSELF),
     ("the untyped array of a handle in a declaration", ARRAYS % ("x", "a.array"), ITSELF),
 ]
