@@ -341,13 +341,31 @@ HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, c
 
 #define HA_WRITTEN_(x) (HA_REQUIRE_(HA_WRITABLE_(x), HA_FOR_READING_ONLY_), HA_PLAIN_(x))
 
+/* Is x the untyped array in a handle? No argument of a template has a statement expression in it, as x may. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> char (&ha_untyped_(const T &))[HA_IS_OF_(T, ha_array *) ? 2 : 1];
+}
+#define HA_IS_UNTYPED_(x) (sizeof(ha_untyped_(x)) == 2)
+#else
+#define HA_IS_UNTYPED_(x) HA_IS_OF_(__typeof__(x) const, ha_array *const)
+#endif
+
+/* The type of an access to x. What is wrong with x.array in its place is said before all that follows. */
+#define HA_TYPE_OF_ACCESS_(x, kind)                                                                \
+    __typeof__(*(HA_REQUIRE_(!HA_IS_UNTYPED_(x),                                                   \
+                             "this takes the array itself, x, as its type is needed; "             \
+                             "not x.array, which has none"),                                       \
+                 (x))                                                                              \
+                    .kind)
+
 /* Opening sets all of v; until then it is closed, for an exception may leave the scope. Zeroing all of
  * an access with a span would take as long as opening it. */
 #define HA_SCOPED_(v, x, kind)                                                                     \
-    __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_)));                         \
+    HA_TYPE_OF_ACCESS_(x, kind) v __attribute__((__cleanup__(ha_close_scope_)));                   \
     (v).array = HA_NULL_
 #define HA_SCOPE_(v, x, kind, opening)                                                             \
-    for (__typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))),                    \
+    for (HA_TYPE_OF_ACCESS_(x, kind) v __attribute__((__cleanup__(ha_close_scope_))),              \
          *v##_once_ = ((v).array = HA_NULL_, (void)(opening), &v);                                 \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
         if (v.status == HA_OK)

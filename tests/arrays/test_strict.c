@@ -366,6 +366,8 @@ typedef struct motion {
 HA_RECORD(motion)
 HA_VIEW(path, motion, 1, HA_ANY)
 HA_RECORDS(motions, path);
+HA_VIEW(sheet, motion, 2, HA_ANY)
+HA_RECORDS(sheets, sheet);
 
 HA_FN void move_on(path v, double dt) {
     HA_EACH(path, v, at) * path_r(v, at) += dt * *path_p(v, at);
@@ -410,9 +412,56 @@ GOES_ON(writing_a_field_that_is_only_read) {
     }
     HA_USING(v, r, c, "read r+p, write m") HA_RUN_VIEW(move_on, v, 0.25);
     CHECK(ha_context_finish(c) == HA_ERR_STATE);
-    check_error(HA_ERR_STATE, "wrote some of records 'r' (motion[7]) through a read access");
+    check_error(HA_ERR_STATE,
+                "wrote field r of record 0 of records 'r' (motion[7]) through a read access");
     HA_USING(v, r, ha_host(), "read r") HA_EACH(path, v, at) CHECK(*path_r(v, at) == 1);
     CHECK(motions_free(&r) == HA_OK);
+}
+
+HA_FN void set_r(path v, int64_t i) { *path_r(v, path_at(v, i)) = 2; }
+HA_QUEUED(set_r, path, int64_t);
+
+HA_FN void set_p(sheet v, int64_t i, int64_t j) { *sheet_p(v, sheet_at(v, i, j)) = 4; }
+HA_QUEUED(set_p, sheet, int64_t, int64_t);
+
+/* The record is told as well, in whatever layout, also in a part. */
+GOES_ON(which_record_was_written) {
+    static const char *const layouts[] = {"aos", "soa", "aosoa(4)", "aosoa(16)"};
+    ha_context *c = strict();
+    for (int i = 0; i < 4; i++) {
+        motions r = motions_new(50);
+        CHECK(ha_records_layout(r.records, c, layouts[i]) == HA_OK);
+        HA_USING(v, r, ha_host(), "overwrite")
+        HA_EACH(path, v, at) path_store(v, at, (motion){1, 2, 3});
+        HA_USING_PART(v, r, c, "read r, write m", 3, 45) HA_RUN_VIEW(set_r, v, 30 + i);
+        CHECK(ha_context_finish(c) == HA_ERR_STATE);
+        char words[80];
+        snprintf(words, sizeof words, "wrote field r of record %d of records (motion[50])", 30 + i);
+        check_error(HA_ERR_STATE, words);
+        CHECK(motions_free(&r) == HA_OK);
+    }
+}
+
+/* Of blocks of several dimensions only the field is. */
+GOES_ON(which_record_of_two_dimensions_was_written) {
+    static const struct {
+        const char *layout, *words;
+    } cases[] = {
+        {"aos", "wrote field p of record 3, 5 of records (motion[4, 9])"},
+        {"soa@col", "wrote field p of record 3, 5 of records (motion[4, 9])"},
+        {"aosoa(4)", "wrote field p of records (motion[4, 9])"},
+    };
+    ha_context *c = strict();
+    for (int i = 0; i < 3; i++) {
+        sheets r = sheets_new(HA_DIM(4, 9));
+        CHECK(ha_records_layout(r.records, c, cases[i].layout) == HA_OK);
+        HA_USING(v, r, ha_host(), "overwrite")
+        HA_EACH(sheet, v, at) sheet_store(v, at, (motion){1, 2, 3});
+        HA_USING(v, r, c, "read p, write m") HA_RUN_VIEW(set_p, v, 3, 5);
+        CHECK(ha_context_finish(c) == HA_ERR_STATE);
+        check_error(HA_ERR_STATE, cases[i].words);
+        CHECK(sheets_free(&r) == HA_OK);
+    }
 }
 
 /* ---- who is strict -------------------------------------------------------------------------- */
@@ -455,6 +504,8 @@ int main(void) {
         cmocka_unit_test(patterns),
         cmocka_unit_test(fields_that_are_not_named),
         cmocka_unit_test(writing_a_field_that_is_only_read),
+        cmocka_unit_test(which_record_was_written),
+        cmocka_unit_test(which_record_of_two_dimensions_was_written),
         cmocka_unit_test(by_the_environment),
         cmocka_unit_test(not_by_itself),
     };

@@ -117,8 +117,8 @@ TEST(views_of_some_layouts) {
     else fail();
     SUCCEEDS(ha_records_layout(r.records, M1, "aos"));
     HA_USING(v, r, M1, "write mass") fail();
-    else REFUSED_SAYING(HA_ERR_ARGUMENT, "aos is not one of the layouts of the view either",
-                        HA_USED(v).status);
+    else REFUSED_SAYING(HA_ERR_ARGUMENT,
+                        "aos is not one of the layouts of the view either: ", HA_USED(v).status);
     SUCCEEDS(either_atoms_free(&r));
 }
 
