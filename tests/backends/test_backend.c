@@ -18,6 +18,9 @@
 #include "../support/private_backend.h"
 #include "fake_cuda_find.h"
 
+#include <inttypes.h>
+#include <unistd.h>
+
 FAULTY_HOST(faulty_host, ha_backend_host)
 FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)
 FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
@@ -306,6 +309,56 @@ TEST(threads_share_a_memory) {
         pthread_join(churns[i].thread, NULL);
         assert_false(churns[i].failed);
     }
+}
+
+/* Of this process, in bytes; 0 where the system does not tell it. */
+static uint64_t address_space(void) {
+    uint64_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%" SCNu64, &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A power of two that the memory has room for: as large as possible, but no larger than `most`. */
+static size_t large_size(size_t most) {
+    size_t bytes = (size_t)1 << 20;
+    void *block = take(bytes);
+    give(block, bytes);
+    while (bytes < most && memory_ops->allocate(memory, 2 * bytes, &block) == HA_OK) {
+        bytes *= 2;
+        give(block, bytes);
+    }
+    return bytes;
+}
+
+/* One large block after the other. Where nothing is given back, a memory that has no room for twice as
+ * much is full after a few of them; one that is a part of this process's makes its address space larger
+ * each time; and for any other one they are more than devices have. A byte of each is written, since some
+ * drivers provide no memory before that. */
+TEST(released_memory_can_be_had_again) {
+    const size_t most = (size_t)128 << 20, size = large_size(most);
+    const uint64_t more_than_devices_have = (uint64_t)512 << 30, before = address_space();
+    const char byte = 1;
+    uint64_t rounds = 8;
+    for (uint64_t i = 0; i < rounds; i++) {
+        void *block = NULL;
+        if (memory_ops->allocate(memory, size, &block) != HA_OK)
+            fail_msg(
+                "release gives nothing back: %zu bytes were allocated and released %d times, then "
+                "there was no room for them",
+                size, (int)i + 1);
+        if (i == 0 && size == most && address_space() < before + size / 2)
+            rounds = more_than_devices_have / size;
+        move(at(block, size - 1), &byte, 1);
+        give(block, size);
+    }
+    if (address_space() > before + rounds * size / 4 * 3)
+        fail_msg(
+            "release gives nothing back: %zu bytes were allocated and released %d times, and the "
+            "process has become larger by that",
+            size, (int)rounds);
 }
 
 TEST(devices_reach_the_host) {
@@ -911,6 +964,7 @@ static const conformance_test conformance[] = {
     NEEDS(0, absurd_sizes_are_refused),
     NEEDS(0, blocks_keep_their_bytes),
     NEEDS(0, threads_share_a_memory),
+    NEEDS(0, released_memory_can_be_had_again),
     NEEDS(HUGE_PAGES, large_host_blocks_begin_on_a_huge_page),
     NEEDS(LIMITS, a_full_memory_refuses),
     NEEDS(QUEUES, devices_reach_the_host),
