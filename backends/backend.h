@@ -168,7 +168,10 @@ typedef struct ha_queue_ops {
     ha_status (*copy)(void *queue, void *to, const void *from, size_t bytes);
 
     /* Enqueues f(here, argument), `bytes` bytes of argument copied now; with 0 bytes f gets
-     * NULL. Run it by ha_queue_run().
+     * NULL. Run it by ha_queue_run(). *here is the backend's, and stays until f has returned: f adds
+     * here->shift, modulo 2^64, to an address of [here->first, here->first + here->bytes), which has
+     * to hold all blocks of the device's memory and no host memory, and uses all others as they are.
+     * {0, 0, 0} where blocks have the addresses that a host function can use.
      * HA_ERR_UNSUPPORTED where a host function cannot reach the device's data. */
     ha_status (*call)(void *queue, ha_function f, const void *argument, size_t bytes);
 

@@ -55,6 +55,25 @@ typedef struct __attribute__((__may_alias__)) ha_access {
     ha_status status;    /* of the opening */
 } ha_access;
 
+/* The size of the elements that an access points to; 0: of any, or more than 65,535 bytes. */
+enum { HA_BYTES_SHIFT_ = 16 };
+#ifdef __cplusplus
+extern "C++" {
+constexpr unsigned ha_bytes_of_(const void *) { return 0; }
+template <class T> constexpr unsigned ha_bytes_of_(const T *) {
+    return sizeof(T) < 65536 ? (unsigned)sizeof(T) : 0;
+}
+}
+#define HA_BYTES_OF_(v) (ha_bytes_of_((v).data))
+#else
+#define HA_POINTED_AT_(p) *_Generic(p, void * : "", const void * : "", default : p)
+#define HA_BYTES_OF_(v)                                                                            \
+    _Generic((v).data, void * : 0u, const void * : 0u, default                                     \
+             : sizeof(HA_POINTED_AT_((v).data)) < 65536                                            \
+                   ? (unsigned)sizeof(HA_POINTED_AT_((v).data))                                    \
+                   : 0u)
+#endif
+
 /* Any access, as ha_access *: a compile error for a pointer to something else. */
 #define HA_ACCESS_(access) ((void)sizeof((access)->ticket), HA_CAST_(ha_access *, access))
 
@@ -62,7 +81,8 @@ typedef struct __attribute__((__may_alias__)) ha_access {
  * 0 and last = HA_END: all of it, whatever its size, which also excludes every other writer and
  * resizing. The status is returned and stands in access->status. Failing changes nothing: no lock
  * is held, sizes, version and values are as before.
- *   HA_ERR_ARGUMENT  no array, or the range is not inside it
+ *   HA_ERR_ARGUMENT  no array, or the range is not inside it; the access is of a type (ha_read_T, ha_write_T) whose
+ *                    elements are longer or shorter than the array's
  *   HA_ERR_STATE     a read of elements that were never written; an array that was freed; a call from
  *                    a queued function or a forked process
  *   HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY   see above
@@ -74,7 +94,8 @@ typedef struct __attribute__((__may_alias__)) ha_access {
  *                    and what wrote them. Until they are overwritten
  *   HA_ERR_TRANSFER  a copy was needed inside HA_NO_TRANSFERS */
 #define ha_open(access, array, context, how, first, last)                                          \
-    ha_open_(HA_ACCESS_(access), array, context, how, first, last, HA_SITE)
+    ha_open_(HA_ACCESS_(access), array, context,                                                   \
+             (how) | HA_BYTES_OF_(*(access)) << HA_BYTES_SHIFT_, first, last, HA_SITE)
 HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *context, unsigned how,
                           size_t first, size_t last, const char *site);
 
@@ -320,13 +341,31 @@ HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, c
 
 #define HA_WRITTEN_(x) (HA_REQUIRE_(HA_WRITABLE_(x), HA_FOR_READING_ONLY_), HA_PLAIN_(x))
 
+/* Is x the untyped array in a handle? No argument of a template has a statement expression in it, as x may. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> char (&ha_untyped_(const T &))[HA_IS_OF_(T, ha_array *) ? 2 : 1];
+}
+#define HA_IS_UNTYPED_(x) (sizeof(ha_untyped_(x)) == 2)
+#else
+#define HA_IS_UNTYPED_(x) HA_IS_OF_(__typeof__(x) const, ha_array *const)
+#endif
+
+/* The type of an access to x. What is wrong with x.array in its place is said before all that follows. */
+#define HA_TYPE_OF_ACCESS_(x, kind)                                                                \
+    __typeof__(*(HA_REQUIRE_(!HA_IS_UNTYPED_(x),                                                   \
+                             "this takes the array itself, x, as its type is needed; "             \
+                             "not x.array, which has none"),                                       \
+                 (x))                                                                              \
+                    .kind)
+
 /* Opening sets all of v; until then it is closed, for an exception may leave the scope. Zeroing all of
  * an access with a span would take as long as opening it. */
 #define HA_SCOPED_(v, x, kind)                                                                     \
-    __typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_)));                         \
+    HA_TYPE_OF_ACCESS_(x, kind) v __attribute__((__cleanup__(ha_close_scope_)));                   \
     (v).array = HA_NULL_
 #define HA_SCOPE_(v, x, kind, opening)                                                             \
-    for (__typeof__(*(x).kind) v __attribute__((__cleanup__(ha_close_scope_))),                    \
+    for (HA_TYPE_OF_ACCESS_(x, kind) v __attribute__((__cleanup__(ha_close_scope_))),              \
          *v##_once_ = ((v).array = HA_NULL_, (void)(opening), &v);                                 \
          v##_once_; v##_once_ = HA_NULL_)                                                          \
         if (v.status == HA_OK)

@@ -92,10 +92,12 @@ HA_API HA_MUST_CHECK ha_status ha_shutdown(void);
 
 /* ---- functions on a queue ---------------------------------------------------------------- */
 
-/* What a function that runs on a queue is told. Public so that HA_HERE is inline. */
+/* What a function that runs on a queue is told, for HA_HERE: where the data is. The backend fills it in.
+ * {0, 0, 0}: at the addresses that users have. Public so that HA_HERE is inline. */
 typedef struct ha_queue {
-    uintptr_t first, bytes; /* the addresses that this device's arrays have for users */
-    uintptr_t shift;        /* what to add to them, modulo 2^64, where the function runs */
+    uintptr_t first,
+        bytes;       /* the addresses that this device's arrays have for users: from `first` on */
+    uintptr_t shift; /* what to add to them, modulo 2^64, where the function runs */
 } ha_queue;
 
 /* A function to be run on a queue. It may touch the data of the accesses that were open when it was

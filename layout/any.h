@@ -62,8 +62,8 @@ HA_API HA_MUST_CHECK void *ha_mapping_memory(const ha_mapping *mapping, void **b
 HA_API HA_MUST_CHECK void *ha_view_memory_(const ha_mapping *mapping, void **blob, int32_t most,
                                            ha_error *error);
 
-/* Says that the mapping is none of the view's own layouts, of which there are one or more. */
-HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, int layouts,
+/* Says that the mapping is none of the view's own layouts, and lists these; cases = 0: not its only one. */
+HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, int cases,
                                   ha_error *error);
 
 /* In functions for devices and the host. */
@@ -153,12 +153,12 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
             (ha_found.kind != ha_v.kind || ha_found.lanes != ha_v.lanes ||                         \
              (D > 1 && ha_found.order != ha_v.order) || ha_found.multiple != ha_v.multiple ||      \
              (ha_m->counts != HA_NULL_ && !HA_TO_(int, V##_counting_)))) {                         \
-            (void)ha_view_differs_(ha_m, #V, 1, ha_e);                                             \
+            (void)ha_view_differs_(ha_m, #V, 0, ha_e);                                             \
             return ha_none;                                                                        \
         }                                                                                          \
         if (HA_TO_(int, V##_kind_) < HA_ANY_ &&                                                    \
             !ha_is_one_of_(V##_cases_, ha_found.kind, ha_found.lanes, ha_found.order)) {           \
-            (void)ha_view_differs_(ha_m, #V, 2, ha_e);                                             \
+            (void)ha_view_differs_(ha_m, #V, V##_cases_, ha_e);                                    \
             return ha_none;                                                                        \
         }                                                                                          \
         ha_v.kind = ha_found.kind;                                                                 \

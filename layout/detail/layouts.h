@@ -74,6 +74,13 @@ enum {
      : (lanes) == 64        ? 256                                                                  \
                             : HA_NO_CASE_ + 0)
 
+/* As texts of mappings, from the lowest bit on. */
+#define HA_CASE_NAMES_                                                                             \
+    {                                                                                              \
+        "aos", "aos(packed)", "soa", "soa(fields)", "aosoa(4)", "aosoa(8)", "aosoa(16)",           \
+            "aosoa(32)", "aosoa(64)"                                                               \
+    }
+
 #define HA_CASES_TEXT_                                                                             \
     "one of HA_AOS, HA_AOS_PACKED, HA_SOA, HA_SOA_FIELDS, HA_AOSOA of 4, 8, 16, 32 or 64"
 

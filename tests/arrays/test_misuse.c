@@ -119,6 +119,27 @@ static void expect_freed(ha_array *x) {
     assert_string_equal(e.text, "array 'u' (double[3]) was freed");
 }
 
+/* By elements a typed access is opened, too: to what is as long. */
+TEST(accesses_of_another_type) {
+    harray_double x = three();
+    ha_read_float narrow;
+    ha_write_double fits;
+    ha_access any;
+    harray_double_set_name(x, "u");
+    assert_int_equal(ha_open(&narrow, x.array, NULL, HA_READ, 0, HA_END), HA_ERR_ARGUMENT);
+    const ha_error told = ha_take_error();
+    assert_non_null(strstr(told.text, "array 'u' (double[3]): its elements have 8 bytes, those "
+                                      "of the access 4"));
+    assert_null(narrow.data);
+    REFUSED(HA_ERR_ARGUMENT, ha_open(&narrow, x.array, NULL, HA_READ | HA_TRY, 1, 2));
+    assert_int_equal(ha_open(&fits, x.array, NULL, HA_OVERWRITE | HA_TRY, 0, HA_END), HA_OK);
+    for (int i = 0; i < 3; i++) fits.data[i] = i;
+    assert_int_equal(ha_close(&fits), HA_OK);
+    assert_int_equal(ha_open(&any, x.array, NULL, HA_READ, 0, HA_END), HA_OK);
+    assert_int_equal(ha_close(&any), HA_OK);
+    assert_int_equal(harray_double_free(&x), HA_OK);
+}
+
 TEST(freed_arrays) {
     harray_double x = three(), copy = x;
     ha_access v, stale;
@@ -430,6 +451,7 @@ int main(void) {
         cmocka_unit_test(asking_no_array),
         cmocka_unit_test(types_without_name),
         cmocka_unit_test(stale_accesses),
+        cmocka_unit_test(accesses_of_another_type),
         cmocka_unit_test(freed_arrays),
         cmocka_unit_test(freed_long_ago),
         cmocka_unit_test(freed_and_nothing_made_of_it),

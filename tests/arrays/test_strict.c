@@ -102,6 +102,55 @@ GOES_ON(neighbours_on_another_queue) {
     HA_READING(v, x, ha_host()) for (int i = 0; i < 100; i++) CHECK(v.data[i] == 50);
 }
 
+/* ---- what ThreadSanitizer is to find nothing in ---------------------------------------------- */
+
+/* A function gets a copy of what others may be writing, as their accesses are open, too. */
+GOES_ON(accesses_on_two_queues) {
+    ha_context *c[2] = {strict(), ha_context_fork(ha_context_find("sim:0"))};
+    harray_double x = named("x", 100);
+    ha_access v[2];
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(ha_open(&v[i], x.array, c[i], HA_WRITE, 50 * i, 50 * i + 50) == HA_OK);
+        CHECK(ha_context_finish(c[i]) == HA_OK && ha_sim_hold(c[i]) == HA_OK);
+    }
+    for (int n = 0; n < 20; n++)
+        for (size_t i = 0; i < 2; i++)
+            enqueue(c[i], add, (task){.data = (double *)v[i].data, .size = 50});
+    for (size_t i = 0; i < 2; i++) CHECK(ha_sim_step(c[i], -1) == HA_OK);
+    for (size_t i = 0; i < 2; i++) CHECK(ha_close(&v[i]) == HA_OK);
+    HA_READING(r, x, ha_host()) for (int i = 0; i < 100; i++) CHECK(r.data[i] == 20);
+}
+
+typedef struct user {
+    ha_context *context;
+    harray_double x;
+    int turn;
+    pthread_t thread;
+} user;
+
+static int turns; /* that have been; it orders nothing but the turns themselves */
+
+static void *use_in_turn(void *argument) {
+    const user *u = (const user *)argument;
+    for (int n = 0; n < 2; n++) {
+        while (__atomic_load_n(&turns, __ATOMIC_RELAXED) != 2 * n + u->turn) sched_yield();
+        HA_WRITING(v, u->x, u->context) CHECK(v.size == N);
+        __atomic_fetch_add(&turns, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* They open arrays that were made when nothing was strict: these stand in a list from then on, the one beside
+ * the other. */
+GOES_ON(two_threads_with_an_array_each) {
+    user users[2] = {{.turn = 0, .x = named("x", N)}, {.turn = 1, .x = named("y", N)}};
+    users[0].context = strict();
+    users[1].context = ha_context_fork(users[0].context);
+    for (int i = 0; i < 2; i++)
+        CHECK(!pthread_create(&users[i].thread, NULL, use_in_turn, &users[i]));
+    for (int i = 0; i < 2; i++) CHECK(!pthread_join(users[i].thread, NULL));
+}
+
 /* ---- what is not covered -------------------------------------------------------------------- */
 
 /* Ghosts are no part of the interior, whether the device has them or not. */
@@ -317,6 +366,8 @@ typedef struct motion {
 HA_RECORD(motion)
 HA_VIEW(path, motion, 1, HA_ANY)
 HA_RECORDS(motions, path);
+HA_VIEW(sheet, motion, 2, HA_ANY)
+HA_RECORDS(sheets, sheet);
 
 HA_FN void move_on(path v, double dt) {
     HA_EACH(path, v, at) * path_r(v, at) += dt * *path_p(v, at);
@@ -361,9 +412,56 @@ GOES_ON(writing_a_field_that_is_only_read) {
     }
     HA_USING(v, r, c, "read r+p, write m") HA_RUN_VIEW(move_on, v, 0.25);
     CHECK(ha_context_finish(c) == HA_ERR_STATE);
-    check_error(HA_ERR_STATE, "wrote some of records 'r' (motion[7]) through a read access");
+    check_error(HA_ERR_STATE,
+                "wrote field r of record 0 of records 'r' (motion[7]) through a read access");
     HA_USING(v, r, ha_host(), "read r") HA_EACH(path, v, at) CHECK(*path_r(v, at) == 1);
     CHECK(motions_free(&r) == HA_OK);
+}
+
+HA_FN void set_r(path v, int64_t i) { *path_r(v, path_at(v, i)) = 2; }
+HA_QUEUED(set_r, path, int64_t);
+
+HA_FN void set_p(sheet v, int64_t i, int64_t j) { *sheet_p(v, sheet_at(v, i, j)) = 4; }
+HA_QUEUED(set_p, sheet, int64_t, int64_t);
+
+/* The record is told as well, in whatever layout, also in a part. */
+GOES_ON(which_record_was_written) {
+    static const char *const layouts[] = {"aos", "soa", "aosoa(4)", "aosoa(16)"};
+    ha_context *c = strict();
+    for (int i = 0; i < 4; i++) {
+        motions r = motions_new(50);
+        CHECK(ha_records_layout(r.records, c, layouts[i]) == HA_OK);
+        HA_USING(v, r, ha_host(), "overwrite")
+        HA_EACH(path, v, at) path_store(v, at, (motion){1, 2, 3});
+        HA_USING_PART(v, r, c, "read r, write m", 3, 45) HA_RUN_VIEW(set_r, v, 30 + i);
+        CHECK(ha_context_finish(c) == HA_ERR_STATE);
+        char words[80];
+        snprintf(words, sizeof words, "wrote field r of record %d of records (motion[50])", 30 + i);
+        check_error(HA_ERR_STATE, words);
+        CHECK(motions_free(&r) == HA_OK);
+    }
+}
+
+/* Of blocks of several dimensions only the field is. */
+GOES_ON(which_record_of_two_dimensions_was_written) {
+    static const struct {
+        const char *layout, *words;
+    } cases[] = {
+        {"aos", "wrote field p of record 3, 5 of records (motion[4, 9])"},
+        {"soa@col", "wrote field p of record 3, 5 of records (motion[4, 9])"},
+        {"aosoa(4)", "wrote field p of records (motion[4, 9])"},
+    };
+    ha_context *c = strict();
+    for (int i = 0; i < 3; i++) {
+        sheets r = sheets_new(HA_DIM(4, 9));
+        CHECK(ha_records_layout(r.records, c, cases[i].layout) == HA_OK);
+        HA_USING(v, r, ha_host(), "overwrite")
+        HA_EACH(sheet, v, at) sheet_store(v, at, (motion){1, 2, 3});
+        HA_USING(v, r, c, "read p, write m") HA_RUN_VIEW(set_p, v, 3, 5);
+        CHECK(ha_context_finish(c) == HA_ERR_STATE);
+        check_error(HA_ERR_STATE, cases[i].words);
+        CHECK(sheets_free(&r) == HA_OK);
+    }
 }
 
 /* ---- who is strict -------------------------------------------------------------------------- */
@@ -389,6 +487,8 @@ int main(void) {
         cmocka_unit_test(what_is_covered),
         cmocka_unit_test(memory_without_an_array),
         cmocka_unit_test(neighbours_on_another_queue),
+        cmocka_unit_test(accesses_on_two_queues),
+        cmocka_unit_test(two_threads_with_an_array_each),
         cmocka_unit_test(ghosts_of_an_interior_access),
         cmocka_unit_test(a_write_beside_an_access),
         cmocka_unit_test(a_write_through_a_read_beside_a_write),
@@ -404,6 +504,8 @@ int main(void) {
         cmocka_unit_test(patterns),
         cmocka_unit_test(fields_that_are_not_named),
         cmocka_unit_test(writing_a_field_that_is_only_read),
+        cmocka_unit_test(which_record_was_written),
+        cmocka_unit_test(which_record_of_two_dimensions_was_written),
         cmocka_unit_test(by_the_environment),
         cmocka_unit_test(not_by_itself),
     };

@@ -1,9 +1,10 @@
 /* HARRAY_VERBOSE: a wait for another thread that takes long is told, once, with both places. What
- * is long is a second; here it is a nanosecond. */
+ * is long is a second; here it is a nanosecond. And an error is told with nothing left locked, whoever
+ * cancels the thread. */
 #define HA_LONG_WAIT_NS_ 1
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#include "../../harray.h"
+#include "../../harray_records.h"
 #include "../support/threads.h"
 #include <unistd.h>
 
@@ -51,8 +52,43 @@ TEST(a_long_wait) {
     drop(x);
 }
 
+HA_NOINLINE_ static void open_what_is_no_field(ha_records *r) {
+    ha_records_access x;
+    assert_int_equal(ha_records_open(&x, r, H, "read nosuch", 0, HA_END), HA_ERR_ARGUMENT);
+    (void)ha_take_error();
+}
+
+/* With no variables of its own: AddressSanitizer does not see that it ends by cancelling. */
+static void *open_while_cancelled(void *records) {
+    pthread_cancel(pthread_self());
+    open_what_is_no_field((ha_records *)records);
+    pthread_testcancel();
+    return records;
+}
+
+/* Printing would end the thread, with the records locked. */
+TEST(cancelled_while_it_is_told) {
+    const int64_t extent = 10;
+    char line[512];
+    void *result;
+    pthread_t thread;
+    ha_record *record = ha_record_parse("x:f64", NULL);
+    ha_records *r = ha_records_new(record, 1, &extent, "soa");
+    assert_non_null(r);
+    catch_stderr();
+    assert_int_equal(pthread_create(&thread, NULL, open_while_cancelled, r), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    let_stderr_go();
+    assert_true(result == PTHREAD_CANCELED);
+    assert_non_null(fgets(line, sizeof line, lines));
+    assert_non_null(strstr(line, "nosuch"));
+    fclose(lines);
+    SUCCEEDS(ha_records_free(r));
+    ha_record_free(record);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {CASE(a_long_wait)};
+    const struct CMUnitTest tests[] = {CASE(a_long_wait), CASE(cancelled_while_it_is_told)};
     int failed = 0;
     setenv("HARRAY_VERBOSE", "1", 1);
     RUN_ON_MATRIX(failed, tests);

@@ -18,6 +18,10 @@
 #include "../support/private_backend.h"
 #include "fake_cuda_find.h"
 
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
 FAULTY_HOST(faulty_host, ha_backend_host)
 FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &faulty_sim_pinned_ops)
 FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
@@ -74,6 +78,24 @@ enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 /* The fake CUDA driver; NULL: it is not here. */
 static const fake_cuda *fake_driver;
+
+/* A test of one subject; the one that runs, if any. */
+typedef struct running_test {
+    subject *subject;
+    const char *name;
+} running_test;
+static const running_test *running_now;
+
+/* At the end of the program. cmocka goes on with the next test after a crash or a failed check, but only
+ * in the thread that runs the tests: in any other one it leaves the program without a word. */
+static void tell_who_left(void) {
+    if (running_now == NULL) return;
+    print_error(
+        "[  FAILED  ] %s\nERROR: the program ends in this test: a thread that the backend has "
+        "made has crashed, or a check has failed there. Is the argument of a function not what "
+        "was enqueued, is an address not one that it can touch?\n",
+        running_now->name);
+}
 
 /* The backend under test, its first device, and two queues there. */
 static const ha_backend *backend;
@@ -133,8 +155,16 @@ static int open_with(subject *s, size_t capacity) {
            ops->create(device, &queue) != HA_OK || ops->create(device, &queue2) != HA_OK;
 }
 
-static int open_usual(void **state) { return open_with((subject *)*state, (size_t)64 << 20); }
-static int open_small(void **state) { return open_with((subject *)*state, (size_t)1 << 20); }
+static int begin(const running_test *test, size_t capacity) {
+    running_now = test;
+    return open_with(test->subject, capacity);
+}
+
+static int open_usual(void **state) {
+    return begin((const running_test *)*state, (size_t)64 << 20);
+}
+
+static int open_small(void **state) { return begin((const running_test *)*state, (size_t)1 << 20); }
 
 static int is_empty(faulty_ledger *ledger) {
     faulty_holdings held = faulty_held(ledger);
@@ -148,7 +178,7 @@ static int is_fake_empty(void) {
 }
 
 /* A device that is not closed may keep records. */
-static int close_subject(void **state) {
+static int close_subject(const subject *s) {
     if (ops != NULL) {
         ops->drain(queue);
         ops->drain(queue2);
@@ -156,13 +186,19 @@ static int close_subject(void **state) {
         ops->destroy(queue2);
         close_device(device);
     }
-    if (((const subject *)*state)->fake != NULL && !is_fake_empty()) return 1;
+    if (s->fake != NULL && !is_fake_empty()) return 1;
     if (faulty_records() != 0 && (ops == NULL || backend->close != NULL)) {
         print_error("%ld blocks of HARRAY_MALLOC are left\n", faulty_records());
         return 1;
     }
     return !is_empty(&faulty_host_ledger) || !is_empty(&faulty_sim_ledger) ||
            !is_empty(&faulty_private_ledger);
+}
+
+static int end(void **state) {
+    const int failed = close_subject(((const running_test *)*state)->subject);
+    running_now = NULL;
+    return failed;
 }
 
 /* ---- what the tests do over and over -------------------------------------------------------- */
@@ -306,6 +342,56 @@ TEST(threads_share_a_memory) {
         pthread_join(churns[i].thread, NULL);
         assert_false(churns[i].failed);
     }
+}
+
+/* Of this process, in bytes; 0 where the system does not tell it. */
+static uint64_t address_space(void) {
+    uint64_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%" SCNu64, &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A power of two that the memory has room for: as large as possible, but no larger than `most`. */
+static size_t large_size(size_t most) {
+    size_t bytes = (size_t)1 << 20;
+    void *block = take(bytes);
+    give(block, bytes);
+    while (bytes < most && memory_ops->allocate(memory, 2 * bytes, &block) == HA_OK) {
+        bytes *= 2;
+        give(block, bytes);
+    }
+    return bytes;
+}
+
+/* One large block after the other. Where nothing is given back, a memory that has no room for twice as
+ * much is full after a few of them; one that is a part of this process's makes its address space larger
+ * each time; and for any other one they are more than devices have. A byte of each is written, since some
+ * drivers provide no memory before that. */
+TEST(released_memory_can_be_had_again) {
+    const size_t most = (size_t)128 << 20, size = large_size(most);
+    const uint64_t more_than_devices_have = (uint64_t)512 << 30, before = address_space();
+    const char byte = 1;
+    uint64_t rounds = 8;
+    for (uint64_t i = 0; i < rounds; i++) {
+        void *block = NULL;
+        if (memory_ops->allocate(memory, size, &block) != HA_OK)
+            fail_msg(
+                "release gives nothing back: %zu bytes were allocated and released %d times, then "
+                "there was no room for them",
+                size, (int)i + 1);
+        if (i == 0 && size == most && address_space() < before + size / 2)
+            rounds = more_than_devices_have / size;
+        move(at(block, size - 1), &byte, 1);
+        give(block, size);
+    }
+    if (address_space() > before + rounds * size / 4 * 3)
+        fail_msg(
+            "release gives nothing back: %zu bytes were allocated and released %d times, and the "
+            "process has become larger by that",
+            size, (int)rounds);
 }
 
 TEST(devices_reach_the_host) {
@@ -535,6 +621,49 @@ TEST(fills_repeat_a_value) {
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
+typedef struct large_argument {
+    char text[5000];
+    max_align_t aligned;
+} large_argument;
+
+/* What the function was given; whether that was aligned, and ha_queue_run() ran it. No pointer of the
+ * argument is followed: it may be a wrong one. */
+static large_argument given;
+static int given_aligned, given_running;
+
+static void take_argument(HA_UNUSED const ha_queue *here, void *argument) {
+    given_aligned = (uintptr_t)argument % _Alignof(max_align_t) == 0;
+    given_running = running;
+    memcpy(&given, argument, sizeof given);
+}
+
+static pthread_t tester;
+static atomic_int overwritten; /* the argument, by the caller */
+
+/* Keeps the queue busy, unless that keeps the caller from going on: then only for a second. */
+static void wait_for_overwriting(HA_UNUSED const ha_queue *here, HA_UNUSED void *argument) {
+    const struct timespec pause = {0, 1000000};
+    if (pthread_equal(pthread_self(), tester)) return;
+    for (int i = 0; i < 1000 && !atomic_load(&overwritten); i++) nanosleep(&pause, NULL);
+}
+
+TEST(arguments_are_copied_when_enqueued) {
+    static large_argument large;
+    given_running = given_aligned = 0;
+    tester = pthread_self();
+    atomic_store(&overwritten, 0);
+    memset(&given, 0, sizeof given);
+    memset(&large, 'x', sizeof large);
+    SUCCEEDS(ops->call(queue, wait_for_overwriting, NULL, 0));
+    SUCCEEDS(ops->call(queue, take_argument, &large, sizeof large));
+    memset(&large, 'y', sizeof large);
+    atomic_store(&overwritten, 1);
+    finish(queue);
+    for (size_t i = 0; i < sizeof given.text; i++) assert_int_equal(given.text[i], 'x');
+    assert_true(given_aligned);
+    assert_int_equal(given_running, 1);
+}
+
 typedef struct numbers {
     int *data;
     size_t size;
@@ -567,34 +696,6 @@ TEST(commands_happen_in_order) {
         for (int i = 0; i < SIZE; i++) assert_int_equal(result[r][i], 2 * (1000 * r + i + 5));
     give(a, bytes);
     give(b, bytes);
-}
-
-typedef struct large_argument {
-    char text[5000];
-    char *result; /* on the host */
-    int *run;     /* what ha_queue_run() counts */
-    max_align_t aligned;
-} large_argument;
-
-static void copy_text(const ha_queue *here, void *argument) {
-    const large_argument *large = (const large_argument *)argument;
-    memcpy(HA_HERE(here, char, large->result), large->text, sizeof large->text);
-    *large->run = (uintptr_t)large % _Alignof(max_align_t) == 0 ? running : -1;
-}
-
-TEST(arguments_are_copied_when_enqueued) {
-    static large_argument large;
-    static char result[sizeof large.text];
-    int run = 0;
-    memset(&large, 0, sizeof large);
-    memset(large.text, 'x', sizeof large.text - 1);
-    large.result = result;
-    large.run = &run;
-    SUCCEEDS(ops->call(queue, copy_text, &large, sizeof large));
-    memset(&large, 'y', sizeof large);
-    finish(queue);
-    for (size_t i = 0; i + 1 < sizeof result; i++) assert_int_equal(result[i], 'x');
-    assert_int_equal(run, 1);
 }
 
 static int calls; /* on a queue, or after it was drained */
@@ -911,6 +1012,7 @@ static const conformance_test conformance[] = {
     NEEDS(0, absurd_sizes_are_refused),
     NEEDS(0, blocks_keep_their_bytes),
     NEEDS(0, threads_share_a_memory),
+    NEEDS(0, released_memory_can_be_had_again),
     NEEDS(HUGE_PAGES, large_host_blocks_begin_on_a_huge_page),
     NEEDS(LIMITS, a_full_memory_refuses),
     NEEDS(QUEUES, devices_reach_the_host),
@@ -923,8 +1025,8 @@ static const conformance_test conformance[] = {
     NEEDS(PIECES, large_pieces),
     NEEDS(NO_PIECES, pieces_can_be_refused),
     NEEDS(FILLS, fills_repeat_a_value),
-    NEEDS(FUNCTIONS, commands_happen_in_order),
     NEEDS(FUNCTIONS, arguments_are_copied_when_enqueued),
+    NEEDS(FUNCTIONS, commands_happen_in_order),
     NEEDS(FUNCTIONS, functions_without_argument),
     NEEDS(FUNCTIONS, functions_find_the_data),
     NEEDS(FUNCTIONS, an_event_happens_with_what_was_before_it),
@@ -945,14 +1047,16 @@ enum { TESTS = sizeof conformance / sizeof *conformance };
 /* All tests that the subject has something for, as one group. */
 static int run_on(subject *s) {
     static char names[TESTS][100];
+    static running_test states[TESTS];
     struct CMUnitTest tests[TESTS] = {{.name = NULL}}; /* cmocka leaves those out */
     size_t n = 0;
     for (size_t i = 0; i < TESTS; i++) {
         const conformance_test *c = &conformance[i];
         if ((c->needs & s->has) != c->needs) continue;
         snprintf(names[n], sizeof names[n], "%s: %s", s->name, c->name);
+        states[n] = (running_test){s, names[n]};
         tests[n] = (struct CMUnitTest){
-            names[n], c->test, c->needs & LIMITS ? open_small : open_usual, close_subject, s};
+            names[n], c->test, c->needs & LIMITS ? open_small : open_usual, end, &states[n]};
         n++;
     }
     return cmocka_run_group_tests_name(s->name, tests, NULL, NULL);
@@ -980,8 +1084,7 @@ static unsigned found_in(subject *s) {
     if (slots->copy_strided != NULL) found |= PIECES;
     if (open_with(s, (size_t)64 << 20) != 0) return found; /* as each test will say */
     if (ops->call(queue, do_nothing, NULL, 0) == HA_OK) found |= FUNCTIONS;
-    void *state = s;
-    (void)close_subject(&state);
+    (void)close_subject(s);
     return found;
 }
 
@@ -1004,6 +1107,7 @@ int main(void) {
     const char *kind = test_kind();
     void *library = fake_cuda_load();
     int failed = 0, ran = 0;
+    atexit(tell_who_left);
     if (library != NULL) fake_driver = fake_cuda_of(library);
     for (size_t i = 0; i < SUBJECTS; i++) {
         subject *s = &subjects[i];

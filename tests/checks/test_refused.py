@@ -18,11 +18,23 @@ HA_RECORDS(motions, path);
 HA_FN %s sum(path v) { %s; }
 HA_QUEUED(sum, path);
 """
+ARRAYS = """#include "harray.h"
+static inline void use(harray_double x, array_float_2 a) {
+    HA_WRITING(v, %s, ha_host()) v.data[0] = 1;
+    HA_SCOPED_READ(w, %s, ha_host());
+    (void)w;
+}
+"""
 NOTHING = "returns nothing"
+ITSELF = "this takes the array itself"
 # name, program, words of the error: none where it compiles
 CASES = [
     ("a function without a result", RECORDS % ("void", "(void)v"), None),
     ("a function that returns something", RECORDS % ("double", "(void)v; return 1"), NOTHING),
+    ("arrays in scopes", ARRAYS % ("x", "a"), None),
+    ("a statement expression in a scope", ARRAYS % ("x", "HA_DARRAY(a)"), None),
+    ("the untyped array of a handle in a scope", ARRAYS % ("x.array", "a"), ITSELF),
+    ("the untyped array of a handle in a declaration", ARRAYS % ("x", "a.array"), ITSELF),
 ]
 COMPILERS = [("C", ["cc", "-std=c11"], ".c"), ("C++", ["c++", "-std=c++17"], ".cpp")]
 

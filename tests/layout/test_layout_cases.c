@@ -194,7 +194,9 @@ static void test_few(void **state) {
         char text[200];
         ha_mapping *m = mapping(bad[t]);
         assert_true(few_null(few_new_from(m, &error)));
-        snprintf(text, sizeof text, "%s is not one of the layouts of the view few", m->text);
+        snprintf(text, sizeof text,
+                 "%s is not one of the layouts of the view few: aos, soa(fields), aosoa(8)",
+                 m->text);
         assert_string_equal(error.text, text);
         assert_int_equal(error.status, HA_ERR_ARGUMENT);
         ha_mapping_free(m);

@@ -713,7 +713,7 @@ typedef struct spectrum {
 #define spectrum_FIELDS (double, line, (40))
 HA_RECORD(spectrum)
 HA_VIEW(one_spectrum, spectrum, 1, HA_ONE)
-#define ROOMS(X) LAYOUTS(X, 1, r, HA_ROW, ) X(narrow_wide) X(wide_narrow) X(one_spectrum)
+#define ROOMS(X) LAYOUTS(X, 1, r, HA_ROW, ) X(narrow_wide, ) X(wide_narrow, ) X(one_spectrum, )
 
 static void test_room_is_enough(void **state) {
     (void)state;

@@ -4,6 +4,7 @@
 #define HARRAY_TESTING
 #include "../../harray.h"
 #include "../support/held.h"
+#include "../support/share.h"
 #include <pthread.h>
 
 static const int64_t SIX_BY_EIGHT[] = {6, 8}, CUBE[] = {3, 4, 5};
@@ -649,12 +650,51 @@ static uint64_t steps_of_scattering(size_t n, int64_t across) {
 
 /* However many there are already: squares, and columns, which all lie between the same elements. */
 TEST(scattered_boxes_do_not_grow) {
-    enum { FEW = 512, MANY = 2048 };
+    const int side = test_stride() > 1 ? 12 : 16, n = side * side;
     for (int columns = 0; columns < 2; columns++) {
-        const uint64_t few = steps_of_scattering(FEW, columns ? FEW : 16);
-        const uint64_t many = steps_of_scattering(MANY, columns ? MANY : 64);
+        const uint64_t few = steps_of_scattering((size_t)n, columns ? n : side);
+        const uint64_t many = steps_of_scattering((size_t)(4 * n), columns ? 4 * n : 2 * side);
+        assert_true(few > (uint64_t)n);
+        assert_true(many < 4 * few * 2); /* n log n is less, n^2 4 times as much */
+    }
+}
+
+/* The same boxes, two and two in one call: what becomes of a set when both are committed is found without
+ * looking at all of it. */
+static uint64_t steps_of_pairs(size_t n, unsigned how) {
+    const int64_t extent[] = {4 * (int64_t)n / 16, 3 * 16};
+    darray x = darray_new(HA_DTYPE_double, 2, extent, H);
+    ha_access v[2];
+    keep_array(x.array);
+    for (size_t k = 0; k < n; k++) {
+        HA_CHECK(open_view(&v[0], scattered(x, k, 16), C, HA_OVERWRITE));
+        HA_CHECK(ha_close(&v[0]));
+        if (k % 64 == 0) HA_CHECK(ha_context_finish(C));
+    }
+    const uint64_t before = ha_steps_;
+    for (size_t k = 0; k < n; k += 2) {
+        const darray box[] = {scattered(x, k, 16), scattered(x, k + 1, 16)};
+        ha_request list[2];
+        for (int i = 0; i < 2; i++)
+            list[i] = (ha_request){
+                .access = &v[i], .context = how == HA_READ ? H : C, .how = how, .view = &box[i]};
+        HA_CHECK(ha_open_many(list, 2));
+        HA_CHECK(ha_close_many(list, 2));
+        if (k % 64 == 0) HA_CHECK(ha_context_finish(C));
+    }
+    const uint64_t steps = ha_steps_ - before;
+    drop_array(x.array);
+    return steps;
+}
+
+/* They are read at another place than where they were written; and written at that one. */
+TEST(scattered_pairs_do_not_grow) {
+    enum { FEW = 128, MANY = 512 };
+    static const unsigned ways[] = {HA_READ, HA_WRITE};
+    for (int i = 0; i < 2; i++) {
+        const uint64_t few = steps_of_pairs(FEW, ways[i]), many = steps_of_pairs(MANY, ways[i]);
         assert_true(few > FEW);
-        assert_true(many < MANY / FEW * few * 2); /* n log n is less, n^2 4 times as much */
+        assert_true(many < MANY / FEW * few * 2);
     }
 }
 
@@ -682,6 +722,7 @@ int main(void) {
         CASE(many_in_one_call),
         CASE(keeps_its_shape),
         CASE(scattered_boxes_do_not_grow),
+        CASE(scattered_pairs_do_not_grow),
     };
     const struct CMUnitTest losses[] = {LOST(one_face), LOST(around_what_is_overwritten)};
     RUN_ON_MATRIX(failed, tests);

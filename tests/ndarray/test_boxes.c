@@ -3,13 +3,14 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
+#include "../support/share.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
 #define TEST(name) static void name(HA_UNUSED void **state)
-enum { MOST = 4096, ROUNDS = 4000 };
+enum { MOST = 4096 };
 
 static uint64_t random_state = 1;
 
@@ -104,7 +105,7 @@ static void check_two(const ha_grid *g, ha_range x, ha_range y) {
 }
 
 TEST(two_boxes) {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < share_of(4000); i++) {
         const ha_grid g = random_grid();
         check_two(&g, random_box(&g), random_box(&g));
     }
@@ -123,7 +124,7 @@ TEST(around_two_boxes) {
 }
 
 TEST(halves) {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < share_of(4000); i++) {
         const ha_grid g = random_grid();
         const ha_range r = random_box(&g);
         ha_range half[2];
@@ -138,7 +139,7 @@ TEST(halves) {
 
 /* All sizes are 64-bit: the division that is none is right for every number. */
 TEST(division) {
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < share_of(100000); i++) {
         const int64_t pitch = i < 100 ? i + 1 : (int64_t)(random_state >> (1 + pick(63))) | 1;
         const int64_t extent = 1;
         const size_t shift = pick(64), n = (size_t)(pick(SIZE_MAX) >> shift);
@@ -241,7 +242,7 @@ static void edit(ha_set *s, ha_range r, int adding, unsigned char *in) {
 
 TEST(sets_of_boxes) {
     static unsigned char in[MOST];
-    for (int i = 0; i < ROUNDS / 20; i++) {
+    for (int i = 0; i < share_of(200); i++) {
         const ha_grid g = random_grid();
         ha_set s = {.grid = &g}, copy = {0};
         memset(in, 0, sizeof in);
@@ -295,6 +296,7 @@ static void check_many_boxes(const ha_set *s, const unsigned char *in) {
 TEST(sets_of_many_boxes) {
     static const int64_t extents[][3] = {{40, 50}, {12, 13, 14}, {9, 9, 20}, {1000}};
     static unsigned char in[MOST];
+    random_state = 1; /* whatever other tests took */
     for (int shape = 0; shape < 4; shape++) {
         const int64_t *extent = extents[shape];
         const int rank = extent[2] ? 3 : extent[1] ? 2 : 1;
@@ -334,7 +336,7 @@ TEST(z_order) {
     const int64_t extent[] = {16, 16}, pitch[] = {20, 1};
     ha_grid g;
     assert_int_equal(ha_grid_make(&g, 2, extent, pitch), HA_OK);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < 4000; i++) {
         size_t at[2], order[2] = {0, 0};
         for (int k = 0; k < 2; k++) {
             const size_t row = pick(16), column = pick(16);
@@ -384,6 +386,7 @@ TEST(sets_of_ranges) {
     enum { SIZE = 1200 };
     char in[MOST] = {0};
     ha_set s = {.heap = NULL}, copy;
+    random_state = 1; /* whatever other tests took */
     uint32_t most = 0, turns = 0;
     for (int round = 0; round < 40; round++)
         for (int i = 0; i < 600; i++) {
@@ -479,7 +482,7 @@ TEST(boxes_join_among_many) {
 TEST(pieces) {
     static double from[MOST], to[MOST], packed[MOST];
     static unsigned char in[MOST];
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < share_of(4000); i++) {
         const ha_grid g = random_grid();
         const ha_range r = random_box(&g);
         ha_strided_copy copy = ha_box_copy(&g, r, sizeof *from, to + r.first, from + r.first);
@@ -569,7 +572,7 @@ static darray random_view(const ha_grid *g) {
 }
 
 TEST(views_are_covered) {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < share_of(4000); i++) {
         const ha_grid g = random_grid();
         const darray v = random_view(&g);
         check_cover(&g, &v);

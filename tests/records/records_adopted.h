@@ -117,8 +117,8 @@ TEST(views_of_some_layouts) {
     else fail();
     SUCCEEDS(ha_records_layout(r.records, M1, "aos"));
     HA_USING(v, r, M1, "write mass") fail();
-    else REFUSED_SAYING(HA_ERR_ARGUMENT, "aos is not one of the layouts of the view either",
-                        HA_USED(v).status);
+    else REFUSED_SAYING(HA_ERR_ARGUMENT,
+                        "aos is not one of the layouts of the view either: ", HA_USED(v).status);
     SUCCEEDS(either_atoms_free(&r));
 }
 
@@ -264,6 +264,86 @@ TEST(freed) {
     expect_freed("ha_records_set_name");
     (void)ha_records_describe(u.records, text, sizeof text);
     expect_freed("ha_records_describe");
+    assert_string_equal(ha_records_label(u.records).text, "'u' (atom[20])");
+}
+
+static atoms about_to_go;
+
+static void free_now(void) { SUCCEEDS(atoms_free(&about_to_go)); }
+
+/* They are, when somebody has just come to ask something. */
+#define FREED_BEFORE(operation, question)                                                          \
+    do {                                                                                           \
+        ha_records *const r = (about_to_go = atoms_new(N)).records;                                \
+        ha_records_set_name(r, "u");                                                               \
+        met.before = free_now;                                                                     \
+        met.at = &r->asking;                                                                       \
+        assert_false(question);                                                                    \
+        assert_null(about_to_go.records);                                                          \
+        met.before = NULL;                                                                         \
+        expect_freed(operation);                                                                   \
+    } while (0)
+
+TEST(freed_before_they_are_asked) {
+    char text[50];
+    FREED_BEFORE("ha_records_record", ha_records_record(r));
+    FREED_BEFORE("ha_records_rank", ha_records_rank(r));
+    FREED_BEFORE("ha_records_extent", ha_records_extent(r, 0));
+    FREED_BEFORE("ha_records_size", ha_records_size(r));
+    FREED_BEFORE("ha_records_version", ha_records_version(r));
+    FREED_BEFORE("ha_records_statistics", ha_records_statistics(r).bytes);
+    FREED_BEFORE("ha_records_set_name", (ha_records_set_name(r, "v"), 0));
+    FREED_BEFORE("ha_records_mapping", ha_records_mapping(r, H));
+    FREED_BEFORE("ha_records_valid", ha_records_valid(r, H, NULL, 0, HA_END));
+    FREED_BEFORE("ha_records_describe",
+                 strcmp((ha_records_describe(r, text, sizeof text), text), "no records\n"));
+}
+
+/* Another thread frees them. */
+static struct {
+    ha_records *records;
+    pthread_t thread;
+    atomic_int ended;
+    ha_status status;
+} going;
+
+static void *free_going(void *unwrap) {
+    going.status = unwrap ? ha_records_unwrap(going.records) : ha_records_free(going.records);
+    atomic_store(&going.ended, 1);
+    return NULL;
+}
+
+static void expect_kept(void) {
+    until_quiet();
+    assert_false(atomic_load(&going.ended));
+}
+
+static void free_meanwhile(void) {
+    assert_int_equal(pthread_create(&going.thread, NULL, free_going, NULL), 0);
+    expect_kept();
+}
+
+static void unwrap_meanwhile(void) {
+    assert_int_equal(pthread_create(&going.thread, NULL, free_going, &going), 0);
+    expect_kept();
+}
+
+/* Whoever asks is answered before they go. */
+TEST(freed_while_they_are_asked) {
+    static void (*const ways[])(void) = {free_meanwhile, unwrap_meanwhile};
+    static atom mine[N];
+    for (size_t i = 0; i < 3; i++) {
+        atoms r = i ? atoms_of(mine, N) : made_at(H);
+        going.records = r.records;
+        atomic_store(&going.ended, 0);
+        met.meanwhile = ways[i / 2];
+        met.at = &r.records->asking;
+        assert_int_equal(ha_records_size(r.records), N);
+        met.meanwhile = NULL;
+        assert_int_equal(pthread_join(going.thread, NULL), 0);
+        assert_int_equal(going.status, HA_OK);
+        step();
+    }
 }
 
 TEST(described) {

@@ -183,7 +183,9 @@ TEST(threads_with_a_field_each) {
 /* Records of which the host has several fields at work: what comes to one of them from elsewhere,
  * in large parts, leaves the bytes of the others alone; and those who convert share the few chunks
  * that there are. */
-enum { MANY = 6000, PASSES = 6 };
+enum { MANY = 6000 };
+
+static int passes(void) { return 1 + share_of(5); }
 
 HA_FN void add_id(cloud v, int32_t n) { HA_EACH(cloud, v, at) * cloud_id(v, at) += n; }
 HA_FN void add_pos(cloud v, double d) {
@@ -198,7 +200,7 @@ HA_QUEUED(add_pos, cloud, double);
 static void *neighbour_main(void *argument) {
     adder *a = (adder *)argument;
     ha_context *const places[] = {a->context, H};
-    for (int i = 0; i < 2 * PASSES; i++) {
+    for (int i = 0; i < 2 * passes(); i++) {
         ha_context *c = a->leaf == ID ? H : places[i % 2];
         if (a->leaf == ID) {
             HA_USING(v, a->r, c, "write id") add_id(v, 1);
@@ -241,10 +243,10 @@ TEST(neighbours_in_a_record_are_left_alone) {
         HA_READING_RECORDS(v, r[k], H, "") {
             for (int64_t i = 0; i < MANY; i++) {
                 const atom is = cloud_const_load(v, cloud_const_at(v, i)), was = atom_of(i);
-                const double more = 2 * PASSES;
+                const double more = 2 * passes();
                 differs |= is.pos.x != was.pos.x + more || is.pos.z != was.pos.z + more;
                 differs |= is.pos.y != was.pos.y || is.vel.x != was.vel.x || is.flag != was.flag;
-                differs |= is.mass != was.mass + more || is.id != was.id + 2 * PASSES;
+                differs |= is.mass != was.mass + more || is.id != was.id + 2 * passes();
             }
         }
         else fail();

@@ -118,19 +118,34 @@ HA_IN_ ha_status ha_no_access(const char *operation) {
                    operation);
 }
 
+enum { HA_LOW_HOW_ = (1 << HA_BYTES_SHIFT_) - 1 };
+
+/* Are the elements that the access points to as long as the array's? */
+HA_FAST_ int ha_bytes_fit(const ha_array *a, unsigned how) {
+    return how >> HA_BYTES_SHIFT_ == 0 || how >> HA_BYTES_SHIFT_ == a->element;
+}
+
 /* No array, a forked process, a queued function: what can be said before looking at the array. */
 HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *operation,
                                 const char *site) {
     ha_status s = ha_enter(operation);
     if (s) return s;
     if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s: no array", site, operation);
-    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
+    ha_array *const array = ha_lockable(a);
+    if (ha_is_freed(a))
+        return ha_fail(HA_ERR_STATE, operation, "%s: array %s was freed", site,
+                       ha_label_of(array).text);
+    if (!ha_bytes_fit(a, how))
+        return ha_fail(HA_ERR_ARGUMENT, operation,
+                       "%s: array %s: its elements have %zu bytes, those of the access %u", site,
+                       ha_label_of(array).text, a->element, how >> HA_BYTES_SHIFT_);
+    how &= HA_LOW_HOW_;
     if (how & HA_READS_ONLY_)
         return ha_fail(
             HA_ERR_ARGUMENT, operation,
             "%s: array %s: the access is of a type to read (ha_read_...), or the array is "
             "one (harray_T_const), and was to be opened for writing",
-            site, ha_label_of((ha_array *)(uintptr_t)a).text);
+            site, ha_label_of(array).text);
     if ((how & ~(unsigned)HA_TRY) > HA_OVERWRITE)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no way to open: %u", site, how);
     return HA_OK;
@@ -144,7 +159,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context
                     .context = c,
                     .operation = n == HA_END ? "ha_open" : "ha_overwrite",
                     .site = site,
-                    .mode = how & ~(unsigned)HA_TRY,
+                    .mode = how & HA_LOW_HOW_ & ~(unsigned)HA_TRY,
                     .range = range,
                     .sets_size = n != HA_END,
                     .size = n,
@@ -161,10 +176,10 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context
 
 ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
                    size_t last, const char *site) {
-    unsigned mode = how & ~(unsigned)HA_TRY;
+    unsigned mode = how & HA_LOW_HOW_ & ~(unsigned)HA_TRY;
     ha_range range = {first, last};
     c = ha_resolve(c);
-    if (a && x && ha_self.id && mode <= HA_OVERWRITE &&
+    if (a && x && ha_self.id && mode <= HA_OVERWRITE && ha_bytes_fit(a, how) &&
         ha_open_fast(x, a, c, mode != HA_READ, range, ha_is_whole(range), HA_END, site))
         return HA_OK;
     return ha_open_slow(x, a, c, how, range, HA_END, site);

@@ -278,9 +278,10 @@ HA_IN_ ha_status ha_wrap_claim(ha_array *a, const char *operation, const char *s
                    site, ha_label_of(a).text, (unsigned long long)owners);
 }
 
-/* Syncs, if the values are wanted, and frees; also in between nothing is held while the host waits. A queue
- * that cannot tell how far it is is drained. */
-HA_IN_ ha_status ha_wrap_end(ha_array *a, int wanted, const char *operation, const char *site) {
+/* Syncs, if the values are wanted, and claims the array for its end: no queue uses it any more. In between
+ * nothing is held while the host waits. A queue that cannot tell how far it is is drained. */
+HA_IN_ ha_status ha_wrap_claim_end(ha_array *a, int wanted, const char *operation,
+                                   const char *site) {
     ha_timepoint p;
     int can_tell = 1;
     for (;;) {
@@ -294,9 +295,19 @@ HA_IN_ ha_status ha_wrap_end(ha_array *a, int wanted, const char *operation, con
         if (!can_tell) ha_forget_note();
     }
     ha_wrap_drain(a);
+    return HA_OK;
+}
+
+/* The array is claimed for its end, and ends. What is the caller's of its memory is theirs alone again. */
+HA_IN_ void ha_wrap_hand_back(ha_array *a) {
     ha_wrap_leave(a);
     ha_array_end(a);
-    return HA_OK;
+}
+
+HA_IN_ ha_status ha_wrap_end(ha_array *a, int wanted, const char *operation, const char *site) {
+    ha_status s = ha_wrap_claim_end(a, wanted, operation, site);
+    if (!s) ha_wrap_hand_back(a);
+    return s;
 }
 
 ha_status ha_unwrap_(ha_array *a, const char *site) {

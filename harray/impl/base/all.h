@@ -4,6 +4,7 @@
 #include "../../../layout/impl/base/json.h"
 #include "address_tree.h"
 #include "box.h"
+#include "cancel.h"
 #include "error.h"
 #include "kept_list.h"
 #include "range_index.h"

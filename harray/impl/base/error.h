@@ -4,6 +4,7 @@
 
 #include "../../../backends/backend.h"
 #include "../../detail/locks.h"
+#include "cancel.h"
 #include "self.h"
 
 #include <stdarg.h>
@@ -89,7 +90,9 @@ HA_IN_ int ha_verbose(void) {
     return v == 2;
 }
 
+/* Also while something is locked: neither printing nor the handler ends the thread. */
 HA_IN_ void ha_tell(const ha_error *e) {
+    HA_UNCANCELLED_;
     if (ha_first_error.status == HA_OK) ha_first_error = *e;
     if (ha_verbose())
         fprintf(stderr, "harray: %s: %s: %s\n", e->operation, ha_status_name(e->status), e->text);

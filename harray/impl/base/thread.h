@@ -3,6 +3,7 @@
 #ifndef HARRAY_IMPL_BASE_THREAD_H
 #define HARRAY_IMPL_BASE_THREAD_H
 
+#include "cancel.h"
 #include "error.h"
 #include "../../instruments.h"
 #include <pthread.h>
@@ -108,24 +109,6 @@ HA_IN_ uint64_t ha_held(void) {
     }
     ha_spin_unlock(&ha_fewer.lock);
     return ha_self.held;
-}
-
-/* ---- waiting ------------------------------------------------------------------------------- */
-
-/* While a thread is on its way through what locks or waits, pthread_cancel does not end it: it would
- * leave that locked. It ends later, where the program says so. */
-#define HA_UNCANCELLED_                                                                            \
-    int ha_cancel_ __attribute__((cleanup(ha_cancel_end), unused)) = ha_cancel_begin()
-
-HA_IN_ int ha_cancel_begin(void) {
-    int before = PTHREAD_CANCEL_ENABLE;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    return before;
-}
-
-HA_IN_ void ha_cancel_end(const int *before) {
-    int disabled;
-    (void)pthread_setcancelstate(*before, &disabled);
 }
 
 /* ---- scopes -------------------------------------------------------------------------------- */

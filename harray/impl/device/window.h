@@ -22,12 +22,27 @@ typedef enum ha_touchable_kind {
     HA_TOUCH_WRITE
 } ha_touchable_kind;
 
+enum { HA_TOUCH_DIMENSIONS = 4 };
+
+/* Of records: the field that pieces are of, and of which record each is, on levels from the innermost on. */
+typedef struct ha_touchable_field {
+    char name[40]; /* "": no field */
+    int rank;      /* 0: which record it is cannot be told from the address alone */
+    int levels;
+    int dimension
+        [HA_TOUCH_DIMENSIONS]; /* of a level: where the index grows by `gain` in each step */
+    int64_t first[HA_TOUCH_DIMENSIONS]; /* the index of the first piece */
+    int64_t gain[HA_TOUCH_DIMENSIONS];
+    size_t count[HA_TOUCH_DIMENSIONS], step[HA_TOUCH_DIMENSIONS]; /* bytes */
+} ha_touchable_field;
+
 typedef struct ha_touchable {
     ha_touchable_kind kind;
     ha_strided_copy pieces; /* of an access: `from`, and the steps there */
     uintptr_t block, bytes; /* of the array, as users see it; element 0 is the first one */
     size_t element;         /* bytes; 0: of records, or no array */
     ha_poison poison;
+    ha_touchable_field field;
     const char *site; /* where the access was opened */
     char label[120];  /* of the array */
 } ha_touchable;
@@ -124,6 +139,25 @@ HA_IN_ const ha_touchable *ha_touchable_near(const ha_touchables *all, uintptr_t
     return nearest;
 }
 
+/* "field pos.x of record 7 of ", so many bytes behind the first piece. */
+HA_IN_ void ha_line_field(ha_fault_line *l, const ha_touchable_field *f, uintptr_t at) {
+    int64_t index[HA_TOUCH_DIMENSIONS];
+    memcpy(index, f->first, sizeof index);
+    for (int k = f->levels - 1; k >= 0; k--) {
+        size_t i = at / f->step[k];
+        if (i >= f->count[k]) i = f->count[k] - 1;
+        at -= i * f->step[k];
+        index[f->dimension[k]] += (int64_t)i * f->gain[k];
+    }
+    ha_line_add(l, "field ");
+    ha_line_add(l, f->name);
+    for (int d = 0; d < f->rank; d++) {
+        ha_line_add(l, d ? ", " : " of record ");
+        ha_line_number(l, (uintptr_t)index[d], 10);
+    }
+    ha_line_add(l, " of ");
+}
+
 /* "element 7 of array 'u' (double[10])", "what is 16 bytes behind the end of array …". */
 HA_IN_ void ha_line_place(ha_fault_line *l, const ha_touchable *r, uintptr_t address) {
     const uintptr_t end = r->block + r->bytes;
@@ -132,7 +166,9 @@ HA_IN_ void ha_line_place(ha_fault_line *l, const ha_touchable *r, uintptr_t add
         ha_line_add(l, "element ");
         ha_line_number(l, (address - r->block) / r->element, 10);
         ha_line_add(l, " of array ");
-    } else if (inside)
+    } else if (inside && *r->field.name && ha_touchable_covers(r, address))
+        ha_line_field(l, &r->field, address - (uintptr_t)r->pieces.from);
+    else if (inside)
         ha_line_add(l, "some of ");
     else {
         ha_line_add(l, "what is ");
@@ -219,10 +255,30 @@ HA_IN_ void ha_window_open_pages(ha_window *w, size_t first, size_t bytes) {
     }
 }
 
+#if defined __SANITIZE_THREAD__
+#define HA_SANITIZES_THREADS_ 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define HA_SANITIZES_THREADS_ 1
+#endif
+#endif
+
+/* What others have open, their queues may be writing meanwhile. A function that keeps to what is its own does
+ * not look at that, so any value does; and ThreadSanitizer is not to look at how it is copied. */
+#ifdef HA_SANITIZES_THREADS_
+HA_IN_ void ha_window_copy(char *to, const volatile char *from, size_t bytes)
+    __attribute__((no_sanitize_thread, noinline));
+HA_IN_ void ha_window_copy(char *to, const volatile char *from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) to[i] = from[i];
+}
+#else
+HA_IN_ void ha_window_copy(char *to, const char *from, size_t bytes) { memcpy(to, from, bytes); }
+#endif
+
 HA_IN_ void ha_window_fetch(ha_window *w, const ha_touchable *r, uintptr_t at, size_t bytes) {
     const uintptr_t offset = at - w->users;
     (void)r;
-    memcpy((void *)(w->window + offset), (const void *)(w->real + offset), bytes);
+    ha_window_copy((char *)(w->window + offset), (const char *)(w->real + offset), bytes);
 }
 
 HA_IN_ void ha_window_keep(ha_window *w, size_t first, size_t bytes) {

@@ -14,11 +14,12 @@ enum { HA_IN_FLIGHT = 3 }; /* parts of record arrays, at most */
 typedef struct ha_attempt {
     const char *site; /* the call in the user's source */
     ha_timepoint point;
-    uint64_t retired; /* blocks retired until the first attempt, plus 1: the only ones waited for,
+    uint64_t retired;  /* blocks retired until the first attempt, plus 1: the only ones waited for,
                          or a request that never fits could wait for ever; 0: first attempt */
-    int reclaims;     /* how often unused blocks were looked for; others may go on making such */
-    int for_chunk;    /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
-    ha_chunk *chunk;  /* holds what is staged, between two tries; NULL: nothing */
+    uint64_t returned; /* blocks that had come back before the backend was asked for one */
+    int reclaims;      /* how often unused blocks were looked for; others may go on making such */
+    int for_chunk;     /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
+    ha_chunk *chunk;   /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;
     ha_range staged;
     /* HA_RETRY_: the event behind `point`, if it is known; to be released */

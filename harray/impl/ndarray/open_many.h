@@ -219,12 +219,24 @@ HA_IN_ ha_status ha_open_many_begin(ha_open_set *t, int trying) {
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
-/* How many ranges a set may have while these parts are committed, one after the other. */
+/* Whether a set is another one when a part is committed. */
+HA_IN_ int ha_part_changes(const ha_open_part *part, const ha_set *set) {
+    const ha_opening *o = &part->opening;
+    if (!ha_opening_writes(o)) return 0;
+    return set == &o->in->valid ? ha_set_growth(set, o->need, 1) > 0
+                                : ha_set_overlaps(set, o->need);
+}
+
+/* How many ranges a set may have while these parts are committed, one after the other. A copy of the set
+ * shows it; mostly none of them changes it. */
 HA_IN_ ha_status ha_group_rehearse(const ha_open_part *part, size_t n, ha_set *set, size_t *most) {
     ha_set trial = {0};
-    ha_status s = ha_set_copy(&trial, set);
+    size_t i = 0;
     *most = set->n;
-    for (size_t i = 0; i < n && !s; i++) {
+    while (i < n && !ha_part_changes(&part[i], set)) i++;
+    if (i == n) return HA_OK;
+    ha_status s = ha_set_copy(&trial, set);
+    for (; i < n && !s; i++) {
         const ha_opening *o = &part[i].opening;
         const int adding = set == &o->in->valid;
         if (!ha_opening_writes(o)) continue;

@@ -177,17 +177,22 @@ ha_records *ha_records_new(const ha_record *record, int rank, const int64_t *ext
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* The array has gone; `lock` is this thread's. label: what it is called, by whoever comes with the handle
- * again. */
-HA_IN_ void ha_records_handle_free(ha_records *r, ha_label label) {
+/* The array is claimed for its end, and `lock` is this thread's. Whoever asks something has done so before it
+ * goes, or is told that it was freed. */
+HA_IN_ void ha_records_handle_free(ha_records *r) {
+    ha_array *a = r->array;
+    const ha_label label = ha_label_of(a);
+    pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
+    r->label = label;
+    __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
+    pthread_rwlock_unlock(&r->asking);
+    ha_wrap_hand_back(a);
     while (r->specs) {
         ha_access_spec *spec = r->specs;
         r->specs = spec->next;
         HARRAY_FREE(spec);
     }
     r->spec_count = 0;
-    r->label = label;
-    __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
     ha_kept_add(&ha_freed_handles, &r->kept);
 }
 
@@ -199,12 +204,8 @@ ha_status ha_records_free(ha_records *r) {
     if (!s) s = ha_records_alone(r, operation, operation);
     if (s) return s;
     ha_array *a = r->array;
-    const ha_label label = ha_label_of(a);
-    if (a->wrapped)
-        s = ha_wrap_end(a, 1, operation, operation);
-    else if (!(s = ha_claim(a, operation)))
-        ha_array_end(a);
-    if (!s) ha_records_handle_free(r, label);
+    s = a->wrapped ? ha_wrap_claim_end(a, 1, operation, operation) : ha_claim(a, operation);
+    if (!s) ha_records_handle_free(r);
     ha_records_shared(r);
     return s;
 }

@@ -19,7 +19,7 @@ struct ha_records {
     uint32_t specs_lock;
     int32_t spec_count;
     struct ha_access_spec *specs; /* texts that are known */
-    int freed;      /* changes with `lock`, which stays: another thread may just come for it */
+    int freed;      /* changes as `array`. The locks stay: another thread may just come for them */
     ha_label label; /* of the array that it was */
 };
 
@@ -28,12 +28,6 @@ HA_IN_ int ha_records_freed(const ha_records *r, const char *operation) {
     if (!__atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) return 0;
     (void)!ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
     return 1;
-}
-
-/* Whether looking at records makes sense: there are some, and this process may. In a child of
- * fork(), another thread of the parent may have had the lock. */
-HA_IN_ int ha_may_ask_records(const ha_records *r, const char *operation) {
-    return r && !ha_forked && !ha_records_freed(r, operation);
 }
 
 /* The array stays the same one until the end. Between both one may wait. NULL: it was freed, and there is
@@ -74,18 +68,27 @@ HA_IN_ void ha_records_shared(ha_records *r) {
     ha_tell_now();
 }
 
-/* The same to look at something. Between both nothing is waited for, and no error told. */
-HA_IN_ ha_array *ha_records_ask(const ha_records *r) {
-    pthread_rwlock_rdlock(&((ha_records *)(uintptr_t)r)->asking);
-    return r->array;
-}
-
+/* Ends what ha_records_ask has begun. */
 HA_IN_ void ha_records_asked(const ha_records *r) {
     pthread_rwlock_unlock(&((ha_records *)(uintptr_t)r)->asking);
 }
 
-HA_IN_ ha_label ha_records_label(const ha_records *r) {
-    const ha_label label = ha_label_of(ha_records_ask(r));
+/* The array to look at something, until ha_records_asked. Between both nothing is waited for, and no error
+ * told. NULL: there are no records, or they were freed, which is told; or this is a child of fork(), where
+ * another thread of the parent may have had the lock. Then there is nothing to end. */
+HA_IN_ ha_array *ha_records_ask(const ha_records *r, const char *operation) {
+    if (!r || ha_forked) return NULL;
+    pthread_rwlock_rdlock(&((ha_records *)(uintptr_t)r)->asking);
+    ha_array *a = r->freed ? NULL : r->array;
+    if (a) return a;
+    ha_records_asked(r);
+    (void)ha_records_freed(r, operation);
+    return NULL;
+}
+
+HA_IN_ ha_label ha_records_label(ha_records *r) {
+    pthread_rwlock_rdlock(&r->asking);
+    const ha_label label = r->freed ? r->label : ha_label_of(r->array);
     ha_records_asked(r);
     return label;
 }

@@ -5,51 +5,57 @@
 #include "open.h"
 
 const ha_record *ha_records_record(const ha_records *r) {
-    if (!ha_may_ask_records(r, "ha_records_record")) return NULL;
-    const ha_record *record = ha_records_state_of(ha_records_ask(r))->record;
+    ha_array *a = ha_records_ask(r, "ha_records_record");
+    if (!a) return NULL;
+    const ha_record *record = ha_records_state_of(a)->record;
     ha_records_asked(r);
     return record;
 }
 
 int ha_records_rank(const ha_records *r) {
-    if (!ha_may_ask_records(r, "ha_records_rank")) return 0;
-    const int rank = ha_records_state_of(ha_records_ask(r))->rank;
+    ha_array *a = ha_records_ask(r, "ha_records_rank");
+    if (!a) return 0;
+    const int rank = ha_records_state_of(a)->rank;
     ha_records_asked(r);
     return rank;
 }
 
 int64_t ha_records_extent(const ha_records *r, int d) {
-    if (!ha_may_ask_records(r, "ha_records_extent")) return 0;
-    const ha_records_state *state = ha_records_state_of(ha_records_ask(r));
+    ha_array *a = ha_records_ask(r, "ha_records_extent");
+    if (!a) return 0;
+    const ha_records_state *state = ha_records_state_of(a);
     const int64_t extent = d >= 0 && d < state->rank ? state->extent[d] : 0;
     ha_records_asked(r);
     return extent;
 }
 
 int64_t ha_records_size(const ha_records *r) {
-    if (!ha_may_ask_records(r, "ha_records_size")) return 0;
-    const int64_t n = ha_records_count(ha_records_state_of(ha_records_ask(r)));
+    ha_array *a = ha_records_ask(r, "ha_records_size");
+    if (!a) return 0;
+    const int64_t n = ha_records_count(ha_records_state_of(a));
     ha_records_asked(r);
     return n;
 }
 
 uint64_t ha_records_version(const ha_records *r) {
-    if (!ha_may_ask_records(r, "ha_records_version")) return 0;
-    const uint64_t version = ha_array_version(ha_records_ask(r));
+    ha_array *a = ha_records_ask(r, "ha_records_version");
+    if (!a) return 0;
+    const uint64_t version = ha_array_version(a);
     ha_records_asked(r);
     return version;
 }
 
 ha_statistics ha_records_statistics(const ha_records *r) {
-    if (!ha_may_ask_records(r, "ha_records_statistics")) return (ha_statistics){0, 0};
-    const ha_statistics s = ha_array_statistics(ha_records_ask(r));
+    ha_array *a = ha_records_ask(r, "ha_records_statistics");
+    if (!a) return (ha_statistics){0, 0};
+    const ha_statistics s = ha_array_statistics(a);
     ha_records_asked(r);
     return s;
 }
 
 void ha_records_set_name(ha_records *r, const char *name) {
-    if (!ha_may_ask_records(r, "ha_records_set_name")) return;
-    ha_array *a = ha_records_ask(r);
+    ha_array *a = ha_records_ask(r, "ha_records_set_name");
+    if (!a) return;
     ha_array_set_name(a, name);
     ha_lock(a);
     memcpy(r->name, a->name, sizeof r->name);
@@ -67,7 +73,8 @@ const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
     const ha_mapping *mapping = NULL;
     ha_placement *p;
     if (ha_records_enter(r, operation, operation)) return NULL;
-    ha_array *a = ha_records_ask(r);
+    ha_array *a = ha_records_ask(r, operation);
+    if (!a) return NULL;
     c = ha_resolve(c);
     ha_status s = ha_placement_get(a, c->memory, &p);
     ha_lock(a); /* another thread may have changed the layout */
@@ -86,8 +93,8 @@ int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths
     const ha_region rows = ha_records_rows_(first, last);
     ha_region box;
     ha_access_spec *spec = NULL;
-    if (!ha_may_ask_records(r, "ha_records_valid")) return 0;
-    ha_array *a = ha_records_ask(m);
+    ha_array *a = ha_records_ask(r, "ha_records_valid");
+    if (!a) return 0;
     ha_tell_later(); /* what is no path is just not valid */
     int valid = ha_records_inside(a, &rows, &box) && a->grid && !ha_region_is_empty(&box) &&
                 !ha_access_spec_get(m, paths ? paths : "", 1, "ha_records_valid", "", &spec);
@@ -120,11 +127,11 @@ HA_IN_ void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha
 
 size_t ha_records_describe(const ha_records *r, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
-    if (!ha_may_ask_records(r, "ha_records_describe")) {
+    ha_array *a = ha_records_ask(r, "ha_records_describe");
+    if (!a) {
         ha_print(&t, "no records\n");
         return t.length;
     }
-    ha_array *a = ha_lockable(ha_records_ask(r));
     ha_lock(a);
     ha_print(&t, "%s%s%s[", a->name, *a->name ? ": " : "", a->type);
     ha_records_print_extents(a, &t);

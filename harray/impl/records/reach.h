@@ -7,10 +7,28 @@
 
 typedef struct ha_reaching {
     const ha_mapped *records;
+    int rank;
     ha_touchable touchable;
     void *list;
     void (*add)(void *list, const ha_touchable *touchable);
 } ha_reaching;
+
+/* Of which records the pieces are: of blocks in several dimensions only the whole mapping could tell. */
+HA_IN_ void ha_touchable_tell_records(ha_touchable_field *f, int rank, const ha_row *row,
+                                      const ha_stride_pattern *p, const ha_field_box *b) {
+    _Static_assert((int)HA_TOUCH_DIMENSIONS >= (int)HA_MAPPING_RANK, "all dimensions of records");
+    int told = !p->blocks || rank == 1;
+    for (int k = 0; k < p->levels; k++) told &= p->step[k] > 0;
+    f->rank = told ? rank : 0;
+    f->levels = told ? p->levels : 0;
+    for (int d = 0; d < HA_MAPPING_RANK; d++) f->first[d] = b->first[d];
+    for (int k = 0; k < f->levels; k++) {
+        f->dimension[k] = p->blocks ? 0 : p->dimension[k];
+        f->gain[k] = p->blocks && k > 0 ? row->lanes : 1;
+        f->count[k] = (size_t)p->count[k];
+        f->step[k] = (size_t)p->step[k];
+    }
+}
 
 /* Of one row of the mapping; where the values do not lie in equal distances, of parts of the box. */
 HA_IN_ void ha_touchable_row(ha_reaching *g, const ha_row *row, size_t bytes,
@@ -22,6 +40,7 @@ HA_IN_ void ha_touchable_row(ha_reaching *g, const ha_row *row, size_t bytes,
         for (int k = 0; k < p.levels; k++)
             ha_strided_repeat(&g->touchable.pieces, (size_t)p.count[k], (size_t)p.step[k],
                               (size_t)p.step[k]);
+        ha_touchable_tell_records(&g->touchable.field, g->rank, row, &p, b);
         g->add(g->list, &g->touchable);
         return;
     }
@@ -39,6 +58,8 @@ HA_IN_ void ha_touchable_leaf(ha_reaching *g, const ha_records_state *state, int
     const int whole = !c || (!c->bytes && !c->swapped);
     g->touchable.poison = ha_poison_of(whole ? ha_dtype_name(type) : "",
                                        whole ? ha_dtype_size(type) : 1);
+    (void)ha_record_leaf_name(state->record, leaf, g->touchable.field.name,
+                              sizeof g->touchable.field.name);
     if (!c || !c->bytes) ha_touchable_row(g, &m->row[leaf], ha_dtype_size(type), b);
     for (int64_t i = 0; c && i < c->bytes; i++)
         ha_touchable_row(g, &m->byte_row[c->byte_row + i], 1, b);
@@ -50,7 +71,7 @@ HA_IN_ ha_status ha_records_reach(ha_array *a, const ha_incarnation *in, ha_rang
     if (!a->grid || ha_is_empty(r)) return HA_OK;
     const ha_mapped records = ha_records_at(a, in);
     const ha_field_box b = ha_field_box_of(a, r);
-    ha_reaching g = {&records, *touchable, list, add};
+    ha_reaching g = {&records, ha_records_state_of(a)->rank, *touchable, list, add};
     for (int64_t leaf = b.leaf; leaf < b.end; leaf++)
         ha_touchable_leaf(&g, ha_records_state_of(a), leaf, &b);
     return HA_OK;

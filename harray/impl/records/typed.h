@@ -8,9 +8,7 @@
 
 /* Of a view known at run time only: the layout that its arrays begin with, one of its own. */
 HA_IN_ const char *ha_first_layout(const ha_records_type_ *type) {
-    static const char *const layouts[] = {"aos",         "aos(packed)", "soa",
-                                          "soa(fields)", "aosoa(4)",    "aosoa(8)",
-                                          "aosoa(16)",   "aosoa(32)",   "aosoa(64)"};
+    static const char *const layouts[] = HA_CASE_NAMES_;
     const unsigned cases = type->kind < HA_ANY_ ? (unsigned)(HA_ANY_ - type->kind) : HA_ALL_CASES_;
     return layouts[__builtin_ctz(cases)];
 }

@@ -190,15 +190,14 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
     if (!s) s = ha_records_alone(r, operation, site);
     if (s) return s;
     ha_array *a = r->array;
-    const ha_label label = ha_label_of(a);
     if (a->size && !a->wrapped)
         s = ha_fail(HA_ERR_STATE, operation,
                     "%s: records %s have no memory of the caller's: their values would be lost; "
                     "ha_records_free frees them",
-                    site, label.text);
+                    site, ha_label_of(a).text);
     else
-        s = ha_wrap_end(a, 1, operation, site);
-    if (!s) ha_records_handle_free(r, label);
+        s = ha_wrap_claim_end(a, 1, operation, site);
+    if (!s) ha_records_handle_free(r);
     ha_records_shared(r);
     return s;
 }

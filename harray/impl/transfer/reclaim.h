@@ -103,8 +103,8 @@ HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
 HA_IN_ ha_status ha_block_take(ha_use use, ha_memory *m, size_t bytes, ha_block **block,
                                ha_attempt *attempt) {
     for (;; ha_forget_note()) {
-        const uint64_t seen = ha_pool_returned(m);
         ha_status s = ha_block_take_for(use, m, bytes, block, attempt);
+        const uint64_t seen = attempt->returned;
         if (s != HA_ERR_MEMORY || attempt->reclaims == HA_ATTEMPTS) return s;
         attempt->reclaims++;
         if (!ha_memory_reclaim_unused(m, attempt) && ha_memory_returned(m, seen) == seen) return s;

@@ -226,12 +226,17 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
     abort();
 }
 
-HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, int layouts,
+HA_API ha_status ha_view_differs_(const ha_mapping *mapping, const char *view, int cases,
                                   ha_error *error) {
+    static const char *const names[] = HA_CASE_NAMES_;
     const ha_asked asked = ha_ask("view_from", error);
-    return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s is not %s of the view %s",
+    char layouts[120] = "";
+    ha_text w = ha_text_into(layouts, sizeof layouts);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (cases & 1 << i) ha_print(&w, "%s%s", w.length ? ", " : ": ", names[i]);
+    return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "%s is not %s of the view %s%s",
                      mapping->text ? mapping->text : "the mapping",
-                     layouts == 1 ? "the layout" : "one of the layouts", view);
+                     cases ? "one of the layouts" : "the layout", view, layouts);
 }
 
 HA_API void *ha_mapping_memory(const ha_mapping *mapping, void **blob, ha_error *error) {
