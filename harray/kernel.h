@@ -31,16 +31,24 @@
  *     out     T                                            T *name           written, and not read
  *     in      array_T_D     is given an array_T_D          cspan_T_D name    read
  *     inout, out  array_T_D                                span_T_D name     written
+ *     constant T            is given a harray_T            const T *name     read: a table of at most 64 KiB,
+ *                                                          in devices' constant memory
+ *     bundle  B             is given a B                   ha_seen_B name    several of these: HA_BUNDLE
  *     (uses, tag)           nothing                        what HA_DEVICE_… of this tag has declared
+ *     (option, name, n)     nothing                        n is a number as it stands in the text:
+ *         block       lanes of a team on devices that have teams; 256
+ *         contract    1: a * b + c may be one operation, rounded once, here and on devices; 0
  *
  * Of `out` the old values are not moved when the lanes are exactly the elements (of a view: the indices);
  * otherwise the elements that no lane writes keep theirs. An array may be given twice, for `in` and for one
- * inout or out: each lane then reads its own element before it writes it. HA_SIZE(name) is the number of
- * elements of an argument, in its body.
+ * inout or out: each lane then reads its own element before it writes it. What is `constant` is written by no
+ * lane. HA_SIZE(name) is the number of elements of an argument, in its body.
  *
  * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed.
  *   HA_ERR_ARGUMENT   no array; a view that was refused; lanes below zero; a box that is not inside 63 bits;
- *                     HA_ALL_LANES, and the arrays have different sizes, or there is none
+ *                     HA_ALL_LANES, and the arrays have different sizes, or there is none; a `constant` of
+ *                     more than 64 KiB, or that the kernel writes; on a device: more than 1000 bytes of
+ *                     arguments, where each array takes 24, and 24 more for each dimension of a view
  *   others            as ha_open_many for all arrays in one call, and as ha_enqueue
  * A kernel may be launched from any thread. */
 #ifndef HARRAY_KERNEL_H
@@ -50,11 +58,43 @@
 #include "../layout/each.h"
 #include "ndarray.h"
 
-/* As many lanes as the arrays that are given have elements; of kernels with one index. */
+/* As many lanes as the arrays that are given have elements, but for constants and those in bundles; of kernels
+ * with one index. */
 #define HA_ALL_LANES INT64_C(-1)
 
-/* In a body: how many elements an argument has. */
+/* In a body: how many elements an argument has. Of an array in a bundle: HA_SIZE(d.energy). */
 #define HA_SIZE(name) name##_size_
+
+/* Several arguments as one parameter, also of helper functions: up to 24 of them, in the modes value, in, inout,
+ * out and constant. At file scope, in front of what uses it.
+ *
+ *     HA_BUNDLE(grid_data, (in, int, first), (in, double, energy), (value, int, materials));
+ *     HA_DEVICE_CODE(search, HA_FN int find(ha_seen_grid_data d, double e) { … d.energy[i] … });
+ *     HA_KERNEL(lookup, ((uses, search), (bundle, grid_data, d), (out, int, y)), i, { y[i] = find(d, 0.5); });
+ *     …
+ *     grid_data d = {first, energy, 12};   // arrays: harray_int first, harray_double energy
+ *     HA_CHECK(lookup(gpu, n, d, y));
+ *
+ * makes the struct grid_data, of what is given, and ha_seen_grid_data, of what the body sees. Its members are
+ * arguments of the kernel like others. The names of members that are views or arrays are those of both. */
+#define HA_BUNDLE(name, ...)                                                                       \
+    typedef struct name {                                                                          \
+        HA_FOR_FIELDS_(HA_MEMBER_GIVEN_, ~, __VA_ARGS__)                                           \
+    } name;                                                                                        \
+    typedef name ha_given_##name;                                                                  \
+    typedef struct ha_seen_##name {                                                                \
+        HA_FOR_FIELDS_(HA_MEMBER_SEEN_, ~, __VA_ARGS__)                                            \
+    } ha_seen_##name;                                                                              \
+    HA_FN ha_seen_##name ha_seen_##name##_(const ha_kernel_slot_ *ha_slot_, int ha_unit_) {        \
+        ha_seen_##name ha_seen_;                                                                   \
+        HA_FOR_FIELDS_(HA_MEMBER_FOUND_, ~, __VA_ARGS__)                                           \
+        return (void)ha_slot_, (void)ha_unit_, ha_seen_;                                           \
+    }                                                                                              \
+    HA_UNUSED static const ha_kernel_parameter_ ha_members_##name[] = {                            \
+        HA_FOR_FIELDS_(HA_MEMBER_ROW_, name, __VA_ARGS__)};                                        \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_(__VA_ARGS__) <= 24,                                             \
+                      "HA_BUNDLE(" #name "): more than 24 members");                               \
+    struct ha_semicolon_
 
 /* Writes where a kernel runs when it is launched at a context, and why there, as snprintf does: "cuda:0:
  * compiled for it: NVIDIA H100", "cuda:0: on the host: libnvrtc.so.13, …: not found". With
@@ -87,19 +127,27 @@ HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char
 
 typedef enum ha_kernel_mode_ {
     HA_KERNEL_USES_,
+    HA_KERNEL_OPTION_,
+    HA_KERNEL_BUNDLE_,
     HA_KERNEL_VALUE_,
+    HA_KERNEL_CONSTANT_, /* from here on arrays */
     HA_KERNEL_IN_,
     HA_KERNEL_INOUT_,
     HA_KERNEL_OUT_
 } ha_kernel_mode_;
 
-typedef struct ha_kernel_parameter_ {
+enum { HA_OPTION_block_, HA_OPTION_contract_ };
+
+typedef struct ha_kernel_parameter_ ha_kernel_parameter_;
+struct ha_kernel_parameter_ {
     ha_kernel_mode_ mode;
-    int rank;         /* of an array_T_D; 0 of a harray_T */
-    size_t bytes;     /* of the value, or of one element */
+    int rank;     /* of an array_T_D; 0 of a harray_T. Which option it is; members of a bundle */
+    size_t bytes; /* of the value, or of one element. What the option is set to */
     const char *type; /* as it stands in the kernel; of what it uses the text */
     const char *name;
-} ha_kernel_parameter_;
+    size_t offset; /* of a member of a bundle: in what is given */
+    const ha_kernel_parameter_ *member;
+};
 
 /* What a parameter is given in a launch, where the loops run. */
 typedef struct ha_kernel_slot_ {
@@ -124,7 +172,11 @@ struct ha_kernel {
 HA_API ha_status ha_kernel_launch_(const ha_kernel *kernel, ha_context *context,
                                    const ha_region *box, const void *const *given);
 
-enum { HA_MOST_PARAMETERS_ = 12 };
+enum {
+    HA_MOST_PARAMETERS_ = 12,
+    HA_MOST_ARGUMENTS_ = 64, /* with the members of bundles */
+    HA_CONSTANT_BYTES_ = 1 << 16
+};
 
 /* The lanes of a launch as a box. */
 HA_TYPED_ ha_region ha_lanes_1_(int64_t n) { return ha_box1(0, n); }
@@ -157,21 +209,30 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 /* What each mode adds; all but the last two begin with their comma. C is the macro's second argument. */
 #define HA_MODE_GIVEN_(C, mode, ...) HA_MODE_GIVEN_##mode##_(__VA_ARGS__)
 #define HA_MODE_GIVEN_uses_(tag)
+#define HA_MODE_GIVEN_option_(name, value)
 #define HA_MODE_GIVEN_value_(T, n) , T n
+#define HA_MODE_GIVEN_bundle_(B, n) , ha_given_##B n
+#define HA_MODE_GIVEN_constant_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_in_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_inout_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_out_(T, n) , ha_given_##T n
 
 #define HA_MODE_SEEN_(C, mode, ...) HA_MODE_SEEN_##mode##_(__VA_ARGS__)
 #define HA_MODE_SEEN_uses_(tag)
+#define HA_MODE_SEEN_option_(name, value)
 #define HA_MODE_SEEN_value_(T, n) , const T n
+#define HA_MODE_SEEN_bundle_(B, n) , const ha_seen_##B n
+#define HA_MODE_SEEN_constant_(T, n) HA_MODE_SEEN_in_(T, n)
 #define HA_MODE_SEEN_in_(T, n) , const ha_in_##T n, HA_UNUSED const int64_t n##_size_
 #define HA_MODE_SEEN_inout_(T, n) , const ha_out_##T n, HA_UNUSED const int64_t n##_size_
 #define HA_MODE_SEEN_out_(T, n) , const ha_out_##T n, HA_UNUSED const int64_t n##_size_
 
 #define HA_MODE_LOOPED_(C, mode, ...) HA_MODE_LOOPED_##mode##_(C, __VA_ARGS__)
 #define HA_MODE_LOOPED_uses_(C, tag)
+#define HA_MODE_LOOPED_option_(C, name, value)
 #define HA_MODE_LOOPED_value_(C, T, n) , const T n
+#define HA_MODE_LOOPED_bundle_(C, B, n) , const ha_kernel_slot_ *const n##_slot_
+#define HA_MODE_LOOPED_constant_(C, T, n) HA_MODE_LOOPED_in_(C, T, n)
 #define HA_MODE_LOOPED_in_(C, T, n)                                                                \
     , ha_element_##T const *C n##_first_, const ha_kernel_slot_ *const n##_slot_
 #define HA_MODE_LOOPED_inout_(C, T, n)                                                             \
@@ -180,7 +241,10 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 
 #define HA_MODE_VARIABLE_(C, mode, ...) HA_MODE_VARIABLE_##mode##_(C, __VA_ARGS__)
 #define HA_MODE_VARIABLE_uses_(C, tag)
+#define HA_MODE_VARIABLE_option_(C, name, value)
 #define HA_MODE_VARIABLE_value_(C, T, n)
+#define HA_MODE_VARIABLE_bundle_(C, B, n) const ha_seen_##B n = ha_seen_##B##_(n##_slot_, C);
+#define HA_MODE_VARIABLE_constant_(C, T, n) HA_MODE_VARIABLE_in_(C, T, n)
 #define HA_MODE_VARIABLE_in_(C, T, n)                                                              \
     const ha_in_##T n = ha_in_##T##_(n##_first_, n##_slot_->span, C);                              \
     const int64_t n##_size_ = n##_slot_->size;
@@ -191,49 +255,143 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 
 #define HA_MODE_NAMED_(C, mode, ...) HA_MODE_NAMED_##mode##_(__VA_ARGS__)
 #define HA_MODE_NAMED_uses_(tag)
+#define HA_MODE_NAMED_option_(name, value)
 #define HA_MODE_NAMED_value_(T, n) , n
+#define HA_MODE_NAMED_bundle_(B, n) , n
+#define HA_MODE_NAMED_constant_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_in_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_inout_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_out_(T, n) , n, n##_size_
 
 #define HA_MODE_PASSED_(C, mode, ...) HA_MODE_PASSED_##mode##_(__VA_ARGS__)
 #define HA_MODE_PASSED_uses_(tag)
+#define HA_MODE_PASSED_option_(name, value)
 #define HA_MODE_PASSED_value_(T, n) , *HA_CAST_(const T *, n##_slot_->pointer)
+#define HA_MODE_PASSED_bundle_(B, n) , n##_slot_
+#define HA_MODE_PASSED_constant_(T, n) HA_MODE_PASSED_in_(T, n)
 #define HA_MODE_PASSED_in_(T, n) , HA_CAST_(ha_element_##T const *, n##_slot_->pointer), n##_slot_
 #define HA_MODE_PASSED_inout_(T, n) , HA_CAST_(ha_element_##T *, n##_slot_->pointer), n##_slot_
 #define HA_MODE_PASSED_out_(T, n) HA_MODE_PASSED_inout_(T, n)
 
 #define HA_MODE_ADDRESS_(C, mode, ...) HA_MODE_ADDRESS_##mode##_(__VA_ARGS__)
 #define HA_MODE_ADDRESS_uses_(tag) , HA_NULL_
+#define HA_MODE_ADDRESS_option_(name, value) , HA_NULL_
 #define HA_MODE_ADDRESS_value_(T, n) , &n
+#define HA_MODE_ADDRESS_bundle_(B, n) , &n
+#define HA_MODE_ADDRESS_constant_(T, n) , &n
 #define HA_MODE_ADDRESS_in_(T, n) , &n
 #define HA_MODE_ADDRESS_inout_(T, n) , &n
 #define HA_MODE_ADDRESS_out_(T, n) , &n
 
 #define HA_MODE_SLOT_(C, mode, ...) HA_MODE_SLOT_##mode##_(__VA_ARGS__)
 #define HA_MODE_SLOT_uses_(tag) ha_slot_++;
+#define HA_MODE_SLOT_option_(name, value) ha_slot_++;
 #define HA_MODE_SLOT_value_(T, n) const ha_kernel_slot_ *const n##_slot_ = ha_slot_++;
+#define HA_MODE_SLOT_bundle_(B, n)                                                                 \
+    const ha_kernel_slot_ *const n##_slot_ = ha_slot_;                                             \
+    ha_slot_ += HA_MEMBERS_(B);
+#define HA_MODE_SLOT_constant_(T, n) HA_MODE_SLOT_value_(T, n)
 #define HA_MODE_SLOT_in_(T, n) HA_MODE_SLOT_value_(T, n)
 #define HA_MODE_SLOT_inout_(T, n) HA_MODE_SLOT_value_(T, n)
 #define HA_MODE_SLOT_out_(T, n) HA_MODE_SLOT_value_(T, n)
 
 #define HA_MODE_ROW_(C, mode, ...) HA_MODE_ROW_##mode##_(__VA_ARGS__)
-#define HA_MODE_ROW_uses_(tag) {HA_KERNEL_USES_, 0, 0, ha_uses_##tag, #tag},
-#define HA_MODE_ROW_value_(T, n) {HA_KERNEL_VALUE_, 0, sizeof(T), #T, #n},
+#define HA_MODE_ROW_uses_(tag) {HA_KERNEL_USES_, 0, 0, ha_uses_##tag, #tag, 0, HA_NULL_},
+#define HA_MODE_ROW_option_(name, value)                                                           \
+    {HA_KERNEL_OPTION_, HA_OPTION_##name##_, value, #value, #name, 0, HA_NULL_},
+#define HA_MODE_ROW_value_(T, n) {HA_KERNEL_VALUE_, 0, sizeof(T), #T, #n, 0, HA_NULL_},
+#define HA_MODE_ROW_bundle_(B, n) {HA_KERNEL_BUNDLE_, HA_MEMBERS_(B), 0, #B, #n, 0, ha_members_##B},
+#define HA_MODE_ROW_constant_(T, n)                                                                \
+    {HA_KERNEL_CONSTANT_, 0, sizeof(ha_element_##T), #T, #n, 0, HA_NULL_},
 #define HA_MODE_ROW_in_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_IN_, T, n)
 #define HA_MODE_ROW_inout_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_INOUT_, T, n)
 #define HA_MODE_ROW_out_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_OUT_, T, n)
 /* A span has a pointer, and three numbers for each dimension. */
 #define HA_MODE_ROW_OF_(mode, T, n)                                                                \
-    {mode, HA_TO_(int, sizeof(ha_in_##T) / 24), sizeof(ha_element_##T), #T, #n},
+    {mode, HA_TO_(int, sizeof(ha_in_##T) / 24), sizeof(ha_element_##T), #T, #n, 0, HA_NULL_},
 
-/* Not to contract, clang is told in the loops, gcc by an attribute. */
+/* How many arguments each mode comes to. */
+#define HA_MEMBERS_(B) HA_TO_(int, sizeof ha_members_##B / sizeof *ha_members_##B)
+#define HA_MODE_COUNT_(C, mode, ...) HA_MODE_COUNT_##mode##_(__VA_ARGS__)
+#define HA_MODE_COUNT_uses_(tag) +1
+#define HA_MODE_COUNT_option_(name, value) +1
+#define HA_MODE_COUNT_value_(T, n) +1
+#define HA_MODE_COUNT_bundle_(B, n) +HA_MEMBERS_(B)
+#define HA_MODE_COUNT_constant_(T, n) +1
+#define HA_MODE_COUNT_in_(T, n) +1
+#define HA_MODE_COUNT_inout_(T, n) +1
+#define HA_MODE_COUNT_out_(T, n) +1
+
+/* Members of bundles: as they are given, as they are seen, and the one made of the other. */
+#define HA_MEMBER_GIVEN_(C, mode, ...) HA_MEMBER_GIVEN_##mode##_(__VA_ARGS__)
+#define HA_MEMBER_GIVEN_value_(T, n) T n;
+#define HA_MEMBER_GIVEN_constant_(T, n) ha_given_##T n;
+#define HA_MEMBER_GIVEN_in_(T, n) ha_given_##T n;
+#define HA_MEMBER_GIVEN_inout_(T, n) ha_given_##T n;
+#define HA_MEMBER_GIVEN_out_(T, n) ha_given_##T n;
+
+#define HA_MEMBER_SEEN_(C, mode, ...) HA_MEMBER_SEEN_##mode##_(__VA_ARGS__)
+#define HA_MEMBER_SEEN_value_(T, n) T n;
+#define HA_MEMBER_SEEN_constant_(T, n) HA_MEMBER_SEEN_in_(T, n)
+#define HA_MEMBER_SEEN_in_(T, n)                                                                   \
+    ha_in_##T n;                                                                                   \
+    int64_t n##_size_;
+#define HA_MEMBER_SEEN_inout_(T, n)                                                                \
+    ha_out_##T n;                                                                                  \
+    int64_t n##_size_;
+#define HA_MEMBER_SEEN_out_(T, n) HA_MEMBER_SEEN_inout_(T, n)
+
+#define HA_MEMBER_FOUND_(C, mode, ...) HA_MEMBER_FOUND_##mode##_(__VA_ARGS__)
+#define HA_MEMBER_FOUND_value_(T, n) ha_seen_.n = *HA_CAST_(const T *, ha_slot_++->pointer);
+#define HA_MEMBER_FOUND_constant_(T, n) HA_MEMBER_FOUND_in_(T, n)
+#define HA_MEMBER_FOUND_in_(T, n)                                                                  \
+    ha_seen_.n = ha_in_##T##_(HA_CAST_(ha_element_##T const *, ha_slot_->pointer), ha_slot_->span, \
+                              ha_unit_);                                                           \
+    ha_seen_.n##_size_ = ha_slot_++->size;
+#define HA_MEMBER_FOUND_inout_(T, n)                                                               \
+    ha_seen_.n = ha_out_##T##_(HA_CAST_(ha_element_##T *, ha_slot_->pointer), ha_slot_->span,      \
+                               ha_unit_);                                                          \
+    ha_seen_.n##_size_ = ha_slot_++->size;
+#define HA_MEMBER_FOUND_out_(T, n) HA_MEMBER_FOUND_inout_(T, n)
+
+#define HA_MEMBER_ROW_(B, mode, ...) HA_MEMBER_ROW_##mode##_(B, __VA_ARGS__)
+#define HA_MEMBER_ROW_value_(B, T, n)                                                              \
+    {HA_KERNEL_VALUE_, 0, sizeof(T), #T, #n, offsetof(B, n), HA_NULL_},
+#define HA_MEMBER_ROW_constant_(B, T, n)                                                           \
+    {HA_KERNEL_CONSTANT_, 0, sizeof(ha_element_##T), #T, #n, offsetof(B, n), HA_NULL_},
+#define HA_MEMBER_ROW_in_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_IN_, B, T, n)
+#define HA_MEMBER_ROW_inout_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_INOUT_, B, T, n)
+#define HA_MEMBER_ROW_out_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_OUT_, B, T, n)
+#define HA_MEMBER_ROW_OF_(mode, B, T, n)                                                           \
+    {mode,    HA_TO_(int, sizeof(ha_in_##T) / 24), sizeof(ha_element_##T), #T, #n, offsetof(B, n), \
+     HA_NULL_},
+
+/* What (option, contract, …) says; 0 without it. */
+#define HA_CONTRACTS_(parameters)                                                                  \
+    HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_CONTRACTS_, ~, HA_BARE_ parameters), 0, ~)
+#define HA_MODE_CONTRACTS_(C, mode, ...) HA_MODE_CONTRACTS_##mode##_(__VA_ARGS__)
+#define HA_MODE_CONTRACTS_uses_(tag)
+#define HA_MODE_CONTRACTS_option_(name, value) HA_CONTRACTS_##name##_(value)
+#define HA_MODE_CONTRACTS_value_(T, n)
+#define HA_MODE_CONTRACTS_bundle_(B, n)
+#define HA_MODE_CONTRACTS_constant_(T, n)
+#define HA_MODE_CONTRACTS_in_(T, n)
+#define HA_MODE_CONTRACTS_inout_(T, n)
+#define HA_MODE_CONTRACTS_out_(T, n)
+#define HA_CONTRACTS_block_(value)
+#define HA_CONTRACTS_contract_(value) , value
+
+/* To contract a * b + c or not, clang is told in the loops, gcc by an attribute. */
 #if defined __clang__
-#define HA_UNCONTRACTED_
-#define HA_NO_CONTRACTION_ _Pragma("clang fp contract(off)")
+#define HA_CONTRACTED_0_
+#define HA_CONTRACTED_1_
+#define HA_CONTRACTION_0_ _Pragma("clang fp contract(off)")
+#define HA_CONTRACTION_1_ _Pragma("clang fp contract(fast)")
 #else
-#define HA_UNCONTRACTED_ __attribute__((__optimize__("fp-contract=off")))
-#define HA_NO_CONTRACTION_
+#define HA_CONTRACTED_0_ __attribute__((__optimize__("fp-contract=off")))
+#define HA_CONTRACTED_1_ __attribute__((__optimize__("fp-contract=fast")))
+#define HA_CONTRACTION_0_
+#define HA_CONTRACTION_1_
 #endif
 
 #define HA_KERNEL_TEXT_(name, parameters, indices, indices_text, text, ...)                        \
@@ -242,8 +400,9 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_KERNEL_RANK_(name, parameters, D, ...) HA_KERNEL_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
-    HA_KERNEL_LOOP_(name, apart, __restrict__, 1, parameters, D, indices)                          \
-    HA_KERNEL_LOOP_(name, any, , 0, parameters, D, indices)                                        \
+    HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
+                    indices)                                                                       \
+    HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
@@ -258,7 +417,10 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
         #name,        text, indices_text, HA_SITE, D, HA_COUNT_OF_ parameters, name##_parameters_, \
         name##_loops_};                                                                            \
     HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
-                      "HA_KERNEL: more than twelve parameters");                                   \
+                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
+    HA_STATIC_ASSERT_(0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters) <=                  \
+                          HA_MOST_ARGUMENTS_,                                                      \
+                      "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");      \
     HA_TYPED_ ha_status name##_in(                                                                 \
         ha_context *ha_context_,                                                                   \
         ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {                \
@@ -283,14 +445,14 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     HA_FN void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(                     \
         HA_MODE_SEEN_, ~, HA_BARE_ parameters)) __VA_ARGS__
 
-#define HA_KERNEL_LOOP_(name, how, restricted, unit, parameters, D, indices)                       \
-    HA_UNCONTRACTED_ static                                                                        \
+#define HA_KERNEL_LOOP_(...) HA_KERNEL_LOOP_1_(__VA_ARGS__)
+#define HA_KERNEL_LOOP_1_(name, contracts, how, restricted, unit, parameters, D, indices)          \
+    HA_CONTRACTED_##contracts##_ static                                                            \
         __attribute__((__noinline__)) void name##_##how##_(const ha_region ha_box_ HA_FOR_FIELDS_( \
             HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) {                                   \
-        HA_NO_CONTRACTION_                                                                         \
-        HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
-        HA_INDEX_LOOPS_##D##_ indices name##_body_(                                                \
-            HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));              \
+        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters) \
+            HA_INDEX_LOOPS_##D##_ indices name##_body_(                                            \
+                HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));          \
     }
 
 #endif

@@ -27,20 +27,22 @@ static int64_t given_number(void ***given) {
 
 /* The order is that of the entry's parameters in the kernel's text. */
 static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_launch *launch) {
-    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
-    ha_kernel_span span[HA_MOST_PARAMETERS_];
+    ha_kernel_slot_ slot[HA_MOST_ARGUMENTS_];
+    ha_kernel_span span[HA_MOST_ARGUMENTS_];
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int arguments = ha_kernel_leaves(k, leaf);
     ha_region box = ha_box1(0, 1);
     int apart = 1;
     for (int d = 0; d < k->rank; d++) {
         box.first[d] = given_number(&given);
         box.last[d] = given_number(&given);
     }
-    for (int i = 0; i < k->parameters; i++) {
-        const ha_kernel_parameter_ *p = &k->parameter[i];
+    for (int i = 0; i < arguments; i++) {
+        const ha_kernel_parameter_ *p = leaf[i].parameter;
         char *first;
         slot[i] = (ha_kernel_slot_){.span = &span[i]};
         if (!ha_is_array(p)) {
-            if (p->bytes) slot[i].pointer = *given++;
+            if (p->mode == HA_KERNEL_VALUE_) slot[i].pointer = *given++;
             continue;
         }
         memcpy(&first, *given++, sizeof first);
@@ -59,12 +61,14 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
 
 /* The bytes of the entry's parameters. */
 static size_t known_sizes(const ha_kernel *k, size_t *sizes) {
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int arguments = ha_kernel_leaves(k, leaf);
     size_t n = 0;
     for (int d = 0; d < 2 * k->rank; d++) sizes[n++] = sizeof(int64_t);
-    for (int i = 0; i < k->parameters; i++) {
-        const ha_kernel_parameter_ *p = &k->parameter[i];
+    for (int i = 0; i < arguments; i++) {
+        const ha_kernel_parameter_ *p = leaf[i].parameter;
         const size_t numbers = ha_is_array(p) ? 3 + 3 * (size_t)p->rank : 0;
-        if (!ha_is_array(p) && p->bytes) sizes[n++] = p->bytes;
+        if (p->mode == HA_KERNEL_VALUE_) sizes[n++] = p->bytes;
         for (size_t j = 0; j < numbers; j++) sizes[n++] = sizeof(int64_t);
     }
     return n;

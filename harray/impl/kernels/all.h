@@ -1,8 +1,9 @@
 /* Kernels: included by harray_kernels.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
+ *     settings.h     what the environment says
+ *     arguments.h    the parameters of a kernel, those in bundles, too
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
  *     device_text.h  a kernel as text
- *     settings.h     what the environment says
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
  *     programs.h     what has been compiled for a device
@@ -14,10 +15,11 @@
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
+#include "settings.h"
+#include "arguments.h"
 #include "prelude_numbers.h"
 #include "prelude.h"
 #include "device_text.h"
-#include "settings.h"
 #include "sha256.h"
 #include "cache.h"
 #include "programs.h"

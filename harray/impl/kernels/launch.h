@@ -42,9 +42,8 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     ha_launching l;
     l.kernel = k;
     l.context = ha_resolve(context);
-    l.given = given;
     l.requests = 0;
-    ha_status s = ha_launch_take_all(&l);
+    ha_status s = ha_launch_take_all(&l, given);
     if (!s && box) l.box = *box;
     if (!s && !box) s = ha_lanes_from_sizes(&l);
     if (!s) s = ha_box_check(&l);
@@ -52,9 +51,11 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     ha_launch_request(&l);
     const ha_kernel_way way = ha_way_of(l.context);
     if (way == HA_WAY_COMPILED)
-        s = ha_compiled_of(k, ha_launch_is_apart(&l), l.context, &compiled);
+        s = ha_device_check(&l);
     else
         s = ha_launch_elsewhere(&l, way);
+    if (!s && way == HA_WAY_COMPILED)
+        s = ha_compiled_of(k, ha_launch_is_apart(&l), l.context, &compiled);
     if (!s) s = ha_launch_open(&l);
     if (s) return s;
     s = ha_launch_run(&l, compiled);

@@ -3,19 +3,18 @@
 #ifndef HARRAY_IMPL_KERNELS_PRELUDE_H
 #define HARRAY_IMPL_KERNELS_PRELUDE_H
 
-#include "../control/all.h"
-#include "../../kernel.h"
+#include "arguments.h"
 #include "prelude_numbers.h"
+#include "settings.h"
 
-/* Contracting a * b + c is off, as on the host: the same bits everywhere. */
 static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
                                       "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
                                       "#endif\n"
                                       "#if defined cl_khr_fp64 || defined __opencl_c_fp64\n"
                                       "#define HA_HAS_DOUBLES_ 1\n"
                                       "#endif\n"
-                                      "#pragma OPENCL FP_CONTRACT OFF\n"
                                       "#define HA_GLOBAL_ __global\n"
+                                      "#define HA_CONSTANT_ __constant\n"
                                       "#define HA_RESTRICT_ restrict\n"
                                       "#define HA_BODY_ static inline __attribute__((unused))\n"
                                       "#define HA_TABLE_ __constant\n"
@@ -33,6 +32,7 @@ static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
 static const char ha_words_cuda[] =
     "#define HA_HAS_DOUBLES_ 1\n"
     "#define HA_GLOBAL_\n"
+    "#define HA_CONSTANT_\n"
     "#define HA_RESTRICT_ __restrict__\n"
     "#define HA_BODY_ static __device__ __forceinline__ __attribute__((unused))\n"
     "#define HA_TABLE_ static __constant__ const\n"
@@ -84,11 +84,18 @@ static const struct {
     {"trunc", 1}, {"atan2", 2}, {"copysign", 2},  {"fdim", 2},  {"fmax", 2},      {"fmin", 2},
     {"fmod", 2},  {"hypot", 2}, {"nextafter", 2}, {"pow", 2},   {"remainder", 2}, {"fma", 3}};
 
+/* May a * b + c be one operation? If not, there are the same bits everywhere. */
+HA_IN_ int ha_kernel_contracts(const ha_kernel *k) {
+    return ha_kernel_settings_get()->contract || ha_kernel_option(k, HA_OPTION_contract_, 0);
+}
+
 /* Does a word stand in what the kernel is made of, in its types or in another word? */
 HA_IN_ int ha_kernel_mentions(const ha_kernel *k, const char *word) {
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int leaves = ha_kernel_leaves(k, leaf);
     if (strstr(k->text, word)) return 1;
-    for (int i = 0; i < k->parameters; i++)
-        if (strstr(k->parameter[i].type, word)) return 1;
+    for (int i = 0; i < leaves; i++)
+        if (strstr(leaf[i].parameter->type, word)) return 1;
     return 0;
 }
 
@@ -135,6 +142,8 @@ HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, const ha_kernel *k
     const size_t lines = sizeof ha_prelude_numbers / sizeof *ha_prelude_numbers;
     ha_print(to, "%s%s", language == HA_LANGUAGE_CUDA ? ha_words_cuda : ha_words_opencl,
              ha_words_of_both);
+    if (language == HA_LANGUAGE_OPENCL_C) /* CUDA's compiler has an option for it */
+        ha_print(to, "#pragma OPENCL FP_CONTRACT %s\n", ha_kernel_contracts(k) ? "ON" : "OFF");
     for (size_t i = 0; ha_kernel_needs_numbers(k) && i < lines; i++)
         ha_print(to, "%s", ha_prelude_numbers[i]);
     ha_put_math(to, language, k); /* behind the numbers, whose functions use the language's own */

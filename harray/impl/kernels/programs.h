@@ -97,9 +97,10 @@ HA_IN_ void ha_program_add(ha_programs *all, ha_compiled *x) {
 
 /* ---- compiling --------------------------------------------------------------------------------- */
 
-HA_IN_ const char *ha_compiler_options(ha_language language) {
-    return language == HA_LANGUAGE_OPENCL_C ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                                            : "--fmad=false";
+HA_IN_ const char *ha_compiler_options(const ha_kernel *k, ha_language language) {
+    if (language == HA_LANGUAGE_OPENCL_C)
+        return "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+    return ha_kernel_contracts(k) ? "--fmad=true" : "--fmad=false";
 }
 
 /* The first line that says "error", else the first one. */
@@ -159,7 +160,7 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
                                  ha_compiled *made, char *log) {
     const ha_backend *b = c->backend;
     const ha_program_source source = {.text = text,
-                                      .options = ha_compiler_options(ha_language_of(c)),
+                                      .options = ha_compiler_options(k, ha_language_of(c)),
                                       .log = log,
                                       .log_bytes = HA_LOG_BYTES};
     char entry[300];
