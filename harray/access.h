@@ -151,6 +151,8 @@ typedef struct ha_request {
     struct ha_records *records;
     const char *what;            /* which of their fields, and how: "read pos, write vel" */
     const struct ha_region *box; /* not NULL: instead of first and last */
+    int reads_all_;              /* of what is only read all is opened, whatever the box */
+    const char *site_;           /* of this one, in messages; NULL: that of the call */
 } ha_request;
 
 /* Any access, as ha_access *: for ha_request. */

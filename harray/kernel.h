@@ -33,11 +33,15 @@
  *     inout, out  array_T_D                                span_T_D name     written
  *     constant T            is given a harray_T            const T *name     read: a table of at most 64 KiB,
  *                                                          in devices' constant memory
+ *     (use, R, name, what)  is given an R of HA_RECORDS    a view of R       as in HA_USING: fields of records
  *     bundle  B             is given a B                   ha_seen_B name    several of these: HA_BUNDLE
  *     (uses, tag)           nothing                        what HA_DEVICE_… of this tag has declared
  *     (option, name, n)     nothing                        n is a number as it stands in the text:
  *         block       lanes of a team on devices that have teams; 256
  *         contract    1: a * b + c may be one operation, rounded once, here and on devices; 0
+ *
+ * Types of elements and values are numbers, structs of HA_RECORD, whose text for devices is made from their
+ * fields (so no other member can be used there), and other structs of HA_DEVICE_CODE; none has pointers.
  *
  * Of `out` the old values are not moved when the lanes are exactly the elements (of a view: the indices);
  * otherwise the elements that no lane writes keep theirs. An array may be given twice, for `in` and for one
@@ -57,6 +61,7 @@
 #include "../layout/detail/list.h"
 #include "../layout/each.h"
 #include "ndarray.h"
+#include "records_typed.h"
 
 /* As many lanes as the arrays that are given have elements, but for constants and those in bundles; of kernels
  * with one index. */
@@ -90,6 +95,7 @@
         HA_FOR_FIELDS_(HA_MEMBER_FOUND_, ~, __VA_ARGS__)                                           \
         return (void)ha_slot_, (void)ha_unit_, ha_seen_;                                           \
     }                                                                                              \
+    HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, __VA_ARGS__)                                                 \
     HA_UNUSED static const ha_kernel_parameter_ ha_members_##name[] = {                            \
         HA_FOR_FIELDS_(HA_MEMBER_ROW_, name, __VA_ARGS__)};                                        \
     HA_STATIC_ASSERT_(HA_COUNT_OF_(__VA_ARGS__) <= 24,                                             \
@@ -108,16 +114,45 @@ HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char
  * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
  * constants, HA_DEVICE_TABLE(weights, double, weight, {0.5, 0.25, 0.25}). A tag has no macro's name. */
 #define HA_DEVICE_CODE(tag, ...)                                                                   \
-    __VA_ARGS__ HA_UNUSED static const char ha_uses_##tag[] = #__VA_ARGS__;                        \
+    __VA_ARGS__ typedef void ha_tag_##tag##_;                                                      \
+    HA_UNUSED static const char ha_uses_##tag[] = #__VA_ARGS__;                                    \
     struct ha_semicolon_
 #define HA_DEVICE_CONST(tag, macro)                                                                \
+    typedef void ha_tag_##tag##_;                                                                  \
     HA_UNUSED static const char ha_uses_##tag[] = "\n#define " #macro " " HA_STRING_(macro) "\n";  \
     struct ha_semicolon_
 #define HA_DEVICE_TABLE(tag, T, name, ...)                                                         \
     HA_UNUSED static const T name[] = __VA_ARGS__;                                                 \
+    typedef void ha_tag_##tag##_;                                                                  \
     HA_UNUSED static const char ha_uses_##tag[] = "HA_TABLE_ " #T " " #name "[] = " #__VA_ARGS__   \
                                                   ";";                                             \
     struct ha_semicolon_
+
+/* Records that a view or a bundle has as elements: (uses, grid_point) behind HA_DEVICE_RECORD(grid_point). Where
+ * HA_KERNEL itself is told the type, as in (in, grid_point, g), there is no need for it. */
+#define HA_DEVICE_RECORD(R)                                                                        \
+    typedef R ha_tag_##R##_;                                                                       \
+    HA_UNUSED static const char ha_uses_##R[] = "";                                                \
+    struct ha_semicolon_
+
+/* Kernels over records: a lane for each, at a cursor as in HA_EACH.
+ *
+ *     HA_KERNEL_EACH(drift, (bodies, p, "read vel, write pos"), ((value, float, dt)), at, {
+ *         *sky_pos_x(p, at) += dt * *sky_vel_x(p, at);
+ *     });
+ *     …
+ *     HA_CHECK(drift(gpu, r, 0.25f));                          // of bodies r: all
+ *     HA_CHECK(drift_in(gpu, ha_box1(10, 20), r, 0.25f));      // those of a box of indices
+ *
+ * Of a box, the fields that are written are opened there only, and those that are read everywhere: lanes may look
+ * at their neighbours. Whatever layout the records have there: the body is compiled for it, on devices when the kernel is first
+ * launched with that. In bodies are there, of sky and its fields, also in helpers that are given a view: the
+ * accessors with pointers, _get, _set, _load and _store; sky_at, sky_load, sky_store, sky_region; v.extent and
+ * v.count; ha_index, ha_coordinate, ha_neighbour, HA_EACH and HA_EACH_IN. Parameters as those of HA_KERNEL;
+ * () is none. Errors as there, and as HA_USING: HA_ERR_ARGUMENT when views of this type cannot have the layout. */
+#define HA_KERNEL_EACH(name, records, parameters, at, ...)                                         \
+    HA_KERNEL_EACH_1_(name, HA_BARE_ records, parameters, (at), #at, #__VA_ARGS__, (__VA_ARGS__))
+#define HA_KERNEL_EACH_1_(...) HA_KERNEL_EACH_2_(__VA_ARGS__)
 
 #define HA_KERNEL(name, parameters, indices, ...)                                                  \
     HA_KERNEL_TEXT_(name, parameters, HA_KERNEL_INDICES_(indices), #indices, #__VA_ARGS__,         \
@@ -129,6 +164,7 @@ typedef enum ha_kernel_mode_ {
     HA_KERNEL_USES_,
     HA_KERNEL_OPTION_,
     HA_KERNEL_BUNDLE_,
+    HA_KERNEL_RECORDS_,
     HA_KERNEL_VALUE_,
     HA_KERNEL_CONSTANT_, /* from here on arrays */
     HA_KERNEL_IN_,
@@ -144,10 +180,28 @@ struct ha_kernel_parameter_ {
     int rank;     /* of an array_T_D; 0 of a harray_T. Which option it is; members of a bundle */
     size_t bytes; /* of the value, or of one element. What the option is set to */
     const char *type; /* as it stands in the kernel; of what it uses the text */
-    const char *name;
+    const char *name, *site;
     size_t offset; /* of a member of a bundle: in what is given */
     const ha_kernel_parameter_ *member;
+    const ha_record *record; /* of values and elements; NULL, or without a name: they are none */
+    const ha_records_type_ *records;
+    const char *what; /* of records */
 };
+
+/* What of records is given. */
+typedef struct ha_kernel_use_ {
+    ha_records *records;
+    void *view; /* room for a view of them */
+} ha_kernel_use_;
+
+/* The record of a type that is one. In C this is HA_RECORD's, or defines nothing. */
+#ifdef __cplusplus
+#define HA_MAYBE_RECORD_(T)
+#define HA_RECORD_OF_(name, T) ha_record_of_<T>::value
+#else
+#define HA_MAYBE_RECORD_(T) HA_UNUSED static const ha_record T##_record;
+#define HA_RECORD_OF_(name, T) &name##_record
+#endif
 
 /* What a parameter is given in a launch, where the loops run. */
 typedef struct ha_kernel_slot_ {
@@ -166,6 +220,7 @@ struct ha_kernel {
     int parameters;
     const ha_kernel_parameter_ *parameter;
     ha_kernel_loops_ loops;
+    int each; /* lanes are the records of the first parameter */
 };
 
 /* given: the addresses of the arguments, in their order. box: NULL for as many lanes as there are elements */
@@ -210,6 +265,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_GIVEN_(C, mode, ...) HA_MODE_GIVEN_##mode##_(__VA_ARGS__)
 #define HA_MODE_GIVEN_uses_(tag)
 #define HA_MODE_GIVEN_option_(name, value)
+#define HA_MODE_GIVEN_use_(R, n, what) , ha_given_##R n
 #define HA_MODE_GIVEN_value_(T, n) , T n
 #define HA_MODE_GIVEN_bundle_(B, n) , ha_given_##B n
 #define HA_MODE_GIVEN_constant_(T, n) , ha_given_##T n
@@ -220,6 +276,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_SEEN_(C, mode, ...) HA_MODE_SEEN_##mode##_(__VA_ARGS__)
 #define HA_MODE_SEEN_uses_(tag)
 #define HA_MODE_SEEN_option_(name, value)
+#define HA_MODE_SEEN_use_(R, n, what) , const ha_seen_##R n
 #define HA_MODE_SEEN_value_(T, n) , const T n
 #define HA_MODE_SEEN_bundle_(B, n) , const ha_seen_##B n
 #define HA_MODE_SEEN_constant_(T, n) HA_MODE_SEEN_in_(T, n)
@@ -230,6 +287,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_LOOPED_(C, mode, ...) HA_MODE_LOOPED_##mode##_(C, __VA_ARGS__)
 #define HA_MODE_LOOPED_uses_(C, tag)
 #define HA_MODE_LOOPED_option_(C, name, value)
+#define HA_MODE_LOOPED_use_(C, R, n, what) , const ha_kernel_slot_ *const n##_slot_
 #define HA_MODE_LOOPED_value_(C, T, n) , const T n
 #define HA_MODE_LOOPED_bundle_(C, B, n) , const ha_kernel_slot_ *const n##_slot_
 #define HA_MODE_LOOPED_constant_(C, T, n) HA_MODE_LOOPED_in_(C, T, n)
@@ -242,6 +300,8 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_VARIABLE_(C, mode, ...) HA_MODE_VARIABLE_##mode##_(C, __VA_ARGS__)
 #define HA_MODE_VARIABLE_uses_(C, tag)
 #define HA_MODE_VARIABLE_option_(C, name, value)
+#define HA_MODE_VARIABLE_use_(C, R, n, what)                                                       \
+    ha_seen_##R n = *HA_CAST_(const ha_seen_##R *, n##_slot_->pointer);
 #define HA_MODE_VARIABLE_value_(C, T, n)
 #define HA_MODE_VARIABLE_bundle_(C, B, n) const ha_seen_##B n = ha_seen_##B##_(n##_slot_, C);
 #define HA_MODE_VARIABLE_constant_(C, T, n) HA_MODE_VARIABLE_in_(C, T, n)
@@ -256,6 +316,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_NAMED_(C, mode, ...) HA_MODE_NAMED_##mode##_(__VA_ARGS__)
 #define HA_MODE_NAMED_uses_(tag)
 #define HA_MODE_NAMED_option_(name, value)
+#define HA_MODE_NAMED_use_(R, n, what) , n
 #define HA_MODE_NAMED_value_(T, n) , n
 #define HA_MODE_NAMED_bundle_(B, n) , n
 #define HA_MODE_NAMED_constant_(T, n) , n, n##_size_
@@ -266,6 +327,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_PASSED_(C, mode, ...) HA_MODE_PASSED_##mode##_(__VA_ARGS__)
 #define HA_MODE_PASSED_uses_(tag)
 #define HA_MODE_PASSED_option_(name, value)
+#define HA_MODE_PASSED_use_(R, n, what) , n##_slot_
 #define HA_MODE_PASSED_value_(T, n) , *HA_CAST_(const T *, n##_slot_->pointer)
 #define HA_MODE_PASSED_bundle_(B, n) , n##_slot_
 #define HA_MODE_PASSED_constant_(T, n) HA_MODE_PASSED_in_(T, n)
@@ -276,6 +338,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_ADDRESS_(C, mode, ...) HA_MODE_ADDRESS_##mode##_(__VA_ARGS__)
 #define HA_MODE_ADDRESS_uses_(tag) , HA_NULL_
 #define HA_MODE_ADDRESS_option_(name, value) , HA_NULL_
+#define HA_MODE_ADDRESS_use_(R, n, what) , &n##_use_
 #define HA_MODE_ADDRESS_value_(T, n) , &n
 #define HA_MODE_ADDRESS_bundle_(B, n) , &n
 #define HA_MODE_ADDRESS_constant_(T, n) , &n
@@ -286,6 +349,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_SLOT_(C, mode, ...) HA_MODE_SLOT_##mode##_(__VA_ARGS__)
 #define HA_MODE_SLOT_uses_(tag) ha_slot_++;
 #define HA_MODE_SLOT_option_(name, value) ha_slot_++;
+#define HA_MODE_SLOT_use_(R, n, what) const ha_kernel_slot_ *const n##_slot_ = ha_slot_++;
 #define HA_MODE_SLOT_value_(T, n) const ha_kernel_slot_ *const n##_slot_ = ha_slot_++;
 #define HA_MODE_SLOT_bundle_(B, n)                                                                 \
     const ha_kernel_slot_ *const n##_slot_ = ha_slot_;                                             \
@@ -296,25 +360,80 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_SLOT_out_(T, n) HA_MODE_SLOT_value_(T, n)
 
 #define HA_MODE_ROW_(C, mode, ...) HA_MODE_ROW_##mode##_(__VA_ARGS__)
-#define HA_MODE_ROW_uses_(tag) {HA_KERNEL_USES_, 0, 0, ha_uses_##tag, #tag, 0, HA_NULL_},
+#define HA_MODE_ROW_uses_(tag)                                                                     \
+    {HA_KERNEL_USES_,                                                                              \
+     0,                                                                                            \
+     0,                                                                                            \
+     ha_uses_##tag,                                                                                \
+     #tag,                                                                                         \
+     HA_SITE,                                                                                      \
+     0,                                                                                            \
+     HA_NULL_,                                                                                     \
+     HA_RECORD_OF_(tag, ha_tag_##tag##_),                                                          \
+     HA_NULL_,                                                                                     \
+     HA_NULL_},
 #define HA_MODE_ROW_option_(name, value)                                                           \
-    {HA_KERNEL_OPTION_, HA_OPTION_##name##_, value, #value, #name, 0, HA_NULL_},
-#define HA_MODE_ROW_value_(T, n) {HA_KERNEL_VALUE_, 0, sizeof(T), #T, #n, 0, HA_NULL_},
-#define HA_MODE_ROW_bundle_(B, n) {HA_KERNEL_BUNDLE_, HA_MEMBERS_(B), 0, #B, #n, 0, ha_members_##B},
-#define HA_MODE_ROW_constant_(T, n)                                                                \
-    {HA_KERNEL_CONSTANT_, 0, sizeof(ha_element_##T), #T, #n, 0, HA_NULL_},
+    {HA_KERNEL_OPTION_,                                                                            \
+     HA_OPTION_##name##_,                                                                          \
+     value,                                                                                        \
+     #value,                                                                                       \
+     #name,                                                                                        \
+     HA_SITE,                                                                                      \
+     0,                                                                                            \
+     HA_NULL_,                                                                                     \
+     HA_NULL_,                                                                                     \
+     HA_NULL_,                                                                                     \
+     HA_NULL_},
+#define HA_MODE_ROW_bundle_(B, n)                                                                  \
+    {HA_KERNEL_BUNDLE_, HA_MEMBERS_(B), 0,        #B,      #n, HA_SITE, 0,                         \
+     ha_members_##B,    HA_NULL_,       HA_NULL_, HA_NULL_},
+#define HA_MODE_ROW_use_(R, n, what)                                                               \
+    {HA_KERNEL_RECORDS_, 0,        sizeof(ha_seen_##R), #R,  #n, HA_SITE ": " #n, 0,               \
+     HA_NULL_,           HA_NULL_, &R##_type_,          what},
+#define HA_MODE_ROW_value_(T, n) HA_ROW_(HA_KERNEL_VALUE_, 0, T, T, n, 0)
+#define HA_MODE_ROW_constant_(T, n) HA_ROW_(HA_KERNEL_CONSTANT_, 0, ha_element_##T, T, n, 0)
 #define HA_MODE_ROW_in_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_IN_, T, n)
 #define HA_MODE_ROW_inout_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_INOUT_, T, n)
 #define HA_MODE_ROW_out_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_OUT_, T, n)
+#define HA_MODE_ROW_OF_(mode, T, n) HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, 0)
 /* A span has a pointer, and three numbers for each dimension. */
-#define HA_MODE_ROW_OF_(mode, T, n)                                                                \
-    {mode, HA_TO_(int, sizeof(ha_in_##T) / 24), sizeof(ha_element_##T), #T, #n, 0, HA_NULL_},
+#define HA_RANK_OF_(T) HA_TO_(int, sizeof(ha_in_##T) / 24)
+#define HA_ROW_(mode, rank, element, T, n, offset)                                                 \
+    {mode,   rank,     sizeof(element),           #T,       #n,      HA_SITE ": " #n,              \
+     offset, HA_NULL_, HA_RECORD_OF_(T, element), HA_NULL_, HA_NULL_},
+
+/* What may be a record, is one, or nothing. */
+#define HA_MODE_MAYBE_(C, mode, ...) HA_MODE_MAYBE_##mode##_(__VA_ARGS__)
+#define HA_MODE_MAYBE_uses_(tag) HA_MAYBE_RECORD_(tag)
+#define HA_MODE_MAYBE_option_(name, value)
+#define HA_MODE_MAYBE_use_(R, n, what)
+#define HA_MODE_MAYBE_bundle_(B, n)
+#define HA_MODE_MAYBE_value_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_constant_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_in_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_inout_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_out_(T, n) HA_MAYBE_RECORD_(T)
+
+/* Views of records, and where the launch finds them. */
+#define HA_MODE_STORED_(C, mode, ...) HA_MODE_STORED_##mode##_(__VA_ARGS__)
+#define HA_MODE_STORED_uses_(tag)
+#define HA_MODE_STORED_option_(name, value)
+#define HA_MODE_STORED_use_(R, n, what)                                                            \
+    ha_seen_##R n##_view_;                                                                         \
+    const ha_kernel_use_ n##_use_ = {n.records, &n##_view_};
+#define HA_MODE_STORED_bundle_(B, n)
+#define HA_MODE_STORED_value_(T, n)
+#define HA_MODE_STORED_constant_(T, n)
+#define HA_MODE_STORED_in_(T, n)
+#define HA_MODE_STORED_inout_(T, n)
+#define HA_MODE_STORED_out_(T, n)
 
 /* How many arguments each mode comes to. */
 #define HA_MEMBERS_(B) HA_TO_(int, sizeof ha_members_##B / sizeof *ha_members_##B)
 #define HA_MODE_COUNT_(C, mode, ...) HA_MODE_COUNT_##mode##_(__VA_ARGS__)
 #define HA_MODE_COUNT_uses_(tag) +1
 #define HA_MODE_COUNT_option_(name, value) +1
+#define HA_MODE_COUNT_use_(R, n, what) +1
 #define HA_MODE_COUNT_value_(T, n) +1
 #define HA_MODE_COUNT_bundle_(B, n) +HA_MEMBERS_(B)
 #define HA_MODE_COUNT_constant_(T, n) +1
@@ -355,16 +474,14 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MEMBER_FOUND_out_(T, n) HA_MEMBER_FOUND_inout_(T, n)
 
 #define HA_MEMBER_ROW_(B, mode, ...) HA_MEMBER_ROW_##mode##_(B, __VA_ARGS__)
-#define HA_MEMBER_ROW_value_(B, T, n)                                                              \
-    {HA_KERNEL_VALUE_, 0, sizeof(T), #T, #n, offsetof(B, n), HA_NULL_},
+#define HA_MEMBER_ROW_value_(B, T, n) HA_ROW_(HA_KERNEL_VALUE_, 0, T, T, n, offsetof(B, n))
 #define HA_MEMBER_ROW_constant_(B, T, n)                                                           \
-    {HA_KERNEL_CONSTANT_, 0, sizeof(ha_element_##T), #T, #n, offsetof(B, n), HA_NULL_},
+    HA_ROW_(HA_KERNEL_CONSTANT_, 0, ha_element_##T, T, n, offsetof(B, n))
 #define HA_MEMBER_ROW_in_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_IN_, B, T, n)
 #define HA_MEMBER_ROW_inout_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_INOUT_, B, T, n)
 #define HA_MEMBER_ROW_out_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_OUT_, B, T, n)
 #define HA_MEMBER_ROW_OF_(mode, B, T, n)                                                           \
-    {mode,    HA_TO_(int, sizeof(ha_in_##T) / 24), sizeof(ha_element_##T), #T, #n, offsetof(B, n), \
-     HA_NULL_},
+    HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, offsetof(B, n))
 
 /* What (option, contract, …) says; 0 without it. */
 #define HA_CONTRACTS_(parameters)                                                                  \
@@ -372,6 +489,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_CONTRACTS_(C, mode, ...) HA_MODE_CONTRACTS_##mode##_(__VA_ARGS__)
 #define HA_MODE_CONTRACTS_uses_(tag)
 #define HA_MODE_CONTRACTS_option_(name, value) HA_CONTRACTS_##name##_(value)
+#define HA_MODE_CONTRACTS_use_(R, n, what)
 #define HA_MODE_CONTRACTS_value_(T, n)
 #define HA_MODE_CONTRACTS_bundle_(B, n)
 #define HA_MODE_CONTRACTS_constant_(T, n)
@@ -411,26 +529,11 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
         else                                                                                       \
             name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));         \
     }                                                                                              \
-    static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
-        HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
-    static const ha_kernel name##_kernel = {                                                       \
-        #name,        text, indices_text, HA_SITE, D, HA_COUNT_OF_ parameters, name##_parameters_, \
-        name##_loops_};                                                                            \
-    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
-                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
-    HA_STATIC_ASSERT_(0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters) <=                  \
-                          HA_MOST_ARGUMENTS_,                                                      \
-                      "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");      \
-    HA_TYPED_ ha_status name##_in(                                                                 \
-        ha_context *ha_context_,                                                                   \
-        ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {                \
-        const void *const ha_given_[] = {                                                          \
-            HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
-        return ha_kernel_launch_(&name##_kernel, ha_context_, &ha_box_, ha_given_ + 1);            \
-    }                                                                                              \
+    HA_KERNEL_DESCRIBED_(name, parameters, D, indices_text, text, 0)                               \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_,                                                                   \
         HA_LANES_OF_##D##_ ha_lanes_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {     \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
         const void *const ha_given_[] = {                                                          \
             HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
         const ha_region ha_box_ = ha_lanes_##D##_(ha_lanes_);                                      \
@@ -439,6 +542,72 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                                  ha_given_ + 1);                                                   \
     }                                                                                              \
     struct ha_semicolon_
+
+/* What is known of it at run time, and the function that launches the lanes of a box. */
+#define HA_KERNEL_DESCRIBED_(name, parameters, rank, indices_text, text, each)                     \
+    HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
+    static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
+        HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
+    static const ha_kernel name##_kernel = {#name,                                                 \
+                                            text,                                                  \
+                                            indices_text,                                          \
+                                            HA_SITE,                                               \
+                                            rank,                                                  \
+                                            sizeof name##_parameters_ /                            \
+                                                sizeof *name##_parameters_,                        \
+                                            name##_parameters_,                                    \
+                                            name##_loops_,                                         \
+                                            each};                                                 \
+    HA_STATIC_ASSERT_(sizeof name##_parameters_ / sizeof *name##_parameters_ <=                    \
+                          HA_MOST_PARAMETERS_,                                                     \
+                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
+    HA_STATIC_ASSERT_(0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters) <=                  \
+                          HA_MOST_ARGUMENTS_,                                                      \
+                      "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");      \
+    HA_TYPED_ ha_status name##_in(                                                                 \
+        ha_context *ha_context_,                                                                   \
+        ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {                \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
+        const void *const ha_given_[] = {                                                          \
+            HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
+        return ha_kernel_launch_(&name##_kernel, ha_context_, &ha_box_, ha_given_ + 1);            \
+    }
+
+/* Records: the first parameter is a `use`, and the loop one for each layout. */
+#define HA_KERNEL_EACH_2_(name, R, p, what, parameters, ...)                                       \
+    HA_KERNEL_EACH_3_(name, R, p, ((use, R, p, what), HA_BARE_ parameters), __VA_ARGS__)
+#define HA_KERNEL_EACH_3_(name, R, p, parameters, at, at_text, text, body)                         \
+    HA_FN void name##_body_(                                                                       \
+        const ha_cursor HA_BARE_ at HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))         \
+        HA_BARE_ body HA_FN void name##_each_(                                                     \
+            const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {       \
+        HA_EACH_IN(ha_seen_##R, p, ha_at_, ha_box_)                                                \
+        name##_body_(ha_at_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));               \
+    }                                                                                              \
+    HA_KERNEL_EACH_LOOP_(name, HA_CONTRACTS_(parameters), p, parameters)                           \
+    static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
+                              const ha_kernel_slot_ *ha_slot_) {                                   \
+        HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
+        (void)ha_apart_;                                                                           \
+        name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));             \
+    }                                                                                              \
+    HA_KERNEL_DESCRIBED_(name, parameters, ha_seen_##R##_rank_, at_text, text, 1)                  \
+    HA_TYPED_ ha_status name(                                                                      \
+        ha_context *ha_context_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {          \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
+        const void *const ha_given_[] = {                                                          \
+            HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
+        return ha_kernel_launch_(&name##_kernel, ha_context_, HA_NULL_, ha_given_ + 1);            \
+    }                                                                                              \
+    struct ha_semicolon_
+#define HA_KERNEL_EACH_LOOP_(...) HA_KERNEL_EACH_LOOP_1_(__VA_ARGS__)
+#define HA_KERNEL_EACH_LOOP_1_(name, contracts, p, parameters)                                     \
+    HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__)) void name##_any_(            \
+        const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, , HA_BARE_ parameters)) {          \
+        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, 0, HA_BARE_ parameters)    \
+            HA_WITH(p,                                                                             \
+                    name##_each_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters))); \
+    }
 
 /* The text of the body is one of the macro's arguments, or several where it has commas. */
 #define HA_KERNEL_BODY_(name, parameters, D, indices, ...)                                         \

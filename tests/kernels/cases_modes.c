@@ -130,8 +130,11 @@ TEST(products_that_are_rounded) {
 
 /* What compilers are told, where none here fuses. */
 TEST(what_compilers_are_told_of_products) {
-    char *apart = ha_kernel_text(&rest_kernel, HA_LANGUAGE_OPENCL_C, 1);
-    char *fused = ha_kernel_text(&rest_as_it_comes_kernel, HA_LANGUAGE_OPENCL_C, 1);
+    int unfit;
+    char *apart = ha_kernel_text(&(ha_kernel_variant){.kernel = &rest_kernel}, HA_LANGUAGE_OPENCL_C,
+                                 &unfit);
+    char *fused = ha_kernel_text(&(ha_kernel_variant){.kernel = &rest_as_it_comes_kernel},
+                                 HA_LANGUAGE_OPENCL_C, &unfit);
     assert_non_null(strstr(apart, "FP_CONTRACT OFF"));
     assert_non_null(strstr(fused, "FP_CONTRACT ON"));
     assert_string_equal(ha_compiler_options(&rest_kernel, HA_LANGUAGE_CUDA), "--fmad=false");

@@ -2,7 +2,10 @@
  *
  *     settings.h     what the environment says
  *     arguments.h    the parameters of a kernel, those in bundles, too
+ *     variant.h      what a kernel's text depends on
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
+ *     record_text.h  structs as text
+ *     view_text.h    views of records as text
  *     device_text.h  a kernel as text
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
@@ -17,8 +20,11 @@
 
 #include "settings.h"
 #include "arguments.h"
+#include "variant.h"
 #include "prelude_numbers.h"
 #include "prelude.h"
+#include "record_text.h"
+#include "view_text.h"
 #include "device_text.h"
 #include "sha256.h"
 #include "cache.h"

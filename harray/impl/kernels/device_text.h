@@ -6,18 +6,19 @@
  *
  * An array comes as a pointer to a buffer, where in it the first element is, and its size; a view also as
  * extents, strides and lowest indices; members of bundles as arguments of their own. So no struct that is given
- * holds a pointer, which OpenCL C refuses. The entry's parameters are called by their numbers: ha_3_size. */
+ * holds a pointer, which OpenCL C refuses. The entry's parameters are called by their numbers: ha_3_size. Records
+ * come as their extents, and a pointer for each blob: view_text.h. */
 #ifndef HARRAY_IMPL_KERNELS_DEVICE_TEXT_H
 #define HARRAY_IMPL_KERNELS_DEVICE_TEXT_H
 
-#include "arguments.h"
 #include "prelude.h"
+#include "view_text.h"
 
 typedef struct ha_kernel_writer {
     ha_text to;
+    const ha_kernel_variant *variant;
     const ha_kernel *kernel;
     ha_language language;
-    int apart; /* no two arguments overlap, and last strides are 1 */
     int arguments;
     ha_kernel_leaf argument[HA_MOST_ARGUMENTS_];
 } ha_kernel_writer;
@@ -171,13 +172,16 @@ HA_IN_ void ha_put_body_parameter(ha_kernel_writer *w, const ha_kernel_parameter
     ha_print(&w->to, ", ");
     if (p->mode == HA_KERNEL_BUNDLE_)
         ha_print(&w->to, "const ha_seen_%s %s", p->type, p->name);
+    else if (p->mode == HA_KERNEL_RECORDS_)
+        ha_print(&w->to, "const %s %s", p->records->view, p->name);
     else if (!ha_is_array(p))
         ha_print(&w->to, "const %s %s", p->type, p->name);
     else {
         if (p->rank) ha_print(&w->to, "const ");
         ha_put_seen(w, p);
         ha_print(&w->to, " %s%s, const int64_t %s_size_",
-                 !p->rank && (w->apart || p->mode == HA_KERNEL_CONSTANT_) ? "HA_RESTRICT_ " : "",
+                 !p->rank && (w->variant->apart || p->mode == HA_KERNEL_CONSTANT_) ? "HA_RESTRICT_ "
+                                                                                   : "",
                  p->name, p->name);
     }
 }
@@ -185,8 +189,9 @@ HA_IN_ void ha_put_body_parameter(ha_kernel_writer *w, const ha_kernel_parameter
 HA_IN_ void ha_put_body(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
     ha_print(&w->to, "HA_BODY_ void ha_body_%s(", k->name);
-    for (int d = 0; d < k->rank; d++) {
-        ha_print(&w->to, "%sconst ptrdiff_t ", d ? ", " : "");
+    if (k->each) ha_print(&w->to, "const ha_cursor ");
+    for (int d = 0; d < (k->each ? 1 : k->rank); d++) {
+        if (!k->each) ha_print(&w->to, "%sconst ptrdiff_t ", d ? ", " : "");
         ha_put_index(w, d);
     }
     for (int i = 0; i < k->parameters; i++) ha_put_body_parameter(w, &k->parameter[i]);
@@ -198,10 +203,46 @@ HA_IN_ void ha_put_body(ha_kernel_writer *w) {
 
 /* ---- the entry --------------------------------------------------------------------------------- */
 
+/* The mapping of an argument. */
+HA_IN_ int ha_records_before(const ha_kernel_writer *w, int i) {
+    int n = 0;
+    for (int j = 0; j < i; j++) n += w->argument[j].parameter->mode == HA_KERNEL_RECORDS_;
+    return n;
+}
+
+HA_IN_ void ha_put_entry_records(ha_kernel_writer *w, int i) {
+    const ha_mapping *m = w->variant->mapping[ha_records_before(w, i)];
+    for (int d = 0; d < m->rank; d++) ha_print(&w->to, ", const int64_t ha_%d_extent%d", i, d);
+    for (int b = 0; b < m->blobs; b++)
+        ha_print(&w->to, ", HA_GLOBAL_ unsigned char *ha_%d_buffer%d, const int64_t ha_%d_byte%d",
+                 i, b, i, b);
+}
+
+/* The view of them. */
+HA_IN_ void ha_put_entry_view(ha_kernel_writer *w, int i) {
+    const ha_kernel_parameter_ *p = w->argument[i].parameter;
+    const int use = ha_records_before(w, i);
+    const ha_mapping *m = w->variant->mapping[use];
+    const ha_view_writer v = ha_view_writer_of(&w->to, w->variant);
+    ha_print(&w->to, "%s %s; %s.layout = %d; %s.count = 1", p->records->view, p->name, p->name,
+             ha_mapping_of_use(&v, use), p->name);
+    for (int d = 0; d < m->rank; d++) ha_print(&w->to, " * ha_%d_extent%d", i, d);
+    ha_print(&w->to, ";\n   ");
+    for (int d = 0; d < 4; d++) {
+        ha_print(&w->to, " %s.extent[%d] = ", p->name, d);
+        ha_print(&w->to, d < m->rank ? "ha_%d_extent%d;" : "1;", i, d);
+    }
+    ha_print(&w->to, "\n");
+    for (int b = 0; b < m->blobs; b++)
+        ha_print(&w->to, "    %s.blob[%d] = ha_%d_buffer%d + ha_%d_byte%d;\n", p->name, b, i, b, i,
+                 b);
+}
+
 HA_IN_ void ha_put_entry_parameter(ha_kernel_writer *w, int i) {
     static const char *const number[] = {"extent", "stride", "origin"};
     const ha_kernel_parameter_ *p = w->argument[i].parameter;
     if (p->mode == HA_KERNEL_VALUE_) ha_print(&w->to, ", const %s ha_%d", p->type, i);
+    if (p->mode == HA_KERNEL_RECORDS_) ha_put_entry_records(w, i);
     if (!ha_is_array(p)) return;
     ha_print(&w->to, ", %schar *%sha_%d_buffer, const int64_t ha_%d_byte, const int64_t ha_%d_size",
              ha_space_of(p), p->mode == HA_KERNEL_CONSTANT_ ? "HA_RESTRICT_ " : "", i, i, i);
@@ -219,7 +260,7 @@ HA_IN_ void ha_put_entry_span(ha_kernel_writer *w, int i, const char *of) {
     for (int d = 0; d < p->rank; d++) {
         ha_print(&w->to, "    %s%s.extent[%d] = ha_%d_extent%d; %s%s.origin[%d] = ha_%d_origin%d;",
                  of, p->name, d, i, d, of, p->name, d, i, d);
-        if (w->apart && d == p->rank - 1)
+        if (w->variant->apart && d == p->rank - 1)
             ha_print(&w->to, " %s%s.stride[%d] = 1;\n", of, p->name, d);
         else
             ha_print(&w->to, " %s%s.stride[%d] = ha_%d_stride%d;\n", of, p->name, d, i, d);
@@ -235,6 +276,10 @@ HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, int i) {
     if (bundle && bundle->member == p)
         ha_print(&w->to, "    ha_seen_%s %s;\n", bundle->type, bundle->name);
     ha_print(&w->to, "    ");
+    if (p->mode == HA_KERNEL_RECORDS_) {
+        ha_put_entry_view(w, i);
+        return;
+    }
     if (!ha_is_array(p)) {
         ha_print(&w->to, bundle ? "%s%s = ha_%d;\n" : "const %s %s = ha_%d;\n",
                  bundle ? of : p->type, p->name, i);
@@ -273,7 +318,10 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
     for (int d = 0; d < k->rank; d++)
         ha_print(&w->to, "%sha_lane%d_ < ha_last%d_", d ? " && " : "    if (", d, d);
     ha_print(&w->to, ") ha_body_%s(", k->name);
+    if (k->each)
+        ha_print(&w->to, "%s_at(%s, ", k->parameter[0].records->view, k->parameter[0].name);
     for (int d = 0; d < k->rank; d++) ha_print(&w->to, "%sha_lane%d_", d ? ", " : "", d);
+    if (k->each) ha_print(&w->to, ")");
     for (int i = 0; i < k->parameters; i++) {
         if (ha_is_said(&k->parameter[i])) continue;
         ha_print(&w->to, ", %s", k->parameter[i].name);
@@ -291,26 +339,50 @@ HA_IN_ void ha_put_uses(ha_kernel_writer *w) {
     }
 }
 
-HA_IN_ void ha_put_kernel(ha_kernel_writer *w) {
-    ha_put_prelude(&w->to, w->language, w->kernel);
+/* Structs of HA_RECORD: of what is used by its type, and of views. Each once. */
+HA_IN_ void ha_put_records(ha_kernel_writer *w) {
+    const ha_record *known[HA_MOST_ARGUMENTS_];
+    int n = 0, records = 0;
+    for (int i = 0; i < w->arguments; i++) {
+        const ha_kernel_parameter_ *p = w->argument[i].parameter;
+        const ha_record *r = p->record;
+        if (p->mode == HA_KERNEL_RECORDS_) r = w->variant->mapping[records++]->record;
+        int is_known = !r || !r->name;
+        for (int j = 0; j < n && !is_known; j++) is_known = !strcmp(r->name, known[j]->name);
+        if (is_known) continue;
+        known[n++] = r;
+        ha_put_record(&w->to, r);
+    }
+}
+
+/* -1: a layout cannot be text. */
+HA_IN_ int ha_put_kernel(ha_kernel_writer *w) {
+    ha_put_prelude(&w->to, w->language, w->variant);
+    ha_put_records(w);
+    if (ha_put_views(&w->to, w->variant) < 0) return -1;
     ha_put_spans(w);
     ha_put_bundles(w);
     ha_put_uses(w);
     ha_put_body(w);
     ha_put_entry(w);
+    return 0;
 }
 
-/* The text, to be freed by HARRAY_FREE; NULL: there is no memory. */
-HA_IN_ char *ha_kernel_text(const ha_kernel *k, ha_language language, int apart) {
+enum { HA_MOST_TEXT = 1 << 20 }; /* what is longer is no kernel that somebody wrote */
+
+/* The text, to be freed by HARRAY_FREE; NULL: there is no memory, or, with *unfit, a layout that cannot be folded
+ * into it. */
+HA_IN_ char *ha_kernel_text(const ha_kernel_variant *v, ha_language language, int *unfit) {
     ha_kernel_writer w = {
-        .to = ha_text_into(NULL, 0), .kernel = k, .language = language, .apart = apart};
-    w.arguments = ha_kernel_leaves(k, w.argument);
-    ha_put_kernel(&w);
+        .to = ha_text_into(NULL, 0), .variant = v, .kernel = v->kernel, .language = language};
+    w.arguments = ha_kernel_leaves(v->kernel, w.argument);
+    *unfit = ha_put_kernel(&w) < 0 || w.to.length > HA_MOST_TEXT;
+    if (*unfit) return NULL;
     const size_t bytes = w.to.length + 1;
     char *text = (char *)HARRAY_MALLOC(bytes);
     if (!text) return NULL;
     w.to = ha_text_into(text, bytes);
-    ha_put_kernel(&w);
+    (void)ha_put_kernel(&w);
     return text;
 }
 

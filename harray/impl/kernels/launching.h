@@ -2,7 +2,8 @@
 #ifndef HARRAY_IMPL_KERNELS_LAUNCHING_H
 #define HARRAY_IMPL_KERNELS_LAUNCHING_H
 
-#include "arguments.h"
+#include "variant.h"
+#include "../records/all.h"
 
 /* The span of a view, as the head of its span_T_D: the rank is the parameter's. */
 typedef struct ha_kernel_span {
@@ -10,22 +11,36 @@ typedef struct ha_kernel_span {
     int64_t numbers[3 * HA_MOST_RANK]; /* extents, strides, origins */
 } ha_kernel_span;
 
+struct ha_used_records;
 typedef struct ha_kernel_argument_ {
     ha_kernel_leaf leaf;
     const void *given;
     ha_access access;
+    struct ha_used_records *used; /* of records, instead of what follows */
     darray view;
     ha_kernel_span span;
     int64_t size;
 } ha_kernel_argument_;
 
+/* A record array that is given. */
+typedef struct ha_used_records {
+    ha_fitting fitting; /* the first member: see ha_used_fits */
+    const ha_kernel_parameter_ *parameter;
+    ha_kernel_use_ given;
+    ha_records_access opened;
+    const char *layout; /* for which the kernel has been compiled; NULL: it is not */
+    ha_error error;
+} ha_used_records;
+
 typedef struct ha_launching {
     const ha_kernel *kernel;
     ha_context *context;
     ha_region box;
-    int arguments;
+    int arguments, records;
     ha_kernel_argument_ argument[HA_MOST_ARGUMENTS_];
+    ha_used_records used[HA_MOST_PARAMETERS_];
     ha_request request[HA_MOST_ARGUMENTS_];
+    ha_fitting *fitting[HA_MOST_ARGUMENTS_]; /* of each request; NULL: of an array */
     size_t requests;
 } ha_launching;
 
@@ -136,11 +151,37 @@ HA_IN_ ha_status ha_constants_check(const ha_launching *l) {
     return HA_OK;
 }
 
+/* What views of its type cannot show is refused when it is opened: fits. */
+HA_IN_ int ha_used_fits(ha_fitting *f, const ha_placement *p) {
+    const ha_used_records *u = (const ha_used_records *)(void *)f;
+    return (!u->layout || !strcmp(u->layout, p->mapping->text)) && ha_view_fits(f, p);
+}
+
+HA_IN_ ha_status ha_launch_take_records(const ha_launching *l, ha_kernel_argument_ *a) {
+    const ha_kernel_parameter_ *p = a->leaf.parameter;
+    const ha_kernel_use_ *use = (const ha_kernel_use_ *)a->given;
+    ha_used_records *u = a->used;
+    *u = (ha_used_records){.parameter = p, .given = *use};
+    u->fitting = (ha_fitting){.fits = ha_used_fits,
+                              .type = p->records,
+                              .view = use->view,
+                              .bytes = p->bytes,
+                              .error = &u->error};
+    return ha_records_enter(use->records, l->kernel->name, p->site);
+}
+
+/* All records, of the kernels that go over them. */
+HA_IN_ void ha_lanes_from_records(ha_launching *l) {
+    const ha_records *r = l->used[0].given.records;
+    l->box = ha_box1(0, 1);
+    for (int d = 0; d < l->kernel->rank; d++) l->box.last[d] = ha_records_extent(r, d);
+}
+
 /* given: by parameter; of a bundle the struct of what its members are given. */
 HA_IN_ ha_status ha_launch_take_all(ha_launching *l, const void *const *given) {
     const ha_kernel *k = l->kernel;
     int constants = 0;
-    l->arguments = 0;
+    l->arguments = l->records = 0;
     for (int i = 0; i < k->parameters; i++) {
         const ha_kernel_parameter_ *p = &k->parameter[i];
         const int is_bundle = p->mode == HA_KERNEL_BUNDLE_;
@@ -150,6 +191,11 @@ HA_IN_ ha_status ha_launch_take_all(ha_launching *l, const void *const *given) {
             a->leaf = (ha_kernel_leaf){is_bundle ? &p->member[m] : p, is_bundle ? p : NULL};
             a->given = is_bundle ? (const char *)given[i] + p->member[m].offset : given[i];
             constants |= a->leaf.parameter->mode == HA_KERNEL_CONSTANT_;
+            if (a->leaf.parameter->mode == HA_KERNEL_RECORDS_) {
+                a->used = &l->used[l->records++];
+                const ha_status s = ha_launch_take_records(l, a);
+                if (s) return s;
+            }
             if (!ha_is_array(a->leaf.parameter)) continue;
             const ha_status s = ha_launch_take(l, n);
             if (s) return s;
@@ -170,18 +216,35 @@ HA_IN_ unsigned ha_launch_how(const ha_launching *l, int i) {
     }
 }
 
+/* Of the records that lanes are for, those of the lanes. */
+HA_IN_ void ha_records_request(ha_launching *l, ha_used_records *u) {
+    const int is_each = l->kernel->each && u == l->used;
+    l->fitting[l->requests] = &u->fitting;
+    l->request[l->requests++] = (ha_request){.opened = &u->opened,
+                                             .records = u->given.records,
+                                             .context = l->context,
+                                             .what = u->parameter->what,
+                                             .last = HA_END,
+                                             .box = is_each ? &l->box : NULL,
+                                             .reads_all_ = 1,
+                                             .site_ = u->parameter->site};
+}
+
 /* By their number: an array that becomes larger or smaller meanwhile is not what the lanes are for. */
 HA_IN_ void ha_launch_request(ha_launching *l) {
     for (int i = 0; i < l->arguments; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
+        if (a->leaf.parameter->mode == HA_KERNEL_RECORDS_) ha_records_request(l, a->used);
         if (!ha_is_array(a->leaf.parameter)) continue;
+        l->fitting[l->requests] = NULL;
         a->access.array = NULL;
         l->request[l->requests++] = (ha_request){.access = &a->access,
                                                  .array = a->view.array,
                                                  .context = l->context,
                                                  .how = ha_launch_how(l, i),
                                                  .last = (size_t)a->size,
-                                                 .view = a->leaf.parameter->rank ? &a->view : NULL};
+                                                 .view = a->leaf.parameter->rank ? &a->view : NULL,
+                                                 .site_ = a->leaf.parameter->site};
     }
 }
 
@@ -194,14 +257,43 @@ HA_IN_ int ha_launch_is_apart(const ha_launching *l) {
             r->view->stride[r->view->rank - 1] != 1)
             return 0;
         for (size_t j = 0; j < i; j++)
-            if (r->array == l->request[j].array && (r->how | l->request[j].how) != HA_READ)
+            if (r->array && r->array == l->request[j].array &&
+                (r->how | l->request[j].how) != HA_READ)
                 return 0;
     }
     return 1;
 }
 
+/* Whether all was refused because the layout of records is another one than it was before: that is no error. */
+HA_IN_ int ha_launch_misfits(const ha_launching *l) {
+    for (int i = 0; i < l->records; i++)
+        if (l->used[i].fitting.misfit) return 1;
+    return 0;
+}
+
+/* Views of records that are open. */
+HA_IN_ ha_status ha_launch_view(ha_launching *l, ha_used_records *u) {
+    const ha_records_type_ *type = u->parameter->records;
+    const ha_status s = ha_make_view(type, u->opened.mapping, u->opened.blob, u->given.view,
+                                     &u->error);
+    return s ? ha_view_refused(u->given.records, type, l->context, "changing", &u->error,
+                               u->parameter->site)
+             : HA_OK;
+}
+
+HA_NOINLINE_ HA_IN_ ha_status ha_launch_open_together(ha_launching *l) {
+    HA_TELLS_EVENTS_;
+    for (int i = 0; i < l->records; i++) l->used[i].fitting.misfit = 0;
+    ha_status s = ha_open_together(l->request, l->requests, l->fitting, l->kernel->site);
+    if (s) return s;
+    for (int i = 0; i < l->records && !s; i++) s = ha_launch_view(l, &l->used[i]);
+    if (s) (void)ha_close_many(l->request, l->requests);
+    return s;
+}
+
 HA_IN_ ha_status ha_launch_open(ha_launching *l) {
-    const ha_status s = ha_open_many_(l->request, l->requests, l->kernel->site);
+    const ha_status s = l->records ? ha_launch_open_together(l)
+                                   : ha_open_many_(l->request, l->requests, l->kernel->site);
     for (int i = 0; i < l->arguments && !s; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
         if (!ha_is_array(a->leaf.parameter)) continue;

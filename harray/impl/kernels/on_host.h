@@ -26,6 +26,7 @@ HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
         const ha_kernel_parameter_ *p = leaf[i].parameter;
         char *place = call->behind + call->argument[i].place;
         slot[i] = (ha_kernel_slot_){.size = call->argument[i].size};
+        if (p->mode == HA_KERNEL_RECORDS_) p->records->here(q, place);
         if (!ha_is_array(p))
             slot[i].pointer = place;
         else if (!p->rank)
@@ -66,6 +67,7 @@ HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
         call->argument[i].size = ha_is_array(p) ? a->size : 0;
         call->argument[i].place = at;
         if (p->mode == HA_KERNEL_VALUE_) memcpy(call->behind + at, a->given, p->bytes);
+        if (p->mode == HA_KERNEL_RECORDS_) memcpy(call->behind + at, a->used->given.view, p->bytes);
         if (ha_is_array(p) && p->rank) memcpy(call->behind + at, &a->span, ha_kernel_room(p));
         at += ha_kernel_room(p);
     }
@@ -79,6 +81,7 @@ HA_IN_ void ha_launch_here(ha_launching *l) {
     for (int i = 0; i < l->arguments; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
         const int is_array = ha_is_array(a->leaf.parameter);
+        if (a->leaf.parameter->mode == HA_KERNEL_RECORDS_) a->given = a->used->given.view;
         slot[i].pointer = is_array ? a->span.data : HA_ADDRESS_(HA_NUMBER_(a->given));
         slot[i].span = is_array ? &a->span : NULL;
         slot[i].size = is_array ? a->size : 0;

@@ -53,12 +53,17 @@ static const ha_records_hooks ha_for_records;
 
 /* ---- the requests -------------------------------------------------------------------------- */
 
+HA_IN_ const char *ha_request_site(const ha_request *r, const char *site) {
+    return r->site_ ? r->site_ : site;
+}
+
 HA_IN_ ha_array *ha_request_array(const ha_request *r) {
     return r->view ? r->view->array : r->array;
 }
 
 HA_IN_ ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, const char *site) {
     const char *const operation = t->operation;
+    site = ha_request_site(r, site);
     ha_status s = ha_open_refuse(ha_request_array(r), r->how, operation, site);
     if (!s && r->view && !t->views_checked)
         s = ha_view_check_opened(r->view, r->how, operation, site);
@@ -89,6 +94,7 @@ HA_IN_ ha_status ha_requests_clear(const ha_request *r, size_t count, const char
 
 HA_IN_ ha_open_part ha_part_of(const ha_request *r, size_t place, const char *operation,
                                const char *site) {
+    site = ha_request_site(r, site);
     ha_opening o = {.array = ha_request_array(r),
                     .context = ha_resolve(r->context),
                     .operation = operation,
@@ -427,6 +433,7 @@ HA_IN_ int ha_request_hold(const ha_request *r, const char *site) {
     const int write = ha_request_writes(r), whole = ha_request_is_whole(r);
     const ha_range range = {r->first, whole ? HA_END : r->last};
     ha_context *c = ha_resolve(r->context);
+    site = ha_request_site(r, site);
     if ((r->how & ~(unsigned)HA_TRY) > HA_OVERWRITE) return 0;
     if (r->view)
         return !r->sets_size && ha_view_is_easy(r->view) &&

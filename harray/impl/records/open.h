@@ -47,6 +47,7 @@ typedef struct ha_records_opening {
     const unsigned *mode;
     size_t n;
     int trying;
+    int reads_all; /* also outside of the box */
     const char *operation, *site;
     ha_fitting *fitting; /* NULL: any layout will do */
 } ha_records_opening;
@@ -162,12 +163,18 @@ typedef struct ha_records_room {
     void *heap;
 } ha_records_room;
 
+HA_IN_ ha_region ha_records_all(const ha_array *a) {
+    const int64_t *extent = ha_records_state_of(a)->extent;
+    return ha_box4(0, extent[0], 0, extent[1], 0, extent[2], 0, extent[3]);
+}
+
 /* The boxes of what a text asks for: w->range, w->mode, w->n; *room is to be freed. An array
  * without records has no boxes: it is opened as a whole, in the way that excludes most. A range
  * without records is opened, too, so that the layout stays; it is in nobody's way. */
 HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_spec *spec,
                                    const ha_region *box, ha_records_room *room, ha_request **q) {
     const size_t n = (size_t)spec->runs;
+    const ha_region whole = ha_records_all(opening->array);
     ha_range *range = room->range;
     unsigned *mode = room->mode;
     *q = room->request;
@@ -191,7 +198,8 @@ HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_
     for (size_t i = 0; i < n; i++) {
         const unsigned how = spec->run[i].mode;
         if (boxes) {
-            range[i] = ha_records_range(opening->array, &spec->run[i], box);
+            const int all = opening->reads_all && how == HA_READ;
+            range[i] = ha_records_range(opening->array, &spec->run[i], all ? &whole : box);
             mode[i] = how;
         } else if (!opening->array->grid && how > mode[0])
             mode[0] = how;

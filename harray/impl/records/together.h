@@ -30,18 +30,19 @@ typedef struct ha_together {
 HA_IN_ ha_status ha_together_ask(ha_together *t, ha_one_of_many *one) {
     const ha_request *r = one->request;
     const ha_region rows = ha_records_rows_(r->first, r->last);
+    const char *site = one->opening.site;
     ha_request *q;
-    ha_status s = ha_records_enter(r->records, t->operation, t->site);
-    if (!s && !r->what) s = ha_fail(HA_ERR_ARGUMENT, t->operation, "%s: nothing to open", t->site);
+    ha_status s = ha_records_enter(r->records, t->operation, site);
+    if (!s && !r->what) s = ha_fail(HA_ERR_ARGUMENT, t->operation, "%s: nothing to open", site);
     ha_array *a;
     if (!s) s = ha_records_begin_at(r->records, t->operation, &a);
     if (s) return s;
     one->begun = 1;
     one->opening.array = a;
-    s = ha_access_spec_get(r->records, r->what, 0, t->operation, t->site, &one->spec);
+    s = ha_access_spec_get(r->records, r->what, 0, t->operation, site, &one->spec);
     if (!s)
         s = ha_records_ready(a, one->opening.context, r->box ? r->box : &rows, &one->box,
-                             t->operation, t->site);
+                             t->operation, site);
     if (!s) s = ha_records_target(&one->opening, one->spec, &one->box, &one->room, &q);
     if (!s) s = ha_records_make_room(r->opened, &one->opening);
     if (!s) t->trying |= one->spec->trying;
@@ -58,7 +59,8 @@ HA_IN_ ha_status ha_together_ask_all(ha_together *t, const ha_request *r,
         one->first = t->parts;
         one->opening = (ha_records_opening){.context = ha_resolve(r[i].context),
                                             .operation = t->operation,
-                                            .site = t->site,
+                                            .site = ha_request_site(&r[i], t->site),
+                                            .reads_all = r[i].reads_all_,
                                             .fitting = fitting ? fitting[i] : NULL};
         if (r[i].opened) s = ha_together_ask(t, one);
         if (s) r[i].opened->status = s;
@@ -97,7 +99,8 @@ HA_IN_ ha_status ha_together_make_parts(ha_together *t) {
                                         .array = o->array,
                                         .context = o->context,
                                         .how = o->mode[k],
-                                        .last = HA_END};
+                                        .last = HA_END,
+                                        .site_ = o->site};
     }
     return ha_requests_clear(t->part, t->parts, t->operation, t->site);
 }
