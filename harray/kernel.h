@@ -53,6 +53,9 @@
  *                     HA_ALL_LANES, and the arrays have different sizes, or there is none; a `constant` of
  *                     more than 64 KiB, or that the kernel writes; on a device: more than 1000 bytes of
  *                     arguments, where each array takes 24, and 24 more for each dimension of a view
+ *   HA_ERR_UNSUPPORTED  the device does not compute with double, and something in the kernel does: its name, or
+ *                     the literal (0.5 is one) or function (sqrt), is told
+ *   HA_ERR_COMPILE    the device's compiler refuses the kernel: its first error is told
  *   others            as ha_open_many for all arrays in one call, and as ha_enqueue
  * A kernel may be launched from any thread. */
 #ifndef HARRAY_KERNEL_H
@@ -83,6 +86,7 @@
  * makes the struct grid_data, of what is given, and ha_seen_grid_data, of what the body sees. Its members are
  * arguments of the kernel like others. The names of members that are views or arrays are those of both. */
 #define HA_BUNDLE(name, ...)                                                                       \
+    HA_FOR_FIELDS_(HA_MEMBER_CHECK_, name, __VA_ARGS__)                                            \
     typedef struct name {                                                                          \
         HA_FOR_FIELDS_(HA_MEMBER_GIVEN_, ~, __VA_ARGS__)                                           \
     } name;                                                                                        \
@@ -260,6 +264,63 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     for (ptrdiff_t k = ha_box_.first[0]; k < ha_box_.last[0]; k++)                                 \
         for (ptrdiff_t j = ha_box_.first[1]; j < ha_box_.last[1]; j++)                             \
     HA_INDEPENDENT_ for (ptrdiff_t i = ha_box_.first[2]; i < ha_box_.last[2]; i++)
+
+/* What is wrong with a parameter is said before the compiler finds out in its own words. */
+#define HA_MODE_CHECK_(name, mode, ...)                                                            \
+    HA_MODE_CHECK_1_(HA_DEFINED_(HA_IS_MODE_##mode##_), name, mode, __VA_ARGS__)                   \
+    HA_VARIANT_(HA_MODE_CHECKED_, HA_DEFINED_(HA_IS_MODE_##mode##_))(name, mode, __VA_ARGS__)
+#define HA_MODE_CHECK_1_(known, name, mode, ...)                                                   \
+    HA_STATIC_ASSERT_(known, #name ": (" #mode ", " #__VA_ARGS__                                   \
+                                   "): the modes of parameters are value, in, inout, out, "        \
+                                   "constant, use, bundle, uses and option");
+#define HA_MEMBER_CHECK_(name, mode, ...)                                                          \
+    HA_MEMBER_CHECK_1_(HA_DEFINED_(HA_IS_MEMBER_##mode##_), name, mode, __VA_ARGS__)               \
+    HA_VARIANT_(HA_MODE_CHECKED_, HA_DEFINED_(HA_IS_MEMBER_##mode##_))(name, mode, __VA_ARGS__)
+#define HA_MEMBER_CHECK_1_(known, name, mode, ...)                                                 \
+    HA_STATIC_ASSERT_(known, #name ": (" #mode ", " #__VA_ARGS__                                   \
+                                   "): the modes of a bundle's members are value, in, inout, out " \
+                                   "and constant");
+
+/* 1: the macro is there. */
+#define HA_DEFINED_(macro) HA_CALL_(HA_SECOND_OF_, macro, 0, ~)
+#define HA_IS_MODE_uses_ ~, 1
+#define HA_IS_MODE_option_ ~, 1
+#define HA_IS_MODE_use_ ~, 1
+#define HA_IS_MODE_bundle_ ~, 1
+#define HA_IS_MODE_value_ ~, 1
+#define HA_IS_MODE_constant_ ~, 1
+#define HA_IS_MODE_in_ ~, 1
+#define HA_IS_MODE_inout_ ~, 1
+#define HA_IS_MODE_out_ ~, 1
+#define HA_IS_MEMBER_value_ ~, 1
+#define HA_IS_MEMBER_constant_ ~, 1
+#define HA_IS_MEMBER_in_ ~, 1
+#define HA_IS_MEMBER_inout_ ~, 1
+#define HA_IS_MEMBER_out_ ~, 1
+#define HA_IS_OPTION_block_ ~, 1
+#define HA_IS_OPTION_contract_ ~, 1
+
+#define HA_MODE_CHECKED_0_(name, mode, ...)
+#define HA_MODE_CHECKED_1_(name, mode, ...) HA_MODE_CHECKED_##mode##_(name, __VA_ARGS__)
+#define HA_MODE_CHECKED_uses_(name, tag)
+#define HA_MODE_CHECKED_option_(name, option, n)                                                   \
+    HA_OPTION_CHECKED_(HA_DEFINED_(HA_IS_OPTION_##option##_), name, option, n)
+#define HA_OPTION_CHECKED_(known, name, option, n)                                                 \
+    HA_STATIC_ASSERT_(known, #name ": (option, " #option ", " #n                                   \
+                                   "): the options are block and contract");
+#define HA_MODE_CHECKED_use_(name, R, n, what)
+#define HA_MODE_CHECKED_bundle_(name, B, n)
+#define HA_MODE_CHECKED_value_(name, T, n)                                                         \
+    HA_STATIC_ASSERT_(!HA_IS_ARRAY_(T), #name ": " #n " is an array of C, and no value: make it "  \
+                                              "a member of a struct, or a constant");              \
+    HA_STATIC_ASSERT_(!HA_IS_POINTER_(T), #name ": " #n " is a pointer, which means nothing on a " \
+                                                "device: give the kernel the array");
+#define HA_MODE_CHECKED_constant_(name, T, n)                                                      \
+    HA_STATIC_ASSERT_(sizeof(ha_in_##T) == sizeof(void *),                                         \
+                      #name ": the constant " #n " is a view: it has to be a harray_T");
+#define HA_MODE_CHECKED_in_(name, T, n)
+#define HA_MODE_CHECKED_inout_(name, T, n)
+#define HA_MODE_CHECKED_out_(name, T, n)
 
 /* What each mode adds; all but the last two begin with their comma. C is the macro's second argument. */
 #define HA_MODE_GIVEN_(C, mode, ...) HA_MODE_GIVEN_##mode##_(__VA_ARGS__)
@@ -517,6 +578,9 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                     __VA_ARGS__)
 #define HA_KERNEL_RANK_(name, parameters, D, ...) HA_KERNEL_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
+                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
+    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
@@ -558,9 +622,6 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                                             name##_parameters_,                                    \
                                             name##_loops_,                                         \
                                             each};                                                 \
-    HA_STATIC_ASSERT_(sizeof name##_parameters_ / sizeof *name##_parameters_ <=                    \
-                          HA_MOST_PARAMETERS_,                                                     \
-                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
     HA_STATIC_ASSERT_(0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters) <=                  \
                           HA_MOST_ARGUMENTS_,                                                      \
                       "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");      \
@@ -577,6 +638,9 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_KERNEL_EACH_2_(name, R, p, what, parameters, ...)                                       \
     HA_KERNEL_EACH_3_(name, R, p, ((use, R, p, what), HA_BARE_ parameters), __VA_ARGS__)
 #define HA_KERNEL_EACH_3_(name, R, p, parameters, at, at_text, text, body)                         \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
+                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
+    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
     HA_FN void name##_body_(                                                                       \
         const ha_cursor HA_BARE_ at HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))         \
         HA_BARE_ body HA_FN void name##_each_(                                                     \

@@ -166,14 +166,16 @@ typedef struct ha_sizes_ {
 #ifdef __cplusplus
 extern "C++" {
 namespace {
-template <typename T> struct ha_record_of_ { static constexpr const ha_record *value = nullptr; };
+template <typename T> struct ha_record_of_ {
+    HA_UNUSED static constexpr const ha_record *value = nullptr;
+};
 } // namespace
 }
 #define HA_RECORD_TRAIT_(R)                                                                        \
     extern "C++" {                                                                                 \
     namespace {                                                                                    \
     template <> struct ha_record_of_<R> {                                                          \
-        static constexpr const ha_record *value = &R##_record;                                     \
+        HA_UNUSED static constexpr const ha_record *value = &R##_record;                           \
     };                                                                                             \
     }                                                                                              \
     }

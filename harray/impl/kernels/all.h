@@ -7,6 +7,7 @@
  *     record_text.h  structs as text
  *     view_text.h    views of records as text
  *     device_text.h  a kernel as text
+ *     doubles.h      whether a kernel computes with double
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
  *     programs.h     what has been compiled for a device
@@ -26,6 +27,7 @@
 #include "record_text.h"
 #include "view_text.h"
 #include "device_text.h"
+#include "doubles.h"
 #include "sha256.h"
 #include "cache.h"
 #include "programs.h"

@@ -25,10 +25,23 @@ typedef struct ha_kernel_writer {
 
 /* ---- types ------------------------------------------------------------------------------------- */
 
+/* What stands for a C type in both languages. C has bool as a macro for another name. */
+HA_IN_ const char *ha_body_type(const char *type) { return strcmp(type, "_Bool") ? type : "bool"; }
+
+/* The same as what is given: of types whose sizes are the device's own, others of the same sizes as here. */
+HA_IN_ const char *ha_entry_type(const char *type) {
+    static const char *const others[][2] = {{"_Bool", "HA_BOOL_"},    {"bool", "HA_BOOL_"},
+                                            {"size_t", "uint64_t"},   {"uintptr_t", "uint64_t"},
+                                            {"ptrdiff_t", "int64_t"}, {"intptr_t", "int64_t"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(type, others[i][0])) return others[i][1];
+    return type;
+}
+
 /* The element type of a parameter's: of array_T_D or T. What harray calls half is ha_half in C. */
 HA_IN_ void ha_put_element(ha_kernel_writer *w, const ha_kernel_parameter_ *p) {
     static const char *const ours[] = {"half", "bfloat16", "c64", "c128"};
-    const char *type = p->rank ? p->type + strlen("array_") : p->type;
+    const char *type = p->rank ? p->type + strlen("array_") : ha_body_type(p->type);
     int length = (int)(p->rank ? strrchr(p->type, '_') - type : (ptrdiff_t)strlen(type));
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if ((int)strlen(ours[i]) == length && !strncmp(ours[i], type, (size_t)length))
@@ -91,7 +104,7 @@ HA_IN_ void ha_put_bundle(ha_kernel_writer *w, const ha_kernel_parameter_ *bundl
         const ha_kernel_parameter_ *p = &bundle->member[m];
         ha_print(&w->to, "    ");
         if (!ha_is_array(p)) {
-            ha_print(&w->to, "%s %s;\n", p->type, p->name);
+            ha_print(&w->to, "%s %s;\n", ha_body_type(p->type), p->name);
             continue;
         }
         ha_put_seen(w, p);
@@ -175,7 +188,7 @@ HA_IN_ void ha_put_body_parameter(ha_kernel_writer *w, const ha_kernel_parameter
     else if (p->mode == HA_KERNEL_RECORDS_)
         ha_print(&w->to, "const %s %s", p->records->view, p->name);
     else if (!ha_is_array(p))
-        ha_print(&w->to, "const %s %s", p->type, p->name);
+        ha_print(&w->to, "const %s %s", ha_body_type(p->type), p->name);
     else {
         if (p->rank) ha_print(&w->to, "const ");
         ha_put_seen(w, p);
@@ -241,7 +254,8 @@ HA_IN_ void ha_put_entry_view(ha_kernel_writer *w, int i) {
 HA_IN_ void ha_put_entry_parameter(ha_kernel_writer *w, int i) {
     static const char *const number[] = {"extent", "stride", "origin"};
     const ha_kernel_parameter_ *p = w->argument[i].parameter;
-    if (p->mode == HA_KERNEL_VALUE_) ha_print(&w->to, ", const %s ha_%d", p->type, i);
+    if (p->mode == HA_KERNEL_VALUE_)
+        ha_print(&w->to, ", const %s ha_%d", ha_entry_type(p->type), i);
     if (p->mode == HA_KERNEL_RECORDS_) ha_put_entry_records(w, i);
     if (!ha_is_array(p)) return;
     ha_print(&w->to, ", %schar *%sha_%d_buffer, const int64_t ha_%d_byte, const int64_t ha_%d_size",
@@ -282,7 +296,7 @@ HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, int i) {
     }
     if (!ha_is_array(p)) {
         ha_print(&w->to, bundle ? "%s%s = ha_%d;\n" : "const %s %s = ha_%d;\n",
-                 bundle ? of : p->type, p->name, i);
+                 bundle ? of : ha_body_type(p->type), p->name, i);
         return;
     }
     if (!bundle) {

@@ -3,6 +3,7 @@
 #ifndef HARRAY_IMPL_KERNELS_LAUNCH_H
 #define HARRAY_IMPL_KERNELS_LAUNCH_H
 
+#include "doubles.h"
 #include "on_device.h"
 #include "on_host.h"
 #include "place.h"
@@ -68,6 +69,7 @@ HA_IN_ ha_status ha_launch_text(const ha_launching *l, ha_programs *all, ha_kern
     if (l->records && !(v->layouts = ha_layouts_of(v)))
         return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
     if ((*compiled = ha_program_find(all, v))) return HA_OK;
+    if ((s = ha_doubles_check(l->context, v))) return s;
     if ((*text = ha_kernel_text(v, ha_language_of(l->context), &unfit))) return HA_OK;
     if (!unfit) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
     return ha_fail(HA_ERR_UNSUPPORTED, k->name,

@@ -123,7 +123,7 @@ HA_IN_ ha_status ha_compile_fail(const ha_kernel *k, const ha_context *c, ha_sta
     if (s != HA_ERR_COMPILE)
         return ha_fail(s, k->name, "%s: it cannot be compiled for %s", k->site, c->name);
     ha_forget_note(); /* the log says more */
-    return ha_fail(s, k->name, "%s: the compiler of %s refuses the kernel: %.*s", k->site, c->name,
+    return ha_fail(s, k->name, "%s: the compiler of %s refuses %s: %.*s", k->site, c->name, k->name,
                    length < 250 ? length : 250, line);
 }
 
