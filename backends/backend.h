@@ -321,6 +321,9 @@ typedef struct ha_backend {
 
     /* For kernels: finds one by its name. HA_ERR_NOT_FOUND: there is none. */
     ha_status (*kernel)(void *program, const char *name, ha_kernel_limits *limits, void **kernel);
+
+    /* Optional, for kernels: whether the device computes with double. Missing: it does. */
+    int (*has_double)(void *device);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

@@ -1,8 +1,13 @@
 /* Kernels: included by harray_kernels.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
- *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
- *     device_text.h  a kernel as text
  *     settings.h     what the environment says
+ *     arguments.h    the parameters of a kernel, those in bundles, too
+ *     variant.h      what a kernel's text depends on
+ *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
+ *     record_text.h  structs as text
+ *     view_text.h    views of records as text
+ *     device_text.h  a kernel as text
+ *     doubles.h      whether a kernel computes with double
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
  *     programs.h     what has been compiled for a device
@@ -14,10 +19,15 @@
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
+#include "settings.h"
+#include "arguments.h"
+#include "variant.h"
 #include "prelude_numbers.h"
 #include "prelude.h"
+#include "record_text.h"
+#include "view_text.h"
 #include "device_text.h"
-#include "settings.h"
+#include "doubles.h"
 #include "sha256.h"
 #include "cache.h"
 #include "programs.h"
