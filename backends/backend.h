@@ -318,6 +318,10 @@ typedef struct ha_backend {
 
     /* For kernels: finds one by its name. HA_ERR_NOT_FOUND: there is none. */
     ha_status (*kernel)(void *program, const char *name, ha_kernel_limits *limits, void **kernel);
+
+    /* Optional, for kernels: those of the device, for any kernel. Missing: what a kernel takes is found out when it
+     * is compiled or launched. */
+    void (*limits)(void *device, ha_kernel_limits *limits);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

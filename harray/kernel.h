@@ -90,7 +90,8 @@ typedef enum ha_kernel_mode_ {
     HA_KERNEL_VALUE_,
     HA_KERNEL_IN_,
     HA_KERNEL_INOUT_,
-    HA_KERNEL_OUT_
+    HA_KERNEL_OUT_,
+    HA_KERNEL_RESULT_ /* the one element that a reduction writes: the last parameter */
 } ha_kernel_mode_;
 
 typedef struct ha_kernel_parameter_ {
@@ -118,6 +119,8 @@ struct ha_kernel {
     int parameters;
     const ha_kernel_parameter_ *parameter;
     ha_kernel_loops_ loops;
+    const struct ha_team_ *team;           /* NULL: its lanes have none */
+    const struct ha_reduction_ *reduction; /* NULL: it is none */
 };
 
 /* given: the addresses of the arguments, in their order. box: NULL for as many lanes as there are elements */
@@ -141,9 +144,10 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_KERNEL_INDICES_(indices) HA_VARIANT_(HA_KERNEL_INDICES_, HA_IS_PAREN_(indices))(indices)
 #define HA_KERNEL_INDICES_0_(i) (i)
 #define HA_KERNEL_INDICES_1_(ji) ji
-#define HA_INDEX_PARAMETERS_1_(i) const ptrdiff_t i
-#define HA_INDEX_PARAMETERS_2_(j, i) const ptrdiff_t j, const ptrdiff_t i
-#define HA_INDEX_PARAMETERS_3_(k, j, i) const ptrdiff_t k, const ptrdiff_t j, const ptrdiff_t i
+#define HA_INDEX_PARAMETERS_1_(i) HA_UNUSED const ptrdiff_t i
+#define HA_INDEX_PARAMETERS_2_(j, i) HA_UNUSED const ptrdiff_t j, HA_UNUSED const ptrdiff_t i
+#define HA_INDEX_PARAMETERS_3_(k, j, i)                                                            \
+    HA_UNUSED const ptrdiff_t k, HA_UNUSED const ptrdiff_t j, HA_UNUSED const ptrdiff_t i
 #define HA_INDEX_LOOPS_1_(i)                                                                       \
     HA_INDEPENDENT_ for (ptrdiff_t i = ha_box_.first[0]; i < ha_box_.last[0]; i++)
 #define HA_INDEX_LOOPS_2_(j, i)                                                                    \
@@ -242,6 +246,10 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_KERNEL_RANK_(name, parameters, D, ...) HA_KERNEL_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_)
+
+/* All that is made of a body. */
+#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team)                 \
     HA_KERNEL_LOOP_(name, apart, __restrict__, 1, parameters, D, indices)                          \
     HA_KERNEL_LOOP_(name, any, , 0, parameters, D, indices)                                        \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
@@ -254,9 +262,16 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     }                                                                                              \
     static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
         HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
-    static const ha_kernel name##_kernel = {                                                       \
-        #name,        text, indices_text, HA_SITE, D, HA_COUNT_OF_ parameters, name##_parameters_, \
-        name##_loops_};                                                                            \
+    static const ha_kernel name##_kernel = {#name,                                                 \
+                                            text,                                                  \
+                                            indices_text,                                          \
+                                            HA_SITE,                                               \
+                                            D,                                                     \
+                                            HA_COUNT_OF_ parameters,                               \
+                                            name##_parameters_,                                    \
+                                            name##_loops_,                                         \
+                                            team,                                                  \
+                                            HA_NULL_};                                             \
     HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
                       "HA_KERNEL: more than twelve parameters");                                   \
     HA_TYPED_ ha_status name##_in(                                                                 \

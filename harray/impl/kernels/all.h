@@ -1,7 +1,11 @@
 /* Kernels: included by harray_kernels.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
- *     device_text.h  a kernel as text
+ *     device_text.h  what a kernel's text is made of
+ *     team_words.h   barriers, local memory, atomics: words of teams, for devices
+ *     team_text.h    a team kernel's entry
+ *     kernel_text.h  a kernel as text
+ *     team_check.h   rules of teams' bodies; what they take of a device
  *     settings.h     what the environment says
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
@@ -17,6 +21,10 @@
 #include "prelude_numbers.h"
 #include "prelude.h"
 #include "device_text.h"
+#include "team_words.h"
+#include "team_text.h"
+#include "kernel_text.h"
+#include "team_check.h"
 #include "settings.h"
 #include "sha256.h"
 #include "cache.h"

@@ -1,4 +1,4 @@
-/* A kernel as text for a device's compiler. Both languages get the same shape:
+/* What a kernel's text for a device's compiler is made of. Both languages get the same shape:
  *
  *     words of the language; numbers that C lacks; the spans of views
  *     void ha_body_name(index…, argument…)                                   the user's text
@@ -34,7 +34,7 @@ HA_IN_ void ha_put_element(ha_kernel_writer *w, const ha_kernel_parameter_ *p) {
 }
 
 HA_IN_ int ha_is_written(const ha_kernel_parameter_ *p) {
-    return p->mode == HA_KERNEL_INOUT_ || p->mode == HA_KERNEL_OUT_;
+    return p->mode == HA_KERNEL_INOUT_ || p->mode == HA_KERNEL_OUT_ || p->mode == HA_KERNEL_RESULT_;
 }
 
 HA_IN_ void ha_put_pointer(ha_kernel_writer *w, const ha_kernel_parameter_ *p) {
@@ -96,17 +96,32 @@ HA_IN_ int ha_commas(const char *at) {
     return commas;
 }
 
+/* What is a macro of any number of arguments here, and what it is given beside indices. */
+HA_IN_ int ha_is_counted_word(const char *word, size_t length, int *others) {
+    static const struct {
+        const char *word;
+        int others;
+    } words[] = {{"HA_AT", 1}, {"HA_MINE", 1}, {"HA_LANES", 0}, {"HA_LANES_ALONE", 0}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == length && !strncmp(words[i].word, word, length)) {
+            *others = words[i].others;
+            return 1;
+        }
+    return 0;
+}
+
 /* Compilers of devices need not know macros of any number of arguments: HA_AT(s, i, j) becomes
  * HA_AT_2_(s, i, j). */
 HA_IN_ void ha_put_code_of_user(ha_kernel_writer *w, const char *text) {
     const char *end;
+    int others;
     for (const char *at = text; *at; at = end) {
         end = ha_token_end(at);
         ha_print(&w->to, "%.*s", (int)(end - at), at);
         const char *behind = end;
         while (*behind == ' ') behind++;
-        if (end - at == 5 && !strncmp(at, "HA_AT", 5) && *behind == '(')
-            ha_print(&w->to, "_%d_", ha_commas(behind));
+        if (*behind == '(' && ha_is_counted_word(at, (size_t)(end - at), &others))
+            ha_print(&w->to, "_%d_", ha_commas(behind) + 1 - others);
     }
 }
 
@@ -126,16 +141,22 @@ HA_IN_ void ha_put_index(ha_kernel_writer *w, int d) {
     ha_print(&w->to, "%.*s", (int)(ha_token_end(at) - at), at);
 }
 
-HA_IN_ void ha_put_body(ha_kernel_writer *w) {
+/* Does the body know the parameter? */
+HA_IN_ int ha_is_seen(const ha_kernel_parameter_ *p) {
+    return p->mode != HA_KERNEL_USES_ && p->mode != HA_KERNEL_RESULT_;
+}
+
+/* The body as a function that gives so much. */
+HA_IN_ void ha_put_body(ha_kernel_writer *w, const char *given) {
     const ha_kernel *k = w->kernel;
-    ha_print(&w->to, "HA_BODY_ void ha_body_%s(", k->name);
+    ha_print(&w->to, "HA_BODY_ %s ha_body_%s(", given, k->name);
     for (int d = 0; d < k->rank; d++) {
         ha_print(&w->to, "%sconst ptrdiff_t ", d ? ", " : "");
         ha_put_index(w, d);
     }
     for (int i = 0; i < k->parameters; i++) {
         const ha_kernel_parameter_ *p = &k->parameter[i];
-        if (p->mode == HA_KERNEL_USES_) continue;
+        if (!ha_is_seen(p)) continue;
         ha_print(&w->to, ", ");
         if (p->mode == HA_KERNEL_VALUE_) {
             ha_print(&w->to, "const %s %s", p->type, p->name);
@@ -197,22 +218,43 @@ HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, const ha_kernel_parameter
         }
     } else {
         ha_put_pointer(w, p);
-        ha_print(&w->to, "%s = (", n);
+        ha_print(&w->to, "%s%s = (", w->apart ? "HA_RESTRICT_ " : "", n);
         ha_put_pointer(w, p);
         ha_print(&w->to, ")(%s_buffer_ + %s_byte_);\n", n, n);
     }
 }
 
-/* One lane for each work-item; those behind the last one have none. The last index is the first dimension. */
-HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
+/* All up to what runs: the parameters, and the arguments as the body sees them. */
+HA_IN_ void ha_put_entry_head(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
     ha_print(&w->to, "HA_ENTRY_ ha_entry_%s(", k->name);
     for (int d = 0; d < k->rank; d++)
         ha_print(&w->to, "%sconst int64_t ha_first%d_, const int64_t ha_last%d_", d ? ", " : "", d,
                  d);
     for (int i = 0; i < k->parameters; i++) ha_put_entry_parameter(w, &k->parameter[i]);
+}
+
+HA_IN_ void ha_put_entry_variables(ha_kernel_writer *w) {
     ha_print(&w->to, ") {\n");
-    for (int i = 0; i < k->parameters; i++) ha_put_entry_variable(w, &k->parameter[i]);
+    for (int i = 0; i < w->kernel->parameters; i++)
+        ha_put_entry_variable(w, &w->kernel->parameter[i]);
+}
+
+/* What the body is given behind its indices. */
+HA_IN_ void ha_put_entry_arguments(ha_kernel_writer *w) {
+    for (int i = 0; i < w->kernel->parameters; i++) {
+        const ha_kernel_parameter_ *p = &w->kernel->parameter[i];
+        if (!ha_is_seen(p)) continue;
+        ha_print(&w->to, ", %s", p->name);
+        if (p->mode != HA_KERNEL_VALUE_) ha_print(&w->to, ", %s_size_", p->name);
+    }
+}
+
+/* One lane for each work-item; those behind the last one have none. The last index is the first dimension. */
+HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
+    const ha_kernel *k = w->kernel;
+    ha_put_entry_head(w);
+    ha_put_entry_variables(w);
     for (int d = 0; d < k->rank; d++)
         ha_print(&w->to, "    const int64_t ha_lane%d_ = ha_first%d_ + HA_ITEM_(%d);\n", d, d,
                  k->rank - 1 - d);
@@ -220,12 +262,7 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
         ha_print(&w->to, "%sha_lane%d_ < ha_last%d_", d ? " && " : "    if (", d, d);
     ha_print(&w->to, ") ha_body_%s(", k->name);
     for (int d = 0; d < k->rank; d++) ha_print(&w->to, "%sha_lane%d_", d ? ", " : "", d);
-    for (int i = 0; i < k->parameters; i++) {
-        if (k->parameter[i].mode == HA_KERNEL_USES_) continue;
-        ha_print(&w->to, ", %s", k->parameter[i].name);
-        if (k->parameter[i].mode != HA_KERNEL_VALUE_)
-            ha_print(&w->to, ", %s_size_", k->parameter[i].name);
-    }
+    ha_put_entry_arguments(w);
     ha_print(&w->to, ");\n}\n");
 }
 
@@ -236,26 +273,6 @@ HA_IN_ void ha_put_uses(ha_kernel_writer *w) {
         ha_put_code_of_user(w, w->kernel->parameter[i].type);
         ha_print(&w->to, "\n");
     }
-}
-
-HA_IN_ void ha_put_kernel(ha_kernel_writer *w) {
-    ha_put_prelude(&w->to, w->language, w->kernel);
-    ha_put_spans(w);
-    ha_put_uses(w);
-    ha_put_body(w);
-    ha_put_entry(w);
-}
-
-/* The text, to be freed by HARRAY_FREE; NULL: there is no memory. */
-HA_IN_ char *ha_kernel_text(const ha_kernel *k, ha_language language, int apart) {
-    ha_kernel_writer w = {ha_text_into(NULL, 0), k, language, apart};
-    ha_put_kernel(&w);
-    const size_t bytes = w.to.length + 1;
-    char *text = (char *)HARRAY_MALLOC(bytes);
-    if (!text) return NULL;
-    w.to = ha_text_into(text, bytes);
-    ha_put_kernel(&w);
-    return text;
 }
 
 #endif

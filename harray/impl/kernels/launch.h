@@ -44,7 +44,8 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     l.context = ha_resolve(context);
     l.given = given;
     l.requests = 0;
-    ha_status s = ha_launch_take_all(&l);
+    ha_status s = k->team ? ha_team_check(k) : HA_OK;
+    if (!s) s = ha_launch_take_all(&l);
     if (!s && box) l.box = *box;
     if (!s && !box) s = ha_lanes_from_sizes(&l);
     if (!s) s = ha_box_check(&l);

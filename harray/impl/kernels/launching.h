@@ -3,7 +3,7 @@
 #define HARRAY_IMPL_KERNELS_LAUNCHING_H
 
 #include "../control/all.h"
-#include "../../kernel.h"
+#include "../../team.h"
 
 /* The span of a view, as the head of its span_T_D: the rank is the parameter's. */
 typedef struct ha_kernel_span {
@@ -53,6 +53,10 @@ HA_IN_ ha_status ha_box_check(const ha_launching *l) {
 HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
     const ha_kernel *k = l->kernel;
     int of = -1;
+    if (k->team)
+        return ha_fail(HA_ERR_ARGUMENT, k->name,
+                       "%s: HA_ALL_LANES: a team kernel is given teams: HA_TEAMS(%d, n)", k->site,
+                       k->team->lanes[0]);
     for (int i = 0; i < k->parameters; i++) {
         if (!ha_is_array(&k->parameter[i])) continue;
         if (of < 0) of = i;
@@ -68,16 +72,22 @@ HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
     return HA_OK;
 }
 
+/* Are these indices of the d-th dimension those of a launch? Of teams: as many as these indices need. */
+HA_IN_ int ha_lanes_are(const ha_launching *l, int d, int64_t first, int64_t n) {
+    const ha_team_ *team = l->kernel->team;
+    const int64_t each = team ? team->lanes[l->kernel->rank - 1 - d] : 1;
+    return l->box.first[d] == (team ? 0 : first) && (!team || !first) &&
+           l->box.last[d] - l->box.first[d] == ha_teams_(each, n);
+}
+
 /* Are the lanes exactly the indices of the argument? */
 HA_IN_ int ha_lanes_are_all(const ha_launching *l, int i) {
     const ha_kernel_argument_ *a = &l->argument[i];
     const int rank = l->kernel->parameter[i].rank;
-    if (!rank) return l->kernel->rank == 1 && !l->box.first[0] && l->box.last[0] == a->size;
+    if (!rank) return l->kernel->rank == 1 && ha_lanes_are(l, 0, 0, a->size);
     if (rank != l->kernel->rank) return 0;
     for (int d = 0; d < rank; d++)
-        if (l->box.first[d] != a->view.origin[d] ||
-            l->box.last[d] - l->box.first[d] != a->view.extent[d])
-            return 0;
+        if (!ha_lanes_are(l, d, a->view.origin[d], a->view.extent[d])) return 0;
     return 1;
 }
 

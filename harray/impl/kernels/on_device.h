@@ -48,7 +48,7 @@ HA_IN_ void ha_give_all(ha_device_launch *d, const ha_launching *l) {
     for (int i = 0; i < l->kernel->parameters; i++) ha_give_argument(d, l, i);
 }
 
-/* How many lanes a team has in each dimension, the innermost first. */
+/* How many lanes a team has in each dimension, the innermost first: where the kernel does not say. */
 HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
     size_t most = x->limits.lanes && x->limits.lanes < HA_TEAM_LANES ? x->limits.lanes
                                                                      : HA_TEAM_LANES;
@@ -62,17 +62,19 @@ HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
         while (2 * lanes * d->launch.lanes[1] <= most) d->launch.lanes[1] *= 2;
 }
 
-/* Launches the lanes of [first, last) in pieces of what a device can count, one index after the other. */
+/* Launches [first, last), of lanes or of teams, in pieces of what a device can count, one index after the
+ * other. */
 HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, int index) {
     const int rank = l->kernel->rank, up = rank - 1 - index; /* the device's dimension */
     const int64_t first = d->first[index], last = d->last[index];
-    const int64_t most = up ? (int64_t)d->launch.lanes[up] * HA_MOST_TEAMS_UP : ha_most_row;
+    const int64_t lanes = (int64_t)d->launch.lanes[up], each = l->kernel->team ? 1 : lanes;
+    const int64_t most = each * (up ? HA_MOST_TEAMS_UP : ha_most_row / lanes);
     ha_status s = HA_OK;
     for (int64_t at = first; at < last && !s; at += most) {
         const int64_t n = last - at < most ? last - at : most;
         d->first[index] = at;
         d->last[index] = at + n;
-        d->launch.teams[up] = ((size_t)n + d->launch.lanes[up] - 1) / d->launch.lanes[up];
+        d->launch.teams[up] = (size_t)((n + each - 1) / each);
         if (index + 1 < rank)
             s = ha_launch_pieces(d, l, index + 1);
         else
@@ -92,7 +94,10 @@ HA_IN_ ha_status ha_launch_on_device(const ha_launching *l, const ha_compiled *x
         d.last[k] = l->box.last[k];
     }
     ha_give_all(&d, l);
-    ha_team_shape(&d, x, l->kernel->rank);
+    if (l->kernel->team)
+        for (int k = 0; k < 3; k++) d.launch.lanes[k] = (size_t)l->kernel->team->lanes[k];
+    else
+        ha_team_shape(&d, x, l->kernel->rank);
     return ha_launch_pieces(&d, l, 0);
 }
 

@@ -3,7 +3,8 @@
 #define HARRAY_IMPL_KERNELS_PROGRAMS_H
 
 #include "cache.h"
-#include "device_text.h"
+#include "kernel_text.h"
+#include "team_check.h"
 
 typedef struct ha_compiled {
     struct ha_compiled *next; /* in its bucket */
@@ -168,13 +169,25 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
     ha_status s = ha_program_make(c, &source, &made->program);
     if (s) return ha_compile_fail(k, c, s, log);
     s = b->kernel(made->program, entry, &made->limits, &made->entry);
+    if (!s && k->team) s = ha_team_lanes_fit(k, c, &made->limits);
     if (!s) return s;
     b->discard(c->device, made->program);
+    if (s == HA_ERR_ARGUMENT) return s;
     return ha_fail(s, k->name, "%s: %s has compiled it, and does not find it", k->site, c->name);
+}
+
+/* Before it is compiled, where the device says what it has. */
+HA_IN_ ha_status ha_kernel_fits(const ha_kernel *k, const ha_context *c) {
+    ha_kernel_limits limits;
+    if (!k->team || !HA_HAS_(c->backend, ha_backend, limits)) return HA_OK;
+    c->backend->limits(c->device, &limits);
+    return ha_team_fits(k, c, &limits);
 }
 
 HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, const ha_context *c,
                             const ha_compiled **compiled) {
+    const ha_status fits = ha_kernel_fits(k, c);
+    if (fits) return fits;
     ha_compiled *made = (ha_compiled *)HARRAY_MALLOC(sizeof *made);
     char *text = ha_kernel_text(k, ha_language_of(c), apart);
     char *log = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
