@@ -4,6 +4,7 @@
  *     device_text.h  what a kernel's text is made of
  *     team_words.h   barriers, local memory, atomics: words of teams, for devices
  *     team_text.h    a team kernel's entry
+ *     reduction_text.h   a reduction's entry
  *     kernel_text.h  a kernel as text
  *     team_check.h   rules of teams' bodies; what they take of a device
  *     settings.h     what the environment says
@@ -14,6 +15,7 @@
  *     launching.h    what is given, and opening it
  *     on_host.h      lanes as loops
  *     on_device.h    lanes as teams of a device
+ *     reduce.h       reductions, here and in steps on a device
  *     launch.h       the call */
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
@@ -23,6 +25,7 @@
 #include "device_text.h"
 #include "team_words.h"
 #include "team_text.h"
+#include "reduction_text.h"
 #include "kernel_text.h"
 #include "team_check.h"
 #include "settings.h"
@@ -33,6 +36,7 @@
 #include "launching.h"
 #include "on_host.h"
 #include "on_device.h"
+#include "reduce.h"
 #include "launch.h"
 
 #endif

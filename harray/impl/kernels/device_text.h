@@ -198,7 +198,7 @@ HA_IN_ void ha_put_entry_parameter(ha_kernel_writer *w, const ha_kernel_paramete
 /* The argument as the body sees it. */
 HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, const ha_kernel_parameter_ *p) {
     const char *n = p->name;
-    if (p->mode == HA_KERNEL_VALUE_ || p->mode == HA_KERNEL_USES_) return;
+    if (p->mode == HA_KERNEL_VALUE_ || !ha_is_seen(p)) return;
     ha_print(&w->to, "    ");
     if (p->rank) {
         ha_put_span_name(w, p);

@@ -3,16 +3,19 @@
 #define HARRAY_IMPL_KERNELS_KERNEL_TEXT_H
 
 #include "device_text.h"
+#include "reduction_text.h"
 #include "team_text.h"
 
 HA_IN_ void ha_put_kernel(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
     ha_put_prelude(&w->to, w->language, k);
-    if (k->team) ha_put_team_words(&w->to, w->language, k);
+    if (k->team || k->reduction) ha_put_team_words(&w->to, w->language, k);
     ha_put_spans(w);
     ha_put_uses(w);
     if (k->team)
         ha_put_team(w);
+    else if (k->reduction)
+        ha_put_reduction(w);
     else {
         ha_put_body(w, "void");
         ha_put_entry(w);

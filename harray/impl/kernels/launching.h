@@ -3,7 +3,7 @@
 #define HARRAY_IMPL_KERNELS_LAUNCHING_H
 
 #include "../control/all.h"
-#include "../../team.h"
+#include "../../reduce.h"
 
 /* The span of a view, as the head of its span_T_D: the rank is the parameter's. */
 typedef struct ha_kernel_span {
@@ -16,6 +16,7 @@ typedef struct ha_kernel_argument_ {
     darray view;
     ha_kernel_span span;
     int64_t size;
+    size_t first; /* element that is opened */
 } ha_kernel_argument_;
 
 typedef struct ha_launching {
@@ -26,6 +27,7 @@ typedef struct ha_launching {
     ha_kernel_argument_ argument[HA_MOST_PARAMETERS_];
     ha_request request[HA_MOST_PARAMETERS_];
     size_t requests;
+    void *room; /* of a reduction on a device: for its steps; NULL: it needs none */
 } ha_launching;
 
 HA_IN_ int ha_is_array(const ha_kernel_parameter_ *p) { return p->mode >= HA_KERNEL_IN_; }
@@ -58,7 +60,7 @@ HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
                        "%s: HA_ALL_LANES: a team kernel is given teams: HA_TEAMS(%d, n)", k->site,
                        k->team->lanes[0]);
     for (int i = 0; i < k->parameters; i++) {
-        if (!ha_is_array(&k->parameter[i])) continue;
+        if (!ha_is_array(&k->parameter[i]) || k->parameter[i].mode == HA_KERNEL_RESULT_) continue;
         if (of < 0) of = i;
         if (l->argument[i].size != l->argument[of].size)
             return ha_fail(HA_ERR_ARGUMENT, k->name,
@@ -93,9 +95,29 @@ HA_IN_ int ha_lanes_are_all(const ha_launching *l, int i) {
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
+/* The element that a reduction writes; to the host it needs no access. */
+HA_IN_ ha_status ha_launch_take_result(ha_launching *l, ha_kernel_argument_ *a,
+                                       const ha_kernel_result_ *result) {
+    const size_t size = result->array ? ha_array_size(result->array) : 0;
+    a->view.array = result->array;
+    a->span.data = result->value;
+    a->size = 1;
+    a->first = result->index;
+    if (result->value || result->index < size) return HA_OK;
+    if (!result->array)
+        return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: no place for the result",
+                       l->kernel->site);
+    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name,
+                   "%s: the result is to be element %zu of an array of %zu", l->kernel->site,
+                   result->index, size);
+}
+
 HA_IN_ ha_status ha_launch_take(ha_launching *l, int i) {
     const ha_kernel_parameter_ *p = &l->kernel->parameter[i];
     ha_kernel_argument_ *a = &l->argument[i];
+    a->first = 0;
+    if (p->mode == HA_KERNEL_RESULT_)
+        return ha_launch_take_result(l, a, (const ha_kernel_result_ *)l->given[i]);
     if (p->rank) {
         const ha_typed *t = (const ha_typed *)l->given[i];
         a->view = darray_of_typed_(t, HA_DTYPE_NONE, p->rank);
@@ -126,6 +148,8 @@ HA_IN_ unsigned ha_launch_how(const ha_launching *l, int i) {
         return HA_READ;
     case HA_KERNEL_OUT_:
         return ha_lanes_are_all(l, i) ? HA_OVERWRITE : HA_WRITE;
+    case HA_KERNEL_RESULT_:
+        return HA_OVERWRITE;
     default:
         return HA_WRITE;
     }
@@ -135,13 +159,14 @@ HA_IN_ unsigned ha_launch_how(const ha_launching *l, int i) {
 HA_IN_ void ha_launch_request(ha_launching *l) {
     for (int i = 0; i < l->kernel->parameters; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
-        if (!ha_is_array(&l->kernel->parameter[i])) continue;
+        if (!ha_is_array(&l->kernel->parameter[i]) || !a->view.array) continue;
         a->access.array = NULL;
         l->request[l->requests++] = (ha_request){.access = &a->access,
                                                  .array = a->view.array,
                                                  .context = l->context,
                                                  .how = ha_launch_how(l, i),
-                                                 .last = (size_t)a->size,
+                                                 .first = a->first,
+                                                 .last = a->first + (size_t)a->size,
                                                  .view = l->kernel->parameter[i].rank ? &a->view
                                                                                       : NULL};
     }
@@ -166,7 +191,7 @@ HA_IN_ ha_status ha_launch_open(ha_launching *l) {
     const ha_status s = ha_open_many_(l->request, l->requests, l->kernel->site);
     for (int i = 0; i < l->kernel->parameters && !s; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
-        if (!ha_is_array(&l->kernel->parameter[i])) continue;
+        if (!ha_is_array(&l->kernel->parameter[i]) || !a->view.array) continue;
         a->span.data = l->kernel->parameter[i].rank ? ha_span_data(&a->access, &a->view)
                                                     : a->access.data;
     }

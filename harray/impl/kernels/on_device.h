@@ -6,7 +6,7 @@
 #include "programs.h"
 
 enum {
-    HA_MOST_ARGUMENTS = 2 * 3 + HA_MOST_PARAMETERS_ * (2 + 3 * HA_MOST_RANK),
+    HA_MOST_ARGUMENTS = 2 * 3 + HA_MOST_PARAMETERS_ * (2 + 3 * HA_MOST_RANK) + 5,
     HA_TEAM_LANES = 256,      /* in a team, where the device has that many */
     HA_ROW_LANES = 64,        /* side by side, of these */
     HA_MOST_TEAMS_UP = 65535, /* but for the innermost dimension: of CUDA, section "Technical

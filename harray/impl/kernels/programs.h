@@ -169,7 +169,7 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
     ha_status s = ha_program_make(c, &source, &made->program);
     if (s) return ha_compile_fail(k, c, s, log);
     s = b->kernel(made->program, entry, &made->limits, &made->entry);
-    if (!s && k->team) s = ha_team_lanes_fit(k, c, &made->limits);
+    if (!s) s = ha_team_lanes_fit(k, c, &made->limits);
     if (!s) return s;
     b->discard(c->device, made->program);
     if (s == HA_ERR_ARGUMENT) return s;
@@ -179,7 +179,7 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
 /* Before it is compiled, where the device says what it has. */
 HA_IN_ ha_status ha_kernel_fits(const ha_kernel *k, const ha_context *c) {
     ha_kernel_limits limits;
-    if (!k->team || !HA_HAS_(c->backend, ha_backend, limits)) return HA_OK;
+    if (!HA_HAS_(c->backend, ha_backend, limits)) return HA_OK;
     c->backend->limits(c->device, &limits);
     return ha_team_fits(k, c, &limits);
 }

@@ -4,8 +4,7 @@
 #ifndef HARRAY_IMPL_KERNELS_TEAM_CHECK_H
 #define HARRAY_IMPL_KERNELS_TEAM_CHECK_H
 
-#include "device_text.h"
-#include "../../team.h"
+#include "reduction_text.h"
 
 enum { HA_TEAM_CONSTANTS = 8 }; /* within each other, before their numbers count as not known */
 
@@ -291,7 +290,8 @@ HA_IN_ ha_status ha_team_check(const ha_kernel *k) {
 
 HA_IN_ ha_status ha_team_lanes_fit(const ha_kernel *k, const ha_context *c,
                                    const ha_kernel_limits *limits) {
-    const int *n = k->team->lanes;
+    const int own[] = {k->reduction ? HA_REDUCTION_LANES : 1, 1, 1};
+    const int *n = k->team ? k->team->lanes : own;
     const size_t lanes = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
     if (lanes <= limits->lanes) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, k->name, "%s: a team has %zu lanes, and %s takes %zu", k->site,
@@ -301,6 +301,7 @@ HA_IN_ ha_status ha_team_lanes_fit(const ha_kernel *k, const ha_context *c,
 /* Is the device large enough for a team? Asked before it compiles the kernel. */
 HA_IN_ ha_status ha_team_fits(const ha_kernel *k, const ha_context *c,
                               const ha_kernel_limits *limits) {
+    if (!k->team) return ha_team_lanes_fit(k, c, limits);
     const ha_team_reader r = ha_team_read(k);
     if (!r.local_is_known || r.local_bytes <= limits->local_bytes)
         return ha_team_lanes_fit(k, c, limits);
