@@ -319,6 +319,9 @@ typedef struct ha_backend {
     /* For kernels: finds one by its name. HA_ERR_NOT_FOUND: there is none. */
     ha_status (*kernel)(void *program, const char *name, ha_kernel_limits *limits, void **kernel);
 
+    /* Optional, for kernels: whether the device computes with double. Missing: it does. */
+    int (*has_double)(void *device);
+
     /* Optional, for kernels: those of the device, for any kernel. Missing: what a kernel takes is found out when it
      * is compiled or launched. */
     void (*limits)(void *device, ha_kernel_limits *limits);

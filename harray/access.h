@@ -145,6 +145,14 @@ typedef struct ha_request {
     size_t n;
     const struct darray *view; /* not NULL: what it covers, instead of array, first and last. The
                                   access's span is not filled: see ha_span_of */
+    /* With harray_records.h. `opened` is not NULL: it is an access to records, and of what stands above only
+     * context, first and last matter, which are those of ha_records_open. */
+    struct ha_records_access *opened;
+    struct ha_records *records;
+    const char *what;            /* which of their fields, and how: "read pos, write vel" */
+    const struct ha_region *box; /* not NULL: instead of first and last */
+    int reads_all_;              /* of what is only read all is opened, whatever the box */
+    const char *site_;           /* of this one, in messages; NULL: that of the call */
 } ha_request;
 
 /* Any access, as ha_access *: for ha_request. */
@@ -158,8 +166,8 @@ typedef struct ha_request {
 #define ha_open_many(requests, count) ha_open_many_(requests, count, HA_SITE)
 HA_API ha_status ha_open_many_(ha_request *requests, size_t count, const char *site);
 
-/* ha_close for the access of each request, in which nothing else is looked at. All are closed that can
- * be; the first failure is returned. */
+/* ha_close for the access of each request, or what was opened of its records; nothing else is looked at. All
+ * are closed that can be; the first failure is returned. */
 HA_API ha_status ha_close_many(const ha_request *requests, size_t count);
 
 /* Fills the span of an open access to a view x, a variable of type array_T_D or darray: for those

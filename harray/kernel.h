@@ -31,16 +31,31 @@
  *     out     T                                            T *name           written, and not read
  *     in      array_T_D     is given an array_T_D          cspan_T_D name    read
  *     inout, out  array_T_D                                span_T_D name     written
+ *     constant T            is given a harray_T            const T *name     read: a table of at most 64 KiB,
+ *                                                          in devices' constant memory
+ *     (use, R, name, what)  is given an R of HA_RECORDS    a view of R       as in HA_USING: fields of records
+ *     bundle  B             is given a B                   ha_seen_B name    several of these: HA_BUNDLE
  *     (uses, tag)           nothing                        what HA_DEVICE_… of this tag has declared
+ *     (option, name, n)     nothing                        n is a number as it stands in the text:
+ *         block       lanes of a team on devices that have teams; 256
+ *         contract    1: a * b + c may be one operation, rounded once, here and on devices; 0
+ *
+ * Types of elements and values are numbers, structs of HA_RECORD, whose text for devices is made from their
+ * fields (so no other member can be used there), and other structs of HA_DEVICE_CODE; none has pointers.
  *
  * Of `out` the old values are not moved when the lanes are exactly the elements (of a view: the indices);
  * otherwise the elements that no lane writes keep theirs. An array may be given twice, for `in` and for one
- * inout or out: each lane then reads its own element before it writes it. HA_SIZE(name) is the number of
- * elements of an argument, in its body.
+ * inout or out: each lane then reads its own element before it writes it. What is `constant` is written by no
+ * lane. HA_SIZE(name) is the number of elements of an argument, in its body.
  *
  * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed.
  *   HA_ERR_ARGUMENT   no array; a view that was refused; lanes below zero; a box that is not inside 63 bits;
- *                     HA_ALL_LANES, and the arrays have different sizes, or there is none
+ *                     HA_ALL_LANES, and the arrays have different sizes, or there is none; a `constant` of
+ *                     more than 64 KiB, or that the kernel writes; on a device: more than 1000 bytes of
+ *                     arguments, where each array takes 24, and 24 more for each dimension of a view
+ *   HA_ERR_UNSUPPORTED  the device does not compute with double, and something in the kernel does: its name, or
+ *                     the literal (0.5 is one) or function (sqrt), is told
+ *   HA_ERR_COMPILE    the device's compiler refuses the kernel: its first error is told
  *   others            as ha_open_many for all arrays in one call, and as ha_enqueue
  * A kernel may be launched from any thread. */
 #ifndef HARRAY_KERNEL_H
@@ -49,12 +64,47 @@
 #include "../layout/detail/list.h"
 #include "../layout/each.h"
 #include "ndarray.h"
+#include "records_typed.h"
 
-/* As many lanes as the arrays that are given have elements; of kernels with one index. */
+/* As many lanes as the arrays that are given have elements, but for constants and those in bundles; of kernels
+ * with one index. */
 #define HA_ALL_LANES INT64_C(-1)
 
-/* In a body: how many elements an argument has. */
+/* In a body: how many elements an argument has. Of an array in a bundle: HA_SIZE(d.energy). */
 #define HA_SIZE(name) name##_size_
+
+/* Several arguments as one parameter, also of helper functions: up to 24 of them, in the modes value, in, inout,
+ * out and constant. At file scope, in front of what uses it.
+ *
+ *     HA_BUNDLE(grid_data, (in, int, first), (in, double, energy), (value, int, materials));
+ *     HA_DEVICE_CODE(search, HA_FN int find(ha_seen_grid_data d, double e) { … d.energy[i] … });
+ *     HA_KERNEL(lookup, ((uses, search), (bundle, grid_data, d), (out, int, y)), i, { y[i] = find(d, 0.5); });
+ *     …
+ *     grid_data d = {first, energy, 12};   // arrays: harray_int first, harray_double energy
+ *     HA_CHECK(lookup(gpu, n, d, y));
+ *
+ * makes the struct grid_data, of what is given, and ha_seen_grid_data, of what the body sees. Its members are
+ * arguments of the kernel like others. The names of members that are views or arrays are those of both. */
+#define HA_BUNDLE(name, ...)                                                                       \
+    HA_FOR_FIELDS_(HA_MEMBER_CHECK_, name, __VA_ARGS__)                                            \
+    typedef struct name {                                                                          \
+        HA_FOR_FIELDS_(HA_MEMBER_GIVEN_, ~, __VA_ARGS__)                                           \
+    } name;                                                                                        \
+    typedef name ha_given_##name;                                                                  \
+    typedef struct ha_seen_##name {                                                                \
+        HA_FOR_FIELDS_(HA_MEMBER_SEEN_, ~, __VA_ARGS__)                                            \
+    } ha_seen_##name;                                                                              \
+    HA_FN ha_seen_##name ha_seen_##name##_(const ha_kernel_slot_ *ha_slot_, int ha_unit_) {        \
+        ha_seen_##name ha_seen_;                                                                   \
+        HA_FOR_FIELDS_(HA_MEMBER_FOUND_, ~, __VA_ARGS__)                                           \
+        return (void)ha_slot_, (void)ha_unit_, ha_seen_;                                           \
+    }                                                                                              \
+    HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, __VA_ARGS__)                                                 \
+    HA_UNUSED static const ha_kernel_parameter_ ha_members_##name[] = {                            \
+        HA_FOR_FIELDS_(HA_MEMBER_ROW_, name, __VA_ARGS__)};                                        \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_(__VA_ARGS__) <= 24,                                             \
+                      "HA_BUNDLE(" #name "): more than 24 members");                               \
+    struct ha_semicolon_
 
 /* Writes where a kernel runs when it is launched at a context, and why there, as snprintf does: "cuda:0:
  * compiled for it: NVIDIA H100", "cuda:0: on the host: libnvrtc.so.13, …: not found". With
@@ -68,16 +118,45 @@ HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char
  * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
  * constants, HA_DEVICE_TABLE(weights, double, weight, {0.5, 0.25, 0.25}). A tag has no macro's name. */
 #define HA_DEVICE_CODE(tag, ...)                                                                   \
-    __VA_ARGS__ HA_UNUSED static const char ha_uses_##tag[] = #__VA_ARGS__;                        \
+    __VA_ARGS__ typedef void ha_tag_##tag##_;                                                      \
+    HA_UNUSED static const char ha_uses_##tag[] = #__VA_ARGS__;                                    \
     struct ha_semicolon_
 #define HA_DEVICE_CONST(tag, macro)                                                                \
+    typedef void ha_tag_##tag##_;                                                                  \
     HA_UNUSED static const char ha_uses_##tag[] = "\n#define " #macro " " HA_STRING_(macro) "\n";  \
     struct ha_semicolon_
 #define HA_DEVICE_TABLE(tag, T, name, ...)                                                         \
     HA_UNUSED static const T name[] = __VA_ARGS__;                                                 \
+    typedef void ha_tag_##tag##_;                                                                  \
     HA_UNUSED static const char ha_uses_##tag[] = "HA_TABLE_ " #T " " #name "[] = " #__VA_ARGS__   \
                                                   ";";                                             \
     struct ha_semicolon_
+
+/* Records that a view or a bundle has as elements: (uses, grid_point) behind HA_DEVICE_RECORD(grid_point). Where
+ * HA_KERNEL itself is told the type, as in (in, grid_point, g), there is no need for it. */
+#define HA_DEVICE_RECORD(R)                                                                        \
+    typedef R ha_tag_##R##_;                                                                       \
+    HA_UNUSED static const char ha_uses_##R[] = "";                                                \
+    struct ha_semicolon_
+
+/* Kernels over records: a lane for each, at a cursor as in HA_EACH.
+ *
+ *     HA_KERNEL_EACH(drift, (bodies, p, "read vel, write pos"), ((value, float, dt)), at, {
+ *         *sky_pos_x(p, at) += dt * *sky_vel_x(p, at);
+ *     });
+ *     …
+ *     HA_CHECK(drift(gpu, r, 0.25f));                          // of bodies r: all
+ *     HA_CHECK(drift_in(gpu, ha_box1(10, 20), r, 0.25f));      // those of a box of indices
+ *
+ * Of a box, the fields that are written are opened there only, and those that are read everywhere: lanes may look
+ * at their neighbours. Whatever layout the records have there: the body is compiled for it, on devices when the kernel is first
+ * launched with that. In bodies are there, of sky and its fields, also in helpers that are given a view: the
+ * accessors with pointers, _get, _set, _load and _store; sky_at, sky_load, sky_store, sky_region; v.extent and
+ * v.count; ha_index, ha_coordinate, ha_neighbour, HA_EACH and HA_EACH_IN. Parameters as those of HA_KERNEL;
+ * () is none. Errors as there, and as HA_USING: HA_ERR_ARGUMENT when views of this type cannot have the layout. */
+#define HA_KERNEL_EACH(name, records, parameters, at, ...)                                         \
+    HA_KERNEL_EACH_1_(name, HA_BARE_ records, parameters, (at), #at, #__VA_ARGS__, (__VA_ARGS__))
+#define HA_KERNEL_EACH_1_(...) HA_KERNEL_EACH_2_(__VA_ARGS__)
 
 #define HA_KERNEL(name, parameters, indices, ...)                                                  \
     HA_KERNEL_TEXT_(name, parameters, HA_KERNEL_INDICES_(indices), #indices, #__VA_ARGS__,         \
@@ -87,20 +166,47 @@ HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char
 
 typedef enum ha_kernel_mode_ {
     HA_KERNEL_USES_,
+    HA_KERNEL_OPTION_,
+    HA_KERNEL_BUNDLE_,
+    HA_KERNEL_RECORDS_,
     HA_KERNEL_VALUE_,
+    HA_KERNEL_CONSTANT_, /* from here on arrays */
     HA_KERNEL_IN_,
     HA_KERNEL_INOUT_,
     HA_KERNEL_OUT_,
     HA_KERNEL_RESULT_ /* the one element that a reduction writes: the last parameter */
 } ha_kernel_mode_;
 
-typedef struct ha_kernel_parameter_ {
+enum { HA_OPTION_block_, HA_OPTION_contract_ };
+
+typedef struct ha_kernel_parameter_ ha_kernel_parameter_;
+struct ha_kernel_parameter_ {
     ha_kernel_mode_ mode;
-    int rank;         /* of an array_T_D; 0 of a harray_T */
-    size_t bytes;     /* of the value, or of one element */
+    int rank;     /* of an array_T_D; 0 of a harray_T. Which option it is; members of a bundle */
+    size_t bytes; /* of the value, or of one element. What the option is set to */
     const char *type; /* as it stands in the kernel; of what it uses the text */
-    const char *name;
-} ha_kernel_parameter_;
+    const char *name, *site;
+    size_t offset; /* of a member of a bundle: in what is given */
+    const ha_kernel_parameter_ *member;
+    const ha_record *record; /* of values and elements; NULL, or without a name: they are none */
+    const ha_records_type_ *records;
+    const char *what; /* of records */
+};
+
+/* What of records is given. */
+typedef struct ha_kernel_use_ {
+    ha_records *records;
+    void *view; /* room for a view of them */
+} ha_kernel_use_;
+
+/* The record of a type that is one. In C this is HA_RECORD's, or defines nothing. */
+#ifdef __cplusplus
+#define HA_MAYBE_RECORD_(T)
+#define HA_RECORD_OF_(name, T) ha_record_of_<T>::value
+#else
+#define HA_MAYBE_RECORD_(T) HA_UNUSED static const ha_record T##_record;
+#define HA_RECORD_OF_(name, T) &name##_record
+#endif
 
 /* What a parameter is given in a launch, where the loops run. */
 typedef struct ha_kernel_slot_ {
@@ -119,6 +225,7 @@ struct ha_kernel {
     int parameters;
     const ha_kernel_parameter_ *parameter;
     ha_kernel_loops_ loops;
+    int each;                              /* lanes are the records of the first parameter */
     const struct ha_team_ *team;           /* NULL: its lanes have none */
     const struct ha_reduction_ *reduction; /* NULL: it is none */
 };
@@ -127,7 +234,11 @@ struct ha_kernel {
 HA_API ha_status ha_kernel_launch_(const ha_kernel *kernel, ha_context *context,
                                    const ha_region *box, const void *const *given);
 
-enum { HA_MOST_PARAMETERS_ = 12 };
+enum {
+    HA_MOST_PARAMETERS_ = 12,
+    HA_MOST_ARGUMENTS_ = 64, /* with the members of bundles */
+    HA_CONSTANT_BYTES_ = 1 << 16
+};
 
 /* The lanes of a launch as a box. */
 HA_TYPED_ ha_region ha_lanes_1_(int64_t n) { return ha_box1(0, n); }
@@ -158,24 +269,93 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
         for (ptrdiff_t j = ha_box_.first[1]; j < ha_box_.last[1]; j++)                             \
     HA_INDEPENDENT_ for (ptrdiff_t i = ha_box_.first[2]; i < ha_box_.last[2]; i++)
 
+/* What is wrong with a parameter is said before the compiler finds out in its own words. */
+#define HA_MODE_CHECK_(name, mode, ...)                                                            \
+    HA_MODE_CHECK_1_(HA_DEFINED_(HA_IS_MODE_##mode##_), name, mode, __VA_ARGS__)                   \
+    HA_VARIANT_(HA_MODE_CHECKED_, HA_DEFINED_(HA_IS_MODE_##mode##_))(name, mode, __VA_ARGS__)
+#define HA_MODE_CHECK_1_(known, name, mode, ...)                                                   \
+    HA_STATIC_ASSERT_(known, #name ": (" #mode ", " #__VA_ARGS__                                   \
+                                   "): the modes of parameters are value, in, inout, out, "        \
+                                   "constant, use, bundle, uses and option");
+#define HA_MEMBER_CHECK_(name, mode, ...)                                                          \
+    HA_MEMBER_CHECK_1_(HA_DEFINED_(HA_IS_MEMBER_##mode##_), name, mode, __VA_ARGS__)               \
+    HA_VARIANT_(HA_MODE_CHECKED_, HA_DEFINED_(HA_IS_MEMBER_##mode##_))(name, mode, __VA_ARGS__)
+#define HA_MEMBER_CHECK_1_(known, name, mode, ...)                                                 \
+    HA_STATIC_ASSERT_(known, #name ": (" #mode ", " #__VA_ARGS__                                   \
+                                   "): the modes of a bundle's members are value, in, inout, out " \
+                                   "and constant");
+
+/* 1: the macro is there. */
+#define HA_DEFINED_(macro) HA_CALL_(HA_SECOND_OF_, macro, 0, ~)
+#define HA_IS_MODE_uses_ ~, 1
+#define HA_IS_MODE_option_ ~, 1
+#define HA_IS_MODE_use_ ~, 1
+#define HA_IS_MODE_bundle_ ~, 1
+#define HA_IS_MODE_value_ ~, 1
+#define HA_IS_MODE_constant_ ~, 1
+#define HA_IS_MODE_in_ ~, 1
+#define HA_IS_MODE_inout_ ~, 1
+#define HA_IS_MODE_out_ ~, 1
+#define HA_IS_MEMBER_value_ ~, 1
+#define HA_IS_MEMBER_constant_ ~, 1
+#define HA_IS_MEMBER_in_ ~, 1
+#define HA_IS_MEMBER_inout_ ~, 1
+#define HA_IS_MEMBER_out_ ~, 1
+#define HA_IS_OPTION_block_ ~, 1
+#define HA_IS_OPTION_contract_ ~, 1
+
+#define HA_MODE_CHECKED_0_(name, mode, ...)
+#define HA_MODE_CHECKED_1_(name, mode, ...) HA_MODE_CHECKED_##mode##_(name, __VA_ARGS__)
+#define HA_MODE_CHECKED_uses_(name, tag)
+#define HA_MODE_CHECKED_option_(name, option, n)                                                   \
+    HA_OPTION_CHECKED_(HA_DEFINED_(HA_IS_OPTION_##option##_), name, option, n)
+#define HA_OPTION_CHECKED_(known, name, option, n)                                                 \
+    HA_STATIC_ASSERT_(known, #name ": (option, " #option ", " #n                                   \
+                                   "): the options are block and contract");
+#define HA_MODE_CHECKED_use_(name, R, n, what)
+#define HA_MODE_CHECKED_bundle_(name, B, n)
+#define HA_MODE_CHECKED_value_(name, T, n)                                                         \
+    HA_STATIC_ASSERT_(!HA_IS_ARRAY_(T), #name ": " #n " is an array of C, and no value: make it "  \
+                                              "a member of a struct, or a constant");              \
+    HA_STATIC_ASSERT_(!HA_IS_POINTER_(T), #name ": " #n " is a pointer, which means nothing on a " \
+                                                "device: give the kernel the array");
+#define HA_MODE_CHECKED_constant_(name, T, n)                                                      \
+    HA_STATIC_ASSERT_(sizeof(ha_in_##T) == sizeof(void *),                                         \
+                      #name ": the constant " #n " is a view: it has to be a harray_T");
+#define HA_MODE_CHECKED_in_(name, T, n)
+#define HA_MODE_CHECKED_inout_(name, T, n)
+#define HA_MODE_CHECKED_out_(name, T, n)
+
 /* What each mode adds; all but the last two begin with their comma. C is the macro's second argument. */
 #define HA_MODE_GIVEN_(C, mode, ...) HA_MODE_GIVEN_##mode##_(__VA_ARGS__)
 #define HA_MODE_GIVEN_uses_(tag)
+#define HA_MODE_GIVEN_option_(name, value)
+#define HA_MODE_GIVEN_use_(R, n, what) , ha_given_##R n
 #define HA_MODE_GIVEN_value_(T, n) , T n
+#define HA_MODE_GIVEN_bundle_(B, n) , ha_given_##B n
+#define HA_MODE_GIVEN_constant_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_in_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_inout_(T, n) , ha_given_##T n
 #define HA_MODE_GIVEN_out_(T, n) , ha_given_##T n
 
 #define HA_MODE_SEEN_(C, mode, ...) HA_MODE_SEEN_##mode##_(__VA_ARGS__)
 #define HA_MODE_SEEN_uses_(tag)
+#define HA_MODE_SEEN_option_(name, value)
+#define HA_MODE_SEEN_use_(R, n, what) , const ha_seen_##R n
 #define HA_MODE_SEEN_value_(T, n) , const T n
+#define HA_MODE_SEEN_bundle_(B, n) , const ha_seen_##B n
+#define HA_MODE_SEEN_constant_(T, n) HA_MODE_SEEN_in_(T, n)
 #define HA_MODE_SEEN_in_(T, n) , const ha_in_##T n, HA_UNUSED const int64_t n##_size_
 #define HA_MODE_SEEN_inout_(T, n) , const ha_out_##T n, HA_UNUSED const int64_t n##_size_
 #define HA_MODE_SEEN_out_(T, n) , const ha_out_##T n, HA_UNUSED const int64_t n##_size_
 
 #define HA_MODE_LOOPED_(C, mode, ...) HA_MODE_LOOPED_##mode##_(C, __VA_ARGS__)
 #define HA_MODE_LOOPED_uses_(C, tag)
+#define HA_MODE_LOOPED_option_(C, name, value)
+#define HA_MODE_LOOPED_use_(C, R, n, what) , const ha_kernel_slot_ *const n##_slot_
 #define HA_MODE_LOOPED_value_(C, T, n) , const T n
+#define HA_MODE_LOOPED_bundle_(C, B, n) , const ha_kernel_slot_ *const n##_slot_
+#define HA_MODE_LOOPED_constant_(C, T, n) HA_MODE_LOOPED_in_(C, T, n)
 #define HA_MODE_LOOPED_in_(C, T, n)                                                                \
     , ha_element_##T const *C n##_first_, const ha_kernel_slot_ *const n##_slot_
 #define HA_MODE_LOOPED_inout_(C, T, n)                                                             \
@@ -184,7 +364,12 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 
 #define HA_MODE_VARIABLE_(C, mode, ...) HA_MODE_VARIABLE_##mode##_(C, __VA_ARGS__)
 #define HA_MODE_VARIABLE_uses_(C, tag)
+#define HA_MODE_VARIABLE_option_(C, name, value)
+#define HA_MODE_VARIABLE_use_(C, R, n, what)                                                       \
+    ha_seen_##R n = *HA_CAST_(const ha_seen_##R *, n##_slot_->pointer);
 #define HA_MODE_VARIABLE_value_(C, T, n)
+#define HA_MODE_VARIABLE_bundle_(C, B, n) const ha_seen_##B n = ha_seen_##B##_(n##_slot_, C);
+#define HA_MODE_VARIABLE_constant_(C, T, n) HA_MODE_VARIABLE_in_(C, T, n)
 #define HA_MODE_VARIABLE_in_(C, T, n)                                                              \
     const ha_in_##T n = ha_in_##T##_(n##_first_, n##_slot_->span, C);                              \
     const int64_t n##_size_ = n##_slot_->size;
@@ -195,49 +380,201 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 
 #define HA_MODE_NAMED_(C, mode, ...) HA_MODE_NAMED_##mode##_(__VA_ARGS__)
 #define HA_MODE_NAMED_uses_(tag)
+#define HA_MODE_NAMED_option_(name, value)
+#define HA_MODE_NAMED_use_(R, n, what) , n
 #define HA_MODE_NAMED_value_(T, n) , n
+#define HA_MODE_NAMED_bundle_(B, n) , n
+#define HA_MODE_NAMED_constant_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_in_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_inout_(T, n) , n, n##_size_
 #define HA_MODE_NAMED_out_(T, n) , n, n##_size_
 
 #define HA_MODE_PASSED_(C, mode, ...) HA_MODE_PASSED_##mode##_(__VA_ARGS__)
 #define HA_MODE_PASSED_uses_(tag)
+#define HA_MODE_PASSED_option_(name, value)
+#define HA_MODE_PASSED_use_(R, n, what) , n##_slot_
 #define HA_MODE_PASSED_value_(T, n) , *HA_CAST_(const T *, n##_slot_->pointer)
+#define HA_MODE_PASSED_bundle_(B, n) , n##_slot_
+#define HA_MODE_PASSED_constant_(T, n) HA_MODE_PASSED_in_(T, n)
 #define HA_MODE_PASSED_in_(T, n) , HA_CAST_(ha_element_##T const *, n##_slot_->pointer), n##_slot_
 #define HA_MODE_PASSED_inout_(T, n) , HA_CAST_(ha_element_##T *, n##_slot_->pointer), n##_slot_
 #define HA_MODE_PASSED_out_(T, n) HA_MODE_PASSED_inout_(T, n)
 
 #define HA_MODE_ADDRESS_(C, mode, ...) HA_MODE_ADDRESS_##mode##_(__VA_ARGS__)
 #define HA_MODE_ADDRESS_uses_(tag) , HA_NULL_
+#define HA_MODE_ADDRESS_option_(name, value) , HA_NULL_
+#define HA_MODE_ADDRESS_use_(R, n, what) , &n##_use_
 #define HA_MODE_ADDRESS_value_(T, n) , &n
+#define HA_MODE_ADDRESS_bundle_(B, n) , &n
+#define HA_MODE_ADDRESS_constant_(T, n) , &n
 #define HA_MODE_ADDRESS_in_(T, n) , &n
 #define HA_MODE_ADDRESS_inout_(T, n) , &n
 #define HA_MODE_ADDRESS_out_(T, n) , &n
 
 #define HA_MODE_SLOT_(C, mode, ...) HA_MODE_SLOT_##mode##_(__VA_ARGS__)
 #define HA_MODE_SLOT_uses_(tag) ha_slot_++;
+#define HA_MODE_SLOT_option_(name, value) ha_slot_++;
+#define HA_MODE_SLOT_use_(R, n, what) const ha_kernel_slot_ *const n##_slot_ = ha_slot_++;
 #define HA_MODE_SLOT_value_(T, n) const ha_kernel_slot_ *const n##_slot_ = ha_slot_++;
+#define HA_MODE_SLOT_bundle_(B, n)                                                                 \
+    const ha_kernel_slot_ *const n##_slot_ = ha_slot_;                                             \
+    ha_slot_ += HA_MEMBERS_(B);
+#define HA_MODE_SLOT_constant_(T, n) HA_MODE_SLOT_value_(T, n)
 #define HA_MODE_SLOT_in_(T, n) HA_MODE_SLOT_value_(T, n)
 #define HA_MODE_SLOT_inout_(T, n) HA_MODE_SLOT_value_(T, n)
 #define HA_MODE_SLOT_out_(T, n) HA_MODE_SLOT_value_(T, n)
 
 #define HA_MODE_ROW_(C, mode, ...) HA_MODE_ROW_##mode##_(__VA_ARGS__)
-#define HA_MODE_ROW_uses_(tag) {HA_KERNEL_USES_, 0, 0, ha_uses_##tag, #tag},
-#define HA_MODE_ROW_value_(T, n) {HA_KERNEL_VALUE_, 0, sizeof(T), #T, #n},
+#define HA_MODE_ROW_uses_(tag)                                                                     \
+    {HA_KERNEL_USES_,                                                                              \
+     0,                                                                                            \
+     0,                                                                                            \
+     ha_uses_##tag,                                                                                \
+     #tag,                                                                                         \
+     HA_SITE,                                                                                      \
+     0,                                                                                            \
+     HA_NULL_,                                                                                     \
+     HA_RECORD_OF_(tag, ha_tag_##tag##_),                                                          \
+     HA_NULL_,                                                                                     \
+     HA_NULL_},
+#define HA_MODE_ROW_option_(name, value)                                                           \
+    {HA_KERNEL_OPTION_,                                                                            \
+     HA_OPTION_##name##_,                                                                          \
+     value,                                                                                        \
+     #value,                                                                                       \
+     #name,                                                                                        \
+     HA_SITE,                                                                                      \
+     0,                                                                                            \
+     HA_NULL_,                                                                                     \
+     HA_NULL_,                                                                                     \
+     HA_NULL_,                                                                                     \
+     HA_NULL_},
+#define HA_MODE_ROW_bundle_(B, n)                                                                  \
+    {HA_KERNEL_BUNDLE_, HA_MEMBERS_(B), 0,        #B,      #n, HA_SITE, 0,                         \
+     ha_members_##B,    HA_NULL_,       HA_NULL_, HA_NULL_},
+#define HA_MODE_ROW_use_(R, n, what)                                                               \
+    {HA_KERNEL_RECORDS_, 0,        sizeof(ha_seen_##R), #R,  #n, HA_SITE ": " #n, 0,               \
+     HA_NULL_,           HA_NULL_, &R##_type_,          what},
+#define HA_MODE_ROW_value_(T, n) HA_ROW_(HA_KERNEL_VALUE_, 0, T, T, n, 0)
+#define HA_MODE_ROW_constant_(T, n) HA_ROW_(HA_KERNEL_CONSTANT_, 0, ha_element_##T, T, n, 0)
 #define HA_MODE_ROW_in_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_IN_, T, n)
 #define HA_MODE_ROW_inout_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_INOUT_, T, n)
 #define HA_MODE_ROW_out_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_OUT_, T, n)
+#define HA_MODE_ROW_OF_(mode, T, n) HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, 0)
 /* A span has a pointer, and three numbers for each dimension. */
-#define HA_MODE_ROW_OF_(mode, T, n)                                                                \
-    {mode, HA_TO_(int, sizeof(ha_in_##T) / 24), sizeof(ha_element_##T), #T, #n},
+#define HA_RANK_OF_(T) HA_TO_(int, sizeof(ha_in_##T) / 24)
+#define HA_ROW_(mode, rank, element, T, n, offset)                                                 \
+    {mode,   rank,     sizeof(element),           #T,       #n,      HA_SITE ": " #n,              \
+     offset, HA_NULL_, HA_RECORD_OF_(T, element), HA_NULL_, HA_NULL_},
 
-/* Not to contract, clang is told in the loops, gcc by an attribute. */
+/* What may be a record, is one, or nothing. */
+#define HA_MODE_MAYBE_(C, mode, ...) HA_MODE_MAYBE_##mode##_(__VA_ARGS__)
+#define HA_MODE_MAYBE_uses_(tag) HA_MAYBE_RECORD_(tag)
+#define HA_MODE_MAYBE_option_(name, value)
+#define HA_MODE_MAYBE_use_(R, n, what)
+#define HA_MODE_MAYBE_bundle_(B, n)
+#define HA_MODE_MAYBE_value_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_constant_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_in_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_inout_(T, n) HA_MAYBE_RECORD_(T)
+#define HA_MODE_MAYBE_out_(T, n) HA_MAYBE_RECORD_(T)
+
+/* Views of records, and where the launch finds them. */
+#define HA_MODE_STORED_(C, mode, ...) HA_MODE_STORED_##mode##_(__VA_ARGS__)
+#define HA_MODE_STORED_uses_(tag)
+#define HA_MODE_STORED_option_(name, value)
+#define HA_MODE_STORED_use_(R, n, what)                                                            \
+    ha_seen_##R n##_view_;                                                                         \
+    const ha_kernel_use_ n##_use_ = {n.records, &n##_view_};
+#define HA_MODE_STORED_bundle_(B, n)
+#define HA_MODE_STORED_value_(T, n)
+#define HA_MODE_STORED_constant_(T, n)
+#define HA_MODE_STORED_in_(T, n)
+#define HA_MODE_STORED_inout_(T, n)
+#define HA_MODE_STORED_out_(T, n)
+
+/* How many arguments each mode comes to. */
+#define HA_MEMBERS_(B) HA_TO_(int, sizeof ha_members_##B / sizeof *ha_members_##B)
+#define HA_MODE_COUNT_(C, mode, ...) HA_MODE_COUNT_##mode##_(__VA_ARGS__)
+#define HA_MODE_COUNT_uses_(tag) +1
+#define HA_MODE_COUNT_option_(name, value) +1
+#define HA_MODE_COUNT_use_(R, n, what) +1
+#define HA_MODE_COUNT_value_(T, n) +1
+#define HA_MODE_COUNT_bundle_(B, n) +HA_MEMBERS_(B)
+#define HA_MODE_COUNT_constant_(T, n) +1
+#define HA_MODE_COUNT_in_(T, n) +1
+#define HA_MODE_COUNT_inout_(T, n) +1
+#define HA_MODE_COUNT_out_(T, n) +1
+
+/* Members of bundles: as they are given, as they are seen, and the one made of the other. */
+#define HA_MEMBER_GIVEN_(C, mode, ...) HA_MEMBER_GIVEN_##mode##_(__VA_ARGS__)
+#define HA_MEMBER_GIVEN_value_(T, n) T n;
+#define HA_MEMBER_GIVEN_constant_(T, n) ha_given_##T n;
+#define HA_MEMBER_GIVEN_in_(T, n) ha_given_##T n;
+#define HA_MEMBER_GIVEN_inout_(T, n) ha_given_##T n;
+#define HA_MEMBER_GIVEN_out_(T, n) ha_given_##T n;
+
+#define HA_MEMBER_SEEN_(C, mode, ...) HA_MEMBER_SEEN_##mode##_(__VA_ARGS__)
+#define HA_MEMBER_SEEN_value_(T, n) T n;
+#define HA_MEMBER_SEEN_constant_(T, n) HA_MEMBER_SEEN_in_(T, n)
+#define HA_MEMBER_SEEN_in_(T, n)                                                                   \
+    ha_in_##T n;                                                                                   \
+    int64_t n##_size_;
+#define HA_MEMBER_SEEN_inout_(T, n)                                                                \
+    ha_out_##T n;                                                                                  \
+    int64_t n##_size_;
+#define HA_MEMBER_SEEN_out_(T, n) HA_MEMBER_SEEN_inout_(T, n)
+
+#define HA_MEMBER_FOUND_(C, mode, ...) HA_MEMBER_FOUND_##mode##_(__VA_ARGS__)
+#define HA_MEMBER_FOUND_value_(T, n) ha_seen_.n = *HA_CAST_(const T *, ha_slot_++->pointer);
+#define HA_MEMBER_FOUND_constant_(T, n) HA_MEMBER_FOUND_in_(T, n)
+#define HA_MEMBER_FOUND_in_(T, n)                                                                  \
+    ha_seen_.n = ha_in_##T##_(HA_CAST_(ha_element_##T const *, ha_slot_->pointer), ha_slot_->span, \
+                              ha_unit_);                                                           \
+    ha_seen_.n##_size_ = ha_slot_++->size;
+#define HA_MEMBER_FOUND_inout_(T, n)                                                               \
+    ha_seen_.n = ha_out_##T##_(HA_CAST_(ha_element_##T *, ha_slot_->pointer), ha_slot_->span,      \
+                               ha_unit_);                                                          \
+    ha_seen_.n##_size_ = ha_slot_++->size;
+#define HA_MEMBER_FOUND_out_(T, n) HA_MEMBER_FOUND_inout_(T, n)
+
+#define HA_MEMBER_ROW_(B, mode, ...) HA_MEMBER_ROW_##mode##_(B, __VA_ARGS__)
+#define HA_MEMBER_ROW_value_(B, T, n) HA_ROW_(HA_KERNEL_VALUE_, 0, T, T, n, offsetof(B, n))
+#define HA_MEMBER_ROW_constant_(B, T, n)                                                           \
+    HA_ROW_(HA_KERNEL_CONSTANT_, 0, ha_element_##T, T, n, offsetof(B, n))
+#define HA_MEMBER_ROW_in_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_IN_, B, T, n)
+#define HA_MEMBER_ROW_inout_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_INOUT_, B, T, n)
+#define HA_MEMBER_ROW_out_(B, T, n) HA_MEMBER_ROW_OF_(HA_KERNEL_OUT_, B, T, n)
+#define HA_MEMBER_ROW_OF_(mode, B, T, n)                                                           \
+    HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, offsetof(B, n))
+
+/* What (option, contract, …) says; 0 without it. */
+#define HA_CONTRACTS_(parameters)                                                                  \
+    HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_CONTRACTS_, ~, HA_BARE_ parameters), 0, ~)
+#define HA_MODE_CONTRACTS_(C, mode, ...) HA_MODE_CONTRACTS_##mode##_(__VA_ARGS__)
+#define HA_MODE_CONTRACTS_uses_(tag)
+#define HA_MODE_CONTRACTS_option_(name, value) HA_CONTRACTS_##name##_(value)
+#define HA_MODE_CONTRACTS_use_(R, n, what)
+#define HA_MODE_CONTRACTS_value_(T, n)
+#define HA_MODE_CONTRACTS_bundle_(B, n)
+#define HA_MODE_CONTRACTS_constant_(T, n)
+#define HA_MODE_CONTRACTS_in_(T, n)
+#define HA_MODE_CONTRACTS_inout_(T, n)
+#define HA_MODE_CONTRACTS_out_(T, n)
+#define HA_CONTRACTS_block_(value)
+#define HA_CONTRACTS_contract_(value) , value
+
+/* To contract a * b + c or not, clang is told in the loops, gcc by an attribute. */
 #if defined __clang__
-#define HA_UNCONTRACTED_
-#define HA_NO_CONTRACTION_ _Pragma("clang fp contract(off)")
+#define HA_CONTRACTED_0_
+#define HA_CONTRACTED_1_
+#define HA_CONTRACTION_0_ _Pragma("clang fp contract(off)")
+#define HA_CONTRACTION_1_ _Pragma("clang fp contract(fast)")
 #else
-#define HA_UNCONTRACTED_ __attribute__((__optimize__("fp-contract=off")))
-#define HA_NO_CONTRACTION_
+#define HA_CONTRACTED_0_ __attribute__((__optimize__("fp-contract=off")))
+#define HA_CONTRACTED_1_ __attribute__((__optimize__("fp-contract=fast")))
+#define HA_CONTRACTION_0_
+#define HA_CONTRACTION_1_
 #endif
 
 #define HA_KERNEL_TEXT_(name, parameters, indices, indices_text, text, ...)                        \
@@ -245,13 +582,17 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                     __VA_ARGS__)
 #define HA_KERNEL_RANK_(name, parameters, D, ...) HA_KERNEL_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
+                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
+    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
     HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_)
 
 /* All that is made of a body. */
 #define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team)                 \
-    HA_KERNEL_LOOP_(name, apart, __restrict__, 1, parameters, D, indices)                          \
-    HA_KERNEL_LOOP_(name, any, , 0, parameters, D, indices)                                        \
+    HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
+                    indices)                                                                       \
+    HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
@@ -260,30 +601,11 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
         else                                                                                       \
             name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));         \
     }                                                                                              \
-    static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
-        HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
-    static const ha_kernel name##_kernel = {#name,                                                 \
-                                            text,                                                  \
-                                            indices_text,                                          \
-                                            HA_SITE,                                               \
-                                            D,                                                     \
-                                            HA_COUNT_OF_ parameters,                               \
-                                            name##_parameters_,                                    \
-                                            name##_loops_,                                         \
-                                            team,                                                  \
-                                            HA_NULL_};                                             \
-    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
-                      "HA_KERNEL: more than twelve parameters");                                   \
-    HA_TYPED_ ha_status name##_in(                                                                 \
-        ha_context *ha_context_,                                                                   \
-        ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {                \
-        const void *const ha_given_[] = {                                                          \
-            HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
-        return ha_kernel_launch_(&name##_kernel, ha_context_, &ha_box_, ha_given_ + 1);            \
-    }                                                                                              \
+    HA_KERNEL_DESCRIBED_(name, parameters, D, indices_text, text, 0, team)                         \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_,                                                                   \
         HA_LANES_OF_##D##_ ha_lanes_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {     \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
         const void *const ha_given_[] = {                                                          \
             HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
         const ha_region ha_box_ = ha_lanes_##D##_(ha_lanes_);                                      \
@@ -293,19 +615,87 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     }                                                                                              \
     struct ha_semicolon_
 
+/* What is known of it at run time, and the function that launches the lanes of a box. */
+#define HA_KERNEL_DESCRIBED_(name, parameters, rank, indices_text, text, each, team)               \
+    HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
+    static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
+        HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
+    static const ha_kernel name##_kernel = {#name,                                                 \
+                                            text,                                                  \
+                                            indices_text,                                          \
+                                            HA_SITE,                                               \
+                                            rank,                                                  \
+                                            sizeof name##_parameters_ /                            \
+                                                sizeof *name##_parameters_,                        \
+                                            name##_parameters_,                                    \
+                                            name##_loops_,                                         \
+                                            each,                                                  \
+                                            team,                                                  \
+                                            HA_NULL_};                                             \
+    HA_STATIC_ASSERT_(0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters) <=                  \
+                          HA_MOST_ARGUMENTS_,                                                      \
+                      "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");      \
+    HA_TYPED_ ha_status name##_in(                                                                 \
+        ha_context *ha_context_,                                                                   \
+        ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {                \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
+        const void *const ha_given_[] = {                                                          \
+            HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
+        return ha_kernel_launch_(&name##_kernel, ha_context_, &ha_box_, ha_given_ + 1);            \
+    }
+
+/* Records: the first parameter is a `use`, and the loop one for each layout. */
+#define HA_KERNEL_EACH_2_(name, R, p, what, parameters, ...)                                       \
+    HA_KERNEL_EACH_3_(name, R, p, ((use, R, p, what), HA_BARE_ parameters), __VA_ARGS__)
+#define HA_KERNEL_EACH_3_(name, R, p, parameters, at, at_text, text, body)                         \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
+                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
+    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
+    HA_FN void name##_body_(                                                                       \
+        const ha_cursor HA_BARE_ at HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))         \
+        HA_BARE_ body HA_FN void name##_each_(                                                     \
+            const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {       \
+        HA_EACH_IN(ha_seen_##R, p, ha_at_, ha_box_)                                                \
+        name##_body_(ha_at_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));               \
+    }                                                                                              \
+    HA_KERNEL_EACH_LOOP_(name, HA_CONTRACTS_(parameters), p, parameters)                           \
+    static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
+                              const ha_kernel_slot_ *ha_slot_) {                                   \
+        HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
+        (void)ha_apart_;                                                                           \
+        name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));             \
+    }                                                                                              \
+    HA_KERNEL_DESCRIBED_(name, parameters, ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_)        \
+    HA_TYPED_ ha_status name(                                                                      \
+        ha_context *ha_context_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {          \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
+        const void *const ha_given_[] = {                                                          \
+            HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
+        return ha_kernel_launch_(&name##_kernel, ha_context_, HA_NULL_, ha_given_ + 1);            \
+    }                                                                                              \
+    struct ha_semicolon_
+#define HA_KERNEL_EACH_LOOP_(...) HA_KERNEL_EACH_LOOP_1_(__VA_ARGS__)
+#define HA_KERNEL_EACH_LOOP_1_(name, contracts, p, parameters)                                     \
+    HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__)) void name##_any_(            \
+        const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, , HA_BARE_ parameters)) {          \
+        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, 0, HA_BARE_ parameters)    \
+            HA_WITH(p,                                                                             \
+                    name##_each_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters))); \
+    }
+
 /* The text of the body is one of the macro's arguments, or several where it has commas. */
 #define HA_KERNEL_BODY_(name, parameters, D, indices, ...)                                         \
     HA_FN void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(                     \
         HA_MODE_SEEN_, ~, HA_BARE_ parameters)) __VA_ARGS__
 
-#define HA_KERNEL_LOOP_(name, how, restricted, unit, parameters, D, indices)                       \
-    HA_UNCONTRACTED_ static                                                                        \
+#define HA_KERNEL_LOOP_(...) HA_KERNEL_LOOP_1_(__VA_ARGS__)
+#define HA_KERNEL_LOOP_1_(name, contracts, how, restricted, unit, parameters, D, indices)          \
+    HA_CONTRACTED_##contracts##_ static                                                            \
         __attribute__((__noinline__)) void name##_##how##_(const ha_region ha_box_ HA_FOR_FIELDS_( \
             HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) {                                   \
-        HA_NO_CONTRACTION_                                                                         \
-        HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
-        HA_INDEX_LOOPS_##D##_ indices name##_body_(                                                \
-            HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));              \
+        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters) \
+            HA_INDEX_LOOPS_##D##_ indices name##_body_(                                            \
+                HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));          \
     }
 
 #endif

@@ -194,6 +194,7 @@ typedef struct ha_records_type_ {
     /* A view on blobs of a mapping; `own`: it has the view's own layout. */
     ha_status (*make)(const ha_mapping *mapping, void *const *blob, int own, void *view,
                       ha_error *error);
+    void (*here)(const ha_queue *queue, void *view); /* as it is to be used in a function there */
 } ha_records_type_;
 
 /* The functions of HA_RECORDS; errors as those of records.h. site: their names. */
@@ -245,9 +246,19 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
         memcpy(ha_view, &ha_v, sizeof ha_v);                                                       \
         return ha_e->status;                                                                       \
     }                                                                                              \
-    static const ha_records_type_ name##_type_ =                                                   \
-        {#V,         V##_rank_,  V##_kind_,      V##_flags_,                                       \
-         V##_order_, V##_lanes_, V##_described_, name##_make_};                                    \
+    HA_TYPED_ void name##_here_(const ha_queue *ha_q, void *ha_view) {                             \
+        V *const ha_v = HA_CAST_(V *, ha_view);                                                    \
+        *ha_v = V##_shifted_(*ha_v, ha_q->first, ha_q->bytes, ha_q->shift);                        \
+    }                                                                                              \
+    static const ha_records_type_ name##_type_ = {                                                 \
+        #V,         V##_rank_,      V##_kind_,    V##_flags_,  V##_order_,                         \
+        V##_lanes_, V##_described_, name##_make_, name##_here_};                                   \
+    /* as a parameter of a kernel (kernel.h): what its body sees, and loops over that */           \
+    typedef V ha_seen_##name;                                                                      \
+    enum { ha_seen_##name##_rank_ = V##_rank_ };                                                   \
+    HA_FN ha_walk_ ha_seen_##name##_walk_(V ha_v, ha_region ha_r) {                                \
+        return V##_walk_(ha_v, ha_r);                                                              \
+    }                                                                                              \
     typedef HA_NUMBERS_(V##_rank_) name##_numbers_;                                                \
     /* view_ and const_ are never followed: they tell the scopes the types of their views */       \
     typedef struct name {                                                                          \
@@ -263,7 +274,8 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
         ha_x.records = ha_r;                                                                       \
         ha_x.type_ = &name##_type_;                                                                \
         return ha_x;                                                                               \
-    }
+    }                                                                                              \
+    typedef name ha_given_##name;
 
 #define HA_RECORDS_MAKERS_(name, V)                                                                \
     HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_t, void *const *ha_b,         \

@@ -203,6 +203,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                       "or double");                                                                \
     HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters < HA_MOST_PARAMETERS_,                               \
                       "HA_REDUCE: " #name " has more than eleven parameters");                     \
+    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
     HA_REDUCE_BY_##operation##_(HA_FN, T, ha_partial_##name, name##_result, name##_begin_,         \
                                 name##_merge_, name##_none_, name##_finish_)                       \
         HA_RESULTS_OF_##operation##_(name, T)                                                      \
@@ -226,8 +227,8 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                 ha_sum_[ha_l_] = name##_merge_(ha_sum_[ha_l_], ha_sum_[ha_l_ + ha_d_]);            \
         *HA_TO_(ha_partial_##name *, ha_to_) = ha_sum_[0];                                         \
     }                                                                                              \
-    HA_REDUCE_LOOP_(name, apart, __restrict__, 1, parameters, D)                                   \
-    HA_REDUCE_LOOP_(name, any, , 0, parameters, D)                                                 \
+    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D)        \
+    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D)                      \
     HA_REDUCE_FUNCTIONS_(name, parameters, D)                                                      \
     static const ha_reduction_ name##_reduction_ = {                                               \
         operation,                                                                                 \
@@ -242,12 +243,15 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
         name##_end_};                                                                              \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
-        ha_reduce_lanes_(&name##_reduction_, D, ha_box_, ha_apart_, ha_slot_,                      \
-                         ha_slot_[HA_COUNT_OF_ parameters].pointer);                               \
+        ha_reduce_lanes_(                                                                          \
+            &name##_reduction_, D, ha_box_, ha_apart_, ha_slot_,                                   \
+            ha_slot_[0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters)].pointer);           \
     }                                                                                              \
-    static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
-        HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters){                                      \
-            HA_KERNEL_RESULT_, 0, sizeof(name##_result), #T, "ha_result"}};                        \
+    HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
+    static const ha_kernel_parameter_ name##_parameters_[] = {HA_FOR_FIELDS_(                      \
+        HA_MODE_ROW_, ~, HA_BARE_ parameters){HA_KERNEL_RESULT_, 0, sizeof(name##_result), #T,     \
+                                              "ha_result", HA_SITE, 0, HA_NULL_, HA_NULL_,         \
+                                              HA_NULL_, HA_NULL_}};                                \
     static const ha_kernel name##_kernel = {#name,                                                 \
                                             text,                                                  \
                                             indices_text,                                          \
@@ -256,6 +260,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                                             HA_COUNT_OF_ parameters + 1,                           \
                                             name##_parameters_,                                    \
                                             name##_loops_,                                         \
+                                            0,                                                     \
                                             HA_NULL_,                                              \
                                             &name##_reduction_};                                   \
     HA_REDUCE_CALLS_(name, , HA_NULL_, 0, ha_result_, name##_result *ha_result_, parameters, D)    \
@@ -264,13 +269,14 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
     struct ha_semicolon_
 
 /* Lanes by their number, 16 at once where they are in one row. */
-#define HA_REDUCE_LOOP_(name, how, restricted, unit, parameters, D)                                \
-    HA_UNCONTRACTED_ static __attribute__((__noinline__)) ha_partial_##name name##_part_##how##_(  \
+#define HA_REDUCE_LOOP_(...) HA_REDUCE_LOOP_1_(__VA_ARGS__)
+#define HA_REDUCE_LOOP_1_(name, contracts, how, restricted, unit, parameters, D)                   \
+    HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__))                              \
+    ha_partial_##name name##_part_##how##_(                                                        \
         const ha_region ha_box_, const int64_t ha_first_,                                          \
         const int64_t ha_last_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) { \
-        HA_NO_CONTRACTION_                                                                         \
-        HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
-        ha_partial_##name ha_sum_[HA_SUMS_];                                                       \
+        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters) \
+            ha_partial_##name ha_sum_[HA_SUMS_];                                                   \
         const int64_t ha_lanes_ = ha_last_ - ha_first_;                                            \
         const int ha_sums_ = ha_lanes_ < HA_SUMS_ ? HA_TO_(int, ha_lanes_) : HA_SUMS_;             \
         int64_t ha_n_ = ha_first_;                                                                 \
@@ -332,6 +338,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
         ha_context *ha_context_,                                                                   \
         ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters), last) {          \
         const ha_kernel_result_ ha_into_ = {array, index, value};                                  \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
         const void *const ha_given_[] = {                                                          \
             HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters), &ha_into_};         \
         return ha_kernel_launch_(&name##_kernel, ha_context_, &ha_box_, ha_given_ + 1);            \
@@ -341,6 +348,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
         HA_LANES_OF_##D##_ ha_lanes_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters),       \
         last) {                                                                                    \
         const ha_kernel_result_ ha_into_ = {array, index, value};                                  \
+        HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
         const void *const ha_given_[] = {                                                          \
             HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters), &ha_into_};         \
         const ha_region ha_box_ = ha_lanes_##D##_(ha_lanes_);                                      \

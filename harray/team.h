@@ -172,6 +172,9 @@ HA_FN ptrdiff_t ha_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptrdiff_
                       "HA_TEAM_KERNEL: " #name " has other dimensions of lanes than of teams");    \
     HA_STATIC_ASSERT_(HA_TEAM_FITS_ shape,                                                         \
                       "HA_TEAM_KERNEL: " #name ": a team has 1 to 1,024 lanes");                   \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
+                      "HA_TEAM_KERNEL: " #name " has more than twelve parameters");                \
+    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
     HA_FN void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(                     \
         HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {                                                  \
         HA_TEAM_NAMES_ shape;                                                                      \

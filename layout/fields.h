@@ -162,6 +162,27 @@ typedef struct ha_sizes_ {
      {HA_VARIANT_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                            \
          HA_JOIN_(R##_, HA_JOIN_(HA_NAME_OF_(__VA_ARGS__), _)), __VA_ARGS__) 0}},
 
+/* In C++ what is known of a type is found by the type. */
+#ifdef __cplusplus
+extern "C++" {
+namespace {
+template <typename T> struct ha_record_of_ {
+    HA_UNUSED static constexpr const ha_record *value = nullptr;
+};
+} // namespace
+}
+#define HA_RECORD_TRAIT_(R)                                                                        \
+    extern "C++" {                                                                                 \
+    namespace {                                                                                    \
+    template <> struct ha_record_of_<R> {                                                          \
+        HA_UNUSED static constexpr const ha_record *value = &R##_record;                           \
+    };                                                                                             \
+    }                                                                                              \
+    }
+#else
+#define HA_RECORD_TRAIT_(R)
+#endif
+
 /* What in a list is no tuple, as text: "" if it is all right. */
 #define HA_NO_FIELD_(C, ...)
 #define HA_NO_FIELDS_TEXT_(...) HA_NO_FIELDS_TEXT_1_(__VA_ARGS__)
@@ -188,6 +209,7 @@ typedef struct ha_sizes_ {
     static const ha_field R##_field_[] HA_UNUSED = {                                               \
         HA_FOR_FIELDS_(HA_DESCRIBED_FIELD_, R, R##_FIELDS)};                                       \
     static const ha_record R##_record HA_UNUSED = {                                                \
-        #R, sizeof(R), HA_ALIGNOF_(R), sizeof R##_field_ / sizeof R##_field_[0], R##_field_};
+        #R, sizeof(R), HA_ALIGNOF_(R), sizeof R##_field_ / sizeof R##_field_[0], R##_field_};      \
+    HA_RECORD_TRAIT_(R)
 
 #endif

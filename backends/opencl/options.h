@@ -10,7 +10,8 @@ enum { HA_OPENCL_TEXT_BYTES = 201 };
 typedef struct ha_opencl_settings {
     char platform[HA_OPENCL_TEXT_BYTES]; /* part of its name; "": any */
     uint64_t types;                      /* of devices */
-    size_t slab; /* bytes that are asked of the driver at once for small blocks */
+    size_t slab;   /* bytes that are asked of the driver at once for small blocks */
+    int no_double; /* as on devices that do not compute with it */
     char library[HA_OPENCL_TEXT_BYTES];
 } ha_opencl_settings;
 
@@ -19,10 +20,13 @@ enum {
     HA_OPENCL_KEY_TYPE,
     HA_OPENCL_KEY_SLAB,
     HA_OPENCL_KEY_LIBRARY,
+    HA_OPENCL_KEY_DOUBLE,
     HA_OPENCL_KEYS
 };
 
 static const char *const ha_opencl_type_names[] = {"any", "gpu", "cpu", "accelerator", NULL};
+
+static const char *const ha_opencl_double_names[] = {"yes", "no", NULL};
 
 static const ha_option_key ha_opencl_keys[HA_OPENCL_KEYS] = {
     [HA_OPENCL_KEY_PLATFORM] = {"platform", NULL, NULL, 1, HA_OPENCL_TEXT_BYTES - 1,
@@ -33,6 +37,8 @@ static const ha_option_key ha_opencl_keys[HA_OPENCL_KEYS] = {
                             "bytes, or a number with K, M or G; 1M to 16G"},
     [HA_OPENCL_KEY_LIBRARY] = {"library", NULL, NULL, 1, HA_OPENCL_TEXT_BYTES - 1,
                                "a name of up to 200 characters"},
+    [HA_OPENCL_KEY_DOUBLE] = {"double", NULL, ha_opencl_double_names, 0, 1,
+                              "yes, or no: kernels with double are refused"},
 };
 
 static const ha_option_keys ha_opencl_option_keys = {"HARRAY_OPENCL", "opencl", ha_opencl_keys,
@@ -55,6 +61,7 @@ HA_IN_ int ha_opencl_settings_from(const char *text, ha_opencl_settings *setting
     ha_opencl_take_text(settings->platform, &v[HA_OPENCL_KEY_PLATFORM], "");
     ha_opencl_take_text(settings->library, &v[HA_OPENCL_KEY_LIBRARY], "libOpenCL.so.1");
     settings->types = types[v[HA_OPENCL_KEY_TYPE].number];
+    settings->no_double = v[HA_OPENCL_KEY_DOUBLE].number == 1;
     settings->slab = v[HA_OPENCL_KEY_SLAB].number ? (size_t)v[HA_OPENCL_KEY_SLAB].number
                                                   : (size_t)32 << 20;
     return 1;

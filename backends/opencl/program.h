@@ -60,6 +60,12 @@ HA_IN_ ha_language ha_opencl_language(void *handle) {
     return HA_LANGUAGE_NONE;
 }
 
+HA_IN_ int ha_opencl_has_double(void *handle) {
+    const ha_opencl_device *device = (const ha_opencl_device *)handle;
+    return !device->settings.no_double &&
+           ha_opencl_device_number(device->found.device, HA_CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+}
+
 /* ---- compiling --------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_opencl_read_log(const ha_opencl_program *program, const ha_program_source *build) {

@@ -2,7 +2,9 @@
  * are packed for it; what runs is the body compiled here.
  *
  *     KNOWN_KERNEL(axpy)                     behind HA_KERNEL(axpy, …)
- *     know_kernel(&axpy_known);              before the first launch, after each reset of the driver */
+ *     know_kernel(&axpy_known);              before the first launch, after each reset of the driver
+ *     know_records(&drift_known, C, r);      the same of a kernel with records r, before each launch where their
+ *                                            layout or extents are others than before */
 #ifndef HARRAY_TESTS_SUPPORT_FAKE_KERNELS_H
 #define HARRAY_TESTS_SUPPORT_FAKE_KERNELS_H
 
@@ -18,6 +20,9 @@ typedef struct known_kernel {
         run_known_kernel(&name##_kernel, given, launch);                                           \
     }                                                                                              \
     static const known_kernel name##_known = {&name##_kernel, name##_run};
+
+/* Of the records of the kernel that is launched, there. */
+static const ha_mapping *known_mapping;
 
 static int64_t given_number(void ***given) {
     int64_t number;
@@ -56,22 +61,41 @@ static void run_known_reduction(const ha_kernel *k, const ha_region *box,
     }
 }
 
+/* A view of what is given of records: blobs, as functions there reach them. */
+static void *given_view(const ha_kernel_parameter_ *p, void ***given,
+                        const fake_cuda_launch *launch) {
+    void *blob[200], *view = malloc(p->bytes);
+    ha_error error;
+    for (int d = 0; d < known_mapping->rank; d++)
+        if (given_number(given) != known_mapping->extent[d]) abort();
+    if (known_mapping->blobs > 200) abort();
+    for (int b = 0; b < known_mapping->blobs; b++) {
+        memcpy(&blob[b], *(*given)++, sizeof blob[b]);
+        blob[b] = HA_HERE(&launch->own, char, (char *)blob[b] + given_number(given));
+    }
+    if (ha_make_view(p->records, known_mapping, blob, view, &error)) abort();
+    return view;
+}
+
 /* The order is that of the entry's parameters in the kernel's text. */
 static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_launch *launch) {
-    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
-    ha_kernel_span span[HA_MOST_PARAMETERS_];
+    ha_kernel_slot_ slot[HA_MOST_ARGUMENTS_];
+    ha_kernel_span span[HA_MOST_ARGUMENTS_];
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int arguments = ha_kernel_leaves(k, leaf);
     ha_region box = ha_box1(0, 1);
     int apart = 1;
     for (int d = 0; d < k->rank; d++) {
         box.first[d] = given_number(&given);
         box.last[d] = given_number(&given);
     }
-    for (int i = 0; i < k->parameters; i++) {
-        const ha_kernel_parameter_ *p = &k->parameter[i];
+    for (int i = 0; i < arguments; i++) {
+        const ha_kernel_parameter_ *p = leaf[i].parameter;
         char *first;
         slot[i] = (ha_kernel_slot_){.span = &span[i]};
         if (!ha_is_array(p)) {
-            if (p->bytes) slot[i].pointer = *given++;
+            if (p->mode == HA_KERNEL_VALUE_) slot[i].pointer = *given++;
+            if (p->mode == HA_KERNEL_RECORDS_) slot[i].pointer = given_view(p, &given, launch);
             continue;
         }
         memcpy(&first, *given++, sizeof first);
@@ -89,16 +113,24 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
         run_known_reduction(k, &box, slot, given, launch);
     else
         k->loops(&box, apart && k->parameters == 1, slot);
+    for (int i = 0; i < arguments; i++)
+        if (leaf[i].parameter->mode == HA_KERNEL_RECORDS_) free(slot[i].pointer);
 }
 
 /* The bytes of the entry's parameters. */
 static size_t known_sizes(const ha_kernel *k, size_t *sizes) {
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int arguments = ha_kernel_leaves(k, leaf);
     size_t n = 0;
     for (int d = 0; d < 2 * k->rank; d++) sizes[n++] = sizeof(int64_t);
-    for (int i = 0; i < k->parameters; i++) {
-        const ha_kernel_parameter_ *p = &k->parameter[i];
+    for (int i = 0; i < arguments; i++) {
+        const ha_kernel_parameter_ *p = leaf[i].parameter;
         const size_t numbers = ha_is_array(p) ? 3 + 3 * (size_t)p->rank : 0;
-        if (!ha_is_array(p) && p->bytes) sizes[n++] = p->bytes;
+        for (int j = 0; p->mode == HA_KERNEL_RECORDS_ &&
+                        j < known_mapping->rank + 2 * (int)known_mapping->blobs;
+             j++)
+            sizes[n++] = sizeof(int64_t);
+        if (p->mode == HA_KERNEL_VALUE_) sizes[n++] = p->bytes;
         for (size_t j = 0; j < numbers; j++) sizes[n++] = sizeof(int64_t);
     }
     for (int i = 0; i < 7 && k->reduction; i++) sizes[n++] = sizeof(int64_t);
@@ -111,6 +143,17 @@ static HA_UNUSED void know_kernel(const known_kernel *known) {
     if (!cuda_fake()) return;
     snprintf(entry, sizeof entry, "ha_entry_%s", known->kernel->name);
     cuda_fake()->register_kernel(entry, known->run, known_sizes(known->kernel, sizes), sizes);
+}
+
+/* Whether kernels of a context run on the fake driver. */
+static HA_UNUSED int is_fake(ha_context *c) {
+    return cuda_fake() &&
+           (!strcmp(ha_context_kind(c), "cuda") || !strcmp(ha_context_kind(c), "launch"));
+}
+
+static HA_UNUSED void know_records(const known_kernel *known, ha_context *c, ha_records *records) {
+    known_mapping = ha_records_mapping(records, c);
+    know_kernel(known);
 }
 
 #endif

@@ -1,13 +1,18 @@
 /* Kernels: included by harray_kernels.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
+ *     settings.h     what the environment says
+ *     arguments.h    the parameters of a kernel, those in bundles, too
+ *     variant.h      what a kernel's text depends on
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
+ *     record_text.h  structs as text
+ *     view_text.h    views of records as text
  *     device_text.h  what a kernel's text is made of
  *     team_words.h   barriers, local memory, atomics: words of teams, for devices
  *     team_text.h    a team kernel's entry
  *     reduction_text.h   a reduction's entry
  *     kernel_text.h  a kernel as text
  *     team_check.h   rules of teams' bodies; what they take of a device
- *     settings.h     what the environment says
+ *     doubles.h      whether a kernel computes with double
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
  *     programs.h     what has been compiled for a device
@@ -20,15 +25,20 @@
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
+#include "settings.h"
+#include "arguments.h"
+#include "variant.h"
 #include "prelude_numbers.h"
 #include "prelude.h"
+#include "record_text.h"
+#include "view_text.h"
 #include "device_text.h"
 #include "team_words.h"
 #include "team_text.h"
 #include "reduction_text.h"
 #include "kernel_text.h"
 #include "team_check.h"
-#include "settings.h"
+#include "doubles.h"
 #include "sha256.h"
 #include "cache.h"
 #include "programs.h"

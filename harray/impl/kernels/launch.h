@@ -3,6 +3,7 @@
 #ifndef HARRAY_IMPL_KERNELS_LAUNCH_H
 #define HARRAY_IMPL_KERNELS_LAUNCH_H
 
+#include "doubles.h"
 #include "on_device.h"
 #include "on_host.h"
 #include "place.h"
@@ -38,22 +39,103 @@ HA_IN_ ha_status ha_launch_elsewhere(ha_launching *l, ha_kernel_way way) {
     return HA_OK;
 }
 
-/* All that has to be right before anything is opened. */
-HA_IN_ ha_status ha_launch_prepare(ha_launching *l, const ha_region *box,
-                                   const ha_compiled **compiled) {
+/* The mappings of all records there: they stay until ha_layouts_leave. */
+HA_IN_ ha_status ha_layouts_enter(const ha_launching *l, ha_kernel_variant *v) {
+    for (; v->records < l->records; v->records++) {
+        const ha_used_records *u = &l->used[v->records];
+        ha_placement *p;
+        ha_array *a;
+        ha_status s = ha_records_begin_at(u->given.records, l->kernel->name, &a);
+        if (s) return s;
+        s = ha_placement_get(a, l->context->memory, &p);
+        if (s) {
+            ha_records_leave(u->given.records);
+            return ha_fail(s, l->kernel->name, "%s: no memory for a mapping", u->parameter->site);
+        }
+        v->mapping[v->records] = p->mapping;
+    }
+    return HA_OK;
+}
+
+HA_IN_ void ha_layouts_leave(const ha_launching *l, int records) {
+    for (int i = 0; i < records; i++) ha_records_leave(l->used[i].given.records);
+}
+
+/* The text for the layouts that there are; NULL in *text: it has been compiled for these. */
+HA_IN_ ha_status ha_launch_text(const ha_launching *l, ha_programs *all, ha_kernel_variant *v,
+                                char **text, const ha_compiled **compiled) {
+    const ha_kernel *k = v->kernel;
+    int unfit = 0;
+    ha_status s = ha_device_check(l, v);
+    if (s) return s;
+    if (l->records && !(v->layouts = ha_layouts_of(v)))
+        return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
+    if ((*compiled = ha_program_find(all, v))) return HA_OK;
+    if ((s = ha_doubles_check(l->context, v))) return s;
+    if ((s = ha_kernel_fits(k, l->context))) return s;
+    if ((*text = ha_kernel_text(v, ha_language_of(l->context), &unfit))) return HA_OK;
+    if (!unfit) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
+    return ha_fail(HA_ERR_UNSUPPORTED, k->name,
+                   "%s: a kernel cannot be compiled for the layout \"%.80s\" at %s",
+                   l->used[0].parameter->site, v->mapping[0]->text, l->context->name);
+}
+
+/* Looks it up, or compiles it. Layouts may change meanwhile. */
+HA_IN_ ha_status ha_launch_compile(ha_launching *l, const ha_compiled **compiled) {
+    ha_programs *all = ha_programs_of(l->context->primary);
+    ha_kernel_variant v = {.kernel = l->kernel, .apart = ha_launch_is_apart(l)};
+    char *text = NULL;
+    if (!all)
+        return ha_fail(HA_ERR_MEMORY, l->kernel->name, "%s: no memory to compile it",
+                       l->kernel->site);
+    ha_status s = ha_layouts_enter(l, &v);
+    if (!s) s = ha_launch_text(l, all, &v, &text, compiled);
+    ha_layouts_leave(l, v.records);
+    if (text)
+        s = ha_compile_once(all, &v, l->context, text, (char *)(uintptr_t)v.layouts, compiled);
+    else
+        HARRAY_FREE((char *)(uintptr_t)v.layouts);
+    HARRAY_FREE(text);
+    if (s) return s;
+    const char *layout = (*compiled)->layouts;
+    for (int i = 0; i < l->records; i++, layout = ha_next_layout(layout))
+        l->used[i].layout = layout;
+    return HA_OK;
+}
+
+/* Whether views of its type can show each record array there. */
+HA_IN_ ha_status ha_launch_fit(ha_launching *l) {
+    ha_status s = HA_OK;
+    for (int i = 0; i < l->records && !s; i++) {
+        const ha_used_records *u = &l->used[i];
+        s = ha_records_fit(u->given.records, u->parameter->records, l->context, u->given.view,
+                           u->parameter->site);
+    }
+    return s;
+}
+
+/* Again when records were laid out otherwise between looking and opening. */
+HA_IN_ ha_status ha_launch_begin(ha_launching *l, ha_kernel_way way, const ha_compiled **compiled) {
+    ha_status s;
+    do {
+        s = ha_launch_fit(l);
+        if (!s && way == HA_WAY_COMPILED) s = ha_launch_compile(l, compiled);
+        if (s) return s;
+        s = ha_launch_open(l);
+    } while (s && ha_launch_misfits(l));
+    return s;
+}
+
+/* What is wrong is found before anything is opened. */
+HA_IN_ ha_status ha_launch_check(ha_launching *l, const ha_region *box, const void *const *given) {
     const ha_kernel *k = l->kernel;
     ha_status s = k->team ? ha_team_check(k) : HA_OK;
-    if (!s) s = ha_launch_take_all(l);
-    if (!s && box) l->box = *box;
-    if (!s && !box) s = ha_lanes_from_sizes(l);
+    if (!s) s = ha_launch_take_all(l, given);
+    if (!s && box) l->box = k->each ? ha_records_box_(*box) : *box;
+    if (!s && !box && k->each) ha_lanes_from_records(l);
+    if (!s && !box && !k->each) s = ha_lanes_from_sizes(l);
     if (!s) s = ha_box_check(l);
-    if (!s && k->reduction) s = ha_reduce_check(l);
-    if (s) return s;
-    ha_launch_request(l);
-    const ha_kernel_way way = ha_way_of(l->context);
-    if (way != HA_WAY_COMPILED) return ha_launch_elsewhere(l, way);
-    s = ha_compiled_of(k, ha_launch_is_apart(l), l->context, compiled);
-    return s || !k->reduction ? s : ha_reduce_room(l);
+    return s || !k->reduction ? s : ha_reduce_check(l);
 }
 
 HA_IN_ ha_status ha_launch_kernel(const ha_kernel *k, ha_context *context, const ha_region *box,
@@ -62,11 +144,15 @@ HA_IN_ ha_status ha_launch_kernel(const ha_kernel *k, ha_context *context, const
     ha_launching l;
     l.kernel = k;
     l.context = context;
-    l.given = given;
     l.requests = 0;
     l.room = NULL;
-    ha_status s = ha_launch_prepare(&l, box, &compiled);
-    if (!s) s = ha_launch_open(&l);
+    ha_status s = ha_launch_check(&l, box, given);
+    if (s) return s;
+    ha_launch_request(&l);
+    const ha_kernel_way way = ha_way_of(l.context);
+    if (way != HA_WAY_COMPILED) s = ha_launch_elsewhere(&l, way);
+    if (!s && way == HA_WAY_COMPILED && k->reduction) s = ha_reduce_room(&l);
+    if (!s) s = ha_launch_begin(&l, way, &compiled);
     if (!s) {
         s = ha_launch_run(&l, compiled);
         const ha_status closed = ha_close_many(l.request, l.requests);

@@ -6,8 +6,10 @@
 #include "programs.h"
 
 enum {
-    HA_MOST_ARGUMENTS = 2 * 3 + HA_MOST_PARAMETERS_ * (2 + 3 * HA_MOST_RANK) + 5,
-    HA_TEAM_LANES = 256,      /* in a team, where the device has that many */
+    HA_ARGUMENT_BYTES = 1000, /* of a launch: OpenCL has 1,024 everywhere */
+    HA_MOST_ARGUMENTS = HA_ARGUMENT_BYTES / 8 + HA_MOST_ARGUMENTS_ + 5,
+    HA_TEAM_LANES =
+        256, /* in a team, where the device has that many, and the kernel says nothing else */
     HA_ROW_LANES = 64,        /* side by side, of these */
     HA_MOST_TEAMS_UP = 65535, /* but for the innermost dimension: of CUDA, section "Technical
                                  Specifications per Compute Capability" of its programming guide */
@@ -18,21 +20,57 @@ static const int64_t ha_most_row = INT64_C(1) << 30;
 typedef struct ha_device_launch {
     ha_launch launch;
     ha_kernel_argument argument[HA_MOST_ARGUMENTS];
-    int64_t first[3], last[3]; /* of the lanes, in the order of the indices */
+    int64_t first[HA_MAPPING_RANK],
+        last[HA_MAPPING_RANK]; /* of the lanes, in the order of the indices */
+    int64_t extent[HA_MOST_PARAMETERS_][HA_MAPPING_RANK]; /* of records */
 } ha_device_launch;
 
 HA_IN_ void ha_give_number(ha_device_launch *d, const void *number, size_t bytes) {
     d->argument[d->launch.arguments++] = (ha_kernel_argument){bytes, number};
 }
 
+/* Of the entry's parameters: pointers and numbers have 8. */
+HA_IN_ size_t ha_argument_bytes(const ha_launching *l, const ha_kernel_variant *v) {
+    int records = 0;
+    size_t bytes = 2 * (size_t)l->kernel->rank * sizeof(int64_t);
+    for (int i = 0; i < l->arguments; i++) {
+        const ha_kernel_parameter_ *p = ha_parameter_of(l, i);
+        if (p->mode == HA_KERNEL_VALUE_) bytes += p->bytes;
+        if (p->mode == HA_KERNEL_RECORDS_) {
+            const ha_mapping *m = v->mapping[records++];
+            bytes += ((size_t)m->rank + 2 * (size_t)m->blobs) * sizeof(int64_t);
+        }
+        if (ha_is_array(p)) bytes += (3 + 3 * (size_t)p->rank) * sizeof(int64_t);
+    }
+    if (l->kernel->reduction) bytes += 7 * sizeof(int64_t); /* see reduction_text.h */
+    return bytes;
+}
+
+HA_IN_ ha_status ha_device_check(const ha_launching *l, const ha_kernel_variant *v) {
+    const size_t bytes = ha_argument_bytes(l, v);
+    if (bytes <= HA_ARGUMENT_BYTES) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name,
+                   "%s: too many arguments for %s: %zu bytes, and at most %d", l->kernel->site,
+                   l->context->name, bytes, HA_ARGUMENT_BYTES);
+}
+
+HA_IN_ void ha_give_records(ha_device_launch *d, const ha_launching *l, const ha_used_records *u) {
+    const ha_mapping *m = u->opened.mapping;
+    int64_t *extent = d->extent[u - l->used];
+    for (int k = 0; k < m->rank; k++) {
+        extent[k] = m->extent[k];
+        ha_give_number(d, &extent[k], sizeof extent[k]);
+    }
+    for (int32_t b = 0; b < m->blobs; b++) ha_give_number(d, u->opened.blob[b], 0);
+}
+
 /* The order is that of the entry's parameters: device_text.h. */
 HA_IN_ void ha_give_argument(ha_device_launch *d, const ha_launching *l, int i) {
-    const ha_kernel_parameter_ *p = &l->kernel->parameter[i];
+    const ha_kernel_parameter_ *p = ha_parameter_of(l, i);
     const ha_kernel_argument_ *a = &l->argument[i];
-    if (!ha_is_array(p)) {
-        if (p->bytes) ha_give_number(d, l->given[i], p->bytes);
-        return;
-    }
+    if (p->mode == HA_KERNEL_VALUE_) ha_give_number(d, a->given, p->bytes);
+    if (p->mode == HA_KERNEL_RECORDS_) ha_give_records(d, l, a->used);
+    if (!ha_is_array(p)) return;
     ha_give_number(d, a->access.data, 0);
     ha_give_number(d, &a->size, sizeof a->size);
     for (int n = 0; n < 3 * p->rank; n++)
@@ -45,13 +83,13 @@ HA_IN_ void ha_give_all(ha_device_launch *d, const ha_launching *l) {
         ha_give_number(d, &d->first[k], sizeof d->first[k]);
         ha_give_number(d, &d->last[k], sizeof d->last[k]);
     }
-    for (int i = 0; i < l->kernel->parameters; i++) ha_give_argument(d, l, i);
+    for (int i = 0; i < l->arguments; i++) ha_give_argument(d, l, i);
 }
 
 /* How many lanes a team has in each dimension, the innermost first: where the kernel does not say. */
 HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
-    size_t most = x->limits.lanes && x->limits.lanes < HA_TEAM_LANES ? x->limits.lanes
-                                                                     : HA_TEAM_LANES;
+    const size_t wanted = ha_kernel_option(x->kernel, HA_OPTION_block_, HA_TEAM_LANES);
+    const size_t most = x->limits.lanes && x->limits.lanes < wanted ? x->limits.lanes : wanted;
     const int64_t row = d->last[rank - 1] - d->first[rank - 1];
     size_t lanes = 1;
     while (2 * lanes <= most && (rank == 1 || lanes < HA_ROW_LANES) && (int64_t)lanes < row)
@@ -67,14 +105,16 @@ HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
 HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, int index) {
     const int rank = l->kernel->rank, up = rank - 1 - index; /* the device's dimension */
     const int64_t first = d->first[index], last = d->last[index];
-    const int64_t lanes = (int64_t)d->launch.lanes[up], each = l->kernel->team ? 1 : lanes;
-    const int64_t most = each * (up ? HA_MOST_TEAMS_UP : ha_most_row / lanes);
+    const int64_t lanes = up < 3 ? (int64_t)d->launch.lanes[up]
+                                 : 1; /* no device has four dimensions */
+    const int64_t each = l->kernel->team ? 1 : lanes;
+    const int64_t most = up > 2 ? 1 : each * (up ? HA_MOST_TEAMS_UP : ha_most_row / lanes);
     ha_status s = HA_OK;
     for (int64_t at = first; at < last && !s; at += most) {
         const int64_t n = last - at < most ? last - at : most;
         d->first[index] = at;
         d->last[index] = at + n;
-        d->launch.teams[up] = (size_t)((n + each - 1) / each);
+        if (up < 3) d->launch.teams[up] = (size_t)((n + each - 1) / each);
         if (index + 1 < rank)
             s = ha_launch_pieces(d, l, index + 1);
         else

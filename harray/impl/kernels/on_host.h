@@ -13,17 +13,20 @@ typedef struct ha_kernel_call {
         void *data;
         int64_t size;
         size_t place; /* of the span or the value, in `behind` */
-    } argument[HA_MOST_PARAMETERS_];
+    } argument[HA_MOST_ARGUMENTS_];
     _Alignas(max_align_t) char behind[];
 } ha_kernel_call;
 
 HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
     ha_kernel_call *call = (ha_kernel_call *)message;
-    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
-    for (int i = 0; i < call->kernel->parameters; i++) {
-        const ha_kernel_parameter_ *p = &call->kernel->parameter[i];
+    ha_kernel_slot_ slot[HA_MOST_ARGUMENTS_];
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int arguments = ha_kernel_leaves(call->kernel, leaf);
+    for (int i = 0; i < arguments; i++) {
+        const ha_kernel_parameter_ *p = leaf[i].parameter;
         char *place = call->behind + call->argument[i].place;
         slot[i] = (ha_kernel_slot_){.size = call->argument[i].size};
+        if (p->mode == HA_KERNEL_RECORDS_) p->records->here(q, place);
         if (!ha_is_array(p))
             slot[i].pointer = place;
         else if (!p->rank)
@@ -39,31 +42,33 @@ HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
 }
 
 HA_IN_ size_t ha_kernel_room(const ha_kernel_parameter_ *p) {
-    const size_t bytes = !ha_is_array(p) ? p->bytes
-                                         : offsetof(ha_kernel_span, numbers) +
-                                               3 * (size_t)p->rank * sizeof(int64_t);
+    const size_t bytes = ha_is_said(p)     ? 0
+                         : !ha_is_array(p) ? p->bytes
+                                           : offsetof(ha_kernel_span, numbers) +
+                                                 3 * (size_t)p->rank * sizeof(int64_t);
     return (bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
 }
 
 HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
     const ha_kernel *k = l->kernel;
     size_t bytes = sizeof(ha_kernel_call), at = 0;
-    for (int i = 0; i < k->parameters; i++) bytes += ha_kernel_room(&k->parameter[i]);
-    _Alignas(max_align_t) char small[1024];
+    for (int i = 0; i < l->arguments; i++) bytes += ha_kernel_room(ha_parameter_of(l, i));
+    _Alignas(max_align_t) char small[4096];
     ha_kernel_call *call = (ha_kernel_call *)(void *)small;
     if (bytes > sizeof small && !(call = (ha_kernel_call *)HARRAY_MALLOC(bytes)))
         return HA_ERR_MEMORY;
     call->kernel = k;
     call->box = l->box;
     call->apart = ha_launch_is_apart(l);
-    for (int i = 0; i < k->parameters; i++) {
-        const ha_kernel_parameter_ *p = &k->parameter[i];
+    for (int i = 0; i < l->arguments; i++) {
         const ha_kernel_argument_ *a = &l->argument[i];
+        const ha_kernel_parameter_ *p = a->leaf.parameter;
         call->argument[i].data = ha_is_array(p) ? a->span.data : NULL;
         call->argument[i].size = ha_is_array(p) ? a->size : 0;
         call->argument[i].place = at;
-        if (!ha_is_array(p) && p->bytes) memcpy(call->behind + at, l->given[i], p->bytes);
-        if (p->rank) memcpy(call->behind + at, &a->span, ha_kernel_room(p));
+        if (p->mode == HA_KERNEL_VALUE_) memcpy(call->behind + at, a->given, p->bytes);
+        if (p->mode == HA_KERNEL_RECORDS_) memcpy(call->behind + at, a->used->given.view, p->bytes);
+        if (ha_is_array(p) && p->rank) memcpy(call->behind + at, &a->span, ha_kernel_room(p));
         at += ha_kernel_room(p);
     }
     const ha_status s = ha_enqueue_quietly(l->context, ha_kernel_queued, call, bytes, k->site);
@@ -72,11 +77,12 @@ HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
 }
 
 HA_IN_ void ha_launch_here(ha_launching *l) {
-    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
-    for (int i = 0; i < l->kernel->parameters; i++) {
+    ha_kernel_slot_ slot[HA_MOST_ARGUMENTS_];
+    for (int i = 0; i < l->arguments; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
-        const int is_array = ha_is_array(&l->kernel->parameter[i]);
-        slot[i].pointer = is_array ? a->span.data : HA_ADDRESS_(HA_NUMBER_(l->given[i]));
+        const int is_array = ha_is_array(a->leaf.parameter);
+        if (a->leaf.parameter->mode == HA_KERNEL_RECORDS_) a->given = a->used->given.view;
+        slot[i].pointer = is_array ? a->span.data : HA_ADDRESS_(HA_NUMBER_(a->given));
         slot[i].span = is_array ? &a->span : NULL;
         slot[i].size = is_array ? a->size : 0;
     }

@@ -3,19 +3,19 @@
 #ifndef HARRAY_IMPL_KERNELS_PRELUDE_H
 #define HARRAY_IMPL_KERNELS_PRELUDE_H
 
-#include "../control/all.h"
-#include "../../kernel.h"
+#include "variant.h"
 #include "prelude_numbers.h"
+#include "settings.h"
 
-/* Contracting a * b + c is off, as on the host: the same bits everywhere. */
 static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
                                       "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
                                       "#endif\n"
                                       "#if defined cl_khr_fp64 || defined __opencl_c_fp64\n"
                                       "#define HA_HAS_DOUBLES_ 1\n"
                                       "#endif\n"
-                                      "#pragma OPENCL FP_CONTRACT OFF\n"
                                       "#define HA_GLOBAL_ __global\n"
+                                      "#define HA_CONSTANT_ __constant\n"
+                                      "#define HA_BOOL_ uchar\n"
                                       "#define HA_RESTRICT_ restrict\n"
                                       "#define HA_BODY_ static inline __attribute__((unused))\n"
                                       "#define HA_TABLE_ __constant\n"
@@ -33,6 +33,8 @@ static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
 static const char ha_words_cuda[] =
     "#define HA_HAS_DOUBLES_ 1\n"
     "#define HA_GLOBAL_\n"
+    "#define HA_CONSTANT_\n"
+    "#define HA_BOOL_ bool\n"
     "#define HA_RESTRICT_ __restrict__\n"
     "#define HA_BODY_ static __device__ __forceinline__ __attribute__((unused))\n"
     "#define HA_TABLE_ static __constant__ const\n"
@@ -40,6 +42,7 @@ static const char ha_words_cuda[] =
     "#define HA_ITEM_0_ ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)\n"
     "#define HA_ITEM_1_ ((int64_t)blockIdx.y * blockDim.y + threadIdx.y)\n"
     "#define HA_ITEM_2_ ((int64_t)blockIdx.z * blockDim.z + threadIdx.z)\n"
+    "#define HA_ITEM_3_ ((int64_t)0)\n" /* there is no such dimension */
     "#define HA_ITEM_(d) HA_ITEM_##d##_\n"
     "typedef signed char int8_t;\n"
     "typedef short int16_t;\n"
@@ -84,19 +87,40 @@ static const struct {
     {"trunc", 1}, {"atan2", 2}, {"copysign", 2},  {"fdim", 2},  {"fmax", 2},      {"fmin", 2},
     {"fmod", 2},  {"hypot", 2}, {"nextafter", 2}, {"pow", 2},   {"remainder", 2}, {"fma", 3}};
 
+/* May a * b + c be one operation? If not, there are the same bits everywhere. */
+HA_IN_ int ha_kernel_contracts(const ha_kernel *k) {
+    return ha_kernel_settings_get()->contract || ha_kernel_option(k, HA_OPTION_contract_, 0);
+}
+
 /* Does a word stand in what the kernel is made of, in its types or in another word? */
 HA_IN_ int ha_kernel_mentions(const ha_kernel *k, const char *word) {
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int leaves = ha_kernel_leaves(k, leaf);
     if (strstr(k->text, word)) return 1;
-    for (int i = 0; i < k->parameters; i++)
-        if (strstr(k->parameter[i].type, word)) return 1;
+    for (int i = 0; i < leaves; i++)
+        if (strstr(leaf[i].parameter->type, word)) return 1;
+    return 0;
+}
+
+HA_IN_ int ha_record_needs_numbers(const ha_record *r) {
+    for (int64_t f = 0; r && f < r->fields; f++)
+        if (r->field[f].type == HA_DTYPE_half || r->field[f].type == HA_DTYPE_bfloat16 ||
+            r->field[f].type >= HA_DTYPE_c64)
+            return 1;
     return 0;
 }
 
 /* Does the kernel use numbers that C lacks? */
-HA_IN_ int ha_kernel_needs_numbers(const ha_kernel *k) {
+HA_IN_ int ha_kernel_needs_numbers(const ha_kernel_variant *v) {
     static const char *const words[] = {"half", "bfloat16", "c64", "c128"};
+    ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
+    const int leaves = ha_kernel_leaves(v->kernel, leaf);
     for (size_t n = 0; n < sizeof words / sizeof *words; n++)
-        if (ha_kernel_mentions(k, words[n])) return 1;
+        if (ha_kernel_mentions(v->kernel, words[n])) return 1;
+    for (int i = 0; i < leaves; i++)
+        if (ha_record_needs_numbers(leaf[i].parameter->record)) return 1;
+    for (int i = 0; i < v->records; i++)
+        if (ha_record_needs_numbers(v->mapping[i]->record)) return 1;
     return 0;
 }
 
@@ -131,12 +155,15 @@ HA_IN_ void ha_put_math(ha_text *to, ha_language language, const ha_kernel *k) {
     if (opencl) ha_put_math_names(to, k, "f");
 }
 
-HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, const ha_kernel *k) {
+HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, const ha_kernel_variant *v) {
+    const ha_kernel *k = v->kernel;
+    const int numbers = ha_kernel_needs_numbers(v);
     const size_t lines = sizeof ha_prelude_numbers / sizeof *ha_prelude_numbers;
     ha_print(to, "%s%s", language == HA_LANGUAGE_CUDA ? ha_words_cuda : ha_words_opencl,
              ha_words_of_both);
-    for (size_t i = 0; ha_kernel_needs_numbers(k) && i < lines; i++)
-        ha_print(to, "%s", ha_prelude_numbers[i]);
+    if (language == HA_LANGUAGE_OPENCL_C) /* CUDA's compiler has an option for it */
+        ha_print(to, "#pragma OPENCL FP_CONTRACT %s\n", ha_kernel_contracts(k) ? "ON" : "OFF");
+    for (size_t i = 0; numbers && i < lines; i++) ha_print(to, "%s", ha_prelude_numbers[i]);
     ha_put_math(to, language, k); /* behind the numbers, whose functions use the language's own */
 }
 

@@ -5,11 +5,13 @@
 #include "cache.h"
 #include "kernel_text.h"
 #include "team_check.h"
+#include "variant.h"
 
 typedef struct ha_compiled {
     struct ha_compiled *next; /* in its bucket */
     const ha_kernel *kernel;
     int apart;
+    char *layouts;         /* as those of a variant; to be freed */
     void *program, *entry; /* of the backend */
     ha_kernel_limits limits;
 } ha_compiled;
@@ -49,6 +51,7 @@ HA_IN_ void ha_programs_end(ha_context *primary) {
             ha_compiled *x = all->bucket[i];
             all->bucket[i] = x->next;
             primary->backend->discard(primary->device, x->program);
+            HARRAY_FREE(x->layouts);
             HARRAY_FREE(x);
         }
     pthread_mutex_destroy(&all->lock);
@@ -80,10 +83,11 @@ HA_IN_ ha_compiled **ha_program_bucket(ha_programs *all, const ha_kernel *k) {
     return &all->bucket[(HA_NUMBER_(k) >> 4) * 0x9e3779b97f4a7c15u >> 58];
 }
 
-HA_IN_ const ha_compiled *ha_program_find(ha_programs *all, const ha_kernel *k, int apart) {
+HA_IN_ const ha_compiled *ha_program_find(ha_programs *all, const ha_kernel_variant *v) {
     pthread_mutex_lock(&all->lock);
-    const ha_compiled *x = *ha_program_bucket(all, k);
-    while (x && (x->kernel != k || x->apart != apart)) x = x->next;
+    const ha_compiled *x = *ha_program_bucket(all, v->kernel);
+    while (x && (x->kernel != v->kernel || x->apart != v->apart || !ha_is_laid_out(x->layouts, v)))
+        x = x->next;
     pthread_mutex_unlock(&all->lock);
     return x;
 }
@@ -98,9 +102,10 @@ HA_IN_ void ha_program_add(ha_programs *all, ha_compiled *x) {
 
 /* ---- compiling --------------------------------------------------------------------------------- */
 
-HA_IN_ const char *ha_compiler_options(ha_language language) {
-    return language == HA_LANGUAGE_OPENCL_C ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                                            : "--fmad=false";
+HA_IN_ const char *ha_compiler_options(const ha_kernel *k, ha_language language) {
+    if (language == HA_LANGUAGE_OPENCL_C)
+        return "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+    return ha_kernel_contracts(k) ? "--fmad=true" : "--fmad=false";
 }
 
 /* The first line that says "error", else the first one. */
@@ -119,7 +124,7 @@ HA_IN_ ha_status ha_compile_fail(const ha_kernel *k, const ha_context *c, ha_sta
     if (s != HA_ERR_COMPILE)
         return ha_fail(s, k->name, "%s: it cannot be compiled for %s", k->site, c->name);
     ha_forget_note(); /* the log says more */
-    return ha_fail(s, k->name, "%s: the compiler of %s refuses the kernel: %.*s", k->site, c->name,
+    return ha_fail(s, k->name, "%s: the compiler of %s refuses %s: %.*s", k->site, c->name, k->name,
                    length < 250 ? length : 250, line);
 }
 
@@ -160,7 +165,7 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
                                  ha_compiled *made, char *log) {
     const ha_backend *b = c->backend;
     const ha_program_source source = {.text = text,
-                                      .options = ha_compiler_options(ha_language_of(c)),
+                                      .options = ha_compiler_options(k, ha_language_of(c)),
                                       .log = log,
                                       .log_bytes = HA_LOG_BYTES};
     char entry[300];
@@ -184,23 +189,22 @@ HA_IN_ ha_status ha_kernel_fits(const ha_kernel *k, const ha_context *c) {
     return ha_team_fits(k, c, &limits);
 }
 
-HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, const ha_context *c,
-                            const ha_compiled **compiled) {
-    const ha_status fits = ha_kernel_fits(k, c);
-    if (fits) return fits;
+/* `layouts` is the program's from now on, or freed. */
+HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel_variant *v, const ha_context *c,
+                            const char *text, char *layouts, const ha_compiled **compiled) {
+    const ha_kernel *k = v->kernel;
     ha_compiled *made = (ha_compiled *)HARRAY_MALLOC(sizeof *made);
-    char *text = ha_kernel_text(k, ha_language_of(c), apart);
     char *log = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
     ha_status s = HA_ERR_MEMORY;
-    if (made && text && log) {
-        *made = (ha_compiled){.kernel = k, .apart = apart};
+    if (made && log) {
+        *made = (ha_compiled){.kernel = k, .apart = v->apart, .layouts = layouts};
         *log = 0;
         s = ha_compile_with(k, c, text, made, log);
     } else
         ha_fail(s, k->name, "%s: no memory to compile it", k->site);
     HARRAY_FREE(log);
-    HARRAY_FREE(text);
     if (s) {
+        HARRAY_FREE(layouts);
         HARRAY_FREE(made);
         return s;
     }
@@ -209,16 +213,16 @@ HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, con
     return s;
 }
 
-/* Looks it up, or compiles it. */
-HA_IN_ ha_status ha_compiled_of(const ha_kernel *k, int apart, const ha_context *c,
-                                const ha_compiled **compiled) {
-    ha_programs *all = ha_programs_of(c->primary);
+/* Compiles it, unless another thread has done so meanwhile. */
+HA_IN_ ha_status ha_compile_once(ha_programs *all, const ha_kernel_variant *v, const ha_context *c,
+                                 const char *text, char *layouts, const ha_compiled **compiled) {
     ha_status s = HA_OK;
-    if (!all) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
-    if ((*compiled = ha_program_find(all, k, apart))) return HA_OK;
     pthread_mutex_lock(&all->compiling);
-    *compiled = ha_program_find(all, k, apart); /* by another thread, meanwhile */
-    if (!*compiled) s = ha_compile(all, k, apart, c, compiled);
+    *compiled = ha_program_find(all, v);
+    if (*compiled)
+        HARRAY_FREE(layouts);
+    else
+        s = ha_compile(all, v, c, text, layouts, compiled);
     pthread_mutex_unlock(&all->compiling);
     return s;
 }

@@ -51,12 +51,14 @@ HA_IN_ void ha_put_reduction_entry(ha_kernel_writer *w) {
                      "const int64_t ha_part0_, const int64_t ha_all_, const int64_t ha_step_");
     ha_put_entry_variables(w);
     ha_print(&w->to,
+             "    HA_GLOBAL_ ha_outcome_ *ha_result_ = "
+             "(HA_GLOBAL_ ha_outcome_ *)(ha_%d_buffer + ha_%d_byte);\n",
+             w->arguments - 1, w->arguments - 1);
+    ha_print(&w->to,
              "    const HA_GLOBAL_ ha_partial_ *ha_from_ = "
              "(const HA_GLOBAL_ ha_partial_ *)(ha_from_buffer_ + ha_from_byte_);\n"
              "    HA_GLOBAL_ ha_partial_ *ha_to_ = "
              "(HA_GLOBAL_ ha_partial_ *)(ha_to_buffer_ + ha_to_byte_);\n"
-             "    HA_GLOBAL_ ha_outcome_ *ha_result_ = "
-             "(HA_GLOBAL_ ha_outcome_ *)(ha_result_buffer_ + ha_result_byte_);\n"
              "    HA_IN_LOCAL_ ha_partial_ ha_sums_[%d];\n"
              "    const int ha_own_ = HA_LANE_(0), ha_lane_ = ha_own_ %% %d;\n"
              "    const int64_t ha_part_ = ha_part0_ + HA_TEAM_NUMBER_(0) * %d + ha_own_ / %d;\n"

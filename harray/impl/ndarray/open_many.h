@@ -44,7 +44,18 @@ struct ha_open_set {
     int for_user;      /* the accesses are; else something is done with them here */
 };
 
+/* Requests for records: of another layer, which defines this if it is there. */
+typedef struct ha_records_hooks {
+    ha_status (*open)(ha_request *requests, size_t count, const char *site);
+    ha_status (*close)(struct ha_records_access *access);
+} ha_records_hooks;
+static const ha_records_hooks ha_for_records;
+
 /* ---- the requests -------------------------------------------------------------------------- */
+
+HA_IN_ const char *ha_request_site(const ha_request *r, const char *site) {
+    return r->site_ ? r->site_ : site;
+}
 
 HA_IN_ ha_array *ha_request_array(const ha_request *r) {
     return r->view ? r->view->array : r->array;
@@ -52,6 +63,7 @@ HA_IN_ ha_array *ha_request_array(const ha_request *r) {
 
 HA_IN_ ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, const char *site) {
     const char *const operation = t->operation;
+    site = ha_request_site(r, site);
     ha_status s = ha_open_refuse(ha_request_array(r), r->how, operation, site);
     if (!s && r->view && !t->views_checked)
         s = ha_view_check_opened(r->view, r->how, operation, site);
@@ -82,6 +94,7 @@ HA_IN_ ha_status ha_requests_clear(const ha_request *r, size_t count, const char
 
 HA_IN_ ha_open_part ha_part_of(const ha_request *r, size_t place, const char *operation,
                                const char *site) {
+    site = ha_request_site(r, site);
     ha_opening o = {.array = ha_request_array(r),
                     .context = ha_resolve(r->context),
                     .operation = operation,
@@ -395,7 +408,7 @@ HA_IN_ ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count,
 /* Each access gets the number of its request: of one that stands twice in the list, only one is right. */
 HA_IN_ int ha_requests_number(const ha_request *r, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!r[i].access) return 0;
+        if (!r[i].access || r[i].opened) return 0;
         r[i].access->ticket = i;
     }
     return 1;
@@ -420,6 +433,7 @@ HA_IN_ int ha_request_hold(const ha_request *r, const char *site) {
     const int write = ha_request_writes(r), whole = ha_request_is_whole(r);
     const ha_range range = {r->first, whole ? HA_END : r->last};
     ha_context *c = ha_resolve(r->context);
+    site = ha_request_site(r, site);
     if ((r->how & ~(unsigned)HA_TRY) > HA_OVERWRITE) return 0;
     if (r->view)
         return !r->sets_size && ha_view_is_easy(r->view) &&
@@ -478,7 +492,10 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_many_slow(ha_request *requests, size_t cou
                                                 const char *site) {
     HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = "ha_open_many", .for_user = 1};
-    return ha_open_all(&t, requests, count, ha_from(site));
+    site = ha_from(site);
+    for (size_t i = 0; requests && ha_for_records.open && i < count; i++)
+        if (requests[i].opened) return ha_for_records.open(requests, count, site);
+    return ha_open_all(&t, requests, count, site);
 }
 
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
@@ -491,7 +508,9 @@ ha_status ha_close_many(const ha_request *requests, size_t count) {
     if (!requests && count)
         return ha_fail(HA_ERR_ARGUMENT, "ha_close_many", "ha_close_many: no requests");
     while (count-- > 0) { /* the last first, as it is easily found among those of its array */
-        const ha_status s = ha_close_(requests[count].access);
+        const ha_request *r = &requests[count];
+        const ha_status s = r->opened && ha_for_records.close ? ha_for_records.close(r->opened)
+                                                              : ha_close_(r->access);
         if (!first) first = s;
     }
     return first;
