@@ -324,6 +324,10 @@ typedef struct ha_backend {
 
     /* Optional, for kernels: whether the device computes with double. Missing: it does. */
     int (*has_double)(void *device);
+
+    /* Optional, for kernels: those of the device, for any kernel. Missing: what a kernel takes is found out when it
+     * is compiled or launched. */
+    void (*limits)(void *device, ha_kernel_limits *limits);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

@@ -173,7 +173,8 @@ typedef enum ha_kernel_mode_ {
     HA_KERNEL_CONSTANT_, /* from here on arrays */
     HA_KERNEL_IN_,
     HA_KERNEL_INOUT_,
-    HA_KERNEL_OUT_
+    HA_KERNEL_OUT_,
+    HA_KERNEL_RESULT_ /* the one element that a reduction writes: the last parameter */
 } ha_kernel_mode_;
 
 enum { HA_OPTION_block_, HA_OPTION_contract_ };
@@ -224,7 +225,9 @@ struct ha_kernel {
     int parameters;
     const ha_kernel_parameter_ *parameter;
     ha_kernel_loops_ loops;
-    int each; /* lanes are the records of the first parameter */
+    int each;                              /* lanes are the records of the first parameter */
+    const struct ha_team_ *team;           /* NULL: its lanes have none */
+    const struct ha_reduction_ *reduction; /* NULL: it is none */
 };
 
 /* given: the addresses of the arguments, in their order. box: NULL for as many lanes as there are elements */
@@ -252,9 +255,10 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_KERNEL_INDICES_(indices) HA_VARIANT_(HA_KERNEL_INDICES_, HA_IS_PAREN_(indices))(indices)
 #define HA_KERNEL_INDICES_0_(i) (i)
 #define HA_KERNEL_INDICES_1_(ji) ji
-#define HA_INDEX_PARAMETERS_1_(i) const ptrdiff_t i
-#define HA_INDEX_PARAMETERS_2_(j, i) const ptrdiff_t j, const ptrdiff_t i
-#define HA_INDEX_PARAMETERS_3_(k, j, i) const ptrdiff_t k, const ptrdiff_t j, const ptrdiff_t i
+#define HA_INDEX_PARAMETERS_1_(i) HA_UNUSED const ptrdiff_t i
+#define HA_INDEX_PARAMETERS_2_(j, i) HA_UNUSED const ptrdiff_t j, HA_UNUSED const ptrdiff_t i
+#define HA_INDEX_PARAMETERS_3_(k, j, i)                                                            \
+    HA_UNUSED const ptrdiff_t k, HA_UNUSED const ptrdiff_t j, HA_UNUSED const ptrdiff_t i
 #define HA_INDEX_LOOPS_1_(i)                                                                       \
     HA_INDEPENDENT_ for (ptrdiff_t i = ha_box_.first[0]; i < ha_box_.last[0]; i++)
 #define HA_INDEX_LOOPS_2_(j, i)                                                                    \
@@ -582,6 +586,10 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                       "HA_KERNEL(" #name "): more than twelve parameters");                        \
     HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_)
+
+/* All that is made of a body. */
+#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team)                 \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
@@ -593,7 +601,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
         else                                                                                       \
             name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));         \
     }                                                                                              \
-    HA_KERNEL_DESCRIBED_(name, parameters, D, indices_text, text, 0)                               \
+    HA_KERNEL_DESCRIBED_(name, parameters, D, indices_text, text, 0, team)                         \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_,                                                                   \
         HA_LANES_OF_##D##_ ha_lanes_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {     \
@@ -608,7 +616,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     struct ha_semicolon_
 
 /* What is known of it at run time, and the function that launches the lanes of a box. */
-#define HA_KERNEL_DESCRIBED_(name, parameters, rank, indices_text, text, each)                     \
+#define HA_KERNEL_DESCRIBED_(name, parameters, rank, indices_text, text, each, team)               \
     HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
     static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
         HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
@@ -621,7 +629,9 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                                                 sizeof *name##_parameters_,                        \
                                             name##_parameters_,                                    \
                                             name##_loops_,                                         \
-                                            each};                                                 \
+                                            each,                                                  \
+                                            team,                                                  \
+                                            HA_NULL_};                                             \
     HA_STATIC_ASSERT_(0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters) <=                  \
                           HA_MOST_ARGUMENTS_,                                                      \
                       "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");      \
@@ -655,7 +665,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
         (void)ha_apart_;                                                                           \
         name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));             \
     }                                                                                              \
-    HA_KERNEL_DESCRIBED_(name, parameters, ha_seen_##R##_rank_, at_text, text, 1)                  \
+    HA_KERNEL_DESCRIBED_(name, parameters, ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_)        \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {          \
         HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \

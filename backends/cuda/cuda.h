@@ -47,6 +47,7 @@ static const ha_backend ha_backend_cuda HA_UNUSED = {
     .build = ha_cuda_build,
     .discard = ha_cuda_discard,
     .kernel = ha_cuda_find_kernel,
+    .limits = ha_cuda_limits,
 };
 
 #endif

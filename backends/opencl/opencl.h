@@ -34,6 +34,7 @@ static const ha_backend ha_backend_opencl HA_UNUSED = {
     .discard = ha_opencl_discard,
     .kernel = ha_opencl_find_kernel,
     .has_double = ha_opencl_has_double,
+    .limits = ha_opencl_limits,
 };
 
 #endif

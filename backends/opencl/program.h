@@ -181,6 +181,13 @@ HA_IN_ size_t ha_opencl_kernel_number(const ha_opencl_program *program, ha_cl_ke
     return (size_t)number;
 }
 
+HA_IN_ void ha_opencl_limits(void *handle, ha_kernel_limits *limits) {
+    ha_cl_device device = ((const ha_opencl_device *)handle)->found.device;
+    *limits = (ha_kernel_limits){
+        (size_t)ha_opencl_device_number(device, HA_CL_DEVICE_MAX_WORK_GROUP_SIZE), 1,
+        (size_t)ha_opencl_device_number(device, HA_CL_DEVICE_LOCAL_MEM_SIZE)};
+}
+
 HA_IN_ ha_status ha_opencl_kernel_make(ha_opencl_program *program, const char *name,
                                        ha_opencl_kernel **made) {
     const size_t bytes = strlen(name) + 1;

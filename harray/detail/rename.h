@@ -241,6 +241,7 @@
 #define ha_records_version HA_RENAME_(ha_records_version)
 #define ha_records_wait_ HA_RENAME_(ha_records_wait_)
 #define ha_records_wrap HA_RENAME_(ha_records_wrap)
+#define ha_reduce_lanes_ HA_RENAME_(ha_reduce_lanes_)
 #define ha_report HA_RENAME_(ha_report)
 #define ha_report_json HA_RENAME_(ha_report_json)
 #define ha_report_reset HA_RENAME_(ha_report_reset)

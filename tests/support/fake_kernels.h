@@ -30,6 +30,37 @@ static int64_t given_number(void ***given) {
     return number;
 }
 
+/* One launch of a reduction: what its parameters say behind those of the kernel. */
+static void run_known_reduction(const ha_kernel *k, const ha_region *box,
+                                const ha_kernel_slot_ *slot, void **given,
+                                const fake_cuda_launch *launch) {
+    const ha_reduction_ *r = k->reduction;
+    char *place[2];
+    for (int i = 0; i < 2; i++) { /* from, to */
+        memcpy(&place[i], *given++, sizeof place[i]);
+        place[i] += given_number(&given);
+        if (place[i]) place[i] = HA_HERE(&launch->own, char, place[i]);
+    }
+    const int64_t part0 = given_number(&given), all = given_number(&given);
+    const int64_t step = given_number(&given);
+    for (int64_t i = 0; i < (int64_t)launch->grid[0] * HA_REDUCTION_PARTS; i++) {
+        const int64_t part = part0 + i, first = part * HA_PART_LANES_;
+        const int64_t n = all - first < HA_PART_LANES_ ? all - first : HA_PART_LANES_;
+        _Alignas(16) char sums[HA_SUMS_ * HA_PARTIAL_BYTES_], partial[HA_PARTIAL_BYTES_];
+        if (n <= 0 && part > 0) return;
+        for (int64_t j = 0; j < n && (step & HA_STEP_OF_PARTS); j++)
+            r->add(sums, j, place[0] + (size_t)(first + j) * r->partial_bytes);
+        if (step & HA_STEP_OF_PARTS)
+            r->join(sums, n, partial);
+        else if (n > 0)
+            r->part(box, first, first + n, 0, slot, partial);
+        if (step & HA_STEP_LAST)
+            r->end(n > 0 ? partial : NULL, slot[k->parameters - 1].pointer);
+        else
+            memcpy(place[1] + (size_t)part * r->partial_bytes, partial, r->partial_bytes);
+    }
+}
+
 /* A view of what is given of records: blobs, as functions there reach them. */
 static void *given_view(const ha_kernel_parameter_ *p, void ***given,
                         const fake_cuda_launch *launch) {
@@ -78,7 +109,10 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
         if (p->rank) apart = 0;
         slot[i].pointer = first;
     }
-    k->loops(&box, apart && k->parameters == 1, slot);
+    if (k->reduction)
+        run_known_reduction(k, &box, slot, given, launch);
+    else
+        k->loops(&box, apart && k->parameters == 1, slot);
     for (int i = 0; i < arguments; i++)
         if (leaf[i].parameter->mode == HA_KERNEL_RECORDS_) free(slot[i].pointer);
 }
@@ -99,6 +133,7 @@ static size_t known_sizes(const ha_kernel *k, size_t *sizes) {
         if (p->mode == HA_KERNEL_VALUE_) sizes[n++] = p->bytes;
         for (size_t j = 0; j < numbers; j++) sizes[n++] = sizeof(int64_t);
     }
+    for (int i = 0; i < 7 && k->reduction; i++) sizes[n++] = sizeof(int64_t);
     return n;
 }
 

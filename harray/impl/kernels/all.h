@@ -6,7 +6,12 @@
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
  *     record_text.h  structs as text
  *     view_text.h    views of records as text
- *     device_text.h  a kernel as text
+ *     device_text.h  what a kernel's text is made of
+ *     team_words.h   barriers, local memory, atomics: words of teams, for devices
+ *     team_text.h    a team kernel's entry
+ *     reduction_text.h   a reduction's entry
+ *     kernel_text.h  a kernel as text
+ *     team_check.h   rules of teams' bodies; what they take of a device
  *     doubles.h      whether a kernel computes with double
  *     sha256.h       digests
  *     cache.h        compiled kernels on disk
@@ -15,6 +20,7 @@
  *     launching.h    what is given, and opening it
  *     on_host.h      lanes as loops
  *     on_device.h    lanes as teams of a device
+ *     reduce.h       reductions, here and in steps on a device
  *     launch.h       the call */
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
@@ -27,6 +33,11 @@
 #include "record_text.h"
 #include "view_text.h"
 #include "device_text.h"
+#include "team_words.h"
+#include "team_text.h"
+#include "reduction_text.h"
+#include "kernel_text.h"
+#include "team_check.h"
 #include "doubles.h"
 #include "sha256.h"
 #include "cache.h"
@@ -35,6 +46,7 @@
 #include "launching.h"
 #include "on_host.h"
 #include "on_device.h"
+#include "reduce.h"
 #include "launch.h"
 
 #endif

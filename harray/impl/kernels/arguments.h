@@ -17,7 +17,7 @@ HA_IN_ int ha_is_said(const ha_kernel_parameter_ *p) {
 }
 
 HA_IN_ int ha_is_written(const ha_kernel_parameter_ *p) {
-    return p->mode == HA_KERNEL_INOUT_ || p->mode == HA_KERNEL_OUT_;
+    return p->mode == HA_KERNEL_INOUT_ || p->mode == HA_KERNEL_OUT_ || p->mode == HA_KERNEL_RESULT_;
 }
 
 /* Writes the arguments to `leaf`, which has room for HA_MOST_ARGUMENTS_, and returns how many there are. */

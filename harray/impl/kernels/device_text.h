@@ -1,4 +1,4 @@
-/* A kernel as text for a device's compiler. Both languages get the same shape:
+/* What a kernel's text for a device's compiler is made of. Both languages get the same shape:
  *
  *     words of the language; numbers that C lacks; the spans of views
  *     void ha_body_name(index…, argument…)                                   the user's text
@@ -150,17 +150,32 @@ HA_IN_ int ha_commas(const char *at) {
     return commas;
 }
 
+/* What is a macro of any number of arguments here, and what it is given beside indices. */
+HA_IN_ int ha_is_counted_word(const char *word, size_t length, int *others) {
+    static const struct {
+        const char *word;
+        int others;
+    } words[] = {{"HA_AT", 1}, {"HA_MINE", 1}, {"HA_LANES", 0}, {"HA_LANES_ALONE", 0}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == length && !strncmp(words[i].word, word, length)) {
+            *others = words[i].others;
+            return 1;
+        }
+    return 0;
+}
+
 /* Compilers of devices need not know macros of any number of arguments: HA_AT(s, i, j) becomes
  * HA_AT_2_(s, i, j). */
 HA_IN_ void ha_put_code_of_user(ha_kernel_writer *w, const char *text) {
     const char *end;
+    int others;
     for (const char *at = text; *at; at = end) {
         end = ha_token_end(at);
         ha_print(&w->to, "%.*s", (int)(end - at), at);
         const char *behind = end;
         while (*behind == ' ') behind++;
-        if (end - at == 5 && !strncmp(at, "HA_AT", 5) && *behind == '(')
-            ha_print(&w->to, "_%d_", ha_commas(behind));
+        if (*behind == '(' && ha_is_counted_word(at, (size_t)(end - at), &others))
+            ha_print(&w->to, "_%d_", ha_commas(behind) + 1 - others);
     }
 }
 
@@ -180,8 +195,13 @@ HA_IN_ void ha_put_index(ha_kernel_writer *w, int d) {
     ha_print(&w->to, "%.*s", (int)(ha_token_end(at) - at), at);
 }
 
+/* Does the body know the parameter? */
+HA_IN_ int ha_is_seen(const ha_kernel_parameter_ *p) {
+    return !ha_is_said(p) && p->mode != HA_KERNEL_RESULT_;
+}
+
 HA_IN_ void ha_put_body_parameter(ha_kernel_writer *w, const ha_kernel_parameter_ *p) {
-    if (ha_is_said(p)) return;
+    if (!ha_is_seen(p)) return;
     ha_print(&w->to, ", ");
     if (p->mode == HA_KERNEL_BUNDLE_)
         ha_print(&w->to, "const ha_seen_%s %s", p->type, p->name);
@@ -199,9 +219,10 @@ HA_IN_ void ha_put_body_parameter(ha_kernel_writer *w, const ha_kernel_parameter
     }
 }
 
-HA_IN_ void ha_put_body(ha_kernel_writer *w) {
+/* The body as a function that gives so much. */
+HA_IN_ void ha_put_body(ha_kernel_writer *w, const char *given) {
     const ha_kernel *k = w->kernel;
-    ha_print(&w->to, "HA_BODY_ void ha_body_%s(", k->name);
+    ha_print(&w->to, "HA_BODY_ %s ha_body_%s(", given, k->name);
     if (k->each) ha_print(&w->to, "const ha_cursor ");
     for (int d = 0; d < (k->each ? 1 : k->rank); d++) {
         if (!k->each) ha_print(&w->to, "%sconst ptrdiff_t ", d ? ", " : "");
@@ -285,7 +306,7 @@ HA_IN_ void ha_put_entry_span(ha_kernel_writer *w, int i, const char *of) {
 HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, int i) {
     const ha_kernel_parameter_ *p = w->argument[i].parameter, *bundle = w->argument[i].bundle;
     char of[300] = "";
-    if (ha_is_said(p)) return;
+    if (!ha_is_seen(p)) return;
     if (bundle) snprintf(of, sizeof of, "%s.", bundle->name);
     if (bundle && bundle->member == p)
         ha_print(&w->to, "    ha_seen_%s %s;\n", bundle->type, bundle->name);
@@ -301,7 +322,7 @@ HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, int i) {
     }
     if (!bundle) {
         ha_put_seen(w, p);
-        ha_print(&w->to, p->rank ? " %s; " : " ", p->name);
+        ha_print(&w->to, p->rank ? " %s; " : w->variant->apart ? " HA_RESTRICT_ " : " ", p->name);
     }
     ha_print(&w->to, "%s%s%s = (", of, p->name, p->rank ? ".data" : "");
     ha_put_pointer(w, p);
@@ -316,16 +337,36 @@ HA_IN_ void ha_put_entry_variable(ha_kernel_writer *w, int i) {
              of, p->name, i);
 }
 
-/* One lane for each work-item; those behind the last one have none. The last index is the first dimension. */
-HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
+/* All up to what runs: the parameters, and the arguments as the body sees them. */
+HA_IN_ void ha_put_entry_head(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
     ha_print(&w->to, "HA_ENTRY_ ha_entry_%s(", k->name);
     for (int d = 0; d < k->rank; d++)
         ha_print(&w->to, "%sconst int64_t ha_first%d_, const int64_t ha_last%d_", d ? ", " : "", d,
                  d);
     for (int i = 0; i < w->arguments; i++) ha_put_entry_parameter(w, i);
+}
+
+HA_IN_ void ha_put_entry_variables(ha_kernel_writer *w) {
     ha_print(&w->to, ") {\n");
     for (int i = 0; i < w->arguments; i++) ha_put_entry_variable(w, i);
+}
+
+/* What the body is given behind its indices. */
+HA_IN_ void ha_put_entry_arguments(ha_kernel_writer *w) {
+    for (int i = 0; i < w->kernel->parameters; i++) {
+        const ha_kernel_parameter_ *p = &w->kernel->parameter[i];
+        if (!ha_is_seen(p)) continue;
+        ha_print(&w->to, ", %s", p->name);
+        if (ha_is_array(p)) ha_print(&w->to, ", %s_size_", p->name);
+    }
+}
+
+/* One lane for each work-item; those behind the last one have none. The last index is the first dimension. */
+HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
+    const ha_kernel *k = w->kernel;
+    ha_put_entry_head(w);
+    ha_put_entry_variables(w);
     for (int d = 0; d < k->rank; d++)
         ha_print(&w->to, "    const int64_t ha_lane%d_ = ha_first%d_ + HA_ITEM_(%d);\n", d, d,
                  k->rank - 1 - d);
@@ -336,11 +377,7 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
         ha_print(&w->to, "%s_at(%s, ", k->parameter[0].records->view, k->parameter[0].name);
     for (int d = 0; d < k->rank; d++) ha_print(&w->to, "%sha_lane%d_", d ? ", " : "", d);
     if (k->each) ha_print(&w->to, ")");
-    for (int i = 0; i < k->parameters; i++) {
-        if (ha_is_said(&k->parameter[i])) continue;
-        ha_print(&w->to, ", %s", k->parameter[i].name);
-        if (ha_is_array(&k->parameter[i])) ha_print(&w->to, ", %s_size_", k->parameter[i].name);
-    }
+    ha_put_entry_arguments(w);
     ha_print(&w->to, ");\n}\n");
 }
 
@@ -367,37 +404,6 @@ HA_IN_ void ha_put_records(ha_kernel_writer *w) {
         known[n++] = r;
         ha_put_record(&w->to, r);
     }
-}
-
-/* -1: a layout cannot be text. */
-HA_IN_ int ha_put_kernel(ha_kernel_writer *w) {
-    ha_put_prelude(&w->to, w->language, w->variant);
-    ha_put_records(w);
-    if (ha_put_views(&w->to, w->variant) < 0) return -1;
-    ha_put_spans(w);
-    ha_put_bundles(w);
-    ha_put_uses(w);
-    ha_put_body(w);
-    ha_put_entry(w);
-    return 0;
-}
-
-enum { HA_MOST_TEXT = 1 << 20 }; /* what is longer is no kernel that somebody wrote */
-
-/* The text, to be freed by HARRAY_FREE; NULL: there is no memory, or, with *unfit, a layout that cannot be folded
- * into it. */
-HA_IN_ char *ha_kernel_text(const ha_kernel_variant *v, ha_language language, int *unfit) {
-    ha_kernel_writer w = {
-        .to = ha_text_into(NULL, 0), .variant = v, .kernel = v->kernel, .language = language};
-    w.arguments = ha_kernel_leaves(v->kernel, w.argument);
-    *unfit = ha_put_kernel(&w) < 0 || w.to.length > HA_MOST_TEXT;
-    if (*unfit) return NULL;
-    const size_t bytes = w.to.length + 1;
-    char *text = (char *)HARRAY_MALLOC(bytes);
-    if (!text) return NULL;
-    w.to = ha_text_into(text, bytes);
-    (void)ha_put_kernel(&w);
-    return text;
 }
 
 #endif

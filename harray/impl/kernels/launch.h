@@ -7,6 +7,7 @@
 #include "on_device.h"
 #include "on_host.h"
 #include "place.h"
+#include "reduce.h"
 
 HA_IN_ int ha_box_is_empty(const ha_launching *l) {
     for (int d = 0; d < l->kernel->rank; d++)
@@ -15,7 +16,8 @@ HA_IN_ int ha_box_is_empty(const ha_launching *l) {
 }
 
 HA_IN_ ha_status ha_launch_run(ha_launching *l, const ha_compiled *compiled) {
-    if (ha_box_is_empty(l)) return HA_OK;
+    if (ha_box_is_empty(l) && !l->kernel->reduction) return HA_OK;
+    if (compiled && l->kernel->reduction) return ha_reduce_on_device(l, compiled);
     if (compiled) return ha_launch_on_device(l, compiled);
     if (!ha_is_host(l->context)) return ha_launch_queued(l);
     ha_launch_here(l);
@@ -70,6 +72,7 @@ HA_IN_ ha_status ha_launch_text(const ha_launching *l, ha_programs *all, ha_kern
         return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
     if ((*compiled = ha_program_find(all, v))) return HA_OK;
     if ((s = ha_doubles_check(l->context, v))) return s;
+    if ((s = ha_kernel_fits(k, l->context))) return s;
     if ((*text = ha_kernel_text(v, ha_language_of(l->context), &unfit))) return HA_OK;
     if (!unfit) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
     return ha_fail(HA_ERR_UNSUPPORTED, k->name,
@@ -123,28 +126,67 @@ HA_IN_ ha_status ha_launch_begin(ha_launching *l, ha_kernel_way way, const ha_co
     return s;
 }
 
-ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
-                            const void *const *given) {
+/* What is wrong is found before anything is opened. */
+HA_IN_ ha_status ha_launch_check(ha_launching *l, const ha_region *box, const void *const *given) {
+    const ha_kernel *k = l->kernel;
+    ha_status s = k->team ? ha_team_check(k) : HA_OK;
+    if (!s) s = ha_launch_take_all(l, given);
+    if (!s && box) l->box = k->each ? ha_records_box_(*box) : *box;
+    if (!s && !box && k->each) ha_lanes_from_records(l);
+    if (!s && !box && !k->each) s = ha_lanes_from_sizes(l);
+    if (!s) s = ha_box_check(l);
+    return s || !k->reduction ? s : ha_reduce_check(l);
+}
+
+HA_IN_ ha_status ha_launch_kernel(const ha_kernel *k, ha_context *context, const ha_region *box,
+                                  const void *const *given) {
     const ha_compiled *compiled = NULL;
     ha_launching l;
     l.kernel = k;
-    l.context = ha_resolve(context);
+    l.context = context;
     l.requests = 0;
-    ha_status s = ha_launch_take_all(&l, given);
-    if (!s && box) l.box = k->each ? ha_records_box_(*box) : *box;
-    if (!s && !box && k->each) ha_lanes_from_records(&l);
-    if (!s && !box && !k->each) s = ha_lanes_from_sizes(&l);
-    if (!s) s = ha_box_check(&l);
+    l.room = NULL;
+    ha_status s = ha_launch_check(&l, box, given);
     if (s) return s;
     ha_launch_request(&l);
     const ha_kernel_way way = ha_way_of(l.context);
     if (way != HA_WAY_COMPILED) s = ha_launch_elsewhere(&l, way);
+    if (!s && way == HA_WAY_COMPILED && k->reduction) s = ha_reduce_room(&l);
     if (!s) s = ha_launch_begin(&l, way, &compiled);
-    if (s) return s;
-    s = ha_launch_run(&l, compiled);
-    const ha_status closed = ha_close_many(l.request, l.requests);
-    if (s) return ha_fail(s, k->name, "%s: %s did not take the kernel", k->site, l.context->name);
-    return closed;
+    if (!s) {
+        s = ha_launch_run(&l, compiled);
+        const ha_status closed = ha_close_many(l.request, l.requests);
+        s = s ? ha_fail(s, k->name, "%s: %s did not take the kernel", k->site, l.context->name)
+              : closed;
+    }
+    if (l.room && ha_memory_release(l.context, l.room) && !s) s = HA_ERR_BACKEND;
+    return s;
+}
+
+/* A reduction whose result is wanted on the host: by way of an array of one element, unless it runs there. */
+HA_IN_ ha_status ha_launch_for_value(const ha_kernel *k, ha_context *context, const ha_region *box,
+                                     const void *const *given, const ha_kernel_result_ *result) {
+    const void *list[HA_MOST_PARAMETERS_];
+    const ha_type type = {k->reduction->type, k->reduction->result_bytes};
+    ha_kernel_result_ there = {ha_array_new(type, 1, context), 0, NULL};
+    if (!there.array) return HA_ERR_MEMORY;
+    for (int i = 0; i < k->parameters; i++) list[i] = given[i];
+    list[k->parameters - 1] = &there;
+    ha_status s = ha_launch_kernel(k, context, box, list);
+    if (!s) s = ha_array_get(there.array, 0, result->value);
+    const ha_status freed = ha_array_free(there.array);
+    return s ? s : freed;
+}
+
+ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
+                            const void *const *given) {
+    ha_context *const c = ha_resolve(context);
+    if (k->reduction) {
+        const ha_kernel_result_ *r = (const ha_kernel_result_ *)given[k->parameters - 1];
+        if (r->value && ha_way_of(c) != HA_WAY_HOST)
+            return ha_launch_for_value(k, c, box, given, r);
+    }
+    return ha_launch_kernel(k, c, box, given);
 }
 
 #endif

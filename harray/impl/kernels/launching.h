@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_KERNELS_LAUNCHING_H
 
 #include "variant.h"
+#include "../../reduce.h"
 #include "../records/all.h"
 
 /* The span of a view, as the head of its span_T_D: the rank is the parameter's. */
@@ -20,6 +21,7 @@ typedef struct ha_kernel_argument_ {
     darray view;
     ha_kernel_span span;
     int64_t size;
+    size_t first; /* element that is opened */
 } ha_kernel_argument_;
 
 /* A record array that is given. */
@@ -42,6 +44,7 @@ typedef struct ha_launching {
     ha_request request[HA_MOST_ARGUMENTS_];
     ha_fitting *fitting[HA_MOST_ARGUMENTS_]; /* of each request; NULL: of an array */
     size_t requests;
+    void *room; /* of a reduction on a device: for its steps; NULL: it needs none */
 } ha_launching;
 
 HA_IN_ const ha_kernel_parameter_ *ha_parameter_of(const ha_launching *l, int i) {
@@ -69,6 +72,7 @@ HA_IN_ ha_status ha_box_check(const ha_launching *l) {
 
 /* Has it as many elements as there are lanes? Tables have what they have. */
 HA_IN_ int ha_counts_lanes(const ha_kernel_leaf *leaf) {
+    if (leaf->parameter->mode == HA_KERNEL_RESULT_) return 0;
     return leaf->parameter->mode >= HA_KERNEL_IN_ && !leaf->bundle;
 }
 
@@ -76,6 +80,10 @@ HA_IN_ int ha_counts_lanes(const ha_kernel_leaf *leaf) {
 HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
     const ha_kernel *k = l->kernel;
     int of = -1;
+    if (k->team)
+        return ha_fail(HA_ERR_ARGUMENT, k->name,
+                       "%s: HA_ALL_LANES: a team kernel is given teams: HA_TEAMS(%d, n)", k->site,
+                       k->team->lanes[0]);
     for (int i = 0; i < l->arguments; i++) {
         if (!ha_counts_lanes(&l->argument[i].leaf)) continue;
         if (of < 0) of = i;
@@ -91,20 +99,43 @@ HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
     return HA_OK;
 }
 
+/* Are these indices of the d-th dimension those of a launch? Of teams: as many as these indices need. */
+HA_IN_ int ha_lanes_are(const ha_launching *l, int d, int64_t first, int64_t n) {
+    const ha_team_ *team = l->kernel->team;
+    const int64_t each = team ? team->lanes[l->kernel->rank - 1 - d] : 1;
+    return l->box.first[d] == (team ? 0 : first) && (!team || !first) &&
+           l->box.last[d] - l->box.first[d] == ha_teams_(each, n);
+}
+
 /* Are the lanes exactly the indices of the argument? */
 HA_IN_ int ha_lanes_are_all(const ha_launching *l, int i) {
     const ha_kernel_argument_ *a = &l->argument[i];
     const int rank = ha_parameter_of(l, i)->rank;
-    if (!rank) return l->kernel->rank == 1 && !l->box.first[0] && l->box.last[0] == a->size;
+    if (!rank) return l->kernel->rank == 1 && ha_lanes_are(l, 0, 0, a->size);
     if (rank != l->kernel->rank) return 0;
     for (int d = 0; d < rank; d++)
-        if (l->box.first[d] != a->view.origin[d] ||
-            l->box.last[d] - l->box.first[d] != a->view.extent[d])
-            return 0;
+        if (!ha_lanes_are(l, d, a->view.origin[d], a->view.extent[d])) return 0;
     return 1;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------- */
+
+/* The element that a reduction writes; to the host it needs no access. */
+HA_IN_ ha_status ha_launch_take_result(ha_launching *l, ha_kernel_argument_ *a,
+                                       const ha_kernel_result_ *result) {
+    const size_t size = result->array ? ha_array_size(result->array) : 0;
+    a->view.array = result->array;
+    a->span.data = result->value;
+    a->size = 1;
+    a->first = result->index;
+    if (result->value || result->index < size) return HA_OK;
+    if (!result->array)
+        return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: no place for the result",
+                       l->kernel->site);
+    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name,
+                   "%s: the result is to be element %zu of an array of %zu", l->kernel->site,
+                   result->index, size);
+}
 
 HA_IN_ ha_status ha_argument_fail(const ha_launching *l, int i, const char *what) {
     return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s: %s", l->kernel->site,
@@ -122,6 +153,9 @@ HA_IN_ ha_status ha_constant_check(const ha_launching *l, int i) {
 HA_IN_ ha_status ha_launch_take(ha_launching *l, int i) {
     ha_kernel_argument_ *a = &l->argument[i];
     const ha_kernel_parameter_ *p = a->leaf.parameter;
+    a->first = 0;
+    if (p->mode == HA_KERNEL_RESULT_)
+        return ha_launch_take_result(l, a, (const ha_kernel_result_ *)a->given);
     if (p->rank) {
         const ha_typed *t = (const ha_typed *)a->given;
         a->view = darray_of_typed_(t, HA_DTYPE_NONE, p->rank);
@@ -211,6 +245,8 @@ HA_IN_ unsigned ha_launch_how(const ha_launching *l, int i) {
         return HA_READ;
     case HA_KERNEL_OUT_:
         return ha_lanes_are_all(l, i) ? HA_OVERWRITE : HA_WRITE;
+    case HA_KERNEL_RESULT_:
+        return HA_OVERWRITE;
     default:
         return HA_WRITE;
     }
@@ -235,14 +271,15 @@ HA_IN_ void ha_launch_request(ha_launching *l) {
     for (int i = 0; i < l->arguments; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
         if (a->leaf.parameter->mode == HA_KERNEL_RECORDS_) ha_records_request(l, a->used);
-        if (!ha_is_array(a->leaf.parameter)) continue;
+        if (!ha_is_array(a->leaf.parameter) || !a->view.array) continue;
         l->fitting[l->requests] = NULL;
         a->access.array = NULL;
         l->request[l->requests++] = (ha_request){.access = &a->access,
                                                  .array = a->view.array,
                                                  .context = l->context,
                                                  .how = ha_launch_how(l, i),
-                                                 .last = (size_t)a->size,
+                                                 .first = a->first,
+                                                 .last = a->first + (size_t)a->size,
                                                  .view = a->leaf.parameter->rank ? &a->view : NULL,
                                                  .site_ = a->leaf.parameter->site};
     }
@@ -296,7 +333,7 @@ HA_IN_ ha_status ha_launch_open(ha_launching *l) {
                                    : ha_open_many_(l->request, l->requests, l->kernel->site);
     for (int i = 0; i < l->arguments && !s; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
-        if (!ha_is_array(a->leaf.parameter)) continue;
+        if (!ha_is_array(a->leaf.parameter) || !a->view.array) continue;
         a->span.data = a->leaf.parameter->rank ? ha_span_data(&a->access, &a->view)
                                                : a->access.data;
     }

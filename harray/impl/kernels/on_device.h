@@ -7,7 +7,7 @@
 
 enum {
     HA_ARGUMENT_BYTES = 1000, /* of a launch: OpenCL has 1,024 everywhere */
-    HA_MOST_ARGUMENTS = HA_ARGUMENT_BYTES / 8 + HA_MOST_ARGUMENTS_,
+    HA_MOST_ARGUMENTS = HA_ARGUMENT_BYTES / 8 + HA_MOST_ARGUMENTS_ + 5,
     HA_TEAM_LANES =
         256, /* in a team, where the device has that many, and the kernel says nothing else */
     HA_ROW_LANES = 64,        /* side by side, of these */
@@ -42,6 +42,7 @@ HA_IN_ size_t ha_argument_bytes(const ha_launching *l, const ha_kernel_variant *
         }
         if (ha_is_array(p)) bytes += (3 + 3 * (size_t)p->rank) * sizeof(int64_t);
     }
+    if (l->kernel->reduction) bytes += 7 * sizeof(int64_t); /* see reduction_text.h */
     return bytes;
 }
 
@@ -85,7 +86,7 @@ HA_IN_ void ha_give_all(ha_device_launch *d, const ha_launching *l) {
     for (int i = 0; i < l->arguments; i++) ha_give_argument(d, l, i);
 }
 
-/* How many lanes a team has in each dimension, the innermost first. */
+/* How many lanes a team has in each dimension, the innermost first: where the kernel does not say. */
 HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
     const size_t wanted = ha_kernel_option(x->kernel, HA_OPTION_block_, HA_TEAM_LANES);
     const size_t most = x->limits.lanes && x->limits.lanes < wanted ? x->limits.lanes : wanted;
@@ -99,20 +100,21 @@ HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
         while (2 * lanes * d->launch.lanes[1] <= most) d->launch.lanes[1] *= 2;
 }
 
-/* Launches the lanes of [first, last) in pieces of what a device can count, one index after the other. */
+/* Launches [first, last), of lanes or of teams, in pieces of what a device can count, one index after the
+ * other. */
 HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, int index) {
     const int rank = l->kernel->rank, up = rank - 1 - index; /* the device's dimension */
     const int64_t first = d->first[index], last = d->last[index];
-    const int64_t most = up > 2 ? 1 /* there is no such dimension */
-                         : up   ? (int64_t)d->launch.lanes[up] * HA_MOST_TEAMS_UP
-                                : ha_most_row;
+    const int64_t lanes = up < 3 ? (int64_t)d->launch.lanes[up]
+                                 : 1; /* no device has four dimensions */
+    const int64_t each = l->kernel->team ? 1 : lanes;
+    const int64_t most = up > 2 ? 1 : each * (up ? HA_MOST_TEAMS_UP : ha_most_row / lanes);
     ha_status s = HA_OK;
     for (int64_t at = first; at < last && !s; at += most) {
         const int64_t n = last - at < most ? last - at : most;
         d->first[index] = at;
         d->last[index] = at + n;
-        if (up < 3)
-            d->launch.teams[up] = ((size_t)n + d->launch.lanes[up] - 1) / d->launch.lanes[up];
+        if (up < 3) d->launch.teams[up] = (size_t)((n + each - 1) / each);
         if (index + 1 < rank)
             s = ha_launch_pieces(d, l, index + 1);
         else
@@ -132,7 +134,10 @@ HA_IN_ ha_status ha_launch_on_device(const ha_launching *l, const ha_compiled *x
         d.last[k] = l->box.last[k];
     }
     ha_give_all(&d, l);
-    ha_team_shape(&d, x, l->kernel->rank);
+    if (l->kernel->team)
+        for (int k = 0; k < 3; k++) d.launch.lanes[k] = (size_t)l->kernel->team->lanes[k];
+    else
+        ha_team_shape(&d, x, l->kernel->rank);
     return ha_launch_pieces(&d, l, 0);
 }
 

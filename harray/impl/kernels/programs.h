@@ -3,7 +3,8 @@
 #define HARRAY_IMPL_KERNELS_PROGRAMS_H
 
 #include "cache.h"
-#include "device_text.h"
+#include "kernel_text.h"
+#include "team_check.h"
 #include "variant.h"
 
 typedef struct ha_compiled {
@@ -173,9 +174,19 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
     ha_status s = ha_program_make(c, &source, &made->program);
     if (s) return ha_compile_fail(k, c, s, log);
     s = b->kernel(made->program, entry, &made->limits, &made->entry);
+    if (!s) s = ha_team_lanes_fit(k, c, &made->limits);
     if (!s) return s;
     b->discard(c->device, made->program);
+    if (s == HA_ERR_ARGUMENT) return s;
     return ha_fail(s, k->name, "%s: %s has compiled it, and does not find it", k->site, c->name);
+}
+
+/* Before it is compiled, where the device says what it has. */
+HA_IN_ ha_status ha_kernel_fits(const ha_kernel *k, const ha_context *c) {
+    ha_kernel_limits limits;
+    if (!HA_HAS_(c->backend, ha_backend, limits)) return HA_OK;
+    c->backend->limits(c->device, &limits);
+    return ha_team_fits(k, c, &limits);
 }
 
 /* `layouts` is the program's from now on, or freed. */
