@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_KERNELS_LAUNCH_H
 
 #include "doubles.h"
+#include "easy.h"
 #include "on_device.h"
 #include "on_host.h"
 #include "place.h"
@@ -123,12 +124,13 @@ HA_IN_ ha_status ha_launch_begin(ha_launching *l, ha_kernel_way way, const ha_co
     return s;
 }
 
-ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
-                            const void *const *given) {
+/* On its own, so that easy launches need no room for all of it. */
+HA_NOINLINE_ HA_IN_ ha_status ha_launch_with_care(const ha_kernel *k, ha_context *context,
+                                                  const ha_region *box, const void *const *given) {
     const ha_compiled *compiled = NULL;
     ha_launching l;
     l.kernel = k;
-    l.context = ha_resolve(context);
+    l.context = context;
     l.requests = 0;
     ha_status s = ha_launch_take_all(&l, given);
     if (!s && box) l.box = k->each ? ha_records_box_(*box) : *box;
@@ -145,6 +147,15 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     const ha_status closed = ha_close_many(l.request, l.requests);
     if (s) return ha_fail(s, k->name, "%s: %s did not take the kernel", k->site, l.context->name);
     return closed;
+}
+
+ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
+                            const void *const *given) {
+    ha_status s;
+    context = ha_resolve(context);
+    return ha_launch_easily(k, context, box, given, &s)
+               ? s
+               : ha_launch_with_care(k, context, box, given);
 }
 
 #endif
