@@ -38,6 +38,7 @@
  *     (uses, tag)           nothing                        what HA_DEVICE_… of this tag has declared
  *     (option, name, n)     nothing                        n is a number as it stands in the text:
  *         block       lanes of a team on devices that have teams; 256
+ *         grain       a lane is as much work as so many of a short body's: see OpenMP below; 1
  *         contract    1: a * b + c may be one operation, rounded once, here and on devices; 0
  *
  * Types of elements and values are numbers, structs of HA_RECORD, whose text for devices is made from their
@@ -47,6 +48,10 @@
  * otherwise the elements that no lane writes keep theirs. An array may be given twice, for `in` and for one
  * inout or out: each lane then reads its own element before it writes it. What is `constant` is written by no
  * lane. HA_SIZE(name) is the number of elements of an argument, in its body.
+ *
+ * ---- OpenMP: where the file with the kernel is compiled with it, and a launch on the host has at least 8,192
+ * lanes (times `grain`), the threads of a parallel region share them, each a part of the outermost index. Not
+ * inside of another parallel region.
  *
  * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed.
  *   HA_ERR_ARGUMENT   no array; a view that was refused; lanes below zero; a box that is not inside 63 bits;
@@ -65,6 +70,10 @@
 #include "../layout/each.h"
 #include "ndarray.h"
 #include "records_typed.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* As many lanes as the arrays that are given have elements, but for constants and those in bundles; of kernels
  * with one index. */
@@ -177,7 +186,7 @@ typedef enum ha_kernel_mode_ {
     HA_KERNEL_RESULT_ /* the one element that a reduction writes: the last parameter */
 } ha_kernel_mode_;
 
-enum { HA_OPTION_block_, HA_OPTION_contract_ };
+enum { HA_OPTION_block_, HA_OPTION_contract_, HA_OPTION_grain_ };
 
 typedef struct ha_kernel_parameter_ ha_kernel_parameter_;
 struct ha_kernel_parameter_ {
@@ -236,7 +245,7 @@ HA_API ha_status ha_kernel_launch_(const ha_kernel *kernel, ha_context *context,
 
 enum {
     HA_MOST_PARAMETERS_ = 12,
-    HA_MOST_ARGUMENTS_ = 64, /* with the members of bundles */
+    HA_MOST_ARGUMENTS_ = 65, /* with the members of bundles, and what a reduction writes */
     HA_CONSTANT_BYTES_ = 1 << 16
 };
 
@@ -285,6 +294,11 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                                    "): the modes of a bundle's members are value, in, inout, out " \
                                    "and constant");
 
+#define HA_PARAMETERS_CHECK_(name, parameters, most, most_text)                                    \
+    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= most,                                             \
+                      #name ": more than " most_text " parameters");                               \
+    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)
+
 /* 1: the macro is there. */
 #define HA_DEFINED_(macro) HA_CALL_(HA_SECOND_OF_, macro, 0, ~)
 #define HA_IS_MODE_uses_ ~, 1
@@ -303,6 +317,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_IS_MEMBER_out_ ~, 1
 #define HA_IS_OPTION_block_ ~, 1
 #define HA_IS_OPTION_contract_ ~, 1
+#define HA_IS_OPTION_grain_ ~, 1
 
 #define HA_MODE_CHECKED_0_(name, mode, ...)
 #define HA_MODE_CHECKED_1_(name, mode, ...) HA_MODE_CHECKED_##mode##_(name, __VA_ARGS__)
@@ -311,7 +326,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     HA_OPTION_CHECKED_(HA_DEFINED_(HA_IS_OPTION_##option##_), name, option, n)
 #define HA_OPTION_CHECKED_(known, name, option, n)                                                 \
     HA_STATIC_ASSERT_(known, #name ": (option, " #option ", " #n                                   \
-                                   "): the options are block and contract");
+                                   "): the options are block, contract and grain");
 #define HA_MODE_CHECKED_use_(name, R, n, what)
 #define HA_MODE_CHECKED_bundle_(name, B, n)
 #define HA_MODE_CHECKED_value_(name, T, n)                                                         \
@@ -506,6 +521,8 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_COUNT_inout_(T, n) +1
 #define HA_MODE_COUNT_out_(T, n) +1
 
+#define HA_SLOTS_(parameters) (0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters))
+
 /* Members of bundles: as they are given, as they are seen, and the one made of the other. */
 #define HA_MEMBER_GIVEN_(C, mode, ...) HA_MEMBER_GIVEN_##mode##_(__VA_ARGS__)
 #define HA_MEMBER_GIVEN_value_(T, n) T n;
@@ -548,6 +565,51 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MEMBER_ROW_OF_(mode, B, T, n)                                                           \
     HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, offsetof(B, n))
 
+/* With OpenMP: the statement behind it is run by all threads of a region, if it is worth it, and HA_BOX_OF_THREAD_ is what
+ * each has of the box, of one dimension a part. */
+#ifdef _OPENMP
+HA_HOST_FN_ int ha_is_worth_threads_(const ha_region *box, int rank, double grain) {
+    double lanes = grain;
+    for (int d = 0; d < rank; d++) lanes *= HA_TO_(double, box->last[d] - box->first[d]);
+    return lanes >= 8192 && !omp_in_parallel();
+}
+HA_HOST_FN_ ha_region ha_box_of_thread_(const ha_region *box, int dimension) {
+    ha_region share = *box;
+    const ptrdiff_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
+    const ptrdiff_t n = box->last[dimension] - box->first[dimension];
+    const ptrdiff_t each = n / threads, more = n % threads;
+    share.first[dimension] += thread * each + (thread < more ? thread : more);
+    share.last[dimension] = share.first[dimension] + each + (thread < more);
+    return share;
+}
+#define HA_SHARED_AMONG_THREADS_(rank, each, parameters)                                           \
+    const int ha_shared_ = ha_is_worth_threads_(ha_box_, rank, (each)*HA_GRAIN_(parameters));      \
+    _Pragma("omp parallel if (ha_shared_)")
+#define HA_BOX_OF_THREAD_(dimension) ha_box_of_thread_(ha_box_, dimension)
+/* Of records whose first index is the fastest, the last one. */
+#define HA_OUTERMOST_(R, p)                                                                        \
+    (HA_CAST_(const ha_seen_##R *, p##_slot_->pointer)->order == HA_COL ? ha_seen_##R##_rank_ - 1  \
+                                                                        : 0)
+#else
+#define HA_SHARED_AMONG_THREADS_(rank, each, parameters)
+#define HA_BOX_OF_THREAD_(dimension) *ha_box_
+#endif
+#define HA_GRAIN_(parameters)                                                                      \
+    HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_GRAIN_, ~, HA_BARE_ parameters), 1, ~)
+#define HA_MODE_GRAIN_(C, mode, ...) HA_MODE_GRAIN_##mode##_(__VA_ARGS__)
+#define HA_MODE_GRAIN_uses_(tag)
+#define HA_MODE_GRAIN_option_(name, value) HA_GRAIN_##name##_(value)
+#define HA_MODE_GRAIN_use_(R, n, what)
+#define HA_MODE_GRAIN_value_(T, n)
+#define HA_MODE_GRAIN_bundle_(B, n)
+#define HA_MODE_GRAIN_constant_(T, n)
+#define HA_MODE_GRAIN_in_(T, n)
+#define HA_MODE_GRAIN_inout_(T, n)
+#define HA_MODE_GRAIN_out_(T, n)
+#define HA_GRAIN_block_(value)
+#define HA_GRAIN_contract_(value)
+#define HA_GRAIN_grain_(value) , value
+
 /* What (option, contract, …) says; 0 without it. */
 #define HA_CONTRACTS_(parameters)                                                                  \
     HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_CONTRACTS_, ~, HA_BARE_ parameters), 0, ~)
@@ -562,6 +624,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_CONTRACTS_inout_(T, n)
 #define HA_MODE_CONTRACTS_out_(T, n)
 #define HA_CONTRACTS_block_(value)
+#define HA_CONTRACTS_grain_(value)
 #define HA_CONTRACTS_contract_(value) , value
 
 /* To contract a * b + c or not, clang is told in the loops, gcc by an attribute. */
@@ -582,26 +645,28 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                     __VA_ARGS__)
 #define HA_KERNEL_RANK_(name, parameters, D, ...) HA_KERNEL_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
-    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
-                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
-    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
-    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_)
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, 1, HA_NULL_)
 
-/* All that is made of a body. */
-#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team)                 \
+/* All that is made of a body, which is of `each` lanes. */
+#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, each, team)           \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
+        HA_SHARED_AMONG_THREADS_(D, each, parameters)                                              \
         if (ha_apart_)                                                                             \
-            name##_apart_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));       \
+            name##_apart_(HA_BOX_OF_THREAD_(0)                                                     \
+                              HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));            \
         else                                                                                       \
-            name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));         \
+            name##_any_(HA_BOX_OF_THREAD_(0)                                                       \
+                            HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));              \
     }                                                                                              \
-    HA_KERNEL_DESCRIBED_(name, parameters, D, indices_text, text, 0, team)                         \
+    HA_KERNEL_DESCRIBED_(name, parameters, (), D, indices_text, text, 0, team, HA_NULL_)           \
+    HA_KERNEL_OF_BOX_(name, parameters)                                                            \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_,                                                                   \
         HA_LANES_OF_##D##_ ha_lanes_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {     \
@@ -615,11 +680,12 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     }                                                                                              \
     struct ha_semicolon_
 
-/* What is known of it at run time, and the function that launches the lanes of a box. */
-#define HA_KERNEL_DESCRIBED_(name, parameters, rank, indices_text, text, each, team)               \
+/* What is known of it at run time. `more`: parameters that it has beside these, as rows in parentheses. */
+#define HA_KERNEL_DESCRIBED_(name, parameters, more, rank, indices_text, text, each, team,         \
+                             reduction)                                                            \
     HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
     static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
-        HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
+        HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters) HA_BARE_ more};                       \
     static const ha_kernel name##_kernel = {#name,                                                 \
                                             text,                                                  \
                                             indices_text,                                          \
@@ -631,10 +697,12 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                                             name##_loops_,                                         \
                                             each,                                                  \
                                             team,                                                  \
-                                            HA_NULL_};                                             \
-    HA_STATIC_ASSERT_(0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters) <=                  \
-                          HA_MOST_ARGUMENTS_,                                                      \
-                      "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");      \
+                                            reduction};                                            \
+    HA_STATIC_ASSERT_(HA_SLOTS_(parameters) < HA_MOST_ARGUMENTS_,                                  \
+                      "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");
+
+/* The function that launches the lanes of a box. */
+#define HA_KERNEL_OF_BOX_(name, parameters)                                                        \
     HA_TYPED_ ha_status name##_in(                                                                 \
         ha_context *ha_context_,                                                                   \
         ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {                \
@@ -648,9 +716,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_KERNEL_EACH_2_(name, R, p, what, parameters, ...)                                       \
     HA_KERNEL_EACH_3_(name, R, p, ((use, R, p, what), HA_BARE_ parameters), __VA_ARGS__)
 #define HA_KERNEL_EACH_3_(name, R, p, parameters, at, at_text, text, body)                         \
-    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
-                      "HA_KERNEL(" #name "): more than twelve parameters");                        \
-    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
     HA_FN void name##_body_(                                                                       \
         const ha_cursor HA_BARE_ at HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))         \
         HA_BARE_ body HA_FN void name##_each_(                                                     \
@@ -663,9 +729,13 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
         (void)ha_apart_;                                                                           \
-        name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));             \
+        HA_SHARED_AMONG_THREADS_(ha_seen_##R##_rank_, 1, parameters)                               \
+        name##_any_(HA_BOX_OF_THREAD_(HA_OUTERMOST_(R, p))                                         \
+                        HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));                  \
     }                                                                                              \
-    HA_KERNEL_DESCRIBED_(name, parameters, ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_)        \
+    HA_KERNEL_DESCRIBED_(name, parameters, (), ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_,    \
+                         HA_NULL_)                                                                 \
+    HA_KERNEL_OF_BOX_(name, parameters)                                                            \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {          \
         HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \

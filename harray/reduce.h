@@ -201,9 +201,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
     HA_STATIC_ASSERT_(sizeof(T) == 4 || sizeof(T) == 8,                                            \
                       "HA_REDUCE: " #name " is of no int32_t, uint32_t, int64_t, uint64_t, float " \
                       "or double");                                                                \
-    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters < HA_MOST_PARAMETERS_,                               \
-                      "HA_REDUCE: " #name " has more than eleven parameters");                     \
-    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_ - 1, "eleven")                      \
     HA_REDUCE_BY_##operation##_(HA_FN, T, ha_partial_##name, name##_result, name##_begin_,         \
                                 name##_merge_, name##_none_, name##_finish_)                       \
         HA_RESULTS_OF_##operation##_(name, T)                                                      \
@@ -243,30 +241,22 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
         name##_end_};                                                                              \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
-        ha_reduce_lanes_(                                                                          \
-            &name##_reduction_, D, ha_box_, ha_apart_, ha_slot_,                                   \
-            ha_slot_[0 HA_FOR_FIELDS_(HA_MODE_COUNT_, ~, HA_BARE_ parameters)].pointer);           \
+        ha_reduce_lanes_(&name##_reduction_, D, ha_box_, ha_apart_, ha_slot_,                      \
+                         ha_slot_[HA_SLOTS_(parameters)].pointer);                                 \
     }                                                                                              \
-    HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
-    static const ha_kernel_parameter_ name##_parameters_[] = {HA_FOR_FIELDS_(                      \
-        HA_MODE_ROW_, ~, HA_BARE_ parameters){HA_KERNEL_RESULT_, 0, sizeof(name##_result), #T,     \
-                                              "ha_result", HA_SITE, 0, HA_NULL_, HA_NULL_,         \
-                                              HA_NULL_, HA_NULL_}};                                \
-    static const ha_kernel name##_kernel = {#name,                                                 \
-                                            text,                                                  \
-                                            indices_text,                                          \
-                                            HA_SITE,                                               \
-                                            D,                                                     \
-                                            HA_COUNT_OF_ parameters + 1,                           \
-                                            name##_parameters_,                                    \
-                                            name##_loops_,                                         \
-                                            0,                                                     \
-                                            HA_NULL_,                                              \
-                                            &name##_reduction_};                                   \
+    HA_KERNEL_DESCRIBED_(name, parameters, (HA_REDUCE_ROW_(name, T)), D, indices_text, text, 0,    \
+                         HA_NULL_, &name##_reduction_)                                             \
     HA_REDUCE_CALLS_(name, , HA_NULL_, 0, ha_result_, name##_result *ha_result_, parameters, D)    \
     HA_REDUCE_CALLS_(name, _into, ha_results_.array, ha_index_, HA_NULL_,                          \
                      HA_BARE_(ha_results_##name ha_results_, size_t ha_index_), parameters, D)     \
     struct ha_semicolon_
+
+/* What it writes, as a parameter. */
+#define HA_REDUCE_ROW_(name, T)                                                                    \
+    {                                                                                              \
+        HA_KERNEL_RESULT_, 0, sizeof(name##_result), #T, "the result", HA_SITE ": the result", 0,  \
+            HA_NULL_, HA_NULL_, HA_NULL_, HA_NULL_                                                 \
+    }
 
 /* Lanes by their number, 16 at once where they are in one row. */
 #define HA_REDUCE_LOOP_(...) HA_REDUCE_LOOP_1_(__VA_ARGS__)

@@ -159,6 +159,7 @@ HA_FN ptrdiff_t ha_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptrdiff_
 #define HA_TEAM_SHAPE_1_(x) (x, 1, 1)
 #define HA_TEAM_SHAPE_2_(y, x) (x, y, 1)
 #define HA_TEAM_SHAPE_3_(z, y, x) (x, y, z)
+#define HA_TEAM_LANES_(x, y, z) ((x) * (y) * (z))
 #define HA_TEAM_FITS_(x, y, z)                                                                     \
     ((x) >= 1 && (y) >= 1 && (z) >= 1 && (x) <= 1024 && (y) <= 1024 && (z) <= 64 &&                \
      (x) * (y) * (z) <= 1024)
@@ -172,9 +173,7 @@ HA_FN ptrdiff_t ha_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptrdiff_
                       "HA_TEAM_KERNEL: " #name " has other dimensions of lanes than of teams");    \
     HA_STATIC_ASSERT_(HA_TEAM_FITS_ shape,                                                         \
                       "HA_TEAM_KERNEL: " #name ": a team has 1 to 1,024 lanes");                   \
-    HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
-                      "HA_TEAM_KERNEL: " #name " has more than twelve parameters");                \
-    HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
     HA_FN void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(                     \
         HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {                                                  \
         HA_TEAM_NAMES_ shape;                                                                      \
@@ -182,7 +181,8 @@ HA_FN ptrdiff_t ha_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptrdiff_
     }                                                                                              \
     static int name##_checked_;                                                                    \
     static const ha_team_ name##_team_ = {{HA_BARE_ shape}, &name##_checked_};                     \
-    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, &name##_team_)
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_TEAM_LANES_ shape,     \
+                       &name##_team_)
 
 #define HA_CHANGE_ADD_(old, v) (old) + (v)
 #define HA_CHANGE_SUB_(old, v) (old) - (v)
