@@ -4,7 +4,9 @@
  *     device_text.h  a kernel as text
  *     settings.h     what the environment says
  *     sha256.h       digests
+ *     cache_size.h   how large the cache may become
  *     cache.h        compiled kernels on disk
+ *     dump.h         their texts, for whoever wants to see them
  *     programs.h     what has been compiled for a device
  *     place.h        where kernels run, and why
  *     launching.h    what is given, and opening it
@@ -19,7 +21,9 @@
 #include "device_text.h"
 #include "settings.h"
 #include "sha256.h"
+#include "cache_size.h"
 #include "cache.h"
+#include "dump.h"
 #include "programs.h"
 #include "place.h"
 #include "launching.h"

@@ -24,7 +24,6 @@ HA_IN_ ha_status ha_launch_run(ha_launching *l, const ha_compiled *compiled) {
 /* On the host where the device cannot, unless that is forbidden. */
 HA_IN_ ha_status ha_launch_elsewhere(ha_launching *l, ha_kernel_way way) {
     const ha_kernel *k = l->kernel;
-    if (ha_is_host(l->context)) return HA_OK;
     if (way == HA_WAY_UNKNOWN) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory", k->site);
     if (ha_kernel_settings_get()->strict)
         return ha_fail(HA_ERR_UNSUPPORTED, k->name,
@@ -34,6 +33,15 @@ HA_IN_ ha_status ha_launch_elsewhere(ha_launching *l, ha_kernel_way way) {
     l->context = ha_host();
     for (size_t i = 0; i < l->requests; i++) l->request[i].context = l->context;
     return HA_OK;
+}
+
+/* Where a launch on a device runs; compiles it there. */
+HA_IN_ ha_status ha_launch_place(ha_launching *l, const ha_compiled **compiled) {
+    const ha_status s = ha_kernel_settings_check(l->kernel->name, l->kernel->site);
+    if (s) return s;
+    const ha_kernel_way way = ha_way_of(l->context);
+    if (way != HA_WAY_COMPILED) return ha_launch_elsewhere(l, way);
+    return ha_compiled_of(l->kernel, ha_launch_is_apart(l), l->context, compiled);
 }
 
 ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
@@ -50,11 +58,7 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     if (!s) s = ha_box_check(&l);
     if (s) return s;
     ha_launch_request(&l);
-    const ha_kernel_way way = ha_way_of(l.context);
-    if (way == HA_WAY_COMPILED)
-        s = ha_compiled_of(k, ha_launch_is_apart(&l), l.context, &compiled);
-    else
-        s = ha_launch_elsewhere(&l, way);
+    if (!ha_is_host(l.context)) s = ha_launch_place(&l, &compiled);
     if (!s) s = ha_launch_open(&l);
     if (s) return s;
     s = ha_launch_run(&l, compiled);

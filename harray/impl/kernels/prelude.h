@@ -7,14 +7,18 @@
 #include "../../kernel.h"
 #include "prelude_numbers.h"
 
-/* Contracting a * b + c is off, as on the host: the same bits everywhere. */
+/* Contracting a * b + c is off, as on the host: the same bits everywhere; unless HARRAY_KERNELS=contract. */
 static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
                                       "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
                                       "#endif\n"
                                       "#if defined cl_khr_fp64 || defined __opencl_c_fp64\n"
                                       "#define HA_HAS_DOUBLES_ 1\n"
                                       "#endif\n"
+                                      "#ifdef HA_CONTRACT_\n"
+                                      "#pragma OPENCL FP_CONTRACT ON\n"
+                                      "#else\n"
                                       "#pragma OPENCL FP_CONTRACT OFF\n"
+                                      "#endif\n"
                                       "#define HA_GLOBAL_ __global\n"
                                       "#define HA_RESTRICT_ restrict\n"
                                       "#define HA_BODY_ static inline __attribute__((unused))\n"

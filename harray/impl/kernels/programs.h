@@ -4,6 +4,7 @@
 
 #include "cache.h"
 #include "device_text.h"
+#include "dump.h"
 
 typedef struct ha_compiled {
     struct ha_compiled *next; /* in its bucket */
@@ -97,9 +98,12 @@ HA_IN_ void ha_program_add(ha_programs *all, ha_compiled *x) {
 
 /* ---- compiling --------------------------------------------------------------------------------- */
 
+#define HA_OPENCL_OPTIONS_ "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+
 HA_IN_ const char *ha_compiler_options(ha_language language) {
-    return language == HA_LANGUAGE_OPENCL_C ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                                            : "--fmad=false";
+    const int contract = ha_kernel_settings_get()->contract;
+    if (language == HA_LANGUAGE_CUDA) return contract ? "--fmad=true" : "--fmad=false";
+    return contract ? HA_OPENCL_OPTIONS_ " -DHA_CONTRACT_" : HA_OPENCL_OPTIONS_;
 }
 
 /* The first line that says "error", else the first one. */
@@ -165,7 +169,9 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
     char entry[300];
     if (snprintf(entry, sizeof entry, "ha_entry_%s", k->name) >= (int)sizeof entry)
         return ha_fail(HA_ERR_ARGUMENT, "HA_KERNEL", "%s: the name is too long", k->site);
+    ha_dump(k->name, text, ha_language_of(c), NULL);
     ha_status s = ha_program_make(c, &source, &made->program);
+    if (s == HA_ERR_COMPILE) ha_dump(k->name, text, ha_language_of(c), log);
     if (s) return ha_compile_fail(k, c, s, log);
     s = b->kernel(made->program, entry, &made->limits, &made->entry);
     if (!s) return s;
