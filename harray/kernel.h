@@ -41,6 +41,10 @@
  * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed.
  *   HA_ERR_ARGUMENT   no array; a view that was refused; lanes below zero; a box that is not inside 63 bits;
  *                     HA_ALL_LANES, and the arrays have different sizes, or there is none
+ *   HA_ERR_COMPILE    the device's compiler refuses the body: the text has the first error, with your file and
+ *                     line, and ha_kernel_log all that it said. The next launch is refused as well
+ *   HA_ERR_UNSUPPORTED  the device has no double, and the kernel uses it; see ha_kernel_place
+ *   HA_ERR_MEMORY, HA_ERR_BACKEND  the driver did not take what was compiled, or the launch
  *   others            as ha_open_many for all arrays in one call, and as ha_enqueue
  * A kernel may be launched from any thread. */
 #ifndef HARRAY_KERNEL_H
@@ -64,20 +68,26 @@ typedef struct ha_kernel ha_kernel;
 HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char *text,
                               size_t bytes);
 
+/* What the compiler of a context's device said when it refused the kernel (HA_ERR_COMPILE), all of it, with the
+ * lines of your file where that can be read; "" where it has not. Written as snprintf does. 0: HA_ERR_ARGUMENT
+ * when there is no kernel. */
+HA_API size_t ha_kernel_log(const ha_kernel *kernel, ha_context *context, char *text, size_t bytes);
+
 /* What stands in front of kernels that name it by (uses, tag), on devices too: functions, which are HA_FN, and
  * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
  * constants, HA_DEVICE_TABLE(weights, double, weight, {0.5, 0.25, 0.25}). A tag has no macro's name. */
 #define HA_DEVICE_CODE(tag, ...)                                                                   \
-    __VA_ARGS__ HA_UNUSED static const char ha_uses_##tag[] = #__VA_ARGS__;                        \
+    __VA_ARGS__ HA_FORWARDED_(tag) #__VA_ARGS__;                                                   \
     struct ha_semicolon_
 #define HA_DEVICE_CONST(tag, macro)                                                                \
-    HA_UNUSED static const char ha_uses_##tag[] = "\n#define " #macro " " HA_STRING_(macro) "\n";  \
+    HA_FORWARDED_(tag) "\n#define " #macro " " HA_STRING_(macro) "\n";                             \
     struct ha_semicolon_
 #define HA_DEVICE_TABLE(tag, T, name, ...)                                                         \
     HA_UNUSED static const T name[] = __VA_ARGS__;                                                 \
-    HA_UNUSED static const char ha_uses_##tag[] = "HA_TABLE_ " #T " " #name "[] = " #__VA_ARGS__   \
-                                                  ";";                                             \
+    HA_FORWARDED_(tag) "HA_TABLE_ " #T " " #name "[] = " #__VA_ARGS__ ";";                         \
     struct ha_semicolon_
+/* Behind its site. */
+#define HA_FORWARDED_(tag) HA_UNUSED static const char ha_uses_##tag[] = HA_SITE "\n"
 
 #define HA_KERNEL(name, parameters, indices, ...)                                                  \
     HA_KERNEL_TEXT_(name, parameters, HA_KERNEL_INDICES_(indices), #indices, #__VA_ARGS__,         \

@@ -185,6 +185,7 @@
 #define ha_index_failed_ HA_RENAME_(ha_index_failed_)
 #define ha_index_of_linear HA_RENAME_(ha_index_of_linear)
 #define ha_kernel_launch_ HA_RENAME_(ha_kernel_launch_)
+#define ha_kernel_log HA_RENAME_(ha_kernel_log)
 #define ha_kernel_place HA_RENAME_(ha_kernel_place)
 #define ha_linear_of_index HA_RENAME_(ha_linear_of_index)
 #define ha_link_cost HA_RENAME_(ha_link_cost)

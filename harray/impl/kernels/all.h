@@ -1,6 +1,7 @@
 /* Kernels: included by harray_kernels.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
+ *     lines.h        the user's lines in it
  *     device_text.h  a kernel as text
  *     settings.h     what the environment says
  *     sha256.h       digests
@@ -18,6 +19,7 @@
 
 #include "prelude_numbers.h"
 #include "prelude.h"
+#include "lines.h"
 #include "device_text.h"
 #include "settings.h"
 #include "sha256.h"

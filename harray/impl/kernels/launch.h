@@ -13,14 +13,6 @@ HA_IN_ int ha_box_is_empty(const ha_launching *l) {
     return 0;
 }
 
-HA_IN_ ha_status ha_launch_run(ha_launching *l, const ha_compiled *compiled) {
-    if (ha_box_is_empty(l)) return HA_OK;
-    if (compiled) return ha_launch_on_device(l, compiled);
-    if (!ha_is_host(l->context)) return ha_launch_queued(l);
-    ha_launch_here(l);
-    return HA_OK;
-}
-
 /* On the host where the device cannot, unless that is forbidden. */
 HA_IN_ ha_status ha_launch_elsewhere(ha_launching *l, ha_kernel_way way) {
     const ha_kernel *k = l->kernel;
@@ -44,12 +36,35 @@ HA_IN_ ha_status ha_launch_place(ha_launching *l, const ha_compiled **compiled) 
     return ha_compiled_of(l->kernel, ha_launch_is_apart(l), l->context, compiled);
 }
 
+/* On a device: nothing has been overwritten when it does not take the kernel. */
+HA_IN_ ha_status ha_launch_enqueue(void *launching) {
+    ha_launching *l = (ha_launching *)launching;
+    ha_launch_point(l);
+    if (ha_box_is_empty(l)) return HA_OK;
+    const ha_status s = l->compiled ? ha_launch_on_device(l, l->compiled) : ha_launch_queued(l);
+    if (!s) return HA_OK;
+    return ha_fail(s, l->kernel->name, "%s: %s did not take the kernel", l->kernel->site,
+                   l->context->name);
+}
+
+HA_IN_ ha_status ha_launch_open(ha_launching *l) {
+    ha_open_work use = {ha_launch_enqueue, l, HA_OK};
+    if (!ha_is_host(l->context))
+        return ha_open_to_use(l->request, l->requests, "ha_open_many", &use, l->context,
+                              l->kernel->site);
+    const ha_status s = ha_open_many_(l->request, l->requests, l->kernel->site);
+    if (s) return s;
+    ha_launch_point(l);
+    if (!ha_box_is_empty(l)) ha_launch_here(l);
+    return HA_OK;
+}
+
 ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
                             const void *const *given) {
-    const ha_compiled *compiled = NULL;
     ha_launching l;
     l.kernel = k;
     l.context = ha_resolve(context);
+    l.compiled = NULL;
     l.given = given;
     l.requests = 0;
     ha_status s = ha_launch_take_all(&l);
@@ -58,13 +73,9 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     if (!s) s = ha_box_check(&l);
     if (s) return s;
     ha_launch_request(&l);
-    if (!ha_is_host(l.context)) s = ha_launch_place(&l, &compiled);
+    if (!ha_is_host(l.context)) s = ha_launch_place(&l, &l.compiled);
     if (!s) s = ha_launch_open(&l);
-    if (s) return s;
-    s = ha_launch_run(&l, compiled);
-    const ha_status closed = ha_close_many(l.request, l.requests);
-    if (s) return ha_fail(s, k->name, "%s: %s did not take the kernel", k->site, l.context->name);
-    return closed;
+    return s ? s : ha_close_many(l.request, l.requests);
 }
 
 #endif

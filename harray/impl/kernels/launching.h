@@ -21,6 +21,7 @@ typedef struct ha_kernel_argument_ {
 typedef struct ha_launching {
     const ha_kernel *kernel;
     ha_context *context;
+    const struct ha_compiled *compiled; /* for the device; NULL: the loops run */
     ha_region box;
     const void *const *given;
     ha_kernel_argument_ argument[HA_MOST_PARAMETERS_];
@@ -152,15 +153,14 @@ HA_IN_ int ha_launch_is_apart(const ha_launching *l) {
     return 1;
 }
 
-HA_IN_ ha_status ha_launch_open(ha_launching *l) {
-    const ha_status s = ha_open_many_(l->request, l->requests, l->kernel->site);
-    for (int i = 0; i < l->kernel->parameters && !s; i++) {
+/* All is open, or about to be. */
+HA_IN_ void ha_launch_point(ha_launching *l) {
+    for (int i = 0; i < l->kernel->parameters; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
         if (!ha_is_array(&l->kernel->parameter[i])) continue;
         a->span.data = l->kernel->parameter[i].rank ? ha_span_data(&a->access, &a->view)
                                                     : a->access.data;
     }
-    return s;
 }
 
 #endif

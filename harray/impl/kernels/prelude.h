@@ -6,18 +6,13 @@
 #include "../control/all.h"
 #include "../../kernel.h"
 #include "prelude_numbers.h"
+#include "settings.h"
 
-/* Contracting a * b + c is off, as on the host: the same bits everywhere; unless HARRAY_KERNELS=contract. */
 static const char ha_words_opencl[] = "#ifdef cl_khr_fp64\n"
                                       "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
                                       "#endif\n"
                                       "#if defined cl_khr_fp64 || defined __opencl_c_fp64\n"
                                       "#define HA_HAS_DOUBLES_ 1\n"
-                                      "#endif\n"
-                                      "#ifdef HA_CONTRACT_\n"
-                                      "#pragma OPENCL FP_CONTRACT ON\n"
-                                      "#else\n"
-                                      "#pragma OPENCL FP_CONTRACT OFF\n"
                                       "#endif\n"
                                       "#define HA_GLOBAL_ __global\n"
                                       "#define HA_RESTRICT_ restrict\n"
@@ -88,12 +83,37 @@ static const struct {
     {"trunc", 1}, {"atan2", 2}, {"copysign", 2},  {"fdim", 2},  {"fmax", 2},      {"fmin", 2},
     {"fmod", 2},  {"hypot", 2}, {"nextafter", 2}, {"pow", 2},   {"remainder", 2}, {"fma", 3}};
 
+/* May a * b + c be one operation? If not, there are the same bits everywhere. */
+HA_IN_ int ha_kernel_contracts(const ha_kernel *k) {
+    (void)k;
+    return ha_kernel_settings_get()->contract;
+}
+
 /* Does a word stand in what the kernel is made of, in its types or in another word? */
 HA_IN_ int ha_kernel_mentions(const ha_kernel *k, const char *word) {
     if (strstr(k->text, word)) return 1;
     for (int i = 0; i < k->parameters; i++)
         if (strstr(k->parameter[i].type, word)) return 1;
     return 0;
+}
+
+/* Does a word stand in a text by itself, as array_double_2 has "double"? */
+HA_IN_ int ha_has_word(const char *text, const char *word) {
+    const size_t n = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at += n) {
+        const int begins = at == text || at[-1] == '_' || !ha_in_name(at[-1]);
+        if (begins && (at[n] == '_' || !ha_in_name(at[n]))) return 1;
+    }
+    return 0;
+}
+
+/* Is the kernel one for devices that have double? */
+HA_IN_ int ha_kernel_needs_doubles(const ha_kernel *k) {
+    int needs = ha_has_word(k->text, "double") || ha_has_word(k->text, "c128");
+    for (int i = 0; i < k->parameters; i++)
+        needs |= ha_has_word(k->parameter[i].type, "double") ||
+                 ha_has_word(k->parameter[i].type, "c128");
+    return needs;
 }
 
 /* Does the kernel use numbers that C lacks? */
@@ -135,10 +155,16 @@ HA_IN_ void ha_put_math(ha_text *to, ha_language language, const ha_kernel *k) {
     if (opencl) ha_put_math_names(to, k, "f");
 }
 
+#define HA_NO_DOUBLES_ "harray: the device has no double"
+
 HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, const ha_kernel *k) {
     const size_t lines = sizeof ha_prelude_numbers / sizeof *ha_prelude_numbers;
     ha_print(to, "%s%s", language == HA_LANGUAGE_CUDA ? ha_words_cuda : ha_words_opencl,
              ha_words_of_both);
+    if (language == HA_LANGUAGE_OPENCL_C) /* CUDA's compiler has an option for it */
+        ha_print(to, "#pragma OPENCL FP_CONTRACT %s\n", ha_kernel_contracts(k) ? "ON" : "OFF");
+    if (ha_kernel_needs_doubles(k))
+        ha_print(to, "#if !HA_HAS_DOUBLES_\n#error %s\n#endif\n", HA_NO_DOUBLES_);
     for (size_t i = 0; ha_kernel_needs_numbers(k) && i < lines; i++)
         ha_print(to, "%s", ha_prelude_numbers[i]);
     ha_put_math(to, language, k); /* behind the numbers, whose functions use the language's own */

@@ -14,6 +14,14 @@ typedef struct ha_compiled {
     ha_kernel_limits limits;
 } ha_compiled;
 
+/* A kernel that the compiler has refused, and what it said. It would say that again. */
+typedef struct ha_refused {
+    struct ha_refused *next;
+    const ha_kernel *kernel;
+    int apart;
+    char log[];
+} ha_refused;
+
 /* How kernels run for a context: place.h. */
 typedef enum ha_kernel_way {
     HA_WAY_UNKNOWN = 0,
@@ -22,11 +30,15 @@ typedef enum ha_kernel_way {
     HA_WAY_COMPILED
 } ha_kernel_way;
 
-enum { HA_PROGRAM_BUCKETS = 64, HA_LOG_BYTES = 1 << 16 };
+enum {
+    HA_PROGRAM_BUCKETS = 64,
+    HA_LOG_BYTES = 1 << 16,
+};
 typedef struct ha_programs {
     pthread_mutex_t lock;      /* guards the lists */
     pthread_mutex_t compiling; /* one thread at a time compiles for a device */
     ha_compiled *bucket[HA_PROGRAM_BUCKETS];
+    ha_refused *refused;
     int way;            /* a ha_kernel_way; set once */
     int runs_functions; /* its queues run the host's: 0 is not known, -1 not */
     char why[240];      /* it does not compile */
@@ -51,6 +63,11 @@ HA_IN_ void ha_programs_end(ha_context *primary) {
             primary->backend->discard(primary->device, x->program);
             HARRAY_FREE(x);
         }
+    while (all->refused) {
+        ha_refused *r = all->refused;
+        all->refused = r->next;
+        HARRAY_FREE(r);
+    }
     pthread_mutex_destroy(&all->lock);
     pthread_mutex_destroy(&all->compiling);
     HARRAY_FREE(all);
@@ -96,15 +113,40 @@ HA_IN_ void ha_program_add(ha_programs *all, ha_compiled *x) {
     pthread_mutex_unlock(&all->lock);
 }
 
-/* ---- compiling --------------------------------------------------------------------------------- */
-
-#define HA_OPENCL_OPTIONS_ "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-
-HA_IN_ const char *ha_compiler_options(ha_language language) {
-    const int contract = ha_kernel_settings_get()->contract;
-    if (language == HA_LANGUAGE_CUDA) return contract ? "--fmad=true" : "--fmad=false";
-    return contract ? HA_OPENCL_OPTIONS_ " -DHA_CONTRACT_" : HA_OPENCL_OPTIONS_;
+/* What the compiler said, of one of the kernel's texts (`apart` 0 or 1) or of any (-1). It stays. NULL: it has
+ * not refused it. */
+HA_IN_ const char *ha_refused_find(ha_programs *all, const ha_kernel *k, int apart) {
+    pthread_mutex_lock(&all->lock);
+    const ha_refused *r = all->refused;
+    while (r && (r->kernel != k || (apart >= 0 && r->apart != apart))) r = r->next;
+    pthread_mutex_unlock(&all->lock);
+    return r ? r->log : NULL;
 }
+
+/* Without memory for it the next launch compiles again. */
+HA_IN_ void ha_refused_add(ha_programs *all, const ha_kernel *k, int apart, const char *log) {
+    ha_refused *r = (ha_refused *)HARRAY_MALLOC(sizeof *r + strlen(log) + 1);
+    if (!r) return;
+    *r = (ha_refused){.kernel = k, .apart = apart};
+    strcpy(r->log, log);
+    pthread_mutex_lock(&all->lock);
+    r->next = all->refused;
+    all->refused = r;
+    pthread_mutex_unlock(&all->lock);
+}
+
+size_t ha_kernel_log(const ha_kernel *k, ha_context *context, char *text, size_t bytes) {
+    ha_text t = ha_text_into(text, bytes);
+    if (ha_enter("ha_kernel_log")) return 0;
+    const ha_context *c = ha_resolve(context)->primary;
+    ha_programs *all = __atomic_load_n(&c->programs, __ATOMIC_ACQUIRE);
+    const char *log = all && k ? ha_refused_find(all, k, -1) : NULL;
+    if (!k) ha_fail(HA_ERR_ARGUMENT, "ha_kernel_log", "no kernel");
+    ha_print(&t, "%s", log ? log : "");
+    return t.length;
+}
+
+/* ---- what is wrong ------------------------------------------------------------------------------ */
 
 /* The first line that says "error", else the first one. */
 HA_IN_ const char *ha_log_error(const char *log, int *length) {
@@ -115,6 +157,17 @@ HA_IN_ const char *ha_log_error(const char *log, int *length) {
     return line;
 }
 
+/* The kernel's own text says what the device lacks: prelude.h. */
+HA_IN_ ha_status ha_fail_without_doubles(const ha_kernel *k, const ha_context *c) {
+    const char *needs = "its body";
+    for (int i = k->parameters; i-- > 0;)
+        if (ha_has_word(k->parameter[i].type, "double") ||
+            ha_has_word(k->parameter[i].type, "c128"))
+            needs = k->parameter[i].name;
+    return ha_fail(HA_ERR_UNSUPPORTED, k->name, "%s: %s has no double, which %s needs", k->site,
+                   c->name, needs);
+}
+
 HA_IN_ ha_status ha_compile_fail(const ha_kernel *k, const ha_context *c, ha_status s,
                                  const char *log) {
     int length;
@@ -122,8 +175,17 @@ HA_IN_ ha_status ha_compile_fail(const ha_kernel *k, const ha_context *c, ha_sta
     if (s != HA_ERR_COMPILE)
         return ha_fail(s, k->name, "%s: it cannot be compiled for %s", k->site, c->name);
     ha_forget_note(); /* the log says more */
+    if (strstr(log, HA_NO_DOUBLES_)) return ha_fail_without_doubles(k, c);
     return ha_fail(s, k->name, "%s: the compiler of %s refuses the kernel: %.*s", k->site, c->name,
                    length < 250 ? length : 250, line);
+}
+
+/* ---- compiling --------------------------------------------------------------------------------- */
+
+HA_IN_ const char *ha_compiler_options(const ha_kernel *k, ha_language language) {
+    if (language == HA_LANGUAGE_OPENCL_C)
+        return "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+    return ha_kernel_contracts(k) ? "--fmad=true" : "--fmad=false";
 }
 
 /* Of all that a binary is made from. */
@@ -159,19 +221,43 @@ HA_IN_ ha_status ha_program_make(const ha_context *c, const ha_program_source *s
     return s;
 }
 
+/* What the compiler says of a text that it refuses, with the user's lines: for that it is compiled once more. */
+HA_IN_ void ha_explain(const ha_kernel *k, const ha_context *c, int apart, char *log) {
+    const ha_language language = ha_language_of(c);
+    char *text = ha_kernel_text(k, language, apart, 1);
+    char *lined = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
+    void *program = NULL;
+    if (text && lined) {
+        const ha_program_source source = {.text = text,
+                                          .options = ha_compiler_options(k, language),
+                                          .log = lined,
+                                          .log_bytes = HA_LOG_BYTES};
+        *lined = 0;
+        const ha_status s = c->backend->build(c->device, &source, &program, NULL);
+        if (!s) c->backend->discard(c->device, program);
+        if (s == HA_ERR_COMPILE && *lined) strcpy(log, lined);
+    }
+    HARRAY_FREE(lined);
+    HARRAY_FREE(text);
+}
+
 HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const char *text,
                                  ha_compiled *made, char *log) {
     const ha_backend *b = c->backend;
+    const ha_language language = ha_language_of(c);
     const ha_program_source source = {.text = text,
-                                      .options = ha_compiler_options(ha_language_of(c)),
+                                      .options = ha_compiler_options(k, language),
                                       .log = log,
                                       .log_bytes = HA_LOG_BYTES};
     char entry[300];
     if (snprintf(entry, sizeof entry, "ha_entry_%s", k->name) >= (int)sizeof entry)
         return ha_fail(HA_ERR_ARGUMENT, "HA_KERNEL", "%s: the name is too long", k->site);
-    ha_dump(k->name, text, ha_language_of(c), NULL);
+    ha_dump(k->name, text, language, NULL);
     ha_status s = ha_program_make(c, &source, &made->program);
-    if (s == HA_ERR_COMPILE) ha_dump(k->name, text, ha_language_of(c), log);
+    if (s == HA_ERR_COMPILE) {
+        ha_explain(k, c, made->apart, log);
+        ha_dump(k->name, text, language, log);
+    }
     if (s) return ha_compile_fail(k, c, s, log);
     s = b->kernel(made->program, entry, &made->limits, &made->entry);
     if (!s) return s;
@@ -182,13 +268,14 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const 
 HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, const ha_context *c,
                             const ha_compiled **compiled) {
     ha_compiled *made = (ha_compiled *)HARRAY_MALLOC(sizeof *made);
-    char *text = ha_kernel_text(k, ha_language_of(c), apart);
+    char *text = ha_kernel_text(k, ha_language_of(c), apart, 0);
     char *log = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
     ha_status s = HA_ERR_MEMORY;
     if (made && text && log) {
         *made = (ha_compiled){.kernel = k, .apart = apart};
         *log = 0;
         s = ha_compile_with(k, c, text, made, log);
+        if (s == HA_ERR_COMPILE || s == HA_ERR_UNSUPPORTED) ha_refused_add(all, k, apart, log);
     } else
         ha_fail(s, k->name, "%s: no memory to compile it", k->site);
     HARRAY_FREE(log);
@@ -202,6 +289,14 @@ HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, con
     return s;
 }
 
+/* It has not been compiled yet. What was refused once is, again. */
+HA_IN_ ha_status ha_compile_first(ha_programs *all, const ha_kernel *k, int apart,
+                                  const ha_context *c, const ha_compiled **compiled) {
+    const char *log = ha_refused_find(all, k, apart);
+    if (log) return ha_compile_fail(k, c, HA_ERR_COMPILE, log);
+    return ha_compile(all, k, apart, c, compiled);
+}
+
 /* Looks it up, or compiles it. */
 HA_IN_ ha_status ha_compiled_of(const ha_kernel *k, int apart, const ha_context *c,
                                 const ha_compiled **compiled) {
@@ -211,7 +306,7 @@ HA_IN_ ha_status ha_compiled_of(const ha_kernel *k, int apart, const ha_context 
     if ((*compiled = ha_program_find(all, k, apart))) return HA_OK;
     pthread_mutex_lock(&all->compiling);
     *compiled = ha_program_find(all, k, apart); /* by another thread, meanwhile */
-    if (!*compiled) s = ha_compile(all, k, apart, c, compiled);
+    if (!*compiled) s = ha_compile_first(all, k, apart, c, compiled);
     pthread_mutex_unlock(&all->compiling);
     return s;
 }
