@@ -333,8 +333,8 @@ TEST(refused_by_the_compiler) {
     harray_int x = harray_int_filled(10, 1);
     char clang[100], nvcc[100], log[2000] = "";
     keep_array(x.array);
-    snprintf(clang, sizeof clang, "cases_kernels.c:%d:", BEFORE_REFUSED + 3);
-    snprintf(nvcc, sizeof nvcc, "cases_kernels.c(%d)", BEFORE_REFUSED + 3);
+    snprintf(clang, sizeof clang, "cases_kernels.c:%d:", BEFORE_REFUSED + 2);
+    snprintf(nvcc, sizeof nvcc, "cases_kernels.c(%d)", BEFORE_REFUSED + 2);
     const uint64_t version = ha_array_version(x.array);
     const ha_status s = not_for_devices(C, HA_ALL_LANES, x);
     const ha_error e = ha_take_error();

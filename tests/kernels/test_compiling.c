@@ -225,7 +225,7 @@ TEST(refused_by_the_compiler) {
     harray_int x = ints(10, 7);
     const uint64_t version = ha_array_version(x.array);
     char line[60];
-    snprintf(line, sizeof line, "test_compiling.c:%d: error: MISTAKE", BEFORE_WRONG + 7);
+    snprintf(line, sizeof line, "test_compiling.c:%d: error: MISTAKE", BEFORE_WRONG + 6);
     assert_string_equal(log_of(&wrong_kernel), "");
     told(wrong(C, HA_ALL_LANES, x), HA_ERR_COMPILE, line, "compiling:0");
     const int compiled = compiling.compiled;
@@ -260,8 +260,8 @@ static void expect_line(ha_status got, const ha_kernel *k, int number) {
 TEST(lines_of_helpers_and_of_what_stands_there_twice) {
     harray_int x = ints(10, 7);
     expect_line(with_helper(C, HA_ALL_LANES, x), &with_helper_kernel, BEFORE_HELPER + 4);
-    expect_line(a_copy(C, HA_ALL_LANES, x), &a_copy_kernel, BEFORE_SECOND - 2);
-    expect_line(a_second(C, HA_ALL_LANES, x), &a_second_kernel, BEFORE_SECOND + 2);
+    expect_line(a_copy(C, HA_ALL_LANES, x), &a_copy_kernel, BEFORE_SECOND - 1);
+    expect_line(a_second(C, HA_ALL_LANES, x), &a_second_kernel, BEFORE_SECOND + 1);
     HA_IGNORE(harray_int_free(&x));
 }
 
