@@ -318,6 +318,14 @@ typedef struct ha_backend {
 
     /* For kernels: finds one by its name. HA_ERR_NOT_FOUND: there is none. */
     ha_status (*kernel)(void *program, const char *name, ha_kernel_limits *limits, void **kernel);
+
+    /* Optional, for kernels that are compiled before there is a device: what is compiled for devices of a
+     * name that the backend knows, such as "sm_90"; *target is what `target` says of such a device.
+     * HA_LANGUAGE_NONE: there is no such name, or, for the reason that is reported, no compiler. */
+    ha_language (*compiles_for)(const char *name, char *target, size_t bytes);
+
+    /* Where compiles_for is: compiles the text for such devices, as build does, but loads nothing. */
+    ha_status (*compile)(const char *name, const ha_program_source *source, ha_binary *made);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

@@ -73,6 +73,25 @@ HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char
  * when there is no kernel. */
 HA_API size_t ha_kernel_log(const ha_kernel *kernel, ha_context *context, char *text, size_t bytes);
 
+/* ha_kernels_precompile("sm_80,sm_90,opencl", directory) compiles all kernels of the program into a directory, as
+ * the cache keeps them (NULL: into the cache itself): HARRAY_KERNELS=cache=DIRECTORY reads them there, and they are
+ * not compiled when they are launched. Targets are contexts ("opencl:1"), all contexts of a kind ("opencl"), and
+ * architectures of NVIDIA's GPUs, for which there need be no GPU, but the same version of NVRTC. What is there
+ * already is not compiled again.
+ *
+ * The program: the executable or shared object in which the call is compiled, each one by itself; of a static
+ * library the files that were linked. A kernel that nothing in its file launches may be missing. Linkers that drop
+ * unused sections (--gc-sections) keep this one, but for lld with -z start-stop-gc.
+ *   HA_ERR_ARGUMENT   no targets or one that nobody knows, no directory: nothing has been compiled
+ *   HA_ERR_COMPILE, HA_ERR_UNSUPPORTED, HA_ERR_MEMORY, HA_ERR_BACKEND  as a launch; the directory cannot be written
+ *                     to. The first failure; the other kernels have been compiled all the same */
+#define ha_kernels_precompile(targets, directory)                                                  \
+    ha_kernels_precompile_(targets, directory, HA_JOIN_(__start_, HA_KERNEL_LIST_),                \
+                           HA_JOIN_(__stop_, HA_KERNEL_LIST_), HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const char *directory,
+                                                      const ha_kernel *first, const ha_kernel *last,
+                                                      const char *site);
+
 /* What stands in front of kernels that name it by (uses, tag), on devices too: functions, which are HA_FN, and
  * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
  * constants, HA_DEVICE_TABLE(weights, double, weight, {0.5, 0.25, 0.25}). A tag has no macro's name. */
@@ -129,6 +148,19 @@ struct ha_kernel {
     const ha_kernel_parameter_ *parameter;
     ha_kernel_loops_ loops;
 };
+
+/* All kernels of a module lie one behind the other: in a section of this name, whose beginning and end the linker
+ * knows. Without a kernel there is no section. */
+#ifdef HARRAY_PREFIX
+#define HA_KERNEL_LIST_ HA_JOIN_(HARRAY_PREFIX, ha_kernels_)
+#else
+#define HA_KERNEL_LIST_ ha_kernels_
+#endif
+#define HA_LISTED_ __attribute__((__section__(HA_STRING_(HA_KERNEL_LIST_)), __aligned__(8)))
+extern const ha_kernel HA_JOIN_(__start_, HA_KERNEL_LIST_)[]
+    __attribute__((__weak__, __visibility__("hidden")));
+extern const ha_kernel HA_JOIN_(__stop_, HA_KERNEL_LIST_)[]
+    __attribute__((__weak__, __visibility__("hidden")));
 
 /* given: the addresses of the arguments, in their order. box: NULL for as many lanes as there are elements */
 HA_API ha_status ha_kernel_launch_(const ha_kernel *kernel, ha_context *context,
@@ -264,7 +296,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     }                                                                                              \
     static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
         HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
-    static const ha_kernel name##_kernel = {                                                       \
+    HA_LISTED_ static const ha_kernel name##_kernel = {                                            \
         #name,        text, indices_text, HA_SITE, D, HA_COUNT_OF_ parameters, name##_parameters_, \
         name##_loops_};                                                                            \
     HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \

@@ -47,6 +47,8 @@ static const ha_backend ha_backend_cuda HA_UNUSED = {
     .build = ha_cuda_build,
     .discard = ha_cuda_discard,
     .kernel = ha_cuda_find_kernel,
+    .compiles_for = ha_cuda_compiles_for,
+    .compile = ha_cuda_compile,
 };
 
 #endif

@@ -187,6 +187,7 @@
 #define ha_kernel_launch_ HA_RENAME_(ha_kernel_launch_)
 #define ha_kernel_log HA_RENAME_(ha_kernel_log)
 #define ha_kernel_place HA_RENAME_(ha_kernel_place)
+#define ha_kernels_precompile_ HA_RENAME_(ha_kernels_precompile_)
 #define ha_linear_of_index HA_RENAME_(ha_linear_of_index)
 #define ha_link_cost HA_RENAME_(ha_link_cost)
 #define ha_memory_allocate HA_RENAME_(ha_memory_allocate)

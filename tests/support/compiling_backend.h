@@ -145,6 +145,25 @@ static ha_language compiling_language(void *device) {
     return HA_LANGUAGE_OPENCL_C;
 }
 
+/* What devices are of that have the target "target N". */
+static ha_language compiling_compiles_for(const char *name, char *target, size_t bytes) {
+    if (strncmp(name, "made_up_", 8) != 0) return HA_LANGUAGE_NONE;
+    snprintf(target, bytes, "target %s", name + 8);
+    return HA_LANGUAGE_OPENCL_C;
+}
+
+static ha_status compiling_compile_for(const char *name, const ha_program_source *source,
+                                       ha_binary *made) {
+    ha_status status = compiling_fault("compile");
+    if (!status) status = compiling_compile(source);
+    if (status) return status;
+    made->bytes = strlen("target ") + strlen(name + 8) + strlen(source->text) + 2;
+    made->data = HARRAY_MALLOC(made->bytes);
+    if (!made->data) return HA_ERR_MEMORY;
+    snprintf((char *)made->data, made->bytes, "target %s\n%s", name + 8, source->text);
+    return HA_OK;
+}
+
 static void compiling_target(void *device, char *text, size_t bytes) {
     (void)device;
     snprintf(text, bytes, "%s", compiling.target);
@@ -207,6 +226,8 @@ static const ha_backend *compiling_backend_make(void) {
     backend.build = compiling_build;
     backend.discard = compiling_discard;
     backend.kernel = compiling_kernel;
+    backend.compiles_for = compiling_compiles_for;
+    backend.compile = compiling_compile_for;
     return &backend;
 }
 

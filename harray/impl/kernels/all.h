@@ -7,8 +7,10 @@
  *     sha256.h       digests
  *     cache_size.h   how large the cache may become
  *     cache.h        compiled kernels on disk
+ *     compiler.h     what compilers are given, and what they say
  *     dump.h         their texts, for whoever wants to see them
  *     programs.h     what has been compiled for a device
+ *     precompile.h   all kernels, before they are launched
  *     place.h        where kernels run, and why
  *     launching.h    what is given, and opening it
  *     on_host.h      lanes as loops
@@ -25,8 +27,10 @@
 #include "sha256.h"
 #include "cache_size.h"
 #include "cache.h"
+#include "compiler.h"
 #include "dump.h"
 #include "programs.h"
+#include "precompile.h"
 #include "place.h"
 #include "launching.h"
 #include "on_host.h"

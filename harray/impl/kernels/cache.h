@@ -146,24 +146,30 @@ HA_IN_ int ha_cache_write_file(int file, const ha_cache_head *head, const ha_bin
     return good;
 }
 
-/* Whoever cannot write has no cache: that is no error. */
-HA_IN_ void ha_cache_write(const ha_digest *key, const ha_binary *binary) {
-    const ha_kernel_settings *s = ha_kernel_settings_get();
+/* Nonzero: it is there now. */
+HA_IN_ int ha_cache_write_to(const char *directory, const ha_digest *key, const ha_binary *binary) {
     char path[HA_CACHE_PATH], own[HA_CACHE_PATH + 48];
     ha_cache_head head = {.key = *key, .bytes = binary->bytes};
     int file, good;
-    if (!s->cache[0] || !ha_cache_path(path, s->cache, strlen(s->cache), key)) return;
+    if (!ha_cache_path(path, directory, strlen(directory), key)) return 0;
     memcpy(head.magic, ha_cache_magic, sizeof head.magic);
     head.digest = ha_digest_of(binary->data, binary->bytes);
     snprintf(own, sizeof own, "%s.%lld.%llu", path, (long long)getpid(),
              (unsigned long long)ha_self.id);
     ha_make_directories(path);
     file = open(own, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) return;
+    if (file < 0) return 0;
     good = ha_cache_write_file(file, &head, binary);
     good = close(file) == 0 && good;
-    if (!good || rename(own, path) != 0) (void)unlink(own);
-    ha_cache_trim_once(s->cache);
+    if (good && rename(own, path) == 0) return 1;
+    (void)unlink(own);
+    return 0;
+}
+
+/* Whoever cannot write has no cache: that is no error. */
+HA_IN_ void ha_cache_write(const ha_digest *key, const ha_binary *binary) {
+    const ha_kernel_settings *s = ha_kernel_settings_get();
+    if (s->cache[0] && ha_cache_write_to(s->cache, key, binary)) ha_cache_trim_once(s->cache);
 }
 
 #endif

@@ -2,8 +2,7 @@
 #ifndef HARRAY_IMPL_KERNELS_PROGRAMS_H
 #define HARRAY_IMPL_KERNELS_PROGRAMS_H
 
-#include "cache.h"
-#include "device_text.h"
+#include "compiler.h"
 #include "dump.h"
 
 typedef struct ha_compiled {
@@ -30,10 +29,7 @@ typedef enum ha_kernel_way {
     HA_WAY_COMPILED
 } ha_kernel_way;
 
-enum {
-    HA_PROGRAM_BUCKETS = 64,
-    HA_LOG_BYTES = 1 << 16,
-};
+enum { HA_PROGRAM_BUCKETS = 64 };
 typedef struct ha_programs {
     pthread_mutex_t lock;      /* guards the lists */
     pthread_mutex_t compiling; /* one thread at a time compiles for a device */
@@ -43,14 +39,6 @@ typedef struct ha_programs {
     int runs_functions; /* its queues run the host's: 0 is not known, -1 not */
     char why[240];      /* it does not compile */
 } ha_programs;
-
-/* Does the device of a context compile kernels? */
-HA_IN_ ha_language ha_language_of(const ha_context *c) {
-    const ha_backend *b = c->backend;
-    if (ha_is_host(c) || !HA_HAS_(b, ha_backend, kernel) || !HA_HAS_(c->ops, ha_queue_ops, launch))
-        return HA_LANGUAGE_NONE;
-    return b->language(c->device);
-}
 
 /* ---- the list ---------------------------------------------------------------------------------- */
 
@@ -146,135 +134,61 @@ size_t ha_kernel_log(const ha_kernel *k, ha_context *context, char *text, size_t
     return t.length;
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------ */
-
-/* The first line that says "error", else the first one. */
-HA_IN_ const char *ha_log_error(const char *log, int *length) {
-    const char *line = strstr(log, "error");
-    if (!line) line = log;
-    while (line > log && line[-1] != '\n') line--;
-    *length = (int)strcspn(line, "\n");
-    return line;
-}
-
-/* The kernel's own text says what the device lacks: prelude.h. */
-HA_IN_ ha_status ha_fail_without_doubles(const ha_kernel *k, const ha_context *c) {
-    const char *needs = "its body";
-    for (int i = k->parameters; i-- > 0;)
-        if (ha_has_word(k->parameter[i].type, "double") ||
-            ha_has_word(k->parameter[i].type, "c128"))
-            needs = k->parameter[i].name;
-    return ha_fail(HA_ERR_UNSUPPORTED, k->name, "%s: %s has no double, which %s needs", k->site,
-                   c->name, needs);
-}
-
-HA_IN_ ha_status ha_compile_fail(const ha_kernel *k, const ha_context *c, ha_status s,
-                                 const char *log) {
-    int length;
-    const char *line = ha_log_error(log, &length);
-    if (s != HA_ERR_COMPILE)
-        return ha_fail(s, k->name, "%s: it cannot be compiled for %s", k->site, c->name);
-    ha_forget_note(); /* the log says more */
-    if (strstr(log, HA_NO_DOUBLES_)) return ha_fail_without_doubles(k, c);
-    return ha_fail(s, k->name, "%s: the compiler of %s refuses the kernel: %.*s", k->site, c->name,
-                   length < 250 ? length : 250, line);
-}
-
 /* ---- compiling --------------------------------------------------------------------------------- */
 
-HA_IN_ const char *ha_compiler_options(const ha_kernel *k, ha_language language) {
-    if (language == HA_LANGUAGE_OPENCL_C)
-        return "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
-    return ha_kernel_contracts(k) ? "--fmad=true" : "--fmad=false";
-}
-
-/* Of all that a binary is made from. */
-HA_IN_ ha_digest ha_program_key(const ha_context *c, const ha_program_source *source) {
-    ha_sha256 h = ha_sha256_begin();
-    char target[1024];
-    c->backend->target(c->device, target, sizeof target);
-    ha_sha256_field(&h, HARRAY_VERSION, strlen(HARRAY_VERSION));
-    ha_sha256_field(&h, source->text, strlen(source->text));
-    ha_sha256_field(&h, source->options, strlen(source->options));
-    ha_sha256_field(&h, target, strlen(target));
-    return ha_sha256_end(&h);
-}
-
 /* From the cache; where that has none that the device takes, from its text. */
-HA_IN_ ha_status ha_program_make(const ha_context *c, const ha_program_source *source,
+HA_IN_ ha_status ha_program_make(const ha_compiler *x, const ha_program_source *source,
                                  void **program) {
-    const ha_backend *b = c->backend;
-    const ha_digest key = ha_program_key(c, source);
+    const ha_digest key = ha_program_key(x, source);
     ha_binary binary = {NULL, 0};
     if (ha_cache_read(&key, &binary)) {
         ha_program_source again = {
             .binary = binary.data, .binary_bytes = binary.bytes, .options = source->options};
-        const ha_status s = b->build(c->device, &again, program, NULL);
+        const ha_status s = ha_compiler_build(x, &again, program, NULL);
         HARRAY_FREE(binary.data);
         if (!s) return s;
         ha_forget_note();
     }
     binary = (ha_binary){NULL, 0};
-    const ha_status s = b->build(c->device, source, program, &binary);
+    const ha_status s = ha_compiler_build(x, source, program, &binary);
     if (!s && binary.bytes) ha_cache_write(&key, &binary);
     HARRAY_FREE(binary.data);
     return s;
 }
 
-/* What the compiler says of a text that it refuses, with the user's lines: for that it is compiled once more. */
-HA_IN_ void ha_explain(const ha_kernel *k, const ha_context *c, int apart, char *log) {
-    const ha_language language = ha_language_of(c);
-    char *text = ha_kernel_text(k, language, apart, 1);
-    char *lined = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
-    void *program = NULL;
-    if (text && lined) {
-        const ha_program_source source = {.text = text,
-                                          .options = ha_compiler_options(k, language),
-                                          .log = lined,
-                                          .log_bytes = HA_LOG_BYTES};
-        *lined = 0;
-        const ha_status s = c->backend->build(c->device, &source, &program, NULL);
-        if (!s) c->backend->discard(c->device, program);
-        if (s == HA_ERR_COMPILE && *lined) strcpy(log, lined);
-    }
-    HARRAY_FREE(lined);
-    HARRAY_FREE(text);
-}
-
-HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const char *text,
+HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_compiler *x, const char *text,
                                  ha_compiled *made, char *log) {
-    const ha_backend *b = c->backend;
-    const ha_language language = ha_language_of(c);
     const ha_program_source source = {.text = text,
-                                      .options = ha_compiler_options(k, language),
+                                      .options = ha_compiler_options(k, x->language),
                                       .log = log,
                                       .log_bytes = HA_LOG_BYTES};
     char entry[300];
     if (snprintf(entry, sizeof entry, "ha_entry_%s", k->name) >= (int)sizeof entry)
         return ha_fail(HA_ERR_ARGUMENT, "HA_KERNEL", "%s: the name is too long", k->site);
-    ha_dump(k->name, text, language, NULL);
-    ha_status s = ha_program_make(c, &source, &made->program);
+    ha_dump(k->name, text, x->language, NULL);
+    ha_status s = ha_program_make(x, &source, &made->program);
     if (s == HA_ERR_COMPILE) {
-        ha_explain(k, c, made->apart, log);
-        ha_dump(k->name, text, language, log);
+        ha_explain(k, x, made->apart, log);
+        ha_dump(k->name, text, x->language, log);
     }
-    if (s) return ha_compile_fail(k, c, s, log);
-    s = b->kernel(made->program, entry, &made->limits, &made->entry);
+    if (s) return ha_compile_fail(k, x->name, s, log);
+    s = x->backend->kernel(made->program, entry, &made->limits, &made->entry);
     if (!s) return s;
-    b->discard(c->device, made->program);
-    return ha_fail(s, k->name, "%s: %s has compiled it, and does not find it", k->site, c->name);
+    x->backend->discard(x->device, made->program);
+    return ha_fail(s, k->name, "%s: %s has compiled it, and does not find it", k->site, x->name);
 }
 
 HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, const ha_context *c,
                             const ha_compiled **compiled) {
+    const ha_compiler x = ha_compiler_of(c);
     ha_compiled *made = (ha_compiled *)HARRAY_MALLOC(sizeof *made);
-    char *text = ha_kernel_text(k, ha_language_of(c), apart, 0);
+    char *text = ha_kernel_text(k, x.language, apart, 0);
     char *log = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
     ha_status s = HA_ERR_MEMORY;
     if (made && text && log) {
         *made = (ha_compiled){.kernel = k, .apart = apart};
         *log = 0;
-        s = ha_compile_with(k, c, text, made, log);
+        s = ha_compile_with(k, &x, text, made, log);
         if (s == HA_ERR_COMPILE || s == HA_ERR_UNSUPPORTED) ha_refused_add(all, k, apart, log);
     } else
         ha_fail(s, k->name, "%s: no memory to compile it", k->site);
@@ -293,7 +207,7 @@ HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, con
 HA_IN_ ha_status ha_compile_first(ha_programs *all, const ha_kernel *k, int apart,
                                   const ha_context *c, const ha_compiled **compiled) {
     const char *log = ha_refused_find(all, k, apart);
-    if (log) return ha_compile_fail(k, c, HA_ERR_COMPILE, log);
+    if (log) return ha_compile_fail(k, c->name, HA_ERR_COMPILE, log);
     return ha_compile(all, k, apart, c, compiled);
 }
 
