@@ -97,6 +97,7 @@ typedef struct ha_launch {
     size_t teams[3], lanes[3]; /* 1 where there are fewer dimensions; the innermost is the first */
     const ha_kernel_argument *argument;
     size_t arguments;
+    size_t local_bytes; /* that a team gets besides what the kernel itself declares */
 } ha_launch;
 
 /* A position in a queue. What the two words mean is up to the backend. */
@@ -236,6 +237,10 @@ typedef struct ha_queue_ops {
     /* Optional: enqueues a kernel; the arguments are copied now. HA_ERR_ARGUMENT: a team is larger than
      * the kernel's limits. */
     ha_status (*launch)(void *queue, const ha_launch *launch);
+
+    /* Optional: as launch, of the caller's own kernel: `kernel` is the driver's object (a CUfunction), and
+     * the arguments are all numbers or structs. */
+    ha_status (*launch_native)(void *queue, const ha_launch *launch);
 } ha_queue_ops;
 
 /* The devices of one kind. */

@@ -238,8 +238,8 @@ HA_IN_ ha_status ha_cuda_launch_kernel(void *handle, const ha_launch *launch) {
         status = HA_CUDA_TRY_(queue->device, LaunchKernel, (ha_cu_function)launch->kernel,
                               (unsigned)launch->teams[0], (unsigned)launch->teams[1],
                               (unsigned)launch->teams[2], (unsigned)launch->lanes[0],
-                              (unsigned)launch->lanes[1], (unsigned)launch->lanes[2], 0,
-                              queue->stream, parameter, NULL);
+                              (unsigned)launch->lanes[1], (unsigned)launch->lanes[2],
+                              (unsigned)launch->local_bytes, queue->stream, parameter, NULL);
         ha_cuda_end(queue, pushed);
     }
     HARRAY_FREE(parameter);

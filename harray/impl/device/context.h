@@ -17,7 +17,7 @@ struct ha_block;
 struct ha_fence;
 
 /* What the bytes of a memory are handed out for. */
-typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_use;
+typedef enum ha_purpose { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_purpose;
 
 enum { HA_SIZE_CLASSES = 8 * (64 - 6) }; /* memory/pool.h: eight a doubling, from 64 bytes on */
 
