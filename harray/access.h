@@ -252,8 +252,9 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
 /* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
  * span if it has one. The status may be ignored: a failure also stands in v.status and in
  * ha_take_error(). What fails inside f is told later: see ha_enqueue. */
-#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), HA_SITE)
-HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *site);
+#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), #f, HA_SITE)
+HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *name,
+                         const char *site);
 
 /* ---- functions with all that they need ------------------------------------------------------- */
 
@@ -289,7 +290,7 @@ typedef struct ha_use {
         __typeof__(argument) *const ha_given_ = &(argument);                                       \
         const ha_use ha_use_[] = {__VA_ARGS__};                                                    \
         ha_run_with_(context, f, ha_given_, sizeof *ha_given_, ha_use_,                            \
-                     sizeof ha_use_ / sizeof *ha_use_, HA_SITE);                                   \
+                     sizeof ha_use_ / sizeof *ha_use_, #f, HA_SITE);                               \
     })
 #define HA_USE(member, x, how)                                                                     \
     {                                                                                              \
@@ -302,7 +303,8 @@ typedef struct ha_use {
             __builtin_offsetof(__typeof__(*ha_given_), member), sizeof(ha_given_->member), #member \
     }
 HA_API ha_status ha_run_with_(ha_context *context, ha_function f, const void *argument,
-                              size_t bytes, const ha_use *uses, size_t count, const char *site);
+                              size_t bytes, const ha_use *uses, size_t count, const char *name,
+                              const char *site);
 
 /* Spans are told by their size, when it runs; what a darray has is known then, too. */
 #define HA_MAY_POINT_(member, x)                                                                   \

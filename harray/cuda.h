@@ -89,11 +89,12 @@ struct CUfunc_st;
         __typeof__(argument) *const ha_given_ = &(argument);                                       \
         const ha_use ha_use_[] = {__VA_ARGS__};                                                    \
         ha_cuda_launch_with_(context, function, grid, ha_given_, sizeof *ha_given_, ha_use_,       \
-                             sizeof ha_use_ / sizeof *ha_use_, HA_SITE);                           \
+                             sizeof ha_use_ / sizeof *ha_use_, #function, HA_SITE);                \
     })
 HA_API ha_status ha_cuda_launch_with_(ha_context *context, struct CUfunc_st *function,
                                       const ha_cuda_grid *grid, const void *argument, size_t bytes,
-                                      const ha_use *uses, size_t count, const char *site);
+                                      const ha_use *uses, size_t count, const char *name,
+                                      const char *site);
 
 /* The stream of an access, for launches: a cudaStream_t or CUstream. */
 #define HA_STREAM(access) HA_CAST_(struct CUstream_st *, ha_context_stream((access).context))

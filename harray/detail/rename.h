@@ -167,6 +167,7 @@
 #define ha_dvalue_load HA_RENAME_(ha_dvalue_load)
 #define ha_dvalue_print HA_RENAME_(ha_dvalue_print)
 #define ha_dvalue_store HA_RENAME_(ha_dvalue_store)
+#define ha_elapsed HA_RENAME_(ha_elapsed)
 #define ha_enqueue_ HA_RENAME_(ha_enqueue_)
 #define ha_event_kind_name HA_RENAME_(ha_event_kind_name)
 #define ha_extents_add HA_RENAME_(ha_extents_add)
@@ -191,6 +192,7 @@
 #define ha_kernels_precompile_ HA_RENAME_(ha_kernels_precompile_)
 #define ha_linear_of_index HA_RENAME_(ha_linear_of_index)
 #define ha_link_cost HA_RENAME_(ha_link_cost)
+#define ha_mark HA_RENAME_(ha_mark)
 #define ha_memory_allocate HA_RENAME_(ha_memory_allocate)
 #define ha_memory_kind_name HA_RENAME_(ha_memory_kind_name)
 #define ha_memory_release HA_RENAME_(ha_memory_release)
@@ -272,5 +274,6 @@
 #define ha_version HA_RENAME_(ha_version)
 #define ha_wait_ HA_RENAME_(ha_wait_)
 #define ha_watch HA_RENAME_(ha_watch)
+#define ha_works HA_RENAME_(ha_works)
 
 #endif

@@ -95,6 +95,9 @@ TEST(views_and_spans) {
         for (int i = 0; i < 4; i++) HA_AT(v.span, j, i) = (float)(j * 4 + i);
     array_float_2 w = array_float_2_flip(array_float_2_zeros(HA_DIM(3, 4), C), 1);
     keep_array(w.array);
+    /* Indices of which 0, 0 is far away from everything. */
+    w = array_float_2_with_origin(w, HA_DIM(1000000000, -7));
+    inner = array_float_2_with_origin(inner, HA_DIM(1000000000, -7));
     darray d = array_float_2_to_darray(u);
     struct mixed m = {.one = 7};
     SUCCEEDS(ha_run_with(C, mixed_there, m, HA_USE(w, w, HA_WRITE), HA_USE(u, inner, HA_READ),
@@ -104,7 +107,8 @@ TEST(views_and_spans) {
     else fail();
     HA_READING(v, w, H) {
         for (int j = 0; j < 3; j++)
-            for (int i = 0; i < 4; i++) assert_true(HA_AT(v.span, j, i) == (float)(j * 4 + i + 1));
+            for (int i = 0; i < 4; i++)
+                assert_true(HA_AT(v.span, 1000000000 + j, i - 7) == (float)(j * 4 + i + 1));
     }
     else fail();
     drop_array(u.array), drop_array(w.array), drop_array(sum.array);
@@ -136,17 +140,19 @@ TEST(uses_that_are_wrong) {
     runs = 0;
     refused(ha_run_with(C, NULL, t, HA_USE(x, x, HA_READ)), HA_ERR_ARGUMENT, "no function");
     refused(ha_run_with(C, counts, t, HA_USE(x, none, HA_READ)), HA_ERR_ARGUMENT, "x: no array");
-    refused(ha_run_with_(C, counts, &t, sizeof t, &outside, 1, HA_SITE), HA_ERR_ARGUMENT,
+    refused(ha_run_with_(C, counts, &t, sizeof t, &outside, 1, "f", HA_SITE), HA_ERR_ARGUMENT,
             "outside: it is not inside");
-    refused(ha_run_with_(C, counts, &t, sizeof t, &odd, 1, HA_SITE), HA_ERR_ARGUMENT,
+    refused(ha_run_with_(C, counts, &t, sizeof t, &odd, 1, "f", HA_SITE), HA_ERR_ARGUMENT,
             "odd: it is no pointer, and no span");
     refused(ha_run_with(C, counts, m, HA_USE(d, u, HA_READ)), HA_ERR_ARGUMENT,
             "d: it is no pointer, and no span of this array's rank");
-    refused(ha_run_with_(C, counts, NULL, 8, NULL, 0, HA_SITE), HA_ERR_ARGUMENT, "no argument");
-    refused(ha_run_with_(C, counts, &t, sizeof t, NULL, 1, HA_SITE), HA_ERR_ARGUMENT, "no uses");
+    refused(ha_run_with_(C, counts, NULL, 8, NULL, 0, "f", HA_SITE), HA_ERR_ARGUMENT,
+            "no argument");
+    refused(ha_run_with_(C, counts, &t, sizeof t, NULL, 1, "f", HA_SITE), HA_ERR_ARGUMENT,
+            "no uses");
     refused(ha_run_with(C, counts, t, HA_USE(x, x, HA_READ | 64)), HA_ERR_ARGUMENT, "");
     assert_int_equal(runs, 0);
-    SUCCEEDS(ha_run_with_(C, counts, NULL, 0, NULL, 0, HA_SITE)); /* nothing is needed */
+    SUCCEEDS(ha_run_with_(C, counts, NULL, 0, NULL, 0, "f", HA_SITE)); /* nothing is needed */
     SUCCEEDS(ha_context_finish(C));
     assert_int_equal(runs, 1);
     drop(x), drop_array(u.array);

@@ -210,6 +210,40 @@ TEST(a_binary_that_the_device_refuses) {
     assert_int_equal(compiling.compiled, 2);
 }
 
+static struct {
+    int compiles, cached, refused;
+    char name[48], at[48];
+} heard;
+static void hear(const ha_event_info *e, HA_UNUSED void *user) {
+    if (e->kind != HA_EVENT_COMPILE) return;
+    heard.compiles++;
+    heard.cached += e->cached;
+    heard.refused += e->status == HA_ERR_COMPILE;
+    assert_true(e->end >= e->start && e->start > 0);
+    snprintf(heard.name, sizeof heard.name, "%s", e->name);
+    snprintf(heard.at, sizeof heard.at, "%s", e->at);
+}
+
+/* Each with its name, once; and whether it was compiled, or had been. */
+TEST(compiling_is_told) {
+    harray_int x = ints(10, 7);
+    memset(&heard, 0, sizeof heard);
+    ha_set_event_handler(hear, NULL);
+    launch_axpy(C);
+    launch_axpy(C);
+    assert_true(heard.compiles == 1 && heard.cached == 0);
+    assert_string_equal(heard.name, "axpy");
+    assert_string_equal(heard.at, "compiling:0");
+    launch_axpy(ha_context_find("compiling:1"));
+    assert_true(heard.compiles == 2 && heard.cached == 1);
+    assert_int_equal(wrong(C, HA_ALL_LANES, x), HA_ERR_COMPILE);
+    assert_int_equal(wrong(C, HA_ALL_LANES, x), HA_ERR_COMPILE);
+    assert_true(heard.compiles == 3 && heard.refused == 1);
+    HA_IGNORE(ha_take_error().status);
+    ha_set_event_handler(NULL, NULL);
+    HA_IGNORE(harray_int_free(&x));
+}
+
 /* ---- what the compiler refuses ------------------------------------------------------------------- */
 
 static const char *log_of(const ha_kernel *k) {
@@ -350,6 +384,20 @@ TEST(refused_by_the_driver) {
     assert_int_equal(compiling.compiled, compiling.discarded);
 }
 
+/* What was refused is no call. */
+TEST(refused_launches_are_not_counted) {
+    harray_int x = ints(10, 7);
+    ha_watch(HA_WATCH_ACCESSES);
+    fails_next("launch", HA_ERR_BACKEND);
+    told(counted(C, HA_ALL_LANES, x), HA_ERR_BACKEND, "did not take", "");
+    assert_int_equal(ha_works(NULL, 0), 0);
+    assert_int_equal(counted(C, HA_ALL_LANES, x), HA_OK);
+    assert_int_equal(ha_works(NULL, 0), 1);
+    ha_watch(0);
+    expect_int(x, 9, 9);
+    HA_IGNORE(harray_int_free(&x));
+}
+
 static harray_int asked;
 static int answers;
 static void ask(HA_UNUSED const ha_error *e, HA_UNUSED void *user) {
@@ -445,6 +493,7 @@ int main(int argc, char **argv) {
         COMPILED(kept_for_what_it_was_made_for),
         COMPILED(two_versions_of_a_text),
         COMPILED(a_binary_that_the_device_refuses),
+        COMPILED(compiling_is_told),
         COMPILED(refused_by_the_compiler),
         COMPILED(lines_are_no_part_of_the_text),
         COMPILED(lines_of_helpers_and_of_what_stands_there_twice),
@@ -452,6 +501,7 @@ int main(int argc, char **argv) {
         COMPILED(a_device_without_double),
         COMPILED(texts_are_written),
         COMPILED(refused_by_the_driver),
+        COMPILED(refused_launches_are_not_counted),
         COMPILED(handlers_may_use_the_arrays),
         COMPILED(arrays_that_have_grown),
         COMPILED(every_point_of_a_launch),

@@ -106,6 +106,7 @@ struct ha_context {
     int pins;             /* threads that are about to use the queue, while it is adopted */
     int for_events;       /* access/token.h: a queue that only waits for events of the caller … */
     uint64_t waits_until; /* … and is free again when it has passed this; registry's lock */
+    struct ha_marks *marks;       /* mark.h; NULL: there was none */
     struct ha_programs *programs; /* kernels/programs.h; of a primary context: what was compiled */
     void (*programs_end)(ha_context *primary); /* gives it back; NULL: there is none */
     char name[48];

@@ -61,6 +61,7 @@ HA_IN_ ha_status ha_launch_open(ha_launching *l) {
 
 ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
                             const void *const *given) {
+    HA_TELLS_EVENTS_;
     ha_launching l;
     l.kernel = k;
     l.context = ha_resolve(context);

@@ -91,9 +91,13 @@ HA_IN_ ha_status ha_launch_on_device(const ha_launching *l, const ha_compiled *x
         d.first[k] = l->box.first[k];
         d.last[k] = l->box.last[k];
     }
+    ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};
     ha_give_all(&d, l);
     ha_team_shape(&d, x, l->kernel->rank);
-    return ha_launch_pieces(&d, l, 0);
+    ha_work_begin(&w, l->context);
+    const ha_status s = ha_launch_pieces(&d, l, 0);
+    ha_work_end(&w, l->context, s);
+    return s;
 }
 
 #endif

@@ -9,6 +9,7 @@ typedef struct ha_compiled {
     struct ha_compiled *next; /* in its bucket */
     const ha_kernel *kernel;
     int apart;
+    int cached;            /* it was in the cache */
     void *program, *entry; /* of the backend */
     ha_kernel_limits limits;
 } ha_compiled;
@@ -138,19 +139,20 @@ size_t ha_kernel_log(const ha_kernel *k, ha_context *context, char *text, size_t
 
 /* From the cache; where that has none that the device takes, from its text. */
 HA_IN_ ha_status ha_program_make(const ha_compiler *x, const ha_program_source *source,
-                                 void **program) {
+                                 ha_compiled *made) {
     const ha_digest key = ha_program_key(x, source);
     ha_binary binary = {NULL, 0};
     if (ha_cache_read(&key, &binary)) {
         ha_program_source again = {
             .binary = binary.data, .binary_bytes = binary.bytes, .options = source->options};
-        const ha_status s = ha_compiler_build(x, &again, program, NULL);
+        const ha_status s = ha_compiler_build(x, &again, &made->program, NULL);
         HARRAY_FREE(binary.data);
+        made->cached = s == HA_OK;
         if (!s) return s;
         ha_forget_note();
     }
     binary = (ha_binary){NULL, 0};
-    const ha_status s = ha_compiler_build(x, source, program, &binary);
+    const ha_status s = ha_compiler_build(x, source, &made->program, &binary);
     if (!s && binary.bytes) ha_cache_write(&key, &binary);
     HARRAY_FREE(binary.data);
     return s;
@@ -166,7 +168,7 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_compiler *x, const
     if (snprintf(entry, sizeof entry, "ha_entry_%s", k->name) >= (int)sizeof entry)
         return ha_fail(HA_ERR_ARGUMENT, "HA_KERNEL", "%s: the name is too long", k->site);
     ha_dump(k->name, text, x->language, NULL);
-    ha_status s = ha_program_make(x, &source, &made->program);
+    ha_status s = ha_program_make(x, &source, made);
     if (s == HA_ERR_COMPILE) {
         ha_explain(k, x, made->apart, log);
         ha_dump(k->name, text, x->language, log);
@@ -178,6 +180,16 @@ HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_compiler *x, const
     return ha_fail(s, k->name, "%s: %s has compiled it, and does not find it", k->site, x->name);
 }
 
+HA_IN_ void ha_on_compile(const ha_kernel *k, const ha_context *c, uint64_t start, int cached,
+                          ha_status s) {
+    ha_event_record *r = ha_record_add(HA_EVENT_COMPILE, k->site, c->name);
+    if (!r) return;
+    ha_text_copy(r->name, sizeof r->name, k->name);
+    r->info.start = start;
+    r->info.cached = cached;
+    r->info.status = s;
+}
+
 HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, const ha_context *c,
                             const ha_compiled **compiled) {
     const ha_compiler x = ha_compiler_of(c);
@@ -185,10 +197,12 @@ HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel *k, int apart, con
     char *text = ha_kernel_text(k, x.language, apart, 0);
     char *log = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
     ha_status s = HA_ERR_MEMORY;
+    const uint64_t start = ha_now();
     if (made && text && log) {
         *made = (ha_compiled){.kernel = k, .apart = apart};
         *log = 0;
         s = ha_compile_with(k, &x, text, made, log);
+        ha_on_compile(k, c, start, made->cached, s);
         if (s == HA_ERR_COMPILE || s == HA_ERR_UNSUPPORTED) ha_refused_add(all, k, apart, log);
     } else
         ha_fail(s, k->name, "%s: no memory to compile it", k->site);

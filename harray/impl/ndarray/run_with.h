@@ -22,7 +22,7 @@ typedef struct ha_with {
 } ha_with;
 
 typedef struct ha_using {
-    const char *operation, *site;
+    const char *operation, *name, *site;
     ha_context *context;
     ha_with *with;
     size_t with_bytes;
@@ -132,9 +132,14 @@ HA_IN_ void ha_uses_put(const ha_using *u) {
 
 HA_IN_ ha_status ha_uses_enqueue(const ha_using *u) {
     ha_context *c = u->context;
-    if (!u->launch) return ha_enqueue_quietly(c, ha_with_run, u->with, u->with_bytes, u->site);
+    if (!u->launch)
+        return ha_enqueue_quietly(c, ha_with_run, u->with, u->with_bytes, u->name, u->site);
+    ha_work w = {u->name, u->site, 0};
     u->launched->value = ha_with_argument(u->with);
-    return ha_queue_status(c, c->ops->launch_native(c->queue, u->launch));
+    ha_work_begin(&w, c);
+    const ha_status s = ha_queue_status(c, c->ops->launch_native(c->queue, u->launch));
+    ha_work_end(&w, c, s);
+    return s;
 }
 
 HA_IN_ ha_status ha_uses_work(void *argument) {
@@ -149,10 +154,13 @@ HA_IN_ ha_status ha_uses_work(void *argument) {
 /* On the host the function has returned; its errors are this thread's. */
 HA_IN_ ha_status ha_uses_run_here(const ha_using *u) {
     static const ha_queue nowhere = {0, 0, 0};
+    ha_work w = {u->name, u->site, 0};
     const ha_status s = ha_open_many_(u->request, u->with->count, u->site);
     if (s) return s;
     ha_uses_put(u);
+    ha_work_begin(&w, u->context);
     ha_queue_run(ha_with_run, &nowhere, u->with);
+    ha_work_end(&w, u->context, HA_OK);
     return ha_close_many(u->request, u->with->count);
 }
 
@@ -205,8 +213,9 @@ HA_IN_ ha_status ha_uses_do(ha_using *u, ha_function f, const void *argument, si
 }
 
 ha_status ha_run_with_(ha_context *c, ha_function f, const void *argument, size_t bytes,
-                       const ha_use *uses, size_t count, const char *site) {
-    ha_using u = {.operation = "ha_run_with", .site = ha_from(site), .use = uses};
+                       const ha_use *uses, size_t count, const char *name, const char *site) {
+    HA_TELLS_EVENTS_;
+    ha_using u = {.operation = "ha_run_with", .name = name, .site = ha_from(site), .use = uses};
     const ha_status s = ha_enter(u.operation);
     if (s) return s;
     u.context = ha_resolve(c);
@@ -216,8 +225,10 @@ ha_status ha_run_with_(ha_context *c, ha_function f, const void *argument, size_
 
 ha_status ha_cuda_launch_with_(ha_context *c, struct CUfunc_st *function, const ha_cuda_grid *grid,
                                const void *argument, size_t bytes, const ha_use *uses, size_t count,
-                               const char *site) {
-    ha_using u = {.operation = "ha_cuda_launch_with", .site = ha_from(site), .use = uses};
+                               const char *name, const char *site) {
+    HA_TELLS_EVENTS_;
+    ha_using u = {
+        .operation = "ha_cuda_launch_with", .name = name, .site = ha_from(site), .use = uses};
     ha_kernel_argument given = {bytes, NULL};
     ha_launch launch = {.kernel = function, .argument = &given, .arguments = 1};
     const ha_status s = ha_enter(u.operation);
