@@ -97,6 +97,7 @@ typedef struct ha_launch {
     size_t teams[3], lanes[3]; /* 1 where there are fewer dimensions; the innermost is the first */
     const ha_kernel_argument *argument;
     size_t arguments;
+    size_t local_bytes; /* that a team gets besides what the kernel itself declares */
 } ha_launch;
 
 /* A position in a queue. What the two words mean is up to the backend. */
@@ -239,6 +240,10 @@ typedef struct ha_queue_ops {
     /* Optional: enqueues a kernel; the arguments are copied now. HA_ERR_ARGUMENT: a team is larger than
      * the kernel's limits. */
     ha_status (*launch)(void *queue, const ha_launch *launch);
+
+    /* Optional: as launch, of the caller's own kernel: `kernel` is the driver's object (a CUfunction), and
+     * the arguments are all numbers or structs. */
+    ha_status (*launch_native)(void *queue, const ha_launch *launch);
 } ha_queue_ops;
 
 /* The devices of one kind. */
@@ -328,6 +333,14 @@ typedef struct ha_backend {
     /* Optional, for kernels: those of the device, for any kernel. Missing: what a kernel takes is found out when it
      * is compiled or launched. */
     void (*limits)(void *device, ha_kernel_limits *limits);
+
+    /* Optional, for kernels that are compiled before there is a device: what is compiled for devices of a
+     * name that the backend knows, such as "sm_90"; *target is what `target` says of such a device.
+     * HA_LANGUAGE_NONE: there is no such name, or, for the reason that is reported, no compiler. */
+    ha_language (*compiles_for)(const char *name, char *target, size_t bytes);
+
+    /* Where compiles_for is: compiles the text for such devices, as build does, but loads nothing. */
+    ha_status (*compile)(const char *name, const ha_program_source *source, ha_binary *made);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

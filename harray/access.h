@@ -281,8 +281,65 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
 /* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
  * span if it has one. The status may be ignored: a failure also stands in v.status and in
  * ha_take_error(). What fails inside f is told later: see ha_enqueue. */
-#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), HA_SITE)
-HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *site);
+#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), #f, HA_SITE)
+HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *name,
+                         const char *site);
+
+/* ---- functions with all that they need ------------------------------------------------------- */
+
+/* Opens arrays on a context, puts pointers to them into a struct, enqueues a function with a copy of it, and
+ * closes them: what a loop needs that an existing code keeps, and that takes many arrays.
+ *
+ *     struct triad { double *x; const double *y; cspan_double_2 m; double a; size_t n; };
+ *     static void triad_there(const ha_queue *queue, void *argument) { const struct triad *t = …; … }
+ *     …
+ *     struct triad t = {.a = 2, .n = n};
+ *     HA_CHECK(ha_run_with(gpu, triad_there, t, HA_USE(x, x, HA_OVERWRITE), HA_USE(y, y, HA_READ),
+ *                          HA_USE(m, m, HA_READ)));
+ *
+ * HA_USE(member, x, how): the member of the struct is a pointer, and gets the address of the first element of x, a
+ * variable of type harray_T, array_T_D or darray; or, of the latter two, it is a span_T_D, cspan_T_D or dspan, and
+ * is filled. Where the function runs they are as they can be used there, so without HA_HERE. The struct itself, a
+ * variable that is not const, is not changed. On the host the function has run when this returns.
+ *
+ * All are opened or none: with an error nothing has been changed, locked or enqueued. (On strict devices and with
+ * HARRAY_DEBUG what was to be overwritten has no values when the context does not take the function.)
+ *   HA_ERR_ARGUMENT     no function; a use whose member is no pointer or span for its array
+ *   as ha_open_many, and as ha_enqueue, also what is said there of errors in the function */
+typedef struct ha_use {
+    const void *array; /* a harray_T, an array_T_D or a darray, of so many bytes */
+    size_t array_bytes;
+    unsigned how;         /* HA_READ, HA_WRITE or HA_OVERWRITE, | HA_TRY in the first: for all */
+    size_t offset, bytes; /* of the member in the struct */
+    const char *member;   /* its name */
+} ha_use;
+
+#define ha_run_with(context, f, argument, ...)                                                     \
+    __extension__({                                                                                \
+        __typeof__(argument) *const ha_given_ = &(argument);                                       \
+        const ha_use ha_use_[] = {__VA_ARGS__};                                                    \
+        ha_run_with_(context, f, ha_given_, sizeof *ha_given_, ha_use_,                            \
+                     sizeof ha_use_ / sizeof *ha_use_, #f, HA_SITE);                               \
+    })
+#define HA_USE(member, x, how)                                                                     \
+    {                                                                                              \
+        (HA_REQUIRE_(HA_MAY_POINT_(ha_given_->member, x),                                          \
+                     "HA_USE: the member is no pointer to elements of the array, and no span"),    \
+         HA_REQUIRE_(HA_WRITABLE_(x) || (HA_IF_CONSTANT_(how) & 3) == HA_READ,                     \
+                     HA_FOR_READING_ONLY_),                                                        \
+         &(x)),                                                                                    \
+            sizeof(x), HA_WRITABLE_(x) || ((how)&3u) == HA_READ ? (how) : (how) | HA_READS_ONLY_,  \
+            __builtin_offsetof(__typeof__(*ha_given_), member), sizeof(ha_given_->member), #member \
+    }
+HA_API ha_status ha_run_with_(ha_context *context, ha_function f, const void *argument,
+                              size_t bytes, const ha_use *uses, size_t count, const char *name,
+                              const char *site);
+
+/* Spans are told by their size, when it runs; what a darray has is known then, too. */
+#define HA_MAY_POINT_(member, x)                                                                   \
+    (sizeof(member) > sizeof(void *) || HA_IS_OF_(__typeof__((x).read_->data), const void *) ||    \
+     HA_IS_OF_(__typeof__(member), __typeof__((x).read_->data)) ||                                 \
+     HA_IS_OF_(__typeof__(member), __typeof__((x).write_->data)))
 
 /* Is v an access of x's own type, to read or to write? x: a harray_T, an array_T_D or a darray. */
 #define HA_READS_(v, x) HA_IS_OF_(__typeof__(v), __typeof__(*(x).read_))

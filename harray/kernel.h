@@ -59,8 +59,10 @@
  *                     more than 64 KiB, or that the kernel writes; on a device: more than 1000 bytes of
  *                     arguments, where each array takes 24, and 24 more for each dimension of a view
  *   HA_ERR_UNSUPPORTED  the device does not compute with double, and something in the kernel does: its name, or
- *                     the literal (0.5 is one) or function (sqrt), is told
- *   HA_ERR_COMPILE    the device's compiler refuses the kernel: its first error is told
+ *                     the literal (0.5 is one) or function (sqrt), is told; see also ha_kernel_place
+ *   HA_ERR_COMPILE    the device's compiler refuses the body: the text has the first error, with your file and
+ *                     line, and ha_kernel_log all that it said. The next launch is refused as well
+ *   HA_ERR_MEMORY, HA_ERR_BACKEND  the driver did not take what was compiled, or the launch
  *   others            as ha_open_many for all arrays in one call, and as ha_enqueue
  * A kernel may be launched from any thread. */
 #ifndef HARRAY_KERNEL_H
@@ -123,29 +125,55 @@ typedef struct ha_kernel ha_kernel;
 HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char *text,
                               size_t bytes);
 
+/* What the compiler of a context's device said when it refused the kernel (HA_ERR_COMPILE), all of it, with the
+ * lines of your file where that can be read; "" where it has not. Written as snprintf does. 0: HA_ERR_ARGUMENT
+ * when there is no kernel. */
+HA_API size_t ha_kernel_log(const ha_kernel *kernel, ha_context *context, char *text, size_t bytes);
+
+/* ha_kernels_precompile("sm_80,sm_90,opencl", directory) compiles all kernels of the program into a directory, as
+ * the cache keeps them (NULL: into the cache itself): HARRAY_KERNELS=cache=DIRECTORY reads them there, and they are
+ * not compiled when they are launched. Targets are contexts ("opencl:1"), all contexts of a kind ("opencl"), and
+ * architectures of NVIDIA's GPUs, for which there need be no GPU, but the same version of NVRTC. What is there
+ * already is not compiled again.
+ *
+ * The program: the executable or shared object in which the call is compiled, each one by itself; of a static
+ * library the files that were linked. Kernels over records are compiled for the layout of their view, if it has one, else
+ * for "soa". A kernel that nothing in its file launches may be missing. Linkers that drop
+ * unused sections (--gc-sections) keep this one, but for lld with -z start-stop-gc.
+ *   HA_ERR_ARGUMENT   no targets or one that nobody knows, no directory: nothing has been compiled
+ *   HA_ERR_COMPILE, HA_ERR_UNSUPPORTED, HA_ERR_MEMORY, HA_ERR_BACKEND  as a launch; the directory cannot be written
+ *                     to. The first failure; the other kernels have been compiled all the same */
+#define ha_kernels_precompile(targets, directory)                                                  \
+    ha_kernels_precompile_(targets, directory, HA_JOIN_(__start_, HA_KERNEL_LIST_),                \
+                           HA_JOIN_(__stop_, HA_KERNEL_LIST_), HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const char *directory,
+                                                      const ha_kernel *first, const ha_kernel *last,
+                                                      const char *site);
+
 /* What stands in front of kernels that name it by (uses, tag), on devices too: functions, which are HA_FN, and
  * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
  * constants, HA_DEVICE_TABLE(weights, double, weight, {0.5, 0.25, 0.25}). A tag has no macro's name. */
 #define HA_DEVICE_CODE(tag, ...)                                                                   \
     __VA_ARGS__ typedef void ha_tag_##tag##_;                                                      \
-    HA_UNUSED static const char ha_uses_##tag[] = #__VA_ARGS__;                                    \
+    HA_FORWARDED_(tag) #__VA_ARGS__;                                                               \
     struct ha_semicolon_
 #define HA_DEVICE_CONST(tag, macro)                                                                \
     typedef void ha_tag_##tag##_;                                                                  \
-    HA_UNUSED static const char ha_uses_##tag[] = "\n#define " #macro " " HA_STRING_(macro) "\n";  \
+    HA_FORWARDED_(tag) "\n#define " #macro " " HA_STRING_(macro) "\n";                             \
     struct ha_semicolon_
 #define HA_DEVICE_TABLE(tag, T, name, ...)                                                         \
     HA_UNUSED static const T name[] = __VA_ARGS__;                                                 \
     typedef void ha_tag_##tag##_;                                                                  \
-    HA_UNUSED static const char ha_uses_##tag[] = "HA_TABLE_ " #T " " #name "[] = " #__VA_ARGS__   \
-                                                  ";";                                             \
+    HA_FORWARDED_(tag) "HA_TABLE_ " #T " " #name "[] = " #__VA_ARGS__ ";";                         \
     struct ha_semicolon_
+/* Behind its site. */
+#define HA_FORWARDED_(tag) HA_UNUSED static const char ha_uses_##tag[] = HA_SITE "\n"
 
 /* Records that a view or a bundle has as elements: (uses, grid_point) behind HA_DEVICE_RECORD(grid_point). Where
  * HA_KERNEL itself is told the type, as in (in, grid_point, g), there is no need for it. */
 #define HA_DEVICE_RECORD(R)                                                                        \
     typedef R ha_tag_##R##_;                                                                       \
-    HA_UNUSED static const char ha_uses_##R[] = "";                                                \
+    HA_FORWARDED_(R) "";                                                                           \
     struct ha_semicolon_
 
 /* Kernels over records: a lane for each, at a cursor as in HA_EACH.
@@ -193,7 +221,8 @@ struct ha_kernel_parameter_ {
     ha_kernel_mode_ mode;
     int rank;     /* of an array_T_D; 0 of a harray_T. Which option it is; members of a bundle */
     size_t bytes; /* of the value, or of one element. What the option is set to */
-    const char *type; /* as it stands in the kernel; of what it uses the text */
+    const char *type; /* as it stands in the kernel; of what it uses the site, and
+                         behind a newline the text */
     const char *name, *site;
     size_t offset; /* of a member of a bundle: in what is given */
     const ha_kernel_parameter_ *member;
@@ -238,6 +267,19 @@ struct ha_kernel {
     const struct ha_team_ *team;           /* NULL: its lanes have none */
     const struct ha_reduction_ *reduction; /* NULL: it is none */
 };
+
+/* All kernels of a module lie one behind the other: in a section of this name, whose beginning and end the linker
+ * knows. Without a kernel there is no section. */
+#ifdef HARRAY_PREFIX
+#define HA_KERNEL_LIST_ HA_JOIN_(HARRAY_PREFIX, ha_kernels_)
+#else
+#define HA_KERNEL_LIST_ ha_kernels_
+#endif
+#define HA_LISTED_ __attribute__((__section__(HA_STRING_(HA_KERNEL_LIST_)), __aligned__(8)))
+extern const ha_kernel HA_JOIN_(__start_, HA_KERNEL_LIST_)[]
+    __attribute__((__weak__, __visibility__("hidden")));
+extern const ha_kernel HA_JOIN_(__stop_, HA_KERNEL_LIST_)[]
+    __attribute__((__weak__, __visibility__("hidden")));
 
 /* given: the addresses of the arguments, in their order. box: NULL for as many lanes as there are elements */
 HA_API ha_status ha_kernel_launch_(const ha_kernel *kernel, ha_context *context,
@@ -686,18 +728,18 @@ HA_HOST_FN_ ha_region ha_box_of_thread_(const ha_region *box, int dimension) {
     HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
     static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
         HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters) HA_BARE_ more};                       \
-    static const ha_kernel name##_kernel = {#name,                                                 \
-                                            text,                                                  \
-                                            indices_text,                                          \
-                                            HA_SITE,                                               \
-                                            rank,                                                  \
-                                            sizeof name##_parameters_ /                            \
-                                                sizeof *name##_parameters_,                        \
-                                            name##_parameters_,                                    \
-                                            name##_loops_,                                         \
-                                            each,                                                  \
-                                            team,                                                  \
-                                            reduction};                                            \
+    HA_LISTED_ static const ha_kernel name##_kernel = {#name,                                      \
+                                                       text,                                       \
+                                                       indices_text,                               \
+                                                       HA_SITE,                                    \
+                                                       rank,                                       \
+                                                       sizeof name##_parameters_ /                 \
+                                                           sizeof *name##_parameters_,             \
+                                                       name##_parameters_,                         \
+                                                       name##_loops_,                              \
+                                                       each,                                       \
+                                                       team,                                       \
+                                                       reduction};                                 \
     HA_STATIC_ASSERT_(HA_SLOTS_(parameters) < HA_MOST_ARGUMENTS_,                                  \
                       "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");
 

@@ -178,7 +178,7 @@ template <> struct ha_is_void_<void> { static constexpr bool value = true; };
     HA_HOST_FN_ ha_status f##_run_(const char *ha_site, ha_records_access *ha_x,                   \
                                    V ha_v HA_BARE_ parameters) {                                   \
         const f##_given_ ha_g = {ha_v HA_BARE_ given};                                             \
-        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g, ha_site);                    \
+        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g, #f, ha_site);                \
     }                                                                                              \
     struct ha_semicolon_
 

@@ -210,6 +210,7 @@ static const ha_queue_ops ha_cuda_queue_ops = {
     .copy_strided = ha_cuda_copy_strided,
     .stamp = ha_cuda_stamp,
     .launch = ha_cuda_launch_kernel,
+    .launch_native = ha_cuda_launch_kernel,
 };
 
 #endif

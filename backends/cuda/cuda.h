@@ -48,6 +48,8 @@ static const ha_backend ha_backend_cuda HA_UNUSED = {
     .discard = ha_cuda_discard,
     .kernel = ha_cuda_find_kernel,
     .limits = ha_cuda_limits,
+    .compiles_for = ha_cuda_compiles_for,
+    .compile = ha_cuda_compile,
 };
 
 #endif

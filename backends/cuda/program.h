@@ -21,10 +21,13 @@ HA_IN_ void ha_cuda_describe_device(void *handle, char *text, size_t bytes) {
     snprintf(text, bytes, "%s", name);
 }
 
+/* Not of the driver, which is told by whether it takes a binary: so these can be made without one. */
+HA_IN_ void ha_cuda_target_of(int architecture, char *text, size_t bytes) {
+    snprintf(text, bytes, "sm_%d; NVRTC %d.%d", architecture, ha_nvrtc.major, ha_nvrtc.minor);
+}
+
 HA_IN_ void ha_cuda_target(void *handle, char *text, size_t bytes) {
-    const ha_cuda_device *device = (const ha_cuda_device *)handle;
-    snprintf(text, bytes, "sm_%d; NVRTC %d.%d; driver %d", device->architecture, ha_nvrtc.major,
-             ha_nvrtc.minor, ha_cu.version);
+    ha_cuda_target_of(((const ha_cuda_device *)handle)->architecture, text, bytes);
 }
 
 HA_IN_ ha_language ha_cuda_language(void *handle) {
@@ -47,18 +50,18 @@ typedef struct ha_cuda_compiler_options {
 } ha_cuda_compiler_options;
 
 /* Machine code where the compiler knows the device; else text that the driver translates. */
-HA_IN_ int ha_cuda_is_known(const ha_cuda_device *device) {
-    return ha_nvrtc_architecture_for(device->architecture) == device->architecture;
+HA_IN_ int ha_cuda_is_known(int architecture) {
+    return ha_nvrtc_architecture_for(architecture) == architecture;
 }
 
-HA_IN_ ha_status ha_cuda_split_options(const ha_cuda_device *device, const char *text,
+HA_IN_ ha_status ha_cuda_split_options(int architecture, const char *text,
                                        ha_cuda_compiler_options *o) {
     char *rest, *word;
-    const int known = ha_cuda_is_known(device);
+    const int known = ha_cuda_is_known(architecture);
     if (snprintf(o->text, sizeof o->text, "%s", text) >= (int)sizeof o->text)
         return HA_ERR_ARGUMENT;
     snprintf(o->architecture, sizeof o->architecture, "--gpu-architecture=%s_%d",
-             known ? "sm" : "compute", ha_nvrtc_architecture_for(device->architecture));
+             known ? "sm" : "compute", ha_nvrtc_architecture_for(architecture));
     o->count = 0;
     o->option[o->count++] = o->architecture;
     for (word = strtok_r(o->text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
@@ -107,11 +110,11 @@ HA_IN_ ha_status ha_nvrtc_read_image(ha_nvrtc_program program, int is_code, ha_b
     return ha_nvrtc_check(result, "what was compiled");
 }
 
-HA_IN_ ha_status ha_cuda_compile(const ha_cuda_device *device, const ha_program_source *source,
-                                 ha_binary *image) {
+HA_IN_ ha_status ha_cuda_compile_for(int architecture, const ha_program_source *source,
+                                     ha_binary *image) {
     ha_cuda_compiler_options options;
     ha_nvrtc_program program = NULL;
-    ha_status status = ha_cuda_split_options(device, source->options, &options);
+    ha_status status = ha_cuda_split_options(architecture, source->options, &options);
     if (status == HA_OK)
         status = ha_nvrtc_check(
             ha_nvrtc.CreateProgram(&program, source->text, "kernel.cu", 0, NULL, NULL),
@@ -120,11 +123,39 @@ HA_IN_ ha_status ha_cuda_compile(const ha_cuda_device *device, const ha_program_
     status = ha_nvrtc_check(ha_nvrtc.CompileProgram(program, options.count, options.option),
                             "nvrtcCompileProgram");
     if (status == HA_OK)
-        status = ha_nvrtc_read_image(program, ha_cuda_is_known(device), image);
+        status = ha_nvrtc_read_image(program, ha_cuda_is_known(architecture), image);
     else
         ha_nvrtc_read_log(program, source);
     (void)ha_nvrtc.DestroyProgram(&program);
     return status;
+}
+
+/* 90 of "sm_90"; 0: that is no architecture. */
+HA_IN_ int ha_cuda_architecture(const char *name) {
+    char *end;
+    long number;
+    if (strncmp(name, "sm_", 3) != 0 || name[3] < '1' || name[3] > '9') return 0;
+    number = strtol(name + 3, &end, 10);
+    return *end == '\0' && number < 100000 ? (int)number : 0;
+}
+
+HA_IN_ ha_language ha_cuda_compiles_for(const char *name, char *target, size_t bytes) {
+    const int architecture = ha_cuda_architecture(name);
+    char text[160];
+    if (architecture == 0) return HA_LANGUAGE_NONE;
+    (void)ha_cuda_count(); /* reads the options */
+    if (!ha_nvrtc_is_loaded(&ha_cuda_shared.settings)) return HA_LANGUAGE_NONE;
+    ha_cuda_target_of(architecture, target, bytes);
+    if (ha_cuda_is_known(architecture)) return HA_LANGUAGE_CUDA;
+    snprintf(text, sizeof text, "NVRTC %d.%d does not compile for %.40s", ha_nvrtc.major,
+             ha_nvrtc.minor, name);
+    ha_backend_report(0, text);
+    return HA_LANGUAGE_NONE;
+}
+
+HA_IN_ ha_status ha_cuda_compile(const char *name, const ha_program_source *source,
+                                 ha_binary *made) {
+    return ha_cuda_compile_for(ha_cuda_architecture(name), source, made);
 }
 
 HA_IN_ ha_status ha_cuda_load_module(ha_cuda_device *device, const void *image, void **made) {
@@ -149,7 +180,7 @@ HA_IN_ ha_status ha_cuda_build(void *handle, const ha_program_source *source, vo
     ha_binary image = {NULL, 0};
     ha_status status;
     if (source->text == NULL) return ha_cuda_load_module(device, source->binary, program);
-    status = ha_cuda_compile(device, source, &image);
+    status = ha_cuda_compile_for(device->architecture, source, &image);
     if (status != HA_OK) return status;
     status = ha_cuda_load_module(device, image.data, program);
     if (status == HA_OK && made != NULL)
@@ -213,8 +244,8 @@ HA_IN_ ha_status ha_cuda_launch_kernel(void *handle, const ha_launch *launch) {
         status = HA_CUDA_TRY_(queue->device, LaunchKernel, (ha_cu_function)launch->kernel,
                               (unsigned)launch->teams[0], (unsigned)launch->teams[1],
                               (unsigned)launch->teams[2], (unsigned)launch->lanes[0],
-                              (unsigned)launch->lanes[1], (unsigned)launch->lanes[2], 0,
-                              queue->stream, parameter, NULL);
+                              (unsigned)launch->lanes[1], (unsigned)launch->lanes[2],
+                              (unsigned)launch->local_bytes, queue->stream, parameter, NULL);
         ha_cuda_end(queue, pushed);
     }
     HARRAY_FREE(parameter);

@@ -316,6 +316,76 @@ TEST(conflicts_and_what_was_never_written) {
     drop(x), drop(y);
 }
 
+#define ONLY_HERE 3
+enum { BEFORE_REFUSED = __LINE__ };
+HA_KERNEL(not_for_devices, ((inout, int, x)), i, {
+    x[i] += ONLY_HERE; /* no HA_DEVICE_CONST says it */
+});
+
+static int is_compiled_for_it(void) {
+    char text[300];
+    (void)ha_kernel_place(&axpy_kernel, C, text, sizeof text);
+    return strstr(text, ": compiled for it") != NULL;
+}
+
+/* By the user's line; elsewhere it runs. */
+TEST(refused_by_the_compiler) {
+    harray_int x = harray_int_filled(10, 1);
+    char clang[100], nvcc[100], log[2000] = "";
+    keep_array(x.array);
+    snprintf(clang, sizeof clang, "cases_kernels.c:%d:", BEFORE_REFUSED + 2);
+    snprintf(nvcc, sizeof nvcc, "cases_kernels.c(%d)", BEFORE_REFUSED + 2);
+    const uint64_t version = ha_array_version(x.array);
+    const ha_status s = not_for_devices(C, HA_ALL_LANES, x);
+    const ha_error e = ha_take_error();
+    (void)ha_kernel_log(&not_for_devices_kernel, C, log, sizeof log);
+    assert_int_equal(s, is_compiled_for_it() ? HA_ERR_COMPILE : HA_OK);
+    assert_int_equal(ha_array_version(x.array), s ? version : version + 1);
+    HA_READING(v, x, H) assert_int_equal(v.data[9], s ? 1 : 4);
+    if (s && (!(strstr(e.text, clang) || strstr(e.text, nvcc)) || !strstr(e.text, "ONLY_HERE")))
+        fail_msg("%s", e.text);
+    if (s && !(strstr(log, clang) || strstr(log, nvcc))) fail_msg("%s", log);
+    if (!s) assert_string_equal(log, "");
+    drop_array(x.array);
+}
+
+HA_KERNEL(loaded_late, ((inout, int, x)), i, { x[i] += 1; });
+KNOWN_KERNEL(loaded_late)
+
+/* The driver's number and text; nothing has changed, and the next launch succeeds. */
+TEST(refused_by_the_driver) {
+    static const struct {
+        const char *function;
+        int code;
+        ha_status status;
+        const char *text;
+    } failures[] = {
+        {"cuModuleLoadData", 209, HA_ERR_BACKEND, "cannot be compiled for"},
+        {"cuModuleLoadData", HA_CU_OUT_OF_MEMORY, HA_ERR_MEMORY, "cannot be compiled for"},
+        {"cuModuleGetFunction", 201, HA_ERR_BACKEND, "does not find it"},
+        {"cuLaunchKernel", 701, HA_ERR_BACKEND, "did not take the kernel"},
+        {"cuLaunchKernel", HA_CU_OUT_OF_MEMORY, HA_ERR_MEMORY, "did not take the kernel"},
+    };
+    if (!cuda_fake() || !is_compiled_for_it() ||
+        (strcmp(ha_context_kind(C), "cuda") != 0 && strcmp(ha_context_kind(C), "launch") != 0))
+        return;
+    know_kernel(&loaded_late_known);
+    harray_int x = harray_int_filled(10, 1);
+    keep_array(x.array);
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        const uint64_t version = ha_array_version(x.array);
+        cuda_fake()->fail_call(failures[i].function, 1, failures[i].code, 0);
+        refused(failures[i].status, loaded_late(C, HA_ALL_LANES, x), failures[i].text,
+                failures[i].function + strlen("cu"));
+        cuda_fake()->fail_never();
+        assert_int_equal(ha_array_version(x.array), version);
+    }
+    SUCCEEDS(loaded_late(C, HA_ALL_LANES, x));
+    HA_READING(v, x, H) assert_int_equal(v.data[9], 2);
+    else fail();
+    drop_array(x.array);
+}
+
 /* The place, and the reason where it is not the device's own compiler. */
 TEST(where_it_runs) {
     char text[300];
@@ -345,6 +415,8 @@ int main(int argc, char **argv) {
         KERNELS(numbers_that_C_lacks),
         KERNELS(the_same_bits_as_in_C),
         KERNELS(refused_with_the_name_of_the_argument),
+        KERNELS(refused_by_the_compiler),
+        KERNELS(refused_by_the_driver),
         KERNELS(where_it_runs),
         KERNELS(conflicts_and_what_was_never_written),
     };

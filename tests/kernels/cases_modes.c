@@ -132,9 +132,9 @@ TEST(products_that_are_rounded) {
 TEST(what_compilers_are_told_of_products) {
     int unfit;
     char *apart = ha_kernel_text(&(ha_kernel_variant){.kernel = &rest_kernel}, HA_LANGUAGE_OPENCL_C,
-                                 &unfit);
+                                 0, &unfit);
     char *fused = ha_kernel_text(&(ha_kernel_variant){.kernel = &rest_as_it_comes_kernel},
-                                 HA_LANGUAGE_OPENCL_C, &unfit);
+                                 HA_LANGUAGE_OPENCL_C, 0, &unfit);
     assert_non_null(strstr(apart, "FP_CONTRACT OFF"));
     assert_non_null(strstr(fused, "FP_CONTRACT ON"));
     assert_string_equal(ha_compiler_options(&rest_kernel, HA_LANGUAGE_CUDA), "--fmad=false");

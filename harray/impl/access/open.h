@@ -322,12 +322,13 @@ ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_
     return HA_OK;
 }
 
-ha_status ha_run_(ha_function f, ha_access *x, size_t bytes, const char *site) {
+ha_status ha_run_(ha_function f, ha_access *x, size_t bytes, const char *name, const char *site) {
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("HA_RUN");
     if (!x) return s ? s : ha_no_access("HA_RUN");
     if (!s && !x->array) s = ha_fail_closed("HA_RUN", NULL, 0);
     if (s) return x->status = s;
-    s = f ? ha_enqueue_quietly(x->context, f, x, bytes, site) : HA_ERR_ARGUMENT;
+    s = f ? ha_enqueue_quietly(x->context, f, x, bytes, name, site) : HA_ERR_ARGUMENT;
     if (!s) return HA_OK;
     return x->status = ha_fail(s, "HA_RUN", "array %s at %s: %s", ha_label_of(x->array).text,
                                x->context->name,

@@ -4,6 +4,7 @@
  *     arguments.h    the parameters of a kernel, those in bundles, too
  *     variant.h      what a kernel's text depends on
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
+ *     lines.h        the user's lines in it
  *     record_text.h  structs as text
  *     view_text.h    views of records as text
  *     device_text.h  what a kernel's text is made of
@@ -14,8 +15,12 @@
  *     team_check.h   rules of teams' bodies; what they take of a device
  *     doubles.h      whether a kernel computes with double
  *     sha256.h       digests
+ *     cache_size.h   how large the cache may become
  *     cache.h        compiled kernels on disk
+ *     compiler.h     what compilers are given, and what they say
+ *     dump.h         their texts, for whoever wants to see them
  *     programs.h     what has been compiled for a device
+ *     precompile.h   all kernels, before they are launched
  *     place.h        where kernels run, and why
  *     launching.h    what is given, and opening it
  *     easy.h         what is simple
@@ -31,6 +36,7 @@
 #include "variant.h"
 #include "prelude_numbers.h"
 #include "prelude.h"
+#include "lines.h"
 #include "record_text.h"
 #include "view_text.h"
 #include "device_text.h"
@@ -41,8 +47,12 @@
 #include "team_check.h"
 #include "doubles.h"
 #include "sha256.h"
+#include "cache_size.h"
 #include "cache.h"
+#include "compiler.h"
+#include "dump.h"
 #include "programs.h"
+#include "precompile.h"
 #include "place.h"
 #include "launching.h"
 #include "easy.h"

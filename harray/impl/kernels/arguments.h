@@ -20,6 +20,11 @@ HA_IN_ int ha_is_written(const ha_kernel_parameter_ *p) {
     return p->mode == HA_KERNEL_INOUT_ || p->mode == HA_KERNEL_OUT_ || p->mode == HA_KERNEL_RESULT_;
 }
 
+/* What it uses, as text: behind its site. */
+HA_IN_ const char *ha_used_text(const ha_kernel_parameter_ *p) {
+    return p->mode == HA_KERNEL_USES_ ? strchr(p->type, '\n') + 1 : p->type;
+}
+
 /* Writes the arguments to `leaf`, which has room for HA_MOST_ARGUMENTS_, and returns how many there are. */
 HA_IN_ int ha_kernel_leaves(const ha_kernel *k, ha_kernel_leaf *leaf) {
     int n = 0;

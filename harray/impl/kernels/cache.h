@@ -1,15 +1,18 @@
 /* Compiled kernels on disk, so that the next run of a program need not compile. A file is named by the digest of
  * all that its binary depends on; it is written under another name and then renamed. What is wrong with a file
- * makes it one that is not there. Without locks: processes that miss at once each compile. */
+ * makes it one that is not there. Without locks: processes that miss at once each compile. The time of a
+ * file is that of its latest use, by which cache_size.h keeps the youngest. */
 #ifndef HARRAY_IMPL_KERNELS_CACHE_H
 #define HARRAY_IMPL_KERNELS_CACHE_H
 
+#include "cache_size.h"
 #include "settings.h"
 #include "sha256.h"
 #include "../../../backends/backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +109,7 @@ HA_IN_ int ha_cache_read_file(const char *path, const ha_digest *key, ha_binary 
     good = ha_read_all(file, &head, sizeof head) &&
            !memcmp(head.magic, ha_cache_magic, sizeof head.magic) &&
            !memcmp(&head.key, key, sizeof *key) && ha_cache_read_binary(file, &head, binary);
+    if (good) (void)futimens(file, NULL); /* used now; whoever may not say so does not */
     (void)close(file);
     return good;
 }
@@ -127,24 +131,45 @@ HA_IN_ int ha_cache_read(const ha_digest *key, ha_binary *binary) {
     return 0;
 }
 
-/* Whoever cannot write has no cache: that is no error. */
-HA_IN_ void ha_cache_write(const ha_digest *key, const ha_binary *binary) {
-    const ha_kernel_settings *s = ha_kernel_settings_get();
+/* A file that gets no longer, as its disk is full or there is a limit, is none. The signal that comes with the
+ * limit would end the program. */
+HA_IN_ int ha_cache_write_file(int file, const ha_cache_head *head, const ha_binary *binary) {
+    static const struct timespec at_once = {0, 0};
+    sigset_t limit, before;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    const int good = ha_write_all(file, head, sizeof *head) &&
+                     ha_write_all(file, binary->data, binary->bytes);
+    if (!good) (void)sigtimedwait(&limit, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+/* Nonzero: it is there now. */
+HA_IN_ int ha_cache_write_to(const char *directory, const ha_digest *key, const ha_binary *binary) {
     char path[HA_CACHE_PATH], own[HA_CACHE_PATH + 48];
     ha_cache_head head = {.key = *key, .bytes = binary->bytes};
     int file, good;
-    if (!s->cache[0] || !ha_cache_path(path, s->cache, strlen(s->cache), key)) return;
+    if (!ha_cache_path(path, directory, strlen(directory), key)) return 0;
     memcpy(head.magic, ha_cache_magic, sizeof head.magic);
     head.digest = ha_digest_of(binary->data, binary->bytes);
     snprintf(own, sizeof own, "%s.%lld.%llu", path, (long long)getpid(),
              (unsigned long long)ha_self.id);
     ha_make_directories(path);
     file = open(own, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) return;
-    good = ha_write_all(file, &head, sizeof head) &&
-           ha_write_all(file, binary->data, binary->bytes);
+    if (file < 0) return 0;
+    good = ha_cache_write_file(file, &head, binary);
     good = close(file) == 0 && good;
-    if (!good || rename(own, path) != 0) (void)unlink(own);
+    if (good && rename(own, path) == 0) return 1;
+    (void)unlink(own);
+    return 0;
+}
+
+/* Whoever cannot write has no cache: that is no error. */
+HA_IN_ void ha_cache_write(const ha_digest *key, const ha_binary *binary) {
+    const ha_kernel_settings *s = ha_kernel_settings_get();
+    if (s->cache[0] && ha_cache_write_to(s->cache, key, binary)) ha_cache_trim_once(s->cache);
 }
 
 #endif

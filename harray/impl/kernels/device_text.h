@@ -11,6 +11,7 @@
 #ifndef HARRAY_IMPL_KERNELS_DEVICE_TEXT_H
 #define HARRAY_IMPL_KERNELS_DEVICE_TEXT_H
 
+#include "lines.h"
 #include "prelude.h"
 #include "view_text.h"
 
@@ -19,6 +20,8 @@ typedef struct ha_kernel_writer {
     const ha_kernel_variant *variant;
     const ha_kernel *kernel;
     ha_language language;
+    int lines; /* with the user's lines, for what the compiler has to say; a text that is only to be
+                  compiled is the same wherever it stands */
     int arguments;
     ha_kernel_leaf argument[HA_MOST_ARGUMENTS_];
 } ha_kernel_writer;
@@ -126,19 +129,6 @@ HA_IN_ void ha_put_bundles(ha_kernel_writer *w) {
 
 /* ---- the user's text --------------------------------------------------------------------------- */
 
-/* Behind a literal, a comment or a name that begins at `at`; behind one other character. */
-HA_IN_ const char *ha_token_end(const char *at) {
-    const char quote = *at;
-    if (ha_begins_name(*at)) {
-        while (ha_in_name(*at)) at++;
-        return at;
-    }
-    if (quote != '"' && quote != '\'') return at + 1;
-    for (at++; *at && *at != quote; at++)
-        if (*at == '\\' && at[1]) at++;
-    return *at ? at + 1 : at;
-}
-
 /* Commas of a list in parentheses that begins at `at`, but for those in brackets of its own. */
 HA_IN_ int ha_commas(const char *at) {
     int depth = 0, commas = 0;
@@ -173,19 +163,34 @@ HA_IN_ void ha_put_code_of_user(ha_kernel_writer *w, const char *text) {
         end = ha_token_end(at);
         ha_print(&w->to, "%.*s", (int)(end - at), at);
         const char *behind = end;
-        while (*behind == ' ') behind++;
+        while (ha_is_blank(*behind)) behind++;
         if (*behind == '(' && ha_is_counted_word(at, (size_t)(end - at), &others))
             ha_print(&w->to, "_%d_", ha_commas(behind) + 1 - others);
     }
 }
 
-/* The number and the file of a site "file:number". */
-HA_IN_ void ha_put_line(ha_kernel_writer *w) {
-    const char *colon = strrchr(w->kernel->site, ':');
-    ha_print(&w->to, "#line %s \"", colon + 1);
-    for (const char *c = w->kernel->site; c < colon; c++)
+HA_IN_ void ha_put_line(ha_kernel_writer *w, const char *file, int64_t line) {
+    ha_print(&w->to, "#line %lld \"", (long long)line);
+    for (const char *c = file; *c; c++)
         ha_print(&w->to, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
     ha_print(&w->to, "\"\n");
+}
+
+/* Text that stands at a site, "file:number". */
+HA_IN_ void ha_put_user_text(ha_kernel_writer *w, const char *site, const char *text) {
+    const char *colon = strrchr(site, ':');
+    char file[HA_SOURCE_NAME];
+    int64_t line = strtoll(colon + 1, NULL, 10);
+    char *lined = NULL;
+    if (w->lines && colon - site < (ptrdiff_t)sizeof file) {
+        snprintf(file, sizeof file, "%.*s", (int)(colon - site), site);
+        lined = ha_text_with_lines(file, text, &line);
+        ha_put_line(w, file, line);
+    }
+    ha_put_code_of_user(w, lined ? lined : text);
+    ha_print(&w->to, "\n");
+    if (w->lines) ha_put_line(w, "harray", 1);
+    HARRAY_FREE(lined);
 }
 
 /* The d-th name of "i" or "(j, i)". */
@@ -230,9 +235,7 @@ HA_IN_ void ha_put_body(ha_kernel_writer *w, const char *given) {
     }
     for (int i = 0; i < k->parameters; i++) ha_put_body_parameter(w, &k->parameter[i]);
     ha_print(&w->to, ")\n");
-    ha_put_line(w);
-    ha_put_code_of_user(w, k->text);
-    ha_print(&w->to, "\n");
+    ha_put_user_text(w, k->site, k->text);
 }
 
 /* ---- the entry --------------------------------------------------------------------------------- */
@@ -381,12 +384,15 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
     ha_print(&w->to, ");\n}\n");
 }
 
-/* Helper code, constants and tables, in the order of the parameters. */
+/* Helper code, constants and tables, in the order of the parameters; each behind its site. */
 HA_IN_ void ha_put_uses(ha_kernel_writer *w) {
     for (int i = 0; i < w->kernel->parameters; i++) {
-        if (w->kernel->parameter[i].mode != HA_KERNEL_USES_) continue;
-        ha_put_code_of_user(w, w->kernel->parameter[i].type);
-        ha_print(&w->to, "\n");
+        const ha_kernel_parameter_ *p = &w->kernel->parameter[i];
+        char site[HA_SOURCE_NAME];
+        if (p->mode != HA_KERNEL_USES_) continue;
+        const size_t length = strcspn(p->type, "\n");
+        snprintf(site, sizeof site, "%.*s", (int)length, p->type);
+        ha_put_user_text(w, site, p->type + length + 1);
     }
 }
 

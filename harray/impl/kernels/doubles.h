@@ -67,7 +67,8 @@ HA_IN_ int ha_parameter_needs_double(const ha_kernel_parameter_ *p, ha_double_ne
     const int of_view = p->rank && ha_is_array(p) &&
                         (!strncmp(p->type, "array_double_", 13) ||
                          !strncmp(p->type, "array_c128_", 11));
-    if (ha_is_said(p)) return p->mode == HA_KERNEL_USES_ && ha_text_needs_double(p->type, need);
+    if (ha_is_said(p))
+        return p->mode == HA_KERNEL_USES_ && ha_text_needs_double(ha_used_text(p), need);
     if (of_view || ha_text_needs_double(p->type, need))
         return ha_need_double(need, p->name, (int)strlen(p->name));
     return ha_record_needs_double(p->record, need);
@@ -83,15 +84,16 @@ HA_IN_ int ha_kernel_needs_double(const ha_kernel_variant *v, ha_double_need *ne
     return ha_text_needs_double(v->kernel->text, need);
 }
 
-HA_IN_ ha_status ha_doubles_check(const ha_context *c, const ha_kernel_variant *v) {
-    const ha_backend *b = c->backend;
+/* name: of the context. */
+HA_IN_ ha_status ha_doubles_check(const ha_kernel_variant *v, const ha_backend *b, void *device,
+                                  const char *name) {
     ha_double_need need;
-    if (!HA_HAS_(b, ha_backend, has_double) || b->has_double(c->device) ||
+    if (!HA_HAS_(b, ha_backend, has_double) || b->has_double(device) ||
         !ha_kernel_needs_double(v, &need))
         return HA_OK;
     return ha_fail(HA_ERR_UNSUPPORTED, v->kernel->name,
                    "%s: %s: %s does not compute with double, which %s needs", v->kernel->site,
-                   v->kernel->name, c->name, need.text);
+                   v->kernel->name, name, need.text);
 }
 
 #endif

@@ -109,7 +109,7 @@ HA_IN_ int ha_launch_easily(const ha_kernel *k, const ha_context *c, const ha_re
                             const void *const *given, ha_status *status) {
     ha_easy_launch e;
     ha_region box;
-    if (!ha_is_host(c) || k->each || !ha_self.id || HA_DEBUGGING_) return 0;
+    if (!ha_is_host(c) || k->each || !ha_self.id || HA_DEBUGGING_ || ha_is_watching()) return 0;
     if (k->team && (!given_box || !ha_team_is_checked(k))) return 0;
     e.kernel = k;
     e.held = 0;

@@ -28,11 +28,15 @@ HA_IN_ int ha_put_kernel(ha_kernel_writer *w) {
 
 enum { HA_MOST_TEXT = 1 << 20 }; /* what is longer is no kernel that somebody wrote */
 
-/* The text, to be freed by HARRAY_FREE; NULL: there is no memory, or, with *unfit, a layout that cannot be folded
- * into it. */
-HA_IN_ char *ha_kernel_text(const ha_kernel_variant *v, ha_language language, int *unfit) {
-    ha_kernel_writer w = {
-        .to = ha_text_into(NULL, 0), .variant = v, .kernel = v->kernel, .language = language};
+/* The text, with the user's lines or without, to be freed by HARRAY_FREE; NULL: there is no memory, or, with *unfit,
+ * a layout that cannot be folded into it. */
+HA_IN_ char *ha_kernel_text(const ha_kernel_variant *v, ha_language language, int lines,
+                            int *unfit) {
+    ha_kernel_writer w = {.to = ha_text_into(NULL, 0),
+                          .variant = v,
+                          .kernel = v->kernel,
+                          .language = language,
+                          .lines = lines};
     w.arguments = ha_kernel_leaves(v->kernel, w.argument);
     *unfit = ha_put_kernel(&w) < 0 || w.to.length > HA_MOST_TEXT;
     if (*unfit) return NULL;

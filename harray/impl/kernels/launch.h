@@ -16,19 +16,35 @@ HA_IN_ int ha_box_is_empty(const ha_launching *l) {
     return 0;
 }
 
-HA_IN_ ha_status ha_launch_run(ha_launching *l, const ha_compiled *compiled) {
+HA_IN_ ha_status ha_launch_compiled(const ha_launching *l) {
+    ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};
+    ha_work_begin(&w, l->context);
+    const ha_status s = l->kernel->reduction ? ha_reduce_on_device(l, l->compiled)
+                                             : ha_launch_on_device(l, l->compiled);
+    ha_work_end(&w, l->context, s);
+    return s;
+}
+
+/* All is open, or on a device about to be: nothing has been overwritten when that does not take the kernel. */
+HA_IN_ ha_status ha_launch_run(void *launching) {
+    ha_launching *l = (ha_launching *)launching;
+    ha_status s = HA_OK;
+    ha_launch_point(l);
     if (ha_box_is_empty(l) && !l->kernel->reduction) return HA_OK;
-    if (compiled && l->kernel->reduction) return ha_reduce_on_device(l, compiled);
-    if (compiled) return ha_launch_on_device(l, compiled);
-    if (!ha_is_host(l->context)) return ha_launch_queued(l);
-    ha_launch_here(l);
-    return HA_OK;
+    if (l->compiled)
+        s = ha_launch_compiled(l);
+    else if (ha_is_host(l->context))
+        ha_launch_here(l);
+    else
+        s = ha_launch_queued(l);
+    if (!s) return HA_OK;
+    return ha_fail(s, l->kernel->name, "%s: %s did not take the kernel", l->kernel->site,
+                   l->context->name);
 }
 
 /* On the host where the device cannot, unless that is forbidden. */
 HA_IN_ ha_status ha_launch_elsewhere(ha_launching *l, ha_kernel_way way) {
     const ha_kernel *k = l->kernel;
-    if (ha_is_host(l->context)) return HA_OK;
     if (way == HA_WAY_UNKNOWN) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory", k->site);
     if (ha_kernel_settings_get()->strict)
         return ha_fail(HA_ERR_UNSUPPORTED, k->name,
@@ -66,23 +82,23 @@ HA_IN_ void ha_layouts_leave(const ha_launching *l, int records) {
 HA_IN_ ha_status ha_launch_text(const ha_launching *l, ha_programs *all, ha_kernel_variant *v,
                                 char **text, const ha_compiled **compiled) {
     const ha_kernel *k = v->kernel;
+    const ha_context *c = l->context;
     int unfit = 0;
     ha_status s = ha_device_check(l, v);
     if (s) return s;
     if (l->records && !(v->layouts = ha_layouts_of(v)))
         return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
     if ((*compiled = ha_program_find(all, v))) return HA_OK;
-    if ((s = ha_doubles_check(l->context, v))) return s;
-    if ((s = ha_kernel_fits(k, l->context))) return s;
-    if ((*text = ha_kernel_text(v, ha_language_of(l->context), &unfit))) return HA_OK;
+    if ((s = ha_device_serves(c->backend, c->device, c->name, v))) return s;
+    if ((*text = ha_kernel_text(v, ha_language_of(c), 0, &unfit))) return HA_OK;
     if (!unfit) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
     return ha_fail(HA_ERR_UNSUPPORTED, k->name,
                    "%s: a kernel cannot be compiled for the layout \"%.80s\" at %s",
-                   l->used[0].parameter->site, v->mapping[0]->text, l->context->name);
+                   l->used[0].parameter->site, v->mapping[0]->text, c->name);
 }
 
 /* Looks it up, or compiles it. Layouts may change meanwhile. */
-HA_IN_ ha_status ha_launch_compile(ha_launching *l, const ha_compiled **compiled) {
+HA_IN_ ha_status ha_launch_compile(ha_launching *l) {
     ha_programs *all = ha_programs_of(l->context->primary);
     ha_kernel_variant v = {.kernel = l->kernel, .apart = ha_launch_is_apart(l)};
     char *text = NULL;
@@ -90,15 +106,15 @@ HA_IN_ ha_status ha_launch_compile(ha_launching *l, const ha_compiled **compiled
         return ha_fail(HA_ERR_MEMORY, l->kernel->name, "%s: no memory to compile it",
                        l->kernel->site);
     ha_status s = ha_layouts_enter(l, &v);
-    if (!s) s = ha_launch_text(l, all, &v, &text, compiled);
+    if (!s) s = ha_launch_text(l, all, &v, &text, &l->compiled);
     ha_layouts_leave(l, v.records);
     if (text)
-        s = ha_compile_once(all, &v, l->context, text, (char *)(uintptr_t)v.layouts, compiled);
+        s = ha_compile_once(all, &v, l->context, text, (char *)(uintptr_t)v.layouts, &l->compiled);
     else
         HARRAY_FREE((char *)(uintptr_t)v.layouts);
     HARRAY_FREE(text);
     if (s) return s;
-    const char *layout = (*compiled)->layouts;
+    const char *layout = l->compiled->layouts;
     for (int i = 0; i < l->records; i++, layout = ha_next_layout(layout))
         l->used[i].layout = layout;
     return HA_OK;
@@ -115,16 +131,38 @@ HA_IN_ ha_status ha_launch_fit(ha_launching *l) {
     return s;
 }
 
+/* Opens all, and runs it. */
+HA_IN_ ha_status ha_launch_open(ha_launching *l) {
+    ha_open_work use = {ha_launch_run, l, HA_OK};
+    if (!l->records && !ha_is_host(l->context))
+        return ha_open_to_use(l->request, l->requests, "ha_open_many", &use, l->context,
+                              l->kernel->site);
+    ha_status s = l->records ? ha_launch_open_together(l)
+                             : ha_open_many_(l->request, l->requests, l->kernel->site);
+    if (s) return s;
+    if ((s = ha_launch_run(l))) (void)ha_close_many(l->request, l->requests);
+    return s;
+}
+
 /* Again when records were laid out otherwise between looking and opening. */
-HA_IN_ ha_status ha_launch_begin(ha_launching *l, ha_kernel_way way, const ha_compiled **compiled) {
+HA_IN_ ha_status ha_launch_begin(ha_launching *l, ha_kernel_way way) {
     ha_status s;
     do {
         s = ha_launch_fit(l);
-        if (!s && way == HA_WAY_COMPILED) s = ha_launch_compile(l, compiled);
+        if (!s && way == HA_WAY_COMPILED) s = ha_launch_compile(l);
         if (s) return s;
         s = ha_launch_open(l);
     } while (s && ha_launch_misfits(l));
     return s;
+}
+
+/* Where a launch on a device runs, and what it needs there. */
+HA_IN_ ha_status ha_launch_place(ha_launching *l, ha_kernel_way *way) {
+    const ha_status s = ha_kernel_settings_check(l->kernel->name, l->kernel->site);
+    if (s) return s;
+    *way = ha_way_of(l->context);
+    if (*way != HA_WAY_COMPILED) return ha_launch_elsewhere(l, *way);
+    return l->kernel->reduction ? ha_reduce_room(l) : HA_OK;
 }
 
 /* What is wrong is found before anything is opened. */
@@ -142,26 +180,21 @@ HA_IN_ ha_status ha_launch_check(ha_launching *l, const ha_region *box, const vo
 /* On its own, so that easy launches need no room for all of it. */
 HA_NOINLINE_ HA_IN_ ha_status ha_launch_with_care(const ha_kernel *k, ha_context *context,
                                                   const ha_region *box, const void *const *given) {
-    const ha_compiled *compiled = NULL;
+    HA_TELLS_EVENTS_;
+    ha_kernel_way way = HA_WAY_HOST;
     ha_launching l;
     l.kernel = k;
     l.context = context;
+    l.compiled = NULL;
     l.requests = 0;
     l.room = NULL;
     ha_status s = ha_launch_check(&l, box, given);
     if (s) return s;
     ha_launch_request(&l);
-    const ha_kernel_way way = ha_way_of(l.context);
-    if (way != HA_WAY_COMPILED) s = ha_launch_elsewhere(&l, way);
-    if (!s && way == HA_WAY_COMPILED && k->reduction) s = ha_reduce_room(&l);
-    if (!s) s = ha_launch_begin(&l, way, &compiled);
-    if (!s) {
-        s = ha_launch_run(&l, compiled);
-        const ha_status closed = ha_close_many(l.request, l.requests);
-        s = s ? ha_fail(s, k->name, "%s: %s did not take the kernel", k->site, l.context->name)
-              : closed;
-    }
-    if (l.room && ha_memory_release(l.context, l.room) && !s) s = HA_ERR_BACKEND;
+    if (!ha_is_host(l.context)) s = ha_launch_place(&l, &way);
+    if (!s) s = ha_launch_begin(&l, way);
+    if (!s) s = ha_close_many(l.request, l.requests);
+    if (l.room && ha_memory_release(context, l.room) && !s) s = HA_ERR_BACKEND;
     return s;
 }
 

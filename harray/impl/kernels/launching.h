@@ -37,6 +37,7 @@ typedef struct ha_used_records {
 typedef struct ha_launching {
     const ha_kernel *kernel;
     ha_context *context;
+    const struct ha_compiled *compiled; /* for the device; NULL: the loops run */
     ha_region box;
     int arguments, records;
     ha_kernel_argument_ argument[HA_MOST_ARGUMENTS_];
@@ -328,16 +329,14 @@ HA_NOINLINE_ HA_IN_ ha_status ha_launch_open_together(ha_launching *l) {
     return s;
 }
 
-HA_IN_ ha_status ha_launch_open(ha_launching *l) {
-    const ha_status s = l->records ? ha_launch_open_together(l)
-                                   : ha_open_many_(l->request, l->requests, l->kernel->site);
-    for (int i = 0; i < l->arguments && !s; i++) {
+/* All is open, or about to be. */
+HA_IN_ void ha_launch_point(ha_launching *l) {
+    for (int i = 0; i < l->arguments; i++) {
         ha_kernel_argument_ *a = &l->argument[i];
         if (!ha_is_array(a->leaf.parameter) || !a->view.array) continue;
         a->span.data = a->leaf.parameter->rank ? ha_span_data(&a->access, &a->view)
                                                : a->access.data;
     }
-    return s;
 }
 
 #endif

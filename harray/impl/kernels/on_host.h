@@ -71,7 +71,8 @@ HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
         if (ha_is_array(p) && p->rank) memcpy(call->behind + at, &a->span, ha_kernel_room(p));
         at += ha_kernel_room(p);
     }
-    const ha_status s = ha_enqueue_quietly(l->context, ha_kernel_queued, call, bytes, k->site);
+    const ha_status s = ha_enqueue_quietly(l->context, ha_kernel_queued, call, bytes, k->name,
+                                           k->site);
     if ((char *)call != small) HARRAY_FREE(call);
     return s;
 }
@@ -86,7 +87,10 @@ HA_IN_ void ha_launch_here(ha_launching *l) {
         slot[i].span = is_array ? &a->span : NULL;
         slot[i].size = is_array ? a->size : 0;
     }
+    ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};
+    ha_work_begin(&w, l->context);
     l->kernel->loops(&l->box, ha_launch_is_apart(l), slot);
+    ha_work_end(&w, l->context, HA_OK);
 }
 
 #endif

@@ -15,7 +15,7 @@ HA_IN_ void ha_do_nothing(const ha_queue *queue, void *argument) { (void)queue, 
 HA_IN_ int ha_runs_functions(ha_context *c, ha_programs *all) {
     int known = __atomic_load_n(&all->runs_functions, __ATOMIC_RELAXED);
     if (!known) {
-        const ha_status s = ha_enqueue_quietly(c, ha_do_nothing, NULL, 0, "ha_kernel_place");
+        const ha_status s = ha_enqueue_quietly(c, ha_do_nothing, NULL, 0, NULL, "ha_kernel_place");
         known = s == HA_ERR_UNSUPPORTED ? -1 : s == HA_OK ? 1 : 0;
         ha_forget_note();
         if (known) __atomic_store_n(&all->runs_functions, known, __ATOMIC_RELAXED);

@@ -98,7 +98,7 @@ HA_IN_ int ha_kernel_mentions(const ha_kernel *k, const char *word) {
     const int leaves = ha_kernel_leaves(k, leaf);
     if (strstr(k->text, word)) return 1;
     for (int i = 0; i < leaves; i++)
-        if (strstr(leaf[i].parameter->type, word)) return 1;
+        if (strstr(ha_used_text(leaf[i].parameter), word)) return 1;
     return 0;
 }
 

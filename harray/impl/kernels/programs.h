@@ -2,19 +2,27 @@
 #ifndef HARRAY_IMPL_KERNELS_PROGRAMS_H
 #define HARRAY_IMPL_KERNELS_PROGRAMS_H
 
-#include "cache.h"
-#include "kernel_text.h"
-#include "team_check.h"
-#include "variant.h"
+#include "compiler.h"
+#include "dump.h"
 
 typedef struct ha_compiled {
     struct ha_compiled *next; /* in its bucket */
     const ha_kernel *kernel;
     int apart;
     char *layouts;         /* as those of a variant; to be freed */
+    int cached;            /* it was in the cache */
     void *program, *entry; /* of the backend */
     ha_kernel_limits limits;
 } ha_compiled;
+
+/* A kernel that the compiler has refused, and what it said. It would say that again. */
+typedef struct ha_refused {
+    struct ha_refused *next;
+    const ha_kernel *kernel;
+    int apart;
+    const char *layouts; /* as those of a variant; behind the log */
+    char log[];
+} ha_refused;
 
 /* How kernels run for a context: place.h. */
 typedef enum ha_kernel_way {
@@ -24,23 +32,16 @@ typedef enum ha_kernel_way {
     HA_WAY_COMPILED
 } ha_kernel_way;
 
-enum { HA_PROGRAM_BUCKETS = 64, HA_LOG_BYTES = 1 << 16 };
+enum { HA_PROGRAM_BUCKETS = 64 };
 typedef struct ha_programs {
     pthread_mutex_t lock;      /* guards the lists */
     pthread_mutex_t compiling; /* one thread at a time compiles for a device */
     ha_compiled *bucket[HA_PROGRAM_BUCKETS];
+    ha_refused *refused;
     int way;            /* a ha_kernel_way; set once */
     int runs_functions; /* its queues run the host's: 0 is not known, -1 not */
     char why[240];      /* it does not compile */
 } ha_programs;
-
-/* Does the device of a context compile kernels? */
-HA_IN_ ha_language ha_language_of(const ha_context *c) {
-    const ha_backend *b = c->backend;
-    if (ha_is_host(c) || !HA_HAS_(b, ha_backend, kernel) || !HA_HAS_(c->ops, ha_queue_ops, launch))
-        return HA_LANGUAGE_NONE;
-    return b->language(c->device);
-}
 
 /* ---- the list ---------------------------------------------------------------------------------- */
 
@@ -54,6 +55,11 @@ HA_IN_ void ha_programs_end(ha_context *primary) {
             HARRAY_FREE(x->layouts);
             HARRAY_FREE(x);
         }
+    while (all->refused) {
+        ha_refused *r = all->refused;
+        all->refused = r->next;
+        HARRAY_FREE(r);
+    }
     pthread_mutex_destroy(&all->lock);
     pthread_mutex_destroy(&all->compiling);
     HARRAY_FREE(all);
@@ -100,106 +106,124 @@ HA_IN_ void ha_program_add(ha_programs *all, ha_compiled *x) {
     pthread_mutex_unlock(&all->lock);
 }
 
+/* What the compiler said of it; it stays. NULL: it has not refused it. */
+HA_IN_ const char *ha_refused_find(ha_programs *all, const ha_kernel_variant *v) {
+    pthread_mutex_lock(&all->lock);
+    const ha_refused *r = all->refused;
+    while (r && (r->kernel != v->kernel || r->apart != v->apart || !ha_is_laid_out(r->layouts, v)))
+        r = r->next;
+    pthread_mutex_unlock(&all->lock);
+    return r ? r->log : NULL;
+}
+
+/* The latest of what it said of any of the kernel's texts. */
+HA_IN_ const char *ha_refused_any(ha_programs *all, const ha_kernel *k) {
+    pthread_mutex_lock(&all->lock);
+    const ha_refused *r = all->refused;
+    while (r && r->kernel != k) r = r->next;
+    pthread_mutex_unlock(&all->lock);
+    return r ? r->log : NULL;
+}
+
+/* Without memory for it the next launch compiles again. */
+HA_IN_ void ha_refused_add(ha_programs *all, const ha_kernel_variant *v, const char *log) {
+    const size_t bytes = strlen(log) + 1, more = ha_layouts_bytes(v->layouts, v->records);
+    ha_refused *r = (ha_refused *)HARRAY_MALLOC(sizeof *r + bytes + more);
+    if (!r) return;
+    *r = (ha_refused){.kernel = v->kernel, .apart = v->apart};
+    r->layouts = r->log + bytes;
+    memcpy(r->log, log, bytes);
+    if (more) memcpy(r->log + bytes, v->layouts, more);
+    pthread_mutex_lock(&all->lock);
+    r->next = all->refused;
+    all->refused = r;
+    pthread_mutex_unlock(&all->lock);
+}
+
+size_t ha_kernel_log(const ha_kernel *k, ha_context *context, char *text, size_t bytes) {
+    ha_text t = ha_text_into(text, bytes);
+    if (ha_enter("ha_kernel_log")) return 0;
+    const ha_context *c = ha_resolve(context)->primary;
+    ha_programs *all = __atomic_load_n(&c->programs, __ATOMIC_ACQUIRE);
+    const char *log = all && k ? ha_refused_any(all, k) : NULL;
+    if (!k) ha_fail(HA_ERR_ARGUMENT, "ha_kernel_log", "no kernel");
+    ha_print(&t, "%s", log ? log : "");
+    return t.length;
+}
+
 /* ---- compiling --------------------------------------------------------------------------------- */
 
-HA_IN_ const char *ha_compiler_options(const ha_kernel *k, ha_language language) {
-    if (language == HA_LANGUAGE_OPENCL_C)
-        return "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
-    return ha_kernel_contracts(k) ? "--fmad=true" : "--fmad=false";
-}
-
-/* The first line that says "error", else the first one. */
-HA_IN_ const char *ha_log_error(const char *log, int *length) {
-    const char *line = strstr(log, "error");
-    if (!line) line = log;
-    while (line > log && line[-1] != '\n') line--;
-    *length = (int)strcspn(line, "\n");
-    return line;
-}
-
-HA_IN_ ha_status ha_compile_fail(const ha_kernel *k, const ha_context *c, ha_status s,
-                                 const char *log) {
-    int length;
-    const char *line = ha_log_error(log, &length);
-    if (s != HA_ERR_COMPILE)
-        return ha_fail(s, k->name, "%s: it cannot be compiled for %s", k->site, c->name);
-    ha_forget_note(); /* the log says more */
-    return ha_fail(s, k->name, "%s: the compiler of %s refuses %s: %.*s", k->site, c->name, k->name,
-                   length < 250 ? length : 250, line);
-}
-
-/* Of all that a binary is made from. */
-HA_IN_ ha_digest ha_program_key(const ha_context *c, const ha_program_source *source) {
-    ha_sha256 h = ha_sha256_begin();
-    char target[1024];
-    c->backend->target(c->device, target, sizeof target);
-    ha_sha256_field(&h, HARRAY_VERSION, strlen(HARRAY_VERSION));
-    ha_sha256_field(&h, source->text, strlen(source->text));
-    ha_sha256_field(&h, source->options, strlen(source->options));
-    ha_sha256_field(&h, target, strlen(target));
-    return ha_sha256_end(&h);
-}
-
 /* From the cache; where that has none that the device takes, from its text. */
-HA_IN_ ha_status ha_program_make(const ha_context *c, const ha_program_source *source,
-                                 void **program) {
-    const ha_backend *b = c->backend;
-    const ha_digest key = ha_program_key(c, source);
+HA_IN_ ha_status ha_program_make(const ha_compiler *x, const ha_program_source *source,
+                                 ha_compiled *made) {
+    const ha_digest key = ha_program_key(x, source);
     ha_binary binary = {NULL, 0};
     if (ha_cache_read(&key, &binary)) {
         ha_program_source again = {
             .binary = binary.data, .binary_bytes = binary.bytes, .options = source->options};
-        const ha_status s = b->build(c->device, &again, program, NULL);
+        const ha_status s = ha_compiler_build(x, &again, &made->program, NULL);
         HARRAY_FREE(binary.data);
+        made->cached = s == HA_OK;
         if (!s) return s;
         ha_forget_note();
     }
     binary = (ha_binary){NULL, 0};
-    const ha_status s = b->build(c->device, source, program, &binary);
+    const ha_status s = ha_compiler_build(x, source, &made->program, &binary);
     if (!s && binary.bytes) ha_cache_write(&key, &binary);
     HARRAY_FREE(binary.data);
     return s;
 }
 
-HA_IN_ ha_status ha_compile_with(const ha_kernel *k, const ha_context *c, const char *text,
+HA_IN_ ha_status ha_compile_with(const ha_kernel_variant *v, const ha_compiler *x, const char *text,
                                  ha_compiled *made, char *log) {
-    const ha_backend *b = c->backend;
+    const ha_kernel *k = v->kernel;
     const ha_program_source source = {.text = text,
-                                      .options = ha_compiler_options(k, ha_language_of(c)),
+                                      .options = ha_compiler_options(k, x->language),
                                       .log = log,
                                       .log_bytes = HA_LOG_BYTES};
     char entry[300];
     if (snprintf(entry, sizeof entry, "ha_entry_%s", k->name) >= (int)sizeof entry)
         return ha_fail(HA_ERR_ARGUMENT, "HA_KERNEL", "%s: the name is too long", k->site);
-    ha_status s = ha_program_make(c, &source, &made->program);
-    if (s) return ha_compile_fail(k, c, s, log);
-    s = b->kernel(made->program, entry, &made->limits, &made->entry);
-    if (!s) s = ha_team_lanes_fit(k, c, &made->limits);
+    ha_dump(k->name, text, x->language, NULL);
+    ha_status s = ha_program_make(x, &source, made);
+    if (s == HA_ERR_COMPILE) {
+        ha_explain(v, x, log);
+        ha_dump(k->name, text, x->language, log);
+    }
+    if (s) return ha_compile_fail(k, x->name, s, log);
+    s = x->backend->kernel(made->program, entry, &made->limits, &made->entry);
+    if (!s) s = ha_team_lanes_fit(k, x->name, &made->limits);
     if (!s) return s;
-    b->discard(c->device, made->program);
+    x->backend->discard(x->device, made->program);
     if (s == HA_ERR_ARGUMENT) return s;
-    return ha_fail(s, k->name, "%s: %s has compiled it, and does not find it", k->site, c->name);
+    return ha_fail(s, k->name, "%s: %s has compiled it, and does not find it", k->site, x->name);
 }
 
-/* Before it is compiled, where the device says what it has. */
-HA_IN_ ha_status ha_kernel_fits(const ha_kernel *k, const ha_context *c) {
-    ha_kernel_limits limits;
-    if (!HA_HAS_(c->backend, ha_backend, limits)) return HA_OK;
-    c->backend->limits(c->device, &limits);
-    return ha_team_fits(k, c, &limits);
+HA_IN_ void ha_on_compile(const ha_kernel *k, const ha_context *c, uint64_t start, int cached,
+                          ha_status s) {
+    ha_event_record *r = ha_record_add(HA_EVENT_COMPILE, k->site, c->name);
+    if (!r) return;
+    ha_text_copy(r->name, sizeof r->name, k->name);
+    r->info.start = start;
+    r->info.cached = cached;
+    r->info.status = s;
 }
 
 /* `layouts` is the program's from now on, or freed. */
 HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel_variant *v, const ha_context *c,
                             const char *text, char *layouts, const ha_compiled **compiled) {
     const ha_kernel *k = v->kernel;
+    const ha_compiler x = ha_compiler_of(c);
     ha_compiled *made = (ha_compiled *)HARRAY_MALLOC(sizeof *made);
     char *log = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
     ha_status s = HA_ERR_MEMORY;
+    const uint64_t start = ha_now();
     if (made && log) {
         *made = (ha_compiled){.kernel = k, .apart = v->apart, .layouts = layouts};
         *log = 0;
-        s = ha_compile_with(k, c, text, made, log);
+        s = ha_compile_with(v, &x, text, made, log);
+        ha_on_compile(k, c, start, made->cached, s);
+        if (s == HA_ERR_COMPILE) ha_refused_add(all, v, log);
     } else
         ha_fail(s, k->name, "%s: no memory to compile it", k->site);
     HARRAY_FREE(log);
@@ -213,6 +237,15 @@ HA_IN_ ha_status ha_compile(ha_programs *all, const ha_kernel_variant *v, const 
     return s;
 }
 
+/* What was refused once is, again. */
+HA_IN_ ha_status ha_compile_first(ha_programs *all, const ha_kernel_variant *v, const ha_context *c,
+                                  const char *text, char *layouts, const ha_compiled **compiled) {
+    const char *log = ha_refused_find(all, v);
+    if (!log) return ha_compile(all, v, c, text, layouts, compiled);
+    HARRAY_FREE(layouts);
+    return ha_compile_fail(v->kernel, c->name, HA_ERR_COMPILE, log);
+}
+
 /* Compiles it, unless another thread has done so meanwhile. */
 HA_IN_ ha_status ha_compile_once(ha_programs *all, const ha_kernel_variant *v, const ha_context *c,
                                  const char *text, char *layouts, const ha_compiled **compiled) {
@@ -222,7 +255,7 @@ HA_IN_ ha_status ha_compile_once(ha_programs *all, const ha_kernel_variant *v, c
     if (*compiled)
         HARRAY_FREE(layouts);
     else
-        s = ha_compile(all, v, c, text, layouts, compiled);
+        s = ha_compile_first(all, v, c, text, layouts, compiled);
     pthread_mutex_unlock(&all->compiling);
     return s;
 }

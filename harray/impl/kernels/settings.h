@@ -4,9 +4,10 @@
  *                               $XDG_CACHE_HOME/harray, or $HOME/.cache/harray
  *     HARRAY_KERNELS=strict,contract,dump=DIRECTORY,cache=DIRECTORY:DIRECTORY…
  *         strict    where a device does not compile kernels they are refused (HA_ERR_UNSUPPORTED)
- *         contract  a * b + c may be one operation, rounded once
- *         dump      every text that is compiled is written there
- *         cache     more directories of compiled kernels, only to be read */
+ *         contract  on devices a * b + c may be one operation, rounded once
+ *         dump      the text of every kernel that a device has been given is written there
+ *         cache     more directories of compiled kernels, only to be read
+ *     What it says that is none of these is told by every launch on a device, which it refuses. */
 #ifndef HARRAY_IMPL_KERNELS_SETTINGS_H
 #define HARRAY_IMPL_KERNELS_SETTINGS_H
 
@@ -20,7 +21,7 @@ typedef struct ha_kernel_settings {
     int strict, contract;
     char cache[HA_SETTING_BYTES]; /* "": none */
     char more_caches[HA_SETTING_BYTES], dump[HA_SETTING_BYTES];
-    char wrong[64]; /* a word that nobody knows */
+    char wrong[64]; /* what HARRAY_KERNELS says that nobody knows; "": nothing */
 } ha_kernel_settings;
 
 HA_IN_ void ha_cache_directory(char *to) {
@@ -48,8 +49,8 @@ HA_IN_ void ha_kernel_setting(ha_kernel_settings *s, const char *word, size_t le
         snprintf(s->dump, sizeof s->dump, "%.*s", (int)length - 5, word + 5);
     else if (length > 6 && length < HA_SETTING_BYTES && !strncmp(word, "cache=", 6))
         snprintf(s->more_caches, sizeof s->more_caches, "%.*s", (int)length - 6, word + 6);
-    else
-        snprintf(s->wrong, sizeof s->wrong, "%.*s", (int)length, word);
+    else if (!s->wrong[0])
+        snprintf(s->wrong, sizeof s->wrong, "%.*s", length ? (int)length : 1, length ? word : ",");
 }
 
 HA_IN_ void ha_kernel_settings_read(ha_kernel_settings *s, const char *text) {
@@ -74,6 +75,15 @@ HA_IN_ void ha_kernels_set_up(void) {
 HA_IN_ const ha_kernel_settings *ha_kernel_settings_get(void) {
     (void)pthread_once(&ha_kernels_set.once, ha_kernels_set_up);
     return &ha_kernels_set.settings;
+}
+
+HA_IN_ ha_status ha_kernel_settings_check(const char *operation, const char *site) {
+    const ha_kernel_settings *s = ha_kernel_settings_get();
+    if (!s->wrong[0]) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, operation,
+                   "%s: HARRAY_KERNELS: '%s' is none of strict, contract, dump=DIRECTORY and "
+                   "cache=DIRECTORY:DIRECTORY",
+                   site, s->wrong);
 }
 
 #endif

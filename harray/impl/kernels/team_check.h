@@ -84,7 +84,7 @@ HA_IN_ void ha_team_skip_to(ha_team_reader *r, const char *end) {
 HA_IN_ const char *ha_team_constant(const ha_kernel *k, const char *name, size_t length) {
     static const char define[] = "\n#define ";
     for (int i = 0; i < k->parameters; i++) {
-        const char *text = k->parameter[i].type;
+        const char *text = ha_used_text(&k->parameter[i]);
         if (k->parameter[i].mode != HA_KERNEL_USES_ || strncmp(text, define, sizeof define - 1))
             continue;
         text += sizeof define - 1;
@@ -292,26 +292,26 @@ HA_IN_ ha_status ha_team_check(const ha_kernel *k) {
     return HA_OK;
 }
 
-HA_IN_ ha_status ha_team_lanes_fit(const ha_kernel *k, const ha_context *c,
+HA_IN_ ha_status ha_team_lanes_fit(const ha_kernel *k, const char *context,
                                    const ha_kernel_limits *limits) {
     const int own[] = {k->reduction ? HA_REDUCTION_LANES : 1, 1, 1};
     const int *n = k->team ? k->team->lanes : own;
     const size_t lanes = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
     if (lanes <= limits->lanes) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, k->name, "%s: a team has %zu lanes, and %s takes %zu", k->site,
-                   lanes, c->name, limits->lanes);
+                   lanes, context, limits->lanes);
 }
 
 /* Is the device large enough for a team? Asked before it compiles the kernel. */
-HA_IN_ ha_status ha_team_fits(const ha_kernel *k, const ha_context *c,
+HA_IN_ ha_status ha_team_fits(const ha_kernel *k, const char *context,
                               const ha_kernel_limits *limits) {
-    if (!k->team) return ha_team_lanes_fit(k, c, limits);
+    if (!k->team) return ha_team_lanes_fit(k, context, limits);
     const ha_team_reader r = ha_team_read(k);
     if (!r.local_is_known || r.local_bytes <= limits->local_bytes)
-        return ha_team_lanes_fit(k, c, limits);
+        return ha_team_lanes_fit(k, context, limits);
     return ha_fail(HA_ERR_ARGUMENT, k->name,
                    "%s: a team takes %zu bytes of local memory, and %s has %zu", k->site,
-                   r.local_bytes, c->name, limits->local_bytes);
+                   r.local_bytes, context, limits->local_bytes);
 }
 
 #endif

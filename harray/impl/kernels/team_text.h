@@ -16,9 +16,7 @@ HA_IN_ void ha_put_team(ha_kernel_writer *w) {
         ha_put_index(w, d);
         ha_print(&w->to, " = ha_first%d_ + HA_TEAM_NUMBER_(%d);\n", d, k->rank - 1 - d);
     }
-    ha_put_line(w);
-    ha_put_code_of_user(w, brace ? brace + 1 : k->text);
-    ha_print(&w->to, "\n");
+    ha_put_user_text(w, k->site, brace ? brace + 1 : k->text);
 }
 
 #endif

@@ -483,17 +483,94 @@ HA_IN_ void ha_requests_count(const ha_request *r, size_t count) {
     ha_self.held += count;
 }
 
-/* 0: nothing has changed but the accesses; whatever is wrong has not been told. */
-HA_IN_ int ha_open_many_fast(const ha_request *r, size_t count, const char *site) {
+HA_IN_ void ha_requests_let_go(const ha_request *r, size_t count) {
+    while (count > 0) ha_let_go(r[--count].access);
+}
+
+/* All but their version and what the thread holds. 0: nothing has changed but the accesses; whatever is
+ * wrong has not been told. */
+HA_IN_ int ha_open_many_hold(const ha_request *r, size_t count, const char *site) {
     size_t n = 0;
     if (!r || !ha_self.id || HA_DEBUGGING_ || !ha_requests_number(r, count)) return 0;
     while (n < count && r[n].access->ticket == n && ha_request_hold(&r[n], site)) n++;
-    if (n == count) {
-        ha_requests_count(r, count);
-        return 1;
-    }
-    while (n > 0) ha_let_go(r[--n].access);
+    if (n == count) return 1;
+    ha_requests_let_go(r, n);
     return 0;
+}
+
+HA_IN_ int ha_open_many_fast(const ha_request *r, size_t count, const char *site) {
+    const int held = ha_open_many_hold(r, count, site);
+    if (held) ha_requests_count(r, count);
+    return held;
+}
+
+/* ---- with work on a queue, or not at all ------------------------------------------------------- */
+
+/* Enqueues something that uses the accesses, or does nothing, and has told why. */
+typedef struct ha_open_work {
+    ha_status (*work)(void *argument);
+    void *argument;
+    ha_status status;
+} ha_open_work;
+
+/* All are prepared, and busy: nothing is overwritten yet. */
+HA_IN_ ha_status ha_open_many_use(ha_open_set *t, void *argument) {
+    ha_open_work *use = (ha_open_work *)argument;
+    for (size_t i = 0; i < t->count; i++) {
+        ha_opening *o = &t->part[i].opening;
+        ha_access *x = t->part[i].access;
+        x->data = o->count ? ha_opening_data(o) : NULL;
+        x->size = o->count;
+        x->first = o->at;
+        x->array = o->array;
+        x->context = o->context;
+        o->since = ha_sequence(o->context);
+    }
+    use->status = use->work(use->argument);
+    return use->status ? HA_ERR_UNSUPPORTED : HA_OK; /* not told again */
+}
+
+HA_NOINLINE_ HA_IN_ ha_status ha_open_to_use_slowly(ha_request *requests, size_t count,
+                                                    const char *operation, ha_open_work *use,
+                                                    const char *site) {
+    HA_TELLS_EVENTS_;
+    ha_open_set t = {
+        .operation = operation, .work = ha_open_many_use, .argument = use, .for_user = 1};
+    const ha_status s = ha_open_all(&t, requests, count, ha_from(site));
+    return use->status ? use->status : s;
+}
+
+/* All are held. No error is told as long as they are. */
+HA_IN_ ha_status ha_use_held(ha_request *requests, size_t count, ha_open_work *use) {
+    ha_tell_later();
+    use->status = use->work(use->argument);
+    if (use->status)
+        ha_requests_let_go(requests, count);
+    else
+        ha_requests_count(requests, count);
+    ha_tell_now();
+    return use->status;
+}
+
+/* Functions on watched devices are enqueued when their accesses are open. What was overwritten is lost when they
+ * cannot be. */
+HA_IN_ ha_status ha_use_opened(ha_request *requests, size_t count, ha_open_work *use,
+                               const char *site) {
+    ha_status s = ha_open_many_(requests, count, site);
+    if (s) return s;
+    ha_tell_later();
+    if ((s = use->work(use->argument))) (void)ha_close_many(requests, count);
+    ha_tell_now();
+    return s;
+}
+
+/* Opens all on a device and does the work, or changes nothing. */
+HA_IN_ ha_status ha_open_to_use(ha_request *requests, size_t count, const char *operation,
+                                ha_open_work *use, const ha_context *c, const char *site) {
+    if (!count) return use->work(use->argument);
+    if (HA_DEBUGGING_ || c->strict) return ha_use_opened(requests, count, use, site);
+    if (ha_open_many_hold(requests, count, site)) return ha_use_held(requests, count, use);
+    return ha_open_to_use_slowly(requests, count, operation, use, site);
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
