@@ -38,6 +38,7 @@
  *     (uses, tag)           nothing                        what HA_DEVICE_… of this tag has declared
  *     (option, name, n)     nothing                        n is a number as it stands in the text:
  *         block       lanes of a team on devices that have teams; 256
+ *         grain       a lane is as much work as so many of a short body's: see OpenMP below; 1
  *         contract    1: a * b + c may be one operation, rounded once, here and on devices; 0
  *
  * Types of elements and values are numbers, structs of HA_RECORD, whose text for devices is made from their
@@ -47,6 +48,10 @@
  * otherwise the elements that no lane writes keep theirs. An array may be given twice, for `in` and for one
  * inout or out: each lane then reads its own element before it writes it. What is `constant` is written by no
  * lane. HA_SIZE(name) is the number of elements of an argument, in its body.
+ *
+ * ---- OpenMP: where the file with the kernel is compiled with it, and a launch on the host has at least 8,192
+ * lanes (times `grain`), the threads of a parallel region share them, each a part of the outermost index. Not
+ * inside of another parallel region.
  *
  * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed.
  *   HA_ERR_ARGUMENT   no array; a view that was refused; lanes below zero; a box that is not inside 63 bits;
@@ -65,6 +70,10 @@
 #include "../layout/each.h"
 #include "ndarray.h"
 #include "records_typed.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* As many lanes as the arrays that are given have elements, but for constants and those in bundles; of kernels
  * with one index. */
@@ -177,7 +186,7 @@ typedef enum ha_kernel_mode_ {
     HA_KERNEL_RESULT_ /* the one element that a reduction writes: the last parameter */
 } ha_kernel_mode_;
 
-enum { HA_OPTION_block_, HA_OPTION_contract_ };
+enum { HA_OPTION_block_, HA_OPTION_contract_, HA_OPTION_grain_ };
 
 typedef struct ha_kernel_parameter_ ha_kernel_parameter_;
 struct ha_kernel_parameter_ {
@@ -303,6 +312,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_IS_MEMBER_out_ ~, 1
 #define HA_IS_OPTION_block_ ~, 1
 #define HA_IS_OPTION_contract_ ~, 1
+#define HA_IS_OPTION_grain_ ~, 1
 
 #define HA_MODE_CHECKED_0_(name, mode, ...)
 #define HA_MODE_CHECKED_1_(name, mode, ...) HA_MODE_CHECKED_##mode##_(name, __VA_ARGS__)
@@ -311,7 +321,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     HA_OPTION_CHECKED_(HA_DEFINED_(HA_IS_OPTION_##option##_), name, option, n)
 #define HA_OPTION_CHECKED_(known, name, option, n)                                                 \
     HA_STATIC_ASSERT_(known, #name ": (option, " #option ", " #n                                   \
-                                   "): the options are block and contract");
+                                   "): the options are block, contract and grain");
 #define HA_MODE_CHECKED_use_(name, R, n, what)
 #define HA_MODE_CHECKED_bundle_(name, B, n)
 #define HA_MODE_CHECKED_value_(name, T, n)                                                         \
@@ -548,6 +558,51 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MEMBER_ROW_OF_(mode, B, T, n)                                                           \
     HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, offsetof(B, n))
 
+/* With OpenMP: the statement behind it is run by all threads of a region, if it is worth it, and HA_SHARE_ is what
+ * each has of the box, of one dimension a part. */
+#ifdef _OPENMP
+HA_HOST_FN_ int ha_is_worth_threads_(const ha_region *box, int rank, double grain) {
+    double lanes = grain;
+    for (int d = 0; d < rank; d++) lanes *= HA_TO_(double, box->last[d] - box->first[d]);
+    return lanes >= 8192 && !omp_in_parallel();
+}
+HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
+    ha_region share = *box;
+    const ptrdiff_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
+    const ptrdiff_t n = box->last[dimension] - box->first[dimension];
+    const ptrdiff_t each = n / threads, more = n % threads;
+    share.first[dimension] += thread * each + (thread < more ? thread : more);
+    share.last[dimension] = share.first[dimension] + each + (thread < more);
+    return share;
+}
+#define HA_SHARED_AMONG_THREADS_(rank, parameters, lanes)                                          \
+    const int ha_shared_ = ha_is_worth_threads_(ha_box_, rank, (lanes) * (HA_GRAIN_(parameters))); \
+    _Pragma("omp parallel if (ha_shared_)")
+#define HA_SHARE_(dimension) ha_share_(ha_box_, dimension)
+/* Of records whose first index is the fastest, the last one. */
+#define HA_OUTERMOST_(R, p)                                                                        \
+    (HA_CAST_(const ha_seen_##R *, p##_slot_->pointer)->order == HA_COL ? ha_seen_##R##_rank_ - 1  \
+                                                                        : 0)
+#else
+#define HA_SHARED_AMONG_THREADS_(rank, parameters, lanes)
+#define HA_SHARE_(dimension) *ha_box_
+#endif
+#define HA_GRAIN_(parameters)                                                                      \
+    HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_GRAIN_, ~, HA_BARE_ parameters), 1, ~)
+#define HA_MODE_GRAIN_(C, mode, ...) HA_MODE_GRAIN_##mode##_(__VA_ARGS__)
+#define HA_MODE_GRAIN_uses_(tag)
+#define HA_MODE_GRAIN_option_(name, value) HA_GRAIN_##name##_(value)
+#define HA_MODE_GRAIN_use_(R, n, what)
+#define HA_MODE_GRAIN_value_(T, n)
+#define HA_MODE_GRAIN_bundle_(B, n)
+#define HA_MODE_GRAIN_constant_(T, n)
+#define HA_MODE_GRAIN_in_(T, n)
+#define HA_MODE_GRAIN_inout_(T, n)
+#define HA_MODE_GRAIN_out_(T, n)
+#define HA_GRAIN_block_(value)
+#define HA_GRAIN_contract_(value)
+#define HA_GRAIN_grain_(value) , value
+
 /* What (option, contract, …) says; 0 without it. */
 #define HA_CONTRACTS_(parameters)                                                                  \
     HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_CONTRACTS_, ~, HA_BARE_ parameters), 0, ~)
@@ -562,6 +617,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MODE_CONTRACTS_inout_(T, n)
 #define HA_MODE_CONTRACTS_out_(T, n)
 #define HA_CONTRACTS_block_(value)
+#define HA_CONTRACTS_grain_(value)
 #define HA_CONTRACTS_contract_(value) , value
 
 /* To contract a * b + c or not, clang is told in the loops, gcc by an attribute. */
@@ -586,20 +642,21 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                       "HA_KERNEL(" #name "): more than twelve parameters");                        \
     HA_FOR_FIELDS_(HA_MODE_CHECK_, name, HA_BARE_ parameters)                                      \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
-    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_)
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_, 1)
 
-/* All that is made of a body. */
-#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team)                 \
+/* All that is made of a body; lanes: for each index of a loop. */
+#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team, lanes)          \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
+        HA_SHARED_AMONG_THREADS_(D, parameters, lanes)                                             \
         if (ha_apart_)                                                                             \
-            name##_apart_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));       \
+            name##_apart_(HA_SHARE_(0) HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));   \
         else                                                                                       \
-            name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));         \
+            name##_any_(HA_SHARE_(0) HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));     \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, D, indices_text, text, 0, team)                         \
     HA_TYPED_ ha_status name(                                                                      \
@@ -663,7 +720,9 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
         (void)ha_apart_;                                                                           \
-        name##_any_(*ha_box_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));             \
+        HA_SHARED_AMONG_THREADS_(ha_seen_##R##_rank_, parameters, 1)                               \
+        name##_any_(HA_SHARE_(HA_OUTERMOST_(R, p))                                                 \
+                        HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));                  \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_)        \
     HA_TYPED_ ha_status name(                                                                      \

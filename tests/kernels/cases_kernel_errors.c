@@ -127,6 +127,29 @@ TEST(told_with_argument_and_array) {
     drop_array(u.array), drop_array(w.array);
 }
 
+/* What is written has a new version, once; and nothing stays open. */
+TEST(versions_of_what_is_written) {
+    array_double_2 u = array_double_2_zeros(HA_DIM(3, 4), C);
+    array_double_2 w = array_double_2_filled(HA_DIM(3, 4), 2, C);
+    keep_array(u.array), keep_array(w.array);
+    for (int n = 0; n < 3; n++) {
+        const uint64_t read = ha_array_version(u.array), written = ha_array_version(w.array);
+        SUCCEEDS(add_one(C, HA_DIM(3, 4), u, w));
+        assert_int_equal(ha_array_version(u.array), read);
+        assert_int_equal(ha_array_version(w.array), written + 1);
+        SUCCEEDS(add_one(C, HA_DIM(3, 4), w, w)); /* the same elements, each by one lane */
+        assert_int_equal(ha_array_version(w.array), written + 2);
+        HA_WRITING(v, w, C) {
+            refused(HA_ERR_CONFLICT, add_one(C, HA_DIM(3, 4), u, w), ": w: ", "array");
+            refused(HA_ERR_CONFLICT, add_one(C, HA_DIM(3, 4), w, u), ": u: ", "array");
+        }
+        assert_int_equal(ha_array_version(u.array), read);
+        SUCCEEDS(array_double_2_fill(u, 0, M1));
+        SUCCEEDS(array_double_2_fill(w, 0, C));
+    }
+    drop_array(u.array), drop_array(w.array);
+}
+
 TEST(types_that_languages_call_otherwise) {
     harray_bool x = harray_bool_new(10), y = harray_bool_new(10);
     keep_array(x.array), keep_array(y.array);
@@ -140,11 +163,9 @@ TEST(types_that_languages_call_otherwise) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        KERNELS(what_devices_do_not_know),
-        KERNELS(more_arguments_than_devices_take),
-        KERNELS(views_that_are_refused),
-        KERNELS(told_with_argument_and_array),
-        KERNELS(types_that_languages_call_otherwise),
+        KERNELS(what_devices_do_not_know),    KERNELS(more_arguments_than_devices_take),
+        KERNELS(views_that_are_refused),      KERNELS(told_with_argument_and_array),
+        KERNELS(versions_of_what_is_written), KERNELS(types_that_languages_call_otherwise),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

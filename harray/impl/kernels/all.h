@@ -18,6 +18,7 @@
  *     programs.h     what has been compiled for a device
  *     place.h        where kernels run, and why
  *     launching.h    what is given, and opening it
+ *     easy.h         what is simple
  *     on_host.h      lanes as loops
  *     on_device.h    lanes as teams of a device
  *     reduce.h       reductions, here and in steps on a device
@@ -44,6 +45,7 @@
 #include "programs.h"
 #include "place.h"
 #include "launching.h"
+#include "easy.h"
 #include "on_host.h"
 #include "on_device.h"
 #include "reduce.h"

@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_KERNELS_LAUNCH_H
 
 #include "doubles.h"
+#include "easy.h"
 #include "on_device.h"
 #include "on_host.h"
 #include "place.h"
@@ -138,8 +139,9 @@ HA_IN_ ha_status ha_launch_check(ha_launching *l, const ha_region *box, const vo
     return s || !k->reduction ? s : ha_reduce_check(l);
 }
 
-HA_IN_ ha_status ha_launch_kernel(const ha_kernel *k, ha_context *context, const ha_region *box,
-                                  const void *const *given) {
+/* On its own, so that easy launches need no room for all of it. */
+HA_NOINLINE_ HA_IN_ ha_status ha_launch_with_care(const ha_kernel *k, ha_context *context,
+                                                  const ha_region *box, const void *const *given) {
     const ha_compiled *compiled = NULL;
     ha_launching l;
     l.kernel = k;
@@ -172,21 +174,27 @@ HA_IN_ ha_status ha_launch_for_value(const ha_kernel *k, ha_context *context, co
     if (!there.array) return HA_ERR_MEMORY;
     for (int i = 0; i < k->parameters; i++) list[i] = given[i];
     list[k->parameters - 1] = &there;
-    ha_status s = ha_launch_kernel(k, context, box, list);
+    ha_status s = ha_launch_with_care(k, context, box, list);
     if (!s) s = ha_array_get(there.array, 0, result->value);
     const ha_status freed = ha_array_free(there.array);
     return s ? s : freed;
 }
 
+HA_NOINLINE_ HA_IN_ ha_status ha_launch_reduction(const ha_kernel *k, ha_context *context,
+                                                  const ha_region *box, const void *const *given) {
+    const ha_kernel_result_ *r = (const ha_kernel_result_ *)given[k->parameters - 1];
+    return r->value && ha_way_of(context) != HA_WAY_HOST
+               ? ha_launch_for_value(k, context, box, given, r)
+               : ha_launch_with_care(k, context, box, given);
+}
+
 ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
                             const void *const *given) {
-    ha_context *const c = ha_resolve(context);
-    if (k->reduction) {
-        const ha_kernel_result_ *r = (const ha_kernel_result_ *)given[k->parameters - 1];
-        if (r->value && ha_way_of(c) != HA_WAY_HOST)
-            return ha_launch_for_value(k, c, box, given, r);
-    }
-    return ha_launch_kernel(k, c, box, given);
+    ha_status s;
+    context = ha_resolve(context);
+    if (ha_launch_easily(k, context, box, given, &s)) return s;
+    return k->reduction ? ha_launch_reduction(k, context, box, given)
+                        : ha_launch_with_care(k, context, box, given);
 }
 
 #endif

@@ -446,8 +446,7 @@ HA_IN_ int ha_request_hold(const ha_request *r, const char *site) {
 }
 
 /* What others have asked for meanwhile they can have now. */
-HA_IN_ void ha_request_let_go(const ha_request *r) {
-    const ha_access *x = r->access;
+HA_IN_ void ha_let_go(const ha_access *x) {
     ha_array *a = x->array;
     ha_lock(a);
     const uint32_t waiters = a->waiters & HA_WAITING;
@@ -459,8 +458,7 @@ HA_IN_ void ha_request_let_go(const ha_request *r) {
 
 /* The array is held for writing. Others may be, too, and count: also beside one who writes all of it, when
  * what they have is empty. */
-HA_IN_ void ha_request_count(const ha_request *r) {
-    ha_array *a = r->access->array;
+HA_IN_ void ha_count_version(ha_array *a) {
     ha_lock(a);
     a->version++;
     ha_unlock(a);
@@ -469,7 +467,7 @@ HA_IN_ void ha_request_count(const ha_request *r) {
 /* All are held: what is written has a new version, which an opening that fails must not leave behind. */
 HA_IN_ void ha_requests_count(const ha_request *r, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (ha_request_writes(&r[i])) ha_request_count(&r[i]);
+        if (ha_request_writes(&r[i])) ha_count_version(r[i].access->array);
     ha_self.held += count;
 }
 
@@ -482,7 +480,7 @@ HA_IN_ int ha_open_many_fast(const ha_request *r, size_t count, const char *site
         ha_requests_count(r, count);
         return 1;
     }
-    while (n > 0) ha_request_let_go(&r[--n]);
+    while (n > 0) ha_let_go(r[--n].access);
     return 0;
 }
 
