@@ -607,7 +607,7 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MEMBER_ROW_OF_(mode, B, T, n)                                                           \
     HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, offsetof(B, n))
 
-/* With OpenMP: the statement behind it is run by all threads of a region, if it is worth it, and HA_BOX_OF_THREAD_ is what
+/* With OpenMP: the statement behind it is run by all threads of a region, if it is worth it, and HA_SHARE_ is what
  * each has of the box, of one dimension a part. */
 #ifdef _OPENMP
 HA_HOST_FN_ int ha_is_worth_threads_(const ha_region *box, int rank, double grain) {
@@ -615,7 +615,7 @@ HA_HOST_FN_ int ha_is_worth_threads_(const ha_region *box, int rank, double grai
     for (int d = 0; d < rank; d++) lanes *= HA_TO_(double, box->last[d] - box->first[d]);
     return lanes >= 8192 && !omp_in_parallel();
 }
-HA_HOST_FN_ ha_region ha_box_of_thread_(const ha_region *box, int dimension) {
+HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     ha_region share = *box;
     const ptrdiff_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
     const ptrdiff_t n = box->last[dimension] - box->first[dimension];
@@ -624,17 +624,17 @@ HA_HOST_FN_ ha_region ha_box_of_thread_(const ha_region *box, int dimension) {
     share.last[dimension] = share.first[dimension] + each + (thread < more);
     return share;
 }
-#define HA_SHARED_AMONG_THREADS_(rank, each, parameters)                                           \
-    const int ha_shared_ = ha_is_worth_threads_(ha_box_, rank, (each)*HA_GRAIN_(parameters));      \
+#define HA_SHARED_AMONG_THREADS_(rank, parameters, lanes)                                          \
+    const int ha_shared_ = ha_is_worth_threads_(ha_box_, rank, (lanes) * (HA_GRAIN_(parameters))); \
     _Pragma("omp parallel if (ha_shared_)")
-#define HA_BOX_OF_THREAD_(dimension) ha_box_of_thread_(ha_box_, dimension)
+#define HA_SHARE_(dimension) ha_share_(ha_box_, dimension)
 /* Of records whose first index is the fastest, the last one. */
 #define HA_OUTERMOST_(R, p)                                                                        \
     (HA_CAST_(const ha_seen_##R *, p##_slot_->pointer)->order == HA_COL ? ha_seen_##R##_rank_ - 1  \
                                                                         : 0)
 #else
-#define HA_SHARED_AMONG_THREADS_(rank, each, parameters)
-#define HA_BOX_OF_THREAD_(dimension) *ha_box_
+#define HA_SHARED_AMONG_THREADS_(rank, parameters, lanes)
+#define HA_SHARE_(dimension) *ha_box_
 #endif
 #define HA_GRAIN_(parameters)                                                                      \
     HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_GRAIN_, ~, HA_BARE_ parameters), 1, ~)
@@ -689,23 +689,21 @@ HA_HOST_FN_ ha_region ha_box_of_thread_(const ha_region *box, int dimension) {
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
-    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, 1, HA_NULL_)
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_, 1)
 
-/* All that is made of a body, which is of `each` lanes. */
-#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, each, team)           \
+/* All that is made of a body; lanes: for each index of a loop. */
+#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team, lanes)          \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
-        HA_SHARED_AMONG_THREADS_(D, each, parameters)                                              \
+        HA_SHARED_AMONG_THREADS_(D, parameters, lanes)                                             \
         if (ha_apart_)                                                                             \
-            name##_apart_(HA_BOX_OF_THREAD_(0)                                                     \
-                              HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));            \
+            name##_apart_(HA_SHARE_(0) HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));   \
         else                                                                                       \
-            name##_any_(HA_BOX_OF_THREAD_(0)                                                       \
-                            HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));              \
+            name##_any_(HA_SHARE_(0) HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));     \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (), D, indices_text, text, 0, team, HA_NULL_)           \
     HA_KERNEL_OF_BOX_(name, parameters)                                                            \
@@ -771,8 +769,8 @@ HA_HOST_FN_ ha_region ha_box_of_thread_(const ha_region *box, int dimension) {
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
         (void)ha_apart_;                                                                           \
-        HA_SHARED_AMONG_THREADS_(ha_seen_##R##_rank_, 1, parameters)                               \
-        name##_any_(HA_BOX_OF_THREAD_(HA_OUTERMOST_(R, p))                                         \
+        HA_SHARED_AMONG_THREADS_(ha_seen_##R##_rank_, parameters, 1)                               \
+        name##_any_(HA_SHARE_(HA_OUTERMOST_(R, p))                                                 \
                         HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));                  \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (), ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_,    \

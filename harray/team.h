@@ -85,8 +85,8 @@
 #define HA_FENCE_LOCAL() ((void)HA_TEAM)
 #define HA_FENCE_GLOBAL() ((void)HA_TEAM)
 #define HA_SHARE(i, l, first, last)                                                                \
-    for (ptrdiff_t i = ha_share_(first, last, l, HA_TEAM),                                         \
-                   i##_end_ = ha_share_(first, last, (l) + 1, HA_TEAM);                            \
+    for (ptrdiff_t i = ha_team_share_(first, last, l, HA_TEAM),                                    \
+                   i##_end_ = ha_team_share_(first, last, (l) + 1, HA_TEAM);                       \
          i < i##_end_; i++)
 
 /* The smaller and the greater of two numbers, in every language. */
@@ -130,7 +130,7 @@ HA_TYPED_ int64_t ha_teams_(int64_t lanes, int64_t n) {
 
 /* Where lane l of a team begins in [first, last): the first lanes have one index more where that does
  * not come out even. */
-HA_FN ptrdiff_t ha_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptrdiff_t team) {
+HA_FN ptrdiff_t ha_team_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptrdiff_t team) {
     const ptrdiff_t n = last > first ? last - first : 0;
     return first + n / team * l + HA_LESS(l, n % team);
 }
@@ -181,8 +181,8 @@ HA_FN ptrdiff_t ha_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptrdiff_
     }                                                                                              \
     static int name##_checked_;                                                                    \
     static const ha_team_ name##_team_ = {{HA_BARE_ shape}, &name##_checked_};                     \
-    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_TEAM_LANES_ shape,     \
-                       &name##_team_)
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, &name##_team_,            \
+                       HA_TEAM_LANES_ shape)
 
 #define HA_CHANGE_ADD_(old, v) (old) + (v)
 #define HA_CHANGE_SUB_(old, v) (old) - (v)

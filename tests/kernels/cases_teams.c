@@ -104,6 +104,47 @@ HA_TEAM_KERNEL(attract, 64, g,
                    if (g * HA_TEAM + l < n) v[g * HA_TEAM + l] += dt * HA_MINE(force, l);
                });
 
+/* The same of records, in any layout. */
+typedef struct star {
+    struct {
+        float x;
+    } pos, vel;
+    float mass;
+} star;
+#define star_FIELDS (float, pos, x), (float, vel, x), (float, mass)
+HA_RECORD(star)
+HA_VIEW(sky, star, 1, HA_ANY)
+HA_RECORDS(stars, sky);
+HA_TEAM_KERNEL(pull, 64, g,
+               ((uses, softening), (use, stars, p, "read pos+mass, write vel"), (value, float, dt)),
+               {
+                   HA_LOCAL(float, there, HA_TEAM);
+                   HA_LOCAL(float, m, HA_TEAM);
+                   HA_PRIVATE(float, here);
+                   HA_PRIVATE(float, force);
+                   HA_LANES_ALONE(l) {
+                       const ptrdiff_t i = g * HA_TEAM + l;
+                       HA_MINE(here, l) = i < p.count ? *sky_pos_x(p, sky_at(p, i)) : 0;
+                       HA_MINE(force, l) = 0;
+                   }
+                   for (ptrdiff_t first = 0; first < p.count; first += HA_TEAM) {
+                       HA_LANES(l) {
+                           const ptrdiff_t j = first + l;
+                           there[l] = j < p.count ? *sky_pos_x(p, sky_at(p, j)) : 0;
+                           m[l] = j < p.count ? *sky_mass(p, sky_at(p, j)) : 0;
+                       }
+                       for (int k = 0; k < HA_TEAM; k++) HA_LANES_ALONE(l) {
+                               const float d = there[k] - HA_MINE(here, l);
+                               HA_MINE(force, l) += m[k] * d / (d * d + SOFTENING);
+                           }
+                       HA_BARRIER();
+                   }
+                   HA_LANES_ALONE(l) {
+                       const ptrdiff_t i = g * HA_TEAM + l;
+                       if (i < p.count) *sky_vel_x(p, sky_at(p, i)) += dt * HA_MINE(force, l);
+                   }
+               });
+
 /* A transpose, by tiles. */
 #define SIDE 8
 HA_TEAM_KERNEL(turn, (SIDE, SIDE), (gy, gx), ((in, array_int64_t_2, x), (out, array_int64_t_2, y)),
@@ -284,6 +325,7 @@ KNOWN_KERNEL(scan)
 KNOWN_KERNEL(scan_back)
 KNOWN_KERNEL(histogram)
 KNOWN_KERNEL(attract)
+KNOWN_KERNEL(pull)
 KNOWN_KERNEL(turn)
 KNOWN_KERNEL(number)
 KNOWN_KERNEL(some_teams)
@@ -379,29 +421,58 @@ TEST(histograms) {
     expect_counted(65536, 65536);
 }
 
-TEST(bodies_that_attract_each_other) {
-    enum { N = 200 };
-    float x[N], m[N], expected[N];
-    for (int i = 0; i < N; i++) x[i] = 0.125f * (float)(i * 7 % N), m[i] = 1 + 0.01f * (float)i;
-    for (int i = 0; i < N; i++) {
+enum { STARS = 200 };
+static float star_x[STARS], star_mass[STARS], star_velocity[STARS];
+
+/* Positions, masses, and velocities after half a second. */
+static void compute_stars(void) {
+    for (int i = 0; i < STARS; i++)
+        star_x[i] = 0.125f * (float)(i * 7 % STARS), star_mass[i] = 1 + 0.01f * (float)i;
+    for (int i = 0; i < STARS; i++) {
         float force = 0;
-        for (int k = 0; k < (N + 63) / 64 * 64; k++) { /* zeros are added, too */
-            const float d = (k < N ? x[k] : 0) - x[i], square = d * d,
-                        part = (k < N ? m[k] : 0) * d;
+        for (int k = 0; k < (STARS + 63) / 64 * 64; k++) { /* zeros are added, too */
+            const float d = (k < STARS ? star_x[k] : 0) - star_x[i], square = d * d;
+            const float part = (k < STARS ? star_mass[k] : 0) * d;
             const float quotient = part / (square + SOFTENING);
             force += quotient;
         }
-        expected[i] = 1 + (float)(0.5f * force);
+        star_velocity[i] = 1 + (float)(0.5f * force);
     }
-    harray_float there = harray_float_of(N, x), mass = harray_float_of(N, m),
-                 v = harray_float_filled(N, 1);
+}
+
+TEST(bodies_that_attract_each_other) {
+    compute_stars();
+    harray_float there = harray_float_of(STARS, star_x), mass = harray_float_of(STARS, star_mass),
+                 v = harray_float_filled(STARS, 1);
     keep_array(there.array), keep_array(mass.array), keep_array(v.array);
-    SUCCEEDS(attract(C, HA_TEAMS(64, N), 0.5f, there, mass, v));
+    SUCCEEDS(attract(C, HA_TEAMS(64, STARS), 0.5f, there, mass, v));
     HA_READING(w, v, H) {
-        for (int i = 0; i < N; i++) assert_true(w.data[i] == expected[i]);
+        for (int i = 0; i < STARS; i++) assert_true(w.data[i] == star_velocity[i]);
     }
     else fail();
     drop_array(there.array), drop_array(mass.array), drop_array(v.array);
+}
+
+TEST(records_that_attract_each_other) {
+    static const char *const layouts[] = {"aos", "soa", "aosoa(16)"};
+    stars r = stars_new(STARS);
+    compute_stars();
+    for (int l = 0; l < 3; l++) {
+        SUCCEEDS(ha_records_layout(r.records, C, layouts[l]));
+        HA_USING(v, r, H, "overwrite") {
+            for (int i = 0; i < STARS; i++)
+                sky_store(v, sky_at(v, i), (star){{star_x[i]}, {1}, star_mass[i]});
+        }
+        else fail();
+        know_records(&pull_known, C, r.records);
+        SUCCEEDS(pull(C, HA_TEAMS(64, STARS), r, 0.5f));
+        HA_USING(v, r, H, "read vel") {
+            for (int i = 0; i < STARS; i++)
+                assert_true(*sky_vel_x(v, sky_at(v, i)) == star_velocity[i]);
+        }
+        else fail();
+    }
+    SUCCEEDS(stars_free(&r));
 }
 
 TEST(teams_of_two_and_three_dimensions) {
@@ -687,6 +758,7 @@ int main(int argc, char **argv) {
         TEAMS(scans),
         TEAMS(histograms),
         TEAMS(bodies_that_attract_each_other),
+        TEAMS(records_that_attract_each_other),
         TEAMS(teams_of_two_and_three_dimensions),
         TEAMS(teams_that_end_and_teams_of_a_box),
         TEAMS(atomics_of_integers),

@@ -74,7 +74,10 @@ HA_FAST_ int ha_easy_hold(ha_easy_launch *e, const void *const *given) {
     for (int i = 0; i < k->parameters; i++) {
         const ha_kernel_parameter_ *p = &k->parameter[i];
         ha_kernel_slot_ *slot = &e->slot[i];
-        if (p->mode >= HA_KERNEL_IN_) {
+        if (p->mode == HA_KERNEL_RESULT_) {
+            slot->pointer = ((const ha_kernel_result_ *)given[i])->value;
+            if (!slot->pointer) return 0;
+        } else if (p->mode >= HA_KERNEL_IN_) {
             if (!(p->rank ? ha_easy_view(e, p, given[i], slot)
                           : ha_easy_array(e, p, given[i], slot)))
                 return 0;
@@ -93,7 +96,7 @@ HA_FAST_ int ha_easy_box(const ha_easy_launch *e, const ha_region *given, ha_reg
     if (!given) {
         if (e->lanes < 0 || e->differ) return 0;
         *box = ha_box1(0, e->lanes);
-        return 1;
+        return !e->kernel->reduction || e->lanes;
     }
     *box = *given;
     for (int d = 0; d < e->kernel->rank; d++)
@@ -101,7 +104,7 @@ HA_FAST_ int ha_easy_box(const ha_easy_launch *e, const ha_region *given, ha_reg
             __builtin_sub_overflow(box->last[d], box->first[d], &n) ||
             __builtin_mul_overflow(lanes, n, &lanes))
             return 0;
-    return 1;
+    return !e->kernel->reduction || lanes;
 }
 
 /* Nonzero: it was launched, with this status. */
@@ -110,7 +113,7 @@ HA_IN_ int ha_launch_easily(const ha_kernel *k, const ha_context *c, const ha_re
     ha_easy_launch e;
     ha_region box;
     if (!ha_is_host(c) || k->each || !ha_self.id || HA_DEBUGGING_ || ha_is_watching()) return 0;
-    if (k->team && (!given_box || !ha_team_is_checked(k))) return 0;
+    if (k->team && (!given_box || !__atomic_load_n(k->team->checked, __ATOMIC_RELAXED))) return 0;
     e.kernel = k;
     e.held = 0;
     e.apart = 1;

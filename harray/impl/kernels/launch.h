@@ -213,22 +213,21 @@ HA_IN_ ha_status ha_launch_for_value(const ha_kernel *k, ha_context *context, co
     return s ? s : freed;
 }
 
-HA_IN_ ha_status ha_launch_reduction(const ha_kernel *k, ha_context *context, const ha_region *box,
-                                     const void *const *given) {
+HA_NOINLINE_ HA_IN_ ha_status ha_launch_reduction(const ha_kernel *k, ha_context *context,
+                                                  const ha_region *box, const void *const *given) {
     const ha_kernel_result_ *r = (const ha_kernel_result_ *)given[k->parameters - 1];
-    if (r->value && ha_way_of(context) != HA_WAY_HOST)
-        return ha_launch_for_value(k, context, box, given, r);
-    return ha_launch_with_care(k, context, box, given);
+    return r->value && ha_way_of(context) != HA_WAY_HOST
+               ? ha_launch_for_value(k, context, box, given, r)
+               : ha_launch_with_care(k, context, box, given);
 }
 
 ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_region *box,
                             const void *const *given) {
     ha_status s;
     context = ha_resolve(context);
-    if (k->reduction) return ha_launch_reduction(k, context, box, given);
-    return ha_launch_easily(k, context, box, given, &s)
-               ? s
-               : ha_launch_with_care(k, context, box, given);
+    if (ha_launch_easily(k, context, box, given, &s)) return s;
+    return k->reduction ? ha_launch_reduction(k, context, box, given)
+                        : ha_launch_with_care(k, context, box, given);
 }
 
 #endif

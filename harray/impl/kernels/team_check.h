@@ -279,12 +279,8 @@ HA_IN_ ha_team_reader ha_team_read(const ha_kernel *k) {
 }
 
 /* Once a kernel. */
-HA_IN_ int ha_team_is_checked(const ha_kernel *k) {
-    return __atomic_load_n(k->team->checked, __ATOMIC_RELAXED);
-}
-
 HA_IN_ ha_status ha_team_check(const ha_kernel *k) {
-    if (ha_team_is_checked(k)) return HA_OK;
+    if (__atomic_load_n(k->team->checked, __ATOMIC_RELAXED)) return HA_OK;
     const ha_team_reader r = ha_team_read(k);
     if (r.wrong)
         return ha_fail(HA_ERR_COMPILE, k->name, "%s: HA_TEAM_KERNEL: %s", k->site, r.wrong);
