@@ -15,6 +15,7 @@ typedef struct ha_opencl_chunk {
 } ha_opencl_chunk;
 
 typedef struct ha_opencl_device {
+    struct ha_opencl_device *next; /* of those that are open */
     int number;
     ha_opencl_found found;
     ha_opencl_settings settings;

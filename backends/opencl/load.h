@@ -27,7 +27,7 @@ static ha_cl_functions ha_cl;
 
 static struct {
     pthread_mutex_t lock;
-    int open; /* devices */
+    struct ha_opencl_device *open; /* all of these */
     ha_opencl_settings settings;
     ha_option_text wrong;              /* with HARRAY_OPENCL; "" when nothing is */
     ha_option_text why;                /* there are no devices */
@@ -167,7 +167,7 @@ HA_IN_ void ha_opencl_look_for_devices(void) {
 
 /* Lock held. Reads HARRAY_OPENCL and looks for devices, unless one is open. */
 HA_IN_ void ha_opencl_look(void) {
-    if (ha_opencl_shared.open > 0) return;
+    if (ha_opencl_shared.open != NULL) return;
     ha_opencl_shared.wrong.text[0] = ha_opencl_shared.why.text[0] = '\0';
     ha_opencl_shared.count = 0;
     if (!ha_opencl_settings_from(getenv("HARRAY_OPENCL"), &ha_opencl_shared.settings,

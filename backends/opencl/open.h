@@ -90,7 +90,8 @@ HA_IN_ ha_status ha_opencl_open(int number, void **device, void **memory) {
     ha_opencl_look();
     if (number < ha_opencl_shared.count) status = ha_opencl_device_make(number, &made);
     if (status == HA_OK) {
-        ha_opencl_shared.open++;
+        made->next = ha_opencl_shared.open;
+        ha_opencl_shared.open = made;
         *device = *memory = made;
     }
     pthread_mutex_unlock(&ha_opencl_shared.lock);
@@ -98,14 +99,15 @@ HA_IN_ ha_status ha_opencl_open(int number, void **device, void **memory) {
 }
 
 HA_IN_ void ha_opencl_close(void *handle) {
-    ha_opencl_device *device = (ha_opencl_device *)handle;
+    ha_opencl_device *device = (ha_opencl_device *)handle, **link = &ha_opencl_shared.open;
+    pthread_mutex_lock(&ha_opencl_shared.lock);
+    while (*link != device) link = &(*link)->next;
+    *link = device->next;
+    pthread_mutex_unlock(&ha_opencl_shared.lock);
     pthread_mutex_lock(&device->lock);
     (void)ha_opencl_chunks_drop(device, 0);
     pthread_mutex_unlock(&device->lock);
     ha_opencl_device_end(device);
-    pthread_mutex_lock(&ha_opencl_shared.lock);
-    ha_opencl_shared.open--;
-    pthread_mutex_unlock(&ha_opencl_shared.lock);
 }
 
 #endif

@@ -230,14 +230,19 @@ HA_IN_ ha_status ha_opencl_find_kernel(void *handle, const char *name, ha_kernel
 /* ---- launching --------------------------------------------------------------------------------- */
 
 /* An array is two parameters: the buffer, and where in it the array begins. */
-HA_IN_ ha_cl_code ha_opencl_set_array(const ha_opencl_queue *queue, ha_cl_kernel kernel,
-                                      uint32_t index, const void *place) {
-    size_t offset = 0;
-    ha_cl_mem memory = place != NULL ? ha_opencl_locate(queue->device, place, &offset) : NULL;
+HA_IN_ ha_cl_code ha_opencl_set_buffer(ha_cl_kernel kernel, uint32_t index, ha_cl_mem memory,
+                                       size_t offset) {
     const int64_t bytes = (int64_t)offset;
     const ha_cl_code code = ha_cl.SetKernelArg(kernel, index, sizeof memory, &memory);
     return code != HA_CL_SUCCESS ? code
                                  : ha_cl.SetKernelArg(kernel, index + 1, sizeof bytes, &bytes);
+}
+
+HA_IN_ ha_cl_code ha_opencl_set_array(const ha_opencl_queue *queue, ha_cl_kernel kernel,
+                                      uint32_t index, const void *place) {
+    size_t offset = 0;
+    ha_cl_mem memory = place != NULL ? ha_opencl_locate(queue->device, place, &offset) : NULL;
+    return ha_opencl_set_buffer(kernel, index, memory, offset);
 }
 
 HA_IN_ ha_cl_code ha_opencl_set_arguments(const ha_opencl_queue *queue, ha_cl_kernel kernel,

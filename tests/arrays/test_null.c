@@ -63,7 +63,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(finish, ha_token_finish(NO))                                                                 \
     S(token_wait, ha_token_wait(NO))                                                               \
     S(end_at, ha_token_end_at(NO, NO))                                                             \
-    S(end_after, ha_token_end_after(NO, NO, NO))
+    S(end_after, ha_token_end_after(NO, NO, NO))                                                   \
+    S(opencl_argument, ha_opencl_argument(NO, 0, NO))
 
 #define ARRAYS(S)                                                                                  \
     S(get, ha_array_get(line.array, 0, NO))                                                        \
@@ -223,6 +224,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_wrap_typed,                                                                          \
       ha_records_typed_wrap_(records.type_, two_by_two, "soa", NO, 2, 0, SITE))                    \
     S(records_mapping, ha_records_mapping(NO, NO))                                                 \
+    S(opencl_buffer, ha_opencl_buffer(NO, NO))                                                     \
     S(report, (ha_report(NO), NULL))                                                               \
     S(report_json, (ha_report_json(NO), NULL))
 
