@@ -119,11 +119,17 @@ HA_IN_ void ha_opencl_platform_text(ha_cl_platform platform, uint32_t what, char
     text[room - 1] = '\0';
 }
 
-/* A number that a device gives; 0 when it gives none. */
-HA_IN_ uint64_t ha_opencl_device_number(ha_cl_device device, uint32_t what) {
-    uint64_t number = 0; /* of 8 bytes, or less in its first ones */
-    return ha_cl.GetDeviceInfo(device, what, sizeof number, &number, NULL) == HA_CL_SUCCESS ? number
-                                                                                            : 0;
+/* A number that a device gives; 0 when the call fails. */
+HA_IN_ ha_cl_code ha_opencl_device_number(ha_cl_device device, uint32_t what, uint64_t *number) {
+    *number = 0; /* of 8 bytes, or less in its first ones */
+    return ha_cl.GetDeviceInfo(device, what, sizeof *number, number, NULL);
+}
+
+/* Opening a device that does not tell fails, so that the others keep their numbers. */
+HA_IN_ int ha_opencl_is_away(ha_cl_device device) {
+    uint64_t available;
+    return ha_opencl_device_number(device, HA_CL_DEVICE_AVAILABLE, &available) == HA_CL_SUCCESS &&
+           (uint32_t)available == 0;
 }
 
 /* Lock held. */
@@ -138,9 +144,9 @@ HA_IN_ void ha_opencl_look_at(ha_cl_platform platform) {
         return;
     for (uint32_t i = 0; i < n && i < HA_OPENCL_MOST_DEVICES; i++) {
         ha_opencl_found found = {.platform = platform, .device = devices[i]};
-        if ((uint32_t)ha_opencl_device_number(devices[i], HA_CL_DEVICE_AVAILABLE) == 0) continue;
+        if (ha_opencl_is_away(devices[i])) continue;
         if (ha_opencl_shared.count == HA_OPENCL_MOST_DEVICES) return;
-        found.type = ha_opencl_device_number(devices[i], HA_CL_DEVICE_TYPE);
+        (void)ha_opencl_device_number(devices[i], HA_CL_DEVICE_TYPE, &found.type);
         found.of_cuda = strstr(name, "NVIDIA") != NULL;
         ha_opencl_shared.found[ha_opencl_shared.count++] = found;
     }
