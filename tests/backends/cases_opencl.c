@@ -1,8 +1,9 @@
 /* OpenCL devices as users of the engine see them: kernels of their own, buffers, queues and events of the
- * caller, what is said when there are no devices. Skipped where there are none. */
+ * caller, launches of very many lanes, what is said when there are no devices. Skipped where there are
+ * none. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#include "../../harray.h"
+#include "../../harray_kernels.h"
 #include "../support/matrix.h"
 
 enum { N = 1000, SKIPPED = 77 };
@@ -146,6 +147,51 @@ TEST(pointers_of_no_buffer) {
     drop_array(x.array);
 }
 
+/* ---- launches of more lanes than a driver can count -------------------------------------------- */
+
+HA_KERNEL(touch_all, ((inout, float, x)), (k, j, i), { x[0] += (float)(k + j + i); });
+
+static struct {
+    int launches;
+    uint64_t items, most; /* all of them, and those of the largest launch */
+} counted;
+
+/* Counts the launch, and does nothing. */
+static ha_cl_code count_items(HA_UNUSED ha_cl_queue on, HA_UNUSED ha_cl_kernel which,
+                              uint32_t dimensions, HA_UNUSED const size_t *offset,
+                              const size_t *all, HA_UNUSED const size_t *local,
+                              HA_UNUSED uint32_t n, HA_UNUSED const ha_cl_event *events,
+                              HA_UNUSED ha_cl_event *event) {
+    uint64_t items = 1;
+    for (uint32_t d = 0; d < dimensions; d++) items *= all[d];
+    counted.launches++;
+    counted.items += items;
+    if (items > counted.most) counted.most = items;
+    return HA_CL_SUCCESS;
+}
+
+static void expect_cut(int64_t nk, int64_t nj, int64_t ni) {
+    const ha_cl_functions real = ha_cl;
+    harray_float x = floats(1);
+    const uint64_t lanes = (uint64_t)nk * (uint64_t)nj * (uint64_t)ni;
+    memset(&counted, 0, sizeof counted);
+    ha_cl.EnqueueNDRangeKernel = count_items;
+    const ha_status status = touch_all(C, HA_DIM(nk, nj, ni), x);
+    ha_cl = real;
+    assert_int_equal(status, HA_OK);
+    assert_true(counted.launches > 0 && counted.items >= lanes);
+    assert_true(counted.most <= (uint64_t)1 << 31);
+    drop_array(x.array);
+}
+
+TEST(launches_are_cut) {
+    expect_cut(2, 1024, 1 << 20);       /* 2^31 */
+    expect_cut(4096, 4096, 4096);       /* in the outermost dimension */
+    expect_cut(3, 100000, 100000);      /* in the middle one */
+    expect_cut(1, 1, (int64_t)3 << 32); /* in the innermost one */
+    expect_cut(70000, 70000, 5);        /* more teams than are allowed */
+}
+
 /* ---- queues and events of the caller ------------------------------------------------------------ */
 
 TEST(queues_of_the_callers) {
@@ -226,11 +272,11 @@ TEST(devices_that_are_not_there) {
 int main(void) {
 #define OPEN(name) cmocka_unit_test_setup_teardown(name, begin_program, end_program)
     const struct CMUnitTest tests[] = {
-        OPEN(kernels_on_a_whole_array),      OPEN(kernels_on_a_range),
-        OPEN(an_array_without_elements),     OPEN(the_buffer_of_a_pointer),
-        OPEN(pointers_of_no_buffer),         OPEN(queues_of_the_callers),
-        OPEN(queues_that_cannot_be_adopted), OPEN(events_of_the_callers),
-        CASE(devices_that_are_not_there),
+        OPEN(kernels_on_a_whole_array),  OPEN(kernels_on_a_range),
+        OPEN(an_array_without_elements), OPEN(the_buffer_of_a_pointer),
+        OPEN(pointers_of_no_buffer),     OPEN(launches_are_cut),
+        OPEN(queues_of_the_callers),     OPEN(queues_that_cannot_be_adopted),
+        OPEN(events_of_the_callers),     CASE(devices_that_are_not_there),
     };
     (void)unsetenv("HARRAY_OPENCL");
     if (ha_context_count("opencl") > 0) return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "../../backends/opencl/opencl.h"
 #include "../support/backend_alone.h"
 #include "../support/opencl_calls.h"
+#include "../support/share.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -388,7 +389,8 @@ static void fail_each(ha_cl_code code) {
     do {
         asked.calls = 0;
         compute_once();
-    } while (asked.calls > asked.fails++);
+        asked.fails += test_stride();
+    } while (asked.calls > asked.fails - test_stride());
     opencl_calls.ask = NULL;
 }
 
@@ -396,7 +398,6 @@ static void fail_each(ha_cl_code code) {
 TEST(each_call_fails_once) {
     fail_each(HA_CL_INVALID_VALUE);
     fail_each(HA_CL_OUT_OF_RESOURCES);
-    fail_each(HA_CL_OUT_OF_HOST_MEMORY);
 }
 
 /* From some call on all of a device's calls fail: then the queue has failed, and says so from then on. */

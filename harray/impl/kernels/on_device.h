@@ -12,8 +12,8 @@ enum {
     HA_MOST_TEAMS_UP = 65535, /* but for the innermost dimension: of CUDA, section "Technical
                                  Specifications per Compute Capability" of its programming guide */
 };
-/* Work-items of one launch in the innermost dimension: some drivers count them in 32 bits. */
-static const int64_t ha_most_row = INT64_C(1) << 30;
+/* Work-items of one launch, less those that fill up teams: some drivers count them in 32 bits. */
+static const int64_t ha_most_items = INT64_C(1) << 30;
 
 typedef struct ha_device_launch {
     ha_launch launch;
@@ -62,11 +62,25 @@ HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
         while (2 * lanes * d->launch.lanes[1] <= most) d->launch.lanes[1] *= 2;
 }
 
+/* How many lanes of an index go into one launch: with those of the indices inside of it, as many as a device
+ * can count, but at least a team. */
+HA_IN_ int64_t ha_most_of_index(const ha_device_launch *d, int rank, int index) {
+    const int up = rank - 1 - index; /* the device's dimension */
+    const int64_t team = (int64_t)d->launch.lanes[up];
+    int64_t most = ha_most_items;
+    for (int inner = rank - 1; inner > index; inner--) {
+        const int64_t n = d->last[inner] - d->first[inner];
+        most = n < most ? most / n : 1;
+    }
+    most = most > team ? most / team * team : team;
+    return up && most > team * HA_MOST_TEAMS_UP ? team * HA_MOST_TEAMS_UP : most;
+}
+
 /* Launches the lanes of [first, last) in pieces of what a device can count, one index after the other. */
 HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, int index) {
     const int rank = l->kernel->rank, up = rank - 1 - index; /* the device's dimension */
     const int64_t first = d->first[index], last = d->last[index];
-    const int64_t most = up ? (int64_t)d->launch.lanes[up] * HA_MOST_TEAMS_UP : ha_most_row;
+    const int64_t most = ha_most_of_index(d, rank, index);
     ha_status s = HA_OK;
     for (int64_t at = first; at < last && !s; at += most) {
         const int64_t n = last - at < most ? last - at : most;
