@@ -12,7 +12,7 @@ enum {
     HA_MOST_TEAMS_UP = 65535, /* but for the innermost dimension: of CUDA, section "Technical
                                  Specifications per Compute Capability" of its programming guide */
 };
-/* Work-items of one launch, less those that fill up teams: some drivers count them in 32 bits. */
+/* Work-items of one launch: some drivers count them in 32 bits. */
 static const int64_t ha_most_items = INT64_C(1) << 30;
 
 typedef struct ha_device_launch {
@@ -58,8 +58,11 @@ HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
         lanes *= 2;
     for (int k = 0; k < 3; k++) d->launch.lanes[k] = 1;
     d->launch.lanes[0] = lanes;
-    if (rank > 1)
-        while (2 * lanes * d->launch.lanes[1] <= most) d->launch.lanes[1] *= 2;
+    if (rank > 1) {
+        const int64_t rows = d->last[rank - 2] - d->first[rank - 2];
+        while (2 * lanes * d->launch.lanes[1] <= most && (int64_t)d->launch.lanes[1] < rows)
+            d->launch.lanes[1] *= 2;
+    }
 }
 
 /* How many lanes of an index go into one launch: with those of the indices inside of it, as many as a device
@@ -70,7 +73,8 @@ HA_IN_ int64_t ha_most_of_index(const ha_device_launch *d, int rank, int index) 
     int64_t most = ha_most_items;
     for (int inner = rank - 1; inner > index; inner--) {
         const int64_t n = d->last[inner] - d->first[inner];
-        most = n < most ? most / n : 1;
+        const int64_t whole = (int64_t)d->launch.lanes[rank - 1 - inner]; /* teams are full */
+        most = n < most - whole ? most / (n + whole - 1) : 1;
     }
     most = most > team ? most / team * team : team;
     return up && most > team * HA_MOST_TEAMS_UP ? team * HA_MOST_TEAMS_UP : most;
