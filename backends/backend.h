@@ -332,7 +332,7 @@ typedef struct ha_backend {
 
     /* Optional, for kernels: those of the device, for any kernel. Missing: what a kernel takes is found out when it
      * is compiled or launched. */
-    void (*limits)(void *device, ha_kernel_limits *limits);
+    ha_status (*limits)(void *device, ha_kernel_limits *limits);
 
     /* Optional, for kernels that are compiled before there is a device: what is compiled for devices of a
      * name that the backend knows, such as "sm_90"; *target is what `target` says of such a device.

@@ -317,7 +317,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
     }                                                                                              \
     /* as a parameter of a kernel (kernel.h): what is given, and what its body sees */             \
     typedef harray_##name ha_given_##name;                                                         \
-    typedef T ha_element_##name, *ha_out_##name;                                                   \
+    typedef __typeof__(T) ha_element_##name, *ha_out_##name;                                       \
     typedef T const *ha_in_##name;                                                                 \
     HA_FN ha_in_##name ha_in_##name##_(T const *first, void *span, int unit) {                     \
         return (void)span, (void)unit, first;                                                      \

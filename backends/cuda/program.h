@@ -201,9 +201,10 @@ HA_IN_ void ha_cuda_discard(void *handle, void *made) {
 }
 
 /* What every device of CUDA has without being asked for more. */
-HA_IN_ void ha_cuda_limits(void *handle, ha_kernel_limits *limits) {
+HA_IN_ ha_status ha_cuda_limits(void *handle, ha_kernel_limits *limits) {
     (void)handle;
     *limits = (ha_kernel_limits){HA_CUDA_MOST_LANES, 32, 48 << 10};
+    return HA_OK;
 }
 
 /* Lanes a team: what every device of CUDA has; a kernel that needs too many registers for that says so
@@ -219,7 +220,7 @@ HA_IN_ ha_status ha_cuda_find_kernel(void *made, const char *name, ha_kernel_lim
     code = ha_cu.ModuleGetFunction(&function, program->module, name);
     ha_cuda_leave(pushed);
     if (code == HA_CU_NOT_FOUND) return HA_ERR_NOT_FOUND;
-    ha_cuda_limits(program->device, limits);
+    (void)ha_cuda_limits(program->device, limits);
     *kernel = function;
     return ha_cuda_not_lost(ha_cuda_check(program->device, code, ha_cuda_names.ModuleGetFunction));
 }

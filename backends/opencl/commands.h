@@ -130,11 +130,20 @@ static void ha_opencl_run_task(void *copied) {
     ha_queue_run(task->f, task->here, task->bytes > 0 ? task->argument : NULL);
 }
 
+HA_IN_ ha_status ha_opencl_runs_no_function(const ha_opencl_queue *queue) {
+    char text[120];
+    snprintf(text, sizeof text,
+             "opencl:%d: its queues do not run functions of the host on the device's memory",
+             queue->device->number);
+    ha_backend_report(0, text);
+    return HA_ERR_UNSUPPORTED;
+}
+
 HA_IN_ ha_status ha_opencl_call(void *handle, ha_function f, const void *argument, size_t bytes) {
     ha_opencl_queue *queue = (ha_opencl_queue *)handle;
     ha_opencl_task *task;
     ha_status status;
-    if (!queue->device->native) return HA_ERR_UNSUPPORTED;
+    if (!queue->device->native) return ha_opencl_runs_no_function(queue);
     status = ha_opencl_alive(queue);
     if (status != HA_OK) return status;
     task = (ha_opencl_task *)HARRAY_MALLOC(sizeof *task + bytes);

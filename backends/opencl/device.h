@@ -15,6 +15,7 @@ typedef struct ha_opencl_chunk {
 } ha_opencl_chunk;
 
 typedef struct ha_opencl_device {
+    struct ha_opencl_device *next; /* of those that are open */
     int number;
     ha_opencl_found found;
     ha_opencl_settings settings;
@@ -57,5 +58,11 @@ HA_IN_ ha_status ha_opencl_check(const ha_opencl_device *device, ha_cl_code code
 
 /* Calls a function: HA_OPENCL_TRY_(device, Flush, queue). */
 #define HA_OPENCL_TRY_(device, field, ...) ha_opencl_check(device, ha_cl.field(__VA_ARGS__), #field)
+
+/* What a device tells of itself. */
+HA_IN_ ha_status ha_opencl_learn(const ha_opencl_device *device, uint32_t what, uint64_t *number) {
+    return ha_opencl_check(device, ha_opencl_device_number(device->found.device, what, number),
+                           "GetDeviceInfo");
+}
 
 #endif

@@ -27,7 +27,7 @@ static ha_cl_functions ha_cl;
 
 static struct {
     pthread_mutex_t lock;
-    int open; /* devices */
+    struct ha_opencl_device *open; /* all of these */
     ha_opencl_settings settings;
     ha_option_text wrong;              /* with HARRAY_OPENCL; "" when nothing is */
     ha_option_text why;                /* there are no devices */
@@ -72,8 +72,8 @@ HA_IN_ int ha_opencl_load(void) {
 
 /* ---- why there is no platform ----------------------------------------------------------------- */
 
-/* Whether a file of the loader's folder names a library by its path that is not there; *library: that. */
-HA_IN_ int ha_opencl_names_nothing(const char *folder, const char *file, char *library, int room) {
+/* The library that a file of the loader's folder names, in its first line; 0: none. */
+HA_IN_ int ha_opencl_read_name(const char *folder, const char *file, char *library, int room) {
     char path[512];
     FILE *icd;
     int read;
@@ -82,30 +82,52 @@ HA_IN_ int ha_opencl_names_nothing(const char *folder, const char *file, char *l
     if (icd == NULL) return 0;
     read = fgets(library, room, icd) != NULL;
     fclose(icd);
-    if (!read) return 0;
-    library[strcspn(library, "\r\n")] = '\0';
-    return library[0] == '/' && access(library, R_OK) != 0;
+    if (read) library[strcspn(library, "\r\n")] = '\0';
+    return read;
 }
 
-/* The loader tells of no mistake in the files that name the platforms' libraries. */
-HA_IN_ void ha_opencl_explain_no_platform(ha_option_text *why) {
-    const char *vendors = getenv("OCL_ICD_VENDORS");
-    const char *folder = vendors != NULL ? vendors : "/etc/OpenCL/vendors";
+/* What is wrong with a file that names a library; NULL: nothing. */
+HA_IN_ const char *ha_opencl_wrong_with(const char *library) {
+    char why[160];
+    if (library[0] == '/' && access(library, R_OK) != 0) return "not there";
+    return ha_library_load(library, why, sizeof why) == NULL ? "cannot be loaded" : NULL;
+}
+
+/* The loader tells of no mistake in the files that name the platforms' libraries: so they are looked at. *text:
+ * the first that is wrong; 0: none. */
+HA_IN_ int ha_opencl_find_wrong_file(const char *folder, char *text, size_t room) {
+    const char *wrong = NULL;
     char library[120];
     struct dirent *entry;
     DIR *open = opendir(folder);
-    snprintf(why->text, sizeof why->text, "no platform: %.150s names no library that can be loaded",
-             folder);
-    if (open == NULL) return;
-    while ((entry = readdir(open)) != NULL) {
+    if (open == NULL) return 0;
+    while (wrong == NULL && (entry = readdir(open)) != NULL) {
         const size_t length = strlen(entry->d_name);
         if (length < 4 || strcmp(entry->d_name + length - 4, ".icd") != 0) continue;
-        if (!ha_opencl_names_nothing(folder, entry->d_name, library, (int)sizeof library)) continue;
-        snprintf(why->text, sizeof why->text, "no platform: %.60s/%.40s names %.80s: not there",
-                 folder, entry->d_name, library);
-        break;
+        if (!ha_opencl_read_name(folder, entry->d_name, library, (int)sizeof library)) continue;
+        wrong = ha_opencl_wrong_with(library);
+        if (wrong != NULL)
+            snprintf(text, room, "%.50s/%.30s names %.70s: %s", folder, entry->d_name, library,
+                     wrong);
     }
     closedir(open);
+    return wrong != NULL;
+}
+
+/* platforms: how many there are. */
+HA_IN_ void ha_opencl_explain(ha_option_text *why, uint32_t platforms) {
+    const char *vendors = getenv("OCL_ICD_VENDORS");
+    const char *folder = vendors != NULL ? vendors : "/etc/OpenCL/vendors";
+    char file[180];
+    const int wrong = ha_opencl_find_wrong_file(folder, file, sizeof file);
+    if (platforms > 0)
+        snprintf(why->text, sizeof why->text, "no device of the %u platforms is as asked for%s%s",
+                 platforms, wrong ? "; " : "", wrong ? file : "");
+    else if (wrong)
+        snprintf(why->text, sizeof why->text, "no platform: %s", file);
+    else
+        snprintf(why->text, sizeof why->text, "no platform: %.150s has no file that names one",
+                 folder);
 }
 
 /* ---- the devices ------------------------------------------------------------------------------ */
@@ -119,11 +141,17 @@ HA_IN_ void ha_opencl_platform_text(ha_cl_platform platform, uint32_t what, char
     text[room - 1] = '\0';
 }
 
-/* A number that a device gives; 0 when it gives none. */
-HA_IN_ uint64_t ha_opencl_device_number(ha_cl_device device, uint32_t what) {
-    uint64_t number = 0; /* of 8 bytes, or less in its first ones */
-    return ha_cl.GetDeviceInfo(device, what, sizeof number, &number, NULL) == HA_CL_SUCCESS ? number
-                                                                                            : 0;
+/* A number that a device gives; 0 when the call fails. */
+HA_IN_ ha_cl_code ha_opencl_device_number(ha_cl_device device, uint32_t what, uint64_t *number) {
+    *number = 0; /* of 8 bytes, or less in its first ones */
+    return ha_cl.GetDeviceInfo(device, what, sizeof *number, number, NULL);
+}
+
+/* Opening a device that does not tell fails, so that the others keep their numbers. */
+HA_IN_ int ha_opencl_is_away(ha_cl_device device) {
+    uint64_t available;
+    return ha_opencl_device_number(device, HA_CL_DEVICE_AVAILABLE, &available) == HA_CL_SUCCESS &&
+           (uint32_t)available == 0;
 }
 
 /* Lock held. */
@@ -138,10 +166,12 @@ HA_IN_ void ha_opencl_look_at(ha_cl_platform platform) {
         return;
     for (uint32_t i = 0; i < n && i < HA_OPENCL_MOST_DEVICES; i++) {
         ha_opencl_found found = {.platform = platform, .device = devices[i]};
-        if ((uint32_t)ha_opencl_device_number(devices[i], HA_CL_DEVICE_AVAILABLE) == 0) continue;
+        if (ha_opencl_is_away(devices[i])) continue;
         if (ha_opencl_shared.count == HA_OPENCL_MOST_DEVICES) return;
-        found.type = ha_opencl_device_number(devices[i], HA_CL_DEVICE_TYPE);
+        (void)ha_opencl_device_number(devices[i], HA_CL_DEVICE_TYPE, &found.type);
+#ifndef HARRAY_NO_CUDA
         found.of_cuda = strstr(name, "NVIDIA") != NULL;
+#endif
         ha_opencl_shared.found[ha_opencl_shared.count++] = found;
     }
 }
@@ -152,22 +182,15 @@ HA_IN_ void ha_opencl_look_for_devices(void) {
     uint32_t n = 0;
     const ha_cl_code code = ha_cl.GetPlatformIDs(HA_OPENCL_MOST_PLATFORMS, platforms, &n);
     ha_opencl_shared.count = 0;
-    if (code != HA_CL_SUCCESS || n == 0) {
-        ha_opencl_explain_no_platform(&ha_opencl_shared.why);
-        return;
-    }
+    if (code != HA_CL_SUCCESS) n = 0;
     for (uint32_t i = 0; i < n && i < HA_OPENCL_MOST_PLATFORMS; i++)
         ha_opencl_look_at(platforms[i]);
-    if (ha_opencl_shared.count == 0)
-        snprintf(ha_opencl_shared.why.text, sizeof ha_opencl_shared.why.text,
-                 "none of the devices of %u platforms is available, or the one that HARRAY_OPENCL "
-                 "asks for",
-                 n);
+    if (ha_opencl_shared.count == 0) ha_opencl_explain(&ha_opencl_shared.why, n);
 }
 
 /* Lock held. Reads HARRAY_OPENCL and looks for devices, unless one is open. */
 HA_IN_ void ha_opencl_look(void) {
-    if (ha_opencl_shared.open > 0) return;
+    if (ha_opencl_shared.open != NULL) return;
     ha_opencl_shared.wrong.text[0] = ha_opencl_shared.why.text[0] = '\0';
     ha_opencl_shared.count = 0;
     if (!ha_opencl_settings_from(getenv("HARRAY_OPENCL"), &ha_opencl_shared.settings,

@@ -51,11 +51,17 @@ HA_IN_ int ha_opencl_is_address(const ha_opencl_device *device, const void *poin
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
+/* Finishes the queue of allocations; one failure says nothing. */
+HA_IN_ ha_status ha_opencl_finish_own(const ha_opencl_device *device) {
+    if (ha_cl.Finish(device->queue) == HA_CL_SUCCESS) return HA_OK;
+    return HA_OPENCL_TRY_(device, Finish, device->queue);
+}
+
 /* Drivers take memory when a buffer is first used: so it is used here, and a full device says so now. */
 HA_IN_ ha_status ha_opencl_buffer_touch(const ha_opencl_device *device, ha_cl_mem memory) {
     ha_status status = HA_OPENCL_TRY_(device, EnqueueMigrateMemObjects, device->queue, 1, &memory,
                                       HA_CL_MIGRATE_CONTENT_UNDEFINED, 0, NULL, NULL);
-    return status == HA_OK ? HA_OPENCL_TRY_(device, Finish, device->queue) : status;
+    return status == HA_OK ? ha_opencl_finish_own(device) : status;
 }
 
 HA_IN_ ha_status ha_opencl_buffer_make(const ha_opencl_device *device, uintptr_t first,

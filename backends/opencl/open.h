@@ -17,21 +17,38 @@ static void ha_opencl_compare_places(void *copied) {
     *probe->same = probe->buffer == probe->expected;
 }
 
-/* Runs a native kernel that is given the address of a buffer which lies in the host's memory. */
-HA_IN_ int ha_opencl_runs_on_host_memory(const ha_opencl_device *device) {
-    static _Alignas(4096) unsigned char bytes[4096];
+/* Runs a native kernel that is given the address of a buffer which lies in the host's memory. Some devices
+ * say that they run such kernels, and do not. */
+HA_IN_ ha_status ha_opencl_try_function(ha_opencl_device *device, ha_cl_mem memory,
+                                        const void *bytes) {
     int same = 0;
-    ha_cl_code code;
-    ha_cl_mem memory = ha_cl.CreateBuffer(
-        device->context, HA_CL_MEM_READ_WRITE | HA_CL_MEM_USE_HOST_PTR, sizeof bytes, bytes, &code);
     ha_opencl_probe probe = {bytes, &same, NULL};
     const void *place = &probe.buffer;
-    if (code != HA_CL_SUCCESS) return 0;
-    code = ha_cl.EnqueueNativeKernel(device->queue, ha_opencl_compare_places, &probe, sizeof probe,
-                                     1, &memory, &place, 0, NULL, NULL);
-    if (ha_cl.Finish(device->queue) != HA_CL_SUCCESS || code != HA_CL_SUCCESS) same = 0;
+    const ha_cl_code code = ha_cl.EnqueueNativeKernel(device->queue, ha_opencl_compare_places,
+                                                      &probe, sizeof probe, 1, &memory, &place, 0,
+                                                      NULL, NULL);
+    ha_status status;
+    if (code == HA_CL_INVALID_OPERATION) return HA_OK;
+    status = ha_opencl_check(device, code, "EnqueueNativeKernel");
+    if (status == HA_OK) status = ha_opencl_finish_own(device);
+    device->native = same;
+    return status;
+}
+
+HA_IN_ ha_status ha_opencl_learn_functions(ha_opencl_device *device) {
+    static _Alignas(4096) unsigned char bytes[4096];
+    uint64_t can = 0;
+    ha_cl_code code;
+    ha_cl_mem memory;
+    ha_status status = ha_opencl_learn(device, HA_CL_DEVICE_EXECUTION_CAPABILITIES, &can);
+    if (status != HA_OK || !(can & HA_CL_EXEC_NATIVE_KERNEL)) return status;
+    memory = ha_cl.CreateBuffer(device->context, HA_CL_MEM_READ_WRITE | HA_CL_MEM_USE_HOST_PTR,
+                                sizeof bytes, bytes, &code);
+    status = ha_opencl_check(device, code, "CreateBuffer");
+    if (status != HA_OK) return status;
+    status = ha_opencl_try_function(device, memory, bytes);
     (void)ha_cl.ReleaseMemObject(memory);
-    return same;
+    return status;
 }
 
 /* ---- opening and closing ---------------------------------------------------------------------- */
@@ -47,8 +64,7 @@ HA_IN_ void ha_opencl_device_end(ha_opencl_device *device) {
 }
 
 HA_IN_ ha_status ha_opencl_device_start(ha_opencl_device *device) {
-    const uint64_t can = ha_opencl_device_number(device->found.device,
-                                                 HA_CL_DEVICE_EXECUTION_CAPABILITIES);
+    uint64_t total = 0, largest = 0;
     ha_cl_code code;
     ha_status status;
     device->context = ha_cl.CreateContext(NULL, 1, &device->found.device, NULL, NULL, &code);
@@ -56,12 +72,13 @@ HA_IN_ ha_status ha_opencl_device_start(ha_opencl_device *device) {
     if (status != HA_OK) return status;
     device->queue = ha_cl.CreateCommandQueue(device->context, device->found.device, 0, &code);
     status = ha_opencl_check(device, code, "CreateCommandQueue");
+    if (status == HA_OK) status = ha_opencl_learn_functions(device);
+    if (status == HA_OK) status = ha_opencl_learn(device, HA_CL_DEVICE_GLOBAL_MEM_SIZE, &total);
+    if (status == HA_OK)
+        status = ha_opencl_learn(device, HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest);
     if (status != HA_OK) return status;
-    device->native = (can & HA_CL_EXEC_NATIVE_KERNEL) != 0 && ha_opencl_runs_on_host_memory(device);
-    device->total = (size_t)ha_opencl_device_number(device->found.device,
-                                                    HA_CL_DEVICE_GLOBAL_MEM_SIZE);
-    device->largest = (size_t)ha_opencl_device_number(device->found.device,
-                                                      HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    device->total = (size_t)total;
+    device->largest = (size_t)largest;
     return ha_opencl_reserve(device);
 }
 
@@ -90,7 +107,8 @@ HA_IN_ ha_status ha_opencl_open(int number, void **device, void **memory) {
     ha_opencl_look();
     if (number < ha_opencl_shared.count) status = ha_opencl_device_make(number, &made);
     if (status == HA_OK) {
-        ha_opencl_shared.open++;
+        made->next = ha_opencl_shared.open;
+        ha_opencl_shared.open = made;
         *device = *memory = made;
     }
     pthread_mutex_unlock(&ha_opencl_shared.lock);
@@ -98,14 +116,15 @@ HA_IN_ ha_status ha_opencl_open(int number, void **device, void **memory) {
 }
 
 HA_IN_ void ha_opencl_close(void *handle) {
-    ha_opencl_device *device = (ha_opencl_device *)handle;
+    ha_opencl_device *device = (ha_opencl_device *)handle, **link = &ha_opencl_shared.open;
+    pthread_mutex_lock(&ha_opencl_shared.lock);
+    while (*link != device) link = &(*link)->next;
+    *link = device->next;
+    pthread_mutex_unlock(&ha_opencl_shared.lock);
     pthread_mutex_lock(&device->lock);
     (void)ha_opencl_chunks_drop(device, 0);
     pthread_mutex_unlock(&device->lock);
     ha_opencl_device_end(device);
-    pthread_mutex_lock(&ha_opencl_shared.lock);
-    ha_opencl_shared.open--;
-    pthread_mutex_unlock(&ha_opencl_shared.lock);
 }
 
 #endif

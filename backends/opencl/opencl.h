@@ -9,12 +9,13 @@
  *     program.h    programs and their kernels
  *     commands.h   what is enqueued
  *     open.h       opening and closing
+ *     users.h      the buffers behind pointers, for users' own kernels
  *
  * It installs nothing global; once loaded, the drivers stay. */
 #ifndef HARRAY_BACKENDS_OPENCL_OPENCL_H
 #define HARRAY_BACKENDS_OPENCL_OPENCL_H
 
-#include "open.h"
+#include "users.h"
 
 static const ha_backend ha_backend_opencl HA_UNUSED = {
     .bytes = sizeof(ha_backend),

@@ -53,8 +53,10 @@ HA_IN_ void ha_opencl_target(void *handle, char *text, size_t bytes) {
 HA_IN_ ha_language ha_opencl_language(void *handle) {
     const ha_opencl_device *device = (const ha_opencl_device *)handle;
     char text[80];
-    if ((uint32_t)ha_opencl_device_number(device->found.device, HA_CL_DEVICE_COMPILER_AVAILABLE))
-        return HA_LANGUAGE_OPENCL_C;
+    uint64_t there;
+    if (ha_opencl_learn(device, HA_CL_DEVICE_COMPILER_AVAILABLE, &there) != HA_OK)
+        return HA_LANGUAGE_NONE;
+    if ((uint32_t)there) return HA_LANGUAGE_OPENCL_C;
     snprintf(text, sizeof text, "opencl:%d: the driver has no compiler", device->number);
     ha_backend_report(0, text);
     return HA_LANGUAGE_NONE;
@@ -62,8 +64,9 @@ HA_IN_ ha_language ha_opencl_language(void *handle) {
 
 HA_IN_ int ha_opencl_has_double(void *handle) {
     const ha_opencl_device *device = (const ha_opencl_device *)handle;
-    return !device->settings.no_double &&
-           ha_opencl_device_number(device->found.device, HA_CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    uint64_t kinds;
+    if (device->settings.no_double) return 0;
+    return ha_opencl_learn(device, HA_CL_DEVICE_DOUBLE_FP_CONFIG, &kinds) == HA_OK && kinds != 0;
 }
 
 /* ---- compiling --------------------------------------------------------------------------------- */
@@ -173,45 +176,64 @@ HA_IN_ ha_status ha_opencl_build(void *device, const ha_program_source *build, v
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
-HA_IN_ size_t ha_opencl_kernel_number(const ha_opencl_program *program, ha_cl_kernel kernel,
-                                      uint32_t what) {
-    uint64_t number = 0;
-    (void)ha_cl.GetKernelWorkGroupInfo(kernel, program->device->found.device, what, sizeof number,
-                                       &number, NULL);
-    return (size_t)number;
+HA_IN_ ha_status ha_opencl_kernel_number(const ha_opencl_device *device, ha_cl_kernel kernel,
+                                         uint32_t what, uint64_t *number) {
+    *number = 0; /* of 8 bytes, or less in its first ones */
+    return HA_OPENCL_TRY_(device, GetKernelWorkGroupInfo, kernel, device->found.device, what,
+                          sizeof *number, number, NULL);
 }
 
-HA_IN_ void ha_opencl_limits(void *handle, ha_kernel_limits *limits) {
-    ha_cl_device device = ((const ha_opencl_device *)handle)->found.device;
-    *limits = (ha_kernel_limits){
-        (size_t)ha_opencl_device_number(device, HA_CL_DEVICE_MAX_WORK_GROUP_SIZE), 1,
-        (size_t)ha_opencl_device_number(device, HA_CL_DEVICE_LOCAL_MEM_SIZE)};
+HA_IN_ ha_status ha_opencl_limits(void *handle, ha_kernel_limits *limits) {
+    const ha_opencl_device *device = (const ha_opencl_device *)handle;
+    uint64_t lanes = 0, local = 0;
+    ha_status status = ha_opencl_learn(device, HA_CL_DEVICE_MAX_WORK_GROUP_SIZE, &lanes);
+    if (status == HA_OK) status = ha_opencl_learn(device, HA_CL_DEVICE_LOCAL_MEM_SIZE, &local);
+    *limits = (ha_kernel_limits){(size_t)lanes, 1, (size_t)local};
+    return status;
 }
 
-HA_IN_ ha_status ha_opencl_kernel_make(ha_opencl_program *program, const char *name,
+HA_IN_ ha_status ha_opencl_kernel_learn(const ha_opencl_device *device, ha_opencl_kernel *kernel) {
+    uint64_t lanes = 0, multiple = 0, taken = 0, local = 0;
+    ha_status status = ha_opencl_kernel_number(device, kernel->kernel, HA_CL_KERNEL_WORK_GROUP_SIZE,
+                                               &lanes);
+    if (status == HA_OK)
+        status = ha_opencl_kernel_number(
+            device, kernel->kernel, HA_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, &multiple);
+    if (status == HA_OK)
+        status = ha_opencl_kernel_number(device, kernel->kernel, HA_CL_KERNEL_LOCAL_MEM_SIZE,
+                                         &taken);
+    if (status == HA_OK) status = ha_opencl_learn(device, HA_CL_DEVICE_LOCAL_MEM_SIZE, &local);
+    kernel->limits = (ha_kernel_limits){(size_t)lanes, (size_t)multiple,
+                                        taken < local ? (size_t)(local - taken) : 0};
+    return status;
+}
+
+HA_IN_ ha_status ha_opencl_kernel_create(const ha_opencl_program *program,
+                                         ha_opencl_kernel *kernel) {
+    ha_cl_code code;
+    ha_status status;
+    kernel->kernel = ha_cl.CreateKernel(program->program, kernel->name, &code);
+    status = ha_opencl_check(program->device, code, "CreateKernel");
+    if (code == HA_CL_INVALID_KERNEL_NAME) return HA_ERR_NOT_FOUND;
+    if (status != HA_OK) return status;
+    status = ha_opencl_kernel_learn(program->device, kernel);
+    if (status != HA_OK) (void)ha_cl.ReleaseKernel(kernel->kernel);
+    return status;
+}
+
+HA_IN_ ha_status ha_opencl_kernel_make(const ha_opencl_program *program, const char *name,
                                        ha_opencl_kernel **made) {
     const size_t bytes = strlen(name) + 1;
-    const uint64_t local = ha_opencl_device_number(program->device->found.device,
-                                                   HA_CL_DEVICE_LOCAL_MEM_SIZE);
-    size_t taken;
-    ha_cl_code code;
+    ha_status status;
     ha_opencl_kernel *kernel = (ha_opencl_kernel *)HARRAY_MALLOC(sizeof *kernel + bytes);
     if (kernel == NULL) return HA_ERR_MEMORY;
     memset(kernel, 0, sizeof *kernel);
     memcpy(kernel->name, name, bytes);
-    kernel->kernel = ha_cl.CreateKernel(program->program, name, &code);
-    if (code != HA_CL_SUCCESS) {
+    status = ha_opencl_kernel_create(program, kernel);
+    if (status != HA_OK) {
         HARRAY_FREE(kernel);
-        ha_opencl_tell(program->device, code, "CreateKernel");
-        if (code == HA_CL_INVALID_KERNEL_NAME) return HA_ERR_NOT_FOUND;
-        return ha_opencl_is_full(code) ? HA_ERR_MEMORY : HA_ERR_BACKEND;
+        return status;
     }
-    taken = ha_opencl_kernel_number(program, kernel->kernel, HA_CL_KERNEL_LOCAL_MEM_SIZE);
-    kernel->limits = (ha_kernel_limits){
-        ha_opencl_kernel_number(program, kernel->kernel, HA_CL_KERNEL_WORK_GROUP_SIZE),
-        ha_opencl_kernel_number(program, kernel->kernel,
-                                HA_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE),
-        taken < local ? (size_t)local - taken : 0};
     pthread_mutex_init(&kernel->lock, NULL);
     *made = kernel;
     return HA_OK;
@@ -243,14 +265,19 @@ HA_IN_ ha_status ha_opencl_find_kernel(void *handle, const char *name, ha_kernel
 /* ---- launching --------------------------------------------------------------------------------- */
 
 /* An array is two parameters: the buffer, and where in it the array begins. */
-HA_IN_ ha_cl_code ha_opencl_set_array(const ha_opencl_queue *queue, ha_cl_kernel kernel,
-                                      uint32_t index, const void *place) {
-    size_t offset = 0;
-    ha_cl_mem memory = place != NULL ? ha_opencl_locate(queue->device, place, &offset) : NULL;
+HA_IN_ ha_cl_code ha_opencl_set_buffer(ha_cl_kernel kernel, uint32_t index, ha_cl_mem memory,
+                                       size_t offset) {
     const int64_t bytes = (int64_t)offset;
     const ha_cl_code code = ha_cl.SetKernelArg(kernel, index, sizeof memory, &memory);
     return code != HA_CL_SUCCESS ? code
                                  : ha_cl.SetKernelArg(kernel, index + 1, sizeof bytes, &bytes);
+}
+
+HA_IN_ ha_cl_code ha_opencl_set_array(const ha_opencl_queue *queue, ha_cl_kernel kernel,
+                                      uint32_t index, const void *place) {
+    size_t offset = 0;
+    ha_cl_mem memory = place != NULL ? ha_opencl_locate(queue->device, place, &offset) : NULL;
+    return ha_opencl_set_buffer(kernel, index, memory, offset);
 }
 
 HA_IN_ ha_cl_code ha_opencl_set_arguments(const ha_opencl_queue *queue, ha_cl_kernel kernel,

@@ -21,22 +21,33 @@ typedef struct ha_opencl_queue {
 
 /* ---- errors ----------------------------------------------------------------------------------- */
 
+/* Waits for all that was enqueued. One failure says nothing: a queue that has failed does so again. */
+HA_IN_ void ha_opencl_settle(ha_opencl_queue *queue) {
+    if (ha_cl.Finish(queue->queue) != HA_CL_SUCCESS && ha_cl.Finish(queue->queue) != HA_CL_SUCCESS)
+        atomic_store(&queue->failed, 1);
+}
+
 /* Whether the queue does nothing any more. Some drivers say that a resource is missing when a kernel has
  * failed; then the queue cannot be finished either. */
 HA_IN_ int ha_opencl_has_failed(ha_opencl_queue *queue, ha_cl_code code) {
     if (code == HA_CL_OUT_OF_HOST_MEMORY || code > -1 || code <= -30) return 0;
-    if (ha_cl.Finish(queue->queue) == HA_CL_SUCCESS) return 0;
-    atomic_store(&queue->failed, 1);
-    return 1;
+    ha_opencl_settle(queue);
+    return atomic_load(&queue->failed);
+}
+
+/* What was enqueued cannot be taken back, so this must not fail alone: finishing flushes, too. */
+HA_IN_ ha_status ha_opencl_flush(ha_opencl_queue *queue) {
+    const ha_cl_code code = ha_cl.Flush(queue->queue);
+    if (code == HA_CL_SUCCESS || ha_cl.Flush(queue->queue) == HA_CL_SUCCESS) return HA_OK;
+    ha_opencl_settle(queue);
+    if (!atomic_load(&queue->failed)) return HA_OK;
+    ha_opencl_tell(queue->device, code, "Flush");
+    return HA_ERR_LOST;
 }
 
 /* The status of a call that enqueues; tells what failed. */
 HA_IN_ ha_status ha_opencl_enqueued(ha_opencl_queue *queue, ha_cl_code code, const char *function) {
-    if (code == HA_CL_SUCCESS) {
-        code = ha_cl.Flush(queue->queue);
-        function = "Flush";
-    }
-    if (code == HA_CL_SUCCESS) return HA_OK;
+    if (code == HA_CL_SUCCESS) return ha_opencl_flush(queue);
     ha_opencl_tell(queue->device, code, function);
     if (ha_opencl_has_failed(queue, code)) return HA_ERR_LOST;
     return ha_opencl_is_full(code) ? HA_ERR_MEMORY : HA_ERR_BACKEND;
@@ -83,6 +94,7 @@ HA_IN_ ha_status ha_opencl_adopt(void *handle, void *native, void **made) {
     ha_cl_context context = NULL;
     uint64_t properties = 0;
     const char *why = NULL;
+    ha_status status;
     if (ha_cl.GetCommandQueueInfo(queue, HA_CL_QUEUE_CONTEXT, sizeof context, &context, NULL) !=
             HA_CL_SUCCESS ||
         ha_cl.GetCommandQueueInfo(queue, HA_CL_QUEUE_PROPERTIES, sizeof properties, &properties,
@@ -96,10 +108,12 @@ HA_IN_ ha_status ha_opencl_adopt(void *handle, void *native, void **made) {
         ha_backend_report(0, why);
         return HA_ERR_ARGUMENT;
     }
+    status = HA_OPENCL_TRY_(device, RetainCommandQueue, queue);
+    if (status != HA_OK) return status;
     *made = ha_opencl_queue_make(device, queue);
-    if (*made == NULL) return HA_ERR_MEMORY;
-    (void)ha_cl.RetainCommandQueue(queue);
-    return HA_OK;
+    if (*made != NULL) return HA_OK;
+    (void)ha_cl.ReleaseCommandQueue(queue);
+    return HA_ERR_MEMORY;
 }
 
 HA_IN_ void ha_opencl_destroy(void *handle) {
@@ -115,7 +129,7 @@ HA_IN_ void *ha_opencl_native(void *queue) { return ((ha_opencl_queue *)queue)->
 /* Also until no callback uses the host's memory any more. */
 HA_IN_ void ha_opencl_drain(void *handle) {
     ha_opencl_queue *queue = (ha_opencl_queue *)handle;
-    if (ha_cl.Finish(queue->queue) != HA_CL_SUCCESS) atomic_store(&queue->failed, 1);
+    ha_opencl_settle(queue);
     pthread_mutex_lock(&queue->stamps.lock);
     while (queue->stamps.left > 0) pthread_cond_wait(&queue->stamps.none, &queue->stamps.lock);
     pthread_mutex_unlock(&queue->stamps.lock);
@@ -158,21 +172,27 @@ HA_IN_ int ha_opencl_done(const ha_event *event) {
 HA_IN_ ha_status ha_opencl_finish(const ha_event *handle) {
     ha_cl_event event = (ha_cl_event)handle->object;
     const ha_cl_code code = ha_cl.WaitForEvents(1, &event), state = ha_opencl_state(event);
-    char text[80];
-    if (state >= 0 && code == HA_CL_SUCCESS) return HA_OK;
-    snprintf(text, sizeof text, "opencl: a command failed: %s (%d)",
-             ha_cl_name(state) != NULL ? ha_cl_name(state) : "error", (int)state);
-    ha_backend_report(state < 0 ? state : code, text);
+    const ha_cl_code told = state < 0 ? state : code;
+    char text[100];
+    if (told == HA_CL_SUCCESS || state == HA_CL_COMPLETE) return HA_OK;
+    snprintf(text, sizeof text, "opencl: %s: %s (%d)",
+             state < 0 ? "a command failed" : "clWaitForEvents",
+             ha_cl_name(told) != NULL ? ha_cl_name(told) : "error", (int)told);
+    ha_backend_report(told, text);
     return state < 0 ? HA_ERR_LOST : HA_ERR_BACKEND;
 }
 
 /* ---- waiting for other queues ----------------------------------------------------------------- */
 
-/* What happened to an event of one context happens to one of another. */
-static void ha_opencl_pass_on(ha_cl_event event, ha_cl_code state, void *other) {
+/* What happened to an event of one context happens to one of another. Who waits would do so for ever if this
+ * failed: so it is tried again. */
+static void ha_opencl_pass_on(ha_cl_event event, ha_cl_code state, void *argument) {
+    ha_cl_event other = (ha_cl_event)argument;
+    if (state > HA_CL_COMPLETE) state = HA_CL_COMPLETE;
     (void)event;
-    (void)ha_cl.SetUserEventStatus((ha_cl_event)other, state < 0 ? state : HA_CL_COMPLETE);
-    (void)ha_cl.ReleaseEvent((ha_cl_event)other);
+    if (ha_cl.SetUserEventStatus(other, state) != HA_CL_SUCCESS)
+        (void)ha_cl.SetUserEventStatus(other, state);
+    (void)ha_cl.ReleaseEvent(other);
 }
 
 /* *made: an event of the queue's context that happens when another one has; to be released. */
@@ -182,15 +202,16 @@ HA_IN_ ha_status ha_opencl_import(const ha_opencl_queue *queue, ha_cl_event even
     ha_cl_event other = ha_cl.CreateUserEvent(queue->device->context, &code);
     ha_status status = ha_opencl_check(queue->device, code, "CreateUserEvent");
     if (status != HA_OK) return status;
-    (void)ha_cl.RetainEvent(other); /* for the callback */
-    status = HA_OPENCL_TRY_(queue->device, SetEventCallback, event, HA_CL_COMPLETE,
-                            ha_opencl_pass_on, other);
+    status = HA_OPENCL_TRY_(queue->device, RetainEvent, other); /* for the callback */
     if (status == HA_OK) {
-        *made = other;
-        return status;
+        status = HA_OPENCL_TRY_(queue->device, SetEventCallback, event, HA_CL_COMPLETE,
+                                ha_opencl_pass_on, other);
+        if (status != HA_OK) (void)ha_cl.ReleaseEvent(other);
     }
-    (void)ha_cl.ReleaseEvent(other);
-    (void)ha_cl.ReleaseEvent(other);
+    if (status == HA_OK)
+        *made = other;
+    else
+        (void)ha_cl.ReleaseEvent(other);
     return status;
 }
 
@@ -219,16 +240,17 @@ HA_IN_ ha_status ha_opencl_await(void *handle, const ha_event *awaited) {
 
 /* An event of the caller's, in whatever context. */
 HA_IN_ ha_status ha_opencl_adopt_event(void *handle, void *native, ha_event *adopted) {
+    const ha_opencl_queue *queue = (const ha_opencl_queue *)handle;
     ha_cl_context context = NULL;
-    (void)handle;
+    ha_status status;
     if (ha_cl.GetEventInfo((ha_cl_event)native, HA_CL_EVENT_CONTEXT, sizeof context, &context,
                            NULL) != HA_CL_SUCCESS) {
         ha_backend_report(0, "opencl: this is no event");
         return HA_ERR_ARGUMENT;
     }
-    (void)ha_cl.RetainEvent((ha_cl_event)native);
-    *adopted = (ha_event){native, 0};
-    return HA_OK;
+    status = HA_OPENCL_TRY_(queue->device, RetainEvent, (ha_cl_event)native);
+    if (status == HA_OK) *adopted = (ha_event){native, 0};
+    return status;
 }
 
 /* ---- times ------------------------------------------------------------------------------------ */

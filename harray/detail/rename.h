@@ -212,6 +212,8 @@
 #define ha_open_ HA_RENAME_(ha_open_)
 #define ha_open_any_ HA_RENAME_(ha_open_any_)
 #define ha_open_many_ HA_RENAME_(ha_open_many_)
+#define ha_opencl_argument HA_RENAME_(ha_opencl_argument)
+#define ha_opencl_buffer HA_RENAME_(ha_opencl_buffer)
 #define ha_overwrite_ HA_RENAME_(ha_overwrite_)
 #define ha_pointer_kind HA_RENAME_(ha_pointer_kind)
 #define ha_queue_run HA_RENAME_(ha_queue_run)

@@ -63,7 +63,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(finish, ha_token_finish(NO))                                                                 \
     S(token_wait, ha_token_wait(NO))                                                               \
     S(end_at, ha_token_end_at(NO, NO))                                                             \
-    S(end_after, ha_token_end_after(NO, NO, NO))
+    S(end_after, ha_token_end_after(NO, NO, NO))                                                   \
+    S(opencl_argument, ha_opencl_argument(NO, 0, NO))
 
 #define ARRAYS(S)                                                                                  \
     S(get, ha_array_get(line.array, 0, NO))                                                        \
@@ -231,6 +232,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_mapping, ha_records_mapping(NO, NO))                                                 \
     S(kernel_place, ha_kernel_place(NO, NO, NO, 9))                                                \
     S(kernel_log, ha_kernel_log(NO, NO, NO, 9))                                                    \
+    S(opencl_buffer, ha_opencl_buffer(NO, NO))                                                     \
     S(report, (ha_report(NO), NULL))                                                               \
     S(report_json, (ha_report_json(NO), NULL))
 

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "../../backends/opencl/opencl.h"
 #include "../support/backend_alone.h"
+#include "../support/opencl_calls.h"
+#include "../support/share.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +68,7 @@ TEST(devices_that_are_asked_for) {
     for (int i = 0; i < 3; i++) by_type += count_with(types[i]);
     assert_int_equal(by_type, all);
     assert_int_equal(count_with("platform=No Such Maker"), 0);
-    expect_missing("or the one that HARRAY_OPENCL asks for");
+    expect_missing("platforms is as asked for");
     assert_int_equal(count_with("platform="), -1);
 }
 
@@ -103,6 +105,17 @@ static void write_icd(const char *name, const char *line) {
     fclose(file);
 }
 
+/* Files in which nothing is wrong, but that name no platform; or that name what is no library. */
+static void expect_none_named(void) {
+    (void)setenv("OCL_ICD_VENDORS", vendors, 1);
+    if (backend->count() != 0) _exit(1);
+    if (strstr(backend->missing(), "has no file that names one") == NULL) _exit(2);
+    write_icd("text.icd", "libNothing.so.7\n");
+    if (backend->count() != 0) _exit(3);
+    if (strstr(backend->missing(), "text.icd names libNothing.so.7: cannot be loaded") == NULL)
+        _exit(4);
+}
+
 static void remove_icd(const char *name) {
     char path[200];
     snprintf(path, sizeof path, "%s/%s", vendors, name);
@@ -111,12 +124,54 @@ static void remove_icd(const char *name) {
 
 TEST(a_file_that_names_no_library) {
     assert_non_null(mkdtemp(vendors));
+    in_a_child(expect_none_named);
+    remove_icd("text.icd");
     write_icd("broken.icd", "/nowhere/libmaker.so\n");
     write_icd("other.txt", "/nowhere/else.so\n");
     in_a_child(expect_no_platform);
     remove_icd("broken.icd");
     remove_icd("other.txt");
     assert_int_equal(rmdir(vendors), 0);
+}
+
+/* ---- the best device ----------------------------------------------------------------------------- */
+
+static struct {
+    uint64_t type;
+    const char *platform;
+} pretended;
+
+static ha_cl_code pretend_device(ha_cl_device which, uint32_t what, size_t room, void *value,
+                                 size_t *bytes) {
+    const ha_cl_code code = opencl_calls.real.GetDeviceInfo(which, what, room, value, bytes);
+    if (what == HA_CL_DEVICE_TYPE && value != NULL)
+        memcpy(value, &pretended.type, sizeof pretended.type);
+    return code;
+}
+
+static ha_cl_code pretend_platform(HA_UNUSED ha_cl_platform which, HA_UNUSED uint32_t what,
+                                   size_t room, void *value, HA_UNUSED size_t *bytes) {
+    snprintf((char *)value, room, "%s", pretended.platform);
+    return HA_CL_SUCCESS;
+}
+
+static int best_of(uint64_t type, const char *platform) {
+    int best;
+    pretended.type = type;
+    pretended.platform = platform;
+    ha_cl.GetDeviceInfo = pretend_device;
+    ha_cl.GetPlatformInfo = pretend_platform;
+    best = backend->best();
+    ha_cl = opencl_asking;
+    return best;
+}
+
+/* GPUs and accelerators; what CUDA has, too, is CUDA's. */
+TEST(the_best_device) {
+    assert_true(best_of(HA_CL_DEVICE_TYPE_CPU, "A Maker") < 0);
+    assert_int_equal(best_of(HA_CL_DEVICE_TYPE_GPU, "A Maker"), 0);
+    assert_int_equal(best_of(HA_CL_DEVICE_TYPE_ACCELERATOR, "A Maker"), 0);
+    assert_true(best_of(HA_CL_DEVICE_TYPE_GPU, "NVIDIA CUDA") < 0);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------- */
@@ -267,6 +322,101 @@ TEST(what_it_is) {
     assert_non_null(strstr(target, "driver "));
 }
 
+/* ---- calls that fail ------------------------------------------------------------------------------ */
+
+static struct {
+    long calls, fails; /* how many there were, the number of the one that fails */
+    ha_cl_code code;
+} asked;
+
+static ha_cl_code fail_one(const char *function) {
+    if (strncmp(function, "clRelease", 9) == 0) return HA_CL_SUCCESS;
+    return asked.calls++ == asked.fails ? asked.code : HA_CL_SUCCESS;
+}
+
+/* A call that may fail once: then it has done nothing, says why, and succeeds when it is made again. */
+#define MAY_FAIL(call)                                                                             \
+    do {                                                                                           \
+        const long before_ = asked.calls;                                                          \
+        reported.text[0] = '\0';                                                                   \
+        if ((call) != HA_OK) {                                                                     \
+            assert_true(before_ <= asked.fails && asked.fails < asked.calls);                      \
+            assert_true(strlen(reported.text) > 0);                                                \
+            SUCCEEDS(call);                                                                        \
+        }                                                                                          \
+    } while (0)
+
+/* A device is opened, a kernel is compiled and run, the values come back. */
+static void compute_once(void) {
+    const float in[] = {1, 2, 3, 4}, a = 3;
+    const int64_t n = 4;
+    float out[4] = {0};
+    void *own, *own_memory, *q, *block, *program, *kernel;
+    ha_kernel_limits limits;
+    ha_binary binary = {NULL, 0};
+    ha_event event;
+    const ha_program_source source = {.text = text, .options = ""};
+    MAY_FAIL(backend->open(0, &own, &own_memory));
+    MAY_FAIL(backend->queue->create(own, &q));
+    MAY_FAIL(backend->memory->allocate(own_memory, sizeof in, &block));
+    MAY_FAIL(backend->queue->copy(q, block, in, sizeof in));
+    MAY_FAIL(backend->build(own, &source, &program, &binary));
+    MAY_FAIL(backend->kernel(program, "axpy", &limits, &kernel));
+    const ha_kernel_argument arguments[] = {{sizeof a, &a}, {0, block}, {0, block}, {sizeof n, &n}};
+    const ha_launch launch = {.kernel = kernel,
+                              .teams = {1, 1, 1},
+                              .lanes = {4, 1, 1},
+                              .argument = arguments,
+                              .arguments = 4};
+    MAY_FAIL(backend->queue->launch(q, &launch));
+    MAY_FAIL(backend->queue->copy(q, out, block, sizeof out));
+    MAY_FAIL(backend->queue->record(q, &event));
+    MAY_FAIL(backend->queue->finish(&event));
+    for (int i = 0; i < 4; i++) assert_true(out[i] == 4 * in[i]); /* once, not twice */
+    backend->queue->forget(&event);
+    backend->discard(own, program);
+    HARRAY_FREE(binary.data);
+    backend->queue->drain(q);
+    backend->memory->release(own_memory, block, sizeof in);
+    backend->queue->destroy(q);
+    backend->close(own);
+}
+
+static void fail_each(ha_cl_code code) {
+    asked.code = code;
+    asked.fails = 0;
+    opencl_calls.ask = fail_one;
+    do {
+        asked.calls = 0;
+        compute_once();
+        asked.fails += test_stride();
+    } while (asked.calls > asked.fails - test_stride());
+    opencl_calls.ask = NULL;
+}
+
+/* But for those of looking for devices: a device is open all the time. */
+TEST(each_call_fails_once) {
+    fail_each(HA_CL_INVALID_VALUE);
+    fail_each(HA_CL_OUT_OF_RESOURCES);
+}
+
+/* From some call on all of a device's calls fail: then the queue has failed, and says so from then on. */
+static ha_cl_code fail_all(HA_UNUSED const char *function) { return HA_CL_OUT_OF_RESOURCES; }
+
+TEST(a_queue_that_fails_for_good) {
+    void *block;
+    float value = 5;
+    ha_event event;
+    SUCCEEDS(backend->memory->allocate(memory, sizeof value, &block));
+    opencl_calls.ask = fail_all;
+    assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_LOST);
+    opencl_calls.ask = NULL;
+    assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_LOST);
+    assert_non_null(strstr(reported.text, "the queue failed earlier"));
+    assert_int_equal(backend->queue->record(queue, &event), HA_ERR_LOST);
+    backend->memory->release(memory, block, sizeof value);
+}
+
 /* ---- queues -------------------------------------------------------------------------------------- */
 
 static void hold_up(const ha_queue *here, void *argument) {
@@ -316,12 +466,50 @@ TEST(queues_of_the_callers) {
     }
 }
 
+/* Others wait for what was enqueued: a driver that was not told to begin would let them wait for ever. */
+TEST(whatever_is_enqueued_is_flushed) {
+    float values[64] = {0};
+    uint64_t ns = 0;
+    void *block, *later;
+    ha_event event;
+    const ha_strided_copy rows = {
+        .to = NULL, .bytes = 4, .levels = 1, .count = {3}, .to_step = {16}};
+    ha_strided_copy copy = rows;
+    SUCCEEDS(backend->queue->create(device, &later));
+    SUCCEEDS(backend->memory->allocate(memory, sizeof values, &block));
+    assert_int_equal(opencl_unflushed(), 0);
+#define FLUSHES(call)                                                                              \
+    do {                                                                                           \
+        const ha_status status_ = call;                                                            \
+        assert_true(status_ == HA_OK || status_ == HA_ERR_UNSUPPORTED);                            \
+        assert_int_equal(opencl_unflushed(), 0);                                                   \
+    } while (0)
+    FLUSHES(backend->queue->copy(queue, block, values, sizeof values));
+    FLUSHES(backend->queue->copy(queue, values, block, sizeof values));
+    FLUSHES(backend->queue->copy(queue, (char *)block + 128, block, 64));
+    FLUSHES(backend->queue->fill(queue, block, values, 4, 16));
+    copy.to = block;
+    copy.from = values;
+    copy.from_step[0] = 8;
+    FLUSHES(backend->queue->copy_strided(queue, &copy, 1));
+    FLUSHES(backend->queue->call(queue, hold_up, &(int *){&(int){0}}, sizeof(int *)));
+    FLUSHES(backend->queue->stamp(queue, &ns));
+    FLUSHES(backend->queue->record(queue, &event));
+    FLUSHES(backend->queue->await(later, &event));
+    backend->queue->drain(queue);
+    backend->queue->drain(later);
+    backend->queue->forget(&event);
+    backend->queue->destroy(later);
+    backend->memory->release(memory, block, sizeof values);
+}
+
 int main(void) {
 #define OPEN(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_library),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(devices_that_are_asked_for),
+        cmocka_unit_test(the_best_device),
         OPEN(blocks_have_addresses_that_nobody_else_has),
         OPEN(more_than_a_buffer_can_have),
         OPEN(a_program_from_text_and_from_its_binary),
@@ -330,11 +518,14 @@ int main(void) {
         OPEN(what_it_is),
         OPEN(waiting_for_a_queue_of_another_context),
         OPEN(queues_of_the_callers),
+        OPEN(each_call_fails_once),
+        OPEN(a_queue_that_fails_for_good),
+        OPEN(whatever_is_enqueued_is_flushed),
     };
     const struct CMUnitTest first[] = {cmocka_unit_test(a_file_that_names_no_library)};
     int failed = 0;
     if (getenv("HARRAY_OPENCL") == NULL) failed = cmocka_run_group_tests(first, NULL, NULL);
-    if (backend->count() < 1) {
+    if (opencl_begin_asking() < 1) {
         printf("skipped: %s\n", backend->missing());
         return failed > 0 ? failed : SKIPPED;
     }

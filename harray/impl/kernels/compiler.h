@@ -64,10 +64,12 @@ HA_IN_ ha_digest ha_program_key(const ha_compiler *x, const ha_program_source *s
 HA_IN_ ha_status ha_device_serves(const ha_backend *b, void *device, const char *name,
                                   const ha_kernel_variant *v) {
     ha_kernel_limits limits;
-    const ha_status s = ha_doubles_check(v, b, device, name);
+    ha_status s = ha_doubles_check(v, b, device, name);
     if (s || !HA_HAS_(b, ha_backend, limits)) return s;
-    b->limits(device, &limits);
-    return ha_team_fits(v->kernel, name, &limits);
+    s = b->limits(device, &limits);
+    if (!s) return ha_team_fits(v->kernel, name, &limits);
+    return ha_fail(s, v->kernel->name, "%s: %s does not say how large a team may be",
+                   v->kernel->site, name);
 }
 
 /* ---- what is wrong ------------------------------------------------------------------------------ */

@@ -14,8 +14,8 @@ enum {
     HA_MOST_TEAMS_UP = 65535, /* but for the innermost dimension: of CUDA, section "Technical
                                  Specifications per Compute Capability" of its programming guide */
 };
-/* Work-items of one launch in the innermost dimension: some drivers count them in 32 bits. */
-static const int64_t ha_most_row = INT64_C(1) << 30;
+/* Work-items of one launch: some drivers count them in 32 bits. */
+static const int64_t ha_most_items = INT64_C(1) << 30;
 
 typedef struct ha_device_launch {
     ha_launch launch;
@@ -96,8 +96,32 @@ HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
         lanes *= 2;
     for (int k = 0; k < 3; k++) d->launch.lanes[k] = 1;
     d->launch.lanes[0] = lanes;
-    if (rank > 1)
-        while (2 * lanes * d->launch.lanes[1] <= most) d->launch.lanes[1] *= 2;
+    if (rank > 1) {
+        const int64_t rows = d->last[rank - 2] - d->first[rank - 2];
+        while (2 * lanes * d->launch.lanes[1] <= most && (int64_t)d->launch.lanes[1] < rows)
+            d->launch.lanes[1] *= 2;
+    }
+}
+
+/* How many indices of a dimension a team has. Those of a team kernel count teams, and no device has a fourth dimension. */
+HA_IN_ int64_t ha_indices_of_team(const ha_device_launch *d, const ha_launching *l, int index) {
+    const int up = l->kernel->rank - 1 - index;
+    return l->kernel->team || up > 2 ? 1 : (int64_t)d->launch.lanes[up];
+}
+
+/* How many indices go into one launch: with those inside of them as many lanes as a device can count, but at least
+ * a team. */
+HA_IN_ int64_t ha_most_of_index(const ha_device_launch *d, const ha_launching *l, int index) {
+    const int rank = l->kernel->rank, up = rank - 1 - index; /* the device's dimension */
+    const size_t *lanes = d->launch.lanes;
+    int64_t teams = ha_most_items / (int64_t)(lanes[0] * lanes[1] * lanes[2]);
+    for (int inner = rank - 1; inner > index; inner--) {
+        const int64_t n = d->last[inner] - d->first[inner], each = ha_indices_of_team(d, l, inner);
+        teams /= n / each + (n % each > 0);
+    }
+    if (up > 2 || teams < 1) teams = 1;
+    if (up && teams > HA_MOST_TEAMS_UP) teams = HA_MOST_TEAMS_UP;
+    return teams * ha_indices_of_team(d, l, index);
 }
 
 /* Launches [first, last), of lanes or of teams, in pieces of what a device can count, one index after the
@@ -105,10 +129,7 @@ HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
 HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, int index) {
     const int rank = l->kernel->rank, up = rank - 1 - index; /* the device's dimension */
     const int64_t first = d->first[index], last = d->last[index];
-    const int64_t lanes = up < 3 ? (int64_t)d->launch.lanes[up]
-                                 : 1; /* no device has four dimensions */
-    const int64_t each = l->kernel->team ? 1 : lanes;
-    const int64_t most = up > 2 ? 1 : each * (up ? HA_MOST_TEAMS_UP : ha_most_row / lanes);
+    const int64_t most = ha_most_of_index(d, l, index), each = ha_indices_of_team(d, l, index);
     ha_status s = HA_OK;
     for (int64_t at = first; at < last && !s; at += most) {
         const int64_t n = last - at < most ? last - at : most;

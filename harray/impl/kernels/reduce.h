@@ -76,7 +76,7 @@ HA_IN_ ha_status ha_reduce_room(ha_launching *l) {
 /* As many teams as a device can count, and then the next ones. */
 HA_IN_ ha_status ha_reduce_step(ha_device_launch *d, const ha_launching *l, int64_t *part,
                                 int64_t parts) {
-    const int64_t most = ha_most_row / HA_SUMS_;
+    const int64_t most = ha_most_items / HA_SUMS_;
     ha_status s = HA_OK;
     for (*part = 0; *part < parts && !s; *part += most) {
         const int64_t n = parts - *part < most ? parts - *part : most;
