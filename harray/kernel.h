@@ -112,6 +112,48 @@ HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const
     HA_KERNEL_TEXT_(name, parameters, HA_KERNEL_INDICES_(indices), #indices, #__VA_ARGS__,         \
                     __VA_ARGS__)
 
+/* Kernels with long bodies are better written in a file of their own, in which a debugger steps by lines, with #if
+ * and what else a header has. In the program's file:
+ *
+ *     HA_KERNEL_FILE(heat, "src/heat_kernels.h"); // its text becomes a part of the program
+ *     #include "heat_kernels.h"
+ *
+ * and in that file, beside functions (HA_FN), types and macros that kernels use:
+ *
+ *     HA_KERNEL_IN(heat, relax, ((value, float, k), (in, array_float_2, u), (out, array_float_2, w)), (j, i)) {
+ *         …
+ *     }
+ *
+ * Devices get the whole file but for other kernels of it and lines with #include; so brackets are to be balanced,
+ * also in what #if leaves out. The name in quotes is for the
+ * assembler (.incbin), which looks in the directory where the compiler works and in those of -I, not beside the
+ * file that names it; with -flto it does so when the program is linked. Where the text is made in another way it is
+ * an array of this name, which ends with 0:
+ *
+ *     static const char HA_KERNEL_TEXT(heat)[] = {
+ *     #embed "heat_kernels.h"
+ *         , 0};
+ *
+ * A tag has no macro's name, and is that of one file in a program. */
+#define HA_KERNEL_FILE(tag, path)                                                                  \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".weak " HA_STRING_(                                                                   \
+                HA_KERNEL_TEXT(tag)) "\n"                                                          \
+                                     ".hidden " HA_STRING_(HA_KERNEL_TEXT(tag)) "\n" HA_STRING_(   \
+                                         HA_KERNEL_TEXT(tag)) ":\n"                                \
+                                                              ".incbin \"" path "\"\n"             \
+                                                              ".byte 0\n"                          \
+                                                              ".popsection\n");                    \
+    HA_LINKED_ const char HA_KERNEL_TEXT(tag)[] __attribute__((__visibility__("hidden")))
+#define HA_KERNEL_TEXT(tag) ha_text_of_##tag
+#define HA_KERNEL_IN(tag, name, parameters, indices)                                               \
+    HA_KERNEL_FILED_(tag, name, parameters, HA_KERNEL_INDICES_(indices), #indices)
+#ifdef __cplusplus
+#define HA_LINKED_ extern "C"
+#else
+#define HA_LINKED_ extern
+#endif
+
 /* ---- what it is made of ------------------------------------------------------------------------ */
 
 typedef enum ha_kernel_mode_ {
@@ -147,6 +189,7 @@ struct ha_kernel {
     int parameters;
     const ha_kernel_parameter_ *parameter;
     ha_kernel_loops_ loops;
+    const char *file; /* the tag of the file whose text it is; NULL: the text is its body */
 };
 
 /* All kernels of a module lie one behind the other: in a section of this name, whose beginning and end the linker
@@ -284,6 +327,20 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_KERNEL_RANK_(name, parameters, D, ...) HA_KERNEL_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
+    HA_KERNEL_REST_(name, parameters, D, indices, indices_text, text, HA_NULL_)                    \
+    struct ha_semicolon_
+
+/* In a file: the body comes behind all that calls it. */
+#define HA_KERNEL_FILED_(tag, name, parameters, indices, indices_text)                             \
+    HA_KERNEL_FILED_RANK_(tag, name, parameters, HA_COUNT_OF_ indices, indices, indices_text)
+#define HA_KERNEL_FILED_RANK_(tag, name, parameters, D, ...)                                       \
+    HA_KERNEL_FILED_MADE_(tag, name, parameters, D, __VA_ARGS__)
+#define HA_KERNEL_FILED_MADE_(tag, name, parameters, D, indices, indices_text)                     \
+    HA_KERNEL_HEAD_(name, parameters, D, indices);                                                 \
+    HA_KERNEL_REST_(name, parameters, D, indices, indices_text, HA_KERNEL_TEXT(tag), #tag)         \
+    HA_KERNEL_HEAD_(name, parameters, D, indices)
+
+#define HA_KERNEL_REST_(name, parameters, D, indices, indices_text, text, file)                    \
     HA_KERNEL_LOOP_(name, apart, __restrict__, 1, parameters, D, indices)                          \
     HA_KERNEL_LOOP_(name, any, , 0, parameters, D, indices)                                        \
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
@@ -296,9 +353,15 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
     }                                                                                              \
     static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
         HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters)};                                     \
-    HA_LISTED_ static const ha_kernel name##_kernel = {                                            \
-        #name,        text, indices_text, HA_SITE, D, HA_COUNT_OF_ parameters, name##_parameters_, \
-        name##_loops_};                                                                            \
+    HA_LISTED_ static const ha_kernel name##_kernel = {#name,                                      \
+                                                       text,                                       \
+                                                       indices_text,                               \
+                                                       HA_SITE,                                    \
+                                                       D,                                          \
+                                                       HA_COUNT_OF_ parameters,                    \
+                                                       name##_parameters_,                         \
+                                                       name##_loops_,                              \
+                                                       file};                                      \
     HA_STATIC_ASSERT_(HA_COUNT_OF_ parameters <= HA_MOST_PARAMETERS_,                              \
                       "HA_KERNEL: more than twelve parameters");                                   \
     HA_TYPED_ ha_status name##_in(                                                                 \
@@ -317,13 +380,14 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
         return ha_kernel_launch_(&name##_kernel, ha_context_,                                      \
                                  HA_IS_ALL_##D##_(ha_lanes_) ? HA_NULL_ : &ha_box_,                \
                                  ha_given_ + 1);                                                   \
-    }                                                                                              \
-    struct ha_semicolon_
+    }
 
 /* The text of the body is one of the macro's arguments, or several where it has commas. */
 #define HA_KERNEL_BODY_(name, parameters, D, indices, ...)                                         \
-    HA_FN void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(                     \
-        HA_MODE_SEEN_, ~, HA_BARE_ parameters)) __VA_ARGS__
+    HA_KERNEL_HEAD_(name, parameters, D, indices) __VA_ARGS__
+#define HA_KERNEL_HEAD_(name, parameters, D, indices)                                              \
+    HA_FN void name##_body_(                                                                       \
+        HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))
 
 #define HA_KERNEL_LOOP_(name, how, restricted, unit, parameters, D, indices)                       \
     HA_UNCONTRACTED_ static                                                                        \

@@ -1,7 +1,7 @@
 /* A kernel as text for a device's compiler. Both languages get the same shape:
  *
  *     words of the language; numbers that C lacks; the spans of views
- *     void ha_body_name(index…, argument…)                                   the user's text
+ *     void ha_body_name(index…, argument…)                                   the user's text, or a file of his
  *     entry void ha_entry_name(first, last…, argument…) { …; if (index < last) ha_body_name(…); }
  *
  * An array comes as a pointer to a buffer, where in it the first element is, and its size; a view also as
@@ -131,7 +131,8 @@ HA_IN_ void ha_put_index(ha_kernel_writer *w, int d) {
     ha_print(&w->to, "%.*s", (int)(ha_token_end(at) - at), at);
 }
 
-HA_IN_ void ha_put_body(ha_kernel_writer *w) {
+/* The body's function, up to its body. */
+HA_IN_ void ha_put_head(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
     ha_print(&w->to, "HA_BODY_ void ha_body_%s(", k->name);
     for (int d = 0; d < k->rank; d++) {
@@ -156,7 +157,102 @@ HA_IN_ void ha_put_body(ha_kernel_writer *w) {
         }
         ha_print(&w->to, "%s, const int64_t %s_size_", p->name, p->name);
     }
-    ha_print(&w->to, ")\n");
+    ha_print(&w->to, ")");
+}
+
+/* ---- kernels in files ---------------------------------------------------------------------------- */
+
+/* Behind the bracket that closes the one at `at`, or at the end of the text. */
+HA_IN_ const char *ha_bracket_end(const char *at) {
+    int depth = 0;
+    while (*at) {
+        const char *blank = ha_blank_end(at);
+        if (blank != at) {
+            at = blank;
+            continue;
+        }
+        if (*at == '(' || *at == '[' || *at == '{') depth++;
+        if ((*at == ')' || *at == ']' || *at == '}') && --depth == 0) return at + 1;
+        at = ha_token_end(at);
+    }
+    return at;
+}
+
+HA_IN_ const char *ha_next_token(const char *at) {
+    for (const char *end; (end = ha_blank_end(at)) != at;) at = end;
+    return at;
+}
+
+HA_IN_ void ha_put_ends_of_lines(ha_kernel_writer *w, const char *from, const char *to) {
+    for (; from < to; from++)
+        if (*from == '\n') ha_print(&w->to, "\n");
+}
+
+HA_IN_ int ha_token_is(const char *at, const char *word) {
+    return (size_t)(ha_token_end(at) - at) == strlen(word) && !strncmp(at, word, strlen(word));
+}
+
+/* A kernel of the file: instead of HA_KERNEL_IN(tag, name, …) the head of its function; of another one nothing.
+ * Returns where the text goes on. */
+HA_IN_ const char *ha_put_kernel_in(ha_kernel_writer *w, const char *at, int *found) {
+    const char *list = ha_next_token(ha_token_end(at)), *body, *end;
+    const char *name = ha_next_token(ha_token_end(list)); /* the tag; */
+    name = ha_next_token(ha_token_end(name));             /* a comma; */
+    name = ha_next_token(ha_token_end(name));
+    body = ha_next_token(ha_bracket_end(list));
+    const int is_this = ha_token_is(name, w->kernel->name);
+    if (is_this) ha_put_head(w);
+    *found |= is_this;
+    end = is_this ? body : ha_bracket_end(body);
+    ha_put_ends_of_lines(w, at, end);
+    return end;
+}
+
+/* What begins here goes into the text as it is. Returns where it goes on. */
+HA_IN_ const char *ha_put_token(ha_kernel_writer *w, const char *at) {
+    const char *blank = ha_blank_end(at), *end = blank != at ? blank : ha_token_end(at);
+    ha_print(&w->to, "%.*s", (int)(end - at), at);
+    if (ha_token_is(at, "HA_AT") && *ha_next_token(end) == '(')
+        ha_print(&w->to, "_%d_", ha_commas(ha_next_token(end)));
+    return end;
+}
+
+HA_IN_ int ha_is_include(const char *at) {
+    if (*at != '#') return 0;
+    for (at++; *at == ' ' || *at == '\t';) at++;
+    return ha_token_is(at, "include");
+}
+
+HA_IN_ void ha_put_file(ha_kernel_writer *w) {
+    const ha_kernel *k = w->kernel;
+    const char *colon = strrchr(k->site, ':');
+    char file[HA_SOURCE_NAME];
+    int found = 0;
+    snprintf(file, sizeof file, "%.*s", (int)(colon - k->site), k->site);
+    if (w->lines) ha_put_line(w, file, 1);
+    for (const char *at = k->text; *at;) {
+        if (ha_is_include(at))
+            at += strcspn(at, "\n");
+        else if (ha_token_is(at, "HA_KERNEL_IN"))
+            at = ha_put_kernel_in(w, at, &found);
+        else
+            at = ha_put_token(w, at);
+    }
+    ha_print(&w->to, "\n");
+    if (w->lines) ha_put_line(w, "harray", 1);
+    if (!found)
+        ha_print(&w->to, "#error HA_KERNEL_FILE(%s, ...): the file has no kernel %s\n", k->file,
+                 k->name);
+}
+
+HA_IN_ void ha_put_body(ha_kernel_writer *w) {
+    const ha_kernel *k = w->kernel;
+    if (k->file) {
+        ha_put_file(w);
+        return;
+    }
+    ha_put_head(w);
+    ha_print(&w->to, "\n");
     ha_put_user_text(w, k->site, k->text);
 }
 
