@@ -199,6 +199,48 @@ HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const
     HA_KERNEL_TEXT_(name, parameters, HA_KERNEL_INDICES_(indices), #indices, #__VA_ARGS__,         \
                     __VA_ARGS__)
 
+/* Kernels with long bodies are better written in a file of their own, in which a debugger steps by lines, with #if
+ * and what else a header has. In the program's file:
+ *
+ *     HA_KERNEL_FILE(heat, "src/heat_kernels.h"); // its text becomes a part of the program
+ *     #include "heat_kernels.h"
+ *
+ * and in that file, beside functions (HA_FN), types and macros that kernels use:
+ *
+ *     HA_KERNEL_IN(heat, relax, ((value, float, k), (in, array_float_2, u), (out, array_float_2, w)), (j, i)) {
+ *         …
+ *     }
+ *
+ * Devices get the whole file but for other kernels of it and lines with #include; so brackets are to be balanced,
+ * also in what #if leaves out. The name in quotes is for the
+ * assembler (.incbin), which looks in the directory where the compiler works and in those of -I, not beside the
+ * file that names it; with -flto it does so when the program is linked. Where the text is made in another way it is
+ * an array of this name, which ends with 0:
+ *
+ *     static const char HA_KERNEL_TEXT(heat)[] = {
+ *     #embed "heat_kernels.h"
+ *         , 0};
+ *
+ * A tag has no macro's name, and is that of one file in a program. */
+#define HA_KERNEL_FILE(tag, path)                                                                  \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".weak " HA_STRING_(                                                                   \
+                HA_KERNEL_TEXT(tag)) "\n"                                                          \
+                                     ".hidden " HA_STRING_(HA_KERNEL_TEXT(tag)) "\n" HA_STRING_(   \
+                                         HA_KERNEL_TEXT(tag)) ":\n"                                \
+                                                              ".incbin \"" path "\"\n"             \
+                                                              ".byte 0\n"                          \
+                                                              ".popsection\n");                    \
+    HA_LINKED_ const char HA_KERNEL_TEXT(tag)[] __attribute__((__visibility__("hidden")))
+#define HA_KERNEL_TEXT(tag) ha_text_of_##tag
+#define HA_KERNEL_IN(tag, name, parameters, indices)                                               \
+    HA_KERNEL_FILED_(tag, name, parameters, HA_KERNEL_INDICES_(indices), #indices)
+#ifdef __cplusplus
+#define HA_LINKED_ extern "C"
+#else
+#define HA_LINKED_ extern
+#endif
+
 /* ---- what it is made of ------------------------------------------------------------------------ */
 
 typedef enum ha_kernel_mode_ {
@@ -266,6 +308,7 @@ struct ha_kernel {
     int each;                              /* lanes are the records of the first parameter */
     const struct ha_team_ *team;           /* NULL: its lanes have none */
     const struct ha_reduction_ *reduction; /* NULL: it is none */
+    const char *file; /* the tag of the file whose text it is; NULL: the text is its body */
 };
 
 /* All kernels of a module lie one behind the other: in a section of this name, whose beginning and end the linker
@@ -689,10 +732,23 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
-    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_, 1)
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_, 1, HA_NULL_)    \
+    struct ha_semicolon_
+
+/* In a file: the body comes behind all that calls it. */
+#define HA_KERNEL_FILED_(tag, name, parameters, indices, indices_text)                             \
+    HA_KERNEL_FILED_RANK_(tag, name, parameters, HA_COUNT_OF_ indices, indices, indices_text)
+#define HA_KERNEL_FILED_RANK_(tag, name, parameters, D, ...)                                       \
+    HA_KERNEL_FILED_MADE_(tag, name, parameters, D, __VA_ARGS__)
+#define HA_KERNEL_FILED_MADE_(tag, name, parameters, D, indices, indices_text)                     \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
+    HA_KERNEL_HEAD_(name, parameters, D, indices);                                                 \
+    HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, HA_KERNEL_TEXT(tag), HA_NULL_,  \
+                       1, #tag)                                                                    \
+    HA_KERNEL_HEAD_(name, parameters, D, indices)
 
 /* All that is made of a body; lanes: for each index of a loop. */
-#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team, lanes)          \
+#define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team, lanes, file)    \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
@@ -705,7 +761,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
         else                                                                                       \
             name##_any_(HA_SHARE_(0) HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));     \
     }                                                                                              \
-    HA_KERNEL_DESCRIBED_(name, parameters, (), D, indices_text, text, 0, team, HA_NULL_)           \
+    HA_KERNEL_DESCRIBED_(name, parameters, (), D, indices_text, text, 0, team, HA_NULL_, file)     \
     HA_KERNEL_OF_BOX_(name, parameters)                                                            \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_,                                                                   \
@@ -717,12 +773,11 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
         return ha_kernel_launch_(&name##_kernel, ha_context_,                                      \
                                  HA_IS_ALL_##D##_(ha_lanes_) ? HA_NULL_ : &ha_box_,                \
                                  ha_given_ + 1);                                                   \
-    }                                                                                              \
-    struct ha_semicolon_
+    }
 
 /* What is known of it at run time. `more`: parameters that it has beside these, as rows in parentheses. */
 #define HA_KERNEL_DESCRIBED_(name, parameters, more, rank, indices_text, text, each, team,         \
-                             reduction)                                                            \
+                             reduction, file)                                                      \
     HA_FOR_FIELDS_(HA_MODE_MAYBE_, ~, HA_BARE_ parameters)                                         \
     static const ha_kernel_parameter_ name##_parameters_[] = {                                     \
         HA_FOR_FIELDS_(HA_MODE_ROW_, ~, HA_BARE_ parameters) HA_BARE_ more};                       \
@@ -737,7 +792,8 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
                                                        name##_loops_,                              \
                                                        each,                                       \
                                                        team,                                       \
-                                                       reduction};                                 \
+                                                       reduction,                                  \
+                                                       file};                                      \
     HA_STATIC_ASSERT_(HA_SLOTS_(parameters) < HA_MOST_ARGUMENTS_,                                  \
                       "HA_KERNEL(" #name "): more than 64 arguments, with those in bundles");
 
@@ -774,7 +830,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
                         HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));                  \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (), ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_,    \
-                         HA_NULL_)                                                                 \
+                         HA_NULL_, HA_NULL_)                                                       \
     HA_KERNEL_OF_BOX_(name, parameters)                                                            \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {          \
@@ -795,8 +851,10 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 
 /* The text of the body is one of the macro's arguments, or several where it has commas. */
 #define HA_KERNEL_BODY_(name, parameters, D, indices, ...)                                         \
-    HA_FN void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(                     \
-        HA_MODE_SEEN_, ~, HA_BARE_ parameters)) __VA_ARGS__
+    HA_KERNEL_HEAD_(name, parameters, D, indices) __VA_ARGS__
+#define HA_KERNEL_HEAD_(name, parameters, D, indices)                                              \
+    HA_FN void name##_body_(                                                                       \
+        HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))
 
 #define HA_KERNEL_LOOP_(...) HA_KERNEL_LOOP_1_(__VA_ARGS__)
 #define HA_KERNEL_LOOP_1_(name, contracts, how, restricted, unit, parameters, D, indices)          \

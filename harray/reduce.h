@@ -245,7 +245,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                          ha_slot_[HA_SLOTS_(parameters)].pointer);                                 \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (HA_REDUCE_ROW_(name, T)), D, indices_text, text, 0,    \
-                         HA_NULL_, &name##_reduction_)                                             \
+                         HA_NULL_, &name##_reduction_, HA_NULL_)                                   \
     HA_REDUCE_CALLS_(name, , HA_NULL_, 0, ha_result_, name##_result *ha_result_, parameters, D)    \
     HA_REDUCE_CALLS_(name, _into, ha_results_.array, ha_index_, HA_NULL_,                          \
                      HA_BARE_(ha_results_##name ha_results_, size_t ha_index_), parameters, D)     \

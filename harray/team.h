@@ -182,7 +182,8 @@ HA_FN ptrdiff_t ha_team_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptr
     static int name##_checked_;                                                                    \
     static const ha_team_ name##_team_ = {{HA_BARE_ shape}, &name##_checked_};                     \
     HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, &name##_team_,            \
-                       HA_TEAM_LANES_ shape)
+                       HA_TEAM_LANES_ shape, HA_NULL_)                                             \
+    struct ha_semicolon_
 
 #define HA_CHANGE_ADD_(old, v) (old) + (v)
 #define HA_CHANGE_SUB_(old, v) (old) - (v)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a program knows its kernels, however it is compiled and linked: in several files, in static
-libraries, by C++, with sections that are dropped, with link-time optimisation; and that a shared object knows its
-own. Prints TAP.
+libraries, by C++, with sections that are dropped, with link-time optimisation; that it has the text of kernels in
+files; and that a shared object knows its own. Prints TAP.
 
 usage: test_listed.py
 """
@@ -20,7 +20,8 @@ int launch_user(harray_int x);
 void list_shared(void);
 void list(const ha_kernel *first, const ha_kernel *last);
 void list(const ha_kernel *first, const ha_kernel *last) {
-    for (const ha_kernel *k = first; (k = ha_kernel_listed(k, last)); k++) printf("%s ", k->name);
+    for (const ha_kernel *k = first; (k = ha_kernel_listed(k, last)); k++)
+        printf("%s%s ", k->name, strstr(k->text, "x[i] += ") ? "" : ": no text");
     printf("\\n");
 }
 int main(void) {
@@ -37,14 +38,18 @@ int main(void) {
     "user.c": """#include "harray_kernels.h"
 HA_KERNEL(in_user, ((inout, int, x)), i, { x[i] += 1; });
 HA_KERNEL(another, ((value, int, a), (inout, int, x)), i, { x[i] += a; });
+HA_KERNEL_FILE(listed, "kernels_of_user.h");
+#include "kernels_of_user.h"
 #ifdef __cplusplus
 extern "C"
 #endif
 int launch_user(harray_int x);
 int launch_user(harray_int x) {
-    return in_user(ha_host(), HA_ALL_LANES, x) || another(ha_host(), HA_ALL_LANES, 2, x);
+    return in_user(ha_host(), HA_ALL_LANES, x) || another(ha_host(), HA_ALL_LANES, 2, x) ||
+           in_file(ha_host(), HA_ALL_LANES, x);
 }
 """,
+    "kernels_of_user.h": "HA_KERNEL_IN(listed, in_file, ((inout, int, x)), i) { x[i] += 3; }\n",
     "shared.c": """#include "harray_kernels.h"
 HA_KERNEL(in_shared, ((inout, int, x)), i, { x[i] += 1; });
 void list(const ha_kernel *first, const ha_kernel *last);
@@ -57,7 +62,7 @@ void list_shared(void) {
 }
 """,
 }
-ALL = {"in_main", "in_user", "another"}
+ALL = {"in_main", "in_user", "another", "in_file"}
 # name, compiler of user.c, its flags, flags of the linker
 CASES = [
     ("gcc", "gcc", ["-O2"], []),

@@ -398,6 +398,24 @@ TEST(refused_launches_are_not_counted) {
     HA_IGNORE(harray_int_free(&x));
 }
 
+/* A device that fails when it has taken the kernel: what that was to write is lost, and the text says which. */
+TEST(late_failures) {
+    harray_int x = ints(10, 7);
+    ha_context *sim = ha_context_find("sim:0");
+    assert_int_equal(ha_sim_hold(sim), HA_OK);
+    assert_int_equal(counted(sim, HA_ALL_LANES, x), HA_OK);
+    assert_int_equal(ha_sim_fail(sim), HA_OK);
+    HA_READING(v, x, H) fail();
+    else {
+        const ha_error e = ha_take_error();
+        assert_int_equal(e.status, HA_ERR_LOST);
+        if (!strstr(e.text, "test_compiling.c:")) fail_msg("%s", e.text);
+    }
+    assert_int_equal(counted(H, HA_ALL_LANES, x), HA_OK);
+    expect_int(x, 9, 9);
+    HA_IGNORE(harray_int_free(&x));
+}
+
 static harray_int asked;
 static int answers;
 static void ask(HA_UNUSED const ha_error *e, HA_UNUSED void *user) {
@@ -502,6 +520,7 @@ int main(int argc, char **argv) {
         COMPILED(texts_are_written),
         COMPILED(refused_by_the_driver),
         COMPILED(refused_launches_are_not_counted),
+        COMPILED(late_failures),
         COMPILED(handlers_may_use_the_arrays),
         COMPILED(arrays_that_have_grown),
         COMPILED(every_point_of_a_launch),

@@ -8,6 +8,7 @@
  *     record_text.h  structs as text
  *     view_text.h    views of records as text
  *     device_text.h  what a kernel's text is made of
+ *     file_text.h    a kernel in a file of the user's
  *     team_words.h   barriers, local memory, atomics: words of teams, for devices
  *     team_text.h    a team kernel's entry
  *     reduction_text.h   a reduction's entry
@@ -40,6 +41,7 @@
 #include "record_text.h"
 #include "view_text.h"
 #include "device_text.h"
+#include "file_text.h"
 #include "team_words.h"
 #include "team_text.h"
 #include "reduction_text.h"

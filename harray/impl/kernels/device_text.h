@@ -1,7 +1,7 @@
 /* What a kernel's text for a device's compiler is made of. Both languages get the same shape:
  *
  *     words of the language; numbers that C lacks; the spans of views
- *     void ha_body_name(index…, argument…)                                   the user's text
+ *     void ha_body_name(index…, argument…)                                   the user's text, or a file of his
  *     entry void ha_entry_name(first, last…, argument…) { …; if (index < last) ha_body_name(…); }
  *
  * An array comes as a pointer to a buffer, where in it the first element is, and its size; a view also as
@@ -154,19 +154,25 @@ HA_IN_ int ha_is_counted_word(const char *word, size_t length, int *others) {
     return 0;
 }
 
-/* Compilers of devices need not know macros of any number of arguments: HA_AT(s, i, j) becomes
- * HA_AT_2_(s, i, j). */
-HA_IN_ void ha_put_code_of_user(ha_kernel_writer *w, const char *text) {
-    const char *end;
+HA_IN_ const char *ha_next_token(const char *at) {
+    for (const char *end; (end = ha_blank_end(at)) != at;) at = end;
+    return at;
+}
+
+/* What begins here goes into the text, and the answer is where it goes on. Compilers of devices need not know macros
+ * of any number of arguments: HA_AT(s, i, j) becomes HA_AT_2_(s, i, j). */
+HA_IN_ const char *ha_put_token(ha_kernel_writer *w, const char *at) {
+    const char *blank = ha_blank_end(at), *end = blank != at ? blank : ha_token_end(at);
+    const char *behind = ha_next_token(end);
     int others;
-    for (const char *at = text; *at; at = end) {
-        end = ha_token_end(at);
-        ha_print(&w->to, "%.*s", (int)(end - at), at);
-        const char *behind = end;
-        while (ha_is_blank(*behind)) behind++;
-        if (*behind == '(' && ha_is_counted_word(at, (size_t)(end - at), &others))
-            ha_print(&w->to, "_%d_", ha_commas(behind) + 1 - others);
-    }
+    ha_print(&w->to, "%.*s", (int)(end - at), at);
+    if (*behind == '(' && ha_is_counted_word(at, (size_t)(end - at), &others))
+        ha_print(&w->to, "_%d_", ha_commas(behind) + 1 - others);
+    return end;
+}
+
+HA_IN_ void ha_put_code_of_user(ha_kernel_writer *w, const char *text) {
+    while (*text) text = ha_put_token(w, text);
 }
 
 HA_IN_ void ha_put_line(ha_kernel_writer *w, const char *file, int64_t line) {
@@ -224,8 +230,8 @@ HA_IN_ void ha_put_body_parameter(ha_kernel_writer *w, const ha_kernel_parameter
     }
 }
 
-/* The body as a function that gives so much. */
-HA_IN_ void ha_put_body(ha_kernel_writer *w, const char *given) {
+/* The body's function, which gives so much, up to its body. */
+HA_IN_ void ha_put_head(ha_kernel_writer *w, const char *given) {
     const ha_kernel *k = w->kernel;
     ha_print(&w->to, "HA_BODY_ %s ha_body_%s(", given, k->name);
     if (k->each) ha_print(&w->to, "const ha_cursor ");
@@ -234,7 +240,13 @@ HA_IN_ void ha_put_body(ha_kernel_writer *w, const char *given) {
         ha_put_index(w, d);
     }
     for (int i = 0; i < k->parameters; i++) ha_put_body_parameter(w, &k->parameter[i]);
-    ha_print(&w->to, ")\n");
+    ha_print(&w->to, ")");
+}
+
+HA_IN_ void ha_put_body(ha_kernel_writer *w, const char *given) {
+    const ha_kernel *k = w->kernel;
+    ha_put_head(w, given);
+    ha_print(&w->to, "\n");
     ha_put_user_text(w, k->site, k->text);
 }
 

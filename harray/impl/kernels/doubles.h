@@ -44,7 +44,7 @@ HA_IN_ int ha_word_needs_double(const char *word, int length, const char *behind
 
 HA_IN_ int ha_text_needs_double(const char *text, ha_double_need *need) {
     const char *end;
-    for (const char *at = text; *at; at = end) {
+    for (const char *at = ha_next_token(text); *at; at = ha_next_token(end)) {
         const int number = (*at >= '0' && *at <= '9') ||
                            (*at == '.' && at[1] >= '0' && at[1] <= '9');
         end = number ? ha_number_end(at) : ha_token_end(at);

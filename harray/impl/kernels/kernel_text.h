@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_KERNELS_KERNEL_TEXT_H
 
 #include "device_text.h"
+#include "file_text.h"
 #include "reduction_text.h"
 #include "team_text.h"
 
@@ -20,7 +21,10 @@ HA_IN_ int ha_put_kernel(ha_kernel_writer *w) {
     else if (w->kernel->reduction)
         ha_put_reduction(w);
     else {
-        ha_put_body(w, "void");
+        if (w->kernel->file)
+            ha_put_file(w);
+        else
+            ha_put_body(w, "void");
         ha_put_entry(w);
     }
     return 0;

@@ -30,21 +30,21 @@ typedef struct ha_source_place {
     int64_t line;
 } ha_source_place;
 
-/* Over what is no token: blanks, comments, and the backslash of a line that goes on. */
-HA_IN_ void ha_source_skip(ha_source_place *p) {
-    for (const char *at = p->at;; at = p->at) {
-        const int is_line = at[0] == '/' && at[1] == '/', is_long = at[0] == '/' && at[1] == '*';
-        const char *end = at + 1;
-        if (is_line)
-            end = at + strcspn(at, "\n");
-        else if (is_long) {
-            const char *closed = strstr(at + 2, "*/");
-            end = closed ? closed + 2 : at + strlen(at);
-        } else if (!ha_is_blank(*at) && !(at[0] == '\\' && at[1] == '\n'))
-            return;
-        for (; at < end; at++) p->line += *at == '\n';
-        p->at = end;
+/* Behind a blank, a comment, or the backslash of a line that goes on; where none of these is, there. */
+HA_IN_ const char *ha_blank_end(const char *at) {
+    if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
+    if (at[0] == '/' && at[1] == '*') {
+        const char *closed = strstr(at + 2, "*/");
+        return closed ? closed + 2 : at + strlen(at);
     }
+    return ha_is_blank(*at) || (at[0] == '\\' && at[1] == '\n') ? at + 1 : at;
+}
+
+/* Over what is no token. */
+HA_IN_ void ha_source_skip(ha_source_place *p) {
+    const char *end;
+    while ((end = ha_blank_end(p->at)) != p->at)
+        for (; p->at < end; p->at++) p->line += *p->at == '\n';
 }
 
 /* Goes over the text's tokens in the source, from p on. `to`: gets the text with the source's ends of lines,
