@@ -282,7 +282,7 @@ typedef struct ha_kernel_use_ {
 /* The record of a type that is one. In C this is HA_RECORD's, or defines nothing. */
 #ifdef __cplusplus
 #define HA_MAYBE_RECORD_(T)
-#define HA_RECORD_OF_(name, T) ha_record_of_<T>::value
+#define HA_RECORD_OF_(name, T) ha_record_found_<T>()
 #else
 #define HA_MAYBE_RECORD_(T) HA_UNUSED static const ha_record T##_record;
 #define HA_RECORD_OF_(name, T) &name##_record

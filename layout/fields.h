@@ -162,22 +162,17 @@ typedef struct ha_sizes_ {
      {HA_VARIANT_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                            \
          HA_JOIN_(R##_, HA_JOIN_(HA_NAME_OF_(__VA_ARGS__), _)), __VA_ARGS__) 0}},
 
-/* In C++ what is known of a type is found by the type. */
+/* In C++ the record of a type is found by the type, also in the namespace of its own; NULL: it has none. */
 #ifdef __cplusplus
 extern "C++" {
-namespace {
-template <typename T> struct ha_record_of_ {
-    HA_UNUSED static constexpr const ha_record *value = nullptr;
-};
-} // namespace
+HA_UNUSED static constexpr const ha_record *ha_record_of_(const void *) { return nullptr; }
+template <typename T> constexpr const ha_record *ha_record_found_() {
+    return ha_record_of_(static_cast<const T *>(nullptr));
+}
 }
 #define HA_RECORD_TRAIT_(R)                                                                        \
     extern "C++" {                                                                                 \
-    namespace {                                                                                    \
-    template <> struct ha_record_of_<R> {                                                          \
-        HA_UNUSED static constexpr const ha_record *value = &R##_record;                           \
-    };                                                                                             \
-    }                                                                                              \
+    HA_UNUSED static constexpr const ha_record *ha_record_of_(const R *) { return &R##_record; }   \
     }
 #else
 #define HA_RECORD_TRAIT_(R)

@@ -30,16 +30,23 @@ HA_KERNEL(sum_of_many, ((bundle, many, m), (out, array_int64_t_3, w)), (z, y, x)
 HA_KERNEL(add_one, ((in, array_double_2, u), (inout, array_double_2, w)), (j, i),
           { HA_AT(w, j, i) = HA_AT(u, j, i) + 1; });
 
+HA_KERNEL(split, ((in, double, x), (out, double, y), (out, double, z)), i, {
+    y[i] = x[i];
+    z[i] = -x[i];
+});
+
 HARRAY(bool);
 HA_KERNEL(negate, ((value, bool, really), (value, size_t, from), (in, bool, x), (out, bool, y)), i,
           { y[i] = (size_t)i >= from ? x[i] != really : x[i]; });
 
 KNOWN_KERNEL(add_one)
 KNOWN_KERNEL(negate)
+KNOWN_KERNEL(split)
 
 static int begin_kernels(void **state) {
     know_kernel(&add_one_known);
     know_kernel(&negate_known);
+    know_kernel(&split_known);
     return begin_case(state);
 }
 #define KERNELS(name) cmocka_unit_test_setup_teardown(name, begin_kernels, end_case)
@@ -127,6 +134,18 @@ TEST(told_with_argument_and_array) {
     drop_array(u.array), drop_array(w.array);
 }
 
+/* The same array for two that are written is refused; for one that is read beside one, not. */
+TEST(one_array_for_two_arguments) {
+    harray_double x = keep(harray_double_filled(10, 3)), y = keep(harray_double_filled(10, 1));
+    const uint64_t version = ha_array_version(y.array);
+    refused(HA_ERR_CONFLICT, split(C, HA_ALL_LANES, x, y, y), ": z: ", "double[10]");
+    assert_int_equal(ha_array_version(y.array), version);
+    SUCCEEDS(split(C, HA_ALL_LANES, x, y, x));
+    HA_READING(v, y, H) for (int i = 0; i < 10; i++) assert_true(v.data[i] == 3);
+    HA_READING(v, x, H) for (int i = 0; i < 10; i++) assert_true(v.data[i] == -3);
+    drop(x), drop(y);
+}
+
 /* What is written has a new version, once; and nothing stays open. */
 TEST(versions_of_what_is_written) {
     array_double_2 u = array_double_2_zeros(HA_DIM(3, 4), C);
@@ -163,9 +182,13 @@ TEST(types_that_languages_call_otherwise) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        KERNELS(what_devices_do_not_know),    KERNELS(more_arguments_than_devices_take),
-        KERNELS(views_that_are_refused),      KERNELS(told_with_argument_and_array),
-        KERNELS(versions_of_what_is_written), KERNELS(types_that_languages_call_otherwise),
+        KERNELS(what_devices_do_not_know),
+        KERNELS(more_arguments_than_devices_take),
+        KERNELS(views_that_are_refused),
+        KERNELS(told_with_argument_and_array),
+        KERNELS(one_array_for_two_arguments),
+        KERNELS(versions_of_what_is_written),
+        KERNELS(types_that_languages_call_otherwise),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -23,6 +23,18 @@ HA_KERNEL(axpy, ({first}(value, double, a), (in, double, x), (inout, double, y))
 }});
 HA_KERNEL_EACH(shift, (points, p, "write x"), ((value, double, by){each}), at, {{ {lane} }});
 HA_KERNEL(smooth, ((in, array_float_2, u), (out, array_float_2, w)), (j, i), {{ {stencil} }});
+#ifdef __cplusplus
+namespace app {{
+typedef struct {{ double x; }} spot;
+#define spot_FIELDS (double, x)
+HA_RECORD(spot)
+HARRAY(spot);
+HA_KERNEL(lift, ((in, spot, s), (value, spot, by), (inout, double, y)), i, {{
+    y[i] += s[i].x + by.x;
+}});
+static_assert(ha_record_found_<spot>() == &spot_record && !ha_record_found_<double>(), "a record");
+}}
+#endif
 ha_status f(harray_double x, harray_float z, tables t, points p, array_float_2 u);
 ha_status f(harray_double x, harray_float z, tables t, points p, array_float_2 u) {{
     (void)x, (void)z, (void)t, (void)p, (void)u;

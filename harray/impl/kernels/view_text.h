@@ -105,49 +105,77 @@ HA_IN_ void ha_put_indices(const ha_view_writer *w, const char *behind) {
 /* What is done with one leaf in one layout. */
 typedef enum ha_leaf_use { HA_LEAF_POINTER, HA_LEAF_GET, HA_LEAF_SET } ha_leaf_use;
 
-HA_IN_ void ha_put_leaf_use(const ha_view_writer *w, const ha_device_field *f, int map,
-                            int64_t leaf, ha_leaf_use use) {
-    const ha_record *record = w->variant->mapping[map]->record;
-    const int bits = f->field->type == HA_DTYPE_half || f->field->type == HA_DTYPE_bfloat16;
-    const char *type = ha_device_word(f->field->type);
-    static const char *const verb[] = {"offset", "get", "set"};
-    if (use == HA_LEAF_POINTER) ha_print(w->to, "return (HA_GLOBAL_ %s *)(", type);
-    if (use == HA_LEAF_GET) ha_print(w->to, bits ? "{ %s x; x.bits = " : "return ", type);
-    if (use == HA_LEAF_POINTER) {
-        ha_print(w->to, "v.blob[ha_map%d_", map);
-        ha_put_leaf_c_name(w->to, record, leaf);
-        ha_print(w->to, "_blob] + ");
-    }
-    ha_print(w->to, "ha_map%d_", map);
-    ha_put_leaf_c_name(w->to, record, leaf);
-    ha_print(w->to, "_%s(", verb[use]);
-    if (use != HA_LEAF_POINTER) {
-        ha_print(w->to, "v.blob[ha_map%d_", map);
-        ha_put_leaf_c_name(w->to, record, leaf);
-        ha_print(w->to, "_blob], ");
-    }
-    ha_put_indices(w, use != HA_LEAF_SET ? ")" : bits ? ", x.bits)" : ", x)");
-    ha_print(w->to, use == HA_LEAF_POINTER       ? ");\n"
-                    : use == HA_LEAF_GET && bits ? "; return x; }\n"
-                    : use == HA_LEAF_SET         ? "; return;\n"
-                                                 : ";\n");
+/* The distance in bytes of an array field's leaves, where it is the same for all of them, in one blob; 0: it is not. */
+HA_IN_ int64_t ha_leaf_step(const ha_mapping *m, const ha_device_field *f) {
+    const ha_row *row = &m->row[f->leaf];
+    const int64_t step = f->leaves > 1 ? row[1].offset - row[0].offset : 0;
+    for (int64_t k = 1; k < f->leaves; k++)
+        if (row[k].blob != row->blob || row[k].section != row->section ||
+            row[k].lanes != row->lanes || row[k].linearizer != row->linearizer ||
+            row[k].block_stride != row->block_stride || row[k].lane_stride != row->lane_stride ||
+            row[k].offset - row->offset != k * step)
+            return 0;
+    return row->linearizer < 0 ? 0 : step;
 }
 
-/* The layouts of this view, and the leaves of the field, one by one: where compilers know which, nothing of it is
- * left. */
+/* "((e0) * 3 + e1)": which of the leaves. */
+HA_IN_ void ha_put_leaf_number(const ha_view_writer *w, const ha_device_field *f) {
+    for (int d = 1; d < f->rank; d++) ha_print(w->to, "(");
+    ha_print(w->to, "e0");
+    for (int d = 1; d < f->rank; d++) ha_print(w->to, ") * %lld + e%d", (long long)f->extent[d], d);
+}
+
+/* `step`: and so many bytes on for each of the field's leaves. */
+HA_IN_ void ha_put_leaf_pointer(const ha_view_writer *w, const ha_device_field *f, int map,
+                                int64_t leaf, int64_t step) {
+    const ha_record *record = w->variant->mapping[map]->record;
+    ha_print(w->to, "return (HA_GLOBAL_ %s *)(v.blob[ha_map%d_", ha_device_word(f->field->type),
+             map);
+    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_print(w->to, "_blob] + ha_map%d_", map);
+    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_print(w->to, "_offset(");
+    ha_put_indices(w, ")");
+    if (step) {
+        ha_print(w->to, " + (");
+        ha_put_leaf_number(w, f);
+        ha_print(w->to, ") * %lld", (long long)step);
+    }
+    ha_print(w->to, ");\n");
+}
+
+HA_IN_ void ha_put_leaf_value(const ha_view_writer *w, const ha_device_field *f, int map,
+                              int64_t leaf, int set) {
+    const ha_record *record = w->variant->mapping[map]->record;
+    const int bits = f->field->type == HA_DTYPE_half || f->field->type == HA_DTYPE_bfloat16;
+    if (!set)
+        ha_print(w->to, bits ? "{ %s x; x.bits = " : "return ", ha_device_word(f->field->type));
+    ha_print(w->to, "ha_map%d_", map);
+    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_print(w->to, "_%s(v.blob[ha_map%d_", set ? "set" : "get", map);
+    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_print(w->to, "_blob], ");
+    ha_put_indices(w, !set ? ")" : bits ? ", x.bits)" : ", x)");
+    ha_print(w->to, set ? "; return;\n" : bits ? "; return x; }\n" : ";\n");
+}
+
+/* The layouts of this view, and the leaves of the field, one by one where they do not lie in equal distances: where
+ * compilers know which, nothing of it is left. */
 HA_IN_ void ha_put_cases(const ha_view_writer *w, const ha_device_field *f, ha_leaf_use use) {
     int last = w->variant->records - 1;
     while (!ha_has_view(w, last) || ha_mapping_of_use(w, last) != last) last--;
     for (int i = w->of; i <= last; i++) {
         if (!ha_has_view(w, i) || ha_mapping_of_use(w, i) != i) continue;
         ha_print(w->to, "    ");
+        const int64_t step = use == HA_LEAF_POINTER ? ha_leaf_step(w->variant->mapping[i], f) : 0;
         if (i < last) ha_print(w->to, "if (v.layout == %d) ", i);
+        if (step) {
+            ha_put_leaf_pointer(w, f, i, f->leaf, step);
+            continue;
+        }
         if (f->rank) {
             ha_print(w->to, "switch (");
-            for (int d = 1; d < f->rank; d++) ha_print(w->to, "(");
-            ha_print(w->to, "e0");
-            for (int d = 1; d < f->rank; d++)
-                ha_print(w->to, ") * %lld + e%d", (long long)f->extent[d], d);
+            ha_put_leaf_number(w, f);
             ha_print(w->to, ") {\n");
         }
         for (int64_t k = 0; k < f->leaves; k++) {
@@ -155,7 +183,10 @@ HA_IN_ void ha_put_cases(const ha_view_writer *w, const ha_device_field *f, ha_l
                 ha_print(w->to, "    case %lld: ", (long long)k);
             else if (f->rank)
                 ha_print(w->to, "    default: ");
-            ha_put_leaf_use(w, f, i, f->leaf + k, use);
+            if (use == HA_LEAF_POINTER)
+                ha_put_leaf_pointer(w, f, i, f->leaf + k, 0);
+            else
+                ha_put_leaf_value(w, f, i, f->leaf + k, use == HA_LEAF_SET);
         }
         if (f->rank) ha_print(w->to, "    }\n");
     }
