@@ -24,7 +24,9 @@
  *
  * No flush is needed, and no wait. Memory of OpenCL has no addresses: v.data is one that only harray
  * understands, out of a range that is reserved for the device and where nothing can be touched.
- * Arithmetic on it is as ever.
+ * Arithmetic on it is as ever. With HARRAY_OPENCL="memory=usm" it is the driver's own address, where the
+ * device has the extension cl_intel_unified_shared_memory; copies of rows and planes are then made row by
+ * row.
  *
  * Queues. ha_context_adopt(device, queue) makes a context of a cl_command_queue of yours: in order, and of
  * the cl_context above. It is retained until ha_context_unfork. ha_token_end_after takes a cl_event.
@@ -50,11 +52,11 @@ struct _cl_kernel;
 /* The buffer (cl_mem) in which a pointer of an open access at an OpenCL device lies, and *offset (unless
  * NULL), how many bytes behind its beginning. The buffer is harray's, and others may have parts of it: only the access's
  * part may be touched, on queues, as long as it is open. From any thread. NULL + HA_ERR_ARGUMENT: it is no
- * such pointer. */
+ * such pointer; HA_ERR_UNSUPPORTED: with memory=usm, where pointers are in no buffer. */
 HA_API struct _cl_mem *ha_opencl_buffer(const void *pointer, size_t *offset);
 
 /* Sets the parameters index and index + 1 of a kernel (a cl_kernel) of yours: the buffer of such a pointer,
- * and the offset in bytes, as a 64-bit integer. NULL, which arrays without elements may have: no buffer,
+ * and the offset in bytes, as a 64-bit integer; with memory=usm the pointer itself, and 0. NULL, which arrays without elements may have: no buffer,
  * and 0. As clSetKernelArg, not from two threads for one kernel. HA_ERR_ARGUMENT: there is no kernel, or it
  * is no such pointer; HA_ERR_BACKEND: OpenCL refuses it. */
 HA_API HA_MUST_CHECK ha_status ha_opencl_argument(struct _cl_kernel *kernel, uint32_t index,

@@ -19,6 +19,7 @@ typedef struct _cl_mem *ha_cl_mem;
 typedef struct _cl_event *ha_cl_event;
 typedef struct _cl_program *ha_cl_program;
 typedef struct _cl_kernel *ha_cl_kernel;
+typedef void *ha_cl_address;
 typedef int32_t ha_cl_code; /* 0 or an error; in the same way the state of an event */
 
 /* What CL/cl.h calls CL_…. */
@@ -50,6 +51,7 @@ enum {
     HA_CL_DEVICE_DOUBLE_FP_CONFIG = 0x1032,
     HA_CL_DRIVER_VERSION = 0x102D,
     HA_CL_DEVICE_VERSION = 0x102F,
+    HA_CL_DEVICE_EXTENSIONS = 0x1030,
     HA_CL_PLATFORM_VERSION = 0x0901,
     HA_CL_PROGRAM_BINARY_SIZES = 0x1165,
     HA_CL_PROGRAM_BINARIES = 0x1166,
@@ -83,6 +85,7 @@ enum {
     X(GetPlatformInfo, ha_cl_code, (ha_cl_platform, uint32_t, size_t, void *, size_t *))           \
     X(GetDeviceIDs, ha_cl_code, (ha_cl_platform, uint64_t, uint32_t, ha_cl_device *, uint32_t *))  \
     X(GetDeviceInfo, ha_cl_code, (ha_cl_device, uint32_t, size_t, void *, size_t *))               \
+    X(GetExtensionFunctionAddressForPlatform, ha_cl_address, (ha_cl_platform, const char *))       \
     X(CreateContext, ha_cl_context,                                                                \
       (const intptr_t *, uint32_t, const ha_cl_device *,                                           \
        void (*)(const char *, const void *, size_t, void *), void *, ha_cl_code *))                \
@@ -154,6 +157,27 @@ enum {
     X(EnqueueNDRangeKernel, ha_cl_code,                                                            \
       (ha_cl_queue, ha_cl_kernel, uint32_t, const size_t *, const size_t *, const size_t *,        \
        uint32_t, const ha_cl_event *, ha_cl_event *))
+
+/* Those of cl_intel_unified_shared_memory, which a platform tells the addresses of. */
+#define HA_CL_USM_FUNCTIONS_(X)                                                                    \
+    X(DeviceMemAllocINTEL, ha_cl_address,                                                          \
+      (ha_cl_context, ha_cl_device, const uint64_t *, size_t, uint32_t, ha_cl_code *))             \
+    X(SharedMemAllocINTEL, ha_cl_address,                                                          \
+      (ha_cl_context, ha_cl_device, const uint64_t *, size_t, uint32_t, ha_cl_code *))             \
+    X(MemFreeINTEL, ha_cl_code, (ha_cl_context, void *))                                           \
+    X(SetKernelArgMemPointerINTEL, ha_cl_code, (ha_cl_kernel, uint32_t, const void *))             \
+    X(EnqueueMemcpyINTEL, ha_cl_code,                                                              \
+      (ha_cl_queue, uint32_t, void *, const void *, size_t, uint32_t, const ha_cl_event *,         \
+       ha_cl_event *))                                                                             \
+    X(EnqueueMemFillINTEL, ha_cl_code,                                                             \
+      (ha_cl_queue, void *, const void *, size_t, size_t, uint32_t, const ha_cl_event *,           \
+       ha_cl_event *))
+
+typedef struct ha_cl_usm_functions {
+#define HA_CL_FIELD_(field, result, parameters) result(*field) parameters;
+    HA_CL_USM_FUNCTIONS_(HA_CL_FIELD_)
+#undef HA_CL_FIELD_
+} ha_cl_usm_functions;
 
 typedef struct ha_cl_functions {
 #define HA_CL_FIELD_(field, result, parameters) result(*field) parameters;

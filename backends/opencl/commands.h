@@ -15,11 +15,21 @@ typedef struct ha_opencl_end {
 
 HA_IN_ ha_opencl_end ha_opencl_end_of(ha_opencl_device *device, const void *pointer) {
     ha_opencl_end end = {NULL, 0};
-    end.memory = ha_opencl_locate(device, pointer, &end.offset);
+    if (!ha_opencl_locate(device, pointer, &end.memory, &end.offset)) end.offset = 0;
     return end;
 }
 
-HA_IN_ ha_status ha_opencl_copy(void *handle, void *to, const void *from, size_t bytes) {
+HA_IN_ ha_status ha_opencl_copy_usm(ha_opencl_queue *queue, void *to, const void *from,
+                                    size_t bytes) {
+    const ha_status status = ha_opencl_alive(queue);
+    if (status != HA_OK) return status;
+    return ha_opencl_enqueued(
+        queue,
+        queue->device->usm.EnqueueMemcpyINTEL(queue->queue, 0, to, from, bytes, 0, NULL, NULL),
+        "EnqueueMemcpyINTEL");
+}
+
+HA_IN_ ha_status ha_opencl_copy_buffer(void *handle, void *to, const void *from, size_t bytes) {
     ha_opencl_queue *queue = (ha_opencl_queue *)handle;
     const ha_opencl_end t = ha_opencl_end_of(queue->device, to),
                         f = ha_opencl_end_of(queue->device, from);
@@ -38,6 +48,12 @@ HA_IN_ ha_status ha_opencl_copy(void *handle, void *to, const void *from, size_t
     return ha_opencl_enqueued(
         queue, ha_cl.EnqueueReadBuffer(q, f.memory, 0, f.offset, bytes, to, 0, NULL, NULL),
         "EnqueueReadBuffer");
+}
+
+HA_IN_ ha_status ha_opencl_copy(void *handle, void *to, const void *from, size_t bytes) {
+    ha_opencl_queue *queue = (ha_opencl_queue *)handle;
+    return queue->device->settings.usm ? ha_opencl_copy_usm(queue, to, from, bytes)
+                                       : ha_opencl_copy_buffer(queue, to, from, bytes);
 }
 
 /* Rows and planes on one side, as OpenCL has them: where the first byte is, in bytes, rows and planes. */
@@ -95,7 +111,7 @@ HA_IN_ ha_status ha_opencl_copy_strided(void *handle, const ha_strided_copy *cop
     if (n != 1) return HA_ERR_UNSUPPORTED;
     s = ha_strided_fold(copies);
     if (s.levels == 0) return ha_opencl_copy(handle, s.to, s.from, s.bytes);
-    if (!ha_strided_is_pitched(&s)) return HA_ERR_UNSUPPORTED;
+    if (queue->device->settings.usm || !ha_strided_is_pitched(&s)) return HA_ERR_UNSUPPORTED;
     status = ha_opencl_alive(queue);
     return status == HA_OK ? ha_opencl_copy_rect(queue, &s) : status;
 }
@@ -109,6 +125,11 @@ HA_IN_ ha_status ha_opencl_fill(void *handle, void *to, const void *value, size_
     if (status != HA_OK) return status;
     if (bytes > 128 || (bytes & (bytes - 1)) != 0 || end.offset % bytes != 0)
         return HA_ERR_UNSUPPORTED;
+    if (queue->device->settings.usm)
+        return ha_opencl_enqueued(queue,
+                                  queue->device->usm.EnqueueMemFillINTEL(
+                                      queue->queue, to, value, bytes, bytes * count, 0, NULL, NULL),
+                                  "EnqueueMemFillINTEL");
     return ha_opencl_enqueued(queue,
                               ha_cl.EnqueueFillBuffer(queue->queue, end.memory, value, bytes,
                                                       end.offset, bytes * count, 0, NULL, NULL),

@@ -9,9 +9,9 @@
 typedef struct ha_opencl_chunk {
     uintptr_t first;
     size_t bytes;
-    ha_cl_mem memory;
-    int shared;     /* by several blocks: */
-    ha_arena arena; /* of those */
+    ha_cl_mem memory; /* NULL: `first` is the driver's own address */
+    int shared;       /* by several blocks: */
+    ha_arena arena;   /* of those */
 } ha_opencl_chunk;
 
 typedef struct ha_opencl_device {
@@ -20,11 +20,12 @@ typedef struct ha_opencl_device {
     ha_opencl_found found;
     ha_opencl_settings settings;
     ha_cl_context context;
-    ha_cl_queue queue; /* of allocations */
-    size_t total;      /* bytes of memory */
-    size_t largest;    /* bytes of a buffer */
-    int native;        /* functions for the host run on its queues, and reach its memory */
-    void *mapping;     /* addresses */
+    ha_cl_queue queue;       /* of allocations */
+    size_t total;            /* bytes of memory */
+    size_t largest;          /* bytes of a buffer */
+    ha_cl_usm_functions usm; /* where HARRAY_OPENCL asks for it */
+    int native;              /* functions for the host run on its queues, and reach its memory */
+    void *mapping;           /* addresses */
     size_t mapped;
     ha_queue here;      /* the users' addresses; native: and the way to the bytes */
     ha_arena addresses; /* of chunks, from here.first on */

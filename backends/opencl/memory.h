@@ -6,6 +6,8 @@
  * memory. There the range has a second half, as that of the simulated devices: buffers lie in it, at the same
  * distance from all addresses.
  *
+ * With memory=usm the driver gives memory that has addresses, where it can; then these are the users'.
+ *
  * A buffer is made large, for asking the driver takes long; blocks of up to an eighth of it are carved from
  * one. Buffers without blocks are kept if it is one; before an allocation fails all of them go. */
 #ifndef HARRAY_BACKENDS_OPENCL_MEMORY_H
@@ -24,6 +26,7 @@
 
 /* Twice as many as there are bytes of memory, so that no gap between chunks matters. */
 HA_IN_ ha_status ha_opencl_reserve(ha_opencl_device *device) {
+    if (device->settings.usm) return HA_OK;
     const size_t range = 2 * ha_round_up(device->total, HA_OPENCL_HUGE_);
     const size_t bytes = range * (device->native ? 2 : 1) + HA_OPENCL_HUGE_;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -80,29 +83,55 @@ HA_IN_ ha_status ha_opencl_buffer_make(const ha_opencl_device *device, uintptr_t
     return status;
 }
 
+/* ---- memory with addresses of its own -------------------------------------------------------------- */
+
+/* Functions of the host reach what is shared with it. */
+HA_IN_ ha_status ha_opencl_usm_make(const ha_opencl_device *device, size_t bytes,
+                                    uintptr_t *first) {
+    ha_cl_code code = HA_CL_SUCCESS;
+    void *made = device->native
+                     ? device->usm.SharedMemAllocINTEL(device->context, device->found.device, NULL,
+                                                       bytes, HA_OPENCL_ALIGN_, &code)
+                     : device->usm.DeviceMemAllocINTEL(device->context, device->found.device, NULL,
+                                                       bytes, HA_OPENCL_ALIGN_, &code);
+    *first = (uintptr_t)made;
+    return ha_opencl_check(device,
+                           made == NULL && code == HA_CL_SUCCESS ? HA_CL_OUT_OF_RESOURCES : code,
+                           device->native ? "SharedMemAllocINTEL" : "DeviceMemAllocINTEL");
+}
+
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_opencl_chunk_free(ha_opencl_device *device, ha_opencl_chunk *chunk) {
-    (void)ha_cl.ReleaseMemObject(chunk->memory);
-    if (device->native)
-        (void)madvise((void *)(chunk->first + device->here.shift), chunk->bytes, MADV_DONTNEED);
-    ha_arena_give(&device->addresses, chunk->first - device->here.first, chunk->bytes);
+    if (chunk->memory == NULL) {
+        (void)device->usm.MemFreeINTEL(device->context, (void *)chunk->first);
+    } else {
+        (void)ha_cl.ReleaseMemObject(chunk->memory);
+        if (device->native)
+            (void)madvise((void *)(chunk->first + device->here.shift), chunk->bytes, MADV_DONTNEED);
+        ha_arena_give(&device->addresses, chunk->first - device->here.first, chunk->bytes);
+    }
     if (chunk->shared) ha_arena_destroy(&chunk->arena);
     HARRAY_FREE(chunk);
 }
 
-HA_IN_ ha_status ha_opencl_chunk_fill(ha_opencl_device *device, ha_opencl_chunk *chunk) {
+HA_IN_ ha_status ha_opencl_chunk_buffer(ha_opencl_device *device, ha_opencl_chunk *chunk) {
     size_t place;
     ha_status status = ha_arena_take(&device->addresses, chunk->bytes, &place);
     if (status != HA_OK) return status;
     chunk->first = device->here.first + place;
+    status = ha_opencl_buffer_make(device, chunk->first, chunk->bytes, &chunk->memory);
+    if (status != HA_OK) ha_arena_give(&device->addresses, place, chunk->bytes);
+    return status;
+}
+
+HA_IN_ ha_status ha_opencl_chunk_fill(ha_opencl_device *device, ha_opencl_chunk *chunk) {
+    ha_status status = HA_OK;
     if (chunk->shared) status = ha_arena_create(&chunk->arena, chunk->bytes, HA_OPENCL_ALIGN_);
-    if (status == HA_OK) {
-        status = ha_opencl_buffer_make(device, chunk->first, chunk->bytes, &chunk->memory);
-        if (status == HA_OK) return status;
-        if (chunk->shared) ha_arena_destroy(&chunk->arena);
-    }
-    ha_arena_give(&device->addresses, place, chunk->bytes);
+    if (status != HA_OK) return status;
+    status = device->settings.usm ? ha_opencl_usm_make(device, chunk->bytes, &chunk->first)
+                                  : ha_opencl_chunk_buffer(device, chunk);
+    if (status != HA_OK && chunk->shared) ha_arena_destroy(&chunk->arena);
     return status;
 }
 
@@ -260,20 +289,21 @@ HA_IN_ void ha_opencl_release(void *memory, void *block, size_t bytes) {
     if (chunk != NULL) ha_opencl_chunk_free(device, chunk);
 }
 
-/* Where an address is: *offset bytes behind the beginning of the buffer; NULL: not on this device. Who asks
- * for it uses the block, so the buffer stays. */
-HA_IN_ ha_cl_mem ha_opencl_locate(ha_opencl_device *device, const void *pointer, size_t *offset) {
-    ha_cl_mem memory = NULL;
+/* Whether an address is in the device's memory: in *memory, NULL for an address of its own, *offset bytes
+ * behind the beginning. Who asks for it uses the block, so that stays. */
+HA_IN_ int ha_opencl_locate(ha_opencl_device *device, const void *pointer, ha_cl_mem *memory,
+                            size_t *offset) {
     ha_opencl_chunk *chunk;
-    if (!ha_opencl_is_address(device, pointer)) return memory;
+    *memory = NULL;
+    if (!device->settings.usm && !ha_opencl_is_address(device, pointer)) return 0;
     pthread_mutex_lock(&device->lock);
     chunk = ha_opencl_chunk_of(device, pointer);
     if (chunk != NULL) {
-        memory = chunk->memory;
+        *memory = chunk->memory;
         *offset = (uintptr_t)pointer - chunk->first;
     }
     pthread_mutex_unlock(&device->lock);
-    return memory;
+    return chunk != NULL;
 }
 
 /* ---- what others want to know ---------------------------------------------------------------- */
@@ -284,7 +314,12 @@ HA_IN_ int ha_opencl_reaches(void *memory, const ha_place *other) {
 }
 
 HA_IN_ int ha_opencl_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
-    if (!ha_opencl_is_address((const ha_opencl_device *)memory, pointer)) return 0;
+    ha_opencl_device *device = (ha_opencl_device *)memory;
+    ha_cl_mem within;
+    size_t offset;
+    if (device->settings.usm ? !ha_opencl_locate(device, pointer, &within, &offset)
+                             : !ha_opencl_is_address(device, pointer))
+        return 0;
     *kind = HA_MEMORY_DEVICE;
     return 1;
 }

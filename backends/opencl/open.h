@@ -51,6 +51,44 @@ HA_IN_ ha_status ha_opencl_learn_functions(ha_opencl_device *device) {
     return status;
 }
 
+/* ---- memory with addresses of its own ---------------------------------------------------------- */
+
+HA_IN_ ha_status ha_opencl_has_usm(const ha_opencl_device *device, int *has) {
+    size_t bytes = 0;
+    char *names = NULL;
+    ha_status status = HA_OPENCL_TRY_(device, GetDeviceInfo, device->found.device,
+                                      HA_CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
+    if (status != HA_OK) return status;
+    names = (char *)HARRAY_MALLOC(bytes + 1);
+    if (names == NULL) return HA_ERR_MEMORY;
+    status = HA_OPENCL_TRY_(device, GetDeviceInfo, device->found.device, HA_CL_DEVICE_EXTENSIONS,
+                            bytes, names, NULL);
+    names[bytes] = '\0';
+    *has = status == HA_OK && strstr(names, "cl_intel_unified_shared_memory") != NULL;
+    HARRAY_FREE(names);
+    return status;
+}
+
+HA_IN_ ha_status ha_opencl_learn_usm(ha_opencl_device *device) {
+    int has = 0;
+    void *found;
+    char text[120];
+    ha_status status = device->settings.usm ? ha_opencl_has_usm(device, &has) : HA_OK;
+    if (status != HA_OK || !device->settings.usm) return status;
+#define HA_CL_FIND_(field, result, parameters)                                                     \
+    found = ha_cl.GetExtensionFunctionAddressForPlatform(device->found.platform, "cl" #field);     \
+    memcpy(&device->usm.field, &found, sizeof found);                                              \
+    if (found == NULL) has = 0;
+    HA_CL_USM_FUNCTIONS_(HA_CL_FIND_)
+#undef HA_CL_FIND_
+    if (has) return HA_OK;
+    snprintf(text, sizeof text,
+             "opencl:%d: memory=usm: the device has no cl_intel_unified_shared_memory",
+             device->number);
+    ha_backend_report(0, text);
+    return HA_ERR_UNSUPPORTED;
+}
+
 /* ---- opening and closing ---------------------------------------------------------------------- */
 
 HA_IN_ void ha_opencl_device_end(ha_opencl_device *device) {
@@ -73,6 +111,7 @@ HA_IN_ ha_status ha_opencl_device_start(ha_opencl_device *device) {
     device->queue = ha_cl.CreateCommandQueue(device->context, device->found.device, 0, &code);
     status = ha_opencl_check(device, code, "CreateCommandQueue");
     if (status == HA_OK) status = ha_opencl_learn_functions(device);
+    if (status == HA_OK) status = ha_opencl_learn_usm(device);
     if (status == HA_OK) status = ha_opencl_learn(device, HA_CL_DEVICE_GLOBAL_MEM_SIZE, &total);
     if (status == HA_OK)
         status = ha_opencl_learn(device, HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest);

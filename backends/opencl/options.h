@@ -1,4 +1,4 @@
-/* What HARRAY_OPENCL says: "platform=NVIDIA,type=gpu,slab=64M". */
+/* What HARRAY_OPENCL says: "platform=NVIDIA,type=gpu,memory=usm,slab=64M". */
 #ifndef HARRAY_BACKENDS_OPENCL_OPTIONS_H
 #define HARRAY_BACKENDS_OPENCL_OPTIONS_H
 
@@ -10,6 +10,7 @@ enum { HA_OPENCL_TEXT_BYTES = 201 };
 typedef struct ha_opencl_settings {
     char platform[HA_OPENCL_TEXT_BYTES]; /* part of its name; "": any */
     uint64_t types;                      /* of devices */
+    int usm;                             /* memory has addresses of its own; else it is buffers */
     size_t slab;   /* bytes that are asked of the driver at once for small blocks */
     int no_double; /* as on devices that do not compute with it */
     char library[HA_OPENCL_TEXT_BYTES];
@@ -18,6 +19,7 @@ typedef struct ha_opencl_settings {
 enum {
     HA_OPENCL_KEY_PLATFORM,
     HA_OPENCL_KEY_TYPE,
+    HA_OPENCL_KEY_MEMORY,
     HA_OPENCL_KEY_SLAB,
     HA_OPENCL_KEY_LIBRARY,
     HA_OPENCL_KEY_DOUBLE,
@@ -26,6 +28,7 @@ enum {
 
 static const char *const ha_opencl_type_names[] = {"any", "gpu", "cpu", "accelerator", NULL};
 
+static const char *const ha_opencl_memory_names[] = {"buffer", "usm", NULL};
 static const char *const ha_opencl_double_names[] = {"yes", "no", NULL};
 
 static const ha_option_key ha_opencl_keys[HA_OPENCL_KEYS] = {
@@ -33,6 +36,7 @@ static const ha_option_key ha_opencl_keys[HA_OPENCL_KEYS] = {
                                 "a part of the platform's name, up to 200 characters"},
     [HA_OPENCL_KEY_TYPE] = {"type", NULL, ha_opencl_type_names, 0, 3,
                             "any, gpu, cpu or accelerator"},
+    [HA_OPENCL_KEY_MEMORY] = {"memory", NULL, ha_opencl_memory_names, 0, 1, "buffer or usm"},
     [HA_OPENCL_KEY_SLAB] = {"slab", ha_option_sizes, NULL, (uint64_t)1 << 20, (uint64_t)16 << 30,
                             "bytes, or a number with K, M or G; 1M to 16G"},
     [HA_OPENCL_KEY_LIBRARY] = {"library", NULL, NULL, 1, HA_OPENCL_TEXT_BYTES - 1,
@@ -60,6 +64,7 @@ HA_IN_ int ha_opencl_settings_from(const char *text, ha_opencl_settings *setting
     if (text != NULL && !ha_options_parse(&ha_opencl_option_keys, text, v, wrong)) return 0;
     ha_opencl_take_text(settings->platform, &v[HA_OPENCL_KEY_PLATFORM], "");
     ha_opencl_take_text(settings->library, &v[HA_OPENCL_KEY_LIBRARY], "libOpenCL.so.1");
+    settings->usm = v[HA_OPENCL_KEY_MEMORY].number == 1;
     settings->types = types[v[HA_OPENCL_KEY_TYPE].number];
     settings->no_double = v[HA_OPENCL_KEY_DOUBLE].number == 1;
     settings->slab = v[HA_OPENCL_KEY_SLAB].number ? (size_t)v[HA_OPENCL_KEY_SLAB].number

@@ -264,20 +264,20 @@ HA_IN_ ha_status ha_opencl_find_kernel(void *handle, const char *name, ha_kernel
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-/* An array is two parameters: the buffer, and where in it the array begins. */
-HA_IN_ ha_cl_code ha_opencl_set_buffer(ha_cl_kernel kernel, uint32_t index, ha_cl_mem memory,
-                                       size_t offset) {
-    const int64_t bytes = (int64_t)offset;
-    const ha_cl_code code = ha_cl.SetKernelArg(kernel, index, sizeof memory, &memory);
+/* An array is two parameters: a buffer, or a pointer, and where behind its beginning the array begins. */
+HA_IN_ ha_cl_code ha_opencl_set_array(ha_opencl_device *device, ha_cl_kernel kernel, uint32_t index,
+                                      const void *place) {
+    const int usm = place != NULL && device->settings.usm;
+    ha_cl_mem memory = NULL;
+    size_t offset = 0;
+    int64_t bytes;
+    ha_cl_code code;
+    if (place != NULL && !usm) (void)ha_opencl_locate(device, place, &memory, &offset);
+    bytes = (int64_t)offset;
+    code = usm ? device->usm.SetKernelArgMemPointerINTEL(kernel, index, place)
+               : ha_cl.SetKernelArg(kernel, index, sizeof memory, &memory);
     return code != HA_CL_SUCCESS ? code
                                  : ha_cl.SetKernelArg(kernel, index + 1, sizeof bytes, &bytes);
-}
-
-HA_IN_ ha_cl_code ha_opencl_set_array(const ha_opencl_queue *queue, ha_cl_kernel kernel,
-                                      uint32_t index, const void *place) {
-    size_t offset = 0;
-    ha_cl_mem memory = place != NULL ? ha_opencl_locate(queue->device, place, &offset) : NULL;
-    return ha_opencl_set_buffer(kernel, index, memory, offset);
 }
 
 HA_IN_ ha_cl_code ha_opencl_set_arguments(const ha_opencl_queue *queue, ha_cl_kernel kernel,
@@ -289,7 +289,7 @@ HA_IN_ ha_cl_code ha_opencl_set_arguments(const ha_opencl_queue *queue, ha_cl_ke
         if (a->bytes > 0)
             code = ha_cl.SetKernelArg(kernel, index, a->bytes, a->value);
         else
-            code = ha_opencl_set_array(queue, kernel, index, a->value);
+            code = ha_opencl_set_array(queue->device, kernel, index, a->value);
         index += a->bytes > 0 ? 1 : 2;
     }
     return code;

@@ -4,34 +4,42 @@
 
 #include "open.h"
 
-/* *memory, *offset: of whichever device is open. HA_ERR_ARGUMENT: of none. */
-HA_IN_ ha_status ha_opencl_find(const void *pointer, ha_cl_mem *memory, size_t *offset) {
-    ha_cl_mem found = NULL;
+/* The open device in whose memory a pointer is, and where, as ha_opencl_locate says; NULL: in none's. */
+HA_IN_ ha_opencl_device *ha_opencl_device_of(const void *pointer, ha_cl_mem *memory,
+                                             size_t *offset) {
+    ha_opencl_device *found;
     char text[100];
     pthread_mutex_lock(&ha_opencl_shared.lock);
-    for (ha_opencl_device *d = ha_opencl_shared.open; d != NULL && found == NULL; d = d->next)
-        found = ha_opencl_locate(d, pointer, offset);
+    found = ha_opencl_shared.open;
+    while (found != NULL && !ha_opencl_locate(found, pointer, memory, offset)) found = found->next;
     pthread_mutex_unlock(&ha_opencl_shared.lock);
-    *memory = found;
-    if (found != NULL) return HA_OK;
+    if (found != NULL) return found;
     snprintf(text, sizeof text, "%p is in no buffer of an OpenCL device that is open", pointer);
     ha_backend_report(0, text);
-    return HA_ERR_ARGUMENT;
+    return NULL;
+}
+
+HA_UNUSED HA_IN_ ha_status ha_opencl_find(const void *pointer, ha_cl_mem *memory, size_t *offset) {
+    if (ha_opencl_device_of(pointer, memory, offset) == NULL) return HA_ERR_ARGUMENT;
+    if (*memory != NULL) return HA_OK;
+    ha_backend_report(0, "with memory=usm pointers are in no buffer");
+    return HA_ERR_UNSUPPORTED;
 }
 
 HA_UNUSED HA_IN_ ha_status ha_opencl_set_users_argument(ha_cl_kernel kernel, uint32_t index,
                                                         const void *pointer) {
-    ha_cl_mem memory = NULL;
-    size_t offset = 0;
+    ha_opencl_device *device = NULL;
+    ha_cl_mem memory;
+    size_t offset;
     ha_cl_code code;
     char text[100];
-    ha_status status = pointer != NULL ? ha_opencl_find(pointer, &memory, &offset) : HA_OK;
-    if (status != HA_OK) return status;
+    if (pointer != NULL) device = ha_opencl_device_of(pointer, &memory, &offset);
+    if (pointer != NULL && device == NULL) return HA_ERR_ARGUMENT;
     if (kernel == NULL || index == UINT32_MAX || ha_cl.SetKernelArg == NULL) {
         ha_backend_report(0, "there is no such kernel, or no such parameter");
         return HA_ERR_ARGUMENT;
     }
-    code = ha_opencl_set_buffer(kernel, index, memory, offset);
+    code = ha_opencl_set_array(device, kernel, index, pointer);
     if (code == HA_CL_SUCCESS) return HA_OK;
     snprintf(text, sizeof text, "clSetKernelArg: %s (%d), for parameters %u and %u",
              ha_cl_name(code) != NULL ? ha_cl_name(code) : "error", (int)code, index, index + 1);

@@ -6,6 +6,7 @@
 #include "../support/opencl_calls.h"
 #include "../support/share.h"
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ TEST(wrong_options) {
     assert_int_equal(count_with("type=quantum"), -1);
     expect_missing("HARRAY_OPENCL: \"type=quantum\": type is any, gpu, cpu or accelerator");
     assert_int_equal(count_with("colour=red"), -1);
-    expect_missing("unknown key; there are platform, type, slab, library");
+    expect_missing("unknown key; there are platform, type, memory, slab, library");
     assert_int_equal(count_with("slab=1"), -1);
 }
 
@@ -417,6 +418,152 @@ TEST(a_queue_that_fails_for_good) {
     backend->memory->release(memory, block, sizeof value);
 }
 
+/* ---- memory with addresses of its own ---------------------------------------------------------------- */
+
+/* cl_intel_unified_shared_memory of a driver that has shared virtual memory (SVM), as PoCL has. */
+static struct {
+    ha_cl_address (*alloc)(ha_cl_context, uint64_t, size_t, uint32_t);
+    void (*release)(ha_cl_context, void *);
+    ha_cl_code (*set)(ha_cl_kernel, uint32_t, const void *);
+    ha_cl_code (*copy)(ha_cl_queue, uint32_t, void *, const void *, size_t, uint32_t,
+                       const ha_cl_event *, ha_cl_event *);
+    ha_cl_code (*fill)(ha_cl_queue, void *, const void *, size_t, size_t, uint32_t,
+                       const ha_cl_event *, ha_cl_event *);
+    int blocks;
+} svm;
+
+static ha_cl_address usm_alloc(ha_cl_context context, HA_UNUSED ha_cl_device which,
+                               HA_UNUSED const uint64_t *properties, size_t bytes,
+                               uint32_t alignment, ha_cl_code *code) {
+    void *made = svm.alloc(context, HA_CL_MEM_READ_WRITE, bytes, alignment > 128 ? 0 : alignment);
+    *code = made != NULL ? HA_CL_SUCCESS : HA_CL_OUT_OF_RESOURCES;
+    svm.blocks += made != NULL;
+    return made;
+}
+
+static ha_cl_code usm_free(ha_cl_context context, void *block) {
+    svm.release(context, block);
+    svm.blocks--;
+    return HA_CL_SUCCESS;
+}
+
+static ha_cl_address usm_find(HA_UNUSED ha_cl_platform platform, const char *name) {
+    ha_cl_address (*const alloc)(ha_cl_context, ha_cl_device, const uint64_t *, size_t, uint32_t,
+                                 ha_cl_code *) = usm_alloc;
+    ha_cl_code (*const release)(ha_cl_context, void *) = usm_free;
+    ha_cl_address found = NULL;
+    if (strcmp(name, "clDeviceMemAllocINTEL") == 0 || strcmp(name, "clSharedMemAllocINTEL") == 0)
+        memcpy(&found, &alloc, sizeof found);
+    if (strcmp(name, "clMemFreeINTEL") == 0) memcpy(&found, &release, sizeof found);
+    if (strcmp(name, "clSetKernelArgMemPointerINTEL") == 0) memcpy(&found, &svm.set, sizeof found);
+    if (strcmp(name, "clEnqueueMemcpyINTEL") == 0) memcpy(&found, &svm.copy, sizeof found);
+    if (strcmp(name, "clEnqueueMemFillINTEL") == 0) memcpy(&found, &svm.fill, sizeof found);
+    return found;
+}
+
+static ha_cl_code usm_told(ha_cl_device which, uint32_t what, size_t room, void *value,
+                           size_t *bytes) {
+    static const char name[] = "cl_khr_fp64 cl_intel_unified_shared_memory";
+    if (what != HA_CL_DEVICE_EXTENSIONS)
+        return opencl_calls.real.GetDeviceInfo(which, what, room, value, bytes);
+    if (bytes != NULL) *bytes = sizeof name;
+    if (value != NULL) memcpy(value, name, room < sizeof name ? room : sizeof name);
+    return HA_CL_SUCCESS;
+}
+
+static int find_svm(void) {
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW), *found[5];
+    const char *const names[] = {"clSVMAlloc", "clSVMFree", "clSetKernelArgSVMPointer",
+                                 "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill"};
+    for (int i = 0; i < 5; i++) {
+        found[i] = library != NULL ? dlsym(library, names[i]) : NULL;
+        if (found[i] == NULL) return 0;
+    }
+    memcpy(&svm, found, sizeof found);
+    return 1;
+}
+
+static int begin_usm(void **state) {
+    int failed;
+    if (!find_svm()) return -1;
+    ha_cl.GetDeviceInfo = usm_told;
+    ha_cl.GetExtensionFunctionAddressForPlatform = usm_find;
+    (void)state;
+    (void)setenv("HARRAY_OPENCL", "memory=usm", 1);
+    failed = backend->count() < 1 || backend->open(0, &device, &memory) != HA_OK ||
+             backend->queue->create(device, &queue) != HA_OK;
+    (void)unsetenv("HARRAY_OPENCL");
+    return failed;
+}
+
+static int end_usm(void **state) {
+    (void)end(state);
+    ha_cl = opencl_asking;
+    return svm.blocks != 0; /* all was given back */
+}
+
+TEST(usm_copies_and_fills) {
+    float values[4] = {1, 2, 3, 4}, back[4] = {0}, nine = 9;
+    float *block;
+    void *large, *made;
+    ha_memory_kind kind;
+    int mine = 0;
+    SUCCEEDS(backend->memory->allocate(memory, sizeof values, &made));
+    SUCCEEDS(backend->memory->allocate(memory, (size_t)40 << 20, &large));
+    block = (float *)made;
+    assert_int_equal((uintptr_t)made % 64, 0);
+    assert_true(backend->memory->knows(memory, block + 3, &kind));
+    assert_true(backend->memory->knows(memory, (char *)large + ((size_t)40 << 20) - 1, &kind));
+    assert_int_equal(kind, HA_MEMORY_DEVICE);
+    assert_false(backend->memory->knows(memory, &mine, &kind));
+    SUCCEEDS(backend->queue->copy(queue, block, values, sizeof values));
+    SUCCEEDS(backend->queue->fill(queue, block + 1, &nine, sizeof nine, 2));
+    SUCCEEDS(backend->queue->copy(queue, large, block, sizeof values));
+    SUCCEEDS(backend->queue->copy(queue, back, large, sizeof values));
+    backend->queue->drain(queue);
+    assert_true(back[0] == 1 && back[1] == 9 && back[2] == 9 && back[3] == 4);
+    backend->memory->release(memory, large, (size_t)40 << 20);
+    backend->memory->release(memory, made, sizeof values);
+}
+
+TEST(usm_kernels) {
+    void *program;
+    SUCCEEDS(
+        backend->build(device, &(ha_program_source){.text = text, .options = ""}, &program, NULL));
+    run_axpy(program);
+    backend->discard(device, program);
+}
+
+/* Pointers are those of the host, too. */
+static void set_seven(const ha_queue *here, void *argument) {
+    *HA_HERE(here, float, *(float **)argument) = 7;
+}
+
+TEST(usm_functions) {
+    void *block;
+    float back = 0;
+    SUCCEEDS(backend->memory->allocate(memory, sizeof back, &block));
+    SUCCEEDS(backend->queue->call(queue, set_seven, &block, sizeof block));
+    SUCCEEDS(backend->queue->copy(queue, &back, block, sizeof back));
+    backend->queue->drain(queue);
+    assert_true(back == 7);
+    backend->memory->release(memory, block, sizeof back);
+}
+
+TEST(usm_where_there_is_none) {
+    void *own, *own_memory;
+    int opened;
+    assert_int_equal(setenv("HARRAY_OPENCL", "memory=usm", 1), 0);
+    assert_true(backend->count() > 0);
+    opened = backend->open(0, &own, &own_memory);
+    assert_int_equal(unsetenv("HARRAY_OPENCL"), 0);
+    if (opened == HA_OK) backend->close(own); /* a driver that has it */
+    if (opened == HA_OK) skip();
+    assert_int_equal(opened, HA_ERR_UNSUPPORTED);
+    assert_string_equal(reported.text,
+                        "opencl:0: memory=usm: the device has no cl_intel_unified_shared_memory");
+}
+
 /* ---- queues -------------------------------------------------------------------------------------- */
 
 static void hold_up(const ha_queue *here, void *argument) {
@@ -505,11 +652,16 @@ TEST(whatever_is_enqueued_is_flushed) {
 
 int main(void) {
 #define OPEN(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define USM(name) cmocka_unit_test_setup_teardown(name, begin_usm, end_usm)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_library),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(devices_that_are_asked_for),
         cmocka_unit_test(the_best_device),
+        cmocka_unit_test(usm_where_there_is_none),
+        USM(usm_copies_and_fills),
+        USM(usm_kernels),
+        USM(usm_functions),
         OPEN(blocks_have_addresses_that_nobody_else_has),
         OPEN(more_than_a_buffer_can_have),
         OPEN(a_program_from_text_and_from_its_binary),

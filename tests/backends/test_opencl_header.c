@@ -19,6 +19,10 @@ int main(void) {
     _Static_assert(__builtin_types_compatible_p(__typeof__(&cl##function), result(*) parameters),  \
                    "cl" #function);
 HA_CL_FUNCTIONS_(SAME)
+#define SAME_USM(function, result, parameters)                                                     \
+    _Static_assert(__builtin_types_compatible_p(cl##function##_fn, result(*) parameters),          \
+                   "cl" #function);
+HA_CL_USM_FUNCTIONS_(SAME_USM)
 
 #define EQUAL(name) _Static_assert((cl_ulong)CL_##name == (cl_ulong)(cl_long)HA_CL_##name, #name)
 EQUAL(SUCCESS);
@@ -45,6 +49,7 @@ EQUAL(DEVICE_NAME);
 EQUAL(DEVICE_DOUBLE_FP_CONFIG);
 EQUAL(DRIVER_VERSION);
 EQUAL(DEVICE_VERSION);
+EQUAL(DEVICE_EXTENSIONS);
 EQUAL(PLATFORM_VERSION);
 EQUAL(PROGRAM_BINARY_SIZES);
 EQUAL(PROGRAM_BINARIES);
