@@ -32,7 +32,7 @@ static int64_t given_number(void ***given) {
 
 /* One launch of a reduction: what its parameters say behind those of the kernel. */
 static void run_known_reduction(const ha_kernel *k, const ha_region *box,
-                                const ha_kernel_slot_ *slot, void **given,
+                                const ha_kernel_slot_ *slot, void *result, void **given,
                                 const fake_cuda_launch *launch) {
     const ha_reduction_ *r = k->reduction;
     char *place[2];
@@ -55,7 +55,7 @@ static void run_known_reduction(const ha_kernel *k, const ha_region *box,
         else if (n > 0)
             r->part(box, first, first + n, 0, slot, partial);
         if (step & HA_STEP_LAST)
-            r->end(n > 0 ? partial : NULL, slot[k->parameters - 1].pointer);
+            r->end(n > 0 ? partial : NULL, result);
         else
             memcpy(place[1] + (size_t)part * r->partial_bytes, partial, r->partial_bytes);
     }
@@ -110,7 +110,7 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
         slot[i].pointer = first;
     }
     if (k->reduction)
-        run_known_reduction(k, &box, slot, given, launch);
+        run_known_reduction(k, &box, slot, slot[arguments - 1].pointer, given, launch);
     else
         k->loops(&box, apart && k->parameters == 1, slot);
     for (int i = 0; i < arguments; i++)
