@@ -621,11 +621,11 @@ TEST(teams_that_are_too_large) {
     const ha_kernel_limits few = {63, 1, 1 << 20}, little = {64, 1, 511};
     const ha_kernel_limits fits = {64, 1, 512};
     harray_double x = keep(harray_double_filled(1, 1));
-    refused(HA_ERR_ARGUMENT, ha_team_fits(&scan_kernel, H, &few), "64 lanes", "63");
-    refused(HA_ERR_ARGUMENT, ha_team_fits(&scan_kernel, H, &little), "512 bytes of local",
+    refused(HA_ERR_ARGUMENT, ha_team_fits(&scan_kernel, "host", &few), "64 lanes", "63");
+    refused(HA_ERR_ARGUMENT, ha_team_fits(&scan_kernel, "host", &little), "512 bytes of local",
             "has 511");
-    SUCCEEDS(ha_team_fits(&scan_kernel, H, &fits));
-    refused(HA_ERR_ARGUMENT, ha_team_fits(&turn_kernel, H, &little), "512 bytes of local", "");
+    SUCCEEDS(ha_team_fits(&scan_kernel, "host", &fits));
+    refused(HA_ERR_ARGUMENT, ha_team_fits(&turn_kernel, "host", &little), "512 bytes of local", "");
     assert_false(ha_team_read(&unknown_kernel).local_is_known);
     if (ha_language_of(C))
         refused(HA_ERR_ARGUMENT, large(C, 1, x), "33554432 bytes of local memory",
