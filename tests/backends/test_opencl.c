@@ -418,6 +418,19 @@ TEST(a_queue_that_fails_for_good) {
     backend->memory->release(memory, block, sizeof value);
 }
 
+/* The queue goes on. */
+TEST(finishing_fails_once) {
+    ha_event event;
+    asked.calls = asked.fails = 0;
+    asked.code = HA_CL_INVALID_VALUE;
+    opencl_calls.ask = fail_one;
+    backend->queue->drain(queue);
+    opencl_calls.ask = NULL;
+    assert_true(asked.calls > 1);
+    SUCCEEDS(backend->queue->record(queue, &event));
+    backend->queue->forget(&event);
+}
+
 /* ---- memory with addresses of its own ---------------------------------------------------------------- */
 
 /* cl_intel_unified_shared_memory of a driver that has shared virtual memory (SVM), as PoCL has. */
@@ -672,6 +685,7 @@ int main(void) {
         OPEN(queues_of_the_callers),
         OPEN(each_call_fails_once),
         OPEN(a_queue_that_fails_for_good),
+        OPEN(finishing_fails_once),
         OPEN(whatever_is_enqueued_is_flushed),
     };
     const struct CMUnitTest first[] = {cmocka_unit_test(a_file_that_names_no_library)};
