@@ -29,8 +29,13 @@ KNOWN_KERNEL(third)
 
 /* One that is made while the program runs: its section is no other. */
 static const ha_kernel_parameter_ wrong_parameters[] = {{HA_KERNEL_INOUT_, 0, 4, "int", "x"}};
-static ha_kernel wrong = {"wrong", "{ x[i] = MISTAKE; }", "i", "/nowhere/file.c:5", 1,
-                          1,       wrong_parameters,      NULL};
+static ha_kernel wrong = {.name = "wrong",
+                          .text = "{ x[i] = MISTAKE; }",
+                          .indices = "i",
+                          .site = "/nowhere/file.c:5",
+                          .rank = 1,
+                          .parameters = 1,
+                          .parameter = wrong_parameters};
 
 static char directory[] = "/tmp/harray-test-precompile-XXXXXX";
 static char target[60];
