@@ -316,7 +316,8 @@ TEST(a_device_without_double) {
     harray_int z = ints(10, 0);
     compiling.no_double = 1;
     for (int i = 0; i < 2; i++)
-        told(axpy(C, HA_ALL_LANES, 2, x, y), HA_ERR_UNSUPPORTED, "compiling:0 does not compute with double", "a ");
+        told(axpy(C, HA_ALL_LANES, 2, x, y), HA_ERR_UNSUPPORTED,
+             "compiling:0 does not compute with double", "a ");
     assert_int_equal(counted(C, HA_ALL_LANES, z), HA_OK);
     expect_int(z, 9, 9);
     HA_IGNORE(harray_double_free(&x));
