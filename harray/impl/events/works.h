@@ -81,14 +81,21 @@ HA_IN_ void ha_work_insert(ha_work_statistics *works, size_t n, size_t most,
     works[i] = *w;
 }
 
+/* Is it that site, or of an argument there: "file.c:7: x"? */
+HA_IN_ int ha_is_at_site(const char *text, const char *site) {
+    const size_t n = strlen(site);
+    return !strncmp(text, site, n) && (!text[n] || !strncmp(text + n, ": ", 2));
+}
+
 /* What its site has caused. */
 HA_IN_ void ha_work_moved(ha_work_statistics *w) {
     pthread_mutex_lock(&ha_site_table.lock);
-    for (const ha_site_entry *e = ha_site_table.bucket[ha_site_hash(w->site)]; e; e = e->next)
-        if (!strcmp(e->text, w->site)) {
-            w->transfers = e->sum.transfers;
-            w->bytes = e->sum.bytes;
-        }
+    for (size_t i = 0; i < HA_SITE_BUCKETS; i++)
+        for (const ha_site_entry *e = ha_site_table.bucket[i]; e; e = e->next)
+            if (ha_is_at_site(e->text, w->site)) {
+                w->transfers += e->sum.transfers;
+                w->bytes += e->sum.bytes;
+            }
     pthread_mutex_unlock(&ha_site_table.lock);
 }
 
