@@ -100,6 +100,9 @@ HA_API int ha_record_below_(const ha_record *record, const ha_sorted_field_ *sor
 
 /* All leaves of a right record. */
 HA_API void ha_record_all_leaves_(const ha_record *record, ha_leaf *leaf);
+/* The name of one of these, as ha_record_leaf_name, without looking for it. */
+HA_API int64_t ha_leaf_name_(const ha_record *record, const ha_leaf *leaf, char *buffer,
+                             size_t size);
 
 /* HA_OK for a right record: names are right and none is part of another, scalars are known, all
  * leaves lie inside the struct, and there are at least one and at most HA_MOST_LEAVES of them. Else

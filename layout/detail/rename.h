@@ -12,6 +12,7 @@
 #define ha_counts_svg HA_RENAME_(ha_counts_svg)
 #define ha_counts_text HA_RENAME_(ha_counts_text)
 #define ha_layout_advise HA_RENAME_(ha_layout_advise)
+#define ha_leaf_name_ HA_RENAME_(ha_leaf_name_)
 #define ha_mapped_apply_number HA_RENAME_(ha_mapped_apply_number)
 #define ha_mapped_apply_record HA_RENAME_(ha_mapped_apply_record)
 #define ha_mapped_apply_scalar HA_RENAME_(ha_mapped_apply_scalar)

@@ -36,6 +36,7 @@ TEST(waits_for_earlier_work) {
         SUCCEEDS(ha_wait(&a));
         assert_true(atomic_load(&done) || how == HA_OVERWRITE);
         SUCCEEDS(ha_close(&a));
+        SUCCEEDS(ha_context_finish(C)); /* what marks has come to its end */
     }
     drop(x);
 }

@@ -58,8 +58,8 @@ HA_IN_ void ha_touchable_leaf(ha_reaching *g, const ha_records_state *state, int
     const int whole = !c || (!c->bytes && !c->swapped);
     g->touchable.poison = ha_poison_of(whole ? ha_dtype_name(type) : "",
                                        whole ? ha_dtype_size(type) : 1);
-    (void)ha_record_leaf_name(state->record, leaf, g->touchable.field.name,
-                              sizeof g->touchable.field.name);
+    (void)ha_leaf_name_(state->record, &state->leaf[leaf], g->touchable.field.name,
+                        sizeof g->touchable.field.name);
     if (!c || !c->bytes) ha_touchable_row(g, &m->row[leaf], ha_dtype_size(type), b);
     for (int64_t i = 0; c && i < c->bytes; i++)
         ha_touchable_row(g, &m->byte_row[c->byte_row + i], 1, b);

@@ -201,14 +201,18 @@ HA_IN_ void ha_put_json_leaf_name(ha_json *j, const ha_record *record, const ha_
     ha_print(&j->text, "\"");
 }
 
+HA_API int64_t ha_leaf_name_(const ha_record *record, const ha_leaf *leaf, char *buffer,
+                             size_t size) {
+    ha_text w = ha_text_into(buffer, size);
+    ha_put_leaf_name(&w, record, leaf);
+    return (int64_t)w.length;
+}
+
 HA_API int64_t ha_record_leaf_name(const ha_record *record, int64_t number, char *buffer,
                                    size_t size) {
-    ha_text w = ha_text_into(buffer, size);
     ha_leaf leaf;
-    const ha_status s = ha_record_leaf(record, number, &leaf);
-    if (s) return -1;
-    ha_put_leaf_name(&w, record, &leaf);
-    return (int64_t)w.length;
+    if (ha_record_leaf(record, number, &leaf)) return -1;
+    return ha_leaf_name_(record, &leaf, buffer, size);
 }
 
 /* Is it what this path means, or below it? The path ends before `end`. */
