@@ -149,11 +149,27 @@ HA_IN_ int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
     return ha_elements(g, *r) == p.count && ha_pattern_is_plain(&p);
 }
 
-/* As ha_view_cover, of the numbers of a view that goes along dimensions of the grid step by step, as most
- * do. 0: this one does not, or has no elements, or repeats some, or they are not all in the storage. */
-HA_IN_ int ha_view_cover_simply(const ha_grid *g, size_t offset, int rank, const int64_t *extent,
-                                const int64_t *strides, ha_range *r) {
-    size_t index[HA_MOST_RANK], last = offset, rest = last;
+/* The end of the box that a view covers from its first element on, by its numbers; it goes along all dimensions
+ * of the grid in their order, step by step, as parts do. 0: this one does not, or has no elements, or they are
+ * not all in the storage. */
+static inline size_t ha_part_end(const ha_grid *g, size_t first, const int64_t *extent,
+                                 const int64_t *strides) {
+    size_t last = first, rest = first;
+    int d = 0;
+    do {
+        const size_t pitch = g->pitch[d], way = (size_t)extent[d] - 1;
+        const size_t index = ha_grid_take(g, d, &rest);
+        if ((size_t)strides[d] != pitch || index >= g->extent[d] || way >= g->extent[d] - index)
+            return 0;
+        last += way * pitch;
+    } while (++d < g->rank);
+    return rest ? 0 : last + 1;
+}
+
+/* The same of a view that goes along dimensions of the grid in any order. 0: or it repeats elements. */
+HA_NOINLINE_ HA_IN_ size_t ha_view_end_across(const ha_grid *g, size_t first, int rank,
+                                              const int64_t *extent, const int64_t *strides) {
+    size_t index[HA_MOST_RANK], last = first, rest = first;
     int off_grid = 0, i = 0;
     do {
         index[i] = ha_grid_take(g, i, &rest);
@@ -169,8 +185,14 @@ HA_IN_ int ha_view_cover_simply(const ha_grid *g, size_t offset, int rank, const
         index[k] = g->extent[k] - 1; /* whoever goes along it once more repeats elements */
         last += way * stride;
     }
-    *r = (ha_range){offset, last + 1};
-    return 1;
+    return last + 1;
+}
+
+/* The same of one that goes along dimensions of the grid step by step, as most do. */
+static inline size_t ha_view_end(const ha_grid *g, size_t first, int rank, const int64_t *extent,
+                                 const int64_t *strides) {
+    const size_t end = rank == g->rank ? ha_part_end(g, first, extent, strides) : 0;
+    return end ? end : ha_view_end_across(g, first, rank, extent, strides);
 }
 
 /* Whether what a view covers is a box of the grid. No function makes other views, but their numbers can

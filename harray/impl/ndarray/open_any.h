@@ -112,10 +112,10 @@ HA_IN_ ha_typed_view ha_typed_view_of(const void *array, size_t bytes) {
     return v;
 }
 
-/* What the span has behind its data are these numbers, in this order. */
-HA_IN_ void ha_typed_span_fill(ha_access *x, const ha_typed_view *v) {
-    int64_t *span = (int64_t *)(void *)(x + 1), lowest = 0;
-    for (int d = 0; d < v->rank; d++) lowest = ha_go(lowest, v->origin[d], v->stride[d]);
+/* What the span has behind its data are these numbers, in this order. lowest: where index 0, 0, … would be, from the
+ * first element back. */
+static inline void ha_typed_span_fill(ha_access *x, const ha_typed_view *v, int64_t lowest) {
+    int64_t *span = (int64_t *)(void *)(x + 1);
     char *data = (char *)((uintptr_t)x->data - (uintptr_t)lowest * x->array->element);
     memcpy(span, &data, sizeof data);
     memcpy(span + 1, v->extent, 3 * sizeof(int64_t) * (size_t)v->rank);
@@ -127,21 +127,24 @@ HA_IN_ int ha_open_typed_fast(ha_access *x, size_t access_bytes, const ha_typed_
                               ha_context *c, unsigned how, const char *site) {
     const size_t with_span = sizeof *x + sizeof(void *) + 3 * sizeof(int64_t) * (size_t)v->rank;
     ha_array *a = v->array;
-    size_t size = 1;
-    ha_range box;
-    int64_t end;
+    const size_t first = (size_t)v->offset;
+    size_t size = 1, last;
+    int64_t end, lowest = 0;
+    int off = 0;
     if (!ha_self.id || how > HA_OVERWRITE || !a || ha_is_freed(a) || !a->grid) return 0;
     if (access_bytes != with_span && access_bytes != sizeof *x) return 0;
-    if (!ha_view_cover_simply(a->grid, (size_t)v->offset, v->rank, v->extent, v->stride, &box))
-        return 0;
+    last = ha_view_end(a->grid, first, v->rank, v->extent, v->stride);
     for (int d = 0; d < v->rank; d++) {
-        if (v->origin[d] <= HA_ALL || __builtin_add_overflow(v->origin[d], v->extent[d], &end))
-            return 0;
+        off |= v->origin[d] <= HA_ALL || __builtin_add_overflow(v->origin[d], v->extent[d], &end);
         size *= (size_t)v->extent[d];
+        lowest = ha_go(lowest, v->origin[d], v->stride[d]);
     }
-    if (!ha_open_fast(x, a, ha_resolve(c), how != HA_READ, box, 1, HA_END, site)) return 0;
+    if (off || !last) return 0;
+    if (!ha_open_fast(x, a, ha_resolve(c), how != HA_READ, (ha_range){first, last}, 1, HA_END,
+                      site))
+        return 0;
     x->size = size;
-    if (access_bytes == with_span) ha_typed_span_fill(x, v);
+    if (access_bytes == with_span) ha_typed_span_fill(x, v, lowest);
     return 1;
 }
 

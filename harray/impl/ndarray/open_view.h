@@ -10,9 +10,10 @@
 HA_IN_ int ha_hold_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
                              uint64_t written, const char *site) {
     ha_array *a = v->array;
-    ha_range box;
-    if (!a->grid ||
-        !ha_view_cover_simply(a->grid, (size_t)v->offset, v->rank, v->extent, v->stride, &box)) {
+    const size_t first = (size_t)v->offset;
+    ha_range box = {first, 0};
+    if (a->grid) box.last = ha_view_end(a->grid, first, v->rank, v->extent, v->stride);
+    if (!box.last) {
         if (write && ha_strides_repeat(v->rank, v->extent, v->stride)) return 0;
         (void)ha_view_cover(a->grid, v, &box);
         if (!ha_cover_is_box(a->grid, box)) return 0; /* the slow way refuses both */
