@@ -101,11 +101,12 @@ TEST(opening_many_of_nothing) {
     assert_null(v.array);
     assert_null(w.array);
     assert_int_equal(w.status, HA_ERR_ARGUMENT); /* the one that cannot be had */
-    r[1] = (ha_request){NULL, x.array, NULL, HA_READ, 0, HA_END, 0, 0, NULL};
+    r[1] = (ha_request){.array = x.array, .how = HA_READ, .last = HA_END};
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(r, 2));
-    r[1] = (ha_request){HA_ACCESS(&w), x.array, NULL, 99, 0, HA_END, 0, 0, NULL};
+    r[1] = (ha_request){.access = HA_ACCESS(&w), .array = x.array, .how = 99, .last = HA_END};
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(r, 2));
-    r[1] = (ha_request){HA_ACCESS(&w), x.array, NULL, HA_READ, 2, 9, 0, 0, NULL};
+    r[1] = (ha_request){
+        .access = HA_ACCESS(&w), .array = x.array, .how = HA_READ, .first = 2, .last = 9};
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(r, 2));
     assert_null(v.array);
     FINE(harray_double_resize(x, 5)); /* nobody holds it */
@@ -440,7 +441,7 @@ static int calls(ha_array *x, ha_token *token, ha_access *open) {
     const ha_wrapped piece = {d, NULL, 0};
     ha_token t = {0};
     ha_access v = {0};
-    ha_request r = {&v, x, NULL, HA_READ, 0, HA_END, 0, 0, NULL};
+    ha_request r = {.access = &v, .array = x, .how = HA_READ, .last = HA_END};
     int good = 0;
     good += ha_array_wrap(harray_double_type(), 3, &piece, 1) != NULL;
     good += ha_sync(x) == HA_OK;
