@@ -91,7 +91,7 @@ TEST(opening_many_of_nothing) {
     harray_double x = three();
     ha_read_double v = {.status = HA_ERR_BUSY};
     ha_write_double w = {.status = HA_OK};
-    ha_request r[] = {{HA_ACCESS(&v), x.array, NULL, HA_READ, 0, HA_END, 0, 0, NULL},
+    ha_request r[] = {{.access = HA_ACCESS(&v), .array = x.array, .how = HA_READ, .last = HA_END},
                       {HA_ACCESS(&w), NULL, NULL, HA_WRITE, 0, HA_END, 0, 0, NULL}};
     FINE(ha_open_many(NULL, 0));
     FINE(ha_open_many(r, 0));
