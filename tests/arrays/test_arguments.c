@@ -92,7 +92,7 @@ TEST(opening_many_of_nothing) {
     ha_read_double v = {.status = HA_ERR_BUSY};
     ha_write_double w = {.status = HA_OK};
     ha_request r[] = {{.access = HA_ACCESS(&v), .array = x.array, .how = HA_READ, .last = HA_END},
-                      {HA_ACCESS(&w), NULL, NULL, HA_WRITE, 0, HA_END, 0, 0, NULL}};
+                      {.access = HA_ACCESS(&w), .how = HA_WRITE, .last = HA_END}};
     FINE(ha_open_many(NULL, 0));
     FINE(ha_open_many(r, 0));
     assert_int_equal(v.status, HA_ERR_BUSY); /* not looked at */
@@ -116,7 +116,7 @@ TEST(opening_many_of_nothing) {
 TEST(opening_many_without_elements) {
     harray_double x = harray_double_new(0), y = three();
     ha_access v[3];
-    const ha_request r[] = {{&v[0], x.array, NULL, HA_READ, 0, HA_END, 0, 0, NULL},
+    const ha_request r[] = {{.access = &v[0], .array = x.array, .how = HA_READ, .last = HA_END},
                             {&v[1], y.array, sim(), HA_READ, 1, 1, 0, 0, NULL},
                             {&v[2], y.array, NULL, HA_OVERWRITE, 0, HA_END, 1, 0, NULL}};
     ha_request used[3];
