@@ -116,9 +116,15 @@ TEST(opening_many_of_nothing) {
 TEST(opening_many_without_elements) {
     harray_double x = harray_double_new(0), y = three();
     ha_access v[3];
-    const ha_request r[] = {{.access = &v[0], .array = x.array, .how = HA_READ, .last = HA_END},
-                            {&v[1], y.array, sim(), HA_READ, 1, 1, 0, 0, NULL},
-                            {&v[2], y.array, NULL, HA_OVERWRITE, 0, HA_END, 1, 0, NULL}};
+    const ha_request r[] = {
+        {.access = &v[0], .array = x.array, .how = HA_READ, .last = HA_END},
+        {.access = &v[1],
+         .array = y.array,
+         .context = sim(),
+         .how = HA_READ,
+         .first = 1,
+         .last = 1},
+        {.access = &v[2], .array = y.array, .how = HA_OVERWRITE, .last = HA_END, .sets_size = 1}};
     ha_request used[3];
     memcpy(used, r, sizeof r);
     FINE(ha_open_many(used, 2));
