@@ -25,13 +25,14 @@
  *     HARRAY_STATIC           it is the only file that uses harray: functions are its own
  *     HARRAY_EXPORT           with -fvisibility=hidden: harray's functions are visible all the same
  *     HARRAY_DEBUG            protects what is not open (docs/debugging.md); also for other files
- *     HARRAY_NO_CUDA          leaves the CUDA backend out, and with it dlopen
+ *     HARRAY_NO_CUDA, HARRAY_NO_OPENCL
+ *                             leaves that backend out; with both, dlopen, too
  *     HARRAY_NO_SIMD          converts and copies by portable code alone: slower, compiled sooner
  *     HARRAY_MALLOC(size), HARRAY_REALLOC(pointer, size), HARRAY_FREE(pointer)
  *                             as the standard's, all three or none, from any thread: memory for the
  *                             library's own records, not for elements (the backends have that)
  *     HARRAY_DLOPEN(name), HARRAY_DLSYM(library, symbol), HARRAY_DLERROR()
- *                             as dlopen's family, all three or none: how the CUDA driver is found
+ *                             as dlopen's family, all three or none: how drivers are found
  *     HARRAY_STATIC_TLS       in a linked, not dlopened shared library: accesses open sooner
  * docs/using.md says more of each.
  *
@@ -76,6 +77,7 @@
 #include "harray/instruments.h"
 #include "harray/sim.h"
 #include "harray/cuda.h"
+#include "harray/opencl.h"
 #endif
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_IMPLEMENTED

@@ -23,5 +23,6 @@
 #include "harray/impl/ndarray/all.h"  /* views, dimensions, many at once, printing */
 #include "harray/impl/exchange/all.h" /* streams and tensors of others, NumPy's files */
 #include "harray/impl/control/all.h"  /* reports, account, shutdown, options of devices */
-                                      /* harray/impl/records/: only with harray_records.h */
+                                      /* harray/impl/records/: only with harray_records.h, */
+                                      /* harray/impl/kernels/: only with harray_kernels.h */
 #endif

@@ -52,6 +52,54 @@ typedef struct ha_place {
     void *memory; /* of that backend; what it is, only that backend knows */
 } ha_place;
 
+/* ---- kernels: programs as text, and launching them ------------------------------------------------ */
+
+/* What a device's compiler takes. Both get the same kernels, for every array as two parameters: a pointer
+ * to the beginning of a buffer, and where in it the array begins, in bytes (a 64-bit number). */
+typedef enum ha_language {
+    HA_LANGUAGE_NONE = 0,
+    HA_LANGUAGE_OPENCL_C, /* 1.2 */
+    HA_LANGUAGE_CUDA      /* C++, as NVRTC takes it */
+} ha_language;
+
+/* A program to be made, from its text or from what an earlier build gave. */
+typedef struct ha_program_source {
+    const char *text; /* ends with '\0'; NULL: from the binary */
+    const void *binary;
+    size_t binary_bytes;
+    const char
+        *options; /* of the compiler, separated by spaces; part of what a binary is made of */
+    char *log;    /* gets what the compiler said, at most log_bytes bytes with the '\0' */
+    size_t log_bytes;
+} ha_program_source;
+
+/* What a build gave: bytes that are the caller's to free, by HARRAY_FREE. */
+typedef struct ha_binary {
+    void *data;
+    size_t bytes;
+} ha_binary;
+
+typedef struct ha_kernel_limits {
+    size_t lanes;       /* of a team, at most */
+    size_t multiple;    /* of which a team's lanes had better be a multiple */
+    size_t local_bytes; /* that the device has for a team, less what the kernel itself takes */
+} ha_kernel_limits;
+
+/* A parameter of a kernel: a number or struct of so many bytes; with 0 bytes, where an array begins. */
+typedef struct ha_kernel_argument {
+    size_t bytes;
+    const void *
+        value; /* the number; or a place in the device's memory, or NULL for an array of no elements */
+} ha_kernel_argument;
+
+typedef struct ha_launch {
+    void *kernel;
+    size_t teams[3], lanes[3]; /* 1 where there are fewer dimensions; the innermost is the first */
+    const ha_kernel_argument *argument;
+    size_t arguments;
+    size_t local_bytes; /* that a team gets besides what the kernel itself declares */
+} ha_launch;
+
 /* A position in a queue. What the two words mean is up to the backend. */
 typedef struct ha_event {
     void *object;
@@ -82,6 +130,10 @@ typedef struct ha_memory_ops {
     /* Optional: nonzero when the pointer belongs to this memory's device, wherever it points: then
      * *kind says what it is. Must not fail for any pointer. */
     int (*knows)(void *memory, const void *pointer, ha_memory_kind *kind);
+
+    /* Optional: bytes that the memory has, and how many of them nobody has taken; *unused = UINT64_MAX where
+     * that is not known. */
+    ha_status (*capacity)(void *memory, uint64_t *total, uint64_t *unused);
 } ha_memory_ops;
 
 /* A copy of equally spaced pieces of `bytes` bytes: count[0] of them, to_step[0] bytes apart at the
@@ -184,6 +236,14 @@ typedef struct ha_queue_ops {
      * which everything enqueued before has happened. *ns is host memory and 0 until then; it is set
      * by one atomic store, and stays until that, or until the queue is drained. */
     ha_status (*stamp)(void *queue, uint64_t *ns);
+
+    /* Optional: enqueues a kernel; the arguments are copied now. HA_ERR_ARGUMENT: a team is larger than
+     * the kernel's limits. */
+    ha_status (*launch)(void *queue, const ha_launch *launch);
+
+    /* Optional: as launch, of the caller's own kernel: `kernel` is the driver's object (a CUfunction), and
+     * the arguments are all numbers or structs. */
+    ha_status (*launch_native)(void *queue, const ha_launch *launch);
 } ha_queue_ops;
 
 /* The devices of one kind. */
@@ -239,6 +299,51 @@ typedef struct ha_backend {
      * is for devices whose functions find their data by `shift`, and run one at a time on a queue.
      * 2: nor may their arguments hold the address of an array on the host. Missing: 0. */
     int (*strict)(void *device);
+
+    /* Optional: the number of the device that ha_context_best() takes; negative: none. Asked only where
+     * count() found devices. Missing: 0. */
+    int (*best)(void);
+
+    /* Optional: what a device is called by its maker, as snprintf writes it. */
+    void (*describe)(void *device, char *text, size_t bytes);
+
+    /* Optional, for kernels: what `build` takes. HA_LANGUAGE_NONE: there is no compiler, for the reason that
+     * is reported. The other slots for kernels, and `launch` of the queues, are there where this one is. */
+    ha_language (*language)(void *device);
+
+    /* For kernels: what a binary depends on beside the program's text and options, as snprintf writes it:
+     * the device's architecture, the versions of compiler and driver. */
+    void (*target)(void *device, char *text, size_t bytes);
+
+    /* For kernels: makes a program; may be called from several threads at once. *made, unless NULL, gets the
+     * binary, or no bytes where the device gives none. HA_ERR_COMPILE: the compiler refuses the text, and
+     * its log says why; HA_ERR_BACKEND: the binary is not for this device. */
+    ha_status (*build)(void *device, const ha_program_source *build, void **program,
+                       ha_binary *made);
+
+    /* For kernels: no queue uses the program any more. Its kernels go with it. */
+    void (*discard)(void *device, void *program);
+
+    /* For kernels: finds one by its name. HA_ERR_NOT_FOUND: there is none. */
+    ha_status (*kernel)(void *program, const char *name, ha_kernel_limits *limits, void **kernel);
+
+    /* Optional, for kernels: whether the device computes with double. Missing: it does. */
+    int (*has_double)(void *device);
+
+    /* Optional, for kernels: those of the device, for any kernel. Missing: what a kernel takes is found out when it
+     * is compiled or launched. */
+    ha_status (*limits)(void *device, ha_kernel_limits *limits);
+
+    /* Optional, for kernels that are compiled before there is a device: what is compiled for devices of a
+     * name that the backend knows, such as "sm_90"; *target is what `target` says of such a device.
+     * HA_LANGUAGE_NONE: there is no such name, or, for the reason that is reported, no compiler. */
+    ha_language (*compiles_for)(const char *name, char *target, size_t bytes);
+
+    /* Where compiles_for is: compiles the text for such devices, as build does, but loads nothing. */
+    ha_status (*compile)(const char *name, const ha_program_source *source, ha_binary *made);
+
+    /* Optional, for kernels: whether the device has atomics of 64 bits. Missing: it does. */
+    int (*has_long_atomics)(void *device);
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

@@ -10,10 +10,17 @@
 #include "cuda/cuda.h"
 #define HA_BACKENDS_CUDA(X) X(ha_backend_cuda)
 #endif
+#ifdef HARRAY_NO_OPENCL
+#define HA_BACKENDS_OPENCL(X)
+#else
+#include "opencl/opencl.h"
+#define HA_BACKENDS_OPENCL(X) X(ha_backend_opencl)
+#endif
 
 #define HA_BACKENDS(X)                                                                             \
     X(ha_backend_host)                                                                             \
     X(ha_backend_sim)                                                                              \
-    HA_BACKENDS_CUDA(X)
+    HA_BACKENDS_CUDA(X)                                                                            \
+    HA_BACKENDS_OPENCL(X)
 
 #endif

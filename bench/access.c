@@ -32,105 +32,105 @@ typedef struct subject {
 static double time_read(void *data, size_t count) {
     const subject *s = data;
     ha_read_double v;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         bench_require(ha_open(&v, s->x.array, s->context, HA_READ, 0, HA_END) == HA_OK, "read");
         bench_use(v.data);
         bench_require(ha_close(&v) == HA_OK, "close");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_write(void *data, size_t count) {
     const subject *s = data;
     ha_write_double v;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         bench_require(ha_open(&v, s->x.array, s->context, HA_WRITE, 0, HA_END) == HA_OK, "write");
         bench_use(v.data);
         bench_require(ha_close(&v) == HA_OK, "close");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_overwrite(void *data, size_t count) {
     const subject *s = data;
     ha_write_double v;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         const ha_status status = ha_overwrite(&v, s->x.array, s->context, ELEMENTS, HA_WAIT);
         bench_require(status == HA_OK, "overwrite");
         bench_use(v.data);
         bench_require(ha_close(&v) == HA_OK, "close");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_read_range(void *data, size_t count) {
     const subject *s = data;
     ha_read_double v;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         const ha_status status = ha_open(&v, s->x.array, s->context, HA_READ, s->first, s->last);
         bench_require(status == HA_OK, "read a range");
         bench_use(v.data);
         bench_require(ha_close(&v) == HA_OK, "close");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_write_range(void *data, size_t count) {
     const subject *s = data;
     ha_write_double v;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         const ha_status status = ha_open(&v, s->x.array, s->context, HA_WRITE, s->first, s->last);
         bench_require(status == HA_OK, "write a range");
         bench_use(v.data);
         bench_require(ha_close(&v) == HA_OK, "close");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_reading_scope(void *data, size_t count) {
     const subject *s = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         HA_READING(v, s->x, s->context) bench_use(v.data);
         else bench_require(0, "read in a scope");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_writing_scope(void *data, size_t count) {
     const subject *s = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         HA_WRITING(v, s->x, s->context) bench_use(v.data);
         else bench_require(0, "write in a scope");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 /* An inner part of two dimensions, as a view. */
 static double time_reading_view(void *data, size_t count) {
     const array_double_2 *x = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         HA_READING(v, *x, ha_host()) bench_use(&v);
         else bench_require(0, "read a view");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_writing_view(void *data, size_t count) {
     const array_double_2 *x = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         HA_WRITING(v, *x, ha_host()) bench_use(&v);
         else bench_require(0, "write a view");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 /* ---- references --------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ typedef struct guarded {
 /* The bare lock, nobody else there: one atomic exchange and one store. */
 static double time_bare_lock(void *data, size_t count) {
     guarded *g = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         uint32_t open = 0;
         const int taken = __atomic_compare_exchange_n(&g->lock, &open, 1, 0, __ATOMIC_ACQUIRE,
@@ -154,18 +154,18 @@ static double time_bare_lock(void *data, size_t count) {
         __atomic_store_n(&g->lock, 0, __ATOMIC_RELEASE);
         bench_barrier();
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_mutex(void *data, size_t count) {
     guarded *g = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) {
         bench_require(pthread_mutex_lock(&g->mutex) == 0, "lock");
         bench_require(pthread_mutex_unlock(&g->mutex) == 0, "unlock");
         bench_barrier();
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static void pause_processor(void) {
@@ -201,24 +201,24 @@ static void change(guarded *g) {
  * something each time. */
 static double time_lock_twice(void *data, size_t count) {
     guarded *g = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < 2 * count; i++) {
         lock(&g->lock);
         change(g);
         __atomic_store_n(&g->lock, 0, __ATOMIC_RELEASE);
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static double time_mutex_twice(void *data, size_t count) {
     guarded *g = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < 2 * count; i++) {
         bench_require(pthread_mutex_lock(&g->mutex) == 0, "lock");
         change(g);
         bench_require(pthread_mutex_unlock(&g->mutex) == 0, "unlock");
     }
-    return bench_now() - start;
+    return bench_own_now() - start;
 }
 
 static guarded reference = {.mutex = PTHREAD_MUTEX_INITIALIZER};

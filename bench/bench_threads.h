@@ -40,7 +40,7 @@ static void bench_stay_on_processor(int n) {
 /* In portions, so that a thread stops soon after the other one has finished: what it would do
  * alone is not to be measured. */
 static void *bench_runner_main(void *argument) {
-    enum { PORTION = 256 };
+    enum { PORTION = 2048 };
     bench_runner *r = argument;
     bench_stay_on_processor(r->number);
     __atomic_fetch_add(&r->race->ready, 1, __ATOMIC_ACQ_REL);

@@ -182,7 +182,8 @@ def measure(figure, compiler, pairs, folder):
         ratio.append(cost[-1] / without)
     line = {
         "figure": name, "variant": compiler, "ns": round(statistics.median(cost)),
-        "reference": f"compiling: {base_name}", "reference_ns": round(statistics.median(reference)),
+        "ns_min": round(min(cost)), "reference": f"compiling: {base_name}",
+        "reference_ns": round(statistics.median(reference)), "reference_ns_min": round(min(reference)),
         "ratio": round(statistics.median(ratio), 3), "ratio_min": round(min(ratio), 3),
         "ratio_max": round(max(ratio), 3), "pairs": pairs,
     }

@@ -20,9 +20,13 @@
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
 #define WHOLE INDEPENDENT
 #define BLOCKWISE _Pragma("clang loop vectorize(disable)")
-#else
+#elif defined __OPTIMIZE__
 #define INDEPENDENT _Pragma("GCC ivdep")
 #define WHOLE _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#define BLOCKWISE
+#else /* gcc says that it ignores them */
+#define INDEPENDENT
+#define WHOLE
 #define BLOCKWISE
 #endif
 

@@ -29,14 +29,14 @@ static void open_and_close(subject *s) {
 }
 
 static double time_many(void *data, size_t count) {
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count; i++) open_and_close((subject *)data);
-    return (bench_now() - start) / MANY;
+    return (bench_own_now() - start) / MANY;
 }
 
 static double time_array_scopes(void *data, size_t count) {
     const subject *s = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count * MANY; i++) {
         const harray_double x = s->array[i % MANY];
         if (s->how == HA_READ) {
@@ -45,12 +45,12 @@ static double time_array_scopes(void *data, size_t count) {
             HA_WRITING(v, x, s->context) bench_use(v.data);
         }
     }
-    return (bench_now() - start) / MANY;
+    return (bench_own_now() - start) / MANY;
 }
 
 static double time_view_scopes(void *data, size_t count) {
     const subject *s = data;
-    const double start = bench_now();
+    const double start = bench_own_now();
     for (size_t i = 0; i < count * MANY; i++) {
         const array_double_2 x = s->typed[i % MANY];
         if (s->how == HA_READ) {
@@ -59,7 +59,7 @@ static double time_view_scopes(void *data, size_t count) {
             HA_WRITING(v, x, s->context) bench_use(&v);
         }
     }
-    return (bench_now() - start) / MANY;
+    return (bench_own_now() - start) / MANY;
 }
 
 static void arrays(subject *s, const char *name, unsigned how) {

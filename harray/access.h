@@ -74,6 +74,9 @@ template <class T> constexpr unsigned ha_bytes_of_(const T *) {
                    : 0u)
 #endif
 
+/* How to open an access by elements: the size of those that it points to is compared with the array's. */
+#define HA_HOW_OF_(access, how) ((how) | HA_BYTES_OF_(*(access)) << HA_BYTES_SHIFT_)
+
 /* Any access, as ha_access *: a compile error for a pointer to something else. */
 #define HA_ACCESS_(access) ((void)sizeof((access)->ticket), HA_CAST_(ha_access *, access))
 
@@ -94,8 +97,7 @@ template <class T> constexpr unsigned ha_bytes_of_(const T *) {
  *                    and what wrote them. Until they are overwritten
  *   HA_ERR_TRANSFER  a copy was needed inside HA_NO_TRANSFERS */
 #define ha_open(access, array, context, how, first, last)                                          \
-    ha_open_(HA_ACCESS_(access), array, context,                                                   \
-             (how) | HA_BYTES_OF_(*(access)) << HA_BYTES_SHIFT_, first, last, HA_SITE)
+    ha_open_(HA_ACCESS_(access), array, context, HA_HOW_OF_(access, how), first, last, HA_SITE)
 HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *context, unsigned how,
                           size_t first, size_t last, const char *site);
 
@@ -112,7 +114,7 @@ HA_API ha_status ha_open_(ha_access *access, ha_array *array, ha_context *contex
  * HA_TRY. Refused while the same thread reads the array, unless it does so at the same context and
  * n is the size. */
 #define ha_overwrite(access, array, context, n, how)                                               \
-    ha_overwrite_(HA_ACCESS_(access), array, context, n, how, HA_SITE)
+    ha_overwrite_(HA_ACCESS_(access), array, context, n, HA_HOW_OF_(access, how), HA_SITE)
 HA_API ha_status ha_overwrite_(ha_access *access, ha_array *array, ha_context *context, size_t n,
                                unsigned how, const char *site);
 
@@ -166,6 +168,14 @@ typedef struct ha_request {
     size_t n;
     const struct darray *view; /* not NULL: what it covers, instead of array, first and last. The
                                   access's span is not filled: see ha_span_of */
+    /* With harray_records.h. `opened` is not NULL: it is an access to records, and of what stands above only
+     * context, first and last matter, which are those of ha_records_open. */
+    struct ha_records_access *opened;
+    struct ha_records *records;
+    const char *what;            /* which of their fields, and how: "read pos, write vel" */
+    const struct ha_region *box; /* not NULL: instead of first and last */
+    int reads_all_;              /* of what is only read all is opened, whatever the box */
+    const char *site_;           /* of this one, in messages; NULL: that of the call */
 } ha_request;
 
 /* Any access, as ha_access *: for ha_request. */
@@ -179,8 +189,8 @@ typedef struct ha_request {
 #define ha_open_many(requests, count) ha_open_many_(requests, count, HA_SITE)
 HA_API ha_status ha_open_many_(ha_request *requests, size_t count, const char *site);
 
-/* ha_close for the access of each request, in which nothing else is looked at. All are closed that can
- * be; the first failure is returned. */
+/* ha_close for the access of each request, or what was opened of its records; nothing else is looked at. All
+ * are closed that can be; the first failure is returned. */
 HA_API ha_status ha_close_many(const ha_request *requests, size_t count);
 
 /* Fills the span of an open access to a view x, a variable of type array_T_D or darray: for those
@@ -211,9 +221,10 @@ HA_API HA_MUST_CHECK ha_status ha_wait_(ha_access *access, const char *site);
  * valid as a whole, it is brought to `otherwise` (NULL as usual). Errors as ha_open and ha_wait; on
  * failure it is not open. */
 #define ha_read_anywhere(access, array, otherwise, first, last)                                    \
-    ha_read_anywhere_(HA_ACCESS_(access), array, otherwise, first, last, HA_SITE)
+    ha_read_anywhere_(HA_ACCESS_(access), array, otherwise, HA_HOW_OF_(access, HA_READ), first,    \
+                      last, HA_SITE)
 HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_context *otherwise,
-                                   size_t first, size_t last, const char *site);
+                                   unsigned how, size_t first, size_t last, const char *site);
 
 /* ---- scopes ------------------------------------------------------------------------------- */
 
@@ -273,8 +284,70 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
 /* Enqueues f on the access's own context; f gets a copy of the access as its argument, with its
  * span if it has one. The status may be ignored: a failure also stands in v.status and in
  * ha_take_error(). What fails inside f is told later: see ha_enqueue. */
-#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), HA_SITE)
-HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *site);
+#define HA_RUN(f, v) ha_run_(f, HA_ACCESS_(&(v)), sizeof(v), #f, HA_SITE)
+HA_API ha_status ha_run_(ha_function f, ha_access *access, size_t bytes, const char *name,
+                         const char *site);
+
+/* ---- functions with all that they need ------------------------------------------------------- */
+
+/* Opens arrays on a context, puts pointers to them into a struct, enqueues a function with a copy of it, and
+ * closes them: what a loop needs that an existing code keeps, and that takes many arrays.
+ *
+ *     struct triad { double *x; const double *y; cspan_double_2 m; double a; size_t n; };
+ *     static void triad_there(const ha_queue *queue, void *argument) { const struct triad *t = …; … }
+ *     …
+ *     struct triad t = {.a = 2, .n = n};
+ *     HA_CHECK(ha_run_with(gpu, triad_there, t, HA_USE(x, x, HA_OVERWRITE), HA_USE(y, y, HA_READ),
+ *                          HA_USE(m, m, HA_READ)));
+ *
+ * HA_USE(member, x, how): the member of the struct is a pointer, and gets the address of the first element of x, a
+ * variable of type harray_T, array_T_D or darray; or, of the latter two, it is a span_T_D, cspan_T_D or dspan, and
+ * is filled. Where the function runs they are as they can be used there, so without HA_HERE. The struct itself, a
+ * variable that is not const, is not changed. On the host the function has run when this returns.
+ * HA_USE_RECORDS(member, r, what), with harray_records.h: the member is a view of records, as HA_USING opens it.
+ *
+ * All are opened or none: with an error nothing has been changed, locked or enqueued. (On strict devices and with
+ * HARRAY_DEBUG what was to be overwritten has no values when the context does not take the function.)
+ *   HA_ERR_ARGUMENT     no function; a use whose member is no pointer or span for its array; views that cannot
+ *                       have the layout of the records there
+ *   as ha_open_many, and as ha_enqueue, also what is said there of errors in the function */
+typedef struct ha_use {
+    const void *array; /* a harray_T, an array_T_D or a darray, of so many bytes; records, of 0 */
+    size_t array_bytes;
+    unsigned how;         /* HA_READ, HA_WRITE or HA_OVERWRITE, | HA_TRY in the first: for all */
+    size_t offset, bytes; /* of the member in the struct */
+    const char *member;   /* its name */
+    const struct ha_records_type_ *records_type; /* of records */
+    const char *what;                            /* which of their fields, and how */
+} ha_use;
+
+#define ha_run_with(context, f, argument, ...)                                                     \
+    __extension__({                                                                                \
+        __typeof__(argument) *const ha_given_ = &(argument);                                       \
+        const ha_use ha_use_[] = {__VA_ARGS__};                                                    \
+        ha_run_with_(context, f, ha_given_, sizeof *ha_given_, ha_use_,                            \
+                     sizeof ha_use_ / sizeof *ha_use_, #f, HA_SITE);                               \
+    })
+#define HA_USE(member, x, how)                                                                     \
+    {                                                                                              \
+        (HA_REQUIRE_(HA_MAY_POINT_(ha_given_->member, x),                                          \
+                     "HA_USE: the member is no pointer to elements of the array, and no span"),    \
+         HA_REQUIRE_(HA_WRITABLE_(x) || (HA_IF_CONSTANT_(how) & 3) == HA_READ,                     \
+                     HA_FOR_READING_ONLY_),                                                        \
+         &(x)),                                                                                    \
+            sizeof(x), HA_WRITABLE_(x) || ((how)&3u) == HA_READ ? (how) : (how) | HA_READS_ONLY_,  \
+            __builtin_offsetof(__typeof__(*ha_given_), member), sizeof(ha_given_->member),         \
+            #member, HA_NULL_, HA_NULL_                                                            \
+    }
+HA_API ha_status ha_run_with_(ha_context *context, ha_function f, const void *argument,
+                              size_t bytes, const ha_use *uses, size_t count, const char *name,
+                              const char *site);
+
+/* Spans are told by their size, when it runs; what a darray has is known then, too. */
+#define HA_MAY_POINT_(member, x)                                                                   \
+    (sizeof(member) > sizeof(void *) || HA_IS_OF_(__typeof__((x).read_->data), const void *) ||    \
+     HA_IS_OF_(__typeof__(member), __typeof__((x).read_->data)) ||                                 \
+     HA_IS_OF_(__typeof__(member), __typeof__((x).write_->data)))
 
 /* Is v an access of x's own type, to read or to write? x: a harray_T, an array_T_D or a darray. */
 #define HA_READS_(v, x) HA_IS_OF_(__typeof__(v), __typeof__(*(x).read_))
@@ -326,7 +399,8 @@ HA_API ha_status ha_open_any_(ha_access *access, size_t access_bytes, const void
     __extension__({                                                                                \
         __typeof__(x) ha_x_ = (x);                                                                 \
         sizeof ha_x_ == sizeof(void *)                                                             \
-            ? ha_read_anywhere_(HA_ACCESS_(&v), ha_x_.array, HA_NULL_, 0, HA_END, HA_SITE)         \
+            ? ha_read_anywhere_(HA_ACCESS_(&v), ha_x_.array, HA_NULL_, HA_READ, 0, HA_END,         \
+                                HA_SITE)                                                           \
             : ha_read_anywhere_any_(HA_ACCESS_(&v), sizeof v, &ha_x_, sizeof ha_x_, HA_SITE);      \
     })
 HA_API ha_status ha_read_anywhere_any_(ha_access *access, size_t access_bytes, const void *array,

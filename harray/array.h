@@ -315,6 +315,16 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
                                                              harray_##name from) {                 \
         return ha_array_assign(to.array, from.array);                                              \
     }                                                                                              \
+    /* as a parameter of a kernel (kernel.h): what is given, and what its body sees */             \
+    typedef harray_##name ha_given_##name;                                                         \
+    typedef __typeof__(T) ha_element_##name, *ha_out_##name;                                       \
+    typedef T const *ha_in_##name;                                                                 \
+    HA_FN ha_in_##name ha_in_##name##_(T const *first, void *span, int unit) {                     \
+        return (void)span, (void)unit, first;                                                      \
+    }                                                                                              \
+    HA_FN ha_out_##name ha_out_##name##_(T *first, void *span, int unit) {                         \
+        return (void)span, (void)unit, first;                                                      \
+    }                                                                                              \
     struct ha_semicolon_
 
 #define HA_TYPED_ HA_UNUSED static inline
@@ -325,7 +335,22 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
 #define HA_SECOND_(...) HA_SECOND_OF_(__VA_ARGS__, define, ~)
 #define HA_HARRAY_define_(T) HARRAY_NAMED(T, T)
 #define HA_HARRAY_made_(T) struct ha_semicolon_
+#ifdef __cplusplus
 #define HA_HARRAY_boolean_(T) HARRAY_NAMED(bool, T)
+#else /* kernels get the name with the macro expanded */
+#define HA_HARRAY_boolean_(T)                                                                      \
+    HARRAY_NAMED(bool, T);                                                                         \
+    typedef harray_bool ha_given__Bool;                                                            \
+    typedef _Bool ha_element__Bool, *ha_out__Bool;                                                 \
+    typedef _Bool const *ha_in__Bool;                                                              \
+    HA_FN ha_in__Bool ha_in__Bool_(_Bool const *first, void *span, int unit) {                     \
+        return (void)span, (void)unit, first;                                                      \
+    }                                                                                              \
+    HA_FN ha_out__Bool ha_out__Bool_(_Bool *first, void *span, int unit) {                         \
+        return (void)span, (void)unit, first;                                                      \
+    }                                                                                              \
+    struct ha_semicolon_
+#endif
 #define HA_PREMADE_float_ ~, made, float, HA_DTYPE_float
 #define HA_PREMADE_double_ ~, made, double, HA_DTYPE_double
 #define HA_PREMADE_half_ ~, made, ha_half, HA_DTYPE_half

@@ -119,9 +119,12 @@ typedef void (*ha_function)(const ha_queue *queue, void *argument);
  * always waits for f; one on a device does not, and may come too early to know. Elements are then as
  * f left them, and open as usual the next time. What is overwritten is opened at once. (More may be told
  * than was wrong: other functions of that time may have written these elements, and later ones over them.) */
-#define ha_enqueue(...) ha_enqueue_(__VA_ARGS__, HA_SITE)
+#define ha_enqueue(...) ha_enqueue_(__VA_ARGS__, HA_TEXT_OF_2_(__VA_ARGS__, ~), HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_enqueue_(ha_context *context, ha_function f, const void *argument,
-                                           size_t bytes, const char *site);
+                                           size_t bytes, const char *name, const char *site);
+/* The text of the first or second argument, for traces. */
+#define HA_TEXT_OF_1_(f, ...) #f
+#define HA_TEXT_OF_2_(c, ...) HA_TEXT_OF_1_(__VA_ARGS__)
 
 static inline HA_UNUSED void *ha_here_(const ha_queue *queue, const void *pointer) {
     uintptr_t p = HA_NUMBER_(pointer);

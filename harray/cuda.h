@@ -33,7 +33,7 @@
 #ifndef HARRAY_CUDA_H
 #define HARRAY_CUDA_H
 
-#include "context.h"
+#include "access.h"
 
 /* Where the memory of CUDA contexts comes from. */
 typedef enum ha_cuda_memory {
@@ -50,7 +50,9 @@ typedef struct ha_cuda_options {
     size_t slab;         /* bytes that are asked of the driver at once for small blocks (those up to
                             an eighth of it share slabs); default 32 MiB */
     const char *library; /* the driver; default "libcuda.so.1". Copied; up to 200 characters */
-    int copy_threads;    /* that may share a copy between a device and memory that is not pinned: 2
+    const char *nvrtc; /* the compiler for kernels; default libnvrtc.so.13, .12 or .11.2, the first
+                            that there is. Copied; up to 200 characters */
+    int copy_threads;  /* that may share a copy between a device and memory that is not pinned: 2
                             to 64, with the driver's own, so that one fewer is made; 1: none is.
                             Default: half of the processors that the thread which opens the device
                             may use, 8 at most. Made for each device when the first such copy of
@@ -66,6 +68,33 @@ typedef struct ha_cuda_options {
  * is open already (ha_shutdown closes them), HA_ERR_ARGUMENT when a field is out of range: slabs have
  * 1 MiB to 16 GiB. */
 HA_API HA_MUST_CHECK ha_status ha_cuda_configure(const ha_cuda_options *options);
+
+/* As ha_run_with (access.h), for a kernel of yours: `function` is a CUfunction of the device's primary context (of a
+ * __global__ function, cudaGetFuncBySymbol gives it), whose only parameter is the struct, by value. It gets the
+ * device's own pointers. Zero in a field of the grid is 1, but for shared_bytes.
+ *
+ *     ha_cuda_grid grid = {.blocks = {(n + 255) / 256}, .threads = {256}};
+ *     HA_CHECK(ha_cuda_launch_with(gpu, triad_kernel, &grid, t, HA_USE(x, x, HA_OVERWRITE), …));
+ *
+ * HA_ERR_UNSUPPORTED when the context is of no CUDA device; HA_ERR_BACKEND and HA_ERR_MEMORY when the driver does
+ * not take the launch: then nothing has been changed. */
+typedef struct ha_cuda_grid {
+    unsigned blocks[3], threads[3]; /* x, y, z */
+    unsigned shared_bytes;          /* dynamic shared memory of a block */
+} ha_cuda_grid;
+
+struct CUfunc_st;
+#define ha_cuda_launch_with(context, function, grid, argument, ...)                                \
+    __extension__({                                                                                \
+        __typeof__(argument) *const ha_given_ = &(argument);                                       \
+        const ha_use ha_use_[] = {__VA_ARGS__};                                                    \
+        ha_cuda_launch_with_(context, function, grid, ha_given_, sizeof *ha_given_, ha_use_,       \
+                             sizeof ha_use_ / sizeof *ha_use_, #function, HA_SITE);                \
+    })
+HA_API ha_status ha_cuda_launch_with_(ha_context *context, struct CUfunc_st *function,
+                                      const ha_cuda_grid *grid, const void *argument, size_t bytes,
+                                      const ha_use *uses, size_t count, const char *name,
+                                      const char *site);
 
 /* The stream of an access, for launches: a cudaStream_t or CUstream. */
 #define HA_STREAM(access) HA_CAST_(struct CUstream_st *, ha_context_stream((access).context))

@@ -40,6 +40,9 @@ typedef enum ha_event_kind {
     HA_EVENT_CONFLICT, /* a thread waited for another one's access, or was refused */
     HA_EVENT_OPEN,     /* an access was opened (only with HA_WATCH_ACCESSES) */
     HA_EVENT_CLOSE,    /* one was closed; `start` is when it was opened (HA_WATCH_ACCESSES) */
+    HA_EVENT_COMPILE, /* a kernel was made for a device, from its text or from what was kept of that */
+    HA_EVENT_LAUNCH, /* a kernel or a function was enqueued, or has run on the host (only with
+                          HA_WATCH_ACCESSES) */
     HA_EVENT_KINDS
 } ha_event_kind;
 
@@ -49,19 +52,23 @@ HA_API const char *ha_event_kind_name(ha_event_kind kind); /* "transfer", … */
  * as long as the program. */
 typedef struct ha_event_info {
     ha_event_kind kind;
-    const char *array;   /* its name; "" when it has none, or no array is meant */
-    const char *type;    /* of its elements: "double" */
-    const char *site;    /* "file.c:12", the call in the caller's source, or the function's name
+    const char *array; /* its name; "" when it has none, or no array is meant */
+    const char *type;  /* of its elements: "double" */
+    const char *site;  /* "file.c:12", the call in the caller's source, or the function's name
                             where that is not known; "" when neither is */
-    const char *from;    /* transfer: the memory copied from; wait: the queue waited for;
+    const char *from;  /* transfer: the memory copied from; wait: the queue waited for;
                             conflict: where the access in the way was opened */
-    const char *at;      /* the context or memory where it happened */
-    ha_range range;      /* elements: transfer, access, conflict */
-    uint64_t bytes;      /* allocate, free, transfer, access */
+    const char *at;    /* the context or memory where it happened */
+    const char *name;  /* compile, launch: of the kernel or function, as it stands in the source */
+    ha_range range;    /* elements: transfer, access, conflict */
+    uint64_t bytes;    /* allocate, free, transfer, access */
     uint64_t start, end; /* ns of CLOCK_MONOTONIC; equal where nothing took time */
     uint64_t thread;     /* number of the thread */
     int writes;          /* access: opened for writing */
-    ha_status status;    /* conflict: HA_OK when it was waited for, else how it was refused */
+    int cached;          /* compile: there was a binary of it */
+    ha_status
+        status; /* conflict: HA_OK when it was waited for, else how it was refused; compile: of the
+                            compiler */
 } ha_event_info;
 
 /* Calls `handler` for each event, on the thread that caused it, before the causing call returns and
@@ -75,7 +82,8 @@ typedef void (*ha_event_handler)(const ha_event_info *event, void *user);
 HA_API void ha_set_event_handler(ha_event_handler handler, void *user);
 
 /* HA_WATCH_ACCESSES: arrays made from now on count, trace and report each access; opening them
- * costs more (bench/results says how much). 0: not any more. Tracing switches it on. */
+ * costs more (bench/results says how much). Kernels and functions are timed from now on: a queue gets two more
+ * commands for each. 0: not any more. Tracing switches it on. */
 enum ha_watch { HA_WATCH_ACCESSES = 1 };
 HA_API void ha_watch(unsigned what);
 
@@ -83,8 +91,9 @@ HA_API void ha_watch(unsigned what);
 
 /* Writes a trace to a file from now on, as HARRAY_TRACE=file does from the first array or device
  * on: Trace Event Format (JSON array), opens in ui.perfetto.dev and chrome://tracing. Tracks:
- * threads (accesses, waits) and queues (transfers, from start to end where the device can tell:
- * "timed"); and what each memory has handed out. A queue gets two more commands for each transfer.
+ * threads (accesses, waits, compiling) and queues (transfers, kernels and functions, from start to end where the
+ * device can tell: "timed"); and what each memory has handed out. A queue gets two more commands for each of
+ * these.
  * HA_ERR_STATE when one is being written, HA_ERR_ARGUMENT when the file cannot be made,
  * HA_ERR_MEMORY. */
 HA_API HA_MUST_CHECK ha_status ha_trace_begin(const char *path);
@@ -96,9 +105,29 @@ HA_API HA_MUST_CHECK ha_status ha_trace_begin(const char *path);
  * happened. After a crash what was traced in the last 50 ms or so may be missing. */
 HA_API HA_MUST_CHECK ha_status ha_trace_end(void);
 
+/* ---- stopping the time ---------------------------------------------------------------------- */
+
+/* When everything has happened that was enqueued on a context so far; on the host: now. Enqueues, and does not
+ * wait. Of each context the latest 256 are known, until ha_shutdown. .context is NULL on failure:
+ * HA_ERR_UNSUPPORTED where the device cannot tell the time, HA_ERR_MEMORY, HA_ERR_BACKEND.
+ *
+ *     ha_moment before = ha_mark(gpu);
+ *     HA_CHECK(axpy(gpu, HA_ALL_LANES, 0.5, x, y));
+ *     HA_CHECK(ha_elapsed(before, ha_mark(gpu), &seconds)); */
+typedef struct ha_moment {
+    ha_context *context; /* NULL: none */
+    uint64_t number;
+} ha_moment;
+HA_API ha_moment ha_mark(ha_context *context);
+
+/* *seconds = from one to the other, which may be of two contexts, by CLOCK_MONOTONIC. Waits until both have
+ * happened. HA_ERR_ARGUMENT when there is no such moment, or it is no longer known; HA_ERR_LOST when the device
+ * failed before, HA_ERR_BACKEND. */
+HA_API HA_MUST_CHECK ha_status ha_elapsed(ha_moment from, ha_moment to, double *seconds);
+
 /* ---- the report --------------------------------------------------------------------------- */
 
-/* Writes a table: memories, call sites by bytes transferred, watched arrays. */
+/* Writes a table: memories, call sites by bytes transferred, watched arrays, kernels and functions by time. */
 HA_API void ha_report(FILE *file);
 
 /* The same as one JSON object; keys are the names of the members of ha_memory_usage and of
@@ -116,7 +145,19 @@ typedef struct ha_site_statistics {
 /* The sites, by bytes, most first: writes at most `most` of them and returns how many there are. */
 HA_API size_t ha_sites(ha_site_statistics *sites, size_t most);
 
-/* Sets the statistics of sites and the transfer counts of memories to 0. */
+/* What a kernel or a function came to, while there was HA_WATCH_ACCESSES or a trace. */
+typedef struct ha_work_statistics {
+    const char *name, *site;   /* as in events; live until ha_shutdown */
+    uint64_t calls, timed, ns; /* of so many calls the time is known by now: so long together */
+    uint64_t transfers,
+        bytes; /* that its site has caused, from the beginning on: what was moved for it */
+} ha_work_statistics;
+
+/* Those of all that were called, by time, most first: writes at most `most` of them and returns how many there
+ * are. */
+HA_API size_t ha_works(ha_work_statistics *works, size_t most);
+
+/* Sets the statistics of sites, kernels and functions and the transfer counts of memories to 0. */
 HA_API void ha_report_reset(void);
 
 #endif

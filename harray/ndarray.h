@@ -121,221 +121,239 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
 
 /* Of bool HA_ARRAY cannot give the name on: so names have an underscore in front. */
 #define HA_NDARRAY_made_(n, T, dtype, D) struct ha_semicolon_
-#define HA_NDARRAY_define_(n, T, dtype, D)                                                         \
-    typedef harray##n array##n##_##D##_needs_; /* unknown: HARRAY(T) is missing */                 \
-    typedef struct span##n##_##D {                                                                 \
-        T *data;                                                                                   \
-        int64_t extent[D], stride[D], origin[D];                                                   \
-    } span##n##_##D;                                                                               \
-    typedef struct cspan##n##_##D {                                                                \
-        T const *data;                                                                             \
-        int64_t extent[D], stride[D], origin[D];                                                   \
-    } cspan##n##_##D;                                                                              \
-    typedef struct ha_read##n##_##D {                                                              \
-        T const *data;                                                                             \
-        size_t size, first;                                                                        \
-        ha_array *array;                                                                           \
-        ha_context *context;                                                                       \
-        uint64_t ticket;                                                                           \
-        ha_status status;                                                                          \
-        cspan##n##_##D span;                                                                       \
-    } ha_read##n##_##D;                                                                            \
-    typedef struct ha_write##n##_##D {                                                             \
-        T *data;                                                                                   \
-        size_t size, first;                                                                        \
-        ha_array *array;                                                                           \
-        ha_context *context;                                                                       \
-        uint64_t ticket;                                                                           \
-        ha_status status;                                                                          \
-        span##n##_##D span;                                                                        \
-    } ha_write##n##_##D;                                                                           \
-    /* read_ and write_ are never followed: they tell the scopes the types of their accesses */    \
-    typedef struct array##n##_##D {                                                                \
-        union {                                                                                    \
-            ha_array *array;                                                                       \
-            ha_read##n##_##D *read_;                                                               \
-            ha_write##n##_##D *write_;                                                             \
-        };                                                                                         \
-        int64_t offset, extent[D], stride[D], origin[D];                                           \
-    } array##n##_##D;                                                                              \
-    /* as harray_T_const: accesses to it can only read */                                          \
-    typedef struct array##n##_##D##_const {                                                        \
-        union {                                                                                    \
-            ha_array *array;                                                                       \
-            ha_read##n##_##D *read_;                                                               \
-            ha_write_nothing_ *write_;                                                             \
-        };                                                                                         \
-        int64_t offset, extent[D], stride[D], origin[D];                                           \
-    } array##n##_##D##_const;                                                                      \
-    HA_TYPED_ array##n##_##D##_const array##n##_##D##_reading(array##n##_##D x) {                  \
-        array##n##_##D##_const c;                                                                  \
-        c.array = x.array;                                                                         \
-        c.offset = x.offset;                                                                       \
-        for (int d = 0; d < D; d++) {                                                              \
-            c.extent[d] = x.extent[d];                                                             \
-            c.stride[d] = x.stride[d];                                                             \
-            c.origin[d] = x.origin[d];                                                             \
-        }                                                                                          \
-        return c;                                                                                  \
-    }                                                                                              \
-    HA_FN cspan##n##_##D span##n##_##D##_const(span##n##_##D s) {                                  \
-        cspan##n##_##D c;                                                                          \
-        c.data = s.data;                                                                           \
-        for (int d = 0; d < D; d++) {                                                              \
-            c.extent[d] = s.extent[d];                                                             \
-            c.stride[d] = s.stride[d];                                                             \
-            c.origin[d] = s.origin[d];                                                             \
-        }                                                                                          \
-        return c;                                                                                  \
-    }                                                                                              \
-    /* the span of an access, as a function on a queue can use it: see HA_HERE */                  \
-    HA_TYPED_ span##n##_##D span##n##_##D##_here(const ha_queue *queue, span##n##_##D s) {         \
-        s.data = HA_CAST_(T *, ha_span_here_(queue, s.data, sizeof(T), D, s.origin, s.stride));    \
-        return s;                                                                                  \
-    }                                                                                              \
-    HA_TYPED_ cspan##n##_##D cspan##n##_##D##_here(const ha_queue *queue, cspan##n##_##D s) {      \
-        s.data = HA_CAST_(T const *,                                                               \
-                          ha_span_here_(queue, s.data, sizeof(T), D, s.origin, s.stride));         \
-        return s;                                                                                  \
-    }                                                                                              \
-    /* refused unless type and rank are the same */                                                \
-    HA_TYPED_ array##n##_##D array##n##_##D##_from_darray(darray x) {                              \
-        array##n##_##D typed;                                                                      \
-        darray_to_typed_(x, harray##n##_type(), dtype, D, &typed);                                 \
-        return typed;                                                                              \
-    }                                                                                              \
-    HA_TYPED_ darray array##n##_##D##_to_darray(array##n##_##D x) {                                \
-        return darray_of_typed_(&x, dtype, D);                                                     \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_new_in(ha_order order, ha_dim##D extent,             \
-                                                     ha_context *context) {                        \
-        return array##n##_##D##_from_darray(                                                       \
-            darray_new_(order, harray##n##_type(), D, extent.at, context));                        \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_new(ha_dim##D extent, ha_context *context) {         \
-        return array##n##_##D##_new_in(HA_ROW_MAJOR, extent, context);                             \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_zeros(ha_dim##D extent, ha_context *context) {       \
-        return array##n##_##D##_from_darray(                                                       \
-            darray_zeros_(harray##n##_type(), D, extent.at, context));                             \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_filled(ha_dim##D extent, T value,                    \
-                                                     ha_context *context) {                        \
-        return array##n##_##D##_from_darray(                                                       \
-            darray_filled_(harray##n##_type(), D, extent.at, &value, context));                    \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_of(ha_dim##D extent, T const *values,                \
-                                                 ha_context *context) {                            \
-        return array##n##_##D##_from_darray(                                                       \
-            darray_of_(harray##n##_type(), D, extent.at, values, context));                        \
-    }                                                                                              \
-    /* its rank is D, or not given: 0 */                                                           \
-    HA_TYPED_ array##n##_##D array##n##_##D##_make(const ha_shape *shape, ha_context *context) {   \
-        return array##n##_##D##_from_darray(darray_make_(harray##n##_type(), D, shape, context));  \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_wrap(T *data, ha_dim##D extent,                      \
-                                                   ha_context *context) {                          \
-        return array##n##_##D##_from_darray(                                                       \
-            darray_wrap_(harray##n##_type(), D, extent.at, HA_NULL_, data, context, 0));           \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_wrap_strided(                                        \
-        T *data, ha_dim##D extent, ha_dim##D stride, ha_context *context) {                        \
-        return array##n##_##D##_from_darray(                                                       \
-            darray_wrap_(harray##n##_type(), D, extent.at, stride.at, data, context, 0));          \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_wrap_const(T const *data, ha_dim##D extent,          \
-                                                         ha_context *context) {                    \
-        return array##n##_##D##_from_darray(darray_wrap_(harray##n##_type(), D, extent.at,         \
-                                                         HA_NULL_, HA_ADDRESS_(HA_NUMBER_(data)),  \
-                                                         context, HA_WRAP_CONST));                 \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_from(harray##n x, ha_dim##D extent) {                \
-        return array##n##_##D##_from_darray(darray_from(x.array, D, extent.at));                   \
-    }                                                                                              \
-    HA_TYPED_ harray##n array##n##_##D##_array(array##n##_##D x) {                                 \
-        return harray##n##_from(x.array);                                                          \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_share(array##n##_##D x) {                            \
-        HA_IGNORE(ha_array_retain(x.array) == x.array ? HA_OK : HA_ERR_ARGUMENT);                  \
-        return x;                                                                                  \
-    }                                                                                              \
-    HA_TYPED_ ha_status array##n##_##D##_free(array##n##_##D *x) { /* and x->array = NULL */       \
-        ha_status status = ha_array_free(x ? x->array : HA_NULL_);                                 \
-        if (x && status == HA_OK) x->array = HA_NULL_;                                             \
-        return status;                                                                             \
-    }                                                                                              \
-    /* of the storage, with all its elements */                                                    \
-    HA_TYPED_ void array##n##_##D##_set_name(array##n##_##D x, const char *text) {                 \
-        ha_array_set_name(x.array, text);                                                          \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_sync(array##n##_##D x) {                    \
-        return ha_sync_(x.array, "array" #n "_" #D "_sync");                                       \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_unwrap(array##n##_##D *x) {                 \
-        ha_status status = ha_unwrap_(x ? x->array : HA_NULL_, "array" #n "_" #D "_unwrap");       \
-        if (x && status == HA_OK) x->array = HA_NULL_; /* otherwise it is as before */             \
-        return status;                                                                             \
-    }                                                                                              \
-    HA_NDARRAY_VIEW_(n, D, slice,                                                                  \
-                     (array##n##_##D x, int dimension, int64_t start, int64_t stop, int64_t step), \
-                     dimension, start, stop, step)                                                 \
-    HA_NDARRAY_VIEW_(n, D, part, (array##n##_##D x, ha_dim##D low, ha_dim##D high), low.at,        \
-                     high.at)                                                                      \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_shell(                                      \
-        array##n##_##D x, ha_dim##D low, ha_dim##D high, array##n##_##D side[2 * D]) {             \
-        darray sides[2 * D];                                                                       \
-        ha_status status = darray_shell(array##n##_##D##_to_darray(x), low.at, high.at,            \
-                                        side ? sides : HA_NULL_);                                  \
-        for (int i = 0; side && i < 2 * D; i++) side[i] = array##n##_##D##_from_darray(sides[i]);  \
-        return status;                                                                             \
-    }                                                                                              \
-    HA_NDARRAY_VIEW_(n, D, permute, (array##n##_##D x, ha_dim##D order), order.at)                 \
-    HA_NDARRAY_VIEW_(n, D, flip, (array##n##_##D x, int dimension), dimension)                     \
-    HA_NDARRAY_VIEW_(n, D, with_origin, (array##n##_##D x, ha_dim##D origin), origin.at)           \
-    HA_TYPED_ array##n##_##D array##n##_##D##_transpose(array##n##_##D x) {                        \
-        return array##n##_##D##_from_darray(darray_transpose(array##n##_##D##_to_darray(x)));      \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_interior(array##n##_##D x) {                         \
-        return array##n##_##D##_from_darray(darray_interior(array##n##_##D##_to_darray(x)));       \
-    }                                                                                              \
-    /* of an array of any rank */                                                                  \
-    HA_TYPED_ array##n##_##D array##n##_##D##_reshape(darray x, ha_dim##D extent) {                \
-        return array##n##_##D##_from_darray(darray_reshape(x, D, extent.at));                      \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_broadcast(darray x, ha_dim##D extent) {              \
-        return array##n##_##D##_from_darray(darray_broadcast(x, D, extent.at));                    \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_copy(                                       \
-        array##n##_##D to, array##n##_##D from, ha_context *context) {                             \
-        return darray_copy_(array##n##_##D##_to_darray(to), array##n##_##D##_to_darray(from),      \
-                            context, "array" #n "_" #D "_copy");                                   \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_fill(array##n##_##D x, T value,             \
-                                                            ha_context *context) {                 \
-        return darray_fill_element_(array##n##_##D##_to_darray(x), &value, context,                \
-                                    "array" #n "_" #D "_fill");                                    \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_equal(array##n##_##D a, array##n##_##D b,   \
-                                                             int *equal) {                         \
-        return darray_equal_(array##n##_##D##_to_darray(a), array##n##_##D##_to_darray(b), equal,  \
-                             "array" #n "_" #D "_equal");                                          \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_get(array##n##_##D x, ha_dim##D index,      \
-                                                           T *value) {                             \
-        return darray_get_element_(array##n##_##D##_to_darray(x), index.at, value);                \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_set(array##n##_##D x, ha_dim##D index,      \
-                                                           T value) {                              \
-        return darray_set_element_(array##n##_##D##_to_darray(x), index.at, &value);               \
-    }                                                                                              \
-    HA_TYPED_ array##n##_##D array##n##_##D##_contiguous(array##n##_##D x, ha_order order,         \
-                                                         ha_context *context) {                    \
-        return array##n##_##D##_from_darray(                                                       \
-            darray_contiguous(array##n##_##D##_to_darray(x), order, context));                     \
-    }                                                                                              \
-    HA_TYPED_ array##n##_1 array##n##_##D##_flatten(array##n##_##D x) {                            \
-        return array##n##_1_from_darray(darray_flatten(array##n##_##D##_to_darray(x)));            \
-    }                                                                                              \
+#define HA_NDARRAY_define_(n, T, dtype, D)                                                            \
+    typedef harray##n array##n##_##D##_needs_; /* unknown: HARRAY(T) is missing */                    \
+    typedef struct span##n##_##D {                                                                    \
+        T *data;                                                                                      \
+        int64_t extent[D], stride[D], origin[D];                                                      \
+    } span##n##_##D;                                                                                  \
+    typedef struct cspan##n##_##D {                                                                   \
+        T const *data;                                                                                \
+        int64_t extent[D], stride[D], origin[D];                                                      \
+    } cspan##n##_##D;                                                                                 \
+    typedef struct ha_read##n##_##D {                                                                 \
+        T const *data;                                                                                \
+        size_t size, first;                                                                           \
+        ha_array *array;                                                                              \
+        ha_context *context;                                                                          \
+        uint64_t ticket;                                                                              \
+        ha_status status;                                                                             \
+        cspan##n##_##D span;                                                                          \
+    } ha_read##n##_##D;                                                                               \
+    typedef struct ha_write##n##_##D {                                                                \
+        T *data;                                                                                      \
+        size_t size, first;                                                                           \
+        ha_array *array;                                                                              \
+        ha_context *context;                                                                          \
+        uint64_t ticket;                                                                              \
+        ha_status status;                                                                             \
+        span##n##_##D span;                                                                           \
+    } ha_write##n##_##D;                                                                              \
+    /* read_ and write_ are never followed: they tell the scopes the types of their accesses */       \
+    typedef struct array##n##_##D {                                                                   \
+        union {                                                                                       \
+            ha_array *array;                                                                          \
+            ha_read##n##_##D *read_;                                                                  \
+            ha_write##n##_##D *write_;                                                                \
+        };                                                                                            \
+        int64_t offset, extent[D], stride[D], origin[D];                                              \
+    } array##n##_##D;                                                                                 \
+    /* as harray_T_const: accesses to it can only read */                                             \
+    typedef struct array##n##_##D##_const {                                                           \
+        union {                                                                                       \
+            ha_array *array;                                                                          \
+            ha_read##n##_##D *read_;                                                                  \
+            ha_write_nothing_ *write_;                                                                \
+        };                                                                                            \
+        int64_t offset, extent[D], stride[D], origin[D];                                              \
+    } array##n##_##D##_const;                                                                         \
+    HA_TYPED_ array##n##_##D##_const array##n##_##D##_reading(array##n##_##D x) {                     \
+        array##n##_##D##_const c;                                                                     \
+        c.array = x.array;                                                                            \
+        c.offset = x.offset;                                                                          \
+        for (int d = 0; d < D; d++) {                                                                 \
+            c.extent[d] = x.extent[d];                                                                \
+            c.stride[d] = x.stride[d];                                                                \
+            c.origin[d] = x.origin[d];                                                                \
+        }                                                                                             \
+        return c;                                                                                     \
+    }                                                                                                 \
+    HA_FN cspan##n##_##D span##n##_##D##_const(span##n##_##D s) {                                     \
+        cspan##n##_##D c;                                                                             \
+        c.data = s.data;                                                                              \
+        for (int d = 0; d < D; d++) {                                                                 \
+            c.extent[d] = s.extent[d];                                                                \
+            c.stride[d] = s.stride[d];                                                                \
+            c.origin[d] = s.origin[d];                                                                \
+        }                                                                                             \
+        return c;                                                                                     \
+    }                                                                                                 \
+    /* the span of an access, as a function on a queue can use it: see HA_HERE */                     \
+    HA_TYPED_ span##n##_##D span##n##_##D##_here(const ha_queue *queue, span##n##_##D s) {            \
+        s.data = HA_CAST_(T *, ha_span_here_(queue, s.data, sizeof(T), D, s.origin, s.stride));       \
+        return s;                                                                                     \
+    }                                                                                                 \
+    HA_TYPED_ cspan##n##_##D cspan##n##_##D##_here(const ha_queue *queue, cspan##n##_##D s) {         \
+        s.data = HA_CAST_(T const *,                                                                  \
+                          ha_span_here_(queue, s.data, sizeof(T), D, s.origin, s.stride));            \
+        return s;                                                                                     \
+    }                                                                                                 \
+    /* as a parameter of a kernel (kernel.h): what is given, and what its body sees; `unit`: its    \
+     * last stride is 1 */ \
+    typedef array##n##_##D ha_given_array##n##_##D;                                                   \
+    typedef T ha_element_array##n##_##D;                                                              \
+    typedef cspan##n##_##D ha_in_array##n##_##D;                                                      \
+    typedef span##n##_##D ha_out_array##n##_##D;                                                      \
+    HA_FN span##n##_##D ha_out_array##n##_##D##_(T *first, void *span, int unit) {                    \
+        span##n##_##D s = *HA_CAST_(const span##n##_##D *, span);                                     \
+        s.data = first;                                                                               \
+        if (unit) s.stride[D - 1] = 1;                                                                \
+        return s;                                                                                     \
+    }                                                                                                 \
+    HA_FN cspan##n##_##D ha_in_array##n##_##D##_(T const *first, void *span, int unit) {              \
+        cspan##n##_##D s = *HA_CAST_(const cspan##n##_##D *, span);                                   \
+        s.data = first;                                                                               \
+        if (unit) s.stride[D - 1] = 1;                                                                \
+        return s;                                                                                     \
+    }                                                                                                 \
+    /* refused unless type and rank are the same */                                                   \
+    HA_TYPED_ array##n##_##D array##n##_##D##_from_darray(darray x) {                                 \
+        array##n##_##D typed;                                                                         \
+        darray_to_typed_(x, harray##n##_type(), dtype, D, &typed);                                    \
+        return typed;                                                                                 \
+    }                                                                                                 \
+    HA_TYPED_ darray array##n##_##D##_to_darray(array##n##_##D x) {                                   \
+        return darray_of_typed_(&x, dtype, D);                                                        \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_new_in(ha_order order, ha_dim##D extent,                \
+                                                     ha_context *context) {                           \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_new_(order, harray##n##_type(), D, extent.at, context));                           \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_new(ha_dim##D extent, ha_context *context) {            \
+        return array##n##_##D##_new_in(HA_ROW_MAJOR, extent, context);                                \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_zeros(ha_dim##D extent, ha_context *context) {          \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_zeros_(harray##n##_type(), D, extent.at, context));                                \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_filled(ha_dim##D extent, T value,                       \
+                                                     ha_context *context) {                           \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_filled_(harray##n##_type(), D, extent.at, &value, context));                       \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_of(ha_dim##D extent, T const *values,                   \
+                                                 ha_context *context) {                               \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_of_(harray##n##_type(), D, extent.at, values, context));                           \
+    }                                                                                                 \
+    /* its rank is D, or not given: 0 */                                                              \
+    HA_TYPED_ array##n##_##D array##n##_##D##_make(const ha_shape *shape, ha_context *context) {      \
+        return array##n##_##D##_from_darray(darray_make_(harray##n##_type(), D, shape, context));     \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_wrap(T *data, ha_dim##D extent,                         \
+                                                   ha_context *context) {                             \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_wrap_(harray##n##_type(), D, extent.at, HA_NULL_, data, context, 0));              \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_wrap_strided(                                           \
+        T *data, ha_dim##D extent, ha_dim##D stride, ha_context *context) {                           \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_wrap_(harray##n##_type(), D, extent.at, stride.at, data, context, 0));             \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_wrap_const(T const *data, ha_dim##D extent,             \
+                                                         ha_context *context) {                       \
+        return array##n##_##D##_from_darray(darray_wrap_(harray##n##_type(), D, extent.at,            \
+                                                         HA_NULL_, HA_ADDRESS_(HA_NUMBER_(data)),     \
+                                                         context, HA_WRAP_CONST));                    \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_from(harray##n x, ha_dim##D extent) {                   \
+        return array##n##_##D##_from_darray(darray_from(x.array, D, extent.at));                      \
+    }                                                                                                 \
+    HA_TYPED_ harray##n array##n##_##D##_array(array##n##_##D x) {                                    \
+        return harray##n##_from(x.array);                                                             \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_share(array##n##_##D x) {                               \
+        HA_IGNORE(ha_array_retain(x.array) == x.array ? HA_OK : HA_ERR_ARGUMENT);                     \
+        return x;                                                                                     \
+    }                                                                                                 \
+    HA_TYPED_ ha_status array##n##_##D##_free(array##n##_##D *x) { /* and x->array = NULL */          \
+        ha_status status = ha_array_free(x ? x->array : HA_NULL_);                                    \
+        if (x && status == HA_OK) x->array = HA_NULL_;                                                \
+        return status;                                                                                \
+    }                                                                                                 \
+    /* of the storage, with all its elements */                                                       \
+    HA_TYPED_ void array##n##_##D##_set_name(array##n##_##D x, const char *text) {                    \
+        ha_array_set_name(x.array, text);                                                             \
+    }                                                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_sync(array##n##_##D x) {                       \
+        return ha_sync_(x.array, "array" #n "_" #D "_sync");                                          \
+    }                                                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_unwrap(array##n##_##D *x) {                    \
+        ha_status status = ha_unwrap_(x ? x->array : HA_NULL_, "array" #n "_" #D "_unwrap");          \
+        if (x && status == HA_OK) x->array = HA_NULL_; /* otherwise it is as before */                \
+        return status;                                                                                \
+    }                                                                                                 \
+    HA_NDARRAY_VIEW_(n, D, slice,                                                                     \
+                     (array##n##_##D x, int dimension, int64_t start, int64_t stop, int64_t step),    \
+                     dimension, start, stop, step)                                                    \
+    HA_NDARRAY_VIEW_(n, D, part, (array##n##_##D x, ha_dim##D low, ha_dim##D high), low.at,           \
+                     high.at)                                                                         \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_shell(                                         \
+        array##n##_##D x, ha_dim##D low, ha_dim##D high, array##n##_##D side[2 * D]) {                \
+        darray sides[2 * D];                                                                          \
+        ha_status status = darray_shell(array##n##_##D##_to_darray(x), low.at, high.at,               \
+                                        side ? sides : HA_NULL_);                                     \
+        for (int i = 0; side && i < 2 * D; i++) side[i] = array##n##_##D##_from_darray(sides[i]);     \
+        return status;                                                                                \
+    }                                                                                                 \
+    HA_NDARRAY_VIEW_(n, D, permute, (array##n##_##D x, ha_dim##D order), order.at)                    \
+    HA_NDARRAY_VIEW_(n, D, flip, (array##n##_##D x, int dimension), dimension)                        \
+    HA_NDARRAY_VIEW_(n, D, with_origin, (array##n##_##D x, ha_dim##D origin), origin.at)              \
+    HA_TYPED_ array##n##_##D array##n##_##D##_transpose(array##n##_##D x) {                           \
+        return array##n##_##D##_from_darray(darray_transpose(array##n##_##D##_to_darray(x)));         \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_interior(array##n##_##D x) {                            \
+        return array##n##_##D##_from_darray(darray_interior(array##n##_##D##_to_darray(x)));          \
+    }                                                                                                 \
+    /* of an array of any rank */                                                                     \
+    HA_TYPED_ array##n##_##D array##n##_##D##_reshape(darray x, ha_dim##D extent) {                   \
+        return array##n##_##D##_from_darray(darray_reshape(x, D, extent.at));                         \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_broadcast(darray x, ha_dim##D extent) {                 \
+        return array##n##_##D##_from_darray(darray_broadcast(x, D, extent.at));                       \
+    }                                                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_copy(                                          \
+        array##n##_##D to, array##n##_##D from, ha_context *context) {                                \
+        return darray_copy_(array##n##_##D##_to_darray(to), array##n##_##D##_to_darray(from),         \
+                            context, "array" #n "_" #D "_copy");                                      \
+    }                                                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_fill(array##n##_##D x, T value,                \
+                                                            ha_context *context) {                    \
+        return darray_fill_element_(array##n##_##D##_to_darray(x), &value, context,                   \
+                                    "array" #n "_" #D "_fill");                                       \
+    }                                                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_equal(array##n##_##D a, array##n##_##D b,      \
+                                                             int *equal) {                            \
+        return darray_equal_(array##n##_##D##_to_darray(a), array##n##_##D##_to_darray(b), equal,     \
+                             "array" #n "_" #D "_equal");                                             \
+    }                                                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_get(array##n##_##D x, ha_dim##D index,         \
+                                                           T *value) {                                \
+        return darray_get_element_(array##n##_##D##_to_darray(x), index.at, value);                   \
+    }                                                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_set(array##n##_##D x, ha_dim##D index,         \
+                                                           T value) {                                 \
+        return darray_set_element_(array##n##_##D##_to_darray(x), index.at, &value);                  \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_##D array##n##_##D##_contiguous(array##n##_##D x, ha_order order,            \
+                                                         ha_context *context) {                       \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_contiguous(array##n##_##D##_to_darray(x), order, context));                        \
+    }                                                                                                 \
+    HA_TYPED_ array##n##_1 array##n##_##D##_flatten(array##n##_##D x) {                               \
+        return array##n##_1_from_darray(darray_flatten(array##n##_##D##_to_darray(x)));               \
+    }                                                                                                 \
     HA_NDARRAY_LOWER_##D##_(n) struct ha_semicolon_
 
 #define HA_NDARRAY_VIEW_(n, D, verb, parameters, ...)                                              \

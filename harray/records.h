@@ -191,9 +191,9 @@ HA_API ha_status ha_records_close_(ha_records_access *access);
  * of `bytes` bytes of argument: as ha_enqueue. The blobs may be used in it, if the context can run functions on its data; their
  * addresses have to be in the argument, for mapping and table of blobs may be gone when it runs.
  * The status is also in access->status when it is a failure. */
-#define ha_records_run(...) ha_records_run_(__VA_ARGS__, HA_SITE)
+#define ha_records_run(...) ha_records_run_(__VA_ARGS__, HA_TEXT_OF_1_(__VA_ARGS__, ~), HA_SITE)
 HA_API ha_status ha_records_run_(ha_function f, ha_records_access *access, const void *argument,
-                                 size_t bytes, const char *site);
+                                 size_t bytes, const char *name, const char *site);
 
 /* As ha_wait: until all that the access depends on has happened. */
 #define ha_records_wait(access) ha_records_wait_(access, HA_SITE)

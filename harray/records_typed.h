@@ -150,6 +150,24 @@ HA_TYPED_ ha_records_access *ha_records_not_used_(ha_records_access *access) {
 #define HA_QUEUED_7_(f, V, A, B, C, D, E, F) HA_QUEUED_OF_(f, V, (A ha_a; B ha_b; C ha_c; D ha_d; E ha_e; F ha_f;), (, A ha_a, B ha_b, C ha_c, D ha_d, E ha_e, F ha_f), (, ha_a, ha_b, ha_c, ha_d, ha_e, ha_f), (, ha_g->ha_a, ha_g->ha_b, ha_g->ha_c, ha_g->ha_d, ha_g->ha_e, ha_g->ha_f))
 /* clang-format on */
 
+/* For functions that need more than one view (ha_run_with, access.h), among their uses: the member of the struct is a
+ * view of r's type, sky or sky_const, and gets what HA_USING(v, r, context, what) would. Where the function runs it
+ * is as it can be used there, without bodies_here; HA_WITH(t->v, …) makes the layout known.
+ *
+ *     struct pull { sky v; const float *field; };
+ *     …
+ *     HA_CHECK(ha_run_with(gpu, pull_there, p, HA_USE_RECORDS(v, r, "read mass, write vel"),
+ *                          HA_USE(field, x, HA_READ))); */
+#define HA_USE_RECORDS(member, r, what)                                                            \
+    {                                                                                              \
+        (HA_REQUIRE_(HA_IS_OF_(__typeof__(ha_given_->member), __typeof__(*(r).view_)) ||           \
+                         HA_IS_OF_(__typeof__(ha_given_->member), __typeof__(*(r).const_)),        \
+                     "HA_USE_RECORDS: the member is no view of the records' type"),                \
+         (r).records),                                                                             \
+            0, HA_READ, __builtin_offsetof(__typeof__(*ha_given_), member),                        \
+            sizeof(ha_given_->member), #member, (r).type_, what                                    \
+    }
+
 /* Nobody would get what a function returns. */
 #ifdef __cplusplus
 extern "C++" {
@@ -178,7 +196,7 @@ template <> struct ha_is_void_<void> { static constexpr bool value = true; };
     HA_HOST_FN_ ha_status f##_run_(const char *ha_site, ha_records_access *ha_x,                   \
                                    V ha_v HA_BARE_ parameters) {                                   \
         const f##_given_ ha_g = {ha_v HA_BARE_ given};                                             \
-        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g, ha_site);                    \
+        return ha_records_run_(f##_queued_, ha_x, &ha_g, sizeof ha_g, #f, ha_site);                \
     }                                                                                              \
     struct ha_semicolon_
 
@@ -194,6 +212,7 @@ typedef struct ha_records_type_ {
     /* A view on blobs of a mapping; `own`: it has the view's own layout. */
     ha_status (*make)(const ha_mapping *mapping, void *const *blob, int own, void *view,
                       ha_error *error);
+    void (*here)(const ha_queue *queue, void *view); /* as it is to be used in a function there */
 } ha_records_type_;
 
 /* The functions of HA_RECORDS; errors as those of records.h. site: their names. */
@@ -245,9 +264,19 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
         memcpy(ha_view, &ha_v, sizeof ha_v);                                                       \
         return ha_e->status;                                                                       \
     }                                                                                              \
-    static const ha_records_type_ name##_type_ =                                                   \
-        {#V,         V##_rank_,  V##_kind_,      V##_flags_,                                       \
-         V##_order_, V##_lanes_, V##_described_, name##_make_};                                    \
+    HA_TYPED_ void name##_here_(const ha_queue *ha_q, void *ha_view) {                             \
+        V *const ha_v = HA_CAST_(V *, ha_view);                                                    \
+        *ha_v = V##_shifted_(*ha_v, ha_q->first, ha_q->bytes, ha_q->shift);                        \
+    }                                                                                              \
+    static const ha_records_type_ name##_type_ = {                                                 \
+        #V,         V##_rank_,      V##_kind_,    V##_flags_,  V##_order_,                         \
+        V##_lanes_, V##_described_, name##_make_, name##_here_};                                   \
+    /* as a parameter of a kernel (kernel.h): what its body sees, and loops over that */           \
+    typedef V ha_seen_##name;                                                                      \
+    enum { ha_seen_##name##_rank_ = V##_rank_ };                                                   \
+    HA_FN ha_walk_ ha_seen_##name##_walk_(V ha_v, ha_region ha_r) {                                \
+        return V##_walk_(ha_v, ha_r);                                                              \
+    }                                                                                              \
     typedef HA_NUMBERS_(V##_rank_) name##_numbers_;                                                \
     /* view_ and const_ are never followed: they tell the scopes the types of their views */       \
     typedef struct name {                                                                          \
@@ -263,7 +292,8 @@ template <> struct ha_numbers_<4> { typedef ha_dim4 type; };
         ha_x.records = ha_r;                                                                       \
         ha_x.type_ = &name##_type_;                                                                \
         return ha_x;                                                                               \
-    }
+    }                                                                                              \
+    typedef name ha_given_##name;
 
 #define HA_RECORDS_MAKERS_(name, V)                                                                \
     HA_TYPED_ name name##_wrap_(name##_numbers_ ha_n, const char *ha_t, void *const *ha_b,         \

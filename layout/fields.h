@@ -162,6 +162,22 @@ typedef struct ha_sizes_ {
      {HA_VARIANT_(HA_STRIDES_, HA_ITEMS_(__VA_ARGS__))(                                            \
          HA_JOIN_(R##_, HA_JOIN_(HA_NAME_OF_(__VA_ARGS__), _)), __VA_ARGS__) 0}},
 
+/* In C++ the record of a type is found by the type, also in the namespace of its own; NULL: it has none. */
+#ifdef __cplusplus
+extern "C++" {
+HA_UNUSED static constexpr const ha_record *ha_record_of_(const void *) { return nullptr; }
+template <typename T> constexpr const ha_record *ha_record_found_() {
+    return ha_record_of_(static_cast<const T *>(nullptr));
+}
+}
+#define HA_RECORD_TRAIT_(R)                                                                        \
+    extern "C++" {                                                                                 \
+    HA_UNUSED static constexpr const ha_record *ha_record_of_(const R *) { return &R##_record; }   \
+    }
+#else
+#define HA_RECORD_TRAIT_(R)
+#endif
+
 /* What in a list is no tuple, as text: "" if it is all right. */
 #define HA_NO_FIELD_(C, ...)
 #define HA_NO_FIELDS_TEXT_(...) HA_NO_FIELDS_TEXT_1_(__VA_ARGS__)
@@ -188,6 +204,7 @@ typedef struct ha_sizes_ {
     static const ha_field R##_field_[] HA_UNUSED = {                                               \
         HA_FOR_FIELDS_(HA_DESCRIBED_FIELD_, R, R##_FIELDS)};                                       \
     static const ha_record R##_record HA_UNUSED = {                                                \
-        #R, sizeof(R), HA_ALIGNOF_(R), sizeof R##_field_ / sizeof R##_field_[0], R##_field_};
+        #R, sizeof(R), HA_ALIGNOF_(R), sizeof R##_field_ / sizeof R##_field_[0], R##_field_};      \
+    HA_RECORD_TRAIT_(R)
 
 #endif

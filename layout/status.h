@@ -74,7 +74,8 @@ typedef enum ha_status {
     HA_ERR_BACKEND,     /* a device or its driver refused */
     HA_ERR_UNSUPPORTED, /* this context cannot do that */
     HA_ERR_NOT_FOUND,   /* no such context, device or type */
-    HA_ERR_TRANSFER     /* inside HA_NO_TRANSFERS, and a copy would have been needed */
+    HA_ERR_TRANSFER,    /* inside HA_NO_TRANSFERS, and a copy would have been needed */
+    HA_ERR_COMPILE      /* a device's compiler refused a kernel's text */
 } ha_status;
 
 typedef struct ha_error {

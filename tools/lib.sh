@@ -25,6 +25,9 @@ links() {
         works "$compiler" -x c - "$@" -o /dev/null
 }
 
+# Whether programs find a shared library.
+loads() { works python3 -c "import ctypes; ctypes.CDLL('$1')"; }
+
 # Remembers Debian packages as missing; see install_missing.
 missing=
 lacks() {
@@ -36,24 +39,44 @@ lacks() {
     done
 }
 
+# Whether packages can be installed without a question; as_root is what to do so with.
+can_install() {
+    as_root=
+    have apt-get || return
+    [ "$(id -u)" != 0 ] || return 0
+    as_root=sudo
+    # without a terminal nobody can type sudo's password
+    have sudo && { [ -t 0 ] || works sudo -n true; }
+}
+
+# install PACKAGE...: $apt_options are apt-get's.
+install() {
+    # shellcheck disable=SC2086 # a list of words
+    $as_root apt-get -q $apt_options update &&
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y $apt_options \
+            --no-install-recommends install "$@"
+}
+apt_options=
+
 # Installs what lacks() was told of, or says what to install and exits.
 install_missing() {
     [ -n "$missing" ] || return 0
-    as_root=
-    can_install=yes
-    have apt-get || can_install=no
-    if [ "$(id -u)" != 0 ]; then
-        as_root=sudo
-        # without a terminal nobody can type sudo's password
-        { have sudo && { [ -t 0 ] || works sudo -n true; }; } || can_install=no
-    fi
-    [ $can_install = yes ] ||
+    can_install ||
         fail "Please install these Debian or Ubuntu packages, then try again:$missing"
     say "installing:$missing"
-    $as_root apt-get -q update
     # shellcheck disable=SC2086 # a list of words
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
-        $missing || fail "These packages could not be installed:$missing"
+    install $missing || fail "These packages could not be installed:$missing"
+    missing=
+}
+
+# The same for what can be done without: then it goes on, soon also where there is no network.
+install_wanted() {
+    [ -n "$missing" ] || return 0
+    say "installing:$missing"
+    apt_options="-o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10"
+    # shellcheck disable=SC2086 # a list of words
+    { can_install && install $missing; } || say "going on without:$missing"
+    apt_options=
     missing=
 }
 

@@ -45,8 +45,8 @@ typedef struct ha_option_value {
 } ha_option_value;
 
 /* Nonzero when all numbers are in their ranges; else the text names the first that is not. */
-HA_IN_ int ha_options_in_range(const ha_option_keys *keys, const uint64_t *numbers,
-                               ha_option_text *wrong) {
+HA_IN_ HA_UNUSED int ha_options_in_range(const ha_option_keys *keys, const uint64_t *numbers,
+                                         ha_option_text *wrong) {
     for (int k = 0; k < keys->count; k++) {
         const ha_option_key *key = &keys->key[k];
         if (numbers[k] == 0 || (numbers[k] >= key->least && numbers[k] <= key->most)) continue;

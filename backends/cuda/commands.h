@@ -3,6 +3,7 @@
 #define HARRAY_BACKENDS_CUDA_COMMANDS_H
 
 #include "memory.h"
+#include "program.h"
 #include "strides.h"
 
 /* ---- copies ---- */
@@ -208,6 +209,8 @@ static const ha_queue_ops ha_cuda_queue_ops = {
     .adopt_event = ha_cuda_adopt_event,
     .copy_strided = ha_cuda_copy_strided,
     .stamp = ha_cuda_stamp,
+    .launch = ha_cuda_launch_kernel,
+    .launch_native = ha_cuda_launch_kernel,
 };
 
 #endif

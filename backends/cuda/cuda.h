@@ -14,6 +14,8 @@
  *     pieces.h          pitched copies, as the driver takes them; batches
  *     pageable.h        copies from and to memory that the driver does not know
  *     strides.h         copies of small pieces, by a kernel: strides_kernel.h, strides_ptx.h
+ *     nvrtc.h           finding the compiler
+ *     program.h         compiling kernels, and launching them
  *     commands.h        what is enqueued
  *     open.h            opening and closing
  *
@@ -39,6 +41,15 @@ static const ha_backend ha_backend_cuda HA_UNUSED = {
     .zero_copy = ha_cuda_zero_copy,
     .maps = ha_cuda_maps,
     .missing = ha_cuda_missing,
+    .describe = ha_cuda_describe_device,
+    .language = ha_cuda_language,
+    .target = ha_cuda_target,
+    .build = ha_cuda_build,
+    .discard = ha_cuda_discard,
+    .kernel = ha_cuda_find_kernel,
+    .limits = ha_cuda_limits,
+    .compiles_for = ha_cuda_compiles_for,
+    .compile = ha_cuda_compile,
 };
 
 #endif

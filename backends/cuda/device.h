@@ -41,7 +41,8 @@ struct ha_cuda_device {
     ha_cu_device handle;
     ha_cu_context context;
     ha_cuda_settings settings;
-    size_t total;                                                             /* bytes of memory */
+    size_t total;     /* bytes of memory */
+    int architecture; /* 90: compute capability 9.0 */
     int integrated, maps_host, unified, pageable, concurrent, managed, pools; /* attributes */
     ha_cuda_slabs memory, pinned;
     ha_cu_stream stream; /* of allocations; NULL: they need none */

@@ -1,43 +1,13 @@
-/* Finding the CUDA driver while the program runs: its library, its version, its functions.
- *
- * The library stays loaded until the end of the process, for a driver cannot be unloaded. Where
- * dlopen is not what is wanted, define HARRAY_DLOPEN(name), HARRAY_DLSYM(library, symbol) and
- * HARRAY_DLERROR() before harray.h, all three. */
+/* Finding the CUDA driver while the program runs: its library, its version, its functions. The library stays
+ * loaded until the end of the process, for a driver cannot be unloaded. */
 #ifndef HARRAY_BACKENDS_CUDA_LOAD_H
 #define HARRAY_BACKENDS_CUDA_LOAD_H
 
+#include "../common/library.h"
 #include "driver.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#if defined HARRAY_DLOPEN && !(defined HARRAY_DLSYM && defined HARRAY_DLERROR)
-#error "define HARRAY_DLOPEN, HARRAY_DLSYM and HARRAY_DLERROR, or none of them"
-#endif
-#ifdef HARRAY_DLOPEN
-HA_IN_ int ha_cuda_is_static(void) { return 0; }
-#else
-#include <dlfcn.h>
-#include <link.h>
-#define HARRAY_DLOPEN(name) dlopen(name, RTLD_NOW | RTLD_LOCAL)
-#define HARRAY_DLSYM(library, symbol) dlsym(library, symbol)
-#define HARRAY_DLERROR() dlerror()
-
-HA_IN_ int ha_cuda_look_for_linker(struct dl_phdr_info *program, size_t bytes, void *found) {
-    (void)bytes;
-    for (size_t i = 0; i < program->dlpi_phnum; i++)
-        if (program->dlpi_phdr[i].p_type == PT_INTERP) *(int *)found = 1;
-    return 1; /* the program comes first; its libraries are not looked at */
-}
-
-/* Whether the program was linked with -static. There glibc's dlopen loads libraries without their
- * thread-local variables: the driver would crash when it is first called. */
-HA_IN_ int ha_cuda_is_static(void) {
-    int linker = 0;
-    (void)dl_iterate_phdr(ha_cuda_look_for_linker, &linker);
-    return !linker;
-}
-#endif
 
 typedef struct ha_cuda_text {
     char text[240]; /* why there is no driver; "" when there is one */
@@ -118,20 +88,11 @@ HA_IN_ int ha_cuda_is_usable(ha_cuda_driver *driver, const char *missing, const 
  * used. */
 HA_IN_ int ha_cuda_load(const char *name, ha_cuda_text *why) {
     ha_cuda_driver fresh;
-    const char *missing, *error;
+    const char *missing;
     void *library;
     why->text[0] = '\0';
-    if (ha_cuda_is_static()) {
-        snprintf(why->text, sizeof why->text,
-                 "a statically linked program cannot load a driver: link without -static");
-        return 0;
-    }
-    library = HARRAY_DLOPEN(name);
-    if (library == NULL) {
-        error = HARRAY_DLERROR();
-        snprintf(why->text, sizeof why->text, "%.239s", error != NULL ? error : name);
-        return 0;
-    }
+    library = ha_library_load(name, why->text, sizeof why->text);
+    if (library == NULL) return 0;
     memset(&fresh, 0, sizeof fresh);
     missing = ha_cuda_find_functions(library, &fresh);
     if (!ha_cuda_is_usable(&fresh, missing, name, why)) return 0;

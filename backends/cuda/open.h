@@ -15,6 +15,7 @@ HA_IN_ ha_status ha_cuda_read_attribute(ha_cuda_device *device, ha_cu_attribute 
 }
 
 HA_IN_ ha_status ha_cuda_read_attributes(ha_cuda_device *device) {
+    int major = 0, minor = 0;
     const struct {
         int attribute, *value;
     } all[] = {
@@ -25,10 +26,13 @@ HA_IN_ ha_status ha_cuda_read_attributes(ha_cuda_device *device) {
         {HA_CU_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, &device->concurrent},
         {HA_CU_ATTRIBUTE_MANAGED_MEMORY, &device->managed},
         {HA_CU_ATTRIBUTE_MEMORY_POOLS, &device->pools},
+        {HA_CU_ATTRIBUTE_COMPUTE_MAJOR, &major},
+        {HA_CU_ATTRIBUTE_COMPUTE_MINOR, &minor},
     };
     ha_status status = HA_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && status == HA_OK; i++)
         status = ha_cuda_read_attribute(device, (ha_cu_attribute)all[i].attribute, all[i].value);
+    device->architecture = 10 * major + minor;
     return status;
 }
 

@@ -6,11 +6,12 @@
  * for which it needs one row more: its halo. What to look at: nothing here copies. A device says which
  * part of the one array it reads, and which part of the other it overwrites; what moves is what was
  * computed elsewhere, the halos, and not a byte more. The program counts that in every step, and
- * compares the result with that of a plain loop, bit for bit.
+ * compares the result with that of a plain loop, bit for bit. The step is a kernel: it runs on any device
+ * that there is (--device opencl --device sim).
  *
  * With --columns the plate is cut the other way, and halos are columns, whose elements lie far apart.
  * Nothing changes but a view: the arrays are looked at transposed. */
-#include "harray.h"
+#include "harray_kernels.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -27,47 +28,32 @@ typedef struct half {
 
 /* ---- a step --------------------------------------------------------------------------------- */
 
-static double mean(double a, double b, double c, double d) { return 0.25 * ((a + b) + (c + d)); }
+HA_DEVICE_CODE(
+    mean, HA_FN double mean(double a, double b, double c, double d) {
+        return 0.25 * ((a + b) + (c + d));
+    });
 
-/* What a device is given: the heat of its rows and of its halo, and where the new heat goes. */
-typedef struct work {
-    cspan_double_2 now;
-    span_double_2 later;
-    int64_t above;
-} work;
-
-/* The plate's edge keeps its heat. */
-static void spread(cspan_double_2 now, span_double_2 later, int64_t above) {
-    const int64_t bottom = now.extent[0] - 1, right = now.extent[1] - 1;
-    for (int64_t y = 0; y < later.extent[0]; y++) {
-        const int64_t i = y + above;
-        for (int64_t j = 0; j <= right; j++) {
-            if (i == 0 || i == bottom || j == 0 || j == right)
-                HA_AT(later, y, j) = HA_AT(now, i, j);
-            else
-                HA_AT(later, y, j) = mean(HA_AT(now, i - 1, j), HA_AT(now, i + 1, j),
-                                          HA_AT(now, i, j - 1), HA_AT(now, i, j + 1));
-        }
-    }
-}
-
-/* Where the device's memory is. */
-static void spread_there(const ha_queue *queue, void *argument) {
-    work w = *(const work *)argument;
-    w.now = cspan_double_2_here(queue, w.now);
-    w.later = span_double_2_here(queue, w.later);
-    spread(w.now, w.later, w.above);
-}
+/* The heat of a device's rows and of its halo is given, and where the new heat goes. The plate's edge keeps
+ * its heat. */
+HA_KERNEL(spread,
+          ((uses, mean), (value, int64_t, above), (in, array_double_2, now),
+           (out, array_double_2, later)),
+          (y, j), {
+              const int64_t i = y + above;
+              const int64_t bottom = now.extent[0] - 1, right = now.extent[1] - 1;
+              if (i == 0 || i == bottom || j == 0 || j == right)
+                  HA_AT(later, y, j) = HA_AT(now, i, j);
+              else
+                  HA_AT(later, y, j) = mean(HA_AT(now, i - 1, j), HA_AT(now, i + 1, j),
+                                            HA_AT(now, i, j - 1), HA_AT(now, i, j + 1));
+          });
 
 /* It is enqueued; nobody waits for it. */
 static void step(const half *h, array_double_2 now, array_double_2 later) {
     array_double_2 around = array_double_2_slice(now, 0, h->first - h->above, h->last + h->below,
                                                  1);
     array_double_2 own = array_double_2_slice(later, 0, h->first, h->last, 1);
-    HA_READING(from, around, h->device) HA_OVERWRITING_ALL(to, own, h->device) {
-        const work w = {from.span, to.span, h->above};
-        HA_IGNORE(ha_enqueue(h->device, spread_there, &w, sizeof w));
-    }
+    HA_IGNORE(spread(h->device, HA_DIM(h->last - h->first, now.extent[1]), h->above, around, own));
 }
 
 /* ---- what moves ----------------------------------------------------------------------------- */

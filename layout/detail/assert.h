@@ -47,6 +47,21 @@ template <class T, decltype(sizeof 0) N> struct ha_array_type_<T[N]> {
 #define HA_IS_ARRAY_(T) (!HA_IS_OF_(T, __typeof__(((void)0, *(T *)0))))
 #endif
 
+/* Is T a pointer? */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> struct ha_pointer_type_ {
+    enum { value = 0 };
+};
+template <class T> struct ha_pointer_type_<T *> {
+    enum { value = 1 };
+};
+}
+#define HA_IS_POINTER_(T) (ha_pointer_type_<T>::value == 1)
+#else
+#define HA_IS_POINTER_(T) (__builtin_classify_type(((T *)16)[0]) == 5)
+#endif
+
 /* What is a constant, as one; 0 for what is known at run time only (and with nvcc for all). In C only a
  * constant that is 0 makes a null pointer of any type. */
 #if defined __CUDACC__

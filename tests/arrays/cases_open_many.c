@@ -23,7 +23,12 @@ static int noted_yield(void) {
 
 static ha_request request(ha_access *access, harray_double x, ha_context *context, unsigned how,
                           size_t first, size_t last) {
-    const ha_request r = {access, x.array, context, how, first, last, 0, 0, NULL};
+    const ha_request r = {.access = access,
+                          .array = x.array,
+                          .context = context,
+                          .how = how,
+                          .first = first,
+                          .last = last};
     return r;
 }
 
@@ -33,7 +38,12 @@ static ha_request request_all(ha_access *access, harray_double x, ha_context *co
 }
 
 static ha_request request_size(ha_access *access, harray_double x, ha_context *context, size_t n) {
-    const ha_request r = {access, x.array, context, HA_OVERWRITE, 0, 0, 1, n, NULL};
+    const ha_request r = {.access = access,
+                          .array = x.array,
+                          .context = context,
+                          .how = HA_OVERWRITE,
+                          .sets_size = 1,
+                          .n = n};
     return r;
 }
 
@@ -448,7 +458,7 @@ TEST(what_is_given_back_is_had_by_others) {
     if (ha_request_hold(&r, HA_SITE)) { /* nothing is easy on some contexts */
         start_open(&o, t.x.array, H, HA_READ, 0, HA_END);
         until_asleep(sleeps + 1);
-        ha_request_let_go(&r);
+        ha_let_go(r.access);
         assert_int_equal(ops->promised, promised);
         assert_int_equal(wait_opened(&o), HA_OK);
         finish(&o);

@@ -18,6 +18,9 @@ static int is_sim(const ha_context *context) { return is_kind(context, "sim"); }
 static int is_cuda(const ha_context *context) {
     return is_kind(context, "cuda") || is_kind(context, "launch");
 }
+static int has_device_memory(const ha_context *context) {
+    return is_sim(context) || is_kind(context, "launch") || is_kind(context, "opencl");
+}
 
 static void expect_kind(const void *pointer, ha_memory_kind kind, const ha_context *owner) {
     ha_context *actual = NULL;
@@ -85,7 +88,7 @@ TEST(pointers) {
     HA_READING(v, x, C) {
         if (shares_memory(C))
             expect_kind(v.data, C == H ? HA_MEMORY_HOST : HA_MEMORY_PINNED, C);
-        else if (is_sim(C) || is_kind(C, "launch"))
+        else if (has_device_memory(C))
             expect_kind(v.data, HA_MEMORY_DEVICE, C);
         else if (is_cuda(C))
             expect_kind(v.data, HA_MEMORY_MANAGED, C);

@@ -91,8 +91,8 @@ TEST(opening_many_of_nothing) {
     harray_double x = three();
     ha_read_double v = {.status = HA_ERR_BUSY};
     ha_write_double w = {.status = HA_OK};
-    ha_request r[] = {{HA_ACCESS(&v), x.array, NULL, HA_READ, 0, HA_END, 0, 0, NULL},
-                      {HA_ACCESS(&w), NULL, NULL, HA_WRITE, 0, HA_END, 0, 0, NULL}};
+    ha_request r[] = {{.access = HA_ACCESS(&v), .array = x.array, .how = HA_READ, .last = HA_END},
+                      {.access = HA_ACCESS(&w), .how = HA_WRITE, .last = HA_END}};
     FINE(ha_open_many(NULL, 0));
     FINE(ha_open_many(r, 0));
     assert_int_equal(v.status, HA_ERR_BUSY); /* not looked at */
@@ -101,11 +101,12 @@ TEST(opening_many_of_nothing) {
     assert_null(v.array);
     assert_null(w.array);
     assert_int_equal(w.status, HA_ERR_ARGUMENT); /* the one that cannot be had */
-    r[1] = (ha_request){NULL, x.array, NULL, HA_READ, 0, HA_END, 0, 0, NULL};
+    r[1] = (ha_request){.array = x.array, .how = HA_READ, .last = HA_END};
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(r, 2));
-    r[1] = (ha_request){HA_ACCESS(&w), x.array, NULL, 99, 0, HA_END, 0, 0, NULL};
+    r[1] = (ha_request){.access = HA_ACCESS(&w), .array = x.array, .how = 99, .last = HA_END};
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(r, 2));
-    r[1] = (ha_request){HA_ACCESS(&w), x.array, NULL, HA_READ, 2, 9, 0, 0, NULL};
+    r[1] = (ha_request){
+        .access = HA_ACCESS(&w), .array = x.array, .how = HA_READ, .first = 2, .last = 9};
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(r, 2));
     assert_null(v.array);
     FINE(harray_double_resize(x, 5)); /* nobody holds it */
@@ -115,9 +116,15 @@ TEST(opening_many_of_nothing) {
 TEST(opening_many_without_elements) {
     harray_double x = harray_double_new(0), y = three();
     ha_access v[3];
-    const ha_request r[] = {{&v[0], x.array, NULL, HA_READ, 0, HA_END, 0, 0, NULL},
-                            {&v[1], y.array, sim(), HA_READ, 1, 1, 0, 0, NULL},
-                            {&v[2], y.array, NULL, HA_OVERWRITE, 0, HA_END, 1, 0, NULL}};
+    const ha_request r[] = {
+        {.access = &v[0], .array = x.array, .how = HA_READ, .last = HA_END},
+        {.access = &v[1],
+         .array = y.array,
+         .context = sim(),
+         .how = HA_READ,
+         .first = 1,
+         .last = 1},
+        {.access = &v[2], .array = y.array, .how = HA_OVERWRITE, .last = HA_END, .sets_size = 1}};
     ha_request used[3];
     memcpy(used, r, sizeof r);
     FINE(ha_open_many(used, 2));
@@ -440,7 +447,7 @@ static int calls(ha_array *x, ha_token *token, ha_access *open) {
     const ha_wrapped piece = {d, NULL, 0};
     ha_token t = {0};
     ha_access v = {0};
-    ha_request r = {&v, x, NULL, HA_READ, 0, HA_END, 0, 0, NULL};
+    ha_request r = {.access = &v, .array = x, .how = HA_READ, .last = HA_END};
     int good = 0;
     good += ha_array_wrap(harray_double_type(), 3, &piece, 1) != NULL;
     good += ha_sync(x) == HA_OK;

@@ -62,7 +62,8 @@ TEST(status_names) {
     assert_string_equal(ha_status_name(HA_ERR_UNSUPPORTED), "HA_ERR_UNSUPPORTED");
     assert_string_equal(ha_status_name(HA_ERR_NOT_FOUND), "HA_ERR_NOT_FOUND");
     assert_string_equal(ha_status_name(HA_ERR_TRANSFER), "HA_ERR_TRANSFER");
-    assert_string_equal(ha_status_name((ha_status)(HA_ERR_TRANSFER + 1)), "unknown status");
+    assert_string_equal(ha_status_name(HA_ERR_COMPILE), "HA_ERR_COMPILE");
+    assert_string_equal(ha_status_name((ha_status)(HA_ERR_COMPILE + 1)), "unknown status");
     assert_string_equal(ha_status_name((ha_status)1000), "unknown status");
 }
 

@@ -123,6 +123,7 @@ static void expect_freed(ha_array *x) {
 TEST(accesses_of_another_type) {
     harray_double x = three();
     ha_read_float narrow;
+    ha_write_float narrow_to_write;
     ha_write_double fits;
     ha_access any;
     harray_double_set_name(x, "u");
@@ -132,6 +133,11 @@ TEST(accesses_of_another_type) {
                                       "of the access 4"));
     assert_null(narrow.data);
     REFUSED(HA_ERR_ARGUMENT, ha_open(&narrow, x.array, NULL, HA_READ | HA_TRY, 1, 2));
+    REFUSED(HA_ERR_ARGUMENT, ha_overwrite(&narrow_to_write, x.array, NULL, 3, HA_WAIT));
+    REFUSED(HA_ERR_ARGUMENT, ha_overwrite(&narrow_to_write, x.array, NULL, 3, HA_TRY));
+    REFUSED(HA_ERR_ARGUMENT, ha_read_anywhere(&narrow, x.array, NULL, 0, HA_END));
+    assert_int_equal(ha_overwrite(&fits, x.array, NULL, 3, HA_TRY), HA_OK);
+    assert_int_equal(ha_close(&fits), HA_OK);
     assert_int_equal(ha_open(&fits, x.array, NULL, HA_OVERWRITE | HA_TRY, 0, HA_END), HA_OK);
     for (int i = 0; i < 3; i++) fits.data[i] = i;
     assert_int_equal(ha_close(&fits), HA_OK);

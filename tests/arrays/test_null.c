@@ -2,7 +2,7 @@
  * where NULL means something, it is that. test_null.py looks that no function is missing here. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#include "../../harray_records.h"
+#include "../../harray_kernels.h"
 #include "../support/refusals.h"
 
 typedef struct pair {
@@ -47,7 +47,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(open_any, ha_open_any_(NO, sizeof open_table, &table, sizeof table, NO, HA_READ, SITE))      \
     S(open_many, ha_open_many_(NO, 1, SITE))                                                       \
     S(close_many, ha_close_many((const ha_request *)NO, 1))                                        \
-    S(read_anywhere, ha_read_anywhere_(NO, line.array, NO, 0, HA_END, SITE))                       \
+    S(read_anywhere, ha_read_anywhere_(NO, line.array, NO, HA_READ, 0, HA_END, SITE))              \
     S(read_any, ha_read_anywhere_any_(NO, sizeof open_table, &table, sizeof table, SITE))          \
     S(span_of, ha_span_of_(NO, sizeof open_table, &table, sizeof table))                           \
     S(close, ha_close_(NO))                                                                        \
@@ -56,14 +56,15 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(resize, ha_access_resize_(NO, 1, SITE))                                                      \
     S(reserve, ha_access_reserve_(NO, 1, SITE))                                                    \
     S(wait, ha_wait_(NO, SITE))                                                                    \
-    S(run, ha_run_(nothing, NO, 0, SITE))                                                          \
-    S(run_nothing, ha_run_(NULL, ACCESS, sizeof open_table, SITE))                                 \
+    S(run, ha_run_(nothing, NO, 0, SITE, SITE))                                                    \
+    S(run_nothing, ha_run_(NULL, ACCESS, sizeof open_table, SITE, SITE))                           \
     S(detach_nothing, ha_detach_(&token, NO, SITE))                                                \
     S(detach_nowhere, ha_detach_(NO, ACCESS, SITE))                                                \
     S(finish, ha_token_finish(NO))                                                                 \
     S(token_wait, ha_token_wait(NO))                                                               \
     S(end_at, ha_token_end_at(NO, NO))                                                             \
-    S(end_after, ha_token_end_after(NO, NO, NO))
+    S(end_after, ha_token_end_after(NO, NO, NO))                                                   \
+    S(opencl_argument, ha_opencl_argument(NO, 0, NO))
 
 #define ARRAYS(S)                                                                                  \
     S(get, ha_array_get(line.array, 0, NO))                                                        \
@@ -86,9 +87,15 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(prefetch, ha_array_prefetch_(NO, NO, 0, HA_END, SITE))                                       \
     S(set_release, ha_array_set_release(line.array, NULL, NO))                                     \
     S(sync, ha_sync_(NO, SITE))                                                                    \
-    S(enqueue, ha_enqueue_(NO, NULL, NO, 0, SITE))                                                 \
-    S(enqueue_argument, ha_enqueue_(NO, nothing, NO, 8, SITE))                                     \
+    S(enqueue, ha_enqueue_(NO, NULL, NO, 0, SITE, SITE))                                           \
+    S(enqueue_argument, ha_enqueue_(NO, nothing, NO, 8, SITE, SITE))                               \
     S(unfork, ha_context_unfork(NO))                                                               \
+    S(run_with, ha_run_with_(NO, NULL, NO, 0, NO, 0, SITE, SITE))                                  \
+    S(run_with_argument, ha_run_with_(NO, nothing, NO, 8, NO, 0, SITE, SITE))                      \
+    S(run_with_uses, ha_run_with_(NO, nothing, &number, 8, NO, 1, SITE, SITE))                     \
+    S(cuda_launch, ha_cuda_launch_with_(NO, NO, NO, &number, 8, NO, 0, SITE, SITE))                \
+    S(precompile, ha_kernels_precompile_(NO, NO, NO, NO, SITE))                                    \
+    S(elapsed, ha_elapsed(ha_mark(NO), ha_mark(NO), NO))                                           \
     S(sim_hold, ha_sim_hold(NO))                                                                   \
     S(sim_step, ha_sim_step(NO, 1))                                                                \
     S(sim_fail, ha_sim_fail(NO))                                                                   \
@@ -131,9 +138,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_open_into, ha_records_open_(NO, records.records, NO, "overwrite", ALL, SITE))        \
     S(records_open_nothing, ha_records_open_(&no_records, records.records, NO, NO, ALL, SITE))     \
     S(records_close, ha_records_close_(NO))                                                        \
-    S(records_run, ha_records_run_(nothing, NO, NO, 0, SITE))                                      \
-    S(records_run_nothing, ha_records_run_(NULL, &open_records, NO, 0, SITE))                      \
-    S(records_run_argument, ha_records_run_(nothing, &open_records, NO, 8, SITE))                  \
+    S(records_run, ha_records_run_(nothing, NO, NO, 0, SITE, SITE))                                \
+    S(records_run_nothing, ha_records_run_(NULL, &open_records, NO, 0, SITE, SITE))                \
+    S(records_run_argument, ha_records_run_(nothing, &open_records, NO, 8, SITE, SITE))            \
     S(records_wait, ha_records_wait_(NO, SITE))                                                    \
     S(records_prefetch, ha_records_prefetch_(NO, NO, NO, 0, HA_END, SITE))                         \
     S(records_use,                                                                                 \
@@ -223,6 +230,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_wrap_typed,                                                                          \
       ha_records_typed_wrap_(records.type_, two_by_two, "soa", NO, 2, 0, SITE))                    \
     S(records_mapping, ha_records_mapping(NO, NO))                                                 \
+    S(kernel_place, ha_kernel_place(NO, NO, NO, 9))                                                \
+    S(kernel_log, ha_kernel_log(NO, NO, NO, 9))                                                    \
+    S(opencl_buffer, ha_opencl_buffer(NO, NO))                                                     \
     S(report, (ha_report(NO), NULL))                                                               \
     S(report_json, (ha_report_json(NO), NULL))
 
@@ -265,6 +275,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(zero_copy, 0, ha_context_is_zero_copy(NO))                                                   \
     S(link_cost, 0, ha_link_cost(NO, NO))                                                          \
     S(handlers, 0, (ha_set_event_handler(NULL, NO), ha_set_error_handler(NULL, NO), 0))            \
+    S(works, 0, ha_works(NO, 9) > 1000)                                                            \
     S(sites, 0, ha_sites(NO, 9) > 1000)                                                            \
     S(pointer_kind, HA_MEMORY_UNKNOWN, ha_pointer_kind(NO, NO))                                    \
     S(device, HA_DL_CPU, ha_context_dl_device(NO).device_type)                                     \

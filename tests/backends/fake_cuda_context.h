@@ -128,8 +128,8 @@ static int fake_attribute(int attribute) {
     case HA_CU_ATTRIBUTE_MEMORY_POOLS:
         return (int)fake.options.pools;
     case HA_CU_ATTRIBUTE_COMPUTE_MAJOR:
+    case HA_CU_ATTRIBUTE_COMPUTE_MINOR: /* 9.9, which there is not: compilers give PTX for it */
         return 9;
-    case HA_CU_ATTRIBUTE_COMPUTE_MINOR:
     case HA_CU_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
         return 0;
     case HA_CU_ATTRIBUTE_CAN_MAP_HOST_MEMORY:

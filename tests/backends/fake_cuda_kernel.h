@@ -3,6 +3,7 @@
 #ifndef HARRAY_TESTS_BACKENDS_FAKE_CUDA_KERNEL_H
 #define HARRAY_TESTS_BACKENDS_FAKE_CUDA_KERNEL_H
 
+#include "fake_cuda_ptx.h"
 #include "fake_cuda_strides.h"
 
 struct CUfunc_st {
@@ -25,6 +26,7 @@ static void fake_free_module(ha_cu_module module) {
         module->functions = function->next;
         free(function);
     }
+    free(module->text);
     free(module);
     fake.statistics.modules--;
 }
@@ -49,6 +51,10 @@ ha_cu_result cuModuleLoadData(ha_cu_module *module, const void *image) {
     *module = (ha_cu_module)fake_make(sizeof **module);
     (*module)->context = fake_current();
     (*module)->has_strides = strstr((const char *)image, fake_strides_name) != NULL;
+    if (strstr((const char *)image, ".entry ha_entry_")) {
+        (*module)->text = (char *)fake_make(strlen((const char *)image) + 1);
+        strcpy((*module)->text, (const char *)image);
+    }
     (*module)->next = fake.modules;
     fake.modules = *module;
     fake.statistics.modules++;
@@ -76,6 +82,7 @@ ha_cu_result cuModuleGetFunction(ha_cu_function *function, ha_cu_module module, 
     if (kernel == NULL && module->has_strides && strcmp(name, fake_strides_name) == 0)
         kernel = &fake_strides_kernel;
     if (kernel == NULL) return fake_end(HA_CU_NOT_FOUND);
+    fake_ptx_check(module->text, kernel);
     for (found = module->functions; found && found->kernel != kernel;) found = found->next;
     if (found == NULL) {
         found = (ha_cu_function)fake_make(sizeof *found);

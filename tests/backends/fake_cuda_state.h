@@ -80,6 +80,7 @@ struct CUmod_st {
     ha_cu_context context;
     ha_cu_function functions;
     int has_strides; /* its image names harray's kernel */
+    char *text;      /* PTX with kernels of users; NULL: none */
 };
 
 typedef struct fake_device {

@@ -589,7 +589,9 @@ TEST(pieces_can_be_refused) {
     char text[] = "text";
     void *block = take(sizeof text);
     assert_null(private_backend.queue->copy_strided);
-    assert_int_equal(copy_pitched(ops, queue, block, text, &shapes[0]), HA_ERR_UNSUPPORTED);
+    ha_strided_copy piece = shapes[0];
+    piece.to = block, piece.from = text;
+    assert_int_equal(ops->copy_strided(queue, &piece, 1), HA_ERR_UNSUPPORTED);
     give(block, sizeof text);
 }
 

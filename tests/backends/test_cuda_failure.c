@@ -171,8 +171,9 @@ static void play_accesses(void) {
     meets(x, A);
     meets(y, A);
     const unsigned risk = risk_of(x, 0, 4) | risk_of(y, 0, 4);
-    ha_request both[] = {{&v[0], x->array, A, HA_WRITE, 0, HA_END, 0, 0, NULL},
-                         {&v[1], y->array, A, HA_WRITE, 0, HA_END, 0, 0, NULL}};
+    ha_request both[] = {
+        {.access = &v[0], .array = x->array, .context = A, .how = HA_WRITE, .last = HA_END},
+        {.access = &v[1], .array = y->array, .context = A, .how = HA_WRITE, .last = HA_END}};
     if (ENDED(is_hit(risk | 1), ha_open_many(both, 2))) {
         comes_to(x, A, 0, 4);
         comes_to(y, A, 0, 4);

@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 TEXTS = ["figure", "variant", "reference"]
-NUMBERS = ["ns", "reference_ns", "ratio", "ratio_min", "ratio_max", "pairs"]
+NUMBERS = ["ns", "ns_min", "reference_ns", "reference_ns_min", "ratio", "ratio_min", "ratio_max",
+           "pairs"]
 
 
 def problem(line):

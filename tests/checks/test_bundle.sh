@@ -55,6 +55,18 @@ cp tests/compile/layout*.[ch] "$folder/layouts"
     ./program) >"$folder/log" 2>&1
 result "layouts as one file" $?
 
+# Kernels as one file, with all that they are made of.
+mkdir "$folder/kernels"
+tools/bundle --kernels "$folder/kernels/harray_kernels.h" || exit
+{
+    echo '#define HARRAY_IMPLEMENTATION'
+    echo '#include "harray_kernels.h"'
+    echo 'HA_KERNEL(twice, ((inout, float, x)), i, { x[i] *= 2; });'
+    echo 'int main(void) { return twice(ha_host(), 0, (harray_float){0}) == HA_OK; }'
+} >"$folder/kernels/main.c"
+(cd "$folder/kernels" && cc -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
+result "kernels as one file" $?
+
 # preprocess INCLUDE-FOLDER COMPILER-AND-FLAGS SOURCE: the text without empty lines, then all macros
 preprocess() {
     # shellcheck disable=SC2086 # lists of words

@@ -56,13 +56,13 @@ right() {
 
 # ---- copied ----
 
-# What its Makefile says is copied, and is enough for record arrays as well.
+# What its Makefile says is copied, and is enough for record arrays and kernels as well.
 copied() {
     mkdir harray
     for part in $(grep -o '\.\.\./[A-Za-z_.]*' Makefile); do
         cp -R "$root/${part#.../}" harray || return
     done
-    echo '#include "harray_records.h"' | cc -std=c11 -Iharray -fsyntax-only -x c - &&
+    echo '#include "harray_kernels.h"' | cc -std=c11 -Iharray -fsyntax-only -x c - &&
         make CFLAGS=-O0 && right program
 }
 way copied make && try "copied" copied

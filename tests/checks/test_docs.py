@@ -15,7 +15,8 @@ A ```c block without a main is a part of a file of the tree, which the builds co
 The table of states is what examples/states.c prints. A relative link points to a file, and one with an
 anchor to a heading in it. A file or a name of harray's between backquotes is one that there is. All files of
 the engine stand in the list of its layers, and no others. The environment may have a driver with GPUs: what
-the programs do must not depend on that.
+the programs do must not depend on that. Those with kernels are run without: the driver of the tests computes
+nothing that it was not told of.
 """
 import concurrent.futures
 import os
@@ -35,6 +36,8 @@ MADE = "api.md"
 MOST_BYTES = 6144  # of README.md
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 C = ["cc", "-std=c11", *WARNINGS, "-Wconversion", f"-I{ROOT}"]
+# Of programs that have all in one file, what they do not call is not compiled.
+STATIC = "-DHARRAY_STATIC"
 CPP = ["c++", "-std=c++17", *WARNINGS, f"-I{ROOT}"]
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray.h"\n'
@@ -78,7 +81,8 @@ def build(language, text, folder):
     """Compiles a program in a folder; is there one to be run?"""
     source = {"c": "program.c", "cpp": "program.cpp", "cuda": "program.cu"}[language]
     (folder / source).write_text(text, encoding="utf-8")
-    commands = {"c": [[*C, source, "-o", "program", "-pthread"]],
+    alone = [STATIC] if "define HARRAY_IMPLEMENTATION" in text else []
+    commands = {"c": [[*C, *alone, source, "-o", "program", "-pthread"]],
                 "cpp": [[*C, "-c", "harray.c"],
                         [*CPP, source, "harray.o", "-o", "program", "-pthread"]],
                 "cuda": [[NVCC, "-I", str(ROOT), "-c", source]]}
@@ -91,8 +95,11 @@ def build(language, text, folder):
 
 def run(folder):
     """The exit status of the program there, and all that it prints."""
-    environment = {k: v for k, v in os.environ.items()
-                   if not k.startswith("HARRAY_") or k == "HARRAY_CUDA"}
+    kept = ["HARRAY_CACHE", "HARRAY_CUDA"]
+    sources = pathlib.Path(folder).glob("program.*")
+    if any("harray_kernels.h" in f.read_text(encoding="utf-8") for f in sources):
+        kept.remove("HARRAY_CUDA")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_") or k in kept}
     done = subprocess.run(["./program"], cwd=folder, env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     how = signal.strsignal(-done.returncode) + "\n" if done.returncode < 0 else ""

@@ -38,6 +38,14 @@ class Test:
         self.check(name, done.returncode == 0 and done.stderr == "" and received == expected
                    and "bit for bit" in lines[-1] and "NOT" not in done.stdout, done)
 
+    def moves_where(self, device, name, *rest, **environment):
+        """The same on devices that need not be here."""
+        if self.run("--steps", "0", *pair(device, device)).returncode == 0:
+            self.moves(name, *rest, **environment)
+        else:
+            self.count += 1
+            print("ok", self.count, "-", name, "# SKIP there is no", device)
+
     def bad(self, name, status, message, *arguments):
         done = self.run(*arguments)
         self.check(name, done.returncode == status and message in done.stderr, done)
@@ -63,6 +71,12 @@ def main():
                HARRAY_SIM="peers=1")
     test.moves("slow ones", [[5 * 160, 6 * 160]] + [[160] * 2] * 3, *small,
                HARRAY_SIM="delay=300us,bandwidth=64M")
+    test.moves_where("opencl", "OpenCL and sim:0", [[5 * 160, 6 * 160]] + [[160] * 2] * 3, *small,
+                     *pair("opencl", "sim"))
+    test.moves_where("opencl", "columns of these", [[0, 11 * 72]] + [[72] * 2] * 3, *small, "--columns",
+                     *pair("host", "opencl"), HARRAY_CACHE="off")
+    test.moves_where("opencl", "OpenCL alone", [[5 * 160, 4 * 160]] + [[0] * 2] * 3, *small,
+                     *pair("opencl", "opencl"), HARRAY_KERNELS="strict")
     test.moves("no step", [], "--steps", "0")
     test.bad("a device that is not there", 1, "sim:7", *pair("sim:0", "sim:7"))
     test.bad("one device only", 2, "usage", "--device", "sim")

@@ -108,6 +108,12 @@ def main():
         text, _ = test.moved(f"the cluster as {host} and {device}", *cluster, "--layout", host,
                              "--device", "sim:0", "--device-layout", device)
         test.check(f"does the same as {host} and {device}", text == expected, text, expected)
+    if test.run(*cluster, "--device", "opencl").returncode == 0:
+        text, _ = test.moved("the cluster on OpenCL", *cluster, "--device", "opencl", "--device-layout",
+                             "soa")
+        test.check("does the same on OpenCL", text == expected, text, expected)
+    else:
+        test.check("the cluster on OpenCL # SKIP there is none, or it runs no functions", True)
     there = test.good("in one memory", *cluster, "--device", "host", "--layout", "aos")
     test.check("nothing moves", there == expected, there)
     test.wrong("steps as long as a week", "Moon's month", "--years", "1.1", "--step", "7")

@@ -27,6 +27,28 @@ static inline void use(harray_double x, array_float_2 a) {
 """
 NOTHING = "returns nothing"
 ITSELF = "this takes the array itself"
+USES = """#include "harray.h"
+struct loop { double *x; const double *y; float *z; span_double_2 s; int n; };
+void f(const ha_queue *queue, void *argument);
+ha_status run(harray_double a, harray_double_const b, array_double_2 c, darray d);
+ha_status run(harray_double a, harray_double_const b, array_double_2 c, darray d) {
+    struct loop l;
+    l.n = 0;
+    (void)a, (void)b, (void)c, (void)d;
+    return ha_run_with(NULL, f, l, %s);
+}
+"""
+VIEWS = RECORDS % ("void", "(void)v") + """struct loop { path v; path_const w; double *x; };
+void f(const ha_queue *queue, void *argument);
+ha_status run(motions a);
+ha_status run(motions a) {
+    struct loop l;
+    memset(&l, 0, sizeof l);
+    return ha_run_with(NULL, f, l, %s);
+}
+"""
+POINTER = "HA_USE: the member is no pointer"
+READING = "for reading only"
 # name, program, words of the error: none where it compiles
 CASES = [
     ("a function without a result", RECORDS % ("void", "(void)v"), None),
@@ -35,6 +57,13 @@ CASES = [
     ("a statement expression in a scope", ARRAYS % ("x", "HA_DARRAY(a)"), None),
     ("the untyped array of a handle in a scope", ARRAYS % ("x.array", "a"), ITSELF),
     ("the untyped array of a handle in a declaration", ARRAYS % ("x", "a.array"), ITSELF),
+    ("uses", USES % "HA_USE(x, a, HA_WRITE), HA_USE(y, b, HA_READ), HA_USE(s, c, HA_READ), HA_USE(x, d, HA_READ)",
+     None),
+    ("a use of another type", USES % "HA_USE(z, a, HA_WRITE)", POINTER),
+    ("a use that is no pointer", USES % "HA_USE(n, a, HA_WRITE)", POINTER),
+    ("uses of records", VIEWS % 'HA_USE_RECORDS(v, a, "write"), HA_USE_RECORDS(w, a, "read")', None),
+    ("a use of records that is no view", VIEWS % 'HA_USE_RECORDS(x, a, "write")', "no view"),
+    ("a use that may not be written", USES % "HA_USE(y, b, HA_WRITE)", READING),
 ]
 COMPILERS = [("C", ["cc", "-std=c11"], ".c"), ("C++", ["c++", "-std=c++17"], ".cpp")]
 

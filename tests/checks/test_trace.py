@@ -54,7 +54,7 @@ class Trace:
     def slice(self, record):
         start, length = nanoseconds(record["ts"]), nanoseconds(record["dur"])
         require(length >= 0, "dur is not negative")
-        require(record["cat"] in ("access", "transfer", "wait", "conflict"), record["cat"])
+        require(record["cat"] in ("access", "transfer", "wait", "conflict", "launch", "compile"), record["cat"])
         require(isinstance(record["args"], dict), "args is an object")
         self.tracks[record["pid"], record["tid"]].append((start, start + length))
 
@@ -120,7 +120,7 @@ def read(file, errors="strict"):
 
 
 def times_are_known(trace):
-    return all(r["args"]["timed"] for r in trace.of("transfer"))
+    return all(r["args"]["timed"] for r in trace.of("transfer") + trace.of("launch"))
 
 
 def check_known_things(trace, times=1, timed=True):

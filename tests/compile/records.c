@@ -66,6 +66,25 @@ static void copy_mass(const ha_queue *queue, void *argument) {
     HA_EACH(sky, a, at) sky_mass_set(a, at, sky_mass_get(b, at));
 }
 
+/* The same, put in by ha_run_with. */
+typedef struct given {
+    sky a;
+    sky_const b;
+} given;
+static void copy_vel(const ha_queue *queue, void *argument) {
+    const given *g = HA_CAST_(const given *, argument);
+    (void)queue;
+    HA_EACH(sky, g->a, at)
+    sky_vel_x_set(g->a, at, sky_const_vel_x_get(g->b, sky_const_at(g->b, ha_index(at))));
+}
+
+static int use_with(bodies stars, bodies others, ha_context *context) {
+    given g;
+    memset(&g, 0, sizeof g);
+    return ha_run_with(context, copy_vel, g, HA_USE_RECORDS(a, others, "write vel.x"),
+                       HA_USE_RECORDS(b, stars, "read vel")) != HA_OK;
+}
+
 static float mass_of(bodies stars) {
     HA_USING(view, stars, ha_host(), "read mass") return *sky_mass(view, sky_at(view, 0));
     else return -1;
@@ -104,6 +123,7 @@ static int use_scopes(bodies stars, bodies others, ha_context *context) {
         HA_SCOPED_USE(view, stars, ha_host(), "read");
         failed += HA_USED(view).status != HA_OK || view.count != 4;
     }
+    failed += use_with(stars, others, context);
     HA_USING(view, stars, ha_host(), "nonsense") failed++;
     else failed += HA_USED(view).status != HA_ERR_ARGUMENT;
     failed += ha_take_error().status != HA_ERR_ARGUMENT;

@@ -1,5 +1,5 @@
-/* The failure loop at the calls of the CUDA driver (test_failure.c): its points are these instead
- * of the backend's slots, and a point gives an error that says nothing about the device.
+/* The failure loop at the calls of the CUDA driver and of OpenCL (test_failure.c): its points are these
+ * instead of the backend's slots, and a point gives an error that says nothing about the device.
  *
  * What a call did not do because of that, the backend must not take for done; and what it does not
  * report it must do all the same. So these calls are no points:
@@ -44,9 +44,21 @@ static int fails_in_driver(HA_UNUSED void *user, const char *function, HA_UNUSED
     return faulty_pass(function) ? run.driver : 0;
 }
 
+/* OpenCL's calls that are no points: what gives something back, and looking for devices. */
+static ha_cl_code fails_in_opencl(const char *function) {
+    static const char *const looking[] = {"clGetPlatformIDs", "clGetPlatformInfo", "clGetDeviceIDs",
+                                          NULL};
+    if (atomic_load(&faulty.first) < 0 || !strncmp(function, "clRelease", 9) ||
+        is_one_of(function, looking))
+        return HA_CL_SUCCESS;
+    return faulty_pass(function) ? run.driver : HA_CL_SUCCESS;
+}
+
 /* The fake asks until it is reset, or this is called for a round without these points. */
 static void arm_driver(void) {
-    if (cuda_fake()) cuda_fake()->ask(run.driver ? fails_in_driver : NULL, NULL);
+    const int opencl = run.cast == &casts[OPENCL_CAST];
+    if (cuda_fake()) cuda_fake()->ask(run.driver && !opencl ? fails_in_driver : NULL, NULL);
+    opencl_calls.ask = run.driver && opencl ? fails_in_opencl : NULL;
 }
 
 static const char *title_of_driver(void) {

@@ -14,6 +14,7 @@ static void check_all_gone(void) {
     check_gone(&faulty_sim_ledger);
     check_gone(&faulty_private_ledger);
     check_gone(&faulty_launch_ledger);
+    check_gone(&faulty_opencl_ledger);
 }
 
 #endif

@@ -106,17 +106,30 @@ static ha_status opens_many(ha_access *v, ha_request *list, size_t count) {
 static void open_many(ha_context *c, ha_context *other, size_t n) {
     model *x = &models[0], *y = &models[1];
     ha_access v[3];
-    ha_request whole[] = {{&v[2], y->array, other, HA_OVERWRITE, 0, 0, 1, n, NULL},
-                          {&v[1], x->array, c, HA_WRITE, 0, HA_END, 0, 0, NULL},
-                          {&v[0], x->array, c, HA_READ, 0, HA_END, 0, 0, NULL}};
+    ha_request whole[] = {
+        {.access = &v[2],
+         .array = y->array,
+         .context = other,
+         .how = HA_OVERWRITE,
+         .last = 0,
+         .sets_size = 1,
+         .n = n},
+        {.access = &v[1], .array = x->array, .context = c, .how = HA_WRITE, .last = HA_END},
+        {.access = &v[0], .array = x->array, .context = c, .how = HA_READ, .last = HA_END}};
     STEP_OF_TWO(x, y, c, opens_many(v, whole, 3));
     has(y, n, UNDEFINED, 0, 0);
     compute(x, &v[1], 2, 1, 0);
     compute(y, &v[2], 0, 5, 1);
     for (size_t i = 0; i < 3; i++) close_step(&v[i]);
-    ha_request parts[] = {{&v[0], x->array, c, HA_WRITE, 2, 9, 0, 0, NULL},
-                          {&v[1], y->array, c, HA_READ, 0, 3, 0, 0, NULL},
-                          {&v[2], x->array, H, HA_WRITE, 9, 11, 0, 0, NULL}};
+    ha_request parts[] = {
+        {.access = &v[0], .array = x->array, .context = c, .how = HA_WRITE, .first = 2, .last = 9},
+        {.access = &v[1], .array = y->array, .context = c, .how = HA_READ, .last = 3},
+        {.access = &v[2],
+         .array = x->array,
+         .context = H,
+         .how = HA_WRITE,
+         .first = 9,
+         .last = 11}};
     STEP_OF_TWO(x, y, c, opens_many(v, parts, 3));
     compute(x, &v[0], 1, 1, 0);
     compute(x, &v[2], 1, 2, 0);

@@ -60,6 +60,7 @@ static void set_up(void) {
     SURELY(ha_backend_register(&faulty_sim));
     SURELY(ha_backend_register(&faulty_private));
     SURELY(ha_backend_register(&faulty_launch));
+    SURELY(ha_backend_register(&faulty_opencl));
     look_up_contexts();
     for (size_t i = 1; i < MEMORIES; i++) SURELY(may_cache((ha_context *)(uintptr_t)place(i)));
 }
@@ -132,6 +133,13 @@ static void play_all_driver_points(int everything) {
     play_driver_points(HA_CU_OUT_OF_MEMORY, WORKING, HA_CUDA_MANAGED, all);
 }
 
+static void play_opencl_points(int everything) {
+    run.cast = &casts[OPENCL_CAST];
+    if (everything) play_points(0, 1, 0);
+    play_driver_points(HA_CL_INVALID_VALUE, WORKING, HA_CUDA_DEVICE, test_stride());
+    if (everything) play_driver_points(HA_CL_OUT_OF_RESOURCES, WORKING, HA_CUDA_DEVICE, 1);
+}
+
 static void play_all_points(void **state) {
     const int everything = getenv("HARRAY_TEST_LONG") != NULL;
     run.chapter = (const chapter *)*state;
@@ -142,6 +150,7 @@ static void play_all_points(void **state) {
         play_points(0, 1, 0);
         play_all_driver_points(everything);
     }
+    if (opencl_begin_asking() > 1) play_opencl_points(everything);
     for (size_t k = 0; k < (everything ? CUDA_CAST : 2); k++) {
         run.cast = &casts[k];
         for (int sticky = 0; sticky < 2; sticky++)

@@ -26,8 +26,14 @@ static const cast casts[] = {
      "faulty_private",
      {.capacity = 1 << 20, .strides = 1}},
     {"CUDA, private", "faulty_launch", "faulty_private", {.capacity = 1 << 20}},
+    {"OpenCL, private", "faulty_opencl", "faulty_private", {.capacity = 1 << 20}},
 };
-enum { CASTS = sizeof casts / sizeof *casts, CUDA_CAST = CASTS - 1, VALUES_CAST = CASTS - 2 };
+enum {
+    CASTS = sizeof casts / sizeof *casts,
+    OPENCL_CAST = CASTS - 1,
+    CUDA_CAST = CASTS - 2,
+    VALUES_CAST = CASTS - 3
+};
 
 /* The host; two devices and another queue of the first; two devices of the other kind and another
  * queue of the first. */
@@ -74,7 +80,7 @@ typedef struct chapter {
     int opens_contexts; /* by itself */
 } chapter;
 
-/* Those of the CUDA driver's calls that are points. */
+/* Those of a driver's calls that are points. */
 typedef enum driver_calls {
     WORKING,
     ENTERING,   /* the device's context, before each other one */
@@ -88,7 +94,7 @@ static struct {
     long point;
     int sticky, looks; /* looks at the values at once */
     int caches;        /* memories keep what is given back */
-    int driver; /* the code of the CUDA driver's calls, which are the points; 0: they are not */
+    int driver;        /* the code of the driver's calls, which are the points; 0: they are not */
     driver_calls calls;
     ha_cuda_memory memory; /* of CUDA devices */
     int spent;             /* the failure has been met: nothing fails any more */
@@ -143,6 +149,8 @@ static const double *really(const ha_memory *m, const void *data) {
     if (m->backend == &faulty_sim || m->backend == &ha_backend_sim)
         return HA_HERE(&((ha_sim_device *)m->handle)->here, const double, data);
     if (m->backend == &faulty_launch) return (const double *)cuda_fake()->look(data);
+    if (m->backend == &faulty_opencl)
+        return HA_HERE(&((ha_opencl_device *)m->handle)->here, const double, data);
     if (m->backend == &faulty_private)
         return HA_HERE(&((private_device *)m->handle)->device.here, const double, data);
     return (const double *)data;
@@ -276,6 +284,7 @@ static void check_inside(void) {
     check_handed_out(&faulty_sim_ledger);
     check_handed_out(&faulty_private_ledger);
     check_handed_out(&faulty_launch_ledger);
+    check_handed_out(&faulty_opencl_ledger);
     EXPECT(!ha_backend_note.code && !*ha_backend_note.text,
            "a backend's message was left for the next error: %s", ha_backend_note.text);
 }
@@ -300,7 +309,9 @@ static void on_error(HA_UNUSED const ha_error *error, HA_UNUSED void *user) {
 
 /* The status that an injected failure must lead to, when it is the only one. */
 static ha_status expected_status(void) {
-    if (run.driver) return run.driver == HA_CU_OUT_OF_MEMORY ? HA_ERR_MEMORY : HA_ERR_BACKEND;
+    if (run.driver == HA_CU_OUT_OF_MEMORY || run.driver == HA_CL_OUT_OF_RESOURCES)
+        return HA_ERR_MEMORY;
+    if (run.driver) return HA_ERR_BACKEND;
     const char *slot = faulty_last(), *dot = strchr(slot, '.');
     int memory = !dot || !strcmp(dot, ".allocate") || !strcmp(dot, ".pin");
     return memory ? HA_ERR_MEMORY : HA_ERR_BACKEND;

@@ -51,6 +51,7 @@ static void play_contexts(void) {
     STEP(NULL, NULL, ha_backend_register(&faulty_sim));
     STEP(NULL, NULL, ha_backend_register(&faulty_private));
     STEP(NULL, NULL, ha_backend_register(&faulty_launch));
+    STEP(NULL, NULL, ha_backend_register(&faulty_opencl));
     STEP(NULL, NULL, ha_backend_register(&faulty_sim));
     look_up_contexts();
     SURELY(status_of(ha_context_fork(H)));

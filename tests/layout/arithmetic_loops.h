@@ -9,7 +9,7 @@
 enum { SPAN_RUNS = 3, SPAN_MOST = 600, SPAN_APART = 5, SPAN_VALUES = SPAN_RUNS * 2 * SPAN_MOST };
 
 typedef struct span_test {
-    const ha_kernel *kernel;
+    const ha_span_kernel *kernel;
     ha_operator op;
     ha_dtype left, right; /* types */
 } span_test;
@@ -71,7 +71,8 @@ static void check_span(const span_test *t, int64_t n, int64_t left, int64_t righ
                  t->op, (int)runs, (int)n, (int)left, (int)right);
 }
 
-static void check_spans(const ha_kernel *kernel, ha_operator op, ha_dtype type, ha_dtype right) {
+static void check_spans(const ha_span_kernel *kernel, ha_operator op, ha_dtype type,
+                        ha_dtype right) {
     static const int64_t counts[] = {0, 1, 2, 3, 4, 7, 16, 31, 62};
     const span_test t = {kernel, op, type, right};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
@@ -113,7 +114,7 @@ static void set_real(ha_dtype type, char *at, double x) {
  * the right is the same for all of a round (right 0), or a piece for each (1). */
 static void check_form(const span_test *t, ha_apply_form form, int64_t n, int right) {
     enum { PIECES = 10, MOST = PIECES * 4 * 32 + PIECES * 8 };
-    const ha_kernel *kernel = t->kernel;
+    const ha_span_kernel *kernel = t->kernel;
     const int64_t values = form < HA_FORM_VECTOR ? (int64_t)form
                                                  : (form - HA_FORM_VECTOR + 1) * kernel->lanes;
     char of_left[2 * MOST], expected[2 * MOST], of_right[4 * MOST];
@@ -150,7 +151,8 @@ static void check_form(const span_test *t, ha_apply_form form, int64_t n, int ri
 }
 
 /* All that a kernel has. */
-static void check_forms(const ha_kernel *kernel, ha_operator op, ha_dtype left, ha_dtype right) {
+static void check_forms(const ha_span_kernel *kernel, ha_operator op, ha_dtype left,
+                        ha_dtype right) {
     const span_test t = {kernel, op, left, right};
     for (int form = HA_FORM_SINGLE; form <= HA_FORM_FOUR_VECTORS; form++) {
         const int64_t vectors = form - HA_FORM_VECTOR + 1;

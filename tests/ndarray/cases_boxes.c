@@ -405,6 +405,11 @@ TEST(elements_between_rows) {
             y.stride[0] = -1;
         }
         nobody_opens(y, x);
+        y = x; /* the same of a part with all dimensions: its first row, and the next one */
+        y.offset = 4 + i % 2;
+        y.extent[0] = 1 + i % 2;
+        y.extent[1] = 1;
+        nobody_opens(y, x);
     }
     SUCCEEDS(open_view(&v, x, C, HA_WRITE)); /* nobody holds it */
     SUCCEEDS(ha_close(&v));

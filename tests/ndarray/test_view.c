@@ -757,6 +757,15 @@ TEST(numbers_that_repeat_are_for_reading) {
     request.how = HA_WRITE;
     REFUSED(HA_ERR_ARGUMENT, ha_open_many(&request, 1));
     REFUSED(HA_ERR_ARGUMENT, darray_to_dlpack(x, NULL, HA_WRITE, HA_DL_STREAM_NONE, &tensor));
+
+    /* All dimensions of the storage, and one more in which they are repeated. */
+    array_double_3 more = array_double_3_reshape(HA_DARRAY(whole), HA_DIM(3, 4, 1));
+    more.extent[2] = 2;
+    more.stride[2] = 0;
+    HA_READING(r, more, NULL) assert_int_equal(r.size, 24);
+    else fail();
+    HA_WRITING(w, more, NULL) fail();
+    assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
     FINE(array_double_2_free(&whole));
 }
 

@@ -263,15 +263,14 @@ static ha_status expect_many(model_request *r, size_t count) {
 
 static ha_request request_of(const model_request *r, unsigned trying) {
     const model_opening *o = &r->opening;
-    return (ha_request){&r->access->access,
-                        model.array[o->array].array,
-                        model.context[o->context].context,
-                        o->mode | trying,
-                        o->sets_size ? 0 : o->locked.first,
-                        o->sets_size ? 0 : o->locked.last,
-                        o->sets_size,
-                        o->size,
-                        NULL};
+    return (ha_request){.access = &r->access->access,
+                        .array = model.array[o->array].array,
+                        .context = model.context[o->context].context,
+                        .how = o->mode | trying,
+                        .first = o->sets_size ? 0 : o->locked.first,
+                        .last = o->sets_size ? 0 : o->locked.last,
+                        .sets_size = o->sets_size,
+                        .n = o->size};
 }
 
 static void reserve_many(const model_request *r, size_t count, int reserved) {

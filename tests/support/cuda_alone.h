@@ -57,7 +57,8 @@ static void *device, *queue;
 static int copy_threads; /* for devices opened later; 0: the default */
 
 static void use(const char *fake_options, ha_cuda_memory memory, size_t slab) {
-    const ha_cuda_options options = {memory, slab, named.library, copy_threads};
+    const ha_cuda_options options = {
+        .memory = memory, .slab = slab, .library = named.library, .copy_threads = copy_threads};
     fake->reset();
     fake->configure(fake_options);
     SUCCEEDS(ha_cuda_set_options(&options));

@@ -7,8 +7,10 @@
 #include "faulty_backend.h"
 #include "../../backends/cuda/cuda.h"
 #include "../../backends/host/host.h"
+#include "../../backends/opencl/opencl.h"
 #include "../../backends/sim/sim.h"
 #include "cuda_launch.h"
+#include "opencl_calls.h"
 #include "private_backend.h"
 
 #ifndef FAILURE_HOST
@@ -19,6 +21,7 @@ FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &fault
 FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
 FAULTY_BACKEND(faulty_launch, launch_backend, "faulty_launch", faulty_launch_fill,
                &faulty_launch_pinned_ops)
+FAULTY_BACKEND(faulty_opencl, ha_backend_opencl, "faulty_opencl", faulty_opencl_fill, NULL)
 #define HARRAY_HOST_BACKEND faulty_host
 #define HARRAY_IMPLEMENTATION
 #include "../../harray.h"

@@ -12,6 +12,7 @@
  *      cuda:0      private:0   private:1    managed memory
  *      private:0   cuda:0      cuda:1       managed memory
  *      launch:0    private:0   private:1    CUDA's device memory; functions are kernels
+ *      opencl:0    private:0   private:1    functions are native kernels, as PoCL runs them
  *
  * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with
  * that kind, and where there are none these instead:
@@ -25,7 +26,9 @@
  *
  *      sim:0       sim:1       private:0
  *
- * Those with CUDA need HARRAY_CUDA to name the fake driver, or (but for the last) GPUs.
+ * Those with CUDA need HARRAY_CUDA to name the fake driver, or (but for the last) GPUs, that with
+ * OpenCL a device whose queues run functions of the host. What lacks its device counts as one skipped
+ * test.
  *
  * A test leaves nothing behind: no error, no array (checked after each test), no memory (checked after
  * each row). */
@@ -81,6 +84,7 @@ static const matrix_row matrix[] = {
     {"cuda:0 managed", "private:0", "private:1"},
     {"private:0", "cuda:0 managed", "cuda:1"},
     {"launch:0", "private:0", "private:1"},
+    {"opencl:0", "private:0", "private:1"},
     {"named:0", "private:0", "private:1"},
     {"private:0", "named:0", "named:1"},
 };
@@ -129,13 +133,39 @@ static inline void register_test_device(void) {
 #endif
 }
 
-/* Whether the row is to be run, and there are devices for it. */
-static inline int row_is_there(const matrix_row *row) {
-    register_test_device();
-    if (!row_is_wanted(row)) return 0;
+static inline void run_nothing(HA_UNUSED const ha_queue *queue, HA_UNUSED void *argument) {}
+
+/* Whether there is an OpenCL device that functions for the host run on. */
+static inline int opencl_runs_functions(void) {
+    static int known = -1;
+    if (known < 0) {
+        ha_context *device = ha_context_count("opencl") > 0 ? ha_context_get("opencl", 0) : NULL;
+        known = device && ha_enqueue(device, run_nothing, NULL, 0) == HA_OK;
+        (void)ha_take_error();
+        HA_CHECK(ha_shutdown());
+    }
+    return known;
+}
+
+static inline int row_has_devices(const matrix_row *row) {
     if (row_has(row, "launch:")) return cuda_fake() != NULL;
+    if (row_has(row, "opencl:")) return opencl_runs_functions();
     if (row_has(row, "cuda:1")) return ha_context_count("cuda") > 1;
     return !row_has(row, "cuda:") || ha_context_count("cuda") > 0;
+}
+
+static inline void lack_devices(HA_UNUSED void **state) { skip(); }
+
+/* Whether the row is to be run. One that is asked for, but has no devices, is skipped as one test. */
+static inline int row_is_there(const matrix_row *row) {
+    char name[80];
+    const struct CMUnitTest skipped[] = {{name, lack_devices, NULL, NULL, NULL}};
+    register_test_device();
+    if (!row_is_wanted(row)) return 0;
+    if (row_has_devices(row)) return 1;
+    snprintf(name, sizeof name, "no_devices_for_%s_%s", row->c, row->m1);
+    (void)cmocka_run_group_tests_name(row->c, skipped, NULL, NULL);
+    return 0;
 }
 
 static int in_unified_row, in_strides_row, in_cuda_row;

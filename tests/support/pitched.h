@@ -13,12 +13,30 @@
         }                                                                                          \
     }
 
+/* In one call if the queue takes it, else in parts on one level less, as the engine does. */
+static HA_UNUSED ha_status copy_in_parts(const ha_queue_ops *by, void *on,
+                                         const ha_strided_copy *s) {
+    const int k = s->levels - 1;
+    ha_strided_copy part = *s;
+    ha_status status = by->copy_strided(on, s, 1);
+    if (status != HA_ERR_UNSUPPORTED) return status;
+    if (k < 0) return by->copy(on, s->to, s->from, s->bytes);
+    status = HA_OK;
+    part.levels = k;
+    for (size_t i = 0; i < s->count[k] && status == HA_OK; i++) {
+        part.to = (char *)s->to + i * s->to_step[k];
+        part.from = (const char *)s->from + i * s->from_step[k];
+        status = copy_in_parts(by, on, &part);
+    }
+    return status;
+}
+
 static HA_UNUSED ha_status copy_pitched(const ha_queue_ops *by, void *on, void *to,
                                         const void *from, const ha_strided_copy *shape) {
     ha_strided_copy copy = *shape;
     copy.to = to;
     copy.from = from;
-    return by->copy_strided(on, &copy, 1);
+    return copy_in_parts(by, on, &copy);
 }
 
 /* The other way round. */

@@ -232,7 +232,7 @@ HA_IN_ ha_status ha_admit_all(ha_array *a, const ha_lock_request *request, int t
             return ha_fail(s, operation, "%s: %s: no memory for one more open access",
                            request->site, ha_subject_of(a).text);
     }
-    if (s == HA_ERR_STATE) return ha_fail_freed(a, operation);
+    if (s == HA_ERR_STATE) return ha_fail_freed(a, operation, NULL);
     ha_tell_conflict(a, &blocker, &blocked, s);
     if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &blocker, operation);
     request = blocker.request;
@@ -317,7 +317,7 @@ HA_IN_ ha_status ha_claim(ha_array *a, const char *operation) {
     if (s) return s;
     s = ha_busy_begin(a, 1, &other);
     if (!s) return HA_OK;
-    if (s == HA_ERR_STATE) return ha_fail_freed(a, operation);
+    if (s == HA_ERR_STATE) return ha_fail_freed(a, operation, NULL);
     ha_on_conflict(a, HA_WHOLE_, operation, "", &other, 0, s);
     return ha_fail(s, operation, "%s: there are open accesses, one %s at %s on %s",
                    ha_subject_of(a).text, ha_came_by(&other), other.site, other.context->name);

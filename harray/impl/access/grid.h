@@ -149,28 +149,42 @@ HA_IN_ int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
     return ha_elements(g, *r) == p.count && ha_pattern_is_plain(&p);
 }
 
-/* As ha_view_cover, of the numbers of a view that goes along dimensions of the grid step by step, as most
- * do. 0: this one does not, or has no elements, or repeats some, or they are not all in the storage. */
-HA_IN_ int ha_view_cover_simply(const ha_grid *g, size_t offset, int rank, const int64_t *extent,
-                                const int64_t *strides, ha_range *r) {
-    size_t index[HA_MOST_RANK], last = offset, rest = last;
+/* The end of the box that a view covers from its first element on, by its numbers; it goes along dimensions of
+ * the grid in any order. 0: this one does not, or repeats elements, or has none, or not all are in the storage. */
+HA_NOINLINE_ HA_IN_ size_t ha_view_end_across(const ha_grid *g, size_t first, size_t rank,
+                                              const int64_t *extent, const int64_t *strides) {
+    size_t index[HA_MOST_RANK], last = first, rest = first;
     int off_grid = 0, i = 0;
     do {
         index[i] = ha_grid_take(g, i, &rest);
         off_grid |= index[i] >= g->extent[i];
     } while (++i < g->rank);
     if (off_grid || rest) return 0;
-    for (int d = 0, k = 0; d < rank; d++) {
+    for (size_t d = 0, k = 0, n = (size_t)g->rank; d < rank; d++) {
         const size_t way = (size_t)extent[d] - 1, stride = (size_t)strides[d];
         if (!way) continue;
-        for (k = k < g->rank && g->pitch[k] >= stride ? k : 0; k < g->rank; k++)
+        for (k = k < n && g->pitch[k] >= stride ? k : 0; k < n; k++)
             if (g->pitch[k] == stride) break;
-        if (k == g->rank || way >= g->extent[k] - index[k]) return 0;
+        if (k == n || way >= g->extent[k] - index[k]) return 0;
         index[k] = g->extent[k] - 1; /* whoever goes along it once more repeats elements */
         last += way * stride;
     }
-    *r = (ha_range){offset, last + 1};
-    return 1;
+    return last + 1;
+}
+
+/* The same, sooner where it goes along all of them in their order, as most do. */
+static inline size_t ha_view_end(const ha_grid *g, size_t first, size_t rank, const int64_t *extent,
+                                 const int64_t *strides) {
+    size_t last = first, rest = first, d = 0;
+    for (; d < rank; d++) {
+        const size_t pitch = g->pitch[d], way = (size_t)extent[d] - 1;
+        const size_t index = ha_grid_take(g, (int)d, &rest);
+        if ((size_t)strides[d] != pitch || index >= g->extent[d] || way >= g->extent[d] - index)
+            break;
+        last += way * pitch;
+    }
+    if (d == rank && d == (size_t)g->rank && !rest) return last + 1;
+    return ha_view_end_across(g, first, rank, extent, strides);
 }
 
 /* Whether what a view covers is a box of the grid. No function makes other views, but their numbers can

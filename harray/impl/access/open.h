@@ -13,11 +13,16 @@
 /* gcc would call them: with two callers they look big. */
 #define HA_FAST_ __attribute__((always_inline)) static inline
 
+/* Takes numbers instead of a range: that compilers would put together also where this is not called. */
+HA_NOINLINE_ HA_IN_ int ha_set_has(const ha_set *set, size_t first, size_t last) {
+    return ha_set_contains(set, (ha_range){first, last});
+}
+
 static inline int ha_all_valid(const ha_set *valid, ha_range r) {
     if (valid->n == 1) {
         return ha_covers(valid->grid, *ha_set_ranges(valid), r);
     }
-    return valid->n && ha_set_contains(valid, r);
+    return valid->n && ha_set_has(valid, r.first, r.last);
 }
 
 /* Whether an access would have to wait for an operation of another queue. */
@@ -47,6 +52,17 @@ static inline int ha_is_elsewhere(const ha_array *a, const ha_incarnation *in, h
     return 0;
 }
 
+/* Whether anybody or anything is in the way of an access that starts from there. On its own, as mostly there is nothing
+ * to look at. */
+HA_NOINLINE_ HA_IN_ int ha_is_in_the_way(const ha_array *a, ha_incarnation *in, const ha_context *c,
+                                         size_t first, size_t last, int write)
+    HA_REQUIRES_(a->lock) {
+    const ha_range locked = {first, last}, r = {first, last == HA_END ? a->size : last};
+    if (ha_has_conflict(&in->ops, locked, write, c)) return 1;
+    if (ha_is_held(a, c, locked, write)) return 1;
+    return write && ha_is_elsewhere(a, in, r);
+}
+
 /* Nothing to move, nobody to wait for, nothing to allocate? *in: the incarnation. boxed:
  * with a grid, the ranges are boxes of it. */
 HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_range r, int write,
@@ -60,10 +76,9 @@ HA_FAST_ int ha_is_easy(ha_array *a, const ha_context *c, ha_range locked, ha_ra
     if (r.first >= r.last || !ha_all_valid(&in->valid, r)) return 0;
     /* A block that is still to grow after a resize grows first, if there is memory for that. */
     if (a->size > in->capacity || a->holders == a->holders_easy) return 0;
-    if (in->ops.n && ha_has_conflict(&in->ops, locked, write, c)) return 0;
     if (c->ops && !ha_ops_has_room(&in->ops, 1)) return 0;
-    if (a->holders && ha_is_held(a, c, locked, write)) return 0;
-    return !write || !ha_is_elsewhere(a, in, r);
+    if (!(in->ops.n | a->holders) && !(write && a->first.next)) return 1;
+    return !ha_is_in_the_way(a, in, c, locked.first, locked.last, write);
 }
 
 /* It is easy. What the thread and the version are told, comes later. */
@@ -132,9 +147,7 @@ HA_IN_ ha_status ha_open_refuse(const ha_array *a, unsigned how, const char *ope
     if (s) return s;
     if (!a) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s: no array", site, operation);
     ha_array *const array = ha_lockable(a);
-    if (ha_is_freed(a))
-        return ha_fail(HA_ERR_STATE, operation, "%s: array %s was freed", site,
-                       ha_label_of(array).text);
+    if (ha_is_freed(a)) return ha_fail_freed(array, operation, site);
     if (!ha_bytes_fit(a, how))
         return ha_fail(HA_ERR_ARGUMENT, operation,
                        "%s: array %s: its elements have %zu bytes, those of the access %u", site,
@@ -189,7 +202,7 @@ ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsi
                         const char *site) {
     c = ha_resolve(c);
     if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
-    if (a && x && ha_self.id && !(how & ~(unsigned)HA_TRY) &&
+    if (a && x && ha_self.id && !(how & HA_LOW_HOW_ & ~(unsigned)HA_TRY) && ha_bytes_fit(a, how) &&
         ha_open_fast(x, a, c, 1, HA_WHOLE_, 1, n, site))
         return HA_OK;
     return ha_open_slow(x, a, c, how | HA_OVERWRITE, HA_WHOLE_, n, site);
@@ -212,7 +225,7 @@ HA_IN_ ha_holder *ha_access_find(ha_array *a, uint64_t ticket) HA_REQUIRES_(a->l
 
 /* The device may still work on what the access covered: on all that it ever covered, for
  * it may have been resized. */
-static inline void ha_note_access(ha_array *a, const ha_holder *h) HA_REQUIRES_(a->lock) {
+HA_NOINLINE_ HA_IN_ void ha_note_access(ha_array *a, const ha_holder *h) HA_REQUIRES_(a->lock) {
     ha_incarnation *in = a->recent;
     if (ha_is_empty(h->range)) return;
     if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
@@ -249,19 +262,28 @@ HA_NOINLINE_ HA_IN_ ha_status ha_close_slow(ha_access *x, ha_array *a, ha_holder
     return ha_close_end(x);
 }
 
+/* Why it is no access of this thread. */
+HA_NOINLINE_ HA_IN_ ha_status ha_close_refuse(ha_access *x) {
+    const ha_status s = ha_enter("ha_close");
+    if (s) return s;
+    if (!x) return ha_no_access("ha_close");
+    ha_array *a = x->array;
+    if (!a) return ha_fail_closed("ha_close", a, 0);
+    ha_lock(a);
+    const int foreign = ha_access_find(a, x->ticket) != NULL;
+    ha_unlock(a);
+    return ha_fail_closed("ha_close", a, foreign);
+}
+
 ha_status ha_close_(ha_access *x) {
     ha_array *a = x ? x->array : NULL;
-    if (!a || !ha_self.id) {
-        ha_status s = ha_enter("ha_close");
-        if (s || !a) return s ? s : x ? ha_fail_closed("ha_close", a, 0) : ha_no_access("ha_close");
-    }
+    if (!a || !ha_self.id) return ha_close_refuse(x);
     ha_debug_close(a, x->ticket, ha_self.id, (ha_timepoint){NULL, 0});
     ha_lock(a);
     ha_holder *h = ha_holder_find(a, x->ticket);
     if (!h || h->thread != ha_self.id) {
-        int foreign = h && !(h->thread & HA_TOKEN_);
         ha_unlock(a);
-        return ha_fail_closed("ha_close", a, foreign);
+        return ha_close_refuse(x);
     }
     if (h->context->ops) ha_note_access(a, h);
     if (a->waiters) return ha_close_slow(x, a, h);
@@ -322,12 +344,13 @@ ha_status ha_move_(ha_access *to, size_t to_bytes, ha_access *from, size_t from_
     return HA_OK;
 }
 
-ha_status ha_run_(ha_function f, ha_access *x, size_t bytes, const char *site) {
+ha_status ha_run_(ha_function f, ha_access *x, size_t bytes, const char *name, const char *site) {
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("HA_RUN");
     if (!x) return s ? s : ha_no_access("HA_RUN");
     if (!s && !x->array) s = ha_fail_closed("HA_RUN", NULL, 0);
     if (s) return x->status = s;
-    s = f ? ha_enqueue_quietly(x->context, f, x, bytes, site) : HA_ERR_ARGUMENT;
+    s = f ? ha_enqueue_quietly(x->context, f, x, bytes, name, site) : HA_ERR_ARGUMENT;
     if (!s) return HA_OK;
     return x->status = ha_fail(s, "HA_RUN", "array %s at %s: %s", ha_label_of(x->array).text,
                                x->context->name,

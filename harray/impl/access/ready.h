@@ -121,8 +121,8 @@ HA_IN_ ha_status ha_open_anywhere(ha_access *x, ha_opening *o) {
     return x->status = ha_fail_waiting(s, o->operation, o->array, o->context, o->site);
 }
 
-ha_status ha_read_anywhere_(ha_access *x, ha_array *a, ha_context *otherwise, size_t first,
-                            size_t last, const char *site) {
+ha_status ha_read_anywhere_(ha_access *x, ha_array *a, ha_context *otherwise, unsigned how,
+                            size_t first, size_t last, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
     ha_opening o = {.array = a,
@@ -133,7 +133,7 @@ ha_status ha_read_anywhere_(ha_access *x, ha_array *a, ha_context *otherwise, si
                     .range = {first, last}};
     if (!x) return ha_no_access(o.operation);
     memset(x, 0, sizeof *x);
-    ha_status s = ha_open_refuse(a, HA_READ, o.operation, site);
+    ha_status s = ha_open_refuse(a, how, o.operation, site);
     return s ? (x->status = s) : ha_open_anywhere(x, &o);
 }
 

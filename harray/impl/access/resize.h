@@ -85,7 +85,7 @@ HA_IN_ ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
     ha_array *a = x->array;
     if (!a) return ha_fail_closed(operation, a, 0);
     do {
-        if (ha_busy_begin(a, 0, NULL)) return ha_fail_freed(a, operation);
+        if (ha_busy_begin(a, 0, NULL)) return ha_fail_freed(a, operation, NULL);
         s = ha_access_grow(x, room, &why, &attempt);
         if (!s) ha_access_update(x, resizes, n, site);
         ha_busy_end(a);

@@ -67,7 +67,7 @@ HA_IN_ ha_status ha_call_there(const ha_queued *head, const void *argument,
     if (bytes > sizeof small && !(message = (char *)HARRAY_MALLOC(bytes))) return HA_ERR_MEMORY;
     behind = message + sizeof *head;
     memcpy(message, head, sizeof *head);
-    if (head->bytes) memcpy(behind, argument, head->bytes);
+    if (argument) memcpy(behind, argument, head->bytes);
     if (head->touchables) memcpy(behind + room, touchable, head->touchables * sizeof *touchable);
     ha_status s = ha_queue_status(c, c->ops->call(c->queue, ha_queued_run, message, bytes));
     if (message != small) HARRAY_FREE(message);
@@ -85,9 +85,8 @@ HA_IN_ ha_status ha_call_strictly(ha_queued *head, const void *argument) {
     return s;
 }
 
-/* Tells nothing: the caller knows more. */
-HA_IN_ ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *argument,
-                                    size_t bytes, const char *site) {
+HA_IN_ ha_status ha_call(ha_context *c, ha_function f, const void *argument, size_t bytes,
+                         const char *site) {
     if (ha_is_host(c)) return ha_call_here(f, argument, bytes);
     ha_queued head = {
         .f = f, .context = c, .epoch = ha_function_epoch(c), .site = site, .bytes = bytes};
@@ -95,15 +94,26 @@ HA_IN_ ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *ar
     return c->strict ? ha_call_strictly(&head, argument) : ha_call_there(&head, argument, NULL);
 }
 
+/* Tells nothing: the caller knows more. name: for those who watch; NULL: it is nothing of the user's. */
+HA_IN_ ha_status ha_enqueue_quietly(ha_context *c, ha_function f, const void *argument,
+                                    size_t bytes, const char *name, const char *site) {
+    ha_work w = {name, ha_from(site), 0};
+    ha_work_begin(&w, c);
+    const ha_status s = ha_call(c, f, argument, bytes, site);
+    ha_work_end(&w, c, s);
+    return s;
+}
+
 ha_status ha_enqueue_(ha_context *c, ha_function f, const void *argument, size_t bytes,
-                      const char *site) {
+                      const char *name, const char *site) {
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_enqueue");
     if (s) return s;
     c = ha_resolve(c);
     if (!f || (bytes && !argument))
         return ha_fail(HA_ERR_ARGUMENT, "ha_enqueue", "%s: %s: no %s", site, c->name,
                        f ? "argument" : "function");
-    if ((s = ha_enqueue_quietly(c, f, argument, bytes, site)))
+    if ((s = ha_enqueue_quietly(c, f, argument, bytes, name, site)))
         return ha_fail(s, "ha_enqueue", "%s: %s did not take a function with %zu bytes of argument",
                        site, c->name, bytes);
     return HA_OK;

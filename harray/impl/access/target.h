@@ -31,6 +31,7 @@ typedef struct ha_opening {
     int fresh;             /* the incarnation had no block */
     int host_fresh;        /* the one on the host had none: staging may make it */
     int promised;          /* in->ops keeps an entry for closing */
+    uint64_t since;        /* the epoch of work that was enqueued before the commit; 0: none was */
     uint32_t peers;        /* openings of this array that are committed together with this one */
     ha_set brought;        /* what was made valid at `in` on the way */
     ha_block *replacement; /* takes the place of the block at commit */

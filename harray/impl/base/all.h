@@ -1,6 +1,7 @@
 #ifndef HARRAY_IMPL_BASE_ALL_H
 #define HARRAY_IMPL_BASE_ALL_H
 
+#include "../../../layout/impl/base/characters.h"
 #include "../../../layout/impl/base/json.h"
 #include "address_tree.h"
 #include "box.h"

@@ -51,6 +51,8 @@ const char *ha_status_name(ha_status status) {
         return "HA_ERR_NOT_FOUND";
     case HA_ERR_TRANSFER:
         return "HA_ERR_TRANSFER";
+    case HA_ERR_COMPILE:
+        return "HA_ERR_COMPILE";
     }
     return "unknown status";
 }

@@ -19,16 +19,25 @@
 
 /* A spin lock is held for some instructions only: never across a call that may wait, allocate or
  * call back. 0: free. */
-static inline void ha_spin_lock(uint32_t *lock) HA_ACQUIRE_(lock) HA_UNCHECKED_ {
+static inline int ha_spin_try(uint32_t *lock) {
     uint32_t unlocked = 0;
-    for (int spins = 0;
-         !__atomic_compare_exchange_n(lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-         unlocked = 0) {
+    return __atomic_compare_exchange_n(lock, &unlocked, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* On its own, as are others that are seldom needed: so that whoever takes a lock, mostly at once, needs
+ * no room for it. */
+HA_NOINLINE_ HA_IN_ void ha_spin_wait(uint32_t *lock) {
+    int spins = 0;
+    do {
         if (++spins % 64)
             HA_PAUSE_();
         else
             sched_yield();
-    }
+    } while (!ha_spin_try(lock));
+}
+
+static inline void ha_spin_lock(uint32_t *lock) HA_ACQUIRE_(lock) HA_UNCHECKED_ {
+    if (!ha_spin_try(lock)) ha_spin_wait(lock);
 }
 
 static inline void ha_spin_unlock(uint32_t *lock) HA_RELEASE_(lock) HA_UNCHECKED_ {

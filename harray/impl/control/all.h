@@ -3,6 +3,7 @@
 
 #include "cuda.h"
 #include "memory.h"
+#include "opencl.h"
 #include "report.h"
 #include "shutdown.h"
 #include "sim.h"

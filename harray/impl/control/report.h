@@ -1,4 +1,4 @@
-/* The report: memories, call sites, watched arrays; as a table and as JSON. Both print copies that
+/* The report: memories, call sites, watched arrays, kernels and functions; as a table and as JSON. Both print copies that
  * were taken under the locks. */
 #ifndef HARRAY_IMPL_CONTROL_REPORT_H
 #define HARRAY_IMPL_CONTROL_REPORT_H
@@ -69,6 +69,22 @@ HA_IN_ ha_arrays_seen ha_look_at_arrays(void) {
     size_t now = ha_copy_watched(seen.list, seen.n);
     if (now < seen.n) seen.n = now;
     qsort(seen.list, seen.n, sizeof *seen.list, ha_report_row_compare);
+    return seen;
+}
+
+typedef struct ha_works_seen {
+    ha_work_statistics *list;
+    size_t n;
+    int complete;
+} ha_works_seen;
+
+HA_IN_ ha_works_seen ha_look_at_works(void) {
+    ha_works_seen seen = {NULL, ha_works(NULL, 0), 1};
+    if (!seen.n) return seen;
+    seen.list = (ha_work_statistics *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
+    if (!seen.list) return (ha_works_seen){NULL, 0, 0};
+    size_t now = ha_works(seen.list, seen.n);
+    if (now < seen.n) seen.n = now;
     return seen;
 }
 
@@ -175,6 +191,21 @@ HA_IN_ void ha_report_arrays(FILE *file) {
     HARRAY_FREE(seen.list);
 }
 
+HA_IN_ void ha_report_works(FILE *file) {
+    ha_works_seen seen = ha_look_at_works();
+    if (seen.n || !seen.complete)
+        fprintf(file, "\n%10s %10s %10s %22s  %s\n", "calls", "timed", "time", "moved for it",
+                "kernel or function");
+    for (size_t i = 0; i < seen.n && i < HA_REPORT_ROWS; i++) {
+        const ha_work_statistics *w = &seen.list[i];
+        fprintf(file, "%10llu %10llu %10s %22s  %s, %s\n", (unsigned long long)w->calls,
+                (unsigned long long)w->timed, ha_human_time(w->ns).text,
+                ha_human_copies(w->bytes, w->transfers).text, w->name, w->site);
+    }
+    ha_report_more(file, seen.n, seen.complete);
+    HARRAY_FREE(seen.list);
+}
+
 void ha_report(FILE *file) {
     if (ha_enter("ha_report")) return;
     if (!file) {
@@ -184,6 +215,7 @@ void ha_report(FILE *file) {
     ha_report_memories(file);
     ha_report_sites(file);
     ha_report_arrays(file);
+    ha_report_works(file);
     uint64_t dropped = __atomic_load_n(&ha_dropped, __ATOMIC_RELAXED);
     if (dropped)
         fprintf(file, "\n%llu events were dropped: no memory\n", (unsigned long long)dropped);
@@ -266,6 +298,20 @@ HA_IN_ void ha_json_arrays(FILE *file) {
     HARRAY_FREE(seen.list);
 }
 
+HA_IN_ void ha_json_works(FILE *file) {
+    ha_works_seen seen = ha_look_at_works();
+    for (size_t i = 0; i < seen.n; i++) {
+        const ha_work_statistics *w = &seen.list[i];
+        const ha_member members[] = {HA_MEMBER(*w, calls), HA_MEMBER(*w, timed), HA_MEMBER(*w, ns),
+                                     HA_MEMBER(*w, transfers), HA_MEMBER(*w, bytes)};
+        ha_report_object o;
+        ha_object_begin(&o, "name", w->name, members, sizeof members / sizeof *members);
+        ha_json_string(&o.json, "site", w->site);
+        ha_object_end(&o, file, i);
+    }
+    HARRAY_FREE(seen.list);
+}
+
 #undef HA_MEMBER
 
 /* One object, whatever happens. */
@@ -281,6 +327,8 @@ void ha_report_json(FILE *file) {
     if (!s) ha_json_sites(file);
     fprintf(file, "], \"arrays\": [");
     if (!s) ha_json_arrays(file);
+    fprintf(file, "], \"kernels\": [");
+    if (!s) ha_json_works(file);
     fprintf(file, "], \"dropped_events\": %llu}\n",
             (unsigned long long)__atomic_load_n(&ha_dropped, __ATOMIC_RELAXED));
 }
@@ -297,6 +345,7 @@ HA_IN_ void ha_memory_forget_transfers(ha_memory *m) {
 void ha_report_reset(void) {
     if (ha_enter("ha_report_reset")) return;
     ha_sites_reset();
+    ha_works_reset();
     for (ha_memory *m = NULL; (m = ha_next_memory(m));) ha_memory_forget_transfers(m);
 }
 

@@ -7,6 +7,7 @@
 HA_IN_ void ha_context_close(ha_context *c) {
     ha_fence_release(c, c->watched);
     ha_fence_release(c, c->latest);
+    ha_marks_end(c);
     if (!c->ended) c->ops->destroy(c->queue);
     pthread_mutex_destroy(&c->lock);
 }
@@ -78,6 +79,7 @@ ha_status ha_shutdown(void) {
             m->links = l->next;
             HARRAY_FREE(l);
         }
+        if (m->primary && m->primary->programs_end) m->primary->programs_end(m->primary);
         if (m->primary && m->backend->close) m->backend->close(m->primary->device);
         pthread_mutex_destroy(&m->lock);
         HARRAY_FREE(m);
@@ -94,6 +96,7 @@ ha_status ha_shutdown(void) {
         HARRAY_FREE(k);
     }
     ha_sites_clear();
+    ha_works_clear();
     pthread_mutex_unlock(&ha_registry.lock);
     ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE_};
     ha_host_memory.allocator = (ha_allocator){0};

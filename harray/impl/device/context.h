@@ -17,7 +17,7 @@ struct ha_block;
 struct ha_fence;
 
 /* What the bytes of a memory are handed out for. */
-typedef enum ha_use { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_use;
+typedef enum ha_purpose { HA_LIVE, HA_CACHED, HA_RETIRED, HA_STAGING, HA_USES } ha_purpose;
 
 enum { HA_SIZE_CLASSES = 8 * (64 - 6) }; /* memory/pool.h: eight a doubling, from 64 bytes on */
 
@@ -106,6 +106,9 @@ struct ha_context {
     int pins;             /* threads that are about to use the queue, while it is adopted */
     int for_events;       /* access/token.h: a queue that only waits for events of the caller … */
     uint64_t waits_until; /* … and is free again when it has passed this; registry's lock */
+    struct ha_marks *marks;       /* mark.h; NULL: there was none */
+    struct ha_programs *programs; /* kernels/programs.h; of a primary context: what was compiled */
+    void (*programs_end)(ha_context *primary); /* gives it back; NULL: there is none */
     char name[48];
     uint64_t issued;     /* timeline.h: the number of the next event */
     uint64_t done;       /* timeline.h: everything up to this number has happened */

@@ -29,12 +29,11 @@ HA_IN_ void ha_on_block(ha_event_kind kind, const ha_memory *m, uint64_t bytes, 
     r->balance = balance;
 }
 
-/* A transfer is about to be enqueued: when does it begin? A device that cannot say is no reason to
+/* Something is about to be enqueued: when does it begin? A device that cannot say is no reason to
  * fail, nor to tell anything. */
 HA_IN_ void ha_stamps_begin(ha_context *queue) {
     ha_stamps_abandon(ha_pending_events.stamps); /* of a transfer that failed */
     ha_pending_events.stamps = NULL;
-    if (!(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS)) return;
     if (!queue->ops || !HA_HAS_(queue->ops, ha_queue_ops, stamp)) return;
     ha_stamps *s = (ha_stamps *)HARRAY_MALLOC(sizeof *s);
     if (!s) return;

@@ -344,28 +344,34 @@ ha_context *ha_context_find(const char *text) {
     return ha_context_named(text, "ha_context_find", "");
 }
 
-/* The first kind that may be taken unasked and has a device, or would have one if the user's options
- * for it were right: to be told, not to be passed over. */
-HA_IN_ const char *ha_best_kind(void) {
+/* Whether a kind may be taken unasked, and has a device *number for that, or would have one if the user's
+ * options for it were right: to be told, not to be passed over. */
+HA_IN_ int ha_may_be_best(const ha_backend *b, int *number) HA_REQUIRES_(ha_registry.lock) {
+    const int count = b->queue && !b->only_if_named ? b->count() : 0;
+    *number = count > 0 && HA_HAS_(b, ha_backend, best) ? b->best() : 0;
+    return count < 0 || (count > 0 && *number >= 0);
+}
+
+/* The kind of the best device; NULL: there is none. */
+HA_IN_ const char *ha_best_kind(int *number) {
     const char *kind = NULL;
     pthread_mutex_lock(&ha_registry.lock);
-    for (int i = 0; i < HA_BUILT_IN && !kind; i++) {
-        const ha_backend *b = ha_built_in[i];
-        if (b->queue && !b->only_if_named && b->count() != 0) kind = b->kind;
-    }
+    for (int i = 0; i < HA_BUILT_IN && !kind; i++)
+        if (ha_may_be_best(ha_built_in[i], number)) kind = ha_built_in[i]->kind;
     for (ha_kind *k = ha_registry.kinds; k && !kind; k = k->next)
-        if (!k->backend->only_if_named && k->backend->count() != 0) kind = k->backend->kind;
+        if (ha_may_be_best(k->backend, number)) kind = k->backend->kind;
     pthread_mutex_unlock(&ha_registry.lock);
     return kind;
 }
 
 ha_context *ha_context_best(void) {
     const char *wanted = getenv("HARRAY_DEVICE");
+    int number;
     if (ha_enter("ha_context_best")) return NULL;
     if (wanted && *wanted && strcmp(wanted, "best") != 0)
         return ha_context_named(wanted, "ha_context_best", "HARRAY_DEVICE: ");
-    const char *kind = ha_best_kind();
-    return kind ? ha_context_at(kind, 0, "ha_context_best", "") : ha_host();
+    const char *kind = ha_best_kind(&number);
+    return kind ? ha_context_at(kind, number, "ha_context_best", "") : ha_host();
 }
 
 /* ---- scopes -------------------------------------------------------------------------------- */

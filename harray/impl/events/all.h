@@ -3,6 +3,7 @@
 
 #include "call_sites.h"
 #include "event_queue.h"
+#include "works.h"
 #include "trace_format.h"
 #include "trace.h"
 #include "tell.h"

@@ -14,26 +14,28 @@ enum ha_listener { HA_HANDLER_LISTENS = 1, HA_TRACE_LISTENS = 2, HA_LISTENERS = 
 enum { HA_TRACE_UNASKED = 4 }; /* HARRAY_TRACE was not read yet */
 
 static unsigned ha_listeners = HA_TRACE_UNASKED; /* who of them does */
+static unsigned ha_watching;                     /* enum ha_watch */
 static pthread_once_t ha_listen_once = PTHREAD_ONCE_INIT;
 
 /* An event, with what it says: the array or the context may be gone when it is told. */
 typedef struct ha_event_record {
     struct ha_event_record *next;
     ha_event_info info;
-    char array[48], type[40], from[48], at[48];
+    char array[48], type[40], from[48], at[48], name[48];
     const void *subject; /* access: of which array; only to tell arrays apart */
     uint64_t ticket;     /* access: of that array */
     uint64_t balance;    /* allocate, free: bytes handed out afterwards */
-    int moved_by_queue;  /* transfer: on the track of queue `track`, else by the thread itself */
+    int by_queue; /* transfer, launch: on the track of queue `track`, else by the thread itself */
     char track[48];
-    struct ha_stamps *stamps; /* transfer: when it begins and ends on the device; NULL: unknown */
+    struct ha_stamps
+        *stamps; /* transfer, launch: when it begins and ends on the device; NULL: unknown */
 } ha_event_record;
 
 static _Thread_local struct {
     ha_event_record *first, **last;
     unsigned depth;           /* calls into the library, one inside the other */
     int telling;              /* a handler runs: what it causes is not told again */
-    struct ha_stamps *stamps; /* of the transfer that is being enqueued */
+    struct ha_stamps *stamps; /* of the transfer or launch that is being enqueued */
 } ha_pending_events;
 
 static uint64_t ha_dropped; /* events that there was no memory for */
@@ -44,6 +46,14 @@ static struct {
 
 static inline int ha_is_listening(void) {
     return (__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_LISTENERS) != 0;
+}
+
+void ha_watch(unsigned what) { __atomic_store_n(&ha_watching, what, __ATOMIC_RELAXED); }
+
+/* Is each access and each launch watched? */
+static inline int ha_is_watching(void) {
+    return (__atomic_load_n(&ha_watching, __ATOMIC_RELAXED) & HA_WATCH_ACCESSES) ||
+           (__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS);
 }
 
 /* In a child of fork() nobody listens, as nothing may be called there; unless its parent has only set a
@@ -87,6 +97,7 @@ HA_IN_ ha_event_record *ha_record_add(ha_event_kind kind, const char *site, cons
                               .site = site ? site : "",
                               .from = r->from,
                               .at = r->at,
+                              .name = r->name,
                               .thread = ha_self.id};
     r->info.start = r->info.end = ha_now();
     if (!ha_pending_events.first) ha_pending_events.last = &ha_pending_events.first;
@@ -113,8 +124,8 @@ void ha_set_event_handler(ha_event_handler handler, void *user) {
 }
 
 const char *ha_event_kind_name(ha_event_kind kind) {
-    static const char *const names[] = {"allocate", "free", "transfer", "wait",
-                                        "conflict", "open", "close"};
+    static const char *const names[] = {"allocate", "free",  "transfer", "wait",  "conflict",
+                                        "open",     "close", "compile",  "launch"};
     return (unsigned)kind < HA_EVENT_KINDS ? names[kind] : "unknown event";
 }
 

@@ -31,6 +31,15 @@ HA_IN_ int ha_call_count(void) {
     return 1;
 }
 
+/* What is known by now of how long kernels and functions took. */
+size_t ha_works(ha_work_statistics *works, size_t most) {
+    if (ha_enter("ha_works")) return 0;
+    pthread_mutex_lock(&ha_trace.lock);
+    ha_trace_look(SIZE_MAX);
+    pthread_mutex_unlock(&ha_trace.lock);
+    return ha_works_copy(works, most);
+}
+
 static inline int ha_call_begin(void) {
     return __atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) ? ha_call_count() : 0;
 }

@@ -40,7 +40,8 @@ HA_IN_ void ha_trace_look(size_t most) HA_REQUIRES_(ha_trace.lock) {
         if (ha_stamps_are_known(s)) {
             *at = s->next;
             if (ha_trace.youngest == s) ha_trace.youngest = last;
-            if (s->record && ha_trace.file) ha_trace_transfer(s->record, 1);
+            if (s->work && s->ends) ha_work_add(s->work, 0, s->end - s->begin);
+            if (s->record && ha_trace.file) ha_trace_queued(s->record, 1);
             ha_stamps_free(s);
             continue;
         }
@@ -54,18 +55,25 @@ HA_IN_ void ha_trace_look(size_t most) HA_REQUIRES_(ha_trace.lock) {
 HA_IN_ void ha_trace_give_up(void) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_look(SIZE_MAX);
     for (ha_stamps *s = ha_trace.pending; s; s = s->next) {
-        if (s->record && ha_trace.file) ha_trace_transfer(s->record, 0);
+        if (s->record && ha_trace.file) ha_trace_queued(s->record, 0);
         HARRAY_FREE(s->record);
         s->record = NULL;
     }
 }
 
-/* What it is about came to nothing: only kept for the device's sake. */
-HA_IN_ void ha_stamps_abandon(ha_stamps *s) {
-    if (!s) return;
+/* Kept for the device's sake, and for the time that it takes where somebody asks for that. */
+HA_IN_ void ha_stamps_leave(ha_stamps *s) {
     pthread_mutex_lock(&ha_trace.lock);
     ha_stamps_keep(s);
+    ha_trace_look(8);
     pthread_mutex_unlock(&ha_trace.lock);
+}
+
+/* What it is about came to nothing. */
+HA_IN_ void ha_stamps_abandon(ha_stamps *s) {
+    if (!s) return;
+    s->work = NULL;
+    ha_stamps_leave(s);
 }
 
 /* ---- taking events ------------------------------------------------------------------------- */
@@ -77,7 +85,11 @@ HA_IN_ void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock
         ha_trace_block(r);
         break;
     case HA_EVENT_TRANSFER:
-        ha_trace_transfer(r, 0);
+    case HA_EVENT_LAUNCH:
+        ha_trace_queued(r, 0);
+        break;
+    case HA_EVENT_COMPILE:
+        ha_trace_compile(&r->info);
         break;
     case HA_EVENT_WAIT:
         ha_trace_wait(&r->info);

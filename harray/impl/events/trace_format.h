@@ -1,12 +1,13 @@
 /* The records of the trace file: each event as a line of JSON, or some.
  *
- *     "process" 1     a track for each thread: its accesses, its waits
- *     "process" 2     a track for each queue: transfers, at the times that the device tells
+ *     "process" 1     a track for each thread: its accesses, its waits, what it compiles
+ *     "process" 2     a track for each queue: transfers, kernels and functions, at the times that the device tells
  *     "process" 3     a counter for each memory: bytes handed out */
 #ifndef HARRAY_IMPL_EVENTS_TRACE_FORMAT_H
 #define HARRAY_IMPL_EVENTS_TRACE_FORMAT_H
 
 #include "event_queue.h"
+#include "works.h"
 
 /* Two times on a queue. The device may still write to them after the trace has ended. */
 typedef struct ha_stamps {
@@ -14,6 +15,7 @@ typedef struct ha_stamps {
     uint64_t begin, end;     /* 0: not yet */
     int ends;                /* `end` was enqueued, too */
     ha_event_record *record; /* to be written when they are known; NULL: nothing */
+    ha_work_entry *work;     /* whose time it is; NULL: nobody's */
 } ha_stamps;
 
 /* A queue's. Times on a track never overlap. */
@@ -160,30 +162,71 @@ HA_IN_ const char *ha_event_subject(const ha_event_info *e) {
     return *e->array ? e->array : *e->type ? e->type : "array";
 }
 
+/* On the track of its queue, or of its thread. 0: there is no memory for the track. */
+HA_IN_ int ha_line_begin(ha_trace_line *l, const char *name, const ha_event_record *r, int timed)
+    HA_REQUIRES_(ha_trace.lock) {
+    ha_event_info shown = r->info;
+    if (!r->by_queue) {
+        ha_trace_know_thread(shown.thread);
+        ha_line_slice(l, name, &shown, HA_TRACE_THREADS, shown.thread);
+        return 1;
+    }
+    ha_track *t = ha_trace_track(r->track);
+    if (!t) return 0;
+    if (timed) { /* what two threads enqueue at once may be stamped crosswise */
+        shown.start = r->stamps->begin > t->until ? r->stamps->begin : t->until;
+        shown.end = r->stamps->end > shown.start ? r->stamps->end : shown.start;
+        t->until = shown.end;
+    }
+    ha_line_slice(l, name, &shown, HA_TRACE_QUEUES, t->number);
+    return 1;
+}
+
+/* The end of what a queue does. */
+HA_IN_ void ha_line_timed(ha_trace_line *l, const ha_event_record *r, int timed)
+    HA_REQUIRES_(ha_trace.lock) {
+    ha_json_unsigned(&l->json, "thread", r->info.thread);
+    ha_json_word(&l->json, "timed", timed || !r->by_queue ? "true" : "false");
+    ha_line_end(l);
+}
+
+HA_IN_ void ha_trace_launch(const ha_event_record *r, int timed) HA_REQUIRES_(ha_trace.lock) {
+    ha_trace_line l;
+    if (!ha_line_begin(&l, r->info.name, r, timed)) return;
+    ha_json_string(&l.json, "site", r->info.site);
+    ha_line_timed(&l, r, timed);
+}
+
+HA_IN_ void ha_trace_compile(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+    ha_trace_line l;
+    char name[64];
+    snprintf(name, sizeof name, "compile %s", e->name);
+    ha_trace_know_thread(e->thread);
+    ha_line_slice(&l, name, e, HA_TRACE_THREADS, e->thread);
+    ha_json_string(&l.json, "site", e->site);
+    ha_json_string(&l.json, "at", e->at);
+    ha_json_string(&l.json, "status", ha_status_name(e->status));
+    ha_json_word(&l.json, "cached", e->cached ? "true" : "false");
+    ha_line_end(&l);
+}
+
 HA_IN_ void ha_trace_transfer(const ha_event_record *r, int timed) HA_REQUIRES_(ha_trace.lock) {
     const ha_event_info *e = &r->info;
-    ha_event_info shown = *e;
     ha_trace_line l;
-    if (!r->moved_by_queue) {
-        ha_trace_know_thread(e->thread);
-        ha_line_slice(&l, ha_event_subject(e), e, HA_TRACE_THREADS, e->thread);
-    } else {
-        ha_track *t = ha_trace_track(r->track);
-        if (!t) return;
-        if (timed) { /* what two threads enqueue at once may be stamped crosswise */
-            shown.start = r->stamps->begin > t->until ? r->stamps->begin : t->until;
-            shown.end = r->stamps->end > shown.start ? r->stamps->end : shown.start;
-            t->until = shown.end;
-        }
-        ha_line_slice(&l, ha_event_subject(e), &shown, HA_TRACE_QUEUES, t->number);
-    }
+    if (!ha_line_begin(&l, ha_event_subject(e), r, timed)) return;
     ha_line_array(&l, e);
     ha_json_string(&l.json, "from", e->from);
     ha_json_string(&l.json, "to", e->at);
     ha_json_unsigned(&l.json, "bytes", e->bytes);
-    ha_json_unsigned(&l.json, "thread", e->thread);
-    ha_json_word(&l.json, "timed", timed || !r->moved_by_queue ? "true" : "false");
-    ha_line_end(&l);
+    ha_line_timed(&l, r, timed);
+}
+
+/* What a queue has done, or is to do. */
+HA_IN_ void ha_trace_queued(const ha_event_record *r, int timed) HA_REQUIRES_(ha_trace.lock) {
+    if (r->info.kind == HA_EVENT_LAUNCH)
+        ha_trace_launch(r, timed);
+    else
+        ha_trace_transfer(r, timed);
 }
 
 HA_IN_ void ha_trace_wait(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {

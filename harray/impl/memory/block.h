@@ -37,7 +37,7 @@ typedef struct ha_block {
     ha_memory *memory;
     void *data;
     size_t bytes;
-    ha_use use;
+    ha_purpose use;
     int loose;                  /* the user's own, from ha_memory_allocate: no array's */
     ha_ops ops;                 /* retired; else empty */
     HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */

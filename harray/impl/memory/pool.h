@@ -63,7 +63,7 @@ static inline uint32_t ha_size_class(size_t bytes) {
 
 /* ---- the lists ------------------------------------------------------------------------------ */
 
-static inline void ha_pool_move(ha_pool *p, ha_block *b, ha_use to) HA_REQUIRES_(p->lock) {
+static inline void ha_pool_move(ha_pool *p, ha_block *b, ha_purpose to) HA_REQUIRES_(p->lock) {
     p->bytes[b->use] -= b->bytes;
     p->bytes[to] += b->bytes;
     b->use = to;
@@ -272,7 +272,8 @@ HA_IN_ void ha_walk_end(ha_pool *p, const ha_walk *w) {
 }
 
 /* A cached block; NULL: there is none. array: it begins with the block; NULL: none does. */
-static inline ha_block *ha_block_reuse(ha_memory *m, size_t bytes, ha_use use, ha_alive *array) {
+static inline ha_block *ha_block_reuse(ha_memory *m, size_t bytes, ha_purpose use,
+                                       ha_alive *array) {
     ha_pool *p = &m->pool;
     ha_spin_lock(&p->lock);
     ha_block *b = ha_pool_find(p, bytes);
@@ -352,7 +353,7 @@ HA_IN_ void ha_pool_retire(ha_block *b) {
     ha_spin_unlock(&b->memory->pool.lock);
 }
 
-HA_IN_ uint64_t ha_pool_bytes(ha_memory *m, ha_use use) {
+HA_IN_ uint64_t ha_pool_bytes(ha_memory *m, ha_purpose use) {
     ha_spin_lock(&m->pool.lock);
     uint64_t bytes = m->pool.bytes[use];
     ha_spin_unlock(&m->pool.lock);

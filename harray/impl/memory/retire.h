@@ -171,7 +171,7 @@ HA_IN_ ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt)
 }
 
 /* A block that is not from the cache. */
-HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block **out,
+HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_purpose use, ha_block **out,
                               ha_attempt *attempt) {
     ha_block *b = (ha_block *)HARRAY_MALLOC(sizeof *b);
     if (!b) return HA_ERR_MEMORY;
@@ -191,7 +191,7 @@ HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_use use, ha_block *
 
 /* A block of so many bytes. HA_RETRY_ when there may be room once attempt->point has passed. What comes back
  * to the cache before it is counted makes way when the backend has no room. */
-HA_IN_ ha_status ha_block_take_for(ha_use use, ha_memory *m, size_t bytes, ha_block **out,
+HA_IN_ ha_status ha_block_take_for(ha_purpose use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
     if ((*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;
     if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;

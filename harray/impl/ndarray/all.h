@@ -13,6 +13,7 @@
 #include "darray_print.h"
 #include "darray_wrap.h"
 #include "open_any.h"
+#include "run_with.h"
 #include "view_shape.h"
 
 #endif

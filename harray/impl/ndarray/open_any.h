@@ -6,8 +6,8 @@
 #include "open_view.h"
 
 /* The rank of an array_T_D of this size. */
-HA_IN_ int ha_typed_rank(size_t bytes) {
-    return (int)((bytes - offsetof(ha_typed, numbers)) / (3 * sizeof(int64_t)));
+HA_IN_ size_t ha_typed_rank(size_t bytes) {
+    return (bytes - offsetof(ha_typed, numbers)) / (3 * sizeof(int64_t));
 }
 
 /* The type is the storage's, whose name is as good in messages. Of a typed one, numbers behind the rank
@@ -18,7 +18,7 @@ HA_IN_ void ha_view_of_any(darray *x, const void *array, size_t bytes) {
         memcpy(x, array, sizeof *x);
         return;
     }
-    const int rank = ha_typed_rank(bytes);
+    const int rank = (int)ha_typed_rank(bytes);
     const size_t next = (size_t)rank * sizeof(int64_t);
     memcpy(&x->array, from + offsetof(ha_typed, array), sizeof x->array);
     memcpy(&x->offset, from + offsetof(ha_typed, offset), sizeof x->offset);
@@ -40,7 +40,7 @@ darray darray_of_any_(const void *array, size_t bytes) {
     } else if (bytes == sizeof x)
         memcpy(&x, array, sizeof x);
     else
-        x = darray_of_typed_(array, HA_DTYPE_NONE, ha_typed_rank(bytes));
+        x = darray_of_typed_(array, HA_DTYPE_NONE, (int)ha_typed_rank(bytes));
     if (x.array) x.type = ha_dtype_quietly(ha_array_type(x.array));
     return x;
 }
@@ -93,55 +93,52 @@ HA_IN_ ha_status ha_span_fail(ha_access *x, size_t access_bytes, ha_status s) {
     return x->status = s;
 }
 
-/* An array_T_D, where it is. */
-typedef struct ha_typed_view {
+/* An array_T_D is of another type than ha_typed: so what begins as that does is copied. */
+typedef struct ha_typed_head {
     ha_array *array;
-    int64_t offset;
-    int rank;
-    const int64_t *extent, *stride, *origin;
-} ha_typed_view;
+    size_t first;
+} ha_typed_head;
 
-HA_IN_ ha_typed_view ha_typed_view_of(const void *array, size_t bytes) {
-    const char *from = (const char *)array;
-    ha_typed_view v = {.rank = ha_typed_rank(bytes)};
-    memcpy(&v.array, from + offsetof(ha_typed, array), sizeof v.array);
-    memcpy(&v.offset, from + offsetof(ha_typed, offset), sizeof v.offset);
-    v.extent = (const int64_t *)(const void *)(from + offsetof(ha_typed, numbers));
-    v.stride = v.extent + v.rank;
-    v.origin = v.stride + v.rank;
-    return v;
+HA_FAST_ ha_typed_head ha_typed_head_of(const void *array) {
+    ha_typed_head head;
+    memcpy(&head, array, sizeof head);
+    return head;
 }
 
-/* What the span has behind its data are these numbers, in this order. */
-HA_IN_ void ha_typed_span_fill(ha_access *x, const ha_typed_view *v) {
-    int64_t *span = (int64_t *)(void *)(x + 1), lowest = 0;
-    for (int d = 0; d < v->rank; d++) lowest = ha_go(lowest, v->origin[d], v->stride[d]);
-    char *data = (char *)((uintptr_t)x->data - (uintptr_t)lowest * x->array->element);
-    memcpy(span, &data, sizeof data);
-    memcpy(span + 1, v->extent, 3 * sizeof(int64_t) * (size_t)v->rank);
+HA_FAST_ const int64_t *ha_typed_numbers(const void *array) {
+    return (const int64_t *)(const void *)((const char *)array + offsetof(ha_typed, numbers));
 }
+
+/* A span is data, and the numbers of its array_T_D. */
+HA_FAST_ int ha_has_span(size_t access_bytes, size_t array_bytes) {
+    return access_bytes ==
+           array_bytes - offsetof(ha_typed, numbers) + sizeof(ha_access) + sizeof(void *);
+}
+
+HA_FAST_ void ha_span_point(ha_access *x, const ha_array *a, int64_t lowest) {
+    char *data = (char *)((uintptr_t)x->data - (uintptr_t)lowest * a->element);
+    memcpy(x + 1, &data, sizeof data);
+}
+
+HA_FAST_ int64_t *ha_span_numbers(ha_access *x) { return (int64_t *)(void *)(x + 1) + 1; }
 
 /* As most are opened: a part of a grid along its dimensions, where everything is valid and nobody is in
- * the way. That it covers a box shows that nothing is wrong with its numbers, but for the origin. */
-HA_IN_ int ha_open_typed_fast(ha_access *x, size_t access_bytes, const ha_typed_view *v,
-                              ha_context *c, unsigned how, const char *site) {
-    const size_t with_span = sizeof *x + sizeof(void *) + 3 * sizeof(int64_t) * (size_t)v->rank;
-    ha_array *a = v->array;
-    size_t size = 1;
-    ha_range box;
-    int64_t end;
-    if (!ha_self.id || how > HA_OVERWRITE || !a || ha_is_freed(a) || !a->grid) return 0;
-    if (access_bytes != with_span && access_bytes != sizeof *x) return 0;
-    if (!ha_view_cover_simply(a->grid, (size_t)v->offset, v->rank, v->extent, v->stride, &box))
+ * the way. Else the access may have got numbers already. */
+HA_FAST_ int ha_open_typed_fast(ha_access *x, size_t access_bytes, const void *array,
+                                size_t array_bytes, ha_context *c, unsigned how, const char *site) {
+    const size_t rank = ha_typed_rank(array_bytes);
+    const ha_typed_head v = ha_typed_head_of(array);
+    ha_array *const a = v.array;
+    const int with_span = ha_has_span(access_bytes, array_bytes);
+    ha_boxed b = {.span = with_span ? ha_span_numbers(x) : NULL};
+    if (!ha_self.id || how > HA_OVERWRITE || !a || ha_is_freed(a)) return 0;
+    if (!with_span && access_bytes != sizeof *x) return 0;
+    if (!ha_is_box(a->grid, v.first, ha_typed_numbers(array), rank, rank, &b)) return 0;
+    if (!ha_open_fast(x, a, ha_resolve(c), how != HA_READ, (ha_range){v.first, b.last}, 1, HA_END,
+                      site))
         return 0;
-    for (int d = 0; d < v->rank; d++) {
-        if (v->origin[d] <= HA_ALL || __builtin_add_overflow(v->origin[d], v->extent[d], &end))
-            return 0;
-        size *= (size_t)v->extent[d];
-    }
-    if (!ha_open_fast(x, a, ha_resolve(c), how != HA_READ, box, 1, HA_END, site)) return 0;
-    x->size = size;
-    if (access_bytes == with_span) ha_typed_span_fill(x, v);
+    x->size = b.size;
+    if (with_span) ha_span_point(x, a, b.lowest);
     return 1;
 }
 
@@ -163,10 +160,9 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_any_slow(ha_access *x, size_t access_bytes
 ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes,
                        ha_context *c, unsigned how, const char *site) {
     if (!x) return ha_no_access("ha_open");
-    if (array_bytes < sizeof(darray)) {
-        const ha_typed_view view = ha_typed_view_of(array, array_bytes);
-        if (ha_open_typed_fast(x, access_bytes, &view, c, how, site)) return HA_OK;
-    }
+    if (array_bytes < sizeof(darray) &&
+        ha_open_typed_fast(x, access_bytes, array, array_bytes, c, how, site))
+        return HA_OK;
     return ha_open_any_slow(x, access_bytes, array, array_bytes, c, how, site);
 }
 
@@ -185,10 +181,10 @@ ha_status ha_read_anywhere_any_(ha_access *x, size_t access_bytes, const void *a
     return HA_OK;
 }
 
-ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes) {
+HA_NOINLINE_ HA_IN_ ha_status ha_span_of_any(ha_access *x, size_t access_bytes, const void *array,
+                                             size_t array_bytes) {
     const char *const operation = "ha_span_of";
     darray view;
-    if (!x) return ha_no_access(operation);
     ha_view_of_any(&view, array, array_bytes);
     ha_status s = ha_view_check(&view, operation);
     if (!s) s = ha_span_check(access_bytes, array_bytes, &view, operation);
@@ -201,6 +197,28 @@ ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size
         return ha_view_fail(HA_ERR_ARGUMENT, operation, &view, "the access is not open on it");
     ha_span_fill(x, access_bytes, &view);
     return HA_OK;
+}
+
+/* The same for typed ones along the dimensions of a grid. */
+HA_FAST_ int ha_span_of_typed(ha_access *x, size_t access_bytes, const void *array,
+                              size_t array_bytes) {
+    const size_t rank = ha_typed_rank(array_bytes);
+    const ha_typed_head v = ha_typed_head_of(array);
+    const ha_array *const a = v.array;
+    ha_boxed b = {.span = NULL};
+    if (!ha_has_span(access_bytes, array_bytes) || !ha_self.id || !a || x->array != a) return 0;
+    if (!ha_is_box(a->grid, v.first, ha_typed_numbers(array), rank, rank, &b)) return 0;
+    if (x->size != b.size || x->first != v.first) return 0;
+    ha_span_point(x, a, b.lowest);
+    memcpy(ha_span_numbers(x), ha_typed_numbers(array), 3 * sizeof(int64_t) * rank);
+    return 1;
+}
+
+ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes) {
+    if (!x) return ha_no_access("ha_span_of");
+    if (array_bytes < sizeof(darray) && ha_span_of_typed(x, access_bytes, array, array_bytes))
+        return HA_OK;
+    return ha_span_of_any(x, access_bytes, array, array_bytes);
 }
 
 /* ---- beside accesses ----------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 
 #include "open_view.h"
 #include "view.h"
+#include "../array/all.h"
 
 typedef struct ha_open_part {
     ha_opening opening;
@@ -44,7 +45,20 @@ struct ha_open_set {
     int for_user;      /* the accesses are; else something is done with them here */
 };
 
+/* Requests for records: of another layer, which defines this if it is there. */
+struct ha_using;
+typedef struct ha_records_hooks {
+    ha_status (*open)(ha_request *requests, size_t count, const char *site);
+    ha_status (*close)(struct ha_records_access *access);
+    ha_status (*run_with)(const struct ha_using *u); /* opens, runs, and closes */
+} ha_records_hooks;
+static const ha_records_hooks ha_for_records;
+
 /* ---- the requests -------------------------------------------------------------------------- */
+
+HA_IN_ const char *ha_request_site(const ha_request *r, const char *site) {
+    return r->site_ ? r->site_ : site;
+}
 
 HA_IN_ ha_array *ha_request_array(const ha_request *r) {
     return r->view ? r->view->array : r->array;
@@ -52,6 +66,7 @@ HA_IN_ ha_array *ha_request_array(const ha_request *r) {
 
 HA_IN_ ha_status ha_request_refuse(const ha_open_set *t, const ha_request *r, const char *site) {
     const char *const operation = t->operation;
+    site = ha_request_site(r, site);
     ha_status s = ha_open_refuse(ha_request_array(r), r->how, operation, site);
     if (!s && r->view && !t->views_checked)
         s = ha_view_check_opened(r->view, r->how, operation, site);
@@ -82,6 +97,7 @@ HA_IN_ ha_status ha_requests_clear(const ha_request *r, size_t count, const char
 
 HA_IN_ ha_open_part ha_part_of(const ha_request *r, size_t place, const char *operation,
                                const char *site) {
+    site = ha_request_site(r, site);
     ha_opening o = {.array = ha_request_array(r),
                     .context = ha_resolve(r->context),
                     .operation = operation,
@@ -407,7 +423,7 @@ HA_IN_ ha_status ha_open_all(ha_open_set *t, ha_request *requests, size_t count,
 /* Each access gets the number of its request: of one that stands twice in the list, only one is right. */
 HA_IN_ int ha_requests_number(const ha_request *r, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!r[i].access) return 0;
+        if (!r[i].access || r[i].opened) return 0;
         r[i].access->ticket = i;
     }
     return 1;
@@ -415,12 +431,6 @@ HA_IN_ int ha_requests_number(const ha_request *r, size_t count) {
 
 HA_IN_ int ha_request_writes(const ha_request *r) {
     return (r->how & ~(unsigned)HA_TRY) != HA_READ;
-}
-
-/* Whether a view can be read in this way, without a word when it cannot. */
-HA_IN_ int ha_view_is_easy(const darray *v) {
-    if (!v->array || ha_is_freed(v->array) || !ha_view_is_sound(v)) return 0;
-    return !v->type || ha_dtype_size(v->type) == v->array->element;
 }
 
 HA_IN_ int ha_request_is_whole(const ha_request *r) {
@@ -432,10 +442,10 @@ HA_IN_ int ha_request_hold(const ha_request *r, const char *site) {
     const int write = ha_request_writes(r), whole = ha_request_is_whole(r);
     const ha_range range = {r->first, whole ? HA_END : r->last};
     ha_context *c = ha_resolve(r->context);
+    site = ha_request_site(r, site);
     if ((r->how & ~(unsigned)HA_TRY) > HA_OVERWRITE) return 0;
     if (r->view)
-        return !r->sets_size && ha_view_is_easy(r->view) &&
-               ha_hold_view_fast(r->access, r->view, c, write, 0, site);
+        return !r->sets_size && ha_hold_view_fast(r->access, r->view, 0, c, write, 0, site);
     if (!r->array) return 0;
     if (!r->sets_size)
         return ha_hold_fast(r->access, r->array, c, write, range, whole, HA_END, 0, site);
@@ -444,8 +454,7 @@ HA_IN_ int ha_request_hold(const ha_request *r, const char *site) {
 }
 
 /* What others have asked for meanwhile they can have now. */
-HA_IN_ void ha_request_let_go(const ha_request *r) {
-    const ha_access *x = r->access;
+HA_IN_ void ha_let_go(const ha_access *x) {
     ha_array *a = x->array;
     ha_lock(a);
     const uint32_t waiters = a->waiters & HA_WAITING;
@@ -457,8 +466,7 @@ HA_IN_ void ha_request_let_go(const ha_request *r) {
 
 /* The array is held for writing. Others may be, too, and count: also beside one who writes all of it, when
  * what they have is empty. */
-HA_IN_ void ha_request_count(const ha_request *r) {
-    ha_array *a = r->access->array;
+HA_IN_ void ha_count_version(ha_array *a) {
     ha_lock(a);
     a->version++;
     ha_unlock(a);
@@ -467,21 +475,109 @@ HA_IN_ void ha_request_count(const ha_request *r) {
 /* All are held: what is written has a new version, which an opening that fails must not leave behind. */
 HA_IN_ void ha_requests_count(const ha_request *r, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (ha_request_writes(&r[i])) ha_request_count(&r[i]);
+        if (ha_request_writes(&r[i])) ha_count_version(r[i].access->array);
     ha_self.held += count;
 }
 
-/* 0: nothing has changed but the accesses; whatever is wrong has not been told. */
-HA_IN_ int ha_open_many_fast(const ha_request *r, size_t count, const char *site) {
+HA_IN_ void ha_requests_let_go(const ha_request *r, size_t count) {
+    while (count > 0) ha_let_go(r[--count].access);
+}
+
+/* All but their version and what the thread holds. 0: nothing has changed but the accesses; whatever is
+ * wrong has not been told. */
+HA_IN_ int ha_open_many_hold(const ha_request *r, size_t count, const char *site) {
     size_t n = 0;
     if (!r || !ha_self.id || HA_DEBUGGING_ || !ha_requests_number(r, count)) return 0;
     while (n < count && r[n].access->ticket == n && ha_request_hold(&r[n], site)) n++;
-    if (n == count) {
-        ha_requests_count(r, count);
-        return 1;
-    }
-    while (n > 0) ha_request_let_go(&r[--n]);
+    if (n == count) return 1;
+    ha_requests_let_go(r, n);
     return 0;
+}
+
+HA_IN_ int ha_open_many_fast(const ha_request *r, size_t count, const char *site) {
+    const int held = ha_open_many_hold(r, count, site);
+    if (held) ha_requests_count(r, count);
+    return held;
+}
+
+/* ---- with work on a queue, or not at all ------------------------------------------------------- */
+
+/* Enqueues something that uses the accesses, or does nothing, and has told why. */
+typedef struct ha_open_work {
+    ha_status (*work)(void *argument);
+    void *argument;
+    ha_status status;
+} ha_open_work;
+
+/* All are prepared, and busy: nothing is overwritten yet. The accesses are what they will be. */
+HA_IN_ void ha_open_many_show(ha_open_set *t) {
+    for (size_t i = 0; i < t->count; i++) {
+        ha_opening *o = &t->part[i].opening;
+        ha_access *x = t->part[i].access;
+        x->data = o->count ? ha_opening_data(o) : NULL;
+        x->size = o->count;
+        x->first = o->at;
+        x->array = o->array;
+        x->context = o->context;
+        o->since = ha_sequence(o->context);
+    }
+}
+
+HA_IN_ ha_status ha_open_work_do(ha_open_work *use) {
+    use->status = use->work(use->argument);
+    return use->status ? HA_ERR_UNSUPPORTED : HA_OK; /* not told again */
+}
+
+HA_IN_ ha_status ha_open_many_use(ha_open_set *t, void *argument) {
+    ha_open_many_show(t);
+    return ha_open_work_do((ha_open_work *)argument);
+}
+
+HA_NOINLINE_ HA_IN_ ha_status ha_open_to_use_slowly(ha_request *requests, size_t count,
+                                                    const char *operation, ha_open_work *use,
+                                                    const char *site) {
+    HA_TELLS_EVENTS_;
+    ha_open_set t = {
+        .operation = operation, .work = ha_open_many_use, .argument = use, .for_user = 1};
+    const ha_status s = ha_open_all(&t, requests, count, ha_from(site));
+    return use->status ? use->status : s;
+}
+
+/* All are held. No error is told as long as they are. */
+HA_IN_ ha_status ha_use_held(ha_request *requests, size_t count, ha_open_work *use) {
+    ha_tell_later();
+    use->status = use->work(use->argument);
+    if (use->status)
+        ha_requests_let_go(requests, count);
+    else
+        ha_requests_count(requests, count);
+    ha_tell_now();
+    return use->status;
+}
+
+/* Functions on watched devices are enqueued when their accesses are open. What was overwritten is lost when they
+ * cannot be. */
+HA_IN_ ha_status ha_use_now(ha_request *requests, size_t count, ha_open_work *use) {
+    ha_tell_later();
+    use->status = use->work(use->argument);
+    if (use->status) (void)ha_close_many(requests, count);
+    ha_tell_now();
+    return use->status;
+}
+
+HA_IN_ ha_status ha_use_opened(ha_request *requests, size_t count, ha_open_work *use,
+                               const char *site) {
+    const ha_status s = ha_open_many_(requests, count, site);
+    return s ? s : ha_use_now(requests, count, use);
+}
+
+/* Opens all on a device and does the work, or changes nothing. */
+HA_IN_ ha_status ha_open_to_use(ha_request *requests, size_t count, const char *operation,
+                                ha_open_work *use, const ha_context *c, const char *site) {
+    if (!count) return use->work(use->argument);
+    if (HA_DEBUGGING_ || c->strict) return ha_use_opened(requests, count, use, site);
+    if (ha_open_many_hold(requests, count, site)) return ha_use_held(requests, count, use);
+    return ha_open_to_use_slowly(requests, count, operation, use, site);
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
@@ -490,7 +586,10 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_many_slow(ha_request *requests, size_t cou
                                                 const char *site) {
     HA_TELLS_EVENTS_;
     ha_open_set t = {.operation = "ha_open_many", .for_user = 1};
-    return ha_open_all(&t, requests, count, ha_from(site));
+    site = ha_from(site);
+    for (size_t i = 0; requests && ha_for_records.open && i < count; i++)
+        if (requests[i].opened) return ha_for_records.open(requests, count, site);
+    return ha_open_all(&t, requests, count, site);
 }
 
 ha_status ha_open_many_(ha_request *requests, size_t count, const char *site) {
@@ -503,7 +602,9 @@ ha_status ha_close_many(const ha_request *requests, size_t count) {
     if (!requests && count)
         return ha_fail(HA_ERR_ARGUMENT, "ha_close_many", "ha_close_many: no requests");
     while (count-- > 0) { /* the last first, as it is easily found among those of its array */
-        const ha_status s = ha_close_(requests[count].access);
+        const ha_request *r = &requests[count];
+        const ha_status s = r->opened && ha_for_records.close ? ha_for_records.close(r->opened)
+                                                              : ha_close_(r->access);
         if (!first) first = s;
     }
     return first;

@@ -5,18 +5,68 @@
 #include "../access/all.h"
 #include "view.h"
 
-/* Where everything is valid and nobody is in the way. The view has been checked, but for repeating
- * elements: what goes along dimensions of the grid does not. As ha_hold_fast. */
-HA_IN_ int ha_hold_view_fast(ha_access *x, const darray *v, ha_context *c, int write,
+/* What a view covers, when that is a box of its array's grid. */
+typedef struct ha_boxed {
+    size_t last, size; /* from the view's first element on; how many elements */
+    int64_t lowest;    /* where index 0, 0, … would be, from the first element back */
+    int64_t *span;     /* gets the view's numbers, also when it is no box; NULL: nothing does */
+} ha_boxed;
+
+_Static_assert(offsetof(darray, origin) - offsetof(darray, stride) ==
+                       sizeof(((darray *)0)->stride) &&
+                   offsetof(darray, stride) - offsetof(darray, extent) ==
+                       sizeof(((darray *)0)->extent),
+               "a darray has its numbers as an array_T_D does, each HA_MOST_RANK apart");
+
+/* Strides stand `apart` numbers behind extents, and origins behind strides. Returns whether origins are sound. */
+HA_FAST_ int ha_box_numbers(const int64_t *extent, size_t rank, size_t apart, ha_boxed *b) {
+    int64_t *span = b->span, lowest = 0, end;
+    size_t size = 1;
+    for (const int64_t *n = extent, *stop = extent + rank; n < stop; n++) {
+        const int64_t step = n[apart], from = n[2 * apart];
+        size *= (size_t)*n;
+        if (from) {
+            if (from <= HA_ALL || __builtin_add_overflow(from, *n, &end)) return 0;
+            lowest = ha_go(lowest, from, step);
+        }
+        if (!span) continue;
+        span[0] = *n;
+        span[rank] = step;
+        span[2 * rank] = from;
+        span++;
+    }
+    b->size = size;
+    b->lowest = lowest;
+    return 1;
+}
+
+/* As most views are: along dimensions of the grid. That shows that nothing is wrong with its numbers, but for the
+ * origins, and that it repeats no elements. 0: it is not like that. */
+HA_FAST_ int ha_is_box(const ha_grid *g, size_t first, const int64_t *extent, size_t rank,
+                       size_t apart, ha_boxed *b) {
+    if (!g || !ha_box_numbers(extent, rank, apart, b)) return 0;
+    b->last = ha_view_end(g, first, rank, extent, extent + apart);
+    return b->last - 1 < HA_END - 1; /* no array has so many elements, and now the compiler knows */
+}
+
+/* Where everything is valid and nobody is in the way. As ha_hold_fast. checked: the view has been, but for repeating
+ * elements. */
+HA_IN_ int ha_hold_view_fast(ha_access *x, const darray *v, int checked, ha_context *c, int write,
                              uint64_t written, const char *site) {
     ha_array *a = v->array;
-    ha_range box;
-    if (!a->grid ||
-        !ha_view_cover_simply(a->grid, (size_t)v->offset, v->rank, v->extent, v->stride, &box)) {
-        if (write && ha_strides_repeat(v->rank, v->extent, v->stride)) return 0;
-        (void)ha_view_cover(a->grid, v, &box);
-        if (!ha_cover_is_box(a->grid, box)) return 0; /* the slow way refuses both */
+    ha_boxed b = {.span = NULL};
+    ha_range box = {(size_t)v->offset, 0};
+    if (!checked && !ha_view_may_be_sound(v)) return 0;
+    if (ha_is_box(a->grid, box.first, v->extent, (size_t)v->rank, HA_MOST_RANK, &b)) {
+        box.last = b.last;
+        if (!ha_hold_fast(x, a, c, write, box, 1, HA_END, written, site)) return 0;
+        x->size = b.size;
+        return 1;
     }
+    if (!checked && !ha_view_is_sound(v)) return 0;
+    if (write && ha_strides_repeat(v->rank, v->extent, v->stride)) return 0;
+    (void)ha_view_cover(a->grid, v, &box);
+    if (!ha_cover_is_box(a->grid, box)) return 0; /* the slow way refuses both */
     if (!ha_hold_fast(x, a, c, write, box, 1, HA_END, written, site)) return 0;
     x->data = (char *)x->data + (v->offset - (int64_t)box.first) * (int64_t)a->element;
     x->first = (size_t)v->offset;
@@ -53,7 +103,7 @@ HA_IN_ ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, un
     c = ha_resolve(c);
     const int write = mode != HA_READ;
     if (ha_self.id && mode <= HA_OVERWRITE &&
-        ha_hold_view_fast(x, v, c, write, (uint64_t)write, site)) {
+        ha_hold_view_fast(x, v, 1, c, write, (uint64_t)write, site)) {
         ha_self.held++;
         return HA_OK;
     }

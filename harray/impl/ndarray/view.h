@@ -63,6 +63,12 @@ HA_IN_ int ha_view_is_sound(const darray *x) {
     return !wrong && low >= 0 && high < ha_view_room(x);
 }
 
+/* Whether nothing is wrong with it, but perhaps with its numbers; without a word when there is. */
+HA_IN_ int ha_view_may_be_sound(const darray *x) {
+    if (!x->array || ha_is_freed(x->array) || !ha_rank_is_valid(x->rank)) return 0;
+    return !x->type || ha_dtype_size(x->type) == x->array->element;
+}
+
 /* HA_OK: all that is computed with its numbers fits 64 bits. */
 HA_IN_ ha_status ha_view_numbers(const darray *x, const char *operation) {
     int64_t low, high, first, last, end, count;

@@ -27,13 +27,13 @@ ha_status ha_records_close_(ha_records_access *x) {
 }
 
 ha_status ha_records_run_(ha_function f, ha_records_access *x, const void *argument, size_t bytes,
-                          const char *site) {
+                          const char *name, const char *site) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_records_run");
     if (!s) s = ha_records_not_open(x, "ha_records_run");
     if (!x) return s;
     if (s) return x->status = s;
-    s = f && (argument || !bytes) ? ha_enqueue_quietly(x->context, f, argument, bytes, site)
+    s = f && (argument || !bytes) ? ha_enqueue_quietly(x->context, f, argument, bytes, name, site)
                                   : HA_ERR_ARGUMENT;
     if (!s) return HA_OK;
     return x->status = ha_fail(s, "ha_records_run", "records %s at %s: %s",

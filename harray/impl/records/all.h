@@ -10,6 +10,7 @@
 #include "named.h"
 #include "open.h"
 #include "access.h"
+#include "together.h"
 #include "patterns.h"
 #include "reach.h"
 #include "device_scatter.h"
@@ -23,5 +24,6 @@
 #include "relayout.h"
 #include "wrap.h"
 #include "typed.h"
+#include "run_with.h"
 
 #endif

@@ -47,6 +47,7 @@ typedef struct ha_records_opening {
     const unsigned *mode;
     size_t n;
     int trying;
+    int reads_all; /* also outside of the box */
     const char *operation, *site;
     ha_fitting *fitting; /* NULL: any layout will do */
 } ha_records_opening;
@@ -108,15 +109,26 @@ HA_IN_ int ha_records_open_fast(const ha_records_opening *opening, ha_records_ac
 }
 
 /* All are prepared, and busy: the layout stays from now on, and what is overwritten is still there. */
-HA_IN_ ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
-    const ha_records_opening *opening = (const ha_records_opening *)argument;
+HA_IN_ ha_status ha_records_fits(const ha_records_opening *opening) {
     ha_array *a = opening->array;
-    (void)t;
     ha_lock(a);
     const ha_placement *p = ha_placement_find(ha_records_state_of(a), opening->context->memory);
     ha_unlock(a);
     opening->fitting->misfit = !opening->fitting->fits(opening->fitting, p);
     return opening->fitting->misfit ? HA_ERR_UNSUPPORTED : HA_OK;
+}
+
+HA_IN_ ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
+    (void)t;
+    return ha_records_fits((const ha_records_opening *)argument);
+}
+
+/* One of its boxes, as the engine opens it. */
+HA_IN_ void ha_records_aim(const ha_records_opening *opening, ha_opening *o, size_t box) {
+    o->range = opening->range[box];
+    if (!opening->array->grid) return;
+    o->has_target = 1;
+    o->count = ha_elements(opening->array->grid, o->range);
 }
 
 /* One access for each box, all or none. `q` has room for the requests. */
@@ -136,13 +148,8 @@ HA_IN_ ha_status ha_records_open_slow(const ha_records_opening *opening, ha_acce
                             opening->site); /* no access is there twice */
     ha_status s = ha_open_many_make(&t, q, opening->n, opening->site);
     if (s) return s;
-    for (size_t i = 0; i < opening->n; i++) {
-        ha_opening *o = &t.part[i].opening;
-        o->range = opening->range[t.part[i].place];
-        if (!opening->array->grid) continue;
-        o->has_target = 1;
-        o->count = ha_elements(opening->array->grid, o->range);
-    }
+    for (size_t i = 0; i < opening->n; i++)
+        ha_records_aim(opening, &t.part[i].opening, t.part[i].place);
     s = ha_open_many_open(&t, opening->trying);
     HARRAY_FREE(t.part);
     return s;
@@ -156,12 +163,18 @@ typedef struct ha_records_room {
     void *heap;
 } ha_records_room;
 
+HA_IN_ ha_region ha_records_all(const ha_array *a) {
+    const int64_t *extent = ha_records_state_of(a)->extent;
+    return ha_box4(0, extent[0], 0, extent[1], 0, extent[2], 0, extent[3]);
+}
+
 /* The boxes of what a text asks for: w->range, w->mode, w->n; *room is to be freed. An array
  * without records has no boxes: it is opened as a whole, in the way that excludes most. A range
  * without records is opened, too, so that the layout stays; it is in nobody's way. */
 HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_spec *spec,
                                    const ha_region *box, ha_records_room *room, ha_request **q) {
     const size_t n = (size_t)spec->runs;
+    const ha_region whole = ha_records_all(opening->array);
     ha_range *range = room->range;
     unsigned *mode = room->mode;
     *q = room->request;
@@ -185,7 +198,8 @@ HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_
     for (size_t i = 0; i < n; i++) {
         const unsigned how = spec->run[i].mode;
         if (boxes) {
-            range[i] = ha_records_range(opening->array, &spec->run[i], box);
+            const int all = opening->reads_all && how == HA_READ;
+            range[i] = ha_records_range(opening->array, &spec->run[i], all ? &whole : box);
             mode[i] = how;
         } else if (!opening->array->grid && how > mode[0])
             mode[0] = how;
@@ -207,28 +221,40 @@ HA_IN_ void ha_records_show(ha_records_access *x, ha_array *a) {
     ha_unlock(a);
 }
 
-/* Opens the boxes of an opening, and fills *x. */
-HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
-                                  const ha_records_opening *opening, ha_request *q) {
-    ha_status s = HA_OK;
-    if (opening->n > HA_RECORDS_PARTS &&
-        !(x->more_ = (ha_access *)HARRAY_MALLOC(opening->n * sizeof *x->more_)))
-        return ha_fail(HA_ERR_MEMORY, opening->operation, "%s: records %s: no memory to open them",
-                       opening->site, ha_label_of(opening->array).text);
-    ha_access *part = ha_records_parts(x);
-    const int fast = ha_records_open_fast(opening, x, part);
-    if (!fast) s = ha_records_open_slow(opening, part, q);
-    if (s) {
-        HARRAY_FREE(x->more_);
-        return s;
-    }
+/* Room for the accesses of all boxes: x->more_, to be freed when they are not opened. */
+HA_IN_ ha_status ha_records_make_room(ha_records_access *x, const ha_records_opening *opening) {
+    x->more_ = NULL;
+    if (opening->n <= HA_RECORDS_PARTS) return HA_OK;
+    x->more_ = (ha_access *)HARRAY_MALLOC(opening->n * sizeof *x->more_);
+    if (x->more_) return HA_OK;
+    return ha_fail(HA_ERR_MEMORY, opening->operation, "%s: records %s: no memory to open them",
+                   opening->site, ha_label_of(opening->array).text);
+}
+
+/* All boxes are open. `fast`: mapping and blobs are known already. */
+HA_IN_ void ha_records_opened(ha_records_access *x, ha_records *r,
+                              const ha_records_opening *opening, int fast) {
     x->records = r;
     x->context = opening->context;
     x->parts_ = (int)opening->n;
     if (!fast) ha_records_show(x, opening->array);
     ha_named_open(opening->array, x->mapping, x->context, opening->range, opening->mode,
                   opening->n);
-    return HA_OK;
+}
+
+/* Opens the boxes of an opening, and fills *x. */
+HA_IN_ ha_status ha_records_grant(ha_records_access *x, ha_records *r,
+                                  const ha_records_opening *opening, ha_request *q) {
+    ha_status s = ha_records_make_room(x, opening);
+    if (s) return s;
+    ha_access *part = ha_records_parts(x);
+    const int fast = ha_records_open_fast(opening, x, part);
+    if (!fast) s = ha_records_open_slow(opening, part, q);
+    if (s)
+        HARRAY_FREE(x->more_);
+    else
+        ha_records_opened(x, r, opening, fast);
+    return s;
 }
 
 /* What is asked for, with ends; 0: it is not inside. */

@@ -49,7 +49,8 @@ HA_IN_ void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
 
 /* A copy between memories is about to be enqueued on `queue`. */
 static inline void ha_transfer_begins(ha_context *queue) {
-    if (ha_is_listening() && !ha_pending_events.telling) ha_stamps_begin(queue);
+    const unsigned listeners = __atomic_load_n(&ha_listeners, __ATOMIC_RELAXED);
+    if ((listeners & HA_TRACE_LISTENS) && !ha_pending_events.telling) ha_stamps_begin(queue);
 }
 
 HA_IN_ void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, const char *site) {
@@ -77,7 +78,7 @@ HA_IN_ void ha_transferred(ha_array *a, ha_memory *from, ha_memory *to, ha_conte
     ha_text_copy(e->from, sizeof e->from, ha_memory_label(from).text);
     ha_text_copy(e->track, sizeof e->track, queue->name);
     e->info.bytes = bytes;
-    e->moved_by_queue = queue->ops != NULL;
+    e->by_queue = queue->ops != NULL;
     e->stamps = stamps;
 }
 
@@ -94,14 +95,10 @@ static struct {
     pthread_mutex_t lock; /* taken before an array's */
     ha_watched *first;
 } ha_watch_list = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static unsigned ha_watching; /* enum ha_watch */
-
-void ha_watch(unsigned what) { __atomic_store_n(&ha_watching, what, __ATOMIC_RELAXED); }
 
 /* A new array, before anybody else knows it. Without memory for that it is not watched. */
 static inline void ha_watch_begin(ha_array *a) {
-    unsigned tracing = __atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_TRACE_LISTENS;
-    if (!(__atomic_load_n(&ha_watching, __ATOMIC_RELAXED) & HA_WATCH_ACCESSES) && !tracing) return;
+    if (!ha_is_watching()) return;
     ha_watched *w = (ha_watched *)HARRAY_MALLOC(sizeof *w);
     if (!w) return;
     *w = (ha_watched){.array = a, .link = &ha_watch_list.first};

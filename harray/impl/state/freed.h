@@ -20,14 +20,16 @@ static inline int ha_is_freed(const ha_array *a) {
     return a && !__atomic_load_n(&a->references, __ATOMIC_ACQUIRE);
 }
 
-HA_IN_ ha_status ha_fail_freed(ha_array *a, const char *operation) {
-    return ha_fail(HA_ERR_STATE, operation, "array %s was freed", ha_label_of(a).text);
+/* site: NULL where the call in the user's source is not known. */
+HA_IN_ ha_status ha_fail_freed(ha_array *a, const char *operation, const char *site) {
+    return ha_fail(HA_ERR_STATE, operation, "%s%sarray %s was freed", site ? site : "",
+                   site ? ": " : "", ha_label_of(a).text);
 }
 
 /* Whether an array was freed; tells it. a: may be NULL. */
 HA_IN_ int ha_was_freed(const ha_array *a, const char *operation) {
     if (!ha_is_freed(a)) return 0;
-    (void)!ha_fail_freed(ha_lockable(a), operation);
+    (void)!ha_fail_freed(ha_lockable(a), operation, NULL);
     return 1;
 }
 

@@ -10,8 +10,8 @@
 /* ---- new blocks ---------------------------------------------------------------------------- */
 
 /* Host memory, pinned if there is any: a lack of that is no reason to fail, nor to wait. */
-HA_IN_ ha_status ha_host_block_take(ha_use use, ha_memory *pinned, size_t bytes, ha_block **block,
-                                    ha_attempt *attempt) {
+HA_IN_ ha_status ha_host_block_take(ha_purpose use, ha_memory *pinned, size_t bytes,
+                                    ha_block **block, ha_attempt *attempt) {
     ha_attempt once = {.site = attempt->site};
     if (HA_DEBUGGING_ && use == HA_LIVE) pinned = NULL; /* only pageable memory is protected */
     if (pinned && !ha_block_take_for(use, pinned, bytes, block, &once)) return HA_OK;

@@ -100,7 +100,7 @@ HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
 
 /* A block of so many bytes. A memory that is full is asked again without what is unused there, and when other
  * threads gave something back meanwhile. HA_RETRY_ when there may be room once attempt->point has passed. */
-HA_IN_ ha_status ha_block_take(ha_use use, ha_memory *m, size_t bytes, ha_block **block,
+HA_IN_ ha_status ha_block_take(ha_purpose use, ha_memory *m, size_t bytes, ha_block **block,
                                ha_attempt *attempt) {
     for (;; ha_forget_note()) {
         ha_status s = ha_block_take_for(use, m, bytes, block, attempt);

@@ -28,12 +28,12 @@ typedef struct ha_apply_pieces {
 
 typedef void ha_apply_loop(const ha_apply_pieces *pieces, ha_apply_form form);
 
-typedef struct ha_kernel {
+typedef struct ha_span_kernel {
     ha_apply_loop *few, *wide; /* up to four values, vectors; NULL: single values only */
     int64_t size, right_size;  /* bytes of a value */
     int64_t lanes;             /* values of a vector */
     int64_t most, vectors;     /* values of the largest few; vectors up to four, or one and four */
-} ha_kernel;
+} ha_span_kernel;
 
 /* Operations, in a type that is wide enough for C to let numbers overflow. */
 #define HA_APPLY_ASSIGN_(x, y) (y)
@@ -175,7 +175,7 @@ typedef struct ha_kernel {
         (void)form;                                                                                \
         HA_APPLY_ROUNDS_(HA_APPLY_EACH_(HA_READ_ONE_(T, y, 0), HA_APPLY_ONE_(T, T, C, F, y, 0)))   \
     }                                                                                              \
-    static const ha_kernel name = {name##_each, NULL, sizeof(T), sizeof(T), 1, 1, 0};
+    static const ha_span_kernel name = {name##_each, NULL, sizeof(T), sizeof(T), 1, 1, 0};
 #define HA_QUOTIENT_(x, y) ((y) == 0 ? 0 : (x) / (y))
 /* The most negative number by -1 is itself, as it is its own opposite. */
 #define HA_SIGNED_QUOTIENT_(x, y) ((y) == -1 ? (int64_t)(0 - (uint64_t)(x)) : HA_QUOTIENT_(x, y))
@@ -194,8 +194,8 @@ HA_DIVISION_(ha_divide_u64, uint64_t, uint64_t, HA_QUOTIENT_)
     HA_FEW_(name, T, T, C, F, HA_APPLY_AS_IT_IS_, TWO, HA_APPLY_EACH_)                             \
     HA_WIDE_(name, , T, T, T, F, HA_APPLY_AS_IT_IS_, 16 / sizeof(T), HA_APPLY_EACH_,               \
              HA_NO_MORE_VECTORS_)                                                                  \
-    static const ha_kernel name = {name##_few,     name##_wide, sizeof(T), sizeof(T),              \
-                                   16 / sizeof(T), 4,           1};
+    static const ha_span_kernel name = {name##_few,     name##_wide, sizeof(T), sizeof(T),         \
+                                        16 / sizeof(T), 4,           1};
 #define HA_INTEGERS_(name, F)                                                                      \
     HA_INTEGER_(ha_##name##_1, uint8_t, uint32_t, F, TWO_VALUES)                                   \
     HA_INTEGER_(ha_##name##_2, uint16_t, uint32_t, F, TWO_VALUES)                                  \
@@ -229,7 +229,7 @@ HA_WIDE_(ha_assign, , uint64_t, uint64_t, uint64_t, HA_APPLY_ASSIGN_, HA_APPLY_A
 HA_WIDER_(ha_assign, uint64_t, HA_APPLY_ASSIGN_, 4)
 #define HA_ASSIGN_(name, T, TWO)                                                                   \
     HA_FEW_(name, T, T, T, HA_APPLY_ASSIGN_, HA_APPLY_AS_IT_IS_, TWO, HA_APPLY_BOTH_)              \
-    static const ha_kernel name[2] = {                                                             \
+    static const ha_span_kernel name[2] = {                                                        \
         {name##_few, ha_assign_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4},                  \
         HA_WIDER_KERNEL_(ha_assign, name, T)};
 HA_ASSIGN_(ha_assign_1, uint8_t, TWO_VALUES)
@@ -243,7 +243,7 @@ HA_ASSIGN_(ha_assign_8, uint64_t, TWO_AT_ONCE)
     HA_WIDE_(name, , T, T, T, F, HA_APPLY_AS_IT_IS_, 16 / sizeof(T), HA_APPLY_BOTH_,               \
              HA_TWO_AND_THREE_VECTORS_)                                                            \
     HA_WIDER_(name, T, F, 32 / sizeof(T))                                                          \
-    static const ha_kernel name[2] = {                                                             \
+    static const ha_span_kernel name[2] = {                                                        \
         {name##_few, name##_wide, sizeof(T), sizeof(T), 16 / sizeof(T), 4, 4},                     \
         HA_WIDER_KERNEL_(name, name, T)};
 
@@ -252,7 +252,7 @@ HA_ASSIGN_(ha_assign_8, uint64_t, TWO_AT_ONCE)
     HA_FEW_(name, T, R, double, F, HA_APPLY_CONVERTED_, TWO_AT_ONCE, HA_APPLY_EACH_)               \
     HA_WIDE_(name, , T, R, double, F, HA_APPLY_CONVERTED_, 4, HA_APPLY_EACH_,                      \
              HA_TWO_AND_THREE_VECTORS_)                                                            \
-    static const ha_kernel name = {name##_few, name##_wide, sizeof(T), sizeof(R), 4, 4, 4};
+    static const ha_span_kernel name = {name##_few, name##_wide, sizeof(T), sizeof(R), 4, 4, 4};
 #define HA_MIXED_REALS_(name, F)                                                                   \
     HA_MIXED_(ha_##name##_f32_f64, float, double, F)                                               \
     HA_MIXED_(ha_##name##_f64_f32, double, float, F)
@@ -269,12 +269,12 @@ HA_REALS_(divide, HA_APPLY_DIVIDE_)
 /* ---- which one ------------------------------------------------------------------------------- */
 
 /* For real floating-point numbers; of two types, too. */
-HA_IN_ const ha_kernel *ha_real_kernel(ha_operator operation, ha_dtype left, ha_dtype right,
-                                       int is_wider) {
-    static const ha_kernel *const same[2][4] = {
+HA_IN_ const ha_span_kernel *ha_real_kernel(ha_operator operation, ha_dtype left, ha_dtype right,
+                                            int is_wider) {
+    static const ha_span_kernel *const same[2][4] = {
         {ha_add_f32, ha_subtract_f32, ha_multiply_f32, ha_divide_f32},
         {ha_add_f64, ha_subtract_f64, ha_multiply_f64, ha_divide_f64}};
-    static const ha_kernel *const mixed[2][5] = {
+    static const ha_span_kernel *const mixed[2][5] = {
         {&ha_assign_f32_f64, &ha_add_f32_f64, &ha_subtract_f32_f64, &ha_multiply_f32_f64,
          &ha_divide_f32_f64},
         {&ha_assign_f64_f32, &ha_add_f64_f32, &ha_subtract_f64_f32, &ha_multiply_f64_f32,
@@ -288,14 +288,15 @@ HA_IN_ int ha_is_single_or_double(ha_dtype type) {
 }
 
 /* For sides of these types, which are not complex; NULL: there is none. */
-HA_IN_ const ha_kernel *ha_kernel_of(ha_operator operation, ha_dtype left, ha_dtype right) {
-    static const ha_kernel *const division[] = {
+HA_IN_ const ha_span_kernel *ha_kernel_of(ha_operator operation, ha_dtype left, ha_dtype right) {
+    static const ha_span_kernel *const division[] = {
         [HA_DTYPE_int8_t] = &ha_divide_i8,    [HA_DTYPE_int16_t] = &ha_divide_i16,
         [HA_DTYPE_int32_t] = &ha_divide_i32,  [HA_DTYPE_int64_t] = &ha_divide_i64,
         [HA_DTYPE_uint8_t] = &ha_divide_u8,   [HA_DTYPE_uint16_t] = &ha_divide_u16,
         [HA_DTYPE_uint32_t] = &ha_divide_u32, [HA_DTYPE_uint64_t] = &ha_divide_u64};
-    static const ha_kernel *const assign[4] = {ha_assign_1, ha_assign_2, ha_assign_4, ha_assign_8};
-    static const ha_kernel *const of_size[3][4] = {
+    static const ha_span_kernel *const assign[4] = {ha_assign_1, ha_assign_2, ha_assign_4,
+                                                    ha_assign_8};
+    static const ha_span_kernel *const of_size[3][4] = {
         {&ha_add_1, &ha_add_2, &ha_add_4, &ha_add_8},
         {&ha_subtract_1, &ha_subtract_2, &ha_subtract_4, &ha_subtract_8},
         {&ha_multiply_1, &ha_multiply_2, &ha_multiply_4, &ha_multiply_8}};

@@ -21,7 +21,7 @@ typedef struct ha_apply_part {
     char *left;        /* of linear index 0 */
     const char *right; /* NULL: `value` */
     ha_copy_shape left_shape, right_shape;
-    const ha_kernel *kernel;
+    const ha_span_kernel *kernel;
     int32_t walk, size, right_size; /* bytes of a value on each side */
     int64_t together;   /* so many parts from this one on follow each other in each block */
     int is_filled;      /* and fill the whole of it */
@@ -99,7 +99,7 @@ HA_IN_ void ha_apply_splat(char *to, const char *value, int32_t size) {
 
 /* Number `part` of a leaf, with part `from` of the right one, or with the constant. */
 HA_IN_ void ha_apply_add_part(ha_apply_plan *p, const ha_apply_leaf *leaf, int part, int from,
-                              const ha_kernel *kernel, int32_t walk) {
+                              const ha_span_kernel *kernel, int32_t walk) {
     const ha_row *row = &p->left->mapping->row[leaf->left];
     const int64_t size = ha_part_size(leaf->left_type);
     ha_apply_part *a = &p->part[p->parts++];
@@ -131,7 +131,7 @@ HA_IN_ int ha_apply_as_parts(ha_apply_plan *p, ha_apply_leaf *leaf) {
     if (both && p->operation >= HA_MULTIPLY) return 0;
     if (is_complex && !both && p->operation == HA_ASSIGN) return 0;
     if (leaf->right < 0 && !both) (void)ha_constant_as(&leaf->constant, p->operation, type);
-    const ha_kernel *kernel = ha_kernel_of(
+    const ha_span_kernel *kernel = ha_kernel_of(
         p->operation, type,
         ha_type_of_part(leaf->right < 0 ? leaf->constant.type : leaf->right_type));
     if (!kernel) return 0;

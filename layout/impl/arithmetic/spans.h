@@ -24,7 +24,7 @@ enum {
 };
 
 /* The largest form of no more than n values, and how many values that is. */
-HA_IN_ ha_apply_form ha_form_within(const ha_kernel *kernel, int64_t n, int64_t *values) {
+HA_IN_ ha_apply_form ha_form_within(const ha_span_kernel *kernel, int64_t n, int64_t *values) {
     int64_t vectors = ha_smaller(n / kernel->lanes, 4);
     if (vectors < 4) vectors = ha_smaller(vectors, kernel->vectors);
     if (vectors == 0 || !kernel->wide) {
@@ -43,7 +43,7 @@ HA_IN_ int ha_goes_along(int64_t runs, int64_t count, int is_same) {
 }
 
 /* How often the same lines of all runs are gone through. */
-HA_IN_ int64_t ha_form_passes(const ha_kernel *kernel, int64_t n, int is_same) {
+HA_IN_ int64_t ha_form_passes(const ha_span_kernel *kernel, int64_t n, int is_same) {
     int64_t passes = 0, values;
     for (; n > 0; n %= values) {
         (void)ha_form_within(kernel, n, &values);
@@ -54,8 +54,8 @@ HA_IN_ int64_t ha_form_passes(const ha_kernel *kernel, int64_t n, int is_same) {
 }
 
 /* Values from number `at` on of each run, `count` pieces of one form. */
-HA_IN_ void ha_apply_form_of_runs(const ha_kernel *kernel, const ha_span *s, ha_apply_form form,
-                                  int64_t at, int64_t values, int64_t count) {
+HA_IN_ void ha_apply_form_of_runs(const ha_span_kernel *kernel, const ha_span *s,
+                                  ha_apply_form form, int64_t at, int64_t values, int64_t count) {
     const int64_t left = values * s->left_step, right = s->is_splat ? 0 : values * s->right_step;
     const int is_same = !s->is_splat && s->right_apart == 0;
     const int is_along = (s->in_order && count > 1) || ha_goes_along(s->runs, count, is_same);
@@ -74,7 +74,7 @@ HA_IN_ void ha_apply_form_of_runs(const ha_kernel *kernel, const ha_span *s, ha_
 
 /* Values next to each other: what is left behind the largest pieces by smaller ones, all runs by
  * one form after the other. Those of a tile stay in the nearest cache meanwhile. */
-HA_IN_ void ha_apply_dense(const ha_kernel *kernel, const ha_span *s) {
+HA_IN_ void ha_apply_dense(const ha_span_kernel *kernel, const ha_span *s) {
     for (int64_t at = 0, values, count; at < s->n; at += count * values) {
         const ha_apply_form form = ha_form_within(kernel, s->n - at, &values);
         count = (s->n - at) / values;
@@ -83,7 +83,7 @@ HA_IN_ void ha_apply_dense(const ha_kernel *kernel, const ha_span *s) {
 }
 
 /* A long run, so that vectors on the left begin where vectors do. */
-HA_IN_ void ha_apply_aligned(const ha_kernel *kernel, const ha_span *s) {
+HA_IN_ void ha_apply_aligned(const ha_span_kernel *kernel, const ha_span *s) {
     const int64_t vector = kernel->lanes * kernel->size;
     const int64_t begun = (int64_t)((uintptr_t)s->left % (uintptr_t)vector);
     ha_span part = *s;
@@ -99,7 +99,7 @@ HA_IN_ void ha_apply_aligned(const ha_kernel *kernel, const ha_span *s) {
 
 /* One run, for which the values on the right come again and again: as runs that meet the same, so
  * many at a time that they stay in the nearest cache. */
-HA_IN_ void ha_apply_periods(const ha_kernel *kernel, const ha_span *s) {
+HA_IN_ void ha_apply_periods(const ha_span_kernel *kernel, const ha_span *s) {
     const int64_t period = s->in_order ? s->period : s->least, bytes = period * kernel->size;
     int64_t times = s->n / period;
     ha_span part = *s;
@@ -116,7 +116,7 @@ HA_IN_ void ha_apply_periods(const ha_kernel *kernel, const ha_span *s) {
     ha_apply_dense(kernel, &part);
 }
 
-HA_IN_ void ha_apply_kernel(const ha_kernel *kernel, const ha_span *s) {
+HA_IN_ void ha_apply_kernel(const ha_span_kernel *kernel, const ha_span *s) {
     const int is_dense = s->left_step == kernel->size &&
                          (s->right_step == kernel->right_size || s->is_splat);
     if (!is_dense)

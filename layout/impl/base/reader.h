@@ -3,19 +3,13 @@
 #define HARRAY_LAYOUT_IMPL_BASE_READER_H
 
 #include "basics.h"
+#include "characters.h"
 #include "../../record.h"
 
 typedef struct ha_reader {
     const char *text, *at;
     const ha_asked *asked;
 } ha_reader;
-
-HA_IN_ int ha_is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-HA_IN_ int ha_is_digit(char c) { return c >= '0' && c <= '9'; }
-HA_IN_ int ha_begins_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-HA_IN_ int ha_in_name(char c) { return ha_begins_name(c) || ha_is_digit(c); }
 
 /* Points at a character of the text. */
 HA_IN_ ha_status ha_refuse_at(const ha_reader *r, const char *at, const char *why) {

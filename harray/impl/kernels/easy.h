@@ -1,0 +1,133 @@
+/* A launch on the host where all that it is given is valid, and nobody is in the way: as short as can be, for that is
+ * what launches there usually are. Nothing is waited for, and nothing told: whatever is not so simple is given
+ * back, and launch.h begins anew. */
+#ifndef HARRAY_IMPL_KERNELS_EASY_H
+#define HARRAY_IMPL_KERNELS_EASY_H
+
+#include "launching.h"
+#include "team_check.h"
+
+typedef struct ha_easy_launch {
+    const ha_kernel *kernel;
+    int held; /* accesses */
+    int apart;
+    uint32_t written; /* a bit for each access */
+    int64_t lanes;    /* as many as each array has elements; -1: no array yet */
+    int differ;       /* numbers of elements */
+    ha_access access[HA_MOST_PARAMETERS_];
+    ha_kernel_span span[HA_MOST_PARAMETERS_];
+    ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
+} ha_easy_launch;
+
+/* Sizes, and whether it is written beside another argument. */
+HA_FAST_ void ha_easy_note(ha_easy_launch *e, ha_kernel_slot_ *slot, int64_t size, int write) {
+    const ha_access *x = &e->access[e->held];
+    slot->size = size;
+    if (e->lanes < 0) e->lanes = size;
+    e->differ |= e->lanes != size;
+    for (int i = 0; i < e->held; i++)
+        if (e->access[i].array == x->array && (write || e->written >> i & 1)) e->apart = 0;
+    e->written |= (uint32_t)write << e->held++;
+}
+
+HA_FAST_ int ha_easy_array(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
+                           ha_kernel_slot_ *slot) {
+    ha_array *a = *(ha_array *const *)given;
+    ha_access *x = &e->access[e->held];
+    const int write = ha_is_written(p);
+    if (!a || !ha_hold_fast(x, a, ha_host(), write, HA_WHOLE_, 1, HA_END, 0, p->site)) return 0;
+    slot->pointer = x->data;
+    ha_easy_note(e, slot, (int64_t)x->size, write);
+    return 1;
+}
+
+HA_IN_ int ha_easy_view(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
+                        ha_kernel_slot_ *slot) {
+    const ha_typed_head t = ha_typed_head_of(given);
+    const int rank = p->rank, write = ha_is_written(p);
+    const int64_t *extent = ha_typed_numbers(given), *stride = extent + rank;
+    ha_array *a = t.array;
+    ha_access *x = &e->access[e->held];
+    ha_kernel_span *span = &e->span[e->held];
+    ha_boxed b = {.span = span->numbers};
+    const size_t n = (size_t)rank;
+    if (!a || ha_is_freed(a) || !ha_is_box(a->grid, t.first, extent, n, n, &b)) return 0;
+    if (!ha_hold_fast(x, a, ha_host(), write, (ha_range){t.first, b.last}, 1, HA_END, 0, p->site))
+        return 0;
+    slot->pointer = x->data ? (char *)((uintptr_t)x->data - (uintptr_t)b.lowest * a->element)
+                            : NULL;
+    slot->span = span;
+    if (extent[rank - 1] > 1 && stride[rank - 1] != 1) e->apart = 0;
+    ha_easy_note(e, slot, (int64_t)b.size, write);
+    return 1;
+}
+
+/* 0: not so simple. */
+HA_FAST_ int ha_easy_hold(ha_easy_launch *e, const void *const *given) {
+    const ha_kernel *k = e->kernel;
+    for (int i = 0; i < k->parameters; i++) {
+        const ha_kernel_parameter_ *p = &k->parameter[i];
+        ha_kernel_slot_ *slot = &e->slot[i];
+        if (p->mode == HA_KERNEL_RESULT_) {
+            slot->pointer = ((const ha_kernel_result_ *)given[i])->value;
+            if (!slot->pointer) return 0;
+        } else if (p->mode >= HA_KERNEL_IN_) {
+            if (!(p->rank ? ha_easy_view(e, p, given[i], slot)
+                          : ha_easy_array(e, p, given[i], slot)))
+                return 0;
+        } else if (p->mode == HA_KERNEL_VALUE_) {
+            slot->pointer = HA_ADDRESS_(HA_NUMBER_(given[i]));
+        } else if (!ha_is_said(p)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The lanes: can they be counted? */
+HA_FAST_ int ha_easy_box(const ha_easy_launch *e, const ha_region *given, ha_region *box) {
+    int64_t lanes = 1, n;
+    if (!given) {
+        if (e->lanes < 0 || e->differ) return 0;
+        *box = ha_box1(0, e->lanes);
+        return !e->kernel->reduction || e->lanes;
+    }
+    *box = *given;
+    for (int d = 0; d < e->kernel->rank; d++)
+        if (box->last[d] < box->first[d] ||
+            __builtin_sub_overflow(box->last[d], box->first[d], &n) ||
+            __builtin_mul_overflow(lanes, n, &lanes))
+            return 0;
+    return !e->kernel->reduction || lanes;
+}
+
+/* Nonzero: it was launched, with this status. */
+HA_IN_ int ha_launch_easily(const ha_kernel *k, const ha_context *c, const ha_region *given_box,
+                            const void *const *given, ha_status *status) {
+    ha_easy_launch e;
+    ha_region box;
+    if (!ha_is_host(c) || k->each || !ha_self.id || HA_DEBUGGING_ || ha_is_watching()) return 0;
+    if (k->team && (!given_box || !__atomic_load_n(k->team->checked, __ATOMIC_RELAXED))) return 0;
+    e.kernel = k;
+    e.held = 0;
+    e.apart = 1;
+    e.written = 0;
+    e.lanes = -1;
+    e.differ = 0;
+    if (!ha_easy_hold(&e, given) || !ha_easy_box(&e, given_box, &box)) {
+        while (e.held > 0) ha_let_go(&e.access[--e.held]);
+        return 0;
+    }
+    for (int i = 0; i < e.held; i++)
+        if (e.written >> i & 1) ha_count_version(e.access[i].array);
+    ha_self.held += (uint64_t)e.held;
+    k->loops(&box, e.apart, e.slot);
+    *status = HA_OK;
+    while (e.held > 0) {
+        const ha_status s = ha_close_(&e.access[--e.held]);
+        if (s) *status = s;
+    }
+    return 1;
+}
+
+#endif

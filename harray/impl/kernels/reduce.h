@@ -1,0 +1,134 @@
+/* Reductions where a launch runs them: all at once here, or as loops on a queue; step by step on a device. */
+#ifndef HARRAY_IMPL_KERNELS_REDUCE_H
+#define HARRAY_IMPL_KERNELS_REDUCE_H
+
+#include "on_device.h"
+
+/* ---- on the host --------------------------------------------------------------------------------- */
+
+/* Numbers of one level, as they come: each level gets one for 1,024 of the level below. */
+typedef struct ha_reduce_level {
+    _Alignas(16) char sums[HA_SUMS_ * HA_PARTIAL_BYTES_];
+    int64_t n;     /* since the last one that went up */
+    int is_passed; /* some went up */
+} ha_reduce_level;
+
+enum { HA_REDUCE_LEVELS = 7 }; /* of 2^63 lanes */
+
+HA_IN_ void ha_reduce_add(const ha_reduction_ *r, ha_reduce_level *level, const void *partial) {
+    _Alignas(16) char joined[HA_PARTIAL_BYTES_];
+    r->add(level->sums, level->n++, partial);
+    if (level->n < HA_PART_LANES_) return;
+    r->join(level->sums, level->n, joined);
+    level->n = 0;
+    level->is_passed = 1;
+    ha_reduce_add(r, level + 1, joined);
+}
+
+/* What is left on each level goes up as a last part, until one is left. */
+HA_IN_ void ha_reduce_rest(const ha_reduction_ *r, ha_reduce_level *level, void *partial) {
+    for (;; level++) {
+        if (!level->n) continue;
+        r->join(level->sums, level->n, partial);
+        if (!level->is_passed) return;
+        ha_reduce_add(r, level + 1, partial);
+    }
+}
+
+HA_IN_ int64_t ha_lanes_of(const ha_region *box, int rank) {
+    int64_t lanes = 1;
+    for (int d = 0; d < rank; d++) lanes *= box->last[d] - box->first[d];
+    return lanes;
+}
+
+void ha_reduce_lanes_(const ha_reduction_ *r, int rank, const ha_region *box, int apart,
+                      const ha_kernel_slot_ *slot, void *result) {
+    const int64_t lanes = ha_lanes_of(box, rank);
+    _Alignas(16) char partial[HA_PARTIAL_BYTES_];
+    ha_reduce_level level[HA_REDUCE_LEVELS];
+    for (int i = 0; i < HA_REDUCE_LEVELS; i++) level[i].n = level[i].is_passed = 0;
+    for (int64_t first = 0; first < lanes;) {
+        const int64_t n = lanes - first < HA_PART_LANES_ ? lanes - first : HA_PART_LANES_;
+        r->part(box, first, first + n, apart, slot, partial);
+        ha_reduce_add(r, level, partial);
+        first += n;
+    }
+    if (lanes) ha_reduce_rest(r, level, partial);
+    r->end(lanes ? partial : NULL, result);
+}
+
+/* ---- on a device --------------------------------------------------------------------------------- */
+
+HA_IN_ int64_t ha_parts_of(int64_t values) {
+    return values / HA_PART_LANES_ + (values % HA_PART_LANES_ > 0);
+}
+
+/* Memory for the numbers of all steps but the last, behind each other. */
+HA_IN_ ha_status ha_reduce_room(ha_launching *l) {
+    size_t numbers = 0;
+    for (int64_t n = ha_parts_of(ha_lanes_of(&l->box, l->kernel->rank)); n > 1; n = ha_parts_of(n))
+        numbers += (size_t)n;
+    if (!numbers) return HA_OK;
+    l->room = ha_memory_allocate(l->context, numbers * l->kernel->reduction->partial_bytes);
+    return l->room ? HA_OK : HA_ERR_MEMORY;
+}
+
+/* As many teams as a device can count, and then the next ones. */
+HA_IN_ ha_status ha_reduce_step(ha_device_launch *d, const ha_launching *l, int64_t *part,
+                                int64_t parts) {
+    const int64_t most = ha_most_items / HA_SUMS_;
+    ha_status s = HA_OK;
+    for (*part = 0; *part < parts && !s; *part += most) {
+        const int64_t n = parts - *part < most ? parts - *part : most;
+        d->launch.teams[0] = (size_t)((n + HA_REDUCTION_PARTS - 1) / HA_REDUCTION_PARTS);
+        s = ha_queue_status(l->context, l->context->ops->launch(l->context->queue, &d->launch));
+    }
+    return s;
+}
+
+HA_IN_ ha_status ha_reduce_on_device(const ha_launching *l, const ha_compiled *x) {
+    const size_t bytes = l->kernel->reduction->partial_bytes;
+    ha_device_launch d = {.launch = {.kernel = x->entry, .teams = {1, 1, 1}, .lanes = {1, 1, 1}}};
+    int64_t values = ha_lanes_of(&l->box, l->kernel->rank), part = 0, step = 0, parts;
+    char *to = (char *)l->room;
+    d.launch.argument = d.argument;
+    d.launch.lanes[0] = HA_REDUCTION_LANES;
+    for (int k = 0; k < l->kernel->rank; k++) {
+        d.first[k] = l->box.first[k];
+        d.last[k] = l->box.last[k];
+    }
+    ha_give_all(&d, l);
+    ha_kernel_argument *const from = &d.argument[d.launch.arguments];
+    ha_give_number(&d, NULL, 0);
+    ha_give_number(&d, to, 0);
+    ha_give_number(&d, &part, sizeof part);
+    ha_give_number(&d, &values, sizeof values);
+    ha_give_number(&d, &step, sizeof step);
+    for (;; values = parts) {
+        parts = ha_parts_of(values);
+        if (parts <= 1) step |= HA_STEP_LAST;
+        const ha_status s = ha_reduce_step(&d, l, &part, parts > 0 ? parts : 1);
+        if (s || parts <= 1) return s;
+        step |= HA_STEP_OF_PARTS;
+        from[0].value = to;
+        to += (size_t)parts * bytes;
+        from[1].value = to;
+    }
+}
+
+/* ---- the launch ---------------------------------------------------------------------------------- */
+
+/* What has no neutral element has no value of no lanes. */
+HA_IN_ ha_status ha_reduce_check(const ha_launching *l) {
+    static const char *const names[] = {[HA_MIN] = "HA_MIN",
+                                        [HA_MAX] = "HA_MAX",
+                                        [HA_MIN_AT] = "HA_MIN_AT",
+                                        [HA_MAX_AT] = "HA_MAX_AT"};
+    const ha_reduction operation = l->kernel->reduction->operation;
+    if (operation > HA_MAX_AT || !names[operation] || ha_lanes_of(&l->box, l->kernel->rank))
+        return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s of no lanes", l->kernel->site,
+                   names[operation]);
+}
+
+#endif
