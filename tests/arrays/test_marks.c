@@ -75,13 +75,17 @@ TEST(moments_that_nobody_knows) {
     assert_true(seconds == -1);
 }
 
-/* A queue that fails in front of a moment: it never comes, and there are no more. */
+static void nothing(HA_UNUSED const ha_queue *queue, HA_UNUSED void *argument) {}
+
+/* A queue that fails in front of a moment: it never comes, and there are no more. A held queue stamps
+ * what comes first in it, so that a function is in front of the moment. */
 TEST(moments_that_never_come) {
     double seconds = -1;
     ha_context *sim = ha_context_find("sim:0");
     const ha_moment first = ha_mark(sim);
     assert_int_equal(ha_context_finish(sim), HA_OK);
     assert_int_equal(ha_sim_hold(sim), HA_OK);
+    assert_int_equal(ha_enqueue(sim, nothing, NULL, 0), HA_OK);
     const ha_moment lost = ha_mark(sim);
     assert_ptr_equal(lost.context, sim);
     assert_int_equal(ha_sim_fail(sim), HA_OK);

@@ -51,9 +51,9 @@ static int rename_or_die(const char *from, const char *to) {
 #undef write
 #undef rename
 #include "../support/matrix.h"
+#include "../support/temporary_directory.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -121,19 +121,12 @@ TEST(fields_are_not_run_together) {
 /* ---- a directory of the test's own ------------------------------------------------------------------ */
 
 static ha_kernel_settings *settings; /* that the cache reads */
-static char directory[] = "/tmp/harray-test-cache-XXXXXX";
-
-static int delete_one(const char *path, const struct stat *is, int type, struct FTW *where) {
-    (void)is, (void)type, (void)where;
-    return remove(path);
-}
 
 static int begin_cache(void **state) {
     (void)ha_kernel_settings_get();
     settings = &ha_kernels_set.settings;
     memset(settings, 0, sizeof *settings);
-    strcpy(directory + sizeof directory - 7, "XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    make_directory();
     snprintf(settings->cache, sizeof settings->cache, "%s", directory);
     ha_cache_trimmed = 0;
     calls_to_live = reads_to_live = -1;
@@ -143,7 +136,7 @@ static int begin_cache(void **state) {
 
 static int end_cache(void **state) {
     memset(settings, 0, sizeof *settings);
-    (void)nftw(directory, delete_one, 16, FTW_DEPTH | FTW_PHYS);
+    delete_directory();
     return end_case(state);
 }
 #define CACHED(name) cmocka_unit_test_setup_teardown(name, begin_cache, end_cache)

@@ -1,25 +1,7 @@
 /* Compiling, loading and launching kernels: once, and when something of it fails. On a device with a compiler of
  * the test's own; cases_kernels.c has the real ones. */
-#include "../support/faulty_backend.h"
-#include "../../backends/host/host.h"
-#include "../support/private_backend.h"
-FAULTY_HOST(faulty_host, ha_backend_host)
-FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
-#define HARRAY_HOST_BACKEND faulty_host
-#define HARRAY_IMPLEMENTATION
-#define HARRAY_TESTING
-#include "../../harray_kernels.h"
-#define COMPILING_BASE faulty_private
-#include "../support/compiling_backend.h"
-
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-
+#include "../support/compiling_engine.h"
 #include "../support/invariants.h"
-
-#define TEST(name) static void name(HA_UNUSED void **state)
 
 #define MISTAKE 1
 HA_KERNEL(axpy, ((value, double, a), (in, double, x), (inout, double, y)), i,
@@ -64,52 +46,15 @@ KNOWN_KERNEL(numbered)
 KNOWN_KERNEL(wrong)
 KNOWN_KERNEL(with_helper)
 
-static ha_context *H, *C;
-static char directory[] = "/tmp/harray-test-compile-XXXXXX";
-
-static int delete_one(const char *path, const struct stat *is, int type, struct FTW *where) {
-    (void)is, (void)type, (void)where;
-    return remove(path);
-}
-
-static void open_device(void) {
-    assert_int_equal(ha_backend_register(compiling_backend_make()), HA_OK);
-    H = ha_host();
-    C = ha_context_find("compiling:0");
-    assert_non_null(C);
-}
-
-static int begin_test(void **state) {
-    (void)state;
-    (void)ha_kernel_settings_get();
-    memset(&ha_kernels_set.settings, 0, sizeof ha_kernels_set.settings);
-    strcpy(directory + sizeof directory - 7, "XXXXXX");
-    assert_non_null(mkdtemp(directory));
+static int begin_test(HA_UNUSED void **state) {
+    static const known_kernel *const known[] = {&axpy_known, &counted_known, &numbered_known,
+                                                &wrong_known, &with_helper_known};
+    begin_compiling(known, sizeof known / sizeof *known);
     snprintf(ha_kernels_set.settings.cache, HA_SETTING_BYTES, "%s", directory);
-    compiling.target = "target 1";
-    compiling.no_double = compiling.no_long_atomics = compiling.no_compiler = 0;
-    compiling.compiled = compiling.loaded = compiling.discarded = 0;
-    compiling.launched = 0;
-    compiling.fails.slot = NULL;
-    know_compiled(&axpy_known);
-    know_compiled(&counted_known);
-    know_compiled(&numbered_known);
-    know_compiled(&wrong_known);
-    know_compiled(&with_helper_known);
-    open_device();
     return 0;
 }
 
-static int end_test(void **state) {
-    (void)state;
-    const ha_error e = ha_take_error();
-    if (e.status) print_error("left behind: %s\n", e.text);
-    if (ha_shutdown()) print_error("left behind: %s\n", ha_take_error().text);
-    (void)nftw(directory, delete_one, 16, FTW_DEPTH | FTW_PHYS);
-    if (faulty_records()) print_error("%ld records\n", faulty_records());
-    return e.status || faulty_records();
-}
-#define COMPILED(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
+static int end_test(HA_UNUSED void **state) { return end_compiling(0); }
 
 /* The error says all of these. */
 static void told(ha_status got, ha_status status, const char *one, const char *two) {

@@ -1,22 +1,5 @@
 /* All kernels of the program, compiled before they are launched. */
-#include "../support/faulty_backend.h"
-#include "../../backends/host/host.h"
-#include "../support/private_backend.h"
-FAULTY_HOST(faulty_host, ha_backend_host)
-FAULTY_BACKEND(faulty_private, private_backend, "faulty_private", NULL, NULL)
-#define HARRAY_HOST_BACKEND faulty_host
-#define HARRAY_IMPLEMENTATION
-#define HARRAY_TESTING
-#include "../../harray_kernels.h"
-#define COMPILING_BASE faulty_private
-#include "../support/compiling_backend.h"
-
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-
-#define TEST(name) static void name(HA_UNUSED void **state)
+#include "../support/compiling_engine.h"
 
 HA_KERNEL(first, ((inout, int, x)), i, { x[i] += 1; });
 HA_KERNEL(second, ((value, float, a), (in, float, x), (out, float, y)), i, { y[i] = a * x[i]; });
@@ -49,41 +32,17 @@ static ha_kernel wrong = {.name = "wrong",
                           .parameters = 1,
                           .parameter = wrong_parameters};
 
-static char directory[] = "/tmp/harray-test-precompile-XXXXXX";
 static char target[60];
 
-static int delete_one(const char *path, const struct stat *is, int type, struct FTW *where) {
-    (void)is, (void)type, (void)where;
-    return remove(path);
-}
-
-static int begin_test(void **state) {
-    (void)state;
-    (void)ha_kernel_settings_get();
-    memset(&ha_kernels_set.settings, 0, sizeof ha_kernels_set.settings);
-    strcpy(directory + sizeof directory - 7, "XXXXXX");
-    assert_non_null(mkdtemp(directory));
-    compiling.target = "target 1";
-    compiling.no_double = compiling.compiled = compiling.loaded = compiling.discarded = 0;
-    compiling.fails.slot = NULL;
-    know_compiled(&first_known);
-    know_compiled(&second_known);
-    know_compiled(&third_known);
-    assert_int_equal(ha_backend_register(compiling_backend_make()), HA_OK);
+static int begin_test(HA_UNUSED void **state) {
+    static const known_kernel *const known[] = {&first_known, &second_known, &third_known};
+    begin_compiling(known, sizeof known / sizeof *known);
     return 0;
 }
 
-static int end_test(void **state) {
-    (void)state;
-    const ha_error e = ha_take_error();
-    if (e.status) print_error("left behind: %s\n", e.text);
-    if (ha_shutdown()) print_error("left behind: %s\n", ha_take_error().text);
-    (void)nftw(directory, delete_one, 16, FTW_DEPTH | FTW_PHYS);
-    const long left = faulty_records() - (ha_nvrtc.architecture != NULL); /* that stays */
-    if (left) print_error("%ld records\n", left);
-    return e.status || left;
+static int end_test(HA_UNUSED void **state) {
+    return end_compiling(ha_nvrtc.architecture != NULL); /* that stays */
 }
-#define COMPILED(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
 
 static void launch_all(ha_context *c) {
     harray_int x = harray_int_filled(10, 1);
@@ -183,8 +142,8 @@ TEST(every_point) {
         const long met = faulty_disarm();
         assert_int_equal(ha_take_error().status, s);
         assert_int_equal(ha_shutdown(), HA_OK);
-        assert_int_equal(ha_backend_register(compiling_backend_make()), HA_OK);
-        (void)nftw(directory, delete_one, 16, FTW_DEPTH | FTW_PHYS);
+        open_device();
+        delete_directory();
         assert_true(n < 1000);
         if (!met) break;
     }

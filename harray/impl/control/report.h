@@ -12,30 +12,28 @@ typedef struct ha_report_row {
     uint64_t accesses;
 } ha_report_row;
 
-/* A list of copies. complete: 0 when there was no memory for it. */
-typedef struct ha_sites_seen {
-    ha_site_statistics *list;
-    size_t n;
-    int complete;
-} ha_sites_seen;
-
-typedef struct ha_arrays_seen {
-    ha_report_row *list;
-    size_t n;
-    int complete;
-} ha_arrays_seen;
-
 /* ---- looking ------------------------------------------------------------------------------- */
 
-HA_IN_ ha_sites_seen ha_look_at_sites(void) {
-    ha_sites_seen seen = {NULL, ha_sites(NULL, 0), 1};
-    if (!seen.n) return seen;
-    seen.list = (ha_site_statistics *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
-    if (!seen.list) return (ha_sites_seen){NULL, 0, 0};
-    size_t now = ha_sites(seen.list, seen.n); /* others may go on counting */
-    if (now < seen.n) seen.n = now;
-    return seen;
-}
+/* ha_look_at_what() makes copies of all rows that copy(list, most) writes; it returns how many there are.
+ * complete: 0 when there was no memory for them. */
+#define HA_LOOK_AT_(what, row, copy)                                                               \
+    typedef struct ha_##what##_seen {                                                              \
+        row *list;                                                                                 \
+        size_t n;                                                                                  \
+        int complete;                                                                              \
+    } ha_##what##_seen;                                                                            \
+    HA_IN_ ha_##what##_seen ha_look_at_##what(void) {                                              \
+        ha_##what##_seen seen = {NULL, copy(NULL, 0), 1};                                          \
+        if (!seen.n) return seen;                                                                  \
+        seen.list = (row *)HARRAY_MALLOC(seen.n * sizeof *seen.list);                              \
+        if (!seen.list) return (ha_##what##_seen){NULL, 0, 0};                                     \
+        size_t now = copy(seen.list, seen.n); /* others may go on counting */                      \
+        if (now < seen.n) seen.n = now;                                                            \
+        return seen;                                                                               \
+    }
+
+HA_LOOK_AT_(sites, ha_site_statistics, ha_sites)
+HA_LOOK_AT_(works, ha_work_statistics, ha_works)
 
 HA_IN_ int ha_report_row_compare(const void *first, const void *second) {
     const ha_report_row *a = (const ha_report_row *)first, *b = (const ha_report_row *)second;
@@ -60,31 +58,13 @@ HA_IN_ size_t ha_copy_watched(ha_report_row *list, size_t most) {
     return n;
 }
 
+HA_LOOK_AT_(watched, ha_report_row, ha_copy_watched)
+#undef HA_LOOK_AT_
+
 /* By bytes moved, most first. */
-HA_IN_ ha_arrays_seen ha_look_at_arrays(void) {
-    ha_arrays_seen seen = {NULL, ha_copy_watched(NULL, 0), 1};
-    if (!seen.n) return seen;
-    seen.list = (ha_report_row *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
-    if (!seen.list) return (ha_arrays_seen){NULL, 0, 0};
-    size_t now = ha_copy_watched(seen.list, seen.n);
-    if (now < seen.n) seen.n = now;
-    qsort(seen.list, seen.n, sizeof *seen.list, ha_report_row_compare);
-    return seen;
-}
-
-typedef struct ha_works_seen {
-    ha_work_statistics *list;
-    size_t n;
-    int complete;
-} ha_works_seen;
-
-HA_IN_ ha_works_seen ha_look_at_works(void) {
-    ha_works_seen seen = {NULL, ha_works(NULL, 0), 1};
-    if (!seen.n) return seen;
-    seen.list = (ha_work_statistics *)HARRAY_MALLOC(seen.n * sizeof *seen.list);
-    if (!seen.list) return (ha_works_seen){NULL, 0, 0};
-    size_t now = ha_works(seen.list, seen.n);
-    if (now < seen.n) seen.n = now;
+HA_IN_ ha_watched_seen ha_look_at_arrays(void) {
+    ha_watched_seen seen = ha_look_at_watched();
+    if (seen.n) qsort(seen.list, seen.n, sizeof *seen.list, ha_report_row_compare);
     return seen;
 }
 
@@ -177,7 +157,7 @@ HA_IN_ void ha_make_plain(char *name) {
 }
 
 HA_IN_ void ha_report_arrays(FILE *file) {
-    ha_arrays_seen seen = ha_look_at_arrays();
+    ha_watched_seen seen = ha_look_at_arrays();
     if (seen.n || !seen.complete)
         fprintf(file, "\n%10s %10s %10s  %s\n", "transfers", "bytes", "accesses", "watched array");
     for (size_t i = 0; i < seen.n && i < HA_REPORT_ROWS; i++) {
@@ -285,7 +265,7 @@ HA_IN_ void ha_json_sites(FILE *file) {
 }
 
 HA_IN_ void ha_json_arrays(FILE *file) {
-    ha_arrays_seen seen = ha_look_at_arrays();
+    ha_watched_seen seen = ha_look_at_arrays();
     for (size_t i = 0; i < seen.n; i++) {
         const ha_report_row *s = &seen.list[i];
         const ha_member members[] = {HA_MEMBER(s->array, size), HA_MEMBER(s->moved, transfers),
