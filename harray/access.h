@@ -55,6 +55,15 @@ typedef struct __attribute__((__may_alias__)) ha_access {
     ha_status status;    /* of the opening */
 } ha_access;
 
+/* The same members, with elements of type T, for accesses that know it: they are read as an ha_access is. */
+#define HA_ACCESS_MEMBERS_(T)                                                                      \
+    T *data;                                                                                       \
+    size_t size, first;                                                                            \
+    ha_array *array;                                                                               \
+    ha_context *context;                                                                           \
+    uint64_t ticket;                                                                               \
+    ha_status status
+
 /* The size of the elements that an access points to; 0: of any, or more than 65,535 bytes. */
 enum { HA_BYTES_SHIFT_ = 16 };
 #ifdef __cplusplus
@@ -355,12 +364,7 @@ HA_API ha_status ha_run_with_(ha_context *context, ha_function f, const void *ar
 
 /* What a handle for reading only has in place of an access to write: it is never opened. */
 typedef struct ha_write_nothing_ {
-    const void *data;
-    size_t size, first;
-    ha_array *array;
-    ha_context *context;
-    uint64_t ticket;
-    ha_status status;
+    HA_ACCESS_MEMBERS_(const void);
 } ha_write_nothing_;
 #define HA_WRITABLE_(x) (!HA_IS_OF_(__typeof__(*(x).write_), ha_write_nothing_))
 #define HA_FOR_READING_ONLY_ "the array is for reading only: a harray_T_const or an array_T_D_const"

@@ -200,20 +200,10 @@ HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *c
                       "HARRAY: " #T " is an array, which C cannot pass by value: "                 \
                       "make it a member of a struct");                                             \
     typedef struct ha_read_##name {                                                                \
-        T const *data;                                                                             \
-        size_t size, first;                                                                        \
-        ha_array *array;                                                                           \
-        ha_context *context;                                                                       \
-        uint64_t ticket;                                                                           \
-        ha_status status;                                                                          \
+        HA_ACCESS_MEMBERS_(T const);                                                               \
     } ha_read_##name;                                                                              \
     typedef struct ha_write_##name {                                                               \
-        T *data;                                                                                   \
-        size_t size, first;                                                                        \
-        ha_array *array;                                                                           \
-        ha_context *context;                                                                       \
-        uint64_t ticket;                                                                           \
-        ha_status status;                                                                          \
+        HA_ACCESS_MEMBERS_(T);                                                                     \
     } ha_write_##name;                                                                             \
     /* read_ and write_ are never followed: they tell the scopes the types of their accesses */    \
     typedef union harray_##name {                                                                  \

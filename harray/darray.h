@@ -60,21 +60,11 @@ typedef struct cdspan {
 /* Accesses to darrays. They begin as ha_access; `data` is the first element (whose index is the
  * origin), `first` its place in the storage, `size` the number of elements. */
 typedef struct ha_read_darray {
-    const void *data;
-    size_t size, first;
-    ha_array *array;
-    ha_context *context;
-    uint64_t ticket;
-    ha_status status;
+    HA_ACCESS_MEMBERS_(const void);
     cdspan span;
 } ha_read_darray;
 typedef struct ha_write_darray {
-    void *data;
-    size_t size, first;
-    ha_array *array;
-    ha_context *context;
-    uint64_t ticket;
-    ha_status status;
+    HA_ACCESS_MEMBERS_(void);
     dspan span;
 } ha_write_darray;
 

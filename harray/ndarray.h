@@ -132,21 +132,11 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
         int64_t extent[D], stride[D], origin[D];                                                      \
     } cspan##n##_##D;                                                                                 \
     typedef struct ha_read##n##_##D {                                                                 \
-        T const *data;                                                                                \
-        size_t size, first;                                                                           \
-        ha_array *array;                                                                              \
-        ha_context *context;                                                                          \
-        uint64_t ticket;                                                                              \
-        ha_status status;                                                                             \
+        HA_ACCESS_MEMBERS_(T const);                                                                  \
         cspan##n##_##D span;                                                                          \
     } ha_read##n##_##D;                                                                               \
     typedef struct ha_write##n##_##D {                                                                \
-        T *data;                                                                                      \
-        size_t size, first;                                                                           \
-        ha_array *array;                                                                              \
-        ha_context *context;                                                                          \
-        uint64_t ticket;                                                                              \
-        ha_status status;                                                                             \
+        HA_ACCESS_MEMBERS_(T);                                                                        \
         span##n##_##D span;                                                                           \
     } ha_write##n##_##D;                                                                              \
     /* read_ and write_ are never followed: they tell the scopes the types of their accesses */       \
