@@ -21,6 +21,17 @@ HA_KERNEL_EACH(numbered, (atoms, p, "overwrite"), (), at, {
 });
 HA_KERNEL_EACH(wrong_records, (atoms, p, "overwrite"), (), at, { lump_x_set(p, at, MISTAKE); });
 
+/* So many leaves that their places are more text than a kernel may have. */
+typedef struct crowd {
+    float position_of_each_neighbour_that_is_known_by_its_number[1000];
+} crowd;
+#define crowd_FIELDS (float, position_of_each_neighbour_that_is_known_by_its_number, (1000))
+HA_RECORD(crowd)
+HA_VIEW(mass, crowd, 1, HA_ANY)
+HA_RECORDS(crowds, mass);
+HA_KERNEL_EACH(crowded, (crowds, p, "overwrite"), (), at,
+               { *mass_position_of_each_neighbour_that_is_known_by_its_number(p, at, 7) = 1; });
+
 /* Of lines of a file: what stands in them is looked for by number. */
 enum { BEFORE_WRONG = __LINE__ };
 HA_KERNEL(wrong, ((inout, int, x)), i, {
@@ -438,6 +449,38 @@ TEST(refused_by_the_driver) {
     assert_int_equal(compiling.compiled, compiling.discarded);
 }
 
+/* Nothing has been opened or compiled, here or ahead of launches. */
+TEST(texts_that_are_too_long) {
+    enum { LONG = 1 << 20 };
+    static char body[LONG + 8], wanted[40];
+    memset(body, 'x', LONG);
+    memcpy(body, "{\"", 2);
+    memcpy(body + LONG, "\"; }", 5);
+    const ha_kernel_parameter_ parameters[] = {
+        {.mode = HA_KERNEL_INOUT_, .bytes = 4, .type = "int", .name = "x"}};
+    const ha_kernel endless = {.name = "endless",
+                               .text = body,
+                               .indices = "i",
+                               .site = "test_compiling.c:1",
+                               .rank = 1,
+                               .parameters = 1,
+                               .parameter = parameters};
+    harray_int x = ints(10, 7);
+    crowds r = crowds_new(2);
+    snprintf(wanted, sizeof wanted, "longer than %d bytes", LONG);
+    const void *const given[] = {&x};
+    const uint64_t version = ha_array_version(x.array);
+    told(ha_kernel_launch_(&endless, C, NULL, given), HA_ERR_UNSUPPORTED, wanted, "compiling:0");
+    told(crowded(C, r), HA_ERR_UNSUPPORTED, "the layout \"aos", "compiling:0");
+    told(ha_kernels_precompile_("made_up_1", directory, &endless, &endless + 1, "here:1"),
+         HA_ERR_UNSUPPORTED, wanted, "made_up_1");
+    assert_int_equal(compiling.compiled, 0);
+    assert_int_equal(ha_array_version(x.array), version);
+    expect_int(x, 9, 7);
+    HA_IGNORE(crowds_free(&r));
+    HA_IGNORE(harray_int_free(&x));
+}
+
 /* What was refused is no call. */
 TEST(refused_launches_are_not_counted) {
     harray_int x = ints(10, 7);
@@ -668,6 +711,7 @@ int main(int argc, char **argv) {
         COMPILED(texts_are_written),
         COMPILED(refused_by_the_driver),
         COMPILED(refused_launches_are_not_counted),
+        COMPILED(texts_that_are_too_long),
         COMPILED(late_failures),
         COMPILED(handlers_may_use_the_arrays),
         COMPILED(arrays_that_have_grown),

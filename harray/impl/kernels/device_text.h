@@ -163,11 +163,11 @@ HA_IN_ const char *ha_next_token(const char *at) {
  * of any number of arguments: HA_AT(s, i, j) becomes HA_AT_2_(s, i, j). */
 HA_IN_ const char *ha_put_token(ha_kernel_writer *w, const char *at) {
     const char *blank = ha_blank_end(at), *end = blank != at ? blank : ha_token_end(at);
-    const char *behind = ha_next_token(end);
     int others;
     ha_print(&w->to, "%.*s", (int)(end - at), at);
-    if (*behind == '(' && ha_is_counted_word(at, (size_t)(end - at), &others))
-        ha_print(&w->to, "_%d_", ha_commas(behind) + 1 - others);
+    if (!ha_is_counted_word(at, (size_t)(end - at), &others)) return end;
+    const char *behind = ha_next_token(end);
+    if (*behind == '(') ha_print(&w->to, "_%d_", ha_commas(behind) + 1 - others);
     return end;
 }
 

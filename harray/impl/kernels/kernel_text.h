@@ -33,7 +33,7 @@ HA_IN_ int ha_put_kernel(ha_kernel_writer *w) {
 enum { HA_MOST_TEXT = 1 << 20 }; /* what is longer is no kernel that somebody wrote */
 
 /* The text, with the user's lines or without, to be freed by HARRAY_FREE; NULL: there is no memory, or, with *unfit,
- * a layout that cannot be folded into it. */
+ * a layout that cannot be folded into it, or it is too long. */
 HA_IN_ char *ha_kernel_text(const ha_kernel_variant *v, ha_language language, int lines,
                             int *unfit) {
     ha_kernel_writer w = {.to = ha_text_into(NULL, 0),
@@ -50,6 +50,19 @@ HA_IN_ char *ha_kernel_text(const ha_kernel_variant *v, ha_language language, in
     w.to = ha_text_into(text, bytes);
     (void)ha_put_kernel(&w);
     return text;
+}
+
+/* Why there is no text for a device. */
+HA_IN_ ha_status ha_text_fail(const ha_kernel_variant *v, int unfit, const char *device) {
+    const ha_kernel *k = v->kernel;
+    if (!unfit) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
+    if (!v->records)
+        return ha_fail(HA_ERR_UNSUPPORTED, k->name,
+                       "%s: a kernel cannot be compiled for %s: its text is longer than %d bytes",
+                       k->site, device, HA_MOST_TEXT);
+    return ha_fail(HA_ERR_UNSUPPORTED, k->name,
+                   "%s: a kernel cannot be compiled for the layout \"%.80s\" at %s", k->site,
+                   v->mapping[0]->text, device);
 }
 
 #endif

@@ -91,10 +91,7 @@ HA_IN_ ha_status ha_launch_text(const ha_launching *l, ha_programs *all, ha_kern
     if ((*compiled = ha_program_find(all, v))) return HA_OK;
     if ((s = ha_device_serves(c->backend, c->device, c->name, v))) return s;
     if ((*text = ha_kernel_text(v, ha_language_of(c), 0, &unfit))) return HA_OK;
-    if (!unfit) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
-    return ha_fail(HA_ERR_UNSUPPORTED, k->name,
-                   "%s: a kernel cannot be compiled for the layout \"%.80s\" at %s",
-                   l->used[0].parameter->site, v->mapping[0]->text, c->name);
+    return ha_text_fail(v, unfit, c->name);
 }
 
 /* Looks it up, or compiles it. Layouts may change meanwhile. */

@@ -64,15 +64,12 @@ HA_IN_ ha_status ha_precompile_text(const ha_precompiling *p, const ha_kernel_va
 
 HA_IN_ ha_status ha_precompile_variant(const ha_precompiling *p, const ha_kernel_variant *v,
                                        const ha_compiler *x) {
-    int unfit;
+    int unfit = 0;
     ha_status s = x->is_device ? ha_device_serves(x->backend, x->device, x->name, v) : HA_OK;
     if (s) return s;
     char *text = ha_kernel_text(v, x->language, 0, &unfit);
     char *log = (char *)HARRAY_MALLOC(HA_LOG_BYTES);
-    if (text && log)
-        s = ha_precompile_text(p, v, x, text, log);
-    else
-        s = ha_fail(HA_ERR_MEMORY, v->kernel->name, "%s: no memory to compile it", v->kernel->site);
+    s = text && log ? ha_precompile_text(p, v, x, text, log) : ha_text_fail(v, unfit, x->name);
     HARRAY_FREE(log);
     HARRAY_FREE(text);
     return s;
