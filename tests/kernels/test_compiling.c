@@ -508,6 +508,8 @@ TEST(late_failures) {
         assert_int_equal(e.status, HA_ERR_LOST);
         if (!strstr(e.text, "test_compiling.c:")) fail_msg("%s", e.text);
     }
+    harray_int_set_name(x, "survivors");
+    told(a_copy(H, HA_ALL_LANES, x), HA_ERR_LOST, ": x: ", "survivors"); /* it would be read */
     assert_int_equal(counted(H, HA_ALL_LANES, x), HA_OK);
     expect_int(x, 9, 9);
     HA_IGNORE(harray_int_free(&x));

@@ -143,6 +143,20 @@ static int launches_here(void) {
     return failed | (harray_double_free(&y) != HA_OK);
 }
 
+/* The same kernels at contexts of several kinds: each thread has another one than the next. */
+static ha_context *kinds[3];
+static int threads_so_far;
+static int launches_at_a_kind(void) {
+    const int thread = __atomic_fetch_add(&threads_so_far, 1, __ATOMIC_RELAXED);
+    ha_context *at = kinds[thread % 3];
+    harray_double y = harray_double_filled(N, 1);
+    double got = 0, sum = 0;
+    int failed = axpy(at, HA_ALL_LANES, 2, shared, y) != HA_OK;
+    failed |= total(at, HA_ALL_LANES, y, &sum) != HA_OK || sum != 7.0 * N;
+    failed |= harray_double_get(y, N - 1, &got) != HA_OK || got != 7;
+    return failed | (harray_double_free(&y) != HA_OK);
+}
+
 /* ---- cases --------------------------------------------------------------------------------------- */
 
 TEST(compiled_once) {
@@ -191,6 +205,19 @@ TEST(on_the_host) {
     end_round();
 }
 
+TEST(at_contexts_of_several_kinds) {
+    for (int i = 0; i < ROUNDS; i++) {
+        begin_round();
+        kinds[0] = C;
+        kinds[1] = ha_context_find("sim:0");
+        kinds[2] = H;
+        assert_non_null(kinds[1]);
+        in_all_threads(launches_at_a_kind);
+        assert_int_equal(compiling.compiled, 2);
+        end_round();
+    }
+}
+
 #define THREADED(name) cmocka_unit_test_setup(name, begin_test)
 
 int main(int argc, char **argv) {
@@ -200,6 +227,7 @@ int main(int argc, char **argv) {
         THREADED(the_place_is_found_once),
         THREADED(refused_once),
         THREADED(on_the_host),
+        THREADED(at_contexts_of_several_kinds),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
