@@ -3,14 +3,13 @@
  *     blur [--device CTX] [--sigma S] [--passes N] [--trace FILE] [--report] [--quiet] IN OUT
  *     blur --layout LAYOUT [--sigma S] [--passes N] ... IN OUT
  *
- * The device and the host do each pass together, a half of the rows each. What to look at: blur_rows()
- * says which rows a step reads and which it overwrites, and where; average() is the step itself, the
- * same function for host and simulated device, and blur_cuda.cu launches it on a GPU. No line of this
- * file copies to the device or back, none waits for it, and nobody keeps a list of what is where. The
- * table that is printed after each pass shows what the library knows: where the picture is at that
- * moment. A half goes to the device once and comes back once; between, only the rows around the
- * middle move. The last lines compare the bytes that were moved with a program that copies the input
- * of each device step there and its output back.
+ * The device and the host do each pass together, a half of the rows each. What to look at: average is the
+ * step, a kernel, which runs on the host and on any device; blur_rows() says which rows it reads and which
+ * it overwrites, and where. No line of this file copies to the device or back, none waits for it, and nobody
+ * keeps a list of what is where. The table that is printed after each pass shows what the library knows:
+ * where the picture is at that moment. A half goes to the device once and comes back once; between, only
+ * the rows around the middle move. The last lines compare the bytes that were moved with a program that
+ * copies the input of each device step there and its output back.
  *
  * With --layout the pixels become records in memory of that layout, and the host does everything
  * (blur_layout.c); the picture is the same.
@@ -19,10 +18,9 @@
  * add. Each pass has a step along the rows and one along the columns, with weights that end at four
  * standard deviations; beyond the edge of the picture, its last pixel counts. Light adds up, sRGB
  * values do not: the planes hold linear light, multiplied by alpha where there is alpha. */
-#include "harray.h"
+#include "harray_kernels.h"
 
 #include "blur_layout.h"
-#include "blur_step.h"
 #include "png_io.h"
 
 #include <getopt.h>
@@ -51,31 +49,23 @@ typedef struct image {
 
 /* ---- the blur ------------------------------------------------------------------------------- */
 
-/* One step, wherever it runs: _here makes the spans of the accesses usable there. */
-static void average(const ha_queue *queue, void *argument) {
-    const step *given = argument;
-    const step s = {cspan_float_3_here(queue, given->from),
-                    cspan_float_1_here(queue, given->weights), span_float_3_here(queue, given->to),
-                    given->columns};
-    const int64_t top = s.to.origin[1], bottom = top + s.to.extent[1];
-    for (int64_t plane = 0; plane < s.to.extent[0]; plane++) {
-        for (int64_t y = top; y < bottom; y++) {
-            for (int64_t x = 0; x < s.to.extent[2]; x++)
-                HA_AT(s.to, plane, y, x) = mean_at(&s, plane, y, x);
-        }
-    }
-}
-
-static bool is_cuda(const ha_context *where) { return !strcmp(ha_context_kind(where), "cuda"); }
-
-/* Enqueues a step: a kernel on a GPU, else the function above. */
-static bool start_step(const step *s, ha_context *where) {
-#ifdef BLUR_CUDA
-    if (is_cuda(where))
-        return blur_start_cuda(s, ha_context_number(where), ha_context_stream(where));
-#endif
-    return ha_enqueue(where, average, s, sizeof *s) == HA_OK;
-}
+/* A pixel's weighted mean of those before and behind it, along its column or its row. Beyond the edge of
+ * the picture its last pixel counts; elsewhere `from` has all that are wanted. */
+HA_KERNEL(average,
+          ((value, bool, columns), (in, array_float_1, weights), (in, array_float_3, from),
+           (out, array_float_3, to)),
+          (plane, y, x), {
+              const int64_t radius = weights.extent[0] / 2;
+              const int64_t first = columns ? from.origin[1] - y : from.origin[2] - x;
+              const int64_t last = first + (columns ? from.extent[1] : from.extent[2]) - 1;
+              float sum = 0;
+              for (int64_t k = -radius; k <= radius; k++) {
+                  const int64_t near = k < first ? first : k > last ? last : k;
+                  sum += HA_AT(weights, k) *
+                         HA_AT(from, plane, y + (columns ? near : 0), x + (columns ? 0 : near));
+              }
+              HA_AT(to, plane, y, x) = sum;
+          });
 
 /* A view of rows [first, last) of each plane, as far as there are such rows. They keep their indices. */
 static array_float_3 rows_of(array_float_3 all, int64_t first, int64_t last) {
@@ -89,18 +79,16 @@ static array_float_3 rows_of(array_float_3 all, int64_t first, int64_t last) {
  * for which rows before and behind are read, too. On a device this returns while it is working. */
 static bool blur_rows(image *m, int64_t first, int64_t last, bool columns, ha_context *where) {
     const int64_t reach = columns ? m->radius : 0;
+    const int64_t planes = m->picture.extent[0], width = m->picture.extent[2];
+    const array_float_3 from = rows_of(columns ? m->next : m->picture, first - reach, last + reach);
+    const array_float_3 to = rows_of(columns ? m->picture : m->next, first, last);
     if (first == last) return true;
-    bool enqueued = false;
-    HA_READING(weights, m->weights, where)
-    HA_READING(from, rows_of(columns ? m->next : m->picture, first - reach, last + reach), where)
-    HA_OVERWRITING_ALL(to, rows_of(columns ? m->picture : m->next, first, last), where) {
-        const step s = {from.span, weights.span, to.span, columns};
-        enqueued = start_step(&s, where);
-        if (where != ha_host()) {
-            m->bytes_both_ways += (from.size + weights.size + to.size) * sizeof(float);
-        }
+    if (where != ha_host()) {
+        const int64_t pixels = planes * (from.extent[1] + to.extent[1]) * width;
+        m->bytes_both_ways += (uint64_t)(pixels + m->weights.extent[0]) * sizeof(float);
     }
-    return enqueued;
+    return average_in(where, ha_box3(0, planes, first, last, 0, width), columns, m->weights, from,
+                      to) == HA_OK;
 }
 
 /* The device has the upper half, the host the lower one, and they work at the same time. Between the
@@ -269,9 +257,6 @@ static bool blur_picture(picture *p, image *m, ha_context *device, const options
 static bool blur_file(const options *o) {
     ha_context *device = ha_context_find(o->device);
     if (!device) return complain("%s", ha_take_error().text);
-#ifndef BLUR_CUDA
-    if (is_cuda(device)) return complain("this build has no kernel for CUDA: nvcc was not there");
-#endif
     char error[PICTURE_ERROR_BYTES];
     picture p = {0};
     if (!picture_read(&p, o->in, error)) return complain("%s: %s", o->in, error);
