@@ -1,3 +1,3 @@
-/* The implementation, in one file of the program. */
+/* The implementation, in one file of the program: what its files include. */
 #define HARRAY_IMPLEMENTATION
-#include <harray.h>
+#include <harray_kernels.h>
