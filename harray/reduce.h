@@ -202,6 +202,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                       "HA_REDUCE: " #name " is of no int32_t, uint32_t, int64_t, uint64_t, float " \
                       "or double");                                                                \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_ - 1, "eleven")                      \
+    HA_CONTRACTION_(parameters)                                                                    \
     HA_REDUCE_BY_##operation##_(HA_FN, T, ha_partial_##name, name##_result, name##_begin_,         \
                                 name##_merge_, name##_none_, name##_finish_)                       \
         HA_RESULTS_OF_##operation##_(name, T)                                                      \
@@ -249,6 +250,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
     HA_REDUCE_CALLS_(name, , HA_NULL_, 0, ha_result_, name##_result *ha_result_, parameters, D)    \
     HA_REDUCE_CALLS_(name, _into, ha_results_.array, ha_index_, HA_NULL_,                          \
                      HA_BARE_(ha_results_##name ha_results_, size_t ha_index_), parameters, D)     \
+    HA_CONTRACTION_END_                                                                            \
     struct ha_semicolon_
 
 /* What it writes, as a parameter. */
@@ -265,8 +267,8 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
     ha_partial_##name name##_part_##how##_(                                                        \
         const ha_region ha_box_, const int64_t ha_first_,                                          \
         const int64_t ha_last_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) { \
-        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters) \
-            ha_partial_##name ha_sum_[HA_SUMS_];                                                   \
+        HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
+        ha_partial_##name ha_sum_[HA_SUMS_];                                                       \
         const int64_t ha_lanes_ = ha_last_ - ha_first_;                                            \
         const int ha_sums_ = ha_lanes_ < HA_SUMS_ ? HA_TO_(int, ha_lanes_) : HA_SUMS_;             \
         int64_t ha_n_ = ha_first_;                                                                 \
