@@ -709,6 +709,28 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #define HA_GRAIN_contract_(value)
 #define HA_GRAIN_grain_(value) , value
 
+/* A statement, compiled for each layout of the records that the first (use, …) has; without one as it is. */
+#define HA_FITTED_(parameters, ...)                                                                \
+    HA_FITTED_OF_(HA_CALL_(HA_SECOND_OF_,                                                          \
+                           ~HA_FOR_FIELDS_(HA_MODE_FITTED_, ~, HA_BARE_ parameters),               \
+                           (HA_TO_NOTHING_, ~), ~),                                                \
+                  __VA_ARGS__)
+#define HA_FITTED_OF_(...) HA_FITTED_TO_(__VA_ARGS__)
+#define HA_FITTED_TO_(fitted, ...) HA_FITTED_IN_(HA_BARE_ fitted, __VA_ARGS__)
+#define HA_FITTED_IN_(...) HA_FITTED_BY_(__VA_ARGS__)
+#define HA_FITTED_BY_(with, n, ...) with(n, __VA_ARGS__)
+#define HA_TO_NOTHING_(n, ...) __VA_ARGS__
+#define HA_MODE_FITTED_(C, mode, ...) HA_MODE_FITTED_##mode##_(__VA_ARGS__)
+#define HA_MODE_FITTED_uses_(tag)
+#define HA_MODE_FITTED_option_(name, value)
+#define HA_MODE_FITTED_use_(R, n, what) , (HA_WITH, n)
+#define HA_MODE_FITTED_value_(T, n)
+#define HA_MODE_FITTED_bundle_(B, n)
+#define HA_MODE_FITTED_constant_(T, n)
+#define HA_MODE_FITTED_in_(T, n)
+#define HA_MODE_FITTED_inout_(T, n)
+#define HA_MODE_FITTED_out_(T, n)
+
 /* What (option, contract, …) says; 0 without it. */
 #define HA_CONTRACTS_(parameters)                                                                  \
     HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_CONTRACTS_, ~, HA_BARE_ parameters), 0, ~)
@@ -786,6 +808,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 
 /* All that is made of a body; lanes: for each index of a loop. */
 #define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team, lanes, file)    \
+    HA_KERNEL_BOX_(name, parameters, D, indices)                                                   \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
@@ -900,6 +923,14 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
         __attribute__((__noinline__)) void name##_##how##_(const ha_region ha_box_ HA_FOR_FIELDS_( \
             HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) {                                   \
         HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
+        HA_FITTED_(parameters,                                                                     \
+                   name##_box_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)));   \
+    }
+
+/* The lanes of a box. */
+#define HA_KERNEL_BOX_(name, parameters, D, indices)                                               \
+    HA_BODY_FN_ void name##_box_(                                                                  \
+        const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {           \
         HA_INDEX_LOOPS_##D##_ indices name##_body_(                                                \
             HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));              \
     }

@@ -232,9 +232,9 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                     ha_sum_[ha_l_] = name##_merge_(ha_sum_[ha_l_], ha_sum_[ha_l_ + ha_d_]);        \
         *HA_TO_(ha_partial_##name *, ha_to_) = ha_sum_[0];                                         \
     }                                                                                              \
-    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
-                    operation)                                                                     \
-    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, operation)           \
+    HA_REDUCE_LANES_(name, parameters, D, operation)                                               \
+    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters)           \
+    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters)                         \
     HA_REDUCE_FUNCTIONS_(name, parameters, D)                                                      \
     static const ha_reduction_ name##_reduction_ = {                                               \
         operation,                                                                                 \
@@ -289,12 +289,24 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
 
 /* Lanes by their number, 16 at once where they are in one row. */
 #define HA_REDUCE_LOOP_(...) HA_REDUCE_LOOP_1_(__VA_ARGS__)
-#define HA_REDUCE_LOOP_1_(name, contracts, how, restricted, unit, parameters, D, operation)        \
+#define HA_REDUCE_LOOP_1_(name, contracts, how, restricted, unit, parameters)                      \
     HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__))                              \
     ha_partial_##name name##_part_##how##_(                                                        \
         const ha_region ha_box_, const int64_t ha_first_,                                          \
         const int64_t ha_last_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) { \
         HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
+        ha_partial_##name ha_partial_;                                                             \
+        HA_FITTED_(parameters,                                                                     \
+                   ha_partial_ = name##_lanes_(                                                    \
+                       ha_box_, ha_first_,                                                         \
+                       ha_last_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)));          \
+        return ha_partial_;                                                                        \
+    }
+
+#define HA_REDUCE_LANES_(name, parameters, D, operation)                                           \
+    HA_BODY_FN_ ha_partial_##name name##_lanes_(                                                   \
+        const ha_region ha_box_, const int64_t ha_first_,                                          \
+        const int64_t ha_last_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {            \
         ha_partial_##name ha_sum_[HA_SUMS_];                                                       \
         const int64_t ha_lanes_ = ha_last_ - ha_first_;                                            \
         {                                                                                          \

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Is a * b + c contracted to one operation in kernels on the host: never, but with (option, contract, 1)?
+"""Is a * b + c contracted to one operation in kernels on the host: never, but with (option, contract, 1)? And
+are those over records compiled for each layout?
 
 usage: test_kernel_code.py LIBRARY     (libharray, of any compiler)
 
@@ -97,6 +98,14 @@ def is_of(function, kernel):
     return re.search(rf"(?:^|\d){kernel}_(?!fused)[a-z]+_", function) is not None
 
 
+def judge_layouts(report, name, call, text):
+    """code_kernels.c calls a function where a layout is not a constant."""
+    if call[0] == "nvcc" or "-O0" in call or "-fsanitize=address" in call:
+        return
+    calls = re.findall(r"^\s+(?:call|jmp|bl?)\w*\s+\w*layout_looked_for", text, re.MULTILINE)
+    report.check(f"{name}: no layout is looked for in a lane", not calls)
+
+
 def judge_code(report, name, call, counts):
     for kernel in kernels():
         own = {f: n for f, n in counts.items() if is_of(f, kernel)}
@@ -145,7 +154,9 @@ def main():
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
         for name, call in calls.items():
-            judge_code(report, name, call, contracted(assembly(call, machine, pathlib.Path(folder)), machine))
+            text = assembly(call, machine, pathlib.Path(folder))
+            judge_code(report, name, call, contracted(text, machine))
+            judge_layouts(report, name, call, text)
         for name in RUN:
             if name in calls and has_contraction(machine):
                 judge_run(report, name, calls[name], machine, library, pathlib.Path(folder))
