@@ -269,7 +269,9 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
 
 /* A loop over the 16 sums of a part. Where joining is one instruction it is unrolled before anything else is done with
  * it: so they become variables, and these vectors in registers. Else it is made vectors of as any other loop. */
-#ifdef __clang__
+#if defined __CUDACC__ /* which takes neither */
+#define HA_SUMS_LOOP_
+#elif defined __clang__
 #define HA_SUMS_LOOP_ _Pragma("clang loop unroll(full)")
 #else
 #define HA_SUMS_LOOP_ _Pragma("GCC unroll 16")
