@@ -1,5 +1,5 @@
 /* Kernels against the same loops written by hand, in the same memory: y += a x and x = a y + z in cache and
- * from DRAM, stencils on the interior; and what a launch costs: on the host, on a simulated device, and on the
+ * from DRAM, stencils on the interior, sums; and what a launch costs: on the host, on a simulated device, and on the
  * first OpenCL device beside OpenCL's own calls, if there is one.
  *
  * Compiled with OpenMP all loops are shared by two threads. */
@@ -74,6 +74,23 @@ LOOP void seven_by_hand(int64_t n, const double *restrict u, double *restrict w)
     }
 }
 
+HA_REDUCE(sum, ((in, double, x)), i, double, HA_SUM, x[i]);
+HA_REDUCE(dot, ((in, double, x), (in, double, y)), i, double, HA_SUM, x[i] * y[i]);
+
+/* 16 sums at once, as the kernels have them. */
+enum { SUMS = 16 };
+#define SUM_BY_HAND(name, ...)                                                                     \
+    LOOP double name(int64_t n, const double *restrict x, const double *restrict y) {              \
+        double sum[SUMS] = {0};                                                                    \
+        for (int64_t i = 0; i + SUMS <= n; i += SUMS)                                              \
+            for (int l = 0; l < SUMS; l++) sum[l] += __VA_ARGS__;                                  \
+        for (int d = SUMS / 2; d > 0; d /= 2)                                                      \
+            for (int l = 0; l < d; l++) sum[l] += sum[l + d];                                      \
+        return (void)y, sum[0];                                                                    \
+    }
+SUM_BY_HAND(sum_by_hand, x[i + l])
+SUM_BY_HAND(dot_by_hand, x[i + l] * y[i + l])
+
 /* ---- timing ------------------------------------------------------------------------------------- */
 
 /* Arrays, and where they are on the host; of grids the number of points in a row. */
@@ -107,6 +124,20 @@ TIME(five_by_hand, five_by_hand(w->n2, w->pu2, w->pw2))
 TIME(seven,
      HA_CHECK(seven_in(w->where, ha_box3(1, w->n3 - 1, 1, w->n3 - 1, 1, w->n3 - 1), w->u3, w->w3)))
 TIME(seven_by_hand, seven_by_hand(w->n3, w->pu3, w->pw3))
+
+static volatile double result;
+TIME(sum, {
+    double s;
+    HA_CHECK(sum(w->where, w->n, w->x, &s));
+    result = s;
+})
+TIME(sum_by_hand, result = sum_by_hand(w->n, w->px, w->py))
+TIME(dot, {
+    double s;
+    HA_CHECK(dot(w->where, w->n, w->x, w->y, &s));
+    result = s;
+})
+TIME(dot_by_hand, result = dot_by_hand(w->n, w->px, w->py))
 
 TIME(no_lanes, HA_CHECK(axpy(w->where, 0, 1e-9, w->x, w->y)))
 TIME(no_lanes_of_views, HA_CHECK(five(w->where, HA_DIM(0, 0), w->u2, w->w2)))
@@ -219,6 +250,14 @@ static void loops(const char *axpy_name, const char *triad_name, int64_t n) {
     free_work(&w);
 }
 
+static void sums(void) {
+    work w = work_at(ha_host(), IN_CACHE);
+    const size_t bytes = IN_CACHE * sizeof(double);
+    figure("sum, in cache", time_sum, &w, "by hand", time_sum_by_hand, 1.15, 0, bytes);
+    figure("dot, in cache", time_dot, &w, "by hand", time_dot_by_hand, 1.15, 0, 2 * bytes);
+    free_work(&w);
+}
+
 static work grids_of(int64_t n2, int64_t n3) {
     work w = work_at(ha_host(), 1000);
     w.n2 = n2, w.n3 = n3;
@@ -273,6 +312,9 @@ int main(int argc, char **argv) {
     loops("axpy, in cache" THREADS, "triad, in cache" THREADS, IN_CACHE);
     loops("axpy, from DRAM" THREADS, "triad, from DRAM" THREADS, FROM_DRAM);
     grids();
-    if (HAS_DEVICES) on_devices();
+    if (HAS_DEVICES) { /* sums by hand are one thread's */
+        sums();
+        on_devices();
+    }
     return 0;
 }

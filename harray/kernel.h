@@ -13,7 +13,8 @@
  *
  * Lanes are independent: none may read what another lane of the same launch writes, nor may two write the
  * same element. They run in any order, and at once. On every context the results are the same, bit for
- * bit, of + - * / and sqrt; where the compiler may contract a * b + c into one operation, it is told not to.
+ * bit, of + - * / and sqrt; where the compiler may contract a * b + c into one operation, it is told not to. It does
+ * not heed that with -ffast-math, and clang does not with -ffp-contract=fast.
  *
  * ---- indices: i, or (j, i), or (k, j, i), the last one innermost. Lanes are then given as HA_DIM(nj, ni).
  *
@@ -159,7 +160,10 @@ HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const
  * of CUDA (.cu) such a function has neither a table nor an atomic in it, as nvcc itself compiles it for the GPU, too;
  * bodies may have both. */
 #define HA_DEVICE_CODE(tag, ...)                                                                   \
-    __VA_ARGS__ typedef void ha_tag_##tag##_;                                                      \
+    HA_CONTRACTION_0_                                                                              \
+    __VA_ARGS__                                                                                    \
+    HA_CONTRACTION_END_                                                                            \
+    typedef void ha_tag_##tag##_;                                                                  \
     HA_FORWARDED_(tag) #__VA_ARGS__;                                                               \
     struct ha_semicolon_
 #define HA_DEVICE_CONST(tag, macro)                                                                \
@@ -226,8 +230,13 @@ HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const
  *     #embed "heat_kernels.h"
  *         , 0};
  *
+ * clang contracts nothing in what stands behind HA_KERNEL_FILE and HA_KERNEL_IN, the program's own code as well, until
+ *     #pragma STDC FP_CONTRACT DEFAULT
+ * and where the text is an array, the same with OFF belongs in front of the file.
+ *
  * A tag has no macro's name, and is that of one file in a program. */
 #define HA_KERNEL_FILE(tag, path)                                                                  \
+    HA_CONTRACTION_FROM_HERE_0_                                                                    \
     __asm__(".pushsection .rodata\n"                                                               \
             ".weak " HA_STRING_(                                                                   \
                 HA_KERNEL_TEXT(tag)) "\n"                                                          \
@@ -700,6 +709,28 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #define HA_GRAIN_contract_(value)
 #define HA_GRAIN_grain_(value) , value
 
+/* A statement, compiled for each layout of the records that the first (use, …) has; without one as it is. */
+#define HA_FITTED_(parameters, ...)                                                                \
+    HA_FITTED_OF_(HA_CALL_(HA_SECOND_OF_,                                                          \
+                           ~HA_FOR_FIELDS_(HA_MODE_FITTED_, ~, HA_BARE_ parameters),               \
+                           (HA_TO_NOTHING_, ~), ~),                                                \
+                  __VA_ARGS__)
+#define HA_FITTED_OF_(...) HA_FITTED_TO_(__VA_ARGS__)
+#define HA_FITTED_TO_(fitted, ...) HA_FITTED_IN_(HA_BARE_ fitted, __VA_ARGS__)
+#define HA_FITTED_IN_(...) HA_FITTED_BY_(__VA_ARGS__)
+#define HA_FITTED_BY_(with, n, ...) with(n, __VA_ARGS__)
+#define HA_TO_NOTHING_(n, ...) __VA_ARGS__
+#define HA_MODE_FITTED_(C, mode, ...) HA_MODE_FITTED_##mode##_(__VA_ARGS__)
+#define HA_MODE_FITTED_uses_(tag)
+#define HA_MODE_FITTED_option_(name, value)
+#define HA_MODE_FITTED_use_(R, n, what) , (HA_WITH, n)
+#define HA_MODE_FITTED_value_(T, n)
+#define HA_MODE_FITTED_bundle_(B, n)
+#define HA_MODE_FITTED_constant_(T, n)
+#define HA_MODE_FITTED_in_(T, n)
+#define HA_MODE_FITTED_inout_(T, n)
+#define HA_MODE_FITTED_out_(T, n)
+
 /* What (option, contract, …) says; 0 without it. */
 #define HA_CONTRACTS_(parameters)                                                                  \
     HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_CONTRACTS_, ~, HA_BARE_ parameters), 0, ~)
@@ -724,18 +755,31 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #define HA_BODY_FN_ HA_FN
 #endif
 
-/* To contract a * b + c or not, clang is told in the loops, gcc by an attribute. */
-#if defined __clang__
+/* Whether a * b + c is contracted to one operation. gcc decides that for a loop with all that was inlined into it:
+ * so the loops have an attribute. clang decides where the expression stands: so all that is made of a kernel,
+ * its body above all, is between a pragma and HA_CONTRACTION_END_. */
+#ifdef __clang__
 #define HA_CONTRACTED_0_
 #define HA_CONTRACTED_1_
-#define HA_CONTRACTION_0_ _Pragma("clang fp contract(off)")
-#define HA_CONTRACTION_1_ _Pragma("clang fp contract(fast)")
 #else
 #define HA_CONTRACTED_0_ __attribute__((__optimize__("fp-contract=off")))
 #define HA_CONTRACTED_1_ __attribute__((__optimize__("fp-contract=fast")))
-#define HA_CONTRACTION_0_
-#define HA_CONTRACTION_1_
 #endif
+#define HA_CONTRACTION_(parameters) HA_CALL_(HA_CONTRACTION_OF_, HA_CONTRACTS_(parameters))
+#define HA_CONTRACTION_OF_(contracts) HA_CONTRACTION_##contracts##_
+
+/* The body of a kernel in a file has no end that a macro could see: clang is told for what comes behind as well, until
+ * it is told something else. DEFAULT is what its command line says. */
+#ifdef __clang__
+#define HA_CONTRACTION_FROM_HERE_0_ _Pragma("STDC FP_CONTRACT OFF")
+#define HA_CONTRACTION_FROM_HERE_1_ _Pragma("STDC FP_CONTRACT DEFAULT")
+#else
+#define HA_CONTRACTION_FROM_HERE_0_
+#define HA_CONTRACTION_FROM_HERE_1_
+#endif
+#define HA_CONTRACTION_FROM_HERE_(parameters)                                                      \
+    HA_CALL_(HA_CONTRACTION_FROM_HERE_OF_, HA_CONTRACTS_(parameters))
+#define HA_CONTRACTION_FROM_HERE_OF_(contracts) HA_CONTRACTION_FROM_HERE_##contracts##_
 
 #define HA_KERNEL_TEXT_(name, parameters, indices, indices_text, text, ...)                        \
     HA_KERNEL_RANK_(name, parameters, HA_COUNT_OF_ indices, indices, indices_text, text,           \
@@ -743,8 +787,10 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #define HA_KERNEL_RANK_(name, parameters, D, ...) HA_KERNEL_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_MADE_(name, parameters, D, indices, indices_text, text, ...)                     \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
+    HA_CONTRACTION_(parameters)                                                                    \
     HA_KERNEL_BODY_(name, parameters, D, indices, __VA_ARGS__)                                     \
     HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, HA_NULL_, 1, HA_NULL_)    \
+    HA_CONTRACTION_END_                                                                            \
     struct ha_semicolon_
 
 /* In a file: the body comes behind all that calls it. */
@@ -754,6 +800,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     HA_KERNEL_FILED_MADE_(tag, name, parameters, D, __VA_ARGS__)
 #define HA_KERNEL_FILED_MADE_(tag, name, parameters, D, indices, indices_text)                     \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
+    HA_CONTRACTION_FROM_HERE_(parameters)                                                          \
     HA_KERNEL_HEAD_(name, parameters, D, indices);                                                 \
     HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, HA_KERNEL_TEXT(tag), HA_NULL_,  \
                        1, #tag)                                                                    \
@@ -761,6 +808,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 
 /* All that is made of a body; lanes: for each index of a loop. */
 #define HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, team, lanes, file)    \
+    HA_KERNEL_BOX_(name, parameters, D, indices)                                                   \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
@@ -825,6 +873,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     HA_KERNEL_EACH_3_(name, R, p, ((use, R, p, what), HA_BARE_ parameters), __VA_ARGS__)
 #define HA_KERNEL_EACH_3_(name, R, p, parameters, at, at_text, text, body)                         \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
+    HA_CONTRACTION_(parameters)                                                                    \
     HA_BODY_FN_ void name##_body_(                                                                 \
         const ha_cursor HA_BARE_ at HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))         \
         HA_BARE_ body HA_BODY_FN_ void name##_each_(                                               \
@@ -851,14 +900,14 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
             HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
         return ha_kernel_launch_(&name##_kernel, ha_context_, HA_NULL_, ha_given_ + 1);            \
     }                                                                                              \
+    HA_CONTRACTION_END_                                                                            \
     struct ha_semicolon_
 #define HA_KERNEL_EACH_LOOP_(...) HA_KERNEL_EACH_LOOP_1_(__VA_ARGS__)
 #define HA_KERNEL_EACH_LOOP_1_(name, contracts, p, parameters)                                     \
     HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__)) void name##_any_(            \
         const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, , HA_BARE_ parameters)) {          \
-        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, 0, HA_BARE_ parameters)    \
-            HA_WITH(p,                                                                             \
-                    name##_each_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters))); \
+        HA_FOR_FIELDS_(HA_MODE_VARIABLE_, 0, HA_BARE_ parameters)                                  \
+        HA_WITH(p, name##_each_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)));  \
     }
 
 /* The text of the body is one of the macro's arguments, or several where it has commas. */
@@ -873,9 +922,17 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     HA_CONTRACTED_##contracts##_ static                                                            \
         __attribute__((__noinline__)) void name##_##how##_(const ha_region ha_box_ HA_FOR_FIELDS_( \
             HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) {                                   \
-        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters) \
-            HA_INDEX_LOOPS_##D##_ indices name##_body_(                                            \
-                HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));          \
+        HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
+        HA_FITTED_(parameters,                                                                     \
+                   name##_box_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)));   \
+    }
+
+/* The lanes of a box. */
+#define HA_KERNEL_BOX_(name, parameters, D, indices)                                               \
+    HA_BODY_FN_ void name##_box_(                                                                  \
+        const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {           \
+        HA_INDEX_LOOPS_##D##_ indices name##_body_(                                                \
+            HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));              \
     }
 
 #endif

@@ -202,6 +202,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                       "HA_REDUCE: " #name " is of no int32_t, uint32_t, int64_t, uint64_t, float " \
                       "or double");                                                                \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_ - 1, "eleven")                      \
+    HA_CONTRACTION_(parameters)                                                                    \
     HA_REDUCE_BY_##operation##_(HA_FN, T, ha_partial_##name, name##_result, name##_begin_,         \
                                 name##_merge_, name##_none_, name##_finish_)                       \
         HA_RESULTS_OF_##operation##_(name, T)                                                      \
@@ -218,15 +219,22 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
             D == 1 ? ha_i_ : ha_n_);                                                               \
     }                                                                                              \
     /* the first half with the last one, until one is left */                                      \
-    static void name##_join_(void *ha_sums_, int64_t ha_n_, void *ha_to_) {                        \
+    static __attribute__((__noinline__)) void name##_join_(void *ha_sums_, int64_t ha_n_,          \
+                                                           void *ha_to_) {                         \
         ha_partial_##name *const ha_sum_ = HA_TO_(ha_partial_##name *, ha_sums_);                  \
-        for (int ha_d_ = HA_SUMS_ / 2; ha_d_ > 0; ha_d_ /= 2)                                      \
-            for (int ha_l_ = 0; ha_l_ < ha_d_ && ha_l_ + ha_d_ < ha_n_; ha_l_++)                   \
-                ha_sum_[ha_l_] = name##_merge_(ha_sum_[ha_l_], ha_sum_[ha_l_ + ha_d_]);            \
+        if (ha_n_ >= HA_SUMS_)                                                                     \
+            for (int ha_d_ = HA_SUMS_ / 2; ha_d_ > 0; ha_d_ /= 2)                                  \
+                for (int ha_l_ = 0; ha_l_ < ha_d_; ha_l_++)                                        \
+                    ha_sum_[ha_l_] = name##_merge_(ha_sum_[ha_l_], ha_sum_[ha_l_ + ha_d_]);        \
+        else                                                                                       \
+            for (int ha_d_ = HA_SUMS_ / 2; ha_d_ > 0; ha_d_ /= 2)                                  \
+                for (int ha_l_ = 0; ha_l_ < ha_d_ && ha_l_ + ha_d_ < ha_n_; ha_l_++)               \
+                    ha_sum_[ha_l_] = name##_merge_(ha_sum_[ha_l_], ha_sum_[ha_l_ + ha_d_]);        \
         *HA_TO_(ha_partial_##name *, ha_to_) = ha_sum_[0];                                         \
     }                                                                                              \
-    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D)        \
-    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D)                      \
+    HA_REDUCE_LANES_(name, parameters, D, operation)                                               \
+    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters)           \
+    HA_REDUCE_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters)                         \
     HA_REDUCE_FUNCTIONS_(name, parameters, D)                                                      \
     static const ha_reduction_ name##_reduction_ = {                                               \
         operation,                                                                                 \
@@ -249,6 +257,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
     HA_REDUCE_CALLS_(name, , HA_NULL_, 0, ha_result_, name##_result *ha_result_, parameters, D)    \
     HA_REDUCE_CALLS_(name, _into, ha_results_.array, ha_index_, HA_NULL_,                          \
                      HA_BARE_(ha_results_##name ha_results_, size_t ha_index_), parameters, D)     \
+    HA_CONTRACTION_END_                                                                            \
     struct ha_semicolon_
 
 /* What it writes, as a parameter. */
@@ -258,34 +267,85 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
             HA_NULL_, HA_NULL_, HA_NULL_, HA_NULL_                                                 \
     }
 
+/* A loop over the 16 sums of a part. Where joining is one instruction it is unrolled before anything else is done with
+ * it: so they become variables, and these vectors in registers. Else it is made vectors of as any other loop. */
+#if defined __CUDACC__ /* which takes neither */
+#define HA_SUMS_LOOP_
+#elif defined __clang__
+#define HA_SUMS_LOOP_ _Pragma("clang loop unroll(full)")
+#else
+#define HA_SUMS_LOOP_ _Pragma("GCC unroll 16")
+#endif
+#define HA_LOOP_OF_HA_SUM_ HA_SUMS_LOOP_
+#define HA_LOOP_OF_HA_PRODUCT_ HA_SUMS_LOOP_
+#define HA_LOOP_OF_HA_MIN_ HA_INDEPENDENT_
+#define HA_LOOP_OF_HA_MAX_ HA_INDEPENDENT_
+#define HA_LOOP_OF_HA_AND_ HA_SUMS_LOOP_
+#define HA_LOOP_OF_HA_OR_ HA_SUMS_LOOP_
+#define HA_LOOP_OF_HA_XOR_ HA_SUMS_LOOP_
+#define HA_LOOP_OF_HA_SUM_EXACT_ HA_INDEPENDENT_
+#define HA_LOOP_OF_HA_MIN_AT_ HA_INDEPENDENT_
+#define HA_LOOP_OF_HA_MAX_AT_ HA_INDEPENDENT_
+#define HA_SUMS_FOR_(operation)                                                                    \
+    HA_LOOP_OF_##operation##_ for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)
+
 /* Lanes by their number, 16 at once where they are in one row. */
 #define HA_REDUCE_LOOP_(...) HA_REDUCE_LOOP_1_(__VA_ARGS__)
-#define HA_REDUCE_LOOP_1_(name, contracts, how, restricted, unit, parameters, D)                   \
+#define HA_REDUCE_LOOP_1_(name, contracts, how, restricted, unit, parameters)                      \
     HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__))                              \
     ha_partial_##name name##_part_##how##_(                                                        \
         const ha_region ha_box_, const int64_t ha_first_,                                          \
         const int64_t ha_last_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, restricted, HA_BARE_ parameters)) { \
-        HA_CONTRACTION_##contracts##_ HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters) \
-            ha_partial_##name ha_sum_[HA_SUMS_];                                                   \
+        HA_FOR_FIELDS_(HA_MODE_VARIABLE_, unit, HA_BARE_ parameters)                               \
+        ha_partial_##name ha_partial_;                                                             \
+        HA_FITTED_(parameters,                                                                     \
+                   ha_partial_ = name##_lanes_(                                                    \
+                       ha_box_, ha_first_,                                                         \
+                       ha_last_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)));          \
+        return ha_partial_;                                                                        \
+    }
+
+#define HA_REDUCE_LANES_(name, parameters, D, operation)                                           \
+    HA_BODY_FN_ ha_partial_##name name##_lanes_(                                                   \
+        const ha_region ha_box_, const int64_t ha_first_,                                          \
+        const int64_t ha_last_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {            \
+        ha_partial_##name ha_sum_[HA_SUMS_];                                                       \
         const int64_t ha_lanes_ = ha_last_ - ha_first_;                                            \
-        const int ha_sums_ = ha_lanes_ < HA_SUMS_ ? HA_TO_(int, ha_lanes_) : HA_SUMS_;             \
-        int64_t ha_n_ = ha_first_;                                                                 \
-        for (int ha_l_ = 0; ha_l_ < ha_sums_; ha_l_++)                                             \
-            ha_sum_[ha_l_] = name##_lane_(                                                         \
-                ha_box_, ha_n_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));    \
-        for (ha_n_ += HA_SUMS_; ha_n_ + HA_SUMS_ <= ha_last_; ha_n_ += HA_SUMS_) {                 \
-            HA_LANE_AT_##D##_(ha_box_,                                                             \
-                              ha_n_) if (D == 1 || ha_i_ + HA_SUMS_ <= ha_box_.last[D - 1])        \
-                HA_INDEPENDENT_ for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)                     \
-                    ha_sum_[ha_l_] = name##_merge_(                                                \
-                        ha_sum_[ha_l_],                                                            \
-                        name##_begin_(name##_body_(HA_LANE_BEHIND_##D##_(ha_l_) HA_FOR_FIELDS_(    \
-                                          HA_MODE_NAMED_, ~, HA_BARE_ parameters)),                \
-                                      (D == 1 ? ha_i_ : ha_n_) + ha_l_));                          \
-            else for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++) ha_sum_[ha_l_] = name##_merge_(    \
-                ha_sum_[ha_l_],                                                                    \
-                name##_lane_(ha_box_, ha_n_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~,              \
-                                                                   HA_BARE_ parameters)));         \
+        {                                                                                          \
+            HA_LANE_AT_##D##_(ha_box_, ha_first_)                                                  \
+                const int ha_whole_ = ha_lanes_ >= HA_SUMS_ &&                                     \
+                                      (D == 1 || ha_i_ + HA_SUMS_ <= ha_box_.last[D - 1]);         \
+            if (ha_whole_) HA_SUMS_FOR_(operation)                                                 \
+            ha_sum_[ha_l_] = name##_begin_(                                                        \
+                name##_body_(HA_LANE_BEHIND_##D##_(ha_l_)                                          \
+                                 HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)),          \
+                (D == 1 ? ha_i_ : ha_first_) + ha_l_);                                             \
+            else for (int ha_l_ = 0; ha_l_ < HA_SUMS_ && ha_l_ < ha_lanes_; ha_l_++)               \
+                ha_sum_[ha_l_] = name##_lane_(                                                     \
+                    ha_box_,                                                                       \
+                    ha_first_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));     \
+        }                                                                                          \
+        int64_t ha_n_ = ha_first_ + HA_SUMS_;                                                      \
+        for (; ha_n_ + HA_SUMS_ <= ha_last_; ha_n_ += HA_SUMS_) {                                  \
+            HA_LANE_AT_##D##_(ha_box_, ha_n_) const int64_t ha_row_ =                              \
+                D == 1 ? ha_last_ : HA_LESS(ha_last_, ha_n_ + ha_box_.last[D - 1] - ha_i_);        \
+            ha_partial_##name ha_now_[HA_SUMS_]; /* its address is given to no function */         \
+            ptrdiff_t ha_m_ = 0;                                                                   \
+            HA_SUMS_FOR_(operation) ha_now_[ha_l_] = ha_sum_[ha_l_];                               \
+            for (; ha_n_ + HA_SUMS_ <= ha_row_; ha_n_ += HA_SUMS_, ha_m_ += HA_SUMS_)              \
+                HA_SUMS_FOR_(operation)                                                            \
+            ha_now_[ha_l_] = name##_merge_(                                                        \
+                ha_now_[ha_l_],                                                                    \
+                name##_begin_(name##_body_(HA_LANE_BEHIND_##D##_(ha_m_ + ha_l_) HA_FOR_FIELDS_(    \
+                                  HA_MODE_NAMED_, ~, HA_BARE_ parameters)),                        \
+                              D == 1 ? ha_i_ + ha_m_ + ha_l_ : ha_n_ + ha_l_));                    \
+            HA_SUMS_FOR_(operation) ha_sum_[ha_l_] = ha_now_[ha_l_];                               \
+            if (ha_n_ + HA_SUMS_ > ha_last_) break;                                                \
+            for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)                                         \
+                ha_sum_[ha_l_] = name##_merge_(                                                    \
+                    ha_sum_[ha_l_],                                                                \
+                    name##_lane_(ha_box_, ha_n_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~,          \
+                                                                       HA_BARE_ parameters)));     \
         }                                                                                          \
         for (int ha_l_ = 0; ha_n_ + ha_l_ < ha_last_; ha_l_++)                                     \
             ha_sum_[ha_l_] = name##_merge_(                                                        \

@@ -175,6 +175,7 @@ HA_FN ptrdiff_t ha_team_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptr
     HA_STATIC_ASSERT_(HA_TEAM_FITS_ shape,                                                         \
                       "HA_TEAM_KERNEL: " #name ": a team has 1 to 1,024 lanes");                   \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
+    HA_CONTRACTION_(parameters)                                                                    \
     HA_BODY_FN_ void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(               \
         HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {                                                  \
         HA_TEAM_NAMES_ shape;                                                                      \
@@ -184,6 +185,7 @@ HA_FN ptrdiff_t ha_team_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptr
     static const ha_team_ name##_team_ = {{HA_BARE_ shape}, &name##_checked_};                     \
     HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, &name##_team_,            \
                        HA_TEAM_LANES_ shape, HA_NULL_)                                             \
+    HA_CONTRACTION_END_                                                                            \
     struct ha_semicolon_
 
 #define HA_CHANGE_ADD_(old, v) (old) + (v)

@@ -11,6 +11,8 @@
 
 #include "../complex.h"
 
+HA_CONTRACTION_0_
+
 /* ---- float ----------------------------------------------------------------------------------- */
 
 /* (a + b r) t, where r is d/c and t is 1/(c + d r). */
@@ -96,5 +98,7 @@ HA_FN ha_c128 ha_c128_div(ha_c128 x, ha_c128 y) {
     return ha_c128_scale(z, fit_y / fit_x);
 }
 #endif
+
+HA_CONTRACTION_END_
 
 #endif

@@ -41,9 +41,24 @@ typedef uint64_t ha_bits64_;
 #define HA_FN static __forceinline__ __host__ __device__ __attribute__((__unused__))
 #elif defined __OPTIMIZE__ && !defined HA_CHECKED_BUILD_ /* whose checks are not to be multiplied */
 #define HA_FN static inline __attribute__((__always_inline__, __unused__))
+#elif defined __OPTIMIZE__ &&                                                                      \
+    !defined __clang__ /* as the loops of kernels, in which it need not be inlined */
+#define HA_FN static inline __attribute__((__unused__, __optimize__("fp-contract=off")))
 #else
 #define HA_FN static inline __attribute__((__unused__))
 #endif
+#endif
+
+/* Between HA_CONTRACTION_0_ and HA_CONTRACTION_END_, at file scope, clang does not contract a * b + c to one
+ * operation; between HA_CONTRACTION_1_ and HA_CONTRACTION_END_ it does, also what stands in several statements. */
+#if defined __clang__ && !defined HA_OPENCL_ && !defined __CUDACC_RTC__
+#define HA_CONTRACTION_0_ _Pragma("float_control(push)") _Pragma("clang fp contract(off)")
+#define HA_CONTRACTION_1_ _Pragma("float_control(push)") _Pragma("clang fp contract(fast)")
+#define HA_CONTRACTION_END_ _Pragma("float_control(pop)")
+#else
+#define HA_CONTRACTION_0_
+#define HA_CONTRACTION_1_
+#define HA_CONTRACTION_END_
 #endif
 
 #ifdef __cplusplus /* quiet under -Wold-style-cast */
