@@ -3,6 +3,11 @@
 #ifndef HARRAY_IMPL_H
 #define HARRAY_IMPL_H
 
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
 #ifdef __cplusplus
 #error "HARRAY_IMPLEMENTATION belongs in a C file; C++ files include harray.h without it"
 #endif

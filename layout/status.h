@@ -18,8 +18,9 @@
 #else
 #define HA_VISIBLE_
 #endif
-/* Functions that are the implementation's own. Gcc without optimisation keeps those that nobody calls,
- * unless they are inline. */
+/* Functions and variables that are the implementation's own. Gcc without optimisation keeps functions that
+ * nobody calls, unless they are inline. Tests define them otherwise (tests/support/linked.h). */
+#ifndef HA_IN_
 #if defined HARRAY_STATIC && !defined __OPTIMIZE__
 #define HA_IN_ static inline
 #define HA_NOINLINE_
@@ -27,7 +28,10 @@
 #define HA_IN_ static
 #define HA_NOINLINE_ __attribute__((__noinline__))
 #endif
-#ifdef HARRAY_STATIC
+#define HA_STATE_ static
+#endif
+#ifdef HA_API
+#elif defined HARRAY_STATIC
 #define HA_API HA_IN_ HA_UNUSED
 #elif defined __cplusplus
 #define HA_API extern "C" HA_VISIBLE_

@@ -3,7 +3,7 @@
 
 usage: coverage_report.py BUILD-DIR
 
-Every test program compiles the engine for itself; a branch counts as taken when any of them takes
+Test programs link the engine, or compile it for themselves; a branch counts as taken when any of them takes
 it. tests/checks/coverage_exclusions.txt lists what is not counted. The output is TAP: one result for each
 exclusion, which fails when there is nothing left to exclude, and one for all branches.
 """

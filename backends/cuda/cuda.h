@@ -23,12 +23,17 @@
 #ifndef HARRAY_BACKENDS_CUDA_CUDA_H
 #define HARRAY_BACKENDS_CUDA_CUDA_H
 
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
 #include "../backend.h"
 #include "commands.h"
 #include "memory.h"
 #include "open.h"
 
-static const ha_backend ha_backend_cuda HA_UNUSED = {
+HA_STATE_ const ha_backend ha_backend_cuda HA_UNUSED = {
     .bytes = sizeof(ha_backend),
     .version = HA_BACKEND_VERSION,
     .kind = "cuda",

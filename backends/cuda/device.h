@@ -61,7 +61,7 @@ struct ha_cuda_device {
     _Atomic int lost;                        /* the error after which nothing works any more; 0 */
 };
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     int known; /* the options were set, or read from the environment */
     ha_cuda_settings settings;

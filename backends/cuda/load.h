@@ -14,7 +14,7 @@ typedef struct ha_cuda_text {
 } ha_cuda_text;
 
 /* The driver of this process. Changes only while no device is open. */
-static ha_cuda_driver ha_cu;
+HA_STATE_ ha_cuda_driver ha_cu;
 
 /* What its functions are called, for messages. */
 static const struct {

@@ -38,7 +38,7 @@ enum {
       (ha_nvrtc_program program, size_t * bytes))                                                  \
     X(GetProgramLog, nvrtcGetProgramLog, ha_nvrtc_result, (ha_nvrtc_program program, char *log))
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     int tried, loaded;
     int major, minor;

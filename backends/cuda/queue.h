@@ -34,7 +34,7 @@ typedef struct ha_cuda_queue {
     } lanes;
 } ha_cuda_queue;
 
-static ha_cuda_queue *ha_cuda_kept; /* shared.lock */
+HA_STATE_ ha_cuda_queue *ha_cuda_kept; /* shared.lock */
 
 HA_IN_ void ha_cuda_keep(ha_cuda_queue *queue) {
     pthread_mutex_lock(&ha_cuda_shared.lock);

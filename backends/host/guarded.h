@@ -51,7 +51,7 @@ enum { HA_GUARD_PAGES = 64, HA_GUARD_ALIGN = 64, HA_GUARD_PATTERN = 0xDB };
 enum { HA_GUARDS_RELEASED = 1000 };
 #define HA_GUARDS_RELEASED_BYTES_ ((size_t)1 << 30)
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_guarded *first;
     struct {
@@ -68,7 +68,7 @@ HA_IN_ size_t ha_pages(size_t bytes) { return (bytes + ha_page_bytes() - 1) / ha
 /* ---- fork ----------------------------------------------------------------------------------- */
 
 /* Around a fork the list is locked, and a pipe tells the parent when the child has its copy. */
-static struct {
+HA_STATE_ struct {
     pthread_once_t once;
     int pipe[2], waits, copied; /* copied: this process is a child, and shares nothing */
 } ha_guards_fork = {.once = PTHREAD_ONCE_INIT};

@@ -3,6 +3,11 @@
 #ifndef HARRAY_BACKENDS_HOST_HOST_H
 #define HARRAY_BACKENDS_HOST_HOST_H
 
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
 #include "../backend.h"
 
 #include <stdlib.h>
@@ -73,7 +78,7 @@ static const ha_memory_ops ha_host_memory_ops = {
     .reaches = ha_host_reaches,
 };
 
-static const ha_backend ha_backend_host HA_UNUSED = {
+HA_STATE_ const ha_backend ha_backend_host HA_UNUSED = {
     .bytes = sizeof(ha_backend),
     .version = HA_BACKEND_VERSION,
     .kind = "host",

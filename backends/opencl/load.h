@@ -23,9 +23,9 @@ typedef struct ha_opencl_found {
 } ha_opencl_found;
 
 /* OpenCL in this process. Changes only while no device is open. */
-static ha_cl_functions ha_cl;
+HA_STATE_ ha_cl_functions ha_cl;
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     struct ha_opencl_device *open; /* all of these */
     ha_opencl_settings settings;

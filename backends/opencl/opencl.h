@@ -15,9 +15,14 @@
 #ifndef HARRAY_BACKENDS_OPENCL_OPENCL_H
 #define HARRAY_BACKENDS_OPENCL_OPENCL_H
 
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
 #include "users.h"
 
-static const ha_backend ha_backend_opencl HA_UNUSED = {
+HA_STATE_ const ha_backend ha_backend_opencl HA_UNUSED = {
     .bytes = sizeof(ha_backend),
     .version = HA_BACKEND_VERSION,
     .kind = "opencl",

@@ -37,7 +37,7 @@ typedef struct ha_sim_device {
     uint64_t queues; /* made so far; under ha_sim_shared.lock */
 } ha_sim_device;
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     int known;              /* the options were set, or read from the environment */
     ha_sim_options options; /* complete */

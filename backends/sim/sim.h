@@ -11,12 +11,17 @@
 #ifndef HARRAY_BACKENDS_SIM_SIM_H
 #define HARRAY_BACKENDS_SIM_SIM_H
 
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
 #include "../backend.h"
 #include "device.h"
 #include "pinned.h"
 #include "queue.h"
 
-static const ha_backend ha_backend_sim HA_UNUSED = {
+HA_STATE_ const ha_backend ha_backend_sim HA_UNUSED = {
     .bytes = sizeof(ha_backend),
     .version = HA_BACKEND_VERSION,
     .kind = "sim",

@@ -12,6 +12,7 @@ static int is_to_fail(void) { return allocations_left >= 0 && allocations_left--
 #define HARRAY_MALLOC(bytes) (is_to_fail() ? NULL : malloc(bytes))
 #define HARRAY_REALLOC(block, bytes) (is_to_fail() ? NULL : realloc(block, bytes))
 #define HARRAY_FREE free
+#include "../support/own_memory.h"
 #include "../../harray.h"
 #include "../support/matrix.h"
 #include "../support/threads.h"

@@ -20,6 +20,7 @@ static void *reporting_malloc(size_t bytes) {
 #define HARRAY_FREE free
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+#include "../support/own_memory.h"
 #include "../../harray.h"
 
 #include <setjmp.h>

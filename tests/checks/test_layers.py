@@ -67,6 +67,10 @@ MISTAKES = [
     ("# new", "harray/impl/new/all.h", "../base/all.h"),
     (f"{ERROR} promises ha_f of harray/impl/device/queue.h", ERROR, "static int ha_f(int x);"),
     (f"{ERROR} promises ha_g of no file", ERROR, "static int ha_g(int x);"),
+    (f"{ERROR}: static int ha_count", ERROR, "static int ha_count;"),
+    (f"{ERROR}: static const char *ha_name", ERROR, "static const char *ha_name = 0;"),
+    ("static struct", "backends/sim/sim.h", "static struct { int n; } ha_all;"),
+    ("static _Atomic ha_best", "layout/impl/convert/scalars.h", "static _Atomic(int *) ha_best;"),
 ]
 FUNCTIONS = {QUEUE: "static inline int ha_f(int x) { return x; }\n"}
 ALONE = ("unknown type name", QUEUE, "static inline ha_gone ha_h(void) { return 0; }")

@@ -9,6 +9,7 @@ void failing_free(void *memory);
 
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+#include "../support/own_memory.h"
 #include "../../harray.h"
 #include "../support/refusals.h"
 

@@ -10,6 +10,7 @@ static void give_back(void *block);
 #define HARRAY_FREE(block) give_back(block)
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+#include "../support/own_memory.h"
 #include "../../harray.h"
 #include "../support/matrix.h"
 

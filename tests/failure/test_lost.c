@@ -21,6 +21,7 @@ static void *failing_realloc(void *memory, size_t bytes) {
 #define HARRAY_FREE free
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+#include "../support/own_memory.h"
 #include "../../harray.h"
 #include "../support/held.h"
 #include <pthread.h>

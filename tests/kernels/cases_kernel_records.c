@@ -5,6 +5,7 @@ static void *noted_malloc(__SIZE_TYPE__ bytes);
 #define HARRAY_MALLOC noted_malloc
 #define HARRAY_REALLOC realloc
 #define HARRAY_FREE free
+#include "../support/own_memory.h"
 #include "../../harray_kernels.h"
 #include "../support/matrix.h"
 #include "../support/fake_kernels.h"

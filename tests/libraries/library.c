@@ -1,5 +1,4 @@
 /* LIBRARY: the name of the one function that others see. */
-#define HARRAY_IMPLEMENTATION
 #include "../../harray.h"
 
 #include "library.h"

@@ -60,6 +60,7 @@ static void faulty_free(void *pointer);
 #define HARRAY_MALLOC faulty_malloc
 #define HARRAY_REALLOC faulty_realloc
 #define HARRAY_FREE faulty_free
+#include "own_memory.h"
 
 #include "../../backends/backend.h"
 

@@ -22,6 +22,7 @@ static void counted_free(void *memory) {
 
 #define HARRAY_MALLOC(size) counted_malloc(size)
 #define HARRAY_FREE(memory) counted_free(memory)
+#include "own_memory.h"
 #define HA_LAYOUT_IMPLEMENTATION
 
 #endif

@@ -27,7 +27,7 @@ typedef struct ha_bucket {
 } ha_bucket;
 
 enum { HA_BUCKETS = 64 };
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_waiter *first;
     uint64_t listed; /* so far */

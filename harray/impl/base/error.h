@@ -18,9 +18,9 @@ typedef struct ha_note {
     char text[160];
 } ha_note;
 
-static _Thread_local ha_error ha_first_error; /* since the last take; HA_OK: none */
-static _Thread_local ha_note ha_backend_note;
-static struct {
+HA_STATE_ _Thread_local ha_error ha_first_error; /* since the last take; HA_OK: none */
+HA_STATE_ _Thread_local ha_note ha_backend_note;
+HA_STATE_ struct {
     ha_error_handler call;
     void *user;
 } ha_handler;
@@ -101,7 +101,7 @@ HA_IN_ void ha_tell(const ha_error *e) {
 
 /* An error that arises while another array is still held is told when it no longer is: the handler
  * may call anything. At most one arises in between. */
-static _Thread_local struct {
+HA_STATE_ _Thread_local struct {
     int on;
     ha_error error;
 } ha_later_error;

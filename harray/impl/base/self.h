@@ -23,7 +23,7 @@ typedef struct ha_thread {
     int on_queue;        /* inside a function that runs on a queue */
 } ha_thread;
 
-static _Thread_local ha_thread ha_self HA_TLS_MODEL_;
+HA_STATE_ _Thread_local ha_thread ha_self HA_TLS_MODEL_;
 
 /* Where a call comes from, as errors and reports say it: `site`, the place of the call itself, unless
  * HA_FROM tells another one. */

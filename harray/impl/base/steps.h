@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #ifdef HARRAY_TESTING
-static uint64_t ha_steps_;
+HA_STATE_ uint64_t ha_steps_;
 #define HA_COUNT_STEPS_(n) ((void)__atomic_fetch_add(&ha_steps_, n, __ATOMIC_RELAXED))
 #else
 #define HA_COUNT_STEPS_(n) ((void)0)

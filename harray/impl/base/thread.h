@@ -44,9 +44,9 @@ static inline void ha_spin_unlock(uint32_t *lock) HA_RELEASE_(lock) HA_UNCHECKED
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-static uint64_t ha_threads;
-static int ha_forked; /* 1 in a child of fork(): locks and queue threads of the parent are gone */
-static pthread_once_t ha_atfork_once = PTHREAD_ONCE_INIT;
+HA_STATE_ uint64_t ha_threads;
+HA_STATE_ int ha_forked; /* 1 in a child of fork(): the parent's locks and queue threads are gone */
+HA_STATE_ pthread_once_t ha_atfork_once = PTHREAD_ONCE_INIT;
 
 HA_IN_ void ha_child_after_fork(void) {
     ha_forked = 1;
@@ -85,7 +85,7 @@ void ha_from_end_(ha_from_scope_ *scope) { ha_self.from = scope->outer; }
  * so that counting its own costs next to nothing. Threads share places. Where a later one takes it
  * from an earlier one, that counts too many: it only queues less. */
 enum { HA_FEWER_PLACES = 1024 };
-static struct {
+HA_STATE_ struct {
     uint32_t lock;
     struct {
         uint64_t thread, n;

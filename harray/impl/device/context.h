@@ -130,7 +130,7 @@ typedef struct ha_kind {
     const ha_backend *backend;
 } ha_kind;
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_kind *kinds; /* registered by users */
     ha_memory *memories;
@@ -138,18 +138,18 @@ static struct {
 } ha_registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The host is not opened: its memory object is NULL, and it has no queue. */
-static ha_context ha_host_context;
-static ha_memory ha_host_memory = {.backend = &HARRAY_HOST_BACKEND,
-                                   .pool = {.most = HA_HOST_CACHE_},
-                                   .lock = PTHREAD_MUTEX_INITIALIZER};
-static ha_context ha_host_context = {.name = "host",
-                                     .memory = &ha_host_memory,
-                                     .easy = &ha_host_memory,
-                                     .home = &ha_host_memory,
-                                     .backend = &HARRAY_HOST_BACKEND,
-                                     .primary = &ha_host_context,
-                                     .lock = PTHREAD_MUTEX_INITIALIZER};
-static int ha_strict_contexts; /* so far: nonzero from the first one on */
+HA_STATE_ ha_context ha_host_context;
+HA_STATE_ ha_memory ha_host_memory = {.backend = &HARRAY_HOST_BACKEND,
+                                      .pool = {.most = HA_HOST_CACHE_},
+                                      .lock = PTHREAD_MUTEX_INITIALIZER};
+HA_STATE_ ha_context ha_host_context = {.name = "host",
+                                        .memory = &ha_host_memory,
+                                        .easy = &ha_host_memory,
+                                        .home = &ha_host_memory,
+                                        .backend = &HARRAY_HOST_BACKEND,
+                                        .primary = &ha_host_context,
+                                        .lock = PTHREAD_MUTEX_INITIALIZER};
+HA_STATE_ int ha_strict_contexts; /* so far: nonzero from the first one on */
 
 /* Whether an optional slot of a versioned table is there. */
 #define HA_HAS_(table, type, slot)                                                                 \

@@ -19,7 +19,7 @@ typedef int (*ha_fault_teller)(uintptr_t address);
 
 enum { HA_FAULT_TELLERS = 2 };
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_fault_teller tell[HA_FAULT_TELLERS]; /* NULL: none, or none yet */
     int installed;                          /* -1: for good */

@@ -53,7 +53,7 @@ typedef struct ha_known {
     uint64_t opened;                   /* the next one is access[opened % …], if that is closed */
 } ha_known;
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_known *first;                 /* of all */
     ha_known *oldest_gone, **newest; /* told a while longer, then used again */

@@ -41,7 +41,7 @@ HA_IN_ void ha_fence_done(ha_context *c, uint64_t covers) {
                                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
 }
 
-static int ha_failures; /* queues that have failed; 0: nothing is lost anywhere */
+HA_STATE_ int ha_failures; /* queues that have failed; 0: nothing is lost anywhere */
 
 /* Whether the engine may use a queue for a memory. Not an adopted one, which is for accesses on it
  * alone: the caller may take it back. */

@@ -69,7 +69,7 @@ typedef struct ha_window {
     ha_touchables touchables; /* of the function that runs; n = 0: none does */
 } ha_window;
 
-static ha_window *ha_windows; /* all; only grows until ha_windows_end */
+HA_STATE_ ha_window *ha_windows; /* all; only grows until ha_windows_end */
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@ typedef struct ha_site_entry {
 } ha_site_entry;
 
 enum { HA_SITE_BUCKETS = 256 };
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_site_entry *bucket[HA_SITE_BUCKETS];
 } ha_site_table = {.lock = PTHREAD_MUTEX_INITIALIZER};

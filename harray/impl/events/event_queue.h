@@ -13,9 +13,9 @@
 enum ha_listener { HA_HANDLER_LISTENS = 1, HA_TRACE_LISTENS = 2, HA_LISTENERS = 3 };
 enum { HA_TRACE_UNASKED = 4 }; /* HARRAY_TRACE was not read yet */
 
-static unsigned ha_listeners = HA_TRACE_UNASKED; /* who of them does */
-static unsigned ha_watching;                     /* enum ha_watch */
-static pthread_once_t ha_listen_once = PTHREAD_ONCE_INIT;
+HA_STATE_ unsigned ha_listeners = HA_TRACE_UNASKED; /* who of them does */
+HA_STATE_ unsigned ha_watching;                     /* enum ha_watch */
+HA_STATE_ pthread_once_t ha_listen_once = PTHREAD_ONCE_INIT;
 
 /* An event, with what it says: the array or the context may be gone when it is told. */
 typedef struct ha_event_record {
@@ -31,15 +31,15 @@ typedef struct ha_event_record {
         *stamps; /* transfer, launch: when it begins and ends on the device; NULL: unknown */
 } ha_event_record;
 
-static _Thread_local struct {
+HA_STATE_ _Thread_local struct {
     ha_event_record *first, **last;
     unsigned depth;           /* calls into the library, one inside the other */
     int telling;              /* a handler runs: what it causes is not told again */
     struct ha_stamps *stamps; /* of the transfer or launch that is being enqueued */
 } ha_pending_events;
 
-static uint64_t ha_dropped; /* events that there was no memory for */
-static struct {
+HA_STATE_ uint64_t ha_dropped; /* events that there was no memory for */
+HA_STATE_ struct {
     ha_event_handler call;
     void *user;
 } ha_listener;

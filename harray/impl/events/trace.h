@@ -186,7 +186,7 @@ HA_IN_ void ha_trace_forked(void) {
 
 HA_IN_ void ha_trace_atfork(void) { pthread_atfork(NULL, NULL, ha_trace_forked); }
 
-static pthread_once_t ha_trace_atfork_once = PTHREAD_ONCE_INIT;
+HA_STATE_ pthread_once_t ha_trace_atfork_once = PTHREAD_ONCE_INIT;
 
 HA_IN_ ha_status ha_trace_start(const char *path) {
     pthread_once(&ha_trace_atfork_once, ha_trace_atfork);
@@ -225,7 +225,7 @@ HA_IN_ void ha_trace_from_environment(void) {
         fprintf(stderr, "harray: HARRAY_TRACE: no file '%s' can be made\n", path);
 }
 
-static pthread_once_t ha_trace_once = PTHREAD_ONCE_INIT;
+HA_STATE_ pthread_once_t ha_trace_once = PTHREAD_ONCE_INIT;
 
 /* HARRAY_TRACE is read where watching begins: at the first call that may cause events; not in a child of
  * fork() whose parent has called before: the file is the parent's. */

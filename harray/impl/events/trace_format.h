@@ -36,7 +36,7 @@ enum { HA_TRACE_THREADS = 1, HA_TRACE_QUEUES, HA_TRACE_MEMORIES };
 enum { HA_TRACE_PATIENCE = 50000000 }; /* ns */
 enum { HA_TRACE_BUFFER = 1 << 16, HA_TRACE_LONGEST = 8192 };
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     FILE *file; /* NULL: no trace */
     int descriptor;
@@ -52,7 +52,7 @@ static struct {
     ha_stamps *pending, *youngest;
 } ha_trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local uint64_t ha_named_in; /* number of the trace that knows this thread's name */
+HA_STATE_ _Thread_local uint64_t ha_named_in; /* the trace that knows this thread's name */
 
 /* ---- writing ------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@ typedef struct ha_work_entry {
     char text[];
 } ha_work_entry;
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_work_entry *bucket[HA_SITE_BUCKETS];
 } ha_work_table = {.lock = PTHREAD_MUTEX_INITIALIZER};

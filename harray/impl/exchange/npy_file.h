@@ -34,7 +34,7 @@ typedef struct ha_npy_new {
     char final[PATH_MAX], temporary[PATH_MAX]; /* temporary: "" for none */
 } ha_npy_new;
 
-static uint32_t ha_npy_new_files; /* so far: for their names */
+HA_STATE_ uint32_t ha_npy_new_files; /* so far: for their names */
 
 /* A name in the same folder, of its own; opened. -1 and errno: it cannot be. */
 HA_IN_ int ha_npy_open_beside(ha_npy_new *n, mode_t mode) {

@@ -33,6 +33,11 @@
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
 #include "settings.h"
 #include "arguments.h"
 #include "variant.h"

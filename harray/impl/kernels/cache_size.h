@@ -111,7 +111,7 @@ HA_IN_ void ha_cache_trim(const char *path, uint64_t most, time_t now) {
     if (at >= 0) (void)close(at);
 }
 
-static int ha_cache_trimmed; /* by this process */
+HA_STATE_ int ha_cache_trimmed; /* by this process */
 
 HA_IN_ void ha_cache_trim_once(const char *path) {
     if (__atomic_exchange_n(&ha_cache_trimmed, 1, __ATOMIC_RELAXED)) return;

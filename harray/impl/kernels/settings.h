@@ -63,7 +63,7 @@ HA_IN_ void ha_kernel_settings_read(ha_kernel_settings *s, const char *text) {
     }
 }
 
-static struct {
+HA_STATE_ struct {
     pthread_once_t once;
     ha_kernel_settings settings;
 } ha_kernels_set = {.once = PTHREAD_ONCE_INIT};

@@ -43,7 +43,7 @@ typedef struct ha_block {
     HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */
 } ha_block;
 
-static uint64_t ha_retirements; /* so far, in all memories */
+HA_STATE_ uint64_t ha_retirements; /* so far, in all memories */
 
 enum { HA_MERGE_ABOVE = 16 }; /* operations kept apart before those of one queue are merged */
 

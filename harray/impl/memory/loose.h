@@ -5,7 +5,7 @@
 #include "retire.h"
 
 enum { HA_LOOSE_BUCKETS = 256 };
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     uint64_t blocks;
     ha_block *bucket[HA_LOOSE_BUCKETS]; /* hashed by address */

@@ -91,7 +91,7 @@ typedef struct ha_watched {
     uint64_t accesses; /* under the array's lock */
 } ha_watched;
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock; /* taken before an array's */
     ha_watched *first;
 } ha_watch_list = {.lock = PTHREAD_MUTEX_INITIALIZER};

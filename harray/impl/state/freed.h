@@ -9,11 +9,11 @@
 
 #include "labels.h"
 
-static ha_kept_list ha_freed_arrays = {.last = &ha_freed_arrays.first};
+HA_STATE_ ha_kept_list ha_freed_arrays = {.last = &ha_freed_arrays.first};
 
 /* The handles of record arrays (records/handle.h), which begin with their ha_kept. The array that a
  * handle had is among the arrays. */
-static ha_kept_list ha_freed_handles = {.last = &ha_freed_handles.first};
+HA_STATE_ ha_kept_list ha_freed_handles = {.last = &ha_freed_handles.first};
 
 /* a: may be NULL. */
 static inline int ha_is_freed(const ha_array *a) {

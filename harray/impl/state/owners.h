@@ -68,7 +68,7 @@ typedef struct ha_owned {
 
 /* All of them. Devices and the host are taken to share one space of addresses, as they do where the same
  * bytes can be reached from both. Its lock comes before an array's. */
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     ha_piece_node *tree; /* NULL: nobody wraps anything */
     ha_owned *sources;   /* of copies under way, which are few: they may overlap each other */

@@ -8,7 +8,7 @@
 
 #include "labels.h"
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock; /* comes before the lock of an array */
     ha_array *first;
 } ha_strict_arrays = {.lock = PTHREAD_MUTEX_INITIALIZER};

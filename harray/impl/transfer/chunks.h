@@ -15,7 +15,7 @@ struct ha_chunk {
     int taken;
 };
 
-static struct {
+HA_STATE_ struct {
     pthread_mutex_t lock;
     pthread_cond_t change; /* a chunk was given back */
     ha_chunk chunk[HA_CHUNKS];

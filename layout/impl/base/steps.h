@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #ifdef HA_LAYOUT_TESTING
-static uint64_t ha_layout_steps_;
+HA_STATE_ uint64_t ha_layout_steps_;
 #define HA_LAYOUT_STEP_() ((void)__atomic_fetch_add(&ha_layout_steps_, 1, __ATOMIC_RELAXED))
 #else
 #define HA_LAYOUT_STEP_() ((void)0)

@@ -64,7 +64,7 @@ HA_IN_ void ha_move_lanes(char *to, int64_t to_lane, const char *from, int64_t f
 
 /* Found once, as asking the processor takes microseconds in a virtual machine. Every thread finds the
  * same. */
-static _Atomic(const ha_interleavers *) ha_chosen_interleavers;
+HA_STATE_ _Atomic(const ha_interleavers *) ha_chosen_interleavers;
 
 HA_IN_ const ha_interleavers *ha_best_interleavers(void) {
     const ha_interleavers *best = atomic_load_explicit(&ha_chosen_interleavers,

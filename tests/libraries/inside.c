@@ -1,0 +1,3 @@
+/* What each library has inside. */
+#define HARRAY_IMPLEMENTATION
+#include "../../harray.h"
