@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#include "../../harray_records.h"
+#include "../../harray_kernels.h"
 
 #include "../support/mistakes.h"
 #include <math.h>
@@ -465,6 +465,32 @@ GOES_ON(which_record_of_two_dimensions_was_written) {
     }
 }
 
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+HA_KERNEL(twice, ((inout, double, b)), i, { b[i] *= 2; });
+
+/* Where a launch is about to have what it enqueues. */
+__attribute__((__noinline__)) static void fill_stack(const double *address) {
+    const double *volatile words[1500];
+    for (int i = 0; i < 1500; i++) words[i] = address;
+    (void)words[0];
+}
+
+/* What a launch enqueues holds nothing but what the kernel is given. */
+GOES_ON(kernels_that_are_right) {
+    ha_context *c = strict();
+    harray_double x = named("x", N);
+    for (int i = 0; i < 3; i++) {
+        HA_WRITING(v, x, ha_host()) {
+            v.data[0] = 1;
+            fill_stack(v.data);
+        }
+        CHECK(twice(c, HA_ALL_LANES, x) == HA_OK);
+    }
+    HA_READING(v, x, ha_host()) CHECK(v.data[0] == 2 && v.data[1] == 0);
+    CHECK(ha_context_finish(c) == HA_OK && ha_take_error().status == HA_OK);
+}
+
 /* ---- who is strict -------------------------------------------------------------------------- */
 
 GOES_ON(by_the_environment) {
@@ -507,6 +533,7 @@ int main(void) {
         cmocka_unit_test(writing_a_field_that_is_only_read),
         cmocka_unit_test(which_record_was_written),
         cmocka_unit_test(which_record_of_two_dimensions_was_written),
+        cmocka_unit_test(kernels_that_are_right),
         cmocka_unit_test(by_the_environment),
         cmocka_unit_test(not_by_itself),
     };

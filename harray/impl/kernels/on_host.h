@@ -4,7 +4,7 @@
 
 #include "launching.h"
 
-/* Spans, then values, behind each other; as what is enqueued. */
+/* What is enqueued: this, and behind the arguments their spans and values. */
 typedef struct ha_kernel_call {
     const ha_kernel *kernel;
     ha_region box;
@@ -12,9 +12,8 @@ typedef struct ha_kernel_call {
     struct {
         void *data;
         int64_t size;
-        size_t place; /* of the span or the value, in `behind` */
-    } argument[HA_MOST_ARGUMENTS_];
-    _Alignas(max_align_t) char behind[];
+        size_t place; /* of the span or the value: bytes from the beginning of the call */
+    } argument[];
 } ha_kernel_call;
 
 HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
@@ -24,7 +23,7 @@ HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
     const int arguments = ha_kernel_leaves(call->kernel, leaf);
     for (int i = 0; i < arguments; i++) {
         const ha_kernel_parameter_ *p = leaf[i].parameter;
-        char *place = call->behind + call->argument[i].place;
+        char *place = (char *)call + call->argument[i].place;
         slot[i] = (ha_kernel_slot_){.size = call->argument[i].size};
         if (p->mode == HA_KERNEL_RECORDS_) p->records->here(q, place);
         if (!ha_is_array(p))
@@ -45,19 +44,28 @@ HA_IN_ size_t ha_span_bytes(int rank) {
     return offsetof(ha_kernel_span, numbers) + 3 * (size_t)rank * sizeof(int64_t);
 }
 
-HA_IN_ size_t ha_kernel_room(const ha_kernel_parameter_ *p) {
-    const size_t bytes = ha_is_said(p) ? 0 : ha_is_array(p) ? ha_span_bytes(p->rank) : p->bytes;
+/* So that any type can follow. */
+HA_IN_ size_t ha_aligned_room(size_t bytes) {
     return (bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
 }
 
+HA_IN_ size_t ha_kernel_room(const ha_kernel_parameter_ *p) {
+    return ha_aligned_room(ha_is_said(p) ? 0 : ha_is_array(p) ? ha_span_bytes(p->rank) : p->bytes);
+}
+
+/* All bytes of the call are set: a strict device looks for addresses of the host in them. */
 HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
     const ha_kernel *k = l->kernel;
-    size_t bytes = sizeof(ha_kernel_call), at = 0;
+    size_t at = ha_aligned_room(offsetof(ha_kernel_call, argument) +
+                                (size_t)l->arguments *
+                                    sizeof *((const ha_kernel_call *)NULL)->argument);
+    size_t bytes = at;
     for (int i = 0; i < l->arguments; i++) bytes += ha_kernel_room(ha_parameter_of(l, i));
     _Alignas(max_align_t) char small[4096];
     ha_kernel_call *call = (ha_kernel_call *)(void *)small;
     if (bytes > sizeof small && !(call = (ha_kernel_call *)HARRAY_MALLOC(bytes)))
         return HA_ERR_MEMORY;
+    memset(call, 0, bytes);
     call->kernel = k;
     call->box = l->box;
     call->apart = ha_launch_is_apart(l);
@@ -67,9 +75,10 @@ HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
         call->argument[i].data = ha_is_array(p) ? a->span.data : NULL;
         call->argument[i].size = ha_is_array(p) ? a->size : 0;
         call->argument[i].place = at;
-        if (p->mode == HA_KERNEL_VALUE_) memcpy(call->behind + at, a->given, p->bytes);
-        if (p->mode == HA_KERNEL_RECORDS_) memcpy(call->behind + at, a->used->given.view, p->bytes);
-        if (ha_is_array(p) && p->rank) memcpy(call->behind + at, &a->span, ha_span_bytes(p->rank));
+        char *place = (char *)call + at;
+        if (p->mode == HA_KERNEL_VALUE_) memcpy(place, a->given, p->bytes);
+        if (p->mode == HA_KERNEL_RECORDS_) memcpy(place, a->used->given.view, p->bytes);
+        if (ha_is_array(p) && p->rank) memcpy(place, &a->span, ha_span_bytes(p->rank));
         at += ha_kernel_room(p);
     }
     const ha_status s = ha_enqueue_quietly(l->context, ha_kernel_queued, call, bytes, k->name,
