@@ -19,9 +19,10 @@ static struct {
     int compiled, loaded, discarded; /* programs, from text, from binaries, and given back */
     int launched;                    /* threads may at once; compiling they take turns */
     char text[1 << 16];              /* what was compiled last */
-    struct {                         /* fails the next call of a slot so; "": none */
+    struct { /* fails the next call of a slot so, after so many; NULL: none */
         const char *slot;
         ha_status status;
+        int after;
     } fails;
     const known_kernel *known[32];
     size_t count;
@@ -36,8 +37,9 @@ static void know_compiled(const known_kernel *known) {
 
 static ha_status compiling_fault(const char *slot) {
     const ha_status status = compiling.fails.status;
-    if (compiling.fails.slot && !strcmp(compiling.fails.slot, slot)) {
+    if (compiling.fails.slot && !strcmp(compiling.fails.slot, slot) && !compiling.fails.after--) {
         compiling.fails.slot = NULL;
+        compiling.fails.after = 0;
         ha_backend_report(42, "the driver said so");
         return status;
     }
