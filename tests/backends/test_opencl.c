@@ -402,19 +402,40 @@ TEST(each_call_fails_once) {
 }
 
 /* From some call on all of a device's calls fail: then the queue has failed, and says so from then on. */
-static ha_cl_code fail_all(HA_UNUSED const char *function) { return HA_CL_OUT_OF_RESOURCES; }
+static ha_cl_code fail_all(HA_UNUSED const char *function) { return asked.code; }
 
-TEST(a_queue_that_fails_for_good) {
+static void fail_for_good(ha_cl_code code) {
     void *block;
     float value = 5;
     ha_event event;
     SUCCEEDS(backend->memory->allocate(memory, sizeof value, &block));
+    asked.code = code;
     opencl_calls.ask = fail_all;
     assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_LOST);
     opencl_calls.ask = NULL;
     assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_LOST);
     assert_non_null(strstr(reported.text, "the queue failed earlier"));
     assert_int_equal(backend->queue->record(queue, &event), HA_ERR_LOST);
+    backend->memory->release(memory, block, sizeof value);
+}
+
+TEST(a_queue_that_fails_for_good) { fail_for_good(HA_CL_OUT_OF_RESOURCES); }
+
+/* So say drivers of NVIDIA, when a kernel before has reached where it must not. */
+TEST(a_queue_that_is_none_any_more) { fail_for_good(HA_CL_INVALID_COMMAND_QUEUE); }
+TEST(a_queue_that_fails_in_a_drivers_own_way) { fail_for_good(-9999); }
+
+/* A call with wrong arguments says nothing of the queue. */
+TEST(a_call_that_fails_for_good) {
+    void *block;
+    float value = 5;
+    SUCCEEDS(backend->memory->allocate(memory, sizeof value, &block));
+    asked.code = HA_CL_INVALID_VALUE;
+    opencl_calls.ask = fail_all;
+    assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_BACKEND);
+    opencl_calls.ask = NULL;
+    SUCCEEDS(backend->queue->copy(queue, block, &value, sizeof value));
+    backend->queue->drain(queue);
     backend->memory->release(memory, block, sizeof value);
 }
 
@@ -685,6 +706,9 @@ int main(void) {
         OPEN(queues_of_the_callers),
         OPEN(each_call_fails_once),
         OPEN(a_queue_that_fails_for_good),
+        OPEN(a_queue_that_is_none_any_more),
+        OPEN(a_queue_that_fails_in_a_drivers_own_way),
+        OPEN(a_call_that_fails_for_good),
         OPEN(finishing_fails_once),
         OPEN(whatever_is_enqueued_is_flushed),
     };
