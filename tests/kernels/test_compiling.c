@@ -744,6 +744,20 @@ TEST(every_point_of_a_place) {
     }
 }
 
+/* Whether a queue runs functions is asked again when it could not be asked. */
+TEST(a_place_that_could_not_be_asked_for) {
+    harray_int x = ints(10, 7);
+    compiling.no_compiler = compiling.no_functions = 1;
+    fails_next("functions", HA_ERR_MEMORY);
+    assert_int_not_equal(counted(C, HA_ALL_LANES, x), HA_OK);
+    assert_int_not_equal(ha_take_error().status, HA_OK);
+    expect_int(x, 9, 7);
+    assert_int_equal(counted(C, HA_ALL_LANES, x), HA_OK);
+    expect_int(x, 9, 9);
+    expect_place(C, "compiling:0: on the host: its backend has no compiler");
+    HA_IGNORE(harray_int_free(&x));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         COMPILED(compiled_once_a_device),
@@ -766,6 +780,7 @@ int main(int argc, char **argv) {
         COMPILED(texts_that_are_too_long),
         COMPILED(a_part_of_a_launch),
         COMPILED(a_part_of_a_reduction),
+        COMPILED(a_place_that_could_not_be_asked_for),
         COMPILED(late_failures),
         COMPILED(handlers_may_use_the_arrays),
         COMPILED(arrays_that_have_grown),

@@ -16,6 +16,7 @@
 static struct {
     const char *target;
     int no_double, no_long_atomics, no_compiler; /* the device has none */
+    int no_functions;                /* its queues do not run the host's; see no_compiler */
     int compiled, loaded, discarded; /* programs, from text, from binaries, and given back */
     int launched;                    /* threads may at once; compiling they take turns */
     char text[1 << 16];              /* what was compiled last */
@@ -223,6 +224,13 @@ static ha_status compiling_launch(void *queue, const ha_launch *launch) {
     return COMPILING_BASE.queue->call(queue, compiling_run, &m, sizeof m);
 }
 
+static ha_status compiling_call(void *queue, ha_function f, const void *argument, size_t bytes) {
+    const ha_status status = compiling_fault("functions");
+    if (status) return status;
+    if (compiling.no_functions) return HA_ERR_UNSUPPORTED;
+    return COMPILING_BASE.queue->call(queue, f, argument, bytes);
+}
+
 /* The tables are made at the first call; to be registered. */
 static const ha_backend *compiling_backend_make(void) {
     static ha_queue_ops queue;
@@ -230,6 +238,7 @@ static const ha_backend *compiling_backend_make(void) {
     queue = *COMPILING_BASE.queue;
     queue.bytes = sizeof queue;
     queue.launch = compiling_launch;
+    queue.call = compiling_call;
     backend = COMPILING_BASE;
     backend.bytes = sizeof backend;
     backend.kind = "compiling";
