@@ -203,6 +203,29 @@ TEST(more_than_a_buffer_can_have) {
     assert_non_null(strstr(reported.text, "CL_DEVICE_MAX_MEM_ALLOC_SIZE"));
 }
 
+static ha_cl_code pretend_small_buffers(ha_cl_device which, uint32_t what, size_t room, void *value,
+                                        size_t *bytes) {
+    const uint64_t largest = 8 << 20;
+    const ha_cl_code code = opencl_calls.real.GetDeviceInfo(which, what, room, value, bytes);
+    if (what == HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE && value != NULL)
+        memcpy(value, &largest, sizeof largest);
+    return code;
+}
+
+/* Small blocks share one also where it cannot be as large as is asked for. */
+TEST(buffers_are_no_larger_than_can_be) {
+    void *small, *small_memory, *block[2];
+    ha_cl.GetDeviceInfo = pretend_small_buffers;
+    SUCCEEDS(backend->open(0, &small, &small_memory));
+    ha_cl = opencl_asking;
+    for (int i = 0; i < 2; i++) SUCCEEDS(backend->memory->allocate(small_memory, 1000, &block[i]));
+    const ha_opencl_device *d = (const ha_opencl_device *)small;
+    assert_int_equal(d->chunks, 1);
+    assert_int_equal(d->chunk[0]->bytes, 8 << 20);
+    for (int i = 0; i < 2; i++) backend->memory->release(small_memory, block[i], 1000);
+    backend->close(small);
+}
+
 /* ---- programs and kernels ------------------------------------------------------------------------ */
 
 static const char text[] =
@@ -698,6 +721,7 @@ int main(void) {
         USM(usm_functions),
         OPEN(blocks_have_addresses_that_nobody_else_has),
         OPEN(more_than_a_buffer_can_have),
+        OPEN(buffers_are_no_larger_than_can_be),
         OPEN(a_program_from_text_and_from_its_binary),
         OPEN(an_array_of_no_elements),
         OPEN(what_cannot_be_built),
