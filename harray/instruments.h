@@ -108,7 +108,8 @@ HA_API HA_MUST_CHECK ha_status ha_trace_end(void);
 /* ---- stopping the time ---------------------------------------------------------------------- */
 
 /* When everything has happened that was enqueued on a context so far; on the host: now. Enqueues, and does not
- * wait. Of each context the latest 256 are known, until ha_shutdown. .context is NULL on failure:
+ * wait, unless the moment 256 before is still to come. Of each context the latest 256 are known, until
+ * ha_shutdown. .context is NULL on failure:
  * HA_ERR_UNSUPPORTED where the device cannot tell the time, HA_ERR_MEMORY, HA_ERR_BACKEND.
  *
  *     ha_moment before = ha_mark(gpu);

@@ -66,7 +66,9 @@
  *                     the literal (0.5 is one) or function (sqrt), is told; see also ha_kernel_place
  *   HA_ERR_COMPILE    the device's compiler refuses the body: the text has the first error, with your file and
  *                     line, and ha_kernel_log all that it said. The next launch is refused as well
- *   HA_ERR_MEMORY, HA_ERR_BACKEND  the driver did not take what was compiled, or the launch
+ *   HA_ERR_MEMORY, HA_ERR_BACKEND  the driver did not take what was compiled, or the launch. Of one with more lanes
+ *                     than a device counts at once, or of a reduction, it may have taken a part, and then says so:
+ *                     what the kernel writes is undefined
  *   others            as ha_open_many for all arrays in one call, and as ha_enqueue
  * A kernel may be launched from any thread. */
 #ifndef HARRAY_KERNEL_H

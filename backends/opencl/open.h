@@ -106,6 +106,7 @@ HA_IN_ ha_status ha_opencl_device_start(ha_opencl_device *device) {
     if (status != HA_OK) return status;
     device->total = (size_t)total;
     device->largest = (size_t)largest;
+    if (device->settings.slab > device->largest) device->settings.slab = device->largest;
     return ha_opencl_reserve(device);
 }
 

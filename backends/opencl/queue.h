@@ -27,10 +27,17 @@ HA_IN_ void ha_opencl_settle(ha_opencl_queue *queue) {
         atomic_store(&queue->failed, 1);
 }
 
-/* Whether the queue does nothing any more. Some drivers say that a resource is missing when a kernel has
- * failed; then the queue cannot be finished either. */
+/* What is wrong with the call alone: codes from -30 on say what of its arguments, but for one. Those of drivers' own
+ * begin at -1000. */
+HA_IN_ int ha_opencl_is_of_call(ha_cl_code code) {
+    if (code == HA_CL_OUT_OF_HOST_MEMORY || code > -1) return 1;
+    return code <= -30 && code > -1000 && code != HA_CL_INVALID_COMMAND_QUEUE;
+}
+
+/* Whether the queue does nothing any more. When a kernel has failed some drivers say that a resource is missing,
+ * and then that the queue is none; it cannot be finished either. */
 HA_IN_ int ha_opencl_has_failed(ha_opencl_queue *queue, ha_cl_code code) {
-    if (code == HA_CL_OUT_OF_HOST_MEMORY || code > -1 || code <= -30) return 0;
+    if (ha_opencl_is_of_call(code)) return 0;
     ha_opencl_settle(queue);
     return atomic_load(&queue->failed);
 }

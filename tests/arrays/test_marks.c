@@ -9,6 +9,7 @@ FAULTY_BACKEND(faulty_sim, ha_backend_sim, "faulty_sim", faulty_sim_fill, &fault
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
+#include "../support/quiet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +96,40 @@ TEST(moments_that_never_come) {
         assert_null(ha_mark(sim).context);
         assert_int_not_equal(ha_take_error().status, HA_OK);
     }
+}
+
+typedef struct moments {
+    ha_moment first, last;
+    ha_status status;
+} moments;
+
+static void *wait_for_moments(void *argument) {
+    moments *m = (moments *)argument;
+    double seconds;
+    m->status = ha_elapsed(m->first, m->last, &seconds);
+    return NULL;
+}
+
+/* Marking does not wait, also where another thread waits for a moment of that queue; nor does asking for one that
+ * has come. */
+TEST(moments_that_others_wait_for) {
+    double seconds;
+    pthread_t thread;
+    ha_context *sim = ha_context_find("sim:0");
+    moments m = {.first = ha_mark(sim)};
+    assert_int_equal(ha_context_finish(sim), HA_OK);
+    assert_int_equal(ha_sim_hold(sim), HA_OK);
+    assert_int_equal(ha_enqueue(sim, nothing, NULL, 0), HA_OK);
+    m.last = ha_mark(sim);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_moments, &m), 0);
+    until_quiet();
+    const ha_moment behind = ha_mark(sim); /* hangs, if it waits: the queue is held */
+    assert_ptr_equal(behind.context, sim);
+    assert_int_equal(ha_elapsed(m.first, m.first, &seconds), HA_OK);
+    assert_int_equal(ha_sim_step(sim, -1), HA_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(m.status, HA_OK);
+    assert_int_equal(ha_elapsed(m.last, behind, &seconds), HA_OK);
 }
 
 static ha_moment from_queue;
@@ -293,6 +328,7 @@ int main(int argc, char **argv) {
         ENGINE(moments_that_fail),
         ENGINE(moments_that_nobody_knows),
         ENGINE(moments_that_never_come),
+        ENGINE(moments_that_others_wait_for),
         ENGINE(moments_from_a_queue),
         cmocka_unit_test(the_order_of_works),
         cmocka_unit_test(sites_of_arguments),

@@ -203,6 +203,29 @@ TEST(more_than_a_buffer_can_have) {
     assert_non_null(strstr(reported.text, "CL_DEVICE_MAX_MEM_ALLOC_SIZE"));
 }
 
+static ha_cl_code pretend_small_buffers(ha_cl_device which, uint32_t what, size_t room, void *value,
+                                        size_t *bytes) {
+    const uint64_t largest = 8 << 20;
+    const ha_cl_code code = opencl_calls.real.GetDeviceInfo(which, what, room, value, bytes);
+    if (what == HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE && value != NULL)
+        memcpy(value, &largest, sizeof largest);
+    return code;
+}
+
+/* Small blocks share one also where it cannot be as large as is asked for. */
+TEST(buffers_are_no_larger_than_can_be) {
+    void *small, *small_memory, *block[2];
+    ha_cl.GetDeviceInfo = pretend_small_buffers;
+    SUCCEEDS(backend->open(0, &small, &small_memory));
+    ha_cl = opencl_asking;
+    for (int i = 0; i < 2; i++) SUCCEEDS(backend->memory->allocate(small_memory, 1000, &block[i]));
+    const ha_opencl_device *d = (const ha_opencl_device *)small;
+    assert_int_equal(d->chunks, 1);
+    assert_int_equal(d->chunk[0]->bytes, 8 << 20);
+    for (int i = 0; i < 2; i++) backend->memory->release(small_memory, block[i], 1000);
+    backend->close(small);
+}
+
 /* ---- programs and kernels ------------------------------------------------------------------------ */
 
 static const char text[] =
@@ -402,19 +425,40 @@ TEST(each_call_fails_once) {
 }
 
 /* From some call on all of a device's calls fail: then the queue has failed, and says so from then on. */
-static ha_cl_code fail_all(HA_UNUSED const char *function) { return HA_CL_OUT_OF_RESOURCES; }
+static ha_cl_code fail_all(HA_UNUSED const char *function) { return asked.code; }
 
-TEST(a_queue_that_fails_for_good) {
+static void fail_for_good(ha_cl_code code) {
     void *block;
     float value = 5;
     ha_event event;
     SUCCEEDS(backend->memory->allocate(memory, sizeof value, &block));
+    asked.code = code;
     opencl_calls.ask = fail_all;
     assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_LOST);
     opencl_calls.ask = NULL;
     assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_LOST);
     assert_non_null(strstr(reported.text, "the queue failed earlier"));
     assert_int_equal(backend->queue->record(queue, &event), HA_ERR_LOST);
+    backend->memory->release(memory, block, sizeof value);
+}
+
+TEST(a_queue_that_fails_for_good) { fail_for_good(HA_CL_OUT_OF_RESOURCES); }
+
+/* So say drivers of NVIDIA, when a kernel before has reached where it must not. */
+TEST(a_queue_that_is_none_any_more) { fail_for_good(HA_CL_INVALID_COMMAND_QUEUE); }
+TEST(a_queue_that_fails_in_a_drivers_own_way) { fail_for_good(-9999); }
+
+/* A call with wrong arguments says nothing of the queue. */
+TEST(a_call_that_fails_for_good) {
+    void *block;
+    float value = 5;
+    SUCCEEDS(backend->memory->allocate(memory, sizeof value, &block));
+    asked.code = HA_CL_INVALID_VALUE;
+    opencl_calls.ask = fail_all;
+    assert_int_equal(backend->queue->copy(queue, block, &value, sizeof value), HA_ERR_BACKEND);
+    opencl_calls.ask = NULL;
+    SUCCEEDS(backend->queue->copy(queue, block, &value, sizeof value));
+    backend->queue->drain(queue);
     backend->memory->release(memory, block, sizeof value);
 }
 
@@ -677,6 +721,7 @@ int main(void) {
         USM(usm_functions),
         OPEN(blocks_have_addresses_that_nobody_else_has),
         OPEN(more_than_a_buffer_can_have),
+        OPEN(buffers_are_no_larger_than_can_be),
         OPEN(a_program_from_text_and_from_its_binary),
         OPEN(an_array_of_no_elements),
         OPEN(what_cannot_be_built),
@@ -685,6 +730,9 @@ int main(void) {
         OPEN(queues_of_the_callers),
         OPEN(each_call_fails_once),
         OPEN(a_queue_that_fails_for_good),
+        OPEN(a_queue_that_is_none_any_more),
+        OPEN(a_queue_that_fails_in_a_drivers_own_way),
+        OPEN(a_call_that_fails_for_good),
         OPEN(finishing_fails_once),
         OPEN(whatever_is_enqueued_is_flushed),
     };

@@ -8,6 +8,9 @@ HA_KERNEL(axpy, ((value, double, a), (in, double, x), (inout, double, y)), i,
           { y[i] += a * x[i]; });
 HA_KERNEL(counted, ((out, int, x)), i, { x[i] = (int)i; });
 
+HA_KERNEL(layer, ((inout, array_float_3, x)), (k, j, i), { HA_AT(x, k, j, i) += (float)k + 1; });
+HA_REDUCE(total, ((in, int, x)), i, int64_t, HA_SUM, x[i]);
+
 typedef struct atom {
     int x, y;
 } atom;
@@ -53,13 +56,16 @@ HA_KERNEL(a_second, ((inout, int, x)), i, { x[i] = MISTAKE; });
 
 KNOWN_KERNEL(axpy)
 KNOWN_KERNEL(counted)
+KNOWN_KERNEL(layer)
+KNOWN_KERNEL(total)
 KNOWN_KERNEL(numbered)
 KNOWN_KERNEL(wrong)
 KNOWN_KERNEL(with_helper)
 
 static int begin_test(HA_UNUSED void **state) {
-    static const known_kernel *const known[] = {&axpy_known, &counted_known, &numbered_known,
-                                                &wrong_known, &with_helper_known};
+    static const known_kernel *const known[] = {&axpy_known,       &counted_known,  &layer_known,
+                                                &total_known,      &numbered_known, &wrong_known,
+                                                &with_helper_known};
     begin_compiling(known, sizeof known / sizeof *known);
     snprintf(ha_kernels_set.settings.cache, HA_SETTING_BYTES, "%s", directory);
     return 0;
@@ -417,6 +423,7 @@ TEST(texts_are_written) {
 static void fails_next(const char *slot, ha_status status) {
     compiling.fails.slot = slot;
     compiling.fails.status = status;
+    compiling.fails.after = 0;
 }
 
 /* With its text; nothing has changed, and the next launch succeeds. */
@@ -492,6 +499,49 @@ TEST(refused_launches_are_not_counted) {
     assert_int_equal(ha_works(NULL, 0), 1);
     ha_watch(0);
     expect_int(x, 9, 9);
+    HA_IGNORE(harray_int_free(&x));
+}
+
+static ha_status fails_second(ha_status status) {
+    fails_next("launch", status);
+    compiling.fails.after = 1;
+    return status;
+}
+
+/* A launch in pieces, of which the device takes the first: what that writes is there for everybody, as it cannot be
+ * taken back. */
+TEST(a_part_of_a_launch) {
+    const int64_t planes = HA_MOST_TEAMS_UP + 2;
+    array_float_3 x = array_float_3_new((ha_dim3){{planes, 1, 1}}, C);
+    assert_int_equal(array_float_3_fill(x, 0, H), HA_OK);
+    HA_READING(v, x, C) {}
+    const uint64_t version = ha_array_version(x.array);
+    const ha_status s = fails_second(HA_ERR_MEMORY);
+    told(layer_in(C, ha_box3(0, planes, 0, 1, 0, 1), x), s, "a part of the kernel",
+         "the driver said so");
+    assert_int_equal(compiling.launched, 1);
+    assert_true(ha_array_version(x.array) > version);
+    check_quiet(x.array);
+    HA_READING(v, x, H) assert_true(HA_AT(v.span, HA_MOST_TEAMS_UP - 1, 0, 0) == HA_MOST_TEAMS_UP);
+    else fail();
+    assert_int_equal(layer_in(C, ha_box3(0, planes, 0, 1, 0, 1), x), HA_OK);
+    HA_READING(v, x, H) assert_true(HA_AT(v.span, planes - 1, 0, 0) == (float)planes);
+    else fail();
+    HA_IGNORE(array_float_3_free(&x));
+}
+
+/* The first step of a reduction reads, whatever becomes of the others: so its array is not free for others. */
+TEST(a_part_of_a_reduction) {
+    harray_int x = ints(HA_PART_LANES_ + 1, 2);
+    int64_t sum = -1;
+    HA_READING(v, x, C) {}
+    const ha_status s = fails_second(HA_ERR_BACKEND);
+    told(total(C, HA_ALL_LANES, x, &sum), s, "a part of the kernel", "the driver said so");
+    assert_int_equal(compiling.launched, 1);
+    assert_int_equal(sum, -1);
+    check_quiet(x.array);
+    assert_int_equal(total(C, HA_ALL_LANES, x, &sum), HA_OK);
+    assert_int_equal(sum, 2 * (HA_PART_LANES_ + 1));
     HA_IGNORE(harray_int_free(&x));
 }
 
@@ -694,6 +744,20 @@ TEST(every_point_of_a_place) {
     }
 }
 
+/* Whether a queue runs functions is asked again when it could not be asked. */
+TEST(a_place_that_could_not_be_asked_for) {
+    harray_int x = ints(10, 7);
+    compiling.no_compiler = compiling.no_functions = 1;
+    fails_next("functions", HA_ERR_MEMORY);
+    assert_int_not_equal(counted(C, HA_ALL_LANES, x), HA_OK);
+    assert_int_not_equal(ha_take_error().status, HA_OK);
+    expect_int(x, 9, 7);
+    assert_int_equal(counted(C, HA_ALL_LANES, x), HA_OK);
+    expect_int(x, 9, 9);
+    expect_place(C, "compiling:0: on the host: its backend has no compiler");
+    HA_IGNORE(harray_int_free(&x));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         COMPILED(compiled_once_a_device),
@@ -714,6 +778,9 @@ int main(int argc, char **argv) {
         COMPILED(refused_by_the_driver),
         COMPILED(refused_launches_are_not_counted),
         COMPILED(texts_that_are_too_long),
+        COMPILED(a_part_of_a_launch),
+        COMPILED(a_part_of_a_reduction),
+        COMPILED(a_place_that_could_not_be_asked_for),
         COMPILED(late_failures),
         COMPILED(handlers_may_use_the_arrays),
         COMPILED(arrays_that_have_grown),

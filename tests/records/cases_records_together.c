@@ -1,6 +1,11 @@
 /* Arrays and record arrays opened in one call, on the contexts of support/matrix.h: all or none. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+static void *noted_malloc(__SIZE_TYPE__ bytes);
+static void noted_free(void *block);
+#define HARRAY_MALLOC noted_malloc
+#define HARRAY_REALLOC realloc
+#define HARRAY_FREE noted_free
 #include "../../harray_records.h"
 #include "../support/matrix.h"
 
@@ -276,6 +281,55 @@ TEST(views_that_cannot_be_had) {
     assert_int_equal(pulls, 1);
 }
 
+/* Two record arrays are laid out otherwise: the second one when memory to open both is asked for, the first one when
+ * that is given back. */
+static struct {
+    ha_records *records[2];
+    void *block;
+} change;
+
+static void change_layout(int which) {
+    ha_records *const records = change.records[which];
+    change.records[which] = NULL;
+    HA_CHECK(ha_records_layout(records, C, "aos"));
+}
+
+static void *noted_malloc(size_t bytes) {
+    const int is_it = change.records[1] && bytes == 2 * sizeof(ha_one_of_many);
+    void *const block = malloc(bytes);
+    if (is_it) change_layout(1);
+    if (is_it) change.block = block;
+    return block;
+}
+
+static void noted_free(void *block) {
+    const int is_it = block && change.block == block;
+    free(block);
+    if (!is_it) return;
+    change.block = NULL;
+    change_layout(0);
+}
+
+/* Opened while the second one is laid out otherwise, it is looked at again; and then the first one cannot be had,
+ * which is the end. */
+TEST(views_that_cannot_be_had_any_more) {
+    struct {
+        fields v, w;
+    } two = {.v.count = 0};
+    field_stars a = field_stars_new(N), b = field_stars_new(N);
+    pulls = 0;
+    HA_USING(v, a, C, "overwrite") {}
+    HA_USING(w, b, C, "overwrite") {}
+    change.records[0] = a.records;
+    change.records[1] = b.records;
+    not_run(ha_run_with(C, counts, two, HA_USE_RECORDS(v, a, "overwrite"),
+                        HA_USE_RECORDS(w, b, "overwrite")),
+            HA_ERR_ARGUMENT, "are aos, and the view fields is soa");
+    assert_true(!change.records[0] && !change.records[1]);
+    SUCCEEDS(field_stars_free(&a));
+    SUCCEEDS(field_stars_free(&b));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         WORLD(arrays_and_records_in_one_call),
@@ -284,6 +338,7 @@ int main(int argc, char **argv) {
         WORLD(an_access_that_is_there_twice),
         WORLD(views_are_put_in),
         WORLD(views_that_cannot_be_had),
+        WORLD(views_that_cannot_be_had_any_more),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -16,12 +16,14 @@
 static struct {
     const char *target;
     int no_double, no_long_atomics, no_compiler; /* the device has none */
+    int no_functions;                /* its queues do not run the host's; see no_compiler */
     int compiled, loaded, discarded; /* programs, from text, from binaries, and given back */
     int launched;                    /* threads may at once; compiling they take turns */
     char text[1 << 16];              /* what was compiled last */
-    struct {                         /* fails the next call of a slot so; "": none */
+    struct { /* fails the next call of a slot so, after so many; NULL: none */
         const char *slot;
         ha_status status;
+        int after;
     } fails;
     const known_kernel *known[32];
     size_t count;
@@ -36,8 +38,9 @@ static void know_compiled(const known_kernel *known) {
 
 static ha_status compiling_fault(const char *slot) {
     const ha_status status = compiling.fails.status;
-    if (compiling.fails.slot && !strcmp(compiling.fails.slot, slot)) {
+    if (compiling.fails.slot && !strcmp(compiling.fails.slot, slot) && !compiling.fails.after--) {
         compiling.fails.slot = NULL;
+        compiling.fails.after = 0;
         ha_backend_report(42, "the driver said so");
         return status;
     }
@@ -221,6 +224,13 @@ static ha_status compiling_launch(void *queue, const ha_launch *launch) {
     return COMPILING_BASE.queue->call(queue, compiling_run, &m, sizeof m);
 }
 
+static ha_status compiling_call(void *queue, ha_function f, const void *argument, size_t bytes) {
+    const ha_status status = compiling_fault("functions");
+    if (status) return status;
+    if (compiling.no_functions) return HA_ERR_UNSUPPORTED;
+    return COMPILING_BASE.queue->call(queue, f, argument, bytes);
+}
+
 /* The tables are made at the first call; to be registered. */
 static const ha_backend *compiling_backend_make(void) {
     static ha_queue_ops queue;
@@ -228,6 +238,7 @@ static const ha_backend *compiling_backend_make(void) {
     queue = *COMPILING_BASE.queue;
     queue.bytes = sizeof queue;
     queue.launch = compiling_launch;
+    queue.call = compiling_call;
     backend = COMPILING_BASE;
     backend.bytes = sizeof backend;
     backend.kind = "compiling";

@@ -38,6 +38,7 @@ static void begin_compiling(const known_kernel *const *known, size_t n) {
     make_directory();
     compiling.target = "target 1";
     compiling.no_double = compiling.no_long_atomics = compiling.no_compiler = 0;
+    compiling.no_functions = 0;
     compiling.compiled = compiling.loaded = compiling.discarded = compiling.launched = 0;
     compiling.fails.slot = NULL;
     for (size_t i = 0; i < n; i++) know_compiled(known[i]);

@@ -44,28 +44,59 @@ HA_IN_ void ha_marks_end(ha_context *c) {
     c->marks = NULL;
 }
 
-/* Waits until the queue has written it; some do so a little after what comes next has happened. */
-HA_IN_ ha_status ha_stamped_wait(ha_context *c, const ha_stamped *s, const char *site) {
+/* What there is of a moment, or in its place. */
+HA_IN_ ha_stamped ha_stamped_look(ha_marks *m, uint64_t number) {
+    pthread_mutex_lock(&m->lock);
+    ha_stamped *s = &m->at[(number - 1) % HA_MARKS];
+    const ha_stamped seen = {s->number, s->seq, __atomic_load_n(&s->ns, __ATOMIC_ACQUIRE)};
+    pthread_mutex_unlock(&m->lock);
+    return seen;
+}
+
+HA_IN_ int ha_stamped_is_coming(const ha_stamped *s, uint64_t number) {
+    return s->number == number && !s->ns;
+}
+
+/* Waits until the queue has written it; some do so a little after what comes next has happened. Others may
+ * mark meanwhile, so afterwards it may be no longer known. *seen = what there is then. */
+HA_IN_ ha_status ha_stamped_wait(ha_context *c, ha_marks *m, uint64_t number, ha_stamped *seen,
+                                 const char *site) {
     ha_status status = HA_OK;
-    while (!status && !__atomic_load_n(&s->ns, __ATOMIC_ACQUIRE)) {
-        status = ha_wait_at((ha_timepoint){c, s->seq}, site);
-        if (!status && ha_has_failed(c) && !__atomic_load_n(&s->ns, __ATOMIC_ACQUIRE))
-            status = HA_ERR_LOST;
+    *seen = ha_stamped_look(m, number);
+    while (!status && ha_stamped_is_coming(seen, number)) {
+        status = ha_wait_at((ha_timepoint){c, seen->seq}, site);
+        const int failed = ha_has_failed(c);
+        *seen = ha_stamped_look(m, number);
+        if (!status && failed && ha_stamped_is_coming(seen, number)) status = HA_ERR_LOST;
         if (!status) sched_yield();
     }
     return status;
 }
 
-/* The lock is held. One whose queue has failed is never written any more. */
-HA_IN_ ha_status ha_mark_on(ha_context *c, ha_marks *m, uint64_t *number) {
-    ha_stamped *s = &m->at[m->marks % HA_MARKS];
-    if (s->number) {
-        const ha_status waited = ha_stamped_wait(c, s, "ha_mark");
-        if (waited && waited != HA_ERR_LOST) return waited;
+/* The lock is held, and dropped while it waits for the place of the oldest. One whose queue has failed is never
+ * written any more. */
+HA_IN_ ha_status ha_mark_room(ha_context *c, ha_marks *m) {
+    ha_status status = HA_OK;
+    for (;;) {
+        const ha_stamped *oldest = &m->at[m->marks % HA_MARKS];
+        const uint64_t number = oldest->number;
+        ha_stamped seen;
+        if (!number || __atomic_load_n(&oldest->ns, __ATOMIC_ACQUIRE)) return HA_OK;
+        if (status) return status == HA_ERR_LOST ? HA_OK : status;
+        pthread_mutex_unlock(&m->lock);
+        status = ha_stamped_wait(c, m, number, &seen, "ha_mark");
+        pthread_mutex_lock(&m->lock);
     }
+}
+
+/* The lock is held. */
+HA_IN_ ha_status ha_mark_on(ha_context *c, ha_marks *m, uint64_t *number) {
+    ha_status status = ha_mark_room(c, m);
+    if (status) return status;
+    ha_stamped *s = &m->at[m->marks % HA_MARKS];
     s->number = 0;
     __atomic_store_n(&s->ns, 0, __ATOMIC_RELEASE);
-    const ha_status status = ha_queue_status(c, c->ops->stamp(c->queue, &s->ns));
+    status = ha_queue_status(c, c->ops->stamp(c->queue, &s->ns));
     if (status) return status;
     s->seq = ha_sequence(c);
     s->number = *number = ++m->marks;
@@ -107,12 +138,10 @@ HA_IN_ ha_status ha_moment_wait(ha_moment m, uint64_t *ns) {
     if (ha_is_host(m.context)) return HA_OK;
     ha_marks *marks = __atomic_load_n(&m.context->marks, __ATOMIC_ACQUIRE);
     if (!marks || !m.number) return ha_moment_unknown();
-    pthread_mutex_lock(&marks->lock);
-    const ha_stamped *s = &marks->at[(m.number - 1) % HA_MARKS];
-    const int known = s->number == m.number;
-    const ha_status status = known ? ha_stamped_wait(m.context, s, "ha_elapsed") : HA_OK;
-    *ns = __atomic_load_n(&s->ns, __ATOMIC_ACQUIRE);
-    pthread_mutex_unlock(&marks->lock);
+    ha_stamped seen;
+    const ha_status status = ha_stamped_wait(m.context, marks, m.number, &seen, "ha_elapsed");
+    const int known = seen.number == m.number;
+    *ns = seen.ns;
     if (!known) return ha_moment_unknown();
     return status ? ha_fail(status, "ha_elapsed", "%s has not come so far", m.context->name)
                   : HA_OK;

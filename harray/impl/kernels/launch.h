@@ -16,13 +16,29 @@ HA_IN_ int ha_box_is_empty(const ha_launching *l) {
     return 0;
 }
 
-HA_IN_ ha_status ha_launch_compiled(const ha_launching *l) {
+HA_IN_ ha_status ha_launch_compiled(ha_launching *l) {
     ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};
     ha_work_begin(&w, l->context);
     const ha_status s = l->kernel->reduction ? ha_reduce_on_device(l, l->compiled)
                                              : ha_launch_on_device(l, l->compiled);
     ha_work_end(&w, l->context, s);
     return s;
+}
+
+/* What a device has taken cannot be taken back: so all is opened and closed for that, and then told. */
+HA_IN_ ha_status ha_launch_cut_short(ha_launching *l, ha_status s) {
+    l->late = s;
+    l->note = ha_backend_note;
+    return HA_OK;
+}
+
+HA_IN_ ha_status ha_launch_tell_cut(const ha_launching *l) {
+    if (!l->late) return HA_OK;
+    ha_backend_note = l->note;
+    return ha_fail(
+        l->late, l->kernel->name,
+        "%s: %s took a part of the kernel, and not the rest: what it writes is undefined",
+        l->kernel->site, l->context->name);
 }
 
 /* All is open, or on a device about to be: nothing has been overwritten when that does not take the kernel. */
@@ -38,6 +54,7 @@ HA_IN_ ha_status ha_launch_run(void *launching) {
     else
         s = ha_launch_queued(l);
     if (!s) return HA_OK;
+    if (l->launched) return ha_launch_cut_short(l, s);
     return ha_fail(s, l->kernel->name, "%s: %s did not take the kernel", l->kernel->site,
                    l->context->name);
 }
@@ -188,12 +205,15 @@ HA_NOINLINE_ HA_IN_ ha_status ha_launch_with_care(const ha_kernel *k, ha_context
     l.compiled = NULL;
     l.requests = 0;
     l.room = NULL;
+    l.launched = 0;
+    l.late = HA_OK;
     ha_status s = ha_launch_check(&l, box, given);
     if (s) return s;
     ha_launch_request(&l);
     if (!ha_is_host(l.context)) s = ha_launch_place(&l, &way);
     if (!s) s = ha_launch_begin(&l, way);
     if (!s) s = ha_close_many(l.request, l.requests);
+    if (!s) s = ha_launch_tell_cut(&l);
     if (l.room && ha_memory_release(context, l.room) && !s) s = HA_ERR_BACKEND;
     return s;
 }

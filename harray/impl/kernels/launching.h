@@ -45,7 +45,10 @@ typedef struct ha_launching {
     ha_request request[HA_MOST_ARGUMENTS_];
     ha_fitting *fitting[HA_MOST_ARGUMENTS_]; /* of each request; NULL: of an array */
     size_t requests;
-    void *room; /* of a reduction on a device: for its steps; NULL: it needs none */
+    void *room;     /* of a reduction on a device: for its steps; NULL: it needs none */
+    int launched;   /* pieces of it, or steps, that a device has taken */
+    ha_status late; /* of the first one that it has not taken behind these, */
+    ha_note note;   /* and what the backend said of it */
 } ha_launching;
 
 HA_IN_ const ha_kernel_parameter_ *ha_parameter_of(const ha_launching *l, int i) {

@@ -124,9 +124,17 @@ HA_IN_ int64_t ha_most_of_index(const ha_device_launch *d, const ha_launching *l
     return teams * ha_indices_of_team(d, l, index);
 }
 
+/* One piece, or one step. */
+HA_IN_ ha_status ha_launch_piece(const ha_device_launch *d, ha_launching *l) {
+    ha_context *c = l->context;
+    const ha_status s = ha_queue_status(c, c->ops->launch(c->queue, &d->launch));
+    l->launched += !s;
+    return s;
+}
+
 /* Launches [first, last), of lanes or of teams, in pieces of what a device can count: of the index that is its
  * dimension `up`, and then of those further in, down to 0. */
-HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, int up) {
+HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, ha_launching *l, int up) {
     const int index = l->kernel->rank - 1 - up;
     const int64_t first = d->first[index], last = d->last[index];
     const int64_t most = ha_most_of_index(d, l, index), each = ha_indices_of_team(d, l, index);
@@ -139,7 +147,7 @@ HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, in
         if (up > 0)
             s = ha_launch_pieces(d, l, up - 1);
         else
-            s = ha_queue_status(l->context, l->context->ops->launch(l->context->queue, &d->launch));
+            s = ha_launch_piece(d, l);
         if (last - at <= most) break; /* at + most may be beyond what can be counted */
     }
     d->first[index] = first;
@@ -147,7 +155,7 @@ HA_IN_ ha_status ha_launch_pieces(ha_device_launch *d, const ha_launching *l, in
     return s;
 }
 
-HA_IN_ ha_status ha_launch_on_device(const ha_launching *l, const ha_compiled *x) {
+HA_IN_ ha_status ha_launch_on_device(ha_launching *l, const ha_compiled *x) {
     ha_device_launch d = {.launch = {.kernel = x->entry, .teams = {1, 1, 1}}};
     d.launch.argument = d.argument;
     for (int k = 0; k < l->kernel->rank; k++) {

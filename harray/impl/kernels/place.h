@@ -25,10 +25,16 @@ HA_IN_ int ha_runs_functions(ha_context *c, ha_programs *all) {
 
 HA_IN_ ha_kernel_way ha_way_find(ha_context *c, ha_programs *all) {
     if (ha_language_of(c)) return HA_WAY_COMPILED;
-    snprintf(all->why, sizeof all->why, "%s",
-             *ha_backend_note.text ? ha_backend_note.text : "its backend has no compiler");
+    if (!all->why[0]) /* others may read what it says already */
+        snprintf(all->why, sizeof all->why, "%s",
+                 *ha_backend_note.text ? ha_backend_note.text : "its backend has no compiler");
     ha_forget_note();
     return ha_runs_functions(c, all) ? HA_WAY_FUNCTION : HA_WAY_HOST;
+}
+
+/* Whether a queue runs functions may be not known so far: then it is asked again by the next launch. */
+HA_IN_ int ha_way_is_sure(const ha_programs *all, ha_kernel_way way) {
+    return way != HA_WAY_FUNCTION || __atomic_load_n(&all->runs_functions, __ATOMIC_RELAXED);
 }
 
 /* HA_WAY_UNKNOWN: there is no memory to remember it. */
@@ -42,7 +48,7 @@ HA_IN_ ha_kernel_way ha_way_of(ha_context *c) {
     way = (ha_kernel_way)all->way;
     if (way == HA_WAY_UNKNOWN) {
         way = ha_way_find(c, all);
-        __atomic_store_n(&all->way, (int)way, __ATOMIC_RELEASE);
+        if (ha_way_is_sure(all, way)) __atomic_store_n(&all->way, (int)way, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&all->compiling);
     return way;

@@ -74,19 +74,19 @@ HA_IN_ ha_status ha_reduce_room(ha_launching *l) {
 }
 
 /* As many teams as a device can count, and then the next ones. */
-HA_IN_ ha_status ha_reduce_step(ha_device_launch *d, const ha_launching *l, int64_t *part,
+HA_IN_ ha_status ha_reduce_step(ha_device_launch *d, ha_launching *l, int64_t *part,
                                 int64_t parts) {
     const int64_t most = ha_most_items / HA_SUMS_;
     ha_status s = HA_OK;
     for (*part = 0; *part < parts && !s; *part += most) {
         const int64_t n = parts - *part < most ? parts - *part : most;
         d->launch.teams[0] = (size_t)((n + HA_REDUCTION_PARTS - 1) / HA_REDUCTION_PARTS);
-        s = ha_queue_status(l->context, l->context->ops->launch(l->context->queue, &d->launch));
+        s = ha_launch_piece(d, l);
     }
     return s;
 }
 
-HA_IN_ ha_status ha_reduce_on_device(const ha_launching *l, const ha_compiled *x) {
+HA_IN_ ha_status ha_reduce_on_device(ha_launching *l, const ha_compiled *x) {
     const size_t bytes = l->kernel->reduction->partial_bytes;
     ha_device_launch d = {.launch = {.kernel = x->entry, .teams = {1, 1, 1}, .lanes = {1, 1, 1}}};
     int64_t values = ha_lanes_of(&l->box, l->kernel->rank), part = 0, step = 0, parts;

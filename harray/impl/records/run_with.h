@@ -62,9 +62,8 @@ HA_IN_ ha_status ha_views_fit(const ha_using_views *v) {
     const ha_using *u = v->using;
     ha_status s = HA_OK;
     for (size_t i = 0; i < u->with->count && !s; i++) {
-        ha_fitting *f = v->fitting[i];
+        const ha_fitting *f = v->fitting[i];
         if (!f) continue;
-        f->misfit = 0;
         s = ha_records_fit(ha_records_of_use(&u->use[i]), u->use[i].records_type, u->context,
                            f->view, u->site);
     }
@@ -105,6 +104,8 @@ HA_IN_ ha_status ha_views_open(ha_using_views *v) {
     const ha_using *u = v->using;
     ha_open_work work = {ha_views_work, v, HA_OK};
     const size_t n = u->with->count;
+    for (size_t i = 0; i < n; i++)
+        if (v->fitting[i]) v->fitting[i]->misfit = 0; /* of what was looked at before */
     ha_status s = ha_views_fit(v);
     if (s) return s;
     if (!ha_is_host(u->context))
