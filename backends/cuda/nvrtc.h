@@ -68,9 +68,13 @@ HA_IN_ int ha_nvrtc_know_architectures(void) {
     if (ha_nvrtc.GetNumSupportedArchs(&count) != HA_NVRTC_SUCCESS || count < 1) return 0;
     ha_nvrtc.architecture = (int *)HARRAY_MALLOC((size_t)count * sizeof(int));
     if (ha_nvrtc.architecture == NULL) return 0;
-    if (ha_nvrtc.GetSupportedArchs(ha_nvrtc.architecture) == HA_NVRTC_SUCCESS)
+    if (ha_nvrtc.GetSupportedArchs(ha_nvrtc.architecture) == HA_NVRTC_SUCCESS) {
         ha_nvrtc.architectures = count;
-    return ha_nvrtc.architectures > 0;
+        return 1;
+    }
+    HARRAY_FREE(ha_nvrtc.architecture);
+    ha_nvrtc.architecture = NULL;
+    return 0;
 }
 
 /* Lock held. */

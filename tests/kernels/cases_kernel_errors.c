@@ -116,6 +116,22 @@ TEST(views_that_are_refused) {
     drop_array(u.array), drop_array(w.array);
 }
 
+/* By another handle. */
+TEST(arrays_that_were_freed) {
+    array_double_2 u = array_double_2_zeros(HA_DIM(3, 4), C);
+    array_double_2 w = array_double_2_zeros(HA_DIM(3, 4), C);
+    harray_double x = keep(harray_double_filled(10, 3)), y = keep(harray_double_filled(10, 1));
+    const array_double_2 gone = u;
+    const harray_double gone_too = x;
+    keep_array(w.array);
+    array_double_2_set_name(u, "pressure");
+    SUCCEEDS(array_double_2_free(&u));
+    drop(x);
+    refused(HA_ERR_STATE, add_one(C, HA_DIM(3, 4), gone, w), ": u: ", "'pressure'");
+    refused(HA_ERR_STATE, split(C, HA_ALL_LANES, gone_too, y, y), ": x: ", "was freed");
+    drop_array(w.array), drop(y);
+}
+
 /* Conflicts, what was never written, and what may not be moved: the argument and its array. */
 TEST(told_with_argument_and_array) {
     array_double_2 u = array_double_2_new(HA_DIM(3, 4), C);
@@ -182,13 +198,10 @@ TEST(types_that_languages_call_otherwise) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        KERNELS(what_devices_do_not_know),
-        KERNELS(more_arguments_than_devices_take),
-        KERNELS(views_that_are_refused),
-        KERNELS(told_with_argument_and_array),
-        KERNELS(one_array_for_two_arguments),
-        KERNELS(versions_of_what_is_written),
-        KERNELS(types_that_languages_call_otherwise),
+        KERNELS(what_devices_do_not_know),     KERNELS(more_arguments_than_devices_take),
+        KERNELS(views_that_are_refused),       KERNELS(arrays_that_were_freed),
+        KERNELS(told_with_argument_and_array), KERNELS(one_array_for_two_arguments),
+        KERNELS(versions_of_what_is_written),  KERNELS(types_that_languages_call_otherwise),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -169,6 +169,11 @@ HA_IN_ ha_status ha_launch_take(ha_launching *l, int i) {
         a->view.array = *(ha_array *const *)a->given;
     }
     if (!a->view.array) return ha_argument_fail(l, i, "no array");
+    if (ha_is_freed(a->view.array)) {
+        char place[300];
+        snprintf(place, sizeof place, "%s: %s", l->kernel->site, ha_name_of_leaf(&a->leaf).text);
+        return ha_fail_freed(ha_lockable(a->view.array), l->kernel->name, place);
+    }
     if (!p->rank) a->size = (int64_t)ha_array_size(a->view.array);
     return p->mode == HA_KERNEL_CONSTANT_ ? ha_constant_check(l, i) : HA_OK;
 }
