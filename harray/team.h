@@ -59,7 +59,8 @@
  * floating-point numbers need not be. A sum that is too large is undefined for signed integers.
  *
  * ---- errors beside those of HA_KERNEL
- *   HA_ERR_ARGUMENT     the device has not so many lanes in a team, or not so much local memory; HA_ALL_LANES
+ *   HA_ERR_ARGUMENT     the device has not so many lanes in a team, or not so much local memory; on any context
+ *                       more than 1 MiB of that (48 KiB are what most GPUs have); HA_ALL_LANES
  *   HA_ERR_COMPILE      the body breaks a rule from above
  *   HA_ERR_UNSUPPORTED  the device has no atomics of 64 bits, and the body has, on an argument or local memory */
 #ifndef HARRAY_TEAM_H

@@ -278,12 +278,18 @@ HA_IN_ ha_team_reader ha_team_read(const ha_kernel *k) {
     return r;
 }
 
+enum { HA_MOST_LOCAL = 1 << 20 }; /* bytes: on the host they are on the stack */
+
 /* Once a kernel. */
 HA_IN_ ha_status ha_team_check(const ha_kernel *k) {
     if (__atomic_load_n(k->team->checked, __ATOMIC_RELAXED)) return HA_OK;
     const ha_team_reader r = ha_team_read(k);
     if (r.wrong)
         return ha_fail(HA_ERR_COMPILE, k->name, "%s: HA_TEAM_KERNEL: %s", k->site, r.wrong);
+    if (r.local_is_known && r.local_bytes > HA_MOST_LOCAL)
+        return ha_fail(HA_ERR_ARGUMENT, k->name,
+                       "%s: a team takes %zu bytes of local memory, and at most %d on any context",
+                       k->site, r.local_bytes, HA_MOST_LOCAL);
     __atomic_store_n(k->team->checked, 1, __ATOMIC_RELAXED);
     return HA_OK;
 }
