@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What harray costs to compile: the include, one HARRAY(T), and the implementation, of harray.h alone, with layout.h
-and with harray_records.h; and of the latter how large the code is.
+"""What harray costs to compile: the include, one HARRAY(T), one kernel, and the implementation, of harray.h alone,
+with layout.h, with harray_records.h and with harray_kernels.h; and of the latter how large the code is.
 
 Each figure compiles a file with and a file without what is measured, in turns; the time is the
 median of the differences. It is processor time, which hardly depends on what else is running.
@@ -31,6 +31,10 @@ EMPTY = "typedef int nothing;\n"
 IMPLEMENTATION = "#define HARRAY_IMPLEMENTATION\n" + INCLUDE
 WITH_LAYOUT = IMPLEMENTATION + '#include "layout.h"\n'
 WITH_RECORDS = WITH_LAYOUT + '#include "harray_records.h"\n'
+WITH_KERNELS = WITH_RECORDS + '#include "harray_kernels.h"\n'
+KERNELS_INCLUDE = '#include "harray_kernels.h"\n'
+KERNELS = 20
+
 PROGRAM = IMPLEMENTATION + """
 int main(void) {
     harray_double x = harray_double_zeros(1000);
@@ -39,6 +43,25 @@ int main(void) {
     harray_double_free(&x);
     return 0;
 }
+"""
+
+
+def kernels(text):
+    """So many of one, each called once."""
+    return KERNELS_INCLUDE + "".join(text.replace("NAME", f"kernel_{i}") for i in range(KERNELS))
+
+
+AXPY = """HA_KERNEL(NAME, ((value, double, a), (in, double, x), (inout, double, y)), i, { y[i] += a * x[i]; });
+ha_status call_NAME(harray_double x, harray_double y) { return NAME(ha_host(), HA_ALL_LANES, 2, x, y); }
+"""
+STENCIL = """HA_KERNEL(NAME, ((value, float, k), (in, array_float_2, u), (out, array_float_2, w)), (j, i), {
+    HA_AT(w, j, i) = HA_AT(u, j, i) + k * (HA_AT(u, j - 1, i) + HA_AT(u, j + 1, i) + HA_AT(u, j, i - 1) +
+                                           HA_AT(u, j, i + 1) - 4 * HA_AT(u, j, i));
+});
+ha_status call_NAME(ha_region box, array_float_2 u, array_float_2 w) { return NAME_in(ha_host(), box, 1, u, w); }
+"""
+SUM = """HA_REDUCE(NAME, ((in, double, x), (in, double, y)), i, double, HA_SUM, x[i] * y[i]);
+ha_status call_NAME(harray_double x, double *d) { return NAME(ha_host(), HA_ALL_LANES, x, x, d); }
 """
 
 # The loops of bench/nbody, as they are written once for each layout, and by hand for one.
@@ -132,13 +155,18 @@ SIXTY = ('#include "layout.h"\ntypedef struct wide { double '
 # figure, text under test, text without it, what that is, options, repetitions in it, bound in s
 FIGURES = [
     ("include", INCLUDE, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.05),
+    ("include of kernels", KERNELS_INCLUDE, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.06),
+    *((f"one {name}, {level}", kernels(text), KERNELS_INCLUDE, "include of kernels", [level], KERNELS,
+       0.03 if level == "-O2" else None)
+      for level in ("-O0", "-O2")
+      for name, text in (("kernel", AXPY), ("stencil", STENCIL), ("reduction", SUM))),
     ("ready-made arrays of n dimensions", INCLUDE, WITHOUT_ARRAYS, "include without them",
      ["-fsyntax-only"], 1, 0.1),
     ("one HARRAY(T)", INCLUDE + INSTANCES, INCLUDE, "include", ["-fsyntax-only"], TYPES, None),
     *((f"implementation{name} {level}", text, EMPTY, "empty file", [level], 1, None)
       for level in ("-O0", "-O2")
       for name, text in (("", IMPLEMENTATION), (" with layouts", WITH_LAYOUT),
-                         (" with record arrays", WITH_RECORDS))),
+                         (" with record arrays", WITH_RECORDS), (" with kernels", WITH_KERNELS))),
     *((f"a small program{name} {level}", PROGRAM, EMPTY, "empty file", [level, *options], 1, None)
       for level in ("-O0", "-O2")
       for name, options in (("", []), (", HARRAY_STATIC", ["-DHARRAY_STATIC"]))),
