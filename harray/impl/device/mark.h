@@ -73,9 +73,9 @@ HA_IN_ ha_status ha_stamped_wait(ha_context *c, ha_marks *m, uint64_t number, ha
     return status;
 }
 
-/* The lock is held, and dropped while it waits for the place of the oldest. One whose queue has failed is never
- * written any more. */
-HA_IN_ ha_status ha_mark_room(ha_context *c, ha_marks *m) {
+/* Drops the lock while it waits for the place of the oldest. One whose queue has failed is never written any
+ * more. */
+HA_IN_ ha_status ha_mark_room(ha_context *c, ha_marks *m) HA_REQUIRES_(m->lock) {
     ha_status status = HA_OK;
     for (;;) {
         const ha_stamped *oldest = &m->at[m->marks % HA_MARKS];
@@ -89,8 +89,7 @@ HA_IN_ ha_status ha_mark_room(ha_context *c, ha_marks *m) {
     }
 }
 
-/* The lock is held. */
-HA_IN_ ha_status ha_mark_on(ha_context *c, ha_marks *m, uint64_t *number) {
+HA_IN_ ha_status ha_mark_on(ha_context *c, ha_marks *m, uint64_t *number) HA_REQUIRES_(m->lock) {
     ha_status status = ha_mark_room(c, m);
     if (status) return status;
     ha_stamped *s = &m->at[m->marks % HA_MARKS];
