@@ -192,6 +192,25 @@ static int case_waiting_for_the_oldest(void) {
     return case_end();
 }
 
+/* A block that an access needs to grow: there is one when the freed array's write is over. */
+static int case_growing_when_full(void) {
+    ha_access v;
+    case_begin();
+    forbid_caches();
+    order_capacity = 2;
+    array_x = empty_at(A);
+    array_y = empty_at(A);
+    write_range(array_y, A_OTHER, 0, 10);
+    HA_CHECK(ha_open(&v, array_x, context_at(A), HA_OVERWRITE, 0, HA_END));
+    HA_CHECK(ha_array_free(array_y));
+    HA_CHECK(ha_access_resize(&v, 0)); /* nothing has to be copied */
+    HA_CHECK(ha_access_resize(&v, 20));
+    write_all(&v, A);
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_array_free(array_x));
+    return case_end();
+}
+
 /* ---- a long list of operations -------------------------------------------------------------- */
 
 enum { LONG = 40 };

@@ -74,6 +74,7 @@ ORDER_CASE(behind_the_last_element)
 ORDER_CASE(later_event_first)
 ORDER_CASE(work_while_draining)
 ORDER_CASE(waiting_for_the_oldest)
+ORDER_CASE(growing_when_full)
 ORDER_CASE(merged_operations)
 ORDER_CASE(growing_before_opening)
 ORDER_CASE(unwrapping_without_events)
@@ -93,6 +94,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(behind_the_last_element),
         cmocka_unit_test(later_event_first),
         cmocka_unit_test(waiting_for_the_oldest),
+        cmocka_unit_test(growing_when_full),
         cmocka_unit_test(work_while_draining),
         cmocka_unit_test(failing_with_others),
         cmocka_unit_test(reading_while_a_token_is_waited_for),
