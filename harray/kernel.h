@@ -666,11 +666,12 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 #define HA_MEMBER_ROW_OF_(mode, B, T, n)                                                           \
     HA_ROW_(mode, HA_RANK_OF_(T), ha_element_##T, T, n, offsetof(B, n))
 
-/* With OpenMP: the statement behind it is run by all threads of a region, if it is worth it, and HA_SHARE_ is what
- * each has of the box, of one dimension a part. */
+/* With OpenMP: a statement is run by all threads of a region, if the box has lanes enough for that, and HA_SHARE_ is
+ * what each has of the box, of one dimension a part. Else no region is opened: one of a single thread costs more than
+ * a launch. weight: a lane counts as so many. */
 #ifdef _OPENMP
-HA_HOST_FN_ int ha_is_worth_threads_(const ha_region *box, int rank, double grain) {
-    double lanes = grain;
+HA_HOST_FN_ int ha_is_worth_threads_(const ha_region *box, int rank, double weight) {
+    double lanes = weight;
     for (int d = 0; d < rank; d++) lanes *= HA_TO_(double, box->last[d] - box->first[d]);
     return lanes >= 8192 && !omp_in_parallel();
 }
@@ -683,17 +684,21 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     share.last[dimension] = share.first[dimension] + each + (thread < more);
     return share;
 }
-#define HA_SHARED_AMONG_THREADS_(rank, parameters, lanes)                                          \
-    const int ha_shared_ = ha_is_worth_threads_(ha_box_, rank, (lanes) * (HA_GRAIN_(parameters))); \
-    _Pragma("omp parallel if (ha_shared_)")
-#define HA_SHARE_(dimension) ha_share_(ha_box_, dimension)
+#define HA_AMONG_THREADS_(box, rank, weight, ...)                                                  \
+    const int ha_shared_ = ha_is_worth_threads_(box, rank, weight);                                \
+    if (ha_shared_) {                                                                              \
+        _Pragma("omp parallel") { __VA_ARGS__ }                                                    \
+    } else {                                                                                       \
+        __VA_ARGS__                                                                                \
+    }
+#define HA_SHARE_(box, dimension) (ha_shared_ ? ha_share_(box, dimension) : *(box))
 /* Of records whose first index is the fastest, the last one. */
 #define HA_OUTERMOST_(R, p)                                                                        \
     (HA_CAST_(const ha_seen_##R *, p##_slot_->pointer)->order == HA_COL ? ha_seen_##R##_rank_ - 1  \
                                                                         : 0)
 #else
-#define HA_SHARED_AMONG_THREADS_(rank, parameters, lanes)
-#define HA_SHARE_(dimension) *ha_box_
+#define HA_AMONG_THREADS_(box, rank, weight, ...) __VA_ARGS__
+#define HA_SHARE_(box, dimension) *(box)
 #endif
 #define HA_GRAIN_(parameters)                                                                      \
     HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_GRAIN_, ~, HA_BARE_ parameters), 1, ~)
@@ -758,14 +763,17 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #endif
 
 /* Whether a * b + c is contracted to one operation. gcc decides that for a loop with all that was inlined into it:
- * so the loops have an attribute. clang decides where the expression stands: so all that is made of a kernel,
+ * so the loops have an attribute, which says as well that they are made vectors of at -O2, too: lanes are independent,
+ * and a loop of any length is worth it. clang decides where the expression stands: so all that is made of a kernel,
  * its body above all, is between a pragma and HA_CONTRACTION_END_. */
 #ifdef __clang__
 #define HA_CONTRACTED_0_
 #define HA_CONTRACTED_1_
 #else
-#define HA_CONTRACTED_0_ __attribute__((__optimize__("fp-contract=off")))
-#define HA_CONTRACTED_1_ __attribute__((__optimize__("fp-contract=fast")))
+#define HA_CONTRACTED_0_ HA_LOOP_OPTIONS_("fp-contract=off")
+#define HA_CONTRACTED_1_ HA_LOOP_OPTIONS_("fp-contract=fast")
+#define HA_LOOP_OPTIONS_(contraction)                                                              \
+    __attribute__((__optimize__(contraction, "tree-vectorize", "vect-cost-model=dynamic")))
 #endif
 #define HA_CONTRACTION_(parameters) HA_CALL_(HA_CONTRACTION_OF_, HA_CONTRACTS_(parameters))
 #define HA_CONTRACTION_OF_(contracts) HA_CONTRACTION_##contracts##_
@@ -817,11 +825,11 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
-        HA_SHARED_AMONG_THREADS_(D, parameters, lanes)                                             \
-        if (ha_apart_)                                                                             \
-            name##_apart_(HA_SHARE_(0) HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));   \
-        else                                                                                       \
-            name##_any_(HA_SHARE_(0) HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));     \
+        HA_AMONG_THREADS_(ha_box_, D, (lanes) * (HA_GRAIN_(parameters)),                           \
+                          if (ha_apart_) name##_apart_(HA_SHARE_(ha_box_, 0) HA_FOR_FIELDS_(       \
+                              HA_MODE_PASSED_, ~, HA_BARE_ parameters));                           \
+                          else name##_any_(HA_SHARE_(ha_box_, 0) HA_FOR_FIELDS_(                   \
+                              HA_MODE_PASSED_, ~, HA_BARE_ parameters));)                          \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (), D, indices_text, text, 0, team, HA_NULL_, file)     \
     HA_KERNEL_OF_BOX_(name, parameters)                                                            \
@@ -888,9 +896,9 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
                               const ha_kernel_slot_ *ha_slot_) {                                   \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
         (void)ha_apart_;                                                                           \
-        HA_SHARED_AMONG_THREADS_(ha_seen_##R##_rank_, parameters, 1)                               \
-        name##_any_(HA_SHARE_(HA_OUTERMOST_(R, p))                                                 \
-                        HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));                  \
+        HA_AMONG_THREADS_(ha_box_, ha_seen_##R##_rank_, HA_GRAIN_(parameters),                     \
+                          name##_any_(HA_SHARE_(ha_box_, HA_OUTERMOST_(R, p)) HA_FOR_FIELDS_(      \
+                              HA_MODE_PASSED_, ~, HA_BARE_ parameters));)                          \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (), ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_,    \
                          HA_NULL_, HA_NULL_)                                                       \

@@ -59,9 +59,9 @@ typedef struct ha_reduction_ {
     ha_reduction operation;
     size_t partial_bytes, result_bytes;
     const char *type, *functions; /* as text for devices */
-    /* lanes [first, last) of a box, by number, to a partial result */
-    void (*part)(const ha_region *box, int64_t first, int64_t last, int apart,
-                 const ha_kernel_slot_ *slot, void *partial);
+    /* lanes [first, last) of a box, by number, to a partial result for each part */
+    void (*parts)(const ha_region *box, int64_t first, int64_t last, int apart,
+                  const ha_kernel_slot_ *slot, void *partials);
     void (*add)(void *sums, int64_t n, const void *partial); /* the n-th one */
     void (*join)(void *sums, int64_t n, void *partial);      /* of all, when n have been added */
     void (*end)(const void *partial, void *result);          /* NULL: of no lanes */
@@ -243,7 +243,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
         #T,                                                                                        \
         HA_TEXT_OF_(HA_REDUCE_BY_##operation##_(HA_BODY_, T, ha_partial_, ha_outcome_, ha_begin_,  \
                                                 ha_merge_, ha_none_, ha_finish_)),                 \
-        name##_part_,                                                                              \
+        name##_parts_,                                                                             \
         name##_add_,                                                                               \
         name##_join_,                                                                              \
         name##_end_};                                                                              \
@@ -358,17 +358,26 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
 
 /* Those that are called by pointers. */
 #define HA_REDUCE_FUNCTIONS_(name, parameters, D)                                                  \
-    static void name##_part_(const ha_region *ha_box_, int64_t ha_first_, int64_t ha_last_,        \
-                             int ha_apart_, const ha_kernel_slot_ *ha_slot_, void *ha_to_) {       \
+    static void name##_parts_(const ha_region *ha_box_, int64_t ha_first_, int64_t ha_last_,       \
+                              int ha_apart_, const ha_kernel_slot_ *ha_slot_, void *ha_to_) {      \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
-        *HA_CAST_(ha_partial_##name *,                                                             \
-                  ha_to_) = ha_apart_                                                              \
-                                ? name##_part_apart_(*ha_box_, ha_first_,                          \
-                                                     ha_last_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~,   \
-                                                                             HA_BARE_ parameters)) \
-                                : name##_part_any_(*ha_box_, ha_first_,                            \
-                                                   ha_last_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~,     \
-                                                                           HA_BARE_ parameters));  \
+        ha_partial_##name *const ha_partial_ = HA_TO_(ha_partial_##name *, ha_to_);                \
+        const ha_region ha_parts_ = {                                                              \
+            {0}, {(ha_last_ - ha_first_ + HA_PART_LANES_ - 1) / HA_PART_LANES_}};                  \
+        HA_AMONG_THREADS_(                                                                         \
+            &ha_parts_, 1, HA_PART_LANES_ *(HA_GRAIN_(parameters)),                                \
+            const ha_region ha_own_ = HA_SHARE_(&ha_parts_, 0);                                    \
+            for (ptrdiff_t ha_p_ = ha_own_.first[0]; ha_p_ < ha_own_.last[0]; ha_p_++) {           \
+                const int64_t ha_from_ = ha_first_ + ha_p_ * HA_PART_LANES_;                       \
+                const int64_t ha_end_ = HA_LESS(ha_from_ + HA_PART_LANES_, ha_last_);              \
+                ha_partial_[ha_p_] =                                                               \
+                    ha_apart_ ? name##_part_apart_(*ha_box_, ha_from_,                             \
+                                                   ha_end_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~,      \
+                                                                          HA_BARE_ parameters))    \
+                              : name##_part_any_(*ha_box_, ha_from_,                               \
+                                                 ha_end_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~,        \
+                                                                        HA_BARE_ parameters));     \
+            })                                                                                     \
     }                                                                                              \
     static void name##_add_(void *ha_sums_, int64_t ha_n_, const void *ha_partial_) {              \
         const ha_partial_##name ha_p_ = *HA_TO_(const ha_partial_##name *, ha_partial_);           \

@@ -26,6 +26,11 @@ HA_KERNEL(who_in_rows, ((option, grain, 100), (out, array_int_2, t)), (j, i),
 HA_KERNEL_EACH(who_of_records, (stars, p, "write thread"), (), at,
                { *sky_thread(p, at) = omp_get_thread_num(); });
 
+HA_REDUCE(greatest_thread, ((in, double, x)), i, int32_t, HA_MAX,
+          omp_get_thread_num() + 0 * (int32_t)x[i]);
+HA_REDUCE(sum, ((in, double, x)), i, double, HA_SUM, x[i]);
+HA_REDUCE(sum_of_rows, ((in, array_double_2, u)), (j, i), double, HA_SUM, HA_AT(u, j, i));
+
 static int threads; /* that a region has here */
 
 /* In order, each as many as the others, or one more. */
@@ -99,12 +104,72 @@ static void records_by_rows_and_columns(void **state) {
     }
 }
 
+static void parts_of_a_reduction(void **state) {
+    int32_t of_some, of_many;
+    harray_double x = harray_double_zeros(1 << 20);
+    (void)state;
+    HA_CHECK(greatest_thread(ha_host(), 4096, x, &of_some));
+    HA_CHECK(greatest_thread(ha_host(), HA_ALL_LANES, x, &of_many));
+    assert_int_equal(of_some, 0);
+    assert_int_equal(of_many, threads - 1);
+    HA_CHECK(harray_double_free(&x));
+}
+
+/* In a region nothing is shared. */
+static double sum_of_one_thread(harray_double x, int64_t n) {
+    double sum_of_all = 0;
+#pragma omp parallel
+#pragma omp single
+    HA_CHECK(sum(ha_host(), n, x, &sum_of_all));
+    return sum_of_all;
+}
+
+static double sum_of_rows_of_one_thread(array_double_2 u) {
+    double sum_of_all = 0;
+#pragma omp parallel
+#pragma omp single
+    HA_CHECK(sum_of_rows(ha_host(), HA_DIM(301, 257), u, &sum_of_all));
+    return sum_of_all;
+}
+
+static void fill(double *x, size_t n) {
+    uint64_t random = 1;
+    for (size_t i = 0; i < n; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        x[i] = (double)(random >> 40) / 3 - 1e6;
+    }
+}
+
+static void same_bits_for_any_number_of_threads(void **state) {
+    static const int64_t lanes[] = {1, 8191, 8192, 10001, 1 << 20, (1 << 20) + 1, 2500001};
+    harray_double x = harray_double_zeros(2500001);
+    array_double_2 u = array_double_2_zeros(HA_DIM(301, 257), NULL);
+    (void)state;
+    HA_WRITING(v, x, ha_host()) fill(v.data, v.size);
+    HA_WRITING(v, u, ha_host()) fill(v.data, 301 * 257);
+    for (int count = 1; count <= 7; count += 2) {
+        double here;
+        omp_set_num_threads(count);
+        for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
+            HA_CHECK(sum(ha_host(), lanes[k], x, &here));
+            assert_true(here == sum_of_one_thread(x, lanes[k]));
+        }
+        HA_CHECK(sum_of_rows(ha_host(), HA_DIM(301, 257), u, &here));
+        assert_true(here == sum_of_rows_of_one_thread(u));
+    }
+    omp_set_num_threads(4);
+    HA_CHECK(harray_double_free(&x));
+    HA_CHECK(array_double_2_free(&u));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_lanes),
         cmocka_unit_test(inside_of_a_region),
         cmocka_unit_test(lanes_that_are_work),
         cmocka_unit_test(records_by_rows_and_columns),
+        cmocka_unit_test(parts_of_a_reduction),
+        cmocka_unit_test(same_bits_for_any_number_of_threads),
     };
     omp_set_num_threads(4);
 #pragma omp parallel

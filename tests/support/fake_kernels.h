@@ -53,7 +53,7 @@ static void run_known_reduction(const ha_kernel *k, const ha_region *box,
         if (step & HA_STEP_OF_PARTS)
             r->join(sums, n, partial);
         else if (n > 0)
-            r->part(box, first, first + n, 0, slot, partial);
+            r->parts(box, first, first + n, 0, slot, partial);
         if (step & HA_STEP_LAST)
             r->end(n > 0 ? partial : NULL, result);
         else
