@@ -5,9 +5,18 @@
 #include "queue.h"
 
 /* Arguments belong to the kernel until it is enqueued, so threads take turns. */
+/* A number of at most 8 bytes that a parameter was set to; of no bytes: it was not. */
+typedef struct ha_opencl_number {
+    size_t bytes;
+    uint64_t value;
+} ha_opencl_number;
+
+enum { HA_OPENCL_KNOWN = 128 };
+
 typedef struct ha_opencl_kernel {
     struct ha_opencl_kernel *next; /* of the program */
     pthread_mutex_t lock;
+    ha_opencl_number known[HA_OPENCL_KNOWN]; /* of the first parameters */
     ha_cl_kernel kernel;
     ha_kernel_limits limits;
     char name[];
@@ -272,33 +281,49 @@ HA_IN_ ha_status ha_opencl_find_kernel(void *handle, const char *name, ha_kernel
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-/* An array is two parameters: a buffer, or a pointer, and where behind its beginning the array begins. */
+/* Kernels keep their arguments ("OpenCL 1.2", section 5.7.2), and setting one costs some implementations an
+ * allocation: what a parameter is already is not set again. */
+HA_IN_ ha_cl_code ha_opencl_set_number(ha_opencl_kernel *kernel, uint32_t index, size_t bytes,
+                                       const void *value) {
+    const int may_know = index < HA_OPENCL_KNOWN && bytes <= sizeof kernel->known->value;
+    ha_opencl_number *known = &kernel->known[may_know ? index : 0];
+    ha_cl_code code;
+    if (!may_know) return ha_cl.SetKernelArg(kernel->kernel, index, bytes, value);
+    if (known->bytes == bytes && memcmp(&known->value, value, bytes) == 0) return HA_CL_SUCCESS;
+    code = ha_cl.SetKernelArg(kernel->kernel, index, bytes, value);
+    known->bytes = code == HA_CL_SUCCESS ? bytes : 0;
+    memcpy(&known->value, value, bytes);
+    return code;
+}
+
+/* An array is two parameters: a buffer, or a pointer, and where behind its beginning the array begins. Sets the
+ * first one. */
 HA_IN_ ha_cl_code ha_opencl_set_array(ha_opencl_device *device, ha_cl_kernel kernel, uint32_t index,
-                                      const void *place) {
+                                      const void *place, int64_t *behind) {
     const int usm = place != NULL && device->settings.usm;
     ha_cl_mem memory = NULL;
     size_t offset = 0;
-    int64_t bytes;
-    ha_cl_code code;
     if (place != NULL && !usm) (void)ha_opencl_locate(device, place, &memory, &offset);
-    bytes = (int64_t)offset;
-    code = usm ? device->usm.SetKernelArgMemPointerINTEL(kernel, index, place)
+    *behind = (int64_t)offset;
+    return usm ? device->usm.SetKernelArgMemPointerINTEL(kernel, index, place)
                : ha_cl.SetKernelArg(kernel, index, sizeof memory, &memory);
-    return code != HA_CL_SUCCESS ? code
-                                 : ha_cl.SetKernelArg(kernel, index + 1, sizeof bytes, &bytes);
 }
 
-HA_IN_ ha_cl_code ha_opencl_set_arguments(const ha_opencl_queue *queue, ha_cl_kernel kernel,
+HA_IN_ ha_cl_code ha_opencl_set_arguments(const ha_opencl_queue *queue, ha_opencl_kernel *kernel,
                                           const ha_launch *launch) {
     ha_cl_code code = HA_CL_SUCCESS;
     uint32_t index = 0;
     for (size_t i = 0; i < launch->arguments && code == HA_CL_SUCCESS; i++) {
         const ha_kernel_argument *a = &launch->argument[i];
-        if (a->bytes > 0)
-            code = ha_cl.SetKernelArg(kernel, index, a->bytes, a->value);
-        else
-            code = ha_opencl_set_array(queue->device, kernel, index, a->value);
-        index += a->bytes > 0 ? 1 : 2;
+        const void *number = a->value;
+        size_t bytes = a->bytes;
+        int64_t behind;
+        if (a->bytes == 0) {
+            code = ha_opencl_set_array(queue->device, kernel->kernel, index++, a->value, &behind);
+            number = &behind;
+            bytes = sizeof behind;
+        }
+        if (code == HA_CL_SUCCESS) code = ha_opencl_set_number(kernel, index++, bytes, number);
     }
     return code;
 }
@@ -313,7 +338,7 @@ HA_IN_ ha_status ha_opencl_launch(void *handle, const ha_launch *launch) {
     if (status != HA_OK) return status;
     for (int d = 0; d < 3; d++) all[d] = launch->teams[d] * launch->lanes[d];
     pthread_mutex_lock(&kernel->lock);
-    code = ha_opencl_set_arguments(queue, kernel->kernel, launch);
+    code = ha_opencl_set_arguments(queue, kernel, launch);
     if (code == HA_CL_SUCCESS) {
         code = ha_cl.EnqueueNDRangeKernel(queue->queue, kernel->kernel, 3, NULL, all, launch->lanes,
                                           0, NULL, NULL);

@@ -31,6 +31,7 @@ HA_UNUSED HA_IN_ ha_status ha_opencl_set_users_argument(ha_cl_kernel kernel, uin
     ha_opencl_device *device = NULL;
     ha_cl_mem memory;
     size_t offset;
+    int64_t behind;
     ha_cl_code code;
     char text[100];
     if (pointer != NULL) device = ha_opencl_device_of(pointer, &memory, &offset);
@@ -39,7 +40,8 @@ HA_UNUSED HA_IN_ ha_status ha_opencl_set_users_argument(ha_cl_kernel kernel, uin
         ha_backend_report(0, "there is no such kernel, or no such parameter");
         return HA_ERR_ARGUMENT;
     }
-    code = ha_opencl_set_array(device, kernel, index, pointer);
+    code = ha_opencl_set_array(device, kernel, index, pointer, &behind);
+    if (code == HA_CL_SUCCESS) code = ha_cl.SetKernelArg(kernel, index + 1, sizeof behind, &behind);
     if (code == HA_CL_SUCCESS) return HA_OK;
     snprintf(text, sizeof text, "clSetKernelArg: %s (%d), for parameters %u and %u",
              ha_cl_name(code) != NULL ? ha_cl_name(code) : "error", (int)code, index, index + 1);
