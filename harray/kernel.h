@@ -307,8 +307,8 @@ typedef struct ha_kernel_use_ {
 /* What a parameter is given in a launch, where the loops run. */
 typedef struct ha_kernel_slot_ {
     void *pointer; /* to the value; else to the first element, of a view to index 0, 0, … */
-    void *span;    /* of a view: a span_T_D, whose data is not looked at */
-    int64_t size;  /* elements */
+    void *span;    /* of a view: a span_T_D, whose data is not looked at; NULL: it is none */
+    int64_t size;  /* elements; 0 of values */
 } ha_kernel_slot_;
 
 /* Runs the lanes of a box. `apart`: no argument that is written overlaps another one, and the last

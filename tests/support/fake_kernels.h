@@ -83,7 +83,7 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
     ha_kernel_span span[HA_MOST_ARGUMENTS_];
     ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];
     const int arguments = ha_kernel_leaves(k, leaf);
-    ha_region box = ha_box1(0, 1);
+    ha_region box = {{0}, {0}};
     int apart = 1;
     for (int d = 0; d < k->rank; d++) {
         box.first[d] = given_number(&given);
@@ -92,7 +92,7 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
     for (int i = 0; i < arguments; i++) {
         const ha_kernel_parameter_ *p = leaf[i].parameter;
         char *first;
-        slot[i] = (ha_kernel_slot_){.span = &span[i]};
+        slot[i] = (ha_kernel_slot_){.span = ha_is_array(p) && p->rank ? &span[i] : NULL};
         if (!ha_is_array(p)) {
             if (p->mode == HA_KERNEL_VALUE_) slot[i].pointer = *given++;
             if (p->mode == HA_KERNEL_RECORDS_) slot[i].pointer = given_view(p, &given, launch);

@@ -89,6 +89,7 @@ ha_status ha_shutdown(void) {
         ha_registry.contexts = c->next;
         HARRAY_FREE(c);
     }
+    if (ha_registry.operations_end) ha_registry.operations_end();
     ha_failures = 0;
     while (ha_registry.kinds) {
         ha_kind *k = ha_registry.kinds;

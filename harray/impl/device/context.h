@@ -135,6 +135,7 @@ HA_STATE_ struct {
     ha_kind *kinds; /* registered by users */
     ha_memory *memories;
     ha_context *contexts;
+    void (*operations_end)(void); /* gives back the kernels of operations; NULL: there are none */
 } ha_registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The host is not opened: its memory object is NULL, and it has no queue. */

@@ -36,7 +36,7 @@ HA_FAST_ int ha_easy_array(ha_easy_launch *e, const ha_kernel_parameter_ *p, con
     ha_access *x = &e->access[e->held];
     const int write = ha_is_written(p);
     if (!a || !ha_hold_fast(x, a, ha_host(), write, HA_WHOLE_, 1, HA_END, 0, p->site)) return 0;
-    slot->pointer = x->data;
+    *slot = (ha_kernel_slot_){.pointer = x->data};
     ha_easy_note(e, slot, (int64_t)x->size, write);
     return 1;
 }
@@ -76,7 +76,7 @@ HA_FAST_ int ha_easy_hold(ha_easy_launch *e, const void *const *given) {
                           : ha_easy_array(e, p, given[i], slot)))
                 return 0;
         } else if (p->mode == HA_KERNEL_VALUE_) {
-            slot->pointer = HA_ADDRESS_(HA_NUMBER_(given[i]));
+            *slot = (ha_kernel_slot_){.pointer = HA_ADDRESS_(HA_NUMBER_(given[i]))};
         } else if (!ha_is_said(p)) {
             return 0;
         }

@@ -94,7 +94,7 @@ HA_IN_ void ha_launch_here(ha_launching *l) {
         const int is_array = ha_is_array(a->leaf.parameter);
         if (a->leaf.parameter->mode == HA_KERNEL_RECORDS_) a->given = a->used->given.view;
         slot[i].pointer = is_array ? a->span.data : HA_ADDRESS_(HA_NUMBER_(a->given));
-        slot[i].span = is_array ? &a->span : NULL;
+        slot[i].span = is_array && a->leaf.parameter->rank ? &a->span : NULL;
         slot[i].size = is_array ? a->size : 0;
     }
     ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};

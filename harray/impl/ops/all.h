@@ -1,0 +1,26 @@
+/* Operations on arrays: included by harray_ops.h in the one file that defines HARRAY_IMPLEMENTATION.
+ *
+ *     expressions.h  the table: what each operation computes, of each type, in C
+ *     rows.h         the table as loops over rows
+ *     loops.h        rows of a box
+ *     lines.h        the operations by type
+ *     boxes.h        views of several arrays as the same box of rows
+ *     kernels.h      an operation as a kernel, made when it is asked for
+ *     elementwise.h  the calls */
+#ifndef HARRAY_IMPL_OPS_ALL_H
+#define HARRAY_IMPL_OPS_ALL_H
+
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
+#include "expressions.h"
+#include "rows.h"
+#include "loops.h"
+#include "lines.h"
+#include "boxes.h"
+#include "kernels.h"
+#include "elementwise.h"
+
+#endif

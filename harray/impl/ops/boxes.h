@@ -1,0 +1,99 @@
+/* The arrays of an operation as boxes of the same few dimensions. The order of the elements does not matter to it: so
+ * the dimensions are put in that of the result's memory, and those are taken as one in which all go on. */
+#ifndef HARRAY_IMPL_OPS_BOXES_H
+#define HARRAY_IMPL_OPS_BOXES_H
+
+#include "../ndarray/all.h"
+#include "lines.h"
+
+typedef struct ha_op_boxes {
+    int arrays, rank;
+    int64_t extent[HA_MOST_RANK];
+    struct {
+        int64_t offset, stride[HA_MOST_RANK];
+    } of[HA_OP_ARRAYS];
+} ha_op_boxes;
+
+HA_IN_ void ha_op_exchange(ha_op_boxes *b, int d, int e) {
+    const int64_t extent = b->extent[d];
+    b->extent[d] = b->extent[e];
+    b->extent[e] = extent;
+    for (int k = 0; k < b->arrays; k++) {
+        const int64_t stride = b->of[k].stride[d];
+        b->of[k].stride[d] = b->of[k].stride[e];
+        b->of[k].stride[e] = stride;
+    }
+}
+
+/* Dimensions of more than one index, forwards in the result. */
+HA_IN_ void ha_op_collect(ha_op_boxes *b, const darray *const *view) {
+    for (int k = 0; k < b->arrays; k++) b->of[k].offset = view[k]->offset;
+    for (int d = 0; d < view[0]->rank; d++) {
+        const int64_t n = view[0]->extent[d];
+        if (n == 1) continue;
+        b->extent[b->rank] = n;
+        for (int k = 0; k < b->arrays; k++) {
+            int64_t stride = view[k]->stride[d];
+            if (view[0]->stride[d] < 0) {
+                b->of[k].offset += (n - 1) * stride;
+                stride = -stride;
+            }
+            b->of[k].stride[b->rank] = stride;
+        }
+        b->rank++;
+    }
+}
+
+HA_IN_ void ha_op_sort(ha_op_boxes *b) {
+    for (int d = 1; d < b->rank; d++)
+        for (int e = d; e > 0 && b->of[0].stride[e - 1] < b->of[0].stride[e]; e--)
+            ha_op_exchange(b, e - 1, e);
+}
+
+/* Does dimension d go on where d + 1 ends, in all of them? */
+HA_IN_ int ha_op_goes_on(const ha_op_boxes *b, int d) {
+    for (int k = 0; k < b->arrays; k++)
+        if (b->of[k].stride[d] != b->of[k].stride[d + 1] * b->extent[d + 1]) return 0;
+    return 1;
+}
+
+HA_IN_ void ha_op_merge(ha_op_boxes *b) {
+    for (int d = b->rank - 2; d >= 0; d--) {
+        if (!ha_op_goes_on(b, d)) continue;
+        b->extent[d] *= b->extent[d + 1];
+        for (int k = 0; k < b->arrays; k++) b->of[k].stride[d] = b->of[k].stride[d + 1];
+        b->rank--;
+        for (int e = d + 1; e < b->rank; e++) ha_op_exchange(b, e, e + 1);
+    }
+}
+
+/* Of views with the same extents, none of which is 0; the first one is the result. */
+HA_IN_ ha_op_boxes ha_op_boxes_of(const darray *const *view, int arrays) {
+    ha_op_boxes b = {.arrays = arrays};
+    ha_op_collect(&b, view);
+    ha_op_sort(&b);
+    ha_op_merge(&b);
+    if (b.rank) return b;
+    b.rank = 1;
+    b.extent[0] = 1;
+    for (int k = 0; k < arrays; k++) b.of[k].stride[0] = 1;
+    return b;
+}
+
+HA_IN_ int ha_op_is_same(const ha_op_boxes *b, int k) {
+    if (b->of[k].offset != b->of[0].offset) return 0;
+    for (int d = 0; d < b->rank; d++)
+        if (b->of[k].stride[d] != b->of[0].stride[d]) return 0;
+    return 1;
+}
+
+/* Is it all of its storage, in order? */
+HA_IN_ int ha_op_is_whole(const ha_op_boxes *b, const darray *const *view) {
+    if (b->rank != 1) return 0;
+    for (int k = 0; k < b->arrays; k++)
+        if (b->of[k].offset || b->of[k].stride[0] != 1 || ha_view_room(view[k]) != b->extent[0])
+            return 0;
+    return 1;
+}
+
+#endif

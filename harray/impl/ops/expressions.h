@@ -1,0 +1,165 @@
+/* What each operation computes: u is an element of the first argument, v one of the second, a and b are numbers.
+ *
+ * X(T, operation, word, expression); T is the type in C, U of integers the unsigned one of the same size, in which
+ * nothing overflows, F(f) of real numbers C's function f of that type, and P(f) of complex ones harray's. Host and
+ * devices compile the same expressions. */
+#ifndef HARRAY_IMPL_OPS_EXPRESSIONS_H
+#define HARRAY_IMPL_OPS_EXPRESSIONS_H
+
+#include "../kernels/all.h"
+#include "../../ops.h"
+
+#include <math.h>
+
+/* ---- of one argument ----------------------------------------------------------------------------- */
+
+#define HA_MAPS_OF_INTEGERS_(X, T, U)                                                              \
+    X(T, HA_NEGATE, negate, (T)(0 - (U)u))                                                         \
+    X(T, HA_SQUARE, square, (T)((U)u * (U)u))
+
+#define HA_MAPS_OF_SIGNED_(X, T, U)                                                                \
+    HA_MAPS_OF_INTEGERS_(X, T, U)                                                                  \
+    X(T, HA_ABS, abs, u < 0 ? (T)(0 - (U)u) : u)                                                   \
+    X(T, HA_SIGN, sign, (T)((u > 0) - (u < 0)))
+
+#define HA_MAPS_OF_UNSIGNED_(X, T, U)                                                              \
+    HA_MAPS_OF_INTEGERS_(X, T, U)                                                                  \
+    X(T, HA_ABS, abs, u)                                                                           \
+    X(T, HA_SIGN, sign, (T)(u > 0))
+
+#define HA_MAPS_OF_REAL_(X, T, F)                                                                  \
+    X(T, HA_NEGATE, negate, -u)                                                                    \
+    X(T, HA_SQUARE, square, u *u)                                                                  \
+    X(T, HA_ABS, abs, F(fabs)(u))                                                                  \
+    X(T, HA_SIGN, sign, u > 0 ? (T)1 : u < 0 ? (T)-1 : u)                                          \
+    X(T, HA_RECIPROCAL, reciprocal, 1 / u)                                                         \
+    X(T, HA_SQRT, sqrt, F(sqrt)(u))                                                                \
+    X(T, HA_CBRT, cbrt, F(cbrt)(u))                                                                \
+    X(T, HA_EXP, exp, F(exp)(u))                                                                   \
+    X(T, HA_EXPM1, expm1, F(expm1)(u))                                                             \
+    X(T, HA_LOG, log, F(log)(u))                                                                   \
+    X(T, HA_LOG1P, log1p, F(log1p)(u))                                                             \
+    X(T, HA_SIN, sin, F(sin)(u))                                                                   \
+    X(T, HA_COS, cos, F(cos)(u))                                                                   \
+    X(T, HA_TAN, tan, F(tan)(u))                                                                   \
+    X(T, HA_ASIN, asin, F(asin)(u))                                                                \
+    X(T, HA_ACOS, acos, F(acos)(u))                                                                \
+    X(T, HA_ATAN, atan, F(atan)(u))                                                                \
+    X(T, HA_SINH, sinh, F(sinh)(u))                                                                \
+    X(T, HA_COSH, cosh, F(cosh)(u))                                                                \
+    X(T, HA_TANH, tanh, F(tanh)(u))                                                                \
+    X(T, HA_ERF, erf, F(erf)(u))                                                                   \
+    X(T, HA_FLOOR, floor, F(floor)(u))                                                             \
+    X(T, HA_CEIL, ceil, F(ceil)(u))                                                                \
+    X(T, HA_ROUND, round, F(round)(u))                                                             \
+    X(T, HA_TRUNC, trunc, F(trunc)(u))
+
+#define HA_MAPS_OF_COMPLEX_(X, T, P)                                                               \
+    X(T, HA_NEGATE, negate, P(negate)(u))                                                          \
+    X(T, HA_SQUARE, square, P(mul)(u, u))                                                          \
+    X(T, HA_CONJUGATE, conjugate, P(conj)(u))
+
+/* ---- of two arguments ---------------------------------------------------------------------------- */
+
+#define HA_COMBINES_OF_INTEGERS_(X, T, U)                                                          \
+    X(T, HA_ADD, add, (T)((U)u + (U)v))                                                            \
+    X(T, HA_SUBTRACT, subtract, (T)((U)u - (U)v))                                                  \
+    X(T, HA_SUBTRACT_FROM, subtract_from, (T)((U)v - (U)u))                                        \
+    X(T, HA_MULTIPLY, multiply, (T)((U)u * (U)v))                                                  \
+    X(T, HA_MINIMUM, minimum, v < u ? v : u)                                                       \
+    X(T, HA_MAXIMUM, maximum, u < v ? v : u)                                                       \
+    X(T, HA_ABS_DIFFERENCE, abs_difference, u < v ? (T)((U)v - (U)u) : (T)((U)u - (U)v))
+
+/* The least number has no counterpart: -1 is no divisor that processors take, nor is 0. */
+#define HA_COMBINES_OF_SIGNED_(X, T, U)                                                            \
+    HA_COMBINES_OF_INTEGERS_(X, T, U)                                                              \
+    X(T, HA_DIVIDE, divide, HA_INTEGER_QUOTIENT_(T, U, u, v))                                      \
+    X(T, HA_DIVIDE_INTO, divide_into, HA_INTEGER_QUOTIENT_(T, U, v, u))                            \
+    X(T, HA_MODULO, modulo, v == 0 || v == -1 ? (T)0 : u % v)                                      \
+    X(T, HA_ABS_MAXIMUM, abs_maximum,                                                              \
+      (T)(HA_SIZE_OF_(U, u) < HA_SIZE_OF_(U, v) ? HA_SIZE_OF_(U, v) : HA_SIZE_OF_(U, u)))
+#define HA_INTEGER_QUOTIENT_(T, U, u, v) v == 0 ? (T)0 : v == -1 ? (T)(0 - (U)u) : u / v
+#define HA_SIZE_OF_(U, u) (u < 0 ? 0 - (U)u : (U)u)
+
+#define HA_COMBINES_OF_UNSIGNED_(X, T, U)                                                          \
+    HA_COMBINES_OF_INTEGERS_(X, T, U)                                                              \
+    X(T, HA_DIVIDE, divide, v == 0 ? 0 : u / v)                                                    \
+    X(T, HA_DIVIDE_INTO, divide_into, u == 0 ? 0 : v / u)                                          \
+    X(T, HA_MODULO, modulo, v == 0 ? 0 : u % v)                                                    \
+    X(T, HA_ABS_MAXIMUM, abs_maximum, u < v ? v : u)
+
+/* NaN is what is not itself. */
+#define HA_COMBINES_OF_REAL_(X, T, F)                                                              \
+    X(T, HA_ADD, add, u + v)                                                                       \
+    X(T, HA_SUBTRACT, subtract, u - v)                                                             \
+    X(T, HA_SUBTRACT_FROM, subtract_from, v - u)                                                   \
+    X(T, HA_MULTIPLY, multiply, u *v)                                                              \
+    X(T, HA_DIVIDE, divide, u / v)                                                                 \
+    X(T, HA_DIVIDE_INTO, divide_into, v / u)                                                       \
+    X(T, HA_MINIMUM, minimum, u < v || u != u ? u : v)                                             \
+    X(T, HA_MAXIMUM, maximum, v < u || u != u ? u : v)                                             \
+    X(T, HA_ABS_MAXIMUM, abs_maximum, F(fabs)(v) < F(fabs)(u) || u != u ? F(fabs)(u) : F(fabs)(v)) \
+    X(T, HA_ABS_DIFFERENCE, abs_difference, F(fabs)(u - v))                                        \
+    X(T, HA_MODULO, modulo, F(fmod)(u, v))                                                         \
+    X(T, HA_POWER, power, F(pow)(u, v))                                                            \
+    X(T, HA_ATAN2, atan2, F(atan2)(u, v))                                                          \
+    X(T, HA_HYPOT, hypot, F(hypot)(u, v))                                                          \
+    X(T, HA_COPYSIGN, copysign, F(copysign)(u, v))
+
+#define HA_COMBINES_OF_COMPLEX_(X, T, P)                                                           \
+    X(T, HA_ADD, add, P(add)(u, v))                                                                \
+    X(T, HA_SUBTRACT, subtract, P(sub)(u, v))                                                      \
+    X(T, HA_SUBTRACT_FROM, subtract_from, P(sub)(v, u))                                            \
+    X(T, HA_MULTIPLY, multiply, P(mul)(u, v))                                                      \
+    X(T, HA_DIVIDE, divide, P(div)(u, v))                                                          \
+    X(T, HA_DIVIDE_INTO, divide_into, P(div)(v, u))
+
+/* ---- with numbers -------------------------------------------------------------------------------- */
+
+enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
+
+#define HA_SPECIALS_OF_INTEGERS_(X, T, U)                                                          \
+    X(T, HA_AXPBY_, axpby, (T)((U)a * (U)u + (U)b * (U)v))                                         \
+    X(T, HA_CLIP_, clip, u < a ? a : b < u ? b : u)
+#define HA_SPECIALS_OF_REAL_(X, T, F)                                                              \
+    X(T, HA_AXPBY_, axpby, a *u + b * v)                                                           \
+    X(T, HA_CLIP_, clip, u < a ? a : b < u ? b : u)
+#define HA_SPECIALS_OF_COMPLEX_(X, T, P) X(T, HA_AXPBY_, axpby, P(add)(P(mul)(a, u), P(mul)(b, v)))
+
+/* ---- all of a type ------------------------------------------------------------------------------- */
+
+#define HA_F_float_(function) function##f
+#define HA_F_double_(function) function
+#define HA_P_c64_(function) ha_c64_##function
+#define HA_P_c128_(function) ha_c128_##function
+
+/* M, C and S are the X of the three kinds of operations. */
+#define HA_LINES_OF_SIGNED_(T, U, M, C, S)                                                         \
+    HA_MAPS_OF_SIGNED_(M, T, U)                                                                    \
+    HA_COMBINES_OF_SIGNED_(C, T, U)                                                                \
+    HA_SPECIALS_OF_INTEGERS_(S, T, U)
+#define HA_LINES_OF_UNSIGNED_(T, U, M, C, S)                                                       \
+    HA_MAPS_OF_UNSIGNED_(M, T, U)                                                                  \
+    HA_COMBINES_OF_UNSIGNED_(C, T, U)                                                              \
+    HA_SPECIALS_OF_INTEGERS_(S, T, U)
+#define HA_LINES_OF_REAL_(T, F, M, C, S)                                                           \
+    HA_MAPS_OF_REAL_(M, T, F)                                                                      \
+    HA_COMBINES_OF_REAL_(C, T, F)                                                                  \
+    HA_SPECIALS_OF_REAL_(S, T, F)
+#define HA_LINES_OF_COMPLEX_(T, P, M, C, S)                                                        \
+    HA_MAPS_OF_COMPLEX_(M, T, P)                                                                   \
+    HA_COMBINES_OF_COMPLEX_(C, T, P)                                                               \
+    HA_SPECIALS_OF_COMPLEX_(S, T, P)
+
+/* Of all types in which is computed. */
+#define HA_LINES_OF_TYPES_(M, C, S)                                                                \
+    HA_LINES_OF_SIGNED_(int32_t, uint32_t, M, C, S)                                                \
+    HA_LINES_OF_SIGNED_(int64_t, uint64_t, M, C, S)                                                \
+    HA_LINES_OF_UNSIGNED_(uint32_t, uint32_t, M, C, S)                                             \
+    HA_LINES_OF_UNSIGNED_(uint64_t, uint64_t, M, C, S)                                             \
+    HA_LINES_OF_REAL_(float, HA_F_float_, M, C, S)                                                 \
+    HA_LINES_OF_REAL_(double, HA_F_double_, M, C, S)                                               \
+    HA_LINES_OF_COMPLEX_(ha_c64, HA_P_c64_, M, C, S)                                               \
+    HA_LINES_OF_COMPLEX_(ha_c128, HA_P_c128_, M, C, S)
+
+#endif

@@ -1,0 +1,125 @@
+/* Operations on arrays and views of them, on the host and on devices.
+ *
+ *     #include "harray_ops.h"
+ *     …
+ *     HA_CHECK(ha_map(HA_SQRT, y, x, gpu));              // y = sqrt(x)
+ *     HA_CHECK(ha_combine(HA_MULTIPLY, z, x, y, gpu));   // z = x y, element by element
+ *     HA_CHECK(ha_combine_number(HA_ADD, x, x, 1, gpu)); // x = x + 1
+ *     HA_CHECK(ha_axpy(y, 2.0, x, gpu));                 // y += 2 x
+ *     HA_CHECK(ha_axpby(z, 2.0, x, -1.0, y, gpu));       // z = 2 x - y
+ *     HA_CHECK(ha_clip(x, x, 0, 1, gpu));
+ *
+ * An array is a harray_T, an array_T_D, or a darray, of any rank and strides; so rows, columns and interiors are views
+ * of it. A context says where to compute, NULL as usual: there the arrays are opened, as a kernel's are, and what is
+ * missing moves. The call enqueues, and waits for nothing. On a device that compiles kernels (kernel.h) an operation is one,
+ * made when it is first asked for; elsewhere it is a loop.
+ *
+ * Elements: int32_t, uint32_t, int64_t, uint64_t, float, double, c64, c128; half and bfloat16, which are computed with
+ * as float, and rounded once. All arrays of a call have the same type, and the same extents; their lowest
+ * indices do not matter. The result may be one of the arguments, element for element. A number is
+ * converted to the type of the elements, as ha_dvalue_convert does it. Integers wrap around, the signed ones too.
+ * + - * / and square roots have the same bits on every context that has them (kernel.h), the other functions those of its
+ * mathematical library.
+ *
+ * May be called from any thread.
+ *
+ * ---- errors; nothing has been computed then
+ *   HA_ERR_ARGUMENT     no array; types or extents differ; a type that has no such operation; a number that does not fit; the
+ *                       result repeats elements, or has some of an argument's in other places
+ *   HA_ERR_UNSUPPORTED  views of more than four dimensions of which no two can be taken as one; what a kernel has (double on
+ *                       devices without it)
+ *   HA_ERR_…            as ha_open_many and kernels */
+#ifndef HARRAY_OPS_H
+#define HARRAY_OPS_H
+
+#include "../layout/arithmetic.h"
+#include "darray.h"
+#include "kernel.h"
+
+/* Of one argument. Those of real numbers that are not defined give NaN, as C's do. */
+typedef enum ha_map_operation {
+    HA_NEGATE,     /* of all types */
+    HA_SQUARE,     /* of all types */
+    HA_ABS,        /* of all but complex ones */
+    HA_SIGN,       /* -1, 0 or 1; NaN stays. Of all but complex ones */
+    HA_CONJUGATE,  /* of complex ones */
+    HA_RECIPROCAL, /* from here on of real ones */
+    HA_SQRT,
+    HA_CBRT,
+    HA_EXP,
+    HA_EXPM1,
+    HA_LOG,
+    HA_LOG1P,
+    HA_SIN,
+    HA_COS,
+    HA_TAN,
+    HA_ASIN,
+    HA_ACOS,
+    HA_ATAN,
+    HA_SINH,
+    HA_COSH,
+    HA_TANH,
+    HA_ERF,
+    HA_FLOOR,
+    HA_CEIL,
+    HA_ROUND, /* halves away from 0 */
+    HA_TRUNC,
+    HA_MAPS_ /* how many */
+} ha_map_operation;
+
+/* Of two arguments x and y: HA_ADD, HA_SUBTRACT, HA_MULTIPLY and HA_DIVIDE (layout/arithmetic.h), and these. Quotients of
+ * integers are cut off towards 0; what is divided by 0 becomes 0. */
+typedef enum ha_combine_operation {
+    HA_SUBTRACT_FROM = HA_DIVIDE + 1, /* y - x */
+    HA_DIVIDE_INTO,                   /* y / x */
+    HA_MINIMUM, /* NaN wherever x or y is; from here on of all but complex ones */
+    HA_MAXIMUM,
+    HA_ABS_MAXIMUM, /* the greater of their absolute values */
+    HA_ABS_DIFFERENCE,
+    HA_MODULO, /* x - n y with n = x / y, cut off: what is left of the division */
+    HA_POWER,  /* from here on of real ones */
+    HA_ATAN2,  /* atan2(x, y) */
+    HA_HYPOT,
+    HA_COPYSIGN, /* |x| with the sign of y */
+    HA_COMBINES_ /* how many */
+} ha_combine_operation;
+
+/* y = op(x) */
+#define ha_map(op, y, x, context) ha_map_(op, HA_DARRAY(y), HA_DARRAY(x), context, HA_SITE)
+
+/* z = op(x, y); and z = op(x, number). */
+#define ha_combine(op, z, x, y, context)                                                           \
+    ha_combine_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
+#define ha_combine_number(op, z, x, number, context)                                               \
+    ha_combine_number_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
+
+/* y = a x + y; z = a x + b y: each product and the sum are rounded. */
+#define ha_axpy(y, a, x, context) ha_axpby(y, a, x, 1, y, context)
+#define ha_axpby(z, a, x, b, y, context)                                                           \
+    ha_axpby_(HA_DARRAY(z), HA_DVALUE(a), HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y), context,       \
+              HA_SITE)
+
+/* y = x, but low where it is less, and high where it is greater; NaN stays. Of all but complex types.
+ * HA_ERR_ARGUMENT, too, unless low <= high. */
+#define ha_clip(y, x, low, high, context)                                                          \
+    ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
+
+/* A number of C as a value of its type. */
+#define HA_DVALUE(number)                                                                          \
+    __extension__({                                                                                \
+        __typeof__(((void)0, (number))) ha_number_ = (number);                                     \
+        ha_dvalue_load(HA_DTYPE_OF(__typeof__(ha_number_)), &ha_number_);                          \
+    })
+
+HA_API HA_MUST_CHECK ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context,
+                                       const char *site);
+HA_API HA_MUST_CHECK ha_status ha_combine_(int op, darray z, darray x, darray y,
+                                           ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number,
+                                                  ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y,
+                                         ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high,
+                                        ha_context *context, const char *site);
+
+#endif

@@ -1,0 +1,223 @@
+/* What operations give, written down a second time: one element at a time, integers with more digits than they have. */
+#ifndef HARRAY_TESTS_OPS_NAIVE_H
+#define HARRAY_TESTS_OPS_NAIVE_H
+
+#include <complex.h>
+#include <math.h>
+
+enum { NAIVE_AXPBY = 100, NAIVE_CLIP }; /* beside the operations of ha_combine */
+
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 unsigned_wide;
+
+static wide wide_of(ha_dvalue x) {
+    switch (x.type) {
+    case HA_DTYPE_int32_t:
+        return x.as_int32_t;
+    case HA_DTYPE_int64_t:
+        return x.as_int64_t;
+    case HA_DTYPE_uint32_t:
+        return x.as_uint32_t;
+    default:
+        return (wide)x.as_uint64_t;
+    }
+}
+
+/* The lowest bits. */
+static ha_dvalue wrapped(ha_dtype type, wide number) {
+    ha_dvalue x = {.type = type};
+    const uint64_t bits = (uint64_t)number;
+    memcpy(x.bytes, &bits, ha_dtype_size(type));
+    return x;
+}
+
+static ha_dvalue naive_integer_map(ha_map_operation op, ha_dvalue of) {
+    const wide u = wide_of(of);
+    switch (op) {
+    case HA_NEGATE:
+        return wrapped(of.type, -u);
+    case HA_SQUARE:
+        return wrapped(of.type, (wide)((unsigned_wide)u * (unsigned_wide)u));
+    case HA_ABS:
+        return wrapped(of.type, u < 0 ? -u : u);
+    default:
+        return wrapped(of.type, u > 0 ? 1 : u < 0 ? -1 : 0);
+    }
+}
+
+static wide naive_quotient(wide u, wide v) { return v == 0 ? 0 : u / v; }
+
+static wide wide_product(wide u, wide v) { return (wide)((unsigned_wide)u * (unsigned_wide)v); }
+
+static ha_dvalue naive_integer(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue b) {
+    const wide u = wide_of(x), v = wide_of(y), p = wide_of(a), q = wide_of(b);
+    const wide size_u = u < 0 ? -u : u, size_v = v < 0 ? -v : v;
+    switch (op) {
+    case HA_ADD:
+        return wrapped(x.type, u + v);
+    case HA_SUBTRACT:
+        return wrapped(x.type, u - v);
+    case HA_SUBTRACT_FROM:
+        return wrapped(x.type, v - u);
+    case HA_MULTIPLY:
+        return wrapped(x.type, wide_product(u, v));
+    case HA_DIVIDE:
+        return wrapped(x.type, naive_quotient(u, v));
+    case HA_DIVIDE_INTO:
+        return wrapped(x.type, naive_quotient(v, u));
+    case HA_MINIMUM:
+        return wrapped(x.type, u < v ? u : v);
+    case HA_MAXIMUM:
+        return wrapped(x.type, u > v ? u : v);
+    case HA_ABS_MAXIMUM:
+        return wrapped(x.type, size_u > size_v ? size_u : size_v);
+    case HA_ABS_DIFFERENCE:
+        return wrapped(x.type, u > v ? u - v : v - u);
+    case HA_MODULO:
+        return wrapped(x.type, v == 0 ? 0 : u - v * (u / v));
+    case NAIVE_AXPBY:
+        return wrapped(
+            x.type, (wide)((unsigned_wide)wide_product(p, u) + (unsigned_wide)wide_product(q, v)));
+    default:
+        return wrapped(x.type, u < p ? p : u > q ? q : u);
+    }
+}
+
+/* Of one type of real numbers: the functions of C that end with S. */
+#define NAIVE_REAL(T, S)                                                                           \
+    static T naive_map_##T(ha_map_operation op, T u) {                                             \
+        static T (*const functions[HA_MAPS_])(T) = {                                               \
+            [HA_ABS] = fabs##S,    [HA_SQRT] = sqrt##S,   [HA_CBRT] = cbrt##S,                     \
+            [HA_EXP] = exp##S,     [HA_EXPM1] = expm1##S, [HA_LOG] = log##S,                       \
+            [HA_LOG1P] = log1p##S, [HA_SIN] = sin##S,     [HA_COS] = cos##S,                       \
+            [HA_TAN] = tan##S,     [HA_ASIN] = asin##S,   [HA_ACOS] = acos##S,                     \
+            [HA_ATAN] = atan##S,   [HA_SINH] = sinh##S,   [HA_COSH] = cosh##S,                     \
+            [HA_TANH] = tanh##S,   [HA_ERF] = erf##S,     [HA_FLOOR] = floor##S,                   \
+            [HA_CEIL] = ceil##S,   [HA_ROUND] = round##S, [HA_TRUNC] = trunc##S};                  \
+        if (op == HA_NEGATE) return -u;                                                            \
+        if (op == HA_SQUARE) return u * u;                                                         \
+        if (op == HA_RECIPROCAL) return 1 / u;                                                     \
+        if (op == HA_SIGN) return isnan(u) || u == 0 ? u : copysign##S(1, u);                      \
+        return functions[op](u);                                                                   \
+    }                                                                                              \
+    static T naive_##T(int op, T u, T v, T a, T b) {                                               \
+        const int none = isnan(u) || isnan(v);                                                     \
+        switch (op) {                                                                              \
+        case HA_ADD:                                                                               \
+            return u + v;                                                                          \
+        case HA_SUBTRACT:                                                                          \
+            return u - v;                                                                          \
+        case HA_SUBTRACT_FROM:                                                                     \
+            return v - u;                                                                          \
+        case HA_MULTIPLY:                                                                          \
+            return u * v;                                                                          \
+        case HA_DIVIDE:                                                                            \
+            return u / v;                                                                          \
+        case HA_DIVIDE_INTO:                                                                       \
+            return v / u;                                                                          \
+        case HA_MINIMUM:                                                                           \
+            return none ? (T)NAN : fmin##S(u, v);                                                  \
+        case HA_MAXIMUM:                                                                           \
+            return none ? (T)NAN : fmax##S(u, v);                                                  \
+        case HA_ABS_MAXIMUM:                                                                       \
+            return none ? (T)NAN : fmax##S(fabs##S(u), fabs##S(v));                                \
+        case HA_ABS_DIFFERENCE:                                                                    \
+            return fabs##S(u - v);                                                                 \
+        case HA_MODULO:                                                                            \
+            return fmod##S(u, v);                                                                  \
+        case HA_POWER:                                                                             \
+            return pow##S(u, v);                                                                   \
+        case HA_ATAN2:                                                                             \
+            return atan2##S(u, v);                                                                 \
+        case HA_HYPOT:                                                                             \
+            return hypot##S(u, v);                                                                 \
+        case HA_COPYSIGN:                                                                          \
+            return copysign##S(u, v);                                                              \
+        case NAIVE_AXPBY: {                                                                        \
+            const volatile T p = a * u, q = b * v; /* two products, and then their sum */          \
+            return p + q;                                                                          \
+        }                                                                                          \
+        default:                                                                                   \
+            return u < a ? a : u > b ? b : u;                                                      \
+        }                                                                                          \
+    }
+NAIVE_REAL(float, f)
+NAIVE_REAL(double, )
+
+static double _Complex complex_of(ha_dvalue x) {
+    return x.type == HA_DTYPE_c64 ? CMPLX((double)x.as_c64.re, (double)x.as_c64.im)
+                                  : CMPLX(x.as_c128.re, x.as_c128.im);
+}
+
+static ha_dvalue of_complex(ha_dtype type, double _Complex x) {
+    return type == HA_DTYPE_c64 ? ha_dvalue_of_c64(ha_c64_make((float)creal(x), (float)cimag(x)))
+                                : ha_dvalue_of_c128(ha_c128_make(creal(x), cimag(x)));
+}
+
+static double _Complex naive_complex(int op, double _Complex u, double _Complex v,
+                                     double _Complex a, double _Complex b) {
+    switch (op) {
+    case HA_ADD:
+        return u + v;
+    case HA_SUBTRACT:
+        return u - v;
+    case HA_SUBTRACT_FROM:
+        return v - u;
+    case HA_MULTIPLY:
+        return u * v;
+    case HA_DIVIDE:
+        return u / v;
+    case HA_DIVIDE_INTO:
+        return v / u;
+    default:
+        return a * u + b * v;
+    }
+}
+
+static double real_of(ha_dvalue x) {
+    ha_dvalue y = x;
+    assert_int_equal(ha_dvalue_convert(x, HA_DTYPE_double, &y), HA_OK);
+    return y.as_double;
+}
+
+/* half and bfloat16: with float, rounded once. */
+static ha_dvalue of_float(ha_dtype type, float x) {
+    ha_dvalue y = ha_dvalue_of_float(x);
+    if (type == HA_DTYPE_half) return ha_dvalue_of_half(ha_half_of_float(x));
+    if (type == HA_DTYPE_bfloat16) return ha_dvalue_of_bfloat16(ha_bfloat16_of_float(x));
+    return y;
+}
+
+static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
+    switch (ha_dtype_kind(x.type)) {
+    case HA_KIND_SIGNED:
+    case HA_KIND_UNSIGNED:
+        return naive_integer_map(op, x);
+    case HA_KIND_COMPLEX: {
+        const double _Complex u = complex_of(x);
+        return of_complex(x.type, op == HA_NEGATE ? -u : op == HA_SQUARE ? u * u : conj(u));
+    }
+    default:
+        return x.type == HA_DTYPE_double ? ha_dvalue_of_double(naive_map_double(op, x.as_double))
+                                         : of_float(x.type, naive_map_float(op, (float)real_of(x)));
+    }
+}
+
+static ha_dvalue naive(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue b) {
+    switch (ha_dtype_kind(x.type)) {
+    case HA_KIND_SIGNED:
+    case HA_KIND_UNSIGNED:
+        return naive_integer(op, x, y, a, b);
+    case HA_KIND_COMPLEX:
+        return of_complex(
+            x.type, naive_complex(op, complex_of(x), complex_of(y), complex_of(a), complex_of(b)));
+    default:
+        return x.type == HA_DTYPE_double
+                   ? ha_dvalue_of_double(
+                         naive_double(op, x.as_double, y.as_double, a.as_double, b.as_double))
+                   : of_float(x.type, naive_float(op, (float)real_of(x), (float)real_of(y),
+                                                  (float)real_of(a), (float)real_of(b)));
+    }
+}
+
+#endif
