@@ -29,5 +29,6 @@
 #include "harray/impl/exchange/all.h" /* streams and tensors of others, NumPy's files */
 #include "harray/impl/control/all.h"  /* reports, account, shutdown, options of devices */
                                       /* harray/impl/records/: only with harray_records.h, */
-                                      /* harray/impl/kernels/: only with harray_kernels.h */
+                                      /* harray/impl/kernels/: only with harray_kernels.h, */
+                                      /* harray/impl/ops/: only with harray_ops.h */
 #endif

@@ -1,3 +1,3 @@
 /* The implementation as one compiled unit, for those who link instead of include. */
 #define HARRAY_IMPLEMENTATION
-#include "../harray_kernels.h"
+#include "../harray_ops.h"

@@ -2,7 +2,7 @@
  * where NULL means something, it is that. test_null.py looks that no function is missing here. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
-#include "../../harray_kernels.h"
+#include "../../harray_ops.h"
 #include "../support/refusals.h"
 
 typedef struct pair {
@@ -31,6 +31,7 @@ static void *volatile nowhere; /* so that no compiler knows, and warns */
 #define D HA_DTYPE_double
 #define T harray_double_type()
 #define ONE ha_dvalue_of_double(1)
+#define NO_VIEW ((darray){.rank = 0})
 #define SHAPE 2, two_by_two
 #define ACCESS HA_ACCESS_(&open_table)
 #define SITE "tests"
@@ -95,6 +96,11 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(run_with_uses, ha_run_with_(NO, nothing, &number, 8, NO, 1, SITE, SITE))                     \
     S(cuda_launch, ha_cuda_launch_with_(NO, NO, NO, &number, 8, NO, 0, SITE, SITE))                \
     S(precompile, ha_kernels_precompile_(NO, NO, NO, NO, SITE))                                    \
+    S(map, ha_map_(HA_SQRT, NO_VIEW, NO_VIEW, NO, SITE))                                           \
+    S(combine, ha_combine_(HA_ADD, NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                           \
+    S(combine_number, ha_combine_number_(HA_ADD, NO_VIEW, NO_VIEW, ONE, NO, SITE))                 \
+    S(axpby, ha_axpby_(NO_VIEW, ONE, NO_VIEW, ONE, NO_VIEW, NO, SITE))                             \
+    S(clip, ha_clip_(NO_VIEW, NO_VIEW, ONE, ONE, NO, SITE))                                        \
     S(elapsed, ha_elapsed(ha_mark(NO), ha_mark(NO), NO))                                           \
     S(sim_hold, ha_sim_hold(NO))                                                                   \
     S(sim_step, ha_sim_step(NO, 1))                                                                \

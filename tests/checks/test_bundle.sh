@@ -67,6 +67,15 @@ tools/bundle --kernels "$folder/kernels/harray_kernels.h" || exit
 (cd "$folder/kernels" && cc -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
 result "kernels as one file" $?
 
+tools/bundle --ops "$folder/kernels/harray_ops.h" || exit
+{
+    echo '#define HARRAY_IMPLEMENTATION'
+    echo '#include "harray_ops.h"'
+    echo 'int main(void) { return ha_axpy((harray_float){0}, 2, (harray_float){0}, NULL) == HA_OK; }'
+} >"$folder/kernels/main.c"
+(cd "$folder/kernels" && cc -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
+result "operations as one file" $?
+
 # preprocess INCLUDE-FOLDER COMPILER-AND-FLAGS SOURCE: the text without empty lines, then all macros
 preprocess() {
     # shellcheck disable=SC2086 # lists of words

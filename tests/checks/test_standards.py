@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = ["harray.h", "layout.h", "harray_records.h", "harray_kernels.h"]
+HEADERS = ["harray.h", "layout.h", "harray_records.h", "harray_kernels.h", "harray_ops.h"]
 CASES = [
     ("gcc", "c", ["c90", "c99", "gnu99"], "needs -std=c11 or later"),
     ("clang", "c", ["c90", "c99", "gnu99"], "needs -std=c11 or later"),

@@ -286,6 +286,25 @@ static int use_teams(ha_context *context) {
     return failed + (harray_double_free(&d) != HA_OK);
 }
 
+/* Arrays of all kinds, and numbers of any type. */
+static int use_operations(ha_context *context) {
+    harray_float x = harray_float_filled(100, 4), y = harray_float_zeros(100);
+    array_float_2 u = array_float_2_filled(HA_DIM(8, 16), 1, context);
+    const int64_t two = 2;
+    int failed = ha_map(HA_SQRT, y, x, context) != HA_OK;
+    failed += ha_axpy(y, two, x, context) != HA_OK;
+    failed += ha_axpby(x, 1.5, x, ha_half_of_float(0), y, context) != HA_OK;
+    failed += ha_combine(HA_MAXIMUM, y, y, x, context) != HA_OK;
+    failed += ha_combine_number(HA_MULTIPLY, u, u, 3u, context) != HA_OK;
+    failed += ha_clip(u, u, -1, 2.5f, context) != HA_OK;
+    HA_READING(v, y, ha_host()) failed += v.data[99] != 10;
+    else failed++;
+    HA_READING(v, u, ha_host()) failed += HA_AT(v.span, 7, 15) != 2.5f;
+    else failed++;
+    failed += harray_float_free(&x) != HA_OK || harray_float_free(&y) != HA_OK;
+    return failed + (array_float_2_free(&u) != HA_OK);
+}
+
 int use_kernels(ha_context *context) {
     char text[200];
     int failed = ha_kernel_place(&axpy_kernel, context, text, sizeof text) == 0;
@@ -293,5 +312,5 @@ int use_kernels(ha_context *context) {
     failed += ha_kernels_precompile("nothing", "nowhere") != HA_ERR_ARGUMENT;
     failed += ha_take_error().status != HA_ERR_ARGUMENT;
     failed += use_indices(context) + use_parameters(context) + use_records(context);
-    return failed + use_reductions(context) + use_teams(context);
+    return failed + use_reductions(context) + use_teams(context) + use_operations(context);
 }

@@ -3,7 +3,7 @@
 #ifndef COMPILE_KERNELS_USER_H
 #define COMPILE_KERNELS_USER_H
 
-#include <harray_kernels.h>
+#include <harray_ops.h>
 
 #ifdef __cplusplus
 extern "C" {

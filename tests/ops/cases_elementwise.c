@@ -389,7 +389,8 @@ TEST(conflicts_and_what_was_never_written) {
     keep_array(x.array), keep_array(y.array);
     know_operation(HA_DTYPE_double, HA_OP_OF_MAPS + HA_SQRT, 0);
     SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
-    refused(HA_ERR_CONFLICT, ha_map(HA_SQRT, y, x, C == H ? M1 : C), "cases_elementwise.c:", "", "");
+    refused(HA_ERR_CONFLICT, ha_map(HA_SQRT, y, x, C == H ? M1 : C), "cases_elementwise.c:", "",
+            "");
     SUCCEEDS(ha_close(&v));
     refused(HA_ERR_STATE, ha_map(HA_SQRT, x, y, C), "cases_elementwise.c:", "", "");
     drop_array(y.array), drop_array(x.array);

@@ -4,5 +4,5 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_LAYOUT_TESTING
-#include "../../harray_kernels.h"
+#include "../../harray_ops.h"
 #include "../../harray_records.h"
