@@ -15,72 +15,88 @@ typedef struct ha_easy_launch {
     int64_t lanes;    /* as many as each array has elements; -1: no array yet */
     int differ;       /* numbers of elements */
     ha_access access[HA_MOST_PARAMETERS_];
+    ha_range range[HA_MOST_PARAMETERS_]; /* of each access */
     ha_kernel_span span[HA_MOST_PARAMETERS_];
     ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
 } ha_easy_launch;
 
-/* Sizes, and whether it is written beside another argument. */
-HA_FAST_ void ha_easy_note(ha_easy_launch *e, ha_kernel_slot_ *slot, int64_t size, int write) {
-    const ha_access *x = &e->access[e->held];
+HA_FAST_ void ha_easy_count(ha_easy_launch *e, ha_kernel_slot_ *slot, int64_t size) {
     slot->size = size;
     if (e->lanes < 0) e->lanes = size;
     e->differ |= e->lanes != size;
-    for (int i = 0; i < e->held; i++)
-        if (e->access[i].array == x->array && (write || e->written >> i & 1)) e->apart = 0;
+}
+
+/* An access to the range, which is held now; NULL: it is not so simple. What is only read may be the same elements that
+ * another argument writes or reads: those are held once. */
+HA_FAST_ const ha_access *ha_easy_access(ha_easy_launch *e, const ha_kernel_parameter_ *p,
+                                         ha_array *a, ha_range r) {
+    const int write = ha_is_written(p);
+    ha_access *x = &e->access[e->held];
+    for (int i = 0; i < e->held; i++) {
+        if (e->access[i].array != a) continue;
+        if (write || e->written >> i & 1) e->apart = 0;
+        if (!write && e->range[i].first == r.first && e->range[i].last == r.last)
+            return &e->access[i];
+    }
+    if (!ha_hold_fast(x, a, ha_host(), write, r, 1, HA_END, 0, p->site)) return NULL;
+    e->range[e->held] = r;
     e->written |= (uint32_t)write << e->held++;
+    return x;
 }
 
 HA_FAST_ int ha_easy_array(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
                            ha_kernel_slot_ *slot) {
     ha_array *a = *(ha_array *const *)given;
-    ha_access *x = &e->access[e->held];
-    const int write = ha_is_written(p);
-    if (!a || !ha_hold_fast(x, a, ha_host(), write, HA_WHOLE_, 1, HA_END, 0, p->site)) return 0;
-    *slot = (ha_kernel_slot_){.pointer = x->data};
-    ha_easy_note(e, slot, (int64_t)x->size, write);
+    const ha_access *x = a ? ha_easy_access(e, p, a, HA_WHOLE_) : NULL;
+    if (!x) return 0;
+    *slot = (ha_kernel_slot_){.pointer = (void *)(uintptr_t)x->data};
+    ha_easy_count(e, slot, (int64_t)x->size);
     return 1;
 }
 
 HA_IN_ int ha_easy_view(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
                         ha_kernel_slot_ *slot) {
     const ha_typed_head t = ha_typed_head_of(given);
-    const int rank = p->rank, write = ha_is_written(p);
+    const int rank = p->rank;
     const int64_t *extent = ha_typed_numbers(given), *stride = extent + rank;
     ha_array *a = t.array;
-    ha_access *x = &e->access[e->held];
-    ha_kernel_span *span = &e->span[e->held];
+    ha_kernel_span *span = &e->span[slot - e->slot];
     ha_boxed b = {.span = span->numbers};
     const size_t n = (size_t)rank;
     if (!a || ha_is_freed(a) || !ha_is_box(a->grid, t.first, extent, n, n, &b)) return 0;
-    if (!ha_hold_fast(x, a, ha_host(), write, (ha_range){t.first, b.last}, 1, HA_END, 0, p->site))
-        return 0;
+    const ha_access *x = ha_easy_access(e, p, a, (ha_range){t.first, b.last});
+    if (!x) return 0;
     slot->pointer = x->data ? (char *)((uintptr_t)x->data - (uintptr_t)b.lowest * a->element)
                             : NULL;
     slot->span = span;
     if (extent[rank - 1] > 1 && stride[rank - 1] != 1) e->apart = 0;
-    ha_easy_note(e, slot, (int64_t)b.size, write);
+    ha_easy_count(e, slot, (int64_t)b.size);
     return 1;
 }
 
 /* 0: not so simple. */
+HA_FAST_ int ha_easy_argument(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
+                              ha_kernel_slot_ *slot) {
+    if (p->mode == HA_KERNEL_RESULT_) {
+        slot->pointer = ((const ha_kernel_result_ *)given)->value;
+        return slot->pointer != NULL;
+    }
+    if (p->mode >= HA_KERNEL_IN_)
+        return p->rank ? ha_easy_view(e, p, given, slot) : ha_easy_array(e, p, given, slot);
+    if (p->mode == HA_KERNEL_VALUE_)
+        *slot = (ha_kernel_slot_){.pointer = HA_ADDRESS_(HA_NUMBER_(given))};
+    return p->mode == HA_KERNEL_VALUE_ || ha_is_said(p);
+}
+
+/* What is written first. */
 HA_FAST_ int ha_easy_hold(ha_easy_launch *e, const void *const *given) {
     const ha_kernel *k = e->kernel;
-    for (int i = 0; i < k->parameters; i++) {
-        const ha_kernel_parameter_ *p = &k->parameter[i];
-        ha_kernel_slot_ *slot = &e->slot[i];
-        if (p->mode == HA_KERNEL_RESULT_) {
-            slot->pointer = ((const ha_kernel_result_ *)given[i])->value;
-            if (!slot->pointer) return 0;
-        } else if (p->mode >= HA_KERNEL_IN_) {
-            if (!(p->rank ? ha_easy_view(e, p, given[i], slot)
-                          : ha_easy_array(e, p, given[i], slot)))
+    for (int written = 1; written >= 0; written--)
+        for (int i = 0; i < k->parameters; i++) {
+            const ha_kernel_parameter_ *p = &k->parameter[i];
+            if (ha_is_written(p) == written && !ha_easy_argument(e, p, given[i], &e->slot[i]))
                 return 0;
-        } else if (p->mode == HA_KERNEL_VALUE_) {
-            *slot = (ha_kernel_slot_){.pointer = HA_ADDRESS_(HA_NUMBER_(given[i]))};
-        } else if (!ha_is_said(p)) {
-            return 0;
         }
-    }
     return 1;
 }
 

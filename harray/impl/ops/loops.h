@@ -82,26 +82,31 @@ HA_IN_ int64_t ha_op_stride(const ha_kernel_slot_ *slot, int rank, int d) {
     return slot->span ? ((const ha_kernel_span *)slot->span)->numbers[rank + d] : 1;
 }
 
-/* All rows of a box whose first row this is, along dimensions d and further in. */
+HA_IN_ void ha_op_run_row(const ha_op_form *f, const ha_op_row *row) {
+    if (f->type)
+        ha_op_row_as_float(f, row);
+    else
+        f->rows(row);
+}
+
+/* To the next index of dimension d. */
+HA_IN_ void ha_op_go_on(const ha_op_form *f, ha_op_row *row, int64_t (*stride)[HA_MAPPING_RANK],
+                        int d) {
+    const int64_t bytes = (int64_t)f->bytes;
+    row->z = (char *)row->z + stride[0][d] * bytes;
+    row->x = (const char *)row->x + stride[1][d] * bytes;
+    row->y = (const char *)row->y + stride[2][d] * bytes;
+}
+
+/* All rows of a box whose first row this is, along dimension d and further in. */
 HA_IN_ void ha_op_run_rows(const ha_op_form *f, const ha_region *box, int rank, int d,
                            int64_t (*stride)[HA_MAPPING_RANK], ha_op_row row) {
-    const int64_t bytes = (int64_t)f->bytes;
-    if (d == rank - 1) {
-        row.n = box->last[d] - box->first[d];
-        row.z_step = stride[0][d];
-        row.x_step = stride[1][d];
-        row.y_step = stride[2][d];
-        if (f->type)
-            ha_op_row_as_float(f, &row);
-        else
-            f->rows(&row);
-        return;
-    }
     for (ptrdiff_t i = box->first[d]; i < box->last[d]; i++) {
-        ha_op_run_rows(f, box, rank, d + 1, stride, row);
-        row.z = (char *)row.z + stride[0][d] * bytes;
-        row.x = (const char *)row.x + stride[1][d] * bytes;
-        row.y = (const char *)row.y + stride[2][d] * bytes;
+        if (d < rank - 2)
+            ha_op_run_rows(f, box, rank, d + 1, stride, row);
+        else
+            ha_op_run_row(f, &row);
+        ha_op_go_on(f, &row, stride, d);
     }
 }
 
@@ -118,13 +123,21 @@ HA_IN_ void ha_op_run_box(const ha_op_form *f, const ha_region box, int rank,
         }
     }
     const ha_kernel_slot_ *numbers = &slot[1 + f->arguments];
-    ha_op_run_rows(f, &box, rank, 0, stride,
-                   (ha_op_row){.z = first[0],
-                               .x = first[1],
-                               .y = first[2],
-                               .a = f->numbers ? numbers[0].pointer : NULL,
-                               .b = f->numbers ? numbers[1].pointer : NULL,
-                               .y_is_number = f->arguments > 1 && !slot[2].size});
+    const int last = rank - 1;
+    const ha_op_row row = {.n = box.last[last] - box.first[last],
+                           .z = first[0],
+                           .x = first[1],
+                           .y = first[2],
+                           .a = f->numbers ? numbers[0].pointer : NULL,
+                           .b = f->numbers ? numbers[1].pointer : NULL,
+                           .z_step = stride[0][last],
+                           .x_step = stride[1][last],
+                           .y_step = stride[2][last],
+                           .y_is_number = f->arguments > 1 && !slot[2].size};
+    if (rank > 1)
+        ha_op_run_rows(f, &box, rank, 0, stride, row);
+    else
+        ha_op_run_row(f, &row);
 }
 
 /* With OpenMP by all threads. */

@@ -43,9 +43,13 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
     HA_ROW_BEGIN_(T, ha_row_##word##_##T)                                                          \
     if (dx == 1 && dy == 1 && dz == 1)                                                             \
         HA_ROW_LOOP_(T, n, 1, 1, 1, __VA_ARGS__)                                                   \
-    else if (dx == 1 && dy == 0 && dz == 1)                                                        \
-        HA_ROW_LOOP_(T, n, 1, 0, 1, __VA_ARGS__)                                                   \
-    else                                                                                           \
+    else if (dx == 1 && dy == 0 && dz == 1) {                                                      \
+        const T number = *y;                                                                       \
+        HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) {                                           \
+            const T u = x[i], v = number;                                                          \
+            z[i] = __VA_ARGS__;                                                                    \
+        }                                                                                          \
+    } else                                                                                         \
         HA_ROW_LOOP_(T, n, dx, dy, dz, __VA_ARGS__)                                                \
     }
 

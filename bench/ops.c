@@ -1,0 +1,103 @@
+/* Operations on arrays against the same loops by hand, in the same memory: in cache, from DRAM, on the interior of a
+ * grid; and what the call of one costs. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "../harray_ops.h"
+
+#include "bench.h"
+#include <math.h>
+
+#define LOOP __attribute__((noinline, aligned(64))) static
+enum { IN_CACHE = 16384, FROM_DRAM = 1 << 23, SIDE = 192, FEW = 8 };
+
+LOOP void abs_by_hand(int64_t n, const double *x, double *y) {
+    for (int64_t i = 0; i < n; i++) y[i] = fabs(x[i]);
+}
+LOOP void axpby_by_hand(int64_t n, double a, const double *x, double b, const double *y,
+                        double *restrict z) {
+    for (int64_t i = 0; i < n; i++) z[i] = a * x[i] + b * y[i];
+}
+LOOP void interior_by_hand(int64_t n, double a, double *u) {
+    for (int64_t j = 1; j < n - 1; j++)
+        for (int64_t i = 1; i < n - 1; i++) u[j * n + i] *= a;
+}
+
+typedef struct work {
+    int64_t n;
+    harray_double x, y, z;
+    double *px, *py, *pz;
+    array_double_2 grid, interior;
+    double *pgrid;
+} work;
+
+#define TIME(name, call)                                                                           \
+    static double time_##name(void *data, size_t count) {                                          \
+        work *w = (work *)data;                                                                    \
+        const double start = bench_now();                                                          \
+        for (size_t k = 0; k < count; k++) {                                                       \
+            call;                                                                                  \
+            bench_barrier();                                                                       \
+        }                                                                                          \
+        return bench_now() - start;                                                                \
+    }
+TIME(abs, HA_CHECK(ha_map(HA_ABS, w->y, w->x, NULL)))
+TIME(abs_by_hand, abs_by_hand(w->n, w->px, w->py))
+TIME(axpby, HA_CHECK(ha_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
+TIME(axpby_by_hand, axpby_by_hand(w->n, 0.5, w->px, 0.25, w->py, w->pz))
+TIME(interior, HA_CHECK(ha_combine_number(HA_MULTIPLY, w->interior, w->interior, 0.999, NULL)))
+TIME(interior_by_hand, interior_by_hand(SIDE, 0.999, w->pgrid))
+TIME(two_accesses, {
+    ha_read_double r;
+    ha_write_double v;
+    HA_CHECK(ha_open(&r, w->x.array, ha_host(), HA_READ, 0, HA_END));
+    HA_CHECK(ha_open(&v, w->y.array, ha_host(), HA_WRITE, 0, HA_END));
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_close(&r));
+})
+
+static work work_of(int64_t n) {
+    work w = {.n = n};
+    w.x = harray_double_filled((size_t)n, -1);
+    w.y = harray_double_filled((size_t)n, 1);
+    w.z = harray_double_filled((size_t)n, 1);
+    HA_WRITING(v, w.x, ha_host()) w.px = v.data;
+    HA_WRITING(v, w.y, ha_host()) w.py = v.data;
+    HA_WRITING(v, w.z, ha_host()) w.pz = v.data;
+    w.grid = array_double_2_filled(HA_DIM(SIDE, SIDE), 1, NULL);
+    HA_WRITING(v, w.grid, ha_host()) w.pgrid = v.data;
+    w.interior = array_double_2_part(w.grid, HA_DIM(1, 1), HA_DIM(SIDE - 1, SIDE - 1));
+    return w;
+}
+
+static void free_work(work *w) {
+    HA_CHECK(harray_double_free(&w->x));
+    HA_CHECK(harray_double_free(&w->y));
+    HA_CHECK(harray_double_free(&w->z));
+    HA_CHECK(array_double_2_free(&w->grid));
+}
+
+static void figure(const char *name, bench_function *function, work *w, const char *reference_name,
+                   bench_function *reference, double bound, double bound_ns, size_t bytes) {
+    bench_run(
+        &(bench_figure){name, function, w, reference_name, reference, w, bound, bound_ns, bytes});
+}
+
+static void loops(const char *abs_name, const char *axpby_name, int64_t n) {
+    work w = work_of(n);
+    const size_t bytes = (size_t)n * sizeof(double);
+    figure(abs_name, time_abs, &w, "by hand", time_abs_by_hand, 1.1, 0, 2 * bytes);
+    figure(axpby_name, time_axpby, &w, "by hand", time_axpby_by_hand, 1.1, 0, 3 * bytes);
+    free_work(&w);
+}
+
+int main(int argc, char **argv) {
+    bench_begin(argc, argv, "plain");
+    loops("abs, in cache", "a x + b y, in cache", IN_CACHE);
+    loops("abs, from DRAM", "a x + b y, from DRAM", FROM_DRAM);
+    work w = work_of(FEW);
+    figure("a u on the interior", time_interior, &w, "by hand", time_interior_by_hand, 1.1, 0, 0);
+    figure("abs of 8 elements", time_abs, &w, "two accesses", time_two_accesses, 0, 300, 0);
+    free_work(&w);
+    return 0;
+}
