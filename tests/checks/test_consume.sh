@@ -133,9 +133,9 @@ way pkg-config pkg-config make && try "pkg-config" pkg_config
 static() {
     flags=$(PKG_CONFIG_PATH="$libdir/pkgconfig" pkg-config --cflags harray)
     # shellcheck disable=SC2086 # a list of words
-    cc main.c $flags "$libdir/libharray.a" -o static && right static || return
+    cc main.c $flags "$libdir/libharray.a" -lm -o static && right static || return
     # shellcheck disable=SC2086 # a list of words
-    cc -shared -fPIC main.c $flags "$libdir/libharray.a" -o libmain.so || return
+    cc -shared -fPIC main.c $flags "$libdir/libharray.a" -lm -o libmain.so || return
     nm libmain.so | grep ' ha_open_' || return
     ! nm -D --defined-only libmain.so | grep ' ha_'
 }
