@@ -116,12 +116,12 @@ class Records:
     def to_string(self):
         if not int(self.records):
             return "no records"
-        if int(self.records["freed"]):
+        if not int(self.records["array"]):
             return "records that were freed"
         return f"records {name_of(self.records['array'].dereference())}"
 
     def children(self):
-        if not int(self.records) or int(self.records["freed"]):
+        if not int(self.records) or not int(self.records["array"]):
             return
         array = self.records["array"].dereference()
         for placement in chain(state_of(array)["placements"], "next"):

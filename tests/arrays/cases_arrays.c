@@ -639,6 +639,23 @@ TEST(opened_together) {
     drop_array(y.array);
 }
 
+/* Its numbers are those of another view, with as many elements from the same one on. */
+TEST(no_span_beyond_the_storage) {
+    array_double_2 x = numbered(2, 3, H),
+                   corner = array_double_2_part(x, HA_DIM(1, 1), HA_DIM(2, 3));
+    ha_read_double_2 v = {.status = HA_OK};
+    const darray view = array_double_2_to_darray(corner);
+    ha_request request = {.access = HA_ACCESS(&v), .context = C, .how = HA_READ, .view = &view};
+    SUCCEEDS(ha_open_many(&request, 1));
+    SUCCEEDS(ha_span_of(&v, corner));
+    corner.extent[0] = 2;
+    corner.extent[1] = 1;
+    REFUSED(HA_ERR_ARGUMENT, ha_span_of(&v, corner));
+    assert_int_equal(v.span.extent[1], 2);
+    SUCCEEDS(ha_close(&v));
+    drop_array(x.array);
+}
+
 TEST(prefetched) {
     array_double_2 x = numbered(4, 4, H);
     const darray part = darray_slice(array_double_2_to_darray(x), 1, 1, 3, 1);
@@ -1039,6 +1056,7 @@ int main(void) {
         CASE(ghost_cells),
         CASE(every_way_to_open),
         CASE(opened_together),
+        CASE(no_span_beyond_the_storage),
         CASE(prefetched),
         CASE(of_ones_own_type),
         CASE(opened_without_a_scope),

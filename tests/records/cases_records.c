@@ -699,7 +699,13 @@ int main(int argc, char **argv) {
         CASE(pieces_at_random),
         CASE(oracle),
     };
-    const struct CMUnitTest of_the_host[] = {CASE(after_a_fork), CASE(handles_come_again)};
+    const struct CMUnitTest of_the_host[] = {
+        CASE(after_a_fork),
+        CASE(handles_come_again),
+        CASE(told_of_those_that_were_freed_last),
+        CASE(arrays_that_come_again_locked),
+        CASE(arrays_that_come_again),
+    };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     RUN_ON_MATRIX(failed, tests);

@@ -280,6 +280,26 @@ TEST(opened_while_they_are_freed) {
     assert_int_equal(opens.status, HA_ERR_STATE);
     assert_non_null(strstr(opens.error.text, "were freed"));
     leave(&opens);
+    assert_int_equal(pthread_rwlock_trywrlock(&r.records->lock), 0); /* nobody has it any more */
+    pthread_rwlock_unlock(&r.records->lock);
+}
+
+/* What they were called stands in the handle, which may be used again and freed again just then. */
+TEST(told_of_those_that_were_freed_last) {
+    atoms r = made_at(H);
+    ha_records *freed = r.records;
+    visitor opens;
+    free_atoms(&r);
+    pthread_rwlock_wrlock(&freed->asking);
+    visit(&opens, freed, H, "read pos");
+    until_quiet();
+    assert_false(atomic_load(&opens.opened));
+    (void)snprintf(freed->label.text, sizeof freed->label.text, "'those'");
+    pthread_rwlock_unlock(&freed->asking);
+    await_flag(&opens.opened);
+    assert_int_equal(opens.status, HA_ERR_STATE);
+    assert_string_equal(opens.error.text, "records 'those' were freed");
+    leave(&opens);
 }
 
 /* A handle that comes again is as new. */
@@ -297,6 +317,47 @@ TEST(handles_come_again) {
     assert_ptr_equal(r.records, freed);
     assert_string_not_equal(ha_records_name(r.records), "before");
     assert_null(ha_access_spec_find(r.records, "write pos"));
+    free_atoms(&r);
+}
+
+/* The record of an array is taken for another one when somebody has just come to lock it. */
+TEST(arrays_that_come_again_locked) {
+    ha_array *a = ha_array_new(ha_type_of_("double", sizeof(double)), 0, H), *next = NULL;
+    SUCCEEDS(ha_array_free(a));
+    ha_lock(a);
+    for (size_t left = HA_KEPT + ha_freed_arrays.n + 2; left && next != a; left--) {
+        SUCCEEDS(ha_array_free(next));
+        next = ha_array_new(ha_type_of_("double", sizeof(double)), 0, H);
+    }
+    assert_ptr_equal(next, a);
+    assert_int_equal(__atomic_load_n(&a->lock, __ATOMIC_RELAXED), 1);
+    ha_unlock(a);
+    SUCCEEDS(ha_array_free(next));
+}
+
+/* Somebody has just looked where the records are, and comes to lock that when it has become another one's. */
+TEST(arrays_that_come_again) {
+    const ha_region all = ha_records_rows_(0, HA_END);
+    atoms r = made_at(H), other = made_at(H);
+    ha_array *before = r.records->array;
+    ha_records_opening opening = {.array = before, .context = H, .site = HA_SITE};
+    ha_records_access x;
+    SUCCEEDS(try_open(r.records, H, "write pos", 0, HA_END));
+    SUCCEEDS(atoms_resize(r, N + 1));
+    for (size_t left = HA_KEPT + ha_freed_arrays.n + 2; left; left--) {
+        free_atoms(&other);
+        other = made_at(H);
+        if (other.records->array == before) break;
+    }
+    assert_ptr_equal(other.records->array, before);
+    SUCCEEDS(try_open(other.records, H, "write pos", 0, HA_END));
+    ha_lock(before);
+    assert_false(ha_records_hold_again(before, &opening, &x, r.records, "write pos", &all));
+    const int held = ha_records_hold_again(before, &opening, &x, other.records, "write pos", &all);
+    ha_unlock(before);
+    assert_true(held || HA_DEBUGGING_);
+    if (held) SUCCEEDS(ha_close(&x.part_[0]));
+    free_atoms(&other);
     free_atoms(&r);
 }
 

@@ -6,15 +6,22 @@
 
 /* ---- making and freeing -------------------------------------------------------------------- */
 
-/* No elements, no memory, not counted yet. */
+HA_IN_ ha_array *ha_array_fresh(void) {
+    ha_array *a = (ha_array *)HARRAY_MALLOC(sizeof *a);
+    if (a) *a = (ha_array){.lock = 0};
+    return a;
+}
+
+/* No elements, no memory, not counted yet. The lock of a record that is used again may just be somebody's who
+ * comes too late. */
 HA_IN_ ha_array *ha_array_record(ha_type type, ha_context *c) {
-    size_t zeroed = offsetof(ha_array, first_holders);
+    const size_t kept = offsetof(ha_array, busy);
+    size_t zeroed = offsetof(ha_array, first_holders) - kept;
     ha_array *a = ha_array_again();
-    const uint64_t tickets = a ? a->tickets : 0;
-    if (!a) a = (ha_array *)HARRAY_MALLOC(sizeof *a);
-    if (!a) return NULL;
+    if (!a && !(a = ha_array_fresh())) return NULL;
+    const uint64_t tickets = a->tickets;
     __asm__("" : "+r"(zeroed)); /* where gcc knows the size, it zeroes 10 ns more slowly */
-    memset(a, 0, zeroed);
+    memset((char *)a + kept, 0, zeroed);
     a->holder = a->first_holders;
     a->holder_capacity = a->holders_easy = sizeof a->first_holders / sizeof *a->first_holders;
     a->first.memory = c->memory;

@@ -199,18 +199,47 @@ HA_NOINLINE_ HA_IN_ ha_status ha_span_of_any(ha_access *x, size_t access_bytes, 
     return HA_OK;
 }
 
+/* Whether a view goes along all dimensions of the grid, in their order, and no further than the storage: where
+ * it begins in each is not looked for, as that takes dividing, and it is open. */
+HA_FAST_ int ha_is_along(const ha_grid *g, size_t first, const int64_t *numbers, ha_boxed *b) {
+    const size_t rank = (size_t)g->rank;
+    size_t size = 1, last = first;
+    int64_t lowest = 0, end;
+    for (size_t d = 0; d < rank; d++) {
+        const int64_t extent = numbers[d], stride = numbers[rank + d], from = numbers[2 * rank + d];
+        const size_t way = (size_t)extent - 1;
+        if ((size_t)stride != g->pitch[d] || way >= g->extent[d]) return 0;
+        if (from <= HA_ALL || __builtin_add_overflow(from, extent, &end)) return 0;
+        size *= way + 1;
+        last += way * g->pitch[d];
+        lowest = ha_go(lowest, from, stride);
+    }
+    b->size = size;
+    b->lowest = lowest;
+    return last < g->size;
+}
+
 /* The same for typed ones along the dimensions of a grid. */
 HA_FAST_ int ha_span_of_typed(ha_access *x, size_t access_bytes, const void *array,
                               size_t array_bytes) {
     const size_t rank = ha_typed_rank(array_bytes);
     const ha_typed_head v = ha_typed_head_of(array);
+    const int64_t *n = ha_typed_numbers(array);
     const ha_array *const a = v.array;
+    int64_t *to = ha_span_numbers(x);
     ha_boxed b = {.span = NULL};
     if (!ha_has_span(access_bytes, array_bytes) || !ha_self.id || !a || x->array != a) return 0;
-    if (!ha_is_box(a->grid, v.first, ha_typed_numbers(array), rank, rank, &b)) return 0;
-    if (x->size != b.size || x->first != v.first) return 0;
+    if (!a->grid || x->first != v.first) return 0;
+    if (!(rank == (size_t)a->grid->rank ? ha_is_along(a->grid, v.first, n, &b)
+                                        : ha_is_box(a->grid, v.first, n, rank, rank, &b)))
+        return 0;
+    if (x->size != b.size) return 0;
     ha_span_point(x, a, b.lowest);
-    memcpy(ha_span_numbers(x), ha_typed_numbers(array), 3 * sizeof(int64_t) * rank);
+    for (const int64_t *const end = n + rank; n < end; n++, to++) {
+        to[0] = n[0];
+        to[rank] = n[rank];
+        to[2 * rank] = n[2 * rank];
+    }
     return 1;
 }
 

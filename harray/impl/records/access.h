@@ -21,8 +21,10 @@ ha_status ha_records_close_(ha_records_access *x) {
     if (s) return s;
     if (unnamed.what) s = ha_named_fail(x->records, record, &unnamed);
     if (x->more_) HARRAY_FREE(x->more_);
-    x->more_ = NULL;
-    memset(x, 0, offsetof(ha_records_access, part_)); /* parts that are closed say so themselves */
+    x->more_ = NULL; /* other parts say themselves that they are closed */
+    size_t closed = offsetof(ha_records_access, part_);
+    __asm__("" : "+r"(closed)); /* where gcc knows the size, it zeroes 5 ns more slowly */
+    memset(x, 0, closed);
     return s;
 }
 

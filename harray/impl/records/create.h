@@ -110,9 +110,8 @@ HA_IN_ ha_records *ha_records_handle(ha_array *a) {
     }
     pthread_rwlock_wrlock(&r->lock); /* somebody may just be told that it was freed */
     pthread_rwlock_wrlock(&r->asking);
-    r->array = a;
     memset(r->name, 0, sizeof r->name);
-    __atomic_store_n(&r->freed, 0, __ATOMIC_RELEASE);
+    ha_records_turn(r, a);
     pthread_rwlock_unlock(&r->asking);
     pthread_rwlock_unlock(&r->lock);
     return r;
@@ -184,7 +183,9 @@ HA_IN_ void ha_records_handle_free(ha_records *r) {
     const ha_label label = ha_label_of(a);
     pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
     r->label = label;
-    __atomic_store_n(&r->freed, 1, __ATOMIC_RELEASE);
+    ha_lock(a);
+    ha_records_turn(r, NULL);
+    ha_unlock(a);
     pthread_rwlock_unlock(&r->asking);
     ha_wrap_hand_back(a);
     while (r->specs) {

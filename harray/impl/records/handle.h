@@ -9,24 +9,50 @@ struct ha_access_spec;
 
 struct ha_records {
     ha_kept kept;    /* state/freed.h: with others that were freed */
-    ha_array *array; /* another one when the extents change */
-    /* To read `array`, one of these is read-locked; to change it both are locked for writing.
-     * Whoever opens or changes something has the first one, and may wait for queues meanwhile; so
-     * do resizing and freeing. Whoever only asks has the second one, for a moment: so functions on queues may
-     * ask anything while somebody waits for them. */
+    ha_array *array; /* another one when the extents change; NULL: it was freed */
+    /* To read `array`, one of these is read-locked; to change it both are locked for writing, and the
+     * array that it was, by its own lock. Whoever opens or changes something has the first one, and may wait
+     * for queues meanwhile; so do resizing and freeing. Whoever only asks has the second one, for a moment: so
+     * functions on queues may ask anything while somebody waits for them. Whoever opens what was opened before
+     * has the array's own lock alone (ha_records_is_at). */
     pthread_rwlock_t lock, asking;
     char name[sizeof((ha_array *)0)->name]; /* as the array's, which may go */
     uint32_t specs_lock;
     int32_t spec_count;
     struct ha_access_spec *specs; /* texts that are known */
-    int freed;      /* changes as `array`. The locks stay: another thread may just come for them */
-    ha_label label; /* of the array that it was */
+    ha_label
+        label; /* of the array that it was; changes as `array`. The locks stay: another thread may just
+                       come for them */
 };
 
-/* Whether it was freed; tells it. */
+/* Another array, or none. The handle's locks are this thread's. */
+HA_IN_ void ha_records_turn(ha_records *r, ha_array *to) {
+    __atomic_store_n(&r->array, to, __ATOMIC_RELEASE);
+}
+
+/* The array, to be locked; NULL: it was freed. */
+HA_IN_ ha_array *ha_records_look_at(const ha_records *r) {
+    return __atomic_load_n(&r->array, __ATOMIC_ACQUIRE);
+}
+
+/* Whether it still is the handle's when it is locked: it stays that until it is unlocked. A record that was
+ * given back or taken for another array can be locked nevertheless (state/freed.h). */
+HA_IN_ int ha_records_is_at(const ha_records *r, const ha_array *a) HA_REQUIRES_(a->lock) {
+    return __atomic_load_n(&r->array, __ATOMIC_RELAXED) == a;
+}
+
+HA_IN_ ha_label ha_records_label(ha_records *r) {
+    pthread_rwlock_rdlock(&r->asking);
+    const ha_label label = r->array ? ha_label_of(r->array) : r->label;
+    pthread_rwlock_unlock(&r->asking);
+    return label;
+}
+
+/* Whether it was freed; tells it, without waiting for a lock in a child of fork(). */
 HA_IN_ int ha_records_freed(const ha_records *r, const char *operation) {
-    if (!__atomic_load_n(&r->freed, __ATOMIC_ACQUIRE)) return 0;
-    (void)!ha_fail(HA_ERR_STATE, operation, "records %s were freed", r->label.text);
+    if (ha_records_look_at(r)) return 0;
+    const ha_label label = ha_forked ? r->label : ha_records_label((ha_records *)(uintptr_t)r);
+    (void)!ha_fail(HA_ERR_STATE, operation, "records %s were freed", label.text);
     return 1;
 }
 
@@ -34,7 +60,7 @@ HA_IN_ int ha_records_freed(const ha_records *r, const char *operation) {
  * nothing to end. */
 HA_IN_ ha_array *ha_records_begin(ha_records *r) {
     pthread_rwlock_rdlock(&r->lock);
-    if (!r->freed) return r->array;
+    if (r->array) return r->array;
     pthread_rwlock_unlock(&r->lock);
     return NULL;
 }
@@ -79,18 +105,10 @@ HA_IN_ void ha_records_asked(const ha_records *r) {
 HA_IN_ ha_array *ha_records_ask(const ha_records *r, const char *operation) {
     if (!r || ha_forked) return NULL;
     pthread_rwlock_rdlock(&((ha_records *)(uintptr_t)r)->asking);
-    ha_array *a = r->freed ? NULL : r->array;
-    if (a) return a;
+    if (r->array) return r->array;
     ha_records_asked(r);
     (void)ha_records_freed(r, operation);
     return NULL;
-}
-
-HA_IN_ ha_label ha_records_label(ha_records *r) {
-    pthread_rwlock_rdlock(&r->asking);
-    const ha_label label = r->freed ? r->label : ha_label_of(r->array);
-    ha_records_asked(r);
-    return label;
 }
 
 HA_IN_ ha_status ha_records_enter(const ha_records *r, const char *operation, const char *site) {

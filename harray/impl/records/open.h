@@ -60,11 +60,11 @@ HA_IN_ void ha_records_let_go(ha_array *a, const ha_context *c, ha_incarnation *
 }
 
 /* Where the placement and, if one is asked for, the view of it are known: *p, and what there is in the
- * memory; NULL: they are not. Lock held. */
-HA_IN_ ha_incarnation *ha_records_known(const ha_records_opening *opening, ha_placement **p) {
+ * memory; NULL: they are not. */
+HA_IN_ ha_incarnation *ha_records_known(ha_array *a, const ha_records_opening *opening,
+                                        ha_placement **p) HA_REQUIRES_(a->lock) {
     const ha_fitting *fitting = opening->fitting;
     const ha_memory *m = opening->context->memory;
-    ha_array *a = opening->array;
     ha_incarnation *in = a->recent->memory == m ? a->recent : ha_incarnation_find(a, m);
     *p = ha_placement_find(ha_records_state_of(a), m);
     if (!in || !in->block || !*p) return NULL;
@@ -76,20 +76,18 @@ HA_IN_ ha_incarnation *ha_records_known(const ha_records_opening *opening, ha_pl
     return in;
 }
 
-/* All of them when all are easy, or nothing. */
-HA_IN_ int ha_records_open_fast(const ha_records_opening *opening, ha_records_access *x,
-                                ha_access *part) {
-    ha_array *a = opening->array;
+/* All of them when all are easy, or nothing: opening->range, or these runs in x->box (NULL: none). The
+ * thread does not count them as held yet. */
+HA_FAST_ int ha_records_hold(ha_array *a, const ha_records_opening *opening, ha_records_access *x,
+                             ha_access *part, const ha_field_run *run) HA_REQUIRES_(a->lock) {
     ha_context *c = opening->context;
     ha_placement *p;
     size_t n = 0;
     int writes = 0;
-    if (!a->grid) return 0;
-    ha_lock(a);
-    ha_incarnation *in = ha_records_known(opening, &p);
+    ha_incarnation *in = ha_records_known(a, opening, &p);
     for (; in && n < opening->n; n++) {
-        const int write = opening->mode[n] != HA_READ;
-        const ha_range r = opening->range[n];
+        const int write = (run ? run[n].mode : opening->mode[n]) != HA_READ;
+        const ha_range r = run ? ha_records_range(a, &run[n], &x->box) : opening->range[n];
         if (!ha_is_easy(a, c, r, r, write, 1, &in)) break;
         ha_hold_easily(&part[n], a, in, c, write, r, r, opening->site);
         writes |= write;
@@ -103,8 +101,17 @@ HA_IN_ int ha_records_open_fast(const ha_records_opening *opening, ha_records_ac
     } else if (in) {
         ha_records_let_go(a, c, in, n);
     }
+    return all;
+}
+
+HA_IN_ int ha_records_open_fast(const ha_records_opening *opening, ha_records_access *x,
+                                ha_access *part) {
+    ha_array *a = opening->array;
+    if (!a->grid) return 0;
+    ha_lock(a);
+    const int all = ha_records_hold(a, opening, x, part, NULL);
     ha_unlock(a);
-    if (all) ha_self.held += n;
+    if (all) ha_self.held += opening->n;
     return all;
 }
 
@@ -346,39 +353,35 @@ HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
 }
 
 /* Once more what was opened before by the same text, where all of it is easy: the rest is looked at with
- * more care. 0: it is not. */
+ * more care. The array is the handle's as long as it is locked, and so all that is the array's stays. */
+HA_FAST_ int ha_records_hold_again(ha_array *a, ha_records_opening *opening, ha_records_access *x,
+                                   ha_records *r, const char *what, const ha_region *asked)
+    HA_REQUIRES_(a->lock) {
+    if (!ha_records_is_at(r, a) || !a->grid || !ha_records_inside(a, asked, &x->box)) return 0;
+    const ha_access_spec *spec = ha_access_spec_find(r, what);
+    if (!spec || spec->runs > HA_RECORDS_PARTS || ha_region_is_empty(&x->box)) return 0;
+    opening->n = (size_t)spec->runs;
+    return ha_records_hold(a, opening, x, x->part_, spec->run);
+}
+
+/* 0: it is not like that; then there may be anything in *x. */
 HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context *c,
                                  const char *what, const ha_region *asked, const char *site,
                                  ha_fitting *fitting) {
-    ha_region box;
-    ha_range range[HA_RECORDS_PARTS];
-    unsigned mode[HA_RECORDS_PARTS];
-    int done = 0;
     if (HA_DEBUGGING_ || !x || !r || !what || !ha_self.id) return 0;
-    ha_array *a = ha_records_begin(r);
+    ha_array *a = ha_records_look_at(r);
     if (!a) return 0;
-    const ha_access_spec *spec = ha_access_spec_find(r, what);
-    if (spec && spec->runs <= HA_RECORDS_PARTS && a->grid && ha_records_inside(a, asked, &box) &&
-        !ha_region_is_empty(&box)) {
-        const ha_records_opening opening = {.array = a,
-                                            .context = c,
-                                            .range = range,
-                                            .mode = mode,
-                                            .n = (size_t)spec->runs,
-                                            .site = site,
-                                            .fitting = fitting};
-        for (int32_t i = 0; i < spec->runs; i++) {
-            range[i] = ha_records_range(a, &spec->run[i], &box);
-            mode[i] = spec->run[i].mode;
-        }
-        done = ha_records_open_fast(&opening, x, x->part_);
-        x->parts_ = spec->runs;
-    }
-    ha_records_leave(r);
+    ha_records_opening opening = {.array = a, .context = c, .site = site, .fitting = fitting};
+    ha_lock(a);
+    const int done = ha_records_hold_again(a, &opening, x, r, what, asked);
+    ha_unlock(a);
     if (!done) return 0;
+    ha_self.held += opening.n;
     x->records = r;
     x->context = c;
-    ha_records_bound(x, &box);
+    x->parts_ = (int)opening.n;
+    x->first = x->box.first[0];
+    x->last = x->box.last[0];
     x->status = HA_OK;
     x->more_ = NULL;
     return 1;

@@ -251,8 +251,10 @@ HA_IN_ ha_status ha_records_take_values(ha_array *to, ha_array *from, ha_set *ke
 }
 
 /* What is valid now, and all else that stays the same, at once: a memory that is full takes no block of an
- * array that has no version yet. *kept and *lost get what there was before: nothing. */
-HA_IN_ void ha_records_take_rest(ha_array *to, ha_array *from, ha_set *kept, ha_set *lost) {
+ * array that has no version yet. *kept and *lost get what there was before: nothing. From then on the handle
+ * has the second array. */
+HA_IN_ void ha_records_take_rest(ha_records *r, ha_array *to, ha_array *from, ha_set *kept,
+                                 ha_set *lost) {
     ha_lock(from);
     ha_lock(to); /* of which nobody knows who could have locked it first */
     ha_set_exchange(&to->first.valid, kept);
@@ -263,6 +265,7 @@ HA_IN_ void ha_records_take_rest(ha_array *to, ha_array *from, ha_set *kept, ha_
     to->lost_where = from->lost_where;
     to->lost_site = from->lost_site;
     ha_unlock(to);
+    ha_records_turn(r, to);
     ha_unlock(from);
 }
 
@@ -272,8 +275,7 @@ HA_IN_ ha_status ha_records_replace(ha_records *r, ha_array *a, ha_array *b, ha_
     ha_status s = ha_records_clip_set(a, &a->lost, b, &lost);
     if (!s) {
         pthread_rwlock_wrlock(&r->asking); /* nobody has it for long */
-        ha_records_take_rest(b, a, kept, &lost);
-        r->array = b;
+        ha_records_take_rest(r, b, a, kept, &lost);
         pthread_rwlock_unlock(&r->asking);
     }
     ha_set_free(&lost);

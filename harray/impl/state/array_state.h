@@ -48,6 +48,7 @@ struct ha_array {
     ha_incarnation *recent; /* where the last access went */
     size_t size;
     size_t element; /* bytes; 0: of record arrays */
+    ha_grid *grid;  /* on which its elements lie; NULL: one behind the other */
     uint64_t tickets, version;
     ha_incarnation first; /* where it was first touched; the others follow by `next` */
     ha_context *first_touch;
@@ -61,7 +62,6 @@ struct ha_array {
     const char *lost_where;     /* the context whose failure that was */
     const char *lost_site;      /* what it was to write them for; NULL: unknown */
     struct ha_watched *watched; /* array_events.h; NULL: it is not */
-    ha_grid *grid;              /* on which its elements lie; NULL: one behind the other */
     size_t lead;                /* bytes of each block before the first element, to align others */
     ha_context *pinned_for;     /* whose device pins the host's block; NULL: as first_touch says */
     const ha_array_ops *ops;    /* of a record array: the head of its state; NULL: none */
