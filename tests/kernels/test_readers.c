@@ -52,7 +52,7 @@ TEST(what_needs_double) {
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
         ha_double_need need = {""};
-        const int needs = ha_text_needs_double(texts[i][0], &need);
+        const int needs = ha_text_needs_double(texts[i][0], "k", &need);
         if (needs != (texts[i][1] != NULL)) fail_msg("%s", texts[i][0]);
         assert_string_equal(need.text, needs ? texts[i][1] : "");
     }
