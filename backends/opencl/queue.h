@@ -163,12 +163,16 @@ HA_IN_ void ha_opencl_forget(ha_event *event) {
     (void)ha_cl.ReleaseEvent((ha_cl_event)event->object);
 }
 
-/* Negative: the command has failed, or will never be run. */
+/* Negative: the command has failed, or will never be run. So has one of which the driver cannot say anything, asked
+ * twice, as that of a device that is gone cannot; else whoever waits for it would do so for ever. */
 HA_IN_ ha_cl_code ha_opencl_state(ha_cl_event event) {
-    ha_cl_code state = HA_CL_QUEUED;
-    (void)ha_cl.GetEventInfo(event, HA_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
-                             NULL);
-    return state;
+    ha_cl_code state = HA_CL_QUEUED, code = HA_CL_SUCCESS;
+    for (int tries = 0; tries < 2; tries++) {
+        code = ha_cl.GetEventInfo(event, HA_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
+                                  NULL);
+        if (code == HA_CL_SUCCESS) return state;
+    }
+    return code == HA_CL_OUT_OF_HOST_MEMORY || code > 0 ? HA_CL_QUEUED : code;
 }
 
 HA_IN_ int ha_opencl_done(const ha_event *event) {

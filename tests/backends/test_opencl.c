@@ -475,6 +475,35 @@ TEST(finishing_fails_once) {
     backend->queue->forget(&event);
 }
 
+/* Asking for an event's state fails as long as `fails` says. */
+static ha_cl_code fail_asking_for_state(const char *function) {
+    if (strcmp(function, "clGetEventInfo") != 0 || asked.fails == 0) return HA_CL_SUCCESS;
+    asked.fails--;
+    return asked.code;
+}
+
+/* Of an event that the driver does not know any more nobody waits for the end; but one failure says nothing, nor
+ * does a lack of the host's memory. */
+TEST(an_event_that_cannot_be_asked) {
+    ha_event event;
+    SUCCEEDS(backend->queue->record(queue, &event));
+    backend->queue->drain(queue);
+    opencl_calls.ask = fail_asking_for_state;
+    asked.code = HA_CL_OUT_OF_RESOURCES, asked.fails = 1;
+    assert_int_equal(backend->queue->done(&event), 1);
+    asked.fails = 2;
+    assert_int_equal(backend->queue->done(&event), -1);
+    asked.code = HA_CL_OUT_OF_HOST_MEMORY, asked.fails = 2;
+    assert_int_equal(backend->queue->done(&event), 0);
+    assert_int_equal(backend->queue->done(&event), 1);
+    opencl_calls.ask = fail_all;
+    asked.code = HA_CL_OUT_OF_RESOURCES;
+    assert_int_equal(backend->queue->finish(&event), HA_ERR_LOST);
+    opencl_calls.ask = NULL;
+    SUCCEEDS(backend->queue->finish(&event));
+    backend->queue->forget(&event);
+}
+
 /* ---- memory with addresses of its own ---------------------------------------------------------------- */
 
 /* cl_intel_unified_shared_memory of a driver that has shared virtual memory (SVM), as PoCL has. */
@@ -734,6 +763,7 @@ int main(void) {
         OPEN(a_queue_that_fails_in_a_drivers_own_way),
         OPEN(a_call_that_fails_for_good),
         OPEN(finishing_fails_once),
+        OPEN(an_event_that_cannot_be_asked),
         OPEN(whatever_is_enqueued_is_flushed),
     };
     const struct CMUnitTest first[] = {cmocka_unit_test(a_file_that_names_no_library)};
