@@ -131,6 +131,12 @@ typedef struct ha_kernel ha_kernel;
 HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char *text,
                               size_t bytes);
 
+/* 1: kernels of a context give the bits that they give on the host, for + - * / and sqrt of float and, where the device
+ * has it, double. A small kernel is run there, and waited for, and what it gives compared; where kernels run as loops
+ * compiled here that is known. 0: some bits differ, as those of a device that contracts products or that has no
+ * denormal numbers; or it failed, which is told as for a launch. */
+HA_API int ha_context_is_exact(ha_context *context);
+
 /* What the compiler of a context's device said when it refused the kernel (HA_ERR_COMPILE), all of it, with the
  * lines of your file where that can be read; "" where it has not. Written as snprintf does. 0: HA_ERR_ARGUMENT
  * when there is no kernel. */

@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_KERNELS_FILE_TEXT_H
 
 #include "team_text.h"
+#include "../../reduce.h"
 
 /* Behind the bracket that closes the one at `at`, or at the end of the text. */
 HA_IN_ const char *ha_bracket_end(const char *at) {
