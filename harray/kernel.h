@@ -235,7 +235,7 @@ HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const
  *     HA_REDUCE_IN(heat, dot, ((in, double, x), (in, double, y)), i, double, HA_SUM) { return x[i] * y[i]; }
  *
  * Devices get the whole file but for other kernels of it and lines with #include; so brackets are to be balanced,
- * also in what #if leaves out. The name in quotes is for the
+ * also in what #if leaves out, which keeps the rules of teams, too. The name in quotes is for the
  * assembler (.incbin), which looks in the directory where the compiler works and in those of -I, not beside the
  * file that names it; with -flto it does so when the program is linked. Where the text is made in another way it is
  * an array of this name, which ends with 0:
