@@ -131,6 +131,12 @@ typedef struct ha_kernel ha_kernel;
 HA_API size_t ha_kernel_place(const ha_kernel *kernel, ha_context *context, char *text,
                               size_t bytes);
 
+/* 1: kernels of a context give the bits that they give on the host, for + - * / and sqrt of float and, where the device
+ * has it, double. A small kernel is run there, and waited for, and what it gives compared; where kernels run as loops
+ * compiled here that is known. 0: some bits differ, as those of a device that contracts products or that has no
+ * denormal numbers; or it failed, which is told as for a launch. */
+HA_API int ha_context_is_exact(ha_context *context);
+
 /* What the compiler of a context's device said when it refused the kernel (HA_ERR_COMPILE), all of it, with the
  * lines of your file where that can be read; "" where it has not. Written as snprintf does. 0: HA_ERR_ARGUMENT
  * when there is no kernel. */
@@ -222,8 +228,14 @@ HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const
  *         …
  *     }
  *
+ * The other forms are there as well, each as its macro with the tag in front and the body behind:
+ *
+ *     HA_KERNEL_EACH_IN(heat, drift, (bodies, p, "read vel, write pos"), ((value, float, dt)), at) { … }
+ *     HA_TEAM_KERNEL_IN(heat, scan64, 64, g, ((in, float, x), (out, float, y))) { … }     // team.h
+ *     HA_REDUCE_IN(heat, dot, ((in, double, x), (in, double, y)), i, double, HA_SUM) { return x[i] * y[i]; }
+ *
  * Devices get the whole file but for other kernels of it and lines with #include; so brackets are to be balanced,
- * also in what #if leaves out. The name in quotes is for the
+ * also in what #if leaves out, which keeps the rules of teams, too. The name in quotes is for the
  * assembler (.incbin), which looks in the directory where the compiler works and in those of -I, not beside the
  * file that names it; with -flto it does so when the program is linked. Where the text is made in another way it is
  * an array of this name, which ends with 0:
@@ -251,6 +263,8 @@ HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const
 #define HA_KERNEL_TEXT(tag) ha_text_of_##tag
 #define HA_KERNEL_IN(tag, name, parameters, indices)                                               \
     HA_KERNEL_FILED_(tag, name, parameters, HA_KERNEL_INDICES_(indices), #indices)
+#define HA_KERNEL_EACH_IN(tag, name, records, parameters, at)                                      \
+    HA_KERNEL_EACH_FILED_(tag, name, HA_BARE_ records, parameters, (at), #at)
 #ifdef __cplusplus
 #define HA_LINKED_ extern "C"
 #else
@@ -891,10 +905,25 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #define HA_KERNEL_EACH_3_(name, R, p, parameters, at, at_text, text, body)                         \
     HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
     HA_CONTRACTION_(parameters)                                                                    \
+    HA_KERNEL_EACH_HEAD_(name, parameters, at)                                                     \
+    HA_BARE_ body HA_KERNEL_EACH_OF_BODY_(name, R, p, parameters, at_text, text, HA_NULL_)         \
+    HA_CONTRACTION_END_                                                                            \
+    struct ha_semicolon_
+#define HA_KERNEL_EACH_FILED_(...) HA_KERNEL_EACH_FILED_2_(__VA_ARGS__)
+#define HA_KERNEL_EACH_FILED_2_(tag, name, R, p, what, parameters, ...)                            \
+    HA_KERNEL_EACH_FILED_3_(tag, name, R, p, ((use, R, p, what), HA_BARE_ parameters), __VA_ARGS__)
+#define HA_KERNEL_EACH_FILED_3_(tag, name, R, p, parameters, at, at_text)                          \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
+    HA_CONTRACTION_FROM_HERE_(parameters)                                                          \
+    HA_KERNEL_EACH_HEAD_(name, parameters, at);                                                    \
+    HA_KERNEL_EACH_OF_BODY_(name, R, p, parameters, at_text, HA_KERNEL_TEXT(tag), #tag)            \
+    HA_KERNEL_EACH_HEAD_(name, parameters, at)
+#define HA_KERNEL_EACH_HEAD_(name, parameters, at)                                                 \
     HA_BODY_FN_ void name##_body_(                                                                 \
-        const ha_cursor HA_BARE_ at HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))         \
-        HA_BARE_ body HA_BODY_FN_ void name##_each_(                                               \
-            const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {       \
+        const ha_cursor HA_BARE_ at HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))
+#define HA_KERNEL_EACH_OF_BODY_(name, R, p, parameters, at_text, text, file)                       \
+    HA_BODY_FN_ void name##_each_(                                                                 \
+        const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {           \
         HA_EACH_IN(ha_seen_##R, p, ha_at_, ha_box_)                                                \
         name##_body_(ha_at_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));               \
     }                                                                                              \
@@ -908,7 +937,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
                               HA_MODE_PASSED_, ~, HA_BARE_ parameters));)                          \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (), ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_,    \
-                         HA_NULL_, HA_NULL_)                                                       \
+                         HA_NULL_, file)                                                           \
     HA_KERNEL_OF_BOX_(name, parameters)                                                            \
     HA_TYPED_ ha_status name(                                                                      \
         ha_context *ha_context_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {          \
@@ -916,9 +945,7 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
         const void *const ha_given_[] = {                                                          \
             HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters)};                    \
         return ha_kernel_launch_(&name##_kernel, ha_context_, HA_NULL_, ha_given_ + 1);            \
-    }                                                                                              \
-    HA_CONTRACTION_END_                                                                            \
-    struct ha_semicolon_
+    }
 #define HA_KERNEL_EACH_LOOP_(...) HA_KERNEL_EACH_LOOP_1_(__VA_ARGS__)
 #define HA_KERNEL_EACH_LOOP_1_(name, contracts, p, parameters)                                     \
     HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__)) void name##_any_(            \

@@ -50,6 +50,10 @@ typedef enum ha_reduction {
     HA_REDUCE_TEXT_(name, parameters, HA_KERNEL_INDICES_(indices), #indices, T, operation,         \
                     "{ return " #__VA_ARGS__ "; }", __VA_ARGS__)
 
+/* In a file (HA_KERNEL_FILE, kernel.h), where the value is what its body returns. */
+#define HA_REDUCE_IN(tag, name, parameters, indices, T, operation)                                 \
+    HA_REDUCE_FILED_(tag, name, parameters, HA_KERNEL_INDICES_(indices), #indices, T, operation)
+
 /* ---- what it is made of ------------------------------------------------------------------------ */
 
 /* Sums of a part: the 16 of the order above. A partial result is of 16 bytes at most. */
@@ -197,22 +201,40 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
     HA_REDUCE_RANK_(name, parameters, HA_COUNT_OF_ indices, indices, __VA_ARGS__)
 #define HA_REDUCE_RANK_(name, parameters, D, ...) HA_REDUCE_MADE_(name, parameters, D, __VA_ARGS__)
 #define HA_REDUCE_MADE_(name, parameters, D, indices, indices_text, T, operation, text, ...)       \
+    HA_REDUCE_CHECK_(name, parameters, T, operation)                                               \
+    HA_CONTRACTION_(parameters)                                                                    \
+    HA_REDUCE_HEAD_(name, parameters, D, indices, T) { return __VA_ARGS__; }                       \
+    HA_REDUCE_OF_BODY_(name, parameters, D, indices_text, T, operation, text, HA_NULL_)            \
+    HA_CONTRACTION_END_                                                                            \
+    struct ha_semicolon_
+
+/* In a file: the body comes behind all that calls it. */
+#define HA_REDUCE_FILED_(tag, name, parameters, indices, ...)                                      \
+    HA_REDUCE_FILED_RANK_(tag, name, parameters, HA_COUNT_OF_ indices, indices, __VA_ARGS__)
+#define HA_REDUCE_FILED_RANK_(tag, name, parameters, D, ...)                                       \
+    HA_REDUCE_FILED_MADE_(tag, name, parameters, D, __VA_ARGS__)
+#define HA_REDUCE_FILED_MADE_(tag, name, parameters, D, indices, indices_text, T, operation)       \
+    HA_REDUCE_CHECK_(name, parameters, T, operation)                                               \
+    HA_CONTRACTION_FROM_HERE_(parameters)                                                          \
+    HA_REDUCE_HEAD_(name, parameters, D, indices, T);                                              \
+    HA_REDUCE_OF_BODY_(name, parameters, D, indices_text, T, operation, HA_KERNEL_TEXT(tag), #tag) \
+    HA_REDUCE_HEAD_(name, parameters, D, indices, T)
+
+#define HA_REDUCE_CHECK_(name, parameters, T, operation)                                           \
     HA_STATIC_ASSERT_(operation >= HA_SUM, "HA_REDUCE: an operation of ha_reduction");             \
     HA_STATIC_ASSERT_(sizeof(T) == 4 || sizeof(T) == 8,                                            \
                       "HA_REDUCE: " #name " is of no int32_t, uint32_t, int64_t, uint64_t, float " \
                       "or double");                                                                \
-    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_ - 1, "eleven")                      \
-    HA_CONTRACTION_(parameters)                                                                    \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_ - 1, "eleven")
+#define HA_REDUCE_HEAD_(name, parameters, D, indices, T)                                           \
+    HA_BODY_FN_ T name##_body_(                                                                    \
+        HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))
+#define HA_REDUCE_OF_BODY_(name, parameters, D, indices_text, T, operation, text, file)            \
     HA_REDUCE_BY_##operation##_(HA_FN, T, ha_partial_##name, name##_result, name##_begin_,         \
                                 name##_merge_, name##_none_, name##_finish_)                       \
-        HA_RESULTS_OF_##operation##_(name, T)                                                      \
-            HA_BODY_FN_ T name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(          \
-                HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {                                          \
-        return __VA_ARGS__;                                                                        \
-    }                                                                                              \
-    HA_BODY_FN_ ha_partial_##name name##_lane_(                                                    \
-        const ha_region ha_box_,                                                                   \
-        const int64_t ha_n_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {               \
+        HA_RESULTS_OF_##operation##_(name, T) HA_BODY_FN_ ha_partial_##name name##_lane_(          \
+            const ha_region ha_box_,                                                               \
+            const int64_t ha_n_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {           \
         HA_LANE_AT_##D##_(ha_box_, ha_n_) return name##_begin_(                                    \
             name##_body_(HA_LANE_BEHIND_##D##_(0)                                                  \
                              HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)),              \
@@ -253,12 +275,10 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
                          ha_slot_[HA_SLOTS_(parameters)].pointer);                                 \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (HA_REDUCE_ROW_(name, T)), D, indices_text, text, 0,    \
-                         HA_NULL_, &name##_reduction_, HA_NULL_)                                   \
+                         HA_NULL_, &name##_reduction_, file)                                       \
     HA_REDUCE_CALLS_(name, , HA_NULL_, 0, ha_result_, name##_result *ha_result_, parameters, D)    \
     HA_REDUCE_CALLS_(name, _into, ha_results_.array, ha_index_, HA_NULL_,                          \
-                     HA_BARE_(ha_results_##name ha_results_, size_t ha_index_), parameters, D)     \
-    HA_CONTRACTION_END_                                                                            \
-    struct ha_semicolon_
+                     HA_BARE_(ha_results_##name ha_results_, size_t ha_index_), parameters, D)
 
 /* What it writes, as a parameter. */
 #define HA_REDUCE_ROW_(name, T)                                                                    \

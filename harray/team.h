@@ -75,7 +75,16 @@
     HA_TEAM_TEXT_(name, HA_KERNEL_INDICES_(lanes), HA_KERNEL_INDICES_(teams), #teams, parameters,  \
                   #__VA_ARGS__, __VA_ARGS__)
 
+/* In a file: see HA_KERNEL_FILE (kernel.h). */
+#define HA_TEAM_KERNEL_IN(tag, name, lanes, teams, parameters)                                     \
+    HA_TEAM_FILED_(tag, name, HA_KERNEL_INDICES_(lanes), HA_KERNEL_INDICES_(teams), #teams,        \
+                   parameters)
+
 /* In bodies: see above. */
+#define HA_TEAM HA_TO_(int, sizeof *HA_TEAM_)
+#define HA_TEAM_X HA_TO_(int, sizeof *HA_TEAM_X_)
+#define HA_TEAM_Y HA_TO_(int, sizeof *HA_TEAM_Y_)
+#define HA_TEAM_Z HA_TO_(int, sizeof *HA_TEAM_Z_)
 #define HA_LANES(...) HA_VARIANT_(HA_LANES_, HA_COUNT_OF_(__VA_ARGS__))(__VA_ARGS__)
 #define HA_LANES_ALONE(...) HA_LANES(__VA_ARGS__)
 #define HA_LOCAL(T, name, n) __attribute__((__aligned__(64))) T name[(n) + 0 * HA_TEAM]
@@ -147,15 +156,16 @@ HA_FN ptrdiff_t ha_team_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptr
 #define HA_LANE_NUMBER_2_(m, l) (m) * HA_TEAM_X + (l)
 #define HA_LANE_NUMBER_3_(n, m, l) ((n)*HA_TEAM_Y + (m)) * HA_TEAM_X + (l)
 
-/* Constants in a function; C wants those of an enum for the sizes of arrays. */
-#ifdef __cplusplus
-#define HA_TEAM_NAMES_(x, y, z)                                                                    \
-    HA_UNUSED constexpr int HA_TEAM_X = x, HA_TEAM_Y = y, HA_TEAM_Z = z;                           \
-    HA_UNUSED constexpr int HA_TEAM = (x) * (y) * (z)
-#else
-#define HA_TEAM_NAMES_(x, y, z)                                                                    \
-    enum { HA_TEAM_X = x, HA_TEAM_Y = y, HA_TEAM_Z = z, HA_TEAM = (x) * (y) * (z) }
-#endif
+/* Parameters of a body whose types are its constants: what they point to has so many bytes. A body in a file begins
+ * with a brace of the user's, behind which no macro could declare them. */
+#define HA_TEAM_PARAMETERS_(x, y, z)                                                               \
+    HA_UNUSED const char(*const HA_TEAM_X_)[x], HA_UNUSED const char(*const HA_TEAM_Y_)[y],        \
+        HA_UNUSED const char(*const HA_TEAM_Z_)[z],                                                \
+        HA_UNUSED const char(*const HA_TEAM_)[(x) * (y) * (z)]
+#define HA_TEAM_HEAD_(name, shape, parameters, D, indices)                                         \
+    HA_BODY_FN_ void name##_of_team_(                                                              \
+        HA_TEAM_PARAMETERS_ shape,                                                                 \
+        HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters))
 
 /* The innermost first. */
 #define HA_TEAM_SHAPE_1_(x) (x, 1, 1)
@@ -170,24 +180,41 @@ HA_FN ptrdiff_t ha_team_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptr
     HA_TEAM_RANK_(name, HA_VARIANT_(HA_TEAM_SHAPE_, HA_COUNT_OF_ lanes) lanes, HA_COUNT_OF_ lanes, \
                   HA_COUNT_OF_ indices, indices, __VA_ARGS__)
 #define HA_TEAM_RANK_(name, shape, ...) HA_TEAM_MADE_(name, shape, __VA_ARGS__)
-#define HA_TEAM_MADE_(name, shape, L, D, indices, indices_text, parameters, text, ...)             \
+#define HA_TEAM_CHECK_(name, shape, L, D, parameters)                                              \
     HA_STATIC_ASSERT_(L == D,                                                                      \
                       "HA_TEAM_KERNEL: " #name " has other dimensions of lanes than of teams");    \
     HA_STATIC_ASSERT_(HA_TEAM_FITS_ shape,                                                         \
                       "HA_TEAM_KERNEL: " #name ": a team has 1 to 1,024 lanes");                   \
-    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")                          \
+    HA_PARAMETERS_CHECK_(name, parameters, HA_MOST_PARAMETERS_, "twelve")
+#define HA_TEAM_MADE_(name, shape, L, D, indices, indices_text, parameters, text, ...)             \
+    HA_TEAM_CHECK_(name, shape, L, D, parameters)                                                  \
     HA_CONTRACTION_(parameters)                                                                    \
-    HA_BODY_FN_ void name##_body_(HA_INDEX_PARAMETERS_##D##_ indices HA_FOR_FIELDS_(               \
-        HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {                                                  \
-        HA_TEAM_NAMES_ shape;                                                                      \
-        __VA_ARGS__                                                                                \
+    HA_TEAM_HEAD_(name, shape, parameters, D, indices){__VA_ARGS__} HA_TEAM_OF_BODY_(              \
+        name, shape, parameters, D, indices, indices_text, text, HA_NULL_)                         \
+        HA_CONTRACTION_END_ struct ha_semicolon_
+
+/* In a file: the body comes behind all that calls it. */
+#define HA_TEAM_FILED_(tag, name, lanes, indices, ...)                                             \
+    HA_TEAM_FILED_RANK_(tag, name, HA_VARIANT_(HA_TEAM_SHAPE_, HA_COUNT_OF_ lanes) lanes,          \
+                        HA_COUNT_OF_ lanes, HA_COUNT_OF_ indices, indices, __VA_ARGS__)
+#define HA_TEAM_FILED_RANK_(tag, name, shape, ...)                                                 \
+    HA_TEAM_FILED_MADE_(tag, name, shape, __VA_ARGS__)
+#define HA_TEAM_FILED_MADE_(tag, name, shape, L, D, indices, indices_text, parameters)             \
+    HA_TEAM_CHECK_(name, shape, L, D, parameters)                                                  \
+    HA_CONTRACTION_FROM_HERE_(parameters)                                                          \
+    HA_TEAM_HEAD_(name, shape, parameters, D, indices);                                            \
+    HA_TEAM_OF_BODY_(name, shape, parameters, D, indices, indices_text, HA_KERNEL_TEXT(tag), #tag) \
+    HA_TEAM_HEAD_(name, shape, parameters, D, indices)
+
+#define HA_TEAM_OF_BODY_(name, shape, parameters, D, indices, indices_text, text, file)            \
+    HA_KERNEL_HEAD_(name, parameters, D, indices) {                                                \
+        name##_of_team_(HA_NULL_, HA_NULL_, HA_NULL_, HA_NULL_,                                    \
+                        HA_BARE_ indices HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));  \
     }                                                                                              \
     static int name##_checked_;                                                                    \
     static const ha_team_ name##_team_ = {{HA_BARE_ shape}, &name##_checked_};                     \
     HA_KERNEL_OF_BODY_(name, parameters, D, indices, indices_text, text, &name##_team_,            \
-                       HA_TEAM_LANES_ shape, HA_NULL_)                                             \
-    HA_CONTRACTION_END_                                                                            \
-    struct ha_semicolon_
+                       HA_TEAM_LANES_ shape, file)
 
 #define HA_CHANGE_ADD_(old, v) (old) + (v)
 #define HA_CHANGE_SUB_(old, v) (old) - (v)

@@ -41,6 +41,7 @@ enum {
 HA_STATE_ struct {
     pthread_mutex_t lock;
     int tried, loaded;
+    char tried_name[HA_CUDA_NAME_BYTES]; /* what HARRAY_CUDA said that it is; "": nothing */
     int major, minor;
     int *architecture, architectures; /* that it compiles for: 75 is sm_75. They stay, as it does */
     ha_cuda_text why;                 /* there is none */
@@ -104,12 +105,14 @@ HA_IN_ int ha_nvrtc_architecture_for(int device) {
     return newest;
 }
 
-/* Looks for it once. Nonzero when there is one; else the reason is reported. */
+/* Looks for it once, and again when another name is given. Nonzero when there is one; else the reason is
+ * reported. */
 HA_IN_ int ha_nvrtc_is_loaded(const ha_cuda_settings *settings) {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
     const size_t count = sizeof names / sizeof *names;
     int loaded;
     pthread_mutex_lock(&ha_nvrtc.lock);
+    if (!ha_nvrtc.loaded && strcmp(ha_nvrtc.tried_name, settings->nvrtc) != 0) ha_nvrtc.tried = 0;
     if (!ha_nvrtc.tried && settings->nvrtc[0] != '\0')
         ha_nvrtc.loaded = ha_nvrtc_load(settings->nvrtc);
     else if (!ha_nvrtc.tried) {
@@ -121,6 +124,7 @@ HA_IN_ int ha_nvrtc_is_loaded(const ha_cuda_settings *settings) {
                 "libnvrtc.so.13, .12 and .11.2: not found; HARRAY_CUDA=nvrtc=PATH names another");
     }
     ha_nvrtc.tried = 1;
+    snprintf(ha_nvrtc.tried_name, sizeof ha_nvrtc.tried_name, "%s", settings->nvrtc);
     loaded = ha_nvrtc.loaded;
     pthread_mutex_unlock(&ha_nvrtc.lock);
     if (!loaded) ha_backend_report(0, ha_nvrtc.why.text);

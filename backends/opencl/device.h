@@ -24,6 +24,7 @@ typedef struct ha_opencl_device {
     size_t total;            /* bytes of memory */
     size_t largest;          /* bytes of a buffer */
     ha_cl_usm_functions usm; /* where HARRAY_OPENCL asks for it */
+    int compiles;            /* programs from their text */
     int native;              /* functions for the host run on its queues, and reach its memory */
     void *mapping;           /* addresses */
     size_t mapped;

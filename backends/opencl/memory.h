@@ -115,12 +115,18 @@ HA_IN_ void ha_opencl_chunk_free(ha_opencl_device *device, ha_opencl_chunk *chun
     HARRAY_FREE(chunk);
 }
 
+/* A chunk has whole pages of addresses, of which the last one may be more than a buffer can have. */
+HA_IN_ size_t ha_opencl_buffer_bytes(const ha_opencl_device *device, const ha_opencl_chunk *chunk) {
+    return chunk->bytes < device->largest ? chunk->bytes : device->largest;
+}
+
 HA_IN_ ha_status ha_opencl_chunk_buffer(ha_opencl_device *device, ha_opencl_chunk *chunk) {
     size_t place;
     ha_status status = ha_arena_take(&device->addresses, chunk->bytes, &place);
     if (status != HA_OK) return status;
     chunk->first = device->here.first + place;
-    status = ha_opencl_buffer_make(device, chunk->first, chunk->bytes, &chunk->memory);
+    status = ha_opencl_buffer_make(device, chunk->first, ha_opencl_buffer_bytes(device, chunk),
+                                   &chunk->memory);
     if (status != HA_OK) ha_arena_give(&device->addresses, place, chunk->bytes);
     return status;
 }
@@ -129,8 +135,9 @@ HA_IN_ ha_status ha_opencl_chunk_fill(ha_opencl_device *device, ha_opencl_chunk 
     ha_status status = HA_OK;
     if (chunk->shared) status = ha_arena_create(&chunk->arena, chunk->bytes, HA_OPENCL_ALIGN_);
     if (status != HA_OK) return status;
-    status = device->settings.usm ? ha_opencl_usm_make(device, chunk->bytes, &chunk->first)
-                                  : ha_opencl_chunk_buffer(device, chunk);
+    status = device->settings.usm
+                 ? ha_opencl_usm_make(device, ha_opencl_buffer_bytes(device, chunk), &chunk->first)
+                 : ha_opencl_chunk_buffer(device, chunk);
     if (status != HA_OK && chunk->shared) ha_arena_destroy(&chunk->arena);
     return status;
 }

@@ -90,7 +90,7 @@ HA_IN_ void ha_opencl_device_end(ha_opencl_device *device) {
 }
 
 HA_IN_ ha_status ha_opencl_device_start(ha_opencl_device *device) {
-    uint64_t total = 0, largest = 0;
+    uint64_t total = 0, largest = 0, compiles = 0;
     ha_cl_code code;
     ha_status status;
     device->context = ha_cl.CreateContext(NULL, 1, &device->found.device, NULL, NULL, &code);
@@ -103,10 +103,14 @@ HA_IN_ ha_status ha_opencl_device_start(ha_opencl_device *device) {
     if (status == HA_OK) status = ha_opencl_learn(device, HA_CL_DEVICE_GLOBAL_MEM_SIZE, &total);
     if (status == HA_OK)
         status = ha_opencl_learn(device, HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest);
+    if (status == HA_OK)
+        status = ha_opencl_learn(device, HA_CL_DEVICE_COMPILER_AVAILABLE, &compiles);
     if (status != HA_OK) return status;
     device->total = (size_t)total;
     device->largest = (size_t)largest;
-    if (device->settings.slab > device->largest) device->settings.slab = device->largest;
+    device->compiles = (uint32_t)compiles != 0;
+    if (device->settings.slab > device->largest) /* in whole pages, as chunks are */
+        device->settings.slab = device->largest / HA_OPENCL_PAGE_ * HA_OPENCL_PAGE_;
     return ha_opencl_reserve(device);
 }
 

@@ -62,10 +62,7 @@ HA_IN_ void ha_opencl_target(void *handle, char *text, size_t bytes) {
 HA_IN_ ha_language ha_opencl_language(void *handle) {
     const ha_opencl_device *device = (const ha_opencl_device *)handle;
     char text[80];
-    uint64_t there;
-    if (ha_opencl_learn(device, HA_CL_DEVICE_COMPILER_AVAILABLE, &there) != HA_OK)
-        return HA_LANGUAGE_NONE;
-    if ((uint32_t)there) return HA_LANGUAGE_OPENCL_C;
+    if (device->compiles) return HA_LANGUAGE_OPENCL_C;
     snprintf(text, sizeof text, "opencl:%d: the driver has no compiler", device->number);
     ha_backend_report(0, text);
     return HA_LANGUAGE_NONE;
@@ -181,10 +178,13 @@ HA_IN_ ha_status ha_opencl_build(void *device, const ha_program_source *build, v
     *program = (ha_opencl_program){.device = (ha_opencl_device *)device};
     pthread_mutex_init(&program->lock, NULL);
     status = ha_opencl_program_build(program, build);
-    if (status == HA_OK && binary != NULL) status = ha_opencl_read_binary(program, &got);
     if (status != HA_OK) {
         ha_opencl_discard(device, program);
         return status;
+    }
+    if (binary != NULL && ha_opencl_read_binary(program, &got) != HA_OK) {
+        got = (ha_binary){NULL, 0};
+        ha_backend_report(0, ""); /* it is compiled all the same */
     }
     *made = program;
     if (binary != NULL) *binary = got;

@@ -11,13 +11,13 @@
 typedef struct ha_opencl_queue {
     ha_opencl_device *device;
     ha_cl_queue queue;
-    _Atomic int failed; /* for good */
-    struct {
-        pthread_mutex_t lock;
-        pthread_cond_t none;
-        int left;
-    } stamps; /* that are not written yet */
+    _Atomic int failed;             /* for good */
+    struct ha_opencl_stamp *stamps; /* that are not written yet */
+    pthread_cond_t written;         /* the last one is */
 } ha_opencl_queue;
+
+/* Guards the stamps of all queues: one may be written when its queue is gone. */
+HA_STATE_ struct { pthread_mutex_t lock; } ha_opencl_stamps = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- errors ----------------------------------------------------------------------------------- */
 
@@ -78,8 +78,7 @@ HA_IN_ ha_opencl_queue *ha_opencl_queue_make(ha_opencl_device *device, ha_cl_que
     queue->device = device;
     queue->queue = native;
     atomic_init(&queue->failed, 0);
-    pthread_mutex_init(&queue->stamps.lock, NULL);
-    pthread_cond_init(&queue->stamps.none, NULL);
+    pthread_cond_init(&queue->written, NULL);
     return queue;
 }
 
@@ -126,20 +125,29 @@ HA_IN_ ha_status ha_opencl_adopt(void *handle, void *native, void **made) {
 HA_IN_ void ha_opencl_destroy(void *handle) {
     ha_opencl_queue *queue = (ha_opencl_queue *)handle;
     (void)ha_cl.ReleaseCommandQueue(queue->queue);
-    pthread_cond_destroy(&queue->stamps.none);
-    pthread_mutex_destroy(&queue->stamps.lock);
+    pthread_cond_destroy(&queue->written);
     HARRAY_FREE(queue);
 }
 
 HA_IN_ void *ha_opencl_native(void *queue) { return ((ha_opencl_queue *)queue)->queue; }
 
-/* Also until no callback uses the host's memory any more. */
+/* A time that is to be written. */
+typedef struct ha_opencl_stamp {
+    struct ha_opencl_stamp *next;
+    ha_opencl_queue *queue; /* NULL: it is not wanted any more */
+    uint64_t *ns;
+} ha_opencl_stamp;
+
+/* Also until no callback uses the host's memory any more. Of a queue that has failed none need ever come: those that
+ * do find that nobody wants them. */
 HA_IN_ void ha_opencl_drain(void *handle) {
     ha_opencl_queue *queue = (ha_opencl_queue *)handle;
     ha_opencl_settle(queue);
-    pthread_mutex_lock(&queue->stamps.lock);
-    while (queue->stamps.left > 0) pthread_cond_wait(&queue->stamps.none, &queue->stamps.lock);
-    pthread_mutex_unlock(&queue->stamps.lock);
+    pthread_mutex_lock(&ha_opencl_stamps.lock);
+    for (; atomic_load(&queue->failed) && queue->stamps; queue->stamps = queue->stamps->next)
+        queue->stamps->queue = NULL;
+    while (queue->stamps) pthread_cond_wait(&queue->written, &ha_opencl_stamps.lock);
+    pthread_mutex_unlock(&ha_opencl_stamps.lock);
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */
@@ -163,12 +171,16 @@ HA_IN_ void ha_opencl_forget(ha_event *event) {
     (void)ha_cl.ReleaseEvent((ha_cl_event)event->object);
 }
 
-/* Negative: the command has failed, or will never be run. */
+/* Negative: the command has failed, or will never be run. So has one of which the driver cannot say anything, asked
+ * twice, as that of a device that is gone cannot; else whoever waits for it would do so for ever. */
 HA_IN_ ha_cl_code ha_opencl_state(ha_cl_event event) {
-    ha_cl_code state = HA_CL_QUEUED;
-    (void)ha_cl.GetEventInfo(event, HA_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
-                             NULL);
-    return state;
+    ha_cl_code state = HA_CL_QUEUED, code = HA_CL_SUCCESS;
+    for (int tries = 0; tries < 2; tries++) {
+        code = ha_cl.GetEventInfo(event, HA_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
+                                  NULL);
+        if (code == HA_CL_SUCCESS) return state;
+    }
+    return code == HA_CL_OUT_OF_HOST_MEMORY || code > 0 ? HA_CL_QUEUED : code;
 }
 
 HA_IN_ int ha_opencl_done(const ha_event *event) {
@@ -262,29 +274,34 @@ HA_IN_ ha_status ha_opencl_adopt_event(void *handle, void *native, ha_event *ado
 
 /* ---- times ------------------------------------------------------------------------------------ */
 
-typedef struct ha_opencl_stamp {
-    ha_opencl_queue *queue;
-    uint64_t *ns;
-} ha_opencl_stamp;
+HA_IN_ void ha_opencl_stamp_add(ha_opencl_stamp *stamp) {
+    pthread_mutex_lock(&ha_opencl_stamps.lock);
+    stamp->next = stamp->queue->stamps;
+    stamp->queue->stamps = stamp;
+    pthread_mutex_unlock(&ha_opencl_stamps.lock);
+}
 
-HA_IN_ void ha_opencl_stamps_change(ha_opencl_queue *queue, int by) {
-    pthread_mutex_lock(&queue->stamps.lock);
-    queue->stamps.left += by;
-    if (queue->stamps.left == 0) pthread_cond_broadcast(&queue->stamps.none);
-    pthread_mutex_unlock(&queue->stamps.lock);
+/* ns: the time that is written; 0: none. */
+HA_IN_ void ha_opencl_stamp_end(ha_opencl_stamp *stamp, uint64_t ns) {
+    pthread_mutex_lock(&ha_opencl_stamps.lock);
+    ha_opencl_queue *const queue = stamp->queue;
+    if (queue) {
+        ha_opencl_stamp **link = &queue->stamps;
+        while (*link != stamp) link = &(*link)->next;
+        *link = stamp->next;
+        if (ns) __atomic_store_n(stamp->ns, ns, __ATOMIC_RELEASE);
+        if (!queue->stamps) pthread_cond_broadcast(&queue->written);
+    }
+    pthread_mutex_unlock(&ha_opencl_stamps.lock);
+    HARRAY_FREE(stamp);
 }
 
 static void ha_opencl_write_stamp(ha_cl_event event, ha_cl_code state, void *argument) {
-    ha_opencl_stamp *stamp = (ha_opencl_stamp *)argument;
-    ha_opencl_queue *queue = stamp->queue;
     struct timespec now;
     (void)event;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (state == HA_CL_COMPLETE)
-        __atomic_store_n(stamp->ns, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-                         __ATOMIC_RELEASE);
-    HARRAY_FREE(stamp);
-    ha_opencl_stamps_change(queue, -1);
+    const uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    ha_opencl_stamp_end((ha_opencl_stamp *)argument, state == HA_CL_COMPLETE ? ns : 0);
 }
 
 HA_IN_ ha_status ha_opencl_stamp_at(void *handle, uint64_t *ns) {
@@ -292,15 +309,16 @@ HA_IN_ ha_status ha_opencl_stamp_at(void *handle, uint64_t *ns) {
     ha_event marker;
     ha_opencl_stamp *stamp = (ha_opencl_stamp *)HARRAY_MALLOC(sizeof *stamp);
     ha_status status = stamp != NULL ? ha_opencl_record(queue, &marker) : HA_ERR_MEMORY;
-    if (status == HA_OK) {
-        *stamp = (ha_opencl_stamp){queue, ns};
-        ha_opencl_stamps_change(queue, 1);
-        status = HA_OPENCL_TRY_(queue->device, SetEventCallback, (ha_cl_event)marker.object,
-                                HA_CL_COMPLETE, ha_opencl_write_stamp, stamp);
-        if (status != HA_OK) ha_opencl_stamps_change(queue, -1);
-        ha_opencl_forget(&marker);
+    if (status != HA_OK) {
+        HARRAY_FREE(stamp);
+        return status;
     }
-    if (status != HA_OK) HARRAY_FREE(stamp);
+    *stamp = (ha_opencl_stamp){NULL, queue, ns};
+    ha_opencl_stamp_add(stamp);
+    status = HA_OPENCL_TRY_(queue->device, SetEventCallback, (ha_cl_event)marker.object,
+                            HA_CL_COMPLETE, ha_opencl_write_stamp, stamp);
+    if (status != HA_OK) ha_opencl_stamp_end(stamp, 0);
+    ha_opencl_forget(&marker);
     return status;
 }
 

@@ -135,6 +135,7 @@
 #define ha_context_finish HA_RENAME_(ha_context_finish)
 #define ha_context_fork HA_RENAME_(ha_context_fork)
 #define ha_context_get HA_RENAME_(ha_context_get)
+#define ha_context_is_exact HA_RENAME_(ha_context_is_exact)
 #define ha_context_is_zero_copy HA_RENAME_(ha_context_is_zero_copy)
 #define ha_context_kind HA_RENAME_(ha_context_kind)
 #define ha_context_measure HA_RENAME_(ha_context_measure)

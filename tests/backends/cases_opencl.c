@@ -255,6 +255,60 @@ TEST(events_of_the_callers) {
 
 /* ---- when there are no devices ------------------------------------------------------------------- */
 
+/* ---- whether a device computes as the host does ---------------------------------------------------- */
+
+static const char *const otherwise[][2] = {{"sum += x[k]", "sum -= x[k]"},
+                                           {"x[i] * x[i] - ", "x[i] * x[i] + "},
+                                           {"/ x[(i + 5)", "* x[(i + 5)"},
+                                           {"x[i] * x[64]", "x[i] + x[64]"},
+                                           {"(x[65 + i", "(x[66 + i"}};
+static struct {
+    ha_cl_program (*real)(ha_cl_context, uint32_t, const char **, const size_t *, ha_cl_code *);
+    const char *const *change;
+    const char *type; /* in texts of this type alone */
+} compiled_otherwise;
+
+/* The driver compiles something else. */
+static ha_cl_program compile_otherwise(ha_cl_context in, uint32_t texts, const char **source,
+                                       const size_t *lengths, ha_cl_code *code) {
+    char *changed = strdup(*source), *at = strstr(changed, compiled_otherwise.change[0]);
+    const char *const other = changed;
+    if (at != NULL && strstr(changed, compiled_otherwise.type) != NULL)
+        memcpy(at, compiled_otherwise.change[1], strlen(compiled_otherwise.change[1]));
+    ha_cl_program made = compiled_otherwise.real(in, texts, (const char **)(uintptr_t)&other,
+                                                 lengths, code);
+    free(changed);
+    return made;
+}
+
+static void expect_exact(int expected) {
+    C = ha_context_get("opencl", 0);
+    assert_non_null(C);
+    assert_int_equal(ha_context_is_exact(C), expected);
+    assert_int_equal(ha_take_error().status, HA_OK);
+    SUCCEEDS(ha_shutdown());
+}
+
+TEST(devices_that_compute_otherwise) {
+    static const char *const types[] = {"{ float sum", "{ double sum"};
+    (void)ha_kernel_settings_get();
+    ha_kernels_set.settings.cache[0] = '\0';
+    expect_exact(1);
+    compiled_otherwise.real = ha_cl.CreateProgramWithSource;
+    for (int i = 0; i < 10; i++) {
+        compiled_otherwise.change = otherwise[i / 2];
+        compiled_otherwise.type = types[i % 2];
+        ha_cl.CreateProgramWithSource = compile_otherwise;
+        expect_exact(0);
+        ha_cl.CreateProgramWithSource = compiled_otherwise.real;
+    }
+    assert_int_equal(setenv("HARRAY_OPENCL", "double=no", 1), 0);
+    ha_cl.CreateProgramWithSource = compile_otherwise; /* of double */
+    expect_exact(1);
+    ha_cl.CreateProgramWithSource = compiled_otherwise.real;
+    assert_int_equal(unsetenv("HARRAY_OPENCL"), 0);
+}
+
 static void expect_no_context(const char *options, const char *why) {
     assert_int_equal(setenv("HARRAY_OPENCL", options, 1), 0);
     assert_null(ha_context_find("opencl:0"));
@@ -272,11 +326,12 @@ TEST(devices_that_are_not_there) {
 int main(void) {
 #define OPEN(name) cmocka_unit_test_setup_teardown(name, begin_program, end_program)
     const struct CMUnitTest tests[] = {
-        OPEN(kernels_on_a_whole_array),  OPEN(kernels_on_a_range),
-        OPEN(an_array_without_elements), OPEN(the_buffer_of_a_pointer),
-        OPEN(pointers_of_no_buffer),     OPEN(launches_are_cut),
-        OPEN(queues_of_the_callers),     OPEN(queues_that_cannot_be_adopted),
-        OPEN(events_of_the_callers),     CASE(devices_that_are_not_there),
+        OPEN(kernels_on_a_whole_array),   OPEN(kernels_on_a_range),
+        OPEN(an_array_without_elements),  OPEN(the_buffer_of_a_pointer),
+        OPEN(pointers_of_no_buffer),      OPEN(launches_are_cut),
+        OPEN(queues_of_the_callers),      OPEN(queues_that_cannot_be_adopted),
+        OPEN(events_of_the_callers),      CASE(devices_that_compute_otherwise),
+        CASE(devices_that_are_not_there),
     };
     (void)unsetenv("HARRAY_OPENCL");
     if (ha_context_count("opencl") > 0) return cmocka_run_group_tests(tests, NULL, NULL);

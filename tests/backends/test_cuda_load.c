@@ -191,6 +191,19 @@ TEST(opening_fails) {
     FAILS(HA_ERR_BACKEND, ha_cuda_open(2, &device, &memory));
 }
 
+/* ---- the compiler --------------------------------------------------------------------------- */
+
+/* Another name is looked for, also when the one before was not found. */
+TEST(another_compiler_is_looked_for) {
+    static const char *const names[] = {"/nowhere/one.so", "/nowhere/two.so", "/nowhere/one.so"};
+    for (int i = 0; i < 3; i++) {
+        ha_cuda_settings s = {.library = ""};
+        snprintf(s.nvrtc, sizeof s.nvrtc, "%s", names[i]);
+        assert_false(ha_nvrtc_is_loaded(&s));
+        TELLS(names[i]);
+    }
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 int main(void) {
@@ -211,6 +224,7 @@ int main(void) {
         CLOSED("", there_are_no_devices),
         CLOSED("", opening_fails),
         CLOSED("async", opening_fails),
+        CLOSED("", another_compiler_is_looked_for),
     };
     return find_fake() ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }

@@ -475,6 +475,146 @@ TEST(finishing_fails_once) {
     backend->queue->forget(&event);
 }
 
+/* Asking for an event's state fails as long as `fails` says. */
+static ha_cl_code fail_asking_for_state(const char *function) {
+    if (strcmp(function, "clGetEventInfo") != 0 || asked.fails == 0) return HA_CL_SUCCESS;
+    asked.fails--;
+    return asked.code;
+}
+
+/* Of an event that the driver does not know any more nobody waits for the end; but one failure says nothing, nor
+ * does a lack of the host's memory. */
+TEST(an_event_that_cannot_be_asked) {
+    ha_event event;
+    SUCCEEDS(backend->queue->record(queue, &event));
+    backend->queue->drain(queue);
+    opencl_calls.ask = fail_asking_for_state;
+    asked.code = HA_CL_OUT_OF_RESOURCES, asked.fails = 1;
+    assert_int_equal(backend->queue->done(&event), 1);
+    asked.fails = 2;
+    assert_int_equal(backend->queue->done(&event), -1);
+    asked.code = HA_CL_OUT_OF_HOST_MEMORY, asked.fails = 2;
+    assert_int_equal(backend->queue->done(&event), 0);
+    assert_int_equal(backend->queue->done(&event), 1);
+    opencl_calls.ask = fail_all;
+    asked.code = HA_CL_OUT_OF_RESOURCES;
+    assert_int_equal(backend->queue->finish(&event), HA_ERR_LOST);
+    opencl_calls.ask = NULL;
+    SUCCEEDS(backend->queue->finish(&event));
+    backend->queue->forget(&event);
+}
+
+/* A driver that is gone need not tell how a command ended: nobody waits for the time that it was to write, nor is
+ * it written when the driver tells it after all. */
+static struct {
+    void (*tell)(ha_cl_event event, ha_cl_code state, void *argument);
+    void *argument;
+} untold;
+
+static ha_cl_code keep_callback(HA_UNUSED ha_cl_event event, HA_UNUSED ha_cl_code state,
+                                void (*tell)(ha_cl_event, ha_cl_code, void *), void *argument) {
+    untold.tell = tell;
+    untold.argument = argument;
+    return HA_CL_SUCCESS;
+}
+
+TEST(times_that_never_come) {
+    uint64_t early = 0, late = 0;
+    SUCCEEDS(backend->queue->stamp(queue, &early));
+    backend->queue->drain(queue);
+    assert_true(early > 0);
+    ha_cl.SetEventCallback = keep_callback;
+    SUCCEEDS(backend->queue->stamp(queue, &late));
+    ha_cl = opencl_asking;
+    asked.code = HA_CL_OUT_OF_RESOURCES;
+    opencl_calls.ask = fail_all;
+    backend->queue->drain(queue);
+    opencl_calls.ask = NULL;
+    untold.tell(NULL, HA_CL_COMPLETE, untold.argument);
+    assert_true(late == 0);
+    backend->queue->drain(queue);
+}
+
+/* What the driver cannot say of the binary costs that alone. */
+static ha_cl_code fail_asking_for_binary(const char *function) {
+    return strcmp(function, "clGetProgramInfo") == 0 ? HA_CL_OUT_OF_RESOURCES : HA_CL_SUCCESS;
+}
+
+TEST(a_program_without_a_binary) {
+    static const char empty[] = "__kernel void nothing(__global int *x) { x[0] = 1; }";
+    const ha_program_source source = {.text = empty, .options = ""};
+    ha_binary binary = {NULL, 0};
+    void *program;
+    opencl_calls.ask = fail_asking_for_binary;
+    SUCCEEDS(backend->build(device, &source, &program, &binary));
+    opencl_calls.ask = NULL;
+    assert_null(binary.data);
+    assert_int_equal(binary.bytes, 0);
+    backend->discard(device, program);
+}
+
+/* Asked when it is opened: so no failure later makes it a device without one. */
+TEST(a_compiler_stays) {
+    asked.code = HA_CL_OUT_OF_RESOURCES;
+    opencl_calls.ask = fail_all;
+    assert_int_equal(backend->language(device), HA_LANGUAGE_OPENCL_C);
+    opencl_calls.ask = NULL;
+}
+
+static ha_cl_code no_compiler_told(ha_cl_device which, uint32_t what, size_t room, void *value,
+                                   size_t *bytes) {
+    const ha_cl_code code = opencl_calls.real.GetDeviceInfo(which, what, room, value, bytes);
+    if (what == HA_CL_DEVICE_COMPILER_AVAILABLE && value != NULL) memset(value, 0, 4);
+    return code;
+}
+
+TEST(a_device_without_a_compiler) {
+    void *other, *other_memory;
+    ha_cl.GetDeviceInfo = no_compiler_told;
+    SUCCEEDS(backend->open(0, &other, &other_memory));
+    ha_cl = opencl_asking;
+    assert_int_equal(backend->language(other), HA_LANGUAGE_NONE);
+    assert_non_null(strstr(reported.text, "the driver has no compiler"));
+    backend->close(other);
+}
+
+/* A device whose largest buffer is no whole number of pages gives it, and others up to it. */
+enum { LARGEST = 1000001, PAGE = 4096, PAGES = LARGEST / PAGE };
+
+static ha_cl_code largest_told(ha_cl_device which, uint32_t what, size_t room, void *value,
+                               size_t *bytes) {
+    const ha_cl_code code = opencl_calls.real.GetDeviceInfo(which, what, room, value, bytes);
+    const uint64_t most = LARGEST;
+    if (what == HA_CL_DEVICE_MAX_MEM_ALLOC_SIZE && value != NULL) memcpy(value, &most, sizeof most);
+    return code;
+}
+
+static ha_cl_mem refuse_larger(ha_cl_context context, uint64_t flags, size_t bytes, void *data,
+                               ha_cl_code *code) {
+    if (bytes <= LARGEST) return opencl_calls.real.CreateBuffer(context, flags, bytes, data, code);
+    *code = HA_CL_INVALID_BUFFER_SIZE;
+    return NULL;
+}
+
+TEST(the_largest_buffer) {
+    void *other, *other_memory, *block, *small[PAGES + 1];
+    ha_cl.GetDeviceInfo = largest_told;
+    ha_cl.CreateBuffer = refuse_larger;
+    SUCCEEDS(backend->open(0, &other, &other_memory));
+    SUCCEEDS(backend->memory->allocate(other_memory, LARGEST, &block));
+    assert_int_equal(backend->memory->allocate(other_memory, LARGEST + 1, &small[0]),
+                     HA_ERR_MEMORY);
+    for (int i = 0; i < PAGES; i++)
+        SUCCEEDS(backend->memory->allocate(other_memory, PAGE, &small[i]));
+    assert_int_equal(((ha_opencl_device *)other)->chunks, 2); /* these are all in one */
+    SUCCEEDS(backend->memory->allocate(other_memory, PAGE, &small[PAGES]));
+    assert_int_equal(((ha_opencl_device *)other)->chunks, 3);
+    for (int i = 0; i <= PAGES; i++) backend->memory->release(other_memory, small[i], PAGE);
+    backend->memory->release(other_memory, block, LARGEST);
+    backend->close(other);
+    ha_cl = opencl_asking;
+}
+
 /* ---- memory with addresses of its own ---------------------------------------------------------------- */
 
 /* cl_intel_unified_shared_memory of a driver that has shared virtual memory (SVM), as PoCL has. */
@@ -734,6 +874,12 @@ int main(void) {
         OPEN(a_queue_that_fails_in_a_drivers_own_way),
         OPEN(a_call_that_fails_for_good),
         OPEN(finishing_fails_once),
+        OPEN(an_event_that_cannot_be_asked),
+        OPEN(times_that_never_come),
+        OPEN(a_program_without_a_binary),
+        OPEN(a_compiler_stays),
+        OPEN(a_device_without_a_compiler),
+        OPEN(the_largest_buffer),
         OPEN(whatever_is_enqueued_is_flushed),
     };
     const struct CMUnitTest first[] = {cmocka_unit_test(a_file_that_names_no_library)};

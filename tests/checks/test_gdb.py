@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks tools/gdb.py, and that HA_VIEW_DEBUG leaves something to call, in an optimised program. Prints TAP;
-without a gdb that may run programs it exits with 77.
+"""Checks tools/gdb.py, that HA_VIEW_DEBUG leaves something to call, in an optimised program, and that kernels of
+a file are stepped through by lines. Prints TAP; without a gdb that may run programs it exits with 77.
 
 usage: test_gdb.py
 """
@@ -13,6 +13,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests" / "checks" / "gdb_program.c"
+KERNELS = ROOT / "tests" / "checks" / "gdb_kernels.c"
+KERNELS_FILE = ROOT / "tests" / "checks" / "gdb_kernels_file.h"
+SEEN = {"lanes": 11, "records": 12, "teams": 13, "sum": 17}  # of each kernel, where it first stops
 # What is asked for, and what gdb says of it.
 CASES = [
     ("v", "view sky of [3] = {[0] = {pos = {x = 0, y = 2}, id = 0}, "
@@ -37,22 +40,42 @@ CASES = [
 ]
 
 
+def session(folder, source, options, commands):
+    """What gdb says, of a program."""
+    program = pathlib.Path(folder) / source.stem
+    subprocess.run(["cc", "-std=c11", "-g", *options, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                    f"-I{ROOT}", str(source), "-o", str(program), "-pthread", "-ldl"], check=True, cwd=ROOT)
+    arguments = [part for command in commands for part in ("-ex", command)]
+    return subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "set width 0", *arguments,
+                           str(program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          encoding="utf-8", check=False, timeout=300,
+                          env={**os.environ, "DEBUGINFOD_URLS": "", "LC_ALL": "C.UTF-8"}).stdout
+
+
+def steps(folder):
+    """For each kernel of a file: its name, and whether gdb stops in its body, goes on to the next line, and knows
+    what has been computed there."""
+    lines = KERNELS_FILE.read_text(encoding="utf-8").splitlines()
+    stops = {line.split("// ")[1]: number for number, line in enumerate(lines, 1) if "; // " in line}
+    commands = [f"break {KERNELS_FILE.name}:{number}" for number in stops.values()]
+    for name in stops:
+        commands += ["continue" if len(commands) > len(stops) else "run", f"echo >>{name}>>", "next",
+                     "frame", "print seen", f"clear {KERNELS_FILE.name}:{stops[name]}"]
+    parts = session(folder, KERNELS, ["-O0"], commands).split(">>")[1:]
+    said = dict(zip(parts[::2], parts[1::2]))
+    return [(name, f"{KERNELS_FILE.name}:{number + 1}\n" in said.get(name, "") and
+             f"= {SEEN[name]}\n" in said.get(name, "")) for name, number in stops.items()]
+
+
 def answers(folder):
     """What gdb says of each; None: it cannot run the program, and why."""
-    program = pathlib.Path(folder) / "program"
-    subprocess.run(["cc", "-std=c11", "-g", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                    f"-I{ROOT}", str(PROGRAM), "-o", str(program), "-pthread", "-ldl"], check=True)
     commands = [f"source {ROOT / 'tools' / 'gdb.py'}", "break stop", "run", "up"]
     for question, _ in CASES:
         commands += [f"echo >>{question}>>", f"print {question}"]
-    arguments = [part for command in commands for part in ("-ex", command)]
-    run = subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "set width 0", *arguments,
-                          str(program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         encoding="utf-8", check=False, timeout=300,
-                         env={**os.environ, "DEBUGINFOD_URLS": "", "LC_ALL": "C.UTF-8"})
-    if "Breakpoint 1, stop" not in run.stdout:
-        return None, run.stdout
-    parts = run.stdout.split(">>")[1:]
+    said = session(folder, PROGRAM, ["-O2"], commands)
+    if "Breakpoint 1, stop" not in said:
+        return None, said
+    parts = said.split(">>")[1:]
     said = dict(zip(parts[::2], parts[1::2]))
     return {question: answer.partition(" = ")[2].strip() for question, answer in said.items()}, ""
 
@@ -63,6 +86,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         said, why = answers(folder)
+        stepped = steps(folder) if said is not None else []
     if said is None:
         print(f"1..0 # SKIP this gdb cannot run programs: {why.strip().splitlines()[-1:]}")
         return 77
@@ -73,7 +97,13 @@ def main():
         print(f"{'' if good else 'not '}ok {number} - print {question}")
         if not good:
             print(f"# {said.get(question)}")
-    print(f"1..{len(CASES)}")
+    for number, (name, good) in enumerate(stepped, len(CASES) + 1):
+        failed += not good
+        print(f"{'' if good else 'not '}ok {number} - lines of {name}, a kernel in a file")
+    if [name for name, _ in stepped] != list(SEEN):
+        print("Bail out! kernels are missing")
+        failed += 1
+    print(f"1..{len(CASES) + len(stepped)}")
     return 1 if failed else 0
 
 

@@ -51,6 +51,8 @@ HA_KERNEL(flip, ((uses, body), (value, body, b), (inout, body, x)), i, {
     x[i].v = was;
 });
 
+/* ---- in a file: all forms ---- */
+
 HA_KERNEL_FILE(compiled, "tests/compile/kernels_file.h");
 #include "kernels_file.h"
 
@@ -205,6 +207,7 @@ static int use_records(ha_context *context) {
     failed += drift_in(context, ha_box1(1, 2), r, 0.5f) != HA_OK;
     failed += settle(context, f) != HA_OK;
     failed += pick(context, HA_ALL_LANES, r, x) != HA_OK;
+    failed += slow_down(context, r, 0.5f) != HA_OK;
     failed += field_bodies_get(f, HA_DIM(1, 2), &found) != HA_OK || found.x < 1 || found.v < 2;
     HA_READING(v, x, ha_host()) failed += v.data[0] > 2 || v.data[1] < 3;
     else failed++;
@@ -229,6 +232,7 @@ static int use_reductions(ha_context *context) {
     int64_t g = 0;
     first_least_result h;
     first_greatest_result k;
+    difference_result far;
     int failed = dot(context, HA_ALL_LANES, x, x, &a) != HA_OK || a < 900 || a > 900;
     failed += dot_in(context, ha_box1(0, 10), x, x, &a) != HA_OK || a < 90 || a > 90;
     failed += dot_into(context, HA_ALL_LANES, x, x, into, 0) != HA_OK;
@@ -236,6 +240,7 @@ static int use_reductions(ha_context *context) {
     failed += exact(context, HA_ALL_LANES, x, &b) != HA_OK || b < 300 || b > 300;
     failed += product(context, HA_ALL_LANES, ints, &d) != HA_OK || d != 27;
     failed += least(context, HA_ALL_LANES, floats, &c) != HA_OK || c < 3 || c > 3;
+    failed += difference(context, HA_ALL_LANES, floats, floats, &far) != HA_OK || far.at != 0;
     failed += greatest(context, HA_DIM(5, 5), plane, &a) != HA_OK || a < 3 || a > 3;
     failed += all_bits(context, HA_ALL_LANES, words, &e) != HA_OK || e != 3;
     failed += any_bits(context, HA_ALL_LANES, wide, &f) != HA_OK || f != 3;
@@ -265,6 +270,8 @@ static int use_teams(ha_context *context) {
     int failed = histogram(context, HA_TEAMS(each, n), each, from, count) != HA_OK;
     failed += histogram_in(context, ha_box1(0, 1), each, from, count) != HA_OK;
     failed += turn(context, HA_DIM(2, 2), u, w) != HA_OK;
+    failed += turned_over(context, HA_DIM(2, 2), w) != HA_OK;
+    failed += turned_over(context, HA_DIM(2, 2), w) != HA_OK;
     failed += deep(context, HA_DIM(2, 2, 1), cube) != HA_OK;
     failed += atomics(context, 4, i, k, f, d) != HA_OK;
     HA_READING(v, count, ha_host()) failed += v.data[5] != 1100 || v.data[0] != 0;

@@ -390,6 +390,12 @@ TEST(refused_by_the_driver) {
     *cache = first;
 }
 
+/* The fake driver knows no kernel of harray's own. */
+TEST(the_bits_of_the_host) {
+    if (!is_fake(C)) assert_true(ha_context_is_exact(C));
+    assert_int_equal(ha_take_error().status, HA_OK);
+}
+
 /* The place, and the reason where it is not the device's own compiler. */
 TEST(where_it_runs) {
     char text[300];
@@ -422,6 +428,7 @@ int main(int argc, char **argv) {
         KERNELS(refused_by_the_compiler),
         KERNELS(refused_by_the_driver),
         KERNELS(where_it_runs),
+        KERNELS(the_bits_of_the_host),
         KERNELS(conflicts_and_what_was_never_written),
     };
     int failed = 0;

@@ -51,6 +51,23 @@ HA_BUNDLE(six, (in, int, a), (in, int, b), (in, int, c), (in, int, d), (in, int,
 HA_KERNEL(sum_of_six, ((bundle, six, s), (out, int, y)), i,
           { y[i] = s.a[i] + s.b[i] + s.c[i] + s.d[i] + s.e[i] + s.f[i]; });
 
+/* Three of twenty members: as many as there may be bytes of arguments on a device. */
+HA_BUNDLE(twenty, (in, int, a0), (in, int, a1), (in, int, a2), (in, int, a3), (in, int, a4),
+          (in, int, a5), (in, int, a6), (in, int, a7), (in, int, a8), (in, int, a9), (in, int, a10),
+          (in, int, a11), (value, int, v0), (value, int, v1), (value, int, v2), (value, int, v3),
+          (value, int, v4), (value, int, v5), (value, int, v6), (value, int, v7));
+HA_DEVICE_CODE(
+    weigh, HA_FN int weight_of(ha_seen_twenty s, ptrdiff_t i) {
+        return 1 * s.a0[i] + 2 * s.a1[i] + 3 * s.a2[i] + 4 * s.a3[i] + 5 * s.a4[i] + 6 * s.a5[i] +
+               7 * s.a6[i] + 8 * s.a7[i] + 9 * s.a8[i] + 10 * s.a9[i] + 11 * s.a10[i] +
+               12 * s.a11[i] + 13 * s.v0 + 14 * s.v1 + 15 * s.v2 + 16 * s.v3 + 17 * s.v4 +
+               18 * s.v5 + 19 * s.v6 + 20 * s.v7;
+    });
+HA_KERNEL(sum_of_sixty,
+          ((uses, weigh), (bundle, twenty, s), (bundle, twenty, t), (bundle, twenty, u),
+           (out, int, y)),
+          i, { y[i] = weight_of(s, i) + 1000 * weight_of(t, i) + 1000000 * weight_of(u, i); });
+
 KNOWN_KERNEL(polynomial)
 KNOWN_KERNEL(in_teams)
 KNOWN_KERNEL(rest)
@@ -58,9 +75,10 @@ KNOWN_KERNEL(rest_as_it_comes)
 KNOWN_KERNEL(look_up)
 KNOWN_KERNEL(between)
 KNOWN_KERNEL(sum_of_six)
+KNOWN_KERNEL(sum_of_sixty)
 static const known_kernel *const known[] = {
-    &polynomial_known, &in_teams_known, &rest_known,      &rest_as_it_comes_known,
-    &look_up_known,    &between_known,  &sum_of_six_known};
+    &polynomial_known, &in_teams_known, &rest_known,       &rest_as_it_comes_known,
+    &look_up_known,    &between_known,  &sum_of_six_known, &sum_of_sixty_known};
 
 static int begin_kernels(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) know_kernel(known[i]);
@@ -214,6 +232,37 @@ TEST(six_arrays_and_more) {
     drop_array(y.array);
 }
 
+/* The k-th member, from 1 on, is once `first` and else 0, so that its weight shows. */
+static twenty twenty_of(harray_int ones, harray_int none, int k) {
+    const harray_int a[12] = {none, none, none, none, none, none,
+                              none, none, none, none, none, none};
+    twenty s = {a[0],  a[1],  a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9],
+                a[10], a[11], 0,    0,    0,    0,    0,    0,    0,    0};
+    harray_int *const array[12] = {&s.a0, &s.a1, &s.a2, &s.a3, &s.a4,  &s.a5,
+                                   &s.a6, &s.a7, &s.a8, &s.a9, &s.a10, &s.a11};
+    int *const value[8] = {&s.v0, &s.v1, &s.v2, &s.v3, &s.v4, &s.v5, &s.v6, &s.v7};
+    if (k > 12)
+        *value[k - 13] = 1;
+    else
+        *array[k - 1] = ones;
+    return s;
+}
+
+TEST(sixty_arguments) {
+    harray_int ones = harray_int_filled(30, 1), none = harray_int_zeros(30),
+               y = harray_int_zeros(30);
+    keep_array(ones.array), keep_array(none.array), keep_array(y.array);
+    for (int k = 1; k <= 20; k++) {
+        const twenty s = twenty_of(ones, none, k), t = twenty_of(ones, none, k % 20 + 1),
+                     u = twenty_of(ones, none, 21 - k);
+        SUCCEEDS(sum_of_sixty(C, HA_ALL_LANES, s, t, u, y));
+        HA_READING(v, y, H)
+        assert_int_equal(v.data[29], k + 1000 * (k % 20 + 1) + 1000000 * (21 - k));
+        else fail();
+    }
+    drop_array(ones.array), drop_array(none.array), drop_array(y.array);
+}
+
 TEST(refused_with_the_name_of_the_member) {
     cross_sections d = made_cross_sections(), lacking = d;
     harray_double e = keep(harray_double_filled(50, 1)), y = keep(harray_double_filled(50, 7));
@@ -240,6 +289,7 @@ int main(int argc, char **argv) {
         KERNELS(several_arguments_as_one),
         KERNELS(two_bundles_of_one_type),
         KERNELS(six_arrays_and_more),
+        KERNELS(sixty_arguments),
         KERNELS(refused_with_the_name_of_the_member),
     };
     int failed = 0;

@@ -196,6 +196,8 @@ static void lanes(harray_double x, harray_double y, harray_double z) {
     RUN(filed, LANES, A, x, y);
     RUN(filed_fused, LANES, A, x, y);
     RUN(filed_helped, LANES, A, x, y);
+    RUN(in_file_team, HA_TEAMS(8, LANES), A, x, y);
+    RUN(in_file_team_fused, HA_TEAMS(8, LANES), A, x, y);
 }
 
 /* Of each SUMMED lanes that follow each other. */
@@ -216,6 +218,7 @@ static void sums(harray_double x, harray_double y) {
     for (int i = 0; i < LANES; i++) products[i] = product_of(given_x[i], given_y[i]);
     RUN_SUMS(total, rounded, A, x, y);
     RUN_SUMS(total_fused, rounded, A, x, y);
+    RUN_SUMS(in_file_total, rounded, A, x, y);
     RUN_SUMS(dot, products, x, y);
     RUN_SUMS(dot_fused, products, x, y);
     greatest_result most;
@@ -253,6 +256,10 @@ static void records(const char *layout) {
     s = each_fused(ha_host(), r, A);
     HA_USING(v, r, ha_host(), "read z") HA_EACH(cloud, v, at) z[ha_index(at)] = *cloud_z(v, at);
     told("each_fused", s, differ(z));
+    s = in_file_each(ha_host(), r, 2 * A);
+    s = s ? s : in_file_each(ha_host(), r, A);
+    HA_USING(v, r, ha_host(), "read z") HA_EACH(cloud, v, at) z[ha_index(at)] = *cloud_z(v, at);
+    told("in_file_each", s, differ(z));
     s = team_of_records(ha_host(), HA_TEAMS(8, LANES), r, A);
     HA_USING(v, r, ha_host(), "read z") HA_EACH(cloud, v, at) z[ha_index(at)] = *cloud_z(v, at);
     told("team_of_records", s, differ(z));

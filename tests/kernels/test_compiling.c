@@ -744,6 +744,13 @@ TEST(every_point_of_a_place) {
     }
 }
 
+/* What failed before, and was told or did not matter, is not why. */
+TEST(a_place_behind_another_failure) {
+    compiling.no_compiler = 1;
+    ha_backend_report(7, "something else");
+    expect_place(C, "compiling:0: on its queue, as loops compiled here: its backend has no");
+}
+
 /* Whether a queue runs functions is asked again when it could not be asked. */
 TEST(a_place_that_could_not_be_asked_for) {
     harray_int x = ints(10, 7);
@@ -780,6 +787,7 @@ int main(int argc, char **argv) {
         COMPILED(texts_that_are_too_long),
         COMPILED(a_part_of_a_launch),
         COMPILED(a_part_of_a_reduction),
+        COMPILED(a_place_behind_another_failure),
         COMPILED(a_place_that_could_not_be_asked_for),
         COMPILED(late_failures),
         COMPILED(handlers_may_use_the_arrays),

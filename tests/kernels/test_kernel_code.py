@@ -24,7 +24,7 @@ FUSED = {"x86_64": re.compile(r"\s+vfn?m(?:add|sub)\w*\s"),
          "aarch64": re.compile(r"\s+(?:fn?m(?:add|sub)|fml[as]|fn?ml[as]|fn?mad|fn?msb)\s")}
 OPTIONS = {"x86_64": ["-march=haswell"], "aarch64": []}
 FUNCTION = re.compile(r"^([A-Za-z_][\w.]*):")
-KERNEL = re.compile(r"^HA_(?:(?:TEAM_)?KERNEL(?:_EACH|_IN)?|REDUCE)\((?:code_file, )?(\w+),", re.MULTILINE)
+KERNEL = re.compile(r"^HA_(?:(?:TEAM_)?KERNEL(?:_EACH)?|REDUCE)(?:_IN)?\((?:code_file, )?(\w+),", re.MULTILINE)
 C, CXX = ["-std=gnu11"], ["-x", "c++", "-std=gnu++17"]
 # Each compiler as it is called by itself, which contracts elsewhere (gcc with -std=c11 does not); sanitized, as
 # not everything is inlined then.

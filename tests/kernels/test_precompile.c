@@ -155,6 +155,9 @@ TEST(for_real_architectures) {
     const ha_error e = ha_take_error();
     if (s == HA_ERR_ARGUMENT && strstr(e.text, "libnvrtc")) skip();
     if (s) fail_msg("%s", e.text);
+    const ha_kernel exact[] = {ha_exact_kernel_float, ha_exact_kernel_double}; /* harray's own */
+    if (ha_kernels_precompile_("sm_80", directory, exact, exact + 2, HA_SITE))
+        fail_msg("%s", ha_take_error().text);
     snprintf(target, sizeof target, "sm_1");
     refused(ha_kernels_precompile(target, directory), HA_ERR_ARGUMENT, "does not compile for sm_1");
 }

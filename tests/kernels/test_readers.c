@@ -5,6 +5,7 @@ FAULTY_HOST(faulty_host, ha_backend_host)
 #define HARRAY_HOST_BACKEND faulty_host
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
+#define HA_LAYOUT_TESTING
 #include "../../harray_kernels.h"
 
 #include <setjmp.h>
@@ -52,7 +53,7 @@ TEST(what_needs_double) {
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
         ha_double_need need = {""};
-        const int needs = ha_text_needs_double(texts[i][0], &need);
+        const int needs = ha_text_needs_double(texts[i][0], "k", &need);
         if (needs != (texts[i][1] != NULL)) fail_msg("%s", texts[i][0]);
         assert_string_equal(need.text, needs ? texts[i][1] : "");
     }
@@ -334,13 +335,75 @@ TEST(lanes_of_teams) {
     assert_int_equal(ha_team_fits(&k, "gpu", &limits), HA_OK);
 }
 
+/* ---- records ------------------------------------------------------------------------------------- */
+
+static ha_record wide;
+static const ha_record *wide_record(void) { return &wide; }
+
+/* Of a record with so many fields: the steps that its text for devices takes. */
+static uint64_t steps_of_text(int fields, const char *layout) {
+    static const ha_records_type_ type = {.view = "plain", .rank = 1, .record = wide_record};
+    const ha_kernel_parameter_ p = {.mode = HA_KERNEL_RECORDS_,
+                                    .type = "wides",
+                                    .name = "p",
+                                    .site = "here:1",
+                                    .records = &type};
+    const ha_kernel k = {.name = "k",
+                         .site = "here:1",
+                         .indices = "at",
+                         .text = "{ }",
+                         .rank = 1,
+                         .parameters = 1,
+                         .parameter = &p,
+                         .each = 1};
+    const int64_t one = 1;
+    char *fields_text = (char *)malloc(32 * (size_t)fields), *to = fields_text;
+    ha_error e;
+    assert_non_null(to);
+    for (int i = 0; i < fields; i++) to += sprintf(to, "f%d:f32 ", i);
+    ha_record *record = ha_record_parse(fields_text, &e);
+    assert_non_null(record);
+    wide = *record;
+    wide.name = "wide";
+    ha_mapping *m = ha_mapping_parse(&wide, layout, 1, &one, &e);
+    assert_non_null(m);
+    const ha_kernel_variant v = {.kernel = &k, .mapping = {m}, .records = 1};
+    const uint64_t before = ha_layout_steps_;
+    ha_kernel_writer w = {
+        .to = ha_text_into(NULL, 0), .variant = &v, .kernel = &k, .language = HA_LANGUAGE_OPENCL_C};
+    w.arguments = ha_kernel_leaves(&k, w.argument);
+    assert_int_equal(ha_put_kernel(&w), 0);
+    const uint64_t steps = ha_layout_steps_ - before;
+    assert_true(w.to.length > 500 * (size_t)fields);
+    ha_mapping_free(m);
+    ha_record_free(record);
+    free(fields_text);
+    return steps;
+}
+
+TEST(text_of_many_fields) {
+    static const char *const layouts[] = {"aos", "soa(single)", "aosoa(8)"};
+    for (size_t i = 0; i < COUNT(layouts); i++) {
+        const uint64_t few = steps_of_text(125, layouts[i]), many = steps_of_text(1000, layouts[i]);
+        assert_true(few >= 125);
+        if (many > 16 * few)
+            fail_msg("%llu, %llu", (unsigned long long)few, (unsigned long long)many);
+    }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_needs_double),         cmocka_unit_test(what_parameters_need_double),
-        cmocka_unit_test(where_tokens_end),          cmocka_unit_test(where_blanks_end),
-        cmocka_unit_test(where_a_text_stands),       cmocka_unit_test(texts_with_their_lines),
-        cmocka_unit_test(files_that_cannot_be_read), cmocka_unit_test(rules_of_teams),
-        cmocka_unit_test(local_memory_of_teams),     cmocka_unit_test(lanes_of_teams),
+        cmocka_unit_test(what_needs_double),
+        cmocka_unit_test(what_parameters_need_double),
+        cmocka_unit_test(where_tokens_end),
+        cmocka_unit_test(where_blanks_end),
+        cmocka_unit_test(where_a_text_stands),
+        cmocka_unit_test(texts_with_their_lines),
+        cmocka_unit_test(files_that_cannot_be_read),
+        cmocka_unit_test(rules_of_teams),
+        cmocka_unit_test(text_of_many_fields),
+        cmocka_unit_test(local_memory_of_teams),
+        cmocka_unit_test(lanes_of_teams),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,17 +108,23 @@ HA_IN_ ha_status ha_loose_get(ha_context *c, size_t bytes, ha_block **b) {
     return ha_block_get(c->memory, bytes, b);
 }
 
-void *ha_memory_allocate(ha_context *c, size_t bytes) {
+/* Nothing is told. */
+HA_IN_ ha_status ha_loose_allocate(ha_context *c, size_t bytes, void **data) {
     ha_block *b = NULL;
+    const ha_status s = ha_loose_get(c, bytes, &b);
+    if (s) return s;
+    ha_loose_add(b);
+    *data = b->data;
+    return HA_OK;
+}
+
+void *ha_memory_allocate(ha_context *c, size_t bytes) {
+    void *data = NULL;
     if (ha_enter("ha_memory_allocate") || !bytes) return NULL;
     c = ha_resolve(c);
-    ha_status s = ha_loose_get(c, bytes, &b);
-    if (s) {
-        ha_fail(s, "ha_memory_allocate", "%s: no memory for %zu bytes", c->name, bytes);
-        return NULL;
-    }
-    ha_loose_add(b);
-    return b->data;
+    const ha_status s = ha_loose_allocate(c, bytes, &data);
+    if (s) ha_fail(s, "ha_memory_allocate", "%s: no memory for %zu bytes", c->name, bytes);
+    return data;
 }
 
 ha_status ha_memory_release(ha_context *c, void *block) {

@@ -29,7 +29,8 @@
  *     on_host.h      lanes as loops
  *     on_device.h    lanes as teams of a device
  *     reduce.h       reductions, here and in steps on a device
- *     launch.h       the call */
+ *     launch.h       the call
+ *     exact.h        whether a device computes as the host does */
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
@@ -69,5 +70,6 @@
 #include "on_device.h"
 #include "reduce.h"
 #include "launch.h"
+#include "exact.h"
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef HARRAY_IMPL_KERNELS_DOUBLES_H
 #define HARRAY_IMPL_KERNELS_DOUBLES_H
 
-#include "device_text.h"
+#include "file_text.h"
 
 /* What needs it, as text. */
 typedef struct ha_double_need {
@@ -42,9 +42,15 @@ HA_IN_ int ha_word_needs_double(const char *word, int length, const char *behind
     return 0;
 }
 
-HA_IN_ int ha_text_needs_double(const char *text, ha_double_need *need) {
+/* In a file other kernels than this one do not count. */
+HA_IN_ int ha_text_needs_double(const char *text, const char *kernel, ha_double_need *need) {
     const char *end;
     for (const char *at = ha_next_token(text); *at; at = ha_next_token(end)) {
+        const ha_filed_kernel f = ha_filed_at(at);
+        if (f.name) {
+            end = ha_token_is(f.name, kernel) ? f.body : f.end;
+            continue;
+        }
         const int number = (*at >= '0' && *at <= '9') ||
                            (*at == '.' && at[1] >= '0' && at[1] <= '9');
         end = number ? ha_number_end(at) : ha_token_end(at);
@@ -68,8 +74,8 @@ HA_IN_ int ha_parameter_needs_double(const ha_kernel_parameter_ *p, ha_double_ne
                         (!strncmp(p->type, "array_double_", 13) ||
                          !strncmp(p->type, "array_c128_", 11));
     if (ha_is_said(p))
-        return p->mode == HA_KERNEL_USES_ && ha_text_needs_double(ha_used_text(p), need);
-    if (of_view || ha_text_needs_double(p->type, need))
+        return p->mode == HA_KERNEL_USES_ && ha_text_needs_double(ha_used_text(p), "", need);
+    if (of_view || ha_text_needs_double(p->type, "", need))
         return ha_need_double(need, p->name, (int)strlen(p->name));
     return ha_record_needs_double(p->record, need);
 }
@@ -81,7 +87,7 @@ HA_IN_ int ha_kernel_needs_double(const ha_kernel_variant *v, ha_double_need *ne
         if (ha_parameter_needs_double(leaf[i].parameter, need)) return 1;
     for (int i = 0; i < v->records; i++)
         if (ha_record_needs_double(v->mapping[i]->record, need)) return 1;
-    return ha_text_needs_double(v->kernel->text, need);
+    return ha_text_needs_double(v->kernel->text, v->kernel->name, need);
 }
 
 /* name: of the context. */

@@ -2,10 +2,7 @@
 #ifndef HARRAY_IMPL_KERNELS_KERNEL_TEXT_H
 #define HARRAY_IMPL_KERNELS_KERNEL_TEXT_H
 
-#include "device_text.h"
-#include "file_text.h"
 #include "reduction_text.h"
-#include "team_text.h"
 
 /* -1: a layout cannot be text. */
 HA_IN_ int ha_put_kernel(ha_kernel_writer *w) {
@@ -16,17 +13,17 @@ HA_IN_ int ha_put_kernel(ha_kernel_writer *w) {
     ha_put_spans(w);
     ha_put_bundles(w);
     ha_put_uses(w);
-    if (w->kernel->team)
+    if (w->kernel->reduction) ha_print(&w->to, "%s\n", w->kernel->reduction->functions);
+    if (w->kernel->file)
+        ha_put_file(w);
+    else if (w->kernel->team)
         ha_put_team(w);
-    else if (w->kernel->reduction)
-        ha_put_reduction(w);
-    else {
-        if (w->kernel->file)
-            ha_put_file(w);
-        else
-            ha_put_body(w, "void");
+    else
+        ha_put_body(w, ha_body_gives(w->kernel));
+    if (w->kernel->reduction)
+        ha_put_reduction_entry(w);
+    else if (!w->kernel->team)
         ha_put_entry(w);
-    }
     return 0;
 }
 

@@ -7,7 +7,7 @@
 
 /* Bytes of an element of local memory that the body declares by this name; 0: none, or not known. */
 HA_IN_ size_t ha_local_element(const ha_kernel *k, const ha_team_reader *name) {
-    ha_team_reader r = {.kernel = k, .at = k->text};
+    ha_team_reader r = ha_team_begin(k);
     for (ha_team_next(&r); r.length; ha_team_next(&r)) {
         if (!ha_team_is(&r, "HA_LOCAL")) continue;
         size_t bytes = 0; /* of the longest word of its type: unsigned long */
@@ -45,7 +45,7 @@ HA_IN_ size_t ha_atomic_element(ha_team_reader *r) {
 
 /* The first one, as text; NULL: there is none. */
 HA_IN_ const char *ha_long_atomic(const ha_kernel *k, int *length) {
-    ha_team_reader r = {.kernel = k, .at = k->text};
+    ha_team_reader r = ha_team_begin(k);
     for (ha_team_next(&r); r.length; ha_team_next(&r)) {
         if (strncmp(r.token, "ha_local_", 9) != 0 && strncmp(r.token, "ha_global_", 10) != 0)
             continue;

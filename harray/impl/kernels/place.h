@@ -24,6 +24,7 @@ HA_IN_ int ha_runs_functions(ha_context *c, ha_programs *all) {
 }
 
 HA_IN_ ha_kernel_way ha_way_find(ha_context *c, ha_programs *all) {
+    ha_forget_note(); /* of something else that failed */
     if (ha_language_of(c)) return HA_WAY_COMPILED;
     if (!all->why[0]) /* others may read what it says already */
         snprintf(all->why, sizeof all->why, "%s",

@@ -72,8 +72,11 @@ HA_IN_ ha_status ha_reduce_room(ha_launching *l) {
     for (int64_t n = ha_parts_of(ha_lanes_of(&l->box, l->kernel->rank)); n > 1; n = ha_parts_of(n))
         numbers += (size_t)n;
     if (!numbers) return HA_OK;
-    l->room = ha_memory_allocate(l->context, numbers * l->kernel->reduction->partial_bytes);
-    return l->room ? HA_OK : HA_ERR_MEMORY;
+    const size_t bytes = numbers * l->kernel->reduction->partial_bytes;
+    const ha_status s = ha_loose_allocate(l->context, bytes, &l->room);
+    if (!s) return HA_OK;
+    return ha_fail(s, l->kernel->name, "%s: %s has no memory for the %zu bytes of a reduction",
+                   l->kernel->site, l->context->name, bytes);
 }
 
 /* As many teams as a device can count, and then the next ones. */

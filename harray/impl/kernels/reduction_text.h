@@ -3,8 +3,7 @@
 #ifndef HARRAY_IMPL_KERNELS_REDUCTION_TEXT_H
 #define HARRAY_IMPL_KERNELS_REDUCTION_TEXT_H
 
-#include "device_text.h"
-#include "team_words.h"
+#include "file_text.h"
 #include "../../reduce.h"
 
 enum { HA_REDUCTION_LANES = 64, HA_REDUCTION_PARTS = HA_REDUCTION_LANES / HA_SUMS_ };
@@ -84,13 +83,6 @@ HA_IN_ void ha_put_reduction_entry(ha_kernel_writer *w) {
              "    }\n"
              "}\n",
              HA_SUMS_ / 2, HA_STEP_LAST);
-}
-
-HA_IN_ void ha_put_reduction(ha_kernel_writer *w) {
-    const ha_reduction_ *r = w->kernel->reduction;
-    ha_print(&w->to, "%s\n", r->functions);
-    ha_put_body(w, r->type);
-    ha_put_reduction_entry(w);
 }
 
 #endif

@@ -10,8 +10,8 @@ enum { HA_TEAM_CONSTANTS = 8 }; /* within each other, before their numbers count
 
 typedef struct ha_team_reader {
     const ha_kernel *kernel;
-    const char *at, *token;
-    size_t length;     /* of the token; 0: the text has ended */
+    const char *at, *end, *token;
+    size_t length;     /* of the token; 0: the text has ended, or it is at `end` */
     int in_lanes;      /* within HA_LANES */
     int loops;         /* there, how many loops and switches are around */
     const char *wrong; /* the first rule that is broken; NULL: none */
@@ -23,10 +23,21 @@ typedef struct ha_team_reader {
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_team_next(ha_team_reader *r) {
-    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n') r->at++;
+    const char *next = r->at;
+    do {
+        r->at = next;
+        next = *r->at == '#' ? ha_directive_end(r->at) : ha_blank_end(r->at);
+    } while (next != r->at && r->at != r->end);
     r->token = r->at;
-    r->at = *r->at ? ha_token_end(r->at) : r->at;
+    r->at = *r->at && r->at != r->end ? ha_token_end(r->at) : r->at;
     r->length = (size_t)(r->at - r->token);
+}
+
+/* In front of its body; of one that its file lacks there is nothing to read. */
+HA_IN_ ha_team_reader ha_team_begin(const ha_kernel *k) {
+    ha_team_reader r = {.kernel = k};
+    ha_kernel_body(k, &r.at, &r.end);
+    return r;
 }
 
 HA_IN_ int ha_team_is(const ha_team_reader *r, const char *word) {
@@ -271,9 +282,10 @@ HA_IN_ void ha_team_statement(ha_team_reader *r, int depth) {
 /* ---- the kernel ---------------------------------------------------------------------------------- */
 
 HA_IN_ ha_team_reader ha_team_read(const ha_kernel *k) {
-    ha_team_reader r = {.kernel = k, .at = k->text, .local_is_known = 1};
+    ha_team_reader r = ha_team_begin(k);
+    r.local_is_known = 1;
     ha_team_next(&r);
-    ha_team_statement(&r, 0);
+    if (r.length || !k->file) ha_team_statement(&r, 0);
     if (!r.wrong && r.length) r.wrong = "a body that is no block in braces";
     return r;
 }

@@ -6,9 +6,9 @@
 #include "device_text.h"
 #include "team_words.h"
 
-HA_IN_ void ha_put_team(ha_kernel_writer *w) {
+/* All up to the body. */
+HA_IN_ void ha_put_team_head(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
-    const char *brace = strchr(k->text, '{');
     ha_put_entry_head(w);
     ha_put_entry_variables(w);
     for (int d = 0; d < k->rank; d++) {
@@ -16,6 +16,12 @@ HA_IN_ void ha_put_team(ha_kernel_writer *w) {
         ha_put_index(w, d);
         ha_print(&w->to, " = ha_first%d_ + HA_TEAM_NUMBER_(%d);\n", d, k->rank - 1 - d);
     }
+}
+
+HA_IN_ void ha_put_team(ha_kernel_writer *w) {
+    const ha_kernel *k = w->kernel;
+    const char *brace = strchr(k->text, '{');
+    ha_put_team_head(w);
     ha_put_user_text(w, k->site, brace ? brace + 1 : k->text);
 }
 

@@ -52,11 +52,12 @@ typedef struct ha_device_field {
     char name[HA_FIELD_PATH]; /* link_e_re */
     int rank;
     int64_t extent[HA_MOST_SUBSCRIPTS], leaves;
-    int64_t leaf; /* the number of its first one */
+    int64_t number, leaf; /* its own, and that of its first leaf */
 } ha_device_field;
 
-HA_IN_ ha_device_field ha_device_field_of(const ha_field *field, int64_t leaf) {
-    ha_device_field f = {.field = field, .leaves = 1, .leaf = leaf};
+HA_IN_ ha_device_field ha_device_field_of(const ha_record *record, int64_t number, int64_t leaf) {
+    const ha_field *field = &record->field[number];
+    ha_device_field f = {.field = field, .leaves = 1, .number = number, .leaf = leaf};
     size_t n = 0;
     for (const char *rest = field->path; rest;) {
         const ha_path_part part = ha_path_part_of(rest);
@@ -69,10 +70,22 @@ HA_IN_ ha_device_field ha_device_field_of(const ha_field *field, int64_t leaf) {
     return f;
 }
 
+/* The field's k-th leaf, as far as names go. */
+HA_IN_ ha_leaf ha_device_leaf(const ha_device_field *f, int64_t k) {
+    ha_leaf leaf = {.field = f->number};
+    for (int d = f->rank - 1; d >= 0; d--) {
+        leaf.subscript[d] = k % f->extent[d];
+        k /= f->extent[d];
+    }
+    return leaf;
+}
+
 /* As the mapping's functions call it: link_0_e_2_1_re. */
-HA_IN_ void ha_put_leaf_c_name(ha_text *to, const ha_record *record, int64_t leaf) {
+HA_IN_ void ha_put_leaf_c_name(ha_text *to, const ha_record *record, const ha_device_field *f,
+                               int64_t k) {
+    const ha_leaf leaf = ha_device_leaf(f, k);
     char name[HA_FIELD_PATH];
-    (void)ha_record_leaf_name(record, leaf, name, sizeof name);
+    (void)ha_leaf_name_(record, &leaf, name, sizeof name);
     for (const char *c = name; *c; c++)
         if (*c != ']') ha_print(to, "%c", ha_in_name(*c) ? *c : '_');
 }
@@ -127,13 +140,13 @@ HA_IN_ void ha_put_leaf_number(const ha_view_writer *w, const ha_device_field *f
 
 /* `step`: and so many bytes on for each of the field's leaves. */
 HA_IN_ void ha_put_leaf_pointer(const ha_view_writer *w, const ha_device_field *f, int map,
-                                int64_t leaf, int64_t step) {
+                                int64_t k, int64_t step) {
     const ha_record *record = w->variant->mapping[map]->record;
     ha_print(w->to, "return (HA_GLOBAL_ %s *)(v.blob[ha_map%d_", ha_device_word(f->field->type),
              map);
-    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_put_leaf_c_name(w->to, record, f, k);
     ha_print(w->to, "_blob] + ha_map%d_", map);
-    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_put_leaf_c_name(w->to, record, f, k);
     ha_print(w->to, "_offset(");
     ha_put_indices(w, ")");
     if (step) {
@@ -144,16 +157,16 @@ HA_IN_ void ha_put_leaf_pointer(const ha_view_writer *w, const ha_device_field *
     ha_print(w->to, ");\n");
 }
 
-HA_IN_ void ha_put_leaf_value(const ha_view_writer *w, const ha_device_field *f, int map,
-                              int64_t leaf, int set) {
+HA_IN_ void ha_put_leaf_value(const ha_view_writer *w, const ha_device_field *f, int map, int64_t k,
+                              int set) {
     const ha_record *record = w->variant->mapping[map]->record;
     const int bits = f->field->type == HA_DTYPE_half || f->field->type == HA_DTYPE_bfloat16;
     if (!set)
         ha_print(w->to, bits ? "{ %s x; x.bits = " : "return ", ha_device_word(f->field->type));
     ha_print(w->to, "ha_map%d_", map);
-    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_put_leaf_c_name(w->to, record, f, k);
     ha_print(w->to, "_%s(v.blob[ha_map%d_", set ? "set" : "get", map);
-    ha_put_leaf_c_name(w->to, record, leaf);
+    ha_put_leaf_c_name(w->to, record, f, k);
     ha_print(w->to, "_blob], ");
     ha_put_indices(w, !set ? ")" : bits ? ", x.bits)" : ", x)");
     ha_print(w->to, set ? "; return;\n" : bits ? "; return x; }\n" : ";\n");
@@ -170,7 +183,7 @@ HA_IN_ void ha_put_cases(const ha_view_writer *w, const ha_device_field *f, ha_l
         const int64_t step = use == HA_LEAF_POINTER ? ha_leaf_step(w->variant->mapping[i], f) : 0;
         if (i < last) ha_print(w->to, "if (v.layout == %d) ", i);
         if (step) {
-            ha_put_leaf_pointer(w, f, i, f->leaf, step);
+            ha_put_leaf_pointer(w, f, i, 0, step);
             continue;
         }
         if (f->rank) {
@@ -184,9 +197,9 @@ HA_IN_ void ha_put_cases(const ha_view_writer *w, const ha_device_field *f, ha_l
             else if (f->rank)
                 ha_print(w->to, "    default: ");
             if (use == HA_LEAF_POINTER)
-                ha_put_leaf_pointer(w, f, i, f->leaf + k, 0);
+                ha_put_leaf_pointer(w, f, i, k, 0);
             else
-                ha_put_leaf_value(w, f, i, f->leaf + k, use == HA_LEAF_SET);
+                ha_put_leaf_value(w, f, i, k, use == HA_LEAF_SET);
         }
         if (f->rank) ha_print(w->to, "    }\n");
     }
@@ -248,7 +261,7 @@ HA_IN_ void ha_put_view_fields(const ha_view_writer *w) {
     const ha_record *record = w->variant->mapping[w->of]->record;
     int64_t leaf = 0;
     for (int64_t i = 0; i < record->fields; i++) {
-        const ha_device_field f = ha_device_field_of(&record->field[i], leaf);
+        const ha_device_field f = ha_device_field_of(record, i, leaf);
         ha_put_field(w, &f);
         if (f.rank && f.field->type < HA_DTYPE_c64) ha_put_whole_field(w, &f, "load");
         if (f.rank && f.field->type < HA_DTYPE_c64) ha_put_whole_field(w, &f, "store");
@@ -265,17 +278,13 @@ HA_IN_ void ha_put_view_fields(const ha_view_writer *w) {
 HA_IN_ void ha_put_record_use(const ha_view_writer *w, const ha_device_field *f, int64_t k,
                               int store) {
     const ha_record *record = w->variant->mapping[w->of]->record;
+    const ha_leaf leaf = ha_device_leaf(f, k);
     char name[HA_FIELD_PATH];
-    int64_t subscript[HA_MOST_SUBSCRIPTS];
-    (void)ha_record_leaf_name(record, f->leaf + k, name, sizeof name);
-    for (int d = f->rank - 1; d >= 0; d--) {
-        subscript[d] = k % f->extent[d];
-        k /= f->extent[d];
-    }
+    (void)ha_leaf_name_(record, &leaf, name, sizeof name);
     if (!store) ha_print(w->to, "    r.%s = ", name);
     ha_print(w->to, "%s%s_%s_%s(v, at", store ? "    " : "", ha_view_name(w, w->of), f->name,
              store ? "set" : "get");
-    for (int d = 0; d < f->rank; d++) ha_print(w->to, ", %lld", (long long)subscript[d]);
+    for (int d = 0; d < f->rank; d++) ha_print(w->to, ", %lld", (long long)leaf.subscript[d]);
     if (store) ha_print(w->to, ", r.%s", name);
     ha_print(w->to, ");\n");
 }
@@ -291,7 +300,7 @@ HA_IN_ void ha_put_whole(const ha_view_writer *w, int store) {
         ha_print(w->to, "HA_BODY_ %s %s_load(const %s v, const ha_cursor at) {\n    %s r;\n",
                  record->name, view, view, record->name);
     for (int64_t i = 0; i < record->fields; i++) {
-        const ha_device_field f = ha_device_field_of(&record->field[i], leaf);
+        const ha_device_field f = ha_device_field_of(record, i, leaf);
         for (int64_t k = 0; k < f.leaves; k++) ha_put_record_use(w, &f, k, store);
         leaf += f.leaves;
     }

@@ -52,14 +52,29 @@ HA_IN_ int ha_next_leaf(const ha_record *record, int64_t *field, int64_t *rest, 
     return 1;
 }
 
+/* Leaves by a number made of their names. */
+enum { HA_NAME_SLOTS = 2 * HA_MOST_LEAVES };
+typedef struct ha_name_slot {
+    uint16_t fields; /* up to that of the leaf, with it; 0: there is none */
+    uint16_t leaf;   /* of the field's */
+} ha_name_slot;
+
 HA_IN_ int ha_c_names_differ(const ha_record *record) {
+    ha_name_slot slots[HA_NAME_SLOTS] = {{0, 0}};
     char name[HA_LONGEST_NAME];
     ha_leaf one, other;
     for (int64_t field = 0, rest = 0; ha_next_leaf(record, &field, &rest, &one);) {
-        int64_t behind = field, next = rest;
+        uint32_t hash = 2166136261u; /* FNV-1a */
         if (ha_c_name(record, &one, name, sizeof name) >= HA_LONGEST_NAME) return 0;
-        while (ha_next_leaf(record, &behind, &next, &other))
+        for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+        for (; slots[hash % HA_NAME_SLOTS].fields; hash++) {
+            const ha_name_slot *s = &slots[hash % HA_NAME_SLOTS];
+            HA_LAYOUT_STEP_();
+            ha_leaf_of_field(record, s->fields - 1, s->leaf, &other);
             if (ha_is_c_name(record, &other, name)) return 0;
+        }
+        HA_LAYOUT_STEP_();
+        slots[hash % HA_NAME_SLOTS] = (ha_name_slot){(uint16_t)(field + 1), (uint16_t)(rest - 1)};
     }
     return 1;
 }
