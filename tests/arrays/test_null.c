@@ -271,6 +271,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(residency, 1, ha_array_residency(line.array, NO, 9))                                         \
     S(statistics, 0, ha_array_statistics(NO).bytes)                                                \
     S(describe, sizeof "no array\n" - 1, ha_describe(NO, NO, 9))                                   \
+    S(is_exact, 1, ha_context_is_exact(NO))                                                        \
     S(kinds, 0, ha_context_count(NO))                                                              \
     S(context_name, 'h', *ha_context_name(NO))                                                     \
     S(context_kind, 'h', *ha_context_kind(NO))                                                     \
