@@ -13,6 +13,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests" / "checks" / "gdb_program.c"
+IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray_records.h"\n'
 # What is asked for, and what gdb says of it.
 CASES = [
     ("v", "view sky of [3] = {[0] = {pos = {x = 0, y = 2}, id = 0}, "
@@ -39,9 +40,13 @@ CASES = [
 
 def answers(folder):
     """What gdb says of each; None: it cannot run the program, and why."""
-    program = pathlib.Path(folder) / "program"
-    subprocess.run(["cc", "-std=c11", "-g", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                    f"-I{ROOT}", str(PROGRAM), "-o", str(program), "-pthread", "-ldl"], check=True)
+    program, implementation = pathlib.Path(folder) / "program", pathlib.Path(folder) / "implementation"
+    compile_it = ["cc", "-std=c11", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}"]
+    implementation.with_suffix(".c").write_text(IMPLEMENTATION, encoding="utf-8")
+    subprocess.run([*compile_it, "-c", implementation.with_suffix(".c"), "-o", implementation.with_suffix(".o")],
+                   check=True)
+    subprocess.run([*compile_it, "-O2", str(PROGRAM), implementation.with_suffix(".o"), "-o", str(program),
+                    "-pthread", "-ldl"], check=True)
     commands = [f"source {ROOT / 'tools' / 'gdb.py'}", "break stop", "run", "up"]
     for question, _ in CASES:
         commands += [f"echo >>{question}>>", f"print {question}"]
