@@ -2,6 +2,7 @@
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined tests/arrays/fuzz_target.c -o fuzz -pthread
  *     ./fuzz -max_len=4096 -max_total_time=600 corpus/ */
+#include "../schedules/model_memory.h"
 #include "../support/order_backend.h"
 #define HARRAY_HOST_BACKEND order_host
 #define HARRAY_IMPLEMENTATION

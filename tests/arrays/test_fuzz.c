@@ -3,6 +3,7 @@
  *
  *     HARRAY_FUZZ_OPS=n      operations, instead of a million (HARRAY_TEST_LONG=1: ten million)
  *     HARRAY_SEED=n          the first seed; a failure prints its own */
+#include "../schedules/model_memory.h"
 #include "../support/order_backend.h"
 #define HARRAY_HOST_BACKEND order_host
 #define HARRAY_IMPLEMENTATION

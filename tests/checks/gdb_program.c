@@ -1,5 +1,4 @@
-/* What tests/checks/test_gdb.py looks at. */
-#define HARRAY_IMPLEMENTATION
+/* What tests/checks/test_gdb.py looks at; the implementation is another unit. */
 #include "harray_records.h"
 #include <stdio.h>
 

@@ -100,7 +100,7 @@ done
 same "g++ -x c++ -std=c++17" tests/compile/user.c
 same "clang++ -x c++ -std=c++17" tests/compile/user.c
 
-export HARRAY_SCHEDULES=100 HARRAY_FUZZ_OPS=1000 # a few
+export HARRAY_SCHEDULES=100 HARRAY_FUZZ_OPS=1000 HARRAY_TEST_STRIDE=10 # a few
 # One for each way of including it: on the matrix, with a backend of the test's own in the host's place,
 # around failing backends, and a backend without the engine. The text is the same for all of them.
 for source in tests/arrays/cases_coherence.c tests/schedules/test_schedules.c tests/failure/test_failure.c tests/backends/test_sim.c; do

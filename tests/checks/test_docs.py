@@ -5,7 +5,8 @@ usage: test_docs.py [--show DIR]
   --show DIR  builds the program of README.md in DIR and shows what it prints, without judging
 
 Every block of code that has a main is a whole program:
-    ```c     is compiled as C11, with warnings as errors, and run
+    ```c     is compiled as C11, with warnings as errors, and run. That of README.md is compiled as it is; where
+             others have the implementation in them, it is compiled once for all of them (support/linked.h)
     ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
     ```cuda  is compiled where nvcc is; without a GPU nobody can run it
 Behind it stands what it prints, on stdout and stderr: in a ```console block, which is compared (a signal
@@ -40,6 +41,8 @@ C = ["cc", "-std=c11", *WARNINGS, "-Wconversion", f"-I{ROOT}"]
 STATIC = "-DHARRAY_STATIC"
 CPP = ["c++", "-std=c++17", *WARNINGS, f"-I{ROOT}"]
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+SUPPORT = ROOT / "tests" / "support"
+LINKED = ["-include", SUPPORT / "linked.h"]
 IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray.h"\n'
 CODE = ("c", "cpp", "cuda")
 OTHERS = ("console", "text", "sh", "json", "diff", "")
@@ -63,7 +66,7 @@ class Block:
     """A block of code, and the block behind it that says what it prints."""
 
     def __init__(self, page, match, following):
-        self.language, self.text = match[1], match[2]
+        self.page, self.language, self.text = page, match[1], match[2]
         self.name = f"{page.relative_to(ROOT)}:{match.string.count(chr(10), 0, match.start()) + 1}"
         self.is_program = re.search(r"\bint main\(", self.text) is not None
         self.output_kind, self.output = (following[1], following[2]) if following else ("", "")
@@ -77,12 +80,26 @@ def blocks(page):
             yield Block(page, match, following if following and following[1] in OTHERS else None)
 
 
-def build(language, text, folder):
-    """Compiles a program in a folder; is there one to be run?"""
+def compile_implementation(folder):
+    """For all programs that can be linked with it."""
+    made = pathlib.Path(folder) / "implementation.o"
+    subprocess.run([C[0], "-std=c11", f"-I{ROOT}", "-c", SUPPORT / "tested.c", "-o", made], check=True)
+    return made
+
+
+def inside(text, implementation):
+    """What a C program is compiled with, where the implementation is in it."""
+    defined = re.findall(r"^ *# *define +(HARRAY_\w+)", text, re.MULTILINE)
+    if implementation and defined == ["HARRAY_IMPLEMENTATION"]:
+        return [*LINKED, implementation, "-lm"]
+    return [STATIC] if "HARRAY_IMPLEMENTATION" in defined else []
+
+
+def build(language, text, folder, implementation=None):
+    """Compiles a program in a folder, linked with the implementation if there is one; is there one to be run?"""
     source = {"c": "program.c", "cpp": "program.cpp", "cuda": "program.cu"}[language]
     (folder / source).write_text(text, encoding="utf-8")
-    alone = [STATIC] if "define HARRAY_IMPLEMENTATION" in text else []
-    commands = {"c": [[*C, *alone, source, "-o", "program", "-pthread"]],
+    commands = {"c": [[*C, source, *inside(text, implementation), "-o", "program", "-pthread"]],
                 "cpp": [[*C, "-c", "harray.c"],
                         [*CPP, source, "harray.o", "-o", "program", "-pthread"]],
                 "cuda": [[NVCC, "-I", str(ROOT), "-c", source]]}
@@ -106,14 +123,14 @@ def run(folder):
     return done.returncode, done.stdout + how
 
 
-def keeps_its_word(block):
+def keeps_its_word(block, implementation):
     """Does the program compile, and print what stands behind it? None: nothing here compiles it."""
     compiler = {"c": C[0], "cpp": CPP[0], "cuda": NVCC}[block.language]
     if not compiler or not shutil.which(compiler):
         return None
     with tempfile.TemporaryDirectory() as name:
         try:
-            if not build(block.language, block.text, pathlib.Path(name)):
+            if not build(block.language, block.text, pathlib.Path(name), implementation):
                 return True
         except subprocess.CalledProcessError as error:
             complain(f"{block.name}: {error}")
@@ -127,10 +144,10 @@ def keeps_its_word(block):
     return False
 
 
-def states_are_current():
+def states_are_current(implementation):
     text = read(ROOT / "examples" / "states.c").replace("../harray.h", "harray.h")
     with tempfile.TemporaryDirectory() as name:
-        build("c", text, pathlib.Path(name))
+        build("c", text, pathlib.Path(name), implementation)
         status, table = run(name)
     return status == 0 and table.count("\n") > 10 and table in read(ROOT / "docs" / "guide.md")
 
@@ -232,9 +249,11 @@ def main():
         sys.exit(__doc__)
     all_blocks = [block for page in PAGES for block in blocks(page)]
     programs = [block for block in all_blocks if block.is_program]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        states = pool.submit(states_are_current)
-        good = list(pool.map(keeps_its_word, programs))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool, tempfile.TemporaryDirectory() as folder:
+        implementation = compile_implementation(folder)
+        states = pool.submit(states_are_current, implementation)
+        good = list(pool.map(lambda program: keeps_its_word(
+            program, None if program.page == FRONT else implementation), programs))
     results = [("the table of states", states.result())]
     results += [(program.name, fine) for program, fine in zip(programs, good)]
     results += checks_of_text(all_blocks)

@@ -16,6 +16,8 @@ PROGRAM = ROOT / "tests" / "checks" / "gdb_program.c"
 KERNELS = ROOT / "tests" / "checks" / "gdb_kernels.c"
 KERNELS_FILE = ROOT / "tests" / "checks" / "gdb_kernels_file.h"
 SEEN = {"lanes": 11, "records": 12, "teams": 13, "sum": 17}  # of each kernel, where it first stops
+IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray_records.h"\n'
+COMPILE = ["cc", "-std=c11", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}"]
 # What is asked for, and what gdb says of it.
 CASES = [
     ("v", "view sky of [3] = {[0] = {pos = {x = 0, y = 2}, id = 0}, "
@@ -43,8 +45,7 @@ CASES = [
 def session(folder, source, options, commands):
     """What gdb says, of a program."""
     program = pathlib.Path(folder) / source.stem
-    subprocess.run(["cc", "-std=c11", "-g", *options, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                    f"-I{ROOT}", str(source), "-o", str(program), "-pthread", "-ldl"], check=True, cwd=ROOT)
+    subprocess.run([*COMPILE, str(source), *options, "-o", str(program), "-pthread", "-ldl"], check=True, cwd=ROOT)
     arguments = [part for command in commands for part in ("-ex", command)]
     return subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "set width 0", *arguments,
                            str(program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -69,10 +70,13 @@ def steps(folder):
 
 def answers(folder):
     """What gdb says of each; None: it cannot run the program, and why."""
+    implementation = pathlib.Path(folder) / "implementation.c"
+    implementation.write_text(IMPLEMENTATION, encoding="utf-8")
+    subprocess.run([*COMPILE, "-c", str(implementation), "-o", str(implementation.with_suffix(".o"))], check=True)
     commands = [f"source {ROOT / 'tools' / 'gdb.py'}", "break stop", "run", "up"]
     for question, _ in CASES:
         commands += [f"echo >>{question}>>", f"print {question}"]
-    said = session(folder, PROGRAM, ["-O2"], commands)
+    said = session(folder, PROGRAM, ["-O2", str(implementation.with_suffix(".o"))], commands)
     if "Breakpoint 1, stop" not in said:
         return None, said
     parts = said.split(">>")[1:]

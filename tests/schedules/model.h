@@ -1,6 +1,6 @@
 /* What the arrays should be, said as naively as possible: one copy of the values, a bit for each
  * element and memory where it is valid, a list of the open accesses. model_steps.h compares the
- * library with it. To be included behind support/order_backend.h and the implementation. */
+ * library with it. To be included behind model_memory.h, support/order_backend.h and the implementation. */
 #ifndef HARRAY_TESTS_SCHEDULES_MODEL_H
 #define HARRAY_TESTS_SCHEDULES_MODEL_H
 
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model_records.h"
 
 enum {
     MODEL_ARRAYS = 4,

@@ -97,9 +97,10 @@ static void world_end(void) {
     if (ha_shutdown() != HA_OK) model_fail("shutdown: %s", ha_take_error().text);
     hb_block_forget(world_element);
     hb_block_forget(model_callers);
-    if (order_blocks() != 0 || order_events != 0 || order_queue_count != 0)
-        model_fail("left behind: %d blocks, %d events, %d queues", order_blocks(), order_events,
-                   order_queue_count);
+    if (order_blocks() != 0 || order_events != 0 || order_queue_count != 0 ||
+        model_records_left() != 0)
+        model_fail("left behind: %d blocks, %d events, %d queues, %zu records", order_blocks(),
+                   order_events, order_queue_count, model_records_left());
     if (model.sim > SIM_WORLD && !cuda_fake_is_empty())
         model_fail("left behind in the CUDA driver");
     if (*hb.complaint) model_fail("%s", hb.complaint);

@@ -10,6 +10,7 @@
  *
  *     HARRAY_SCHEDULES=n     n scripts of each suite
  *     HARRAY_SEED=n          the first seed; a failure prints its own */
+#include "model_memory.h"
 #include "../support/order_backend.h"
 #define HARRAY_HOST_BACKEND order_host
 #define HARRAY_IMPLEMENTATION

@@ -11,7 +11,11 @@
 
 #define HA_INSIDE_IS_LINKED_
 #define HA_API static __inline__ HA_UNUSED
+#ifdef __OPTIMIZE__ /* gcc does not optimise what it then does not keep: that would take it minutes */
+#define HA_IN_ extern __inline__ __attribute__((__gnu_inline__, __optimize__("O0")))
+#else
 #define HA_IN_ extern __inline__ __attribute__((__gnu_inline__))
+#endif
 #define HA_NOINLINE_
 #define HA_STATE_ __attribute__((__weak__))
 

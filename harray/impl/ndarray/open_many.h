@@ -153,7 +153,7 @@ HA_IN_ ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int tr
     ha_open_part *part = t->part;
     const ha_lock_request *refused = NULL;
     ha_lock_request moves = {.moves = NULL};
-    uint64_t ticket;
+    uint64_t ticket = 0; /* none, where that was refused */
     for (size_t i = end; i-- > first;) {
         part[i].request = ha_opening_lock_request(&part[i].opening);
         part[i].request.next = i + 1 < end ? &part[i + 1].request : NULL;
