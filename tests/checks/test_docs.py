@@ -114,7 +114,7 @@ def run(folder):
     """The exit status of the program there, and all that it prints."""
     kept = ["HARRAY_CACHE", "HARRAY_CUDA"]
     sources = pathlib.Path(folder).glob("program.*")
-    if any("harray_kernels.h" in f.read_text(encoding="utf-8") for f in sources):
+    if any(re.search(r"harray_(kernels|ops)\.h", f.read_text(encoding="utf-8")) for f in sources):
         kept.remove("HARRAY_CUDA")
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_") or k in kept}
     done = subprocess.run(["./program"], cwd=folder, env=environment, stdout=subprocess.PIPE,
