@@ -28,6 +28,11 @@ HA_KERNEL(fill_some, ((value, int, every), (out, int, x)), i, {
 });
 
 HA_KERNEL(square, ((inout, double, x)), i, { x[i] *= x[i]; });
+HA_KERNEL(exchange, ((inout, double, x), (inout, double, y)), i, {
+    const double other = x[i];
+    x[i] = y[i];
+    y[i] = other;
+});
 
 /* Commas, comments, strings and nested brackets go through the macro. */
 HA_KERNEL(awkward, ((in, int, x), (out, int, y)), i, {
@@ -75,13 +80,14 @@ KNOWN_KERNEL(relax)
 KNOWN_KERNEL(number)
 KNOWN_KERNEL(fill_some)
 KNOWN_KERNEL(square)
+KNOWN_KERNEL(exchange)
 KNOWN_KERNEL(awkward)
 KNOWN_KERNEL(smooth)
 KNOWN_KERNEL(to_half)
 KNOWN_KERNEL(squares)
 KNOWN_KERNEL(roots)
 static const known_kernel *const known[] = {
-    &axpy_known,    &relax_known,  &number_known,  &fill_some_known, &square_known,
+    &axpy_known,    &relax_known,  &number_known,  &fill_some_known, &square_known, &exchange_known,
     &awkward_known, &smooth_known, &to_half_known, &squares_known,   &roots_known};
 
 static int begin_kernels(void **state) {
@@ -147,6 +153,17 @@ TEST(one_array_alone_and_twice) {
     SUCCEEDS(
         axpy(C, HA_ALL_LANES, 0.5, x, x)); /* each lane reads its own element, then writes it */
     HA_READING(v, x, H) for (size_t i = 0; i < 20; i++) assert_true(v.data[i] == 3);
+    drop(x);
+}
+
+/* Of one array an argument is written. */
+TEST(two_that_write_the_same) {
+    harray_double x = keep(harray_double_filled(20, 2));
+    const uint64_t version = ha_array_version(x.array);
+    assert_int_equal(exchange(C, HA_ALL_LANES, x, x), HA_ERR_CONFLICT);
+    assert_int_equal(ha_take_error().status, HA_ERR_CONFLICT);
+    assert_int_equal(ha_array_version(x.array), version);
+    HA_READING(v, x, H) for (size_t i = 0; i < 20; i++) assert_true(v.data[i] == 2);
     drop(x);
 }
 
@@ -417,6 +434,7 @@ int main(int argc, char **argv) {
         KERNELS(of_any_number_of_lanes),
         KERNELS(elements_that_no_lane_writes),
         KERNELS(one_array_alone_and_twice),
+        KERNELS(two_that_write_the_same),
         KERNELS(launches_one_after_the_other),
         KERNELS(a_stencil_in_a_box),
         KERNELS(views_of_all_kinds),

@@ -72,7 +72,7 @@ static ha_dvalue some_number(ha_dtype type) {
         return wrapped(type, draw(3) ? (wide)draw(200) - 100 : (wide)ends[draw(7)]);
     }
     if (kind == HA_KIND_COMPLEX)
-        return of_complex(type, CMPLX((double)draw(20) - 10 + 0.5, (double)draw(20) - 10));
+        return of_complex(type, complex_from((double)draw(20) - 10 + 0.5, (double)draw(20) - 10));
     const double special[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     const double number = draw(10) ? reals[draw(12)] : special[draw(3)];
     assert_int_equal(ha_dvalue_convert(ha_dvalue_of_double(number), type, &x), HA_OK);

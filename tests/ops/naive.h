@@ -144,9 +144,17 @@ static ha_dvalue naive_integer(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha
 NAIVE_REAL(float, f)
 NAIVE_REAL(double, )
 
+/* C11's CMPLX, which glibc has for gcc alone. */
+static double _Complex complex_from(double re, double im) {
+    const double parts[] = {re, im};
+    double _Complex x;
+    memcpy(&x, parts, sizeof x);
+    return x;
+}
+
 static double _Complex complex_of(ha_dvalue x) {
-    return x.type == HA_DTYPE_c64 ? CMPLX((double)x.as_c64.re, (double)x.as_c64.im)
-                                  : CMPLX(x.as_c128.re, x.as_c128.im);
+    return x.type == HA_DTYPE_c64 ? complex_from((double)x.as_c64.re, (double)x.as_c64.im)
+                                  : complex_from(x.as_c128.re, x.as_c128.im);
 }
 
 static ha_dvalue of_complex(ha_dtype type, double _Complex x) {
