@@ -32,15 +32,14 @@ static const fake_cuda_body run_launched[] = {run_launched_0, run_launched_1, ru
 static void know_operation(ha_dtype type, int place, int by_number) {
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));
-    for (int rank = 0; rank <= HA_MAPPING_RANK; rank++)
-        for (int in_place = 0; in_place < 2; in_place++) {
-            const ha_op_type *of = ha_op_type_of(type);
-            const ha_op_key key = {of, &of->line[place], rank, in_place, by_number};
-            if (!key.line->text) return;
-            launched[rank] = ha_op_kernel_of(&key);
-            assert_non_null(launched[rank]);
-            know_kernel(&(const known_kernel){launched[rank], run_launched[rank]});
-        }
+    const ha_op_type *of = ha_op_type_of(type);
+    if (!of->line[place].text) return;
+    for (int rank = 0; rank <= HA_MAPPING_RANK; rank++) {
+        const ha_op_key key = {of, &of->line[place], rank, by_number};
+        launched[rank] = ha_op_kernel_of(&key);
+        assert_non_null(launched[rank]);
+        know_kernel(&(const known_kernel){launched[rank], run_launched[rank]});
+    }
 }
 
 /* Compiling takes long: there a few of the operations, others for each type. */

@@ -41,15 +41,12 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
                         "there is no such operation (number %d) of these elements", place);
 }
 
+/* A result that repeats elements is refused by the launch. */
 HA_IN_ ha_status ha_op_check(ha_op_call *c, int place) {
-    const darray *z = &c->view[0];
     ha_status s = HA_OK;
     for (int k = 0; k < c->arrays && !s; k++) s = ha_op_check_view(c, k);
     if (!s) s = ha_op_check_line(c, place);
-    if (s || !ha_strides_repeat(z->rank, z->extent, z->stride)) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, z,
-                        "it repeats elements (strides %s), and can only be read",
-                        ha_show(z->rank, z->stride).text);
+    return s;
 }
 
 /* The numbers, as what is computed with. */
@@ -61,15 +58,12 @@ HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
 }
 
 /* Lanes must not read what others write: an argument is the result itself, or has nothing in common with it. */
-HA_IN_ ha_status ha_op_check_places(ha_op_call *c, const ha_op_boxes *b) {
-    for (int k = 1; k < c->arrays; k++) {
-        if (c->view[k].array != c->view[0].array) continue;
-        c->key.in_place = 1;
+HA_IN_ ha_status ha_op_check_places(const ha_op_call *c, const ha_op_boxes *b) {
+    for (int k = 1; k < c->arrays; k++)
         if (!ha_op_is_same(b, k) && ha_views_meet(&c->view[0], &c->view[k]))
             return ha_views_refuse(&c->view[0], &c->view[k],
                                    "the result has elements of an argument in other places",
                                    c->operation, "");
-    }
     return HA_OK;
 }
 

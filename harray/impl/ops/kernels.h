@@ -12,7 +12,6 @@ typedef struct ha_op_key {
     const ha_op_type *type;
     const ha_op_line *line;
     int rank;
-    int in_place;  /* the result is one of the arguments, or has elements in its storage */
     int by_number; /* the second argument is a number */
 } ha_op_key;
 
@@ -44,7 +43,7 @@ HA_IN_ void ha_op_add_parameter(ha_op_kernel *k, ha_kernel_mode_ mode, const cha
 
 HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
     const ha_op_line *line = k->key.line;
-    ha_op_add_parameter(k, k->key.in_place ? HA_KERNEL_INOUT_ : HA_KERNEL_OUT_, "z");
+    ha_op_add_parameter(k, HA_KERNEL_OUT_, "z");
     ha_op_add_parameter(k, HA_KERNEL_IN_, "x");
     if (line->arguments > 1)
         ha_op_add_parameter(k, k->key.by_number ? HA_KERNEL_VALUE_ : HA_KERNEL_IN_,
@@ -113,13 +112,12 @@ HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
 /* ---- finding it ---------------------------------------------------------------------------------- */
 
 HA_IN_ int ha_op_is_key(const ha_op_key *a, const ha_op_key *b) {
-    return a->line == b->line && a->rank == b->rank && a->in_place == b->in_place &&
-           a->by_number == b->by_number;
+    return a->line == b->line && a->rank == b->rank && a->by_number == b->by_number;
 }
 
 HA_IN_ ha_op_kernel **ha_op_bucket(const ha_op_key *key) {
-    const uint64_t number = (HA_NUMBER_(key->line) >> 3) + (uint64_t)key->rank * 4 +
-                            (uint64_t)key->in_place * 2 + (uint64_t)key->by_number;
+    const uint64_t number = (HA_NUMBER_(key->line) >> 3) + (uint64_t)key->rank * 2 +
+                            (uint64_t)key->by_number;
     return &ha_op_kernels.bucket[number * 0x9e3779b97f4a7c15u >> 58];
 }
 
