@@ -99,11 +99,12 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
             continue;
         }
         memcpy(&first, *given++, sizeof first);
-        first += given_number(&given);
+        const int64_t behind = given_number(&given);
+        if (first) first += behind;
         slot[i].size = given_number(&given);
         for (int n = 0; n < 3 * p->rank; n++) span[i].numbers[n] = given_number(&given);
-        first = HA_HERE(&launch->own, char, first);
-        for (int d = 0; d < p->rank; d++)
+        if (first) first = HA_HERE(&launch->own, char, first);
+        for (int d = 0; d < p->rank && first; d++)
             first -= span[i].numbers[2 * p->rank + d] * span[i].numbers[p->rank + d] *
                      (int64_t)p->bytes;
         if (p->rank) apart = 0;

@@ -92,7 +92,10 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b) {
     for (int i = 0; i < c->numbers; i++) given[n++] = c->number[i].bytes;
     const ha_kernel *kernel = ha_op_kernel_of(&c->key);
     if (!kernel) return ha_fail(HA_ERR_MEMORY, c->operation, "no memory for its kernel");
-    return ha_kernel_launch_(kernel, c->context, &box, given);
+    /* Of whole arrays the lanes are counted when they are open: another thread may resize them before. */
+    const ha_status s = ha_kernel_launch_(kernel, c->context, c->key.rank ? &box : NULL, given);
+    if (s && ha_first_error.operation == kernel->name) ha_first_error.operation = c->operation;
+    return s;
 }
 
 /* place: of the operation, in the table of a type. */

@@ -69,10 +69,10 @@ HA_IN_ void ha_op_row_as_float(const ha_op_form *f, const ha_op_row *row) {
 
 /* ---- boxes --------------------------------------------------------------------------------------- */
 
-/* How many dimensions the box of a launch has, none of which is empty: those behind are. */
-HA_IN_ int ha_op_rank(const ha_region *box) {
+/* How many dimensions the box of a launch has: of whole arrays one; of views those that are not empty. */
+HA_IN_ int ha_op_rank(const ha_region *box, const ha_kernel_slot_ *slot) {
     int rank = 1;
-    while (rank < HA_MAPPING_RANK && box->last[rank] > box->first[rank]) rank++;
+    while (slot->span && rank < HA_MAPPING_RANK && box->last[rank] > box->first[rank]) rank++;
     return rank;
 }
 
@@ -142,7 +142,7 @@ HA_IN_ void ha_op_run_box(const ha_op_form *f, const ha_region box, int rank,
 
 /* With OpenMP by all threads. */
 HA_IN_ void ha_op_loops(const ha_op_form *f, const ha_region *box, const ha_kernel_slot_ *slot) {
-    const int rank = ha_op_rank(box);
+    const int rank = ha_op_rank(box, slot);
     HA_AMONG_THREADS_(box, rank, 1, ha_op_run_box(f, HA_SHARE_(box, 0), rank, slot);)
 }
 
