@@ -105,11 +105,20 @@ typedef enum ha_combine_operation {
     ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
 
 /* A number of C as a value of its type. */
+#ifdef __cplusplus
+#define HA_DVALUE(number) ha_dvalue_of_number_(number)
+extern "C++" {
+template <typename T> static inline ha_dvalue ha_dvalue_of_number_(T number) {
+    return ha_dvalue_load(HA_DTYPE_OF(T), &number);
+}
+}
+#else
 #define HA_DVALUE(number)                                                                          \
     __extension__({                                                                                \
         __typeof__(((void)0, (number))) ha_number_ = (number);                                     \
         ha_dvalue_load(HA_DTYPE_OF(__typeof__(ha_number_)), &ha_number_);                          \
     })
+#endif
 
 HA_API HA_MUST_CHECK ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context,
                                        const char *site);
