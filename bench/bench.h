@@ -80,6 +80,18 @@ static inline void bench_require(int holds, const char *what) {
     exit(1);
 }
 
+/* time_name(data, count): the call so many times, in which w is the data, of the type `work`. */
+#define BENCH_TIME(name, call)                                                                     \
+    static double time_##name(void *data, size_t count) {                                          \
+        work *w = (work *)data;                                                                    \
+        const double start = bench_now();                                                          \
+        for (size_t k = 0; k < count; k++) {                                                       \
+            call;                                                                                  \
+            bench_barrier();                                                                       \
+        }                                                                                          \
+        return bench_now() - start;                                                                \
+    }
+
 static void *bench_sleep(void *gate) {
     pthread_mutex_lock(gate);
     return NULL;

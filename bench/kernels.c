@@ -107,43 +107,33 @@ typedef struct work {
     int64_t n2, n3;
 } work;
 
-#define TIME(name, call)                                                                           \
-    static double time_##name(void *data, size_t count) {                                          \
-        work *w = (work *)data;                                                                    \
-        const double start = bench_now();                                                          \
-        for (size_t k = 0; k < count; k++) {                                                       \
-            call;                                                                                  \
-            bench_barrier();                                                                       \
-        }                                                                                          \
-        return bench_now() - start;                                                                \
-    }
-TIME(axpy, HA_CHECK(axpy(w->where, w->n, 1e-9, w->x, w->y)))
-TIME(axpy_by_hand, axpy_by_hand(w->n, 1e-9, w->px, w->py))
-TIME(triad, HA_CHECK(triad(w->where, w->n, 0.5, w->y, w->z, w->x)))
-TIME(triad_by_hand, triad_by_hand(w->n, 0.5, w->py, w->pz, w->px))
-TIME(five, HA_CHECK(five_in(w->where, ha_box2(1, w->n2 - 1, 1, w->n2 - 1), w->u2, w->w2)))
-TIME(five_by_hand, five_by_hand(w->n2, w->pu2, w->pw2))
-TIME(seven,
-     HA_CHECK(seven_in(w->where, ha_box3(1, w->n3 - 1, 1, w->n3 - 1, 1, w->n3 - 1), w->u3, w->w3)))
-TIME(seven_by_hand, seven_by_hand(w->n3, w->pu3, w->pw3))
+BENCH_TIME(axpy, HA_CHECK(axpy(w->where, w->n, 1e-9, w->x, w->y)))
+BENCH_TIME(axpy_by_hand, axpy_by_hand(w->n, 1e-9, w->px, w->py))
+BENCH_TIME(triad, HA_CHECK(triad(w->where, w->n, 0.5, w->y, w->z, w->x)))
+BENCH_TIME(triad_by_hand, triad_by_hand(w->n, 0.5, w->py, w->pz, w->px))
+BENCH_TIME(five, HA_CHECK(five_in(w->where, ha_box2(1, w->n2 - 1, 1, w->n2 - 1), w->u2, w->w2)))
+BENCH_TIME(five_by_hand, five_by_hand(w->n2, w->pu2, w->pw2))
+BENCH_TIME(seven, HA_CHECK(seven_in(w->where, ha_box3(1, w->n3 - 1, 1, w->n3 - 1, 1, w->n3 - 1),
+                                    w->u3, w->w3)))
+BENCH_TIME(seven_by_hand, seven_by_hand(w->n3, w->pu3, w->pw3))
 
 static volatile double result;
-TIME(sum, {
+BENCH_TIME(sum, {
     double s;
     HA_CHECK(sum(w->where, w->n, w->x, &s));
     result = s;
 })
-TIME(sum_by_hand, result = sum_by_hand(w->n, w->px, w->py))
-TIME(dot, {
+BENCH_TIME(sum_by_hand, result = sum_by_hand(w->n, w->px, w->py))
+BENCH_TIME(dot, {
     double s;
     HA_CHECK(dot(w->where, w->n, w->x, w->y, &s));
     result = s;
 })
-TIME(dot_by_hand, result = dot_by_hand(w->n, w->px, w->py))
+BENCH_TIME(dot_by_hand, result = dot_by_hand(w->n, w->px, w->py))
 
-TIME(no_lanes, HA_CHECK(axpy(w->where, 0, 1e-9, w->x, w->y)))
-TIME(no_lanes_of_views, HA_CHECK(five(w->where, HA_DIM(0, 0), w->u2, w->w2)))
-TIME(two_accesses, {
+BENCH_TIME(no_lanes, HA_CHECK(axpy(w->where, 0, 1e-9, w->x, w->y)))
+BENCH_TIME(no_lanes_of_views, HA_CHECK(five(w->where, HA_DIM(0, 0), w->u2, w->w2)))
+BENCH_TIME(two_accesses, {
     ha_read_double r;
     ha_write_double v;
     HA_CHECK(ha_open(&r, w->x.array, w->where, HA_READ, 0, HA_END));
@@ -214,9 +204,9 @@ static void raw_begin(void) {
 }
 
 TIME_QUEUE(raw_one_lane, ((void)w, raw_axpy(1)), raw_finish())
-TIME(axpy_there,
-     (HA_CHECK(axpy(w->where, w->n, 1e-9, w->x, w->y)), HA_CHECK(ha_context_finish(w->where))))
-TIME(raw_axpy_there, (raw_axpy((size_t)w->n), raw_finish()))
+BENCH_TIME(axpy_there, (HA_CHECK(axpy(w->where, w->n, 1e-9, w->x, w->y)),
+                        HA_CHECK(ha_context_finish(w->where))))
+BENCH_TIME(raw_axpy_there, (raw_axpy((size_t)w->n), raw_finish()))
 
 /* ---- figures ------------------------------------------------------------------------------------ */
 

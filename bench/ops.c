@@ -31,23 +31,14 @@ typedef struct work {
     double *pgrid;
 } work;
 
-#define TIME(name, call)                                                                           \
-    static double time_##name(void *data, size_t count) {                                          \
-        work *w = (work *)data;                                                                    \
-        const double start = bench_now();                                                          \
-        for (size_t k = 0; k < count; k++) {                                                       \
-            call;                                                                                  \
-            bench_barrier();                                                                       \
-        }                                                                                          \
-        return bench_now() - start;                                                                \
-    }
-TIME(abs, HA_CHECK(ha_map(HA_ABS, w->y, w->x, NULL)))
-TIME(abs_by_hand, abs_by_hand(w->n, w->px, w->py))
-TIME(axpby, HA_CHECK(ha_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
-TIME(axpby_by_hand, axpby_by_hand(w->n, 0.5, w->px, 0.25, w->py, w->pz))
-TIME(interior, HA_CHECK(ha_combine_number(HA_MULTIPLY, w->interior, w->interior, 0.999, NULL)))
-TIME(interior_by_hand, interior_by_hand(SIDE, 0.999, w->pgrid))
-TIME(two_accesses, {
+BENCH_TIME(abs, HA_CHECK(ha_map(HA_ABS, w->y, w->x, NULL)))
+BENCH_TIME(abs_by_hand, abs_by_hand(w->n, w->px, w->py))
+BENCH_TIME(axpby, HA_CHECK(ha_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
+BENCH_TIME(axpby_by_hand, axpby_by_hand(w->n, 0.5, w->px, 0.25, w->py, w->pz))
+BENCH_TIME(interior,
+           HA_CHECK(ha_combine_number(HA_MULTIPLY, w->interior, w->interior, 0.999, NULL)))
+BENCH_TIME(interior_by_hand, interior_by_hand(SIDE, 0.999, w->pgrid))
+BENCH_TIME(two_accesses, {
     ha_read_double r;
     ha_write_double v;
     HA_CHECK(ha_open(&r, w->x.array, ha_host(), HA_READ, 0, HA_END));

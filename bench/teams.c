@@ -272,20 +272,10 @@ static void raw_attract(void) {
 
 /* ---- figures ------------------------------------------------------------------------------------ */
 
-#define TIME(name, call)                                                                           \
-    static double time_##name(void *data, size_t count) {                                          \
-        work *w = (work *)data;                                                                    \
-        const double start = bench_now();                                                          \
-        for (size_t k = 0; k < count; k++) {                                                       \
-            call;                                                                                  \
-            bench_barrier();                                                                       \
-        }                                                                                          \
-        return bench_now() - start;                                                                \
-    }
-TIME(by_hand, attract_by_hand(BODIES, w->by_hand))
-TIME(arrays, (run_arrays(w), HA_CHECK(ha_context_finish(w->where))))
-TIME(records, (run_records(w), HA_CHECK(ha_context_finish(w->where))))
-TIME(raw, ((void)w, raw_attract()))
+BENCH_TIME(by_hand, attract_by_hand(BODIES, w->by_hand))
+BENCH_TIME(arrays, (run_arrays(w), HA_CHECK(ha_context_finish(w->where))))
+BENCH_TIME(records, (run_records(w), HA_CHECK(ha_context_finish(w->where))))
+BENCH_TIME(raw, ((void)w, raw_attract()))
 
 static void figure(const char *name, bench_function *function, work *w, const char *reference_name,
                    bench_function *reference, double bound) {

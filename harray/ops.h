@@ -94,7 +94,11 @@ typedef enum ha_combine_operation {
     ha_combine_number_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
 
 /* y = a x + y; z = a x + b y: each product and the sum are rounded. */
-#define ha_axpy(y, a, x, context) ha_axpby(y, a, x, 1, y, context)
+#define ha_axpy(y, a, x, context)                                                                  \
+    __extension__({                                                                                \
+        const darray ha_sum_ = HA_DARRAY(y);                                                       \
+        ha_axpby(ha_sum_, a, x, 1, ha_sum_, context);                                              \
+    })
 #define ha_axpby(z, a, x, b, y, context)                                                           \
     ha_axpby_(HA_DARRAY(z), HA_DVALUE(a), HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y), context,       \
               HA_SITE)

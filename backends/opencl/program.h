@@ -4,7 +4,6 @@
 
 #include "queue.h"
 
-/* Arguments belong to the kernel until it is enqueued, so threads take turns. */
 /* A number of at most 8 bytes that a parameter was set to; of no bytes: it was not. */
 typedef struct ha_opencl_number {
     size_t bytes;
@@ -13,6 +12,7 @@ typedef struct ha_opencl_number {
 
 enum { HA_OPENCL_KNOWN = 128 };
 
+/* Arguments belong to the kernel until it is enqueued, so threads take turns. */
 typedef struct ha_opencl_kernel {
     struct ha_opencl_kernel *next; /* of the program */
     pthread_mutex_t lock;

@@ -38,7 +38,7 @@ HA_IN_ ha_array *ha_records_look_at(const ha_records *r) {
 /* Whether it still is the handle's when it is locked: it stays that until it is unlocked. A record that was
  * given back or taken for another array can be locked nevertheless (state/freed.h). */
 HA_IN_ int ha_records_is_at(const ha_records *r, const ha_array *a) HA_REQUIRES_(a->lock) {
-    return __atomic_load_n(&r->array, __ATOMIC_RELAXED) == a;
+    return ha_records_look_at(r) == a;
 }
 
 HA_IN_ ha_label ha_records_label(ha_records *r) {
