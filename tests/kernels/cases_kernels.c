@@ -311,6 +311,8 @@ TEST(refused_with_the_name_of_the_argument) {
     refused(HA_ERR_ARGUMENT, relax(C, HA_DIM(1, 1), 1, none, none), "u: no array", "");
     refused(HA_ERR_ARGUMENT, axpy(C, HA_ALL_LANES, 1, x, y), "x has 10 elements", "y has 11");
     refused(HA_ERR_ARGUMENT, axpy(C, -2, 1, x, x), "lanes below zero", "[0, -2)");
+    HA_FROM("caller.c:7")
+    refused(HA_ERR_ARGUMENT, axpy(C, HA_ALL_LANES, 1, x, y), "caller.c:7: HA_ALL_LANES", "");
     refused(HA_ERR_ARGUMENT,
             number_in(C, ha_box3(0, INT64_MAX, 0, INT64_MAX, 0, 2),
                       (array_int64_t_3){{x.array}, 0, {0}, {0}, {0}}),

@@ -9,6 +9,10 @@ typedef struct ha_kernel_leaf {
     const ha_kernel_parameter_ *parameter, *bundle; /* of which it is a member; NULL: none */
 } ha_kernel_leaf;
 
+/* Where a launch that is refused was written: where the kernel was, if nobody says more (HA_FROM). What its compiler
+ * says is told with the kernel's own line. */
+HA_IN_ const char *ha_kernel_site(const ha_kernel *k) { return ha_from(k->site); }
+
 HA_IN_ int ha_is_array(const ha_kernel_parameter_ *p) { return p->mode >= HA_KERNEL_CONSTANT_; }
 
 /* What is not given. */

@@ -98,8 +98,8 @@ HA_IN_ ha_status ha_doubles_check(const ha_kernel_variant *v, const ha_backend *
         !ha_kernel_needs_double(v, &need))
         return HA_OK;
     return ha_fail(HA_ERR_UNSUPPORTED, v->kernel->name,
-                   "%s: %s: %s does not compute with double, which %s needs", v->kernel->site,
-                   v->kernel->name, name, need.text);
+                   "%s: %s: %s does not compute with double, which %s needs",
+                   ha_kernel_site(v->kernel), v->kernel->name, name, need.text);
 }
 
 #endif

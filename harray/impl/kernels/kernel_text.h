@@ -52,14 +52,15 @@ HA_IN_ char *ha_kernel_text(const ha_kernel_variant *v, ha_language language, in
 /* Why there is no text for a device. */
 HA_IN_ ha_status ha_text_fail(const ha_kernel_variant *v, int unfit, const char *device) {
     const ha_kernel *k = v->kernel;
-    if (!unfit) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
+    if (!unfit)
+        return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", ha_kernel_site(k));
     if (!v->records)
         return ha_fail(HA_ERR_UNSUPPORTED, k->name,
                        "%s: a kernel cannot be compiled for %s: its text is longer than %d bytes",
-                       k->site, device, HA_MOST_TEXT);
+                       ha_kernel_site(k), device, HA_MOST_TEXT);
     return ha_fail(HA_ERR_UNSUPPORTED, k->name,
-                   "%s: a kernel cannot be compiled for the layout \"%.80s\" at %s", k->site,
-                   v->mapping[0]->text, device);
+                   "%s: a kernel cannot be compiled for the layout \"%.80s\" at %s",
+                   ha_kernel_site(k), v->mapping[0]->text, device);
 }
 
 #endif

@@ -38,7 +38,7 @@ HA_IN_ ha_status ha_launch_tell_cut(const ha_launching *l) {
     return ha_fail(
         l->late, l->kernel->name,
         "%s: %s took a part of the kernel, and not the rest: what it writes is undefined",
-        l->kernel->site, l->context->name);
+        ha_kernel_site(l->kernel), l->context->name);
 }
 
 /* All is open, or on a device about to be: nothing has been overwritten when that does not take the kernel. */
@@ -55,18 +55,19 @@ HA_IN_ ha_status ha_launch_run(void *launching) {
         s = ha_launch_queued(l);
     if (!s) return HA_OK;
     if (l->launched) return ha_launch_cut_short(l, s);
-    return ha_fail(s, l->kernel->name, "%s: %s did not take the kernel", l->kernel->site,
+    return ha_fail(s, l->kernel->name, "%s: %s did not take the kernel", ha_kernel_site(l->kernel),
                    l->context->name);
 }
 
 /* On the host where the device cannot, unless that is forbidden. */
 HA_IN_ ha_status ha_launch_elsewhere(ha_launching *l, ha_kernel_way way) {
     const ha_kernel *k = l->kernel;
-    if (way == HA_WAY_UNKNOWN) return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory", k->site);
+    if (way == HA_WAY_UNKNOWN)
+        return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory", ha_kernel_site(k));
     if (ha_kernel_settings_get()->strict)
         return ha_fail(HA_ERR_UNSUPPORTED, k->name,
-                       "%s: %s does not compile kernels, and HARRAY_KERNELS=strict: %s", k->site,
-                       l->context->name, l->context->primary->programs->why);
+                       "%s: %s does not compile kernels, and HARRAY_KERNELS=strict: %s",
+                       ha_kernel_site(k), l->context->name, l->context->primary->programs->why);
     if (way == HA_WAY_FUNCTION) return HA_OK;
     l->context = ha_host();
     for (size_t i = 0; i < l->requests; i++) l->request[i].context = l->context;
@@ -104,7 +105,7 @@ HA_IN_ ha_status ha_launch_text(const ha_launching *l, ha_programs *all, ha_kern
     ha_status s = ha_device_check(l, v);
     if (s) return s;
     if (l->records && !(v->layouts = ha_layouts_of(v)))
-        return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", k->site);
+        return ha_fail(HA_ERR_MEMORY, k->name, "%s: no memory to compile it", ha_kernel_site(k));
     if ((*compiled = ha_program_find(all, v))) return HA_OK;
     if ((s = ha_device_serves(c->backend, c->device, c->name, v))) return s;
     if ((*text = ha_kernel_text(v, ha_language_of(c), 0, &unfit))) return HA_OK;
@@ -118,7 +119,7 @@ HA_IN_ ha_status ha_launch_compile(ha_launching *l) {
     char *text = NULL;
     if (!all)
         return ha_fail(HA_ERR_MEMORY, l->kernel->name, "%s: no memory to compile it",
-                       l->kernel->site);
+                       ha_kernel_site(l->kernel));
     ha_status s = ha_layouts_enter(l, &v);
     if (!s) s = ha_launch_text(l, all, &v, &text, &l->compiled);
     ha_layouts_leave(l, v.records);

@@ -58,8 +58,8 @@ HA_IN_ const ha_kernel_parameter_ *ha_parameter_of(const ha_launching *l, int i)
 /* ---- the lanes --------------------------------------------------------------------------------- */
 
 HA_IN_ ha_status ha_launch_fail(const ha_launching *l, const char *what, int64_t a, int64_t b) {
-    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s: [%lld, %lld)", l->kernel->site, what,
-                   (long long)a, (long long)b);
+    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s: [%lld, %lld)",
+                   ha_kernel_site(l->kernel), what, (long long)a, (long long)b);
 }
 
 HA_IN_ ha_status ha_box_check(const ha_launching *l) {
@@ -86,19 +86,20 @@ HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
     int of = -1;
     if (k->team)
         return ha_fail(HA_ERR_ARGUMENT, k->name,
-                       "%s: HA_ALL_LANES: a team kernel is given teams: HA_TEAMS(%d, n)", k->site,
-                       k->team->lanes[0]);
+                       "%s: HA_ALL_LANES: a team kernel is given teams: HA_TEAMS(%d, n)",
+                       ha_kernel_site(k), k->team->lanes[0]);
     for (int i = 0; i < l->arguments; i++) {
         if (!ha_counts_lanes(&l->argument[i].leaf)) continue;
         if (of < 0) of = i;
         if (l->argument[i].size != l->argument[of].size)
-            return ha_fail(HA_ERR_ARGUMENT, k->name,
-                           "%s: HA_ALL_LANES: %s has %lld elements, and %s has %lld", k->site,
-                           ha_parameter_of(l, of)->name, (long long)l->argument[of].size,
-                           ha_parameter_of(l, i)->name, (long long)l->argument[i].size);
+            return ha_fail(
+                HA_ERR_ARGUMENT, k->name, "%s: HA_ALL_LANES: %s has %lld elements, and %s has %lld",
+                ha_kernel_site(k), ha_parameter_of(l, of)->name, (long long)l->argument[of].size,
+                ha_parameter_of(l, i)->name, (long long)l->argument[i].size);
     }
     if (of < 0)
-        return ha_fail(HA_ERR_ARGUMENT, k->name, "%s: HA_ALL_LANES: no array is given", k->site);
+        return ha_fail(HA_ERR_ARGUMENT, k->name, "%s: HA_ALL_LANES: no array is given",
+                       ha_kernel_site(k));
     l->box = ha_box1(0, l->argument[of].size);
     return HA_OK;
 }
@@ -135,14 +136,14 @@ HA_IN_ ha_status ha_launch_take_result(ha_launching *l, ha_kernel_argument_ *a,
     if (result->value || result->index < size) return HA_OK;
     if (!result->array)
         return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: no place for the result",
-                       l->kernel->site);
+                       ha_kernel_site(l->kernel));
     return ha_fail(HA_ERR_ARGUMENT, l->kernel->name,
-                   "%s: the result is to be element %zu of an array of %zu", l->kernel->site,
-                   result->index, size);
+                   "%s: the result is to be element %zu of an array of %zu",
+                   ha_kernel_site(l->kernel), result->index, size);
 }
 
 HA_IN_ ha_status ha_argument_fail(const ha_launching *l, int i, const char *what) {
-    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s: %s", l->kernel->site,
+    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s: %s", ha_kernel_site(l->kernel),
                    ha_name_of_leaf(&l->argument[i].leaf).text, what);
 }
 
@@ -171,7 +172,8 @@ HA_IN_ ha_status ha_launch_take(ha_launching *l, int i) {
     if (!a->view.array) return ha_argument_fail(l, i, "no array");
     if (ha_is_freed(a->view.array)) {
         char place[300];
-        snprintf(place, sizeof place, "%s: %s", l->kernel->site, ha_name_of_leaf(&a->leaf).text);
+        snprintf(place, sizeof place, "%s: %s", ha_kernel_site(l->kernel),
+                 ha_name_of_leaf(&a->leaf).text);
         return ha_fail_freed(ha_lockable(a->view.array), l->kernel->name, place);
     }
     if (!p->rank) a->size = (int64_t)ha_array_size(a->view.array);
@@ -188,7 +190,7 @@ HA_IN_ ha_status ha_constants_check(const ha_launching *l) {
                 continue;
             return ha_fail(HA_ERR_ARGUMENT, l->kernel->name,
                            "%s: %s: a constant, and the kernel writes the same array as %s",
-                           l->kernel->site, ha_name_of_leaf(&a->leaf).text,
+                           ha_kernel_site(l->kernel), ha_name_of_leaf(&a->leaf).text,
                            ha_name_of_leaf(&b->leaf).text);
         }
     return HA_OK;

@@ -50,8 +50,8 @@ HA_IN_ ha_status ha_device_check(const ha_launching *l, const ha_kernel_variant 
     const size_t bytes = ha_argument_bytes(l, v);
     if (bytes <= HA_ARGUMENT_BYTES) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, l->kernel->name,
-                   "%s: too many arguments for %s: %zu bytes, and at most %d", l->kernel->site,
-                   l->context->name, bytes, HA_ARGUMENT_BYTES);
+                   "%s: too many arguments for %s: %zu bytes, and at most %d",
+                   ha_kernel_site(l->kernel), l->context->name, bytes, HA_ARGUMENT_BYTES);
 }
 
 HA_IN_ void ha_give_records(ha_device_launch *d, const ha_launching *l, const ha_used_records *u) {

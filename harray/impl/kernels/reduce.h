@@ -76,7 +76,7 @@ HA_IN_ ha_status ha_reduce_room(ha_launching *l) {
     const ha_status s = ha_loose_allocate(l->context, bytes, &l->room);
     if (!s) return HA_OK;
     return ha_fail(s, l->kernel->name, "%s: %s has no memory for the %zu bytes of a reduction",
-                   l->kernel->site, l->context->name, bytes);
+                   ha_kernel_site(l->kernel), l->context->name, bytes);
 }
 
 /* As many teams as a device can count, and then the next ones. */
@@ -133,8 +133,8 @@ HA_IN_ ha_status ha_reduce_check(const ha_launching *l) {
     const ha_reduction operation = l->kernel->reduction->operation;
     if (operation > HA_MAX_AT || !names[operation] || ha_lanes_of(&l->box, l->kernel->rank))
         return HA_OK;
-    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s of no lanes", l->kernel->site,
-                   names[operation]);
+    return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s of no lanes",
+                   ha_kernel_site(l->kernel), names[operation]);
 }
 
 #endif
