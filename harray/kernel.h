@@ -327,7 +327,8 @@ typedef struct ha_kernel_slot_ {
 
 /* Runs the lanes of a box. `apart`: no argument that is written overlaps another one, and the last
  * strides of all views are 1. */
-typedef void (*ha_kernel_loops_)(const ha_region *box, int apart, const ha_kernel_slot_ *slot);
+typedef void (*ha_kernel_loops_)(const ha_kernel *kernel, const ha_region *box, int apart,
+                                 const ha_kernel_slot_ *slot);
 
 struct ha_kernel {
     const char *name, *text, *indices, *site;
@@ -843,8 +844,9 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), apart, __restrict__, 1, parameters, D,        \
                     indices)                                                                       \
     HA_KERNEL_LOOP_(name, HA_CONTRACTS_(parameters), any, , 0, parameters, D, indices)             \
-    static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
-                              const ha_kernel_slot_ *ha_slot_) {                                   \
+    static void name##_loops_(const ha_kernel *ha_kernel_, const ha_region *ha_box_,               \
+                              int ha_apart_, const ha_kernel_slot_ *ha_slot_) {                    \
+        (void)ha_kernel_;                                                                          \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
         HA_AMONG_THREADS_(ha_box_, D, (lanes) * (HA_GRAIN_(parameters)),                           \
                           if (ha_apart_) name##_apart_(HA_SHARE_(ha_box_, 0) HA_FOR_FIELDS_(       \
@@ -928,8 +930,9 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
         name##_body_(ha_at_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));               \
     }                                                                                              \
     HA_KERNEL_EACH_LOOP_(name, HA_CONTRACTS_(parameters), p, parameters)                           \
-    static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
-                              const ha_kernel_slot_ *ha_slot_) {                                   \
+    static void name##_loops_(const ha_kernel *ha_kernel_, const ha_region *ha_box_,               \
+                              int ha_apart_, const ha_kernel_slot_ *ha_slot_) {                    \
+        (void)ha_kernel_;                                                                          \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
         (void)ha_apart_;                                                                           \
         HA_AMONG_THREADS_(ha_box_, ha_seen_##R##_rank_, HA_GRAIN_(parameters),                     \

@@ -81,6 +81,12 @@ typedef enum ha_combine_operation {
     HA_ATAN2,  /* atan2(x, y) */
     HA_HYPOT,
     HA_COPYSIGN, /* |x| with the sign of y */
+    HA_IS_EQUAL, /* from here on z is a mask: of uint8_t or bool, 1 or 0. Of all types */
+    HA_IS_NOT_EQUAL,
+    HA_IS_LESS, /* from here on of all but complex ones */
+    HA_IS_LESS_EQUAL,
+    HA_IS_GREATER,
+    HA_IS_GREATER_EQUAL,
     HA_COMBINES_ /* how many */
 } ha_combine_operation;
 
@@ -108,6 +114,21 @@ typedef enum ha_combine_operation {
 #define ha_clip(y, x, low, high, context)                                                          \
     ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
 
+/* z = x where the mask, of uint8_t or bool, is not 0, and y elsewhere. Of elements of all types. */
+#define ha_where(z, mask, x, y, context)                                                           \
+    ha_where_(HA_DARRAY(z), HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
+
+/* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one innermost. Of all
+ * types but bool. */
+#define ha_sequence(x, first, step, context)                                                       \
+    ha_sequence_(HA_DARRAY(x), HA_DVALUE(first), HA_DVALUE(step), context, HA_SITE)
+
+/* Random numbers, the same ones on every context for the same seed: of integers all that their type has, of reals
+ * [0, 1), complex ones of two such. Each element is made of its place alone, counted in the order of the indices: by
+ * Philox 4x32-10 (Salmon et al., SC11), whose counter it is, and whose key is the seed. half and bfloat16 have
+ * as many bits as they can tell apart. */
+#define ha_random(x, seed, context) ha_random_(HA_DARRAY(x), seed, context, HA_SITE)
+
 /* A number of C as a value of its type. */
 #ifdef __cplusplus
 #define HA_DVALUE(number) ha_dvalue_of_number_(number)
@@ -134,5 +155,11 @@ HA_API HA_MUST_CHECK ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dva
                                          ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high,
                                         ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_where_(darray z, darray mask, darray x, darray y,
+                                         ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step,
+                                            ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_random_(darray x, uint64_t seed, ha_context *context,
+                                          const char *site);
 
 #endif

@@ -64,8 +64,8 @@ typedef struct ha_reduction_ {
     size_t partial_bytes, result_bytes;
     const char *type, *functions; /* as text for devices */
     /* lanes [first, last) of a box, by number, to a partial result for each part */
-    void (*parts)(const ha_region *box, int64_t first, int64_t last, int apart,
-                  const ha_kernel_slot_ *slot, void *partials);
+    void (*parts)(const ha_kernel *kernel, const ha_region *box, int64_t first, int64_t last,
+                  int apart, const ha_kernel_slot_ *slot, void *partials);
     void (*add)(void *sums, int64_t n, const void *partial); /* the n-th one */
     void (*join)(void *sums, int64_t n, void *partial);      /* of all, when n have been added */
     void (*end)(const void *partial, void *result);          /* NULL: of no lanes */
@@ -79,8 +79,8 @@ typedef struct ha_kernel_result_ {
 } ha_kernel_result_;
 
 /* Runs all of it here. */
-HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_region *box,
-                             int apart, const ha_kernel_slot_ *slot, void *result);
+HA_API void ha_reduce_lanes_(const ha_kernel *kernel, const ha_region *box, int apart,
+                             const ha_kernel_slot_ *slot, void *result);
 
 /* The functions of an operation, here and, as text, on devices: P is a partial result, R the result. */
 #define HA_SUM_OF_(a, b) a + b
@@ -269,9 +269,9 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
         name##_add_,                                                                               \
         name##_join_,                                                                              \
         name##_end_};                                                                              \
-    static void name##_loops_(const ha_region *ha_box_, int ha_apart_,                             \
-                              const ha_kernel_slot_ *ha_slot_) {                                   \
-        ha_reduce_lanes_(&name##_reduction_, D, ha_box_, ha_apart_, ha_slot_,                      \
+    static void name##_loops_(const ha_kernel *ha_kernel_, const ha_region *ha_box_,               \
+                              int ha_apart_, const ha_kernel_slot_ *ha_slot_) {                    \
+        ha_reduce_lanes_(ha_kernel_, ha_box_, ha_apart_, ha_slot_,                                 \
                          ha_slot_[HA_SLOTS_(parameters)].pointer);                                 \
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (HA_REDUCE_ROW_(name, T)), D, indices_text, text, 0,    \
@@ -378,8 +378,10 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
 
 /* Those that are called by pointers. */
 #define HA_REDUCE_FUNCTIONS_(name, parameters, D)                                                  \
-    static void name##_parts_(const ha_region *ha_box_, int64_t ha_first_, int64_t ha_last_,       \
-                              int ha_apart_, const ha_kernel_slot_ *ha_slot_, void *ha_to_) {      \
+    static void name##_parts_(const ha_kernel *ha_kernel_, const ha_region *ha_box_,               \
+                              int64_t ha_first_, int64_t ha_last_, int ha_apart_,                  \
+                              const ha_kernel_slot_ *ha_slot_, void *ha_to_) {                     \
+        (void)ha_kernel_;                                                                          \
         HA_FOR_FIELDS_(HA_MODE_SLOT_, ~, HA_BARE_ parameters)                                      \
         ha_partial_##name *const ha_partial_ = HA_TO_(ha_partial_##name *, ha_to_);                \
         const ha_region ha_parts_ = {                                                              \

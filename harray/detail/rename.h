@@ -223,6 +223,7 @@
 #define ha_overwrite_ HA_RENAME_(ha_overwrite_)
 #define ha_pointer_kind HA_RENAME_(ha_pointer_kind)
 #define ha_queue_run HA_RENAME_(ha_queue_run)
+#define ha_random_ HA_RENAME_(ha_random_)
 #define ha_read_anywhere_ HA_RENAME_(ha_read_anywhere_)
 #define ha_read_anywhere_any_ HA_RENAME_(ha_read_anywhere_any_)
 #define ha_records_close_ HA_RENAME_(ha_records_close_)
@@ -260,6 +261,7 @@
 #define ha_report_reset HA_RENAME_(ha_report_reset)
 #define ha_run_ HA_RENAME_(ha_run_)
 #define ha_run_with_ HA_RENAME_(ha_run_with_)
+#define ha_sequence_ HA_RENAME_(ha_sequence_)
 #define ha_set_error_handler HA_RENAME_(ha_set_error_handler)
 #define ha_set_event_handler HA_RENAME_(ha_set_event_handler)
 #define ha_shutdown HA_RENAME_(ha_shutdown)
@@ -283,6 +285,7 @@
 #define ha_version HA_RENAME_(ha_version)
 #define ha_wait_ HA_RENAME_(ha_wait_)
 #define ha_watch HA_RENAME_(ha_watch)
+#define ha_where_ HA_RENAME_(ha_where_)
 #define ha_works HA_RENAME_(ha_works)
 
 #endif

@@ -58,8 +58,9 @@ static uint32_t draw(uint32_t n) {
 
 static const ha_dtype types[] = {
     HA_DTYPE_int32_t, HA_DTYPE_int64_t, HA_DTYPE_uint32_t, HA_DTYPE_uint64_t, HA_DTYPE_float,
-    HA_DTYPE_double,  HA_DTYPE_c64,     HA_DTYPE_c128,     HA_DTYPE_half,     HA_DTYPE_bfloat16};
-enum { TYPES = sizeof types / sizeof *types };
+    HA_DTYPE_double,  HA_DTYPE_c64,     HA_DTYPE_c128,     HA_DTYPE_half,     HA_DTYPE_bfloat16,
+    HA_DTYPE_int8_t,  HA_DTYPE_int16_t, HA_DTYPE_uint8_t,  HA_DTYPE_uint16_t};
+enum { TYPES = sizeof types / sizeof *types, COMPUTED = TYPES - 4 };
 
 /* Also those at the ends of a type. */
 static ha_dvalue some_number(ha_dtype type) {
@@ -250,15 +251,20 @@ static ha_status call(kind how, int op, darray z, darray x, darray y, ha_dvalue 
     }
 }
 
+static ha_dtype mask_type(void) { return draw(2) ? HA_DTYPE_uint8_t : HA_DTYPE_bool; }
+
 static void combine_some(ha_dtype type, kind how, int op) {
     int64_t extent[HA_MOST_RANK];
     const int rank = some_extents(extent);
     const int place = how == AXPBY  ? HA_OP_OF_SPECIALS + HA_AXPBY_
                       : how == CLIP ? HA_OP_OF_SPECIALS + HA_CLIP_
                                     : HA_OP_OF_COMBINES + op;
-    const darray z = some_view(type, rank, extent, 0);
-    const darray x = draw(4) == 0 ? z : some_view(type, rank, extent, 1);
-    const darray y = draw(4) == 0 ? z : draw(4) == 0 ? x : some_view(type, rank, extent, 1);
+    const int compares = how <= BY_NUMBER && op >= HA_IS_EQUAL, own = compares || draw(4);
+    const darray z = some_view(compares ? mask_type() : type, rank, extent, 0);
+    const darray x = own ? some_view(type, rank, extent, 1) : z;
+    const darray y = !compares && draw(4) == 0 ? z
+                     : draw(4) == 0            ? x
+                                               : some_view(type, rank, extent, 1);
     ha_dvalue a = some_number(type), b = some_number(type);
     if (how == CLIP && ha_dvalue_compare(a, b) == HA_GREATER) {
         const ha_dvalue lower = b;
@@ -276,7 +282,7 @@ static void combine_some(ha_dtype type, kind how, int op) {
                            of_x.at[i], how == BY_NUMBER ? a : of_y.at[i], a, b);
     know_operation(type, place, how == BY_NUMBER);
     SUCCEEDS(call(how, op, z, x, y, a, b));
-    expect_elements(z, &of_z, is_exact(type, place), "combine", op + 100 * (int)how);
+    expect_elements(z, &of_z, compares || is_exact(type, place), "combine", op + 100 * (int)how);
     if (y.array != z.array && y.array != x.array) drop_array(y.array);
     if (x.array != z.array) drop_array(x.array);
     drop_array(z.array);
@@ -296,11 +302,85 @@ TEST(with_a_number) { combine_all(BY_NUMBER, (int)share_of(6)); }
 TEST(with_two_numbers) {
     const int rounds = (int)share_of(40);
     for (int round = 0; round < rounds; round++)
-        for (int t = 0; t < TYPES; t++) {
+        for (int t = 0; t < COMPUTED; t++) {
             if (is_tried_here(round / 8, t, round)) combine_some(types[t], AXPBY, 0);
             if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && is_tried_here(round / 8, t, round))
                 combine_some(types[t], CLIP, 0);
         }
+}
+
+static void where_some(ha_dtype type) {
+    int64_t extent[HA_MOST_RANK];
+    static values of_mask;
+    const int rank = some_extents(extent), in_place = draw(4) == 0;
+    const darray z = some_view(type, rank, extent, 0);
+    const darray mask = some_view(mask_type(), rank, extent, 1);
+    const darray x = some_view(type, rank, extent, 1);
+    const darray y = in_place ? z : some_view(type, rank, extent, 1);
+    read_values(mask, &of_mask), read_values(x, &of_x), read_values(y, &of_y);
+    of_z.n = of_x.n;
+    for (int i = 0; i < of_x.n; i++)
+        of_z.at[i] = of_mask.at[i].as_uint8_t ? of_x.at[i] : of_y.at[i];
+    know_operation(type, HA_OP_OF_CHOICE, 0);
+    SUCCEEDS(ha_where(z, mask, x, y, C));
+    expect_elements(z, &of_z, 1, "where", 0);
+    if (!in_place) drop_array(y.array);
+    drop_array(x.array), drop_array(mask.array), drop_array(z.array);
+}
+
+TEST(chosen_by_a_mask) {
+    const int rounds = (int)share_of(40);
+    for (int round = 0; round < rounds; round++)
+        for (int t = 0; t < TYPES; t++)
+            if (is_tried_here(round / 8, t, round)) where_some(types[t]);
+}
+
+/* Elements by their numbers in views whose memory is in another order. */
+static void sequence_some(ha_dtype type) {
+    int64_t extent[HA_MOST_RANK];
+    const int rank = some_extents(extent);
+    const darray x = some_view(type, rank, extent, 0);
+    const ha_dvalue a = some_number(type), b = some_number(type);
+    of_z.n = (int)darray_size(x);
+    for (int i = 0; i < of_z.n; i++) of_z.at[i] = naive_in_sequence(a, b, i);
+    know_operation(type, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
+    SUCCEEDS(ha_sequence_(x, a, b, C, HA_SITE));
+    expect_elements(x, &of_z, ha_dtype_kind(type) != HA_KIND_COMPLEX, "sequence", 0);
+    drop_array(x.array);
+}
+
+static void random_some(ha_dtype type) {
+    int64_t extent[HA_MOST_RANK];
+    const int rank = some_extents(extent);
+    const uint64_t seed = (uint64_t)draw(1u << 31) << 33 | draw(1u << 31);
+    const darray x = some_view(type, rank, extent, 0);
+    of_z.n = (int)darray_size(x);
+    for (int i = 0; i < of_z.n; i++) of_z.at[i] = naive_random(type, i, seed);
+    know_operation(type, HA_OP_OF_RANDOM, 0);
+    SUCCEEDS(ha_random(x, seed, C));
+    expect_elements(x, &of_z, 1, "random", 0);
+    drop_array(x.array);
+}
+
+TEST(by_their_places) {
+    const int rounds = (int)share_of(40);
+    for (int round = 0; round < rounds; round++)
+        for (int t = 0; t < TYPES; t++) {
+            if (is_tried_here(round / 8, t, round)) sequence_some(types[t]);
+            if (is_tried_here(round / 8, t, round + 4)) random_some(types[t]);
+        }
+}
+
+/* What Random123 (Salmon et al.) states of philox4x32-10. */
+TEST(random_numbers_known_elsewhere) {
+    const uint32_t nothing[4] = {0}, first[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
+    const uint32_t ends[] = {~0u, ~0u, ~0u, ~0u};
+    const uint32_t last[] = {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd};
+    uint32_t out[4];
+    naive_philox(nothing, nothing, out);
+    assert_memory_equal(out, first, sizeof out);
+    naive_philox(ends, ends, out);
+    assert_memory_equal(out, last, sizeof out);
 }
 
 /* Typed arrays, numbers of C, and whole arrays that are long enough for every kind of loop. */
@@ -342,7 +422,7 @@ static void refused(ha_status expected, ha_status got, const char *part, const c
 TEST(refused_arrays) {
     harray_double x = harray_double_filled(10, 1), y = harray_double_filled(10, 1);
     harray_float f = harray_float_filled(10, 1);
-    harray_int8_t small = harray_int8_t_filled(10, 1);
+    harray_uint8_t small = harray_uint8_t_filled(10, 1);
     harray_double longer = harray_double_filled(11, 1), none = {0};
     keep_array(x.array), keep_array(y.array), keep_array(f.array), keep_array(small.array);
     keep_array(longer.array);
@@ -354,8 +434,15 @@ TEST(refused_arrays) {
             "extents are not the same");
     refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, x, none, C), "ha_map", "no array", "");
     refused(HA_ERR_ARGUMENT, ha_map(HA_CONJUGATE, x, y, C), "density", "no such operation", "");
-    refused(HA_ERR_ARGUMENT, ha_map(HA_NEGATE, small, small, C), "int8_t (10)",
-            "not of these elements", "");
+    refused(HA_ERR_ARGUMENT, ha_map(HA_NEGATE, small, small, C), "uint8_t (10)",
+            "no such operation", "");
+    refused(HA_ERR_ARGUMENT, ha_combine(HA_IS_LESS, x, x, y, C), "density", "a mask is of", "");
+    refused(HA_ERR_ARGUMENT, ha_combine(HA_IS_LESS, small, x, longer, C), "double (11)",
+            "extents are not the same", "");
+    refused(HA_ERR_ARGUMENT, ha_where(x, f, x, y, C), "float (10)", "a mask is of", "");
+    refused(HA_ERR_ARGUMENT, ha_where(x, small, x, f, C), "float (10)", "types are not the same",
+            "");
+    refused(HA_ERR_ARGUMENT, ha_sequence(small, 1, 256, C), "256", "uint8_t", "");
     refused(HA_ERR_ARGUMENT, ha_map(HA_MAPS_, x, y, C), "no operation 26", "", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_ASSIGN, x, y, y, C), "no operation 0", "", "");
     refused(HA_ERR_ARGUMENT, ha_clip(x, y, 2, 1, C), "lower bound", "", "");
@@ -401,6 +488,9 @@ int main(int argc, char **argv) {
         CASE(of_two_arguments),
         CASE(with_a_number),
         CASE(with_two_numbers),
+        CASE(chosen_by_a_mask),
+        CASE(by_their_places),
+        CASE(random_numbers_known_elsewhere),
         CASE(typed_arrays),
         CASE(refused_arrays),
         CASE(numbers_that_do_not_fit),

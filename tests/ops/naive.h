@@ -12,6 +12,14 @@ __extension__ typedef unsigned __int128 unsigned_wide;
 
 static wide wide_of(ha_dvalue x) {
     switch (x.type) {
+    case HA_DTYPE_int8_t:
+        return x.as_int8_t;
+    case HA_DTYPE_int16_t:
+        return x.as_int16_t;
+    case HA_DTYPE_uint8_t:
+        return x.as_uint8_t;
+    case HA_DTYPE_uint16_t:
+        return x.as_uint16_t;
     case HA_DTYPE_int32_t:
         return x.as_int32_t;
     case HA_DTYPE_int64_t:
@@ -211,7 +219,39 @@ static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
     }
 }
 
+static int naive_order(int op, ha_comparison order) {
+    switch (op) {
+    case HA_IS_EQUAL:
+        return order == HA_EQUAL;
+    case HA_IS_NOT_EQUAL:
+        return order != HA_EQUAL;
+    case HA_IS_LESS:
+        return order == HA_LESS;
+    case HA_IS_LESS_EQUAL:
+        return order == HA_LESS || order == HA_EQUAL;
+    case HA_IS_GREATER:
+        return order == HA_GREATER;
+    default:
+        return order == HA_GREATER || order == HA_EQUAL;
+    }
+}
+
+static ha_dvalue naive_comparison(int op, ha_dvalue x, ha_dvalue y) {
+    const ha_number_kind kind = ha_dtype_kind(x.type);
+    if (kind == HA_KIND_COMPLEX)
+        return ha_dvalue_of_uint8_t((complex_of(x) == complex_of(y)) == (op == HA_IS_EQUAL));
+    const int whole = kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED;
+    const wide u = whole ? wide_of(x) : 0, v = whole ? wide_of(y) : 0;
+    const double p = whole ? 0 : real_of(x), q = whole ? 0 : real_of(y);
+    const ha_comparison order = u < v || p < q         ? HA_LESS
+                                : u > v || p > q       ? HA_GREATER
+                                : isnan(p) || isnan(q) ? HA_UNORDERED
+                                                       : HA_EQUAL;
+    return ha_dvalue_of_uint8_t((uint8_t)naive_order(op, order));
+}
+
 static ha_dvalue naive(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue b) {
+    if (op >= HA_IS_EQUAL && op < HA_COMBINES_) return naive_comparison(op, x, y);
     switch (ha_dtype_kind(x.type)) {
     case HA_KIND_SIGNED:
     case HA_KIND_UNSIGNED:
@@ -226,6 +266,67 @@ static ha_dvalue naive(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue 
                    : of_float(x.type, naive_float(op, (float)real_of(x), (float)real_of(y),
                                                   (float)real_of(a), (float)real_of(b)));
     }
+}
+
+/* ---- by the number of an element ----------------------------------------------------------------- */
+
+static ha_dvalue naive_in_sequence(ha_dvalue a, ha_dvalue b, int64_t at) {
+    const ha_number_kind kind = ha_dtype_kind(a.type);
+    if (kind == HA_KIND_COMPLEX)
+        return of_complex(a.type, complex_of(a) + complex_of(b) * (double)at);
+    if (kind == HA_KIND_REAL) {
+        const volatile double product = real_of(b) * (double)at;
+        const volatile float small = (float)real_of(b) * (float)at;
+        return a.type == HA_DTYPE_double ? ha_dvalue_of_double(a.as_double + product)
+                                         : of_float(a.type, (float)real_of(a) + small);
+    }
+    return wrapped(a.type,
+                   (wide)((unsigned_wide)wide_of(a) + (unsigned_wide)wide_product(wide_of(b), at)));
+}
+
+/* Philox 4x32-10, as its paper has it: all four numbers. */
+static void naive_philox(const uint32_t *counter, const uint32_t *key, uint32_t *out) {
+    uint32_t k[2] = {key[0], key[1]};
+    memcpy(out, counter, 4 * sizeof *out);
+    for (int round = 0; round < 10; round++) {
+        const uint64_t first = 0xD2511F53ull * out[0], second = 0xCD9E8D57ull * out[2];
+        const uint32_t next[] = {(uint32_t)(second >> 32) ^ out[1] ^ k[0], (uint32_t)second,
+                                 (uint32_t)(first >> 32) ^ out[3] ^ k[1], (uint32_t)first};
+        memcpy(out, next, sizeof next);
+        k[0] += 0x9E3779B9u, k[1] += 0xBB67AE85u;
+    }
+}
+
+/* 0 <= the result < 1, of as many bits as a type has. */
+static double naive_uniform(ha_dtype type, int64_t at, uint32_t stream, uint64_t seed) {
+    const uint32_t counter[] = {(uint32_t)at, (uint32_t)(at >> 32), stream, 0};
+    const uint32_t key[] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    uint32_t out[4];
+    naive_philox(counter, key, out);
+    const int bits = type == HA_DTYPE_half                              ? 11
+                     : type == HA_DTYPE_bfloat16                        ? 8
+                     : type == HA_DTYPE_double || type == HA_DTYPE_c128 ? 53
+                                                                        : 24;
+    return ldexp((double)((((uint64_t)out[1] << 32) | out[0]) >> (64 - bits)), -bits);
+}
+
+static ha_dvalue naive_random(ha_dtype type, int64_t at, uint64_t seed) {
+    const ha_number_kind kind = ha_dtype_kind(type);
+    ha_dvalue x = {.type = type};
+    const uint32_t counter[] = {(uint32_t)at, (uint32_t)(at >> 32), 0, 0};
+    const uint32_t key[] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    uint32_t out[4];
+    naive_philox(counter, key, out);
+    if (kind == HA_KIND_COMPLEX)
+        return of_complex(
+            type, complex_from(naive_uniform(type, at, 0, seed), naive_uniform(type, at, 1, seed)));
+    if (kind == HA_KIND_REAL)
+        assert_int_equal(
+            ha_dvalue_convert(ha_dvalue_of_double(naive_uniform(type, at, 0, seed)), type, &x),
+            HA_OK);
+    else
+        memcpy(x.bytes, out, ha_dtype_size(type)); /* the lowest bits, of a little end */
+    return x;
 }
 
 #endif

@@ -53,7 +53,7 @@ static void run_known_reduction(const ha_kernel *k, const ha_region *box,
         if (step & HA_STEP_OF_PARTS)
             r->join(sums, n, partial);
         else if (n > 0)
-            r->parts(box, first, first + n, 0, slot, partial);
+            r->parts(k, box, first, first + n, 0, slot, partial);
         if (step & HA_STEP_LAST)
             r->end(n > 0 ? partial : NULL, result);
         else
@@ -113,7 +113,7 @@ static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_l
     if (k->reduction)
         run_known_reduction(k, &box, slot, slot[arguments - 1].pointer, given, launch);
     else
-        k->loops(&box, apart && k->parameters == 1, slot);
+        k->loops(k, &box, apart && k->parameters == 1, slot);
     for (int i = 0; i < arguments; i++)
         if (leaf[i].parameter->mode == HA_KERNEL_RECORDS_) free(slot[i].pointer);
 }

@@ -85,7 +85,8 @@ static inline const char *broken_operations(ha_ops *o) {
         return "more operations and promises than there is room for";
     for (uint32_t i = 0; i < o->n; i++) {
         if (!list[i].at.queue || ha_is_host(list[i].at.queue)) return "an operation of no queue";
-        if (list[i].at.seq > ha_sequence(list[i].at.queue)) return "an operation from the future";
+        if (list[i].at.seq > ha_sequence_of(list[i].at.queue))
+            return "an operation from the future";
         if (ha_is_empty(list[i].range)) return "an operation on nothing";
     }
     return NULL;

@@ -98,7 +98,7 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     h->on_short = 0;
     if (c->ops) {
         in->ops.promised++;
-        h->since = ha_sequence(c);
+        h->since = ha_sequence_of(c);
     }
     *x = (ha_access){data, r.last - r.first, r.first, a, c, ticket, HA_OK};
 }
@@ -230,7 +230,7 @@ HA_NOINLINE_ HA_IN_ void ha_note_access(ha_array *a, const ha_holder *h) HA_REQU
     if (ha_is_empty(h->range)) return;
     if (in->memory != h->context->memory) in = ha_incarnation_find(a, h->context->memory);
     in->ops.promised--;
-    ha_note_closed(&in->ops, h, ha_sequence(h->context));
+    ha_note_closed(&in->ops, h, ha_sequence_of(h->context));
 }
 
 static inline ha_status ha_close_end(ha_access *x) {

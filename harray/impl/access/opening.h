@@ -206,7 +206,7 @@ HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
     if (o->size > o->in->capacity && !ha_is_empty(o->range))
         ha_holder_find(a, o->ticket)->on_short = 1;
     if (o->context->ops)
-        ha_holder_find(a, o->ticket)->since = o->since ? o->since : ha_sequence(o->context);
+        ha_holder_find(a, o->ticket)->since = o->since ? o->since : ha_sequence_of(o->context);
     ha_ops_prune(&o->in->ops, 1); /* so that the next opening may take the fast path */
     a->recent = o->in;
 }

@@ -134,7 +134,7 @@ HA_IN_ ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
 HA_IN_ int ha_opening_overlooked(const ha_opening *o, ha_attempt *attempt) {
     for (const ha_incarnation *in = &o->array->first; in; in = in->next) {
         if (!in->valid.n || !ha_is_dead(in->memory)) continue;
-        attempt->point = (ha_timepoint){in->memory->primary, ha_sequence(in->memory->primary)};
+        attempt->point = (ha_timepoint){in->memory->primary, ha_sequence_of(in->memory->primary)};
         return 1;
     }
     return 0;

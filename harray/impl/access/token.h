@@ -94,7 +94,7 @@ HA_IN_ ha_status ha_token_release(ha_token *t, ha_timepoint own, ha_timepoint ot
 }
 
 HA_IN_ ha_timepoint ha_token_position(const ha_token *t) {
-    return (ha_timepoint){t->context, t->context->ops ? ha_sequence(t->context) : 0};
+    return (ha_timepoint){t->context, t->context->ops ? ha_sequence_of(t->context) : 0};
 }
 
 /* The token is a copy of bytes (array/copy.h). Nothing was enqueued for it but the copy, which notes itself. */
@@ -164,7 +164,7 @@ ha_status ha_token_end_at(ha_token *t, ha_context *c) {
     if (s || (s = ha_token_refuse_position(t, "ha_token_end_at"))) return s;
     c = ha_resolve(c);
     if (ha_is_host(c) || c == t->context) return ha_token_finish(t);
-    return ha_token_end_behind(t, (ha_timepoint){c, ha_sequence(c)}, "ha_token_end_at");
+    return ha_token_end_behind(t, (ha_timepoint){c, ha_sequence_of(c)}, "ha_token_end_at");
 }
 
 /* ---- ending after an event of the caller --------------------------------------------------- */
@@ -199,7 +199,7 @@ HA_IN_ ha_status ha_event_queue_wait(ha_context *q, const ha_event *event, ha_ti
     ha_fence *fence;
     ha_status s = ha_or_backend(q, q->ops->await(q->queue, event));
     if (s) return s;
-    *behind = (ha_timepoint){q, ha_sequence(q)};
+    *behind = (ha_timepoint){q, ha_sequence_of(q)};
     s = ha_cover(q, behind->seq, &fence);
     if (!s) ha_fence_release(q, fence);
     return s;

@@ -288,7 +288,7 @@ HA_IN_ ha_status ha_download(const ha_access *x, void *value) {
     if (!ha_queue_reaches_host(c)) return HA_ERR_UNSUPPORTED;
     ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
     if (s) return s;
-    ha_timepoint p = {c, ha_sequence(c)};
+    ha_timepoint p = {c, ha_sequence_of(c)};
     s = ha_wait_at(p, ha_from("ha_array_get"));
     if (s) ha_drain(p);
     return s;

@@ -21,7 +21,7 @@ HA_IN_ void ha_memory_empty(ha_memory *m) {
 HA_IN_ void ha_contexts_close(void) {
     for (ha_context *c = ha_registry.contexts; c; c = c->next) {
         if (!c->ended) c->ops->drain(c->queue);
-        ha_fence_done(c, ha_sequence(c));
+        ha_fence_done(c, ha_sequence_of(c));
     }
     ha_staging_empty();
     for (ha_memory *m = ha_registry.memories; m; m = m->next) ha_device_staging_end(m);

@@ -97,7 +97,7 @@ HA_IN_ ha_status ha_mark_on(ha_context *c, ha_marks *m, uint64_t *number) HA_REQ
     __atomic_store_n(&s->ns, 0, __ATOMIC_RELEASE);
     status = ha_queue_status(c, c->ops->stamp(c->queue, &s->ns));
     if (status) return status;
-    s->seq = ha_sequence(c);
+    s->seq = ha_sequence_of(c);
     s->number = *number = ++m->marks;
     return HA_OK;
 }

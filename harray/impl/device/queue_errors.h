@@ -86,7 +86,7 @@ ha_status ha_context_finish(ha_context *c) {
     if (s) return s;
     c = ha_resolve(c);
     if (ha_is_host(c)) return HA_OK;
-    s = ha_wait_at((ha_timepoint){c, ha_sequence(c)}, ha_from("ha_context_finish"));
+    s = ha_wait_at((ha_timepoint){c, ha_sequence_of(c)}, ha_from("ha_context_finish"));
     if (s == HA_ERR_LOST)
         return ha_fail(s, "ha_context_finish",
                        "%s has failed, and what it was to do is lost; ha_shutdown ends that",

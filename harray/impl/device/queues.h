@@ -129,7 +129,7 @@ HA_IN_ void ha_adopted_forget(ha_context *c) {
     pthread_mutex_unlock(&c->lock);
     ha_fence_release(c, watched);
     ha_fence_release(c, latest);
-    ha_fence_done(c, ha_sequence(c));
+    ha_fence_done(c, ha_sequence_of(c));
 }
 
 HA_IN_ int ha_pins(ha_context *c) {
@@ -141,8 +141,8 @@ HA_IN_ int ha_pins(ha_context *c) {
 
 /* Nobody enqueues on it any more. When this returns, nothing uses the caller's queue. */
 HA_IN_ void ha_adopted_end(ha_context *c) {
-    ha_drain((ha_timepoint){c, ha_sequence(c)});
-    ha_fence_done(c, ha_sequence(c));
+    ha_drain((ha_timepoint){c, ha_sequence_of(c)});
+    ha_fence_done(c, ha_sequence_of(c));
     ha_adopted_close(c);
     while (ha_pins(c)) sched_yield(); /* who wait for nobody: everything has happened */
     ha_adopted_forget(c);

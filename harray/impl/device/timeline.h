@@ -27,7 +27,7 @@ typedef struct ha_timepoint {
 } ha_timepoint;
 
 /* The sequence number for what was enqueued on c until now. */
-static inline uint64_t ha_sequence(const ha_context *c) {
+static inline uint64_t ha_sequence_of(const ha_context *c) {
     return __atomic_load_n(&c->issued, __ATOMIC_ACQUIRE);
 }
 
@@ -73,7 +73,7 @@ HA_IN_ int ha_context_pin(ha_context *c) {
     pthread_mutex_lock(&c->lock);
     int stays = !c->ended;
     c->pins += stays;
-    uint64_t gone = ha_sequence(c); /* later the context may have another queue, and its numbers */
+    const uint64_t gone = ha_sequence_of(c); /* later there may be another queue, and its numbers */
     pthread_mutex_unlock(&c->lock);
     if (!stays) ha_fence_done(c, gone);
     return stays;

@@ -130,7 +130,7 @@ HA_IN_ ha_status ha_export_order(ha_export *e, ha_access *v, const ha_export_req
                         HA_DL_STREAM_LEGACY; /* always there, also when no context has it */
     e->behind = e->default_stream ? NULL : ha_stream_context(c, stream);
     ha_context *q = e->behind;
-    ha_status s = q ? ha_or_backend(q, ha_await(q, (ha_timepoint){c, ha_sequence(c)}))
+    ha_status s = q ? ha_or_backend(q, ha_await(q, (ha_timepoint){c, ha_sequence_of(c)}))
                     : ha_stream_follow(c, stream);
     if (!s) return HA_OK;
     return ha_fail(s, r->operation, "%s: array %s at %s: the consumer's stream cannot wait for it",

@@ -48,7 +48,7 @@ HA_IN_ ha_status ha_stream_follow(ha_context *c, const void *stream) {
     ha_fence *m;
     ha_status s = ha_stream_enter(c, stream, &queue);
     if (s) return s;
-    s = ha_cover(c, ha_sequence(c), &m);
+    s = ha_cover(c, ha_sequence_of(c), &m);
     if (!s) {
         s = c->ops->await(queue, &m->event);
         ha_fence_release(c, m);
@@ -62,7 +62,7 @@ HA_IN_ ha_status ha_stream_lead(ha_context *c, const void *stream) {
     ha_context *q = ha_stream_context(c, stream);
     void *queue;
     ha_event event;
-    if (q) return ha_or_backend(c, ha_await(c, (ha_timepoint){q, ha_sequence(q)}));
+    if (q) return ha_or_backend(c, ha_await(c, (ha_timepoint){q, ha_sequence_of(q)}));
     ha_status s = ha_stream_enter(c, stream, &queue);
     if (s) return s;
     s = c->ops->record(queue, &event);

@@ -37,7 +37,7 @@ HA_IN_ void ha_kernel_queued(const ha_queue *q, void *message) {
                                             s->numbers + 2 * p->rank, s->numbers + p->rank);
         }
     }
-    call->kernel->loops(&call->box, call->apart, slot);
+    call->kernel->loops(call->kernel, &call->box, call->apart, slot);
 }
 
 HA_IN_ size_t ha_span_bytes(int rank) {
@@ -99,7 +99,7 @@ HA_IN_ void ha_launch_here(ha_launching *l) {
     }
     ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};
     ha_work_begin(&w, l->context);
-    l->kernel->loops(&l->box, ha_launch_is_apart(l), slot);
+    l->kernel->loops(l->kernel, &l->box, ha_launch_is_apart(l), slot);
     ha_work_end(&w, l->context, HA_OK);
 }
 

@@ -48,15 +48,16 @@ HA_IN_ int64_t ha_parts_of(int64_t values) {
 /* So many parts are computed, by one thread or many, before they are added one after the other. */
 enum { HA_PARTS_AT_ONCE = 1024 };
 
-void ha_reduce_lanes_(const ha_reduction_ *r, int rank, const ha_region *box, int apart,
+void ha_reduce_lanes_(const ha_kernel *k, const ha_region *box, int apart,
                       const ha_kernel_slot_ *slot, void *result) {
-    const int64_t lanes = ha_lanes_of(box, rank), most = HA_PARTS_AT_ONCE * HA_PART_LANES_;
+    const ha_reduction_ *r = k->reduction;
+    const int64_t lanes = ha_lanes_of(box, k->rank), most = HA_PARTS_AT_ONCE * HA_PART_LANES_;
     _Alignas(16) char partial[HA_PARTS_AT_ONCE * HA_PARTIAL_BYTES_];
     ha_reduce_level level[HA_REDUCE_LEVELS];
     for (int i = 0; i < HA_REDUCE_LEVELS; i++) level[i].n = level[i].is_passed = 0;
     for (int64_t first = 0, n; first < lanes; first += n) {
         n = lanes - first < most ? lanes - first : most;
-        r->parts(box, first, first + n, apart, slot, partial);
+        r->parts(k, box, first, first + n, apart, slot, partial);
         for (int64_t i = 0; i < ha_parts_of(n); i++)
             ha_reduce_add(r, level, partial + (size_t)i * r->partial_bytes);
     }

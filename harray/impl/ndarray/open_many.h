@@ -519,7 +519,7 @@ HA_IN_ void ha_open_many_show(ha_open_set *t) {
         x->first = o->at;
         x->array = o->array;
         x->context = o->context;
-        o->since = ha_sequence(o->context);
+        o->since = ha_sequence_of(o->context);
     }
 }
 

@@ -1,17 +1,20 @@
-/* The arrays of an operation as boxes of the same few dimensions. The order of the elements does not matter to it: so
- * the dimensions are put in that of the result's memory, and those are taken as one in which all go on. */
+/* The arrays of an operation as boxes of the same few dimensions: those are taken as one in which all go on. Where the
+ * order of the elements does not matter the dimensions are put in that of the result's memory. */
 #ifndef HARRAY_IMPL_OPS_BOXES_H
 #define HARRAY_IMPL_OPS_BOXES_H
 
 #include "../ndarray/all.h"
-#include "lines.h"
+#include "loops.h"
+
+/* The arrays, and the numbers of the elements in their views, as another one. */
+enum { HA_OP_VIEWS = HA_OP_ARRAYS + 1 };
 
 typedef struct ha_op_boxes {
     int arrays, rank;
     int64_t extent[HA_MOST_RANK];
     struct {
         int64_t offset, stride[HA_MOST_RANK];
-    } of[HA_OP_ARRAYS];
+    } of[HA_OP_VIEWS];
 } ha_op_boxes;
 
 HA_IN_ void ha_op_exchange(ha_op_boxes *b, int d, int e) {
@@ -25,8 +28,8 @@ HA_IN_ void ha_op_exchange(ha_op_boxes *b, int d, int e) {
     }
 }
 
-/* Dimensions of more than one index, forwards in the result. */
-HA_IN_ void ha_op_collect(ha_op_boxes *b, const darray *const *view) {
+/* Dimensions of more than one index; unless in_order, forwards in the result. */
+HA_IN_ void ha_op_collect(ha_op_boxes *b, const darray *const *view, int in_order) {
     for (int k = 0; k < b->arrays; k++) b->of[k].offset = view[k]->offset;
     for (int d = 0; d < view[0]->rank; d++) {
         const int64_t n = view[0]->extent[d];
@@ -34,7 +37,7 @@ HA_IN_ void ha_op_collect(ha_op_boxes *b, const darray *const *view) {
         b->extent[b->rank] = n;
         for (int k = 0; k < b->arrays; k++) {
             int64_t stride = view[k]->stride[d];
-            if (view[0]->stride[d] < 0) {
+            if (view[0]->stride[d] < 0 && !in_order) {
                 b->of[k].offset += (n - 1) * stride;
                 stride = -stride;
             }
@@ -67,11 +70,12 @@ HA_IN_ void ha_op_merge(ha_op_boxes *b) {
     }
 }
 
-/* Of views with the same extents, none of which is 0; the first one is the result. */
-HA_IN_ ha_op_boxes ha_op_boxes_of(const darray *const *view, int arrays) {
+/* Of views with the same extents, none of which is 0; the first one is the result. in_order: in that of the indices,
+ * of which none is turned around. */
+HA_IN_ ha_op_boxes ha_op_boxes_of(const darray *const *view, int arrays, int in_order) {
     ha_op_boxes b = {.arrays = arrays};
-    ha_op_collect(&b, view);
-    ha_op_sort(&b);
+    ha_op_collect(&b, view, in_order);
+    if (!in_order) ha_op_sort(&b);
     ha_op_merge(&b);
     if (b.rank) return b;
     b.rank = 1;
@@ -87,11 +91,12 @@ HA_IN_ int ha_op_is_same(const ha_op_boxes *b, int k) {
     return 1;
 }
 
-/* Is it all of its storage, in order? */
+/* Is it all of its storage, in order? What has no array is the numbers of the elements. */
 HA_IN_ int ha_op_is_whole(const ha_op_boxes *b, const darray *const *view) {
     if (b->rank != 1) return 0;
     for (int k = 0; k < b->arrays; k++)
-        if (b->of[k].offset || b->of[k].stride[0] != 1 || ha_view_room(view[k]) != b->extent[0])
+        if (b->of[k].offset || b->of[k].stride[0] != 1 ||
+            (view[k]->array && ha_view_room(view[k]) != b->extent[0]))
             return 0;
     return 1;
 }

@@ -9,6 +9,7 @@ typedef struct ha_op_call {
     const char *operation; /* the function, for messages */
     ha_context *context;
     int arrays, numbers;
+    int mask;                  /* which view is a mask; -1: none */
     darray view[HA_OP_ARRAYS]; /* the result, and the arguments */
     ha_dvalue number[2];       /* that of the second argument, or a and b; converted */
     ha_op_key key;
@@ -16,43 +17,48 @@ typedef struct ha_op_call {
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
+/* The view whose elements the operation is of. */
+HA_IN_ const darray *ha_op_typed_view(const ha_op_call *c) { return &c->view[c->mask == 0]; }
+
 HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
-    const darray *z = &c->view[0], *x = &c->view[k];
+    const darray *first = ha_op_typed_view(c), *x = &c->view[k];
     const char *operation = c->operation;
     ha_status s = ha_view_check(x, operation);
-    if (s || !k) return s;
-    if (x->type != z->type)
-        return ha_views_refuse(z, x, "the types are not the same", operation, "");
-    if (!ha_extents_equal(z->rank, z->extent, x->rank, x->extent))
-        return ha_views_refuse(z, x, "the extents are not the same (darray_broadcast may help)",
+    if (s) return s;
+    if (k == c->mask && x->type != HA_DTYPE_uint8_t && x->type != HA_DTYPE_bool)
+        return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "a mask is of uint8_t or bool");
+    if (k != c->mask && x->type != first->type)
+        return ha_views_refuse(first, x, "the types are not the same", operation, "");
+    if (!ha_extents_equal(first->rank, first->extent, x->rank, x->extent))
+        return ha_views_refuse(first, x, "the extents are not the same (darray_broadcast may help)",
                                operation, "");
     return s;
 }
 
 HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
-    const darray *z = &c->view[0];
-    c->key.type = ha_op_type_of(z->type);
+    const darray *of = ha_op_typed_view(c);
+    c->key.type = ha_op_type_of(of->type);
     if (!c->key.type)
-        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, z, "%s is not of these elements",
+        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of these elements",
                             c->operation);
     c->key.line = &c->key.type->line[place];
     if (c->key.line->text) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, z,
+    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of,
                         "there is no such operation (number %d) of these elements", place);
 }
 
 /* A result that repeats elements is refused by the launch. */
 HA_IN_ ha_status ha_op_check(ha_op_call *c, int place) {
-    ha_status s = HA_OK;
+    ha_status s = ha_op_check_view(c, c->mask == 0);
     for (int k = 0; k < c->arrays && !s; k++) s = ha_op_check_view(c, k);
     if (!s) s = ha_op_check_line(c, place);
     return s;
 }
 
-/* The numbers, as what is computed with. */
+/* The numbers, as what is computed with; those of HA_OP_RANDOM are bits. */
 HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
     ha_status s = HA_OK;
-    for (int i = 0; i < c->numbers && !s; i++)
+    for (int i = 0; i < c->numbers && c->key.line->kind != HA_OP_RANDOM && !s; i++)
         s = ha_convert(&c->number[i], c->key.type->number, &c->number[i], c->operation);
     return s;
 }
@@ -77,19 +83,55 @@ HA_IN_ ha_typed ha_op_typed(const ha_op_boxes *b, int k, ha_array *array) {
     return t; /* origins are 0 */
 }
 
-HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b) {
-    const darray *views[] = {&c->view[0], &c->view[1], &c->view[2]};
+/* The numbers of the elements of a view, as a view. */
+HA_IN_ darray ha_op_places_of(const darray *x) {
+    darray at = {.rank = x->rank};
+    int64_t stride = 1;
+    for (int d = x->rank - 1; d >= 0; d--) {
+        at.extent[d] = x->extent[d];
+        at.stride[d] = stride;
+        stride *= x->extent[d];
+    }
+    return at;
+}
+
+/* All views, in the order of their indices, or in that of the result's memory; *whole: they are whole arrays. */
+HA_IN_ ha_op_boxes ha_op_boxes_of_call(const ha_op_call *c, int has_place, int in_order,
+                                       int *whole) {
+    const darray at = ha_op_places_of(&c->view[0]);
+    const darray *views[HA_OP_VIEWS];
+    int n = 0;
+    for (; n < c->arrays; n++) views[n] = &c->view[n];
+    if (has_place) views[n++] = &at;
+    const ha_op_boxes b = ha_op_boxes_of(views, n, in_order);
+    *whole = ha_op_is_whole(&b, views);
+    return b;
+}
+
+HA_IN_ ha_status ha_op_check_rank(const ha_op_call *c, const ha_op_boxes *b) {
+    if (b->rank <= HA_MAPPING_RANK) return HA_OK;
+    return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, &c->view[0],
+                        "more than %d dimensions that do not follow each other in memory",
+                        HA_MAPPING_RANK);
+}
+
+/* Launches a kernel with the views, the numbers, and what is behind them. */
+HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *more) {
     ha_typed typed[HA_OP_ARRAYS];
     const void *given[HA_OP_PARAMETERS];
     int n = 0;
-    ha_region box = {{0}, {0}}; /* empty behind its rank: loops.h */
-    c->key.rank = ha_op_is_whole(b, views) ? 0 : b->rank;
+    ha_region box = {{0}, {0}};
     for (int d = 0; d < b->rank; d++) box.last[d] = b->extent[d];
     for (int k = 0; k < c->arrays; k++) {
         typed[k] = ha_op_typed(b, k, c->view[k].array);
         given[n++] = &typed[k];
     }
     for (int i = 0; i < c->numbers; i++) given[n++] = c->number[i].bytes;
+    if (ha_op_has_place(&c->key) && c->key.rank) {
+        given[n++] = &b->of[c->arrays].offset;
+        for (int d = 0; d < b->rank; d++) given[n++] = &b->of[c->arrays].stride[d];
+    }
+    given[n] = more; /* what it uses, or a result */
     const ha_kernel *kernel = ha_op_kernel_of(&c->key);
     if (!kernel) return ha_fail(HA_ERR_MEMORY, c->operation, "no memory for its kernel");
     /* Of whole arrays the lanes are counted when they are open: another thread may resize them before. */
@@ -100,18 +142,15 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b) {
 
 /* place: of the operation, in the table of a type. */
 HA_IN_ ha_status ha_op_run(ha_op_call *c, int place) {
-    const darray *views[] = {&c->view[0], &c->view[1], &c->view[2]};
+    int whole;
     ha_status s = ha_op_check(c, place);
     if (!s) s = ha_op_check_numbers(c);
     if (s || ha_view_is_empty(&c->view[0])) return s;
-    const ha_op_boxes b = ha_op_boxes_of(views, c->arrays);
+    const ha_op_boxes b = ha_op_boxes_of_call(c, ha_op_has_place(&c->key), 0, &whole);
+    c->key.rank = whole ? 0 : b.rank;
     s = ha_op_check_places(c, &b);
-    if (s) return s;
-    if (b.rank > HA_MAPPING_RANK)
-        return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, &c->view[0],
-                            "more than %d dimensions that do not follow each other in memory",
-                            HA_MAPPING_RANK);
-    return ha_op_launch(c, &b);
+    if (!s) s = ha_op_check_rank(c, &b);
+    return s ? s : ha_op_launch(c, &b, NULL);
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------- */
@@ -121,14 +160,22 @@ HA_IN_ ha_status ha_op_no_operation(const char *operation, int number) {
 }
 
 ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, const char *site) {
-    ha_op_call c = {.operation = "ha_map", .context = context, .arrays = 2, .view = {y, x}};
+    ha_op_call c = {
+        .operation = "ha_map", .context = context, .arrays = 2, .mask = -1, .view = {y, x}};
     if (op < 0 || op >= HA_MAPS_) return ha_op_no_operation("ha_map", (int)op);
     HA_FROM(site) return ha_op_run(&c, HA_OP_OF_MAPS + (int)op);
     return HA_OK; /* not reached */
 }
 
+/* Comparisons give a mask. */
+HA_IN_ int ha_op_mask_of(int op) { return op >= HA_IS_EQUAL ? 0 : -1; }
+
 ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context, const char *site) {
-    ha_op_call c = {.operation = "ha_combine", .context = context, .arrays = 3, .view = {z, x, y}};
+    ha_op_call c = {.operation = "ha_combine",
+                    .context = context,
+                    .arrays = 3,
+                    .mask = ha_op_mask_of(op),
+                    .view = {z, x, y}};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_) return ha_op_no_operation("ha_combine", op);
     HA_FROM(site) return ha_op_run(&c, HA_OP_OF_COMBINES + op);
     return HA_OK;
@@ -140,6 +187,7 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .context = context,
                     .arrays = 2,
                     .numbers = 1,
+                    .mask = ha_op_mask_of(op),
                     .view = {z, x},
                     .number = {number},
                     .key.by_number = 1};
@@ -154,6 +202,7 @@ ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_c
                     .context = context,
                     .arrays = 3,
                     .numbers = 2,
+                    .mask = -1,
                     .view = {z, x, y},
                     .number = {a, b}};
     HA_FROM(site) return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_AXPBY_);
@@ -166,6 +215,7 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
                     .context = context,
                     .arrays = 2,
                     .numbers = 2,
+                    .mask = -1,
                     .view = {y, x},
                     .number = {low, high}};
     HA_FROM(site) {
@@ -174,6 +224,48 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
             return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_CLIP_);
         return ha_fail(HA_ERR_ARGUMENT, "ha_clip", "the lower bound is not below the upper one");
     }
+    return HA_OK;
+}
+
+ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *context,
+                    const char *site) {
+    ha_op_call c = {.operation = "ha_where",
+                    .context = context,
+                    .arrays = 4,
+                    .mask = 1,
+                    .view = {z, mask, x, y}};
+    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_CHOICE);
+    return HA_OK;
+}
+
+ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *context,
+                       const char *site) {
+    ha_op_call c = {.operation = "ha_sequence",
+                    .context = context,
+                    .arrays = 1,
+                    .numbers = 2,
+                    .mask = -1,
+                    .view = {x},
+                    .number = {first, step}};
+    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_PLACES + HA_SEQUENCE_);
+    return HA_OK;
+}
+
+/* Of 24 bits those that half (11) and bfloat16 (8) have exactly: so that nothing is rounded up to 1. */
+HA_IN_ uint32_t ha_op_random_bits(ha_dtype type) {
+    return type == HA_DTYPE_half ? 0xffe000 : type == HA_DTYPE_bfloat16 ? 0xff0000 : 0xffffff;
+}
+
+ha_status ha_random_(darray x, uint64_t seed, ha_context *context, const char *site) {
+    ha_op_call c = {
+        .operation = "ha_random",
+        .context = context,
+        .arrays = 1,
+        .numbers = 2,
+        .mask = -1,
+        .view = {x},
+        .number = {ha_dvalue_of_uint64_t(seed), ha_dvalue_of_uint32_t(ha_op_random_bits(x.type))}};
+    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_RANDOM);
     return HA_OK;
 }
 

@@ -126,6 +126,60 @@ enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
     X(T, HA_CLIP_, clip, u < a ? a : b < u ? b : u)
 #define HA_SPECIALS_OF_COMPLEX_(X, T, P) X(T, HA_AXPBY_, axpby, P(add)(P(mul)(a, u), P(mul)(b, v)))
 
+/* ---- comparisons: 1 or 0 ------------------------------------------------------------------------- */
+
+#define HA_EQUALITIES_(X, T, equal)                                                                \
+    X(T, HA_IS_EQUAL, is_equal, (uint8_t)(equal))                                                  \
+    X(T, HA_IS_NOT_EQUAL, is_not_equal, (uint8_t)(!(equal)))
+#define HA_COMPARISONS_(X, T)                                                                      \
+    HA_EQUALITIES_(X, T, u == v)                                                                   \
+    X(T, HA_IS_LESS, is_less, (uint8_t)(u < v))                                                    \
+    X(T, HA_IS_LESS_EQUAL, is_less_equal, (uint8_t)(u <= v))                                       \
+    X(T, HA_IS_GREATER, is_greater, (uint8_t)(u > v))                                              \
+    X(T, HA_IS_GREATER_EQUAL, is_greater_equal, (uint8_t)(u >= v))
+
+/* ---- of the place of an element ------------------------------------------------------------------ */
+
+/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC11): the first two of
+ * the four numbers that the counter {at, stream} gives. */
+HA_DEVICE_CODE(
+    ha_philox, HA_FN uint64_t ha_philox_(uint64_t at, uint32_t stream, uint64_t seed) {
+        uint32_t c0 = (uint32_t)at, c1 = (uint32_t)(at >> 32), c2 = stream, c3 = 0;
+        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+        for (int round = 0; round < 10; round++) {
+            const uint64_t p = (uint64_t)c0 * 0xD2511F53u, q = (uint64_t)c2 * 0xCD9E8D57u;
+            c0 = (uint32_t)(q >> 32) ^ c1 ^ k0;
+            c1 = (uint32_t)q;
+            c2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
+            c3 = (uint32_t)p;
+            k0 += 0x9E3779B9u;
+            k1 += 0xBB67AE85u;
+        }
+        return c0 | (uint64_t)c1 << 32;
+    });
+
+enum { HA_FILL_, HA_SEQUENCE_, HA_PLACES_ };
+
+/* X(T, operation, word, expression) of a, b and the number of the element, at. */
+#define HA_PLACES_OF_INTEGERS_(X, T, U)                                                            \
+    X(T, HA_FILL_, fill, a)                                                                        \
+    X(T, HA_SEQUENCE_, sequence, (T)((U)a + (U)b * (U)at))
+#define HA_PLACES_OF_REAL_(X, T, F)                                                                \
+    X(T, HA_FILL_, fill, a)                                                                        \
+    X(T, HA_SEQUENCE_, sequence, a + b * (T)at)
+#define HA_PART_OF_ha_c64_(at) (float)(at)
+#define HA_PART_OF_ha_c128_(at) (double)(at)
+#define HA_PLACES_OF_COMPLEX_(X, T, P)                                                             \
+    X(T, HA_FILL_, fill, a)                                                                        \
+    X(T, HA_SEQUENCE_, sequence, P(add)(a, P(mul)(b, P(make)(HA_PART_OF_##T##_(at), 0))))
+
+/* X(T, expression) of a seed, and of those bits of a fraction that the type of the elements has. */
+#define HA_RANDOM_OF_INTEGERS_(X, T) X(T, (T)ha_philox_((uint64_t)at, 0, seed))
+#define HA_RANDOM_OF_float_(stream)                                                                \
+    (float)((uint32_t)(ha_philox_((uint64_t)at, stream, seed) >> 40) & kept) * 0x1p-24f
+#define HA_RANDOM_OF_double_(stream)                                                               \
+    (double)(ha_philox_((uint64_t)at, stream, seed) >> 11) * 0x1p-53
+
 /* ---- all of a type ------------------------------------------------------------------------------- */
 
 #define HA_F_float_(function) function##f
@@ -133,33 +187,59 @@ enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
 #define HA_P_c64_(function) ha_c64_##function
 #define HA_P_c128_(function) ha_c128_##function
 
-/* M, C and S are the X of the three kinds of operations. */
-#define HA_LINES_OF_SIGNED_(T, U, M, C, S)                                                         \
+/* M, C, S, K and P are the X of the kinds of operations: of one, of two, with numbers, comparisons, of places. */
+#define HA_LINES_OF_SIGNED_(T, U, M, C, S, K, P)                                                   \
     HA_MAPS_OF_SIGNED_(M, T, U)                                                                    \
     HA_COMBINES_OF_SIGNED_(C, T, U)                                                                \
-    HA_SPECIALS_OF_INTEGERS_(S, T, U)
-#define HA_LINES_OF_UNSIGNED_(T, U, M, C, S)                                                       \
+    HA_SPECIALS_OF_INTEGERS_(S, T, U)                                                              \
+    HA_LINES_OF_SMALL_(T, U, K, P)
+#define HA_LINES_OF_UNSIGNED_(T, U, M, C, S, K, P)                                                 \
     HA_MAPS_OF_UNSIGNED_(M, T, U)                                                                  \
     HA_COMBINES_OF_UNSIGNED_(C, T, U)                                                              \
-    HA_SPECIALS_OF_INTEGERS_(S, T, U)
-#define HA_LINES_OF_REAL_(T, F, M, C, S)                                                           \
+    HA_SPECIALS_OF_INTEGERS_(S, T, U)                                                              \
+    HA_LINES_OF_SMALL_(T, U, K, P)
+#define HA_LINES_OF_SMALL_(T, U, K, P) HA_COMPARISONS_(K, T) HA_PLACES_OF_INTEGERS_(P, T, U)
+#define HA_LINES_OF_REAL_(T, F, M, C, S, K, P)                                                     \
     HA_MAPS_OF_REAL_(M, T, F)                                                                      \
     HA_COMBINES_OF_REAL_(C, T, F)                                                                  \
-    HA_SPECIALS_OF_REAL_(S, T, F)
-#define HA_LINES_OF_COMPLEX_(T, P, M, C, S)                                                        \
-    HA_MAPS_OF_COMPLEX_(M, T, P)                                                                   \
-    HA_COMBINES_OF_COMPLEX_(C, T, P)                                                               \
-    HA_SPECIALS_OF_COMPLEX_(S, T, P)
+    HA_SPECIALS_OF_REAL_(S, T, F)                                                                  \
+    HA_COMPARISONS_(K, T)                                                                          \
+    HA_PLACES_OF_REAL_(P, T, F)
+#define HA_LINES_OF_COMPLEX_(T, by, M, C, S, K, P)                                                 \
+    HA_MAPS_OF_COMPLEX_(M, T, by)                                                                  \
+    HA_COMBINES_OF_COMPLEX_(C, T, by)                                                              \
+    HA_SPECIALS_OF_COMPLEX_(S, T, by)                                                              \
+    HA_EQUALITIES_(K, T, u.re == v.re && u.im == v.im)                                             \
+    HA_PLACES_OF_COMPLEX_(P, T, by)
 
 /* Of all types in which is computed. */
-#define HA_LINES_OF_TYPES_(M, C, S)                                                                \
-    HA_LINES_OF_SIGNED_(int32_t, uint32_t, M, C, S)                                                \
-    HA_LINES_OF_SIGNED_(int64_t, uint64_t, M, C, S)                                                \
-    HA_LINES_OF_UNSIGNED_(uint32_t, uint32_t, M, C, S)                                             \
-    HA_LINES_OF_UNSIGNED_(uint64_t, uint64_t, M, C, S)                                             \
-    HA_LINES_OF_REAL_(float, HA_F_float_, M, C, S)                                                 \
-    HA_LINES_OF_REAL_(double, HA_F_double_, M, C, S)                                               \
-    HA_LINES_OF_COMPLEX_(ha_c64, HA_P_c64_, M, C, S)                                               \
-    HA_LINES_OF_COMPLEX_(ha_c128, HA_P_c128_, M, C, S)
+#define HA_LINES_OF_TYPES_(M, C, S, K, P)                                                          \
+    HA_LINES_OF_SIGNED_(int32_t, uint32_t, M, C, S, K, P)                                          \
+    HA_LINES_OF_SIGNED_(int64_t, uint64_t, M, C, S, K, P)                                          \
+    HA_LINES_OF_UNSIGNED_(uint32_t, uint32_t, M, C, S, K, P)                                       \
+    HA_LINES_OF_UNSIGNED_(uint64_t, uint64_t, M, C, S, K, P)                                       \
+    HA_LINES_OF_REAL_(float, HA_F_float_, M, C, S, K, P)                                           \
+    HA_LINES_OF_REAL_(double, HA_F_double_, M, C, S, K, P)                                         \
+    HA_LINES_OF_COMPLEX_(ha_c64, HA_P_c64_, M, C, S, K, P)                                         \
+    HA_LINES_OF_COMPLEX_(ha_c128, HA_P_c128_, M, C, S, K, P)                                       \
+    HA_LINES_OF_SMALL_(int8_t, uint32_t, K, P)                                                     \
+    HA_LINES_OF_SMALL_(int16_t, uint32_t, K, P)                                                    \
+    HA_LINES_OF_SMALL_(uint8_t, uint32_t, K, P)                                                    \
+    HA_LINES_OF_SMALL_(uint16_t, uint32_t, K, P)
+
+/* X(T, expression) */
+#define HA_RANDOM_OF_TYPES_(X)                                                                     \
+    HA_RANDOM_OF_INTEGERS_(X, int8_t)                                                              \
+    HA_RANDOM_OF_INTEGERS_(X, int16_t)                                                             \
+    HA_RANDOM_OF_INTEGERS_(X, int32_t)                                                             \
+    HA_RANDOM_OF_INTEGERS_(X, int64_t)                                                             \
+    HA_RANDOM_OF_INTEGERS_(X, uint8_t)                                                             \
+    HA_RANDOM_OF_INTEGERS_(X, uint16_t)                                                            \
+    HA_RANDOM_OF_INTEGERS_(X, uint32_t)                                                            \
+    HA_RANDOM_OF_INTEGERS_(X, uint64_t)                                                            \
+    X(float, HA_RANDOM_OF_float_(0))                                                               \
+    X(double, HA_RANDOM_OF_double_(0))                                                             \
+    X(ha_c64, ha_c64_make(HA_RANDOM_OF_float_(0), HA_RANDOM_OF_float_(1)))                         \
+    X(ha_c128, ha_c128_make(HA_RANDOM_OF_double_(0), HA_RANDOM_OF_double_(1)))
 
 #endif

@@ -5,22 +5,13 @@
 
 #include "boxes.h"
 
-enum { HA_OP_PARAMETERS = 5, HA_OP_BUCKETS = 64, HA_OP_TEXT = 1024, HA_OP_NAME = 64 };
-
-/* What a kernel is made for. rank: of the views; 0: whole arrays. */
-typedef struct ha_op_key {
-    const ha_op_type *type;
-    const ha_op_line *line;
-    int rank;
-    int by_number; /* the second argument is a number */
-} ha_op_key;
+enum { HA_OP_PARAMETERS = 12, HA_OP_BUCKETS = 64, HA_OP_TEXT = 1024, HA_OP_NAME = 64 };
 
 typedef struct ha_op_kernel {
     struct ha_op_kernel *next; /* in its bucket */
-    ha_op_key key;
-    ha_kernel kernel;
+    ha_op op;
     ha_kernel_parameter_ parameter[HA_OP_PARAMETERS];
-    char name[HA_OP_NAME], type[HA_OP_NAME], text[HA_OP_TEXT];
+    char name[HA_OP_NAME], type[HA_OP_NAME], mask[HA_OP_NAME], text[HA_OP_TEXT];
 } ha_op_kernel;
 
 HA_STATE_ struct {
@@ -30,27 +21,48 @@ HA_STATE_ struct {
 
 /* ---- what it is given ---------------------------------------------------------------------------- */
 
-HA_IN_ void ha_op_add_parameter(ha_op_kernel *k, ha_kernel_mode_ mode, const char *name) {
-    const int is_array = mode != HA_KERNEL_VALUE_;
-    k->parameter[k->kernel.parameters++] = (ha_kernel_parameter_){
-        .mode = mode,
-        .rank = is_array ? k->key.rank : 0,
-        .bytes = ha_dtype_size(is_array ? k->key.type->type : k->key.type->number),
-        .type = is_array ? k->type : k->key.type->computed,
-        .name = name,
-        .site = name};
+HA_IN_ ha_kernel_parameter_ *ha_op_add_parameter(ha_op_kernel *k, ha_kernel_mode_ mode,
+                                                 const char *name, const char *type) {
+    ha_kernel_parameter_ *p = &k->parameter[k->op.kernel.parameters++];
+    *p = (ha_kernel_parameter_){.mode = mode, .type = type, .name = name, .site = name};
+    return p;
 }
 
+static const char *const ha_op_array_names[HA_OP_ARRAYS] = {"z", "x", "y", "w"};
+
+HA_IN_ void ha_op_add_array(ha_op_kernel *k, int n) {
+    const ha_op_key *key = &k->op.key;
+    ha_kernel_parameter_ *p = ha_op_add_parameter(k, n ? HA_KERNEL_IN_ : HA_KERNEL_OUT_,
+                                                  ha_op_array_names[n],
+                                                  ha_op_is_mask(key, n) ? k->mask : k->type);
+    p->rank = key->rank;
+    p->bytes = ha_op_bytes(key, n);
+}
+
+HA_IN_ void ha_op_add_number(ha_op_kernel *k, const char *name, ha_dtype type, const char *text) {
+    ha_op_add_parameter(k, HA_KERNEL_VALUE_, name, text)->bytes = ha_dtype_size(type);
+}
+
+/* In the order of ha_op_walk_of. */
 HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
-    const ha_op_line *line = k->key.line;
-    ha_op_add_parameter(k, HA_KERNEL_OUT_, "z");
-    ha_op_add_parameter(k, HA_KERNEL_IN_, "x");
-    if (line->arguments > 1)
-        ha_op_add_parameter(k, k->key.by_number ? HA_KERNEL_VALUE_ : HA_KERNEL_IN_,
-                            k->key.by_number ? "v" : "y");
-    if (!line->numbers) return;
-    ha_op_add_parameter(k, HA_KERNEL_VALUE_, "a");
-    ha_op_add_parameter(k, HA_KERNEL_VALUE_, "b");
+    static const char *const at[] = {"by0", "by1", "by2", "by3"};
+    const ha_op_key *key = &k->op.key;
+    const ha_op_type *type = key->type;
+    const int is_random = key->line->kind == HA_OP_RANDOM;
+    for (int n = 0; n < ha_op_arrays(key); n++) ha_op_add_array(k, n);
+    if (key->by_number) ha_op_add_number(k, "v", type->number, type->computed);
+    if (is_random) {
+        ha_op_add_number(k, "seed", HA_DTYPE_uint64_t, "uint64_t");
+        ha_op_add_number(k, "kept", HA_DTYPE_uint32_t, "uint32_t");
+    } else if (key->line->numbers) {
+        ha_op_add_number(k, "a", type->number, type->computed);
+        ha_op_add_number(k, "b", type->number, type->computed);
+    }
+    if (ha_op_has_place(key) && key->rank) {
+        ha_op_add_number(k, "from", HA_DTYPE_int64_t, "int64_t");
+        for (int d = 0; d < key->rank; d++) ha_op_add_number(k, at[d], HA_DTYPE_int64_t, "int64_t");
+    }
+    if (is_random) ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_philox", ha_uses_ha_philox);
 }
 
 /* ---- its text ------------------------------------------------------------------------------------ */
@@ -58,72 +70,95 @@ HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
 static const char *const ha_op_indices[] = {"(i)", "(i)", "(i, j)", "(i, j, k)", "(i, j, k, l)"};
 
 /* x[i], HA_AT(x, i, j) */
-HA_IN_ void ha_op_put_element(ha_text *t, const ha_op_kernel *k, const char *name) {
-    const int rank = k->key.rank;
-    if (rank)
-        ha_print(t, "HA_AT(%s, %s", name, ha_op_indices[rank] + 1);
+HA_IN_ void ha_op_put_element(ha_text *t, const ha_op_key *key, int n) {
+    const char *name = ha_op_array_names[n];
+    if (key->rank)
+        ha_print(t, "HA_AT(%s, %s", name, ha_op_indices[key->rank] + 1);
     else
         ha_print(t, "%s[i]", name);
 }
 
 /* const float u = ha_half_to_float(x[i]); */
-HA_IN_ void ha_op_put_variable(ha_text *t, const ha_op_kernel *k, const char *variable,
-                               const char *name) {
-    const ha_op_type *type = k->key.type;
-    const int as_float = type->type != type->number;
-    ha_print(t, "const %s %s = ", type->computed, variable);
-    if (as_float) ha_print(t, "ha_%s_to_float(", type->element);
-    ha_op_put_element(t, k, name);
+HA_IN_ void ha_op_put_variable(ha_text *t, const ha_op_key *key, const char *variable, int n) {
+    const int as_float = ha_op_is_as_float(key);
+    ha_print(t, "const %s %s = ", key->type->computed, variable);
+    if (as_float) ha_print(t, "ha_%s_to_float(", key->type->element);
+    ha_op_put_element(t, key, n);
     ha_print(t, as_float ? "); " : "; ");
 }
 
-HA_IN_ void ha_op_put_text(ha_op_kernel *k) {
-    const ha_op_type *type = k->key.type;
-    const ha_op_line *line = k->key.line;
-    ha_text t = ha_text_into(k->text, sizeof k->text);
-    ha_print(&t, "{ ");
-    ha_op_put_variable(&t, k, "u", "x");
-    if (line->arguments > 1 && !k->key.by_number) ha_op_put_variable(&t, k, "v", "y");
-    ha_op_put_element(&t, k, "z");
-    if (type->type != type->number)
-        ha_print(&t, " = ha_%s_of_float(%s); }", type->element, line->text);
+HA_IN_ void ha_op_put_place(ha_text *t, const ha_op_key *key) {
+    static const char *const index = "ijkl";
+    ha_print(t, "const int64_t at = %s", key->rank ? "from" : "i");
+    for (int d = 0; d < key->rank; d++) ha_print(t, " + %c * by%d", index[d], d);
+    ha_print(t, "; ");
+}
+
+HA_IN_ void ha_op_put_choice(ha_text *t, const ha_op_key *key) {
+    ha_op_put_element(t, key, 0);
+    ha_print(t, " = ");
+    ha_op_put_element(t, key, 1);
+    ha_print(t, " ? ");
+    ha_op_put_element(t, key, 2);
+    ha_print(t, " : ");
+    ha_op_put_element(t, key, 3);
+    ha_print(t, "; }");
+}
+
+HA_IN_ void ha_op_put_text(ha_text *t, const ha_op_key *key) {
+    const ha_op_line *line = key->line;
+    ha_print(t, "{ ");
+    if (line->kind == HA_OP_CHOICE) {
+        ha_op_put_choice(t, key);
+        return;
+    }
+    if (line->arguments) ha_op_put_variable(t, key, "u", 1);
+    if (line->arguments > 1 && !key->by_number) ha_op_put_variable(t, key, "v", 2);
+    if (ha_op_has_place(key)) ha_op_put_place(t, key);
+    ha_op_put_element(t, key, 0);
+    if (ha_op_is_as_float(key) && !ha_op_is_mask(key, 0))
+        ha_print(t, " = ha_%s_of_float(%s); }", key->type->element, line->text);
     else
-        ha_print(&t, " = %s; }", line->text);
+        ha_print(t, " = %s; }", line->text);
 }
 
 HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
     const char *element = key->type->element;
     memset(k, 0, sizeof *k);
-    k->key = *key;
+    k->op.key = *key;
     snprintf(k->name, sizeof k->name, "ha_%s%s_%s_%d", key->line->word,
              key->by_number ? "_number" : "", element, key->rank);
     snprintf(k->type, sizeof k->type, key->rank ? "array_%s_%d" : "%s", element, key->rank);
-    ha_op_put_text(k);
+    snprintf(k->mask, sizeof k->mask, key->rank ? "array_uint8_t_%d" : "uint8_t", key->rank);
+    ha_text text = ha_text_into(k->text, sizeof k->text);
+    ha_op_put_text(&text, key);
     ha_op_add_parameters(k);
-    k->kernel.name = k->name;
-    k->kernel.text = k->text;
-    k->kernel.indices = ha_op_indices[key->rank];
-    k->kernel.site = "harray/ops.h:1";
-    k->kernel.rank = key->rank ? key->rank : 1;
-    k->kernel.parameter = k->parameter;
-    k->kernel.loops = key->line->loops;
+    ha_kernel *kernel = &k->op.kernel;
+    kernel->name = k->name;
+    kernel->text = k->text;
+    kernel->indices = ha_op_indices[key->rank];
+    kernel->site = "harray/ops.h:1";
+    kernel->rank = key->rank ? key->rank : 1;
+    kernel->parameter = k->parameter;
+    kernel->loops = ha_op_loops;
 }
 
 /* ---- finding it ---------------------------------------------------------------------------------- */
 
 HA_IN_ int ha_op_is_key(const ha_op_key *a, const ha_op_key *b) {
-    return a->line == b->line && a->rank == b->rank && a->by_number == b->by_number;
+    return a->type == b->type && a->line == b->line && a->rank == b->rank &&
+           a->by_number == b->by_number;
 }
 
 HA_IN_ ha_op_kernel **ha_op_bucket(const ha_op_key *key) {
-    const uint64_t number = (HA_NUMBER_(key->line) >> 3) + (uint64_t)key->rank * 2 +
-                            (uint64_t)key->by_number;
+    const uint64_t number = (HA_NUMBER_(key->line) >> 3) + (HA_NUMBER_(key->type) >> 3) * 31 +
+                            (uint64_t)key->rank * 2 + (uint64_t)key->by_number;
     return &ha_op_kernels.bucket[number * 0x9e3779b97f4a7c15u >> 58];
 }
 
 HA_IN_ const ha_op_kernel *ha_op_find(ha_op_kernel *const *bucket, const ha_op_key *key) {
     const ha_op_kernel *k = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
-    while (k && !ha_op_is_key(&k->key, key)) k = k->next;
+    while (k && !ha_op_is_key(&k->op.key, key)) k = k->next;
     return k;
 }
 
@@ -157,7 +192,7 @@ HA_IN_ const ha_kernel *ha_op_kernel_of(const ha_op_key *key) {
         __atomic_store_n(&ha_registry.operations_end, ha_op_kernels_end, __ATOMIC_RELAXED);
         k = ha_op_add(bucket, key);
     }
-    return k ? &k->kernel : NULL;
+    return k ? &k->op.kernel : NULL;
 }
 
 #endif

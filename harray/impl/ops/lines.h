@@ -1,13 +1,23 @@
-/* The operations by type: their words, what devices compile, and their loops. */
+/* The operations by type: their words, what devices compile, and their rows on the host. */
 #ifndef HARRAY_IMPL_OPS_LINES_H
 #define HARRAY_IMPL_OPS_LINES_H
 
-#include "loops.h"
+#include "rows.h"
+
+/* What an operation reads and writes beside elements of its type. */
+typedef enum ha_op_kind {
+    HA_OP_PLAIN,
+    HA_OP_MASK,   /* the result is a mask */
+    HA_OP_PLACE,  /* the place of each element is an argument */
+    HA_OP_RANDOM, /* so it is, and the numbers are bits: a seed, and which are kept */
+    HA_OP_CHOICE  /* the first argument is a mask; elements are bytes */
+} ha_op_kind;
 
 /* An operation of a type; `text` is its expression, NULL: the type has none. */
 typedef struct ha_op_line {
     const char *word, *text;
-    ha_kernel_loops_ loops;
+    ha_op_rows rows;
+    ha_op_kind kind;
     int arguments, numbers;
 } ha_op_line;
 
@@ -16,138 +26,74 @@ enum {
     HA_OP_OF_MAPS = 0,
     HA_OP_OF_COMBINES = HA_MAPS_,
     HA_OP_OF_SPECIALS = HA_MAPS_ + HA_COMBINES_,
-    HA_OPS = HA_OP_OF_SPECIALS + HA_SPECIALS_
+    HA_OP_OF_PLACES = HA_OP_OF_SPECIALS + HA_SPECIALS_,
+    HA_OP_OF_RANDOM = HA_OP_OF_PLACES + HA_PLACES_,
+    HA_OP_OF_CHOICE,
+    HA_OPS
 };
 
-/* ---- loops --------------------------------------------------------------------------------------- */
-
-/* E: how the elements are called in C; dtype: half and bfloat16, whose rows are those of float. */
-#define HA_LOOPS_OF_(T, E, dtype, word, arguments, numbers)                                        \
-    static void ha_loops_##word##_##E(const ha_region *box, int apart,                             \
-                                      const ha_kernel_slot_ *slot) {                               \
-        static const ha_op_form form = {ha_row_##word##_##T, arguments, numbers, sizeof(E),        \
-                                        dtype};                                                    \
-        (void)apart;                                                                               \
-        ha_op_loops(&form, box, slot);                                                             \
-    }
-#define HA_LOOPS_OF_ONE_(T, operation, word, ...) HA_LOOPS_OF_(T, T, HA_DTYPE_NONE, word, 1, 0)
-#define HA_LOOPS_OF_TWO_(T, operation, word, ...) HA_LOOPS_OF_(T, T, HA_DTYPE_NONE, word, 2, 0)
-#define HA_LOOPS_OF_SPECIAL_(T, operation, word, ...)                                              \
-    HA_LOOPS_OF_(T, T, HA_DTYPE_NONE, word, HA_ARGUMENTS_OF_(operation), 2)
-#define HA_HALF_LOOPS_OF_ONE_(T, operation, word, ...)                                             \
-    HA_LOOPS_OF_(T, ha_half, HA_DTYPE_half, word, 1, 0)                                            \
-    HA_LOOPS_OF_(T, ha_bfloat16, HA_DTYPE_bfloat16, word, 1, 0)
-#define HA_HALF_LOOPS_OF_TWO_(T, operation, word, ...)                                             \
-    HA_LOOPS_OF_(T, ha_half, HA_DTYPE_half, word, 2, 0)                                            \
-    HA_LOOPS_OF_(T, ha_bfloat16, HA_DTYPE_bfloat16, word, 2, 0)
-#define HA_HALF_LOOPS_OF_SPECIAL_(T, operation, word, ...)                                         \
-    HA_LOOPS_OF_(T, ha_half, HA_DTYPE_half, word, HA_ARGUMENTS_OF_(operation), 2)                  \
-    HA_LOOPS_OF_(T, ha_bfloat16, HA_DTYPE_bfloat16, word, HA_ARGUMENTS_OF_(operation), 2)
-#define HA_ARGUMENTS_OF_(operation) ((operation) == HA_CLIP_ ? 1 : 2)
-
-HA_LINES_OF_TYPES_(HA_LOOPS_OF_ONE_, HA_LOOPS_OF_TWO_, HA_LOOPS_OF_SPECIAL_)
-HA_LINES_OF_REAL_(float, HA_F_float_, HA_HALF_LOOPS_OF_ONE_, HA_HALF_LOOPS_OF_TWO_,
-                  HA_HALF_LOOPS_OF_SPECIAL_)
-
-/* ---- the tables ---------------------------------------------------------------------------------- */
-
-#define HA_LINE_(T, at, word, loops, arguments, numbers, ...)                                      \
-    [at] = {#word, HA_TEXT_OF_(__VA_ARGS__), loops, arguments, numbers},
+#define HA_LINE_(T, at, word, kind, arguments, numbers, ...)                                       \
+    [at] = {#word, HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, kind, arguments, numbers},
 #define HA_LINE_OF_ONE_(T, operation, word, ...)                                                   \
-    HA_LINE_(T, HA_OP_OF_MAPS + (operation), word, ha_loops_##word##_##T, 1, 0, __VA_ARGS__)
+    HA_LINE_(T, HA_OP_OF_MAPS + (operation), word, HA_OP_PLAIN, 1, 0, __VA_ARGS__)
 #define HA_LINE_OF_TWO_(T, operation, word, ...)                                                   \
-    HA_LINE_(T, HA_OP_OF_COMBINES + (operation), word, ha_loops_##word##_##T, 2, 0, __VA_ARGS__)
+    HA_LINE_(T, HA_OP_OF_COMBINES + (operation), word, HA_OP_PLAIN, 2, 0, __VA_ARGS__)
 #define HA_LINE_OF_SPECIAL_(T, operation, word, ...)                                               \
-    HA_LINE_(T, HA_OP_OF_SPECIALS + (operation), word, ha_loops_##word##_##T,                      \
-             HA_ARGUMENTS_OF_(operation), 2, __VA_ARGS__)
+    HA_LINE_(T, HA_OP_OF_SPECIALS + (operation), word, HA_OP_PLAIN,                                \
+             (operation) == HA_CLIP_ ? 1 : 2, 2, __VA_ARGS__)
+#define HA_LINE_OF_MASK_(T, operation, word, ...)                                                  \
+    HA_LINE_(T, HA_OP_OF_COMBINES + (operation), word, HA_OP_MASK, 2, 0, __VA_ARGS__)
+#define HA_LINE_OF_PLACE_(T, operation, word, ...)                                                 \
+    HA_LINE_(T, HA_OP_OF_PLACES + (operation), word, HA_OP_PLACE, 0, 2, __VA_ARGS__)
+#define HA_LINE_OF_RANDOM_(T, ...) static const char ha_op_random_##T[] = HA_TEXT_OF_(__VA_ARGS__);
+HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_)
 
-/* As those of float but for the loops. */
-#define HA_HALF_LINE_OF_ONE_(T, operation, word, ...)                                              \
-    HA_LINE_(T, HA_OP_OF_MAPS + (operation), word, ha_loops_##word##_ha_half, 1, 0, __VA_ARGS__)
-#define HA_HALF_LINE_OF_TWO_(T, operation, word, ...)                                              \
-    HA_LINE_(T, HA_OP_OF_COMBINES + (operation), word, ha_loops_##word##_ha_half, 2, 0, __VA_ARGS__)
-#define HA_HALF_LINE_OF_SPECIAL_(T, operation, word, ...)                                          \
-    HA_LINE_(T, HA_OP_OF_SPECIALS + (operation), word, ha_loops_##word##_ha_half,                  \
-             HA_ARGUMENTS_OF_(operation), 2, __VA_ARGS__)
-#define HA_BFLOAT16_LINE_OF_ONE_(T, operation, word, ...)                                          \
-    HA_LINE_(T, HA_OP_OF_MAPS + (operation), word, ha_loops_##word##_ha_bfloat16, 1, 0, __VA_ARGS__)
-#define HA_BFLOAT16_LINE_OF_TWO_(T, operation, word, ...)                                          \
-    HA_LINE_(T, HA_OP_OF_COMBINES + (operation), word, ha_loops_##word##_ha_bfloat16, 2, 0,        \
-             __VA_ARGS__)
-#define HA_BFLOAT16_LINE_OF_SPECIAL_(T, operation, word, ...)                                      \
-    HA_LINE_(T, HA_OP_OF_SPECIALS + (operation), word, ha_loops_##word##_ha_bfloat16,              \
-             HA_ARGUMENTS_OF_(operation), 2, __VA_ARGS__)
+/* half and bfloat16 have float's table, but choose among other bytes: that is told when it runs. */
+#define HA_LINES_OF_ALL_(T)                                                                        \
+    [HA_OP_OF_RANDOM] = {"random", ha_op_random_##T, ha_row_random_##T, HA_OP_RANDOM, 0, 2},       \
+    [HA_OP_OF_CHOICE] = {"choose", "", NULL, HA_OP_CHOICE, 3, 0},
+#define HA_LINES_(of, T, by)                                                                       \
+    static const ha_op_line ha_op_lines_##T[HA_OPS] = {                                            \
+        HA_LINES_OF_ALL_(T) of(T, by, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_, HA_LINE_OF_SPECIAL_,       \
+                               HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
+#define HA_FEW_LINES_(T)                                                                           \
+    static const ha_op_line ha_op_lines_##T[HA_OPS] = {                                            \
+        HA_LINES_OF_ALL_(T) HA_LINES_OF_SMALL_(T, uint32_t, HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
+HA_LINES_(HA_LINES_OF_SIGNED_, int32_t, uint32_t)
+HA_LINES_(HA_LINES_OF_SIGNED_, int64_t, uint64_t)
+HA_LINES_(HA_LINES_OF_UNSIGNED_, uint32_t, uint32_t)
+HA_LINES_(HA_LINES_OF_UNSIGNED_, uint64_t, uint64_t)
+HA_LINES_(HA_LINES_OF_REAL_, float, HA_F_float_)
+HA_LINES_(HA_LINES_OF_REAL_, double, HA_F_double_)
+HA_LINES_(HA_LINES_OF_COMPLEX_, ha_c64, HA_P_c64_)
+HA_LINES_(HA_LINES_OF_COMPLEX_, ha_c128, HA_P_c128_)
+HA_FEW_LINES_(int8_t)
+HA_FEW_LINES_(int16_t)
+HA_FEW_LINES_(uint8_t)
+HA_FEW_LINES_(uint16_t)
 
-/* A type that operations are of. */
+/* A type that operations are of; what is computed with is another one for half and bfloat16. */
 typedef struct ha_op_type {
-    ha_dtype type;
-    const char *element,
-        *computed;   /* as text for devices: of elements, and of what is computed with */
-    ha_dtype number; /* type of the numbers */
-    ha_op_line line[HA_OPS];
+    ha_dtype type, number;          /* of elements; of what is computed with, and of numbers */
+    const char *element, *computed; /* the same as text for devices */
+    const ha_op_line *line;         /* of what is computed with */
 } ha_op_type;
 
 static const ha_op_type ha_op_types[] = {
-    {HA_DTYPE_int32_t,
-     "int32_t",
-     "int32_t",
-     HA_DTYPE_int32_t,
-     {HA_LINES_OF_SIGNED_(int32_t, uint32_t, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                          HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_int64_t,
-     "int64_t",
-     "int64_t",
-     HA_DTYPE_int64_t,
-     {HA_LINES_OF_SIGNED_(int64_t, uint64_t, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                          HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_uint32_t,
-     "uint32_t",
-     "uint32_t",
-     HA_DTYPE_uint32_t,
-     {HA_LINES_OF_UNSIGNED_(uint32_t, uint32_t, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                            HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_uint64_t,
-     "uint64_t",
-     "uint64_t",
-     HA_DTYPE_uint64_t,
-     {HA_LINES_OF_UNSIGNED_(uint64_t, uint64_t, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                            HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_float,
-     "float",
-     "float",
-     HA_DTYPE_float,
-     {HA_LINES_OF_REAL_(float, HA_F_float_, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                        HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_double,
-     "double",
-     "double",
-     HA_DTYPE_double,
-     {HA_LINES_OF_REAL_(double, HA_F_double_, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                        HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_c64,
-     "c64",
-     "ha_c64",
-     HA_DTYPE_c64,
-     {HA_LINES_OF_COMPLEX_(ha_c64, HA_P_c64_, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                           HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_c128,
-     "c128",
-     "ha_c128",
-     HA_DTYPE_c128,
-     {HA_LINES_OF_COMPLEX_(ha_c128, HA_P_c128_, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_,
-                           HA_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_half,
-     "half",
-     "float",
-     HA_DTYPE_float,
-     {HA_LINES_OF_REAL_(float, HA_F_float_, HA_HALF_LINE_OF_ONE_, HA_HALF_LINE_OF_TWO_,
-                        HA_HALF_LINE_OF_SPECIAL_)}},
-    {HA_DTYPE_bfloat16,
-     "bfloat16",
-     "float",
-     HA_DTYPE_float,
-     {HA_LINES_OF_REAL_(float, HA_F_float_, HA_BFLOAT16_LINE_OF_ONE_, HA_BFLOAT16_LINE_OF_TWO_,
-                        HA_BFLOAT16_LINE_OF_SPECIAL_)}},
+    {HA_DTYPE_int32_t, HA_DTYPE_int32_t, "int32_t", "int32_t", ha_op_lines_int32_t},
+    {HA_DTYPE_int64_t, HA_DTYPE_int64_t, "int64_t", "int64_t", ha_op_lines_int64_t},
+    {HA_DTYPE_uint32_t, HA_DTYPE_uint32_t, "uint32_t", "uint32_t", ha_op_lines_uint32_t},
+    {HA_DTYPE_uint64_t, HA_DTYPE_uint64_t, "uint64_t", "uint64_t", ha_op_lines_uint64_t},
+    {HA_DTYPE_float, HA_DTYPE_float, "float", "float", ha_op_lines_float},
+    {HA_DTYPE_double, HA_DTYPE_double, "double", "double", ha_op_lines_double},
+    {HA_DTYPE_c64, HA_DTYPE_c64, "c64", "ha_c64", ha_op_lines_ha_c64},
+    {HA_DTYPE_c128, HA_DTYPE_c128, "c128", "ha_c128", ha_op_lines_ha_c128},
+    {HA_DTYPE_half, HA_DTYPE_float, "half", "float", ha_op_lines_float},
+    {HA_DTYPE_bfloat16, HA_DTYPE_float, "bfloat16", "float", ha_op_lines_float},
+    {HA_DTYPE_int8_t, HA_DTYPE_int8_t, "int8_t", "int8_t", ha_op_lines_int8_t},
+    {HA_DTYPE_int16_t, HA_DTYPE_int16_t, "int16_t", "int16_t", ha_op_lines_int16_t},
+    {HA_DTYPE_uint8_t, HA_DTYPE_uint8_t, "uint8_t", "uint8_t", ha_op_lines_uint8_t},
+    {HA_DTYPE_uint16_t, HA_DTYPE_uint16_t, "uint16_t", "uint16_t", ha_op_lines_uint16_t},
 };
 
 /* NULL: there are none of this type. */
@@ -155,6 +101,36 @@ HA_IN_ const ha_op_type *ha_op_type_of(ha_dtype type) {
     for (size_t i = 0; i < sizeof ha_op_types / sizeof *ha_op_types; i++)
         if (ha_op_types[i].type == type) return &ha_op_types[i];
     return NULL;
+}
+
+/* ---- of a call ----------------------------------------------------------------------------------- */
+
+/* An operation as it is called. rank: of the views; 0: whole arrays. */
+typedef struct ha_op_key {
+    const ha_op_type *type;
+    const ha_op_line *line;
+    int rank;
+    int by_number; /* the second argument is a number */
+} ha_op_key;
+
+HA_IN_ int ha_op_arrays(const ha_op_key *k) { return 1 + k->line->arguments - k->by_number; }
+
+HA_IN_ int ha_op_has_place(const ha_op_key *k) {
+    return k->line->kind == HA_OP_PLACE || k->line->kind == HA_OP_RANDOM;
+}
+
+/* Is the k-th array a mask? */
+HA_IN_ int ha_op_is_mask(const ha_op_key *key, int k) {
+    return key->line->kind == HA_OP_MASK ? k == 0 : key->line->kind == HA_OP_CHOICE && k == 1;
+}
+
+/* half and bfloat16 are computed with as float. */
+HA_IN_ int ha_op_is_as_float(const ha_op_key *k) {
+    return k->type->type != k->type->number && k->line->kind != HA_OP_CHOICE;
+}
+
+HA_IN_ size_t ha_op_bytes(const ha_op_key *key, int k) {
+    return ha_op_is_mask(key, k) ? 1 : ha_dtype_size(key->type->type);
 }
 
 #endif

@@ -2,16 +2,28 @@
 #ifndef HARRAY_IMPL_OPS_LOOPS_H
 #define HARRAY_IMPL_OPS_LOOPS_H
 
-#include "rows.h"
+#include "lines.h"
 
-/* The slots of an operation: its result, one or two arguments, and two numbers or none. */
-enum { HA_OP_ARRAYS = 3 };
-typedef struct ha_op_form {
-    ha_op_rows rows;
-    int arguments, numbers;
-    size_t bytes;  /* of an element */
-    ha_dtype type; /* half or bfloat16: computed with as float. HA_DTYPE_NONE: as it is */
-} ha_op_form;
+/* An operation as a kernel. */
+typedef struct ha_op {
+    ha_kernel kernel; /* first, so that it is found by it */
+    ha_op_key key;
+} ha_op;
+
+HA_IN_ const ha_op *ha_op_of(const ha_kernel *kernel) {
+    return (const ha_op *)(const void *)kernel;
+}
+
+/* Elements of one, two, four, … bytes. */
+static const ha_op_rows ha_op_choices[] = {ha_row_choose_uint8_t, ha_row_choose_uint16_t,
+                                           ha_row_choose_uint32_t, ha_row_choose_uint64_t,
+                                           ha_row_choose_ha_c128};
+
+HA_IN_ ha_op_rows ha_op_rows_of(const ha_op_key *k) {
+    return k->line->kind == HA_OP_CHOICE
+               ? ha_op_choices[__builtin_ctzll(ha_dtype_size(k->type->type))]
+               : k->line->rows;
+}
 
 /* ---- half and bfloat16 --------------------------------------------------------------------------- */
 
@@ -46,104 +58,105 @@ HA_IN_ void ha_op_store(ha_dtype type, char *to, const float *from, int64_t n, i
 }
 
 /* The numbers of such a row are floats already, that in the place of an argument, too. */
-HA_IN_ void ha_op_row_as_float(const ha_op_form *f, const ha_op_row *row) {
-    float x[HA_OP_CHUNK], y[HA_OP_CHUNK], z[HA_OP_CHUNK];
+HA_IN_ void ha_op_row_as_float(const ha_op_key *key, const ha_op_row *row) {
+    float number[3][HA_OP_CHUNK];
+    const int arrays = ha_op_arrays(key), to_mask = ha_op_is_mask(key, 0);
     const int64_t bytes = sizeof(ha_half);
     for (int64_t at = 0; at < row->n; at += HA_OP_CHUNK) {
         ha_op_row part = *row;
         part.n = row->n - at < HA_OP_CHUNK ? row->n - at : HA_OP_CHUNK;
-        ha_op_load(f->type, x, (const char *)row->x + at * row->x_step * bytes, part.n,
-                   row->x_step);
-        if (f->arguments > 1 && !row->y_is_number)
-            ha_op_load(f->type, y, (const char *)row->y + at * row->y_step * bytes, part.n,
-                       row->y_step);
-        part.x = x;
-        part.y = f->arguments < 2 ? x : row->y_is_number ? row->y : y;
-        part.z = z;
-        part.x_step = part.z_step = 1;
-        part.y_step = !row->y_is_number;
-        f->rows(&part);
-        ha_op_store(f->type, (char *)row->z + at * row->z_step * bytes, z, part.n, row->z_step);
+        part.at += at * row->at_step;
+        for (int k = 0; k < arrays; k++) {
+            char *first = (char *)row->of[k] + at * row->step[k] * (k || !to_mask ? bytes : 1);
+            part.of[k] = first;
+            if (k) ha_op_load(key->type->type, number[k], first, part.n, row->step[k]);
+            if (!k && to_mask) continue;
+            part.of[k] = number[k];
+            part.step[k] = 1;
+        }
+        if (arrays == 2 && !row->y_is_number) part.of[2] = part.of[1];
+        key->line->rows(&part);
+        if (!to_mask)
+            ha_op_store(key->type->type, (char *)row->of[0] + at * row->step[0] * bytes, number[0],
+                        part.n, row->step[0]);
     }
 }
 
 /* ---- boxes --------------------------------------------------------------------------------------- */
 
-/* How many dimensions the box of a launch has: of whole arrays one; of views those that are not empty. */
-HA_IN_ int ha_op_rank(const ha_region *box, const ha_kernel_slot_ *slot) {
-    int rank = 1;
-    while (slot->span && rank < HA_MAPPING_RANK && box->last[rank] > box->first[rank]) rank++;
-    return rank;
-}
+/* A launch: what its arrays are from one index of a dimension to the next one. */
+typedef struct ha_op_walk {
+    const ha_op_key *key;
+    int arrays, rank;
+    int64_t bytes[HA_OP_ARRAYS];                   /* of an element */
+    int64_t stride[HA_OP_ARRAYS][HA_MAPPING_RANK]; /* elements; of a number 0 */
+    int64_t at[HA_MAPPING_RANK];                   /* of the place */
+} ha_op_walk;
 
-/* Elements from one index of a dimension to the next one: of an array without a span 1, of a number 0. */
-HA_IN_ int64_t ha_op_stride(const ha_kernel_slot_ *slot, int rank, int d) {
-    if (!slot->size) return 0;
-    return slot->span ? ((const ha_kernel_span *)slot->span)->numbers[rank + d] : 1;
-}
-
-HA_IN_ void ha_op_run_row(const ha_op_form *f, const ha_op_row *row) {
-    if (f->type)
-        ha_op_row_as_float(f, row);
+HA_IN_ void ha_op_run_row(const ha_op_walk *w, const ha_op_row *row) {
+    if (ha_op_is_as_float(w->key))
+        ha_op_row_as_float(w->key, row);
     else
-        f->rows(row);
+        ha_op_rows_of(w->key)(row);
 }
 
-/* To the next index of dimension d. */
-HA_IN_ void ha_op_go_on(const ha_op_form *f, ha_op_row *row, int64_t (*stride)[HA_MAPPING_RANK],
-                        int d) {
-    const int64_t bytes = (int64_t)f->bytes;
-    row->z = (char *)row->z + stride[0][d] * bytes;
-    row->x = (const char *)row->x + stride[1][d] * bytes;
-    row->y = (const char *)row->y + stride[2][d] * bytes;
+/* n indices on in dimension d */
+HA_IN_ void ha_op_go_on(const ha_op_walk *w, ha_op_row *row, int d, int64_t n) {
+    for (int k = 0; k < w->arrays; k++)
+        row->of[k] = (char *)row->of[k] + n * w->stride[k][d] * w->bytes[k];
+    row->at += n * w->at[d];
 }
 
 /* All rows of a box whose first row this is, along dimension d and further in. */
-HA_IN_ void ha_op_run_rows(const ha_op_form *f, const ha_region *box, int rank, int d,
-                           int64_t (*stride)[HA_MAPPING_RANK], ha_op_row row) {
+HA_IN_ void ha_op_run_rows(const ha_op_walk *w, const ha_region *box, int d, ha_op_row row) {
+    if (d == w->rank - 1) {
+        ha_op_run_row(w, &row);
+        return;
+    }
     for (ptrdiff_t i = box->first[d]; i < box->last[d]; i++) {
-        if (d < rank - 2)
-            ha_op_run_rows(f, box, rank, d + 1, stride, row);
-        else
-            ha_op_run_row(f, &row);
-        ha_op_go_on(f, &row, stride, d);
+        ha_op_run_rows(w, box, d + 1, row);
+        ha_op_go_on(w, &row, d, 1);
     }
 }
 
-HA_IN_ void ha_op_run_box(const ha_op_form *f, const ha_region box, int rank,
-                          const ha_kernel_slot_ *slot) {
-    int64_t stride[HA_OP_ARRAYS][HA_MAPPING_RANK];
-    char *first[HA_OP_ARRAYS];
-    for (int k = 0; k < HA_OP_ARRAYS; k++) {
-        const ha_kernel_slot_ *s = &slot[k <= f->arguments ? k : 1];
-        first[k] = (char *)s->pointer;
-        for (int d = 0; d < rank; d++) {
-            stride[k][d] = ha_op_stride(s, rank, d);
-            first[k] += box.first[d] * stride[k][d] * (int64_t)f->bytes;
-        }
+HA_IN_ void ha_op_run_box(const ha_op_walk *w, ha_op_row row, const ha_region box) {
+    const int last = w->rank - 1;
+    for (int d = 0; d < w->rank; d++) ha_op_go_on(w, &row, d, box.first[d]);
+    row.n = box.last[last] - box.first[last];
+    ha_op_run_rows(w, &box, 0, row);
+}
+
+/* Slots: the result and its arguments, numbers, and of places the first one, and the strides of their numbers. */
+HA_IN_ ha_op_walk ha_op_walk_of(const ha_op_key *key, const ha_kernel_slot_ *slot, ha_op_row *row) {
+    const int rank = key->rank ? key->rank : 1;
+    ha_op_walk w = {.key = key, .arrays = ha_op_arrays(key), .rank = rank};
+    *row = (ha_op_row){.y_is_number = key->by_number};
+    int n = 0;
+    for (; n < w.arrays; n++) {
+        const ha_kernel_span *span = (const ha_kernel_span *)slot[n].span;
+        row->of[n] = slot[n].pointer;
+        w.bytes[n] = (int64_t)ha_op_bytes(key, n);
+        for (int d = 0; d < rank; d++) w.stride[n][d] = span ? span->numbers[rank + d] : 1;
+        row->step[n] = w.stride[n][rank - 1];
     }
-    const ha_kernel_slot_ *numbers = &slot[1 + f->arguments];
-    const int last = rank - 1;
-    const ha_op_row row = {.n = box.last[last] - box.first[last],
-                           .z = first[0],
-                           .x = first[1],
-                           .y = first[2],
-                           .a = f->numbers ? numbers[0].pointer : NULL,
-                           .b = f->numbers ? numbers[1].pointer : NULL,
-                           .z_step = stride[0][last],
-                           .x_step = stride[1][last],
-                           .y_step = stride[2][last],
-                           .y_is_number = f->arguments > 1 && !slot[2].size};
-    if (rank > 1)
-        ha_op_run_rows(f, &box, rank, 0, stride, row);
-    else
-        ha_op_run_row(f, &row);
+    if (key->by_number) row->of[2] = slot[n++].pointer;
+    /* Rows of one argument do not look at the second one, but at its address. */
+    if (key->line->arguments == 1) row->of[2] = row->of[1];
+    for (int i = 0; i < key->line->numbers; i++) row->number[i] = slot[n++].pointer;
+    w.at[0] = row->at_step = 1;
+    if (!key->rank || !ha_op_has_place(key)) return w;
+    row->at = *(const int64_t *)slot[n++].pointer;
+    for (int d = 0; d < rank; d++) w.at[d] = row->at_step = *(const int64_t *)slot[n++].pointer;
+    return w;
 }
 
 /* With OpenMP by all threads. */
-HA_IN_ void ha_op_loops(const ha_op_form *f, const ha_region *box, const ha_kernel_slot_ *slot) {
-    const int rank = ha_op_rank(box, slot);
-    HA_AMONG_THREADS_(box, rank, 1, ha_op_run_box(f, HA_SHARE_(box, 0), rank, slot);)
+static void ha_op_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+                        const ha_kernel_slot_ *slot) {
+    ha_op_row row;
+    const ha_op_walk w = ha_op_walk_of(&ha_op_of(kernel)->key, slot, &row);
+    (void)apart;
+    HA_AMONG_THREADS_(box, w.rank, 1, ha_op_run_box(&w, row, HA_SHARE_(box, 0));)
 }
 
 #endif

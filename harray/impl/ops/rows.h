@@ -5,13 +5,15 @@
 
 #include "expressions.h"
 
-/* n elements of a result and its arguments; steps count elements, and are 0 of a number. */
+/* n elements of the result, of[0], and of up to three arguments; steps count elements, and are 0 of a number. `at` is the
+ * number of the first element in its view, and at_step how far the next one is from it. */
+enum { HA_OP_ARRAYS = 4 };
 typedef struct ha_op_row {
-    int64_t n;
-    void *z;
-    const void *x, *y, *a, *b;
-    int64_t z_step, x_step, y_step;
-    int y_is_number;
+    int64_t n, at, at_step;
+    void *of[HA_OP_ARRAYS];
+    int64_t step[HA_OP_ARRAYS];
+    const void *number[2];
+    int y_is_number; /* of[2] */
 } ha_op_row;
 
 typedef void (*ha_op_rows)(const ha_op_row *row);
@@ -22,15 +24,16 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
         z[i * (z_step)] = __VA_ARGS__;                                                             \
     }
 
-#define HA_ROW_BEGIN_(T, name)                                                                     \
+/* R: the type of the result */
+#define HA_ROW_BEGIN_(T, R, name)                                                                  \
     HA_CONTRACTED_0_ static void name(const ha_op_row *row) {                                      \
-        const int64_t n = row->n, dx = row->x_step, dy = row->y_step, dz = row->z_step;            \
-        const T *x = (const T *)row->x, *y = (const T *)row->y;                                    \
-        T *z = (T *)row->z;
+        const int64_t n = row->n, dz = row->step[0], dx = row->step[1], dy = row->step[2];         \
+        const T *x = (const T *)row->of[1], *y = (const T *)row->of[2];                            \
+        R *z = (R *)row->of[0];
 
 /* Of one argument, which is y, too. */
 #define HA_ROW_OF_ONE_(T, operation, word, ...)                                                    \
-    HA_ROW_BEGIN_(T, ha_row_##word##_##T)                                                          \
+    HA_ROW_BEGIN_(T, T, ha_row_##word##_##T)                                                       \
     (void)dy;                                                                                      \
     if (dx == 1 && dz == 1)                                                                        \
         HA_ROW_LOOP_(T, n, 1, 1, 1, __VA_ARGS__)                                                   \
@@ -39,8 +42,9 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
     }
 
 /* Of two, of which one may be a number. */
-#define HA_ROW_OF_TWO_(T, operation, word, ...)                                                    \
-    HA_ROW_BEGIN_(T, ha_row_##word##_##T)                                                          \
+#define HA_ROW_OF_TWO_(T, operation, word, ...) HA_ROW_OF_TWO_TO_(T, T, word, __VA_ARGS__)
+#define HA_ROW_OF_TWO_TO_(T, R, word, ...)                                                         \
+    HA_ROW_BEGIN_(T, R, ha_row_##word##_##T)                                                       \
     if (dx == 1 && dy == 1 && dz == 1)                                                             \
         HA_ROW_LOOP_(T, n, 1, 1, 1, __VA_ARGS__)                                                   \
     else if (dx == 1 && dy == 0 && dz == 1) {                                                      \
@@ -55,16 +59,64 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 
 /* Of one or two, and the numbers a and b. */
 #define HA_ROW_WITH_NUMBERS_(T, operation, word, ...)                                              \
-    HA_ROW_BEGIN_(T, ha_row_##word##_##T)                                                          \
-    const T a = *(const T *)row->a, b = *(const T *)row->b;                                        \
+    HA_ROW_BEGIN_(T, T, ha_row_##word##_##T)                                                       \
+    const T a = *(const T *)row->number[0], b = *(const T *)row->number[1];                        \
     if (dx == 1 && dy == 1 && dz == 1)                                                             \
         HA_ROW_LOOP_(T, n, 1, 1, 1, __VA_ARGS__)                                                   \
     else                                                                                           \
         HA_ROW_LOOP_(T, n, dx, dy, dz, __VA_ARGS__)                                                \
     }
 
+/* Of two, or one and a number: a mask. */
+#define HA_ROW_OF_MASK_(T, operation, word, ...) HA_ROW_OF_TWO_TO_(T, uint8_t, word, __VA_ARGS__)
+
+/* Of the place of an element. */
+#define HA_ROW_OF_PLACE_(T, operation, word, ...)                                                  \
+    HA_CONTRACTED_0_ static void ha_row_##word##_##T(const ha_op_row *row) {                       \
+        const int64_t n = row->n, dz = row->step[0];                                               \
+        T *z = (T *)row->of[0];                                                                    \
+        const T a = *(const T *)row->number[0], b = *(const T *)row->number[1];                    \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            HA_UNUSED const int64_t at = row->at + i * row->at_step;                               \
+            (void)a, (void)b;                                                                      \
+            z[i * dz] = __VA_ARGS__;                                                               \
+        }                                                                                          \
+    }
+
+#define HA_ROW_OF_RANDOM_(T, ...)                                                                  \
+    static void ha_row_random_##T(const ha_op_row *row) {                                          \
+        const uint64_t seed = *(const uint64_t *)row->number[0];                                   \
+        HA_UNUSED const uint32_t kept = *(const uint32_t *)row->number[1];                         \
+        T *z = (T *)row->of[0];                                                                    \
+        for (int64_t i = 0; i < row->n; i++) {                                                     \
+            const int64_t at = row->at + i * row->at_step;                                         \
+            z[i * row->step[0]] = __VA_ARGS__;                                                     \
+        }                                                                                          \
+    }
+
+/* x, the mask, says whether y or w is taken: elements of as many bytes as T has. */
+#define HA_ROW_OF_CHOICE_(T)                                                                       \
+    static void ha_row_choose_##T(const ha_op_row *row) {                                          \
+        const int64_t n = row->n, dz = row->step[0], dx = row->step[1], dy = row->step[2],         \
+                      dw = row->step[3];                                                           \
+        const uint8_t *x = (const uint8_t *)row->of[1];                                            \
+        const T *y = (const T *)row->of[2], *w = (const T *)row->of[3];                            \
+        T *z = (T *)row->of[0];                                                                    \
+        if (dz == 1 && dx == 1 && dy == 1 && dw == 1)                                              \
+            HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) z[i] = x[i] ? y[i] : w[i];              \
+        else                                                                                       \
+            for (int64_t i = 0; i < n; i++) z[i * dz] = x[i * dx] ? y[i * dy] : w[i * dw];         \
+    }
+
 HA_CONTRACTION_0_
-HA_LINES_OF_TYPES_(HA_ROW_OF_ONE_, HA_ROW_OF_TWO_, HA_ROW_WITH_NUMBERS_)
+HA_LINES_OF_TYPES_(HA_ROW_OF_ONE_, HA_ROW_OF_TWO_, HA_ROW_WITH_NUMBERS_, HA_ROW_OF_MASK_,
+                   HA_ROW_OF_PLACE_)
+HA_RANDOM_OF_TYPES_(HA_ROW_OF_RANDOM_)
+HA_ROW_OF_CHOICE_(uint8_t)
+HA_ROW_OF_CHOICE_(uint16_t)
+HA_ROW_OF_CHOICE_(uint32_t)
+HA_ROW_OF_CHOICE_(uint64_t)
+HA_ROW_OF_CHOICE_(ha_c128)
 HA_CONTRACTION_END_
 
 #endif

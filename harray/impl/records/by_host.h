@@ -62,7 +62,7 @@ HA_IN_ int ha_chunk_is_idle(ha_chunk *chunk, ha_attempt *attempt) {
  * chunk is used again, and its events with it. */
 HA_IN_ void ha_chunk_follow(ha_chunk *chunk, ha_context *queue) {
     const ha_note note = ha_backend_note;
-    ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
+    ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence_of(queue)});
     if (queue->adopted) return;
     if (ha_cover(queue, chunk->last.seq, &chunk->fence)) {
         chunk->fence = NULL;

@@ -101,7 +101,7 @@ HA_IN_ ha_status ha_records_transfer_in_chunk(ha_records_transfer *c, ha_context
     if (!s) s = ha_records_transfer_through(c, queue, (char *)chunk->block->data, &some);
     if (!some) return s;
     ha_transfer_outstanding(c->array, c->from, c->to, queue, r, c->attempt->site);
-    ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
+    ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence_of(queue)});
     return s;
 }
 

@@ -31,7 +31,7 @@ HA_IN_ ha_status ha_ops_reserve(ha_array *a, ha_ops *o, uint32_t more) {
 HA_IN_ void ha_note_operation(ha_ops *o, ha_context *queue, ha_range r, int write,
                               const char *site) {
     if (!queue->ops) return;
-    ha_ops_note(o, (ha_timepoint){queue, ha_sequence(queue)}, r.first, r.last, write, site);
+    ha_ops_note(o, (ha_timepoint){queue, ha_sequence_of(queue)}, r.first, r.last, write, site);
 }
 
 /* Notes what an access on a device was, now that it ends. */

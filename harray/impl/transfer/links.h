@@ -67,11 +67,11 @@ enum { HA_MEASURED_BYTES = 1 << 20, HA_MEASURED_COPIES = 8, HA_MEASURED_ROUNDS =
 
 /* One round of copies in a row, from an empty queue to an empty queue. */
 HA_IN_ ha_status ha_measure_round(ha_context *c, void *to, const void *from, uint64_t *ns) {
-    ha_status s = ha_wait_for((ha_timepoint){c, ha_sequence(c)});
+    ha_status s = ha_wait_for((ha_timepoint){c, ha_sequence_of(c)});
     uint64_t start = ha_now();
     for (int i = 0; i < HA_MEASURED_COPIES && !s; i++)
         s = ha_queue_status(c, c->ops->copy(c->queue, to, from, HA_MEASURED_BYTES));
-    ha_status waited = ha_wait_for((ha_timepoint){c, ha_sequence(c)});
+    ha_status waited = ha_wait_for((ha_timepoint){c, ha_sequence_of(c)});
     *ns = (ha_now() - start) / HA_MEASURED_COPIES;
     return s ? s : waited;
 }
@@ -100,7 +100,7 @@ HA_IN_ ha_status ha_measure_link(ha_context *c, ha_memory *other, uint64_t *in, 
         if (!other->primary) memset(there->data, 0, HA_MEASURED_BYTES);
         s = ha_measure_copies(c, here->data, there->data, in);
         if (!s) s = ha_measure_copies(c, there->data, here->data, out);
-        if (s) ha_drain((ha_timepoint){c, ha_sequence(c)});
+        if (s) ha_drain((ha_timepoint){c, ha_sequence_of(c)});
         ha_block_retire(there, &none);
     }
     none = (ha_ops){0};

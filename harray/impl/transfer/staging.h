@@ -42,7 +42,7 @@ HA_IN_ ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_a
         ha_lock(a);
         ha_note_operation(&from->ops, queue, r, 0, attempt->site);
         ha_unlock(a);
-        ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
+        ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence_of(queue)});
     }
     if (s) {
         ha_chunk_give(chunk);
@@ -76,7 +76,7 @@ HA_IN_ ha_status ha_stage_out(ha_array *a, ha_incarnation *to, ha_range r, ha_co
         ha_lock(a);
         ha_note_operation(&to->ops, queue, r, 1, attempt->site);
         ha_unlock(a);
-        ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence(queue)});
+        ha_chunk_use(chunk, (ha_timepoint){queue, ha_sequence_of(queue)});
     }
     if (!s) ha_attempt_end(attempt);
     return s;
