@@ -8,10 +8,11 @@
  *     HA_CHECK(ha_axpy(y, 2.0, x, gpu));                 // y += 2 x
  *     HA_CHECK(ha_axpby(z, 2.0, x, -1.0, y, gpu));       // z = 2 x - y
  *     HA_CHECK(ha_clip(x, x, 0, 1, gpu));
+ *     HA_CHECK(ha_norm(HA_NORM_2, x, &norm, gpu));       // waits for it
  *
  * An array is a harray_T, an array_T_D, or a darray, of any rank and strides; so rows, columns and interiors are views
  * of it. A context says where to compute, NULL as usual: there the arrays are opened, as a kernel's are, and what is
- * missing moves. The call enqueues, and waits for nothing. On a device that compiles kernels (kernel.h) an operation is one,
+ * missing moves. The call enqueues, and waits for nothing, unless its result is a number. On a device that compiles kernels (kernel.h) an operation is one,
  * made when it is first asked for; elsewhere it is a loop.
  *
  * Elements: int32_t, uint32_t, int64_t, uint64_t, float, double, c64, c128; half and bfloat16, which are computed with
@@ -34,7 +35,7 @@
 
 #include "../layout/arithmetic.h"
 #include "darray.h"
-#include "kernel.h"
+#include "reduce.h"
 
 /* Of one argument. Those of real numbers that are not defined give NaN, as C's do. */
 typedef enum ha_map_operation {
@@ -129,6 +130,32 @@ typedef enum ha_combine_operation {
  * as many bits as they can tell apart. */
 #define ha_random(x, seed, context) ha_random_(HA_DARRAY(x), seed, context, HA_SITE)
 
+/* *result = all elements of x, joined by a reduction of reduce.h, in the order of the indices; it waits for it. The
+ * result is a number of any type of C, which must be able to hold it (HA_ERR_ARGUMENT). Integers, bool among them, are summed and
+ * multiplied in 64 bits, and wrap around there; bits (HA_AND, HA_OR, HA_XOR) are of integers. HA_MIN_AT and HA_MAX_AT give the place
+ * of the first of the least, of the greatest elements. NaN is both. Of complex elements there are sums and products.
+ * Reductions of no elements are those of no lanes. Same bits: as reductions. */
+#define ha_reduce(op, x, result, context)                                                          \
+    ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
+
+/* *result = how many elements are not 0. All of a mask: as many as it has; any: more than none. */
+#define ha_count(x, result, context)                                                               \
+    ha_count_elements_(HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
+
+/* *result = the sum of conj(x) y; of all types of 32 bits and more, and of half and bfloat16. */
+#define ha_dot(x, y, result, context)                                                              \
+    ha_dot_(HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(result))), result, context,       \
+            HA_SITE)
+
+/* *result = the norm of x, and of x - y: the sum of the absolute values, the root of the sum of their squares, where
+ * nothing overflows that the result does not, and the greatest of them; 0 of no elements. Of integers as double. Of the types of ha_dot. */
+typedef enum ha_norm_kind { HA_NORM_1, HA_NORM_2, HA_NORM_MAX } ha_norm_kind;
+#define ha_norm(kind, x, result, context)                                                          \
+    ha_norm_(kind, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
+#define ha_difference(kind, x, y, result, context)                                                 \
+    ha_difference_(kind, HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(result))), result,   \
+                   context, HA_SITE)
+
 /* A number of C as a value of its type. */
 #ifdef __cplusplus
 #define HA_DVALUE(number) ha_dvalue_of_number_(number)
@@ -161,5 +188,15 @@ HA_API HA_MUST_CHECK ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue
                                             ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_random_(darray x, uint64_t seed, ha_context *context,
                                           const char *site);
+HA_API HA_MUST_CHECK ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result,
+                                          ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_count_elements_(darray x, ha_dtype type, void *result,
+                                                  ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result,
+                                       ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result,
+                                        ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_difference_(ha_norm_kind kind, darray x, darray y, ha_dtype type,
+                                              void *result, ha_context *context, const char *site);
 
 #endif

@@ -101,6 +101,14 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(combine_number, ha_combine_number_(HA_ADD, NO_VIEW, NO_VIEW, ONE, NO, SITE))                 \
     S(axpby, ha_axpby_(NO_VIEW, ONE, NO_VIEW, ONE, NO_VIEW, NO, SITE))                             \
     S(clip, ha_clip_(NO_VIEW, NO_VIEW, ONE, ONE, NO, SITE))                                        \
+    S(where, ha_where_(NO_VIEW, NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                              \
+    S(sequence, ha_sequence_(NO_VIEW, ONE, ONE, NO, SITE))                                         \
+    S(random, ha_random_(NO_VIEW, 1, NO, SITE))                                                    \
+    S(reduce, ha_reduce_(HA_SUM, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                          \
+    S(count, ha_count_elements_(NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                           \
+    S(dot, ha_dot_(NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                               \
+    S(norm, ha_norm_(HA_NORM_2, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                           \
+    S(difference, ha_difference_(HA_NORM_2, NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))      \
     S(elapsed, ha_elapsed(ha_mark(NO), ha_mark(NO), NO))                                           \
     S(sim_hold, ha_sim_hold(NO))                                                                   \
     S(sim_step, ha_sim_step(NO, 1))                                                                \

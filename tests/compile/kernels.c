@@ -308,6 +308,21 @@ static int use_operations(ha_context *context) {
     else failed++;
     HA_READING(v, u, ha_host()) failed += HA_AT(v.span, 7, 15) != 2.5f;
     else failed++;
+    float sum = 0;
+    double norm = 0;
+    int32_t count = 0;
+    harray_uint8_t mask = harray_uint8_t_zeros(100);
+    failed += ha_reduce(HA_SUM, y, &sum, context) != HA_OK || sum != 1000;
+    failed += ha_norm(HA_NORM_2, y, &norm, context) != HA_OK || norm != 100;
+    failed += ha_difference(HA_NORM_MAX, y, y, &norm, context) != HA_OK || norm != 0;
+    failed += ha_dot(x, y, &sum, context) != HA_OK || sum != 6000;
+    failed += ha_sequence(x, 1, 1, context) != HA_OK;
+    failed += ha_combine_number(HA_IS_GREATER, mask, x, 90, context) != HA_OK;
+    failed += ha_count(mask, &count, context) != HA_OK || count != 10;
+    failed += ha_where(x, mask, x, y, context) != HA_OK;
+    failed += ha_reduce(HA_MIN_AT, x, &count, context) != HA_OK || count != 0;
+    failed += ha_random(x, 7, context) != HA_OK;
+    failed += harray_uint8_t_free(&mask) != HA_OK;
     failed += harray_float_free(&x) != HA_OK || harray_float_free(&y) != HA_OK;
     return failed + (array_float_2_free(&u) != HA_OK);
 }

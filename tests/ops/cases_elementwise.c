@@ -7,131 +7,9 @@
 #include "../support/fake_kernels.h"
 #include "../support/share.h"
 
-#include "naive.h"
+#include "some_views.h"
 
 HA_ARRAY(double, 2);
-
-/* ---- on the fake driver: any operation ----------------------------------------------------------- */
-
-/* The operation that is next, by the rank of its views. */
-static const ha_kernel *launched[HA_MAPPING_RANK + 1];
-
-#define RUN_LAUNCHED(rank)                                                                         \
-    static void run_launched_##rank(void **given, const fake_cuda_launch *launch) {                \
-        run_known_kernel(launched[rank], given, launch);                                           \
-    }
-RUN_LAUNCHED(0)
-RUN_LAUNCHED(1)
-RUN_LAUNCHED(2)
-RUN_LAUNCHED(3)
-RUN_LAUNCHED(4)
-static const fake_cuda_body run_launched[] = {run_launched_0, run_launched_1, run_launched_2,
-                                              run_launched_3, run_launched_4};
-
-/* Makes the driver know the operation, whatever its views come to. */
-static void know_operation(ha_dtype type, int place, int by_number) {
-    if (!is_fake(C)) return;
-    SUCCEEDS(ha_context_finish(C));
-    const ha_op_type *of = ha_op_type_of(type);
-    if (!of->line[place].text) return;
-    for (int rank = 0; rank <= HA_MAPPING_RANK; rank++) {
-        const ha_op_key key = {of, &of->line[place], rank, by_number};
-        launched[rank] = ha_op_kernel_of(&key);
-        assert_non_null(launched[rank]);
-        know_kernel(&(const known_kernel){launched[rank], run_launched[rank]});
-    }
-}
-
-/* Compiling takes long: there a few of the operations, others for each type. */
-static int is_tried_here(int round, int type, int op) {
-    const int compiles = is_fake(C) || !strcmp(ha_context_kind(C), "opencl");
-    return !compiles || getenv("HARRAY_TEST_LONG") || (round == 0 && (op + 3 * type) % 8 == 0);
-}
-
-/* ---- random views -------------------------------------------------------------------------------- */
-
-static uint64_t random_numbers = 1;
-static uint32_t draw(uint32_t n) {
-    random_numbers = random_numbers * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((random_numbers >> 32) % n);
-}
-
-static const ha_dtype types[] = {
-    HA_DTYPE_int32_t, HA_DTYPE_int64_t, HA_DTYPE_uint32_t, HA_DTYPE_uint64_t, HA_DTYPE_float,
-    HA_DTYPE_double,  HA_DTYPE_c64,     HA_DTYPE_c128,     HA_DTYPE_half,     HA_DTYPE_bfloat16,
-    HA_DTYPE_int8_t,  HA_DTYPE_int16_t, HA_DTYPE_uint8_t,  HA_DTYPE_uint16_t};
-enum { TYPES = sizeof types / sizeof *types, COMPUTED = TYPES - 4 };
-
-/* Also those at the ends of a type. */
-static ha_dvalue some_number(ha_dtype type) {
-    static const double reals[] = {0.0, -0.0, 1, -1, 0.5, 3.25, -7, 1e-3, 100, 1e30, -2.5, 0.1};
-    const ha_number_kind kind = ha_dtype_kind(type);
-    ha_dvalue x;
-    if (kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED) {
-        static const int64_t ends[] = {0, 1, -1, INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX};
-        return wrapped(type, draw(3) ? (wide)draw(200) - 100 : (wide)ends[draw(7)]);
-    }
-    if (kind == HA_KIND_COMPLEX)
-        return of_complex(type, complex_from((double)draw(20) - 10 + 0.5, (double)draw(20) - 10));
-    const double special[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
-    const double number = draw(10) ? reals[draw(12)] : special[draw(3)];
-    assert_int_equal(ha_dvalue_convert(ha_dvalue_of_double(number), type, &x), HA_OK);
-    return x;
-}
-
-/* An array in which a view of these extents has room, and the view: with steps, backwards, dimensions in any order,
- * repeated. */
-static darray some_view(ha_dtype type, int rank, const int64_t *extent, int may_repeat) {
-    int64_t order[HA_MOST_RANK], room[HA_MOST_RANK], first[HA_MOST_RANK], step[HA_MOST_RANK];
-    int64_t back[HA_MOST_RANK], wanted[HA_MOST_RANK];
-    const int plain = draw(3) == 0;
-    for (int d = 0; d < rank; d++) order[d] = d;
-    for (int d = rank - 1; d > 0 && !plain; d--) {
-        const int e = (int)draw((uint32_t)d + 1);
-        const int64_t swapped = order[d];
-        order[d] = order[e];
-        order[e] = swapped;
-    }
-    for (int d = 0; d < rank; d++) {
-        wanted[d] = may_repeat && !plain && draw(4) == 0 ? 1 : extent[d];
-        step[d] = plain || draw(2) ? 1 : (int64_t)draw(2) + 1;
-        first[d] = plain ? 0 : (int64_t)draw(2);
-        room[order[d]] = first[d] + (wanted[d] - 1) * step[d] + 1 + (plain ? 0 : (int64_t)draw(2));
-        if (wanted[d] == 0) room[order[d]] = first[d];
-        back[d] = order[d];
-    }
-    darray x = darray_new(type, rank, room, draw(2) ? C : H);
-    keep_array(x.array);
-    HA_WRITING(v, x, H) for (size_t i = 0; i < v.size; i++) {
-        const ha_dvalue number = some_number(type);
-        memcpy((char *)v.data + i * ha_dtype_size(type), number.bytes, ha_dtype_size(type));
-    }
-    x = darray_permute(x, back);
-    for (int d = 0; d < rank; d++) {
-        x = darray_slice(x, d, first[d], first[d] + (wanted[d] ? (wanted[d] - 1) * step[d] + 1 : 0),
-                         step[d]);
-        if (!plain && draw(3) == 0) x = darray_flip(x, d);
-    }
-    return darray_broadcast(x, rank, extent);
-}
-
-enum { MOST_VALUES = 6 * 6 * 6 * 6 };
-typedef struct values {
-    int n;
-    ha_dvalue at[MOST_VALUES];
-} values;
-
-static void read_values(darray x, values *v) {
-    int64_t index[HA_MOST_RANK] = {0};
-    v->n = 0;
-    if (darray_size(x) == 0) return;
-    for (;;) {
-        SUCCEEDS(darray_get(x, x.rank, index, &v->at[v->n++]));
-        int d = x.rank - 1;
-        while (d >= 0 && ++index[d] == x.extent[d]) index[d--] = 0;
-        if (d < 0) return;
-    }
-}
 
 /* ---- comparing ----------------------------------------------------------------------------------- */
 
@@ -145,60 +23,9 @@ static int is_exact(ha_dtype type, int place) {
     return op < HA_MODULO || op == HA_COPYSIGN || place >= HA_OP_OF_SPECIALS;
 }
 
-static void part_of(ha_dvalue x, double *parts) {
-    if (ha_dtype_kind(x.type) == HA_KIND_COMPLEX) {
-        parts[0] = creal(complex_of(x));
-        parts[1] = cimag(complex_of(x));
-    } else {
-        parts[0] = real_of(x);
-        parts[1] = 0;
-    }
-}
-
-static int is_near(ha_dvalue x, ha_dvalue y, int exact) {
-    const size_t bytes = ha_dtype_size(x.type);
-    double a[2], b[2],
-        allowed = x.type == HA_DTYPE_bfloat16                            ? 1e-2
-                  : bytes <= 2                                           ? 1e-3
-                  : x.type == HA_DTYPE_double || x.type == HA_DTYPE_c128 ? 1e-13
-                                                                         : 1e-5;
-    if (memcmp(x.bytes, y.bytes, bytes) == 0) return 1;
-    const ha_number_kind kind = ha_dtype_kind(x.type);
-    if (kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED) return 0;
-    part_of(x, a);
-    part_of(y, b);
-    const double size = fabs(b[0]) + fabs(b[1]);
-    for (int i = 0; i < 2; i++) {
-        if (isnan(a[i]) && isnan(b[i])) continue;
-        if (a[i] == b[i]) continue; /* zeros of both signs, of fmin */
-        if (exact || !(fabs(a[i] - b[i]) <= allowed * (size + 1e-30))) return 0;
-    }
-    return 1;
-}
-
-static void expect_elements(darray z, const values *expected, int exact, const char *what, int op) {
-    static values now;
-    read_values(z, &now);
-    assert_int_equal(now.n, expected->n);
-    for (int i = 0; i < now.n; i++) {
-        char here[100], there[100];
-        if (is_near(now.at[i], expected->at[i], exact)) continue;
-        ha_dvalue_print(now.at[i], here, sizeof here);
-        ha_dvalue_print(expected->at[i], there, sizeof there);
-        fail_msg("%s %d of %s, rank %d, element %d: %s instead of %s", what, op,
-                 ha_dtype_name(z.type), z.rank, i, here, there);
-    }
-}
-
 /* ---- the operations ------------------------------------------------------------------------------ */
 
 static values of_x, of_y, of_z;
-
-static int some_extents(int64_t *extent) {
-    const int rank = 1 + (int)draw(4);
-    for (int d = 0; d < rank; d++) extent[d] = draw(12) ? 1 + (int64_t)draw(5) : draw(7) ? 1 : 0;
-    return rank;
-}
 
 static int has_map(ha_dtype type, int op) {
     return ha_op_type_of(type)->line[HA_OP_OF_MAPS + op].text != NULL;

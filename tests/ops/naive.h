@@ -204,7 +204,7 @@ static ha_dvalue of_float(ha_dtype type, float x) {
     return y;
 }
 
-static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
+HA_UNUSED static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
     switch (ha_dtype_kind(x.type)) {
     case HA_KIND_SIGNED:
     case HA_KIND_UNSIGNED:
@@ -250,7 +250,7 @@ static ha_dvalue naive_comparison(int op, ha_dvalue x, ha_dvalue y) {
     return ha_dvalue_of_uint8_t((uint8_t)naive_order(op, order));
 }
 
-static ha_dvalue naive(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue b) {
+HA_UNUSED static ha_dvalue naive(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue b) {
     if (op >= HA_IS_EQUAL && op < HA_COMBINES_) return naive_comparison(op, x, y);
     switch (ha_dtype_kind(x.type)) {
     case HA_KIND_SIGNED:
@@ -270,7 +270,7 @@ static ha_dvalue naive(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue 
 
 /* ---- by the number of an element ----------------------------------------------------------------- */
 
-static ha_dvalue naive_in_sequence(ha_dvalue a, ha_dvalue b, int64_t at) {
+HA_UNUSED static ha_dvalue naive_in_sequence(ha_dvalue a, ha_dvalue b, int64_t at) {
     const ha_number_kind kind = ha_dtype_kind(a.type);
     if (kind == HA_KIND_COMPLEX)
         return of_complex(a.type, complex_of(a) + complex_of(b) * (double)at);
@@ -310,7 +310,7 @@ static double naive_uniform(ha_dtype type, int64_t at, uint32_t stream, uint64_t
     return ldexp((double)((((uint64_t)out[1] << 32) | out[0]) >> (64 - bits)), -bits);
 }
 
-static ha_dvalue naive_random(ha_dtype type, int64_t at, uint64_t seed) {
+HA_UNUSED static ha_dvalue naive_random(ha_dtype type, int64_t at, uint64_t seed) {
     const ha_number_kind kind = ha_dtype_kind(type);
     ha_dvalue x = {.type = type};
     const uint32_t counter[] = {(uint32_t)at, (uint32_t)(at >> 32), 0, 0};

@@ -2,11 +2,13 @@
  *
  *     expressions.h  the table: what each operation computes, of each type, in C
  *     rows.h         the table as loops over rows
- *     loops.h        rows of a box
  *     lines.h        the operations by type
+ *     loops.h        rows of a box
+ *     trees.h        numbers of lanes reduced to one
  *     boxes.h        views of several arrays as the same box of rows
  *     kernels.h      an operation as a kernel, made when it is asked for
- *     elementwise.h  the calls */
+ *     elementwise.h  the calls whose result is an array
+ *     reduce.h       those whose result is a number */
 #ifndef HARRAY_IMPL_OPS_ALL_H
 #define HARRAY_IMPL_OPS_ALL_H
 
@@ -20,7 +22,9 @@
 #include "loops.h"
 #include "lines.h"
 #include "boxes.h"
+#include "trees.h"
 #include "kernels.h"
 #include "elementwise.h"
+#include "reduce.h"
 
 #endif

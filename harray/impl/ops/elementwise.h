@@ -42,7 +42,9 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
         return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of these elements",
                             c->operation);
     c->key.line = &c->key.type->line[place];
-    if (c->key.line->text) return HA_OK;
+    const ha_op_kind kind = c->key.line->kind;
+    const int as_bytes = kind == HA_OP_MASK || kind == HA_OP_CHOICE || kind == HA_OP_LANES;
+    if (c->key.line->text && (of->type != HA_DTYPE_bool || as_bytes)) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of,
                         "there is no such operation (number %d) of these elements", place);
 }
@@ -122,7 +124,7 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *m
     int n = 0;
     ha_region box = {{0}, {0}};
     for (int d = 0; d < b->rank; d++) box.last[d] = b->extent[d];
-    for (int k = 0; k < c->arrays; k++) {
+    for (int k = 0; k < c->arrays; k++) { /* of reductions without the result */
         typed[k] = ha_op_typed(b, k, c->view[k].array);
         given[n++] = &typed[k];
     }

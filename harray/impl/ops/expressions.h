@@ -180,6 +180,65 @@ enum { HA_FILL_, HA_SEQUENCE_, HA_PLACES_ };
 #define HA_RANDOM_OF_double_(stream)                                                               \
     (double)(ha_philox_((uint64_t)at, stream, seed) >> 11) * 0x1p-53
 
+/* ---- numbers of lanes, for reductions ------------------------------------------------------------ */
+
+enum {
+    HA_LANE_VALUE_,
+    HA_LANE_IS_THERE_, /* not 0 */
+    HA_LANE_ABS_,
+    HA_LANE_SQUARE_, /* of the element times a, which is a power of 2 */
+    HA_LANE_PRODUCT_,
+    HA_LANE_ABS_DIFFERENCE_,
+    HA_LANE_SQUARE_OF_DIFFERENCE_,
+    HA_LANES_
+};
+
+/* X(T, R, lane, word, expression): R is what is reduced. */
+#define HA_LANES_OF_SMALL_(X, T, R)                                                                \
+    X(T, R, HA_LANE_VALUE_, value, u)                                                              \
+    X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)
+#define HA_LANES_OF_INTEGERS_(X, T, R, ABS)                                                        \
+    HA_LANES_OF_SMALL_(X, T, R)                                                                    \
+    X(T, double, HA_LANE_ABS_, abs_of, (double)(ABS(u)))                                           \
+    X(T, double, HA_LANE_SQUARE_, square_of, ((double)u * a) * ((double)u * a))                    \
+    X(T, R, HA_LANE_PRODUCT_, product_of, (R)((uint64_t)u * (uint64_t)v))                          \
+    X(T, double, HA_LANE_ABS_DIFFERENCE_, abs_difference_of,                                       \
+      (double)(u < v ? (uint64_t)v - (uint64_t)u : (uint64_t)u - (uint64_t)v))                     \
+    X(T, double, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference,                              \
+      (((double)u - (double)v) * a) * (((double)u - (double)v) * a))
+#define HA_SIZE_OF_SIGNED_(u) (u < 0 ? 0 - (uint64_t)u : (uint64_t)u)
+#define HA_SIZE_OF_UNSIGNED_(u) u
+#define HA_LANES_OF_REAL_(X, T, F)                                                                 \
+    X(T, T, HA_LANE_VALUE_, value, u)                                                              \
+    X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)                                             \
+    X(T, T, HA_LANE_ABS_, abs_of, F(fabs)(u))                                                      \
+    X(T, T, HA_LANE_SQUARE_, square_of, (u * a) * (u * a))                                         \
+    X(T, T, HA_LANE_PRODUCT_, product_of, u *v)                                                    \
+    X(T, T, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, F(fabs)(u - v))                            \
+    X(T, T, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference, ((u - v) * a) * ((u - v) * a))
+#define HA_LANES_OF_COMPLEX_(X, T, R, F, P)                                                        \
+    X(T, T, HA_LANE_VALUE_, value, u)                                                              \
+    X(T, int64_t, HA_LANE_IS_THERE_, is_there, u.re != 0 || u.im != 0)                             \
+    X(T, R, HA_LANE_ABS_, abs_of, F(hypot)(u.re, u.im))                                            \
+    X(T, R, HA_LANE_SQUARE_, square_of, (u.re * a) * (u.re * a) + (u.im * a) * (u.im * a))         \
+    X(T, T, HA_LANE_PRODUCT_, product_of, P(mul)(P(conj)(u), v))                                   \
+    X(T, R, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, F(hypot)(u.re - v.re, u.im - v.im))        \
+    X(T, R, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference,                                   \
+      ((u.re - v.re) * a) * ((u.re - v.re) * a) + ((u.im - v.im) * a) * ((u.im - v.im) * a))
+
+#define HA_LANES_OF_int8_t_(X) HA_LANES_OF_SMALL_(X, int8_t, int64_t)
+#define HA_LANES_OF_int16_t_(X) HA_LANES_OF_SMALL_(X, int16_t, int64_t)
+#define HA_LANES_OF_uint8_t_(X) HA_LANES_OF_SMALL_(X, uint8_t, uint64_t)
+#define HA_LANES_OF_uint16_t_(X) HA_LANES_OF_SMALL_(X, uint16_t, uint64_t)
+#define HA_LANES_OF_int32_t_(X) HA_LANES_OF_INTEGERS_(X, int32_t, int64_t, HA_SIZE_OF_SIGNED_)
+#define HA_LANES_OF_int64_t_(X) HA_LANES_OF_INTEGERS_(X, int64_t, int64_t, HA_SIZE_OF_SIGNED_)
+#define HA_LANES_OF_uint32_t_(X) HA_LANES_OF_INTEGERS_(X, uint32_t, uint64_t, HA_SIZE_OF_UNSIGNED_)
+#define HA_LANES_OF_uint64_t_(X) HA_LANES_OF_INTEGERS_(X, uint64_t, uint64_t, HA_SIZE_OF_UNSIGNED_)
+#define HA_LANES_OF_float_(X) HA_LANES_OF_REAL_(X, float, HA_F_float_)
+#define HA_LANES_OF_double_(X) HA_LANES_OF_REAL_(X, double, HA_F_double_)
+#define HA_LANES_OF_ha_c64_(X) HA_LANES_OF_COMPLEX_(X, ha_c64, float, HA_F_float_, HA_P_c64_)
+#define HA_LANES_OF_ha_c128_(X) HA_LANES_OF_COMPLEX_(X, ha_c128, double, HA_F_double_, HA_P_c128_)
+
 /* ---- all of a type ------------------------------------------------------------------------------- */
 
 #define HA_F_float_(function) function##f

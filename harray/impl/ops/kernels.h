@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_OPS_KERNELS_H
 
 #include "boxes.h"
+#include "trees.h"
 
 enum { HA_OP_PARAMETERS = 12, HA_OP_BUCKETS = 64, HA_OP_TEXT = 1024, HA_OP_NAME = 64 };
 
@@ -43,17 +44,31 @@ HA_IN_ void ha_op_add_number(ha_op_kernel *k, const char *name, ha_dtype type, c
     ha_op_add_parameter(k, HA_KERNEL_VALUE_, name, text)->bytes = ha_dtype_size(type);
 }
 
+/* What elements are multiplied by in sums of squares. */
+HA_IN_ ha_dtype ha_op_scale(const ha_op_type *type) {
+    return type->number == HA_DTYPE_float || type->number == HA_DTYPE_c64 ? HA_DTYPE_float
+                                                                          : HA_DTYPE_double;
+}
+
+HA_IN_ const char *ha_op_scale_text(const ha_op_type *type) {
+    return ha_op_scale(type) == HA_DTYPE_float ? "float" : "double";
+}
+
 /* In the order of ha_op_walk_of. */
 HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
     static const char *const at[] = {"by0", "by1", "by2", "by3"};
     const ha_op_key *key = &k->op.key;
     const ha_op_type *type = key->type;
     const int is_random = key->line->kind == HA_OP_RANDOM;
-    for (int n = 0; n < ha_op_arrays(key); n++) ha_op_add_array(k, n);
+    for (int n = key->tree != NULL; n < ha_op_arrays(key); n++) ha_op_add_array(k, n);
     if (key->by_number) ha_op_add_number(k, "v", type->number, type->computed);
     if (is_random) {
         ha_op_add_number(k, "seed", HA_DTYPE_uint64_t, "uint64_t");
         ha_op_add_number(k, "kept", HA_DTYPE_uint32_t, "uint32_t");
+    } else if (key->tree) {
+        if (key->line->numbers) ha_op_add_number(k, "a", ha_op_scale(type), ha_op_scale_text(type));
+        ha_op_add_parameter(k, HA_KERNEL_RESULT_, "the result", ha_dtype_name(key->line->gives))
+            ->bytes = key->tree->reduction.result_bytes;
     } else if (key->line->numbers) {
         ha_op_add_number(k, "a", type->number, type->computed);
         ha_op_add_number(k, "b", type->number, type->computed);
@@ -115,8 +130,12 @@ HA_IN_ void ha_op_put_text(ha_text *t, const ha_op_key *key) {
     if (line->arguments) ha_op_put_variable(t, key, "u", 1);
     if (line->arguments > 1 && !key->by_number) ha_op_put_variable(t, key, "v", 2);
     if (ha_op_has_place(key)) ha_op_put_place(t, key);
+    if (key->tree) {
+        ha_print(t, "return %s; }", line->text);
+        return;
+    }
     ha_op_put_element(t, key, 0);
-    if (ha_op_is_as_float(key) && !ha_op_is_mask(key, 0))
+    if (ha_op_is_as_float(key) && ha_op_is_element(key, 0))
         ha_print(t, " = ha_%s_of_float(%s); }", key->type->element, line->text);
     else
         ha_print(t, " = %s; }", line->text);
@@ -126,8 +145,8 @@ HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
     const char *element = key->type->element;
     memset(k, 0, sizeof *k);
     k->op.key = *key;
-    snprintf(k->name, sizeof k->name, "ha_%s%s_%s_%d", key->line->word,
-             key->by_number ? "_number" : "", element, key->rank);
+    snprintf(k->name, sizeof k->name, "ha_%s%s%s_%s_%d", key->tree ? key->tree->word : "",
+             key->line->word, key->by_number ? "_number" : "", element, key->rank);
     snprintf(k->type, sizeof k->type, key->rank ? "array_%s_%d" : "%s", element, key->rank);
     snprintf(k->mask, sizeof k->mask, key->rank ? "array_uint8_t_%d" : "uint8_t", key->rank);
     ha_text text = ha_text_into(k->text, sizeof k->text);
@@ -140,19 +159,21 @@ HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
     kernel->site = "harray/ops.h:1";
     kernel->rank = key->rank ? key->rank : 1;
     kernel->parameter = k->parameter;
-    kernel->loops = ha_op_loops;
+    kernel->loops = key->tree ? ha_op_reduce_loops : ha_op_loops;
+    kernel->reduction = key->tree ? &key->tree->reduction : NULL;
 }
 
 /* ---- finding it ---------------------------------------------------------------------------------- */
 
 HA_IN_ int ha_op_is_key(const ha_op_key *a, const ha_op_key *b) {
     return a->type == b->type && a->line == b->line && a->rank == b->rank &&
-           a->by_number == b->by_number;
+           a->by_number == b->by_number && a->tree == b->tree;
 }
 
 HA_IN_ ha_op_kernel **ha_op_bucket(const ha_op_key *key) {
     const uint64_t number = (HA_NUMBER_(key->line) >> 3) + (HA_NUMBER_(key->type) >> 3) * 31 +
-                            (uint64_t)key->rank * 2 + (uint64_t)key->by_number;
+                            (HA_NUMBER_(key->tree) >> 3) * 127 + (uint64_t)key->rank * 2 +
+                            (uint64_t)key->by_number;
     return &ha_op_kernels.bucket[number * 0x9e3779b97f4a7c15u >> 58];
 }
 

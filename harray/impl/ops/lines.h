@@ -10,7 +10,8 @@ typedef enum ha_op_kind {
     HA_OP_MASK,   /* the result is a mask */
     HA_OP_PLACE,  /* the place of each element is an argument */
     HA_OP_RANDOM, /* so it is, and the numbers are bits: a seed, and which are kept */
-    HA_OP_CHOICE  /* the first argument is a mask; elements are bytes */
+    HA_OP_CHOICE, /* the first argument is a mask; elements are bytes */
+    HA_OP_LANES   /* the result is reduced, and of another type */
 } ha_op_kind;
 
 /* An operation of a type; `text` is its expression, NULL: the type has none. */
@@ -19,6 +20,7 @@ typedef struct ha_op_line {
     ha_op_rows rows;
     ha_op_kind kind;
     int arguments, numbers;
+    ha_dtype gives; /* HA_OP_LANES: the type of its result */
 } ha_op_line;
 
 /* Its place in the table of a type. */
@@ -29,11 +31,13 @@ enum {
     HA_OP_OF_PLACES = HA_OP_OF_SPECIALS + HA_SPECIALS_,
     HA_OP_OF_RANDOM = HA_OP_OF_PLACES + HA_PLACES_,
     HA_OP_OF_CHOICE,
-    HA_OPS
+    HA_OP_OF_LANES,
+    HA_OPS = HA_OP_OF_LANES + HA_LANES_
 };
 
 #define HA_LINE_(T, at, word, kind, arguments, numbers, ...)                                       \
-    [at] = {#word, HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, kind, arguments, numbers},
+    [at] = {#word,        HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, kind, arguments, numbers, \
+            HA_DTYPE_NONE},
 #define HA_LINE_OF_ONE_(T, operation, word, ...)                                                   \
     HA_LINE_(T, HA_OP_OF_MAPS + (operation), word, HA_OP_PLAIN, 1, 0, __VA_ARGS__)
 #define HA_LINE_OF_TWO_(T, operation, word, ...)                                                   \
@@ -45,13 +49,24 @@ enum {
     HA_LINE_(T, HA_OP_OF_COMBINES + (operation), word, HA_OP_MASK, 2, 0, __VA_ARGS__)
 #define HA_LINE_OF_PLACE_(T, operation, word, ...)                                                 \
     HA_LINE_(T, HA_OP_OF_PLACES + (operation), word, HA_OP_PLACE, 0, 2, __VA_ARGS__)
+#define HA_LINE_OF_LANES_(T, R, lane, word, ...)                                                   \
+    [HA_OP_OF_LANES + (lane)] = {#word,                                                            \
+                                 HA_TEXT_OF_(__VA_ARGS__),                                         \
+                                 ha_row_##word##_##T,                                              \
+                                 HA_OP_LANES,                                                      \
+                                 (lane) < HA_LANE_PRODUCT_ ? 1 : 2,                                \
+                                 (lane) == HA_LANE_SQUARE_ ||                                      \
+                                     (lane) == HA_LANE_SQUARE_OF_DIFFERENCE_,                      \
+                                 HA_DTYPE_OF(R)},
 #define HA_LINE_OF_RANDOM_(T, ...) static const char ha_op_random_##T[] = HA_TEXT_OF_(__VA_ARGS__);
 HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_)
 
 /* half and bfloat16 have float's table, but choose among other bytes: that is told when it runs. */
 #define HA_LINES_OF_ALL_(T)                                                                        \
-    [HA_OP_OF_RANDOM] = {"random", ha_op_random_##T, ha_row_random_##T, HA_OP_RANDOM, 0, 2},       \
-    [HA_OP_OF_CHOICE] = {"choose", "", NULL, HA_OP_CHOICE, 3, 0},
+    [HA_OP_OF_RANDOM] = {"random", ha_op_random_##T, ha_row_random_##T, HA_OP_RANDOM, 0,           \
+                         2,        HA_DTYPE_NONE},                                                 \
+    [HA_OP_OF_CHOICE] = {"choose", "", NULL, HA_OP_CHOICE, 3, 0, HA_DTYPE_NONE},                   \
+    HA_LANES_OF_##T##_(HA_LINE_OF_LANES_)
 #define HA_LINES_(of, T, by)                                                                       \
     static const ha_op_line ha_op_lines_##T[HA_OPS] = {                                            \
         HA_LINES_OF_ALL_(T) of(T, by, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_, HA_LINE_OF_SPECIAL_,       \
@@ -96,8 +111,9 @@ static const ha_op_type ha_op_types[] = {
     {HA_DTYPE_uint16_t, HA_DTYPE_uint16_t, "uint16_t", "uint16_t", ha_op_lines_uint16_t},
 };
 
-/* NULL: there are none of this type. */
+/* NULL: there are none of this type. Those of bool are those of its bytes. */
 HA_IN_ const ha_op_type *ha_op_type_of(ha_dtype type) {
+    if (type == HA_DTYPE_bool) type = HA_DTYPE_uint8_t;
     for (size_t i = 0; i < sizeof ha_op_types / sizeof *ha_op_types; i++)
         if (ha_op_types[i].type == type) return &ha_op_types[i];
     return NULL;
@@ -110,7 +126,8 @@ typedef struct ha_op_key {
     const ha_op_type *type;
     const ha_op_line *line;
     int rank;
-    int by_number; /* the second argument is a number */
+    int by_number;                 /* the second argument is a number */
+    const struct ha_op_tree *tree; /* what lanes are reduced by */
 } ha_op_key;
 
 HA_IN_ int ha_op_arrays(const ha_op_key *k) { return 1 + k->line->arguments - k->by_number; }
@@ -124,13 +141,19 @@ HA_IN_ int ha_op_is_mask(const ha_op_key *key, int k) {
     return key->line->kind == HA_OP_MASK ? k == 0 : key->line->kind == HA_OP_CHOICE && k == 1;
 }
 
+/* Is the k-th array of elements of the operation's type? */
+HA_IN_ int ha_op_is_element(const ha_op_key *key, int k) {
+    return !ha_op_is_mask(key, k) && (k || key->line->kind != HA_OP_LANES);
+}
+
 /* half and bfloat16 are computed with as float. */
 HA_IN_ int ha_op_is_as_float(const ha_op_key *k) {
     return k->type->type != k->type->number && k->line->kind != HA_OP_CHOICE;
 }
 
 HA_IN_ size_t ha_op_bytes(const ha_op_key *key, int k) {
-    return ha_op_is_mask(key, k) ? 1 : ha_dtype_size(key->type->type);
+    if (ha_op_is_mask(key, k)) return 1;
+    return ha_dtype_size(ha_op_is_element(key, k) ? key->type->type : key->line->gives);
 }
 
 #endif

@@ -60,25 +60,23 @@ HA_IN_ void ha_op_store(ha_dtype type, char *to, const float *from, int64_t n, i
 /* The numbers of such a row are floats already, that in the place of an argument, too. */
 HA_IN_ void ha_op_row_as_float(const ha_op_key *key, const ha_op_row *row) {
     float number[3][HA_OP_CHUNK];
-    const int arrays = ha_op_arrays(key), to_mask = ha_op_is_mask(key, 0);
-    const int64_t bytes = sizeof(ha_half);
+    const int arrays = ha_op_arrays(key), is_stored = ha_op_is_element(key, 0);
+    const ha_dtype type = key->type->type;
     for (int64_t at = 0; at < row->n; at += HA_OP_CHUNK) {
         ha_op_row part = *row;
         part.n = row->n - at < HA_OP_CHUNK ? row->n - at : HA_OP_CHUNK;
         part.at += at * row->at_step;
-        for (int k = 0; k < arrays; k++) {
-            char *first = (char *)row->of[k] + at * row->step[k] * (k || !to_mask ? bytes : 1);
-            part.of[k] = first;
-            if (k) ha_op_load(key->type->type, number[k], first, part.n, row->step[k]);
-            if (!k && to_mask) continue;
+        for (int k = 0; k < arrays; k++)
+            part.of[k] = (char *)row->of[k] + at * row->step[k] * (int64_t)ha_op_bytes(key, k);
+        char *const result = (char *)part.of[0];
+        for (int k = !is_stored; k < arrays; k++) {
+            if (k) ha_op_load(type, number[k], (const char *)part.of[k], part.n, row->step[k]);
             part.of[k] = number[k];
             part.step[k] = 1;
         }
-        if (arrays == 2 && !row->y_is_number) part.of[2] = part.of[1];
+        if (arrays == 2 && !row->y_is_number) part.of[2] = part.of[1], part.step[2] = 1;
         key->line->rows(&part);
-        if (!to_mask)
-            ha_op_store(key->type->type, (char *)row->of[0] + at * row->step[0] * bytes, number[0],
-                        part.n, row->step[0]);
+        if (is_stored) ha_op_store(type, result, number[0], part.n, row->step[0]);
     }
 }
 
@@ -126,22 +124,28 @@ HA_IN_ void ha_op_run_box(const ha_op_walk *w, ha_op_row row, const ha_region bo
     ha_op_run_rows(w, &box, 0, row);
 }
 
-/* Slots: the result and its arguments, numbers, and of places the first one, and the strides of their numbers. */
+/* Slots: the result, but of lanes, its arguments, numbers, and of places the first one, and the strides of their
+ * numbers. */
 HA_IN_ ha_op_walk ha_op_walk_of(const ha_op_key *key, const ha_kernel_slot_ *slot, ha_op_row *row) {
     const int rank = key->rank ? key->rank : 1;
     ha_op_walk w = {.key = key, .arrays = ha_op_arrays(key), .rank = rank};
     *row = (ha_op_row){.y_is_number = key->by_number};
     int n = 0;
-    for (; n < w.arrays; n++) {
+    for (int k = key->tree != NULL; k < w.arrays; k++, n++) {
         const ha_kernel_span *span = (const ha_kernel_span *)slot[n].span;
-        row->of[n] = slot[n].pointer;
-        w.bytes[n] = (int64_t)ha_op_bytes(key, n);
-        for (int d = 0; d < rank; d++) w.stride[n][d] = span ? span->numbers[rank + d] : 1;
-        row->step[n] = w.stride[n][rank - 1];
+        row->of[k] = slot[n].pointer;
+        w.bytes[k] = (int64_t)ha_op_bytes(key, k);
+        for (int d = 0; d < rank; d++) w.stride[k][d] = span ? span->numbers[rank + d] : 1;
+        row->step[k] = w.stride[k][rank - 1];
     }
     if (key->by_number) row->of[2] = slot[n++].pointer;
-    /* Rows of one argument do not look at the second one, but at its address. */
-    if (key->line->arguments == 1) row->of[2] = row->of[1];
+    if (key->line->arguments == 1) { /* which is both */
+        row->of[2] = row->of[1];
+        row->step[2] = row->step[1];
+        memcpy(w.stride[2], w.stride[1], sizeof w.stride[2]);
+        w.bytes[2] = w.bytes[1];
+        w.arrays = 3;
+    }
     for (int i = 0; i < key->line->numbers; i++) row->number[i] = slot[n++].pointer;
     w.at[0] = row->at_step = 1;
     if (!key->rank || !ha_op_has_place(key)) return w;

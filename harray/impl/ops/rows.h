@@ -83,6 +83,30 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
         }                                                                                          \
     }
 
+/* Of one or two, where one is both: what is reduced, without gaps. a is 1 unless it is given. */
+#define HA_SCALE_int8_t_ double
+#define HA_SCALE_int16_t_ double
+#define HA_SCALE_uint8_t_ double
+#define HA_SCALE_uint16_t_ double
+#define HA_SCALE_int32_t_ double
+#define HA_SCALE_int64_t_ double
+#define HA_SCALE_uint32_t_ double
+#define HA_SCALE_uint64_t_ double
+#define HA_SCALE_float_ float
+#define HA_SCALE_double_ double
+#define HA_SCALE_ha_c64_ float
+#define HA_SCALE_ha_c128_ double
+#define HA_ROW_OF_LANES_(T, R, lane, word, ...)                                                    \
+    HA_ROW_BEGIN_(T, R, ha_row_##word##_##T)                                                       \
+    HA_UNUSED const HA_SCALE_##T##_ a = row->number[0] ? *(const HA_SCALE_##T##_ *)row->number[0]  \
+                                                       : 1;                                        \
+    (void)dz;                                                                                      \
+    if (dx == 1 && dy == 1)                                                                        \
+        HA_ROW_LOOP_(T, n, 1, 1, 1, __VA_ARGS__)                                                   \
+    else                                                                                           \
+        HA_ROW_LOOP_(T, n, dx, dy, 1, __VA_ARGS__)                                                 \
+    }
+
 #define HA_ROW_OF_RANDOM_(T, ...)                                                                  \
     static void ha_row_random_##T(const ha_op_row *row) {                                          \
         const uint64_t seed = *(const uint64_t *)row->number[0];                                   \
@@ -112,11 +136,14 @@ HA_CONTRACTION_0_
 HA_LINES_OF_TYPES_(HA_ROW_OF_ONE_, HA_ROW_OF_TWO_, HA_ROW_WITH_NUMBERS_, HA_ROW_OF_MASK_,
                    HA_ROW_OF_PLACE_)
 HA_RANDOM_OF_TYPES_(HA_ROW_OF_RANDOM_)
-HA_ROW_OF_CHOICE_(uint8_t)
-HA_ROW_OF_CHOICE_(uint16_t)
-HA_ROW_OF_CHOICE_(uint32_t)
-HA_ROW_OF_CHOICE_(uint64_t)
-HA_ROW_OF_CHOICE_(ha_c128)
-HA_CONTRACTION_END_
+HA_LANES_OF_int8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int16_t_(HA_ROW_OF_LANES_)
+    HA_LANES_OF_uint8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint16_t_(HA_ROW_OF_LANES_)
+        HA_LANES_OF_int32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int64_t_(HA_ROW_OF_LANES_)
+            HA_LANES_OF_uint32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint64_t_(HA_ROW_OF_LANES_)
+                HA_LANES_OF_float_(HA_ROW_OF_LANES_) HA_LANES_OF_double_(HA_ROW_OF_LANES_)
+                    HA_LANES_OF_ha_c64_(HA_ROW_OF_LANES_) HA_LANES_OF_ha_c128_(HA_ROW_OF_LANES_)
+                        HA_ROW_OF_CHOICE_(uint8_t) HA_ROW_OF_CHOICE_(uint16_t)
+                            HA_ROW_OF_CHOICE_(uint32_t) HA_ROW_OF_CHOICE_(uint64_t)
+                                HA_ROW_OF_CHOICE_(ha_c128) HA_CONTRACTION_END_
 
 #endif

@@ -1,0 +1,185 @@
+/* Operations that reduce: the calls. */
+#ifndef HARRAY_IMPL_OPS_REDUCE_H
+#define HARRAY_IMPL_OPS_REDUCE_H
+
+#include "elementwise.h"
+
+/* What is reduced, and where the result goes. */
+typedef struct ha_op_reduction {
+    ha_op_call call; /* the views are its arguments */
+    int lane;
+    ha_reduction operation;
+} ha_op_reduction;
+
+HA_IN_ ha_status ha_op_check_reduction(ha_op_reduction *r) {
+    ha_op_call *c = &r->call;
+    ha_status s = HA_OK;
+    for (int k = 0; k < c->arrays && !s; k++) s = ha_op_check_view(c, k);
+    if (!s) s = ha_op_check_line(c, HA_OP_OF_LANES + r->lane);
+    if (s) return s;
+    c->key.tree = ha_op_tree_of(c->key.line->gives, r->operation);
+    if (c->key.tree) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, &c->view[0],
+                        "there is no such reduction (number %d) of these elements",
+                        (int)r->operation);
+}
+
+HA_IN_ ha_status ha_op_reduce_none(const ha_op_reduction *r, void *result) {
+    if (r->operation == HA_MIN || r->operation == HA_MAX || r->operation >= HA_MIN_AT)
+        return ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, &r->call.view[0],
+                            "no elements have a least or a greatest one");
+    r->call.key.tree->reduction.end(NULL, result);
+    return HA_OK;
+}
+
+/* The result as a value: places are of int64_t, behind the value of the element there. */
+HA_IN_ ha_dvalue ha_op_outcome(const ha_op_reduction *r, const char *result) {
+    return r->operation >= HA_MIN_AT ? ha_dvalue_load(HA_DTYPE_int64_t, result + sizeof(int64_t))
+                                     : ha_dvalue_load(r->call.key.line->gives, result);
+}
+
+/* The lanes are in the order of the indices. */
+HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value) {
+    ha_op_call *c = &r->call;
+    _Alignas(16) char result[HA_PARTIAL_BYTES_];
+    const ha_kernel_result_ into = {NULL, 0, result};
+    int whole;
+    ha_status s = ha_op_check_reduction(r);
+    if (s) return s;
+    if (ha_view_is_empty(&c->view[0])) {
+        s = ha_op_reduce_none(r, result);
+    } else {
+        const ha_op_boxes b = ha_op_boxes_of_call(c, 0, 1, &whole);
+        c->numbers = c->key.line->numbers;
+        c->number[0] = ha_op_scale(c->key.type) == HA_DTYPE_float ? ha_dvalue_of_float((float)scale)
+                                                                  : ha_dvalue_of_double(scale);
+        c->key.rank = whole ? 0 : b.rank;
+        s = ha_op_check_rank(c, &b);
+        if (!s) s = ha_op_launch(c, &b, &into);
+    }
+    if (!s) *value = ha_op_outcome(r, result);
+    return s;
+}
+
+/* To where the caller wants it, as the type that it has there. */
+HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type, void *result) {
+    ha_dvalue given = {.type = type};
+    const ha_wide wide = ha_widen(&value);
+    char number[80];
+    if (!result || !ha_dtype_size(type))
+        return ha_fail(HA_ERR_ARGUMENT, c->operation, "there is no number for the result");
+    const char *objection = ha_put(&wide, &given);
+    if (objection) {
+        (void)ha_dvalue_print(value, number, sizeof number);
+        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, &c->view[0], "the result, %s, as %s: %s",
+                            number, ha_dtype_name(type), objection);
+    }
+    memcpy(result, given.bytes, ha_dtype_size(type));
+    return HA_OK;
+}
+
+HA_IN_ ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result) {
+    ha_dvalue value;
+    const ha_status s = ha_op_reduce(r, 1, &value);
+    return s ? s : ha_op_give(&r->call, value, type, result);
+}
+
+/* ---- norms --------------------------------------------------------------------------------------- */
+
+/* The sum of squares may be beyond the greatest number, or below the least one, where its root is not: then it is
+ * made of elements divided by a power of 2 near the greatest of them. */
+HA_IN_ ha_status ha_op_norm_2(ha_op_reduction *r, int lane_of_size, double *norm) {
+    ha_dvalue value;
+    const int lane = r->lane;
+    ha_status s = ha_op_reduce(r, 1, &value);
+    if (s) return s;
+    const int is_float = value.type == HA_DTYPE_float;
+    const double sum = is_float ? (double)value.as_float : value.as_double;
+    *norm = sqrt(sum);
+    if (sum > (is_float ? 1e-30 : 1e-280) && sum <= DBL_MAX) return HA_OK;
+    r->lane = lane_of_size;
+    r->operation = HA_MAX;
+    if (ha_view_is_empty(&r->call.view[0])) return HA_OK;
+    s = ha_op_reduce(r, 1, &value);
+    if (!s) s = ha_dvalue_convert(value, HA_DTYPE_double, &value);
+    if (s) return s;
+    *norm = value.as_double;
+    if (!(*norm > 0 && *norm <= DBL_MAX)) return HA_OK;
+    int power;
+    (void)frexp(*norm, &power);
+    const int most = is_float ? 126 : 1022;
+    power = power > most ? most : power < -most ? -most : power;
+    r->lane = lane;
+    r->operation = HA_SUM;
+    s = ha_op_reduce(r, ldexp(1, -power), &value);
+    if (!s) *norm = ldexp(sqrt(is_float ? (double)value.as_float : value.as_double), power);
+    return s;
+}
+
+HA_IN_ ha_status ha_op_norm(ha_op_call c, ha_norm_kind kind, ha_dtype type, void *result) {
+    const int two = c.arrays > 1;
+    const int size = two ? HA_LANE_ABS_DIFFERENCE_ : HA_LANE_ABS_;
+    ha_op_reduction r = {c, size, kind == HA_NORM_1 ? HA_SUM : HA_MAX};
+    double norm;
+    if (kind < HA_NORM_1 || kind > HA_NORM_MAX)
+        return ha_fail(HA_ERR_ARGUMENT, c.operation, "there is no norm %d", (int)kind);
+    if (kind == HA_NORM_2) {
+        r.lane = two ? HA_LANE_SQUARE_OF_DIFFERENCE_ : HA_LANE_SQUARE_;
+        r.operation = HA_SUM;
+        const ha_status s = ha_op_norm_2(&r, size, &norm);
+        return s ? s : ha_op_give(&r.call, ha_dvalue_of_double(norm), type, result);
+    }
+    if (kind == HA_NORM_MAX && c.view[0].array && ha_view_is_empty(&c.view[0]))
+        r.operation = HA_SUM;
+    return ha_op_reduce_to(&r, type, result);
+}
+
+/* ---- the calls ----------------------------------------------------------------------------------- */
+
+ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_context *context,
+                     const char *site) {
+    ha_op_reduction r = {
+        {.operation = "ha_reduce", .context = context, .arrays = 1, .mask = -1, .view = {x}},
+        HA_LANE_VALUE_,
+        op};
+    HA_FROM(site) return ha_op_reduce_to(&r, type, result);
+    return HA_OK;
+}
+
+ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *context,
+                             const char *site) {
+    ha_op_reduction r = {
+        {.operation = "ha_count", .context = context, .arrays = 1, .mask = -1, .view = {x}},
+        HA_LANE_IS_THERE_,
+        HA_SUM};
+    HA_FROM(site) return ha_op_reduce_to(&r, type, result);
+    return HA_OK;
+}
+
+ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *context,
+                  const char *site) {
+    ha_op_reduction r = {
+        {.operation = "ha_dot", .context = context, .arrays = 2, .mask = -1, .view = {x, y}},
+        HA_LANE_PRODUCT_,
+        HA_SUM};
+    HA_FROM(site) return ha_op_reduce_to(&r, type, result);
+    return HA_OK;
+}
+
+ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result, ha_context *context,
+                   const char *site) {
+    const ha_op_call c = {
+        .operation = "ha_norm", .context = context, .arrays = 1, .mask = -1, .view = {x}};
+    HA_FROM(site) return ha_op_norm(c, kind, type, result);
+    return HA_OK;
+}
+
+ha_status ha_difference_(ha_norm_kind kind, darray x, darray y, ha_dtype type, void *result,
+                         ha_context *context, const char *site) {
+    const ha_op_call c = {
+        .operation = "ha_difference", .context = context, .arrays = 2, .mask = -1, .view = {x, y}};
+    HA_FROM(site) return ha_op_norm(c, kind, type, result);
+    return HA_OK;
+}
+
+#endif

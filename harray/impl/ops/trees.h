@@ -1,0 +1,232 @@
+/* Operations that reduce: numbers of lanes, in the order of reduce.h, to one. */
+#ifndef HARRAY_IMPL_OPS_TREES_H
+#define HARRAY_IMPL_OPS_TREES_H
+
+#include "loops.h"
+
+typedef struct ha_op_tree {
+    ha_reduction_ reduction;
+    const char *word;
+    void (*part)(const void *values, int64_t n, int64_t first, void *partial);
+} ha_op_tree;
+
+/* ---- joining two --------------------------------------------------------------------------------- */
+
+/* Those of signed numbers wrap around; NaN is the least and the greatest, wherever it is. */
+#define HA_WRAPPED_SUM_OF_(a, b) (int64_t)((uint64_t)a + (uint64_t)b)
+#define HA_WRAPPED_PRODUCT_OF_(a, b) (int64_t)((uint64_t)a * (uint64_t)b)
+#define HA_LEAST_OF_(a, b) a < b || a != a ? a : b
+#define HA_GREATEST_OF_(a, b) b < a || a != a ? a : b
+#define HA_IS_BEFORE_LEAST_(a, b) a < b || (a != a && b == b)
+#define HA_IS_BEFORE_GREATEST_(a, b) b < a || (a != a && b == b)
+
+/* What a part of no lanes is has no meaning where the result has none. */
+#define HA_BY_SUM_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_SUM_OF_, HA_NOTHING_)
+#define HA_BY_WRAPPED_SUM_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_WRAPPED_SUM_OF_, HA_NOTHING_)
+#define HA_BY_PRODUCT_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_PRODUCT_OF_, HA_ONE_)
+#define HA_BY_WRAPPED_PRODUCT_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_WRAPPED_PRODUCT_OF_, HA_ONE_)
+#define HA_BY_MIN_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_MIN_OF_, HA_NOTHING_)
+#define HA_BY_MAX_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_MAX_OF_, HA_NOTHING_)
+#define HA_BY_LEAST_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_LEAST_OF_, HA_NOTHING_)
+#define HA_BY_GREATEST_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_GREATEST_OF_, HA_NOTHING_)
+#define HA_BY_AND_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_AND_OF_, HA_ALL_BITS_)
+#define HA_BY_OR_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_OR_OF_, HA_NOTHING_)
+#define HA_BY_XOR_(...) HA_REDUCE_PLAINLY_(__VA_ARGS__, HA_XOR_OF_, HA_NOTHING_)
+#define HA_BY_EXACT_SUM_(...) HA_REDUCE_EXACTLY_(__VA_ARGS__, ~, ~)
+#define HA_BY_MIN_AT_(...) HA_REDUCE_WITH_PLACE_(__VA_ARGS__, HA_LESS_OF_, ~)
+#define HA_BY_MAX_AT_(...) HA_REDUCE_WITH_PLACE_(__VA_ARGS__, HA_GREATER_OF_, ~)
+#define HA_BY_LEAST_AT_(...) HA_REDUCE_WITH_PLACE_(__VA_ARGS__, HA_IS_BEFORE_LEAST_, ~)
+#define HA_BY_GREATEST_AT_(...) HA_REDUCE_WITH_PLACE_(__VA_ARGS__, HA_IS_BEFORE_GREATEST_, ~)
+
+#define HA_REDUCE_COMPLEX_(FN, T, P, R, begin, merge, none, finish, OF, re)                        \
+    typedef T P;                                                                                   \
+    typedef T R;                                                                                   \
+    FN P begin(T v, int64_t at) {                                                                  \
+        (void)at;                                                                                  \
+        return v;                                                                                  \
+    }                                                                                              \
+    FN P merge(P a, P b) { return OF(a, b); }                                                      \
+    FN P none(void) { return T##_make(re, 0); }                                                    \
+    FN R finish(P a) { return a; }
+#define HA_BY_SUM_OF_C64_(...) HA_REDUCE_COMPLEX_(__VA_ARGS__, ha_c64_add, 0)
+#define HA_BY_PRODUCT_OF_C64_(...) HA_REDUCE_COMPLEX_(__VA_ARGS__, ha_c64_mul, 1)
+#define HA_BY_SUM_OF_C128_(...) HA_REDUCE_COMPLEX_(__VA_ARGS__, ha_c128_add, 0)
+#define HA_BY_PRODUCT_OF_C128_(...) HA_REDUCE_COMPLEX_(__VA_ARGS__, ha_c128_mul, 1)
+
+/* ---- all lanes of a part ------------------------------------------------------------------------- */
+
+/* From numbers without gaps, the first of which is of lane `first`. The sums whose address is given to a function
+ * are not those of the loop, which stay in registers. */
+#define HA_TREE_PART_(P, part, T, begin, merge, join, operation)                                   \
+    HA_CONTRACTED_0_ static void part(const void *values, int64_t n, int64_t first,                \
+                                      void *partial) {                                             \
+        const T *v = (const T *)values;                                                            \
+        P joined[HA_SUMS_];                                                                        \
+        if (n >= HA_SUMS_) {                                                                       \
+            P sum[HA_SUMS_];                                                                       \
+            int64_t i = HA_SUMS_;                                                                  \
+            for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)                                         \
+                sum[ha_l_] = begin(v[ha_l_], first + ha_l_);                                       \
+            for (; i + HA_SUMS_ <= n; i += HA_SUMS_) HA_SUMS_FOR_(operation)                       \
+            sum[ha_l_] = merge(sum[ha_l_], begin(v[i + ha_l_], first + i + ha_l_));                \
+            HA_SUMS_FOR_(operation) joined[ha_l_] = sum[ha_l_];                                    \
+            for (int l = 0; i + l < n; l++)                                                        \
+                joined[l] = merge(joined[l], begin(v[i + l], first + i + l));                      \
+        } else                                                                                     \
+            for (int l = 0; l < n; l++) joined[l] = begin(v[l], first + l);                        \
+        join(joined, n, partial);                                                                  \
+    }
+
+/* The first half with the last one, until one is left. */
+#define HA_TREE_JOIN_(P, join, merge)                                                              \
+    static void join(void *sums, int64_t n, void *to) {                                            \
+        P *const sum = (P *)sums;                                                                  \
+        for (int d = HA_SUMS_ / 2; d > 0; d /= 2)                                                  \
+            for (int l = 0; l < d && l + d < n; l++) sum[l] = merge(sum[l], sum[l + d]);           \
+        *(P *)to = sum[0];                                                                         \
+    }
+#define HA_TREE_ADD_(P, add, merge)                                                                \
+    static void add(void *sums, int64_t n, const void *partial) {                                  \
+        P *const sum = (P *)sums + n % HA_SUMS_;                                                   \
+        *sum = n < HA_SUMS_ ? *(const P *)partial : merge(*sum, *(const P *)partial);              \
+    }
+#define HA_TREE_END_(P, R, end, none, finish)                                                      \
+    static void end(const void *partial, void *result) {                                           \
+        *(R *)result = finish(partial ? *(const P *)partial : none());                             \
+    }
+
+HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t first, int64_t last,
+                        int apart, const ha_kernel_slot_ *slot, void *partials);
+
+#define HA_TREE_(operation, word, T, by)                                                           \
+    by(HA_FN, T, ha_partial_##word##_##T, ha_outcome_##word##_##T, ha_begin_##word##_##T,          \
+       ha_merge_##word##_##T, ha_none_##word##_##T, ha_finish_##word##_##T)                        \
+        HA_TREE_JOIN_(ha_partial_##word##_##T, ha_join_##word##_##T, ha_merge_##word##_##T)        \
+            HA_TREE_ADD_(ha_partial_##word##_##T, ha_add_##word##_##T, ha_merge_##word##_##T)      \
+                HA_TREE_END_(ha_partial_##word##_##T, ha_outcome_##word##_##T,                     \
+                             ha_end_##word##_##T, ha_none_##word##_##T, ha_finish_##word##_##T)    \
+                    HA_TREE_PART_(ha_partial_##word##_##T, ha_part_##word##_##T, T,                \
+                                  ha_begin_##word##_##T, ha_merge_##word##_##T,                    \
+                                  ha_join_##word##_##T, operation)
+
+HA_CONTRACTION_0_
+#define HA_TREES_OF_INTEGERS_(X, T, SUM, PRODUCT)                                                  \
+    X(HA_SUM, sum, T, SUM)                                                                         \
+    X(HA_PRODUCT, product, T, PRODUCT)                                                             \
+    X(HA_MIN, min, T, HA_BY_MIN_)                                                                  \
+    X(HA_MAX, max, T, HA_BY_MAX_)                                                                  \
+    X(HA_AND, and, T, HA_BY_AND_)                                                                  \
+    X(HA_OR, or, T, HA_BY_OR_)                                                                     \
+    X(HA_XOR, xor, T, HA_BY_XOR_)                                                                  \
+    X(HA_MIN_AT, min_at, T, HA_BY_MIN_AT_)                                                         \
+    X(HA_MAX_AT, max_at, T, HA_BY_MAX_AT_)
+#define HA_TREES_OF_REAL_(X, T)                                                                    \
+    X(HA_SUM, sum, T, HA_BY_SUM_)                                                                  \
+    X(HA_PRODUCT, product, T, HA_BY_PRODUCT_)                                                      \
+    X(HA_MIN, min, T, HA_BY_LEAST_)                                                                \
+    X(HA_MAX, max, T, HA_BY_GREATEST_)                                                             \
+    X(HA_SUM_EXACT, exact_sum, T, HA_BY_EXACT_SUM_)                                                \
+    X(HA_MIN_AT, min_at, T, HA_BY_LEAST_AT_)                                                       \
+    X(HA_MAX_AT, max_at, T, HA_BY_GREATEST_AT_)
+#define HA_TREES_OF_COMPLEX_(X, T, SUM, PRODUCT)                                                   \
+    X(HA_SUM, sum, T, SUM)                                                                         \
+    X(HA_PRODUCT, product, T, PRODUCT)
+#define HA_TREES_OF_int64_t_(X)                                                                    \
+    HA_TREES_OF_INTEGERS_(X, int64_t, HA_BY_WRAPPED_SUM_, HA_BY_WRAPPED_PRODUCT_)
+#define HA_TREES_OF_uint64_t_(X) HA_TREES_OF_INTEGERS_(X, uint64_t, HA_BY_SUM_, HA_BY_PRODUCT_)
+#define HA_TREES_OF_float_(X) HA_TREES_OF_REAL_(X, float)
+#define HA_TREES_OF_double_(X) HA_TREES_OF_REAL_(X, double)
+#define HA_TREES_OF_ha_c64_(X)                                                                     \
+    HA_TREES_OF_COMPLEX_(X, ha_c64, HA_BY_SUM_OF_C64_, HA_BY_PRODUCT_OF_C64_)
+#define HA_TREES_OF_ha_c128_(X)                                                                    \
+    HA_TREES_OF_COMPLEX_(X, ha_c128, HA_BY_SUM_OF_C128_, HA_BY_PRODUCT_OF_C128_)
+HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_float_(HA_TREE_)
+    HA_TREES_OF_double_(HA_TREE_) HA_TREES_OF_ha_c64_(HA_TREE_)
+        HA_TREES_OF_ha_c128_(HA_TREE_) HA_CONTRACTION_END_
+
+    /* ---- the lanes of a launch ----------------------------------------------------------------------- */
+
+    /* What is in 1,024 lanes from a number on: where it lies without gaps already, there; else in the buffer. */
+    HA_IN_ const void *ha_op_lanes(const ha_op_walk *w, const ha_op_row *first,
+                                   const ha_region *box, int64_t from, int64_t n, char *buffer) {
+    const ha_op_key *key = w->key;
+    const int64_t bytes = (int64_t)ha_op_bytes(key, 0), width = box->last[w->rank - 1];
+    const int is_there = key->line == &key->type->line[HA_OP_OF_LANES + HA_LANE_VALUE_] &&
+                         key->type->type == key->line->gives && first->step[1] == 1;
+    for (int64_t done = 0, at; done < n; done += at) {
+        ha_op_row row = *first;
+        int64_t number = from + done;
+        for (int d = w->rank - 1; d >= 0; d--) {
+            ha_op_go_on(w, &row, d, number % box->last[d]);
+            number /= box->last[d];
+        }
+        at = width - (from + done) % width;
+        if (at >= n && is_there) return row.of[1];
+        row.n = at < n - done ? at : n - done;
+        row.of[0] = buffer + done * bytes;
+        row.step[0] = 1;
+        ha_op_run_row(w, &row);
+    }
+    return buffer;
+}
+
+HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t first, int64_t last,
+                        int apart, const ha_kernel_slot_ *slot, void *partials) {
+    const ha_op_tree *tree = ha_op_of(kernel)->key.tree;
+    const size_t bytes = tree->reduction.partial_bytes;
+    const ha_region all = {{0}, {(last - first + HA_PART_LANES_ - 1) / HA_PART_LANES_}};
+    ha_op_row row;
+    const ha_op_walk w = ha_op_walk_of(&ha_op_of(kernel)->key, slot, &row);
+    (void)apart;
+    HA_AMONG_THREADS_(
+        &all, 1, HA_PART_LANES_, const ha_region own = HA_SHARE_(&all, 0);
+        for (ptrdiff_t p = own.first[0]; p < own.last[0]; p++) {
+            _Alignas(16) char buffer[HA_PART_LANES_ * HA_PARTIAL_BYTES_];
+            const int64_t from = first + p * HA_PART_LANES_;
+            const int64_t n = HA_LESS(HA_PART_LANES_, last - from);
+            tree->part(ha_op_lanes(&w, &row, box, from, n, buffer), n, from,
+                       (char *)partials + (size_t)p * bytes);
+        })
+}
+
+static void ha_op_reduce_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+                               const ha_kernel_slot_ *slot) {
+    ha_reduce_lanes_(kernel, box, apart, slot, slot[kernel->parameters - 1].pointer);
+}
+
+/* ---- the table ----------------------------------------------------------------------------------- */
+
+#define HA_TREE_ROW_(operation, word, T, by)                                                       \
+    {{operation, sizeof(ha_partial_##word##_##T), sizeof(ha_outcome_##word##_##T), #T,             \
+      HA_TEXT_OF_(                                                                                 \
+          by(HA_BODY_, T, ha_partial_, ha_outcome_, ha_begin_, ha_merge_, ha_none_, ha_finish_)),  \
+      ha_op_parts, ha_add_##word##_##T, ha_join_##word##_##T, ha_end_##word##_##T},                \
+     #word "_",                                                                                    \
+     ha_part_##word##_##T},
+static const ha_op_tree ha_op_trees_int64_t[] = {HA_TREES_OF_int64_t_(HA_TREE_ROW_)};
+static const ha_op_tree ha_op_trees_uint64_t[] = {HA_TREES_OF_uint64_t_(HA_TREE_ROW_)};
+static const ha_op_tree ha_op_trees_float[] = {HA_TREES_OF_float_(HA_TREE_ROW_)};
+static const ha_op_tree ha_op_trees_double[] = {HA_TREES_OF_double_(HA_TREE_ROW_)};
+static const ha_op_tree ha_op_trees_c64[] = {HA_TREES_OF_ha_c64_(HA_TREE_ROW_)};
+static const ha_op_tree ha_op_trees_c128[] = {HA_TREES_OF_ha_c128_(HA_TREE_ROW_)};
+
+#define HA_TREES_BY_TYPE_(T)                                                                       \
+    { HA_DTYPE_##T, ha_op_trees_##T, sizeof ha_op_trees_##T / sizeof *ha_op_trees_##T }
+static const struct {
+    ha_dtype type;
+    const ha_op_tree *tree;
+    size_t trees;
+} ha_op_trees[] = {HA_TREES_BY_TYPE_(int64_t), HA_TREES_BY_TYPE_(uint64_t),
+                   HA_TREES_BY_TYPE_(float),   HA_TREES_BY_TYPE_(double),
+                   HA_TREES_BY_TYPE_(c64),     HA_TREES_BY_TYPE_(c128)};
+
+/* NULL: numbers of this type are not reduced so. */
+HA_IN_ const ha_op_tree *ha_op_tree_of(ha_dtype type, ha_reduction operation) {
+    for (size_t i = 0; i < sizeof ha_op_trees / sizeof *ha_op_trees; i++)
+        for (size_t k = 0; k < ha_op_trees[i].trees && ha_op_trees[i].type == type; k++)
+            if (ha_op_trees[i].tree[k].reduction.operation == operation)
+                return &ha_op_trees[i].tree[k];
+    return NULL;
+}
+
+#endif
