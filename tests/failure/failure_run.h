@@ -6,6 +6,7 @@
 #include "failure_driver.h"
 #include "failure_gone.h"
 #include "../support/share.h"
+#include "../support/small_pages.h"
 
 static ha_status find_and_enter(const char *name) {
     ha_status s = HA_ERR_STATE;
@@ -174,6 +175,7 @@ static int run_chapters(const char *name, const chapter *chapters, size_t n, int
         tests[i] = (struct CMUnitTest){chapters[i].name, play_all_points, NULL, NULL,
                                        (void *)(uintptr_t)&chapters[i]};
     if (argc > 1) cmocka_set_test_filter(argv[1]);
+    use_small_pages();
     return cmocka_run_group_tests_name(name, tests, NULL, NULL);
 }
 

@@ -24,6 +24,7 @@ static int met_rdlock(pthread_rwlock_t *lock) {
 }
 
 #define pthread_rwlock_rdlock(lock) met_rdlock(lock)
+#include "../support/own_calls.h"
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_LAYOUT_TESTING

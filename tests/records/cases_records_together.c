@@ -6,6 +6,8 @@ static void noted_free(void *block);
 #define HARRAY_MALLOC noted_malloc
 #define HARRAY_REALLOC realloc
 #define HARRAY_FREE noted_free
+#include "../support/own_memory.h"
+
 #include "../../harray_records.h"
 #include "../support/matrix.h"
 

@@ -8,6 +8,7 @@
 
 #include "../support/invariants.h"
 #include "../support/share.h"
+#include "../support/small_pages.h"
 #include "records_atom.h"
 
 enum { N = 6, MOST = 12, CONTEXTS = 4, ARRAYS = 2 };
@@ -549,5 +550,6 @@ int main(int argc, char **argv) {
         {"elsewhere", play_all, NULL, NULL, &chapters[5]},
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
+    use_small_pages();
     return cmocka_run_group_tests_name("failure loop of record arrays", tests, NULL, NULL);
 }

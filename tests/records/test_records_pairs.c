@@ -8,6 +8,8 @@
 #define HARRAY_TESTING
 #define HA_RECORDS_PART_BYTES_ (3 << 10) /* so that there are several parts */
 #define HA_RECORDS_LARGE_ (6 << 10)      /* written past the caches */
+#include "../support/own_calls.h"
+
 #include "../../harray_records.h"
 
 #include "../support/matrix.h"

@@ -4,6 +4,8 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_RECORDS_PART_BYTES_ (128 << 10) /* so that there are several parts */
+#include "../support/own_calls.h"
+
 #include "../../harray_records.h"
 
 #include <setjmp.h>

@@ -103,7 +103,7 @@ static HA_UNUSED const ha_backend *launch_backend_make(void) {
     return &launch_backend;
 }
 
-/* Options of CUDA devices until the next call; the driver stays the one that HARRAY_CUDA names. The
+/* Options of CUDA devices until the next call; driver and compiler stay those that HARRAY_CUDA names. The
  * fake gets its own options, and begins again. */
 static HA_UNUSED ha_status cuda_use(ha_cuda_memory memory, const char *fake_options) {
     ha_cuda_settings settings;
@@ -111,6 +111,7 @@ static HA_UNUSED ha_status cuda_use(ha_cuda_memory memory, const char *fake_opti
     ha_cuda_options options = {.memory = memory};
     if (!ha_cuda_settings_from(getenv("HARRAY_CUDA"), &settings, &wrong)) return HA_ERR_ARGUMENT;
     options.library = settings.library;
+    if (settings.nvrtc[0]) options.nvrtc = settings.nvrtc;
     if (cuda_fake()) {
         cuda_fake()->reset();
         cuda_fake()->configure(fake_options);

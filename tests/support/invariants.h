@@ -212,6 +212,12 @@ static inline void check_quiet(ha_array *a) {
 
 /* ---- the account of a memory, and its cache -------------------------------------------------- */
 
+/* Whether no list has a block. Most are empty whenever they are looked at, which is often. */
+static inline int no_blocks(ha_block *const *list, size_t count) {
+    static ha_block *const none[HA_SIZE_CLASSES + HA_LOOSE_BUCKETS];
+    return memcmp(list, none, count * sizeof *list) == 0;
+}
+
 /* Lock held. The lists say the same as the account. */
 static inline const char *broken_cache(const ha_pool *p) {
     uint64_t by_age = 0, by_class = 0;
@@ -223,7 +229,8 @@ static inline const char *broken_cache(const ha_pool *p) {
         if (b->ops.n || b->ops.heap) return "a cached block with operations";
     }
     if (p->youngest != older) return "the youngest cached block";
-    for (uint32_t i = 0; i < HA_SIZE_CLASSES; i++)
+    const uint32_t classes = no_blocks(p->cached, HA_SIZE_CLASSES) ? 0 : HA_SIZE_CLASSES;
+    for (uint32_t i = 0; i < classes; i++)
         for (const ha_block *b = p->cached[i]; b; b = b->next) {
             by_class += b->bytes;
             if (ha_size_class(b->bytes) != i) return "a cached block in another one's class";
@@ -283,7 +290,8 @@ static inline int64_t bytes_of_backend(const ha_memory *m) {
 static inline uint64_t bytes_loose(const ha_memory *m) {
     uint64_t bytes = 0;
     pthread_mutex_lock(&ha_loose.lock);
-    for (int i = 0; i < HA_LOOSE_BUCKETS; i++)
+    const int buckets = no_blocks(ha_loose.bucket, HA_LOOSE_BUCKETS) ? 0 : HA_LOOSE_BUCKETS;
+    for (int i = 0; i < buckets; i++)
         for (const ha_block *b = ha_loose.bucket[i]; b; b = b->next)
             if (b->memory == m) bytes += b->bytes;
     pthread_mutex_unlock(&ha_loose.lock);

@@ -5,7 +5,8 @@
  * Behind HARRAY_IMPLEMENTATION a program still reads all of it, so it may look inside. Types are its own; functions
  * are those of the library; variables are, too, as they are weak in both, and the linker takes one. What is public
  * it compiles once more, but only what it calls. So macros that change the implementation have no effect, but for
- * HARRAY_MALLOC (own_memory.h) and HARRAY_HOST_BACKEND: of ha_host_memory the linker takes the program's. */
+ * HARRAY_MALLOC (own_memory.h), what own_calls.h lists, and HARRAY_HOST_BACKEND: of ha_host_memory the linker takes
+ * the program's. */
 #ifndef HARRAY_TESTS_SUPPORT_LINKED_H
 #define HARRAY_TESTS_SUPPORT_LINKED_H
 
