@@ -146,6 +146,23 @@ TEST(accesses_of_another_type) {
     assert_int_equal(harray_double_free(&x), HA_OK);
 }
 
+/* An array with nothing but its block is freed in one step, which looks for open accesses, too. */
+TEST(freed_while_it_is_open) {
+    harray_double x = harray_double_new(3);
+    ha_access v;
+    for (unsigned how = HA_READ; how <= HA_OVERWRITE; how++) {
+        assert_int_equal(ha_open(&v, x.array, NULL, HA_OVERWRITE, 0, HA_END), HA_OK);
+        for (int i = 0; i < 3; i++) ((double *)v.data)[i] = i;
+        assert_int_equal(ha_close(&v), HA_OK);
+        assert_int_equal(ha_open(&v, x.array, NULL, how, 0, HA_END), HA_OK);
+        REFUSED(HA_ERR_CONFLICT, ha_array_free(x.array));
+        assert_int_equal(ha_array_size(x.array), 3);
+        for (int i = 0; i < 3 && how == HA_OVERWRITE; i++) ((double *)v.data)[i] = i;
+        assert_int_equal(ha_close(&v), HA_OK);
+    }
+    assert_int_equal(harray_double_free(&x), HA_OK);
+}
+
 TEST(freed_arrays) {
     harray_double x = three(), copy = x;
     ha_access v, stale;
@@ -458,6 +475,7 @@ int main(void) {
         cmocka_unit_test(types_without_name),
         cmocka_unit_test(stale_accesses),
         cmocka_unit_test(accesses_of_another_type),
+        cmocka_unit_test(freed_while_it_is_open),
         cmocka_unit_test(freed_arrays),
         cmocka_unit_test(freed_long_ago),
         cmocka_unit_test(freed_and_nothing_made_of_it),

@@ -83,6 +83,29 @@ HA_IN_ void ha_array_end(ha_array *a) {
     if (release) release(user);
 }
 
+/* Whether nobody uses it or waits for it, and all that it has is its block, on which no queue works. Who has it
+ * busy changes the rest without the lock. */
+HA_IN_ int ha_array_is_plain(const ha_array *a) HA_REQUIRES_(a->lock) {
+    const ha_incarnation *in = &a->first;
+    if (__atomic_load_n(&a->references, __ATOMIC_RELAXED) != 1 || a->busy) return 0;
+    if (a->holders || a->waiters || a->holder != a->first_holders) return 0;
+    if (!in->block || in->block->memory != a->first_touch->memory || in->next) return 0;
+    if (in->wrapped || in->ops.n || in->ops.heap || in->valid.heap || a->lost.heap) return 0;
+    return !a->grid && !a->ops && !a->release && !ha_strict_is_listed(a);
+}
+
+/* Ends such an array, its lock being taken once. 0: it is none, and nothing was done. */
+HA_IN_ int ha_array_end_plain(ha_array *a) {
+    ha_lock(a);
+    ha_block *const block = ha_array_is_plain(a) ? a->first.block : NULL;
+    if (block) ha_array_forget_all(a);
+    ha_unlock(a);
+    if (!block) return 0;
+    (void)ha_block_give(block, &a->alive);
+    ha_kept_add(&ha_freed_arrays, &a->kept);
+    return 1;
+}
+
 /* The memory of n elements; the array is counted from here on. */
 HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
     ha_memory *m = a->first.memory;

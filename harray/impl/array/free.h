@@ -21,6 +21,7 @@ HA_IN_ ha_status ha_array_leave(ha_array *a, int wanted, const char *operation, 
                                         __ATOMIC_ACQUIRE))
             return HA_OK;
     if (a->wrapped) return ha_wrap_end(a, wanted, operation, site);
+    if (ha_array_end_plain(a)) return HA_OK;
     if ((s = ha_claim(a, operation))) return s;
     ha_array_end(a);
     return HA_OK;

@@ -49,14 +49,10 @@ HA_IN_ void ha_incarnation_forget(ha_incarnation *in) {
     in->ops.n = in->ops.capacity = in->ops.promised = 0;
 }
 
-/* Keeps the record of an array that has gone. Its name, type and size stay, for messages. Whether
- * somebody waits for it, and is to be woken. Up to then a thread that found the table of holders full may
- * make more room in it (ha_holder_grow), so the table goes under the lock. */
-HA_IN_ int ha_array_keep(ha_array *a) {
-    ha_lock(a);
+/* It is nobody's from here on. Its name, type and size stay, for messages. */
+HA_IN_ void ha_array_forget_all(ha_array *a) HA_REQUIRES_(a->lock) {
     ha_incarnation_forget(&a->first);
     a->recent = &a->first;
-    ha_holder *table = a->holder == a->first_holders ? NULL : a->holder;
     a->holder = a->first_holders;
     a->holders = 0;
     a->holder_capacity = a->holders_easy = 0;
@@ -66,6 +62,15 @@ HA_IN_ int ha_array_keep(ha_array *a) {
     a->grid = NULL;
     a->ops = NULL;
     __atomic_store_n(&a->references, 0, __ATOMIC_RELEASE);
+}
+
+/* Keeps the record of an array that has gone. Whether somebody waits for it, and is to be woken. Up to
+ * then a thread that found the table of holders full may make more room in it (ha_holder_grow), so the
+ * table goes under the lock. */
+HA_IN_ int ha_array_keep(ha_array *a) {
+    ha_lock(a);
+    ha_holder *table = a->holder == a->first_holders ? NULL : a->holder;
+    ha_array_forget_all(a);
     const int awaited = (a->waiters & HA_WAITING) != 0;
     ha_unlock(a);
     if (table) HARRAY_FREE(table);

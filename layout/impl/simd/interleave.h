@@ -79,6 +79,7 @@ HA_INTERLEAVE_EACH_(16)
                     memcpy(w->row[f + k] + w->at + i * bytes, &x[k], 16);                          \
             }                                                                                      \
         }                                                                                          \
+        if (whole == w->lanes) return;                                                             \
         const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         ha_gather_each_##bytes(&rest);                                                             \
     }                                                                                              \
@@ -100,6 +101,7 @@ HA_INTERLEAVE_EACH_(16)
                     memcpy(to + k * w->step + f * bytes, &x[k], 16);                               \
             }                                                                                      \
         }                                                                                          \
+        if (whole == w->lanes) return;                                                             \
         const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         ha_scatter_each_##bytes(&rest);                                                            \
     }
@@ -142,6 +144,7 @@ HA_IN_ void ha_gather_few_1(const ha_interleave *w) {
             ha_interleave_halves(x, 4);
             HA_UNROLL_ for (int k = 0; k < 4; k++) memcpy(w->row[f + k] + w->at + i, &x[k], 16);
         }
+    if (whole == w->lanes) return;
     const ha_interleave rest = ha_interleave_rest(w, whole, 1);
     ha_gather_each_1(&rest);
 }
@@ -160,6 +163,7 @@ HA_IN_ void ha_scatter_few_1(const ha_interleave *w) {
                 memcpy(to + k * w->step, &four, 4);
             }
         }
+    if (whole == w->lanes) return;
     const ha_interleave rest = ha_interleave_rest(w, whole, 1);
     ha_scatter_each_1(&rest);
 }

@@ -91,7 +91,11 @@ HA_TRANSPOSE_BYTES_WIDE_(HA_INTERLEAVE_AVX512_, avx512, __m512i, _mm512)
 #define HA_GATHER_WIDE_(target, isa, V, width, bytes, name, store, others)                         \
     target HA_IN_ void name(const ha_interleave *w) {                                              \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
-        const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
+        if (w->lanes < lanes || w->leaves < n) {                                                   \
+            ha_gather_##bytes##others(w);                                                          \
+            return;                                                                                \
+        }                                                                                          \
+        const int64_t whole = w->lanes - w->lanes % lanes;                                         \
         for (int64_t i = 0; i < whole; i += lanes) {                                               \
             const char *from = w->record + i * w->step;                                            \
             if (w->ahead)                                                                          \
@@ -111,8 +115,9 @@ HA_TRANSPOSE_BYTES_WIDE_(HA_INTERLEAVE_AVX512_, avx512, __m512i, _mm512)
                     store(w->row[f + k] + w->at + i * bytes, x[k]);                                \
             }                                                                                      \
         }                                                                                          \
-        const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         HA_END_OF_WIDE_();                                                                         \
+        if (whole == w->lanes) return;                                                             \
+        const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         ha_gather_##bytes##others(&rest);                                                          \
     }
 #define HA_INTERLEAVE_WIDE_(target, isa, V, width, bytes, others)                                  \
@@ -122,7 +127,11 @@ HA_TRANSPOSE_BYTES_WIDE_(HA_INTERLEAVE_AVX512_, avx512, __m512i, _mm512)
                     ha_store_past_##isa, others)                                                   \
     target HA_IN_ void ha_scatter_##bytes##_##isa(const ha_interleave *w) {                        \
         enum { n = 16 / bytes, lanes = width / bytes };                                            \
-        const int64_t whole = w->leaves < n ? 0 : w->lanes - w->lanes % lanes;                     \
+        if (w->lanes < lanes || w->leaves < n) {                                                   \
+            ha_scatter_##bytes##others(w);                                                         \
+            return;                                                                                \
+        }                                                                                          \
+        const int64_t whole = w->lanes - w->lanes % lanes;                                         \
         for (int64_t i = 0; i < whole; i += lanes) {                                               \
             char *to = w->record + i * w->step;                                                    \
             if (w->ahead && i * bytes % 64 == 0)                                                   \
@@ -138,8 +147,9 @@ HA_TRANSPOSE_BYTES_WIDE_(HA_INTERLEAVE_AVX512_, avx512, __m512i, _mm512)
                     ha_store_blocks_##isa(to + k * w->step + f * bytes, n * w->step, x[k]);        \
             }                                                                                      \
         }                                                                                          \
-        const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         HA_END_OF_WIDE_();                                                                         \
+        if (whole == w->lanes) return;                                                             \
+        const ha_interleave rest = ha_interleave_rest(w, whole, bytes);                            \
         ha_scatter_##bytes##others(&rest);                                                         \
     }
 /* What is left behind whole vectors goes by shorter ones. */
@@ -180,8 +190,9 @@ HA_INTERLEAVE_AVX2_ HA_IN_ void ha_gather_few_1_avx2(const ha_interleave *w) {
             rows[3] = (uint64_t)_mm256_extract_epi64(x, 3);
             HA_UNROLL_ for (int k = 0; k < 4; k++) memcpy(w->row[f + k] + w->at + i, &rows[k], 8);
         }
-    const ha_interleave rest = ha_interleave_rest(w, whole, 1);
     HA_END_OF_WIDE_();
+    if (whole == w->lanes) return;
+    const ha_interleave rest = ha_interleave_rest(w, whole, 1);
     ha_gather_each_1(&rest);
 }
 HA_INTERLEAVE_AVX2_ HA_IN_ void ha_scatter_few_1_avx2(const ha_interleave *w) {
@@ -203,8 +214,9 @@ HA_INTERLEAVE_AVX2_ HA_IN_ void ha_scatter_few_1_avx2(const ha_interleave *w) {
                 memcpy(to + k * w->step, &four, 4);
             }
         }
-    const ha_interleave rest = ha_interleave_rest(w, whole, 1);
     HA_END_OF_WIDE_();
+    if (whole == w->lanes) return;
+    const ha_interleave rest = ha_interleave_rest(w, whole, 1);
     ha_scatter_each_1(&rest);
 }
 
