@@ -62,6 +62,7 @@ enum { HA_SUMS_ = 16, HA_PART_LANES_ = 1024, HA_PARTIAL_BYTES_ = 16 };
 typedef struct ha_reduction_ {
     ha_reduction operation;
     size_t partial_bytes, result_bytes;
+    double grain;                 /* a lane counts as so many */
     const char *type, *functions; /* as text for devices */
     /* lanes [first, last) of a box, by number, to a partial result for each part */
     void (*parts)(const ha_region *box, int64_t first, int64_t last, int apart,
@@ -262,6 +263,7 @@ HA_API void ha_reduce_lanes_(const ha_reduction_ *reduction, int rank, const ha_
         operation,                                                                                 \
         sizeof(ha_partial_##name),                                                                 \
         sizeof(name##_result),                                                                     \
+        HA_GRAIN_(parameters),                                                                     \
         #T,                                                                                        \
         HA_TEXT_OF_(HA_REDUCE_BY_##operation##_(HA_BODY_, T, ha_partial_, ha_outcome_, ha_begin_,  \
                                                 ha_merge_, ha_none_, ha_finish_)),                 \

@@ -24,6 +24,7 @@
  *     programs.h     what has been compiled for a device
  *     precompile.h   all kernels, before they are launched
  *     place.h        where kernels run, and why
+ *     parallel.h     loops by a user's own threads
  *     launching.h    what is given, and opening it
  *     easy.h         what is simple
  *     on_host.h      lanes as loops
@@ -64,6 +65,7 @@
 #include "programs.h"
 #include "precompile.h"
 #include "place.h"
+#include "parallel.h"
 #include "launching.h"
 #include "easy.h"
 #include "on_host.h"
