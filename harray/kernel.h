@@ -90,6 +90,26 @@
 /* In a body: how many elements an argument has. Of an array in a bundle: HA_SIZE(d.energy). */
 #define HA_SIZE(name) name##_size_
 
+/* In a body or a helper, instead of printf: ha_trace_value(x[i]); compiled with HARRAY_DEBUG, the host's loops print
+ *     harray: program.c:12: x[i] = 0.5
+ * on stderr, with the line of the kernel (in a kernel file, of the statement). Numbers, with all their digits. Nothing is
+ * printed, and the value not computed, without HARRAY_DEBUG, in .cu files, and where a device has compiled the
+ * kernel. if (i == 7) in front of it traces one lane. */
+#if defined HARRAY_DEBUG && !defined __CUDACC__
+#define ha_trace_value(value)                                                                      \
+    __extension__({                                                                                \
+        const HA_TYPEOF_((value) + 0) ha_value_ = (value);                                         \
+        HA_STATIC_ASSERT_(sizeof ha_value_ <= 8, "ha_trace_value: a number of up to 64 bits");     \
+        ha_trace_value_(HA_SITE ": " #value, &ha_value_, sizeof ha_value_,                         \
+                        HA_TO_(HA_TYPEOF_((value) + 0), 0.5) > 0,                                  \
+                        HA_TO_(HA_TYPEOF_((value) + 0), -1) > 0);                                  \
+    })
+#else
+#define ha_trace_value(value) HA_TO_(void, sizeof((value) + 0.0))
+#endif
+HA_API void ha_trace_value_(const char *what, const void *value, size_t bytes, int has_fraction,
+                            int is_unsigned);
+
 /* Several arguments as one parameter, also of helper functions: up to 24 of them, in the modes value, in, inout,
  * out and constant. At file scope, in front of what uses it.
  *

@@ -281,6 +281,7 @@
 #define ha_token_wait HA_RENAME_(ha_token_wait)
 #define ha_trace_begin HA_RENAME_(ha_trace_begin)
 #define ha_trace_end HA_RENAME_(ha_trace_end)
+#define ha_trace_value_ HA_RENAME_(ha_trace_value_)
 #define ha_unwrap_ HA_RENAME_(ha_unwrap_)
 #define ha_version HA_RENAME_(ha_version)
 #define ha_wait_ HA_RENAME_(ha_wait_)

@@ -31,7 +31,8 @@
  *     on_device.h    lanes as teams of a device
  *     reduce.h       reductions, here and in steps on a device
  *     launch.h       the call
- *     exact.h        whether a device computes as the host does */
+ *     exact.h        whether a device computes as the host does
+ *     trace_value.h  values that bodies trace */
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
@@ -73,5 +74,6 @@
 #include "reduce.h"
 #include "launch.h"
 #include "exact.h"
+#include "trace_value.h"
 
 #endif
