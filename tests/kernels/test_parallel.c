@@ -374,7 +374,7 @@ TEST(the_same_bits_for_any_number_of_parts) {
 
 #define IN_PARTS(name) cmocka_unit_test_teardown(name, end_test)
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         IN_PARTS(each_lane_once),
         IN_PARTS(in_any_order),
@@ -387,6 +387,7 @@ int main(void) {
         IN_PARTS(launches_of_several_threads),
         IN_PARTS(the_same_bits_for_any_number_of_parts),
     };
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed ? failed : ha_shutdown() != HA_OK;
 }
