@@ -55,7 +55,7 @@
  *
  * ---- OpenMP: where the file with the kernel is compiled with it, and a launch on the host has at least 8,192
  * lanes (times `grain`), the threads of a parallel region share them, each a part of the outermost index. Not
- * inside of another parallel region.
+ * inside of another parallel region. Threads of your own instead: ha_set_parallel.
  *
  * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed.
  *   HA_ERR_ARGUMENT   no array; a view that was refused; lanes below zero; a box that is not inside 63 bits;
@@ -89,6 +89,26 @@
 
 /* In a body: how many elements an argument has. Of an array in a bundle: HA_SIZE(d.energy). */
 #define HA_SIZE(name) name##_size_
+
+/* In a body or a helper, instead of printf: ha_trace_value(x[i]); compiled with HARRAY_DEBUG, the host's loops print
+ *     harray: program.c:12: x[i] = 0.5
+ * on stderr, with the line of the kernel (in a kernel file, of the statement). Numbers, with all their digits. Nothing is
+ * printed, and the value not computed, without HARRAY_DEBUG, in .cu files, and where a device has compiled the
+ * kernel. if (i == 7) in front of it traces one lane. */
+#if defined HARRAY_DEBUG && !defined __CUDACC__
+#define ha_trace_value(value)                                                                      \
+    __extension__({                                                                                \
+        const HA_TYPEOF_((value) + 0) ha_value_ = (value);                                         \
+        HA_STATIC_ASSERT_(sizeof ha_value_ <= 8, "ha_trace_value: a number of up to 64 bits");     \
+        ha_trace_value_(HA_SITE ": " #value, &ha_value_, sizeof ha_value_,                         \
+                        HA_TO_(HA_TYPEOF_((value) + 0), 0.5) > 0,                                  \
+                        HA_TO_(HA_TYPEOF_((value) + 0), -1) > 0);                                  \
+    })
+#else
+#define ha_trace_value(value) HA_TO_(void, sizeof((value) + 0.0))
+#endif
+HA_API void ha_trace_value_(const char *what, const void *value, size_t bytes, int has_fraction,
+                            int is_unsigned);
 
 /* Several arguments as one parameter, also of helper functions: up to 24 of them, in the modes value, in, inout,
  * out and constant. At file scope, in front of what uses it.
@@ -161,6 +181,32 @@ HA_API size_t ha_kernel_log(const ha_kernel *kernel, ha_context *context, char *
 HA_API HA_MUST_CHECK ha_status ha_kernels_precompile_(const char *targets, const char *directory,
                                                       const ha_kernel *first, const ha_kernel *last,
                                                       const char *site);
+
+/* Threads of your own for the loops of kernels on the host: for programs with a pool of threads, with or without
+ * OpenMP, whose regions are not opened then. Launches on the host of at least 8,192 lanes (as above, also teams'
+ * lanes and reductions) call function(user, run, launch), in the thread that launches. It calls run(launch, part, parts)
+ * for each part 0 … parts - 1, from any threads, and returns when these calls have returned:
+ *
+ *     static void by_pool(void *user, ha_run_part run, void *launch) {
+ *         pool *p = user;
+ *         for (int k = 1; k < p->threads; k++) pool_add(p, run, launch, k, p->threads);
+ *         run(launch, 0, p->threads);
+ *         pool_wait(p);
+ *     }
+ *     …
+ *     ha_set_parallel(by_pool, &p);
+ *
+ * There are as many parts as its first call says, up to 1,024, each a piece of the outermost index; fewer than parts
+ * have lanes where there are not as many indices. A part runs once: a second call for it, or one of other numbers, does
+ * nothing; and what has not begun when the function returns runs in the thread that launches. So all lanes are run,
+ * whatever it does. Reductions have the same bits for any number of parts.
+ *
+ * The function may be called by several threads at once, where these launch kernels. What it launches itself, or a part
+ * does, runs alone. NULL: no threads any more. May be called from any thread at any time; launches that have
+ * begun go on with the function before, so what that needs stays until they have returned. */
+typedef void (*ha_run_part)(void *launch, int part, int parts);
+typedef void (*ha_parallel)(void *user, ha_run_part run, void *launch);
+HA_API void ha_set_parallel(ha_parallel function, void *user);
 
 /* What stands in front of kernels that name it by (uses, tag), on devices too: functions, which are HA_FN, and
  * structs, which hold no pointers; a macro without arguments, by what it expands to here; a table of
@@ -691,11 +737,12 @@ HA_TYPED_ ha_region ha_lanes_3_(ha_dim3 n) { return ha_box3(0, n.at[0], 0, n.at[
 /* With OpenMP: a statement is run by all threads of a region, if the box has lanes enough for that, and HA_SHARE_ is
  * what each has of the box, of one dimension a part. Else no region is opened: one of a single thread costs more than
  * a launch. weight: a lane counts as so many. */
+HA_API int ha_is_in_part_(void); /* of ha_set_parallel */
 #ifdef _OPENMP
 HA_HOST_FN_ int ha_is_worth_threads_(const ha_region *box, int rank, double weight) {
     double lanes = weight;
     for (int d = 0; d < rank; d++) lanes *= HA_TO_(double, box->last[d] - box->first[d]);
-    return lanes >= 8192 && !omp_in_parallel();
+    return lanes >= 8192 && !omp_in_parallel() && !ha_is_in_part_();
 }
 HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
     ha_region share = *box;

@@ -324,6 +324,12 @@ HA_API HA_MUST_CHECK ha_status ha_mapping_check(const ha_mapping *mapping, ha_er
 HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
                                       size_t size);
 
+/* The same for kernels; first_leaf: the number of the field's first one. */
+typedef int ha_field_choice_(const void *user, int64_t field, int64_t first_leaf);
+HA_API int64_t ha_mapping_device_text_(const ha_mapping *mapping, const char *name,
+                                       ha_field_choice_ *is_regular, const void *user, char *buffer,
+                                       size_t size);
+
 /* One JSON object: {"mapping": …, "extents": […], "blobs": [bytes, …], "fields": [{"name": "pos.x",
  * "type": "f64", "blob": 0, "offset": 56}, …]}: the offsets for the record with this index (NULL:
  * the first). "blob" and "offset" are null where nothing is stored. Of few bits, "bit_offset"

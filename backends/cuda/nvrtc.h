@@ -14,7 +14,8 @@ enum {
     HA_NVRTC_SUCCESS = 0,
     HA_NVRTC_OUT_OF_MEMORY = 1,
     HA_NVRTC_COMPILATION = 6,
-    HA_NVRTC_BUILTIN_OPERATION_FAILURE = 7 /* its library of built-in functions is missing */
+    HA_NVRTC_BUILTIN_OPERATION_FAILURE = 7, /* its library of built-in functions is missing */
+    HA_NVRTC_ARCHITECTURES = 256            /* that it may know: version 13 knows 13 */
 };
 
 /* X(field, symbol, parameters) */
@@ -43,8 +44,8 @@ HA_STATE_ struct {
     int tried, loaded;
     char tried_name[HA_CUDA_NAME_BYTES]; /* what HARRAY_CUDA said that it is; "": nothing */
     int major, minor;
-    int *architecture, architectures; /* that it compiles for: 75 is sm_75. They stay, as it does */
-    ha_cuda_text why;                 /* there is none */
+    int architecture[HA_NVRTC_ARCHITECTURES], architectures; /* that it compiles for: 75 is sm_75 */
+    ha_cuda_text why;                                        /* there is none */
 #define HA_NVRTC_FIELD_(field, symbol, result, parameters) result(*field) parameters;
     HA_NVRTC_FUNCTIONS_(HA_NVRTC_FIELD_)
 #undef HA_NVRTC_FIELD_
@@ -63,19 +64,15 @@ HA_IN_ const char *ha_nvrtc_find_functions(void *library) {
     return missing;
 }
 
-/* Lock held. */
+/* Lock held. Takes no memory: what fails here is never asked again. */
 HA_IN_ int ha_nvrtc_know_architectures(void) {
     int count = 0;
-    if (ha_nvrtc.GetNumSupportedArchs(&count) != HA_NVRTC_SUCCESS || count < 1) return 0;
-    ha_nvrtc.architecture = (int *)HARRAY_MALLOC((size_t)count * sizeof(int));
-    if (ha_nvrtc.architecture == NULL) return 0;
-    if (ha_nvrtc.GetSupportedArchs(ha_nvrtc.architecture) == HA_NVRTC_SUCCESS) {
-        ha_nvrtc.architectures = count;
-        return 1;
-    }
-    HARRAY_FREE(ha_nvrtc.architecture);
-    ha_nvrtc.architecture = NULL;
-    return 0;
+    if (ha_nvrtc.GetNumSupportedArchs(&count) != HA_NVRTC_SUCCESS || count < 1 ||
+        count > HA_NVRTC_ARCHITECTURES)
+        return 0;
+    if (ha_nvrtc.GetSupportedArchs(ha_nvrtc.architecture) != HA_NVRTC_SUCCESS) return 0;
+    ha_nvrtc.architectures = count;
+    return 1;
 }
 
 /* Lock held. */

@@ -25,6 +25,7 @@
 #define ha_mapped_set_run HA_RENAME_(ha_mapped_set_run)
 #define ha_mapping_check HA_RENAME_(ha_mapping_check)
 #define ha_mapping_device_text HA_RENAME_(ha_mapping_device_text)
+#define ha_mapping_device_text_ HA_RENAME_(ha_mapping_device_text_)
 #define ha_mapping_free HA_RENAME_(ha_mapping_free)
 #define ha_mapping_json HA_RENAME_(ha_mapping_json)
 #define ha_mapping_memory HA_RENAME_(ha_mapping_memory)

@@ -289,7 +289,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(fork, 1, ha_context_fork(NO) == ha_host())                                                   \
     S(zero_copy, 0, ha_context_is_zero_copy(NO))                                                   \
     S(link_cost, 0, ha_link_cost(NO, NO))                                                          \
-    S(handlers, 0, (ha_set_event_handler(NULL, NO), ha_set_error_handler(NULL, NO), 0))            \
+    S(handlers, 0,                                                                                 \
+      (ha_set_event_handler(NULL, NO), ha_set_error_handler(NULL, NO), ha_set_parallel(NULL, NO),  \
+       0))                                                                                         \
     S(works, 0, ha_works(NO, 9) > 1000)                                                            \
     S(sites, 0, ha_sites(NO, 9) > 1000)                                                            \
     S(pointer_kind, HA_MEMORY_UNKNOWN, ha_pointer_kind(NO, NO))                                    \

@@ -204,6 +204,57 @@ TEST(another_compiler_is_looked_for) {
     }
 }
 
+/* A compiler of the test's own, that knows so many architectures. */
+static int known_architectures;
+static int nvrtc_version(int *major, int *minor) {
+    *major = 13;
+    *minor = 1;
+    return HA_NVRTC_SUCCESS;
+}
+static int nvrtc_count(int *count) {
+    *count = known_architectures;
+    return HA_NVRTC_SUCCESS;
+}
+static int nvrtc_all(int *all) {
+    for (int i = 0; i < known_architectures; i++) all[i] = 75 + i;
+    return HA_NVRTC_SUCCESS;
+}
+static void nvrtc_other(void) {}
+static void (*nvrtc_function(const char *symbol))(void) {
+    if (!strcmp(symbol, "nvrtcVersion")) return (void (*)(void))nvrtc_version;
+    if (!strcmp(symbol, "nvrtcGetNumSupportedArchs")) return (void (*)(void))nvrtc_count;
+    if (!strcmp(symbol, "nvrtcGetSupportedArchs")) return (void (*)(void))nvrtc_all;
+    return nvrtc_other;
+}
+
+static int is_found(int architectures) {
+    ha_cuda_settings s = {.library = ""};
+    memcpy(s.nvrtc, named.library, sizeof s.nvrtc);
+    ha_nvrtc.tried = ha_nvrtc.loaded = ha_nvrtc.architectures = 0;
+    known_architectures = architectures;
+    return ha_nvrtc_is_loaded(&s);
+}
+
+/* What it knows needs no memory, as nobody would ask again. */
+TEST(architectures_of_a_compiler) {
+    hooks.more = nvrtc_function;
+    faulty_arm(0, 1);
+    const int found = is_found(HA_NVRTC_ARCHITECTURES);
+    faulty_disarm();
+    assert_true(found);
+    assert_int_equal(ha_nvrtc_architecture_for(90), 90);
+    assert_int_equal(ha_nvrtc_architecture_for(1000), 75 + HA_NVRTC_ARCHITECTURES - 1);
+    assert_int_equal(ha_nvrtc_architecture_for(74), 0);
+    assert_false(is_found(HA_NVRTC_ARCHITECTURES + 1));
+    TELLS("does not say what it is");
+    assert_false(is_found(0));
+    TELLS("does not say what it is");
+    hooks.lacks = "nvrtcGetPTX";
+    assert_false(is_found(3));
+    TELLS("no function nvrtcGetPTX");
+    ha_nvrtc.tried = 0;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 int main(void) {
@@ -225,6 +276,7 @@ int main(void) {
         CLOSED("", opening_fails),
         CLOSED("async", opening_fails),
         CLOSED("", another_compiler_is_looked_for),
+        CLOSED("", architectures_of_a_compiler),
     };
     return find_fake() ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }

@@ -10,7 +10,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 # Called by macros alone, with the address of something; elements, of which there are as many as is
 # said; what takes nothing but a context, where NULL is one, and texts that macros give.
 OTHERS = """
-    darray_of_any_ darray_of_typed_ darray_to_typed_ ha_native_
+    ha_trace_value_ darray_of_any_ darray_of_typed_ darray_to_typed_ ha_native_
     ha_records_typed_new_ ha_records_close_scope_
     ha_on_end_ ha_on_begin_ ha_from_end_ ha_from_begin_ ha_no_transfers_end_ ha_close_scope_ ha_token_close_scope_
     ha_check_failed_ ha_check_errors_ ha_index_failed_

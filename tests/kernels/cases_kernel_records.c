@@ -37,6 +37,26 @@ HA_RECORDS(planes, plane);
 HA_VIEW(block, body, 4, HA_ANY)
 HA_RECORDS(blocks, block);
 
+/* Of 1,041 leaves: as text less than one function for each. */
+typedef struct box {
+    double mass;
+    struct {
+        float f[5][5];
+        int16_t n;
+    } part[40];
+} box;
+#define box_FIELDS (double, mass), (float, part, (40), f, (5, 5)), (int16_t, part, (40), n)
+HA_RECORD(box)
+HA_VIEW(shelf, box, 1, HA_ANY)
+HA_RECORDS(boxes, shelf);
+HA_KERNEL_EACH(turn, (boxes, p, "write"), ((value, double, more)), at, {
+    box b = shelf_load(p, at);
+    b.mass += more + *shelf_part_f(p, at, 39, 4, 3) - shelf_part_n_get(p, at, 17);
+    for (int k = 0; k < 40; k++) b.part[k].n = (int16_t)(b.part[k].n + b.part[k].f[k % 5][k % 3]);
+    shelf_store(p, at, b);
+    shelf_part_f_set(p, at, 5, 2, 1, -1);
+});
+
 HA_KERNEL_EACH(drift, (bodies, p, "read vel, write pos"), ((value, float, dt)), at, {
     *sky_pos_x(p, at) += dt * *sky_vel_x(p, at);
     *sky_pos_y(p, at) += dt * *sky_vel_y(p, at);
@@ -115,6 +135,7 @@ HA_KERNEL_EACH(coordinates, (blocks, g, "write id"), (), at, {
                                  10 * ha_coordinate(at, 2) + ha_coordinate(at, 3));
 });
 
+KNOWN_KERNEL(turn)
 KNOWN_KERNEL(drift)
 KNOWN_KERNEL(attract)
 KNOWN_KERNEL(number)
@@ -240,6 +261,34 @@ TEST(array_fields_and_arrays_beside_records) {
         }
         else fail();
         HA_READING(v, y, H) for (int i = 0; i < N; i++) assert_true(v.data[i] == 151);
+    }
+}
+
+TEST(records_of_a_thousand_leaves) {
+    static const char *const in_blocks[] = {"aos", "aosoa(16)"};
+    for (int l = 0; l < 2; l++) {
+        boxes all = boxes_new(20);
+        SUCCEEDS(ha_records_layout(all.records, C, in_blocks[l]));
+        HA_USING(v, all, H, "overwrite") HA_EACH(shelf, v, at) {
+            box b = {.mass = (double)ha_index(at)};
+            for (int k = 0; k < 1000; k++) b.part[k / 25].f[k / 5 % 5][k % 5] = (float)k;
+            for (int k = 0; k < 40; k++) b.part[k].n = (int16_t)-k;
+            shelf_store(v, at, b);
+        }
+        know_records(&turn_known, C, all.records);
+        SUCCEEDS(turn(C, all, 0.5));
+        HA_USING(v, all, H, "read") {
+            for (int i = 0; i < 20; i++) {
+                const box b = shelf_load(v, shelf_at(v, i));
+                assert_true(b.mass == i + 0.5 + 998 + 17);
+                for (int k = 0; k < 40; k++)
+                    assert_int_equal(b.part[k].n, -k + 25 * k + k % 5 * 5 + k % 3);
+                for (int k = 0; k < 1000; k++)
+                    assert_true(b.part[k / 25].f[k / 5 % 5][k % 5] == (k == 136 ? -1 : (float)k));
+            }
+        }
+        else fail();
+        HA_CHECK(boxes_free(&all));
     }
 }
 
@@ -460,6 +509,7 @@ int main(int argc, char **argv) {
         WORLD(loops_over_all_in_a_lane),
         WORLD(layouts_and_extents_that_change),
         WORLD(array_fields_and_arrays_beside_records),
+        WORLD(records_of_a_thousand_leaves),
         WORLD(structs_as_values_and_elements),
         WORLD(two_record_arrays_of_one_view),
         WORLD(views_with_a_layout),

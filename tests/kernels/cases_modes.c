@@ -16,6 +16,18 @@ HA_KERNEL(polynomial, ((constant, double, c), (in, double, x), (out, double, y))
 HA_KERNEL(in_teams, ((option, block, 48), (value, int, step), (inout, int, x)), i,
           { x[i] += step; });
 
+/* Without HARRAY_DEBUG, and on devices, there is nothing of what is traced. */
+HA_DEVICE_CODE(
+    tracing, HA_FN int traced_once(int x) {
+        ha_trace_value(x);
+        return x + 1;
+    });
+HA_KERNEL(traced, ((uses, tracing), (inout, int, x)), i, {
+    ha_trace_value(x[i]++);
+    if (i == 7) ha_trace_value(1.0 * x[i]);
+    x[i] = traced_once(x[i]);
+});
+
 /* The product has twice as many digits as a number: what is left of it shows whether it was rounded. */
 HA_KERNEL(rest, ((in, double, x), (out, double, y)), i, { y[i] = x[i] * x[i] - 1.0; });
 HA_KERNEL(rest_as_it_comes, ((option, contract, 1), (in, double, x), (out, double, y)), i,
@@ -70,6 +82,7 @@ HA_KERNEL(sum_of_sixty,
 
 KNOWN_KERNEL(polynomial)
 KNOWN_KERNEL(in_teams)
+KNOWN_KERNEL(traced)
 KNOWN_KERNEL(rest)
 KNOWN_KERNEL(rest_as_it_comes)
 KNOWN_KERNEL(look_up)
@@ -77,8 +90,9 @@ KNOWN_KERNEL(between)
 KNOWN_KERNEL(sum_of_six)
 KNOWN_KERNEL(sum_of_sixty)
 static const known_kernel *const known[] = {
-    &polynomial_known, &in_teams_known, &rest_known,       &rest_as_it_comes_known,
-    &look_up_known,    &between_known,  &sum_of_six_known, &sum_of_sixty_known};
+    &polynomial_known, &traced_known,           &in_teams_known,
+    &rest_known,       &rest_as_it_comes_known, &look_up_known,
+    &between_known,    &sum_of_six_known,       &sum_of_sixty_known};
 
 static int begin_kernels(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) know_kernel(known[i]);
@@ -130,6 +144,14 @@ TEST(teams_of_other_sizes) {
     keep_array(x.array);
     SUCCEEDS(in_teams(C, HA_ALL_LANES, 4, x));
     HA_READING(v, x, H) for (int i = 0; i < 1001; i++) assert_int_equal(v.data[i], 7);
+    drop_array(x.array);
+}
+
+TEST(values_that_are_traced) {
+    harray_int x = harray_int_filled(10, 3);
+    keep_array(x.array);
+    SUCCEEDS(traced(C, HA_ALL_LANES, x));
+    HA_READING(v, x, H) for (int i = 0; i < 10; i++) assert_int_equal(v.data[i], 4);
     drop_array(x.array);
 }
 
@@ -284,6 +306,7 @@ int main(int argc, char **argv) {
         KERNELS(a_table_of_constants),
         KERNELS(constants_that_are_too_large),
         KERNELS(teams_of_other_sizes),
+        KERNELS(values_that_are_traced),
         KERNELS(products_that_are_rounded),
         KERNELS(what_compilers_are_told_of_products),
         KERNELS(several_arguments_as_one),

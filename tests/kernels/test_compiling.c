@@ -24,7 +24,7 @@ HA_KERNEL_EACH(numbered, (atoms, p, "overwrite"), (), at, {
 });
 HA_KERNEL_EACH(wrong_records, (atoms, p, "overwrite"), (), at, { lump_x_set(p, at, MISTAKE); });
 
-/* So many leaves that their places are more text than a kernel may have. */
+/* So many leaves that their places are more text than a kernel may have, where they do not lie at equal distances. */
 typedef struct crowd {
     float position_of_each_neighbour_that_is_known_by_its_number[1000];
 } crowd;
@@ -33,7 +33,7 @@ HA_RECORD(crowd)
 HA_VIEW(mass, crowd, 1, HA_ANY)
 HA_RECORDS(crowds, mass);
 HA_KERNEL_EACH(crowded, (crowds, p, "overwrite"), (), at,
-               { *mass_position_of_each_neighbour_that_is_known_by_its_number(p, at, 7) = 1; });
+               { mass_position_of_each_neighbour_that_is_known_by_its_number_set(p, at, 7, 1); });
 
 /* Of lines of a file: what stands in them is looked for by number. */
 enum { BEFORE_WRONG = __LINE__ };
@@ -478,12 +478,16 @@ TEST(texts_that_are_too_long) {
     const void *const given[] = {&x};
     const uint64_t version = ha_array_version(x.array);
     told(ha_kernel_launch_(&endless, C, NULL, given), HA_ERR_UNSUPPORTED, wanted, "compiling:0");
-    told(crowded(C, r), HA_ERR_UNSUPPORTED, "the layout \"aos", "compiling:0");
+    assert_int_equal(ha_records_layout(r.records, C, "soa(single,aligned)"), HA_OK);
+    told(crowded(C, r), HA_ERR_UNSUPPORTED, "the layout \"soa(single,aligned)", "compiling:0");
     told(ha_kernels_precompile_("made_up_1", directory, &endless, &endless + 1, "here:1"),
          HA_ERR_UNSUPPORTED, wanted, "made_up_1");
     assert_int_equal(compiling.compiled, 0);
     assert_int_equal(ha_array_version(x.array), version);
     expect_int(x, 9, 7);
+    assert_int_equal(ha_records_layout(r.records, C, "aos"), HA_OK);
+    told(crowded(C, r), HA_ERR_NOT_FOUND, "does not find it", "compiling:0"); /* nobody knows it */
+    assert_int_equal(compiling.compiled, 1);
     HA_IGNORE(crowds_free(&r));
     HA_IGNORE(harray_int_free(&x));
 }

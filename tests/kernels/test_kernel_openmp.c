@@ -119,6 +119,33 @@ static void parts_of_a_reduction(void **state) {
     HA_CHECK(harray_double_free(&x));
 }
 
+/* Regions are not opened in the parts of ha_set_parallel. */
+static void in_one_piece_and_two(void *user, ha_run_part run, void *launch) {
+    int *calls = user;
+    ++*calls;
+    run(launch, 1, 2);
+    run(launch, 0, 2);
+}
+
+static void threads_of_the_program(void **state) {
+    harray_int t = harray_int_filled(40000, -1);
+    harray_double x = harray_double_zeros(1 << 20);
+    int calls = 0;
+    int32_t greatest;
+    (void)state;
+    ha_set_parallel(in_one_piece_and_two, &calls);
+    HA_CHECK(who(ha_host(), HA_ALL_LANES, t));
+    HA_READING(v, t, ha_host()) expect_one(v.data, 40000);
+    HA_CHECK(greatest_thread(ha_host(), HA_ALL_LANES, x, &greatest));
+    assert_int_equal(greatest, 0);
+    assert_int_equal(calls, 2);
+    ha_set_parallel(NULL, NULL);
+    HA_CHECK(who(ha_host(), HA_ALL_LANES, t));
+    HA_READING(v, t, ha_host()) expect_shares(v.data, 40000, 1);
+    HA_CHECK(harray_int_free(&t));
+    HA_CHECK(harray_double_free(&x));
+}
+
 /* In a region nothing is shared. */
 static double sum_of_one_thread(harray_double x, int64_t n) {
     double sum_of_all = 0;
@@ -173,6 +200,7 @@ int main(void) {
         cmocka_unit_test(lanes_that_are_work),
         cmocka_unit_test(records_by_rows_and_columns),
         cmocka_unit_test(parts_of_a_reduction),
+        cmocka_unit_test(threads_of_the_program),
         cmocka_unit_test(same_bits_for_any_number_of_threads),
     };
     omp_set_num_threads(4);

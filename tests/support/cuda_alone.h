@@ -10,11 +10,12 @@
 
 /* Between the backend and the driver: what does not open, what is not found, what is in its place. */
 static struct {
-    const char *lacks;    /* a symbol that is not found */
-    const char *replaced; /* a symbol that is found elsewhere: */
-    void (*by)(void);     /* there */
-    int opened;           /* libraries */
-    const char *error;    /* of opening, instead of a library */
+    const char *lacks;                         /* a symbol that is not found */
+    const char *replaced;                      /* a symbol that is found elsewhere: */
+    void (*by)(void);                          /* there */
+    void (*(*more)(const char *symbol))(void); /* finds what the library lacks */
+    int opened;                                /* libraries */
+    const char *error;                         /* of opening, instead of a library */
 } hooks;
 
 static void *hooked_open(const char *name) {
@@ -26,6 +27,10 @@ static void *hooked_find(void *library, const char *symbol) {
     void *found = dlsym(library, symbol);
     if (hooks.lacks && !strcmp(symbol, hooks.lacks)) return NULL;
     if (hooks.replaced && !strcmp(symbol, hooks.replaced)) memcpy(&found, &hooks.by, sizeof found);
+    if (hooks.more && !found) {
+        void (*more)(void) = hooks.more(symbol);
+        memcpy(&found, &more, sizeof found);
+    }
     return found;
 }
 

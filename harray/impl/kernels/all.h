@@ -24,13 +24,15 @@
  *     programs.h     what has been compiled for a device
  *     precompile.h   all kernels, before they are launched
  *     place.h        where kernels run, and why
+ *     parallel.h     loops by a user's own threads
  *     launching.h    what is given, and opening it
  *     easy.h         what is simple
  *     on_host.h      lanes as loops
  *     on_device.h    lanes as teams of a device
  *     reduce.h       reductions, here and in steps on a device
  *     launch.h       the call
- *     exact.h        whether a device computes as the host does */
+ *     exact.h        whether a device computes as the host does
+ *     trace_value.h  values that bodies trace */
 #ifndef HARRAY_IMPL_KERNELS_ALL_H
 #define HARRAY_IMPL_KERNELS_ALL_H
 
@@ -64,6 +66,7 @@
 #include "programs.h"
 #include "precompile.h"
 #include "place.h"
+#include "parallel.h"
 #include "launching.h"
 #include "easy.h"
 #include "on_host.h"
@@ -71,5 +74,6 @@
 #include "reduce.h"
 #include "launch.h"
 #include "exact.h"
+#include "trace_value.h"
 
 #endif

@@ -5,6 +5,7 @@
 #define HARRAY_IMPL_KERNELS_EASY_H
 
 #include "launching.h"
+#include "parallel.h"
 #include "team_check.h"
 
 typedef struct ha_easy_launch {
@@ -137,7 +138,7 @@ HA_IN_ int ha_launch_easily(const ha_kernel *k, const ha_context *c, const ha_re
     for (int i = 0; i < e.held; i++)
         if (e.written >> i & 1) ha_count_version(e.access[i].array);
     ha_self.held += (uint64_t)e.held;
-    k->loops(k, &box, e.apart, e.slot);
+    ha_run_loops(k, &box, 0, e.apart, e.slot);
     *status = HA_OK;
     while (e.held > 0) {
         const ha_status s = ha_close_(&e.access[--e.held]);

@@ -3,6 +3,8 @@
 #define HARRAY_IMPL_KERNELS_ON_HOST_H
 
 #include "launching.h"
+#include "parallel.h"
+#include "view_text.h"
 
 /* What is enqueued: this, and behind the arguments their spans and values. */
 typedef struct ha_kernel_call {
@@ -87,6 +89,12 @@ HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
     return s;
 }
 
+/* The dimension whose indices lie farthest from each other: of records whose first index is the fastest, the last one. */
+HA_IN_ int ha_outermost_of(const ha_launching *l) {
+    return l->kernel->each && ha_is_column_major(l->used[0].opened.mapping) ? l->kernel->rank - 1
+                                                                            : 0;
+}
+
 HA_IN_ void ha_launch_here(ha_launching *l) {
     ha_kernel_slot_ slot[HA_MOST_ARGUMENTS_];
     for (int i = 0; i < l->arguments; i++) {
@@ -99,7 +107,7 @@ HA_IN_ void ha_launch_here(ha_launching *l) {
     }
     ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};
     ha_work_begin(&w, l->context);
-    l->kernel->loops(l->kernel, &l->box, ha_launch_is_apart(l), slot);
+    ha_run_loops(l->kernel, &l->box, ha_outermost_of(l), ha_launch_is_apart(l), slot);
     ha_work_end(&w, l->context, HA_OK);
 }
 

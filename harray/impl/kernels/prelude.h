@@ -56,6 +56,7 @@ static const char ha_words_cuda[] =
 static const char ha_words_of_both[] =
     "#define HA_FN HA_BODY_\n"
     "#define HA_SIZE(name) name##_size_\n"
+    "#define ha_trace_value(value) ((void)0)\n"
     "#define HA_AT_1_(s, i) (s).data[(i) * (s).stride[0]]\n"
     "#define HA_AT_2_(s, i, j) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1]]\n"
     "#define HA_AT_3_(s, i, j, k) (s).data[(i) * (s).stride[0] + (j) * (s).stride[1] + "

@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_KERNELS_REDUCE_H
 
 #include "on_device.h"
+#include "parallel.h"
 
 /* ---- on the host --------------------------------------------------------------------------------- */
 
@@ -48,6 +49,34 @@ HA_IN_ int64_t ha_parts_of(int64_t values) {
 /* So many parts are computed, by one thread or many, before they are added one after the other. */
 enum { HA_PARTS_AT_ONCE = 1024 };
 
+typedef struct ha_reduce_parts {
+    const ha_kernel *kernel;
+    const ha_region *box;
+    int64_t first, last; /* lanes, by number */
+    int apart;
+    const ha_kernel_slot_ *slot;
+    char *partial;
+} ha_reduce_parts;
+
+/* Parts [first, last) of these. */
+HA_IN_ void ha_reduce_run(const void *loops, int64_t first, int64_t last) {
+    const ha_reduce_parts *p = (const ha_reduce_parts *)loops;
+    const ha_reduction_ *r = p->kernel->reduction;
+    const int64_t from = p->first + first * HA_PART_LANES_, to = p->first + last * HA_PART_LANES_;
+    if (first < last)
+        r->parts(p->kernel, p->box, from, to < p->last ? to : p->last, p->apart, p->slot,
+                 p->partial + (size_t)first * r->partial_bytes);
+}
+
+HA_IN_ void ha_reduce_all_parts(const ha_reduce_parts *p) {
+    const int64_t n = ha_parts_of(p->last - p->first);
+    if (ha_is_worth_parts((double)(p->last - p->first) *
+                          (double)ha_kernel_option(p->kernel, HA_OPTION_grain_, 1)))
+        ha_run_in_parts(ha_reduce_run, p, n);
+    else
+        ha_reduce_run(p, 0, n);
+}
+
 void ha_reduce_lanes_(const ha_kernel *k, const ha_region *box, int apart,
                       const ha_kernel_slot_ *slot, void *result) {
     const ha_reduction_ *r = k->reduction;
@@ -57,7 +86,8 @@ void ha_reduce_lanes_(const ha_kernel *k, const ha_region *box, int apart,
     for (int i = 0; i < HA_REDUCE_LEVELS; i++) level[i].n = level[i].is_passed = 0;
     for (int64_t first = 0, n; first < lanes; first += n) {
         n = lanes - first < most ? lanes - first : most;
-        r->parts(k, box, first, first + n, apart, slot, partial);
+        const ha_reduce_parts parts = {k, box, first, first + n, apart, slot, partial};
+        ha_reduce_all_parts(&parts);
         for (int64_t i = 0; i < ha_parts_of(n); i++)
             ha_reduce_add(r, level, partial + (size_t)i * r->partial_bytes);
     }

@@ -95,16 +95,19 @@ HA_IN_ void ha_put_subscripts(ha_text *to, const ha_device_field *f, int typed) 
     for (int d = 0; d < f->rank; d++) ha_print(to, ", %se%d", typed ? "const ptrdiff_t " : "", d);
 }
 
-/* May a value be at any address, in one of the layouts? */
+/* May a value be at any address? */
+HA_IN_ int ha_is_misplaced_in(const ha_mapping *m, const ha_device_field *f) {
+    for (int64_t k = f->leaf; k < f->leaf + f->leaves; k++)
+        if (m->row[k].packed || m->row[k].coding ||
+            (m->row[k].linearizer < 0 && ha_dtype_alignment(f->field->type) > 1))
+            return 1;
+    return 0;
+}
+
+/* In one of the layouts? */
 HA_IN_ int ha_is_misplaced(const ha_view_writer *w, const ha_device_field *f) {
-    for (int i = 0; i < w->variant->records; i++) {
-        const ha_mapping *m = w->variant->mapping[i];
-        if (!ha_has_view(w, i)) continue;
-        for (int64_t k = f->leaf; k < f->leaf + f->leaves; k++)
-            if (m->row[k].packed || m->row[k].coding ||
-                (m->row[k].linearizer < 0 && ha_dtype_alignment(f->field->type) > 1))
-                return 1;
-    }
+    for (int i = 0; i < w->variant->records; i++)
+        if (ha_has_view(w, i) && ha_is_misplaced_in(w->variant->mapping[i], f)) return 1;
     return 0;
 }
 
@@ -289,6 +292,39 @@ HA_IN_ void ha_put_record_use(const ha_view_writer *w, const ha_device_field *f,
     ha_print(w->to, ");\n");
 }
 
+/* As a member of the struct, with the subscripts e0, e1, …: link[e0].e[e1][e2].re. */
+HA_IN_ void ha_put_member_path(const ha_view_writer *w, const ha_device_field *f) {
+    int e = 0;
+    for (const char *rest = f->field->path; rest;) {
+        const ha_path_part part = ha_path_part_of(rest);
+        ha_print(w->to, "%s%.*s", rest == f->field->path ? "" : ".", part.length, part.name);
+        for (int d = 0; d < part.rank; d++) ha_print(w->to, "[e%d]", e++);
+        rest = part.rest;
+    }
+}
+
+HA_IN_ void ha_put_record_loop(const ha_view_writer *w, const ha_device_field *f, int store) {
+    ha_print(w->to, "    ");
+    for (int d = 0; d < f->rank; d++)
+        ha_print(w->to, "for (ptrdiff_t e%d = 0; e%d < %lld; e%d++) ", d, d,
+                 (long long)f->extent[d], d);
+    if (!store) {
+        ha_print(w->to, "r.");
+        ha_put_member_path(w, f);
+        ha_print(w->to, " = ");
+    }
+    ha_print(w->to, "%s_%s_%s(v, at", ha_view_name(w, w->of), f->name, store ? "set" : "get");
+    ha_put_subscripts(w->to, f, 0);
+    if (store) {
+        ha_print(w->to, ", r.");
+        ha_put_member_path(w, f);
+    }
+    ha_print(w->to, ");\n");
+}
+
+/* Of so many leaves one after the other, as compilers make most of that; of more in a loop, as text has its limit. */
+enum { HA_LEAVES_IN_A_ROW = 32 };
+
 HA_IN_ void ha_put_whole(const ha_view_writer *w, int store) {
     const ha_record *record = w->variant->mapping[w->of]->record;
     const char *view = ha_view_name(w, w->of);
@@ -301,7 +337,10 @@ HA_IN_ void ha_put_whole(const ha_view_writer *w, int store) {
                  record->name, view, view, record->name);
     for (int64_t i = 0; i < record->fields; i++) {
         const ha_device_field f = ha_device_field_of(record, i, leaf);
-        for (int64_t k = 0; k < f.leaves; k++) ha_put_record_use(w, &f, k, store);
+        if (f.leaves > HA_LEAVES_IN_A_ROW)
+            ha_put_record_loop(w, &f, store);
+        else
+            for (int64_t k = 0; k < f.leaves; k++) ha_put_record_use(w, &f, k, store);
         leaf += f.leaves;
     }
     ha_print(w->to, store ? "}\n" : "    return r;\n}\n");
@@ -391,14 +430,33 @@ HA_IN_ void ha_put_view(const ha_view_writer *w) {
     ha_put_whole(w, 1);
 }
 
+/* Does nothing of the kernel ask where the other leaves of an array field are than the first? */
+typedef struct ha_mapping_use {
+    const ha_kernel_variant *variant;
+    const ha_mapping *mapping;
+} ha_mapping_use;
+
+HA_IN_ int ha_is_regular_field(const void *user, int64_t field, int64_t first_leaf) {
+    const ha_mapping_use *u = (const ha_mapping_use *)user;
+    const ha_record *record = u->mapping->record;
+    const ha_device_field f = ha_device_field_of(record, field, first_leaf);
+    if (!ha_leaf_step(u->mapping, &f)) return 0;
+    for (int i = 0; i < u->variant->records; i++)
+        if (u->variant->mapping[i]->record == record &&
+            ha_is_misplaced_in(u->variant->mapping[i], &f))
+            return 0;
+    return 1;
+}
+
 /* Names begin with ha_map and the number. -1: not as text. */
 HA_IN_ int64_t ha_put_mapping(const ha_view_writer *w, int use) {
     char name[24];
+    const ha_mapping_use u = {w->variant, w->variant->mapping[use]};
     const size_t written = w->to->length < w->to->bytes ? w->to->length : w->to->bytes;
     snprintf(name, sizeof name, "ha_map%d", use);
-    const int64_t length = ha_mapping_device_text(w->variant->mapping[use], name,
-                                                  w->to->at ? w->to->at + written : NULL,
-                                                  w->to->bytes - written);
+    const int64_t length = ha_mapping_device_text_(u.mapping, name, ha_is_regular_field, &u,
+                                                   w->to->at ? w->to->at + written : NULL,
+                                                   w->to->bytes - written);
     if (length > 0) w->to->length += (size_t)length;
     return length;
 }

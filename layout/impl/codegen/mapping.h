@@ -247,10 +247,13 @@ HA_IN_ int ha_has_sections(const ha_mapping *m) {
     return 1;
 }
 
-HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
-                                      size_t size) {
+/* Of the array fields that `is_regular` knows, the first leaf alone, as the others are as far from each other. */
+HA_API int64_t ha_mapping_device_text_(const ha_mapping *mapping, const char *name,
+                                       ha_field_choice_ *is_regular, const void *user, char *buffer,
+                                       size_t size) {
     ha_device_writer w = {.to = ha_text_into(buffer, size), .mapping = mapping, .name = name};
-    int64_t number = 0;
+    int64_t number = 0, known = -1;
+    int first_alone = 0;
     ha_leaf leaf;
     if (!ha_has_sections(mapping)) return -1;
     if (!ha_is_name(name) || !ha_c_names_differ(mapping->record)) return -1;
@@ -261,9 +264,19 @@ HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *nam
         if (!ha_put_tree_functions(&w, k)) return -1;
     for (int k = 0; k < mapping->sections; k++) ha_put_section(&w, k);
     for (int k = 0; k < mapping->blobs; k++) ha_put_blob_bytes(&w, k);
-    for (int64_t field = 0, rest = 0; ha_next_leaf(mapping->record, &field, &rest, &leaf); number++)
-        ha_put_leaf(&w, number, &leaf);
+    for (int64_t field = 0, rest = 0; ha_next_leaf(mapping->record, &field, &rest, &leaf);
+         number++) {
+        const int is_first = leaf.field != known;
+        known = leaf.field;
+        if (is_first) first_alone = is_regular && is_regular(user, known, number);
+        if (is_first || !first_alone) ha_put_leaf(&w, number, &leaf);
+    }
     return (int64_t)w.to.length;
+}
+
+HA_API int64_t ha_mapping_device_text(const ha_mapping *mapping, const char *name, char *buffer,
+                                      size_t size) {
+    return ha_mapping_device_text_(mapping, name, NULL, NULL, buffer, size);
 }
 
 #endif
