@@ -1,0 +1,223 @@
+/* lbm: a fluid streams past what is opaque in a picture.
+ *
+ *     lbm [--reynolds RE] [--layout LAYOUT] [--context CTX] [--frames DIR] [--plot FILE.svg] [OBSTACLE.png]
+ *
+ * What to look at: the sites of the fluid are records, whose layout is a word of the command line, and the step
+ * (lattice.h) is a kernel, which runs on the host and on any device. flow.c says in which order kernels are
+ * launched; no line of it copies or waits. Forces are measured without waiting for them, into an array,
+ * which is read when a line is printed. */
+#define _POSIX_C_SOURCE 200809L
+#include "flow.h"
+
+#include "../png_io.h"
+#include "draw.h"
+#include "obstacle.h"
+#include "options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAIRS = 5 }; /* of steps, between two samples of the forces */
+
+/* harray keeps the first error. */
+static bool fails(void) { return complain("%s", ha_take_error().text); }
+
+static double seconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double height_of(const shape *s) { return (double)(s->box.last[0] - s->box.first[0]); }
+
+/* ---- what forces tell ---------------------------------------------------------------------------- */
+
+/* How often lift changes from below zero to above, per unit of time, from sample `first` on; 0: not three
+ * times. */
+static double frequency(const float *lift, int64_t first, int64_t n, double each) {
+    double begun = 0, ended = 0;
+    int turns = -1;
+    for (int64_t k = first + 1; k < n; k++) {
+        if (!(lift[k - 1] < 0 && lift[k] >= 0)) continue;
+        ended = ((double)k - (double)(lift[k] / (lift[k] - lift[k - 1]))) * each;
+        if (turns++ < 0) begun = ended;
+    }
+    return turns >= 2 ? turns / (ended - begun) : 0;
+}
+
+static double mean(const float *value, int64_t first, int64_t n) {
+    double sum = 0;
+    for (int64_t k = first; k < n; k++) sum += (double)value[k];
+    return sum / (double)(n - first);
+}
+
+/* From forces to coefficients, and what there is to say of their second half. */
+static double judge_forces(const flow_results *r, const shape *s, double each, FILE *plot,
+                           bool *written) {
+    const double unit = 0.5 * SPEED * SPEED * height_of(s);
+    double found = 0;
+    HA_WRITING(drag, r->drag, ha_host()) HA_WRITING(lift, r->lift, ha_host()) {
+        for (int64_t k = 0; k < r->samples; k++) {
+            drag.data[k] = (float)((double)drag.data[k] / unit);
+            lift.data[k] = (float)((double)lift.data[k] / unit);
+        }
+        found = frequency(lift.data, r->samples / 2, r->samples, each);
+        (void)printf("drag coefficient %.3f", mean(drag.data, r->samples / 2, r->samples));
+        if (found > 0) (void)printf(", Strouhal number %.4f", found);
+        (void)puts(" (of the second half)");
+        if (plot) *written = draw_forces(plot, drag.data, lift.data, r->samples, each);
+    }
+    return found;
+}
+
+/* ---- a run --------------------------------------------------------------------------------------- */
+
+static bool write_frame(flow *f, const shape *s, const char *folder, int64_t number) {
+    char path[4096], error[PICTURE_ERROR_BYTES];
+    flow_results r;
+    if (!flow_measure(f, &r)) return fails();
+    const int length = snprintf(path, sizeof path, "%s/frame-%04" PRId64 ".png", folder, number);
+    if (length >= (int)sizeof path) return complain("--frames: the name is too long");
+    return draw_frame(&r, s, path, error) || complain("%s: %s", path, error);
+}
+
+static bool tell(const flow *f, double time, double most, int64_t updates, double since) {
+    const flow_results r = flow_samples(f); /* reading the last one waits for what is enqueued */
+    double drag = 0;
+    HA_READING(v, r.drag, ha_host()) if (r.samples > 0) drag = (double)v.data[r.samples - 1];
+    const double rate = (double)updates / (seconds() - since) * 1e-6;
+    const bool terminal = isatty(STDOUT_FILENO);
+    (void)printf("%stime %.1f of %.1f, %.1f MLUPS, force %.4f%s", terminal ? "\r" : "", time, most,
+                 rate, drag, terminal ? "   " : "\n");
+    if (terminal && time >= most) (void)puts("");
+    return fflush(stdout) == 0;
+}
+
+/* `most` is in units of time. Frames are half a unit apart, lines a tenth of all. */
+static bool run(flow *f, const shape *s, const options *o, double most) {
+    const double each = 2 * PAIRS * SPEED / height_of(s), began = seconds();
+    const int64_t rounds = (int64_t)ceil(most / each);
+    const int64_t sites = (s->rows - 2) * (s->columns - 2);
+    int64_t frames = 0;
+    for (int64_t k = 0; k <= rounds; k++) {
+        const double time = (double)k * each;
+        if (o->frames && time * 2 >= (double)frames && !write_frame(f, s, o->frames, frames++))
+            return false;
+        if (!o->quiet && k > 0 && (k * 10 / rounds > (k - 1) * 10 / rounds))
+            (void)tell(f, fmin(time, most), most, 2 * PAIRS * k * sites, began);
+        if (k < rounds && !(flow_steps(f, PAIRS) && flow_sample(f))) return fails();
+    }
+    return true;
+}
+
+static flow *make_flow(const shape *s, const options *o, double viscosity, bool channel,
+                       double most) {
+    const double each = 2 * PAIRS * SPEED / height_of(s);
+    const setting how = {.where = ha_context_find(o->context),
+                         .layout = o->layout,
+                         .viscosity = viscosity,
+                         .channel = channel,
+                         .samples = (int64_t)ceil(most / each) + 1};
+    flow *f = how.where ? flow_new(s, &how) : NULL;
+    if (!f) (void)fails();
+    return f;
+}
+
+/* The stream past an obstacle; its frequency goes to *found. */
+static bool stream(const shape *s, const options *o, double most, FILE *plot, double *found) {
+    flow *f = make_flow(s, o, SPEED * height_of(s) / o->reynolds, false, most);
+    if (!f) return false;
+    (void)printf("%" PRId64 " x %" PRId64
+                 " sites, %s, on %s; Re %g, the obstacle takes %.3g %% of the width\n",
+                 s->columns, s->rows, o->layout, o->context, o->reynolds,
+                 100 * height_of(s) / (double)s->rows);
+    bool good = run(f, s, o, most), written = true;
+    if (good) {
+        const flow_results r = flow_samples(f);
+        *found = judge_forces(&r, s, 2 * PAIRS * SPEED / height_of(s), plot, &written);
+    }
+    flow_free(f);
+    if (!written) good = complain("%s: %s", o->plot, strerror(errno));
+    const ha_error error = ha_take_error();
+    return good && (error.status == HA_OK || complain("%s", error.text));
+}
+
+/* ---- what is known ------------------------------------------------------------------------------- */
+
+/* The profile in the last quarter of a channel, against the parabola of as much fluid. */
+static double profile_error(const flow_results *r, const shape *s) {
+    const int64_t column = s->columns * 3 / 4, width = s->rows - 4;
+    double all = 0, wrong = 0, right = 0;
+    HA_READING(x, r->east, ha_host()) {
+        for (int64_t j = 0; j < width; j++) all += (double)HA_AT(x.span, j + 2, column);
+        for (int64_t j = 0; j < width; j++) {
+            const double y = ((double)j + 0.5) / (double)width;
+            const double parabola = 6 * all / (double)width * y * (1 - y);
+            const double by = (double)HA_AT(x.span, j + 2, column) - parabola;
+            wrong += by * by, right += parabola * parabola;
+        }
+    }
+    return right > 0 ? sqrt(wrong / right) : NAN;
+}
+
+static bool check_poiseuille(const options *o) {
+    enum { WIDTH = 24, LENGTH = 60, STEPS = 3000 };
+    shape s = {0};
+    if (!obstacle_none(&s, WIDTH + 4, LENGTH)) return complain("no memory");
+    for (int64_t i = 0; i < LENGTH; i++) s.mask[LENGTH + i] = s.mask[(WIDTH + 2) * LENGTH + i] = 1;
+    flow *f = make_flow(&s, o, 0.1, true, 1);
+    flow_results r;
+    const bool good = f && ((flow_steps(f, STEPS / 2) && flow_measure(f, &r)) || fails());
+    const double error = good ? profile_error(&r, &s) : NAN;
+    if (good) (void)printf("poiseuille: L2 error %.3f %% (at most 1 %%)\n", 100 * error);
+    if (f) flow_free(f);
+    obstacle_free(&s);
+    return good && (error < 0.01 || complain("the profile is no parabola"));
+}
+
+static bool check_strouhal(const options *o) {
+    options cylinder = *o;
+    shape s = {0};
+    double found = 0;
+    cylinder.reynolds = 100;
+    bool good = obstacle_cylinder(&s, 16, 16, 22) || complain("no memory");
+    good = good && stream(&s, &cylinder, 130, NULL, &found);
+    obstacle_free(&s);
+    if (good) (void)printf("strouhal: %.4f (0.165 within 0.01)\n", found);
+    return good && (fabs(found - 0.165) <= 0.01 || complain("eddies come at another frequency"));
+}
+
+/* ---- the program --------------------------------------------------------------------------------- */
+
+static bool show(const options *o) {
+    char error[OBSTACLE_ERROR_BYTES] = "no memory";
+    double found;
+    shape s = {0};
+    if (!(o->obstacle ? obstacle_picture(&s, o->obstacle, o->sites, 8, 14, error)
+                      : obstacle_cylinder(&s, o->sites, 8, 14))) {
+        obstacle_free(&s);
+        return complain("%s: %s", o->obstacle ? o->obstacle : "cylinder", error);
+    }
+    FILE *plot = o->plot ? fopen(o->plot, "w") : NULL;
+    bool good = plot || !o->plot || complain("%s: %s", o->plot, strerror(errno));
+    if (good && o->frames && mkdir(o->frames, 0777) != 0 && errno != EEXIST)
+        good = complain("%s: %s", o->frames, strerror(errno));
+    good = good && stream(&s, o, o->time, plot, &found);
+    if (plot && fclose(plot) != 0 && good) good = complain("%s: %s", o->plot, strerror(errno));
+    obstacle_free(&s);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    options o;
+    const int status = options_read(&o, argc, argv);
+    if (status >= 0) return status;
+    if (!o.check) return show(&o) ? 0 : 1;
+    return (o.check[0] == 'p' ? check_poiseuille(&o) : check_strouhal(&o)) ? 0 : 1;
+}
