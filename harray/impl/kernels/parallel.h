@@ -4,6 +4,8 @@
 #define HARRAY_IMPL_KERNELS_PARALLEL_H
 
 #include "arguments.h"
+#include "variant.h"
+#include "../../team.h"
 
 enum { HA_PARALLEL_LANES = 8192, HA_MOST_PARTS = 1024 };
 
