@@ -23,8 +23,26 @@ LOOP void interior_by_hand(int64_t n, double a, double *u) {
         for (int64_t i = 1; i < n - 1; i++) u[j * n + i] *= a;
 }
 
+/* 16 sums: of one, each sum would wait for the one before. */
+LOOP double dot_by_hand(int64_t n, const double *x, const double *y) {
+    double sum[16] = {0}, all = 0;
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (int l = 0; l < 16; l++) sum[l] += x[i + l] * y[i + l];
+    for (; i < n; i++) all += x[i] * y[i];
+    for (int l = 0; l < 16; l++) all += sum[l];
+    return all;
+}
+LOOP void where_by_hand(int64_t n, const uint8_t *mask, const double *x, const double *y,
+                        double *restrict z) {
+    for (int64_t i = 0; i < n; i++) z[i] = mask[i] ? x[i] : y[i];
+}
+
 typedef struct work {
     int64_t n;
+    double sum;
+    harray_uint8_t mask;
+    uint8_t *pmask;
     harray_double x, y, z;
     double *px, *py, *pz;
     array_double_2 grid, interior;
@@ -35,6 +53,10 @@ BENCH_TIME(abs, HA_CHECK(ha_map(HA_ABS, w->y, w->x, NULL)))
 BENCH_TIME(abs_by_hand, abs_by_hand(w->n, w->px, w->py))
 BENCH_TIME(axpby, HA_CHECK(ha_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
 BENCH_TIME(axpby_by_hand, axpby_by_hand(w->n, 0.5, w->px, 0.25, w->py, w->pz))
+BENCH_TIME(dot, HA_CHECK(ha_dot(w->x, w->y, &w->sum, NULL)))
+BENCH_TIME(dot_by_hand, w->sum = dot_by_hand(w->n, w->px, w->py))
+BENCH_TIME(where, HA_CHECK(ha_where(w->z, w->mask, w->x, w->y, NULL)))
+BENCH_TIME(where_by_hand, where_by_hand(w->n, w->pmask, w->px, w->py, w->pz))
 BENCH_TIME(interior,
            HA_CHECK(ha_combine_number(HA_MULTIPLY, w->interior, w->interior, 0.999, NULL)))
 BENCH_TIME(interior_by_hand, interior_by_hand(SIDE, 0.999, w->pgrid))
@@ -55,6 +77,10 @@ static work work_of(int64_t n) {
     HA_WRITING(v, w.x, ha_host()) w.px = v.data;
     HA_WRITING(v, w.y, ha_host()) w.py = v.data;
     HA_WRITING(v, w.z, ha_host()) w.pz = v.data;
+    w.mask = harray_uint8_t_new((size_t)n);
+    HA_CHECK(ha_random(w.mask, 1, NULL));
+    HA_CHECK(ha_combine_number(HA_IS_LESS, w.mask, w.mask, 128, NULL));
+    HA_WRITING(v, w.mask, ha_host()) w.pmask = v.data;
     w.grid = array_double_2_filled(HA_DIM(SIDE, SIDE), 1, NULL);
     HA_WRITING(v, w.grid, ha_host()) w.pgrid = v.data;
     w.interior = array_double_2_part(w.grid, HA_DIM(1, 1), HA_DIM(SIDE - 1, SIDE - 1));
@@ -65,6 +91,7 @@ static void free_work(work *w) {
     HA_CHECK(harray_double_free(&w->x));
     HA_CHECK(harray_double_free(&w->y));
     HA_CHECK(harray_double_free(&w->z));
+    HA_CHECK(harray_uint8_t_free(&w->mask));
     HA_CHECK(array_double_2_free(&w->grid));
 }
 
@@ -74,18 +101,24 @@ static void figure(const char *name, bench_function *function, work *w, const ch
         &(bench_figure){name, function, w, reference_name, reference, w, bound, bound_ns, bytes});
 }
 
-static void loops(const char *abs_name, const char *axpby_name, int64_t n) {
+static void loops(const char *abs_name, const char *axpby_name, const char *dot_name,
+                  const char *where_name, int64_t n) {
     work w = work_of(n);
     const size_t bytes = (size_t)n * sizeof(double);
     figure(abs_name, time_abs, &w, "by hand", time_abs_by_hand, 1.1, 0, 2 * bytes);
     figure(axpby_name, time_axpby, &w, "by hand", time_axpby_by_hand, 1.1, 0, 3 * bytes);
+    figure(dot_name, time_dot, &w, "by hand", time_dot_by_hand, n == IN_CACHE ? 1.3 : 1.05, 0,
+           2 * bytes);
+    figure(where_name, time_where, &w, "by hand", time_where_by_hand, 1.1, 0,
+           3 * bytes + (size_t)n);
     free_work(&w);
 }
 
 int main(int argc, char **argv) {
     bench_begin(argc, argv, "plain");
-    loops("abs, in cache", "a x + b y, in cache", IN_CACHE);
-    loops("abs, from DRAM", "a x + b y, from DRAM", FROM_DRAM);
+    loops("abs, in cache", "a x + b y, in cache", "dot, in cache", "where, in cache", IN_CACHE);
+    loops("abs, from DRAM", "a x + b y, from DRAM", "dot, from DRAM", "where, from DRAM",
+          FROM_DRAM);
     work w = work_of(FEW);
     figure("a u on the interior", time_interior, &w, "by hand", time_interior_by_hand, 1.1, 0, 0);
     figure("abs of 8 elements", time_abs, &w, "two accesses", time_two_accesses, 0, 300, 0);

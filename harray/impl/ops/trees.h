@@ -79,7 +79,7 @@ typedef struct ha_op_tree {
 
 /* The first half with the last one, until one is left. */
 #define HA_TREE_JOIN_(P, join, merge)                                                              \
-    static void join(void *sums, int64_t n, void *to) {                                            \
+    HA_NOINLINE_ static void join(void *sums, int64_t n, void *to) {                               \
         P *const sum = (P *)sums;                                                                  \
         for (int d = HA_SUMS_ / 2; d > 0; d /= 2)                                                  \
             for (int l = 0; l < d && l + d < n; l++) sum[l] = merge(sum[l], sum[l + d]);           \
