@@ -210,6 +210,27 @@ TEST(random_numbers_known_elsewhere) {
     assert_memory_equal(out, last, sizeof out);
 }
 
+/* All operations of all types, over elements one after the other and with gaps. */
+TEST(every_loop_of_the_host) {
+    if (C != H) return;
+    for (only_rows = 1; only_rows <= 2; only_rows++)
+        for (int t = 0; t < TYPES; t++) {
+            for (int op = 0; op < HA_MAPS_; op++)
+                if (has_map(types[t], op)) map_some(types[t], (ha_map_operation)op);
+            for (int op = 1; op < HA_COMBINES_; op++) {
+                if (has_combine(types[t], op)) combine_some(types[t], BY_ARRAY, op);
+                if (has_combine(types[t], op)) combine_some(types[t], BY_NUMBER, op);
+            }
+            if (t < COMPUTED) combine_some(types[t], AXPBY, 0);
+            if (t < COMPUTED && ha_dtype_kind(types[t]) != HA_KIND_COMPLEX)
+                combine_some(types[t], CLIP, 0);
+            where_some(types[t]);
+            sequence_some(types[t]);
+            random_some(types[t]);
+        }
+    only_rows = 0;
+}
+
 /* Typed arrays, numbers of C, and whole arrays that are long enough for every kind of loop. */
 TEST(typed_arrays) {
     harray_float x = harray_float_filled(5000, 3), y = harray_float_filled(5000, 1);
@@ -317,6 +338,7 @@ int main(int argc, char **argv) {
         CASE(with_two_numbers),
         CASE(chosen_by_a_mask),
         CASE(by_their_places),
+        CASE(every_loop_of_the_host),
         CASE(random_numbers_known_elsewhere),
         CASE(typed_arrays),
         CASE(refused_arrays),

@@ -284,6 +284,21 @@ TEST(dots_norms_and_counts) {
         }
 }
 
+/* All reductions of all types, over elements one after the other and with gaps. */
+TEST(every_loop_of_the_host) {
+    if (C != H) return;
+    for (only_rows = 1; only_rows <= 2; only_rows++)
+        for (int t = 0; t < TYPES; t++) {
+            for (int op = HA_SUM; op <= HA_MAX_AT; op++)
+                if (ha_op_tree_of(ha_op_type_of(types[t])->line[HA_OP_OF_LANES].gives,
+                                  (ha_reduction)op))
+                    reduce_some(types[t], (ha_reduction)op);
+            norms_of_some(types[t]);
+            if (has_lanes(types[t], HA_LANE_PRODUCT_)) dot_of_some(types[t]);
+        }
+    only_rows = 0;
+}
+
 /* Squares that are too great, or too small, for the type. */
 TEST(norms_that_do_not_overflow) {
     static const double sizes[] = {1e30, 1e-30, 3e38, 1e-44, 0};
@@ -407,6 +422,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         CASE(joined),
         CASE(dots_norms_and_counts),
+        CASE(every_loop_of_the_host),
         CASE(norms_that_do_not_overflow),
         CASE(the_bits_of_reductions),
         CASE(of_no_elements),
