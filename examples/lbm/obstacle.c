@@ -32,7 +32,8 @@ static void fill(shape *s, int64_t row, int64_t column, double red, double green
     const int64_t at = (s->box.first[0] + row) * s->columns + s->box.first[1] + column;
     const double colour[] = {red, green, blue};
     s->mask[at] = 1;
-    for (int k = 0; k < 3; k++) s->colour[3 * at + k] = (unsigned char)(colour[k] * 255 + 0.5);
+    for (int k = 0; k < 3; k++)
+        s->colour[3 * at + k] = (unsigned char)(fmin(colour[k], 1) * 255 + 0.5);
 }
 
 bool obstacle_cylinder(shape *s, int64_t rows, int64_t across, int64_t behind) {

@@ -7,6 +7,9 @@
 #include "../support/fake_kernels.h"
 #include "../support/share.h"
 
+HA_ARRAY(int64_t, 1);
+HA_ARRAY(int64_t, 2);
+
 #include "some_views.h"
 
 HA_REDUCE(sum_by_hand, ((in, double, x)), i, double, HA_SUM, x[i]);
@@ -91,7 +94,7 @@ static ha_dvalue mild_number(ha_dtype type, ha_reduction op) {
 }
 
 static darray mild_view(ha_dtype type, int rank, const int64_t *extent, ha_reduction op) {
-    const darray x = some_view(type, rank, extent, 1);
+    const darray x = some_view(type, rank, extent, op != HA_PRODUCT);
     ha_access v; /* of all its storage */
     SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
     for (size_t i = 0; i < v.size; i++) {
@@ -230,6 +233,7 @@ static void norms_of_some(ha_dtype type) {
         const double error = 64 * (is_whole(type) ? DBL_EPSILON : unit_of(type));
         double norm, wanted = naive_norm(kind, &of_x, NULL);
         if (!has_lanes(type, HA_LANE_ABS_)) break;
+        if (is_fake(C) && kind == HA_NORM_2) continue; /* may be of two reductions */
         know_lanes(type, kind == HA_NORM_2 ? HA_LANE_SQUARE_ : HA_LANE_ABS_, op);
         SUCCEEDS(ha_norm(kind, x, &norm, C));
         expect_near(norm, wanted, error * wanted, "norm", type);
@@ -350,6 +354,20 @@ TEST(the_bits_of_reductions) {
     SUCCEEDS(ha_dot(u, v, &dot, C));
     SUCCEEDS(dot_by_hand(H, HA_ALL_LANES, u, v, &dot_by_hand_));
     assert_true(dot == dot_by_hand_);
+    /* Parts that begin and end within rows. */
+    array_int64_t_2 grid = array_int64_t_2_filled(HA_DIM(60, 50), 100, H);
+    const array_int64_t_2 part = array_int64_t_2_part(grid, HA_DIM(0, 2), HA_DIM(60, 47));
+    keep_array(grid.array);
+    HA_WRITING(g, part, H)
+    for (int j = 0; j < 60; j++)
+        for (int i = 0; i < 45; i++) HA_AT(g.span, j, i) = j * 1000 + i;
+    int64_t all, expected = 0;
+    for (int j = 0; j < 60; j++)
+        for (int i = 0; i < 45; i++) expected += j * 1000 + i;
+    know_lanes(HA_DTYPE_int64_t, HA_LANE_VALUE_, HA_SUM);
+    SUCCEEDS(ha_reduce(HA_SUM, part, &all, C));
+    assert_true(all == expected);
+    drop_array(grid.array);
     darray backwards = darray_flip(HA_DARRAY(x), 0);
     know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_SUM);
     SUCCEEDS(ha_reduce(HA_SUM, backwards, &sum, C));

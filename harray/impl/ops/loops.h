@@ -100,7 +100,7 @@ HA_IN_ void ha_op_run_row(const ha_op_walk *w, const ha_op_row *row) {
 
 /* n indices on in dimension d */
 HA_IN_ void ha_op_go_on(const ha_op_walk *w, ha_op_row *row, int d, int64_t n) {
-    for (int k = 0; k < w->arrays; k++)
+    for (int k = w->key->tree != NULL; k < w->arrays; k++)
         row->of[k] = (char *)row->of[k] + n * w->stride[k][d] * w->bytes[k];
     row->at += n * w->at[d];
 }
