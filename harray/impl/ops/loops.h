@@ -105,15 +105,20 @@ HA_IN_ void ha_op_go_on(const ha_op_walk *w, ha_op_row *row, int d, int64_t n) {
     row->at += n * w->at[d];
 }
 
-/* All rows of a box whose first row this is, along dimension d and further in. */
-HA_IN_ void ha_op_run_rows(const ha_op_walk *w, const ha_region *box, int d, ha_op_row row) {
-    if (d == w->rank - 1) {
+/* All rows of a box, of which this is the first one: the last index but one goes first. */
+HA_IN_ void ha_op_run_rows(const ha_op_walk *w, const ha_region *box, ha_op_row row) {
+    const int last = w->rank - 1;
+    ha_region at = *box; /* .first is where the row stands */
+    int64_t rows = 1;
+    for (int d = 0; d < last; d++) rows *= box->last[d] - box->first[d];
+    for (; rows > 0; rows--) {
         ha_op_run_row(w, &row);
-        return;
-    }
-    for (ptrdiff_t i = box->first[d]; i < box->last[d]; i++) {
-        ha_op_run_rows(w, box, d + 1, row);
-        ha_op_go_on(w, &row, d, 1);
+        for (int d = last; d-- > 0;) {
+            ha_op_go_on(w, &row, d, 1);
+            if (++at.first[d] < at.last[d]) break;
+            ha_op_go_on(w, &row, d, box->first[d] - box->last[d]);
+            at.first[d] = box->first[d];
+        }
     }
 }
 
@@ -121,7 +126,7 @@ HA_IN_ void ha_op_run_box(const ha_op_walk *w, ha_op_row row, const ha_region bo
     const int last = w->rank - 1;
     for (int d = 0; d < w->rank; d++) ha_op_go_on(w, &row, d, box.first[d]);
     row.n = box.last[last] - box.first[last];
-    ha_op_run_rows(w, &box, 0, row);
+    ha_op_run_rows(w, &box, row);
 }
 
 /* Slots: the result, but of lanes, its arguments, numbers, and of places the first one, and the strides of their
