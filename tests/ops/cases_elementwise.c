@@ -38,7 +38,7 @@ static int has_combine(ha_dtype type, int op) {
 /* Also of the result itself. */
 static void map_some(ha_dtype type, ha_map_operation op) {
     int64_t extent[HA_MOST_RANK];
-    const int rank = some_extents(extent), in_place = draw(4) == 0;
+    const int rank = some_extents(extent), in_place = !only_rows && draw(4) == 0;
     const darray y = some_view(type, rank, extent, 0);
     const darray x = in_place ? y : some_view(type, rank, extent, 1);
     read_values(x, &of_x);
@@ -86,12 +86,14 @@ static void combine_some(ha_dtype type, kind how, int op) {
     const int place = how == AXPBY  ? HA_OP_OF_SPECIALS + HA_AXPBY_
                       : how == CLIP ? HA_OP_OF_SPECIALS + HA_CLIP_
                                     : HA_OP_OF_COMBINES + op;
-    const int compares = how <= BY_NUMBER && op >= HA_IS_EQUAL, own = compares || draw(4);
+    const int compares = how <= BY_NUMBER && op >= HA_IS_EQUAL,
+              own = only_rows || compares || draw(4);
     const darray z = some_view(compares ? mask_type() : type, rank, extent, 0);
     const darray x = own ? some_view(type, rank, extent, 1) : z;
-    const darray y = !compares && draw(4) == 0 ? z
-                     : draw(4) == 0            ? x
-                                               : some_view(type, rank, extent, 1);
+    const darray y = only_rows                   ? some_view(type, rank, extent, 1)
+                     : !compares && draw(4) == 0 ? z
+                     : draw(4) == 0              ? x
+                                                 : some_view(type, rank, extent, 1);
     ha_dvalue a = some_number(type), b = some_number(type);
     if (how == CLIP && ha_dvalue_compare(a, b) == HA_GREATER) {
         const ha_dvalue lower = b;
@@ -139,7 +141,7 @@ TEST(with_two_numbers) {
 static void where_some(ha_dtype type) {
     int64_t extent[HA_MOST_RANK];
     static values of_mask;
-    const int rank = some_extents(extent), in_place = draw(4) == 0;
+    const int rank = some_extents(extent), in_place = !only_rows && draw(4) == 0;
     const darray z = some_view(type, rank, extent, 0);
     const darray mask = some_view(mask_type(), rank, extent, 1);
     const darray x = some_view(type, rank, extent, 1);
@@ -210,25 +212,34 @@ TEST(random_numbers_known_elsewhere) {
     assert_memory_equal(out, last, sizeof out);
 }
 
-/* All operations of all types, over elements one after the other and with gaps. */
+/* All operations of a type, of rows of which those of these places have gaps. */
+static void run_all_loops(int t, unsigned gaps) {
+    for (int op = 0; op < HA_MAPS_; op++) {
+        rows_with_gaps = gaps;
+        if (has_map(types[t], op)) map_some(types[t], (ha_map_operation)op);
+    }
+    for (int op = 1; op < HA_COMBINES_; op++) {
+        if (!has_combine(types[t], op)) continue;
+        rows_with_gaps = gaps, combine_some(types[t], BY_ARRAY, op);
+        rows_with_gaps = gaps, combine_some(types[t], BY_NUMBER, op);
+    }
+    if (t < COMPUTED) rows_with_gaps = gaps, combine_some(types[t], AXPBY, 0);
+    if (t < COMPUTED && ha_dtype_kind(types[t]) != HA_KIND_COMPLEX)
+        rows_with_gaps = gaps, combine_some(types[t], CLIP, 0);
+    rows_with_gaps = gaps, where_some(types[t]);
+    rows_with_gaps = gaps, sequence_some(types[t]);
+    rows_with_gaps = gaps, random_some(types[t]);
+}
+
+/* Over elements one after the other, all with gaps, and one of the arrays with gaps. */
 TEST(every_loop_of_the_host) {
+    static const unsigned gaps[] = {0, ~0u, 1, 2, 4, 8};
     if (C != H) return;
-    for (only_rows = 1; only_rows <= 2; only_rows++)
-        for (int t = 0; t < TYPES; t++) {
-            for (int op = 0; op < HA_MAPS_; op++)
-                if (has_map(types[t], op)) map_some(types[t], (ha_map_operation)op);
-            for (int op = 1; op < HA_COMBINES_; op++) {
-                if (has_combine(types[t], op)) combine_some(types[t], BY_ARRAY, op);
-                if (has_combine(types[t], op)) combine_some(types[t], BY_NUMBER, op);
-            }
-            if (t < COMPUTED) combine_some(types[t], AXPBY, 0);
-            if (t < COMPUTED && ha_dtype_kind(types[t]) != HA_KIND_COMPLEX)
-                combine_some(types[t], CLIP, 0);
-            where_some(types[t]);
-            sequence_some(types[t]);
-            random_some(types[t]);
-        }
+    only_rows = 1;
+    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
+        for (int t = 0; t < TYPES; t++) run_all_loops(t, gaps[i]);
     only_rows = 0;
+    rows_with_gaps = 0;
 }
 
 /* Typed arrays, numbers of C, and whole arrays that are long enough for every kind of loop. */

@@ -288,19 +288,26 @@ TEST(dots_norms_and_counts) {
         }
 }
 
-/* All reductions of all types, over elements one after the other and with gaps. */
+/* All reductions of a type, of rows of which those of these places have gaps. */
+static void run_all_loops(int t, unsigned gaps) {
+    for (int op = HA_SUM; op <= HA_MAX_AT; op++) {
+        rows_with_gaps = gaps;
+        if (ha_op_tree_of(ha_op_type_of(types[t])->line[HA_OP_OF_LANES].gives, (ha_reduction)op))
+            reduce_some(types[t], (ha_reduction)op);
+    }
+    rows_with_gaps = gaps, norms_of_some(types[t]);
+    if (has_lanes(types[t], HA_LANE_PRODUCT_)) rows_with_gaps = gaps, dot_of_some(types[t]);
+}
+
+/* Over elements one after the other, all with gaps, and one of two arrays with gaps. */
 TEST(every_loop_of_the_host) {
+    static const unsigned gaps[] = {0, ~0u, 1, 2};
     if (C != H) return;
-    for (only_rows = 1; only_rows <= 2; only_rows++)
-        for (int t = 0; t < TYPES; t++) {
-            for (int op = HA_SUM; op <= HA_MAX_AT; op++)
-                if (ha_op_tree_of(ha_op_type_of(types[t])->line[HA_OP_OF_LANES].gives,
-                                  (ha_reduction)op))
-                    reduce_some(types[t], (ha_reduction)op);
-            norms_of_some(types[t]);
-            if (has_lanes(types[t], HA_LANE_PRODUCT_)) dot_of_some(types[t]);
-        }
+    only_rows = 1;
+    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
+        for (int t = 0; t < TYPES; t++) run_all_loops(t, gaps[i]);
     only_rows = 0;
+    rows_with_gaps = 0;
 }
 
 /* Squares that are too great, or too small, for the type. */

@@ -76,15 +76,18 @@ static ha_dvalue some_number(ha_dtype type) {
     return x;
 }
 
-/* Nonzero: all views are rows of some elements, so many apart; so that each kind of loop is run. */
+/* Nonzero: all views are rows of some elements; so that each kind of loop is run. Those have gaps of which a bit of
+ * rows_with_gaps is set: bit 0 is that of the view that is made next. */
 static int only_rows;
+static unsigned rows_with_gaps;
 
 /* An array in which a view of these extents has room, and the view: with steps, backwards, dimensions in any order,
  * repeated. */
 HA_UNUSED static darray some_view(ha_dtype type, int rank, const int64_t *extent, int may_repeat) {
     int64_t order[HA_MOST_RANK], room[HA_MOST_RANK], first[HA_MOST_RANK], step[HA_MOST_RANK];
     int64_t back[HA_MOST_RANK], wanted[HA_MOST_RANK];
-    const int plain = only_rows || draw(3) == 0;
+    const int plain = only_rows || draw(3) == 0, has_gaps = rows_with_gaps & 1;
+    rows_with_gaps >>= 1;
     for (int d = 0; d < rank; d++) order[d] = d;
     for (int d = rank - 1; d > 0 && !plain; d--) {
         const int e = (int)draw((uint32_t)d + 1);
@@ -94,7 +97,7 @@ HA_UNUSED static darray some_view(ha_dtype type, int rank, const int64_t *extent
     }
     for (int d = 0; d < rank; d++) {
         wanted[d] = may_repeat && !plain && draw(4) == 0 ? 1 : extent[d];
-        step[d] = only_rows ? only_rows : plain || draw(2) ? 1 : (int64_t)draw(2) + 1;
+        step[d] = only_rows ? 1 + has_gaps : plain || draw(2) ? 1 : (int64_t)draw(2) + 1;
         first[d] = plain ? 0 : (int64_t)draw(2);
         room[order[d]] = first[d] + (wanted[d] - 1) * step[d] + 1 + (plain ? 0 : (int64_t)draw(2));
         if (wanted[d] == 0) room[order[d]] = first[d];

@@ -142,8 +142,7 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *m
     return s;
 }
 
-/* place: of the operation, in the table of a type. */
-HA_IN_ ha_status ha_op_run(ha_op_call *c, int place) {
+HA_IN_ ha_status ha_op_run_line(ha_op_call *c, int place) {
     int whole;
     ha_status s = ha_op_check(c, place);
     if (!s) s = ha_op_check_numbers(c);
@@ -153,6 +152,13 @@ HA_IN_ ha_status ha_op_run(ha_op_call *c, int place) {
     s = ha_op_check_places(c, &b);
     if (!s) s = ha_op_check_rank(c, &b);
     return s ? s : ha_op_launch(c, &b, NULL);
+}
+
+/* place: of the operation, in the table of a type. */
+static ha_status ha_op_run(ha_op_call *c, int place, const char *site) {
+    ha_status s = HA_OK;
+    HA_FROM(site) s = ha_op_run_line(c, place);
+    return s;
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------- */
@@ -165,8 +171,7 @@ ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, 
     ha_op_call c = {
         .operation = "ha_map", .context = context, .arrays = 2, .mask = -1, .view = {y, x}};
     if (op < 0 || op >= HA_MAPS_) return ha_op_no_operation("ha_map", (int)op);
-    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_MAPS + (int)op);
-    return HA_OK; /* not reached */
+    return ha_op_run(&c, HA_OP_OF_MAPS + (int)op, site);
 }
 
 /* Comparisons give a mask. */
@@ -179,8 +184,7 @@ ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context,
                     .mask = ha_op_mask_of(op),
                     .view = {z, x, y}};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_) return ha_op_no_operation("ha_combine", op);
-    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_COMBINES + op);
-    return HA_OK;
+    return ha_op_run(&c, HA_OP_OF_COMBINES + op, site);
 }
 
 ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_context *context,
@@ -194,8 +198,7 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .number = {number},
                     .key.by_number = 1};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_) return ha_op_no_operation("ha_combine_number", op);
-    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_COMBINES + op);
-    return HA_OK;
+    return ha_op_run(&c, HA_OP_OF_COMBINES + op, site);
 }
 
 ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_context *context,
@@ -207,8 +210,7 @@ ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_c
                     .mask = -1,
                     .view = {z, x, y},
                     .number = {a, b}};
-    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_AXPBY_);
-    return HA_OK;
+    return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_AXPBY_, site);
 }
 
 ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context *context,
@@ -220,13 +222,12 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
                     .mask = -1,
                     .view = {y, x},
                     .number = {low, high}};
-    HA_FROM(site) {
-        const ha_comparison order = ha_dvalue_compare(low, high);
-        if (order == HA_LESS || order == HA_EQUAL)
-            return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_CLIP_);
-        return ha_fail(HA_ERR_ARGUMENT, "ha_clip", "the lower bound is not below the upper one");
-    }
-    return HA_OK;
+    const ha_comparison order = ha_dvalue_compare(low, high);
+    if (order == HA_LESS || order == HA_EQUAL)
+        return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_CLIP_, site);
+    HA_FROM(site)
+    (void)ha_fail(HA_ERR_ARGUMENT, "ha_clip", "the lower bound is not below the upper one");
+    return HA_ERR_ARGUMENT;
 }
 
 ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *context,
@@ -236,8 +237,7 @@ ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *conte
                     .arrays = 4,
                     .mask = 1,
                     .view = {z, mask, x, y}};
-    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_CHOICE);
-    return HA_OK;
+    return ha_op_run(&c, HA_OP_OF_CHOICE, site);
 }
 
 ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *context,
@@ -249,8 +249,7 @@ ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *co
                     .mask = -1,
                     .view = {x},
                     .number = {first, step}};
-    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_PLACES + HA_SEQUENCE_);
-    return HA_OK;
+    return ha_op_run(&c, HA_OP_OF_PLACES + HA_SEQUENCE_, site);
 }
 
 /* Of 24 bits those that half (11) and bfloat16 (8) have exactly: so that nothing is rounded up to 1. */
@@ -267,8 +266,7 @@ ha_status ha_random_(darray x, uint64_t seed, ha_context *context, const char *s
         .mask = -1,
         .view = {x},
         .number = {ha_dvalue_of_uint64_t(seed), ha_dvalue_of_uint32_t(ha_op_random_bits(x.type))}};
-    HA_FROM(site) return ha_op_run(&c, HA_OP_OF_RANDOM);
-    return HA_OK;
+    return ha_op_run(&c, HA_OP_OF_RANDOM, site);
 }
 
 #endif

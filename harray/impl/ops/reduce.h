@@ -78,10 +78,15 @@ HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type,
     return HA_OK;
 }
 
-HA_IN_ ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result) {
+static ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result,
+                                 const char *site) {
     ha_dvalue value;
-    const ha_status s = ha_op_reduce(r, 1, &value);
-    return s ? s : ha_op_give(&r->call, value, type, result);
+    ha_status s = HA_OK;
+    HA_FROM(site) {
+        s = ha_op_reduce(r, 1, &value);
+        if (!s) s = ha_op_give(&r->call, value, type, result);
+    }
+    return s;
 }
 
 /* ---- norms --------------------------------------------------------------------------------------- */
@@ -116,22 +121,25 @@ HA_IN_ ha_status ha_op_norm_2(ha_op_reduction *r, int lane_of_size, double *norm
     return s;
 }
 
-HA_IN_ ha_status ha_op_norm(ha_op_call c, ha_norm_kind kind, ha_dtype type, void *result) {
+static ha_status ha_op_norm(ha_op_call c, ha_norm_kind kind, ha_dtype type, void *result,
+                            const char *site) {
     const int two = c.arrays > 1;
     const int size = two ? HA_LANE_ABS_DIFFERENCE_ : HA_LANE_ABS_;
     ha_op_reduction r = {c, size, kind == HA_NORM_1 ? HA_SUM : HA_MAX};
-    double norm;
-    if (kind < HA_NORM_1 || kind > HA_NORM_MAX)
-        return ha_fail(HA_ERR_ARGUMENT, c.operation, "there is no norm %d", (int)kind);
-    if (kind == HA_NORM_2) {
-        r.lane = two ? HA_LANE_SQUARE_OF_DIFFERENCE_ : HA_LANE_SQUARE_;
-        r.operation = HA_SUM;
-        const ha_status s = ha_op_norm_2(&r, size, &norm);
-        return s ? s : ha_op_give(&r.call, ha_dvalue_of_double(norm), type, result);
-    }
+    double norm = 0;
+    ha_status s = HA_OK;
     if (kind == HA_NORM_MAX && c.view[0].array && ha_view_is_empty(&c.view[0]))
         r.operation = HA_SUM;
-    return ha_op_reduce_to(&r, type, result);
+    if (kind == HA_NORM_1 || kind == HA_NORM_MAX) return ha_op_reduce_to(&r, type, result, site);
+    r.lane = two ? HA_LANE_SQUARE_OF_DIFFERENCE_ : HA_LANE_SQUARE_;
+    r.operation = HA_SUM;
+    HA_FROM(site) {
+        s = kind == HA_NORM_2
+                ? ha_op_norm_2(&r, size, &norm)
+                : ha_fail(HA_ERR_ARGUMENT, c.operation, "there is no norm %d", (int)kind);
+        if (!s) s = ha_op_give(&r.call, ha_dvalue_of_double(norm), type, result);
+    }
+    return s;
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------- */
@@ -142,8 +150,7 @@ ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_
         {.operation = "ha_reduce", .context = context, .arrays = 1, .mask = -1, .view = {x}},
         HA_LANE_VALUE_,
         op};
-    HA_FROM(site) return ha_op_reduce_to(&r, type, result);
-    return HA_OK;
+    return ha_op_reduce_to(&r, type, result, site);
 }
 
 ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *context,
@@ -152,8 +159,7 @@ ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *
         {.operation = "ha_count", .context = context, .arrays = 1, .mask = -1, .view = {x}},
         HA_LANE_IS_THERE_,
         HA_SUM};
-    HA_FROM(site) return ha_op_reduce_to(&r, type, result);
-    return HA_OK;
+    return ha_op_reduce_to(&r, type, result, site);
 }
 
 ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *context,
@@ -162,24 +168,21 @@ ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *c
         {.operation = "ha_dot", .context = context, .arrays = 2, .mask = -1, .view = {x, y}},
         HA_LANE_PRODUCT_,
         HA_SUM};
-    HA_FROM(site) return ha_op_reduce_to(&r, type, result);
-    return HA_OK;
+    return ha_op_reduce_to(&r, type, result, site);
 }
 
 ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result, ha_context *context,
                    const char *site) {
     const ha_op_call c = {
         .operation = "ha_norm", .context = context, .arrays = 1, .mask = -1, .view = {x}};
-    HA_FROM(site) return ha_op_norm(c, kind, type, result);
-    return HA_OK;
+    return ha_op_norm(c, kind, type, result, site);
 }
 
 ha_status ha_difference_(ha_norm_kind kind, darray x, darray y, ha_dtype type, void *result,
                          ha_context *context, const char *site) {
     const ha_op_call c = {
         .operation = "ha_difference", .context = context, .arrays = 2, .mask = -1, .view = {x, y}};
-    HA_FROM(site) return ha_op_norm(c, kind, type, result);
-    return HA_OK;
+    return ha_op_norm(c, kind, type, result, site);
 }
 
 #endif
