@@ -8,7 +8,6 @@ generator's element matrix is what exact integration gives.
 import fractions
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -18,57 +17,32 @@ GENERATOR = os.path.join(ROOT, "examples", "cg", "wathen.py")
 sys.path.insert(0, os.path.dirname(GENERATOR))
 sys.dont_write_bytecode = True
 import wathen  # noqa: E402 pylint: disable=wrong-import-position
+from checks import Checks  # noqa: E402 pylint: disable=wrong-import-position
 
 # Where the arithmetic is another (fused multiply-add), the residual comes down a little elsewhere.
 ITERATIONS = range(168, 173)
 HEAD = "%%MatrixMarket matrix coordinate real symmetric\n"
 
 
-class Test:
+class Test(Checks):
     def __init__(self, plain, ours, folder):
-        self.plain, self.ours, self.folder = plain, ours, folder
-        self.count = self.failures = 0
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def make(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
-    def check(self, name, truth, *details):
-        self.count += 1
-        self.failures += not truth
-        print("ok" if truth else "not ok", self.count, "-", name)
-        if not truth:
-            print("\n".join("# " + line for d in details for line in str(d).splitlines()))
-
-    def run(self, program, *arguments, **environment):
-        kept = {k: v for k, v in os.environ.items()
-                if not k.startswith("HARRAY_")}
-        # Under ThreadSanitizer, a program would sleep a second before it ends.
-        kept["TSAN_OPTIONS"] = kept.get("TSAN_OPTIONS", "") + " atexit_sleep_ms=0"
-        return subprocess.run([program, *arguments], capture_output=True, text=True,
-                              env={**kept, **environment}, check=False)
+        super().__init__(ours, folder)
+        self.plain, self.ours = os.path.abspath(plain), self.program
 
     def solution(self, name, program, *arguments, **environment):
         """What a run prints, and the bytes of the solution that it writes."""
         path = self.path("solution.mtx")
-        done = self.run(program, *arguments, "--solution", path, MATRIX, **environment)
+        done = self.run(*arguments, "--solution", path, MATRIX, program=program, **environment)
         self.check(name, done.returncode == 0 and done.stderr == "", done)
         with open(path, encoding="utf-8") as file:
             text = file.read()
         os.remove(path)
         return done.stdout, text
 
-    def bad(self, name, status, message, *arguments, **environment):
-        """Both programs fail in this way; the one alone gets what the other does not know."""
-        for program in [self.ours] if environment or "--device" in arguments else [
-                self.plain, self.ours]:
-            done = self.run(program, *arguments, **environment)
-            self.check(name, done.returncode == status and message in done.stderr
-                       and done.stderr.count("\n") == 1, message, done)
+    def bad_both(self, name, status, message, *arguments):
+        """Both programs fail in this way."""
+        for program in (self.plain, self.ours):
+            self.bad(name, status, message, *arguments, program=program)
 
 
 # ---- the solution ---------------------------------------------------------------------------
@@ -109,9 +83,9 @@ def test_devices(t, n, entries, printed, text):
     there = 4 * (n + 1) + 4 * entries + 8 * entries + 8 * n + 8 * n  # the matrix, b, x
     slow = {"HARRAY_SIM": "delay=20us,seed=3"}
     opencl = [("opencl:0", ["--device", "opencl"], {})]
-    if t.run(t.ours, "--device", "opencl", MATRIX).returncode != 0:
+    if t.run("--device", "opencl", MATRIX).returncode != 0:
         opencl = []
-        t.check("on opencl:0 # SKIP there is none, or it runs no functions", True)
+        t.skip("on opencl:0", "there is none, or it runs no functions")
     for name, arguments, environment in [
             ("host", [], {}), ("sim:0", ["--device", "sim"], {}),
             ("sim:1", ["--device", "sim:1"], {}), ("sim:0", ["--device", "sim:0"], slow),
@@ -129,16 +103,16 @@ def test_devices(t, n, entries, printed, text):
 
 def test_options(t):
     for program in (t.plain, t.ours):
-        done = t.run(program, "--time", MATRIX)
+        done = t.run("--time", MATRIX, program=program)
         t.check("--time", re.search(r"^\S+ microseconds each$", done.stdout, re.MULTILINE), done)
-    done = t.run(t.ours, "--report", "--device", "sim", MATRIX)
+    done = t.run("--report", "--device", "sim", MATRIX)
     t.check("--report", done.returncode == 0 and "cg.c:" in done.stdout, done)
-    t.bad("no file", 2, "usage: cg")
-    t.bad("unknown option", 2, "usage: cg", "--nosuch", MATRIX)
-    t.bad("no value", 2, "usage: cg", "--solution")
+    t.bad_both("no file", 2, "usage: cg")
+    t.bad_both("unknown option", 2, "usage: cg", "--nosuch", MATRIX)
+    t.bad_both("no value", 2, "usage: cg", "--solution")
     t.bad("no device", 1, "nosuch", "--device", "nosuch", MATRIX)
     t.bad("full device", 1, "sim:0", "--device", "sim", MATRIX, HARRAY_SIM="capacity=100K")
-    t.bad("no room for the solution", 1, "No such file", "--solution", t.path("no/where"), MATRIX)
+    t.bad_both("no room for the solution", 1, "No such file", "--solution", t.path("no/where"), MATRIX)
 
 
 # ---- the files ------------------------------------------------------------------------------
@@ -156,12 +130,12 @@ def test_kinds_of_files(t):
                 "\n2 2 4\n", "\r\n\n% no more\n  2\t2 +4.  \n"))]:
         file = t.make("small.mtx", content)
         for program in (t.plain, t.ours):
-            done = t.run(program, file)
+            done = t.run(file, program=program)
             t.check(name, done.returncode == 0 and "3 rows, 7 entries\n3 iterations" in done.stdout,
                     done)
-    t.bad("not symmetric", 1, "no convergence",
+    t.bad_both("not symmetric", 1, "no convergence",
           t.make("rotation.mtx", general + "2 2 2\n1 2 1\n2 1 -1\n"))
-    t.bad("nothing", 1, "no convergence", t.make("nothing.mtx", HEAD + "2 2 0\n"))
+    t.bad_both("nothing", 1, "no convergence", t.make("nothing.mtx", HEAD + "2 2 0\n"))
 
 
 def test_bad_files(t):
@@ -192,9 +166,9 @@ def test_bad_files(t):
             (good.replace("1 1 1", "0 1 1"), "line 4: entry (0, 1) is outside"),
             (good.replace("1 1 1", "1 2 1"), "line 4: entry (1, 2) is above the diagonal"),
             (good.replace("1 1 1", "2 2 1"), "line 5: the same entry as in line 4")]:
-        t.bad(f"bad file: {message}", 1, message, t.make("bad.mtx", content))
-    t.bad("a directory", 1, "Is a directory", t.folder)
-    t.bad("no such file", 1, "No such file", t.path("nosuch.mtx"))
+        t.bad_both(f"bad file: {message}", 1, message, t.make("bad.mtx", content))
+    t.bad_both("a directory", 1, "Is a directory", t.folder)
+    t.bad_both("no such file", 1, "No such file", t.path("nosuch.mtx"))
 
 
 # ---- the generator --------------------------------------------------------------------------
@@ -233,26 +207,25 @@ def test_generator(t):
     with open(MATRIX, encoding="utf-8") as file:
         text = file.read()
     arguments = re.search(r"wathen\.py (\d+) (\d+)", text)
-    made = t.run(sys.executable, GENERATOR, *arguments.groups())
+    made = t.run(GENERATOR, *arguments.groups(), program=sys.executable)
     t.check("the generator writes the file", made.returncode == 0 and made.stdout == text)
     t.check("the element matrix", wathen.ELEMENT == element(), element())
     first, right, above = (set(wathen.nodes(i, j, 3)) for i, j in [(0, 0), (1, 0), (0, 1)])
     t.check("nodes are shared", first & right == {3, 9, 14} and first & above == {12, 13, 14})
-    t.check("wrong use", t.run(sys.executable, GENERATOR).returncode == 1)
+    t.check("wrong use", t.run(GENERATOR, program=sys.executable).returncode == 1)
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: test_cg.py CG_PLAIN CG")
     with tempfile.TemporaryDirectory() as folder:
-        t = Test(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), folder)
+        t = Test(sys.argv[1], sys.argv[2], folder)
         test_devices(t, *test_solution(t))
         test_options(t)
         test_kinds_of_files(t)
         test_bad_files(t)
         test_generator(t)
-    print(f"1..{t.count}")
-    return 1 if t.failures else 0
+    return t.end()
 
 
 if __name__ == "__main__":

@@ -4,31 +4,14 @@
 The program itself says whether what moved were the halos, and whether the result is that of a plain
 loop; here the numbers are reckoned again.
 """
-import os
 import re
-import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+from checks import Checks  # noqa: E402 pylint: disable=wrong-import-position
 
-class Test:
-    def __init__(self, program):
-        self.program = program
-        self.count = self.failures = 0
 
-    def check(self, name, truth, *details):
-        self.count += 1
-        self.failures += not truth
-        print("ok" if truth else "not ok", self.count, "-", name)
-        if not truth:
-            print("\n".join("# " + line for d in details for line in str(d).splitlines()))
-
-    def run(self, *arguments, **environment):
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_")}
-        # Under ThreadSanitizer, a program would sleep a second before it ends.
-        kept["TSAN_OPTIONS"] = kept.get("TSAN_OPTIONS", "") + " atexit_sleep_ms=0"
-        return subprocess.run([self.program, *arguments], capture_output=True, text=True,
-                              env={**kept, **environment}, check=False)
-
+class Test(Checks):
     def moves(self, name, expected, *arguments, **environment):
         """expected: for each step the bytes that both halves receive."""
         done = self.run(*arguments, **environment)
@@ -43,12 +26,8 @@ class Test:
         if self.run("--steps", "0", *pair(device, device)).returncode == 0:
             self.moves(name, *rest, **environment)
         else:
-            self.count += 1
-            print("ok", self.count, "-", name, "# SKIP there is no", device)
+            self.skip(name, f"there is no {device}")
 
-    def bad(self, name, status, message, *arguments):
-        done = self.run(*arguments)
-        self.check(name, done.returncode == status and message in done.stderr, done)
 
 
 def pair(first, second):
@@ -83,8 +62,7 @@ def main():
     test.bad("a small plate", 2, "usage", "--size", "3", "10")
     test.bad("no number", 2, "usage", "--steps", "many")
     test.bad("another option", 2, "usage", "--rows")
-    print(f"1..{test.count}")
-    return 1 if test.failures else 0
+    return test.end()
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@ what is wrong with the command line, a picture or a directory is said in one lin
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import zlib
+
+sys.dont_write_bytecode = True
+from checks import Checks  # noqa: E402 pylint: disable=wrong-import-position
 
 
 def chunk(kind, data):
@@ -32,39 +34,6 @@ def square(side, size):
                 for j in range(size)])
 
 
-class Test:
-    def __init__(self, program, folder):
-        self.program, self.folder = os.path.abspath(program), folder
-        self.count = self.failures = 0
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def make(self, name, data):
-        with open(self.path(name), "wb") as file:
-            file.write(data)
-        return self.path(name)
-
-    def check(self, name, truth, *details):
-        self.count += 1
-        self.failures += not truth
-        print("ok" if truth else "not ok", self.count, "-", name)
-        if not truth:
-            print("\n".join("# " + line for d in details for line in str(d).splitlines()))
-
-    def run(self, *arguments):
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_")}
-        # Under ThreadSanitizer, a program would sleep a second before it ends.
-        kept["TSAN_OPTIONS"] = kept.get("TSAN_OPTIONS", "") + " atexit_sleep_ms=0"
-        return subprocess.run([self.program, *arguments], capture_output=True, text=True,
-                              env={**kept, "HARRAY_CACHE": "off"}, check=False)
-
-    def bad(self, name, status, message, *arguments):
-        done = self.run(*arguments)
-        self.check(name, done.returncode == status and message in done.stderr
-                   and done.stderr.count("\n") == 1, done)
-
-
 def test_contexts(t):
     small = ["--quiet", "--sites", "8", "--time", "0.5", "--reynolds", "50"]
     host = t.run(*small).stdout.splitlines()
@@ -74,7 +43,7 @@ def test_contexts(t):
         name = f"{layout} on {context}"
         if context == "opencl" and "poiseuille" not in t.run(
                 "--check", "poiseuille", "--context", context).stdout:
-            t.check(f"{name} # SKIP there is none", True)
+            t.skip(name, "there is none")
             continue
         where = ["--context", context, "--layout", layout]
         done = t.run("--check", "poiseuille", *where)
@@ -118,12 +87,11 @@ def test_bad(t):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        t = Test(sys.argv[1], folder)
+        t = Checks(sys.argv[1], folder, HARRAY_CACHE="off")
         test_contexts(t)
         test_files(t)
         test_bad(t)
-    print(f"1..{t.count}")
-    return 1 if t.failures else 0
+    return t.end()
 
 
 if __name__ == "__main__":
