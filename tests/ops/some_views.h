@@ -28,7 +28,11 @@ static void know_reduction(ha_dtype type, int place, int by_number, const ha_op_
     const ha_op_type *of = ha_op_type_of(type);
     if (!of->line[place].text) return;
     for (int rank = 0; rank <= HA_MAPPING_RANK; rank++) {
-        const ha_op_key key = {of, &of->line[place], rank, by_number, tree};
+        const ha_op_key key = {.type = of,
+                               .line = &of->line[place],
+                               .rank = rank,
+                               .by_number = by_number,
+                               .tree = tree};
         launched[rank] = ha_op_kernel_of(&key);
         assert_non_null(launched[rank]);
         know_kernel(&(const known_kernel){launched[rank], run_launched[rank]});

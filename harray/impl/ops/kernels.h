@@ -141,10 +141,8 @@ HA_IN_ void ha_op_put_text(ha_text *t, const ha_op_key *key) {
         ha_print(t, " = %s; }", line->text);
 }
 
-HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
+HA_IN_ void ha_op_make_elementwise(ha_op_kernel *k, const ha_op_key *key) {
     const char *element = key->type->element;
-    memset(k, 0, sizeof *k);
-    k->op.key = *key;
     snprintf(k->name, sizeof k->name, "ha_%s%s%s_%s_%d", key->tree ? key->tree->word : "",
              key->line->word, key->by_number ? "_number" : "", element, key->rank);
     snprintf(k->type, sizeof k->type, key->rank ? "array_%s_%d" : "%s", element, key->rank);
@@ -153,27 +151,37 @@ HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
     ha_op_put_text(&text, key);
     ha_op_add_parameters(k);
     ha_kernel *kernel = &k->op.kernel;
+    kernel->loops = key->tree ? ha_op_reduce_loops : ha_op_loops;
+    kernel->reduction = key->tree ? &key->tree->reduction : NULL;
+}
+
+/* The lanes have the rank of the key unless a maker says another one. */
+HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
+    memset(k, 0, sizeof *k);
+    k->op.key = *key;
+    ha_kernel *kernel = &k->op.kernel;
     kernel->name = k->name;
     kernel->text = k->text;
-    kernel->indices = ha_op_indices[key->rank];
     kernel->site = "harray/ops.h:1";
     kernel->rank = key->rank ? key->rank : 1;
     kernel->parameter = k->parameter;
-    kernel->loops = key->tree ? ha_op_reduce_loops : ha_op_loops;
-    kernel->reduction = key->tree ? &key->tree->reduction : NULL;
+    (key->make ? key->make : ha_op_make_elementwise)(k, key);
+    kernel->indices = ha_op_indices[kernel->rank];
 }
 
 /* ---- finding it ---------------------------------------------------------------------------------- */
 
 HA_IN_ int ha_op_is_key(const ha_op_key *a, const ha_op_key *b) {
     return a->type == b->type && a->line == b->line && a->rank == b->rank &&
-           a->by_number == b->by_number && a->tree == b->tree;
+           a->by_number == b->by_number && a->tree == b->tree && a->make == b->make &&
+           a->of[0] == b->of[0] && a->of[1] == b->of[1];
 }
 
 HA_IN_ ha_op_kernel **ha_op_bucket(const ha_op_key *key) {
     const uint64_t number = (HA_NUMBER_(key->line) >> 3) + (HA_NUMBER_(key->type) >> 3) * 31 +
                             (HA_NUMBER_(key->tree) >> 3) * 127 + (uint64_t)key->rank * 2 +
-                            (uint64_t)key->by_number;
+                            (uint64_t)key->by_number + (uint64_t)key->of[0] * 8 +
+                            (uint64_t)key->of[1] * 512;
     return &ha_op_kernels.bucket[number * 0x9e3779b97f4a7c15u >> 58];
 }
 

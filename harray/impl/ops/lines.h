@@ -121,6 +121,12 @@ HA_IN_ const ha_op_type *ha_op_type_of(ha_dtype type) {
 
 /* ---- of a call ----------------------------------------------------------------------------------- */
 
+struct ha_op_kernel;
+struct ha_op_key;
+
+/* Writes the kernel of an operation that is not element by element: its parameters, text and loops. */
+typedef void (*ha_op_maker)(struct ha_op_kernel *k, const struct ha_op_key *key);
+
 /* An operation as it is called. rank: of the views; 0: whole arrays. */
 typedef struct ha_op_key {
     const ha_op_type *type;
@@ -128,6 +134,8 @@ typedef struct ha_op_key {
     int rank;
     int by_number;                 /* the second argument is a number */
     const struct ha_op_tree *tree; /* what lanes are reduced by */
+    ha_op_maker make;              /* NULL: element by element */
+    int of[2]; /* what a maker tells its kernels apart by, beside type and rank */
 } ha_op_key;
 
 HA_IN_ int ha_op_arrays(const ha_op_key *k) { return 1 + k->line->arguments - k->by_number; }
