@@ -10,25 +10,26 @@
  *     HA_CHECK(ha_clip(x, x, 0, 1, gpu));
  *     HA_CHECK(ha_norm(HA_NORM_2, x, &norm, gpu));       // waits for it
  *
- * An array is a harray_T, an array_T_D, or a darray, of any rank and strides; so rows, columns and interiors are views
- * of it. A context says where to compute, NULL as usual: there the arrays are opened, as a kernel's are, and what is
- * missing moves. The call enqueues, and waits for nothing, unless its result is a number. On a device that compiles kernels (kernel.h) an operation is one,
+ * An array is a harray_T, an array_T_D, or a darray, of any rank and strides; so rows, columns and
+ * interiors are views of it. A context says where to compute, NULL as usual: there the arrays are
+ * opened, as a kernel's are, and what is missing moves. The call enqueues, and waits for nothing,
+ * unless its result is a number. On a device that compiles kernels (kernel.h) an operation is one,
  * made when it is first asked for; elsewhere it is a loop.
  *
- * Elements: int32_t, uint32_t, int64_t, uint64_t, float, double, c64, c128; half and bfloat16, which are computed with
- * as float, and rounded once. All arrays of a call have the same type, and the same extents; their lowest
- * indices do not matter. The result may be one of the arguments, element for element. A number is
- * converted to the type of the elements, as ha_dvalue_convert does it. Integers wrap around, the signed ones too.
- * + - * / and square roots have the same bits on every context that has them (kernel.h), the other functions those of its
- * mathematical library.
+ * Elements: int32_t, uint32_t, int64_t, uint64_t, float, double, c64, c128; half and bfloat16,
+ * which are computed with as float, and rounded once. All arrays of a call have the same type, and
+ * the same extents; their lowest indices do not matter. The result may be one of the arguments,
+ * element for element. A number is converted to the type of the elements, as ha_dvalue_convert does
+ * it. Integers wrap around, the signed ones too. + - * / and square roots have the same bits on
+ * every context that has them (kernel.h), the other functions those of its mathematical library.
  *
  * May be called from any thread.
  *
  * ---- errors; nothing has been computed then
- *   HA_ERR_ARGUMENT     no array; types or extents differ; a type that has no such operation; a number that does not fit; the
- *                       result repeats elements, or has some of an argument's in other places
- *   HA_ERR_UNSUPPORTED  views of more than four dimensions of which no two can be taken as one; what a kernel has (double on
- *                       devices without it)
+ *   HA_ERR_ARGUMENT     no array; types or extents differ; a type that has no such operation; a number that
+ *                       does not fit; the result repeats elements, or has some of an argument's in other places
+ *   HA_ERR_UNSUPPORTED  views of more than four dimensions of which no two can be taken as one; what a kernel
+ *                       has (double on devices without it)
  *   HA_ERR_…            as ha_open_many and kernels */
 #ifndef HARRAY_OPS_H
 #define HARRAY_OPS_H
@@ -41,7 +42,7 @@
 typedef enum ha_map_operation {
     HA_NEGATE,     /* of all types */
     HA_SQUARE,     /* of all types */
-    HA_ABS,        /* of all but complex ones */
+    HA_ABS,        /* of all; of complex ones it is real (HA_REAL_PART) */
     HA_SIGN,       /* -1, 0 or 1; NaN stays. Of all but complex ones */
     HA_CONJUGATE,  /* of complex ones */
     HA_RECIPROCAL, /* from here on of real ones */
@@ -65,11 +66,16 @@ typedef enum ha_map_operation {
     HA_CEIL,
     HA_ROUND, /* halves away from 0 */
     HA_TRUNC,
-    HA_MAPS_ /* how many */
+    HA_REAL_PART, /* of complex ones: y is of float for c64, of double for c128 */
+    HA_IMAGINARY_PART,
+    HA_ARGUMENT, /* the angle of a complex number, of (-pi, pi] */
+    HA_IS_NAN, /* from here on y is a mask: of uint8_t or bool, 1 or 0. Of real and complex ones, */
+    HA_IS_FINITE, /* of which a part is NaN; of which both are finite */
+    HA_MAPS_      /* how many */
 } ha_map_operation;
 
-/* Of two arguments x and y: HA_ADD, HA_SUBTRACT, HA_MULTIPLY and HA_DIVIDE (layout/arithmetic.h), and these. Quotients of
- * integers are cut off towards 0; what is divided by 0 becomes 0. */
+/* Of two arguments x and y: HA_ADD, HA_SUBTRACT, HA_MULTIPLY and HA_DIVIDE (layout/arithmetic.h),
+ * and these. Quotients of integers are cut off towards 0; what is divided by 0 becomes 0. */
 typedef enum ha_combine_operation {
     HA_SUBTRACT_FROM = HA_DIVIDE + 1, /* y - x */
     HA_DIVIDE_INTO,                   /* y / x */
@@ -82,6 +88,7 @@ typedef enum ha_combine_operation {
     HA_ATAN2,  /* atan2(x, y) */
     HA_HYPOT,
     HA_COPYSIGN, /* |x| with the sign of y */
+    HA_COMPLEX,  /* x + i y: z is of c128 for double, else of c64 */
     HA_IS_EQUAL, /* from here on z is a mask: of uint8_t or bool, 1 or 0. Of all types */
     HA_IS_NOT_EQUAL,
     HA_IS_LESS, /* from here on of all but complex ones */
@@ -110,8 +117,8 @@ typedef enum ha_combine_operation {
     ha_axpby_(HA_DARRAY(z), HA_DVALUE(a), HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y), context,       \
               HA_SITE)
 
-/* y = x, but low where it is less, and high where it is greater; NaN stays. Of all but complex types.
- * HA_ERR_ARGUMENT, too, unless low <= high. */
+/* y = x, but low where it is less, and high where it is greater; NaN stays. Of all but complex
+ * types. HA_ERR_ARGUMENT, too, unless low <= high. */
 #define ha_clip(y, x, low, high, context)                                                          \
     ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
 
@@ -119,22 +126,29 @@ typedef enum ha_combine_operation {
 #define ha_where(z, mask, x, y, context)                                                           \
     ha_where_(HA_DARRAY(z), HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
 
-/* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one innermost. Of all
- * types but bool. */
+/* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one
+ * innermost. Of all types but bool. */
 #define ha_sequence(x, first, step, context)                                                       \
     ha_sequence_(HA_DARRAY(x), HA_DVALUE(first), HA_DVALUE(step), context, HA_SITE)
 
-/* Random numbers, the same ones on every context for the same seed: of integers all that their type has, of reals
- * [0, 1), complex ones of two such. Each element is made of its place alone, counted in the order of the indices: by
- * Philox 4x32-10 (Salmon et al., SC11), whose counter it is, and whose key is the seed. half and bfloat16 have
- * as many bits as they can tell apart. */
+/* Random numbers, the same ones on every context for the same seed: of integers all that their type
+ * has, of reals [0, 1), complex ones of two such. Each element is made of its place alone, counted
+ * in the order of the indices: by Philox 4x32-10 (Salmon et al., SC11), whose counter it is, and
+ * whose key is the seed. half and bfloat16 have as many bits as they can tell apart. */
 #define ha_random(x, seed, context) ha_random_(HA_DARRAY(x), seed, context, HA_SITE)
 
-/* *result = all elements of x, joined by a reduction of reduce.h, in the order of the indices; it waits for it. The
- * result is a number of any type of C, which must be able to hold it (HA_ERR_ARGUMENT). Integers, bool among them, are summed and
- * multiplied in 64 bits, and wrap around there; bits (HA_AND, HA_OR, HA_XOR) are of integers. HA_MIN_AT and HA_MAX_AT give the place
- * of the first of the least, of the greatest elements. NaN is both. Of complex elements there are sums and products.
- * Reductions of no elements are those of no lanes. Same bits: as reductions. */
+/* Normal random numbers, of mean 0 and deviation 1; of complex ones both parts are. By Box and
+ * Muller's formula of two numbers of Philox, with the logarithm, sine and cosine of the context's
+ * mathematical library. Of real and complex types. */
+#define ha_random_normal(x, seed, context) ha_random_normal_(HA_DARRAY(x), seed, context, HA_SITE)
+
+/* *result = all elements of x, joined by a reduction of reduce.h, in the order of the indices; it
+ * waits for it. The result is a number of any type of C, which must be able to hold it
+ * (HA_ERR_ARGUMENT). Integers, bool among them, are summed and multiplied in 64 bits, and wrap
+ * around there; bits (HA_AND, HA_OR, HA_XOR) are of integers. HA_MIN_AT and HA_MAX_AT give the
+ * place of the first of the least, of the greatest elements. NaN is both. Of complex elements there
+ * are sums and products. Reductions of no elements are those of no lanes. Same bits: as reductions.
+ * */
 #define ha_reduce(op, x, result, context)                                                          \
     ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
 
@@ -147,8 +161,9 @@ typedef enum ha_combine_operation {
     ha_dot_(HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(result))), result, context,       \
             HA_SITE)
 
-/* *result = the norm of x, and of x - y: the sum of the absolute values, the root of the sum of their squares, where
- * nothing overflows that the result does not, and the greatest of them; 0 of no elements. Of integers as double. Of the types of ha_dot. */
+/* *result = the norm of x, and of x - y: the sum of the absolute values, the root of the sum of
+ * their squares, where nothing overflows that the result does not, and the greatest of them; 0 of
+ * no elements. Of integers as double. Of the types of ha_dot. */
 typedef enum ha_norm_kind { HA_NORM_1, HA_NORM_2, HA_NORM_MAX } ha_norm_kind;
 #define ha_norm(kind, x, result, context)                                                          \
     ha_norm_(kind, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
@@ -188,6 +203,8 @@ HA_API HA_MUST_CHECK ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue
                                             ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_random_(darray x, uint64_t seed, ha_context *context,
                                           const char *site);
+HA_API HA_MUST_CHECK ha_status ha_random_normal_(darray x, uint64_t seed, ha_context *context,
+                                                 const char *site);
 HA_API HA_MUST_CHECK ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result,
                                           ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_count_elements_(darray x, ha_dtype type, void *result,

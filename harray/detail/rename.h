@@ -229,6 +229,7 @@
 #define ha_pointer_kind HA_RENAME_(ha_pointer_kind)
 #define ha_queue_run HA_RENAME_(ha_queue_run)
 #define ha_random_ HA_RENAME_(ha_random_)
+#define ha_random_normal_ HA_RENAME_(ha_random_normal_)
 #define ha_read_anywhere_ HA_RENAME_(ha_read_anywhere_)
 #define ha_read_anywhere_any_ HA_RENAME_(ha_read_anywhere_any_)
 #define ha_records_close_ HA_RENAME_(ha_records_close_)

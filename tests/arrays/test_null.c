@@ -104,6 +104,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(where, ha_where_(NO_VIEW, NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                              \
     S(sequence, ha_sequence_(NO_VIEW, ONE, ONE, NO, SITE))                                         \
     S(random, ha_random_(NO_VIEW, 1, NO, SITE))                                                    \
+    S(random_normal, ha_random_normal_(NO_VIEW, 1, NO, SITE))                                      \
     S(reduce, ha_reduce_(HA_SUM, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                          \
     S(count, ha_count_elements_(NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                           \
     S(dot, ha_dot_(NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                               \

@@ -17,10 +17,11 @@ HA_ARRAY(double, 2);
 static int is_exact(ha_dtype type, int place) {
     const int is_map = place < HA_OP_OF_COMBINES, op = is_map ? place : place - HA_OP_OF_COMBINES;
     const ha_number_kind kind = ha_dtype_kind(type);
-    if (kind == HA_KIND_COMPLEX) return is_map || op == HA_ADD || op == HA_SUBTRACT;
+    if (kind == HA_KIND_COMPLEX)
+        return is_map ? op != HA_ABS && op != HA_ARGUMENT : op == HA_ADD || op == HA_SUBTRACT;
     if (kind != HA_KIND_REAL || strcmp(ha_context_kind(C), "opencl") != 0) return 1;
     if (is_map) return op <= HA_SQRT || op >= HA_FLOOR;
-    return op < HA_MODULO || op == HA_COPYSIGN || place >= HA_OP_OF_SPECIALS;
+    return op < HA_MODULO || op == HA_COPYSIGN || op == HA_COMPLEX || place >= HA_OP_OF_SPECIALS;
 }
 
 /* ---- the operations ------------------------------------------------------------------------------ */
@@ -35,11 +36,14 @@ static int has_combine(ha_dtype type, int op) {
     return op > HA_ASSIGN && ha_op_type_of(type)->line[HA_OP_OF_COMBINES + op].text != NULL;
 }
 
+static ha_dtype mask_type(void) { return draw(2) ? HA_DTYPE_uint8_t : HA_DTYPE_bool; }
+
 /* Also of the result itself. */
 static void map_some(ha_dtype type, ha_map_operation op) {
     int64_t extent[HA_MOST_RANK];
-    const int rank = some_extents(extent), in_place = !only_rows && draw(4) == 0;
-    const darray y = some_view(type, rank, extent, 0);
+    const ha_dtype result = is_test(op) ? mask_type() : type_of_map(type, op);
+    const int rank = some_extents(extent), in_place = !only_rows && result == type && draw(4) == 0;
+    const darray y = some_view(result, rank, extent, 0);
     const darray x = in_place ? y : some_view(type, rank, extent, 1);
     read_values(x, &of_x);
     of_z.n = of_x.n;
@@ -78,20 +82,23 @@ static ha_status call(kind how, int op, darray z, darray x, darray y, ha_dvalue 
     }
 }
 
-static ha_dtype mask_type(void) { return draw(2) ? HA_DTYPE_uint8_t : HA_DTYPE_bool; }
-
 static void combine_some(ha_dtype type, kind how, int op) {
     int64_t extent[HA_MOST_RANK];
     const int rank = some_extents(extent);
     const int place = how == AXPBY  ? HA_OP_OF_SPECIALS + HA_AXPBY_
                       : how == CLIP ? HA_OP_OF_SPECIALS + HA_CLIP_
                                     : HA_OP_OF_COMBINES + op;
-    const int compares = how <= BY_NUMBER && op >= HA_IS_EQUAL,
-              own = only_rows || compares || draw(4);
-    const darray z = some_view(compares ? mask_type() : type, rank, extent, 0);
+    const int compares = how <= BY_NUMBER && op >= HA_IS_EQUAL;
+    const int makes_complex = how <= BY_NUMBER && op == HA_COMPLEX;
+    const int is_other = compares || makes_complex, own = only_rows || is_other || draw(4);
+    const ha_dtype complex_type = type == HA_DTYPE_double ? HA_DTYPE_c128 : HA_DTYPE_c64;
+    const darray z = some_view(compares        ? mask_type()
+                               : makes_complex ? complex_type
+                                               : type,
+                               rank, extent, 0);
     const darray x = own ? some_view(type, rank, extent, 1) : z;
     const darray y = only_rows                   ? some_view(type, rank, extent, 1)
-                     : !compares && draw(4) == 0 ? z
+                     : !is_other && draw(4) == 0 ? z
                      : draw(4) == 0              ? x
                                                  : some_view(type, rank, extent, 1);
     ha_dvalue a = some_number(type), b = some_number(type);
@@ -191,10 +198,45 @@ static void random_some(ha_dtype type) {
     drop_array(x.array);
 }
 
+/* A cosine near 0 has few right digits of an angle that is rounded. */
+static void expect_normal(darray x, const values *expected) {
+    static values now;
+    const double allowed = x.type == HA_DTYPE_bfloat16                            ? 4e-2
+                           : x.type == HA_DTYPE_half                              ? 4e-3
+                           : x.type == HA_DTYPE_double || x.type == HA_DTYPE_c128 ? 1e-13
+                                                                                  : 1e-5;
+    read_values(x, &now);
+    for (int i = 0; i < now.n; i++) {
+        double a[2], b[2];
+        part_of(now.at[i], a), part_of(expected->at[i], b);
+        for (int k = 0; k < 2; k++)
+            if (!(fabs(a[k] - b[k]) <= allowed))
+                fail_msg("normal number %d of %s: %g instead of %g", i, ha_dtype_name(x.type), a[k],
+                         b[k]);
+    }
+}
+
+static void random_normal_some(ha_dtype type) {
+    int64_t extent[HA_MOST_RANK];
+    const int rank = some_extents(extent);
+    const uint64_t seed = (uint64_t)draw(1u << 31) << 33 | draw(1u << 31);
+    const darray x = some_view(type, rank, extent, 0);
+    of_z.n = (int)darray_size(x);
+    for (int i = 0; i < of_z.n; i++) of_z.at[i] = naive_normal(type, i, seed);
+    know_operation(type, HA_OP_OF_NORMAL, 0);
+    SUCCEEDS(ha_random_normal(x, seed, C));
+    expect_normal(x, &of_z);
+    drop_array(x.array);
+}
+
 TEST(by_their_places) {
     const int rounds = (int)share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++) {
+            const ha_number_kind of = ha_dtype_kind(types[t]);
+            if ((of == HA_KIND_REAL || of == HA_KIND_COMPLEX) &&
+                is_tried_here(round / 8, t, round + 2))
+                random_normal_some(types[t]);
             if (is_tried_here(round / 8, t, round)) sequence_some(types[t]);
             if (is_tried_here(round / 8, t, round + 4)) random_some(types[t]);
         }
@@ -229,6 +271,26 @@ static void run_all_loops(int t, unsigned gaps) {
     rows_with_gaps = gaps, where_some(types[t]);
     rows_with_gaps = gaps, sequence_some(types[t]);
     rows_with_gaps = gaps, random_some(types[t]);
+    const ha_number_kind of = ha_dtype_kind(types[t]);
+    if (of == HA_KIND_REAL || of == HA_KIND_COMPLEX)
+        rows_with_gaps = gaps, random_normal_some(types[t]);
+}
+
+/* Mean 0, and the second and fourth moments of a normal distribution, 1 and 3. */
+TEST(normal_numbers_are_normal) {
+    harray_double x = harray_double_new(1 << 18);
+    double sum = 0, squares = 0, fourths = 0;
+    keep_array(x.array);
+    know_operation(HA_DTYPE_double, HA_OP_OF_NORMAL, 0);
+    SUCCEEDS(ha_random_normal(x, 7, C));
+    HA_READING(v, x, H) for (size_t i = 0; i < v.size; i++) {
+        const double square = v.data[i] * v.data[i];
+        sum += v.data[i], squares += square, fourths += square * square;
+    }
+    assert_true(fabs(sum / (1 << 18)) < 0.01);
+    assert_true(fabs(squares / (1 << 18) - 1) < 0.02);
+    assert_true(fabs(fourths / (1 << 18) - 3) < 0.1);
+    drop_array(x.array);
 }
 
 /* Over elements one after the other, all with gaps, and one of the arrays with gaps. */
@@ -286,23 +348,29 @@ TEST(refused_arrays) {
     keep_array(x.array), keep_array(y.array), keep_array(f.array), keep_array(small.array);
     keep_array(longer.array);
     ha_array_set_name(x.array, "density");
+    ha_array_set_name(y.array, "speed");
     const uint64_t version = ha_array_version(x.array);
     refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, x, f, C), "density", "float (10)",
             "types are not the same");
     refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, x, longer, C), "density", "double (11)",
             "extents are not the same");
     refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, x, none, C), "ha_map", "no array", "");
-    refused(HA_ERR_ARGUMENT, ha_map(HA_CONJUGATE, x, y, C), "density", "no such operation", "");
+    refused(HA_ERR_ARGUMENT, ha_map(HA_CONJUGATE, x, y, C), "speed", "no such operation", "");
     refused(HA_ERR_ARGUMENT, ha_map(HA_NEGATE, small, small, C), "uint8_t (10)",
             "no such operation", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_IS_LESS, x, x, y, C), "density", "a mask is of", "");
+    refused(HA_ERR_ARGUMENT, ha_map(HA_IS_NAN, x, y, C), "density", "a mask is of", "");
+    refused(HA_ERR_ARGUMENT, ha_combine(HA_COMPLEX, x, x, y, C), "density", "result is of c128",
+            "");
+    refused(HA_ERR_ARGUMENT, ha_random_normal(small, 1, C), "uint8_t (10)", "no such operation",
+            "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_IS_LESS, small, x, longer, C), "double (11)",
             "extents are not the same", "");
     refused(HA_ERR_ARGUMENT, ha_where(x, f, x, y, C), "float (10)", "a mask is of", "");
     refused(HA_ERR_ARGUMENT, ha_where(x, small, x, f, C), "float (10)", "types are not the same",
             "");
     refused(HA_ERR_ARGUMENT, ha_sequence(small, 1, 256, C), "256", "uint8_t", "");
-    refused(HA_ERR_ARGUMENT, ha_map(HA_MAPS_, x, y, C), "no operation 26", "", "");
+    refused(HA_ERR_ARGUMENT, ha_map(HA_MAPS_, x, y, C), "no operation 31", "", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_ASSIGN, x, y, y, C), "no operation 0", "", "");
     refused(HA_ERR_ARGUMENT, ha_clip(x, y, 2, 1, C), "lower bound", "", "");
     darray part = darray_slice(HA_DARRAY(x), 0, 0, 9, 1),
@@ -351,6 +419,7 @@ int main(int argc, char **argv) {
         CASE(by_their_places),
         CASE(every_loop_of_the_host),
         CASE(random_numbers_known_elsewhere),
+        CASE(normal_numbers_are_normal),
         CASE(typed_arrays),
         CASE(refused_arrays),
         CASE(numbers_that_do_not_fit),

@@ -204,7 +204,37 @@ static ha_dvalue of_float(ha_dtype type, float x) {
     return y;
 }
 
+/* What is of another type than its argument: parts of complex numbers, and masks. */
+static int is_test(int op) { return op == HA_IS_NAN || op == HA_IS_FINITE; }
+
+static ha_dvalue naive_test(ha_map_operation op, ha_dvalue x) {
+    const double _Complex u = ha_dtype_kind(x.type) == HA_KIND_COMPLEX
+                                  ? complex_of(x)
+                                  : complex_from(real_of(x), 0);
+    return ha_dvalue_of_uint8_t(op == HA_IS_NAN ? isnan(creal(u)) || isnan(cimag(u))
+                                                : isfinite(creal(u)) && isfinite(cimag(u)));
+}
+
+static ha_dvalue naive_part(ha_map_operation op, ha_dvalue x) {
+    const double _Complex u = complex_of(x);
+    const double part = op == HA_ABS              ? cabs(u)
+                        : op == HA_REAL_PART      ? creal(u)
+                        : op == HA_IMAGINARY_PART ? cimag(u)
+                                                  : carg(u);
+    return x.type == HA_DTYPE_c64 ? ha_dvalue_of_float((float)part) : ha_dvalue_of_double(part);
+}
+
+/* The type of the result; that of masks is uint8_t here. */
+HA_UNUSED static ha_dtype type_of_map(ha_dtype type, int op) {
+    if (is_test(op)) return HA_DTYPE_uint8_t;
+    if (ha_dtype_kind(type) != HA_KIND_COMPLEX || op <= HA_SQUARE || op == HA_CONJUGATE)
+        return type;
+    return type == HA_DTYPE_c64 ? HA_DTYPE_float : HA_DTYPE_double;
+}
+
 HA_UNUSED static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
+    if (is_test(op)) return naive_test(op, x);
+    if (type_of_map(x.type, op) != x.type) return naive_part(op, x);
     switch (ha_dtype_kind(x.type)) {
     case HA_KIND_SIGNED:
     case HA_KIND_UNSIGNED:
@@ -252,6 +282,9 @@ static ha_dvalue naive_comparison(int op, ha_dvalue x, ha_dvalue y) {
 
 HA_UNUSED static ha_dvalue naive(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha_dvalue b) {
     if (op >= HA_IS_EQUAL && op < HA_COMBINES_) return naive_comparison(op, x, y);
+    if (op == HA_COMPLEX)
+        return of_complex(x.type == HA_DTYPE_double ? HA_DTYPE_c128 : HA_DTYPE_c64,
+                          complex_from(real_of(x), real_of(y)));
     switch (ha_dtype_kind(x.type)) {
     case HA_KIND_SIGNED:
     case HA_KIND_UNSIGNED:
@@ -308,6 +341,21 @@ static double naive_uniform(ha_dtype type, int64_t at, uint32_t stream, uint64_t
                      : type == HA_DTYPE_double || type == HA_DTYPE_c128 ? 53
                                                                         : 24;
     return ldexp((double)((((uint64_t)out[1] << 32) | out[0]) >> (64 - bits)), -bits);
+}
+
+/* Box and Muller, in double. */
+HA_UNUSED static ha_dvalue naive_normal(ha_dtype type, int64_t at, uint64_t seed) {
+    const int small = type != HA_DTYPE_double && type != HA_DTYPE_c128;
+    const ha_dtype wide_type = small ? HA_DTYPE_float : HA_DTYPE_double;
+    const double first = naive_uniform(wide_type, at, 0, seed) + ldexp(1, small ? -24 : -53);
+    const double distance = sqrt(-2 * log(first));
+    const double angle = 2 * acos(-1.0) * naive_uniform(wide_type, at, 1, seed);
+    ha_dvalue x = {.type = type};
+    if (ha_dtype_kind(type) == HA_KIND_COMPLEX)
+        return of_complex(type, complex_from(distance * cos(angle), distance * sin(angle)));
+    assert_int_equal(ha_dvalue_convert(ha_dvalue_of_double(distance * cos(angle)), type, &x),
+                     HA_OK);
+    return x;
 }
 
 HA_UNUSED static ha_dvalue naive_random(ha_dtype type, int64_t at, uint64_t seed) {

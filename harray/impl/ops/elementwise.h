@@ -9,7 +9,7 @@ typedef struct ha_op_call {
     const char *operation; /* the function, for messages */
     ha_context *context;
     int arrays, numbers;
-    int mask;                  /* which view is a mask; -1: none */
+    int typed;                 /* the view whose elements the operation is of */
     darray view[HA_OP_ARRAYS]; /* the result, and the arguments */
     ha_dvalue number[2];       /* that of the second argument, or a and b; converted */
     ha_op_key key;
@@ -17,26 +17,43 @@ typedef struct ha_op_call {
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
-/* The view whose elements the operation is of. */
-HA_IN_ const darray *ha_op_typed_view(const ha_op_call *c) { return &c->view[c->mask == 0]; }
+/* The result is named first. */
+HA_IN_ ha_status ha_op_refuse_pair(const ha_op_call *c, int k, const char *why) {
+    const darray *first = &c->view[c->typed], *x = &c->view[k];
+    return ha_views_refuse(k ? first : x, k ? x : first, why, c->operation, "");
+}
+
+/* Its type, which is that of the operation unless that says another one. */
+HA_IN_ ha_status ha_op_check_type(const ha_op_call *c, int k) {
+    const darray *first = &c->view[c->typed], *x = &c->view[k];
+    const ha_op_line *line = c->key.line;
+    if (ha_op_is_mask(&c->key, k))
+        return x->type == HA_DTYPE_uint8_t || x->type == HA_DTYPE_bool
+                   ? HA_OK
+                   : ha_view_fail(HA_ERR_ARGUMENT, c->operation, x, "a mask is of uint8_t or bool");
+    if (line->kind == HA_OP_OTHER && k == 0)
+        return x->type == line->gives
+                   ? HA_OK
+                   : ha_view_fail(HA_ERR_ARGUMENT, c->operation, x, "the result is of %s here",
+                                  ha_dtype_name(line->gives));
+    return x->type == first->type ? HA_OK : ha_op_refuse_pair(c, k, "the types are not the same");
+}
 
 HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
-    const darray *first = ha_op_typed_view(c), *x = &c->view[k];
+    const darray *first = &c->view[c->typed], *x = &c->view[k];
     const char *operation = c->operation;
     ha_status s = ha_view_check(x, operation);
+    if (!s) s = ha_op_check_type(c, k);
     if (s) return s;
-    if (k == c->mask && x->type != HA_DTYPE_uint8_t && x->type != HA_DTYPE_bool)
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "a mask is of uint8_t or bool");
-    if (k != c->mask && x->type != first->type)
-        return ha_views_refuse(first, x, "the types are not the same", operation, "");
     if (!ha_extents_equal(first->rank, first->extent, x->rank, x->extent))
-        return ha_views_refuse(first, x, "the extents are not the same (darray_broadcast may help)",
-                               operation, "");
+        return ha_op_refuse_pair(c, k, "the extents are not the same (darray_broadcast may help)");
     return s;
 }
 
 HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
-    const darray *of = ha_op_typed_view(c);
+    const darray *of = &c->view[c->typed];
+    const ha_status s = ha_view_check(of, c->operation);
+    if (s) return s;
     c->key.type = ha_op_type_of(of->type);
     if (!c->key.type)
         return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of these elements",
@@ -51,9 +68,8 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
 
 /* A result that repeats elements is refused by the launch. */
 HA_IN_ ha_status ha_op_check(ha_op_call *c, int place) {
-    ha_status s = ha_op_check_view(c, c->mask == 0);
+    ha_status s = ha_op_check_line(c, place);
     for (int k = 0; k < c->arrays && !s; k++) s = ha_op_check_view(c, k);
-    if (!s) s = ha_op_check_line(c, place);
     return s;
 }
 
@@ -169,20 +185,14 @@ HA_IN_ ha_status ha_op_no_operation(const char *operation, int number) {
 
 ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, const char *site) {
     ha_op_call c = {
-        .operation = "ha_map", .context = context, .arrays = 2, .mask = -1, .view = {y, x}};
+        .operation = "ha_map", .context = context, .arrays = 2, .typed = 1, .view = {y, x}};
     if (op < 0 || op >= HA_MAPS_) return ha_op_no_operation("ha_map", (int)op);
     return ha_op_run(&c, HA_OP_OF_MAPS + (int)op, site);
 }
 
-/* Comparisons give a mask. */
-HA_IN_ int ha_op_mask_of(int op) { return op >= HA_IS_EQUAL ? 0 : -1; }
-
 ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context, const char *site) {
-    ha_op_call c = {.operation = "ha_combine",
-                    .context = context,
-                    .arrays = 3,
-                    .mask = ha_op_mask_of(op),
-                    .view = {z, x, y}};
+    ha_op_call c = {
+        .operation = "ha_combine", .context = context, .arrays = 3, .typed = 1, .view = {z, x, y}};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_) return ha_op_no_operation("ha_combine", op);
     return ha_op_run(&c, HA_OP_OF_COMBINES + op, site);
 }
@@ -193,7 +203,7 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .context = context,
                     .arrays = 2,
                     .numbers = 1,
-                    .mask = ha_op_mask_of(op),
+                    .typed = 1,
                     .view = {z, x},
                     .number = {number},
                     .key.by_number = 1};
@@ -207,7 +217,6 @@ ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_c
                     .context = context,
                     .arrays = 3,
                     .numbers = 2,
-                    .mask = -1,
                     .view = {z, x, y},
                     .number = {a, b}};
     return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_AXPBY_, site);
@@ -219,7 +228,6 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
                     .context = context,
                     .arrays = 2,
                     .numbers = 2,
-                    .mask = -1,
                     .view = {y, x},
                     .number = {low, high}};
     const ha_comparison order = ha_dvalue_compare(low, high);
@@ -232,11 +240,8 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
 
 ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *context,
                     const char *site) {
-    ha_op_call c = {.operation = "ha_where",
-                    .context = context,
-                    .arrays = 4,
-                    .mask = 1,
-                    .view = {z, mask, x, y}};
+    ha_op_call c = {
+        .operation = "ha_where", .context = context, .arrays = 4, .view = {z, mask, x, y}};
     return ha_op_run(&c, HA_OP_OF_CHOICE, site);
 }
 
@@ -246,7 +251,6 @@ ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *co
                     .context = context,
                     .arrays = 1,
                     .numbers = 2,
-                    .mask = -1,
                     .view = {x},
                     .number = {first, step}};
     return ha_op_run(&c, HA_OP_OF_PLACES + HA_SEQUENCE_, site);
@@ -257,16 +261,24 @@ HA_IN_ uint32_t ha_op_random_bits(ha_dtype type) {
     return type == HA_DTYPE_half ? 0xffe000 : type == HA_DTYPE_bfloat16 ? 0xff0000 : 0xffffff;
 }
 
-ha_status ha_random_(darray x, uint64_t seed, ha_context *context, const char *site) {
+static ha_status ha_op_random(const char *operation, int place, darray x, uint64_t seed,
+                              ha_context *context, const char *site) {
     ha_op_call c = {
-        .operation = "ha_random",
+        .operation = operation,
         .context = context,
         .arrays = 1,
         .numbers = 2,
-        .mask = -1,
         .view = {x},
         .number = {ha_dvalue_of_uint64_t(seed), ha_dvalue_of_uint32_t(ha_op_random_bits(x.type))}};
-    return ha_op_run(&c, HA_OP_OF_RANDOM, site);
+    return ha_op_run(&c, place, site);
+}
+
+ha_status ha_random_(darray x, uint64_t seed, ha_context *context, const char *site) {
+    return ha_op_random("ha_random", HA_OP_OF_RANDOM, x, seed, context, site);
+}
+
+ha_status ha_random_normal_(darray x, uint64_t seed, ha_context *context, const char *site) {
+    return ha_op_random("ha_random_normal", HA_OP_OF_NORMAL, x, seed, context, site);
 }
 
 #endif

@@ -53,12 +53,10 @@
     X(T, HA_CEIL, ceil, F(ceil)(u))                                                                \
     X(T, HA_ROUND, round, F(round)(u))                                                             \
     X(T, HA_TRUNC, trunc, F(trunc)(u))
-
 #define HA_MAPS_OF_COMPLEX_(X, T, P)                                                               \
     X(T, HA_NEGATE, negate, P(negate)(u))                                                          \
     X(T, HA_SQUARE, square, P(mul)(u, u))                                                          \
     X(T, HA_CONJUGATE, conjugate, P(conj)(u))
-
 /* ---- of two arguments ---------------------------------------------------------------------------- */
 
 #define HA_COMBINES_OF_INTEGERS_(X, T, U)                                                          \
@@ -138,6 +136,31 @@ enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
     X(T, HA_IS_GREATER, is_greater, (uint8_t)(u > v))                                              \
     X(T, HA_IS_GREATER_EQUAL, is_greater_equal, (uint8_t)(u >= v))
 
+/* ---- results of another type --------------------------------------------------------------------- */
+
+/* X(T, R, kind, place, arguments, word, expression): R is the type of the result; kind and place are those of the table
+ * (lines.h). */
+#define HA_TESTS_(X, T, is_nan_, is_finite_)                                                       \
+    X(T, uint8_t, HA_OP_MASK, HA_OP_OF_MAPS + HA_IS_NAN, 1, is_nan, (uint8_t)(is_nan_))            \
+    X(T, uint8_t, HA_OP_MASK, HA_OP_OF_MAPS + HA_IS_FINITE, 1, is_finite, (uint8_t)(is_finite_))
+#define HA_OTHERS_OF_REAL_(X, T, R, P)                                                             \
+    HA_TESTS_(X, T, u != u, u - u == 0)                                                            \
+    X(T, R, HA_OP_OTHER, HA_OP_OF_COMBINES + HA_COMPLEX, 2, complex, P(make)(u, v))
+#define HA_OTHERS_OF_COMPLEX_(X, T, R, F)                                                          \
+    HA_TESTS_(X, T, u.re != u.re || u.im != u.im, u.re - u.re == 0 && u.im - u.im == 0)            \
+    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ABS, 1, abs, F(hypot)(u.re, u.im))                     \
+    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_REAL_PART, 1, real_part, u.re)                         \
+    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_IMAGINARY_PART, 1, imaginary_part, u.im)               \
+    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ARGUMENT, 1, argument, F(atan2)(u.im, u.re))
+#define HA_OTHERS_OF_int32_t_(X)
+#define HA_OTHERS_OF_int64_t_(X)
+#define HA_OTHERS_OF_uint32_t_(X)
+#define HA_OTHERS_OF_uint64_t_(X)
+#define HA_OTHERS_OF_float_(X) HA_OTHERS_OF_REAL_(X, float, ha_c64, HA_P_c64_)
+#define HA_OTHERS_OF_double_(X) HA_OTHERS_OF_REAL_(X, double, ha_c128, HA_P_c128_)
+#define HA_OTHERS_OF_ha_c64_(X) HA_OTHERS_OF_COMPLEX_(X, ha_c64, float, HA_F_float_)
+#define HA_OTHERS_OF_ha_c128_(X) HA_OTHERS_OF_COMPLEX_(X, ha_c128, double, HA_F_double_)
+
 /* ---- of the place of an element ------------------------------------------------------------------ */
 
 /* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC11): the first two of
@@ -172,6 +195,23 @@ enum { HA_FILL_, HA_SEQUENCE_, HA_PLACES_ };
 #define HA_PLACES_OF_COMPLEX_(X, T, P)                                                             \
     X(T, HA_FILL_, fill, a)                                                                        \
     X(T, HA_SEQUENCE_, sequence, P(add)(a, P(mul)(b, P(make)(HA_PART_OF_##T##_(at), 0))))
+
+/* Box and Muller: of two numbers, the first of which is not 0, by the distance from 0 and the angle. */
+#define HA_DISTANCE_OF_float_                                                                      \
+    sqrtf(-2 * logf((float)((uint32_t)(ha_philox_((uint64_t)at, 0, seed) >> 40) + 1) * 0x1p-24f))
+#define HA_ANGLE_OF_float_                                                                         \
+    (float)(uint32_t)(ha_philox_((uint64_t)at, 1, seed) >> 40) * 0x1.921fb6p-22f
+#define HA_DISTANCE_OF_double_                                                                     \
+    sqrt(-2 * log((double)((ha_philox_((uint64_t)at, 0, seed) >> 11) + 1) * 0x1p-53))
+#define HA_ANGLE_OF_double_                                                                        \
+    (double)(ha_philox_((uint64_t)at, 1, seed) >> 11) * 0x1.921fb54442d18p-51
+#define HA_NORMAL_OF_TYPES_(X)                                                                     \
+    X(float, HA_DISTANCE_OF_float_ *cosf(HA_ANGLE_OF_float_))                                      \
+    X(double, HA_DISTANCE_OF_double_ *cos(HA_ANGLE_OF_double_))                                    \
+    X(ha_c64, ha_c64_make(HA_DISTANCE_OF_float_ *cosf(HA_ANGLE_OF_float_),                         \
+                          HA_DISTANCE_OF_float_ *sinf(HA_ANGLE_OF_float_)))                        \
+    X(ha_c128, ha_c128_make(HA_DISTANCE_OF_double_ *cos(HA_ANGLE_OF_double_),                      \
+                            HA_DISTANCE_OF_double_ *sin(HA_ANGLE_OF_double_)))
 
 /* X(T, expression) of a seed, and of those bits of a fraction that the type of the elements has. */
 #define HA_RANDOM_OF_INTEGERS_(X, T) X(T, (T)ha_philox_((uint64_t)at, 0, seed))

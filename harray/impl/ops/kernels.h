@@ -12,7 +12,8 @@ typedef struct ha_op_kernel {
     struct ha_op_kernel *next; /* in its bucket */
     ha_op op;
     ha_kernel_parameter_ parameter[HA_OP_PARAMETERS];
-    char name[HA_OP_NAME], type[HA_OP_NAME], mask[HA_OP_NAME], text[HA_OP_TEXT];
+    char name[HA_OP_NAME], type[HA_OP_NAME], text[HA_OP_TEXT];
+    char other[HA_OP_NAME]; /* the type of a mask, or of the result, where that is another one */
 } ha_op_kernel;
 
 HA_STATE_ struct {
@@ -35,7 +36,7 @@ HA_IN_ void ha_op_add_array(ha_op_kernel *k, int n) {
     const ha_op_key *key = &k->op.key;
     ha_kernel_parameter_ *p = ha_op_add_parameter(k, n ? HA_KERNEL_IN_ : HA_KERNEL_OUT_,
                                                   ha_op_array_names[n],
-                                                  ha_op_is_mask(key, n) ? k->mask : k->type);
+                                                  ha_op_is_element(key, n) ? k->type : k->other);
     p->rank = key->rank;
     p->bytes = ha_op_bytes(key, n);
 }
@@ -146,7 +147,9 @@ HA_IN_ void ha_op_make_elementwise(ha_op_kernel *k, const ha_op_key *key) {
     snprintf(k->name, sizeof k->name, "ha_%s%s%s_%s_%d", key->tree ? key->tree->word : "",
              key->line->word, key->by_number ? "_number" : "", element, key->rank);
     snprintf(k->type, sizeof k->type, key->rank ? "array_%s_%d" : "%s", element, key->rank);
-    snprintf(k->mask, sizeof k->mask, key->rank ? "array_uint8_t_%d" : "uint8_t", key->rank);
+    snprintf(k->other, sizeof k->other, key->rank ? "array_%s_%d" : "%s",
+             key->line->kind == HA_OP_OTHER ? ha_dtype_name(key->line->gives) : "uint8_t",
+             key->rank);
     ha_text text = ha_text_into(k->text, sizeof k->text);
     ha_op_put_text(&text, key);
     ha_op_add_parameters(k);

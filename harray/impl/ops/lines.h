@@ -8,6 +8,7 @@
 typedef enum ha_op_kind {
     HA_OP_PLAIN,
     HA_OP_MASK,   /* the result is a mask */
+    HA_OP_OTHER,  /* it is of another type */
     HA_OP_PLACE,  /* the place of each element is an argument */
     HA_OP_RANDOM, /* so it is, and the numbers are bits: a seed, and which are kept */
     HA_OP_CHOICE, /* the first argument is a mask; elements are bytes */
@@ -20,7 +21,7 @@ typedef struct ha_op_line {
     ha_op_rows rows;
     ha_op_kind kind;
     int arguments, numbers;
-    ha_dtype gives; /* HA_OP_LANES: the type of its result */
+    ha_dtype gives; /* HA_OP_OTHER, HA_OP_LANES: the type of its result */
 } ha_op_line;
 
 /* Its place in the table of a type. */
@@ -30,6 +31,7 @@ enum {
     HA_OP_OF_SPECIALS = HA_MAPS_ + HA_COMBINES_,
     HA_OP_OF_PLACES = HA_OP_OF_SPECIALS + HA_SPECIALS_,
     HA_OP_OF_RANDOM = HA_OP_OF_PLACES + HA_PLACES_,
+    HA_OP_OF_NORMAL,
     HA_OP_OF_CHOICE,
     HA_OP_OF_LANES,
     HA_OPS = HA_OP_OF_LANES + HA_LANES_
@@ -58,6 +60,11 @@ enum {
                                  (lane) == HA_LANE_SQUARE_ ||                                      \
                                      (lane) == HA_LANE_SQUARE_OF_DIFFERENCE_,                      \
                                  HA_DTYPE_OF(R)},
+#define HA_LINE_TO_OTHER_(T, R, kind, place, arguments, word, ...)                                 \
+    [place] = {#word,         HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, kind, arguments, 0,   \
+               HA_DTYPE_OF(R)},
+#define HA_LINE_OF_NORMAL_(T, ...) static const char ha_op_normal_##T[] = HA_TEXT_OF_(__VA_ARGS__);
+HA_NORMAL_OF_TYPES_(HA_LINE_OF_NORMAL_)
 #define HA_LINE_OF_RANDOM_(T, ...) static const char ha_op_random_##T[] = HA_TEXT_OF_(__VA_ARGS__);
 HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_)
 
@@ -69,8 +76,20 @@ HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_)
     HA_LANES_OF_##T##_(HA_LINE_OF_LANES_)
 #define HA_LINES_(of, T, by)                                                                       \
     static const ha_op_line ha_op_lines_##T[HA_OPS] = {                                            \
-        HA_LINES_OF_ALL_(T) of(T, by, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_, HA_LINE_OF_SPECIAL_,       \
-                               HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
+        HA_LINES_OF_ALL_(T) HA_OTHERS_OF_##T##_(HA_LINE_TO_OTHER_)                                 \
+            HA_NORMAL_OF_##T##_ of(T, by, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_, HA_LINE_OF_SPECIAL_,   \
+                                   HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
+#define HA_NORMAL_LINE_(T)                                                                         \
+    [HA_OP_OF_NORMAL] = {"normal", ha_op_normal_##T, ha_row_normal_##T, HA_OP_RANDOM, 0,           \
+                         2,        HA_DTYPE_NONE},
+#define HA_NORMAL_OF_int32_t_
+#define HA_NORMAL_OF_int64_t_
+#define HA_NORMAL_OF_uint32_t_
+#define HA_NORMAL_OF_uint64_t_
+#define HA_NORMAL_OF_float_ HA_NORMAL_LINE_(float)
+#define HA_NORMAL_OF_double_ HA_NORMAL_LINE_(double)
+#define HA_NORMAL_OF_ha_c64_ HA_NORMAL_LINE_(ha_c64)
+#define HA_NORMAL_OF_ha_c128_ HA_NORMAL_LINE_(ha_c128)
 #define HA_FEW_LINES_(T)                                                                           \
     static const ha_op_line ha_op_lines_##T[HA_OPS] = {                                            \
         HA_LINES_OF_ALL_(T) HA_LINES_OF_SMALL_(T, uint32_t, HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
@@ -151,7 +170,8 @@ HA_IN_ int ha_op_is_mask(const ha_op_key *key, int k) {
 
 /* Is the k-th array of elements of the operation's type? */
 HA_IN_ int ha_op_is_element(const ha_op_key *key, int k) {
-    return !ha_op_is_mask(key, k) && (k || key->line->kind != HA_OP_LANES);
+    return !ha_op_is_mask(key, k) &&
+           (k || (key->line->kind != HA_OP_LANES && key->line->kind != HA_OP_OTHER));
 }
 
 /* half and bfloat16 are computed with as float. */

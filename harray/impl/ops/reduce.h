@@ -13,9 +13,7 @@ typedef struct ha_op_reduction {
 
 HA_IN_ ha_status ha_op_check_reduction(ha_op_reduction *r) {
     ha_op_call *c = &r->call;
-    ha_status s = HA_OK;
-    for (int k = 0; k < c->arrays && !s; k++) s = ha_op_check_view(c, k);
-    if (!s) s = ha_op_check_line(c, HA_OP_OF_LANES + r->lane);
+    const ha_status s = ha_op_check(c, HA_OP_OF_LANES + r->lane);
     if (s) return s;
     c->key.tree = ha_op_tree_of(c->key.line->gives, r->operation);
     if (c->key.tree) return HA_OK;
@@ -146,42 +144,38 @@ static ha_status ha_op_norm(ha_op_call c, ha_norm_kind kind, ha_dtype type, void
 
 ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_context *context,
                      const char *site) {
-    ha_op_reduction r = {
-        {.operation = "ha_reduce", .context = context, .arrays = 1, .mask = -1, .view = {x}},
-        HA_LANE_VALUE_,
-        op};
+    ha_op_reduction r = {{.operation = "ha_reduce", .context = context, .arrays = 1, .view = {x}},
+                         HA_LANE_VALUE_,
+                         op};
     return ha_op_reduce_to(&r, type, result, site);
 }
 
 ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *context,
                              const char *site) {
-    ha_op_reduction r = {
-        {.operation = "ha_count", .context = context, .arrays = 1, .mask = -1, .view = {x}},
-        HA_LANE_IS_THERE_,
-        HA_SUM};
+    ha_op_reduction r = {{.operation = "ha_count", .context = context, .arrays = 1, .view = {x}},
+                         HA_LANE_IS_THERE_,
+                         HA_SUM};
     return ha_op_reduce_to(&r, type, result, site);
 }
 
 ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *context,
                   const char *site) {
-    ha_op_reduction r = {
-        {.operation = "ha_dot", .context = context, .arrays = 2, .mask = -1, .view = {x, y}},
-        HA_LANE_PRODUCT_,
-        HA_SUM};
+    ha_op_reduction r = {{.operation = "ha_dot", .context = context, .arrays = 2, .view = {x, y}},
+                         HA_LANE_PRODUCT_,
+                         HA_SUM};
     return ha_op_reduce_to(&r, type, result, site);
 }
 
 ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result, ha_context *context,
                    const char *site) {
-    const ha_op_call c = {
-        .operation = "ha_norm", .context = context, .arrays = 1, .mask = -1, .view = {x}};
+    const ha_op_call c = {.operation = "ha_norm", .context = context, .arrays = 1, .view = {x}};
     return ha_op_norm(c, kind, type, result, site);
 }
 
 ha_status ha_difference_(ha_norm_kind kind, darray x, darray y, ha_dtype type, void *result,
                          ha_context *context, const char *site) {
     const ha_op_call c = {
-        .operation = "ha_difference", .context = context, .arrays = 2, .mask = -1, .view = {x, y}};
+        .operation = "ha_difference", .context = context, .arrays = 2, .view = {x, y}};
     return ha_op_norm(c, kind, type, result, site);
 }
 

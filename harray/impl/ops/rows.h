@@ -50,7 +50,7 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
     else if (dx == 1 && dy == 0 && dz == 1) {                                                      \
         const T number = *y;                                                                       \
         HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) {                                           \
-            const T u = x[i], v = number;                                                          \
+            HA_UNUSED const T u = x[i], v = number;                                                \
             z[i] = __VA_ARGS__;                                                                    \
         }                                                                                          \
     } else                                                                                         \
@@ -69,6 +69,9 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 
 /* Of two, or one and a number: a mask. */
 #define HA_ROW_OF_MASK_(T, operation, word, ...) HA_ROW_OF_TWO_TO_(T, uint8_t, word, __VA_ARGS__)
+
+#define HA_ROW_TO_OTHER_(T, R, kind, place, arguments, word, ...)                                  \
+    HA_ROW_OF_TWO_TO_(T, R, word, __VA_ARGS__)
 
 /* Of the place of an element. */
 #define HA_ROW_OF_PLACE_(T, operation, word, ...)                                                  \
@@ -107,8 +110,10 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
         HA_ROW_LOOP_(T, n, dx, dy, 1, __VA_ARGS__)                                                 \
     }
 
-#define HA_ROW_OF_RANDOM_(T, ...)                                                                  \
-    static void ha_row_random_##T(const ha_op_row *row) {                                          \
+#define HA_ROW_OF_RANDOM_(T, ...) HA_ROW_OF_RANDOM_CALLED_(random, T, __VA_ARGS__)
+#define HA_ROW_OF_NORMAL_(T, ...) HA_ROW_OF_RANDOM_CALLED_(normal, T, __VA_ARGS__)
+#define HA_ROW_OF_RANDOM_CALLED_(word, T, ...)                                                     \
+    static void ha_row_##word##_##T(const ha_op_row *row) {                                        \
         const uint64_t seed = *(const uint64_t *)row->number[0];                                   \
         HA_UNUSED const uint32_t kept = *(const uint32_t *)row->number[1];                         \
         T *z = (T *)row->of[0];                                                                    \
@@ -136,14 +141,18 @@ HA_CONTRACTION_0_
 HA_LINES_OF_TYPES_(HA_ROW_OF_ONE_, HA_ROW_OF_TWO_, HA_ROW_WITH_NUMBERS_, HA_ROW_OF_MASK_,
                    HA_ROW_OF_PLACE_)
 HA_RANDOM_OF_TYPES_(HA_ROW_OF_RANDOM_)
-HA_LANES_OF_int8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int16_t_(HA_ROW_OF_LANES_)
-    HA_LANES_OF_uint8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint16_t_(HA_ROW_OF_LANES_)
-        HA_LANES_OF_int32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int64_t_(HA_ROW_OF_LANES_)
-            HA_LANES_OF_uint32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint64_t_(HA_ROW_OF_LANES_)
-                HA_LANES_OF_float_(HA_ROW_OF_LANES_) HA_LANES_OF_double_(HA_ROW_OF_LANES_)
-                    HA_LANES_OF_ha_c64_(HA_ROW_OF_LANES_) HA_LANES_OF_ha_c128_(HA_ROW_OF_LANES_)
-                        HA_ROW_OF_CHOICE_(uint8_t) HA_ROW_OF_CHOICE_(uint16_t)
-                            HA_ROW_OF_CHOICE_(uint32_t) HA_ROW_OF_CHOICE_(uint64_t)
-                                HA_ROW_OF_CHOICE_(ha_c128) HA_CONTRACTION_END_
+HA_NORMAL_OF_TYPES_(HA_ROW_OF_NORMAL_)
+HA_OTHERS_OF_float_(HA_ROW_TO_OTHER_) HA_OTHERS_OF_double_(HA_ROW_TO_OTHER_)
+    HA_OTHERS_OF_ha_c64_(HA_ROW_TO_OTHER_) HA_OTHERS_OF_ha_c128_(HA_ROW_TO_OTHER_)
+        HA_LANES_OF_int8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int16_t_(HA_ROW_OF_LANES_)
+            HA_LANES_OF_uint8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint16_t_(HA_ROW_OF_LANES_)
+                HA_LANES_OF_int32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int64_t_(HA_ROW_OF_LANES_)
+                    HA_LANES_OF_uint32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint64_t_(HA_ROW_OF_LANES_)
+                        HA_LANES_OF_float_(HA_ROW_OF_LANES_) HA_LANES_OF_double_(HA_ROW_OF_LANES_)
+                            HA_LANES_OF_ha_c64_(HA_ROW_OF_LANES_)
+                                HA_LANES_OF_ha_c128_(HA_ROW_OF_LANES_) HA_ROW_OF_CHOICE_(uint8_t)
+                                    HA_ROW_OF_CHOICE_(uint16_t) HA_ROW_OF_CHOICE_(uint32_t)
+                                        HA_ROW_OF_CHOICE_(uint64_t)
+                                            HA_ROW_OF_CHOICE_(ha_c128) HA_CONTRACTION_END_
 
 #endif
