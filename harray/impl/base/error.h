@@ -102,15 +102,15 @@ HA_IN_ void ha_tell(const ha_error *e) {
 /* An error that arises while another array is still held is told when it no longer is: the handler
  * may call anything. At most one arises in between. */
 HA_STATE_ _Thread_local struct {
-    int on;
+    int on; /* how many are to call ha_tell_now */
     ha_error error;
 } ha_later_error;
 
-HA_IN_ void ha_tell_later(void) { ha_later_error.on = 1; }
+HA_IN_ void ha_tell_later(void) { ha_later_error.on++; }
 
 HA_IN_ void ha_tell_now(void) {
     ha_error e = ha_later_error.error;
-    ha_later_error.on = 0;
+    if (--ha_later_error.on > 0) return;
     ha_later_error.error.status = HA_OK;
     if (e.status) ha_tell(&e);
 }

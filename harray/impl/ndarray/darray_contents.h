@@ -53,6 +53,8 @@ ha_status darray_fill_element_(darray x, const void *value, ha_context *context,
     if (s || ha_view_is_empty(&x)) return s;
     if (!ha_is_host(c) && ha_view_has_no_gaps(&x))
         return ha_fill_on_device(&x, value, c, operation, site);
+    if (ha_view_kernels_.fill && !ha_is_host(c) && ha_view_kernels_.fill(&x, value, c))
+        return HA_OK;
     return ha_fill_on_host(&x, value, operation, site);
 }
 
@@ -155,6 +157,7 @@ ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
         *equal = same;
         return HA_OK;
     }
+    if (ha_view_kernels_.equal && ha_view_kernels_.equal(&a, &b, equal)) return HA_OK;
     if ((s = ha_open_all(&t, requests, 2, site))) return s;
     *equal = ha_strided_equal(a.rank, a.extent, x.data, a.stride, a.type, y.data, b.stride, b.type,
                               a.array->element);

@@ -205,6 +205,17 @@ HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, const cha
     return s;
 }
 
+/* ---- by kernels ------------------------------------------------------------------------------ */
+
+/* What harray_ops.h does at devices that compile kernels, where a program has it (ops/copies.h): 1: it is done; 0: it
+ * cannot be done so. The views have been checked, and are not empty. */
+typedef struct ha_view_kernels {
+    int (*fill)(const darray *x, const void *value, ha_context *c);
+    int (*copy)(const darray *to, const darray *from, ha_context *c);
+    int (*equal)(const darray *x, const darray *y, int *equal); /* where both are valid */
+} ha_view_kernels;
+static const ha_view_kernels ha_view_kernels_;
+
 /* ---- either --------------------------------------------------------------------------------- */
 
 /* Checked. */
@@ -217,6 +228,9 @@ HA_IN_ ha_status ha_copy_views(const darray *to, const darray *from, ha_context 
         ha_status s = ha_copy_on_device(to, from, c, operation, site);
         if (s != HA_ERR_UNSUPPORTED) return s;
     }
+    if (ha_view_kernels_.copy && !ha_is_host(c) && ha_view_is_valid_at(from, c) &&
+        ha_view_kernels_.copy(to, from, c))
+        return HA_OK;
     return ha_copy_on_host(to, from, operation, site);
 }
 

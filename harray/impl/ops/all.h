@@ -8,7 +8,8 @@
  *     boxes.h        views of several arrays as the same box of rows
  *     kernels.h      an operation as a kernel, made when it is asked for
  *     elementwise.h  the calls whose result is an array
- *     reduce.h       those whose result is a number */
+ *     reduce.h       those whose result is a number
+ *     copies.h       fills, copies and comparisons of views at devices */
 #ifndef HARRAY_IMPL_OPS_ALL_H
 #define HARRAY_IMPL_OPS_ALL_H
 
@@ -26,5 +27,6 @@
 #include "kernels.h"
 #include "elementwise.h"
 #include "reduce.h"
+#include "copies.h"
 
 #endif
