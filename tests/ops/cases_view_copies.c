@@ -114,6 +114,21 @@ TEST(copies_of_views) {
                     copy_some(all_types[t], all_types[f]);
 }
 
+/* Truth values become 1 and 0. */
+TEST(truth_as_numbers) {
+    const int64_t n = 10;
+    darray x = darray_new(HA_DTYPE_bool, 1, &n, H);
+    harray_double y = harray_double_filled(10, 5);
+    keep_array(x.array), keep_array(y.array);
+    SUCCEEDS(darray_fill(x, HA_DVALUE((uint8_t)1), H));
+    move_to(x.array, C);
+    know_copy(HA_DARRAY(y), x);
+    SUCCEEDS(darray_copy(HA_DARRAY(y), x, C));
+    if (compiles()) assert_false(ha_array_valid(x.array, H, 0, HA_END));
+    HA_READING(v, y, H) for (int i = 0; i < 10; i++) assert_true(v.data[i] == 1);
+    drop_array(y.array), drop_array(x.array);
+}
+
 /* What float does not have exactly is rounded once to half, whatever is copied where. */
 TEST(rounded_once) {
     const double number = 1 + 0x1p-11 +
@@ -238,8 +253,10 @@ TEST(by_the_host_if_need_be) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(copies_of_views), CASE(rounded_once),         CASE(when_a_kernel_is_not_taken),
-        CASE(fills_of_views),  CASE(comparisons_of_views), CASE(by_the_host_if_need_be),
+        CASE(copies_of_views),        CASE(truth_as_numbers),
+        CASE(rounded_once),           CASE(when_a_kernel_is_not_taken),
+        CASE(fills_of_views),         CASE(comparisons_of_views),
+        CASE(by_the_host_if_need_be),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
