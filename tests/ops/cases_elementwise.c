@@ -41,7 +41,7 @@ static ha_dtype mask_type(void) { return draw(2) ? HA_DTYPE_uint8_t : HA_DTYPE_b
 /* Also of the result itself. */
 static void map_some(ha_dtype type, ha_map_operation op) {
     int64_t extent[HA_MOST_RANK];
-    const ha_dtype result = is_test(op) ? mask_type() : type_of_map(type, op);
+    const ha_dtype result = is_test((int)op) ? mask_type() : type_of_map(type, (int)op);
     const int rank = some_extents(extent), in_place = !only_rows && result == type && draw(4) == 0;
     const darray y = some_view(result, rank, extent, 0);
     const darray x = in_place ? y : some_view(type, rank, extent, 1);

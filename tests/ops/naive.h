@@ -34,8 +34,8 @@ static wide wide_of(ha_dvalue x) {
 /* The lowest bits. */
 static ha_dvalue wrapped(ha_dtype type, wide number) {
     ha_dvalue x = {.type = type};
-    const uint64_t bits = (uint64_t)number;
-    memcpy(x.bytes, &bits, ha_dtype_size(type));
+    const uint64_t bits[2] = {(uint64_t)number, (uint64_t)(number >> 64)};
+    memcpy(x.bytes, bits, ha_dtype_size(type));
     return x;
 }
 
@@ -233,8 +233,8 @@ HA_UNUSED static ha_dtype type_of_map(ha_dtype type, int op) {
 }
 
 HA_UNUSED static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
-    if (is_test(op)) return naive_test(op, x);
-    if (type_of_map(x.type, op) != x.type) return naive_part(op, x);
+    if (is_test((int)op)) return naive_test(op, x);
+    if (type_of_map(x.type, (int)op) != x.type) return naive_part(op, x);
     switch (ha_dtype_kind(x.type)) {
     case HA_KIND_SIGNED:
     case HA_KIND_UNSIGNED:
