@@ -148,7 +148,7 @@ HA_IN_ ha_status ha_find_check(const ha_finding *f) {
 }
 
 /* Counts become where each block begins. */
-HA_IN_ ha_status ha_find_sum(ha_finding *f) {
+static ha_status ha_find_sum(ha_finding *f) {
     ha_access a;
     ha_status s = ha_open_(&a, f->begin, ha_host(), HA_WRITE, 0, HA_END, "the counts");
     if (s) return s;
@@ -192,7 +192,7 @@ HA_IN_ ha_status ha_find_check_room(const ha_finding *f) {
                         (long long)f->all);
 }
 
-HA_IN_ ha_status ha_find_blocks(ha_finding *f) {
+static ha_status ha_find_blocks(ha_finding *f) {
     const ha_type type = {"int64_t", sizeof(int64_t)};
     f->b = ha_index_in_order(&f->mask, f->x);
     f->all = darray_size(f->mask);
@@ -205,7 +205,7 @@ HA_IN_ ha_status ha_find_blocks(ha_finding *f) {
     return s ? s : ha_find_sum(f);
 }
 
-HA_IN_ ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
+static ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
     const ha_op_call c = {.operation = f->operation, .view = {f->y}};
     _Alignas(16) char count[16];
     ha_status s = ha_find_check(f);

@@ -102,7 +102,7 @@ HA_IN_ ha_status ha_inverse_tell(const darray *p, const int64_t *number, int64_t
     return s;
 }
 
-HA_IN_ ha_status ha_inverse_refuse(const darray *p) {
+static ha_status ha_inverse_refuse(const darray *p) {
     const darray numbers = darray_convert(*p, HA_DTYPE_int64_t, ha_host());
     ha_access a;
     if (!numbers.array) return HA_ERR_MEMORY;
@@ -131,7 +131,7 @@ HA_IN_ ha_status ha_inverse_check(const darray *y, const darray *p) {
 }
 
 /* Where each number is; and whether all are. */
-HA_IN_ ha_status ha_inverse_places(const darray *places, const darray *p, ha_context *context) {
+static ha_status ha_inverse_places(const darray *places, const darray *p, ha_context *context) {
     ha_op_key key = {.rank = 1,
                      .make = ha_inverse_make,
                      .of = {(int)p->array->element + 16 * (int)places->array->element,
@@ -148,7 +148,7 @@ HA_IN_ ha_status ha_inverse_places(const darray *places, const darray *p, ha_con
     return s || first[0] == INT64_MAX ? s : ha_inverse_refuse(p);
 }
 
-HA_IN_ ha_status ha_inverse_run(const darray *y, const darray *p, ha_context *context) {
+static ha_status ha_inverse_run(const darray *y, const darray *p, ha_context *context) {
     ha_status s = ha_inverse_check(y, p);
     if (s || ha_view_is_empty(y)) return s;
     s = ha_index_check(p, p->extent[0], "ha_inverse", context);

@@ -20,7 +20,7 @@ typedef struct ha_scatter_walk {
     static void ha_scatter_##word##_##T##_##U(const ha_scatter_walk *w) {                          \
         const int64_t to = w->to,                                                                  \
                       da = ((const ha_kernel_span *)w->slot[1].span)->numbers[1],                  \
-                      dx = ((const ha_kernel_span *)w->slot[2].span)->numbers[2];                  \
+                      dx = ((const ha_kernel_span *)w->slot[2].span)->numbers[1];                  \
         const U *at = (const U *)w->slot[1].pointer;                                               \
         const T *x = (const T *)w->row.of[2];                                                      \
         T *y = (T *)w->row.of[0];                                                                  \
