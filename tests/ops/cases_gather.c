@@ -467,7 +467,6 @@ TEST(refused_arguments) {
     ARGUMENT(ha_scatter(HA_ADD, bytes, r.at, r.mask, C), "there is no such operation", "");
     drop_array(bytes.array);
     ARGUMENT(ha_scatter(HA_ADD, r.y, r.at, r.y, C), "elements of an argument", "");
-    ARGUMENT(ha_scatter(HA_ADD, r.same, r.at, r.at, C), "elements of an argument", "cells");
     ARGUMENT(ha_scatter(HA_ADD, r.at, r.at, r.same, C), "elements of an argument", "cells");
     drop_array(t.array);
     drop_refusals(&r);

@@ -134,8 +134,9 @@ HA_IN_ ha_status ha_gather_run(const darray *y, const darray *x, const darray *a
     const ha_typed of_y = ha_op_typed(&b, 0, y->array), of_at = ha_op_typed(&b, 2, at->array);
     ha_typed of_x = ha_index_typed(x->array, b.of[1].offset, 1, x->extent, x->stride, b.rank,
                                    b.extent, b.of[1].stride);
-    for (int d = 0; d < b.rank; d++) /* without steps: the product of all extents may be too great */
-        if (!b.of[1].stride[d]) of_x.numbers[1 + d] = 1;
+    /* Without steps the product of all extents may be too great; an extent of 1 would say that there is but one index. */
+    for (int d = 0; d < b.rank; d++)
+        if (!b.of[1].stride[d] && b.extent[d] > 2) of_x.numbers[1 + d] = 2;
     const void *const given[] = {&of_y, &of_x, &of_at};
     ha_region box = {{0}, {0}};
     for (int d = 0; d < b.rank; d++) box.last[d] = b.extent[d];
