@@ -39,8 +39,9 @@ static const ha_dtype index_types[] = {HA_DTYPE_int32_t, HA_DTYPE_uint32_t, HA_D
 /* ---- what a fake driver knows: one kernel of each rank and kind --------------------------------- */
 
 #define PLACES(X)                                                                                  \
-    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)    \
-    X(17) X(18) X(19)
+    X(0)                                                                                           \
+    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)   \
+        X(18) X(19)
 enum { MOST_KNOWN = 20 };
 static const ha_kernel *known_here[MOST_KNOWN];
 #define RUN_HERE(n)                                                                                \
@@ -392,7 +393,6 @@ static void refused(ha_status expected, ha_status got, const char *part, const c
 }
 #define ARGUMENT(call, part, second) refused(HA_ERR_ARGUMENT, call, part, second)
 
-
 typedef struct refusals {
     harray_double x, y, short_one, none;
     harray_float f;
@@ -401,14 +401,10 @@ typedef struct refusals {
 } refusals;
 
 static refusals refusals_of(void) {
-    refusals r = {keep(harray_double_filled(10, 1)),
-                  keep(harray_double_filled(6, 2)),
-                  keep(harray_double_filled(1, 2)),
-                  keep(harray_double_new(0)),
-                  harray_float_filled(10, 1),
-                  harray_int32_t_filled(6, 3),
-                  harray_int32_t_filled(6, 0),
-                  harray_uint8_t_filled(6, 0)};
+    refusals r = {keep(harray_double_filled(10, 1)), keep(harray_double_filled(6, 2)),
+                  keep(harray_double_filled(1, 2)),  keep(harray_double_new(0)),
+                  harray_float_filled(10, 1),        harray_int32_t_filled(6, 3),
+                  harray_int32_t_filled(6, 0),       harray_uint8_t_filled(6, 0)};
     keep_array(r.f.array), keep_array(r.at.array);
     keep_array(r.same.array), keep_array(r.mask.array);
     ha_array_set_name(r.at.array, "cells");
@@ -459,7 +455,8 @@ TEST(refused_arguments) {
     ARGUMENT(ha_gather(r.y, r.y, r.at, C), "elements of an argument", "double (6)");
     ARGUMENT(ha_gather(r.at, r.same, r.at, C), "elements of an argument", "cells");
     refused(HA_ERR_UNSUPPORTED, ha_gather(t, t, r.at, C), "12 bytes", "");
-    ARGUMENT(ha_gather(r.y, darray_fix(HA_DARRAY(r.x), 0, 0), r.at, C), "no dimension", "");
+    const darray number = darray_fix(HA_DARRAY(r.x), 0, 0);
+    ARGUMENT(ha_gather(r.y, number, r.at, C), "no dimension", "");
     ARGUMENT(ha_scatter(HA_SUBTRACT, r.x, r.at, r.y, C), "there is no operation", "");
     ARGUMENT(ha_scatter(HA_ADD, r.mask, r.at, r.mask, C), "elements of an argument", "");
     harray_uint8_t bytes = harray_uint8_t_filled(9, 1);

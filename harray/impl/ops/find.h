@@ -37,7 +37,8 @@ HA_IN_ int64_t ha_find_count(const ha_kernel_slot_ *mask, int rank, int64_t firs
             if (m[ha_index_place(&slot[2], rank, n)]) y[c++ * step] = __VA_ARGS__;                 \
     }
 #define HA_FIND_MOVE_(T)                                                                           \
-    HA_FIND_LOOP_(ha_find_move_##T, T, ((const T *)slot[4].pointer)[ha_index_place(&slot[4], rank, n)])
+    HA_FIND_LOOP_(ha_find_move_##T, T,                                                             \
+                  ((const T *)slot[4].pointer)[ha_index_place(&slot[4], rank, n)])
 HA_FIND_LOOP_(ha_find_put_uint32_t, uint32_t, (uint32_t)n)
 HA_FIND_LOOP_(ha_find_put_uint64_t, uint64_t, (uint64_t)n)
 HA_FIND_MOVE_(uint8_t)
@@ -132,12 +133,12 @@ typedef struct ha_finding {
 HA_IN_ ha_status ha_find_check(const ha_finding *f) {
     const char *operation = f->operation;
     ha_status s = ha_index_check_mask(&f->mask, operation);
-    if (!s) s = f->x ? ha_index_check_elements(&f->y, f->x, operation)
-                     : ha_index_check_type(&f->y, operation);
+    if (!s)
+        s = f->x ? ha_index_check_elements(&f->y, f->x, operation)
+                 : ha_index_check_type(&f->y, operation);
     if (!s) s = ha_index_check_row(&f->y, operation);
     if (s) return s;
-    if (f->x &&
-        !ha_extents_equal(f->x->rank, f->x->extent, f->mask.rank, f->mask.extent))
+    if (f->x && !ha_extents_equal(f->x->rank, f->x->extent, f->mask.rank, f->mask.extent))
         return ha_views_refuse(f->x, &f->mask, "the extents are not the same", operation, "");
     if (ha_view_is_empty(&f->y) || ha_view_is_empty(&f->mask)) return HA_OK;
     s = ha_index_check_apart(&f->y, &f->mask, operation);
@@ -162,13 +163,11 @@ static ha_status ha_find_sum(ha_finding *f) {
 }
 
 HA_IN_ ha_status ha_find_launch(const ha_finding *f, int what) {
-    const ha_op_key key = {.type = what == HA_FIND_MOVE ? ha_index_moved(f->y.array->element)
-                                                        : NULL,
-                           .rank = f->b.rank,
-                           .make = ha_find_make,
-                           .of = {what == HA_FIND_PUT ? (int)f->y.array->element
-                                                      : (int)sizeof(uint64_t),
-                                  what}};
+    const ha_op_key key = {
+        .type = what == HA_FIND_MOVE ? ha_index_moved(f->y.array->element) : NULL,
+        .rank = f->b.rank,
+        .make = ha_find_make,
+        .of = {what == HA_FIND_PUT ? (int)f->y.array->element : (int)sizeof(uint64_t), what}};
     const ha_typed mask = ha_op_typed(&f->b, 0, f->mask.array);
     const ha_typed x = f->x ? ha_op_typed(&f->b, 1, f->x->array) : mask;
     const ha_typed y = ha_index_typed(f->y.array, f->y.offset, 1, &f->count, f->y.stride, 0, NULL,
@@ -231,8 +230,7 @@ ha_status ha_find_(darray at, darray mask, ha_dtype type, void *count, ha_contex
 
 ha_status ha_compact_(darray y, darray x, darray mask, ha_dtype type, void *count,
                       ha_context *context, const char *site) {
-    ha_finding f = {
-        .operation = "ha_compact", .context = context, .y = y, .mask = mask, .x = &x};
+    ha_finding f = {.operation = "ha_compact", .context = context, .y = y, .mask = mask, .x = &x};
     ha_status s = HA_OK;
     HA_FROM(site) s = ha_finding_run(&f, type, count);
     return s;

@@ -86,8 +86,8 @@ HA_IN_ void ha_gather_make(ha_op_kernel *k, const ha_op_key *key) {
     const char *lanes = ha_op_indices[key->rank] + 1;
     const ha_dtype bits = ha_index_bits((size_t)key->of[0]), type = key->type->type;
     ha_text t = ha_text_into(k->text, sizeof k->text);
-    snprintf(k->name, sizeof k->name, "ha_gather_%s_%s_%d", key->type->element,
-             ha_dtype_name(bits), key->rank);
+    snprintf(k->name, sizeof k->name, "ha_gather_%s_%s_%d", key->type->element, ha_dtype_name(bits),
+             key->rank);
     ha_index_add_view(k, HA_KERNEL_OUT_, "y", type, key->rank);
     ha_index_add_view(k, HA_KERNEL_IN_, "x", type, key->rank + 1);
     ha_index_add_view(k, HA_KERNEL_IN_, "at", bits, key->rank);

@@ -116,8 +116,7 @@ HA_IN_ ha_status ha_index_check_extents(const darray *all, const darray *at, con
         return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension to be indexed");
     if (all->rank == at->rank + x->rank - 1 &&
         !memcmp(all->extent, at->extent, (size_t)at->rank * sizeof *at->extent) &&
-        !memcmp(all->extent + at->rank, x->extent + 1,
-                (size_t)(x->rank - 1) * sizeof *at->extent))
+        !memcmp(all->extent + at->rank, x->extent + 1, (size_t)(x->rank - 1) * sizeof *at->extent))
         return HA_OK;
     char indexed[256];
     darray_print_shape(*x, indexed, sizeof indexed);

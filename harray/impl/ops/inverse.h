@@ -48,8 +48,7 @@ HA_IN_ int64_t ha_inverse_first(const ha_op_key *key, const ha_kernel_slot_ *slo
 }
 
 HA_IN_ void ha_inverse_parts(const ha_kernel *kernel, const ha_region *box, int64_t first,
-                             int64_t last, int apart, const ha_kernel_slot_ *slot,
-                             void *partials) {
+                             int64_t last, int apart, const ha_kernel_slot_ *slot, void *partials) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const ha_region all = {{0}, {(last - first + HA_PART_LANES_ - 1) / HA_PART_LANES_}};
     (void)box, (void)apart;
@@ -132,10 +131,10 @@ HA_IN_ ha_status ha_inverse_check(const darray *y, const darray *p) {
 
 /* Where each number is; and whether all are. */
 static ha_status ha_inverse_places(const darray *places, const darray *p, ha_context *context) {
-    ha_op_key key = {.rank = 1,
-                     .make = ha_inverse_make,
-                     .of = {(int)p->array->element + 16 * (int)places->array->element,
-                            HA_INVERSE_PUT}};
+    ha_op_key key = {
+        .rank = 1,
+        .make = ha_inverse_make,
+        .of = {(int)p->array->element + 16 * (int)places->array->element, HA_INVERSE_PUT}};
     _Alignas(16) int64_t first[2] = {INT64_MAX, 0};
     const ha_kernel_result_ into = {NULL, 0, first};
     const ha_typed of_p = ha_index_typed(p->array, p->offset, 1, p->extent, p->stride, 0, NULL,

@@ -18,8 +18,7 @@ typedef struct ha_scatter_walk {
 /* Elements one by one, in one dimension. */
 #define HA_SCATTER_LOOP_(word, T, U, ...)                                                          \
     static void ha_scatter_##word##_##T##_##U(const ha_scatter_walk *w) {                          \
-        const int64_t to = w->to,                                                                  \
-                      da = ((const ha_kernel_span *)w->slot[1].span)->numbers[1],                  \
+        const int64_t to = w->to, da = ((const ha_kernel_span *)w->slot[1].span)->numbers[1],      \
                       dx = ((const ha_kernel_span *)w->slot[2].span)->numbers[1];                  \
         const U *at = (const U *)w->slot[1].pointer;                                               \
         const T *x = (const T *)w->row.of[2];                                                      \
@@ -120,8 +119,7 @@ HA_IN_ void ha_scatter_box(const ha_kernel *kernel, const ha_kernel_slot_ *slot,
     ha_scatter_walk w = {.key = key, .slot = own, .to = y[0]};
     ha_region at = box;
     int64_t rows = 1;
-    memcpy(of_x.numbers, ((const ha_kernel_span *)slot[1].span)->numbers,
-           (size_t)rank * sizeof *x);
+    memcpy(of_x.numbers, ((const ha_kernel_span *)slot[1].span)->numbers, (size_t)rank * sizeof *x);
     memcpy(of_x.numbers + rank, x - rank, (size_t)rank * sizeof *x);
     own[2].span = &of_x;
     memcpy(&w.all, slot[3].pointer, sizeof w.all);
