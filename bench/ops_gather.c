@@ -67,8 +67,8 @@ static void free_work(work *w) {
 
 static void figure(const char *name, bench_function *function, work *w, bench_function *reference,
                    double bound, size_t bytes) {
-    bench_run(
-        &(bench_figure){name, function, w, "by hand", reference, w, bound, 0, (size_t)w->n * bytes});
+    bench_run(&(bench_figure){name, function, w, "by hand", reference, w, bound, 0,
+                              (size_t)w->n * bytes});
 }
 
 int main(int argc, char **argv) {

@@ -12,35 +12,50 @@ enum { HA_FIND_COUNT, HA_FIND_PUT, HA_FIND_MOVE };
 
 /* ---- on the host --------------------------------------------------------------------------------- */
 
+HA_IN_ int ha_find_is_row(const ha_kernel_slot_ *slot, int rank) {
+    return rank == 1 && ((const ha_kernel_span *)slot->span)->numbers[1] == 1;
+}
+
+/* 16 at once: in a block none of these sums is too great for a byte. */
 HA_IN_ int64_t ha_find_count(const ha_kernel_slot_ *mask, int rank, int64_t first, int64_t last) {
     const uint8_t *m = (const uint8_t *)mask->pointer;
-    const int64_t step = ((const ha_kernel_span *)mask->span)->numbers[2 * rank - 1];
-    int64_t count = 0;
-    if (rank == 1 && step == 1) {
-        int there = 0;
-        for (int64_t n = first; n < last; n++) there += m[n] != 0;
-        return there;
+    int64_t count = 0, n = first;
+    if (ha_find_is_row(mask, rank)) {
+        uint8_t sum[HA_SUMS_] = {0};
+        for (; n + HA_SUMS_ <= last; n += HA_SUMS_)
+            for (int l = 0; l < HA_SUMS_; l++) sum[l] = (uint8_t)(sum[l] + (m[n + l] != 0));
+        for (int l = 0; l < HA_SUMS_; l++) count += sum[l];
     }
-    for (int64_t n = first; n < last; n++) count += m[ha_index_place(mask, rank, n)] != 0;
+    for (; n < last; n++) count += m[ha_index_place(mask, rank, n)] != 0;
     return count;
 }
 
-/* Slots: the result, where each block begins, the mask, how many elements it has, and x. */
-#define HA_FIND_LOOP_(name, T, ...)                                                                \
-    static void name(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t first,             \
-                     int64_t last, int64_t c) {                                                    \
+/* Slots: the result, where each block begins, the mask, how many elements it has, and x. The block has elements [c, end) of
+ * the result, and goes on until all are there: so each element is written at the next free place, and stays if it belongs there,
+ * without a branch that nobody could foresee. */
+#define HA_FIND_LOOP_(name, T, IN_ROW, OTHERWISE)                                                  \
+    static void name(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t first, int64_t c,  \
+                     int64_t end) {                                                                \
         const uint8_t *m = (const uint8_t *)slot[2].pointer;                                       \
         const int64_t step = ((const ha_kernel_span *)slot[0].span)->numbers[1];                   \
-        const int rank = key->rank;                                                                \
+        const int rank = key->rank, moves = key->of[1] == HA_FIND_MOVE;                            \
+        HA_UNUSED const T *x = moves ? (const T *)slot[4].pointer : NULL;                          \
         T *y = (T *)slot[0].pointer;                                                               \
-        for (int64_t n = first; n < last; n++)                                                     \
-            if (m[ha_index_place(&slot[2], rank, n)]) y[c++ * step] = __VA_ARGS__;                 \
+        if (ha_find_is_row(&slot[2], rank) && (!moves || ha_find_is_row(&slot[4], rank)))          \
+            for (int64_t n = first; c < end; n++) {                                                \
+                y[c * step] = IN_ROW;                                                              \
+                c += m[n] != 0;                                                                    \
+            }                                                                                      \
+        else                                                                                       \
+            for (int64_t n = first; c < end; n++) {                                                \
+                y[c * step] = OTHERWISE;                                                           \
+                c += m[ha_index_place(&slot[2], rank, n)] != 0;                                    \
+            }                                                                                      \
     }
 #define HA_FIND_MOVE_(T)                                                                           \
-    HA_FIND_LOOP_(ha_find_move_##T, T,                                                             \
-                  ((const T *)slot[4].pointer)[ha_index_place(&slot[4], rank, n)])
-HA_FIND_LOOP_(ha_find_put_uint32_t, uint32_t, (uint32_t)n)
-HA_FIND_LOOP_(ha_find_put_uint64_t, uint64_t, (uint64_t)n)
+    HA_FIND_LOOP_(ha_find_move_##T, T, x[n], x[ha_index_place(&slot[4], rank, n)])
+HA_FIND_LOOP_(ha_find_put_uint32_t, uint32_t, (uint32_t)n, (uint32_t)n)
+HA_FIND_LOOP_(ha_find_put_uint64_t, uint64_t, (uint64_t)n, (uint64_t)n)
 HA_FIND_MOVE_(uint8_t)
 HA_FIND_MOVE_(uint16_t)
 HA_FIND_MOVE_(uint32_t)
@@ -48,7 +63,7 @@ HA_FIND_MOVE_(uint64_t)
 HA_FIND_MOVE_(ha_c128)
 
 typedef void (*ha_find_loop)(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t first,
-                             int64_t last, int64_t c);
+                             int64_t c, int64_t end);
 static const ha_find_loop ha_find_moves[] = {ha_find_move_uint8_t, ha_find_move_uint16_t,
                                              ha_find_move_uint32_t, ha_find_move_uint64_t,
                                              ha_find_move_ha_c128};
@@ -72,10 +87,11 @@ static void ha_find_loops(const ha_kernel *kernel, const ha_region *box, int apa
         for (ptrdiff_t i = own.first[0]; i < own.last[0]; i++) {
             const int64_t first = i * HA_FIND_BLOCK;
             const int64_t last = all - first > HA_FIND_BLOCK ? first + HA_FIND_BLOCK : all;
+            const int64_t count = ha_find_count(&slot[counts ? 1 : 2], key->rank, first, last);
             if (counts)
-                begin[i] = ha_find_count(&slot[1], key->rank, first, last);
+                begin[i] = count;
             else
-                ha_find_loop_of(key)(key, slot, first, last, begin[i]);
+                ha_find_loop_of(key)(key, slot, first, begin[i], begin[i] + count);
         })
 }
 
