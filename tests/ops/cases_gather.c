@@ -41,8 +41,8 @@ static const ha_dtype index_types[] = {HA_DTYPE_int32_t, HA_DTYPE_uint32_t, HA_D
 #define PLACES(X)                                                                                  \
     X(0)                                                                                           \
     X(1)                                                                                           \
-    X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18)  \
-        X(19)
+    X(2)                                                                                           \
+    X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)
 enum { MOST_KNOWN = 20 };
 static const ha_kernel *known_here[MOST_KNOWN];
 #define RUN_HERE(n)                                                                                \

@@ -182,7 +182,7 @@ HA_IN_ ha_op_boxes ha_index_in_order(const darray *x, const darray *y) {
         if (step == 1 && !(last & highest)) {                                                      \
             U bits[HA_SUMS_] = {0}, any = 0;                                                       \
             for (; i + HA_SUMS_ <= n; i += HA_SUMS_)                                               \
-                for (int l = 0; l < HA_SUMS_; l++) bits[l] |= at[i + l] | (last - at[i + l]);      \
+                HA_SUMS_FOR_(HA_OR) bits[ha_l_] |= at[i + ha_l_] | (last - at[i + ha_l_]);         \
             for (int l = 0; l < HA_SUMS_; l++) any |= bits[l];                                     \
             if (any & highest) i = 0;                                                              \
         }                                                                                          \
