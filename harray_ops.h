@@ -8,6 +8,7 @@
 #include "harray_kernels.h"
 
 #include "harray/ops.h"
+#include "harray/gather.h"
 
 #endif
 

@@ -110,6 +110,11 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(dot, ha_dot_(NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                               \
     S(norm, ha_norm_(HA_NORM_2, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                           \
     S(difference, ha_difference_(HA_NORM_2, NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))      \
+    S(gather, ha_gather_(NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                                     \
+    S(scatter, ha_scatter_(HA_ADD, NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                           \
+    S(find, ha_find_(NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                             \
+    S(compact, ha_compact_(NO_VIEW, NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))              \
+    S(inverse, ha_inverse_(NO_VIEW, NO_VIEW, NO, SITE))                                            \
     S(elapsed, ha_elapsed(ha_mark(NO), ha_mark(NO), NO))                                           \
     S(sim_hold, ha_sim_hold(NO))                                                                   \
     S(sim_step, ha_sim_step(NO, 1))                                                                \

@@ -9,7 +9,12 @@
  *     kernels.h      an operation as a kernel, made when it is asked for
  *     elementwise.h  the calls whose result is an array
  *     reduce.h       those whose result is a number
- *     copies.h       fills, copies and comparisons of views at devices */
+ *     copies.h       fills, copies and comparisons of views at devices
+ *     indices.h      operations by index: whether all indices are within an extent
+ *     gather.h       elements at indices
+ *     scatter.h      elements to indices
+ *     find.h         where a mask is not 0, and the elements there
+ *     inverse.h      of permutations */
 #ifndef HARRAY_IMPL_OPS_ALL_H
 #define HARRAY_IMPL_OPS_ALL_H
 
@@ -28,5 +33,10 @@
 #include "elementwise.h"
 #include "reduce.h"
 #include "copies.h"
+#include "indices.h"
+#include "gather.h"
+#include "scatter.h"
+#include "find.h"
+#include "inverse.h"
 
 #endif

@@ -1,0 +1,314 @@
+/* Operations by index: what they are given, and whether all indices are within an extent. */
+#ifndef HARRAY_IMPL_OPS_INDICES_H
+#define HARRAY_IMPL_OPS_INDICES_H
+
+#include "../../gather.h"
+#include "reduce.h"
+
+/* ---- names of types of views, which kernels keep -------------------------------------------------- */
+
+enum { HA_INDEX_RANK = 2 * HA_MAPPING_RANK };
+
+#define HA_VIEW_NAMES_(T)                                                                          \
+    {                                                                                              \
+        HA_DTYPE_##T, {                                                                            \
+            "array_" #T "_1", "array_" #T "_2", "array_" #T "_3", "array_" #T "_4",                \
+                "array_" #T "_5", "array_" #T "_6", "array_" #T "_7", "array_" #T "_8"             \
+        }                                                                                          \
+    }
+static const struct {
+    ha_dtype type;
+    const char *name[HA_INDEX_RANK];
+} ha_view_names[] = {HA_VIEW_NAMES_(uint8_t),  HA_VIEW_NAMES_(uint16_t), HA_VIEW_NAMES_(uint32_t),
+                     HA_VIEW_NAMES_(uint64_t), HA_VIEW_NAMES_(int32_t),  HA_VIEW_NAMES_(int64_t),
+                     HA_VIEW_NAMES_(float),    HA_VIEW_NAMES_(double),   HA_VIEW_NAMES_(c64),
+                     HA_VIEW_NAMES_(c128),     HA_VIEW_NAMES_(half),     HA_VIEW_NAMES_(bfloat16)};
+
+HA_IN_ const char *ha_index_view_name(ha_dtype type, int rank) {
+    size_t i = 0;
+    while (ha_view_names[i].type != type) i++;
+    return ha_view_names[i].name[rank - 1];
+}
+
+/* Adds a view to the parameters of a kernel. */
+HA_IN_ void ha_index_add_view(ha_op_kernel *k, ha_kernel_mode_ mode, const char *name,
+                              ha_dtype type, int rank) {
+    ha_kernel_parameter_ *p = ha_op_add_parameter(k, mode, name, ha_index_view_name(type, rank));
+    p->rank = rank;
+    p->bytes = ha_dtype_size(type);
+}
+
+/* Adds a whole array. */
+HA_IN_ void ha_index_add_array(ha_op_kernel *k, ha_kernel_mode_ mode, const char *name,
+                               ha_dtype type) {
+    ha_op_add_parameter(k, mode, name, ha_dtype_name(type))->bytes = ha_dtype_size(type);
+}
+
+/* Indices are looked at as numbers without a sign: checked ones have none. */
+HA_IN_ ha_dtype ha_index_bits(size_t bytes) {
+    return bytes == sizeof(uint32_t) ? HA_DTYPE_uint32_t : HA_DTYPE_uint64_t;
+}
+
+/* Elements that are moved are bytes. NULL: of no such size. */
+HA_IN_ const ha_op_type *ha_index_moved(size_t bytes) {
+    static const ha_dtype types[] = {HA_DTYPE_uint8_t, HA_DTYPE_uint16_t, HA_DTYPE_uint32_t,
+                                     HA_DTYPE_uint64_t, HA_DTYPE_c128};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (ha_dtype_size(types[i]) == bytes) return ha_op_type_of(types[i]);
+    return NULL;
+}
+
+/* ---- what is refused ----------------------------------------------------------------------------- */
+
+HA_IN_ int ha_is_index_type(ha_dtype t) {
+    return t == HA_DTYPE_int32_t || t == HA_DTYPE_uint32_t || t == HA_DTYPE_int64_t ||
+           t == HA_DTYPE_uint64_t;
+}
+
+HA_IN_ ha_status ha_index_check_type(const darray *at, const char *operation) {
+    ha_status s = ha_view_check(at, operation);
+    if (s || ha_is_index_type(at->type)) return s;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
+                        "an index is of int32_t, uint32_t, int64_t or uint64_t");
+}
+
+/* Two arrays of the same elements, which can be moved. */
+HA_IN_ ha_status ha_index_check_elements(const darray *y, const darray *x, const char *operation) {
+    ha_status s = ha_view_check(y, operation);
+    if (!s) s = ha_view_check(x, operation);
+    if (s) return s;
+    if (y->type != x->type || !ha_views_match(y, x))
+        return ha_views_refuse(y, x, "the types are not the same", operation, "");
+    if (ha_index_moved(y->array->element)) return HA_OK;
+    return ha_view_fail(HA_ERR_UNSUPPORTED, operation, y,
+                        "elements of %zu bytes: those of 1, 2, 4, 8 and 16 bytes can be moved",
+                        y->array->element);
+}
+
+/* The array that is written, and the one that is read. */
+HA_IN_ ha_status ha_index_check_apart(const darray *y, const darray *x, const char *operation) {
+    if (!ha_views_meet(y, x)) return HA_OK;
+    return ha_views_refuse(y, x, "the result has elements of an argument", operation, "");
+}
+
+HA_IN_ ha_status ha_index_check_row(const darray *x, const char *operation) {
+    if (x->rank == 1) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has one dimension here");
+}
+
+HA_IN_ ha_status ha_index_check_mask(const darray *mask, const char *operation) {
+    ha_status s = ha_view_check(mask, operation);
+    if (s || mask->type == HA_DTYPE_uint8_t || mask->type == HA_DTYPE_bool) return s;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, mask, "a mask is of uint8_t or bool");
+}
+
+HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, const char *operation) {
+    if (rank <= HA_MAPPING_RANK) return HA_OK;
+    return ha_view_fail(HA_ERR_UNSUPPORTED, operation, x,
+                        "more than %d dimensions that do not follow each other in memory",
+                        HA_MAPPING_RANK);
+}
+
+/* Are the extents of `all` those of `at`, and behind these the others of x? */
+HA_IN_ ha_status ha_index_check_extents(const darray *all, const darray *at, const darray *x,
+                                        const char *operation) {
+    if (x->rank < 1)
+        return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension to be indexed");
+    if (all->rank == at->rank + x->rank - 1 &&
+        !memcmp(all->extent, at->extent, (size_t)at->rank * sizeof *at->extent) &&
+        !memcmp(all->extent + at->rank, x->extent + 1, (size_t)(x->rank - 1) * sizeof *at->extent))
+        return HA_OK;
+    char indexed[256];
+    darray_print_shape(*x, indexed, sizeof indexed);
+    return ha_views_refuse(
+        all, at, "the extents are not those of the indices and then the others of what is indexed",
+        operation, indexed);
+}
+
+/* ---- views --------------------------------------------------------------------------------------- */
+
+/* A view of some dimensions, and others behind them. */
+HA_IN_ ha_typed ha_index_typed(ha_array *array, int64_t offset, int first_rank,
+                               const int64_t *first_extent, const int64_t *first_stride, int rank,
+                               const int64_t *extent, const int64_t *stride) {
+    ha_typed t = {.array = array, .offset = offset};
+    const int all = first_rank + rank;
+    for (int d = 0; d < all; d++) {
+        const int is_first = d < first_rank;
+        const int64_t step = is_first ? first_stride[d] : stride[d - first_rank];
+        t.numbers[d] = is_first ? first_extent[d] : extent[d - first_rank];
+        t.numbers[all + d] = step;
+    }
+    return t; /* origins are 0 */
+}
+
+/* The n-th element of a view, in the order of its indices: how far it is from the first one. */
+HA_IN_ int64_t ha_index_place(const ha_kernel_slot_ *slot, int rank, int64_t n) {
+    const int64_t *extent = ((const ha_kernel_span *)slot->span)->numbers;
+    int64_t place = 0;
+    for (int d = rank - 1; d > 0; d--) {
+        place += n % extent[d] * extent[rank + d];
+        n /= extent[d];
+    }
+    return place + n * extent[rank];
+}
+
+/* The same as text, without the last bracket: HA_AT(x, n / x.extent[1], n % x.extent[1] */
+HA_IN_ void ha_index_put_place(ha_text *t, const char *name, int rank) {
+    ha_print(t, "HA_AT(%s", name);
+    for (int d = 0; d < rank; d++) {
+        ha_print(t, ", n");
+        for (int e = rank - 1; e > d; e--) ha_print(t, " / %s.extent[%d]", name, e);
+        if (d) ha_print(t, " %% %s.extent[%d]", name, d);
+    }
+}
+
+/* All elements of it in the order of its indices, of which none is 0. */
+HA_IN_ ha_op_boxes ha_index_in_order(const darray *x, const darray *y) {
+    const darray *const views[] = {x, y};
+    return ha_op_boxes_of(views, y ? 2 : 1, 1);
+}
+
+/* ---- the first index that is not within an extent ------------------------------------------------- */
+
+/* Where the greatest index has no highest bit, that bit of  at | greatest - at  says whether one is beyond: 16 at once,
+ * which compilers make vectors of. */
+#define HA_FIRST_BEYOND_(U)                                                                        \
+    static int64_t ha_first_beyond_##U(const void *values, int64_t step, int64_t n,                \
+                                       uint64_t greatest) {                                        \
+        const U *at = (const U *)values, last = (U)greatest,                                       \
+                highest = (U)1 << (sizeof(U) * 8 - 1);                                             \
+        int64_t i = 0;                                                                             \
+        if (step == 1 && !(last & highest)) {                                                      \
+            U bits[HA_SUMS_] = {0}, any = 0;                                                       \
+            for (; i + HA_SUMS_ <= n; i += HA_SUMS_)                                               \
+                HA_SUMS_FOR_(HA_OR) bits[ha_l_] |= at[i + ha_l_] | (last - at[i + ha_l_]);         \
+            for (int l = 0; l < HA_SUMS_; l++) any |= bits[l];                                     \
+            if (any & highest) i = 0;                                                              \
+        }                                                                                          \
+        while (i < n && at[i * step] <= last) i++;                                                 \
+        return i;                                                                                  \
+    }
+HA_FIRST_BEYOND_(uint32_t)
+HA_FIRST_BEYOND_(uint64_t)
+
+/* Lanes [first, last): the number of the first one that is beyond; INT64_MAX: none is. */
+HA_IN_ int64_t ha_index_first_beyond(const ha_kernel_slot_ *slot, int rank, size_t bytes,
+                                     uint64_t greatest, int64_t first, int64_t last) {
+    const int64_t *extent = ((const ha_kernel_span *)slot->span)->numbers;
+    const int64_t width = extent[rank - 1], step = extent[2 * rank - 1];
+    while (first < last) {
+        const int64_t left = rank > 1 ? width - first % width : last - first;
+        const int64_t n = left < last - first ? left : last - first;
+        const char *at = (const char *)slot->pointer +
+                         ha_index_place(slot, rank, first) * (int64_t)bytes;
+        const int64_t good = bytes == sizeof(uint32_t)
+                                 ? ha_first_beyond_uint32_t(at, step, n, greatest)
+                                 : ha_first_beyond_uint64_t(at, step, n, greatest);
+        if (good < n) return first + good;
+        first += n;
+    }
+    return INT64_MAX;
+}
+
+HA_IN_ void ha_index_parts(const ha_kernel *kernel, const ha_region *box, int64_t first,
+                           int64_t last, int apart, const ha_kernel_slot_ *slot, void *partials) {
+    const ha_op_key *key = &ha_op_of(kernel)->key;
+    const ha_region all = {{0}, {(last - first + HA_PART_LANES_ - 1) / HA_PART_LANES_}};
+    uint64_t greatest;
+    memcpy(&greatest, slot[1].pointer, sizeof greatest);
+    (void)box, (void)apart;
+    HA_AMONG_THREADS_(
+        &all, 1, HA_PART_LANES_, const ha_region own = HA_SHARE_(&all, 0);
+        for (ptrdiff_t p = own.first[0]; p < own.last[0]; p++) {
+            const int64_t from = first + p * HA_PART_LANES_, to = from + HA_PART_LANES_;
+            ((int64_t *)partials)[p] = ha_index_first_beyond(
+                &slot[0], key->rank, (size_t)key->of[0], greatest, from, to < last ? to : last);
+        })
+}
+
+/* The least place, of parts that are computed by a function of its own. */
+#define HA_FIRST_PLACE_(parts)                                                                     \
+    {                                                                                              \
+        HA_MIN, sizeof(int64_t), sizeof(int64_t), "int64_t",                                       \
+            HA_TEXT_OF_(HA_BY_MIN_(HA_BODY_, int64_t, ha_partial_, ha_outcome_, ha_begin_,         \
+                                   ha_merge_, ha_none_, ha_finish_)),                              \
+            parts, ha_add_min_int64_t, ha_join_min_int64_t, ha_end_min_int64_t                     \
+    }
+static const ha_reduction_ ha_index_first = HA_FIRST_PLACE_(ha_index_parts);
+
+HA_IN_ void ha_index_reduces(ha_op_kernel *k, const ha_reduction_ *reduction) {
+    ha_op_add_parameter(k, HA_KERNEL_RESULT_, "the result", "int64_t")->bytes = sizeof(int64_t);
+    k->op.kernel.rank = 1;
+    k->op.kernel.loops = ha_op_reduce_loops;
+    k->op.kernel.reduction = reduction;
+}
+
+/* of: the bytes of an index */
+HA_IN_ void ha_index_make_check(ha_op_kernel *k, const ha_op_key *key) {
+    const ha_dtype bits = ha_index_bits((size_t)key->of[0]);
+    ha_text t = ha_text_into(k->text, sizeof k->text);
+    snprintf(k->name, sizeof k->name, "ha_check_%s_%d", ha_dtype_name(bits), key->rank);
+    ha_index_add_view(k, HA_KERNEL_IN_, "at", bits, key->rank);
+    ha_op_add_number(k, "greatest", HA_DTYPE_uint64_t, "uint64_t");
+    ha_index_reduces(k, &ha_index_first);
+    ha_print(&t, "{ const int64_t n = i; return (uint64_t)");
+    ha_index_put_place(&t, "at", key->rank);
+    ha_print(&t, ") > greatest ? n : 9223372036854775807; }");
+}
+
+/* Launches the kernel of a key. */
+HA_IN_ ha_status ha_index_launch(const ha_op_key *key, const char *operation, ha_context *context,
+                                 const ha_region *box, const void *const *given) {
+    const ha_kernel *kernel = ha_op_kernel_of(key);
+    if (!kernel) return ha_fail(HA_ERR_MEMORY, operation, "no memory for its kernel");
+    const ha_status s = ha_kernel_launch_(kernel, context, box, given);
+    if (s && ha_first_error.operation == kernel->name) ha_first_error.operation = operation;
+    return s;
+}
+
+/* The n-th element, in the order of the indices, is the first one beyond the extent. */
+HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
+                                 const char *operation) {
+    int64_t index[HA_MOST_RANK];
+    char number[80];
+    ha_dvalue value;
+    for (int d = at->rank - 1; d >= 0; d--) {
+        index[d] = n % at->extent[d];
+        n /= at->extent[d];
+    }
+    darray from_0 = *at;
+    memset(from_0.origin, 0, sizeof from_0.origin);
+    const ha_status s = darray_get(from_0, at->rank, index, &value);
+    if (s) return s;
+    (void)ha_dvalue_print(value, number, sizeof number);
+    for (int d = 0; d < at->rank; d++) index[d] += at->origin[d];
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
+                        "at (%s) there is %s, which is no index of an extent of %lld",
+                        ha_show(at->rank, index).text, number, (long long)extent);
+}
+
+/* Are all indices, of which there are some, in [0, extent)? What has a sign is beyond as well. */
+HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *operation,
+                                ha_context *context) {
+    const size_t bytes = ha_dtype_size(at->type);
+    const ha_op_boxes b = ha_index_in_order(at, NULL);
+    const ha_op_key key = {.rank = b.rank, .make = ha_index_make_check, .of = {(int)bytes, 0}};
+    const uint64_t most = at->type == HA_DTYPE_int32_t    ? INT32_MAX
+                          : at->type == HA_DTYPE_uint32_t ? UINT32_MAX
+                                                          : INT64_MAX;
+    const uint64_t greatest = (uint64_t)extent - 1 < most ? (uint64_t)extent - 1 : most;
+    _Alignas(16) int64_t first[2] = {INT64_MAX, 0};
+    const ha_kernel_result_ into = {NULL, 0, first};
+    ha_status s = ha_index_check_rank(at, b.rank, operation);
+    if (s) return s;
+    if (!extent) return ha_index_refuse(at, 0, extent, operation);
+    const ha_typed typed = ha_op_typed(&b, 0, at->array);
+    const void *const given[] = {&typed, &greatest, &into};
+    const ha_region box = ha_box1(0, darray_size(*at));
+    s = ha_index_launch(&key, operation, context, &box, given);
+    if (s || first[0] == INT64_MAX) return s;
+    return ha_index_refuse(at, first[0], extent, operation);
+}
+
+#endif
