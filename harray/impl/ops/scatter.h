@@ -209,7 +209,7 @@ HA_IN_ void ha_scatter_make(ha_op_kernel *k, const ha_op_key *key) {
 
 /* The line of an operation; of HA_ASSIGN bytes. */
 HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
-    ha_op_call c = {.operation = "ha_scatter", .arrays = 1, .mask = -1, .view = {*y}};
+    ha_op_call c = {.operation = "ha_scatter", .arrays = 1, .view = {*y}};
     key->type = ha_index_moved(y->array->element);
     key->line = &key->type->line[HA_OP_OF_CHOICE];
     key->of[1] = op;
