@@ -28,8 +28,7 @@
  * ---- errors; nothing has been computed then
  *   HA_ERR_ARGUMENT     no array; types or extents differ; a type that has no such operation; a number that
  *                       does not fit; the result repeats elements, or has some of an argument's in other places
- *   HA_ERR_UNSUPPORTED  views of more than four dimensions of which no two can be taken as one; what a kernel
- *                       has (double on devices without it)
+ *   HA_ERR_UNSUPPORTED  what a kernel has (double on devices without it)
  *   HA_ERR_…            as ha_open_many and kernels */
 #ifndef HARRAY_OPS_H
 #define HARRAY_OPS_H

@@ -8,6 +8,7 @@
 #include "../support/share.h"
 
 #include "some_views.h"
+#include "known_keys.h"
 
 HA_ARRAY(double, 2);
 
@@ -409,8 +410,45 @@ TEST(conflicts_and_what_was_never_written) {
     drop_array(y.array), drop_array(x.array);
 }
 
+/* ---- more dimensions than lanes have ------------------------------------------------------------- */
+
+static int has_bits_of(ha_dvalue a, ha_dvalue b) {
+    return !memcmp(a.bytes, b.bytes, ha_dtype_size(a.type));
+}
+
+static void know_by_number(int place, int line) {
+    const ha_op_type *of = ha_op_type_of(HA_DTYPE_int32_t);
+    if (is_fake(C))
+        know_key(place, &(const ha_op_key){.type = of, .line = &of->line[line], .rank = 8});
+}
+
+TEST(eight_dimensions) {
+    const darray x = eight_dimensions_of(HA_DTYPE_int32_t),
+                 y = eight_dimensions_of(HA_DTYPE_int32_t);
+    static values random;
+    know_by_number(0, HA_OP_OF_PLACES + HA_SEQUENCE_);
+    know_by_number(1, HA_OP_OF_COMBINES + HA_SUBTRACT);
+    know_by_number(2, HA_OP_OF_RANDOM);
+    SUCCEEDS(ha_sequence(x, 5, 3, C));
+    SUCCEEDS(ha_random(y, 7, C));
+    read_values(y, &random);
+    SUCCEEDS(ha_combine(HA_SUBTRACT, darray_flip(y, 3), x, darray_flip(y, 3), C));
+    read_values(x, &of_x);
+    read_values(darray_flip(y, 3), &of_z);
+    assert_int_equal(of_x.n, 256);
+    for (int i = 0; i < 256; i++) {
+        const int flipped = i ^ 16; /* of the dimension before the last four */
+        assert_int_equal(of_x.at[i].as_int32_t, 5 + 3 * i);
+        assert_true(has_bits_of(random.at[i], naive_random(HA_DTYPE_int32_t, i, 7)));
+        assert_true(has_bits_of(of_z.at[i], naive(HA_SUBTRACT, of_x.at[i], random.at[flipped],
+                                                  of_x.at[i], of_x.at[i])));
+    }
+    drop_array(x.array), drop_array(y.array);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
+        CASE(eight_dimensions),
         CASE(of_one_argument),
         CASE(of_two_arguments),
         CASE(with_a_number),

@@ -11,6 +11,7 @@ HA_ARRAY(int64_t, 1);
 HA_ARRAY(int64_t, 2);
 
 #include "some_views.h"
+#include "known_keys.h"
 
 HA_REDUCE(sum_by_hand, ((in, double, x)), i, double, HA_SUM, x[i]);
 HA_REDUCE(dot_by_hand, ((in, float, x), (in, float, y)), i, float, HA_SUM, x[i] * y[i]);
@@ -443,8 +444,32 @@ TEST(refused_reductions) {
     drop_array(x.array);
 }
 
+/* More than lanes have: the bits are those of the same elements without gaps. */
+TEST(eight_dimensions) {
+    const darray x = eight_dimensions_of(HA_DTYPE_float);
+    const ha_op_type *of = ha_op_type_of(HA_DTYPE_float);
+    const ha_op_line *line = &of->line[HA_OP_OF_LANES + HA_LANE_VALUE_];
+    ha_access v;
+    SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
+    for (size_t i = 0; i < v.size; i++) ((float *)(uintptr_t)v.data)[i] = 1 / (1 + (float)i);
+    SUCCEEDS(ha_close(&v));
+    const darray dense = darray_contiguous(x, HA_ROW, H);
+    float got = 0, expected = 1;
+    keep_array(dense.array);
+    if (is_fake(C))
+        know_key(0, &(const ha_op_key){.type = of,
+                                       .line = line,
+                                       .rank = 8,
+                                       .tree = ha_op_tree_of(line->gives, HA_SUM)});
+    SUCCEEDS(ha_reduce(HA_SUM, x, &got, C));
+    SUCCEEDS(ha_reduce(HA_SUM, dense, &expected, H));
+    assert_memory_equal(&got, &expected, sizeof got);
+    drop_array(dense.array), drop_array(x.array);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
+        CASE(eight_dimensions),
         CASE(joined),
         CASE(dots_norms_and_counts),
         CASE(every_loop_of_the_host),

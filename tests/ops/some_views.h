@@ -122,6 +122,15 @@ HA_UNUSED static darray some_view(ha_dtype type, int rank, const int64_t *extent
     return darray_broadcast(x, rank, extent);
 }
 
+/* A view of eight dimensions of which no two can be taken as one, of 256 elements. */
+HA_UNUSED static darray eight_dimensions_of(ha_dtype type) {
+    const int64_t room[] = {3, 3, 3, 3, 3, 3, 3, 3};
+    darray x = darray_zeros(type, 8, room, C);
+    keep_array(x.array);
+    for (int d = 0; d < 8; d++) x = darray_slice(x, d, 0, 2, 1);
+    return x;
+}
+
 enum { MOST_VALUES = 6 * 6 * 6 * 6 };
 typedef struct values {
     int n;

@@ -14,7 +14,13 @@
  *     gather.h       elements at indices
  *     scatter.h      elements to indices
  *     find.h         where a mask is not 0, and the elements there
- *     inverse.h      of permutations */
+ *     inverse.h      of permutations
+ *     split.h        views split in those dimensions along which an operation goes, and the others
+ *     along.h        reductions along a dimension
+ *     scan_loops.h   scans on the host
+ *     scan.h         scans
+ *     offsets.h      offsets of counts, differences
+ *     histogram.h    how many elements are in each part of an interval */
 #ifndef HARRAY_IMPL_OPS_ALL_H
 #define HARRAY_IMPL_OPS_ALL_H
 
@@ -38,5 +44,11 @@
 #include "scatter.h"
 #include "find.h"
 #include "inverse.h"
+#include "split.h"
+#include "along.h"
+#include "scan_loops.h"
+#include "scan.h"
+#include "offsets.h"
+#include "histogram.h"
 
 #endif

@@ -84,6 +84,12 @@ HA_IN_ ha_op_boxes ha_op_boxes_of(const darray *const *view, int arrays, int in_
     return b;
 }
 
+HA_IN_ int64_t ha_op_elements(const ha_op_boxes *b) {
+    int64_t n = 1;
+    for (int d = 0; d < b->rank; d++) n *= b->extent[d];
+    return n;
+}
+
 HA_IN_ int ha_op_is_same(const ha_op_boxes *b, int k) {
     if (b->of[k].offset != b->of[0].offset) return 0;
     for (int d = 0; d < b->rank; d++)

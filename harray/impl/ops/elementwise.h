@@ -126,26 +126,24 @@ HA_IN_ ha_op_boxes ha_op_boxes_of_call(const ha_op_call *c, int has_place, int i
     return b;
 }
 
-HA_IN_ ha_status ha_op_check_rank(const ha_op_call *c, const ha_op_boxes *b) {
-    if (b->rank <= HA_MAPPING_RANK) return HA_OK;
-    return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, &c->view[0],
-                        "more than %d dimensions that do not follow each other in memory",
-                        HA_MAPPING_RANK);
-}
-
 /* Launches a kernel with the views, the numbers, and what is behind them. */
 HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *more) {
     ha_typed typed[HA_OP_ARRAYS];
     const void *given[HA_OP_PARAMETERS];
     int n = 0;
     ha_region box = {{0}, {0}};
-    for (int d = 0; d < b->rank; d++) box.last[d] = b->extent[d];
+    if (ha_op_by_number(&c->key))
+        box.last[0] = ha_op_elements(b);
+    else
+        for (int d = 0; d < b->rank; d++) box.last[d] = b->extent[d];
     for (int k = 0; k < c->arrays; k++) { /* of reductions without the result */
         typed[k] = ha_op_typed(b, k, c->view[k].array);
         given[n++] = &typed[k];
     }
     for (int i = 0; i < c->numbers; i++) given[n++] = c->number[i].bytes;
-    if (ha_op_has_place(&c->key) && c->key.rank) {
+    if (ha_op_by_number(&c->key)) {
+        given[n++] = NULL; /* what it uses */
+    } else if (ha_op_has_place(&c->key) && c->key.rank) {
         given[n++] = &b->of[c->arrays].offset;
         for (int d = 0; d < b->rank; d++) given[n++] = &b->of[c->arrays].stride[d];
     }
@@ -163,10 +161,11 @@ HA_IN_ ha_status ha_op_run_line(ha_op_call *c, int place) {
     ha_status s = ha_op_check(c, place);
     if (!s) s = ha_op_check_numbers(c);
     if (s || ha_view_is_empty(&c->view[0])) return s;
-    const ha_op_boxes b = ha_op_boxes_of_call(c, ha_op_has_place(&c->key), 0, &whole);
+    ha_op_boxes b = ha_op_boxes_of_call(c, ha_op_has_place(&c->key), 0, &whole);
+    if (b.rank > HA_MAPPING_RANK && ha_op_has_place(&c->key))
+        b = ha_op_boxes_of_call(c, 0, 1, &whole); /* the number of an element is its place */
     c->key.rank = whole ? 0 : b.rank;
     s = ha_op_check_places(c, &b);
-    if (!s) s = ha_op_check_rank(c, &b);
     return s ? s : ha_op_launch(c, &b, NULL);
 }
 

@@ -211,12 +211,10 @@ static ha_status ha_find_blocks(ha_finding *f) {
     const ha_type type = {"int64_t", sizeof(int64_t)};
     f->b = ha_index_in_order(&f->mask, f->x);
     f->all = darray_size(f->mask);
-    ha_status s = ha_index_check_rank(&f->mask, f->b.rank, f->operation);
-    if (s) return s;
     f->begin = ha_array_new(type, (size_t)((f->all + HA_FIND_BLOCK - 1) / HA_FIND_BLOCK),
                             f->context);
     if (!f->begin) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
-    s = ha_find_launch(f, HA_FIND_COUNT);
+    const ha_status s = ha_find_launch(f, HA_FIND_COUNT);
     return s ? s : ha_find_sum(f);
 }
 

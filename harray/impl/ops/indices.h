@@ -20,9 +20,10 @@ static const struct {
     ha_dtype type;
     const char *name[HA_INDEX_RANK];
 } ha_view_names[] = {HA_VIEW_NAMES_(uint8_t),  HA_VIEW_NAMES_(uint16_t), HA_VIEW_NAMES_(uint32_t),
-                     HA_VIEW_NAMES_(uint64_t), HA_VIEW_NAMES_(int32_t),  HA_VIEW_NAMES_(int64_t),
-                     HA_VIEW_NAMES_(float),    HA_VIEW_NAMES_(double),   HA_VIEW_NAMES_(c64),
-                     HA_VIEW_NAMES_(c128),     HA_VIEW_NAMES_(half),     HA_VIEW_NAMES_(bfloat16)};
+                     HA_VIEW_NAMES_(uint64_t), HA_VIEW_NAMES_(int8_t),   HA_VIEW_NAMES_(int16_t),
+                     HA_VIEW_NAMES_(int32_t),  HA_VIEW_NAMES_(int64_t),  HA_VIEW_NAMES_(float),
+                     HA_VIEW_NAMES_(double),   HA_VIEW_NAMES_(c64),      HA_VIEW_NAMES_(c128),
+                     HA_VIEW_NAMES_(half),     HA_VIEW_NAMES_(bfloat16)};
 
 HA_IN_ const char *ha_index_view_name(ha_dtype type, int rank) {
     size_t i = 0;
@@ -145,12 +146,7 @@ HA_IN_ ha_typed ha_index_typed(ha_array *array, int64_t offset, int first_rank,
 /* The n-th element of a view, in the order of its indices: how far it is from the first one. */
 HA_IN_ int64_t ha_index_place(const ha_kernel_slot_ *slot, int rank, int64_t n) {
     const int64_t *extent = ((const ha_kernel_span *)slot->span)->numbers;
-    int64_t place = 0;
-    for (int d = rank - 1; d > 0; d--) {
-        place += n % extent[d] * extent[rank + d];
-        n /= extent[d];
-    }
-    return place + n * extent[rank];
+    return ha_strided_place_(extent, extent + rank, rank, n);
 }
 
 /* The same as text, without the last bracket: HA_AT(x, n / x.extent[1], n % x.extent[1] */
@@ -300,13 +296,11 @@ HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *op
     const uint64_t greatest = (uint64_t)extent - 1 < most ? (uint64_t)extent - 1 : most;
     _Alignas(16) int64_t first[2] = {INT64_MAX, 0};
     const ha_kernel_result_ into = {NULL, 0, first};
-    ha_status s = ha_index_check_rank(at, b.rank, operation);
-    if (s) return s;
     if (!extent) return ha_index_refuse(at, 0, extent, operation);
     const ha_typed typed = ha_op_typed(&b, 0, at->array);
     const void *const given[] = {&typed, &greatest, &into};
     const ha_region box = ha_box1(0, darray_size(*at));
-    s = ha_index_launch(&key, operation, context, &box, given);
+    const ha_status s = ha_index_launch(&key, operation, context, &box, given);
     if (s || first[0] == INT64_MAX) return s;
     return ha_index_refuse(at, first[0], extent, operation);
 }

@@ -6,7 +6,7 @@
 #include "boxes.h"
 #include "trees.h"
 
-enum { HA_OP_PARAMETERS = 12, HA_OP_BUCKETS = 64, HA_OP_TEXT = 1024, HA_OP_NAME = 64 };
+enum { HA_OP_PARAMETERS = 12, HA_OP_BUCKETS = 64, HA_OP_TEXT = 2048, HA_OP_NAME = 64 };
 
 typedef struct ha_op_kernel {
     struct ha_op_kernel *next; /* in its bucket */
@@ -68,27 +68,33 @@ HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
         ha_op_add_number(k, "kept", HA_DTYPE_uint32_t, "uint32_t");
     } else if (key->tree) {
         if (key->line->numbers) ha_op_add_number(k, "a", ha_op_scale(type), ha_op_scale_text(type));
-        ha_op_add_parameter(k, HA_KERNEL_RESULT_, "the result", ha_dtype_name(key->line->gives))
-            ->bytes = key->tree->reduction.result_bytes;
     } else if (key->line->numbers) {
         ha_op_add_number(k, "a", type->number, type->computed);
         ha_op_add_number(k, "b", type->number, type->computed);
     }
-    if (ha_op_has_place(key) && key->rank) {
+    if (ha_op_by_number(key)) {
+        ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_strided_place", ha_uses_ha_strided_place);
+    } else if (ha_op_has_place(key) && key->rank) {
         ha_op_add_number(k, "from", HA_DTYPE_int64_t, "int64_t");
         for (int d = 0; d < key->rank; d++) ha_op_add_number(k, at[d], HA_DTYPE_int64_t, "int64_t");
     }
     if (is_random) ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_philox", ha_uses_ha_philox);
+    if (key->tree)
+        ha_op_add_parameter(k, HA_KERNEL_RESULT_, "the result", ha_dtype_name(key->line->gives))
+            ->bytes = key->tree->reduction.result_bytes;
 }
 
 /* ---- its text ------------------------------------------------------------------------------------ */
 
 static const char *const ha_op_indices[] = {"(i)", "(i)", "(i, j)", "(i, j, k)", "(i, j, k, l)"};
 
-/* x[i], HA_AT(x, i, j) */
+/* x[i], HA_AT(x, i, j); or by the number of a lane */
 HA_IN_ void ha_op_put_element(ha_text *t, const ha_op_key *key, int n) {
     const char *name = ha_op_array_names[n];
-    if (key->rank)
+    if (ha_op_by_number(key))
+        ha_print(t, "%s.data[ha_strided_place_(%s.extent, %s.stride, %d, i)]", name, name, name,
+                 key->rank);
+    else if (key->rank)
         ha_print(t, "HA_AT(%s, %s", name, ha_op_indices[key->rank] + 1);
     else
         ha_print(t, "%s[i]", name);
@@ -105,8 +111,9 @@ HA_IN_ void ha_op_put_variable(ha_text *t, const ha_op_key *key, const char *var
 
 HA_IN_ void ha_op_put_place(ha_text *t, const ha_op_key *key) {
     static const char *const index = "ijkl";
-    ha_print(t, "const int64_t at = %s", key->rank ? "from" : "i");
-    for (int d = 0; d < key->rank; d++) ha_print(t, " + %c * by%d", index[d], d);
+    const int is_lane = !key->rank || ha_op_by_number(key);
+    ha_print(t, "const int64_t at = %s", is_lane ? "i" : "from");
+    for (int d = 0; d < key->rank && !is_lane; d++) ha_print(t, " + %c * by%d", index[d], d);
     ha_print(t, "; ");
 }
 
@@ -166,7 +173,7 @@ HA_IN_ void ha_op_make(ha_op_kernel *k, const ha_op_key *key) {
     kernel->name = k->name;
     kernel->text = k->text;
     kernel->site = "harray/ops.h:1";
-    kernel->rank = key->rank ? key->rank : 1;
+    kernel->rank = key->rank && !ha_op_by_number(key) ? key->rank : 1;
     kernel->parameter = k->parameter;
     (key->make ? key->make : ha_op_make_elementwise)(k, key);
     kernel->indices = ha_op_indices[kernel->rank];

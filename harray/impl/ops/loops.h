@@ -82,13 +82,28 @@ HA_IN_ void ha_op_row_as_float(const ha_op_key *key, const ha_op_row *row) {
 
 /* ---- boxes --------------------------------------------------------------------------------------- */
 
+/* The n-th element of a view, in the order of its indices: how far it is from the first one. */
+HA_DEVICE_CODE(
+    ha_strided_place, HA_FN int64_t ha_strided_place_(const int64_t *extent, const int64_t *stride,
+                                                      int rank, int64_t n) {
+        int64_t place = 0;
+        for (int d = rank - 1; d > 0; d--) {
+            place += n % extent[d] * stride[d];
+            n /= extent[d];
+        }
+        return place + n * stride[0];
+    });
+/* Views of more dimensions than lanes can have are gone over by the number of an element. */
+HA_IN_ int ha_op_by_number(const ha_op_key *key) { return key->rank > HA_MAPPING_RANK; }
+
 /* A launch: what its arrays are from one index of a dimension to the next one. */
 typedef struct ha_op_walk {
     const ha_op_key *key;
     int arrays, rank;
-    int64_t bytes[HA_OP_ARRAYS];                   /* of an element */
-    int64_t stride[HA_OP_ARRAYS][HA_MAPPING_RANK]; /* elements; of a number 0 */
-    int64_t at[HA_MAPPING_RANK];                   /* of the place */
+    int64_t bytes[HA_OP_ARRAYS];                /* of an element */
+    int64_t stride[HA_OP_ARRAYS][HA_MOST_RANK]; /* elements; of a number 0 */
+    int64_t extent[HA_MOST_RANK];               /* of views */
+    int64_t at[HA_MAPPING_RANK];                /* of the place */
 } ha_op_walk;
 
 HA_IN_ void ha_op_run_row(const ha_op_walk *w, const ha_op_row *row) {
@@ -102,7 +117,17 @@ HA_IN_ void ha_op_run_row(const ha_op_walk *w, const ha_op_row *row) {
 HA_IN_ void ha_op_go_on(const ha_op_walk *w, ha_op_row *row, int d, int64_t n) {
     for (int k = w->key->tree != NULL; k < w->arrays; k++)
         row->of[k] = (char *)row->of[k] + n * w->stride[k][d] * w->bytes[k];
-    row->at += n * w->at[d];
+    if (!ha_op_by_number(w->key)) row->at += n * w->at[d];
+}
+
+/* To the element of this number; the answer is how many follow it in its row. */
+HA_IN_ int64_t ha_op_go_to(const ha_op_walk *w, ha_op_row *row, int64_t number) {
+    const int64_t width = w->extent[w->rank - 1], left = width - number % width;
+    for (int d = w->rank - 1; d >= 0; d--) {
+        ha_op_go_on(w, row, d, number % w->extent[d]);
+        number /= w->extent[d];
+    }
+    return left;
 }
 
 /* All rows of a box, of which this is the first one: the last index but one goes first. */
@@ -129,6 +154,17 @@ HA_IN_ void ha_op_run_box(const ha_op_walk *w, ha_op_row row, const ha_region bo
     ha_op_run_rows(w, &box, row);
 }
 
+/* Elements [first, last), by number, which is their place. */
+HA_IN_ void ha_op_run_numbers(const ha_op_walk *w, ha_op_row first, int64_t from, int64_t last) {
+    for (; from < last; from += first.n) {
+        ha_op_row row = first;
+        const int64_t left = ha_op_go_to(w, &row, from);
+        first.n = row.n = left < last - from ? left : last - from;
+        row.at = from;
+        ha_op_run_row(w, &row);
+    }
+}
+
 /* Slots: the result, but of lanes, its arguments, numbers, and of places the first one, and the strides of their
  * numbers. */
 HA_IN_ ha_op_walk ha_op_walk_of(const ha_op_key *key, const ha_kernel_slot_ *slot, ha_op_row *row) {
@@ -140,7 +176,10 @@ HA_IN_ ha_op_walk ha_op_walk_of(const ha_op_key *key, const ha_kernel_slot_ *slo
         const ha_kernel_span *span = (const ha_kernel_span *)slot[n].span;
         row->of[k] = slot[n].pointer;
         w.bytes[k] = (int64_t)ha_op_bytes(key, k);
-        for (int d = 0; d < rank; d++) w.stride[k][d] = span ? span->numbers[rank + d] : 1;
+        for (int d = 0; d < rank; d++) {
+            w.stride[k][d] = span ? span->numbers[rank + d] : 1;
+            w.extent[d] = span ? span->numbers[d] : slot[n].size;
+        }
         row->step[k] = w.stride[k][rank - 1];
     }
     if (key->by_number) row->of[2] = slot[n++].pointer;
@@ -153,7 +192,7 @@ HA_IN_ ha_op_walk ha_op_walk_of(const ha_op_key *key, const ha_kernel_slot_ *slo
     }
     for (int i = 0; i < key->line->numbers; i++) row->number[i] = slot[n++].pointer;
     w.at[0] = row->at_step = 1;
-    if (!key->rank || !ha_op_has_place(key)) return w;
+    if (!key->rank || ha_op_by_number(key) || !ha_op_has_place(key)) return w;
     row->at = *(const int64_t *)slot[n++].pointer;
     for (int d = 0; d < rank; d++) w.at[d] = row->at_step = *(const int64_t *)slot[n++].pointer;
     return w;
@@ -165,7 +204,12 @@ static void ha_op_loops(const ha_kernel *kernel, const ha_region *box, int apart
     ha_op_row row;
     const ha_op_walk w = ha_op_walk_of(&ha_op_of(kernel)->key, slot, &row);
     (void)apart;
-    HA_AMONG_THREADS_(box, w.rank, 1, ha_op_run_box(&w, row, HA_SHARE_(box, 0));)
+    if (ha_op_by_number(w.key)) {
+        HA_AMONG_THREADS_(box, 1, 1, const ha_region own = HA_SHARE_(box, 0);
+                          ha_op_run_numbers(&w, row, own.first[0], own.last[0]);)
+    } else {
+        HA_AMONG_THREADS_(box, w.rank, 1, ha_op_run_box(&w, row, HA_SHARE_(box, 0));)
+    }
 }
 
 #endif

@@ -52,8 +52,7 @@ HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value
         c->number[0] = ha_op_scale(c->key.type) == HA_DTYPE_float ? ha_dvalue_of_float((float)scale)
                                                                   : ha_dvalue_of_double(scale);
         c->key.rank = whole ? 0 : b.rank;
-        s = ha_op_check_rank(c, &b);
-        if (!s) s = ha_op_launch(c, &b, &into);
+        s = ha_op_launch(c, &b, &into);
     }
     if (!s) *value = ha_op_outcome(r, result);
     return s;

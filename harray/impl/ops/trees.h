@@ -8,6 +8,8 @@ typedef struct ha_op_tree {
     ha_reduction_ reduction;
     const char *word;
     void (*part)(const void *values, int64_t n, int64_t first, void *partial);
+    void (*across)(void *sums, const void *values, int64_t n, int64_t first, int64_t lane);
+    const char *uses; /* its functions, for kernels that call them */
 } ha_op_tree;
 
 /* ---- joining two --------------------------------------------------------------------------------- */
@@ -77,6 +79,20 @@ typedef struct ha_op_tree {
         join(joined, n, partial);                                                                  \
     }
 
+/* A lane of n reductions side by side, of a part that begins with lane `first`: of the 16 sums of each, those of one number
+ * follow each other. */
+#define HA_TREE_ACROSS_(P, across, T, begin, merge)                                                \
+    HA_CONTRACTED_0_ static void across(void *sums, const void *values, int64_t n, int64_t first,  \
+                                        int64_t lane) {                                            \
+        P *const sum = (P *)sums + (lane - first) % HA_SUMS_ * n;                                  \
+        const T *const v = (const T *)values;                                                      \
+        if (lane - first < HA_SUMS_)                                                               \
+            HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) sum[i] = begin(v[i], lane);             \
+        else                                                                                       \
+            HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++)                                         \
+                sum[i] = merge(sum[i], begin(v[i], lane));                                         \
+    }
+
 /* The first half with the last one, until one is left. */
 #define HA_TREE_JOIN_(P, join, merge)                                                              \
     HA_NOINLINE_ static void join(void *sums, int64_t n, void *to) {                               \
@@ -107,7 +123,9 @@ HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t f
                              ha_end_##word##_##T, ha_none_##word##_##T, ha_finish_##word##_##T)    \
                     HA_TREE_PART_(ha_partial_##word##_##T, ha_part_##word##_##T, T,                \
                                   ha_begin_##word##_##T, ha_merge_##word##_##T,                    \
-                                  ha_join_##word##_##T, operation)
+                                  ha_join_##word##_##T, operation)                                 \
+                        HA_TREE_ACROSS_(ha_partial_##word##_##T, ha_across_##word##_##T, T,        \
+                                        ha_begin_##word##_##T, ha_merge_##word##_##T)
 
 HA_CONTRACTION_0_
 #define HA_TREES_OF_INTEGERS_(X, T, SUM, PRODUCT)                                                  \
@@ -147,20 +165,15 @@ HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_float
     /* ---- the lanes of a launch ----------------------------------------------------------------------- */
 
     /* What is in 1,024 lanes from a number on: where it lies without gaps already, there; else in the buffer. */
-    HA_IN_ const void *ha_op_lanes(const ha_op_walk *w, const ha_op_row *first,
-                                   const ha_region *box, int64_t from, int64_t n, char *buffer) {
+    HA_IN_ const void *ha_op_lanes(const ha_op_walk *w, const ha_op_row *first, int64_t from,
+                                   int64_t n, char *buffer) {
     const ha_op_key *key = w->key;
-    const int64_t bytes = (int64_t)ha_op_bytes(key, 0), width = box->last[w->rank - 1];
+    const int64_t bytes = (int64_t)ha_op_bytes(key, 0);
     const int is_there = key->line == &key->type->line[HA_OP_OF_LANES + HA_LANE_VALUE_] &&
                          key->type->type == key->line->gives && first->step[1] == 1;
     for (int64_t done = 0, at; done < n; done += at) {
         ha_op_row row = *first;
-        int64_t number = from + done;
-        for (int d = w->rank - 1; d >= 0; d--) {
-            ha_op_go_on(w, &row, d, number % box->last[d]);
-            number /= box->last[d];
-        }
-        at = width - (from + done) % width;
+        at = ha_op_go_to(w, &row, from + done);
         if (at >= n && is_there) return row.of[1];
         row.n = at < n - done ? at : n - done;
         row.of[0] = buffer + done * bytes;
@@ -177,14 +190,14 @@ HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t f
     const ha_region all = {{0}, {(last - first + HA_PART_LANES_ - 1) / HA_PART_LANES_}};
     ha_op_row row;
     const ha_op_walk w = ha_op_walk_of(&ha_op_of(kernel)->key, slot, &row);
-    (void)apart;
+    (void)box, (void)apart;
     HA_AMONG_THREADS_(
         &all, 1, HA_PART_LANES_, const ha_region own = HA_SHARE_(&all, 0);
         for (ptrdiff_t p = own.first[0]; p < own.last[0]; p++) {
             _Alignas(16) char buffer[HA_PART_LANES_ * HA_PARTIAL_BYTES_];
             const int64_t from = first + p * HA_PART_LANES_;
             const int64_t n = HA_LESS(HA_PART_LANES_, last - from);
-            tree->part(ha_op_lanes(&w, &row, box, from, n, buffer), n, from,
+            tree->part(ha_op_lanes(&w, &row, from, n, buffer), n, from,
                        (char *)partials + (size_t)p * bytes);
         })
 }
@@ -196,13 +209,42 @@ static void ha_op_reduce_loops(const ha_kernel *kernel, const ha_region *box, in
 
 /* ---- the table ----------------------------------------------------------------------------------- */
 
+/* What kernels/reduce.h does with parts, as text: a lane joins all of them. */
+#define HA_TREE_LEVELS_                                                                            \
+    "\ntypedef struct { ha_partial_ sum[16]; int64_t n; int is_passed; } ha_level_;\n"             \
+    "HA_BODY_ ha_partial_ ha_join_(ha_partial_ *sum, int64_t n) {\n"                               \
+    "    for (int d = 8; d > 0; d /= 2)\n"                                                         \
+    "        for (int l = 0; l < d && l + d < n; l++) sum[l] = ha_merge_(sum[l], sum[l + d]);\n"   \
+    "    return sum[0];\n"                                                                         \
+    "}\n"                                                                                          \
+    "HA_BODY_ void ha_add_(ha_level_ *to, ha_partial_ p) {\n"                                      \
+    "    for (;; to++) {\n"                                                                        \
+    "        const int l = (int)(to->n % 16);\n"                                                   \
+    "        to->sum[l] = to->n < 16 ? p : ha_merge_(to->sum[l], p);\n"                            \
+    "        if (++to->n < 1024) return;\n"                                                        \
+    "        p = ha_join_(to->sum, 1024); to->n = 0; to->is_passed = 1;\n"                         \
+    "    }\n"                                                                                      \
+    "}\n"                                                                                          \
+    "HA_BODY_ ha_partial_ ha_rest_(ha_level_ *of) {\n"                                             \
+    "    for (;; of++) {\n"                                                                        \
+    "        if (!of->n) continue;\n"                                                              \
+    "        const ha_partial_ p = ha_join_(of->sum, of->n);\n"                                    \
+    "        if (!of->is_passed) return p;\n"                                                      \
+    "        ha_add_(of + 1, p);\n"                                                                \
+    "    }\n"                                                                                      \
+    "}\n"
+
+#define HA_TREE_TEXT_(T, by)                                                                       \
+    HA_TEXT_OF_(                                                                                   \
+        by(HA_BODY_, T, ha_partial_, ha_outcome_, ha_begin_, ha_merge_, ha_none_, ha_finish_))
 #define HA_TREE_ROW_(operation, word, T, by)                                                       \
     {{operation, sizeof(ha_partial_##word##_##T), sizeof(ha_outcome_##word##_##T), #T,             \
-      HA_TEXT_OF_(                                                                                 \
-          by(HA_BODY_, T, ha_partial_, ha_outcome_, ha_begin_, ha_merge_, ha_none_, ha_finish_)),  \
-      ha_op_parts, ha_add_##word##_##T, ha_join_##word##_##T, ha_end_##word##_##T},                \
+      HA_TREE_TEXT_(T, by), ha_op_parts, ha_add_##word##_##T, ha_join_##word##_##T,                \
+      ha_end_##word##_##T},                                                                        \
      #word "_",                                                                                    \
-     ha_part_##word##_##T},
+     ha_part_##word##_##T,                                                                         \
+     ha_across_##word##_##T,                                                                       \
+     HA_SITE "\n" HA_TREE_TEXT_(T, by) HA_TREE_LEVELS_},
 static const ha_op_tree ha_op_trees_int64_t[] = {HA_TREES_OF_int64_t_(HA_TREE_ROW_)};
 static const ha_op_tree ha_op_trees_uint64_t[] = {HA_TREES_OF_uint64_t_(HA_TREE_ROW_)};
 static const ha_op_tree ha_op_trees_float[] = {HA_TREES_OF_float_(HA_TREE_ROW_)};
