@@ -9,6 +9,7 @@
 
 #include "harray/ops.h"
 #include "harray/gather.h"
+#include "harray/typed_ops.h"
 
 #endif
 
