@@ -47,6 +47,16 @@ ha_status run(motions a) {
     return ha_run_with(NULL, f, l, %s);
 }
 """
+TYPED = """#include "harray_ops.h"
+typedef struct { double a; } pair;
+HARRAY(pair);
+HA_OPS(%s);
+ha_status run(harray_double x, harray_float f, harray_int32_t at, darray d);
+ha_status run(harray_double x, harray_float f, harray_int32_t at, darray d) {
+    (void)f, (void)d;
+    return harray_double_%s;
+}
+"""
 POINTER = "HA_USE: the member is no pointer"
 READING = "for reading only"
 # name, program, words of the error: none where it compiles
@@ -64,6 +74,11 @@ CASES = [
     ("uses of records", VIEWS % 'HA_USE_RECORDS(v, a, "write"), HA_USE_RECORDS(w, a, "read")', None),
     ("a use of records that is no view", VIEWS % 'HA_USE_RECORDS(x, a, "write")', "no view"),
     ("a use that may not be written", USES % "HA_USE(y, b, HA_WRITE)", READING),
+    ("a function of a type", TYPED % ("double", "gather(x, x, at, NULL)"), None),
+    ("a function of a type with arrays of another", TYPED % ("double", "axpy(x, 2, f, NULL)"), "harray_float"),
+    ("a function of a type with a view", TYPED % ("double", "axpy(x, 2, d, NULL)"), "darray"),
+    ("a function of a type with other indices", TYPED % ("double", "gather(x, x, x, NULL)"), "harray_int32_t"),
+    ("functions of structs", TYPED % ("pair", "axpy(x, 2, x, NULL)"), "is no type of numbers"),
 ]
 COMPILERS = [("C", ["cc", "-std=c11"], ".c"), ("C++", ["c++", "-std=c++17"], ".cpp")]
 

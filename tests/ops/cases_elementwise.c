@@ -11,6 +11,8 @@
 #include "known_keys.h"
 
 HA_ARRAY(double, 2);
+HA_OPS(double);
+HA_OPS(int);
 
 /* ---- comparing ----------------------------------------------------------------------------------- */
 
@@ -386,6 +388,51 @@ TEST(refused_arrays) {
     drop_array(x.array);
 }
 
+/* Functions of one type do what the words do, and tell their names. */
+TEST(functions_of_a_type) {
+    harray_double x = harray_double_new(40), y = harray_double_new(40), z = harray_double_new(40);
+    harray_uint8_t mask = harray_uint8_t_filled(40, 0);
+    harray_int n = harray_int_new(9), longer = harray_int_filled(10, 1);
+    keep_array(x.array), keep_array(y.array), keep_array(z.array), keep_array(mask.array);
+    keep_array(n.array), keep_array(longer.array);
+    HA_WRITING(v, mask, H) v.data[7] = 1;
+    know_operation(HA_DTYPE_double, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
+    SUCCEEDS(harray_double_sequence(x, 1, 2, C)); /* 1, 3, 5, … */
+    SUCCEEDS(harray_double_fill(y, 4, C));
+    know_operation(HA_DTYPE_double, HA_OP_OF_MAPS + HA_SQRT, 0);
+    SUCCEEDS(harray_double_map(HA_SQRT, z, y, C)); /* 2 */
+    know_operation(HA_DTYPE_double, HA_OP_OF_SPECIALS + HA_AXPBY_, 0);
+    SUCCEEDS(harray_double_axpy(y, 2, x, C));         /* 6 + 4 i */
+    SUCCEEDS(harray_double_axpby(z, 3, z, -1, y, C)); /* -4 i */
+    HA_READING(v, z, H) for (int i = 0; i < 40; i++) assert_true(v.data[i] == -4 * i);
+    know_operation(HA_DTYPE_double, HA_OP_OF_COMBINES + HA_SUBTRACT, 0);
+    SUCCEEDS(harray_double_combine(HA_SUBTRACT, z, x, z, C)); /* 1 + 6 i */
+    know_operation(HA_DTYPE_double, HA_OP_OF_COMBINES + HA_DIVIDE, 1);
+    SUCCEEDS(harray_double_combine_number(HA_DIVIDE, y, z, 2, C)); /* 0.5 + 3 i */
+    know_operation(HA_DTYPE_double, HA_OP_OF_SPECIALS + HA_CLIP_, 0);
+    SUCCEEDS(harray_double_clip(x, y, 9, 21, C));
+    know_operation(HA_DTYPE_double, HA_OP_OF_CHOICE, 0);
+    SUCCEEDS(harray_double_where(z, mask, y, x, C));
+    HA_READING(v, z, H)
+    for (int i = 0; i < 40; i++)
+        assert_true(v.data[i] == (i == 7 || (i > 2 && i < 7) ? 0.5 + 3 * i : i < 7 ? 9 : 21));
+    for (int normal = 0; normal < 2; normal++) {
+        know_operation(HA_DTYPE_double, normal ? HA_OP_OF_NORMAL : HA_OP_OF_RANDOM, 0);
+        SUCCEEDS(normal ? harray_double_random_normal(x, 5, C) : harray_double_random(x, 5, C));
+        SUCCEEDS(normal ? ha_random_normal(y, 5, C) : ha_random(y, 5, C));
+        HA_READING(v, x, H)
+        HA_READING(w, y, H) for (int i = 0; i < 40; i++) assert_true(v.data[i] == w.data[i]);
+    }
+    know_operation(HA_DTYPE_int32_t, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
+    SUCCEEDS(harray_int_sequence(n, 7, -1, C));
+    HA_READING(v, n, H) for (int i = 0; i < 9; i++) assert_int_equal(v.data[i], 7 - i);
+    refused(HA_ERR_ARGUMENT, harray_int_axpy(n, 2, longer, C), "harray_int_axpy", "int32_t (10)",
+            "extents are not the same");
+    HA_READING(v, n, H) assert_int_equal(v.data[8], -1);
+    drop_array(longer.array), drop_array(n.array), drop_array(mask.array);
+    drop_array(z.array), drop_array(y.array), drop_array(x.array);
+}
+
 TEST(numbers_that_do_not_fit) {
     harray_int32_t x = harray_int32_t_filled(10, 1);
     keep_array(x.array);
@@ -460,6 +507,7 @@ int main(int argc, char **argv) {
         CASE(normal_numbers_are_normal),
         CASE(typed_arrays),
         CASE(refused_arrays),
+        CASE(functions_of_a_type),
         CASE(numbers_that_do_not_fit),
         CASE(conflicts_and_what_was_never_written),
     };

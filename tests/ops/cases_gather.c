@@ -22,6 +22,7 @@ typedef struct triple {
     int32_t a, b, c;
 } triple;
 HARRAY(triple);
+HA_OPS(double);
 
 #include "some_views.h"
 #include "known_keys.h"
@@ -328,7 +329,7 @@ TEST(long_ones) {
     double expected[BINS];
     HA_WRITING(v, x, H) for (int i = 0; i < N; i++) v.data[i] = 1.0 / (i + 1);
     know_gather(8, HA_DTYPE_int32_t);
-    SUCCEEDS(ha_gather(y, x, p, C));
+    SUCCEEDS(harray_double_gather(y, x, p, C));
     HA_READING(v, y, H)
     HA_READING(w, p, H)
     for (int i = 0; i < N; i++) assert_true(v.data[i] == 1.0 / (w.data[i] + 1));
@@ -337,7 +338,7 @@ TEST(long_ones) {
     HA_READING(w, p, H)
     HA_READING(v, x, H) for (int i = 0; i < N; i++) expected[w.data[i]] += v.data[i];
     know_scatter(HA_ADD, HA_DARRAY(bins), HA_DTYPE_int32_t);
-    SUCCEEDS(ha_scatter(HA_ADD, bins, p, x, C));
+    SUCCEEDS(harray_double_scatter(HA_ADD, bins, p, x, C));
     HA_READING(v, bins, H) for (int i = 0; i < BINS; i++) assert_true(v.data[i] == expected[i]);
     drop(bins), drop(y), drop(x), drop_array(p.array);
 }

@@ -9,6 +9,8 @@
 
 HA_ARRAY(int64_t, 1);
 HA_ARRAY(int64_t, 2);
+HA_OPS(double);
+HA_OPS(int8_t);
 
 #include "some_views.h"
 #include "known_keys.h"
@@ -467,6 +469,41 @@ TEST(eight_dimensions) {
     drop_array(dense.array), drop_array(x.array);
 }
 
+/* Functions of one type do what the words do. */
+TEST(functions_of_a_type) {
+    harray_double x = harray_double_filled(50, 3), y = harray_double_filled(50, 2);
+    harray_int8_t small = harray_int8_t_filled(50, 3);
+    keep_array(x.array), keep_array(y.array), keep_array(small.array);
+    HA_WRITING(v, x, H) v.data[8] = -4, v.data[9] = 5;
+    double got;
+    int8_t sum = 1;
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_SUM);
+    SUCCEEDS(harray_double_sum(x, &got, C));
+    assert_true(got == 145);
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_MIN);
+    SUCCEEDS(harray_double_min(x, &got, C));
+    assert_true(got == -4);
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_MAX);
+    SUCCEEDS(harray_double_max(x, &got, C));
+    assert_true(got == 5);
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_MIN_AT);
+    SUCCEEDS(harray_double_reduce(HA_MIN_AT, x, &got, C));
+    assert_true(got == 8);
+    know_lanes(HA_DTYPE_double, HA_LANE_PRODUCT_, HA_SUM);
+    SUCCEEDS(harray_double_dot(x, y, &got, C));
+    assert_true(got == 290);
+    know_lanes(HA_DTYPE_double, HA_LANE_ABS_, HA_SUM);
+    SUCCEEDS(harray_double_norm(HA_NORM_1, x, &got, C));
+    assert_true(got == 153);
+    know_lanes(HA_DTYPE_double, HA_LANE_ABS_DIFFERENCE_, HA_SUM);
+    SUCCEEDS(harray_double_difference(HA_NORM_1, x, y, &got, C));
+    assert_true(got == 48 + 6 + 3);
+    know_lanes(HA_DTYPE_int8_t, HA_LANE_VALUE_, HA_SUM);
+    refused(HA_ERR_ARGUMENT, harray_int8_t_sum(small, &sum, C), "150", "int8_t");
+    assert_int_equal(sum, 1);
+    drop_array(small.array), drop_array(y.array), drop_array(x.array);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         CASE(eight_dimensions),
@@ -477,6 +514,7 @@ int main(int argc, char **argv) {
         CASE(the_bits_of_reductions),
         CASE(of_no_elements),
         CASE(refused_reductions),
+        CASE(functions_of_a_type),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
