@@ -207,9 +207,10 @@ TEST(moves_in_every_layout) {
     }
 }
 
-/* The same bits as here, whatever the order in which others come. */
+/* The same bits as here, whatever the order in which others come; on a device that computes otherwise nearly so. */
 TEST(loops_over_all_in_a_lane) {
     float expected[N];
+    const float allowed = computes_as_the_host(C) ? 0 : 1e-5f;
     in(H, "soa");
     SUCCEEDS(attract(H, r, 0.5f));
     HA_USING(v, r, H, "read vel") {
@@ -221,7 +222,8 @@ TEST(loops_over_all_in_a_lane) {
         SUCCEEDS(attract(C, r, 0.5f));
         HA_USING(v, r, H, "read vel") {
             for (int i = 0; i < N; i++)
-                if (*sky_vel_x(v, sky_at(v, i)) != expected[i])
+                if (!(fabsf(*sky_vel_x(v, sky_at(v, i)) - expected[i]) <=
+                      allowed * fabsf(expected[i])))
                     fail_msg("%s: %d: %.9g, not %.9g", layouts[l], i,
                              (double)*sky_vel_x(v, sky_at(v, i)), (double)expected[i]);
         }

@@ -152,6 +152,11 @@ static HA_UNUSED int is_fake(ha_context *c) {
            (!strcmp(ha_context_kind(c), "cuda") || !strcmp(ha_context_kind(c), "launch"));
 }
 
+/* Whether they give the bits that they give on the host. */
+static HA_UNUSED int computes_as_the_host(ha_context *c) {
+    return is_fake(c) || ha_context_is_exact(c);
+}
+
 static HA_UNUSED void know_records(const known_kernel *known, ha_context *c, ha_records *records) {
     known_mapping = ha_records_mapping(records, c);
     know_kernel(known);

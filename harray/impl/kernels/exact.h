@@ -7,7 +7,8 @@
 
 #include <float.h>
 
-enum { HA_EXACT_LANES = 64, HA_EXACT_RESULTS = 5, HA_EXACT_ROOTS = 8 };
+/* So many lanes that vectors of lanes leave some over: compilers make other loops of those. */
+enum { HA_EXACT_LANES = 67, HA_EXACT_RESULTS = 5, HA_EXACT_ROOTS = 8 };
 
 /* Numbers, behind them a tiny one, and numbers whose square roots are known. */
 enum {
@@ -20,15 +21,16 @@ static const double ha_exact_roots[HA_EXACT_ROOTS] = {
     1.4142135623730951, 1.7320508075688772, 2.23606797749979, 2.449489742783178,
     2.6457513110645907, 3.1622776601683795, 3.3166247903554,  3.605551275463989};
 
-/* A sum of products, a difference of which most digits are gone, a quotient, a product that is denormal, a root. */
+/* A sum of quotients, a difference of which most digits are gone, a quotient, a product that is denormal, a root. */
 #define HA_EXACT_TEXT_(T, root)                                                                    \
-    "{ " #T " sum = 0;"                                                                            \
-    " for (int k = 0; k < 64; k++) sum += x[k] * x[(i + 7 * k) % 64];"                             \
+    "{ const int n = 67; " #T " sum = 0;"                                                          \
+    " for (int k = 0; k < n; k++) { const " #T " d = x[k] - x[i];"                                 \
+    "  sum += x[k] * d / (d * d + x[1]); }"                                                        \
     " y[5 * i] = sum;"                                                                             \
-    " y[5 * i + 1] = x[i] * x[i] - x[(i + 1) % 64] * x[(i + 2) % 64];"                             \
-    " y[5 * i + 2] = x[i] / x[(i + 5) % 64];"                                                      \
-    " y[5 * i + 3] = x[i] * x[64];"                                                                \
-    " y[5 * i + 4] = " #root "(x[65 + i % 8]); }"
+    " y[5 * i + 1] = x[i] * x[i] - x[(i + 1) % n] * x[(i + 2) % n];"                               \
+    " y[5 * i + 2] = x[i] / x[(i + 5) % n];"                                                       \
+    " y[5 * i + 3] = x[i] * x[n];"                                                                 \
+    " y[5 * i + 4] = " #root "(x[n + 1 + i % 8]); }"
 
 /* The same here. What is stored in a variable that is volatile has been rounded. */
 #define HA_EXACT_HERE_(T, tiny)                                                                    \
@@ -38,9 +40,13 @@ static const double ha_exact_roots[HA_EXACT_ROOTS] = {
         for (int k = 0; k < HA_EXACT_ROOTS; k++) x[HA_EXACT_SQUARES + k] = (T)ha_exact_squares[k]; \
     }                                                                                              \
     HA_IN_ void ha_exact_expected_##T(const T *x, int i, T *y) {                                   \
-        volatile T sum = 0, product, other;                                                        \
+        volatile T sum = 0, product, square, other;                                                \
         for (int k = 0; k < HA_EXACT_LANES; k++) {                                                 \
-            product = x[k] * x[(i + 7 * k) % HA_EXACT_LANES];                                      \
+            other = x[k] - x[i];                                                                   \
+            square = other * other;                                                                \
+            product = x[k] * other;                                                                \
+            other = square + x[1];                                                                 \
+            product = product / other;                                                             \
             sum = sum + product;                                                                   \
         }                                                                                          \
         product = x[i] * x[i];                                                                     \
