@@ -87,14 +87,19 @@ static void device_goes(void) {
 }
 
 /* What gives something back is left to the driver. */
+static int is_left_alone(const char *function) {
+    return atomic_load(&faulty.first) < 0 || !strncmp(function, "clRelease", 9) ||
+           !strcmp(function, "clMemFreeINTEL");
+}
+
 static ha_cl_code ask(const char *function) {
-    if (atomic_load(&faulty.first) < 0 || !strncmp(function, "clRelease", 9)) return HA_CL_SUCCESS;
+    if (is_left_alone(function)) return HA_CL_SUCCESS;
     if (is_gone) return failing;
     return faulty_pass(function) ? failing : HA_CL_SUCCESS;
 }
 
 static ha_cl_code ask_until_gone(const char *function) {
-    if (atomic_load(&faulty.first) < 0 || !strncmp(function, "clRelease", 9)) return HA_CL_SUCCESS;
+    if (is_left_alone(function)) return HA_CL_SUCCESS;
     if (!is_gone && faulty_pass(function)) device_goes();
     return is_gone ? failing : HA_CL_SUCCESS;
 }

@@ -11,6 +11,7 @@ enum { OPENCL_MOST_QUEUES = 256 };
 
 static struct {
     ha_cl_functions real;
+    ha_cl_usm_functions usm;
     ha_cl_code (*ask)(
         const char *function); /* "clFlush": what it gives instead of being called, if not 0 */
     pthread_mutex_t lock;
@@ -118,21 +119,41 @@ static ha_cl_code opencl_ask(const char *function) {
 #define CL_SUCCEEDED_ha_cl_kernel CL_SUCCEEDED_OBJECT_
 #define CL_SUCCEEDED_ha_cl_address CL_SUCCEEDED_OBJECT_
 
-#define CL_BEHIND_A_QUESTION(field, result, parameters)                                            \
-    static result opencl_##field(CL_NAMED parameters) {                                            \
+#define CL_BEHIND_A_QUESTION_(functions, field, result, parameters)                                \
+    static HA_UNUSED result opencl_##field(CL_NAMED parameters) {                                  \
         const ha_cl_code code = opencl_ask("cl" #field);                                           \
         if (code != HA_CL_SUCCESS) return CL_FAILED_##result(code, CL_LAST parameters);            \
-        const result given = opencl_calls.real.field(CL_NAMES parameters);                         \
+        const result given = opencl_calls.functions.field(CL_NAMES parameters);                    \
         if (CL_SUCCEEDED_##result(given)) opencl_note("cl" #field, (uintptr_t)a1);                 \
         return given;                                                                              \
     }
+#define CL_BEHIND_A_QUESTION(field, result, parameters)                                            \
+    CL_BEHIND_A_QUESTION_(real, field, result, parameters)
+#define CL_USM_BEHIND_A_QUESTION(field, result, parameters)                                        \
+    CL_BEHIND_A_QUESTION_(usm, field, result, parameters)
 HA_CL_FUNCTIONS_(CL_BEHIND_A_QUESTION)
+HA_CL_USM_FUNCTIONS_(CL_USM_BEHIND_A_QUESTION)
 
 static const ha_cl_functions opencl_asking = {
 #define CL_FIELD(field, result, parameters) opencl_##field,
     HA_CL_FUNCTIONS_(CL_FIELD)
 #undef CL_FIELD
 };
+
+/* The backend asks for functions of memory with addresses by their names: it gets those here. */
+static ha_cl_address opencl_find(ha_cl_platform platform, const char *name) {
+    const ha_cl_address found = opencl_GetExtensionFunctionAddressForPlatform(platform, name);
+    ha_cl_address instead = found;
+#define CL_FIND(field, result, parameters)                                                         \
+    if (found && !strcmp(name, "cl" #field)) {                                                     \
+        result(*const asking) parameters = opencl_##field;                                         \
+        memcpy(&opencl_calls.usm.field, &found, sizeof found);                                     \
+        memcpy(&instead, &asking, sizeof asking);                                                  \
+    }
+    HA_CL_USM_FUNCTIONS_(CL_FIND)
+#undef CL_FIND
+    return instead;
+}
 
 /* Looks for devices; from now on the backend's calls are asked about. PoCL, unless it is told otherwise, gets
  * two devices. Returns how many there are. */
@@ -142,6 +163,7 @@ static HA_UNUSED int opencl_begin_asking(void) {
     if (count > 0 && opencl_calls.real.Finish == NULL) {
         opencl_calls.real = ha_cl;
         ha_cl = opencl_asking;
+        ha_cl.GetExtensionFunctionAddressForPlatform = opencl_find;
     }
     return count;
 }
