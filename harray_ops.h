@@ -10,6 +10,7 @@
 #include "harray/ops.h"
 #include "harray/gather.h"
 #include "harray/scan.h"
+#include "harray/sort.h"
 #include "harray/typed_ops.h"
 
 #endif

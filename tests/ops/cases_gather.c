@@ -24,8 +24,7 @@ typedef struct triple {
 HARRAY(triple);
 HA_OPS(double);
 
-#include "some_views.h"
-#include "known_keys.h"
+#include "known_indices.h"
 
 /* So many allocations until one fails; below zero: none does. */
 static int until_failure = -1;
@@ -35,28 +34,7 @@ static void *sparing_malloc(size_t bytes) {
 
 static values of_x, of_y, of_at;
 
-static const ha_dtype index_types[] = {HA_DTYPE_int32_t, HA_DTYPE_uint32_t, HA_DTYPE_int64_t,
-                                       HA_DTYPE_uint64_t};
-
 /* ---- what a fake driver knows: one kernel of each rank and kind --------------------------------- */
-
-static void know_check(ha_dtype at) {
-    for (int rank = 1; rank <= HA_MAPPING_RANK; rank++)
-        know_key(rank - 1, &(const ha_op_key){.rank = rank,
-                                              .make = ha_index_make_check,
-                                              .of = {(int)ha_dtype_size(at), 0}});
-}
-
-static void know_gather(size_t bytes, ha_dtype at) {
-    if (!is_fake(C)) return;
-    SUCCEEDS(ha_context_finish(C));
-    know_check(at);
-    for (int rank = 1; rank <= HA_MAPPING_RANK; rank++)
-        know_key(3 + rank, &(const ha_op_key){.type = ha_index_moved(bytes),
-                                              .rank = rank,
-                                              .make = ha_gather_make,
-                                              .of = {(int)ha_dtype_size(at), 0}});
-}
 
 static void know_scatter(int op, darray y, ha_dtype at) {
     ha_op_key key = {.make = ha_scatter_make};
@@ -70,19 +48,6 @@ static void know_scatter(int op, darray y, ha_dtype at) {
             key.rank = 1 + rank + HA_INDEX_RANK * (1 + rest);
             know_key(4 + rank + HA_MAPPING_RANK * rest, &key);
         }
-}
-
-static void know_find(int what, size_t bytes) {
-    if (!is_fake(C)) return;
-    SUCCEEDS(ha_context_finish(C));
-    for (int rank = 1; rank <= HA_MAPPING_RANK; rank++) {
-        ha_op_key key = {.rank = rank, .make = ha_find_make, .of = {8, HA_FIND_COUNT}};
-        know_key(rank - 1, &key);
-        key.of[0] = what == HA_FIND_PUT ? (int)bytes : 8;
-        key.of[1] = what;
-        key.type = what == HA_FIND_PUT ? NULL : ha_index_moved(bytes);
-        know_key((what == HA_FIND_PUT ? 3 : 7) + rank, &key);
-    }
 }
 
 static void know_inverse(ha_dtype y, ha_dtype at) {

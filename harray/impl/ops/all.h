@@ -15,6 +15,9 @@
  *     scatter.h      elements to indices
  *     find.h         where a mask is not 0, and the elements there
  *     inverse.h      of permutations
+ *     sort_keys.h    the order of elements, as that of numbers without a sign
+ *     sort.h         sorting, and the numbers of elements in the order in which they would be sorted
+ *     sorted.h       sorting by keys, what differs from the one before it, searching in what is sorted
  *     split.h        views split in those dimensions along which an operation goes, and the others
  *     along.h        reductions along a dimension
  *     scan_loops.h   scans on the host
@@ -44,6 +47,9 @@
 #include "scatter.h"
 #include "find.h"
 #include "inverse.h"
+#include "sort_keys.h"
+#include "sort.h"
+#include "sorted.h"
 #include "split.h"
 #include "along.h"
 #include "scan_loops.h"

@@ -1,0 +1,79 @@
+/* The order of elements as that of numbers without a sign: of the bits of an element those of a number that is the greater the later it
+ * is sorted. Integers with a sign have their highest bit changed; of reals that are negative all bits are changed, of the others the highest one
+ * (Knuth, The Art of Computer Programming, volume 3, exercise 5.2.5-8, for binary floating-point numbers of IEEE 754). */
+#ifndef HARRAY_IMPL_OPS_SORT_KEYS_H
+#define HARRAY_IMPL_OPS_SORT_KEYS_H
+
+#include "../../sort.h"
+#include "indices.h"
+
+/* key = is it NaN: all ones; else (-0.0 as 0) with these bits changed, and all of them if the order is descending. */
+typedef struct ha_sort_form {
+    uint64_t ones; /* all bits of the type */
+    uint64_t top;  /* the highest one */
+    uint64_t less; /* what changes where that is set */
+    uint64_t more; /* where it is not */
+    uint64_t flip;
+    uint64_t magnitude, infinite; /* NaN: the bits of its magnitude are greater; 0: there is none */
+    uint64_t zero;                /* what stands for 0, too */
+} ha_sort_form;
+
+HA_IN_ uint64_t ha_sort_infinity(ha_dtype type) {
+    switch (type) {
+    case HA_DTYPE_half:
+        return 0x7c00;
+    case HA_DTYPE_bfloat16:
+        return 0x7f80;
+    case HA_DTYPE_float:
+        return 0x7f800000;
+    default:
+        return 0x7ff0000000000000;
+    }
+}
+
+HA_IN_ ha_sort_form ha_sort_form_of(ha_dtype type, int descending) {
+    const uint64_t ones = UINT64_MAX >> (64 - 8 * ha_dtype_size(type)), top = ones ^ (ones >> 1);
+    const ha_number_kind kind = ha_dtype_kind(type);
+    ha_sort_form f = {.ones = ones, .top = top, .flip = descending ? ones : 0};
+    if (kind == HA_KIND_SIGNED) f.less = f.more = top;
+    if (kind == HA_KIND_REAL) {
+        f.less = ones;
+        f.more = f.zero = top;
+        f.magnitude = ones >> 1;
+        f.infinite = ha_sort_infinity(type);
+    }
+    return f;
+}
+
+HA_IN_ uint64_t ha_sort_key(uint64_t bits, const ha_sort_form *f) {
+    if ((bits & f->magnitude) > f->infinite) return f->ones;
+    if (bits == f->zero) bits = 0;
+    return bits ^ (bits & f->top ? f->less : f->more) ^ f->flip;
+}
+
+/* The same as text: a variable of uint64_t that has the bits. */
+HA_IN_ void ha_sort_put_key(ha_text *t, const char *name, const ha_sort_form *f) {
+    const unsigned long long zero = f->zero, top = f->top, less = f->less, more = f->more;
+    if (f->magnitude)
+        ha_print(t, "if ((%s & 0x%llx) > 0x%llx) %s = 0x%llx; else { if (%s == 0x%llx) %s = 0; ",
+                 name, (unsigned long long)f->magnitude, (unsigned long long)f->infinite, name,
+                 (unsigned long long)f->ones, name, zero, name);
+    ha_print(t, "%s ^= (%s & 0x%llx ? 0x%llx : 0x%llx) ^ 0x%llx; ", name, name, top, less, more,
+             (unsigned long long)f->flip);
+    if (f->magnitude) ha_print(t, "} ");
+}
+
+/* Elements are looked at as their bits. */
+HA_IN_ ha_dtype ha_sort_bits(size_t bytes) { return ha_index_moved(bytes)->type; }
+
+HA_IN_ ha_status ha_sort_check_type(const darray *x, const char *operation) {
+    ha_status s = ha_view_check(x, operation);
+    if (s) return s;
+    const ha_number_kind kind = ha_dtype_kind(x->type);
+    if (x->type == HA_DTYPE_bool || kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED ||
+        kind == HA_KIND_REAL)
+        return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "elements of this type have no order");
+}
+
+#endif

@@ -1,0 +1,366 @@
+/* Sorting and searching, on every context: against insertion into a sorted list, over views of all kinds; and what is refused,
+ * which changes nothing. */
+static void *sparing_malloc(__SIZE_TYPE__ bytes);
+#define HARRAY_MALLOC sparing_malloc
+#define HARRAY_REALLOC realloc
+#define HARRAY_FREE free
+#define HARRAY_IMPLEMENTATION
+#define HARRAY_TESTING
+#include "../support/own_memory.h"
+#include "../../harray_ops.h"
+#include "../support/matrix.h"
+#include "../support/fake_kernels.h"
+#include "../support/share.h"
+
+#include "known_indices.h"
+
+/* So many allocations until one fails; below zero: none does. */
+static int until_failure = -1;
+static void *sparing_malloc(size_t bytes) {
+    return until_failure >= 0 && until_failure-- == 0 ? NULL : malloc(bytes);
+}
+
+static const ha_dtype sorted_types[] = {HA_DTYPE_int8_t,   HA_DTYPE_int16_t,  HA_DTYPE_int32_t,
+                                        HA_DTYPE_int64_t,  HA_DTYPE_uint8_t,  HA_DTYPE_uint16_t,
+                                        HA_DTYPE_uint32_t, HA_DTYPE_uint64_t, HA_DTYPE_bfloat16,
+                                        HA_DTYPE_half,     HA_DTYPE_float,    HA_DTYPE_double};
+enum { SORTED_TYPES = sizeof sorted_types / sizeof *sorted_types };
+
+static values of_x, of_y, of_at;
+
+/* ---- what the fake driver knows ------------------------------------------------------------------ */
+
+static void know_sorting(ha_dtype type, ha_sort_order order, size_t number) {
+    if (!is_fake(C)) return;
+    SUCCEEDS(ha_context_finish(C));
+    for (int what = HA_SORT_COUNT; what <= HA_SORT_MOVE; what++)
+        know_key(8 + what,
+                 &(const ha_op_key){.type = ha_op_type_of(type),
+                                    .rank = 1,
+                                    .make = ha_sort_make,
+                                    .of = {8 + 16 * (int)order, what + 16 * (int)number}});
+}
+
+static void know_bound(ha_dtype type, ha_dtype number, int upper) {
+    if (!is_fake(C)) return;
+    SUCCEEDS(ha_context_finish(C));
+    for (int rank = 1; rank <= HA_INDEX_RANK; rank++)
+        know_key(rank - 1, &(const ha_op_key){.type = ha_op_type_of(type),
+                                              .rank = rank,
+                                              .make = ha_bound_make,
+                                              .of = {(int)ha_dtype_size(number), upper}});
+}
+
+/* ---- naively ------------------------------------------------------------------------------------- */
+
+static int is_nan(ha_dvalue x) {
+    return ha_dtype_kind(x.type) == HA_KIND_REAL && isnan(real_of(x));
+}
+
+static int is_less(ha_dvalue x, ha_dvalue y) {
+    if (is_nan(x) || is_nan(y)) return !is_nan(x) && is_nan(y);
+    return ha_dtype_kind(x.type) == HA_KIND_REAL ? real_of(x) < real_of(y)
+                                                 : wide_of(x) < wide_of(y);
+}
+
+static int comes_before(ha_dvalue x, ha_dvalue y, ha_sort_order order) {
+    if (is_nan(x) || is_nan(y) || order == HA_ASCENDING) return is_less(x, y);
+    return is_less(y, x);
+}
+
+/* places[k]: which element of v comes k-th. */
+static void sort_naively(const values *v, ha_sort_order order, int *places) {
+    for (int i = 0; i < v->n; i++) {
+        int k = i;
+        for (; k > 0 && comes_before(v->at[i], v->at[places[k - 1]], order); k--)
+            places[k] = places[k - 1];
+        places[k] = i;
+    }
+}
+
+/* With the same bits. */
+static void expect_bits(darray x, const values *from, const int *places, int per_place,
+                        const char *what) {
+    static values now;
+    read_values(x, &now);
+    for (int i = 0; i < now.n; i++) {
+        const ha_dvalue *expected = &from->at[places[i / per_place] * per_place + i % per_place];
+        if (memcmp(now.at[i].bytes, expected->bytes, ha_dtype_size(x.type)) != 0)
+            fail_msg("%s of %s: element %d of %d is another one", what, ha_dtype_name(x.type), i,
+                     now.n);
+    }
+}
+
+/* ---- random views -------------------------------------------------------------------------------- */
+
+static int64_t some_length(void) { return draw(6) ? (int64_t)draw(60) : (int64_t)draw(3); }
+
+static void sort_some(ha_dtype type, ha_sort_order order) {
+    const int64_t n = some_length();
+    int places[MOST_VALUES];
+    const darray x = some_view(type, 1, &n, 0);
+    read_values(x, &of_x);
+    sort_naively(&of_x, order, places);
+    know_sorting(type, order, sizeof(uint32_t));
+    SUCCEEDS(ha_sort(x, order, C));
+    expect_bits(x, &of_x, places, 1, "ha_sort");
+    drop_array(x.array);
+}
+
+static void number_some(ha_dtype type, ha_sort_order order, ha_dtype index) {
+    const int64_t n = some_length();
+    int places[MOST_VALUES], all[MOST_VALUES];
+    const darray x = some_view(type, 1, &n, 1);
+    const darray at = some_view(index, 1, &n, 0);
+    read_values(x, &of_x);
+    sort_naively(&of_x, order, places);
+    know_sorting(type, order, ha_dtype_size(index));
+    SUCCEEDS(ha_sorting(at, x, order, C));
+    of_at.n = (int)n;
+    for (int i = 0; i < (int)n; i++) of_at.at[i] = wrapped(index, places[i]), all[i] = i;
+    expect_bits(at, &of_at, all, 1, "ha_sorting");
+    expect_bits(x, &of_x, all, 1, "what was to stay");
+    drop_array(x.array), drop_array(at.array);
+}
+
+static void sort_some_by_key(ha_dtype type, ha_sort_order order, ha_dtype other) {
+    const int64_t n = some_length(), both[] = {n, 1 + (int64_t)draw(4)};
+    const int rank = 1 + (int)draw(2), width = rank == 2 ? (int)both[1] : 1;
+    int places[MOST_VALUES];
+    const darray x = some_view(type, 1, &n, 0), y = some_view(other, rank, both, 0);
+    read_values(x, &of_x);
+    read_values(y, &of_y);
+    sort_naively(&of_x, order, places);
+    if (is_fake(C)) return; /* an operation of others, which the driver knows one by one */
+    SUCCEEDS(ha_sort_by_key(x, y, order, C));
+    expect_bits(x, &of_x, places, 1, "keys");
+    expect_bits(y, &of_y, places, width, "values");
+    drop_array(x.array), drop_array(y.array);
+}
+
+TEST(sorted) {
+    const int rounds = (int)share_of(12);
+    for (int round = 0; round < rounds; round++)
+        for (int t = 0; t < SORTED_TYPES; t++) {
+            const ha_sort_order order = draw(2) ? HA_ASCENDING : HA_DESCENDING;
+            if (!is_tried_here(round, t, round)) continue;
+            sort_some(sorted_types[t], order);
+            number_some(sorted_types[t], order, index_types[draw(4)]);
+            if (!is_fake(C)) sort_some_by_key(sorted_types[t], order, types[draw(TYPES)]);
+        }
+}
+
+/* Each type in each order, numbered by each type. */
+TEST(every_loop_of_sorting) {
+    for (int t = 0; t < SORTED_TYPES && C == H; t++)
+        for (int i = 0; i < 40; i++) {
+            sort_some(sorted_types[t], i % 2 ? HA_ASCENDING : HA_DESCENDING);
+            number_some(sorted_types[t], i % 2 ? HA_ASCENDING : HA_DESCENDING,
+                        index_types[i / 2 % 4]);
+        }
+}
+
+static void bound_some(ha_dtype type, ha_dtype index, int upper) {
+    int64_t extent[HA_MOST_RANK];
+    const int64_t n = some_length();
+    const int rank = some_extents(extent);
+    const darray x = some_view(type, 1, &n, 0), v = some_view(type, rank, extent, 1);
+    const darray at = some_view(index, rank, extent, 0);
+    know_sorting(type, HA_ASCENDING, sizeof(uint32_t));
+    SUCCEEDS(ha_sort(x, HA_ASCENDING, C));
+    know_bound(type, index, upper);
+    SUCCEEDS(ha_bound_(at, x, v, upper, C, HA_SITE));
+    read_values(x, &of_x);
+    read_values(v, &of_y);
+    read_values(at, &of_at);
+    for (int i = 0; i < of_y.n; i++) {
+        int below = 0;
+        for (int k = 0; k < of_x.n; k++)
+            below += upper ? !is_less(of_y.at[i], of_x.at[k]) : is_less(of_x.at[k], of_y.at[i]);
+        assert_true(wide_of(of_at.at[i]) == below);
+    }
+    drop_array(x.array), drop_array(v.array), drop_array(at.array);
+}
+
+TEST(bounds) {
+    const int rounds = (int)share_of(8);
+    for (int round = 0; round < rounds; round++)
+        for (int t = 0; t < SORTED_TYPES; t++)
+            if (is_tried_here(round, t, round))
+                bound_some(sorted_types[t], index_types[draw(4)], (int)draw(2));
+}
+
+/* More than lanes have. */
+TEST(eight_dimensions) {
+    const darray v = eight_dimensions_of(HA_DTYPE_int16_t);
+    const darray at = eight_dimensions_of(HA_DTYPE_uint32_t);
+    harray_int16_t x = harray_int16_t_new(5);
+    const int64_t index[HA_MOST_RANK] = {1, 0, 1, 0, 0, 1, 1, 1};
+    ha_dvalue place;
+    keep_array(x.array);
+    HA_OVERWRITING(w, x, H, 5) for (int i = 0; i < 5; i++) w.data[i] = (int16_t)(i - 3);
+    know_bound(HA_DTYPE_int16_t, HA_DTYPE_uint32_t, 0);
+    SUCCEEDS(darray_set(v, 8, index, ha_dvalue_of_int16_t(-1)));
+    SUCCEEDS(ha_lower_bound(at, x, v, C));
+    SUCCEEDS(darray_get(at, 8, index, &place));
+    assert_true(wide_of(place) == 2);
+    SUCCEEDS(darray_get(at, 8, (const int64_t[8]){0}, &place));
+    assert_true(wide_of(place) == 3);
+    drop_array(v.array), drop_array(at.array), drop_array(x.array);
+}
+
+TEST(each_once) {
+    enum { N = 40 };
+    harray_float x = harray_float_new(N), y = harray_float_filled(N, -1);
+    int16_t count = 0;
+    keep_array(x.array), keep_array(y.array);
+    HA_OVERWRITING(v, x, H, N)
+    for (int i = 0; i < N; i++) v.data[i] = i < 38 ? (float)(i / 3) : (float)NAN;
+    know_operation(HA_DTYPE_float, HA_OP_OF_COMBINES + HA_IS_NOT_EQUAL, 0);
+    know_find(HA_FIND_MOVE, sizeof(float));
+    SUCCEEDS(ha_unique(y, x, &count, C));
+    assert_int_equal(count, 13 + 2);
+    HA_READING(v, y, H)
+    for (int i = 0; i < N; i++)
+        assert_true(i < 13 ? v.data[i] == (float)i : i < 15 ? isnan(v.data[i]) : v.data[i] == -1);
+    const darray all = HA_DARRAY(x), first = darray_slice(HA_DARRAY(y), 0, 0, 1, 1);
+    SUCCEEDS(ha_unique(first, darray_slice(all, 0, 3, 4, 1), &count, C));
+    assert_int_equal(count, 1);
+    HA_READING(v, y, H) assert_true(v.data[0] == 1);
+    SUCCEEDS(ha_unique(first, darray_slice(all, 0, 3, 3, 1), &count, C));
+    assert_int_equal(count, 0);
+    drop_array(x.array), drop_array(y.array);
+}
+
+/* Several blocks on devices; digits that all have, at the ends and between. */
+TEST(long_ones) {
+    enum { N = 10000 };
+    static const uint32_t masks[] = {UINT32_MAX, 0xff, 0xff000000, 0x00ff0000, 0xff0000ff, 0};
+    harray_uint32_t x = harray_uint32_t_new(N);
+    harray_int32_t at = harray_int32_t_new(N);
+    keep_array(x.array), keep_array(at.array);
+    for (size_t k = 0; k < sizeof masks / sizeof *masks; k++) {
+        static uint32_t before[N];
+        HA_OVERWRITING(v, x, H, N)
+        for (int i = 0; i < N; i++)
+            v.data[i] = before[i] = (draw(1u << 31) * 2 + draw(2)) & masks[k];
+        know_sorting(HA_DTYPE_uint32_t, HA_ASCENDING, sizeof(int32_t));
+        SUCCEEDS(ha_sorting(at, x, HA_ASCENDING, C));
+        SUCCEEDS(ha_sort(x, HA_ASCENDING, C));
+        HA_READING(v, x, H)
+        HA_READING(w, at, H)
+        for (int i = 0; i < N; i++) {
+            assert_int_equal(v.data[i], before[w.data[i]]);
+            if (i == 0) continue;
+            assert_true(v.data[i - 1] <= v.data[i]);
+            assert_true(v.data[i - 1] < v.data[i] || w.data[i - 1] < w.data[i]);
+        }
+    }
+    drop_array(x.array), drop_array(at.array);
+}
+
+/* ---- what is refused ----------------------------------------------------------------------------- */
+
+static void refused(ha_status expected, ha_status got, const char *part, const char *second) {
+    const ha_error e = ha_take_error();
+    assert_int_equal(got, expected);
+    if (!strstr(e.text, part) || !strstr(e.text, second))
+        fail_msg("\"%s\" does not say \"%s\", \"%s\"", e.text, part, second);
+}
+#define ARGUMENT(call, part, second) refused(HA_ERR_ARGUMENT, call, part, second)
+
+TEST(refused_arguments) {
+    harray_double x = keep(harray_double_filled(10, 1)), y = keep(harray_double_filled(6, 2));
+    harray_c64 c = harray_c64_filled(10, (ha_c64){1, 0});
+    harray_int32_t at = harray_int32_t_filled(10, 3), keys = harray_int32_t_filled(6, 5);
+    int count = 7;
+    keep_array(c.array), keep_array(at.array), keep_array(keys.array);
+    ha_array_set_name(at.array, "places");
+    const darray grid = darray_reshape(HA_DARRAY(x), 2, (int64_t[]){2, 5});
+    const darray same = darray_broadcast(darray_slice(HA_DARRAY(x), 0, 0, 1, 1), 1, (int64_t[]){9});
+    const darray numbers = darray_broadcast(darray_slice(HA_DARRAY(at), 0, 0, 1, 1), 1,
+                                            (int64_t[]){10});
+    ARGUMENT(ha_sort(c, HA_ASCENDING, C), "no order", "c64");
+    ARGUMENT(ha_sort(grid, HA_ASCENDING, C), "one dimension", "double");
+    ARGUMENT(ha_sort(same, HA_ASCENDING, C), "repeats elements", "double");
+    ARGUMENT(ha_sort(x, (ha_sort_order)2, C), "2 is no order", "double");
+    ARGUMENT(ha_sorting(at, y, HA_ASCENDING, C), "the extents are not the same", "places");
+    ARGUMENT(ha_sorting(x, x, HA_ASCENDING, C), "an index is of", "double");
+    ARGUMENT(ha_sorting(at, at, HA_ASCENDING, C), "elements of an argument", "places");
+    ARGUMENT(ha_sorting(numbers, x, HA_ASCENDING, C), "repeats elements", "places");
+    ARGUMENT(ha_sorting(at, c, HA_ASCENDING, C), "no order", "c64");
+    ARGUMENT(ha_sort_by_key(keys, x, HA_ASCENDING, C), "not as many values as keys", "int32_t");
+    ARGUMENT(ha_sort_by_key(at, at, HA_ASCENDING, C), "elements of an argument", "places");
+    ARGUMENT(ha_sort_by_key(same, x, HA_ASCENDING, C), "repeats elements", "double");
+    ARGUMENT(ha_sort_by_key(at, same, HA_ASCENDING, C), "repeats elements", "double");
+    ARGUMENT(ha_unique(x, c, &count, C), "types are not the same", "c64");
+    ARGUMENT(ha_unique(x, x, &count, C), "elements of an argument", "double");
+    ARGUMENT(ha_unique(y, grid, &count, C), "one dimension", "double");
+    ARGUMENT(ha_lower_bound(at, y, c, C), "types are not the same", "c64");
+    ARGUMENT(ha_lower_bound(keys, y, x, C), "the extents are not the same", "int32_t");
+    ARGUMENT(ha_lower_bound(at, grid, x, C), "one dimension", "double");
+    ARGUMENT(ha_upper_bound(at, at, at, C), "elements of an argument", "places");
+    assert_int_equal(count, 7);
+    HA_READING(v, at, H) for (int i = 0; i < 10; i++) assert_int_equal(v.data[i], 3);
+    /* One of two that cannot be opened: neither is changed. */
+    HA_WRITING(v, keys, H) for (int i = 0; i < 6; i++) v.data[i] = 6 - i;
+    HA_READING(v, y, H) {
+        if (C != H && !is_fake(C)) {
+            const ha_status s = ha_sort_by_key(keys, y, HA_ASCENDING, C);
+            assert_int_equal(s, HA_ERR_CONFLICT);
+            assert_string_equal(ha_take_error().operation, "ha_sort_by_key");
+        }
+    }
+    HA_READING(v, keys, H) for (int i = 0; i < 6; i++) assert_int_equal(v.data[i], 6 - i);
+    drop(x), drop(y);
+    drop_array(c.array), drop_array(at.array), drop_array(keys.array);
+}
+
+/* Each allocation in turn; afterwards all is as it was, and the same call succeeds. */
+TEST(without_memory) {
+    enum { N = 6 };
+    static const int16_t keys[N] = {500, -3, 7, 500, 0, -400};
+    int failures = 0, count = 0;
+    for (int call = 0; call < 5 && C == H; call++)
+        for (int n = 0;; n++) {
+            harray_int16_t x = harray_int16_t_of(N, keys), y = harray_int16_t_new(N);
+            harray_int32_t at = harray_int32_t_filled(N, 9);
+            ha_op_kernels_end(); /* they are made again */
+            until_failure = n;
+            const ha_status s = call == 0   ? ha_sort(x, HA_ASCENDING, C)
+                                : call == 1 ? ha_sorting(at, x, HA_ASCENDING, C)
+                                : call == 2 ? ha_sort_by_key(x, at, HA_ASCENDING, C)
+                                : call == 3 ? ha_unique(y, x, &count, C)
+                                            : ha_lower_bound(at, x, x, C);
+            const int all = until_failure >= 0;
+            until_failure = -1;
+            failures += s != HA_OK;
+            if (s) {
+                assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+                HA_READING(v, x, H) assert_memory_equal(v.data, keys, sizeof keys);
+                HA_READING(v, at, H) for (int i = 0; i < N; i++) assert_int_equal(v.data[i], 9);
+            }
+            SUCCEEDS(harray_int16_t_free(&x));
+            SUCCEEDS(harray_int16_t_free(&y));
+            SUCCEEDS(harray_int32_t_free(&at));
+            if (!s && all) break;
+        }
+    assert_true(C != H || failures > 10);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        CASE(sorted),
+        CASE(every_loop_of_sorting),
+        CASE(bounds),
+        CASE(eight_dimensions),
+        CASE(each_once),
+        CASE(long_ones),
+        CASE(refused_arguments),
+        CASE(without_memory),
+    };
+    int failed = 0;
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    RUN_ON_MATRIX(failed, tests)
+    return failed;
+}
