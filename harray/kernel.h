@@ -804,9 +804,9 @@ HA_HOST_FN_ ha_region ha_share_(const ha_region *box, int dimension) {
 #define HA_HAS_RECORDS_1_(...) HA_HAS_RECORDS_2_(__VA_ARGS__)
 #define HA_HAS_RECORDS_2_(fitted) HA_HAS_RECORDS_3_(HA_BARE_ fitted)
 #define HA_HAS_RECORDS_3_(...) HA_HAS_RECORDS_4_(__VA_ARGS__)
-#define HA_HAS_RECORDS_4_(with, n) HA_HAS_RECORDS_BY_##with
-#define HA_HAS_RECORDS_BY_HA_WITH 1
-#define HA_HAS_RECORDS_BY_HA_TO_NOTHING_ 0
+#define HA_HAS_RECORDS_4_(with, n) HA_HAS_RECORDS_BY_##with##_
+#define HA_HAS_RECORDS_BY_HA_WITH_ 1
+#define HA_HAS_RECORDS_BY_HA_TO_NOTHING__ 0
 #define HA_MODE_FITTED_(C, mode, ...) HA_MODE_FITTED_##mode##_(__VA_ARGS__)
 #define HA_MODE_FITTED_uses_(tag)
 #define HA_MODE_FITTED_option_(name, value)
