@@ -6,20 +6,51 @@
 
 /* A statement, compiled for each layout of the records that the first (use, …) has; without one as it is. */
 #define HA_FITTED_(parameters, ...)                                                                \
-    HA_FITTED_OF_(HA_CALL_(HA_SECOND_OF_,                                                          \
-                           ~HA_FOR_FIELDS_(HA_MODE_FITTED_, ~, HA_BARE_ parameters),               \
-                           (HA_TO_NOTHING_, ~), ~),                                                \
-                  __VA_ARGS__)
+    HA_FITTED_OF_(HA_FIRST_USE_(parameters), parameters, __VA_ARGS__)
 #define HA_FITTED_OF_(...) HA_FITTED_TO_(__VA_ARGS__)
 #define HA_FITTED_TO_(fitted, ...) HA_FITTED_IN_(HA_BARE_ fitted, __VA_ARGS__)
 #define HA_FITTED_IN_(...) HA_FITTED_BY_(__VA_ARGS__)
-#define HA_FITTED_BY_(with, n, ...) with(n, __VA_ARGS__)
-#define HA_TO_NOTHING_(n, ...) __VA_ARGS__
+#define HA_FITTED_BY_(with, n, parameters, ...) HA_FITTED_BY_##with##_(n, parameters, __VA_ARGS__)
+#define HA_FITTED_BY_HA_WITH_(n, parameters, ...) HA_WITH(n, HA_ALIKE_(n, parameters, __VA_ARGS__))
+#define HA_FITTED_BY_HA_TO_NOTHING__(n, parameters, ...) __VA_ARGS__
+#define HA_FIRST_USE_(parameters)                                                                  \
+    HA_CALL_(HA_SECOND_OF_, ~HA_FOR_FIELDS_(HA_MODE_FITTED_, ~, HA_BARE_ parameters),              \
+             (HA_TO_NOTHING_, ~), ~)
+
+/* Inside of HA_WITH(p, …): once more for when other records have the layout of p, so that it is known of all of them. Of
+ * others, and where there are none, the statement as it is. */
+#define HA_ALIKE_(p, parameters, ...)                                                              \
+    if ((p).as != HA_STRIDED_ &&                                                                   \
+        (0 HA_FOR_FIELDS_(HA_MODE_ALIKE_, (COUNT, p), HA_BARE_ parameters)) >                      \
+            1 HA_FOR_FIELDS_(HA_MODE_ALIKE_, (IS, p), HA_BARE_ parameters)) {                      \
+        HA_FOR_FIELDS_(HA_MODE_ALIKE_, (MAKE, p), HA_BARE_ parameters)                             \
+        __VA_ARGS__;                                                                               \
+    } else {                                                                                       \
+        __VA_ARGS__;                                                                               \
+    }
+#define HA_ALIKE_COUNT_(p, q) +1
+#define HA_ALIKE_IS_(p, q)                                                                         \
+    &&(q).kind == (p).kind && (q).lanes == (p).lanes && (q).order == (p).order &&                  \
+        (q).multiple == (p).multiple
+#define HA_ALIKE_MAKE_(p, q)                                                                       \
+    (q).as = (p).as;                                                                               \
+    (q).lanes = (p).lanes;                                                                         \
+    (q).order = (p).order;                                                                         \
+    (q).multiple = (p).multiple;
+#define HA_MODE_ALIKE_(C, mode, ...) HA_MODE_ALIKE_##mode##_(C, __VA_ARGS__)
+#define HA_MODE_ALIKE_uses_(C, tag)
+#define HA_MODE_ALIKE_option_(C, name, value)
+#define HA_MODE_ALIKE_use_(C, R, n, what) HA_CALL_(HA_ALIKE_OF_, HA_BARE_ C, n)
+#define HA_ALIKE_OF_(which, p, n) HA_ALIKE_##which##_(p, n)
+#define HA_MODE_ALIKE_value_(C, T, n)
+#define HA_MODE_ALIKE_bundle_(C, B, n)
+#define HA_MODE_ALIKE_constant_(C, T, n)
+#define HA_MODE_ALIKE_in_(C, T, n)
+#define HA_MODE_ALIKE_inout_(C, T, n)
+#define HA_MODE_ALIKE_out_(C, T, n)
+
 /* Whether there is a (use, …): 0 or 1. */
-#define HA_HAS_RECORDS_(parameters)                                                                \
-    HA_HAS_RECORDS_1_(HA_CALL_(HA_SECOND_OF_,                                                      \
-                               ~HA_FOR_FIELDS_(HA_MODE_FITTED_, ~, HA_BARE_ parameters),           \
-                               (HA_TO_NOTHING_, ~), ~))
+#define HA_HAS_RECORDS_(parameters) HA_HAS_RECORDS_1_(HA_FIRST_USE_(parameters))
 #define HA_HAS_RECORDS_1_(...) HA_HAS_RECORDS_2_(__VA_ARGS__)
 #define HA_HAS_RECORDS_2_(fitted) HA_HAS_RECORDS_3_(HA_BARE_ fitted)
 #define HA_HAS_RECORDS_3_(...) HA_HAS_RECORDS_4_(__VA_ARGS__)

@@ -145,7 +145,8 @@
     HA_CONTRACTED_##contracts##_ static __attribute__((__noinline__)) void name##_any_(            \
         const ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_LOOPED_, , HA_BARE_ parameters)) {          \
         HA_FOR_FIELDS_(HA_MODE_VARIABLE_, 0, HA_BARE_ parameters)                                  \
-        HA_WITH(p, name##_each_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)));  \
+        HA_FITTED_(parameters,                                                                     \
+                   name##_each_(ha_box_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)));  \
     }
 
 /* The text of the body is one of the macro's arguments, or several where it has commas. */

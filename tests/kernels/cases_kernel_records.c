@@ -121,6 +121,13 @@ HA_KERNEL(exchange, ((use, bodies, p, "write pos"), (use, bodies, q, "write pos"
     sky_pos_x_set(q, sky_at(q, i), x);
 });
 
+HA_KERNEL_EACH(copy, (bodies, p, "write vel+mass"), ((use, bodies, q, "read pos+mass")), at, {
+    const ha_cursor there = sky_at(q, ha_index(at));
+    *sky_vel_x(p, at) = *sky_pos_x(q, there);
+    *sky_vel_y(p, at) += 1;
+    sky_mass_set(p, at, *sky_mass(q, there) + (double)ha_index(at));
+});
+
 HA_KERNEL_EACH(drift_fields, (field_bodies, p, "read vel, write pos"), ((value, float, dt)), at,
                { *fields_pos_x(p, at) += dt * *fields_vel_x(p, at); });
 
@@ -335,6 +342,30 @@ TEST(two_record_arrays_of_one_view) {
     SUCCEEDS(bodies_free(&s));
 }
 
+/* What is known of the layout of the first is known of the second where they are alike, and nowhere else. */
+TEST(two_record_arrays_in_all_pairs_of_layouts) {
+    bodies s = bodies_new(N);
+    for (int l = 0; l < LAYOUTS * LAYOUTS && !is_fake(C); l++) {
+        in(C, layouts[l / LAYOUTS]);
+        SUCCEEDS(ha_records_layout(s.records, C, layouts[l % LAYOUTS]));
+        HA_USING(v, s, H, "overwrite") HA_EACH(sky, v, at) {
+            const float own = (float)ha_index(at);
+            sky_store(v, at, (body){.pos = {own + 1, -2, -3}, .vel = {-4, -5, -6}, .mass = 7});
+        }
+        HA_USING(v, r, H, "overwrite")
+        HA_EACH(sky, v, at) sky_store(v, at, (body){.vel = {0, 8, 9}});
+        SUCCEEDS(copy(C, r, s));
+        HA_USING(v, r, H, "read") HA_EACH(sky, v, at) {
+            const body b = sky_load(v, at);
+            const double i = (double)ha_index(at);
+            assert_true((double)b.vel.x == i + 1 && b.vel.y == 9 && b.vel.z == 9);
+            assert_true(b.mass == 7 + i && b.pos.x == 0 && b.pos.y == 0 && b.id == 0);
+        }
+        else fail();
+    }
+    SUCCEEDS(bodies_free(&s));
+}
+
 TEST(views_with_a_layout) {
     field_bodies f = field_bodies_new(N);
     HA_USING(v, f, H, "overwrite") HA_EACH(fields, v, at) {
@@ -512,6 +543,7 @@ int main(int argc, char **argv) {
         WORLD(records_of_a_thousand_leaves),
         WORLD(structs_as_values_and_elements),
         WORLD(two_record_arrays_of_one_view),
+        WORLD(two_record_arrays_in_all_pairs_of_layouts),
         WORLD(views_with_a_layout),
         WORLD(grids),
         WORLD(four_dimensions),
