@@ -263,13 +263,22 @@ static void go_at_each(ha_cl_code code) {
     }
 }
 
+/* Not with memory=usm: there a device that only seems to have gone goes on with what it was given, in memory that has been
+ * given back since; a driver keeps buffers until then. */
+static void skip_with_usm(void) {
+    const char *said = getenv("HARRAY_OPENCL");
+    if (said && strstr(said, "memory=usm")) skip();
+}
+
 static void the_device_goes(void **state) {
     (void)state;
+    skip_with_usm();
     go_at_each(HA_CL_OUT_OF_RESOURCES);
 }
 
 static void the_device_goes_in_its_own_way(void **state) {
     (void)state;
+    skip_with_usm();
     go_at_each(-9999);
 }
 
