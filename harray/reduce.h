@@ -309,6 +309,15 @@ HA_API void ha_reduce_lanes_(const ha_kernel *kernel, const ha_region *box, int 
 #define HA_SUMS_FOR_(operation)                                                                    \
     HA_LOOP_OF_##operation##_ for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)
 
+/* Not unrolled where records have more than one index: 16 bodies for each layout are compiled for 20 s. */
+#define HA_REDUCE_FOR_(operation, D, records) HA_REDUCE_FOR_##records##_(operation, D)
+#define HA_REDUCE_FOR_0_(operation, D) HA_SUMS_FOR_(operation)
+#define HA_REDUCE_FOR_1_(operation, D) HA_REDUCE_RECORDS_FOR_##D##_(operation)
+#define HA_REDUCE_RECORDS_FOR_1_(operation) HA_SUMS_FOR_(operation)
+#define HA_REDUCE_RECORDS_FOR_2_(operation)                                                        \
+    HA_INDEPENDENT_ for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)
+#define HA_REDUCE_RECORDS_FOR_3_(operation) HA_REDUCE_RECORDS_FOR_2_(operation)
+
 /* Lanes by their number, 16 at once where they are in one row. */
 #define HA_REDUCE_LOOP_(...) HA_REDUCE_LOOP_1_(__VA_ARGS__)
 #define HA_REDUCE_LOOP_1_(name, contracts, how, restricted, unit, parameters)                      \
@@ -325,53 +334,52 @@ HA_API void ha_reduce_lanes_(const ha_kernel *kernel, const ha_region *box, int 
         return ha_partial_;                                                                        \
     }
 
+/* The body stands here as few times as can be, for all of it is compiled for each layout of records: for the first 16
+ * lanes, where it is short; in the loop; and for lanes at the end of a row and of all, one after the other. */
 #define HA_REDUCE_LANES_(name, parameters, D, operation)                                           \
+    HA_REDUCE_LANES_1_(name, parameters, D, operation, HA_HAS_RECORDS_(parameters))
+#define HA_REDUCE_LANES_1_(name, parameters, D, operation, records)                                \
     HA_BODY_FN_ ha_partial_##name name##_lanes_(                                                   \
         const ha_region ha_box_, const int64_t ha_first_,                                          \
         const int64_t ha_last_ HA_FOR_FIELDS_(HA_MODE_SEEN_, ~, HA_BARE_ parameters)) {            \
         ha_partial_##name ha_sum_[HA_SUMS_];                                                       \
         const int64_t ha_lanes_ = ha_last_ - ha_first_;                                            \
-        {                                                                                          \
-            HA_LANE_AT_##D##_(ha_box_, ha_first_)                                                  \
-                const int ha_whole_ = ha_lanes_ >= HA_SUMS_ &&                                     \
-                                      (D == 1 || ha_i_ + HA_SUMS_ <= ha_box_.last[D - 1]);         \
-            if (ha_whole_) HA_SUMS_FOR_(operation)                                                 \
-            ha_sum_[ha_l_] = name##_begin_(                                                        \
-                name##_body_(HA_LANE_BEHIND_##D##_(ha_l_)                                          \
-                                 HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)),          \
-                (D == 1 ? ha_i_ : ha_first_) + ha_l_);                                             \
-            else for (int ha_l_ = 0; ha_l_ < HA_SUMS_ && ha_l_ < ha_lanes_; ha_l_++)               \
-                ha_sum_[ha_l_] = name##_lane_(                                                     \
-                    ha_box_,                                                                       \
-                    ha_first_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));     \
-        }                                                                                          \
-        int64_t ha_n_ = ha_first_ + HA_SUMS_;                                                      \
-        for (; ha_n_ + HA_SUMS_ <= ha_last_; ha_n_ += HA_SUMS_) {                                  \
+        for (int64_t ha_n_ = ha_first_; ha_n_ < ha_last_;) {                                       \
             HA_LANE_AT_##D##_(ha_box_, ha_n_) const int64_t ha_row_ =                              \
                 D == 1 ? ha_last_ : HA_LESS(ha_last_, ha_n_ + ha_box_.last[D - 1] - ha_i_);        \
-            ha_partial_##name ha_now_[HA_SUMS_]; /* its address is given to no function */         \
+            const int ha_begins_ = ha_n_ == ha_first_;                                             \
             ptrdiff_t ha_m_ = 0;                                                                   \
-            HA_SUMS_FOR_(operation) ha_now_[ha_l_] = ha_sum_[ha_l_];                               \
+            if (ha_n_ + HA_SUMS_ > ha_row_ || (records && ha_begins_)) {                           \
+                for (int ha_l_ = 0; ha_l_ < HA_SUMS_ && ha_n_ + ha_l_ < ha_last_; ha_l_++) {       \
+                    const ha_partial_##name ha_one_ = name##_lane_(                                \
+                        ha_box_,                                                                   \
+                        ha_n_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters));     \
+                    ha_sum_[ha_l_] = ha_begins_ ? ha_one_                                          \
+                                                : name##_merge_(ha_sum_[ha_l_], ha_one_);          \
+                }                                                                                  \
+                ha_n_ += HA_SUMS_;                                                                 \
+                continue;                                                                          \
+            }                                                                                      \
+            if (!records && ha_begins_) {                                                          \
+                HA_REDUCE_FOR_(operation, D, records)                                              \
+                ha_sum_[ha_l_] = name##_begin_(                                                    \
+                    name##_body_(HA_LANE_BEHIND_##D##_(ha_l_)                                      \
+                                     HA_FOR_FIELDS_(HA_MODE_NAMED_, ~, HA_BARE_ parameters)),      \
+                    (D == 1 ? ha_i_ : ha_n_) + ha_l_);                                             \
+                ha_m_ = HA_SUMS_;                                                                  \
+                ha_n_ += HA_SUMS_;                                                                 \
+            }                                                                                      \
+            ha_partial_##name ha_now_[HA_SUMS_]; /* its address is given to no function */         \
+            HA_REDUCE_FOR_(operation, D, records) ha_now_[ha_l_] = ha_sum_[ha_l_];                 \
             for (; ha_n_ + HA_SUMS_ <= ha_row_; ha_n_ += HA_SUMS_, ha_m_ += HA_SUMS_)              \
-                HA_SUMS_FOR_(operation)                                                            \
+                HA_REDUCE_FOR_(operation, D, records)                                              \
             ha_now_[ha_l_] = name##_merge_(                                                        \
                 ha_now_[ha_l_],                                                                    \
                 name##_begin_(name##_body_(HA_LANE_BEHIND_##D##_(ha_m_ + ha_l_) HA_FOR_FIELDS_(    \
                                   HA_MODE_NAMED_, ~, HA_BARE_ parameters)),                        \
                               D == 1 ? ha_i_ + ha_m_ + ha_l_ : ha_n_ + ha_l_));                    \
-            HA_SUMS_FOR_(operation) ha_sum_[ha_l_] = ha_now_[ha_l_];                               \
-            if (ha_n_ + HA_SUMS_ > ha_last_) break;                                                \
-            for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)                                         \
-                ha_sum_[ha_l_] = name##_merge_(                                                    \
-                    ha_sum_[ha_l_],                                                                \
-                    name##_lane_(ha_box_, ha_n_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~,          \
-                                                                       HA_BARE_ parameters)));     \
+            HA_REDUCE_FOR_(operation, D, records) ha_sum_[ha_l_] = ha_now_[ha_l_];                 \
         }                                                                                          \
-        for (int ha_l_ = 0; ha_n_ + ha_l_ < ha_last_; ha_l_++)                                     \
-            ha_sum_[ha_l_] = name##_merge_(                                                        \
-                ha_sum_[ha_l_],                                                                    \
-                name##_lane_(ha_box_, ha_n_ + ha_l_ HA_FOR_FIELDS_(HA_MODE_NAMED_, ~,              \
-                                                                   HA_BARE_ parameters)));         \
         name##_join_(ha_sum_, ha_lanes_, ha_sum_);                                                 \
         return ha_sum_[0];                                                                         \
     }
@@ -393,12 +401,13 @@ HA_API void ha_reduce_lanes_(const ha_kernel *kernel, const ha_region *box, int 
                 const int64_t ha_from_ = ha_first_ + ha_p_ * HA_PART_LANES_;                       \
                 const int64_t ha_end_ = HA_LESS(ha_from_ + HA_PART_LANES_, ha_last_);              \
                 ha_partial_[ha_p_] =                                                               \
-                    ha_apart_ ? name##_part_apart_(*ha_box_, ha_from_,                             \
-                                                   ha_end_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~,      \
-                                                                          HA_BARE_ parameters))    \
-                              : name##_part_any_(*ha_box_, ha_from_,                               \
-                                                 ha_end_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~,        \
-                                                                        HA_BARE_ parameters));     \
+                    !HA_HAS_RECORDS_(parameters) && ha_apart_                                      \
+                        ? name##_part_apart_(                                                      \
+                              *ha_box_, ha_from_,                                                  \
+                              ha_end_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters))     \
+                        : name##_part_any_(                                                        \
+                              *ha_box_, ha_from_,                                                  \
+                              ha_end_ HA_FOR_FIELDS_(HA_MODE_PASSED_, ~, HA_BARE_ parameters));    \
             })                                                                                     \
     }                                                                                              \
     static void name##_add_(void *ha_sums_, int64_t ha_n_, const void *ha_partial_) {              \

@@ -31,6 +31,39 @@ HA_REDUCE(sum_2, ((in, array_float_2, x)), (j, i), float, HA_SUM,
 HA_REDUCE(sum_3, ((in, array_int32_t_3, x)), (k, j, i), int64_t, HA_SUM, HA_AT(x, k, j, i));
 HA_REDUCE(greatest_at_2, ((in, array_int32_t_2, x)), (j, i), int32_t, HA_MAX_AT, HA_AT(x, j, i));
 
+/* Of records, as a line and as a plane. */
+typedef struct point {
+    double x;
+    int32_t id;
+    float y;
+} point;
+#define point_FIELDS (double, x), (int32_t, id), (float, y)
+HA_RECORD(point)
+HA_VIEW(line, point, 1, HA_ANY)
+HA_RECORDS(points, line);
+HA_VIEW(plane, point, 2, HA_ANY)
+HA_RECORDS(planes, plane);
+HA_KERNEL_EACH(set_line, (points, p, "overwrite"), ((in, double, x)), at, {
+    point q;
+    q.x = x[ha_index(at)];
+    q.id = (int32_t)ha_index(at) % 91;
+    q.y = 2;
+    line_store(p, at, q);
+});
+HA_KERNEL_EACH(set_plane, (planes, p, "overwrite"), ((in, double, x)), at, {
+    point q;
+    q.x = x[ha_index(at)];
+    q.id = (int32_t)ha_index(at) % 91;
+    q.y = 2;
+    plane_store(p, at, q);
+});
+HA_REDUCE(sum_of_line, ((use, points, p, "read x+y"), (in, double, z)), i, double, HA_SUM,
+          *line_x(p, line_at(p, i)) * (double)*line_y(p, line_at(p, i)) + z[i]);
+HA_REDUCE(last_of_line, ((use, points, p, "read id")), i, int32_t, HA_MAX_AT,
+          *line_id(p, line_at(p, i)));
+HA_REDUCE(sum_of_plane, ((use, planes, p, "read x+y")), (j, i), double, HA_SUM,
+          *plane_x(p, plane_at(p, j, i)) * (double)*plane_y(p, plane_at(p, j, i)));
+
 #define SCALE 0.5
 HA_DEVICE_CONST(scale, SCALE);
 HA_DEVICE_CODE(
@@ -54,11 +87,18 @@ KNOWN_KERNEL(sum_2)
 KNOWN_KERNEL(sum_3)
 KNOWN_KERNEL(greatest_at_2)
 KNOWN_KERNEL(with_helper)
+KNOWN_KERNEL(set_line)
+KNOWN_KERNEL(set_plane)
+KNOWN_KERNEL(sum_of_line)
+KNOWN_KERNEL(last_of_line)
+KNOWN_KERNEL(sum_of_plane)
 static const known_kernel *const known[] = {
-    &dot_known,    &sum_known,      &count_known,         &product_known,
-    &least_known,  &greatest_known, &all_of_known,        &any_of_known,
-    &parity_known, &exact_known,    &least_at_known,      &greatest_at_known,
-    &sum_2_known,  &sum_3_known,    &greatest_at_2_known, &with_helper_known};
+    &dot_known,         &sum_known,       &count_known,         &product_known,
+    &least_known,       &greatest_known,  &all_of_known,        &any_of_known,
+    &parity_known,      &exact_known,     &least_at_known,      &greatest_at_known,
+    &sum_2_known,       &sum_3_known,     &greatest_at_2_known, &with_helper_known,
+    &set_line_known,    &set_plane_known, &sum_of_line_known,   &last_of_line_known,
+    &sum_of_plane_known};
 
 static int begin_reductions(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) know_kernel(known[i]);
@@ -167,6 +207,63 @@ TEST(of_ones) {
     assert_int_equal(ha_array_version(x.array), version); /* what is read stays as it was */
     HA_READING(v, x, H) for (int i = 0; i < 1024; i++) assert_true(v.data[i] == 1);
     drop_array(x.array), drop_array(ones.array);
+}
+
+/* ---- of records ------------------------------------------------------------------------------------ */
+
+static const char *const layouts[] = {"aos", "soa", "soa(single,aligned)", "aosoa(8)",
+                                      "split(id: soa, aos)"};
+
+/* Sizes of which nothing is left over, and of which something is, in each layout. */
+TEST(of_records) {
+    static const size_t lanes[] = {1, 15, 16, 17, 1000, 1024, 2061};
+    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
+        const size_t n = lanes[k];
+        points p = points_new((ptrdiff_t)n);
+        for (size_t i = 0; i < n; i++) xs[i] = value_of(i), ys[i] = value_of(i + 3);
+        harray_double x = keep(harray_double_of(n, xs)), z = keep(harray_double_of(n, ys));
+        for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+            double total = -1, own[2061];
+            last_of_line_result last = {-1, -1};
+            SUCCEEDS(ha_records_layout(p.records, C, layouts[l]));
+            SUCCEEDS(set_line(C, p, x));
+            SUCCEEDS(sum_of_line(C, (int64_t)n, p, z, &total));
+            SUCCEEDS(last_of_line(C, (int64_t)n, p, &last));
+            for (size_t i = 0; i < n; i++) own[i] = xs[i] * 2 + ys[i];
+            assert_true(bits_of(total) == bits_of(in_order_of_double(own, n)));
+            assert_int_equal(last.value, n < 91 ? n - 1 : 90);
+            assert_int_equal(last.at, n < 91 ? n - 1 : 90);
+        }
+        drop(x), drop(z);
+        points_free(&p);
+    }
+}
+
+/* Rows that are shorter than 16 sums, as long, and longer; and the lanes of a box. */
+TEST(of_records_with_two_indices) {
+    static const ptrdiff_t shapes[][2] = {{1, 1}, {70, 7}, {9, 16}, {40, 53}};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const ptrdiff_t rows = shapes[k][0], row = shapes[k][1];
+        const size_t n = (size_t)(rows * row);
+        planes p = planes_new(HA_DIM(rows, row));
+        for (size_t i = 0; i < n; i++) xs[i] = value_of(i);
+        harray_double x = keep(harray_double_of(n, xs));
+        for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+            double total = -1, own[40 * 53];
+            size_t some = 0;
+            SUCCEEDS(ha_records_layout(p.records, C, layouts[l]));
+            SUCCEEDS(set_plane(C, p, x));
+            SUCCEEDS(sum_of_plane(C, HA_DIM(rows, row), p, &total));
+            for (size_t i = 0; i < n; i++) own[i] = xs[i] * 2;
+            assert_true(bits_of(total) == bits_of(in_order_of_double(own, n)));
+            SUCCEEDS(sum_of_plane_in(C, ha_box2(rows / 3, rows, row / 2, row), p, &total));
+            for (ptrdiff_t j = rows / 3; j < rows; j++)
+                for (ptrdiff_t i = row / 2; i < row; i++) own[some++] = xs[j * row + i] * 2;
+            assert_true(bits_of(total) == bits_of(in_order_of_double(own, some)));
+        }
+        drop(x);
+        planes_free(&p);
+    }
 }
 
 /* ---- operations ----------------------------------------------------------------------------------- */
@@ -383,6 +480,8 @@ int main(int argc, char **argv) {
         REDUCTIONS(in_the_order_of_the_contract),
         REDUCTIONS(of_some_lanes),
         REDUCTIONS(of_ones),
+        REDUCTIONS(of_records),
+        REDUCTIONS(of_records_with_two_indices),
         REDUCTIONS(operations),
         REDUCTIONS(values_and_their_first_place),
         REDUCTIONS(sums_that_lose_nothing),

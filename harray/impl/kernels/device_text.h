@@ -377,7 +377,21 @@ HA_IN_ void ha_put_entry_arguments(ha_kernel_writer *w) {
     }
 }
 
-/* One lane for each work-item; those behind the last one have none. The last index is the first dimension. */
+/* Runs the body for the lane of this work-item. */
+HA_IN_ void ha_put_entry_call(ha_kernel_writer *w) {
+    const ha_kernel *k = w->kernel;
+    ha_print(&w->to, "ha_body_%s(", k->name);
+    if (k->each)
+        ha_print(&w->to, "%s_at(%s, ", k->parameter[0].records->view, k->parameter[0].name);
+    for (int d = 0; d < k->rank; d++) ha_print(&w->to, "%sha_lane%d_", d ? ", " : "", d);
+    if (k->each) ha_print(&w->to, ")");
+    ha_put_entry_arguments(w);
+    ha_print(&w->to, ");\n");
+}
+
+/* One lane for each work-item; those behind the last one have none. The last index is the first dimension. Compilers
+ * of OpenCL for CPUs make vectors of a team's lanes only where all of them have something to do, so teams that have
+ * none behind the last are told from the others; on GPUs that changes nothing. */
 HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
     ha_put_entry_head(w);
@@ -385,15 +399,19 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
     for (int d = 0; d < k->rank; d++)
         ha_print(&w->to, "    const int64_t ha_lane%d_ = ha_first%d_ + HA_ITEM_(%d);\n", d, d,
                  k->rank - 1 - d);
+    if (w->language == HA_LANGUAGE_OPENCL_C) {
+        for (int d = 0; d < k->rank; d++)
+            ha_print(&w->to, "%sHA_TEAM_END_(%d) <= ha_last%d_ - ha_first%d_",
+                     d ? " && " : "    if (", k->rank - 1 - d, d, d);
+        ha_print(&w->to, ") ");
+        ha_put_entry_call(w);
+        ha_print(&w->to, "    else\n");
+    }
     for (int d = 0; d < k->rank; d++)
         ha_print(&w->to, "%sha_lane%d_ < ha_last%d_", d ? " && " : "    if (", d, d);
-    ha_print(&w->to, ") ha_body_%s(", k->name);
-    if (k->each)
-        ha_print(&w->to, "%s_at(%s, ", k->parameter[0].records->view, k->parameter[0].name);
-    for (int d = 0; d < k->rank; d++) ha_print(&w->to, "%sha_lane%d_", d ? ", " : "", d);
-    if (k->each) ha_print(&w->to, ")");
-    ha_put_entry_arguments(w);
-    ha_print(&w->to, ");\n}\n");
+    ha_print(&w->to, ") ");
+    ha_put_entry_call(w);
+    ha_print(&w->to, "}\n");
 }
 
 /* Helper code, constants and tables, in the order of the parameters; each behind its site. */
