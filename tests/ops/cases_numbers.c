@@ -455,7 +455,7 @@ TEST(eight_dimensions) {
     SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
     for (size_t i = 0; i < v.size; i++) ((float *)(uintptr_t)v.data)[i] = 1 / (1 + (float)i);
     SUCCEEDS(ha_close(&v));
-    const darray dense = darray_contiguous(x, HA_ROW, H);
+    const darray dense = darray_contiguous(x, HA_ROW_MAJOR, H);
     float got = 0, expected = 1;
     keep_array(dense.array);
     if (is_fake(C))
