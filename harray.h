@@ -78,6 +78,7 @@
 #include "harray/sim.h"
 #include "harray/cuda.h"
 #include "harray/opencl.h"
+#include "harray/file.h"
 #endif
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_IMPLEMENTED

@@ -4,6 +4,7 @@
 
 #include "host/host.h"
 #include "sim/sim.h"
+#include "file/file.h"
 #ifdef HARRAY_NO_CUDA
 #define HA_BACKENDS_CUDA(X)
 #else
@@ -21,6 +22,7 @@
     X(ha_backend_host)                                                                             \
     X(ha_backend_sim)                                                                              \
     HA_BACKENDS_CUDA(X)                                                                            \
-    HA_BACKENDS_OPENCL(X)
+    HA_BACKENDS_OPENCL(X)                                                                          \
+    X(ha_backend_file)
 
 #endif

@@ -193,6 +193,7 @@
 #define ha_extents_reach HA_RENAME_(ha_extents_reach)
 #define ha_extents_set HA_RENAME_(ha_extents_set)
 #define ha_extents_strides HA_RENAME_(ha_extents_strides)
+#define ha_file_configure HA_RENAME_(ha_file_configure)
 #define ha_find_ HA_RENAME_(ha_find_)
 #define ha_from_begin_ HA_RENAME_(ha_from_begin_)
 #define ha_from_end_ HA_RENAME_(ha_from_end_)

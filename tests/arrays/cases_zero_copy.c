@@ -19,7 +19,8 @@ static int is_cuda(const ha_context *context) {
     return is_kind(context, "cuda") || is_kind(context, "launch");
 }
 static int has_device_memory(const ha_context *context) {
-    return is_sim(context) || is_kind(context, "launch") || is_kind(context, "opencl");
+    return is_sim(context) || is_kind(context, "launch") || is_kind(context, "opencl") ||
+           is_kind(context, "disk");
 }
 
 static void expect_kind(const void *pointer, ha_memory_kind kind, const ha_context *owner) {

@@ -1,6 +1,6 @@
 /* What every backend must do, by the manual in backends/backend.h. Each test is run over the host (its
  * memory), the simulated device, fast and slow, the private backend, both behind the fault injection
- * with nothing armed, and the CUDA backend where the fake driver is.
+ * with nothing armed, a file, and the CUDA backend where the fake driver is.
  *
  * Of one kind alone with HARRAY_TEST_KIND=KIND. That may be any kind of backends/list.h, or the one
  * whose header the program is compiled with (see test_kind.h): then the tests of what is optional
@@ -64,6 +64,7 @@ static subject subjects[] = {
     {"slow sim", &ha_backend_sim, .has = SIM,
      .options = {.latency_ns = 100, .delay_ns = 2000, .bandwidth = (uint64_t)8 << 30, .seed = 7}},
     {"private", &private_backend, .has = DEVICE | FUNCTIONS},
+    {"file", &ha_backend_file, .has = QUEUES | LIMITS | FILLS | ANY_FILLS | PIECES},
     {"faulty sim", &faulty_sim, .has = SIM | FAULTS | SIM_LEDGER},
     {"faulty private", &faulty_private, .has = DEVICE | FUNCTIONS | FAULTS | NO_PIECES},
 #ifndef HARRAY_NO_CUDA
@@ -151,8 +152,10 @@ static int open_with(subject *s, size_t capacity) {
     has = s->has;
     device = memory = queue = queue2 = NULL;
     if (ops == NULL) return 0;
-    return ha_sim_set_options(&s->options) != HA_OK || open_device(0, &device, &memory) != HA_OK ||
-           ops->create(device, &queue) != HA_OK || ops->create(device, &queue2) != HA_OK;
+    const ha_file_options file = {.directory = "/tmp", .capacity = capacity};
+    return ha_sim_set_options(&s->options) != HA_OK || ha_file_set_options(&file) != HA_OK ||
+           open_device(0, &device, &memory) != HA_OK || ops->create(device, &queue) != HA_OK ||
+           ops->create(device, &queue2) != HA_OK;
 }
 
 static int begin(const running_test *test, size_t capacity) {

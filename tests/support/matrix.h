@@ -13,6 +13,8 @@
  *      private:0   cuda:0      cuda:1       managed memory
  *      launch:0    private:0   private:1    CUDA's device memory; functions are kernels
  *      opencl:0    private:0   private:1    functions are native kernels, as PoCL runs them
+ *      disk:0      private:0   private:1    a file, whose queues run functions here (disk_backend.h)
+ *      private:0   disk:0      private:1
  *
  * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with
  * that kind, and where there are none these instead:
@@ -47,6 +49,7 @@
 #include "cuda_launch.h"
 #include "test_kind.h" /* before the private backend: it may bring a device of the same names */
 
+#include "disk_backend.h"
 #include "private_backend.h"
 #include "invariants.h"
 
@@ -85,6 +88,8 @@ static const matrix_row matrix[] = {
     {"private:0", "cuda:0 managed", "cuda:1"},
     {"launch:0", "private:0", "private:1"},
     {"opencl:0", "private:0", "private:1"},
+    {"disk:0", "private:0", "private:1"},
+    {"private:0", "disk:0", "private:1"},
     {"named:0", "private:0", "private:1"},
     {"private:0", "named:0", "named:1"},
 };
@@ -181,6 +186,7 @@ static inline void enter_row(const matrix_row *row) {
     HA_CHECK(ha_backend_register(&private_backend));
     register_test_device();
     if (row_has(row, "launch:")) HA_CHECK(ha_backend_register(launch_backend_make()));
+    if (row_has(row, "disk:")) HA_CHECK(ha_backend_register(disk_backend_make()));
     H = ha_host();
     C = require_context(row->c);
     M1 = require_context(row->m1);

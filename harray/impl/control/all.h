@@ -2,6 +2,7 @@
 #define HARRAY_IMPL_CONTROL_ALL_H
 
 #include "cuda.h"
+#include "file.h"
 #include "memory.h"
 #include "opencl.h"
 #include "report.h"
