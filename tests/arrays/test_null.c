@@ -110,6 +110,17 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(dot, ha_dot_(NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                               \
     S(norm, ha_norm_(HA_NORM_2, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                           \
     S(difference, ha_difference_(HA_NORM_2, NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))      \
+    S(reduce_along, ha_reduce_along_(HA_SUM, NO_VIEW, NO_VIEW, 0, NO, SITE))                       \
+    S(count_along, ha_count_along_(NO_VIEW, NO_VIEW, 0, NO, SITE))                                 \
+    S(scan, ha_scan_(HA_SUM, NO_VIEW, NO_VIEW, 0, HA_INCLUSIVE, NO, SITE))                         \
+    S(scan_offsets, ha_scan_offsets_(NO_VIEW, NO_VIEW, NO, SITE))                                  \
+    S(differences, ha_differences_(NO_VIEW, NO_VIEW, 0, NO, SITE))                                 \
+    S(histogram, ha_histogram_(NO_VIEW, NO_VIEW, 0, 1, HA_DTYPE_int32_t, NO, NO, SITE))            \
+    S(sort, ha_sort_(NO_VIEW, HA_ASCENDING, NO, SITE))                                             \
+    S(sorting, ha_sorting_(NO_VIEW, NO_VIEW, HA_ASCENDING, NO, SITE))                              \
+    S(sort_by_key, ha_sort_by_key_(NO_VIEW, NO_VIEW, HA_ASCENDING, NO, SITE))                      \
+    S(unique, ha_unique_(NO_VIEW, NO_VIEW, HA_DTYPE_int32_t, NO, NO, SITE))                        \
+    S(bound, ha_bound_(NO_VIEW, NO_VIEW, NO_VIEW, 0, NO, SITE))                                    \
     S(gather, ha_gather_(NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                                     \
     S(scatter, ha_scatter_(HA_ADD, NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                           \
     S(find, ha_find_(NO_VIEW, NO_VIEW, HA_DTYPE_double, NO, NO, SITE))                             \
@@ -334,6 +345,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_describe_length, 1, ha_records_describe(records.records, NO, 9) > 20)                \
     S(records_layout_host, 0, ha_records_layout_(records.records, NO, "aos", SITE))                \
     S(records_prefetch_nothing, 0, ha_records_prefetch_(records.records, NO, NO, 2, 2, SITE))      \
+    S(file_none, 0, ha_file_configure(NO))                                                         \
     S(sim_defaults, 0, ha_sim_configure(NO))                                                       \
     S(cuda_defaults, 0, ha_cuda_configure(NO))
 

@@ -291,7 +291,8 @@ static int is_compiled_for(const ha_kernel *kernel) {
 
 TEST(records_of_a_thousand_leaves) {
     static const char *const in_blocks[] = {"aos", "aosoa(16)", "soa"};
-    for (int l = 0; l < 3; l++) {
+    const int most = !is_fake(C) ? 3 : 2; /* as soa they have more arguments than it counts */
+    for (int l = 0; l < most; l++) {
         boxes all = boxes_new(20);
         SUCCEEDS(ha_records_layout(all.records, C, in_blocks[l]));
         HA_USING(v, all, H, "overwrite") HA_EACH(shelf, v, at) {
@@ -300,12 +301,12 @@ TEST(records_of_a_thousand_leaves) {
             for (int k = 0; k < 40; k++) b.part[k].n = (int16_t)-k;
             shelf_store(v, at, b);
         }
-        know_records(&turn_known, C, all.records);
         if (l == 2 && is_compiled_for(&turn_kernel)) { /* arguments: an address for each leaf */
             refused(HA_ERR_ARGUMENT, turn(C, all, 0.5), "too many arguments", "at most 1000");
             HA_CHECK(boxes_free(&all));
             continue;
         }
+        if (is_fake(C)) know_records(&turn_known, C, all.records);
         SUCCEEDS(turn(C, all, 0.5));
         HA_USING(v, all, H, "read") {
             for (int i = 0; i < 20; i++) {
