@@ -11,7 +11,8 @@ ha_type ha_dtype_to_type(ha_dtype type) {
     return ha_type_of_(ha_dtype_name(type), ha_dtype_size(type));
 }
 
-/* HA_DTYPE_NONE: there is none. */
+/* HA_DTYPE_NONE: there is none. Each argument of an operation is looked up here: by its first letter, before a name is
+ * compared. */
 HA_IN_ ha_dtype ha_dtype_named(const char *name) {
     static const struct {
         const char *name;
@@ -23,7 +24,7 @@ HA_IN_ ha_dtype ha_dtype_named(const char *name) {
             {"int", sizeof(int) == 8 ? HA_DTYPE_int64_t : HA_DTYPE_int32_t},
     };
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i].name)) return names[i].type;
+        if (*name == *names[i].name && !strcmp(name, names[i].name)) return names[i].type;
     return HA_DTYPE_NONE;
 }
 
