@@ -47,7 +47,7 @@ static void know_scan(ha_dtype type, ha_reduction op, int along, ha_scan_kind ki
                      .line = &of->line[HA_OP_OF_COMBINES + ha_scan_operation(op)],
                      .make = ha_scan_make};
     for (int rank = 1; rank <= 8 - along; rank++)
-        know_runs(2 * rank - 2, key, along ? 1 + 16 * rank : rank, kind);
+        know_runs(2 * rank - 2, key, along ? 1 + 16 * rank : rank, (int)kind);
     key.type = ha_op_type_of(of->number);
     know_runs(16, key, 1 + 16, HA_EXCLUSIVE);
 }
