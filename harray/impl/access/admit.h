@@ -4,7 +4,6 @@
 #define HARRAY_IMPL_ACCESS_ADMIT_H
 
 #include "conflict.h"
-#include <errno.h>
 
 /* ---- admission ----------------------------------------------------------------------------- */
 
@@ -73,10 +72,6 @@ HA_IN_ ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const
     if (!s) ha_debug_busy(a);
     return s;
 }
-
-#ifndef HA_LONG_WAIT_NS_ /* after which HARRAY_VERBOSE says so */
-#define HA_LONG_WAIT_NS_ 1000000000
-#endif
 
 /* The first time that a thread went to sleep because of another one's access. */
 typedef struct ha_blocked {

@@ -15,6 +15,8 @@ typedef struct ha_incarnation {
     ha_set valid;    /* within the array's size */
     ha_ops ops;      /* outstanding on the block */
     ha_block *block; /* NULL: none */
+    uint64_t stamp;  /* the memory's epoch when it was last opened there */
+    int has_left;    /* its values have given way, and not come back since */
     unsigned
         wrapped; /* owners.h: 0, or HA_CALLERS: the block is the caller's; | flags of the piece */
     struct ha_incarnation *next;
@@ -78,7 +80,12 @@ struct ha_array {
 };
 
 /* In `waiters`: flags, and the threads. */
-enum { HA_WATCHED = 1 << 30, HA_INDEXED = 1 << 29, HA_WAITING = (1 << 24) - 1 };
+enum {
+    HA_WATCHED = 1 << 30,
+    HA_INDEXED = 1 << 29,
+    HA_PRESSED = 1 << 28, /* access/turns.h: a thread waits for memory where the array has some */
+    HA_WAITING = HA_PRESSED | ((1 << 24) - 1) /* somebody is to be woken */
+};
 
 enum { HA_FEW_HOLDERS = 64 }; /* more than that are indexed (holders.h) */
 
@@ -114,6 +121,16 @@ HA_IN_ ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
     last->next = in;
     ha_unlock(a);
     return in;
+}
+
+/* It has a block, which may give way to others from now on. The array is known already: this thread has it busy, or
+ * has just made it. */
+HA_IN_ void ha_resident_enter(ha_array *a, const ha_incarnation *in) {
+    if (in->block && !in->wrapped) ha_resident_list(a, in->block, in->stamp);
+}
+
+HA_IN_ void ha_residents_enter(ha_array *a) {
+    for (const ha_incarnation *in = &a->first; in; in = in->next) ha_resident_enter(a, in);
 }
 
 /* The bytes of the values in r. */
