@@ -528,6 +528,64 @@ TEST(threads_take_turns) {
     drop_all_of_budget();
 }
 
+/* ---- hints ---------------------------------------------------------------------------------------- */
+
+TEST(done_goes_first) {
+    budget_for(3);
+    harray_double x[3];
+    for (int i = 0; i < 3; i++) x[i] = filled_at(i, C);
+    touch(x[0], H);
+    SUCCEEDS(ha_context_finish(C));
+    ha_array_done(x[2].array, C);
+    ha_array_done(x[2].array, M1); /* it has nothing there */
+    ha_array_done(NULL, C);
+    harray_double y = filled_at(7, C);
+    assert_true(is_there(x[0]) && is_there(x[1]) && !is_there(x[2])); /* though x[0] is clean */
+    ha_array_done(x[1].array, C);
+    touch(x[1], C); /* needed again */
+    harray_double z = filled_at(8, C);
+    assert_true(is_there(x[1]) && is_there(z));
+    for (int i = 0; i < 3; i++) assert_true(sum_at(x[i], C) == (double)i * N);
+    assert_true(sum_at(y, C) == 7. * N);
+    drop_all_of_budget();
+}
+
+TEST(priorities) {
+    budget_for(3);
+    harray_double x[3];
+    for (int i = 0; i < 3; i++) x[i] = filled_at(i, C);
+    SUCCEEDS(ha_array_set_priority(x[0].array, HA_KEEP));
+    SUCCEEDS(ha_array_set_priority(x[1].array, 2));
+    harray_double y = filled_at(7, C);
+    assert_true(is_there(x[0]) && is_there(x[1]) && !is_there(x[2]));
+    SUCCEEDS(ha_array_set_priority(y.array, 2));
+    harray_double z = filled_at(8, C);
+    assert_true(is_there(x[0]) && !is_there(x[1]) && is_there(y));
+    SUCCEEDS(ha_array_set_priority(y.array, HA_KEEP));
+    SUCCEEDS(ha_array_set_priority(z.array, HA_KEEP));
+    (void)refused_at(x[1]);
+    SUCCEEDS(ha_array_evict(x[0].array, C));
+    assert_true(sum_at(x[1], C) == 1. * N);
+    REFUSED(HA_ERR_ARGUMENT, ha_array_set_priority(y.array, 3));
+    REFUSED(HA_ERR_ARGUMENT, ha_array_set_priority(y.array, -3));
+    REFUSED(HA_ERR_ARGUMENT, ha_array_set_priority(NULL, 0));
+    drop_all_of_budget();
+}
+
+/* What is asked for ahead brings nothing home. */
+TEST(prefetch_takes_what_is_free) {
+    budget_for(2);
+    harray_double x = filled_at(3, C), y = filled_at(4, C), z = filled_at(5, H);
+    SUCCEEDS(ha_array_prefetch(z.array, C, 0, HA_END));
+    assert_true(is_there(x) && is_there(y) && !is_there(z));
+    touch(y, H);
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_array_prefetch(z.array, C, 0, HA_END));
+    assert_true(is_there(x) && !is_there(y) && VALID(z, C));
+    assert_int_equal(written_back(), 0);
+    drop_all_of_budget();
+}
+
 /* ---- seeing it ------------------------------------------------------------------------------------ */
 
 typedef struct seen {
@@ -788,6 +846,9 @@ int main(void) {
         FRESH(waits_for_others),
         FRESH(oldest_first),
         FRESH(threads_take_turns),
+        FRESH(done_goes_first),
+        FRESH(priorities),
+        FRESH(prefetch_takes_what_is_free),
         FRESH(events),
         FRESH(waiting_is_an_event),
         FRESH(report),

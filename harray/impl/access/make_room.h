@@ -125,41 +125,66 @@ HA_IN_ ha_eviction ha_victim_finish(ha_memory *m, const ha_victim *v, ha_timepoi
 
 /* ---- as many as are needed ------------------------------------------------------------------- */
 
-/* Evicts some of these. Returns how many bytes of blocks that were. */
-HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t need,
-                                 const char *site) {
+/* Some victims on their way out. */
+typedef struct ha_leaving {
+    ha_memory *memory;
+    const ha_victims *victims;
+    uint64_t need, freed,
+        coming; /* bytes of blocks: wanted, given back, and still to be waited for */
+    int only_clean;
+    const char *site;
     ha_timepoint point[HA_VICTIMS];
     ha_eviction became[HA_VICTIMS];
-    uint64_t freed = 0, leaving = 0;
-    for (size_t i = 0; i < v->n; i++) {
-        became[i] = HA_STAYS;
-        if (freed < need) became[i] = ha_victim_evict(m, &v->list[i], 0, &point[i], site);
-        if (became[i] == HA_EVICTED) freed += v->list[i].bytes;
+} ha_leaving;
+
+HA_IN_ void ha_leave(ha_leaving *l, size_t i, int sends) {
+    const ha_victim *v = &l->victims->list[i];
+    l->became[i] = ha_victim_evict(l->memory, v, sends, &l->point[i], l->site);
+    if (l->became[i] == HA_EVICTED) l->freed += v->bytes;
+    if (l->became[i] == HA_LEAVING) l->coming += v->bytes;
+    if (l->became[i] == HA_STAYS && sends) ha_victim_pass_over(l->memory, v);
+}
+
+/* Of those that are alike, [first, end), what is clean goes first. */
+HA_IN_ void ha_leave_alike(ha_leaving *l, size_t first, size_t end) {
+    for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) ha_leave(l, i, 0);
+    for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) {
+        if (l->became[i] == HA_EVICTED) continue;
+        if (l->only_clean)
+            ha_victim_pass_over(l->memory, &l->victims->list[i]);
+        else
+            ha_leave(l, i, 1);
     }
-    for (size_t i = 0; i < v->n && freed + leaving < need; i++) {
-        if (became[i] == HA_EVICTED) continue;
-        became[i] = ha_victim_evict(m, &v->list[i], 1, &point[i], site);
-        if (became[i] == HA_EVICTED) freed += v->list[i].bytes;
-        if (became[i] == HA_LEAVING) leaving += v->list[i].bytes;
-        if (became[i] == HA_STAYS) ha_victim_pass_over(m, &v->list[i]);
+}
+
+/* Evicts some of these: all that is to be brought home is enqueued before the first is waited for. Returns how many bytes
+ * of blocks that were. */
+HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t need, int only_clean,
+                                 const char *site) {
+    ha_leaving l = {
+        .memory = m, .victims = v, .need = need, .only_clean = only_clean, .site = site};
+    for (size_t i = 0; i < v->n; i++) l.became[i] = HA_STAYS;
+    for (size_t first = 0, end = 0; first < v->n; first = end) {
+        while (end < v->n && ha_victims_are_alike(&v->list[first], &v->list[end])) end++;
+        ha_leave_alike(&l, first, end);
     }
     for (size_t i = 0; i < v->n; i++) {
-        if (became[i] != HA_LEAVING) continue;
-        if (ha_victim_finish(m, &v->list[i], &point[i], site) == HA_EVICTED)
-            freed += v->list[i].bytes;
+        if (l.became[i] != HA_LEAVING) continue;
+        if (ha_victim_finish(m, &v->list[i], &l.point[i], site) == HA_EVICTED)
+            l.freed += v->list[i].bytes;
         else
             ha_victim_pass_over(m, &v->list[i]);
     }
-    return freed;
+    return l.freed;
 }
 
 /* Some bytes of blocks, as near to `need` as the oldest victims have; 0: there are none. */
-HA_IN_ uint64_t ha_memory_evict(ha_memory *m, uint64_t need, const char *site) {
+HA_IN_ uint64_t ha_memory_evict(ha_memory *m, uint64_t need, int only_clean, const char *site) {
     for (int tries = 0; tries < HA_ATTEMPTS; tries++) {
         ha_victims v = {.left = 2 * ha_residents(m) + HA_VICTIM_LOOKS};
         while (v.left) {
             ha_victims_find(m, need, &v);
-            const uint64_t freed = v.n ? ha_victims_evict(m, &v, need, site) : 0;
+            const uint64_t freed = v.n ? ha_victims_evict(m, &v, need, only_clean, site) : 0;
             if (freed) return freed;
         }
         if (!v.busy) return 0;
@@ -195,7 +220,7 @@ HA_IN_ ha_status ha_make_room(ha_attempt *attempt) {
     ha_attempt_end(attempt); /* bringing them home may need chunks */
     attempt->never |= attempt->need > ha_memory_most(m);
     if (attempt->never || (attempt->may_wait && ha_turn_is_anothers(m)) ||
-        !ha_memory_evict(m, attempt->need, attempt->site))
+        !ha_memory_evict(m, attempt->need, attempt->only_clean, attempt->site))
         ha_attempt_fill(attempt, m);
     attempt->retired = 0; /* the blocks of those that gave way are waited for, too */
     return HA_OK;

@@ -137,7 +137,7 @@ typedef ha_status ha_preparation(ha_opening *o, ha_attempt *attempt);
 
 /* Admitted. Prepares until there is nothing more to wait for. */
 HA_IN_ ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
-    ha_attempt attempt = {.site = o->site, .may_wait = o->may_wait};
+    ha_attempt attempt = {.site = o->site, .may_wait = o->may_wait, .only_clean = o->is_hint};
     ha_status s = ha_opening_range(o);
     while (!s && (s = prepare(o, &attempt)) == HA_RETRY_) {
         ha_busy_end(o->array);
@@ -145,6 +145,7 @@ HA_IN_ ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
         (void)ha_busy_begin(o->array, 0, NULL);
     }
     ha_attempt_end(&attempt);
+    if (s == HA_ERR_MEMORY && o->is_hint && attempt.fulls) return HA_RETRY_ROOM_;
     return ha_attempt_awaits(&attempt, s, &o->short_of) ? HA_RETRY_ROOM_ : s;
 }
 
@@ -169,6 +170,7 @@ HA_IN_ ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *pre
         o->group = o->ticket;
         if (!(s = ha_opening_work(o, prepare))) break;
         ha_opening_abort(o);
+        if (s == HA_RETRY_ROOM_ && o->is_hint) break;
         s = ha_turn_decide(&turn, s, o->short_of, o->site);
         if (s) {
             s = ha_opening_fail(o, s);
@@ -186,8 +188,10 @@ HA_IN_ ha_status ha_opening_begin(ha_opening *o, int trying) {
 
 /* Moves what is missing, and ends: no access comes of it. */
 HA_IN_ ha_status ha_opening_prefetch(ha_opening *o) {
+    o->is_hint = 1;
     ha_status s = ha_opening_start(o, 1, ha_opening_fetch);
-    if (s) return s;
+    if (s == HA_RETRY_ROOM_) ha_forget_note();
+    if (s) return s == HA_RETRY_ROOM_ ? HA_OK : s;
     ha_set_free(&o->brought);
     if (o->in) ha_resident_enter(o->array, o->in);
     ha_admit_end(o->array, o->ticket);

@@ -49,6 +49,7 @@ typedef struct ha_victim {
     ha_array *array;
     const void *data; /* of its block, which may be gone until the array is busy */
     uint64_t bytes, stamp;
+    int priority;
     int fits; /* its block serves the request, and is less than twice as large */
 } ha_victim;
 
@@ -69,14 +70,22 @@ HA_IN_ ha_incarnation *ha_incarnation_with(ha_array *a, const ha_block *b) HA_RE
 
 /* Whether nobody keeps it there, or would miss an error of it. */
 HA_IN_ int ha_may_give_way(const ha_array *a, ha_incarnation *in) HA_REQUIRES_(a->lock) {
-    if (in->wrapped || in->ops.promised || ha_held_there(a, in->memory)) return 0;
+    if (a->priority == HA_KEEP || in->wrapped || in->ops.promised || ha_held_there(a, in->memory))
+        return 0;
     for (uint32_t i = 0; i < in->ops.n; i++)
         if (ha_error_in(&ha_ops_list(&in->ops)[i])) return 0;
     return 1;
 }
 
+/* Whether only their age makes a difference, and whether they are clean. A stamp of 0: ha_array_done. */
+HA_IN_ int ha_victims_are_alike(const ha_victim *x, const ha_victim *y) {
+    return !x->stamp == !y->stamp && x->priority == y->priority;
+}
+
 /* What comes first, gives way first. */
 HA_IN_ int ha_victim_is_before(const ha_victim *x, const ha_victim *y) {
+    if (!x->stamp != !y->stamp) return !x->stamp;
+    if (x->priority != y->priority) return x->priority < y->priority;
     if (x->fits != y->fits) return x->fits;
     return x->stamp < y->stamp;
 }
@@ -114,6 +123,7 @@ HA_IN_ int ha_victim_look(ha_memory *m, ha_block *b, uint64_t need, ha_victim *x
     if (a->busy && !ha_held_there(a, ha_incarnations_memory(m))) *busy = 1;
     if (in) may = ha_may_give_way(a, in);
     if (in) x->stamp = in->stamp;
+    x->priority = a->priority;
     ha_unlock(a);
     if (may && x->stamp == b->stamp) return 1;
     ha_resident_move(&m->pool, b, x->stamp);

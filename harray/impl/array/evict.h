@@ -65,4 +65,34 @@ ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
              : HA_OK;
 }
 
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+/* A stamp of 0 is older than any. */
+void ha_array_done(ha_array *a, ha_context *c) {
+    if (!ha_may_look_at(a, "ha_array_done") || ha_busy_begin(a, 0, NULL)) return;
+    ha_incarnation *in = ha_incarnation_find(a, ha_resolve(c)->memory);
+    if (in && in->block) {
+        ha_lock(a);
+        in->stamp = 0;
+        ha_unlock(a);
+        ha_resident_first(in->block);
+    }
+    ha_busy_end(a);
+}
+
+ha_status ha_array_set_priority(ha_array *a, int priority) {
+    static const char *const operation = "ha_array_set_priority";
+    ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    if (s) return s;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
+    if (priority != HA_KEEP && (priority < -2 || priority > 2))
+        return ha_fail(HA_ERR_ARGUMENT, operation,
+                       "array %s: no priority: %d; they are -2 to 2, and HA_KEEP",
+                       ha_label_of(a).text, priority);
+    ha_lock(a);
+    a->priority = priority;
+    ha_unlock(a);
+    return HA_OK;
+}
+
 #endif

@@ -20,7 +20,7 @@ HA_IN_ uint64_t ha_memory_give_some(ha_memory *m, uint64_t wanted, const char *s
         if (released) return released;
         if (ha_memory_pending(m, &attempt)) {
             if (ha_wait_past(attempt.point, site)) return 0;
-        } else if (ha_memory_evict(m, wanted, site))
+        } else if (ha_memory_evict(m, wanted, 0, site))
             attempt.retired = 0;
         else
             return 0;

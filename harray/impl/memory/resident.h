@@ -43,6 +43,24 @@ HA_IN_ void ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
     if (awaited) ha_for_room.changed();
 }
 
+/* It is the oldest one, of stamp 0. */
+HA_IN_ void ha_resident_first(ha_block *b) {
+    ha_pool *p = &b->memory->pool;
+    ha_spin_lock(&p->lock);
+    struct ha_array *a = b->resident;
+    if (a) {
+        ha_resident_take(p, b);
+        b->resident = a;
+        b->stamp = 0;
+        b->older = NULL;
+        b->younger = p->resident;
+        *(b->younger ? &b->younger->older : &p->latest) = b;
+        p->resident = b;
+        p->residents++;
+    }
+    ha_spin_unlock(&p->lock);
+}
+
 HA_IN_ uint64_t ha_residents(ha_memory *m) {
     ha_spin_lock(&m->pool.lock);
     const uint64_t n = m->pool.residents;

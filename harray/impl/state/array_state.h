@@ -58,6 +58,7 @@ struct ha_array {
     uint64_t references; /* owners; 0: it was freed */
     size_t wrapped;      /* owners.h: elements of the caller's memory; 0: it has none of that */
     uint32_t read_only; /* owners.h: 1: the first holder is nobody's access and keeps writers out */
+    int priority;       /* access/victims.h: HA_KEEP: it does not give way */
     uint32_t uneven;    /* 1: not as many ghost cells behind as before the interior, somewhere */
     ha_statistics statistics;
     ha_set lost;                /* lost.h: written once, and valid nowhere any more */
