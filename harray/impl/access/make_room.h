@@ -117,7 +117,10 @@ HA_IN_ ha_eviction ha_victim_finish(ha_memory *m, const ha_victim *v, ha_timepoi
                                     const char *site) {
     ha_eviction became = HA_LEAVING;
     while (became == HA_LEAVING) {
-        if (point->queue && ha_wait_past(*point, site)) return HA_STAYS;
+        if (point->queue && ha_wait_past(*point, site)) {
+            ha_forget_note();
+            return HA_STAYS;
+        }
         became = ha_victim_evict(m, v, 1, point, site);
     }
     return became;

@@ -6,24 +6,33 @@
 
 /* ---- giving back ----------------------------------------------------------------------------- */
 
+/* How many bytes the backend has got back so far. */
+HA_IN_ uint64_t ha_pool_released(ha_memory *m) {
+    ha_spin_lock(&m->pool.lock);
+    const uint64_t released = m->pool.released;
+    ha_spin_unlock(&m->pool.lock);
+    return released;
+}
+
 /* Gives some bytes back to the backend, cached ones first; as many as were wanted, or fewer: to be called again.
  * 0: nothing can be given back, also not by arrays that give way. */
 HA_IN_ uint64_t ha_memory_give_some(ha_memory *m, uint64_t wanted, const char *site) {
     ha_attempt attempt = {.site = site};
+    const uint64_t before = ha_pool_released(m);
     for (;;) {
-        uint64_t released;
         ha_staging_trim(m);
         ha_device_staging_trim(m);
-        (void)ha_memory_collect(m, &released);
+        (void)ha_memory_sweep(m);
         const uint64_t cached = ha_pool_bytes(m, HA_CACHED);
-        if (!released) released = ha_memory_shrink(m, cached > wanted ? cached - wanted : 0);
-        if (released) return released;
+        (void)ha_memory_shrink(m, cached > wanted ? cached - wanted : 0);
+        const uint64_t given = ha_pool_released(m) - before;
+        if (given) return given;
         if (ha_memory_pending(m, &attempt)) {
             if (ha_wait_past(attempt.point, site)) return 0;
         } else if (ha_memory_evict(m, wanted, 0, site))
             attempt.retired = 0;
         else
-            return 0;
+            return ha_pool_released(m) - before;
     }
 }
 

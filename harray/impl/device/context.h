@@ -42,6 +42,7 @@ typedef struct ha_pool {
     uint64_t most;   /* bytes to keep cached */
     uint64_t budget; /* bytes to be handed out at most; 0: as many as there are */
     uint64_t high_water, allocations, releases, reused;
+    uint64_t released;                        /* bytes that the backend has got back so far */
     uint64_t arrays;                          /* living ones, that were first touched here */
     struct ha_alive *alive;                   /* the same, as a list: the youngest first */
     struct ha_walk *walks;                    /* those who go along it */

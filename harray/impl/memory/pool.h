@@ -198,6 +198,7 @@ HA_IN_ uint64_t ha_blocks_release(ha_memory *m, ha_block *picked) {
     }
     ha_spin_lock(&m->pool.lock);
     m->pool.releases += n;
+    m->pool.released += bytes;
     m->pool.returned += n;
     m->pool.returning--;
     ha_spin_unlock(&m->pool.lock);
