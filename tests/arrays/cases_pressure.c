@@ -691,6 +691,29 @@ TEST(report) {
     drop_all_of_budget();
 }
 
+/* ---- a device that says how much it has ---------------------------------------------------------- */
+
+TEST(larger_than_the_device) {
+    enum { ARRAYS = 9 };
+    ha_write_double v;
+    HA_CHECK(ha_shutdown());
+    HA_CHECK(ha_sim_configure(&(ha_sim_options){.capacity = 4 * BYTES}));
+    ha_context *sim = require_context("sim:0");
+    harray_double x[ARRAYS], y = harray_double_new(5 * N);
+    for (int i = 0; i < ARRAYS; i++) x[i] = harray_double_filled_at(N, i, sim);
+    const uint64_t before = ha_memory_pressure(sim).evictions;
+    assert_int_equal(before, ARRAYS - 4);
+    assert_int_equal(ha_open(&v, y.array, sim, HA_OVERWRITE, 0, HA_END), HA_ERR_MEMORY);
+    const ha_error error = ha_take_error();
+    assert_non_null(strstr(error.text, "of 262144 are in use"));
+    assert_int_equal(ha_memory_pressure(sim).evictions, before);
+    for (int i = 0; i < ARRAYS; i++) assert_true(sum_at(x[i], sim) == (double)i * N);
+    for (int i = 0; i < ARRAYS; i++) HA_CHECK(harray_double_free(&x[i]));
+    HA_CHECK(harray_double_free(&y));
+    HA_CHECK(ha_shutdown());
+    HA_CHECK(ha_sim_configure(NULL));
+}
+
 /* ---- HARRAY_MEMORY ------------------------------------------------------------------------------ */
 
 TEST(budgets_from_the_environment) {
@@ -855,6 +878,7 @@ int main(void) {
         FRESH(at_random),
     };
     const struct CMUnitTest of_environment[] = {
+        cmocka_unit_test(larger_than_the_device),
         cmocka_unit_test(budgets_from_the_environment),
         cmocka_unit_test(mistakes_in_the_environment),
     };

@@ -122,6 +122,8 @@ HA_IN_ int ha_victim_look(ha_memory *m, ha_block *b, uint64_t need, ha_victim *x
     ha_incarnation *in = a->busy ? NULL : ha_incarnation_with(a, b);
     if (a->busy && !ha_held_there(a, ha_incarnations_memory(m))) *busy = 1;
     if (in) may = ha_may_give_way(a, in);
+    if (in && in->used) in->stamp = ha_memory_tick(in->memory);
+    if (in) in->used = 0;
     if (in) x->stamp = in->stamp;
     x->priority = a->priority;
     ha_unlock(a);

@@ -15,8 +15,10 @@ typedef struct ha_incarnation {
     ha_set valid;    /* within the array's size */
     ha_ops ops;      /* outstanding on the block */
     ha_block *block; /* NULL: none */
-    uint64_t stamp;  /* the memory's epoch when it was last opened there */
-    int has_left;    /* its values have given way, and not come back since */
+    uint64_t
+        stamp; /* the memory's epoch when it was last known to be in use there; 0: ha_array_done */
+    int used;  /* on the fast path since then */
+    int has_left; /* its values have given way, and not come back since */
     unsigned
         wrapped; /* owners.h: 0, or HA_CALLERS: the block is the caller's; | flags of the piece */
     struct ha_incarnation *next;
@@ -122,6 +124,11 @@ HA_IN_ ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
     last->next = in;
     ha_unlock(a);
     return in;
+}
+
+/* The next epoch. */
+static inline uint64_t ha_memory_tick(ha_memory *m) {
+    return __atomic_add_fetch(&m->epoch, 1, __ATOMIC_RELAXED);
 }
 
 /* It has a block, which may give way to others from now on. The array is known already: this thread has it busy, or

@@ -75,9 +75,12 @@ HA_IN_ void ha_note_full(ha_memory *m) {
         ha_print(&t, "budget %s, of which %s are taken; ", ha_human_bytes(budget).text,
                  ha_human_bytes(out).text);
     const size_t n = ha_keepers_of(m, list, MOST);
-    for (size_t i = 0; i < n && i < MOST; i++)
-        ha_print(&t, "%s%s %s by '%s' at %.40s", i ? ", " : "", ha_human_bytes(list[i].bytes).text,
-                 list[i].tokens ? "exported" : "in use", list[i].array, list[i].site);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        const size_t length = strlen(list[i].site), tail = length > 48 ? length - 48 : 0;
+        ha_print(&t, "%s%s %s by '%s' at %s%s", i ? ", " : "", ha_human_bytes(list[i].bytes).text,
+                 list[i].tokens ? "exported" : "in use", list[i].array, tail ? "…" : "",
+                 list[i].site + tail);
+    }
     if (!n) ha_print(&t, "nothing there is in use");
     if (n > MOST) ha_print(&t, ", and %zu more", n - MOST);
     if (n || budget) ha_backend_report(ha_backend_note.code, text);
