@@ -203,6 +203,25 @@ TEST(not_under_an_access) {
     drop_all();
 }
 
+/* The copy may fail: so it is valid there until it has arrived. (9) */
+TEST(not_before_it_has_arrived) {
+    opener o;
+    if (strncmp(row->c, "sim:", 4) != 0) skip(); /* a device that can be held */
+    use_room_for(1);
+    harray_double x = filled_at(3, C), y = filled_at(4, H);
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_sim_hold(C));
+    start_open(&o, y.array, C, HA_READ, 0, HA_END);
+    until_quiet();
+    assert_false(has_opened(&o));
+    assert_true(VALID(x, C) && VALID(x, H) && is_there(x));
+    HA_CHECK(ha_sim_step(C, -1));
+    assert_int_equal(wait_opened(&o), HA_OK);
+    finish(&o);
+    assert_false(is_there(x));
+    drop_all();
+}
+
 TEST(not_under_a_token) { /* 12 */
     ha_access v;
     ha_token token = {0};
@@ -384,6 +403,7 @@ TEST(budget_of_the_host) {
     HA_READING(v, y, H) {
         ha_access w;
         REFUSED(HA_ERR_MEMORY, ha_overwrite(&w, z.array, H, 1 << 20, HA_WAIT));
+        assert_true(CAPACITY(y, H) > 0); /* though M1 has its values, too */
     }
     else fail();
     HA_IGNORE(ha_memory_set_budget(H, 0));
@@ -855,6 +875,7 @@ int main(void) {
         FRESH(without_values),
         FRESH(a_larger_one_takes_the_room_of_several),
         FRESH(not_under_an_access),
+        FRESH(not_before_it_has_arrived),
         FRESH(not_under_a_token),
         FRESH(not_under_a_queue),
         FRESH(larger_than_all),
