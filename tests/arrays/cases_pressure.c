@@ -476,6 +476,17 @@ TEST(waits_for_others) {
     drop_all_of_budget();
 }
 
+/* Marks that are left when nobody waits any more end with the next opening. */
+TEST(marks_end) {
+    harray_double x = filled_at(3, C);
+    ha_lock(x.array);
+    x.array->waiters |= HA_PRESSED;
+    ha_unlock(x.array);
+    HA_READING(v, x, C) assert_int_equal(x.array->waiters, 0);
+    else fail();
+    drop(x);
+}
+
 /* Who is short of memory while others wait stands behind them; who is not passes. */
 TEST(oldest_first) {
     opener holds, waits[2];
@@ -891,6 +902,7 @@ int main(void) {
         FRESH(budget_of_the_host),
         FRESH(too_many_at_once),
         FRESH(waits_for_others),
+        FRESH(marks_end),
         FRESH(oldest_first),
         FRESH(threads_take_turns),
         FRESH(done_goes_first),

@@ -253,6 +253,7 @@ HA_IN_ void ha_busy_end(ha_array *a) {
     ha_debug_idle(a);
     ha_lock(a);
     a->busy = 0;
+    ha_unmark(a);
     uint32_t waiters = a->waiters & HA_WAITING;
     ha_unlock(a);
     if (waiters) ha_wake(a);

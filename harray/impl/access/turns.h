@@ -74,6 +74,12 @@ HA_IN_ uint64_t ha_residents_mark(ha_memory *m, int mark) {
     return obstacles;
 }
 
+/* A mark that was left on an array that has no block there any more. */
+static inline void ha_unmark(ha_array *a) HA_REQUIRES_(a->lock) {
+    if ((a->waiters & HA_PRESSED) && !__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE))
+        a->waiters &= ~(uint32_t)HA_PRESSED;
+}
+
 /* ---- the line -------------------------------------------------------------------------------- */
 
 HA_IN_ const ha_turn *ha_turn_first(const ha_memory *m) HA_REQUIRES_(ha_turns.lock) {
