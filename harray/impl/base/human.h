@@ -2,7 +2,7 @@
 #ifndef HARRAY_IMPL_BASE_HUMAN_H
 #define HARRAY_IMPL_BASE_HUMAN_H
 
-#include <stdint.h>
+#include "../../../backends/backend.h"
 #include <stdio.h>
 
 typedef struct ha_short {

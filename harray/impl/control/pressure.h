@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_CONTROL_PRESSURE_H
 
 #include "memory.h"
+#include "../access/all.h"
 
 /* ---- giving back ----------------------------------------------------------------------------- */
 
@@ -98,7 +99,7 @@ uint64_t ha_memory_budget(const ha_context *c) {
 
 size_t ha_memory_holders(const ha_context *c, ha_memory_holder *list, size_t most) {
     if (ha_enter("ha_memory_holders")) return 0;
-    return ha_keepers_of(ha_resolve_const(c)->memory, list, most);
+    return ha_keepers_of(ha_resolve_const(c)->memory, list, list ? most : 0);
 }
 
 #endif
