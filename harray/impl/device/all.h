@@ -13,8 +13,6 @@
 #include "poison.h"
 #include "window.h"
 #include "queue_copy.h"
-#include "kinds.h"
-#include "budget.h"
 #include "registry.h"
 #include "queues.h"
 

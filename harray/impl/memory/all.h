@@ -3,7 +3,6 @@
 
 #include "attempt.h"
 #include "block.h"
-#include "resident.h"
 #include "pool.h"
 #include "retire.h"
 #include "loose.h"
