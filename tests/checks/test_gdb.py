@@ -49,7 +49,7 @@ def session(folder, source, options, commands):
     arguments = [part for command in commands for part in ("-ex", command)]
     return subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "set width 0", *arguments,
                            str(program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          encoding="utf-8", check=False, timeout=300,
+                          encoding="utf-8", check=False,
                           env={**os.environ, "DEBUGINFOD_URLS": "", "LC_ALL": "C.UTF-8"}).stdout
 
 

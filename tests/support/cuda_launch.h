@@ -27,8 +27,8 @@ static HA_UNUSED int cuda_fake_is_empty(void) {
 }
 
 /* Kernels get their arguments by value: one for usual ones, one for large ones. */
-enum { LAUNCH_KERNELS = 2 };
-static const size_t launch_bytes[LAUNCH_KERNELS] = {512, 16384};
+enum { LAUNCH_KERNELS = 2, LAUNCH_MOST_BYTES = 32768 };
+static const size_t launch_bytes[LAUNCH_KERNELS] = {512, LAUNCH_MOST_BYTES};
 
 static struct {
     ha_cu_module module;
@@ -47,7 +47,7 @@ static void launch_body(void **parameters, const fake_cuda_launch *launch) {
 static ha_status launch_call(void *handle, ha_function f, const void *argument, size_t bytes) {
     ha_cuda_queue *queue = (ha_cuda_queue *)handle;
     const int large = bytes > launch_bytes[0];
-    _Alignas(max_align_t) unsigned char copy[16384];
+    _Alignas(max_align_t) unsigned char copy[LAUNCH_MOST_BYTES];
     void *parameters[] = {&f, &bytes, copy};
     int pushed;
     ha_status status = ha_cuda_begin(queue, &pushed);
