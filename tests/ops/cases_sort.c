@@ -259,6 +259,109 @@ TEST(long_ones) {
     drop_array(x.array), drop_array(at.array);
 }
 
+/* bool has an order, too: that of its bytes. */
+TEST(sorted_bools) {
+    enum { N = 7, TRUE = 3 };
+    const int64_t n = N;
+    const darray x = darray_new(HA_DTYPE_bool, 1, &n, C), y = darray_new(HA_DTYPE_bool, 1, &n, C);
+    harray_int32_t at = harray_int32_t_new(N);
+    const darray all = HA_DARRAY(at), first = darray_slice(all, 0, 0, 2, 1);
+    int count;
+    ha_dvalue v;
+    keep_array(x.array), keep_array(y.array), keep_array(at.array);
+    for (int64_t i = 0; i < N; i++) {
+        SUCCEEDS(ha_dvalue_convert(ha_dvalue_of_int32_t(i % 3 == 0), HA_DTYPE_bool, &v));
+        SUCCEEDS(darray_set(x, 1, &i, v));
+    }
+    know_sorting(HA_DTYPE_bool, HA_DESCENDING, sizeof(int32_t));
+    SUCCEEDS(ha_sorting(at, x, HA_DESCENDING, C));
+    HA_READING(w, at, H)
+    for (int i = 0; i < N; i++)
+        assert_int_equal(w.data[i], ((const int[N]){0, 3, 6, 1, 2, 4, 5})[i]);
+    know_sorting(HA_DTYPE_bool, HA_ASCENDING, sizeof(uint32_t));
+    SUCCEEDS(ha_sort(x, HA_ASCENDING, C));
+    for (int64_t i = 0; i < N; i++) {
+        SUCCEEDS(darray_get(x, 1, &i, &v));
+        assert_int_equal(v.bytes[0], i >= N - TRUE);
+    }
+    know_operation(HA_DTYPE_bool, HA_OP_OF_COMBINES + HA_IS_NOT_EQUAL, 0);
+    know_find(HA_FIND_MOVE, 1);
+    SUCCEEDS(ha_unique(y, x, &count, C));
+    assert_int_equal(count, 2);
+    know_bound(HA_DTYPE_bool, HA_DTYPE_int32_t, 1);
+    SUCCEEDS(ha_upper_bound(first, x, darray_slice(y, 0, 0, 2, 1), C));
+    HA_READING(w, at, H) assert_true(w.data[0] == N - TRUE && w.data[1] == N);
+    drop_array(x.array), drop_array(y.array), drop_array(at.array);
+}
+
+/* What is read and what is written may be columns of one array. */
+TEST(columns_of_one_array) {
+    enum { N = 5 };
+    static const int32_t given[2 * N] = {8, 0, 3, 1, 9, 2, 3, 3, 1, 4};
+    static const int32_t order[N] = {4, 1, 3, 0, 2};
+    const int64_t extent[] = {N, 2};
+    const darray x = darray_of(HA_DTYPE_int32_t, 2, extent, given, C);
+    const darray keys = darray_fix(x, 1, 0), other = darray_fix(x, 1, 1);
+    ha_dvalue v;
+    keep_array(x.array);
+    know_sorting(HA_DTYPE_int32_t, HA_ASCENDING, sizeof(int32_t));
+    SUCCEEDS(ha_sorting(other, keys, HA_ASCENDING, C));
+    for (int64_t i = 0; i < N; i++) {
+        SUCCEEDS(darray_get(other, 1, &i, &v));
+        assert_int_equal(v.as_int32_t, order[i]);
+        SUCCEEDS(darray_set(other, 1, &i, ha_dvalue_of_int32_t((int32_t)i)));
+    }
+    if (!is_fake(C)) {
+        SUCCEEDS(ha_sort_by_key(keys, other, HA_ASCENDING, C));
+        for (int64_t i = 0; i < N; i++) {
+            SUCCEEDS(darray_get(keys, 1, &i, &v));
+            assert_int_equal(v.as_int32_t, given[2 * order[i]]);
+            SUCCEEDS(darray_get(other, 1, &i, &v));
+            assert_int_equal(v.as_int32_t, order[i]);
+        }
+    }
+    drop_array(x.array);
+}
+
+/* Blocks of devices that are full, and one element more. */
+TEST(full_blocks) {
+    static const int64_t lengths[] = {1, HA_SORT_BLOCK - 1, HA_SORT_BLOCK, HA_SORT_BLOCK + 1,
+                                      2 * HA_SORT_BLOCK};
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        const int64_t n = lengths[k];
+        harray_int16_t x = harray_int16_t_new((size_t)n);
+        int64_t sum = 0;
+        keep_array(x.array);
+        HA_OVERWRITING(v, x, H, (size_t)n)
+        for (int64_t i = 0; i < n; i++)
+            sum += v.data[i] = (int16_t)((int)draw(UINT16_MAX) - INT16_MAX);
+        know_sorting(HA_DTYPE_int16_t, HA_DESCENDING, sizeof(uint32_t));
+        SUCCEEDS(ha_sort(x, HA_DESCENDING, C));
+        HA_READING(v, x, H)
+        for (int64_t i = 0; i < n; i++) {
+            sum -= v.data[i];
+            assert_true(!i || v.data[i - 1] >= v.data[i]);
+        }
+        assert_true(sum == 0);
+        drop_array(x.array);
+    }
+}
+
+/* What is longer would be cut off. */
+TEST(texts_have_room) {
+    static ha_op_kernel k;
+    for (int t = 0; t < SORTED_TYPES && C == H; t++)
+        for (int upper = 0; upper < 2; upper++) {
+            const ha_op_key key = {.type = ha_op_type_of(sorted_types[t]),
+                                   .rank = HA_INDEX_RANK,
+                                   .make = ha_bound_make,
+                                   .of = {sizeof(uint64_t), upper}};
+            ha_op_make(&k, &key);
+            assert_true(strlen(k.text) < HA_OP_TEXT - 1 && strlen(k.name) < HA_OP_NAME - 1);
+            assert_true(k.text[strlen(k.text) - 1] == '}');
+        }
+}
+
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
 static void refused(ha_status expected, ha_status got, const char *part, const char *second) {
@@ -300,6 +403,21 @@ TEST(refused_arguments) {
     ARGUMENT(ha_lower_bound(keys, y, x, C), "the extents are not the same", "int32_t");
     ARGUMENT(ha_lower_bound(at, grid, x, C), "one dimension", "double");
     ARGUMENT(ha_upper_bound(at, at, at, C), "elements of an argument", "places");
+    ARGUMENT(ha_lower_bound(numbers, y, x, C), "repeats elements", "places");
+    ARGUMENT(ha_lower_bound(x, y, x, C), "an index is of", "double");
+    ARGUMENT(ha_lower_bound(at, c, c, C), "no order", "c64");
+    ARGUMENT(ha_unique(same, y, &count, C), "repeats elements", "double");
+    ARGUMENT(ha_unique(grid, y, &count, C), "one dimension", "double");
+    ARGUMENT(ha_unique(y, x, (int *)NULL, C), "no number for the count", "");
+    /* More elements than numbers of the type count, all of which are one. */
+    const darray all = HA_DARRAY(x), one = darray_slice(all, 0, 0, 1, 1);
+    const darray most = darray_broadcast(one, 1, (int64_t[]){(int64_t)INT32_MAX + 1});
+    const darray more = darray_broadcast(one, 1, (int64_t[]){(int64_t)UINT32_MAX + 1});
+    harray_uint32_t unfit = harray_uint32_t_filled(10, 3);
+    keep_array(unfit.array);
+    ARGUMENT(ha_lower_bound(at, most, x, C), "the numbers of 2147483648 elements", "places");
+    ARGUMENT(ha_lower_bound(unfit, more, x, C), "the numbers of 4294967296 elements", "uint32_t");
+    drop_array(unfit.array);
     assert_int_equal(count, 7);
     HA_READING(v, at, H) for (int i = 0; i < 10; i++) assert_int_equal(v.data[i], 3);
     /* One of two that cannot be opened: neither is changed. */
@@ -314,6 +432,27 @@ TEST(refused_arguments) {
     HA_READING(v, keys, H) for (int i = 0; i < 6; i++) assert_int_equal(v.data[i], 6 - i);
     drop(x), drop(y);
     drop_array(c.array), drop_array(at.array), drop_array(keys.array);
+}
+
+/* The error that is kept is an older one: it stays as it is, and the status is not its. */
+TEST(older_errors) {
+    harray_double x = keep(harray_double_filled(4, 1)), y = keep(harray_double_filled(4, 2));
+    int count = 7;
+    for (int call = 0; call < 3 && C == H; call++) {
+        assert_int_equal(ha_sort(x, (ha_sort_order)2, C), HA_ERR_ARGUMENT);
+        ha_op_kernels_end();
+        until_failure = 0;
+        const ha_status s = call == 0   ? ha_sort(x, HA_ASCENDING, C)
+                            : call == 1 ? ha_sort_by_key(x, y, HA_ASCENDING, C)
+                                        : ha_unique(y, x, &count, C);
+        until_failure = -1;
+        assert_int_equal(s, HA_ERR_MEMORY);
+        const ha_error e = ha_take_error();
+        assert_int_equal(e.status, HA_ERR_ARGUMENT);
+        assert_string_equal(e.operation, "ha_sort");
+    }
+    assert_int_equal(count, 7);
+    drop(x), drop(y);
 }
 
 /* Each allocation in turn; afterwards all is as it was, and the same call succeeds. */
@@ -356,7 +495,12 @@ int main(int argc, char **argv) {
         CASE(eight_dimensions),
         CASE(each_once),
         CASE(long_ones),
+        CASE(sorted_bools),
+        CASE(columns_of_one_array),
+        CASE(full_blocks),
+        CASE(texts_have_room),
         CASE(refused_arguments),
+        CASE(older_errors),
         CASE(without_memory),
     };
     int failed = 0;

@@ -18,7 +18,8 @@ typedef struct ha_note {
     char text[160];
 } ha_note;
 
-HA_STATE_ _Thread_local ha_error ha_first_error; /* since the last take; HA_OK: none */
+HA_STATE_ _Thread_local ha_error ha_first_error;    /* since the last take; HA_OK: none */
+HA_STATE_ _Thread_local ha_status ha_latest_status; /* of the error that was told last */
 HA_STATE_ _Thread_local ha_note ha_backend_note;
 HA_STATE_ struct {
     ha_error_handler call;
@@ -94,9 +95,15 @@ HA_IN_ int ha_verbose(void) {
 HA_IN_ void ha_tell(const ha_error *e) {
     HA_UNCANCELLED_;
     if (ha_first_error.status == HA_OK) ha_first_error = *e;
+    ha_latest_status = e->status;
     if (ha_verbose())
         fprintf(stderr, "harray: %s: %s: %s\n", e->operation, ha_status_name(e->status), e->text);
     if (ha_handler.call) ha_handler.call(e, ha_handler.user);
+}
+
+/* Why a call that has just told its error gave nothing; the kept error may be an older one. */
+HA_IN_ ha_status ha_status_of_nothing(void) {
+    return ha_latest_status ? ha_latest_status : HA_ERR_MEMORY;
 }
 
 /* An error that arises while another array is still held is told when it no longer is: the handler

@@ -213,7 +213,7 @@ static ha_status ha_find_blocks(ha_finding *f) {
     f->all = darray_size(f->mask);
     f->begin = ha_array_new(type, (size_t)((f->all + HA_FIND_BLOCK - 1) / HA_FIND_BLOCK),
                             f->context);
-    if (!f->begin) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    if (!f->begin) return ha_status_of_nothing();
     const ha_status s = ha_find_launch(f, HA_FIND_COUNT);
     return s ? s : ha_find_sum(f);
 }

@@ -319,7 +319,7 @@ static ha_status ha_histogram_run(ha_histogram *h, double low, double high, ha_d
     if (s) return s;
     const int64_t places = h->parts + 1;
     const darray to = darray_zeros(ha_histogram_type(h), 1, &places, h->context);
-    if (!to.array) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    if (!to.array) return ha_status_of_nothing();
     if (h->all) s = ha_histogram_launch(h, &to);
     if (!s) s = ha_histogram_end(h, &to, type, outside);
     const ha_status freed = ha_array_free(to.array);

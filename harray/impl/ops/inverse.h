@@ -153,7 +153,7 @@ static ha_status ha_inverse_run(const darray *y, const darray *p, ha_context *co
     s = ha_index_check(p, p->extent[0], "ha_inverse", context);
     if (s) return s;
     const darray places = darray_new(y->type, 1, y->extent, context);
-    if (!places.array) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    if (!places.array) return ha_status_of_nothing();
     s = ha_inverse_places(&places, p, context);
     darray from_0 = *y;
     from_0.origin[0] = 0;

@@ -84,7 +84,7 @@ static ha_status ha_offsets_run(const darray *offsets, const darray *counts, ha_
     }
     if (s) return s;
     const darray all = darray_new(offsets->type, 1, offsets->extent, context);
-    if (!all.array) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    if (!all.array) return ha_status_of_nothing();
     darray from_0 = *offsets;
     from_0.origin[0] = 0;
     s = ha_offsets_scan(&all, counts, context);

@@ -111,7 +111,7 @@ HA_IN_ ha_status ha_scan_carries(const ha_scanning *s, ha_array *carry, int64_t 
 static ha_status ha_scan_on_device(const ha_scanning *s) {
     const int64_t runs = (s->all + HA_SCAN_RUN - 1) / HA_SCAN_RUN, count = runs * s->lines;
     const darray carry = darray_new(s->key.type->number, 1, &count, s->context);
-    if (!carry.array) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    if (!carry.array) return ha_status_of_nothing();
     ha_status status = runs > 1 ? ha_scan_carries(s, carry.array, runs)
                                 : darray_fill_(carry, s->begin, s->context, s->operation);
     if (!status) status = ha_scan_launch(s, HA_SCAN_PUT, &carry.array);

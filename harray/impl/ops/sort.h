@@ -238,7 +238,7 @@ HA_IN_ ha_status ha_sort_spare(const ha_sorting *s, darray *spare, ha_dtype type
     if (spare->array) return HA_OK;
     *spare = darray_new(type, 1, &s->n, s->context);
     if (spare->array) return HA_OK;
-    return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    return ha_status_of_nothing();
 }
 
 /* The last pass puts its results where they belong, unless they are read from there. */
@@ -310,7 +310,7 @@ static ha_status ha_sort_run(ha_sorting *s) {
     s->blocks = (s->n + s->block - 1) / s->block;
     s->now = s->x;
     s->begin = ha_array_new(type, (size_t)(s->blocks << s->bits), s->context);
-    if (!s->begin) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    if (!s->begin) return ha_status_of_nothing();
     status = ha_sort_passes(s);
     if (!status) status = ha_sort_finish(s);
     return ha_sort_free(s, status);

@@ -6,16 +6,16 @@
 #include "gather.h"
 #include "sort.h"
 
-/* The error of an operation that is a part of another one is told as that one's. */
-HA_IN_ ha_status ha_sorted_told(ha_status s, const char *operation) {
-    if (s && ha_first_error.status) ha_first_error.operation = operation;
+/* The error of an operation that is a part of another one is told as that one's, unless an older one is kept. */
+HA_IN_ ha_status ha_sorted_told(ha_status s, int is_kept, const char *operation) {
+    if (s && !is_kept) ha_first_error.operation = operation;
     return s;
 }
 
 HA_IN_ ha_status ha_sorted_new(darray *x, ha_dtype type, const darray *like, ha_context *context) {
     *x = darray_new(type, like->rank, like->extent, context);
     if (x->array) return HA_OK;
-    return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    return ha_status_of_nothing();
 }
 
 /* ---- ha_sort_by_key ------------------------------------------------------------------------------ */
@@ -40,7 +40,7 @@ static ha_status ha_by_key_give(darray keys, darray values, const darray *sorted
     memset(values.origin, 0, sizeof values.origin);
     const ha_copy_pair pairs[] = {{keys, sorted[0], context}, {values, sorted[1], context}};
     ha_copy_plan *plan = ha_copy_plan_new(pairs, 2);
-    if (!plan) return ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+    if (!plan) return ha_status_of_nothing();
     const ha_status s = ha_copy_plan_run(plan);
     ha_copy_plan_free(plan);
     return s;
@@ -56,7 +56,7 @@ static ha_status ha_by_key_run(darray keys, darray values, ha_sort_order order,
     if (!s) {
         sorted[1] = darray_new_(HA_ROW_MAJOR, ha_array_type(values.array), values.rank,
                                 values.extent, context);
-        if (!sorted[1].array) s = ha_first_error.status ? ha_first_error.status : HA_ERR_MEMORY;
+        if (!sorted[1].array) s = ha_status_of_nothing();
     }
     if (!s) s = ha_sorting(at, keys, order, context);
     if (!s) s = ha_gather(sorted[0], keys, at, context);
@@ -72,11 +72,13 @@ static ha_status ha_by_key_run(darray keys, darray values, ha_sort_order order,
 
 ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_context *context,
                           const char *site) {
+    const int is_kept = ha_first_error.status != HA_OK;
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_by_key_check(&keys, &values, order);
         if (!s && keys.extent[0] > 1)
-            s = ha_sorted_told(ha_by_key_run(keys, values, order, context), "ha_sort_by_key");
+            s = ha_sorted_told(ha_by_key_run(keys, values, order, context), is_kept,
+                               "ha_sort_by_key");
     }
     return s;
 }
@@ -115,10 +117,11 @@ static ha_status ha_unique_run(darray y, darray x, ha_dtype type, void *count,
 
 ha_status ha_unique_(darray y, darray x, ha_dtype type, void *count, ha_context *context,
                      const char *site) {
+    const int is_kept = ha_first_error.status != HA_OK;
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_unique_check(&y, &x);
-        if (!s) s = ha_sorted_told(ha_unique_run(y, x, type, count, context), "ha_unique");
+        if (!s) s = ha_sorted_told(ha_unique_run(y, x, type, count, context), is_kept, "ha_unique");
     }
     return s;
 }
