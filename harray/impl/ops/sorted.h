@@ -85,11 +85,13 @@ ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_co
 
 /* ---- ha_unique ----------------------------------------------------------------------------------- */
 
-static ha_status ha_unique_check(const darray *y, const darray *x) {
+static ha_status ha_unique_check(const darray *y, const darray *x, const void *count) {
     ha_status s = ha_index_check_elements(y, x, "ha_unique");
     if (!s) s = ha_index_check_row(y, "ha_unique");
     if (!s) s = ha_index_check_row(x, "ha_unique");
     if (!s) s = ha_sort_check_written(y, "ha_unique");
+    if (!s && !count)
+        s = ha_fail(HA_ERR_ARGUMENT, "ha_unique", "there is no number for the count");
     if (s || ha_view_is_empty(y) || ha_view_is_empty(x)) return s;
     return ha_index_check_apart(y, x, "ha_unique");
 }
@@ -120,7 +122,7 @@ ha_status ha_unique_(darray y, darray x, ha_dtype type, void *count, ha_context 
     const int is_kept = ha_first_error.status != HA_OK;
     ha_status s = HA_OK;
     HA_FROM(site) {
-        s = ha_unique_check(&y, &x);
+        s = ha_unique_check(&y, &x, count);
         if (!s) s = ha_sorted_told(ha_unique_run(y, x, type, count, context), is_kept, "ha_unique");
     }
     return s;
