@@ -101,11 +101,6 @@ HA_IN_ void ha_tell(const ha_error *e) {
     if (ha_handler.call) ha_handler.call(e, ha_handler.user);
 }
 
-/* Why a call that has just told its error gave nothing; the kept error may be an older one. */
-HA_IN_ ha_status ha_status_of_nothing(void) {
-    return ha_latest_status ? ha_latest_status : HA_ERR_MEMORY;
-}
-
 /* An error that arises while another array is still held is told when it no longer is: the handler
  * may call anything. At most one arises in between. */
 HA_STATE_ _Thread_local struct {

@@ -21,6 +21,11 @@ HA_STATE_ struct {
     ha_op_kernel *bucket[HA_OP_BUCKETS];
 } ha_op_kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Why a call that has just told its error gave nothing; the kept error may be an older one. */
+HA_IN_ ha_status ha_status_of_nothing(void) {
+    return ha_latest_status ? ha_latest_status : HA_ERR_MEMORY;
+}
+
 /* ---- what it is given ---------------------------------------------------------------------------- */
 
 HA_IN_ ha_kernel_parameter_ *ha_op_add_parameter(ha_op_kernel *k, ha_kernel_mode_ mode,

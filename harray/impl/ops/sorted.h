@@ -90,8 +90,7 @@ static ha_status ha_unique_check(const darray *y, const darray *x, const void *c
     if (!s) s = ha_index_check_row(y, "ha_unique");
     if (!s) s = ha_index_check_row(x, "ha_unique");
     if (!s) s = ha_sort_check_written(y, "ha_unique");
-    if (!s && !count)
-        s = ha_fail(HA_ERR_ARGUMENT, "ha_unique", "there is no number for the count");
+    if (!s && !count) s = ha_fail(HA_ERR_ARGUMENT, "ha_unique", "there is no number for the count");
     if (s || ha_view_is_empty(y) || ha_view_is_empty(x)) return s;
     return ha_index_check_apart(y, x, "ha_unique");
 }
