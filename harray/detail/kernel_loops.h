@@ -29,9 +29,10 @@
         __VA_ARGS__;                                                                               \
     }
 #define HA_ALIKE_COUNT_(p, q) +1
+/* p is one of them: with == compilers would warn that it is compared with itself. */
 #define HA_ALIKE_IS_(p, q)                                                                         \
-    &&(q).kind == (p).kind && (q).lanes == (p).lanes && (q).order == (p).order &&                  \
-        (q).multiple == (p).multiple
+    &&!(((q).kind ^ (p).kind) | ((q).order ^ (p).order)) &&                                        \
+        !(((q).lanes ^ (p).lanes) | ((q).multiple ^ (p).multiple))
 #define HA_ALIKE_MAKE_(p, q)                                                                       \
     (q).as = (p).as;                                                                               \
     (q).lanes = (p).lanes;                                                                         \

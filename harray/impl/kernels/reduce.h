@@ -18,12 +18,12 @@ enum { HA_REDUCE_LEVELS = 7 }; /* of 2^63 lanes */
 
 HA_IN_ void ha_reduce_add(const ha_reduction_ *r, ha_reduce_level *level, const void *partial) {
     _Alignas(16) char joined[HA_PARTIAL_BYTES_];
-    r->add(level->sums, level->n++, partial);
-    if (level->n < HA_PART_LANES_) return;
-    r->join(level->sums, level->n, joined);
-    level->n = 0;
-    level->is_passed = 1;
-    ha_reduce_add(r, level + 1, joined);
+    while (r->add(level->sums, level->n++, partial), level->n == HA_PART_LANES_) {
+        r->join(level->sums, level->n, joined);
+        partial = joined;
+        level->n = 0;
+        level++->is_passed = 1;
+    }
 }
 
 /* What is left on each level goes up as a last part, until one is left. */
