@@ -43,6 +43,9 @@ typedef enum ha_event_kind {
     HA_EVENT_COMPILE, /* a kernel was made for a device, from its text or from what was kept of that */
     HA_EVENT_LAUNCH, /* a kernel or a function was enqueued, or has run on the host (only with
                           HA_WATCH_ACCESSES) */
+    HA_EVENT_EVICT, /* an array's block has given way; `writes`: its values had to be brought home first */
+    HA_EVENT_RESTORE,  /* an array gets back, by transfers, what had given way */
+    HA_EVENT_PRESSURE, /* a thread waited for memory that others used */
     HA_EVENT_KINDS
 } ha_event_kind;
 
@@ -61,7 +64,7 @@ typedef struct ha_event_info {
     const char *at;    /* the context or memory where it happened */
     const char *name;  /* compile, launch: of the kernel or function, as it stands in the source */
     ha_range range;    /* elements: transfer, access, conflict */
-    uint64_t bytes;    /* allocate, free, transfer, access */
+    uint64_t bytes;    /* allocate, free, transfer, access, evict, restore */
     uint64_t start, end; /* ns of CLOCK_MONOTONIC; equal where nothing took time */
     uint64_t thread;     /* number of the thread */
     int writes;          /* access: opened for writing */

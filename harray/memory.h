@@ -5,9 +5,15 @@
  *
  *     handed_out = live + cached + retired + staging = what the backend gave and has not got back
  *
- * When a memory is full, cached and retired blocks are given back to it, then the blocks of arrays that have
- * no value there any more (written elsewhere since, or cleared) and no open access; what is in use by a queue is
- * waited for. Only then an opening fails with HA_ERR_MEMORY.
+ * When a memory is full, or its budget taken, cached and retired blocks are given back to it, and what is in use by a
+ * queue is waited for. Then arrays give way that nobody has open there: those that were used longest ago first, and of
+ * these first what is valid elsewhere, too. What is valid only there is brought to the host before. Those of less than
+ * 64 KiB give way when they have no value there any more (written elsewhere since, or cleared). What is wrapped,
+ * open or detached into a token stays.
+ *
+ * When what stays is in use by other threads, a thread that holds no access waits until they have closed it: threads whose
+ * arrays do not fit at once have one turn after the other. One that holds an access, or opens with HA_TRY, is
+ * refused with HA_ERR_MEMORY, as is what can never fit; the error says who uses the memory.
  *
  * All functions may be called from any thread. A context stands for its memory; NULL as usual. */
 #ifndef HARRAY_MEMORY_H
@@ -63,6 +69,53 @@ HA_API uint64_t ha_memory_trim(ha_context *context, uint64_t keep);
  * blocks go back until no more will be handed out than was once in use (not cached) at the same
  * time. And all of them go back before an allocation fails. Also of the device's pinned memory. */
 HA_API HA_MUST_CHECK ha_status ha_memory_set_cache(ha_context *context, uint64_t most);
+
+/* ---- budgets ------------------------------------------------------------------------------- */
+
+/* The most bytes that may be handed out at once from now on, of all that the account counts; 0: as many as there are, as at
+ * first, unless HARRAY_MEMORY says otherwise:
+ *
+ *     HARRAY_MEMORY="cuda:0=10G, sim:0=64M, pinned=16G, host=48G"
+ *
+ * in bytes or with K, M or G; "cuda" is cuda:0, "pinned" the host memory that each device pins. What is wrong with
+ * it, ha_context_best and opening a device tell, as HA_ERR_BACKEND.
+ *
+ * Where more is handed out, arrays give way. HA_ERR_MEMORY when what is in use does not allow that: then the budget stays as
+ * it was, and what has given way has. Zero-copy contexts share the host's. */
+HA_API HA_MUST_CHECK ha_status ha_memory_set_budget(ha_context *context, uint64_t bytes);
+HA_API uint64_t ha_memory_budget(const ha_context *context);
+
+/* Has arrays give way at a context, and gives their blocks and cached ones back to the backend, until that is `bytes` bytes in
+ * all, or nothing more can: for those who take memory there by other means. Returns how many bytes went back.
+ * Waits for what has to be brought home first. */
+HA_API uint64_t ha_memory_make_room(ha_context *context, uint64_t bytes);
+
+/* What became of a memory that was full, since it was opened, and how it is now. */
+typedef struct ha_pressure {
+    uint64_t budget;       /* bytes; 0: as many as there are */
+    uint64_t evictions;    /* blocks that have given way */
+    uint64_t evicted;      /* their bytes */
+    uint64_t written_back; /* bytes of values that had to be brought home before */
+    uint64_t restored;     /* bytes of values that came back into arrays that had given way */
+    uint64_t turns;        /* threads that have waited for others to close what they used there */
+    uint64_t wait_ns;      /* how long, all together */
+    uint64_t refusals;     /* requests for which no room could be made */
+    uint64_t resident;     /* blocks that are listed to give way now, or in use */
+} ha_pressure;
+HA_API ha_pressure ha_memory_pressure(const ha_context *context);
+
+/* What keeps a block from giving way: the accesses that are open on an array in a memory. */
+typedef struct ha_memory_holder {
+    char array[48];    /* its name; "" without one */
+    uint64_t bytes;    /* of its block there */
+    uint32_t accesses; /* that are open */
+    uint32_t tokens;   /* of these: detached into tokens, as what was exported is */
+    const char *site;  /* the call that opened the first of them */
+} ha_memory_holder;
+
+/* Those of a context's memory, the largest first: writes at most `most` of them to `list` (NULL when most is 0), and
+ * returns how many there are. */
+HA_API size_t ha_memory_holders(const ha_context *context, ha_memory_holder *list, size_t most);
 
 /* ---- allocators --------------------------------------------------------------------------- */
 

@@ -83,6 +83,13 @@ HA_IN_ int ha_sim_zero_copy(void *device) {
     return ((ha_sim_device *)device)->options.unified ? 2 : 0;
 }
 
+HA_IN_ ha_status ha_sim_capacity(void *memory, uint64_t *total, uint64_t *unused) {
+    ha_sim_device *device = (ha_sim_device *)memory;
+    *total = device->arena.capacity;
+    *unused = *total - ha_arena_used(&device->arena);
+    return HA_OK;
+}
+
 static const ha_memory_ops ha_sim_memory_ops = {
     .bytes = sizeof(ha_memory_ops),
     .version = HA_BACKEND_VERSION,
@@ -91,6 +98,7 @@ static const ha_memory_ops ha_sim_memory_ops = {
     .reaches = ha_sim_reaches,
     .cost = ha_sim_cost,
     .knows = ha_sim_knows,
+    .capacity = ha_sim_capacity,
 };
 
 static const ha_memory_ops ha_sim_pinned_ops = {

@@ -42,8 +42,11 @@ typedef struct worker {
 static ha_context *contexts[CONTEXTS];
 static ha_array *shared[ARRAYS];
 static atomic_uint written[ARRAYS][PARTS];
-static atomic_uint reserved; /* more each time, so that blocks have to grow */
-static atomic_int broken;    /* a line of this file where something was wrong first; 0: nothing */
+static atomic_uint reserved;          /* more each time, so that blocks have to grow, */
+static unsigned reserved_most = 5000; /* up to so much */
+static int
+    pressed; /* the devices have no memory for all arrays: so there may be none when some are in use */
+static atomic_int broken; /* a line of this file where something was wrong first; 0: nothing */
 
 /* An access that was laid out for another thread to take over. */
 static struct {
@@ -126,6 +129,10 @@ static void close_all(worker *w) {
 static int may_go_on(worker *w, ha_status status, int trying) {
     (void)ha_take_error();
     if (status == HA_OK) return 1;
+    if (pressed && status == HA_ERR_MEMORY) {
+        close_all(w); /* another thread may need these */
+        return 0;
+    }
     MUST(status == HA_ERR_CONFLICT || status == HA_ERR_DEADLOCK || status == HA_ERR_BUSY);
     MUST(status == HA_ERR_BUSY || w->holds > 0 || w->laid_out >= 0);
     MUST(status != HA_ERR_DEADLOCK || !trying);
@@ -210,7 +217,8 @@ static void prefetch(worker *w, ha_array *array) {
     pick_parts(w, &first, &last);
     const ha_status status = ha_array_prefetch(array, contexts[pick(w, CONTEXTS)], first, last);
     (void)ha_take_error();
-    MUST(status == HA_OK || status == HA_ERR_BUSY || status == HA_ERR_CONFLICT);
+    MUST(status == HA_OK || status == HA_ERR_BUSY || status == HA_ERR_CONFLICT ||
+         (pressed && status == HA_ERR_MEMORY));
 }
 
 static void copy(worker *w, ha_array *array) {
@@ -221,16 +229,20 @@ static void copy(worker *w, ha_array *array) {
         return;
     }
     check_invariants(made);
-    MUST(ha_open(&v, made, contexts[pick(w, CONTEXTS)], HA_READ, 0, HA_END) == HA_OK);
-    const job j = {(uint32_t *)v.data, v.size, 0};
-    MUST(v.size == SIZE && ha_enqueue(v.context, run_job, &j, sizeof j) == HA_OK);
-    MUST(ha_close(&v) == HA_OK);
+    if (may_go_on(w, ha_open(&v, made, contexts[pick(w, CONTEXTS)], HA_READ, 0, HA_END), 0)) {
+        const job j = {(uint32_t *)v.data, v.size, 0};
+        MUST(v.size == SIZE && ha_enqueue(v.context, run_job, &j, sizeof j) == HA_OK);
+        MUST(ha_close(&v) == HA_OK);
+    }
     MUST(ha_array_free(made) == HA_OK);
 }
 
 static void assign(worker *w, ha_array *array) {
     ha_array *mine = ha_array_zeros(ha_array_type(array), 1 + pick(w, SIZE), contexts[pick(w, 4)]);
-    MUST(mine != NULL);
+    if (mine == NULL) {
+        MUST(!may_go_on(w, ha_take_error().status, 0) && pressed);
+        return;
+    }
     const ha_status status = pick(w, 2) ? ha_array_assign(mine, array)
                                         : ha_array_assign_at(mine, array, contexts[pick(w, 4)]);
     if (may_go_on(w, status, 0)) MUST(ha_array_size(mine) == SIZE);
@@ -245,11 +257,11 @@ static void get(worker *w, ha_array *array) {
 /* Changes no value, but takes the array as a whole, and moves its block. */
 static void whole(worker *w, ha_array *array) {
     ha_context *context = contexts[pick(w, CONTEXTS)];
-    const size_t room = SIZE + atomic_fetch_add(&reserved, 1) % 5000;
+    const size_t room = SIZE + atomic_fetch_add(&reserved, 1) % reserved_most;
     const ha_status status = pick(w, 4) ? ha_array_reserve(array, context, room)
                                         : ha_array_resize(array, SIZE);
     (void)ha_take_error();
-    MUST(status == HA_OK || status == HA_ERR_CONFLICT);
+    MUST(status == HA_OK || status == HA_ERR_CONFLICT || (pressed && status == HA_ERR_MEMORY));
 }
 
 static void ask(worker *w, ha_array *array) {
@@ -376,6 +388,31 @@ static void launch_threads(HA_UNUSED void **state) {
     run_threads("launch", 20000, operation_count() / 20, 0);
 }
 
+/* Two of three arrays fit, or all, or hardly one. */
+static void press(const char *kind, uint64_t delay_ns, size_t bytes, int hasty) {
+    char text[100];
+    snprintf(text, sizeof text, "%s:0=%zu, %s:1=%zu", kind, bytes, kind, bytes);
+    HA_CHECK(setenv("HARRAY_MEMORY", text, 1) ? HA_ERR_STATE : HA_OK);
+    ha_resident_least = 1;
+    reserved_most = 40;
+    pressed = 1;
+    run_threads(kind, delay_ns, operation_count() / (delay_ns ? 40 : 5), hasty);
+    pressed = 0;
+    reserved_most = 5000;
+    ha_resident_least = (size_t)64 << 10;
+    unsetenv("HARRAY_MEMORY");
+}
+
+static void threads_under_pressure(HA_UNUSED void **state) {
+    for (size_t bytes = 400; bytes <= 1600; bytes += 400)
+        for (int hasty = 0; hasty < 2; hasty++) {
+            press("sim", 0, bytes, hasty);
+            press("sim", 20000, bytes, hasty);
+        }
+    if (cuda_fake()) press("cuda", 0, 800, 0);
+    if (cuda_fake()) press("launch", 0, 800, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads),
@@ -383,6 +420,7 @@ int main(void) {
         cmocka_unit_test(threads_and_delays),
         cmocka_unit_test(managed_threads),
         cmocka_unit_test(launch_threads),
+        cmocka_unit_test(threads_under_pressure),
     };
     return cmocka_run_group_tests_name("fuzz_threads", tests, NULL, NULL);
 }

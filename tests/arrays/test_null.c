@@ -81,6 +81,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(clear, ha_array_clear(NO))                                                                   \
     S(purge, ha_array_purge(NO))                                                                   \
     S(evict, ha_array_evict_(NO, NO, NO))                                                          \
+    S(set_priority, ha_array_set_priority(NO, 0))                                                  \
     S(swap, ha_array_swap(line.array, NO))                                                         \
     S(assign, ha_array_assign(line.array, NO))                                                     \
     S(assign_at, ha_array_assign_at(NO, line.array, NO))                                           \
@@ -282,6 +283,12 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(unwrap_typed, 0, array_double_2_unwrap(NO))                                                  \
     S(retain, 1, ha_array_retain(NO) == NULL)                                                      \
     S(release, 0, ha_memory_release(NO, NO))                                                       \
+    S(done, 0, (ha_array_done(NO, NO), 0))                                                         \
+    S(set_budget, 0, ha_memory_set_budget(NO, 0))                                                  \
+    S(budget, 0, ha_memory_budget(NO))                                                             \
+    S(make_room, 0, ha_memory_make_room(NO, 0))                                                    \
+    S(pressure, 0, ha_memory_pressure(NO).budget)                                                  \
+    S(holders, 0, ha_memory_holders(NO, NO, 9) > 1000)                                             \
     S(type_of, 0, ha_array_type(NO).size)                                                          \
     S(size, 0, ha_array_size(NO))                                                                  \
     S(version, 0, ha_array_version(NO))                                                            \

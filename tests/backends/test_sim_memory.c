@@ -288,6 +288,10 @@ TEST(a_full_memory_says_so) {
     SUCCEEDS(memory_ops->allocate(memory, 16000, &block));
     assert_int_equal(memory_ops->allocate(memory, 2000, &other), HA_ERR_MEMORY);
     assert_string_equal(reported.text, "sim:0: no room for 2000 bytes, 16000 of 16384 are in use");
+    uint64_t total, unused;
+    SUCCEEDS(memory_ops->capacity(memory, &total, &unused));
+    assert_int_equal(total, 16384);
+    assert_int_equal(unused, 384);
     memory_ops->release(memory, block, 16000);
 }
 

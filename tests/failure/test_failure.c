@@ -650,6 +650,43 @@ static void play_full_memory(void) {
     fill_memory_at(N1);
 }
 
+/* ---- chapters: arrays that give way ---------------------------------------------------------- */
+
+enum { PRESSED = 40, PRESSED_BYTES = PRESSED * (int)sizeof(double) };
+
+/* Of three arrays two fit, then one. */
+static void press_at(ha_context *c) {
+    model *m = models;
+    if (ha_context_is_zero_copy(c)) return;
+    SURELY(ha_memory_set_budget(c, 5 * PRESSED_BYTES / 2));
+    for (size_t k = 0; k < 3; k++) begin(&m[k], PRESSED, c);
+    change(&m[0], c, 0, HA_END, 1, 1);
+    change(&m[1], c, 3, 20, 2, 1);
+    sum(&m[2], c, 0, HA_END);
+    change(&m[0], H, 5, 9, 1, 1);
+    change(&m[0], c, 0, 7, 1, 1);
+    prefetch(&m[1], c, 0, HA_END);
+    STEP(NULL, NULL, ha_memory_set_budget(c, 3 * PRESSED_BYTES / 2));
+    for (size_t k = 0; k < 3; k++) change(&m[k], c, 1, 30, 3, 1);
+    STEP(&m[1], NULL, made(&m[3], ha_array_copy(m[1].array)));
+    copies(&m[3], &m[1]);
+    sum(&m[3], c, 0, HA_END);
+    (void)ha_memory_make_room(c, PRESSED_BYTES);
+    for (size_t k = 0; k < 4; k++) read_back(&m[k]);
+    for (size_t k = 0; k < 4; k++) drop(&m[k]);
+    SURELY(ha_memory_set_budget(c, 0));
+}
+
+static void play_pressure(void) {
+    const size_t least = ha_resident_least;
+    ha_resident_least = 1;
+    run.pressed = run.vague = 1; /* what fails on the way of a victim leaves no memory */
+    press_at(N1);
+    press_at(F1);
+    run.pressed = run.vague = 0;
+    ha_resident_least = least;
+}
+
 /* ---- chapters: memory without an array ------------------------------------------------------ */
 
 static ha_status allocates(void **block, ha_context *c, size_t bytes) {
@@ -752,6 +789,7 @@ static const chapter chapters[] = {
     {"full memory", play_full_memory, 0}, {"tokens", play_tokens, 0},
     {"many at once", play_many, 0},       {"ready accesses", play_ready, 0},
     {"memory", play_memory, 0},           {"instruments", play_instruments, 0},
+    {"pressure", play_pressure, 0},
 };
 
 int main(int argc, char **argv) {

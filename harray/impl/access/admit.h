@@ -4,7 +4,6 @@
 #define HARRAY_IMPL_ACCESS_ADMIT_H
 
 #include "conflict.h"
-#include <errno.h>
 
 /* ---- admission ----------------------------------------------------------------------------- */
 
@@ -73,10 +72,6 @@ HA_IN_ ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const
     if (!s) ha_debug_busy(a);
     return s;
 }
-
-#ifndef HA_LONG_WAIT_NS_ /* after which HARRAY_VERBOSE says so */
-#define HA_LONG_WAIT_NS_ 1000000000
-#endif
 
 /* The first time that a thread went to sleep because of another one's access. */
 typedef struct ha_blocked {
@@ -258,6 +253,7 @@ HA_IN_ void ha_busy_end(ha_array *a) {
     ha_debug_idle(a);
     ha_lock(a);
     a->busy = 0;
+    ha_unmark(a);
     uint32_t waiters = a->waiters & HA_WAITING;
     ha_unlock(a);
     if (waiters) ha_wake(a);

@@ -1,8 +1,11 @@
 #ifndef HARRAY_IMPL_ACCESS_ALL_H
 #define HARRAY_IMPL_ACCESS_ALL_H
 
+#include "turns.h"
 #include "conflict.h"
 #include "admit.h"
+#include "victims.h"
+#include "make_room.h"
 #include "grid.h"
 #include "target.h"
 #include "prepare.h"

@@ -9,7 +9,7 @@
 #ifndef HARRAY_IMPL_ACCESS_CONFLICT_H
 #define HARRAY_IMPL_ACCESS_CONFLICT_H
 
-#include "../state/all.h"
+#include "turns.h"
 
 typedef struct ha_waiter { /* on the sleeper's stack */
     struct ha_waiter *next;
@@ -55,6 +55,7 @@ HA_IN_ void ha_wake(const ha_array *a) {
     pthread_mutex_lock(&b->lock);
     pthread_cond_broadcast(&b->change);
     pthread_mutex_unlock(&b->lock);
+    ha_turns_wake();
 }
 
 /* ---- judging ------------------------------------------------------------------------------- */

@@ -96,6 +96,7 @@ HA_FAST_ void ha_hold_easily(ha_access *x, ha_array *a, ha_incarnation *in, ha_c
     h->writes = write;
     h->overwrites = 0; /* not behind other queues */
     h->on_short = 0;
+    in->used = 1;
     if (c->ops) {
         in->ops.promised++;
         h->since = ha_sequence_of(c);

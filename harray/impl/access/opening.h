@@ -137,7 +137,7 @@ typedef ha_status ha_preparation(ha_opening *o, ha_attempt *attempt);
 
 /* Admitted. Prepares until there is nothing more to wait for. */
 HA_IN_ ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
-    ha_attempt attempt = {.site = o->site};
+    ha_attempt attempt = {.site = o->site, .may_wait = o->may_wait, .only_clean = o->is_hint};
     ha_status s = ha_opening_range(o);
     while (!s && (s = prepare(o, &attempt)) == HA_RETRY_) {
         ha_busy_end(o->array);
@@ -145,7 +145,8 @@ HA_IN_ ha_status ha_opening_work(ha_opening *o, ha_preparation *prepare) {
         (void)ha_busy_begin(o->array, 0, NULL);
     }
     ha_attempt_end(&attempt);
-    return s;
+    if (s == HA_ERR_MEMORY && o->is_hint && attempt.fulls) return HA_RETRY_ROOM_;
+    return ha_attempt_awaits(&attempt, s, &o->short_of) ? HA_RETRY_ROOM_ : s;
 }
 
 /* Aborted, to be begun again. */
@@ -158,18 +159,27 @@ HA_IN_ void ha_opening_renew(ha_opening *o) {
 
 HA_IN_ ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *prepare) {
     HA_UNCANCELLED_;
-    ha_status target = ha_opening_target(o);
-    if (target) return ha_opening_fail(o, target);
+    ha_turn turn = {.memory = NULL};
+    ha_status s = ha_opening_target(o);
+    if (s) return ha_opening_fail(o, s);
+    o->may_wait = !trying && !ha_held();
     for (;;) {
         ha_lock_request request = ha_opening_lock_request(o);
-        ha_status s = ha_admit(o->array, &request, trying, o->operation, &o->ticket);
-        if (s) return s;
+        s = ha_admit(o->array, &request, trying, o->operation, &o->ticket);
+        if (s) break;
         o->group = o->ticket;
-        if (!(s = ha_opening_work(o, prepare))) return HA_OK;
+        if (!(s = ha_opening_work(o, prepare))) break;
         ha_opening_abort(o);
-        if (s != HA_RETRY_ALONE_) return ha_opening_fail(o, s);
+        if (s == HA_RETRY_ROOM_ && o->is_hint) break;
+        s = ha_turn_decide(&turn, s, o->short_of, o->site);
+        if (s) {
+            s = ha_opening_fail(o, s);
+            break;
+        }
         ha_opening_renew(o);
     }
+    ha_turn_end(&turn, s, o->site);
+    return s;
 }
 
 HA_IN_ ha_status ha_opening_begin(ha_opening *o, int trying) {
@@ -178,9 +188,12 @@ HA_IN_ ha_status ha_opening_begin(ha_opening *o, int trying) {
 
 /* Moves what is missing, and ends: no access comes of it. */
 HA_IN_ ha_status ha_opening_prefetch(ha_opening *o) {
+    o->is_hint = 1;
     ha_status s = ha_opening_start(o, 1, ha_opening_fetch);
-    if (s) return s;
+    if (s == HA_RETRY_ROOM_) ha_forget_note();
+    if (s) return s == HA_RETRY_ROOM_ ? HA_OK : s;
     ha_set_free(&o->brought);
+    if (o->in) ha_resident_enter(o->array, o->in);
     ha_admit_end(o->array, o->ticket);
     return HA_OK;
 }
@@ -207,6 +220,7 @@ HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
         ha_holder_find(a, o->ticket)->on_short = 1;
     if (o->context->ops)
         ha_holder_find(a, o->ticket)->since = o->since ? o->since : ha_sequence_of(o->context);
+    o->in->stamp = ha_memory_tick(o->in->memory);
     ha_ops_prune(&o->in->ops, 1); /* so that the next opening may take the fast path */
     a->recent = o->in;
 }
@@ -230,6 +244,7 @@ HA_IN_ void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
     ha_debug_open(a, in, x, o->need, ha_opening_writes(o), o->site);
     ha_self.held++;
     if (a->watched) ha_watch_opened(a, o->ticket);
+    ha_resident_enter(a, in);
     ha_set_free(&o->brought);
 }
 

@@ -140,6 +140,16 @@ HA_IN_ int ha_opening_overlooked(const ha_opening *o, ha_attempt *attempt) {
     return 0;
 }
 
+/* What had given way comes back. */
+HA_IN_ void ha_opening_restores(const ha_opening *o, const ha_plan *plan) {
+    ha_memory *m = o->in->memory;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < plan->n; i++) bytes += ha_value_bytes(o->array, plan->pieces[i].range);
+    o->in->has_left = 0;
+    __atomic_fetch_add(&m->restored, bytes, __ATOMIC_RELAXED);
+    ha_on_evicted(HA_EVENT_RESTORE, o->array, m, bytes, 0);
+}
+
 /* Makes valid what is missing. all: what is valid nowhere is looked at, too. */
 HA_IN_ ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
     ha_array *a = o->array;
@@ -152,6 +162,7 @@ HA_IN_ ha_status ha_opening_bring(ha_opening *o, int all, ha_attempt *attempt) {
     /* Room to take back each piece, too. */
     size_t cuts = a->grid ? 2 * (size_t)a->grid->rank : 2;
     if (!s && plan.n) s = ha_set_reserve(a, &o->in->valid, o->in->valid.n + cuts * plan.n + 1);
+    if (!s && plan.n && o->in->has_left) ha_opening_restores(o, &plan);
     if (!s) s = ha_plan_execute(a, &plan, o->in, o->context, &o->brought, attempt);
     ha_plan_free(&plan);
     return s;

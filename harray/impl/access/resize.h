@@ -91,7 +91,7 @@ HA_IN_ ha_status ha_access_room(ha_access *x, size_t room, int resizes, size_t n
         ha_busy_end(a);
         if (s != HA_RETRY_) break;
         why = "waiting for memory failed";
-    } while (!(s = ha_wait_past(attempt.point, site)));
+    } while (!(s = ha_attempt_pass(&attempt)));
     if (!s) return HA_OK;
     return ha_fail(s, operation, "%s: array %s at %s: %s (%zu elements)", site, ha_label_of(a).text,
                    x->context->name, why, room);

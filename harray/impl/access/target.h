@@ -39,6 +39,9 @@ typedef struct ha_opening {
     const char *source;    /* where it would have come from, when copying was forbidden */
     ha_write_error error;  /* the function that may have written it and failed */
     const char *trouble;   /* what was going on when it failed */
+    int is_hint;           /* a prefetch: where memory is short, it does nothing */
+    int may_wait;          /* for memory: the thread holds nothing, and this is no try */
+    ha_memory *short_of;   /* HA_RETRY_ROOM_: where */
 } ha_opening;
 
 HA_IN_ int ha_opening_writes(const ha_opening *o) { return o->mode != HA_READ; }

@@ -129,7 +129,7 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
     return HA_OK;
 }
 
-/* Its memory begins `lead` bytes before its first element, wherever it has some. */
+/* Its memory begins `lead` bytes before its first element, wherever it has some. It gives way to nobody yet. */
 HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_context *c) {
     HA_TELLS_EVENTS_;
     if (ha_enter("ha_array_new")) return NULL;
@@ -153,7 +153,9 @@ HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_con
 }
 
 ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
-    return ha_array_new_behind(type, n, 0, c);
+    ha_array *a = ha_array_new_behind(type, n, 0, c);
+    if (a) ha_resident_enter(a, &a->first);
+    return a;
 }
 
 ha_array *ha_array_like(const ha_array *a) {
@@ -352,7 +354,7 @@ ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
         if (!s && ha_has_failed(c)) s = HA_ERR_BACKEND;
         if (!s) s = ha_incarnation_room(a, in, c, n, &attempt);
         ha_busy_end(a);
-        if (s != HA_RETRY_ || (s = ha_wait_past(attempt.point, attempt.site))) break;
+        if (s != HA_RETRY_ || (s = ha_attempt_pass(&attempt))) break;
         if ((s = ha_claim(a, "ha_array_reserve"))) return s;
     }
     if (!s) return HA_OK;
@@ -384,7 +386,7 @@ ha_status ha_array_pin(ha_array *a, ha_context *c) {
         if ((s = ha_claim_own(a, operation))) return s;
         s = ha_pin_claimed(a, c, &attempt);
         ha_busy_end(a);
-    } while (s == HA_RETRY_ && !(s = ha_wait_past(attempt.point, attempt.site)));
+    } while (s == HA_RETRY_ && !(s = ha_attempt_pass(&attempt)));
     if (!s) return HA_OK;
     return ha_fail(s, operation, "array %s could not be pinned for %s", ha_label_of(a).text,
                    c->name);
@@ -477,6 +479,8 @@ HA_IN_ void ha_array_exchange(ha_array *a, ha_array *b) HA_UNCHECKED_ {
     b->version++;
     ha_unlock(high);
     ha_unlock(low);
+    ha_residents_enter(a);
+    ha_residents_enter(b);
 }
 
 ha_status ha_array_swap(ha_array *a, ha_array *b) {

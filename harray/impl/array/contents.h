@@ -77,7 +77,7 @@ HA_IN_ ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes,
 HA_IN_ ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void *value,
                                size_t bytes, size_t count, const char *operation) {
     HA_TELLS_EVENTS_;
-    ha_array *a = ha_array_new(type, n, c);
+    ha_array *a = ha_array_new_behind(type, n, 0, c);
     if (!a) return NULL;
     ha_opening o = {.array = a,
                     .context = ha_resolve(c),
@@ -133,17 +133,31 @@ HA_IN_ ha_status ha_copy_incarnation(ha_array *a, ha_incarnation *in, ha_array *
     return HA_OK;
 }
 
+/* What of b is a copy of an incarnation, if all of that. Else b has nothing there when this ends: values may have come to
+ * the incarnation while the host waited, from another one that gave way. */
+HA_IN_ int ha_is_copied(const ha_incarnation *in, ha_array *b) {
+    ha_incarnation *copy = ha_incarnation_find(b, in->memory);
+    uint32_t i = 0;
+    if (!copy || !copy->valid.n) return 0;
+    while (i < in->valid.n && ha_set_contains(&copy->valid, ha_set_ranges(&in->valid)[i])) i++;
+    if (i == in->valid.n) return 1;
+    copy->valid.n = 0;
+    ha_incarnation_drop(b, copy);
+    return 0;
+}
+
 /* One try. A lost element cannot be read, so it cannot be copied either. */
-HA_IN_ ha_status ha_copy_try(ha_array *a, ha_incarnation *in, ha_array *b, ha_attempt *attempt) {
+HA_IN_ ha_status ha_copy_try(ha_array *a, ha_array *b, ha_attempt *attempt) {
     ha_status s = ha_settle(a);
     if (!s && a->lost.n) s = HA_ERR_LOST;
-    if (s || !in->valid.n) return s;
-    return ha_copy_incarnation(a, in, b, attempt);
+    for (ha_incarnation *in = &a->first; in && !s; in = in->next)
+        if (in->valid.n && !ha_is_copied(in, b)) s = ha_copy_incarnation(a, in, b, attempt);
+    return s;
 }
 
 /* A is held for reading, and busy. */
 HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operation) {
-    ha_status s = HA_OK;
+    ha_status s;
     ha_attempt attempt = {.site = ha_from(operation)};
     if (a->grid && ha_grid_give(b, a->grid)) return HA_ERR_MEMORY;
     b->uneven = a->uneven;
@@ -151,12 +165,12 @@ HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     ha_lock(b); /* a report may look at it: it may be watched */
     b->size = a->size;
     ha_unlock(b);
-    for (ha_incarnation *in = &a->first; in && !s; in = in->next)
-        while (!s && (s = ha_copy_try(a, in, b, &attempt)) == HA_RETRY_) {
-            ha_busy_end(a);
-            s = ha_wait_past(attempt.point, ha_from(operation));
-            (void)ha_busy_begin(a, 0, NULL);
-        }
+    while ((s = ha_copy_try(a, b, &attempt)) == HA_RETRY_) {
+        ha_busy_end(a);
+        s = ha_attempt_pass(&attempt);
+        (void)ha_busy_begin(a, 0, NULL);
+        if (s) break;
+    }
     return s;
 }
 
@@ -180,7 +194,10 @@ HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
     s = ha_copy_contents(a, b, operation);
     ha_admit_end(a, ticket);
     *out = b;
-    if (!s) return HA_OK;
+    if (!s) {
+        ha_residents_enter(b);
+        return HA_OK;
+    }
     ha_array_destroy(b);
     return ha_fail(s, operation, "array %s could not be copied%s%s", ha_label_of(a).text,
                    s == HA_ERR_LOST ? ", elements were lost: " : "",

@@ -5,35 +5,6 @@
 
 #include "array.h"
 
-/* Whether a range has arrived in another memory: valid there, and no write to it outstanding. Busy. */
-HA_IN_ int ha_has_arrived(ha_incarnation *in, ha_range r) {
-    if (ha_is_dead(in->memory) || !ha_set_contains(&in->valid, r)) return 0;
-    const ha_operation *list = ha_ops_list(&in->ops);
-    for (uint32_t i = 0; i < in->ops.n; i++)
-        if (list[i].write && ha_overlap(in->ops.grid, list[i].range, r) &&
-            (ha_lost_write(&list[i]) || !ha_passed(list[i].at.queue, list[i].at.seq)))
-            return 0;
-    return 1;
-}
-
-/* The first valid range of an incarnation that has not arrived anywhere else; empty: none. Busy. */
-HA_IN_ ha_range ha_only_there(ha_array *a, const ha_incarnation *there) {
-    for (uint32_t i = 0; i < there->valid.n; i++) {
-        const ha_range r = ha_set_ranges(&there->valid)[i];
-        ha_incarnation *in = &a->first;
-        while (in && (in == there || !ha_has_arrived(in, r))) in = in->next;
-        if (!in) return r;
-    }
-    return (ha_range){0, 0};
-}
-
-/* An open access there; NULL: none. */
-HA_IN_ const ha_holder *ha_held_there(const ha_array *a, const ha_memory *m) HA_REQUIRES_(a->lock) {
-    for (uint32_t i = a->read_only; i < a->holders; i++)
-        if (a->holder[i].context->memory == m) return &a->holder[i];
-    return NULL;
-}
-
 /* One try. HA_RETRY_: *only is to be brought elsewhere first. HA_ERR_STATE: the array was freed meanwhile, or
  * the memory there is the caller's. */
 HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, ha_holder *other) {
@@ -92,6 +63,37 @@ ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
     return s ? ha_fail(s, operation, "%s: array %s at %s: no memory to note what was lost", site,
                        ha_label_of(a).text, c->name)
              : HA_OK;
+}
+
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+/* A stamp of 0 is older than any. */
+void ha_array_done(ha_array *a, ha_context *c) {
+    if (!ha_may_look_at(a, "ha_array_done") || ha_busy_begin(a, 0, NULL)) return;
+    ha_incarnation *in = ha_incarnation_find(a, ha_resolve(c)->memory);
+    if (in && in->block) {
+        ha_lock(a);
+        in->stamp = 0;
+        in->used = 0;
+        ha_unlock(a);
+        ha_resident_first(in->block);
+    }
+    ha_busy_end(a);
+}
+
+ha_status ha_array_set_priority(ha_array *a, int priority) {
+    static const char *const operation = "ha_array_set_priority";
+    ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    if (s) return s;
+    if (ha_was_freed(a, operation)) return HA_ERR_STATE;
+    if (priority != HA_KEEP && (priority < -2 || priority > 2))
+        return ha_fail(HA_ERR_ARGUMENT, operation,
+                       "array %s: no priority: %d; they are -2 to 2, and HA_KEEP",
+                       ha_label_of(a).text, priority);
+    ha_lock(a);
+    a->priority = priority;
+    ha_unlock(a);
+    return HA_OK;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "box.h"
 #include "cancel.h"
 #include "error.h"
+#include "human.h"
 #include "kept_list.h"
 #include "range_index.h"
 #include "range_set.h"

@@ -15,7 +15,7 @@
 /* What a backend said about the failure it is about to return. */
 typedef struct ha_note {
     int64_t code;
-    char text[160];
+    char text[240];
 } ha_note;
 
 HA_STATE_ _Thread_local ha_error ha_first_error;    /* since the last take; HA_OK: none */

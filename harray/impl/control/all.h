@@ -4,6 +4,7 @@
 #include "cuda.h"
 #include "file.h"
 #include "memory.h"
+#include "pressure.h"
 #include "opencl.h"
 #include "report.h"
 #include "shutdown.h"

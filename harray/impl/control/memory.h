@@ -28,6 +28,27 @@ HA_IN_ ha_memory_usage ha_memory_usage_of(ha_memory *m) {
     return u;
 }
 
+HA_IN_ ha_pressure ha_pressure_of(ha_memory *m) {
+    ha_pressure p = {0};
+    if (ha_forked) return p;
+    ha_spin_lock(&m->pool.lock);
+    p.budget = m->pool.budget;
+    p.resident = m->pool.residents;
+    ha_spin_unlock(&m->pool.lock);
+    p.evictions = __atomic_load_n(&m->evictions, __ATOMIC_RELAXED);
+    p.evicted = __atomic_load_n(&m->evicted, __ATOMIC_RELAXED);
+    p.written_back = __atomic_load_n(&m->written_back, __ATOMIC_RELAXED);
+    p.restored = __atomic_load_n(&m->restored, __ATOMIC_RELAXED);
+    p.turns = __atomic_load_n(&m->turns, __ATOMIC_RELAXED);
+    p.wait_ns = __atomic_load_n(&m->turns_ns, __ATOMIC_RELAXED);
+    p.refusals = __atomic_load_n(&m->refusals, __ATOMIC_RELAXED);
+    return p;
+}
+
+ha_pressure ha_memory_pressure(const ha_context *c) {
+    return ha_pressure_of(ha_resolve_const(c)->memory);
+}
+
 ha_memory_usage ha_context_memory(const ha_context *c) {
     return ha_memory_usage_of(ha_resolve_const(c)->memory);
 }

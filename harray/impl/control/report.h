@@ -72,32 +72,6 @@ HA_IN_ ha_watched_seen ha_look_at_arrays(void) {
 
 enum { HA_REPORT_ROWS = 20 };
 
-typedef struct ha_short {
-    char text[40];
-} ha_short;
-
-/* "1.5 MiB" */
-HA_IN_ ha_short ha_human_bytes(uint64_t bytes) {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    ha_short s;
-    double value = (double)bytes;
-    size_t unit = 0;
-    for (; value >= 1024 && unit < 6; unit++) value /= 1024;
-    snprintf(s.text, sizeof s.text, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-    return s;
-}
-
-/* "1.5 ms" */
-HA_IN_ ha_short ha_human_time(uint64_t ns) {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    ha_short s;
-    double value = (double)ns;
-    size_t unit = 0;
-    for (; value >= 1000 && unit < 3; unit++) value /= 1000;
-    snprintf(s.text, sizeof s.text, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-    return s;
-}
-
 /* "1.5 MiB in 3" */
 HA_IN_ ha_short ha_human_copies(uint64_t bytes, uint64_t copies) {
     ha_short s;
@@ -120,6 +94,24 @@ HA_IN_ void ha_report_memories(FILE *file) {
                 (unsigned long long)u.releases, (unsigned long long)u.reused);
         fprintf(file, " %22s %22s\n", ha_human_copies(u.bytes_in, u.transfers_in).text,
                 ha_human_copies(u.bytes_out, u.transfers_out).text);
+    }
+}
+
+/* Of memories that have a budget, or were full. */
+HA_IN_ void ha_report_pressure(FILE *file) {
+    int rows = 0;
+    for (ha_memory *m = NULL; (m = ha_next_memory(m));) {
+        const ha_pressure p = ha_pressure_of(m);
+        if (!p.budget && !p.evictions && !p.turns && !p.refusals) continue;
+        if (!rows++)
+            fprintf(file, "\n%-20s %10s %20s %14s %10s %20s %10s\n", "memory", "budget", "gave way",
+                    "brought home", "came back", "waited", "refused");
+        fprintf(file, "%-20s %10s %20s %14s %10s", ha_memory_label(m).text,
+                p.budget ? ha_human_bytes(p.budget).text : "-",
+                ha_human_copies(p.evicted, p.evictions).text, ha_human_bytes(p.written_back).text,
+                ha_human_bytes(p.restored).text);
+        fprintf(file, " %10s in %6llu %10llu\n", ha_human_time(p.wait_ns).text,
+                (unsigned long long)p.turns, (unsigned long long)p.refusals);
     }
 }
 
@@ -193,6 +185,7 @@ void ha_report(FILE *file) {
         return;
     }
     ha_report_memories(file);
+    ha_report_pressure(file);
     ha_report_sites(file);
     ha_report_arrays(file);
     ha_report_works(file);
@@ -234,13 +227,16 @@ HA_IN_ void ha_object_end(ha_report_object *o, FILE *file, size_t place) {
 HA_IN_ void ha_json_memories(FILE *file) {
     size_t place = 0;
     for (ha_memory *m = NULL; (m = ha_next_memory(m)); place++) {
-        ha_memory_usage u = ha_memory_usage_of(m);
+        const ha_memory_usage u = ha_memory_usage_of(m);
+        const ha_pressure p = ha_pressure_of(m);
         const ha_member members[] = {
-            HA_MEMBER(u, handed_out),   HA_MEMBER(u, live),     HA_MEMBER(u, cached),
-            HA_MEMBER(u, retired),      HA_MEMBER(u, staging),  HA_MEMBER(u, high_water),
-            HA_MEMBER(u, allocations),  HA_MEMBER(u, releases), HA_MEMBER(u, reused),
-            HA_MEMBER(u, transfers_in), HA_MEMBER(u, bytes_in), HA_MEMBER(u, transfers_out),
-            HA_MEMBER(u, bytes_out),
+            HA_MEMBER(u, handed_out),   HA_MEMBER(u, live),         HA_MEMBER(u, cached),
+            HA_MEMBER(u, retired),      HA_MEMBER(u, staging),      HA_MEMBER(u, high_water),
+            HA_MEMBER(u, allocations),  HA_MEMBER(u, releases),     HA_MEMBER(u, reused),
+            HA_MEMBER(u, transfers_in), HA_MEMBER(u, bytes_in),     HA_MEMBER(u, transfers_out),
+            HA_MEMBER(u, bytes_out),    HA_MEMBER(p, budget),       HA_MEMBER(p, evictions),
+            HA_MEMBER(p, evicted),      HA_MEMBER(p, written_back), HA_MEMBER(p, restored),
+            HA_MEMBER(p, turns),        HA_MEMBER(p, wait_ns),      HA_MEMBER(p, refusals),
         };
         ha_report_object o;
         ha_object_begin(&o, "memory", ha_memory_label(m).text, members,
@@ -320,6 +316,10 @@ HA_IN_ void ha_memory_forget_transfers(ha_memory *m) {
     __atomic_store_n(&m->bytes_in, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&m->transfers_out, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&m->bytes_out, 0, __ATOMIC_RELAXED);
+    uint64_t *const counters[] = {&m->evictions, &m->evicted,  &m->written_back, &m->restored,
+                                  &m->turns,     &m->turns_ns, &m->refusals};
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        __atomic_store_n(counters[i], 0, __ATOMIC_RELAXED);
 }
 
 void ha_report_reset(void) {

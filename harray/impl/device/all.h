@@ -13,6 +13,8 @@
 #include "poison.h"
 #include "window.h"
 #include "queue_copy.h"
+#include "kinds.h"
+#include "budget.h"
 #include "registry.h"
 #include "queues.h"
 

@@ -39,13 +39,18 @@ typedef struct ha_pool {
     uint64_t returned;  /* blocks that came back so far, to the cache or to the backend */
     uint64_t expected;  /* bytes that the backend is just being asked for */
     uint64_t bytes[HA_USES];
-    uint64_t most; /* bytes to keep cached */
+    uint64_t most;   /* bytes to keep cached */
+    uint64_t budget; /* bytes to be handed out at most; 0: as many as there are */
     uint64_t high_water, allocations, releases, reused;
+    uint64_t released;                        /* bytes that the backend has got back so far */
     uint64_t arrays;                          /* living ones, that were first touched here */
     struct ha_alive *alive;                   /* the same, as a list: the youngest first */
     struct ha_walk *walks;                    /* those who go along it */
     ha_piece_node *tree;                      /* what the backend has handed out, by address */
     struct ha_block *oldest, *youngest;       /* of the cached ones */
+    struct ha_block *resident, *latest;       /* memory/resident.h: listed, oldest first */
+    uint64_t residents;                       /* how many these are */
+    uint32_t awaited;                         /* access/turns.h: a thread waits for memory there */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
 } ha_pool;
 
@@ -69,6 +74,10 @@ typedef struct ha_memory {
     struct ha_block *retired, *youngest; /* freed, but a queue may still use them; oldest first */
     struct ha_block *due;                /* of these, what is due first, of each queue */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
+    uint64_t epoch; /* ticks with each opening on the slow way; atomic */
+    /* Memory pressure; atomic. Blocks that gave way, their bytes, and bytes of values that were brought home for
+     * that, and came back; threads that waited for others, and how long; requests that failed. */
+    uint64_t evictions, evicted, written_back, restored, turns, turns_ns, refusals;
 } ha_memory;
 
 /* Functions of a queue inside which a call of harray failed (queue_errors.h). */

@@ -3,15 +3,7 @@
 #ifndef HARRAY_IMPL_DEVICE_REGISTRY_H
 #define HARRAY_IMPL_DEVICE_REGISTRY_H
 
-#include "context.h"
-#include "../../../backends/list.h"
-
-static const ha_backend *const ha_built_in[] = {
-#define HA_LISTED_(backend) &backend,
-    HA_BACKENDS(HA_LISTED_)
-#undef HA_LISTED_
-};
-enum { HA_BUILT_IN = sizeof ha_built_in / sizeof *ha_built_in };
+#include "budget.h"
 
 ha_context *ha_host(void) { return &ha_host_context; }
 
@@ -28,25 +20,6 @@ void *ha_context_stream(const ha_context *c) {
 }
 
 /* ---- backends ----------------------------------------------------------------------------- */
-
-HA_IN_ int ha_is_kind_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-HA_IN_ int ha_is_kind(const char *text) {
-    size_t n = 0;
-    while (ha_is_kind_char(text[n])) n++;
-    return n > 0 && n < 24 && !text[n];
-}
-
-/* NULL when unknown. */
-HA_IN_ const ha_backend *ha_backend_find(const char *kind) HA_REQUIRES_(ha_registry.lock) {
-    for (int i = 0; i < HA_BUILT_IN; i++)
-        if (!strcmp(ha_built_in[i]->kind, kind)) return ha_built_in[i];
-    for (ha_kind *k = ha_registry.kinds; k; k = k->next)
-        if (!strcmp(k->backend->kind, kind)) return k->backend;
-    return NULL;
-}
 
 /* Whether a table reaches up to its last required slot; later slots are optional. */
 #define HA_REACHES_(table, type, slot)                                                             \
@@ -200,7 +173,11 @@ HA_IN_ ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
                                    ha_failure *failure) HA_REQUIRES_(ha_registry.lock) {
     void *device = NULL;
     int option;
+    char name[48];
+    uint64_t budget = 0;
     ha_status s = ha_zero_copy_option(&option);
+    snprintf(name, sizeof name, "%.23s:%d", b->kind, number);
+    if (!s) s = ha_budget_option(name, &budget);
     if (!s) s = b->open(number, &device, handle);
     if (s) {
         *failure = (ha_failure){s, "cannot open the device"};
@@ -212,7 +189,8 @@ HA_IN_ ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
                        .home = m,
                        .backend = b,
                        .number = number};
-    snprintf(like.name, sizeof like.name, "%.23s:%d", b->kind, number);
+    memcpy(like.name, name, sizeof like.name);
+    m->pool.budget = budget;
     ha_context *c = ha_context_add(like, failure);
     if (!c && b->close) b->close(device);
     return c;
@@ -227,6 +205,7 @@ HA_IN_ ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *f
     void *handle = NULL;
     *failure = (ha_failure){HA_ERR_MEMORY, "no memory for a device"};
     if (m && (pinned || !host)) c = ha_device_start(b, number, m, &handle, failure);
+    if (c && pinned) (void)ha_budget_option("pinned", &pinned->pool.budget); /* read just before */
     if (!c) {
         HARRAY_FREE(pinned);
         HARRAY_FREE(m);
@@ -310,23 +289,6 @@ ha_context *ha_context_get(const char *kind, int number) {
     return NULL;
 }
 
-/* "kind" or "kind:number". Returns 0 when the text is neither. */
-HA_IN_ int ha_parse_context(const char *text, char kind[24], int *number) {
-    size_t n = 0;
-    while (n < 23 && ha_is_kind_char(text[n])) n++;
-    memcpy(kind, text, n);
-    kind[n] = 0;
-    *number = 0;
-    if (!n) return 0;
-    if (!text[n]) return 1;
-    if (text[n++] != ':' || !text[n]) return 0;
-    for (; text[n] >= '0' && text[n] <= '9'; n++) {
-        if (*number > 99999) return 0;
-        *number = *number * 10 + (text[n] - '0');
-    }
-    return !text[n];
-}
-
 HA_IN_ ha_context *ha_context_named(const char *text, const char *operation, const char *from) {
     char kind[24];
     int number;
@@ -368,6 +330,10 @@ ha_context *ha_context_best(void) {
     const char *wanted = getenv("HARRAY_DEVICE");
     int number;
     if (ha_enter("ha_context_best")) return NULL;
+    if (ha_host_budget_read()) {
+        ha_fail(HA_ERR_BACKEND, "ha_context_best", "the memories cannot be used");
+        return NULL;
+    }
     if (wanted && *wanted && strcmp(wanted, "best") != 0)
         return ha_context_named(wanted, "ha_context_best", "HARRAY_DEVICE: ");
     const char *kind = ha_best_kind(&number);

@@ -124,8 +124,9 @@ void ha_set_event_handler(ha_event_handler handler, void *user) {
 }
 
 const char *ha_event_kind_name(ha_event_kind kind) {
-    static const char *const names[] = {"allocate", "free",  "transfer", "wait",  "conflict",
-                                        "open",     "close", "compile",  "launch"};
+    static const char *const names[] = {"allocate", "free",  "transfer", "wait",
+                                        "conflict", "open",  "close",    "compile",
+                                        "launch",   "evict", "restore",  "pressure"};
     return (unsigned)kind < HA_EVENT_KINDS ? names[kind] : "unknown event";
 }
 

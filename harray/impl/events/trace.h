@@ -97,6 +97,13 @@ HA_IN_ void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock
     case HA_EVENT_CONFLICT:
         ha_trace_conflict(&r->info);
         break;
+    case HA_EVENT_PRESSURE:
+        ha_trace_pressure(&r->info);
+        break;
+    case HA_EVENT_EVICT:
+    case HA_EVENT_RESTORE:
+        ha_trace_evicted(&r->info);
+        break;
     case HA_EVENT_OPEN:
         ha_trace_opened(r);
         break;

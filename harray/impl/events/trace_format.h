@@ -250,6 +250,26 @@ HA_IN_ void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock
     ha_line_end(&l);
 }
 
+HA_IN_ void ha_trace_pressure(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+    ha_trace_line l;
+    ha_trace_know_thread(e->thread);
+    ha_line_slice(&l, "wait for memory", e, HA_TRACE_THREADS, e->thread);
+    ha_json_string(&l.json, "memory", e->at);
+    ha_json_string(&l.json, "status", ha_status_name(e->status));
+    ha_line_end(&l);
+}
+
+HA_IN_ void ha_trace_evicted(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+    ha_trace_line l;
+    ha_trace_know_thread(e->thread);
+    ha_line_slice(&l, e->kind == HA_EVENT_EVICT ? "gives way" : "comes back", e, HA_TRACE_THREADS,
+                  e->thread);
+    ha_line_array(&l, e);
+    ha_json_string(&l.json, "memory", e->at);
+    ha_json_unsigned(&l.json, "bytes", e->bytes);
+    ha_line_end(&l);
+}
+
 HA_IN_ void ha_trace_block(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     ha_line_head(&l, r->info.at, "C", HA_TRACE_MEMORIES, 0);

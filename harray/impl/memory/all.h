@@ -3,6 +3,7 @@
 
 #include "attempt.h"
 #include "block.h"
+#include "resident.h"
 #include "pool.h"
 #include "retire.h"
 #include "loose.h"

@@ -7,7 +7,10 @@
 
 typedef struct ha_chunk ha_chunk; /* transfer/chunks.h */
 
-enum { HA_IN_FLIGHT = 3 }; /* parts of record arrays, at most */
+enum {
+    HA_IN_FLIGHT = 3, /* parts of record arrays, at most */
+    HA_FULL = 4       /* memories that an attempt takes blocks of, at most */
+};
 
 /* An attempt at something that may have to wait: for whom it is made, and when it returned
  * HA_RETRY_, what to wait for before the next one. */
@@ -18,8 +21,15 @@ typedef struct ha_attempt {
                          or a request that never fits could wait for ever; 0: first attempt */
     uint64_t returned; /* blocks that had come back before the backend was asked for one */
     int reclaims;      /* how often unused blocks were looked for; others may go on making such */
-    int for_chunk;     /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
-    ha_chunk *chunk;   /* holds what is staged, between two tries; NULL: nothing */
+    ha_memory *short_of; /* HA_RETRY_: make room there, for `need` bytes; NULL: wait for `point` */
+    uint64_t need;
+    ha_memory *full[HA_FULL]; /* where no room can be made */
+    int fulls;
+    int never;       /* not ever: it is too large */
+    int only_clean;  /* nothing is to be brought home for it */
+    int may_wait;    /* for others to close what they use there: its thread holds nothing */
+    int for_chunk;   /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
+    ha_chunk *chunk; /* holds what is staged, between two tries; NULL: nothing */
     const struct ha_incarnation *staged_from;
     ha_range staged;
     /* HA_RETRY_: the event behind `point`, if it is known; to be released */
@@ -37,5 +47,29 @@ typedef struct ha_attempt {
 
 /* Nor this: the block has to be exchanged, so no other access to it may be open. */
 #define HA_RETRY_ALONE_ ((ha_status)-2)
+
+/* Nor this: all is to be taken back, and memory to be waited for. */
+#define HA_RETRY_ROOM_ ((ha_status)-3)
+
+/* Making room in a memory that is full is a matter of a later layer (access/make_room.h), which defines this. */
+typedef struct ha_room_hooks {
+    ha_status (*make)(ha_attempt *attempt); /* at attempt->short_of; nothing is busy or locked */
+    void (*changed)(
+        void); /* something may have changed for those who wait for memory; nothing is locked */
+} ha_room_hooks;
+static const ha_room_hooks ha_for_room;
+
+/* Whether no room can be made for the attempt. */
+HA_IN_ int ha_attempt_is_full(const ha_attempt *attempt, const ha_memory *m) {
+    int full = attempt->fulls == HA_FULL;
+    for (int i = 0; i < attempt->fulls; i++) full |= attempt->full[i] == m;
+    return full;
+}
+
+/* What an attempt that returned HA_RETRY_ has to wait for, but for chunks. Nothing is busy. */
+HA_IN_ ha_status ha_attempt_pass(ha_attempt *attempt) {
+    if (attempt->short_of) return ha_for_room.make(attempt);
+    return ha_wait_past(attempt->point, attempt->site);
+}
 
 #endif

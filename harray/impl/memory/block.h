@@ -28,7 +28,7 @@ typedef struct ha_ops {
 typedef struct ha_block {
     struct ha_block *next;            /* retired: the next younger one; cached: of its class */
     struct ha_block *previous;        /* retired: the next older one; cached: of its class */
-    struct ha_block *older, *younger; /* cached */
+    struct ha_block *older, *younger; /* cached; or resident */
     ha_piece_node address;            /* in the pool's tree */
     uint64_t number;                  /* retired: how many were before it */
     struct ha_block *left, *right;    /* retired: of the same queue, and later (retire.h) */
@@ -38,8 +38,10 @@ typedef struct ha_block {
     void *data;
     size_t bytes;
     ha_purpose use;
-    int loose;                  /* the user's own, from ha_memory_allocate: no array's */
-    ha_ops ops;                 /* retired; else empty */
+    struct ha_array *resident; /* resident.h: whose it is; NULL: it is not listed */
+    uint64_t stamp;            /* resident: of the incarnation, when it got its place in the list */
+    int loose;                 /* the user's own, from ha_memory_allocate: no array's */
+    ha_ops ops;                /* retired; else empty */
     HA_DEBUG_(ha_known *known;) /* NULL: nobody opened it yet */
 } ha_block;
 

@@ -11,7 +11,7 @@
 #ifndef HARRAY_IMPL_MEMORY_POOL_H
 #define HARRAY_IMPL_MEMORY_POOL_H
 
-#include "block.h"
+#include "resident.h"
 
 enum { HA_SIZE_LEAST = 64, HA_SIZE_STEP_MOST = 2 << 20, HA_LOOKS = 8 };
 
@@ -64,6 +64,7 @@ static inline uint32_t ha_size_class(size_t bytes) {
 /* ---- the lists ------------------------------------------------------------------------------ */
 
 static inline void ha_pool_move(ha_pool *p, ha_block *b, ha_purpose to) HA_REQUIRES_(p->lock) {
+    if (b->resident) ha_resident_take(p, b);
     p->bytes[b->use] -= b->bytes;
     p->bytes[to] += b->bytes;
     b->use = to;
@@ -197,6 +198,7 @@ HA_IN_ uint64_t ha_blocks_release(ha_memory *m, ha_block *picked) {
     }
     ha_spin_lock(&m->pool.lock);
     m->pool.releases += n;
+    m->pool.released += bytes;
     m->pool.returned += n;
     m->pool.returning--;
     ha_spin_unlock(&m->pool.lock);
@@ -211,17 +213,32 @@ HA_IN_ uint64_t ha_memory_shrink(ha_memory *m, uint64_t keep) {
     return ha_blocks_release(m, picked);
 }
 
-/* Asks the backend for b->bytes bytes. What is cached makes way, as far as the high water says. */
+/* The account is to have room for `bytes` bytes more. What is cached makes way, as far as the high water and the
+ * budget say. *picked: to be released. */
+HA_IN_ ha_status ha_pool_expect(ha_pool *p, uint64_t bytes, ha_block **picked)
+    HA_REQUIRES_(p->lock) {
+    const uint64_t needed = ha_pool_handed_out(p) - p->bytes[HA_CACHED] + p->expected + bytes;
+    const uint64_t most = p->budget && p->budget < p->high_water ? p->budget : p->high_water;
+    *picked = NULL;
+    if (p->budget && needed > p->budget) return HA_ERR_MEMORY;
+    p->expected += bytes;
+    *picked = ha_pool_pick(p, most > needed ? most - needed : 0);
+    return HA_OK;
+}
+
+/* Asks the backend for b->bytes bytes, unless that is beyond the budget. */
 HA_IN_ ha_status ha_block_ask(ha_block *b) {
     ha_memory *m = b->memory;
     ha_pool *p = &m->pool;
+    ha_block *picked;
+    ha_status s = m == &ha_host_memory ? ha_host_budget_read() : HA_OK;
+    if (s) return s;
     ha_spin_lock(&p->lock);
-    p->expected += b->bytes;
-    uint64_t needed = ha_pool_handed_out(p) - p->bytes[HA_CACHED] + p->expected;
-    ha_block *picked = ha_pool_pick(p, p->high_water > needed ? p->high_water - needed : 0);
+    s = ha_pool_expect(p, b->bytes, &picked);
     ha_spin_unlock(&p->lock);
+    if (s) return s;
     (void)ha_blocks_release(m, picked);
-    ha_status s = ha_memory_call(m, b->bytes, &b->data);
+    s = ha_memory_call(m, b->bytes, &b->data);
     ha_spin_lock(&p->lock);
     p->expected -= b->bytes;
     if (!s) {
@@ -304,7 +321,9 @@ static inline uint64_t ha_block_give(ha_block *b, ha_alive *array) {
     else
         picked = ha_pool_refuse(p, b);
     if (p->bytes[HA_CACHED] > p->most) picked = ha_pool_pick(p, p->most);
+    const uint32_t awaited = p->awaited;
     ha_spin_unlock(&p->lock);
+    if (awaited) ha_for_room.changed();
     return picked ? ha_blocks_release(m, picked) : 0;
 }
 

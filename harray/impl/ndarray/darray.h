@@ -189,7 +189,12 @@ HA_IN_ darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *ope
     darray x = ha_view_done(plot->view);
     if (!storage) return (darray){.rank = 0};
     x.array = storage;
-    if (!plot->rank || !ha_array_grid(storage, plot->rank, plot->extent, plot->pitch)) return x;
+    (void)ha_busy_begin(storage, 0, NULL); /* it may just give way */
+    ha_status s = plot->rank ? ha_array_grid(storage, plot->rank, plot->extent, plot->pitch)
+                             : HA_OK;
+    if (!s) ha_resident_enter(storage, &storage->first);
+    ha_busy_end(storage);
+    if (!s) return x;
     ha_view_fail(HA_ERR_MEMORY, operation, &x, "no memory for its records");
     HA_IGNORE(ha_array_free(storage));
     return (darray){.rank = 0};
@@ -200,7 +205,7 @@ HA_IN_ darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *ope
 darray darray_new_(ha_order order, ha_type type, int rank, const int64_t *extent, ha_context *c) {
     ha_plot plot;
     if (ha_plot_plain(&plot, order, type, rank, extent, "darray_new")) return (darray){.rank = 0};
-    return ha_plot_on(&plot, ha_array_new(type, (size_t)plot.size, c), "darray_new");
+    return ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, 0, c), "darray_new");
 }
 
 darray darray_zeros_(ha_type type, int rank, const int64_t *extent, ha_context *c) {

@@ -176,7 +176,7 @@ HA_IN_ ha_status ha_group_admit(ha_open_set *t, size_t first, size_t end, int tr
 
 /* Told at once, with what the backend said about it; the handler hears of it when all is undone. */
 HA_IN_ ha_status ha_open_many_fail(const ha_open_set *t, ha_status s) {
-    return s == HA_RETRY_ALONE_ ? s : ha_opening_fail(&t->at->opening, s);
+    return s == HA_RETRY_ALONE_ || s == HA_RETRY_ROOM_ ? s : ha_opening_fail(&t->at->opening, s);
 }
 
 /* Busy. Whether a part of a record array asks for what is valid nowhere. No memory to find out:
@@ -325,6 +325,7 @@ HA_IN_ ha_status ha_open_many_prepare(ha_open_set *t) {
         if (!s) return HA_OK;
         ha_open_many_idle(t);
     } while (s == HA_RETRY_ && !(s = ha_open_many_wait(t)));
+    if (ha_attempt_awaits(&t->at->attempt, s, &t->at->opening.short_of)) s = HA_RETRY_ROOM_;
     return ha_open_many_fail(t, s);
 }
 
@@ -371,13 +372,13 @@ HA_IN_ ha_status ha_open_many_try(ha_open_set *t, int trying) {
     return s;
 }
 
-/* Aborted, for a block that has to be exchanged and was in use. What was to be exchanged in this array
+/* Aborted, for memory, or for a block that has to be exchanged and was in use. What was to be exchanged in this array
  * before that has gone. */
 HA_IN_ void ha_open_many_renew(ha_open_set *t) {
     for (size_t i = 0; i < t->count; i++) {
         ha_opening *o = &t->part[i].opening;
         if (o != &t->at->opening && o->array == t->at->opening.array) o->moved = NULL;
-        t->part[i].attempt = (ha_attempt){.site = t->part[i].opening.site};
+        t->part[i].attempt = (ha_attempt){.site = o->site, .may_wait = o->may_wait};
         ha_opening_renew(&t->part[i].opening);
     }
 }
@@ -391,15 +392,78 @@ HA_IN_ ha_status ha_open_many_target(ha_open_set *t) {
     return s ? ha_open_many_fail(t, s) : HA_OK;
 }
 
+/* The bytes of the block that a part needs; 0: another one before it needs the same, it is the caller's, or that is not
+ * known. */
+HA_IN_ size_t ha_part_bytes(const ha_open_set *t, size_t at) {
+    const ha_opening *o = &t->part[at].opening;
+    const ha_memory *m = o->context->memory;
+    ha_array *a = o->array;
+    size_t bytes = 0;
+    for (size_t i = at; i > 0 && t->part[i - 1].opening.array == a; i--)
+        if (t->part[i - 1].opening.context->memory == m) return 0;
+    ha_lock(a);
+    const ha_incarnation *in = ha_incarnation_find(a, m);
+    const int wrapped = in && in->wrapped;
+    const size_t size = o->sets_size ? o->size : a->size;
+    ha_unlock(a);
+    if (wrapped) return 0;
+    if (a->ops) return a->ops->block_bytes(a, o->context->memory, &bytes) ? 0 : bytes;
+    return ha_block_bytes(a, size, &bytes) ? bytes : 0;
+}
+
+/* Whether all that is to be opened at part `at`'s memory fits there at once: what never does is refused before anything
+ * has given way. */
+HA_IN_ ha_status ha_open_many_fits_at(ha_open_set *t, size_t at) {
+    ha_memory *m = t->part[at].opening.context->memory;
+    const uint64_t most = m->primary ? ha_memory_most(m)
+                                     : UINT64_MAX; /* the host has pinned memory, too */
+    uint64_t sum = 0;
+    size_t arrays = 0, largest = at;
+    for (size_t i = 0; i < t->count && most < UINT64_MAX; i++) {
+        if (t->part[i].opening.context->memory != m) continue;
+        const size_t bytes = ha_part_bytes(t, i);
+        if (bytes > ha_part_bytes(t, largest)) largest = i;
+        arrays += bytes > 0;
+        if (__builtin_add_overflow(sum, bytes, &sum)) sum = UINT64_MAX;
+    }
+    if (sum <= most) return HA_OK;
+    t->at = &t->part[largest];
+    return ha_fail(
+        HA_ERR_MEMORY, t->operation,
+        "%s: these %zu arrays need %s at %s, which has %s: %s alone needs %s", t->at->opening.site,
+        arrays, ha_human_bytes(sum).text, t->at->opening.context->name, ha_human_bytes(most).text,
+        ha_label_of(t->at->opening.array).text, ha_human_bytes(ha_part_bytes(t, largest)).text);
+}
+
+HA_IN_ ha_status ha_open_many_fits(ha_open_set *t) {
+    ha_status s = HA_OK;
+    for (size_t i = 0; i < t->count && !s; i++) {
+        const ha_memory *m = t->part[i].opening.context->memory;
+        size_t before = 0;
+        while (before < i && t->part[before].opening.context->memory != m) before++;
+        if (before == i) s = ha_open_many_fits_at(t, i);
+    }
+    return s;
+}
+
 /* No error is told while anything is held. */
 HA_IN_ ha_status ha_open_many_open(ha_open_set *t, int trying) {
     HA_UNCANCELLED_;
+    ha_turn turn = {.memory = NULL};
     ha_tell_later();
     ha_status s = ha_open_many_target(t);
-    while (!s && (s = ha_open_many_try(t, trying)) == HA_RETRY_ALONE_) {
+    if (!s) s = ha_open_many_fits(t);
+    for (size_t i = 0; i < t->count; i++)
+        t->part[i].opening.may_wait = t->part[i].attempt.may_wait = !trying && !ha_held();
+    while (!s && (s = ha_open_many_try(t, trying))) {
+        const ha_opening *o = &t->at->opening;
+        const ha_status why = ha_turn_decide(&turn, s, o->short_of, o->site);
+        const int over = s == HA_RETRY_ROOM_ && why;
+        s = over ? ha_open_many_fail(t, why) : why;
+        if (s) break;
         ha_open_many_renew(t);
-        s = HA_OK;
     }
+    ha_turn_end(&turn, s, t->count ? t->at->opening.site : "");
     if (s) t->at->access->status = s;
     ha_tell_now();
     return s;

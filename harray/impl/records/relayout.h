@@ -40,7 +40,7 @@ HA_IN_ ha_status ha_records_gather(ha_array *a, const ha_memory *only, const cha
         if (!s) {
             s = ha_records_fetch(a, ha_host(), HA_WHOLE_, operation, site);
             if (s && s != HA_ERR_BUSY) return s; /* else claiming finds the access that has come */
-        } else if (s != HA_RETRY_ || (s = ha_wait_past(attempt.point, site)))
+        } else if (s != HA_RETRY_ || (s = ha_attempt_pass(&attempt)))
             return ha_fail(s, operation, "%s: records %s: bringing them to the host failed", site,
                            ha_label_of(a).text);
     }
@@ -149,7 +149,7 @@ HA_IN_ ha_status ha_records_change_layout(ha_array *a, ha_placement *p, ha_conte
         if (s) return s;
         s = ha_records_settle_in(a, p, &attempt);
         ha_busy_end(a);
-        if (s == HA_RETRY_ && !(s = ha_wait_past(attempt.point, site))) continue;
+        if (s == HA_RETRY_ && !(s = ha_attempt_pass(&attempt))) continue;
         if (!s) return HA_OK;
         return ha_fail(s, operation, "%s: records %s at %s: no room for them in another layout",
                        site, ha_label_of(a).text, c->name);
@@ -328,7 +328,7 @@ HA_IN_ ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, con
     }
     if (same) return HA_OK;
     while ((s = ha_records_resize_try(r, extent, operation, site, &attempt)) == HA_RETRY_)
-        if ((s = ha_wait_past(attempt.point, site)))
+        if ((s = ha_attempt_pass(&attempt)))
             return ha_fail(s, operation, "%s: records %s: waiting for memory failed", site,
                            ha_label_of(r->array).text);
     return s;

@@ -5,6 +5,7 @@
 #include "array_state.h"
 #include "holders.h"
 #include "labels.h"
+#include "keepers.h"
 #include "dependencies.h"
 #include "access_debug.h"
 #include "freed.h"

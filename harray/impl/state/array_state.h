@@ -15,6 +15,10 @@ typedef struct ha_incarnation {
     ha_set valid;    /* within the array's size */
     ha_ops ops;      /* outstanding on the block */
     ha_block *block; /* NULL: none */
+    uint64_t
+        stamp; /* the memory's epoch when it was last known to be in use there; 0: ha_array_done */
+    int used;  /* on the fast path since then */
+    int has_left; /* its values have given way, and not come back since */
     unsigned
         wrapped; /* owners.h: 0, or HA_CALLERS: the block is the caller's; | flags of the piece */
     struct ha_incarnation *next;
@@ -56,6 +60,7 @@ struct ha_array {
     uint64_t references; /* owners; 0: it was freed */
     size_t wrapped;      /* owners.h: elements of the caller's memory; 0: it has none of that */
     uint32_t read_only; /* owners.h: 1: the first holder is nobody's access and keeps writers out */
+    int priority;       /* access/victims.h: HA_KEEP: it does not give way */
     uint32_t uneven;    /* 1: not as many ghost cells behind as before the interior, somewhere */
     ha_statistics statistics;
     ha_set lost;                /* lost.h: written once, and valid nowhere any more */
@@ -78,7 +83,12 @@ struct ha_array {
 };
 
 /* In `waiters`: flags, and the threads. */
-enum { HA_WATCHED = 1 << 30, HA_INDEXED = 1 << 29, HA_WAITING = (1 << 24) - 1 };
+enum {
+    HA_WATCHED = 1 << 30,
+    HA_INDEXED = 1 << 29,
+    HA_PRESSED = 1 << 28, /* access/turns.h: a thread waits for memory where the array has some */
+    HA_WAITING = HA_PRESSED | ((1 << 24) - 1) /* somebody is to be woken */
+};
 
 enum { HA_FEW_HOLDERS = 64 }; /* more than that are indexed (holders.h) */
 
@@ -114,6 +124,21 @@ HA_IN_ ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
     last->next = in;
     ha_unlock(a);
     return in;
+}
+
+/* The next epoch. */
+static inline uint64_t ha_memory_tick(ha_memory *m) {
+    return __atomic_add_fetch(&m->epoch, 1, __ATOMIC_RELAXED);
+}
+
+/* It has a block, which may give way to others from now on. The array is known already: this thread has it busy, or
+ * has just made it. */
+HA_IN_ void ha_resident_enter(ha_array *a, const ha_incarnation *in) {
+    if (in->block && !in->wrapped) ha_resident_list(a, in->block, in->stamp);
+}
+
+HA_IN_ void ha_residents_enter(ha_array *a) {
+    for (const ha_incarnation *in = &a->first; in; in = in->next) ha_resident_enter(a, in);
 }
 
 /* The bytes of the values in r. */

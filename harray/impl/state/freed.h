@@ -56,7 +56,7 @@ HA_IN_ void ha_array_forget_all(ha_array *a) HA_REQUIRES_(a->lock) {
     a->holder = a->first_holders;
     a->holders = 0;
     a->holder_capacity = a->holders_easy = 0;
-    a->waiters &= ~(uint32_t)HA_INDEXED;
+    a->waiters &= ~(uint32_t)(HA_INDEXED | HA_PRESSED);
     a->read_only = a->busy = 0;
     a->wrapped = 0;
     a->grid = NULL;

@@ -148,7 +148,7 @@ HA_IN_ ha_status ha_attempt_wait_fence(ha_attempt *attempt) {
 /* What an attempt that returned HA_RETRY_ has to wait for. Nothing is held, but perhaps a chunk. */
 HA_IN_ ha_status ha_attempt_wait(ha_attempt *attempt) {
     if (attempt->fence) return ha_attempt_wait_fence(attempt);
-    if (!attempt->for_chunk) return ha_wait_past(attempt->point, attempt->site);
+    if (!attempt->for_chunk) return ha_attempt_pass(attempt);
     attempt->for_chunk = 0;
     HA_UNCANCELLED_;
     pthread_mutex_lock(&ha_staging.lock);

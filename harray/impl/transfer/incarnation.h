@@ -24,7 +24,7 @@ HA_IN_ ha_status ha_host_block_get(ha_memory *pinned, size_t bytes, ha_block **b
     ha_attempt attempt = {0};
     ha_status s;
     while ((s = ha_host_block_take(HA_LIVE, pinned, bytes, block, &attempt)) == HA_RETRY_)
-        if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
+        if ((s = ha_attempt_pass(&attempt))) return s;
     return s;
 }
 
@@ -85,6 +85,7 @@ HA_IN_ ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *bl
     in->ops.grid = a->grid;
     ha_unlock(a);
     *ops = old_ops;
+    if (block && __atomic_load_n(&a->version, __ATOMIC_RELAXED)) ha_resident_enter(a, in);
     return old;
 }
 

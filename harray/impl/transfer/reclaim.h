@@ -98,16 +98,31 @@ HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
     return some;
 }
 
+/* Whether arrays may give way: then that is for the attempt to wait for. */
+HA_IN_ int ha_memory_is_short(ha_memory *m, size_t bytes, ha_attempt *attempt) {
+    if (ha_attempt_is_full(attempt, m) || !ha_residents(m)) return 0;
+    attempt->short_of = m;
+    attempt->need = bytes;
+    return 1;
+}
+
 /* A block of so many bytes. A memory that is full is asked again without what is unused there, and when other
- * threads gave something back meanwhile. HA_RETRY_ when there may be room once attempt->point has passed. */
+ * threads gave something back meanwhile. HA_RETRY_ when there may be room once attempt->point has passed, or
+ * arrays have given way. */
 HA_IN_ ha_status ha_block_take(ha_purpose use, ha_memory *m, size_t bytes, ha_block **block,
                                ha_attempt *attempt) {
     for (;; ha_forget_note()) {
         ha_status s = ha_block_take_for(use, m, bytes, block, attempt);
         const uint64_t seen = attempt->returned;
         if (s != HA_ERR_MEMORY || attempt->reclaims == HA_ATTEMPTS) return s;
+        if (ha_memory_is_short(m, bytes, attempt)) {
+            ha_forget_note();
+            return HA_RETRY_;
+        }
         attempt->reclaims++;
-        if (!ha_memory_reclaim_unused(m, attempt) && ha_memory_returned(m, seen) == seen) return s;
+        if (ha_memory_reclaim_unused(m, attempt) || ha_memory_returned(m, seen) != seen) continue;
+        ha_note_full(m);
+        return s;
     }
 }
 
@@ -116,7 +131,7 @@ HA_IN_ ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
     ha_attempt attempt = {0};
     ha_status s;
     while ((s = ha_block_take(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY_)
-        if ((s = ha_wait_past(attempt.point, attempt.site))) return s;
+        if ((s = ha_attempt_pass(&attempt))) return s;
     return s;
 }
 

@@ -1,0 +1,234 @@
+/* Making room in a memory that is full: what is in use by nobody gives way, what was used longest ago first.
+ *
+ * What is valid elsewhere, and has arrived there, goes for nothing. What is valid only there is brought home
+ * first: all that the request needs is enqueued, then waited for, the oldest first; only then it goes. Until
+ * then it is valid there, too: so a copy that fails, a reader that comes between or a host without memory lose
+ * nothing, and nothing has to be taken back. The victim is just none.
+ *
+ * Called with nothing busy or locked, by whoever then tries again. */
+#ifndef HARRAY_IMPL_ACCESS_MAKE_ROOM_H
+#define HARRAY_IMPL_ACCESS_MAKE_ROOM_H
+
+#include "victims.h"
+
+typedef enum ha_eviction {
+    HA_EVICTED, /* the block is given back, or will be once no queue uses it */
+    HA_LEAVING, /* what only it has is on its way */
+    HA_STAYS    /* it is no victim any more, or has values that are not brought home */
+} ha_eviction;
+
+/* ---- one victim, busy ------------------------------------------------------------------------ */
+
+/* Busy. It has no value that has not arrived elsewhere. */
+HA_IN_ void ha_victim_drop(ha_array *a, ha_incarnation *in, int sent) {
+    ha_memory *m = in->block->memory;
+    __atomic_fetch_add(&m->evictions, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&m->evicted, in->block->bytes, __ATOMIC_RELAXED);
+    ha_on_evicted(HA_EVENT_EVICT, a, m, in->block->bytes, sent);
+    ha_lock(a);
+    in->has_left = in->valid.n > 0;
+    in->valid.n = 0;
+    a->waiters &= ~(uint32_t)HA_PRESSED;
+    ha_unlock(a);
+    ha_incarnation_drop(a, in);
+}
+
+/* Whether r is on its way to another memory. *point: when it will have arrived. */
+HA_IN_ int ha_is_on_its_way(ha_array *a, const ha_incarnation *from, ha_range r,
+                            ha_timepoint *point) {
+    for (ha_incarnation *in = &a->first; in; in = in->next) {
+        if (in == from || ha_is_dead(in->memory) || !ha_set_contains(&in->valid, r)) continue;
+        *point = (ha_timepoint){NULL, 0};
+        if (ha_next_conflict(a, in, r, 0, NULL, point)) return 1;
+    }
+    return 0;
+}
+
+/* Brings r from the memory to the host, as far as it is not there. */
+HA_IN_ ha_status ha_victim_send(ha_array *a, ha_memory *m, ha_range r, ha_attempt *attempt) {
+    ha_incarnation *host = ha_incarnation_add(a, &ha_host_memory);
+    ha_plan plan;
+    if (!host || ha_is_short_in_use(a, host)) return HA_ERR_MEMORY;
+    ha_status s = ha_incarnation_room(a, host, ha_host(), a->size, attempt);
+    if (s) return s;
+    s = ha_plan_make(a, host, r, &plan);
+    if (!s) s = ha_plan_execute(a, &plan, host, ha_host(), NULL, attempt);
+    for (size_t i = 0; i < plan.n && !s; i++)
+        __atomic_fetch_add(&m->written_back, ha_value_bytes(a, plan.pieces[i].range),
+                           __ATOMIC_RELAXED);
+    ha_plan_free(&plan);
+    return s;
+}
+
+/* Enqueues what is on its way nowhere. *point: when the first of all will have arrived. */
+HA_IN_ ha_status ha_victim_send_all(ha_array *a, const ha_incarnation *in, ha_timepoint *point,
+                                    ha_attempt *attempt) {
+    ha_memory *m = in->block->memory;
+    point->queue = NULL;
+    for (uint32_t i = 0; i < in->valid.n; i++) {
+        const ha_range r = ha_set_ranges(&in->valid)[i];
+        ha_timepoint p;
+        if (ha_has_arrived_elsewhere(a, in, r)) continue;
+        if (!ha_is_on_its_way(a, in, r, &p)) {
+            ha_status s = in->memory == &ha_host_memory ? HA_ERR_MEMORY
+                                                        : ha_victim_send(a, m, r, attempt);
+            if (s) return s;
+            if (!ha_is_on_its_way(a, in, r, &p)) continue; /* the host did it */
+        }
+        if (!point->queue) *point = p;
+    }
+    return HA_OK;
+}
+
+/* One try. sends: what only it has is brought home, else it stays. */
+HA_IN_ ha_status ha_victim_try(ha_memory *m, const ha_victim *v, int sends, ha_timepoint *point,
+                               ha_eviction *became, ha_attempt *attempt) {
+    ha_array *a = v->array;
+    ha_incarnation *in = ha_victim_begin(m, v);
+    *became = HA_STAYS;
+    if (!in) return HA_OK;
+    ha_status s = ha_settle(a);
+    if (!s && sends) s = ha_victim_send_all(a, in, point, attempt);
+    if (!s && ha_is_empty(ha_only_there(a, in))) {
+        ha_victim_drop(a, in, sends);
+        *became = HA_EVICTED;
+    } else if (!s && sends)
+        *became = HA_LEAVING;
+    ha_busy_end(a);
+    return s;
+}
+
+/* Until it is evicted, or all that only it has is on its way. */
+HA_IN_ ha_eviction ha_victim_evict(ha_memory *m, const ha_victim *v, int sends, ha_timepoint *point,
+                                   const char *site) {
+    ha_attempt attempt = {.site = site};
+    ha_eviction became;
+    ha_status s;
+    while ((s = ha_victim_try(m, v, sends, point, &became, &attempt)) == HA_RETRY_)
+        if ((s = ha_attempt_wait(&attempt))) break;
+    ha_attempt_end(&attempt);
+    if (!s) return became;
+    ha_forget_note(); /* nothing is lost: it just stays */
+    return HA_STAYS;
+}
+
+/* Waits for what is on its way, then it goes. */
+HA_IN_ ha_eviction ha_victim_finish(ha_memory *m, const ha_victim *v, ha_timepoint *point,
+                                    const char *site) {
+    ha_eviction became = HA_LEAVING;
+    while (became == HA_LEAVING) {
+        if (point->queue && ha_wait_past(*point, site)) {
+            ha_forget_note();
+            return HA_STAYS;
+        }
+        became = ha_victim_evict(m, v, 1, point, site);
+    }
+    return became;
+}
+
+/* ---- as many as are needed ------------------------------------------------------------------- */
+
+/* Some victims on their way out. */
+typedef struct ha_leaving {
+    ha_memory *memory;
+    const ha_victims *victims;
+    uint64_t need, freed,
+        coming; /* bytes of blocks: wanted, given back, and still to be waited for */
+    int only_clean;
+    const char *site;
+    ha_timepoint point[HA_VICTIMS];
+    ha_eviction became[HA_VICTIMS];
+} ha_leaving;
+
+HA_IN_ void ha_leave(ha_leaving *l, size_t i, int sends) {
+    const ha_victim *v = &l->victims->list[i];
+    l->became[i] = ha_victim_evict(l->memory, v, sends, &l->point[i], l->site);
+    if (l->became[i] == HA_EVICTED) l->freed += v->bytes;
+    if (l->became[i] == HA_LEAVING) l->coming += v->bytes;
+    if (l->became[i] == HA_STAYS && sends) ha_victim_pass_over(l->memory, v);
+}
+
+/* Of those that are alike, [first, end), what is clean goes first. */
+HA_IN_ void ha_leave_alike(ha_leaving *l, size_t first, size_t end) {
+    for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) ha_leave(l, i, 0);
+    for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) {
+        if (l->became[i] == HA_EVICTED) continue;
+        if (l->only_clean)
+            ha_victim_pass_over(l->memory, &l->victims->list[i]);
+        else
+            ha_leave(l, i, 1);
+    }
+}
+
+/* Evicts some of these: all that is to be brought home is enqueued before the first is waited for. Returns how many bytes
+ * of blocks that were. */
+HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t need, int only_clean,
+                                 const char *site) {
+    ha_leaving l = {
+        .memory = m, .victims = v, .need = need, .only_clean = only_clean, .site = site};
+    for (size_t i = 0; i < v->n; i++) l.became[i] = HA_STAYS;
+    for (size_t first = 0, end = 0; first < v->n; first = end) {
+        while (end < v->n && ha_victims_are_alike(&v->list[first], &v->list[end])) end++;
+        ha_leave_alike(&l, first, end);
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        if (l.became[i] != HA_LEAVING) continue;
+        if (ha_victim_finish(m, &v->list[i], &l.point[i], site) == HA_EVICTED)
+            l.freed += v->list[i].bytes;
+        else
+            ha_victim_pass_over(m, &v->list[i]);
+    }
+    return l.freed;
+}
+
+/* Some bytes of blocks, as near to `need` as the oldest victims have; 0: there are none. */
+HA_IN_ uint64_t ha_memory_evict(ha_memory *m, uint64_t need, int only_clean, const char *site) {
+    for (int tries = 0; tries < HA_ATTEMPTS; tries++) {
+        ha_victims v = {.left = 2 * ha_residents(m) + HA_VICTIM_LOOKS};
+        while (v.left) {
+            ha_victims_find(m, need, &v);
+            const uint64_t freed = v.n ? ha_victims_evict(m, &v, need, only_clean, site) : 0;
+            if (freed) return freed;
+        }
+        if (!v.busy) return 0;
+        sched_yield(); /* somebody has them for a short time */
+    }
+    return 0;
+}
+
+/* As much as the memory can ever have at once, as far as is known. */
+HA_IN_ uint64_t ha_memory_most(ha_memory *m) {
+    const ha_memory_ops *table = ha_memory_table(m);
+    uint64_t most = UINT64_MAX, unused;
+    ha_spin_lock(&m->pool.lock);
+    const uint64_t budget = m->pool.budget;
+    ha_spin_unlock(&m->pool.lock);
+    if (!m->allocator.allocate && HA_HAS_(table, ha_memory_ops, capacity) &&
+        table->capacity(m->handle, &most, &unused)) {
+        most = UINT64_MAX;
+        ha_forget_note();
+    }
+    return budget && budget < most ? budget : most;
+}
+
+HA_IN_ void ha_attempt_fill(ha_attempt *attempt, ha_memory *m) {
+    attempt->full[attempt->fulls++] = m;
+    __atomic_fetch_add(&m->refusals, 1, __ATOMIC_RELAXED);
+}
+
+/* Waits for what an attempt is short of: arrays give way. Where none can, the attempt fails when it is made again. */
+HA_IN_ ha_status ha_make_room(ha_attempt *attempt) {
+    ha_memory *m = attempt->short_of;
+    attempt->short_of = NULL;
+    ha_attempt_end(attempt); /* bringing them home may need chunks */
+    attempt->never |= attempt->need > ha_memory_most(m);
+    if (attempt->never || (attempt->may_wait && ha_turn_is_anothers(m)) ||
+        !ha_memory_evict(m, attempt->need, attempt->only_clean, attempt->site))
+        ha_attempt_fill(attempt, m);
+    attempt->retired = 0; /* the blocks of those that gave way are waited for, too */
+    return HA_OK;
+}
+
+static const ha_room_hooks ha_for_room = {ha_make_room, ha_turns_wake};
+
+#endif

@@ -1,0 +1,212 @@
+/* Waiting for memory, in turn: when what would have to give way is in use by other threads.
+ *
+ * Who waits holds nothing: neither an access, or it might wait for itself, nor what it had prepared, or others might
+ * wait for that. So all that is in use there is by threads that go on. Those who wait stand in line, a line for
+ * each memory, the oldest first, and only the first tries; who finds the memory short meanwhile, and could wait, too,
+ * stands behind it. So threads whose arrays do not fit together have one turn after the other.
+ *
+ * To be woken the first one marks all arrays that have a block there: then they are opened and closed on the slow way,
+ * where closing says that something has changed. So does whoever gives a block back there, or lists one. As it marks
+ * before it tries, no change is missed. */
+#ifndef HARRAY_IMPL_ACCESS_TURNS_H
+#define HARRAY_IMPL_ACCESS_TURNS_H
+
+#include "../transfer/all.h"
+#include <errno.h>
+
+#ifndef HA_LONG_WAIT_NS_ /* after which HARRAY_VERBOSE says so */
+#define HA_LONG_WAIT_NS_ 1000000000
+#endif
+
+/* On the stack of who opens something. */
+typedef struct ha_turn {
+    struct ha_turn *next;
+    ha_memory *memory; /* NULL: it is not in a line yet */
+    uint64_t thread, seen, since;
+    uint64_t obstacles; /* arrays that other threads used there before the last try */
+    int came_first, idle;
+} ha_turn;
+
+enum { HA_IDLE_TRIES = 100 }; /* with nobody in the way */
+
+HA_STATE_ struct {
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    ha_turn *first;   /* those of all lines, the oldest first */
+    uint32_t waiting; /* how many; atomic */
+    uint64_t changes; /* what the first ones look at */
+} ha_turns = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
+
+/* Something may have changed for those who wait for memory. */
+HA_IN_ void ha_turns_wake(void) {
+    if (!__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE)) return;
+    pthread_mutex_lock(&ha_turns.lock);
+    ha_turns.changes++;
+    pthread_cond_broadcast(&ha_turns.change);
+    pthread_mutex_unlock(&ha_turns.lock);
+}
+
+/* ---- who is in the way ----------------------------------------------------------------------- */
+
+/* Whether another thread uses the array there, and will not do so for ever. */
+HA_IN_ int ha_is_obstacle(const ha_array *a, const ha_memory *m) HA_REQUIRES_(a->lock) {
+    int held = 0;
+    for (uint32_t i = a->read_only; i < a->holders; i++)
+        held |= a->holder[i].context->memory == m && !(a->holder[i].thread & HA_TOKEN_);
+    return held || a->busy;
+}
+
+/* Marks the arrays that have a block there, or takes the marks away. Returns how many are in the way. */
+HA_IN_ uint64_t ha_residents_mark(ha_memory *m, int mark) {
+    ha_pool *p = &m->pool;
+    uint64_t obstacles = 0;
+    ha_spin_lock(&p->lock);
+    p->awaited = (uint32_t)mark;
+    for (const ha_block *b = p->resident; b; b = b->younger) {
+        ha_array *a = b->resident;
+        ha_lock(a);
+        a->waiters &= ~(uint32_t)HA_PRESSED;
+        if (mark) a->waiters |= HA_PRESSED;
+        obstacles += (uint64_t)ha_is_obstacle(a, m->primary ? m : &ha_host_memory);
+        ha_unlock(a);
+    }
+    ha_spin_unlock(&p->lock);
+    return obstacles;
+}
+
+/* A mark that was left on an array that has no block there any more. */
+static inline void ha_unmark(ha_array *a) HA_REQUIRES_(a->lock) {
+    if ((a->waiters & HA_PRESSED) && !__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE))
+        a->waiters &= ~(uint32_t)HA_PRESSED;
+}
+
+/* ---- the line -------------------------------------------------------------------------------- */
+
+HA_IN_ const ha_turn *ha_turn_first(const ha_memory *m) HA_REQUIRES_(ha_turns.lock) {
+    const ha_turn *t = ha_turns.first;
+    while (t && t->memory != m) t = t->next;
+    return t;
+}
+
+/* Whether this thread would have to stand behind another one. */
+HA_IN_ int ha_turn_is_anothers(const ha_memory *m) {
+    if (!__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE)) return 0;
+    pthread_mutex_lock(&ha_turns.lock);
+    const ha_turn *t = ha_turn_first(m);
+    const int anothers = t && t->thread != ha_self.id;
+    pthread_mutex_unlock(&ha_turns.lock);
+    return anothers;
+}
+
+HA_IN_ void ha_turn_leave(const ha_turn *t) HA_REQUIRES_(ha_turns.lock) {
+    ha_turn **at = &ha_turns.first;
+    while (*at != t) at = &(*at)->next;
+    *at = t->next;
+}
+
+HA_IN_ void ha_turn_join(ha_turn *t, ha_memory *m) HA_REQUIRES_(ha_turns.lock) {
+    ha_turn **at = &ha_turns.first;
+    if (!t->memory) {
+        __atomic_fetch_add(&m->turns, 1, __ATOMIC_RELAXED);
+        t->since = ha_now();
+        t->thread = ha_self.id;
+        __atomic_fetch_add(&ha_turns.waiting, 1, __ATOMIC_ACQ_REL);
+    } else
+        ha_turn_leave(t);
+    t->memory = m;
+    t->next = NULL;
+    t->came_first = 0;
+    while (*at) at = &(*at)->next;
+    *at = t;
+}
+
+HA_IN_ void ha_turn_say(const ha_turn *t, const char *site) {
+    ha_memory_holder holder = {.site = "?"};
+    const size_t n = ha_keepers_of(t->memory, &holder, 1);
+    fprintf(stderr, "harray: %s: still waiting for memory at %s: %zu arrays are in use there", site,
+            ha_memory_context(t->memory)->name, n);
+    if (n) fprintf(stderr, ", '%s' since it was opened at %s", holder.array, holder.site);
+    fprintf(stderr, "\n");
+}
+
+/* Until it is the first one, and something has changed since it tried. */
+HA_IN_ void ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lock) {
+    struct timespec late;
+    int verbose = ha_verbose();
+    clock_gettime(CLOCK_REALTIME, &late);
+    const uint64_t ns = (uint64_t)late.tv_nsec + HA_LONG_WAIT_NS_;
+    late.tv_sec += (time_t)(ns / 1000000000);
+    late.tv_nsec = (long)(ns % 1000000000);
+    while (ha_turn_first(t->memory) != t ||
+           (t->came_first && t->obstacles && t->seen == ha_turns.changes)) {
+        int is_late = 0;
+        if (verbose)
+            is_late = pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &late) == ETIMEDOUT;
+        else
+            pthread_cond_wait(&ha_turns.change, &ha_turns.lock);
+        if (!is_late) continue;
+        verbose = 0;
+        pthread_mutex_unlock(&ha_turns.lock);
+        ha_turn_say(t, site);
+        pthread_mutex_lock(&ha_turns.lock);
+    }
+}
+
+/* After a try for which there was no memory there; nothing is held. Waits until it makes sense to try again. 0: it does
+ * not, as nobody else uses anything there. */
+HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
+    HA_UNCANCELLED_;
+    const uint64_t before = t->obstacles;
+    pthread_mutex_lock(&ha_turns.lock);
+    if (t->memory != m) ha_turn_join(t, m);
+    ha_turn_sleep(t, site);
+    t->came_first = 1;
+    t->seen = ha_turns.changes;
+    pthread_mutex_unlock(&ha_turns.lock);
+    t->obstacles = ha_residents_mark(m, 1);
+    if (before || t->obstacles)
+        t->idle = 0;
+    else if (++t->idle == HA_IDLE_TRIES)
+        return 0;
+    else
+        sched_yield();
+    return 1;
+}
+
+/* After a try. Whether its thread should wait for memory, as what is there is in use by others; *m: which. */
+HA_IN_ int ha_attempt_awaits(const ha_attempt *attempt, ha_status s, ha_memory **m) {
+    if (s != HA_ERR_MEMORY || !attempt->may_wait || !attempt->fulls || attempt->never) return 0;
+    *m = attempt->full[attempt->fulls - 1];
+    return 1;
+}
+
+/* After a try that was taken back. HA_OK: it is to be begun again, after waiting for memory if need be. */
+HA_IN_ ha_status ha_turn_decide(ha_turn *t, ha_status s, ha_memory *m, const char *site) {
+    const ha_note note = ha_backend_note;
+    if (s == HA_RETRY_ALONE_) return HA_OK;
+    if (s != HA_RETRY_ROOM_) return s;
+    ha_forget_note();
+    if (ha_turn_wait(t, m, site)) return HA_OK;
+    ha_backend_note = note;
+    return HA_ERR_MEMORY;
+}
+
+/* It has what it waited for, or gives up. */
+HA_IN_ void ha_turn_end(ha_turn *t, ha_status s, const char *site) {
+    if (!t->memory) return;
+    pthread_mutex_lock(&ha_turns.lock);
+    ha_turn_leave(t);
+    const int last = !ha_turn_first(t->memory);
+    __atomic_fetch_sub(&ha_turns.waiting, 1, __ATOMIC_ACQ_REL);
+    ha_turns.changes++;
+    pthread_cond_broadcast(&ha_turns.change);
+    pthread_mutex_unlock(&ha_turns.lock);
+    if (last) (void)ha_residents_mark(t->memory, 0);
+    __atomic_fetch_add(&t->memory->turns_ns, ha_now() - t->since, __ATOMIC_RELAXED);
+    ha_event_record *r = ha_record_add(HA_EVENT_PRESSURE, site, ha_memory_label(t->memory).text);
+    if (r) r->info.start = t->since;
+    if (r) r->info.status = s;
+    t->memory = NULL;
+}
+
+#endif

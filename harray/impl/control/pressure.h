@@ -1,0 +1,105 @@
+/* Budgets as users see them, and memory that is given back on demand. */
+#ifndef HARRAY_IMPL_CONTROL_PRESSURE_H
+#define HARRAY_IMPL_CONTROL_PRESSURE_H
+
+#include "memory.h"
+#include "../access/all.h"
+
+/* ---- giving back ----------------------------------------------------------------------------- */
+
+/* How many bytes the backend has got back so far. */
+HA_IN_ uint64_t ha_pool_released(ha_memory *m) {
+    ha_spin_lock(&m->pool.lock);
+    const uint64_t released = m->pool.released;
+    ha_spin_unlock(&m->pool.lock);
+    return released;
+}
+
+/* Gives some bytes back to the backend, cached ones first; as many as were wanted, or fewer: to be called again.
+ * 0: nothing can be given back, also not by arrays that give way. */
+HA_IN_ uint64_t ha_memory_give_some(ha_memory *m, uint64_t wanted, const char *site) {
+    ha_attempt attempt = {.site = site};
+    const uint64_t before = ha_pool_released(m);
+    for (;;) {
+        ha_staging_trim(m);
+        ha_device_staging_trim(m);
+        (void)ha_memory_sweep(m);
+        const uint64_t cached = ha_pool_bytes(m, HA_CACHED);
+        (void)ha_memory_shrink(m, cached > wanted ? cached - wanted : 0);
+        const uint64_t given = ha_pool_released(m) - before;
+        if (given) return given;
+        if (ha_memory_pending(m, &attempt)) {
+            if (ha_wait_past(attempt.point, site)) return 0;
+        } else if (ha_memory_evict(m, wanted, 0, site))
+            attempt.retired = 0;
+        else
+            return ha_pool_released(m) - before;
+    }
+}
+
+uint64_t ha_memory_make_room(ha_context *c, uint64_t bytes) {
+    HA_TELLS_EVENTS_;
+    static const char *const operation = "ha_memory_make_room";
+    if (ha_enter(operation)) return 0;
+    uint64_t given = 0, some = 1;
+    ha_memory *m = ha_resolve(c)->memory;
+    while (given < bytes && some) {
+        some = ha_memory_give_some(m, bytes - given, ha_from(operation));
+        given += some;
+    }
+    ha_forget_note();
+    return given;
+}
+
+/* ---- budgets --------------------------------------------------------------------------------- */
+
+HA_IN_ uint64_t ha_pool_budget(ha_memory *m, const uint64_t *change) {
+    ha_spin_lock(&m->pool.lock);
+    const uint64_t before = m->pool.budget;
+    if (change) m->pool.budget = *change;
+    ha_spin_unlock(&m->pool.lock);
+    return before;
+}
+
+/* By how much more is handed out than the budget allows. */
+HA_IN_ uint64_t ha_pool_excess(ha_memory *m) {
+    ha_spin_lock(&m->pool.lock);
+    const uint64_t budget = m->pool.budget, out = ha_pool_handed_out(&m->pool) + m->pool.expected;
+    ha_spin_unlock(&m->pool.lock);
+    return budget && out > budget ? out - budget : 0;
+}
+
+ha_status ha_memory_set_budget(ha_context *c, uint64_t bytes) {
+    HA_TELLS_EVENTS_;
+    static const char *const operation = "ha_memory_set_budget";
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    c = ha_resolve(c);
+    ha_memory *m = c->memory;
+    if (m == &ha_host_memory && (s = ha_host_budget_read()))
+        return ha_fail(s, operation, "%s: no budget", c->name);
+    const uint64_t before = ha_pool_budget(m, &bytes);
+    for (uint64_t excess; (excess = ha_pool_excess(m));) {
+        if (ha_memory_give_some(m, excess, ha_from(operation))) continue;
+        (void)ha_pool_budget(m, &before);
+        ha_note_full(m);
+        return ha_fail(HA_ERR_MEMORY, operation, "%s: %s more than %llu bytes are in use", c->name,
+                       ha_human_bytes(excess).text, (unsigned long long)bytes);
+    }
+    ha_forget_note();
+    return HA_OK;
+}
+
+uint64_t ha_memory_budget(const ha_context *c) {
+    ha_memory *m = ha_resolve_const(c)->memory;
+    if (ha_enter("ha_memory_budget")) return 0;
+    if (m == &ha_host_memory && ha_host_budget_read()) ha_forget_note();
+    return ha_pool_budget(m, NULL);
+}
+
+size_t ha_memory_holders(const ha_context *c, ha_memory_holder *list, size_t most) {
+    if (ha_enter("ha_memory_holders")) return 0;
+    return ha_keepers_of(ha_resolve_const(c)->memory, list, list ? most : 0);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* Which arrays have blocks of a memory, so that some can give way when it is full: those that were used longest
+ * ago first, nearly. A block gets its place when the array is opened there on the slow way, or gets the block; whoever
+ * looks for some to give way moves those that were used since.
+ *
+ * The pool's lock guards the list. Whose a block is may be out of date: who finds it there asks the array,
+ * whose record is never given back. Small blocks are not listed, as they give way to nobody. */
+#ifndef HARRAY_IMPL_MEMORY_RESIDENT_H
+#define HARRAY_IMPL_MEMORY_RESIDENT_H
+
+#include "attempt.h"
+#include "block.h"
+
+HA_STATE_ size_t ha_resident_least = (size_t)64 << 10; /* bytes of a block that is listed */
+
+static inline void ha_resident_take(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
+    *(b->older ? &b->older->younger : &p->resident) = b->younger;
+    *(b->younger ? &b->younger->older : &p->latest) = b->older;
+    p->residents--;
+    b->resident = NULL;
+}
+
+/* The youngest one from now on. */
+static inline void ha_resident_put(ha_pool *p, ha_block *b, struct ha_array *a, uint64_t stamp)
+    HA_REQUIRES_(p->lock) {
+    b->resident = a;
+    b->stamp = stamp;
+    b->older = p->latest;
+    b->younger = NULL;
+    *(b->older ? &b->older->younger : &p->resident) = b;
+    p->latest = b;
+    p->residents++;
+}
+
+/* The block is the array's; its place in the list stays, if it has one. */
+HA_IN_ void ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
+    ha_pool *p = &b->memory->pool;
+    if (b->bytes < ha_resident_least) return;
+    ha_spin_lock(&p->lock);
+    if (b->use == HA_LIVE && !b->resident) ha_resident_put(p, b, a, stamp);
+    if (b->resident) b->resident = a;
+    const uint32_t awaited = p->awaited;
+    ha_spin_unlock(&p->lock);
+    if (awaited) ha_for_room.changed();
+}
+
+/* It is the oldest one, of stamp 0. */
+HA_IN_ void ha_resident_first(ha_block *b) {
+    ha_pool *p = &b->memory->pool;
+    ha_spin_lock(&p->lock);
+    struct ha_array *a = b->resident;
+    if (a) {
+        ha_resident_take(p, b);
+        b->resident = a;
+        b->stamp = 0;
+        b->older = NULL;
+        b->younger = p->resident;
+        *(b->younger ? &b->younger->older : &p->latest) = b;
+        p->resident = b;
+        p->residents++;
+    }
+    ha_spin_unlock(&p->lock);
+}
+
+HA_IN_ uint64_t ha_residents(ha_memory *m) {
+    ha_spin_lock(&m->pool.lock);
+    const uint64_t n = m->pool.residents;
+    ha_spin_unlock(&m->pool.lock);
+    return n;
+}
+
+#endif
