@@ -23,6 +23,7 @@
  *     scan_loops.h   scans on the host
  *     scan.h         scans
  *     offsets.h      offsets of counts, differences
+ *     sparse.h       sparse vectors
  *     histogram.h    how many elements are in each part of an interval */
 #ifndef HARRAY_IMPL_OPS_ALL_H
 #define HARRAY_IMPL_OPS_ALL_H
@@ -55,6 +56,7 @@
 #include "scan_loops.h"
 #include "scan.h"
 #include "offsets.h"
+#include "sparse.h"
 #include "histogram.h"
 
 #endif
