@@ -68,7 +68,7 @@
 
 #include "kernel.h"
 
-/* How many teams of `lanes` lanes n lanes need. */
+/* How many teams of `lanes` lanes n lanes need. What is below zero stays that, and is refused by the launch. */
 #define HA_TEAMS(lanes, n) ha_teams_(lanes, n)
 
 #define HA_TEAM_KERNEL(name, lanes, teams, parameters, ...)                                        \
@@ -136,7 +136,8 @@ typedef struct ha_team_ {
 } ha_team_;
 
 HA_TYPED_ int64_t ha_teams_(int64_t lanes, int64_t n) {
-    return lanes < 1 ? -1 : n / lanes + (n % lanes > 0);
+    if (lanes < 1) return -1;
+    return n < 0 ? n : n / lanes + (n % lanes > 0);
 }
 
 /* Where lane l of a team begins in [first, last): the first lanes have one index more where that does

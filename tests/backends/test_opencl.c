@@ -812,7 +812,8 @@ TEST(queues_of_the_callers) {
 
 /* Others wait for what was enqueued: a driver that was not told to begin would let them wait for ever. */
 TEST(whatever_is_enqueued_is_flushed) {
-    float values[64] = {0};
+    float values[64] = {0}; /* some of it is still being written while more is enqueued */
+    const float other = 1;
     uint64_t ns = 0;
     void *block, *later;
     ha_event event;
@@ -831,7 +832,7 @@ TEST(whatever_is_enqueued_is_flushed) {
     FLUSHES(backend->queue->copy(queue, block, values, sizeof values));
     FLUSHES(backend->queue->copy(queue, values, block, sizeof values));
     FLUSHES(backend->queue->copy(queue, (char *)block + 128, block, 64));
-    FLUSHES(backend->queue->fill(queue, block, values, 4, 16));
+    FLUSHES(backend->queue->fill(queue, block, &other, 4, 16));
     copy.to = block;
     copy.from = values;
     copy.from_step[0] = 8;

@@ -328,6 +328,10 @@ TEST(refused_with_the_name_of_the_argument) {
                       (array_int64_t_3){{x.array}, 0, {0}, {0}, {0}}),
             "more lanes than can be counted", "");
     SUCCEEDS(axpy(C, 0, 1, x, y)); /* nothing to do */
+    array_int64_t_3 w = array_int64_t_3_zeros(HA_DIM(1, 1, 1), H);
+    keep_array(w.array);
+    SUCCEEDS(number(C, HA_DIM(INT64_C(1) << 40, 0, 1), w)); /* nor of many rows without lanes */
+    drop_array(w.array);
     HA_READING(v, y, H) for (size_t i = 0; i < 11; i++) assert_true(v.data[i] == 1);
     drop(x), drop(y);
 }

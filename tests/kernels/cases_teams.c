@@ -636,6 +636,8 @@ TEST(lanes_are_not_teams) {
     keep_array(x.array);
     refused(HA_ERR_ARGUMENT, scan(C, HA_ALL_LANES, 100, x, x), "HA_ALL_LANES", "HA_TEAMS(64, n)");
     refused(HA_ERR_ARGUMENT, scan(C, -2, 100, x, x), "lanes below zero", "");
+    refused(HA_ERR_ARGUMENT, scan(C, HA_TEAMS(64, -5), 100, x, x), "lanes below zero", "");
+    refused(HA_ERR_ARGUMENT, scan(C, HA_TEAMS(64, HA_ALL_LANES), 100, x, x), "HA_ALL_LANES", "");
     refused(HA_ERR_ARGUMENT, scan(C, HA_TEAMS(0, 5), 100, x, (harray_float){NULL}), "y: no array",
             "");
     assert_int_equal(HA_TEAMS(64, 0), 0);

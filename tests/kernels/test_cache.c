@@ -278,6 +278,16 @@ TEST(a_directory_in_its_place) {
     assert_true(get(1));
 }
 
+/* Nobody writes to it: whoever waited for that would not end. */
+TEST(a_pipe_in_its_place) {
+    put(1);
+    assert_int_equal(unlink(path_of(1)), 0);
+    assert_int_equal(mkfifo(path_of(1), 0666), 0);
+    assert_false(get(1));
+    put(1);
+    assert_true(get(1));
+}
+
 TEST(paths_that_are_too_long) {
     static char longest[HA_CACHE_PATH], path[HA_CACHE_PATH];
     const ha_digest key = key_number(1);
@@ -567,8 +577,10 @@ TEST(where_the_cache_is) {
     expect_directory(NULL, NULL, "/h", "/h/.cache/harray");
     expect_directory(NULL, NULL, NULL, "");
     expect_directory("off", "/x", "/h", "");
+    expect_directory(NULL, "x", "/h", "/h/.cache/harray"); /* not where the program happens to be */
     static char longest[HA_SETTING_BYTES];
     memset(longest, 'a', sizeof longest - 1);
+    *longest = '/';
     expect_directory(longest, NULL, NULL, longest);
     expect_directory(NULL, longest, "/h", ""); /* half a name would be another directory */
 }
@@ -607,6 +619,7 @@ int main(int argc, char **argv) {
         CACHED(files_that_are_mixed_up),
         CACHED(calls_that_do_not_finish),
         CACHED(a_directory_in_its_place),
+        CACHED(a_pipe_in_its_place),
         CACHED(paths_that_are_too_long),
         CACHED(sixty_four_processes_at_once),
         CACHED(killed_while_writing),

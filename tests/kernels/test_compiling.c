@@ -506,6 +506,56 @@ TEST(refused_launches_are_not_counted) {
     HA_IGNORE(harray_int_free(&x));
 }
 
+/* What of a launch a device has taken: its lanes, and where of one dimension it would go on. */
+static struct {
+    int rank;
+    int64_t lanes, next;
+} taken;
+
+static void take_piece(const ha_launch *launch) {
+    int64_t lanes = 1, items = 1, first = 0, last = 0;
+    for (int d = 0; d < taken.rank; d++) {
+        memcpy(&first, launch->argument[2 * d].value, sizeof first);
+        memcpy(&last, launch->argument[2 * d + 1].value, sizeof last);
+        const int up = taken.rank - 1 - d;
+        const size_t room = launch->teams[up] * launch->lanes[up];
+        assert_true(last > first && room >= (size_t)(last - first));
+        assert_true(!up || launch->teams[up] <= HA_MOST_TEAMS_UP);
+        lanes *= last - first;
+        items *= (int64_t)room;
+    }
+    assert_true(items <= ha_most_items);
+    assert_true(taken.rank > 1 || first == taken.next);
+    taken.next = last;
+    taken.lanes += lanes;
+}
+
+/* Devices count lanes in 32 bits: of more of them, each is in one piece. */
+TEST(more_lanes_than_a_device_counts) {
+    const int64_t boxes[][2] = {{0, INT64_C(1) << 30},
+                                {-3, (INT64_C(1) << 30) - 2},
+                                {0, (INT64_C(1) << 31) + 5},
+                                {INT64_MAX - (INT64_C(5) << 30), INT64_MAX}};
+    harray_int x = ints(10, 7);
+    array_float_3 u = array_float_3_zeros(HA_DIM(1, 1, 1), H);
+    compiling.takes = take_piece;
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        taken.rank = 1, taken.lanes = 0, taken.next = boxes[i][0];
+        assert_int_equal(counted_in(C, ha_box1(boxes[i][0], boxes[i][1]), x), HA_OK);
+        assert_int_equal(taken.lanes, boxes[i][1] - boxes[i][0]);
+        assert_int_equal(taken.next, boxes[i][1]);
+    }
+    taken.rank = 3, taken.lanes = 0;
+    assert_int_equal(layer_in(C, ha_box3(0, 2, 0, 70000, -5, (INT64_C(1) << 31)), u), HA_OK);
+    assert_int_equal(taken.lanes, INT64_C(140000) * ((INT64_C(1) << 31) + 5));
+    taken.lanes = 0;
+    assert_int_equal(layer_in(C, ha_box3(0, INT64_C(1) << 40, 0, 0, 0, 1), u), HA_OK);
+    assert_int_equal(taken.lanes, 0);
+    compiling.takes = NULL;
+    HA_IGNORE(harray_int_free(&x));
+    HA_IGNORE(array_float_3_free(&u));
+}
+
 static ha_status fails_second(ha_status status) {
     fails_next("launch", status);
     compiling.fails.after = 1;
@@ -789,6 +839,7 @@ int main(int argc, char **argv) {
         COMPILED(refused_by_the_driver),
         COMPILED(refused_launches_are_not_counted),
         COMPILED(texts_that_are_too_long),
+        COMPILED(more_lanes_than_a_device_counts),
         COMPILED(a_part_of_a_launch),
         COMPILED(a_part_of_a_reduction),
         COMPILED(a_place_behind_another_failure),

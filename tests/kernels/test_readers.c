@@ -49,6 +49,9 @@ TEST(what_needs_double) {
         {"sqrt  (x)", "sqrt"},
         {"sqrtf(x)", NULL},
         {"int sqrt = cosf(0);", NULL},
+        {"ldexp(x, 2)", "ldexp"},
+        {"M_PI", "M_PI"},
+        {"FLT_MAX + INFINITY + M_PI_OF", NULL},
         {"", NULL},
     };
     for (size_t i = 0; i < COUNT(texts); i++) {

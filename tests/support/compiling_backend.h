@@ -16,10 +16,11 @@
 static struct {
     const char *target;
     int no_double, no_long_atomics, no_compiler; /* the device has none */
-    int no_functions;                /* its queues do not run the host's; see no_compiler */
-    int compiled, loaded, discarded; /* programs, from text, from binaries, and given back */
-    int launched;                    /* threads may at once; compiling they take turns */
-    char text[1 << 16];              /* what was compiled last */
+    int no_functions;                       /* its queues do not run the host's; see no_compiler */
+    int compiled, loaded, discarded;        /* programs, from text, from binaries, and given back */
+    int launched;                           /* threads may at once; compiling they take turns */
+    void (*takes)(const ha_launch *launch); /* instead of running it; NULL: it runs */
+    char text[1 << 16];                     /* what was compiled last */
     struct { /* fails the next call of a slot so, after so many; NULL: none */
         const char *slot;
         ha_status status;
@@ -211,6 +212,10 @@ static ha_status compiling_launch(void *queue, const ha_launch *launch) {
                            .arguments = launch->arguments};
     const ha_status status = compiling_fault("launch");
     if (status) return status;
+    if (compiling.takes) {
+        compiling.takes(launch);
+        return HA_OK;
+    }
     for (size_t i = 0; i < launch->arguments; i++) {
         const ha_kernel_argument *a = &launch->argument[i];
         m.argument[i].bytes = a->bytes;

@@ -3,6 +3,7 @@
  *     settings.h     what the environment says
  *     arguments.h    the parameters of a kernel, those in bundles, too
  *     variant.h      what a kernel's text depends on
+ *     names.h        names of C, and of the user's own, where a language means something else by them
  *     prelude.h      what each kernel's text begins with (prelude_numbers.h: made by tools/prelude)
  *     lines.h        the user's lines in it
  *     record_text.h  structs as text
@@ -44,6 +45,7 @@
 #include "settings.h"
 #include "arguments.h"
 #include "variant.h"
+#include "names.h"
 #include "prelude_numbers.h"
 #include "prelude.h"
 #include "lines.h"

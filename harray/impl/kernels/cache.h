@@ -102,7 +102,8 @@ HA_IN_ int ha_cache_read_binary(int file, const ha_cache_head *head, ha_binary *
 }
 
 HA_IN_ int ha_cache_read_file(const char *path, const ha_digest *key, ha_binary *binary) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = open(path,
+                          O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is no file to wait for */
     ha_cache_head head;
     int good;
     if (file < 0) return 0;

@@ -34,7 +34,7 @@ HA_IN_ int ha_is_double_literal(const char *at, const char *end) {
 HA_IN_ int ha_word_needs_double(const char *word, int length, const char *behind) {
     while (*behind == ' ') behind++;
     if (length == 6 && !strncmp(word, "double", 6)) return 1;
-    if (memmem(word, (size_t)length, "c128", 4)) return 1;
+    if (memmem(word, (size_t)length, "c128", 4) || ha_is_double_constant(word, length)) return 1;
     for (size_t i = 0; i < sizeof ha_math / sizeof *ha_math && *behind == '('; i++)
         if ((int)strlen(ha_math[i].name) == length &&
             !strncmp(word, ha_math[i].name, (size_t)length))

@@ -115,6 +115,7 @@ HA_FAST_ int ha_easy_box(const ha_easy_launch *e, const ha_region *given, ha_reg
             __builtin_sub_overflow(box->last[d], box->first[d], &n) ||
             __builtin_mul_overflow(lanes, n, &lanes))
             return 0;
+    if (!lanes) box->last[0] = box->first[0]; /* rows without lanes are not gone through */
     return !e->kernel->reduction || lanes;
 }
 

@@ -3,7 +3,7 @@
 #ifndef HARRAY_IMPL_KERNELS_PRELUDE_H
 #define HARRAY_IMPL_KERNELS_PRELUDE_H
 
-#include "variant.h"
+#include "names.h"
 #include "prelude_numbers.h"
 #include "settings.h"
 
@@ -80,15 +80,16 @@ static const char ha_words_of_both[] =
  * and sqrtf(x) of float; in OpenCL C and C++ sqrt(x) is of x's own type. */
 static const struct {
     const char *name;
-    int arguments;
-} ha_math[] = {
-    {"acos", 1},  {"acosh", 1}, {"asin", 1},      {"asinh", 1}, {"atan", 1},      {"atanh", 1},
-    {"cbrt", 1},  {"ceil", 1},  {"cos", 1},       {"cosh", 1},  {"erf", 1},       {"erfc", 1},
-    {"exp", 1},   {"exp2", 1},  {"expm1", 1},     {"fabs", 1},  {"floor", 1},     {"lgamma", 1},
-    {"log", 1},   {"log10", 1}, {"log1p", 1},     {"log2", 1},  {"rint", 1},      {"round", 1},
-    {"sin", 1},   {"sinh", 1},  {"sqrt", 1},      {"tan", 1},   {"tanh", 1},      {"tgamma", 1},
-    {"trunc", 1}, {"atan2", 2}, {"copysign", 2},  {"fdim", 2},  {"fmax", 2},      {"fmin", 2},
-    {"fmod", 2},  {"hypot", 2}, {"nextafter", 2}, {"pow", 2},   {"remainder", 2}, {"fma", 3}};
+    int arguments; /* -2: of two the second one is an int */
+} ha_math[] = {{"acos", 1},      {"acosh", 1}, {"asin", 1},     {"asinh", 1},     {"atan", 1},
+               {"atanh", 1},     {"cbrt", 1},  {"ceil", 1},     {"cos", 1},       {"cosh", 1},
+               {"erf", 1},       {"erfc", 1},  {"exp", 1},      {"exp2", 1},      {"expm1", 1},
+               {"fabs", 1},      {"floor", 1}, {"lgamma", 1},   {"log", 1},       {"log10", 1},
+               {"log1p", 1},     {"log2", 1},  {"rint", 1},     {"round", 1},     {"sin", 1},
+               {"sinh", 1},      {"sqrt", 1},  {"tan", 1},      {"tanh", 1},      {"tgamma", 1},
+               {"trunc", 1},     {"atan2", 2}, {"copysign", 2}, {"fdim", 2},      {"fmax", 2},
+               {"fmin", 2},      {"fmod", 2},  {"hypot", 2},    {"nextafter", 2}, {"pow", 2},
+               {"remainder", 2}, {"fma", 3},   {"ldexp", -2}};
 
 /* May a * b + c be one operation? If not, there are the same bits everywhere. */
 HA_IN_ int ha_kernel_contracts(const ha_kernel *k) {
@@ -131,10 +132,10 @@ HA_IN_ int ha_kernel_needs_numbers(const ha_kernel_variant *v) {
 HA_IN_ void ha_put_math_of(ha_text *to, const ha_kernel *k, const char *type, const char *suffix) {
     for (size_t i = 0; i < sizeof ha_math / sizeof *ha_math; i++) {
         const char *f = ha_math[i].name;
-        const int n = ha_math[i].arguments;
+        const int is_int = ha_math[i].arguments < 0, n = is_int ? 2 : ha_math[i].arguments;
         if (!ha_kernel_mentions(k, f)) continue;
         ha_print(to, "HA_BODY_ %s ha_%s%s_(%s x", type, f, suffix, type);
-        if (n > 1) ha_print(to, ", %s y", type);
+        if (n > 1) ha_print(to, ", %s y", is_int ? "int" : type);
         if (n > 2) ha_print(to, ", %s z", type);
         ha_print(to, ") { return %s(x%s%s); }\n", f, n > 1 ? ", y" : "", n > 2 ? ", z" : "");
     }
@@ -168,6 +169,7 @@ HA_IN_ void ha_put_prelude(ha_text *to, ha_language language, const ha_kernel_va
         ha_print(to, "#pragma OPENCL FP_CONTRACT %s\n", ha_kernel_contracts(k) ? "ON" : "OFF");
     for (size_t i = 0; numbers && i < lines; i++) ha_print(to, "%s", ha_prelude_numbers[i]);
     ha_put_math(to, language, k); /* behind the numbers, whose functions use the language's own */
+    ha_put_language_names(to, language, k);
 }
 
 #endif

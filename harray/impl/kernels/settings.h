@@ -31,7 +31,7 @@ HA_IN_ void ha_cache_directory(char *to) {
     *to = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const char *named = getenv(places[i].variable);
-        if (!named || !*named) continue;
+        if (!named || !*named || (i == 1 && *named != '/')) continue; /* as its standard says */
         if (i == 0 && !strcmp(named, "off")) return;
         if (snprintf(to, HA_SETTING_BYTES, "%s%s", named, places[i].behind) >= HA_SETTING_BYTES)
             *to = 0;
