@@ -74,6 +74,14 @@ HA_IN_ uint64_t ha_residents_mark(ha_memory *m, int mark) {
     return obstacles;
 }
 
+/* The same of a memory and all tiers behind it: what is in use there keeps it from making room, too. */
+HA_IN_ uint64_t ha_tiers_mark(ha_memory *m) {
+    uint64_t obstacles = 0;
+    for (; m; m = ha_memory_tier(m->primary ? m : &ha_host_memory))
+        obstacles += ha_residents_mark(m, 1);
+    return obstacles;
+}
+
 /* A mark that was left on an array that has no block there any more. */
 static inline void ha_unmark(ha_array *a) HA_REQUIRES_(a->lock) {
     if ((a->waiters & HA_PRESSED) && !__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE))
@@ -163,7 +171,7 @@ HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     t->came_first = 1;
     t->seen = ha_turns.changes;
     pthread_mutex_unlock(&ha_turns.lock);
-    t->obstacles = ha_residents_mark(m, 1);
+    t->obstacles = ha_tiers_mark(m);
     if (before || t->obstacles)
         t->idle = 0;
     else if (++t->idle == HA_IDLE_TRIES)
@@ -196,12 +204,13 @@ HA_IN_ void ha_turn_end(ha_turn *t, ha_status s, const char *site) {
     if (!t->memory) return;
     pthread_mutex_lock(&ha_turns.lock);
     ha_turn_leave(t);
-    const int last = !ha_turn_first(t->memory);
+    /* Before anybody joins and marks anew. */
+    for (ha_memory *m = NULL; !ha_turns.first && (m = ha_next_memory(m));)
+        (void)ha_residents_mark(m, 0);
     __atomic_fetch_sub(&ha_turns.waiting, 1, __ATOMIC_ACQ_REL);
     ha_turns.changes++;
     pthread_cond_broadcast(&ha_turns.change);
     pthread_mutex_unlock(&ha_turns.lock);
-    if (last) (void)ha_residents_mark(t->memory, 0);
     __atomic_fetch_add(&t->memory->turns_ns, ha_now() - t->since, __ATOMIC_RELAXED);
     ha_event_record *r = ha_record_add(HA_EVENT_PRESSURE, site, ha_memory_label(t->memory).text);
     if (r) r->info.start = t->since;

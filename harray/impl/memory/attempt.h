@@ -26,7 +26,7 @@ typedef struct ha_attempt {
     ha_memory *full[HA_FULL]; /* where no room can be made */
     int fulls;
     int never;       /* not ever: it is too large */
-    int only_clean;  /* nothing is to be brought home for it */
+    int only_clean;  /* nothing is to be brought away for it */
     int may_wait;    /* for others to close what they use there: its thread holds nothing */
     int for_chunk;   /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
     ha_chunk *chunk; /* holds what is staged, between two tries; NULL: nothing */

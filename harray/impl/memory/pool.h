@@ -231,7 +231,7 @@ HA_IN_ ha_status ha_block_ask(ha_block *b) {
     ha_memory *m = b->memory;
     ha_pool *p = &m->pool;
     ha_block *picked;
-    ha_status s = m == &ha_host_memory ? ha_host_budget_read() : HA_OK;
+    ha_status s = m == &ha_host_memory ? ha_host_options_read() : HA_OK;
     if (s) return s;
     ha_spin_lock(&p->lock);
     s = ha_pool_expect(p, b->bytes, &picked);
