@@ -50,7 +50,7 @@ HA_IN_ void ha_victim_drop(ha_array *a, ha_incarnation *in, int sent) {
 HA_IN_ int ha_is_on_its_way(ha_array *a, const ha_incarnation *from, const ha_memory *to,
                             ha_range r, ha_timepoint *point) {
     for (ha_incarnation *in = &a->first; in; in = in->next) {
-        if (in == from || (to && in->memory != to) || ha_is_dead(in->memory) ||
+        if (in == from || in->leaving || (to && in->memory != to) || ha_is_dead(in->memory) ||
             !ha_set_contains(&in->valid, r))
             continue;
         *point = (ha_timepoint){NULL, 0};
@@ -67,14 +67,15 @@ HA_IN_ int ha_goes_elsewhere(ha_array *a, const ha_incarnation *from, const ha_m
            ha_has_arrived_elsewhere(a, from, r); /* just now */
 }
 
-/* Brings what is missing of r to a memory. *bytes: how many that were, also when it fails on the way. */
+/* Brings what is missing of r to a memory. *bytes: how many that were, also when it fails on the way. HA_ERR_MEMORY
+ * also where the memory cannot be had any more, or the array is giving way there, too. */
 HA_IN_ ha_status ha_victim_send_to(ha_array *a, ha_memory *to, ha_range r, uint64_t *bytes,
                                    ha_attempt *attempt) {
     ha_context *queue = ha_is_dead(to) ? NULL : ha_arrivals_queue(to);
     ha_incarnation *in = queue ? ha_incarnation_add(a, to) : NULL;
     ha_set brought = {.grid = a->grid};
     ha_plan plan;
-    if (!in || ha_is_short_in_use(a, in)) return HA_ERR_MEMORY;
+    if (!in || in->leaving || ha_is_short_in_use(a, in)) return HA_ERR_MEMORY;
     ha_lock(a);
     in->stamp = ha_memory_tick(to);
     ha_unlock(a);
@@ -86,21 +87,27 @@ HA_IN_ ha_status ha_victim_send_to(ha_array *a, ha_memory *to, ha_range r, uint6
         *bytes += ha_value_bytes(a, ha_set_ranges(&brought)[i]);
     ha_plan_free(&plan);
     ha_set_free(&brought);
-    return s;
+    return s || ha_set_contains(&in->valid, r) ? s : HA_ERR_MEMORY;
 }
 
-/* The same to the next tier that can take it. HA_ERR_MEMORY: none can, or has taken anything. */
+/* Whether the try before has begun to send it: where it passes it is valid then, but that is not where it is to be. */
+HA_IN_ int ha_is_being_sent(const ha_attempt *attempt, ha_range r) {
+    return attempt->to && attempt->sent.first == r.first && attempt->sent.last == r.last;
+}
+
+/* Brings it to the next tier that can take it; what is on its way there goes on. HA_ERR_MEMORY: none can. */
 HA_IN_ ha_status ha_victim_send(ha_array *a, ha_incarnation *in, ha_range r, ha_attempt *attempt) {
+    ha_memory *to = ha_is_being_sent(attempt, r) ? attempt->to : ha_memory_tier(in->memory);
     ha_status s = HA_ERR_MEMORY;
     uint64_t bytes = 0;
     ha_lock(a);
     in->leaving = 1;
     ha_unlock(a);
-    for (ha_memory *to = ha_memory_tier(in->memory); to && s && s != HA_RETRY_;
-         to = ha_memory_tier(to)) {
+    for (attempt->to = NULL; to && s && !attempt->to; to = ha_memory_tier(to)) {
         s = ha_victim_send_to(a, to, r, &bytes, attempt);
-        if (!s && !bytes) s = HA_ERR_MEMORY;
+        if (s == HA_RETRY_) attempt->to = to;
     }
+    attempt->sent = r;
     __atomic_fetch_add(&in->block->memory->written_back, bytes, __ATOMIC_RELAXED);
     return s;
 }
@@ -112,7 +119,7 @@ HA_IN_ ha_status ha_victim_send_all(ha_array *a, ha_incarnation *in, ha_timepoin
     for (uint32_t i = 0; i < in->valid.n; i++) {
         const ha_range r = ha_set_ranges(&in->valid)[i];
         ha_timepoint p;
-        if (!ha_goes_elsewhere(a, in, NULL, r, &p)) {
+        if (ha_is_being_sent(attempt, r) || !ha_goes_elsewhere(a, in, NULL, r, &p)) {
             ha_status s = ha_victim_send(a, in, r, attempt);
             if (s) return s;
             (void)ha_goes_elsewhere(a, in, NULL, r, &p);
@@ -154,10 +161,18 @@ HA_IN_ ha_status ha_victim_try(ha_memory *m, const ha_victim *v, int sends, ha_t
     return s;
 }
 
+/* An attempt of its own. It makes no room where that is just being made for it. by: for whose sake. */
+HA_IN_ ha_attempt ha_victim_attempt(ha_memory *m, const ha_attempt *by) {
+    ha_attempt attempt = {.site = by->site, .sends = 1, .fulls = by->fulls};
+    memcpy(attempt.full, by->full, sizeof attempt.full);
+    if (!ha_attempt_is_full(by, m)) attempt.full[attempt.fulls++] = m;
+    return attempt;
+}
+
 /* Until it is evicted, or all that only it has is on its way. */
 HA_IN_ ha_eviction ha_victim_evict(ha_memory *m, const ha_victim *v, int sends, ha_timepoint *point,
-                                   const char *site) {
-    ha_attempt attempt = {.site = site};
+                                   const ha_attempt *by) {
+    ha_attempt attempt = ha_victim_attempt(m, by);
     ha_eviction became;
     ha_status s;
     while ((s = ha_victim_try(m, v, sends, point, &became, &attempt)) == HA_RETRY_)
@@ -169,14 +184,14 @@ HA_IN_ ha_eviction ha_victim_evict(ha_memory *m, const ha_victim *v, int sends, 
 
 /* Waits for what is on its way, then it goes. */
 HA_IN_ ha_eviction ha_victim_finish(ha_memory *m, const ha_victim *v, ha_timepoint *point,
-                                    const char *site) {
+                                    const ha_attempt *by) {
     ha_eviction became = HA_LEAVING;
     while (became == HA_LEAVING) {
-        if (point->queue && ha_wait_past(*point, site)) {
+        if (point->queue && ha_wait_past(*point, by->site)) {
             ha_forget_note();
             return ha_victim_stays(m, v);
         }
-        became = ha_victim_evict(m, v, 1, point, site);
+        became = ha_victim_evict(m, v, 1, point, by);
     }
     return became;
 }
@@ -189,15 +204,14 @@ typedef struct ha_leaving {
     const ha_victims *victims;
     uint64_t need, freed,
         coming; /* bytes of blocks: wanted, given back, and still to be waited for */
-    int only_clean;
-    const char *site;
+    const ha_attempt *by;
     ha_timepoint point[HA_VICTIMS];
     ha_eviction became[HA_VICTIMS];
 } ha_leaving;
 
 HA_IN_ void ha_leave(ha_leaving *l, size_t i, int sends) {
     const ha_victim *v = &l->victims->list[i];
-    l->became[i] = ha_victim_evict(l->memory, v, sends, &l->point[i], l->site);
+    l->became[i] = ha_victim_evict(l->memory, v, sends, &l->point[i], l->by);
     if (l->became[i] == HA_EVICTED) l->freed += v->bytes;
     if (l->became[i] == HA_LEAVING) l->coming += v->bytes;
     if (l->became[i] == HA_STAYS && sends) ha_victim_pass_over(l->memory, v);
@@ -208,7 +222,7 @@ HA_IN_ void ha_leave_alike(ha_leaving *l, size_t first, size_t end) {
     for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) ha_leave(l, i, 0);
     for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) {
         if (l->became[i] == HA_EVICTED) continue;
-        if (l->only_clean)
+        if (l->by->only_clean)
             ha_victim_pass_over(l->memory, &l->victims->list[i]);
         else
             ha_leave(l, i, 1);
@@ -217,10 +231,9 @@ HA_IN_ void ha_leave_alike(ha_leaving *l, size_t first, size_t end) {
 
 /* Evicts some of these: all that is to be brought away is enqueued before the first is waited for. Returns how many bytes
  * of blocks that were. */
-HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t need, int only_clean,
-                                 const char *site) {
-    ha_leaving l = {
-        .memory = m, .victims = v, .need = need, .only_clean = only_clean, .site = site};
+HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t need,
+                                 const ha_attempt *by) {
+    ha_leaving l = {.memory = m, .victims = v, .need = need, .by = by};
     for (size_t i = 0; i < v->n; i++) l.became[i] = HA_STAYS;
     for (size_t first = 0, end = 0; first < v->n; first = end) {
         while (end < v->n && ha_victims_are_alike(&v->list[first], &v->list[end])) end++;
@@ -228,7 +241,7 @@ HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t nee
     }
     for (size_t i = 0; i < v->n; i++) {
         if (l.became[i] != HA_LEAVING) continue;
-        if (ha_victim_finish(m, &v->list[i], &l.point[i], site) == HA_EVICTED)
+        if (ha_victim_finish(m, &v->list[i], &l.point[i], by) == HA_EVICTED)
             l.freed += v->list[i].bytes;
         else
             ha_victim_pass_over(m, &v->list[i]);
@@ -237,12 +250,12 @@ HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t nee
 }
 
 /* Some bytes of blocks, as near to `need` as the oldest victims have; 0: there are none. */
-HA_IN_ uint64_t ha_memory_evict(ha_memory *m, uint64_t need, int only_clean, const char *site) {
+HA_IN_ uint64_t ha_memory_evict(ha_memory *m, uint64_t need, const ha_attempt *by) {
     for (int tries = 0; tries < HA_ATTEMPTS; tries++) {
         ha_victims v = {.left = 2 * ha_residents(m) + HA_VICTIM_LOOKS};
         while (v.left) {
             ha_victims_find(m, need, &v);
-            const uint64_t freed = v.n ? ha_victims_evict(m, &v, need, only_clean, site) : 0;
+            const uint64_t freed = v.n ? ha_victims_evict(m, &v, need, by) : 0;
             if (freed) return freed;
         }
         if (!v.busy) return 0;
@@ -278,7 +291,7 @@ HA_IN_ ha_status ha_make_room(ha_attempt *attempt) {
     ha_attempt_end(attempt); /* bringing them away may need chunks */
     attempt->never |= attempt->need > ha_memory_most(m);
     if (attempt->never || (attempt->may_wait && ha_turn_is_anothers(m)) ||
-        !ha_memory_evict(m, attempt->need, attempt->only_clean, attempt->site))
+        !ha_memory_evict(m, attempt->need, attempt))
         ha_attempt_fill(attempt, m);
     attempt->retired = 0; /* the blocks of those that gave way are waited for, too */
     return HA_OK;

@@ -42,8 +42,14 @@ HA_IN_ void ha_turns_wake(void) {
     if (!__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE)) return;
     pthread_mutex_lock(&ha_turns.lock);
     ha_turns.changes++;
+    ha_self.changes++;
     pthread_cond_broadcast(&ha_turns.change);
     pthread_mutex_unlock(&ha_turns.lock);
+}
+
+/* What others have changed so far: a try of one's own, with victims that then stay, is no reason for another one. */
+HA_IN_ uint64_t ha_turns_changes(void) HA_REQUIRES_(ha_turns.lock) {
+    return ha_turns.changes - ha_self.changes;
 }
 
 /* ---- who is in the way ----------------------------------------------------------------------- */
@@ -146,7 +152,7 @@ HA_IN_ void ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lo
     late.tv_sec += (time_t)(ns / 1000000000);
     late.tv_nsec = (long)(ns % 1000000000);
     while (ha_turn_first(t->memory) != t ||
-           (t->came_first && t->obstacles && t->seen == ha_turns.changes)) {
+           (t->came_first && t->obstacles && t->seen == ha_turns_changes())) {
         int is_late = 0;
         if (verbose)
             is_late = pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &late) == ETIMEDOUT;
@@ -169,7 +175,7 @@ HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     if (t->memory != m) ha_turn_join(t, m);
     ha_turn_sleep(t, site);
     t->came_first = 1;
-    t->seen = ha_turns.changes;
+    t->seen = ha_turns_changes();
     pthread_mutex_unlock(&ha_turns.lock);
     t->obstacles = ha_tiers_mark(m);
     if (before || t->obstacles)

@@ -30,7 +30,7 @@ HA_IN_ uint64_t ha_memory_give_some(ha_memory *m, uint64_t wanted, const char *s
         if (given) return given;
         if (ha_memory_pending(m, &attempt)) {
             if (ha_wait_past(attempt.point, site)) return 0;
-        } else if (ha_memory_evict(m, wanted, 0, site))
+        } else if (ha_memory_evict(m, wanted, &attempt))
             attempt.retired = 0;
         else
             return ha_pool_released(m) - before;
