@@ -206,16 +206,31 @@ TEST(device_host_and_file) {
 /* What gives way on a device is the youngest of the host: older values go to the file before. */
 TEST(each_tier_has_its_own_oldest) {
     if (shares_memory(C)) skip();
-    harray_double old = filled_at(1, H), x = filled_at(2, C), y = filled_at(3, H);
-    budget_for(H, 3);
-    budget_for(C, 1);
+    harray_double old = filled_at(1, H), x = filled_at(2, C);
     touch(x, H); /* so that it goes for nothing */
     SUCCEEDS(ha_context_finish(C));
-    touch(y, H);
+    harray_double y = filled_at(3, H);
+    budget_for(H, 3);
+    budget_for(C, 1);
     harray_double z = filled_at(4, C);
     assert_true(!is_at(x, C) && is_at(x, H) && is_at(old, H));
     (void)filled_at(5, C); /* z comes to the host */
     assert_true(is_at(z, H) && is_at(x, H) && is_at(y, H) && !is_at(old, H));
+    (void)filled_at(6, C); /* x came to the host for good when it had left the device: behind y */
+    assert_true(is_at(z, H) && is_at(x, H) && !is_at(y, H));
+    drop_all();
+}
+
+/* Also as long as it is on its way. */
+TEST(what_comes_down_is_young_at_once) {
+    if (shares_memory(C)) skip();
+    harray_double old = filled_at(1, H), x = filled_at(3, C), y = filled_at(4, C);
+    harray_double both = keep(harray_double_new_at(0, H));
+    budget_for(H, 2);
+    budget_for(C, 2);
+    HA_OVERWRITING(v, both, C, 2 * N) fill(&v, 5);
+    else fail();
+    assert_true(!is_at(old, H) && is_at(x, H) && is_at(y, H));
     drop_all();
 }
 
@@ -265,9 +280,11 @@ TEST(waits_for_a_tier) {
     ha_read_double v;
     SUCCEEDS(ha_open(&v, used.array, H, HA_READ, 0, HA_END));
     start_open(&waits, y.array, C, HA_OVERWRITE, 0, HA_END);
-    while (!__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE)) sched_yield();
+    while (!__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE) && !has_opened(&waits))
+        sched_yield();
     until_quiet();
     assert_false(has_opened(&waits));
+    assert_true(ha_memory_pressure(C).refusals < 20); /* it sleeps */
     SUCCEEDS(ha_close(&v));
     assert_int_equal(wait_opened(&waits), HA_OK);
     finish(&waits);
@@ -308,6 +325,28 @@ TEST(records_in_tiers) {
         assert_int_equal(right, N);
     }
     for (int i = 0; i < ARRAYS; i++) SUCCEEDS(sheets_free(&x[i]));
+}
+
+/* What is converted on its way needs staging, and none may be taken for that: no room is made where room is made. */
+TEST(no_room_for_making_room) {
+    ha_attempt attempt = {.site = HA_SITE};
+    ha_block *staging;
+    sheets x[3];
+    ha_ops none = {0};
+    SUCCEEDS(ha_block_take(HA_STAGING, &ha_host_memory, 64, &staging, &attempt));
+    budget_for(H, 4);
+    for (int i = 0; i < 3; i++) {
+        x[i] = sheets_new(N);
+        SUCCEEDS(ha_records_layout(x[i].records, disk, "soa"));
+        HA_USING(v, x[i], H, "overwrite") HA_EACH(sheet, v, at) * sheet_a(v, at) = i;
+        else assert_int_equal(i, 2);
+    }
+    assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+    SUCCEEDS(ha_memory_set_budget(H, 0));
+    for (int i = 0; i < 2; i++)
+        HA_USING(v, x[i], H, "read a") HA_EACH(sheet, v, at) assert_true(*sheet_a(v, at) == i);
+    for (int i = 0; i < 3; i++) SUCCEEDS(sheets_free(&x[i]));
+    ha_block_retire(staging, &none);
 }
 
 /* ---- which tier ---------------------------------------------------------------------------------- */
@@ -449,6 +488,39 @@ TEST(the_disk_is_full_for_a_time) {
     HA_OVERWRITING(w, z, H, N) fill(&w, 5);
     else fail();
     assert_true(sum_at(x, H) == 3. * N && sum_at(y, H) == 4. * N && sum_at(z, H) == 5. * N);
+    drop_all();
+}
+
+/* What could not go is counted on again. */
+TEST(what_stays_has_its_values) {
+    ha_access v;
+    if (shares_memory(C)) skip();
+    budget_for(H, 1);
+    budget_for(C, 1);
+    harray_double x = filled_at(3, H), y = keep(harray_double_new_at(0, H));
+    atomic_store(&disk_is_full, 1);
+    REFUSED(HA_ERR_MEMORY, ha_overwrite(&v, y.array, H, N, HA_WAIT));
+    touch(x, C);
+    SUCCEEDS(ha_context_finish(C));
+    HA_OVERWRITING(w, y, C, N) fill(&w, 4); /* x goes for nothing: the host has it */
+    else fail();
+    assert_true(!is_at(x, C) && is_at(x, H));
+    drop_all();
+}
+
+/* A device behind the host whose queue has failed takes nothing, and nobody tries for ever. */
+TEST(a_tier_that_is_gone) {
+    ha_access v;
+    if (strncmp(row->c, "sim:", 4) != 0 || in_unified_row) skip();
+    SUCCEEDS(ha_memory_set_tier(H, C));
+    budget_for(H, 1);
+    harray_double x = filled_at(3, H), y = keep(harray_double_new_at(0, H));
+    SUCCEEDS(ha_sim_fail(C));
+    HA_IGNORE(ha_enqueue(C, run_nothing, NULL, 0));
+    HA_IGNORE(ha_context_finish(C));
+    (void)ha_take_error();
+    REFUSED(HA_ERR_MEMORY, ha_overwrite(&v, y.array, H, N, HA_WAIT));
+    assert_true(sum_at(x, H) == 3. * N);
     drop_all();
 }
 
@@ -683,16 +755,20 @@ int main(void) {
         TIERS(what_never_goes_to_the_file),
         TIERS(device_host_and_file),
         TIERS(each_tier_has_its_own_oldest),
+        TIERS(what_comes_down_is_young_at_once),
         TIERS(nobody_counts_on_what_is_leaving),
         TIERS(past_a_full_host),
         TIERS(waits_for_a_tier),
         TIERS(records_in_tiers),
+        TIERS(no_room_for_making_room),
         TIERS(other_tiers),
         TIERS(tiers_that_cannot_be),
         TIERS(the_host_is_evicted),
         TIERS(what_is_on_its_way_is_waited_for),
         TIERS(the_disk_is_full),
         TIERS(the_disk_is_full_for_a_time),
+        TIERS(what_stays_has_its_values),
+        TIERS(a_tier_that_is_gone),
         TIERS(a_write_fails_once),
         TIERS(writes_fail_for_good),
         TIERS(the_environment_names_the_file),

@@ -71,7 +71,7 @@ HA_IN_ int ha_goes_elsewhere(ha_array *a, const ha_incarnation *from, const ha_m
  * also where the memory cannot be had any more, or the array is giving way there, too. */
 HA_IN_ ha_status ha_victim_send_to(ha_array *a, ha_memory *to, ha_range r, uint64_t *bytes,
                                    ha_attempt *attempt) {
-    ha_context *queue = ha_is_dead(to) ? NULL : ha_arrivals_queue(to);
+    ha_context *queue = ha_arrivals_queue(to);
     ha_incarnation *in = queue ? ha_incarnation_add(a, to) : NULL;
     ha_set brought = {.grid = a->grid};
     ha_plan plan;
