@@ -135,14 +135,14 @@ HA_API HA_MUST_CHECK ha_status ha_array_clear(ha_array *array); /* size 0, memor
 HA_API HA_MUST_CHECK ha_status ha_array_purge(ha_array *array); /* size 0, memory given back */
 
 /* Gives back the array's memory at a context, without losing a value: what is valid nowhere else is
- * copied to the host first, and waited for; what is valid elsewhere, or nowhere, costs nothing. Size,
- * values and version stay; the next access there takes memory again. Without memory there: nothing
+ * copied to the memory's next tier first (memory.h; of a device the host), and waited for; what is valid elsewhere, or
+ * nowhere, costs nothing. Size, values and version stay; the next access there takes memory again. Without memory there: nothing
  * happens. Any thread may call it.
  *   HA_ERR_CONFLICT  an access is open in that memory, or what has to be copied is open for writing by
  *                    this thread
- *   HA_ERR_STATE     the memory is the caller's; or the context is the host, and elements are valid
- *                    nowhere else
- *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER   as reading it on the host */
+ *   HA_ERR_STATE     the memory is the caller's; or it has no next tier, as at first the host, or that takes no more,
+ *                    and elements are valid nowhere else
+ *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER   as reading it in the next tier */
 #define ha_array_evict(array, context) ha_array_evict_(array, context, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_array_evict_(ha_array *array, ha_context *context,
                                                const char *site);
@@ -177,7 +177,7 @@ HA_API HA_MUST_CHECK ha_status ha_array_take(ha_array *to, ha_array *from);
 
 /* Starts moving what is missing of [first, last) to a context, and returns: the next access there
  * finds it valid or on its way. Elements that were never written are left out. Several may be in
- * flight. Nothing has to be brought home for it: where the memory is full of what nobody else has, it does
+ * flight. Nothing else has to be brought away for it: where the memory is full of what nobody else has, it does
  * nothing. HA_ERR_CONFLICT (own thread) or HA_ERR_BUSY (another) while an access that overlaps is
  * open for writing, or a thread waits for one. */
 #define ha_array_prefetch(array, context, first, last)                                             \

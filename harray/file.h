@@ -1,6 +1,7 @@
 /* A file as a memory: context "file:0", for what no other memory has room for.
  *
- * There is none until a directory is named, by ha_file_configure() or HARRAY_FILE. Then the blocks of
+ * There is none until a directory is named, by ha_file_configure(), HARRAY_FILE, or the file of HARRAY_MEMORY, which
+ * also makes it the next tier of the host (memory.h). Then the blocks of
  * file:0 are ranges of one temporary file in that directory, which has no name: nothing is left there,
  * however the program ends. Its queues read and write that file, and reach the host.
  *

@@ -43,7 +43,7 @@ typedef enum ha_event_kind {
     HA_EVENT_COMPILE, /* a kernel was made for a device, from its text or from what was kept of that */
     HA_EVENT_LAUNCH, /* a kernel or a function was enqueued, or has run on the host (only with
                           HA_WATCH_ACCESSES) */
-    HA_EVENT_EVICT, /* an array's block has given way; `writes`: its values had to be brought home first */
+    HA_EVENT_EVICT, /* an array's block has given way; `writes`: its values had to be brought away first */
     HA_EVENT_RESTORE,  /* an array gets back, by transfers, what had given way */
     HA_EVENT_PRESSURE, /* a thread waited for memory that others used */
     HA_EVENT_KINDS

@@ -7,7 +7,8 @@
  *
  * When a memory is full, or its budget taken, cached and retired blocks are given back to it, and what is in use by a
  * queue is waited for. Then arrays give way that nobody has open there: those that were used longest ago first, and of
- * these first what is valid elsewhere, too. What is valid only there is brought to the host before. Those of less than
+ * these first what is valid elsewhere, too. What is valid only there is brought to the next tier before: from a device
+ * to the host, from there nowhere, unless somebody says so (ha_memory_set_tier). Those of less than
  * 64 KiB give way when they have no value there any more (written elsewhere since, or cleared). What is wrapped,
  * open or detached into a token stays.
  *
@@ -85,17 +86,35 @@ HA_API HA_MUST_CHECK ha_status ha_memory_set_cache(ha_context *context, uint64_t
 HA_API HA_MUST_CHECK ha_status ha_memory_set_budget(ha_context *context, uint64_t bytes);
 HA_API uint64_t ha_memory_budget(const ha_context *context);
 
+/* Where values of a context's memory go that has no room for them and that are nowhere else, its next tier: another
+ * device, the host, or a file (file.h). NULL: as at first, the host, and for the host nothing, unless HARRAY_MEMORY
+ * says where a file may be, and how large:
+ *
+ *     HARRAY_MEMORY="cuda:0=10G, host=48G, file=/scratch/me:500G"
+ *
+ * That makes file:0 of this directory (instead of what HARRAY_FILE says; what ha_file_configure was told stays), and
+ * the host's next tier; it is opened when the host's memory is first asked for. Without ":500G" it is what the disk
+ * has free. A name with a space or a comma needs HARRAY_FILE or ha_file_configure, and this call.
+ *
+ * A tier that is short itself brings what it has to its own next one first. Opening an array brings it back from
+ * wherever it is. A write to a device that fails loses nothing, neither there nor here: it is tried again, and after
+ * eight have failed nothing more goes there.
+ *
+ * HA_ERR_ARGUMENT when values would come back to where they were short, or nothing can be copied there. */
+HA_API HA_MUST_CHECK ha_status ha_memory_set_tier(ha_context *context, ha_context *next);
+
 /* Has arrays give way at a context, and gives their blocks and cached ones back to the backend, until that is `bytes` bytes in
  * all, or nothing more can: for those who take memory there by other means. Returns how many bytes went back.
- * Waits for what has to be brought home first. */
+ * Waits for what has to be brought to the next tier first. */
 HA_API uint64_t ha_memory_make_room(ha_context *context, uint64_t bytes);
 
 /* What became of a memory that was full, since it was opened, and how it is now. */
 typedef struct ha_pressure {
     uint64_t budget;       /* bytes; 0: as many as there are */
+    ha_context *tier;      /* where its values go; NULL: nowhere */
     uint64_t evictions;    /* blocks that have given way */
     uint64_t evicted;      /* their bytes */
-    uint64_t written_back; /* bytes of values that had to be brought home before */
+    uint64_t written_back; /* bytes of values that had to be brought to a tier before */
     uint64_t restored;     /* bytes of values that came back into arrays that had given way */
     uint64_t turns;        /* threads that have waited for others to close what they used there */
     uint64_t wait_ns;      /* how long, all together */

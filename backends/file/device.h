@@ -45,12 +45,18 @@ HA_IN_ void ha_file_report_directory(int error, const char *directory) {
 
 /* ---- options ---- */
 
-/* Reads HARRAY_FILE unless settings are known. A wrong text gives a message that whoever opens the
- * device gets. */
+/* Reads HARRAY_MEMORY, or if that has no place for the file HARRAY_FILE, unless settings are known. A wrong text
+ * gives a message that whoever opens the device gets. */
 HA_IN_ void ha_file_know_settings(void) HA_REQUIRES_(ha_file_shared.lock) {
+    ha_option_text *wrong = &ha_file_shared.wrong;
     const char *text = getenv("HARRAY_FILE");
+    size_t length;
+    const char *place = ha_file_place_in(getenv("HARRAY_MEMORY"), &length);
     if (ha_file_shared.known) return;
-    if (text != NULL) (void)ha_file_parse(text, &ha_file_shared.settings, &ha_file_shared.wrong);
+    if (place != NULL && !ha_file_parse_place(place, length, &ha_file_shared.settings))
+        snprintf(wrong->text, sizeof wrong->text, "HARRAY_MEMORY: \"file=%.*s\" %s",
+                 (int)(length < 60 ? length : 60), place, HA_FILE_PLACE_);
+    if (place == NULL && text != NULL) (void)ha_file_parse(text, &ha_file_shared.settings, wrong);
     ha_file_shared.known = 1;
 }
 

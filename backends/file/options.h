@@ -1,4 +1,4 @@
-/* The options of file:0, and their form as text in HARRAY_FILE. */
+/* The options of file:0, and their form as text: in HARRAY_FILE, and where HARRAY_MEMORY has the file. */
 #ifndef HARRAY_BACKENDS_FILE_OPTIONS_H
 #define HARRAY_BACKENDS_FILE_OPTIONS_H
 
@@ -10,6 +10,7 @@
 
 #define HA_FILE_MOST_ ((uint64_t)1 << 44) /* bytes of address space */
 #define HA_FILE_NAME_ 1024                /* of a directory, with the '\0' */
+#define HA_FILE_PLACE_ "needs a directory and how much may be there, as in file=/scratch/me:500G"
 
 typedef struct ha_file_settings {
     char directory[HA_FILE_NAME_]; /* "": there is no file */
@@ -42,6 +43,35 @@ HA_IN_ int ha_file_parse(const char *text, ha_file_settings *settings, ha_option
     };
     if (directory->text != NULL) memcpy(settings->directory, directory->text, directory->length);
     return 1;
+}
+
+/* The same of "/scratch/me:500G", a directory and a capacity; without ":500G" it is what is free. */
+HA_IN_ int ha_file_parse_place(const char *text, size_t length, ha_file_settings *settings) {
+    size_t name = length, colon = length;
+    while (colon > 0 && text[colon - 1] != ':') colon--;
+    ha_option_value capacity = {0, text + colon, length - colon};
+    if (colon > 0 && !ha_option_number(&ha_file_keys[HA_FILE_CAPACITY], &capacity)) return 0;
+    if (colon > 0) name = colon - 1;
+    if (name >= HA_FILE_NAME_ || memchr(text, '/', name) == NULL) return 0;
+    *settings = (ha_file_settings){.capacity = capacity.number};
+    memcpy(settings->directory, text, name);
+    return 1;
+}
+
+/* The place that "host=48G, file=/scratch/me:500G" has for the file; NULL: none. The last one, as with budgets. */
+HA_IN_ const char *ha_file_place_in(const char *text, size_t *length) {
+    static const char key[] = "file=";
+    const char *place = NULL;
+    while (text != NULL && *text != '\0') {
+        const size_t item = strcspn(text, " ,"), before = sizeof key - 1;
+        if (strncmp(text, key, before) == 0) {
+            place = text + before;
+            *length = item - before;
+        }
+        text += item;
+        text += strspn(text, " ,");
+    }
+    return place;
 }
 
 /* The same of options set by a call. */

@@ -224,6 +224,7 @@
 #define ha_memory_set_allocator HA_RENAME_(ha_memory_set_allocator)
 #define ha_memory_set_budget HA_RENAME_(ha_memory_set_budget)
 #define ha_memory_set_cache HA_RENAME_(ha_memory_set_cache)
+#define ha_memory_set_tier HA_RENAME_(ha_memory_set_tier)
 #define ha_memory_trim HA_RENAME_(ha_memory_trim)
 #define ha_move_ HA_RENAME_(ha_move_)
 #define ha_native_ HA_RENAME_(ha_native_)

@@ -713,7 +713,7 @@ static void expect_in_report(void (*report)(FILE *), const char *const *texts, i
 }
 
 TEST(report) {
-    static const char *const table[] = {"gave way", "brought home", "96.0 KiB", "64.0 KiB in 1"};
+    static const char *const table[] = {"gave way", "written back", "96.0 KiB", "64.0 KiB in 1"};
     static const char *const json[] = {"\"budget\": 98304",  "\"evictions\": 1",
                                        "\"evicted\": 65536", "\"written_back\": 65536",
                                        "\"turns\": 0",       "\"refusals\": 0"};

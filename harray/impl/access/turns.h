@@ -42,8 +42,14 @@ HA_IN_ void ha_turns_wake(void) {
     if (!__atomic_load_n(&ha_turns.waiting, __ATOMIC_ACQUIRE)) return;
     pthread_mutex_lock(&ha_turns.lock);
     ha_turns.changes++;
+    ha_self.changes++;
     pthread_cond_broadcast(&ha_turns.change);
     pthread_mutex_unlock(&ha_turns.lock);
+}
+
+/* What others have changed so far: a try of one's own, with victims that then stay, is no reason for another one. */
+HA_IN_ uint64_t ha_turns_changes(void) HA_REQUIRES_(ha_turns.lock) {
+    return ha_turns.changes - ha_self.changes;
 }
 
 /* ---- who is in the way ----------------------------------------------------------------------- */
@@ -71,6 +77,14 @@ HA_IN_ uint64_t ha_residents_mark(ha_memory *m, int mark) {
         ha_unlock(a);
     }
     ha_spin_unlock(&p->lock);
+    return obstacles;
+}
+
+/* The same of a memory and all tiers behind it: what is in use there keeps it from making room, too. */
+HA_IN_ uint64_t ha_tiers_mark(ha_memory *m) {
+    uint64_t obstacles = 0;
+    for (; m; m = ha_memory_tier(m->primary ? m : &ha_host_memory))
+        obstacles += ha_residents_mark(m, 1);
     return obstacles;
 }
 
@@ -138,7 +152,7 @@ HA_IN_ void ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lo
     late.tv_sec += (time_t)(ns / 1000000000);
     late.tv_nsec = (long)(ns % 1000000000);
     while (ha_turn_first(t->memory) != t ||
-           (t->came_first && t->obstacles && t->seen == ha_turns.changes)) {
+           (t->came_first && t->obstacles && t->seen == ha_turns_changes())) {
         int is_late = 0;
         if (verbose)
             is_late = pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &late) == ETIMEDOUT;
@@ -161,9 +175,9 @@ HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     if (t->memory != m) ha_turn_join(t, m);
     ha_turn_sleep(t, site);
     t->came_first = 1;
-    t->seen = ha_turns.changes;
+    t->seen = ha_turns_changes();
     pthread_mutex_unlock(&ha_turns.lock);
-    t->obstacles = ha_residents_mark(m, 1);
+    t->obstacles = ha_tiers_mark(m);
     if (before || t->obstacles)
         t->idle = 0;
     else if (++t->idle == HA_IDLE_TRIES)
@@ -196,12 +210,13 @@ HA_IN_ void ha_turn_end(ha_turn *t, ha_status s, const char *site) {
     if (!t->memory) return;
     pthread_mutex_lock(&ha_turns.lock);
     ha_turn_leave(t);
-    const int last = !ha_turn_first(t->memory);
+    /* Before anybody joins and marks anew. */
+    for (ha_memory *m = NULL; !ha_turns.first && (m = ha_next_memory(m));)
+        (void)ha_residents_mark(m, 0);
     __atomic_fetch_sub(&ha_turns.waiting, 1, __ATOMIC_ACQ_REL);
     ha_turns.changes++;
     pthread_cond_broadcast(&ha_turns.change);
     pthread_mutex_unlock(&ha_turns.lock);
-    if (last) (void)ha_residents_mark(t->memory, 0);
     __atomic_fetch_add(&t->memory->turns_ns, ha_now() - t->since, __ATOMIC_RELAXED);
     ha_event_record *r = ha_record_add(HA_EVENT_PRESSURE, site, ha_memory_label(t->memory).text);
     if (r) r->info.start = t->since;

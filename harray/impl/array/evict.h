@@ -1,13 +1,14 @@
 /* Giving back an array's memory in one place, without losing a value: what only that place has is
- * brought to the host first and waited for, then the block goes. */
+ * brought to the next tier first and waited for, then the block goes. */
 #ifndef HARRAY_IMPL_ARRAY_EVICT_H
 #define HARRAY_IMPL_ARRAY_EVICT_H
 
 #include "array.h"
 
-/* One try. HA_RETRY_: *only is to be brought elsewhere first. HA_ERR_STATE: the array was freed meanwhile, or
- * the memory there is the caller's. */
-HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, ha_holder *other) {
+/* One try. HA_RETRY_: *only is to be brought elsewhere first; empty: it is on its way to the next tier, or where there
+ * is none anywhere, until *point. HA_ERR_STATE: the array was freed meanwhile, or the memory there is the caller's. */
+HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, ha_timepoint *point,
+                              ha_holder *other) {
     if (ha_busy_begin(a, 0, NULL)) return HA_ERR_STATE;
     ha_incarnation *in = ha_incarnation_find(a, c->memory);
     ha_lock(a);
@@ -20,6 +21,8 @@ HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, 
         *only = ha_only_there(a, in);
         if (!ha_is_empty(*only)) {
             s = HA_RETRY_;
+            if (ha_goes_elsewhere(a, in, ha_memory_tier(c->memory), *only, point))
+                *only = (ha_range){0, 0};
         } else {
             ha_lock(a);
             in->valid.n = 0;
@@ -31,15 +34,28 @@ HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, 
     return s;
 }
 
-/* Reads a range on the host, which waits until it is there. */
-HA_IN_ ha_status ha_bring_home(ha_array *a, const ha_context *from, ha_range r, const char *site) {
+/* Reads a range in the next tier; a try then waits until it is there. */
+HA_IN_ ha_status ha_bring_away(ha_array *a, const ha_context *from, ha_range r, const char *site) {
     ha_access x;
-    if (from->memory == &ha_host_memory)
+    ha_memory *to = ha_memory_tier(from->memory);
+    ha_context *queue = to ? ha_arrivals_queue(to) : NULL;
+    if (!queue)
         return ha_fail(HA_ERR_STATE, "ha_array_evict",
-                       "%s: array %s at %s: elements %s are valid nowhere else", site,
-                       ha_label_of(a).text, from->name, ha_part_label_of(a, r).text);
-    ha_status s = ha_open_(&x, a, ha_host(), HA_READ, r.first, r.last, site);
+                       "%s: array %s at %s: elements %s are valid nowhere else%s%s", site,
+                       ha_label_of(a).text, from->name, ha_part_label_of(a, r).text,
+                       to ? ", and cannot go to " : "", to ? ha_memory_label(to).text : "");
+    ha_status s = ha_open_(&x, a, queue, HA_READ, r.first, r.last, site);
     return s ? s : ha_close_(&x);
+}
+
+/* What a try has to wait for. */
+HA_IN_ ha_status ha_evict_wait(ha_array *a, const ha_context *c, ha_range only, ha_timepoint point,
+                               const char *site) {
+    if (!ha_is_empty(only)) return ha_bring_away(a, c, only, site);
+    const ha_status s = point.queue ? ha_wait_past(point, site) : HA_OK;
+    return s ? ha_fail(s, "ha_array_evict", "%s: array %s at %s: waiting for its values failed",
+                       site, ha_label_of(a).text, c->name)
+             : HA_OK;
 }
 
 ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
@@ -47,12 +63,13 @@ ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
     static const char *const operation = "ha_array_evict";
     ha_holder other = {0};
     ha_range only = {0, 0};
+    ha_timepoint point;
     ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
     if (s) return s;
     if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     c = ha_resolve(c);
-    while ((s = ha_evict_try(a, c, &only, &other)) == HA_RETRY_)
-        if ((s = ha_bring_home(a, c, only, site))) return s;
+    while ((s = ha_evict_try(a, c, &only, &point, &other)) == HA_RETRY_)
+        if ((s = ha_evict_wait(a, c, only, point, site))) return s;
     if (s == HA_ERR_CONFLICT)
         return ha_fail(s, operation, "%s: array %s at %s: there is an open access, %s at %s", site,
                        ha_label_of(a).text, c->name, ha_came_by(&other), other.site);

@@ -21,6 +21,7 @@ typedef struct ha_thread {
     const char *from;    /* outermost HA_FROM; NULL: none */
     int no_transfers;    /* HA_NO_TRANSFERS scopes around this call */
     int on_queue;        /* inside a function that runs on a queue */
+    uint64_t changes;    /* access/turns.h: that it made itself */
     int in_part;         /* inside the parts of a launch (ha_set_parallel) */
 } ha_thread;
 

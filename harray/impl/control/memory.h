@@ -35,6 +35,8 @@ HA_IN_ ha_pressure ha_pressure_of(ha_memory *m) {
     p.budget = m->pool.budget;
     p.resident = m->pool.residents;
     ha_spin_unlock(&m->pool.lock);
+    const ha_memory *tier = ha_memory_tier(m->primary ? m : &ha_host_memory);
+    p.tier = tier ? ha_memory_context(tier) : NULL;
     p.evictions = __atomic_load_n(&m->evictions, __ATOMIC_RELAXED);
     p.evicted = __atomic_load_n(&m->evicted, __ATOMIC_RELAXED);
     p.written_back = __atomic_load_n(&m->written_back, __ATOMIC_RELAXED);

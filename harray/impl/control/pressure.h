@@ -30,7 +30,7 @@ HA_IN_ uint64_t ha_memory_give_some(ha_memory *m, uint64_t wanted, const char *s
         if (given) return given;
         if (ha_memory_pending(m, &attempt)) {
             if (ha_wait_past(attempt.point, site)) return 0;
-        } else if (ha_memory_evict(m, wanted, 0, site))
+        } else if (ha_memory_evict(m, wanted, &attempt))
             attempt.retired = 0;
         else
             return ha_pool_released(m) - before;
@@ -76,7 +76,7 @@ ha_status ha_memory_set_budget(ha_context *c, uint64_t bytes) {
     if (s) return s;
     c = ha_resolve(c);
     ha_memory *m = c->memory;
-    if (m == &ha_host_memory && (s = ha_host_budget_read()))
+    if (m == &ha_host_memory && (s = ha_host_options_read()))
         return ha_fail(s, operation, "%s: no budget", c->name);
     const uint64_t before = ha_pool_budget(m, &bytes);
     for (uint64_t excess; (excess = ha_pool_excess(m));) {
@@ -93,8 +93,36 @@ ha_status ha_memory_set_budget(ha_context *c, uint64_t bytes) {
 uint64_t ha_memory_budget(const ha_context *c) {
     ha_memory *m = ha_resolve_const(c)->memory;
     if (ha_enter("ha_memory_budget")) return 0;
-    if (m == &ha_host_memory && ha_host_budget_read()) ha_forget_note();
+    if (m == &ha_host_memory && ha_host_options_read()) ha_forget_note();
     return ha_pool_budget(m, NULL);
+}
+
+/* ---- tiers ----------------------------------------------------------------------------------- */
+
+/* *why: what is in the way. */
+HA_IN_ ha_status ha_tier_choose(ha_memory *m, ha_memory *next, const char **why)
+    HA_REQUIRES_(ha_registry.lock) {
+    int staged;
+    *why = "values would come back from there";
+    if (next && ha_tier_leads(next, m)) return HA_ERR_ARGUMENT;
+    *why = "nothing can be copied there";
+    if (next && !ha_route_cost(m, next, &staged)) return HA_ERR_ARGUMENT;
+    __atomic_store_n(&m->tier, next, __ATOMIC_RELEASE);
+    return HA_OK;
+}
+
+ha_status ha_memory_set_tier(ha_context *c, ha_context *next) {
+    static const char *const operation = "ha_memory_set_tier";
+    const char *why;
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    c = ha_resolve(c);
+    if ((s = ha_host_options_read())) return ha_fail(s, operation, "%s: no tier", c->name);
+    pthread_mutex_lock(&ha_registry.lock);
+    s = ha_tier_choose(c->memory, next ? next->memory : NULL, &why);
+    pthread_mutex_unlock(&ha_registry.lock);
+    return s ? ha_fail(s, operation, "%s: its next tier cannot be %s: %s", c->name, next->name, why)
+             : HA_OK;
 }
 
 size_t ha_memory_holders(const ha_context *c, ha_memory_holder *list, size_t most) {

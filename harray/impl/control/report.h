@@ -105,7 +105,7 @@ HA_IN_ void ha_report_pressure(FILE *file) {
         if (!p.budget && !p.evictions && !p.turns && !p.refusals) continue;
         if (!rows++)
             fprintf(file, "\n%-20s %10s %20s %14s %10s %20s %10s\n", "memory", "budget", "gave way",
-                    "brought home", "came back", "waited", "refused");
+                    "written back", "came back", "waited", "refused");
         fprintf(file, "%-20s %10s %20s %14s %10s", ha_memory_label(m).text,
                 p.budget ? ha_human_bytes(p.budget).text : "-",
                 ha_human_copies(p.evicted, p.evictions).text, ha_human_bytes(p.written_back).text,

@@ -100,7 +100,8 @@ ha_status ha_shutdown(void) {
     ha_works_clear();
     pthread_mutex_unlock(&ha_registry.lock);
     ha_host_memory.pool = (ha_pool){.most = HA_HOST_CACHE_};
-    ha_host_budget_known = 0;
+    ha_host_options_known = 0;
+    ha_host_memory.tier = NULL;
     ha_host_memory.allocator = (ha_allocator){0};
     ha_memory_forget_transfers(&ha_host_memory);
     ha_freed_end();

@@ -15,6 +15,7 @@
 #include "queue_copy.h"
 #include "kinds.h"
 #include "budget.h"
+#include "tier.h"
 #include "registry.h"
 #include "queues.h"
 

@@ -7,7 +7,7 @@
 
 /* "sim:0=64M" of the text, in parts. */
 typedef struct ha_budget_item {
-    char name[48]; /* "host", "pinned", "sim:0" */
+    char name[48]; /* "host", "pinned", "sim:0"; "": it is the file's place */
     uint64_t bytes;
 } ha_budget_item;
 
@@ -33,6 +33,11 @@ HA_IN_ int ha_budget_item_read(const char *text, size_t length, ha_budget_item *
     const char *equals = (const char *)memchr(text, '=', length);
     const size_t name = equals ? (size_t)(equals - text) : length;
     ha_option_value value = {0, text, 0};
+    ha_file_settings file;
+    *item = (ha_budget_item){"", 0};
+    *objection = HA_FILE_PLACE_;
+    if (ha_option_is("file", text, name))
+        return equals && ha_file_parse_place(equals + 1, length - name - 1, &file);
     *objection = "is no memory: write host, pinned, or a device as in cuda:0";
     if (!ha_budget_name(text, name, item->name)) return 0;
     *objection = "needs a budget: bytes, or a number with K, M or G, as in host=48G";
@@ -63,24 +68,6 @@ HA_IN_ ha_status ha_budget_option(const char *memory, uint64_t *budget)
         text += length;
     }
     return HA_OK;
-}
-
-HA_STATE_ int ha_host_budget_known;
-
-/* The host's, which is not opened: before its memory is asked for the first time. As ha_budget_option. */
-HA_IN_ ha_status ha_host_budget_read(void) {
-    uint64_t budget;
-    if (__atomic_load_n(&ha_host_budget_known, __ATOMIC_ACQUIRE)) return HA_OK;
-    pthread_mutex_lock(&ha_registry.lock);
-    ha_status s = ha_budget_option("host", &budget);
-    if (!s && !ha_host_budget_known) {
-        ha_spin_lock(&ha_host_memory.pool.lock);
-        ha_host_memory.pool.budget = budget;
-        ha_spin_unlock(&ha_host_memory.pool.lock);
-        __atomic_store_n(&ha_host_budget_known, 1, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&ha_registry.lock);
-    return s;
 }
 
 #endif

@@ -62,6 +62,12 @@ typedef struct ha_memory {
     void *handle;             /* the backend's own object */
     ha_context *primary;      /* the queue for transfers that have no other; NULL on the host */
     struct ha_link *links;    /* transfer/links.h: measured ones */
+    struct ha_memory
+        *tier; /* tier.h: where its values go when it is short; NULL: as usual; atomic */
+    ha_context
+        *arrivals; /* queues.h: writes what comes from there; NULL: nothing came yet; atomic */
+    int arrivals_failed;    /* such queues, so far; atomic */
+    int64_t arrivals_error; /* the code of why; atomic */
     int dead; /* every queue of its device has failed: what is there cannot be had any more */
     struct ha_memory *pinned; /* host memory that belongs to this device; NULL: none. Never an
                                  incarnation's memory: blocks of host incarnations come from it */
@@ -75,7 +81,7 @@ typedef struct ha_memory {
     struct ha_block *due;                /* of these, what is due first, of each queue */
     uint64_t transfers_in, bytes_in, transfers_out, bytes_out; /* state/array_events.h: atomic */
     uint64_t epoch; /* ticks with each opening on the slow way; atomic */
-    /* Memory pressure; atomic. Blocks that gave way, their bytes, and bytes of values that were brought home for
+    /* Memory pressure; atomic. Blocks that gave way, their bytes, and bytes of values that were brought away for
      * that, and came back; threads that waited for others, and how long; requests that failed. */
     uint64_t evictions, evicted, written_back, restored, turns, turns_ns, refusals;
 } ha_memory;

@@ -36,6 +36,49 @@ ha_context *ha_context_fork(ha_context *c) {
     return fork;
 }
 
+/* ---- what comes to a memory when others are short ------------------------------------------- */
+
+enum { HA_ARRIVALS_FAIL = 8 }; /* queues; then nothing more goes there */
+
+/* A hidden queue of the device: given back, and nobody's to fork. */
+HA_IN_ ha_context *ha_arrivals_make(const ha_context *primary) HA_REQUIRES_(ha_registry.lock) {
+    ha_failure failure;
+    ha_context like = ha_context_like(primary);
+    snprintf(like.name, sizeof like.name, "%.30s/tier", primary->name);
+    like.given_back = 1;
+    return ha_context_add(like, &failure);
+}
+
+/* Why it has failed. */
+HA_IN_ void ha_arrivals_failed(ha_memory *m, const ha_context *c) HA_REQUIRES_(ha_registry.lock) {
+    const ha_note note = ha_backend_note;
+    ha_event none;
+    ha_forget_note();
+    (void)c->ops->record(c->queue, &none);
+    __atomic_store_n(&m->arrivals_error, ha_backend_note.code, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&m->arrivals_failed, 1, __ATOMIC_RELAXED);
+    ha_backend_note = note;
+}
+
+/* By which queue values come to a memory that have given way elsewhere; NULL: they cannot. It has one for that alone,
+ * so that a disk that takes no more loses nothing that is there already: a queue that fails is the end of what it
+ * was to write, and the next one begins anew. */
+HA_IN_ ha_context *ha_arrivals_queue(ha_memory *m) {
+    ha_context *c = __atomic_load_n(&m->arrivals, __ATOMIC_ACQUIRE);
+    if (!m->primary) return &ha_host_context;
+    if (c && !ha_has_failed(c)) return c;
+    pthread_mutex_lock(&ha_registry.lock);
+    c = m->arrivals;
+    if (c && ha_has_failed(c)) {
+        ha_arrivals_failed(m, c);
+        c = NULL;
+    }
+    if (!c && m->arrivals_failed < HA_ARRIVALS_FAIL) c = ha_arrivals_make(m->primary);
+    __atomic_store_n(&m->arrivals, c, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&ha_registry.lock);
+    return c;
+}
+
 /* ---- adopting ------------------------------------------------------------------------------ */
 
 /* The context that has a queue of the caller's already; NULL: none. Devices may have queues of

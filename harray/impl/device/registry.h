@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_DEVICE_REGISTRY_H
 
 #include "budget.h"
+#include "tier.h"
 
 ha_context *ha_host(void) { return &ha_host_context; }
 
@@ -242,6 +243,55 @@ HA_IN_ ha_kinds ha_kinds_known(void) {
     return kinds;
 }
 
+/* The first context of a device that is open; NULL: it is not. */
+HA_IN_ ha_context *ha_device_find(const ha_backend *b, int number) HA_REQUIRES_(ha_registry.lock) {
+    ha_context *c = ha_registry.contexts;
+    while (c && (c->backend != b || c->number != number || c->primary != c)) c = c->next;
+    return c;
+}
+
+/* ---- the host ------------------------------------------------------------------------------ */
+
+HA_STATE_ int ha_host_options_known;
+
+/* The file that HARRAY_MEMORY has a place for, as the host's next tier. */
+HA_IN_ ha_status ha_host_file_open(void) HA_REQUIRES_(ha_registry.lock) {
+    const ha_backend *b = &ha_backend_file;
+    ha_failure failure = {HA_ERR_BACKEND, NULL};
+    char why[sizeof ha_backend_note.text];
+    size_t length;
+    if (!ha_file_place_in(getenv("HARRAY_MEMORY"), &length)) return HA_OK;
+    ha_context *c = ha_device_find(b, 0);
+    if (!c && b->count() > 0) c = ha_device_open(b, 0, &failure);
+    if (c) {
+        __atomic_store_n(&ha_host_memory.tier, c->home, __ATOMIC_RELEASE);
+        return HA_OK;
+    }
+    if (!failure.why) ha_backend_report(0, "ha_file_configure has said that there is no file");
+    snprintf(why, sizeof why, "HARRAY_MEMORY: %.200s", ha_backend_note.text);
+    ha_backend_report(ha_backend_note.code, why);
+    return failure.status;
+}
+
+/* The host is not opened: before its memory is asked for the first time, its budget and its next tier are what
+ * HARRAY_MEMORY says. As ha_budget_option. */
+HA_IN_ ha_status ha_host_options_read(void) {
+    uint64_t budget;
+    if (__atomic_load_n(&ha_host_options_known, __ATOMIC_ACQUIRE)) return HA_OK;
+    pthread_mutex_lock(&ha_registry.lock);
+    ha_status s = ha_budget_option("host", &budget);
+    if (!s && !ha_host_options_known && !(s = ha_host_file_open())) {
+        ha_spin_lock(&ha_host_memory.pool.lock);
+        ha_host_memory.pool.budget = budget;
+        ha_spin_unlock(&ha_host_memory.pool.lock);
+        __atomic_store_n(&ha_host_options_known, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&ha_registry.lock);
+    return s;
+}
+
+/* ---- contexts by name ---------------------------------------------------------------------- */
+
 /* from: where the name comes from, for messages. */
 HA_IN_ ha_context *ha_context_open(const char *kind, int number, const char *operation,
                                    const char *from) {
@@ -249,8 +299,7 @@ HA_IN_ ha_context *ha_context_open(const char *kind, int number, const char *ope
     int devices = 0, told = 0;
     pthread_mutex_lock(&ha_registry.lock);
     const ha_backend *b = ha_backend_find(kind);
-    ha_context *c = ha_registry.contexts;
-    while (c && (c->backend != b || c->number != number || c->primary != c)) c = c->next;
+    ha_context *c = ha_device_find(b, number);
     if (!c && b) {
         devices = b->count();
         if (number < devices) c = ha_device_open(b, number, &failure);
@@ -330,7 +379,7 @@ ha_context *ha_context_best(void) {
     const char *wanted = getenv("HARRAY_DEVICE");
     int number;
     if (ha_enter("ha_context_best")) return NULL;
-    if (ha_host_budget_read()) {
+    if (ha_host_options_read()) {
         ha_fail(HA_ERR_BACKEND, "ha_context_best", "the memories cannot be used");
         return NULL;
     }

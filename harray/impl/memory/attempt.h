@@ -9,7 +9,7 @@ typedef struct ha_chunk ha_chunk; /* transfer/chunks.h */
 
 enum {
     HA_IN_FLIGHT = 3, /* parts of record arrays, at most */
-    HA_FULL = 4       /* memories that an attempt takes blocks of, at most */
+    HA_FULL = 8       /* memories that an attempt takes blocks of, at most */
 };
 
 /* An attempt at something that may have to wait: for whom it is made, and when it returned
@@ -23,10 +23,13 @@ typedef struct ha_attempt {
     int reclaims;      /* how often unused blocks were looked for; others may go on making such */
     ha_memory *short_of; /* HA_RETRY_: make room there, for `need` bytes; NULL: wait for `point` */
     uint64_t need;
-    ha_memory *full[HA_FULL]; /* where no room can be made */
+    ha_memory *full[HA_FULL]; /* where no room can be made, or just is */
     int fulls;
-    int never;       /* not ever: it is too large */
-    int only_clean;  /* nothing is to be brought home for it */
+    int never;      /* not ever: it is too large */
+    int only_clean; /* nothing is to be brought away for it */
+    int sends;      /* what gives way: its staging may be beyond a budget */
+    ha_memory *to;  /* HA_RETRY_: where `sent` is on its way to, by stages; NULL: nothing is */
+    ha_range sent;
     int may_wait;    /* for others to close what they use there: its thread holds nothing */
     int for_chunk;   /* HA_RETRY_: wait for a chunk to be given back, not for `point` */
     ha_chunk *chunk; /* holds what is staged, between two tries; NULL: nothing */

@@ -214,27 +214,29 @@ HA_IN_ uint64_t ha_memory_shrink(ha_memory *m, uint64_t keep) {
 }
 
 /* The account is to have room for `bytes` bytes more. What is cached makes way, as far as the high water and the
- * budget say. *picked: to be released. */
-HA_IN_ ha_status ha_pool_expect(ha_pool *p, uint64_t bytes, ha_block **picked)
+ * budget say. beyond: it may be beyond the budget, if nothing else is kept for staging: a memory from which values are
+ * converted on their way out has room for that, or it could never make any. *picked: to be released. */
+HA_IN_ ha_status ha_pool_expect(ha_pool *p, uint64_t bytes, int beyond, ha_block **picked)
     HA_REQUIRES_(p->lock) {
     const uint64_t needed = ha_pool_handed_out(p) - p->bytes[HA_CACHED] + p->expected + bytes;
     const uint64_t most = p->budget && p->budget < p->high_water ? p->budget : p->high_water;
     *picked = NULL;
-    if (p->budget && needed > p->budget) return HA_ERR_MEMORY;
+    beyond &= !p->bytes[HA_STAGING];
+    if (p->budget && needed > p->budget && !beyond) return HA_ERR_MEMORY;
     p->expected += bytes;
     *picked = ha_pool_pick(p, most > needed ? most - needed : 0);
     return HA_OK;
 }
 
-/* Asks the backend for b->bytes bytes, unless that is beyond the budget. */
-HA_IN_ ha_status ha_block_ask(ha_block *b) {
+/* Asks the backend for b->bytes bytes, unless that is beyond the budget and may not be. */
+HA_IN_ ha_status ha_block_ask(ha_block *b, int beyond) {
     ha_memory *m = b->memory;
     ha_pool *p = &m->pool;
     ha_block *picked;
-    ha_status s = m == &ha_host_memory ? ha_host_budget_read() : HA_OK;
+    ha_status s = m == &ha_host_memory ? ha_host_options_read() : HA_OK;
     if (s) return s;
     ha_spin_lock(&p->lock);
-    s = ha_pool_expect(p, b->bytes, &picked);
+    s = ha_pool_expect(p, b->bytes, beyond, &picked);
     ha_spin_unlock(&p->lock);
     if (s) return s;
     (void)ha_blocks_release(m, picked);

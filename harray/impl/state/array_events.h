@@ -84,7 +84,7 @@ HA_IN_ void ha_transferred(ha_array *a, ha_memory *from, ha_memory *to, ha_conte
 
 /* ---- giving way ---------------------------------------------------------------------------- */
 
-/* An array has given way at a memory, or gets back what had. sent: it was brought home for that. */
+/* An array has given way at a memory, or gets back what had. sent: it was brought away for that. */
 HA_IN_ void ha_on_evicted(ha_event_kind kind, ha_array *a, const ha_memory *m, uint64_t bytes,
                           int sent) {
     ha_event_record *r = ha_record_add(kind, "", ha_memory_label(m).text);

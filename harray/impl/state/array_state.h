@@ -19,6 +19,7 @@ typedef struct ha_incarnation {
         stamp; /* the memory's epoch when it was last known to be in use there; 0: ha_array_done */
     int used;  /* on the fast path since then */
     int has_left; /* its values have given way, and not come back since */
+    int leaving;  /* they are giving way: others do not count on them */
     unsigned
         wrapped; /* owners.h: 0, or HA_CALLERS: the block is the caller's; | flags of the piece */
     struct ha_incarnation *next;
@@ -129,6 +130,12 @@ HA_IN_ ha_incarnation *ha_incarnation_add(ha_array *a, ha_memory *m) {
 /* The next epoch. */
 static inline uint64_t ha_memory_tick(ha_memory *m) {
     return __atomic_add_fetch(&m->epoch, 1, __ATOMIC_RELAXED);
+}
+
+/* It was used just now. */
+static inline void ha_incarnation_stamp(ha_incarnation *in) {
+    in->stamp = ha_memory_tick(in->memory);
+    in->leaving = 0;
 }
 
 /* It has a block, which may give way to others from now on. The array is known already: this thread has it busy, or

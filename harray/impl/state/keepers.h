@@ -74,6 +74,13 @@ HA_IN_ void ha_note_full(ha_memory *m) {
     if (budget)
         ha_print(&t, "budget %s, of which %s are taken; ", ha_human_bytes(budget).text,
                  ha_human_bytes(out).text);
+    const ha_memory *tier = ha_memory_tier(m->primary ? m : &ha_host_memory);
+    const int failed = tier ? __atomic_load_n(&tier->arrivals_failed, __ATOMIC_RELAXED) : 0;
+    if (failed) {
+        ha_backend_note.code = __atomic_load_n(&tier->arrivals_error, __ATOMIC_RELAXED);
+        ha_print(&t, "writing to %s has failed %d times (error %lld); ", ha_memory_label(tier).text,
+                 failed, (long long)ha_backend_note.code);
+    }
     const size_t n = ha_keepers_of(m, list, MOST);
     for (size_t i = 0; i < n && i < MOST; i++) {
         const size_t length = strlen(list[i].site), tail = length > 48 ? length - 48 : 0;
@@ -83,7 +90,7 @@ HA_IN_ void ha_note_full(ha_memory *m) {
     }
     if (!n) ha_print(&t, "nothing there is in use");
     if (n > MOST) ha_print(&t, ", and %zu more", n - MOST);
-    if (n || budget) ha_backend_report(ha_backend_note.code, text);
+    if (n || budget || failed) ha_backend_report(ha_backend_note.code, text);
 }
 
 #endif

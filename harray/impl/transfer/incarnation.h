@@ -80,6 +80,7 @@ HA_IN_ ha_block *ha_block_exchange(ha_array *a, ha_incarnation *in, ha_block *bl
     in->block = block;
     in->data = block ? (char *)block->data + a->lead : NULL;
     in->capacity = n;
+    in->leaving = 0;
     in->ops = *ops;
     in->ops.promised = old_ops.promised;
     in->ops.grid = a->grid;
