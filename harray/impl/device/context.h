@@ -49,6 +49,7 @@ typedef struct ha_pool {
     ha_piece_node *tree;                      /* what the backend has handed out, by address */
     struct ha_block *oldest, *youngest;       /* of the cached ones */
     struct ha_block *resident, *latest;       /* memory/resident.h: listed, oldest first */
+    struct ha_block *done;                    /* there, the last of those that hints have put first */
     uint64_t residents;                       /* how many these are */
     uint32_t awaited;                         /* access/turns.h: a thread waits for memory there */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
