@@ -40,11 +40,12 @@ static inline void ha_resident_put(ha_pool *p, ha_block *b, struct ha_array *a, 
     ha_resident_put_behind(p, b, p->latest, a, stamp);
 }
 
-/* The block is the array's; its place in the list stays, if it has one. */
+/* The block is the array's. It is the youngest one, unless it has its place since that time. */
 HA_IN_ void ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
     ha_pool *p = &b->memory->pool;
     if (b->bytes < ha_resident_least) return;
     ha_spin_lock(&p->lock);
+    if (b->resident && b->stamp != stamp) ha_resident_take(p, b);
     if (b->use == HA_LIVE && !b->resident) ha_resident_put(p, b, a, stamp);
     if (b->resident) b->resident = a;
     const uint32_t awaited = p->awaited;
