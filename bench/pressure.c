@@ -18,7 +18,8 @@ static int is_smoke(void) { return bench_settings.least_ns <= 0; }
 /* Devices with a link of so many bytes a second, each way and for each queue; 0: as fast as memory. */
 static void begin_sim(uint64_t bandwidth) {
     HA_CHECK(ha_shutdown());
-    HA_CHECK(ha_sim_configure(&(ha_sim_options){.capacity = (size_t)4 << 30, .bandwidth = bandwidth}));
+    HA_CHECK(
+        ha_sim_configure(&(ha_sim_options){.capacity = (size_t)4 << 30, .bandwidth = bandwidth}));
 }
 
 static ha_context *sim(int number) {
@@ -27,9 +28,7 @@ static ha_context *sim(int number) {
     return c;
 }
 
-static void wait_for(ha_context *c) {
-    bench_require(ha_context_finish(c) == HA_OK, "finish");
-}
+static void wait_for(ha_context *c) { bench_require(ha_context_finish(c) == HA_OK, "finish"); }
 
 /* ---- home and back ------------------------------------------------------------------------ */
 
@@ -86,8 +85,8 @@ static void home_and_back(uint64_t bandwidth, const char *name) {
     j.here = new_block(j.bytes);
     j.there = ha_memory_allocate(j.sim, j.bytes);
     bench_require(j.x.array && j.there, "array");
-    bench_run(&(bench_figure){name, time_evict_restore, &j, "copies by the queue", time_plain_copies,
-                              &j, .bound = 1.053, .bytes = 2 * j.bytes});
+    bench_run(&(bench_figure){name, time_evict_restore, &j, "copies by the queue",
+                              time_plain_copies, &j, .bound = 1.053, .bytes = 2 * j.bytes});
     free(j.here);
     HA_CHECK(ha_memory_release(j.sim, j.there));
     HA_CHECK(harray_uint8_t_free(&j.x));
@@ -191,8 +190,8 @@ static void without_pressure(void) {
     HA_CHECK(ha_memory_set_budget(sim(0), (uint64_t)1 << 30));
     place x = {harray_double_zeros_at(16384, sim(0)), sim(0)};
     place y = {harray_double_zeros_at(16384, sim(1)), sim(1)};
-    bench_run(&(bench_figure){"read on sim, with a budget", time_read, &x, "without one", time_read, &y,
-                              .bound = 1.0});
+    bench_run(&(bench_figure){"read on sim, with a budget", time_read, &x, "without one", time_read,
+                              &y, .bound = 1.0});
     bench_run(&(bench_figure){"create + free, 64 KiB, host", time_create, ha_host(), "not listed",
                               time_create_unlisted, ha_host(), .bound = 0});
     bench_run(&(bench_figure){"create + free, 64 KiB, sim", time_create, sim(0), "not listed",
@@ -206,8 +205,8 @@ static void without_pressure(void) {
 /* A cube with a budget, and the same on another device without one. */
 typedef struct sweep {
     cube c, free;
-    double in, out;                         /* bytes that the link moved for a step */
-    ha_context *queue[2];                   /* for plain copies in, and out */
+    double in, out;           /* bytes that the link moved for a step */
+    ha_context *queue[2];     /* for plain copies in, and out */
     void *here[2], *there[2]; /* of so many bytes */
     size_t bytes;
 } sweep;
@@ -229,11 +228,13 @@ static double time_sweep(void *data, size_t count) {
     return ns;
 }
 
-static double time_free(void *data, size_t count) { return time_cube(&((sweep *)data)->free, count); }
+static double time_free(void *data, size_t count) {
+    return time_cube(&((sweep *)data)->free, count);
+}
 
 /* Both ways at once. A sweep that fetches more than it needs is not excused. */
 static double time_link(const sweep *s) {
-    const double field = (double)cube_bytes(&s->c) / 2;
+    const double field = (double)cube_bytes(s->c.n) / 2;
     double left[2] = {s->in < 2 * field ? s->in : 2 * field, s->out < field ? s->out : field};
     const double start = bench_now();
     while (left[0] > 0 || left[1] > 0)
@@ -259,11 +260,10 @@ static double time_bound(void *data, size_t count) {
     return computing > link ? computing : link;
 }
 
-static void begin_sweep(sweep *s, bool hints, int64_t n, double part) {
-    bench_require(cube_make(&s->free, sim(1), false, n, 32, 1), "cube");
-    s->c.n = n;
-    HA_CHECK(ha_memory_set_budget(sim(0), (uint64_t)((double)cube_bytes(&s->c) * part)));
-    bench_require(cube_make(&s->c, sim(0), hints, n, 32, 1), "cube");
+static void begin_sweep(sweep *s, int64_t ahead, int64_t n, double part) {
+    bench_require(cube_make(&s->free, sim(1), 0, n, 32, 1), "cube");
+    HA_CHECK(ha_memory_set_budget(sim(0), (uint64_t)((double)cube_bytes(n) * part)));
+    bench_require(cube_make(&s->c, sim(0), ahead, n, 32, 1), "cube");
     s->bytes = (size_t)1 << 20;
     for (int k = 0; k < 2; k++) {
         s->queue[k] = ha_context_fork(sim(1));
@@ -285,10 +285,10 @@ static void end_sweep(sweep *s) {
     HA_CHECK_ERRORS();
 }
 
-static void out_of_core(bool hints, const char *name, double bound) {
+static void out_of_core(int64_t ahead, const char *name, double bound) {
     begin_sim((uint64_t)1 << 30);
     sweep s = {0};
-    begin_sweep(&s, hints, is_smoke() ? 64 : 192, 0.25);
+    begin_sweep(&s, ahead, is_smoke() ? 64 : 192, 0.25);
     bench_run(&(bench_figure){name, time_sweep, &s, "computing or the link alone", time_bound, &s,
                               .bound = bound});
     end_sweep(&s);
@@ -297,9 +297,9 @@ static void out_of_core(bool hints, const char *name, double bound) {
 static void large_budget(void) {
     begin_sim(0);
     sweep s = {0};
-    begin_sweep(&s, false, is_smoke() ? 64 : 128, 2);
-    bench_run(&(bench_figure){"steps, all within a budget", time_sweep, &s, "without one", time_free, &s,
-                              .bound = 1.0});
+    begin_sweep(&s, 0, is_smoke() ? 64 : 128, 2);
+    bench_run(&(bench_figure){"steps, all within a budget", time_sweep, &s, "without one",
+                              time_free, &s, .bound = 1.0});
     bench_require(ha_memory_pressure(sim(0)).evictions == 0, "nothing gives way");
     end_sweep(&s);
 }
@@ -311,8 +311,8 @@ int main(int argc, char **argv) {
     drop_clean(100, "drop a clean one of 100");
     drop_clean(is_smoke() ? 1000 : 100000, "drop a clean one of 100,000");
     without_pressure();
-    out_of_core(true, "out of core, 4 times, hints", 1.15);
-    out_of_core(false, "out of core, 4 times, no hints", 1.6);
+    out_of_core(4, "out of core, 4 times, hints", 1.15);
+    out_of_core(0, "out of core, 4 times, no hints", 1.6);
     large_budget();
     HA_CHECK(ha_shutdown());
 }

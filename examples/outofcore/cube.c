@@ -12,8 +12,6 @@
 
 #define R2 0.3 /* (c dt / h)^2 */
 
-enum { AHEAD = 3 }; /* visits: so many slabs are on their way */
-
 /* ---- making ------------------------------------------------------------------------------------ */
 
 static bool make_slab(cube *c, slab *s) {
@@ -26,18 +24,20 @@ static bool make_slab(cube *c, slab *s) {
 
 /* With hints, queues besides the device's own one: so what one of them sends home does not keep the next slab from
  * being computed. */
-static bool take_queues(cube *c, ha_context *device, bool hints) {
+static bool take_queues(cube *c) {
+    bool good = true;
     for (int k = 0; k < QUEUES; k++) {
-        c->queue[k] = hints ? ha_context_fork(device) : device;
-        if (!c->queue[k]) return false;
+        c->queue[k] = c->ahead ? ha_context_fork(c->device) : c->device;
+        good &= c->queue[k] != NULL;
     }
-    c->ahead = hints ? ha_context_fork(device) : NULL;
-    return !hints || c->ahead;
+    if (c->ahead) c->fetching = ha_context_fork(c->device);
+    return good && (!c->ahead || c->fetching);
 }
 
-bool cube_make(cube *c, ha_context *device, bool hints, int64_t n, int64_t slabs, int64_t samples) {
-    *c = (cube){.device = device, .n = n, .slabs = slabs};
-    if (!take_queues(c, device, hints)) return false;
+bool cube_make(cube *c, ha_context *device, int64_t ahead, int64_t n, int64_t slabs,
+               int64_t samples) {
+    *c = (cube){.device = device, .ahead = ahead, .n = n, .slabs = slabs};
+    if (!take_queues(c)) return false;
     c->slab = calloc((size_t)slabs, sizeof *c->slab);
     c->wall = array_double_2_zeros(HA_DIM(n, n), device);
     c->energy = harray_double_zeros((size_t)(samples * slabs));
@@ -58,7 +58,7 @@ void cube_free(cube *c) {
     c->slab = NULL;
 }
 
-int64_t cube_bytes(const cube *c) { return 2 * c->n * c->n * c->n * (int64_t)sizeof(double); }
+int64_t cube_bytes(int64_t n) { return 2 * n * n * n * (int64_t)sizeof(double); }
 
 /* ---- a step ------------------------------------------------------------------------------------ */
 
@@ -81,11 +81,11 @@ static array_double_2 above(const cube *c, int64_t b, int level) {
     return array_double_3_fix(c->slab[b + 1].level[level], 0, 0);
 }
 
-/* What the next visits need comes while this one computes: now of the one behind the next, whose first plane
- * the next one needs, and the other level of the next. */
+/* What a later visit needs comes while slabs before it are computed. Of the slab behind that, now: its first plane
+ * is a ghost plane. */
 static void fetch_ahead(const cube *c, int64_t visit) {
-    HA_IGNORE(ha_array_prefetch(other_of(c, visit + AHEAD).array, c->ahead, 0, HA_END));
-    HA_IGNORE(ha_array_prefetch(now_of(c, visit + AHEAD + 1).array, c->ahead, 0, HA_END));
+    HA_IGNORE(ha_array_prefetch(other_of(c, visit).array, c->fetching, 0, HA_END));
+    HA_IGNORE(ha_array_prefetch(now_of(c, visit + 1).array, c->fetching, 0, HA_END));
 }
 
 /* What was computed goes home behind its kernel, and makes room when it has arrived. The slab before this one is
@@ -116,7 +116,7 @@ bool cube_step(cube *c, bool sample) {
         const int64_t visit = c->steps * c->slabs + b;
         if (!visit_slab(c, visit, sample)) return false;
         if (c->ahead) let_go(c, visit);
-        if (c->ahead) fetch_ahead(c, visit);
+        if (c->ahead) fetch_ahead(c, visit + c->ahead);
     }
     c->steps++;
     c->samples += sample;
@@ -125,7 +125,7 @@ bool cube_step(cube *c, bool sample) {
 
 bool cube_finish(const cube *c) {
     bool good = ha_context_finish(c->device) == HA_OK;
-    if (c->ahead) good &= ha_context_finish(c->ahead) == HA_OK;
+    if (c->fetching) good &= ha_context_finish(c->fetching) == HA_OK;
     for (int k = 0; k < QUEUES; k++) good &= ha_context_finish(c->queue[k]) == HA_OK;
     return good;
 }
@@ -133,7 +133,8 @@ bool cube_finish(const cube *c) {
 /* ---- what has become of it --------------------------------------------------------------------- */
 
 bool cube_leave(const cube *c) {
-    for (int64_t b = 0; b < c->slabs && c->device != ha_host(); b++)
+    const bool apart = c->device != ha_host() && !ha_context_is_zero_copy(c->device);
+    for (int64_t b = 0; b < c->slabs && apart; b++)
         for (int k = 0; k < 2; k++)
             if (ha_array_evict(c->slab[b].level[k].array, c->device) != HA_OK) return false;
     return true;

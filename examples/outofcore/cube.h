@@ -16,20 +16,23 @@ typedef struct slab {
 typedef struct cube {
     ha_context *device;
     ha_context *queue[QUEUES]; /* of the device, on which slabs are computed by turns */
-    ha_context *ahead;         /* one more, which fetches what comes next; NULL: no hints */
+    ha_context *fetching;      /* one more, which fetches what comes next; NULL: no hints */
+    int64_t ahead;             /* how many slabs before they are computed */
     int64_t n, slabs;
     int64_t steps, samples; /* so far */
     slab *slab;
-    array_double_2 wall;   /* a plane of the surface */
-    harray_double energy;  /* for each sample a number for each slab */
+    array_double_2 wall;  /* a plane of the surface */
+    harray_double energy; /* for each sample a number for each slab */
 } cube;
 
-/* False, also of what follows: ha_take_error(). What was made is to be freed all the same. */
-bool cube_make(cube *c, ha_context *device, bool hints, int64_t n, int64_t slabs, int64_t samples);
+/* ahead: 0 for a cube without hints. False, also of what follows: ha_take_error(). What was made is to be freed all
+ * the same. */
+bool cube_make(cube *c, ha_context *device, int64_t ahead, int64_t n, int64_t slabs,
+               int64_t samples);
 void cube_free(cube *c);
 
-/* Bytes of its values. */
-int64_t cube_bytes(const cube *c);
+/* Bytes of the values of a cube. */
+int64_t cube_bytes(int64_t n);
 
 /* A step; on a device it is enqueued. If it is asked for, the energy behind it is the next sample. */
 bool cube_step(cube *c, bool sample);

@@ -10,7 +10,7 @@ enum { BYTES = 32 << 20, TIMES = 3 };
 
 typedef struct pair {
     ha_context *device, *other; /* two queues */
-    array_double_2 in, out;
+    harray_double in, out;
 } pair;
 
 static double seconds(void) {
@@ -25,15 +25,13 @@ static void keep_best(double *rate, double bytes, double began) {
 }
 
 /* Only the host has x; only the device has it. */
-static void at_host(array_double_2 x) { HA_WRITING(v, x, ha_host()) (void)v; }
-static void at_device(const pair *p, array_double_2 x) {
-    HA_WRITING(v, x, p->device) (void)v;
+static void at_host(harray_double x) { HA_WRITING(v, x, ha_host())(void) v; }
+static void at_device(const pair *p, harray_double x) {
+    HA_WRITING(v, x, p->device)(void) v;
     HA_IGNORE(ha_context_finish(p->device));
 }
 
-static void send(const pair *p) {
-    HA_IGNORE(ha_array_prefetch(p->in.array, p->other, 0, HA_END));
-}
+static void send(const pair *p) { HA_IGNORE(ha_array_prefetch(p->in.array, p->other, 0, HA_END)); }
 static void fetch(const pair *p) {
     HA_IGNORE(ha_array_prefetch(p->out.array, ha_host(), 0, HA_END));
 }
@@ -61,14 +59,13 @@ static void measure_once(const pair *p, link_rates *rates) {
 }
 
 bool link_measure(ha_context *device, link_rates *rates) {
-    const ha_dim2 size = HA_DIM(1, BYTES / sizeof(double));
     pair p = {.device = device, .other = ha_context_fork(device)};
-    p.in = array_double_2_zeros(size, device);
-    p.out = array_double_2_zeros(size, device);
+    p.in = harray_double_zeros_at(BYTES / sizeof(double), device);
+    p.out = harray_double_zeros_at(BYTES / sizeof(double), device);
     *rates = (link_rates){0};
     for (int k = 0; k < TIMES && p.other; k++) measure_once(&p, rates);
-    HA_IGNORE(array_double_2_free(&p.in));
-    HA_IGNORE(array_double_2_free(&p.out));
+    HA_IGNORE(harray_double_free(&p.in));
+    HA_IGNORE(harray_double_free(&p.out));
     if (p.other) HA_IGNORE(ha_context_unfork(p.other));
     (void)ha_memory_trim(device, 0);
     return p.other && rates->both > 0;

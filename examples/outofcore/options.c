@@ -24,14 +24,15 @@ static int help(void) {
         "\n"
         "  --device CTX   where it is computed: sim:0 (the default), opencl:0, cuda:0, host, best\n"
         "  --n N          sites along an edge, 48 to 4096; default 128\n"
-        "  --steps N      1 to 1000000; default 20\n"
+        "  --steps N      2 to 1000000; default 20\n"
         "  --budget B     bytes, or a number with K, M or G; default: a quarter of what there is\n"
         "  --slabs N      of two planes and 64 KiB at least; default 32, if there are so many\n"
         "  --no-hints     nothing is fetched ahead, sent home early, or said to be done with\n"
         "  --quiet        no line that tells how far it is\n"
         "  --help         this\n"
         "\n"
-        "The exit status is 0; 1 on failure, or if the result is not that of the same steps without\n"
+        "The exit status is 0; 1 on failure, or if the result is not that of the same steps "
+        "without\n"
         "a budget, bit for bit; 2 on wrong usage.");
     return 0;
 }
@@ -56,7 +57,7 @@ static int64_t number(const char *option, const char *text, bool is_size, int64_
 static bool set_option(options *o, const char *option, const char *value) {
     if (strcmp(option, "--n") == 0) return (o->n = number(option, value, false, 48, 4096)) > 0;
     if (strcmp(option, "--steps") == 0)
-        return (o->steps = number(option, value, false, 1, 1000000)) > 0;
+        return (o->steps = number(option, value, false, 2, 1000000)) > 0;
     if (strcmp(option, "--slabs") == 0)
         return (o->slabs = number(option, value, false, 2, 2048)) > 0;
     if (strcmp(option, "--budget") == 0)
@@ -93,7 +94,8 @@ int options_read(options *o, int argc, char **argv) {
     const int64_t most = most_slabs(o->n);
     if (o->slabs == 0) o->slabs = most < 32 ? most : 32;
     if (o->slabs <= most) return -1;
-    (void)complain("--slabs %" PRId64 ": of a cube of %" PRId64 " planes there are %" PRId64 " at most",
+    (void)complain("--slabs %" PRId64 ": of a cube of %" PRId64 " planes there are %" PRId64
+                   " at most",
                    o->slabs, o->n, most);
     return 2;
 }

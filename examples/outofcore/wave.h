@@ -46,17 +46,21 @@ HA_KERNEL(leap,
  *
  * Of a slab, with the differences to the site before along each dimension. */
 HA_DEVICE_CODE(
-    differences,
-    HA_FN double product(double u, double at_u, double v, double at_v) { return (u - at_u) * (v - at_v); });
+    differences, HA_FN double product(double u, double at_u, double v, double at_v) {
+        return (u - at_u) * (v - at_v);
+    });
 HA_REDUCE(energy,
           ((uses, differences), (value, double, r2), (in, array_double_2, u_below),
            (in, array_double_3, u), (in, array_double_2, v_below), (in, array_double_3, v)),
           (k, j, i), double, HA_SUM,
           0.5 * (HA_AT(v, k, j, i) - HA_AT(u, k, j, i)) * (HA_AT(v, k, j, i) - HA_AT(u, k, j, i)) +
               0.5 * r2 *
-                  (product(HA_AT(u, k, j, i), HA_AT(u, k, j, i - 1), HA_AT(v, k, j, i), HA_AT(v, k, j, i - 1)) +
-                   product(HA_AT(u, k, j, i), HA_AT(u, k, j - 1, i), HA_AT(v, k, j, i), HA_AT(v, k, j - 1, i)) +
+                  (product(HA_AT(u, k, j, i), HA_AT(u, k, j, i - 1), HA_AT(v, k, j, i),
+                           HA_AT(v, k, j, i - 1)) +
+                   product(HA_AT(u, k, j, i), HA_AT(u, k, j - 1, i), HA_AT(v, k, j, i),
+                           HA_AT(v, k, j - 1, i)) +
                    product(HA_AT(u, k, j, i), k > 0 ? HA_AT(u, k - 1, j, i) : HA_AT(u_below, j, i),
-                           HA_AT(v, k, j, i), k > 0 ? HA_AT(v, k - 1, j, i) : HA_AT(v_below, j, i))));
+                           HA_AT(v, k, j, i),
+                           k > 0 ? HA_AT(v, k - 1, j, i) : HA_AT(v_below, j, i))));
 
 #endif

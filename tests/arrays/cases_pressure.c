@@ -640,7 +640,8 @@ TEST(prefetch_takes_what_is_free) {
  * another one. */
 TEST(what_came_ahead_is_used_first) {
     budget_for(2);
-    harray_double used = filled_at(2, C), x = filled_at(3, H), y = filled_at(4, H), z = filled_at(5, H);
+    harray_double used = filled_at(2, C), x = filled_at(3, H), y = filled_at(4, H),
+                  z = filled_at(5, H);
     SUCCEEDS(ha_array_prefetch(x.array, C, 0, HA_END));
     ha_array_done(used.array, C);
     touch(used, H);

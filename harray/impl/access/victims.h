@@ -51,7 +51,7 @@ typedef struct ha_victim {
     uint64_t bytes, stamp;
     int priority;
     int is_ahead; /* it was prefetched, and not used since */
-    int fits; /* its block serves the request, and is less than twice as large */
+    int fits;     /* its block serves the request, and is less than twice as large */
 } ha_victim;
 
 enum { HA_VICTIMS = 16, HA_VICTIM_LOOKS = 64 /* at once: meanwhile nobody gets memory there */ };
