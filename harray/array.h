@@ -149,7 +149,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_evict_(ha_array *array, ha_context *cont
 
 /* Hints for when a memory is full (memory.h). They change nothing else, and any thread may give them.
  *
- * The array is not needed at a context for now: there it gives way first, until it is opened there again. */
+ * The array is not needed at a context for now: there it gives way first, until it is opened or prefetched there
+ * again. Of several such, what was done with first goes first. */
 HA_API void ha_array_done(ha_array *array, ha_context *context);
 
 /* Arrays of a lower priority give way before others: -2 to 2, 0 at first. HA_KEEP: it never does, though ha_array_evict
@@ -177,9 +178,9 @@ HA_API HA_MUST_CHECK ha_status ha_array_take(ha_array *to, ha_array *from);
 
 /* Starts moving what is missing of [first, last) to a context, and returns: the next access there
  * finds it valid or on its way. Elements that were never written are left out. Several may be in
- * flight. Nothing else has to be brought away for it: where the memory is full of what nobody else has, it does
- * nothing. HA_ERR_CONFLICT (own thread) or HA_ERR_BUSY (another) while an access that overlaps is
- * open for writing, or a thread waits for one. */
+ * flight. Nothing else has to be brought away for it: where the memory is full of what nobody else has, or of
+ * what else was prefetched and not opened yet, it does nothing. HA_ERR_CONFLICT (own thread) or HA_ERR_BUSY (another)
+ * while an access that overlaps is open for writing, or a thread waits for one. */
 #define ha_array_prefetch(array, context, first, last)                                             \
     ha_array_prefetch_(array, context, first, last, HA_SITE)
 HA_API HA_MUST_CHECK ha_status ha_array_prefetch_(ha_array *array, ha_context *context,

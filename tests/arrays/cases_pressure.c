@@ -584,6 +584,22 @@ TEST(done_goes_first) {
     drop_all_of_budget();
 }
 
+TEST(what_was_done_first_goes_first) {
+    budget_for(3);
+    harray_double x[3];
+    for (int i = 0; i < 3; i++) x[i] = filled_at(i, C);
+    ha_array_done(x[2].array, C);
+    ha_array_done(x[0].array, C);
+    ha_array_done(x[1].array, C);
+    ha_array_done(x[0].array, C); /* once more: it is the last one now */
+    for (int gone = 2; gone > 0; gone--) {
+        (void)filled_at(7, C);
+        for (int i = 0; i < 3; i++) assert_int_equal(is_there(x[i]), i < gone);
+    }
+    assert_true(sum_at(x[0], C) == 0 && sum_at(x[1], C) == 1. * N && sum_at(x[2], C) == 2. * N);
+    drop_all_of_budget();
+}
+
 TEST(priorities) {
     budget_for(3);
     harray_double x[3];
@@ -617,6 +633,28 @@ TEST(prefetch_takes_what_is_free) {
     SUCCEEDS(ha_array_prefetch(z.array, C, 0, HA_END));
     assert_true(is_there(x) && !is_there(y) && VALID(z, C));
     assert_int_equal(written_back(), 0);
+    drop_all_of_budget();
+}
+
+/* Nothing that came ahead goes for what is to come ahead, until it was used; nor for anything else while there is
+ * another one. */
+TEST(what_came_ahead_is_used_first) {
+    budget_for(2);
+    harray_double used = filled_at(2, C), x = filled_at(3, H), y = filled_at(4, H),
+                  z = filled_at(5, H);
+    SUCCEEDS(ha_array_prefetch(x.array, C, 0, HA_END));
+    ha_array_done(used.array, C);
+    touch(used, H);
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_array_prefetch(y.array, C, 0, HA_END));
+    assert_true(is_there(x) && is_there(y) && !is_there(used));
+    SUCCEEDS(ha_context_finish(C));
+    SUCCEEDS(ha_array_prefetch(z.array, C, 0, HA_END));
+    assert_true(is_there(x) && is_there(y) && !is_there(z));
+    add_at(x, C, 1);
+    (void)filled_at(6, C);
+    assert_true(is_there(y) && !is_there(x)); /* though that had to be written back */
+    assert_true(sum_at(y, C) == 4. * N && sum_at(x, C) == 4. * N);
     drop_all_of_budget();
 }
 
@@ -906,8 +944,10 @@ int main(void) {
         FRESH(oldest_first),
         FRESH(threads_take_turns),
         FRESH(done_goes_first),
+        FRESH(what_was_done_first_goes_first),
         FRESH(priorities),
         FRESH(prefetch_takes_what_is_free),
+        FRESH(what_came_ahead_is_used_first),
         FRESH(events),
         FRESH(waiting_is_an_event),
         FRESH(report),

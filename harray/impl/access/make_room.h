@@ -217,9 +217,10 @@ HA_IN_ void ha_leave(ha_leaving *l, size_t i, int sends) {
     if (l->became[i] == HA_STAYS && sends) ha_victim_pass_over(l->memory, v);
 }
 
-/* Of those that are alike, [first, end), what is clean goes first. */
+/* Of those that are alike, [first, end), what is clean goes first. For what is to come ahead nothing goes that did. */
 HA_IN_ void ha_leave_alike(ha_leaving *l, size_t first, size_t end) {
-    for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) ha_leave(l, i, 0);
+    for (size_t i = first; i < end && l->freed + l->coming < l->need; i++)
+        if (!l->by->only_clean || !l->victims->list[i].is_ahead) ha_leave(l, i, 0);
     for (size_t i = first; i < end && l->freed + l->coming < l->need; i++) {
         if (l->became[i] == HA_EVICTED) continue;
         if (l->by->only_clean)

@@ -186,6 +186,15 @@ HA_IN_ ha_status ha_opening_begin(ha_opening *o, int trying) {
     return ha_opening_start(o, trying, ha_opening_prepare);
 }
 
+/* What comes ahead is used soon: it counts as used now, and nothing else that comes ahead takes its place. */
+HA_IN_ void ha_opening_stamp(const ha_opening *o) {
+    ha_lock(o->array);
+    ha_incarnation_stamp(o->in);
+    o->in->is_ahead = 1;
+    ha_unlock(o->array);
+    ha_resident_enter(o->array, o->in);
+}
+
 /* Moves what is missing, and ends: no access comes of it. */
 HA_IN_ ha_status ha_opening_prefetch(ha_opening *o) {
     o->is_hint = 1;
@@ -193,7 +202,7 @@ HA_IN_ ha_status ha_opening_prefetch(ha_opening *o) {
     if (s == HA_RETRY_ROOM_) ha_forget_note();
     if (s) return s == HA_RETRY_ROOM_ ? HA_OK : s;
     ha_set_free(&o->brought);
-    if (o->in) ha_resident_enter(o->array, o->in);
+    if (o->in) ha_opening_stamp(o);
     ha_admit_end(o->array, o->ticket);
     return HA_OK;
 }
@@ -221,6 +230,7 @@ HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
     if (o->context->ops)
         ha_holder_find(a, o->ticket)->since = o->since ? o->since : ha_sequence_of(o->context);
     ha_incarnation_stamp(o->in);
+    o->in->is_ahead = 0;
     ha_ops_prune(&o->in->ops, 1); /* so that the next opening may take the fast path */
     a->recent = o->in;
 }

@@ -32,11 +32,7 @@ HA_IN_ int ha_has_arrived(ha_array *a, ha_incarnation *in, ha_range r) {
  * bring the same values to and fro. */
 HA_IN_ int ha_has_arrived_elsewhere(ha_array *a, const ha_incarnation *there, ha_range r) {
     ha_incarnation *in = &a->first;
-<<<<<<< HEAD
-    while (in && (in == there || in->leaving || !ha_has_arrived(in, r))) in = in->next;
-=======
-    while (in && (in == there || !ha_has_arrived(a, in, r))) in = in->next;
->>>>>>> main
+    while (in && (in == there || in->leaving || !ha_has_arrived(a, in, r))) in = in->next;
     return in != NULL;
 }
 
@@ -63,7 +59,8 @@ typedef struct ha_victim {
     const void *data; /* of its block, which may be gone until the array is busy */
     uint64_t bytes, stamp;
     int priority;
-    int fits; /* its block serves the request, and is less than twice as large */
+    int is_ahead; /* it was prefetched, and not used since */
+    int fits;     /* its block serves the request, and is less than twice as large */
 } ha_victim;
 
 enum { HA_VICTIMS = 16, HA_VICTIM_LOOKS = 64 /* at once: meanwhile nobody gets memory there */ };
@@ -92,13 +89,14 @@ HA_IN_ int ha_may_give_way(const ha_array *a, ha_incarnation *in) HA_REQUIRES_(a
 
 /* Whether only their age makes a difference, and whether they are clean. A stamp of 0: ha_array_done. */
 HA_IN_ int ha_victims_are_alike(const ha_victim *x, const ha_victim *y) {
-    return !x->stamp == !y->stamp && x->priority == y->priority;
+    return !x->stamp == !y->stamp && x->priority == y->priority && x->is_ahead == y->is_ahead;
 }
 
 /* What comes first, gives way first. */
 HA_IN_ int ha_victim_is_before(const ha_victim *x, const ha_victim *y) {
     if (!x->stamp != !y->stamp) return !x->stamp;
     if (x->priority != y->priority) return x->priority < y->priority;
+    if (x->is_ahead != y->is_ahead) return y->is_ahead;
     if (x->fits != y->fits) return x->fits;
     return x->stamp < y->stamp;
 }
@@ -136,8 +134,10 @@ HA_IN_ int ha_victim_look(ha_memory *m, ha_block *b, uint64_t need, ha_victim *x
     if (a->busy && !ha_held_there(a, ha_incarnations_memory(m))) *busy = 1;
     if (in) may = ha_may_give_way(a, in);
     if (in && in->used) in->stamp = ha_memory_tick(in->memory);
+    if (in && in->used) in->is_ahead = 0;
     if (in) in->used = 0;
     if (in) x->stamp = in->stamp;
+    if (in) x->is_ahead = in->is_ahead;
     x->priority = a->priority;
     ha_unlock(a);
     if (may && x->stamp == b->stamp) return 1;

@@ -91,7 +91,7 @@ void ha_array_done(ha_array *a, ha_context *c) {
     if (in && in->block) {
         ha_lock(a);
         in->stamp = 0;
-        in->used = 0;
+        in->used = in->is_ahead = 0;
         ha_unlock(a);
         ha_resident_first(in->block);
     }

@@ -42,15 +42,16 @@ typedef struct ha_pool {
     uint64_t most;   /* bytes to keep cached */
     uint64_t budget; /* bytes to be handed out at most; 0: as many as there are */
     uint64_t high_water, allocations, releases, reused;
-    uint64_t released;                        /* bytes that the backend has got back so far */
-    uint64_t arrays;                          /* living ones, that were first touched here */
-    struct ha_alive *alive;                   /* the same, as a list: the youngest first */
-    struct ha_walk *walks;                    /* those who go along it */
-    ha_piece_node *tree;                      /* what the backend has handed out, by address */
-    struct ha_block *oldest, *youngest;       /* of the cached ones */
-    struct ha_block *resident, *latest;       /* memory/resident.h: listed, oldest first */
-    uint64_t residents;                       /* how many these are */
-    uint32_t awaited;                         /* access/turns.h: a thread waits for memory there */
+    uint64_t released;                  /* bytes that the backend has got back so far */
+    uint64_t arrays;                    /* living ones, that were first touched here */
+    struct ha_alive *alive;             /* the same, as a list: the youngest first */
+    struct ha_walk *walks;              /* those who go along it */
+    ha_piece_node *tree;                /* what the backend has handed out, by address */
+    struct ha_block *oldest, *youngest; /* of the cached ones */
+    struct ha_block *resident, *latest; /* memory/resident.h: listed, oldest first */
+    struct ha_block *done;              /* there, the last of those that hints have put first */
+    uint64_t residents;                 /* how many these are */
+    uint32_t awaited;                   /* access/turns.h: a thread waits for memory there */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
 } ha_pool;
 

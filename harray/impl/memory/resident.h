@@ -1,6 +1,7 @@
 /* Which arrays have blocks of a memory, so that some can give way when it is full: those that were used longest
  * ago first, nearly. A block gets its place when the array is opened there on the slow way, or gets the block; whoever
- * looks for some to give way moves those that were used since.
+ * looks for some to give way moves those that were used since. Before all of them stand those that nobody needs any
+ * more (ha_array_done), in the order in which that was said: of the first ones the queues have got further.
  *
  * The pool's lock guards the list. Whose a block is may be out of date: who finds it there asks the array,
  * whose record is never given back. Small blocks are not listed, as they give way to nobody. */
@@ -15,27 +16,36 @@ HA_STATE_ size_t ha_resident_least = (size_t)64 << 10; /* bytes of a block that 
 static inline void ha_resident_take(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
     *(b->older ? &b->older->younger : &p->resident) = b->younger;
     *(b->younger ? &b->younger->older : &p->latest) = b->older;
+    if (p->done == b) p->done = b->older;
     p->residents--;
     b->resident = NULL;
+}
+
+/* Behind another one; NULL: it is the oldest. */
+static inline void ha_resident_put_behind(ha_pool *p, ha_block *b, ha_block *older,
+                                          struct ha_array *a, uint64_t stamp)
+    HA_REQUIRES_(p->lock) {
+    b->resident = a;
+    b->stamp = stamp;
+    b->older = older;
+    b->younger = older ? older->younger : p->resident;
+    *(b->older ? &b->older->younger : &p->resident) = b;
+    *(b->younger ? &b->younger->older : &p->latest) = b;
+    p->residents++;
 }
 
 /* The youngest one from now on. */
 static inline void ha_resident_put(ha_pool *p, ha_block *b, struct ha_array *a, uint64_t stamp)
     HA_REQUIRES_(p->lock) {
-    b->resident = a;
-    b->stamp = stamp;
-    b->older = p->latest;
-    b->younger = NULL;
-    *(b->older ? &b->older->younger : &p->resident) = b;
-    p->latest = b;
-    p->residents++;
+    ha_resident_put_behind(p, b, p->latest, a, stamp);
 }
 
-/* The block is the array's; its place in the list stays, if it has one. */
+/* The block is the array's. It is the youngest one, unless it has its place since that time. */
 HA_IN_ void ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
     ha_pool *p = &b->memory->pool;
     if (b->bytes < ha_resident_least) return;
     ha_spin_lock(&p->lock);
+    if (b->resident && b->stamp != stamp) ha_resident_take(p, b);
     if (b->use == HA_LIVE && !b->resident) ha_resident_put(p, b, a, stamp);
     if (b->resident) b->resident = a;
     const uint32_t awaited = p->awaited;
@@ -43,20 +53,15 @@ HA_IN_ void ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
     if (awaited) ha_for_room.changed();
 }
 
-/* It is the oldest one, of stamp 0. */
+/* It is one of the oldest, of stamp 0. */
 HA_IN_ void ha_resident_first(ha_block *b) {
     ha_pool *p = &b->memory->pool;
     ha_spin_lock(&p->lock);
     struct ha_array *a = b->resident;
     if (a) {
         ha_resident_take(p, b);
-        b->resident = a;
-        b->stamp = 0;
-        b->older = NULL;
-        b->younger = p->resident;
-        *(b->younger ? &b->younger->older : &p->latest) = b;
-        p->resident = b;
-        p->residents++;
+        ha_resident_put_behind(p, b, p->done, a, 0);
+        p->done = b;
     }
     ha_spin_unlock(&p->lock);
 }

@@ -18,6 +18,7 @@ typedef struct ha_incarnation {
     uint64_t
         stamp; /* the memory's epoch when it was last known to be in use there; 0: ha_array_done */
     int used;  /* on the fast path since then */
+    int is_ahead; /* it was prefetched, and not used on the slow way since */
     int has_left; /* its values have given way, and not come back since */
     int leaving;  /* they are giving way: others do not count on them */
     unsigned
