@@ -29,6 +29,35 @@ HA_IN_ int64_t ha_sort_value(const ha_kernel_slot_ *slot) {
     return value;
 }
 
+HA_IN_ uint64_t ha_sort_read(const void *x, size_t bytes, int64_t at) {
+    switch (bytes) {
+    case 1:
+        return ((const uint8_t *)x)[at];
+    case 2:
+        return ((const uint16_t *)x)[at];
+    case 4:
+        return ((const uint32_t *)x)[at];
+    default:
+        return ((const uint64_t *)x)[at];
+    }
+}
+
+HA_IN_ void ha_sort_write(void *x, size_t bytes, int64_t at, uint64_t bits) {
+    switch (bytes) {
+    case 1:
+        ((uint8_t *)x)[at] = (uint8_t)bits;
+        break;
+    case 2:
+        ((uint16_t *)x)[at] = (uint16_t)bits;
+        break;
+    case 4:
+        ((uint32_t *)x)[at] = (uint32_t)bits;
+        break;
+    default:
+        ((uint64_t *)x)[at] = bits;
+    }
+}
+
 /* ---- keys, before the bits of the form are changed: where digits begin sees to these -------------------- */
 
 /* Of reals; those of integers are their bits. Folded: where there is no NaN and no -0.0; folding once more gives the element. Whole: of
@@ -64,7 +93,7 @@ typedef void (*ha_sort_count)(const void *from, int64_t step, int64_t n, const h
                               uint32_t *counts);
 
 #define HA_SORT_TALLY_(digit, bits)                                                                \
-    counts[((digit) << (bits)) + (int)(key >> (digit) * (bits) & ((1 << (bits)) - 1))]++;
+    (counts + ((digit) << (bits)))[key >> (digit) * (bits) & ((1 << (bits)) - 1)]++;
 #define HA_SORT_TALLY_1_(bits) HA_SORT_TALLY_(0, bits)
 #define HA_SORT_TALLY_2_(bits) HA_SORT_TALLY_1_(bits) HA_SORT_TALLY_(1, bits)
 #define HA_SORT_TALLY_3_(bits) HA_SORT_TALLY_2_(bits) HA_SORT_TALLY_(2, bits)
@@ -248,17 +277,15 @@ HA_IN_ ha_sort_layout ha_sort_layout_of(const ha_sort_job *j) {
     return l;
 }
 
-/* Counts become where digits begin. Nonzero: all elements have the same one. */
-HA_IN_ int ha_sort_begin(uint32_t *counts, uint32_t change, int bits, int64_t n) {
-    uint32_t sum = 0, greatest = 0;
+/* Counts become where digits begin, in the order of the digits with these bits changed. */
+HA_IN_ void ha_sort_begin(uint32_t *counts, uint32_t change, int bits) {
+    uint32_t sum = 0;
     for (uint32_t digit = 0; digit < (uint32_t)1 << bits; digit++) {
         uint32_t *begin = &counts[digit ^ change];
         const uint32_t count = *begin;
         *begin = sum;
         sum += count;
-        if (count > greatest) greatest = count;
     }
-    return greatest == (uint64_t)n;
 }
 
 /* Are there NaNs or -0.0, perhaps? Their highest digits, as folded keys, are those from that of infinity to that of -infinity, and that of
@@ -331,17 +358,20 @@ HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, char *room) {
     uint32_t *counts = (uint32_t *)(void *)room;
     const int kind = ha_sort_count_all(j, l.bits, counts);
     ha_sort_place place[2];
+    const uint64_t mask = ((uint64_t)1 << l.bits) - 1;
     int shift[8], passes = 0;
     for (int i = 0; i < 2; i++) {
         place[i].keys = l.keys[i] ? room + l.keys[i] : j->x;
         place[i].carried = l.carried[i] ? room + l.carried[i] : j->q;
     }
+    const uint64_t first = ha_sort_key(ha_sort_read(j->x, j->bytes, 0), &j->form) ^ j->form.change;
     for (int at = 0, width = 8 * (int)j->bytes; at < width; at += l.bits) {
-        const uint32_t change = (uint32_t)(j->form.change >> at & (((uint64_t)1 << l.bits) - 1));
         uint32_t *of_digit = counts + ((size_t)(at / l.bits) << l.bits);
-        const int same = ha_sort_begin(of_digit, change, l.bits, j->n);
-        if (!same || (at + l.bits >= width && !passes && j->what == HA_SORT_NUMBERS))
-            shift[passes++] = at;
+        const int is_last = at + l.bits >= width;
+        const int is_shared = of_digit[first >> at & mask] == (uint64_t)j->n;
+        if (is_shared && !(is_last && !passes && j->what == HA_SORT_NUMBERS)) continue;
+        ha_sort_begin(of_digit, (uint32_t)(j->form.change >> at & mask), l.bits);
+        shift[passes++] = at;
     }
     if (!passes) return;
     ha_sort_put_all(j, kind, place, shift, passes, l.bits, counts);
@@ -350,35 +380,6 @@ HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, char *room) {
 }
 
 /* ---- a few --------------------------------------------------------------------------------------- */
-
-HA_IN_ uint64_t ha_sort_read(const void *x, size_t bytes, int64_t at) {
-    switch (bytes) {
-    case 1:
-        return ((const uint8_t *)x)[at];
-    case 2:
-        return ((const uint16_t *)x)[at];
-    case 4:
-        return ((const uint32_t *)x)[at];
-    default:
-        return ((const uint64_t *)x)[at];
-    }
-}
-
-HA_IN_ void ha_sort_write(void *x, size_t bytes, int64_t at, uint64_t bits) {
-    switch (bytes) {
-    case 1:
-        ((uint8_t *)x)[at] = (uint8_t)bits;
-        break;
-    case 2:
-        ((uint16_t *)x)[at] = (uint16_t)bits;
-        break;
-    case 4:
-        ((uint32_t *)x)[at] = (uint32_t)bits;
-        break;
-    default:
-        ((uint64_t *)x)[at] = bits;
-    }
-}
 
 /* Of each pair of elements, the later one may come before the other. */
 HA_IN_ void ha_sort_few(const ha_sort_job *j) {
