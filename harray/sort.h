@@ -9,7 +9,7 @@
  * Arrays, contexts and threads are those of ops.h. What is sorted has one dimension, of any stride, and elements of any real
  * type: half, bfloat16, float, double, integers of 8 to 64 bits, bool. The order is the same on every context. It is stable:
  * equal elements keep their order. -0.0 and 0.0 are equal; NaNs are last, in both orders, and equal to each other. A radix
- * sort, of as many passes as the type has digits of 8 or 11 bits; digits that all elements share cost half a pass. On the host one
+ * sort, of as many passes as the type has digits of 8 or 11 bits; digits that all elements share cost no pass on the host. On the host one
  * thread does it. No other thread may change what is sorted meanwhile. The calls wait for what they count; memory for what is in between, as much as the arrays have, or twice as much, is
  * taken at the context, and given back.
  *

@@ -15,6 +15,8 @@
  *     find.h         where a mask is not 0, and the elements there
  *     inverse.h      of permutations
  *     sort_keys.h    the order of elements, as that of numbers without a sign
+ *     sort_loops.h   sorting on the host
+ *     sort_blocks.h  sorting on devices
  *     sort.h         sorting, and the numbers of elements in the order in which they would be sorted
  *     sorted.h       sorting by keys, what differs from the one before it, searching in what is sorted
  *     scatter_lanes.h, scatter_runs.h
@@ -50,6 +52,8 @@
 #include "find.h"
 #include "inverse.h"
 #include "sort_keys.h"
+#include "sort_loops.h"
+#include "sort_blocks.h"
 #include "sort.h"
 #include "sorted.h"
 #include "scatter_lanes.h"

@@ -70,6 +70,24 @@ static ha_status ha_by_key_run(darray keys, darray values, ha_sort_order order,
     return s;
 }
 
+/* Values go along where the keys are sorted, or are gathered afterwards. */
+HA_IN_ int ha_by_key_goes_along(const darray *keys, const darray *values, ha_context *context) {
+    const size_t bytes = values->array->element;
+    return values->rank == 1 && (bytes == sizeof(uint32_t) || bytes == sizeof(uint64_t)) &&
+           ha_sort_is_here(context, keys->extent[0]);
+}
+
+static ha_status ha_by_key_along(darray keys, darray values, ha_sort_order order,
+                                 ha_context *context) {
+    ha_sorting s = {.operation = "ha_sort_by_key",
+                    .context = context,
+                    .what = HA_SORT_VALUES,
+                    .x = keys,
+                    .at = &values,
+                    .descending = order == HA_DESCENDING};
+    return ha_sort_run(&s);
+}
+
 ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_context *context,
                           const char *site) {
     const int is_kept = ha_first_error.status != HA_OK;
@@ -77,8 +95,10 @@ ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_co
     HA_FROM(site) {
         s = ha_by_key_check(&keys, &values, order);
         if (!s && keys.extent[0] > 1)
-            s = ha_sorted_told(ha_by_key_run(keys, values, order, context), is_kept,
-                               "ha_sort_by_key");
+            s = ha_sorted_told(ha_by_key_goes_along(&keys, &values, context)
+                                   ? ha_by_key_along(keys, values, order, context)
+                                   : ha_by_key_run(keys, values, order, context),
+                               is_kept, "ha_sort_by_key");
     }
     return s;
 }
