@@ -596,6 +596,13 @@ TEST(what_was_done_first_goes_first) {
         (void)filled_at(7, C);
         for (int i = 0; i < 3; i++) assert_int_equal(is_there(x[i]), i < gone);
     }
+    /* The last of them goes by name, and its block back: then others are done with. */
+    SUCCEEDS(ha_array_evict(x[0].array, C));
+    (void)ha_memory_trim(C, 0);
+    harray_double y = filled_at(8, C);
+    ha_array_done(y.array, C);
+    (void)filled_at(9, C);
+    assert_false(is_there(y));
     assert_true(sum_at(x[0], C) == 0 && sum_at(x[1], C) == 1. * N && sum_at(x[2], C) == 2. * N);
     drop_all_of_budget();
 }
