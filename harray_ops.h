@@ -11,6 +11,7 @@
 #include "harray/gather.h"
 #include "harray/scan.h"
 #include "harray/sort.h"
+#include "harray/sparse.h"
 #include "harray/typed_ops.h"
 
 #endif

@@ -33,8 +33,8 @@
 /* y[at[i…], r…] = op(y[at[i…], r…], x[i…, r…]), with the extents of ha_gather, where y is what is indexed. op: HA_ASSIGN, for
  * elements of all types; HA_ADD and HA_MULTIPLY, HA_MINIMUM and HA_MAXIMUM as ha_combine has them. Indices may be
  * there several times: their elements are joined in the order of the indices of `at`, so that the result is always the same, and of
- * HA_ASSIGN the last one stays. For that each element behind the first dimension of y is a lane of its own, which goes over
- * all of `at`: on a device many of those are fast, and an array of one dimension is one lane. */
+ * HA_ASSIGN the last one stays. On a device that is done by sorting the indices, for which memory is taken there and given back;
+ * where `at` has more than one dimension, or an index stands for thousands of elements, each of these goes over all of `at`. */
 #define ha_scatter(op, y, at, x, context)                                                          \
     ha_scatter_(op, HA_DARRAY(y), HA_DARRAY(at), HA_DARRAY(x), context, HA_SITE)
 

@@ -44,7 +44,7 @@ struct ha_file_queue {
     pthread_mutex_t lock;        /* of everything below */
     pthread_cond_t work;         /* for the thread: there may be something to do */
     pthread_cond_t progress;     /* for waiters */
-    ha_file_command *head, **tail;
+    ha_file_command *head, **tail, *running;
     uint64_t enqueued;
     int closing;
 };
@@ -251,6 +251,7 @@ HA_IN_ ha_file_command *ha_file_take(ha_file_queue *queue) HA_REQUIRES_(queue->l
     ha_file_command *command = queue->head;
     if (command == NULL) return NULL;
     queue->head = command->next;
+    queue->running = command; /* in a forked child nobody else has it */
     if (queue->head == NULL) queue->tail = &queue->head;
     return command;
 }
@@ -264,6 +265,7 @@ HA_IN_ void *ha_file_thread(void *handle) {
         const int error = command->run(queue, command);
         ha_file_discard(command);
         pthread_mutex_lock(&queue->lock);
+        queue->running = NULL;
         if (error)
             ha_file_break(queue, error);
         else

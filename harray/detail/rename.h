@@ -303,6 +303,7 @@
 #define ha_sort_by_key_ HA_RENAME_(ha_sort_by_key_)
 #define ha_sorting_ HA_RENAME_(ha_sorting_)
 #define ha_span_of_ HA_RENAME_(ha_span_of_)
+#define ha_sparse_combine_ HA_RENAME_(ha_sparse_combine_)
 #define ha_status_name HA_RENAME_(ha_status_name)
 #define ha_sync_ HA_RENAME_(ha_sync_)
 #define ha_take_error HA_RENAME_(ha_take_error)

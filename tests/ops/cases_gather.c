@@ -50,6 +50,18 @@ static void know_scatter(int op, darray y, ha_dtype at) {
         }
 }
 
+/* Where indices are sorted. */
+static void know_runs(int op, darray y, ha_dtype at) {
+    ha_op_key key = {.make = ha_scatter_run_make};
+    if (!is_fake(C)) return;
+    know_sorting(at, HA_ASCENDING, sizeof(uint32_t));
+    know_check(at);
+    SUCCEEDS(ha_scatter_line(&y, op, &key));
+    key.of[0] = (int)ha_dtype_size(at);
+    key.rank = 1 + HA_INDEX_RANK;
+    know_key(4, &key);
+}
+
 static void know_inverse(ha_dtype y, ha_dtype at) {
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));
@@ -302,10 +314,39 @@ TEST(long_ones) {
     HA_WRITING(w, p, H) for (int i = 0; i < N; i++) w.data[i] %= BINS;
     HA_READING(w, p, H)
     HA_READING(v, x, H) for (int i = 0; i < N; i++) expected[w.data[i]] += v.data[i];
-    know_scatter(HA_ADD, HA_DARRAY(bins), HA_DTYPE_int32_t);
+    know_runs(HA_ADD, HA_DARRAY(bins), HA_DTYPE_int32_t);
     SUCCEEDS(harray_double_scatter(HA_ADD, bins, p, x, C));
     HA_READING(v, bins, H) for (int i = 0; i < BINS; i++) assert_true(v.data[i] == expected[i]);
     drop(bins), drop(y), drop(x), drop_array(p.array);
+}
+
+/* So many indices that they are sorted on a device: columns of several, with gaps, and backwards. */
+static void scatter_runs(ha_dtype type, ha_dtype index, int op, int64_t width) {
+    enum { N = 300, PLACES = 37 };
+    const int64_t n = N, of_all[] = {N, width}, of_places[] = {PLACES, width};
+    only_rows = 0;
+    const darray at = some_indices(index, 1, &n, PLACES, 0), x = some_view(type, 2, of_all, 1);
+    const darray y = some_view(type, 2, of_places, 0);
+    const ha_dvalue none = some_number(type);
+    read_values(at, &of_at);
+    read_values(x, &of_x);
+    read_values(y, &of_y);
+    know_runs(op, y, index);
+    SUCCEEDS(ha_scatter(op, y, at, x, C));
+    for (int i = 0; i < N; i++)
+        for (int64_t r = 0; r < width; r++) {
+            ha_dvalue *to = &of_y.at[(int64_t)wide_of(of_at.at[i]) * width + r];
+            const ha_dvalue from = of_x.at[i * width + r];
+            *to = op == HA_ASSIGN ? from : naive(op, *to, from, none, none);
+        }
+    expect_elements(y, &of_y, 1, "scatter in runs", op);
+    drop_array(at.array), drop_array(x.array), drop_array(y.array);
+}
+
+TEST(scattered_in_runs) {
+    scatter_runs(HA_DTYPE_float, HA_DTYPE_int32_t, HA_ADD, 1);
+    scatter_runs(HA_DTYPE_half, HA_DTYPE_uint64_t, HA_ADD, 3);
+    scatter_runs(HA_DTYPE_uint16_t, HA_DTYPE_int32_t, HA_ASSIGN, 4);
 }
 
 TEST(of_nothing) {
@@ -390,6 +431,17 @@ TEST(refused_indices) {
     ARGUMENT(ha_gather(both, r.x, grid, C), "cells", "at (1, 1) there is -7");
     drop_array(both.array);
     drop_refusals(&r);
+}
+
+/* A bad index is told before any are sorted, and nothing is changed. */
+TEST(refused_in_runs) {
+    harray_int32_t at = harray_int32_t_filled(100, 7);
+    harray_double x = keep(harray_double_filled(100, 1)), y = keep(harray_double_filled(7, 2));
+    keep_array(at.array);
+    know_runs(HA_ADD, HA_DARRAY(y), HA_DTYPE_int32_t);
+    ARGUMENT(ha_scatter(HA_ADD, y, at, x, C), "extent of 7", "there is 7");
+    HA_READING(v, y, H) for (int i = 0; i < 7; i++) assert_true(v.data[i] == 2);
+    drop(x), drop(y), drop_array(at.array);
 }
 
 TEST(refused_arguments) {
@@ -533,6 +585,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         CASE(gathered),
         CASE(scattered),
+        CASE(scattered_in_runs),
         CASE(every_loop_by_index),
         CASE(found_and_compacted),
         CASE(inverted),
@@ -540,6 +593,7 @@ int main(int argc, char **argv) {
         CASE(long_ones),
         CASE(of_nothing),
         CASE(refused_indices),
+        CASE(refused_in_runs),
         CASE(refused_arguments),
         CASE(refused_masks),
         CASE(refused_permutations),

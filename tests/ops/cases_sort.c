@@ -30,17 +30,6 @@ static values of_x, of_y, of_at;
 
 /* ---- what the fake driver knows ------------------------------------------------------------------ */
 
-static void know_sorting(ha_dtype type, ha_sort_order order, size_t number) {
-    if (!is_fake(C)) return;
-    SUCCEEDS(ha_context_finish(C));
-    for (int what = HA_SORT_COUNT; what <= HA_SORT_MOVE; what++)
-        know_key(8 + what,
-                 &(const ha_op_key){.type = ha_op_type_of(type),
-                                    .rank = 1,
-                                    .make = ha_sort_make,
-                                    .of = {8 + 16 * (int)order, what + 16 * (int)number}});
-}
-
 static void know_bound(ha_dtype type, ha_dtype number, int upper) {
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));

@@ -39,4 +39,15 @@ HA_UNUSED static void know_find(int what, size_t bytes) {
     }
 }
 
+HA_UNUSED static void know_sorting(ha_dtype type, ha_sort_order order, size_t number) {
+    if (!is_fake(C)) return;
+    SUCCEEDS(ha_context_finish(C));
+    for (int what = HA_SORT_COUNT; what <= HA_SORT_MOVE; what++)
+        know_key(8 + what,
+                 &(const ha_op_key){.type = ha_op_type_of(type),
+                                    .rank = 1,
+                                    .make = ha_sort_make,
+                                    .of = {8 + 16 * (int)order, what + 16 * (int)number}});
+}
+
 #endif

@@ -50,7 +50,7 @@ HA_IN_ void ha_victim_drop(ha_array *a, ha_incarnation *in, int sent) {
 HA_IN_ int ha_is_on_its_way(ha_array *a, const ha_incarnation *from, const ha_memory *to,
                             ha_range r, ha_timepoint *point) {
     for (ha_incarnation *in = &a->first; in; in = in->next) {
-        if (in == from || in->leaving || (to && in->memory != to) || ha_is_dead(in->memory) ||
+        if (in == from || ha_is_leaving(in) || (to && in->memory != to) || ha_is_dead(in->memory) ||
             !ha_set_contains(&in->valid, r))
             continue;
         *point = (ha_timepoint){NULL, 0};
@@ -75,7 +75,7 @@ HA_IN_ ha_status ha_victim_send_to(ha_array *a, ha_memory *to, ha_range r, uint6
     ha_incarnation *in = queue ? ha_incarnation_add(a, to) : NULL;
     ha_set brought = {.grid = a->grid};
     ha_plan plan;
-    if (!in || in->leaving || ha_is_short_in_use(a, in)) return HA_ERR_MEMORY;
+    if (!in || ha_is_leaving(in) || ha_is_short_in_use(a, in)) return HA_ERR_MEMORY;
     ha_lock(a);
     in->stamp = ha_memory_tick(to);
     ha_unlock(a);
@@ -136,7 +136,7 @@ HA_IN_ ha_eviction ha_victim_stays(ha_memory *m, const ha_victim *v) {
     if (b) {
         ha_lock(v->array);
         ha_incarnation *in = ha_incarnation_with(v->array, b);
-        if (in) in->leaving = 0;
+        if (in) __atomic_store_n(&in->leaving, 0, __ATOMIC_RELAXED);
         ha_unlock(v->array);
     }
     ha_spin_unlock(&m->pool.lock);

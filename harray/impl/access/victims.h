@@ -10,22 +10,29 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Whether a range has arrived in another memory: valid there, and no write to it outstanding. Busy. */
-HA_IN_ int ha_has_arrived(ha_incarnation *in, ha_range r) {
-    if (ha_is_dead(in->memory) || !ha_set_contains(&in->valid, r)) return 0;
+/* Whether a write to a range is outstanding. While the array is busy others may close accesses, which notes operations. */
+HA_IN_ int ha_has_outstanding_write(ha_array *a, ha_incarnation *in, ha_range r) {
+    int has = 0;
+    ha_lock(a);
     const ha_operation *list = ha_ops_list(&in->ops);
-    for (uint32_t i = 0; i < in->ops.n; i++)
-        if (list[i].write && ha_overlap(in->ops.grid, list[i].range, r) &&
-            (ha_lost_write(&list[i]) || !ha_passed(list[i].at.queue, list[i].at.seq)))
-            return 0;
-    return 1;
+    for (uint32_t i = 0; i < in->ops.n && !has; i++)
+        has = list[i].write && ha_overlap(in->ops.grid, list[i].range, r) &&
+              (ha_lost_write(&list[i]) || !ha_passed(list[i].at.queue, list[i].at.seq));
+    ha_unlock(a);
+    return has;
+}
+
+/* Whether a range has arrived in another memory: valid there, and no write to it outstanding. Busy. */
+HA_IN_ int ha_has_arrived(ha_array *a, ha_incarnation *in, ha_range r) {
+    return !ha_is_dead(in->memory) && ha_set_contains(&in->valid, r) &&
+           !ha_has_outstanding_write(a, in, r);
 }
 
 /* What is just giving way elsewhere will not be there: two threads that count on what the other one takes away would
  * bring the same values to and fro. */
 HA_IN_ int ha_has_arrived_elsewhere(ha_array *a, const ha_incarnation *there, ha_range r) {
     ha_incarnation *in = &a->first;
-    while (in && (in == there || in->leaving || !ha_has_arrived(in, r))) in = in->next;
+    while (in && (in == there || ha_is_leaving(in) || !ha_has_arrived(a, in, r))) in = in->next;
     return in != NULL;
 }
 
@@ -136,10 +143,9 @@ HA_IN_ int ha_victim_look(ha_memory *m, ha_block *b, uint64_t need, ha_victim *x
 
 /* Those among the oldest ones that may give way. */
 HA_IN_ void ha_victims_find(ha_memory *m, uint64_t need, ha_victims *v) {
-    ha_pool *p = &m->pool;
     v->n = 0;
-    ha_spin_lock(&p->lock);
-    ha_block *b = p->resident, *next;
+    ha_spin_lock(&m->pool.lock);
+    ha_block *b = m->pool.resident, *next;
     if (!b) v->left = 0;
     for (int i = 0; b && i < HA_VICTIM_LOOKS && v->left; i++, b = next) {
         ha_victim x;
@@ -147,7 +153,7 @@ HA_IN_ void ha_victims_find(ha_memory *m, uint64_t need, ha_victims *v) {
         v->left--;
         if (ha_victim_look(m, b, need, &x, &v->busy)) ha_victims_add(v, &x);
     }
-    ha_spin_unlock(&p->lock);
+    ha_spin_unlock(&m->pool.lock);
 }
 
 /* Its block, if it still is one of the array's; then the array is known, and not being freed. */

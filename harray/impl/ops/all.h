@@ -12,17 +12,20 @@
  *     copies.h       fills, copies and comparisons of views at devices
  *     indices.h      operations by index: whether all indices are within an extent
  *     gather.h       elements at indices
- *     scatter.h      elements to indices
  *     find.h         where a mask is not 0, and the elements there
  *     inverse.h      of permutations
  *     sort_keys.h    the order of elements, as that of numbers without a sign
  *     sort.h         sorting, and the numbers of elements in the order in which they would be sorted
  *     sorted.h       sorting by keys, what differs from the one before it, searching in what is sorted
+ *     scatter_lanes.h, scatter_runs.h
+ *                    elements to indices: by the elements that follow an index, and by sorted indices
+ *     scatter.h      which of both
  *     split.h        views split in those dimensions along which an operation goes, and the others
  *     along.h        reductions along a dimension
  *     scan_loops.h   scans on the host
  *     scan.h         scans
  *     offsets.h      offsets of counts, differences
+ *     sparse.h       sparse vectors
  *     histogram.h    how many elements are in each part of an interval */
 #ifndef HARRAY_IMPL_OPS_ALL_H
 #define HARRAY_IMPL_OPS_ALL_H
@@ -44,17 +47,20 @@
 #include "copies.h"
 #include "indices.h"
 #include "gather.h"
-#include "scatter.h"
 #include "find.h"
 #include "inverse.h"
 #include "sort_keys.h"
 #include "sort.h"
 #include "sorted.h"
+#include "scatter_lanes.h"
+#include "scatter_runs.h"
+#include "scatter.h"
 #include "split.h"
 #include "along.h"
 #include "scan_loops.h"
 #include "scan.h"
 #include "offsets.h"
+#include "sparse.h"
 #include "histogram.h"
 
 #endif

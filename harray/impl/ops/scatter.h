@@ -1,211 +1,9 @@
-/* ha_scatter: y[at[i…], r…] = op(y[at[i…], r…], x[i…, r…]). Its lanes are the elements of y behind its first dimension: each
- * one goes over all of `at`, in the order of the indices. */
+/* ha_scatter: y[at[i…], r…] = op(y[at[i…], r…], x[i…, r…]). */
 #ifndef HARRAY_IMPL_OPS_SCATTER_H
 #define HARRAY_IMPL_OPS_SCATTER_H
 
-#include "gather.h"
-
-/* ---- on the host --------------------------------------------------------------------------------- */
-
-/* What goes over all indices: a row of elements for each of them. */
-typedef struct ha_scatter_walk {
-    const ha_op_key *key;
-    const ha_kernel_slot_ *slot; /* y, at, x */
-    int64_t all, to;             /* indices; elements of y from one to the next one */
-    ha_op_row row;               /* of y, y, and x, at the first index */
-} ha_scatter_walk;
-
-/* Elements one by one, in one dimension. */
-#define HA_SCATTER_LOOP_(word, T, U, ...)                                                          \
-    static void ha_scatter_##word##_##T##_##U(const ha_scatter_walk *w) {                          \
-        const int64_t to = w->to, da = ((const ha_kernel_span *)w->slot[1].span)->numbers[1],      \
-                      dx = ((const ha_kernel_span *)w->slot[2].span)->numbers[1];                  \
-        const U *at = (const U *)w->slot[1].pointer;                                               \
-        const T *x = (const T *)w->row.of[2];                                                      \
-        T *y = (T *)w->row.of[0];                                                                  \
-        for (int64_t i = 0; i < w->all; i++) {                                                     \
-            T *const z = y + (int64_t)at[i * da] * to;                                             \
-            const T v = x[i * dx];                                                                 \
-            *z = __VA_ARGS__;                                                                      \
-        }                                                                                          \
-    }
-#define HA_SCATTER_LOOPS_(word, T, ...)                                                            \
-    HA_SCATTER_LOOP_(word, T, uint32_t, __VA_ARGS__)                                               \
-    HA_SCATTER_LOOP_(word, T, uint64_t, __VA_ARGS__)
-HA_SCATTER_LOOPS_(assign, uint8_t, v)
-HA_SCATTER_LOOPS_(assign, uint16_t, v)
-HA_SCATTER_LOOPS_(assign, uint32_t, v)
-HA_SCATTER_LOOPS_(assign, uint64_t, v)
-HA_SCATTER_LOOPS_(assign, ha_c128, v)
-HA_SCATTER_LOOPS_(add, uint32_t, *z + v)
-HA_SCATTER_LOOPS_(add, uint64_t, *z + v)
-HA_SCATTER_LOOPS_(add, float, *z + v)
-HA_SCATTER_LOOPS_(add, double, *z + v)
-
-#define HA_SCATTER_OF_(word, T)                                                                    \
-    { ha_scatter_##word##_##T##_uint32_t, ha_scatter_##word##_##T##_uint64_t }
-typedef void (*ha_scatter_loop)(const ha_scatter_walk *w);
-static const ha_scatter_loop ha_scatter_moves[][2] = {
-    HA_SCATTER_OF_(assign, uint8_t), HA_SCATTER_OF_(assign, uint16_t),
-    HA_SCATTER_OF_(assign, uint32_t), HA_SCATTER_OF_(assign, uint64_t),
-    HA_SCATTER_OF_(assign, ha_c128)};
-static const ha_scatter_loop ha_scatter_adds[][2] = {
-    HA_SCATTER_OF_(add, uint32_t), HA_SCATTER_OF_(add, uint64_t), HA_SCATTER_OF_(add, float),
-    HA_SCATTER_OF_(add, double)};
-
-/* NULL: there is none. Sums of integers have the same bits with and without a sign. */
-HA_IN_ ha_scatter_loop ha_scatter_loop_of(const ha_op_key *key) {
-    const int wide = key->of[0] == sizeof(uint64_t);
-    const size_t bytes = ha_dtype_size(key->type->type);
-    if (key->of[1] == HA_ASSIGN) return ha_scatter_moves[__builtin_ctzll(bytes)][wide];
-    if (key->of[1] != HA_ADD) return NULL;
-    switch (key->type->type) {
-    case HA_DTYPE_int32_t:
-    case HA_DTYPE_uint32_t:
-        return ha_scatter_adds[0][wide];
-    case HA_DTYPE_int64_t:
-    case HA_DTYPE_uint64_t:
-        return ha_scatter_adds[1][wide];
-    case HA_DTYPE_float:
-        return ha_scatter_adds[2][wide];
-    case HA_DTYPE_double:
-        return ha_scatter_adds[3][wide];
-    default:
-        return NULL;
-    }
-}
-
-HA_IN_ void ha_scatter_move(const ha_op_row *row, size_t bytes) {
-    const int64_t n = (int64_t)bytes;
-    if (row->step[0] == 1 && row->step[2] == 1)
-        memcpy(row->of[0], row->of[2], (size_t)row->n * bytes);
-    else
-        for (int64_t i = 0; i < row->n; i++)
-            memcpy((char *)row->of[0] + i * row->step[0] * n,
-                   (const char *)row->of[2] + i * row->step[2] * n, bytes);
-}
-
-/* Rows of several elements, or of an operation without a loop of its own. */
-HA_IN_ void ha_scatter_rows(const ha_scatter_walk *w) {
-    const size_t bytes = ha_dtype_size(w->key->type->type);
-    const int rank = w->key->rank % HA_INDEX_RANK;
-    const ha_op_walk walk = {.key = w->key};
-    for (int64_t n = 0; n < w->all; n++) {
-        const int64_t place = ha_index_place(&w->slot[1], rank, n);
-        const void *at = w->slot[1].pointer;
-        const int64_t target = w->key->of[0] == sizeof(uint32_t)
-                                   ? (int64_t)((const uint32_t *)at)[place]
-                                   : (int64_t)((const uint64_t *)at)[place];
-        ha_op_row row = w->row;
-        row.of[0] = row.of[1] = (char *)row.of[0] + target * w->to * (int64_t)bytes;
-        row.of[2] = (char *)row.of[2] + ha_index_place(&w->slot[2], rank, n) * (int64_t)bytes;
-        if (w->key->of[1] == HA_ASSIGN)
-            ha_scatter_move(&row, bytes);
-        else
-            ha_op_run_row(&walk, &row);
-    }
-}
-
-/* The elements of a box behind the first dimension of y, row by row. */
-HA_IN_ void ha_scatter_box(const ha_kernel *kernel, const ha_kernel_slot_ *slot,
-                           const ha_region box) {
-    const ha_op_key *key = &ha_op_of(kernel)->key;
-    const int rank = key->rank % HA_INDEX_RANK, rest = key->rank / HA_INDEX_RANK;
-    const int64_t *y = ((const ha_kernel_span *)slot[0].span)->numbers + 1 + rest;
-    const int64_t *x = ((const ha_kernel_span *)slot[2].span)->numbers + rank + rest + rank;
-    const int64_t bytes = (int64_t)ha_dtype_size(key->type->type);
-    ha_kernel_slot_ own[3] = {slot[0], slot[1], slot[2]};
-    ha_kernel_span of_x; /* only the dimensions of `at` */
-    ha_scatter_walk w = {.key = key, .slot = own, .to = y[0]};
-    ha_region at = box;
-    int64_t rows = 1;
-    memcpy(of_x.numbers, ((const ha_kernel_span *)slot[1].span)->numbers, (size_t)rank * sizeof *x);
-    memcpy(of_x.numbers + rank, x - rank, (size_t)rank * sizeof *x);
-    own[2].span = &of_x;
-    memcpy(&w.all, slot[3].pointer, sizeof w.all);
-    w.row.n = box.last[rest - 1] - box.first[rest - 1];
-    w.row.step[0] = w.row.step[1] = y[rest];
-    w.row.step[2] = x[rest - 1];
-    const ha_scatter_loop loop = w.row.n == 1 && rank == 1 ? ha_scatter_loop_of(key) : NULL;
-    for (int d = 0; d < rest - 1; d++) rows *= box.last[d] - box.first[d];
-    for (; rows > 0; rows--) {
-        int64_t in_y = 0, in_x = 0;
-        for (int d = 0; d < rest; d++) {
-            in_y += at.first[d] * y[1 + d];
-            in_x += at.first[d] * x[d];
-        }
-        w.row.of[0] = (char *)slot[0].pointer + in_y * bytes;
-        w.row.of[2] = (char *)slot[2].pointer + in_x * bytes;
-        if (loop)
-            loop(&w);
-        else
-            ha_scatter_rows(&w);
-        for (int d = rest - 1; d-- > 0;) {
-            if (++at.first[d] < at.last[d]) break;
-            at.first[d] = box.first[d];
-        }
-    }
-}
-
-static void ha_scatter_loops(const ha_kernel *kernel, const ha_region *box, int apart,
-                             const ha_kernel_slot_ *slot) {
-    int64_t each;
-    memcpy(&each, slot[3].pointer, sizeof each);
-    (void)apart;
-    HA_AMONG_THREADS_(box, kernel->rank, each, const ha_region own = HA_SHARE_(box, 0);
-                      if (own.first[0] < own.last[0]) ha_scatter_box(kernel, slot, own);)
-}
-
-/* ---- as a kernel --------------------------------------------------------------------------------- */
-
-HA_IN_ void ha_scatter_put_variable(ha_text *t, const ha_op_key *key, const char *variable) {
-    ha_print(t, "const %s %s = ", key->type->computed, variable);
-    if (ha_op_is_as_float(key)) ha_print(t, "ha_%s_to_float(", key->type->element);
-}
-
-HA_IN_ void ha_scatter_put_text(ha_text *t, const ha_op_key *key) {
-    const int rank = key->rank % HA_INDEX_RANK, rest = key->rank / HA_INDEX_RANK;
-    const char *lanes = ha_op_indices[rest] + 1;
-    const int assigns = key->of[1] == HA_ASSIGN, as_float = !assigns && ha_op_is_as_float(key);
-    ha_print(t, "{ for (int64_t n = 0; n < all; n++) { const int64_t to = (int64_t)");
-    ha_index_put_place(t, "at", rank);
-    ha_print(t, "); ");
-    if (!assigns) {
-        ha_scatter_put_variable(t, key, "u");
-        ha_print(t, "HA_AT(y, to, %s%s; ", lanes, as_float ? ")" : "");
-        ha_scatter_put_variable(t, key, "v");
-        ha_index_put_place(t, "x", rank);
-        ha_print(t, ", %s%s; ", lanes, as_float ? ")" : "");
-    }
-    ha_print(t, "HA_AT(y, to, %s = ", lanes);
-    if (assigns) {
-        ha_index_put_place(t, "x", rank);
-        ha_print(t, ", %s", lanes);
-    } else if (as_float)
-        ha_print(t, "ha_%s_of_float(%s)", key->type->element, key->line->text);
-    else
-        ha_print(t, "%s", key->line->text);
-    ha_print(t, "; } }");
-}
-
-/* rank: of the indices, and HA_INDEX_RANK times that of the rest. of: the bytes of an index, the operation */
-HA_IN_ void ha_scatter_make(ha_op_kernel *k, const ha_op_key *key) {
-    const int rank = key->rank % HA_INDEX_RANK, rest = key->rank / HA_INDEX_RANK;
-    const ha_dtype bits = ha_index_bits((size_t)key->of[0]), type = key->type->type;
-    ha_text t = ha_text_into(k->text, sizeof k->text);
-    snprintf(k->name, sizeof k->name, "ha_scatter_%s_%s_%s_%d_%d",
-             key->of[1] == HA_ASSIGN ? "assign" : key->line->word, key->type->element,
-             ha_dtype_name(bits), rank, rest);
-    ha_index_add_view(k, HA_KERNEL_INOUT_, "y", type, 1 + rest);
-    ha_index_add_view(k, HA_KERNEL_IN_, "at", bits, rank);
-    ha_index_add_view(k, HA_KERNEL_IN_, "x", type, rank + rest);
-    ha_op_add_number(k, "all", HA_DTYPE_int64_t, "int64_t");
-    k->op.kernel.rank = rest;
-    k->op.kernel.loops = ha_scatter_loops;
-    ha_scatter_put_text(&t, key);
-}
-
-/* ---- the call ------------------------------------------------------------------------------------ */
+#include "scatter_runs.h"
+#include "sorted.h"
 
 /* The line of an operation; of HA_ASSIGN bytes. */
 HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
@@ -248,29 +46,68 @@ HA_IN_ void ha_scatter_split(const darray *y, const darray *at, const darray *x,
     *rest = ha_op_boxes_of(views, 2, 0);
 }
 
-HA_IN_ ha_status ha_scatter_launch(ha_op_key *key, const darray *y, const darray *at,
-                                   const darray *x, ha_context *context) {
+/* All that a launch is given. */
+typedef struct ha_scattering {
+    ha_op_key key;
+    const darray *at;
+    ha_context *context;
     ha_op_boxes first, rest;
-    ha_scatter_split(y, at, x, &first, &rest);
-    ha_status s = ha_index_check_rank(at, first.rank, "ha_scatter");
-    if (!s) s = ha_index_check_rank(y, rest.rank, "ha_scatter");
-    if (!s) s = ha_index_check(at, y->extent[0], "ha_scatter", context);
-    if (s) return s;
-    key->rank = first.rank + HA_INDEX_RANK * rest.rank;
-    const ha_typed of_y = ha_index_typed(y->array, rest.of[0].offset, 1, y->extent, y->stride,
-                                         rest.rank, rest.extent, rest.of[0].stride);
-    const ha_typed of_at = ha_op_typed(&first, 0, at->array);
-    const ha_typed of_x = ha_index_typed(x->array, rest.of[1].offset, first.rank, first.extent,
-                                         first.of[1].stride, rest.rank, rest.extent,
-                                         rest.of[1].stride);
-    const int64_t all = darray_size(*at);
-    const void *const given[] = {&of_y, &of_at, &of_x, &all};
+    ha_typed of_y, of_at, of_x;
+    int64_t all;
+} ha_scattering;
+
+HA_IN_ ha_status ha_scatter_by_lanes(const ha_scattering *s) {
+    const void *const given[] = {&s->of_y, &s->of_at, &s->of_x, &s->all};
     ha_region box = {{0}, {0}};
-    for (int d = 0; d < rest.rank; d++) box.last[d] = rest.extent[d];
-    return ha_index_launch(key, "ha_scatter", context, &box, given);
+    for (int d = 0; d < s->rest.rank; d++) box.last[d] = s->rest.extent[d];
+    return ha_index_launch(&s->key, "ha_scatter", s->context, &box, given);
 }
 
-HA_IN_ ha_status ha_scatter_run(int op, const darray *y, const darray *at, const darray *x,
+HA_IN_ ha_status ha_scatter_by_runs(const ha_scattering *s, const darray *order) {
+    ha_op_key key = s->key;
+    const void *const given[] = {&s->of_y, &s->of_at, &s->of_x, &s->all, &order->array};
+    ha_region box = {{0}, {s->all}};
+    for (int d = 0; d < s->rest.rank; d++) box.last[1 + d] = s->rest.extent[d];
+    key.make = ha_scatter_run_make;
+    return ha_index_launch(&key, "ha_scatter", s->context, &box, given);
+}
+
+/* Whether sorting is worth it. */
+HA_IN_ int ha_scatter_has_runs(const ha_scattering *s) {
+    int64_t lanes = 1;
+    for (int d = 0; d < s->rest.rank && lanes < HA_SCATTER_LANES; d++) lanes *= s->rest.extent[d];
+    return ha_way_of(ha_resolve(s->context)) == HA_WAY_COMPILED && lanes < HA_SCATTER_LANES &&
+           s->at->rank == 1 && s->rest.rank < HA_MAPPING_RANK && s->all >= HA_SCATTER_LEAST &&
+           s->all <= (int64_t)UINT32_MAX;
+}
+
+static ha_status ha_scatter_sorted(const ha_scattering *s) {
+    const darray order = darray_new(HA_DTYPE_uint32_t, 1, &s->all, s->context);
+    if (!order.array) return ha_status_of_nothing();
+    ha_status status = ha_sorting(order, *s->at, HA_ASCENDING, s->context);
+    if (!status) status = ha_scatter_by_runs(s, &order);
+    const ha_status freed = ha_array_free(order.array);
+    return status ? status : freed;
+}
+
+static ha_status ha_scatter_launch(const ha_op_key *key, const darray *y, const darray *at,
+                                   const darray *x, ha_context *context) {
+    ha_scattering s = {.key = *key, .at = at, .context = context, .all = darray_size(*at)};
+    ha_scatter_split(y, at, x, &s.first, &s.rest);
+    ha_status status = ha_index_check_rank(at, s.first.rank, "ha_scatter");
+    if (!status) status = ha_index_check_rank(y, s.rest.rank, "ha_scatter");
+    if (!status) status = ha_index_check(at, y->extent[0], "ha_scatter", context);
+    if (status) return status;
+    s.key.rank = s.first.rank + HA_INDEX_RANK * s.rest.rank;
+    s.of_y = ha_index_typed(y->array, s.rest.of[0].offset, 1, y->extent, y->stride, s.rest.rank,
+                            s.rest.extent, s.rest.of[0].stride);
+    s.of_at = ha_op_typed(&s.first, 0, at->array);
+    s.of_x = ha_index_typed(x->array, s.rest.of[1].offset, s.first.rank, s.first.extent,
+                            s.first.of[1].stride, s.rest.rank, s.rest.extent, s.rest.of[1].stride);
+    return ha_scatter_has_runs(&s) ? ha_scatter_sorted(&s) : ha_scatter_by_lanes(&s);
+}
+
+static ha_status ha_scatter_run(int op, const darray *y, const darray *at, const darray *x,
                                 ha_context *context) {
     ha_op_key key = {.make = ha_scatter_make};
     ha_status s = ha_scatter_check(y, at, x);
@@ -282,8 +119,10 @@ HA_IN_ ha_status ha_scatter_run(int op, const darray *y, const darray *at, const
 
 ha_status ha_scatter_(int op, darray y, darray at, darray x, ha_context *context,
                       const char *site) {
+    const int is_kept = ha_first_error.status != HA_OK;
     ha_status s = HA_OK;
-    HA_FROM(site) s = ha_scatter_run(op, &y, &at, &x, context);
+    HA_FROM(site)
+    s = ha_sorted_told(ha_scatter_run(op, &y, &at, &x, context), is_kept, "ha_scatter");
     return s;
 }
 

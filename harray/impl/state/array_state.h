@@ -132,6 +132,11 @@ static inline uint64_t ha_memory_tick(ha_memory *m) {
     return __atomic_add_fetch(&m->epoch, 1, __ATOMIC_RELAXED);
 }
 
+/* Busy, without the lock, under which another thread may take that back. */
+static inline int ha_is_leaving(const ha_incarnation *in) {
+    return __atomic_load_n(&in->leaving, __ATOMIC_RELAXED);
+}
+
 /* It was used just now. */
 static inline void ha_incarnation_stamp(ha_incarnation *in) {
     in->stamp = ha_memory_tick(in->memory);
