@@ -170,12 +170,13 @@ HA_IN_ int ha_file_copy_by_page(ha_file_queue *queue, const ha_strided_copy *cop
     return 0;
 }
 
-/* Whether a copy between file and host goes past the system's cache only by the page: the host's blocks
- * begin at no page of the memory as a rule. */
+/* Whether a copy between file and host goes past the system's cache only by the page: the caller's memory, and small
+ * blocks of the host, begin anywhere. */
 HA_IN_ int ha_file_needs_page(const ha_file_device *device, const ha_strided_copy *copy) {
     const uintptr_t apart = (uintptr_t)copy->to - (uintptr_t)copy->from;
     return atomic_load_explicit(&device->storage.direct, memory_order_relaxed) >= 0 &&
-           copy->bytes >= HA_FILE_DIRECT_ && apart % HA_FILE_UNIT_ != 0;
+           copy->bytes >= HA_FILE_DIRECT_ &&
+           apart % atomic_load_explicit(&device->storage.sector, memory_order_relaxed) != 0;
 }
 
 HA_IN_ int ha_file_run_copy(ha_file_queue *queue, ha_file_command *command) {

@@ -17,15 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What transfers past the system's cache are aligned to, in the file and in memory, and where blocks begin: none
- * shares a page of the cache with another one. */
+/* What transfers past the system's cache are aligned to in the file, and where blocks begin: none shares a page of the
+ * cache with another one. */
 #define HA_FILE_UNIT_ ((size_t)4096)
+#define HA_FILE_SECTOR_ ((size_t)512)      /* in memory, as a rule; else to a unit, too */
 #define HA_FILE_PIECE_ ((size_t)4 << 20)   /* moved in one call of the system at most */
 #define HA_FILE_DIRECT_ ((size_t)64 << 10) /* what goes past the cache is at least as large */
 
 typedef struct ha_file_storage {
     int file;               /* through the system's cache */
     _Atomic int direct;     /* past it; -1: not possible */
+    _Atomic size_t sector;  /* what memory is aligned to there */
     int opened;             /* what `direct` was, to be closed; -1: nothing */
     pthread_mutex_t lock;   /* of growing, where there is no fallocate */
     uint64_t size;          /* of the file, there */
@@ -71,6 +73,7 @@ HA_IN_ int ha_file_storage_create(ha_file_storage *s, const char *directory, int
     s->opened = buffered ? -1 : ha_file_open_direct(s->file);
     s->size = 0;
     atomic_init(&s->direct, s->opened);
+    atomic_init(&s->sector, HA_FILE_SECTOR_);
     atomic_init(&s->no_reserve, 0);
     pthread_mutex_init(&s->lock, NULL);
     return 0;
@@ -157,13 +160,22 @@ HA_IN_ int ha_file_reserve(ha_file_storage *s, uint64_t first, size_t bytes) {
 
 /* ---- moving bytes ---- */
 
+/* The system says that memory is not aligned: if it was to a unit, nothing goes there. */
+HA_IN_ void ha_file_align(ha_file_storage *s, const char *host) {
+    if ((uintptr_t)host % HA_FILE_UNIT_ == 0)
+        atomic_store_explicit(&s->direct, -1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&s->sector, HA_FILE_UNIT_, memory_order_relaxed);
+}
+
 /* What the next call of the system moves, of `bytes` bytes from *host on: by which file, and how many. */
 HA_IN_ int ha_file_next(ha_file_storage *s, const char *host, uint64_t offset, size_t bytes,
                         size_t *piece) {
     const int direct = atomic_load_explicit(&s->direct, memory_order_relaxed);
+    const size_t sector = atomic_load_explicit(&s->sector, memory_order_relaxed);
     const size_t over = (size_t)(offset % HA_FILE_UNIT_);
     *piece = bytes < HA_FILE_PIECE_ ? bytes : HA_FILE_PIECE_;
-    if (direct < 0 || bytes < HA_FILE_DIRECT_ || (uintptr_t)host % HA_FILE_UNIT_ != over)
+    if (direct < 0 || bytes < HA_FILE_DIRECT_ || ((uintptr_t)host - over) % sector != 0)
         return s->file;
     if (over > 0) {
         *piece = HA_FILE_UNIT_ - over;
@@ -182,7 +194,7 @@ HA_IN_ int ha_file_transfer(ha_file_storage *s, int writing, char *host, uint64_
         const ssize_t moved = writing ? pwrite(file, host, piece, (off_t)offset)
                                       : pread(file, host, piece, (off_t)offset);
         if (moved < 0 && errno == EINVAL && file != s->file) {
-            atomic_store_explicit(&s->direct, -1, memory_order_relaxed); /* aligned to more */
+            ha_file_align(s, host);
         } else if (moved < 0 && errno != EINTR) {
             return errno;
         } else if (moved == 0) {

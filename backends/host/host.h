@@ -15,6 +15,8 @@
 
 #define HA_HOST_HUGE_PAGE_ ((size_t)2 << 20)
 #define HA_HOST_LINE_ ((size_t)64) /* of the cache; blocks are aligned to it */
+#define HA_HOST_SECTOR_                                                                            \
+    ((size_t)512) /* of a disk: what is moved past the system's cache is aligned to it */
 #define HA_HOST_PAGE_ ((size_t)4096)
 #define HA_HOST_DISTANCES_ ((size_t)61) /* lines: not quite a page */
 
@@ -27,14 +29,16 @@
  * size often would: where their elements with the same index share the low bits of their addresses,
  * a processor takes loads for dependent on stores that they have nothing to do with, and loops take
  * up to a quarter longer (bench/cg.c). So a block of a page or more begins a few cache lines behind
- * what was allocated, each at another distance, which is little compared to its size. */
+ * what was allocated, each at another distance, which is little compared to its size. Of large blocks it is one that
+ * files are read to and written from without a copy. */
 HA_IN_ size_t ha_host_distance(size_t bytes) {
     static uint32_t ha_host_turn;
-    size_t lines = bytes / 8 / HA_HOST_LINE_;
+    const size_t line = bytes < HA_HOST_HUGE_PAGE_ ? HA_HOST_LINE_ : HA_HOST_SECTOR_;
+    size_t lines = bytes / 8 / line;
     if (bytes < HA_HOST_PAGE_) return 0;
     if (lines > HA_HOST_DISTANCES_) lines = HA_HOST_DISTANCES_;
     uint32_t turn = __atomic_fetch_add(&ha_host_turn, 1, __ATOMIC_RELAXED);
-    return HA_HOST_LINE_ * (1 + turn * 5 % lines); /* 5: neighbours are not next to each other */
+    return line * (1 + turn * 5 % lines); /* 5: neighbours are not next to each other */
 }
 
 /* Large blocks ask for huge pages: their first touch is several times faster. The advice may be

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@ static atomic_long points, fail_at = -1; /* calls since arm(); the one that fail
 static atomic_int fail_with;             /* its error; 0: allocations only */
 static atomic_int writes_fail;           /* their error; 0: they do not */
 static atomic_int no_fallocate;          /* the file system has none */
-static atomic_long most_bytes, calls_past_cache;
+static atomic_long most_bytes, calls_past_cache, wants_aligned;
 static atomic_int reads_held;  /* until it is 0 */
 static atomic_int interrupted; /* every second transfer */
 
@@ -30,9 +31,12 @@ static void *failing_realloc(void *memory, size_t bytes) {
 }
 
 /* Whether a transfer fails or is interrupted; what it may move. */
-static int disturbs(int file, size_t *bytes) {
-    const size_t most = (size_t)atomic_load(&most_bytes);
-    if (fcntl(file, F_GETFL) & O_DIRECT) atomic_fetch_add(&calls_past_cache, 1);
+static int disturbs(int file, const void *memory, size_t *bytes) {
+    const size_t most = (size_t)atomic_load(&most_bytes),
+                 aligned = (size_t)atomic_load(&wants_aligned);
+    const int past_cache = fcntl(file, F_GETFL) & O_DIRECT;
+    if (past_cache) atomic_fetch_add(&calls_past_cache, 1);
+    if (past_cache && aligned && (uintptr_t)memory % aligned) return errno = EINVAL, 1;
     if (most && *bytes > most) *bytes = most;
     if (!atomic_load(&interrupted)) return fails_here();
     errno = EINTR;
@@ -41,13 +45,13 @@ static int disturbs(int file, size_t *bytes) {
 
 static ssize_t disturbed_pread(int file, void *to, size_t bytes, off_t offset) {
     while (atomic_load(&reads_held)) usleep(100);
-    return disturbs(file, &bytes) ? -1 : pread(file, to, bytes, offset);
+    return disturbs(file, to, &bytes) ? -1 : pread(file, to, bytes, offset);
 }
 
 static ssize_t disturbed_pwrite(int file, const void *from, size_t bytes, off_t offset) {
     const int error = atomic_load(&writes_fail);
     if (error) return errno = error, -1;
-    return disturbs(file, &bytes) ? -1 : pwrite(file, from, bytes, offset);
+    return disturbs(file, from, &bytes) ? -1 : pwrite(file, from, bytes, offset);
 }
 
 static int disturbed_fallocate(int file, int mode, off_t first, off_t bytes) {
@@ -364,9 +368,12 @@ static void move_at_random(int rounds) {
     for (int i = 0; i < rounds; i++) {
         const size_t unit = i % 2 ? HA_FILE_UNIT_ : 1;
         size_t first = pick(ROOM / unit) * unit, bytes = 1 + pick(ROOM - first);
-        const size_t shift = i % 4 == 3 && bytes > 1 ? 1 : 0; /* memory aligned otherwise */
+        size_t shift = i % 4 == 3   ? 1
+                       : i % 8 == 5 ? HA_FILE_SECTOR_
+                                    : 0; /* memory aligned otherwise */
+        if (shift >= bytes) shift = 0;
         for (size_t k = 0; k < bytes; k++) memory[k] = (char)(k * 7 + (size_t)i);
-        if (shift) bytes--;
+        bytes -= shift;
         memcpy(should + first, memory + shift, bytes);
         SUCCEEDS(ops->copy(queue, (char *)((uintptr_t)block + first), memory + shift, bytes));
         ops->drain(queue);
@@ -386,6 +393,21 @@ TEST(large_aligned_transfers_go_past_the_cache) {
     move_at_random(24);
     if (opened_device()->storage.opened >= 0) assert_true(atomic_load(&calls_past_cache) > 0);
     assert_int_equal(opened_device()->storage.direct, opened_device()->storage.opened);
+}
+
+/* Disks whose system wants memory aligned to more than a sector: to a page, which is learned, or to more, which is
+ * given up. */
+TEST(memory_is_aligned_as_the_system_wants) {
+    for (int i = 0; i < 2; i++) {
+        open_disk(4 << 20, 0);
+        atomic_store(&wants_aligned, i ? 1 << 24 : (long)HA_FILE_UNIT_);
+        move_at_random(24);
+        atomic_store(&wants_aligned, 0);
+        const ha_file_storage *storage = &opened_device()->storage;
+        if (storage->opened >= 0) assert_int_equal(storage->sector, HA_FILE_UNIT_);
+        if (storage->opened >= 0) assert_int_equal(storage->direct, i ? -1 : storage->opened);
+        SUCCEEDS(ha_shutdown());
+    }
 }
 
 /* The host's blocks are not aligned to pages. */
@@ -555,6 +577,7 @@ int main(void) {
         CASE(a_limit_of_files_is_an_error_and_no_signal),
         CASE(places_beyond_4_GiB),
         CASE(large_aligned_transfers_go_past_the_cache),
+        CASE(memory_is_aligned_as_the_system_wants),
         CASE(arrays_go_past_the_cache),
         CASE(no_transfer_does_where_that_is_not_wanted),
         CASE(transfers_may_be_short_or_interrupted),
