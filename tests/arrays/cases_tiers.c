@@ -739,7 +739,6 @@ static void work_at_random(int threads) {
     }
     (void)ha_take_error();
     step();
-    assert_true(ha_context_memory(H).high_water <= MODELS * THREADS * (uint64_t)BYTES);
     assert_true(ha_memory_pressure(H).written_back > 0);
     drop_all();
 }
