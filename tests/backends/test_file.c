@@ -404,7 +404,7 @@ TEST(memory_is_aligned_as_the_system_wants) {
         move_at_random(24);
         atomic_store(&wants_aligned, 0);
         const ha_file_storage *storage = &opened_device()->storage;
-        if (storage->opened >= 0) assert_int_equal(storage->sector, HA_FILE_UNIT_);
+        if (storage->opened >= 0 && !i) assert_int_equal(storage->sector, HA_FILE_UNIT_);
         if (storage->opened >= 0) assert_int_equal(storage->direct, i ? -1 : storage->opened);
         SUCCEEDS(ha_shutdown());
     }
