@@ -149,6 +149,95 @@ TEST(every_loop_of_sorting) {
         }
 }
 
+/* ---- so many that digits are counted -------------------------------------------------------------- */
+
+enum { MANY = 5000 };
+static ha_dvalue of_many[MANY];
+static ha_sort_order order_of_many;
+
+static int compare_many(const void *p, const void *q) {
+    const int i = *(const int *)p, k = *(const int *)q;
+    if (comes_before(of_many[i], of_many[k], order_of_many)) return -1;
+    if (comes_before(of_many[k], of_many[i], order_of_many)) return 1;
+    return i < k ? -1 : 1;
+}
+
+/* A row in an array that has room for it: plain, with gaps, or backwards. */
+static darray many_at(ha_dtype type, int64_t n) {
+    const int64_t gap = 1 + (int64_t)draw(2), room = n * gap;
+    const darray x = darray_new(type, 1, &room, C);
+    keep_array(x.array);
+    HA_CHECK(darray_fill(x, ha_dvalue_of_int32_t(0), C));
+    const darray row = darray_slice(x, 0, 0, room - gap + 1, gap);
+    return draw(3) ? row : darray_flip(row, 0);
+}
+
+/* Bits of all kinds; few digits; or with NaN and zeros of both signs where the type has them. */
+static ha_dvalue one_of_many(ha_dtype type, int kind) {
+    ha_dvalue x = {.type = type};
+    uint64_t bits = (uint64_t)draw(1u << 31) << 33 ^ (uint64_t)draw(1u << 31) << 8 ^ draw(256);
+    if (kind == 1) bits &= 0xff0000ff00ff00ff;
+    if (kind == 2 || (kind == 0 && draw(2))) return some_number(type);
+    memcpy(x.bytes, &bits, ha_dtype_size(type));
+    return kind != 2 && is_nan(x) ? wrapped(type, 1) : x;
+}
+
+static void fill_many(darray x, const ha_dvalue *from, int64_t n) {
+    ha_access v;
+    SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
+    const size_t bytes = ha_dtype_size(x.type);
+    for (int64_t i = 0; i < n; i++)
+        memcpy((char *)(uintptr_t)v.data + (x.offset + i * x.stride[0]) * (int64_t)bytes,
+               from[i].bytes, bytes);
+    SUCCEEDS(ha_close(&v));
+}
+
+/* at[i]: which element is expected there, of `from`; NULL: its number itself. */
+static void expect_many(darray x, const int *at, const ha_dvalue *from, int64_t n,
+                        const char *what) {
+    ha_access v;
+    SUCCEEDS(ha_open(&v, x.array, H, HA_READ, 0, HA_END));
+    const size_t bytes = ha_dtype_size(x.type);
+    for (int64_t i = 0; i < n; i++) {
+        const ha_dvalue number = wrapped(x.type, at[i]);
+        const void *expected = from ? from[at[i]].bytes : number.bytes;
+        const void *got = (const char *)v.data + (x.offset + i * x.stride[0]) * (int64_t)bytes;
+        if (memcmp(got, expected, bytes) != 0)
+            fail_msg("%s of %s: element %d of %d is another one", what, ha_dtype_name(x.type),
+                     (int)i, (int)n);
+    }
+    SUCCEEDS(ha_close(&v));
+}
+
+static void sort_many(ha_dtype type, ha_sort_order order, int64_t n, int kind) {
+    static ha_dvalue others[MANY];
+    static int places[MANY];
+    const ha_dtype other = types[draw(TYPES)], number = index_types[draw(4)];
+    const darray x = many_at(type, n), y = many_at(other, n), at = many_at(number, n);
+    for (int i = 0; i < (int)n; i++)
+        of_many[i] = one_of_many(type, kind), others[i] = some_number(other), places[i] = i;
+    fill_many(x, of_many, n), fill_many(y, others, n);
+    order_of_many = order;
+    qsort(places, (size_t)n, sizeof *places, compare_many);
+    SUCCEEDS(ha_sorting(at, x, order, C));
+    expect_many(at, places, NULL, n, "ha_sorting");
+    SUCCEEDS(ha_sort_by_key(x, y, order, C));
+    expect_many(x, places, of_many, n, "keys");
+    expect_many(y, places, others, n, "values");
+    fill_many(x, of_many, n);
+    SUCCEEDS(ha_sort(x, order, C));
+    expect_many(x, places, of_many, n, "ha_sort");
+    drop_array(x.array), drop_array(y.array), drop_array(at.array);
+}
+
+TEST(many) {
+    static const int64_t lengths[] = {65, 1000, MANY};
+    for (int t = 0; t < SORTED_TYPES && C == H; t++)
+        for (int i = 0; i < 2 * 3 * 3; i++)
+            sort_many(sorted_types[t], i % 2 ? HA_ASCENDING : HA_DESCENDING, lengths[i / 2 % 3],
+                      i / 6);
+}
+
 static void bound_some(ha_dtype type, ha_dtype index, int upper) {
     int64_t extent[HA_MOST_RANK];
     const int64_t n = some_length();
@@ -485,19 +574,11 @@ TEST(without_memory) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(sorted),
-        CASE(every_loop_of_sorting),
-        CASE(bounds),
-        CASE(eight_dimensions),
-        CASE(each_once),
-        CASE(long_ones),
-        CASE(sorted_bools),
-        CASE(columns_of_one_array),
-        CASE(full_blocks),
-        CASE(texts_have_room),
-        CASE(refused_arguments),
-        CASE(older_errors),
-        CASE(without_memory),
+        CASE(sorted),       CASE(every_loop_of_sorting), CASE(many),
+        CASE(bounds),       CASE(eight_dimensions),      CASE(each_once),
+        CASE(long_ones),    CASE(sorted_bools),          CASE(columns_of_one_array),
+        CASE(full_blocks),  CASE(texts_have_room),       CASE(refused_arguments),
+        CASE(older_errors), CASE(without_memory),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
