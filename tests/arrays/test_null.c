@@ -120,6 +120,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(sort, ha_sort_(NO_VIEW, HA_ASCENDING, NO, SITE))                                             \
     S(sorting, ha_sorting_(NO_VIEW, NO_VIEW, HA_ASCENDING, NO, SITE))                              \
     S(sort_by_key, ha_sort_by_key_(NO_VIEW, NO_VIEW, HA_ASCENDING, NO, SITE))                      \
+    S(sparse_combine, ha_sparse_combine_(HA_ADD, NO_VIEW, NO_VIEW, NO_VIEW, NO_VIEW, NO_VIEW,      \
+                                         NO_VIEW, HA_DTYPE_int32_t, NO, NO, SITE))                 \
     S(unique, ha_unique_(NO_VIEW, NO_VIEW, HA_DTYPE_int32_t, NO, NO, SITE))                        \
     S(bound, ha_bound_(NO_VIEW, NO_VIEW, NO_VIEW, 0, NO, SITE))                                    \
     S(gather, ha_gather_(NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                                     \
@@ -284,6 +286,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(retain, 1, ha_array_retain(NO) == NULL)                                                      \
     S(release, 0, ha_memory_release(NO, NO))                                                       \
     S(done, 0, (ha_array_done(NO, NO), 0))                                                         \
+    S(set_tier, 0, ha_memory_set_tier(NO, NO))                                                     \
     S(set_budget, 0, ha_memory_set_budget(NO, 0))                                                  \
     S(budget, 0, ha_memory_budget(NO))                                                             \
     S(make_room, 0, ha_memory_make_room(NO, 0))                                                    \
