@@ -16,9 +16,10 @@
 #define HA_HOST_HUGE_PAGE_ ((size_t)2 << 20)
 #define HA_HOST_LINE_ ((size_t)64) /* of the cache; blocks are aligned to it */
 #define HA_HOST_SECTOR_                                                                            \
-    ((size_t)512) /* of a disk: what is moved past the system's cache is aligned to it */
+    ((size_t)512) /* of a disk; past the system's cache memory is aligned to it */
 #define HA_HOST_PAGE_ ((size_t)4096)
 #define HA_HOST_DISTANCES_ ((size_t)61) /* lines: not quite a page */
+#define HA_HOST_SECTORS_ ((size_t)7)    /* the same */
 
 #ifdef HARRAY_DEBUG
 #include "guarded.h"
@@ -33,10 +34,12 @@
  * files are read to and written from without a copy. */
 HA_IN_ size_t ha_host_distance(size_t bytes) {
     static uint32_t ha_host_turn;
-    const size_t line = bytes < HA_HOST_HUGE_PAGE_ ? HA_HOST_LINE_ : HA_HOST_SECTOR_;
+    const int large = bytes >= HA_HOST_HUGE_PAGE_;
+    const size_t line = large ? HA_HOST_SECTOR_ : HA_HOST_LINE_;
+    const size_t most = large ? HA_HOST_SECTORS_ : HA_HOST_DISTANCES_;
     size_t lines = bytes / 8 / line;
     if (bytes < HA_HOST_PAGE_) return 0;
-    if (lines > HA_HOST_DISTANCES_) lines = HA_HOST_DISTANCES_;
+    if (lines > most) lines = most;
     uint32_t turn = __atomic_fetch_add(&ha_host_turn, 1, __ATOMIC_RELAXED);
     return line * (1 + turn * 5 % lines); /* 5: neighbours are not next to each other */
 }
