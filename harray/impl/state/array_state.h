@@ -139,12 +139,13 @@ static inline void ha_incarnation_stamp(ha_incarnation *in) {
     in->leaving = 0;
 }
 
-/* It has a block, which may give way to others from now on. The array is known already: this thread has it busy, or
- * has just made it. */
+/* It has a block, which may give way to others from now on. This thread has the array busy, or has just made it, with
+ * this one incarnation. */
 HA_IN_ void ha_resident_enter(ha_array *a, const ha_incarnation *in) {
     if (in->block && !in->wrapped) ha_resident_list(a, in->block, in->stamp);
 }
 
+/* The same of all. Busy. */
 HA_IN_ void ha_residents_enter(ha_array *a) {
     for (const ha_incarnation *in = &a->first; in; in = in->next) ha_resident_enter(a, in);
 }
