@@ -129,17 +129,25 @@ HA_IN_ ha_status ha_victim_send_all(ha_array *a, ha_incarnation *in, ha_timepoin
     return HA_OK;
 }
 
-/* It stays for now: others may count on what it has. */
-HA_IN_ ha_eviction ha_victim_stays(ha_memory *m, const ha_victim *v) {
+/* Whether others may count on it again, or it is gone; not while somebody has the array busy, who may be ending it. */
+HA_IN_ int ha_victim_may_stay(ha_memory *m, const ha_victim *v) {
+    int may = 1;
     ha_spin_lock(&m->pool.lock);
     ha_block *b = ha_victim_block(m, v);
     if (b) {
         ha_lock(v->array);
-        ha_incarnation *in = ha_incarnation_with(v->array, b);
+        may = !v->array->busy;
+        ha_incarnation *in = may ? ha_incarnation_with(v->array, b) : NULL;
         if (in) in->leaving = 0;
         ha_unlock(v->array);
     }
     ha_spin_unlock(&m->pool.lock);
+    return may;
+}
+
+/* It stays for now. */
+HA_IN_ ha_eviction ha_victim_stays(ha_memory *m, const ha_victim *v) {
+    while (!ha_victim_may_stay(m, v)) sched_yield(); /* that is short */
     return HA_STAYS;
 }
 

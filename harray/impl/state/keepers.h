@@ -25,7 +25,7 @@ HA_IN_ void ha_keepers_look(ha_keepers *k, ha_array *a, const ha_memory *m) {
     ha_memory_holder x = {.site = NULL};
     ha_lock(a);
     const ha_incarnation *in = ha_incarnation_find(a, m);
-    for (uint32_t i = a->read_only; in && in->block && i < a->holders; i++) {
+    for (uint32_t i = a->read_only; in && i < a->holders && in->block; i++) {
         const ha_holder *h = &a->holder[i];
         if (h->context->memory != m || ha_is_empty(h->range)) continue;
         if (!x.accesses++) x.site = h->site;
