@@ -41,7 +41,6 @@ HA_IN_ void ha_victim_drop(ha_array *a, ha_incarnation *in, int sent) {
     ha_lock(a);
     in->has_left = in->valid.n > 0;
     in->valid.n = 0;
-    a->waiters &= ~(uint32_t)HA_PRESSED;
     ha_unlock(a);
     ha_incarnation_drop(a, in);
 }

@@ -70,8 +70,8 @@ HA_IN_ void ha_array_forget_all(ha_array *a) HA_REQUIRES_(a->lock) {
 HA_IN_ int ha_array_keep(ha_array *a) {
     ha_lock(a);
     ha_holder *table = a->holder == a->first_holders ? NULL : a->holder;
-    ha_array_forget_all(a);
     const int awaited = (a->waiters & HA_WAITING) != 0;
+    ha_array_forget_all(a);
     ha_unlock(a);
     if (table) HARRAY_FREE(table);
     ha_kept_add(&ha_freed_arrays, &a->kept);
