@@ -142,6 +142,24 @@ TEST(elements_that_no_lane_writes) {
     drop_array(x.array);
 }
 
+/* The last lane may be the last but one of its team: what is behind it belongs to nobody. Teams have up to 1,024
+ * lanes; a smaller one is not whole either where the count is one less than a multiple of 1,024. */
+TEST(one_lane_less_than_whole_teams) {
+    static const int64_t lanes[] = {1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 2047};
+    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
+        const int64_t n = lanes[k];
+        harray_int x = harray_int_filled((size_t)n + 1, -1);
+        keep_array(x.array);
+        SUCCEEDS(fill_some(C, n, 1, x));
+        HA_READING(v, x, H) {
+            for (int64_t i = 0; i < n; i++) assert_int_equal(v.data[i], i);
+            assert_int_equal(v.data[n], -1);
+        }
+        else fail();
+        drop_array(x.array);
+    }
+}
+
 static double squared(size_t i) { return 0.25 * (double)(i * i); }
 
 TEST(one_array_alone_and_twice) {
@@ -453,6 +471,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         KERNELS(of_any_number_of_lanes),
         KERNELS(elements_that_no_lane_writes),
+        KERNELS(one_lane_less_than_whole_teams),
         KERNELS(one_array_alone_and_twice),
         KERNELS(two_that_write_the_same),
         KERNELS(launches_one_after_the_other),
