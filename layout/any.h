@@ -78,9 +78,9 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
     __attribute__((__noreturn__, __cold__));
 
 /* HA_WITH(v, statements): the statements, compiled for each layout that the view v may have, in which that
- * is a constant. v is a variable of this function, of a view's type; functions it is given to have to
- * be HA_FN. Of a view HA_ANY_OF these are its layouts; of HA_ANY those above, and once more for all
- * others. Of a view that is neither: the statements as they are.
+ * is a constant, and where the rank is above 1 for each order, HA_ROW and HA_COL. v is a variable of this function, of a
+ * view's type; functions it is given to have to be HA_FN. Of a view HA_ANY_OF these are its layouts; of HA_ANY those
+ * above, and once more for all others. Of a view that is neither: the statements as they are.
  *
  * HA_WITH_ONLY(v, (HA_AOS, HA_AOSOA(8)), statements): for these alone. When v has another layout, the
  * program is aborted with a message that says which. */
@@ -115,13 +115,19 @@ HA_API void ha_no_case_(const char *with, int kind, ptrdiff_t lanes, int order, 
              HA_IS_CASE_(v, known, known_lanes)) { \
         (v).as = (known); \
         (v).lanes = (known_lanes); \
-        (v).order = (v).order == HA_COL ? HA_COL : HA_ROW; \
         if ((known_lanes) == 0) (v).multiple = 1; \
-        __VA_ARGS__; \
+        if (HA_RANK_OF_VIEW_(v) > 1 && (v).order == HA_COL) { \
+            (v).order = HA_COL; \
+            __VA_ARGS__; \
+        } else { \
+            (v).order = HA_ROW; \
+            __VA_ARGS__; \
+        } \
     }
 #define HA_IS_CASE_(v, known, known_lanes) \
     ((v).kind == (known) && (v).lanes == (known_lanes) && (v).order != HA_MORTON && \
      ((known_lanes) != 0 || (v).multiple == 1))
+#define HA_RANK_OF_VIEW_(v) HA_TO_(int, sizeof(*(v).rank))
 #define HA_CASES_OF_VIEW_(v) (HA_TO_(int, sizeof(*(v).cases)) - 1)
 /* clang-format on */
 

@@ -75,7 +75,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
 #define HA_FLAT_VIEW_2_(V, R, S, D, K, L, F, O) \
     HA_STATIC_ASSERT_((K) >= 0, "HA_VIEW_SPLIT: HA_ANY is no layout of a part"); \
     HA_FLAT_RECORD_(R, S) \
-    HA_VIEW_TYPE_(V, R, K, L, F) \
+    HA_VIEW_TYPE_(V, R, D, K, L, F) \
     HA_VIEW_SHAPE_(V, D, O) \
     HA_FOR_FIELDS_(HA_VIEW_FIELD_, (V, R, HA_FLAT_MEMBER_, HA_FLAT_LAST_), S##_FIELDS) \
     HA_VIEW_PLAN_(V, R, D, O)

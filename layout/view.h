@@ -109,7 +109,7 @@
 #define HA_VIEW(...) HA_VIEW_5_(__VA_ARGS__, HA_ROW, )
 #define HA_VIEW_5_(V, R, D, M, O, ...) HA_VIEW_7_(V, R, D, HA_KIND_OF_ M, HA_LANES_OF_ M, HA_FLAGS_OF_ M, O)
 #define HA_VIEW_7_(V, R, D, K, L, F, O) \
-    HA_VIEW_TYPE_(V, R, K, L, F) \
+    HA_VIEW_TYPE_(V, R, D, K, L, F) \
     HA_VIEW_SHAPE_(V, D, O) \
     HA_VIEW_FIELDS_(V, R) \
     HA_VIEW_PLAN_(V, R, D, O) \
@@ -119,7 +119,7 @@
     HA_VIEW_FROM_(V, R, D, O) \
     HA_VIEW_MAPPED_(V, R)
 
-#define HA_VIEW_TYPE_(V, R, K, L, F) \
+#define HA_VIEW_TYPE_(V, R, D, K, L, F) \
     enum { \
         V##_kind_ = K, V##_lanes_ = L, V##_flags_ = F, \
         V##_cases_ = (K) >= 0 ? 0 : (K) == HA_ANY_ ? HA_TO_(int, HA_ALL_CASES_) : HA_TO_(int, HA_ANY_) - HA_TO_(int, K), \
@@ -147,6 +147,7 @@
         union { \
             void *memory;                       /* what V_free frees */ \
             char (*cases)[V##_cases_ + 1];      /* never followed: its type says what HA_WITH compiles */ \
+            char (*rank)[D];                    /* and this one's what rank the view has */ \
         }; \
     } V;
 
