@@ -103,6 +103,14 @@ HA_API uint64_t ha_memory_budget(const ha_context *context);
  * HA_ERR_ARGUMENT when values would come back to where they were short, or nothing can be copied there. */
 HA_API HA_MUST_CHECK ha_status ha_memory_set_tier(ha_context *context, ha_context *next);
 
+/* From now on values are written back ahead: when less than the rest of the budget (without one, of what the device
+ * has) is free or clean, so when more than this part of it is in use by values that are nowhere else, those that would
+ * give way next are copied to the next tier. They stay where they are, and their room is there at once when it is needed.
+ * Copies are enqueued, on a queue of the device for that alone; no call waits for them. `part` is 0 to 1; 1: nothing is written back
+ * ahead, as at first. It pays where kernels run meanwhile, and costs a copy of what is then written anew.
+ * HA_ERR_ARGUMENT: no such part. */
+HA_API HA_MUST_CHECK ha_status ha_memory_set_watermark(ha_context *context, double part);
+
 /* Has arrays give way at a context, and gives their blocks and cached ones back to the backend, until that is `bytes` bytes in
  * all, or nothing more can: for those who take memory there by other means. Returns how many bytes went back.
  * Waits for what has to be brought to the next tier first. */
@@ -110,16 +118,17 @@ HA_API uint64_t ha_memory_make_room(ha_context *context, uint64_t bytes);
 
 /* What became of a memory that was full, since it was opened, and how it is now. */
 typedef struct ha_pressure {
-    uint64_t budget;       /* bytes; 0: as many as there are */
-    ha_context *tier;      /* where its values go; NULL: nowhere */
-    uint64_t evictions;    /* blocks that have given way */
-    uint64_t evicted;      /* their bytes */
-    uint64_t written_back; /* bytes of values that had to be brought to a tier before */
-    uint64_t restored;     /* bytes of values that came back into arrays that had given way */
-    uint64_t turns;        /* threads that have waited for others to close what they used there */
-    uint64_t wait_ns;      /* how long, all together */
-    uint64_t refusals;     /* requests for which no room could be made */
-    uint64_t resident;     /* blocks that are listed to give way now, or in use */
+    uint64_t budget;        /* bytes; 0: as many as there are */
+    ha_context *tier;       /* where its values go; NULL: nowhere */
+    uint64_t evictions;     /* blocks that have given way */
+    uint64_t evicted;       /* their bytes */
+    uint64_t written_back;  /* bytes of values that were brought to a tier for that */
+    uint64_t written_ahead; /* of these, ahead: before their room was needed */
+    uint64_t restored;      /* bytes of values that came back into arrays that had given way */
+    uint64_t turns;         /* threads that have waited for others to close what they used there */
+    uint64_t wait_ns;       /* how long, all together */
+    uint64_t refusals;      /* requests for which no room could be made */
+    uint64_t resident;      /* blocks that are listed to give way now, or in use */
 } ha_pressure;
 HA_API ha_pressure ha_memory_pressure(const ha_context *context);
 

@@ -6,6 +6,7 @@
 #include "admit.h"
 #include "victims.h"
 #include "make_room.h"
+#include "write_back.h"
 #include "grid.h"
 #include "target.h"
 #include "prepare.h"

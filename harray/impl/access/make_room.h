@@ -108,6 +108,8 @@ HA_IN_ ha_status ha_victim_send(ha_array *a, ha_incarnation *in, ha_range r, ha_
     }
     attempt->sent = r;
     __atomic_fetch_add(&in->block->memory->written_back, bytes, __ATOMIC_RELAXED);
+    if (attempt->is_ahead)
+        __atomic_fetch_add(&in->block->memory->written_ahead, bytes, __ATOMIC_RELAXED);
     return s;
 }
 

@@ -13,6 +13,7 @@
 
 #include "admit.h"
 #include "prepare.h"
+#include "write_back.h"
 #include "unwritten.h"
 
 /* Gives back a block that this opening took and that came to no use. */
@@ -258,12 +259,13 @@ HA_IN_ void ha_opening_grant(ha_opening *o, ha_access *x, ha_ops *ops) {
     ha_set_free(&o->brought);
 }
 
-/* No longer busy: gives back what was displaced. */
+/* No longer busy: gives back what was displaced, and sees to it that others find room. */
 HA_IN_ void ha_opening_settle(const ha_opening *o, ha_ops *ops) {
     if (o->replacement)
         ha_block_retire(o->replacement, ops);
     else
         ha_ops_free(ops);
+    ha_write_back_ahead(o->context->memory, o->site);
 }
 
 HA_IN_ void ha_opening_commit(ha_opening *o, ha_access *x) {

@@ -40,6 +40,7 @@ HA_IN_ ha_pressure ha_pressure_of(ha_memory *m) {
     p.evictions = __atomic_load_n(&m->evictions, __ATOMIC_RELAXED);
     p.evicted = __atomic_load_n(&m->evicted, __ATOMIC_RELAXED);
     p.written_back = __atomic_load_n(&m->written_back, __ATOMIC_RELAXED);
+    p.written_ahead = __atomic_load_n(&m->written_ahead, __ATOMIC_RELAXED);
     p.restored = __atomic_load_n(&m->restored, __ATOMIC_RELAXED);
     p.turns = __atomic_load_n(&m->turns, __ATOMIC_RELAXED);
     p.wait_ns = __atomic_load_n(&m->turns_ns, __ATOMIC_RELAXED);

@@ -97,6 +97,18 @@ uint64_t ha_memory_budget(const ha_context *c) {
     return ha_pool_budget(m, NULL);
 }
 
+ha_status ha_memory_set_watermark(ha_context *c, double part) {
+    static const char *const operation = "ha_memory_set_watermark";
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    c = ha_resolve(c);
+    if (!(part >= 0 && part <= 1))
+        return ha_fail(HA_ERR_ARGUMENT, operation, "%s: a part is 0 to 1, not %g", c->name, part);
+    __atomic_store_n(&c->memory->pool.ready, (uint32_t)((1 - part) * HA_READY_PARTS),
+                     __ATOMIC_RELAXED);
+    return HA_OK;
+}
+
 /* ---- tiers ----------------------------------------------------------------------------------- */
 
 /* *why: what is in the way. */

@@ -235,8 +235,9 @@ HA_IN_ void ha_json_memories(FILE *file) {
             HA_MEMBER(u, allocations),  HA_MEMBER(u, releases),     HA_MEMBER(u, reused),
             HA_MEMBER(u, transfers_in), HA_MEMBER(u, bytes_in),     HA_MEMBER(u, transfers_out),
             HA_MEMBER(u, bytes_out),    HA_MEMBER(p, budget),       HA_MEMBER(p, evictions),
-            HA_MEMBER(p, evicted),      HA_MEMBER(p, written_back), HA_MEMBER(p, restored),
-            HA_MEMBER(p, turns),        HA_MEMBER(p, wait_ns),      HA_MEMBER(p, refusals),
+            HA_MEMBER(p, evicted),      HA_MEMBER(p, written_back), HA_MEMBER(p, written_ahead),
+            HA_MEMBER(p, restored),     HA_MEMBER(p, turns),        HA_MEMBER(p, wait_ns),
+            HA_MEMBER(p, refusals),
         };
         ha_report_object o;
         ha_object_begin(&o, "memory", ha_memory_label(m).text, members,
@@ -316,8 +317,8 @@ HA_IN_ void ha_memory_forget_transfers(ha_memory *m) {
     __atomic_store_n(&m->bytes_in, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&m->transfers_out, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&m->bytes_out, 0, __ATOMIC_RELAXED);
-    uint64_t *const counters[] = {&m->evictions, &m->evicted,  &m->written_back, &m->restored,
-                                  &m->turns,     &m->turns_ns, &m->refusals};
+    uint64_t *const counters[] = {&m->evictions, &m->evicted, &m->written_back, &m->written_ahead,
+                                  &m->restored,  &m->turns,   &m->turns_ns,     &m->refusals};
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
         __atomic_store_n(counters[i], 0, __ATOMIC_RELAXED);
 }

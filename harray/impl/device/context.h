@@ -52,6 +52,7 @@ typedef struct ha_pool {
     struct ha_block *done;              /* there, the last of those that hints have put first */
     uint64_t residents;                 /* how many these are */
     uint32_t awaited;                   /* access/turns.h: a thread waits for memory there */
+    uint32_t ready; /* access/write_back.h: of 2^16 parts so many are to be free or clean; atomic */
     struct ha_block *cached[HA_SIZE_CLASSES]; /* of each class, the youngest first */
 } ha_pool;
 
@@ -84,7 +85,7 @@ typedef struct ha_memory {
     uint64_t epoch; /* ticks with each opening on the slow way; atomic */
     /* Memory pressure; atomic. Blocks that gave way, their bytes, and bytes of values that were brought away for
      * that, and came back; threads that waited for others, and how long; requests that failed. */
-    uint64_t evictions, evicted, written_back, restored, turns, turns_ns, refusals;
+    uint64_t evictions, evicted, written_back, written_ahead, restored, turns, turns_ns, refusals;
 } ha_memory;
 
 /* Functions of a queue inside which a call of harray failed (queue_errors.h). */

@@ -28,6 +28,7 @@ typedef struct ha_attempt {
     int never;      /* not ever: it is too large */
     int only_clean; /* nothing is to be brought away for it */
     int sends;      /* what gives way: its staging may be beyond a budget */
+    int is_ahead;   /* what is written back ahead: it counts for itself */
     ha_memory *to;  /* HA_RETRY_: where `sent` is on its way to, by stages; NULL: nothing is */
     ha_range sent;
     int may_wait;    /* for others to close what they use there: its thread holds nothing */

@@ -61,7 +61,13 @@ HA_IN_ ha_context *ha_transfer_queue(ha_array *a, ha_incarnation *from, const ha
                                      ha_range r, ha_context *c) {
     const ha_memory *device = ha_link_device(from->memory, to->memory);
     if (!device) return NULL;
-    if (device == from->memory) return ha_writer_queue(a, from, r);
+    if (device == from->memory) {
+        /* What gives way goes beside what the device computes. */
+        ha_context *beside = from->leaving ? ha_arrivals_queue(from->memory) : NULL;
+        if (beside) return beside;
+        if (from->leaving) ha_forget_note(); /* it goes without one */
+        return ha_writer_queue(a, from, r);
+    }
     return c->memory == to->memory ? c : ha_memory_queue(to->memory);
 }
 
