@@ -71,6 +71,7 @@
 #include "harray/print.h"
 #include "harray/convert.h"
 #include "harray/memory.h"
+#include "harray/controller.h"
 #include "harray/dlpack.h"
 #include "harray/interfaces.h"
 #include "harray/token.h"

@@ -46,6 +46,13 @@ HA_API ha_array *ha_array_retain(ha_array *array);
  * place only when 256 others have been freed after it. */
 HA_API ha_status ha_array_free(ha_array *array);
 
+/* A number for an array, for those who do not keep it alive, and by which events name it (instruments.h): never given to
+ * another one. 0: `array` is NULL or was freed. Copies of a handle have the same, a copy of the array another one. */
+HA_API uint64_t ha_array_id(const ha_array *array);
+
+/* One more owner of the array that has this id; NULL, without an error: it has gone, or belongs to a record array. */
+HA_API ha_array *ha_array_by_id(uint64_t id);
+
 /* ---- asking ------------------------------------------------------------------------------- */
 
 HA_API ha_type ha_array_type(const ha_array *array);

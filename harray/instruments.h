@@ -46,6 +46,8 @@ typedef enum ha_event_kind {
     HA_EVENT_EVICT, /* an array's block has given way; `writes`: its values had to be brought away first */
     HA_EVENT_RESTORE,  /* an array gets back, by transfers, what had given way */
     HA_EVENT_PRESSURE, /* a thread waited for memory that others used */
+    HA_EVENT_NEW,      /* an array was made; traces have none of these two */
+    HA_EVENT_GONE,     /* an array that has an id was freed */
     HA_EVENT_KINDS
 } ha_event_kind;
 
@@ -56,15 +58,18 @@ HA_API const char *ha_event_kind_name(ha_event_kind kind); /* "transfer", … */
 typedef struct ha_event_info {
     ha_event_kind kind;
     const char *array; /* its name; "" when it has none, or no array is meant */
-    const char *type;  /* of its elements: "double" */
-    const char *site;  /* "file.c:12", the call in the caller's source, or the function's name
+    uint64_t
+        id; /* of the array, as ha_array_id; 0: it has none, as it was made before a handler was set, and
+                          nobody has asked for it */
+    const char *type; /* of its elements: "double" */
+    const char *site; /* "file.c:12", the call in the caller's source, or the function's name
                             where that is not known; "" when neither is */
-    const char *from;  /* transfer: the memory copied from; wait: the queue waited for;
+    const char *from; /* transfer: the memory copied from; wait: the queue waited for;
                             conflict: where the access in the way was opened */
-    const char *at;    /* the context or memory where it happened */
-    const char *name;  /* compile, launch: of the kernel or function, as it stands in the source */
-    ha_range range;    /* elements: transfer, access, conflict */
-    uint64_t bytes;    /* allocate, free, transfer, access, evict, restore */
+    const char *at;   /* the context or memory where it happened */
+    const char *name; /* compile, launch: of the kernel or function, as it stands in the source */
+    ha_range range;   /* elements: transfer, access, conflict */
+    uint64_t bytes;   /* allocate, free, transfer, access, evict, restore, new, gone */
     uint64_t start, end; /* ns of CLOCK_MONOTONIC; equal where nothing took time */
     uint64_t thread;     /* number of the thread */
     int writes;          /* access: opened for writing */

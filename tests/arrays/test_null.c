@@ -288,12 +288,16 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(done, 0, (ha_array_done(NO, NO), 0))                                                         \
     S(set_tier, 0, ha_memory_set_tier(NO, NO))                                                     \
     S(set_budget, 0, ha_memory_set_budget(NO, 0))                                                  \
+    S(set_watermark, 0, ha_memory_set_watermark(NO, 1))                                            \
     S(budget, 0, ha_memory_budget(NO))                                                             \
     S(make_room, 0, ha_memory_make_room(NO, 0))                                                    \
     S(pressure, 0, ha_memory_pressure(NO).budget)                                                  \
     S(holders, 0, ha_memory_holders(NO, NO, 9) > 1000)                                             \
     S(type_of, 0, ha_array_type(NO).size)                                                          \
     S(size, 0, ha_array_size(NO))                                                                  \
+    S(id, 0, ha_array_id(NO))                                                                      \
+    S(by_id, 0, ha_array_by_id(0) != NO)                                                           \
+    S(set_controller, 0, (ha_set_controller(NO), 0))                                               \
     S(version, 0, ha_array_version(NO))                                                            \
     S(name, 0, *ha_array_name(NO))                                                                 \
     S(set_name, 0, (ha_array_set_name(line.array, NO), *ha_array_name(line.array)))                \

@@ -5,6 +5,7 @@
 #include "conflict.h"
 #include "admit.h"
 #include "victims.h"
+#include "controller.h"
 #include "make_room.h"
 #include "write_back.h"
 #include "grid.h"

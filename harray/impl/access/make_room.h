@@ -13,7 +13,7 @@
 #ifndef HARRAY_IMPL_ACCESS_MAKE_ROOM_H
 #define HARRAY_IMPL_ACCESS_MAKE_ROOM_H
 
-#include "victims.h"
+#include "controller.h"
 
 typedef enum ha_eviction {
     HA_EVICTED, /* the block is given back, or will be once no queue uses it */
@@ -239,6 +239,14 @@ HA_IN_ void ha_leave_alike(ha_leaving *l, size_t first, size_t end) {
     }
 }
 
+/* The end of those that are alike, from the first one on. What was chosen is like no other. */
+HA_IN_ size_t ha_victims_alike(const ha_victims *v, size_t first) {
+    size_t end = first + 1;
+    if (v->is_chosen && first == 0) return end;
+    while (end < v->n && ha_victims_are_alike(&v->list[first], &v->list[end])) end++;
+    return end;
+}
+
 /* Evicts some of these: all that is to be brought away is enqueued before the first is waited for. Returns how many bytes
  * of blocks that were. */
 HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t need,
@@ -246,7 +254,7 @@ HA_IN_ uint64_t ha_victims_evict(ha_memory *m, const ha_victims *v, uint64_t nee
     ha_leaving l = {.memory = m, .victims = v, .need = need, .by = by};
     for (size_t i = 0; i < v->n; i++) l.became[i] = HA_STAYS;
     for (size_t first = 0, end = 0; first < v->n; first = end) {
-        while (end < v->n && ha_victims_are_alike(&v->list[first], &v->list[end])) end++;
+        end = ha_victims_alike(v, first);
         ha_leave_alike(&l, first, end);
     }
     for (size_t i = 0; i < v->n; i++) {
@@ -265,6 +273,7 @@ HA_IN_ uint64_t ha_memory_evict(ha_memory *m, uint64_t need, const ha_attempt *b
         ha_victims v = {.left = 2 * ha_residents(m) + HA_VICTIM_LOOKS};
         while (v.left) {
             ha_victims_find(m, need, &v);
+            if (!by->only_clean) ha_controller_choose(m, &v, need);
             const uint64_t freed = v.n ? ha_victims_evict(m, &v, need, by) : 0;
             if (freed) return freed;
         }
@@ -300,6 +309,11 @@ HA_IN_ ha_status ha_make_room(ha_attempt *attempt) {
     attempt->short_of = NULL;
     ha_attempt_end(attempt); /* bringing them away may need chunks */
     attempt->never |= attempt->need > ha_memory_most(m);
+    if (!attempt->never && !attempt->only_clean &&
+        ha_controller_frees(m, attempt->need, attempt->asked++)) {
+        attempt->retired = 0;
+        return HA_OK;
+    }
     if (attempt->never || (attempt->may_wait && ha_turn_is_anothers(m)) ||
         !ha_memory_evict(m, attempt->need, attempt))
         ha_attempt_fill(attempt, m);

@@ -69,6 +69,7 @@ typedef struct ha_victims {
     ha_victim list[HA_VICTIMS]; /* the best one first */
     size_t n;
     uint64_t left; /* how many are still to be looked at, in all */
+    int is_chosen; /* the first one, by the controller */
     int busy;      /* others are being opened or evicted elsewhere: soon they may be victims */
 } ha_victims;
 
@@ -148,6 +149,7 @@ HA_IN_ int ha_victim_look(ha_memory *m, ha_block *b, uint64_t need, ha_victim *x
 /* Those among the oldest ones that may give way. */
 HA_IN_ void ha_victims_find(ha_memory *m, uint64_t need, ha_victims *v) {
     v->n = 0;
+    v->is_chosen = 0;
     ha_spin_lock(&m->pool.lock);
     ha_block *b = m->pool.resident, *next;
     if (!b) v->left = 0;

@@ -72,6 +72,7 @@ HA_IN_ void ha_array_destroy(ha_array *a) {
     if (a->ops) a->ops->end(a);
     HARRAY_FREE(a->grid);
     ha_watch_end(a);
+    ha_on_array(HA_EVENT_GONE, a);
     if (ha_array_keep(a)) ha_wake(a);
 }
 
@@ -91,7 +92,7 @@ HA_IN_ int ha_array_is_plain(const ha_array *a) HA_REQUIRES_(a->lock) {
     if (a->holders || a->waiters || a->holder != a->first_holders) return 0;
     if (!in->block || in->block->memory != a->first_touch->memory || in->next) return 0;
     if (in->wrapped || in->ops.n || in->ops.heap || in->valid.heap || a->lost.heap) return 0;
-    return !a->grid && !a->ops && !a->release && !ha_strict_is_listed(a);
+    return !a->grid && !a->ops && !a->release && !ha_id_known(a) && !ha_strict_is_listed(a);
 }
 
 /* Ends such an array, its lock being taken once. 0: it is none, and nothing was done. */

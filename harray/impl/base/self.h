@@ -23,6 +23,7 @@ typedef struct ha_thread {
     int on_queue;        /* inside a function that runs on a queue */
     uint64_t changes;    /* access/turns.h: that it made itself */
     int in_part;         /* inside the parts of a launch (ha_set_parallel) */
+    int in_controller;   /* inside a function of ha_set_controller */
 } ha_thread;
 
 HA_STATE_ _Thread_local ha_thread ha_self HA_TLS_MODEL_;

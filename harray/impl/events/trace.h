@@ -110,6 +110,8 @@ HA_IN_ void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock
     case HA_EVENT_CLOSE:
         ha_trace_closed(r);
         break;
+    case HA_EVENT_NEW:
+    case HA_EVENT_GONE:
     case HA_EVENT_KINDS:
         break;
     }

@@ -25,6 +25,7 @@ typedef struct ha_attempt {
     uint64_t need;
     ha_memory *full[HA_FULL]; /* where no room can be made, or just is */
     int fulls;
+    int asked;      /* how often a controller was */
     int never;      /* not ever: it is too large */
     int only_clean; /* nothing is to be brought away for it */
     int sends;      /* what gives way: its staging may be beyond a budget */

@@ -4,6 +4,7 @@
 #include "array_ops.h"
 #include "array_state.h"
 #include "holders.h"
+#include "ids.h"
 #include "labels.h"
 #include "keepers.h"
 #include "dependencies.h"

@@ -8,6 +8,7 @@
 typedef struct ha_array_snapshot {
     char name[48], type[40];
     size_t size, element;
+    uint64_t id;
     uint64_t accessed; /* bytes of the access in question */
 } ha_array_snapshot;
 
@@ -16,6 +17,7 @@ HA_IN_ void ha_array_snapshot_take(const ha_array *a, ha_array_snapshot *snapsho
     memcpy(snapshot->name, a->name, sizeof snapshot->name);
     ha_text_copy(snapshot->type, sizeof snapshot->type, a->type);
     snapshot->size = a->size;
+    snapshot->id = ha_id_known(a);
     snapshot->element = a->element;
 }
 
@@ -31,6 +33,7 @@ HA_IN_ void ha_record_snapshot(ha_event_record *r, const ha_array_snapshot *snap
                                ha_range range) {
     memcpy(r->array, snapshot->name, sizeof r->array);
     memcpy(r->type, snapshot->type, sizeof r->type);
+    r->info.id = snapshot->id;
     if (range.last > snapshot->size)
         range.last = snapshot->size; /* a whole access locks more than there is */
     if (range.first > range.last) range.first = range.last;
@@ -43,6 +46,19 @@ HA_IN_ void ha_record_array(ha_event_record *r, ha_array *a, ha_range range) {
     ha_array_snapshot_take(a, &snapshot);
     ha_unlock(a);
     ha_record_snapshot(r, &snapshot, range);
+}
+
+/* ---- arrays as a whole ---------------------------------------------------------------------- */
+
+/* A handler, but not the trace, hears of each array that is made, and of the end of those that have a number. */
+HA_IN_ void ha_on_array(ha_event_kind kind, ha_array *a) {
+    if (!(__atomic_load_n(&ha_listeners, __ATOMIC_RELAXED) & HA_HANDLER_LISTENS)) return;
+    if (ha_pending_events.telling || (kind == HA_EVENT_NEW ? !ha_id_of(a) : !ha_id_known(a)))
+        return;
+    ha_event_record *r = ha_record_add(kind, "", ha_memory_label(a->first_touch->memory).text);
+    if (!r) return;
+    ha_record_array(r, a, HA_WHOLE_);
+    r->info.bytes = a->size * a->element;
 }
 
 /* ---- transfers ----------------------------------------------------------------------------- */
@@ -110,6 +126,7 @@ HA_STATE_ struct {
 
 /* A new array, before anybody else knows it. Without memory for that it is not watched. */
 static inline void ha_watch_begin(ha_array *a) {
+    if (ha_is_listening()) ha_on_array(HA_EVENT_NEW, a);
     if (!ha_is_watching()) return;
     ha_watched *w = (ha_watched *)HARRAY_MALLOC(sizeof *w);
     if (!w) return;

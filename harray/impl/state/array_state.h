@@ -79,9 +79,12 @@ struct ha_array {
                         const char *site); /* ends it with its token, a copy of bytes; or NULL */
     ha_alive alive; /* in the list of the memory where it was first touched */
     uint32_t holder_capacity, holder_tree; /* holders.h */
+    uint64_t id;                           /* ids.h; 0: nobody has asked for it; atomic */
+    uint32_t hidden;                       /* ids.h: its last owner is just ending it */
     ha_kept kept;                          /* freed.h: with others that were freed */
     char name[48];
-    ha_holder first_holders[2]; /* last: this alone is not zeroed in a new array */
+    ha_holder first_holders[2]; /* from here on nothing is zeroed in a new array */
+    ha_piece_node by_id;        /* ids.h: only with an id */
 };
 
 /* In `waiters`: flags, and the threads. */

@@ -7,6 +7,7 @@
 #ifndef HARRAY_IMPL_STATE_FREED_H
 #define HARRAY_IMPL_STATE_FREED_H
 
+#include "ids.h"
 #include "labels.h"
 
 HA_STATE_ ha_kept_list ha_freed_arrays = {.last = &ha_freed_arrays.first};
@@ -74,6 +75,7 @@ HA_IN_ int ha_array_keep(ha_array *a) {
     ha_array_forget_all(a);
     ha_unlock(a);
     if (table) HARRAY_FREE(table);
+    ha_id_end(a);
     ha_kept_add(&ha_freed_arrays, &a->kept);
     return awaited;
 }

@@ -13,19 +13,19 @@ static const char *const ha_advised_layouts[HA_ADVISED_LAYOUTS] = {
     "aos", "soa", "aosoa(8)", "aosoa(16)", "aosoa(32)", "aosoa(64)"};
 
 /* A layout while it is timed. */
-typedef struct ha_candidate {
+typedef struct ha_advised {
     ha_mapping *mapping;
     void **blob, *memory;
     double *seconds; /* of a run, by round */
     int64_t repeats; /* runs in a timing */
-} ha_candidate;
+} ha_advised;
 
 typedef struct ha_adviser {
     const ha_advising *how;
     const ha_record *record;
     int rank, rounds, count;
     const int64_t *extent;
-    ha_candidate *candidate;
+    ha_advised *candidate;
     ha_advice *advice; /* by candidate */
 } ha_adviser;
 
@@ -39,12 +39,12 @@ HA_IN_ double ha_advised_clock(const ha_advising *how) {
 
 /* ---- one candidate --------------------------------------------------------------------------- */
 
-HA_IN_ void ha_candidate_free(ha_candidate *c) {
+HA_IN_ void ha_candidate_free(ha_advised *c) {
     ha_mapping_free(c->mapping);
     ha_blob_free(c->memory);
     HA_LAYOUT_FREE_(c->blob);
     HA_LAYOUT_FREE_(c->seconds);
-    *c = (ha_candidate){0};
+    *c = (ha_advised){0};
 }
 
 /* It is out, and why. */
@@ -57,7 +57,7 @@ HA_IN_ void ha_refuse_candidate(ha_adviser *a, int k, ha_status status, const ha
 
 /* Mapping and memory. */
 HA_IN_ ha_status ha_candidate_make(ha_adviser *a, int k, ha_error *why) {
-    ha_candidate *c = &a->candidate[k];
+    ha_advised *c = &a->candidate[k];
     const ha_asked asked = ha_ask("ha_layout_advise", why);
     const size_t times = (size_t)a->rounds * sizeof *c->seconds;
     size_t blobs;
@@ -73,7 +73,7 @@ HA_IN_ ha_status ha_candidate_make(ha_adviser *a, int k, ha_error *why) {
 }
 
 /* Runs so many times; gives the seconds of one run. */
-HA_IN_ ha_status ha_candidate_time(const ha_adviser *a, const ha_candidate *c, int64_t repeats,
+HA_IN_ ha_status ha_candidate_time(const ha_adviser *a, const ha_advised *c, int64_t repeats,
                                    double *seconds, ha_error *why) {
     const ha_mapped records = {c->mapping, c->blob};
     const double start = ha_advised_clock(a->how);
@@ -89,7 +89,7 @@ HA_IN_ ha_status ha_candidate_time(const ha_adviser *a, const ha_candidate *c, i
 
 /* Values to begin with, a first run for what is only slow once, and how long one takes. */
 HA_IN_ ha_status ha_candidate_prepare(ha_adviser *a, int k, ha_error *why) {
-    ha_candidate *c = &a->candidate[k];
+    ha_advised *c = &a->candidate[k];
     const double shortest = a->how->shortest > 0 ? a->how->shortest : 0.002;
     double seconds = 0;
     ha_status s = ha_candidate_make(a, k, why);
@@ -117,7 +117,7 @@ HA_IN_ int ha_compare_seconds(const void *first, const void *second) {
 HA_IN_ void ha_advise_rounds(ha_adviser *a) {
     for (int r = 0; r < a->rounds; r++)
         for (int k = 0; k < a->count; k++) {
-            ha_candidate *c = &a->candidate[k];
+            ha_advised *c = &a->candidate[k];
             ha_error why = {0};
             ha_status s;
             if (a->advice[k].status) continue;
@@ -145,7 +145,7 @@ HA_IN_ void ha_advise_sort(ha_adviser *a) {
 HA_IN_ void ha_advise_sum_up(ha_adviser *a) {
     double best = 0;
     for (int k = 0; k < a->count; k++) {
-        ha_candidate *c = &a->candidate[k];
+        ha_advised *c = &a->candidate[k];
         if (a->advice[k].status) continue;
         qsort(c->seconds, (size_t)a->rounds, sizeof *c->seconds, ha_compare_seconds);
         a->advice[k].best = c->seconds[0];
@@ -173,7 +173,7 @@ HA_API ha_status ha_layout_advise(const ha_record *record, int rank, const int64
     if (a.count < 1) return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "there is no layout to time");
     if (!how->run) return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "there is no loop to time");
     bytes = (size_t)a.count * sizeof *a.candidate;
-    a.candidate = (ha_candidate *)HA_LAYOUT_MALLOC_(bytes);
+    a.candidate = (ha_advised *)HA_LAYOUT_MALLOC_(bytes);
     if (!a.candidate) return ha_no_memory(&asked, bytes);
     memset(a.candidate, 0, bytes);
     for (int k = 0; k < a.count; k++) {
