@@ -6,6 +6,8 @@
 
 #include "bench.h"
 
+#include <math.h>
+
 int cg_solve(const matrix *a, const double *b, double *x, double tolerance, int most);
 int cg_plain_solve(const matrix *a, const double *b, double *x, double tolerance, int most);
 
@@ -30,6 +32,16 @@ static double time_solve(void *data, size_t count) {
     return ns;
 }
 
+/* The greatest difference, beside the greatest element. The two add up inner products in other orders. */
+static double apart(size_t n, const double *x, const double *y) {
+    double difference = 0, greatest = 0;
+    for (size_t i = 0; i < n; i++) {
+        difference = fmax(difference, fabs(x[i] - y[i]));
+        greatest = fmax(greatest, fabs(y[i]));
+    }
+    return difference / greatest;
+}
+
 static void compare(const char *name, const matrix *a, int iterations) {
     double *b = malloc(a->n * sizeof *b), *x = malloc(2 * a->n * sizeof *x);
     bench_require(b && x, "memory");
@@ -38,8 +50,8 @@ static void compare(const char *name, const matrix *a, int iterations) {
     problem plain = {cg_plain_solve, a, b, x + a->n, iterations};
     bench_run(&(bench_figure){name, time_solve, &ours, "the plain program", time_solve, &plain,
                               .bound = 1.02});
-    bench_require(memcmp(x, x + a->n, a->n * sizeof *x) == 0 || !strstr(name, bench_settings.only),
-                  "the same bits");
+    bench_require(apart(a->n, x, x + a->n) < 1e-4 || !strstr(name, bench_settings.only),
+                  "the same solution");
     free(b);
     free(x);
 }

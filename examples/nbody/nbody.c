@@ -10,16 +10,14 @@
  *                                                         or more was moved than has to be
  *
  * LAYOUT is any layout text of layout/mapping.h whose fields lie at regular distances: aos, soa,
- * aosoa(16), ... What to look at: kick() and drift() in sky.h, the loops. They are written once,
- * and know of no layout and of no device. HA_QUEUED, behind them, compiles them for each kind of
- * layout; kick_all() and drift_all() here say which fields they read and write, and where. So the
- * bodies are an array of structs on the host and an array for each field on the device, and what
- * moves is what the host looks at.
+ * aosoa(16), ... What to look at: kick() and drift() in sky.h, the kernels. They are written once,
+ * know of no layout and of no device, and say which fields they read and write. On the host they are
+ * compiled for each kind of layout, on a device for the one that there is. So the bodies are an array
+ * of structs on the host and an array for each field on the device, and what moves is what the host
+ * looks at.
  *
  * The leapfrog: half a kick, a drift, half a kick. It is symplectic: its energy swings and does not
  * drift away, however long it runs. */
-#include "harray_records.h"
-
 #include "body.h"
 #include "options.h"
 #include "orbit.h"
@@ -31,20 +29,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-HA_RECORDS(bodies, sky);
-
-static void kick_all(bodies r, ha_context *where, int64_t n, double dt, double softening) {
-    HA_USING(v, r, where, "read pos+mass, write vel") HA_RUN_VIEW(kick, v, n, dt, softening);
-}
-
-static void drift_all(bodies r, ha_context *where, double dt) {
-    HA_USING(v, r, where, "read vel, write pos") HA_RUN_VIEW(drift, v, dt);
-}
-
 static void step(bodies r, ha_context *where, int64_t n, double dt, double softening) {
-    kick_all(r, where, n, dt / 2, softening);
-    drift_all(r, where, dt);
-    kick_all(r, where, n, dt / 2, softening);
+    HA_IGNORE(kick(where, HA_TEAMS(TEAM, n), r, dt / 2, softening));
+    HA_IGNORE(drift(where, r, dt));
+    HA_IGNORE(kick(where, HA_TEAMS(TEAM, n), r, dt / 2, softening));
 }
 
 static double energy(bodies r, int64_t n, double softening) {
@@ -96,18 +84,13 @@ typedef struct stepping {
     double dt, softening;
 } stepping;
 
-HA_FN void step_through(sky v, int64_t n, double dt, double softening) {
-    kick(v, n, dt / 2, softening);
-    drift(v, dt);
-    kick(v, n, dt / 2, softening);
-}
-
 static ha_status step_on(const ha_mapped *records, void *user, ha_error *error) {
     const stepping *s = user;
-    sky v = sky_from(records->mapping, records->blob, error);
-    if (sky_null(v)) return HA_ERR_ARGUMENT;
-    HA_WITH(v, step_through(v, s->n, s->dt, s->softening));
-    return HA_OK;
+    const bodies r = {.records = ha_records_wrap(records, ha_host(), 0)};
+    step(r, ha_host(), s->n, s->dt, s->softening);
+    HA_IGNORE(ha_records_unwrap(r.records));
+    *error = ha_take_error();
+    return error->status;
 }
 
 /* Times a step in usual layouts, from these bodies on. */

@@ -4,8 +4,7 @@
 #ifndef HARRAY_IMPL_KERNELS_EASY_H
 #define HARRAY_IMPL_KERNELS_EASY_H
 
-#include "launching.h"
-#include "parallel.h"
+#include "on_host.h"
 #include "team_check.h"
 
 typedef struct ha_easy_launch {
@@ -19,6 +18,9 @@ typedef struct ha_easy_launch {
     ha_range range[HA_MOST_PARAMETERS_]; /* of each access */
     ha_kernel_span span[HA_MOST_PARAMETERS_];
     ha_kernel_slot_ slot[HA_MOST_PARAMETERS_];
+    const ha_kernel_parameter_ *records; /* the one that is records; NULL: none yet */
+    ha_kernel_use_ use;                  /* what is given for it */
+    ha_records_access opened;
 } ha_easy_launch;
 
 HA_FAST_ void ha_easy_count(ha_easy_launch *e, ha_kernel_slot_ *slot, int64_t size) {
@@ -75,6 +77,26 @@ HA_IN_ int ha_easy_view(ha_easy_launch *e, const ha_kernel_parameter_ *p, const 
     return 1;
 }
 
+/* To be opened when all else is held: what has been opened has a new version. More than one would have to be compared. */
+HA_IN_ int ha_easy_records(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
+                           ha_kernel_slot_ *slot) {
+    if (e->records) return 0;
+    e->records = p;
+    e->use = *(const ha_kernel_use_ *)given;
+    slot->pointer = e->use.view;
+    return 1;
+}
+
+/* The fields of all records, as they were opened before. */
+HA_IN_ int ha_easy_open(ha_easy_launch *e) {
+    const ha_kernel_parameter_ *p = e->records;
+    const ha_region all = ha_records_rows_(0, HA_END);
+    if (!p) return 1;
+    ha_fitting fitting = {.type = p->records, .view = e->use.view, .bytes = p->bytes};
+    return ha_records_open_again(&e->opened, e->use.records, ha_host(), p->what, &all, p->site,
+                                 &fitting);
+}
+
 /* 0: not so simple. */
 HA_FAST_ int ha_easy_argument(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
                               ha_kernel_slot_ *slot) {
@@ -86,6 +108,7 @@ HA_FAST_ int ha_easy_argument(ha_easy_launch *e, const ha_kernel_parameter_ *p, 
         return p->rank ? ha_easy_view(e, p, given, slot) : ha_easy_array(e, p, given, slot);
     if (p->mode == HA_KERNEL_VALUE_)
         *slot = (ha_kernel_slot_){.pointer = HA_ADDRESS_(HA_NUMBER_(given))};
+    if (p->mode == HA_KERNEL_RECORDS_) return ha_easy_records(e, p, given, slot);
     return p->mode == HA_KERNEL_VALUE_ || ha_is_said(p);
 }
 
@@ -104,6 +127,7 @@ HA_FAST_ int ha_easy_hold(ha_easy_launch *e, const void *const *given) {
 /* The lanes: can they be counted? */
 HA_FAST_ int ha_easy_box(const ha_easy_launch *e, const ha_region *given, ha_region *box) {
     int64_t lanes = 1, n;
+    if (e->kernel->each) return !given; /* that of all records, when they are open */
     if (!given) {
         if (e->lanes < 0 || e->differ) return 0;
         *box = ha_box1(0, e->lanes);
@@ -124,7 +148,7 @@ HA_IN_ int ha_launch_easily(const ha_kernel *k, const ha_context *c, const ha_re
                             const void *const *given, ha_status *status) {
     ha_easy_launch e;
     ha_region box;
-    if (!ha_is_host(c) || k->each || !ha_self.id || HA_DEBUGGING_ || ha_is_watching()) return 0;
+    if (!ha_is_host(c) || !ha_self.id || HA_DEBUGGING_ || ha_is_watching()) return 0;
     if (k->team && (!given_box || !__atomic_load_n(k->team->checked, __ATOMIC_RELAXED))) return 0;
     e.kernel = k;
     e.held = 0;
@@ -132,15 +156,17 @@ HA_IN_ int ha_launch_easily(const ha_kernel *k, const ha_context *c, const ha_re
     e.written = 0;
     e.lanes = -1;
     e.differ = 0;
-    if (!ha_easy_hold(&e, given) || !ha_easy_box(&e, given_box, &box)) {
+    e.records = NULL;
+    if (!ha_easy_hold(&e, given) || !ha_easy_box(&e, given_box, &box) || !ha_easy_open(&e)) {
         while (e.held > 0) ha_let_go(&e.access[--e.held]);
         return 0;
     }
     for (int i = 0; i < e.held; i++)
         if (e.written >> i & 1) ha_count_version(e.access[i].array);
     ha_self.held += (uint64_t)e.held;
-    ha_run_loops(k, &box, 0, e.apart, e.slot);
-    *status = HA_OK;
+    if (k->each) box = e.opened.box;
+    ha_run_loops(k, &box, ha_outermost_of(k, &e.opened), e.apart, e.slot);
+    *status = e.records ? ha_records_close_(&e.opened) : HA_OK;
     while (e.held > 0) {
         const ha_status s = ha_close_(&e.access[--e.held]);
         if (s) *status = s;

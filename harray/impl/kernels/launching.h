@@ -319,14 +319,16 @@ HA_IN_ int ha_launch_misfits(const ha_launching *l) {
     return 0;
 }
 
-/* Views of records that are open. */
+/* Views of records that are open; on the host they are kept, for easy launches. */
 HA_IN_ ha_status ha_launch_view(ha_launching *l, ha_used_records *u) {
     const ha_records_type_ *type = u->parameter->records;
     const ha_status s = ha_make_view(type, u->opened.mapping, u->opened.blob, u->given.view,
                                      &u->error);
-    return s ? ha_view_refused(u->given.records, type, l->context, "changing", &u->error,
-                               u->parameter->site)
-             : HA_OK;
+    if (s)
+        return ha_view_refused(u->given.records, type, l->context, "changing", &u->error,
+                               u->parameter->site);
+    if (ha_is_host(l->context) && !HA_DEBUGGING_) ha_records_keep_view(&u->opened, &u->fitting);
+    return HA_OK;
 }
 
 HA_NOINLINE_ HA_IN_ ha_status ha_launch_open_together(ha_launching *l) {

@@ -90,9 +90,8 @@ HA_IN_ ha_status ha_launch_queued(const ha_launching *l) {
 }
 
 /* The dimension whose indices lie farthest from each other: of records whose first index is the fastest, the last one. */
-HA_IN_ int ha_outermost_of(const ha_launching *l) {
-    return l->kernel->each && ha_is_column_major(l->used[0].opened.mapping) ? l->kernel->rank - 1
-                                                                            : 0;
+HA_IN_ int ha_outermost_of(const ha_kernel *k, const ha_records_access *each) {
+    return k->each && ha_is_column_major(each->mapping) ? k->rank - 1 : 0;
 }
 
 HA_IN_ void ha_launch_here(ha_launching *l) {
@@ -107,7 +106,8 @@ HA_IN_ void ha_launch_here(ha_launching *l) {
     }
     ha_work w = {l->kernel->name, ha_from(l->kernel->site), 0};
     ha_work_begin(&w, l->context);
-    ha_run_loops(l->kernel, &l->box, ha_outermost_of(l), ha_launch_is_apart(l), slot);
+    ha_run_loops(l->kernel, &l->box, ha_outermost_of(l->kernel, &l->used[0].opened),
+                 ha_launch_is_apart(l), slot);
     ha_work_end(&w, l->context, HA_OK);
 }
 
