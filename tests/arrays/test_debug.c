@@ -25,6 +25,7 @@ static int failing_memfd_create(const char *name, unsigned flags) {
 #undef mprotect
 #undef memfd_create
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -577,6 +578,25 @@ CRASHES(tokens_behind_a_queue) {
     poke(stale);
 }
 
+/* ---- elements without a value --------------------------------------------------------------- */
+
+/* Whoever adds to what is overwritten, or to what was never written, gets no number, also on the host. */
+GOES_ON(what_has_no_value_is_poisoned) {
+    const uint64_t poison = 0x7FF4DEAD7FF4DEAD;
+    harray_double u = named("u", 1000);
+    HA_WRITING(v, u, ha_host()) memset(v.data, 0, v.size * sizeof *v.data);
+    HA_OVERWRITING_RANGE(v, u, ha_host(), 100, 300)
+    for (size_t i = 0; i < v.size; i++) CHECK(memcmp(&v.data[i], &poison, sizeof poison) == 0);
+    HA_READING(v, u, ha_host()) {
+        CHECK(v.data[99] == 0 && v.data[300] == 0);
+        CHECK(isnan(v.data[100]) && isnan(v.data[299]));
+    }
+    harray_double fresh = harray_double_new(10);
+    HA_WRITING(v, fresh, ha_host())
+    for (size_t i = 0; i < v.size; i++) CHECK(memcmp(&v.data[i], &poison, sizeof poison) == 0);
+    CHECK(harray_double_free(&u) == HA_OK && harray_double_free(&fresh) == HA_OK);
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 1500, PART = 700 }; /* parts share pages, and begin inside them */
@@ -793,6 +813,7 @@ int main(void) {
         cmocka_unit_test(resized_accesses),
         cmocka_unit_test(tokens),
         cmocka_unit_test(tokens_behind_a_queue),
+        cmocka_unit_test(what_has_no_value_is_poisoned),
         cmocka_unit_test(ranges_of_many_threads),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(a_handler_that_comes_back),
