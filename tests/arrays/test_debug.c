@@ -578,6 +578,25 @@ CRASHES(tokens_behind_a_queue) {
     poke(stale);
 }
 
+static void copy_next(const ha_queue *queue, void *argument) {
+    const ha_write_double *v = (const ha_write_double *)argument;
+    double *p = HA_HERE(queue, double, v->data);
+    p[0] = p[v->size];
+}
+
+/* The simulated device is strict without being told. */
+GOES_ON(beside_an_access_on_a_queue) {
+    ha_context *sim = ha_context_find("sim:0");
+    harray_double u = named("u", 1000);
+    double first = 0, next = 1;
+    CHECK(sim);
+    HA_READING(v, u, sim) {} /* all of it has values there */
+    HA_WRITING_RANGE(v, u, sim, 0, 10) HA_RUN(copy_next, v);
+    CHECK(harray_double_get(u, 0, &first) == HA_OK && isnan(first));
+    CHECK(harray_double_get(u, 10, &next) == HA_OK && next == 0);
+    CHECK(harray_double_free(&u) == HA_OK);
+}
+
 /* ---- elements without a value --------------------------------------------------------------- */
 
 /* Whoever adds to what is overwritten, or to what was never written, gets no number, also on the host. */
@@ -813,6 +832,7 @@ int main(void) {
         cmocka_unit_test(resized_accesses),
         cmocka_unit_test(tokens),
         cmocka_unit_test(tokens_behind_a_queue),
+        cmocka_unit_test(beside_an_access_on_a_queue),
         cmocka_unit_test(what_has_no_value_is_poisoned),
         cmocka_unit_test(ranges_of_many_threads),
         cmocka_unit_test(many_threads),
