@@ -214,7 +214,8 @@ HA_API HA_MUST_CHECK ha_mapping *ha_mapping_new(const ha_record *record, const h
 HA_API HA_MUST_CHECK ha_mapping *ha_mapping_parse(const ha_record *record, const char *text,
                                                   int rank, const int64_t *extent, ha_error *error);
 
-/* NULL is nothing to free. Not while another thread uses it. */
+/* Frees what both have made; NULL is nothing to free. Not while another thread uses it. To functions that
+ * tell errors NULL in the place of a mapping is one: HA_ERR_ARGUMENT, or -1. */
 HA_API void ha_mapping_free(ha_mapping *mapping);
 
 /* ---- addresses ------------------------------------------------------------------------------- */

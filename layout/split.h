@@ -151,7 +151,7 @@ HA_HOST_FN_ ha_counts *ha_split_counted_(void *memory, const ha_record *record,
         V##_pointers_ = HA_TO_(int, V##_first__pointers_) + HA_TO_(int, V##_second__pointers_) + 1 \
     }; \
     typedef struct V { V##_first_ first; V##_second_ second; ptrdiff_t extent[HA_MOST_DIMENSIONS_], count; void *memory; \
-        int kind, order, as; ptrdiff_t lanes, multiple; char (*cases)[1]; /* what HA_WITH looks at */ } V; \
+        int kind, order, as; ptrdiff_t lanes, multiple; char (*cases)[1], (*rank)[D]; /* what HA_WITH looks at */ } V; \
     HA_VIEW_SHAPE_FIXED_(V, D, O) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_first_, first), S1##_FIELDS) \
     HA_FOR_FIELDS_(HA_SPLIT_FIELD_, (V, V##_second_, second), S2##_FIELDS) \

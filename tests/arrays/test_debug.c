@@ -25,6 +25,7 @@ static int failing_memfd_create(const char *name, unsigned flags) {
 #undef mprotect
 #undef memfd_create
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -577,6 +578,44 @@ CRASHES(tokens_behind_a_queue) {
     poke(stale);
 }
 
+static void copy_next(const ha_queue *queue, void *argument) {
+    const ha_write_double *v = (const ha_write_double *)argument;
+    double *p = HA_HERE(queue, double, v->data);
+    p[0] = p[v->size];
+}
+
+/* The simulated device is strict without being told. */
+GOES_ON(beside_an_access_on_a_queue) {
+    ha_context *sim = ha_context_find("sim:0");
+    harray_double u = named("u", 1000);
+    double first = 0, next = 1;
+    CHECK(sim);
+    HA_READING(v, u, sim) {} /* all of it has values there */
+    HA_WRITING_RANGE(v, u, sim, 0, 10) HA_RUN(copy_next, v);
+    CHECK(harray_double_get(u, 0, &first) == HA_OK && isnan(first));
+    CHECK(harray_double_get(u, 10, &next) == HA_OK && next == 0);
+    CHECK(harray_double_free(&u) == HA_OK);
+}
+
+/* ---- elements without a value --------------------------------------------------------------- */
+
+/* Whoever adds to what is overwritten, or to what was never written, gets no number, also on the host. */
+GOES_ON(what_has_no_value_is_poisoned) {
+    const uint64_t poison = 0x7FF4DEAD7FF4DEAD;
+    harray_double u = named("u", 1000);
+    HA_WRITING(v, u, ha_host()) memset(v.data, 0, v.size * sizeof *v.data);
+    HA_OVERWRITING_RANGE(v, u, ha_host(), 100, 300)
+    for (size_t i = 0; i < v.size; i++) CHECK(memcmp(&v.data[i], &poison, sizeof poison) == 0);
+    HA_READING(v, u, ha_host()) {
+        CHECK(v.data[99] == 0 && v.data[300] == 0);
+        CHECK(isnan(v.data[100]) && isnan(v.data[299]));
+    }
+    harray_double fresh = harray_double_new(10);
+    HA_WRITING(v, fresh, ha_host())
+    for (size_t i = 0; i < v.size; i++) CHECK(memcmp(&v.data[i], &poison, sizeof poison) == 0);
+    CHECK(harray_double_free(&u) == HA_OK && harray_double_free(&fresh) == HA_OK);
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 1500, PART = 700 }; /* parts share pages, and begin inside them */
@@ -793,6 +832,8 @@ int main(void) {
         cmocka_unit_test(resized_accesses),
         cmocka_unit_test(tokens),
         cmocka_unit_test(tokens_behind_a_queue),
+        cmocka_unit_test(beside_an_access_on_a_queue),
+        cmocka_unit_test(what_has_no_value_is_poisoned),
         cmocka_unit_test(ranges_of_many_threads),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(a_handler_that_comes_back),

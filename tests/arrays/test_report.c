@@ -311,6 +311,20 @@ TEST(long_notes) {
     assert_int_equal(strlen(e.text), sizeof e.text - 1);
 }
 
+/* Accesses are counted of watched arrays; of the others it is not said that there were none. */
+TEST(accesses_that_nobody_counts) {
+    ha_context *sim = ha_context_find("sim:0");
+    assert_non_null(sim);
+    ha_report_reset();
+    harray_double x = harray_double_zeros(10);
+    ha_access v;
+    FINE(ha_open_(&v, x.array, sim, HA_READ, 0, HA_END, "file.c:9"));
+    FINE(ha_close(&v));
+    FINE(harray_double_free(&x));
+    report();
+    SAYS(" -  file.c:9\n");
+}
+
 #define REPORT(name) cmocka_unit_test_teardown(name, end_report)
 
 int main(void) {
@@ -324,6 +338,7 @@ int main(void) {
         REPORT(fewer_meanwhile),
         REPORT(no_memory_for_lists),
         REPORT(dropped_events),
+        REPORT(accesses_that_nobody_counts),
         cmocka_unit_test(units),
         cmocka_unit_test(odd_strings),
         cmocka_unit_test(long_strings),

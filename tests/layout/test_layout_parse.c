@@ -303,6 +303,51 @@ static void test_bad_layouts(void **state) {
     ha_record_free(r);
 }
 
+static void check_nothing(void *made, const ha_error *e, const char *operation, const char *why) {
+    assert_null(made);
+    assert_int_equal(e->status, HA_ERR_ARGUMENT);
+    assert_string_equal(e->operation, operation);
+    assert_string_equal(e->text, why);
+}
+
+/* Nothing is refused in words. */
+static void test_of_nothing(void **state) {
+    (void)state;
+    const int64_t extent[] = {3};
+    const ha_layout aos = {0};
+    ha_error e;
+    ha_record *r = ha_record_parse(PARTICLE, NULL);
+    check_nothing(ha_record_parse(NULL, &e), &e, "ha_record_parse", "there is no text");
+    check_nothing(ha_mapping_parse(r, NULL, 1, extent, &e), &e, "ha_mapping_parse",
+                  "there is no layout");
+    check_nothing(ha_mapping_new(r, NULL, 1, extent, &e), &e, "ha_mapping_new",
+                  "there is no layout");
+    check_nothing(ha_mapping_parse(r, "aos", 1, NULL, &e), &e, "ha_mapping_parse",
+                  "there are no extents");
+    check_nothing(ha_mapping_new(r, &aos, 1, NULL, &e), &e, "ha_mapping_new",
+                  "there are no extents");
+    ha_record_free(r);
+}
+
+/* A mapping that could not be made is none to all that is asked of it. */
+static void test_no_mapping(void **state) {
+    (void)state;
+    const int64_t index[] = {0};
+    char text[10];
+    ha_run_of_values run;
+    ha_error e;
+    assert_int_equal(ha_mapping_check(NULL, &e), HA_ERR_ARGUMENT);
+    assert_string_equal(e.text, "there is no mapping");
+    assert_int_equal(ha_mapping_run_of_values(NULL, 0, index, &run), HA_ERR_ARGUMENT);
+    assert_int_equal(ha_mapping_json(NULL, index, text, sizeof text), -1);
+    assert_int_equal(ha_mapping_svg(NULL, text, sizeof text), -1);
+    assert_int_equal(ha_counts_svg(NULL, NULL, text, sizeof text), -1);
+    assert_int_equal(ha_mapping_tree_text(NULL, 0, text, sizeof text), -1);
+    assert_int_equal(ha_mapping_device_text(NULL, "it", text, sizeof text), -1);
+    check_nothing(ha_counts_parse(NULL, "{}", &e), &e, "ha_counts_parse", "there is no mapping");
+    ha_mapping_free(NULL);
+}
+
 /* Blanks go, what is the default goes, and the rest is read again as the same. */
 static void test_good_layouts(void **state) {
     (void)state;
@@ -586,7 +631,8 @@ int main(void) {
         cmocka_unit_test(test_good_layouts),    cmocka_unit_test(test_nesting),
         cmocka_unit_test(test_nested_splits),   cmocka_unit_test(test_functions),
         cmocka_unit_test(test_wrong_functions), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_failing_memory),  cmocka_unit_test(test_of_nothing),
+        cmocka_unit_test(test_no_mapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

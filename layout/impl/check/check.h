@@ -353,6 +353,7 @@ HA_IN_ ha_status ha_check_filled(ha_checker *c) {
 HA_API ha_status ha_mapping_check(const ha_mapping *mapping, ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapping_check", error);
     ha_checker c = {.asked = &asked, .mapping = mapping};
+    if (!mapping) return ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "there is no mapping");
     ha_status s = ha_check_record(&asked, mapping->record, &c.leaves);
     const char *mistake;
     if (!s) s = ha_check_extents(&asked, mapping->rank, mapping->extent);

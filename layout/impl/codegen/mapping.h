@@ -255,8 +255,8 @@ HA_API int64_t ha_mapping_device_text_(const ha_mapping *mapping, const char *na
     int64_t number = 0, known = -1;
     int first_alone = 0;
     ha_leaf leaf;
-    if (!ha_has_sections(mapping)) return -1;
-    if (!ha_is_name(name) || !ha_c_names_differ(mapping->record)) return -1;
+    if (!mapping || !ha_has_sections(mapping)) return -1;
+    if (!name || !ha_is_name(name) || !ha_c_names_differ(mapping->record)) return -1;
     ha_put_device_head(&w);
     if (ha_any_is_changed(mapping)) ha_put_value_functions(&w);
     for (int k = 0; k < mapping->linearizers; k++) ha_put_linearizer(&w, k);

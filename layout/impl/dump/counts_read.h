@@ -123,6 +123,10 @@ HA_API ha_counts *ha_counts_parse(const ha_mapping *mapping, const char *json, h
     ha_counts_reader c = {.reader = {.asked = &asked}, .mapping = mapping};
     ha_counts_plan_ plan;
     void *memory;
+    if (!mapping || !json) {
+        ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "there is no %s", mapping ? "text" : "mapping");
+        return NULL;
+    }
     if (ha_read_counts(&c, json)) return NULL;
     plan = ha_counts_plan_of(mapping, c.counted, c.granularity);
     memory = ha_blob_new_(ha_counts_bytes_(plan));

@@ -87,7 +87,7 @@ HA_API int64_t ha_mapping_json(const ha_mapping *mapping, const int64_t *index, 
     static const int64_t zeros[HA_MAPPING_RANK] = {0};
     ha_json j = ha_json_into(buffer, size);
     if (!index) index = zeros;
-    if (!ha_index_inside(mapping, index)) return -1;
+    if (!mapping || !ha_index_inside(mapping, index)) return -1;
     ha_json_open(&j, NULL, '{');
     ha_json_key(&j, "mapping");
     ha_print(&j.text, "\"%s\"", mapping->text); /* however long it is */

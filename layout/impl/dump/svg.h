@@ -335,13 +335,13 @@ HA_IN_ int64_t ha_put_svg_lines(ha_text *w, const ha_picture *p) {
 }
 
 HA_API int64_t ha_mapping_svg(const ha_mapping *mapping, char *buffer, size_t size) {
-    return ha_counts_svg(mapping, mapping->counts, buffer, size);
+    return ha_counts_svg(mapping, mapping ? mapping->counts : NULL, buffer, size);
 }
 
 HA_API int64_t ha_counts_svg(const ha_mapping *mapping, const ha_counts *counts, char *buffer,
                              size_t size) {
     ha_text w = ha_text_into(buffer, size), nowhere = {0};
-    ha_picture *p = (ha_picture *)HA_LAYOUT_MALLOC_(sizeof *p);
+    ha_picture *p = mapping ? (ha_picture *)HA_LAYOUT_MALLOC_(sizeof *p) : NULL;
     if (!p) return -1;
     memset(p, 0, sizeof *p);
     p->mapping = mapping;

@@ -11,6 +11,7 @@ HA_IN_ ha_status ha_check_extents(const ha_asked *asked, int rank, const int64_t
     if (rank < 1 || rank > HA_MAPPING_RANK)
         return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "rank %d is not from 1 to %d", rank,
                          HA_MAPPING_RANK);
+    if (!extent) return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "there are no extents");
     for (int d = 0; d < rank; d++)
         if (extent[d] < 0)
             return ha_refuse(asked, HA_ERR_ARGUMENT, 0, "extent %d is %lld", d,
@@ -171,12 +172,18 @@ HA_IN_ ha_status ha_check_arguments(const ha_asked *asked, const ha_record *reco
     return s ? s : ha_check_record(asked, record, leaves);
 }
 
+HA_IN_ ha_mapping *ha_without_layout(const ha_asked *asked) {
+    ha_refuse(asked, HA_ERR_ARGUMENT, 0, "there is no layout");
+    return NULL;
+}
+
 HA_API ha_mapping *ha_mapping_new(const ha_record *record, const ha_layout *layout, int rank,
                                   const int64_t *extent, ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapping_new", error);
     ha_builder b = {.asked = &asked, .build = ha_build};
     int64_t leaves;
     int layouts = 0;
+    if (!layout) return ha_without_layout(&asked);
     if (ha_check_arguments(&asked, record, rank, extent, &leaves)) return NULL;
     if (ha_check_layout(&b, layout, rank, 0, &layouts)) return NULL;
     return ha_mapping_make(&b, record, leaves, layout, rank, extent);
@@ -185,14 +192,14 @@ HA_API ha_mapping *ha_mapping_new(const ha_record *record, const ha_layout *layo
 HA_API ha_mapping *ha_mapping_parse(const ha_record *record, const char *text, int rank,
                                     const int64_t *extent, ha_error *error) {
     const ha_asked asked = ha_ask("ha_mapping_parse", error);
-    const size_t bytes = ha_layout_reader_bytes(text);
     ha_mapping *m = NULL;
     ha_layout_reader reader;
     const ha_layout *layout;
     int64_t leaves;
-    void *memory;
+    if (!text) return ha_without_layout(&asked);
     if (ha_check_arguments(&asked, record, rank, extent, &leaves)) return NULL;
-    memory = HA_LAYOUT_MALLOC_(bytes);
+    const size_t bytes = ha_layout_reader_bytes(text);
+    void *const memory = HA_LAYOUT_MALLOC_(bytes);
     if (!memory) {
         ha_no_memory(&asked, bytes);
     } else if (!ha_read_whole_layout(&reader, text, rank, &asked, memory, &layout)) {
@@ -233,7 +240,7 @@ HA_API ha_status ha_mapping_run_of_values(const ha_mapping *mapping, int64_t lea
                                           const int64_t *index, ha_run_of_values *run) {
     const ha_row *row;
     ha_run_of_values found = {.blob = -1, .count = 1};
-    if (leaf < 0 || leaf >= mapping->rows) return HA_ERR_ARGUMENT;
+    if (!mapping || leaf < 0 || leaf >= mapping->rows) return HA_ERR_ARGUMENT;
     for (int d = 0; d < mapping->rank; d++)
         if (index[d] < 0 || index[d] >= mapping->extent[d]) return HA_ERR_ARGUMENT;
     row = &mapping->row[leaf];

@@ -86,6 +86,10 @@ HA_IN_ void ha_fill_fields(ha_record *record, ha_field *field, char *copy) {
 HA_API ha_record *ha_record_parse(const char *text, ha_error *error) {
     const ha_asked asked = ha_ask("ha_record_parse", error);
     int64_t fields, first, second;
+    if (!text) {
+        ha_refuse(&asked, HA_ERR_ARGUMENT, 0, "there is no text");
+        return NULL;
+    }
     if (ha_count_fields(text, &asked, &fields)) return NULL;
     const size_t list = (size_t)fields * sizeof(ha_field), length = strlen(text) + 1;
     const size_t bytes = sizeof(ha_record) + list + length;

@@ -92,7 +92,7 @@ HA_IN_ ha_status ha_put_tree(ha_text *w, const ha_mapping *m, int32_t number) {
 HA_API int64_t ha_mapping_tree_text(const ha_mapping *mapping, int32_t number, char *buffer,
                                     size_t size) {
     ha_text w = ha_text_into(buffer, size);
-    if (number < 0 || number >= mapping->trees) return -1;
+    if (!mapping || number < 0 || number >= mapping->trees) return -1;
     return ha_put_tree(&w, mapping, number) ? -1 : (int64_t)w.length;
 }
 
