@@ -149,7 +149,14 @@ HA_IN_ int64_t ha_index_place(const ha_kernel_slot_ *slot, int rank, int64_t n) 
     return ha_strided_place_(extent, extent + rank, rank, n);
 }
 
-/* The same as text, without the last bracket: HA_AT(x, n / x.extent[1], n % x.extent[1] */
+/* The n-th of indices that have been checked, in the same order; each of them has so many bytes. */
+HA_IN_ int64_t ha_index_at(const ha_kernel_slot_ *slot, int rank, int bytes, int64_t n) {
+    const int64_t place = ha_index_place(slot, rank, n);
+    return bytes == sizeof(uint32_t) ? (int64_t)((const uint32_t *)slot->pointer)[place]
+                                     : (int64_t)((const uint64_t *)slot->pointer)[place];
+}
+
+/* The same place as text, without the last bracket: HA_AT(x, n / x.extent[1], n % x.extent[1] */
 HA_IN_ void ha_index_put_place(ha_text *t, const char *name, int rank) {
     ha_print(t, "HA_AT(%s", name);
     for (int d = 0; d < rank; d++) {
