@@ -1,4 +1,4 @@
-/* Operations by index: what they are given, and whether all indices are within an extent. */
+/* Operations by index: what they are given, whether all indices are within an extent, and where blocks begin that were counted. */
 #ifndef HARRAY_IMPL_OPS_INDICES_H
 #define HARRAY_IMPL_OPS_INDICES_H
 
@@ -170,6 +170,27 @@ HA_IN_ void ha_index_put_place(ha_text *t, const char *name, int rank) {
 HA_IN_ ha_op_boxes ha_index_in_order(const darray *x, const darray *y) {
     const darray *const views[] = {x, y};
     return ha_op_boxes_of(views, y ? 2 : 1, 1);
+}
+
+/* ---- counts of blocks ---------------------------------------------------------------------------- */
+
+/* Counts become where each block begins: behind those before it. *most: the greatest sum of `each` counts in a row. */
+static ha_status ha_index_sum(ha_array *counts, int64_t each, int64_t *most) {
+    ha_access a;
+    const ha_status s = ha_open_(&a, counts, ha_host(), HA_WRITE, 0, HA_END, "the counts");
+    if (s) return s;
+    int64_t *begin = (int64_t *)(uintptr_t)a.data, *const end = begin + a.size, sum = 0;
+    *most = 0;
+    while (begin < end) {
+        const int64_t before = sum;
+        for (int64_t i = 0; i < each; i++, begin++) {
+            const int64_t count = *begin;
+            *begin = sum;
+            sum += count;
+        }
+        if (sum - before > *most) *most = sum - before;
+    }
+    return ha_close(&a);
 }
 
 /* ---- the first index that is not within an extent ------------------------------------------------- */
