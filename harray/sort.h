@@ -9,9 +9,14 @@
  * Arrays, contexts and threads are those of ops.h. What is sorted has one dimension, of any stride, and elements of any real
  * type: half, bfloat16, float, double, integers of 8 to 64 bits, bool. The order is the same on every context. It is stable:
  * equal elements keep their order. -0.0 and 0.0 are equal; NaNs are last, in both orders, and equal to each other. A radix
- * sort, of as many passes as the type has digits of 8 or 11 bits; digits that all elements share cost no pass on the host. On the host one
- * thread does it. No other thread may change what is sorted meanwhile. The calls wait for what they count; memory for what is in between, as much as the arrays have, or twice as much, is
- * taken at the context, and given back.
+ * sort, with a pass for each digit of 8 or 11 bits, but for those digits that all elements share. Memory for what is in between, as
+ * much as the arrays have, or twice as much, is taken at the context, and given back.
+ *
+ * Where a device compiles kernels (kernel.h), and wherever there are 2^32 elements or more, sorting is several kernels, and the call
+ * waits for what they count in between. Elsewhere it is one loop of one thread, which no call waits for, but for ha_sort_by_key with
+ * values of more dimensions than one or of other sizes than 4 and 8 bytes: it gathers them, and ha_gather looks at indices first
+ * (gather.h). ha_unique waits for its count on every context, ha_lower_bound and ha_upper_bound wait nowhere. No other thread may
+ * change what is sorted during a call.
  *
  * ---- errors, beside those of ops.h; nothing has been changed then
  *   HA_ERR_ARGUMENT     more or fewer dimensions than one; types without an order; extents that do not fit together; indices that

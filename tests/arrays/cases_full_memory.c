@@ -53,8 +53,7 @@ enum { LARGE = 1000 }; /* elements: of two such arrays one fits */
 static void use_small_pool(void) { use_pool(LARGE * sizeof(double) * 3 / 2); }
 
 static void drop_all(void) {
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
+    drop_arrays();
     leave_pool();
 }
 
@@ -405,8 +404,7 @@ TEST(short_block_on_the_host_is_passed_by) {
         assert_true(v.data[9] == 3);
     }
     else fail();
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
+    drop_arrays();
     SUCCEEDS(ha_context_finish(C));
     SUCCEEDS(ha_context_finish(M1));
     SUCCEEDS(ha_memory_set_allocator(H, NULL));

@@ -266,8 +266,7 @@ TEST(allocator_serves_everything) {
     assert_int_equal(pool.calls, usage().allocations);
     assert_true(pool.blocks >= 2);
     VALUES(harray_double_from(keep(harray_double_of(1, (double[]){7})).array), 7);
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
+    drop_arrays();
     leave_pool();
     const size_t calls = pool.calls;
     drop(new_at(100));

@@ -38,14 +38,9 @@ static int disturbed_fallocate(int file, int mode, off_t first, off_t bytes) {
 #undef pwrite
 #undef fallocate
 
-#include "../support/bounded_memory.h"
+#include "../support/least_blocks.h"
 #include "../support/temporary_directory.h"
 #include "../support/threads.h"
-
-enum {
-    N = 8192,
-    BYTES = N * (int)sizeof(double)
-}; /* blocks that are as small as any that give way */
 
 static ha_context *disk;
 
@@ -75,9 +70,6 @@ static int end_tiers(void **state) {
 
 #define TIERS(name) cmocka_unit_test_setup_teardown(name, begin_tiers, end_tiers)
 
-/* Of the size that the tests' arrays have: so many blocks, and half of one. */
-static uint64_t room_for(size_t n) { return (2 * n + 1) * BYTES / 2; }
-
 static void budget_for(ha_context *c, size_t n) { SUCCEEDS(ha_memory_set_budget(c, room_for(n))); }
 
 /* Its memory on the host is the host's own, and not what a device pins: it is touched there first. */
@@ -86,11 +78,6 @@ static harray_double filled_at(double value, ha_context *c) {
     HA_OVERWRITING(v, x, c, N) fill(&v, value);
     else fail();
     return x;
-}
-
-static void drop_all(void) {
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
 }
 
 static int is_at(harray_double x, ha_context *c) { return CAPACITY(x, c) > 0; }
@@ -122,7 +109,7 @@ TEST(more_than_the_host_has) {
     for (int i = 0; i < ARRAYS; i++) assert_true(sum_at(x[i], H) == (i + 3.) * N);
     assert_true(ha_context_memory(H).high_water <= room_for(2));
     assert_true(ha_memory_pressure(H).evictions > 3 * (ARRAYS - 2));
-    drop_all();
+    drop_arrays();
 }
 
 /* What the file has, too, goes for nothing; what comes back is counted where it does. */
@@ -141,7 +128,7 @@ TEST(what_is_counted) {
     expect_pressure(disk, 0, 0, 0);
     assert_ptr_equal(ha_memory_pressure(H).tier, disk);
     assert_null(ha_memory_pressure(disk).tier);
-    drop_all();
+    drop_arrays();
 }
 
 TEST(budget_of_the_host_is_lowered) {
@@ -154,7 +141,7 @@ TEST(budget_of_the_host_is_lowered) {
     assert_false(is_at(x[3], H));
     SUCCEEDS(ha_memory_set_budget(H, 0));
     for (int i = 0; i < 4; i++) assert_true(sum_at(x[i], H) == (double)i * N);
-    drop_all();
+    drop_arrays();
 }
 
 /* What is the caller's, open or to be kept stays; then what has a lower priority goes. */
@@ -180,7 +167,7 @@ TEST(what_never_goes_to_the_file) {
     }
     else fail();
     assert_true(is_at(mine, H) && !is_at(mine, disk));
-    drop_all();
+    drop_arrays();
 }
 
 /* ---- through three tiers ----------------------------------------------------------------------- */
@@ -200,7 +187,7 @@ TEST(device_host_and_file) {
     for (int i = 0; i < ARRAYS; i++) assert_true(sum_at(x[i], i % 2 ? H : C) == (i + 2.) * N);
     assert_true(ha_context_memory(C).high_water <= room_for(2));
     assert_true(ha_context_memory(H).high_water <= room_for(2));
-    drop_all();
+    drop_arrays();
 }
 
 /* What gives way on a device is the youngest of the host: older values go to the file before. */
@@ -218,7 +205,7 @@ TEST(each_tier_has_its_own_oldest) {
     assert_true(is_at(z, H) && is_at(x, H) && is_at(y, H) && !is_at(old, H));
     (void)filled_at(6, C); /* x came to the host for good when it had left the device: behind y */
     assert_true(is_at(z, H) && is_at(x, H) && !is_at(y, H));
-    drop_all();
+    drop_arrays();
 }
 
 /* Also as long as it is on its way. */
@@ -231,7 +218,7 @@ TEST(what_comes_down_is_young_at_once) {
     HA_OVERWRITING(v, both, C, 2 * N) fill(&v, 5);
     else fail();
     assert_true(!is_at(old, H) && is_at(x, H) && is_at(y, H));
-    drop_all();
+    drop_arrays();
 }
 
 /* Of two that leave the device at once the host has room for one: it is brought on from there, not taken for clean as
@@ -249,7 +236,7 @@ TEST(nobody_counts_on_what_is_leaving) {
     expect_pressure(C, 2, 2, 0);
     expect_pressure(H, 1, 1, 0);
     assert_true(sum_at(x, C) == 3. * N && sum_at(y, C) == 4. * N);
-    drop_all();
+    drop_arrays();
 }
 
 /* A tier that has no room at all is passed over. */
@@ -264,7 +251,7 @@ TEST(past_a_full_host) {
     }
     else fail();
     assert_true(sum_at(x, C) == 3. * N);
-    drop_all();
+    drop_arrays();
 }
 
 /* The host has what it needs, another thread uses it: whoever is short at the device waits for that, too. */
@@ -291,7 +278,7 @@ TEST(waits_for_a_tier) {
     finish(&waits);
     assert_true(!is_at(used, H) && VALID(x, H));
     SUCCEEDS(ha_memory_set_budget(H, 0));
-    drop_all();
+    drop_arrays();
 }
 
 typedef struct pair {
@@ -373,7 +360,7 @@ TEST(other_tiers) {
     assert_true(sum_at(x, H) == 3. * N && sum_at(y, H) == 4. * N && sum_at(z, H) == 5. * N);
     SUCCEEDS(ha_memory_set_tier(H, NULL));
     assert_null(ha_memory_pressure(H).tier);
-    drop_all();
+    drop_arrays();
 }
 
 static int reaches_nothing(HA_UNUSED void *memory, HA_UNUSED const ha_place *other) { return 0; }
@@ -426,7 +413,7 @@ TEST(the_host_is_evicted) {
     add_at(x, H, 1);
     assert_int_equal(ha_array_evict(x.array, H), HA_ERR_STATE);
     expect_error(HA_ERR_STATE, "are valid nowhere else");
-    drop_all();
+    drop_arrays();
 }
 
 static void *evict_it(void *array) {
@@ -475,7 +462,7 @@ TEST(the_disk_is_full) {
     assert_true(sum_at(x[2], H) == 2. * N && sum_at(x[3], H) == 3. * N);
     drop(x[3]);
     for (int i = 0; i < 3; i++) assert_true(sum_at(x[i], H) == (double)i * N);
-    drop_all();
+    drop_arrays();
 }
 
 TEST(the_disk_is_full_for_a_time) {
@@ -489,7 +476,7 @@ TEST(the_disk_is_full_for_a_time) {
     HA_OVERWRITING(w, z, H, N) fill(&w, 5);
     else fail();
     assert_true(sum_at(x, H) == 3. * N && sum_at(y, H) == 4. * N && sum_at(z, H) == 5. * N);
-    drop_all();
+    drop_arrays();
 }
 
 /* What could not go is counted on again. */
@@ -506,7 +493,7 @@ TEST(what_stays_has_its_values) {
     HA_OVERWRITING(w, y, C, N) fill(&w, 4); /* x goes for nothing: the host has it */
     else fail();
     assert_true(!is_at(x, C) && is_at(x, H));
-    drop_all();
+    drop_arrays();
 }
 
 /* A device behind the host whose queue has failed takes nothing, and nobody tries for ever. */
@@ -522,7 +509,7 @@ TEST(a_tier_that_is_gone) {
     (void)ha_take_error();
     REFUSED(HA_ERR_MEMORY, ha_overwrite(&v, y.array, H, N, HA_WAIT));
     assert_true(sum_at(x, H) == 3. * N);
-    drop_all();
+    drop_arrays();
 }
 
 /* It is written once more. */
@@ -538,7 +525,7 @@ TEST(a_write_fails_once) {
     }
     for (int i = 0; i < 8; i++)
         assert_true(sum_at(harray_double_from(arrays[i]), H) == (double)i * N);
-    drop_all();
+    drop_arrays();
 }
 
 /* Nothing is lost that is there already, nor what was to be written. */
@@ -562,7 +549,7 @@ TEST(writes_fail_for_good) {
     SUCCEEDS(ha_memory_set_budget(H, 0));
     for (int i = 0; i < 5; i++)
         assert_true(sum_at(harray_double_from(arrays[i]), H) == (double)i * N);
-    drop_all();
+    drop_arrays();
 }
 
 /* ---- HARRAY_MEMORY ----------------------------------------------------------------------------------- */
@@ -595,7 +582,7 @@ TEST(the_environment_names_the_file) {
     assert_string_equal(device->directory, directory);
     for (int i = 0; i < 4; i++) assert_true(!is_at(x[i], H) && VALID(x[i], disk));
     for (int i = 0; i < 6; i++) assert_true(sum_at(x[i], H) == (double)i * N);
-    drop_all();
+    drop_arrays();
     snprintf(text, sizeof text, "file=%s", directory); /* as much as there is */
     use_environment(text);
     assert_int_equal(ha_memory_budget(H), 0);
@@ -605,7 +592,7 @@ TEST(the_environment_names_the_file) {
     (void)filled_at(1, H);
     assert_ptr_equal(ha_memory_pressure(H).tier, disk);
     assert_int_equal(((const ha_file_device *)disk->memory->handle)->bytes, 2 << 20);
-    drop_all();
+    drop_arrays();
     leave_environment();
 }
 
@@ -740,7 +727,7 @@ static void work_at_random(int threads) {
     (void)ha_take_error();
     step();
     assert_true(ha_memory_pressure(H).written_back > 0);
-    drop_all();
+    drop_arrays();
 }
 
 TEST(at_random) { work_at_random(1); }

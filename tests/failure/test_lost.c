@@ -474,8 +474,7 @@ TEST(memory_comes_back) {
     REFUSED(HA_ERR_LOST, ha_context_finish(C));
     touch(ramp(1), H);
     drop(x);
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
+    drop_arrays();
 }
 
 /* What holds a queue up until somebody waits for the queue to be drained, which is noted: so the

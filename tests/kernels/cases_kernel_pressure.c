@@ -3,7 +3,7 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray_kernels.h"
-#include "../support/bounded_memory.h"
+#include "../support/least_blocks.h"
 #include "../support/fake_kernels.h"
 
 typedef struct body {
@@ -29,7 +29,7 @@ KNOWN_KERNEL(axpy)
 KNOWN_KERNEL(rise)
 KNOWN_KERNEL(drift)
 
-enum { N = 8192, BYTES = N * (int)sizeof(double), EACH = 6 };
+enum { EACH = 6 };
 
 static int begin_kernels(void **state) {
     const int failed = begin_fresh(state);
@@ -49,8 +49,7 @@ static void end_pressure(void) {
     const ha_memory_usage u = ha_context_memory(C);
     assert_true(p.evictions > 0 && p.written_back > 0 && p.restored > 0);
     assert_true(u.high_water <= p.budget);
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
+    drop_arrays();
 }
 
 TEST(arrays_of_kernels) {

@@ -1,16 +1,6 @@
 /* Operations by index, on every context: against loops over elements one by one, over views of all kinds; and what is
  * refused, which changes nothing. */
-static void *sparing_malloc(__SIZE_TYPE__ bytes);
-#define HARRAY_MALLOC sparing_malloc
-#define HARRAY_REALLOC realloc
-#define HARRAY_FREE free
-#define HARRAY_IMPLEMENTATION
-#define HARRAY_TESTING
-#include "../support/own_memory.h"
-#include "../../harray_ops.h"
-#include "../support/matrix.h"
-#include "../support/fake_kernels.h"
-#include "../support/share.h"
+#include "sparing.h"
 
 HA_ARRAY(double, 2);
 
@@ -25,12 +15,6 @@ HARRAY(triple);
 HA_OPS(double);
 
 #include "known_indices.h"
-
-/* So many allocations until one fails; below zero: none does. */
-static int until_failure = -1;
-static void *sparing_malloc(size_t bytes) {
-    return until_failure >= 0 && until_failure-- == 0 ? NULL : malloc(bytes);
-}
 
 static values of_x, of_y, of_at;
 

@@ -1,24 +1,7 @@
 /* Sorting and searching, on every context: against insertion into a sorted list, over views of all kinds; and what is refused,
  * which changes nothing. */
-static void *sparing_malloc(__SIZE_TYPE__ bytes);
-#define HARRAY_MALLOC sparing_malloc
-#define HARRAY_REALLOC realloc
-#define HARRAY_FREE free
-#define HARRAY_IMPLEMENTATION
-#define HARRAY_TESTING
-#include "../support/own_memory.h"
-#include "../../harray_ops.h"
-#include "../support/matrix.h"
-#include "../support/fake_kernels.h"
-#include "../support/share.h"
-
+#include "sparing.h"
 #include "known_indices.h"
-
-/* So many allocations until one fails; below zero: none does. */
-static int until_failure = -1;
-static void *sparing_malloc(size_t bytes) {
-    return until_failure >= 0 && until_failure-- == 0 ? NULL : malloc(bytes);
-}
 
 static const ha_dtype sorted_types[] = {HA_DTYPE_int8_t,   HA_DTYPE_int16_t,  HA_DTYPE_int32_t,
                                         HA_DTYPE_int64_t,  HA_DTYPE_uint8_t,  HA_DTYPE_uint16_t,

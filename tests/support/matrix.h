@@ -274,6 +274,11 @@ static inline void drop_array(ha_array *array) {
     step();
 }
 
+static inline void drop_arrays(void) {
+    for (size_t i = 0; i < MOST_ARRAYS; i++)
+        if (arrays[i]) drop_array(arrays[i]);
+}
+
 static inline void drop(harray_double x) { drop_array(x.array); }
 
 /* ---- expectations --------------------------------------------------------------------------- */

@@ -195,8 +195,8 @@ HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
     ha_admit_end(a, ticket);
     *out = b;
     if (!s) {
-        (void)ha_busy_begin(b, 0,
-                            NULL); /* the first one makes it known to whoever looks for room */
+        /* The first block that is listed makes it known to whoever looks for room. */
+        (void)ha_busy_begin(b, 0, NULL);
         ha_residents_enter(b);
         ha_busy_end(b);
         return HA_OK;

@@ -162,17 +162,23 @@ HA_IN_ const char *ha_event_subject(const ha_event_info *e) {
     return *e->array ? e->array : *e->type ? e->type : "array";
 }
 
+/* On the track of its thread. */
+HA_IN_ void ha_line_of_thread(ha_trace_line *l, const char *name, const ha_event_info *e)
+    HA_REQUIRES_(ha_trace.lock) {
+    ha_trace_know_thread(e->thread);
+    ha_line_slice(l, name, e, HA_TRACE_THREADS, e->thread);
+}
+
 /* On the track of its queue, or of its thread. 0: there is no memory for the track. */
 HA_IN_ int ha_line_begin(ha_trace_line *l, const char *name, const ha_event_record *r, int timed)
     HA_REQUIRES_(ha_trace.lock) {
-    ha_event_info shown = r->info;
     if (!r->by_queue) {
-        ha_trace_know_thread(shown.thread);
-        ha_line_slice(l, name, &shown, HA_TRACE_THREADS, shown.thread);
+        ha_line_of_thread(l, name, &r->info);
         return 1;
     }
     ha_track *t = ha_trace_track(r->track);
     if (!t) return 0;
+    ha_event_info shown = r->info;
     if (timed) { /* what two threads enqueue at once may be stamped crosswise */
         shown.start = r->stamps->begin > t->until ? r->stamps->begin : t->until;
         shown.end = r->stamps->end > shown.start ? r->stamps->end : shown.start;
@@ -201,8 +207,7 @@ HA_IN_ void ha_trace_compile(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock)
     ha_trace_line l;
     char name[64];
     snprintf(name, sizeof name, "compile %s", e->name);
-    ha_trace_know_thread(e->thread);
-    ha_line_slice(&l, name, e, HA_TRACE_THREADS, e->thread);
+    ha_line_of_thread(&l, name, e);
     ha_json_string(&l.json, "site", e->site);
     ha_json_string(&l.json, "at", e->at);
     ha_json_string(&l.json, "status", ha_status_name(e->status));
@@ -233,17 +238,14 @@ HA_IN_ void ha_trace_wait(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
     char name[64];
     snprintf(name, sizeof name, "wait for %s", e->from);
-    ha_trace_know_thread(e->thread);
-    ha_line_slice(&l, name, e, HA_TRACE_THREADS, e->thread);
+    ha_line_of_thread(&l, name, e);
     ha_json_string(&l.json, "site", e->site);
     ha_line_end(&l);
 }
 
 HA_IN_ void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
-    ha_trace_know_thread(e->thread);
-    ha_line_slice(&l, e->status ? "refused" : "wait for another access", e, HA_TRACE_THREADS,
-                  e->thread);
+    ha_line_of_thread(&l, e->status ? "refused" : "wait for another access", e);
     ha_line_array(&l, e);
     ha_json_string(&l.json, "opened at", e->from);
     ha_json_string(&l.json, "status", ha_status_name(e->status));
@@ -252,8 +254,7 @@ HA_IN_ void ha_trace_conflict(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock
 
 HA_IN_ void ha_trace_pressure(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
-    ha_trace_know_thread(e->thread);
-    ha_line_slice(&l, "wait for memory", e, HA_TRACE_THREADS, e->thread);
+    ha_line_of_thread(&l, "wait for memory", e);
     ha_json_string(&l.json, "memory", e->at);
     ha_json_string(&l.json, "status", ha_status_name(e->status));
     ha_line_end(&l);
@@ -261,9 +262,7 @@ HA_IN_ void ha_trace_pressure(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock
 
 HA_IN_ void ha_trace_evicted(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
-    ha_trace_know_thread(e->thread);
-    ha_line_slice(&l, e->kind == HA_EVENT_EVICT ? "gives way" : "comes back", e, HA_TRACE_THREADS,
-                  e->thread);
+    ha_line_of_thread(&l, e->kind == HA_EVENT_EVICT ? "gives way" : "comes back", e);
     ha_line_array(&l, e);
     ha_json_string(&l.json, "memory", e->at);
     ha_json_unsigned(&l.json, "bytes", e->bytes);

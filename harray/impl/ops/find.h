@@ -164,20 +164,6 @@ HA_IN_ ha_status ha_find_check(const ha_finding *f) {
                         "it repeats elements, and can only be read");
 }
 
-/* Counts become where each block begins. */
-static ha_status ha_find_sum(ha_finding *f) {
-    ha_access a;
-    ha_status s = ha_open_(&a, f->begin, ha_host(), HA_WRITE, 0, HA_END, "the counts");
-    if (s) return s;
-    int64_t *begin = (int64_t *)(uintptr_t)a.data;
-    for (size_t i = 0; i < a.size; i++) {
-        const int64_t count = begin[i];
-        begin[i] = f->count;
-        f->count += count;
-    }
-    return ha_close(&a);
-}
-
 HA_IN_ ha_status ha_find_launch(const ha_finding *f, int what) {
     const ha_op_key key = {
         .type = what == HA_FIND_MOVE ? ha_index_moved(f->y.array->element) : NULL,
@@ -211,11 +197,11 @@ static ha_status ha_find_blocks(ha_finding *f) {
     const ha_type type = {"int64_t", sizeof(int64_t)};
     f->b = ha_index_in_order(&f->mask, f->x);
     f->all = darray_size(f->mask);
-    f->begin = ha_array_new(type, (size_t)((f->all + HA_FIND_BLOCK - 1) / HA_FIND_BLOCK),
-                            f->context);
+    const int64_t blocks = (f->all + HA_FIND_BLOCK - 1) / HA_FIND_BLOCK;
+    f->begin = ha_array_new(type, (size_t)blocks, f->context);
     if (!f->begin) return ha_status_of_nothing();
     const ha_status s = ha_find_launch(f, HA_FIND_COUNT);
-    return s ? s : ha_find_sum(f);
+    return s ? s : ha_index_sum(f->begin, blocks, &f->count);
 }
 
 static ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {

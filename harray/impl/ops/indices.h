@@ -1,4 +1,4 @@
-/* Operations by index: what they are given, and whether all indices are within an extent. */
+/* Operations by index: what they are given, whether all indices are within an extent, and where blocks begin that were counted. */
 #ifndef HARRAY_IMPL_OPS_INDICES_H
 #define HARRAY_IMPL_OPS_INDICES_H
 
@@ -149,7 +149,14 @@ HA_IN_ int64_t ha_index_place(const ha_kernel_slot_ *slot, int rank, int64_t n) 
     return ha_strided_place_(extent, extent + rank, rank, n);
 }
 
-/* The same as text, without the last bracket: HA_AT(x, n / x.extent[1], n % x.extent[1] */
+/* The n-th of indices that have been checked, in the same order; each of them has so many bytes. */
+HA_IN_ int64_t ha_index_at(const ha_kernel_slot_ *slot, int rank, int bytes, int64_t n) {
+    const int64_t place = ha_index_place(slot, rank, n);
+    return bytes == sizeof(uint32_t) ? (int64_t)((const uint32_t *)slot->pointer)[place]
+                                     : (int64_t)((const uint64_t *)slot->pointer)[place];
+}
+
+/* The same place as text, without the last bracket: HA_AT(x, n / x.extent[1], n % x.extent[1] */
 HA_IN_ void ha_index_put_place(ha_text *t, const char *name, int rank) {
     ha_print(t, "HA_AT(%s", name);
     for (int d = 0; d < rank; d++) {
@@ -163,6 +170,27 @@ HA_IN_ void ha_index_put_place(ha_text *t, const char *name, int rank) {
 HA_IN_ ha_op_boxes ha_index_in_order(const darray *x, const darray *y) {
     const darray *const views[] = {x, y};
     return ha_op_boxes_of(views, y ? 2 : 1, 1);
+}
+
+/* ---- counts of blocks ---------------------------------------------------------------------------- */
+
+/* Counts become where each block begins: behind those before it. *most: the greatest sum of `each` counts in a row. */
+static ha_status ha_index_sum(ha_array *counts, int64_t each, int64_t *most) {
+    ha_access a;
+    const ha_status s = ha_open_(&a, counts, ha_host(), HA_WRITE, 0, HA_END, "the counts");
+    if (s) return s;
+    int64_t *begin = (int64_t *)(uintptr_t)a.data, *const end = begin + a.size, sum = 0;
+    *most = 0;
+    while (begin < end) {
+        const int64_t before = sum;
+        for (int64_t i = 0; i < each; i++, begin++) {
+            const int64_t count = *begin;
+            *begin = sum;
+            sum += count;
+        }
+        if (sum - before > *most) *most = sum - before;
+    }
+    return ha_close(&a);
 }
 
 /* ---- the first index that is not within an extent ------------------------------------------------- */

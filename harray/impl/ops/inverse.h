@@ -10,16 +10,10 @@ enum { HA_INVERSE_PUT, HA_INVERSE_CHECK };
 
 /* ---- on the host --------------------------------------------------------------------------------- */
 
-HA_IN_ int64_t ha_inverse_number(const ha_kernel_slot_ *p, int bytes, int64_t i) {
-    const int64_t at = i * ((const ha_kernel_span *)p->span)->numbers[1];
-    return bytes == sizeof(uint32_t) ? (int64_t)((const uint32_t *)p->pointer)[at]
-                                     : (int64_t)((const uint64_t *)p->pointer)[at];
-}
-
 /* Where numbers are there twice, threads may write the same place. */
 HA_IN_ void ha_inverse_put(const ha_op_key *key, const ha_kernel_slot_ *slot, ha_region own) {
     for (ptrdiff_t i = own.first[0]; i < own.last[0]; i++) {
-        const int64_t to = ha_inverse_number(&slot[1], key->of[0] % 16, i);
+        const int64_t to = ha_index_at(&slot[1], 1, key->of[0] % 16, i);
         if (key->of[0] / 16 == sizeof(uint32_t))
             __atomic_store_n((uint32_t *)slot[0].pointer + to, (uint32_t)i, __ATOMIC_RELAXED);
         else
@@ -38,7 +32,7 @@ static void ha_inverse_loops(const ha_kernel *kernel, const ha_region *box, int 
 HA_IN_ int64_t ha_inverse_first(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t first,
                                 int64_t last) {
     for (int64_t i = first; i < last; i++) {
-        const int64_t at = ha_inverse_number(&slot[1], key->of[0] % 16, i);
+        const int64_t at = ha_index_at(&slot[1], 1, key->of[0] % 16, i);
         const int64_t place = key->of[0] / 16 == sizeof(uint32_t)
                                   ? (int64_t)((const uint32_t *)slot[0].pointer)[at]
                                   : (int64_t)((const uint64_t *)slot[0].pointer)[at];

@@ -26,6 +26,34 @@ HA_IN_ ha_status ha_status_of_nothing(void) {
     return ha_latest_status ? ha_latest_status : HA_ERR_MEMORY;
 }
 
+/* ---- operations that are made of others ---------------------------------------------------------- */
+
+/* The error of an operation that is a part of another one is told as that one's, unless an older one is kept. */
+HA_IN_ ha_status ha_op_told(ha_status s, int is_kept, const char *operation) {
+    if (s && !is_kept) ha_first_error.operation = operation;
+    return s;
+}
+
+/* An array with the extents of another one. */
+HA_IN_ ha_status ha_op_new_array(darray *x, ha_dtype type, const darray *like,
+                                 ha_context *context) {
+    *x = darray_new(type, like->rank, like->extent, context);
+    if (x->array) return HA_OK;
+    return ha_status_of_nothing();
+}
+
+/* Copies from[0] to x and from[1] to y: both are written, or none. */
+static ha_status ha_op_copy_both(darray x, darray y, const darray *from, ha_context *context) {
+    memset(x.origin, 0, sizeof x.origin);
+    memset(y.origin, 0, sizeof y.origin);
+    const ha_copy_pair pairs[] = {{x, from[0], context}, {y, from[1], context}};
+    ha_copy_plan *plan = ha_copy_plan_new(pairs, 2);
+    if (!plan) return ha_status_of_nothing();
+    const ha_status s = ha_copy_plan_run(plan);
+    ha_copy_plan_free(plan);
+    return s;
+}
+
 /* ---- what it is given ---------------------------------------------------------------------------- */
 
 HA_IN_ ha_kernel_parameter_ *ha_op_add_parameter(ha_op_kernel *k, ha_kernel_mode_ mode,

@@ -122,7 +122,7 @@ ha_status ha_scatter_(int op, darray y, darray at, darray x, ha_context *context
     const int is_kept = ha_first_error.status != HA_OK;
     ha_status s = HA_OK;
     HA_FROM(site)
-    s = ha_sorted_told(ha_scatter_run(op, &y, &at, &x, context), is_kept, "ha_scatter");
+    s = ha_op_told(ha_scatter_run(op, &y, &at, &x, context), is_kept, "ha_scatter");
     return s;
 }
 

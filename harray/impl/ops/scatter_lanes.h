@@ -91,11 +91,7 @@ HA_IN_ void ha_scatter_rows(const ha_scatter_walk *w) {
     const int rank = w->key->rank % HA_INDEX_RANK;
     const ha_op_walk walk = {.key = w->key};
     for (int64_t n = 0; n < w->all; n++) {
-        const int64_t place = ha_index_place(&w->slot[1], rank, n);
-        const void *at = w->slot[1].pointer;
-        const int64_t target = w->key->of[0] == sizeof(uint32_t)
-                                   ? (int64_t)((const uint32_t *)at)[place]
-                                   : (int64_t)((const uint64_t *)at)[place];
+        const int64_t target = ha_index_at(&w->slot[1], rank, w->key->of[0], n);
         ha_op_row row = w->row;
         row.of[0] = row.of[1] = (char *)row.of[0] + target * w->to * (int64_t)bytes;
         row.of[2] = (char *)row.of[2] + ha_index_place(&w->slot[2], rank, n) * (int64_t)bytes;

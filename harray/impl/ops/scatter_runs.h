@@ -11,12 +11,6 @@ enum { HA_SCATTER_LEAST = 64, HA_SCATTER_LANES = 4096 };
 
 /* ---- on the host --------------------------------------------------------------------------------- */
 
-HA_IN_ uint64_t ha_scatter_target(const ha_op_key *key, const ha_kernel_slot_ *at, uint32_t n) {
-    const int64_t place = (int64_t)n * ((const ha_kernel_span *)at->span)->numbers[1];
-    return key->of[0] == sizeof(uint32_t) ? ((const uint32_t *)at->pointer)[place]
-                                          : ((const uint64_t *)at->pointer)[place];
-}
-
 /* The n-th index alone. */
 HA_IN_ void ha_scatter_one(const ha_kernel *kernel, const ha_kernel_slot_ *slot, uint32_t n,
                            const ha_region rest) {
@@ -40,9 +34,10 @@ HA_IN_ void ha_scatter_run_of(const ha_kernel *kernel, const ha_kernel_slot_ *sl
     const uint32_t *order = (const uint32_t *)slot[4].pointer;
     int64_t all;
     memcpy(&all, slot[3].pointer, sizeof all);
-    const uint64_t to = ha_scatter_target(key, &slot[1], order[i]);
-    if (i > 0 && ha_scatter_target(key, &slot[1], order[i - 1]) == to) return;
-    for (; i < all && ha_scatter_target(key, &slot[1], order[i]) == to; i++)
+    const int bytes = key->of[0];
+    const int64_t to = ha_index_at(&slot[1], 1, bytes, order[i]);
+    if (i > 0 && ha_index_at(&slot[1], 1, bytes, order[i - 1]) == to) return;
+    for (; i < all && ha_index_at(&slot[1], 1, bytes, order[i]) == to; i++)
         ha_scatter_one(kernel, slot, order[i], rest);
 }
 

@@ -128,25 +128,6 @@ HA_IN_ ha_status ha_sort_launch(const ha_sorting *s, int what, int shift, const 
     return ha_index_launch(&key, s->operation, s->context, &box, given);
 }
 
-/* Counts become where each digit begins in each block. *alone: all elements have the same digit. */
-static ha_status ha_sort_sum(const ha_sorting *s, int *alone) {
-    ha_access a;
-    ha_status status = ha_open_(&a, s->begin, ha_host(), HA_WRITE, 0, HA_END, "the counts");
-    if (status) return status;
-    int64_t *begin = (int64_t *)(uintptr_t)a.data, sum = 0;
-    *alone = 0;
-    for (int64_t digit = 0; digit < (int64_t)1 << HA_SORT_BITS; digit++) {
-        const int64_t before = sum;
-        for (int64_t i = 0; i < s->blocks; i++) {
-            const int64_t count = begin[digit * s->blocks + i];
-            begin[digit * s->blocks + i] = sum;
-            sum += count;
-        }
-        if (sum - before == s->n) *alone = 1;
-    }
-    return ha_close(&a);
-}
-
 /* NULL for what is not there yet: an array without gaps of n elements. */
 HA_IN_ ha_status ha_sort_spare(const ha_sorting *s, darray *spare, ha_dtype type) {
     if (spare->array) return HA_OK;
@@ -183,9 +164,10 @@ static ha_status ha_sort_passes(ha_sorting *s) {
     const int width = 8 * (int)s->x.array->element;
     for (int shift = 0; shift < width; shift += HA_SORT_BITS) {
         const int last = shift + HA_SORT_BITS >= width;
-        int alone = 0;
+        int64_t of_a_digit = 0; /* of that which most elements have */
         ha_status status = ha_sort_launch(s, HA_SORT_COUNT, shift, NULL, NULL);
-        if (!status) status = ha_sort_sum(s, &alone);
+        if (!status) status = ha_index_sum(s->begin, s->blocks, &of_a_digit);
+        const int alone = of_a_digit == s->n;
         if (!status && (!alone || (last && s->at && !s->passes)))
             status = ha_sort_pass_by(s, shift, last);
         if (status) return status;

@@ -6,18 +6,6 @@
 #include "gather.h"
 #include "sort.h"
 
-/* The error of an operation that is a part of another one is told as that one's, unless an older one is kept. */
-HA_IN_ ha_status ha_sorted_told(ha_status s, int is_kept, const char *operation) {
-    if (s && !is_kept) ha_first_error.operation = operation;
-    return s;
-}
-
-HA_IN_ ha_status ha_sorted_new(darray *x, ha_dtype type, const darray *like, ha_context *context) {
-    *x = darray_new(type, like->rank, like->extent, context);
-    if (x->array) return HA_OK;
-    return ha_status_of_nothing();
-}
-
 /* ---- ha_sort_by_key ------------------------------------------------------------------------------ */
 
 static ha_status ha_by_key_check(const darray *keys, const darray *values, ha_sort_order order) {
@@ -33,26 +21,13 @@ static ha_status ha_by_key_check(const darray *keys, const darray *values, ha_so
     return ha_index_check_apart(keys, values, operation);
 }
 
-/* Both are written, or none. */
-static ha_status ha_by_key_give(darray keys, darray values, const darray *sorted,
-                                ha_context *context) {
-    memset(keys.origin, 0, sizeof keys.origin);
-    memset(values.origin, 0, sizeof values.origin);
-    const ha_copy_pair pairs[] = {{keys, sorted[0], context}, {values, sorted[1], context}};
-    ha_copy_plan *plan = ha_copy_plan_new(pairs, 2);
-    if (!plan) return ha_status_of_nothing();
-    const ha_status s = ha_copy_plan_run(plan);
-    ha_copy_plan_free(plan);
-    return s;
-}
-
 static ha_status ha_by_key_run(darray keys, darray values, ha_sort_order order,
                                ha_context *context) {
     const int64_t n = keys.extent[0];
     const ha_dtype type = n <= (int64_t)UINT32_MAX ? HA_DTYPE_uint32_t : HA_DTYPE_uint64_t;
     darray at = {.rank = 0}, sorted[2] = {{.rank = 0}, {.rank = 0}};
-    ha_status s = ha_sorted_new(&at, type, &keys, context);
-    if (!s) s = ha_sorted_new(&sorted[0], keys.type, &keys, context);
+    ha_status s = ha_op_new_array(&at, type, &keys, context);
+    if (!s) s = ha_op_new_array(&sorted[0], keys.type, &keys, context);
     if (!s) {
         sorted[1] = darray_new_(HA_ROW_MAJOR, ha_array_type(values.array), values.rank,
                                 values.extent, context);
@@ -61,7 +36,7 @@ static ha_status ha_by_key_run(darray keys, darray values, ha_sort_order order,
     if (!s) s = ha_sorting(at, keys, order, context);
     if (!s) s = ha_gather(sorted[0], keys, at, context);
     if (!s) s = ha_gather(sorted[1], values, at, context);
-    if (!s) s = ha_by_key_give(keys, values, sorted, context);
+    if (!s) s = ha_op_copy_both(keys, values, sorted, context);
     const darray *const made[] = {&at, &sorted[0], &sorted[1]};
     for (int i = 0; i < 3; i++) {
         const ha_status freed = made[i]->array ? ha_array_free(made[i]->array) : HA_OK;
@@ -95,10 +70,10 @@ ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_co
     HA_FROM(site) {
         s = ha_by_key_check(&keys, &values, order);
         if (!s && keys.extent[0] > 1)
-            s = ha_sorted_told(ha_by_key_goes_along(&keys, &values, context)
-                                   ? ha_by_key_along(keys, values, order, context)
-                                   : ha_by_key_run(keys, values, order, context),
-                               is_kept, "ha_sort_by_key");
+            s = ha_op_told(ha_by_key_goes_along(&keys, &values, context)
+                               ? ha_by_key_along(keys, values, order, context)
+                               : ha_by_key_run(keys, values, order, context),
+                           is_kept, "ha_sort_by_key");
     }
     return s;
 }
@@ -129,7 +104,7 @@ static ha_status ha_unique_mask(darray mask, darray x, ha_context *context) {
 static ha_status ha_unique_run(darray y, darray x, ha_dtype type, void *count,
                                ha_context *context) {
     darray mask = {.rank = 0};
-    ha_status s = ha_sorted_new(&mask, HA_DTYPE_uint8_t, &x, context);
+    ha_status s = ha_op_new_array(&mask, HA_DTYPE_uint8_t, &x, context);
     if (!s) s = ha_unique_mask(mask, x, context);
     if (!s) s = ha_compact_(y, x, mask, type, count, context, "ha_unique");
     const ha_status freed = mask.array ? ha_array_free(mask.array) : HA_OK;
@@ -142,7 +117,7 @@ ha_status ha_unique_(darray y, darray x, ha_dtype type, void *count, ha_context 
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_unique_check(&y, &x, count);
-        if (!s) s = ha_sorted_told(ha_unique_run(y, x, type, count, context), is_kept, "ha_unique");
+        if (!s) s = ha_op_told(ha_unique_run(y, x, type, count, context), is_kept, "ha_unique");
     }
     return s;
 }

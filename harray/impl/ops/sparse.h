@@ -23,7 +23,7 @@ typedef struct ha_sparse {
 static ha_status ha_sparse_new(ha_sparse *v, ha_dtype type, int64_t n, darray *x) {
     darray *made = &v->made[v->makes];
     const darray like = {.rank = 1, .extent = {n}};
-    const ha_status s = ha_sorted_new(made, type, &like, v->context);
+    const ha_status s = ha_op_new_array(made, type, &like, v->context);
     if (!s) v->makes++;
     *x = *made;
     return s;
@@ -175,8 +175,8 @@ static ha_status ha_sparse_union(ha_sparse *v, const darray *place) {
     if (!s) s = ha_sparse_new(v, v->z.type, v->count, &both[1]);
     if (!s) s = ha_combine(v->op, both[1], values[0], values[1], v->context);
     if (s) return s;
-    return ha_by_key_give(ha_sparse_part(v->z_at, v->count), ha_sparse_part(v->z, v->count), both,
-                          v->context);
+    return ha_op_copy_both(ha_sparse_part(v->z_at, v->count), ha_sparse_part(v->z, v->count), both,
+                           v->context);
 }
 
 static ha_status ha_sparse_run(ha_sparse *v, ha_dtype type, void *result) {
@@ -212,7 +212,7 @@ ha_status ha_sparse_combine_(int op, darray z_at, darray z, darray x_at, darray 
     HA_FROM(site) {
         s = ha_sparse_check(&v, count);
         if (!s) s = ha_sparse_run(&v, type, count);
-        s = ha_sorted_told(s, is_kept, v.operation);
+        s = ha_op_told(s, is_kept, v.operation);
         while (v.makes > 0) {
             const ha_status freed = ha_array_free(v.made[--v.makes].array);
             if (!s) s = freed;
