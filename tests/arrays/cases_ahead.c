@@ -8,31 +8,13 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
-#include "../support/bounded_memory.h"
+#include "pressure.h"
 
-enum { N = 8192, BYTES = N * (int)sizeof(double) };
-
-/* A budget for so many arrays, and half of one. */
-static void budget_for(size_t n) {
-    if (shares_memory(C)) skip();
-    SUCCEEDS(ha_memory_set_budget(C, (2 * n + 1) * BYTES / 2));
-}
-
-static void drop_all(void) {
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
+/* What such tests change besides. */
+static void drop_all_of_watermark(void) {
     SUCCEEDS(ha_memory_set_watermark(C, 1));
-    SUCCEEDS(ha_memory_set_budget(C, 0));
+    drop_all_of_budget();
 }
-
-static harray_double filled_at(double value, ha_context *c) {
-    harray_double x = keep(harray_double_new_at(0, c));
-    HA_OVERWRITING(v, x, c, N) fill(&v, value);
-    else fail();
-    return x;
-}
-
-static int is_there(harray_double x) { return CAPACITY(x, C) > 0; }
 
 static void expect(uint64_t evictions, uint64_t written_back, uint64_t written_ahead) {
     const ha_pressure p = ha_memory_pressure(C);
@@ -57,7 +39,7 @@ TEST(above_the_watermark) {
     expect(1, 3, 3);
     assert_true(!is_there(x[0]) && is_there(x[1]));
     for (int i = 0; i < 5; i++) assert_true(sum_at(x[i], i % 2 ? C : H) == (i + 1.) * N);
-    drop_all();
+    drop_all_of_watermark();
 }
 
 /* It is as good as the values on the host. */
@@ -69,7 +51,7 @@ TEST(the_host_may_give_way) {
     assert_true(VALID(x, H) && VALID(x, C));
     SUCCEEDS(ha_array_evict(x.array, H));
     assert_true(VALID(x, C) && sum_at(x, C) == 1. * N);
-    drop_all();
+    drop_all_of_watermark();
 }
 
 /* Written anew it is nowhere else any more, and goes once more. */
@@ -84,7 +66,7 @@ TEST(written_anew) {
     harray_double z = filled_at(3, C);
     assert_true(is_there(x) != is_there(y));
     assert_true(sum_at(x, H) == 11. * N && sum_at(y, H) == 2. * N && sum_at(z, H) == 3. * N);
-    drop_all();
+    drop_all_of_watermark();
 }
 
 /* Below it, and without one, nothing is. */
@@ -96,7 +78,7 @@ TEST(below_the_watermark) {
     SUCCEEDS(ha_memory_set_watermark(C, 1));
     (void)filled_at(4, C);
     expect(1, 1, 0);
-    drop_all();
+    drop_all_of_watermark();
 }
 
 /* What is open, kept or on its way already is left alone. */
@@ -113,7 +95,7 @@ TEST(what_is_in_use_is_left_alone) {
     harray_double z = filled_at(4, C); /* the one before goes for it, or is on its way */
     assert_false(VALID(y, H));
     assert_true(sum_at(x, H) == 1. * N && sum_at(y, H) == 2. * N && sum_at(z, H) == 4. * N);
-    drop_all();
+    drop_all_of_watermark();
 }
 
 /* A tier without room: nobody waits, and nobody is told. */
@@ -131,7 +113,7 @@ TEST(nowhere_to_write_to) {
     (void)filled_at(5, C);
     assert_true(ha_memory_pressure(C).written_ahead > 0);
     assert_true(sum_at(x, H) == 1. * N && sum_at(y, H) == 3. * N);
-    drop_all();
+    drop_all_of_watermark();
 }
 
 TEST(no_watermark) {
@@ -158,7 +140,7 @@ TEST(beside_what_is_computed) {
     SUCCEEDS(ha_sim_step(C, -1));
     assert_true(sum_at(x, H) == 1. * N && sum_at(z, H) == 3. * N);
     assert_true(sum == 2. * N);
-    drop_all();
+    drop_all_of_watermark();
 }
 
 int main(int argc, char **argv) {

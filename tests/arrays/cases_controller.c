@@ -8,33 +8,12 @@
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
-#include "../support/bounded_memory.h"
-#include "../support/threads.h"
+#include "pressure.h"
 
-enum { N = 8192, BYTES = N * (int)sizeof(double) };
-
-/* A budget for so many arrays, and half of one. */
-static void budget_for(size_t n) {
-    if (shares_memory(C)) skip();
-    SUCCEEDS(ha_memory_set_budget(C, (2 * n + 1) * BYTES / 2));
-}
-
-static void drop_all(void) {
+static void drop_all_of_controller(void) {
     ha_set_controller(NULL);
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i]) drop_array(arrays[i]);
-    SUCCEEDS(ha_memory_set_budget(C, 0));
+    drop_all_of_budget();
 }
-
-static harray_double filled_at(double value, ha_context *c) {
-    harray_double x = keep(harray_double_new_at(0, c));
-    HA_OVERWRITING(v, x, c, N) fill(&v, value);
-    else fail();
-    return x;
-}
-
-static int is_there(harray_double x) { return CAPACITY(x, C) > 0; }
-static uint64_t evictions(void) { return ha_memory_pressure(C).evictions; }
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
@@ -159,7 +138,7 @@ TEST(events_have_numbers) {
     drop(x);
     assert_int_equal(h.gone, 1);
     ha_set_event_handler(NULL, NULL);
-    drop_all();
+    drop_all_of_controller();
 }
 
 /* ---- pressure --------------------------------------------------------------------------------- */
@@ -203,12 +182,12 @@ TEST(controller_frees) {
     assert_int_equal(s.calls, 1);
     assert_int_equal(s.attempt, 1);
     assert_true(s.need >= BYTES && s.need < 2 * BYTES);
-    assert_int_equal(evictions(), 0);
+    assert_int_equal(drops(), 0);
     assert_true(is_there(x) && is_there(y));
     (void)filled_at(3, C); /* it has no more, and says so */
     assert_int_equal(s.calls, 2);
-    assert_int_equal(evictions(), 1);
-    drop_all();
+    assert_int_equal(drops(), 1);
+    drop_all_of_controller();
 }
 
 /* It cannot go on for ever. */
@@ -221,7 +200,7 @@ TEST(controller_that_frees_nothing) {
     assert_int_equal(s.calls, 100);
     assert_int_equal(s.attempt, 100);
     assert_true(!is_there(x) && is_there(y));
-    drop_all();
+    drop_all_of_controller();
 }
 
 /* What can never fit, and what is only a hint, is no reason to ask. */
@@ -237,7 +216,7 @@ TEST(not_asked) {
     step();
     assert_int_equal(s.calls, 0);
     assert_true(sum_at(x, C) == 1. * N);
-    drop_all();
+    drop_all_of_controller();
 }
 
 /* Allocates, reads, opens and fails: what it does itself it is not asked about. (3) */
@@ -269,7 +248,7 @@ TEST(controller_that_does_much) {
     ha_set_controller(NULL);
     assert_true(sum_at(s.spare, C) == 3. * N && sum_at(x, H) == 1. * N);
     assert_true(sum_at(s.other, H) == 5. * N + 2);
-    drop_all();
+    drop_all_of_controller();
 }
 
 /* ---- choosing --------------------------------------------------------------------------------- */
@@ -318,7 +297,7 @@ TEST(controller_chooses) {
     assert_true(!is_there(x[0]));
     assert_int_equal(s.calls, 3);
     for (int i = 0; i < 4; i++) assert_true(sum_at(x[i], H) == (double)i * N);
-    drop_all();
+    drop_all_of_controller();
 }
 
 /* Though another one, that is as old and clean, would have cost less. */
@@ -333,7 +312,7 @@ TEST(chosen_though_it_is_dirty) {
     assert_int_equal(s.seen[1].id, ha_array_id(y.array));
     assert_true(is_there(x) && !is_there(y));
     assert_true(sum_at(y, H) == 2. * N);
-    drop_all();
+    drop_all_of_controller();
 }
 
 /* One is not enough: others follow as usual. */
@@ -347,7 +326,7 @@ TEST(more_than_was_chosen) {
     else fail();
     assert_true(!is_there(x[1]) && !is_there(x[0]) && is_there(x[2]));
     for (int i = 0; i < 3; i++) assert_true(sum_at(x[i], H) == (double)i * N);
-    drop_all();
+    drop_all_of_controller();
 }
 
 /* It frees what it could have chosen, and says that. */
@@ -371,7 +350,7 @@ TEST(chosen_and_freed) {
     harray_double y = filled_at(3, C);
     assert_null(s.spare.array);
     assert_true(sum_at(x, H) == 1. * N && sum_at(y, H) == 3. * N);
-    drop_all();
+    drop_all_of_controller();
 }
 
 int main(int argc, char **argv) {
