@@ -485,8 +485,8 @@ TEST(after_a_fork) {
 /* Two rows of nothing are no records, but there is a range of them. Whoever listens is told of both. */
 static int events_told;
 static void count_event(const ha_event_info *event, void *user) {
-    (void)event, (void)user;
-    events_told++;
+    (void)user;
+    events_told += event->kind != HA_EVENT_NEW && event->kind != HA_EVENT_GONE;
 }
 
 TEST(ranges_without_records) {
