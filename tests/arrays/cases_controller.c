@@ -1,5 +1,4 @@
-/* Arrays by number, and a program's own say in what gives way. The numbers are those of the failures of other libraries
- * (tests/arrays/cases_pressure.c). On the contexts of support/matrix.h, each with a memory that nobody has used. */
+/* Arrays by number, and a program's own say in what gives way. On the contexts of support/matrix.h, each with a memory that nobody has used. */
 #define _GNU_SOURCE 1
 #include <semaphore.h>
 #include <stddef.h>
@@ -172,7 +171,7 @@ static int frees_one(void *user, ha_context *at, uint64_t need, int attempt) {
     return 1;
 }
 
-/* What the controller frees is enough. (2: nothing is locked meanwhile) */
+/* What the controller frees is enough. */
 TEST(controller_frees) {
     budget_for(2);
     say s = {.spare = filled_at(9, C)};
@@ -219,7 +218,7 @@ TEST(not_asked) {
     drop_all_of_controller();
 }
 
-/* Allocates, reads, opens and fails: what it does itself it is not asked about. (3) */
+/* Allocates, reads, opens and fails: what it does itself it is not asked about. */
 static int does_much(void *user, ha_context *at, uint64_t need, int attempt) {
     say *s = user;
     ha_access v;

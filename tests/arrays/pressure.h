@@ -1,4 +1,19 @@
-/* Memories that are too small for what a program has, by an allocator that gives no more or by a budget. */
+/* Memories that are too small for what a program has, by an allocator that gives no more or by a budget.
+ *
+ * What other libraries' users have reported, and the tests that it does not happen here:
+ *   1  under the limit each new buffer evicts another one     under_the_limit_nothing_gives_way, below_the_watermark
+ *   2  a callback frees into the pool whose lock is held      controller_frees, controller_that_does_much, events
+ *   3  restoring runs out of memory and enters itself         controller_that_does_much, not_under_an_access
+ *   4  no buffers are left for evicting                       no_room_for_making_room
+ *   5  a block is used again while a queue still reads it     not_under_a_queue
+ *   6  freeing and changing state are apart                   found_and_freed_at_once, test_fuzz_threads
+ *   7  two owners of one pointer                              memory_of_another_array (cases_wrap)
+ *   8  less is evicted than is needed                         a_larger_one_takes_the_room_of_several, threads_take_turns
+ *   9  evicting raises the peak                               budget, not_before_it_has_arrived
+ *  10  the limit leaves out what is reserved                  budget: all that is handed out counts
+ *  11  what never fits is tried for ever                      larger_than_all, too_many_at_once
+ *  12  what was exposed once can never be evicted             not_under_a_token, holders_of_a_memory
+ *  13  much is deferred, and then needed at once              too_many_at_once, threads_take_turns */
 #ifndef HARRAY_TESTS_ARRAYS_PRESSURE_H
 #define HARRAY_TESTS_ARRAYS_PRESSURE_H
 
