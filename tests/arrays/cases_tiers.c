@@ -733,6 +733,38 @@ static void work_at_random(int threads) {
 TEST(at_random) { work_at_random(1); }
 TEST(at_random_by_threads) { work_at_random(THREADS); }
 
+/* Takes memory, looks around, and gives it back. */
+static int looks_around(HA_UNUSED void *user, ha_context *at, HA_UNUSED uint64_t need,
+                        int attempt) {
+    ha_array *mine = ha_array_zeros(ha_type_of_("double", 8), 100, at);
+    (void)ha_memory_pressure(at);
+    HA_CHECK(ha_array_free(mine));
+    return attempt == 1;
+}
+
+/* Any of them, or as usual. */
+static ptrdiff_t chooses_any(void *user, HA_UNUSED ha_context *at, const ha_candidate *list,
+                             size_t n, HA_UNUSED uint64_t need) {
+    const uint64_t number = __atomic_fetch_add((uint64_t *)user, 7, __ATOMIC_RELAXED);
+    ha_array *x = ha_array_by_id(list[number % n].id);
+    if (x && ha_array_size(x) != N && ha_array_size(x) != 100) return -2;
+    HA_CHECK(ha_array_free(x));
+    return (ptrdiff_t)(number % (n + 1)) - 1;
+}
+
+/* Half of what either tier has is written back ahead, and a controller has its say. */
+TEST(at_random_ahead_and_controlled) {
+    uint64_t number = 0;
+    ha_set_controller(&(ha_controller){looks_around, chooses_any, &number});
+    SUCCEEDS(ha_memory_set_watermark(C, 0.5));
+    SUCCEEDS(ha_memory_set_watermark(H, 0.5));
+    work_at_random(THREADS);
+    SUCCEEDS(ha_memory_set_watermark(C, 1));
+    SUCCEEDS(ha_memory_set_watermark(H, 1));
+    ha_set_controller(NULL);
+    assert_true(number > 0);
+}
+
 int main(void) {
     cmocka_set_test_filter(getenv("ONLY"));
     const struct CMUnitTest tests[] = {
@@ -762,6 +794,7 @@ int main(void) {
         TIERS(mistakes_in_the_environment),
         TIERS(at_random),
         TIERS(at_random_by_threads),
+        TIERS(at_random_ahead_and_controlled),
     };
     int failed_tests = 0;
     for (size_t i = 0; i < MATRIX_ROWS; i++) {
