@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_STATE_ARRAY_EVENTS_H
 
 #include "holders.h"
+#include "ids.h"
 
 /* What an event says of an array. */
 typedef struct ha_array_snapshot {
