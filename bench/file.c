@@ -1,6 +1,7 @@
 /* A file as a memory: writing an array there and reading it again, against pwrite and pread of the same bytes on
  * a file in the same directory, in the same pieces and past the system's cache if that can be; and against
- * mmap and msync of such a file. The directory is TMPDIR, or /tmp. */
+ * mmap and msync of such a file. And arrays that are eight times larger than the host's budget, each of which is changed in turn,
+ * against reading, changing and writing the same bytes by hand. The directory is TMPDIR, or /tmp. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -113,6 +114,64 @@ static void at_size(ha_context *disk, size_t bytes, const char *writing, const c
     HA_CHECK(harray_uint8_t_free(&t.x));
 }
 
+/* ---- more than the host has ------------------------------------------------------------------- */
+
+enum { PARTS = 32 };
+typedef struct sweep {
+    harray_uint8_t x[PARTS];
+    tier by_hand;
+    size_t part; /* bytes */
+} sweep;
+
+static void change(char *memory, size_t bytes) {
+    for (size_t k = 0; k < bytes; k += 4096) memory[k]++;
+}
+
+static double time_sweep(void *data, size_t count) {
+    const sweep *s = data;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++)
+        for (int p = 0; p < PARTS; p++)
+            HA_WRITING(v, s->x[p], ha_host()) change((char *)v.data, v.size);
+    return bench_now() - start;
+}
+
+static double time_sweep_by_hand(void *data, size_t count) {
+    const sweep *s = data;
+    const tier *t = &s->by_hand;
+    const double start = bench_now();
+    for (size_t i = 0; i < count; i++)
+        for (size_t first = 0; first < t->bytes; first += s->part) {
+            for (size_t at = 0; at < s->part; at += PIECE)
+                bench_require(pread(t->file, t->memory + at, PIECE, (off_t)(first + at)) == PIECE,
+                              "pread");
+            change(t->memory, s->part);
+            for (size_t at = 0; at < s->part; at += PIECE)
+                bench_require(pwrite(t->file, t->memory + at, PIECE, (off_t)(first + at)) == PIECE,
+                              "pwrite");
+        }
+    return bench_now() - start;
+}
+
+static void more_than_fits(ha_context *disk, size_t part, const char *name) {
+    sweep s = {.part = part, .by_hand = {.bytes = PARTS * part}};
+    HA_CHECK(ha_memory_set_tier(ha_host(), disk));
+    HA_CHECK(ha_memory_set_budget(ha_host(), PARTS * part / 8));
+    for (int p = 0; p < PARTS; p++) {
+        s.x[p] = harray_uint8_t_filled(part, 1);
+        bench_require(s.x[p].array != NULL, "array");
+    }
+    make_reference(&s.by_hand);
+    bench_run(&(bench_figure){name, time_sweep, &s, "pread, pwrite", time_sweep_by_hand, &s,
+                              .bound = 1.11, .bytes = 2 * PARTS * part});
+    for (int p = 0; p < PARTS; p++) HA_CHECK(harray_uint8_t_free(&s.x[p]));
+    munmap(s.by_hand.mapped, s.by_hand.bytes);
+    close(s.by_hand.file);
+    free(s.by_hand.memory);
+    HA_CHECK(ha_memory_set_budget(ha_host(), 0));
+    HA_CHECK(ha_memory_set_tier(ha_host(), NULL));
+}
+
 int main(int argc, char **argv) {
     const ha_file_options options = {.directory = place()};
     bench_begin(argc, argv, "");
@@ -122,5 +181,9 @@ int main(int argc, char **argv) {
     at_size(disk, (size_t)64 << 20, "write 64 MiB", "read 64 MiB", "write 64 MiB beside a mapping");
     if (bench_settings.least_ns > 0)
         at_size(disk, (size_t)1 << 30, "write 1 GiB", "read 1 GiB", "write 1 GiB beside a mapping");
+    if (bench_settings.least_ns > 0)
+        more_than_fits(disk, (size_t)64 << 20, "change 2 GiB, a budget of 256 MiB");
+    else
+        more_than_fits(disk, (size_t)4 << 20, "change 128 MiB, a budget of 16 MiB");
     HA_CHECK_ERRORS();
 }

@@ -58,6 +58,20 @@ TEST(number_of_one_that_stays) {
     assert_int_equal(ha_take_error().status, HA_ERR_STATE);
 }
 
+/* It has to be its only owner's. */
+TEST(number_of_one_that_is_unwrapped) {
+    double mine[] = {1, 2, 3};
+    harray_double x = harray_double_wrap(mine, 3);
+    const uint64_t id = ha_array_id(x.array);
+    assert_ptr_equal(ha_array_by_id(id), x.array);
+    assert_int_equal(harray_double_unwrap(&x), HA_ERR_STATE);
+    assert_non_null(strstr(ha_take_error().text, "has 2 owners"));
+    assert_ptr_equal(ha_array_by_id(id), x.array);
+    for (int owners = 3; owners > 1; owners--) SUCCEEDS(ha_array_free(x.array));
+    SUCCEEDS(harray_double_unwrap(&x));
+    assert_null(ha_array_by_id(id));
+}
+
 enum { TURNS = 1000 };
 
 typedef struct hunt {
@@ -356,6 +370,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         FRESH(numbers),
         FRESH(number_of_one_that_stays),
+        FRESH(number_of_one_that_is_unwrapped),
         FRESH(found_and_freed_at_once),
         FRESH(events_have_numbers),
         FRESH(controller_frees),

@@ -316,7 +316,11 @@ ha_status ha_unwrap_(ha_array *a, const char *site) {
     ha_status s = a ? ha_enter("ha_unwrap") : HA_OK;
     if (s || !a) return s;
     if (ha_was_freed(a, "ha_unwrap")) return HA_ERR_STATE;
-    if (a->wrapped || !ha_array_size(a)) return ha_wrap_end(a, 1, "ha_unwrap", site);
+    if (a->wrapped || !ha_array_size(a)) {
+        (void)ha_id_hide(a); /* where there are other owners it does not end */
+        if ((s = ha_wrap_end(a, 1, "ha_unwrap", site))) ha_id_show(a);
+        return s;
+    }
     return ha_fail(HA_ERR_STATE, "ha_unwrap",
                    "%s: array %s wraps nothing: its values would be lost; ha_array_free frees it",
                    site, ha_label_of(a).text);

@@ -37,14 +37,21 @@ HA_IN_ uint64_t ha_id_of(ha_array *a) {
     return id;
 }
 
+/* One more owner, if there still is one. */
+HA_IN_ int ha_id_owner_more(ha_array *a) {
+    uint64_t n = __atomic_load_n(&a->references, __ATOMIC_ACQUIRE);
+    while (n && !__atomic_compare_exchange_n(&a->references, &n, n + 1, 1, __ATOMIC_ACQ_REL,
+                                             __ATOMIC_ACQUIRE)) {}
+    return n != 0;
+}
+
 /* One more owner; NULL: no array has the number any more. */
 HA_IN_ ha_array *ha_id_retain(uint64_t id) {
     pthread_mutex_lock(&ha_ids.lock);
     ha_piece_node *node = ha_tree_find(ha_ids.tree, (uintptr_t)id);
     char *const at = (char *)node - offsetof(ha_array, by_id);
     ha_array *a = node ? (ha_array *)(void *)at : NULL;
-    if (a && (ha_id_known(a) != id || a->hidden || a->ops)) a = NULL;
-    if (a) __atomic_fetch_add(&a->references, 1, __ATOMIC_RELAXED);
+    if (a && (ha_id_known(a) != id || a->hidden || a->ops || !ha_id_owner_more(a))) a = NULL;
     pthread_mutex_unlock(&ha_ids.lock);
     return a;
 }
