@@ -40,6 +40,8 @@ CASES = [
     ("w", "access to elements [1, 3) = {[1] = 0.5, [2] = 1}"),
     ("closed", "an access that is not open"),
 ]
+# Whether gdb can call functions of the program at all. Where a processor has registers that it does not know, it cannot.
+CALL = "(int)getpid() > 0"
 
 
 def session(folder, source, options, commands):
@@ -74,7 +76,7 @@ def answers(folder):
     implementation.write_text(IMPLEMENTATION, encoding="utf-8")
     subprocess.run([*COMPILE, "-c", str(implementation), "-o", str(implementation.with_suffix(".o"))], check=True)
     commands = [f"source {ROOT / 'tools' / 'gdb.py'}", "break stop", "run", "up"]
-    for question, _ in CASES:
+    for question in [CALL, *(question for question, _ in CASES)]:
         commands += [f"echo >>{question}>>", f"print {question}"]
     said = session(folder, PROGRAM, ["-O2", str(implementation.with_suffix(".o"))], commands)
     if "Breakpoint 1, stop" not in said:
@@ -97,6 +99,9 @@ def main():
     failed = 0
     for number, (question, expected) in enumerate(CASES, 1):
         good = said.get(question) == expected
+        if not good and said.get(CALL) != "1":
+            print(f"ok {number} - print {question} # SKIP this gdb cannot call functions of a program")
+            continue
         failed += not good
         print(f"{'' if good else 'not '}ok {number} - print {question}")
         if not good:
