@@ -111,6 +111,24 @@ TEST(what_was_used_longest_ago_goes_first) {
 }
 
 /* Arrays in which nothing was ever written. */
+/* Of more than are looked at in one go, the first ones in the list having been used since. */
+TEST(what_is_far_behind_in_the_list) {
+    enum { ARRAYS = HA_VICTIM_LOOKS + 2 };
+    harray_double x[ARRAYS];
+    budget_for(ARRAYS);
+    for (int i = 0; i < ARRAYS; i++) {
+        x[i] = harray_double_new_at(0, C);
+        HA_OVERWRITING(v, x[i], C, N) fill(&v, i);
+        else fail();
+    }
+    for (int i = 0; i < ARRAYS - 1; i++) touch(x[i], C);
+    harray_double y = filled_at(7, C);
+    for (int i = 0; i < ARRAYS; i++) assert_int_equal(is_there(x[i]), i < ARRAYS - 1);
+    for (int i = 0; i < ARRAYS; i++) SUCCEEDS(harray_double_free(&x[i]));
+    drop(y);
+    drop_all_of_budget();
+}
+
 TEST(without_values) {
     enum { ARRAYS = 8 };
     use_room_for(2);
@@ -509,6 +527,7 @@ int main(void) {
         FRESH(the_only_values_go_home_first),
         FRESH(only_what_is_nowhere_else_is_moved),
         FRESH(what_was_used_longest_ago_goes_first),
+        FRESH(what_is_far_behind_in_the_list),
         FRESH(without_values),
         FRESH(a_larger_one_takes_the_room_of_several),
         FRESH(not_under_an_access),
