@@ -34,7 +34,7 @@ typedef struct ha_controller {
     void *user;
 } ha_controller;
 
-/* From now on *controller (copied) is asked; NULL: nobody, as at first. To be called while no other thread
+/* From now on *controller (copied) is asked; NULL: nobody, as at first. ha_shutdown changes nothing of that. To be called while no other thread
  * uses the library. */
 HA_API void ha_set_controller(const ha_controller *controller);
 

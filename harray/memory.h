@@ -108,7 +108,7 @@ HA_API HA_MUST_CHECK ha_status ha_memory_set_tier(ha_context *context, ha_contex
  * give way next are copied to the next tier. They stay where they are, and their room is there at once when it is needed.
  * Copies are enqueued, on a queue of the device for that alone; no call waits for them. `part` is 0 to 1; 1: nothing is written back
  * ahead, as at first. It pays where kernels run meanwhile, and costs a copy of what is then written anew.
- * HA_ERR_ARGUMENT: no such part. */
+ * The host keeps it over ha_shutdown, devices do not. HA_ERR_ARGUMENT: no such part. */
 HA_API HA_MUST_CHECK ha_status ha_memory_set_watermark(ha_context *context, double part);
 
 /* Has arrays give way at a context, and gives their blocks and cached ones back to the backend, until that is `bytes` bytes in
