@@ -42,6 +42,7 @@ typedef struct ha_touchable {
     uintptr_t block, bytes; /* of the array, as users see it; element 0 is the first one */
     size_t element;         /* bytes; 0: of records, or no array */
     ha_poison poison;
+    int shares; /* the bytes are also those of values that may be written: not to be poisoned */
     ha_touchable_field field;
     const char *site; /* where the access was opened */
     char label[120];  /* of the array */
