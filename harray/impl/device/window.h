@@ -327,7 +327,7 @@ HA_IN_ void ha_window_check(ha_window *w, size_t first, size_t bytes) {
     while (now[i] == before[i]) i++;
     ha_line_touched(&line, &w->touchables, w->users + first + i);
     line.text[line.n] = 0;
-    HA_IGNORE(ha_fail(HA_ERR_STATE, ha_touchable_operation, "%s", line.text));
+    HA_IGNORE_(ha_fail(HA_ERR_STATE, ha_touchable_operation, "%s", line.text));
 }
 
 HA_IN_ void ha_window_close(ha_window *w) {
