@@ -103,11 +103,10 @@ HA_IN_ ha_status ha_index_check_mask(const darray *mask, const char *operation) 
     return ha_view_fail(HA_ERR_ARGUMENT, operation, mask, "a mask is of uint8_t or bool");
 }
 
-HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, const char *operation) {
-    if (rank <= HA_MAPPING_RANK) return HA_OK;
+HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, int most, const char *operation) {
+    if (rank <= most) return HA_OK;
     return ha_view_fail(HA_ERR_UNSUPPORTED, operation, x,
-                        "more than %d dimensions that do not follow each other in memory",
-                        HA_MAPPING_RANK);
+                        "more than %d dimensions that do not follow each other in memory", most);
 }
 
 /* Are the extents of `all` those of `at`, and behind these the others of x? */
