@@ -25,7 +25,7 @@ static PyObject *no_transfers(PyObject *module, PyObject *flag) {
 static PyObject *trace(PyObject *module, PyObject *path) {
     (void)module;
     const char *text = path == Py_None ? NULL : PyUnicode_AsUTF8AndSize(path, NULL);
-    ha_status status;
+    ha_status status = HA_OK;
     if (PyErr_Occurred()) return NULL;
     if (text)
         UNLOCKED(status = ha_trace_begin(text));
