@@ -10,6 +10,7 @@ import argparse
 import ctypes
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ def load_solver():
     """Compiles heat.c against the library of the package, so that both share arrays."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="heat"))
     library = ha.get_library()
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-O2", "-shared", "-fPIC", "-pthread", f"-I{ha.get_include()}",
+    subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-std=gnu11", "-O2", "-shared", "-fPIC", "-pthread", f"-I{ha.get_include()}",
                     str(pathlib.Path(__file__).parent / "heat.c"), "-o", str(folder / "heat.so"), library,
                     f"-Wl,-rpath,{os.path.dirname(library)}"], check=True)
     solver = ctypes.CDLL(str(folder / "heat.so")).heat

@@ -35,6 +35,16 @@ static PyObject *trace(PyObject *module, PyObject *path) {
     Py_RETURN_NONE;
 }
 
+/* From now on None is this context on this thread; what it was before. */
+static PyObject *set_current(PyObject *module, PyObject *where) {
+    (void)module;
+    ha_context *context = NULL, *before = ha_context_current();
+    if (where != Py_None && context_from(where, &context)) return NULL;
+    ha_scope_ scope = {.outer = context};
+    ha_on_end_(&scope);
+    return before ? context_object(before) : Py_NewRef(Py_None);
+}
+
 /* The report as a text of JSON. */
 static PyObject *report(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
@@ -92,6 +102,7 @@ static PyMethodDef functions[] = {
     {"_set_controller", set_controller, METH_O, NULL},
     {"_count_devices", count_devices, METH_O, NULL},
     {"_no_transfers", no_transfers, METH_O, NULL},
+    {"_set_current", set_current, METH_O, NULL},
     {"_trace", trace, METH_O, NULL},
     {"_report", report, METH_NOARGS, NULL},
     {"_set_package", set_package, METH_O, NULL},

@@ -29,5 +29,5 @@ def test_heat(where):
 
 def test_dask_outofcore():
     pytest.importorskip("distributed")
-    out = run("dask_outofcore.py", "--chunks", "40", "--mib", "8")
-    assert "640 MiB, mean 0.500" in out and out.count("written_back") == 2
+    out = run("dask_outofcore.py", "--chunks", "12", "--mib", "8")
+    assert "192 MiB, mean 0.500" in out and out.count("written_back") == 2
