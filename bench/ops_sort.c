@@ -271,7 +271,10 @@ int main(int argc, char **argv) {
     for (size_t t = 0; t < sizeof hands / sizeof *hands; t++) {
         work few = work_of(&hands[t], FEW);
         figure("sort", &few, time_sort, "insertion by hand", time_insertion, 2);
-        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const size_t count = bench_settings.least_ns == 0 /* --smoke */ ? 2
+                                                                        : sizeof lengths /
+                                                                              sizeof *lengths;
+        for (size_t i = 0; i < count; i++) {
             work w = work_of(&hands[t], lengths[i]);
             check(&w);
             figure("sort", &w, time_sort, "by hand", time_sort_by_hand, 1);

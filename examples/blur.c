@@ -21,15 +21,17 @@
 #include "harray_kernels.h"
 
 #include "blur_layout.h"
+#include "complain.h"
 #include "png_io.h"
 
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char program_name[] = "blur";
 
 typedef struct options {
     const char *device, *layout, *trace, *in, *out;
@@ -180,17 +182,6 @@ static uint64_t bytes_moved(const image *m) {
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
-
-/* One line on stderr; false, so that a failing function can end with it. */
-static bool complain(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)fputs("blur: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
-    va_end(arguments);
-    return false;
-}
 
 /* harray keeps the first error, so that a run of calls can be checked once, at its end. */
 static bool all_went_well(void) {

@@ -265,13 +265,13 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
 /* As declarations: v is open until the end of the enclosing block. Look at v.status. */
 #define HA_SCOPED_READ(v, x, ctx)                                                                  \
     HA_SCOPED_(v, x, read_);                                                                       \
-    HA_IGNORE(HA_OPEN_(v, x, ctx, HA_READ))
+    HA_IGNORE_(HA_OPEN_(v, x, ctx, HA_READ))
 #define HA_SCOPED_WRITE(v, x, ctx)                                                                 \
     HA_SCOPED_(v, x, write_);                                                                      \
-    HA_IGNORE(HA_OPEN_(v, x, ctx, HA_WRITE))
+    HA_IGNORE_(HA_OPEN_(v, x, ctx, HA_WRITE))
 #define HA_SCOPED_OVERWRITE_ALL(v, x, ctx)                                                         \
     HA_SCOPED_(v, x, write_);                                                                      \
-    HA_IGNORE(HA_OPEN_(v, x, ctx, HA_OVERWRITE))
+    HA_IGNORE_(HA_OPEN_(v, x, ctx, HA_OVERWRITE))
 
 /* Of a harray_T only: it is overwritten, and its size becomes n. */
 #define HA_OVERWRITING(v, x, ctx, n)                                                               \
@@ -280,7 +280,7 @@ HA_API ha_status ha_read_anywhere_(ha_access *access, ha_array *array, ha_contex
     HA_SCOPE_(v, x, write_, ha_overwrite(&v, HA_WRITTEN_(x), ctx, n, HA_TRY))
 #define HA_SCOPED_OVERWRITE(v, x, ctx, n)                                                          \
     HA_SCOPED_(v, x, write_);                                                                      \
-    HA_IGNORE(ha_overwrite(&v, HA_WRITTEN_(x), ctx, n, HA_WAIT))
+    HA_IGNORE_(ha_overwrite(&v, HA_WRITTEN_(x), ctx, n, HA_WAIT))
 
 /* Of a harray_T only: elements [first, last). */
 #define HA_READING_RANGE(v, x, ctx, first, last)                                                   \

@@ -116,7 +116,8 @@ HA_API HA_MUST_CHECK ha_status ha_memory_set_watermark(ha_context *context, doub
  * Waits for what has to be brought to the next tier first. */
 HA_API uint64_t ha_memory_make_room(ha_context *context, uint64_t bytes);
 
-/* What became of a memory that was full, since it was opened, and how it is now. */
+/* What became of a memory that was full, since it was opened, and how it is now. What passes through the host on its way to a
+ * device is restored there, and not on the host; what was written elsewhere meanwhile is restored, too. */
 typedef struct ha_pressure {
     uint64_t budget;        /* bytes; 0: as many as there are */
     ha_context *tier;       /* where its values go; NULL: nowhere */
@@ -124,7 +125,7 @@ typedef struct ha_pressure {
     uint64_t evicted;       /* their bytes */
     uint64_t written_back;  /* bytes of values that were brought to a tier for that */
     uint64_t written_ahead; /* of these, ahead: before their room was needed */
-    uint64_t restored;      /* bytes of values that came back into arrays that had given way */
+    uint64_t restored;      /* bytes of values that came (back) to where an array had given way */
     uint64_t turns;         /* threads that have waited for others to close what they used there */
     uint64_t wait_ns;       /* how long, all together */
     uint64_t refusals;      /* requests for which no room could be made */

@@ -264,7 +264,7 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
         return harray##n##_from(x.array);                                                             \
     }                                                                                                 \
     HA_TYPED_ array##n##_##D array##n##_##D##_share(array##n##_##D x) {                               \
-        HA_IGNORE(ha_array_retain(x.array) == x.array ? HA_OK : HA_ERR_ARGUMENT);                     \
+        HA_IGNORE_(ha_array_retain(x.array) == x.array ? HA_OK : HA_ERR_ARGUMENT);                    \
         return x;                                                                                     \
     }                                                                                                 \
     HA_TYPED_ ha_status array##n##_##D##_free(array##n##_##D *x) { /* and x->array = NULL */          \

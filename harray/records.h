@@ -14,8 +14,15 @@
  * in common.
  *
  * Ranges are of the slowest index, the first one: of an array of 10 x 20 records, [2, 4) are those
- * whose first index is 2 or 3. Any layout of layout/mapping.h serves that keeps every value and
- * lets none share a byte with another one (see ha_records_layout).
+ * whose first index is 2 or 3. Any layout of layout/mapping.h serves that keeps every value (see
+ * ha_records_layout).
+ *
+ * In layouts of few bits (bitint, bitfloat) values share bytes with their neighbours. Where a memory has such
+ * a layout, accesses there lock whole bytes: of 12 bits each two records together, and in bitint(…; aos) all
+ * fields that stand there. So two accesses may conflict that have no record in common, one access that reads
+ * some of these fields and writes others is one that writes them all, and what is overwritten in part is read
+ * for the rest. Elsewhere nothing is different. Views do not read bits: ha_mapped_get and ha_mapped_set of
+ * the access's mapping and blobs do (layout/mapped.h), as does whatever memory has another layout.
  *
  * Every function may be called from any thread, at any time; what only asks also from functions on
  * queues: it waits for nobody, even while another thread resizes. A call that fails changes
@@ -47,7 +54,8 @@ HA_API ha_records *ha_records_new(const ha_record *record, int rank, const int64
  * until ha_records_layout says something else. flags: as ha_wrap_flags (wrap.h). What is said there holds
  * here. NULL on failure:
  *   HA_ERR_ARGUMENT  no mapping, or one of a tree; a blob with bytes at NULL, or not aligned as the mapping
- *                    says; two that overlap; bad flags; what ha_records_layout refuses
+ *                    says; two that overlap; bad flags; what ha_records_layout refuses; a device's memory
+ *                    in which values of bits share bytes
  *   HA_ERR_STATE     another array owns some of it
  *   HA_ERR_MEMORY */
 HA_API ha_records *ha_records_wrap(const ha_mapped *memory, ha_context *context, unsigned flags);
@@ -66,11 +74,13 @@ HA_API HA_MUST_CHECK ha_status ha_records_sync_(ha_records *records, const char 
  * a device what is valid only there is brought to the host; the device has none then until they are asked
  * for there.
  *   HA_ERR_ARGUMENT     the text is no layout; or one that does not keep every value by itself: null, one
- *                       (of several records), values of fewer bits or another type than the field's
- *                       that does not have all its values
+ *                       (of several records), values of another type than the field's that does not
+ *                       have all its values. Of bits: a value that needs more of them is cut off as
+ *                       mapping.h says; rows of more than 2 MiB that end within a byte; bytes that are
+ *                       shared by fields that are not beside each other
  *   HA_ERR_STATE        the memory there is the caller's and has another layout, whether accesses are open
  *                       or not
- *   HA_ERR_CONFLICT     accesses are open
+ *   HA_ERR_CONFLICT     accesses are open; of bits, another thread is about to open one
  *   HA_ERR_MEMORY, HA_ERR_BACKEND, HA_ERR_LOST, HA_ERR_TRANSFER  as when opening there */
 #define ha_records_layout(records, context, layout)                                                \
     ha_records_layout_(records, context, layout, HA_SITE)

@@ -115,8 +115,8 @@
 #define HA_OPEN_RECORDS_(v, r, ctx, what, box)                                                     \
     __extension__({                                                                                \
         const __typeof__(r) ha_r_ = (r);                                                           \
-        HA_IGNORE(ha_records_use_(&HA_USED_(v), ha_r_.records, ha_r_.type_, &v##_made_,            \
-                                  sizeof v##_made_, ctx, what, box, HA_SITE));                     \
+        HA_IGNORE_(ha_records_use_(&HA_USED_(v), ha_r_.records, ha_r_.type_, &v##_made_,           \
+                                   sizeof v##_made_, ctx, what, box, HA_SITE));                    \
     })
 
 /* For scopes: an access that is not open, and sets the rest when it is opened. */

@@ -26,11 +26,15 @@ HA_API const char *ha_status_name(ha_status status);
 typedef void (*ha_error_handler)(const ha_error *error, void *user);
 HA_API void ha_set_error_handler(ha_error_handler handler, void *user);
 
-/* For examples, and for those who want it: prints the error and aborts. */
-#define HA_CHECK(expr) ha_check_(expr, HA_SITE, #expr)
+/* For examples, and for those who want it: prints the error and aborts. Functions that are no macros
+ * (harray_T_resize, darray_free, …), and know no line of their caller's, give that of the HA_CHECK around
+ * them in errors and reports, or of the HA_IGNORE. */
+#define HA_CHECK(expr) (ha_called_at_(HA_SITE), ha_check_(expr, HA_SITE, #expr))
+HA_API void ha_called_at_(const char *site); /* NULL: it is not known */
 HA_API void ha_check_failed_(ha_status status, const char *site, const char *expr)
     __attribute__((__noreturn__));
 static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const char *expr) {
+    ha_called_at_(HA_NULL_);
     if (status != HA_OK) ha_check_failed_(status, site, expr);
 }
 
@@ -40,8 +44,8 @@ static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const
  *     #define store(x) store_(x, HA_SITE)
  *     ha_status store_(harray_double x, const char *site) { HA_FROM(site) { … } … }
  *
- * and functions that are no macros (harray_T_resize, …), which know their own names alone, get a line:
- * HA_FROM(HA_SITE) HA_CHECK(harray_double_resize(x, 5)). `site` is a text that stays, such as HA_SITE.
+ * and functions that are no macros (harray_T_resize, …), where neither HA_CHECK nor HA_IGNORE is around them,
+ * get a line: HA_FROM(HA_SITE) s = harray_double_resize(x, 5). `site` is a text that stays, such as HA_SITE.
  * Of several around each other the outermost counts. Left by any way out of the block (`break` leaves
  * the block). */
 #define HA_FROM(site) HA_FROM_(site, HA_JOIN_(ha_from_, __COUNTER__))
@@ -60,6 +64,11 @@ HA_API void ha_from_end_(ha_from_scope_ *scope);
 HA_API void ha_check_errors_(const char *site);
 
 /* Says in so many words that a status is not looked at here (it stays in ha_take_error()). */
-#define HA_IGNORE(expr) ((void)((expr) == HA_OK))
+#define HA_IGNORE(expr) (ha_called_at_(HA_SITE), ha_ignore_(expr))
+static inline HA_UNUSED void ha_ignore_(ha_status status) {
+    (void)status;
+    ha_called_at_(HA_NULL_);
+}
+#define HA_IGNORE_(expr) ((void)((expr) == HA_OK)) /* by harray itself, whoever called it */
 
 #endif

@@ -58,7 +58,7 @@ bool draw_frame(const flow_results *r, const shape *s, const char *path, char *e
 
 /* ---- the plot ---------------------------------------------------------------------------------- */
 
-enum { LEFT = 60, TOP = 20, WIDTH = 720, HEIGHT = 280 };
+enum { LEFT = 60, TOP = 20, WIDTH = 720, HEIGHT = 280, RIGHT = 60 };
 
 typedef struct scale {
     double last, least, most; /* of time, and of the curves */
@@ -69,15 +69,19 @@ static double y_of(scale s, double value) {
     return TOP + HEIGHT * (s.most - value) / (s.most - s.least);
 }
 
-static void draw_curve(FILE *f, scale s, const char *name, const char *colour, int row,
-                       const float *value, int64_t n, double each) {
-    (void)fprintf(f, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"",
+/* What lies outside of the scale is cut off; its name stands behind its end, as high as the mean of its second half. */
+static void draw_curve(FILE *f, scale s, const char *name, const char *colour, const float *value,
+                       int64_t n, double each) {
+    double mean = 0;
+    (void)fprintf(f,
+                  "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" "
+                  "clip-path=\"url(#inside)\" points=\"",
                   colour);
     for (int64_t k = 0; k < n; k++)
-        (void)fprintf(f, "%.2f,%.2f ", x_of(s, (double)(k + 1) * each),
-                      y_of(s, fmin(fmax((double)value[k], s.least), s.most)));
-    (void)fprintf(f, "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"end\">%s</text>\n",
-                  LEFT + WIDTH - 8, TOP + 18 * row, colour, name);
+        (void)fprintf(f, "%.2f,%.2f ", x_of(s, (double)(k + 1) * each), y_of(s, (double)value[k]));
+    for (int64_t k = n / 2; k < n; k++) mean += (double)value[k] / (double)(n - n / 2);
+    (void)fprintf(f, "\"/>\n<text x=\"%d\" y=\"%.2f\" fill=\"%s\">%s</text>\n", LEFT + WIDTH + 8,
+                  y_of(s, mean) + 4, colour, name);
 }
 
 /* A distance between marks of which there are at most about ten: 1, 2 or 5 times a power of ten. */
@@ -108,14 +112,18 @@ bool draw_forces(FILE *f, const float *drag, const float *lift, int64_t n, doubl
     (void)fprintf(f,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                   "font-family=\"sans-serif\" font-size=\"12\">\n"
-                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-                  LEFT + WIDTH + 20, TOP + HEIGHT + 50);
+                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+                  "<clipPath id=\"inside\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>"
+                  "</clipPath>\n",
+                  LEFT + WIDTH + RIGHT, TOP + HEIGHT + 50, LEFT, TOP, WIDTH, HEIGHT);
     draw_marks(f, s);
-    draw_curve(f, s, "drag coefficient", "#c0501a", 1, drag, n, each);
-    draw_curve(f, s, "lift coefficient", "#0d6ba8", 2, lift, n, each);
+    draw_curve(f, s, "drag", "#c0501a", drag, n, each);
+    draw_curve(f, s, "lift", "#0d6ba8", lift, n, each);
     (void)fprintf(f,
                   "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time, in heights of the obstacle "
-                  "that the stream has gone</text>\n</svg>\n",
-                  LEFT + WIDTH / 2, TOP + HEIGHT + 40);
+                  "that the stream has gone</text>\n"
+                  "<text x=\"16\" y=\"%d\" text-anchor=\"middle\" "
+                  "transform=\"rotate(-90 16 %d)\">coefficients</text>\n</svg>\n",
+                  LEFT + WIDTH / 2, TOP + HEIGHT + 40, TOP + HEIGHT / 2, TOP + HEIGHT / 2);
     return fflush(f) == 0 && !ferror(f);
 }

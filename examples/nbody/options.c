@@ -2,20 +2,11 @@
 #include "options.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool complain(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)fputs("nbody: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
-    va_end(arguments);
-    return false;
-}
+const char program_name[] = "nbody";
 
 static int usage(int status) {
     (void)fputs(

@@ -2,6 +2,8 @@
 #ifndef NBODY_OPTIONS_H
 #define NBODY_OPTIONS_H
 
+#include "../complain.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,8 +18,5 @@ typedef struct options {
 /* Reads them, and fills in what fits. Negative: run; else the exit status to end with: 0 after
  * --help, 2 for what is no option, which has been said. */
 int options_read(options *o, int argc, char **argv);
-
-/* A line on stderr; false. */
-bool complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

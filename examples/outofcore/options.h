@@ -2,6 +2,8 @@
 #ifndef OUTOFCORE_OPTIONS_H
 #define OUTOFCORE_OPTIONS_H
 
+#include "../complain.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,8 +17,5 @@ typedef struct options {
 /* Negative: run; else the exit status to end with: 0 after --help, 2 for what is no option, which has been
  * said. */
 int options_read(options *o, int argc, char **argv);
-
-/* A line on stderr; false. */
-bool complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

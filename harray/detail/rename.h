@@ -123,6 +123,7 @@
 #define ha_backend_register HA_RENAME_(ha_backend_register)
 #define ha_backend_report HA_RENAME_(ha_backend_report)
 #define ha_bound_ HA_RENAME_(ha_bound_)
+#define ha_called_at_ HA_RENAME_(ha_called_at_)
 #define ha_check_errors_ HA_RENAME_(ha_check_errors_)
 #define ha_check_failed_ HA_RENAME_(ha_check_failed_)
 #define ha_clip_ HA_RENAME_(ha_clip_)

@@ -215,6 +215,33 @@ TEST(marks_end) {
     drop(x);
 }
 
+/* What gets memory while another thread waits for it wakes that one, too, when it is closed. */
+static void wake_by_what_came_later(void) {
+    opener holds, comes, waits;
+    harray_double x = filled_at(3, C), y = keep(harray_double_zeros_at(3 * N, H));
+    start_open(&holds, x.array, C, HA_READ, 0, HA_END);
+    assert_int_equal(wait_opened(&holds), HA_OK);
+    start_open(&waits, y.array, C, HA_READ, 0, HA_END);
+    while (!__atomic_load_n(&C->memory->pool.awaited, __ATOMIC_ACQUIRE)) sched_yield();
+    harray_double z = filled_at(5, C);
+    start_open(&comes, z.array, C, HA_READ, 0, HA_END);
+    assert_int_equal(wait_opened(&comes), HA_OK);
+    finish(&holds);
+    while (is_there(x)) sched_yield(); /* until it has been tried again */
+    finish(&comes);
+    assert_int_equal(wait_opened(&waits), HA_OK);
+    finish(&waits);
+    assert_int_equal(waiting(), 0);
+    assert_false(C->memory->pool.awaited); /* and nobody is told any more */
+    drop(x), drop(y), drop(z);
+}
+
+TEST(wakes_when_it_came_later) {
+    budget_for(3);
+    for (int i = 0; i < 3; i++) wake_by_what_came_later();
+    drop_all_of_budget();
+}
+
 /* Who is short of memory while others wait stands behind them; who is not passes. */
 TEST(oldest_first) {
     opener holds, waits[2];
@@ -396,6 +423,7 @@ int main(void) {
         FRESH(too_many_at_once),
         FRESH(waits_for_others),
         FRESH(marks_end),
+        FRESH(wakes_when_it_came_later),
         FRESH(oldest_first),
         FRESH(threads_take_turns),
         FRESH(waiting_is_an_event),

@@ -58,6 +58,17 @@ TEST(number_of_one_that_stays) {
     assert_int_equal(ha_take_error().status, HA_ERR_STATE);
 }
 
+/* Another owner may come between the last one's look at how many there are, and its end: then it goes on. */
+TEST(found_just_before_it_ends) {
+    harray_double x = harray_double_zeros_at(3, C);
+    const uint64_t id = ha_array_id(x.array);
+    assert_ptr_equal(ha_array_by_id(id), x.array);
+    assert_false(ha_id_hide(x.array)); /* as if by one that was alone a moment ago */
+    assert_ptr_equal(ha_array_by_id(id), x.array);
+    for (int owners = 3; owners > 0; owners--) SUCCEEDS(ha_array_free(x.array));
+    assert_null(ha_array_by_id(id));
+}
+
 /* It has to be its only owner's. */
 TEST(number_of_one_that_is_unwrapped) {
     double mine[] = {1, 2, 3};
@@ -370,6 +381,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         FRESH(numbers),
         FRESH(number_of_one_that_stays),
+        FRESH(found_just_before_it_ends),
         FRESH(number_of_one_that_is_unwrapped),
         FRESH(found_and_freed_at_once),
         FRESH(events_have_numbers),

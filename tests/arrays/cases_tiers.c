@@ -131,6 +131,20 @@ TEST(what_is_counted) {
     drop_arrays();
 }
 
+/* What comes back to a device through the host is counted there alone. */
+TEST(what_passes_through_the_host) {
+    if (shares_memory(C)) skip();
+    budget_for(C, 1);
+    harray_double x = filled_at(3, C), y = filled_at(4, C);
+    assert_true(!is_at(x, C) && is_at(y, C));
+    SUCCEEDS(ha_array_evict(x.array, H));
+    assert_true(!is_at(x, H) && VALID(x, disk));
+    touch(x, C);
+    assert_int_equal(ha_memory_pressure(C).restored, BYTES);
+    assert_int_equal(ha_memory_pressure(H).restored, 0);
+    drop_arrays();
+}
+
 TEST(budget_of_the_host_is_lowered) {
     harray_double x[4];
     for (int i = 0; i < 4; i++) x[i] = filled_at(i, H);
@@ -770,6 +784,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TIERS(more_than_the_host_has),
         TIERS(what_is_counted),
+        TIERS(what_passes_through_the_host),
         TIERS(budget_of_the_host_is_lowered),
         TIERS(what_never_goes_to_the_file),
         TIERS(device_host_and_file),

@@ -522,23 +522,66 @@ TEST(errors_from_another_place) {
     drop(x);
 }
 
+/* Functions that are no macros name the line of the check around them. */
+TEST(errors_of_what_is_checked) {
+    harray_double x = named_list(), y = list_at(H);
+    harray_double freed = {NULL};
+    double value;
+    char site[300];
+    int line;
+#define NAMES_ITS_LINE(call)                                                                       \
+    line = __LINE__, HA_IGNORE(call), snprintf(site, sizeof site, "%s:%d", __FILE__, line),        \
+    begins_with(site)
+    HA_READING(v, x, C) {
+        NAMES_ITS_LINE(harray_double_resize(x, 9));
+        NAMES_ITS_LINE(harray_double_get(x, 99, &value));
+        NAMES_ITS_LINE(harray_double_set(x, 99, 1));
+        NAMES_ITS_LINE(harray_double_swap(x, y));
+        NAMES_ITS_LINE(harray_double_assign(x, y));
+        NAMES_ITS_LINE(harray_double_free(&x));
+        NAMES_ITS_LINE(ha_array_purge(x.array));
+        NAMES_ITS_LINE(harray_double_get(freed, 0, &value));
+    }
+    else fail();
+    array_double_1 few = array_double_1_from(x, HA_DIM(5)), none = {.array = NULL};
+    NAMES_ITS_LINE(array_double_1_copy(few, none, H));
+    NAMES_ITS_LINE(array_double_1_get(few, HA_DIM(9), &value));
+    ha_access a;
+    HA_IGNORE(ha_open_(&a, x.array, C, HA_READ, 2, 99, "main.c:10")); /* that one knows better */
+    begins_with("main.c:10");
+    assert_int_equal(harray_double_get(x, 99, &value), HA_ERR_ARGUMENT);
+    assert_null(strstr(ha_take_error().text, __FILE__));
+    HA_FROM("main.c:11") HA_IGNORE(harray_double_get(x, 99, &value));
+    begins_with("main.c:11");
+    ha_status (*const by_address)(harray_double, size_t) = harray_double_resize;
+    HA_CHECK(by_address(y, 4));
+    SUCCEEDS(array_double_1_free(&few));
+    drop(x);
+    drop(y);
+}
+
 /* What is asked for without a line moves bytes on behalf of one. */
 TEST(sites_from_another_place) {
     ha_site_statistics sites[64];
     harray_double x = list_at(C), y = list_at(H);
     array_double_1 from = array_double_1_from(x, HA_DIM(5)), to = array_double_1_from(y, HA_DIM(5));
-    int copied = 0, read = 0;
+    char checked[300];
+    int copied = 0, read = 0, moved = 0;
     ha_report_reset();
     HA_FROM("main.c:21") SUCCEEDS(array_double_1_copy(to, from, H));
     HA_WRITING(v, x, C) {}
     HA_FROM("main.c:22") HA_READING(v, x, H) {}
+    HA_WRITING(v, x, C) {}
+    snprintf(checked, sizeof checked, "%s:%d", __FILE__, __LINE__ + 1);
+    HA_CHECK(array_double_1_copy(to, from, H));
     const size_t n = ha_sites(sites, 64);
     for (size_t i = 0; i < n && i < 64; i++) {
         copied |= !strcmp(sites[i].site, "main.c:21");
+        moved |= !strcmp(sites[i].site, checked);
         read |= !strcmp(sites[i].site, "main.c:22");
         assert_null(strstr(sites[i].site, "array_double"));
     }
-    if (!shares_memory(C)) assert_true(copied && read);
+    if (!shares_memory(C)) assert_true(copied && read && moved);
     SUCCEEDS(array_double_1_free(&from));
     SUCCEEDS(array_double_1_free(&to));
     drop(x);
@@ -589,6 +632,7 @@ int main(int argc, char **argv) {
         CASE(resized_beyond_memory),
         CASE(no_arguments),
         CASE(errors_from_another_place),
+        CASE(errors_of_what_is_checked),
         CASE(sites_from_another_place),
         CASE(who_has_no_array),
         CASE(living_arrays_are_named),

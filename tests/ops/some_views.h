@@ -141,12 +141,13 @@ HA_UNUSED static void read_values(darray x, values *v) {
     int64_t index[HA_MOST_RANK] = {0};
     v->n = 0;
     if (darray_size(x) == 0) return;
-    for (;;) {
-        SUCCEEDS(darray_get(x, x.rank, index, &v->at[v->n++]));
-        int d = x.rank - 1;
+    int d;
+    do {
+        assert_int_equal(darray_get(x, x.rank, index, &v->at[v->n++]), HA_OK);
+        d = x.rank - 1;
         while (d >= 0 && ++index[d] == x.extent[d]) index[d--] = 0;
-        if (d < 0) return;
-    }
+    } while (d >= 0);
+    step(); /* once: reading any of them is the same step */
 }
 
 /* ---- comparing ----------------------------------------------------------------------------------- */

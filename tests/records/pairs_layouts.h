@@ -136,6 +136,46 @@ static text split_layout(const ha_record *record, int rank, int depth) {
     return t;
 }
 
+/* The leaves of one kind as paths; gives the bytes of the largest, 0: there are none. */
+static size_t put_kind(const ha_record *record, int integers, char *paths, size_t size) {
+    size_t most = 0;
+    *paths = 0;
+    for (int64_t leaf = 0; leaf < ha_record_leaves(record); leaf++) {
+        const size_t n = strlen(paths);
+        ha_leaf described = {.type = HA_DTYPE_NONE};
+        char name[40] = "";
+        assert_int_equal(ha_record_leaf(record, leaf, &described), HA_OK);
+        if (integers ? described.type > HA_DTYPE_uint64_t
+                     : described.type < HA_DTYPE_half || described.type >= HA_DTYPE_c64)
+            continue;
+        if (ha_dtype_size(described.type) > most) most = ha_dtype_size(described.type);
+        (void)ha_record_leaf_name(record, leaf, name, sizeof name);
+        snprintf(paths + n, size - n, "%s%s", n ? "+" : "", name);
+    }
+    return most;
+}
+
+/* Integers, or numbers with a point, in fewer bits than they have, which keep all values of these tests. */
+static text bits_layout(const ha_record *record) {
+    const int integers = pick(3) != 0;
+    const char *order = ONE_OF("", "", "@col", "@morton"), *kind = ONE_OF("aos", "soa");
+    char paths[200], inner[60];
+    text t;
+    const size_t most = put_kind(record, integers, paths, sizeof paths);
+    if (integers)
+        snprintf(inner, sizeof inner, "bitint(%s; %s%s)",
+                 most == 1   ? ONE_OF("7", "7", "8")
+                 : most == 2 ? ONE_OF("11", "11", "13", "16")
+                             : ONE_OF("25", "25", "27", "32"),
+                 kind, order);
+    else
+        snprintf(inner, sizeof inner, "bitfloat(%s; %s%s)", ONE_OF("8,23", "9,24", "8,27", "11,40"),
+                 kind, order);
+    snprintf(t.at, sizeof t.at, "split(%s%s: %s, %.80s)", ONE_OF("", "separate; "), paths, inner,
+             leaf_layout().at);
+    return t;
+}
+
 static text permuted_layout(const ha_record *record, int rank, int depth) {
     const text inner = any_layout(record, rank, depth);
     int p[HA_MAPPING_RANK] = {0, 1, 2, 3};
@@ -153,10 +193,11 @@ static text permuted_layout(const ha_record *record, int rank, int depth) {
 
 /* What cannot be is found out when it is read. */
 static text any_layout(const ha_record *record, int rank, int depth) {
-    const uint32_t kind = depth ? pick(12) : 11;
+    const uint32_t kind = depth ? pick(13) : 11;
     text t, inner;
     if (kind < 3) return split_layout(record, rank, depth - 1);
     if (kind == 3) return permuted_layout(record, rank, depth - 1);
+    if (kind == 6) return bits_layout(record);
     if (kind > 5) return leaf_layout();
     if (kind == 4 && pick(2)) {
         snprintf(t.at, sizeof t.at, "tree(%s)",
@@ -182,7 +223,8 @@ static void mirror(ha_mapping *m) {
         const ha_coding *c = k < m->rows ? ha_row_coding(m, r) : NULL;
         int64_t size = (int64_t)ha_dtype_size(c ? c->stored : (ha_dtype)r->type);
         if (k >= m->rows || (c && c->bytes)) size = 1;
-        r->base = m->blob[r->blob].bytes - size - r->base;
+        if (c && c->bits) size = c->bits;
+        r->base = m->blob[r->blob].bytes * (c && c->bits ? 8 : 1) - size - r->base;
         r->lane_stride = -r->lane_stride;
         r->block_stride = -r->block_stride;
         r->packed = 1;
@@ -201,18 +243,31 @@ static void spread(ha_mapping *m) {
     for (int32_t b = 0; b < m->blobs; b++) ((ha_blob *)(uintptr_t)m->blob)[b].bytes *= 2;
 }
 
-/* A mapping that keeps every value by itself, to be freed by HARRAY_FREE. callers: one that can be
+/* Whether records may be kept in a mapping; on a device of the caller's: not where values share bytes. */
+static int keeps(const ha_records_state *state, const ha_mapping *m, int on_device) {
+    ha_shared_bytes *shared = NULL;
+    const char *objection;
+    int64_t leaf;
+    ha_error why;
+    if (ha_records_accept(state, m, &why) ||
+        ha_shared_bytes_make(state, m, &shared, &objection, &leaf))
+        return 0;
+    const int keeps = !on_device || !shared;
+    HARRAY_FREE(shared);
+    return keeps;
+}
+
+/* A mapping that keeps every value, to be freed by HARRAY_FREE. callers: one that can be
  * adopted, perhaps a table that no text describes. */
 static ha_mapping *any_mapping(const ha_record *record, int rank, const int64_t *extent,
-                               int callers) {
+                               int callers, int on_device) {
     ha_records_state *state = ha_records_state_make(record, rank, extent, "aos");
     ha_mapping *m = NULL, *copy;
-    while (!m) {
+    while (!m) { /* until one serves */
         const text t = any_layout(record, rank, 2);
-        ha_error why;
         m = ha_mapping_parse(record, t.at, rank, extent, NULL);
         const int serves = m && m->blobs <= MOST_BLOBS && !(callers && m->trees) &&
-                           !ha_records_accept(state, m, &why);
+                           keeps(state, m, callers && on_device);
         if (serves) break;
         ha_mapping_free(m);
         m = NULL;

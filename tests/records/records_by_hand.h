@@ -275,16 +275,6 @@ static void one_block_of_lanes(void **state) {
     fine(ha_records_unwrap(r));
 }
 
-static void layouts_of_bits(void **state) {
-    (void)state;
-    const int64_t n = 5;
-    ha_record *numbers = ha_record_parse("a:u8 b:i32", NULL);
-    assert_null(ha_records_new(numbers, 1, &n, "bitint(3; soa)"));
-    says(HA_ERR_ARGUMENT, HA_ERR_ARGUMENT,
-         "field a cannot be kept in it: values of bits share their bytes");
-    ha_record_free(numbers);
-}
-
 /* Together more than can be counted, though each of the arrays can. */
 static void more_than_there_can_be(void **state) {
     (void)state;

@@ -792,7 +792,6 @@ int main(void) {
         cmocka_unit_test(computed_memory_of_the_callers),
         cmocka_unit_test(mappings_that_do_not_do),
         cmocka_unit_test(one_block_of_lanes),
-        cmocka_unit_test(layouts_of_bits),
         cmocka_unit_test(more_than_there_can_be),
         cmocka_unit_test(records_larger_than_parts),
         cmocka_unit_test(padding_at_the_end),

@@ -211,11 +211,13 @@ static void check_place(place *p) {
 
 /* ---- memory of the caller's ------------------------------------------------------------------- */
 
-static void mark_values(place *p, const ha_row *row, int64_t size) {
+static void mark_values(place *p, const ha_row *row, int64_t size, int64_t bits) {
     int64_t index[HA_MAPPING_RANK];
     for (int64_t cell = 0; cell < model.cells; cell++) {
         index_of(cell, index);
-        memset(p->is_value[row->blob] + ha_row_at(p->mapping, row, index), 1, (size_t)size);
+        const int64_t at = ha_row_at(p->mapping, row, index), first = bits ? at / 8 : at;
+        const int64_t end = bits ? (at + bits + 7) / 8 : at + size;
+        memset(p->is_value[row->blob] + first, 1, (size_t)(end - first));
     }
 }
 
@@ -226,9 +228,10 @@ static void find_values(place *p) {
     for (int64_t leaf = 0; leaf < m->rows; leaf++) {
         const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
         if (c && c->bytes)
-            for (int b = 0; b < c->bytes; b++) mark_values(p, &m->byte_row[c->byte_row + b], 1);
+            for (int b = 0; b < c->bytes; b++) mark_values(p, &m->byte_row[c->byte_row + b], 1, 0);
         else
-            mark_values(p, &m->row[leaf], (int64_t)ha_dtype_size(c ? c->stored : type_of(leaf)));
+            mark_values(p, &m->row[leaf], (int64_t)ha_dtype_size(c ? c->stored : type_of(leaf)),
+                        c ? c->bits : 0);
     }
 }
 
@@ -413,8 +416,8 @@ static void one_array(ha_context *one, ha_context *other) {
     begin_model(turned ? other : one, turned ? one : other, any_record(), pick(3) == 0);
     model.cells = any_extents(&model.rank, model.extent);
     ha_mapping *const first = any_mapping(model.record, model.rank, model.extent,
-                                          model.place[0].callers);
-    make_array(first, any_mapping(model.record, model.rank, model.extent, 0));
+                                          model.place[0].callers, model.place[0].context != H);
+    make_array(first, any_mapping(model.record, model.rank, model.extent, 0, 0));
     use_array();
     free_array();
 }

@@ -240,6 +240,26 @@ static inline const char *broken_cache(const ha_pool *p) {
     return NULL;
 }
 
+/* Is the cache the one that this thread has looked through last? Steps of a test look at it again and again, most
+ * of which take no block and give none back; what is wrong in it is found after the next that does. */
+static inline int is_known_cache(const ha_pool *p) {
+    enum { KNOWN = 8 };
+    typedef struct looked_at {
+        const ha_pool *pool;
+        const ha_block *oldest, *youngest;
+        uint64_t bytes, allocations, releases;
+    } looked_at;
+    static _Thread_local looked_at known[KNOWN];
+    const looked_at now = {p,          p->oldest, p->youngest, p->bytes[HA_CACHED], p->allocations,
+                           p->releases};
+    looked_at *place = &known[((uintptr_t)p / 64) % KNOWN];
+    const int same = place->pool == now.pool && place->oldest == now.oldest &&
+                     place->youngest == now.youngest && place->bytes == now.bytes &&
+                     place->allocations == now.allocations && place->releases == now.releases;
+    *place = now;
+    return same;
+}
+
 /* quiet: no call is running. */
 static inline const char *broken_pool(const ha_pool *p, int quiet) {
     const uint64_t handed_out = ha_pool_handed_out(p);
@@ -248,7 +268,7 @@ static inline const char *broken_pool(const ha_pool *p, int quiet) {
     if (quiet && (p->returning || p->expected)) return "returning or asking, with no call running";
     if (quiet && (p->allocations == p->releases) != (handed_out == 0))
         return "allocations and releases are miscounted";
-    return broken_cache(p);
+    return !quiet && is_known_cache(p) ? NULL : broken_cache(p);
 }
 
 static inline uint64_t bytes_retired(ha_memory *m) {

@@ -92,6 +92,8 @@ HA_IN_ int ha_opening_uses(const ha_opening *o, ha_range r) {
     const darray flat = {
         .rank = 1, .offset = (int64_t)o->at, .extent = {(int64_t)o->count}, .stride = {1}};
     if (ha_is_empty(r)) return 0;
+    if (o->mode == HA_READ && !ha_is_empty(o->meant))
+        return ha_overlap(o->array->grid, o->meant, r);
     if (o->mode != HA_READ || (!o->view && !o->is_flat)) return 1;
     return ha_view_hits(o->array->grid, o->view ? o->view : &flat, r);
 }

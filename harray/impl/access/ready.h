@@ -114,7 +114,7 @@ HA_IN_ ha_status ha_open_anywhere(ha_access *x, ha_opening *o) {
     s = ha_wait_ready(o->array, o->in, o->range, 0, o->site);
     if (!s) s = ha_opening_trust(o);
     if (!s) return HA_OK;
-    HA_IGNORE(ha_close_(x));
+    HA_IGNORE_(ha_close_(x));
     memset(x, 0, sizeof *x);
     if (o->error.what)
         return x->status = ha_write_error_fail(o->array, &o->error, o->operation, o->site);

@@ -12,6 +12,7 @@ typedef struct ha_opening {
     const char *operation, *site;
     unsigned mode;         /* HA_READ, HA_WRITE, HA_OVERWRITE */
     ha_range range;        /* to be locked */
+    ha_range meant;        /* the part of it that is; empty: all */
     const darray *view;    /* for whose elements; NULL: for all of the range */
     const darray *seen_by; /* by whose indices the user knows them; NULL: by those of the array */
     int has_target;        /* `at` and `count` are set */

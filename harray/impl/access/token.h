@@ -138,7 +138,7 @@ ha_status ha_token_wait(ha_token *t) {
 }
 
 void ha_token_close_scope_(ha_token *t) {
-    if (t->array) HA_IGNORE(ha_token_wait(t));
+    if (t->array) HA_IGNORE_(ha_token_wait(t));
 }
 
 /* ---- ending at a position of another queue ------------------------------------------------- */

@@ -6,8 +6,8 @@
  * stands behind it. So threads whose arrays do not fit together have one turn after the other.
  *
  * To be woken the first one marks all arrays that have a block there: then they are opened and closed on the slow way,
- * where closing says that something has changed. So does whoever gives a block back there, or lists one. As it marks
- * before it tries, no change is missed. */
+ * where closing says that something has changed. So does whoever gives a block back there, or lists one, which has the
+ * mark, too, as long as somebody waits. As it marks before it tries, no change is missed. */
 #ifndef HARRAY_IMPL_ACCESS_TURNS_H
 #define HARRAY_IMPL_ACCESS_TURNS_H
 
@@ -23,7 +23,7 @@ typedef struct ha_turn {
     struct ha_turn *next;
     ha_memory *memory; /* NULL: it is not in a line yet */
     uint64_t thread, seen, since;
-    uint64_t obstacles; /* arrays that other threads used there before the last try */
+    int obstacles; /* whether other threads used arrays there before the last try */
     int came_first, idle;
 } ha_turn;
 
@@ -62,30 +62,46 @@ HA_IN_ int ha_is_obstacle(const ha_array *a, const ha_memory *m) HA_REQUIRES_(a-
     return held || a->busy;
 }
 
-/* Marks the arrays that have a block there, or takes the marks away. Returns how many are in the way. */
-HA_IN_ uint64_t ha_residents_mark(ha_memory *m, int mark) {
+/* Marks the arrays that have a block there, or takes the marks away, also those of arrays that have moved there. While
+ * they have them, what gets a block there is marked, too (ha_resident_enter): so it is done once, not for each try. */
+HA_IN_ void ha_residents_mark(ha_memory *m, uint32_t mark) {
     ha_pool *p = &m->pool;
-    uint64_t obstacles = 0;
     ha_spin_lock(&p->lock);
-    p->awaited = (uint32_t)mark;
-    for (const ha_block *b = p->resident; b; b = b->younger) {
+    const int is_done = p->awaited && mark;
+    __atomic_store_n(&p->awaited, mark, __ATOMIC_RELEASE);
+    for (const ha_block *b = is_done ? NULL : p->resident; b; b = b->younger) {
         ha_array *a = b->resident;
         ha_lock(a);
         a->waiters &= ~(uint32_t)HA_PRESSED;
         if (mark) a->waiters |= HA_PRESSED;
-        obstacles += (uint64_t)ha_is_obstacle(a, m->primary ? m : &ha_host_memory);
         ha_unlock(a);
     }
     ha_spin_unlock(&p->lock);
-    return obstacles;
 }
 
-/* The same of a memory and all tiers behind it: what is in use there keeps it from making room, too. */
-HA_IN_ uint64_t ha_tiers_mark(ha_memory *m) {
-    uint64_t obstacles = 0;
-    for (; m; m = ha_memory_tier(m->primary ? m : &ha_host_memory))
-        obstacles += ha_residents_mark(m, 1);
-    return obstacles;
+/* Whether one of them is in the way. What was in use when a try came by is among the youngest since then: so those are
+ * looked at first. */
+HA_IN_ int ha_residents_obstruct(ha_memory *m) {
+    ha_pool *p = &m->pool;
+    int found = 0;
+    ha_spin_lock(&p->lock);
+    for (const ha_block *b = p->latest; b && !found; b = b->older) {
+        ha_lock(b->resident);
+        found = ha_is_obstacle(b->resident, m->primary ? m : &ha_host_memory);
+        ha_unlock(b->resident);
+    }
+    ha_spin_unlock(&p->lock);
+    return found;
+}
+
+/* Of a memory and all tiers behind it, which are marked: what is in use there keeps it from making room, too. */
+HA_IN_ int ha_tiers_obstruct(ha_memory *m) {
+    int found = 0;
+    for (; m; m = ha_memory_tier(m->primary ? m : &ha_host_memory)) {
+        ha_residents_mark(m, 1);
+        found = found || ha_residents_obstruct(m);
+    }
+    return found;
 }
 
 /* A mark that was left on an array that has no block there any more. */
@@ -170,14 +186,14 @@ HA_IN_ void ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lo
  * not, as nobody else uses anything there. */
 HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     HA_UNCANCELLED_;
-    const uint64_t before = t->obstacles;
+    const int before = t->obstacles;
     pthread_mutex_lock(&ha_turns.lock);
     if (t->memory != m) ha_turn_join(t, m);
     ha_turn_sleep(t, site);
     t->came_first = 1;
     t->seen = ha_turns_changes();
     pthread_mutex_unlock(&ha_turns.lock);
-    t->obstacles = ha_tiers_mark(m);
+    t->obstacles = ha_tiers_obstruct(m);
     if (before || t->obstacles)
         t->idle = 0;
     else if (++t->idle == HA_IDLE_TRIES)
@@ -211,8 +227,7 @@ HA_IN_ void ha_turn_end(ha_turn *t, ha_status s, const char *site) {
     pthread_mutex_lock(&ha_turns.lock);
     ha_turn_leave(t);
     /* Before anybody joins and marks anew. */
-    for (ha_memory *m = NULL; !ha_turns.first && (m = ha_next_memory(m));)
-        (void)ha_residents_mark(m, 0);
+    for (ha_memory *m = NULL; !ha_turns.first && (m = ha_next_memory(m));) ha_residents_mark(m, 0);
     __atomic_fetch_sub(&ha_turns.waiting, 1, __ATOMIC_ACQ_REL);
     ha_turns.changes++;
     pthread_cond_broadcast(&ha_turns.change);

@@ -27,6 +27,7 @@ enum { HA_POISON_RUNS = 1 << 16 }; /* at most: each is a command of the queue */
 HA_IN_ void ha_poison_touchable(void *context, const ha_touchable *touchable) {
     const ha_poisoner p = {(ha_context *)context, touchable};
     size_t runs = 1;
+    if (touchable->shares) return;
     for (int k = 0; k < touchable->pieces.levels; k++) runs *= touchable->pieces.count[k];
     if (p.context->ops && runs > HA_POISON_RUNS) return;
     ha_poison_runs(&p, touchable->pieces.levels, (uintptr_t)touchable->pieces.from);

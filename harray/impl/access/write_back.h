@@ -18,7 +18,7 @@ HA_IN_ uint64_t ha_write_back_need(ha_memory *m) {
     ha_spin_lock(&m->pool.lock);
     const uint64_t live = m->pool.bytes[HA_LIVE];
     ha_spin_unlock(&m->pool.lock);
-    const uint64_t ready = (uint64_t)((double)most * parts / HA_READY_PARTS),
+    const uint64_t ready = (uint64_t)((double)most * parts / (int)HA_READY_PARTS),
                    unused = live < most ? most - live : 0;
     return unused < ready ? ready - unused : 0;
 }

@@ -247,7 +247,7 @@ HA_IN_ ha_status ha_assign_into(ha_array *to, ha_array *from, ha_context *c,
         if (x.size) s = ha_copy_there(c, ha_opening_data(&o), x.data, x.size * to->element);
         s = ha_opening_end(&o, s);
     }
-    HA_IGNORE(ha_close_(&x));
+    HA_IGNORE_(ha_close_(&x));
     ha_tell_now();
     return s;
 }
@@ -333,7 +333,7 @@ ha_status ha_array_get(ha_array *a, size_t i, void *value) {
         if (s) return s;
         c = x.context;
         s = ha_element_read(&x, value);
-        HA_IGNORE(ha_close_(&x));
+        HA_IGNORE_(ha_close_(&x));
     } while (s == HA_ERR_LOST);
     const ha_write_error error = ha_write_error_take(a, (ha_range){i, i + 1});
     if (!s && error.what) return ha_write_error_fail(a, &error, operation, operation);

@@ -24,7 +24,7 @@ static inline int ha_bytes_inside(const ha_byte_copy *b) {
 /* The source goes with the target. */
 HA_IN_ void ha_bytes_source_gone(void *user) {
     ha_array *source = (ha_array *)user;
-    HA_IGNORE(ha_discard_(&source, NULL));
+    HA_IGNORE_(ha_discard_(&source, NULL));
 }
 
 /* *target: with the bytes, where it is *source; else they are to be copied from there. */
@@ -38,7 +38,7 @@ HA_IN_ ha_status ha_bytes_wrap(const ha_byte_copy *b, ha_array **source, ha_arra
     ha_status s = ha_wrap_make(ha_byte, b->n, &b->from, 1, source);
     if (s) return s;
     if ((s = ha_wrap_make(ha_byte, b->n, &b->to, 1, target))) {
-        HA_IGNORE(ha_discard_(source, b->site));
+        HA_IGNORE_(ha_discard_(source, b->site));
         return s;
     }
     (*target)->release = ha_bytes_source_gone;
@@ -49,7 +49,7 @@ HA_IN_ ha_status ha_bytes_wrap(const ha_byte_copy *b, ha_array **source, ha_arra
 /* Hands all back when the bytes are there. */
 HA_IN_ ha_status ha_bytes_arrive(ha_array *a, const char *site) {
     ha_status s = ha_unwrap_(a, site);
-    if (s) HA_IGNORE(ha_discard_(&a, site));
+    if (s) HA_IGNORE_(ha_discard_(&a, site));
     return s;
 }
 
@@ -118,7 +118,7 @@ ha_status ha_copy_(void *to, ha_context *to_context, const void *from, ha_contex
     if ((s = ha_bytes_wrap(&b, &source, &target))) return s;
     if (source != target) s = ha_array_assign_at(target, source, b.to.context);
     if (!s) return ha_bytes_arrive(target, b.site);
-    HA_IGNORE(ha_discard_(&target, b.site));
+    HA_IGNORE_(ha_discard_(&target, b.site));
     return s;
 }
 
@@ -133,7 +133,7 @@ ha_status ha_copy_start_(ha_token *token, void *to, ha_context *to_context, cons
     if (!s && token->array)
         s = ha_fail(HA_ERR_STATE, b.operation, "%s: the token is in use", b.site);
     if (s || (s = ha_bytes_wrap(&b, &source, &target))) return s;
-    if ((s = ha_bytes_begin(&b, source, target, token))) HA_IGNORE(ha_discard_(&target, b.site));
+    if ((s = ha_bytes_begin(&b, source, target, token))) HA_IGNORE_(ha_discard_(&target, b.site));
     return s;
 }
 

@@ -117,12 +117,25 @@ HA_IN_ void ha_tell_now(void) {
     if (e.status) ha_tell(&e);
 }
 
-/* Inside HA_FROM each text begins with its site. */
+void ha_called_at_(const char *site) { ha_self.checked = site; }
+
+/* Whether a text begins with a file and a line. */
+HA_IN_ int ha_error_has_line(const char *text) {
+    const char *at = strchr(text, ':');
+    if (!at || at - text > 120) return 0;
+    const size_t digits = strspn(at + 1, "0123456789");
+    return digits && at[1 + digits] == ':';
+}
+
+/* Inside HA_FROM each text begins with its site, and inside a check with that one's, unless it says the line of
+ * the call itself. */
 HA_IN_ void ha_error_from(ha_error *e) {
     char text[sizeof e->text];
-    if (!ha_self.from || strncmp(e->text, ha_self.from, strlen(ha_self.from)) == 0) return;
+    const char *site = ha_self.from;
+    if (!site && ha_self.checked && !ha_error_has_line(e->text)) site = ha_self.checked;
+    if (!site || strncmp(e->text, site, strlen(site)) == 0) return;
     memcpy(text, e->text, sizeof text);
-    snprintf(e->text, sizeof e->text, "%.120s: %.270s", ha_self.from, text);
+    snprintf(e->text, sizeof e->text, "%.120s: %.270s", site, text);
 }
 
 /* Records an error and returns its status. Never called with a lock held. */
@@ -147,9 +160,12 @@ __attribute__((format(printf, 3, 4))) HA_IN_ ha_status ha_fail(ha_status status,
 
 void ha_check_failed_(ha_status status, const char *site, const char *expr) {
     ha_error e = ha_take_error(); /* the first one: of an earlier call, perhaps */
+    const size_t n = strlen(site);
+    const char *text = e.text; /* the site is said already */
+    if (!strncmp(text, site, n) && !strncmp(text + n, ": ", 2)) text += n + 2;
     fprintf(stderr, "%s: %s failed: %s", site, expr, ha_status_name(status));
     if (e.status == status)
-        fprintf(stderr, ": %s\n", e.text);
+        fprintf(stderr, ": %s\n", text);
     else if (e.status)
         fprintf(stderr, "; the first error was %s: %s\n", ha_status_name(e.status), e.text);
     else

@@ -4,6 +4,8 @@
 
 #include "../../context.h"
 
+#include <string.h>
+
 /* In a shared object, one load instead of a call; but then it cannot be dlopened reliably, as all
  * of its thread-local variables have to fit into a small reserve. In a program it makes no
  * difference. */
@@ -19,19 +21,26 @@ typedef struct ha_thread {
                             or ended since ha_held looked */
     ha_context *current; /* innermost HA_ON; NULL: none */
     const char *from;    /* outermost HA_FROM; NULL: none */
-    int no_transfers;    /* HA_NO_TRANSFERS scopes around this call */
-    int on_queue;        /* inside a function that runs on a queue */
-    uint64_t changes;    /* access/turns.h: that it made itself */
-    int in_part;         /* inside the parts of a launch (ha_set_parallel) */
-    int in_controller;   /* inside a function of ha_set_controller */
+    const char
+        *checked; /* where the HA_CHECK or HA_IGNORE is that a call is inside of; NULL: in none */
+    int no_transfers;  /* HA_NO_TRANSFERS scopes around this call */
+    int on_queue;      /* inside a function that runs on a queue */
+    uint64_t changes;  /* access/turns.h: that it made itself */
+    int in_part;       /* inside the parts of a launch (ha_set_parallel) */
+    int in_controller; /* inside a function of ha_set_controller */
 } ha_thread;
 
 HA_STATE_ _Thread_local ha_thread ha_self HA_TLS_MODEL_;
 
+/* Whether a site is the name of a function, which knows no line of its caller's. */
+HA_IN_ int ha_site_is_name(const char *site) { return !site || !strchr(site, ':'); }
+
 /* Where a call comes from, as errors and reports say it: `site`, the place of the call itself, unless
- * HA_FROM tells another one. */
+ * HA_FROM tells another one; where that is not known, the check around it. */
 static inline const char *ha_from(const char *site) {
-    return __builtin_expect(ha_self.from != NULL, 0) ? ha_self.from : site;
+    if (__builtin_expect(ha_self.from != NULL, 0)) return ha_self.from;
+    const char *checked = ha_self.checked; /* mostly as `site`, which is of the same line */
+    return checked && checked != site && ha_site_is_name(site) ? checked : site;
 }
 
 #endif

@@ -104,7 +104,7 @@ ha_status ha_memory_set_watermark(ha_context *c, double part) {
     c = ha_resolve(c);
     if (!(part >= 0 && part <= 1))
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: a part is 0 to 1, not %g", c->name, part);
-    __atomic_store_n(&c->memory->pool.ready, (uint32_t)((1 - part) * HA_READY_PARTS),
+    __atomic_store_n(&c->memory->pool.ready, (uint32_t)((1 - part) * (int)HA_READY_PARTS),
                      __ATOMIC_RELAXED);
     return HA_OK;
 }

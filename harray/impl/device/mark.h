@@ -115,14 +115,14 @@ ha_moment ha_mark(ha_context *c) {
     if (ha_is_host(c)) return (ha_moment){c, ha_now()};
     ha_marks *m = HA_HAS_(c->ops, ha_queue_ops, stamp) ? ha_marks_of(c) : NULL;
     if (!m) {
-        HA_IGNORE(ha_mark_fail(c, HA_HAS_(c->ops, ha_queue_ops, stamp) ? HA_ERR_MEMORY
-                                                                       : HA_ERR_UNSUPPORTED));
+        HA_IGNORE_(ha_mark_fail(c, HA_HAS_(c->ops, ha_queue_ops, stamp) ? HA_ERR_MEMORY
+                                                                        : HA_ERR_UNSUPPORTED));
         return none;
     }
     pthread_mutex_lock(&m->lock);
     const ha_status s = ha_mark_on(c, m, &number);
     pthread_mutex_unlock(&m->lock);
-    if (s) HA_IGNORE(ha_mark_fail(c, s));
+    if (s) HA_IGNORE_(ha_mark_fail(c, s));
     return s ? none : (ha_moment){c, number};
 }
 

@@ -42,6 +42,7 @@ typedef struct ha_touchable {
     uintptr_t block, bytes; /* of the array, as users see it; element 0 is the first one */
     size_t element;         /* bytes; 0: of records, or no array */
     ha_poison poison;
+    int shares; /* the bytes are also those of values that may be written: not to be poisoned */
     ha_touchable_field field;
     const char *site; /* where the access was opened */
     char label[120];  /* of the array */
@@ -326,7 +327,7 @@ HA_IN_ void ha_window_check(ha_window *w, size_t first, size_t bytes) {
     while (now[i] == before[i]) i++;
     ha_line_touched(&line, &w->touchables, w->users + first + i);
     line.text[line.n] = 0;
-    HA_IGNORE(ha_fail(HA_ERR_STATE, ha_touchable_operation, "%s", line.text));
+    HA_IGNORE_(ha_fail(HA_ERR_STATE, ha_touchable_operation, "%s", line.text));
 }
 
 HA_IN_ void ha_window_close(ha_window *w) {

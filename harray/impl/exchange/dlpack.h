@@ -99,12 +99,12 @@ typedef struct ha_export_request {
 /* Whatever happens, the token has ended when this returns. */
 HA_IN_ void ha_export_finish(ha_export *e, const char *operation) {
     if (e->behind)
-        HA_IGNORE(ha_token_end_at(&e->token, e->behind));
+        HA_IGNORE_(ha_token_end_at(&e->token, e->behind));
     else if (e->default_stream)
         ha_stream_end_token(&e->token, HA_DL_STREAM_LEGACY, operation);
     if (!e->token.array) return;
-    if (e->behind) HA_IGNORE(ha_context_finish(e->behind));
-    HA_IGNORE(ha_token_finish(&e->token));
+    if (e->behind) HA_IGNORE_(ha_context_finish(e->behind));
+    HA_IGNORE_(ha_token_finish(&e->token));
 }
 
 HA_IN_ void ha_export_end(void *manager) {
@@ -112,7 +112,7 @@ HA_IN_ void ha_export_end(void *manager) {
     ha_export *e = (ha_export *)manager;
     if (ha_enter(operation)) return;
     ha_export_finish(e, operation);
-    HA_IGNORE(ha_array_free(e->array));
+    HA_IGNORE_(ha_array_free(e->array));
     HARRAY_FREE(e);
 }
 
@@ -160,7 +160,7 @@ HA_IN_ ha_status ha_export_open(ha_export *e, const ha_export_request *r, ha_dl_
     if (!s)
         ha_export_fill(e, &r->x, t, data);
     else
-        HA_IGNORE(ha_close_(&v));
+        HA_IGNORE_(ha_close_(&v));
     return s;
 }
 
@@ -297,7 +297,7 @@ HA_IN_ void ha_dl_delete_legacy(void *tensor) {
 /* The array keeps the tensor; without one it goes at once. */
 HA_IN_ darray ha_dl_keep(darray x, void (*release)(void *), void *tensor) {
     if (x.array)
-        HA_IGNORE(ha_array_set_release(x.array, release, tensor));
+        HA_IGNORE_(ha_array_set_release(x.array, release, tensor));
     else
         release(tensor);
     return x;

@@ -75,7 +75,7 @@ HA_IN_ darray ha_foreign_wrap(const ha_foreign *f, const char *operation) {
     if (ha_foreign_check(f, operation)) return (darray){.rank = 0};
     darray x = ha_foreign_view(f);
     if (!x.array || !ha_foreign_order(x.array, f, operation)) return x;
-    HA_IGNORE(darray_free(&x));
+    HA_IGNORE_(darray_free(&x));
     return (darray){.rank = 0};
 }
 

@@ -30,7 +30,7 @@ HA_IN_ ha_status ha_npy_save(const ha_npy_file *f, const darray *x, ha_npy_heade
     ha_status s = ha_open_darray(&v, x, ha_host(), HA_READ, f->operation, f->operation);
     if (s) return s;
     s = ha_npy_write(f, h, v.data, x->stride);
-    HA_IGNORE(ha_close_(&v));
+    HA_IGNORE_(ha_close_(&v));
     return s;
 }
 
@@ -63,7 +63,7 @@ HA_IN_ ha_status ha_npy_fill(const ha_npy_file *f, const ha_npy_header *h, const
     ha_status s = ha_open_darray(&v, x, ha_host(), HA_OVERWRITE, f->operation, f->operation);
     if (s) return s;
     s = ha_npy_read_elements(f, h, v.data);
-    HA_IGNORE(ha_close_(&v));
+    HA_IGNORE_(ha_close_(&v));
     return s ? s : ha_prefetch_darray(x, context, f->operation);
 }
 
@@ -76,7 +76,7 @@ HA_IN_ darray ha_npy_load(const ha_npy_file *f, ha_context *context) {
     if (!x.array) return x;
     s = ha_npy_fill(f, &h, &x, context);
     if (!s && f->path) s = ha_npy_at_end(f);
-    if (s) HA_IGNORE(darray_free(&x));
+    if (s) HA_IGNORE_(darray_free(&x));
     return s ? ha_no_darray : x;
 }
 

@@ -83,7 +83,7 @@ HA_IN_ FILE *ha_npy_new_open(ha_npy_new *n, const char *path) {
     if (!ha_npy_follow(n->final)) return NULL;
     const int fd = ha_npy_open_beside(n, 0666);
     if (fd < 0) return NULL;
-    if (is_there) HA_IGNORE((ha_status)fchmod(fd, old.st_mode & 07777)); /* or as new ones are */
+    if (is_there) HA_IGNORE_((ha_status)fchmod(fd, old.st_mode & 07777)); /* or as new ones are */
     FILE *file = fdopen(fd, "w");
     if (file) return file;
     const int error = errno;

@@ -63,11 +63,11 @@ HA_IN_ darray ha_npy_wrap(const ha_npy_file *f, const ha_npy_header *h, unsigned
         return ha_no_darray;
     }
     *kept = *m;
-    HA_IGNORE(ha_extents_strides(h->rank, h->extent, h->order, stride)); /* they fit */
+    HA_IGNORE_(ha_extents_strides(h->rank, h->extent, h->order, stride)); /* they fit */
     darray x = darray_wrap(h->type, h->rank, h->extent, stride, m->first + h->bytes, ha_host(),
                            flags & HA_MAP_COPY_ON_WRITE ? 0 : HA_WRAP_CONST);
     if (x.array && !ha_array_set_release(x.array, ha_npy_unmap, kept)) return x;
-    HA_IGNORE(darray_free(&x));
+    HA_IGNORE_(darray_free(&x));
     HARRAY_FREE(kept);
     return ha_no_darray;
 }

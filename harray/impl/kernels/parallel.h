@@ -79,7 +79,7 @@ HA_NOINLINE_ HA_IN_ void ha_run_in_parts(ha_run_range *run, const void *loops, i
 /* Are there threads for that much work? Not for what runs in a part, or on a queue, already. */
 HA_FAST_ int ha_is_worth_parts(double lanes) {
     if (__builtin_expect(!__atomic_load_n(&ha_parallel_set.call, __ATOMIC_RELAXED), 1)) return 0;
-    return lanes >= HA_PARALLEL_LANES && !ha_self.in_part && !ha_self.on_queue;
+    return lanes >= (int)HA_PARALLEL_LANES && !ha_self.in_part && !ha_self.on_queue;
 }
 
 /* ---- the loops of a kernel ----------------------------------------------------------------------- */

@@ -40,10 +40,11 @@ static inline void ha_resident_put(ha_pool *p, ha_block *b, struct ha_array *a, 
     ha_resident_put_behind(p, b, p->latest, a, stamp);
 }
 
-/* The block is the array's. It is the youngest one, unless it has its place since that time. */
-HA_IN_ void ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
+/* The block is the array's. It is the youngest one, unless it has its place since that time. Nonzero: somebody waits for
+ * memory there. */
+HA_IN_ uint32_t ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
     ha_pool *p = &b->memory->pool;
-    if (b->bytes < ha_resident_least) return;
+    if (b->bytes < ha_resident_least) return 0;
     ha_spin_lock(&p->lock);
     if (b->resident && b->stamp != stamp) ha_resident_take(p, b);
     if (b->use == HA_LIVE && !b->resident) ha_resident_put(p, b, a, stamp);
@@ -51,6 +52,7 @@ HA_IN_ void ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp) {
     const uint32_t awaited = p->awaited;
     ha_spin_unlock(&p->lock);
     if (awaited) ha_for_room.changed();
+    return awaited;
 }
 
 /* It is one of the oldest, of stamp 0. */

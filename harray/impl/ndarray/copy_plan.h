@@ -199,7 +199,7 @@ ha_copy_plan *ha_copy_plan_new(const ha_copy_pair *pairs, size_t count) {
 
 void ha_copy_plan_free(ha_copy_plan *plan) {
     for (size_t i = 0; plan && i < plan->arrays; i++)
-        HA_IGNORE(ha_array_free(plan->array[i].array));
+        HA_IGNORE_(ha_array_free(plan->array[i].array));
     HARRAY_FREE(plan);
 }
 

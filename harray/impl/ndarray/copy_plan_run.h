@@ -256,8 +256,8 @@ HA_IN_ ha_status ha_plan_copy_opened(const ha_plan_run *run, ha_pair_open *open)
     ha_tell_later();
     ha_status s = ha_plan_copy(run);
     for (size_t i = 0; i < run->plan->count; i++) {
-        HA_IGNORE(ha_close_(&open[i].read));
-        HA_IGNORE(ha_close_(&open[i].write));
+        HA_IGNORE_(ha_close_(&open[i].read));
+        HA_IGNORE_(ha_close_(&open[i].write));
     }
     ha_tell_now();
     return s;

@@ -196,7 +196,7 @@ HA_IN_ darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *ope
     ha_busy_end(storage);
     if (!s) return x;
     ha_view_fail(HA_ERR_MEMORY, operation, &x, "no memory for its records");
-    HA_IGNORE(ha_array_free(storage));
+    HA_IGNORE_(ha_array_free(storage));
     return (darray){.rank = 0};
 }
 

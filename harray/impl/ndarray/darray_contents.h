@@ -161,7 +161,7 @@ ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
     if ((s = ha_open_all(&t, requests, 2, site))) return s;
     *equal = ha_strided_equal(a.rank, a.extent, x.data, a.stride, a.type, y.data, b.stride, b.type,
                               a.array->element);
-    HA_IGNORE(ha_close_(&x));
+    HA_IGNORE_(ha_close_(&x));
     return ha_close_(&y);
 }
 

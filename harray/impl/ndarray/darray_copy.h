@@ -118,7 +118,7 @@ HA_IN_ ha_status ha_copy_on_device(const darray *to, const darray *from, ha_cont
     };
     ha_status s = ha_open_all(&t, requests, 2, site);
     if (s) return s;
-    HA_IGNORE(ha_close_(&read));
+    HA_IGNORE_(ha_close_(&read));
     return ha_close_(&write);
 }
 
@@ -171,7 +171,7 @@ HA_IN_ ha_status ha_copy_on_host(const darray *to, const darray *from, const cha
     ha_status s = ha_open_to_copy(to, &write, from, &read, operation, site);
     if (s) return s;
     s = ha_copy_opened(to, write.data, from, read.data, &misfit);
-    HA_IGNORE(ha_close_(&read));
+    HA_IGNORE_(ha_close_(&read));
     const ha_status closed = ha_close_(&write);
     return s ? ha_misfit_fail(to, from, &misfit, operation, site) : closed;
 }
@@ -201,7 +201,7 @@ HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, const cha
     if (s) return s;
     s = ha_copy_on_host(&between, from, operation, site);
     if (!s) s = ha_copy_on_host(to, &between, operation, site);
-    HA_IGNORE(darray_free(&between));
+    HA_IGNORE_(darray_free(&between));
     return s;
 }
 
@@ -254,7 +254,7 @@ HA_IN_ darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_o
     copy.type = dtype;
     const darray moved = ha_view_with_origin(copy, x->origin, operation);
     if (moved.array && !ha_copy_views(&moved, x, ha_resolve(c), operation, operation)) return moved;
-    HA_IGNORE(darray_free(&copy));
+    HA_IGNORE_(darray_free(&copy));
     return (darray){.rank = 0};
 }
 

@@ -116,7 +116,7 @@ HA_IN_ ha_status ha_shown_fetch(const darray *x, const ha_shown *s, char *values
         ha_status status = ha_open_darray(&v, &b.view, ha_host(), HA_READ, operation, operation);
         if (status) return status;
         ha_shown_take(s, &b, v.data, values);
-        HA_IGNORE(ha_close_(&v));
+        HA_IGNORE_(ha_close_(&v));
     }
     return HA_OK;
 }

@@ -89,8 +89,8 @@ static void ha_op_copy_loops(const ha_kernel *kernel, const ha_region *box, int 
             first[k] += box->first[d] * stride[k][d] * (int64_t)bytes[k];
         }
     }
-    HA_IGNORE(ha_strided_convert(rank, extent, first[0], stride[0], key->type->type, first[1],
-                                 stride[1], ha_op_copied_type(key), &none));
+    HA_IGNORE_(ha_strided_convert(rank, extent, first[0], stride[0], key->type->type, first[1],
+                                  stride[1], ha_op_copied_type(key), &none));
 }
 
 static void ha_op_make_copy(ha_op_kernel *k, const ha_op_key *key) {

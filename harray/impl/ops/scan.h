@@ -142,7 +142,7 @@ HA_IN_ ha_dvalue ha_scan_first(ha_dtype type, ha_reduction op) {
     const int least = op == HA_MAX;
     ha_dvalue x = ha_dvalue_of_int64_t(op == HA_PRODUCT);
     if (op == HA_SUM || op == HA_PRODUCT)
-        HA_IGNORE(ha_dvalue_convert(x, type, &x)); /* any type has 0 and 1 */
+        HA_IGNORE_(ha_dvalue_convert(x, type, &x)); /* any type has 0 and 1 */
     else if (type == HA_DTYPE_int32_t)
         x = ha_dvalue_of_int32_t(least ? INT32_MIN : INT32_MAX);
     else if (type == HA_DTYPE_int64_t)

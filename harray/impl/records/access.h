@@ -54,9 +54,14 @@ ha_status ha_records_wait_(ha_records_access *x, const char *site) {
 
 /* ---- without an access ----------------------------------------------------------------------- */
 
-/* Moves what there is of a box to a context. */
+/* Moves what there is of a box to a context, with all that shares its bytes there. */
 HA_IN_ ha_status ha_records_fetch(ha_array *a, ha_context *c, ha_range range, const char *operation,
                                   const char *site) {
+    ha_lock(a);
+    const ha_placement *p = ha_placement_find(ha_records_state_of(a), c->memory);
+    const ha_shared_bytes *shared = p ? p->shared : NULL;
+    ha_unlock(a);
+    range = ha_shared_range(shared, a, range);
     ha_opening o = {.array = a,
                     .context = c,
                     .operation = operation,

@@ -10,6 +10,7 @@
 
 #include "handle.h"
 #include "state.h"
+#include "shared_bytes.h"
 #include "placement.h"
 #include "access_spec.h"
 #include "named.h"

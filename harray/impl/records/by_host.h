@@ -25,6 +25,8 @@ HA_IN_ ha_status ha_records_transfer_convert(ha_records_transfer *c, ha_chunk *c
     const ha_copying how = {
         .first = b->first, .last = b->last, .past_caches_ = ha_records_transfer_is_past_caches(c)};
     void *const blob = chunk->block->data;
+    if (c->here_is_to && c->shared && c->shared->group[b->leaf].end)
+        memset(blob, 0, c->bytes); /* bits that belong to no value */
     ha_tables_take(&c->host, c->there.mapping, b->leaf, b->end);
     ha_chunk_map(&c->chunk, c->bytes, c->column, c->columns, c->merged_copy, c->here.mapping, b);
     const ha_mapped staged = {&c->chunk.mapping, &blob};
@@ -98,7 +100,7 @@ HA_IN_ ha_status ha_records_transfer_up(ha_records_transfer *c, const ha_field_b
     ha_chunk *chunk;
     int some = 0;
     if (!queue) return HA_RETRY_;
-    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    ha_status s = ha_records_transfer_reserve(c, r);
     if (!s) s = ha_come_after(a, c->from, r, 0, ha_host(), c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
     if (!s) s = ha_records_transfer_idle_chunk(c, queue, &chunk);
@@ -181,7 +183,7 @@ HA_IN_ ha_status ha_records_transfer_down(ha_records_transfer *c, const ha_field
                                           ha_range r) {
     ha_array *a = c->array;
     struct ha_in_flight *at = ha_records_transfer_place(c, &r);
-    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    ha_status s = ha_records_transfer_reserve(c, r);
     if (!s) s = ha_come_after(a, c->to, r, 1, ha_host(), c->attempt);
     if (!s && !at) s = ha_records_transfer_begin(c, &at, r);
     if (s) return s;

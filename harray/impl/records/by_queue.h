@@ -49,7 +49,19 @@ HA_IN_ ha_context *ha_records_transfer_queue(ha_records_transfer *c, ha_range r)
     return queue;
 }
 
+/* What of a part was asked for: the rest was moved for its bytes only. */
+HA_IN_ ha_range ha_records_transfer_asked(const ha_records_transfer *c, ha_range r) {
+    return ha_is_empty(c->asked) ? r : ha_intersect(c->array->grid, c->asked, r);
+}
+
+HA_IN_ ha_status ha_records_transfer_reserve(ha_records_transfer *c, ha_range r) {
+    return ha_transfer_reserve(c->array, c->from, c->to, ha_records_transfer_asked(c, r),
+                               c->brought);
+}
+
 HA_IN_ void ha_records_transfer_arrived(ha_records_transfer *c, ha_context *queue, ha_range r) {
+    r = ha_records_transfer_asked(c, r);
+    if (ha_is_empty(r)) return;
     ha_transfer_note(c->array, c->to, r);
     ha_transferred(c->array, c->from->memory, c->to->memory, queue, r, c->attempt->site);
     if (c->brought) ha_set_add(c->brought, r);
@@ -60,7 +72,7 @@ HA_IN_ ha_status ha_records_transfer_plain(ha_records_transfer *c, ha_range r) {
     ha_context *queue = ha_records_transfer_queue(c, r);
     int some = 0;
     if (!queue) return HA_RETRY_;
-    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    ha_status s = ha_records_transfer_reserve(c, r);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
     if (!s) s = ha_records_transfer_merged(c, queue, NULL, &some);
@@ -111,7 +123,7 @@ HA_IN_ ha_status ha_records_transfer_scatter(ha_records_transfer *c, ha_range r)
     ha_memory *near = c->here_is_to ? c->to->memory : c->from->memory;
     ha_context *queue = ha_records_transfer_queue(c, r);
     if (!queue) return HA_RETRY_;
-    ha_status s = ha_transfer_reserve(a, c->from, c->to, r, c->brought);
+    ha_status s = ha_records_transfer_reserve(c, r);
     if (!s) s = ha_come_after(a, c->from, r, 0, queue, c->attempt);
     if (!s) s = ha_come_after(a, c->to, r, 1, queue, c->attempt);
     if (s) return s;

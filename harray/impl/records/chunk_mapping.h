@@ -62,6 +62,13 @@ HA_IN_ ha_row ha_chunk_row(ha_staged_tables *h, const ha_column *s, const ha_mer
     ha_linearizer z;
     row.blob = 0;
     row.section = -1;
+    if (s->image) { /* as it is, but elsewhere */
+        const int64_t by = (int64_t)b->packed - s->pattern.linear;
+        row.base += ha_row_has_bits(device, s->here) ? 8 * by : by;
+        row.packed = 1;
+        row.linearizer = ha_tables_linearizer(h, &device->linearizer[row.linearizer]);
+        return row;
+    }
     row.base = (int64_t)b->packed + (s->pattern.at - ha_merged_copy_here(b));
     if (s->pattern.blocks) {
         row.lane_stride = ha_packed_step(copy, s->pattern.step[0]);

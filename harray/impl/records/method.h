@@ -29,6 +29,8 @@ typedef struct ha_records_transfer {
     int converts;   /* the layouts may differ */
     int via_host;   /* `there` is another device: what the host would convert goes through it */
     ha_mapped here, there;
+    const ha_shared_bytes *shared; /* here */
+    ha_range asked;                /* of what is moved here only this counts as moved; empty: all */
     ha_column *column;
     int64_t columns;
     ha_merged_copy *merged_copy;
@@ -36,7 +38,7 @@ typedef struct ha_records_transfer {
     size_t bytes;     /* in a chunk */
     ha_method method; /* HA_BY_QUEUE: merged in both memories */
     ha_device_scatter scatter;
-    int asked; /* whether the device can that */
+    int scatter_asked; /* whether the device can that */
     ha_staged_tables chunk, host;
     ha_field_box pending[HA_TRANSFER_PENDING];
     int n;
@@ -59,11 +61,13 @@ HA_IN_ int ha_records_transfer_patterns(ha_records_transfer *c, const ha_field_b
     c->columns = 0;
     *pair = 1;
     for (int64_t leaf = b->leaf; leaf < b->end; leaf++)
-        c->columns += ha_columns_of_leaf(state, c->here.mapping, c->there.mapping, leaf,
+        c->columns += ha_columns_of_leaf(state, c->here.mapping, c->shared, c->there.mapping, leaf,
                                          &c->column[c->columns]);
     for (int64_t i = 0; i < c->columns; i++) {
         ha_column *s = &c->column[i];
-        if (!ha_stride_pattern_of(&c->here, s->here, b, &s->pattern, cut)) return 0;
+        if (s->image ? !ha_image_pattern_of(state, c->shared, &c->here, b, s, cut)
+                     : !ha_stride_pattern_of(&c->here, s->here, b, &s->pattern, cut))
+            return 0;
         if (!*pair || !(*pair = s->there != NULL)) continue;
         if (ha_stride_pattern_of(&c->there, s->there, b, &s->other, &other))
             *pair = ha_stride_patterns_alike(&s->pattern, &s->other);
@@ -87,8 +91,11 @@ HA_IN_ int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_f
     const int d = z->dimension[k];
     const int64_t each = (int64_t)c->bytes / ha_box_extent(b, d) + 1;
     int64_t index = b->first[d] + HA_RECORDS_PART_BYTES_ / each;
+    const int64_t unit = c->column[0].image ? c->shared->unit[d] : 1;
     if (index / 64 * 64 > b->first[d]) index = index / 64 * 64;
-    if (index <= b->first[d]) index = b->first[d] + 1;
+    index = index / unit * unit;
+    if (index <= b->first[d]) index = b->first[d] / unit * unit + unit;
+    if (index >= b->last[d]) return 1; /* a block of records is not cut */
     *cut = (ha_cut){.dimension = d,
                     .index = index}; /* before the last one: all of them are more than a part */
     return 0;
@@ -98,10 +105,10 @@ HA_IN_ int ha_records_transfer_is_small(const ha_records_transfer *c, const ha_f
 HA_IN_ uint64_t ha_records_transfer_scatter_cost(ha_records_transfer *c, const ha_field_box *b,
                                                  uint64_t values, int loose) {
     const ha_records_state *state = ha_records_state_of(c->array);
-    if (!c->asked && !c->attempt->no_scatter)
+    if (!c->scatter_asked && !c->attempt->no_scatter)
         ha_device_scatter_make(&c->scatter, (c->here_is_to ? c->to : c->from)->memory,
                                ha_column_count(c->here.mapping, 0, state->leaves));
-    c->asked = 1;
+    c->scatter_asked = 1;
     return ha_device_scatter_shape(&c->scatter, c->column, c->columns, &c->there, c->here.mapping,
                                    b, values, loose);
 }
@@ -188,6 +195,11 @@ HA_IN_ int ha_records_transfer_next(ha_records_transfer *c, ha_field_box *b) {
     ha_cut cut;
     if (!c->n) return 0;
     *b = c->pending[--c->n];
+    for (int64_t leaf; (leaf = ha_shared_bytes_cut(c->shared, b)) != 0;) {
+        ha_field_box rest = *b;
+        rest.leaf = b->end = leaf;
+        c->pending[c->n++] = rest;
+    }
     if (ha_records_transfer_is_coming(c, b)) return 1;
     while (!ha_records_transfer_shape(c, b, &cut)) {
         ha_field_box rest = *b;

@@ -44,6 +44,7 @@ typedef struct ha_records_opening {
     ha_array *array;
     ha_context *context;
     const ha_range *range;
+    const ha_range *meant; /* of each; empty: all of it */
     const unsigned *mode;
     size_t n;
     int trying;
@@ -85,6 +86,7 @@ HA_FAST_ int ha_records_hold(ha_array *a, const ha_records_opening *opening, ha_
     size_t n = 0;
     int writes = 0;
     ha_incarnation *in = ha_records_known(a, opening, &p);
+    if (in && run && p->shared) in = NULL; /* more than these have to be held */
     for (; in && n < opening->n; n++) {
         const int write = (run ? run[n].mode : opening->mode[n]) != HA_READ;
         const ha_range r = run ? ha_records_range(a, &run[n], &x->box) : opening->range[n];
@@ -133,6 +135,7 @@ HA_IN_ ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
 /* One of its boxes, as the engine opens it. */
 HA_IN_ void ha_records_aim(const ha_records_opening *opening, ha_opening *o, size_t box) {
     o->range = opening->range[box];
+    o->meant = opening->meant[box];
     if (!opening->array->grid) return;
     o->has_target = 1;
     o->count = ha_elements(opening->array->grid, o->range);
@@ -164,7 +167,7 @@ HA_IN_ ha_status ha_records_open_slow(const ha_records_opening *opening, ha_acce
 
 /* Ranges, modes and requests for more parts than usual. */
 typedef struct ha_records_room {
-    ha_range range[HA_RECORDS_PARTS];
+    ha_range range[HA_RECORDS_PARTS], meant[HA_RECORDS_PARTS];
     unsigned mode[HA_RECORDS_PARTS];
     ha_request request[HA_RECORDS_PARTS];
     void *heap;
@@ -175,6 +178,54 @@ HA_IN_ ha_region ha_records_all(const ha_array *a) {
     return ha_box4(0, extent[0], 0, extent[1], 0, extent[2], 0, extent[3]);
 }
 
+/* What a range becomes where values share bytes. What is locked beside it is kept, so it is no overwriting. */
+HA_IN_ void ha_records_widen(const ha_shared_bytes *shared, const ha_array *a, ha_range *range,
+                             ha_range *meant, unsigned *mode) {
+    *meant = *range;
+    *range = ha_shared_range(shared, a, *meant);
+    if (range->first == meant->first && range->last == meant->last)
+        *meant = (ha_range){0, 0};
+    else if (*mode == HA_OVERWRITE)
+        *mode = HA_WRITE;
+}
+
+/* The range of two with leaves in common, and the mode in which both are open. */
+HA_IN_ void ha_records_unite(const ha_array *a, ha_range *range, ha_range *meant, unsigned *mode,
+                             ha_range other, unsigned its) {
+    const ha_field_box x = ha_field_box_of(a, *range), y = ha_field_box_of(a, other);
+    ha_field_box b = x;
+    if (y.end > b.end) b.end = y.end;
+    for (int d = 0; d < HA_MAPPING_RANK; d++) {
+        if (y.first[d] < b.first[d]) b.first[d] = y.first[d];
+        if (y.last[d] > b.last[d]) b.last[d] = y.last[d];
+    }
+    *range = ha_field_box_range(a, &b);
+    *meant = (ha_range){0, 0};
+    *mode = *mode == its ? its : HA_WRITE;
+}
+
+/* The boxes in a memory where values share bytes: whole groups, each in one of them. */
+HA_IN_ void ha_records_share(ha_records_opening *opening, ha_range *range, ha_range *meant,
+                             unsigned *mode) {
+    ha_array *a = opening->array;
+    size_t n = 0;
+    ha_lock(a);
+    const ha_placement *p = ha_placement_find(ha_records_state_of(a), opening->context->memory);
+    const ha_shared_bytes *shared = p ? p->shared : NULL;
+    ha_unlock(a);
+    for (size_t i = 0; shared && i < opening->n; i++) {
+        ha_records_widen(shared, a, &range[i], &meant[i], &mode[i]);
+        if (n && ha_field_box_of(a, range[n - 1]).end > ha_field_box_of(a, range[i]).leaf) {
+            ha_records_unite(a, &range[n - 1], &meant[n - 1], &mode[n - 1], range[i], mode[i]);
+            continue;
+        }
+        range[n] = range[i];
+        meant[n] = meant[i];
+        mode[n++] = mode[i];
+    }
+    if (shared) opening->n = n;
+}
+
 /* The boxes of what a text asks for: w->range, w->mode, w->n; *room is to be freed. An array
  * without records has no boxes: it is opened as a whole, in the way that excludes most. A range
  * without records is opened, too, so that the layout stays; it is in nobody's way. */
@@ -182,35 +233,40 @@ HA_IN_ ha_status ha_records_target(ha_records_opening *opening, const ha_access_
                                    const ha_region *box, ha_records_room *room, ha_request **q) {
     const size_t n = (size_t)spec->runs;
     const ha_region whole = ha_records_all(opening->array);
-    ha_range *range = room->range;
+    ha_range *range = room->range, *meant = room->meant;
     unsigned *mode = room->mode;
     *q = room->request;
     room->heap = NULL;
     if (n > HA_RECORDS_PARTS) {
-        room->heap = HARRAY_MALLOC(n * (sizeof **q + sizeof *range + sizeof *mode));
+        room->heap = HARRAY_MALLOC(n * (sizeof **q + 2 * sizeof *range + sizeof *mode));
         if (!room->heap)
             return ha_fail(HA_ERR_MEMORY, opening->operation,
                            "%s: records %s: no memory to open them", opening->site,
                            ha_label_of(opening->array).text);
         *q = (ha_request *)room->heap;
         range = (ha_range *)(void *)(*q + n);
-        mode = (unsigned *)(void *)(range + n);
+        meant = range + n;
+        mode = (unsigned *)(void *)(meant + n);
     }
     opening->range = range;
+    opening->meant = meant;
     opening->mode = mode;
     const int boxes = opening->array->grid && !ha_region_is_empty(box);
     opening->n = boxes ? n : 1;
     range[0] = opening->array->grid ? (ha_range){0, 0} : HA_WHOLE_;
+    meant[0] = (ha_range){0, 0};
     mode[0] = HA_READ;
     for (size_t i = 0; i < n; i++) {
         const unsigned how = spec->run[i].mode;
         if (boxes) {
             const int all = opening->reads_all && how == HA_READ;
             range[i] = ha_records_range(opening->array, &spec->run[i], all ? &whole : box);
+            meant[i] = (ha_range){0, 0};
             mode[i] = how;
         } else if (!opening->array->grid && how > mode[0])
             mode[0] = how;
     }
+    if (boxes) ha_records_share(opening, range, meant, mode);
     return HA_OK;
 }
 

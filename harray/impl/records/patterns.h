@@ -4,7 +4,8 @@
  * byte each byte of the values is a column of its own. In one mapping a column has a stride
  * pattern: its values lie at equal distances, on some levels. Where they do not (between the blocks
  * of aosoa, in Morton order) the box is cut. Columns that lie beside each other, with stride
- * patterns of the same levels, are merged into one copy, of larger pieces. */
+ * patterns of the same levels, are merged into one copy, of larger pieces. The columns of leaves that share
+ * bytes (shared_bytes.h) are all the same: the bytes of the group, as they are. */
 #ifndef HARRAY_IMPL_RECORDS_PATTERNS_H
 #define HARRAY_IMPL_RECORDS_PATTERNS_H
 
@@ -25,7 +26,8 @@ typedef struct ha_stride_pattern {
 typedef struct ha_column {
     int64_t leaf;
     int64_t byte;               /* < 0: whole values; else the row of bytes */
-    size_t bytes;               /* of a value */
+    size_t bytes;               /* of a value, or of the image */
+    int image;                  /* of a group that shares bytes: all of these, as they are */
     const ha_row *here, *there; /* in the two mappings; there NULL: not of the same kind */
     ha_stride_pattern pattern, other;
     int64_t place; /* of a pair: how many columns begin before it in the other memory */
@@ -147,6 +149,24 @@ HA_IN_ int ha_stride_pattern_of(const ha_mapped *m, const ha_row *row, const ha_
     return 1;
 }
 
+/* The bytes of a group in a box, as one piece. 0: others are between them, *cut says where to cut the box. */
+HA_IN_ int ha_image_pattern_of(const ha_records_state *state, const ha_shared_bytes *shared,
+                               const ha_mapped *m, const ha_field_box *b, ha_column *s,
+                               ha_cut *cut) {
+    const ha_leaf_group *g = &shared->group[s->leaf];
+    int d;
+    if (!ha_shared_box_is_dense(m->mapping, g, b, &d)) {
+        *cut = (ha_cut){.dimension = d, .index = b->first[d] + ha_box_extent(b, d) / 2};
+        return 0;
+    }
+    const ha_bit_span span = ha_leaf_group_span(state, m->mapping, g, b);
+    s->pattern.levels = s->pattern.blocks = 0;
+    s->pattern.linear = span.first / 8; /* in the blob */
+    s->pattern.at = (char *)m->blob[s->here->blob] + span.first / 8;
+    s->bytes = (size_t)((span.end + 7) / 8 - span.first / 8);
+    return 1;
+}
+
 /* Whether two stride patterns have the same levels, and on each the same records. */
 HA_IN_ int ha_stride_patterns_alike(const ha_stride_pattern *x, const ha_stride_pattern *y) {
     if (x->levels != y->levels || x->blocks != y->blocks) return 0;
@@ -172,12 +192,18 @@ HA_IN_ int64_t ha_column_count(const ha_mapping *m, int64_t leaf, int64_t end) {
 HA_IN_ int ha_stored_alike(const ha_coding *x, const ha_coding *y, ha_dtype own) {
     const ha_dtype stored = x ? x->stored : own, other = y ? y->stored : own;
     const int swapped = x && x->swapped, other_swapped = y && y->swapped;
+    if ((x && x->bits) || (y && y->bits)) return 0;
     return stored == other && swapped == other_swapped && (x ? x->bytes : 0) == (y ? y->bytes : 0);
 }
 
-/* The columns of a leaf. Their number. */
+/* The columns of a leaf. Their number. shared: what shares bytes here. */
 HA_IN_ int64_t ha_columns_of_leaf(const ha_records_state *state, const ha_mapping *here,
-                                  const ha_mapping *there, int64_t leaf, ha_column *s) {
+                                  const ha_shared_bytes *shared, const ha_mapping *there,
+                                  int64_t leaf, ha_column *s) {
+    if (shared && shared->group[leaf].end) {
+        *s = (ha_column){.leaf = leaf, .byte = -1, .here = &here->row[leaf], .image = 1};
+        return 1;
+    }
     const ha_coding *c = ha_row_coding(here, &here->row[leaf]);
     const ha_coding *other = ha_row_coding(there, &there->row[leaf]);
     const int64_t bytes = c && c->bytes ? c->bytes : 1;
@@ -254,6 +280,7 @@ HA_IN_ int ha_merged_copy_pads(const ha_merged_copy *b, const ha_column *s, ptrd
 HA_IN_ int ha_merged_copy_takes(const ha_merged_copy *b, const ha_column *s,
                                 const ha_strided_copy *copy, int pair, int loose) {
     const ha_strided_copy *all = &b->copy;
+    if (s->image) return 1; /* a box with one has no others */
     const ptrdiff_t size = s->pattern.at - ha_merged_copy_here(b),
                     gap = size - (ptrdiff_t)all->bytes;
     if (all->levels != copy->levels || gap < 0) return 0;

@@ -1,10 +1,10 @@
-/* Where records lie in one memory: a mapping that keeps every value by itself, and the places of
+/* Where records lie in one memory: a mapping that keeps every value, and the places of
  * its blobs in a block, or in memory of the caller's. */
 #ifndef HARRAY_IMPL_RECORDS_PLACEMENT_H
 #define HARRAY_IMPL_RECORDS_PLACEMENT_H
 
 #include "../../../layout/counts.h"
-#include "state.h"
+#include "shared_bytes.h"
 
 /* Bytes to which each blob is aligned in a block, and blocks by every backend. No layout asks for more. */
 enum { HA_BLOB_ALIGNMENT = 64 };
@@ -25,15 +25,16 @@ struct ha_placement {
     ha_placement *next;
     const ha_memory *memory;
     ha_mapping *mapping;
-    int copied;       /* the mapping was not made here but copied for the caller's memory */
-    size_t bytes;     /* of a block with all the blobs */
-    size_t *start;    /* of each blob in the block */
-    void **caller;    /* NULL, or where the caller's blobs are */
-    void **blob;      /* where the blobs are, for the engine and most users */
-    const char *data; /* the block for which that is so */
-    void **shown;     /* with HARRAY_DEBUG: what users on the host get instead */
-    void **none;      /* NULLs: what users of no records get, whom the lock does not keep in step */
-    uintptr_t shift;  /* the distance between both */
+    ha_shared_bytes *shared; /* NULL: no values of it share bytes */
+    int copied;              /* the mapping was not made here but copied for the caller's memory */
+    size_t bytes;            /* of a block with all the blobs */
+    size_t *start;           /* of each blob in the block */
+    void **caller;           /* NULL, or where the caller's blobs are */
+    void **blob;             /* where the blobs are, for the engine and most users */
+    const char *data;        /* the block for which that is so */
+    void **shown;            /* with HARRAY_DEBUG: what users on the host get instead */
+    void **none;     /* NULLs: what users of no records get, whom the lock does not keep in step */
+    uintptr_t shift; /* the distance between both */
     struct ha_kept_view *views; /* that were made of it */
     ha_named *named;            /* named.h; NULL: nothing is compared */
 };
@@ -79,7 +80,6 @@ HA_IN_ const char *ha_row_objection(const ha_records_state *state, const ha_mapp
     const ha_coding *c = ha_row_coding(m, row);
     if (row->blob < 0) return "it is not stored";
     if (records > 1 && ha_row_is_shared(m, row)) return "several records share one value";
-    if (c && c->bits) return "values of bits share their bytes";
     if (c && !ha_dtype_holds(c->stored, state->leaf[leaf].type))
         return "not every value has one of the stored type";
     return NULL;
@@ -95,7 +95,7 @@ HA_IN_ int64_t ha_records_count(const ha_records_state *state) {
     return n;
 }
 
-/* HA_OK when the mapping keeps every value by itself; else with why in *error. */
+/* HA_OK when the mapping keeps every value; else with why in *error. */
 HA_IN_ ha_status ha_records_accept(const ha_records_state *state, const ha_mapping *m,
                                    ha_error *error) {
     const int64_t records = ha_records_count(state);
@@ -120,6 +120,7 @@ HA_IN_ void ha_placement_free(ha_placement *p) {
         p->views = v->next;
         HARRAY_FREE(v);
     }
+    HARRAY_FREE(p->shared);
     if (p->copied)
         HARRAY_FREE(p->mapping);
     else
@@ -168,6 +169,21 @@ HA_IN_ ha_placement *ha_placement_make(const ha_memory *memory, ha_mapping *m, i
     return NULL;
 }
 
+/* Finds what shares bytes in a placement; HA_ERR_ARGUMENT, HA_ERR_MEMORY with why in *error. */
+HA_IN_ ha_status ha_placement_share(const ha_records_state *state, ha_placement *p,
+                                    ha_error *error) {
+    const char *objection;
+    char name[80] = "";
+    int64_t leaf = 0;
+    ha_status s = ha_shared_bytes_make(state, p->mapping, &p->shared, &objection, &leaf);
+    if (!s) return HA_OK;
+    if (objection) (void)ha_record_leaf_name(state->record, leaf, name, sizeof name);
+    snprintf(error->text, sizeof error->text, "%s%s%s%s", objection ? "field " : "", name,
+             objection ? " cannot be kept in it: " : "",
+             objection ? objection : "there is no memory for it");
+    return error->status = s;
+}
+
 /* Another one with a layout given as text; *l NULL when it fails, with why in *error. */
 HA_IN_ ha_status ha_placement_parse(const ha_records_state *state, const ha_memory *memory,
                                     const char *layout, ha_placement **p, ha_error *error) {
@@ -180,7 +196,12 @@ HA_IN_ ha_status ha_placement_parse(const ha_records_state *state, const ha_memo
         return s;
     }
     *p = ha_placement_make(memory, m, 0);
-    if (*p) return HA_OK;
+    if (*p && !(s = ha_placement_share(state, *p, error))) return HA_OK;
+    ha_placement_free(*p);
+    if (*p) {
+        *p = NULL;
+        return s;
+    }
     snprintf(error->text, sizeof error->text, "there is no memory for it");
     return error->status = HA_ERR_MEMORY;
 }

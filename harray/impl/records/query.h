@@ -169,20 +169,23 @@ HA_IN_ ha_status ha_records_no_index(ha_array *a, const int64_t *index, const ch
 /* Opens one record on the host: all of it. */
 HA_IN_ ha_status ha_records_open_one(ha_records_access *x, ha_records *r, ha_array *a,
                                      const int64_t *index, unsigned mode, const char *operation) {
-    const ha_range range = ha_records_one(a, index);
-    const ha_records_opening opening = {.array = a,
-                                        .context = ha_host(),
-                                        .range = &range,
-                                        .mode = &mode,
-                                        .n = 1,
-                                        .operation = operation,
-                                        .site = ha_from(operation)};
+    ha_range range = ha_records_one(a, index), meant = {0, 0};
+    ha_records_opening opening = {.array = a,
+                                  .context = ha_host(),
+                                  .range = &range,
+                                  .meant = &meant,
+                                  .mode = &mode,
+                                  .n = 1,
+                                  .operation = operation,
+                                  .site = ha_from(operation)};
     ha_request request;
     const ha_region all = ha_records_rows_(0, HA_END);
     ha_region box;
     if (ha_is_empty(range)) return ha_records_no_index(a, index, operation);
     ha_status s = ha_records_ready(a, opening.context, &all, &box, operation, operation);
-    return s ? s : ha_records_grant(x, r, &opening, &request);
+    if (s) return s;
+    ha_records_share(&opening, &range, &meant, &mode);
+    return ha_records_grant(x, r, &opening, &request);
 }
 
 /* Copies one record between the array and the struct that describes it. */

@@ -7,7 +7,8 @@
 
 typedef struct ha_reaching {
     const ha_mapped *records;
-    int rank;
+    const ha_shared_bytes *shared;
+    const ha_records_state *state;
     ha_touchable touchable;
     void *list;
     void (*add)(void *list, const ha_touchable *touchable);
@@ -40,7 +41,7 @@ HA_IN_ void ha_touchable_row(ha_reaching *g, const ha_row *row, size_t bytes,
         for (int k = 0; k < p.levels; k++)
             ha_strided_repeat(&g->touchable.pieces, (size_t)p.count[k], (size_t)p.step[k],
                               (size_t)p.step[k]);
-        ha_touchable_tell_records(&g->touchable.field, g->rank, row, &p, b);
+        ha_touchable_tell_records(&g->touchable.field, g->state->rank, row, &p, b);
         g->add(g->list, &g->touchable);
         return;
     }
@@ -50,8 +51,24 @@ HA_IN_ void ha_touchable_row(ha_reaching *g, const ha_row *row, size_t bytes,
     ha_touchable_row(g, row, bytes, &high);
 }
 
-HA_IN_ void ha_touchable_leaf(ha_reaching *g, const ha_records_state *state, int64_t leaf,
-                              const ha_field_box *b) {
+/* Of a leaf that shares bytes: all bytes of its group. */
+HA_IN_ void ha_touchable_image(ha_reaching *g, int64_t leaf, const ha_field_box *b) {
+    ha_column s = {.leaf = leaf, .here = &g->records->mapping->row[leaf]};
+    ha_field_box low = *b, high = *b;
+    ha_cut cut;
+    if (ha_image_pattern_of(g->state, g->shared, g->records, b, &s, &cut)) {
+        g->touchable.pieces = (ha_strided_copy){.from = s.pattern.at, .bytes = s.bytes};
+        g->touchable.field.rank = g->touchable.field.levels = 0;
+        g->add(g->list, &g->touchable);
+        return;
+    }
+    low.last[cut.dimension] = high.first[cut.dimension] = cut.index;
+    ha_touchable_image(g, leaf, &low);
+    ha_touchable_image(g, leaf, &high);
+}
+
+HA_IN_ void ha_touchable_leaf(ha_reaching *g, int64_t leaf, const ha_field_box *b) {
+    const ha_records_state *state = g->state;
     const ha_mapping *m = g->records->mapping;
     const ha_coding *c = ha_row_coding(m, &m->row[leaf]);
     const ha_dtype type = c ? c->stored : state->leaf[leaf].type;
@@ -60,6 +77,11 @@ HA_IN_ void ha_touchable_leaf(ha_reaching *g, const ha_records_state *state, int
                                        whole ? ha_dtype_size(type) : 1);
     (void)ha_leaf_name_(state->record, &state->leaf[leaf], g->touchable.field.name,
                         sizeof g->touchable.field.name);
+    g->touchable.shares = g->shared && g->shared->group[leaf].end;
+    if (g->touchable.shares) {
+        ha_touchable_image(g, leaf, b);
+        return;
+    }
     if (!c || !c->bytes) ha_touchable_row(g, &m->row[leaf], ha_dtype_size(type), b);
     for (int64_t i = 0; c && i < c->bytes; i++)
         ha_touchable_row(g, &m->byte_row[c->byte_row + i], 1, b);
@@ -69,11 +91,14 @@ HA_IN_ ha_status ha_records_reach(ha_array *a, const ha_incarnation *in, ha_rang
                                   const ha_touchable *touchable, void *list,
                                   void (*add)(void *list, const ha_touchable *touchable)) {
     if (!a->grid || ha_is_empty(r)) return HA_OK;
+    const ha_records_state *state = ha_records_state_of(a);
     const ha_mapped records = ha_records_at(a, in);
     const ha_field_box b = ha_field_box_of(a, r);
-    ha_reaching g = {&records, ha_records_state_of(a)->rank, *touchable, list, add};
-    for (int64_t leaf = b.leaf; leaf < b.end; leaf++)
-        ha_touchable_leaf(&g, ha_records_state_of(a), leaf, &b);
+    ha_lock(a);
+    const ha_shared_bytes *shared = ha_placement_find(state, in->memory)->shared;
+    ha_unlock(a);
+    ha_reaching g = {&records, shared, state, *touchable, list, add};
+    for (int64_t leaf = b.leaf; leaf < b.end; leaf++) ha_touchable_leaf(&g, leaf, &b);
     return HA_OK;
 }
 

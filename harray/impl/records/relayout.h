@@ -156,26 +156,42 @@ HA_IN_ ha_status ha_records_change_layout(ha_array *a, ha_placement *p, ha_conte
     }
 }
 
+/* The handle's lock is this thread's. *shares: the layout lets values share bytes, and there are others who may
+ * be about to open less than that: nothing was done. */
+HA_IN_ ha_status ha_records_layout_now(ha_array *a, ha_context *c, const char *layout, int alone,
+                                       int *shares, const char *operation, const char *site) {
+    ha_placement *p = NULL;
+    ha_error error = {0};
+    int same = 0;
+    ha_status s;
+    if ((s = ha_placement_parse(ha_records_state_of(a), c->memory, layout, &p, &error)))
+        s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
+                    ha_label_of(a).text, c->name, layout, error.text);
+    if (!s) s = ha_records_layout_refuse(a, p, c, &same, operation, site);
+    *shares = !s && !same && !alone && p->shared;
+    if (!s && !same && !*shares) s = ha_records_change_layout(a, p, c, operation, site);
+    if (s || same || *shares) ha_placement_free(p);
+    return s;
+}
+
 ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
     static const char operation[] = "ha_records_layout";
-    ha_placement *p = NULL;
-    ha_error error = {0};
-    int same = 0;
+    int shares = 0;
     ha_array *a;
     ha_status s = ha_records_enter(r, operation, site);
     if (!s && !layout) s = ha_fail(HA_ERR_ARGUMENT, operation, "%s: no layout", site);
     if (!s) s = ha_records_begin_at(r, operation, &a);
     if (s) return s;
     c = ha_resolve(c);
-    if ((s = ha_placement_parse(ha_records_state_of(a), c->memory, layout, &p, &error)))
-        s = ha_fail(s, operation, "%s: records %s at %s: layout \"%.60s\": %s", site,
-                    ha_label_of(a).text, c->name, layout, error.text);
-    if (!s) s = ha_records_layout_refuse(a, p, c, &same, operation, site);
-    if (!s && !same) s = ha_records_change_layout(a, p, c, operation, site);
-    if (s || same) ha_placement_free(p);
+    s = ha_records_layout_now(a, c, layout, 0, &shares, operation, site);
     ha_records_leave(r);
+    if (!shares) return s;
+    s = ha_records_alone(r, operation, site);
+    if (s) return s;
+    s = ha_records_layout_now(r->array, c, layout, 1, &shares, operation, site);
+    ha_records_shared(r);
     return s;
 }
 

@@ -41,7 +41,7 @@ HA_IN_ void ha_records_transfer_end(ha_records_transfer *c) {
     HARRAY_FREE(c->column);
     c->column = NULL;
     c->scatter = (ha_device_scatter){.queue = NULL};
-    c->asked = 0;
+    c->scatter_asked = 0;
 }
 
 HA_IN_ ha_status ha_records_via_host(ha_array *a, ha_incarnation *from, ha_incarnation *to,
@@ -139,8 +139,48 @@ HA_IN_ int ha_records_transfer_is_direct(ha_records_transfer *c, ha_range r) {
     return direct;
 }
 
+/* What shares bytes in the memory of an incarnation; NULL: nothing. Busy. */
+HA_IN_ const ha_shared_bytes *ha_records_shared_at(ha_array *a, const ha_incarnation *in) {
+    ha_lock(a);
+    const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
+    ha_unlock(a);
+    return p->shared;
+}
+
+/* To a device where others share the bytes of r: these are brought to the host first, also from the device
+ * itself, so that whole bytes go there from one place. Of r only `asked` counts as moved then. */
+HA_IN_ ha_status ha_records_move_around(ha_array *a, ha_incarnation *to, ha_range around,
+                                        ha_range asked, ha_context *context, ha_set *brought,
+                                        ha_attempt *attempt) {
+    ha_incarnation *host;
+    ha_plan plan;
+    ha_status s = ha_staging_host(a, context, &host, attempt);
+    if (s || !host) return s ? s : HA_ERR_MEMORY;
+    s = ha_plan_make(a, host, around, &plan);
+    if (!s) s = ha_plan_execute(a, &plan, host, context, NULL, attempt);
+    ha_plan_free(&plan);
+    if (s) return s;
+    ha_records_transfer c = {.array = a,
+                             .from = host,
+                             .to = to,
+                             .context = context,
+                             .brought = brought,
+                             .attempt = attempt,
+                             .converts = 1,
+                             .here_is_to = 1,
+                             .here = ha_records_at(a, to),
+                             .there = ha_records_at(a, host),
+                             .shared = ha_records_shared_at(a, to),
+                             .asked = asked};
+    return ha_records_transfer_out(&c, around);
+}
+
 HA_IN_ ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                                  ha_context *context, ha_set *brought, ha_attempt *attempt) {
+    const ha_shared_bytes *shared = ha_records_shared_at(a, to);
+    const ha_range around = ha_is_on_host(to) ? r : ha_shared_range(shared, a, r);
+    if (around.first != r.first || around.last != r.last)
+        return ha_records_move_around(a, to, around, r, context, brought, attempt);
     const ha_mapped source = ha_records_at(a, from), target = ha_records_at(a, to);
     const int devices = !ha_is_on_host(from) && !ha_is_on_host(to);
     const int differ = strcmp(source.mapping->text, target.mapping->text) != 0;
@@ -157,6 +197,7 @@ HA_IN_ ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnati
                                                              : !ha_is_on_host(to)};
     c.here = c.here_is_to ? target : source;
     c.there = c.here_is_to ? source : target;
+    c.shared = c.here_is_to ? shared : ha_records_shared_at(a, from);
     if (devices && (!link || (differ && !ha_records_transfer_is_direct(&c, r))))
         return ha_records_via_host(a, from, to, r, context, brought, attempt);
     return ha_records_transfer_out(&c, r);

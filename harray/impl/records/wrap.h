@@ -147,6 +147,12 @@ HA_IN_ ha_array *ha_records_around(const ha_mapped *memory, ha_context *c, unsig
     ha_placement *p = copy ? ha_placement_make(c->memory, copy, 1) : NULL;
     state->placements = p;
     ha_status s = p ? ha_records_accept(state, copy, error) : HA_ERR_MEMORY;
+    if (!s) s = ha_placement_share(state, p, error);
+    if (!s && p->shared && c->memory != &ha_host_memory) {
+        snprintf(error->text, sizeof error->text,
+                 "values of bits share bytes in it, and it is a device's");
+        s = error->status = HA_ERR_ARGUMENT;
+    }
     if (s) {
         ha_records_state_free(state);
         return NULL;

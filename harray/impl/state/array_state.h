@@ -143,9 +143,13 @@ static inline void ha_incarnation_stamp(ha_incarnation *in) {
 }
 
 /* It has a block, which may give way to others from now on. This thread has the array busy, or has just made it, with
- * this one incarnation. */
+ * this one incarnation: so who waits for memory there meets it with the mark that tells him of its closing. */
 HA_IN_ void ha_resident_enter(ha_array *a, const ha_incarnation *in) {
-    if (in->block && !in->wrapped) ha_resident_list(a, in->block, in->stamp);
+    if (!in->block || in->wrapped || !ha_resident_list(a, in->block, in->stamp)) return;
+    ha_lock(a);
+    const int awaited = __atomic_load_n(&in->block->memory->pool.awaited, __ATOMIC_ACQUIRE) != 0;
+    if (awaited) a->waiters |= HA_PRESSED; /* else the marks have just been taken away */
+    ha_unlock(a);
 }
 
 /* The same of all. Busy. */

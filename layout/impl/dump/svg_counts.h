@@ -187,7 +187,7 @@ HA_IN_ void ha_put_svg_tally(ha_text *w, ha_tally t, uint64_t most, int64_t y) {
     int64_t x = HA_SVG_BARS;
     for (int k = 0; k < 3; k++) {
         const double share = most ? (double)number[k] / (double)most : 0;
-        const int64_t width = (int64_t)(share * HA_SVG_BAR + 0.5);
+        const int64_t width = (int64_t)(share * (int)HA_SVG_BAR + 0.5);
         ha_put_svg_number(w, HA_SVG_COLUMN + k * HA_SVG_COLUMNS, y, number[k]);
         if (width > 0) ha_put_svg_swatch(w, k, x, y - 10, width);
         x += width;

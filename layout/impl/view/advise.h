@@ -100,8 +100,8 @@ HA_IN_ ha_status ha_candidate_prepare(ha_adviser *a, int k, ha_error *why) {
     if (!s && a->how->prepare) s = a->how->prepare(&records, a->how->user, why);
     if (!s) s = ha_candidate_time(a, c, 1, &seconds, why);
     if (!s) s = ha_candidate_time(a, c, 1, &seconds, why);
-    c->repeats = seconds * HA_ADVISED_REPEATS < shortest ? HA_ADVISED_REPEATS
-                                                         : (int64_t)(shortest / seconds) + 1;
+    c->repeats = seconds * (int)HA_ADVISED_REPEATS < shortest ? HA_ADVISED_REPEATS
+                                                              : (int64_t)(shortest / seconds) + 1;
     if (seconds >= shortest) c->repeats = 1;
     return s;
 }

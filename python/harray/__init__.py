@@ -1,0 +1,29 @@
+"""Arrays that are coherent on the host and on devices. docs/python.md is the manual."""
+import os as _os
+
+from . import _harray
+from ._harray import (KEEP, Access, Array, Context, DeviceError, __version__, adopt, array, best, by_id,
+                      configure_file, context, empty, equal, exports, from_dlpack, full, host, load, make_room, save,
+                      set_budget, set_tier, set_watermark, trim, wrap, zeros)
+from ._controller import ArrayInfo, Candidate, Controller, set_controller
+from ._scopes import devices, no_transfers, open_all, report, trace
+from . import ops
+
+_harray._set_package(_os.path.dirname(_os.path.abspath(__file__)))
+
+
+def get_include():
+    """The folder with the headers of the library that this package uses."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
+
+
+def get_library():
+    """The library itself, for extensions in C that share arrays with this package."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "lib", "libharray.so")
+
+
+__all__ = ["KEEP", "Access", "Array", "ArrayInfo", "Candidate", "Context", "Controller", "DeviceError", "adopt",
+           "array", "best", "by_id", "configure_file", "context", "devices", "empty", "equal", "exports",
+           "from_dlpack", "full", "get_include", "get_library", "host", "load", "make_room", "no_transfers",
+           "open_all", "ops", "report", "save", "set_budget", "set_controller", "set_tier", "set_watermark", "trace",
+           "trim", "wrap", "zeros"]

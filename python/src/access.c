@@ -1,0 +1,280 @@
+/* harray.Access: an array that is open somewhere, as a context manager and as what exports its elements. */
+#include "binding.h"
+
+#include <stdlib.h>
+
+PyTypeObject *access_type;
+#define ACCESS(self) ((access_object *)(self))
+
+PyObject *access_new(PyObject *array, held *h) {
+    access_object *access = (access_object *)PyType_GenericAlloc(access_type, 0);
+    if (!access) return held_drop(h), NULL;
+    access->array = Py_NewRef(array);
+    access->h = h;
+    return (PyObject *)access;
+}
+
+held *access_held(PyObject *self) {
+    char name[64];
+    if (!ACCESS(self)->h)
+        PyErr_Format(PyExc_ValueError, "the access to %s was closed at %s",
+                     array_called(ARRAY(ACCESS(self)->array), name, sizeof name),
+                     ACCESS(self)->closed);
+    return ACCESS(self)->h;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static PyObject *open_array(PyObject *self, PyObject *args, PyObject *keywords, unsigned how) {
+    static char *names[] = {"ctx", "wait", NULL};
+    PyObject *where = NULL;
+    int waits = 1;
+    ha_context *context;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$p", names, &where, &waits) ||
+        context_from(where, &context))
+        return NULL;
+    held *h = held_open(ARRAY(self), context, how, waits);
+    return h ? access_new(self, h) : NULL;
+}
+
+PyObject *array_read(PyObject *self, PyObject *args, PyObject *keywords) {
+    return open_array(self, args, keywords, HA_READ);
+}
+PyObject *array_write(PyObject *self, PyObject *args, PyObject *keywords) {
+    return open_array(self, args, keywords, HA_WRITE);
+}
+PyObject *array_overwrite(PyObject *self, PyObject *args, PyObject *keywords) {
+    return open_array(self, args, keywords, HA_OVERWRITE);
+}
+
+/* ---- closing ---------------------------------------------------------------------------------- */
+
+static void let_go(PyObject *self) {
+    held *h = ACCESS(self)->h;
+    ACCESS(self)->h = NULL;
+    ACCESS(self)->closed = here();
+    if (h) held_drop(h);
+}
+
+/* Who keeps it open: an exception that says so. */
+static void tell_exports(PyObject *self, const char *then) {
+    char name[64], who[200];
+    exports_of(ACCESS(self)->h, who, sizeof who);
+    PyErr_Format(PyExc_BufferError, "the access to %s is still exported: %s; %s",
+                 array_called(ARRAY(ACCESS(self)->array), name, sizeof name), who, then);
+}
+
+static PyObject *close_access(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (ACCESS(self)->h && held_is_exported(ACCESS(self)->h)) {
+        tell_exports(self, "it stays open");
+        return NULL;
+    }
+    if (ACCESS(self)->h) let_go(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return access_held(self) ? Py_NewRef(self) : NULL;
+}
+
+/* What is still exported keeps the array open, and is told unless something else went wrong. */
+static PyObject *leave(PyObject *self, PyObject *args) {
+    PyObject *type = Py_None, *value, *trace;
+    if (!PyArg_ParseTuple(args, "OOO", &type, &value, &trace)) return NULL;
+    if (ACCESS(self)->h && held_is_exported(ACCESS(self)->h) && type == Py_None)
+        tell_exports(self, "it is closed when that has gone");
+    if (ACCESS(self)->h) let_go(self);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+static void dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    if (ACCESS(self)->h) held_drop(ACCESS(self)->h);
+    Py_XDECREF(ACCESS(self)->array);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+/* ---- several at once -------------------------------------------------------------------------- */
+
+enum { MOST_AT_ONCE = 64 };
+typedef struct {
+    Py_ssize_t count;
+    PyObject *array[MOST_AT_ONCE];
+    held h[MOST_AT_ONCE];
+    ha_access access[MOST_AT_ONCE];
+    ha_request request[MOST_AT_ONCE];
+} opening;
+
+static int request_from(PyObject *pair, opening *o, Py_ssize_t i) {
+    PyObject *how;
+    if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "OO", &o->array[i], &how) ||
+        !is_array(o->array[i])) {
+        PyErr_Format(PyExc_TypeError,
+                     "%R: a pair of an array and \"read\", \"write\" or \"overwrite\"", pair);
+        return -1;
+    }
+    return how_from(how, &o->h[i].how);
+}
+
+static int requests_from(PyObject *pairs, ha_context *context, int waits, opening *o) {
+    o->count = PyTuple_Size(pairs);
+    if (o->count > MOST_AT_ONCE) {
+        PyErr_Format(PyExc_ValueError, "at most %d arrays at once", MOST_AT_ONCE);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < o->count; i++) {
+        if (request_from(PyTuple_GetItem(pairs, i), o, i)) return -1;
+        o->h[i].context = context;
+        o->h[i].x = ARRAY(o->array[i]);
+        o->h[i].site = here();
+        const unsigned tries = waits || i ? 0 : HA_TRY;
+        o->request[i] = (ha_request){.access = &o->access[i],
+                                     .context = context,
+                                     .how = o->h[i].how | tries,
+                                     .view = &ARRAY(o->array[i])};
+    }
+    return 0;
+}
+
+/* From an open access of this thread to one that any may end. NULL: no memory. */
+static held *detached(const held *like, ha_access *access) {
+    held *h = malloc(sizeof *h);
+    if (!h) return NULL;
+    *h = *like;
+    h->owners = 1;
+    h->x = darray_share(like->x);
+    h->data = access->data;
+    if (!ha_detach_(&h->token, access, h->site)) return h;
+    HA_IGNORE(darray_free(&h->x));
+    free(h);
+    return NULL;
+}
+
+static PyObject *detach_all(opening *o) {
+    PyObject *result = PyTuple_New(o->count);
+    for (Py_ssize_t i = 0; i < o->count; i++) {
+        held *h = result ? detached(&o->h[i], &o->access[i]) : NULL;
+        PyObject *access = h ? access_new(o->array[i], h) : NULL;
+        if (access && !PyTuple_SetItem(result, i, access)) continue;
+        if (!PyErr_Occurred()) raise_status(HA_ERR_MEMORY);
+        if (o->access[i].array) HA_IGNORE(ha_close(&o->access[i]));
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+PyObject *open_many(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *pairs, *where;
+    int waits;
+    ha_context *context;
+    ha_status status;
+    if (!PyArg_ParseTuple(args, "O!Op", &PyTuple_Type, &pairs, &where, &waits) ||
+        context_from(where, &context))
+        return NULL;
+    opening *o = PyMem_Calloc(1, sizeof *o);
+    if (!o) return PyErr_NoMemory();
+    PyObject *result = NULL;
+    if (!requests_from(pairs, context, waits, o)) {
+        const char *site = here();
+        UNLOCKED(status = ha_open_many_(o->request, (size_t)o->count, site));
+        result = status ? raise_status(status) : detach_all(o);
+    }
+    PyMem_Free(o);
+    return result;
+}
+
+/* ---- asking ----------------------------------------------------------------------------------- */
+
+static PyObject *get_array(PyObject *self, void *unused) {
+    (void)unused;
+    return Py_NewRef(ACCESS(self)->array);
+}
+
+static PyObject *get_of_array(PyObject *self, void *name) {
+    return PyObject_GetAttrString(ACCESS(self)->array, name);
+}
+
+static PyObject *get_context(PyObject *self, void *unused) {
+    (void)unused;
+    const held *h = access_held(self);
+    return h ? context_object(h->context) : NULL;
+}
+
+static PyObject *get_mode(PyObject *self, void *unused) {
+    (void)unused;
+    const held *h = access_held(self);
+    return h ? PyUnicode_FromString(how_name(h->how)) : NULL;
+}
+
+static PyObject *get_closed(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(!ACCESS(self)->h);
+}
+
+static PyObject *get_pointer(PyObject *self, void *unused) {
+    (void)unused;
+    const held *h = access_held(self);
+    return h ? PyLong_FromVoidPtr(h->data) : NULL;
+}
+
+static PyObject *get_stream(PyObject *self, void *unused) {
+    (void)unused;
+    const held *h = access_held(self);
+    return h ? PyLong_FromVoidPtr(ha_context_stream(h->context)) : NULL;
+}
+
+static PyObject *repr(PyObject *self) {
+    char name[64];
+    const held *h = ACCESS(self)->h;
+    array_called(ARRAY(ACCESS(self)->array), name, sizeof name);
+    if (!h)
+        return PyUnicode_FromFormat("<harray.Access to %s, closed at %s>", name,
+                                    ACCESS(self)->closed);
+    return PyUnicode_FromFormat("<harray.Access to %s, %s at %s, opened at %s>", name,
+                                how_name(h->how), ha_context_name(h->context), h->site);
+}
+
+#define METHOD(f) ((PyCFunction)(void (*)(void))f)
+static PyMethodDef methods[] = {
+    {"close", close_access, METH_NOARGS, "Ends it; BufferError while something is exported."},
+    {"__enter__", enter, METH_NOARGS, NULL},
+    {"__exit__", leave, METH_VARARGS, NULL},
+    {"__dlpack__", METHOD(access_dlpack), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack_device__", access_dlpack_device, METH_NOARGS, NULL},
+    {0}};
+static PyGetSetDef members[] = {
+    {"array", get_array, NULL, "The array.", NULL},
+    {"shape", get_of_array, NULL, "Of the array.", "shape"},
+    {"dtype", get_of_array, NULL, "Of the array.", "dtype"},
+    {"strides", get_of_array, NULL, "Of the array, in bytes.", "strides"},
+    {"ndim", get_of_array, NULL, "Of the array.", "ndim"},
+    {"context", get_context, NULL, "Where it is open.", NULL},
+    {"mode", get_mode, NULL, "\"read\", \"write\" or \"overwrite\".", NULL},
+    {"closed", get_closed, NULL, "Was it closed?", NULL},
+    {"pointer", get_pointer, NULL, "The address of the first element there.", NULL},
+    {"stream", get_stream, NULL, "The context's stream as a number.", NULL},
+    {"__array_interface__", access_interface, NULL, NULL, NULL},
+    {"__cuda_array_interface__", access_cuda_interface, NULL, NULL, NULL},
+    {0}};
+static PyType_Slot slots[] = {{Py_tp_doc, "An array that is open at a context."},
+                              {Py_tp_dealloc, dealloc},
+                              {Py_tp_repr, repr},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, members},
+                              {Py_bf_getbuffer, access_buffer},
+                              {Py_bf_releasebuffer, release_buffer},
+                              {0, NULL}};
+static PyType_Spec spec = {"harray.Access", sizeof(access_object), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+int access_begin(PyObject *module) {
+    if (!access_type) access_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (!access_type) return -1;
+    Py_INCREF((PyObject *)access_type);
+    return PyModule_AddObject(module, "Access", (PyObject *)access_type);
+}

@@ -1,0 +1,250 @@
+/* What the files of the extension share. Each file is an idea; here is what the others see of it.
+ *
+ * Everything is of the limited API of CPython 3.11, so one binary serves all later versions. Functions that
+ * return an object or a negative number on failure have set Python's exception then. */
+#ifndef HARRAY_PYTHON_BINDING_H
+#define HARRAY_PYTHON_BINDING_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+#include <structmember.h>
+
+#include "harray_ops.h"
+
+#include <stdatomic.h>
+
+/* Runs a statement without the GIL: every call of harray that may wait, allocate or call back. A thread
+ * that waited with the GIL would wait for ever for one that needs it. */
+#define UNLOCKED(...)                                                                              \
+    do {                                                                                           \
+        PyThreadState *unlocked_ = PyEval_SaveThread();                                            \
+        __VA_ARGS__;                                                                               \
+        PyEval_RestoreThread(unlocked_);                                                           \
+    } while (0)
+
+/* Puts another reference in the place of one; takes it over. */
+static inline void replace(PyObject **place, PyObject *by) {
+    PyObject *old = *place;
+    *place = by;
+    Py_XDECREF(old);
+}
+
+/* ---- life.c: the process and the interpreter ------------------------------------------------- */
+
+extern atomic_int is_forked; /* 1 in the child of a fork, which cannot use harray */
+extern atomic_int is_ending; /* 1 from the interpreter's atexit on */
+int life_begin(PyObject *module);
+int is_main_thread(void);
+PyObject *life_end(PyObject *module, PyObject *unused);
+
+/* ---- errors.c -------------------------------------------------------------------------------- */
+
+extern PyObject *device_error;
+int errors_begin(PyObject *module);
+
+/* Raises what a status stands for, with the text of this thread's ha_take_error(). NULL. */
+PyObject *raise_status(ha_status status);
+/* The same with words behind it. */
+PyObject *raise_with(ha_status status, const char *more);
+PyObject *raise_error(ha_status status, const ha_error *error, const char *more);
+
+/* ---- sites.c --------------------------------------------------------------------------------- */
+
+/* "file.py:12": the nearest place in Python's source outside of this package. The text stays. Never fails. */
+const char *here(void);
+PyObject *set_package(PyObject *module, PyObject *folder);
+
+/* ---- dtypes.c -------------------------------------------------------------------------------- */
+
+int dtype_from(PyObject *object, ha_dtype *type); /* 0, or -1 */
+const char *dtype_name(ha_dtype type);            /* "float64" */
+const char *dtype_format(ha_dtype type);          /* of the buffer protocol; NULL: it has none */
+const char *dtype_typestr(ha_dtype type);         /* of the array interfaces: "<f8"; NULL: none */
+int dtype_of_format(const char *format, Py_ssize_t size, ha_dtype *type);
+size_t dtype_size(ha_dtype type);
+
+/* ---- numbers.c ------------------------------------------------------------------------------- */
+
+PyObject *number_from(ha_dvalue value);
+int number_to(PyObject *object, ha_dvalue *value); /* 0, or -1 */
+
+/* ---- context.c ------------------------------------------------------------------------------- */
+
+int context_begin(PyObject *module);
+PyObject *context_object(ha_context *context);
+/* Of a Context, a name, or NULL and None, which are the host. 0, or -1. */
+int context_from(PyObject *object, ha_context **context);
+PyObject *find_context(PyObject *module, PyObject *name);
+PyObject *best_context(PyObject *module, PyObject *unused);
+PyObject *adopt_stream(PyObject *module, PyObject *args);
+
+/* ---- array.c --------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD darray x; /* one owner of the storage */
+    PyObject *weak;
+} array_object;
+
+extern PyTypeObject *array_type;
+int array_begin(PyObject *module);
+/* An object that owns x; x.array NULL: raises the error. */
+PyObject *array_own(darray x);
+/* An object for a view of what somebody else owns. */
+PyObject *array_view(darray view);
+int is_array(PyObject *object);
+#define ARRAY(object) (((array_object *)(object))->x)
+/* "'field'", or "an array" without a name: for messages. */
+const char *array_called(darray x, char *text, size_t bytes);
+
+/* ---- held.c: open accesses ------------------------------------------------------------------- */
+
+/* An open access, in C's memory alone: what was exported keeps it without Python. */
+typedef struct held {
+    atomic_long owners; /* the Access, and each export */
+    darray x;           /* one owner of the storage */
+    ha_token token;
+    ha_context *context;
+    void *data;       /* the first element */
+    unsigned how;     /* HA_READ, HA_WRITE or HA_OVERWRITE */
+    const char *site; /* where it was opened */
+} held;
+
+/* One thing that was exported of it. */
+typedef struct export {
+    held *of;
+    const char *kind, *site; /* "buffer", and where it was taken */
+    struct export *next, **link;
+}
+export;
+
+held *held_open(darray x, ha_context *context, unsigned how, int waits);
+/* One owner less; the last one ends the access. With the GIL, and without. */
+void held_drop(held *h);
+void held_drop_unlocked(held *h);
+int held_is_exported(const held *h);
+
+/* Makes an export, one more owner of the access; ends it, which needs no GIL. */
+void export_begin(export *e, held *of, const char *kind);
+void export_end(export *e);
+/* "buffer at plot.py:12, 2 of them": those of one access. */
+void exports_of(const held *h, char *text, size_t bytes);
+PyObject *list_exports(PyObject *module, PyObject *unused);
+const char *how_name(unsigned how);
+int how_from(PyObject *object, unsigned *how);
+
+/* ---- patience.c ------------------------------------------------------------------------------ */
+
+/* Opens h->x without the GIL, waiting for other threads; on the main thread Ctrl-C ends the wait, with
+ * KeyboardInterrupt set: *interrupted is 1. */
+ha_status open_patiently(held *h, int *interrupted);
+ha_status open_at_once(held *h, unsigned how);
+
+/* ---- access.c -------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD PyObject *array;
+    held *h; /* NULL: closed */
+    const char *closed;
+} access_object;
+
+extern PyTypeObject *access_type;
+int access_begin(PyObject *module);
+PyObject *access_new(PyObject *array, held *h); /* takes h over, also on failure */
+PyObject *array_read(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *array_write(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *array_overwrite(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *open_many(PyObject *module, PyObject *args);
+/* The access's, or NULL and ValueError where it was closed. */
+held *access_held(PyObject *self);
+
+/* ---- buffer.c -------------------------------------------------------------------------------- */
+
+int array_buffer(PyObject *self, Py_buffer *view, int flags);
+int access_buffer(PyObject *self, Py_buffer *view, int flags);
+void release_buffer(PyObject *self, Py_buffer *view);
+
+/* ---- interfaces.c ---------------------------------------------------------------------------- */
+
+PyObject *access_interface(PyObject *self, void *unused);
+PyObject *access_cuda_interface(PyObject *self, void *unused);
+
+/* ---- dlpack.c and from_dlpack.c -------------------------------------------------------------- */
+
+PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *array_dlpack_device(PyObject *self, PyObject *unused);
+PyObject *access_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *access_dlpack_device(PyObject *self, PyObject *unused);
+PyObject *from_dlpack(PyObject *module, PyObject *args, PyObject *keywords);
+/* The array of another package's object that has __dlpack__. */
+PyObject *take_dlpack(PyObject *object, ha_context *context);
+
+/* ---- wrap.c and from_interfaces.c ------------------------------------------------------------ */
+
+PyObject *wrap(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *wrap_object(PyObject *object, PyObject *context);
+/* A new array on the host with the values of a buffer, whoever has its memory. */
+PyObject *copy_buffer(PyObject *object);
+/* Keeps an object until the array has gone: takes the array over, also on failure. */
+PyObject *keep_until_gone(darray x, PyObject *object, Py_buffer *view);
+PyObject *take_interface(PyObject *dictionary, PyObject *owner);
+PyObject *take_cuda_interface(PyObject *dictionary, PyObject *owner, PyObject *context);
+
+/* ---- shapes.c -------------------------------------------------------------------------------- */
+
+/* A number or a sequence of numbers: the rank, or -1. */
+int shape_from(PyObject *object, int64_t *extent);
+PyObject *tuple_of(const int64_t *numbers, int count);
+PyObject *tuple_of_scaled(const int64_t *numbers, int count, int64_t scale);
+
+/* ---- making.c and nested.c ------------------------------------------------------------------- */
+
+PyObject *make_empty(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *make_zeros(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *make_full(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *make_array(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *load_npy(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *save_npy(PyObject *module, PyObject *args);
+PyObject *array_by_id(PyObject *module, PyObject *id);
+/* Lists of lists of numbers. `type`: HA_DTYPE_NONE is what the numbers are. */
+PyObject *array_of_nested(PyObject *object, ha_dtype type, ha_context *context);
+
+/* ---- index.c and views.c --------------------------------------------------------------------- */
+
+PyObject *array_subscript(PyObject *self, PyObject *index);
+int array_assign(PyObject *self, PyObject *index, PyObject *value);
+PyObject *view_transposed(PyObject *self, void *unused);
+PyObject *view_transpose(PyObject *self, PyObject *axes);
+PyObject *view_reshape(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *view_broadcast(PyObject *self, PyObject *shape);
+PyObject *view_flip(PyObject *self, PyObject *axis);
+PyObject *view_diagonal(PyObject *self, PyObject *args, PyObject *keywords);
+
+/* ---- memory.c -------------------------------------------------------------------------------- */
+
+PyObject *array_residency(PyObject *self, void *unused);
+PyObject *array_prefetch(PyObject *self, PyObject *context);
+PyObject *array_evict(PyObject *self, PyObject *args);
+PyObject *array_done(PyObject *self, PyObject *args);
+PyObject *array_set_priority_(PyObject *self, PyObject *priority);
+PyObject *set_budget(PyObject *module, PyObject *args);
+PyObject *set_tier(PyObject *module, PyObject *args);
+PyObject *set_watermark(PyObject *module, PyObject *args);
+PyObject *make_room(PyObject *module, PyObject *args);
+PyObject *trim_memory(PyObject *module, PyObject *args);
+PyObject *context_memory(PyObject *self, void *unused);
+PyObject *context_pressure(PyObject *self, void *unused);
+PyObject *configure_file(PyObject *module, PyObject *args, PyObject *keywords);
+
+/* ---- controller.c ---------------------------------------------------------------------------- */
+
+PyObject *set_controller(PyObject *module, PyObject *controller);
+void controller_end(void);
+
+/* ---- operations.c ---------------------------------------------------------------------------- */
+
+extern PyMethodDef operation_functions[];
+
+#endif

@@ -1,0 +1,98 @@
+/* The buffer protocol: of an array (reading on the host, or writing for who asks to), and of an access. */
+#include "binding.h"
+
+#include <stdlib.h>
+
+/* What a buffer keeps until it is released. */
+typedef struct {
+    export taken;
+    Py_ssize_t shape[HA_MOST_RANK + 1], strides[HA_MOST_RANK + 1];
+    double nothing; /* where a buffer without elements points */
+} buffer;
+
+static int refuse(Py_buffer *view, darray x, const char *why) {
+    char name[64];
+    view->obj = NULL;
+    PyErr_Format(PyExc_BufferError, "%s: %s", array_called(x, name, sizeof name), why);
+    return -1;
+}
+
+/* What the consumer cannot cope with. NULL: nothing. */
+static const char *mismatch(darray x, int flags) {
+    const int is_c = darray_is_contiguous(x, HA_ROW_MAJOR),
+              is_f = darray_is_contiguous(x, HA_COLUMN_MAJOR);
+    if (!dtype_format(x.type)) return "the buffer protocol has no bfloat16; x.astype('float32')";
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !is_c)
+        return "not without gaps in C's order";
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_f)
+        return "not without gaps in Fortran's order";
+    if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !is_c && !is_f)
+        return "not without gaps";
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !is_c)
+        return "not without gaps in C's order, and the consumer knows no strides";
+    return NULL;
+}
+
+static void fill(Py_buffer *view, buffer *b, const held *h, int flags) {
+    const darray x = h->x;
+    const Py_ssize_t size = (Py_ssize_t)dtype_size(x.type);
+    for (int d = 0; d < x.rank; d++) {
+        b->shape[d] = (Py_ssize_t)x.extent[d];
+        b->strides[d] = (Py_ssize_t)x.stride[d] * size;
+    }
+    view->buf = h->data ? h->data : &b->nothing;
+    view->len = (Py_ssize_t)darray_size(x) * size;
+    view->itemsize = size;
+    view->readonly = h->how == HA_READ;
+    view->ndim = x.rank;
+    view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)dtype_format(x.type) : NULL;
+    view->shape = flags & PyBUF_ND ? b->shape : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? b->strides : NULL;
+    view->suboffsets = NULL;
+    view->internal = b;
+}
+
+static int hand_out(PyObject *self, held *h, Py_buffer *view, int flags) {
+    buffer *b = malloc(sizeof *b);
+    view->obj = NULL;
+    if (!b) return PyErr_NoMemory(), -1;
+    export_begin(&b->taken, h, "buffer");
+    fill(view, b, h, flags);
+    view->obj = Py_NewRef(self);
+    return 0;
+}
+
+int array_buffer(PyObject *self, Py_buffer *view, int flags) {
+    const darray x = ARRAY(self);
+    const char *why = mismatch(x, flags);
+    if (why) return refuse(view, x, why);
+    held *h = held_open(x, ha_host(), flags & PyBUF_WRITABLE ? HA_WRITE : HA_READ, 1);
+    if (!h) return view->obj = NULL, -1;
+    const int status = hand_out(self, h, view, flags);
+    held_drop(h); // what was handed out keeps it
+    return status;
+}
+
+int access_buffer(PyObject *self, Py_buffer *view, int flags) {
+    held *h = access_held(self);
+    view->obj = NULL;
+    if (!h) return -1;
+    const char *why = mismatch(h->x, flags);
+    if (why) return refuse(view, h->x, why);
+    if (h->context != ha_host() && !ha_context_is_zero_copy(h->context))
+        return refuse(view, h->x,
+                      "open on a device, where the host cannot reach it: open it on harray.host");
+    if (flags & PyBUF_WRITABLE && h->how == HA_READ)
+        return refuse(view, h->x, "open for reading only");
+    return hand_out(self, h, view, flags);
+}
+
+void release_buffer(PyObject *self, Py_buffer *view) {
+    (void)self;
+    buffer *b = view->internal;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    UNLOCKED(export_end(&b->taken));
+    PyErr_Restore(type, value, trace);
+    if (!is_forked) free(b); // the parent's list has it
+}

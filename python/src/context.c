@@ -1,0 +1,168 @@
+/* Contexts: harray.Context. Two objects for one context are equal. */
+#include "binding.h"
+
+typedef struct {
+    PyObject_HEAD ha_context *context;
+} context_body;
+
+static PyTypeObject *context_type;
+#define CONTEXT(self) (((context_body *)(self))->context)
+
+PyObject *context_object(ha_context *context) {
+    if (!context) return raise_status(HA_OK);
+    context_body *object = (context_body *)PyType_GenericAlloc(context_type, 0);
+    if (object) object->context = context;
+    return (PyObject *)object;
+}
+
+static int find(PyObject *name, ha_context **context) {
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text) return -1;
+    UNLOCKED(*context = ha_context_find(text));
+    return *context ? 0 : (raise_status(HA_OK), -1);
+}
+
+int context_from(PyObject *object, ha_context **context) {
+    *context = ha_host();
+    if (!object || object == Py_None) {
+        ha_context *current = ha_context_current();
+        if (current) *context = current;
+        return 0;
+    }
+    if (PyUnicode_Check(object)) return find(object, context);
+    if (!PyObject_TypeCheck(object, context_type)) {
+        PyErr_Format(PyExc_TypeError,
+                     "%R is no context: harray.Context, or a name such as \"cuda:0\"", object);
+        return -1;
+    }
+    *context = CONTEXT(object);
+    return 0;
+}
+
+PyObject *find_context(PyObject *module, PyObject *name) {
+    (void)module;
+    ha_context *context;
+    return context_from(name, &context) ? NULL : context_object(context);
+}
+
+PyObject *best_context(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    ha_context *context;
+    UNLOCKED(context = ha_context_best());
+    return context_object(context);
+}
+
+/* adopt(device, stream): the stream of another package as a context. */
+PyObject *adopt_stream(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *device;
+    unsigned long long stream;
+    ha_context *context;
+    if (!PyArg_ParseTuple(args, "OK", &device, &stream) || context_from(device, &context))
+        return NULL;
+    UNLOCKED(context = ha_context_adopt(context, (void *)(uintptr_t)stream));
+    return context_object(context);
+}
+
+/* ---- methods ---------------------------------------------------------------------------------- */
+
+static PyObject *finish(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ha_status status;
+    UNLOCKED(status = ha_context_finish(CONTEXT(self)));
+    if (status) return raise_status(status);
+    Py_RETURN_NONE;
+}
+
+static PyObject *fork_context(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ha_context *context;
+    UNLOCKED(context = ha_context_fork(CONTEXT(self)));
+    return context_object(context);
+}
+
+static PyObject *unfork(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ha_status status;
+    UNLOCKED(status = ha_context_unfork(CONTEXT(self)));
+    if (status) return raise_status(status);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_name(PyObject *self, void *unused) {
+    (void)unused;
+    return PyUnicode_FromString(ha_context_name(CONTEXT(self)));
+}
+
+static PyObject *get_kind(PyObject *self, void *unused) {
+    (void)unused;
+    return PyUnicode_FromString(ha_context_kind(CONTEXT(self)));
+}
+
+static PyObject *get_number(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(ha_context_number(CONTEXT(self)));
+}
+
+static PyObject *get_stream(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromVoidPtr(ha_context_stream(CONTEXT(self)));
+}
+
+static PyObject *repr(PyObject *self) {
+    return PyUnicode_FromFormat("<harray.Context %s>", ha_context_name(CONTEXT(self)));
+}
+
+static PyObject *text(PyObject *self) {
+    return PyUnicode_FromString(ha_context_name(CONTEXT(self)));
+}
+
+static Py_hash_t hash(PyObject *self) { return (Py_hash_t)((uintptr_t)CONTEXT(self) >> 4); }
+
+static PyObject *compare(PyObject *self, PyObject *other, int how) {
+    if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(other, context_type))
+        Py_RETURN_NOTIMPLEMENTED;
+    return PyBool_FromLong((CONTEXT(self) == CONTEXT(other)) == (how == Py_EQ));
+}
+
+static void dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"finish", finish, METH_NOARGS, "Waits until all that was enqueued there has happened."},
+    {"fork", fork_context, METH_NOARGS, "Another queue on the same device."},
+    {"unfork", unfork, METH_NOARGS, "Gives a fork, or a stream that was adopted, back."},
+    {0}};
+static PyGetSetDef members[] = {
+    {"name", get_name, NULL, "\"sim:0\"", NULL},
+    {"kind", get_kind, NULL, "\"sim\"", NULL},
+    {"number", get_number, NULL, "0", NULL},
+    {"stream", get_stream, NULL, "The driver's queue as a number; 0 where there is none.", NULL},
+    {"memory", context_memory, NULL, "The account of its memory, in bytes.", NULL},
+    {"pressure", context_pressure, NULL, "What became of its memory when that was full.", NULL},
+    {0}};
+static PyType_Slot slots[] = {{Py_tp_doc, "Where work happens: the host, or a queue of a device."},
+                              {Py_tp_dealloc, dealloc},
+                              {Py_tp_repr, repr},
+                              {Py_tp_str, text},
+                              {Py_tp_hash, hash},
+                              {Py_tp_richcompare, compare},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, members},
+                              {0, NULL}};
+static PyType_Spec spec = {"harray.Context", sizeof(context_body), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+int context_begin(PyObject *module) {
+    if (!context_type) context_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (!context_type) return -1;
+    Py_INCREF((PyObject *)context_type);
+    PyObject *host = context_object(ha_host());
+    return PyModule_AddObject(module, "Context", (PyObject *)context_type) ||
+                   PyModule_AddObject(module, "host", host)
+               ? -1
+               : 0;
+}

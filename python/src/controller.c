@@ -1,0 +1,97 @@
+/* A controller in Python: its functions are called by the thread that needs memory, with the GIL and one at a time.
+ * What it raises goes to sys.unraisablehook, and counts as "no". The object is harray._controller's, which
+ * makes of numbers what users get. */
+#include "binding.h"
+
+static PyObject *controller;
+
+/* The answer as a number; `otherwise` where there is none. Takes the reference over. */
+static long long answer(PyObject *result, long long otherwise) {
+    long long number = otherwise;
+    if (result && result != Py_None) number = PyLong_AsLongLong(result);
+    if (PyErr_Occurred()) {
+        PyErr_WriteUnraisable(controller);
+        number = otherwise;
+    }
+    Py_XDECREF(result);
+    return number;
+}
+
+static int pressure(void *user, ha_context *at, uint64_t need, int attempt) {
+    (void)user;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *where = context_object(at);
+    PyObject *result = where ? PyObject_CallMethod(controller, "pressure", "OKi", where,
+                                                   (unsigned long long)need, attempt)
+                             : NULL;
+    Py_XDECREF(where);
+    const int freed = answer(result, 0) != 0;
+    PyGILState_Release(state);
+    return freed;
+}
+
+static PyObject *list_of(const ha_candidate *list, size_t n) {
+    PyObject *result = PyList_New(0);
+    for (size_t i = 0; result && i < n; i++) {
+        PyObject *item = Py_BuildValue("(KsKii)", (unsigned long long)list[i].id, list[i].name,
+                                       (unsigned long long)list[i].bytes, list[i].priority,
+                                       list[i].is_done);
+        if (!item || PyList_Append(result, item)) Py_CLEAR(result);
+        Py_XDECREF(item);
+    }
+    return result;
+}
+
+static ptrdiff_t choose(void *user, ha_context *at, const ha_candidate *list, size_t n,
+                        uint64_t need) {
+    (void)user;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *where = context_object(at), *candidates = where ? list_of(list, n) : NULL;
+    PyObject *result = candidates ? PyObject_CallMethod(controller, "choose", "OOK", where,
+                                                        candidates, (unsigned long long)need)
+                                  : NULL;
+    Py_XDECREF(candidates);
+    Py_XDECREF(where);
+    const ptrdiff_t index = (ptrdiff_t)answer(result, -1);
+    PyGILState_Release(state);
+    return index;
+}
+
+static void hear(const ha_event_info *e, void *user) {
+    (void)user;
+    if (e->kind != HA_EVENT_NEW && e->kind != HA_EVENT_GONE && e->kind != HA_EVENT_EVICT &&
+        e->kind != HA_EVENT_RESTORE)
+        return;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace); // that of a call which has just failed
+    answer(PyObject_CallMethod(controller, "event", "sKsKs", ha_event_kind_name(e->kind),
+                               (unsigned long long)e->id, e->array ? e->array : "",
+                               (unsigned long long)e->bytes, e->at ? e->at : ""),
+           0);
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(state);
+}
+
+/* Before the object changes nobody calls it any more. */
+static void install(PyObject *object, int hears) {
+    ha_set_controller(NULL);
+    ha_set_event_handler(NULL, NULL);
+    replace(&controller, Py_XNewRef(object));
+    if (!object) return;
+    ha_set_controller(&(ha_controller){pressure, choose, NULL});
+    if (hears) ha_set_event_handler(hear, NULL);
+}
+
+PyObject *set_controller(PyObject *module, PyObject *object) {
+    (void)module;
+    if (object == Py_None) return install(NULL, 0), Py_NewRef(Py_None);
+    PyObject *hears = PyObject_GetAttrString(object, "hears");
+    const int flag = hears ? PyObject_IsTrue(hears) : -1;
+    Py_XDECREF(hears);
+    if (flag < 0) return NULL;
+    install(object, flag);
+    Py_RETURN_NONE;
+}
+
+void controller_end(void) { install(NULL, 0); }

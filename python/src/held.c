@@ -1,0 +1,164 @@
+/* Open accesses, and what was exported of them: C's memory alone, so that it can be ended by any thread, also
+ * without the GIL. An access is a token of harray's, which any thread may end. */
+#include "binding.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t exports_lock = PTHREAD_MUTEX_INITIALIZER;
+static export *exports;
+
+static const char *const how_names[] = {"read", "write", "overwrite"};
+const char *how_name(unsigned how) { return how_names[how]; }
+
+int how_from(PyObject *object, unsigned *how) {
+    for (*how = HA_READ; PyUnicode_Check(object) && *how <= HA_OVERWRITE; ++*how)
+        if (!PyUnicode_CompareWithASCIIString(object, how_names[*how])) return 0;
+    PyErr_Format(PyExc_ValueError, "%R: \"read\", \"write\" or \"overwrite\"", object);
+    return -1;
+}
+
+/* "buffer at plot.py:12 and 2 more": the exports of one access, or of all that are open on its array. */
+static void exports_where(const held *h, int of_array, char *text, size_t bytes) {
+    int count = 0;
+    text[0] = '\0';
+    pthread_mutex_lock(&exports_lock);
+    for (const export *e = exports; e; e = e->next)
+        if ((of_array ? e->of->x.array == h->x.array : e->of == h) && !count++)
+            snprintf(text, bytes, "%s at %s", e->kind, e->site);
+    pthread_mutex_unlock(&exports_lock);
+    const size_t used = strlen(text);
+    if (count > 1) snprintf(text + used, bytes - used, " and %d more", count - 1);
+}
+
+void exports_of(const held *h, char *text, size_t bytes) { exports_where(h, 0, text, bytes); }
+
+/* What is refused because of what this thread has open says what was exported of it, and what helps. */
+static void advise(const held *h, ha_status status, char *text, size_t bytes) {
+    char who[160];
+    text[0] = '\0';
+    if (status != HA_ERR_CONFLICT) return;
+    exports_where(h, 1, who, sizeof who);
+    snprintf(text, bytes, "%s%s; x.numpy() gives a copy, which is in nobody's way",
+             who[0] ? "; it is exported: " : "", who);
+}
+
+static held *give_up(held *h) {
+    HA_IGNORE(darray_free(&h->x));
+    free(h);
+    return NULL;
+}
+
+static void raise_refusal(const held *h, ha_status status) {
+    const ha_error error = ha_take_error();
+    char name[64], more[300];
+    advise(h, status, more, sizeof more);
+    if (status == HA_ERR_BUSY)
+        PyErr_Format(PyExc_BlockingIOError, "%s is in use by another thread",
+                     array_called(h->x, name, sizeof name));
+    else
+        raise_error(status, &error, more);
+}
+
+held *held_open(darray x, ha_context *context, unsigned how, int waits) {
+    held *h = calloc(1, sizeof *h);
+    if (!h) return PyErr_NoMemory(), NULL;
+    *h = (held){.owners = 1, .x = darray_share(x), .context = context, .how = how, .site = here()};
+    if (!h->x.array) return free(h), raise_status(HA_OK), NULL;
+    int interrupted = 0;
+    ha_status status;
+    if (waits)
+        status = open_patiently(h, &interrupted);
+    else
+        UNLOCKED(status = open_at_once(h, how | HA_TRY));
+    if (status == HA_OK && !interrupted) return h;
+    if (!interrupted) raise_refusal(h, status);
+    return give_up(h);
+}
+
+void held_drop_unlocked(held *h) {
+    if (atomic_fetch_sub(&h->owners, 1) != 1 || is_forked) return;
+    HA_IGNORE(ha_token_finish(&h->token));
+    HA_IGNORE(darray_free(&h->x));
+    (void)ha_take_error();
+    free(h);
+}
+
+void held_drop(held *h) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    UNLOCKED(held_drop_unlocked(h));
+    PyErr_Restore(type, value, trace);
+}
+
+int held_is_exported(const held *h) { return atomic_load(&h->owners) > 1; }
+
+void export_begin(export *e, held *of, const char *kind) {
+    *e = (export){.of = of, .kind = kind, .site = here()};
+    atomic_fetch_add(&of->owners, 1);
+    pthread_mutex_lock(&exports_lock);
+    e->next = exports;
+    e->link = &exports;
+    if (exports) exports->link = &e->next;
+    exports = e;
+    pthread_mutex_unlock(&exports_lock);
+}
+
+void export_end(export *e) {
+    if (is_forked) return;
+    pthread_mutex_lock(&exports_lock);
+    *e->link = e->next;
+    if (e->next) e->next->link = e->link;
+    pthread_mutex_unlock(&exports_lock);
+    held_drop_unlocked(e->of);
+}
+
+/* ---- the list of all -------------------------------------------------------------------------- */
+
+/* What one export says, copied while nothing can change. */
+typedef struct {
+    char name[48];
+    const char *kind, *how, *site, *opened, *context;
+} told;
+
+static size_t tell_all(told *list, size_t most) {
+    size_t n = 0;
+    for (const export *e = exports; e; e = e->next, n++)
+        if (n < most) {
+            list[n] = (told){.kind = e->kind,
+                             .how = how_name(e->of->how),
+                             .site = e->site,
+                             .opened = e->of->site,
+                             .context = ha_context_name(e->of->context)};
+            snprintf(list[n].name, sizeof list[n].name, "%s", ha_array_name(e->of->x.array));
+        }
+    return n;
+}
+
+static told *collect(size_t *n) {
+    pthread_mutex_lock(&exports_lock);
+    *n = tell_all(NULL, 0);
+    told *list = malloc((*n + 1) * sizeof *list);
+    if (list) tell_all(list, *n);
+    pthread_mutex_unlock(&exports_lock);
+    return list;
+}
+
+PyObject *list_exports(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    size_t n;
+    told *list = collect(&n);
+    PyObject *result = list ? PyList_New(0) : PyErr_NoMemory();
+    for (size_t i = 0; result && i < n; i++) {
+        const told *t = &list[i];
+        PyObject *item = Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s}", "array", t->name, "kind",
+                                       t->kind, "how", t->how, "context", t->context, "site",
+                                       t->site, "opened", t->opened);
+        if (!item || PyList_Append(result, item)) Py_CLEAR(result);
+        Py_XDECREF(item);
+    }
+    free(list);
+    return result;
+}

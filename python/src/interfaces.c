@@ -1,0 +1,62 @@
+/* The array interfaces of an access: dictionaries, which say nothing of who keeps the memory. What they point to is
+ * good until the access is closed. */
+#include "binding.h"
+
+#include <string.h>
+
+/* Of an open access whose elements have a typestr, at this kind of context; else an AttributeError, so that
+ * consumers look for another interface. */
+static held *exportable(PyObject *self, const char *kind, const char *name) {
+    char called[64];
+    held *h = access_held(self);
+    if (!h) return NULL;
+    array_called(h->x, called, sizeof called);
+    if (strcmp(ha_context_kind(h->context), kind) != 0)
+        return PyErr_Format(PyExc_AttributeError, "%s: %s is open at %s", name, called,
+                            ha_context_name(h->context)),
+               NULL;
+    if (!dtype_typestr(h->x.type))
+        return PyErr_Format(PyExc_AttributeError, "%s: %s is of %s, for which there is no typestr",
+                            name, called, dtype_name(h->x.type)),
+               NULL;
+    return h;
+}
+
+/* In bytes; None where there are no gaps. */
+static PyObject *strides_of(darray x) {
+    if (darray_is_contiguous(x, HA_ROW_MAJOR)) return Py_NewRef(Py_None);
+    return tuple_of_scaled(x.stride, x.rank, (int64_t)dtype_size(x.type));
+}
+
+static PyObject *dictionary(const held *h, int version) {
+    PyObject *shape = tuple_of(h->x.extent, h->x.rank), *strides = strides_of(h->x);
+    if (!shape || !strides) return Py_XDECREF(shape), Py_XDECREF(strides), NULL;
+    return Py_BuildValue("{s:N,s:s,s:(NO),s:N,s:i}", "shape", shape, "typestr",
+                         dtype_typestr(h->x.type), "data", PyLong_FromVoidPtr(h->data),
+                         h->how == HA_READ ? Py_True : Py_False, "strides", strides, "version",
+                         version);
+}
+
+/* Takes the value over. */
+static PyObject *with(PyObject *dictionary, const char *key, PyObject *value) {
+    if (dictionary && (!value || PyDict_SetItemString(dictionary, key, value)))
+        Py_CLEAR(dictionary);
+    Py_XDECREF(value);
+    return dictionary;
+}
+
+PyObject *access_interface(PyObject *self, void *unused) {
+    (void)unused;
+    const held *h = exportable(self, "host", "__array_interface__");
+    return h ? dictionary(h, HA_ARRAY_INTERFACE_VERSION) : NULL;
+}
+
+/* 1 is the legacy default stream, which is NULL. */
+PyObject *access_cuda_interface(PyObject *self, void *unused) {
+    (void)unused;
+    const held *h = exportable(self, "cuda", "__cuda_array_interface__");
+    if (!h) return NULL;
+    void *stream = ha_context_stream(h->context);
+    return with(dictionary(h, HA_CUDA_ARRAY_INTERFACE_VERSION), "stream",
+                stream ? PyLong_FromVoidPtr(stream) : PyLong_FromLong(1));
+}

@@ -1,0 +1,56 @@
+/* The process and the interpreter: a fork, and the end. */
+#include "binding.h"
+
+#include <pthread.h>
+
+atomic_int is_forked, is_ending;
+static unsigned long main_thread;
+
+static void after_fork(void) { is_forked = 1; }
+static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
+
+/* The thread that Python delivers signals to. */
+int is_main_thread(void) { return PyThread_get_thread_ident() == main_thread; }
+
+static int find_main_thread(void) {
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    if (ident) main_thread = PyLong_AsUnsignedLong(ident);
+    Py_XDECREF(ident);
+    Py_XDECREF(thread);
+    Py_XDECREF(threading);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* At exit: what was asked for by Python is asked no more, and devices are given back if no array is left. */
+PyObject *life_end(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    if (!is_forked) {
+        controller_end();
+        UNLOCKED(HA_IGNORE(ha_shutdown()));
+        (void)ha_take_error(); // refused while arrays live, which the process's end takes along
+    }
+    is_ending = 1;
+    Py_RETURN_NONE;
+}
+
+static int register_end(PyObject *module) {
+    PyObject *atexit = PyImport_ImportModule("atexit");
+    PyObject *end = PyObject_GetAttrString(module, "_end");
+    PyObject *done = atexit && end ? PyObject_CallMethod(atexit, "register", "O", end) : NULL;
+    Py_XDECREF(atexit);
+    Py_XDECREF(end);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+int life_begin(PyObject *module) {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError, "harray works in the main interpreter only");
+        return -1;
+    }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    return find_main_thread() || register_end(module) ? -1 : 0;
+}

@@ -1,0 +1,140 @@
+/* Waiting for other threads, so that Ctrl-C ends it. The main thread has another one wait, and looks every
+ * tenth of a second whether it was interrupted. */
+#include "binding.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+static ha_status open_access(held *h, ha_access *access, unsigned how) {
+    access->array = NULL;
+    return ha_open_any_(access, sizeof *access, &h->x, sizeof h->x, h->context, how, h->site);
+}
+
+static ha_status keep(held *h, ha_access *access) {
+    h->data = access->data;
+    const ha_status status = ha_detach_(&h->token, access, h->site);
+    if (status) HA_IGNORE(ha_close(access));
+    return status;
+}
+
+ha_status open_at_once(held *h, unsigned how) {
+    ha_access access;
+    const ha_status status = open_access(h, &access, how);
+    return status ? status : keep(h, &access);
+}
+
+/* ---- a thread that waits ---------------------------------------------------------------------- */
+
+/* Of two threads: the one that waits opens the access, the main one takes it, or leaves it. */
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    darray x; /* one owner for the thread, as the held may go */
+    unsigned how;
+    ha_context *context;
+    const char *site;
+    ha_access access;
+    ha_status status;
+    ha_error error;
+    int is_done, is_taken, is_left; /* left: nobody wants it any more */
+} wait;
+
+static void free_wait(wait *w) {
+    HA_IGNORE(darray_free(&w->x));
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+static void *wait_here(void *argument) {
+    wait *w = argument;
+    w->access.array = NULL;
+    w->status = ha_open_any_(&w->access, sizeof w->access, &w->x, sizeof w->x, w->context, w->how,
+                             w->site);
+    w->error = ha_take_error();
+    pthread_mutex_lock(&w->lock);
+    w->is_done = 1;
+    pthread_cond_broadcast(&w->changed);
+    while (!w->is_taken && !w->is_left) pthread_cond_wait(&w->changed, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    if (w->is_left && !w->status) HA_IGNORE(ha_close(&w->access));
+    (void)ha_take_error();
+    free_wait(w);
+    return NULL;
+}
+
+static wait *begin_wait(held *h) {
+    pthread_t thread;
+    wait *w = calloc(1, sizeof *w);
+    if (!w) return NULL;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    w->how = h->how;
+    w->x = darray_share(h->x);
+    w->context = h->context;
+    w->site = h->site;
+    if (w->x.array && !pthread_create(&thread, NULL, wait_here, w))
+        return pthread_detach(thread), w;
+    free_wait(w);
+    return NULL;
+}
+
+/* Until it is done, or a tenth of a second has passed. */
+static int is_done_soon(wait *w) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_mutex_lock(&w->lock);
+    int error = 0;
+    while (!w->is_done && error != ETIMEDOUT)
+        error = pthread_cond_timedwait(&w->changed, &w->lock, &until);
+    const int is_done = w->is_done;
+    pthread_mutex_unlock(&w->lock);
+    return is_done;
+}
+
+/* The thread frees *w afterwards. */
+static void end_wait(wait *w, int *flag) {
+    pthread_mutex_lock(&w->lock);
+    *flag = 1;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* What the other thread has opened becomes this one's. */
+static ha_status take(held *h, wait *w, ha_error *error) {
+    ha_access access = {0};
+    *error = w->error;
+    ha_status status = w->status;
+    if (!status) status = ha_move(&access, &w->access);
+    end_wait(w, &w->is_taken);
+    return status ? status : keep(h, &access);
+}
+
+static ha_status wait_interruptibly(held *h, int *interrupted) {
+    wait *w = begin_wait(h);
+    ha_error error;
+    ha_status status = HA_ERR_MEMORY;
+    if (!w) return status;
+    for (int is_done = 0; !is_done && !*interrupted;) {
+        UNLOCKED(is_done = is_done_soon(w));
+        if (!is_done) *interrupted = PyErr_CheckSignals() != 0;
+    }
+    if (*interrupted) return end_wait(w, &w->is_left), HA_OK;
+    UNLOCKED(status = take(h, w, &error));
+    if (status && error.status) raise_error(status, &error, ""), *interrupted = 1;
+    return status;
+}
+
+ha_status open_patiently(held *h, int *interrupted) {
+    ha_status status;
+    UNLOCKED(status = open_at_once(h, h->how | HA_TRY));
+    if (status != HA_ERR_BUSY && status != HA_ERR_MEMORY) return status;
+    (void)ha_take_error(); // memory that others use is waited for as well
+    if (is_main_thread()) return wait_interruptibly(h, interrupted);
+    UNLOCKED(status = open_at_once(h, h->how));
+    return status;
+}

@@ -1,0 +1,99 @@
+/* Places in Python's source, as texts that stay: for errors, and to tell who holds what. */
+#include "binding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The texts, in a table that only grows: there are as many as there are places. With the GIL. */
+typedef struct site {
+    struct site *next;
+    char text[];
+} site;
+enum { BUCKETS = 1024 };
+static site *buckets[BUCKETS];
+
+static size_t bucket_of(const char *text) {
+    size_t hash = 5381;
+    for (; *text; text++) hash = hash * 33 + (unsigned char)*text;
+    return hash % BUCKETS;
+}
+
+static const char *kept(const char *text) {
+    site **bucket = &buckets[bucket_of(text)];
+    for (site *s = *bucket; s; s = s->next)
+        if (!strcmp(s->text, text)) return s->text;
+    const size_t bytes = strlen(text) + 1;
+    site *s = malloc(sizeof *s + bytes);
+    if (!s) return "Python";
+    memcpy(s->text, text, bytes);
+    s->next = *bucket;
+    return (*bucket = s)->text;
+}
+
+/* The file's name, with its folder where the name alone says nothing. */
+static const char *short_name(const char *path) {
+    const char *name = strrchr(path, '/');
+    if (!name || strcmp(name + 1, "__init__.py") != 0) return name ? name + 1 : path;
+    while (name > path && name[-1] != '/') name--;
+    return name;
+}
+
+/* Where the package's own files are; set when it is imported. */
+static char package[1024];
+
+PyObject *set_package(PyObject *module, PyObject *folder) {
+    (void)module;
+    const char *path = PyUnicode_AsUTF8AndSize(folder, NULL);
+    if (!path) return NULL;
+    snprintf(package, sizeof package, "%s/", path);
+    Py_RETURN_NONE;
+}
+
+static int is_own(const char *path) {
+    return package[0] && !strncmp(path, package, strlen(package));
+}
+
+static PyObject *file_of(PyFrameObject *frame) {
+    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    PyObject *file = PyObject_GetAttrString(code, "co_filename");
+    Py_DECREF(code);
+    return file;
+}
+
+/* The frame before; a new reference for the old one. NULL: none. */
+static PyObject *outer(PyObject *frame) {
+    PyObject *back = PyObject_GetAttrString(frame, "f_back");
+    Py_DECREF(frame);
+    if (back != Py_None) return back;
+    Py_DECREF(back);
+    return NULL;
+}
+
+static const char *site_of(PyObject *frame, int *is_ours) {
+    PyObject *file = file_of((PyFrameObject *)frame);
+    const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
+    char text[160];
+    *is_ours = path && is_own(path);
+    snprintf(text, sizeof text, "%s:%d", path ? short_name(path) : "?",
+             PyFrame_GetLineNumber((PyFrameObject *)frame));
+    Py_XDECREF(file);
+    return *is_ours ? NULL : kept(text);
+}
+
+const char *here(void) {
+    PyObject *type, *value, *trace, *frame = (PyObject *)PyEval_GetFrame();
+    if (!frame) return "Python";
+    PyErr_Fetch(&type, &value, &trace); // it is asked for while errors are on their way, too
+    const char *found = NULL;
+    int is_ours = 1;
+    Py_INCREF(frame);
+    while (frame && is_ours) {
+        found = site_of(frame, &is_ours);
+        if (is_ours) frame = outer(frame);
+    }
+    Py_XDECREF(frame);
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return found ? found : "Python";
+}

@@ -1,0 +1,219 @@
+"""The interpreter: pickle, fork, its end, signals, and that nothing is left behind."""
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import harray as ha
+
+
+def run(program, status=0):
+    """Another interpreter with a program; its output."""
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", "import harray as ha, numpy as np, os, sys\n" + textwrap.dedent(program)],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("make", [lambda: ha.array(np.arange(6.0).reshape(2, 3), name="x"), lambda: ha.zeros((0, 2), "i4"),
+                                  lambda: ha.array(np.arange(12).reshape(3, 4))[::2, ::-1], lambda: ha.full((), 2),
+                                  lambda: ha.array([1.5, 2], "bfloat16"), lambda: ha.array(np.eye(2)).T], ids=range(6))
+def test_pickle(protocol, make):
+    x = make()
+    with x.write("sim:0") if x.size else x.read():
+        pass
+    y = pickle.loads(pickle.dumps(x, protocol))
+    assert (y.shape, y.dtype, y.name, y.tolist()) == (x.shape, x.dtype, x.name, x.tolist()) and y.id != x.id
+
+
+def test_pickle_out_of_band():
+    x, frames = ha.array(np.arange(1000.0), name="x"), []
+    data = pickle.dumps(x, 5, buffer_callback=frames.append)
+    assert len(data) < 300 and len(frames) == 1 and frames[0].raw().nbytes == 8000
+    with pytest.raises(BufferError): # it is open until the frame has gone
+        x.write()
+    assert pickle.loads(data, buffers=frames).tolist() == x.tolist()
+    frames.clear()
+    x.write().close()
+    with pytest.raises(ValueError, match="bytes"):
+        pickle.loads(data, buffers=[bytearray(16)])
+
+
+def test_copy_module():
+    x = ha.array([1.0, 2.0])
+    y, z = copy.copy(x), copy.deepcopy(x)
+    x[0] = 5
+    assert y[0] == 5 and y.id == x.id and z[0] == 1
+
+
+def test_fork():
+    out = run("""
+        x = ha.zeros(3, name="x")
+        a, v = np.asarray(x), ha.zeros(3).write()
+        child = os.fork()
+        if not child:
+            try:
+                x.write()
+            except RuntimeError as error:
+                print(error, flush=True)
+            try:
+                ha.zeros(3)
+            except RuntimeError as error:
+                print(error, flush=True)
+            del x, a, v
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        del a
+        x[0] = 1
+        print(x)
+    """)
+    assert out.count("start method spawn or forkserver") == 2 and out.endswith("[1.0, 0.0, 0.0]\n")
+
+
+def test_the_end_of_the_interpreter():
+    out = run("""
+        import sys
+        sys.kept = [ha.zeros(3), np.asarray(ha.zeros(3)), ha.zeros(3).write("sim:0"), np.from_dlpack(ha.zeros(3)),
+                    ha.wrap(bytearray(8)), ha.from_dlpack(np.zeros(3)), ha.zeros(3).__dlpack__(max_version=(1, 0))]
+        class Late:
+            def __init__(self): self.x = ha.zeros(3, name="late")
+            def __del__(self):
+                self.x[0] = 1
+                del self.x
+        late = Late()
+        class Loud(ha.Controller):
+            def freed(self, array): print("freed", array.name)
+        ha.set_controller(Loud())
+        print("done")
+    """)
+    assert out == "done\n"
+
+
+def test_daemon_threads_at_the_end():
+    run("""
+        import threading, time
+        x = ha.zeros(1000)
+        def work():
+            while True:
+                with x.write("sim:0"): pass
+                np.asarray(x).sum()
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+    """)
+
+
+def test_ctrl_c_ends_a_wait():
+    out = run("""
+        import signal, threading, time
+        x, opened = ha.zeros(3, name="x"), threading.Event()
+        leave = threading.Event()
+        def hold():
+            with x.write():
+                opened.set()
+                leave.wait()
+        thread = threading.Thread(target=hold)
+        thread.start()
+        opened.wait()
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            x.write()
+        except KeyboardInterrupt:
+            print("interrupted")
+        leave.set()
+        thread.join()
+        time.sleep(0.1)
+        x.write().close() # the opening was taken back
+        print(ha.exports())
+    """)
+    assert out == "interrupted\n[]\n"
+
+
+def test_subinterpreters_are_refused():
+    interpreters = pytest.importorskip("_xxsubinterpreters" if sys.version_info < (3, 13) else "_interpreters")
+    run(f"""
+        import {interpreters.__name__} as interpreters
+        one = interpreters.create()
+        try:
+            told = interpreters.run_string(one, "import sys; sys.path[:] = " + repr(sys.path) + "; import harray")
+        except Exception as error:
+            told = str(error)
+        assert told and "harray" in str(told), told
+    """)
+
+
+WORK = {
+    "zeros": lambda: ha.zeros((3, 4), "f4", name="x"),
+    "lists": lambda: ha.array([[1, 2], [3, 4.5]]),
+    "views": lambda: ha.zeros((3, 4))[1:, ::2].T.reshape(4, order="F")[0],
+    "asarray": lambda: np.asarray(ha.zeros(3)).sum(),
+    "write": lambda: ha.zeros(3).write().close(),
+    "with": lambda: [0 for _ in [0] if ha.zeros(3).write().__enter__().__exit__(None, None, None)],
+    "sim": lambda: ha.zeros(3).write("sim:0").close(),
+    "dlpack": lambda: np.from_dlpack(ha.zeros(3)),
+    "from_dlpack": lambda: ha.from_dlpack(np.zeros(3)),
+    "wrap": lambda: ha.wrap(np.zeros((3, 4))[::2]),
+    "interface": lambda: ha.zeros(3).read().__array_interface__,
+    "numpy": lambda: ha.zeros(3).numpy(),
+    "array": lambda: np.array(ha.zeros(3), "f4"),
+    "pickle": lambda: pickle.loads(pickle.dumps(ha.zeros(3), 5)),
+    "repr": lambda: (repr(ha.zeros(3)), str(ha.zeros(3)), ha.zeros(3).residency, ha.host.memory, ha.host.pressure),
+    "assign": lambda: ha.zeros((2, 3)).__setitem__(0, [1, 2, 3]),
+    "open_all": lambda: ha.open_all((ha.zeros(3), "read"), (ha.zeros(3), "write")).close(),
+    "exports": lambda: (np.asarray(ha.zeros(3)), ha.exports()),
+    "capsule": lambda: ha.Array.from_address(ha.zeros(3).address),
+    "ops": lambda: ha.ops.sum(ha.ops.add(ha.zeros(3), 1)),
+    "by_id": lambda: ha.by_id(ha.zeros(3).id),
+}
+FAIL = {
+    "dtype": lambda: ha.zeros(3, "O"), "shape": lambda: ha.zeros(-1), "memory": lambda: ha.zeros(1 << 60),
+    "unwritten": lambda: np.asarray(ha.empty(3)), "context": lambda: ha.zeros(3).read("nowhere"), "wrap": lambda: ha.wrap(3),
+    "index": lambda: ha.zeros(3)[7], "ragged": lambda: ha.array([[1], [2, 3]]), "legacy": lambda: ha.zeros(3).__dlpack__(),
+    "conflict": lambda: [x.read() for x in [ha.zeros(3)] for v in [x.write()]], "buffer": lambda: ha.wrap(np.zeros(3, ">f8")),
+    "broadcast": lambda: ha.zeros((2, 3)).__setitem__(0, [1, 2]), "device": lambda: ha.zeros(3).read("sim:0").__dlpack__(max_version=(1, 0)),
+    "open_all": lambda: ha.open_all((ha.empty(3), "read"), (ha.zeros(3), "write")), "pickle": lambda: ha._pickle.restore(b"1", (3,), "f8", ""),
+}
+
+
+def attempts(function, count):
+    for _ in range(count):
+        try:
+            function()
+        except Exception: # pylint: disable=broad-exception-caught
+            pass
+    gc.collect()
+
+
+@pytest.mark.parametrize("name", [*WORK, *("fail " + name for name in FAIL)])
+def test_nothing_is_left(name):
+    function = FAIL[name[5:]] if name.startswith("fail ") else WORK[name]
+    attempts(function, 100)
+    live = ha.host.memory["live"], len(ha.exports()), ha.context("sim:0").memory["live"]
+    tracemalloc.start()
+    attempts(function, 100)
+    first = tracemalloc.get_traced_memory()[0]
+    attempts(function, 1000)
+    grown = tracemalloc.get_traced_memory()[0] - first
+    tracemalloc.stop()
+    assert grown < 8000, grown # 8 bytes each
+    assert live == (ha.host.memory["live"], len(ha.exports()), ha.context("sim:0").memory["live"])
+
+
+def test_references_are_counted():
+    x, host = ha.zeros(3, name="x"), ha.host
+    values = [None, True, False, x, host, ha.Array, "read", (1, 0)]
+    before = [sys.getrefcount(value) for value in values]
+    for _ in range(200):
+        with x.read(host) as v, x.read(None, wait=True):
+            v.__array_interface__, v.array, v.__dlpack__(max_version=(1, 0)) # pylint: disable=expression-not-assigned
+        x.reshape(3, order="C"), x[None], x.order, ha.zeros(1, order="C"), ha.array(x, copy=True), ha.from_dlpack(np.zeros(1), copy=None)
+        ha.open_all((x, "read"), on=host).close()
+    gc.collect()
+    assert all(abs(sys.getrefcount(value) - count) < 50 for value, count in zip(values, before))

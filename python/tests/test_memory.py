@@ -1,0 +1,234 @@
+"""Memory that is short: budgets, hints, tiers, and a controller. Each in a process of its own, as they change what all
+arrays share."""
+import functools
+import inspect
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import harray as ha
+
+
+
+
+def alone(function):
+    """The test runs in an interpreter of its own, which has the names of this file."""
+    source = inspect.getsource(function).split("\n", 1)[1] # without the decorator
+    def test(tmp_path):
+        program = (f"import gc, sys, threading, time\nimport numpy as np\nimport pytest\nimport harray as ha\nMIB = 1 << 20\n"
+                   f"{textwrap.dedent(inspect.getsource(blocks))}\n{source}\nimport pathlib\n"
+                   f"{function.__name__}(pathlib.Path({str(tmp_path)!r}))\nprint('passed')")
+        done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=100,
+                              check=False)
+        assert done.stdout.endswith("passed\n") and done.returncode == 0, done.stdout + done.stderr
+    functools.update_wrapper(test, function)
+    del test.__wrapped__
+    return test
+
+
+def blocks(count, mib=1, where=None):
+    """Arrays of so many MiB each, with their number as values."""
+    made = [ha.empty((mib, 1 << 17), name=f"block {i}") for i in range(count)]
+    for i, x in enumerate(made):
+        x[...] = i
+        if where:
+            x.retrieve(where)
+    return made
+
+
+@alone
+def test_budgets_hold(tmp_path):
+    gpu = ha.context("sim:0")
+    for text, number in (("3MiB", 3 * MIB), ("3 M", 3 * MIB), (3 * MIB, 3 * MIB), ("0.5g", 512 * MIB), ("1e6", 10 ** 6), ("3MB", 3 * MIB)):
+        ha.set_budget(gpu, text)
+        assert gpu.pressure["budget"] == number
+    for wrong, error in (("3 apples", ValueError), ("", ValueError), (-1, OverflowError), (2.5, TypeError), ("-3M", ValueError)):
+        with pytest.raises(error):
+            ha.set_budget(gpu, wrong)
+    ha.set_budget(gpu, "3MiB")
+    made = blocks(8)
+    for _ in range(3):
+        for x in made:
+            ha.ops.add(x, 1, x, on=gpu)
+            x.done(gpu)
+    assert [x[0, 7] for x in made] == [i + 3 for i in range(8)]
+    pressure = gpu.pressure
+    assert pressure["evictions"] and pressure["restored"] and pressure["tier"] == "host"
+    assert gpu.memory["high_water"] <= 3 * MIB
+    with pytest.raises(MemoryError, match="'big'"):
+        ha.zeros((4, 1 << 17), name="big").write(gpu)
+    v = made[0].write(gpu)
+    with pytest.raises(MemoryError, match="block 0"):
+        ha.set_budget(gpu, MIB // 2)
+    v.close()
+    assert ha.make_room(gpu, 3 * MIB) and ha.trim(gpu, 0) >= 0
+
+
+@alone
+def test_defer_retrieve_done(tmp_path):
+    gpu = ha.context("sim:0")
+    x = blocks(1)[0]
+    x.write(gpu).close()
+    assert x.residency == {"host": "stale", "sim:0": "dirty"}
+    x.defer()
+    assert x.residency == {"host": "dirty"}
+    x.retrieve(gpu)
+    assert x.residency == {"host": "clean", "sim:0": "clean"}
+    x[:, :10].write(gpu).close()
+    assert x.residency == {"host": "part", "sim:0": "dirty"}
+    x.defer(gpu)
+    with pytest.raises(RuntimeError, match="'block 0'.*nowhere else"):
+        x.defer("host")
+    with x.write(gpu), pytest.raises(BufferError, match="'block 0'"):
+        x.defer(gpu)
+    for priority in (-2, 2, ha.KEEP, 0):
+        x.set_priority(priority)
+    with pytest.raises(ValueError):
+        x.set_priority(3)
+    with pytest.raises(LookupError):
+        x.retrieve("sim:99")
+    x.done(), x.done(gpu)
+
+
+@alone
+def test_a_file_behind_the_host(tmp_path):
+    with pytest.raises(ha.DeviceError) as caught:
+        ha.configure_file(tmp_path / "none")
+    assert caught.value.status == "HA_ERR_BACKEND" and caught.value.code and "ha_file" in caught.value.operation
+    ha.configure_file(tmp_path, "64MiB")
+    ha.set_tier("host", "file:0")
+    assert ha.host.pressure["tier"] == "file:0"
+    ha.set_budget("host", "4MiB")
+    made = blocks(12)
+    assert [x[0, 3] for x in made] == list(range(12)) and [x.numpy().sum() for x in made] == [i << 17 for i in range(12)]
+    assert ha.host.pressure["evictions"] and not list(tmp_path.iterdir())
+    made[0].defer("host")
+    assert made[0].residency == {"file:0": "dirty"} and made[0].name in repr(made[0])
+    a = np.asarray(made[0]) # comes back
+    assert a.sum() == 0
+    with pytest.raises(ValueError):
+        ha.set_tier("file:0", "host")
+    ha.set_watermark("host", 0.5)
+    with pytest.raises(ValueError):
+        ha.set_watermark("host", 2)
+
+
+@alone
+def test_a_controller(tmp_path):
+    gpu, told = ha.context("sim:0"), []
+    class Watch(ha.Controller):
+        def pressure(self, where, need, attempt):
+            told.append(("pressure", where.name, need, attempt))
+            return attempt == 1 and bool(spare) and not spare.clear()
+        def choose(self, where, candidates, need):
+            told.append(("choose", [c.name for c in candidates]))
+            assert all(c.nbytes == MIB and c.priority == 0 and not c.is_done for c in candidates)
+            return max(candidates, key=lambda c: c.id) # the youngest
+        def allocated(self, array): told.append(("allocated", array.nbytes))
+        def freed(self, array): told.append(("freed", array.name))
+        def deferred(self, array, source, target): told.append(("deferred", array.name, source, target, ha.by_id(array.id).name))
+        def retrieved(self, array, target): told.append(("retrieved", array.name, target))
+    spare = []
+    ha.set_budget(gpu, "3MiB")
+    ha.set_controller(Watch())
+    made = blocks(4)
+    assert ("allocated", MIB) in told
+    told.clear()
+    for x in made:
+        x.write(gpu).close()
+    assert told == [("pressure", "sim:0", MIB, 1), ("choose", ["block 0", "block 1", "block 2"]),
+                    ("deferred", "block 2", "sim:0", "host", "block 2")]
+    told.clear()
+    spare.append(ha.zeros((1, 1 << 17), name="spare", ctx=gpu)) # one more gives way
+    told.clear()
+    made[2].read(gpu).close() # freed by the controller itself
+    assert ("pressure", "sim:0", MIB, 1) in told and ("freed", "spare") in told and not spare
+    assert [k for k in told if k[0] in ("deferred", "choose")] == []
+    assert ("retrieved", "block 2", "sim:0") in told
+    name = made.pop().name
+    del x
+    gc.collect()
+    assert ("freed", name) in told
+    ha.set_controller(None)
+    told.clear()
+    blocks(4)
+    assert not told
+    with pytest.raises(TypeError, match="Controller"):
+        ha.set_controller(3)
+
+
+@alone
+def test_what_a_controller_may_do(tmp_path):
+    gpu, seen, raised = ha.context("sim:0"), [], []
+    sys.unraisablehook = lambda e: raised.append(e.exc_type)
+    class Busy(ha.Controller):
+        def pressure(self, where, need, attempt):
+            other = ha.zeros(1 << 17)
+            with other.write(gpu if attempt < 2 else None) as v:
+                seen.append(v.context.name)
+            np.asarray(other).sum()
+            with pytest.raises(BufferError): # it is just being opened
+                target.write(gpu)
+            return False
+        def choose(self, where, candidates, need):
+            return None
+        def freed(self, array): ha.host.memory, ha.exports()
+    target = ha.zeros(1 << 17, name="target")
+    ha.set_budget(gpu, "3MiB")
+    made = blocks(3)
+    for x in made: x.write(gpu).close()
+    ha.set_controller(Busy())
+    target.write(gpu).close()
+    assert seen == ["sim:0"] and not raised
+    class Broken(ha.Controller):
+        def pressure(self, where, need, attempt): raise ZeroDivisionError
+        def choose(self, where, candidates, need): return "nobody"
+        def deferred(self, array, source, target): raise KeyError
+    ha.set_controller(Broken())
+    for x in made: x.write(gpu).close()
+    assert ZeroDivisionError in raised and ValueError in raised and KeyError in raised
+    assert [x[0, 0] for x in made] == [0, 1, 2]
+
+
+@alone
+def test_threads_a_controller_and_a_tiny_budget(tmp_path):
+    gpu, calls = ha.context("sim:0"), []
+    class Counting(ha.Controller):
+        def pressure(self, where, need, attempt): calls.append(attempt)
+        def deferred(self, array, source, target): calls.append(array.id)
+    ha.set_budget(gpu, "3MiB")
+    ha.set_controller(Counting())
+    made, errors = blocks(8), []
+    def work(k):
+        try:
+            for i in range(40):
+                x, y = made[k], made[(k + i) % 8]
+                with ha.open_all((x, "write"), (y, "read"), on=gpu) if x is not y else x.write(gpu):
+                    pass
+                ha.ops.add(x, 1, x, on=gpu)
+                np.asarray(x)[0, 0]
+        except BaseException as error:
+            errors.append(error)
+    threads = [threading.Thread(target=work, args=(k,), daemon=True) for k in range(8)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join(60)
+    assert not any(thread.is_alive() for thread in threads), "threads wait for each other"
+    assert not errors, errors
+    assert [x[0, 0] for x in made] == [k + 40 for k in range(8)] and calls
+
+
+def test_reports(tmp_path):
+    x = ha.zeros(1000, name="x")
+    with ha.trace(str(tmp_path / "trace.json")):
+        x.write("sim:0").close()
+    assert "sim:0" in (tmp_path / "trace.json").read_text()
+    told = ha.report()
+    assert any("sim:0" in str(value) for value in told.values())
+    with open(tmp_path / "report.json", "w", encoding="utf-8") as file:
+        ha.report(file)
+    with pytest.raises(ValueError):
+        ha.trace(str(tmp_path / "none" / "trace.json"))
+
+
