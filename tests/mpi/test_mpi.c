@@ -3,13 +3,20 @@
  * usage: test_mpi [waiting | ROUNDS]
  *   waiting  for what never comes, with HARRAY_MPI_CHECK=1; otherwise all other cases
  *   ROUNDS   how much is tried; default: 10 */
+#define _GNU_SOURCE
+#include <stdlib.h>
+static void *sparing_malloc(size_t bytes); /* failures.h */
+static void *sparing_realloc(void *memory, size_t bytes);
+#define HARRAY_MALLOC sparing_malloc
+#define HARRAY_REALLOC sparing_realloc
+#define HARRAY_FREE free
 #define HARRAY_IMPLEMENTATION
 #define HA_MPI_MOST_COUNT_ 1777 /* so that larger numbers are tried */
 #include "../../harray_mpi.h"
 
 #include "some_messages.h"
 
-#include "mistakes.h"
+#include "failures.h"
 
 static void all_cases(int rounds) {
     messages_by_requests(rounds);
@@ -30,6 +37,13 @@ static void all_cases(int rounds) {
     messages_that_do_not_fit();
     halos_that_do_not_fit();
     a_rank_that_fails();
+    mpi_that_fails();
+    messages_without_memory(rounds / 2);
+    collectives_without_memory(2);
+    for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_FACES; kind++) {
+        halos_without_memory(ha_host(), kind);
+        halos_without_memory(places[1], kind);
+    }
     if (is_checked) types_that_differ();
     if (is_checked) collectives_that_differ();
 }

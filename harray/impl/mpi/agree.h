@@ -23,7 +23,7 @@ HA_IN_ ha_status ha_mpi_hear_all(ha_mpi_council *council) {
                                         MPI_BYTE, call->comm, &request);
     while (!code && !done && MPI_Wtime() < until) {
         code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!code && !done) code = ha_mpi_take_all();
+        ha_mpi_take_all();
         sched_yield();
     }
     if (code || done) return ha_mpi_told(call, code, "comparing");

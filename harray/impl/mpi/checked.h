@@ -44,13 +44,14 @@ HA_IN_ int ha_mpi_compete(const ha_mpi_message *x, const ha_mpi_message *y) {
 /* Whether nobody on the list before it could want the same. */
 HA_IN_ int ha_mpi_is_next(const ha_mpi_message *m) {
     const ha_mpi_message *other = ha_mpi_expected.first;
-    while (other != m && (other->whole || !ha_mpi_compete(other, m))) other = other->next;
+    while (other != m && (other->whole || other->trouble || !ha_mpi_compete(other, m)))
+        other = other->next;
     return other == m;
 }
 
 /* ---- receiving -------------------------------------------------------------------------------- */
 
-/* Takes its message, if that has come: m->whole is it then. Without memory for it, it is left there. */
+/* Takes its message, if that has come: m->whole is it then. Without memory for it, it is left there for the next time. */
 HA_IN_ int ha_mpi_take(ha_mpi_message *m) {
     MPI_Status status;
     MPI_Count bytes = 0;
@@ -59,7 +60,7 @@ HA_IN_ int ha_mpi_take(ha_mpi_message *m) {
     if (code || !found) return code;
     (void)MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
     char *whole = (char *)HARRAY_MALLOC((size_t)bytes + 1);
-    if (!whole) return MPI_ERR_NO_MEM;
+    if (!whole) return MPI_SUCCESS;
     code = ha_mpi_count_plainly(&count, (int64_t)bytes, MPI_BYTE);
     if (!code)
         code = MPI_Recv(whole, count.number, count.type, status.MPI_SOURCE, status.MPI_TAG,
@@ -76,14 +77,12 @@ HA_IN_ int ha_mpi_take(ha_mpi_message *m) {
     return MPI_SUCCESS;
 }
 
-/* Everything that has come. */
-HA_IN_ int ha_mpi_take_all(void) {
-    int code = MPI_SUCCESS;
+/* Everything that has come. What goes wrong concerns the message that it was. */
+HA_IN_ void ha_mpi_take_all(void) {
     pthread_mutex_lock(&ha_mpi_expected.mutex);
-    for (ha_mpi_message *m = ha_mpi_expected.first; m && !code; m = m->next)
-        if (!m->whole && ha_mpi_is_next(m)) code = ha_mpi_take(m);
+    for (ha_mpi_message *m = ha_mpi_expected.first; m; m = m->next)
+        if (!m->whole && !m->trouble && ha_mpi_is_next(m)) m->trouble = ha_mpi_take(m);
     pthread_mutex_unlock(&ha_mpi_expected.mutex);
-    return code;
 }
 
 HA_IN_ ha_status ha_mpi_unlike(const ha_mpi_message *m, const ha_mpi_signature *theirs,
@@ -136,9 +135,10 @@ HA_IN_ ha_status ha_mpi_begin_checked(ha_mpi_message *m) {
 
 /* *done = whether it has been sent, or has come. The code is MPI's. */
 HA_IN_ int ha_mpi_look(ha_mpi_message *m, int *done) {
-    const int code = ha_mpi_take_all();
-    *done = code || ha_mpi_is_none(m) || m->whole;
-    if (code || !m->sends) return code;
+    ha_mpi_take_all();
+    *done = ha_mpi_is_none(m) || m->whole || m->trouble;
+    if (!m->sends || ha_mpi_is_none(m)) return m->trouble;
+    *done = 0;
     return MPI_Test(&m->request, done, MPI_STATUS_IGNORE);
 }
 

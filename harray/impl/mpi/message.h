@@ -13,6 +13,7 @@ typedef struct ha_mpi_message_ {
     /* with HARRAY_MPI_CHECK: */
     char *whole; /* signature and elements, as they are sent, or as they have arrived */
     size_t arrived;
+    int trouble;                  /* MPI's code */
     struct ha_mpi_message_ *next; /* of those that are to be received, in order */
 } ha_mpi_message;
 
