@@ -11,7 +11,7 @@ HA_IN_ void ha_mpi_halo_note(ha_mpi_halo *halo, ha_status s) {
 
 /* A buffer on the host, as long as MPI has it. NULL: it cannot be had. */
 HA_IN_ void *ha_mpi_hold(ha_mpi_halo *halo, ha_token *token, const darray *buffer, unsigned how) {
-    ha_write_darray v;
+    ha_access v;
     memset(&v, 0, sizeof v);
     ha_status s = ha_open_view(&v, *buffer, ha_host(), how);
     void *const data = v.data;

@@ -25,15 +25,18 @@ HA_IN_ ha_status ha_mpi_status_of(int class) {
     return class == MPI_ERR_NO_MEM ? HA_ERR_MEMORY : HA_ERR_BACKEND;
 }
 
-/* HA_OK for MPI_SUCCESS. */
-HA_IN_ ha_status ha_mpi_told(const ha_mpi_call *call, int code, const char *what) {
+HA_NOINLINE_ HA_IN_ ha_status ha_mpi_tell(const ha_mpi_call *call, int code, const char *what) {
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0, class = MPI_ERR_OTHER;
-    if (code == MPI_SUCCESS) return HA_OK;
     (void)MPI_Error_string(code, text, &length);
     (void)MPI_Error_class(code, &class);
     ha_backend_report(code, text);
     return ha_fail(ha_mpi_status_of(class), call->operation, "%s: %s failed", call->site, what);
+}
+
+/* HA_OK for MPI_SUCCESS. */
+HA_IN_ ha_status ha_mpi_told(const ha_mpi_call *call, int code, const char *what) {
+    return code == MPI_SUCCESS ? HA_OK : ha_mpi_tell(call, code, what);
 }
 
 __attribute__((format(printf, 3, 4))) HA_IN_ ha_status ha_mpi_fail(ha_status s,
@@ -49,26 +52,36 @@ __attribute__((format(printf, 3, 4))) HA_IN_ ha_status ha_mpi_fail(ha_status s,
 
 /* ---- may it be called? ------------------------------------------------------------------------ */
 
-/* Nonzero between MPI_Init and MPI_Finalize. */
+/* Nonzero between MPI_Init and MPI_Finalize. Both happen once in a process. */
 HA_IN_ int ha_mpi_is_there(void) {
-    int begun = 0, over = 0;
-    return MPI_Initialized(&begun) == MPI_SUCCESS && MPI_Finalized(&over) == MPI_SUCCESS && begun &&
-           !over;
+    static int has_begun;
+    int begun = __atomic_load_n(&has_begun, __ATOMIC_RELAXED), over = 0;
+    if (!begun) {
+        if (MPI_Initialized(&begun) != MPI_SUCCESS || !begun) return 0;
+        __atomic_store_n(&has_begun, 1, __ATOMIC_RELAXED);
+    }
+    return MPI_Finalized(&over) == MPI_SUCCESS && !over;
+}
+
+/* Whether this thread may call. MPI is there. What it says of a thread does not change. */
+HA_IN_ int ha_mpi_may_call(void) {
+    static _Thread_local int may_call;
+    int level = MPI_THREAD_SINGLE, is_main = 1;
+    if (may_call) return 1;
+    (void)MPI_Query_thread(&level);
+    if (level < MPI_THREAD_SERIALIZED) (void)MPI_Is_thread_main(&is_main);
+    return may_call = is_main;
 }
 
 HA_IN_ ha_status ha_mpi_enter(const ha_mpi_call *call) {
-    int level = MPI_THREAD_SINGLE, is_main = 1;
     ha_status s = ha_enter(call->operation);
     if (s) return s;
     if (!ha_mpi_is_there())
         return ha_mpi_fail(HA_ERR_STATE, call,
-                           "MPI is not there: MPI_Init was not called, or "
-                           "MPI_Finalize was");
+                           "MPI is not there: MPI_Init was not called, or MPI_Finalize was");
     if (call->comm == MPI_COMM_NULL)
         return ha_mpi_fail(HA_ERR_ARGUMENT, call, "no communicator (MPI_COMM_NULL)");
-    (void)MPI_Query_thread(&level);
-    if (level < MPI_THREAD_SERIALIZED) (void)MPI_Is_thread_main(&is_main);
-    if (is_main) return HA_OK;
+    if (ha_mpi_may_call()) return HA_OK;
     return ha_mpi_fail(HA_ERR_STATE, call,
                        "MPI was initialised to be called by the main thread only, and this is "
                        "another one");

@@ -20,14 +20,19 @@ typedef struct ha_mpi_message_ {
 /* Whether it goes to or comes from nobody. */
 HA_IN_ int ha_mpi_is_none(const ha_mpi_message *m) { return m->peer == MPI_PROC_NULL; }
 
+/* On failure nothing is open, and there is nothing to end. */
 HA_IN_ ha_status ha_mpi_message_of(ha_mpi_message *m, const ha_mpi_call *call,
                                    const ha_mpi_part *part, int sends, int peer, int tag) {
-    memset(m, 0, sizeof *m);
     m->call = *call;
     m->sends = sends;
     m->peer = peer;
     m->tag = tag;
     m->request = MPI_REQUEST_NULL;
+    m->count = (ha_mpi_count){.type = MPI_BYTE};
+    m->whole = NULL;
+    m->arrived = 0;
+    m->trouble = 0;
+    m->next = NULL;
     ha_status s = ha_mpi_enter(call);
     if (!s) s = ha_mpi_check_rank(call, peer, !sends);
     if (!s) s = ha_mpi_check_tag(call, tag, !sends);

@@ -72,7 +72,7 @@ HA_IN_ uint64_t ha_mpi_bytes_of(const darray *x) { return ha_array_statistics(x-
 
 /* The view or the buffer, on the host. */
 HA_IN_ ha_status ha_mpi_side_hold(ha_mpi_side *side, const darray *x, unsigned how) {
-    ha_write_darray v;
+    ha_access v; /* without a span */
     const uint64_t before = ha_mpi_bytes_of(x);
     memset(&v, 0, sizeof v);
     ha_status s = ha_open_view(&v, *x, ha_host(), how);
